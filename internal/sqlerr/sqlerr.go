@@ -1,0 +1,60 @@
+// Package sqlerr is the one error type that table, planner and sql return to clients: a SQLSTATE
+// with PostgreSQL's message fields. kv and txn know nothing of it.
+package sqlerr
+
+import "fmt"
+
+// Error is what a client sees. Code is chosen where the fact is known.
+type Error struct {
+	Code       string // SQLSTATE, five characters
+	Message    string // short, lower case, names in double quotes
+	Detail     string
+	Hint       string
+	Schema     string
+	Table      string
+	Column     string
+	DataType   string
+	Constraint string
+	Position   int // byte offset into the statement, counted from 1; 0: none
+	// Cause, when set, is what errors.Is and errors.As also look at.
+	Cause error
+}
+
+// Error returns the message alone, as PostgreSQL drivers do with their own prefix.
+func (e *Error) Error() string { return e.Message }
+
+// SQLState is the five character code; pgx's errors have the same method.
+func (e *Error) SQLState() string { return e.Code }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// New returns an error with a formatted message.
+func New(code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// At sets the position (a byte offset counted from 1) unless one is known already.
+func (e *Error) At(pos int) *Error {
+	if e.Position == 0 {
+		e.Position = pos
+	}
+	return e
+}
+
+// WithDetail sets the detail.
+func (e *Error) WithDetail(format string, args ...any) *Error {
+	e.Detail = fmt.Sprintf(format, args...)
+	return e
+}
+
+// WithHint sets the hint.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// Unsupported is 0A000: the construct is known, and minidb does not do it.
+func Unsupported(pos int, construct string) *Error {
+	return New(FeatureNotSupported, "%s is not supported", construct).At(pos)
+}

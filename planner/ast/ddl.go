@@ -1,0 +1,232 @@
+package ast
+
+// CreateTable is CREATE [TEMP|UNLOGGED] TABLE; As is set for CREATE TABLE … AS.
+type CreateTable struct {
+	Pos         Pos
+	Name        Name
+	IfNotExists bool
+	Temp        bool
+	Unlogged    bool
+	Columns     []ColumnDef
+	Constraints []TableConstraint
+	Likes       []TableLike
+	Inherits    []Name
+	PartitionBy string // as written, "" for none
+	Options     []Option
+	OnCommit    string // "", "drop", "delete rows", "preserve rows"
+	As          *Select
+	AsColumns   []Ident
+	WithNoData  bool
+}
+
+// TableLike is LIKE source [INCLUDING … | EXCLUDING …] inside CREATE TABLE; options are lower case.
+type TableLike struct {
+	Source    Name
+	Including []string
+	Excluding []string
+}
+
+// ColumnDef is one column of CREATE TABLE or ADD COLUMN.
+type ColumnDef struct {
+	Name        Ident
+	Type        TypeName
+	Collation   *Name
+	Constraints []ColumnConstraint
+}
+
+// ColumnConstraint is one of the constraints after a column's type.
+type ColumnConstraint struct {
+	Pos  Pos
+	Name string // CONSTRAINT name, or ""
+	// Kind is "not null", "null", "default", "check", "primary key", "unique", "references",
+	// "identity" or "generated".
+	Kind                          string
+	Expr                          Expr   // default, check, generated
+	ExprText                      string // the expression's source text: what the catalog keeps
+	Always                        bool   // identity: GENERATED ALWAYS
+	Sequence                      SequenceOptions
+	Ref                           *Reference
+	NoInherit                     bool
+	NullsNotDistinct              bool
+	Deferrable, InitiallyDeferred bool
+}
+
+// TableConstraint is a constraint of a whole table.
+type TableConstraint struct {
+	Pos  Pos
+	Name string
+	// Kind is "check", "primary key", "unique", "foreign key" or "exclude".
+	Kind                          string
+	Columns                       []Ident
+	Include                       []Ident
+	Expr                          Expr
+	ExprText                      string
+	Ref                           *Reference
+	UsingIndex                    string
+	NotValid                      bool
+	NullsNotDistinct              bool
+	Deferrable, InitiallyDeferred bool
+}
+
+// Reference is the right side of a foreign key. Actions are "no action", "restrict", "cascade",
+// "set null" or "set default".
+type Reference struct {
+	Table    Name
+	Columns  []Ident
+	Match    string
+	OnDelete string
+	OnUpdate string
+}
+
+// IndexElem is a column (Expr is a *ColumnRef) or an expression of an index.
+type IndexElem struct {
+	Pos        Pos
+	Expr       Expr
+	ExprText   string
+	Desc       bool
+	NullsFirst *bool
+	Collation  *Name
+	OpClass    string
+}
+
+// CreateIndex is CREATE [UNIQUE] INDEX [CONCURRENTLY] [IF NOT EXISTS] [name] ON ….
+type CreateIndex struct {
+	Pos              Pos
+	Name             string // "" lets minidb choose
+	Unique           bool
+	Concurrently     bool
+	IfNotExists      bool
+	Table            Name
+	Only             bool
+	Method           string // "" is btree
+	Elems            []IndexElem
+	Include          []Ident
+	Where            Expr
+	WhereText        string
+	Options          []Option
+	NullsNotDistinct bool
+}
+
+// CreateView is CREATE [OR REPLACE] [TEMP] [MATERIALIZED] VIEW; QueryText is its source text.
+type CreateView struct {
+	Pos          Pos
+	Name         Name
+	OrReplace    bool
+	Temp         bool
+	Materialized bool
+	IfNotExists  bool
+	Columns      []Ident
+	Query        *Select
+	QueryText    string
+	CheckOption  string
+}
+
+// SequenceOptions are the options of CREATE/ALTER SEQUENCE and identity columns; nil: not said.
+type SequenceOptions struct {
+	Start, Increment, Min, Max, Cache *int64
+	NoMin, NoMax                      bool
+	Cycle                             *bool
+	Restart                           bool
+	RestartWith                       *int64
+	OwnedBy                           *ColumnRef
+	OwnedByNone                       bool
+	Type                              *TypeName
+}
+
+// CreateSequence is CREATE SEQUENCE.
+type CreateSequence struct {
+	Pos         Pos
+	Name        Name
+	Temp        bool
+	IfNotExists bool
+	Options     SequenceOptions
+}
+
+// AlterSequence is ALTER SEQUENCE name options.
+type AlterSequence struct {
+	Pos      Pos
+	Name     Name
+	IfExists bool
+	Options  SequenceOptions
+}
+
+// CreateSchema is CREATE SCHEMA.
+type CreateSchema struct {
+	Pos         Pos
+	Name        string
+	IfNotExists bool
+	Owner       string
+}
+
+// CreateDatabase is CREATE DATABASE name [options].
+type CreateDatabase struct {
+	Pos     Pos
+	Name    string
+	Options []Option
+}
+
+// Drop is DROP TABLE|INDEX|VIEW|SEQUENCE|SCHEMA|DATABASE|MATERIALIZED VIEW.
+type Drop struct {
+	Pos          Pos
+	Kind         string // "table", "index", "view", "sequence", "schema", "database", "materialized view"
+	Names        []Name
+	IfExists     bool
+	Cascade      bool
+	Concurrently bool
+}
+
+// AlterTable is ALTER TABLE|INDEX|VIEW|SEQUENCE name action, ….
+type AlterTable struct {
+	Pos      Pos
+	Kind     string // "table", "index", "view", "sequence"
+	Name     Name
+	IfExists bool
+	Only     bool
+	Actions  []AlterAction
+}
+
+// AlterAction is one action of ALTER TABLE.
+type AlterAction struct {
+	Pos Pos
+	// Kind is "add column", "drop column", "rename column", "rename", "set schema",
+	// "rename constraint", "add constraint", "drop constraint", "validate constraint",
+	// "set default", "drop default", "set not null", "drop not null", "set type", "owner",
+	// "set identity", "add identity", "drop identity", "set options", "reset options".
+	Kind        string
+	IfExists    bool
+	IfNotExists bool
+	Cascade     bool
+	Column      Ident
+	NewName     Ident // rename, rename column/constraint, set schema, owner
+	Def         *ColumnDef
+	Constraint  *TableConstraint
+	Name        Ident // constraint's name
+	Expr        Expr
+	ExprText    string
+	Type        *TypeName
+	Using       Expr
+	UsingText   string
+	Sequence    SequenceOptions
+	Always      bool
+	Options     []Option
+}
+
+// Comment is COMMENT ON kind name IS text; Text nil removes it.
+type Comment struct {
+	Pos    Pos
+	Kind   string
+	Name   Name
+	Column string
+	Text   *string
+}
+
+func (*CreateTable) statement()    {}
+func (*CreateIndex) statement()    {}
+func (*CreateView) statement()     {}
+func (*CreateSequence) statement() {}
+func (*AlterSequence) statement()  {}
+func (*CreateSchema) statement()   {}
+func (*CreateDatabase) statement() {}
+func (*Drop) statement()           {}
+func (*AlterTable) statement()     {}
+func (*Comment) statement()        {}

@@ -1,0 +1,208 @@
+package ast
+
+// TxnModes are the modes of BEGIN and SET TRANSACTION; empty and nil mean not said.
+type TxnModes struct {
+	Isolation  string // "serializable", "repeatable read", "read committed", "read uncommitted"
+	ReadOnly   *bool
+	Deferrable *bool
+}
+
+// Begin is BEGIN or START TRANSACTION.
+type Begin struct {
+	Pos   Pos
+	Modes TxnModes
+	Start bool // START TRANSACTION: its command tag differs
+}
+
+// Commit is COMMIT or END [AND CHAIN].
+type Commit struct {
+	Pos   Pos
+	Chain bool
+}
+
+// Rollback is ROLLBACK or ABORT [AND CHAIN].
+type Rollback struct {
+	Pos   Pos
+	Chain bool
+}
+
+// Savepoint is SAVEPOINT name; Release and RollbackTo its ends.
+type Savepoint struct {
+	Pos  Pos
+	Name string
+}
+
+// Release is RELEASE [SAVEPOINT] name.
+type Release struct {
+	Pos  Pos
+	Name string
+}
+
+// RollbackTo is ROLLBACK TO [SAVEPOINT] name.
+type RollbackTo struct {
+	Pos  Pos
+	Name string
+}
+
+// SetTransaction is SET TRANSACTION, or with Session SET SESSION CHARACTERISTICS AS TRANSACTION.
+type SetTransaction struct {
+	Pos     Pos
+	Session bool
+	Modes   TxnModes
+}
+
+// Set is SET [LOCAL|SESSION] name = values; SET TIME ZONE is name "timezone", SET NAMES
+// "client_encoding". Default is SET x TO DEFAULT; RESET x is the same.
+type Set struct {
+	Pos     Pos
+	Local   bool
+	Name    string
+	Values  []string
+	Default bool
+}
+
+// ResetAll is RESET ALL.
+type ResetAll struct{ Pos Pos }
+
+// Show is SHOW name; Name "all" shows all.
+type Show struct {
+	Pos  Pos
+	Name string
+}
+
+// Discard is DISCARD ALL|PLANS|SEQUENCES|TEMP.
+type Discard struct {
+	Pos  Pos
+	What string
+}
+
+// Prepare is PREPARE name [(types)] AS statement; Text is the statement's source.
+type Prepare struct {
+	Pos       Pos
+	Name      string
+	Types     []TypeName
+	Statement Statement
+	Text      string
+}
+
+// Execute is EXECUTE name [(args)].
+type Execute struct {
+	Pos  Pos
+	Name string
+	Args []Expr
+}
+
+// Deallocate is DEALLOCATE [PREPARE] name | ALL.
+type Deallocate struct {
+	Pos  Pos
+	Name string
+	All  bool
+}
+
+// DeclareCursor is DECLARE name [BINARY] [INSENSITIVE] [[NO] SCROLL] CURSOR [WITH HOLD] FOR query.
+type DeclareCursor struct {
+	Pos    Pos
+	Name   string
+	Binary bool
+	Scroll *bool
+	Hold   bool
+	Query  *Select
+	Text   string // source text of the query
+}
+
+// Fetch is FETCH or MOVE. Direction is "next", "prior", "first", "last", "absolute", "relative",
+// "forward" or "backward"; All stands for FORWARD ALL and BACKWARD ALL.
+type Fetch struct {
+	Pos       Pos
+	Move      bool
+	Direction string
+	Count     int64
+	All       bool
+	Cursor    string
+}
+
+// CloseCursor is CLOSE name | ALL.
+type CloseCursor struct {
+	Pos  Pos
+	Name string
+	All  bool
+}
+
+// Explain is EXPLAIN [(options)] statement.
+type Explain struct {
+	Pos       Pos
+	Analyze   bool
+	Verbose   bool
+	Options   []Option // all options as written, analyze and verbose included
+	Statement Statement
+}
+
+// Maintenance is VACUUM, ANALYZE, CHECKPOINT, REINDEX or CLUSTER.
+type Maintenance struct {
+	Pos     Pos
+	Command string // lower case
+	Options []Option
+	Tables  []Name
+	Kind    string // REINDEX: "table", "index", "database", …
+}
+
+// LockTable is LOCK [TABLE] ….
+type LockTable struct {
+	Pos    Pos
+	Tables []Name
+	Mode   string
+	NoWait bool
+}
+
+// Notify, Listen and Unlisten.
+type Notify struct {
+	Pos     Pos
+	Channel string
+	Payload string
+}
+
+// Listen is LISTEN channel.
+type Listen struct {
+	Pos     Pos
+	Channel string
+}
+
+// Unlisten is UNLISTEN channel | *.
+type Unlisten struct {
+	Pos     Pos
+	Channel string
+	All     bool
+}
+
+// Unsupported is a statement that was recognised and that minidb does not do: executing it answers
+// 0A000 with Construct and Pos. The parser itself may answer so too; it uses this node only where
+// the statement must be told from a syntax error before its end is understood.
+type Unsupported struct {
+	Pos       Pos
+	Construct string
+}
+
+func (*Begin) statement()          {}
+func (*Commit) statement()         {}
+func (*Rollback) statement()       {}
+func (*Savepoint) statement()      {}
+func (*Release) statement()        {}
+func (*RollbackTo) statement()     {}
+func (*SetTransaction) statement() {}
+func (*Set) statement()            {}
+func (*ResetAll) statement()       {}
+func (*Show) statement()           {}
+func (*Discard) statement()        {}
+func (*Prepare) statement()        {}
+func (*Execute) statement()        {}
+func (*Deallocate) statement()     {}
+func (*DeclareCursor) statement()  {}
+func (*Fetch) statement()          {}
+func (*CloseCursor) statement()    {}
+func (*Explain) statement()        {}
+func (*Maintenance) statement()    {}
+func (*LockTable) statement()      {}
+func (*Notify) statement()         {}
+func (*Listen) statement()         {}
+func (*Unlisten) statement()       {}
+func (*Unsupported) statement()    {}
