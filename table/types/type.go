@@ -1,0 +1,120 @@
+package types
+
+// Family decides the in-memory form of a value.
+type Family uint8
+
+// The families, in the order of the package's table.
+const (
+	Void Family = iota
+	Bool
+	Int
+	Float
+	Decimal
+	String
+	Bytes
+	Date
+	Time
+	Timestamp
+	Interval
+	UUID
+	JSON
+	Array
+	Record
+)
+
+// OID is a PostgreSQL object identifier.
+type OID uint32
+
+// OIDs of the built-in types, PostgreSQL's own.
+const (
+	OIDBool         OID = 16
+	OIDBytea        OID = 17
+	OIDChar         OID = 18 // "char"
+	OIDName         OID = 19
+	OIDInt8         OID = 20
+	OIDInt2         OID = 21
+	OIDInt2Vector   OID = 22
+	OIDInt4         OID = 23
+	OIDRegProc      OID = 24
+	OIDText         OID = 25
+	OIDOid          OID = 26
+	OIDOidVector    OID = 30
+	OIDJSON         OID = 114
+	OIDFloat4       OID = 700
+	OIDFloat8       OID = 701
+	OIDUnknown      OID = 705
+	OIDBPChar       OID = 1042
+	OIDVarchar      OID = 1043
+	OIDDate         OID = 1082
+	OIDTime         OID = 1083
+	OIDTimestamp    OID = 1114
+	OIDTimestampTZ  OID = 1184
+	OIDInterval     OID = 1186
+	OIDNumeric      OID = 1700
+	OIDRegClass     OID = 2205
+	OIDRegType      OID = 2206
+	OIDRecord       OID = 2249
+	OIDVoid         OID = 2278
+	OIDUUID         OID = 2950
+	OIDJSONB        OID = 3802
+	OIDRegNamespace OID = 4089
+)
+
+// NoMod is the modifier of a type without length, precision or scale.
+const NoMod int32 = -1
+
+// Type is a SQL type. Types are compared by Equal or by OID, never by pointer.
+type Type struct {
+	OID    OID
+	Family Family
+	Name   string // pg_type.typname: "int4", "_text"
+	Mod    int32  // PostgreSQL's atttypmod: varchar(n) is n+4, numeric(p,s) is (p<<16|s)+4, timestamp(p) is p; NoMod
+	Elem   *Type  // element of an Array, else nil
+	Len    int16  // pg_type.typlen: bytes, or -1
+}
+
+// The built-in types without modifiers. They are shared: never change one in place.
+var (
+	TVoid         = &Type{OID: OIDVoid, Family: Void, Name: "void", Mod: NoMod, Len: 4}
+	TUnknown      = &Type{OID: OIDUnknown, Family: String, Name: "unknown", Mod: NoMod, Len: -2}
+	TBool         = &Type{OID: OIDBool, Family: Bool, Name: "bool", Mod: NoMod, Len: 1}
+	TInt2         = &Type{OID: OIDInt2, Family: Int, Name: "int2", Mod: NoMod, Len: 2}
+	TInt4         = &Type{OID: OIDInt4, Family: Int, Name: "int4", Mod: NoMod, Len: 4}
+	TInt8         = &Type{OID: OIDInt8, Family: Int, Name: "int8", Mod: NoMod, Len: 8}
+	TOid          = &Type{OID: OIDOid, Family: Int, Name: "oid", Mod: NoMod, Len: 4}
+	TRegClass     = &Type{OID: OIDRegClass, Family: Int, Name: "regclass", Mod: NoMod, Len: 4}
+	TRegType      = &Type{OID: OIDRegType, Family: Int, Name: "regtype", Mod: NoMod, Len: 4}
+	TRegProc      = &Type{OID: OIDRegProc, Family: Int, Name: "regproc", Mod: NoMod, Len: 4}
+	TRegNamespace = &Type{OID: OIDRegNamespace, Family: Int, Name: "regnamespace", Mod: NoMod, Len: 4}
+	TFloat4       = &Type{OID: OIDFloat4, Family: Float, Name: "float4", Mod: NoMod, Len: 4}
+	TFloat8       = &Type{OID: OIDFloat8, Family: Float, Name: "float8", Mod: NoMod, Len: 8}
+	TNumeric      = &Type{OID: OIDNumeric, Family: Decimal, Name: "numeric", Mod: NoMod, Len: -1}
+	TText         = &Type{OID: OIDText, Family: String, Name: "text", Mod: NoMod, Len: -1}
+	TVarchar      = &Type{OID: OIDVarchar, Family: String, Name: "varchar", Mod: NoMod, Len: -1}
+	TBPChar       = &Type{OID: OIDBPChar, Family: String, Name: "bpchar", Mod: NoMod, Len: -1}
+	TName         = &Type{OID: OIDName, Family: String, Name: "name", Mod: NoMod, Len: 64}
+	TChar         = &Type{OID: OIDChar, Family: String, Name: "char", Mod: NoMod, Len: 1}
+	TBytea        = &Type{OID: OIDBytea, Family: Bytes, Name: "bytea", Mod: NoMod, Len: -1}
+	TDate         = &Type{OID: OIDDate, Family: Date, Name: "date", Mod: NoMod, Len: 4}
+	TTime         = &Type{OID: OIDTime, Family: Time, Name: "time", Mod: NoMod, Len: 8}
+	TTimestamp    = &Type{OID: OIDTimestamp, Family: Timestamp, Name: "timestamp", Mod: NoMod, Len: 8}
+	TTimestampTZ  = &Type{OID: OIDTimestampTZ, Family: Timestamp, Name: "timestamptz", Mod: NoMod, Len: 8}
+	TInterval     = &Type{OID: OIDInterval, Family: Interval, Name: "interval", Mod: NoMod, Len: 16}
+	TUUID         = &Type{OID: OIDUUID, Family: UUID, Name: "uuid", Mod: NoMod, Len: 16}
+	TJSON         = &Type{OID: OIDJSON, Family: String, Name: "json", Mod: NoMod, Len: -1}
+	TJSONB        = &Type{OID: OIDJSONB, Family: JSON, Name: "jsonb", Mod: NoMod, Len: -1}
+	TRecord       = &Type{OID: OIDRecord, Family: Record, Name: "record", Mod: NoMod, Len: -1}
+)
+
+// Equal says whether two types are the same, modifiers aside.
+func (t *Type) Equal(o *Type) bool { return t.OID == o.OID }
+
+// WithMod returns the type with a modifier.
+func (t *Type) WithMod(mod int32) *Type {
+	if t.Mod == mod {
+		return t
+	}
+	c := *t
+	c.Mod = mod
+	return &c
+}
