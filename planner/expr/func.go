@@ -1,0 +1,104 @@
+package expr
+
+import (
+	"context"
+	"time"
+
+	"github.com/minidb/minidb/table/types"
+)
+
+// Volatility tells how often a function must run.
+type Volatility uint8
+
+// Immutable functions may be folded at planning; stable ones run once per statement where their
+// arguments are constant; volatile ones run for each row.
+const (
+	Immutable Volatility = iota
+	Stable
+	Volatile
+)
+
+// Func is one overload of a scalar function, operator or set-returning function.
+type Func struct {
+	Name       string        // function name, or the operator's spelling
+	Args       []*types.Type // declared argument types; a polymorphic one is nil (any) or AnyElement/AnyArray
+	Variadic   bool          // the last of Args repeats
+	Returns    *types.Type   // nil: polymorphic, see ReturnType
+	ReturnType func(args []*types.Type) *types.Type
+	Volatility Volatility
+	NotStrict  bool // called with NULL arguments too; a strict function gives NULL for any NULL
+	// Scalar computes one value. Every function has it, except set-returning ones.
+	Scalar func(rt *Runtime, args []types.Datum) (types.Datum, error)
+	// Vector, when not nil, computes rows sel of out from args (already evaluated vectors). For a
+	// strict function rows with a NULL argument are set NULL by the caller and left out of sel.
+	Vector func(rt *Runtime, args []*types.Vec, sel []int32, out *types.Vec) error
+	// Set computes the rows of a set-returning function, each a row of Columns.
+	Set     func(rt *Runtime, args []types.Datum, emit func(row []types.Datum) error) error
+	Columns []SetColumn
+}
+
+// SetColumn is an output column of a set-returning function. A nil Type is that of the first
+// argument's element (unnest) or of the first argument (generate_series over one type).
+type SetColumn struct {
+	Name string
+	Type *types.Type
+}
+
+// Runtime is what functions may know of the statement that runs them.
+type Runtime struct {
+	Ctx           context.Context
+	StatementTime time.Time // statement_timestamp()
+	TxnTime       time.Time // now()
+	Location      *time.Location
+	Session       Session
+	// Types of the arguments of the call being evaluated, for polymorphic and formatting functions.
+	ArgTypes []*types.Type
+	// Datestyle, intervalstyle, bytea_output and extra_float_digits, for text output.
+	Format types.Format
+}
+
+// Session is what system functions ask of the session. It may be nil while the planner folds
+// constants: functions that need it are never Immutable.
+type Session interface {
+	User() string
+	SessionUser() string
+	Database() string
+	SearchPath() []string // schemas that exist, in order; pg_catalog implicit first
+	Setting(name string) (string, bool)
+	SetSetting(name, value string, local bool) error
+	BackendPID() int32
+	NextVal(seq types.OID) (int64, error)
+	CurrVal(seq types.OID) (int64, error)
+	LastVal() (int64, error)
+	SetVal(seq types.OID, value int64, called bool) error
+	// ResolveClass maps a relation name as text ('s.t') to its OID, or an error 42P01.
+	ResolveClass(name string) (types.OID, error)
+	// Describe returns catalog facts by OID for functions such as pg_get_expr and regclass output:
+	// kind "class", "type", "namespace", "indexdef", "constraintdef", "viewdef", "serial".
+	Describe(kind string, oid types.OID, extra string) (string, bool)
+}
+
+// Aggregate is one overload of an aggregate function.
+type Aggregate struct {
+	Name       string
+	Args       []*types.Type
+	Variadic   bool
+	Returns    *types.Type
+	ReturnType func(args []*types.Type) *types.Type
+	// New makes an accumulator for one group. args are the argument types.
+	New func(args []*types.Type) Accumulator
+	// Strict aggregates skip rows in which any argument is NULL (all but count(*) and array_agg and
+	// their like).
+	Strict bool
+	// OrderSensitive aggregates (array_agg, string_agg) care for ORDER BY; min, max, sum do not.
+	OrderSensitive bool
+	WithinGroup    bool // percentile_cont and its like
+}
+
+// Accumulator is the state of an aggregate for one group.
+type Accumulator interface {
+	Add(rt *Runtime, args []types.Datum) error
+	Result(rt *Runtime) (types.Datum, error)
+	// Size is about how many bytes it holds beyond a constant, for the memory budget.
+	Size() int
+}

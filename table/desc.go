@@ -1,0 +1,163 @@
+package table
+
+import (
+	"github.com/minidb/minidb/table/types"
+)
+
+// ID identifies a catalog object for ever: IDs are never used again. PostgreSQL shows them as OIDs.
+type ID uint32
+
+// ColumnID identifies a column within its table for ever; row values are keyed by it.
+type ColumnID uint32
+
+// IndexID identifies an index within its table for ever; 1 is the row key itself.
+type IndexID uint32
+
+// RowIndexID is the index ID of the rows themselves.
+const RowIndexID IndexID = 1
+
+// Kind tells what a descriptor describes.
+type Kind uint8
+
+// The kinds of relation.
+const (
+	KindTable Kind = iota
+	KindView
+	KindSequence
+	KindVirtual // rows made by the server: pg_catalog, information_schema
+)
+
+// Desc is the schema of a relation as the catalog keeps it. A Desc handed out by the catalog is
+// shared and never changed: to alter it, Clone it first.
+type Desc struct {
+	ID         ID
+	DatabaseID ID
+	SchemaID   ID
+	Schema     string // the schema's name
+	Name       string
+	Kind       Kind
+	Version    uint64 // counts changes of this descriptor
+
+	Columns      []Column // live columns in order; dropped ones are gone from here
+	NextColumnID ColumnID
+	NextIndexID  IndexID
+
+	// RowKey lists the columns that form the row key, in order: the primary key's, or the hidden
+	// rowid column of a table made without one.
+	RowKey []IndexColumn
+	// Indexes holds the primary key (Primary; stored as the row key itself when ID is RowIndexID)
+	// and all secondary indexes.
+	Indexes     []Index
+	Checks      []Check
+	ForeignKeys []ForeignKey
+
+	View     *View     // KindView
+	Sequence *Sequence // KindSequence
+	Comment  string
+}
+
+// Column is a column of a table.
+type Column struct {
+	ID          ColumnID
+	Name        string
+	Type        *types.Type
+	NotNull     bool
+	Hidden      bool   // rowid: not part of *
+	DefaultText string // expression source; "" for none
+	// Identity is "" or "always" or "by default"; its default is nextval of SequenceID.
+	Identity   string
+	SequenceID ID     // owned sequence (serial, identity), or 0
+	Generated  string // source of GENERATED ALWAYS AS (…) STORED, or ""
+	// Missing is the value of rows written before ADD COLUMN … DEFAULT; nil means NULL. It is
+	// encoded as in a row value (codec.EncodeValue).
+	Missing   []byte
+	Collation string
+	Comment   string
+}
+
+// IndexColumn is one key column of an index.
+type IndexColumn struct {
+	ColumnID   ColumnID // 0 for an expression
+	ExprText   string   // source of an expression key
+	Desc       bool
+	NullsFirst bool
+}
+
+// Index is a primary key, a unique constraint or an index.
+type Index struct {
+	ID               IndexID
+	OID              ID // the object ID that pg_class shows
+	Name             string
+	Unique           bool
+	Primary          bool // backs PRIMARY KEY
+	Constraint       bool // made by PRIMARY KEY or UNIQUE rather than CREATE INDEX
+	NullsNotDistinct bool
+	Columns          []IndexColumn
+	Include          []ColumnID // covered columns in the entry's value
+	WhereText        string     // partial index predicate, or ""
+	Comment          string
+}
+
+// Check is a CHECK constraint.
+type Check struct {
+	Name string
+	Text string // expression source
+}
+
+// ForeignKey is a REFERENCES constraint.
+type ForeignKey struct {
+	Name               string
+	Columns            []ColumnID
+	RefTable           ID
+	RefColumns         []ColumnID
+	OnDelete, OnUpdate string // "no action", "restrict", "cascade", "set null", "set default"
+	Deferrable         bool
+	InitiallyDeferred  bool
+}
+
+// View is the definition of a view.
+type View struct {
+	Text      string // source of its query
+	DependsOn []ID
+	// SearchPath is what names in Text resolve against.
+	SearchPath []string
+}
+
+// Sequence is the definition of a sequence; its state lives under a key of its own.
+type Sequence struct {
+	Start, Increment, Min, Max, Cache int64
+	Cycle                             bool
+	OwnerTable                        ID
+	OwnerColumn                       ColumnID
+	Type                              types.OID
+}
+
+// Column returns the column named name, or -1: an index into d.Columns.
+func (d *Desc) Column(name string) int {
+	for i := range d.Columns {
+		if d.Columns[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// ColumnByID returns the index into d.Columns of the column with the ID, or -1.
+func (d *Desc) ColumnByID(id ColumnID) int {
+	for i := range d.Columns {
+		if d.Columns[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// PrimaryKey returns the primary key's index, or nil.
+func (d *Desc) PrimaryKey() *Index {
+	for i := range d.Indexes {
+		if d.Indexes[i].Primary {
+			return &d.Indexes[i]
+		}
+	}
+	return nil
+}
