@@ -1,0 +1,82 @@
+// Package physical holds physical plans: how to make the rows. Plans are data; sql/exec turns each
+// node into an operator, planner formats them for EXPLAIN. A plan is immutable once built and may be
+// cached and run by several sessions at once.
+//
+// Every node has a list of output columns. Expressions inside a node refer to columns of its input
+// row by ordinal (expr.Col): the child's columns, or for joins the left child's followed by the
+// right child's. Semi and anti joins output the left columns only.
+package physical
+
+import (
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Column is an output column.
+type Column struct {
+	Name string
+	Type *types.Type
+	// Table and Attr say which table column it is, for RowDescription; 0 when it is none.
+	Table table.ID
+	Attr  int // ordinal from 1
+}
+
+// Node is a physical operator.
+type Node interface {
+	Columns() []Column
+	Children() []Node
+	// Est is the planner's estimate, for EXPLAIN.
+	Est() Estimate
+}
+
+// Estimate is what the planner expects of a node.
+type Estimate struct {
+	Rows float64
+	Cost float64
+}
+
+// Base is embedded in every node.
+type Base struct {
+	Cols     []Column
+	Estimate Estimate
+}
+
+// Columns returns the output columns.
+func (b *Base) Columns() []Column { return b.Cols }
+
+// Est returns the estimate.
+func (b *Base) Est() Estimate { return b.Estimate }
+
+// Plan is a whole statement's plan.
+type Plan struct {
+	Root Node
+	// Slots is the number of variables (expr.Var) that the statement uses.
+	Slots int
+	// ParamTypes are the types of $1…, as inferred or declared.
+	ParamTypes []*types.Type
+	// CTEs are the WITH queries that are materialised, in the order of their evaluation.
+	CTEs []CTE
+	// Tables lists every relation read or written, with the versions it was planned on: a cached
+	// plan is good while all of them are current.
+	Tables []TableVersion
+	// Volatile plans call functions whose folding is tied to one statement; they are not cached.
+	ReadOnly bool // writes nothing and calls no function that writes (nextval, setval)
+}
+
+// TableVersion names the version of a descriptor.
+type TableVersion struct {
+	ID      table.ID
+	Version uint64
+}
+
+// CTE is one materialised WITH query. A recursive one has Recursive set: Plan is the first term,
+// Recursive the second, which reads the last round's rows through a CTEScan of the same ID with
+// WorkTable set. Used is false for a data-modifying query that nothing reads: it runs all the same.
+type CTE struct {
+	ID        int
+	Name      string
+	Plan      Node
+	Recursive Node
+	UnionAll  bool
+	Modifies  bool
+}

@@ -1,0 +1,65 @@
+package physical
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table"
+)
+
+// Check is a CHECK constraint bound over a table's row (its columns in order).
+type Check struct {
+	Name string
+	Cond expr.Expr
+}
+
+// Insert writes the rows of Child, which has one column per column of Table, in order and of its
+// type: defaults and casts are part of Child. A hidden rowid column is made by the operator (Child
+// has NULL there). NOT NULL and Checks are verified for each row. Output: Returning over the row.
+type Insert struct {
+	Base
+	Table      *table.Desc
+	Child      Node
+	Checks     []Check
+	OnConflict *OnConflict
+	Returning  []expr.Expr // nil: no output rows
+}
+
+// OnConflict says what to do with a row that violates a unique index.
+type OnConflict struct {
+	// Arbiters are the unique indexes that count; nil: any.
+	Arbiters []table.IndexID
+	// Update is false for DO NOTHING. Set and Where see the existing row followed by the excluded
+	// one.
+	Update bool
+	Set    []Assign
+	Where  expr.Expr
+}
+
+// Assign sets column Column (ordinal of Table.Columns) to Expr.
+type Assign struct {
+	Column int
+	Expr   expr.Expr
+}
+
+// Update changes rows. Child's first columns are all columns of Table (hidden ones too), in order;
+// more may follow (FROM). Set is over Child's row. Checks are over the new row. Returning is over
+// the new row followed by Child's further columns. A row that appears twice is changed once.
+type Update struct {
+	Base
+	Table     *table.Desc
+	Child     Node
+	Set       []Assign
+	Checks    []Check
+	Returning []expr.Expr
+}
+
+// Delete removes rows. Child is as for Update; Returning is over Child's row.
+type Delete struct {
+	Base
+	Table     *table.Desc
+	Child     Node
+	Returning []expr.Expr
+}
+
+func (n *Insert) Children() []Node { return []Node{n.Child} }
+func (n *Update) Children() []Node { return []Node{n.Child} }
+func (n *Delete) Children() []Node { return []Node{n.Child} }

@@ -1,0 +1,222 @@
+package physical
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table"
+)
+
+// Filter keeps rows for which Cond is true.
+type Filter struct {
+	Base
+	Child Node
+	Cond  expr.Expr
+}
+
+// Project computes one expression per output column.
+type Project struct {
+	Base
+	Child Node
+	Exprs []expr.Expr
+}
+
+// ProjectSet is a Project some of whose expressions are set-returning: for each input row as many
+// rows as the longest set, shorter ones padded with NULL (PostgreSQL's rule since 10).
+type ProjectSet struct {
+	Base
+	Child Node
+	Items []SetItem
+}
+
+// SetItem is a plain expression, or a set-returning call over expressions.
+type SetItem struct {
+	Expr expr.Expr // nil for a set-returning call
+	Func *expr.Func
+	Args []expr.Expr
+	// Column is which of Func's columns is taken.
+	Column int
+}
+
+// JoinKind is the kind of a join.
+type JoinKind uint8
+
+// The kinds. Semi and Anti output left columns. NullAnti is NOT IN: an outer row whose key is NULL,
+// or any NULL among the inner keys, makes the result not true.
+const (
+	Inner JoinKind = iota
+	Left
+	Right
+	Full
+	Semi
+	Anti
+	NullAnti
+)
+
+// String names the kind as EXPLAIN does.
+func (k JoinKind) String() string {
+	return [...]string{"Inner", "Left", "Right", "Full", "Semi", "Anti", "Null-Aware Anti"}[k]
+}
+
+// HashJoin joins by equality of LeftKeys (over the left row) and RightKeys (over the right row); the
+// right side is built into the table. Cond is the rest of the condition over both rows.
+type HashJoin struct {
+	Base
+	Kind                JoinKind
+	Left, Right         Node
+	LeftKeys, RightKeys []expr.Expr
+	Cond                expr.Expr
+}
+
+// NestLoop joins by evaluating Cond over every pair; the right side is kept in memory. Kinds: all.
+type NestLoop struct {
+	Base
+	Kind        JoinKind
+	Left, Right Node
+	Cond        expr.Expr
+}
+
+// IndexJoin looks up, for each left row, the rows of a table whose index columns equal Keys (over
+// the left row; types are the key columns'). Inner columns are Inner.Out; Inner.Filter is over
+// these; Inner.Ranges is unused. Cond is over the left row followed by the inner columns. Kinds:
+// Inner, Left, Semi, Anti.
+type IndexJoin struct {
+	Base
+	Kind  JoinKind
+	Left  Node
+	Inner *Scan
+	Keys  []expr.Expr
+	Cond  expr.Expr
+}
+
+// Apply runs Right once per left row, with Args (over the left row) put into Slots. Kinds: Inner,
+// Left, Semi, Anti. For LATERAL and for what could not be turned into a join.
+type Apply struct {
+	Base
+	Kind        JoinKind
+	Left, Right Node
+	Slots       []int
+	Args        []expr.Expr
+	Cond        expr.Expr
+}
+
+// SortKey orders by an expression.
+type SortKey struct {
+	Expr       expr.Expr
+	Desc       bool
+	NullsFirst bool
+}
+
+// Sort orders its input; with Limit it keeps only the first Offset+Limit rows in memory (top-N).
+type Sort struct {
+	Base
+	Child Node
+	Keys  []SortKey
+	// Top is nil, or the number of rows that anybody above will read (evaluated once).
+	Top expr.Expr
+}
+
+// Limit skips Offset rows and passes Count rows; nil means none and all. Both are int8.
+type Limit struct {
+	Base
+	Child         Node
+	Count, Offset expr.Expr
+}
+
+// Distinct drops repeated rows (all columns); On, when set, keeps the first row for each value of
+// these expressions, in input order: DISTINCT ON over sorted input.
+type Distinct struct {
+	Base
+	Child Node
+	On    []expr.Expr
+}
+
+// Aggregate groups by GroupBy and computes Aggs. Output: the group keys, then the aggregates.
+// Without GroupBy there is exactly one group, even for no input. Sets, when set, lists grouping
+// sets as indexes into GroupBy; a key outside of the set is NULL.
+type Aggregate struct {
+	Base
+	Child   Node
+	GroupBy []expr.Expr
+	Aggs    []Agg
+	Sets    [][]int
+}
+
+// Agg is one aggregate call.
+type Agg struct {
+	Func     *expr.Aggregate
+	Args     []expr.Expr
+	Direct   []expr.Expr // direct arguments of WITHIN GROUP aggregates
+	Distinct bool
+	OrderBy  []SortKey
+	Filter   expr.Expr
+}
+
+// Append is UNION ALL.
+type Append struct {
+	Base
+	Inputs []Node
+}
+
+// SetOp is INTERSECT or EXCEPT [ALL]; UNION is Distinct over Append.
+type SetOp struct {
+	Base
+	Except      bool // else intersect
+	All         bool
+	Left, Right Node
+}
+
+// Window computes window functions; its columns follow the child's.
+type Window struct {
+	Base
+	Child       Node
+	PartitionBy []expr.Expr
+	OrderBy     []SortKey
+	Calls       []WindowCall
+}
+
+// WindowCall is one call: an aggregate over the frame, or a window function by name.
+type WindowCall struct {
+	Agg   *expr.Aggregate
+	Name  string
+	Args  []expr.Expr
+	Frame Frame
+}
+
+// Frame is a bound window frame; offsets are constant expressions.
+type Frame struct {
+	Mode               string
+	StartKind, EndKind string
+	Start, End         expr.Expr
+	Exclude            string
+}
+
+// LockRows locks the rows that pass through, for SELECT … FOR UPDATE. Tables name which of the
+// child's columns hold each table's row key.
+type LockRows struct {
+	Base
+	Child  Node
+	Tables []LockTarget
+}
+
+// LockTarget is one table of LockRows: Key lists the child's columns with its row key.
+type LockTarget struct {
+	Table    *table.Desc
+	Key      []int
+	Strength string
+	Wait     string
+}
+
+func (n *Filter) Children() []Node     { return []Node{n.Child} }
+func (n *Project) Children() []Node    { return []Node{n.Child} }
+func (n *ProjectSet) Children() []Node { return []Node{n.Child} }
+func (n *HashJoin) Children() []Node   { return []Node{n.Left, n.Right} }
+func (n *NestLoop) Children() []Node   { return []Node{n.Left, n.Right} }
+func (n *IndexJoin) Children() []Node  { return []Node{n.Left, n.Inner} }
+func (n *Apply) Children() []Node      { return []Node{n.Left, n.Right} }
+func (n *Sort) Children() []Node       { return []Node{n.Child} }
+func (n *Limit) Children() []Node      { return []Node{n.Child} }
+func (n *Distinct) Children() []Node   { return []Node{n.Child} }
+func (n *Aggregate) Children() []Node  { return []Node{n.Child} }
+func (n *Append) Children() []Node     { return n.Inputs }
+func (n *SetOp) Children() []Node      { return []Node{n.Left, n.Right} }
+func (n *Window) Children() []Node     { return []Node{n.Child} }
+func (n *LockRows) Children() []Node   { return []Node{n.Child} }
