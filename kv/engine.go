@@ -1,0 +1,116 @@
+package kv
+
+import "context"
+
+// Engine is an ordered map with atomic updates of named rows. All methods may be called from any
+// number of goroutines.
+type Engine interface {
+	// Snapshot returns a reader of the present state. The caller closes it; until then the engine
+	// keeps what it shows, so it should not outlive a statement.
+	Snapshot() (Snapshot, error)
+
+	// Update runs step over the present state of the rows and applies the batch that it filled,
+	// atomically and durably. Requires: rows are the rows (see Row) of every key in the batch, all
+	// in one group; an order is not required, duplicates are allowed. The Reader and the Batch are
+	// step's own and end with it; the batch's own writes are not seen by the reader. Reads of rows
+	// that are not named are allowed and promise no more than a snapshot does.
+	//
+	// Cancelling ctx is honoured until the batch is handed over; the error is then ErrNotApplied.
+	Update(ctx context.Context, rows [][]byte, step Step) error
+
+	// Close releases the engine. Snapshots and iterators must be closed before. Afterwards every
+	// call answers ErrClosed.
+	Close() error
+}
+
+// Step is the function of an Update: it reads, decides and fills the batch. It may run more than
+// once.
+type Step func(r Reader, b *Batch) error
+
+// Reader reads one state of the map.
+type Reader interface {
+	// Get returns the value of key, or nil when there is none. An empty value is not nil. The value
+	// is valid until the next call on the same Reader, or until it is closed.
+	Get(ctx context.Context, key []byte) ([]byte, error)
+
+	// NewIter returns an unpositioned iterator over the span. The caller closes it before the Reader.
+	NewIter(ctx context.Context, span Span) (Iterator, error)
+}
+
+// Snapshot is a Reader that the caller closes. It belongs to one goroutine at a time.
+type Snapshot interface {
+	Reader
+	Close() error
+}
+
+// Iterator is a cursor over keys in order. It belongs to one goroutine at a time. Each positioning
+// method reports whether the iterator stands on a key; if not, Err tells whether that is the end or
+// a failure. Key and Value are valid until the iterator moves.
+type Iterator interface {
+	// SeekGE moves to the first key ≥ key.
+	SeekGE(key []byte) bool
+	// SeekPrefixGE moves to the first key ≥ key that has the same prefix (see Prefix). Next then
+	// stays within the prefix. An engine may answer from a filter without touching data. Only Next,
+	// and another seek, may follow.
+	SeekPrefixGE(key []byte) bool
+	// SeekLT moves to the last key < key.
+	SeekLT(key []byte) bool
+	First() bool
+	Last() bool
+	Next() bool
+	Prev() bool
+	// NextPrefix moves to the first key of the next prefix. Requires: Valid, and not in a
+	// SeekPrefixGE.
+	NextPrefix() bool
+
+	Valid() bool
+	Key() []byte
+	Value() ([]byte, error)
+	Err() error
+	Close() error
+}
+
+// Grouped is an engine whose rows are cut into groups. One Update names rows of one group.
+type Grouped interface {
+	// Group returns the group of a row. It is stable while the engine is open.
+	Group(row []byte) uint64
+}
+
+// Lazy is an engine that can apply an update now and make it durable with the next durable one.
+type Lazy interface {
+	// UpdateLazy is Update, except that the batch is durable only once a later Update (or Close)
+	// has returned. It is visible at once.
+	UpdateLazy(ctx context.Context, rows [][]byte, step Step) error
+}
+
+// Exclusive is an engine of which this process is the only writer while it is open.
+type Exclusive interface {
+	Exclusive() bool
+}
+
+// SyncCounter counts the syncs that reached the disk (or would have, for an engine in memory).
+type SyncCounter interface {
+	Syncs() uint64
+}
+
+// UpdateLazy applies step lazily where the engine can, and durably where it cannot.
+func UpdateLazy(ctx context.Context, e Engine, rows [][]byte, step Step) error {
+	if l, ok := e.(Lazy); ok {
+		return l.UpdateLazy(ctx, rows, step)
+	}
+	return e.Update(ctx, rows, step)
+}
+
+// GroupOf returns the group of a row: zero when the engine has no groups.
+func GroupOf(e Engine, row []byte) uint64 {
+	if g, ok := e.(Grouped); ok {
+		return g.Group(row)
+	}
+	return 0
+}
+
+// IsExclusive reports whether this process alone writes to e.
+func IsExclusive(e Engine) bool {
+	x, ok := e.(Exclusive)
+	return ok && x.Exclusive()
+}

@@ -1,0 +1,40 @@
+package kv
+
+import "errors"
+
+var (
+	// ErrClosed answers every call on a closed engine.
+	ErrClosed = errors.New("kv: engine is closed")
+
+	// ErrCorruption marks data that the engine cannot trust. It is never retried.
+	ErrCorruption = errors.New("kv: corrupted data")
+
+	// ErrNotApplied marks an Update that certainly wrote nothing.
+	ErrNotApplied = errors.New("kv: update was not applied")
+
+	// ErrInUse answers an Open of a store that another process holds.
+	ErrInUse = errors.New("kv: store is in use by another process")
+
+	// ErrForeignRow answers an Update whose batch holds a key of a row that was not named.
+	ErrForeignRow = errors.New("kv: batch holds a key of a row that the update did not name")
+
+	// ErrGroups answers an Update that names rows of more than one group.
+	ErrGroups = errors.New("kv: update names rows of several groups")
+)
+
+// notApplied marks err as the error of an update that wrote nothing; err stays visible to
+// errors.Is and errors.As.
+type notApplied struct{ err error }
+
+// NotApplied marks err: the update wrote nothing.
+func NotApplied(err error) error {
+	if err == nil || errors.Is(err, ErrNotApplied) {
+		return err
+	}
+	return &notApplied{err}
+}
+
+func (e *notApplied) Error() string { return e.err.Error() }
+
+func (e *notApplied) Unwrap() []error { return []error{e.err, ErrNotApplied} }
+

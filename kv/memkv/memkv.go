@@ -1,0 +1,179 @@
+// Package memkv is the reference engine: an immutable B-tree of which every update makes a new
+// version, under one lock. It is small enough to be seen to be right, so the conformance suite and
+// the mirror test hold the other engines against it. It can be cut into groups, which forces
+// two-phase commit above it, and into something that does not claim to be exclusive, which forces
+// the layer above to work as on a shared store.
+//
+// It checks what other engines trust: kv I6 (only named rows) and that an Update stays in one group.
+package memkv
+
+import (
+	"bytes"
+	"context"
+	"hash/maphash"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/tidwall/btree"
+)
+
+// Options choose how the engine presents itself.
+type Options struct {
+	// Splits cut the rows into len(Splits)+1 groups: group i holds the rows below Splits[i].
+	Splits [][]byte
+	// HashGroups, when above one and without Splits, spreads the rows over that many groups.
+	HashGroups int
+	// Shared makes the engine deny that it is exclusive.
+	Shared bool
+}
+
+// Engine keeps everything in memory.
+type Engine struct {
+	opts   Options
+	seed   maphash.Seed
+	syncs  atomic.Uint64
+	closed atomic.Bool
+
+	mu struct {
+		sync.Mutex
+		tree *btree.BTreeG[item]
+	}
+}
+
+type item struct {
+	key, value []byte
+}
+
+func less(a, b item) bool { return bytes.Compare(a.key, b.key) < 0 }
+
+// New returns an empty engine.
+func New(opts Options) *Engine {
+	e := &Engine{opts: opts, seed: maphash.MakeSeed()}
+	sort.Slice(e.opts.Splits, func(i, j int) bool {
+		return bytes.Compare(e.opts.Splits[i], e.opts.Splits[j]) < 0
+	})
+	e.mu.tree = btree.NewBTreeGOptions(less, btree.Options{NoLocks: true})
+	return e
+}
+
+// Group returns the group of a row.
+func (e *Engine) Group(row []byte) uint64 {
+	if len(e.opts.Splits) > 0 {
+		return uint64(sort.Search(len(e.opts.Splits), func(i int) bool {
+			return bytes.Compare(row, e.opts.Splits[i]) < 0
+		}))
+	}
+	if e.opts.HashGroups > 1 {
+		return maphash.Bytes(e.seed, row) % uint64(e.opts.HashGroups)
+	}
+	return 0
+}
+
+// Exclusive reports that no one else can reach the engine's memory, unless it was told to deny it.
+func (e *Engine) Exclusive() bool { return !e.opts.Shared }
+
+// Syncs counts the updates that would have been synced.
+func (e *Engine) Syncs() uint64 { return e.syncs.Load() }
+
+// Snapshot implements kv.Engine.
+func (e *Engine) Snapshot() (kv.Snapshot, error) {
+	if e.closed.Load() {
+		return nil, kv.ErrClosed
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return &reader{tree: e.mu.tree.Copy()}, nil
+}
+
+// Update implements kv.Engine.
+func (e *Engine) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	wrote, err := e.apply(ctx, rows, step)
+	if wrote {
+		e.syncs.Add(1)
+	}
+	return err
+}
+
+// UpdateLazy implements kv.Lazy. Memory has no crash, so it differs only in what it counts.
+func (e *Engine) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+	_, err := e.apply(ctx, rows, step)
+	return err
+}
+
+func (e *Engine) apply(ctx context.Context, rows [][]byte, step kv.Step) (wrote bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, kv.NotApplied(err)
+	}
+	if e.closed.Load() {
+		return false, kv.NotApplied(kv.ErrClosed)
+	}
+	for _, row := range rows {
+		if e.Group(row) != e.Group(rows[0]) {
+			return false, kv.NotApplied(kv.ErrGroups)
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var b kv.Batch
+	// The step reads a copy, so that its reader stays what it was while the batch is applied.
+	if err := step(&reader{tree: e.mu.tree.Copy()}, &b); err != nil {
+		return false, err
+	}
+	for i := range b.Len() {
+		key, _, _ := b.Op(i)
+		if !named(rows, kv.Row(key)) {
+			return false, kv.NotApplied(kv.ErrForeignRow)
+		}
+	}
+	for i := range b.Len() {
+		key, value, deleted := b.Op(i)
+		if deleted {
+			e.mu.tree.Delete(item{key: key})
+			continue
+		}
+		e.mu.tree.Set(item{key: key, value: value})
+	}
+	return !b.Empty(), nil
+}
+
+func named(rows [][]byte, row []byte) bool {
+	for _, r := range rows {
+		if bytes.Equal(r, row) {
+			return true
+		}
+	}
+	return false
+}
+
+// Close implements kv.Engine.
+func (e *Engine) Close() error {
+	e.closed.Store(true)
+	return nil
+}
+
+// reader sees one version of the tree.
+type reader struct {
+	tree *btree.BTreeG[item]
+}
+
+func (r *reader) Get(ctx context.Context, key []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	it, ok := r.tree.Get(item{key: key})
+	if !ok {
+		return nil, nil
+	}
+	return it.value, nil
+}
+
+func (r *reader) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &iterator{it: r.tree.Iter(), span: span}, nil
+}
+
+func (r *reader) Close() error { return nil }

@@ -1,0 +1,254 @@
+package pebblekv
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
+	"github.com/minidb/minidb/kv"
+)
+
+// formatNumber is the number of the disk format that this code writes and reads.
+const formatNumber = "1"
+
+// formatMarker names the marker file that carries it.
+const formatMarker = "minidb"
+
+// Options of Open. The zero value is what a server wants.
+type Options struct {
+	// InMemory keeps the store in memory; the directory is a name without meaning.
+	InMemory bool
+	// FS replaces the operating system's files; see CrashFS.
+	FS vfs.FS
+	// ReadOnly opens without writing anything. Update then fails.
+	ReadOnly bool
+	// CacheBytes is the size of the block cache; 0 means 64 MiB.
+	CacheBytes int64
+	// MemTableBytes is the size of one memtable; 0 means 32 MiB.
+	MemTableBytes int
+	// Logger receives what goes wrong; nil means slog.Default().
+	Logger *slog.Logger
+	// Fatal is called when the log cannot be written, and must not return. Nil ends the process.
+	Fatal func(message string)
+}
+
+// Open opens the store in dir, and creates it when it is missing. An error for which
+// errors.Is(err, kv.ErrInUse) holds says that another process has it.
+func Open(dir string, opts Options) (*Engine, error) {
+	fs := opts.FS
+	switch {
+	case opts.InMemory:
+		fs, dir = vfs.NewMem(), "minidb"
+	case fs == nil:
+		fs = vfs.Default
+	}
+	if opts.ReadOnly {
+		if _, err := fs.Stat(dir); err != nil {
+			return nil, fmt.Errorf("open store %q: %w", dir, err)
+		}
+	} else if err := makeDir(fs, dir); err != nil {
+		return nil, fmt.Errorf("open store %q: %w", dir, err)
+	}
+	lock, err := pebble.LockDirectory(dir, fs)
+	if err != nil {
+		return nil, fmt.Errorf("open store %q: %w (%w)", dir, kv.ErrInUse, err)
+	}
+	e := newEngine()
+	e.lock = lock
+	e.db, err = openLocked(fs, dir, lock, e, opts)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open store %q: %w", dir, mark(err)), lock.Close())
+	}
+	return e, nil
+}
+
+func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Options) (*pebble.DB, error) {
+	if err := checkFormat(fs, dir, opts.ReadOnly); err != nil {
+		return nil, err
+	}
+	popts := pebbleOptions(opts)
+	popts.FS = &countingFS{FS: fs, syncs: &e.syncs}
+	popts.Lock = lock
+	return pebble.Open(dir, popts)
+}
+
+// checkFormat refuses a store of another format, and marks a new one.
+func checkFormat(fs vfs.FS, dir string, readOnly bool) error {
+	marker, found, err := atomicfs.LocateMarker(fs, dir, formatMarker)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = marker.Close() }()
+	switch {
+	case found == formatNumber:
+		return nil
+	case found != "":
+		return fmt.Errorf("disk format %s, this program knows format %s", found, formatNumber)
+	case readOnly:
+		return fmt.Errorf("not a minidb store")
+	}
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, "MANIFEST") {
+			return fmt.Errorf("a Pebble store that minidb did not make")
+		}
+	}
+	return marker.Move(formatNumber)
+}
+
+// makeDir makes dir and its parents, and syncs every directory that got a new entry, so that the
+// store's own directory survives a crash.
+func makeDir(fs vfs.FS, dir string) error {
+	if _, err := fs.Stat(dir); err == nil {
+		return nil
+	}
+	parent := fs.PathDir(dir)
+	if parent != dir && parent != "." && parent != "" {
+		if err := makeDir(fs, parent); err != nil {
+			return err
+		}
+	}
+	if err := fs.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if parent == "." {
+		parent = ""
+	}
+	return syncDir(fs, parent)
+}
+
+func syncDir(fs vfs.FS, dir string) error {
+	if dir == "" {
+		dir = "."
+		if _, err := fs.Stat(dir); err != nil {
+			dir = "/" // the file systems in memory have a root and no working directory
+		}
+	}
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func pebbleOptions(opts Options) *pebble.Options {
+	if opts.CacheBytes == 0 {
+		opts.CacheBytes = 64 << 20
+	}
+	if opts.MemTableBytes == 0 {
+		opts.MemTableBytes = 32 << 20
+	}
+	p := &pebble.Options{
+		Comparer:                    comparer,
+		FormatMajorVersion:          pebble.FormatNewest,
+		CacheSize:                   opts.CacheBytes,
+		MemTableSize:                uint64(opts.MemTableBytes),
+		MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold:       2,
+		L0StopWritesThreshold:       1000,
+		LBaseMaxBytes:               64 << 20,
+		MaxOpenFiles:                1 << 12,
+		BytesPerSync:                512 << 10,
+		ReadOnly:                    opts.ReadOnly,
+		Logger:                      newLogger(opts),
+		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, min(4, runtime.GOMAXPROCS(0)/2)) },
+	}
+	p.Levels[0].BlockSize = 16 << 10
+	p.Levels[0].IndexBlockSize = 64 << 10
+	for i := range p.Levels {
+		if i > 0 {
+			p.Levels[i].BlockSize = p.Levels[0].BlockSize
+			p.Levels[i].IndexBlockSize = p.Levels[0].IndexBlockSize
+		}
+		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		p.Levels[i].FilterType = pebble.TableFilter
+	}
+	return p
+}
+
+// mark makes Pebble's corruption recognisable as kv.ErrCorruption.
+func mark(err error) error {
+	if err != nil && pebble.IsCorruptionError(err) && !errors.Is(err, kv.ErrCorruption) {
+		return fmt.Errorf("%w: %w", kv.ErrCorruption, err)
+	}
+	return err
+}
+
+// logger passes Pebble's errors on and drops its reports of routine work.
+type logger struct {
+	log   *slog.Logger
+	fatal func(string)
+}
+
+func newLogger(opts Options) *logger {
+	l := &logger{log: opts.Logger, fatal: opts.Fatal}
+	if l.log == nil {
+		l.log = slog.Default()
+	}
+	if l.fatal == nil {
+		l.fatal = func(string) { os.Exit(1) }
+	}
+	return l
+}
+
+func (l *logger) Infof(string, ...any) {}
+
+func (l *logger) Errorf(format string, args ...any) {
+	l.log.Error(fmt.Sprintf(format, args...), "component", "pebble")
+}
+
+func (l *logger) Fatalf(format string, args ...any) {
+	l.Errorf(format, args...)
+	l.fatal(fmt.Sprintf(format, args...))
+}
+
+// countingFS counts syncs of log files.
+type countingFS struct {
+	vfs.FS
+	syncs *atomic.Uint64
+}
+
+func (fs *countingFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := fs.FS.Create(name, c)
+	return fs.wrap(name, f), err
+}
+
+func (fs *countingFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := fs.FS.ReuseForWrite(oldName, name, c)
+	return fs.wrap(name, f), err
+}
+
+func (fs *countingFS) Unwrap() vfs.FS { return fs.FS }
+
+func (fs *countingFS) wrap(name string, f vfs.File) vfs.File {
+	if f == nil || !strings.HasSuffix(name, ".log") {
+		return f
+	}
+	return &countingFile{File: f, syncs: fs.syncs}
+}
+
+type countingFile struct {
+	vfs.File
+	syncs *atomic.Uint64
+}
+
+func (f *countingFile) Sync() error {
+	f.syncs.Add(1)
+	return f.File.Sync()
+}
+
+func (f *countingFile) SyncData() error {
+	f.syncs.Add(1)
+	return f.File.SyncData()
+}

@@ -1,0 +1,143 @@
+package pebblekv
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/minidb/minidb/kv"
+)
+
+// reader is what a step reads through: the store's newest state. The rows that the update named
+// cannot change while it is used.
+type reader struct {
+	src    *pebble.DB
+	closer io.Closer // of the last value that Get returned
+	failed error
+}
+
+func (r *reader) Get(_ context.Context, key []byte) ([]byte, error) {
+	r.drop()
+	value, closer, err := r.src.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, mark(err)
+	}
+	r.closer = closer
+	if value == nil {
+		value = []byte{}
+	}
+	return value, nil
+}
+
+func (r *reader) drop() {
+	if r.closer != nil {
+		r.failed = errors.Join(r.failed, r.closer.Close())
+		r.closer = nil
+	}
+}
+
+func (r *reader) close() error {
+	r.drop()
+	return mark(r.failed)
+}
+
+func (r *reader) NewIter(_ context.Context, span kv.Span) (kv.Iterator, error) {
+	it, err := r.src.NewIter(iterOptions(span))
+	if err != nil {
+		return nil, mark(err)
+	}
+	return (*iterator)(it), nil
+}
+
+func iterOptions(span kv.Span) *pebble.IterOptions {
+	if span.Start == nil && span.End == nil {
+		return nil
+	}
+	return &pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End}
+}
+
+// snapshot pins the state of its first iterator; every other is a clone of it.
+type snapshot struct {
+	e      *Engine
+	base   *pebble.Iterator
+	closed bool
+}
+
+// Snapshot implements kv.Engine.
+func (e *Engine) Snapshot() (kv.Snapshot, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.gate.RUnlock()
+	base, err := e.db.NewIter(nil)
+	if err != nil {
+		return nil, mark(err)
+	}
+	return &snapshot{e: e, base: base}, nil
+}
+
+func (s *snapshot) Get(_ context.Context, key []byte) ([]byte, error) {
+	if s.closed {
+		return nil, kv.ErrClosed
+	}
+	// The prefix seek consults the filters; the key found must be this one and not a later
+	// qualifier of the same prefix.
+	if !s.base.SeekPrefixGE(key) || string(s.base.Key()) != string(key) {
+		return nil, mark(s.base.Error())
+	}
+	value, err := s.base.ValueAndErr()
+	if value == nil && err == nil {
+		value = []byte{}
+	}
+	return value, mark(err)
+}
+
+func (s *snapshot) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
+	if s.closed {
+		return nil, kv.ErrClosed
+	}
+	opts := iterOptions(span)
+	if opts == nil {
+		opts = &pebble.IterOptions{}
+	}
+	it, err := s.base.CloneWithContext(ctx, pebble.CloneOptions{IterOptions: opts})
+	if err != nil {
+		return nil, mark(err)
+	}
+	return (*iterator)(it), nil
+}
+
+func (s *snapshot) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return mark(s.base.Close())
+}
+
+// iterator is Pebble's, with this module's method set.
+type iterator pebble.Iterator
+
+func (i *iterator) p() *pebble.Iterator { return (*pebble.Iterator)(i) }
+
+func (i *iterator) SeekGE(key []byte) bool       { return i.p().SeekGE(key) }
+func (i *iterator) SeekPrefixGE(key []byte) bool { return i.p().SeekPrefixGE(key) }
+func (i *iterator) SeekLT(key []byte) bool       { return i.p().SeekLT(key) }
+func (i *iterator) First() bool                  { return i.p().First() }
+func (i *iterator) Last() bool                   { return i.p().Last() }
+func (i *iterator) Next() bool                   { return i.p().Next() }
+func (i *iterator) Prev() bool                   { return i.p().Prev() }
+func (i *iterator) NextPrefix() bool             { return i.p().NextPrefix() }
+func (i *iterator) Valid() bool                  { return i.p().Valid() }
+func (i *iterator) Key() []byte                  { return i.p().Key() }
+func (i *iterator) Err() error                   { return mark(i.p().Error()) }
+func (i *iterator) Close() error                 { return mark(i.p().Close()) }
+
+func (i *iterator) Value() ([]byte, error) {
+	v, err := i.p().ValueAndErr()
+	return v, mark(err)
+}
