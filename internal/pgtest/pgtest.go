@@ -1,0 +1,132 @@
+// Package pgtest starts a PostgreSQL 15 of its own for a test, to be asked how PostgreSQL behaves. Its
+// programs come from Debian's postgresql-15; a test that needs them skips, with the reason, where
+// they are missing.
+package pgtest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+var shared struct {
+	sync.Mutex
+	url  string
+	stop func()
+}
+
+// Program finds a program of PostgreSQL's, on PATH or where Debian keeps those of its servers, or
+// skips the test.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	if p, err := exec.LookPath(name); err == nil {
+		return p
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/15/bin/" + name)
+	if len(found) == 0 {
+		t.Skipf("%s is not installed (Debian: postgresql-15)", name)
+	}
+	return found[0]
+}
+
+// Server returns the URL of a PostgreSQL 15 that all tests of the process share. Call Stop at the end
+// of TestMain.
+func Server(t testing.TB) string {
+	t.Helper()
+	initdb, postgres := Program(t, "initdb"), Program(t, "postgres")
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.url != "" {
+		return shared.url
+	}
+	url, stop, err := start(initdb, postgres)
+	if err != nil {
+		t.Fatalf("starting PostgreSQL: %v", err)
+	}
+	shared.url, shared.stop = url, stop
+	return url
+}
+
+// Stop ends the shared server, if there is one.
+func Stop() {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.stop != nil {
+		shared.stop()
+		shared.url, shared.stop = "", nil
+	}
+}
+
+// start makes a cluster in a temporary folder and runs a server on a free port. PostgreSQL refuses
+// to run as root: then it runs as the user postgres that Debian's package makes.
+func start(initdb, postgres string) (string, func(), error) {
+	dir, err := os.MkdirTemp("", "minidb-pg")
+	if err != nil {
+		return "", nil, err
+	}
+	attr, err := credential(dir)
+	if err != nil {
+		os.RemoveAll(dir)
+		return "", nil, err
+	}
+	data := filepath.Join(dir, "data")
+	mk := exec.Command(initdb, "-D", data, "-A", "trust", "-U", "postgres", "--locale=C", "-E", "UTF8", "-N")
+	mk.SysProcAttr, mk.Dir = attr, dir
+	if out, err := mk.CombinedOutput(); err != nil {
+		os.RemoveAll(dir)
+		return "", nil, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	port, err := freePort()
+	if err != nil {
+		os.RemoveAll(dir)
+		return "", nil, err
+	}
+	srv := exec.Command(postgres, "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "fsync=off",
+		"-c", "listen_addresses=127.0.0.1", "-c", "timezone=UTC")
+	srv.SysProcAttr, srv.Dir = attr, dir
+	if err := srv.Start(); err != nil {
+		os.RemoveAll(dir)
+		return "", nil, err
+	}
+	stop := func() {
+		_ = srv.Process.Signal(syscall.SIGINT)
+		_ = srv.Wait()
+		os.RemoveAll(dir)
+	}
+	if err := waitReady(port, srv); err != nil {
+		stop()
+		return "", nil, err
+	}
+	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port), stop, nil
+}
+
+func credential(dir string) (*syscall.SysProcAttr, error) {
+	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if os.Geteuid() != 0 {
+		return attr, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, fmt.Errorf("running as root without a user postgres: %w", err)
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return attr, os.Chown(dir, uid, gid)
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
