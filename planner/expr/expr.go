@@ -20,6 +20,7 @@ type Expr interface {
 type Const struct {
 	T     *types.Type
 	Value types.Datum
+	Pos   int // byte offset (from 1) in the statement, for errors of planning; 0: unknown
 }
 
 // Col is column Index of the input row. While the planner works on logical plans, Index is a
@@ -28,12 +29,14 @@ type Col struct {
 	T     *types.Type
 	Index int
 	Name  string // for EXPLAIN
+	Pos   int    // byte offset (from 1) in the statement, for errors of planning; 0: unknown
 }
 
 // Param is $N, counted from 1.
 type Param struct {
-	T *types.Type
-	N int
+	T   *types.Type
+	N   int
+	Pos int // byte offset (from 1) in the statement; 0: unknown
 }
 
 // Var is a value that an outer row hands to a correlated subquery or to the right side of a lateral
