@@ -141,3 +141,12 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestRewriteWritesWhatTheDatabaseAnswered(t *testing.T) {
+	conn := scripted{"ok": {}, "q": {Bools: []bool{false}, Rows: [][]Value{{{Text: "7"}}}}}
+	r := &Runner{Conn: conn, Label: "postgresql"}
+	got, err := r.Rewrite(context.Background(),
+		"# kept\nstatement ok\nmissing\n\nstatement error\nok\n\nquery I\nq\n----\nwrong\n")
+	require.NoError(t, err)
+	require.Equal(t, "# kept\nstatement error 42P01\nmissing\n\nstatement ok\nok\n\nquery I\nq\n----\n7\n", got)
+}
