@@ -38,7 +38,7 @@ var addresses = map[string][]string{
 	"github.com/cockroachdb/pebble":     {"kv/pebblekv"},
 	"github.com/jackc/pgproto3":         {"sql/pgwire"},
 	"github.com/pingcap/tidb":           {"sql/parse"},
-	"github.com/jackc/pgx":              {"internal/pgtest", "internal/sqllogic", "cmd/minidb", "examples"},
+	"github.com/jackc/pgx":              {"internal/pgtest", "internal/shell", "internal/sqllogic", "cmd/minidb", "examples"},
 	"modernc.org/sqlite":                {"internal/bench"},
 	"github.com/stretchr/testify":       {"kv/kvtest"},
 	"github.com/lib/pq":                 nil,
