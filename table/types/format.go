@@ -10,6 +10,7 @@ type Format struct {
 	ByteaOutput      string // "hex" or "escape"
 	ExtraFloatDigits int
 	Location         *time.Location
+	Now              time.Time // what 'now' and 'today' mean: the transaction's start; zero is the clock
 }
 
 // DefaultFormat is PostgreSQL's default, in UTC.

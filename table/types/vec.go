@@ -138,6 +138,22 @@ func NewBatch(ts []*Type) *Batch {
 	return b
 }
 
+// NewBatchCap is NewBatch with room for n rows only: vectors grow as they are filled, so that a
+// query of one row does not pay for a thousand.
+func NewBatchCap(ts []*Type, n int) *Batch {
+	b := &Batch{Cols: make([]*Vec, len(ts))}
+	vecs := make([]Vec, len(ts))
+	for i, t := range ts {
+		vecs[i].Type = t
+		if n > 0 {
+			vecs[i].Resize(n)
+			vecs[i].Len = 0
+		}
+		b.Cols[i] = &vecs[i]
+	}
+	return b
+}
+
 // Rows is the number of rows that count.
 func (b *Batch) Rows() int {
 	if b.Sel != nil {

@@ -1,0 +1,141 @@
+package types
+
+import "time"
+
+// truncYear rounds a year down to its decade, century or millennium.
+func truncYear(f Field, y int) int {
+	switch f {
+	case FieldMillennium:
+		if y > 0 {
+			return (y+999)/1000*1000 - 999
+		}
+		return -((999-(y-1))/1000)*1000 + 1
+	case FieldCentury:
+		if y > 0 {
+			return (y+99)/100*100 - 99
+		}
+		return -((99-(y-1))/100)*100 + 1
+	case FieldDecade:
+		return floorDiv(y, 10) * 10
+	}
+	return y
+}
+
+// truncLocal truncates a finite local timestamp; ok is false for a field that cannot.
+func truncLocal(f Field, ts int64) (r int64, ok bool) {
+	days, us := splitTimestamp(ts)
+	switch f {
+	case FieldMicrosecond:
+		return ts, true
+	case FieldMillisecond:
+		return ts - us%1000, true
+	case FieldSecond:
+		return ts - us%MicrosPerSecond, true
+	case FieldMinute:
+		return ts - us%MicrosPerMinute, true
+	case FieldHour:
+		return ts - us%MicrosPerHour, true
+	case FieldDay:
+		return ts - us, true
+	case FieldWeek:
+		jd := int(days) + epochJulian
+		return (days - int64(weekdayMonday(jd))) * MicrosPerDay, true
+	case FieldMonth, FieldQuarter, FieldYear, FieldDecade, FieldCentury, FieldMillennium:
+		y, m, _ := DateToYMD(days)
+		switch f {
+		case FieldMonth:
+		case FieldQuarter:
+			m = (m-1)/3*3 + 1
+		default:
+			y, m = truncYear(f, y), 1
+		}
+		return int64(julianDay(y, m, 1)-epochJulian) * MicrosPerDay, true
+	}
+	return 0, false
+}
+
+func truncField(name string, t *Type) (Field, error) {
+	f, known := ParseField(name)
+	if f < FieldMicrosecond || f > FieldMillennium {
+		return FieldNone, errUnit(known, name, t)
+	}
+	return f, nil
+}
+
+// TruncTimestamp is date_trunc(name, timestamp).
+func TruncTimestamp(name string, ts int64) (int64, error) {
+	f, err := truncField(name, TTimestamp)
+	if err != nil || IsInfinite(ts) {
+		return ts, err
+	}
+	r, _ := truncLocal(f, ts)
+	if !ValidTimestamp(r) {
+		return 0, errTimestampRange()
+	}
+	return r, nil
+}
+
+// TruncTimestampTZ is date_trunc(name, timestamptz) on loc's clocks.
+func TruncTimestampTZ(name string, ts int64, loc *time.Location) (int64, error) {
+	f, err := truncField(name, TTimestampTZ)
+	if err != nil || IsInfinite(ts) {
+		return ts, err
+	}
+	local, err := UTCToLocal(ts, loc)
+	if err != nil {
+		return 0, err
+	}
+	offset := local - ts
+	r, _ := truncLocal(f, local)
+	if f >= FieldDay {
+		return LocalToUTC(r, loc)
+	}
+	// Within a day the offset in force stays, so that a repeated hour keeps its own.
+	if r -= offset; !ValidTimestamp(r) {
+		return 0, errTimestampRange()
+	}
+	return r, nil
+}
+
+// TruncInterval is date_trunc(name, interval).
+func TruncInterval(name string, iv IntervalValue) (IntervalValue, error) {
+	f, known := ParseField(name)
+	years, months := iv.Months/12, iv.Months%12
+	step := int32(0)
+	switch f {
+	case FieldMicrosecond:
+		return iv, nil
+	case FieldMillisecond:
+		iv.Micros -= iv.Micros % 1000
+		return iv, nil
+	case FieldSecond:
+		iv.Micros -= iv.Micros % MicrosPerSecond
+		return iv, nil
+	case FieldMinute:
+		iv.Micros -= iv.Micros % MicrosPerMinute
+		return iv, nil
+	case FieldHour:
+		iv.Micros -= iv.Micros % MicrosPerHour
+		return iv, nil
+	case FieldDay:
+		return IntervalValue{Months: iv.Months, Days: iv.Days}, nil
+	case FieldMonth:
+		return IntervalValue{Months: iv.Months}, nil
+	case FieldQuarter:
+		return IntervalValue{Months: years*12 + months/3*3}, nil
+	case FieldYear:
+		step = 1
+	case FieldDecade:
+		step = 10
+	case FieldCentury:
+		step = 100
+	case FieldMillennium:
+		step = 1000
+	case FieldWeek:
+		err := errUnit(true, name, TInterval)
+		return IntervalValue{}, withDetail(err, "Months usually have fractional weeks.")
+	default:
+		return IntervalValue{}, errUnit(known, name, TInterval)
+	}
+	return IntervalValue{Months: years / step * step * 12}, nil
+}

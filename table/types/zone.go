@@ -1,0 +1,259 @@
+package types
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // the zones travel with the binary
+
+	"github.com/minidb/minidb/internal/sqlerr"
+)
+
+type zoneAbbrev struct {
+	offset int // seconds east of UTC
+	dst    bool
+}
+
+var zoneTables = sync.OnceValue(func() (t struct {
+	names   map[string]string
+	abbrevs map[string]zoneAbbrev
+}) {
+	names := strings.Fields(zoneNames)
+	t.names = make(map[string]string, len(names))
+	for _, n := range names {
+		t.names[strings.ToLower(n)] = n
+	}
+	abbrevs := strings.Fields(zoneAbbrevs)
+	t.abbrevs = make(map[string]zoneAbbrev, len(abbrevs))
+	for _, a := range abbrevs {
+		f := strings.Split(a, ":")
+		off, _ := strconv.Atoi(f[1])
+		t.abbrevs[strings.ToLower(f[0])] = zoneAbbrev{offset: off, dst: f[2] == "1"}
+	}
+	return t
+})
+
+// ZoneNames lists the names that pg_timezone_names shows.
+func ZoneNames() []string { return strings.Fields(zoneNames) }
+
+var zoneCache sync.Map // lower case name → *time.Location
+
+// namedZone finds a zone of the tz database in any case.
+func namedZone(name string) (*time.Location, bool) {
+	low := strings.ToLower(name)
+	if low == "utc" {
+		return time.UTC, true
+	}
+	if l, ok := zoneCache.Load(low); ok {
+		return l.(*time.Location), true
+	}
+	exact, ok := zoneTables().names[low]
+	if !ok {
+		return nil, false
+	}
+	l, err := time.LoadLocation(exact)
+	if err != nil {
+		return nil, false
+	}
+	zoneCache.Store(low, l)
+	return l, true
+}
+
+// fixedZone returns a zone with a constant offset, named as PostgreSQL shows it: <+02>-02.
+func fixedZone(offset int) *time.Location {
+	iso := string(appendOffset(nil, offset))
+	posix := string(appendOffset(nil, -offset))
+	return time.FixedZone("<"+iso+">"+posix, offset)
+}
+
+// posixZone reads the subset of POSIX zone strings with one fixed offset: "EST5", "<+05>-5", "+3".
+// Their offsets count west of UTC.
+func posixZone(s string) (*time.Location, bool) {
+	rest, name := s, s
+	if strings.HasPrefix(s, "<") {
+		end := strings.IndexByte(s, '>')
+		if end < 0 {
+			return nil, false
+		}
+		rest = s[end+1:]
+	} else {
+		rest = strings.TrimLeftFunc(s, func(r rune) bool {
+			return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		})
+	}
+	if n := len(s) - len(rest); n != 0 && n < 3 {
+		return nil, false
+	}
+	sign := -1
+	if rest != "" && (rest[0] == '+' || rest[0] == '-') {
+		if rest[0] == '-' {
+			sign = 1
+		}
+		rest = rest[1:]
+	}
+	sec, ok := clockOffset(rest, 167)
+	if !ok {
+		return nil, false
+	}
+	return time.FixedZone(name, sign*sec), true
+}
+
+// clockOffset reads h[h[h]][:mm[:ss]].
+func clockOffset(s string, maxHour int) (sec int, ok bool) {
+	parts := strings.Split(s, ":")
+	if len(parts) > 3 {
+		return 0, false
+	}
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 || p[0] == '+' || i == 0 && n > maxHour || i > 0 && n > 59 {
+			return 0, false
+		}
+		sec = sec*60 + n
+	}
+	for range 3 - len(parts) {
+		sec *= 60
+	}
+	return sec, true
+}
+
+// ParseZone finds the zone that AT TIME ZONE and timezone() name: an abbreviation ("EST"), a name
+// of the tz database in any case, or a POSIX offset, which counts west.
+func ParseZone(name string) (*time.Location, error) {
+	if a, ok := zoneTables().abbrevs[strings.ToLower(name)]; ok && !strings.EqualFold(name, "utc") {
+		return time.FixedZone(strings.ToUpper(name), a.offset), nil
+	}
+	if l, ok := namedZone(name); ok {
+		return l, nil
+	}
+	if l, ok := posixZone(name); ok {
+		return l, nil
+	}
+	return nil, sqlerr.New(sqlerr.InvalidParameterValue, "time zone \"%s\" not recognized", name)
+}
+
+// ParseZoneSetting reads a value of the TimeZone parameter and returns how SHOW prints it. Plain
+// numbers are hours east of UTC; abbreviations do not count, unlike in ParseZone.
+func ParseZoneSetting(value string) (loc *time.Location, show string, err error) {
+	v := strings.TrimSpace(value)
+	if low := strings.ToLower(v); strings.HasPrefix(low, "interval") {
+		iv, err := ParseInterval(strings.Trim(strings.TrimSpace(v[len("interval"):]), "'"), NoMod)
+		if err == nil && iv.Months == 0 && iv.Days == 0 {
+			l := fixedZone(int(iv.Micros / MicrosPerSecond))
+			return l, l.String(), nil
+		}
+	}
+	if h, err := strconv.ParseFloat(v, 64); err == nil && h > -168 && h < 168 {
+		l := fixedZone(int(h * 3600))
+		return l, l.String(), nil
+	}
+	if l, ok := namedZone(v); ok {
+		return l, l.String(), nil
+	}
+	if l, ok := posixZone(v); ok {
+		return l, v, nil
+	}
+	return nil, "", sqlerr.New(sqlerr.InvalidParameterValue,
+		"invalid value for parameter \"TimeZone\": \"%s\"", value)
+}
+
+// IntervalZone returns the zone of AT TIME ZONE interval.
+func IntervalZone(iv IntervalValue) (*time.Location, error) {
+	if iv.Months != 0 || iv.Days != 0 {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue,
+			"interval time zone \"%s\" must not include months or days", AppendInterval(nil, iv, "postgres"))
+	}
+	return fixedZone(int(iv.Micros / MicrosPerSecond)), nil
+}
+
+// utcOffset returns the seconds east of UTC that are in force at a UTC timestamp.
+func utcOffset(ts int64, loc *time.Location) int {
+	if loc == time.UTC || loc == nil || IsInfinite(ts) {
+		return 0
+	}
+	_, off := TimestampToTime(ts).In(loc).Zone()
+	return off
+}
+
+// zoneAt returns offset, abbreviation and whether daylight saving is in force.
+func zoneAt(ts int64, loc *time.Location) (off int, abbrev string) {
+	if loc == nil {
+		loc = time.UTC
+	}
+	abbrev, off = TimestampToTime(ts).In(loc).Zone()
+	return off, abbrev
+}
+
+// localOffset returns the offset for a local timestamp. In the gap and in the repeated hour of a
+// change of clocks it takes the smaller offset, standard time, as PostgreSQL does.
+func localOffset(local int64, loc *time.Location) int {
+	if loc == time.UTC || loc == nil {
+		return 0
+	}
+	before := utcOffset(local-MicrosPerDay, loc)
+	after := utcOffset(local+MicrosPerDay, loc)
+	if before == after {
+		return before
+	}
+	validBefore := utcOffset(local-int64(before)*MicrosPerSecond, loc) == before
+	validAfter := utcOffset(local-int64(after)*MicrosPerSecond, loc) == after
+	switch {
+	case validBefore && !validAfter:
+		return before
+	case validAfter && !validBefore:
+		return after
+	}
+	return min(before, after)
+}
+
+// LocalToUTC turns a local timestamp into the timestamptz that loc's clocks show as it.
+func LocalToUTC(local int64, loc *time.Location) (int64, error) {
+	if IsInfinite(local) {
+		return local, nil
+	}
+	ts := local - int64(localOffset(local, loc))*MicrosPerSecond
+	if !ValidTimestamp(ts) {
+		return 0, errTimestampRange()
+	}
+	return ts, nil
+}
+
+// UTCToLocal turns a timestamptz into what loc's clocks show.
+func UTCToLocal(ts int64, loc *time.Location) (int64, error) {
+	if IsInfinite(ts) {
+		return ts, nil
+	}
+	local := ts + int64(utcOffset(ts, loc))*MicrosPerSecond
+	if !ValidTimestamp(local) {
+		return 0, errTimestampRange()
+	}
+	return local, nil
+}
+
+// appendOffset writes +hh[:mm[:ss]].
+func appendOffset(dst []byte, off int) []byte {
+	sign := byte('+')
+	if off < 0 {
+		sign, off = '-', -off
+	}
+	dst = append(dst, sign)
+	dst = appendPad2(dst, off/3600)
+	if off%3600 != 0 {
+		dst = append(dst, ':')
+		dst = appendPad2(dst, off/60%60)
+		if off%60 != 0 {
+			dst = append(dst, ':')
+			dst = appendPad2(dst, off%60)
+		}
+	}
+	return dst
+}
+
+func appendPad2(dst []byte, n int) []byte {
+	if n < 100 {
+		return append(dst, byte('0'+n/10), byte('0'+n%10))
+	}
+	return fmt.Appendf(dst, "%d", n)
+}
