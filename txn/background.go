@@ -1,0 +1,120 @@
+package txn
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/gc"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// secondaryWork is what is left of a committed transaction: locks to be replaced by records.
+type secondaryWork struct {
+	startTS, commitTS tso.Timestamp
+	batches           []batch
+}
+
+// commitSecondaries is the background committer. It ends when Close closes the queue, and has then
+// worked it off.
+func (s *Store) commitSecondaries(ctx context.Context) {
+	for w := range s.secondaries {
+		s.commitBatches(context.WithoutCancel(ctx), w) // Close waits for what is queued
+	}
+}
+
+// commitBatches commits the secondaries of a transaction. A failure is left to whoever meets the
+// locks: the primary's record says what to do with them.
+func (s *Store) commitBatches(ctx context.Context, w secondaryWork) {
+	for i := range w.batches {
+		rows := w.batches[i].rows
+		if len(rows) == 0 {
+			continue
+		}
+		for _, row := range rows {
+			s.recent.raise(row, w.commitTS)
+		}
+		err := kv.UpdateLazy(ctx, s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
+			return mvcc.Resolve(ctx, r, b, w.startTS, w.commitTS, rows)
+		})
+		if err != nil {
+			s.opts.Logger.Warn("commit of secondaries left to readers", "start_ts", w.startTS, "err", err)
+			return
+		}
+		if s.at(AfterSecondaryBatch) != nil {
+			return
+		}
+	}
+	s.lockers.leave(w.startTS)
+}
+
+// collectPeriodically runs collections until Close.
+func (s *Store) collectPeriodically(ctx context.Context) {
+	ticker := time.NewTicker(s.opts.GCInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if _, err := s.CollectGarbage(ctx); err != nil && ctx.Err() == nil {
+			s.opts.Logger.Warn("garbage collection", "err", err)
+		}
+	}
+}
+
+// CollectGarbage moves the safepoint to Options.Retention before now, or to the oldest running
+// transaction, settles every lock below it and drops the versions that no reader can see any more.
+// On a store that other processes write to it refuses: their transactions are not known here.
+func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
+	if !s.exclusive {
+		return gc.Stats{}, gc.ErrShared
+	}
+	now, err := s.source.Next(ctx)
+	if err != nil {
+		return gc.Stats{}, err
+	}
+	candidate := now
+	if r := s.opts.Retention.Milliseconds(); r > 0 {
+		candidate = tso.New(max(0, now.Physical()-r), 0)
+	}
+	safepoint := s.registry.advance(candidate)
+	// Recorded before anything is dropped: after a restart, a reader below is still refused.
+	err = kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(safepointKey)}, func(_ kv.Reader, b *kv.Batch) error {
+		b.Set(safepointKey, binary.BigEndian.AppendUint64(nil, uint64(safepoint)))
+		return nil
+	})
+	if err != nil {
+		return gc.Stats{}, err
+	}
+	stats, err := gc.Run(ctx, s.engine, settler{s}, safepoint)
+	if err == nil {
+		s.lockers.leaveBelow(safepoint)
+	}
+	return stats, err
+}
+
+// settler is the resolver as the collector uses it.
+type settler struct{ s *Store }
+
+// Settle settles a lock, waiting for its owner to finish or expire.
+func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) error {
+	bo := backoff{limit: st.s.opts.LockWait + st.s.opts.LockTTL}
+	locked := &mvcc.LockedError{Key: key, Lock: l}
+	for {
+		out, err := st.s.resolver.settle(ctx, locked, 0)
+		if err != nil || out == lockSettled {
+			return err
+		}
+		more, err := bo.wait(ctx)
+		if err != nil {
+			return err
+		}
+		if !more {
+			return locked
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package txn
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// backoff spaces out attempts to get past a lock: from half a millisecond, doubled each time with
+// jitter, up to a tenth of a second each and limit in total.
+type backoff struct {
+	next  time.Duration
+	spent time.Duration
+	limit time.Duration
+}
+
+const (
+	backoffFirst = 500 * time.Microsecond
+	backoffMost  = 100 * time.Millisecond
+)
+
+// wait sleeps and reports whether there is any use in another attempt. The limit counts what was
+// slept, so no clock decides.
+func (b *backoff) wait(ctx context.Context) (bool, error) {
+	if b.spent >= b.limit {
+		return false, ctx.Err()
+	}
+	if b.next == 0 {
+		b.next = backoffFirst
+	}
+	d := b.next/2 + rand.N(b.next/2+1)
+	b.next = min(2*b.next, backoffMost)
+	b.spent += d
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}

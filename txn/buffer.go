@@ -1,0 +1,191 @@
+package txn
+
+import (
+	"bytes"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/tidwall/btree"
+)
+
+// write is one buffered write. Its slices lie in the buffer's arena and never change.
+type write struct {
+	key   []byte
+	value []byte
+	kind  writeKind
+	// mustNotExist: the key was inserted, and prewrite has to find it absent.
+	mustNotExist bool
+}
+
+type writeKind byte
+
+const (
+	writePut writeKind = iota + 1
+	writeDelete
+	// writeNone is an insert that the transaction itself deleted again: the key reads as absent,
+	// and nothing is written; above all it must not become the primary.
+	writeNone
+)
+
+// buffer holds a transaction's writes in key order, with an undo log for savepoints.
+type buffer struct {
+	tree  *btree.BTreeG[write]
+	arena []byte
+	bytes int
+
+	// undo is recorded once a savepoint exists. RollbackTo plays it backwards.
+	undo    []undone
+	undoing bool
+}
+
+type undone struct {
+	before write
+	was    bool // there was a write of the key before
+}
+
+// Savepoint is a point in a transaction's writes to which it can return.
+type Savepoint struct{ undo int }
+
+func lessWrite(a, b write) bool { return bytes.Compare(a.key, b.key) < 0 }
+
+func (b *buffer) empty() bool { return b.tree == nil || b.tree.Len() == 0 }
+
+func (b *buffer) get(key []byte) (write, bool) {
+	if b.tree == nil {
+		return write{}, false
+	}
+	return b.tree.Get(write{key: key})
+}
+
+// keep copies p into the arena. Chunks double up to a megabyte, so that a one-row transaction
+// allocates a few hundred bytes and a large one allocates rarely.
+func (b *buffer) keep(p []byte) []byte {
+	if len(b.arena)+len(p) > cap(b.arena) {
+		b.arena = make([]byte, 0, max(len(p), min(max(256, 2*cap(b.arena)), 1<<20)))
+	}
+	at := len(b.arena)
+	b.arena = append(b.arena, p...)
+	return b.arena[at:len(b.arena):len(b.arena)]
+}
+
+func (b *buffer) put(w write) {
+	if b.tree == nil {
+		b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
+	}
+	before, was := b.tree.Set(w)
+	if was {
+		b.bytes -= len(before.key) + len(before.value)
+	}
+	b.bytes += len(w.key) + len(w.value)
+	if b.undoing {
+		if !was {
+			before.key = w.key
+		}
+		b.undo = append(b.undo, undone{before, was})
+	}
+}
+
+// set buffers a put. An insert that is set again still has to find the key absent.
+func (b *buffer) set(key, value []byte) {
+	before, was := b.get(key)
+	w := write{kind: writePut, mustNotExist: before.mustNotExist}
+	w.key = before.key
+	if !was {
+		w.key = b.keep(key)
+	}
+	w.value = b.keep(value)
+	b.put(w)
+}
+
+// insert buffers a put of a key that must be absent, unless this transaction deleted it itself.
+func (b *buffer) insert(key, value []byte) {
+	before, was := b.get(key)
+	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist}
+	w.key = before.key
+	if !was {
+		w.key = b.keep(key)
+	}
+	w.value = b.keep(value)
+	b.put(w)
+}
+
+func (b *buffer) delete(key []byte) {
+	before, was := b.get(key)
+	w := write{kind: writeDelete, key: before.key}
+	if !was {
+		w.key = b.keep(key)
+	}
+	if before.mustNotExist {
+		w.kind, w.mustNotExist = writeNone, true
+	}
+	b.put(w)
+}
+
+func (b *buffer) savepoint() Savepoint {
+	b.undoing = true
+	return Savepoint{len(b.undo)}
+}
+
+func (b *buffer) rollbackTo(sp Savepoint) {
+	for i := len(b.undo) - 1; i >= sp.undo; i-- {
+		u := b.undo[i]
+		now, _ := b.tree.Get(u.before)
+		b.bytes -= len(now.key) + len(now.value)
+		if !u.was {
+			b.tree.Delete(u.before)
+			continue
+		}
+		b.bytes += len(u.before.key) + len(u.before.value)
+		b.tree.Set(u.before)
+	}
+	if sp.undo < len(b.undo) {
+		b.undo = b.undo[:sp.undo]
+	}
+}
+
+// cursor walks the writes of a span as they were when it was opened.
+type cursor struct {
+	it      btree.IterG[write]
+	span    kv.Span
+	reverse bool
+	ok      bool
+}
+
+// cursor returns nil when no write lies in the span now. The tree is copied on write, so later
+// writes do not disturb the cursor.
+func (b *buffer) cursor(span kv.Span, reverse bool) *cursor {
+	if b.empty() {
+		return nil
+	}
+	c := &cursor{span: span, reverse: reverse}
+	probe := b.tree.Iter()
+	if !c.first(&probe) {
+		return nil
+	}
+	c.it = b.tree.Copy().Iter()
+	c.ok = c.first(&c.it)
+	return c
+}
+
+func (c *cursor) first(it *btree.IterG[write]) bool {
+	var ok bool
+	switch {
+	case !c.reverse:
+		ok = it.Seek(write{key: c.span.Start})
+	case c.span.End == nil:
+		ok = it.Last()
+	case it.Seek(write{key: c.span.End}):
+		ok = it.Prev()
+	default:
+		ok = it.Last()
+	}
+	return ok && c.span.Contains(it.Item().key)
+}
+
+func (c *cursor) next() {
+	if c.reverse {
+		c.ok = c.it.Prev()
+	} else {
+		c.ok = c.it.Next()
+	}
+	c.ok = c.ok && c.span.Contains(c.it.Item().key)
+}

@@ -1,0 +1,163 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Commit makes the transaction's writes visible and durable, all or none, and ends it. Without
+// writes it does nothing. The errors are *WriteConflictError, *AlreadyExistsError, *LockedError when
+// waiting took too long, ErrAmbiguous (wrapped) when the result is unknown, and what the engine or
+// the context says; with any of them but ErrAmbiguous nothing was written.
+func (t *Txn) Commit(ctx context.Context) error {
+	if t.done {
+		return ErrTxnDone
+	}
+	defer t.finish()
+	t.dropView()
+	if t.buf.empty() {
+		return nil
+	}
+	if err := t.s.enter(); err != nil {
+		return err
+	}
+	defer t.s.gate.RUnlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	muts := t.mutations()
+	if len(muts) == 0 {
+		return nil
+	}
+	c := &committer{s: t.s, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes}
+	err := c.run(ctx)
+	if err != nil {
+		return err
+	}
+	t.commitTS = c.commitTS
+	return nil
+}
+
+// mutations turns the buffer into what the protocol's steps take, sorted by key.
+func (t *Txn) mutations() []mvcc.Mutation {
+	muts := make([]mvcc.Mutation, 0, t.buf.tree.Len())
+	rows := make([]byte, 0, t.buf.bytes+16*t.buf.tree.Len())
+	t.buf.tree.Scan(func(w write) bool {
+		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist}
+		switch w.kind {
+		case writePut:
+			m.Kind = mvcc.KindPut
+		case writeDelete:
+			m.Kind = mvcc.KindDelete
+		default:
+			return true
+		}
+		at := len(rows)
+		rows = mvcc.AppendRow(rows, w.key)
+		m.Row = rows[at:len(rows):len(rows)]
+		muts = append(muts, m)
+		return true
+	})
+	return muts
+}
+
+// committer is the coordinator of one commit.
+type committer struct {
+	s        *Store
+	startTS  tso.Timestamp
+	muts     []mvcc.Mutation // sorted by key
+	bytes    int
+	commitTS tso.Timestamp
+}
+
+func (c *committer) run(ctx context.Context) error {
+	if c.s.canOnePhase() && c.oneGroup() {
+		return c.onePhase(ctx)
+	}
+	return c.twoPhase(ctx)
+}
+
+func (c *committer) oneGroup() bool {
+	if _, grouped := c.s.engine.(kv.Grouped); !grouped {
+		return true
+	}
+	first := kv.GroupOf(c.s.engine, c.muts[0].Row)
+	for i := range c.muts[1:] {
+		if kv.GroupOf(c.s.engine, c.muts[i+1].Row) != first {
+			return false
+		}
+	}
+	return true
+}
+
+func rowsOf(muts []mvcc.Mutation) [][]byte {
+	rows := make([][]byte, len(muts))
+	for i := range muts {
+		rows[i] = muts[i].Row
+	}
+	return rows
+}
+
+// unknownAttempts and unknownTime bound how long a coordinator tries to learn the result of an
+// update that the engine could not tell.
+const (
+	unknownAttempts = 3
+	unknownTime     = 2 * time.Second
+)
+
+// detached returns a context for what must be finished whether or not the caller still waits.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), unknownTime)
+}
+
+// update runs a step and tells what an error means: with unknown, the engine cannot say whether the
+// batch was written. The step's own error is never that.
+func (s *Store) update(
+	ctx context.Context, rows [][]byte, lazy bool, step kv.Step,
+) (unknown bool, err error) {
+	var own error
+	watched := func(r kv.Reader, b *kv.Batch) error {
+		own = step(r, b)
+		return own
+	}
+	if lazy {
+		err = kv.UpdateLazy(ctx, s.engine, rows, watched)
+	} else {
+		err = s.engine.Update(ctx, rows, watched)
+	}
+	return err != nil && own == nil && !errors.Is(err, kv.ErrNotApplied), err
+}
+
+// ambiguous wraps the reason why a result is unknown.
+func ambiguous(err error) error { return fmt.Errorf("%w: %w", ErrAmbiguous, err) }
+
+// waitForLock settles the lock that stopped a commit, or waits for it. It returns nil when the
+// commit should try again. A lock's owner, if it lives, will commit above our start_ts, and we shall
+// have lost; only if it fails may we go on. holding says that the transaction has locks of its own:
+// then it waits only for younger transactions than itself, so that no two wait for each other.
+func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *backoff, holding bool) error {
+	if bo.limit == 0 {
+		bo.limit = c.s.opts.LockWait
+	}
+	out, err := c.s.resolver.settle(ctx, locked, 0)
+	if err != nil || out == lockSettled {
+		return err
+	}
+	if holding && locked.Lock.StartTS < c.startTS {
+		return &WriteConflictError{Key: locked.Key, StartTS: c.startTS, ConflictTS: locked.Lock.StartTS}
+	}
+	more, err := bo.wait(ctx)
+	if err != nil {
+		return err
+	}
+	if !more {
+		return locked
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package txn
+
+// CrashPoint names a place in a commit or a clean-up at which a coordinator may die. Tests set
+// Options.CrashPoint; when it answers true, the coordinator stops there and then, leaves everything
+// as it is, and its caller gets ErrAbandoned.
+type CrashPoint string
+
+// The crash points, in the order in which a transaction passes them.
+const (
+	BeforeOnePhase       CrashPoint = "before-one-phase"
+	AfterOnePhase        CrashPoint = "after-one-phase"
+	BeforePrewrite       CrashPoint = "before-prewrite"
+	AfterPrewritePrimary CrashPoint = "after-prewrite-primary"
+	AfterPrewrite        CrashPoint = "after-prewrite"
+	AfterCommitTS        CrashPoint = "after-commit-ts"
+	AfterCommitPoint     CrashPoint = "after-commit-point"
+	AfterSecondaryBatch  CrashPoint = "after-secondary-batch"
+	BeforeRollback       CrashPoint = "before-rollback"
+	AfterRollbackPrimary CrashPoint = "after-rollback-primary"
+	AfterStatus          CrashPoint = "after-status"  // a resolver knows the fate, and has not acted
+	AfterResolve         CrashPoint = "after-resolve" // it has settled the lock that it met
+)
+
+// CrashPoints lists them all.
+var CrashPoints = []CrashPoint{
+	BeforeOnePhase, AfterOnePhase, BeforePrewrite, AfterPrewritePrimary, AfterPrewrite, AfterCommitTS,
+	AfterCommitPoint, AfterSecondaryBatch, BeforeRollback, AfterRollbackPrimary, AfterStatus, AfterResolve,
+}
+
+// at reports ErrAbandoned when the coordinator dies at p.
+func (s *Store) at(p CrashPoint) error {
+	if s.opts.CrashPoint != nil && s.opts.CrashPoint(p) {
+		return ErrAbandoned
+	}
+	return nil
+}

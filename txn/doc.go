@@ -1,0 +1,2 @@
+// Package txn is the Percolator transaction layer.
+package txn

@@ -1,0 +1,55 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// The errors of the protocol's steps, under the name by which the floors above know them.
+type (
+	// WriteConflictError says that another transaction wrote the key first; run the whole again.
+	WriteConflictError = mvcc.WriteConflictError
+	// AlreadyExistsError says that an inserted key has a value.
+	AlreadyExistsError = mvcc.AlreadyExistsError
+	// LockedError says that a key stayed locked for longer than Options.LockWait.
+	LockedError = mvcc.LockedError
+)
+
+var (
+	// ErrAmbiguous says that the commit may have happened or not, and that nobody can tell now. The
+	// caller must not run the transaction again blindly.
+	ErrAmbiguous = errors.New("the result of the commit is unknown")
+
+	// ErrTxnDone answers calls on a transaction that was committed or rolled back.
+	ErrTxnDone = errors.New("transaction is finished")
+
+	// ErrReadOnly answers a write in a read-only transaction.
+	ErrReadOnly = errors.New("transaction is read-only")
+
+	// ErrClosed answers calls on a closed Store.
+	ErrClosed = errors.New("transaction store is closed")
+
+	// ErrAbandoned is returned by a commit that a test's crash point stopped half way.
+	ErrAbandoned = errors.New("coordinator was abandoned at a crash point")
+)
+
+// SafepointError says that a reader asked for a time whose versions may have been collected.
+type SafepointError struct {
+	StartTS, Safepoint tso.Timestamp
+}
+
+func (e *SafepointError) Error() string {
+	return fmt.Sprintf("start timestamp %s is below the safepoint %s", e.StartTS, e.Safepoint)
+}
+
+// FutureError says that a historical read asked for a time that has not come yet.
+type FutureError struct {
+	StartTS, Now tso.Timestamp
+}
+
+func (e *FutureError) Error() string {
+	return fmt.Sprintf("start timestamp %s is in the future (now %s)", e.StartTS, e.Now)
+}

@@ -1,0 +1,106 @@
+// Package gc is the collector: below a safepoint it settles every lock and then drops the versions
+// that no reader at or above the safepoint can see (PERCOLATOR's paper leaves this to Bigtable).
+//
+// It owns one pass over the store. When passes run, and where the safepoint is, is the transaction
+// store's affair: a running transaction holds the safepoint at or below its start_ts.
+//
+// Locks first: the fate of a secondary is written in its primary's record, and that record may be
+// among what is dropped. Then versions: of each key the newest put at or below the safepoint stays,
+// and everything older goes; if a delete is newest, all goes. Each row is collected by mvcc.Collect
+// in an atomic update that reads the row again, so a pass may run beside anything.
+//
+// Simple on purpose: a pass reads the whole write column. Keeping a hint of which rows have more
+// than one version would replace that.
+package gc
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// ErrShared refuses a collection where other processes may run transactions that hold the safepoint.
+var ErrShared = errors.New("gc: other processes may read from this store")
+
+// Settler settles a lock whose transaction started below the safepoint.
+type Settler interface {
+	Settle(ctx context.Context, key []byte, l mvcc.Lock) error
+}
+
+// Stats say what a pass did.
+type Stats struct {
+	Safepoint tso.Timestamp
+	Locks     int // settled
+	Rows      int // looked at, because they had more than one put
+	Versions  int // dropped
+}
+
+// rowsPerUpdate bounds one update of a pass, and so how long it holds latches.
+const rowsPerUpdate = 128
+
+// Run makes one pass.
+func Run(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (Stats, error) {
+	st := Stats{Safepoint: safepoint}
+	if err := settleLocks(ctx, e, settler, &st); err != nil {
+		return st, err
+	}
+	return st, collect(ctx, e, &st)
+}
+
+func settleLocks(ctx context.Context, e kv.Engine, settler Settler, st *Stats) (err error) {
+	snap, err := e.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	return mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
+		if l.StartTS >= st.Safepoint {
+			return nil
+		}
+		st.Locks++
+		return settler.Settle(ctx, key, l)
+	})
+}
+
+func collect(ctx context.Context, e kv.Engine, st *Stats) (err error) {
+	snap, err := e.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	var rows [][]byte
+	flush := func() error {
+		if len(rows) == 0 {
+			return nil
+		}
+		dropped := 0
+		// Lazy: a crash that takes it back brings old versions back, which the next pass drops.
+		err := kv.UpdateLazy(ctx, e, rows, func(r kv.Reader, b *kv.Batch) (err error) {
+			dropped, err = mvcc.Collect(ctx, r, b, st.Safepoint, rows)
+			return err
+		})
+		st.Rows += len(rows)
+		st.Versions += dropped
+		rows = rows[:0]
+		return err
+	}
+	group := uint64(0)
+	err = mvcc.Versions(ctx, snap, kv.Span{}, func(row []byte, _ int) error {
+		g := kv.GroupOf(e, row)
+		if len(rows) == rowsPerUpdate || g != group {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		group = g
+		rows = append(rows, append([]byte(nil), row...))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}

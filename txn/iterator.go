@@ -1,0 +1,223 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+)
+
+// ScanOptions choose the direction of a scan, and whether values are wanted.
+type ScanOptions struct {
+	Reverse  bool
+	KeysOnly bool
+}
+
+// Iterator walks the keys of a span as the transaction sees them: what was committed at start_ts,
+// and over it the transaction's own writes at the time of Scan. It belongs to the transaction's
+// goroutine. Key and Value are valid until Next or Close; reads of the same transaction in between
+// do not disturb them.
+type Iterator struct {
+	t    *Txn
+	ctx  context.Context // of the scan; Next has none of its own
+	span kv.Span
+	opts ScanOptions
+
+	view *view
+	sc   *mvcc.Scanner
+	own  *cursor // nil without own writes in the span
+
+	scOK    bool   // sc stands on a key that was not returned yet
+	scTaken bool   // its key was returned, or it stands nowhere yet: advance before looking at it
+	lastKey []byte // the last key that sc gave, to continue after it in a new view
+	rows    int
+
+	key, value []byte
+	err        error
+}
+
+// rowsPerCheck is how many rows pass between two looks at the context.
+const rowsPerCheck = 256
+
+// Scan opens an iterator over a span of keys. The caller closes it.
+func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterator, error) {
+	if t.done {
+		return nil, ErrTxnDone
+	}
+	it := &Iterator{t: t, ctx: ctx, opts: opts, scTaken: true}
+	it.span = kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}
+	if span.End != nil && it.span.End == nil {
+		it.span.End = []byte{}
+	}
+	if it.span.Empty() {
+		return it, nil
+	}
+	it.own = t.buf.cursor(it.span, opts.Reverse)
+	if err := it.openScanner(it.span); err != nil {
+		return nil, err
+	}
+	return it, nil
+}
+
+// openScanner opens a scanner over what is left of the span, in a view in which no pending commit
+// concerns it.
+func (it *Iterator) openScanner(span kv.Span) error {
+	for {
+		v, err := it.t.open()
+		if err != nil {
+			return err
+		}
+		if len(v.pending) > 0 {
+			waited, err := it.t.awaitPending(it.ctx, v, func(p *pending) bool { return p.hasKeyIn(span) })
+			if err != nil {
+				return err
+			}
+			if waited {
+				continue
+			}
+		}
+		sc, err := v.mv.Scan(it.ctx, span, mvcc.ScanParams{
+			ReadParams: it.t.readParams(v), Reverse: it.opts.Reverse, KeysOnly: it.opts.KeysOnly,
+		})
+		if err != nil {
+			return err
+		}
+		v.refs++
+		it.view, it.sc = v, sc
+		return nil
+	}
+}
+
+func (it *Iterator) closeScanner() error {
+	if it.sc == nil {
+		return nil
+	}
+	err := errors.Join(it.sc.Close(), it.view.release())
+	it.sc, it.view = nil, nil
+	return err
+}
+
+// Next moves to the next key and reports whether there is one. Before the first call the iterator
+// stands nowhere.
+func (it *Iterator) Next() bool {
+	if it.err != nil || it.sc == nil {
+		return false
+	}
+	if it.rows++; it.rows%rowsPerCheck == 0 {
+		if it.err = it.ctx.Err(); it.err != nil {
+			return false
+		}
+	}
+	if it.own == nil {
+		if it.advance(); !it.scOK {
+			return false
+		}
+		it.key, it.value = it.sc.Key(), it.sc.Value()
+		return true
+	}
+	return it.merge()
+}
+
+// merge returns the lower of the scanner's and the own writes' key (the higher in reverse); at a
+// tie the own write hides the committed one.
+func (it *Iterator) merge() bool {
+	if it.scTaken {
+		it.advance()
+	}
+	for it.err == nil {
+		c := it.compare()
+		switch {
+		case !it.scOK && !it.own.ok:
+			return false
+		case c < 0:
+			// Handed out as it is, so the scanner may move on only at the next call.
+			it.key, it.value = it.sc.Key(), it.sc.Value()
+			it.scTaken = true
+			return true
+		default:
+			w := it.own.it.Item()
+			it.own.next()
+			if c == 0 {
+				it.advance()
+			}
+			if w.kind == writePut && it.err == nil {
+				it.key, it.value = w.key, w.value
+				if it.opts.KeysOnly {
+					it.value = nil
+				}
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// compare orders the scanner's key against the own writes' key in scan direction. A side that is
+// at its end comes last.
+func (it *Iterator) compare() int {
+	switch {
+	case !it.scOK:
+		return 1
+	case !it.own.ok:
+		return -1
+	}
+	c := bytes.Compare(it.sc.Key(), it.own.it.Item().key)
+	if it.opts.Reverse {
+		return -c
+	}
+	return c
+}
+
+// advance moves the scanner, settling locks on its way.
+func (it *Iterator) advance() {
+	it.scTaken = false
+	var bo backoff
+	for {
+		if it.scOK = it.sc.Next(); it.scOK {
+			if !it.view.noLocks {
+				it.lastKey = append(it.lastKey[:0], it.sc.Key()...)
+			}
+			return
+		}
+		err := it.sc.Err()
+		if err == nil {
+			return
+		}
+		if it.err = it.t.settle(it.ctx, err, &bo); it.err != nil {
+			return
+		}
+		if it.err = it.reopen(); it.err != nil {
+			return
+		}
+	}
+}
+
+// reopen continues after the last key in the transaction's present view.
+func (it *Iterator) reopen() error {
+	if err := it.closeScanner(); err != nil {
+		return err
+	}
+	rest := it.span
+	if it.lastKey != nil {
+		if it.opts.Reverse {
+			rest.End = bytes.Clone(it.lastKey)
+		} else {
+			rest.Start = successor(it.lastKey)
+		}
+	}
+	return it.openScanner(rest)
+}
+
+// Key returns the present key.
+func (it *Iterator) Key() []byte { return it.key }
+
+// Value returns the present value, nil in a scan of keys only.
+func (it *Iterator) Value() []byte { return it.value }
+
+// Err returns what ended the iteration early.
+func (it *Iterator) Err() error { return it.err }
+
+// Close releases the iterator. It may be repeated.
+func (it *Iterator) Close() error { return it.closeScanner() }

@@ -1,0 +1,176 @@
+package mvcc
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Column is which of Percolator's columns a cell belongs to.
+type Column byte
+
+// The columns of figure 4, and the store's own cells.
+const (
+	ColumnData  = Column(familyData)
+	ColumnLock  = Column(familyLock)
+	ColumnWrite = Column(familyWrite)
+	ColumnMeta  = Column(familyMeta)
+)
+
+// String names the column.
+func (c Column) String() string {
+	switch c {
+	case ColumnData:
+		return "data"
+	case ColumnLock:
+		return "lock"
+	case ColumnWrite:
+		return "write"
+	case ColumnMeta:
+		return "meta"
+	}
+	return fmt.Sprintf("column(%#x)", byte(c))
+}
+
+// Cell is one raw pair of the store, decoded.
+type Cell struct {
+	Column Column
+	// Key is the user key, or the name of a cell of ColumnMeta.
+	Key []byte
+	// TS is the timestamp of the version: commit_ts in the write column (start_ts of a rollback),
+	// start_ts in the data and lock columns, zero for meta.
+	TS    tso.Timestamp
+	Lock  Lock   // of ColumnLock
+	Write Write  // of ColumnWrite
+	Value []byte // of ColumnData and ColumnMeta
+}
+
+// Decode decodes a raw pair. The result shares nothing with its arguments.
+func Decode(rawKey, rawValue []byte) (Cell, error) {
+	if len(rawKey) == 0 {
+		return Cell{}, fmt.Errorf("mvcc: empty key: %w", kv.ErrCorruption)
+	}
+	c := Cell{Column: Column(rawKey[0])}
+	row, err := rawKey[1:], error(nil)
+	switch c.Column {
+	case ColumnMeta:
+		c.Key, c.Value = bytes.Clone(row), bytes.Clone(rawValue)
+		return c, nil
+	case ColumnLock:
+		var l Lock
+		l, err = decodeLock(rawValue)
+		c.Lock = l.clone()
+		c.TS = l.StartTS
+	case ColumnWrite, ColumnData:
+		var prefix []byte
+		prefix, c.TS, err = splitVersion(rawKey)
+		if err != nil {
+			return Cell{}, err
+		}
+		row = prefix[1:]
+		if c.Column == ColumnData {
+			c.Value = append([]byte{}, rawValue...)
+			break
+		}
+		c.Write, err = decodeWrite(rawValue)
+		c.Write.Short = bytes.Clone(c.Write.Short)
+	default:
+		return Cell{}, fmt.Errorf("mvcc: key %x of no column: %w", rawKey, kv.ErrCorruption)
+	}
+	if err != nil {
+		return Cell{}, err
+	}
+	key, err := UserKey(row, nil)
+	c.Key = append([]byte{}, key...)
+	return c, err
+}
+
+// Cells calls visit with every cell of the store in the order of raw keys, the store's own
+// included, until visit fails.
+func Cells(ctx context.Context, r kv.Reader, visit func(Cell) error) error {
+	return rawCells(ctx, r, kv.Span{}, visit)
+}
+
+// Locks calls visit with the lock of every locked key in a span of user keys, in order.
+func Locks(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, l Lock) error) error {
+	return rawCells(ctx, r, familySpan(familyLock, span), func(c Cell) error { return visit(c.Key, c.Lock) })
+}
+
+func rawCells(ctx context.Context, r kv.Reader, span kv.Span, visit func(Cell) error) (err error) {
+	it, err := r.NewIter(ctx, span)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := it.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for ok := it.First(); ok; ok = it.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		value, err := it.Value()
+		if err != nil {
+			return err
+		}
+		c, err := Decode(it.Key(), value)
+		if err != nil {
+			return err
+		}
+		if err := visit(c); err != nil {
+			return err
+		}
+	}
+	return it.Err()
+}
+
+// Versions returns the rows of a span of user keys that have more to them than one put: those on
+// which Collect may find something. It calls visit with each row and the number of its records.
+func Versions(ctx context.Context, r kv.Reader, span kv.Span, visit func(row []byte, records int) error) (err error) {
+	it, err := r.NewIter(ctx, familySpan(familyWrite, span))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := it.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	var prefix []byte
+	records, single := 0, false
+	flush := func() error {
+		if records > 1 || records == 1 && !single {
+			return visit(prefix[1:], records)
+		}
+		return nil
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		p, _, err := splitVersion(it.Key())
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(p, prefix) {
+			if err := flush(); err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			prefix, records = append(prefix[:0], p...), 0
+			value, err := it.Value()
+			if err != nil {
+				return err
+			}
+			single = len(value) > 0 && Kind(value[0]) == KindPut
+		}
+		records++
+	}
+	if err := it.Err(); err != nil {
+		return err
+	}
+	return flush()
+}

@@ -1,0 +1,50 @@
+package mvcc
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Commit replaces the transaction's lock on each row by its write record. On the primary this is
+// the commit point. A row that is committed already is left alone, so Commit may be repeated; a
+// row without lock and record, or with a rollback record, is *RolledBackError. On the primary it
+// is *CommitTooEarlyError when a reader has pushed the lock's lowest commit timestamp.
+func Commit(
+	ctx context.Context, r kv.Reader, b *kv.Batch, startTS, commitTS tso.Timestamp, rows [][]byte,
+) (err error) {
+	s := newStep(r, b)
+	defer s.close(&err)
+	for _, row := range rows {
+		l, locked, err := s.lock(ctx, row)
+		if err != nil {
+			return err
+		}
+		if locked && l.StartTS == startTS {
+			if l.MinCommitTS > commitTS && isPrimary(&l, row) {
+				return &CommitTooEarlyError{CommitTS: commitTS, MinCommitTS: l.MinCommitTS}
+			}
+			s.commit(row, &l, commitTS)
+			continue
+		}
+		f, err := s.fateOf(ctx, row, startTS)
+		if err != nil {
+			return err
+		}
+		if f.commitTS == 0 {
+			key, _ := UserKey(row, nil)
+			return &RolledBackError{Key: bytes.Clone(key), StartTS: startTS}
+		}
+	}
+	return nil
+}
+
+func (s *step) commit(row []byte, l *Lock, commitTS tso.Timestamp) {
+	w := Write{Kind: l.Kind, StartTS: l.StartTS, Short: l.Short, HasShort: l.HasShort}
+	s.setWrite(row, commitTS, &w)
+	s.dropLock(row)
+}
+
+func isPrimary(l *Lock, row []byte) bool { return bytes.Equal(row, Row(l.Primary)) }

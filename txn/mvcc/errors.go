@@ -1,0 +1,63 @@
+package mvcc
+
+import (
+	"fmt"
+
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// LockedError says that a key is locked by a transaction whose fate is not known here.
+type LockedError struct {
+	Key  []byte
+	Lock Lock
+}
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("key %q is locked by transaction %s, primary %q", e.Key, e.Lock.StartTS, e.Lock.Primary)
+}
+
+// WriteConflictError says that another transaction wrote the key after this one started.
+type WriteConflictError struct {
+	Key        []byte
+	StartTS    tso.Timestamp // of the transaction that lost
+	ConflictTS tso.Timestamp // commit_ts of the one that won, or its start_ts while it holds a lock
+}
+
+func (e *WriteConflictError) Error() string {
+	return fmt.Sprintf("write conflict on key %q: transaction %s lost to %s", e.Key, e.StartTS, e.ConflictTS)
+}
+
+// AlreadyExistsError says that a key which had to be absent has a value.
+type AlreadyExistsError struct {
+	Key []byte
+}
+
+func (e *AlreadyExistsError) Error() string { return fmt.Sprintf("key %q already exists", e.Key) }
+
+// RolledBackError says that the transaction was rolled back, by itself or by a stranger.
+type RolledBackError struct {
+	Key     []byte
+	StartTS tso.Timestamp
+}
+
+func (e *RolledBackError) Error() string {
+	return fmt.Sprintf("transaction %s is rolled back (key %q)", e.StartTS, e.Key)
+}
+
+// CommittedError says that the transaction is committed, so it cannot be rolled back or prewritten.
+type CommittedError struct {
+	StartTS, CommitTS tso.Timestamp
+}
+
+func (e *CommittedError) Error() string {
+	return fmt.Sprintf("transaction %s is committed at %s", e.StartTS, e.CommitTS)
+}
+
+// CommitTooEarlyError says that a reader pushed the lowest commit timestamp above the one offered.
+type CommitTooEarlyError struct {
+	CommitTS, MinCommitTS tso.Timestamp
+}
+
+func (e *CommitTooEarlyError) Error() string {
+	return fmt.Sprintf("commit at %s is below the minimum %s", e.CommitTS, e.MinCommitTS)
+}

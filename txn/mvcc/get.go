@@ -1,0 +1,114 @@
+package mvcc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// ReadParams say at which timestamp to read, and what the reader knows about locks.
+type ReadParams struct {
+	StartTS tso.Timestamp
+	// Ignored holds the start_ts of transactions that are known to commit above StartTS, if at all.
+	Ignored map[tso.Timestamp]struct{}
+	// NoLocks says that nothing in the snapshot is locked; the lock column is then not read.
+	NoLocks bool
+}
+
+// View reads user keys from one snapshot of the engine and keeps the iterator of point reads
+// between them. It belongs to one goroutine at a time; values are valid until its next call.
+type View struct {
+	r      kv.Reader
+	point  kv.Iterator
+	key    []byte
+	rowBuf []byte
+}
+
+// NewView returns a view of r, which must outlive it.
+func NewView(r kv.Reader) *View { return &View{r: r} }
+
+// Close releases the iterator, not the reader.
+func (v *View) Close() error {
+	if v.point == nil {
+		return nil
+	}
+	err := v.point.Close()
+	v.point = nil
+	return err
+}
+
+// Get returns the value of a user key at p.StartTS, or nil. It fails with *LockedError when a
+// transaction that may have committed at or below that has a lock on it. One seek when the value
+// is inlined and nothing is locked (txn: I7).
+func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error) {
+	v.rowBuf = AppendRow(v.rowBuf[:0], key)
+	if !p.NoLocks {
+		if err := v.checkLock(ctx, key, p); err != nil {
+			return nil, err
+		}
+	}
+	if v.point == nil {
+		it, err := v.r.NewIter(ctx, kv.Span{})
+		if err != nil {
+			return nil, err
+		}
+		v.point = it
+	}
+	v.key = appendWriteKey(v.key[:0], v.rowBuf, p.StartTS)
+	n := len(v.key) - tsLen
+	for ok := v.point.SeekPrefixGE(v.key); ok; ok = v.point.Next() {
+		if raw := v.point.Key(); len(raw) != len(v.key) || !bytes.Equal(raw[:n], v.key[:n]) {
+			break
+		}
+		value, err := v.point.Value()
+		if err != nil {
+			return nil, err
+		}
+		w, err := decodeWrite(value)
+		if err != nil {
+			return nil, err
+		}
+		switch w.Kind {
+		case KindPut:
+			return v.valueOf(ctx, v.rowBuf, &w)
+		case KindDelete:
+			return nil, nil
+		}
+	}
+	return nil, v.point.Err()
+}
+
+func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) error {
+	v.key = appendLockKey(v.key[:0], v.rowBuf)
+	value, err := v.r.Get(ctx, v.key)
+	if err != nil || value == nil {
+		return err
+	}
+	l, err := decodeLock(value)
+	if err != nil {
+		return err
+	}
+	if l.blocks(key, p.StartTS, p.Ignored) {
+		return &LockedError{Key: bytes.Clone(key), Lock: l.clone()}
+	}
+	return nil
+}
+
+// errNoData is a write record that points at nothing.
+var errNoData = errors.New("mvcc: a write record has no data")
+
+// valueOf returns the value of a put: inlined, or from the data column.
+func (v *View) valueOf(ctx context.Context, row []byte, w *Write) ([]byte, error) {
+	if w.HasShort {
+		return w.Short, nil
+	}
+	v.key = appendDataKey(v.key[:0], row, w.StartTS)
+	value, err := v.r.Get(ctx, v.key)
+	if err == nil && value == nil {
+		err = errors.Join(errNoData, kv.ErrCorruption)
+	}
+	return value, err
+}

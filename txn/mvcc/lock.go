@@ -1,0 +1,136 @@
+package mvcc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Kind is what a lock will become and what a write record is. The letters are on disk.
+type Kind byte
+
+const (
+	// KindPut: the key has a value.
+	KindPut Kind = 'P'
+	// KindDelete: the key has none.
+	KindDelete Kind = 'D'
+	// KindLock: the key was locked and not changed. Readers skip it, conflict checks see it.
+	KindLock Kind = 'L'
+	// KindRollback: the transaction that started at the record's timestamp is rolled back.
+	KindRollback Kind = 'R'
+)
+
+// String names the kind.
+func (k Kind) String() string {
+	switch k {
+	case KindPut:
+		return "put"
+	case KindDelete:
+		return "delete"
+	case KindLock:
+		return "lock"
+	case KindRollback:
+		return "rollback"
+	}
+	return fmt.Sprintf("kind(%#x)", byte(k))
+}
+
+// Lock is the lock column of a key: a transaction has prewritten it and its fate is its primary's.
+type Lock struct {
+	Kind    Kind
+	StartTS tso.Timestamp
+	// Primary is the user key whose lock decides.
+	Primary []byte
+	// TTLMillis is how long after StartTS's physical part the owner counts as alive.
+	TTLMillis uint64
+	// MinCommitTS, on the primary, is the lowest timestamp at which the transaction may commit:
+	// readers push it above their own start_ts instead of waiting.
+	MinCommitTS tso.Timestamp
+	// Short is the value when it is inlined; HasShort tells an empty one from none.
+	Short    []byte
+	HasShort bool
+}
+
+// lockFormat is the first byte of an encoded lock.
+const lockFormat = 1
+
+// appendTo appends the encoding:
+//
+//	format, kind, start_ts (8 bytes), uvarint TTL, uvarint min commit_ts,
+//	uvarint length of primary, primary, 0 or 1 for an inlined value, value
+func (l *Lock) appendTo(dst []byte) []byte {
+	dst = append(dst, lockFormat, byte(l.Kind))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(l.StartTS))
+	dst = binary.AppendUvarint(dst, l.TTLMillis)
+	dst = binary.AppendUvarint(dst, uint64(l.MinCommitTS))
+	dst = binary.AppendUvarint(dst, uint64(len(l.Primary)))
+	dst = append(dst, l.Primary...)
+	if !l.HasShort {
+		return append(dst, 0)
+	}
+	return append(append(dst, 1), l.Short...)
+}
+
+// decodeLock decodes; the slices of the result alias value.
+func decodeLock(value []byte) (Lock, error) {
+	bad := func() (Lock, error) {
+		return Lock{}, fmt.Errorf("mvcc: bad lock %x: %w", value, kv.ErrCorruption)
+	}
+	if len(value) < 2+8 || value[0] != lockFormat {
+		return bad()
+	}
+	l := Lock{Kind: Kind(value[1]), StartTS: tso.Timestamp(binary.BigEndian.Uint64(value[2:]))}
+	if l.Kind != KindPut && l.Kind != KindDelete && l.Kind != KindLock {
+		return bad()
+	}
+	rest := value[10:]
+	var fields [3]uint64
+	for i := range fields {
+		v, n := binary.Uvarint(rest)
+		if n <= 0 {
+			return bad()
+		}
+		fields[i], rest = v, rest[n:]
+	}
+	l.TTLMillis, l.MinCommitTS = fields[0], tso.Timestamp(fields[1])
+	if fields[2] >= uint64(len(rest)) {
+		return bad()
+	}
+	n := int(fields[2])
+	l.Primary, rest = rest[:n:n], rest[n:]
+	switch {
+	case rest[0] == 1:
+		l.HasShort, l.Short = true, rest[1:]
+	case rest[0] != 0 || len(rest) != 1:
+		return bad()
+	}
+	return l, nil
+}
+
+// clone returns a copy that shares nothing.
+func (l Lock) clone() Lock {
+	l.Primary = bytes.Clone(l.Primary)
+	l.Short = bytes.Clone(l.Short)
+	return l
+}
+
+// Expired reports whether the owner has shown no life until now. Oracle time decides.
+func (l *Lock) Expired(now tso.Timestamp) bool {
+	return now.Physical() >= l.StartTS.Physical()+int64(l.TTLMillis)
+}
+
+// blocks reports whether a reader at startTS has to know this transaction's fate. key is the user
+// key that the lock is on; ignored says whether the reader already knows that it is not concerned.
+func (l *Lock) blocks(key []byte, startTS tso.Timestamp, ignored map[tso.Timestamp]struct{}) bool {
+	if l.Kind == KindLock || l.StartTS > startTS {
+		return false
+	}
+	if l.MinCommitTS > startTS && bytes.Equal(l.Primary, key) {
+		return false // it cannot commit at or below startTS; only the primary's word counts
+	}
+	_, known := ignored[l.StartTS]
+	return !known
+}

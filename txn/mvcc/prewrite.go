@@ -1,0 +1,101 @@
+package mvcc
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Mutation is one buffered write of a transaction.
+type Mutation struct {
+	Key   []byte // the user key
+	Row   []byte // its row
+	Kind  Kind   // put, delete or lock
+	Value []byte // of a put
+	// MustNotExist makes a live value of the key an error (unique keys).
+	MustNotExist bool
+	// Unchanged says that the caller knows no write newer than start_ts. One-phase commit then
+	// does not look; prewrite always does, for it must find its own rollback record.
+	Unchanged bool
+}
+
+// PrewriteParams are what the mutations of one transaction have in common.
+type PrewriteParams struct {
+	StartTS     tso.Timestamp
+	Primary     []byte // user key
+	TTLMillis   uint64
+	MinCommitTS tso.Timestamp
+}
+
+// Prewrite locks every key and stores its data, or fails as a whole (§2.2, figure 6): with
+// *LockedError on a stranger's lock, *WriteConflictError on a newer write, *AlreadyExistsError,
+// *RolledBackError on its own rollback record, *CommittedError when the transaction has committed
+// already. Keys that it has locked before are left alone, so it may be repeated (txn: I3).
+func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, muts []Mutation) (err error) {
+	s := newStep(r, b)
+	defer s.close(&err)
+	for i := range muts {
+		m := &muts[i]
+		l, locked, err := s.lock(ctx, m.Row)
+		if err != nil {
+			return err
+		}
+		if locked && l.StartTS == p.StartTS {
+			continue
+		}
+		if locked {
+			return &LockedError{Key: bytes.Clone(m.Key), Lock: l.clone()}
+		}
+		if err := s.checkConflict(ctx, m, p.StartTS); err != nil {
+			return err
+		}
+		s.prewrite(m, p)
+	}
+	return nil
+}
+
+func (s *step) prewrite(m *Mutation, p PrewriteParams) {
+	l := Lock{
+		Kind: m.Kind, StartTS: p.StartTS, Primary: p.Primary,
+		TTLMillis: p.TTLMillis, MinCommitTS: p.MinCommitTS,
+	}
+	if m.Kind == KindPut {
+		if len(m.Value) <= ShortValueMax {
+			l.Short, l.HasShort = m.Value, true
+		} else {
+			s.setData(m.Row, p.StartTS, m.Value)
+		}
+	}
+	s.setLock(m.Row, &l)
+}
+
+// checkConflict refuses a key that was written after startTS, a transaction that is decided
+// already, and a live value where there must be none. The last looks through records of kinds lock
+// and rollback, which hide what lies below them from no one.
+func (s *step) checkConflict(ctx context.Context, m *Mutation, startTS tso.Timestamp) error {
+	var refused error
+	err := s.history(ctx, m.Row, tso.Max, func(commitTS tso.Timestamp, w Write) bool {
+		switch {
+		case w.StartTS == startTS && w.Kind == KindRollback:
+			refused = &RolledBackError{Key: bytes.Clone(m.Key), StartTS: startTS}
+		case w.StartTS == startTS:
+			refused = &CommittedError{StartTS: startTS, CommitTS: commitTS}
+		case commitTS > startTS && w.Kind == KindRollback:
+			return true // a stranger that never wrote
+		case commitTS > startTS:
+			refused = &WriteConflictError{Key: bytes.Clone(m.Key), StartTS: startTS, ConflictTS: commitTS}
+		case !m.MustNotExist || w.Kind == KindDelete:
+		case w.Kind == KindPut:
+			refused = &AlreadyExistsError{Key: bytes.Clone(m.Key)}
+		default:
+			return true
+		}
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	return refused
+}

@@ -1,0 +1,326 @@
+package mvcc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// versionsBeforeSeek is how many versions above the reader's timestamp are stepped over before a
+// seek is cheaper.
+const versionsBeforeSeek = 3
+
+// Scanner walks the live keys of a span at one timestamp, in either direction. It reads the write
+// column with one iterator, the lock column with another when anything may be locked, and the data
+// column only for values that are not inlined. Key and Value are valid until the next call. It
+// allocates nothing per key.
+//
+// Next fails with *LockedError before it would pass over a key whose lock blocks the reader, so
+// nothing that it returned before depends on that lock; the caller settles the lock and opens a new
+// scanner after the last key it got.
+type Scanner struct {
+	v       *View
+	ctx     context.Context // of the scan as a whole: a scanner lives inside one call of its owner
+	p       ReadParams
+	reverse bool
+	keys    bool
+
+	writes kv.Iterator
+	locks  kv.Iterator // nil when nothing can be locked
+
+	started bool
+	prefix  []byte // family and row of the current key
+	keyBuf  []byte
+	valBuf  []byte
+	key     []byte
+	value   []byte
+	rec     Write
+	err     error
+}
+
+// ScanParams choose what Scan returns.
+type ScanParams struct {
+	ReadParams
+	Reverse  bool
+	KeysOnly bool // values stay nil, and values that are not inlined are not read
+}
+
+// Scan opens a scanner over a span of user keys.
+func (v *View) Scan(ctx context.Context, span kv.Span, p ScanParams) (*Scanner, error) {
+	s := &Scanner{v: v, ctx: ctx, p: p.ReadParams, reverse: p.Reverse, keys: p.KeysOnly}
+	if p.Reverse {
+		s.valBuf = make([]byte, 0, 64) // never nil, so that an empty value is not nil either
+	}
+	if !p.NoLocks {
+		locks, err := v.r.NewIter(ctx, familySpan(familyLock, span))
+		if err != nil {
+			return nil, err
+		}
+		s.locks = locks
+		s.stepLock(true)
+	}
+	writes, err := v.r.NewIter(ctx, familySpan(familyWrite, span))
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.writes = writes
+	return s, nil
+}
+
+// Key returns the user key.
+func (s *Scanner) Key() []byte { return s.key }
+
+// Value returns the value, nil in a scan of keys only.
+func (s *Scanner) Value() []byte { return s.value }
+
+// Err returns what ended the scan early.
+func (s *Scanner) Err() error { return s.err }
+
+// Close releases the iterators.
+func (s *Scanner) Close() error {
+	var err error
+	if s.writes != nil {
+		err = s.writes.Close()
+		s.writes = nil
+	}
+	if s.locks != nil {
+		err = errors.Join(err, s.locks.Close())
+		s.locks = nil
+	}
+	return err
+}
+
+// Next moves to the next live key and reports whether there is one.
+func (s *Scanner) Next() bool {
+	if s.err != nil || s.writes == nil {
+		return false
+	}
+	var found bool
+	var err error
+	if s.reverse {
+		found, err = s.backward()
+	} else {
+		found, err = s.forward()
+	}
+	if err == nil && s.locks != nil {
+		err = s.passLocks(found)
+	}
+	if err == nil && found {
+		err = s.land()
+	}
+	if err != nil {
+		s.err = err
+		return false
+	}
+	return found
+}
+
+// land sets key and value of the row in s.prefix, whose visible record is s.rec.
+func (s *Scanner) land() (err error) {
+	row := s.prefix[1:]
+	if s.key, err = UserKey(row, s.keyBuf); err != nil {
+		return err
+	}
+	if len(s.key) > cap(s.keyBuf) {
+		s.keyBuf = make([]byte, 0, 2*len(s.key))
+	}
+	if s.value = nil; s.keys {
+		return nil
+	}
+	if s.rec.HasShort {
+		s.value = s.rec.Short
+		return nil
+	}
+	value, err := s.v.valueOf(s.ctx, row, &s.rec)
+	// Copied, because the view may serve a point read while the caller still looks at this value.
+	s.valBuf = append(s.valBuf[:0], value...)
+	s.value = s.valBuf
+	return err
+}
+
+// forward finds the next row with a visible put. The iterator is left on that record.
+func (s *Scanner) forward() (bool, error) {
+	ok := false
+	if s.started {
+		ok = s.skipRow()
+	} else {
+		s.started = true
+		ok = s.writes.First()
+	}
+	for ok {
+		prefix, ts, err := splitVersion(s.writes.Key())
+		if err != nil {
+			return false, err
+		}
+		s.prefix = append(s.prefix[:0], prefix...)
+		found, more, err := s.newestVisible(ts)
+		if err != nil || found {
+			return found, err
+		}
+		ok = more
+	}
+	return false, s.writes.Err()
+}
+
+// newestVisible walks the records of the row in s.prefix, the first of which is at ts. If none
+// shows a put, the iterator is left on the next row, when there is more.
+func (s *Scanner) newestVisible(ts tso.Timestamp) (found, more bool, err error) {
+	for newer := 0; ; newer++ {
+		switch {
+		case ts <= s.p.StartTS:
+			value, err := s.writes.Value()
+			if err != nil {
+				return false, false, err
+			}
+			if s.rec, err = decodeWrite(value); err != nil {
+				return false, false, err
+			}
+			switch s.rec.Kind {
+			case KindPut:
+				return true, true, nil
+			case KindDelete:
+				return false, s.skipRow(), nil
+			}
+			more = s.writes.Next()
+		case newer < versionsBeforeSeek:
+			more = s.writes.Next()
+		default:
+			s.v.key = appendVersion(append(s.v.key[:0], s.prefix...), s.p.StartTS)
+			more = s.writes.SeekGE(s.v.key)
+		}
+		if !more {
+			return false, false, nil
+		}
+		if !s.sameRow() {
+			return false, true, nil
+		}
+		_, ts, err = splitVersion(s.writes.Key())
+		if err != nil {
+			return false, false, err
+		}
+	}
+}
+
+// sameRow reports whether the iterator is still on the row in s.prefix.
+func (s *Scanner) sameRow() bool {
+	k := s.writes.Key()
+	return len(k) == len(s.prefix)+tsLen && bytes.Equal(k[:len(s.prefix)], s.prefix)
+}
+
+// skipRow moves past the versions of the row in s.prefix. Most rows have one: step first, and ask
+// the engine to skip only when there are more.
+func (s *Scanner) skipRow() bool {
+	for range 2 {
+		if !s.writes.Next() {
+			return false
+		}
+		if !s.sameRow() {
+			return true
+		}
+	}
+	return s.writes.NextPrefix()
+}
+
+// backward finds the previous row with a visible put. Versions come oldest first, so the record is
+// kept aside until the first one that is too new, or until the row ends. The iterator is left on
+// the row before.
+func (s *Scanner) backward() (bool, error) {
+	if !s.started {
+		s.started = true
+		s.writes.Last()
+	}
+	for s.writes.Valid() {
+		prefix, _, err := splitVersion(s.writes.Key())
+		if err != nil {
+			return false, err
+		}
+		s.prefix = append(s.prefix[:0], prefix...)
+		found, err := s.newestFromBelow()
+		if err != nil || found {
+			return found, err
+		}
+	}
+	return false, s.writes.Err()
+}
+
+func (s *Scanner) newestFromBelow() (found bool, err error) {
+	for s.writes.Valid() && s.sameRow() {
+		_, ts, err := splitVersion(s.writes.Key())
+		if err != nil {
+			return false, err
+		}
+		if ts > s.p.StartTS {
+			s.writes.SeekLT(s.prefix)
+			break
+		}
+		value, err := s.writes.Value()
+		if err != nil {
+			return false, err
+		}
+		w, err := decodeWrite(value)
+		if err != nil {
+			return false, err
+		}
+		switch w.Kind {
+		case KindPut:
+			s.valBuf = append(s.valBuf[:0], w.Short...)
+			s.rec, found = w, true
+			s.rec.Short = s.valBuf
+		case KindDelete:
+			found = false
+		}
+		s.writes.Prev()
+	}
+	return found, nil
+}
+
+// passLocks looks at every lock up to the row in s.prefix, or to the end of the span when the scan
+// has no row left. A lock on a key without any write record is met here too: it may be the insert
+// of a transaction that has committed.
+func (s *Scanner) passLocks(row bool) error {
+	for s.locks.Valid() {
+		lockRow := s.locks.Key()[1:]
+		if row {
+			c := bytes.Compare(lockRow, s.prefix[1:])
+			if s.reverse {
+				c = -c
+			}
+			if c > 0 {
+				return nil
+			}
+		}
+		value, err := s.locks.Value()
+		if err != nil {
+			return err
+		}
+		l, err := decodeLock(value)
+		if err != nil {
+			return err
+		}
+		key, err := UserKey(lockRow, nil)
+		if err != nil {
+			return err
+		}
+		if l.blocks(key, s.p.StartTS, s.p.Ignored) {
+			return &LockedError{Key: bytes.Clone(key), Lock: l.clone()}
+		}
+		s.stepLock(false)
+	}
+	return s.locks.Err()
+}
+
+func (s *Scanner) stepLock(first bool) {
+	switch {
+	case first && s.reverse:
+		s.locks.Last()
+	case first:
+		s.locks.First()
+	case s.reverse:
+		s.locks.Prev()
+	default:
+		s.locks.Next()
+	}
+}

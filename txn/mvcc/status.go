@@ -1,0 +1,104 @@
+package mvcc
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// StatusParams ask for the fate of the transaction that started at StartTS.
+type StatusParams struct {
+	Primary []byte // user key
+	StartTS tso.Timestamp
+	// Now is the oracle's time; it judges the TTL.
+	Now tso.Timestamp
+	// OwnerDead says that the owner cannot be alive, whatever the TTL.
+	OwnerDead bool
+	// ReaderTS, if not zero, is the start_ts of a reader who would rather push the commit
+	// timestamp of a living owner above itself than wait for it.
+	ReaderTS tso.Timestamp
+	// RollBackMissing makes a primary with neither lock nor record rolled back. Set it only when
+	// the lock that led here has expired: the primary's prewrite may still be on its way.
+	RollBackMissing bool
+}
+
+// Status is the fate of a transaction.
+type Status struct {
+	// CommitTS is set when it is committed.
+	CommitTS tso.Timestamp
+	// RolledBack is set when it is, or has just been, rolled back.
+	RolledBack bool
+	// Pushed is set when it is alive and can only commit above ReaderTS.
+	Pushed bool
+	// Lock is the primary's lock when it is alive and its prewrite has arrived.
+	Lock Lock
+}
+
+// Decided reports whether the transaction is committed or rolled back.
+func (s Status) Decided() bool { return s.CommitTS != 0 || s.RolledBack }
+
+// CheckStatus finds out the fate of a transaction at its primary, and decides it when its owner is
+// dead or expired (§2.2, end). It races the owner's commit for the primary's lock in one atomic
+// update, so exactly one of them wins (txn: I3).
+func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) (st Status, err error) {
+	s := newStep(r, b)
+	defer s.close(&err)
+	row := Row(p.Primary)
+	l, locked, err := s.lock(ctx, row)
+	if err != nil {
+		return Status{}, err
+	}
+	if locked && l.StartTS == p.StartTS {
+		if p.OwnerDead || l.Expired(p.Now) {
+			return Status{RolledBack: true}, s.rollBack(ctx, row, p.StartTS, true)
+		}
+		st = Status{Lock: l.clone()}
+		if p.ReaderTS != 0 && st.Lock.MinCommitTS <= p.ReaderTS {
+			st.Lock.MinCommitTS = p.ReaderTS + 1
+			s.setLock(row, &st.Lock)
+		}
+		st.Pushed = p.ReaderTS != 0
+		return st, nil
+	}
+	f, err := s.fateOf(ctx, row, p.StartTS)
+	switch {
+	case err != nil:
+		return Status{}, err
+	case f.known:
+		return Status{CommitTS: f.commitTS, RolledBack: f.commitTS == 0}, nil
+	case p.RollBackMissing || p.OwnerDead:
+		return Status{RolledBack: true}, s.recordRollback(ctx, row, p.StartTS, true)
+	}
+	return Status{}, nil
+}
+
+// Heartbeat extends the TTL of the primary's lock. A lock that is gone makes it fail with
+// *RolledBackError, or *CommittedError when it was its commit that removed it.
+func Heartbeat(
+	ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, startTS tso.Timestamp, ttlMillis uint64,
+) (err error) {
+	s := newStep(r, b)
+	defer s.close(&err)
+	row := Row(primary)
+	l, locked, err := s.lock(ctx, row)
+	if err != nil {
+		return err
+	}
+	if locked && l.StartTS == startTS {
+		if l.TTLMillis < ttlMillis {
+			l = l.clone()
+			l.TTLMillis = ttlMillis
+			s.setLock(row, &l)
+		}
+		return nil
+	}
+	f, err := s.fateOf(ctx, row, startTS)
+	switch {
+	case err != nil:
+		return err
+	case f.commitTS != 0:
+		return &CommittedError{StartTS: startTS, CommitTS: f.commitTS}
+	}
+	return &RolledBackError{Key: primary, StartTS: startTS}
+}

@@ -1,0 +1,135 @@
+package txn
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// registryShards spreads registration over several mutexes. A power of two.
+const registryShards = 16
+
+// registry knows the running transactions, so that none falls below the safepoint. A draw and its
+// registration happen under one shard's mutex: a safepoint computed from a timestamp drawn before
+// that mutex is taken is below every transaction that it does not see there.
+type registry struct {
+	shards [registryShards]shard
+
+	// safe is held while the safepoint moves, and while a historical reader joins below the
+	// present time; ordinary transactions join without it.
+	safe struct {
+		sync.Mutex
+		point tso.Timestamp
+	}
+}
+
+type shard struct {
+	sync.Mutex
+	head *registration
+	_    [40]byte // a cache line each
+}
+
+// registration is a transaction's link in its shard's list.
+type registration struct {
+	startTS    tso.Timestamp
+	shard      *shard
+	prev, next *registration
+}
+
+// join draws a start timestamp and registers it.
+func (g *registry) join(ctx context.Context, r *registration, source tso.Source) error {
+	sh := &g.shards[rand.Uint32()%registryShards]
+	sh.Lock()
+	defer sh.Unlock()
+	ts, err := source.Next(ctx)
+	if err != nil {
+		return err
+	}
+	r.startTS = ts
+	sh.link(r)
+	return nil
+}
+
+// joinAt registers a historical reader, unless it is below the safepoint.
+func (g *registry) joinAt(r *registration, startTS tso.Timestamp) error {
+	g.safe.Lock()
+	defer g.safe.Unlock()
+	if startTS < g.safe.point {
+		return &SafepointError{StartTS: startTS, Safepoint: g.safe.point}
+	}
+	sh := &g.shards[0]
+	sh.Lock()
+	defer sh.Unlock()
+	r.startTS = startTS
+	sh.link(r)
+	return nil
+}
+
+func (sh *shard) link(r *registration) {
+	r.shard, r.prev, r.next = sh, nil, sh.head
+	if sh.head != nil {
+		sh.head.prev = r
+	}
+	sh.head = r
+}
+
+func (g *registry) leave(r *registration) {
+	sh := r.shard
+	if sh == nil {
+		return
+	}
+	sh.Lock()
+	defer sh.Unlock()
+	if r.prev != nil {
+		r.prev.next = r.next
+	} else {
+		sh.head = r.next
+	}
+	if r.next != nil {
+		r.next.prev = r.prev
+	}
+	r.shard, r.prev, r.next = nil, nil, nil
+}
+
+// oldest returns the lowest registered start timestamp that is below bound, or bound.
+func (g *registry) oldest(bound tso.Timestamp) tso.Timestamp {
+	for i := range g.shards {
+		sh := &g.shards[i]
+		sh.Lock()
+		for r := sh.head; r != nil; r = r.next {
+			bound = min(bound, r.startTS)
+		}
+		sh.Unlock()
+	}
+	return bound
+}
+
+// active counts the registered transactions.
+func (g *registry) active() (n int) {
+	for i := range g.shards {
+		sh := &g.shards[i]
+		sh.Lock()
+		for r := sh.head; r != nil; r = r.next {
+			n++
+		}
+		sh.Unlock()
+	}
+	return n
+}
+
+// advance moves the safepoint up to candidate, or to the oldest running transaction if that is
+// lower, and returns it. Requires: candidate was drawn before the call. The safepoint never falls.
+func (g *registry) advance(candidate tso.Timestamp) tso.Timestamp {
+	g.safe.Lock()
+	defer g.safe.Unlock()
+	g.safe.point = max(g.safe.point, g.oldest(candidate))
+	return g.safe.point
+}
+
+func (g *registry) safepoint() tso.Timestamp {
+	g.safe.Lock()
+	defer g.safe.Unlock()
+	return g.safe.point
+}

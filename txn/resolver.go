@@ -1,0 +1,152 @@
+package txn
+
+import (
+	"context"
+	"sync"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// outcome is what came of a look at a stranger's lock.
+type outcome int
+
+const (
+	// lockSettled: the lock is gone.
+	lockSettled outcome = iota
+	// lockPushed: its owner lives and can only commit above the reader.
+	lockPushed
+	// lockAlive: its owner may live; wait and look again.
+	lockAlive
+)
+
+// resolver settles locks that it meets, for readers, prewrites and the collector (§2.2, end): it asks
+// the primary, which decides, and then rolls the lock forward or back.
+type resolver struct {
+	s *Store
+
+	// fates remembers decided transactions, for the many secondaries that one may have left. A fate
+	// never changes. The map is emptied when it is full.
+	fates struct {
+		sync.Mutex
+		of map[tso.Timestamp]mvcc.Status
+	}
+}
+
+const (
+	fatesMax = 4096
+	// resolveBatch is how many neighbouring locks of a decided transaction are settled at once.
+	resolveBatch = 256
+)
+
+func newResolver(s *Store) *resolver {
+	r := &resolver{s: s}
+	r.fates.of = map[tso.Timestamp]mvcc.Status{}
+	return r
+}
+
+// settle finds out the fate of the lock's transaction and settles the lock if it is decided. readerTS,
+// if not zero, is the start_ts of a reader that would rather push a living writer than wait.
+func (r *resolver) settle(ctx context.Context, e *mvcc.LockedError, readerTS tso.Timestamp) (outcome, error) {
+	st, err := r.status(ctx, &e.Lock, readerTS)
+	if err != nil {
+		return 0, err
+	}
+	if !st.Decided() {
+		if st.Pushed {
+			return lockPushed, nil
+		}
+		return lockAlive, nil
+	}
+	if err := r.s.at(AfterStatus); err != nil {
+		return 0, err
+	}
+	if err := r.resolve(ctx, e.Key, &e.Lock, st.CommitTS); err != nil {
+		return 0, err
+	}
+	return lockSettled, r.s.at(AfterResolve)
+}
+
+func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timestamp) (mvcc.Status, error) {
+	r.fates.Lock()
+	st, known := r.fates.of[l.StartTS]
+	r.fates.Unlock()
+	if known {
+		return st, nil
+	}
+	now, err := r.s.source.Next(ctx)
+	if err != nil {
+		return mvcc.Status{}, err
+	}
+	p := mvcc.StatusParams{
+		Primary: l.Primary, StartTS: l.StartTS, Now: now, ReaderTS: readerTS,
+		OwnerDead:       l.StartTS <= r.s.deadUpTo,
+		RollBackMissing: l.Expired(now),
+	}
+	// Durable: a fate read here is acted upon elsewhere, and a crash must not take it back.
+	err = r.s.engine.Update(ctx, [][]byte{mvcc.Row(l.Primary)}, func(kr kv.Reader, b *kv.Batch) error {
+		var err error
+		st, err = mvcc.CheckStatus(ctx, kr, b, p)
+		return err
+	})
+	if err != nil {
+		return mvcc.Status{}, err
+	}
+	if st.Decided() {
+		r.remember(l.StartTS, st)
+	}
+	return st, nil
+}
+
+func (r *resolver) remember(startTS tso.Timestamp, st mvcc.Status) {
+	r.fates.Lock()
+	defer r.fates.Unlock()
+	if len(r.fates.of) >= fatesMax {
+		clear(r.fates.of)
+	}
+	r.fates.of[startTS] = mvcc.Status{CommitTS: st.CommitTS, RolledBack: st.RolledBack}
+}
+
+// resolve settles the lock on key, and those of the same transaction that directly follow it: who
+// scans into a large dead transaction will meet them next.
+func (r *resolver) resolve(ctx context.Context, key []byte, l *mvcc.Lock, commitTS tso.Timestamp) error {
+	rows, err := r.neighbours(ctx, key, l.StartTS)
+	if err != nil {
+		return err
+	}
+	if commitTS != 0 {
+		for _, row := range rows {
+			r.s.recent.raise(row, commitTS)
+		}
+	}
+	// Lazy: if a crash takes this back, the lock is there again and so is its primary's record.
+	return kv.UpdateLazy(ctx, r.s.engine, rows, func(kr kv.Reader, b *kv.Batch) error {
+		return mvcc.Resolve(ctx, kr, b, l.StartTS, commitTS, rows)
+	})
+}
+
+// neighbours returns the row of key and the rows after it, of the same group, while each is locked
+// by the same transaction.
+func (r *resolver) neighbours(ctx context.Context, key []byte, startTS tso.Timestamp) ([][]byte, error) {
+	rows := [][]byte{mvcc.Row(key)}
+	group := kv.GroupOf(r.s.engine, rows[0])
+	snap, err := r.s.engine.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = snap.Close() }()
+	next := kv.Span{Start: successor(key)}
+	err = mvcc.Locks(ctx, snap, next, func(k []byte, l mvcc.Lock) error {
+		row := mvcc.Row(k)
+		if l.StartTS != startTS || len(rows) == resolveBatch || kv.GroupOf(r.s.engine, row) != group {
+			return errStop
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	if err != nil && err != errStop {
+		return nil, err
+	}
+	return rows, nil
+}

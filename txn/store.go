@@ -1,0 +1,219 @@
+package txn
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Options of a Store. The zero value is what a server wants, but for collection, which is off.
+type Options struct {
+	// Oracle gives timestamps; nil means an oracle of the store's own, persisted in the engine. On
+	// an engine that other processes write to, all of them must use the same one.
+	Oracle tso.Source
+	// Clock is the own oracle's clock, in milliseconds; nil means the wall clock.
+	Clock func() int64
+	// TwoPhase turns one-phase commit off.
+	TwoPhase bool
+	// LockTTL is how long a lock counts as its owner's sign of life; 0 means three seconds.
+	LockTTL time.Duration
+	// LockWait bounds what one read or commit waits for locks; 0 means ten seconds.
+	LockWait time.Duration
+	// BatchKeys and BatchBytes bound one prewrite or commit of a group; 0 means 4096 and 1 MiB.
+	BatchKeys, BatchBytes int
+	// GCInterval is the pause between background collections; 0 turns them off.
+	GCInterval time.Duration
+	// Retention is how far back historical reads may go once collections run.
+	Retention time.Duration
+	// Logger receives what background work has to say; nil means slog.Default().
+	Logger *slog.Logger
+	// CrashPoint is a test's hook; see CrashPoint.
+	CrashPoint func(CrashPoint) bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.LockTTL <= 0 {
+		o.LockTTL = 3 * time.Second
+	}
+	if o.LockWait <= 0 {
+		o.LockWait = 10 * time.Second
+	}
+	if o.BatchKeys <= 0 {
+		o.BatchKeys = 4096
+	}
+	if o.BatchBytes <= 0 {
+		o.BatchBytes = 1 << 20
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o
+}
+
+// Store runs transactions on an engine. Its methods may be called from any goroutine.
+type Store struct {
+	engine kv.Engine
+	opts   Options
+	source tso.Source
+	own    *tso.Oracle // source, when it is the store's own
+
+	// exclusive: nobody else writes to the engine, so what follows may be believed.
+	exclusive bool
+	// deadUpTo: transactions that started at or below it belong to earlier processes, all dead.
+	deadUpTo tso.Timestamp
+	inflight inflight
+	lockers  lockers
+	recent   *recent
+
+	registry registry
+	resolver *resolver
+
+	secondaries chan secondaryWork
+	workers     sync.WaitGroup
+	cancel      context.CancelFunc // of background work
+
+	// gate keeps Close apart from commits under way.
+	gate struct {
+		sync.RWMutex
+		closed bool
+	}
+}
+
+// oracleKey and safepointKey are the store's own cells.
+var (
+	oracleKey    = mvcc.MetaKey("oracle")
+	safepointKey = mvcc.MetaKey("safepoint")
+)
+
+// Open returns a store on the engine. It recovers nothing eagerly: locks left by dead coordinators
+// are settled by whoever meets them.
+func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
+	s := &Store{
+		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
+		exclusive: kv.IsExclusive(engine), recent: newRecent(),
+		secondaries: make(chan secondaryWork, 256),
+	}
+	s.resolver = newResolver(s)
+	if s.source == nil {
+		own, err := tso.Open(ctx, engine, oracleKey, tso.Options{Clock: opts.Clock})
+		if err != nil {
+			return nil, fmt.Errorf("open transaction store: %w", err)
+		}
+		s.source, s.own = own, own
+		if s.exclusive {
+			s.deadUpTo = own.Last()
+		}
+	}
+	if err := s.load(ctx); err != nil {
+		return nil, fmt.Errorf("open transaction store: %w", err)
+	}
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.cancel = cancel
+	s.workers.Go(func() { s.commitSecondaries(background) })
+	if s.opts.GCInterval > 0 {
+		s.workers.Go(func() { s.collectPeriodically(background) })
+	}
+	return s, nil
+}
+
+// load reads the safepoint, and on an exclusive engine who has left locks.
+func (s *Store) load(ctx context.Context) (err error) {
+	snap, err := s.engine.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	value, err := snap.Get(ctx, safepointKey)
+	if err != nil {
+		return err
+	}
+	if value != nil {
+		if len(value) != 8 {
+			return fmt.Errorf("safepoint of %d bytes: %w", len(value), kv.ErrCorruption)
+		}
+		s.registry.safe.point = tso.Timestamp(binary.BigEndian.Uint64(value))
+	}
+	if !s.exclusive {
+		return nil
+	}
+	return mvcc.Locks(ctx, snap, kv.Span{}, func(_ []byte, l mvcc.Lock) error {
+		s.lockers.enter(l.StartTS)
+		return nil
+	})
+}
+
+// Engine returns the engine under the store.
+func (s *Store) Engine() kv.Engine { return s.engine }
+
+// Oracle returns the source of the store's timestamps.
+func (s *Store) Oracle() tso.Source { return s.source }
+
+// Now draws a timestamp.
+func (s *Store) Now(ctx context.Context) (tso.Timestamp, error) { return s.source.Next(ctx) }
+
+// Safepoint returns the timestamp below which reads are refused.
+func (s *Store) Safepoint() tso.Timestamp { return s.registry.safepoint() }
+
+// Active returns the number of running transactions.
+func (s *Store) Active() int { return s.registry.active() }
+
+// enter keeps the store open until the gate is released.
+func (s *Store) enter() error {
+	s.gate.RLock()
+	if s.gate.closed {
+		s.gate.RUnlock()
+		return ErrClosed
+	}
+	return nil
+}
+
+// Close waits for background work, the secondaries of committed transactions included, and leaves
+// the engine open. Transactions still running fail from now on.
+func (s *Store) Close() error {
+	s.gate.Lock()
+	if s.gate.closed {
+		s.gate.Unlock()
+		return ErrClosed
+	}
+	s.gate.closed = true
+	s.gate.Unlock()
+	close(s.secondaries)
+	s.cancel()
+	s.workers.Wait()
+	if s.own != nil {
+		err := s.own.Release(context.Background())
+		if err != nil && !errors.Is(err, kv.ErrClosed) {
+			return fmt.Errorf("close transaction store: %w", err)
+		}
+	}
+	return nil
+}
+
+// canOnePhase reports whether a transaction may commit in one update: what replaces its locks
+// towards readers, the inflight table, is this process's memory, and its timestamp is drawn under
+// the engine's latches.
+func (s *Store) canOnePhase() bool {
+	return !s.opts.TwoPhase && s.exclusive && s.tryer() != nil
+}
+
+// tryer is a source that can draw without touching the engine.
+type tryer interface {
+	TryNext() (tso.Timestamp, bool)
+	Extend(ctx context.Context) error
+}
+
+func (s *Store) tryer() tryer {
+	if s.own != nil {
+		return s.own
+	}
+	t, _ := s.source.(tryer)
+	return t
+}

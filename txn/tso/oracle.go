@@ -1,0 +1,182 @@
+// Package tso is the timestamp oracle (Percolator, §2.3): one source of strictly increasing, unique
+// timestamps, from which transactions draw start_ts and commit_ts.
+//
+// The oracle persists the end of the range that it may serve (the high-water mark) before it serves
+// from it, and serves from memory: a draw is one atomic operation and a look at the clock. After a
+// restart it continues above the saved mark, so neither a crash nor a wall clock that steps back
+// makes it repeat or go down; while the clock is behind, timestamps increase by the counter alone.
+//
+// A timestamp carries milliseconds, so TTLs of locks and reads AS OF are judged by oracle time and
+// no local clock ever decides.
+//
+// One oracle serves all transactions of a store. On an exclusive engine that is the process's own.
+// On a store that several processes share, one of them (or a service) serves the others through
+// [Source]; persisting by read-and-raise at least keeps the ranges of two oracles disjoint, so that
+// timestamps stay unique even then.
+package tso
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+)
+
+// Source is where timestamps come from. *Oracle is one; a client of a remote oracle is another.
+type Source interface {
+	Next(ctx context.Context) (Timestamp, error)
+}
+
+// Options of an Oracle.
+type Options struct {
+	// Clock returns milliseconds since 1970; nil means the wall clock.
+	Clock func() int64
+	// Window is how much time one persisted range covers; 0 means three seconds. A crash moves
+	// timestamps ahead of the clock by at most this much.
+	Window time.Duration
+}
+
+// Oracle is a Source that keeps its high-water mark in an engine.
+type Oracle struct {
+	engine kv.Engine
+	key    []byte
+	clock  func() int64
+	window Timestamp
+
+	last  atomic.Uint64 // the newest timestamp given out
+	limit atomic.Uint64 // persisted: nothing above it may be given out
+
+	mu sync.Mutex // held while the range is extended
+}
+
+// Open reads the high-water mark kept under key and returns an oracle that continues above it.
+// Nothing is written before the first draw.
+func Open(ctx context.Context, engine kv.Engine, key []byte, opts Options) (*Oracle, error) {
+	o := &Oracle{engine: engine, key: key, clock: opts.Clock}
+	if o.clock == nil {
+		o.clock = func() int64 { return time.Now().UnixMilli() }
+	}
+	if opts.Window <= 0 {
+		opts.Window = 3 * time.Second
+	}
+	o.window = New(opts.Window.Milliseconds(), 0)
+
+	snap, err := engine.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = snap.Close() }()
+	mark, err := o.readMark(ctx, snap)
+	if err != nil {
+		return nil, err
+	}
+	o.last.Store(uint64(mark))
+	o.limit.Store(uint64(mark))
+	return o, nil
+}
+
+// Next draws a timestamp above every one drawn before.
+func (o *Oracle) Next(ctx context.Context) (Timestamp, error) {
+	for {
+		if ts, ok := o.TryNext(); ok {
+			return ts, nil
+		}
+		if err := o.Extend(ctx); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// TryNext draws a timestamp if that needs no write to the engine. It may be called where an engine
+// must not be (inside a step of an Update); when it refuses, leave that place and call Extend.
+func (o *Oracle) TryNext() (Timestamp, bool) {
+	now := uint64(New(o.clock(), 0))
+	for {
+		last := o.last.Load()
+		next := max(last+1, now)
+		if next > o.limit.Load() {
+			return 0, false
+		}
+		if o.last.CompareAndSwap(last, next) {
+			return Timestamp(next), true
+		}
+	}
+}
+
+// Last returns the newest timestamp that was drawn, without drawing one.
+func (o *Oracle) Last() Timestamp { return Timestamp(o.last.Load()) }
+
+// Extend persists a further range, if the present one is used up.
+func (o *Oracle) Extend(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := New(o.clock(), 0)
+	next := max(Timestamp(o.last.Load())+1, now)
+	if next+o.window/2 <= Timestamp(o.limit.Load()) {
+		return nil // another caller has just done it
+	}
+	limit := next + o.window
+	err := o.engine.Update(ctx, [][]byte{kv.Row(o.key)}, func(r kv.Reader, b *kv.Batch) error {
+		mark, err := o.readMark(ctx, r)
+		if err != nil {
+			return err
+		}
+		if held := Timestamp(o.limit.Load()); mark > held {
+			// Someone else extended: everything up to its mark is taken.
+			o.raiseLast(mark)
+			limit = max(mark+1, now) + o.window
+		}
+		b.Set(o.key, binary.BigEndian.AppendUint64(nil, uint64(limit)))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("oracle: extend range: %w", err)
+	}
+	o.limit.Store(uint64(limit))
+	return nil
+}
+
+// Release gives the unused end of the range back, so that a clean restart does not run ahead of
+// the clock. No draw may follow or be under way.
+func (o *Oracle) Release(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	held := Timestamp(o.limit.Load())
+	last := o.last.Load()
+	o.limit.Store(last)
+	if last == uint64(held) {
+		return nil
+	}
+	return o.engine.Update(ctx, [][]byte{kv.Row(o.key)}, func(r kv.Reader, b *kv.Batch) error {
+		mark, err := o.readMark(ctx, r)
+		if err != nil || mark != held {
+			return err // someone else has taken a range above: leave it alone
+		}
+		b.Set(o.key, binary.BigEndian.AppendUint64(nil, last))
+		return nil
+	})
+}
+
+func (o *Oracle) raiseLast(to Timestamp) {
+	for {
+		last := o.last.Load()
+		if last >= uint64(to) || o.last.CompareAndSwap(last, uint64(to)) {
+			return
+		}
+	}
+}
+
+func (o *Oracle) readMark(ctx context.Context, r kv.Reader) (Timestamp, error) {
+	value, err := r.Get(ctx, o.key)
+	if err != nil || value == nil {
+		return 0, err
+	}
+	if len(value) != 8 {
+		return 0, fmt.Errorf("oracle: high-water mark of %d bytes: %w", len(value), kv.ErrCorruption)
+	}
+	return Timestamp(binary.BigEndian.Uint64(value)), nil
+}

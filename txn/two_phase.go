@@ -1,0 +1,304 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+)
+
+// twoPhase is Percolator's commit (§2.2, figure 6): prewrite the primary and the others, draw
+// commit_ts, commit the primary (the commit point), then the others. Prewrites are lazy: the sync of
+// the commit point takes them to disk with it, for it is later in the same log.
+func (c *committer) twoPhase(ctx context.Context) error {
+	batches := c.batches()
+	if err := c.s.at(BeforePrewrite); err != nil {
+		return err
+	}
+	c.s.lockers.enter(c.startTS)
+	err := c.prewriteAll(ctx, batches)
+	var committed *mvcc.CommittedError
+	if errors.As(err, &committed) {
+		// An earlier attempt of ours, of which we never learnt. Everything up to here repeats.
+		c.commitTS, err = committed.CommitTS, nil
+	} else if err == nil {
+		if err = c.s.at(AfterPrewrite); err == nil {
+			err = c.commitPrimary(ctx)
+		}
+	}
+	switch {
+	case errors.Is(err, ErrAbandoned), errors.Is(err, ErrAmbiguous):
+		return err
+	case err != nil:
+		c.rollback(ctx, batches)
+		return c.verdict(err)
+	}
+	if err := c.s.at(AfterCommitPoint); err != nil {
+		return err
+	}
+	c.finishSecondaries(ctx, batches)
+	return nil
+}
+
+// verdict names the reason of a failed commit in the words of the floors above.
+func (c *committer) verdict(err error) error {
+	var rolled *mvcc.RolledBackError
+	if errors.As(err, &rolled) {
+		// A stranger took us for dead. The transaction may be run again.
+		return &WriteConflictError{Key: rolled.Key, StartTS: c.startTS, ConflictTS: c.startTS}
+	}
+	return err
+}
+
+// batch is what one Update prewrites or commits: mutations of one group.
+type batch struct {
+	muts []mvcc.Mutation
+	rows [][]byte
+}
+
+// batches cuts the mutations by group, and by size. The first batch begins with the primary, which
+// is the first key: one that is really written.
+func (c *committer) batches() []batch {
+	var out []batch
+	open := map[uint64]int{} // group → index of the batch being filled
+	size := map[uint64]int{}
+	for _, m := range c.muts {
+		g := kv.GroupOf(c.s.engine, m.Row)
+		i, ok := open[g]
+		if !ok || len(out[i].muts) >= c.s.opts.BatchKeys || size[g] >= c.s.opts.BatchBytes {
+			i = len(out)
+			open[g], size[g] = i, 0
+			out = append(out, batch{})
+		}
+		out[i].muts = append(out[i].muts, m)
+		out[i].rows = append(out[i].rows, m.Row)
+		size[g] += len(m.Row) + len(m.Value)
+	}
+	return out
+}
+
+func (c *committer) primary() []byte { return c.muts[0].Key }
+
+// prewriteParallel bounds how many batches are prewritten at once.
+const prewriteParallel = 8
+
+// prewriteAll prewrites every batch, the primary's among them, in parallel.
+func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
+	if len(batches) == 1 || c.s.opts.CrashPoint != nil {
+		for i := range batches {
+			if err := c.prewrite(ctx, &batches[i]); err != nil {
+				return err
+			}
+			if i == 0 {
+				if err := c.s.at(AfterPrewritePrimary); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		wg    sync.WaitGroup
+		once  sync.Once
+		first error
+		slots = make(chan struct{}, prewriteParallel)
+	)
+	for i := range batches {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if err := c.prewrite(ctx, &batches[i]); err != nil {
+				once.Do(func() {
+					first = err
+					cancel()
+				})
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+// prewrite locks the keys of a batch, settling what stands in the way.
+func (c *committer) prewrite(ctx context.Context, b *batch) error {
+	var bo backoff
+	attempts := 0
+	for {
+		ttl, err := c.ttl(ctx)
+		if err != nil {
+			return err
+		}
+		p := mvcc.PrewriteParams{StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl}
+		unknown, err := c.s.update(ctx, b.rows, true, func(r kv.Reader, kb *kv.Batch) error {
+			return mvcc.Prewrite(ctx, r, kb, p, b.muts)
+		})
+		var locked *LockedError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &locked):
+			if err := c.waitForLock(ctx, locked, &bo, true); err != nil {
+				return err
+			}
+			if err := c.heartbeat(ctx); err != nil {
+				return err
+			}
+		case !unknown || ctx.Err() != nil:
+			return err
+		default:
+			// A prewrite may be repeated, so an unknown result is no loss.
+			if attempts++; attempts == unknownAttempts {
+				return err
+			}
+		}
+	}
+}
+
+// ttl returns the lifetime of a lock written now, counted from start_ts: a transaction that began
+// long ago must not be born expired.
+func (c *committer) ttl(ctx context.Context) (uint64, error) {
+	now, err := c.s.source.Next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	age := max(0, now.Physical()-c.startTS.Physical())
+	return uint64(age + c.s.opts.LockTTL.Milliseconds()), nil
+}
+
+// heartbeat shows that the owner lives, when half of what the primary's lock promises is over.
+func (c *committer) heartbeat(ctx context.Context) error {
+	ttl, err := c.ttl(ctx)
+	if err != nil {
+		return err
+	}
+	rows := [][]byte{c.muts[0].Row}
+	err = kv.UpdateLazy(ctx, c.s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.Heartbeat(ctx, r, b, c.primary(), c.startTS, ttl)
+	})
+	var rolled *mvcc.RolledBackError
+	if errors.As(err, &rolled) {
+		return nil // not there yet, or rolled back: the next prewrite or the commit point will tell
+	}
+	return err
+}
+
+// commitPrimary is the commit point. commit_ts is drawn after every prewrite has succeeded, else a
+// snapshot could miss an earlier commit. From here on the caller's context has no say.
+func (c *committer) commitPrimary(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	bo := backoff{limit: unknownTime}
+	var lost error
+	for attempts := 0; ; {
+		unknown, err := c.tryCommitPrimary(ctx)
+		var early *mvcc.CommitTooEarlyError
+		var rolled *mvcc.RolledBackError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &early):
+			continue // a reader pushed us: draw again, now above it
+		case errors.Is(err, ErrAbandoned):
+			return err
+		case errors.As(err, &rolled), lost == nil && !unknown:
+			return err
+		}
+		// The answer was lost. The step may be repeated: it finds its own record, or a rollback.
+		lost = errors.Join(lost, err)
+		if attempts++; attempts == unknownAttempts {
+			return ambiguous(lost)
+		}
+		if more, _ := bo.wait(ctx); !more {
+			return ambiguous(lost)
+		}
+	}
+}
+
+func (c *committer) tryCommitPrimary(ctx context.Context) (unknown bool, err error) {
+	// The primary's record is visible before it is durable, so its readers wait, as for one phase.
+	p := c.s.inflight.enter(c.muts[:1])
+	defer c.s.inflight.leave(p)
+	commitTS, err := c.s.source.Next(ctx)
+	if err != nil {
+		return false, err
+	}
+	p.commitTS.Store(uint64(commitTS))
+	if err := c.s.at(AfterCommitTS); err != nil {
+		return false, err
+	}
+	rows := [][]byte{c.muts[0].Row}
+	c.s.recent.raise(rows[0], commitTS)
+	var already *mvcc.Status
+	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, b *kv.Batch) error {
+		already = nil
+		err := mvcc.Commit(ctx, r, b, c.startTS, commitTS, rows)
+		if err == nil && b.Empty() {
+			// Committed by an earlier attempt: at which timestamp, its record knows.
+			st, err := mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{
+				Primary: c.primary(), StartTS: c.startTS, Now: commitTS,
+			})
+			already = &st
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		return unknown, err
+	}
+	if c.commitTS = commitTS; already != nil {
+		c.commitTS = already.CommitTS
+	}
+	return false, nil
+}
+
+// finishSecondaries hands the rest of a committed transaction to the background, or does it here
+// when the queue is full. Whoever is quicker meets the locks and rolls them forward.
+func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
+	batches[0].rows = batches[0].rows[1:]
+	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches}
+	if c.s.opts.CrashPoint == nil {
+		select {
+		case c.s.secondaries <- work:
+			return
+		default:
+		}
+	}
+	c.s.commitBatches(context.WithoutCancel(ctx), work)
+}
+
+// rollback erases what a failed commit may have prewritten: the primary first, for it decides, then
+// the others. What cannot be erased now is left to whoever meets it.
+func (c *committer) rollback(ctx context.Context, batches []batch) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if c.s.at(BeforeRollback) != nil {
+		return
+	}
+	primary := [][]byte{c.muts[0].Row}
+	undo := func(rows [][]byte, protected bool) error {
+		return kv.UpdateLazy(ctx, c.s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
+			return mvcc.Rollback(ctx, r, b, c.startTS, rows, protected)
+		})
+	}
+	if err := undo(primary, true); err != nil || c.s.at(AfterRollbackPrimary) != nil {
+		return
+	}
+	for i := range batches {
+		rows := batches[i].rows
+		if i == 0 {
+			rows = rows[1:]
+		}
+		if len(rows) > 0 && undo(rows, false) != nil {
+			return
+		}
+	}
+	c.s.lockers.leave(c.startTS)
+}

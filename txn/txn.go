@@ -1,0 +1,314 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// BeginOptions choose the kind of transaction.
+type BeginOptions struct {
+	// ReadOnly refuses writes.
+	ReadOnly bool
+	// StartTS, if not zero, makes it a reader of the past: what was committed at or below it.
+	StartTS tso.Timestamp
+}
+
+// Txn is a transaction: reads at start_ts, and writes buffered until Commit. It belongs to one
+// goroutine at a time. Keys and values given in are copied; what comes out is valid until the next
+// call on the Txn, and must not be changed.
+type Txn struct {
+	s        *Store
+	reg      registration
+	readOnly bool
+	done     bool
+	commitTS tso.Timestamp
+
+	buf  buffer
+	view *view
+	// ignored holds writers that were pushed to commit above start_ts.
+	ignored map[tso.Timestamp]struct{}
+}
+
+// Begin starts a transaction: it draws start_ts and holds the safepoint at or below it until the
+// transaction is committed or rolled back. A historical read below the safepoint is refused with
+// *SafepointError.
+func (s *Store) Begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.gate.RUnlock()
+	t := &Txn{s: s, readOnly: opts.ReadOnly || opts.StartTS != 0}
+	if opts.StartTS == 0 {
+		if err := s.registry.join(ctx, &t.reg, s.source); err != nil {
+			return nil, err
+		}
+		return t, nil
+	}
+	now, err := s.source.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if opts.StartTS > now {
+		return nil, &FutureError{StartTS: opts.StartTS, Now: now}
+	}
+	if err := s.registry.joinAt(&t.reg, opts.StartTS); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// StartTS returns the timestamp at which the transaction reads.
+func (t *Txn) StartTS() tso.Timestamp { return t.reg.startTS }
+
+// CommitTS returns the timestamp at which its writes appeared: zero before Commit, and when there
+// was nothing to write.
+func (t *Txn) CommitTS() tso.Timestamp { return t.commitTS }
+
+// Dirty reports whether any write is buffered.
+func (t *Txn) Dirty() bool { return !t.buf.empty() }
+
+// Get returns the value of key, or nil when it is absent. It sees the transaction's own writes.
+func (t *Txn) Get(ctx context.Context, key []byte) ([]byte, error) {
+	if t.done {
+		return nil, ErrTxnDone
+	}
+	if w, ok := t.buf.get(key); ok {
+		if w.kind != writePut {
+			return nil, nil
+		}
+		return w.value, nil
+	}
+	return t.read(ctx, key)
+}
+
+// GetMany returns the values of keys in their order, nil for the absent ones. Keys in ascending
+// order are cheapest.
+func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
+	if t.done {
+		return nil, ErrTxnDone
+	}
+	out := make([][]byte, len(keys))
+	var arena buffer // only its arena is used: the values must all stay valid
+	for i, key := range keys {
+		value, err := t.Get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if value != nil {
+			out[i] = arena.keep(value)
+		}
+	}
+	return out, nil
+}
+
+// Set buffers a write of key.
+func (t *Txn) Set(key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	t.buf.set(key, value)
+	return nil
+}
+
+// Insert is Set of a key that has no value: Commit fails with *AlreadyExistsError if it has one.
+func (t *Txn) Insert(key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	t.buf.insert(key, value)
+	return nil
+}
+
+// Delete buffers the removal of key; an absent key is no error.
+func (t *Txn) Delete(key []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	t.buf.delete(key)
+	return nil
+}
+
+func (t *Txn) writable() error {
+	switch {
+	case t.done:
+		return ErrTxnDone
+	case t.readOnly:
+		return ErrReadOnly
+	}
+	return nil
+}
+
+// Savepoint marks the present state of the buffered writes.
+func (t *Txn) Savepoint() Savepoint { return t.buf.savepoint() }
+
+// RollbackTo forgets the writes made after sp. sp and earlier savepoints stay usable, later ones
+// do not.
+func (t *Txn) RollbackTo(sp Savepoint) {
+	if !t.done {
+		t.buf.rollbackTo(sp)
+	}
+}
+
+// Size returns the number of bytes of keys and values buffered.
+func (t *Txn) Size() int { return t.buf.bytes }
+
+// Idle lets go of what the transaction holds in the engine between statements, so that one that
+// waits for its client pins no files. The next read takes a new snapshot and sees the same.
+func (t *Txn) Idle() { t.dropView() }
+
+// Rollback ends the transaction without a trace. It may be repeated, and after Commit it does nothing.
+func (t *Txn) Rollback(context.Context) error {
+	t.finish()
+	return nil
+}
+
+// finish releases everything that the transaction holds.
+func (t *Txn) finish() {
+	if t.done {
+		return
+	}
+	t.done = true
+	t.dropView()
+	t.s.registry.leave(&t.reg)
+	t.buf = buffer{}
+}
+
+// view is one snapshot of the engine under the transaction. Every snapshot taken after start_ts was
+// drawn shows the same at start_ts, but for keys that are locked or pending in it; when a reader
+// meets one of those, it settles that and goes on with a new view. Iterators keep theirs.
+type view struct {
+	snap    kv.Snapshot
+	mv      *mvcc.View
+	noLocks bool       // nothing in the snapshot is locked
+	pending []*pending // commits below start_ts that may be missing or not durable in it
+	refs    int
+}
+
+// open returns the current view, taking one if need be.
+func (t *Txn) open() (*view, error) {
+	if t.view != nil {
+		return t.view, nil
+	}
+	v := &view{refs: 1}
+	if t.s.exclusive {
+		// Both before the snapshot: what leaves either table after this is in the snapshot.
+		v.pending = t.s.inflight.below(t.reg.startTS, nil)
+		v.noLocks = t.s.lockers.none()
+	}
+	snap, err := t.s.engine.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	v.snap, v.mv = snap, mvcc.NewView(snap)
+	t.view = v
+	return v, nil
+}
+
+func (v *view) release() error {
+	if v.refs--; v.refs > 0 {
+		return nil
+	}
+	return errors.Join(v.mv.Close(), v.snap.Close())
+}
+
+// dropView makes the next read take a new view.
+func (t *Txn) dropView() {
+	if t.view != nil {
+		_ = t.view.release() // reading is over; a failure to release changes no answer
+		t.view = nil
+	}
+}
+
+func (t *Txn) readParams(v *view) mvcc.ReadParams {
+	return mvcc.ReadParams{StartTS: t.reg.startTS, Ignored: t.ignored, NoLocks: v.noLocks}
+}
+
+// read returns the committed value of key at start_ts.
+func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
+	var bo backoff
+	for {
+		v, err := t.open()
+		if err != nil {
+			return nil, err
+		}
+		if len(v.pending) > 0 {
+			waited, err := t.awaitPending(ctx, v, func(p *pending) bool { return p.hasKey(key) })
+			if err != nil {
+				return nil, err
+			}
+			if waited {
+				continue
+			}
+		}
+		value, err := v.mv.Get(ctx, key, t.readParams(v))
+		if err == nil {
+			return value, nil
+		}
+		if err := t.settle(ctx, err, &bo); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// awaitPending waits for the commits of the view that concern the reader. If there was one, the
+// view is dropped, for it may lack that commit.
+func (t *Txn) awaitPending(ctx context.Context, v *view, concerns func(*pending) bool) (bool, error) {
+	waited := false
+	for _, p := range v.pending {
+		if !concerns(p) {
+			continue
+		}
+		done, err := p.wait(ctx, t.reg.startTS)
+		if err != nil {
+			return false, err
+		}
+		waited = waited || done
+	}
+	if waited {
+		t.dropView()
+	}
+	return waited, nil
+}
+
+// settle deals with what stopped a read. It returns nil when the read should be tried again.
+func (t *Txn) settle(ctx context.Context, err error, bo *backoff) error {
+	var locked *LockedError
+	if !errors.As(err, &locked) {
+		return err
+	}
+	if bo.limit == 0 {
+		bo.limit = t.s.opts.LockWait
+	}
+	out, err := t.s.resolver.settle(ctx, locked, t.reg.startTS)
+	switch {
+	case err != nil:
+		return err
+	case out == lockPushed:
+		if t.ignored == nil {
+			t.ignored = map[tso.Timestamp]struct{}{}
+		}
+		t.ignored[locked.Lock.StartTS] = struct{}{}
+		return nil
+	case out == lockAlive:
+		more, err := bo.wait(ctx)
+		if err != nil {
+			return err
+		}
+		if !more {
+			return locked
+		}
+	}
+	t.dropView()
+	return nil
+}
+
+// errStop ends a visit early.
+var errStop = errors.New("stop")
+
+// successor returns the smallest key above key.
+func successor(key []byte) []byte { return append(bytes.Clone(key), 0x00) }
