@@ -35,7 +35,9 @@ func (t *Txn) Commit(ctx context.Context) error {
 	if len(muts) == 0 {
 		return nil
 	}
-	c := &committer{s: t.s, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes}
+	c := &committer{
+		s: t.s, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: validations(t.validated),
+	}
 	err := c.run(ctx)
 	if err != nil {
 		return err
@@ -73,6 +75,7 @@ type committer struct {
 	startTS  tso.Timestamp
 	muts     []mvcc.Mutation // sorted by key
 	bytes    int
+	validate []validation // read, and not to be changed by others since
 	commitTS tso.Timestamp
 }
 
@@ -90,6 +93,11 @@ func (c *committer) oneGroup() bool {
 	first := kv.GroupOf(c.s.engine, c.muts[0].Row)
 	for i := range c.muts[1:] {
 		if kv.GroupOf(c.s.engine, c.muts[i+1].Row) != first {
+			return false
+		}
+	}
+	for _, v := range c.validate {
+		if v.row != nil && kv.GroupOf(c.s.engine, v.row) != first {
 			return false
 		}
 	}

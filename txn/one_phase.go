@@ -16,7 +16,7 @@ var errExtend = errors.New("the oracle's range is used up")
 // the table of commits in flight, draws commit_ts and writes the records. No lock is ever visible,
 // so the table is what keeps readers from missing the commit (txn: I2).
 func (c *committer) onePhase(ctx context.Context) error {
-	rows := rowsOf(c.muts)
+	rows := c.validatedRows(rowsOf(c.muts))
 	var bo backoff
 	for {
 		if err := c.s.at(BeforeOnePhase); err != nil {
@@ -60,6 +60,9 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (unknown boo
 		if err != nil {
 			return err
 		}
+		if err := c.validateIn(ctx, r); err != nil {
+			return err
+		}
 		if p == nil {
 			p = c.s.inflight.enter(c.muts)
 		} else {
@@ -70,8 +73,8 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (unknown boo
 			return errExtend
 		}
 		p.commitTS.Store(uint64(commitTS))
-		for _, row := range rows {
-			c.s.recent.raise(row, commitTS)
+		for i := range c.muts {
+			c.s.recent.raise(c.muts[i].Row, commitTS)
 		}
 		mvcc.WriteOnePhase(b, c.startTS, commitTS, c.muts)
 		c.commitTS = commitTS

@@ -26,6 +26,9 @@ func (c *committer) twoPhase(ctx context.Context) error {
 		c.commitTS, err = committed.CommitTS, nil
 	} else if err == nil {
 		if err = c.s.at(AfterPrewrite); err == nil {
+			err = c.validateLocked(ctx)
+		}
+		if err == nil {
 			err = c.commitPrimary(ctx)
 		}
 	}

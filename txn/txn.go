@@ -28,8 +28,9 @@ type Txn struct {
 	done     bool
 	commitTS tso.Timestamp
 
-	buf  buffer
-	view *view
+	buf       buffer
+	validated []kv.Span
+	view      *view
 	// ignored holds writers that were pushed to commit above start_ts.
 	ignored map[tso.Timestamp]struct{}
 }

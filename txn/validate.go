@@ -1,0 +1,100 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+)
+
+// Validate makes Commit fail with *WriteConflictError if any other transaction has put or deleted a
+// key of the span after start_ts: what was read there must still be true when the writes appear.
+// A transaction without writes needs no validation, for its snapshot is one instant.
+//
+// Two transactions of which each writes what the other validates are told apart as long as one of
+// the two spans is a point, [key, key+0x00): a point is validated under its row's latch, or after all
+// locks are down. This is how a change of a table's schema (which writes the descriptor and
+// validates the rows) and a change of its rows (which validates the descriptor) exclude each other.
+func (t *Txn) Validate(span kv.Span) {
+	for _, v := range t.validated {
+		if bytes.Equal(v.Start, span.Start) && bytes.Equal(v.End, span.End) {
+			return
+		}
+	}
+	t.validated = append(t.validated, kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)})
+}
+
+// validation is one validated span of a commit; row is set when it is a point.
+type validation struct {
+	span kv.Span
+	row  []byte
+}
+
+func validations(spans []kv.Span) []validation {
+	out := make([]validation, len(spans))
+	for i, s := range spans {
+		out[i].span = s
+		if n := len(s.Start); len(s.End) == n+1 && s.End[n] == 0 && bytes.Equal(s.End[:n], s.Start) {
+			out[i].row = mvcc.Row(s.Start)
+		}
+	}
+	return out
+}
+
+// validatedRows appends the rows of the points, which an update that validates them must name.
+func (c *committer) validatedRows(rows [][]byte) [][]byte {
+	for _, v := range c.validate {
+		if v.row != nil {
+			rows = append(rows, v.row)
+		}
+	}
+	return rows
+}
+
+// validateIn checks all validated spans inside the update of a one-phase commit.
+func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
+	noLocks := c.s.lockers.none()
+	for _, v := range c.validate {
+		if v.row != nil && noLocks && c.s.recent.unchangedSince(v.row, c.startTS) {
+			continue
+		}
+		if err := mvcc.Validate(ctx, r, c.startTS, v.span, noLocks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validateLocked checks all validated spans once every key is prewritten and before commit_ts is
+// drawn. A lock in the way is settled or waited for like one that stops a prewrite.
+func (c *committer) validateLocked(ctx context.Context) error {
+	var bo backoff
+	for i := 0; i < len(c.validate); {
+		err := c.validateOne(ctx, c.validate[i].span)
+		var locked *LockedError
+		switch {
+		case err == nil:
+			i++
+		case !errors.As(err, &locked):
+			return err
+		default:
+			if err := c.waitForLock(ctx, locked, &bo, true); err != nil {
+				return err
+			}
+			if err := c.heartbeat(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *committer) validateOne(ctx context.Context, span kv.Span) error {
+	snap, err := c.s.engine.Snapshot()
+	if err != nil {
+		return err
+	}
+	return errors.Join(mvcc.Validate(ctx, snap, c.startTS, span, false), snap.Close())
+}

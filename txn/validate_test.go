@@ -1,0 +1,135 @@
+package txn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
+	"github.com/stretchr/testify/require"
+)
+
+func pointSpan(key string) kv.Span { return kv.Span{Start: []byte(key), End: []byte(key + "\x00")} }
+
+func prefixSpan(p string) kv.Span { return kv.Span{Start: []byte(p), End: kv.PrefixEnd([]byte(p))} }
+
+func TestValidationRefusesWhatOthersChangedSince(t *testing.T) {
+	ctx := context.Background()
+	everywhere(t, func(t *testing.T, s *txn.Store) {
+		commit(t, s, "desc", "v1", "row/1", "a", "row/2", "b")
+		for _, c := range []struct {
+			name    string
+			span    kv.Span
+			change  func(tx *txn.Txn) error
+			refused bool
+		}{
+			{"a point that was put", pointSpan("desc"), func(tx *txn.Txn) error { return tx.Set([]byte("desc"), []byte("v2")) }, true},
+			{"another key", pointSpan("desc"), func(tx *txn.Txn) error { return tx.Set([]byte("desc2"), []byte("x")) }, false},
+			{"a span that got a key", prefixSpan("row/"), func(tx *txn.Txn) error { return tx.Set([]byte("row/3"), []byte("c")) }, true},
+			{"a span that lost a key", prefixSpan("row/"), func(tx *txn.Txn) error { return tx.Delete([]byte("row/3")) }, true},
+			{"beside the span", prefixSpan("row/"), func(tx *txn.Txn) error { return tx.Set([]byte("rox"), []byte("c")) }, false},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				tx := begin(t, s)
+				tx.Validate(c.span)
+				require.NoError(t, tx.Set([]byte("mine"), []byte("x")))
+				other := begin(t, s)
+				require.NoError(t, c.change(other))
+				require.NoError(t, other.Commit(ctx))
+				err := tx.Commit(ctx)
+				if !c.refused {
+					require.NoError(t, err)
+					return
+				}
+				var conflict *txn.WriteConflictError
+				require.ErrorAs(t, err, &conflict)
+				after := begin(t, s)
+				defer func() { _ = after.Rollback(ctx) }()
+				require.True(t, c.span.Contains(conflict.Key))
+			})
+		}
+	})
+}
+
+// TestAnIndexBuiltBesideWritersMissesNoRow is what validation is for: writers put rows, and index
+// entries once the descriptor says that there is an index; meanwhile it is built from a scan.
+func TestAnIndexBuiltBesideWritersMissesNoRow(t *testing.T) {
+	ctx := context.Background()
+	everywhere(t, func(t *testing.T, s *txn.Store) {
+		commit(t, s, "desc", "plain")
+		var wg sync.WaitGroup
+		for w := range 4 {
+			wg.Go(func() {
+				for n := range 40 {
+					row := fmt.Sprintf("%d-%d", w, n)
+					for retry(t, s, func(tx *txn.Txn) error { return putRow(ctx, tx, row) }) {
+					}
+				}
+			})
+		}
+		wg.Go(func() {
+			for retry(t, s, func(tx *txn.Txn) error { return buildIndex(ctx, tx) }) {
+			}
+		})
+		wg.Wait()
+		tx := begin(t, s)
+		defer func() { _ = tx.Rollback(ctx) }()
+		rows := scan(t, tx, prefixSpan("row/"), txn.ScanOptions{KeysOnly: true})
+		entries := scan(t, tx, prefixSpan("index/"), txn.ScanOptions{KeysOnly: true})
+		require.Len(t, rows, 160)
+		require.Len(t, entries, 160)
+	})
+}
+
+// retry runs a transaction and says whether it lost and must be run again.
+func retry(t *testing.T, s *txn.Store, run func(tx *txn.Txn) error) bool {
+	ctx := context.Background()
+	tx, err := s.Begin(ctx, txn.BeginOptions{})
+	if err == nil {
+		err = run(tx)
+	}
+	if err == nil {
+		err = tx.Commit(ctx)
+	}
+	_ = tx.Rollback(ctx)
+	var conflict *txn.WriteConflictError
+	var locked *txn.LockedError
+	if errors.As(err, &conflict) || errors.As(err, &locked) {
+		return true
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	return false
+}
+
+func putRow(ctx context.Context, tx *txn.Txn, row string) error {
+	desc, err := tx.Get(ctx, []byte("desc"))
+	if err != nil {
+		return err
+	}
+	tx.Validate(pointSpan("desc"))
+	if string(desc) == "indexed" {
+		if err := tx.Set([]byte("index/"+row), nil); err != nil {
+			return err
+		}
+	}
+	return tx.Set([]byte("row/"+row), []byte("x"))
+}
+
+func buildIndex(ctx context.Context, tx *txn.Txn) error {
+	tx.Validate(prefixSpan("row/"))
+	it, err := tx.Scan(ctx, prefixSpan("row/"), txn.ScanOptions{KeysOnly: true})
+	if err != nil {
+		return err
+	}
+	for it.Next() {
+		if err := tx.Set([]byte("index/"+string(it.Key()[len("row/"):])), nil); err != nil {
+			return err
+		}
+	}
+	return errors.Join(it.Err(), it.Close(), tx.Set([]byte("desc"), []byte("indexed")))
+}
