@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options of a run.
+type Options struct {
+	Dir    string        // where the stores are made; they are removed afterwards
+	Round  time.Duration // length of one side's turn
+	Rounds int           // turns of each side
+	Only   string        // run only measurements whose name contains it
+}
+
+// side is one of the two that are compared: op runs once per operation, called by several goroutines
+// with their number.
+type side struct {
+	name string
+	op   func(ctx context.Context, worker, n int) error
+	// syncs, when set, counts syncs of the log so far.
+	syncs func() uint64
+}
+
+// measurement compares minidb, the first side, with a reference.
+type measurement struct {
+	name      string
+	workers   int
+	minidb    side
+	reference side // op is nil when there is none
+}
+
+// run alternates the sides and prints one line.
+func (m *measurement) run(ctx context.Context, o Options, w io.Writer) error {
+	var ours, theirs []float64
+	var ops, syncs uint64
+	for range o.Rounds {
+		before := count(m.minidb.syncs)
+		rate, n, err := turn(ctx, m.minidb, m.workers, o.Round)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", m.name, m.minidb.name, err)
+		}
+		ours, ops, syncs = append(ours, rate), ops+n, syncs+count(m.minidb.syncs)-before
+		if m.reference.op == nil {
+			continue
+		}
+		if rate, _, err = turn(ctx, m.reference, m.workers, o.Round); err != nil {
+			return fmt.Errorf("%s: %s: %w", m.name, m.reference.name, err)
+		}
+		theirs = append(theirs, rate)
+	}
+	line := fmt.Sprintf("%-34s %12.0f/s", m.name, median(ours))
+	if m.reference.op != nil {
+		line += fmt.Sprintf("  %s %12.0f/s  ratio %.2f", m.reference.name, median(theirs), median(ours)/median(theirs))
+	}
+	if m.minidb.syncs != nil && ops > 0 {
+		line += fmt.Sprintf("  syncs/op %.2f", float64(syncs)/float64(ops))
+	}
+	_, err := fmt.Fprintln(w, line)
+	return err
+}
+
+func count(f func() uint64) uint64 {
+	if f == nil {
+		return 0
+	}
+	return f()
+}
+
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	return s[len(s)/2]
+}
+
+// turn runs one side for a while and returns its operations per second and their number.
+func turn(ctx context.Context, s side, workers int, length time.Duration) (float64, uint64, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var stop atomic.Bool
+	var total atomic.Uint64
+	var wg sync.WaitGroup
+	start := time.Now()
+	timer := time.AfterFunc(length, func() { stop.Store(true) })
+	defer timer.Stop()
+	for worker := range workers {
+		wg.Go(func() {
+			n := 0
+			for ; !stop.Load(); n++ {
+				if err := s.op(ctx, worker, n); err != nil {
+					cancel(err)
+					stop.Store(true)
+					return
+				}
+			}
+			total.Add(uint64(n))
+		})
+	}
+	wg.Wait()
+	elapsed := time.Since(start)
+	if err := context.Cause(ctx); err != nil {
+		return 0, 0, err
+	}
+	return float64(total.Load()) / elapsed.Seconds(), total.Load(), nil
+}

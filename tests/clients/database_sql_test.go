@@ -1,0 +1,89 @@
+package clients
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/lib/pq"
+	"github.com/stretchr/testify/require"
+
+	_ "github.com/minidb/minidb"
+)
+
+type sqlClient struct{ conn *sql.Conn }
+
+func (c sqlClient) exec(t *testing.T, q string, args ...any) error {
+	_, err := c.conn.ExecContext(background(t), q, args...)
+	return err
+}
+
+func (c sqlClient) one(t *testing.T, dest []any, q string, args ...any) error {
+	return c.conn.QueryRowContext(background(t), q, args...).Scan(dest...)
+}
+
+func (c sqlClient) column(t *testing.T, q string, args ...any) []string {
+	rows, err := c.conn.QueryContext(background(t), q, args...)
+	require.NoError(t, err)
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var s string
+		require.NoError(t, rows.Scan(&s))
+		out = append(out, s)
+	}
+	require.NoError(t, rows.Err())
+	return out
+}
+
+func TestDatabaseSQL(t *testing.T) {
+	for _, d := range []struct {
+		name, driver string
+		dsn          func(t *testing.T) string
+	}{
+		{"lib/pq", "postgres", serve},
+		{"pgx stdlib", "pgx", serve},
+		{"embedded", "minidb", func(t *testing.T) string { return t.TempDir() }},
+	} {
+		t.Run(d.name, func(t *testing.T) {
+			db, err := sql.Open(d.driver, d.dsn(t))
+			require.NoError(t, err)
+			defer db.Close()
+			conn, err := db.Conn(background(t))
+			require.NoError(t, err)
+			defer conn.Close()
+			tour(t, sqlClient{conn})
+			transactions(t, conn)
+		})
+	}
+}
+
+// transactions goes through database/sql's own transactions and prepared statements.
+func transactions(t *testing.T, conn *sql.Conn) {
+	ctx := background(t)
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	require.NoError(t, err)
+	st, err := tx.PrepareContext(ctx, `INSERT INTO people (name) VALUES ($1) RETURNING id`)
+	require.NoError(t, err)
+	for range 3 {
+		var id int64
+		require.NoError(t, st.QueryRowContext(ctx, "prepared").Scan(&id))
+		require.Positive(t, id)
+	}
+	require.NoError(t, st.Close())
+	require.NoError(t, tx.Rollback())
+	var n int
+	require.NoError(t, conn.QueryRowContext(ctx, `SELECT count(*) FROM people WHERE name = 'prepared'`).Scan(&n))
+	require.Zero(t, n)
+	res, err := conn.ExecContext(ctx, `UPDATE people SET ratio = $1`, 0.5)
+	require.NoError(t, err)
+	changed, err := res.RowsAffected()
+	require.NoError(t, err)
+	require.EqualValues(t, 3, changed)
+
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = conn.ExecContext(canceled, `SELECT 1`)
+	require.ErrorIs(t, err, context.Canceled)
+}

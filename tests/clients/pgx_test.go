@@ -1,0 +1,181 @@
+package clients
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+)
+
+// querier is what pgx's connections and pools share.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+type pgxClient struct{ q querier }
+
+func (c pgxClient) exec(t *testing.T, sql string, args ...any) error {
+	_, err := c.q.Exec(background(t), sql, args...)
+	return err
+}
+
+func (c pgxClient) one(t *testing.T, dest []any, sql string, args ...any) error {
+	return c.q.QueryRow(background(t), sql, args...).Scan(dest...)
+}
+
+func (c pgxClient) column(t *testing.T, sql string, args ...any) []string {
+	rows, err := c.q.Query(background(t), sql, args...)
+	require.NoError(t, err)
+	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return got
+}
+
+func pgxConn(t *testing.T, url string, mode pgx.QueryExecMode) *pgx.Conn {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(url)
+	require.NoError(t, err)
+	cfg.DefaultQueryExecMode = mode
+	conn, err := pgx.ConnectConfig(background(t), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func TestPgx(t *testing.T) {
+	for name, mode := range map[string]pgx.QueryExecMode{
+		"cached statements": pgx.QueryExecModeCacheStatement,
+		"cached describe":   pgx.QueryExecModeCacheDescribe,
+		"describe":          pgx.QueryExecModeDescribeExec,
+		"exec":              pgx.QueryExecModeExec,
+		"simple protocol":   pgx.QueryExecModeSimpleProtocol,
+	} {
+		t.Run(name, func(t *testing.T) { tour(t, pgxClient{pgxConn(t, serve(t), mode)}) })
+	}
+}
+
+func TestPgxPool(t *testing.T) {
+	cfg, err := pgxpool.ParseConfig(serve(t))
+	require.NoError(t, err)
+	cfg.MaxConns = 1 // the tour's BEGIN and COMMIT must meet the same connection
+	pool, err := pgxpool.NewWithConfig(background(t), cfg)
+	require.NoError(t, err)
+	defer pool.Close()
+	tour(t, pgxClient{pool})
+}
+
+func TestPgxTypesTravelInBinary(t *testing.T) {
+	conn := pgxConn(t, serve(t), pgx.QueryExecModeCacheStatement)
+	ctx := background(t)
+	now := time.Date(2024, 5, 6, 7, 8, 9, 123456000, time.UTC)
+	var (
+		b    bool
+		i2   int16
+		i4   int32
+		i8   int64
+		f4   float32
+		f8   float64
+		s    string
+		bin  []byte
+		at   time.Time
+		iv   time.Duration
+		u    [16]byte
+		list []int64
+		j    map[string]any
+	)
+	require.NoError(t, conn.QueryRow(ctx, `SELECT $1::bool, $2::int2, $3::int4, $4::int8, $5::float4, $6::float8, $7::text,
+		$8::bytea, $9::timestamptz, $10::interval, $11::uuid, $12::int8[], $13::jsonb`,
+		true, int16(-2), int32(3), int64(-4), float32(1.5), 2.25, "ü", []byte{7}, now, 90*time.Minute, [16]byte{1, 2},
+		[]int64{5, 6}, map[string]any{"a": 1.0}).Scan(&b, &i2, &i4, &i8, &f4, &f8, &s, &bin, &at, &iv, &u, &list, &j))
+	require.True(t, b)
+	require.EqualValues(t, []any{int16(-2), int32(3), int64(-4), float32(1.5), 2.25, "ü"}, []any{i2, i4, i8, f4, f8, s})
+	require.Equal(t, []byte{7}, bin)
+	require.True(t, now.Equal(at))
+	require.Equal(t, 90*time.Minute, iv)
+	require.Equal(t, [16]byte{1, 2}, u)
+	require.Equal(t, []int64{5, 6}, list)
+	require.Equal(t, map[string]any{"a": 1.0}, j)
+}
+
+func TestPgxInfersParameterTypes(t *testing.T) {
+	conn := pgxConn(t, serve(t), pgx.QueryExecModeDescribeExec)
+	ctx := background(t)
+	_, err := conn.Exec(ctx, `CREATE TABLE px (id bigint PRIMARY KEY, n text, d numeric, t timestamptz, u uuid, a text, j jsonb, b bytea, dt date, iv interval)`)
+	require.NoError(t, err)
+	sd, err := conn.Prepare(ctx, "ins", `INSERT INTO px (n, d, t, u, j, b, dt, iv) VALUES ($1,$2,$3,$4,$5,$6,$7,$8)`)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{25, 1700, 1184, 2950, 3802, 17, 1082, 1186}, sd.ParamOIDs)
+	require.Empty(t, sd.Fields)
+	sd, err = conn.Prepare(ctx, "any", `SELECT id, n FROM px WHERE id = any($1) LIMIT $2`)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{1016, 20}, sd.ParamOIDs)
+	require.Equal(t, "id", sd.Fields[0].Name)
+	require.EqualValues(t, 20, sd.Fields[0].DataTypeOID)
+}
+
+func TestPgxBatchesArePipelined(t *testing.T) {
+	conn := pgxConn(t, serve(t), pgx.QueryExecModeCacheStatement)
+	ctx := background(t)
+	b := &pgx.Batch{}
+	b.Queue(`CREATE TABLE b (a int PRIMARY KEY)`)
+	for i := range 50 {
+		b.Queue(`INSERT INTO b VALUES ($1)`, i)
+	}
+	// Statements that name the new table are described before the batch runs: make it first.
+	_, err := conn.Exec(ctx, `CREATE TABLE b (a int PRIMARY KEY)`)
+	require.NoError(t, err)
+	b.QueuedQueries = b.QueuedQueries[1:]
+	require.NoError(t, conn.SendBatch(ctx, b).Close())
+	var n int
+	require.NoError(t, conn.QueryRow(ctx, `SELECT count(*) FROM b`).Scan(&n))
+	require.Equal(t, 50, n)
+
+	// One failure undoes the implicit transaction up to Sync.
+	b = &pgx.Batch{}
+	b.Queue(`INSERT INTO b VALUES (100)`)
+	b.Queue(`INSERT INTO b VALUES (1)`)
+	require.Equal(t, "23505", sqlState(conn.SendBatch(ctx, b).Close()))
+	require.NoError(t, conn.QueryRow(ctx, `SELECT count(*) FROM b`).Scan(&n))
+	require.Equal(t, 50, n)
+}
+
+func TestPgxCancelsARunningQuery(t *testing.T) {
+	conn := pgxConn(t, serve(t), pgx.QueryExecModeCacheStatement)
+	ctx, cancel := context.WithCancel(background(t))
+	rows, err := conn.Query(ctx, `SELECT n FROM generate_series(1, 1000000000) AS g (n)`)
+	require.NoError(t, err)
+	require.True(t, rows.Next())
+	cancel()
+	for rows.Next() {
+	}
+	require.Error(t, rows.Err())
+}
+
+func TestConcurrentTransactionsConflictWith40001(t *testing.T) {
+	url := serve(t)
+	a, b := pgxConn(t, url, pgx.QueryExecModeSimpleProtocol), pgxConn(t, url, pgx.QueryExecModeSimpleProtocol)
+	ctx := background(t)
+	_, err := a.Exec(ctx, `CREATE TABLE c (id int PRIMARY KEY, v int); INSERT INTO c VALUES (1, 0)`)
+	require.NoError(t, err)
+	for _, conn := range []*pgx.Conn{a, b} {
+		_, err := conn.Exec(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ`)
+		require.NoError(t, err)
+		var v int
+		require.NoError(t, conn.QueryRow(ctx, `SELECT v FROM c WHERE id = 1`).Scan(&v))
+	}
+	_, err = a.Exec(ctx, `UPDATE c SET v = v + 1 WHERE id = 1`)
+	require.NoError(t, err)
+	_, err = a.Exec(ctx, `COMMIT`)
+	require.NoError(t, err)
+	_, err = b.Exec(ctx, `UPDATE c SET v = v + 1 WHERE id = 1`)
+	if err == nil {
+		_, err = b.Exec(ctx, `COMMIT`)
+	}
+	require.Equal(t, "40001", sqlState(err))
+}
