@@ -1,0 +1,122 @@
+package parse
+
+import (
+	"github.com/minidb/minidb/planner/ast"
+)
+
+// copyStatement parses COPY in today's syntax and in the one of PostgreSQL 8.
+func (p *parser) copyStatement() ast.Statement {
+	c := &ast.Copy{Pos: p.pos()}
+	p.next()
+	if pos := p.pos(); p.accept(kwBinary) {
+		c.Options = append(c.Options, ast.Option{Pos: pos, Name: "format", Value: "binary"})
+	}
+	if p.tok().is('(') {
+		p.copyQuery(c)
+	} else {
+		n := p.qualified()
+		c.Table = &n
+		c.Columns = p.optIdents()
+	}
+	switch {
+	case c.Query == nil && p.accept(kwFrom):
+		c.From = true
+	default:
+		p.want(kwTo)
+	}
+	c.Program = p.accept(kwProgram)
+	switch {
+	case p.tok().kind == tokString:
+		c.File = p.stringLit()
+	case !c.Program && p.acceptAny(kwStdin, kwStdout):
+	default:
+		p.unexpected()
+	}
+	p.copyOptions(c)
+	if p.accept(kwWhere) {
+		if !c.From {
+			p.i--
+			p.unexpected()
+		}
+		c.Where = p.expr()
+	}
+	return c
+}
+
+// copyQuery parses ( query ).
+func (p *parser) copyQuery(c *ast.Copy) {
+	p.wantPunct('(')
+	switch p.tok().kw {
+	case kwInsert, kwUpdate, kwDelete:
+		p.unsupported(p.pos(), "COPY of a statement that changes data")
+	}
+	stmt := p.queryOrDML()
+	p.wantPunct(')')
+	q, ok := stmt.(*ast.Select)
+	if !ok {
+		p.unsupported(c.Pos, "COPY of a statement that changes data")
+	}
+	c.Query = q
+}
+
+// copyOptions parses [WITH] ( options ) or the old words, which become the same options.
+func (p *parser) copyOptions(c *ast.Copy) {
+	add := func(pos ast.Pos, name, value string) {
+		c.Options = append(c.Options, ast.Option{Pos: pos, Name: name, Value: value})
+	}
+	if pos := p.pos(); p.acceptAny(kwUsing) {
+		p.want(kwDelimiters)
+		add(pos, "delimiter", p.stringLit())
+	}
+	p.accept(kwWith)
+	if p.tok().is('(') {
+		c.Options = append(c.Options, p.optionList()...)
+		return
+	}
+	for p.err == nil {
+		pos := p.pos()
+		switch {
+		case p.accept(kwBinary):
+			add(pos, "format", "binary")
+		case p.accept(kwCsv):
+			add(pos, "format", "csv")
+		case p.accept(kwFreeze):
+			add(pos, "freeze", "true")
+		case p.accept(kwHeader):
+			add(pos, "header", "true")
+		case p.acceptAny(kwDelimiter, kwDelimiters):
+			p.accept(kwAs)
+			add(pos, "delimiter", p.stringLit())
+		case p.accept(kwNull):
+			p.accept(kwAs)
+			add(pos, "null", p.stringLit())
+		case p.accept(kwQuote):
+			p.accept(kwAs)
+			add(pos, "quote", p.stringLit())
+		case p.accept(kwEscape):
+			p.accept(kwAs)
+			add(pos, "escape", p.stringLit())
+		case p.accept(kwEncoding):
+			add(pos, "encoding", p.stringLit())
+		case p.accept(kwForce, kwQuote):
+			p.forceColumns(c, pos, "force_quote")
+		case p.accept(kwForce, kwNot, kwNull):
+			p.forceColumns(c, pos, "force_not_null")
+		case p.accept(kwForce, kwNull):
+			p.forceColumns(c, pos, "force_null")
+		default:
+			return
+		}
+	}
+}
+
+// forceColumns parses the columns, or *, of FORCE QUOTE and its like.
+func (p *parser) forceColumns(c *ast.Copy, pos ast.Pos, name string) {
+	o := ast.Option{Pos: pos, Name: name}
+	if p.punct('*') {
+		o.Value = "*"
+	} else {
+		p.list(func() { o.List = append(o.List, p.name()) })
+	}
+	c.Options = append(c.Options, o)
+}

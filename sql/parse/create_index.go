@@ -1,0 +1,68 @@
+package parse
+
+import (
+	"github.com/minidb/minidb/planner/ast"
+)
+
+// createIndex parses INDEX behind CREATE [UNIQUE].
+func (p *parser) createIndex(x *ast.CreateIndex) ast.Statement {
+	p.want(kwIndex)
+	x.Concurrently = p.accept(kwConcurrently)
+	x.IfNotExists = p.ifNotExists()
+	if x.IfNotExists || !p.at(kwOn) {
+		x.Name = p.name()
+	}
+	p.want(kwOn)
+	x.Table, x.Only = p.relation()
+	if p.accept(kwUsing) {
+		x.Method = p.name()
+	}
+	p.parenList(func() { x.Elems = append(x.Elems, p.indexElem()) })
+	if p.accept(kwInclude) {
+		x.Include = p.idents()
+	}
+	x.NullsNotDistinct = p.nullsNotDistinct()
+	if p.accept(kwWith) {
+		x.Options = p.storageOptions()
+	}
+	p.tablespace()
+	if p.accept(kwWhere) {
+		x.Where, x.WhereText = p.exprText()
+	}
+	return x
+}
+
+// indexElem parses a column, a function call or ( expression ) with its order.
+func (p *parser) indexElem() (e ast.IndexElem) {
+	e.Pos = p.pos()
+	switch {
+	case p.tok().is('('):
+		e.Expr, e.ExprText = p.parenExpr()
+	case p.functionHere():
+		first := p.i
+		l := p.newExprList()
+		l.addWith(func(u *unit) { p.primary(u) })
+		e.Expr = l.finish()[0]
+		e.ExprText = p.textFrom(first)
+	default:
+		first := p.i
+		id := p.ident()
+		e.Expr = &ast.ColumnRef{Pos: id.Pos, Name: id.Name}
+		e.ExprText = p.textFrom(first)
+	}
+	if p.accept(kwCollate) {
+		n := p.qualified()
+		e.Collation = &n
+	}
+	if p.tok().colID() && !p.at(kwNulls) {
+		e.OpClass = p.qualified().Name
+		if p.tok().is('(') {
+			p.unsupported(p.pos(), "operator class parameters")
+		}
+	}
+	if !p.accept(kwAsc) {
+		e.Desc = p.accept(kwDesc)
+	}
+	e.NullsFirst = p.nullsOrder()
+	return e
+}

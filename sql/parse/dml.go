@@ -1,0 +1,300 @@
+package parse
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+)
+
+// optWith parses WITH if it stands here.
+func (p *parser) optWith() *ast.With {
+	if p.at(kwWith) {
+		return p.with()
+	}
+	return nil
+}
+
+// insert parses INSERT behind its WITH clause, which may be nil; so do update and deleteFrom.
+func (p *parser) insert(w *ast.With) ast.Statement {
+	s := &ast.Insert{With: w, Pos: p.pos()}
+	p.want(kwInsert, kwInto)
+	s.Table = p.qualified()
+	if p.accept(kwAs) {
+		s.Alias = p.name()
+	}
+	if p.tok().is('(') && !p.queryParen() {
+		s.Columns = p.targetColumns()
+	}
+	if p.accept(kwOverriding) {
+		switch {
+		case p.accept(kwUser):
+			s.Overriding = "user"
+		case p.accept(kwSystem):
+			s.Overriding = "system"
+		default:
+			p.unexpected()
+		}
+		p.want(kwValue)
+	}
+	switch {
+	case s.Columns == nil && s.Overriding == "" && p.accept(kwDefault, kwValues):
+	case p.at(kwValues):
+		s.Query = p.insertValues()
+	case p.atQuery():
+		s.Query = p.query()
+	default:
+		p.unexpected()
+	}
+	if p.at(kwOn) {
+		s.OnConflict = p.onConflict()
+	}
+	s.Returning = p.returning()
+	return s
+}
+
+// insertValues parses VALUES, in which DEFAULT may stand, and goes on as a query.
+func (p *parser) insertValues() *ast.Select {
+	s := &ast.Select{Pos: p.pos()}
+	s.Body = p.values(true)
+	switch p.tok().kw {
+	case kwUnion, kwIntersect, kwExcept:
+		p.unsupported(p.pos(), "set operation over VALUES in INSERT")
+	}
+	p.queryTail(s, nil)
+	return s
+}
+
+// targetColumns parses the column list of INSERT and of SET (a, b).
+func (p *parser) targetColumns() (out []ast.Ident) {
+	p.parenList(func() { out = append(out, p.targetColumn()) })
+	return out
+}
+
+// targetColumn parses a column that is written to.
+func (p *parser) targetColumn() ast.Ident {
+	id := p.ident()
+	if p.tok().is('[') || p.tok().is('.') {
+		p.unsupported(p.pos(), "assignment to a part of a column")
+	}
+	return id
+}
+
+// returning parses RETURNING if it stands here.
+func (p *parser) returning() (items []ast.SelectItem) {
+	if !p.accept(kwReturning) {
+		return nil
+	}
+	l := p.newExprList()
+	p.list(func() {
+		l.addWith(func(u *unit) {
+			if p.tok().is('*') {
+				u.name(p.i, &ast.Star{Pos: p.pos()})
+				p.next()
+				items = append(items, ast.SelectItem{})
+				return
+			}
+			p.aExpr(u)
+			items = append(items, ast.SelectItem{})
+		})
+		item := &items[len(items)-1]
+		if p.accept(kwAs) {
+			item.Alias = p.label().Name
+		} else if p.tok().bareLabel() {
+			item.Alias = p.next().str
+		}
+	})
+	for i, e := range l.finish() {
+		items[i].Expr = e
+	}
+	return items
+}
+
+// onConflict parses ON CONFLICT.
+func (p *parser) onConflict() *ast.OnConflict {
+	c := &ast.OnConflict{Pos: p.pos()}
+	p.want(kwOn, kwConflict)
+	switch {
+	case p.tok().is('('):
+		p.parenList(func() { c.Target = append(c.Target, p.indexElem()) })
+		if p.accept(kwWhere) {
+			c.TargetWhere = p.expr()
+		}
+	case p.accept(kwOn, kwConstraint):
+		id := p.ident()
+		c.Constraint = &id
+	}
+	p.want(kwDo)
+	if p.accept(kwNothing) {
+		return c
+	}
+	if c.Target == nil && c.Constraint == nil && p.at(kwUpdate) {
+		p.fail(sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
+			At(int(c.Pos)).WithHint("For example, ON CONFLICT (column_name)."))
+	}
+	p.want(kwUpdate, kwSet)
+	c.Update = true
+	c.Set = p.assignments()
+	if p.accept(kwWhere) {
+		c.Where = p.expr()
+	}
+	return c
+}
+
+// assignments parses the list of SET.
+func (p *parser) assignments() (set []ast.Assignment) {
+	l := p.newExprList()
+	p.list(func() {
+		a := ast.Assignment{Pos: p.pos()}
+		if p.tok().is('(') {
+			a.Multi = true
+			a.Columns = p.targetColumns()
+		} else {
+			a.Columns = []ast.Ident{p.targetColumn()}
+		}
+		p.wantPunct('=')
+		switch {
+		case p.at(kwDefault):
+			l.put(&ast.Default{Pos: p.pos()})
+			p.next()
+		case a.Multi && p.rowOfDefaults():
+			l.put(p.defaultRow())
+		default:
+			l.add()
+		}
+		set = append(set, a)
+	})
+	for i, e := range l.finish() {
+		set[i].Value = e
+	}
+	for _, a := range set {
+		if p.err == nil && a.Multi {
+			p.checkMulti(a)
+		}
+	}
+	return set
+}
+
+// checkMulti refuses what PostgreSQL refuses on the right of (a, b) =.
+func (p *parser) checkMulti(a ast.Assignment) {
+	switch v := a.Value.(type) {
+	case *ast.Row:
+		if len(v.Elements) != len(a.Columns) {
+			p.failAt(v.Pos, sqlerr.SyntaxError, "number of columns does not match number of values")
+		}
+	case *ast.Subquery, *ast.Default:
+	default:
+		if len(a.Columns) > 1 {
+			p.unsupported(a.Value.At(), "source for a multiple-column UPDATE item that is neither a sub-SELECT nor a ROW() expression")
+		}
+	}
+}
+
+// rowOfDefaults reports whether a row here has DEFAULT among its direct elements.
+func (p *parser) rowOfDefaults() bool {
+	i := p.i
+	if p.toks[i].kw == kwRow {
+		i++
+	}
+	if !p.toks[i].is('(') || p.toks[i].pair == 0 {
+		return false
+	}
+	for end := int(p.toks[i].pair); i < end; i++ {
+		if p.toks[i].kw == kwDefault && (p.toks[i-1].is('(') || p.toks[i-1].is(',')) {
+			return true
+		}
+	}
+	return false
+}
+
+// defaultRow parses a row in which DEFAULT may stand.
+func (p *parser) defaultRow() ast.Expr {
+	row := &ast.Row{Pos: p.pos()}
+	p.accept(kwRow)
+	l := p.newExprList()
+	p.parenList(func() {
+		if p.at(kwDefault) {
+			l.put(&ast.Default{Pos: p.pos()})
+			p.next()
+			return
+		}
+		l.add()
+	})
+	row.Elements = l.finish()
+	return row
+}
+
+// dmlTarget parses [ONLY] table [*] [[AS] alias]; words that start the next clause are no alias.
+func (p *parser) dmlTarget(stop keyword) (name ast.Name, only bool, alias string) {
+	name, only = p.relation()
+	if p.accept(kwAs) {
+		alias = p.name()
+	} else if !p.at(stop) {
+		alias = p.optName()
+	}
+	return name, only, alias
+}
+
+// update parses UPDATE.
+func (p *parser) update(w *ast.With) ast.Statement {
+	s := &ast.Update{With: w, Pos: p.pos()}
+	p.want(kwUpdate)
+	s.Table, s.Only, s.Alias = p.dmlTarget(kwSet)
+	p.want(kwSet)
+	s.Set = p.assignments()
+	if p.accept(kwFrom) {
+		s.From = p.fromItems()
+	}
+	s.Where, s.CurrentOf = p.whereOrCurrentOf()
+	s.Returning = p.returning()
+	return s
+}
+
+// deleteFrom parses DELETE.
+func (p *parser) deleteFrom(w *ast.With) ast.Statement {
+	s := &ast.Delete{With: w, Pos: p.pos()}
+	p.want(kwDelete, kwFrom)
+	s.Table, s.Only, s.Alias = p.dmlTarget(kwUsing)
+	if p.accept(kwUsing) {
+		s.Using = p.fromItems()
+	}
+	s.Where, s.CurrentOf = p.whereOrCurrentOf()
+	s.Returning = p.returning()
+	return s
+}
+
+// whereOrCurrentOf parses WHERE condition and WHERE CURRENT OF cursor.
+func (p *parser) whereOrCurrentOf() (ast.Expr, string) {
+	if !p.accept(kwWhere) {
+		return nil, ""
+	}
+	if p.accept(kwCurrent, kwOf) {
+		return nil, p.name()
+	}
+	return p.expr(), ""
+}
+
+// truncate parses TRUNCATE.
+func (p *parser) truncate() ast.Statement {
+	s := &ast.Truncate{Pos: p.pos()}
+	p.next()
+	p.accept(kwTable)
+	p.list(func() {
+		n, _ := p.relation()
+		s.Tables = append(s.Tables, n)
+	})
+	if p.accept(kwRestart, kwIdentity) {
+		s.RestartIdentity = true
+	} else {
+		p.accept(kwContinue, kwIdentity)
+	}
+	s.Cascade = p.cascade()
+	return s
+}
+
+// cascade parses CASCADE or RESTRICT.
+func (p *parser) cascade() bool {
+	if p.accept(kwCascade) {
+		return true
+	}
+	p.accept(kwRestrict)
+	return false
+}

@@ -1,0 +1,515 @@
+package parse
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+)
+
+// Levels of PostgreSQL's operators, loosest first (gram.y). Those from levelOr to levelPower have a
+// place in the TiDB grammar with the same order and associativity, and ride there.
+const (
+	levelOr = iota + 1
+	levelAnd
+	levelNot
+	levelIs
+	levelCompare
+	levelPredicate // BETWEEN, IN, LIKE
+	levelEscape
+	levelOther // every operator without a level of its own
+	levelAdd
+	levelMultiply
+	levelPower
+)
+
+// closer is a parenthesis that was opened for the right side of an operator and that the first
+// operator of its level or a looser one closes.
+type closer struct {
+	level     int
+	kind      closerKind
+	comparing bool // exprState.comparing outside
+}
+
+type closerKind uint8
+
+const (
+	closePrefix     closerKind = iota // NOT and prefix operators: what is looser ends them
+	closeNonAssoc                     // IS DISTINCT FROM, LIKE, BETWEEN's second bound
+	closeLike                         // like closeNonAssoc, and ESCAPE may follow
+	closeBetweenLow                   // BETWEEN's first bound: only AND ends it
+)
+
+// exprState is one a_expr while its operators are met.
+type exprState struct {
+	u         *unit
+	closers   []closer
+	comparing bool // a comparison is open: another one is an error (they do not associate)
+}
+
+// aExpr parses PostgreSQL's a_expr and writes it to u. It knows which tokens can stand where and
+// what must be carried; precedence among what it writes is the TiDB parser's work.
+func (p *parser) aExpr(u *unit) {
+	if p.depth == 0 {
+		p.chain = 0
+	}
+	p.enter()
+	x := exprState{u: u}
+	for p.err == nil {
+		p.prefixed(&x)
+		if p.err != nil || !p.operator(&x) {
+			break
+		}
+		if p.chain++; p.chain > maxChain {
+			p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d operators", maxChain)
+		}
+	}
+	p.closeLooser(&x, 0)
+	if len(x.closers) > 0 && p.err == nil { // BETWEEN without AND
+		p.unexpected()
+	}
+	p.depth -= len(x.closers)
+	p.leave()
+}
+
+// open writes a carrier whose right end is not known yet.
+func (p *parser) openRight(x *exprState, src int, node any, level int, kind closerKind) {
+	x.u.open(src, node)
+	x.closers = append(x.closers, closer{level: level, kind: kind, comparing: x.comparing})
+	x.comparing = false
+	p.enter()
+}
+
+// closeLooser closes what an operator of the given level ends; 0 ends all.
+func (p *parser) closeLooser(x *exprState, level int) {
+	for n := len(x.closers) - 1; n >= 0; n-- {
+		c := x.closers[n]
+		if c.kind == closeBetweenLow || c.level < level || p.err != nil {
+			return
+		}
+		if c.level == level && c.kind != closePrefix {
+			p.unexpected()
+			return
+		}
+		p.closeOne(x)
+	}
+}
+
+// closeOne closes the innermost carrier.
+func (p *parser) closeOne(x *exprState) {
+	n := len(x.closers) - 1
+	x.u.word(p.i, ")")
+	x.comparing = x.closers[n].comparing
+	x.closers = x.closers[:n]
+	p.leave()
+}
+
+// infix writes an operator of the given level and moves past its tokens.
+func (p *parser) infix(x *exprState, level, tokens int, word string) {
+	src := p.i
+	if !p.ready(x, level) {
+		return
+	}
+	p.i += tokens
+	x.u.word(src, word)
+}
+
+// ready makes room for an operator of the given level; false after an error.
+func (p *parser) ready(x *exprState, level int) bool {
+	p.closeLooser(x, level)
+	if n := len(x.closers); n > 0 && x.closers[n-1].kind == closeBetweenLow &&
+		(level <= levelNot || level == levelPredicate) && p.err == nil {
+		p.unexpected() // not in a b_expr
+	}
+	switch {
+	case p.err != nil:
+		return false
+	case level < levelCompare:
+		x.comparing = false
+	case level == levelCompare && x.comparing:
+		p.unexpected()
+		return false
+	case level == levelCompare:
+		x.comparing = true
+	}
+	return true
+}
+
+// operator parses what stands behind an operand. True means that an operand must follow; false
+// that the expression is at its end.
+func (p *parser) operator(x *exprState) bool {
+	for p.err == nil {
+		t := p.tok()
+		switch t.kind {
+		case tokPunct:
+			return p.punctOperator(x, t.ch)
+		case tokLE, tokGE, tokNE:
+			if p.quantified(x, levelCompare, "=") {
+				continue
+			}
+			p.infix(x, levelCompare, 1, "=")
+			return true
+		case tokOp:
+			if p.quantified(x, levelOther, "|") {
+				continue
+			}
+			p.infix(x, levelOther, 1, "|")
+			return true
+		case tokIdent:
+			if t.kw == notKeyword {
+				return false
+			}
+			if more, operand := p.wordOperator(x, t.kw); more {
+				continue
+			} else {
+				return operand
+			}
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// punctOperator parses an operator of one character.
+func (p *parser) punctOperator(x *exprState, ch byte) bool {
+	level, word := 0, ""
+	switch ch {
+	case '+', '-':
+		level, word = levelAdd, "+"
+	case '*', '/', '%':
+		level, word = levelMultiply, "*"
+	case '^':
+		level, word = levelPower, "^"
+	case '<', '>', '=':
+		level, word = levelCompare, "="
+	default:
+		return false
+	}
+	if p.quantified(x, level, word) {
+		return p.operator(x)
+	}
+	p.infix(x, level, 1, word)
+	return p.err == nil
+}
+
+// wordOperator parses an operator that is spelled with words. more: it is complete, and another
+// operator may follow; operand: an operand must follow; neither: it is no operator here.
+func (p *parser) wordOperator(x *exprState, kw keyword) (more, operand bool) {
+	switch kw {
+	case kwOr:
+		p.infix(x, levelOr, 1, "OR")
+		return false, true
+	case kwAnd:
+		p.and(x)
+		return false, true
+	case kwIs, kwIsnull, kwNotnull:
+		return p.isTest(x)
+	case kwNot:
+		switch p.peek(1).kw {
+		case kwBetween, kwIn, kwLike, kwIlike, kwSimilar:
+			return p.predicate(x, p.peek(1).kw, true)
+		}
+	case kwBetween, kwIn, kwLike, kwIlike:
+		return p.predicate(x, kw, false)
+	case kwSimilar:
+		if p.peek(1).kw == kwTo {
+			return p.predicate(x, kw, false)
+		}
+	case kwEscape:
+		return false, p.escape(x)
+	case kwAt:
+		if p.at(kwAt, kwTime, kwZone) {
+			p.atTimeZone(x)
+			return false, true
+		}
+	case kwOperator:
+		if p.peek(1).is('(') {
+			return p.qualifiedOperator(x)
+		}
+	case kwOverlaps:
+		p.overlaps(x)
+		return false, true
+	}
+	return false, false
+}
+
+// and is the logical operator, or the middle of an open BETWEEN.
+func (p *parser) and(x *exprState) {
+	low := len(x.closers) - 1
+	for low >= 0 && x.closers[low].kind != closeBetweenLow {
+		low--
+	}
+	if low < 0 {
+		p.infix(x, levelAnd, 1, "AND")
+		return
+	}
+	for len(x.closers)-1 > low {
+		if x.closers[len(x.closers)-1].level <= levelNot { // NOT is not allowed in a b_expr
+			p.unexpected()
+			return
+		}
+		p.closeOne(x)
+	}
+	x.u.word(p.i, ",")
+	p.next()
+	x.closers[low].level, x.closers[low].kind = levelPredicate, closeNonAssoc
+	x.comparing = false
+}
+
+// isTest parses IS [NOT] NULL, TRUE, FALSE, UNKNOWN, DISTINCT FROM, and ISNULL and NOTNULL.
+func (p *parser) isTest(x *exprState) (more, operand bool) {
+	src, pos := p.i, p.pos()
+	if !p.ready(x, levelIs) {
+		return false, false
+	}
+	test, not := "null", false
+	switch {
+	case p.accept(kwIsnull):
+	case p.accept(kwNotnull):
+		not = true
+	default:
+		p.next()
+		not = p.accept(kwNot)
+		switch t := p.tok(); t.kw {
+		case kwNull, kwTrue, kwFalse, kwUnknown:
+			test = t.str
+			p.next()
+		case kwDistinct:
+			p.next()
+			p.want(kwFrom)
+			x.u.word(src, "<=>")
+			p.openRight(x, src, predicate(func(l ast.Expr, parts []ast.Expr) ast.Expr {
+				return &ast.IsDistinct{Pos: pos, Left: l, Right: parts[0], Not: not}
+			}), levelIs, closeNonAssoc)
+			return false, true
+		case kwDocument, kwNormalized, kwNfc, kwNfd, kwNfkc, kwNfkd, kwOf:
+			p.unsupported(pos, "IS "+t.str)
+		default:
+			p.unexpected()
+		}
+	}
+	x.u.word(src, "<=>")
+	x.u.name(src, predicate(func(l ast.Expr, _ []ast.Expr) ast.Expr {
+		return &ast.IsTest{Pos: pos, Operand: l, Test: test, Not: not}
+	}))
+	return true, false
+}
+
+// predicate parses [NOT] BETWEEN, IN, LIKE, ILIKE and SIMILAR TO.
+func (p *parser) predicate(x *exprState, kw keyword, not bool) (more, operand bool) {
+	src, pos := p.i, p.pos()
+	if !p.ready(x, levelPredicate) {
+		return false, false
+	}
+	if not {
+		p.next()
+	}
+	p.next()
+	x.u.word(src, "LIKE")
+	switch kw {
+	case kwIn:
+		p.inList(x, src, pos, not)
+		return true, false
+	case kwBetween:
+		symmetric := p.accept(kwSymmetric)
+		if !symmetric {
+			p.accept(kwAsymmetric)
+		}
+		p.openRight(x, src, predicate(func(l ast.Expr, b []ast.Expr) ast.Expr {
+			return &ast.Between{Pos: pos, Operand: l, Low: b[0], High: b[1], Not: not, Symmetric: symmetric}
+		}), levelPredicate, closeBetweenLow)
+		return false, true
+	}
+	op := "like"
+	switch kw {
+	case kwIlike:
+		op = "ilike"
+	case kwSimilar:
+		op = "similar"
+		p.want(kwTo)
+	}
+	if p.quantifier() && kw != kwSimilar {
+		p.anyAll(x, src, likeOperator(op, not))
+		return true, false
+	}
+	p.openRight(x, src, predicate(func(l ast.Expr, parts []ast.Expr) ast.Expr {
+		e := &ast.Like{Pos: pos, Op: op, Not: not, Operand: l, Pattern: parts[0]}
+		if len(parts) == 2 {
+			e.Escape = parts[1]
+		}
+		return e
+	}), levelPredicate, closeLike)
+	return false, true
+}
+
+// likeOperator is the operator that PostgreSQL has behind LIKE, for LIKE ANY (…).
+func likeOperator(op string, not bool) string {
+	s := "~~"
+	if op == "ilike" {
+		s = "~~*"
+	}
+	if not {
+		return "!" + s
+	}
+	return s
+}
+
+// escape parses ESCAPE behind a pattern; false where it does not belong.
+func (p *parser) escape(x *exprState) bool {
+	for n := len(x.closers) - 1; n >= 0 && x.closers[n].level > levelEscape; n-- {
+		p.closeOne(x)
+	}
+	n := len(x.closers) - 1
+	if n < 0 || x.closers[n].kind != closeLike {
+		return false
+	}
+	x.closers[n].kind = closeNonAssoc
+	x.u.word(p.i, ",")
+	p.next()
+	return true
+}
+
+// inList parses what follows IN.
+func (p *parser) inList(x *exprState, src int, pos ast.Pos, not bool) {
+	if p.queryParen() {
+		q := p.subquery()
+		x.u.name(src, predicate(func(l ast.Expr, _ []ast.Expr) ast.Expr {
+			return &ast.InSubquery{Pos: pos, Operand: l, Query: q, Not: not}
+		}))
+		return
+	}
+	if !p.tok().is('(') {
+		p.unexpected()
+		return
+	}
+	p.next()
+	// The list has its own parse where it needs one: a long list of literals needs none.
+	l := p.newExprList()
+	p.list(l.add)
+	list := l.finish()
+	p.wantPunct(')')
+	x.u.name(src, predicate(func(l ast.Expr, _ []ast.Expr) ast.Expr {
+		return &ast.InList{Pos: pos, Operand: l, List: list, Not: not}
+	}))
+}
+
+// atTimeZone parses AT TIME ZONE, which is timezone(zone, x).
+func (p *parser) atTimeZone(x *exprState) {
+	pos := p.pos()
+	p.infix(x, levelPower, 3, "^")
+	if p.err == nil {
+		x.u.marks[len(x.u.marks)-1].node = predicate(func(l ast.Expr, parts []ast.Expr) ast.Expr {
+			return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "timezone"}, Args: []ast.Expr{parts[0], l}}
+		})
+	}
+}
+
+// overlaps parses (a, b) OVERLAPS (c, d), which is a function of four arguments.
+func (p *parser) overlaps(x *exprState) {
+	pos := p.pos()
+	p.infix(x, levelOther, 1, "|")
+	if p.err != nil {
+		return
+	}
+	x.u.marks[len(x.u.marks)-1].node = predicate(func(l ast.Expr, parts []ast.Expr) ast.Expr {
+		left, ok := l.(*ast.Row)
+		right, ok2 := parts[0].(*ast.Row)
+		if !ok || !ok2 || len(left.Elements) != 2 || len(right.Elements) != 2 {
+			p.failAt(pos, sqlerr.SyntaxError, "wrong number of parameters on OVERLAPS expression")
+			return nil
+		}
+		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "overlaps"},
+			Args: []ast.Expr{left.Elements[0], left.Elements[1], right.Elements[0], right.Elements[1]}}
+	})
+}
+
+// operatorName is the node of an operator word whose spelling is not its token's.
+type operatorName string
+
+// qualifiedOperator parses OPERATOR(schema.op); all of them have the level of other operators.
+func (p *parser) qualifiedOperator(x *exprState) (more, operand bool) {
+	src := p.i
+	if !p.ready(x, levelOther) {
+		return false, false
+	}
+	op := p.operatorClause()
+	x.u.word(src, "|")
+	if p.quantifier() {
+		p.anyAll(x, src, op)
+		return true, false
+	}
+	x.u.marks[len(x.u.marks)-1].node = operatorName(op)
+	return false, true
+}
+
+// operatorClause parses OPERATOR([schema.]op).
+func (p *parser) operatorClause() string {
+	pos := p.pos()
+	p.next()
+	p.wantPunct('(')
+	for p.tok().colID() {
+		schema := p.name()
+		if schema != "pg_catalog" {
+			p.unsupported(pos, "operator of schema "+schema)
+		}
+		p.wantPunct('.')
+	}
+	op := p.anyOperator()
+	p.wantPunct(')')
+	return op
+}
+
+// anyOperator parses the spelling of an operator.
+func (p *parser) anyOperator() string {
+	switch t := p.tok(); t.kind {
+	case tokOp, tokLE, tokGE, tokNE:
+		return p.next().str
+	case tokPunct:
+		switch t.ch {
+		case '+', '-', '*', '/', '%', '^', '<', '>', '=':
+			return p.next().str
+		}
+	}
+	p.unexpected()
+	return ""
+}
+
+// quantifier reports whether ANY, SOME or ALL ( stands here.
+func (p *parser) quantifier() bool { return p.quantifierAt(0) }
+
+func (p *parser) quantifierAt(n int) bool {
+	k := p.peek(n).kw
+	return (k == kwAny || k == kwSome || k == kwAll) && p.peek(n+1).is('(')
+}
+
+// quantified parses `op ANY (…)` if the operator here is followed by a quantifier.
+func (p *parser) quantified(x *exprState, level int, word string) bool {
+	if !p.quantifierAt(1) {
+		return false
+	}
+	src := p.i
+	comparing := x.comparing && level == levelCompare
+	if !p.ready(x, level) {
+		return true
+	}
+	x.comparing = comparing // it is complete: another comparison may follow
+	op := operatorOf(p.next())
+	x.u.word(src, word)
+	p.anyAll(x, src, op)
+	return true
+}
+
+// anyAll parses ANY|SOME|ALL ( query or array ) behind op, whose word was written.
+func (p *parser) anyAll(x *exprState, src int, op string) {
+	q := &ast.Quantified{Pos: ast.Pos(p.toks[src].pos) + 1, Op: op, All: p.next().kw == kwAll}
+	if p.queryParen() {
+		q.Query = p.subquery()
+	} else {
+		p.wantPunct('(')
+		q.Array = p.expr()
+		p.wantPunct(')')
+	}
+	x.u.name(src, predicate(func(l ast.Expr, _ []ast.Expr) ast.Expr {
+		q.Left = l
+		return q
+	}))
+}

@@ -1,0 +1,319 @@
+package parse
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+)
+
+// joinShape is the carrier in a join's ON clause: every join reaches the TiDB parser as
+// a LEFT JOIN b ON q7 ( condition ), whatever it is, so that all of them nest alike.
+type joinShape struct{ join *ast.Join }
+
+// joinAlias is the alias behind a join in parentheses; it sits on the closing parenthesis.
+type joinAlias struct {
+	name    string
+	columns []ast.Ident
+}
+
+// fromList parses the comma list of FROM.
+func (p *parser) fromList(u *unit) {
+	first := true
+	p.list(func() {
+		u.separate(p.i, &first)
+		p.joinedTable(u)
+	})
+}
+
+// fromItems parses a comma list of FROM entries by itself.
+func (p *parser) fromItems() []ast.TableExpr {
+	u := p.newUnit()
+	defer p.free(u)
+	u.word(p.i, "SELECT")
+	u.word(p.i, "q")
+	u.word(p.i, "FROM")
+	p.fromList(u)
+	if p.err != nil {
+		return nil
+	}
+	tree := p.parseUnit(u)
+	if tree == nil {
+		return nil
+	}
+	w := walker{p: p, u: u}
+	return w.tables(tree.From)
+}
+
+// joinedTable parses a table and the joins behind it; it reports how many joins there were.
+func (p *parser) joinedTable(u *unit) (joins int) {
+	p.enter()
+	defer p.leave()
+	p.tablePrimary(u)
+	var open []*ast.Join // joins that still want ON or USING
+	for p.err == nil {
+		src, t := p.i, p.tok()
+		switch t.kw {
+		case kwOn, kwUsing:
+			if len(open) == 0 {
+				return joins
+			}
+			p.joinCondition(u, open[len(open)-1])
+			open = open[:len(open)-1]
+			continue
+		}
+		j := p.joinWords()
+		if j == nil {
+			break
+		}
+		joins++
+		u.word(src, "LEFT JOIN")
+		p.tablePrimary(u)
+		if j.Natural || j.Kind == "cross" {
+			u.word(src, "ON")
+			u.name(src, &joinShape{j})
+		} else {
+			open = append(open, j)
+			if len(open) > maxDepth {
+				p.enterTooDeep()
+			}
+		}
+		if p.chain++; p.chain > maxChain {
+			p.failAt(j.Pos, sqlerr.StatementTooComplex, "query has more than %d joins", maxChain)
+		}
+	}
+	if len(open) > 0 && p.err == nil {
+		p.unexpected()
+	}
+	return joins
+}
+
+func (p *parser) enterTooDeep() {
+	p.failAt(p.pos(), sqlerr.StatementTooComplex, "stack depth limit exceeded")
+}
+
+// joinWords parses the words of a join, nil if none stands here.
+func (p *parser) joinWords() *ast.Join {
+	j := &ast.Join{Pos: p.pos(), Kind: "inner"}
+	switch p.tok().kw {
+	case kwCross:
+		p.next()
+		j.Kind = "cross"
+		p.want(kwJoin)
+		return j
+	case kwNatural:
+		p.next()
+		j.Natural = true
+	}
+	switch p.tok().kw {
+	case kwJoin:
+		p.next()
+		return j
+	case kwInner:
+		p.next()
+	case kwLeft, kwRight, kwFull:
+		j.Kind = p.next().str
+		p.accept(kwOuter)
+	default:
+		if j.Natural {
+			p.unexpected()
+		}
+		return nil
+	}
+	p.want(kwJoin)
+	return j
+}
+
+// joinCondition parses ON condition or USING ( columns ) [AS alias].
+func (p *parser) joinCondition(u *unit, j *ast.Join) {
+	src := p.i
+	u.word(src, "ON")
+	if p.accept(kwOn) {
+		u.open(src, &joinShape{j})
+		p.aExpr(u)
+		u.word(p.i, ")")
+		return
+	}
+	p.next()
+	j.Using = p.idents()
+	if p.accept(kwAs) {
+		j.UsingAlias = p.name()
+	}
+	u.name(src, &joinShape{j})
+}
+
+// tablePrimary parses a FROM entry that is no join, or a join in parentheses.
+func (p *parser) tablePrimary(u *unit) {
+	src, t := p.i, p.tok()
+	switch {
+	case t.is('('):
+		if p.queryParen() {
+			u.name(src, p.subqueryRef(false))
+			return
+		}
+		p.joinParen(u)
+		return
+	case t.kw == kwLateral:
+		p.next()
+		if p.tok().is('(') {
+			u.name(src, p.subqueryRef(true))
+		} else if f := p.functionRef(true); f != nil {
+			u.name(src, f)
+		}
+		return
+	case t.kw == kwRows && p.peek(1).kw == kwFrom && p.peek(2).is('('):
+		p.unsupported(p.pos(), "ROWS FROM")
+		return
+	case t.kw == kwXmltable:
+		p.unsupported(p.pos(), "XMLTABLE")
+		return
+	case t.kw != kwOnly && p.functionHere():
+		if f := p.functionRef(false); f != nil {
+			u.name(src, f)
+		}
+		return
+	}
+	u.name(src, p.tableRef())
+}
+
+// joinParen parses ( join ) with an optional alias. Doubled parentheses mean no more than one pair,
+// and the TiDB tree would not tell them apart.
+func (p *parser) joinParen(u *unit) {
+	p.enter()
+	defer p.leave()
+	pairs := 1
+	for p.peek(pairs).is('(') && p.toks[p.i+pairs].pair > 0 &&
+		p.toks[p.i+pairs].pair == p.toks[p.i+pairs-1].pair-1 {
+		save := p.i
+		p.i += pairs
+		query := p.queryParen()
+		p.i = save
+		if query {
+			break
+		}
+		pairs++
+	}
+	u.word(p.i, "(")
+	p.i += pairs
+	if p.joinedTable(u) == 0 {
+		p.unexpected()
+	}
+	u.word(p.i, ")")
+	closing := &u.marks[len(u.marks)-1]
+	for ; pairs > 0; pairs-- {
+		p.wantPunct(')')
+	}
+	if name, columns := p.alias(); name != "" {
+		closing.node = &joinAlias{name: name, columns: columns}
+	}
+}
+
+// alias parses [AS] name [( columns )].
+func (p *parser) alias() (name string, columns []ast.Ident) {
+	if p.accept(kwAs) {
+		name = p.name()
+	} else if name = p.optName(); name == "" {
+		return "", nil
+	}
+	return name, p.optIdents()
+}
+
+// tableRef parses a named relation.
+func (p *parser) tableRef() *ast.TableRef {
+	r := &ast.TableRef{}
+	r.Name, r.Only = p.relation()
+	if p.err != nil {
+		return r
+	}
+	r.Alias, r.Columns = p.alias()
+	if p.at(kwTablesample) {
+		s := &ast.Sample{Pos: p.pos()}
+		p.next()
+		s.Method = p.qualified().Name
+		p.wantPunct('(')
+		s.Args = p.exprs()
+		p.wantPunct(')')
+		if p.accept(kwRepeatable) {
+			p.wantPunct('(')
+			s.Repeatable = p.expr()
+			p.wantPunct(')')
+		}
+		r.Sample = s
+	}
+	return r
+}
+
+// subqueryRef parses ( query ) and the alias that PostgreSQL 15 requires.
+func (p *parser) subqueryRef(lateral bool) *ast.SubqueryRef {
+	s := &ast.SubqueryRef{Pos: p.pos(), Lateral: lateral}
+	values := p.peek(1).kw == kwValues
+	s.Query = p.subquery()
+	s.Alias, s.Columns = p.alias()
+	if s.Alias == "" && p.err == nil {
+		what, example := "subquery", "(SELECT ...)"
+		if values {
+			what, example = "VALUES", "(VALUES ...)"
+		}
+		p.fail(sqlerr.New(sqlerr.SyntaxError, "%s in FROM must have an alias", what).At(int(s.Pos)).
+			WithHint("For example, FROM %s [AS] foo.", example))
+	}
+	return s
+}
+
+// functionHere reports whether a function call starts here.
+func (p *parser) functionHere() bool {
+	switch p.tok().kw {
+	case kwCurrentDate, kwCurrentTime, kwCurrentTimestamp, kwCurrentUser, kwCurrentRole, kwSessionUser, kwUser,
+		kwCurrentCatalog, kwCurrentSchema, kwLocaltime, kwLocaltimestamp, kwCast:
+		return true
+	}
+	if !p.tok().label() {
+		return false
+	}
+	n := 1
+	for p.peek(n).is('.') && p.peek(n+1).label() {
+		n += 2
+	}
+	return p.peek(n).is('(')
+}
+
+// functionRef parses a function in FROM with WITH ORDINALITY, alias and column definitions.
+func (p *parser) functionRef(lateral bool) *ast.FuncRef {
+	f := &ast.FuncRef{Pos: p.pos(), Lateral: lateral}
+	l := p.newExprList()
+	l.addWith(func(u *unit) { p.primary(u) })
+	e := l.finish()[0]
+	if p.err != nil {
+		return nil
+	}
+	var ok bool
+	if f.Call, ok = e.(*ast.FuncCall); !ok {
+		p.unsupported(f.Pos, "expression in FROM")
+		return nil
+	}
+	f.Ordinality = p.accept(kwWith, kwOrdinality)
+	as := p.accept(kwAs)
+	if p.tok().colID() {
+		f.Alias = p.name()
+	} else if as && !p.tok().is('(') {
+		p.unexpected()
+	}
+	if (as || f.Alias != "") && p.tok().is('(') {
+		p.functionColumns(f)
+	}
+	return f
+}
+
+// functionColumns parses ( names ) or ( name type, … ).
+func (p *parser) functionColumns(f *ast.FuncRef) {
+	definitions := f.Alias == "" || !p.peek(2).is(',') && !p.peek(2).is(')')
+	if !definitions {
+		f.Columns = p.idents()
+		return
+	}
+	p.parenList(func() {
+		c := ast.ColumnType{Name: p.ident(), Type: p.typeName()}
+		if p.at(kwCollate) {
+			p.unsupported(p.pos(), "COLLATE in a column definition list")
+		}
+		f.ColumnDefs = append(f.ColumnDefs, c)
+	})
+}

@@ -1,0 +1,360 @@
+package parse
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+)
+
+// queryStart reports whether t can start a query without parentheses.
+func (p *parser) queryStart(i int) bool {
+	switch p.toks[i].kw {
+	case kwSelect, kwWith, kwTable:
+		return true
+	case kwValues:
+		return p.toks[i+1].is('(')
+	}
+	return false
+}
+
+// atQuery reports whether a query starts here, in parentheses or not.
+func (p *parser) atQuery() bool { return p.queryStart(p.i) || p.queryParen() }
+
+// queryParen reports whether the parenthesis here holds a query and not an expression that merely
+// starts with one, like ((select 1) + 1).
+func (p *parser) queryParen() bool {
+	k := p.i
+	for p.toks[k].is('(') {
+		k++
+	}
+	if k == p.i || !p.queryStart(k) {
+		return false
+	}
+	for j := k - 1; j > p.i; j-- {
+		end := int(p.toks[j].pair)
+		if end == 0 {
+			return true // unbalanced: the query's parse says where
+		}
+		switch t := &p.toks[end+1]; t.kw {
+		case kwUnion, kwIntersect, kwExcept, kwOrder, kwLimit, kwOffset, kwFetch, kwFor:
+		default:
+			if !t.is(')') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// subquery parses ( query ).
+func (p *parser) subquery() *ast.Select {
+	p.wantPunct('(')
+	q := p.query()
+	p.wantPunct(')')
+	return q
+}
+
+// query parses a query expression with all its clauses.
+func (p *parser) query() *ast.Select {
+	pos := p.pos()
+	p.enter()
+	defer p.leave()
+	return p.queryAfter(p.optWith(), pos)
+}
+
+// queryAfter parses a query behind its WITH clause, which may be nil.
+func (p *parser) queryAfter(w *ast.With, pos ast.Pos) *ast.Select {
+	s := &ast.Select{Pos: pos, With: w}
+	body, core := p.setOperation(1)
+	s.Body = body
+	if inner, ok := body.(*ast.Select); ok {
+		// Clauses behind a query in parentheses are its own, as in PostgreSQL.
+		if s.With != nil {
+			if inner.With != nil {
+				p.failAt(inner.With.Pos, sqlerr.SyntaxError, "multiple WITH clauses not allowed")
+			}
+			inner.With = s.With
+		}
+		s = inner
+	}
+	p.queryTail(s, core)
+	return s
+}
+
+// queryTail parses ORDER BY, LIMIT, OFFSET, FETCH and the locking clauses. core is the SELECT that
+// is still open, or nil: then ORDER BY is parsed by itself.
+func (p *parser) queryTail(s *ast.Select, core *coreParse) {
+	if p.at(kwOrder) {
+		if s.OrderBy != nil {
+			p.failAt(p.pos(), sqlerr.SyntaxError, "multiple ORDER BY clauses not allowed")
+		}
+		if core != nil {
+			core.order = p.orderBy(core.u, &core.tailEmpty)
+			s.OrderBy = core.order
+		} else {
+			s.OrderBy = p.standaloneOrder()
+		}
+	}
+	p.finishCore(core)
+	if p.at(kwFor) {
+		p.locking(s)
+		p.limits(s)
+		return
+	}
+	p.limits(s)
+	p.locking(s)
+}
+
+// standaloneOrder parses ORDER BY behind a set operation.
+func (p *parser) standaloneOrder() (items []ast.OrderItem) {
+	p.want(kwOrder, kwBy)
+	l := p.newExprList()
+	p.list(func() {
+		l.add()
+		items = append(items, p.orderDirection())
+	})
+	for i, e := range l.finish() {
+		items[i].Expr = e
+	}
+	return items
+}
+
+// limits parses LIMIT, OFFSET and FETCH, each once and in any order.
+func (p *parser) limits(s *ast.Select) {
+	hadLimit, hadOffset := false, false
+	for p.err == nil {
+		pos := p.pos()
+		switch {
+		case !hadLimit && p.accept(kwLimit):
+			hadLimit = true
+			if s.Limit != nil {
+				p.failAt(pos, sqlerr.SyntaxError, "multiple LIMIT clauses not allowed")
+			}
+			if p.accept(kwAll) {
+				break
+			}
+			s.Limit = p.expr()
+			if p.tok().is(',') {
+				p.fail(sqlerr.New(sqlerr.SyntaxError, "LIMIT #,# syntax is not supported").At(int(pos)).
+					WithHint("Use separate LIMIT and OFFSET clauses."))
+			}
+		case !hadLimit && p.at(kwFetch):
+			hadLimit = true
+			s.Limit = p.fetchFirst()
+		case !hadOffset && p.accept(kwOffset):
+			hadOffset = true
+			if s.Offset != nil {
+				p.failAt(pos, sqlerr.SyntaxError, "multiple OFFSET clauses not allowed")
+			}
+			s.Offset = p.expr()
+			p.acceptAny(kwRow, kwRows)
+		default:
+			return
+		}
+	}
+}
+
+// fetchFirst parses FETCH FIRST|NEXT [n] ROW|ROWS ONLY.
+func (p *parser) fetchFirst() ast.Expr {
+	pos := p.pos()
+	p.next()
+	if !p.acceptAny(kwFirst, kwNext) {
+		p.unexpected()
+	}
+	var n ast.Expr = &ast.Literal{Pos: pos, Kind: ast.LiteralInt, Text: "1"}
+	if !p.at(kwRow) && !p.at(kwRows) {
+		l := p.newExprList()
+		l.addWith(func(u *unit) {
+			if p.tok().is('-') && p.negativeNumber(u) {
+				return
+			}
+			p.punct('+')
+			p.primary(u)
+		})
+		n = l.finish()[0]
+	}
+	if !p.acceptAny(kwRow, kwRows) {
+		p.unexpected()
+	}
+	if p.at(kwWith, kwTies) {
+		p.unsupported(p.pos(), "FETCH FIRST … WITH TIES")
+	}
+	p.want(kwOnly)
+	return n
+}
+
+// locking parses FOR UPDATE and its like.
+func (p *parser) locking(s *ast.Select) {
+	for p.at(kwFor) {
+		l := ast.Locking{Pos: p.pos()}
+		p.next()
+		switch {
+		case p.accept(kwUpdate):
+			l.Strength = "update"
+		case p.accept(kwNo, kwKey, kwUpdate):
+			l.Strength = "no key update"
+		case p.accept(kwShare):
+			l.Strength = "share"
+		case p.accept(kwKey, kwShare):
+			l.Strength = "key share"
+		case p.accept(kwRead, kwOnly):
+			continue
+		default:
+			p.unexpected()
+			return
+		}
+		if p.accept(kwOf) {
+			l.Of = p.names()
+		}
+		switch {
+		case p.accept(kwNowait):
+			l.Wait = "nowait"
+		case p.accept(kwSkip, kwLocked):
+			l.Wait = "skip locked"
+		}
+		s.Locking = append(s.Locking, l)
+	}
+}
+
+// setOperation parses operands combined by UNION and EXCEPT (level 1) and INTERSECT (level 2). A
+// single SELECT comes back open, so that ORDER BY can join its parse.
+func (p *parser) setOperation(level int) (ast.QueryBody, *coreParse) {
+	var left ast.QueryBody
+	var core *coreParse
+	if level == 2 {
+		left, core = p.queryOperand()
+	} else {
+		left, core = p.setOperation(2)
+	}
+	for p.err == nil {
+		t := p.tok()
+		if level == 1 && t.kw != kwUnion && t.kw != kwExcept || level == 2 && t.kw != kwIntersect {
+			break
+		}
+		p.finishCore(core)
+		op := &ast.SetOp{Pos: p.pos(), Op: t.str, Left: left}
+		p.next()
+		if p.accept(kwAll) {
+			op.All = true
+		} else {
+			p.accept(kwDistinct)
+		}
+		var right *coreParse
+		if level == 2 {
+			op.Right, right = p.queryOperand()
+		} else {
+			op.Right, right = p.setOperation(2)
+		}
+		p.finishCore(right)
+		left, core = op, nil
+		if p.chain++; p.chain > maxChain {
+			p.failAt(op.Pos, sqlerr.StatementTooComplex, "query has more than %d set operations", maxChain)
+		}
+	}
+	return left, core
+}
+
+// queryOperand parses SELECT, VALUES, TABLE or a query in parentheses.
+func (p *parser) queryOperand() (ast.QueryBody, *coreParse) {
+	switch t := p.tok(); {
+	case t.kw == kwSelect:
+		core := p.selectCore()
+		return core.core, core
+	case t.kw == kwValues:
+		return p.values(false), nil
+	case t.kw == kwTable:
+		pos := p.pos()
+		p.next()
+		name, only := p.relation()
+		return &ast.SelectCore{Pos: pos, Items: []ast.SelectItem{{Expr: &ast.Star{Pos: pos}}},
+			From: []ast.TableExpr{&ast.TableRef{Name: name, Only: only}}}, nil
+	case t.is('('):
+		return p.subquery(), nil
+	}
+	p.unexpected()
+	return nil, nil
+}
+
+// values parses VALUES (…), (…); DEFAULT may stand for a value in INSERT.
+func (p *parser) values(defaults bool) *ast.Values {
+	v := &ast.Values{Pos: p.pos()}
+	p.next()
+	l := p.newExprList()
+	var ends []int
+	p.list(func() {
+		p.wantPunct('(')
+		p.list(func() {
+			if defaults && p.at(kwDefault) && (p.peek(1).is(',') || p.peek(1).is(')')) {
+				l.put(&ast.Default{Pos: p.pos()})
+				p.next()
+				return
+			}
+			l.add()
+		})
+		p.wantPunct(')')
+		ends = append(ends, len(l.results))
+	})
+	all := l.finish()
+	v.Rows = make([][]ast.Expr, len(ends))
+	start := 0
+	for i, end := range ends {
+		v.Rows[i] = all[start:end:end]
+		start = end
+	}
+	return v
+}
+
+// with parses WITH [RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] ( statement ), ….
+func (p *parser) with() *ast.With {
+	w := &ast.With{Pos: p.pos()}
+	p.next()
+	w.Recursive = p.accept(kwRecursive)
+	p.list(func() {
+		c := ast.CTE{Pos: p.pos(), Name: p.name()}
+		for _, id := range p.optIdents() {
+			c.Columns = append(c.Columns, id.Name)
+		}
+		p.want(kwAs)
+		not := p.accept(kwNot, kwMaterialized)
+		if not || p.accept(kwMaterialized) {
+			materialized := !not
+			c.Materialized = &materialized
+		}
+		p.wantPunct('(')
+		p.enter()
+		c.Statement = p.queryOrDML()
+		p.leave()
+		p.wantPunct(')')
+		if p.at(kwSearch) || p.at(kwCycle) {
+			p.unsupported(p.pos(), "WITH … "+p.tok().str)
+		}
+		w.CTEs = append(w.CTEs, c)
+	})
+	return w
+}
+
+// queryOrDML parses what may stand in a CTE, EXPLAIN, PREPARE and by itself.
+func (p *parser) queryOrDML() ast.Statement {
+	pos := p.pos()
+	var w *ast.With
+	if p.at(kwWith) {
+		w = p.with()
+	}
+	switch p.tok().kw {
+	case kwInsert:
+		return p.insert(w)
+	case kwUpdate:
+		return p.update(w)
+	case kwDelete:
+		return p.deleteFrom(w)
+	case kwMerge:
+		p.unsupported(p.pos(), "MERGE")
+		return nil
+	}
+	if p.err == nil && !p.atQuery() {
+		p.unexpected()
+	}
+	if p.err != nil {
+		return nil
+	}
+	return p.queryAfter(w, pos)
+}

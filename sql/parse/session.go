@@ -1,0 +1,363 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+)
+
+// set parses SET in all its forms.
+func (p *parser) set() ast.Statement {
+	pos := p.pos()
+	p.next()
+	if p.accept(kwSession, kwCharacteristics, kwAs, kwTransaction) {
+		return &ast.SetTransaction{Pos: pos, Session: true, Modes: p.wantTxnModes()}
+	}
+	if p.at(kwTransaction) && !p.settingFollows(1) {
+		p.next()
+		if p.at(kwSnapshot) {
+			p.unsupported(pos, "SET TRANSACTION SNAPSHOT")
+		}
+		return &ast.SetTransaction{Pos: pos, Modes: p.wantTxnModes()}
+	}
+	if p.at(kwConstraints) {
+		p.unsupported(pos, "SET CONSTRAINTS")
+	}
+	s := &ast.Set{Pos: pos}
+	if p.at(kwLocal) && !p.settingFollows(1) {
+		p.next()
+		s.Local = true
+	} else if p.at(kwSession) && !p.settingFollows(1) && p.peek(1).kw != kwAuthorization {
+		p.next()
+	}
+	if p.at(kwTransaction) && !p.settingFollows(1) {
+		p.next()
+		return &ast.SetTransaction{Pos: pos, Modes: p.wantTxnModes()}
+	}
+	if p.setSpecial(s) {
+		return s
+	}
+	s.Name = p.settingName()
+	if !p.punct('=') {
+		p.want(kwTo)
+	}
+	if p.accept(kwDefault) {
+		s.Default = true
+		return s
+	}
+	p.list(func() { s.Values = append(s.Values, p.settingValue()) })
+	return s
+}
+
+// settingFollows reports whether the n-th token continues `name TO` or `name =` or a dotted name.
+func (p *parser) settingFollows(n int) bool {
+	t := p.peek(n)
+	return t.kw == kwTo || t.is('=') || t.is('.')
+}
+
+func (p *parser) wantTxnModes() ast.TxnModes {
+	start := p.i
+	m := p.txnModes()
+	if p.i == start {
+		p.unexpected()
+	}
+	return m
+}
+
+// setSpecial parses the spellings of SET that have no TO.
+func (p *parser) setSpecial(s *ast.Set) bool {
+	switch {
+	case p.accept(kwTime, kwZone):
+		s.Name = "timezone"
+		p.timeZone(s)
+	case p.at(kwNames) && !p.settingFollows(1):
+		p.next()
+		s.Name = "client_encoding"
+		switch {
+		case p.accept(kwDefault):
+			s.Default = true
+		case p.tok().kind == tokString:
+			s.Values = []string{p.stringLit()}
+		default:
+			s.Default = true
+		}
+	case p.at(kwSchema) && !p.settingFollows(1):
+		p.next()
+		s.Name = "search_path"
+		s.Values = []string{p.stringLit()}
+	case p.at(kwRole) && !p.settingFollows(1):
+		p.next()
+		s.Name = "role"
+		s.Values = []string{p.wordOrString()}
+	case p.accept(kwSession, kwAuthorization):
+		s.Name = "session_authorization"
+		if p.accept(kwDefault) {
+			s.Default = true
+		} else {
+			s.Values = []string{p.wordOrString()}
+		}
+	case p.at(kwXml), p.at(kwCatalog):
+		if p.settingFollows(1) {
+			return false
+		}
+		p.unsupported(p.pos(), "SET "+strings.ToUpper(p.tok().str))
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) wordOrString() string {
+	if p.tok().kind == tokString {
+		return p.stringLit()
+	}
+	return p.nonReservedWord().Name
+}
+
+// timeZone parses the value of SET TIME ZONE.
+func (p *parser) timeZone(s *ast.Set) {
+	switch t := p.tok(); {
+	case p.accept(kwDefault), p.accept(kwLocal):
+		s.Default = true
+	case p.at(kwInterval):
+		if e, ok := p.typedLiteral().(*ast.Cast); ok && p.err == nil {
+			s.Values = []string{e.Operand.(*ast.Literal).Text}
+		}
+	case t.kind == tokString, t.kind == tokIdent && t.kw == notKeyword, t.kind == tokQuoted:
+		s.Values = []string{p.next().str}
+	default:
+		s.Values = []string{p.signedNumber()}
+	}
+}
+
+// signedNumber parses a number with an optional sign.
+func (p *parser) signedNumber() string {
+	sign := ""
+	if p.punct('-') {
+		sign = "-"
+	} else {
+		p.punct('+')
+	}
+	if t := p.tok(); t.kind != tokInt && t.kind != tokNumber {
+		p.unexpected()
+		return ""
+	}
+	return sign + p.next().str
+}
+
+// settingName parses the name of a setting: var or ext.var.
+func (p *parser) settingName() string {
+	name := p.name()
+	for p.punct('.') {
+		name += "." + p.name()
+	}
+	return name
+}
+
+// settingValue parses one value of SET.
+func (p *parser) settingValue() string {
+	switch t := p.tok(); {
+	case t.kind == tokString:
+		return p.stringLit()
+	case t.kind == tokInt, t.kind == tokNumber, t.is('-'), t.is('+'):
+		return p.signedNumber()
+	case t.kw == kwTrue, t.kw == kwFalse, t.kw == kwOn:
+		return p.next().str
+	}
+	return p.nonReservedWord().Name
+}
+
+// reset parses RESET name and RESET ALL.
+func (p *parser) reset() ast.Statement {
+	pos := p.pos()
+	p.next()
+	switch {
+	case p.accept(kwAll):
+		return &ast.ResetAll{Pos: pos}
+	case p.accept(kwTime, kwZone):
+		return &ast.Set{Pos: pos, Name: "timezone", Default: true}
+	case p.accept(kwTransaction, kwIsolation, kwLevel):
+		return &ast.Set{Pos: pos, Name: "transaction_isolation", Default: true}
+	case p.accept(kwSession, kwAuthorization):
+		return &ast.Set{Pos: pos, Name: "session_authorization", Default: true}
+	}
+	return &ast.Set{Pos: pos, Name: p.settingName(), Default: true}
+}
+
+// show parses SHOW.
+func (p *parser) show() ast.Statement {
+	s := &ast.Show{Pos: p.pos()}
+	p.next()
+	switch {
+	case p.accept(kwAll):
+		s.Name = "all"
+	case p.accept(kwTime, kwZone):
+		s.Name = "timezone"
+	case p.accept(kwTransaction, kwIsolation, kwLevel):
+		s.Name = "transaction_isolation"
+	case p.accept(kwSession, kwAuthorization):
+		s.Name = "session_authorization"
+	default:
+		s.Name = p.settingName()
+	}
+	return s
+}
+
+// discard parses DISCARD.
+func (p *parser) discard() ast.Statement {
+	d := &ast.Discard{Pos: p.pos()}
+	p.next()
+	switch t := p.tok(); t.kw {
+	case kwAll, kwPlans, kwSequences, kwTemp:
+		d.What = t.str
+		p.next()
+	case kwTemporary:
+		d.What = "temp"
+		p.next()
+	default:
+		p.unexpected()
+	}
+	return d
+}
+
+// prepare parses PREPARE name [( types )] AS statement.
+func (p *parser) prepare() ast.Statement {
+	s := &ast.Prepare{Pos: p.pos()}
+	p.next()
+	if p.at(kwTransaction) && p.peek(1).kind == tokString {
+		p.unsupported(s.Pos, "PREPARE TRANSACTION")
+	}
+	s.Name = p.name()
+	if p.tok().is('(') {
+		p.parenList(func() { s.Types = append(s.Types, p.typeName()) })
+	}
+	p.want(kwAs)
+	first := p.i
+	s.Statement = p.queryOrDML()
+	s.Text = p.textFrom(first)
+	return s
+}
+
+// execute parses EXECUTE name [( args )].
+func (p *parser) execute() ast.Statement {
+	s := &ast.Execute{Pos: p.pos()}
+	p.next()
+	s.Name = p.name()
+	if p.punct('(') {
+		s.Args = p.exprs()
+		p.wantPunct(')')
+	}
+	return s
+}
+
+// deallocate parses DEALLOCATE [PREPARE] name | ALL.
+func (p *parser) deallocate() ast.Statement {
+	s := &ast.Deallocate{Pos: p.pos()}
+	p.next()
+	if p.at(kwPrepare) && (p.peek(1).label()) {
+		p.next()
+	}
+	if s.All = p.accept(kwAll); !s.All {
+		s.Name = p.name()
+	}
+	return s
+}
+
+// explain parses EXPLAIN [( options )] [ANALYZE] [VERBOSE] statement.
+func (p *parser) explain() ast.Statement {
+	s := &ast.Explain{Pos: p.pos()}
+	p.next()
+	if p.tok().is('(') && !p.queryParen() {
+		s.Options = p.optionList()
+		for _, o := range s.Options {
+			switch o.Name {
+			case "analyze", "analyse":
+				s.Analyze = optionOn(o)
+			case "verbose":
+				s.Verbose = optionOn(o)
+			}
+		}
+	} else {
+		for pos := p.pos(); p.acceptAny(kwAnalyze, kwAnalyse); pos = p.pos() {
+			s.Analyze = true
+			s.Options = append(s.Options, ast.Option{Pos: pos, Name: "analyze"})
+		}
+		if pos := p.pos(); p.accept(kwVerbose) {
+			s.Verbose = true
+			s.Options = append(s.Options, ast.Option{Pos: pos, Name: "verbose"})
+		}
+	}
+	switch p.tok().kw {
+	case kwCreate:
+		pos := p.pos()
+		s.Statement = p.create()
+		if c, ok := s.Statement.(*ast.CreateTable); p.err == nil && (!ok || c.As == nil) {
+			p.failAt(pos, sqlerr.SyntaxError, "syntax error at or near \"%s\"", p.src[pos-1:pos+5])
+		}
+	case kwExecute:
+		s.Statement = p.execute()
+	case kwDeclare:
+		s.Statement = p.declareCursor()
+	default:
+		s.Statement = p.queryOrDML()
+	}
+	return s
+}
+
+// optionOn reads a boolean option; no value means on.
+func optionOn(o ast.Option) bool {
+	switch strings.ToLower(o.Value) {
+	case "off", "false", "0":
+		return false
+	}
+	return true
+}
+
+// optionList parses ( name [value], … ) as EXPLAIN, COPY and VACUUM have it.
+func (p *parser) optionList() (out []ast.Option) {
+	p.parenList(func() {
+		id := p.label()
+		o := ast.Option{Pos: id.Pos, Name: id.Name}
+		switch t := p.tok(); {
+		case t.is(',') || t.is(')'):
+		case t.is('('):
+			o.List = []string{}
+			p.parenList(func() { o.List = append(o.List, p.optionValue()) })
+		case t.is('*'):
+			p.next()
+			o.Value = "*"
+		default:
+			o.Value = p.optionValue()
+		}
+		out = append(out, o)
+	})
+	return out
+}
+
+// optionValue parses a word, string or number.
+func (p *parser) optionValue() string {
+	switch t := p.tok(); {
+	case t.kind == tokString:
+		return p.stringLit()
+	case t.label():
+		return p.label().Name
+	}
+	return p.signedNumber()
+}
+
+// storageOptions parses ( name [= value], … ), the names possibly qualified.
+func (p *parser) storageOptions() (out []ast.Option) {
+	p.parenList(func() {
+		id := p.label()
+		o := ast.Option{Pos: id.Pos, Name: id.Name}
+		for p.punct('.') {
+			o.Name += "." + p.label().Name
+		}
+		if p.punct('=') {
+			o.Value = p.optionValue()
+		}
+		out = append(out, o)
+	})
+	return out
+}

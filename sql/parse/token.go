@@ -1,0 +1,77 @@
+package parse
+
+// tokenKind classes tokens as PostgreSQL's scanner does.
+type tokenKind uint8
+
+const (
+	tokEOF     tokenKind = iota
+	tokError             // the scanner stopped here; lexer.err says why
+	tokIdent             // unquoted; kw is set for key words
+	tokQuoted            // "quoted" identifier: never a key word
+	tokInt               // digits
+	tokNumber            // digits with point or exponent
+	tokString            // any character string form, unescaped
+	tokBits              // B'…' or X'…': str is the binary digits
+	tokParam             // $n: str is the digits
+	tokOp                // an operator of PostgreSQL's class Op
+	tokPunct             // one of , ( ) [ ] . ; : + - * / % ^ < > =
+	tokLE                // <=
+	tokGE                // >=
+	tokNE                // <> and !=
+	tokCast              // ::
+	tokDotDot            // ..
+	tokColonEq           // :=
+	tokArrow             // =>
+	tokOther             // a character that starts no token
+)
+
+// token is one lexical unit. Tokens and the white space between them cover the text.
+type token struct {
+	kind tokenKind
+	ch   byte // of a tokPunct
+	kw   keyword
+	pos  int32 // byte offset of the first character, from 0
+	end  int32 // byte offset after the last
+	pair int32 // of "(": index of its ")", or 0
+	str  string
+}
+
+// is reports whether t is the punctuation c.
+func (t *token) is(c byte) bool { return t.kind == tokPunct && t.ch == c }
+
+// colID reports whether t may name a column, table or other object.
+func (t *token) colID() bool {
+	switch t.kind {
+	case tokQuoted:
+		return true
+	case tokIdent:
+		return t.kw == notKeyword || keywordTable[t.kw].category <= colName
+	}
+	return false
+}
+
+// typeOrFunctionName reports whether t may name a type or function without qualification.
+func (t *token) typeOrFunctionName() bool {
+	switch t.kind {
+	case tokQuoted:
+		return true
+	case tokIdent:
+		c := keywordTable[t.kw].category
+		return t.kw == notKeyword || c == unreserved || c == typeFuncName
+	}
+	return false
+}
+
+// bareLabel reports whether t may label a select item without AS.
+func (t *token) bareLabel() bool {
+	switch t.kind {
+	case tokQuoted:
+		return true
+	case tokIdent:
+		return t.kw == notKeyword || keywordTable[t.kw].bareLabel
+	}
+	return false
+}
+
+// label reports whether t may follow AS or a dot.
+func (t *token) label() bool { return t.kind == tokIdent || t.kind == tokQuoted }

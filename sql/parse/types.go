@@ -1,0 +1,303 @@
+package parse
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+)
+
+// typeName parses a type with its modifiers and array bounds.
+func (p *parser) typeName() ast.TypeName {
+	if p.at(kwSetof) {
+		p.unsupported(p.pos(), "SETOF")
+		return ast.TypeName{}
+	}
+	t := p.simpleType()
+	if p.accept(kwArray) {
+		t.ArrayDims = 1
+		if p.punct('[') {
+			p.integer()
+			p.wantPunct(']')
+		}
+		return t
+	}
+	for p.punct('[') {
+		t.ArrayDims++
+		if p.tok().kind == tokInt {
+			p.next()
+		}
+		p.wantPunct(']')
+	}
+	return t
+}
+
+// plainTypes are the type key words that take at most a list of modifiers.
+var plainTypes = map[keyword]string{
+	kwInt: "int4", kwInteger: "int4", kwSmallint: "int2", kwBigint: "int8", kwReal: "float4",
+	kwBoolean: "bool", kwNumeric: "numeric", kwDecimal: "numeric", kwDec: "numeric",
+}
+
+// simpleType parses a type without array bounds.
+func (p *parser) simpleType() ast.TypeName {
+	t := ast.TypeName{Pos: p.pos()}
+	kw := p.tok().kw
+	if name, ok := plainTypes[kw]; ok && kw != notKeyword {
+		p.next()
+		t.Name = name
+		if name == "numeric" {
+			t.Mods = p.optMods()
+		}
+		return t
+	}
+	switch kw {
+	case kwFloat:
+		p.next()
+		t.Name = p.floatName()
+	case kwDouble:
+		if p.peek(1).kw != kwPrecision {
+			return p.genericType()
+		}
+		p.i += 2
+		t.Name = "float8"
+	case kwBit:
+		p.next()
+		t.Name, t.Mods = "bit", []int{1}
+		if p.accept(kwVarying) {
+			t.Name, t.Mods = "varbit", nil
+		}
+		p.lengthOf(&t)
+	case kwCharacter, kwChar, kwNchar, kwNational, kwVarchar:
+		p.characterType(&t)
+	case kwTimestamp, kwTime:
+		p.next()
+		t.Name = "timestamp"
+		if kw == kwTime {
+			t.Name = "time"
+		}
+		p.lengthOf(&t)
+		if p.accept(kwWith, kwTime, kwZone) {
+			t.Name += "tz"
+		} else {
+			p.accept(kwWithout, kwTime, kwZone)
+		}
+	case kwInterval:
+		p.next()
+		t.Name = "interval"
+		if p.tok().is('(') {
+			p.lengthOf(&t)
+		} else {
+			p.intervalFields(&t)
+		}
+	default:
+		return p.genericType()
+	}
+	return t
+}
+
+// genericType parses a named type: any function-like name with optional modifiers.
+func (p *parser) genericType() ast.TypeName {
+	first := p.tok()
+	t := ast.TypeName{Pos: p.pos()}
+	if !first.typeOrFunctionName() {
+		if !first.colID() || !p.peek(1).is('.') {
+			p.unexpected()
+			return t
+		}
+	}
+	p.next()
+	if p.tok().is('.') {
+		n := p.nameOf(t.Pos, p.dotted(first.str))
+		t.Schema, t.Name = n.Schema, n.Name
+	} else {
+		t.Name = first.str
+	}
+	if p.punct('%') {
+		p.unsupported(t.Pos, "%TYPE")
+	}
+	t.Mods = p.optMods()
+	return t
+}
+
+// optMods parses ( n, … ) if it stands here.
+func (p *parser) optMods() (mods []int) {
+	if !p.tok().is('(') {
+		return nil
+	}
+	p.parenList(func() {
+		pos := p.pos()
+		if t := p.tok(); t.kind == tokIdent || t.kind == tokQuoted || t.kind == tokString {
+			p.unsupported(pos, "type modifier "+t.str)
+			return
+		}
+		n := p.integer()
+		if n > math.MaxInt32 || n < math.MinInt32 {
+			p.failAt(pos, sqlerr.NumericValueOutOfRange, "value \"%d\" is out of range for type integer", n)
+		}
+		mods = append(mods, int(n))
+	})
+	return mods
+}
+
+// lengthOf parses an optional ( n ) into t.
+func (p *parser) lengthOf(t *ast.TypeName) {
+	if p.punct('(') {
+		t.Mods = []int{p.typeLength()}
+		p.wantPunct(')')
+	}
+}
+
+func (p *parser) typeLength() int {
+	t := p.tok()
+	if t.kind != tokInt {
+		p.unexpected()
+		return 0
+	}
+	n := p.integer()
+	if n > math.MaxInt32 {
+		p.failAt(ast.Pos(t.pos)+1, sqlerr.SyntaxError, "syntax error at or near \"%s\"", t.str)
+	}
+	return int(n)
+}
+
+// floatName parses the precision of FLOAT and chooses the type as PostgreSQL does.
+func (p *parser) floatName() string {
+	if !p.punct('(') {
+		return "float8"
+	}
+	pos, n := p.pos(), p.typeLength()
+	p.wantPunct(')')
+	switch {
+	case n < 1:
+		p.failAt(pos, sqlerr.InvalidParameterValue, "precision for type float must be at least 1 bit")
+	case n <= 24:
+		return "float4"
+	case n > 53:
+		p.failAt(pos, sqlerr.InvalidParameterValue, "precision for type float must be less than 54 bits")
+	}
+	return "float8"
+}
+
+func (p *parser) characterType(t *ast.TypeName) {
+	kw := p.next().kw
+	if kw == kwNational && !p.acceptAny(kwCharacter, kwChar) {
+		p.unexpected()
+	}
+	t.Name, t.Mods = "bpchar", []int{1}
+	if kw == kwVarchar || p.accept(kwVarying) {
+		t.Name, t.Mods = "varchar", nil
+	}
+	p.lengthOf(t)
+}
+
+// intervalFields parses YEAR TO MONTH and the like, seconds with a precision.
+func (p *parser) intervalFields(t *ast.TypeName) {
+	if !p.intervalField() {
+		return
+	}
+	fields := p.next().str
+	if p.accept(kwTo) {
+		to := p.tok().kw
+		order := strings.Index("year month day hour minute second", p.tok().str)
+		if !p.intervalField() || order <= strings.Index("year month day hour minute second", fields) ||
+			fields == "year" && to != kwMonth || fields == "month" {
+			p.unexpected()
+			return
+		}
+		fields += " to " + p.next().str
+	}
+	t.Fields = fields
+	if strings.HasSuffix(fields, "second") {
+		p.lengthOf(t)
+	}
+}
+
+func (p *parser) intervalField() bool {
+	switch p.tok().kw {
+	case kwYear, kwMonth, kwDay, kwHour, kwMinute, kwSecond:
+		return true
+	}
+	return false
+}
+
+// literalType reports whether a type followed by a string literal starts here (`date '2020-01-01'`)
+// and if so, where the literal stands.
+func (p *parser) literalType() bool {
+	t := p.tok()
+	if t.kind != tokIdent && t.kind != tokQuoted {
+		return false
+	}
+	switch t.kw {
+	case kwDouble:
+		return p.peek(1).kw == kwPrecision && p.peek(2).kind == tokString
+	case kwBit, kwCharacter, kwChar, kwNchar, kwNational, kwVarchar, kwFloat, kwNumeric, kwDecimal, kwDec,
+		kwTimestamp, kwTime, kwInterval:
+		return p.literalAfterType()
+	}
+	if t.kw != notKeyword && plainTypes[t.kw] == "" && !t.typeOrFunctionName() && !(t.colID() && p.peek(1).is('.')) {
+		return false
+	}
+	n := 1
+	for p.peek(n).is('.') && p.peek(n+1).label() {
+		n += 2
+	}
+	if p.peek(n).is('(') && p.peek(n).pair > 0 {
+		close := int(p.peek(n).pair)
+		return close+1 < len(p.toks) && p.toks[close+1].kind == tokString
+	}
+	return p.peek(n).kind == tokString
+}
+
+// literalAfterType looks over the words and the modifiers of a key word type for a string.
+func (p *parser) literalAfterType() bool {
+	i := p.i + 1
+	if p.tok().kw == kwNational {
+		i++
+	}
+	for i < len(p.toks) {
+		switch t := &p.toks[i]; {
+		case t.kind == tokString:
+			return true
+		case t.kw == kwVarying || t.kw == kwWith || t.kw == kwWithout || t.kw == kwTime || t.kw == kwZone:
+			i++
+		case t.is('(') && t.pair > 0:
+			i = int(t.pair) + 1
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// typedLiteral parses `type 'literal'` and, for intervals, the fields that follow.
+func (p *parser) typedLiteral() ast.Expr {
+	pos := p.pos()
+	var t ast.TypeName
+	if p.at(kwInterval) {
+		p.next()
+		t = ast.TypeName{Pos: pos, Name: "interval"}
+		precision := p.tok().is('(')
+		p.lengthOf(&t)
+		lit := p.literal()
+		if !precision {
+			p.intervalFields(&t)
+		}
+		return &ast.Cast{Pos: pos, Operand: lit, Type: t}
+	}
+	t = p.simpleType()
+	return &ast.Cast{Pos: pos, Operand: p.literal(), Type: t}
+}
+
+// literal parses a string constant.
+func (p *parser) literal() ast.Expr {
+	pos := p.pos()
+	return &ast.Literal{Pos: pos, Kind: ast.LiteralString, Text: p.stringLit()}
+}
+
+// param is the parameter of t.
+func (t *token) parameter() *ast.Param {
+	n, _ := strconv.Atoi(t.str)
+	return &ast.Param{Pos: ast.Pos(t.pos) + 1, N: n}
+}
