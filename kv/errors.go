@@ -37,4 +37,3 @@ func NotApplied(err error) error {
 func (e *notApplied) Error() string { return e.err.Error() }
 
 func (e *notApplied) Unwrap() []error { return []error{e.err, ErrNotApplied} }
-

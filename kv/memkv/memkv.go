@@ -149,7 +149,9 @@ func named(rows [][]byte, row []byte) bool {
 
 // Close implements kv.Engine.
 func (e *Engine) Close() error {
-	e.closed.Store(true)
+	if e.closed.Swap(true) {
+		return kv.ErrClosed
+	}
 	return nil
 }
 

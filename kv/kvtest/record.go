@@ -1,0 +1,102 @@
+package kvtest
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/minidb/minidb/kv"
+)
+
+// Record counts what is done to an engine.
+type Record struct {
+	wrapped
+	snapshots, updates, lazy, gets, iters, sets, deletes atomic.Int64
+}
+
+// Counts are the operations so far.
+type Counts struct {
+	Snapshots, Updates, Lazy int64 // Lazy are the updates that asked for no sync
+	Gets, Iters              int64 // of readers, in steps and in snapshots
+	Sets, Deletes            int64
+	Syncs                    uint64
+}
+
+// NewRecord wraps an engine.
+func NewRecord(e kv.Engine) *Record { return &Record{wrapped: wrapped{e}} }
+
+// Counts returns the operations so far.
+func (r *Record) Counts() Counts {
+	return Counts{
+		Snapshots: r.snapshots.Load(), Updates: r.updates.Load(), Lazy: r.lazy.Load(),
+		Gets: r.gets.Load(), Iters: r.iters.Load(),
+		Sets: r.sets.Load(), Deletes: r.deletes.Load(), Syncs: r.Syncs(),
+	}
+}
+
+// Since returns the operations after an earlier count.
+func (r *Record) Since(c Counts) Counts {
+	n := r.Counts()
+	return Counts{
+		Snapshots: n.Snapshots - c.Snapshots, Updates: n.Updates - c.Updates, Lazy: n.Lazy - c.Lazy,
+		Gets: n.Gets - c.Gets, Iters: n.Iters - c.Iters,
+		Sets: n.Sets - c.Sets, Deletes: n.Deletes - c.Deletes, Syncs: n.Syncs - c.Syncs,
+	}
+}
+
+// Snapshot implements kv.Engine.
+func (r *Record) Snapshot() (kv.Snapshot, error) {
+	r.snapshots.Add(1)
+	s, err := r.Engine.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return &recordedSnapshot{recorded{s, r}, s}, nil
+}
+
+// Update implements kv.Engine.
+func (r *Record) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	r.updates.Add(1)
+	return r.Engine.Update(ctx, rows, r.step(step))
+}
+
+// UpdateLazy implements kv.Lazy.
+func (r *Record) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+	r.lazy.Add(1)
+	return kv.UpdateLazy(ctx, r.Engine, rows, r.step(step))
+}
+
+func (r *Record) step(step kv.Step) kv.Step {
+	return func(kr kv.Reader, b *kv.Batch) error {
+		err := step(recorded{kr, r}, b)
+		for i := range b.Len() {
+			if _, _, deleted := b.Op(i); deleted {
+				r.deletes.Add(1)
+			} else {
+				r.sets.Add(1)
+			}
+		}
+		return err
+	}
+}
+
+type recorded struct {
+	kv.Reader
+	r *Record
+}
+
+func (r recorded) Get(ctx context.Context, key []byte) ([]byte, error) {
+	r.r.gets.Add(1)
+	return r.Reader.Get(ctx, key)
+}
+
+func (r recorded) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, error) {
+	r.r.iters.Add(1)
+	return r.Reader.NewIter(ctx, span)
+}
+
+type recordedSnapshot struct {
+	recorded
+	s kv.Snapshot
+}
+
+func (s *recordedSnapshot) Close() error { return s.s.Close() }

@@ -1,0 +1,79 @@
+package kvtest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func pebble(t *testing.T) kv.Engine {
+	e, err := pebblekv.Open("", pebblekv.Options{InMemory: true, MemTableBytes: 1 << 18, CacheBytes: 1 << 20})
+	require.NoError(t, err)
+	return e
+}
+
+func memory(*testing.T) kv.Engine { return memkv.New(memkv.Options{}) }
+
+func TestWrappersKeepTheContract(t *testing.T) {
+	t.Run("record", func(t *testing.T) {
+		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewRecord(pebble(t)) })
+	})
+	t.Run("fault without a plan", func(t *testing.T) {
+		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewFault(memory(t)) })
+	})
+	t.Run("mirror of memory and pebble", func(t *testing.T) {
+		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewMirror(memory(t), pebble(t)) })
+	})
+}
+
+func put(e kv.Engine, row, value string) error {
+	r := []byte(row + "\x00\x01")
+	return e.Update(context.Background(), [][]byte{r}, func(_ kv.Reader, b *kv.Batch) error {
+		b.Set(append([]byte{'x'}, r...), []byte(value))
+		return nil
+	})
+}
+
+func TestMirrorNoticesADifference(t *testing.T) {
+	a, b := memory(t), memory(t)
+	m := kvtest.NewMirror(a, b)
+	require.NoError(t, put(m, "a", "1"))
+	require.NoError(t, put(b, "a", "2"))
+	s, err := m.Snapshot()
+	require.NoError(t, err)
+	_, err = s.Get(context.Background(), []byte("xa\x00\x01"))
+	require.ErrorIs(t, err, kvtest.ErrDiverged)
+	require.NoError(t, s.Close())
+}
+
+func TestFaultFailsTheChosenUpdate(t *testing.T) {
+	for _, applied := range []bool{false, true} {
+		e := memory(t)
+		f := kvtest.NewFault(e)
+		f.Plan(kvtest.FaultPlan{At: 2, Applied: applied})
+		require.NoError(t, put(f, "a", "1"))
+		err := put(f, "a", "2")
+		require.ErrorIs(t, err, kvtest.ErrInjected)
+		require.False(t, errors.Is(err, kv.ErrNotApplied))
+		want := map[bool]string{false: "1", true: "2"}[applied]
+		require.Equal(t, []string{"78610001=3" + want}, kvtest.Dump(t, e))
+		require.NoError(t, put(f, "a", "3"))
+		require.Equal(t, 1, f.Hits())
+	}
+}
+
+func TestRecordCounts(t *testing.T) {
+	r := kvtest.NewRecord(memory(t))
+	before := r.Counts()
+	require.NoError(t, put(r, "a", "1"))
+	require.Equal(t, kvtest.Counts{Updates: 1, Sets: 1, Syncs: 1}, r.Since(before))
+}
