@@ -11,6 +11,7 @@ type Format struct {
 	ExtraFloatDigits int
 	Location         *time.Location
 	Now              time.Time // what 'now' and 'today' mean: the transaction's start; zero is the clock
+	Reg              RegResolver
 }
 
 // DefaultFormat is PostgreSQL's default, in UTC.

@@ -1,0 +1,496 @@
+package types
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+)
+
+// AppendBinary writes a value as PostgreSQL's send function does. Requires: d is not NULL and of
+// type t.
+func AppendBinary(dst []byte, t *Type, d Datum) []byte {
+	be := binary.BigEndian
+	switch t.Family {
+	case Bool:
+		return append(dst, byte(d.I))
+	case Int:
+		switch t.Len {
+		case 2:
+			return be.AppendUint16(dst, uint16(d.I))
+		case 4:
+			return be.AppendUint32(dst, uint32(d.I))
+		}
+		return be.AppendUint64(dst, uint64(d.I))
+	case Float:
+		if t.OID == OIDFloat4 {
+			return be.AppendUint32(dst, math.Float32bits(float32(d.F)))
+		}
+		return be.AppendUint64(dst, math.Float64bits(d.F))
+	case Decimal:
+		return appendNumericBinary(dst, d.Dec)
+	case String:
+		if t.OID == OIDChar {
+			if d.S == "" {
+				return append(dst, 0)
+			}
+			return append(dst, d.S[0])
+		}
+		return AppendText(dst, t, d, &DefaultFormat)
+	case Bytes, UUID:
+		return append(dst, d.S...)
+	case Date:
+		switch d.I {
+		case NegInfinity:
+			return be.AppendUint32(dst, 1<<31)
+		case PosInfinity:
+			return be.AppendUint32(dst, math.MaxInt32)
+		}
+		return be.AppendUint32(dst, uint32(d.I))
+	case Time, Timestamp:
+		return be.AppendUint64(dst, uint64(d.I))
+	case Interval:
+		dst = be.AppendUint64(dst, uint64(d.Iv.Micros))
+		dst = be.AppendUint32(dst, uint32(d.Iv.Days))
+		return be.AppendUint32(dst, uint32(d.Iv.Months))
+	case JSON:
+		return append(append(dst, 1), d.S...)
+	case Array:
+		return appendArrayBinary(dst, t, d.Arr)
+	case Record:
+		dst = be.AppendUint32(dst, uint32(len(d.Arr.Elems)))
+		for i, e := range d.Arr.Elems {
+			ft := d.Arr.fieldType(i)
+			dst = be.AppendUint32(dst, uint32(ft.OID))
+			dst = appendSized(dst, ft, e)
+		}
+	}
+	return dst
+}
+
+// appendSized writes a length and a value; -1 for NULL.
+func appendSized(dst []byte, t *Type, d Datum) []byte {
+	if d.Null {
+		return binary.BigEndian.AppendUint32(dst, math.MaxUint32)
+	}
+	at := len(dst)
+	dst = AppendBinary(append(dst, 0, 0, 0, 0), t, d)
+	binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	return dst
+}
+
+func appendArrayBinary(dst []byte, t *Type, a *ArrayValue) []byte {
+	be := binary.BigEndian
+	hasNull := uint32(0)
+	for _, e := range a.Elems {
+		if e.Null {
+			hasNull = 1
+		}
+	}
+	dst = be.AppendUint32(dst, uint32(len(a.Dims)))
+	dst = be.AppendUint32(dst, hasNull)
+	dst = be.AppendUint32(dst, uint32(t.Elem.OID))
+	for i, n := range a.Dims {
+		dst = be.AppendUint32(dst, uint32(n))
+		dst = be.AppendUint32(dst, uint32(a.Lower[i]))
+	}
+	for _, e := range a.Elems {
+		dst = appendSized(dst, t.Elem, e)
+	}
+	return dst
+}
+
+const (
+	numericSignNeg  = 0x4000
+	numericSignNaN  = 0xc000
+	numericSignPInf = 0xd000
+	numericSignNInf = 0xf000
+)
+
+// appendNumericBinary writes base-10000 digits, as numeric_send.
+func appendNumericBinary(dst []byte, d *apd.Decimal) []byte {
+	be := binary.BigEndian
+	special := func(sign uint16) []byte {
+		return be.AppendUint16(be.AppendUint16(append(dst, 0, 0, 0, 0), sign), 0)
+	}
+	switch {
+	case isNaN(d):
+		return special(numericSignNaN)
+	case isInf(d) && d.Negative:
+		return special(numericSignNInf)
+	case isInf(d):
+		return special(numericSignPInf)
+	}
+	scale := int(-d.Exponent)
+	digits := d.Coeff.Append(nil, 10)
+	if d.Coeff.Sign() == 0 {
+		return be.AppendUint16(append(dst, 0, 0, 0, 0, 0, 0), uint16(scale))
+	}
+	// Align the point to a multiple of four digits on both sides.
+	intDigits := len(digits) - scale
+	for range (4 - scale%4) % 4 {
+		digits = append(digits, '0')
+	}
+	lead := (4 - (len(digits))%4) % 4
+	padded := append([]byte("0000")[:lead], digits...)
+	weight := floorDiv(intDigits-1, 4)
+	groups := make([]uint16, 0, len(padded)/4)
+	for i := 0; i < len(padded); i += 4 {
+		g := uint16(0)
+		for _, c := range padded[i : i+4] {
+			g = g*10 + uint16(c-'0')
+		}
+		groups = append(groups, g)
+	}
+	for len(groups) > 0 && groups[len(groups)-1] == 0 {
+		groups = groups[:len(groups)-1]
+	}
+	sign := uint16(0)
+	if d.Negative {
+		sign = numericSignNeg
+	}
+	dst = be.AppendUint16(dst, uint16(len(groups)))
+	dst = be.AppendUint16(dst, uint16(weight))
+	dst = be.AppendUint16(dst, sign)
+	dst = be.AppendUint16(dst, uint16(scale))
+	for _, g := range groups {
+		dst = be.AppendUint16(dst, g)
+	}
+	return dst
+}
+
+func errShortMessage() error {
+	return sqlerr.New(sqlerr.ProtocolViolation, "insufficient data left in message")
+}
+
+func errBinaryFormat() error {
+	return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "incorrect binary data format")
+}
+
+// ParseBinary reads a value as PostgreSQL's receive function does, applying the type's modifier.
+func ParseBinary(t *Type, b []byte) (Datum, error) {
+	if n := fixedSize(t); n >= 0 {
+		switch {
+		case len(b) < n:
+			return Datum{}, errShortMessage()
+		case len(b) > n:
+			return Datum{}, errBinaryFormat()
+		}
+	}
+	d, err := parseBinary(t, b)
+	if err != nil {
+		return Datum{}, err
+	}
+	return coerceMod(d, t, false)
+}
+
+// fixedSize is the size of the type's binary form, or -1.
+func fixedSize(t *Type) int {
+	switch t.Family {
+	case Bool, Int, Float, Date, Time, Timestamp, Interval, UUID:
+		return int(t.Len)
+	}
+	if t.OID == OIDChar {
+		return 1
+	}
+	return -1
+}
+
+func parseBinary(t *Type, b []byte) (Datum, error) {
+	be := binary.BigEndian
+	switch t.Family {
+	case Bool:
+		return NewBool(b[0] != 0), nil
+	case Int:
+		switch {
+		case t.Len == 2:
+			return Datum{I: int64(int16(be.Uint16(b)))}, nil
+		case t.OID == OIDInt4:
+			return Datum{I: int64(int32(be.Uint32(b)))}, nil
+		case t.Len == 4:
+			return Datum{I: int64(be.Uint32(b))}, nil
+		}
+		return Datum{I: int64(be.Uint64(b))}, nil
+	case Float:
+		if t.OID == OIDFloat4 {
+			return Datum{F: float64(math.Float32frombits(be.Uint32(b)))}, nil
+		}
+		return Datum{F: math.Float64frombits(be.Uint64(b))}, nil
+	case Decimal:
+		d, err := parseNumericBinary(b)
+		return Datum{Dec: d}, err
+	case String:
+		return parseStringBinary(t, b)
+	case Bytes, UUID:
+		return Datum{S: string(b)}, nil
+	case Date:
+		switch v := int32(be.Uint32(b)); {
+		case v == math.MinInt32:
+			return Datum{I: NegInfinity}, nil
+		case v == math.MaxInt32:
+			return Datum{I: PosInfinity}, nil
+		case v < minDate || v >= endDate:
+			return Datum{}, errDateRange()
+		default:
+			return Datum{I: int64(v)}, nil
+		}
+	case Time:
+		v := int64(be.Uint64(b))
+		if v < 0 || v > MicrosPerDay {
+			return Datum{}, sqlerr.New(sqlerr.DatetimeFieldOverflow, "time out of range")
+		}
+		return Datum{I: v}, nil
+	case Timestamp:
+		v := int64(be.Uint64(b))
+		if !IsInfinite(v) && !ValidTimestamp(v) {
+			return Datum{}, errTimestampRange()
+		}
+		return Datum{I: v}, nil
+	case Interval:
+		return Datum{Iv: IntervalValue{
+			Micros: int64(be.Uint64(b)), Days: int32(be.Uint32(b[8:])), Months: int32(be.Uint32(b[12:])),
+		}}, nil
+	case JSON:
+		if len(b) == 0 {
+			return Datum{}, errShortMessage()
+		}
+		if b[0] != 1 {
+			return Datum{}, sqlerr.New(sqlerr.InternalError, "unsupported jsonb version number %d", b[0])
+		}
+		if err := CheckUTF8(b[1:]); err != nil {
+			return Datum{}, err
+		}
+		s, err := CanonicalJSON(string(b[1:]))
+		return Datum{S: s}, err
+	case Array:
+		a, err := parseArrayBinary(t, b)
+		return Datum{Arr: a}, err
+	case Record:
+		a, err := parseRecordBinary(b)
+		return Datum{Arr: a}, err
+	}
+	return Datum{}, nil
+}
+
+// CheckUTF8 is 22021 unless b is valid UTF-8 without zero bytes.
+func CheckUTF8(b []byte) error {
+	for i := 0; i < len(b); {
+		if b[i] != 0 && b[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(b[i:])
+		if b[i] == 0 || r == utf8.RuneError && n <= 1 {
+			// PostgreSQL shows as many bytes as the first one announces.
+			want := 1
+			switch c := b[i]; {
+			case c >= 0xf0 && c < 0xf8:
+				want = 4
+			case c >= 0xe0:
+				want = 3
+			case c >= 0xc0:
+				want = 2
+			}
+			var hex []string
+			for _, c := range b[i:min(i+want, len(b))] {
+				const digits = "0123456789abcdef"
+				hex = append(hex, "0x"+string([]byte{digits[c>>4], digits[c&15]}))
+			}
+			return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": %s", strings.Join(hex, " "))
+		}
+		i += n
+	}
+	return nil
+}
+
+func parseStringBinary(t *Type, b []byte) (Datum, error) {
+	if t.OID == OIDChar {
+		if b[0] == 0 {
+			return Datum{}, nil
+		}
+		return Datum{S: string(b)}, nil
+	}
+	if err := CheckUTF8(b); err != nil {
+		return Datum{}, err
+	}
+	return parseString(t, string(b))
+}
+
+func parseNumericBinary(b []byte) (*apd.Decimal, error) {
+	be := binary.BigEndian
+	if len(b) < 8 {
+		return nil, errShortMessage()
+	}
+	n, weight := int(be.Uint16(b)), int(int16(be.Uint16(b[2:])))
+	sign, scale := be.Uint16(b[4:]), int(be.Uint16(b[6:]))
+	bad := func(what string) error {
+		return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid %s in external \"numeric\" value", what)
+	}
+	if len(b) < 8+2*n {
+		return nil, errShortMessage()
+	}
+	if len(b) > 8+2*n {
+		return nil, errBinaryFormat()
+	}
+	switch sign {
+	case numericSignNaN:
+		return numericNaN, nil
+	case numericSignPInf:
+		return numericInf, nil
+	case numericSignNInf:
+		return numericNegInf, nil
+	case 0, numericSignNeg:
+	default:
+		return nil, bad("sign")
+	}
+	if scale > numericMaxScale {
+		return nil, bad("scale")
+	}
+	digits := make([]byte, 0, 4*n)
+	for i := 0; i < n; i++ {
+		g := be.Uint16(b[8+2*i:])
+		if g >= 10000 {
+			return nil, bad("digit")
+		}
+		digits = append(digits, byte('0'+g/1000), byte('0'+g/100%10), byte('0'+g/10%10), byte('0'+g%10))
+	}
+	// The value is digits × 10^(4·(weight+1-n)); digits beyond the scale are cut off.
+	have := 4 * (n - 1 - weight)
+	if len(digits)-have > numericMaxIntDigits+4 {
+		return nil, errNumericOverflow()
+	}
+	if have > scale {
+		digits = digits[:max(len(digits)-(have-scale), 0)]
+		have = scale
+	}
+	trim := 0
+	for trim < len(digits) && digits[trim] == '0' {
+		trim++
+	}
+	d, err := numericFromDigits(sign == numericSignNeg, digits[trim:], have)
+	if err != nil {
+		return nil, err
+	}
+	if int(-d.Exponent) != scale {
+		setScale(d, d, scale, roundDown)
+	}
+	return d, nil
+}
+
+// binaryReader cuts a message into its parts.
+type binaryReader struct{ b []byte }
+
+func (r *binaryReader) uint32() (uint32, error) {
+	if len(r.b) < 4 {
+		return 0, errShortMessage()
+	}
+	v := binary.BigEndian.Uint32(r.b)
+	r.b = r.b[4:]
+	return v, nil
+}
+
+func (r *binaryReader) sized(t *Type) (Datum, error) {
+	n, err := r.uint32()
+	if err != nil {
+		return Datum{}, err
+	}
+	if n == math.MaxUint32 {
+		return Null, nil
+	}
+	if uint64(n) > uint64(len(r.b)) {
+		return Datum{}, errShortMessage()
+	}
+	d, err := ParseBinary(t, r.b[:n])
+	r.b = r.b[n:]
+	return d, err
+}
+
+func parseArrayBinary(t *Type, b []byte) (*ArrayValue, error) {
+	r := &binaryReader{b}
+	var head [3]uint32
+	for i := range head {
+		var err error
+		if head[i], err = r.uint32(); err != nil {
+			return nil, err
+		}
+	}
+	ndim, flags := int(head[0]), head[1]
+	switch {
+	case head[0] > arrayMaxDims:
+		if int32(head[0]) < 0 {
+			return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid number of dimensions: %d", int32(head[0]))
+		}
+		return nil, errTooManyDims(ndim)
+	case flags > 1:
+		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid array flags")
+	case OID(head[2]) != t.Elem.OID:
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "binary data has array element type %d (%s) instead of expected %d (%s)",
+			head[2], FormatType(OID(head[2]), NoMod), t.Elem.OID, FormatType(t.Elem.OID, NoMod))
+	}
+	a := &ArrayValue{}
+	total := uint64(1)
+	for range ndim {
+		n, err := r.uint32()
+		if err != nil {
+			return nil, err
+		}
+		lb, err := r.uint32()
+		if err != nil {
+			return nil, err
+		}
+		if total *= uint64(n); total > arrayMaxElems {
+			return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", arrayMaxElems)
+		}
+		a.Dims, a.Lower = append(a.Dims, int(n)), append(a.Lower, int(int32(lb)))
+	}
+	if ndim == 0 || total == 0 {
+		a.Dims, a.Lower = nil, nil
+		total = 0
+	}
+	if total*4 > uint64(len(r.b)) {
+		return nil, errShortMessage()
+	}
+	for range total {
+		d, err := r.sized(t.Elem)
+		if err != nil {
+			return nil, err
+		}
+		a.Elems = append(a.Elems, d)
+	}
+	if len(r.b) > 0 {
+		return nil, errBinaryFormat()
+	}
+	return a, nil
+}
+
+func parseRecordBinary(b []byte) (*ArrayValue, error) {
+	r := &binaryReader{b}
+	n, err := r.uint32()
+	if err != nil {
+		return nil, err
+	}
+	a := &ArrayValue{}
+	for range n {
+		oid, err := r.uint32()
+		if err != nil {
+			return nil, err
+		}
+		t, ok := ByOID(OID(oid))
+		if !ok {
+			return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "unknown type %d in record", oid)
+		}
+		d, err := r.sized(t)
+		if err != nil {
+			return nil, err
+		}
+		a.Elems, a.Types = append(a.Elems, d), append(a.Types, t)
+	}
+	if len(r.b) > 0 {
+		return nil, errBinaryFormat()
+	}
+	return a, nil
+}

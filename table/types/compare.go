@@ -1,0 +1,138 @@
+package types
+
+import (
+	"cmp"
+	"math"
+	"strings"
+)
+
+// Compare orders two values of type t as PostgreSQL's btree does, in the "C" collation. NULL is
+// greater than everything, as inside arrays and records.
+func Compare(t *Type, a, b Datum) int {
+	if a.Null || b.Null {
+		switch {
+		case a.Null && b.Null:
+			return 0
+		case a.Null:
+			return 1
+		}
+		return -1
+	}
+	switch t.Family {
+	case Bool, Int, Date, Time, Timestamp:
+		return cmp.Compare(a.I, b.I)
+	case Float:
+		return CompareFloats(a.F, b.F)
+	case Decimal:
+		return NumericCmp(a.Dec, b.Dec)
+	case String:
+		if t.OID == OIDBPChar {
+			return strings.Compare(strings.TrimRight(a.S, " "), strings.TrimRight(b.S, " "))
+		}
+		return strings.Compare(a.S, b.S)
+	case Bytes, UUID:
+		return strings.Compare(a.S, b.S)
+	case JSON:
+		return compareJSONText(a.S, b.S)
+	case Interval:
+		return IntervalCmp(a.Iv, b.Iv)
+	case Array:
+		return compareArrays(t.Elem, a.Arr, b.Arr)
+	case Record:
+		return compareRecords(a.Arr, b.Arr)
+	}
+	return 0
+}
+
+// Equal says whether Compare is 0; two NULLs are equal here.
+func Equal(t *Type, a, b Datum) bool {
+	if a.Null || b.Null {
+		return a.Null && b.Null
+	}
+	switch t.Family {
+	case Bool, Int, Date, Time, Timestamp:
+		return a.I == b.I
+	case Bytes, UUID:
+		return a.S == b.S
+	case String:
+		if t.OID != OIDBPChar {
+			return a.S == b.S
+		}
+	}
+	return Compare(t, a, b) == 0
+}
+
+// CompareFloats orders floats with NaN equal to itself and above everything.
+func CompareFloats(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	case a == b:
+		return 0
+	}
+	an, bn := math.IsNaN(a), math.IsNaN(b)
+	switch {
+	case an && bn:
+		return 0
+	case an:
+		return 1
+	}
+	return -1
+}
+
+func compareJSONText(a, b string) int {
+	if a == b {
+		return 0
+	}
+	va, erra := ParseJSON(a)
+	vb, errb := ParseJSON(b)
+	if erra != nil || errb != nil {
+		return strings.Compare(a, b) // not canonical jsonb: the caller broke the invariant
+	}
+	return CompareJSON(va, vb)
+}
+
+func compareArrays(elem *Type, a, b *ArrayValue) int {
+	for i := 0; i < len(a.Elems) && i < len(b.Elems); i++ {
+		if c := Compare(elem, a.Elems[i], b.Elems[i]); c != 0 {
+			return c
+		}
+	}
+	if c := cmp.Compare(len(a.Elems), len(b.Elems)); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(len(a.Dims), len(b.Dims)); c != 0 {
+		return c
+	}
+	for i := range a.Dims {
+		if c := cmp.Compare(a.Dims[i], b.Dims[i]); c != 0 {
+			return c
+		}
+	}
+	for i := range a.Lower {
+		if i < len(b.Lower) {
+			if c := cmp.Compare(a.Lower[i], b.Lower[i]); c != 0 {
+				return c
+			}
+		}
+	}
+	return 0
+}
+
+func (a *ArrayValue) fieldType(i int) *Type {
+	if i < len(a.Types) {
+		return a.Types[i]
+	}
+	return TText
+}
+
+func compareRecords(a, b *ArrayValue) int {
+	for i := 0; i < len(a.Elems) && i < len(b.Elems); i++ {
+		if c := Compare(a.fieldType(i), a.Elems[i], b.Elems[i]); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a.Elems), len(b.Elems))
+}

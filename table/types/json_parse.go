@@ -1,0 +1,373 @@
+package types
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+)
+
+const jsonDepthMax = 6000 // near where PostgreSQL's stack ends
+
+// jsonParser reads RFC 8259 JSON by recursive descent.
+type jsonParser struct {
+	s      string
+	i      int
+	depth  int
+	check  bool // only look: make no values, let \u0000 pass
+	raw    bool // keep each value's text; let \u0000 pass
+	binary bool // sort the keys of objects
+}
+
+func (p *jsonParser) document() (*JSONValue, error) {
+	v, err := p.value()
+	if err != nil {
+		return nil, err
+	}
+	if p.space(); p.i < len(p.s) {
+		return nil, p.expected("end of input")
+	}
+	return v, nil
+}
+
+func (p *jsonParser) space() {
+	for p.i < len(p.s) && (p.s[p.i] == ' ' || p.s[p.i] == '\t' || p.s[p.i] == '\n' || p.s[p.i] == '\r') {
+		p.i++
+	}
+}
+
+// token returns the text that an error message quotes.
+func (p *jsonParser) token() string {
+	if p.i >= len(p.s) {
+		return ""
+	}
+	wordy := func(c byte) bool {
+		return isAlpha(c) || isDigit(c) || c == '_' || c >= 0x80 || c == '-' || c == '+' || c == '.'
+	}
+	end := p.i
+	if p.s[p.i] == '"' {
+		q := &jsonParser{s: p.s, i: p.i, check: true}
+		if _, err := q.str(); err == nil {
+			return p.s[p.i:q.i]
+		}
+		return p.s[p.i:]
+	}
+	for end < len(p.s) && wordy(p.s[end]) {
+		end++
+	}
+	if end == p.i {
+		_, n := utf8.DecodeRuneInString(p.s[p.i:])
+		end += n
+	}
+	return p.s[p.i:end]
+}
+
+func jsonSyntax(detail string, args ...any) *sqlerr.Error {
+	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type json").WithDetail(detail, args...)
+}
+
+// knownToken says whether the lexer would take the token at hand.
+func (p *jsonParser) knownToken(t string) bool {
+	switch t {
+	case "true", "false", "null":
+		return true
+	}
+	return strings.IndexByte("{}[],:\"", t[0]) >= 0 || isDigit(t[0]) || t[0] == '-'
+}
+
+func (p *jsonParser) expected(what string) error {
+	if p.space(); p.i >= len(p.s) {
+		return jsonSyntax("The input string ended unexpectedly.")
+	}
+	t := p.token()
+	if !p.knownToken(t) {
+		return jsonSyntax("Token \"%s\" is invalid.", t)
+	}
+	return jsonSyntax("Expected %s, but found \"%s\".", what, t)
+}
+
+func (p *jsonParser) value() (*JSONValue, error) {
+	p.space()
+	if p.i >= len(p.s) {
+		return nil, jsonSyntax("The input string ended unexpectedly.")
+	}
+	start := p.i
+	v, err := p.bare()
+	if err == nil && p.raw {
+		v.Raw = p.s[start:p.i]
+	}
+	return v, err
+}
+
+func (p *jsonParser) bare() (*JSONValue, error) {
+	switch c := p.s[p.i]; {
+	case c == '{' || c == '[':
+		if p.depth++; p.depth > jsonDepthMax {
+			return nil, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded")
+		}
+		defer func() { p.depth-- }()
+		p.i++
+		if c == '{' {
+			return p.object()
+		}
+		return p.array()
+	case c == '"':
+		s, err := p.str()
+		return &JSONValue{Kind: JSONString, Str: s}, err
+	case c == '-' || isDigit(c):
+		return p.number()
+	}
+	switch t := p.token(); t {
+	case "true", "false":
+		p.i += len(t)
+		return &JSONValue{Kind: JSONBool, Bool: t == "true"}, nil
+	case "null":
+		p.i += len(t)
+		return &JSONValue{Kind: JSONNull}, nil
+	}
+	return nil, p.expected("JSON value")
+}
+
+func (p *jsonParser) array() (*JSONValue, error) {
+	v := &JSONValue{Kind: JSONArray}
+	if p.space(); p.i < len(p.s) && p.s[p.i] == ']' {
+		p.i++
+		return v, nil
+	}
+	for {
+		e, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		if !p.check {
+			v.Elems = append(v.Elems, e)
+		}
+		p.space()
+		switch {
+		case p.i < len(p.s) && p.s[p.i] == ',':
+			p.i++
+		case p.i < len(p.s) && p.s[p.i] == ']':
+			p.i++
+			return v, nil
+		default:
+			return nil, p.expected("\",\" or \"]\"")
+		}
+	}
+}
+
+func (p *jsonParser) object() (*JSONValue, error) {
+	v := &JSONValue{Kind: JSONObject}
+	if p.space(); p.i < len(p.s) && p.s[p.i] == '}' {
+		p.i++
+		return v, nil
+	}
+	for first := true; ; first = false {
+		p.space()
+		if p.i >= len(p.s) || p.s[p.i] != '"' {
+			if first {
+				return nil, p.expected("string or \"}\"")
+			}
+			return nil, p.expected("string")
+		}
+		key, err := p.str()
+		if err != nil {
+			return nil, err
+		}
+		if p.space(); p.i >= len(p.s) || p.s[p.i] != ':' {
+			return nil, p.expected("\":\"")
+		}
+		p.i++
+		e, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		if !p.check {
+			v.Keys, v.Elems = append(v.Keys, key), append(v.Elems, e)
+		}
+		p.space()
+		switch {
+		case p.i < len(p.s) && p.s[p.i] == ',':
+			p.i++
+			continue
+		case p.i < len(p.s) && p.s[p.i] == '}':
+			p.i++
+		default:
+			return nil, p.expected("\",\" or \"}\"")
+		}
+		if p.binary {
+			v.sortKeys()
+		}
+		return v, nil
+	}
+}
+
+func (p *jsonParser) number() (*JSONValue, error) {
+	start := p.i
+	i := p.i
+	at := func() byte {
+		if i < len(p.s) {
+			return p.s[i]
+		}
+		return 0
+	}
+	digits := func() bool {
+		from := i
+		for isDigit(at()) {
+			i++
+		}
+		return i > from
+	}
+	if at() == '-' {
+		i++
+	}
+	ok := true
+	if at() == '0' {
+		i++
+	} else {
+		ok = digits()
+	}
+	if ok && at() == '.' {
+		i++
+		ok = digits()
+	}
+	if ok && (at() == 'e' || at() == 'E') {
+		i++
+		if at() == '+' || at() == '-' {
+			i++
+		}
+		ok = digits()
+	}
+	if c := at(); !ok || isAlpha(c) || isDigit(c) || c == '_' || c >= 0x80 {
+		return nil, jsonSyntax("Token \"%s\" is invalid.", p.token())
+	}
+	p.i = i
+	v := &JSONValue{Kind: JSONNumber}
+	if !p.check {
+		n, err := ParseNumeric(p.s[start:i])
+		if err != nil && !p.raw {
+			return nil, err
+		}
+		v.Num = n
+	}
+	return v, nil
+}
+
+// str reads a string at its opening quote.
+func (p *jsonParser) str() (string, error) {
+	start := p.i
+	p.i++
+	for i := p.i; i < len(p.s); i++ {
+		switch c := p.s[i]; {
+		case c == '"':
+			s := p.s[p.i:i]
+			p.i = i + 1
+			return s, nil
+		case c == '\\' || c < 0x20:
+			return p.escaped(start, i)
+		}
+	}
+	return "", jsonSyntax("Token \"%s\" is invalid.", p.s[start:])
+}
+
+// escaped reads the rest of a string from its first backslash at i.
+func (p *jsonParser) escaped(start, i int) (string, error) {
+	b := append([]byte(nil), p.s[p.i:i]...)
+	for i < len(p.s) {
+		c := p.s[i]
+		switch {
+		case c == '"':
+			p.i = i + 1
+			return string(b), nil
+		case c < 0x20:
+			return "", jsonSyntax("Character with value 0x%02x must be escaped.", c)
+		case c != '\\':
+			b = append(b, c)
+			i++
+			continue
+		case i+1 >= len(p.s):
+			return "", jsonSyntax("Token \"%s\" is invalid.", p.s[start:])
+		}
+		e := p.s[i+1]
+		i += 2
+		switch e {
+		case '"', '\\', '/':
+			b = append(b, e)
+		case 'b':
+			b = append(b, '\b')
+		case 'f':
+			b = append(b, '\f')
+		case 'n':
+			b = append(b, '\n')
+		case 'r':
+			b = append(b, '\r')
+		case 't':
+			b = append(b, '\t')
+		case 'u':
+			r, n, err := p.unicode(i)
+			if err != nil {
+				return "", err
+			}
+			b = utf8.AppendRune(b, r)
+			i += n
+		default:
+			r, _ := utf8.DecodeRuneInString(p.s[i-1:])
+			return "", jsonSyntax("Escape sequence \"\\%c\" is invalid.", r)
+		}
+	}
+	return "", jsonSyntax("Token \"%s\" is invalid.", p.s[start:])
+}
+
+// unicode reads four hexadecimal digits at i, and the second half of a surrogate pair.
+func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
+	hex4 := func(at int) (rune, bool) {
+		if at+4 > len(p.s) {
+			return 0, false
+		}
+		v, err := strconv.ParseUint(p.s[at:at+4], 16, 32)
+		return rune(v), err == nil && p.s[at] != '+' && p.s[at] != '-'
+	}
+	r, ok := hex4(i)
+	if !ok {
+		return 0, 0, jsonSyntax("\"\\u\" must be followed by four hexadecimal digits.")
+	}
+	if r == 0 {
+		if p.check || p.raw {
+			return '0', 4, nil
+		}
+		return 0, 0, sqlerr.New(sqlerr.UntranslatableCharacter, "unsupported Unicode escape sequence").
+			WithDetail("%s", "\\u0000 cannot be converted to text.")
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 4, nil
+	}
+	const low = "Unicode low surrogate must follow a high surrogate."
+	if r >= 0xdc00 {
+		return 0, 0, jsonSyntax("%s", low)
+	}
+	if i+6 <= len(p.s) && p.s[i+4] == '\\' && p.s[i+5] == 'u' {
+		if r2, ok := hex4(i + 6); ok {
+			if c := utf16.DecodeRune(r, r2); c != utf8.RuneError {
+				return c, 10, nil
+			}
+			if r2 >= 0xd800 && r2 < 0xdc00 {
+				return 0, 0, jsonSyntax("%s", "Unicode high surrogate must not follow a high surrogate.")
+			}
+		}
+	}
+	return 0, 0, jsonSyntax("%s", low)
+}
+
+// JSONTextValue is what ->> gives of a value: strings without quotes, null as no value.
+func JSONTextValue(v *JSONValue) Datum {
+	switch {
+	case v == nil || v.Kind == JSONNull:
+		return Null
+	case v.Kind == JSONString:
+		return Datum{S: v.Str}
+	case v.Raw != "":
+		return Datum{S: v.Raw}
+	}
+	return Datum{S: v.String()}
+}
