@@ -1,0 +1,172 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// change is UPDATE and DELETE: rows of the child begin with all columns of the table.
+type change struct {
+	modification
+	columns  int // of the table
+	stream   bool
+	once     *keyTable // row keys seen, where a row may come twice
+	onceCols []int
+	vecs     []*types.Vec
+	fresh    []int32
+	numbers  []int32
+	stored   *rowStore // rows to change, with the values of set
+
+	// UPDATE only.
+	deletes bool
+	assign  []physical.Assign
+	set     []*eval.Program
+	old     []types.Datum
+	next    []types.Datum // the new row, then the child's further columns
+}
+
+func (r *run) buildUpdate(n *physical.Update) (operator, error) {
+	m, err := r.newModification(n.Child, n.Table, n.Checks, n.Returning)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{modification: *m, assign: n.Set}
+	exprs := make([]expr.Expr, len(n.Set))
+	for i, s := range n.Set {
+		exprs[i] = s.Expr
+	}
+	if c.set, err = compileAll(exprs); err != nil {
+		return nil, err
+	}
+	c.prepare(n.Child, exprs)
+	return c, nil
+}
+
+func (r *run) buildDelete(n *physical.Delete) (operator, error) {
+	m, err := r.newModification(n.Child, n.Table, nil, n.Returning)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{modification: *m, deletes: true}
+	c.prepare(n.Child, nil)
+	return c, nil
+}
+
+// prepare decides how the child is read. RETURNING sees what is written; the rest must not.
+func (c *change) prepare(child physical.Node, set []expr.Expr) {
+	c.columns = len(c.desc.Columns)
+	c.stream = streams(child, set)
+	if singleScan(child) == nil {
+		cols, ts := rowKey(c.desc)
+		c.onceCols, c.once = cols, newKeyTable(&c.run.mem, ts)
+	}
+	c.old = make([]types.Datum, c.columns)
+	c.next = make([]types.Datum, len(child.Columns()))
+	if !c.stream {
+		c.stored = newRowStore(&c.run.mem, append(columnTypes(child), programTypes(c.set)...))
+	}
+}
+
+func (c *change) Open(ctx context.Context) error {
+	c.forget()
+	return c.modification.Open(ctx)
+}
+
+func (c *change) Close() error {
+	c.forget()
+	return c.modification.Close()
+}
+
+func (c *change) forget() {
+	if c.once != nil {
+		c.once.reset()
+	}
+	if c.stored != nil {
+		c.stored.free()
+	}
+}
+
+func (c *change) Next(ctx context.Context) (*types.Batch, error) {
+	if !c.done {
+		c.done = true
+		if err := eachBatch(ctx, c.child, c.take); err != nil {
+			return nil, err
+		}
+		if c.stored != nil {
+			if err := c.stored.each(ctx, c.apply); err != nil {
+				return nil, err
+			}
+			c.stored.free()
+		}
+	}
+	return c.output(ctx)
+}
+
+// take computes the new values for a batch of the child, and applies or stores them.
+func (c *change) take(ctx context.Context, b *types.Batch) (err error) {
+	c.run.ctx = ctx
+	sel := selection(b)
+	if c.once != nil {
+		c.vecs = c.vecs[:0]
+		for _, k := range c.onceCols {
+			c.vecs = append(c.vecs, b.Cols[k])
+		}
+		if c.fresh, c.numbers, err = c.once.addNew(c.vecs, sel, c.fresh, c.numbers); err != nil {
+			return err
+		}
+		if sel = c.fresh; len(sel) == 0 {
+			return nil
+		}
+	}
+	c.vecs = append(c.vecs[:0], b.Cols...)
+	for _, p := range c.set {
+		v, err := p.EvalVec(&c.run.ev, b, sel)
+		if err != nil {
+			return err
+		}
+		c.vecs = append(c.vecs, v)
+	}
+	if c.stored != nil {
+		return c.stored.add(c.vecs, sel)
+	}
+	return c.apply(ctx, &types.Batch{Cols: c.vecs, Len: b.Len, Sel: sel})
+}
+
+// apply changes the rows of b: the child's columns, then the values of set.
+func (c *change) apply(ctx context.Context, b *types.Batch) error {
+	tx := c.run.env.Tx
+	width := len(c.next)
+	for _, r := range selection(b) {
+		readRow(b.Cols[:c.columns], int(r), c.old)
+		copy(c.next, c.old)
+		if c.returned != nil {
+			readRow(b.Cols[c.columns:width], int(r), c.next[c.columns:])
+		}
+		if c.deletes {
+			if err := c.writer.Delete(ctx, tx, c.old); err != nil {
+				return err
+			}
+		} else if err := c.replace(ctx, b, int(r)); err != nil {
+			return err
+		}
+		c.rows++
+		if err := c.emit(c.next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *change) replace(ctx context.Context, b *types.Batch, row int) error {
+	for i, s := range c.assign {
+		c.next[s.Column] = b.Cols[len(c.next)+i].Get(row)
+	}
+	if err := c.verify(c.next[:c.columns]); err != nil {
+		return err
+	}
+	return c.writer.Update(ctx, c.run.env.Tx, c.old, c.next[:c.columns])
+}

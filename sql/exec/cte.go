@@ -1,0 +1,223 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// cte is a materialised WITH query. It is read as far as its readers ask for, so that LIMIT over an
+// endless recursion ends; every reader has a position of its own in the rows.
+type cte struct {
+	run     *run
+	def     *physical.CTE
+	first   operator // the query, or a recursion's first term
+	step    operator // the recursive term
+	rows    *rowStore
+	opened  bool
+	ended   bool
+	err     error
+	seen    *keyTable // UNION: all rows so far
+	round   int       // rows before it were read by the recursive term in earlier rounds
+	fresh   int       // rows from round up to here are this round's work table
+	working bool      // the recursive term runs
+	sel     []int32
+	found   []int32
+}
+
+// cteByID finds or makes the state of a WITH query.
+func (r *run) cteByID(id int) (*cte, error) {
+	if c := r.ctes[id]; c != nil {
+		return c, nil
+	}
+	for i := range r.plan.CTEs {
+		def := &r.plan.CTEs[i]
+		if def.ID != id {
+			continue
+		}
+		if r.ctes == nil {
+			r.ctes = map[int]*cte{}
+		}
+		ts := columnTypes(def.Plan)
+		c := &cte{run: r, def: def, rows: newRowStore(&r.mem, ts)}
+		if def.Recursive != nil && !def.UnionAll {
+			c.seen = newKeyTable(&r.mem, ts)
+		}
+		r.ctes[id] = c
+		return c, nil
+	}
+	return nil, sqlerr.New(sqlerr.InternalError, "no WITH query with number %d", id)
+}
+
+// runModifying runs the WITH queries that modify, in their order and to the end, whether or not
+// anybody reads them.
+func (r *run) runModifying(ctx context.Context) error {
+	for i := range r.plan.CTEs {
+		if !r.plan.CTEs[i].Modifies {
+			continue
+		}
+		c, err := r.cteByID(r.plan.CTEs[i].ID)
+		if err != nil {
+			return err
+		}
+		for more := true; more; {
+			if more, err = c.more(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// more adds rows, or reports that there are no more.
+func (c *cte) more(ctx context.Context) (bool, error) {
+	if c.ended || c.err != nil {
+		return false, c.err
+	}
+	more, err := c.advance(ctx)
+	c.err = err
+	if !more && err == nil {
+		c.ended = true
+		c.err = c.closeOps()
+	}
+	return more, c.err
+}
+
+func (c *cte) advance(ctx context.Context) (bool, error) {
+	if !c.opened {
+		if err := c.open(ctx); err != nil {
+			return false, err
+		}
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		op := c.first
+		if c.working {
+			op = c.step
+		}
+		b, err := op.Next(ctx)
+		if err != nil {
+			return false, err
+		}
+		if b != nil {
+			n, err := c.add(b)
+			if n > 0 || err != nil {
+				return err == nil, err
+			}
+			continue
+		}
+		if c.step == nil {
+			return false, nil
+		}
+		// A round has ended: its rows are the next one's work table.
+		if c.working {
+			c.round = c.fresh
+		}
+		if c.fresh = c.rows.len; c.fresh == c.round {
+			return false, nil
+		}
+		c.working = true
+		if err := c.step.Open(ctx); err != nil {
+			return false, err
+		}
+	}
+}
+
+func (c *cte) open(ctx context.Context) (err error) {
+	c.opened = true
+	if c.first, err = c.run.build(c.def.Plan); err != nil {
+		return err
+	}
+	if c.def.Recursive != nil {
+		if c.step, err = c.run.build(c.def.Recursive); err != nil {
+			return err
+		}
+	}
+	return c.first.Open(ctx)
+}
+
+// add appends the rows of b; for UNION only those that were not there before.
+func (c *cte) add(b *types.Batch) (n int, err error) {
+	sel := selection(b)
+	if c.seen != nil {
+		if c.sel, c.found, err = c.seen.addNew(b.Cols, sel, c.sel, c.found); err != nil {
+			return 0, err
+		}
+		sel = c.sel
+	}
+	return len(sel), c.rows.add(b.Cols, sel)
+}
+
+func (c *cte) closeOps() error {
+	var ops []operator
+	for _, op := range []operator{c.first, c.step} {
+		if op != nil {
+			ops = append(ops, op)
+		}
+	}
+	return closeAll(ops...)
+}
+
+func (c *cte) close() {
+	c.closeOps()
+	c.rows.free()
+	if c.seen != nil {
+		c.seen.free()
+	}
+}
+
+// cteScan reads a WITH query; with work set, it reads the last round's rows within the recursive
+// term.
+type cteScan struct {
+	run  *run
+	id   int
+	work bool
+	c    *cte
+	at   int
+	view types.Batch
+}
+
+func (r *run) buildCTEScan(n *physical.CTEScan) (operator, error) {
+	return &cteScan{run: r, id: n.ID, work: n.WorkTable}, nil
+}
+
+func (s *cteScan) Open(context.Context) error {
+	c, err := s.run.cteByID(s.id)
+	if err != nil {
+		return err
+	}
+	s.c, s.at = c, 0
+	if s.work {
+		s.at = c.round
+	}
+	return nil
+}
+
+func (s *cteScan) Close() error { return nil }
+
+func (s *cteScan) Next(ctx context.Context) (*types.Batch, error) {
+	c := s.c
+	if s.work {
+		if s.at >= c.fresh || !c.rows.view(&s.view, s.at) {
+			return nil, nil
+		}
+		if s.at+s.view.Len > c.fresh {
+			s.view.Sel = firstRows(c.fresh - s.at)
+		}
+		s.at += s.view.Len
+		return &s.view, nil
+	}
+	for s.at >= c.rows.len {
+		more, err := c.more(ctx)
+		if err != nil || !more {
+			return nil, err
+		}
+	}
+	c.rows.view(&s.view, s.at)
+	s.at += s.view.Len
+	return &s.view, nil
+}

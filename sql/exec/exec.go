@@ -1,0 +1,200 @@
+package exec
+
+import (
+	"context"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
+)
+
+// Env is what a statement runs in.
+type Env struct {
+	Tx      *txn.Txn
+	RowIDs  table.RowIDs
+	Runtime *expr.Runtime
+	// Virtual gives the rows of a virtual table, all its columns in order.
+	Virtual func(ctx context.Context, d *table.Desc, emit func(row []types.Datum) error) error
+	// MemoryLimit bounds the bytes that sorts, joins and aggregates of the statement hold; 0: no bound.
+	MemoryLimit int64
+	// Stats asks for rows and times of each node, for EXPLAIN ANALYZE.
+	Stats bool
+}
+
+// Cursor is a running statement. It belongs to one goroutine at a time.
+type Cursor struct {
+	run  *run
+	plan *physical.Plan
+	root operator
+	mods bool // the modifying WITH queries have run
+}
+
+// Open builds the operators of a plan and opens them. Nothing is read before the first Next, where
+// a statement that modifies runs to its end and keeps the rows of RETURNING. Requires: params has
+// as many values as plan.ParamTypes, of these types.
+func Open(ctx context.Context, env *Env, plan *physical.Plan, params []types.Datum) (*Cursor, error) {
+	if len(params) != len(plan.ParamTypes) {
+		return nil, sqlerr.New(sqlerr.ProtocolViolation,
+			"bind message supplies %d parameters, but prepared statement requires %d",
+			len(params), len(plan.ParamTypes))
+	}
+	r := newRun(env, plan, params)
+	root, err := r.build(plan.Root)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cursor{run: r, plan: plan, root: root}
+	if err := root.Open(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Columns are the columns of the result.
+func (c *Cursor) Columns() []physical.Column { return c.plan.Root.Columns() }
+
+// Next returns the next rows, or nil at the end. The batch is valid until the next call.
+func (c *Cursor) Next(ctx context.Context) (*types.Batch, error) {
+	if !c.mods {
+		c.mods = true
+		if err := c.run.runModifying(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		b, err := c.root.Next(ctx)
+		if err != nil || b == nil || b.Rows() > 0 {
+			return b, err
+		}
+	}
+}
+
+// RowsAffected is the number of rows that the main INSERT, UPDATE or DELETE has changed so far.
+func (c *Cursor) RowsAffected() int64 {
+	if m, ok := unwrap(c.root).(interface{ affected() int64 }); ok {
+		return m.affected()
+	}
+	return 0
+}
+
+// NodeStats tells how often a node was run, and what it returned, with Env.Stats.
+func (c *Cursor) NodeStats(n physical.Node) (rows, loops int64, elapsed time.Duration, ok bool) {
+	s, ok := c.run.stats[n]
+	if !ok || s.loops == 0 {
+		return 0, 0, 0, false
+	}
+	return s.rows, s.loops, s.elapsed, true
+}
+
+// Close ends the statement. It may be called more than once.
+func (c *Cursor) Close() error {
+	err := c.root.Close()
+	c.run.close()
+	return err
+}
+
+// operator is a running node.
+type operator interface {
+	// Open makes the operator ready to return its rows from the first on.
+	Open(ctx context.Context) error
+	// Next returns the next batch, nil at the end. It may return batches without rows.
+	Next(ctx context.Context) (*types.Batch, error)
+	Close() error
+}
+
+// run is what the operators of one statement share.
+type run struct {
+	env   *Env
+	plan  *physical.Plan
+	ev    eval.Context
+	mem   budget
+	ctes  map[int]*cte
+	subs  map[*expr.Subquery]*subquery
+	stats map[physical.Node]*nodeStats
+	// ctx is the context of the Next that is being served: expressions that run subqueries need it
+	// and have no argument for it.
+	ctx context.Context
+}
+
+func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
+	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit}}
+	r.ev = eval.Context{Runtime: env.Runtime, Params: params, Subquery: r}
+	if r.ev.Runtime == nil {
+		r.ev.Runtime = &expr.Runtime{Format: types.DefaultFormat}
+	}
+	if plan.Slots > 0 {
+		r.ev.Vars = make([]types.Datum, plan.Slots)
+	}
+	if env.Stats {
+		r.stats = map[physical.Node]*nodeStats{}
+	}
+	return r
+}
+
+// context returns the context for what an expression starts.
+func (r *run) context() context.Context {
+	if r.ctx != nil {
+		return r.ctx
+	}
+	return context.Background()
+}
+
+func (r *run) close() {
+	for _, s := range r.subs {
+		s.close()
+	}
+	for _, c := range r.ctes {
+		c.close()
+	}
+}
+
+// compileAll compiles expressions.
+func compileAll(es []expr.Expr) ([]*eval.Program, error) {
+	ps := make([]*eval.Program, len(es))
+	for i, e := range es {
+		p, err := eval.Compile(e)
+		if err != nil {
+			return nil, err
+		}
+		ps[i] = p
+	}
+	return ps, nil
+}
+
+// compileOptional compiles e, or returns nil for nil.
+func compileOptional(e expr.Expr) (*eval.Program, error) {
+	if e == nil {
+		return nil, nil
+	}
+	return eval.Compile(e)
+}
+
+// scalar computes an expression that sees no columns.
+func (r *run) scalar(p *eval.Program) (types.Datum, error) { return p.EvalRow(&r.ev, nil) }
+
+// columnTypes are the types of a node's columns.
+func columnTypes(n physical.Node) []*types.Type {
+	cols := n.Columns()
+	ts := make([]*types.Type, len(cols))
+	for i := range cols {
+		ts[i] = cols[i].Type
+	}
+	return ts
+}
+
+func programTypes(ps []*eval.Program) []*types.Type {
+	ts := make([]*types.Type, len(ps))
+	for i, p := range ps {
+		ts[i] = p.Type()
+	}
+	return ts
+}

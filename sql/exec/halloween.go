@@ -1,0 +1,179 @@
+package exec
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+)
+
+// singleScan returns the scan at the bottom of a node that passes rows of one scan on, each at most
+// once, or nil.
+func singleScan(n physical.Node) *physical.Scan {
+	for {
+		switch t := n.(type) {
+		case *physical.Scan:
+			return t
+		case *physical.Filter:
+			n = t.Child
+		case *physical.Project:
+			n = t.Child
+		case *physical.Limit:
+			n = t.Child
+		case *physical.Sort:
+			n = t.Child
+		case *physical.LockRows:
+			n = t.Child
+		default:
+			return nil
+		}
+	}
+}
+
+// streams says whether rows may be written while n is still being read: everything below it is read
+// by one iterator, which does not see what is written after it was opened, and no expression reads a
+// table.
+func streams(n physical.Node, exprs []expr.Expr) bool {
+	s := singleScan(n)
+	if s == nil || len(s.Ranges) > 1 {
+		return false
+	}
+	for _, e := range exprs {
+		if hasSubquery(e) {
+			return false
+		}
+	}
+	return !anyExpr(n, hasSubquery)
+}
+
+func hasSubquery(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(e expr.Expr) bool {
+		_, sub := e.(*expr.Subquery)
+		found = found || sub
+		return !found
+	})
+	return found
+}
+
+// readsTable says whether running n, or the subqueries in its expressions, may read a table.
+func readsTable(n physical.Node, id table.ID) bool {
+	switch t := n.(type) {
+	case *physical.Scan:
+		if t.Table.ID == id {
+			return true
+		}
+	case *physical.CTEScan:
+		return true // read as far as asked for: what it reads is not looked into
+	case *physical.IndexJoin:
+		if t.Inner.Table.ID == id {
+			return true
+		}
+	}
+	for _, c := range n.Children() {
+		if readsTable(c, id) {
+			return true
+		}
+	}
+	return nodeExprs(n, func(e expr.Expr) bool {
+		found := false
+		expr.Walk(e, func(e expr.Expr) bool {
+			if sq, ok := e.(*expr.Subquery); ok && !found {
+				plan, _ := sq.Plan.(physical.Node)
+				found = plan == nil || readsTable(plan, id)
+			}
+			return !found
+		})
+		return found
+	})
+}
+
+// anyExpr says whether fn holds for some expression of n or a node below it.
+func anyExpr(n physical.Node, fn func(expr.Expr) bool) bool {
+	if nodeExprs(n, fn) {
+		return true
+	}
+	for _, c := range n.Children() {
+		if anyExpr(c, fn) {
+			return true
+		}
+	}
+	return false
+}
+
+// nodeExprs says whether fn holds for some expression of n itself.
+func nodeExprs(n physical.Node, fn func(expr.Expr) bool) bool {
+	any := func(es ...expr.Expr) bool {
+		for _, e := range es {
+			if e != nil && fn(e) {
+				return true
+			}
+		}
+		return false
+	}
+	keys := func(ks []physical.SortKey) bool {
+		for _, k := range ks {
+			if any(k.Expr) {
+				return true
+			}
+		}
+		return false
+	}
+	switch t := n.(type) {
+	case *physical.Scan:
+		for _, r := range t.Ranges {
+			if any(r.Eq...) || any(r.Low, r.High) {
+				return true
+			}
+		}
+		return any(t.Filter)
+	case *physical.VirtualScan:
+		return any(t.Filter)
+	case *physical.Values:
+		for _, row := range t.Rows {
+			if any(row...) {
+				return true
+			}
+		}
+	case *physical.FuncScan:
+		return any(t.Args...) || any(t.Scalar)
+	case *physical.Filter:
+		return any(t.Cond)
+	case *physical.Project:
+		return any(t.Exprs...)
+	case *physical.ProjectSet:
+		for _, it := range t.Items {
+			if any(it.Expr) || any(it.Args...) {
+				return true
+			}
+		}
+	case *physical.HashJoin:
+		return any(t.LeftKeys...) || any(t.RightKeys...) || any(t.Cond)
+	case *physical.NestLoop:
+		return any(t.Cond)
+	case *physical.IndexJoin:
+		return any(t.Keys...) || any(t.Cond)
+	case *physical.Apply:
+		return any(t.Args...) || any(t.Cond)
+	case *physical.Sort:
+		return keys(t.Keys) || any(t.Top)
+	case *physical.Limit:
+		return any(t.Count, t.Offset)
+	case *physical.Distinct:
+		return any(t.On...)
+	case *physical.Aggregate:
+		for _, a := range t.Aggs {
+			if any(a.Args...) || any(a.Direct...) || any(a.Filter) || keys(a.OrderBy) {
+				return true
+			}
+		}
+		return any(t.GroupBy...)
+	case *physical.Window:
+		for _, c := range t.Calls {
+			if any(c.Args...) || any(c.Frame.Start, c.Frame.End) {
+				return true
+			}
+		}
+		return any(t.PartitionBy...) || keys(t.OrderBy)
+	}
+	return false
+}

@@ -1,0 +1,170 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// lookupRows is how many left rows are looked up at once: each may find many.
+const lookupRows = 128
+
+// indexJoin looks the rows of its right side up by an index.
+type indexJoin struct {
+	run    *run
+	left   operator
+	inner  *physical.Scan
+	index  *table.Index // nil: the rows
+	keys   []*eval.Program
+	filter *eval.Program
+	pair   *pairing
+	stats  *nodeStats // of the inner scan
+	vecs   []*types.Vec
+	at     int
+	values []types.Datum
+	rows   [][]types.Datum // keys of one lookup
+	from   []int32         // left rows of these keys
+	which  []int32
+	found  *types.Batch
+	sel    []int32
+}
+
+func (r *run) buildIndexJoin(n *physical.IndexJoin) (operator, error) {
+	switch n.Kind {
+	case physical.Inner, physical.Left, physical.Semi, physical.Anti:
+	default:
+		return nil, sqlerr.New(sqlerr.InternalError, "index join cannot be %s", n.Kind)
+	}
+	left, err := r.build(n.Left)
+	if err != nil {
+		return nil, err
+	}
+	j := &indexJoin{run: r, left: left, inner: n.Inner, index: n.Inner.Index}
+	if j.index != nil && j.index.ID == table.RowIndexID {
+		j.index = nil
+	}
+	if j.keys, err = compileAll(n.Keys); err != nil {
+		return nil, err
+	}
+	if j.filter, err = compileOptional(n.Inner.Filter); err != nil {
+		return nil, err
+	}
+	inner := columnTypes(n.Inner)
+	if j.pair, err = newPairing(r, n.Kind, n.Cond, columnTypes(n.Left), inner); err != nil {
+		return nil, err
+	}
+	j.found = types.NewBatchCap(inner, 0)
+	if r.stats != nil {
+		j.stats = &nodeStats{}
+		r.stats[n.Inner] = j.stats
+	}
+	return j, nil
+}
+
+func (j *indexJoin) Open(ctx context.Context) error {
+	j.pair.batch = nil
+	return j.left.Open(ctx)
+}
+
+func (j *indexJoin) Close() error {
+	j.pair.batch = nil
+	return j.left.Close()
+}
+
+func (j *indexJoin) Next(ctx context.Context) (*types.Batch, error) {
+	p := j.pair
+	for {
+		if p.batch == nil {
+			b, err := j.left.Next(ctx)
+			if err != nil || b == nil {
+				return nil, err
+			}
+			j.run.ctx = ctx
+			p.start(b)
+			j.at = 0
+			if j.vecs, err = j.run.evalKeys(j.keys, b, j.vecs); err != nil {
+				return nil, err
+			}
+		}
+		j.run.ctx = ctx
+		if err := j.candidates(ctx); err != nil {
+			return nil, err
+		}
+		out, err := p.emit()
+		if p.done == len(p.sel) {
+			p.batch = nil
+		}
+		if err != nil || out != nil {
+			return out, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// candidates looks the next left rows up.
+func (j *indexJoin) candidates(ctx context.Context) error {
+	p := j.pair
+	upTo := min(len(p.sel), j.at+lookupRows)
+	j.collect(p.sel[j.at:upTo])
+	j.at, p.done = upTo, upTo
+	j.found.Reset()
+	p.rights = j.found.Cols
+	if len(j.rows) == 0 {
+		return nil
+	}
+	j.which = j.which[:0]
+	err := table.Lookup(ctx, j.run.env.Tx, j.inner.Table, j.index, j.inner.Out, j.rows, j.found, &j.which)
+	if err != nil {
+		return err
+	}
+	j.count()
+	sel := firstRows(j.found.Len)
+	if j.filter != nil && len(sel) > 0 {
+		if j.sel == nil {
+			j.sel = make([]int32, 0, len(sel))
+		}
+		if j.sel, err = j.filter.EvalBool(&j.run.ev, j.found, nil, j.sel); err != nil {
+			return err
+		}
+		sel = j.sel
+	}
+	for _, r := range sel {
+		p.add(j.from[j.which[r]], r)
+	}
+	return nil
+}
+
+// collect makes the keys of left rows; a NULL in a key equals nothing.
+func (j *indexJoin) collect(sel []int32) {
+	j.rows, j.from, j.values = j.rows[:0], j.from[:0], j.values[:0]
+	width := len(j.vecs)
+	if cap(j.values) < len(sel)*width {
+		j.values = make([]types.Datum, 0, len(sel)*width)
+	}
+next:
+	for _, l := range sel {
+		at := len(j.values)
+		for _, v := range j.vecs {
+			if v.HasNull && v.Nulls[l] {
+				j.values = j.values[:at]
+				continue next
+			}
+			j.values = append(j.values, v.Get(int(l)))
+		}
+		j.rows = append(j.rows, j.values[at:len(j.values):len(j.values)])
+		j.from = append(j.from, l)
+	}
+}
+
+func (j *indexJoin) count() {
+	if j.stats != nil {
+		j.stats.loops += int64(len(j.rows))
+		j.stats.rows += int64(j.found.Len)
+	}
+}

@@ -1,0 +1,200 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// insert writes its child's rows.
+type insert struct {
+	modification
+	stored   bool // the child is read to its end before anything is written
+	conflict *onConflict
+	row      []types.Datum
+}
+
+// onConflict is a compiled ON CONFLICT clause.
+type onConflict struct {
+	node  *physical.OnConflict
+	set   []*eval.Program
+	where *eval.Program
+	pair  []types.Datum // the existing row, then the excluded one
+	next  []types.Datum
+}
+
+func (r *run) buildInsert(n *physical.Insert) (operator, error) {
+	m, err := r.newModification(n.Child, n.Table, n.Checks, n.Returning)
+	if err != nil {
+		return nil, err
+	}
+	i := &insert{modification: *m, stored: readsTable(n.Child, n.Table.ID)}
+	i.row = make([]types.Datum, len(n.Table.Columns))
+	if n.OnConflict == nil {
+		return i, nil
+	}
+	c := &onConflict{node: n.OnConflict}
+	for _, s := range n.OnConflict.Set {
+		p, err := eval.Compile(s.Expr)
+		if err != nil {
+			return nil, err
+		}
+		c.set = append(c.set, p)
+	}
+	if c.where, err = compileOptional(n.OnConflict.Where); err != nil {
+		return nil, err
+	}
+	i.conflict = c
+	return i, nil
+}
+
+func (i *insert) Next(ctx context.Context) (*types.Batch, error) {
+	if !i.done {
+		i.done = true
+		if err := i.all(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return i.output(ctx)
+}
+
+func (i *insert) all(ctx context.Context) error {
+	if !i.stored {
+		return eachBatch(ctx, i.child, i.batch)
+	}
+	return i.run.storeThen(ctx, i.child, i.batch)
+}
+
+// eachBatch hands the batches of an operator to fn.
+func eachBatch(ctx context.Context, op operator, fn func(context.Context, *types.Batch) error) error {
+	for {
+		b, err := op.Next(ctx)
+		if err != nil || b == nil {
+			return err
+		}
+		if b.Rows() > 0 {
+			if err := fn(ctx, b); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// storeThen reads an operator to its end, and then hands the rows to fn.
+func (r *run) storeThen(ctx context.Context, op operator, fn func(context.Context, *types.Batch) error) error {
+	var store *rowStore
+	err := eachBatch(ctx, op, func(_ context.Context, b *types.Batch) error {
+		if store == nil {
+			ts := make([]*types.Type, len(b.Cols))
+			for i, c := range b.Cols {
+				ts[i] = c.Type
+			}
+			store = newRowStore(&r.mem, ts)
+		}
+		return store.addBatch(b)
+	})
+	if err != nil || store == nil {
+		return err
+	}
+	defer store.free()
+	return store.each(ctx, fn)
+}
+
+// each hands the stored rows to fn in batches.
+func (s *rowStore) each(ctx context.Context, fn func(context.Context, *types.Batch) error) error {
+	var view types.Batch
+	for at := 0; s.view(&view, at); at += view.Len {
+		if err := fn(ctx, &view); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *insert) batch(ctx context.Context, b *types.Batch) error {
+	i.run.ctx = ctx
+	for _, r := range selection(b) {
+		readRow(b.Cols, int(r), i.row)
+		if err := i.one(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one inserts i.row.
+func (i *insert) one(ctx context.Context) error {
+	if err := i.verify(i.row); err != nil {
+		return err
+	}
+	if i.conflict != nil {
+		if resolved, err := i.resolve(ctx); resolved || err != nil {
+			return err
+		}
+	}
+	if err := i.writer.Insert(ctx, i.run.env.Tx, i.row); err != nil {
+		return err
+	}
+	if i.conflict != nil && i.conflict.node.Update {
+		if _, err := i.touch(i.row); err != nil {
+			return err
+		}
+	}
+	i.rows++
+	return i.emit(i.row)
+}
+
+// resolve applies ON CONFLICT when a row with the same key exists.
+func (i *insert) resolve(ctx context.Context) (bool, error) {
+	c := i.conflict
+	if err := i.writer.CheckNulls(i.row); err != nil {
+		return false, err
+	}
+	existing, _, found, err := i.writer.Conflict(ctx, i.run.env.Tx, i.row, c.node.Arbiters)
+	if err != nil || !found {
+		return false, err
+	}
+	if !c.node.Update {
+		return true, nil
+	}
+	if i.isTouched(existing) {
+		return true, sqlerr.New(sqlerr.CardinalityViolation,
+			"ON CONFLICT DO UPDATE command cannot affect row a second time").
+			WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+	}
+	c.pair = append(append(c.pair[:0], existing...), i.row...)
+	if c.where != nil {
+		d, err := c.where.EvalRow(&i.run.ev, c.pair)
+		if err != nil || !d.Bool() {
+			return true, err
+		}
+	}
+	c.next = append(c.next[:0], existing...)
+	for k, p := range c.set {
+		d, err := p.EvalRow(&i.run.ev, c.pair)
+		if err != nil {
+			return true, err
+		}
+		c.next[c.node.Set[k].Column] = d
+	}
+	if err := i.verify(c.next); err != nil {
+		return true, err
+	}
+	if err := i.writer.Update(ctx, i.run.env.Tx, existing, c.next); err != nil {
+		return true, err
+	}
+	if _, err := i.touch(c.next); err != nil {
+		return true, err
+	}
+	i.rows++
+	return true, i.emit(c.next)
+}

@@ -1,0 +1,167 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// modification is what INSERT, UPDATE and DELETE share: on the first Next they read their child and
+// write, all of it, and then return the rows of RETURNING.
+type modification struct {
+	run       *run
+	child     operator
+	desc      *table.Desc
+	writer    *table.Writer
+	checks    []check
+	returning []*eval.Program
+	returned  *rowStore
+	rows      int64
+	done      bool
+	at        int
+	view      types.Batch
+	result    []types.Datum
+	touched   *keyTable    // row keys that the statement has written
+	key       *types.Batch // one row key
+	keyCols   []int        // ordinals of the row key
+	numbers   []int32
+}
+
+type check struct {
+	name string
+	cond *eval.Program
+}
+
+func (r *run) newModification(child physical.Node, d *table.Desc, checks []physical.Check, returning []expr.Expr) (*modification, error) {
+	op, err := r.build(child)
+	if err != nil {
+		return nil, err
+	}
+	m := &modification{run: r, child: op, desc: d, writer: table.NewWriter(d, r.env.RowIDs)}
+	for _, c := range checks {
+		p, err := eval.Compile(c.Cond)
+		if err != nil {
+			return nil, err
+		}
+		m.checks = append(m.checks, check{name: c.Name, cond: p})
+	}
+	if returning == nil {
+		return m, nil
+	}
+	if m.returning, err = compileAll(returning); err != nil {
+		return nil, err
+	}
+	m.returned = newRowStore(&r.mem, programTypes(m.returning))
+	m.result = make([]types.Datum, len(returning))
+	return m, nil
+}
+
+func (m *modification) affected() int64 { return m.rows }
+
+func (m *modification) Open(ctx context.Context) error {
+	m.rows, m.done, m.at = 0, false, 0
+	if m.returned != nil {
+		m.returned.reset()
+	}
+	if m.touched != nil {
+		m.touched.reset()
+	}
+	return m.child.Open(ctx)
+}
+
+func (m *modification) Close() error {
+	if m.returned != nil {
+		m.returned.free()
+	}
+	if m.touched != nil {
+		m.touched.free()
+	}
+	return m.child.Close()
+}
+
+// output returns the rows of RETURNING.
+func (m *modification) output(ctx context.Context) (*types.Batch, error) {
+	if m.returned == nil || !m.returned.view(&m.view, m.at) {
+		return nil, nil
+	}
+	m.at += m.view.Len
+	return &m.view, ctx.Err()
+}
+
+// emit keeps the RETURNING of a row.
+func (m *modification) emit(row []types.Datum) error {
+	if m.returned == nil {
+		return nil
+	}
+	for i, p := range m.returning {
+		d, err := p.EvalRow(&m.run.ev, row)
+		if err != nil {
+			return err
+		}
+		m.result[i] = d
+	}
+	return m.returned.addRow(m.result)
+}
+
+// verify tests the constraints of a new row other than the unique ones.
+func (m *modification) verify(row []types.Datum) error {
+	if len(m.checks) == 0 {
+		return nil // the writer looks for NULLs itself
+	}
+	if err := m.writer.CheckNulls(row); err != nil {
+		return err
+	}
+	for i := range m.checks {
+		d, err := m.checks[i].cond.EvalRow(&m.run.ev, row)
+		if err != nil {
+			return err
+		}
+		if !d.Null && d.I == 0 { // NULL passes
+			return table.CheckViolation(m.desc, m.checks[i].name, row)
+		}
+	}
+	return nil
+}
+
+// rowKey returns the ordinals of the columns that form the row key, and their types.
+func rowKey(d *table.Desc) (cols []int, ts []*types.Type) {
+	for _, k := range d.RowKey {
+		i := d.ColumnByID(k.ColumnID)
+		cols = append(cols, i)
+		ts = append(ts, d.Columns[i].Type)
+	}
+	return cols, ts
+}
+
+// touch notes that the statement has written row, and says whether it had not before.
+func (m *modification) touch(row []types.Datum) (first bool, err error) {
+	if m.touched == nil {
+		cols, ts := rowKey(m.desc)
+		m.keyCols, m.touched = cols, newKeyTable(&m.run.mem, ts)
+		m.key = types.NewBatchCap(ts, 1)
+	}
+	m.key.Reset()
+	for i, c := range m.keyCols {
+		m.key.Cols[i].Append(row[c])
+	}
+	n := m.touched.len()
+	m.numbers, err = m.touched.add(m.key.Cols, firstRows(1), m.numbers)
+	return m.touched.len() > n, err
+}
+
+// isTouched says whether the statement has written row.
+func (m *modification) isTouched(row []types.Datum) bool {
+	if m.touched == nil {
+		return false
+	}
+	m.key.Reset()
+	for i, c := range m.keyCols {
+		m.key.Cols[i].Append(row[c])
+	}
+	m.numbers = m.touched.find(m.key.Cols, firstRows(1), m.numbers)
+	return m.numbers[0] >= 0
+}

@@ -1,0 +1,190 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// nestLoop keeps the right side in memory and tests every pair.
+type nestLoop struct {
+	run         *run
+	kind        physical.JoinKind
+	left, right operator
+	pair        *pairing
+	store       *rowStore
+	built       bool
+	at          int // position in the left selection
+	row         int // right row to continue with
+	rest        int
+
+	// With keys, pairs are left out whose keys surely differ: see newNullAntiJoin.
+	leftKeys, rightKeys []*eval.Program
+	keys                *rowStore
+	vecs                []*types.Vec
+}
+
+func (r *run) buildNestLoop(n *physical.NestLoop) (operator, error) {
+	left, err := r.build(n.Left)
+	if err != nil {
+		return nil, err
+	}
+	right, err := r.build(n.Right)
+	if err != nil {
+		return nil, err
+	}
+	j := &nestLoop{run: r, kind: n.Kind, left: left, right: right}
+	if j.pair, err = newPairing(r, n.Kind, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
+		return nil, err
+	}
+	j.store = newRowStore(&r.mem, columnTypes(n.Right))
+	return j, nil
+}
+
+// newNullAntiJoin makes the join for a NOT IN of several columns, or with a further condition that
+// says which right rows are in the list: a left row is returned unless some right row of the list
+// is equal to it or, for its NULLs, might be. No hash table finds the latter.
+func (r *run) newNullAntiJoin(h *hashJoin, n *physical.HashJoin) (operator, error) {
+	j := &nestLoop{run: r, kind: physical.Anti, left: h.left, right: h.right,
+		leftKeys: h.leftKeys, rightKeys: h.rightKeys}
+	var err error
+	if j.pair, err = newPairing(r, physical.Anti, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
+		return nil, err
+	}
+	j.store = newRowStore(&r.mem, columnTypes(n.Right))
+	j.keys = newRowStore(&r.mem, programTypes(h.rightKeys))
+	return j, nil
+}
+
+func (j *nestLoop) Open(ctx context.Context) error {
+	j.forget()
+	if err := j.left.Open(ctx); err != nil {
+		return err
+	}
+	return j.right.Open(ctx)
+}
+
+func (j *nestLoop) forget() {
+	j.built, j.rest = false, 0
+	j.store.reset()
+	if j.keys != nil {
+		j.keys.reset()
+	}
+	j.pair.batch = nil
+}
+
+func (j *nestLoop) Close() error {
+	j.forget()
+	j.store.free()
+	return closeAll(j.left, j.right)
+}
+
+func (j *nestLoop) build(ctx context.Context) error {
+	for {
+		b, err := j.right.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			break
+		}
+		if err := j.store.addBatch(b); err != nil {
+			return err
+		}
+		if j.keys != nil {
+			j.run.ctx = ctx
+			if j.vecs, err = j.run.evalKeys(j.rightKeys, b, j.vecs); err != nil {
+				return err
+			}
+			if err := j.keys.add(j.vecs, selection(b)); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	j.built = true
+	j.pair.rights = j.store.cols
+	j.pair.expectRight(j.store.len)
+	return nil
+}
+
+func (j *nestLoop) Next(ctx context.Context) (*types.Batch, error) {
+	if !j.built {
+		if err := j.build(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p := j.pair
+	for {
+		if p.batch == nil {
+			b, err := j.left.Next(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if b == nil {
+				return p.unmatched(&j.rest), nil
+			}
+			p.start(b)
+			j.at, j.row = 0, 0
+			if j.keys != nil {
+				if j.vecs, err = j.run.evalKeys(j.leftKeys, b, j.vecs); err != nil {
+					return nil, err
+				}
+			}
+		}
+		j.run.ctx = ctx
+		j.candidates()
+		out, err := p.emit()
+		if p.done == len(p.sel) {
+			p.batch = nil
+		}
+		if err != nil || out != nil {
+			return out, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (j *nestLoop) candidates() {
+	p := j.pair
+	for ; j.at < len(p.sel); j.at++ {
+		l, n := p.sel[j.at], j.store.len
+		if p.settled(j.at) {
+			j.row = n
+		} else if p.leftOnly() && p.cond == nil && j.keys == nil {
+			n = min(n, 1)
+		}
+		for ; j.row < n; j.row++ {
+			if p.full() {
+				p.done = j.at
+				return
+			}
+			if j.keys == nil || j.mayEqual(int(l), j.row) {
+				p.add(l, int32(j.row))
+			}
+		}
+		j.row = 0
+	}
+	p.done = len(p.sel)
+}
+
+// mayEqual says whether the keys of a left and a right row are equal or, for a NULL, not known to
+// differ.
+func (j *nestLoop) mayEqual(l, r int) bool {
+	for i, v := range j.vecs {
+		k := j.keys.cols[i]
+		if v.HasNull && v.Nulls[l] || k.HasNull && k.Nulls[r] {
+			continue
+		}
+		if !equalEntries(v, l, k, r) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,71 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// project computes expressions over its child's batches. Columns that are only passed on are shared
+// with the child.
+type project struct {
+	run   *run
+	child operator
+	exprs []*eval.Program
+	own   []types.Vec // results of the expressions that compute
+	out   types.Batch
+}
+
+func (r *run) buildProject(n *physical.Project) (operator, error) {
+	child, err := r.build(n.Child)
+	if err != nil {
+		return nil, err
+	}
+	exprs, err := compileAll(n.Exprs)
+	if err != nil {
+		return nil, err
+	}
+	return &project{run: r, child: child, exprs: exprs}, nil
+}
+
+func (p *project) Open(ctx context.Context) error { return p.child.Open(ctx) }
+func (p *project) Close() error                   { return p.child.Close() }
+
+func (p *project) Next(ctx context.Context) (*types.Batch, error) {
+	b, err := p.child.Next(ctx)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	p.run.ctx = ctx
+	if p.out.Cols == nil {
+		p.out.Cols = make([]*types.Vec, len(p.exprs))
+		p.own = make([]types.Vec, len(p.exprs))
+	}
+	if b.Rows() == 0 {
+		return p.empty(), nil
+	}
+	for i, e := range p.exprs {
+		if c, ok := e.Column(); ok {
+			p.out.Cols[i] = b.Cols[c]
+			continue
+		}
+		p.out.Cols[i] = &p.own[i]
+		if err := e.Eval(&p.run.ev, b, b.Sel, &p.own[i]); err != nil {
+			return nil, err
+		}
+	}
+	p.out.Len, p.out.Sel = b.Len, b.Sel
+	return &p.out, nil
+}
+
+// empty is a batch without rows: expressions need not run for it.
+func (p *project) empty() *types.Batch {
+	for i, e := range p.exprs {
+		p.own[i].Reset(e.Type())
+		p.out.Cols[i] = &p.own[i]
+	}
+	p.out.Len, p.out.Sel = 0, nil
+	return &p.out
+}

@@ -1,0 +1,216 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// scan reads a table or an index, all of it or sections. Point reads take a path of their own
+// (point.go).
+type scan struct {
+	run     *run
+	node    *physical.Scan
+	index   *table.Index // nil: the rows
+	ranges  []scanRange
+	filter  *eval.Program
+	started bool
+	ended   bool
+	scanner *table.Scanner
+	batch   *types.Batch
+	sel     []int32
+	out     types.Batch
+	row     []types.Datum
+}
+
+// scanRange is a physical.Range ready to be evaluated.
+type scanRange struct {
+	eq        []scalarExpr
+	low, high scalarExpr
+	node      *physical.Range
+}
+
+func (r *run) buildScan(n *physical.Scan) (operator, error) {
+	s := &scan{run: r, node: n, index: n.Index}
+	if s.index != nil && s.index.ID == table.RowIndexID {
+		s.index = nil
+	}
+	if n.Filter != nil {
+		p, err := eval.Compile(n.Filter)
+		if err != nil {
+			return nil, err
+		}
+		s.filter = p
+	}
+	if n.Ranges != nil {
+		s.ranges = make([]scanRange, len(n.Ranges))
+		for i := range n.Ranges {
+			g := &n.Ranges[i]
+			s.ranges[i] = scanRange{eq: scalarExprs(g.Eq), low: scalarExpr{e: g.Low},
+				high: scalarExpr{e: g.High}, node: g}
+		}
+	}
+	return s, nil
+}
+
+func (s *scan) Open(context.Context) error {
+	s.started, s.ended = false, false
+	return s.release()
+}
+
+func (s *scan) Close() error {
+	s.started, s.ended = true, true
+	return s.release()
+}
+
+func (s *scan) release() error {
+	if s.scanner == nil {
+		return nil
+	}
+	err := s.scanner.Close()
+	s.scanner = nil
+	return err
+}
+
+func (s *scan) Next(ctx context.Context) (*types.Batch, error) {
+	s.run.ctx = ctx
+	if !s.started {
+		s.started = true
+		if b, done, err := s.start(ctx); done || err != nil {
+			s.ended = true
+			return b, err
+		}
+	}
+	for !s.ended {
+		more, err := s.scanner.Next(ctx, s.batch)
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			s.ended = true
+			return nil, s.release()
+		}
+		b, err := s.narrow(s.batch)
+		if err != nil || b != nil {
+			return b, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// narrow applies the filter; nil when nothing passes.
+func (s *scan) narrow(b *types.Batch) (*types.Batch, error) {
+	if s.filter == nil {
+		return b, nil
+	}
+	if s.sel == nil {
+		s.sel = make([]int32, 0, b.Len)
+	}
+	var err error
+	if s.sel, err = s.filter.EvalBool(&s.run.ev, b, b.Sel, s.sel); err != nil || len(s.sel) == 0 {
+		return nil, err
+	}
+	s.out = types.Batch{Cols: b.Cols, Len: b.Len, Sel: s.sel}
+	return &s.out, nil
+}
+
+// start opens the scanner; done says that there is nothing for it to do, b being all rows.
+func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error) {
+	if s.batch == nil {
+		s.batch = types.NewBatchCap(columnTypes(s.node), 0)
+	}
+	spans, err := s.spans()
+	if err != nil {
+		return nil, true, err
+	}
+	if spans == nil {
+		ranges, err := s.evalRanges()
+		if err != nil || len(ranges) == 0 {
+			return nil, true, err
+		}
+		if s.node.Point && s.onlyPoints(ranges) {
+			b, err := s.points(ctx, ranges)
+			return b, true, err
+		}
+		if spans, err = table.Spans(s.node.Table, s.index, ranges, s.node.Reverse); err != nil {
+			return nil, true, err
+		}
+		if len(spans) == 0 {
+			return nil, true, nil
+		}
+	}
+	rows := 0
+	if n := s.node.Limit; n > 0 && n < types.BatchSize && s.filter == nil {
+		rows = int(n)
+	}
+	s.scanner, err = table.OpenScan(ctx, s.run.env.Tx, table.ScanSpec{
+		Desc: s.node.Table, Index: s.index, Out: s.node.Out,
+		Spans: spans, Reverse: s.node.Reverse, BatchRows: rows,
+	})
+	return nil, err != nil, err
+}
+
+// spans returns the one span of a scan of everything, nil when there are ranges.
+func (s *scan) spans() ([]kv.Span, error) {
+	if s.ranges != nil {
+		return nil, nil
+	}
+	id := table.RowIndexID
+	if s.index != nil {
+		id = s.index.ID
+	}
+	return []kv.Span{table.IndexSpan(s.node.Table.ID, id)}, nil
+}
+
+// evalRanges evaluates the ranges and leaves out those that a NULL makes empty.
+func (s *scan) evalRanges() ([]table.Range, error) {
+	out := make([]table.Range, 0, len(s.ranges))
+	for i := range s.ranges {
+		g, empty, err := s.ranges[i].eval(s.run)
+		if err != nil {
+			return nil, err
+		}
+		if !empty {
+			out = append(out, g)
+		}
+	}
+	return out, nil
+}
+
+func (g *scanRange) eval(r *run) (out table.Range, empty bool, err error) {
+	out = table.Range{LowIncl: g.node.LowIncl, HighIncl: g.node.HighIncl}
+	if len(g.eq) > 0 {
+		out.Eq = make([]types.Datum, len(g.eq))
+	}
+	for i := range g.eq {
+		if g.node.IsNull != nil && g.node.IsNull[i] {
+			out.Eq[i] = types.Null
+			continue
+		}
+		if out.Eq[i], err = g.eq[i].value(r); err != nil || out.Eq[i].Null {
+			return out, true, err
+		}
+	}
+	if g.low.e != nil {
+		d, err := g.low.value(r)
+		if err != nil || d.Null {
+			return out, true, err
+		}
+		out.Low = &d
+	}
+	if g.high.e != nil {
+		d, err := g.high.value(r)
+		if err != nil || d.Null {
+			return out, true, err
+		}
+		out.High = &d
+	}
+	return out, false, nil
+}

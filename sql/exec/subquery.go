@@ -1,0 +1,281 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// subquery is the state of one expr.Subquery within a statement. Without Args its result is kept:
+// for Scalar, Exists and ArrayOf the datum, for Any and All the rows, with = also as a table of
+// keys.
+type subquery struct {
+	sq    *expr.Subquery
+	op    operator
+	kept  bool
+	datum types.Datum
+
+	rows    *rowStore
+	keys    *keyTable // Any with = (All with <>) over one column
+	hasNull bool
+	probe   *types.Batch
+	found   []int32
+	buf     [2]types.Datum
+}
+
+// RunSubquery implements eval.SubqueryRunner.
+func (r *run) RunSubquery(_ *eval.Context, sq *expr.Subquery, args, left []types.Datum) (types.Datum, error) {
+	ctx := r.context()
+	s := r.subs[sq]
+	if s == nil {
+		node, ok := sq.Plan.(physical.Node)
+		if !ok {
+			return types.Null, sqlerr.New(sqlerr.InternalError, "subquery without a plan")
+		}
+		op, err := r.build(node)
+		if err != nil {
+			return types.Null, err
+		}
+		s = &subquery{sq: sq, op: op}
+		if r.subs == nil {
+			r.subs = map[*expr.Subquery]*subquery{}
+		}
+		r.subs[sq] = s
+	}
+	for i, slot := range sq.Slots {
+		r.setVar(slot, args[i])
+	}
+	if !s.kept {
+		if err := s.start(ctx, r); err != nil {
+			return types.Null, err
+		}
+	}
+	var d types.Datum
+	var err error
+	if sq.Kind == expr.Any || sq.Kind == expr.All {
+		d, err = s.quantified(r, left)
+	} else {
+		d = s.datum
+	}
+	s.kept = len(sq.Args) == 0
+	r.ctx = ctx
+	return d, err
+}
+
+// start runs the plan.
+func (s *subquery) start(ctx context.Context, r *run) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.op.Open(ctx); err != nil {
+		return err
+	}
+	var err error
+	switch s.sq.Kind {
+	case expr.Scalar:
+		s.datum, err = s.scalar(ctx)
+	case expr.Exists:
+		s.datum, err = s.exists(ctx)
+	case expr.ArrayOf:
+		s.datum, err = s.array(ctx)
+	default:
+		err = s.collect(ctx, r)
+	}
+	if len(s.sq.Args) > 0 { // reopened soon: memory is kept
+		return err
+	}
+	if cerr := s.op.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func (s *subquery) scalar(ctx context.Context) (types.Datum, error) {
+	out, seen := types.Null, false
+	for {
+		b, err := s.op.Next(ctx)
+		if err != nil {
+			return types.Null, err
+		}
+		if b == nil {
+			return out, nil
+		}
+		n := b.Rows()
+		if n == 0 {
+			continue
+		}
+		if seen || n > 1 {
+			return types.Null, sqlerr.New(sqlerr.CardinalityViolation,
+				"more than one row returned by a subquery used as an expression")
+		}
+		out, seen = b.Cols[0].Get(b.Row(0)), true
+	}
+}
+
+func (s *subquery) exists(ctx context.Context) (types.Datum, error) {
+	for {
+		b, err := s.op.Next(ctx)
+		if err != nil || b == nil {
+			return types.NewBool(false), err
+		}
+		if b.Rows() > 0 {
+			return types.NewBool(true), nil
+		}
+	}
+}
+
+func (s *subquery) array(ctx context.Context) (types.Datum, error) {
+	var elems []types.Datum
+	for {
+		b, err := s.op.Next(ctx)
+		if err != nil {
+			return types.Null, err
+		}
+		if b == nil {
+			return types.NewArray(elems), nil
+		}
+		for _, i := range selection(b) {
+			elems = append(elems, b.Cols[0].Get(int(i)))
+		}
+	}
+}
+
+// hashed says whether the comparison is membership: = ANY or <> ALL of one column.
+func (s *subquery) hashed() bool {
+	if len(s.sq.Left) != 1 || len(s.sq.Args) > 0 {
+		return false
+	}
+	op, t := s.sq.Ops[0], s.sq.Left[0].Type()
+	want := "="
+	if s.sq.Kind == expr.All {
+		want = "<>"
+	}
+	node, _ := s.sq.Plan.(physical.Node)
+	return op.Name == want && node.Columns()[0].Type.Family == t.Family
+}
+
+func (s *subquery) collect(ctx context.Context, r *run) error {
+	node, _ := s.sq.Plan.(physical.Node)
+	if s.rows == nil {
+		s.rows = newRowStore(&r.mem, columnTypes(node))
+	}
+	s.rows.reset()
+	hashed := s.hashed()
+	if hashed {
+		s.keys = newKeyTable(&r.mem, columnTypes(node))
+		s.probe = types.NewBatchCap([]*types.Type{s.sq.Left[0].Type()}, 1)
+	}
+	var live []int32
+	for {
+		b, err := s.op.Next(ctx)
+		if err != nil || b == nil {
+			return err
+		}
+		if !hashed {
+			if err := s.rows.addBatch(b); err != nil {
+				return err
+			}
+			continue
+		}
+		live = withoutNulls(b.Cols, selection(b), live)
+		s.hasNull = s.hasNull || len(live) < b.Rows()
+		if s.found, err = s.keys.add(b.Cols, live, s.found); err != nil {
+			return err
+		}
+	}
+}
+
+// quantified compares left with the rows: ANY is TRUE if it is for some row, else NULL if it is for
+// some row, else FALSE; ALL the other way round.
+func (s *subquery) quantified(r *run, left []types.Datum) (types.Datum, error) {
+	if s.keys != nil {
+		return s.member(left[0]), nil
+	}
+	all := s.sq.Kind == expr.All
+	null := false
+	for i := 0; i < s.rows.len; i++ {
+		d, err := s.compareRow(r, left, i)
+		switch {
+		case err != nil:
+			return types.Null, err
+		case d.Null:
+			null = true
+		case d.Bool() != all:
+			return types.NewBool(!all), nil
+		}
+	}
+	if null {
+		return types.Null, nil
+	}
+	return types.NewBool(all), nil
+}
+
+// member is = ANY by the table of keys; <> ALL is its negation.
+func (s *subquery) member(d types.Datum) types.Datum {
+	all := s.sq.Kind == expr.All
+	switch {
+	case s.keys.len() == 0 && !s.hasNull:
+		return types.NewBool(all)
+	case d.Null:
+		return types.Null
+	}
+	s.probe.Reset()
+	s.probe.Cols[0].Append(d)
+	s.found = s.keys.find(s.probe.Cols, firstRows(1), s.found)
+	switch {
+	case s.found[0] >= 0:
+		return types.NewBool(!all)
+	case s.hasNull:
+		return types.Null
+	}
+	return types.NewBool(all)
+}
+
+// compareRow compares the row as a whole. Equality of rows is TRUE if it is for all columns, FALSE
+// if it is FALSE for one, and inequality is its negation; the planner binds nothing else.
+func (s *subquery) compareRow(r *run, left []types.Datum, row int) (types.Datum, error) {
+	negated := s.sq.Ops[0].Name == "<>" && len(left) > 1
+	null := false
+	for i, op := range s.sq.Ops {
+		d := s.rows.cols[i].Get(row)
+		if !op.NotStrict && (d.Null || left[i].Null) {
+			null = true
+			continue
+		}
+		s.buf = [2]types.Datum{left[i], d}
+		res, err := op.Scalar(r.ev.Runtime, s.buf[:])
+		switch {
+		case err != nil:
+			return types.Null, err
+		case len(left) == 1:
+			return res, nil
+		case res.Null:
+			null = true
+		case res.Bool() == negated:
+			return types.NewBool(negated), nil
+		}
+	}
+	if null {
+		return types.Null, nil
+	}
+	return types.NewBool(!negated), nil
+}
+
+func (s *subquery) close() {
+	s.op.Close()
+	if s.rows != nil {
+		s.rows.free()
+	}
+	if s.keys != nil {
+		s.keys.free()
+	}
+}
+
+// setVar sets a variable of the statement; what was kept for its old value is forgotten.
+func (r *run) setVar(slot int, d types.Datum) {
+	r.ev.Vars[slot] = d
+}

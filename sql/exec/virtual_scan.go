@@ -1,0 +1,85 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// virtualScan reads a table that the server makes: it has few rows, which are made at once.
+type virtualScan struct {
+	run    *run
+	node   *physical.VirtualScan
+	filter *eval.Program
+	filled bool
+	store  *rowStore
+	at     int
+	view   types.Batch
+	sel    []int32
+	out    types.Batch
+}
+
+func (r *run) buildVirtualScan(n *physical.VirtualScan) (operator, error) {
+	p, err := compileOptional(n.Filter)
+	if err != nil {
+		return nil, err
+	}
+	return &virtualScan{run: r, node: n, filter: p, store: newRowStore(&r.mem, columnTypes(n))}, nil
+}
+
+func (v *virtualScan) Open(context.Context) error {
+	v.at = 0
+	return nil
+}
+
+func (v *virtualScan) Close() error {
+	v.filled = false
+	v.store.free()
+	return nil
+}
+
+func (v *virtualScan) fill(ctx context.Context) error {
+	if v.run.env.Virtual == nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "system tables cannot be read here")
+	}
+	v.store.reset()
+	row := make([]types.Datum, len(v.node.Out))
+	err := v.run.env.Virtual(ctx, v.node.Table, func(all []types.Datum) error {
+		for i, c := range v.node.Out {
+			row[i] = all[c]
+		}
+		return v.store.addRow(row)
+	})
+	v.filled = err == nil
+	return err
+}
+
+func (v *virtualScan) Next(ctx context.Context) (*types.Batch, error) {
+	v.run.ctx = ctx
+	if !v.filled {
+		if err := v.fill(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for v.store.view(&v.view, v.at) {
+		v.at += v.view.Len
+		if v.filter == nil {
+			return &v.view, nil
+		}
+		if v.sel == nil {
+			v.sel = make([]int32, 0, v.view.Len)
+		}
+		var err error
+		if v.sel, err = v.filter.EvalBool(&v.run.ev, &v.view, nil, v.sel); err != nil {
+			return nil, err
+		}
+		if len(v.sel) > 0 {
+			v.out = types.Batch{Cols: v.view.Cols, Len: v.view.Len, Sel: v.sel}
+			return &v.out, nil
+		}
+	}
+	return nil, ctx.Err()
+}
