@@ -109,6 +109,10 @@ func (p *parser) alterAction(kind string) (a ast.AlterAction) {
 			return a
 		}
 		p.accept(kwColumn)
+		if p.tok().kind == tokInt {
+			p.unsupported(p.pos(), "ALTER COLUMN by number")
+			return a
+		}
 		a.Column = p.ident()
 		p.alterColumn(&a)
 	case kwValidate:

@@ -50,12 +50,18 @@ func (u *unit) separate(src int, first *bool) {
 func (p *parser) functionCall(u *unit, src int, name ast.Name) {
 	p.enter()
 	defer p.leave()
+	plain := p.plainCall
+	p.plainCall = false
 	s := &callShape{call: &ast.FuncCall{Pos: name.Pos, Name: name}}
 	first := true
 	u.open(src, call(s.build))
 	p.wantPunct('(')
 	p.callArgs(u, s, &first)
 	p.wantPunct(')')
+	if plain {
+		u.word(p.i, ")")
+		return
+	}
 	if p.at(kwWithin, kwGroup) {
 		if len(s.order) > 0 {
 			p.failAt(p.pos(), sqlerr.SyntaxError, "cannot use multiple ORDER BY clauses with WITHIN GROUP")

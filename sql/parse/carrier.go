@@ -1,13 +1,14 @@
 package parse
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/minidb/minidb/planner/ast"
 )
 
 // mark is one word of the text that the TiDB parser reads, with the token of the user that it
-// stands for. The word of a mark with a node is q followed by the mark's index.
+// stands for.
 type mark struct {
 	src  int32 // index of the user's token
 	off  int32 // byte offset of the word in unit.out
@@ -30,6 +31,7 @@ type (
 type unit struct {
 	out   []byte
 	marks []mark
+	names []int32 // the mark of q0, q1, …
 }
 
 func (p *parser) newUnit() *unit {
@@ -45,7 +47,7 @@ func (p *parser) newUnit() *unit {
 // free gives u back; what it held may not be used any more.
 func (p *parser) free(u *unit) {
 	clear(u.marks)
-	u.out, u.marks = u.out[:0], u.marks[:0]
+	u.out, u.marks, u.names = u.out[:0], u.marks[:0], u.names[:0]
 	if cap(u.marks) <= maxPooledTokens {
 		p.units = append(p.units, u)
 	}
@@ -60,10 +62,37 @@ func (u *unit) word(src int, w string) {
 
 // name appends a numbered name that stands for node.
 func (u *unit) name(src int, node any) {
+	u.names = append(u.names, int32(len(u.marks)))
 	u.marks = append(u.marks, mark{src: int32(src), off: int32(len(u.out)), node: node})
 	u.out = append(u.out, 'q')
-	u.out = strconv.AppendInt(u.out, int64(len(u.marks)-1), 10)
+	u.out = strconv.AppendInt(u.out, int64(len(u.names)-1), 10)
 	u.out = append(u.out, ' ')
+}
+
+// insert puts a word before the mark at. It is rare, so the cost of moving the rest does not matter.
+func (u *unit) insert(at, src int, w string) {
+	off := int(u.marks[at].off)
+	u.out = slices.Insert(u.out, off, []byte(w+" ")...)
+	u.marks = slices.Insert(u.marks, at, mark{src: int32(src), off: int32(off)})
+	for i := at + 1; i < len(u.marks); i++ {
+		u.marks[i].off += int32(len(w) + 1)
+	}
+	for i := range u.names {
+		if int(u.names[i]) >= at {
+			u.names[i]++
+		}
+	}
+}
+
+// cut takes the text back to where it was when it had so many bytes and marks.
+func (u *unit) cut(out, marks int) {
+	clear(u.marks[marks:])
+	u.out, u.marks = u.out[:out], u.marks[:marks]
+	n := len(u.names)
+	for n > 0 && int(u.names[n-1]) >= marks {
+		n--
+	}
+	u.names = u.names[:n]
 }
 
 // open appends a numbered name and a parenthesis; the parts and a closing word must follow.
@@ -125,8 +154,7 @@ func (l *exprList) addWith(parse func(u *unit)) {
 	if len(u.marks) == first+1 {
 		if e, ok := u.marks[first].node.(ast.Expr); ok {
 			l.put(e)
-			clear(u.marks[n:])
-			u.out, u.marks = u.out[:out], u.marks[:n]
+			u.cut(out, n)
 			return
 		}
 	}

@@ -40,9 +40,7 @@ func (p *parser) indexElem() (e ast.IndexElem) {
 		e.Expr, e.ExprText = p.parenExpr()
 	case p.functionHere():
 		first := p.i
-		l := p.newExprList()
-		l.addWith(func(u *unit) { p.primary(u) })
-		e.Expr = l.finish()[0]
+		e.Expr = p.windowlessCall()
 		e.ExprText = p.textFrom(first)
 	default:
 		first := p.i

@@ -177,6 +177,11 @@ func (p *parser) assignments() (set []ast.Assignment) {
 func (p *parser) checkMulti(a ast.Assignment) {
 	switch v := a.Value.(type) {
 	case *ast.Row:
+		for _, e := range v.Elements {
+			if _, ok := e.(*ast.Star); ok { // its width is known to the catalog only
+				return
+			}
+		}
 		if len(v.Elements) != len(a.Columns) {
 			p.failAt(v.Pos, sqlerr.SyntaxError, "number of columns does not match number of values")
 		}

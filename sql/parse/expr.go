@@ -26,7 +26,8 @@ const (
 type closer struct {
 	level     int
 	kind      closerKind
-	comparing bool // exprState.comparing outside
+	comparing bool                  // exprState.comparing outside
+	starts    [levelPower + 1]int32 // exprState.starts outside
 }
 
 type closerKind uint8
@@ -43,6 +44,29 @@ type exprState struct {
 	u         *unit
 	closers   []closer
 	comparing bool // a comparison is open: another one is an error (they do not associate)
+	// restricted counts what makes this a b_expr: an open first bound of BETWEEN, or the place.
+	restricted int
+	// starts holds, for each level, the mark where the left side of an operator of it begins.
+	starts [levelPower + 1]int32
+	// done is the level of an operator without a right operand that was just completed (IS NULL,
+	// IN (…), = ANY (…)). In PostgreSQL's grammar an operator that binds tighter may follow and
+	// takes the whole of it; the text for the TiDB parser then wants parentheses around it.
+	done int
+}
+
+// newExprState starts an expression at the end of u.
+func newExprState(u *unit) exprState {
+	x := exprState{u: u}
+	x.startsFrom(0)
+	return x
+}
+
+// startsFrom notes that operands of operators tighter than level begin at the end of the text.
+func (x *exprState) startsFrom(level int) {
+	n := int32(len(x.u.marks))
+	for l := level + 1; l < len(x.starts); l++ {
+		x.starts[l] = n
+	}
 }
 
 // aExpr parses PostgreSQL's a_expr and writes it to u. It knows which tokens can stand where and
@@ -51,18 +75,30 @@ func (p *parser) aExpr(u *unit) {
 	if p.depth == 0 {
 		p.chain = 0
 	}
+	x := newExprState(u)
+	p.operands(&x)
+}
+
+// bExpr parses PostgreSQL's b_expr: an expression without AND, OR, NOT, IN, LIKE and BETWEEN.
+func (p *parser) bExpr(u *unit) {
+	x := newExprState(u)
+	x.restricted = 1
+	p.operands(&x)
+}
+
+// operands parses operands and operators in turn up to the end of the expression.
+func (p *parser) operands(x *exprState) {
 	p.enter()
-	x := exprState{u: u}
 	for p.err == nil {
-		p.prefixed(&x)
-		if p.err != nil || !p.operator(&x) {
+		p.prefixed(x)
+		if p.err != nil || !p.operator(x) {
 			break
 		}
 		if p.chain++; p.chain > maxChain {
 			p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d operators", maxChain)
 		}
 	}
-	p.closeLooser(&x, 0)
+	p.closeLooser(x, 0)
 	if len(x.closers) > 0 && p.err == nil { // BETWEEN without AND
 		p.unexpected()
 	}
@@ -73,8 +109,12 @@ func (p *parser) aExpr(u *unit) {
 // open writes a carrier whose right end is not known yet.
 func (p *parser) openRight(x *exprState, src int, node any, level int, kind closerKind) {
 	x.u.open(src, node)
-	x.closers = append(x.closers, closer{level: level, kind: kind, comparing: x.comparing})
-	x.comparing = false
+	x.closers = append(x.closers, closer{level: level, kind: kind, comparing: x.comparing, starts: x.starts})
+	x.comparing, x.done = false, 0
+	x.startsFrom(0)
+	if kind == closeBetweenLow {
+		x.restricted++
+	}
 	p.enter()
 }
 
@@ -97,7 +137,7 @@ func (p *parser) closeLooser(x *exprState, level int) {
 func (p *parser) closeOne(x *exprState) {
 	n := len(x.closers) - 1
 	x.u.word(p.i, ")")
-	x.comparing = x.closers[n].comparing
+	x.comparing, x.starts, x.done = x.closers[n].comparing, x.closers[n].starts, 0
 	x.closers = x.closers[:n]
 	p.leave()
 }
@@ -110,15 +150,21 @@ func (p *parser) infix(x *exprState, level, tokens int, word string) {
 	}
 	p.i += tokens
 	x.u.word(src, word)
+	x.startsFrom(level)
 }
 
 // ready makes room for an operator of the given level; false after an error.
 func (p *parser) ready(x *exprState, level int) bool {
 	p.closeLooser(x, level)
-	if n := len(x.closers); n > 0 && x.closers[n-1].kind == closeBetweenLow &&
-		(level <= levelNot || level == levelPredicate) && p.err == nil {
-		p.unexpected() // not in a b_expr
+	if x.done > 0 && (level > x.done || level == levelPredicate && x.done == level) && p.err == nil {
+		start := x.starts[x.done]
+		x.u.insert(int(start), p.i, "(")
+		x.u.word(p.i, ")")
+		for l := x.done + 1; l < len(x.starts); l++ {
+			x.starts[l] = start
+		}
 	}
+	x.done = 0
 	switch {
 	case p.err != nil:
 		return false
@@ -154,7 +200,7 @@ func (p *parser) operator(x *exprState) bool {
 			p.infix(x, levelOther, 1, "|")
 			return true
 		case tokIdent:
-			if t.kw == notKeyword {
+			if t.kw == notKeyword || x.restricted > 0 && p.notInBExpr(x, t.kw) {
 				return false
 			}
 			if more, operand := p.wordOperator(x, t.kw); more {
@@ -165,6 +211,22 @@ func (p *parser) operator(x *exprState) bool {
 		default:
 			return false
 		}
+	}
+	return false
+}
+
+// notInBExpr reports whether kw starts an operator that a b_expr does not have.
+func (p *parser) notInBExpr(x *exprState, kw keyword) bool {
+	switch kw {
+	case kwOr, kwNot, kwIn, kwLike, kwIlike, kwSimilar, kwBetween, kwIsnull, kwNotnull, kwAt, kwOverlaps:
+		return true
+	case kwAnd:
+		for _, c := range x.closers {
+			if c.kind == closeBetweenLow {
+				return false
+			}
+		}
+		return true
 	}
 	return false
 }
@@ -243,16 +305,14 @@ func (p *parser) and(x *exprState) {
 		return
 	}
 	for len(x.closers)-1 > low {
-		if x.closers[len(x.closers)-1].level <= levelNot { // NOT is not allowed in a b_expr
-			p.unexpected()
-			return
-		}
 		p.closeOne(x)
 	}
 	x.u.word(p.i, ",")
 	p.next()
 	x.closers[low].level, x.closers[low].kind = levelPredicate, closeNonAssoc
-	x.comparing = false
+	x.comparing, x.done = false, 0
+	x.startsFrom(0)
+	x.restricted--
 }
 
 // isTest parses IS [NOT] NULL, TRUE, FALSE, UNKNOWN, DISTINCT FROM, and ISNULL and NOTNULL.
@@ -269,11 +329,8 @@ func (p *parser) isTest(x *exprState) (more, operand bool) {
 	default:
 		p.next()
 		not = p.accept(kwNot)
-		switch t := p.tok(); t.kw {
-		case kwNull, kwTrue, kwFalse, kwUnknown:
-			test = t.str
-			p.next()
-		case kwDistinct:
+		switch t := p.tok(); {
+		case t.kw == kwDistinct:
 			p.next()
 			p.want(kwFrom)
 			x.u.word(src, "<=>")
@@ -281,7 +338,12 @@ func (p *parser) isTest(x *exprState) (more, operand bool) {
 				return &ast.IsDistinct{Pos: pos, Left: l, Right: parts[0], Not: not}
 			}), levelIs, closeNonAssoc)
 			return false, true
-		case kwDocument, kwNormalized, kwNfc, kwNfd, kwNfkc, kwNfkd, kwOf:
+		case x.restricted > 0:
+			p.unexpected()
+		case t.kw == kwNull || t.kw == kwTrue || t.kw == kwFalse || t.kw == kwUnknown:
+			test = t.str
+			p.next()
+		case t.kw == kwDocument || t.kw == kwNormalized || t.kw == kwNfc || t.kw == kwNfd || t.kw == kwNfkc || t.kw == kwNfkd:
 			p.unsupported(pos, "IS "+t.str)
 		default:
 			p.unexpected()
@@ -291,6 +353,7 @@ func (p *parser) isTest(x *exprState) (more, operand bool) {
 	x.u.name(src, predicate(func(l ast.Expr, _ []ast.Expr) ast.Expr {
 		return &ast.IsTest{Pos: pos, Operand: l, Test: test, Not: not}
 	}))
+	x.done = levelIs
 	return true, false
 }
 
@@ -308,6 +371,7 @@ func (p *parser) predicate(x *exprState, kw keyword, not bool) (more, operand bo
 	switch kw {
 	case kwIn:
 		p.inList(x, src, pos, not)
+		x.done = levelPredicate
 		return true, false
 	case kwBetween:
 		symmetric := p.accept(kwSymmetric)
@@ -329,6 +393,7 @@ func (p *parser) predicate(x *exprState, kw keyword, not bool) (more, operand bo
 	}
 	if p.quantifier() && kw != kwSimilar {
 		p.anyAll(x, src, likeOperator(op, not))
+		x.done = levelPredicate
 		return true, false
 	}
 	p.openRight(x, src, predicate(func(l ast.Expr, parts []ast.Expr) ast.Expr {
@@ -364,6 +429,8 @@ func (p *parser) escape(x *exprState) bool {
 	}
 	x.closers[n].kind = closeNonAssoc
 	x.u.word(p.i, ",")
+	x.comparing, x.done = false, 0
+	x.startsFrom(0)
 	p.next()
 	return true
 }
@@ -433,11 +500,13 @@ func (p *parser) qualifiedOperator(x *exprState) (more, operand bool) {
 	}
 	op := p.operatorClause()
 	x.u.word(src, "|")
-	if p.quantifier() {
+	if p.quantifier() && x.restricted == 0 {
 		p.anyAll(x, src, op)
+		x.done = levelOther
 		return true, false
 	}
 	x.u.marks[len(x.u.marks)-1].node = operatorName(op)
+	x.startsFrom(levelOther)
 	return false, true
 }
 
@@ -487,14 +556,19 @@ func (p *parser) quantified(x *exprState, level int, word string) bool {
 		return false
 	}
 	src := p.i
-	comparing := x.comparing && level == levelCompare
+	comparing := x.comparing
 	if !p.ready(x, level) {
+		return true
+	}
+	if x.restricted > 0 {
+		p.unexpectedAt(src + 1)
 		return true
 	}
 	x.comparing = comparing // it is complete: another comparison may follow
 	op := operatorOf(p.next())
 	x.u.word(src, word)
 	p.anyAll(x, src, op)
+	x.done = level
 	return true
 }
 

@@ -268,6 +268,9 @@ func (p *parser) functionHere() bool {
 	if !p.tok().label() {
 		return false
 	}
+	if p.at(kwCollation, kwFor) {
+		return true
+	}
 	n := 1
 	for p.peek(n).is('.') && p.peek(n+1).label() {
 		n += 2
@@ -278,9 +281,7 @@ func (p *parser) functionHere() bool {
 // functionRef parses a function in FROM with WITH ORDINALITY, alias and column definitions.
 func (p *parser) functionRef(lateral bool) *ast.FuncRef {
 	f := &ast.FuncRef{Pos: p.pos(), Lateral: lateral}
-	l := p.newExprList()
-	l.addWith(func(u *unit) { p.primary(u) })
-	e := l.finish()[0]
+	e := p.windowlessCall()
 	if p.err != nil {
 		return nil
 	}
@@ -300,6 +301,17 @@ func (p *parser) functionRef(lateral bool) *ast.FuncRef {
 		p.functionColumns(f)
 	}
 	return f
+}
+
+// windowlessCall parses a function call by itself.
+func (p *parser) windowlessCall() ast.Expr {
+	l := p.newExprList()
+	l.addWith(func(u *unit) {
+		p.plainCall = true
+		p.primary(u)
+		p.plainCall = false
+	})
+	return l.finish()[0]
 }
 
 // functionColumns parses ( names ) or ( name type, … ).

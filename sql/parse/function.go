@@ -180,29 +180,6 @@ func (p *parser) position(u *unit) {
 	p.leave()
 }
 
-// bExpr parses PostgreSQL's b_expr: an expression without AND, OR, NOT, IN, LIKE and BETWEEN.
-func (p *parser) bExpr(u *unit) {
-	p.enter()
-	x := exprState{u: u}
-	for p.err == nil {
-		p.prefixed(&x)
-		if p.err != nil {
-			break
-		}
-		switch p.tok().kw {
-		case kwAnd, kwOr, kwNot, kwIn, kwLike, kwIlike, kwSimilar, kwBetween:
-		default:
-			if p.operator(&x) {
-				continue
-			}
-		}
-		break
-	}
-	p.closeLooser(&x, 0)
-	p.depth -= len(x.closers)
-	p.leave()
-}
-
 // substring parses both the SQL form, with FROM and FOR, and the plain one.
 func (p *parser) substring(u *unit) {
 	src, pos := p.i, p.pos()

@@ -22,7 +22,7 @@ func (p *parser) prefixed(x *exprState) {
 			signs++
 			continue
 		case t.kw == kwNot:
-			if n := len(x.closers); n > 0 && x.closers[n-1].kind == closeBetweenLow {
+			if x.restricted > 0 {
 				p.unexpected()
 				return
 			}

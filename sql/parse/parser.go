@@ -113,8 +113,11 @@ type parser struct {
 	i     int // index of the current token
 	err   error
 	depth int
-	chain int     // operators of the outermost expression so far
-	units []*unit // free list
+	chain int //  operators of the outermost expression so far
+	// plainCall says that the call here takes no FILTER, OVER and WITHIN GROUP: in FROM and in
+	// indexes (func_expr_windowless).
+	plainCall bool
+	units     []*unit // free list
 }
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}
@@ -126,7 +129,7 @@ func open(text string) (*parser, error) {
 			len(text), MaxTextBytes)
 	}
 	p := parsers.Get().(*parser)
-	p.src, p.i, p.err, p.depth, p.chain = text, 0, nil, 0, 0
+	p.src, p.i, p.err, p.depth, p.chain, p.plainCall = text, 0, nil, 0, 0, false
 	p.lex(text)
 	return p, nil
 }

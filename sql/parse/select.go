@@ -173,8 +173,7 @@ func (p *parser) groupBy(c *coreParse) {
 		c.groups = append(c.groups, item.Kind == "")
 	})
 	if first {
-		clear(c.u.marks[marks:])
-		c.u.out, c.u.marks = c.u.out[:out], c.u.marks[:marks]
+		c.u.cut(out, marks)
 	}
 }
 
@@ -214,8 +213,7 @@ func (p *parser) finishCore(c *coreParse) {
 	u := c.u
 	defer p.free(u)
 	if c.tailEmpty {
-		clear(u.marks[c.tailMarks:])
-		u.out, u.marks = u.out[:c.tailOut], u.marks[:c.tailMarks]
+		u.cut(c.tailOut, c.tailMarks)
 	}
 	if p.err != nil {
 		return

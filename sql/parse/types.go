@@ -114,7 +114,7 @@ func (p *parser) genericType() ast.TypeName {
 	} else {
 		t.Name = first.str
 	}
-	if p.punct('%') {
+	if p.tok().is('%') && p.peek(1).kw == kwType {
 		p.unsupported(t.Pos, "%TYPE")
 	}
 	t.Mods = p.optMods()

@@ -27,11 +27,11 @@ func (w *walker) expr(node tidbast.ExprNode) ast.Expr {
 // index is the mark that a numbered name stands for.
 func (w *walker) index(name string) int {
 	n, err := strconv.Atoi(name[1:])
-	if err != nil || n >= len(w.u.marks) {
+	if err != nil || n >= len(w.u.names) {
 		w.broken("name " + name)
 		return 0
 	}
-	return n
+	return int(w.u.names[n])
 }
 
 // broken reports a tree that this package's own text cannot have.
