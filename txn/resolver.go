@@ -75,7 +75,7 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 	if known {
 		return st, nil
 	}
-	now, err := r.s.source.Next(ctx)
+	now, err := r.s.oracleTime(ctx)
 	if err != nil {
 		return mvcc.Status{}, err
 	}

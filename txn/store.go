@@ -159,6 +159,14 @@ func (s *Store) Oracle() tso.Source { return s.source }
 // Now draws a timestamp.
 func (s *Store) Now(ctx context.Context) (tso.Timestamp, error) { return s.source.Next(ctx) }
 
+// oracleTime returns the oracle's time for judging TTLs: without a draw where the source can.
+func (s *Store) oracleTime(ctx context.Context) (tso.Timestamp, error) {
+	if c, ok := s.source.(interface{ Now() tso.Timestamp }); ok {
+		return c.Now(), nil
+	}
+	return s.source.Next(ctx)
+}
+
 // Safepoint returns the timestamp below which reads are refused.
 func (s *Store) Safepoint() tso.Timestamp { return s.registry.safepoint() }
 

@@ -165,7 +165,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 // ttl returns the lifetime of a lock written now, counted from start_ts: a transaction that began
 // long ago must not be born expired.
 func (c *committer) ttl(ctx context.Context) (uint64, error) {
-	now, err := c.s.source.Next(ctx)
+	now, err := c.s.oracleTime(ctx)
 	if err != nil {
 		return 0, err
 	}

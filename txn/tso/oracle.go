@@ -107,6 +107,12 @@ func (o *Oracle) TryNext() (Timestamp, bool) {
 	}
 }
 
+// Now returns the oracle's time without drawing from it. It is not unique: it judges how old
+// something is, and orders nothing.
+func (o *Oracle) Now() Timestamp {
+	return max(Timestamp(o.last.Load()), New(o.clock(), 0))
+}
+
 // Last returns the newest timestamp that was drawn, without drawing one.
 func (o *Oracle) Last() Timestamp { return Timestamp(o.last.Load()) }
 
