@@ -1,0 +1,249 @@
+package codec
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Markers begin every key. NULL's does not take part in desc: where NULLs go is said separately.
+const (
+	nullFirst byte = 0x01
+	present   byte = 0x02
+	nullLast  byte = 0x03
+)
+
+// AppendKey appends the key of a datum to dst. With desc its order is reversed; nullsFirst says where
+// NULLs go in the order of the bytes, whatever desc is. Types without an order are refused with
+// 42883.
+func AppendKey(dst []byte, t *types.Type, d types.Datum, desc, nullsFirst bool) ([]byte, error) {
+	if d.Null {
+		if nullsFirst {
+			return append(dst, nullFirst), nil
+		}
+		return append(dst, nullLast), nil
+	}
+	dst = append(dst, present)
+	at := len(dst)
+	dst, err := appendKey(dst, t, d)
+	if desc {
+		invert(dst[at:])
+	}
+	return dst, err
+}
+
+// ReadKey reads what AppendKey wrote and returns the rest. For a type that is not exact the datum
+// only compares equal to the one that went in.
+func ReadKey(b []byte, t *types.Type, desc, _ bool) (types.Datum, []byte, error) {
+	if len(b) == 0 {
+		return types.Null, nil, corrupt(t, "key ends early")
+	}
+	switch b[0] {
+	case nullFirst, nullLast:
+		return types.Null, b[1:], nil
+	case present:
+	default:
+		return types.Null, nil, corrupt(t, "key without a marker")
+	}
+	if !desc {
+		return readKey(b[1:], t)
+	}
+	n, err := keyLen(b[1:], t, 0xff)
+	if err != nil {
+		return types.Null, nil, err
+	}
+	plain := append(make([]byte, 0, n), b[1:1+n]...)
+	invert(plain)
+	d, _, err := readKey(plain, t)
+	return d, b[1+n:], err
+}
+
+// SkipKey returns what follows a key.
+func SkipKey(b []byte, t *types.Type, desc, _ bool) ([]byte, error) {
+	if len(b) == 0 {
+		return nil, corrupt(t, "key ends early")
+	}
+	if b[0] != present {
+		return b[1:], nil
+	}
+	var mask byte
+	if desc {
+		mask = 0xff
+	}
+	n, err := keyLen(b[1:], t, mask)
+	if err != nil {
+		return nil, err
+	}
+	return b[1+n:], nil
+}
+
+// KeyExact says whether the key of a type gives back the very datum.
+func KeyExact(t *types.Type) bool {
+	switch t.Family {
+	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp, types.UUID, types.Bytes:
+		return true
+	case types.String:
+		return t.OID != types.OIDBPChar
+	}
+	return false
+}
+
+// Indexable says whether values of the type can stand in a key.
+func Indexable(t *types.Type) bool {
+	switch t.Family {
+	case types.Void, types.Record:
+		return false
+	case types.Array:
+		return Indexable(t.Elem)
+	}
+	return t.OID != types.OIDJSON
+}
+
+func invert(b []byte) {
+	for i := range b {
+		b[i] = ^b[i]
+	}
+}
+
+func appendKey(dst []byte, t *types.Type, d types.Datum) ([]byte, error) {
+	switch t.Family {
+	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+		return appendInt(dst, d.I), nil
+	case types.Float:
+		return binary.BigEndian.AppendUint64(dst, orderedFloat(d.F)), nil
+	case types.String:
+		if t.OID == types.OIDJSON {
+			break
+		}
+		s := d.S
+		if t.OID == types.OIDBPChar {
+			s = strings.TrimRight(s, " ")
+		}
+		return appendString(dst, s), nil
+	case types.Bytes:
+		return appendString(dst, d.S), nil
+	case types.UUID:
+		return append(dst, d.S...), nil
+	case types.Decimal:
+		return appendDecimal(dst, d.Dec), nil
+	case types.Interval:
+		hi, lo := types.IntervalSpan(d.Iv)
+		dst = binary.BigEndian.AppendUint64(dst, uint64(hi)^1<<63)
+		return binary.BigEndian.AppendUint64(dst, lo), nil
+	case types.JSON:
+		return appendJSON(dst, d.S)
+	case types.Array:
+		return appendArray(dst, t, d.Arr)
+	}
+	return dst, sqlerr.New(sqlerr.UndefinedFunction, "could not identify a comparison function for type %s", t.Name)
+}
+
+func readKey(b []byte, t *types.Type) (types.Datum, []byte, error) {
+	switch t.Family {
+	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+		v, rest, ok := readInt(b)
+		if !ok {
+			return types.Null, nil, corrupt(t, "bad integer key")
+		}
+		return types.Datum{I: v}, rest, nil
+	case types.Float:
+		if len(b) < 8 {
+			return types.Null, nil, corrupt(t, "key ends early")
+		}
+		return types.Datum{F: floatOf(binary.BigEndian.Uint64(b))}, b[8:], nil
+	case types.String, types.Bytes:
+		s, rest, ok := readString(b)
+		if !ok {
+			return types.Null, nil, corrupt(t, "bad string key")
+		}
+		return types.Datum{S: s}, rest, nil
+	case types.UUID:
+		if len(b) < 16 {
+			return types.Null, nil, corrupt(t, "key ends early")
+		}
+		return types.Datum{S: string(b[:16])}, b[16:], nil
+	case types.Decimal:
+		d, rest, ok := readDecimal(b)
+		if !ok {
+			return types.Null, nil, corrupt(t, "bad numeric key")
+		}
+		return types.Datum{Dec: d}, rest, nil
+	case types.Interval:
+		if len(b) < 16 {
+			return types.Null, nil, corrupt(t, "key ends early")
+		}
+		iv, ok := intervalOf(binary.BigEndian.Uint64(b)^1<<63, binary.BigEndian.Uint64(b[8:]))
+		if !ok {
+			return types.Null, nil, corrupt(t, "interval out of range")
+		}
+		return types.Datum{Iv: iv}, b[16:], nil
+	case types.JSON:
+		return readJSONKey(b, t)
+	case types.Array:
+		return readArray(b, t)
+	}
+	return types.Null, nil, corrupt(t, "no key of this type")
+}
+
+// keyLen is the length of a key whose bytes have been xored with mask.
+func keyLen(b []byte, t *types.Type, mask byte) (int, error) {
+	n := -1
+	switch t.Family {
+	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+		if len(b) > 0 {
+			n = intLen(b[0] ^ mask)
+		}
+	case types.Float:
+		n = 8
+	case types.UUID, types.Interval:
+		n = 16
+	case types.String, types.Bytes:
+		if n = stringLen(b, mask); n == 0 {
+			n = -1
+		}
+	case types.Decimal:
+		n = decimalLen(b, mask)
+	case types.JSON, types.Array:
+		plain := append([]byte(nil), b...)
+		for i := range plain {
+			plain[i] ^= mask
+		}
+		_, rest, err := readKey(plain, t)
+		if err != nil {
+			return 0, err
+		}
+		n = len(b) - len(rest)
+	}
+	if n < 0 || n > len(b) {
+		return 0, corrupt(t, "key ends early")
+	}
+	return n, nil
+}
+
+// orderedFloat maps floats to integers of the same order: -0 is 0, and NaN above everything.
+func orderedFloat(f float64) uint64 {
+	switch {
+	case f == 0:
+		return 1 << 63
+	case math.IsNaN(f):
+		return math.MaxUint64
+	}
+	if u := math.Float64bits(f); u>>63 == 0 {
+		return u | 1<<63
+	} else {
+		return ^u
+	}
+}
+
+func floatOf(u uint64) float64 {
+	if u == math.MaxUint64 {
+		return math.NaN()
+	}
+	if u>>63 == 1 {
+		return math.Float64frombits(u &^ (1 << 63))
+	}
+	return math.Float64frombits(^u)
+}
