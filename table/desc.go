@@ -1,6 +1,8 @@
 package table
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -36,7 +38,7 @@ type Desc struct {
 	Schema     string // the schema's name
 	Name       string
 	Kind       Kind
-	Version    uint64 // counts changes of this descriptor
+	Version    uint64 // grows with every change; never names two contents, not even uncommitted ones
 
 	Columns      []Column // live columns in order; dropped ones are gone from here
 	NextColumnID ColumnID
@@ -54,6 +56,8 @@ type Desc struct {
 	View     *View     // KindView
 	Sequence *Sequence // KindSequence
 	Comment  string
+
+	prepared *prepared // encodings worked out by Prepare
 }
 
 // Column is a column of a table.
@@ -102,6 +106,8 @@ type Index struct {
 type Check struct {
 	Name string
 	Text string // expression source
+	// NotValid: rows that were there before it have not been verified.
+	NotValid bool
 }
 
 // ForeignKey is a REFERENCES constraint.
@@ -130,6 +136,12 @@ type Sequence struct {
 	OwnerTable                        ID
 	OwnerColumn                       ColumnID
 	Type                              types.OID
+	// Epoch tells apart the runs of positions of one sequence: a change that restarts it or alters
+	// how it counts begins a new one, at Last, so that it can be rolled back. Called says whether
+	// Last was handed out already.
+	Epoch  uint32
+	Last   int64
+	Called bool
 }
 
 // Column returns the column named name, or -1: an index into d.Columns.
@@ -160,4 +172,65 @@ func (d *Desc) PrimaryKey() *Index {
 		}
 	}
 	return nil
+}
+
+// Clone returns a copy that may be changed, down to the types, which are shared for ever.
+func (d *Desc) Clone() *Desc {
+	c := *d
+	c.prepared = nil
+	c.Columns = slices.Clone(d.Columns)
+	c.RowKey = slices.Clone(d.RowKey)
+	c.Indexes = slices.Clone(d.Indexes)
+	for i := range c.Indexes {
+		ix := &c.Indexes[i]
+		ix.Columns = slices.Clone(ix.Columns)
+		ix.Include = slices.Clone(ix.Include)
+	}
+	c.Checks = slices.Clone(d.Checks)
+	c.ForeignKeys = slices.Clone(d.ForeignKeys)
+	for i := range c.ForeignKeys {
+		fk := &c.ForeignKeys[i]
+		fk.Columns, fk.RefColumns = slices.Clone(fk.Columns), slices.Clone(fk.RefColumns)
+	}
+	if d.View != nil {
+		v := *d.View
+		v.DependsOn, v.SearchPath = slices.Clone(v.DependsOn), slices.Clone(v.SearchPath)
+		c.View = &v
+	}
+	if d.Sequence != nil {
+		s := *d.Sequence
+		c.Sequence = &s
+	}
+	return &c
+}
+
+// Index returns the index with the ID, or nil.
+func (d *Desc) Index(id IndexID) *Index {
+	for i := range d.Indexes {
+		if d.Indexes[i].ID == id {
+			return &d.Indexes[i]
+		}
+	}
+	return nil
+}
+
+// IndexByName returns the index of that name, or nil.
+func (d *Desc) IndexByName(name string) *Index {
+	for i := range d.Indexes {
+		if d.Indexes[i].Name == name {
+			return &d.Indexes[i]
+		}
+	}
+	return nil
+}
+
+// VisibleColumns is the number of columns that * stands for.
+func (d *Desc) VisibleColumns() int {
+	n := 0
+	for i := range d.Columns {
+		if !d.Columns[i].Hidden {
+			n++
+		}
+	}
+	return n
 }

@@ -1,0 +1,81 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
+)
+
+// Backfill writes the entries of a new index for all rows of d that tx sees; ix need not be in the
+// descriptor yet. It makes the transaction fail when another writes rows meanwhile: together with
+// the change of the descriptor (catalog I4) no row can lack its entry.
+func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index) error {
+	tx.Validate(table.IndexSpan(d.ID, table.RowIndexID))
+	b, err := table.NewEntryBuilder(d, ix)
+	if err != nil {
+		return err
+	}
+	return Rows(ctx, tx, d, func(row []types.Datum) error {
+		e, err := b.Entry(row)
+		if err != nil {
+			return err
+		}
+		if e.Unique {
+			have, err := tx.Get(ctx, e.Key)
+			if err != nil {
+				return err
+			}
+			if have != nil {
+				return notUnique(d, ix, row)
+			}
+		}
+		return tx.Set(e.Key, e.Value)
+	})
+}
+
+func notUnique(d *table.Desc, ix *table.Index, row []types.Datum) error {
+	e := sqlerr.New(sqlerr.UniqueViolation, "could not create unique index \"%s\"", ix.Name)
+	e.Schema, e.Table, e.Constraint = d.Schema, d.Name, ix.Name
+	return e.WithDetail("Key %s is duplicated.", table.FormatKey(d, ix, row))
+}
+
+// Rows calls f with every row of d that tx sees, all columns in order. row is reused.
+func Rows(ctx context.Context, tx *txn.Txn, d *table.Desc, f func(row []types.Datum) error) (err error) {
+	spans, err := table.Spans(d, nil, nil, false)
+	if err != nil {
+		return err
+	}
+	out := make([]int, len(d.Columns))
+	ts := make([]*types.Type, len(d.Columns))
+	for i := range d.Columns {
+		out[i], ts[i] = i, d.Columns[i].Type
+	}
+	s, err := table.OpenScan(ctx, tx, table.ScanSpec{Desc: d, Out: out, Spans: spans})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := s.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	b := types.NewBatch(ts)
+	row := make([]types.Datum, len(ts))
+	for {
+		more, err := s.Next(ctx, b)
+		if err != nil || !more {
+			return err
+		}
+		for i := range b.Len {
+			for j, c := range b.Cols {
+				row[j] = c.Get(i)
+			}
+			if err := f(row); err != nil {
+				return err
+			}
+		}
+	}
+}

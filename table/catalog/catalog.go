@@ -1,0 +1,189 @@
+package catalog
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn"
+)
+
+// format is the number of the layout of all keys and values that table and catalog write.
+const format = 1
+
+// Object IDs that PostgreSQL gives away itself, and the first one of ours.
+const (
+	PostgresID table.ID = 5
+	PublicID   table.ID = 2200 // the schema public of database postgres
+	FirstID    table.ID = 16384
+)
+
+// Catalog is the process's hold on the schema. It may be used from many goroutines.
+type Catalog struct {
+	store *txn.Store
+	cache struct {
+		sync.RWMutex
+		state *state                   // of the newest version seen
+		descs map[table.ID]*table.Desc // as last seen committed; used again while its version is current
+	}
+	sequences sync.Map // sequenceID → *sequence
+	rowIDs    sync.Map // table.ID → *idRange
+	nextID    idRange
+	// lastVersion is the greatest descriptor version that this process gave.
+	lastVersion atomic.Uint64
+}
+
+// Open reads the catalog of a store, and on the first opening of a store writes it: database
+// postgres with schema public.
+func Open(ctx context.Context, store *txn.Store) (*Catalog, error) {
+	c := &Catalog{store: store}
+	c.cache.descs = map[table.ID]*table.Desc{}
+	c.nextID = idRange{key: nextIDKey, first: int64(FirstID), max: math.MaxUint32, grow: 32, limit: 32}
+	err := c.own(ctx, func(tx *txn.Txn) error {
+		b, err := tx.Get(ctx, formatKey)
+		if err != nil {
+			return err
+		}
+		if b != nil {
+			if v, n := binary.Uvarint(b); n <= 0 || v != format {
+				return fmt.Errorf("catalog: the store has format %d, this program knows %d", v, format)
+			}
+			return nil
+		}
+		return c.bootstrap(ctx, tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Catalog) bootstrap(ctx context.Context, tx *txn.Txn) error {
+	if err := tx.Set(formatKey, binary.AppendUvarint(nil, format)); err != nil {
+		return err
+	}
+	return c.View(tx).createDatabase(ctx,
+		Database{ID: PostgresID, Name: "postgres"}, Schema{ID: PublicID, Name: "public"})
+}
+
+// ownRetries bounds the attempts of the catalog's own short transactions. Each conflict means that
+// another one of them succeeded, so only a crowd of processes could come near it.
+const ownRetries = 1000
+
+// own runs f in a transaction of its own, again while it meets conflicts.
+func (c *Catalog) own(ctx context.Context, f func(tx *txn.Txn) error) error {
+	var last error
+	for range ownRetries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		done, err := c.attempt(ctx, f)
+		if done {
+			return err
+		}
+		last = err
+	}
+	return last
+}
+
+// attempt is one try of own; done is false when it met a conflict.
+func (c *Catalog) attempt(ctx context.Context, f func(tx *txn.Txn) error) (done bool, err error) {
+	tx, err := c.store.Begin(ctx, txn.BeginOptions{})
+	if err != nil {
+		return true, err
+	}
+	if err := f(tx); err != nil {
+		return true, errors.Join(err, tx.Rollback(ctx))
+	}
+	if !tx.Dirty() {
+		return true, tx.Rollback(ctx)
+	}
+	err = tx.Commit(ctx)
+	return !isConflict(err), err
+}
+
+// idRange hands out increasing numbers from ranges that it reserves with transactions of its own.
+// Requires: the fields are set before first use.
+type idRange struct {
+	key         []byte
+	first       int64 // the first number of all
+	max         int64
+	grow, limit int64 // size of the next range, which doubles up to limit
+
+	mu   sync.Mutex
+	next int64
+	left int64
+}
+
+func (r *idRange) draw(ctx context.Context, c *Catalog) (int64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left == 0 {
+		if err := r.refill(ctx, c); err != nil {
+			return 0, err
+		}
+	}
+	id := r.next
+	r.next++
+	r.left--
+	return id, nil
+}
+
+func (r *idRange) refill(ctx context.Context, c *Catalog) error {
+	var next, n int64
+	err := c.own(ctx, func(tx *txn.Txn) error {
+		b, err := tx.Get(ctx, r.key)
+		if err != nil {
+			return err
+		}
+		next = r.first
+		if b != nil {
+			if len(b) != 8 {
+				return fmt.Errorf("catalog: counter %x: %w", r.key, kv.ErrCorruption)
+			}
+			next = int64(binary.BigEndian.Uint64(b))
+		}
+		if n = min(r.grow, r.max-next); n <= 0 {
+			return sqlerr.New(sqlerr.ProgramLimitExceeded, "out of identifiers")
+		}
+		return tx.Set(r.key, binary.BigEndian.AppendUint64(nil, uint64(next+n)))
+	})
+	if err != nil {
+		return err
+	}
+	r.next, r.left = next, n
+	r.grow = min(2*r.grow, r.limit)
+	return nil
+}
+
+// NewID returns an object ID that was never used before.
+func (c *Catalog) NewID(ctx context.Context) (table.ID, error) {
+	id, err := c.nextID.draw(ctx, c)
+	return table.ID(id), err
+}
+
+// NextRowID returns a row ID for a table without a primary key: greater than all before.
+func (c *Catalog) NextRowID(ctx context.Context, id table.ID) (int64, error) {
+	r, ok := c.rowIDs.Load(id)
+	if !ok {
+		r, _ = c.rowIDs.LoadOrStore(id, &idRange{
+			key: rowIDKey(id), first: 1, max: math.MaxInt64, grow: 64, limit: 1 << 16,
+		})
+	}
+	return r.(*idRange).draw(ctx, c)
+}
+
+// isConflict says that a transaction failed because of another, and may be tried again.
+func isConflict(err error) bool {
+	var conflict *txn.WriteConflictError
+	var exists *txn.AlreadyExistsError
+	var locked *txn.LockedError
+	return errors.As(err, &conflict) || errors.As(err, &exists) || errors.As(err, &locked)
+}

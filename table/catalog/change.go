@@ -1,0 +1,299 @@
+package catalog
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn"
+)
+
+// touch notes that this transaction changes the schema (catalog I1).
+func (v *View) touch() error {
+	return v.tx.Set(versionKey, binary.BigEndian.AppendUint64(nil, uint64(v.tx.StartTS())))
+}
+
+func (v *View) put(key, value []byte) error {
+	if err := v.touch(); err != nil {
+		return err
+	}
+	return v.tx.Set(key, value)
+}
+
+func (v *View) remove(key []byte) error {
+	if err := v.touch(); err != nil {
+		return err
+	}
+	return v.tx.Delete(key)
+}
+
+// CreateDatabase makes a database with a schema public; 42P04 when it exists.
+func (v *View) CreateDatabase(ctx context.Context, name string) (Database, error) {
+	if _, ok, err := v.Database(ctx, name); err != nil {
+		return Database{}, err
+	} else if ok {
+		return Database{}, sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", name)
+	}
+	id, err := v.NewID(ctx)
+	if err != nil {
+		return Database{}, err
+	}
+	public, err := v.NewID(ctx)
+	if err != nil {
+		return Database{}, err
+	}
+	db := Database{ID: id, Name: name}
+	return db, v.createDatabase(ctx, db, Schema{ID: public, Name: "public"})
+}
+
+func (v *View) createDatabase(_ context.Context, db Database, public Schema) error {
+	if err := v.put(databaseKey(db.Name), encodeJSON(db)); err != nil {
+		return err
+	}
+	public.Database = db.ID
+	public.Comment = "standard public schema"
+	return v.put(schemaKey(db.ID, public.Name), encodeJSON(public))
+}
+
+// DropDatabase removes a database with everything in it.
+func (v *View) DropDatabase(ctx context.Context, db Database) error {
+	rels, err := v.Relations(ctx, db.ID)
+	if err != nil {
+		return err
+	}
+	for _, d := range rels {
+		if err := v.DropRelation(ctx, d); err != nil {
+			return err
+		}
+	}
+	schemas, err := v.Schemas(ctx, db.ID)
+	if err != nil {
+		return err
+	}
+	for _, s := range schemas {
+		if err := v.DropSchema(ctx, s); err != nil {
+			return err
+		}
+	}
+	return v.remove(databaseKey(db.Name))
+}
+
+// UpdateDatabase writes a database whose name and ID are unchanged.
+func (v *View) UpdateDatabase(_ context.Context, db Database) error {
+	return v.put(databaseKey(db.Name), encodeJSON(db))
+}
+
+// CreateSchema makes a schema; 42P06 when it exists.
+func (v *View) CreateSchema(ctx context.Context, db table.ID, name string) (Schema, error) {
+	if _, ok, err := v.Schema(ctx, db, name); err != nil {
+		return Schema{}, err
+	} else if ok {
+		return Schema{}, sqlerr.New(sqlerr.DuplicateSchema, "schema \"%s\" already exists", name)
+	}
+	id, err := v.NewID(ctx)
+	if err != nil {
+		return Schema{}, err
+	}
+	s := Schema{ID: id, Database: db, Name: name}
+	return s, v.put(schemaKey(db, name), encodeJSON(s))
+}
+
+// DropSchema removes a schema. Requires: nothing is left in it.
+func (v *View) DropSchema(_ context.Context, s Schema) error {
+	return v.remove(schemaKey(s.Database, s.Name))
+}
+
+// UpdateSchema writes a schema whose name and ID are unchanged.
+func (v *View) UpdateSchema(_ context.Context, s Schema) error {
+	return v.put(schemaKey(s.Database, s.Name), encodeJSON(s))
+}
+
+// CreateRelation adds a table, view or sequence with its indexes; 42P07 when a name is taken.
+// Requires: IDs are drawn, d.Schema is the name of schema d.SchemaID. d is not to be changed after.
+func (v *View) CreateRelation(ctx context.Context, d *table.Desc) error {
+	if err := v.claim(ctx, d, d.Name, nameEntry{relation: d.ID}); err != nil {
+		return err
+	}
+	for i := range d.Indexes {
+		ix := &d.Indexes[i]
+		if err := v.claim(ctx, d, ix.Name, nameEntry{relation: d.ID, index: ix.OID}); err != nil {
+			return err
+		}
+	}
+	if err := v.depend(d, true); err != nil {
+		return err
+	}
+	return v.putDesc(d, 0)
+}
+
+// depend notes or forgets what a view reads.
+func (v *View) depend(d *table.Desc, on bool) error {
+	if d.View == nil {
+		return nil
+	}
+	for _, id := range d.View.DependsOn {
+		var err error
+		if key := dependKey(id, d.ID); on {
+			err = v.put(key, nil)
+		} else {
+			err = v.remove(key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claim takes a name in the relation's schema.
+func (v *View) claim(ctx context.Context, d *table.Desc, name string, e nameEntry) error {
+	taken, err := v.nameIn(ctx, d.DatabaseID, d.SchemaID, name)
+	if err != nil {
+		return err
+	}
+	if taken.relation != 0 {
+		return duplicateRelation(name)
+	}
+	return v.put(nameKey(d.DatabaseID, d.SchemaID, name), e.encode())
+}
+
+func (v *View) putDesc(d *table.Desc, old uint64) error {
+	d.Version = v.c.newVersion(max(old, uint64(v.tx.StartTS())))
+	if err := d.Prepare(); err != nil {
+		return err
+	}
+	b, err := encodeDesc(d)
+	if err != nil {
+		return err
+	}
+	return v.put(table.DescKey(d.ID), b)
+}
+
+// newVersion returns a descriptor version above old that this process never gave before: plans may
+// be cached by version, and a transaction that made one may roll back.
+func (c *Catalog) newVersion(old uint64) uint64 {
+	for {
+		last := c.lastVersion.Load()
+		next := max(old, last) + 1
+		if c.lastVersion.CompareAndSwap(last, next) {
+			return next
+		}
+	}
+}
+
+// UpdateRelation replaces a descriptor by another with the same ID, and moves the names of the
+// relation and its indexes where they changed. Rows and index entries are the caller's to mend.
+func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
+	type name struct {
+		schema table.ID
+		name   string
+	}
+	list := func(d *table.Desc) map[name]nameEntry {
+		m := map[name]nameEntry{{d.SchemaID, d.Name}: {relation: d.ID}}
+		for i := range d.Indexes {
+			m[name{d.SchemaID, d.Indexes[i].Name}] = nameEntry{relation: d.ID, index: d.Indexes[i].OID}
+		}
+		return m
+	}
+	before, after := list(old), list(d)
+	for n, e := range before {
+		if after[n] != e {
+			if err := v.remove(nameKey(old.DatabaseID, n.schema, n.name)); err != nil {
+				return err
+			}
+		}
+	}
+	for n, e := range after {
+		if before[n] != e {
+			if err := v.claim(ctx, d, n.name, e); err != nil {
+				return err
+			}
+		}
+	}
+	if len(after) != 1+len(d.Indexes) {
+		return fmt.Errorf("catalog: relation %q: two indexes of one name", d.Name)
+	}
+	if err := v.depend(old, false); err != nil {
+		return err
+	}
+	if err := v.depend(d, true); err != nil {
+		return err
+	}
+	return v.putDesc(d, old.Version)
+}
+
+// DropRelation removes a relation with its rows and index entries. The position of a sequence and
+// a table's row IDs stay for Sweep: they belong to no transaction, so one that has drawn from them
+// itself would conflict with its own draw.
+func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
+	if err := v.remove(nameKey(d.DatabaseID, d.SchemaID, d.Name)); err != nil {
+		return err
+	}
+	for i := range d.Indexes {
+		if err := v.remove(nameKey(d.DatabaseID, d.SchemaID, d.Indexes[i].Name)); err != nil {
+			return err
+		}
+	}
+	if d.Kind == table.KindTable {
+		if err := Clear(ctx, v.tx, table.TablePrefix(d.ID)); err != nil {
+			return err
+		}
+	}
+	if err := v.depend(d, false); err != nil {
+		return err
+	}
+	return v.remove(table.DescKey(d.ID))
+}
+
+// Truncate removes all rows and index entries of a table, and writes its descriptor anew so that
+// writers of rows are excluded (catalog I4).
+func (v *View) Truncate(ctx context.Context, d *table.Desc) error {
+	if err := Clear(ctx, v.tx, table.TablePrefix(d.ID)); err != nil {
+		return err
+	}
+	return v.UpdateRelation(ctx, d, d.Clone())
+}
+
+// clearBatch is the number of keys that Clear holds at once.
+const clearBatch = 4096
+
+// Clear deletes every key that begins with prefix, and makes the transaction fail when another
+// writes one meanwhile.
+func Clear(ctx context.Context, tx *txn.Txn, prefix []byte) error {
+	span := table.PrefixSpan(prefix)
+	tx.Validate(span)
+	for {
+		keys, err := someKeys(ctx, tx, span, clearBatch)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if err := tx.Delete(k); err != nil {
+				return err
+			}
+		}
+		if len(keys) < clearBatch {
+			return nil
+		}
+		span.Start = append(keys[len(keys)-1], 0)
+	}
+}
+
+func someKeys(ctx context.Context, tx *txn.Txn, span kv.Span, n int) (keys [][]byte, err error) {
+	it, err := tx.Scan(ctx, span, txn.ScanOptions{KeysOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if cerr := it.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	for len(keys) < n && it.Next() {
+		keys = append(keys, append([]byte(nil), it.Key()...))
+	}
+	return keys, it.Err()
+}

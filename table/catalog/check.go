@@ -1,0 +1,283 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+
+	"github.com/minidb/minidb/kv"
+)
+
+// Problem is something that Check found.
+type Problem struct {
+	Relation string // schema-qualified, with its database; "" when none is to blame
+	Index    string
+	Key      []byte
+	What     string
+}
+
+func (p Problem) String() string {
+	s := p.What
+	if p.Index != "" {
+		s = "index " + p.Index + ": " + s
+	}
+	if p.Relation != "" {
+		s = p.Relation + ": " + s
+	}
+	if p.Key != nil {
+		s += fmt.Sprintf(" [key %x]", p.Key)
+	}
+	return s
+}
+
+// Check verifies the whole store at one timestamp: names and descriptors agree, every row has its
+// entry in every index with the right value, every entry has its row, unique keys are unique, no
+// key belongs to nobody, and no lock is left of a transaction that is gone. report gets each
+// problem; Check itself fails only when it cannot go on.
+func Check(ctx context.Context, store *txn.Store, report func(Problem)) error {
+	tx, err := store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	c := &Catalog{store: store}
+	c.cache.descs = map[table.ID]*table.Desc{}
+	ch := &checker{tx: tx, v: c.View(tx), report: report, names: map[table.ID]string{}, descs: map[table.ID]*table.Desc{}}
+	if err := ch.catalog(ctx); err != nil {
+		return err
+	}
+	for _, d := range ch.order {
+		if d.Kind != table.KindTable {
+			continue
+		}
+		if err := ch.table(ctx, d); err != nil {
+			return fmt.Errorf("table %s: %w", ch.names[d.ID], err)
+		}
+	}
+	if err := ch.strays(ctx); err != nil {
+		return err
+	}
+	return ch.locks(ctx, store)
+}
+
+type checker struct {
+	tx     *txn.Txn
+	v      *View
+	report func(Problem)
+	names  map[table.ID]string
+	descs  map[table.ID]*table.Desc
+	order  []*table.Desc
+}
+
+// catalog reads all names, and verifies that they and the descriptors agree.
+func (ch *checker) catalog(ctx context.Context) error {
+	dbs, err := ch.v.Databases(ctx)
+	if err != nil {
+		return err
+	}
+	for _, db := range dbs {
+		rels, err := ch.v.Relations(ctx, db.ID)
+		if err != nil {
+			return err
+		}
+		for _, d := range rels {
+			name := db.Name + "." + d.Schema + "." + d.Name
+			ch.names[d.ID], ch.descs[d.ID] = name, d
+			ch.order = append(ch.order, d)
+			if err := ch.relation(ctx, name, d); err != nil {
+				return err
+			}
+		}
+	}
+	prefix := []byte{table.PrefixCatalog, tagDesc}
+	return scan(ctx, ch.tx, prefix, func(key, _ []byte) error {
+		if id, _, ok := table.ReadID(key[len(prefix):]); !ok || ch.descs[id] == nil {
+			ch.report(Problem{Key: bytes.Clone(key), What: "descriptor without a name"})
+		}
+		return nil
+	})
+}
+
+func (ch *checker) relation(ctx context.Context, name string, d *table.Desc) error {
+	check := func(n string, want nameEntry) error {
+		e, err := ch.v.nameIn(ctx, d.DatabaseID, d.SchemaID, n)
+		if err != nil {
+			return err
+		}
+		if e != want {
+			ch.report(Problem{Relation: name, What: fmt.Sprintf("the name %q does not lead to it", n)})
+		}
+		return nil
+	}
+	if err := check(d.Name, nameEntry{relation: d.ID}); err != nil {
+		return err
+	}
+	for i := range d.Indexes {
+		if err := check(d.Indexes[i].Name, nameEntry{relation: d.ID, index: d.Indexes[i].OID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table verifies rows against entries, then entries against rows.
+func (ch *checker) table(ctx context.Context, d *table.Desc) error {
+	builders := make([]*table.EntryBuilder, len(d.Indexes))
+	for i := range d.Indexes {
+		b, err := table.NewEntryBuilder(d, &d.Indexes[i])
+		if err != nil {
+			return err
+		}
+		builders[i] = b
+	}
+	err := Rows(ctx, ch.tx, d, func(row []types.Datum) error {
+		for i, b := range builders {
+			if d.Indexes[i].ID == table.RowIndexID {
+				continue
+			}
+			if err := ch.rowEntry(ctx, d, &d.Indexes[i], b, row); err != nil {
+				return err
+			}
+		}
+		for i := range d.Columns {
+			if d.Columns[i].NotNull && row[i].Null {
+				ch.report(Problem{Relation: ch.names[d.ID],
+					What: fmt.Sprintf("NULL in column %q, which is NOT NULL, of row %s", d.Columns[i].Name, table.FormatRow(d, row))})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range d.Indexes {
+		if d.Indexes[i].ID == table.RowIndexID {
+			continue
+		}
+		if err := ch.entries(ctx, d, &d.Indexes[i], builders[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (ch *checker) rowEntry(ctx context.Context, d *table.Desc, ix *table.Index, b *table.EntryBuilder, row []types.Datum) error {
+	e, err := b.Entry(row)
+	if err != nil {
+		return err
+	}
+	have, err := ch.tx.Get(ctx, e.Key)
+	if err != nil {
+		return err
+	}
+	p := Problem{Relation: ch.names[d.ID], Index: ix.Name, Key: bytes.Clone(e.Key)}
+	switch {
+	case have == nil:
+		p.What = "row " + table.FormatRow(d, row) + " has no entry"
+	case !bytes.Equal(have, e.Value):
+		p.What = "entry of row " + table.FormatRow(d, row) + " has another value"
+	default:
+		return nil
+	}
+	ch.report(p)
+	return nil
+}
+
+// entries verifies that every entry has a row, and is that row's entry.
+func (ch *checker) entries(ctx context.Context, d *table.Desc, ix *table.Index, b *table.EntryBuilder) error {
+	span := table.IndexSpan(d.ID, ix.ID)
+	it, err := ch.tx.Scan(ctx, span, txn.ScanOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = it.Close() }()
+	for it.Next() {
+		p := Problem{Relation: ch.names[d.ID], Index: ix.Name, Key: bytes.Clone(it.Key())}
+		rowKey, err := table.RowKeyOf(d, ix, it.Key(), it.Value())
+		if err != nil {
+			p.What = "entry cannot be read: " + err.Error()
+			ch.report(p)
+			continue
+		}
+		value, err := ch.tx.Get(ctx, rowKey)
+		if err != nil {
+			return err
+		}
+		if value == nil {
+			p.What = "entry without row"
+			ch.report(p)
+			continue
+		}
+		row, err := table.DecodeRow(d, rowKey, value)
+		if err != nil {
+			return err
+		}
+		e, err := b.Entry(row)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(e.Key, p.Key) {
+			p.What = "entry does not belong to its row " + table.FormatRow(d, row)
+			ch.report(p)
+		}
+	}
+	return it.Err()
+}
+
+// strays finds keys of tables and indexes that do not exist, skipping from table to table.
+func (ch *checker) strays(ctx context.Context) error {
+	span := table.PrefixSpan([]byte{table.PrefixTable})
+	for !span.Empty() {
+		keys, err := someKeys(ctx, ch.tx, span, 1)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		k, ok := table.DecodeKey(keys[0])
+		d := ch.descs[k.Table]
+		switch {
+		case !ok:
+			ch.report(Problem{Key: keys[0], What: "key of no table"})
+			span.Start = append(keys[0], 0)
+		case d == nil || d.Kind != table.KindTable:
+			ch.report(Problem{Key: keys[0], What: fmt.Sprintf("rows of table %d, which does not exist", k.Table)})
+			span.Start = kv.PrefixEnd(table.TablePrefix(k.Table))
+		default:
+			if k.Index != table.RowIndexID && d.Index(k.Index) == nil {
+				ch.report(Problem{Relation: ch.names[d.ID], Key: keys[0],
+					What: fmt.Sprintf("entries of index %d, which does not exist", k.Index)})
+			}
+			span.Start = kv.PrefixEnd(table.IndexPrefix(k.Table, k.Index))
+		}
+	}
+	return nil
+}
+
+// locks finds what transactions that are gone left behind: everything was read above, and a reader
+// settles every expired lock that it meets.
+func (ch *checker) locks(ctx context.Context, store *txn.Store) (err error) {
+	now, err := store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	snap, err := store.Engine().Snapshot()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := snap.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	return mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
+		if l.Expired(now) {
+			ch.report(Problem{Key: bytes.Clone(key), What: fmt.Sprintf(
+				"lock of the transaction started at %s, which is gone (primary %x)", l.StartTS, l.Primary)})
+		}
+		return nil
+	})
+}

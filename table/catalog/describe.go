@@ -1,0 +1,185 @@
+package catalog
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn"
+)
+
+// Describer turns the store's keys and values into text, by the schema as it is now.
+type Describer struct {
+	names map[table.ID]string
+	descs map[table.ID]*table.Desc
+}
+
+// NewDescriber reads the schema that tx sees.
+func NewDescriber(ctx context.Context, tx *txn.Txn) (*Describer, error) {
+	c := &Catalog{}
+	c.cache.descs = map[table.ID]*table.Desc{}
+	v := c.View(tx)
+	ds := &Describer{names: map[table.ID]string{}, descs: map[table.ID]*table.Desc{}}
+	dbs, err := v.Databases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, db := range dbs {
+		rels, err := v.Relations(ctx, db.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range rels {
+			name := d.Name
+			if d.Schema != "public" {
+				name = d.Schema + "." + name
+			}
+			if db.ID != PostgresID {
+				name = db.Name + "." + name
+			}
+			ds.names[d.ID], ds.descs[d.ID] = name, d
+		}
+	}
+	return ds, nil
+}
+
+// Key is the text of a key: /table/16384 docs/row/(1).
+func (ds *Describer) Key(key []byte) string {
+	if len(key) == 0 {
+		return "/"
+	}
+	switch key[0] {
+	case table.PrefixCatalog:
+		return ds.catalogKey(key[1:])
+	case table.PrefixSequence:
+		if id, rest, ok := table.ReadID(key[1:]); ok && len(rest) == 4 {
+			return fmt.Sprintf("/sequence/%s/%d", ds.relation(id), binary.BigEndian.Uint32(rest))
+		}
+	case table.PrefixRowID:
+		if id, rest, ok := table.ReadID(key[1:]); ok && len(rest) == 0 {
+			return "/rowid/" + ds.relation(id)
+		}
+	case table.PrefixTable:
+		if k, ok := table.DecodeKey(key); ok {
+			return ds.tableKey(k)
+		}
+	}
+	return fmt.Sprintf("/%x", key)
+}
+
+func (ds *Describer) relation(id table.ID) string {
+	if n, ok := ds.names[id]; ok {
+		return fmt.Sprintf("%d %s", id, n)
+	}
+	return fmt.Sprintf("%d", id)
+}
+
+func (ds *Describer) tableKey(k table.Key) string {
+	d := ds.descs[k.Table]
+	if d == nil {
+		return k.String()
+	}
+	name := "row"
+	if k.Index != table.RowIndexID {
+		name = fmt.Sprintf("index/%d", k.Index)
+		ix := d.Index(k.Index)
+		if ix == nil {
+			return k.String()
+		}
+		name += " " + ix.Name
+	}
+	return fmt.Sprintf("/table/%s/%s/%s", ds.relation(k.Table), name, table.DescribeKey(d, k))
+}
+
+func (ds *Describer) catalogKey(rest []byte) string {
+	if len(rest) == 0 {
+		return "/catalog"
+	}
+	tag, rest := rest[0], rest[1:]
+	switch tag {
+	case tagFormat:
+		return "/catalog/format"
+	case tagVersion:
+		return "/catalog/version"
+	case tagNextID:
+		return "/catalog/next-id"
+	case tagDatabase:
+		return "/catalog/database/" + string(rest)
+	case tagSchema:
+		if db, name, ok := table.ReadID(rest); ok {
+			return fmt.Sprintf("/catalog/schema/%d/%s", db, name)
+		}
+	case tagName:
+		if db, r, ok := table.ReadID(rest); ok {
+			if schema, name, ok := table.ReadID(r); ok {
+				return fmt.Sprintf("/catalog/name/%d/%d/%s", db, schema, name)
+			}
+		}
+	case tagDesc:
+		if id, _, ok := table.ReadID(rest); ok {
+			return "/catalog/desc/" + ds.relation(id)
+		}
+	case tagDepend:
+		if on, r, ok := table.ReadID(rest); ok {
+			if view, _, ok := table.ReadID(r); ok {
+				return "/catalog/reads/" + ds.relation(on) + "/" + ds.relation(view)
+			}
+		}
+	}
+	return fmt.Sprintf("/catalog/%c/%x", tag, rest)
+}
+
+// Value is the text of the value stored under key.
+func (ds *Describer) Value(key, value []byte) string {
+	if len(key) == 0 {
+		return fmt.Sprintf("%x", value)
+	}
+	switch key[0] {
+	case table.PrefixCatalog:
+		return catalogValue(key[1:], value)
+	case table.PrefixSequence:
+		if p, err := decodePosition(value); err == nil {
+			return fmt.Sprintf("last=%d called=%t", p.last, p.called)
+		}
+	case table.PrefixRowID:
+		if len(value) == 8 {
+			return fmt.Sprintf("next=%d", binary.BigEndian.Uint64(value))
+		}
+	case table.PrefixTable:
+		if k, ok := table.DecodeKey(key); ok && ds.descs[k.Table] != nil {
+			return table.DescribeValue(ds.descs[k.Table], k, value)
+		}
+	}
+	return fmt.Sprintf("%x", value)
+}
+
+func catalogValue(rest, value []byte) string {
+	if len(rest) > 0 {
+		switch rest[0] {
+		case tagDatabase, tagSchema:
+			return string(value)
+		case tagDesc:
+			if v, js, err := descVersion(value); err == nil {
+				return fmt.Sprintf("v%d %s", v, js)
+			}
+		case tagName:
+			if e, ok := decodeNameEntry(value); ok {
+				if e.index != 0 {
+					return fmt.Sprintf("relation %d, index %d", e.relation, e.index)
+				}
+				return fmt.Sprintf("relation %d", e.relation)
+			}
+		case tagVersion, tagNextID:
+			if len(value) == 8 {
+				return fmt.Sprintf("%d", binary.BigEndian.Uint64(value))
+			}
+		case tagFormat:
+			if v, n := binary.Uvarint(value); n > 0 {
+				return fmt.Sprintf("%d", v)
+			}
+		}
+	}
+	return strings.ToValidUTF8(fmt.Sprintf("%x", value), "?")
+}

@@ -1,0 +1,42 @@
+// Package catalog keeps the schema: databases, schemas, relations with their descriptors, and the
+// positions of sequences. It lives in the same transactional store as the rows, so DDL commits and
+// rolls back, savepoints included, like any other write.
+//
+// It owns the keys below. What a statement may do to a descriptor, and which error a user gets for
+// it, is package sql/ddl's; how a descriptor turns rows into keys is package table's.
+//
+//	c f                            → format number of the store
+//	c v                            → version: startTS of the transaction that last changed the schema
+//	c i                            → next object ID (reserved in ranges)
+//	c b {name}                     → database
+//	c s {database}{name}           → schema
+//	c n {database}{schema}{name}   → relation or index of that name
+//	c d {relation}                 → descriptor
+//	c p {relation}{view}           → nothing: the view reads the relation
+//	s {sequence}{epoch}            → position of a sequence
+//	r {table}                      → next row ID of a table without primary key
+//
+// A [Catalog] belongs to the process. A [View] is the schema as one transaction sees it.
+//
+// # The cache
+//
+// Every transaction that changes the schema writes its startTS under the version key. Two such
+// transactions that overlap write the same key, so one of them fails with a write conflict: a
+// version therefore names one state of the whole catalog, and later states have greater versions.
+// A View reads the version key once and then shares what others with the same version have read.
+// A transaction that finds its own startTS there has changed the schema itself: it reads through
+// its own buffered writes and shares nothing. A rollback to a savepoint takes the buffered version
+// back with everything else, so there is no cache to undo.
+//
+// # Invariants
+//
+//   - catalog I1: nothing under "c" but c i changes without c v changing in the same transaction.
+//   - catalog I2: a name under c n belongs to one relation or index, whose descriptor carries it.
+//   - catalog I3: object IDs are never used again, also those of transactions that failed.
+//   - catalog I4: whoever changes or reads rows by a descriptor in a way that other descriptors of
+//     the table would not, is excluded from them: writers of rows validate the descriptor's key,
+//     readers that build something from all rows (an index) validate the table's span and write
+//     the descriptor. Whichever commits second fails.
+//   - catalog I5: sequences, row IDs and object IDs are drawn by transactions of their own, never
+//     given back: a gap is allowed, a repetition is not.
+package catalog

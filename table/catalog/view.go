@@ -1,0 +1,317 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn"
+)
+
+// View is the schema as one transaction sees it, its own changes included. It belongs to the
+// transaction's goroutine. What it returns is shared and must not be changed.
+type View struct {
+	c  *Catalog
+	tx *txn.Txn
+
+	version uint64 // as read before the transaction wrote anything
+	known   bool
+	shared  *state
+	// Descriptors that the transaction wrote itself, by their encoded form: savepoints may bring an
+	// older form back.
+	own map[table.ID]ownDesc
+}
+
+type ownDesc struct {
+	encoded []byte
+	desc    *table.Desc
+}
+
+// View returns the schema as tx sees it. Nothing is read before the first question.
+func (c *Catalog) View(tx *txn.Txn) *View { return &View{c: c, tx: tx} }
+
+// Version names the state of the catalog that the transaction sees: two Views with equal versions
+// see the same schema. own says that the transaction has changed the schema itself; the version
+// then says nothing about which of its changes are seen.
+func (v *View) Version(ctx context.Context) (version uint64, own bool, err error) {
+	if !v.known || v.tx.Dirty() {
+		b, err := v.tx.Get(ctx, versionKey)
+		if err != nil {
+			return 0, false, err
+		}
+		v.version = 0
+		if b != nil {
+			if len(b) != 8 {
+				return 0, false, fmt.Errorf("catalog: version: %w", kv.ErrCorruption)
+			}
+			v.version = binary.BigEndian.Uint64(b)
+		}
+		v.known = true
+	}
+	return v.version, v.version == uint64(v.tx.StartTS()), nil
+}
+
+// state is the shared memory for this transaction's version; nil after changes of its own.
+func (v *View) state(ctx context.Context) (*state, error) {
+	version, own, err := v.Version(ctx)
+	if err != nil || own {
+		return nil, err
+	}
+	if v.shared == nil || v.shared.version != version {
+		v.shared = v.c.at(version)
+	}
+	return v.shared, nil
+}
+
+// Database finds a database by name.
+func (v *View) Database(ctx context.Context, name string) (Database, bool, error) {
+	st, err := v.state(ctx)
+	if err != nil {
+		return Database{}, false, err
+	}
+	db, err := memo(st, func(s *state) map[string]*Database { return s.databases }, name,
+		func() (*Database, error) { return readJSON[Database](ctx, v.tx, databaseKey(name)) })
+	if err != nil || db == nil {
+		return Database{}, false, err
+	}
+	return *db, true, nil
+}
+
+// Databases lists the databases by name.
+func (v *View) Databases(ctx context.Context) ([]Database, error) {
+	return scanJSON[Database](ctx, v.tx, databaseKey(""))
+}
+
+// Schema finds a schema of a database by name.
+func (v *View) Schema(ctx context.Context, db table.ID, name string) (Schema, bool, error) {
+	st, err := v.state(ctx)
+	if err != nil {
+		return Schema{}, false, err
+	}
+	sc, err := memo(st, func(s *state) map[schemaName]*Schema { return s.schemas }, schemaName{db, name},
+		func() (*Schema, error) { return readJSON[Schema](ctx, v.tx, schemaKey(db, name)) })
+	if err != nil || sc == nil {
+		return Schema{}, false, err
+	}
+	return *sc, true, nil
+}
+
+// Schemas lists the schemas of a database by name.
+func (v *View) Schemas(ctx context.Context, db table.ID) ([]Schema, error) {
+	return scanJSON[Schema](ctx, v.tx, schemaPrefix(db))
+}
+
+// Relation finds a table, view or sequence by name; nil, nil when there is none (an index is none).
+func (v *View) Relation(ctx context.Context, db table.ID, schema, name string) (*table.Desc, error) {
+	e, err := v.name(ctx, db, schema, name)
+	if err != nil || e.relation == 0 || e.index != 0 {
+		return nil, err
+	}
+	return v.mustDesc(ctx, e.relation)
+}
+
+// Index finds an index by name, with its table; nil, nil, nil when there is none.
+func (v *View) Index(ctx context.Context, db table.ID, schema, name string) (*table.Desc, *table.Index, error) {
+	e, err := v.name(ctx, db, schema, name)
+	if err != nil || e.index == 0 {
+		return nil, nil, err
+	}
+	d, err := v.mustDesc(ctx, e.relation)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range d.Indexes {
+		if d.Indexes[i].OID == e.index {
+			return d, &d.Indexes[i], nil
+		}
+	}
+	return nil, nil, fmt.Errorf("catalog: index %q is not in its table: %w", name, kv.ErrCorruption)
+}
+
+// Taken says whether a relation or an index has the name.
+func (v *View) Taken(ctx context.Context, db table.ID, schema, name string) (bool, error) {
+	e, err := v.name(ctx, db, schema, name)
+	return e.relation != 0, err
+}
+
+func (v *View) name(ctx context.Context, db table.ID, schema, name string) (nameEntry, error) {
+	sc, ok, err := v.Schema(ctx, db, schema)
+	if err != nil || !ok {
+		return nameEntry{}, err
+	}
+	return v.nameIn(ctx, db, sc.ID, name)
+}
+
+func (v *View) nameIn(ctx context.Context, db, schema table.ID, name string) (nameEntry, error) {
+	st, err := v.state(ctx)
+	if err != nil {
+		return nameEntry{}, err
+	}
+	return memo(st, func(s *state) map[relationName]nameEntry { return s.names },
+		relationName{db, schema, name}, func() (nameEntry, error) {
+			b, err := v.tx.Get(ctx, nameKey(db, schema, name))
+			if err != nil || b == nil {
+				return nameEntry{}, err
+			}
+			e, ok := decodeNameEntry(b)
+			if !ok {
+				return e, fmt.Errorf("catalog: name %q: %w", name, kv.ErrCorruption)
+			}
+			return e, nil
+		})
+}
+
+// RelationByID finds a table, view or sequence by its ID; nil, nil when there is none.
+func (v *View) RelationByID(ctx context.Context, id table.ID) (*table.Desc, error) {
+	st, err := v.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return memo(st, func(s *state) map[table.ID]*table.Desc { return s.descs }, id,
+		func() (*table.Desc, error) {
+			b, err := v.tx.Get(ctx, table.DescKey(id))
+			if err != nil || b == nil {
+				return nil, err
+			}
+			return v.desc(id, b, st != nil)
+		})
+}
+
+func (v *View) mustDesc(ctx context.Context, id table.ID) (*table.Desc, error) {
+	d, err := v.RelationByID(ctx, id)
+	if err == nil && d == nil {
+		err = fmt.Errorf("catalog: relation %d has a name and no descriptor: %w", id, kv.ErrCorruption)
+	}
+	return d, err
+}
+
+// desc decodes a descriptor, or finds it decoded.
+func (v *View) desc(id table.ID, b []byte, committed bool) (*table.Desc, error) {
+	if committed {
+		return v.c.decoded(id, b)
+	}
+	if o, ok := v.own[id]; ok && bytes.Equal(o.encoded, b) {
+		return o.desc, nil
+	}
+	encoded := bytes.Clone(b)
+	d, err := decodeDesc(encoded)
+	if err != nil {
+		return nil, err
+	}
+	if v.own == nil {
+		v.own = map[table.ID]ownDesc{}
+	}
+	v.own[id] = ownDesc{encoded: encoded, desc: d}
+	return d, nil
+}
+
+// Relations lists the tables, views and sequences of a database, by schema and name.
+func (v *View) Relations(ctx context.Context, db table.ID) ([]*table.Desc, error) {
+	var ids []table.ID
+	err := scan(ctx, v.tx, namePrefix(db), func(_, value []byte) error {
+		e, ok := decodeNameEntry(value)
+		if !ok {
+			return fmt.Errorf("catalog: names: %w", kv.ErrCorruption)
+		}
+		if e.index == 0 {
+			ids = append(ids, e.relation)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*table.Desc, 0, len(ids))
+	for _, id := range ids {
+		d, err := v.mustDesc(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	slices.SortStableFunc(out, func(a, b *table.Desc) int {
+		if c := strings.Compare(a.Schema, b.Schema); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out, nil
+}
+
+// Dependents lists the views that read a relation, in order of ID.
+func (v *View) Dependents(ctx context.Context, id table.ID) ([]*table.Desc, error) {
+	prefix := dependPrefix(id)
+	var ids []table.ID
+	err := scan(ctx, v.tx, prefix, func(key, _ []byte) error {
+		view, _, ok := table.ReadID(key[len(prefix):])
+		if !ok {
+			return fmt.Errorf("catalog: dependency: %w", kv.ErrCorruption)
+		}
+		ids = append(ids, view)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*table.Desc, len(ids))
+	for i, id := range ids {
+		if out[i], err = v.mustDesc(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// NewID returns an object ID that was never used before. It is drawn outside of the transaction.
+func (v *View) NewID(ctx context.Context) (table.ID, error) { return v.c.NewID(ctx) }
+
+func readJSON[T any](ctx context.Context, tx *txn.Txn, key []byte) (*T, error) {
+	b, err := tx.Get(ctx, key)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	t := new(T)
+	return t, decodeJSON(b, t)
+}
+
+func scanJSON[T any](ctx context.Context, tx *txn.Txn, prefix []byte) ([]T, error) {
+	var out []T
+	err := scan(ctx, tx, prefix, func(_, value []byte) error {
+		var t T
+		if err := decodeJSON(value, &t); err != nil {
+			return err
+		}
+		out = append(out, t)
+		return nil
+	})
+	return out, err
+}
+
+// scan calls f for each key with the prefix. f must not use the transaction.
+func scan(ctx context.Context, tx *txn.Txn, prefix []byte, f func(key, value []byte) error) (err error) {
+	it, err := tx.Scan(ctx, table.PrefixSpan(prefix), txn.ScanOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := it.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	for it.Next() {
+		if err := f(it.Key(), it.Value()); err != nil {
+			return err
+		}
+	}
+	return it.Err()
+}
+
+func duplicateRelation(name string) error {
+	return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", name)
+}

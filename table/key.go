@@ -1,0 +1,123 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/minidb/minidb/kv"
+)
+
+// The first byte of every key says whose it is.
+const (
+	PrefixCatalog  = 'c' // schema: package catalog
+	PrefixSequence = 's' // positions of sequences: package catalog
+	PrefixRowID    = 'r' // row ID allocators: package catalog
+	PrefixTable    = 't' // rows and index entries
+)
+
+// descTag follows PrefixCatalog in the keys of descriptors.
+const descTag = 'd'
+
+// appendUint appends v so that the order of bytes is the order of numbers: one byte below 240,
+// otherwise a byte that tells how many follow, and those, most significant first.
+func appendUint(dst []byte, v uint32) []byte {
+	switch {
+	case v < 0xF0:
+		return append(dst, byte(v))
+	case v < 1<<8:
+		return append(dst, 0xF0, byte(v))
+	case v < 1<<16:
+		return append(dst, 0xF1, byte(v>>8), byte(v))
+	case v < 1<<24:
+		return append(dst, 0xF2, byte(v>>16), byte(v>>8), byte(v))
+	}
+	return binary.BigEndian.AppendUint32(append(dst, 0xF3), v)
+}
+
+// readUint reads what appendUint wrote; ok is false when b is none of its outputs.
+func readUint(b []byte) (v uint32, rest []byte, ok bool) {
+	if len(b) == 0 {
+		return 0, nil, false
+	}
+	if b[0] < 0xF0 {
+		return uint32(b[0]), b[1:], true
+	}
+	n := int(b[0]-0xF0) + 1
+	if n > 4 || len(b) < 1+n {
+		return 0, nil, false
+	}
+	for _, c := range b[1 : 1+n] {
+		v = v<<8 | uint32(c)
+	}
+	return v, b[1+n:], true
+}
+
+// AppendID appends an object ID in the order-preserving form that all keys use.
+func AppendID(dst []byte, id ID) []byte { return appendUint(dst, uint32(id)) }
+
+// ReadID reads what AppendID wrote.
+func ReadID(b []byte) (ID, []byte, bool) {
+	v, rest, ok := readUint(b)
+	return ID(v), rest, ok
+}
+
+// DescKey is the key of a relation's descriptor. It is known here, below the catalog, because every
+// transaction that writes rows validates it: a change of the schema that commits in between must
+// make the transaction fail.
+func DescKey(id ID) []byte {
+	return AppendID([]byte{PrefixCatalog, descTag}, id)
+}
+
+// TablePrefix begins all keys of a table's rows and index entries.
+func TablePrefix(id ID) []byte { return AppendID([]byte{PrefixTable}, id) }
+
+// IndexPrefix begins the keys of one index, or with RowIndexID of the rows.
+func IndexPrefix(id ID, ix IndexID) []byte { return appendUint(TablePrefix(id), uint32(ix)) }
+
+// TableSpan holds all rows and index entries of a table.
+func TableSpan(id ID) kv.Span { return PrefixSpan(TablePrefix(id)) }
+
+// IndexSpan holds the entries of one index, or with RowIndexID the rows.
+func IndexSpan(id ID, ix IndexID) kv.Span { return PrefixSpan(IndexPrefix(id, ix)) }
+
+// PrefixSpan holds all keys that begin with prefix.
+func PrefixSpan(prefix []byte) kv.Span {
+	return kv.Span{Start: prefix, End: kv.PrefixEnd(prefix)}
+}
+
+// PointSpan holds key alone.
+func PointSpan(key []byte) kv.Span {
+	end := make([]byte, len(key)+1)
+	copy(end, key)
+	return kv.Span{Start: key, End: end}
+}
+
+// Key is a key of a table taken apart.
+type Key struct {
+	Table ID
+	Index IndexID
+	Rest  []byte // the encoded columns; aliases the key
+}
+
+// DecodeKey takes the key of a row or an index entry apart; ok is false for keys of other owners.
+func DecodeKey(key []byte) (k Key, ok bool) {
+	if len(key) == 0 || key[0] != PrefixTable {
+		return Key{}, false
+	}
+	t, rest, ok := readUint(key[1:])
+	if !ok {
+		return Key{}, false
+	}
+	ix, rest, ok := readUint(rest)
+	if !ok {
+		return Key{}, false
+	}
+	return Key{Table: ID(t), Index: IndexID(ix), Rest: rest}, true
+}
+
+func (k Key) String() string {
+	if k.Index == RowIndexID {
+		return fmt.Sprintf("/table/%d/row/%x", k.Table, k.Rest)
+	}
+	return fmt.Sprintf("/table/%d/index/%d/%x", k.Table, k.Index, k.Rest)
+}

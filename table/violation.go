@@ -1,0 +1,136 @@
+package table
+
+import (
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// CheckNulls verifies the NOT NULL columns of a new row. Insert and Update do so too; who evaluates
+// CHECK constraints calls it before them, as PostgreSQL does.
+func (w *Writer) CheckNulls(row []types.Datum) error {
+	for _, o := range w.notNull {
+		if row[o].Null {
+			return NullViolation(w.d, o, row)
+		}
+	}
+	return nil
+}
+
+// NullViolation is 23502 for a NULL in column o of a row.
+func NullViolation(d *Desc, o int, row []types.Datum) error {
+	c := &d.Columns[o]
+	e := sqlerr.New(sqlerr.NotNullViolation,
+		"null value in column \"%s\" of relation \"%s\" violates not-null constraint", c.Name, d.Name)
+	e.Schema, e.Table, e.Column = d.Schema, d.Name, c.Name
+	return e.WithDetail("Failing row contains %s.", FormatRow(d, row))
+}
+
+// CheckViolation is 23514 for a row that a CHECK constraint refuses.
+func CheckViolation(d *Desc, constraint string, row []types.Datum) error {
+	e := sqlerr.New(sqlerr.CheckViolation,
+		"new row for relation \"%s\" violates check constraint \"%s\"", d.Name, constraint)
+	e.Schema, e.Table, e.Constraint = d.Schema, d.Name, constraint
+	return e.WithDetail("Failing row contains %s.", FormatRow(d, row))
+}
+
+// duplicate is 23505 for a row whose key in l is taken.
+func duplicate(d *Desc, l *layout, row []types.Datum) error {
+	e := sqlerr.New(sqlerr.UniqueViolation,
+		"duplicate key value violates unique constraint \"%s\"", l.constraint())
+	e.Schema, e.Table, e.Constraint = d.Schema, d.Name, l.constraint()
+	return e.WithDetail("Key %s already exists.", l.format(row))
+}
+
+// constraint is the name that errors give a unique key.
+func (l *layout) constraint() string {
+	if l.index != nil {
+		return l.index.Name
+	}
+	if ix := l.desc.Index(RowIndexID); ix != nil {
+		return ix.Name
+	}
+	return l.desc.Name
+}
+
+// tooLarge adds the table to an error of the key encoding.
+func (w *Writer) tooLarge(l *layout, err error) error {
+	if e, ok := err.(*sqlerr.Error); ok && e.Table == "" {
+		e.Schema, e.Table, e.Constraint = w.d.Schema, w.d.Name, l.constraint()
+	}
+	return err
+}
+
+// FormatKey shows the key of row in ix as details do: (a, b)=(1, x). A nil index is the row key.
+func FormatKey(d *Desc, ix *Index, row []types.Datum) string {
+	l, err := layoutOf(d, ix)
+	if err != nil {
+		return "(?)"
+	}
+	return l.format(row)
+}
+
+func (l *layout) format(row []types.Datum) string {
+	var names, values strings.Builder
+	for i := range l.key {
+		if i > 0 {
+			names.WriteString(", ")
+			values.WriteString(", ")
+		}
+		c := &l.desc.Columns[l.key[i].ordinal]
+		names.WriteString(quoteIdent(c.Name))
+		values.WriteString(text(c.Type, row[l.key[i].ordinal]))
+	}
+	return "(" + names.String() + ")=(" + values.String() + ")"
+}
+
+// maxFieldText is where PostgreSQL cuts a field of "Failing row contains".
+const maxFieldText = 64
+
+// FormatRow shows a row as details do: (1, null, x). Hidden columns are left out.
+func FormatRow(d *Desc, row []types.Datum) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i := range d.Columns {
+		if d.Columns[i].Hidden {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteString(", ")
+		}
+		s := text(d.Columns[i].Type, row[i])
+		if len(s) > maxFieldText {
+			cut := maxFieldText
+			for cut > 0 && s[cut]&0xC0 == 0x80 { // not within a character
+				cut--
+			}
+			s = s[:cut] + "..."
+		}
+		b.WriteString(s)
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+func text(t *types.Type, d types.Datum) string {
+	if d.Null {
+		return "null"
+	}
+	return types.Text(t, d, &types.DefaultFormat)
+}
+
+// quoteIdent quotes an identifier unless it is a plain lower-case word.
+func quoteIdent(s string) string {
+	plain := s != ""
+	for i := range len(s) {
+		c := s[i]
+		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
+			plain = false
+		}
+	}
+	if plain {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}

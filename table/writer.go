@@ -1,0 +1,274 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
+)
+
+// RowIDs gives row IDs to tables without a primary key.
+type RowIDs interface {
+	NextRowID(ctx context.Context, table ID) (int64, error)
+}
+
+// Writer writes rows of one table with all their index entries. It serves one statement of one
+// transaction, on that transaction's goroutine.
+//
+// A violation comes back as *sqlerr.Error and may leave part of the row's writes in the
+// transaction's buffer: the statement must then be undone to its savepoint.
+type Writer struct {
+	d       *Desc
+	alloc   RowIDs
+	rows    *layout
+	indexes []*layout // without the one that is the rows themselves
+	notNull []int
+	rowID   int // ordinal of the hidden row ID, or -1
+	err     error
+
+	validated *txn.Txn
+	key, next []byte // row keys with prefix: of the row as it was, and as it becomes
+	value     []byte
+	was, is   entry
+}
+
+// NewWriter prepares writing rows of d.
+func NewWriter(d *Desc, alloc RowIDs) *Writer {
+	w := &Writer{d: d, alloc: alloc, rowID: -1}
+	p, err := d.layouts()
+	if err != nil || p.rows == nil {
+		w.err = err
+		if err == nil {
+			w.err = fmt.Errorf("relation %q has no rows of its own", d.Name)
+		}
+		return w
+	}
+	w.rows = p.rows
+	for _, l := range p.indexes {
+		if l != p.rows {
+			w.indexes = append(w.indexes, l)
+		}
+	}
+	for i := range d.Columns {
+		switch c := &d.Columns[i]; {
+		case c.Hidden:
+			w.rowID = i
+		case c.NotNull:
+			w.notNull = append(w.notNull, i)
+		}
+	}
+	return w
+}
+
+// begin makes the transaction fail when the schema of the table changes before it commits: a row
+// written by an old descriptor would lack entries of new indexes.
+func (w *Writer) begin(tx *txn.Txn) error {
+	if w.validated != tx && w.err == nil {
+		w.validated = tx
+		tx.Validate(PointSpan(DescKey(w.d.ID)))
+	}
+	return w.err
+}
+
+// Insert writes a new row: one datum per column of the descriptor. A NULL in the hidden row ID
+// column is replaced, in row itself, by a new ID.
+func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) error {
+	if err := w.begin(tx); err != nil {
+		return err
+	}
+	fresh := false
+	if w.rowID >= 0 && row[w.rowID].Null {
+		id, err := w.alloc.NextRowID(ctx, w.d.ID)
+		if err != nil {
+			return err
+		}
+		row[w.rowID] = types.NewInt(id)
+		fresh = true
+	}
+	if err := w.CheckNulls(row); err != nil {
+		return err
+	}
+	var err error
+	if w.key, err = w.rows.rowKey(w.key[:0], row); err != nil {
+		return err
+	}
+	if w.value, err = w.rows.rowValue(w.value[:0], row); err != nil {
+		return err
+	}
+	// A new row ID is unique by the way it is drawn.
+	if fresh {
+		err = tx.Set(w.key, w.value)
+	} else {
+		err = w.insertUnique(ctx, tx, w.rows, w.key, w.value, row)
+	}
+	if err != nil {
+		return err
+	}
+	for _, l := range w.indexes {
+		if err := l.entry(&w.is, row, w.key[len(w.rows.prefix):]); err != nil {
+			return w.tooLarge(l, err)
+		}
+		if err := w.putEntry(ctx, tx, l, &w.is, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertUnique writes a key that no other row may have.
+func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, value []byte, row []types.Datum) error {
+	have, err := tx.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	if have != nil {
+		return duplicate(w.d, l, row)
+	}
+	// Insert makes a transaction that writes the same key meanwhile conflict with this one.
+	return tx.Insert(key, value)
+}
+
+func (w *Writer) putEntry(ctx context.Context, tx *txn.Txn, l *layout, e *entry, row []types.Datum) error {
+	if e.unique {
+		return w.insertUnique(ctx, tx, l, e.key, e.value, row)
+	}
+	return tx.Set(e.key, e.value)
+}
+
+// Update replaces a row: old as it was read, in full, and new as it becomes. Only the index entries
+// that differ are touched.
+func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum) error {
+	if err := w.begin(tx); err != nil {
+		return err
+	}
+	if err := w.CheckNulls(new); err != nil {
+		return err
+	}
+	var err error
+	if w.key, err = w.rows.rowKey(w.key[:0], old); err != nil {
+		return err
+	}
+	if w.next, err = w.rows.rowKey(w.next[:0], new); err != nil {
+		return err
+	}
+	if w.value, err = w.rows.rowValue(w.value[:0], new); err != nil {
+		return err
+	}
+	if bytes.Equal(w.key, w.next) {
+		err = tx.Set(w.key, w.value)
+	} else if err = tx.Delete(w.key); err == nil {
+		err = w.insertUnique(ctx, tx, w.rows, w.next, w.value, new)
+	}
+	if err != nil {
+		return err
+	}
+	for _, l := range w.indexes {
+		if err := w.updateEntry(ctx, tx, l, old, new); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old, new []types.Datum) error {
+	n := len(w.rows.prefix)
+	if err := l.entry(&w.was, old, w.key[n:]); err != nil {
+		return err
+	}
+	if err := l.entry(&w.is, new, w.next[n:]); err != nil {
+		return w.tooLarge(l, err)
+	}
+	if bytes.Equal(w.was.key, w.is.key) {
+		if bytes.Equal(w.was.value, w.is.value) {
+			return nil
+		}
+		return tx.Set(w.is.key, w.is.value)
+	}
+	if err := tx.Delete(w.was.key); err != nil {
+		return err
+	}
+	return w.putEntry(ctx, tx, l, &w.is, new)
+}
+
+// Delete removes a row, given in full, with its index entries.
+func (w *Writer) Delete(_ context.Context, tx *txn.Txn, old []types.Datum) error {
+	if err := w.begin(tx); err != nil {
+		return err
+	}
+	var err error
+	if w.key, err = w.rows.rowKey(w.key[:0], old); err != nil {
+		return err
+	}
+	if err := tx.Delete(w.key); err != nil {
+		return err
+	}
+	for _, l := range w.indexes {
+		if err := l.entry(&w.was, old, w.key[len(w.rows.prefix):]); err != nil {
+			return err
+		}
+		if err := tx.Delete(w.was.key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Conflict finds a row that has the same unique key as row, as ON CONFLICT asks: in the indexes
+// named by arbiters, or with nil in any. existing is the whole row, ix the index in which it stands.
+func (w *Writer) Conflict(ctx context.Context, tx *txn.Txn, row []types.Datum, arbiters []IndexID) (existing []types.Datum, ix *Index, found bool, err error) {
+	if w.err != nil {
+		return nil, nil, false, w.err
+	}
+	p, err := w.d.layouts()
+	if err != nil {
+		return nil, nil, false, err
+	}
+	for i, l := range p.indexes {
+		ix := &w.d.Indexes[i]
+		if !ix.Unique && !ix.Primary || arbiters != nil && !slices.Contains(arbiters, ix.ID) {
+			continue
+		}
+		existing, found, err := w.holder(ctx, tx, l, row)
+		if found || err != nil {
+			return existing, ix, found, err
+		}
+	}
+	return nil, nil, false, nil
+}
+
+// holder reads the row that has row's key in l.
+func (w *Writer) holder(ctx context.Context, tx *txn.Txn, l *layout, row []types.Datum) ([]types.Datum, bool, error) {
+	key, null, err := l.appendKey(append(w.key[:0], l.prefix...), row)
+	if err != nil {
+		return nil, false, err
+	}
+	w.key = key
+	if null && !l.nullsNotDistinct {
+		return nil, false, nil
+	}
+	value, err := tx.Get(ctx, key)
+	if err != nil || value == nil {
+		return nil, false, err
+	}
+	if l != w.rows {
+		rowKey, _, err := l.splitAfterKey(nil, value)
+		if err != nil {
+			return nil, false, err
+		}
+		w.key = append(append(w.key[:0], w.rows.prefix...), rowKey...)
+		if value, err = tx.Get(ctx, w.key); err != nil {
+			return nil, false, err
+		}
+		if value == nil {
+			return nil, false, fmt.Errorf("index %q of table %q: entry without row: %w",
+				l.index.Name, w.d.Name, kv.ErrCorruption)
+		}
+	}
+	existing := make([]types.Datum, len(w.d.Columns))
+	dec := newDecoder(w.rows, nil)
+	return existing, true, dec.row(w.key[len(w.rows.prefix):], value, existing)
+}
