@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/minidb/minidb/internal/bench"
+)
+
+func runBench(ctx context.Context, c *command, args []string) error {
+	fs := c.flags()
+	dir := fs.String("dir", "", "folder for the stores (default: a temporary one); everything is removed at the end")
+	round := fs.Duration("round", time.Second, "length of one side's turn")
+	rounds := fs.Int("rounds", 5, "turns of each side")
+	only := fs.String("only", "", "only measurements whose name contains this")
+	if err := c.parse(fs, args); err != nil {
+		return err
+	}
+	if *rounds < 1 || *round <= 0 {
+		return usageError("--round and --rounds must be positive")
+	}
+	work, err := os.MkdirTemp(*dir, "minidb-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	return bench.Run(ctx, bench.Options{Dir: work, Round: *round, Rounds: *rounds, Only: *only}, os.Stdout)
+}

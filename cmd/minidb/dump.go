@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+)
+
+func mustExist(dir string) error {
+	_, err := os.Stat(dir)
+	return err
+}
+
+func dump(ctx context.Context, c *command, args []string) (err error) {
+	fs := c.flags()
+	data := fs.String("data", "", "data directory, which no server may have open")
+	table := fs.String("table", "", "only the rows and index entries of this table")
+	if err := c.parse(fs, args); err != nil {
+		return err
+	}
+	if *data == "" {
+		return usageError("--data is missing")
+	}
+	if err := mustExist(*data); err != nil {
+		return err
+	}
+	engine, err := pebblekv.Open(*data, pebblekv.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	store, err := txn.Open(ctx, engine, txn.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	tx, err := store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tx.Rollback(ctx)) }()
+	describer, err := catalog.NewDescriber(ctx, tx)
+	if err != nil {
+		return err
+	}
+	rows, err := readCells(ctx, store)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(os.Stdout)
+	printCells(w, rows, describer, *table)
+	return w.Flush()
+}
+
+// cells are the columns of one key, each newest first.
+type cells struct {
+	key               []byte
+	data, lock, write []mvcc.Cell
+}
+
+// readCells gathers every cell of the store by key, in the order of keys: the store keeps each
+// column by itself.
+func readCells(ctx context.Context, store *txn.Store) ([]*cells, error) {
+	snap, err := store.Engine().Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	byKey := map[string]*cells{}
+	var order orderedKeys
+	err = mvcc.Cells(ctx, snap, func(c mvcc.Cell) error {
+		if c.Column == mvcc.ColumnMeta {
+			return nil
+		}
+		row := byKey[string(c.Key)]
+		if row == nil {
+			row = &cells{key: c.Key}
+			byKey[string(c.Key)] = row
+			order = append(order, row)
+		}
+		switch c.Column {
+		case mvcc.ColumnData:
+			row.data = append(row.data, c)
+		case mvcc.ColumnLock:
+			row.lock = append(row.lock, c)
+		case mvcc.ColumnWrite:
+			row.write = append(row.write, c)
+		}
+		return nil
+	})
+	order.sort()
+	return order, errors.Join(err, snap.Close())
+}
+
+// printCells prints a block for each key: a line per timestamp, with what each of Percolator's columns
+// holds at it.
+func printCells(w io.Writer, rows []*cells, d *catalog.Describer, table string) {
+	for _, r := range rows {
+		name := d.Key(r.key)
+		if table != "" && !strings.HasPrefix(name, "/table/") {
+			continue
+		}
+		if table != "" && !ofTable(name, table) {
+			continue
+		}
+		fmt.Fprintln(w, name)
+		lines := r.lines(d)
+		var width [2]int
+		for _, l := range lines {
+			width[0], width[1] = max(width[0], len([]rune(l.data))), max(width[1], len([]rune(l.lock)))
+		}
+		for _, l := range lines {
+			fmt.Fprintf(w, "  %-22d data: %s  lock: %s  write: %s\n", uint64(l.ts), pad(l.data, width[0]), pad(l.lock, width[1]), l.write)
+		}
+	}
+}
+
+func pad(s string, width int) string { return s + strings.Repeat(" ", width-len([]rune(s))) }
+
+// ofTable says whether a described key belongs to the table: /table/16384 docs/….
+func ofTable(name, table string) bool {
+	_, rest, _ := strings.Cut(strings.TrimPrefix(name, "/table/"), " ")
+	relation, _, _ := strings.Cut(rest, "/")
+	return relation == table
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+type orderedKeys []*cells
+
+func (o orderedKeys) sort() {
+	slices.SortFunc(o, func(a, b *cells) int { return bytes.Compare(a.key, b.key) })
+}
+
+// line is what one key holds at one timestamp.
+type line struct {
+	ts                tso.Timestamp
+	data, lock, write string
+}
+
+// lines merges the columns by timestamp, newest first. A value that travels in its write record or
+// lock is shown there.
+func (c *cells) lines(d *catalog.Describer) []line {
+	at := map[tso.Timestamp]*line{}
+	get := func(ts tso.Timestamp) *line {
+		if at[ts] == nil {
+			at[ts] = &line{ts: ts}
+		}
+		return at[ts]
+	}
+	for _, x := range c.data {
+		get(x.TS).data = d.Value(c.key, x.Value)
+	}
+	for _, x := range c.lock {
+		s := "primary"
+		if !bytes.Equal(x.Lock.Primary, c.key) {
+			s = "primary@" + d.Key(x.Lock.Primary)
+		}
+		if x.Lock.HasShort {
+			s += " (" + d.Value(c.key, x.Lock.Short) + ")"
+		}
+		get(x.TS).lock = s
+	}
+	for _, x := range c.write {
+		s := fmt.Sprintf("→ %d", uint64(x.Write.StartTS))
+		if x.Write.Kind != mvcc.KindPut {
+			s = x.Write.Kind.String() + " " + s
+		}
+		if x.Write.HasShort {
+			s += " (" + d.Value(c.key, x.Write.Short) + ")"
+		}
+		get(x.TS).write = s
+	}
+	out := make([]line, 0, len(at))
+	for _, l := range at {
+		out = append(out, *l)
+	}
+	slices.SortFunc(out, func(a, b line) int {
+		if a.ts > b.ts {
+			return -1
+		}
+		return 1
+	})
+	return out
+}

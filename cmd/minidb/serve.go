@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/minidb/minidb"
+)
+
+func serve(ctx context.Context, c *command, args []string) error {
+	fs := c.flags()
+	listen := fs.String("listen", "127.0.0.1:5433", "address to listen on")
+	data := fs.String("data", "minidb-data", "data directory, made when it is missing")
+	inMemory := fs.Bool("in-memory", false, "keep everything in memory; it is gone at the end")
+	if err := c.parse(fs, args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 {
+		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	opts := []minidb.Option{minidb.WithLogger(logger)}
+	dir := *data
+	if *inMemory {
+		dir, opts = "", append(opts, minidb.InMemory())
+	}
+	// The port first: a server that cannot listen should not open, let alone make, a directory.
+	l, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return err
+	}
+	db, err := minidb.Open(dir, opts...)
+	if err != nil {
+		l.Close()
+		return err
+	}
+	host, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("minidb is ready: psql -h %s -p %s -U postgres postgres\n", host, port)
+	served := make(chan error, 1)
+	go func() { served <- db.Serve(l) }()
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		logger.Info("draining")
+	}
+	if closeErr := db.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}

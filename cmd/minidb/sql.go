@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/mattn/go-isatty"
+
+	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/internal/shell"
+)
+
+func sqlShell(ctx context.Context, c *command, args []string) error {
+	fs := c.flags()
+	data := fs.String("data", "minidb-data", "data directory, which no server may have open")
+	inMemory := fs.Bool("in-memory", false, "an empty database in memory")
+	url := fs.String("url", "", "server to connect to, instead of opening a directory")
+	database := fs.String("database", "postgres", "database, with --data")
+	text := fs.String("c", "", "run these statements and end")
+	file := fs.String("f", "", "run the statements of a file (- is standard input) and end")
+	if err := c.parse(fs, args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 {
+		return usageError("unexpected argument " + fs.Arg(0))
+	}
+	conn, done, err := shellConnection(ctx, *url, *data, *database, *inMemory)
+	if err != nil {
+		return err
+	}
+	defer done()
+	sh := shell.New(conn, os.Stdout, os.Stderr)
+	switch {
+	case *text != "":
+		err = sh.Run(ctx, *text)
+	case *file != "":
+		err = sh.File(ctx, *file)
+	case !isatty.IsTerminal(os.Stdin.Fd()):
+		err = sh.File(ctx, "-")
+	default:
+		return sh.Interactive(ctx, conn.ParameterStatus("database")+*database)
+	}
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// shellConnection connects to a server, or opens a directory and serves it to nobody but this shell.
+func shellConnection(ctx context.Context, url, data, database string, inMemory bool) (*pgconn.PgConn, func(), error) {
+	notices := shell.Notices(os.Stderr)
+	if url != "" {
+		cfg, err := pgconn.ParseConfig(url)
+		if err != nil {
+			return nil, nil, err
+		}
+		cfg.OnNotice = notices
+		conn, err := pgconn.ConnectConfig(ctx, cfg)
+		if err != nil {
+			return nil, nil, err
+		}
+		return conn, func() { _ = conn.Close(context.WithoutCancel(ctx)) }, nil
+	}
+	var opts []minidb.Option
+	if inMemory {
+		data, opts = "", append(opts, minidb.InMemory())
+	}
+	db, err := minidb.Open(data, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	pipe := shell.NewPipe()
+	go func() { _ = db.Serve(pipe) }()
+	conn, err := pipe.Connect(ctx, database, notices)
+	if err != nil {
+		_ = db.Close()
+		return nil, nil, err
+	}
+	return conn, func() {
+		_ = conn.Close(context.WithoutCancel(ctx))
+		_ = db.Close()
+	}, nil
+}
