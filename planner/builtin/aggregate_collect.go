@@ -1,0 +1,127 @@
+package builtin
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// collectAggregates gather their rows into one value, in the order in which they come.
+var collectAggregates = []aggDef{
+	{sig: "array_agg(anynonarray) anyarray", make: newArrayAgg, nulls: true, ordered: true},
+	{sig: "array_agg(anyarray) anyarray", make: newArrayAgg, nulls: true, ordered: true},
+	{sig: "string_agg(text,text) text", make: newStringAgg, nulls: true, ordered: true},
+	{sig: "string_agg(bytea,bytea) bytea", make: newStringAgg, nulls: true, ordered: true},
+}
+
+// datumSize is about how many bytes a datum holds beside itself.
+func datumSize(d types.Datum) int {
+	size := 88 + len(d.S)
+	if d.Arr != nil {
+		for _, e := range d.Arr.Elems {
+			size += datumSize(e)
+		}
+	}
+	if d.Dec != nil {
+		size += 40
+	}
+	return size
+}
+
+// arrayAgg is array_agg; over arrays it makes an array of one dimension more.
+type arrayAgg struct {
+	elems  []types.Datum
+	dims   []int // of the input arrays
+	rows   int
+	nested bool
+	size   int
+}
+
+func newArrayAgg(args []*types.Type) expr.Accumulator {
+	return &arrayAgg{nested: args[0].Elem != nil}
+}
+
+func (s *arrayAgg) Add(_ *expr.Runtime, a []types.Datum) error {
+	s.size += datumSize(a[0])
+	s.rows++
+	if !s.nested {
+		s.elems = append(s.elems, a[0])
+		return nil
+	}
+	if a[0].Null {
+		return sqlerr.New(sqlerr.NullValueNotAllowed, "cannot accumulate null arrays")
+	}
+	in := a[0].Arr
+	if len(in.Dims) == 0 {
+		return sqlerr.New(sqlerr.ArraySubscriptError, "cannot accumulate empty arrays")
+	}
+	if s.rows == 1 {
+		s.dims = in.Dims
+	} else if !equalDims(s.dims, in.Dims) {
+		return sqlerr.New(sqlerr.ArraySubscriptError, "cannot accumulate arrays of different dimensionality")
+	}
+	s.elems = append(s.elems, in.Elems...)
+	return nil
+}
+
+func equalDims(x, y []int) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if x[i] != y[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *arrayAgg) Result(*expr.Runtime) (types.Datum, error) {
+	if s.rows == 0 {
+		return types.Null, nil
+	}
+	// A copy: a window's frame may add more rows after it has asked for this result.
+	elems := append([]types.Datum(nil), s.elems...)
+	if !s.nested {
+		return types.NewArray(elems), nil
+	}
+	out := &types.ArrayValue{Elems: elems, Dims: append([]int{s.rows}, s.dims...)}
+	for range out.Dims {
+		out.Lower = append(out.Lower, 1)
+	}
+	return types.Datum{Arr: out}, nil
+}
+
+func (s *arrayAgg) Size() int { return s.size }
+
+// stringAgg is string_agg: each value but the first comes after its own row's separator.
+type stringAgg struct {
+	text []byte
+	seen bool
+}
+
+func newStringAgg([]*types.Type) expr.Accumulator { return &stringAgg{} }
+
+func (s *stringAgg) Add(_ *expr.Runtime, a []types.Datum) error {
+	if a[0].Null {
+		return nil
+	}
+	if s.seen && !a[1].Null {
+		s.text = append(s.text, a[1].S...)
+	}
+	s.seen = true
+	s.text = append(s.text, a[0].S...)
+	if len(s.text) > maxTextLen {
+		return errTooLong()
+	}
+	return nil
+}
+
+func (s *stringAgg) Result(*expr.Runtime) (types.Datum, error) {
+	if !s.seen {
+		return types.Null, nil
+	}
+	return types.NewString(string(s.text)), nil
+}
+
+func (s *stringAgg) Size() int { return cap(s.text) }

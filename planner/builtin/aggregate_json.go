@@ -1,0 +1,83 @@
+package builtin
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+var jsonAggregates = []aggDef{
+	{sig: "json_agg(anyelement) json", make: newJSONArrayAgg(jsonText), nulls: true, ordered: true},
+	{sig: "jsonb_agg(anyelement) jsonb", make: newJSONArrayAgg(jsonBinary), nulls: true, ordered: true},
+	{sig: "json_object_agg(any,any) json", make: newJSONObjectAgg(jsonText), nulls: true, ordered: true},
+	{sig: "jsonb_object_agg(any,any) jsonb", make: newJSONObjectAgg(jsonBinary), nulls: true, ordered: true},
+}
+
+// jsonArrayAgg is json_agg and jsonb_agg.
+type jsonArrayAgg struct {
+	w *jsonWriter
+	t *types.Type
+}
+
+func newJSONArrayAgg(f jsonForm) func([]*types.Type) expr.Accumulator {
+	return func(args []*types.Type) expr.Accumulator { return &jsonArrayAgg{w: f.writer(), t: args[0]} }
+}
+
+func (s *jsonArrayAgg) Add(rt *expr.Runtime, a []types.Datum) error {
+	first := len(s.w.b) == 0
+	if first {
+		s.w.open('[')
+	}
+	s.w.next()
+	if !first && !s.w.form.binary && !a[0].Null && (s.t.Family == types.Array || s.t.Family == types.Record) {
+		s.w.raw("\n ")
+	}
+	s.w.b = appendJSON(s.w.b, rt, s.t, a[0], false)
+	return nil
+}
+
+func (s *jsonArrayAgg) Result(*expr.Runtime) (types.Datum, error) {
+	if len(s.w.b) == 0 {
+		return types.Null, nil
+	}
+	done := *s.w
+	done.b = append(append([]byte(nil), s.w.b...), ']')
+	return done.datum()
+}
+
+func (s *jsonArrayAgg) Size() int { return cap(s.w.b) }
+
+// jsonObjectAgg is json_object_agg and jsonb_object_agg.
+type jsonObjectAgg struct {
+	w    *jsonWriter
+	k, v *types.Type
+}
+
+func newJSONObjectAgg(f jsonForm) func([]*types.Type) expr.Accumulator {
+	return func(args []*types.Type) expr.Accumulator {
+		return &jsonObjectAgg{w: f.writer(), k: args[0], v: args[1]}
+	}
+}
+
+func (s *jsonObjectAgg) Add(rt *expr.Runtime, a []types.Datum) error {
+	if a[0].Null {
+		return errInvalid("field name must not be null")
+	}
+	if len(s.w.b) == 0 {
+		s.w.open('{')
+		s.w.raw(" ")
+	}
+	s.w.key(textOf(rt, s.k, a[0]))
+	s.w.b = appendJSON(s.w.b, rt, s.v, a[1], false)
+	return nil
+}
+
+func (s *jsonObjectAgg) Result(*expr.Runtime) (types.Datum, error) {
+	if len(s.w.b) == 0 {
+		return types.Null, nil
+	}
+	done := *s.w
+	done.b = append(append([]byte(nil), s.w.b...), ' ', '}')
+	return done.datum()
+}
+
+func (s *jsonObjectAgg) Size() int { return cap(s.w.b) }

@@ -1,0 +1,226 @@
+package builtin
+
+import (
+	"math"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+func statisticAggregates() []aggDef {
+	var out []aggDef
+	for _, a := range []struct {
+		name         string
+		sample, root bool
+	}{
+		{"variance", true, false}, {"var_samp", true, false}, {"var_pop", false, false},
+		{"stddev", true, true}, {"stddev_samp", true, true}, {"stddev_pop", false, true},
+	} {
+		for _, t := range []string{"int2", "int4", "int8", "numeric"} {
+			out = append(out, agg(a.name+"("+t+") numeric", func([]*types.Type) expr.Accumulator {
+				return &numericVariance{sample: a.sample, root: a.root, ints: t != "numeric"}
+			}))
+		}
+		for _, t := range []string{"float4", "float8"} {
+			out = append(out, agg(a.name+"("+t+") float8", func([]*types.Type) expr.Accumulator {
+				return &floatVariance{sample: a.sample, root: a.root}
+			}))
+		}
+	}
+	for name, result := range regressions {
+		ret := "float8"
+		if name == "regr_count" {
+			ret = "int8"
+		}
+		out = append(out, agg(name+"(float8,float8) "+ret, func([]*types.Type) expr.Accumulator {
+			return &regression{result: result}
+		}))
+	}
+	return out
+}
+
+// numericVariance is variance and standard deviation in numeric: exact sums of the values and their
+// squares, one division at the end.
+type numericVariance struct {
+	n                  int64
+	sum, squares       *apd.Decimal
+	special            bool // a NaN or an infinity was seen
+	sample, root, ints bool
+}
+
+func (s *numericVariance) Add(_ *expr.Runtime, a []types.Datum) error {
+	x := a[0].Dec
+	if s.ints {
+		x = types.NumericFromInt(a[0].I)
+	}
+	s.n++
+	if x.Form != apd.Finite {
+		s.special = true
+		return nil
+	}
+	sq, err := types.NumericMul(x, x)
+	if err != nil {
+		return err
+	}
+	if s.sum == nil {
+		s.sum, s.squares = x, sq
+		return nil
+	}
+	if s.sum, err = types.NumericAdd(s.sum, x); err != nil {
+		return err
+	}
+	s.squares, err = types.NumericAdd(s.squares, sq)
+	return err
+}
+
+func (s *numericVariance) Result(*expr.Runtime) (types.Datum, error) {
+	n := s.n
+	if s.sample {
+		n--
+	}
+	if n <= 0 {
+		return types.Null, nil
+	}
+	if s.special {
+		return types.NewDecimal(types.NumericNaN()), nil
+	}
+	// (N Σx² - (Σx)²) / (N n)
+	num, err := types.NumericMul(types.NumericFromInt(s.n), s.squares)
+	if err != nil {
+		return types.Null, err
+	}
+	sq, err := types.NumericMul(s.sum, s.sum)
+	if err != nil {
+		return types.Null, err
+	}
+	if num, err = types.NumericSub(num, sq); err != nil {
+		return types.Null, err
+	}
+	if types.NumericSign(num) <= 0 {
+		return types.NewDecimal(types.NumericFromInt(0)), nil
+	}
+	den, err := types.NumericMul(types.NumericFromInt(s.n), types.NumericFromInt(n))
+	if err != nil {
+		return types.Null, err
+	}
+	v, err := types.NumericDiv(num, den)
+	if err != nil || !s.root {
+		return types.Datum{Dec: v}, err
+	}
+	r, err := types.NumericSqrt(v)
+	if err != nil {
+		return types.Null, err
+	}
+	r, err = types.NumericRound(r, types.NumericScale(v))
+	return types.Datum{Dec: r}, err
+}
+
+func (s *numericVariance) Size() int { return 200 }
+
+// floatVariance keeps Youngs and Cramer's running sums, which stay accurate where the sum of squares
+// would lose all digits.
+type floatVariance struct {
+	n, sx, sxx   float64
+	sample, root bool
+}
+
+func (s *floatVariance) Add(_ *expr.Runtime, a []types.Datum) error {
+	x := a[0].F
+	s.n++
+	s.sx += x
+	if s.n > 1 {
+		d := x*s.n - s.sx
+		s.sxx += d * d / (s.n * (s.n - 1))
+		if math.IsInf(s.sxx, 0) || math.IsInf(s.sx, 0) {
+			if !math.IsInf(x, 0) && !math.IsInf(s.sx-x, 0) {
+				return errOverflow()
+			}
+			s.sxx = math.NaN()
+		}
+	} else if math.IsInf(x, 0) || math.IsNaN(x) {
+		s.sxx = math.NaN()
+	}
+	return nil
+}
+
+func (s *floatVariance) Result(*expr.Runtime) (types.Datum, error) {
+	n := s.n
+	if s.sample {
+		n--
+	}
+	if n <= 0 {
+		return types.Null, nil
+	}
+	v := s.sxx / n
+	if s.root {
+		v = math.Sqrt(v)
+	}
+	return types.NewFloat(v), nil
+}
+
+func (s *floatVariance) Size() int { return 0 }
+
+// regression is the family of aggregates over pairs (Y, X).
+type regression struct {
+	n, sx, sxx, sy, syy, sxy float64
+	result                   func(*regression) types.Datum
+}
+
+func (s *regression) Add(_ *expr.Runtime, a []types.Datum) error {
+	y, x := a[0].F, a[1].F
+	s.n++
+	s.sx += x
+	s.sy += y
+	if s.n > 1 {
+		dx, dy := x*s.n-s.sx, y*s.n-s.sy
+		scale := 1 / (s.n * (s.n - 1))
+		s.sxx += dx * dx * scale
+		s.syy += dy * dy * scale
+		s.sxy += dx * dy * scale
+		return nil
+	}
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		s.sxx, s.sxy = math.NaN(), math.NaN()
+	}
+	if math.IsInf(y, 0) || math.IsNaN(y) {
+		s.syy, s.sxy = math.NaN(), math.NaN()
+	}
+	return nil
+}
+
+func (s *regression) Result(*expr.Runtime) (types.Datum, error) { return s.result(s), nil }
+
+func (s *regression) Size() int { return 0 }
+
+func floatIf(ok bool, x float64) types.Datum {
+	if !ok {
+		return types.Null
+	}
+	return types.NewFloat(x)
+}
+
+var regressions = map[string]func(*regression) types.Datum{
+	"regr_count": func(s *regression) types.Datum { return types.NewInt(int64(s.n)) },
+	"regr_sxx":   func(s *regression) types.Datum { return floatIf(s.n >= 1, s.sxx) },
+	"regr_syy":   func(s *regression) types.Datum { return floatIf(s.n >= 1, s.syy) },
+	"regr_sxy":   func(s *regression) types.Datum { return floatIf(s.n >= 1, s.sxy) },
+	"regr_avgx":  func(s *regression) types.Datum { return floatIf(s.n >= 1, s.sx/s.n) },
+	"regr_avgy":  func(s *regression) types.Datum { return floatIf(s.n >= 1, s.sy/s.n) },
+	"covar_pop":  func(s *regression) types.Datum { return floatIf(s.n >= 1, s.sxy/s.n) },
+	"covar_samp": func(s *regression) types.Datum { return floatIf(s.n >= 2, s.sxy/(s.n-1)) },
+	"corr": func(s *regression) types.Datum {
+		return floatIf(s.n >= 1 && s.sxx != 0 && s.syy != 0, s.sxy/math.Sqrt(s.sxx*s.syy))
+	},
+	"regr_r2": func(s *regression) types.Datum {
+		if s.syy == 0 {
+			return floatIf(s.n >= 1 && s.sxx != 0, 1)
+		}
+		return floatIf(s.n >= 1 && s.sxx != 0, (s.sxy*s.sxy)/(s.sxx*s.syy))
+	},
+	"regr_slope": func(s *regression) types.Datum { return floatIf(s.n >= 1 && s.sxx != 0, s.sxy/s.sxx) },
+	"regr_intercept": func(s *regression) types.Datum {
+		return floatIf(s.n >= 1 && s.sxx != 0, (s.sy-s.sx*s.sxy/s.sxx)/s.n)
+	},
+}

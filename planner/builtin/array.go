@@ -1,0 +1,412 @@
+package builtin
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// maxArraySize is PostgreSQL's limit of elements.
+const maxArraySize = 1<<27 - 1
+
+func arrayFunctions() []def {
+	return []def{
+		f("array_length(anyarray,int4) int4", dimension(func(n, _ int) int { return n })),
+		f("array_lower(anyarray,int4) int4", dimension(func(_, lower int) int { return lower })),
+		f("array_upper(anyarray,int4) int4", dimension(func(n, lower int) int { return lower + n - 1 })),
+		f("array_ndims(anyarray) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			if len(a[0].Arr.Dims) == 0 {
+				return types.Null, nil
+			}
+			return types.NewInt(int64(len(a[0].Arr.Dims))), nil
+		}),
+		f("array_dims(anyarray) text", arrayDims),
+		f("cardinality(anyarray) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			return types.NewInt(int64(len(a[0].Arr.Elems))), nil
+		}),
+		n("array_append(anycompatiblearray,anycompatible) anycompatiblearray", arrayAppend),
+		n("array_prepend(anycompatible,anycompatiblearray) anycompatiblearray", arrayPrepend),
+		n("array_cat(anycompatiblearray,anycompatiblearray) anycompatiblearray", arrayCat),
+		n("array_remove(anycompatiblearray,anycompatible) anycompatiblearray", arrayRemove),
+		n("array_replace(anycompatiblearray,anycompatible,anycompatible) anycompatiblearray", arrayReplace),
+		n("array_position(anycompatiblearray,anycompatible) int4", arrayPosition),
+		n("array_position(anycompatiblearray,anycompatible,int4) int4", arrayPosition),
+		n("array_positions(anycompatiblearray,anycompatible) int4[]", arrayPositions),
+		n("array_fill(anyelement,int4[]) anyarray", arrayFill),
+		n("array_fill(anyelement,int4[],int4[]) anyarray", arrayFill),
+		f("trim_array(anyarray,int4) anyarray", trimArray),
+		n("array_to_string(anyarray,text) text", arrayToString).stable(),
+		n("array_to_string(anyarray,text,text) text", arrayToString).stable(),
+		n("string_to_array(text,text) text[]", stringToArray),
+		n("string_to_array(text,text,text) text[]", stringToArray),
+		{sig: "string_to_table(text,text) text", set: stringToTable, nulls: true},
+		{sig: "string_to_table(text,text,text) text", set: stringToTable, nulls: true},
+		s("unnest(anyarray) anyelement", "", unnest),
+		s("generate_subscripts(anyarray,int4) int4", "", generateSubscripts),
+		s("generate_subscripts(anyarray,int4,bool) int4", "", generateSubscripts),
+		f("arraycontains(anyarray,anyarray) bool", contains),
+		f("arraycontained(anyarray,anyarray) bool", swapped(contains)),
+		f("arrayoverlap(anyarray,anyarray) bool", overlap),
+	}
+}
+
+func arrayOperators() []def {
+	return []def{
+		n("||(anycompatiblearray,anycompatible) anycompatiblearray", arrayAppend),
+		n("||(anycompatible,anycompatiblearray) anycompatiblearray", arrayPrepend),
+		n("||(anycompatiblearray,anycompatiblearray) anycompatiblearray", arrayCat),
+		f("@>(anyarray,anyarray) bool", contains),
+		f("<@(anyarray,anyarray) bool", swapped(contains)),
+		f("&&(anyarray,anyarray) bool", overlap),
+	}
+}
+
+func dimension(of func(n, lower int) int) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		d := a[1].I
+		if d < 1 || d > int64(len(a[0].Arr.Dims)) {
+			return types.Null, nil
+		}
+		return types.NewInt(int64(of(a[0].Arr.Dims[d-1], a[0].Arr.Lower[d-1]))), nil
+	}
+}
+
+func arrayDims(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if len(a[0].Arr.Dims) == 0 {
+		return types.Null, nil
+	}
+	var b strings.Builder
+	for i, n := range a[0].Arr.Dims {
+		lo := a[0].Arr.Lower[i]
+		b.WriteString("[" + strconv.Itoa(lo) + ":" + strconv.Itoa(lo+n-1) + "]")
+	}
+	return types.NewString(b.String()), nil
+}
+
+// oneDimensional makes an array of elements that counts from lower.
+func oneDimensional(elems []types.Datum, lower int) types.Datum {
+	if len(elems) == 0 {
+		return types.Datum{Arr: &types.ArrayValue{}}
+	}
+	return types.Datum{Arr: &types.ArrayValue{Elems: elems, Dims: []int{len(elems)}, Lower: []int{lower}}}
+}
+
+func lowerBound(a *types.ArrayValue) int {
+	if len(a.Lower) == 0 {
+		return 1
+	}
+	return a.Lower[0]
+}
+
+func errNotOneDimensional() error {
+	return sqlerr.New("22000", "argument must be empty or one-dimensional array")
+}
+
+func arrayAppend(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.NewArray([]types.Datum{a[1]}), nil
+	}
+	if len(a[0].Arr.Dims) > 1 {
+		return types.Null, errNotOneDimensional()
+	}
+	return oneDimensional(append(slices.Clone(a[0].Arr.Elems), a[1]), lowerBound(a[0].Arr)), nil
+}
+
+func arrayPrepend(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[1].Null {
+		return types.NewArray([]types.Datum{a[0]}), nil
+	}
+	if len(a[1].Arr.Dims) > 1 {
+		return types.Null, errNotOneDimensional()
+	}
+	return oneDimensional(append([]types.Datum{a[0]}, a[1].Arr.Elems...), lowerBound(a[1].Arr)), nil
+}
+
+// arrayCat joins arrays of equal dimensions end to end, or puts one of a dimension less at an end of
+// the other.
+func arrayCat(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	switch {
+	case a[0].Null && a[1].Null:
+		return types.Null, nil
+	case a[0].Null || !a[1].Null && len(a[0].Arr.Elems) == 0:
+		return a[1], nil
+	case a[1].Null || len(a[1].Arr.Elems) == 0:
+		return a[0], nil
+	}
+	x, y := a[0].Arr, a[1].Arr
+	out := &types.ArrayValue{Elems: append(slices.Clone(x.Elems), y.Elems...)}
+	switch {
+	case len(x.Dims) == len(y.Dims) && slices.Equal(x.Dims[1:], y.Dims[1:]):
+		out.Dims, out.Lower = slices.Clone(x.Dims), x.Lower
+		out.Dims[0] += y.Dims[0]
+	case len(x.Dims) == len(y.Dims)+1 && slices.Equal(x.Dims[1:], y.Dims):
+		out.Dims, out.Lower = slices.Clone(x.Dims), x.Lower
+		out.Dims[0]++
+	case len(x.Dims)+1 == len(y.Dims) && slices.Equal(x.Dims, y.Dims[1:]):
+		out.Dims, out.Lower = slices.Clone(y.Dims), y.Lower
+		out.Dims[0]++
+	default:
+		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "cannot concatenate incompatible arrays")
+	}
+	return types.Datum{Arr: out}, nil
+}
+
+// sameElement is IS NOT DISTINCT FROM over elements.
+func sameElement(t *types.Type, x, y types.Datum) bool {
+	if x.Null || y.Null {
+		return x.Null && y.Null
+	}
+	return types.Compare(t, x, y) == 0
+}
+
+func arrayRemove(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.Null, nil
+	}
+	if len(a[0].Arr.Dims) > 1 {
+		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported,
+			"removing elements from multidimensional arrays is not supported")
+	}
+	var out []types.Datum
+	for _, e := range a[0].Arr.Elems {
+		if !sameElement(rt.ArgTypes[1], e, a[1]) {
+			out = append(out, e)
+		}
+	}
+	return oneDimensional(out, lowerBound(a[0].Arr)), nil
+}
+
+func arrayReplace(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.Null, nil
+	}
+	out := *a[0].Arr
+	out.Elems = slices.Clone(out.Elems)
+	for i, e := range out.Elems {
+		if sameElement(rt.ArgTypes[1], e, a[1]) {
+			out.Elems[i] = a[2]
+		}
+	}
+	return types.Datum{Arr: &out}, nil
+}
+
+func errSearch() error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "searching for elements in multidimensional arrays is not supported")
+}
+
+func arrayPosition(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.Null, nil
+	}
+	if len(a[0].Arr.Dims) > 1 {
+		return types.Null, errSearch()
+	}
+	lower := lowerBound(a[0].Arr)
+	from := lower
+	if len(a) > 2 {
+		if a[2].Null {
+			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "initial position must not be null")
+		}
+		from = int(a[2].I)
+	}
+	for i, e := range a[0].Arr.Elems {
+		if lower+i >= from && sameElement(rt.ArgTypes[1], e, a[1]) {
+			return types.NewInt(int64(lower + i)), nil
+		}
+	}
+	return types.Null, nil
+}
+
+func arrayPositions(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.Null, nil
+	}
+	if len(a[0].Arr.Dims) > 1 {
+		return types.Null, errSearch()
+	}
+	var out []types.Datum
+	for i, e := range a[0].Arr.Elems {
+		if sameElement(rt.ArgTypes[1], e, a[1]) {
+			out = append(out, types.NewInt(int64(lowerBound(a[0].Arr)+i)))
+		}
+	}
+	return oneDimensional(out, 1), nil
+}
+
+func arrayFill(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[1].Null || len(a) > 2 && a[2].Null {
+		return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "dimension array or low bound array cannot be null")
+	}
+	out := &types.ArrayValue{}
+	total := int64(1)
+	for i, d := range a[1].Arr.Elems {
+		if d.Null {
+			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "dimension values cannot be null")
+		}
+		if total *= d.I; d.I < 0 || total > maxArraySize {
+			return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded,
+				"array size exceeds the maximum allowed (%d)", maxArraySize)
+		}
+		lower := 1
+		if len(a) > 2 {
+			if len(a[2].Arr.Elems) != len(a[1].Arr.Elems) {
+				return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts").
+					WithDetail("Low bound array has different size than dimensions array.")
+			}
+			lower = int(a[2].Arr.Elems[i].I)
+		}
+		out.Dims, out.Lower = append(out.Dims, int(d.I)), append(out.Lower, lower)
+	}
+	if len(out.Dims) == 0 || total == 0 {
+		return types.Datum{Arr: &types.ArrayValue{}}, nil
+	}
+	out.Elems = slices.Repeat([]types.Datum{a[0]}, int(total))
+	return types.Datum{Arr: out}, nil
+}
+
+func trimArray(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	n, count := 0, int(a[1].I)
+	if len(a[0].Arr.Dims) > 0 {
+		n = a[0].Arr.Dims[0]
+	}
+	if count < 0 || count > n {
+		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
+			"number of elements to trim must be between 0 and %d", n)
+	}
+	if n == count {
+		return types.Datum{Arr: &types.ArrayValue{}}, nil
+	}
+	out := *a[0].Arr
+	out.Dims = slices.Clone(out.Dims)
+	out.Dims[0] -= count
+	out.Elems = out.Elems[:len(out.Elems)/n*(n-count)]
+	return types.Datum{Arr: &out}, nil
+}
+
+func arrayToString(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null || a[1].Null {
+		return types.Null, nil
+	}
+	var b strings.Builder
+	first := true
+	for _, e := range a[0].Arr.Elems {
+		text := ""
+		switch {
+		case !e.Null:
+			text = textOf(rt, rt.ArgTypes[0].Elem, e)
+		case len(a) > 2 && !a[2].Null:
+			text = a[2].S
+		default:
+			continue
+		}
+		if !first {
+			b.WriteString(a[1].S)
+		}
+		first = false
+		b.WriteString(text)
+	}
+	return types.NewString(b.String()), nil
+}
+
+// splitText is string_to_array: a NULL separator cuts between characters, an empty one not at all.
+func splitText(a []types.Datum) []types.Datum {
+	text := a[0].S
+	if text == "" {
+		return nil
+	}
+	var parts []string
+	switch {
+	case a[1].Null:
+		parts = strings.Split(text, "")
+	case a[1].S == "":
+		parts = []string{text}
+	default:
+		parts = strings.Split(text, a[1].S)
+	}
+	out := make([]types.Datum, len(parts))
+	for i, p := range parts {
+		if len(a) > 2 && !a[2].Null && p == a[2].S {
+			out[i] = types.Null
+		} else {
+			out[i] = types.NewString(p)
+		}
+	}
+	return out
+}
+
+func stringToArray(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.Null, nil
+	}
+	return oneDimensional(splitText(a), 1), nil
+}
+
+func stringToTable(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+	if a[0].Null {
+		return nil
+	}
+	for _, d := range splitText(a) {
+		if err := emit([]types.Datum{d}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unnest(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+	row := make([]types.Datum, 1)
+	for _, e := range a[0].Arr.Elems {
+		row[0] = e
+		if err := emit(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func generateSubscripts(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+	d := a[1].I
+	if d < 1 || d > int64(len(a[0].Arr.Dims)) {
+		return nil
+	}
+	n, lower := a[0].Arr.Dims[d-1], a[0].Arr.Lower[d-1]
+	for i := range n {
+		x := lower + i
+		if len(a) > 2 && a[2].Bool() {
+			x = lower + n - 1 - i
+		}
+		if err := emit([]types.Datum{types.NewInt(int64(x))}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contains is a @> b: every element of b is in a. NULL elements are in nothing.
+func contains(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	t := rt.ArgTypes[0].Elem
+	for _, y := range a[1].Arr.Elems {
+		if y.Null || !slices.ContainsFunc(a[0].Arr.Elems, func(x types.Datum) bool {
+			return !x.Null && types.Compare(t, x, y) == 0
+		}) {
+			return types.NewBool(false), nil
+		}
+	}
+	return types.NewBool(true), nil
+}
+
+func overlap(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	t := rt.ArgTypes[0].Elem
+	for _, y := range a[1].Arr.Elems {
+		if !y.Null && slices.ContainsFunc(a[0].Arr.Elems, func(x types.Datum) bool {
+			return !x.Null && types.Compare(t, x, y) == 0
+		}) {
+			return types.NewBool(true), nil
+		}
+	}
+	return types.NewBool(false), nil
+}

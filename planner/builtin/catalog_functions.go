@@ -1,0 +1,223 @@
+package builtin
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// describe makes a function that asks the catalog for a fact about the OID in argument arg. What the
+// catalog does not know is NULL. extra turns the other arguments into Describe's third one.
+func describe(kind string, extra func(a []types.Datum) string) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		s, err := session(rt)
+		if err != nil {
+			return types.Null, err
+		}
+		x := ""
+		if extra != nil {
+			x = extra(a)
+		}
+		text, ok := s.Describe(kind, types.OID(a[0].I), x)
+		if !ok {
+			return types.Null, nil
+		}
+		return types.NewString(text), nil
+	}
+}
+
+// number passes argument i on as digits.
+func number(i int) func([]types.Datum) string {
+	return func(a []types.Datum) string { return strconv.FormatInt(a[i].I, 10) }
+}
+
+// visible says whether an object is found by its plain name: whether Describe knows it by one. kind
+// "visible" answers "t" or "f" for a relation.
+func visible(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	d, err := describe("visible", nil)(rt, a)
+	if err != nil || d.Null {
+		return types.Null, err
+	}
+	return types.NewBool(d.S == "t"), nil
+}
+
+func yes(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.NewBool(true), nil }
+
+func null(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.Null, nil }
+
+// catalogFunctions are what clients such as psql ask about schemas. There is one role that may do
+// everything, so every privilege is held.
+var catalogFunctions = func() []def {
+	out := []def{
+		n("format_type(oid,int4) text", formatType).stable(),
+		f("pg_get_expr(pg_node_tree,oid) text", same).stable(), f("pg_get_expr(pg_node_tree,oid,bool) text", same).stable(),
+		f("pg_get_expr(text,oid) text", same).stable(), f("pg_get_expr(text,oid,bool) text", same).stable(),
+		f("pg_get_indexdef(oid) text", describe("indexdef", nil)).stable(),
+		f("pg_get_indexdef(oid,int4,bool) text", describe("indexdef", number(1))).stable(),
+		f("pg_get_constraintdef(oid) text", describe("constraintdef", nil)).stable(),
+		f("pg_get_constraintdef(oid,bool) text", describe("constraintdef", nil)).stable(),
+		f("pg_get_viewdef(oid) text", describe("viewdef", nil)).stable(),
+		f("pg_get_viewdef(oid,bool) text", describe("viewdef", nil)).stable(),
+		f("pg_get_viewdef(oid,int4) text", describe("viewdef", nil)).stable(),
+		f("pg_get_serial_sequence(text,text) text", serialSequence).stable(),
+		f("pg_get_userbyid(oid) name", userByID).stable(),
+		f("pg_table_is_visible(oid) bool", visible).stable(),
+		f("to_regclass(text) regclass", toRegclass).stable(),
+		f("to_regtype(text) regtype", toReg(types.OIDRegType)).stable(),
+		f("to_regnamespace(text) regnamespace", toReg(types.OIDRegNamespace)).stable(),
+		f("to_regproc(text) regproc", toReg(types.OIDRegProc)).stable(),
+		f("regclass(text) regclass", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			return types.Cast(a[0], types.TText, types.TRegClass, true, &rt.Format)
+		}).stable(),
+		f("obj_description(oid) text", null).stable(), f("obj_description(oid,name) text", describe("comment", nil)).stable(),
+		f("shobj_description(oid,name) text", null).stable(),
+		f("col_description(oid,int4) text", describe("comment", number(1))).stable(),
+		f("pg_relation_size(regclass) int8", relationSize).volatile(),
+		f("pg_relation_size(regclass,text) int8", relationSize).volatile(),
+		f("pg_table_size(regclass) int8", relationSize).volatile(),
+		f("pg_indexes_size(regclass) int8", relationSize).volatile(),
+		f("pg_total_relation_size(regclass) int8", relationSize).volatile(),
+		f("pg_database_size(oid) int8", relationSize).volatile(),
+		f("pg_relation_filenode(regclass) oid", same).stable(),
+		f("pg_get_ruledef(oid) text", null).stable(), f("pg_get_ruledef(oid,bool) text", null).stable(),
+		f("pg_get_triggerdef(oid) text", null).stable(), f("pg_get_triggerdef(oid,bool) text", null).stable(),
+		f("pg_get_functiondef(oid) text", null).stable(), f("pg_get_function_result(oid) text", null).stable(),
+		f("pg_get_function_arguments(oid) text", null).stable(),
+		f("pg_get_function_identity_arguments(oid) text", null).stable(),
+		f("pg_get_partkeydef(oid) text", null).stable(), f("pg_get_partition_constraintdef(oid) text", null).stable(),
+		f("pg_get_statisticsobjdef(oid) text", null).stable(),
+		f("pg_get_statisticsobjdef_columns(oid) text", null).stable(),
+		f("pg_relation_is_publishable(regclass) bool", yes).stable(),
+		f("pg_is_other_temp_schema(oid) bool", func(*expr.Runtime, []types.Datum) (types.Datum, error) {
+			return types.NewBool(false), nil
+		}).stable(),
+		f("row_security_active(oid) bool", func(*expr.Runtime, []types.Datum) (types.Datum, error) {
+			return types.NewBool(false), nil
+		}).stable(),
+		f("pg_tablespace_location(oid) text", func(*expr.Runtime, []types.Datum) (types.Datum, error) {
+			return types.NewString(""), nil
+		}).stable(),
+	}
+	for _, kind := range []string{
+		"type", "function", "operator", "opclass", "opfamily", "collation", "conversion", "statistics_obj",
+		"ts_config", "ts_dict", "ts_parser", "ts_template",
+	} {
+		out = append(out, f("pg_"+kind+"_is_visible(oid) bool", yes).stable())
+	}
+	for _, kind := range []string{
+		"table", "schema", "database", "sequence", "function", "type", "language", "tablespace", "any_column",
+	} {
+		name := "has_" + kind + "_privilege"
+		for _, sig := range []string{"(name,text,text)", "(name,oid,text)", "(oid,text,text)", "(oid,oid,text)", "(text,text)", "(oid,text)"} {
+			out = append(out, f(name+sig+" bool", yes).stable())
+		}
+	}
+	for _, sig := range []string{"(text,text,text)", "(oid,text,text)", "(oid,int2,text)", "(text,int2,text)",
+		"(name,text,text,text)", "(name,oid,text,text)", "(name,oid,int2,text)"} {
+		out = append(out, f("has_column_privilege"+sig+" bool", yes).stable())
+	}
+	for _, sig := range []string{"(name,name,text)", "(name,oid,text)", "(oid,name,text)", "(oid,oid,text)", "(name,text)", "(oid,text)"} {
+		out = append(out, f("pg_has_role"+sig+" bool", yes).stable())
+	}
+	return out
+}()
+
+func formatType(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.Null, nil
+	}
+	if a[0].I == 0 {
+		return types.NewString("-"), nil
+	}
+	oid := types.OID(a[0].I)
+	if _, ok := types.ByOID(oid); !ok {
+		return types.NewString("???"), nil
+	}
+	mod := types.NoMod
+	if !a[1].Null {
+		mod = int32(a[1].I)
+	}
+	return types.NewString(types.FormatType(oid, mod)), nil
+}
+
+func userByID(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	if name, ok := s.Describe("role", types.OID(a[0].I), ""); ok {
+		return types.NewString(name), nil
+	}
+	return types.NewString(fmt.Sprintf("unknown (OID=%d)", a[0].I)), nil
+}
+
+func serialSequence(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	oid, err := s.ResolveClass(a[0].S)
+	if err != nil {
+		return types.Null, err
+	}
+	text, ok := s.Describe("serial", oid, a[1].S)
+	if !ok {
+		return types.Null, nil
+	}
+	return types.NewString(text), nil
+}
+
+// toRegclass is NULL for a relation that does not exist.
+func toRegclass(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	oid, err := s.ResolveClass(a[0].S)
+	if missing(err) {
+		return types.Null, nil
+	}
+	return types.NewInt(int64(oid)), err
+}
+
+// toReg looks a name up as the input of the reg* type does, and gives NULL where that fails.
+func toReg(oid types.OID) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		t, _ := types.ByOID(oid)
+		if strings.Trim(a[0].S, "0123456789") == "" { // a number is not a name
+			return types.Null, nil
+		}
+		d, err := types.ParseText(t, a[0].S, &rt.Format)
+		if missing(err) {
+			return types.Null, nil
+		}
+		return d, err
+	}
+}
+
+// missing says whether an error is that a named object does not exist.
+func missing(err error) bool {
+	e, ok := err.(*sqlerr.Error)
+	if !ok {
+		return false
+	}
+	switch e.Code {
+	case sqlerr.UndefinedTable, sqlerr.UndefinedObject, sqlerr.UndefinedFunction, sqlerr.InvalidSchemaName:
+		return true
+	}
+	return false
+}
+
+// relationSize asks for the catalog's estimate, which is 0 where there is none.
+func relationSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	d, err := describe("size", nil)(rt, a)
+	if err != nil || d.Null {
+		return types.NewInt(0), err
+	}
+	n, _ := strconv.ParseInt(d.S, 10, 64)
+	return types.NewInt(n), nil
+}

@@ -1,0 +1,222 @@
+package builtin
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// scalar is the body of a function over datums.
+type scalar = func(rt *expr.Runtime, a []types.Datum) (types.Datum, error)
+
+// vector is the body of a function over vectors.
+type vector = func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error
+
+// setBody is the body of a set-returning function.
+type setBody = func(rt *expr.Runtime, a []types.Datum, emit func(row []types.Datum) error) error
+
+// def is one line of a table: a signature such as "substring(text,int4,int4) text" and what it
+// computes. A "*" after the last argument makes it variadic.
+type def struct {
+	sig     string
+	fn      scalar
+	vec     vector
+	set     setBody
+	cols    string // names of a set-returning function's columns, with types: "key text,value jsonb"
+	vol     expr.Volatility
+	nulls   bool // called with NULL arguments too
+	returns func(args []*types.Type) *types.Type
+}
+
+// f defines an immutable strict function.
+func f(sig string, fn scalar) def { return def{sig: sig, fn: fn} }
+
+// v defines an immutable strict function with a vector kernel.
+func v(sig string, fn scalar, vec vector) def { return def{sig: sig, fn: fn, vec: vec} }
+
+// n defines an immutable function that also takes NULLs.
+func n(sig string, fn scalar) def { return def{sig: sig, fn: fn, nulls: true} }
+
+// s defines a strict set-returning function.
+func s(sig, cols string, fn setBody) def { return def{sig: sig, cols: cols, set: fn} }
+
+func (d def) stable() def {
+	d.vol = expr.Stable
+	return d
+}
+
+func (d def) volatile() def {
+	d.vol = expr.Volatile
+	return d
+}
+
+// catalogue is the index over all tables of definitions.
+type catalogue struct {
+	functions  map[string][]*expr.Func
+	binary     map[string][]*expr.Func
+	prefix     map[string][]*expr.Func
+	aggregates map[string][]*expr.Aggregate
+}
+
+// load builds the index on first use, so that a program that links this package pays nothing.
+var load = sync.OnceValue(func() *catalogue {
+	c := &catalogue{
+		functions:  map[string][]*expr.Func{},
+		binary:     map[string][]*expr.Func{},
+		prefix:     map[string][]*expr.Func{},
+		aggregates: map[string][]*expr.Aggregate{},
+	}
+	for _, table := range functionTables() {
+		for _, d := range table {
+			fn := d.build()
+			c.functions[fn.Name] = append(c.functions[fn.Name], fn)
+		}
+	}
+	for _, table := range operatorTables() {
+		for _, d := range table {
+			fn := d.build()
+			if len(fn.Args) == 1 {
+				c.prefix[fn.Name] = append(c.prefix[fn.Name], fn)
+			} else {
+				c.binary[fn.Name] = append(c.binary[fn.Name], fn)
+			}
+		}
+	}
+	for _, table := range aggregateTables() {
+		for _, d := range table {
+			a := d.build()
+			c.aggregates[a.Name] = append(c.aggregates[a.Name], a)
+		}
+	}
+	return c
+})
+
+// Operators returns the overloads of an operator, prefix ones if unary.
+func Operators(name string, unary bool) []*expr.Func {
+	if unary {
+		return load().prefix[name]
+	}
+	return load().binary[name]
+}
+
+// Functions returns the overloads of a scalar or set-returning function.
+func Functions(name string) []*expr.Func { return load().functions[name] }
+
+// Aggregates returns the overloads of an aggregate function.
+func Aggregates(name string) []*expr.Aggregate { return load().aggregates[name] }
+
+func (d def) build() *expr.Func {
+	name, args, variadic, ret := parseSignature(d.sig)
+	fn := &expr.Func{
+		Name: name, Args: args, Variadic: variadic, Returns: ret, ReturnType: d.returns,
+		Volatility: d.vol, NotStrict: d.nulls, Scalar: d.fn, Vector: d.vec, Set: d.set,
+	}
+	if d.returns != nil || ret != nil && isPolymorphic(ret) {
+		fn.Returns = nil
+		if d.returns == nil {
+			fn.ReturnType = polymorphicReturn(args, variadic, ret)
+		}
+	}
+	if d.set != nil {
+		fn.Columns = parseColumns(name, d.cols, ret)
+	}
+	return fn
+}
+
+// polymorphicReturn derives the result from the resolved arguments: the element type that an
+// argument declared polymorphic has got, or an array of it.
+func polymorphicReturn(decl []*types.Type, variadic bool, ret *types.Type) func([]*types.Type) *types.Type {
+	return func(args []*types.Type) *types.Type {
+		var elem *types.Type
+		for i, a := range args {
+			d := declared(decl, variadic, i)
+			switch d.OID {
+			case AnyArray.OID, AnyCompatibleArray.OID:
+				elem = a.Elem
+			case AnyElement.OID, AnyNonArray.OID, AnyCompatible.OID:
+				elem = a
+			}
+			if elem != nil {
+				break
+			}
+		}
+		if ret.OID == AnyArray.OID || ret.OID == AnyCompatibleArray.OID {
+			return types.ArrayOf(elem.WithMod(types.NoMod))
+		}
+		return elem.WithMod(types.NoMod)
+	}
+}
+
+// declared is the declared type of argument i.
+func declared(decl []*types.Type, variadic bool, i int) *types.Type {
+	if variadic && i >= len(decl)-1 {
+		return decl[len(decl)-1]
+	}
+	return decl[i]
+}
+
+func parseSignature(sig string) (name string, args []*types.Type, variadic bool, ret *types.Type) {
+	open := strings.IndexByte(sig, '(')
+	end := strings.LastIndexByte(sig, ')')
+	name = sig[:open]
+	if list := sig[open+1 : end]; list != "" {
+		for _, a := range strings.Split(list, ",") {
+			if strings.HasSuffix(a, "*") {
+				variadic, a = true, a[:len(a)-1]
+			}
+			args = append(args, typeNamed(a))
+		}
+	}
+	if r := strings.TrimSpace(sig[end+1:]); r != "" {
+		ret = typeNamed(r)
+	}
+	return name, args, variadic, ret
+}
+
+func parseColumns(name, cols string, ret *types.Type) []expr.SetColumn {
+	if cols == "" {
+		if isPolymorphic(ret) {
+			ret = nil
+		}
+		return []expr.SetColumn{{Name: name, Type: ret}}
+	}
+	var out []expr.SetColumn
+	for _, c := range strings.Split(cols, ",") {
+		cname, tname, _ := strings.Cut(c, " ")
+		var t *types.Type
+		if tname != "" {
+			t = typeNamed(tname)
+		}
+		out = append(out, expr.SetColumn{Name: cname, Type: t})
+	}
+	return out
+}
+
+var namedTypes = func() map[string]*types.Type {
+	m := map[string]*types.Type{}
+	for _, t := range []*types.Type{
+		types.TVoid, types.TBool, types.TInt2, types.TInt4, types.TInt8, types.TOid, types.TRegClass,
+		types.TRegType, types.TRegProc, types.TRegNamespace, types.TFloat4, types.TFloat8,
+		types.TNumeric, types.TText, types.TVarchar, types.TBPChar, types.TName, types.TChar,
+		types.TBytea, types.TDate, types.TTime, types.TTimestamp, types.TTimestampTZ,
+		types.TInterval, types.TUUID, types.TJSON, types.TJSONB, types.TRecord, types.TUnknown,
+		types.TXid, types.TOidVector, types.TNodeTree, Any, AnyElement, AnyArray, AnyNonArray, AnyCompatible, AnyCompatibleArray,
+	} {
+		m[t.Name] = t
+	}
+	return m
+}()
+
+// typeNamed finds a type by the name that the tables of this package use. An unknown one is a
+// mistake in a table, found by the first test that runs.
+func typeNamed(name string) *types.Type {
+	if t, ok := namedTypes[name]; ok {
+		return t
+	}
+	if elem, ok := strings.CutSuffix(name, "[]"); ok {
+		return types.ArrayOf(typeNamed(elem))
+	}
+	panic("builtin: no type " + name)
+}

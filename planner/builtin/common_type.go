@@ -1,0 +1,59 @@
+package builtin
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// CommonType is the type that UNION, CASE, COALESCE, VALUES, ARRAY and their like give their
+// branches, by chapter 10.5.
+func CommonType(ts []*types.Type) (*types.Type, error) {
+	t, _, err := CommonTypeFor("UNION", ts)
+	return t, err
+}
+
+// CommonTypeFor is CommonType with the construct's name for the error ("CASE", "UNION", "COALESCE",
+// "VALUES", "IN", "ARRAY", "GREATEST", "LEAST"). When there is an error, offender is the index of
+// the type at whose expression PostgreSQL points. The result keeps a modifier on which all agree.
+func CommonTypeFor(context string, ts []*types.Type) (t *types.Type, offender int, err error) {
+	var at int
+	for i, next := range ts {
+		if isUnknown(next) {
+			continue
+		}
+		switch {
+		case t == nil:
+			t, at = next, i
+		case t.OID == next.OID:
+		case category(t) != category(next):
+			if context == "" {
+				return nil, i, sqlerr.New(sqlerr.DatatypeMismatch, "types %s and %s cannot be matched",
+					displayName(t), displayName(next))
+			}
+			return nil, i, sqlerr.New(sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched",
+				context, displayName(t), displayName(next))
+		case !isPreferred(t) && CanCoerce(t, next) && !CanCoerce(next, t):
+			t, at = next, i
+		}
+	}
+	if t == nil {
+		return types.TText, 0, nil
+	}
+	for i, next := range ts {
+		if !CanCoerce(next, t) {
+			return nil, i, sqlerr.New(sqlerr.CannotCoerce, "%s could not convert type %s to %s",
+				context, displayName(next), displayName(t))
+		}
+		if i != at && (next.OID != t.OID || next.Mod != t.Mod) {
+			t = t.WithMod(types.NoMod)
+		}
+	}
+	return t, 0, nil
+}
+
+// Equality returns the = operator of a type, as InList, USING, DISTINCT and joins need it.
+func Equality(t *types.Type) (*expr.Func, error) {
+	fn, _, err := ResolveOperator("=", t, t)
+	return fn, err
+}

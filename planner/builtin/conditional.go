@@ -1,0 +1,200 @@
+package builtin
+
+import (
+	"math"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Greatest is GREATEST over arguments of type t, to which the binder casts all of them (see
+// CommonTypeFor). NULLs are passed over.
+func Greatest(t *types.Type) *expr.Func { return extremeOf("greatest", t, 1) }
+
+// Least is LEAST likewise.
+func Least(t *types.Type) *expr.Func { return extremeOf("least", t, -1) }
+
+func extremeOf(name string, t *types.Type, sign int) *expr.Func {
+	return &expr.Func{
+		Name: name, Args: []*types.Type{t}, Variadic: true, Returns: t, NotStrict: true,
+		Scalar: func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			best := types.Null
+			for _, d := range a {
+				if !d.Null && (best.Null || sign*types.Compare(t, d, best) > 0) {
+					best = d
+				}
+			}
+			return best, nil
+		},
+	}
+}
+
+// NullIf is NULLIF(left, right): the first argument, as = takes it, unless = finds both equal.
+func NullIf(left, right *types.Type) (*expr.Func, []*types.Type, error) {
+	eq, targets, err := ResolveOperator("=", left, right)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &expr.Func{
+		Name: "nullif", Args: targets, Returns: targets[0], Volatility: eq.Volatility, NotStrict: true,
+		Scalar: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			if a[0].Null || a[1].Null {
+				return a[0], nil
+			}
+			same, err := eq.Scalar(rt, a)
+			if err != nil || same.Bool() {
+				return types.Null, err
+			}
+			return a[0], nil
+		},
+	}, targets, nil
+}
+
+// ExpandVariadic is the form of a variadic function for a call f(…, VARIADIC array): the elements of
+// the last argument become arguments. A NULL array gives NULL.
+func ExpandVariadic(fn *expr.Func) *expr.Func {
+	c := *fn
+	c.Variadic, c.Vector, c.NotStrict = false, nil, true
+	c.Scalar = func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		last := len(a) - 1
+		if a[last].Null {
+			return types.Null, nil
+		}
+		args := append(append([]types.Datum(nil), a[:last]...), a[last].Arr.Elems...)
+		ts := append([]*types.Type(nil), rt.ArgTypes[:last]...)
+		for range a[last].Arr.Elems {
+			ts = append(ts, rt.ArgTypes[last].Elem)
+		}
+		for _, d := range args {
+			if d.Null && !fn.NotStrict {
+				return types.Null, nil
+			}
+		}
+		rt.ArgTypes = ts
+		return fn.Scalar(rt, args)
+	}
+	return &c
+}
+
+// typeCastFunction is the rule of chapter 10.3 that a call of a type's name with one argument is a
+// cast, where a literal or an I/O conversion to or from text is meant: date('2020-01-01').
+func typeCastFunction(name string, args []*types.Type) (*expr.Func, *types.Type) {
+	if len(args) != 1 {
+		return nil, nil
+	}
+	t, ok := types.ByName(name)
+	if !ok || t.Elem != nil {
+		return nil, nil
+	}
+	from := args[0]
+	if isUnknown(from) {
+		from = types.TText
+	}
+	if !isUnknown(args[0]) && !CanCoerce(from, t) && category(from) != 'S' && category(t) != 'S' &&
+		!(category(from) == 'N' && category(t) == 'N') {
+		return nil, nil
+	}
+	return &expr.Func{
+		Name: name, Args: []*types.Type{from}, Returns: t, Volatility: expr.Stable,
+		Scalar: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			return types.Cast(a[0], rt.ArgTypes[0], t, true, &rt.Format)
+		},
+	}, from
+}
+
+// generateSeries is generate_series over integers.
+func generateSeries(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+	step := int64(1)
+	if len(a) > 2 {
+		step = a[2].I
+	}
+	if step == 0 {
+		return errInvalid("step size cannot equal zero")
+	}
+	row := make([]types.Datum, 1)
+	for x := a[0].I; step > 0 && x <= a[1].I || step < 0 && x >= a[1].I; {
+		row[0] = types.NewInt(x)
+		if err := emit(row); err != nil {
+			return err
+		}
+		next, ok := addInt(x, step)
+		if !ok {
+			return nil
+		}
+		x = next
+	}
+	return nil
+}
+
+func generateNumericSeries(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+	step := types.NumericFromInt(1)
+	if len(a) > 2 {
+		step = a[2].Dec
+	}
+	for i, what := range []string{"start", "stop", "step size"} {
+		if i < len(a) && a[i].Dec.Form != 0 {
+			kind := "infinity"
+			if s := types.NumericString(a[i].Dec); s == "NaN" {
+				kind = "NaN"
+			}
+			if what == "step size" {
+				return errInvalid("%s cannot be %s", what, kind)
+			}
+			return errInvalid("%s value cannot be %s", what, kind)
+		}
+	}
+	sign := types.NumericSign(step)
+	if sign == 0 {
+		return errInvalid("step size cannot equal zero")
+	}
+	for x := a[0].Dec; types.NumericCmp(x, a[1].Dec)*sign <= 0; {
+		if err := emit([]types.Datum{types.NewDecimal(x)}); err != nil {
+			return err
+		}
+		var err error
+		if x, err = types.NumericAdd(x, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// generateTimestamps is generate_series over timestamps; zoned steps on the session's clocks.
+func generateTimestamps(zoned bool) setBody {
+	return func(rt *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+		sign := types.IntervalCmp(a[2].Iv, types.IntervalValue{})
+		if sign == 0 {
+			return errInvalid("step size cannot equal zero")
+		}
+		for x := a[0].I; sign > 0 && x <= a[1].I || sign < 0 && x >= a[1].I; {
+			if err := emit([]types.Datum{types.NewInt(x)}); err != nil {
+				return err
+			}
+			if types.IsInfinite(x) || x == math.MaxInt64 {
+				return sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range")
+			}
+			var err error
+			if zoned {
+				x, err = types.TimestampTZPlusInterval(x, a[2].Iv, location(rt))
+			} else {
+				x, err = types.TimestampPlusInterval(x, a[2].Iv)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+var setFunctions = []def{
+	s("generate_series(int4,int4) int4", "", generateSeries),
+	s("generate_series(int4,int4,int4) int4", "", generateSeries),
+	s("generate_series(int8,int8) int8", "", generateSeries),
+	s("generate_series(int8,int8,int8) int8", "", generateSeries),
+	s("generate_series(numeric,numeric) numeric", "", generateNumericSeries),
+	s("generate_series(numeric,numeric,numeric) numeric", "", generateNumericSeries),
+	s("generate_series(timestamp,timestamp,interval) timestamp", "", generateTimestamps(false)),
+	s("generate_series(timestamptz,timestamptz,interval) timestamptz", "", generateTimestamps(true)).stable(),
+}

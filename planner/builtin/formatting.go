@@ -1,0 +1,3 @@
+package builtin
+
+var formattingFunctions []def

@@ -1,0 +1,252 @@
+package builtin
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// An intOp computes one integer operation; ok is false when the result does not fit in int64.
+type intOp func(x, y int64) (r int64, ok bool)
+
+func addInt(x, y int64) (int64, bool) {
+	r := x + y
+	return r, (r^x)&(r^y) >= 0
+}
+
+func subInt(x, y int64) (int64, bool) {
+	r := x - y
+	return r, (x^y)&(r^x) >= 0
+}
+
+func mulInt(x, y int64) (int64, bool) {
+	if int64(int32(x)) == x && int64(int32(y)) == y {
+		return x * y, true
+	}
+	hi, lo := bits.Mul64(uint64(x), uint64(y))
+	// The high half of the signed product is the sign of the low one when the product fits.
+	signed := int64(hi)
+	if x < 0 {
+		signed -= y
+	}
+	if y < 0 {
+		signed -= x
+	}
+	return int64(lo), signed == int64(lo)>>63
+}
+
+// arith is the scalar form of add, subtract and multiply with the bounds of the result's type.
+func arith(op intOp, lo, hi int64) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		r, ok := op(a[0].I, a[1].I)
+		if !ok || r < lo || r > hi {
+			return types.Null, errIntRange(hi)
+		}
+		return types.NewInt(r), nil
+	}
+}
+
+func addVec(lo, hi int64) vector {
+	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		x, y, o := a[0].I, a[1].I, out.I
+		for _, i := range sel {
+			r := x[i] + y[i]
+			if (r^x[i])&(r^y[i]) < 0 || r < lo || r > hi {
+				return errIntRange(hi)
+			}
+			o[i] = r
+		}
+		return nil
+	}
+}
+
+func subVec(lo, hi int64) vector {
+	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		x, y, o := a[0].I, a[1].I, out.I
+		for _, i := range sel {
+			r := x[i] - y[i]
+			if (x[i]^y[i])&(r^x[i]) < 0 || r < lo || r > hi {
+				return errIntRange(hi)
+			}
+			o[i] = r
+		}
+		return nil
+	}
+}
+
+func mulVec(lo, hi int64) vector {
+	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		x, y, o := a[0].I, a[1].I, out.I
+		for _, i := range sel {
+			r, ok := mulInt(x[i], y[i])
+			if !ok || r < lo || r > hi {
+				return errIntRange(hi)
+			}
+			o[i] = r
+		}
+		return nil
+	}
+}
+
+func divInt(x, y, lo, hi int64) (int64, error) {
+	if y == 0 {
+		return 0, errDivisionByZero()
+	}
+	if y == -1 {
+		if x == lo {
+			return 0, errIntRange(hi)
+		}
+		return -x, nil
+	}
+	return x / y, nil
+}
+
+func modInt(x, y int64) (int64, error) {
+	if y == 0 {
+		return 0, errDivisionByZero()
+	}
+	if y == -1 { // the least integer has no negation
+		return 0, nil
+	}
+	return x % y, nil
+}
+
+func divScalar(lo, hi int64) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		r, err := divInt(a[0].I, a[1].I, lo, hi)
+		return types.NewInt(r), err
+	}
+}
+
+func divVec(lo, hi int64) vector {
+	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		x, y, o := a[0].I, a[1].I, out.I
+		for _, i := range sel {
+			r, err := divInt(x[i], y[i], lo, hi)
+			if err != nil {
+				return err
+			}
+			o[i] = r
+		}
+		return nil
+	}
+}
+
+func modScalar(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	r, err := modInt(a[0].I, a[1].I)
+	return types.NewInt(r), err
+}
+
+func modVec(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+	x, y, o := a[0].I, a[1].I, out.I
+	for _, i := range sel {
+		r, err := modInt(x[i], y[i])
+		if err != nil {
+			return err
+		}
+		o[i] = r
+	}
+	return nil
+}
+
+func negScalar(lo, hi int64) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		if a[0].I == lo {
+			return types.Null, errIntRange(hi)
+		}
+		return types.NewInt(-a[0].I), nil
+	}
+}
+
+func negVec(lo, hi int64) vector {
+	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		x, o := a[0].I, out.I
+		for _, i := range sel {
+			if x[i] == lo {
+				return errIntRange(hi)
+			}
+			o[i] = -x[i]
+		}
+		return nil
+	}
+}
+
+func absInt(lo, hi int64) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		switch {
+		case a[0].I == lo:
+			return types.Null, errIntRange(hi)
+		case a[0].I < 0:
+			return types.NewInt(-a[0].I), nil
+		}
+		return a[0], nil
+	}
+}
+
+func same(_ *expr.Runtime, a []types.Datum) (types.Datum, error) { return a[0], nil }
+
+// intOperators gives every pair of integer types its arithmetic. A pair's result is the wider type.
+func intOperators() []def {
+	names := []string{"int2", "int4", "int8"}
+	los := []int64{math.MinInt16, math.MinInt32, math.MinInt64}
+	his := []int64{math.MaxInt16, math.MaxInt32, math.MaxInt64}
+	var out []def
+	for i, l := range names {
+		for j, r := range names {
+			w := max(i, j)
+			lo, hi := los[w], his[w]
+			sig := "(" + l + "," + r + ") " + names[w]
+			out = append(out,
+				v("+"+sig, arith(addInt, lo, hi), addVec(lo, hi)),
+				v("-"+sig, arith(subInt, lo, hi), subVec(lo, hi)),
+				v("*"+sig, arith(mulInt, lo, hi), mulVec(lo, hi)),
+				v("/"+sig, divScalar(lo, hi), divVec(lo, hi)))
+		}
+		t := names[i]
+		sig, lo, hi := "("+t+","+t+") "+t, los[i], his[i]
+		out = append(out,
+			v("%"+sig, modScalar, modVec),
+			f("&"+sig, bitScalar(func(x, y int64) int64 { return x & y })),
+			f("|"+sig, bitScalar(func(x, y int64) int64 { return x | y })),
+			f("#"+sig, bitScalar(func(x, y int64) int64 { return x ^ y })),
+			f("<<("+t+",int4) "+t, shift(i, true)),
+			f(">>("+t+",int4) "+t, shift(i, false)),
+			f("~("+t+") "+t, func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				return types.NewInt(^a[0].I), nil
+			}),
+			f("+("+t+") "+t, same),
+			v("-("+t+") "+t, negScalar(lo, hi), negVec(lo, hi)),
+			f("@("+t+") "+t, absInt(lo, hi)))
+	}
+	return out
+}
+
+func bitScalar(op func(x, y int64) int64) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return types.NewInt(op(a[0].I, a[1].I)), nil
+	}
+}
+
+// shift is << or >> on the width-th integer type. As on the machines PostgreSQL runs on, the count
+// is taken modulo 32, or 64 for int8.
+func shift(width int, left bool) scalar {
+	mask := int64(31)
+	if width == 2 {
+		mask = 63
+	}
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		x, n := a[0].I, uint(a[1].I&mask)
+		if !left {
+			return types.NewInt(x >> n), nil
+		}
+		switch width {
+		case 0:
+			return types.NewInt(int64(int16(x << n))), nil
+		case 1:
+			return types.NewInt(int64(int32(x << n))), nil
+		}
+		return types.NewInt(x << n), nil
+	}
+}

@@ -1,0 +1,501 @@
+package builtin
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// A jsonForm is json or jsonb: how its text is read and how a value becomes a datum again.
+type jsonForm struct {
+	binary bool
+	name   string
+}
+
+var (
+	jsonText   = jsonForm{name: "json"}
+	jsonBinary = jsonForm{name: "jsonb", binary: true}
+)
+
+func (f jsonForm) parse(d types.Datum) (*types.JSONValue, error) {
+	if f.binary {
+		return types.ParseJSON(d.S)
+	}
+	return types.ParseJSONRaw(d.S)
+}
+
+// datum is the value as json or jsonb; nil is SQL's NULL.
+func (f jsonForm) datum(v *types.JSONValue) types.Datum {
+	switch {
+	case v == nil:
+		return types.Null
+	case !f.binary && v.Raw != "":
+		return types.NewString(v.Raw)
+	}
+	return types.NewString(v.String())
+}
+
+func (f jsonForm) result(v *types.JSONValue, text bool) types.Datum {
+	if text {
+		return types.JSONTextValue(v)
+	}
+	return f.datum(v)
+}
+
+// field is -> and ->> with a key.
+func (f jsonForm) field(text bool) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := f.parse(a[0])
+		if err != nil {
+			return types.Null, err
+		}
+		return f.result(v.Get(a[1].S), text), nil
+	}
+}
+
+// element is -> and ->> with an index.
+func (f jsonForm) element(text bool) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := f.parse(a[0])
+		if err != nil {
+			return types.Null, err
+		}
+		return f.result(v.Index(int(a[1].I)), text), nil
+	}
+}
+
+// step goes one level down by a path element: a key, or in an array an index.
+func step(v *types.JSONValue, key string) *types.JSONValue {
+	switch v.Kind {
+	case types.JSONObject:
+		return v.Get(key)
+	case types.JSONArray:
+		if i, err := strconv.Atoi(key); err == nil {
+			return v.Index(i)
+		}
+	}
+	return nil
+}
+
+func follow(v *types.JSONValue, path []types.Datum) *types.JSONValue {
+	for _, p := range path {
+		if v == nil || p.Null {
+			return nil
+		}
+		v = step(v, p.S)
+	}
+	return v
+}
+
+// path is #> and #>>.
+func (f jsonForm) path(text bool) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := f.parse(a[0])
+		if err != nil {
+			return types.Null, err
+		}
+		return f.result(follow(v, a[1].Arr.Elems), text), nil
+	}
+}
+
+// extractPath is json_extract_path, whose path is its other arguments.
+func (f jsonForm) extractPath(text bool) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		v, err := f.parse(a[0])
+		if err != nil {
+			return types.Null, err
+		}
+		return f.result(follow(v, a[1:]), text), nil
+	}
+}
+
+func (f jsonForm) typeOf(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	v, err := f.parse(a[0])
+	if err != nil {
+		return types.Null, err
+	}
+	return types.NewString(v.TypeName()), nil
+}
+
+func (f jsonForm) arrayLength(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	v, err := f.parse(a[0])
+	if err != nil {
+		return types.Null, err
+	}
+	switch v.Kind {
+	case types.JSONArray:
+		return types.NewInt(int64(len(v.Elems))), nil
+	case types.JSONObject:
+		return types.Null, errInvalid("cannot get array length of a non-array")
+	}
+	return types.Null, errInvalid("cannot get array length of a scalar")
+}
+
+// elements is json_array_elements and its text form.
+func (f jsonForm) elements(text bool, name string) setBody {
+	return func(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+		v, err := f.parse(a[0])
+		if err != nil {
+			return err
+		}
+		if v.Kind != types.JSONArray {
+			what := "a scalar"
+			if v.Kind == types.JSONObject {
+				what = "an object"
+				if !f.binary {
+					what = "a non-array"
+				}
+			}
+			if f.binary {
+				return errInvalid("cannot extract elements from %s", what)
+			}
+			return errInvalid("cannot call %s on %s", name, what)
+		}
+		for _, e := range v.Elems {
+			if err := emit([]types.Datum{f.result(e, text)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// pairs is json_each, its text form and json_object_keys.
+func (f jsonForm) pairs(text, keysOnly bool, name string) setBody {
+	return func(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+		v, err := f.parse(a[0])
+		if err != nil {
+			return err
+		}
+		if v.Kind != types.JSONObject {
+			switch {
+			case v.Kind == types.JSONArray && keysOnly:
+				return errInvalid("cannot call %s on an array", name)
+			case keysOnly:
+				return errInvalid("cannot call %s on a scalar", name)
+			case f.binary:
+				return errInvalid("cannot call %s on a non-object", name)
+			case v.Kind == types.JSONArray:
+				return errInvalid("cannot deconstruct an array as an object")
+			}
+			return errInvalid("cannot deconstruct a scalar")
+		}
+		for i, k := range v.Keys {
+			row := []types.Datum{types.NewString(k)}
+			if !keysOnly {
+				row = append(row, f.result(v.Elems[i], text))
+			}
+			if err := emit(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (f jsonForm) stripNulls(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	v, err := f.parse(a[0])
+	if err != nil {
+		return types.Null, err
+	}
+	var b []byte
+	return types.NewString(string(f.appendStripped(b, v))), nil
+}
+
+func (f jsonForm) appendStripped(dst []byte, v *types.JSONValue) []byte {
+	colon, comma := ":", ","
+	if f.binary {
+		colon, comma = ": ", ", "
+	}
+	switch v.Kind {
+	case types.JSONArray:
+		dst = append(dst, '[')
+		for i, e := range v.Elems {
+			if i > 0 {
+				dst = append(dst, comma...)
+			}
+			dst = f.appendStripped(dst, e)
+		}
+		return append(dst, ']')
+	case types.JSONObject:
+		dst = append(dst, '{')
+		first := true
+		for i, e := range v.Elems {
+			if e.Kind == types.JSONNull {
+				continue
+			}
+			if !first {
+				dst = append(dst, comma...)
+			}
+			first = false
+			dst = types.AppendJSONString(dst, v.Keys[i])
+			dst = append(dst, colon...)
+			dst = f.appendStripped(dst, e)
+		}
+		return append(dst, '}')
+	}
+	return append(dst, f.datum(v).S...)
+}
+
+func jsonOperators() []def {
+	var out []def
+	for _, f1 := range []jsonForm{jsonText, jsonBinary} {
+		out = append(out,
+			f("->("+f1.name+",text) "+f1.name, f1.field(false)), f("->>("+f1.name+",text) text", f1.field(true)),
+			f("->("+f1.name+",int4) "+f1.name, f1.element(false)), f("->>("+f1.name+",int4) text", f1.element(true)),
+			f("#>("+f1.name+",text[]) "+f1.name, f1.path(false)), f("#>>("+f1.name+",text[]) text", f1.path(true)))
+	}
+	return append(out, jsonbOperators...)
+}
+
+func jsonFunctions() []def {
+	var out []def
+	for _, j := range []jsonForm{jsonText, jsonBinary} {
+		t := j.name
+		out = append(out,
+			f(t+"_extract_path("+t+",text*) "+t, j.extractPath(false)),
+			f(t+"_extract_path_text("+t+",text*) text", j.extractPath(true)),
+			f(t+"_object_field("+t+",text) "+t, j.field(false)),
+			f(t+"_object_field_text("+t+",text) text", j.field(true)),
+			f(t+"_array_element("+t+",int4) "+t, j.element(false)),
+			f(t+"_array_element_text("+t+",int4) text", j.element(true)),
+			f(t+"_typeof("+t+") text", j.typeOf),
+			f(t+"_array_length("+t+") int4", j.arrayLength),
+			f(t+"_strip_nulls("+t+") "+t, j.stripNulls),
+			s(t+"_array_elements("+t+") "+t, "value "+t, j.elements(false, t+"_array_elements")),
+			s(t+"_array_elements_text("+t+") text", "value text", j.elements(true, t+"_array_elements_text")),
+			s(t+"_each("+t+") record", "key text,value "+t, j.pairs(false, false, t+"_each")),
+			s(t+"_each_text("+t+") record", "key text,value text", j.pairs(true, false, t+"_each_text")),
+			s(t+"_object_keys("+t+") text", "", j.pairs(false, true, t+"_object_keys")),
+			n(t+"_build_object() "+t, j.buildObject).stable(), n(t+"_build_object(any*) "+t, j.buildObject).stable(),
+			n(t+"_build_array() "+t, j.buildArray).stable(), n(t+"_build_array(any*) "+t, j.buildArray).stable(),
+			f(t+"_object(text[]) "+t, j.object), f(t+"_object(text[],text[]) "+t, j.object),
+			f("to_"+t+"(anyelement) "+t, j.convert).stable())
+	}
+	return append(out, jsonbFunctions...)
+}
+
+// object is json_object: keys and values as text, in one array or two.
+func (f jsonForm) object(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	var keys, vals []types.Datum
+	arr := a[0].Arr
+	switch {
+	case len(a) > 1:
+		if len(arr.Dims) > 1 || len(a[1].Arr.Dims) > 1 {
+			return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
+		}
+		if len(arr.Elems) != len(a[1].Arr.Elems) {
+			return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "mismatched array dimensions")
+		}
+		keys, vals = arr.Elems, a[1].Arr.Elems
+	case len(arr.Dims) == 2 && arr.Dims[1] != 2:
+		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "array must have two columns")
+	case len(arr.Dims) > 2:
+		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
+	case len(arr.Elems)%2 != 0:
+		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "array must have even number of elements")
+	default:
+		for i := 0; i < len(arr.Elems); i += 2 {
+			keys, vals = append(keys, arr.Elems[i]), append(vals, arr.Elems[i+1])
+		}
+	}
+	w := f.writer()
+	w.open('{')
+	for i, k := range keys {
+		if k.Null {
+			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "null value not allowed for object key")
+		}
+		w.key(k.S)
+		if vals[i].Null {
+			w.raw("null")
+		} else {
+			w.string(vals[i].S)
+		}
+	}
+	w.close('}')
+	return w.datum()
+}
+
+// jsonWriter builds JSON text with the spacing of PostgreSQL's constructors. For jsonb the text is
+// read again at the end, which sorts keys and drops repeated ones.
+type jsonWriter struct {
+	b      []byte
+	form   jsonForm
+	spaced bool // "key" : value, as json_build_object writes
+	first  bool
+}
+
+func (f jsonForm) writer() *jsonWriter { return &jsonWriter{form: f, spaced: true, first: true} }
+
+func (w *jsonWriter) open(c byte)  { w.b, w.first = append(w.b, c), true }
+func (w *jsonWriter) close(c byte) { w.b, w.first = append(w.b, c), false }
+
+// next separates a value from the one before.
+func (w *jsonWriter) next() {
+	if !w.first {
+		w.b = append(w.b, ',')
+		if w.spaced {
+			w.b = append(w.b, ' ')
+		}
+	}
+	w.first = false
+}
+
+func (w *jsonWriter) key(k string) {
+	w.next()
+	w.b = types.AppendJSONString(w.b, k)
+	if w.spaced {
+		w.b = append(w.b, " : "...)
+	} else {
+		w.b = append(w.b, ':')
+	}
+}
+
+func (w *jsonWriter) raw(text string) { w.b = append(w.b, text...) }
+
+func (w *jsonWriter) string(s string) { w.b = types.AppendJSONString(w.b, s) }
+
+func (w *jsonWriter) datum() (types.Datum, error) {
+	text := string(w.b)
+	if !w.form.binary {
+		return types.NewString(text), nil
+	}
+	text, err := types.CanonicalJSON(text)
+	return types.NewString(text), err
+}
+
+func (f jsonForm) buildObject(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if len(a)%2 != 0 {
+		return types.Null, errInvalid("argument list must have even number of elements").(*sqlerr.Error).
+			WithHint("The arguments of %s_build_object() must consist of alternating keys and values.", f.name)
+	}
+	ts := rt.ArgTypes
+	w := f.writer()
+	w.open('{')
+	for i := 0; i < len(a); i += 2 {
+		if a[i].Null {
+			if f.binary {
+				return types.Null, errInvalid("argument %d: key must not be null", i+1)
+			}
+			return types.Null, errInvalid("argument %d cannot be null", i+1).(*sqlerr.Error).
+				WithHint("Object keys should be text.")
+		}
+		if family := ts[i].Family; family == types.Array || family == types.Record || ts[i].OID == types.OIDJSON || family == types.JSON {
+			return types.Null, errInvalid("key value must be scalar, not array, composite, or json")
+		}
+		w.key(textOf(rt, ts[i], a[i]))
+		w.b = appendJSON(w.b, rt, ts[i+1], a[i+1], false)
+	}
+	w.close('}')
+	return w.datum()
+}
+
+func (f jsonForm) buildArray(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	w := f.writer()
+	w.open('[')
+	for i, d := range a {
+		w.next()
+		w.b = appendJSON(w.b, rt, rt.ArgTypes[i], d, false)
+	}
+	w.close(']')
+	return w.datum()
+}
+
+// convert is to_json and to_jsonb.
+func (f jsonForm) convert(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	w := f.writer()
+	w.b = appendJSON(w.b, rt, rt.ArgTypes[0], a[0], false)
+	return w.datum()
+}
+
+// appendJSON writes an SQL value as JSON. lines puts each element of the outermost array or record
+// on its own line.
+func appendJSON(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum, lines bool) []byte {
+	if d.Null {
+		return append(dst, "null"...)
+	}
+	switch t.Family {
+	case types.Bool:
+		return strconv.AppendBool(dst, d.I != 0)
+	case types.Array:
+		return appendJSONArray(dst, rt, t.Elem, d.Arr, lines)
+	case types.Record:
+		return appendJSONRecord(dst, rt, d.Arr, lines)
+	case types.JSON:
+		return append(dst, d.S...)
+	case types.Int, types.Float, types.Decimal:
+		text := textOf(rt, t, d)
+		if t.Family == types.Int && isReg(t.OID) || strings.ContainsAny(text, "NI") {
+			return types.AppendJSONString(dst, text)
+		}
+		return append(dst, text...)
+	case types.Timestamp, types.Date:
+		return appendJSONTime(dst, rt, t, d)
+	}
+	if t.OID == types.OIDJSON {
+		return append(dst, d.S...)
+	}
+	return types.AppendJSONString(dst, textOf(rt, t, d))
+}
+
+// appendJSONTime writes dates as ISO 8601 has them, whatever the session's style.
+func appendJSONTime(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum) []byte {
+	f := rt.Format
+	f.DateStyle = "ISO"
+	f.Location = location(rt)
+	text := types.Text(t, d, &f)
+	if t.Family == types.Timestamp {
+		text = strings.Replace(text, " ", "T", 1)
+		if t.OID == types.OIDTimestampTZ && len(text) > 3 && (text[len(text)-3] == '+' || text[len(text)-3] == '-') {
+			text += ":00"
+		}
+	}
+	return types.AppendJSONString(dst, text)
+}
+
+func appendJSONArray(dst []byte, rt *expr.Runtime, elem *types.Type, a *types.ArrayValue, lines bool) []byte {
+	if len(a.Elems) == 0 {
+		return append(dst, "[]"...)
+	}
+	next := 0
+	var level func(dim int, lines bool)
+	level = func(dim int, lines bool) {
+		dst = append(dst, '[')
+		for i := range a.Dims[dim] {
+			if i > 0 {
+				dst = append(dst, ',')
+				if lines {
+					dst = append(dst, "\n "...)
+				}
+			}
+			if dim < len(a.Dims)-1 {
+				level(dim+1, false)
+				continue
+			}
+			dst = appendJSON(dst, rt, elem, a.Elems[next], false)
+			next++
+		}
+		dst = append(dst, ']')
+	}
+	level(0, lines)
+	return dst
+}
+
+func appendJSONRecord(dst []byte, rt *expr.Runtime, a *types.ArrayValue, lines bool) []byte {
+	dst = append(dst, '{')
+	for i, e := range a.Elems {
+		if i > 0 {
+			dst = append(dst, ',')
+			if lines {
+				dst = append(dst, "\n "...)
+			}
+		}
+		dst = types.AppendJSONString(dst, "f"+strconv.Itoa(i+1))
+		dst = append(dst, ':')
+		dst = appendJSON(dst, rt, a.Types[i], e, false)
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,404 @@
+package builtin
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// plain makes a function of a float that cannot fail.
+func plain(op func(float64) float64) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return types.NewFloat(op(a[0].F)), nil
+	}
+}
+
+// finiteInput is a trigonometric function, which is not defined at infinity.
+func finiteInput(op func(float64) float64) scalar {
+	return float1(func(x float64) (float64, error) {
+		if math.IsInf(x, 0) {
+			return 0, errInputRange()
+		}
+		return op(x), nil
+	})
+}
+
+// within is a function defined on [lo, hi].
+func within(lo, hi float64, op func(float64) float64) scalar {
+	return float1(func(x float64) (float64, error) {
+		if x < lo || x > hi {
+			return 0, errInputRange()
+		}
+		return op(x), nil
+	})
+}
+
+func errInputRange() error {
+	return sqlerr.New(sqlerr.NumericValueOutOfRange, "input is out of range")
+}
+
+func errLogZero() error {
+	return sqlerr.New(sqlerr.InvalidArgumentForLog, "cannot take logarithm of zero")
+}
+
+func errLogNegative() error {
+	return sqlerr.New(sqlerr.InvalidArgumentForLog, "cannot take logarithm of a negative number")
+}
+
+func logFloat(op func(float64) float64) scalar {
+	return float1(func(x float64) (float64, error) {
+		switch {
+		case x == 0:
+			return 0, errLogZero()
+		case x < 0:
+			return 0, errLogNegative()
+		}
+		return op(x), nil
+	})
+}
+
+// checked is a function whose result must be finite when its argument is.
+func checked(op func(float64) float64) scalar {
+	return float1(func(x float64) (float64, error) {
+		r := op(x)
+		return r, checkFloat(r, math.IsInf(x, 0), true)
+	})
+}
+
+func expFloat(x float64) (float64, error) {
+	r := math.Exp(x)
+	return r, checkFloat(r, math.IsInf(x, 0), math.IsInf(x, -1))
+}
+
+// numericScale takes the scale of round and trunc.
+func numericScale(op func(*apd.Decimal, int) (*apd.Decimal, error)) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		scale := 0
+		if len(a) > 1 {
+			scale = int(min(max(a[1].I, -1000), 2000))
+		}
+		d, err := op(a[0].Dec, scale)
+		return types.Datum{Dec: d}, err
+	}
+}
+
+func mathFunctions() []def {
+	out := []def{
+		f("abs(numeric) numeric", dec1(total(types.NumericAbs))),
+		f("abs(float8) float8", plain(math.Abs)), f("abs(float4) float4", plain(math.Abs)),
+		f("sign(numeric) numeric", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			if a[0].Dec.Form == apd.NaN {
+				return a[0], nil
+			}
+			return types.NewDecimal(types.NumericFromInt(int64(types.NumericSign(a[0].Dec)))), nil
+		}),
+		f("sign(float8) float8", plain(func(x float64) float64 {
+			switch {
+			case x > 0:
+				return 1
+			case x < 0:
+				return -1
+			}
+			return x + 0
+		})),
+		f("round(numeric) numeric", numericScale(types.NumericRound)),
+		f("round(numeric,int4) numeric", numericScale(types.NumericRound)),
+		f("round(float8) float8", plain(math.RoundToEven)),
+		f("trunc(numeric) numeric", numericScale(types.NumericTrunc)),
+		f("trunc(numeric,int4) numeric", numericScale(types.NumericTrunc)),
+		f("trunc(float8) float8", plain(math.Trunc)),
+		f("sqrt(numeric) numeric", dec1(types.NumericSqrt)), f("sqrt(float8) float8", float1(sqrtFloat)),
+		f("cbrt(float8) float8", plain(math.Cbrt)),
+		f("exp(numeric) numeric", dec1(types.NumericExp)), f("exp(float8) float8", float1(expFloat)),
+		f("ln(numeric) numeric", dec1(types.NumericLn)), f("ln(float8) float8", logFloat(math.Log)),
+		f("log(numeric,numeric) numeric", dec2(types.NumericLog)),
+		f("power(numeric,numeric) numeric", dec2(types.NumericPower)),
+		f("power(float8,float8) float8", floatScalar(powFloat)),
+		f("pow(numeric,numeric) numeric", dec2(types.NumericPower)),
+		f("pow(float8,float8) float8", floatScalar(powFloat)),
+		f("mod(int2,int2) int2", modScalar), f("mod(int4,int4) int4", modScalar), f("mod(int8,int8) int8", modScalar),
+		f("mod(numeric,numeric) numeric", dec2(types.NumericMod)),
+		f("div(numeric,numeric) numeric", dec2(types.NumericDivTrunc)),
+		f("gcd(int4,int4) int4", gcdInt(math.MaxInt32)), f("gcd(int8,int8) int8", gcdInt(math.MaxInt64)),
+		f("gcd(numeric,numeric) numeric", dec2(types.NumericGcd)),
+		f("lcm(int4,int4) int4", lcmInt(math.MaxInt32)), f("lcm(int8,int8) int8", lcmInt(math.MaxInt64)),
+		f("lcm(numeric,numeric) numeric", dec2(types.NumericLcm)),
+		f("factorial(int8) numeric", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			d, err := types.NumericFactorial(a[0].I)
+			return types.Datum{Dec: d}, err
+		}),
+		f("scale(numeric) int4", decimalInt(types.NumericScale)),
+		f("min_scale(numeric) int4", decimalInt(types.NumericMinScale)),
+		f("trim_scale(numeric) numeric", dec1(total(types.NumericTrimScale))),
+		f("pi() float8", func(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.NewFloat(math.Pi), nil }),
+		f("degrees(float8) float8", checked(func(x float64) float64 { return x / (math.Pi / 180) })),
+		f("radians(float8) float8", checked(func(x float64) float64 { return x * (math.Pi / 180) })),
+		f("random() float8", random).volatile(),
+		f("setseed(float8) void", setSeed).volatile(),
+		f("width_bucket(float8,float8,float8,int4) int4", widthBucketFloat),
+		f("width_bucket(numeric,numeric,numeric,int4) int4", widthBucketNumeric),
+		f("width_bucket(anycompatible,anycompatiblearray) int4", widthBucketArray),
+		f("atan2(float8,float8) float8", float2(math.Atan2)),
+		f("atan2d(float8,float8) float8", float2(func(y, x float64) float64 { return degrees(math.Atan2(y, x)) })),
+	}
+	for i, t := range []string{"int2", "int4", "int8"} {
+		lo := []int64{math.MinInt16, math.MinInt32, math.MinInt64}[i]
+		hi := []int64{math.MaxInt16, math.MaxInt32, math.MaxInt64}[i]
+		out = append(out, f("abs("+t+") "+t, absInt(lo, hi)))
+	}
+	for _, name := range []string{"ceil", "ceiling"} {
+		out = append(out, f(name+"(numeric) numeric", dec1(types.NumericCeil)), f(name+"(float8) float8", plain(math.Ceil)))
+	}
+	out = append(out, f("floor(numeric) numeric", dec1(types.NumericFloor)), f("floor(float8) float8", plain(math.Floor)))
+	for _, name := range []string{"log", "log10"} {
+		out = append(out, f(name+"(numeric) numeric", dec1(types.NumericLog10)), f(name+"(float8) float8", logFloat(math.Log10)))
+	}
+	return append(out, trigonometry...)
+}
+
+var trigonometry = []def{
+	f("sin(float8) float8", finiteInput(math.Sin)), f("cos(float8) float8", finiteInput(math.Cos)),
+	f("tan(float8) float8", finiteInput(math.Tan)),
+	f("cot(float8) float8", finiteInput(func(x float64) float64 { return 1 / math.Tan(x) })),
+	f("asin(float8) float8", within(-1, 1, math.Asin)), f("acos(float8) float8", within(-1, 1, math.Acos)),
+	f("atan(float8) float8", plain(math.Atan)),
+	f("sinh(float8) float8", plain(math.Sinh)), f("cosh(float8) float8", plain(math.Cosh)),
+	f("tanh(float8) float8", plain(math.Tanh)), f("asinh(float8) float8", plain(math.Asinh)),
+	f("acosh(float8) float8", within(1, math.Inf(1), math.Acosh)),
+	f("atanh(float8) float8", within(-1, 1, math.Atanh)),
+	f("sind(float8) float8", finiteInput(sinDegrees)),
+	f("cosd(float8) float8", finiteInput(func(x float64) float64 { return sinDegrees(90 - math.Abs(math.Mod(x, 360))) })),
+	f("tand(float8) float8", finiteInput(tanDegrees)),
+	f("cotd(float8) float8", finiteInput(func(x float64) float64 { return 1 / tanDegrees(x) })),
+	f("asind(float8) float8", within(-1, 1, func(x float64) float64 { return degrees(math.Asin(x)) })),
+	f("acosd(float8) float8", within(-1, 1, func(x float64) float64 { return degrees(math.Acos(x)) })),
+	f("atand(float8) float8", plain(func(x float64) float64 { return degrees(math.Atan(x)) })),
+}
+
+// degrees turns radians into degrees, exact where the answer is a whole number that the inverse
+// functions of PostgreSQL give exactly.
+func degrees(x float64) float64 {
+	d := x * 180 / math.Pi
+	if r := math.Round(d); math.Abs(d-r) < 1e-13*math.Max(1, math.Abs(r)) {
+		return r
+	}
+	return d
+}
+
+// sinDegrees is exact at multiples of 30 degrees.
+func sinDegrees(x float64) float64 {
+	x = math.Mod(x, 360)
+	sign := 1.0
+	if x < 0 {
+		x, sign = -x, -1
+	}
+	if x > 180 {
+		x, sign = 360-x, -sign
+	}
+	if x > 90 {
+		x = 180 - x
+	}
+	switch x {
+	case 0:
+		return 0
+	case 30:
+		return sign * 0.5
+	case 90:
+		return sign
+	}
+	if x > 45 {
+		return sign * math.Cos((90-x)*math.Pi/180)
+	}
+	return sign * math.Sin(x*math.Pi/180)
+}
+
+func tanDegrees(x float64) float64 {
+	if math.Mod(x, 180) == 45 || math.Mod(x, 180) == -135 {
+		return 1
+	}
+	if math.Mod(x, 180) == -45 || math.Mod(x, 180) == 135 {
+		return -1
+	}
+	return sinDegrees(x) / sinDegrees(90-math.Mod(x, 360))
+}
+
+func float2(op func(x, y float64) float64) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return types.NewFloat(op(a[0].F, a[1].F)), nil
+	}
+}
+
+func decimalInt(op func(*apd.Decimal) int) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		if a[0].Dec.Form != apd.Finite {
+			return types.Null, nil
+		}
+		return types.NewInt(int64(op(a[0].Dec))), nil
+	}
+}
+
+func absUint(x int64) uint64 {
+	if x < 0 {
+		return -uint64(x)
+	}
+	return uint64(x)
+}
+
+func gcd(x, y int64) uint64 {
+	a, b := absUint(x), absUint(y)
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func gcdInt(hi int64) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		g := gcd(a[0].I, a[1].I)
+		if g > uint64(hi) {
+			return types.Null, errIntRange(hi)
+		}
+		return types.NewInt(int64(g)), nil
+	}
+}
+
+func lcmInt(hi int64) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		x, y := a[0].I, a[1].I
+		if x == 0 || y == 0 {
+			return types.NewInt(0), nil
+		}
+		g := gcd(x, y)
+		if g > math.MaxInt64 {
+			return types.Null, errIntRange(hi)
+		}
+		r, ok := mulInt(x/int64(g), y)
+		if r < 0 {
+			r = -r
+		}
+		if !ok || r < 0 || r > hi {
+			return types.Null, errIntRange(hi)
+		}
+		return types.NewInt(r), nil
+	}
+}
+
+// seeded is the generator that setseed has set, which all sessions share until one asks for it;
+// before, random draws from the runtime's own source.
+var seeded struct {
+	sync.Mutex
+	rng *rand.Rand
+}
+
+func random(*expr.Runtime, []types.Datum) (types.Datum, error) {
+	seeded.Lock()
+	defer seeded.Unlock()
+	if seeded.rng != nil {
+		return types.NewFloat(seeded.rng.Float64()), nil
+	}
+	return types.NewFloat(rand.Float64()), nil
+}
+
+func setSeed(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	x := a[0].F
+	if !(x >= -1 && x <= 1) {
+		return types.Null, errInvalid("setseed parameter %v is out of allowed range [-1,1]", x)
+	}
+	seeded.Lock()
+	defer seeded.Unlock()
+	seeded.rng = rand.New(rand.NewPCG(math.Float64bits(x), 0))
+	return types.Datum{}, nil
+}
+
+func errBuckets(what string) error {
+	return sqlerr.New("2201G", "%s", what)
+}
+
+func widthBucketFloat(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	x, lo, hi, n := a[0].F, a[1].F, a[2].F, a[3].I
+	switch {
+	case n <= 0:
+		return types.Null, errBuckets("count must be greater than zero")
+	case math.IsNaN(x) || math.IsNaN(lo) || math.IsNaN(hi):
+		return types.Null, errBuckets("operand, lower bound, and upper bound cannot be NaN")
+	case isInf(lo, hi):
+		return types.Null, errBuckets("lower and upper bounds must be finite")
+	case lo == hi:
+		return types.Null, errBuckets("lower bound cannot equal upper bound")
+	}
+	below, above := x < lo, x >= hi
+	if lo > hi {
+		below, above = x > lo, x <= hi
+	}
+	switch {
+	case below:
+		return types.NewInt(0), nil
+	case above:
+		if n == math.MaxInt32 {
+			return types.Null, errIntRange(math.MaxInt32)
+		}
+		return types.NewInt(n + 1), nil
+	}
+	return types.NewInt(min(int64(float64(n)*((x-lo)/(hi-lo))), n-1) + 1), nil
+}
+
+func widthBucketNumeric(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	x, lo, hi, n := a[0].Dec, a[1].Dec, a[2].Dec, a[3].I
+	c := types.NumericCmp(lo, hi)
+	switch {
+	case n <= 0:
+		return types.Null, errBuckets("count must be greater than zero")
+	case x.Form == apd.NaN || lo.Form == apd.NaN || hi.Form == apd.NaN:
+		return types.Null, errBuckets("operand, lower bound, and upper bound cannot be NaN")
+	case lo.Form != apd.Finite || hi.Form != apd.Finite:
+		return types.Null, errBuckets("lower and upper bounds must be finite")
+	case c == 0:
+		return types.Null, errBuckets("lower bound cannot equal upper bound")
+	case types.NumericCmp(x, lo)*c > 0:
+		return types.NewInt(0), nil
+	case types.NumericCmp(x, hi)*c <= 0:
+		if n == math.MaxInt32 {
+			return types.Null, errIntRange(math.MaxInt32)
+		}
+		return types.NewInt(n + 1), nil
+	}
+	// floor(n * (x - lo) / (hi - lo)) + 1, exactly.
+	num, err := types.NumericSub(x, lo)
+	if err != nil {
+		return types.Null, err
+	}
+	if num, err = types.NumericMul(num, types.NumericFromInt(n)); err != nil {
+		return types.Null, err
+	}
+	den, err := types.NumericSub(hi, lo)
+	if err != nil {
+		return types.Null, err
+	}
+	q, err := types.NumericDivTrunc(num, den)
+	if err != nil {
+		return types.Null, err
+	}
+	i, _ := types.NumericToInt64(q)
+	return types.NewInt(i + 1), nil
+}
+
+func widthBucketArray(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	t := rt.ArgTypes[0]
+	i := int64(0)
+	for _, e := range a[1].Arr.Elems {
+		if e.Null {
+			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "thresholds array must not contain NULLs")
+		}
+		if types.Compare(t, a[0], e) < 0 {
+			break
+		}
+		i++
+	}
+	return types.NewInt(i), nil
+}

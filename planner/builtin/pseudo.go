@@ -1,0 +1,92 @@
+package builtin
+
+import (
+	"github.com/minidb/minidb/table/types"
+)
+
+// Polymorphic pseudo-types, as they stand in declared argument types. They never are the type of a
+// value: resolution replaces them.
+var (
+	Any                = &types.Type{OID: 2276, Name: "any", Mod: types.NoMod, Len: 4}
+	AnyElement         = &types.Type{OID: 2283, Name: "anyelement", Mod: types.NoMod, Len: 4}
+	AnyArray           = &types.Type{OID: 2277, Name: "anyarray", Mod: types.NoMod, Len: -1}
+	AnyNonArray        = &types.Type{OID: 2776, Name: "anynonarray", Mod: types.NoMod, Len: 4}
+	AnyCompatible      = &types.Type{OID: 5077, Name: "anycompatible", Mod: types.NoMod, Len: 4}
+	AnyCompatibleArray = &types.Type{OID: 5078, Name: "anycompatiblearray", Mod: types.NoMod, Len: -1}
+)
+
+func isPolymorphic(t *types.Type) bool {
+	switch t.OID {
+	case 2283, 2277, 2776, 5077, 5078:
+		return true
+	}
+	return false
+}
+
+func isAny(t *types.Type) bool { return t.OID == 2276 }
+
+func isUnknown(t *types.Type) bool { return t.OID == types.OIDUnknown }
+
+// category is pg_type.typcategory, which steers the choice among overloads.
+func category(t *types.Type) byte {
+	switch t.OID {
+	case AnyArray.OID, AnyCompatibleArray.OID:
+		return 'A'
+	case Any.OID, AnyElement.OID, AnyNonArray.OID, AnyCompatible.OID:
+		return 'P'
+	}
+	return t.Category()
+}
+
+func isPreferred(t *types.Type) bool { return !isPolymorphic(t) && !isAny(t) && t.Preferred() }
+
+// isReg says whether t is an OID with a name of its own: regclass and its like.
+func isReg(t types.OID) bool {
+	switch t {
+	case types.OIDRegClass, types.OIDRegType, types.OIDRegProc, types.OIDRegNamespace,
+		types.TRegProcedure.OID, types.TRegRole.OID, types.TRegCollation.OID:
+		return true
+	}
+	return false
+}
+
+// implicitCasts lists pg_cast's implicit casts between different types, those of the reg* types aside.
+var implicitCasts = map[types.OID][]types.OID{
+	types.OIDChar: {types.OIDText},
+	types.OIDName: {types.OIDText},
+	types.OIDInt8: {types.OIDFloat4, types.OIDFloat8, types.OIDNumeric, types.OIDOid},
+	types.OIDInt2: {types.OIDInt8, types.OIDInt4, types.OIDFloat4, types.OIDFloat8, types.OIDNumeric, types.OIDOid},
+	types.OIDInt4: {types.OIDInt8, types.OIDFloat4, types.OIDFloat8, types.OIDNumeric, types.OIDOid},
+
+	types.OIDText:       {types.OIDName, types.OIDBPChar, types.OIDVarchar, types.OIDRegClass},
+	types.OIDVarchar:    {types.OIDName, types.OIDText, types.OIDBPChar, types.OIDRegClass},
+	types.OIDBPChar:     {types.OIDName, types.OIDText, types.OIDVarchar},
+	types.OIDFloat4:     {types.OIDFloat8},
+	types.OIDDate:       {types.OIDTimestamp, types.OIDTimestampTZ},
+	types.OIDTimestamp:  {types.OIDTimestampTZ},
+	types.OIDTime:       {types.OIDInterval},
+	types.OIDNumeric:    {types.OIDFloat4, types.OIDFloat8},
+	types.TNodeTree.OID: {types.OIDText},
+}
+
+// CanCoerce says whether a value of type from may become to without being asked: same type, a
+// literal of unknown type, an implicit cast, or an array whose elements have one.
+func CanCoerce(from, to *types.Type) bool {
+	switch {
+	case from.OID == to.OID, isUnknown(from), isAny(to):
+		return true
+	case from.Elem != nil && to.Elem != nil:
+		return CanCoerce(from.Elem, to.Elem)
+	case isReg(from.OID):
+		return to.OID == types.OIDOid
+	case isReg(to.OID) && (from.OID == types.OIDOid || from.OID == types.OIDInt2 ||
+		from.OID == types.OIDInt4 || from.OID == types.OIDInt8):
+		return true
+	}
+	for _, o := range implicitCasts[from.OID] {
+		if o == to.OID {
+			return true
+		}
+	}
+	return false
+}

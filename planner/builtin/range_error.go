@@ -1,0 +1,32 @@
+package builtin
+
+import (
+	"math"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+)
+
+var intNames = map[int64]string{math.MaxInt16: "smallint", math.MaxInt32: "integer", math.MaxInt64: "bigint"}
+
+// errIntRange is 22003 for the integer type with the given greatest value.
+func errIntRange(hi int64) error {
+	return sqlerr.New(sqlerr.NumericValueOutOfRange, "%s out of range", intNames[hi])
+}
+
+func errDivisionByZero() error { return sqlerr.New(sqlerr.DivisionByZero, "division by zero") }
+
+func errOverflow() error {
+	return sqlerr.New(sqlerr.NumericValueOutOfRange, "value out of range: overflow")
+}
+
+func errUnderflow() error {
+	return sqlerr.New(sqlerr.NumericValueOutOfRange, "value out of range: underflow")
+}
+
+func errInvalid(format string, args ...any) error {
+	return sqlerr.New(sqlerr.InvalidParameterValue, format, args...)
+}
+
+func errIntervalRange() error {
+	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "interval out of range")
+}

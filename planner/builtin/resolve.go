@@ -1,0 +1,413 @@
+package builtin
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// candidate is an overload that takes the given number of arguments, with its declared types
+// expanded to that number.
+type candidate struct {
+	args []*types.Type
+	fn   *expr.Func
+	agg  *expr.Aggregate
+}
+
+// ResolveFunction chooses the overload of a function for arguments of the given types, by the rules
+// of PostgreSQL's chapter 10.3, and says to what type each argument must be cast.
+func ResolveFunction(name string, args []*types.Type) (*expr.Func, []*types.Type, error) {
+	var cands []candidate
+	for _, fn := range Functions(name) {
+		if decl, ok := expand(fn.Args, fn.Variadic, len(args)); ok {
+			cands = append(cands, candidate{args: decl, fn: fn})
+		}
+	}
+	c, outcome := choose(cands, args)
+	if outcome == nothingFits {
+		if fn, target := typeCastFunction(name, args); fn != nil {
+			return fn, []*types.Type{target}, nil
+		}
+	}
+	if outcome != chosen {
+		return nil, nil, functionError(name, args, outcome)
+	}
+	targets, err := concrete(c.args, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.fn, targets, nil
+}
+
+// ResolveAggregate chooses the overload of an aggregate. For count(*) args is empty. For an
+// ordered-set aggregate args are the direct arguments, then the ones of WITHIN GROUP.
+func ResolveAggregate(name string, args []*types.Type) (*expr.Aggregate, []*types.Type, error) {
+	var cands []candidate
+	for _, a := range Aggregates(name) {
+		if decl, ok := expand(a.Args, a.Variadic, len(args)); ok {
+			cands = append(cands, candidate{args: decl, agg: a})
+		}
+	}
+	c, outcome := choose(cands, args)
+	if outcome != chosen {
+		return nil, nil, functionError(name, args, outcome)
+	}
+	targets, err := concrete(c.args, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.agg, targets, nil
+}
+
+// ResolveOperator chooses the overload of a binary operator, or with left nil of a prefix one, by
+// the rules of chapter 10.2.
+func ResolveOperator(op string, left, right *types.Type) (*expr.Func, []*types.Type, error) {
+	args := []*types.Type{left, right}
+	if left == nil {
+		args = args[1:]
+	}
+	all := Operators(op, left == nil)
+	// One unknown operand is first taken to be of the other's type.
+	if left != nil && isUnknown(left) != isUnknown(right) {
+		known := left
+		if isUnknown(left) {
+			known = right
+		}
+		for _, fn := range all {
+			if fn.Args[0].OID == known.OID && fn.Args[1].OID == known.OID {
+				return fn, []*types.Type{known.WithMod(types.NoMod), known.WithMod(types.NoMod)}, nil
+			}
+		}
+	}
+	cands := make([]candidate, len(all))
+	for i, fn := range all {
+		cands[i] = candidate{args: fn.Args, fn: fn}
+	}
+	c, outcome := choose(cands, args)
+	if outcome != chosen {
+		return nil, nil, operatorError(op, left, right, outcome)
+	}
+	targets, err := concrete(c.args, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.fn, targets, nil
+}
+
+// ReturnType is the type of a call of fn with arguments of the target types.
+func ReturnType(fn *expr.Func, targets []*types.Type) *types.Type {
+	if fn.ReturnType != nil {
+		return fn.ReturnType(targets)
+	}
+	return fn.Returns
+}
+
+// AggregateType is the type of an aggregate over arguments of the target types.
+func AggregateType(a *expr.Aggregate, targets []*types.Type) *types.Type {
+	if a.ReturnType != nil {
+		return a.ReturnType(targets)
+	}
+	return a.Returns
+}
+
+// expand gives the declared types for n arguments, if there may be so many.
+func expand(decl []*types.Type, variadic bool, n int) ([]*types.Type, bool) {
+	if !variadic {
+		return decl, len(decl) == n
+	}
+	if n < len(decl) {
+		return nil, false
+	}
+	out := make([]*types.Type, n)
+	for i := range out {
+		out[i] = declared(decl, true, i)
+	}
+	return out, true
+}
+
+type outcome int
+
+const (
+	chosen outcome = iota
+	nothingFits
+	ambiguous
+)
+
+func choose(cands []candidate, args []*types.Type) (candidate, outcome) {
+	var fit []candidate
+	for _, c := range cands {
+		if allEqual(c.args, args) {
+			return c, chosen
+		}
+		if accepts(c.args, args) {
+			fit = append(fit, c)
+		}
+	}
+	switch len(fit) {
+	case 0:
+		return candidate{}, nothingFits
+	case 1:
+		return fit[0], chosen
+	}
+	return selectCandidate(fit, args)
+}
+
+func allEqual(decl, args []*types.Type) bool {
+	for i, d := range decl {
+		if d.OID != args[i].OID {
+			return false
+		}
+	}
+	return true
+}
+
+// accepts says whether the arguments may be coerced implicitly to the declared types.
+func accepts(decl, args []*types.Type) bool {
+	generic := false
+	for i, d := range decl {
+		if isPolymorphic(d) {
+			generic = true
+		} else if !CanCoerce(args[i], d) {
+			return false
+		}
+	}
+	if !generic {
+		return true
+	}
+	_, ok := bindGenerics(decl, args)
+	return ok
+}
+
+// selectCandidate narrows several fitting candidates step by step, as func_select_candidate does.
+func selectCandidate(cands []candidate, args []*types.Type) (candidate, outcome) {
+	// Most exact matches of known types.
+	cands = keepBest(cands, func(c candidate) int {
+		n := 0
+		for i, a := range args {
+			if !isUnknown(a) && c.args[i].OID == a.OID {
+				n++
+			}
+		}
+		return n
+	})
+	if len(cands) == 1 {
+		return cands[0], chosen
+	}
+	// Most exact matches or preferred types of the argument's category.
+	unknowns := 0
+	cands = keepBest(cands, func(c candidate) int {
+		n := 0
+		for i, a := range args {
+			if !isUnknown(a) && (c.args[i].OID == a.OID ||
+				isPreferred(c.args[i]) && category(c.args[i]) == category(a)) {
+				n++
+			}
+		}
+		return n
+	})
+	if len(cands) == 1 {
+		return cands[0], chosen
+	}
+	for _, a := range args {
+		if isUnknown(a) {
+			unknowns++
+		}
+	}
+	if unknowns == 0 {
+		return candidate{}, ambiguous
+	}
+	cands = guessUnknowns(cands, args)
+	if len(cands) == 1 {
+		return cands[0], chosen
+	}
+	if c, ok := assumeOneType(cands, args, unknowns); ok {
+		return c, chosen
+	}
+	return candidate{}, ambiguous
+}
+
+// keepBest keeps the candidates with the highest score.
+func keepBest(cands []candidate, score func(candidate) int) []candidate {
+	best := -1
+	var out []candidate
+	for _, c := range cands {
+		switch n := score(c); {
+		case n > best:
+			best, out = n, append(out[:0:0], c)
+		case n == best:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// guessUnknowns gives every argument of unknown type a category: string if any candidate takes one
+// there, else the one on which all agree; and keeps the candidates of these categories, of preferred
+// types where there are such.
+func guessUnknowns(cands []candidate, args []*types.Type) []candidate {
+	cats := make([]byte, len(args))
+	prefs := make([]bool, len(args))
+	for i, a := range args {
+		if !isUnknown(a) {
+			continue
+		}
+		conflict := false
+		for _, c := range cands {
+			cat, pref := category(c.args[i]), isPreferred(c.args[i])
+			switch {
+			case cats[i] == 0 || cat == 'S' && cats[i] != 'S':
+				conflict = conflict || cats[i] != 0
+				cats[i], prefs[i] = cat, pref
+			case cat == cats[i]:
+				prefs[i] = prefs[i] || pref
+			default:
+				conflict = true
+			}
+		}
+		if conflict && cats[i] != 'S' {
+			return cands
+		}
+	}
+	var out []candidate
+next:
+	for _, c := range cands {
+		for i, a := range args {
+			if isUnknown(a) && (category(c.args[i]) != cats[i] || prefs[i] && !isPreferred(c.args[i])) {
+				continue next
+			}
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		return cands
+	}
+	return out
+}
+
+// assumeOneType takes all unknown arguments to be of the type that all known ones share.
+func assumeOneType(cands []candidate, args []*types.Type, unknowns int) (candidate, bool) {
+	if unknowns == len(args) {
+		return candidate{}, false
+	}
+	var known *types.Type
+	for _, a := range args {
+		if isUnknown(a) {
+			continue
+		}
+		if known != nil && known.OID != a.OID {
+			return candidate{}, false
+		}
+		known = a
+	}
+	same := make([]*types.Type, len(args))
+	for i := range same {
+		same[i] = known
+	}
+	var found []candidate
+	for _, c := range cands {
+		if accepts(c.args, same) {
+			found = append(found, c)
+		}
+	}
+	if len(found) != 1 {
+		return candidate{}, false
+	}
+	return found[0], true
+}
+
+// generics is what the polymorphic pseudo-types of one call stand for.
+type generics struct {
+	elem       *types.Type // anyelement, or the element of anyarray; nil: not known
+	compatible *types.Type // anycompatible likewise
+}
+
+// bindGenerics finds what the pseudo-types stand for, or false if the arguments contradict.
+func bindGenerics(decl, args []*types.Type) (generics, bool) {
+	var g generics
+	var compat []*types.Type
+	for i, d := range decl {
+		if i >= len(args) || isUnknown(args[i]) {
+			continue
+		}
+		a := args[i]
+		switch d.OID {
+		case AnyArray.OID, AnyCompatibleArray.OID:
+			if a.Elem == nil {
+				return g, false
+			}
+			a = a.Elem
+		case AnyNonArray.OID:
+			if a.Elem != nil {
+				return g, false
+			}
+		}
+		switch d.OID {
+		case AnyElement.OID, AnyNonArray.OID, AnyArray.OID:
+			if g.elem != nil && g.elem.OID != a.OID {
+				return g, false
+			}
+			if g.elem == nil {
+				g.elem = a
+			}
+		case AnyCompatible.OID, AnyCompatibleArray.OID:
+			compat = append(compat, a)
+		}
+	}
+	if len(compat) > 0 {
+		t, _, err := CommonTypeFor("", compat)
+		if err != nil {
+			return g, false
+		}
+		for _, c := range compat {
+			if !CanCoerce(c, t) {
+				return g, false
+			}
+		}
+		g.compatible = t
+	}
+	return g, true
+}
+
+// concrete replaces the pseudo-types of the chosen overload by what they stand for.
+func concrete(decl, args []*types.Type) ([]*types.Type, error) {
+	out := make([]*types.Type, len(decl))
+	var g generics
+	for _, d := range decl {
+		if isPolymorphic(d) {
+			g, _ = bindGenerics(decl, args)
+			break
+		}
+	}
+	if g.compatible == nil {
+		g.compatible = types.TText
+	}
+	for i, d := range decl {
+		switch d.OID {
+		case Any.OID:
+			out[i] = args[i]
+			if isUnknown(args[i]) {
+				out[i] = types.TText
+			}
+			continue
+		case AnyCompatible.OID:
+			out[i] = g.compatible
+		case AnyCompatibleArray.OID:
+			out[i] = types.ArrayOf(g.compatible)
+		case AnyElement.OID, AnyNonArray.OID, AnyArray.OID:
+			if g.elem == nil {
+				return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+					"could not determine polymorphic type because input has type unknown")
+			}
+			if out[i] = g.elem; d.OID == AnyArray.OID {
+				out[i] = types.ArrayOf(g.elem)
+			}
+		default:
+			out[i] = d
+			continue
+		}
+		if out[i].OID == args[i].OID {
+			out[i] = args[i]
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,56 @@
+package builtin
+
+import (
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// displayName is a type's name in messages: SQL's spelling, without the modifier.
+func displayName(t *types.Type) string {
+	if isPolymorphic(t) || isAny(t) {
+		return t.Name
+	}
+	return types.FormatType(t.OID, types.NoMod)
+}
+
+// Signature is a function call as messages show it: "f(integer, text)".
+func Signature(name string, args []*types.Type) string {
+	var b strings.Builder
+	b.WriteString(name)
+	b.WriteByte('(')
+	for i, a := range args {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(displayName(a))
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+func functionError(name string, args []*types.Type, o outcome) error {
+	if o == ambiguous {
+		return sqlerr.New(sqlerr.AmbiguousFunction, "function %s is not unique", Signature(name, args)).
+			WithHint("Could not choose a best candidate function. You might need to add explicit type casts.")
+	}
+	return sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", Signature(name, args)).
+		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+}
+
+func operatorError(op string, left, right *types.Type, o outcome) error {
+	text := op + " " + displayName(right)
+	if left != nil {
+		text = displayName(left) + " " + text
+	}
+	if o == ambiguous {
+		return sqlerr.New(sqlerr.AmbiguousFunction, "operator is not unique: %s", text).
+			WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.")
+	}
+	e := sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %s", text)
+	if left == nil {
+		return e.WithHint("No operator matches the given name and argument type. You might need to add an explicit type cast.")
+	}
+	return e.WithHint("No operator matches the given name and argument types. You might need to add explicit type casts.")
+}

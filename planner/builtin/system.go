@@ -1,0 +1,337 @@
+package builtin
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// ServerVersion is the PostgreSQL release whose behaviour minidb has; the text of version() and the
+// settings server_version and server_version_num agree with it.
+const (
+	ServerVersion    = "15.18"
+	ServerVersionNum = "150018"
+)
+
+// ask makes a stable function without arguments of a question to the session.
+func ask(sig string, question func(s expr.Session) types.Datum) def {
+	return f(sig, func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+		s, err := session(rt)
+		if err != nil {
+			return types.Null, err
+		}
+		return question(s), nil
+	}).stable()
+}
+
+// fixed makes a stable function that always gives the same value.
+func fixed(sig string, d types.Datum) def {
+	return f(sig, func(*expr.Runtime, []types.Datum) (types.Datum, error) { return d, nil }).stable()
+}
+
+func systemFunctions() []def {
+	user := func(s expr.Session) types.Datum { return types.NewString(s.User()) }
+	sessionUser := func(s expr.Session) types.Datum { return types.NewString(s.SessionUser()) }
+	database := func(s expr.Session) types.Datum { return types.NewString(s.Database()) }
+	schema := func(s expr.Session) types.Datum {
+		if p := userSchemas(s); len(p) > 0 {
+			return types.NewString(p[0])
+		}
+		return types.Null
+	}
+	return []def{
+		fixed("version() text", types.NewString("PostgreSQL "+ServerVersion+" (minidb)")),
+		ask("current_user() name", user), ask("user() name", user), ask("current_role() name", user),
+		ask("getpgusername() name", user), ask("session_user() name", sessionUser),
+		ask("current_database() name", database), ask("current_catalog() name", database),
+		ask("current_schema() name", schema),
+		f("current_schemas(bool) name[]", currentSchemas).stable(),
+		ask("pg_backend_pid() int4", func(s expr.Session) types.Datum { return types.NewInt(int64(s.BackendPID())) }),
+		f("current_setting(text) text", currentSetting).stable(),
+		f("current_setting(text,bool) text", currentSetting).stable(),
+		n("set_config(text,text,bool) text", setConfig).volatile(),
+		n("pg_typeof(any) regtype", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+			return types.NewInt(int64(rt.ArgTypes[0].OID)), nil
+		}).stable(),
+		f("nextval(regclass) int8", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			s, err := session(rt)
+			if err != nil {
+				return types.Null, err
+			}
+			v, err := s.NextVal(types.OID(a[0].I))
+			return types.NewInt(v), err
+		}).volatile(),
+		f("currval(regclass) int8", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			s, err := session(rt)
+			if err != nil {
+				return types.Null, err
+			}
+			v, err := s.CurrVal(types.OID(a[0].I))
+			return types.NewInt(v), err
+		}).volatile(),
+		f("lastval() int8", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+			s, err := session(rt)
+			if err != nil {
+				return types.Null, err
+			}
+			v, err := s.LastVal()
+			return types.NewInt(v), err
+		}).volatile(),
+		f("setval(regclass,int8) int8", setVal).volatile(),
+		f("setval(regclass,int8,bool) int8", setVal).volatile(),
+		f("pg_sleep(float8) void", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			return types.Datum{}, sleep(rt, time.Duration(min(max(a[0].F, 0), 1e9)*float64(time.Second)))
+		}).volatile(),
+		f("pg_sleep_for(interval) void", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			iv := a[0].Iv
+			us := iv.Micros + (int64(iv.Days)+30*int64(iv.Months))*86_400_000_000
+			return types.Datum{}, sleep(rt, time.Duration(max(us, 0))*time.Microsecond)
+		}).volatile(),
+		f("pg_sleep_until(timestamptz) void", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			return types.Datum{}, sleep(rt, time.Until(types.TimestampToTime(a[0].I)))
+		}).volatile(),
+		f("gen_random_uuid() uuid", randomUUID).volatile(),
+		f("pg_size_pretty(int8) text", sizePretty), f("pg_size_pretty(numeric) text", sizePretty),
+		f("pg_size_bytes(text) int8", sizeBytes),
+		f("pg_column_size(any) int4", columnSize).stable(),
+		fixed("pg_is_in_recovery() bool", types.NewBool(false)),
+		fixed("inet_server_port() int4", types.Null), fixed("inet_client_port() int4", types.Null),
+		fixed("inet_server_addr() text", types.Null), fixed("inet_client_addr() text", types.Null),
+		fixed("pg_trigger_depth() int4", types.NewInt(0)),
+		fixed("pg_my_temp_schema() oid", types.NewInt(0)),
+		fixed("getdatabaseencoding() name", types.NewString("UTF8")),
+		fixed("pg_client_encoding() name", types.NewString("UTF8")),
+		f("pg_encoding_to_char(int4) name", encodingName).stable(),
+		f("pg_char_to_encoding(name) int4", encodingNumber).stable(),
+		f("pg_encoding_max_length(int4) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			switch a[0].I {
+			case 0:
+				return types.NewInt(1), nil
+			case 6:
+				return types.NewInt(4), nil
+			}
+			return types.Null, nil
+		}),
+	}
+}
+
+// userSchemas is the search path without the implicit system schemas.
+func userSchemas(s expr.Session) []string {
+	var out []string
+	for _, p := range s.SearchPath() {
+		if p != "pg_catalog" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func currentSchemas(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	var out []types.Datum
+	if a[0].Bool() {
+		out = append(out, types.NewString("pg_catalog"))
+	}
+	for _, p := range userSchemas(s) {
+		out = append(out, types.NewString(p))
+	}
+	return oneDimensional(out, 1), nil
+}
+
+func currentSetting(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	if v, ok := s.Setting(strings.ToLower(a[0].S)); ok {
+		return types.NewString(v), nil
+	}
+	if len(a) > 1 && a[1].Bool() {
+		return types.Null, nil
+	}
+	return types.Null, sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", a[0].S)
+}
+
+func setConfig(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	if a[0].Null {
+		return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "SET requires parameter name")
+	}
+	name := strings.ToLower(a[0].S)
+	if err := s.SetSetting(name, a[1].S, a[2].Bool()); err != nil {
+		return types.Null, err
+	}
+	v, _ := s.Setting(name)
+	return types.NewString(v), nil
+}
+
+func setVal(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	called := len(a) < 3 || a[2].Bool()
+	return a[1], s.SetVal(types.OID(a[0].I), a[1].I, called)
+}
+
+// sleep waits unless the statement is cancelled.
+func sleep(rt *expr.Runtime, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	if rt.Ctx == nil {
+		<-t.C
+		return nil
+	}
+	select {
+	case <-t.C:
+		return nil
+	case <-rt.Ctx.Done():
+		return rt.Ctx.Err()
+	}
+}
+
+func randomUUID(*expr.Runtime, []types.Datum) (types.Datum, error) {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return types.Null, sqlerr.New(sqlerr.InternalError, "could not generate random values")
+	}
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return types.NewString(string(b[:])), nil
+}
+
+var encodingNames = map[int64]string{0: "SQL_ASCII", 6: "UTF8"}
+
+func encodingName(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return types.NewString(encodingNames[a[0].I]), nil
+}
+
+func encodingNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	for n, name := range encodingNames {
+		if strings.EqualFold(strings.ReplaceAll(a[0].S, "-", ""), name) {
+			return types.NewInt(n), nil
+		}
+	}
+	return types.NewInt(-1), nil
+}
+
+func columnSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	t := rt.ArgTypes[0]
+	if t.Len > 0 {
+		return types.NewInt(int64(t.Len)), nil
+	}
+	n := 0
+	switch t.Family {
+	case types.String, types.Bytes, types.JSON:
+		n = len(a[0].S)
+	case types.Decimal:
+		digits := int(a[0].Dec.NumDigits())
+		n = 2 + 2*((digits+3)/4)
+	default:
+		n = datumSize(a[0]) - 88
+	}
+	if n < 127 {
+		return types.NewInt(int64(n + 1)), nil
+	}
+	return types.NewInt(int64(n + 4)), nil
+}
+
+// sizePretty halves the size by units, rounding once at the end as PostgreSQL does.
+func sizePretty(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if rt.ArgTypes[0].Family == types.Decimal {
+		return sizePrettyNumeric(a[0])
+	}
+	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
+	size := a[0].I
+	u := 0
+	limit := int64(10 * 1024)
+	for ; u < len(units)-1; u++ {
+		abs := size
+		if abs < 0 {
+			abs = -abs
+		}
+		if abs < limit {
+			break
+		}
+		limit = 20*1024 - 1
+		// One bit more is kept for rounding.
+		if u == 0 {
+			size /= 512
+		} else {
+			size /= 1024
+		}
+	}
+	if u > 0 {
+		size = halfRounded(size)
+	}
+	return types.NewString(fmt.Sprintf("%d %s", size, units[u])), nil
+}
+
+func halfRounded(x int64) int64 {
+	if x < 0 {
+		return (x - 1) / 2
+	}
+	return (x + 1) / 2
+}
+
+func sizePrettyNumeric(d types.Datum) (types.Datum, error) {
+	tenK := types.NumericFromInt(10 * 1024)
+	if types.NumericCmp(types.NumericAbs(d.Dec), tenK) < 0 {
+		return types.NewString(types.NumericString(d.Dec) + " bytes"), nil
+	}
+	whole, err := types.NumericTrunc(d.Dec, 0)
+	if err != nil {
+		return types.Null, err
+	}
+	size, ok := types.NumericToInt64(whole)
+	if !ok {
+		return types.Null, errIntRange(1<<63 - 1)
+	}
+	rt := &expr.Runtime{ArgTypes: []*types.Type{types.TInt8}}
+	return sizePretty(rt, []types.Datum{types.NewInt(size)})
+}
+
+func sizeBytes(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	text := strings.TrimSpace(a[0].S)
+	end := 0
+	for end < len(text) && strings.IndexByte("+-.0123456789", text[end]) >= 0 {
+		end++
+	}
+	num, err := types.ParseNumeric(text[:end])
+	if err != nil {
+		return types.Null, errInvalid("invalid size: \"%s\"", a[0].S)
+	}
+	unit := strings.ToLower(strings.TrimSpace(text[end:]))
+	factors := map[string]int64{"": 1, "bytes": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40, "pb": 1 << 50}
+	factor, ok := factors[unit]
+	if !ok {
+		return types.Null, errInvalid("invalid size: \"%s\"", a[0].S).(*sqlerr.Error).
+			WithDetail("Invalid size unit: \"%s\".", strings.TrimSpace(text[end:])).
+			WithHint("Valid units are \"bytes\", \"B\", \"kB\", \"MB\", \"GB\", \"TB\", and \"PB\".")
+	}
+	if num, err = types.NumericMul(num, types.NumericFromInt(factor)); err != nil {
+		return types.Null, err
+	}
+	if num, err = types.NumericRound(num, 0); err != nil {
+		return types.Null, err
+	}
+	v, ok := types.NumericToInt64(num)
+	if !ok {
+		return types.Null, errIntRange(1<<63 - 1)
+	}
+	return types.NewInt(v), nil
+}

@@ -1,0 +1,19 @@
+package builtin
+
+// functionTables lists the functions by theme.
+func functionTables() [][]def {
+	return [][]def{
+		textFunctions, textFormatFunctions, likeFunctions, regexFunctions, mathFunctions(),
+		datetimeFunctions, formattingFunctions, arrayFunctions(), jsonFunctions(), setFunctions,
+		systemFunctions(), catalogFunctions,
+	}
+}
+
+// operatorTables lists the operators by theme.
+func operatorTables() [][]def {
+	return [][]def{
+		intOperators(), floatOperators(), numericOperators(), datetimeOperators(),
+		comparisonOperators(), textOperators(), likeOperators(), regexOperators(), arrayOperators(),
+		jsonOperators(),
+	}
+}

@@ -1,0 +1,406 @@
+package builtin
+
+import (
+	"crypto/md5" //nolint:gosec // SQL's md5 function
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// maxTextLen bounds what a function may build: PostgreSQL's limit of an allocation.
+const maxTextLen = 1<<30 - 1
+
+func errTooLong() error {
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "requested length too large")
+}
+
+// str makes a function of one text.
+func str(op func(string) string) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return types.NewString(op(a[0].S)), nil
+	}
+}
+
+// strInt makes a function from one text to an integer.
+func strInt(op func(string) int) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return types.NewInt(int64(op(a[0].S))), nil
+	}
+}
+
+func strIntVec(op func(string) int) vector {
+	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		for _, i := range sel {
+			out.I[i] = int64(op(a[0].S[i]))
+		}
+		return nil
+	}
+}
+
+func strVec(op func(string) string) vector {
+	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+		for _, i := range sel {
+			out.S[i] = op(a[0].S[i])
+		}
+		return nil
+	}
+}
+
+func byteLen(s string) int { return len(s) }
+
+var textFunctions = []def{
+	v("length(text) int4", strInt(utf8.RuneCountInString), strIntVec(utf8.RuneCountInString)),
+	f("length(bpchar) int4", strInt(utf8.RuneCountInString)),
+	f("length(bytea) int4", strInt(byteLen)),
+	f("char_length(text) int4", strInt(utf8.RuneCountInString)),
+	f("char_length(bpchar) int4", strInt(utf8.RuneCountInString)),
+	f("character_length(text) int4", strInt(utf8.RuneCountInString)),
+	f("character_length(bpchar) int4", strInt(utf8.RuneCountInString)),
+	f("octet_length(text) int4", strInt(byteLen)),
+	f("octet_length(bytea) int4", strInt(byteLen)),
+	f("octet_length(bpchar) int4", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return types.NewInt(int64(len(padded(rt.ArgTypes[0], a[0].S)))), nil
+	}),
+	f("bit_length(text) int4", strInt(func(s string) int { return 8 * len(s) })),
+	f("bit_length(bytea) int4", strInt(func(s string) int { return 8 * len(s) })),
+	v("lower(text) text", str(strings.ToLower), strVec(strings.ToLower)),
+	v("upper(text) text", str(strings.ToUpper), strVec(strings.ToUpper)),
+	f("initcap(text) text", str(initcap)),
+	f("reverse(text) text", str(reverse)),
+	f("ascii(text) int4", strInt(func(s string) int {
+		if s == "" {
+			return 0
+		}
+		r, _ := utf8.DecodeRuneInString(s)
+		return int(r)
+	})),
+	f("chr(int4) text", chr),
+	f("md5(text) text", str(md5Hex)),
+	f("md5(bytea) text", str(md5Hex)),
+	f("sha224(bytea) bytea", str(func(s string) string { h := sha256.Sum224([]byte(s)); return string(h[:]) })),
+	f("sha256(bytea) bytea", str(func(s string) string { h := sha256.Sum256([]byte(s)); return string(h[:]) })),
+	f("sha384(bytea) bytea", str(func(s string) string { h := sha512.Sum384([]byte(s)); return string(h[:]) })),
+	f("sha512(bytea) bytea", str(func(s string) string { h := sha512.Sum512([]byte(s)); return string(h[:]) })),
+	f("to_hex(int4) text", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return types.NewString(strconv.FormatUint(uint64(uint32(a[0].I)), 16)), nil
+	}),
+	f("to_hex(int8) text", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return types.NewString(strconv.FormatUint(uint64(a[0].I), 16)), nil
+	}),
+	f("repeat(text,int4) text", repeat),
+	f("replace(text,text,text) text", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		if a[1].S == "" {
+			return a[0], nil
+		}
+		return types.NewString(strings.ReplaceAll(a[0].S, a[1].S, a[2].S)), nil
+	}),
+	f("translate(text,text,text) text", translate),
+	f("starts_with(text,text) bool", startsWith),
+	f("strpos(text,text) int4", position),
+	f("position(text,text) int4", position),
+	f("position(bytea,bytea) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return types.NewInt(int64(strings.Index(a[0].S, a[1].S) + 1)), nil
+	}),
+	f("left(text,int4) text", left),
+	f("right(text,int4) text", right),
+	f("lpad(text,int4) text", pad(true)), f("lpad(text,int4,text) text", pad(true)),
+	f("rpad(text,int4) text", pad(false)), f("rpad(text,int4,text) text", pad(false)),
+	f("btrim(text) text", trim(true, true)), f("btrim(text,text) text", trim(true, true)),
+	f("ltrim(text) text", trim(true, false)), f("ltrim(text,text) text", trim(true, false)),
+	f("rtrim(text) text", trim(false, true)), f("rtrim(text,text) text", trim(false, true)),
+	f("btrim(bytea,bytea) bytea", trimBytes(true, true)),
+	f("ltrim(bytea,bytea) bytea", trimBytes(true, false)),
+	f("rtrim(bytea,bytea) bytea", trimBytes(false, true)),
+	f("substring(text,int4) text", substring(false)), f("substring(text,int4,int4) text", substring(false)),
+	f("substr(text,int4) text", substring(false)), f("substr(text,int4,int4) text", substring(false)),
+	f("substring(bytea,int4) bytea", substring(true)), f("substring(bytea,int4,int4) bytea", substring(true)),
+	f("substr(bytea,int4) bytea", substring(true)), f("substr(bytea,int4,int4) bytea", substring(true)),
+	f("overlay(text,text,int4) text", overlay(false)), f("overlay(text,text,int4,int4) text", overlay(false)),
+	f("overlay(bytea,bytea,int4) bytea", overlay(true)), f("overlay(bytea,bytea,int4,int4) bytea", overlay(true)),
+	f("split_part(text,text,int4) text", splitPart),
+	f("textcat(text,text) text", concat2),
+	// Casts written as calls, which resolution must prefer to guessing.
+	f("text(bpchar) text", same), f("text(name) text", same), f("text(char) text", same),
+	f("name(text) name", same), f("name(bpchar) name", same), f("name(varchar) name", same),
+}
+
+func textOperators() []def {
+	return []def{
+		v("||(text,text) text", concat2, concatVec),
+		v("||(bytea,bytea) bytea", concat2, concatVec),
+		f("||(text,anynonarray) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			return types.NewString(a[0].S + textOf(rt, rt.ArgTypes[1], a[1])), nil
+		}).stable(),
+		f("||(anynonarray,text) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			return types.NewString(textOf(rt, rt.ArgTypes[0], a[0]) + a[1].S), nil
+		}).stable(),
+		f("^@(text,text) bool", startsWith),
+	}
+}
+
+func concat2(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return types.NewString(a[0].S + a[1].S), nil
+}
+
+func concatVec(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+	for _, i := range sel {
+		out.S[i] = a[0].S[i] + a[1].S[i]
+	}
+	return nil
+}
+
+// padded gives a char(n) its blanks back.
+func padded(t *types.Type, s string) string {
+	if t.OID != types.OIDBPChar || t.Mod < 4 {
+		return s
+	}
+	if n := int(t.Mod) - 4 - utf8.RuneCountInString(s); n > 0 {
+		return s + strings.Repeat(" ", n)
+	}
+	return s
+}
+
+func startsWith(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return types.NewBool(strings.HasPrefix(a[0].S, a[1].S)), nil
+}
+
+func md5Hex(s string) string {
+	h := md5.Sum([]byte(s))
+	return hex.EncodeToString(h[:])
+}
+
+func initcap(s string) string {
+	inWord := false
+	return strings.Map(func(r rune) rune {
+		was := inWord
+		inWord = unicode.IsLetter(r) || unicode.IsDigit(r)
+		if was {
+			return unicode.ToLower(r)
+		}
+		return unicode.ToUpper(r)
+	}, s)
+}
+
+func reverse(s string) string {
+	out := make([]byte, len(s))
+	for i, w := 0, len(s); i < len(s); {
+		_, n := utf8.DecodeRuneInString(s[i:])
+		w -= n
+		copy(out[w:], s[i:i+n])
+		i += n
+	}
+	return string(out)
+}
+
+func chr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	c := a[0].I
+	switch {
+	case c < 0:
+		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded, "character number must be positive")
+	case c == 0:
+		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded, "null character not permitted")
+	case c > unicode.MaxRune:
+		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded, "requested character too large for encoding: %d", c)
+	case !utf8.ValidRune(rune(c)):
+		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded, "requested character not valid for encoding: %d", c)
+	}
+	return types.NewString(string(rune(c))), nil
+}
+
+func repeat(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	n := a[1].I
+	if n <= 0 || a[0].S == "" {
+		return types.NewString(""), nil
+	}
+	if int64(len(a[0].S))*n > maxTextLen {
+		return types.Null, errTooLong()
+	}
+	return types.NewString(strings.Repeat(a[0].S, int(n))), nil
+}
+
+func translate(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	from, to := []rune(a[1].S), []rune(a[2].S)
+	return types.NewString(strings.Map(func(r rune) rune {
+		for i, f := range from {
+			if f != r {
+				continue
+			}
+			if i < len(to) {
+				return to[i]
+			}
+			return -1
+		}
+		return r
+	}, a[0].S)), nil
+}
+
+func position(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	i := strings.Index(a[0].S, a[1].S)
+	if i < 0 {
+		return types.NewInt(0), nil
+	}
+	return types.NewInt(int64(utf8.RuneCountInString(a[0].S[:i]) + 1)), nil
+}
+
+// prefixLen is the number of bytes of the first n characters.
+func prefixLen(s string, n int64) int {
+	i := 0
+	for ; n > 0 && i < len(s); n-- {
+		_, w := utf8.DecodeRuneInString(s[i:])
+		i += w
+	}
+	return i
+}
+
+func left(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	n := a[1].I
+	if n < 0 {
+		n = max(0, n+int64(utf8.RuneCountInString(a[0].S)))
+	}
+	return types.NewString(a[0].S[:prefixLen(a[0].S, n)]), nil
+}
+
+func right(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	n := -a[1].I // characters to leave out, when positive
+	if n <= 0 {
+		n = max(0, n+int64(utf8.RuneCountInString(a[0].S)))
+	}
+	if a[1].I == 0 {
+		return types.NewString(""), nil
+	}
+	return types.NewString(a[0].S[prefixLen(a[0].S, n):]), nil
+}
+
+// pad is lpad or rpad.
+func pad(onLeft bool) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		s, n, fill := a[0].S, a[1].I, " "
+		if len(a) > 2 {
+			fill = a[2].S
+		}
+		if n <= 0 {
+			return types.NewString(""), nil
+		}
+		have := int64(utf8.RuneCountInString(s))
+		if have >= n {
+			return types.NewString(s[:prefixLen(s, n)]), nil
+		}
+		if fill == "" {
+			return types.NewString(s), nil
+		}
+		if n*4 > maxTextLen {
+			return types.Null, errTooLong()
+		}
+		width := int64(utf8.RuneCountInString(fill))
+		missing := n - have
+		p := strings.Repeat(fill, int(missing/width)) + fill[:prefixLen(fill, missing%width)]
+		if onLeft {
+			return types.NewString(p + s), nil
+		}
+		return types.NewString(s + p), nil
+	}
+}
+
+func trim(front, back bool) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		s, set := a[0].S, " "
+		if len(a) > 1 {
+			set = a[1].S
+		}
+		if front {
+			s = strings.TrimLeft(s, set)
+		}
+		if back {
+			s = strings.TrimRight(s, set)
+		}
+		return types.NewString(s), nil
+	}
+}
+
+func trimBytes(front, back bool) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		s, set := a[0].S, a[1].S
+		for front && s != "" && strings.IndexByte(set, s[0]) >= 0 {
+			s = s[1:]
+		}
+		for back && s != "" && strings.IndexByte(set, s[len(s)-1]) >= 0 {
+			s = s[:len(s)-1]
+		}
+		return types.NewString(s), nil
+	}
+}
+
+// substring counts characters, or bytes, from 1; what lies before the first one counts too.
+func substring(bytes bool) scalar {
+	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		s, from := a[0].S, a[1].I
+		to := int64(1) << 40
+		if len(a) > 2 {
+			if a[2].I < 0 {
+				return types.Null, sqlerr.New(sqlerr.SubstringError, "negative substring length not allowed")
+			}
+			to = from + a[2].I
+		}
+		from = max(from, 1)
+		if to <= from {
+			return types.NewString(""), nil
+		}
+		if bytes {
+			lo := min(from-1, int64(len(s)))
+			return types.NewString(s[lo:min(to-1, int64(len(s)))]), nil
+		}
+		s = s[prefixLen(s, from-1):]
+		return types.NewString(s[:prefixLen(s, to-from)]), nil
+	}
+}
+
+// overlay replaces a part of the text: the length of the replacement, or as many as the last
+// argument says, from a position counted from 1.
+func overlay(bytes bool) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		s, repl, from := a[0].S, a[1].S, a[2].I
+		n := int64(utf8.RuneCountInString(repl))
+		if bytes {
+			n = int64(len(repl))
+		}
+		if len(a) > 3 {
+			n = a[3].I
+		}
+		if from <= 0 {
+			return types.Null, sqlerr.New(sqlerr.SubstringError, "negative substring length not allowed")
+		}
+		sub := substring(bytes)
+		before, err := sub(rt, []types.Datum{{S: s}, {I: 1}, {I: from - 1}})
+		if err != nil {
+			return types.Null, err
+		}
+		after, err := sub(rt, []types.Datum{{S: s}, {I: from + n}})
+		return types.NewString(before.S + repl + after.S), err
+	}
+}
+
+func splitPart(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, sep, n := a[0].S, a[1].S, a[2].I
+	if n == 0 {
+		return types.Null, errInvalid("field position must not be zero")
+	}
+	parts := []string{s}
+	if sep != "" && s != "" {
+		parts = strings.Split(s, sep)
+	}
+	if n < 0 {
+		n += int64(len(parts)) + 1
+	}
+	if n < 1 || n > int64(len(parts)) {
+		return types.NewString(""), nil
+	}
+	return types.NewString(parts[n-1]), nil
+}

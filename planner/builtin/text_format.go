@@ -1,0 +1,415 @@
+package builtin
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+var textFormatFunctions = []def{
+	n("concat(any*) text", concat).stable(),
+	n("concat_ws(text,any*) text", concatWS).stable(),
+	n("concat_ws(text) text", concatWS).stable(),
+	n("format(text) text", format).stable(),
+	n("format(text,any*) text", format).stable(),
+	f("quote_ident(text) text", str(QuoteIdent)),
+	f("quote_literal(text) text", str(quoteLiteral)),
+	f("quote_literal(anyelement) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return types.NewString(quoteLiteral(textOf(rt, rt.ArgTypes[0], a[0]))), nil
+	}).stable(),
+	n("quote_nullable(text) text", quoteNullable),
+	n("quote_nullable(anyelement) text", quoteNullable).stable(),
+	f("encode(bytea,text) text", encode),
+	f("decode(text,text) bytea", decode),
+	f("convert_to(text,name) bytea", convert),
+	f("convert_from(bytea,name) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		d, err := convert(rt, a)
+		if err == nil && !utf8.ValidString(d.S) {
+			return types.Null, sqlerr.New(sqlerr.CharacterNotInRepertoire,
+				"invalid byte sequence for encoding \"UTF8\": %s", firstInvalid(d.S))
+		}
+		return d, err
+	}),
+	f("get_byte(bytea,int4) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		if err := byteIndex(a[0].S, a[1].I); err != nil {
+			return types.Null, err
+		}
+		return types.NewInt(int64(a[0].S[a[1].I])), nil
+	}),
+	f("set_byte(bytea,int4,int4) bytea", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		if err := byteIndex(a[0].S, a[1].I); err != nil {
+			return types.Null, err
+		}
+		b := []byte(a[0].S)
+		b[a[1].I] = byte(a[2].I)
+		return types.NewString(string(b)), nil
+	}),
+	f("get_bit(bytea,int8) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		if err := bitIndex(a[0].S, a[1].I); err != nil {
+			return types.Null, err
+		}
+		return types.NewInt(int64(a[0].S[a[1].I/8] >> (a[1].I % 8) & 1)), nil
+	}),
+	f("set_bit(bytea,int8,int4) bytea", setBit),
+	f("bit_count(bytea) int8", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		count := int64(0)
+		for _, c := range []byte(a[0].S) {
+			for ; c != 0; c &= c - 1 {
+				count++
+			}
+		}
+		return types.NewInt(count), nil
+	}),
+	f("unistr(text) text", unistr),
+	f("parse_ident(text) text[]", parseIdent),
+	f("parse_ident(text,bool) text[]", parseIdent),
+}
+
+func concat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	var b strings.Builder
+	for i, d := range a {
+		if !d.Null {
+			b.WriteString(textOf(rt, rt.ArgTypes[i], d))
+		}
+	}
+	return types.NewString(b.String()), nil
+}
+
+func concatWS(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.Null, nil
+	}
+	var b strings.Builder
+	first := true
+	for i, d := range a[1:] {
+		if d.Null {
+			continue
+		}
+		if !first {
+			b.WriteString(a[0].S)
+		}
+		first = false
+		b.WriteString(textOf(rt, rt.ArgTypes[i+1], d))
+	}
+	return types.NewString(b.String()), nil
+}
+
+// formatSpec is a conversion of format(): %[position$][-][width]type.
+type formatSpec struct {
+	position  int // 0: the next argument
+	left      bool
+	width     int
+	starWidth bool
+	starPos   int
+	verb      byte
+}
+
+func format(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.Null, nil
+	}
+	f := a[0].S
+	var b strings.Builder
+	next := 1
+	arg := func(pos int) (int, error) {
+		if pos == 0 {
+			pos = next
+		}
+		if pos >= len(a) {
+			return 0, errInvalid("too few arguments for format()")
+		}
+		next = pos + 1
+		return pos, nil
+	}
+	for i := 0; i < len(f); i++ {
+		if f[i] != '%' {
+			b.WriteByte(f[i])
+			continue
+		}
+		if i+1 < len(f) && f[i+1] == '%' {
+			b.WriteByte('%')
+			i++
+			continue
+		}
+		spec, end, err := parseFormatSpec(f, i+1)
+		if err != nil {
+			return types.Null, err
+		}
+		i = end
+		if spec.starWidth {
+			p, err := arg(spec.starPos)
+			if err != nil {
+				return types.Null, err
+			}
+			if spec.width = int(a[p].I); spec.width < 0 {
+				spec.left, spec.width = true, -spec.width
+			}
+		}
+		p, err := arg(spec.position)
+		if err != nil {
+			return types.Null, err
+		}
+		text, err := formatArgument(rt, spec.verb, rt.ArgTypes[p], a[p])
+		if err != nil {
+			return types.Null, err
+		}
+		fill := strings.Repeat(" ", max(0, spec.width-utf8.RuneCountInString(text)))
+		if spec.left {
+			b.WriteString(text + fill)
+		} else {
+			b.WriteString(fill + text)
+		}
+	}
+	return types.NewString(b.String()), nil
+}
+
+// parseFormatSpec reads a conversion and returns the index of its last byte.
+func parseFormatSpec(f string, i int) (formatSpec, int, error) {
+	var s formatSpec
+	number := func() int {
+		n := 0
+		for i < len(f) && f[i] >= '0' && f[i] <= '9' && n < 1<<24 {
+			n = n*10 + int(f[i]-'0')
+			i++
+		}
+		return n
+	}
+	unterminated := errInvalid("unterminated format() type specifier").(*sqlerr.Error).
+		WithHint(`For a single "%%" use "%%%%".`)
+	if n := number(); n > 0 || i > 0 && f[i-1] == '0' {
+		if i < len(f) && f[i] == '$' {
+			if n == 0 {
+				return s, i, errInvalid("format specifies argument 0, but arguments are numbered from 1")
+			}
+			s.position = n
+			i++
+		} else {
+			s.width = n
+		}
+	}
+	for i < len(f) && f[i] == '-' {
+		s.left = true
+		i++
+	}
+	if i < len(f) && f[i] == '*' {
+		s.starWidth = true
+		i++
+		if n := number(); n > 0 {
+			if i >= len(f) || f[i] != '$' {
+				return s, i, errInvalid(`width argument position must be ended by "$"`)
+			}
+			s.starPos = n
+			i++
+		}
+	} else if n := number(); n > 0 {
+		s.width = n
+	}
+	if i >= len(f) {
+		return s, i, unterminated
+	}
+	s.verb = f[i]
+	if strings.IndexByte("sIL", s.verb) < 0 {
+		r, _ := utf8.DecodeRuneInString(f[i:])
+		return s, i, errInvalid("unrecognized format() type specifier \"%c\"", r).(*sqlerr.Error).
+			WithHint(`For a single "%%" use "%%%%".`)
+	}
+	return s, i, nil
+}
+
+func formatArgument(rt *expr.Runtime, verb byte, t *types.Type, d types.Datum) (string, error) {
+	switch {
+	case d.Null && verb == 's':
+		return "", nil
+	case d.Null && verb == 'I':
+		return "", sqlerr.New(sqlerr.NullValueNotAllowed, "null values cannot be formatted as an SQL identifier")
+	case d.Null:
+		return "NULL", nil
+	}
+	text := textOf(rt, t, d)
+	switch verb {
+	case 'I':
+		return QuoteIdent(text), nil
+	case 'L':
+		return quoteLiteral(text), nil
+	}
+	return text, nil
+}
+
+// QuoteIdent writes a name as an identifier: in quotes unless it is lower case, plain and no key word.
+func QuoteIdent(s string) string {
+	plain := s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] == '_')
+	for i := 0; i < len(s) && plain; i++ {
+		c := s[i]
+		plain = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
+	}
+	if plain && !quotedKeywords[s] {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+func quoteLiteral(s string) string {
+	q := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	if strings.Contains(s, `\`) {
+		return "E" + strings.ReplaceAll(q, `\`, `\\`)
+	}
+	return q
+}
+
+func quoteNullable(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.NewString("NULL"), nil
+	}
+	return types.NewString(quoteLiteral(textOf(rt, rt.ArgTypes[0], a[0]))), nil
+}
+
+func encode(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	data := a[0].S
+	switch strings.ToLower(a[1].S) {
+	case "hex":
+		return types.NewString(hex.EncodeToString([]byte(data))), nil
+	case "base64":
+		text := base64.StdEncoding.EncodeToString([]byte(data))
+		var b strings.Builder
+		for len(text) > 76 { // MIME's line length
+			b.WriteString(text[:76] + "\n")
+			text = text[76:]
+		}
+		b.WriteString(text)
+		return types.NewString(b.String()), nil
+	case "escape":
+		var b strings.Builder
+		for _, c := range []byte(data) {
+			switch {
+			case c == 0 || c >= 0x80:
+				fmt.Fprintf(&b, `\%03o`, c)
+			case c == '\\':
+				b.WriteString(`\\`)
+			default:
+				b.WriteByte(c)
+			}
+		}
+		return types.NewString(b.String()), nil
+	}
+	return types.Null, errInvalid("unrecognized encoding: \"%s\"", a[1].S)
+}
+
+func decode(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	text := a[0].S
+	switch strings.ToLower(a[1].S) {
+	case "hex":
+		return decodeHex(text)
+	case "base64":
+		clean := strings.NewReplacer("\n", "", "\r", "", " ", "", "\t", "").Replace(text)
+		b, err := base64.StdEncoding.DecodeString(clean)
+		if err != nil {
+			return types.Null, decodeBase64Error(clean)
+		}
+		return types.NewString(string(b)), nil
+	case "escape":
+		return decodeEscape(text)
+	}
+	return types.Null, errInvalid("unrecognized encoding: \"%s\"", a[1].S)
+}
+
+func decodeBase64Error(text string) error {
+	for _, r := range text {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '/' || r == '=') {
+			return errInvalid("invalid symbol \"%c\" found while decoding base64 sequence", r)
+		}
+	}
+	return errInvalid("invalid base64 end sequence").(*sqlerr.Error).
+		WithHint("Input data is missing padding, is truncated, or is otherwise corrupted.")
+}
+
+func decodeHex(text string) (types.Datum, error) {
+	clean := strings.NewReplacer("\n", "", "\r", "", " ", "", "\t", "").Replace(text)
+	for _, r := range clean {
+		if !(r >= 'a' && r <= 'f' || r >= 'A' && r <= 'F' || r >= '0' && r <= '9') {
+			return types.Null, errInvalid("invalid hexadecimal digit: \"%c\"", r)
+		}
+	}
+	b, err := hex.DecodeString(clean)
+	if err != nil {
+		return types.Null, errInvalid("invalid hexadecimal data: odd number of digits")
+	}
+	return types.NewString(string(b)), nil
+}
+
+func decodeEscape(s string) (types.Datum, error) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] != '\\':
+			b.WriteByte(s[i])
+		case i+1 < len(s) && s[i+1] == '\\':
+			b.WriteByte('\\')
+			i++
+		case i+3 < len(s) && s[i+1] >= '0' && s[i+1] <= '3' && s[i+2] >= '0' && s[i+2] <= '7' &&
+			s[i+3] >= '0' && s[i+3] <= '7':
+			b.WriteByte((s[i+1]-'0')<<6 | (s[i+2]-'0')<<3 | (s[i+3] - '0'))
+			i += 3
+		default:
+			return types.Null, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type bytea")
+		}
+	}
+	return types.NewString(b.String()), nil
+}
+
+// convert accepts the encodings whose bytes are UTF-8's; others would need tables.
+func convert(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	switch strings.ToLower(strings.ReplaceAll(a[1].S, "-", "")) {
+	case "utf8", "unicode":
+		return a[0], nil
+	case "sql_ascii":
+		return a[0], nil
+	}
+	return types.Null, sqlerr.Unsupported(0, fmt.Sprintf("encoding \"%s\"", a[1].S))
+}
+
+func firstInvalid(s string) string {
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
+				return fmt.Sprintf("0x%02x", s[i])
+			}
+		}
+	}
+	return ""
+}
+
+func byteIndex(s string, i int64) error {
+	if i < 0 || i >= int64(len(s)) {
+		return sqlerr.New(sqlerr.ArraySubscriptError, "index %d out of valid range, 0..%d", i, len(s)-1)
+	}
+	return nil
+}
+
+func bitIndex(s string, i int64) error {
+	if i < 0 || i >= int64(len(s))*8 {
+		return sqlerr.New(sqlerr.ArraySubscriptError, "index %d out of valid range, 0..%d", i, int64(len(s))*8-1)
+	}
+	return nil
+}
+
+func setBit(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if err := bitIndex(a[0].S, a[1].I); err != nil {
+		return types.Null, err
+	}
+	if a[2].I != 0 && a[2].I != 1 {
+		return types.Null, errInvalid("new bit must be 0 or 1")
+	}
+	b := []byte(a[0].S)
+	mask := byte(1) << (a[1].I % 8)
+	b[a[1].I/8] &^= mask
+	if a[2].I == 1 {
+		b[a[1].I/8] |= mask
+	}
+	return types.NewString(string(b)), nil
+}

@@ -1,0 +1,119 @@
+package builtin
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// unistr replaces \XXXX, \+XXXXXX, \uXXXX and \UXXXXXXXX by the characters they number.
+func unistr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s := a[0].S
+	invalid := func() error {
+		return sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape").
+			WithHint("Unicode escapes must be \\XXXX, \\+XXXXXX, \\uXXXX, or \\UXXXXXXXX.")
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			b.WriteByte(s[i])
+			continue
+		}
+		rest := s[i+1:]
+		if strings.HasPrefix(rest, `\`) {
+			b.WriteByte('\\')
+			i++
+			continue
+		}
+		skip, n := 0, 4
+		switch {
+		case strings.HasPrefix(rest, "+"):
+			skip, n = 1, 6
+		case strings.HasPrefix(rest, "u"):
+			skip = 1
+		case strings.HasPrefix(rest, "U"):
+			skip, n = 1, 8
+		}
+		if len(rest) < skip+n {
+			return types.Null, invalid()
+		}
+		code, err := strconv.ParseUint(rest[skip:skip+n], 16, 32)
+		if err != nil {
+			return types.Null, invalid()
+		}
+		if !utf8.ValidRune(rune(code)) || code == 0 || code > utf8.MaxRune {
+			return types.Null, sqlerr.New(sqlerr.SyntaxError, "invalid Unicode code point: %04X", code)
+		}
+		b.WriteRune(rune(code))
+		i += skip + n
+	}
+	return types.NewString(b.String()), nil
+}
+
+// parseIdent splits a qualified name into its parts, folded unless quoted.
+func parseIdent(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	text := a[0].S
+	strict := len(a) < 2 || a[1].Bool()
+	fail := func(detail string) (types.Datum, error) {
+		e := errInvalid("string is not a valid identifier: \"%s\"", text).(*sqlerr.Error)
+		if detail != "" {
+			e = e.WithDetail("%s", detail)
+		}
+		return types.Null, e
+	}
+	var parts []types.Datum
+	s := strings.TrimLeft(text, " \t\n\r\f")
+	for afterDot := false; ; afterDot = true {
+		switch {
+		case strings.HasPrefix(s, `"`):
+			end := 1
+			for end < len(s) && (s[end] != '"' || end+1 < len(s) && s[end+1] == '"') {
+				if s[end] == '"' {
+					end++
+				}
+				end++
+			}
+			if end >= len(s) {
+				return fail("String has unclosed double quotes.")
+			}
+			if end == 1 {
+				return fail("Quoted identifier must not be empty.")
+			}
+			parts = append(parts, types.NewString(strings.ReplaceAll(s[1:end], `""`, `"`)))
+			s = s[end+1:]
+		default:
+			end := 0
+			for end < len(s) && identByte(s[end], end == 0) {
+				end++
+			}
+			switch {
+			case end == 0 && strings.HasPrefix(s, "."):
+				return fail("No valid identifier before \".\".")
+			case end == 0 && afterDot:
+				return fail("No valid identifier after \".\".")
+			case end == 0:
+				return fail("")
+			}
+			parts = append(parts, types.NewString(strings.ToLower(s[:end])))
+			s = s[end:]
+		}
+		s = strings.TrimLeft(s, " \t\n\r\f")
+		if !strings.HasPrefix(s, ".") {
+			break
+		}
+		s = strings.TrimLeft(s[1:], " \t\n\r\f")
+	}
+	if s != "" && strict {
+		return fail("")
+	}
+	return types.NewArray(parts), nil
+}
+
+func identByte(c byte, first bool) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80 ||
+		!first && (c >= '0' && c <= '9' || c == '$')
+}

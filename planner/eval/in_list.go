@@ -1,0 +1,164 @@
+package eval
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// inListNode is Arg [NOT] IN (list). The constants of the list whose family has a comparable form
+// are in a set; other members are compared one by one by eq.
+type inListNode struct {
+	arg     arg
+	rest    []arg // members that are not in a set
+	eq      *expr.Func
+	types   []*types.Type
+	ints    map[int64]struct{}
+	strings map[string]struct{}
+	hasNull bool // a constant NULL is in the list
+	not     bool
+	buf     int
+}
+
+func (c *compiler) inList(e *expr.InList) (node, error) {
+	a, err := c.arg(e.Arg)
+	if err != nil {
+		return nil, err
+	}
+	n := &inListNode{arg: a, eq: e.Eq, not: e.Not, buf: c.datums(2), types: []*types.Type{a.t, a.t}}
+	for _, m := range e.List {
+		if k, ok := m.(*expr.Const); ok && n.keep(k.Value) {
+			continue
+		}
+		r, err := c.arg(m)
+		if err != nil {
+			return nil, err
+		}
+		n.rest = append(n.rest, r)
+	}
+	return n, nil
+}
+
+// keep puts a constant into a set and says whether it could.
+func (n *inListNode) keep(d types.Datum) bool {
+	if d.Null {
+		n.hasNull = true
+		return true
+	}
+	switch n.arg.t.Family {
+	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+		if n.ints == nil {
+			n.ints = map[int64]struct{}{}
+		}
+		n.ints[d.I] = struct{}{}
+		return true
+	case types.String, types.Bytes, types.UUID:
+		if n.strings == nil {
+			n.strings = map[string]struct{}{}
+		}
+		n.strings[d.S] = struct{}{}
+		return true
+	}
+	return false
+}
+
+// member looks into the sets.
+func (n *inListNode) member(d types.Datum) bool {
+	if n.ints != nil {
+		_, ok := n.ints[d.I]
+		return ok
+	}
+	_, ok := n.strings[d.S]
+	return ok
+}
+
+func (n *inListNode) one(st *state, row []types.Datum) (types.Datum, error) {
+	d, err := n.arg.n.one(st, row)
+	if err != nil || d.Null {
+		return types.Null, err
+	}
+	if n.member(d) {
+		return types.NewBool(!n.not), nil
+	}
+	null := n.hasNull
+	for i := range n.rest {
+		m, err := n.rest[i].n.one(st, row)
+		if err != nil {
+			return types.Null, err
+		}
+		if m.Null {
+			null = true
+			continue
+		}
+		hit, err := n.equal(st, d, m)
+		if err != nil || hit {
+			return types.NewBool(!n.not), err
+		}
+	}
+	if null {
+		return types.Null, nil
+	}
+	return types.NewBool(n.not), nil
+}
+
+func (n *inListNode) equal(st *state, a, b types.Datum) (bool, error) {
+	buf := st.datums[n.buf : n.buf+2]
+	buf[0], buf[1] = a, b
+	st.rt.ArgTypes = n.types
+	d, err := n.eq.Scalar(st.rt, buf)
+	return d.Bool(), err
+}
+
+func (n *inListNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec) error {
+	v, err := n.arg.vec(st, b, sel)
+	if err != nil {
+		return err
+	}
+	members := make([]*types.Vec, len(n.rest))
+	for k := range n.rest {
+		if members[k], err = n.rest[k].vec(st, b, sel); err != nil {
+			return err
+		}
+	}
+	hit, miss := truth(!n.not), truth(n.not)
+	for _, i := range sel {
+		if v.HasNull && v.Nulls[i] {
+			out.SetNull(int(i))
+			continue
+		}
+		found, null, err := n.search(st, v, members, int(i))
+		switch {
+		case err != nil:
+			return err
+		case found:
+			out.I[i] = hit
+		case null:
+			out.SetNull(int(i))
+		default:
+			out.I[i] = miss
+		}
+	}
+	return nil
+}
+
+func (n *inListNode) search(st *state, v *types.Vec, members []*types.Vec, i int) (found, null bool, err error) {
+	if n.ints != nil {
+		if _, ok := n.ints[v.I[i]]; ok {
+			return true, false, nil
+		}
+	} else if n.strings != nil {
+		if _, ok := n.strings[v.S[i]]; ok {
+			return true, false, nil
+		}
+	}
+	null = n.hasNull
+	for _, m := range members {
+		if m.HasNull && m.Nulls[i] {
+			null = true
+			continue
+		}
+		if found, err = n.equal(st, v.Get(i), m.Get(i)); found || err != nil {
+			return found, null, err
+		}
+	}
+	return false, null, nil
+}

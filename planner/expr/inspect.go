@@ -1,0 +1,17 @@
+package expr
+
+// VolatilityOf is the volatility of the most volatile function in e. Parameters, variables and
+// subqueries count as stable: fixed while a statement runs, and not known at planning.
+func VolatilityOf(e Expr) Volatility {
+	v := Immutable
+	Walk(e, func(n Expr) bool {
+		switch n := n.(type) {
+		case *Call:
+			v = max(v, n.Func.Volatility)
+		case *Param, *Var, *Subquery:
+			v = max(v, Stable)
+		}
+		return true
+	})
+	return v
+}
