@@ -1,0 +1,79 @@
+package exec
+
+import (
+	"math"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// offsetKey moves a key by the offset of a RANGE frame and returns it with its type. Beyond the ends
+// of integers it stays at the end: no key lies there.
+func offsetKey(t *types.Type, key types.Datum, b *frameBound, minus bool, loc *time.Location) (types.Datum, *types.Type, error) {
+	switch {
+	case t.Family == types.Int && b.t.Family == types.Int:
+		return types.NewInt(saturate(key.I, b.offset.I, minus)), types.TInt8, nil
+	case t.Family == types.Float && b.t.Family == types.Float:
+		if minus {
+			return types.NewFloat(key.F - b.offset.F), types.TFloat8, nil
+		}
+		return types.NewFloat(key.F + b.offset.F), types.TFloat8, nil
+	case t.Family == types.Decimal && b.t.Family == types.Decimal:
+		op := types.NumericAdd
+		if minus {
+			op = types.NumericSub
+		}
+		d, err := op(key.Dec, b.offset.Dec)
+		return types.NewDecimal(d), types.TNumeric, err
+	case b.t.Family == types.Interval:
+		return offsetTime(t, key, b.offset.Iv, minus, loc)
+	}
+	return types.Null, nil, sqlerr.New(sqlerr.FeatureNotSupported,
+		"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type %s",
+		t.Name, b.t.Name)
+}
+
+func saturate(a, b int64, minus bool) int64 {
+	if minus {
+		if b > 0 && a < math.MinInt64+b {
+			return math.MinInt64
+		}
+		return a - b
+	}
+	if b > 0 && a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+func offsetTime(t *types.Type, key types.Datum, iv types.IntervalValue, minus bool, loc *time.Location) (types.Datum, *types.Type, error) {
+	if loc == nil {
+		loc = time.UTC
+	}
+	var ts int64
+	var err error
+	switch {
+	case t.OID == types.OIDDate:
+		if ts, err = types.DateToTimestamp(key.I); err != nil {
+			return types.Null, nil, err
+		}
+		if minus {
+			ts, err = types.TimestampMinusInterval(ts, iv)
+		} else {
+			ts, err = types.TimestampPlusInterval(ts, iv)
+		}
+		return types.NewInt(ts), types.TTimestamp, err
+	case t.OID == types.OIDTimestampTZ && minus:
+		ts, err = types.TimestampTZMinusInterval(key.I, iv, loc)
+	case t.OID == types.OIDTimestampTZ:
+		ts, err = types.TimestampTZPlusInterval(key.I, iv, loc)
+	case t.OID == types.OIDTimestamp && minus:
+		ts, err = types.TimestampMinusInterval(key.I, iv)
+	case t.OID == types.OIDTimestamp:
+		ts, err = types.TimestampPlusInterval(key.I, iv)
+	default:
+		err = sqlerr.Unsupported(0, "RANGE with an interval offset over "+t.Name)
+	}
+	return types.NewInt(ts), t, err
+}
