@@ -75,6 +75,7 @@ const (
 	DuplicateObject              = "42710"
 	AmbiguousColumn              = "42702"
 	AmbiguousFunction            = "42725"
+	AmbiguousParameter           = "42P08"
 	AmbiguousAlias               = "42P09"
 	InvalidColumnReference       = "42P10"
 	InvalidColumnDefinition      = "42611"

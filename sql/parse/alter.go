@@ -62,6 +62,9 @@ func (p *parser) alterSingle(a *ast.AlterTable) bool {
 	switch {
 	case p.accept(kwRename, kwTo):
 		act.Kind, act.NewName = "rename", p.ident()
+	case p.at(kwRename) && a.Kind != "table" && a.Kind != "view":
+		p.next()
+		p.unexpected()
 	case p.accept(kwRename, kwConstraint):
 		act.Kind, act.Name = "rename constraint", p.ident()
 		p.want(kwTo)

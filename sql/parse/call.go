@@ -72,8 +72,8 @@ func (p *parser) functionCall(u *unit, src int, name ast.Name) {
 		s.order = p.orderBy(u, &first)
 		p.wantPunct(')')
 	}
-	if p.at(kwFilter) && p.peek(1).is('(') {
-		p.i += 2
+	if p.accept(kwFilter) {
+		p.wantPunct('(')
 		p.want(kwWhere)
 		u.separate(p.i, &first)
 		p.aExpr(u)
@@ -92,7 +92,7 @@ func (p *parser) callArgs(u *unit, s *callShape, first *bool) {
 	switch {
 	case p.tok().is(')'):
 		return
-	case p.tok().is('*') && p.peek(1).is(')'):
+	case p.tok().is('*'):
 		p.next()
 		f.Star = true
 		return

@@ -70,7 +70,7 @@ func (p *parser) copyOptions(c *ast.Copy) {
 	}
 	p.accept(kwWith)
 	if p.tok().is('(') {
-		c.Options = append(c.Options, p.optionList()...)
+		c.Options = append(c.Options, p.optionList(p.label)...)
 		return
 	}
 	for p.err == nil {

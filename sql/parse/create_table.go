@@ -76,11 +76,7 @@ func (p *parser) tableOptions(t *ast.CreateTable) {
 	if p.accept(kwPartition, kwBy) {
 		first := p.i
 		p.ident()
-		if p.tok().is('(') && p.tok().pair > 0 {
-			p.i = int(p.tok().pair) + 1
-		} else {
-			p.unexpected()
-		}
+		p.parenList(func() { p.indexElem() })
 		t.PartitionBy = p.textFrom(first)
 	}
 	if p.accept(kwUsing) {
@@ -88,8 +84,7 @@ func (p *parser) tableOptions(t *ast.CreateTable) {
 			p.unsupported(pos, "table access method "+method)
 		}
 	}
-	if p.at(kwWith) && p.peek(1).is('(') {
-		p.next()
+	if p.accept(kwWith) {
 		t.Options = p.storageOptions()
 	} else if p.accept(kwWithout) {
 		if p.tok().str != "oids" {

@@ -159,7 +159,7 @@ func (p *parser) vacuum() ast.Statement {
 		m.Command = "analyze"
 	}
 	if p.tok().is('(') {
-		m.Options = p.optionList()
+		m.Options = p.utilityOptions()
 	} else {
 		for p.err == nil {
 			t := p.tok()
@@ -191,7 +191,7 @@ func (p *parser) reindex() ast.Statement {
 	m := &ast.Maintenance{Pos: p.pos(), Command: "reindex"}
 	p.next()
 	if p.tok().is('(') {
-		m.Options = p.optionList()
+		m.Options = p.utilityOptions()
 	}
 	switch t := p.tok(); t.kw {
 	case kwIndex, kwTable, kwSchema, kwDatabase, kwSystem:
@@ -212,7 +212,7 @@ func (p *parser) cluster() ast.Statement {
 	m := &ast.Maintenance{Pos: p.pos(), Command: "cluster"}
 	p.next()
 	if p.tok().is('(') {
-		m.Options = p.optionList()
+		m.Options = p.utilityOptions()
 	}
 	if t := p.tok(); p.accept(kwVerbose) {
 		m.Options = append(m.Options, ast.Option{Pos: ast.Pos(t.pos) + 1, Name: t.str})

@@ -22,6 +22,9 @@ func (p *parser) insert(w *ast.With) ast.Statement {
 		s.Alias = p.name()
 	}
 	if p.tok().is('(') && !p.queryParen() {
+		if t := p.peek(1); !t.colID() {
+			p.unexpectedQuery()
+		}
 		s.Columns = p.targetColumns()
 	}
 	if p.accept(kwOverriding) {
@@ -42,7 +45,7 @@ func (p *parser) insert(w *ast.With) ast.Statement {
 	case p.atQuery():
 		s.Query = p.query()
 	default:
-		p.unexpected()
+		p.unexpectedQuery()
 	}
 	if p.at(kwOn) {
 		s.OnConflict = p.onConflict()
@@ -85,22 +88,7 @@ func (p *parser) returning() (items []ast.SelectItem) {
 	}
 	l := p.newExprList()
 	p.list(func() {
-		l.addWith(func(u *unit) {
-			if p.tok().is('*') {
-				u.name(p.i, &ast.Star{Pos: p.pos()})
-				p.next()
-				items = append(items, ast.SelectItem{})
-				return
-			}
-			p.aExpr(u)
-			items = append(items, ast.SelectItem{})
-		})
-		item := &items[len(items)-1]
-		if p.accept(kwAs) {
-			item.Alias = p.label().Name
-		} else if p.tok().bareLabel() {
-			item.Alias = p.next().str
-		}
+		l.addWith(func(u *unit) { items = append(items, p.selectItem(u)) })
 	})
 	for i, e := range l.finish() {
 		items[i].Expr = e

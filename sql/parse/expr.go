@@ -46,6 +46,8 @@ type exprState struct {
 	comparing bool // a comparison is open: another one is an error (they do not associate)
 	// restricted counts what makes this a b_expr: an open first bound of BETWEEN, or the place.
 	restricted int
+	// item says that this is a select item: an operator's word may be its label.
+	item bool
 	// starts holds, for each level, the mark where the left side of an operator of it begins.
 	starts [levelPower + 1]int32
 	// done is the level of an operator without a right operand that was just completed (IS NULL,
@@ -83,6 +85,13 @@ func (p *parser) aExpr(u *unit) {
 func (p *parser) bExpr(u *unit) {
 	x := newExprState(u)
 	x.restricted = 1
+	p.operands(&x)
+}
+
+// itemExpr parses the expression of a select item.
+func (p *parser) itemExpr(u *unit) {
+	x := newExprState(u)
+	x.item = true
 	p.operands(&x)
 }
 
@@ -200,7 +209,7 @@ func (p *parser) operator(x *exprState) bool {
 			p.infix(x, levelOther, 1, "|")
 			return true
 		case tokIdent:
-			if t.kw == notKeyword || x.restricted > 0 && p.notInBExpr(x, t.kw) {
+			if t.kw == notKeyword || x.restricted > 0 && p.notInBExpr(x, t.kw) || x.item && p.labelHere(t) {
 				return false
 			}
 			if more, operand := p.wordOperator(x, t.kw); more {
@@ -213,6 +222,16 @@ func (p *parser) operator(x *exprState) bool {
 		}
 	}
 	return false
+}
+
+// labelHere reports whether t labels a select item although it could be an operator: what follows
+// ends the item.
+func (p *parser) labelHere(t *token) bool {
+	if !t.bareLabel() {
+		return false
+	}
+	n := p.peek(1)
+	return n.kind == tokEOF || n.is(',') || n.is(')') || n.is(';') || n.kw == kwFrom
 }
 
 // notInBExpr reports whether kw starts an operator that a b_expr does not have.
@@ -556,7 +575,6 @@ func (p *parser) quantified(x *exprState, level int, word string) bool {
 		return false
 	}
 	src := p.i
-	comparing := x.comparing
 	if !p.ready(x, level) {
 		return true
 	}
@@ -564,7 +582,9 @@ func (p *parser) quantified(x *exprState, level int, word string) bool {
 		p.unexpectedAt(src + 1)
 		return true
 	}
-	x.comparing = comparing // it is complete: another comparison may follow
+	if level == levelCompare {
+		x.comparing = false // it is complete: another comparison may follow
+	}
 	op := operatorOf(p.next())
 	x.u.word(src, word)
 	p.anyAll(x, src, op)

@@ -39,6 +39,11 @@ func (p *parser) wordOperand(u *unit, t *token) bool {
 		p.row(u)
 	case kwDefault:
 		p.failAt(pos, sqlerr.SyntaxError, "DEFAULT is not allowed in this context")
+	case kwAny, kwSome, kwAll:
+		if p.comparesBefore() {
+			p.next()
+		}
+		p.unexpected()
 	case kwUnique:
 		p.unsupported(pos, "UNIQUE predicate")
 	case kwCurrentDate, kwCurrentUser, kwCurrentRole, kwSessionUser, kwUser, kwCurrentCatalog:

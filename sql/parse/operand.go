@@ -90,7 +90,7 @@ func (p *parser) operand(u *unit) {
 			typ := p.typeName()
 			u.postfix(src, func(e ast.Expr) ast.Expr { return &ast.Cast{Pos: pos, Operand: e, Type: typ} })
 			indirection = false
-		case t.kw == kwCollate:
+		case t.kw == kwCollate && p.peek(1).colID():
 			pos := p.pos()
 			p.next()
 			name := p.qualified()
@@ -176,6 +176,21 @@ func (p *parser) primary(u *unit) (indirection bool) {
 	}
 	p.unexpected()
 	return false
+}
+
+// comparesBefore reports whether the token before the current is an operator that ANY may follow.
+func (p *parser) comparesBefore() bool {
+	if p.i == 0 {
+		return false
+	}
+	switch t := &p.toks[p.i-1]; t.kind {
+	case tokOp, tokLE, tokGE, tokNE:
+		return true
+	case tokPunct:
+		return charClass[t.ch]&classOp != 0
+	default:
+		return t.kw == kwLike || t.kw == kwIlike
+	}
 }
 
 // parenthesised parses ( query ), ( expression ) or a row ( a, b, … ).
@@ -293,7 +308,7 @@ func (p *parser) array(u *unit) {
 		return
 	}
 	if !p.tok().is('[') {
-		p.unexpected()
+		p.unexpectedQuery()
 		return
 	}
 	p.arrayElements(u, src, pos)

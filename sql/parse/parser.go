@@ -117,7 +117,9 @@ type parser struct {
 	// plainCall says that the call here takes no FILTER, OVER and WITHIN GROUP: in FROM and in
 	// indexes (func_expr_windowless).
 	plainCall bool
-	units     []*unit // free list
+	// partial is the token at which the first partialWords words of a phrase stood, but not the next.
+	partial, partialWords int
+	units                 []*unit // free list
 }
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}
@@ -130,6 +132,7 @@ func open(text string) (*parser, error) {
 	}
 	p := parsers.Get().(*parser)
 	p.src, p.i, p.err, p.depth, p.chain, p.plainCall = text, 0, nil, 0, 0, false
+	p.partial, p.partialWords = 0, 0
 	p.lex(text)
 	return p, nil
 }
@@ -182,8 +185,27 @@ func (p *parser) unsupported(pos ast.Pos, construct string) {
 	}
 }
 
-// unexpected fails with a syntax error at the current token.
-func (p *parser) unexpected() { p.unexpectedAt(p.i) }
+// unexpected fails with a syntax error at the current token; if it belongs to a phrase of key words
+// that broke off, at the word where it did, which is where PostgreSQL's parser gets to.
+func (p *parser) unexpected() {
+	if end := p.partial + p.partialWords; p.partial <= p.i && p.i < end {
+		p.unexpectedAt(min(end, len(p.toks)-1))
+		return
+	}
+	p.unexpectedAt(p.i)
+}
+
+// unexpectedQuery fails where a query should start and does not.
+func (p *parser) unexpectedQuery() {
+	i := p.i
+	for p.toks[i].is('(') {
+		i++
+	}
+	if i == p.i && p.toks[i].kw == kwValues {
+		i++
+	}
+	p.unexpectedAt(i)
+}
 
 func (p *parser) unexpectedAt(i int) {
 	if p.err != nil {
@@ -256,10 +278,19 @@ func (p *parser) wantPunct(c byte) {
 func (p *parser) at(words ...keyword) bool {
 	for n, k := range words {
 		if p.peek(n).kw != k {
+			if n > 0 && !lookahead(k, n) && (p.partial != p.i || n > p.partialWords) {
+				p.partial, p.partialWords = p.i, n
+			}
 			return false
 		}
 	}
 	return true
+}
+
+// lookahead reports whether PostgreSQL's scanner looks at the word k before it passes the one in
+// front on: WITH TIME and NULLS FIRST are one token there, or none.
+func lookahead(k keyword, n int) bool {
+	return n == 1 && (k == kwTime || k == kwOrdinality || k == kwFirst || k == kwLast)
 }
 
 // accept moves past the key words if they stand here, in this order.

@@ -283,7 +283,7 @@ func (p *parser) values(defaults bool) *ast.Values {
 	p.list(func() {
 		p.wantPunct('(')
 		p.list(func() {
-			if defaults && p.at(kwDefault) && (p.peek(1).is(',') || p.peek(1).is(')')) {
+			if defaults && p.at(kwDefault) {
 				l.put(&ast.Default{Pos: p.pos()})
 				p.next()
 				return
@@ -307,7 +307,9 @@ func (p *parser) values(defaults bool) *ast.Values {
 func (p *parser) with() *ast.With {
 	w := &ast.With{Pos: p.pos()}
 	p.next()
-	w.Recursive = p.accept(kwRecursive)
+	if w.Recursive = p.at(kwRecursive) && p.peek(1).colID() && !p.at(kwRecursive, kwAs); w.Recursive {
+		p.next()
+	}
 	p.list(func() {
 		c := ast.CTE{Pos: p.pos(), Name: p.name()}
 		for _, id := range p.optIdents() {
@@ -351,7 +353,7 @@ func (p *parser) queryOrDML() ast.Statement {
 		return nil
 	}
 	if p.err == nil && !p.atQuery() {
-		p.unexpected()
+		p.unexpectedQuery()
 	}
 	if p.err != nil {
 		return nil

@@ -123,7 +123,7 @@ func (p *parser) selectItem(u *unit) (item ast.SelectItem) {
 		p.next()
 		return item
 	}
-	p.aExpr(u)
+	p.itemExpr(u)
 	if p.accept(kwAs) {
 		item.Alias = p.label().Name
 	} else if p.tok().bareLabel() {

@@ -269,7 +269,7 @@ func (p *parser) explain() ast.Statement {
 	s := &ast.Explain{Pos: p.pos()}
 	p.next()
 	if p.tok().is('(') && !p.queryParen() {
-		s.Options = p.optionList()
+		s.Options = p.utilityOptions()
 		for _, o := range s.Options {
 			switch o.Name {
 			case "analyze", "analyse":
@@ -279,7 +279,7 @@ func (p *parser) explain() ast.Statement {
 			}
 		}
 	} else {
-		for pos := p.pos(); p.acceptAny(kwAnalyze, kwAnalyse); pos = p.pos() {
+		if pos := p.pos(); p.acceptAny(kwAnalyze, kwAnalyse) {
 			s.Analyze = true
 			s.Options = append(s.Options, ast.Option{Pos: pos, Name: "analyze"})
 		}
@@ -314,10 +314,20 @@ func optionOn(o ast.Option) bool {
 	return true
 }
 
-// optionList parses ( name [value], … ) as EXPLAIN, COPY and VACUUM have it.
-func (p *parser) optionList() (out []ast.Option) {
+// utilityOptions parses ( name [value], … ) as EXPLAIN and VACUUM have it.
+func (p *parser) utilityOptions() []ast.Option {
+	return p.optionList(func() ast.Ident {
+		if p.at(kwAnalyze) || p.at(kwAnalyse) {
+			return p.label()
+		}
+		return p.nonReservedWord()
+	})
+}
+
+// optionList parses ( name [value], … ).
+func (p *parser) optionList(name func() ast.Ident) (out []ast.Option) {
 	p.parenList(func() {
-		id := p.label()
+		id := name()
 		o := ast.Option{Pos: id.Pos, Name: id.Name}
 		switch t := p.tok(); {
 		case t.is(',') || t.is(')'):
@@ -340,8 +350,10 @@ func (p *parser) optionValue() string {
 	switch t := p.tok(); {
 	case t.kind == tokString:
 		return p.stringLit()
+	case t.kw == kwTrue, t.kw == kwFalse, t.kw == kwOn:
+		return p.next().str
 	case t.label():
-		return p.label().Name
+		return p.nonReservedWord().Name
 	}
 	return p.signedNumber()
 }

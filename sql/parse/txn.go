@@ -28,8 +28,15 @@ func (p *parser) transaction() ast.Statement {
 	case kwSavepoint:
 		return &ast.Savepoint{Pos: pos, Name: p.name()}
 	}
-	p.accept(kwSavepoint)
+	p.savepointWord()
 	return &ast.Release{Pos: pos, Name: p.name()}
+}
+
+// savepointWord moves past SAVEPOINT unless it is the savepoint's name.
+func (p *parser) savepointWord() {
+	if p.at(kwSavepoint) && p.peek(1).colID() {
+		p.next()
+	}
 }
 
 func (p *parser) rollback(pos ast.Pos) ast.Statement {
@@ -38,7 +45,7 @@ func (p *parser) rollback(pos ast.Pos) ast.Statement {
 	}
 	p.acceptAny(kwWork, kwTransaction)
 	if p.accept(kwTo) {
-		p.accept(kwSavepoint)
+		p.savepointWord()
 		return &ast.RollbackTo{Pos: pos, Name: p.name()}
 	}
 	return &ast.Rollback{Pos: pos, Chain: p.andChain()}
