@@ -6,9 +6,13 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"time"
 
 	"github.com/minidb/minidb"
 )
+
+// drain is how long clients may take to finish their statements once the server is told to end.
+const drain = 10 * time.Second
 
 func serve(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
@@ -22,7 +26,7 @@ func serve(ctx context.Context, c *command, args []string) error {
 		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
 	}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	opts := []minidb.Option{minidb.WithLogger(logger)}
+	opts := []minidb.Option{minidb.Logger(logger)}
 	dir := *data
 	if *inMemory {
 		dir, opts = "", append(opts, minidb.InMemory())
@@ -47,7 +51,10 @@ func serve(ctx context.Context, c *command, args []string) error {
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		logger.Info("draining")
+		logger.Info("draining: clients finish what they are running", "for", drain)
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		err = db.Shutdown(limit)
+		cancel()
 	}
 	if closeErr := db.Close(); err == nil {
 		err = closeErr

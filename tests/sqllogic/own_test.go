@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
 	pgtest.Stop()
+	os.RemoveAll(unpacked.dir)
 	os.Exit(code)
 }
 
