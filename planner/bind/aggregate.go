@@ -1,0 +1,190 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// aggCall is an aggregate call taken out of its expression.
+type aggCall struct {
+	logical.AggItem
+	pos int
+}
+
+// aggregate binds a call of an aggregate. It belongs to the innermost query that one of the columns
+// in its arguments belongs to, or to this one if there are none.
+func (b *binder) aggregate(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
+	pos := int(call.Pos)
+	agg, t, err := b.aggregateArgs(sc, call)
+	if err != nil {
+		return nil, err
+	}
+	owner := sc.state(b.aggregateLevel(sc, agg))
+	switch {
+	case owner.inAggregate && owner == sc.sel:
+		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot be nested").At(pos)
+	case owner.clause != clauseTarget && owner.clause != clauseHaving && owner.clause != clauseOrderBy && owner.clause != clauseDistinctOn:
+		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in %s", owner.clause).At(pos)
+	}
+	for i := range owner.aggs {
+		if equalAgg(&owner.aggs[i].Agg, agg) {
+			return b.ref(owner.aggs[i].ID, call.Pos), nil
+		}
+	}
+	id := b.newColumn(call.Name.Name, t, owner.level)
+	owner.made.Add(id)
+	owner.aggs = append(owner.aggs, aggCall{AggItem: logical.AggItem{ID: id, Agg: *agg}, pos: pos})
+	return b.ref(id, call.Pos), nil
+}
+
+// aggregateArgs binds the parts of the call and chooses the overload.
+func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*physical.Agg, *types.Type, error) {
+	pos := int(call.Pos)
+	name := call.Name.Name
+	saved := sc.sel.inAggregate
+	sc.sel.inAggregate = true
+	defer func() { sc.sel.inAggregate = saved }()
+	if call.Star && name != "count" {
+		return nil, nil, withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s() does not exist", name).At(pos),
+			"No function matches the given name and argument types. You might need to add explicit type casts.")
+	}
+	args, err := b.exprs(sc, call.Args)
+	if err != nil {
+		return nil, nil, err
+	}
+	var order []expr.Expr
+	for _, it := range call.OrderBy {
+		e, err := b.expr(sc, it.Expr)
+		if err != nil {
+			return nil, nil, err
+		}
+		order = append(order, e)
+	}
+	direct := len(args)
+	if call.WithinGroup {
+		args = append(args, order...)
+	}
+	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
+	if err != nil {
+		return nil, nil, b.aggregateError(err, call, args)
+	}
+	if fn.WithinGroup != call.WithinGroup {
+		return nil, nil, withinGroupError(call, fn)
+	}
+	for i := range args {
+		if args[i], err = b.coerce(args[i], targets[i], implicit, argPos(call, i)); err != nil {
+			return nil, nil, err
+		}
+	}
+	agg := &physical.Agg{Func: fn, Args: args, Distinct: call.Distinct}
+	if call.WithinGroup {
+		agg.Direct, agg.Args = args[:direct], args[direct:]
+		order = agg.Args
+	}
+	for i, it := range call.OrderBy {
+		if order[i], err = b.resolveUnknown(order[i]); err != nil {
+			return nil, nil, err
+		}
+		agg.OrderBy = append(agg.OrderBy, sortKey(order[i], it))
+	}
+	if err := b.checkDistinct(agg, call); err != nil {
+		return nil, nil, err
+	}
+	if call.Filter != nil {
+		if agg.Filter, err = b.condition(sc, call.Filter, "FILTER"); err != nil {
+			return nil, nil, err
+		}
+	}
+	return agg, builtin.AggregateType(fn, targets), nil
+}
+
+// checkDistinct demands that DISTINCT arguments are sorted by themselves only.
+func (b *binder) checkDistinct(agg *physical.Agg, call *ast.FuncCall) error {
+	if !call.Distinct {
+		return nil
+	}
+	if len(agg.Args) == 0 {
+		return sqlerr.New(sqlerr.SyntaxError, "DISTINCT specified, but %s has no arguments", call.Name.Name).At(int(call.Pos))
+	}
+	for i, k := range agg.OrderBy {
+		found := false
+		for _, a := range agg.Args {
+			found = found || logical.Equal(a, k.Expr)
+		}
+		if !found {
+			return sqlerr.New(sqlerr.InvalidColumnReference,
+				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list").At(exprPos(call.OrderBy[i].Expr))
+		}
+	}
+	return nil
+}
+
+func withinGroupError(call *ast.FuncCall, fn *expr.Aggregate) error {
+	if fn.WithinGroup {
+		return sqlerr.New(sqlerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", call.Name.Name).At(int(call.Pos))
+	}
+	return sqlerr.New(sqlerr.WrongObjectType, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", call.Name.Name).At(int(call.Pos))
+}
+
+func (b *binder) aggregateError(err error, call *ast.FuncCall, args []expr.Expr) error {
+	if call.Name.Name == "count" && len(args) == 0 && !call.Star {
+		return withHint(sqlerr.New(sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function").At(int(call.Pos)), "")
+	}
+	return at(err, int(call.Pos))
+}
+
+// aggregateLevel finds the query that an aggregate belongs to.
+func (b *binder) aggregateLevel(sc *scope, agg *physical.Agg) int {
+	var cols logical.ColSet
+	for _, a := range agg.Args {
+		logical.ExprCols(a, &cols)
+	}
+	for _, k := range agg.OrderBy {
+		logical.ExprCols(k.Expr, &cols)
+	}
+	if agg.Filter != nil {
+		logical.ExprCols(agg.Filter, &cols)
+	}
+	level := -1
+	cols.Each(func(id logical.ColID) { level = max(level, b.meta.Cols[id].Level) })
+	if level < 0 || level > sc.level() {
+		return sc.level()
+	}
+	return level
+}
+
+func equalAgg(a, b *physical.Agg) bool {
+	if a.Func != b.Func || a.Distinct != b.Distinct || !logical.EqualAll(a.Args, b.Args) ||
+		!logical.EqualAll(a.Direct, b.Direct) || len(a.OrderBy) != len(b.OrderBy) {
+		return false
+	}
+	for i := range a.OrderBy {
+		k, o := a.OrderBy[i], b.OrderBy[i]
+		if k.Desc != o.Desc || k.NullsFirst != o.NullsFirst || !logical.Equal(k.Expr, o.Expr) {
+			return false
+		}
+	}
+	for _, x := range a.Args {
+		if logical.IsVolatile(x) {
+			return false
+		}
+	}
+	return a.Filter == nil && b.Filter == nil || a.Filter != nil && b.Filter != nil && logical.Equal(a.Filter, b.Filter)
+}
+
+// grouping binds GROUPING(a, b).
+func (b *binder) grouping(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
+	args, err := b.exprs(sc, call.Args)
+	if err != nil {
+		return nil, err
+	}
+	id := b.newColumn("grouping", types.TInt4, sc.level())
+	sc.sel.made.Add(id)
+	sc.sel.groupings = append(sc.sel.groupings, groupingCall{id: id, args: args, pos: int(call.Pos)})
+	return b.ref(id, call.Pos), nil
+}

@@ -1,0 +1,151 @@
+package bind
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// maxDepth bounds the nesting of queries and views, and so the stack.
+const maxDepth = 200
+
+// binder binds one statement.
+type binder struct {
+	ctx  context.Context
+	env  *Env
+	meta *logical.Meta
+	// path is the search path of the view whose text is being bound; nil: the session's.
+	path      []string
+	views     []table.ID // being expanded, outermost first
+	depth     int
+	exprDepth int
+	// sessionBound is set when a literal's value depended on the session or the moment.
+	sessionBound bool
+}
+
+// Result is a bound statement.
+type Result struct {
+	Query *logical.Query
+	Meta  *logical.Meta
+	// NoCache says that a literal depended on the session's settings or on the time.
+	NoCache bool
+}
+
+// Statement binds SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
+// parameters, nil where they are to be inferred.
+func Statement(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Type) (*Result, error) {
+	b := newBinder(ctx, env)
+	for _, t := range params {
+		if t != nil && t.OID == types.OIDUnknown {
+			t = nil
+		}
+		b.meta.Params = append(b.meta.Params, t)
+	}
+	q, err := b.statement(stmt, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range b.meta.Params {
+		if t == nil {
+			return nil, sqlerr.New(sqlerr.IndeterminateDatatype,
+				"could not determine data type of parameter $%d", i+1)
+		}
+	}
+	return &Result{Query: q, Meta: b.meta, NoCache: b.sessionBound}, nil
+}
+
+func newBinder(ctx context.Context, env *Env) *binder {
+	return &binder{ctx: ctx, env: env, meta: logical.NewMeta()}
+}
+
+func (b *binder) statement(stmt ast.Statement, outer *scope) (*logical.Query, error) {
+	switch s := stmt.(type) {
+	case *ast.Select:
+		return b.query(s, outer, false)
+	case *ast.Insert:
+		return b.insert(s, outer)
+	case *ast.Update:
+		return b.update(s, outer)
+	case *ast.Delete:
+		return b.delete(s, outer)
+	}
+	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected statement %T", stmt)
+}
+
+// relation finds a table, view or virtual table by name, or reports 42P01.
+func (b *binder) relation(name ast.Name) (*table.Desc, error) {
+	d, err := b.lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		full := name.Name
+		if name.Schema != "" {
+			full = name.Schema + "." + name.Name
+		}
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", full).At(int(name.Pos))
+	}
+	b.noteTable(d)
+	return d, nil
+}
+
+// lookup resolves a name by the session's search path, or by that of the view being expanded.
+func (b *binder) lookup(name ast.Name) (*table.Desc, error) {
+	if b.path == nil || name.Schema != "" {
+		return b.env.Catalog.Relation(b.ctx, name)
+	}
+	catalogSeen := false
+	for _, schema := range b.path {
+		catalogSeen = catalogSeen || schema == "pg_catalog"
+	}
+	if !catalogSeen {
+		if d, err := b.env.Catalog.Relation(b.ctx, ast.Name{Pos: name.Pos, Schema: "pg_catalog", Name: name.Name}); d != nil || err != nil {
+			return d, err
+		}
+	}
+	for _, schema := range b.path {
+		d, err := b.env.Catalog.Relation(b.ctx, ast.Name{Pos: name.Pos, Schema: schema, Name: name.Name})
+		if d != nil || err != nil {
+			return d, err
+		}
+	}
+	return nil, nil
+}
+
+func (b *binder) noteTable(d *table.Desc) {
+	for _, t := range b.meta.Tables {
+		if t.ID == d.ID {
+			return
+		}
+	}
+	b.meta.Tables = append(b.meta.Tables, physical.TableVersion{ID: d.ID, Version: d.Version})
+}
+
+// enter counts a level of nesting; the caller defers leave.
+func (b *binder) enter(pos ast.Pos) error {
+	b.depth++
+	if b.depth > maxDepth {
+		return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").At(int(pos))
+	}
+	return nil
+}
+
+func (b *binder) leave() { b.depth-- }
+
+// column makes a new column.
+func (b *binder) newColumn(name string, t *types.Type, level int) logical.ColID {
+	return b.meta.Add(logical.Column{Name: name, Type: t, Level: level})
+}
+
+// ref is a reference to a column at a place of the statement.
+func (b *binder) ref(id logical.ColID, pos ast.Pos) *expr.Col {
+	c := b.meta.Col(id)
+	c.Pos = int(pos)
+	return c
+}

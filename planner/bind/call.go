@@ -1,0 +1,138 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// writing are the functions that change something, so that a plan with one is not read-only.
+var writing = map[string]bool{"nextval": true, "setval": true, "set_config": false}
+
+// funcCall binds a call: an aggregate, a set-returning function of a select list, or a scalar.
+func (b *binder) funcCall(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
+	pos := int(call.Pos)
+	if e, ok, err := b.conditionalCall(sc, call); ok {
+		return e, err
+	}
+	if err := checkSchema(call); err != nil {
+		return nil, err
+	}
+	switch {
+	case call.Over != nil:
+		return nil, sqlerr.Unsupported(pos, "a window function")
+	case call.ArgNames != nil:
+		return nil, sqlerr.Unsupported(pos, "a call with named arguments")
+	case call.Variadic:
+		return nil, sqlerr.Unsupported(pos, "a call with VARIADIC")
+	case len(builtin.Aggregates(call.Name.Name)) > 0:
+		return b.aggregate(sc, call)
+	case windowOnly[call.Name.Name]:
+		return nil, sqlerr.New(sqlerr.WindowingError, "window function %s requires an OVER clause", call.Name.Name).At(pos)
+	}
+	fn, args, t, err := b.resolveCall(sc, call)
+	if err != nil {
+		return nil, err
+	}
+	if fn.Set != nil {
+		return b.setReturning(sc, call, fn, args, t)
+	}
+	return b.newCall(fn, args, t, pos), nil
+}
+
+var windowOnly = map[string]bool{
+	"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true,
+	"ntile": true, "lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true,
+}
+
+// resolveCall binds the arguments and chooses the overload.
+func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.Expr, *types.Type, error) {
+	pos := int(call.Pos)
+	if err := notAggregate(call); err != nil {
+		return nil, nil, nil, err
+	}
+	args, err := b.exprs(sc, call.Args)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	fn, targets, err := builtin.ResolveFunction(call.Name.Name, typesOf(args))
+	if err != nil {
+		return nil, nil, nil, at(err, pos)
+	}
+	for i := range args {
+		if args[i], err = b.coerce(args[i], targets[i], explicitIfCast(fn, args[i]), argPos(call, i)); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return fn, args, builtin.ReturnType(fn, targets), nil
+}
+
+// explicitIfCast: a type's name used as a function is a cast, which the one argument undergoes.
+func explicitIfCast(fn *expr.Func, arg expr.Expr) coercion {
+	if len(fn.Args) == 1 && fn.Returns != nil && fn.Name == fn.Returns.Name && arg.Type().OID != fn.Args[0].OID {
+		return explicit
+	}
+	return implicit
+}
+
+func (b *binder) newCall(fn *expr.Func, args []expr.Expr, t *types.Type, pos int) expr.Expr {
+	if writing[fn.Name] {
+		b.meta.Writes = true
+	}
+	return &expr.Call{T: t, Func: fn, Args: args, Pos: pos}
+}
+
+// call resolves a function over bound arguments.
+func (b *binder) call(name string, args []expr.Expr, pos int) (expr.Expr, error) {
+	fn, targets, err := builtin.ResolveFunction(name, typesOf(args))
+	if err != nil {
+		return nil, at(err, pos)
+	}
+	for i := range args {
+		if args[i], err = b.coerce(args[i], targets[i], implicit, pos); err != nil {
+			return nil, err
+		}
+	}
+	return b.newCall(fn, args, builtin.ReturnType(fn, targets), pos), nil
+}
+
+// checkSchema accepts functions of pg_catalog and information_schema only.
+func checkSchema(call *ast.FuncCall) error {
+	switch call.Name.Schema {
+	case "", "pg_catalog", "information_schema":
+		return nil
+	}
+	return withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s.%s does not exist", call.Name.Schema, call.Name.Name).At(int(call.Pos)),
+		"No function matches the given name and argument types. You might need to add explicit type casts.")
+}
+
+// notAggregate refuses the decorations of aggregates on other functions.
+func notAggregate(call *ast.FuncCall) error {
+	name, what := call.Name.Name, ""
+	switch {
+	case call.Star:
+		return sqlerr.New(sqlerr.WrongObjectType, "%s(*) specified, but %s is not an aggregate function", name, name).At(int(call.Pos))
+	case call.Distinct:
+		what = "DISTINCT"
+	case call.WithinGroup:
+		what = "WITHIN GROUP"
+	case len(call.OrderBy) > 0:
+		what = "ORDER BY"
+	case call.Filter != nil:
+		what = "FILTER"
+	default:
+		return nil
+	}
+	return sqlerr.New(sqlerr.WrongObjectType, "%s specified, but %s is not an aggregate function", what, name).At(int(call.Pos))
+}
+
+func isSetReturning(name ast.Name) bool {
+	for _, fn := range builtin.Functions(name.Name) {
+		if fn.Set != nil {
+			return true
+		}
+	}
+	return false
+}

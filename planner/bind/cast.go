@@ -1,0 +1,304 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// coercion is how far a conversion may go: what happens unasked, what an assignment to a column
+// does, what CAST does.
+type coercion uint8
+
+const (
+	implicit coercion = iota
+	assignment
+	explicit
+)
+
+// assignmentCasts and explicitCasts are pg_cast's beyond the implicit ones.
+var assignmentCasts = map[types.OID][]types.OID{
+	types.OIDInt8:         {types.OIDInt2, types.OIDInt4},
+	types.OIDInt4:         {types.OIDInt2},
+	types.OIDFloat4:       {types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDNumeric},
+	types.OIDFloat8:       {types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDFloat4, types.OIDNumeric},
+	types.OIDNumeric:      {types.OIDInt2, types.OIDInt4, types.OIDInt8},
+	types.OIDText:         {types.OIDChar},
+	types.OIDVarchar:      {types.OIDChar},
+	types.OIDBPChar:       {types.OIDChar},
+	types.OIDTimestamp:    {types.OIDDate, types.OIDTime},
+	types.OIDTimestampTZ:  {types.OIDDate, types.OIDTime, types.OIDTimestamp},
+	types.OIDInterval:     {types.OIDTime},
+	types.OIDJSON:         {types.OIDJSONB},
+	types.OIDJSONB:        {types.OIDJSON},
+	types.OIDOid:          {types.OIDInt4, types.OIDInt8},
+	types.OIDRegClass:     {types.OIDInt4, types.OIDInt8},
+	types.OIDRegType:      {types.OIDInt4, types.OIDInt8},
+	types.OIDRegProc:      {types.OIDInt4, types.OIDInt8},
+	types.OIDRegNamespace: {types.OIDInt4, types.OIDInt8},
+}
+
+var explicitCasts = map[types.OID][]types.OID{
+	types.OIDBool:  {types.OIDInt4},
+	types.OIDInt4:  {types.OIDBool, types.OIDChar},
+	types.OIDChar:  {types.OIDInt4},
+	types.OIDJSONB: {types.OIDBool, types.OIDNumeric, types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDFloat4, types.OIDFloat8},
+}
+
+// canCast says whether a value may be converted.
+func canCast(from, to *types.Type, how coercion) bool {
+	if builtin.CanCoerce(from, to) {
+		return true
+	}
+	if how == implicit {
+		return false
+	}
+	if from.Elem != nil && to.Elem != nil {
+		return canCast(from.Elem, to.Elem, how)
+	}
+	if listed(assignmentCasts, from, to) || isText(to) {
+		return true
+	}
+	if how == assignment {
+		return false
+	}
+	return listed(explicitCasts, from, to) || isText(from) && to.OID != types.OIDRecord
+}
+
+func listed(m map[types.OID][]types.OID, from, to *types.Type) bool {
+	for _, o := range m[from.OID] {
+		if o == to.OID {
+			return true
+		}
+	}
+	return false
+}
+
+// isText says whether a type is of the string category, into and out of which everything converts
+// through its text.
+func isText(t *types.Type) bool {
+	switch t.OID {
+	case types.OIDText, types.OIDVarchar, types.OIDBPChar, types.OIDName:
+		return true
+	}
+	return false
+}
+
+// coerce converts an expression to a type; the caller knows that canCast allows it. Literals of
+// unknown type are read, parameters of unknown type get the type.
+func (b *binder) coerce(e expr.Expr, to *types.Type, how coercion, pos int) (expr.Expr, error) {
+	from := e.Type()
+	if from.OID == types.OIDUnknown {
+		var err error
+		switch x := e.(type) {
+		case *expr.Const:
+			e, err = b.parseLiteral(x, to)
+		case *expr.Param:
+			e, err = b.inferParam(x, to.WithMod(types.NoMod))
+		default:
+			e = &expr.Cast{T: to, Arg: e, Explicit: how == explicit, Pos: pos}
+		}
+		if err != nil {
+			return nil, err
+		}
+		from = e.Type()
+	}
+	if from.OID == to.OID {
+		if to.Mod == types.NoMod || to.Mod == from.Mod {
+			return e, nil
+		}
+		return b.applyMod(e, to, how, pos)
+	}
+	if c, ok := e.(*expr.Const); ok {
+		if folded := b.foldCast(c, to, how); folded != nil {
+			return folded, nil
+		}
+	}
+	return &expr.Cast{T: to, Arg: e, Explicit: how == explicit, Pos: pos}, nil
+}
+
+// applyMod enforces a length or precision. NULL needs no work.
+func (b *binder) applyMod(e expr.Expr, to *types.Type, how coercion, pos int) (expr.Expr, error) {
+	c, ok := e.(*expr.Const)
+	if ok && c.Value.Null {
+		return &expr.Const{T: to, Value: c.Value, Pos: c.Pos}, nil
+	}
+	if ok && to.Elem == nil {
+		format := types.DefaultFormat
+		if b.env.Runtime != nil {
+			format = b.env.Runtime.Format
+		}
+		// What does not fit is an error of running the statement, not of planning it.
+		if v, err := types.Cast(c.Value, c.T, to, how == explicit, &format); err == nil {
+			return &expr.Const{T: to, Value: v, Pos: c.Pos}, nil
+		}
+	}
+	return &expr.Cast{T: to, Arg: e, Explicit: how == explicit, Pos: pos}, nil
+}
+
+// foldCast converts a constant at once where the session has no say in it. What fails is left to
+// run time: a branch that is never taken may hold it.
+func (b *binder) foldCast(c *expr.Const, to *types.Type, how coercion) expr.Expr {
+	if !foldable(c.T) || !foldable(to) {
+		return nil
+	}
+	if c.Value.Null {
+		return &expr.Const{T: to, Value: types.Null, Pos: c.Pos}
+	}
+	format := types.DefaultFormat
+	v, err := types.Cast(c.Value, c.T, to, how == explicit, &format)
+	if err != nil {
+		return nil
+	}
+	return &expr.Const{T: to, Value: v, Pos: c.Pos}
+}
+
+func foldable(t *types.Type) bool {
+	switch t.OID {
+	case types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDFloat8, types.OIDNumeric, types.OIDBool,
+		types.OIDText, types.OIDVarchar, types.OIDBPChar:
+		return true
+	}
+	return false
+}
+
+// inferParam gives a parameter the type that its context asks for.
+func (b *binder) inferParam(p *expr.Param, t *types.Type) (expr.Expr, error) {
+	if t.OID == types.OIDUnknown {
+		return p, nil
+	}
+	have := &b.meta.Params[p.N-1]
+	if *have == nil {
+		*have = t
+	} else if (*have).OID != t.OID {
+		return nil, sqlerr.New(sqlerr.AmbiguousParameter, "inconsistent types deduced for parameter $%d", p.N).
+			WithDetail("%s versus %s", typeName(*have), typeName(t)).At(p.Pos)
+	}
+	return &expr.Param{T: *have, N: p.N, Pos: p.Pos}, nil
+}
+
+// castExpr binds an explicit cast.
+func (b *binder) castExpr(sc *scope, e *ast.Cast) (expr.Expr, error) {
+	t, err := b.resolveType(e.Type)
+	if err != nil {
+		return nil, err
+	}
+	var arg expr.Expr
+	if arr, ok := e.Operand.(*ast.Array); ok && t.Elem != nil {
+		if arg, err = b.array(sc, arr, t.Elem); err != nil {
+			return nil, err
+		}
+		return b.coerce(arg, t, explicit, int(e.Pos))
+	}
+	if arg, err = b.expr(sc, e.Operand); err != nil {
+		return nil, err
+	}
+	return b.castTo(arg, t, int(e.Pos))
+}
+
+func (b *binder) castTo(arg expr.Expr, t *types.Type, pos int) (expr.Expr, error) {
+	if !canCast(arg.Type(), t, explicit) {
+		return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", typeName(arg.Type()), typeName(t)).At(pos)
+	}
+	if c, ok := arg.(*expr.Const); ok && arg.Type().OID == types.OIDUnknown {
+		lit, err := b.parseLiteral(c, t)
+		if err != nil {
+			return nil, err
+		}
+		return b.coerce(lit, t, explicit, pos)
+	}
+	return b.coerce(arg, t, explicit, pos)
+}
+
+// coerceBool demands a boolean, as WHERE and AND do.
+func (b *binder) coerceBool(e expr.Expr, construct string, src ast.Expr) (expr.Expr, error) {
+	t := e.Type()
+	if t.OID == types.OIDBool {
+		return e, nil
+	}
+	if t.OID != types.OIDUnknown {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type boolean, not type %s", construct, typeName(t)).At(exprPos(src))
+	}
+	return b.coerce(e, types.TBool, implicit, exprPos(src))
+}
+
+// coerceSpecific demands a type that an assignment could convert to.
+func (b *binder) coerceSpecific(e expr.Expr, t *types.Type, construct string, src ast.Expr) (expr.Expr, error) {
+	if !canCast(e.Type(), t, assignment) {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type %s, not type %s",
+			construct, typeName(t), typeName(e.Type())).At(exprPos(src))
+	}
+	return b.coerce(e, t, assignment, exprPos(src))
+}
+
+// resolveType finds a type by its written name.
+func (b *binder) resolveType(n ast.TypeName) (*types.Type, error) { return ResolveType(n) }
+
+var intervalFields = map[string]int{
+	"year": types.IntervalYear, "month": types.IntervalMonth, "day": types.IntervalDay,
+	"hour": types.IntervalHour, "minute": types.IntervalMinute, "second": types.IntervalSecond,
+}
+
+var intervalOrder = []string{"year", "month", "day", "hour", "minute", "second"}
+
+// ResolveType finds a type by its written name: 42704 when there is none.
+func ResolveType(n ast.TypeName) (*types.Type, error) {
+	t, ok := types.ByName(n.Name)
+	if !ok || n.Schema != "" && n.Schema != "pg_catalog" {
+		name := n.Name
+		if n.Schema != "" {
+			name = n.Schema + "." + name
+		}
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", name).At(int(n.Pos))
+	}
+	mods := n.Mods
+	if n.Fields != "" {
+		mask, err := intervalMask(n)
+		if err != nil {
+			return nil, err
+		}
+		precision := -1
+		if len(n.Mods) > 0 {
+			precision = n.Mods[0]
+		}
+		mods = []int{mask, precision}
+	}
+	t, err := types.TypeWithMods(t, mods)
+	if err != nil {
+		return nil, at(err, int(n.Pos))
+	}
+	if n.ArrayDims > 0 {
+		a := types.ArrayOf(t)
+		if a == nil {
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", typeName(t)).At(int(n.Pos))
+		}
+		t = a
+	}
+	return t, nil
+}
+
+// intervalMask turns "day to second" into the bits of all fields between the two.
+func intervalMask(n ast.TypeName) (int, error) {
+	from, to, found := strings.Cut(strings.ToLower(n.Fields), " to ")
+	if !found {
+		to = from
+	}
+	mask, on := 0, false
+	for _, f := range intervalOrder {
+		on = on || f == from
+		if on {
+			mask |= intervalFields[f]
+		}
+		if f == to {
+			on = false
+		}
+	}
+	if mask == 0 {
+		return 0, sqlerr.New(sqlerr.SyntaxError, "invalid interval fields \"%s\"", n.Fields).At(int(n.Pos))
+	}
+	return mask, nil
+}

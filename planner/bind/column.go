@@ -1,0 +1,153 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table"
+)
+
+// columnRef resolves a name to a column of this query or of one around it.
+func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
+	if len(ref.Qualifier) == 0 {
+		return b.bareColumn(sc, ref)
+	}
+	t, hidden := findTable(sc, ref.Qualifier)
+	if t == nil {
+		return nil, missingTable(sc, ref.Qualifier, hidden, ref.Pos)
+	}
+	e, err := b.tableColumn(t, ref.Name, ref.Pos)
+	if e != nil || err != nil {
+		return e, err
+	}
+	return nil, withHint(sqlerr.New(sqlerr.UndefinedColumn, "column %s.%s does not exist",
+		t.alias, ref.Name).At(int(ref.Pos)), columnHint(sc, t.alias, ref.Name))
+}
+
+// bareColumn resolves a name without qualifier: a column of the nearest query that has one, else a
+// whole row of a table of that name.
+func (b *binder) bareColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
+	for s := sc; s != nil; s = s.outer {
+		e, err := b.localColumn(s, ref.Name, ref.Pos)
+		if e != nil || err != nil {
+			return e, err
+		}
+	}
+	if t, _ := findTable(sc, []string{ref.Name}); t != nil {
+		return b.wholeRow(t, ref.Pos), nil
+	}
+	return nil, withHint(sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", ref.Name).
+		At(int(ref.Pos)), columnHint(sc, "", ref.Name))
+}
+
+// localColumn looks for a bare name among one query's columns; nil, nil when there is none.
+func (b *binder) localColumn(sc *scope, name string, pos ast.Pos) (expr.Expr, error) {
+	found := -1
+	for i := range sc.cols {
+		if sc.cols[i].name != name {
+			continue
+		}
+		if found >= 0 {
+			return nil, ambiguousColumn(name, pos)
+		}
+		found = i
+	}
+	if found >= 0 {
+		return b.visibleRef(&sc.cols[found], pos), nil
+	}
+	return nil, nil
+}
+
+func ambiguousColumn(name string, pos ast.Pos) error {
+	return sqlerr.New(sqlerr.AmbiguousColumn, "column reference \"%s\" is ambiguous", name).At(int(pos))
+}
+
+// tableColumn looks for a column of one FROM entry; nil, nil when there is none.
+func (b *binder) tableColumn(t *fromTable, name string, pos ast.Pos) (expr.Expr, error) {
+	var found *visible
+	for i := range t.cols {
+		if t.cols[i].name == name {
+			if found != nil {
+				return nil, ambiguousColumn(name, pos)
+			}
+			found = &t.cols[i]
+		}
+	}
+	if found == nil {
+		return nil, nil
+	}
+	return b.visibleRef(found, pos), nil
+}
+
+func (b *binder) visibleRef(v *visible, pos ast.Pos) expr.Expr {
+	if v.e != nil {
+		return v.e
+	}
+	return b.ref(v.id, pos)
+}
+
+// wholeRow is `t` used as a value.
+func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
+	row := &expr.RowExpr{Elems: make([]expr.Expr, len(t.cols))}
+	for i := range t.cols {
+		row.Elems[i] = b.visibleRef(&t.cols[i], pos)
+	}
+	return row
+}
+
+// findTable finds the FROM entry of a qualifier, in the nearest query that has one. hidden is an
+// entry that would match but cannot be referenced.
+func findTable(sc *scope, qualifier []string) (t, hidden *fromTable) {
+	for s := sc; s != nil; s = s.outer {
+		for _, t := range s.tables {
+			if t.matches(qualifier) {
+				return t, nil
+			}
+		}
+		for _, t := range s.hidden {
+			if hidden == nil && t.matches(qualifier) {
+				hidden = t
+			}
+		}
+	}
+	return nil, hidden
+}
+
+func (t *fromTable) matches(qualifier []string) bool {
+	n := len(qualifier)
+	if t.alias != qualifier[n-1] {
+		return false
+	}
+	return n == 1 || !t.aliased && t.desc != nil && t.schema == qualifier[n-2]
+}
+
+// missingTable is the error for a qualifier that names nothing in sight.
+func missingTable(sc *scope, qualifier []string, hidden *fromTable, pos ast.Pos) error {
+	name := qualifier[len(qualifier)-1]
+	invalid := sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table \"%s\"", name).At(int(pos))
+	if hidden != nil {
+		return invalid.WithHint("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", name)
+	}
+	for s := sc; s != nil; s = s.outer {
+		for _, t := range s.tables {
+			if t.desc != nil && t.aliased && t.desc.Name == name && t.alias != name {
+				return invalid.WithHint("Perhaps you meant to reference the table alias \"%s\".", t.alias)
+			}
+		}
+	}
+	return sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table \"%s\"", strings.Join(qualifier[max(0, len(qualifier)-1):], ".")).At(int(pos))
+}
+
+// relationColumns are the visible columns of a scan, whose IDs go from first on.
+func relationColumns(d *table.Desc, first int) []visible {
+	cols := make([]visible, 0, len(d.Columns))
+	for i := range d.Columns {
+		v := visible{name: d.Columns[i].Name, id: first + i}
+		if !d.Columns[i].Hidden {
+			cols = append(cols, v)
+		}
+	}
+	return cols
+}

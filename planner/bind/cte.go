@@ -1,0 +1,257 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// withFrame is one WITH clause; outer is that of a query around.
+type withFrame struct {
+	outer *withFrame
+	ctes  []*cteEntry
+}
+
+// cteEntry is a WITH query as names see it.
+type cteEntry struct {
+	name string
+	def  *ast.CTE
+	cte  *logical.CTE
+	cols []visible // names, and the IDs inside of cte.Query
+	// outer is set for a query that refers to columns around it: every reference binds it anew.
+	outer *scope
+	// state of a recursive query while its terms are bound
+	state recursion
+	work  int // references to the working table
+	level int
+}
+
+type recursion uint8
+
+const (
+	finished recursion = iota
+	inFirstTerm
+	inRecursiveTerm
+)
+
+func (f *withFrame) find(name string) *cteEntry {
+	for ; f != nil; f = f.outer {
+		for i := len(f.ctes) - 1; i >= 0; i-- {
+			if f.ctes[i].name == name {
+				return f.ctes[i]
+			}
+		}
+	}
+	return nil
+}
+
+// with binds the queries of a WITH clause; they see those before them.
+func (b *binder) with(sc *scope, w *ast.With) error {
+	sc.with = &withFrame{outer: sc.with}
+	for i := range w.CTEs {
+		def := &w.CTEs[i]
+		for _, o := range sc.with.ctes {
+			if o.name == def.Name {
+				return sqlerr.New(sqlerr.DuplicateAlias, "WITH query name \"%s\" specified more than once", def.Name).At(int(def.Pos))
+			}
+		}
+		entry, err := b.bindCTE(sc, def, w.Recursive)
+		if err != nil {
+			return err
+		}
+		sc.with.ctes = append(sc.with.ctes, entry)
+	}
+	return nil
+}
+
+func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) (*cteEntry, error) {
+	outer := &scope{outer: sc.outer, with: sc.with, sel: &selectState{level: -1}}
+	if sc.outer != nil {
+		outer.sel = sc.outer.sel
+	}
+	entry := &cteEntry{name: def.Name, def: def, level: sc.level(),
+		cte: &logical.CTE{Name: def.Name, Materialized: def.Materialized}}
+	sel, isSelect := def.Statement.(*ast.Select)
+	if recursive && isSelect && mentions(sel, def.Name) {
+		err := b.recursive(outer, entry, sel)
+		b.addCTE(entry)
+		return entry, err
+	}
+	if !isSelect && sc.outer != nil {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"WITH clause containing a data-modifying statement must be at the top level").At(int(def.Pos))
+	}
+	q, err := b.cteStatement(def, outer)
+	if err != nil {
+		return nil, err
+	}
+	entry.cte.Query, entry.cte.Modifies = q, !isSelect
+	if err := b.nameCTE(entry, q); err != nil {
+		return nil, err
+	}
+	if isSelect && sc.outer != nil && !logical.FreeCols(q.Node).Empty() {
+		entry.outer = outer
+		return entry, nil
+	}
+	b.addCTE(entry)
+	return entry, nil
+}
+
+// addCTE numbers a query after those that it is made of.
+func (b *binder) addCTE(entry *cteEntry) {
+	entry.cte.ID = len(b.meta.CTEs)
+	b.meta.CTEs = append(b.meta.CTEs, entry.cte)
+}
+
+func (b *binder) cteStatement(def *ast.CTE, outer *scope) (*logical.Query, error) {
+	if s, ok := def.Statement.(*ast.Select); ok {
+		return b.query(s, outer, false)
+	}
+	return b.statement(def.Statement, outer)
+}
+
+// nameCTE applies the column list of a WITH query.
+func (b *binder) nameCTE(entry *cteEntry, q *logical.Query) error {
+	if len(entry.def.Columns) > len(q.Cols) {
+		return sqlerr.New(sqlerr.InvalidColumnReference, "WITH query \"%s\" has %d columns available but %d columns specified",
+			entry.name, len(q.Cols), len(entry.def.Columns)).At(int(entry.def.Pos))
+	}
+	entry.cols = entry.cols[:0]
+	for i, c := range q.Cols {
+		name := c.Name
+		if i < len(entry.def.Columns) {
+			name = entry.def.Columns[i]
+		}
+		entry.cols = append(entry.cols, visible{name: name, id: c.ID})
+	}
+	return nil
+}
+
+// recursive binds WITH RECURSIVE x AS (first UNION [ALL] term that reads x).
+func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error {
+	def := entry.def
+	u, ok := sel.Body.(*ast.SetOp)
+	if !ok || u.Op != "union" {
+		return sqlerr.New(sqlerr.InvalidRecursion,
+			"recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", def.Name).At(int(def.Pos))
+	}
+	if len(sel.OrderBy) > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "ORDER BY in a recursive query is not implemented").At(exprPos(sel.OrderBy[0].Expr))
+	}
+	if sel.Limit != nil || sel.Offset != nil {
+		what, e := "LIMIT", sel.Limit
+		if e == nil {
+			what, e = "OFFSET", sel.Offset
+		}
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented", what).At(exprPos(e))
+	}
+	sc := outer.inner()
+	sc.with = &withFrame{outer: outer.with, ctes: []*cteEntry{entry}}
+	if sel.With != nil {
+		if err := b.with(sc, sel.With); err != nil {
+			return err
+		}
+	}
+	entry.state = inFirstTerm
+	first, err := b.body(sc.sibling(), u.Left, false)
+	if err != nil {
+		return err
+	}
+	if err := b.nameCTE(entry, first); err != nil {
+		return err
+	}
+	entry.cte.Query, entry.cte.UnionAll = first, u.All
+	entry.state = inRecursiveTerm
+	second, err := b.body(sc.sibling(), u.Right, true)
+	if err != nil {
+		return err
+	}
+	entry.state = finished
+	if entry.work > 1 {
+		return sqlerr.New(sqlerr.InvalidRecursion, "recursive reference to query \"%s\" must not appear more than once", def.Name).At(int(def.Pos))
+	}
+	if len(first.Cols) != len(second.Cols) {
+		return sqlerr.New(sqlerr.SyntaxError, "each UNION query must have the same number of columns").At(bodyPos(u.Right))
+	}
+	if err := b.recursiveTypes(entry, first, second, u); err != nil {
+		return err
+	}
+	entry.cte.Recursive = second
+	if !logical.FreeCols(first.Node).Empty() || !logical.FreeCols(second.Node).Empty() {
+		return sqlerr.Unsupported(int(def.Pos), "a recursive query that refers to an outer query")
+	}
+	return nil
+}
+
+// recursiveTypes demands that the first term has the types of the whole.
+func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u *ast.SetOp) error {
+	for i := range first.Cols {
+		ft, st := b.meta.Cols[first.Cols[i].ID].Type, b.meta.Cols[second.Cols[i].ID].Type
+		t, offender, err := builtin.CommonTypeFor("UNION", []*types.Type{ft, st})
+		if err != nil {
+			body := u.Left
+			if offender == 1 {
+				body = u.Right
+			}
+			return at(err, outputPos(body, i))
+		}
+		if t.OID != ft.OID {
+			return withHint(sqlerr.New(sqlerr.DatatypeMismatch,
+				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
+				entry.name, i+1, types.FormatType(ft.OID, ft.Mod), types.FormatType(t.OID, t.Mod)).At(outputPos(u.Left, i)),
+				"Cast the output of the non-recursive term to the correct type.")
+		}
+		if err := b.coerceOutput(second, i, ft, implicit, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cteRef reads a WITH query.
+func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) (*fromItem, error) {
+	alias := ref.Name.Name
+	if ref.Alias != "" {
+		alias = ref.Alias
+	}
+	switch {
+	case entry.state == inFirstTerm:
+		return nil, sqlerr.New(sqlerr.InvalidRecursion,
+			"recursive reference to query \"%s\" must not appear within its non-recursive term", entry.name).At(int(ref.Name.Pos))
+	case entry.outer != nil:
+		q, err := b.cteStatement(entry.def, entry.outer)
+		if err != nil {
+			return nil, err
+		}
+		for i := range q.Cols {
+			q.Cols[i].Name = entry.cols[i].name
+		}
+		return b.derived(sc, q, alias, ref.Columns)
+	case entry.cte.Modifies && len(entry.cols) == 0:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WITH query \"%s\" does not have a RETURNING clause", entry.name).At(int(ref.Name.Pos))
+	}
+	node := &logical.CTERef{CTE: entry.cte, Alias: alias}
+	if entry.state == inRecursiveTerm {
+		node.WorkTable = true
+		entry.work++
+	} else {
+		entry.cte.Refs++
+	}
+	t := &fromTable{alias: alias, aliased: true}
+	for _, c := range entry.cols {
+		col := b.meta.Cols[c.id]
+		col.Name, col.Level = c.name, sc.level()
+		if entry.cte.Recursive != nil || node.WorkTable {
+			col.NotNull = false
+		}
+		id := b.meta.Add(col)
+		node.Cols = append(node.Cols, id)
+		t.cols = append(t.cols, visible{name: c.name, id: id})
+	}
+	if err := b.renameColumns(t, ref.Columns); err != nil {
+		return nil, err
+	}
+	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}, nil
+}

@@ -1,0 +1,148 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// maxExprDepth bounds the nesting of expressions, and so the stack.
+const maxExprDepth = 5000
+
+// expr binds any scalar expression.
+func (b *binder) expr(sc *scope, e ast.Expr) (expr.Expr, error) {
+	switch e := e.(type) {
+	case *ast.Literal:
+		return b.literal(e)
+	case *ast.ColumnRef:
+		return b.columnRef(sc, e)
+	case *ast.Param:
+		return b.param(e)
+	}
+	b.exprDepth++
+	defer func() { b.exprDepth-- }()
+	if b.exprDepth > maxExprDepth {
+		return nil, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").At(int(e.At()))
+	}
+	return b.compound(sc, e)
+}
+
+func (b *binder) compound(sc *scope, e ast.Expr) (expr.Expr, error) {
+	switch e := e.(type) {
+	case *ast.Binary:
+		return b.binaryExpr(sc, e)
+	case *ast.Unary:
+		return b.unaryExpr(sc, e)
+	case *ast.FuncCall:
+		return b.funcCall(sc, e)
+	case *ast.Cast:
+		return b.castExpr(sc, e)
+	case *ast.IsTest:
+		return b.isTest(sc, e)
+	case *ast.IsDistinct:
+		return b.isDistinct(sc, e)
+	case *ast.Like:
+		return b.like(sc, e)
+	case *ast.Between:
+		return b.between(sc, e)
+	case *ast.InList:
+		return b.inList(sc, e)
+	case *ast.InSubquery:
+		return b.inSubquery(sc, e)
+	case *ast.Quantified:
+		return b.quantified(sc, e)
+	case *ast.Exists:
+		return b.exists(sc, e)
+	case *ast.Subquery:
+		return b.scalarSubquery(sc, e)
+	case *ast.ArraySubquery:
+		return b.arraySubquery(sc, e)
+	case *ast.Case:
+		return b.caseExpr(sc, e)
+	case *ast.Array:
+		return b.array(sc, e, nil)
+	case *ast.Row:
+		return b.row(sc, e)
+	case *ast.Subscript:
+		return b.subscript(sc, e)
+	case *ast.Collate:
+		return b.collate(sc, e)
+	case *ast.FieldSelect:
+		return nil, sqlerr.Unsupported(int(e.Pos), "selection of a field of a composite value")
+	case *ast.Default:
+		return nil, sqlerr.New(sqlerr.SyntaxError, "DEFAULT is not allowed in this context").At(int(e.Pos))
+	case *ast.Star:
+		return nil, sqlerr.New(sqlerr.SyntaxError, "row expansion via \"*\" is not supported here").At(int(e.Pos))
+	}
+	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected expression %T", e)
+}
+
+// exprs binds a list.
+func (b *binder) exprs(sc *scope, es []ast.Expr) ([]expr.Expr, error) {
+	if len(es) == 0 {
+		return nil, nil
+	}
+	out := make([]expr.Expr, len(es))
+	for i, e := range es {
+		bound, err := b.expr(sc, e)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = bound
+	}
+	return out, nil
+}
+
+func typesOf(es []expr.Expr) []*types.Type {
+	ts := make([]*types.Type, len(es))
+	for i, e := range es {
+		ts[i] = e.Type()
+	}
+	return ts
+}
+
+// param binds $N. Its type is the declared or inferred one, else unknown until a context decides.
+func (b *binder) param(e *ast.Param) (expr.Expr, error) {
+	if e.N < 1 || e.N > 65535 {
+		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", e.N).At(int(e.Pos))
+	}
+	for len(b.meta.Params) < e.N {
+		b.meta.Params = append(b.meta.Params, nil)
+	}
+	t := b.meta.Params[e.N-1]
+	if t == nil {
+		t = types.TUnknown
+	}
+	return &expr.Param{T: t, N: e.N, Pos: int(e.Pos)}, nil
+}
+
+// collate accepts the one collation that there is, under its names.
+func (b *binder) collate(sc *scope, e *ast.Collate) (expr.Expr, error) {
+	arg, err := b.expr(sc, e.Operand)
+	if err != nil {
+		return nil, err
+	}
+	if arg, err = b.resolveUnknown(arg); err != nil {
+		return nil, err
+	}
+	if t := arg.Type(); t.Family != types.String || t.OID == types.OIDJSON {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", typeName(t)).At(int(e.Pos))
+	}
+	switch e.Collation.Name {
+	case "C", "POSIX", "default", "ucs_basic":
+		return arg, nil
+	}
+	return nil, sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name).At(int(e.Pos))
+}
+
+// typeName is a type's name in messages.
+func typeName(t *types.Type) string { return types.FormatType(t.OID, types.NoMod) }
+
+// at adds a position to an error that has none.
+func at(err error, pos int) error {
+	if e, ok := err.(*sqlerr.Error); ok {
+		return e.At(pos)
+	}
+	return err
+}

@@ -1,0 +1,261 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// fromItem is a bound entry of FROM, or a join of such: its rows and the names that it brings.
+type fromItem struct {
+	node   logical.Node
+	tables []*fromTable
+	cols   []visible
+}
+
+// from binds the comma list into one node and puts all names in sight.
+func (b *binder) from(sc *scope, list []ast.TableExpr) (logical.Node, error) {
+	var node logical.Node
+	for _, te := range list {
+		it, err := b.tableExpr(sc, te)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkAliases(sc.tables, it.tables, te); err != nil {
+			return nil, err
+		}
+		sc.add(it)
+		if node == nil {
+			node = it.node
+		} else {
+			node = b.join(physical.Inner, node, it.node, nil)
+		}
+	}
+	if node == nil {
+		node = &logical.Values{Rows: [][]expr.Expr{{}}}
+	}
+	return node, nil
+}
+
+// join makes a join node; it is lateral when the right side refers to columns of the left.
+func (b *binder) join(kind physical.JoinKind, left, right logical.Node, on []expr.Expr) *logical.Join {
+	b.meta.Joins++
+	return &logical.Join{Kind: kind, Left: left, Right: right, On: on, Lateral: isLateral(left, right)}
+}
+
+func isLateral(left, right logical.Node) bool {
+	switch right.(type) {
+	case *logical.Scan, *logical.CTERef:
+		return false
+	}
+	return logical.FreeCols(right).Intersects(logical.SetOf(left.Columns()))
+}
+
+// checkAliases reports a table name that two FROM entries of one query share.
+func checkAliases(have, more []*fromTable, te ast.TableExpr) error {
+	for _, t := range more {
+		for _, o := range have {
+			if t.alias != o.alias || t.alias == "" {
+				continue
+			}
+			if !t.aliased && !o.aliased && t.desc != nil && o.desc != nil && t.desc.ID != o.desc.ID {
+				continue // same name in two schemas: told apart by qualifying
+			}
+			return sqlerr.New(sqlerr.DuplicateAlias, "table name \"%s\" specified more than once", t.alias)
+		}
+	}
+	return nil
+}
+
+func (b *binder) tableExpr(sc *scope, te ast.TableExpr) (*fromItem, error) {
+	switch te := te.(type) {
+	case *ast.TableRef:
+		return b.tableRef(sc, te)
+	case *ast.SubqueryRef:
+		return b.subqueryRef(sc, te)
+	case *ast.FuncRef:
+		return b.funcRef(sc, te)
+	case *ast.Join:
+		if err := b.enter(te.Pos); err != nil {
+			return nil, err
+		}
+		defer b.leave()
+		return b.joinExpr(sc, te)
+	}
+	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected FROM entry %T", te)
+}
+
+// tableRef is a WITH query, a view, or a relation.
+func (b *binder) tableRef(sc *scope, ref *ast.TableRef) (*fromItem, error) {
+	if ref.Sample != nil {
+		return nil, sqlerr.Unsupported(int(ref.Sample.Pos), "TABLESAMPLE")
+	}
+	if ref.Name.Schema == "" {
+		if cte := sc.with.find(ref.Name.Name); cte != nil {
+			return b.cteRef(sc, ref, cte)
+		}
+	}
+	d, err := b.relation(ref.Name)
+	if err != nil {
+		return nil, err
+	}
+	switch d.Kind {
+	case table.KindView:
+		return b.viewRef(sc, ref, d)
+	case table.KindSequence:
+		return b.sequenceRef(sc, ref, d)
+	}
+	return b.scan(sc, d, ref.Alias, ref.Columns, ref.Name.Pos)
+}
+
+// scan reads a table. Its columns get IDs in a row.
+func (b *binder) scan(sc *scope, d *table.Desc, alias string, columns []ast.Ident, pos ast.Pos) (*fromItem, error) {
+	t := &fromTable{alias: d.Name, schema: d.Schema, desc: d, aliased: alias != ""}
+	if alias != "" {
+		t.alias = alias
+	}
+	node := b.newScan(d, alias, sc.level())
+	t.first = node.First
+	t.cols = relationColumns(d, node.First)
+	if err := b.renameColumns(t, columns); err != nil {
+		return nil, err
+	}
+	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}, nil
+}
+
+func (b *binder) newScan(d *table.Desc, alias string, level int) *logical.Scan {
+	first := b.newRow(d, level)
+	out := make([]logical.ColID, len(d.Columns))
+	for i := range out {
+		out[i] = first + i
+	}
+	return &logical.Scan{Desc: d, Alias: alias, First: first, Out: out}
+}
+
+// newRow makes IDs for all columns of a relation and returns the first.
+func (b *binder) newRow(d *table.Desc, level int) logical.ColID {
+	first := len(b.meta.Cols)
+	attr := 0
+	for i := range d.Columns {
+		c := &d.Columns[i]
+		col := logical.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Level: level}
+		if !c.Hidden {
+			attr++
+			col.Table, col.Attr = d.ID, int(c.ID)
+		}
+		b.meta.Add(col)
+	}
+	return first
+}
+
+// renameColumns applies an alias column list: `t AS x (a, b)`.
+func (b *binder) renameColumns(t *fromTable, columns []ast.Ident) error {
+	if len(columns) > len(t.cols) {
+		return sqlerr.New(sqlerr.InvalidColumnReference, "table \"%s\" has %d columns available but %d columns specified",
+			t.alias, len(t.cols), len(columns))
+	}
+	for i, c := range columns {
+		t.cols[i].name = c.Name
+	}
+	return nil
+}
+
+// derived makes the FROM item of a query's result under an alias.
+func (b *binder) derived(sc *scope, q *logical.Query, alias string, columns []ast.Ident) (*fromItem, error) {
+	t := &fromTable{alias: alias, aliased: true, cols: make([]visible, len(q.Cols))}
+	for i, c := range q.Cols {
+		t.cols[i] = visible{name: c.Name, id: c.ID}
+		b.meta.Cols[c.ID].Level = sc.level()
+	}
+	if err := b.renameColumns(t, columns); err != nil {
+		return nil, err
+	}
+	return &fromItem{node: q.Node, tables: []*fromTable{t}, cols: t.cols}, nil
+}
+
+func (b *binder) subqueryRef(sc *scope, ref *ast.SubqueryRef) (*fromItem, error) {
+	q, err := b.query(ref.Query, b.fromOuter(sc, ref.Lateral), false)
+	if err != nil {
+		return nil, err
+	}
+	if ref.Alias == "" {
+		return nil, withHint(sqlerr.New(sqlerr.SyntaxError, "subquery in FROM must have an alias").At(int(ref.Pos)),
+			"For example, FROM (SELECT ...) [AS] foo.")
+	}
+	return b.derived(sc, q, ref.Alias, ref.Columns)
+}
+
+// fromOuter is the outer scope of a subquery in FROM: with LATERAL the entries before it are in
+// sight, otherwise they are only remembered for error messages.
+func (b *binder) fromOuter(sc *scope, lateral bool) *scope {
+	if lateral {
+		return sc
+	}
+	return &scope{outer: sc.outer, hidden: sc.tables, with: sc.with, sel: sc.sel}
+}
+
+// typed is a column of a FROM function with its type.
+type typedColumn struct {
+	name string
+	t    *types.Type
+}
+
+// funcRef is a function in FROM: set-returning, or a scalar one that gives one row.
+func (b *binder) funcRef(sc *scope, ref *ast.FuncRef) (*fromItem, error) {
+	saved := sc.sel.clause
+	sc.sel.clause = clauseFrom
+	call, err := b.tableFunction(sc, ref.Call)
+	sc.sel.clause = saved
+	if err != nil {
+		return nil, err
+	}
+	name := ref.Call.Name.Name
+	alias := name
+	if ref.Alias != "" {
+		alias = ref.Alias
+	}
+	cols, err := b.functionColumns(ref, call, name)
+	if err != nil {
+		return nil, err
+	}
+	node := &logical.FuncScan{Func: call.fn, Args: call.args, Scalar: call.scalar, Ordinality: ref.Ordinality, Alias: alias}
+	t := &fromTable{alias: alias, aliased: true}
+	for _, c := range cols {
+		id := b.newColumn(c.name, c.t, sc.level())
+		node.Cols = append(node.Cols, id)
+		t.cols = append(t.cols, visible{name: c.name, id: id})
+	}
+	if err := b.renameColumns(t, ref.Columns); err != nil {
+		return nil, err
+	}
+	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}, nil
+}
+
+// functionColumns names and types the columns. A function of one unnamed column gives it the
+// alias's name.
+func (b *binder) functionColumns(ref *ast.FuncRef, call *setCall, name string) ([]typedColumn, error) {
+	var cols []typedColumn
+	switch {
+	case call.fn == nil || len(call.fn.Columns) == 0:
+		cols = []typedColumn{{name: name, t: call.t}}
+	default:
+		for _, c := range call.fn.Columns {
+			cols = append(cols, typedColumn{name: c.Name, t: call.columnType(c)})
+		}
+	}
+	if len(cols) == 1 && cols[0].name == name && ref.Alias != "" {
+		cols[0].name = ref.Alias
+	}
+	if ref.ColumnDefs != nil {
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"a column definition list is only allowed for functions returning \"record\"").At(int(ref.ColumnDefs[0].Name.Pos))
+	}
+	if ref.Ordinality {
+		cols = append(cols, typedColumn{name: "ordinality", t: types.TInt8})
+	}
+	return cols, nil
+}

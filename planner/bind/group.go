@@ -1,0 +1,450 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// maxGroupingSets bounds what CUBE and products of grouping sets may expand to, as in PostgreSQL.
+const maxGroupingSets = 4096
+
+// groupBy is a bound GROUP BY: its distinct expressions, and with grouping sets which of them each
+// set has.
+type groupBy struct {
+	exprs []expr.Expr
+	sets  [][]int
+	given bool
+}
+
+// groupingCall is a call of grouping(), whose value depends on the set that made a row.
+type groupingCall struct {
+	id   logical.ColID
+	args []expr.Expr
+	pos  int
+}
+
+func (s *selecting) bindGroupBy() error {
+	items := s.core.GroupBy
+	if len(items) == 0 {
+		return nil
+	}
+	s.group.given = true
+	s.sc.sel.clause = clauseGroupBy
+	withSets := false
+	for _, it := range items {
+		withSets = withSets || it.Kind != ""
+	}
+	sets := [][]int{nil}
+	for _, it := range items {
+		next, err := s.groupItem(it)
+		if err != nil {
+			return err
+		}
+		if len(sets)*len(next) > maxGroupingSets {
+			return sqlerr.New(sqlerr.StatementTooComplex, "too many grouping sets present (maximum %d)", maxGroupingSets).At(int(it.Pos))
+		}
+		var product [][]int
+		for _, left := range sets {
+			for _, right := range next {
+				product = append(product, append(append([]int(nil), left...), right...))
+			}
+		}
+		sets = product
+	}
+	if withSets {
+		s.group.sets = sets
+		for i, set := range sets {
+			s.group.sets[i] = unique(set)
+		}
+	}
+	return nil
+}
+
+func unique(set []int) []int {
+	out := make([]int, 0, len(set))
+	for _, k := range set {
+		dup := false
+		for _, o := range out {
+			dup = dup || o == k
+		}
+		if !dup {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// groupItem gives the grouping sets that an item stands for, as indexes of group expressions.
+func (s *selecting) groupItem(it ast.GroupItem) ([][]int, error) {
+	if it.Kind == "" {
+		k, err := s.groupExpr(it.Expr)
+		return [][]int{k}, err
+	}
+	var parts [][]int
+	for _, set := range it.Sets {
+		var part []int
+		for _, e := range set {
+			k, err := s.groupExpr(e)
+			if err != nil {
+				return nil, err
+			}
+			part = append(part, k...)
+		}
+		parts = append(parts, part)
+	}
+	switch it.Kind {
+	case "rollup":
+		return rollup(parts), nil
+	case "cube":
+		return cube(parts, it.Pos)
+	}
+	return parts, nil
+}
+
+func rollup(parts [][]int) [][]int {
+	var sets [][]int
+	for n := len(parts); n >= 0; n-- {
+		var set []int
+		for _, p := range parts[:n] {
+			set = append(set, p...)
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+func cube(parts [][]int, pos ast.Pos) ([][]int, error) {
+	if len(parts) > 12 {
+		return nil, sqlerr.New(sqlerr.TooManyColumns, "CUBE is limited to 12 elements").At(int(pos))
+	}
+	var sets [][]int
+	for mask := 1<<len(parts) - 1; mask >= 0; mask-- {
+		var set []int
+		for i, p := range parts {
+			if mask&(1<<(len(parts)-1-i)) != 0 {
+				set = append(set, p...)
+			}
+		}
+		sets = append(sets, set)
+	}
+	return sets, nil
+}
+
+// groupExpr resolves an item: a column in FROM first, then a result column's name or position, then
+// an expression. A parenthesised list is several items.
+func (s *selecting) groupExpr(e ast.Expr) ([]int, error) {
+	if row, ok := e.(*ast.Row); ok {
+		var all []int
+		for _, el := range row.Elements {
+			k, err := s.groupExpr(el)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, k...)
+		}
+		return all, nil
+	}
+	bound, err := s.groupBound(e)
+	if err != nil {
+		return nil, err
+	}
+	if bound, err = s.b.resolveUnknown(bound); err != nil {
+		return nil, err
+	}
+	for i, have := range s.group.exprs {
+		if logical.Equal(have, bound) {
+			return []int{i}, nil
+		}
+	}
+	s.group.exprs = append(s.group.exprs, bound)
+	return []int{len(s.group.exprs) - 1}, nil
+}
+
+func (s *selecting) groupBound(e ast.Expr) (expr.Expr, error) {
+	n, ok, err := ordinal(e, len(s.core.Items)+len(s.targets), clauseGroupBy)
+	if err != nil {
+		return nil, err
+	}
+	if ref, isRef := e.(*ast.ColumnRef); !ok && isRef && len(ref.Qualifier) == 0 {
+		col, err := s.b.localColumn(s.sc, ref.Name, ref.Pos)
+		if col != nil || err != nil {
+			return col, err
+		}
+		if n, err = s.namedTarget(ref, clauseGroupBy); err != nil {
+			return nil, err
+		}
+		ok = n >= 0
+	}
+	if !ok {
+		return s.b.expr(s.sc, e)
+	}
+	if n >= len(s.targets) || s.targets[n].junk {
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "GROUP BY position %d is not in select list", n+1).At(int(e.At()))
+	}
+	t := &s.targets[n]
+	if t.e, err = s.b.resolveUnknown(t.e); err != nil {
+		return nil, err
+	}
+	return t.e, s.noCalls(t.e, e.At())
+}
+
+// noCalls refuses an aggregate that GROUP BY took from the select list.
+func (s *selecting) noCalls(e expr.Expr, pos ast.Pos) error {
+	sel := s.sc.sel
+	var err error
+	expr.Walk(e, func(x expr.Expr) bool {
+		c, ok := x.(*expr.Col)
+		if !ok || !sel.made.Has(c.Index) || err != nil {
+			return err == nil
+		}
+		for _, a := range sel.aggs {
+			if a.ID == c.Index {
+				err = sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in GROUP BY").At(a.pos)
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// buildGroups adds the Aggregate and HAVING, and rewrites everything above to speak of groups.
+func (s *selecting) buildGroups() error {
+	sel := s.sc.sel
+	if len(sel.aggs) == 0 && !s.group.given && s.having == nil && len(sel.groupings) == 0 {
+		return nil
+	}
+	s.setsBelow()
+	g := &grouper{s: s, level: s.sc.level(), node: &logical.Aggregate{Child: s.node, Sets: s.group.sets}}
+	below := logical.SetOf(s.node.Columns())
+	for _, e := range s.group.exprs {
+		id := 0
+		if c, ok := e.(*expr.Col); ok && below.Has(c.Index) && s.group.sets == nil {
+			id = c.Index
+		} else {
+			id = s.b.newColumn(keyName(e), e.Type(), g.level)
+		}
+		g.node.Keys = append(g.node.Keys, logical.Item{ID: id, Expr: e})
+	}
+	if err := g.rewriteAll(); err != nil {
+		return err
+	}
+	for _, a := range sel.aggs {
+		g.node.Aggs = append(g.node.Aggs, a.AggItem)
+	}
+	s.node = g.node
+	if len(s.having) > 0 {
+		s.node = &logical.Filter{Child: s.node, Conds: s.having}
+	}
+	return nil
+}
+
+// setsBelow evaluates set-returning calls before grouping when a group expression needs them.
+func (s *selecting) setsBelow() {
+	var cols, sets logical.ColSet
+	for _, e := range s.group.exprs {
+		logical.ExprCols(e, &cols)
+	}
+	for _, it := range s.sc.sel.sets {
+		sets.Add(it.ID)
+	}
+	if !cols.Intersects(sets) {
+		return
+	}
+	s.buildSets()
+	sets.Each(s.sc.sel.made.Remove)
+	s.sc.sel.sets = nil
+}
+
+func keyName(e expr.Expr) string {
+	if c, ok := e.(*expr.Col); ok {
+		return c.Name
+	}
+	return ""
+}
+
+// grouper rewrites expressions above an Aggregate: what equals a group expression becomes its
+// column; any other column of FROM is an error.
+type grouper struct {
+	s     *selecting
+	level int
+	node  *logical.Aggregate
+	inner int // subqueries that surround the expression
+	err   error
+}
+
+func (g *grouper) rewriteAll() error {
+	s := g.s
+	for i := range s.targets {
+		s.targets[i].e = g.rewrite(s.targets[i].e)
+	}
+	for i := range s.having {
+		s.having[i] = g.rewrite(s.having[i])
+	}
+	for i := range s.sc.sel.sets {
+		args := s.sc.sel.sets[i].Args
+		for k := range args {
+			args[k] = g.rewrite(args[k])
+		}
+	}
+	if g.err != nil {
+		return g.err
+	}
+	return g.groupings()
+}
+
+func (g *grouper) rewrite(e expr.Expr) expr.Expr {
+	if g.err != nil {
+		return e
+	}
+	if _, isConst := e.(*expr.Const); isConst {
+		return e
+	}
+	for _, k := range g.node.Keys {
+		if logical.Equal(k.Expr, e) {
+			return g.s.b.ref(k.ID, 0)
+		}
+	}
+	switch e := e.(type) {
+	case *expr.Col:
+		return g.column(e)
+	case *expr.Subquery:
+		out := expr.Children(e, g.rewrite)
+		if q, ok := e.Plan.(*logical.Query); ok {
+			g.inner++
+			g.plan(q.Node)
+			g.inner--
+		}
+		return out
+	}
+	return expr.Children(e, g.rewrite)
+}
+
+// plan rewrites the expressions of a subquery, which may refer to groups of this query.
+func (g *grouper) plan(n logical.Node) {
+	logical.EachExpr(n, func(e *expr.Expr) { *e = g.rewrite(*e) })
+	logical.EachInput(n, func(c *logical.Node) { g.plan(*c) })
+}
+
+func (g *grouper) column(c *expr.Col) expr.Expr {
+	info := &g.s.b.meta.Cols[c.Index]
+	if info.Level != g.level || g.s.sc.sel.made.Has(c.Index) || !g.fromColumn(c.Index) {
+		return c
+	}
+	t := g.tableOf(c.Index)
+	if t != nil && g.s.group.sets == nil && g.determined(t) {
+		g.node.Keys = append(g.node.Keys, logical.Item{ID: c.Index, Expr: c})
+		return c
+	}
+	name := info.Name
+	if v := g.visibleName(t, c.Index); v != "" {
+		name = v
+	}
+	if t != nil {
+		name = t.alias + "." + name
+	}
+	if g.inner > 0 {
+		g.err = sqlerr.New(sqlerr.GroupingError, "subquery uses ungrouped column \"%s\" from outer query", name).At(c.Pos)
+	} else {
+		g.err = sqlerr.New(sqlerr.GroupingError,
+			"column \"%s\" must appear in the GROUP BY clause or be used in an aggregate function", name).At(c.Pos)
+	}
+	return c
+}
+
+// fromColumn says whether FROM of this query makes the column.
+func (g *grouper) fromColumn(id logical.ColID) bool {
+	for _, c := range g.node.Child.Columns() {
+		if c == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *grouper) tableOf(id logical.ColID) *fromTable {
+	for _, t := range g.s.sc.tables {
+		for i := range t.cols {
+			if t.cols[i].id == id {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+func (g *grouper) visibleName(t *fromTable, id logical.ColID) string {
+	if t == nil {
+		return ""
+	}
+	for i := range t.cols {
+		if t.cols[i].id == id {
+			return t.cols[i].name
+		}
+	}
+	return ""
+}
+
+// determined says whether the group expressions contain the primary key of a table, so that all of
+// its columns have one value per group.
+func (g *grouper) determined(t *fromTable) bool {
+	if t.desc == nil || t.desc.Kind != table.KindTable {
+		return false
+	}
+	pk := t.desc.PrimaryKey()
+	if pk == nil {
+		return false
+	}
+	for _, kc := range pk.Columns {
+		id := t.first + t.desc.ColumnByID(kc.ColumnID)
+		found := false
+		for _, k := range g.node.Keys {
+			c, ok := k.Expr.(*expr.Col)
+			found = found || ok && c.Index == id
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// groupings gives grouping(…) its value: a bit for each argument that the row's set leaves out.
+// Without grouping sets it is 0. With them, the executor has no number of the set to offer.
+func (g *grouper) groupings() error {
+	for _, call := range g.s.sc.sel.groupings {
+		for _, a := range call.args {
+			found := false
+			for _, k := range g.node.Keys {
+				found = found || logical.Equal(k.Expr, a)
+			}
+			if !found {
+				return sqlerr.New(sqlerr.GroupingError,
+					"arguments to GROUPING must be grouping expressions of the associated query level").At(call.pos)
+			}
+		}
+		if g.node.Sets != nil {
+			return sqlerr.Unsupported(call.pos, "GROUPING with grouping sets")
+		}
+		zero := &expr.Const{T: types.TInt4, Value: types.NewInt(0)}
+		for i := range g.s.targets {
+			g.s.targets[i].e = replaceColumn(g.s.targets[i].e, call.id, zero)
+		}
+		for i := range g.s.having {
+			g.s.having[i] = replaceColumn(g.s.having[i], call.id, zero)
+		}
+	}
+	return nil
+}
+
+func replaceColumn(e expr.Expr, id logical.ColID, by expr.Expr) expr.Expr {
+	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
+		if c, ok := x.(*expr.Col); ok && c.Index == id {
+			return by
+		}
+		return x
+	})
+}

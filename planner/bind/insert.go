@@ -1,0 +1,285 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// inserting is an INSERT on its way to a plan.
+type inserting struct {
+	b        *binder
+	sc       *scope
+	stmt     *ast.Insert
+	d        *table.Desc
+	columns  []int // assigned columns, in the order of the values
+	defaults defaults
+}
+
+// insert binds INSERT: a child that makes whole rows, defaults and casts included, and the node that
+// writes them.
+func (b *binder) insert(s *ast.Insert, outer *scope) (*logical.Query, error) {
+	in := &inserting{b: b, sc: outer.inner(), stmt: s}
+	if s.With != nil {
+		if err := b.with(in.sc, s.With); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if in.d, err = b.modified(s.Table, "INSERT"); err != nil {
+		return nil, err
+	}
+	in.defaults = defaults{b: b, d: in.d}
+	if in.columns, err = in.columnList(); err != nil {
+		return nil, err
+	}
+	node := &logical.Insert{Desc: in.d, HasRows: len(s.Returning) > 0}
+	if err := in.source(node); err != nil {
+		return nil, err
+	}
+	if err := in.addGenerated(node); err != nil {
+		return nil, err
+	}
+	node.Row = b.newRow(in.d, in.sc.level())
+	if node.Checks, err = b.checks(in.d, node.Row); err != nil {
+		return nil, err
+	}
+	if s.OnConflict != nil {
+		if node.OnConflict, err = b.onConflict(in, s.OnConflict); err != nil {
+			return nil, err
+		}
+	}
+	q := &logical.Query{Node: node}
+	if node.HasRows {
+		rs := in.rowScope(node.Row)
+		if node.Returning, q.Cols, err = b.returning(rs, s.Returning); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// rowScope sees a row of the table under its name or alias.
+func (in *inserting) rowScope(first logical.ColID) *scope {
+	sc := &scope{outer: in.sc.outer, with: in.sc.with, sel: in.sc.sel}
+	t := &fromTable{alias: in.d.Name, schema: in.d.Schema, desc: in.d, first: first, cols: relationColumns(in.d, first)}
+	if in.stmt.Alias != "" {
+		t.alias, t.aliased = in.stmt.Alias, true
+	}
+	sc.tables, sc.cols = []*fromTable{t}, t.cols
+	return sc
+}
+
+func (in *inserting) columnList() ([]int, error) {
+	d := in.d
+	var out []int
+	if in.stmt.Columns == nil {
+		for i := range d.Columns {
+			if !d.Columns[i].Hidden {
+				out = append(out, i)
+			}
+		}
+		return out, nil
+	}
+	for _, c := range in.stmt.Columns {
+		i, err := targetColumn(d, c)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range out {
+			if o == i {
+				return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name).At(int(c.Pos))
+			}
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+// source makes the child: VALUES row by row, a query under a projection, or one row of defaults.
+func (in *inserting) source(node *logical.Insert) error {
+	q := in.stmt.Query
+	if q == nil {
+		return in.values(node, [][]ast.Expr{nil})
+	}
+	if v, ok := q.Body.(*ast.Values); ok && q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Offset == nil {
+		if err := sameLength(v.Rows); err != nil {
+			return err
+		}
+		return in.values(node, v.Rows)
+	}
+	return in.query(node, q)
+}
+
+// values makes rows with an expression for every column of the table.
+func (in *inserting) values(node *logical.Insert, rows [][]ast.Expr) error {
+	b, d := in.b, in.d
+	if len(rows[0]) > 0 {
+		if err := in.checkCount(len(rows[0]), func(i int) int { return exprPos(rows[0][i]) }); err != nil {
+			return err
+		}
+	}
+	first := b.newRow(d, in.sc.level())
+	n := len(d.Columns)
+	vals := &logical.Values{Rows: make([][]expr.Expr, len(rows)), Cols: make([]logical.ColID, n)}
+	for i := range n {
+		vals.Cols[i] = first + i
+		b.meta.Cols[first+i].NotNull = false
+	}
+	cells := make([]expr.Expr, n*len(rows))
+	in.sc.sel.clause = clauseValues
+	for r, src := range rows {
+		row := cells[r*n : (r+1)*n : (r+1)*n]
+		if err := in.fillRow(row, src); err != nil {
+			return err
+		}
+		vals.Rows[r] = row
+	}
+	node.Child, node.ChildCols = vals, vals.Cols
+	return nil
+}
+
+func (in *inserting) fillRow(row []expr.Expr, src []ast.Expr) error {
+	b, d := in.b, in.d
+	for k, e := range src {
+		i := in.columns[k]
+		if _, isDefault := e.(*ast.Default); isDefault || in.ignored(i) {
+			continue
+		}
+		if err := in.writable(i); err != nil {
+			return err
+		}
+		bound, err := b.expr(in.sc, e)
+		if err != nil {
+			return err
+		}
+		if row[i], err = b.assign(bound, &d.Columns[i], exprPos(e)); err != nil {
+			return err
+		}
+	}
+	for i := range row {
+		if row[i] != nil {
+			continue
+		}
+		e, err := in.defaults.value(i)
+		if err != nil {
+			return err
+		}
+		row[i] = e
+	}
+	return nil
+}
+
+// ignored says whether OVERRIDING USER VALUE puts the identity's own value in place of the given.
+func (in *inserting) ignored(i int) bool {
+	return in.stmt.Overriding == "user" && in.d.Columns[i].Identity != ""
+}
+
+// writable refuses a value for a column that makes its own.
+func (in *inserting) writable(i int) error {
+	col := &in.d.Columns[i]
+	switch {
+	case col.Generated != "":
+		return sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", col.Name).
+			WithDetail("Column \"%s\" is a generated column.", col.Name)
+	case col.Identity == "always" && in.stmt.Overriding != "system":
+		return sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", col.Name).
+			WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", col.Name).
+			WithHint("Use OVERRIDING SYSTEM VALUE to override.")
+	}
+	return nil
+}
+
+// checkCount compares the number of values with that of columns.
+func (in *inserting) checkCount(n int, pos func(int) int) error {
+	switch {
+	case n > len(in.columns):
+		return sqlerr.New(sqlerr.SyntaxError, "INSERT has more expressions than target columns").At(pos(len(in.columns)))
+	case in.stmt.Columns != nil && n < len(in.columns):
+		return sqlerr.New(sqlerr.SyntaxError, "INSERT has more target columns than expressions").At(int(in.stmt.Columns[n].Pos))
+	}
+	return nil
+}
+
+// query makes the child of INSERT … SELECT: a projection to whole rows over the query.
+func (in *inserting) query(node *logical.Insert, sel *ast.Select) error {
+	b, d := in.b, in.d
+	outer := &scope{outer: in.sc.outer, with: in.sc.with, sel: in.sc.sel}
+	q, err := b.query(sel, outer, true)
+	if err != nil {
+		return err
+	}
+	if err := in.checkCount(len(q.Cols), func(i int) int { return outputPos(sel.Body, i) }); err != nil {
+		return err
+	}
+	values := make([]expr.Expr, len(d.Columns))
+	for k, c := range q.Cols {
+		i := in.columns[k]
+		if in.ignored(i) {
+			continue
+		}
+		if err := in.writable(i); err != nil {
+			return err
+		}
+		if b.meta.Cols[c.ID].Type.OID == types.OIDUnknown {
+			if err := b.coerceOutput(q, k, d.Columns[i].Type, assignment, 0); err != nil {
+				return err
+			}
+		}
+		if values[i], err = b.assign(b.ref(q.Cols[k].ID, 0), &d.Columns[i], outputPos(sel.Body, k)); err != nil {
+			return err
+		}
+	}
+	p := &logical.Project{Child: q.Node}
+	for i := range values {
+		if values[i] == nil {
+			if values[i], err = in.defaults.value(i); err != nil {
+				return err
+			}
+		}
+		id := b.newColumn(d.Columns[i].Name, d.Columns[i].Type, in.sc.level())
+		p.Items = append(p.Items, logical.Item{ID: id, Expr: values[i]})
+		node.ChildCols = append(node.ChildCols, id)
+	}
+	node.Child = p
+	return nil
+}
+
+// addGenerated computes generated columns from the other values of the row.
+func (in *inserting) addGenerated(node *logical.Insert) error {
+	b, d := in.b, in.d
+	first := 0
+	for i := range d.Columns {
+		if d.Columns[i].Generated != "" {
+			first = b.newRow(d, in.sc.level())
+			break
+		}
+	}
+	if first == 0 {
+		return nil
+	}
+	exprs, err := b.generated(d, first)
+	if err != nil {
+		return err
+	}
+	by := make([]expr.Expr, len(d.Columns))
+	for i, id := range node.ChildCols {
+		by[i] = b.ref(id, 0)
+	}
+	p := &logical.Project{Child: node.Child}
+	cols := make([]logical.ColID, len(d.Columns))
+	for i := range d.Columns {
+		if exprs[i] == nil {
+			cols[i] = node.ChildCols[i]
+			p.Items = append(p.Items, logical.Item{ID: cols[i], Expr: by[i]})
+			continue
+		}
+		cols[i] = b.newColumn(d.Columns[i].Name, d.Columns[i].Type, in.sc.level())
+		p.Items = append(p.Items, logical.Item{ID: cols[i], Expr: replaceRow(exprs[i], first, by)})
+	}
+	node.Child, node.ChildCols = p, cols
+	return nil
+}

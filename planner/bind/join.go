@@ -1,0 +1,183 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+var joinKinds = map[string]physical.JoinKind{
+	"inner": physical.Inner, "cross": physical.Inner, "left": physical.Left,
+	"right": physical.Right, "full": physical.Full,
+}
+
+// joinExpr is an explicit JOIN.
+func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
+	left, err := b.tableExpr(sc, j.Left)
+	if err != nil {
+		return nil, err
+	}
+	// The right side sees the left one if it is lateral.
+	rightScope := &scope{outer: sc.outer, tables: sc.tables, cols: sc.cols, with: sc.with, sel: sc.sel}
+	rightScope.add(left)
+	right, err := b.tableExpr(rightScope, j.Right)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAliases(left.tables, right.tables, j); err != nil {
+		return nil, err
+	}
+	kind := joinKinds[j.Kind]
+	node := b.join(kind, left.node, right.node, nil)
+	if node.Lateral && (kind == physical.Right || kind == physical.Full) {
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "invalid reference to FROM-clause entry for table \"%s\"", left.tables[0].alias).
+			WithDetail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.")
+	}
+	it := &fromItem{node: node}
+	it.tables = append(append(it.tables, left.tables...), right.tables...)
+	using, err := usingColumns(j, left, right)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(using) > 0:
+		err = b.joinUsing(sc, j, kind, it, left, right, using)
+	default:
+		it.cols = append(append(it.cols, left.cols...), right.cols...)
+		if j.On != nil {
+			node.On, err = b.joinOn(sc, j, it)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if j.Alias != "" {
+		t := &fromTable{alias: j.Alias, aliased: true, cols: append([]visible(nil), it.cols...)}
+		if err := b.renameColumns(t, j.Columns); err != nil {
+			return nil, err
+		}
+		it.tables, it.cols = []*fromTable{t}, t.cols
+	}
+	return it, nil
+}
+
+// joinOn binds ON, which sees the two sides only (and the queries around).
+func (b *binder) joinOn(sc *scope, j *ast.Join, it *fromItem) ([]expr.Expr, error) {
+	on := &scope{outer: sc.outer, tables: it.tables, cols: it.cols, hidden: sc.tables, with: sc.with, sel: sc.sel}
+	saved := sc.sel.clause
+	sc.sel.clause = clauseOn
+	cond, err := b.condition(on, j.On, "JOIN/ON")
+	sc.sel.clause = saved
+	if err != nil {
+		return nil, err
+	}
+	return conjuncts(nil, cond), nil
+}
+
+// usingColumns are the columns of USING, or those that NATURAL finds in both sides.
+func usingColumns(j *ast.Join, left, right *fromItem) ([]ast.Ident, error) {
+	if !j.Natural {
+		return j.Using, nil
+	}
+	var using []ast.Ident
+	for _, c := range left.cols {
+		for _, d := range right.cols {
+			if c.name == d.name {
+				using = append(using, ast.Ident{Pos: j.Pos, Name: c.name})
+				break
+			}
+		}
+	}
+	return using, nil
+}
+
+// joinUsing merges the named columns: they come first and once, then the other columns of the left
+// side, then those of the right.
+func (b *binder) joinUsing(sc *scope, j *ast.Join, kind physical.JoinKind, it, left, right *fromItem, using []ast.Ident) error {
+	merged := map[string]bool{}
+	for _, u := range using {
+		if merged[u.Name] {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column name \"%s\" appears more than once in USING clause", u.Name).At(int(u.Pos))
+		}
+		merged[u.Name] = true
+		l, err := sideColumn(left, u, "left")
+		if err != nil {
+			return err
+		}
+		r, err := sideColumn(right, u, "right")
+		if err != nil {
+			return err
+		}
+		v, err := b.mergeColumn(kind, it, l, r, u)
+		if err != nil {
+			return err
+		}
+		it.cols = append(it.cols, v)
+	}
+	if j.UsingAlias != "" {
+		t := &fromTable{alias: j.UsingAlias, aliased: true, cols: append([]visible(nil), it.cols...)}
+		it.tables = append(it.tables, t)
+	}
+	for _, side := range []*fromItem{left, right} {
+		for _, c := range side.cols {
+			if !merged[c.name] {
+				it.cols = append(it.cols, c)
+			}
+		}
+	}
+	return nil
+}
+
+func sideColumn(it *fromItem, u ast.Ident, side string) (*visible, error) {
+	var found *visible
+	for i := range it.cols {
+		if it.cols[i].name != u.Name {
+			continue
+		}
+		if found != nil {
+			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "common column name \"%s\" appears more than once in %s table", u.Name, side)
+		}
+		found = &it.cols[i]
+	}
+	if found == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" specified in USING clause does not exist in %s table", u.Name, side).At(int(u.Pos))
+	}
+	return found, nil
+}
+
+// mergeColumn adds l = r to the join and makes the merged column: the side that is never padded
+// with NULLs, or for a full join the one that is there.
+func (b *binder) mergeColumn(kind physical.JoinKind, it *fromItem, l, r *visible, u ast.Ident) (visible, error) {
+	le, re := b.visibleRef(l, 0), b.visibleRef(r, 0)
+	eq, err := b.binary("=", le, re, int(u.Pos))
+	if err != nil {
+		return visible{}, err
+	}
+	node := it.node.(*logical.Join)
+	node.On = append(node.On, eq)
+	t, _, err := builtin.CommonTypeFor("JOIN/USING", []*types.Type{le.Type(), re.Type()})
+	if err != nil {
+		return visible{}, at(err, int(u.Pos))
+	}
+	if le, err = b.coerce(le, t, implicit, int(u.Pos)); err != nil {
+		return visible{}, err
+	}
+	if re, err = b.coerce(re, t, implicit, int(u.Pos)); err != nil {
+		return visible{}, err
+	}
+	e := le
+	switch kind {
+	case physical.Right:
+		e = re
+	case physical.Full:
+		e = &expr.Coalesce{T: t, Args: []expr.Expr{le, re}}
+	}
+	if c, ok := e.(*expr.Col); ok {
+		return visible{name: u.Name, id: c.Index}, nil
+	}
+	return visible{name: u.Name, e: e}, nil
+}

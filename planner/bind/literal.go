@@ -1,0 +1,116 @@
+package bind
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// literal gives a constant its type: int4, int8 or numeric by size, numeric with a point, unknown in
+// quotes.
+func (b *binder) literal(e *ast.Literal) (expr.Expr, error) {
+	pos := int(e.Pos)
+	switch e.Kind {
+	case ast.LiteralNull:
+		return &expr.Const{T: types.TUnknown, Value: types.Null, Pos: pos}, nil
+	case ast.LiteralBool:
+		return &expr.Const{T: types.TBool, Value: types.NewBool(e.Text == "t"), Pos: pos}, nil
+	case ast.LiteralString:
+		return &expr.Const{T: types.TUnknown, Value: types.NewString(e.Text), Pos: pos}, nil
+	case ast.LiteralInt, ast.LiteralNumber:
+		return number(e.Text, pos)
+	}
+	return nil, sqlerr.Unsupported(pos, "a bit string literal")
+}
+
+func number(text string, pos int) (expr.Expr, error) {
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		t := types.TInt4
+		if i < math.MinInt32 || i > math.MaxInt32 {
+			t = types.TInt8
+		}
+		return &expr.Const{T: t, Value: types.NewInt(i), Pos: pos}, nil
+	}
+	d, err := types.ParseNumeric(text)
+	if err != nil {
+		return nil, at(err, pos)
+	}
+	return &expr.Const{T: types.TNumeric, Value: types.NewDecimal(d), Pos: pos}, nil
+}
+
+// parseLiteral reads a quoted literal as a value of a type. Types whose input needs the catalog
+// stay casts, run with the statement.
+func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
+	base := t
+	if t.Mod != types.NoMod && t.Family != types.Interval {
+		base = t.WithMod(types.NoMod)
+		if t.Elem != nil {
+			base = types.ArrayOf(t.Elem.WithMod(types.NoMod))
+		}
+	}
+	if c.Value.Null {
+		return &expr.Const{T: t, Value: types.Null, Pos: c.Pos}, nil
+	}
+	switch base.OID {
+	case types.OIDRegClass, types.OIDRegType, types.OIDRegProc, types.OIDRegNamespace:
+		text := &expr.Const{T: types.TText, Value: c.Value, Pos: c.Pos}
+		return &expr.Cast{T: base, Arg: text, Explicit: true, Pos: c.Pos}, nil
+	case types.OIDRecord:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "input of anonymous composite types is not implemented").At(c.Pos)
+	}
+	if base.Family == types.String && base.OID != types.OIDJSON && base.OID != types.OIDName && base.OID != types.OIDChar && base.OID != types.OIDBPChar {
+		return &expr.Const{T: base, Value: c.Value, Pos: c.Pos}, nil
+	}
+	format := types.DefaultFormat
+	if rt := b.env.Runtime; rt != nil {
+		format = rt.Format
+	}
+	v, err := types.Cast(c.Value, types.TUnknown, base, false, &format)
+	if err != nil {
+		return nil, at(err, c.Pos)
+	}
+	if dependsOnSession(base, c.Value.S) {
+		b.sessionBound = true
+	}
+	return &expr.Const{T: base, Value: v, Pos: c.Pos}, nil
+}
+
+// dependsOnSession says whether the value of a literal may differ by time zone, date style, interval
+// style or moment, so that a plan with it serves this statement only.
+func dependsOnSession(t *types.Type, text string) bool {
+	if t.Elem != nil {
+		return dependsOnSession(t.Elem, text)
+	}
+	switch t.Family {
+	case types.Date, types.Timestamp, types.Time:
+		if t.OID == types.OIDTimestampTZ {
+			return true
+		}
+		return !isoDate(text)
+	case types.Interval:
+		return false
+	}
+	return false
+}
+
+// isoDate says whether a text begins like 2020-01-31 and has no word such as "now" in it.
+func isoDate(s string) bool {
+	s = strings.TrimSpace(s)
+	if len(s) < 8 {
+		return false
+	}
+	if s[4:5] != "-" && s[2:3] != ":" {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i] | 0x20; c >= 'a' && c <= 'z' && c != 't' {
+			return false
+		}
+	}
+	return true
+}

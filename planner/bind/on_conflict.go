@@ -1,0 +1,140 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table"
+)
+
+// onConflict binds ON CONFLICT: which unique indexes count, and the update.
+func (b *binder) onConflict(in *inserting, oc *ast.OnConflict) (*logical.OnConflict, error) {
+	out := &logical.OnConflict{Update: oc.Update}
+	var err error
+	switch {
+	case oc.Constraint != nil:
+		out.Arbiters, err = constraintArbiter(in.d, *oc.Constraint)
+	case len(oc.Target) > 0:
+		out.Arbiters, err = b.inferArbiters(in, oc)
+	case oc.Update:
+		err = withHint(sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").At(int(oc.Pos)),
+			"For example, ON CONFLICT (column_name).")
+	}
+	if err != nil || !oc.Update {
+		return out, err
+	}
+	out.Existing = b.newRow(in.d, in.sc.level())
+	out.Excluded = b.newRow(in.d, in.sc.level())
+	sc := in.rowScope(out.Existing)
+	excluded := &fromTable{alias: "excluded", aliased: true, desc: nil, first: out.Excluded, cols: relationColumns(in.d, out.Excluded)}
+	sc.tables = append(sc.tables, excluded)
+	sc.sel.clause = clauseSet
+	up := &updating{b: b, sc: sc, d: in.d, old: out.Existing}
+	if err := up.set(oc.Set); err != nil {
+		return nil, err
+	}
+	out.Set = up.assigns
+	if oc.Where != nil {
+		sc.sel.clause = clauseWhere
+		if out.Where, err = b.condition(sc, oc.Where, "WHERE"); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func constraintArbiter(d *table.Desc, name ast.Ident) ([]table.IndexID, error) {
+	for i := range d.Indexes {
+		if ix := &d.Indexes[i]; ix.Name == name.Name && ix.Constraint {
+			return []table.IndexID{ix.ID}, nil
+		}
+	}
+	return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", name.Name, d.Name).At(int(name.Pos))
+}
+
+// inferArbiters finds the unique indexes over exactly the named columns. A partial index counts only
+// if the target's WHERE implies its predicate, which is judged by equality.
+func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) ([]table.IndexID, error) {
+	want := map[table.ColumnID]bool{}
+	for _, el := range oc.Target {
+		ref, ok := el.Expr.(*ast.ColumnRef)
+		if !ok {
+			return nil, sqlerr.Unsupported(int(el.Pos), "an expression as ON CONFLICT target")
+		}
+		i := in.d.Column(ref.Name)
+		if i < 0 || in.d.Columns[i].Hidden {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", ref.Name).At(int(ref.Pos))
+		}
+		want[in.d.Columns[i].ID] = true
+	}
+	first := b.newRow(in.d, in.sc.level())
+	given := map[string]expr.Expr{}
+	if oc.TargetWhere != nil {
+		sc := in.rowScope(first)
+		sc.sel.clause = clauseWhere
+		cond, err := b.condition(sc, oc.TargetWhere, "WHERE")
+		if err != nil {
+			return nil, err
+		}
+		given["where"] = cond
+	}
+	var out []table.IndexID
+	for i := range in.d.Indexes {
+		ix := &in.d.Indexes[i]
+		if !ix.Unique && !ix.Primary || !sameColumns(ix, want) {
+			continue
+		}
+		ok, err := b.implied(in.d, ix, first, given["where"])
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, ix.ID)
+		}
+	}
+	if out == nil {
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+	}
+	return out, nil
+}
+
+func sameColumns(ix *table.Index, want map[table.ColumnID]bool) bool {
+	have := map[table.ColumnID]bool{}
+	for _, c := range ix.Columns {
+		if !want[c.ColumnID] {
+			return false
+		}
+		have[c.ColumnID] = true
+	}
+	return len(have) == len(want)
+}
+
+// implied says whether a partial index's predicate holds wherever the given condition does.
+func (b *binder) implied(d *table.Desc, ix *table.Index, first logical.ColID, given expr.Expr) (bool, error) {
+	if ix.WhereText == "" {
+		return true, nil
+	}
+	if given == nil {
+		return false, nil
+	}
+	parsed, err := b.env.ParseExpr(ix.WhereText)
+	if err != nil {
+		return false, err
+	}
+	pred, err := b.rowExpr(d, first, parsed, clauseCheck)
+	if err != nil {
+		return false, withoutPosition(err)
+	}
+	have := conjuncts(nil, given)
+	for _, p := range conjuncts(nil, pred) {
+		found := false
+		for _, h := range have {
+			found = found || logical.Equal(p, h)
+		}
+		if !found {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,207 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// query binds a whole query expression inside of outer (nil: a statement of its own). With
+// keepUnknown, result columns that are literals of unknown type stay so for the caller to coerce.
+func (b *binder) query(q *ast.Select, outer *scope, keepUnknown bool) (*logical.Query, error) {
+	if err := b.enter(q.Pos); err != nil {
+		return nil, err
+	}
+	defer b.leave()
+	sc := outer.inner()
+	if q.With != nil {
+		if err := b.with(sc, q.With); err != nil {
+			return nil, err
+		}
+	}
+	var out *logical.Query
+	var err error
+	switch body := q.Body.(type) {
+	case *ast.SelectCore:
+		out, err = b.selectCore(sc, body, q.OrderBy, keepUnknown, q)
+	default:
+		keepUnknown = keepUnknown && len(q.OrderBy) == 0
+		if out, err = b.body(sc, q.Body, keepUnknown); err != nil {
+			return nil, err
+		}
+		out, err = b.orderResult(sc, out, q.OrderBy, q.Body)
+		if err == nil && q.Locking != nil {
+			err = lockingRefused(q.Locking[0], q.Body)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Node, err = b.limit(sc, out.Node, q)
+	return out, err
+}
+
+// body binds what ORDER BY and LIMIT do not belong to: an operand of UNION and its like, or a
+// parenthesised query.
+func (b *binder) body(sc *scope, body ast.QueryBody, keepUnknown bool) (*logical.Query, error) {
+	switch body := body.(type) {
+	case *ast.SelectCore:
+		return b.selectCore(sc, body, nil, keepUnknown, nil)
+	case *ast.Values:
+		return b.values(sc, body, keepUnknown)
+	case *ast.SetOp:
+		return b.setOp(sc, body, keepUnknown)
+	case *ast.Select:
+		return b.query(body, b.fromOuter(sc, false), keepUnknown)
+	}
+	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected query body %T", body)
+}
+
+// limit adds LIMIT and OFFSET.
+func (b *binder) limit(sc *scope, node logical.Node, q *ast.Select) (logical.Node, error) {
+	if q.Limit == nil && q.Offset == nil {
+		return node, nil
+	}
+	offset, err := b.rowCount(sc, q.Offset, clauseOffset)
+	if err != nil {
+		return nil, err
+	}
+	count, err := b.rowCount(sc, q.Limit, clauseLimit)
+	if err != nil {
+		return nil, err
+	}
+	if count == nil && offset == nil {
+		return node, nil
+	}
+	return &logical.Limit{Child: node, Count: count, Offset: offset}, nil
+}
+
+// rowCount binds the argument of LIMIT or OFFSET: an int8 without columns of this query. NULL is as
+// if it were not there.
+func (b *binder) rowCount(sc *scope, e ast.Expr, c clause) (expr.Expr, error) {
+	if e == nil {
+		return nil, nil
+	}
+	saved := sc.sel.clause
+	sc.sel.clause = c
+	defer func() { sc.sel.clause = saved }()
+	bound, err := b.expr(sc, e)
+	if err != nil {
+		return nil, err
+	}
+	if bound, err = b.coerceSpecific(bound, types.TInt8, string(c), e); err != nil {
+		return nil, err
+	}
+	var bad *expr.Col
+	expr.Walk(bound, func(x expr.Expr) bool {
+		if col, ok := x.(*expr.Col); ok && bad == nil && b.meta.Cols[col.Index].Level == sc.level() {
+			bad = col
+		}
+		return bad == nil
+	})
+	if bad != nil {
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "argument of %s must not contain variables", c).At(bad.Pos)
+	}
+	if k, ok := bound.(*expr.Const); ok && k.Value.Null {
+		return nil, nil
+	}
+	return bound, nil
+}
+
+// orderResult sorts a result by its own columns, as after UNION and VALUES.
+func (b *binder) orderResult(sc *scope, q *logical.Query, items []ast.OrderItem, body ast.QueryBody) (*logical.Query, error) {
+	if len(items) == 0 {
+		return q, nil
+	}
+	rs := &scope{outer: sc.outer, with: sc.with, sel: sc.sel}
+	for _, c := range q.Cols {
+		rs.cols = append(rs.cols, visible{name: c.Name, id: c.ID})
+		b.meta.Cols[c.ID].Level = sc.level()
+	}
+	var keys []physical.SortKey
+	for _, it := range items {
+		e, err := b.resultKey(rs, q, it.Expr, body)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, sortKey(e, it))
+	}
+	q.Node = &logical.Sort{Child: q.Node, Keys: keys}
+	return q, nil
+}
+
+// resultKey resolves one ORDER BY item to a result column. After a set operation only names and
+// positions are allowed.
+func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.QueryBody) (expr.Expr, error) {
+	if n, ok, err := ordinal(e, len(q.Cols), clauseOrderBy); err != nil {
+		return nil, err
+	} else if ok {
+		return b.ref(q.Cols[n].ID, e.At()), nil
+	}
+	saved := rs.sel.clause
+	rs.sel.clause = clauseOrderBy
+	defer func() { rs.sel.clause = saved }()
+	if ref, ok := e.(*ast.ColumnRef); ok && len(ref.Qualifier) == 0 {
+		col, err := b.localColumn(rs, ref.Name, ref.Pos)
+		if err != nil {
+			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "ORDER BY \"%s\" is ambiguous", ref.Name).At(int(ref.Pos))
+		}
+		if col != nil {
+			return col, nil
+		}
+	}
+	bound, err := b.expr(rs, e)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := body.(*ast.SetOp); ok {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
+			WithDetail("Only result column names can be used, not expressions or functions.").
+			WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.").
+			At(exprPos(e))
+	}
+	return b.resolveUnknown(bound)
+}
+
+// sortKey gives a key its direction: NULLs are larger than every value.
+func sortKey(e expr.Expr, it ast.OrderItem) physical.SortKey {
+	k := physical.SortKey{Expr: e, Desc: it.Desc, NullsFirst: it.Desc}
+	if it.NullsFirst != nil {
+		k.NullsFirst = *it.NullsFirst
+	}
+	return k
+}
+
+// ordinal reads a constant in ORDER BY, GROUP BY or DISTINCT ON: an integer is a position in the
+// select list, counted from 1; other constants are refused.
+func ordinal(e ast.Expr, n int, c clause) (index int, ok bool, err error) {
+	lit, isLit := e.(*ast.Literal)
+	if !isLit {
+		return 0, false, nil
+	}
+	if lit.Kind != ast.LiteralInt {
+		return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s", c).At(int(lit.Pos))
+	}
+	i := 0
+	for _, d := range lit.Text {
+		if i = i*10 + int(d-'0'); i > 1<<30 {
+			return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s", c).At(int(lit.Pos))
+		}
+	}
+	if i < 1 || i > n {
+		return 0, false, sqlerr.New(sqlerr.InvalidColumnReference, "%s position %d is not in select list", c, i).At(int(lit.Pos))
+	}
+	return i - 1, true, nil
+}
+
+func lockingRefused(l ast.Locking, body ast.QueryBody) error {
+	what := lockStrengths[l.Strength]
+	with := "UNION/INTERSECT/EXCEPT"
+	if _, ok := body.(*ast.Values); ok {
+		with = "VALUES"
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with %s", what, with)
+}

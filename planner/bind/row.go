@@ -1,0 +1,141 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+func isRow(e ast.Expr) bool {
+	_, ok := e.(*ast.Row)
+	return ok
+}
+
+// row binds ROW(…) as a value. t.* inside of it is expanded.
+func (b *binder) row(sc *scope, e *ast.Row) (expr.Expr, error) {
+	row := &expr.RowExpr{}
+	for _, el := range e.Elements {
+		cols, ok, err := b.star(sc, el)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			for i := range cols {
+				row.Elems = append(row.Elems, b.visibleRef(&cols[i], el.At()))
+			}
+			continue
+		}
+		bound, err := b.expr(sc, el)
+		if err != nil {
+			return nil, err
+		}
+		if bound, err = b.resolveUnknown(bound); err != nil {
+			return nil, err
+		}
+		row.Elems = append(row.Elems, bound)
+	}
+	return row, nil
+}
+
+// rowComparison binds (a, b) op (c, d) into comparisons of the fields: equality of all, inequality
+// of some, or the order of the first pair that differs.
+func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos int) (expr.Expr, error) {
+	if sq, ok := right.(*ast.Subquery); ok {
+		return nil, sqlerr.Unsupported(int(sq.Pos), "comparison of a row with a subquery")
+	}
+	l, lok := left.(*ast.Row)
+	r, rok := right.(*ast.Row)
+	if !lok || !rok {
+		return b.mixedComparison(sc, op, left, right, pos)
+	}
+	if len(l.Elements) != len(r.Elements) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "unequal number of entries in row expressions").At(pos)
+	}
+	if len(l.Elements) == 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot compare rows of zero length").At(pos)
+	}
+	field := func(op string, i int) (expr.Expr, error) {
+		return b.binaryExpr(sc, &ast.Binary{Pos: ast.Pos(pos), Op: op, Left: l.Elements[i], Right: r.Elements[i]})
+	}
+	n := len(l.Elements)
+	switch op {
+	case "=", "<>":
+		args := make([]expr.Expr, n)
+		for i := range args {
+			cmp, err := field(op, i)
+			if err != nil {
+				return nil, err
+			}
+			args[i] = cmp
+		}
+		return fold2(args, op == "="), nil
+	case "<", "<=", ">", ">=":
+		return b.rowOrder(n, op, field)
+	}
+	return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported, "could not determine interpretation of row comparison operator %s", op).At(pos),
+		"Row comparison operators must be associated with btree operator families.")
+}
+
+func fold2(args []expr.Expr, and bool) expr.Expr {
+	switch {
+	case len(args) == 1:
+		return args[0]
+	case and:
+		return &expr.And{Args: args}
+	}
+	return &expr.Or{Args: args}
+}
+
+// rowOrder is a < c OR (a = c AND (b < d OR …)); only the last pair may be equal, if op allows it.
+func (b *binder) rowOrder(n int, op string, field func(string, int) (expr.Expr, error)) (expr.Expr, error) {
+	out, err := field(op, n-1)
+	if err != nil {
+		return nil, err
+	}
+	for i := n - 2; i >= 0; i-- {
+		before, err := field(op[:1], i)
+		if err != nil {
+			return nil, err
+		}
+		same, err := field("=", i)
+		if err != nil {
+			return nil, err
+		}
+		out = &expr.Or{Args: []expr.Expr{before, &expr.And{Args: []expr.Expr{same, out}}}}
+	}
+	return out, nil
+}
+
+// mixedComparison compares ROW(…) with something that is not written as a row.
+func (b *binder) mixedComparison(sc *scope, op string, left, right ast.Expr, pos int) (expr.Expr, error) {
+	l, err := b.expr(sc, left)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.expr(sc, right)
+	if err != nil {
+		return nil, err
+	}
+	return b.binary(op, l, r, pos)
+}
+
+// rowDistinct is IS DISTINCT FROM of rows: some field is distinct.
+func (b *binder) rowDistinct(sc *scope, e *ast.IsDistinct) (expr.Expr, error) {
+	l, r := e.Left.(*ast.Row), e.Right.(*ast.Row)
+	if len(l.Elements) != len(r.Elements) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "unequal number of entries in row expressions").At(int(e.Pos))
+	}
+	args := make([]expr.Expr, len(l.Elements))
+	for i := range args {
+		d, err := b.isDistinct(sc, &ast.IsDistinct{Pos: e.Pos, Left: l.Elements[i], Right: r.Elements[i], Not: e.Not})
+		if err != nil {
+			return nil, err
+		}
+		args[i] = d
+	}
+	if len(args) == 0 {
+		return &expr.Const{T: types.TBool, Value: types.NewBool(e.Not)}, nil
+	}
+	return fold2(args, e.Not), nil
+}

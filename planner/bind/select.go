@@ -1,0 +1,405 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// target is an entry of the select list, or an expression that only ORDER BY or DISTINCT ON has.
+type target struct {
+	name string
+	e    expr.Expr
+	src  ast.Expr // nil for the columns of *
+	id   logical.ColID
+	junk bool
+}
+
+// orderKey is an ORDER BY item: the target that it sorts by.
+type orderKey struct {
+	target int
+	item   ast.OrderItem
+}
+
+// selecting is a SELECT on its way to a plan.
+type selecting struct {
+	b       *binder
+	sc      *scope
+	core    *ast.SelectCore
+	node    logical.Node
+	targets []target
+	where   []expr.Expr
+	having  []expr.Expr
+	order   []orderKey
+	group   groupBy
+	on      []int // DISTINCT ON, as targets
+	locking []ast.Locking
+}
+
+// selectCore binds SELECT … with its ORDER BY. q is the query expression around, for its locking
+// clause; nil inside of set operations.
+func (b *binder) selectCore(sc *scope, core *ast.SelectCore, orderBy []ast.OrderItem, keepUnknown bool, q *ast.Select) (*logical.Query, error) {
+	if core.Into != nil {
+		return nil, sqlerr.Unsupported(int(core.Into.Pos), "SELECT INTO here")
+	}
+	s := &selecting{b: b, sc: sc, core: core}
+	if q != nil {
+		s.locking = q.Locking
+	}
+	if err := s.bindClauses(orderBy); err != nil {
+		return nil, err
+	}
+	if !keepUnknown {
+		if err := s.resolveUnknowns(); err != nil {
+			return nil, err
+		}
+	}
+	return s.build()
+}
+
+// bindClauses binds all clauses in PostgreSQL's order.
+func (s *selecting) bindClauses(orderBy []ast.OrderItem) (err error) {
+	sc, core := s.sc, s.core
+	if s.node, err = s.b.from(sc, core.From); err != nil {
+		return err
+	}
+	sc.sel.clause = clauseTarget
+	if s.targets, err = s.b.targetList(sc, core.Items); err != nil {
+		return err
+	}
+	if s.where, err = s.b.where(sc, core.Where); err != nil {
+		return err
+	}
+	if core.Having != nil {
+		sc.sel.clause = clauseHaving
+		having, err := s.b.condition(sc, core.Having, "HAVING")
+		if err != nil {
+			return err
+		}
+		s.having = conjuncts(nil, having)
+	}
+	sc.sel.clause = clauseOrderBy
+	for _, it := range orderBy {
+		t, err := s.sortTarget(it.Expr, clauseOrderBy)
+		if err != nil {
+			return err
+		}
+		if s.ordered(t) {
+			continue
+		}
+		s.order = append(s.order, orderKey{target: t, item: it})
+	}
+	if err := s.bindGroupBy(); err != nil {
+		return err
+	}
+	return s.bindDistinct(len(orderBy))
+}
+
+func (s *selecting) ordered(t int) bool {
+	for _, o := range s.order {
+		if o.target == t {
+			return true
+		}
+	}
+	return false
+}
+
+// where binds WHERE into conjuncts.
+func (b *binder) where(sc *scope, e ast.Expr) ([]expr.Expr, error) {
+	if e == nil {
+		return nil, nil
+	}
+	sc.sel.clause = clauseWhere
+	cond, err := b.condition(sc, e, "WHERE")
+	if err != nil {
+		return nil, err
+	}
+	return conjuncts(nil, cond), nil
+}
+
+// targetList binds a select list or RETURNING, expanding stars.
+func (b *binder) targetList(sc *scope, items []ast.SelectItem) ([]target, error) {
+	targets := make([]target, 0, len(items))
+	for _, it := range items {
+		if cols, ok, err := b.star(sc, it.Expr); err != nil {
+			return nil, err
+		} else if ok {
+			pos := it.Expr.At()
+			for i := range cols {
+				targets = append(targets, target{name: cols[i].name, e: b.visibleRef(&cols[i], pos)})
+			}
+			continue
+		}
+		e, err := b.expr(sc, it.Expr)
+		if err != nil {
+			return nil, err
+		}
+		name := it.Alias
+		if name == "" {
+			name = figureName(it.Expr)
+		}
+		targets = append(targets, target{name: name, e: e, src: it.Expr})
+	}
+	return targets, nil
+}
+
+// star expands * and t.*; ok is false for anything else.
+func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool, err error) {
+	var qualifier []string
+	var pos ast.Pos
+	switch e := e.(type) {
+	case *ast.Star:
+		qualifier, pos = e.Qualifier, e.Pos
+	case *ast.FieldSelect:
+		ref, isRef := e.Operand.(*ast.ColumnRef)
+		if e.Field != "*" {
+			return nil, false, nil
+		}
+		if !isRef {
+			return nil, false, sqlerr.Unsupported(int(e.Pos), "expansion of a composite value")
+		}
+		qualifier, pos = append(append(qualifier, ref.Qualifier...), ref.Name), ref.Pos
+	default:
+		return nil, false, nil
+	}
+	if len(qualifier) > 0 {
+		t, hidden := findTable(sc, qualifier)
+		if t == nil {
+			return nil, false, missingTable(sc, qualifier, hidden, pos)
+		}
+		return t.cols, true, nil
+	}
+	if len(sc.tables) == 0 {
+		return nil, false, sqlerr.New(sqlerr.SyntaxError, "SELECT * with no tables specified is not valid").At(int(pos))
+	}
+	return sc.cols, true, nil
+}
+
+// sortTarget resolves an item of ORDER BY or DISTINCT ON by the SQL-92 rules first (a result
+// column's name or position), then as an expression, which becomes a hidden target if the select
+// list has no equal one.
+func (s *selecting) sortTarget(e ast.Expr, c clause) (int, error) {
+	visible := len(s.targets)
+	for visible > 0 && s.targets[visible-1].junk {
+		visible--
+	}
+	if n, ok, err := ordinal(e, visible, c); ok || err != nil {
+		return n, err
+	}
+	if ref, ok := e.(*ast.ColumnRef); ok && len(ref.Qualifier) == 0 {
+		t, err := s.namedTarget(ref, c)
+		if t >= 0 || err != nil {
+			return t, err
+		}
+	}
+	bound, err := s.b.expr(s.sc, e)
+	if err != nil {
+		return 0, err
+	}
+	return s.addTarget(bound, e), nil
+}
+
+// namedTarget finds the result column of a name; -1 for none.
+func (s *selecting) namedTarget(ref *ast.ColumnRef, c clause) (int, error) {
+	found := -1
+	for i := range s.targets {
+		t := &s.targets[i]
+		if t.junk || t.name != ref.Name {
+			continue
+		}
+		if found >= 0 && !logical.Equal(s.targets[found].e, t.e) {
+			return 0, sqlerr.New(sqlerr.AmbiguousColumn, "%s \"%s\" is ambiguous", c, ref.Name).At(int(ref.Pos))
+		}
+		if found < 0 {
+			found = i
+		}
+	}
+	return found, nil
+}
+
+func (s *selecting) addTarget(e expr.Expr, src ast.Expr) int {
+	for i := range s.targets {
+		if logical.Equal(s.targets[i].e, e) {
+			return i
+		}
+	}
+	s.targets = append(s.targets, target{e: e, src: src, junk: true})
+	return len(s.targets) - 1
+}
+
+// bindDistinct checks DISTINCT and DISTINCT ON against ORDER BY.
+func (s *selecting) bindDistinct(orderItems int) error {
+	core := s.core
+	if core.Distinct && len(core.DistinctOn) == 0 {
+		for _, o := range s.order {
+			if s.targets[o.target].junk {
+				return sqlerr.New(sqlerr.InvalidColumnReference,
+					"for SELECT DISTINCT, ORDER BY expressions must appear in select list").At(exprPos(o.item.Expr))
+			}
+		}
+		return nil
+	}
+	s.sc.sel.clause = clauseDistinctOn
+	for _, e := range core.DistinctOn {
+		t, err := s.sortTarget(e, clauseDistinctOn)
+		if err != nil {
+			return err
+		}
+		s.on = append(s.on, t)
+	}
+	return s.matchDistinctOn()
+}
+
+// matchDistinctOn demands that the leading ORDER BY items are the DISTINCT ON expressions.
+func (s *selecting) matchDistinctOn() error {
+	if len(s.on) == 0 {
+		return nil
+	}
+	in := func(t int) bool {
+		for _, o := range s.on {
+			if o == t {
+				return true
+			}
+		}
+		return false
+	}
+	skipped := false
+	for _, o := range s.order {
+		switch {
+		case !in(o.target):
+			skipped = true
+		case skipped:
+			return sqlerr.New(sqlerr.InvalidColumnReference,
+				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions").At(exprPos(o.item.Expr))
+		}
+	}
+	for i, t := range s.on {
+		if skipped && !s.ordered(t) {
+			return sqlerr.New(sqlerr.InvalidColumnReference,
+				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions").At(exprPos(s.core.DistinctOn[i]))
+		}
+	}
+	return nil
+}
+
+// resolveUnknowns makes literals and parameters without a type text.
+func (s *selecting) resolveUnknowns() (err error) {
+	for i := range s.targets {
+		if s.targets[i].e, err = s.b.resolveUnknown(s.targets[i].e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// build assembles the plan: rows, WHERE, groups, HAVING, sets, select list, DISTINCT, order.
+func (s *selecting) build() (*logical.Query, error) {
+	if len(s.where) > 0 {
+		s.node = &logical.Filter{Child: s.node, Conds: s.where}
+	}
+	if err := s.buildGroups(); err != nil {
+		return nil, err
+	}
+	s.buildSets()
+	if err := s.buildLocking(); err != nil {
+		return nil, err
+	}
+	s.project()
+	s.distinctAndSort()
+	q := &logical.Query{Node: s.node}
+	for _, t := range s.targets {
+		if !t.junk {
+			q.Cols = append(q.Cols, logical.Output{Name: t.name, ID: t.id})
+		}
+	}
+	return q, nil
+}
+
+// project gives every target an ID. Columns that are there already keep theirs; if all are, and no
+// DISTINCT needs exactly the select list, there is nothing to compute.
+func (s *selecting) project() {
+	have := logical.SetOf(s.node.Columns())
+	var items []logical.Item
+	var seen logical.ColSet
+	computed := s.core.Distinct && len(s.on) == 0
+	for i := range s.targets {
+		t := &s.targets[i]
+		if c, ok := t.e.(*expr.Col); ok && have.Has(c.Index) {
+			t.id = c.Index
+			if !seen.Has(t.id) {
+				seen.Add(t.id)
+				items = append(items, logical.Item{ID: t.id, Expr: t.e})
+			}
+			continue
+		}
+		computed = true
+		t.id = s.b.newColumn(t.name, t.e.Type(), s.sc.level())
+		items = append(items, logical.Item{ID: t.id, Expr: t.e})
+	}
+	if computed {
+		s.node = &logical.Project{Child: s.node, Items: items}
+	}
+}
+
+func (s *selecting) distinctAndSort() {
+	distinct := s.core.Distinct || len(s.core.DistinctOn) > 0
+	if distinct && len(s.on) == 0 {
+		s.node = &logical.Distinct{Child: s.node}
+	}
+	keys := s.sortKeys()
+	if len(keys) > 0 {
+		s.node = &logical.Sort{Child: s.node, Keys: keys}
+	}
+	if len(s.on) > 0 {
+		var on []expr.Expr
+		for _, t := range s.on {
+			on = append(on, s.b.ref(s.targets[t].id, 0))
+		}
+		s.node = &logical.Distinct{Child: s.node, On: on}
+	}
+}
+
+// sortKeys are the ORDER BY items, and for DISTINCT ON its expressions that ORDER BY leaves out.
+func (s *selecting) sortKeys() []physical.SortKey {
+	var keys []physical.SortKey
+	for _, o := range s.order {
+		keys = append(keys, sortKey(s.b.ref(s.targets[o.target].id, 0), o.item))
+	}
+	for _, t := range s.on {
+		if !s.ordered(t) {
+			keys = append(keys, physical.SortKey{Expr: s.b.ref(s.targets[t].id, 0)})
+		}
+	}
+	return keys
+}
+
+// condition binds an expression that must be boolean.
+func (b *binder) condition(sc *scope, e ast.Expr, construct string) (expr.Expr, error) {
+	bound, err := b.expr(sc, e)
+	if err != nil {
+		return nil, err
+	}
+	return b.coerceBool(bound, construct, e)
+}
+
+// conjuncts splits a condition at its ANDs.
+func conjuncts(dst []expr.Expr, e expr.Expr) []expr.Expr {
+	if a, ok := e.(*expr.And); ok {
+		for _, arg := range a.Args {
+			dst = conjuncts(dst, arg)
+		}
+		return dst
+	}
+	return append(dst, e)
+}
+
+// resolveUnknown makes a literal or parameter whose type nothing decided text.
+func (b *binder) resolveUnknown(e expr.Expr) (expr.Expr, error) {
+	if e.Type().OID != types.OIDUnknown {
+		return e, nil
+	}
+	return b.coerce(e, types.TText, implicit, 0)
+}

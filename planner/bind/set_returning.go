@@ -1,0 +1,109 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// setCall is a bound function of FROM: set-returning (fn, args) or scalar.
+type setCall struct {
+	fn     *expr.Func
+	args   []expr.Expr
+	scalar expr.Expr
+	t      *types.Type // what one row is
+}
+
+// columnType is the type of one of the function's columns.
+func (c *setCall) columnType(col expr.SetColumn) *types.Type {
+	switch {
+	case col.Type != nil:
+		return col.Type
+	case len(c.args) > 0 && c.args[0].Type().Elem != nil && c.fn.Name == "unnest":
+		return c.args[0].Type().Elem
+	}
+	return c.t
+}
+
+// tableFunction binds a function of FROM.
+func (b *binder) tableFunction(sc *scope, call *ast.FuncCall) (*setCall, error) {
+	if isSetReturning(call.Name) {
+		fn, args, t, err := b.resolveCall(sc, call)
+		if err != nil {
+			return nil, err
+		}
+		if fn.Set != nil {
+			return &setCall{fn: fn, args: args, t: t}, nil
+		}
+	}
+	e, err := b.expr(sc, call)
+	if err != nil {
+		return nil, err
+	}
+	if e, err = b.resolveUnknown(e); err != nil {
+		return nil, err
+	}
+	return &setCall{scalar: e, t: e.Type()}, nil
+}
+
+// setReturning takes a set-returning call out of a select list.
+func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args []expr.Expr, t *types.Type) (expr.Expr, error) {
+	pos := int(call.Pos)
+	sel := sc.sel
+	switch {
+	case sel.inAggregate:
+		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported, "aggregate function calls cannot contain set-returning function calls").At(pos),
+			"You might be able to move the set-returning function into a LATERAL FROM item.")
+	case sel.noSets != "":
+		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions are not allowed in %s", sel.noSets).At(pos),
+			"You might be able to move the set-returning function into a LATERAL FROM item.")
+	case sel.clause == clauseFrom:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions must appear at top level of FROM").At(pos)
+	case sel.clause != clauseTarget && sel.clause != clauseOrderBy && sel.clause != clauseDistinctOn && sel.clause != clauseGroupBy:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions are not allowed in %s", sel.clause).At(pos)
+	}
+	sc0 := &setCall{fn: fn, args: args, t: t}
+	if len(fn.Columns) > 1 {
+		return nil, sqlerr.Unsupported(pos, "a function of several columns in a select list")
+	}
+	if len(fn.Columns) == 1 {
+		t = sc0.columnType(fn.Columns[0])
+	}
+	for _, have := range sel.sets {
+		if have.Func == fn && logical.EqualAll(have.Args, args) && fn.Volatility != expr.Volatile {
+			return b.ref(have.ID, call.Pos), nil
+		}
+	}
+	id := b.newColumn(call.Name.Name, t, sel.level)
+	sel.made.Add(id)
+	sel.sets = append(sel.sets, logical.SetItem{ID: id, Func: fn, Args: args})
+	return b.ref(id, call.Pos), nil
+}
+
+// buildSets adds a ProjectSet for the set-returning calls of the select list; a call over the
+// result of another one goes above it.
+func (s *selecting) buildSets() {
+	left := s.sc.sel.sets
+	for len(left) > 0 {
+		var pending logical.ColSet
+		for _, it := range left {
+			pending.Add(it.ID)
+		}
+		var now, later []logical.SetItem
+		for _, it := range left {
+			var cols logical.ColSet
+			for _, a := range it.Args {
+				logical.ExprCols(a, &cols)
+			}
+			if cols.Intersects(pending) {
+				later = append(later, it)
+			} else {
+				now = append(now, it)
+			}
+		}
+		s.node = &logical.ProjectSet{Child: s.node, Items: now}
+		left = later
+	}
+}

@@ -1,0 +1,156 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// setOp binds UNION, INTERSECT and EXCEPT: column by column of the common type, named as on the
+// left. A chain of UNION ALL becomes one Append.
+func (b *binder) setOp(sc *scope, s *ast.SetOp, keepUnknown bool) (*logical.Query, error) {
+	if err := b.enter(s.Pos); err != nil {
+		return nil, err
+	}
+	defer b.leave()
+	left, err := b.body(sc.sibling(), s.Left, true)
+	if err != nil {
+		return nil, err
+	}
+	right, err := b.body(sc.sibling(), s.Right, true)
+	if err != nil {
+		return nil, err
+	}
+	op := strings.ToUpper(s.Op)
+	if len(left.Cols) != len(right.Cols) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "each %s query must have the same number of columns", op).At(bodyPos(s.Right))
+	}
+	for i := range left.Cols {
+		if err := b.unifyOutputs(op, left, right, i, s); err != nil {
+			return nil, err
+		}
+	}
+	return b.combine(sc, s, left, right), nil
+}
+
+// bodyPos is where the first column of a query body stands.
+func bodyPos(body ast.QueryBody) int {
+	switch body := body.(type) {
+	case *ast.SelectCore:
+		if len(body.Items) > 0 {
+			return exprPos(body.Items[0].Expr)
+		}
+		return int(body.Pos)
+	case *ast.Values:
+		if len(body.Rows) > 0 && len(body.Rows[0]) > 0 {
+			return exprPos(body.Rows[0][0])
+		}
+		return int(body.Pos)
+	case *ast.SetOp:
+		return bodyPos(body.Left)
+	case *ast.Select:
+		return bodyPos(body.Body)
+	}
+	return 0
+}
+
+// outputPos is where result column i of a query body stands, as far as that can be told.
+func outputPos(body ast.QueryBody, i int) int {
+	switch body := body.(type) {
+	case *ast.SelectCore:
+		for _, it := range body.Items {
+			if _, star := it.Expr.(*ast.Star); star {
+				return int(it.Expr.At())
+			}
+		}
+		if i < len(body.Items) {
+			return exprPos(body.Items[i].Expr)
+		}
+	case *ast.Values:
+		if len(body.Rows) > 0 && i < len(body.Rows[0]) {
+			return exprPos(body.Rows[0][i])
+		}
+	case *ast.SetOp:
+		return outputPos(body.Left, i)
+	case *ast.Select:
+		return outputPos(body.Body, i)
+	}
+	return 0
+}
+
+func (b *binder) unifyOutputs(op string, left, right *logical.Query, i int, s *ast.SetOp) error {
+	ts := []*types.Type{b.meta.Cols[left.Cols[i].ID].Type, b.meta.Cols[right.Cols[i].ID].Type}
+	t, offender, err := builtin.CommonTypeFor(op, ts)
+	if err != nil {
+		body := s.Left
+		if offender == 1 {
+			body = s.Right
+		}
+		return at(err, outputPos(body, i))
+	}
+	if err := b.coerceOutput(left, i, t, implicit, 0); err != nil {
+		return err
+	}
+	return b.coerceOutput(right, i, t, implicit, 0)
+}
+
+func (b *binder) combine(sc *scope, s *ast.SetOp, left, right *logical.Query) *logical.Query {
+	q := &logical.Query{}
+	var cols []logical.ColID
+	for i, c := range left.Cols {
+		l, r := &b.meta.Cols[c.ID], &b.meta.Cols[right.Cols[i].ID]
+		t := l.Type
+		if r.Type.Mod != t.Mod {
+			t = t.WithMod(types.NoMod)
+		}
+		id := b.meta.Add(logical.Column{Name: c.Name, Type: t, NotNull: l.NotNull && r.NotNull, Level: sc.level()})
+		cols = append(cols, id)
+		q.Cols = append(q.Cols, logical.Output{Name: c.Name, ID: id})
+	}
+	if s.Op != "union" {
+		q.Node = &logical.SetOp{Except: s.Op == "except", All: s.All, Left: left.Node, Right: right.Node,
+			LeftCols: left.IDs(), RightCols: right.IDs(), Cols: cols}
+		return q
+	}
+	app := &logical.Append{Cols: cols}
+	for _, in := range []*logical.Query{left, right} {
+		if inner, ok := in.Node.(*logical.Append); ok && sameIDs(inner.Cols, in.IDs()) {
+			app.Inputs = append(app.Inputs, inner.Inputs...)
+			app.InCols = append(app.InCols, inner.InCols...)
+			continue
+		}
+		app.Inputs = append(app.Inputs, in.Node)
+		app.InCols = append(app.InCols, in.IDs())
+	}
+	q.Node = app
+	if !s.All {
+		q.Node = &logical.Distinct{Child: app}
+	}
+	return q
+}
+
+func sameIDs(a, b []logical.ColID) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// items makes a pass-through projection of columns.
+func (b *binder) items(ids []logical.ColID) []logical.Item {
+	out := make([]logical.Item, len(ids))
+	for i, id := range ids {
+		out[i] = logical.Item{ID: id, Expr: expr.Expr(b.ref(id, 0))}
+	}
+	return out
+}

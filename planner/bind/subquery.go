@@ -1,0 +1,261 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// sub binds a subquery of an expression.
+func (b *binder) sub(sc *scope, q *ast.Select, keepUnknown bool) (*logical.Query, error) {
+	b.meta.Subqueries++
+	saved := sc.sel.inAggregate
+	sc.sel.inAggregate = false
+	defer func() { sc.sel.inAggregate = saved }()
+	return b.query(q, sc, keepUnknown)
+}
+
+func (b *binder) exists(sc *scope, e *ast.Exists) (expr.Expr, error) {
+	q, err := b.sub(sc, e.Query, false)
+	if err != nil {
+		return nil, err
+	}
+	return &expr.Subquery{T: types.TBool, Kind: expr.Exists, Plan: q, Pos: int(e.Pos)}, nil
+}
+
+func (b *binder) scalarSubquery(sc *scope, e *ast.Subquery) (expr.Expr, error) {
+	q, err := b.oneColumn(sc, e.Query, e.Pos)
+	if err != nil {
+		return nil, err
+	}
+	t := b.meta.Cols[q.Cols[0].ID].Type
+	return &expr.Subquery{T: t, Kind: expr.Scalar, Plan: q, Pos: int(e.Pos)}, nil
+}
+
+func (b *binder) oneColumn(sc *scope, ast *ast.Select, pos ast.Pos) (*logical.Query, error) {
+	q, err := b.sub(sc, ast, false)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.Cols) != 1 {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery must return only one column").At(int(pos))
+	}
+	return q, nil
+}
+
+func (b *binder) arraySubquery(sc *scope, e *ast.ArraySubquery) (expr.Expr, error) {
+	q, err := b.oneColumn(sc, e.Query, e.Pos)
+	if err != nil {
+		return nil, err
+	}
+	elem := b.meta.Cols[q.Cols[0].ID].Type
+	t := types.ArrayOf(elem)
+	if t == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", typeName(elem)).At(int(e.Pos))
+	}
+	return &expr.Subquery{T: t, Kind: expr.ArrayOf, Plan: q, Pos: int(e.Pos)}, nil
+}
+
+// inSubquery is = ANY; NOT IN is its negation.
+func (b *binder) inSubquery(sc *scope, e *ast.InSubquery) (expr.Expr, error) {
+	sq, err := b.anySubquery(sc, e.Operand, "=", false, e.Query, int(e.Pos))
+	if err != nil || !e.Not {
+		return sq, err
+	}
+	return &expr.Not{Arg: sq}, nil
+}
+
+// quantified binds ANY and ALL over a subquery or an array.
+func (b *binder) quantified(sc *scope, e *ast.Quantified) (expr.Expr, error) {
+	if e.Query != nil {
+		return b.anySubquery(sc, e.Left, e.Op, e.All, e.Query, int(e.Pos))
+	}
+	pos := int(e.Pos)
+	l, err := b.expr(sc, e.Left)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.expr(sc, e.Array)
+	if err != nil {
+		return nil, err
+	}
+	elem := types.TUnknown
+	if rt := r.Type(); rt.OID != types.OIDUnknown {
+		if elem = rt.Elem; elem == nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "op ANY/ALL (array) requires array on right side").At(pos)
+		}
+	}
+	fn, targets, err := builtin.ResolveOperator(e.Op, l.Type(), elem)
+	if err != nil {
+		return nil, at(err, pos)
+	}
+	if builtin.ReturnType(fn, targets).OID != types.OIDBool {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "op ANY/ALL (array) requires operator to yield boolean").At(pos)
+	}
+	array := types.ArrayOf(targets[1])
+	if array == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", typeName(targets[1])).At(pos)
+	}
+	if l, err = b.coerce(l, targets[0], implicit, pos); err != nil {
+		return nil, err
+	}
+	if r, err = b.coerce(r, array, implicit, pos); err != nil {
+		return nil, err
+	}
+	return &expr.Quantified{Left: l, Array: r, Op: fn, All: e.All, Pos: pos}, nil
+}
+
+// anySubquery compares a value, or a row of several, with every row of a subquery.
+func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, query *ast.Select, pos int) (expr.Expr, error) {
+	lefts := []ast.Expr{left}
+	if row, ok := left.(*ast.Row); ok {
+		lefts = row.Elements
+	}
+	ls, err := b.exprs(sc, lefts)
+	if err != nil {
+		return nil, err
+	}
+	q, err := b.sub(sc, query, false)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(q.Cols) > len(ls):
+		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(pos)
+	case len(q.Cols) < len(ls):
+		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(pos)
+	case len(ls) > 1 && op != "=" && !(op == "<>" && all):
+		return nil, sqlerr.Unsupported(pos, "comparison "+op+" of a row with the rows of a subquery")
+	}
+	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Pos: pos}
+	if all {
+		sq.Kind = expr.All
+	}
+	negate := len(ls) > 1 && op == "<>"
+	if negate { // row <> ALL is NOT (row = ANY)
+		sq.Kind, op = expr.Any, "="
+	}
+	for i, l := range ls {
+		fn, targets, err := builtin.ResolveOperator(op, l.Type(), b.meta.Cols[q.Cols[i].ID].Type)
+		if err != nil {
+			return nil, at(err, pos)
+		}
+		if builtin.ReturnType(fn, targets).OID != types.OIDBool {
+			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "row comparison operator must yield type boolean, not type %s",
+				typeName(builtin.ReturnType(fn, targets))).At(pos)
+		}
+		if ls[i], err = b.coerce(l, targets[0], implicit, pos); err != nil {
+			return nil, err
+		}
+		if err = b.coerceOutput(q, i, targets[1], implicit, pos); err != nil {
+			return nil, err
+		}
+		sq.Ops = append(sq.Ops, fn)
+	}
+	sq.Left = ls
+	if negate {
+		return &expr.Not{Arg: sq}, nil
+	}
+	return sq, nil
+}
+
+// coerceOutput gives result column i of a query another type: in the select list where it is a
+// literal, else by a projection on top.
+func (b *binder) coerceOutput(q *logical.Query, i int, to *types.Type, how coercion, pos int) error {
+	id := q.Cols[i].ID
+	from := b.meta.Cols[id].Type
+	if from.OID == to.OID && (to.Mod == types.NoMod || to.Mod == from.Mod) {
+		return nil
+	}
+	if from.OID == types.OIDUnknown {
+		if done, err := b.coerceUnknown(q.Node, id, to, how); done || err != nil {
+			return err
+		}
+	}
+	e, err := b.coerce(b.ref(id, 0), to, how, pos)
+	if err != nil {
+		return err
+	}
+	p, ok := q.Node.(*logical.Project)
+	if !ok || !b.projected(p, q) {
+		p = &logical.Project{Child: q.Node}
+		for _, c := range q.Cols {
+			if !hasItem(p.Items, c.ID) {
+				p.Items = append(p.Items, logical.Item{ID: c.ID, Expr: b.ref(c.ID, 0)})
+			}
+		}
+		q.Node = p
+	}
+	out := b.newColumn(q.Cols[i].Name, e.Type(), b.meta.Cols[id].Level)
+	p.Items = append(p.Items, logical.Item{ID: out, Expr: e})
+	q.Cols[i].ID = out
+	return nil
+}
+
+// projected says whether a projection was made by coerceOutput: it passes its columns on, so that a
+// cast of one of them can be added to it.
+func (b *binder) projected(p *logical.Project, q *logical.Query) bool {
+	have := logical.SetOf(p.Child.Columns())
+	for _, c := range q.Cols {
+		if !have.Has(c.ID) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasItem(items []logical.Item, id logical.ColID) bool {
+	for _, it := range items {
+		if it.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// coerceUnknown finds the literal behind a result column of unknown type and gives it its type.
+func (b *binder) coerceUnknown(n logical.Node, id logical.ColID, to *types.Type, how coercion) (bool, error) {
+	switch n := n.(type) {
+	case *logical.Project:
+		for i := range n.Items {
+			if n.Items[i].ID != id {
+				continue
+			}
+			if c, ok := n.Items[i].Expr.(*expr.Col); ok && c.Index == id {
+				return b.coerceUnknown(n.Child, id, to, how)
+			}
+			e, err := b.coerce(n.Items[i].Expr, to, how, 0)
+			if err != nil {
+				return false, err
+			}
+			n.Items[i].Expr = e
+			b.meta.Cols[id].Type = e.Type()
+			return true, nil
+		}
+	case *logical.Values:
+		for k, c := range n.Cols {
+			if c != id {
+				continue
+			}
+			for _, row := range n.Rows {
+				e, err := b.coerce(row[k], to, how, 0)
+				if err != nil {
+					return false, err
+				}
+				row[k] = e
+			}
+			b.meta.Cols[id].Type = to
+			return true, nil
+		}
+	case *logical.Limit:
+		return b.coerceUnknown(n.Child, id, to, how)
+	case *logical.Filter:
+		return b.coerceUnknown(n.Child, id, to, how)
+	case *logical.Distinct:
+		return b.coerceUnknown(n.Child, id, to, how)
+	}
+	return false, nil
+}

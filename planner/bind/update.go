@@ -1,0 +1,226 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+)
+
+// updating is the SET list of UPDATE or ON CONFLICT DO UPDATE; old is the row that it starts from.
+type updating struct {
+	b       *binder
+	sc      *scope
+	d       *table.Desc
+	old     logical.ColID
+	assigns []physical.Assign
+}
+
+// update binds UPDATE: the rows of the table joined with FROM and filtered, and what becomes of them.
+func (b *binder) update(s *ast.Update, outer *scope) (*logical.Query, error) {
+	if s.CurrentOf != "" {
+		return nil, sqlerr.Unsupported(int(s.Pos), "WHERE CURRENT OF")
+	}
+	sc := outer.inner()
+	if s.With != nil {
+		if err := b.with(sc, s.With); err != nil {
+			return nil, err
+		}
+	}
+	d, err := b.modified(s.Table, "UPDATE")
+	if err != nil {
+		return nil, err
+	}
+	node, old, err := b.modifiedRows(sc, d, s.Alias, s.From, s.Where)
+	if err != nil {
+		return nil, err
+	}
+	up := &logical.Update{Desc: d, Child: node, Old: old, HasRows: len(s.Returning) > 0}
+	up.Row = b.newRow(d, sc.level())
+	q := &logical.Query{Node: up}
+	if up.HasRows {
+		rs := &scope{outer: sc.outer, with: sc.with, sel: sc.sel}
+		target := *sc.tables[0]
+		target.first, target.cols = up.Row, relationColumns(d, up.Row)
+		rs.tables = append([]*fromTable{&target}, sc.tables[1:]...)
+		rs.cols = append(append(rs.cols, target.cols...), sc.cols[len(target.cols):]...)
+		if up.Returning, q.Cols, err = b.returning(rs, s.Returning); err != nil {
+			return nil, err
+		}
+	}
+	set := &updating{b: b, sc: sc, d: d, old: old}
+	sc.sel.clause = clauseSet
+	if err := set.set(s.Set); err != nil {
+		return nil, err
+	}
+	up.Set = set.assigns
+	up.Checks, err = b.checks(d, up.Row)
+	return q, err
+}
+
+// modifiedRows binds what UPDATE and DELETE read: the table, the other tables, WHERE.
+func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast.TableExpr, where ast.Expr) (logical.Node, logical.ColID, error) {
+	target, err := b.scan(sc, d, alias, nil, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	sc.add(target)
+	node := target.node
+	old := target.tables[0].first
+	if len(from) > 0 {
+		// The table itself is not in sight of LATERAL entries of FROM.
+		fs := &scope{outer: sc.outer, with: sc.with, sel: sc.sel, hidden: target.tables}
+		others, err := b.from(fs, from)
+		if err != nil {
+			return nil, 0, err
+		}
+		if err := checkAliases(sc.tables, fs.tables, nil); err != nil {
+			return nil, 0, err
+		}
+		sc.add(&fromItem{tables: fs.tables, cols: fs.cols})
+		node = b.join(physical.Inner, node, others, nil)
+	}
+	conds, err := b.where(sc, where)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(conds) > 0 {
+		node = &logical.Filter{Child: node, Conds: conds}
+	}
+	return node, old, nil
+}
+
+// set binds the assignments, and those of generated columns that follow from them.
+func (u *updating) set(list []ast.Assignment) error {
+	for i := range list {
+		a := &list[i]
+		values, err := u.values(a)
+		if err != nil {
+			return err
+		}
+		for k, c := range a.Columns {
+			if err := u.assign(c, values[k]); err != nil {
+				return err
+			}
+		}
+	}
+	return u.generated()
+}
+
+// assigned is one value of an assignment: an expression yet to be bound, or one that is bound.
+type assigned struct {
+	src   ast.Expr
+	bound expr.Expr
+}
+
+// values splits (a, b) = (x, y) into its parts.
+func (u *updating) values(a *ast.Assignment) ([]assigned, error) {
+	if len(a.Columns) == 1 && !a.Multi {
+		return []assigned{{src: a.Value}}, nil
+	}
+	switch v := a.Value.(type) {
+	case *ast.Row:
+		if len(v.Elements) != len(a.Columns) {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(int(a.Pos))
+		}
+		out := make([]assigned, len(v.Elements))
+		for i, e := range v.Elements {
+			out[i].src = e
+		}
+		return out, nil
+	case *ast.Subquery:
+		return u.subqueryValues(a, v)
+	}
+	if len(a.Columns) == 1 {
+		return []assigned{{src: a.Value}}, nil
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression").At(exprPos(a.Value))
+}
+
+// subqueryValues makes one scalar subquery per column of (a, b) = (SELECT x, y …).
+func (u *updating) subqueryValues(a *ast.Assignment, sq *ast.Subquery) ([]assigned, error) {
+	out := make([]assigned, len(a.Columns))
+	for i := range out {
+		q, err := u.b.sub(u.sc, sq.Query, false)
+		if err != nil {
+			return nil, err
+		}
+		if len(q.Cols) != len(a.Columns) {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(int(sq.Pos))
+		}
+		q.Cols = q.Cols[i : i+1]
+		out[i] = assigned{src: sq, bound: &expr.Subquery{T: u.b.meta.Cols[q.Cols[0].ID].Type, Kind: expr.Scalar, Plan: q, Pos: int(sq.Pos)}}
+	}
+	return out, nil
+}
+
+func (u *updating) assign(c ast.Ident, v assigned) error {
+	b := u.b
+	i, err := targetColumn(u.d, c)
+	if err != nil {
+		return err
+	}
+	for _, o := range u.assigns {
+		if o.Column == i {
+			return sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column \"%s\"", c.Name)
+		}
+	}
+	col := &u.d.Columns[i]
+	if _, isDefault := v.src.(*ast.Default); isDefault {
+		if col.Generated != "" {
+			return nil
+		}
+		e, err := b.defaultOf(u.d, i)
+		u.assigns = append(u.assigns, physical.Assign{Column: i, Expr: e})
+		return err
+	}
+	if col.Generated != "" || col.Identity == "always" {
+		e := sqlerr.New(generatedAlways, "column \"%s\" can only be updated to DEFAULT", col.Name)
+		if col.Generated != "" {
+			return e.WithDetail("Column \"%s\" is a generated column.", col.Name)
+		}
+		return e.WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", col.Name)
+	}
+	e := v.bound
+	if e == nil {
+		if e, err = b.expr(u.sc, v.src); err != nil {
+			return err
+		}
+	}
+	if e, err = b.assign(e, col, exprPos(v.src)); err != nil {
+		return err
+	}
+	u.assigns = append(u.assigns, physical.Assign{Column: i, Expr: e})
+	return nil
+}
+
+// generated recomputes generated columns over the row as it will be.
+func (u *updating) generated() error {
+	has := false
+	for i := range u.d.Columns {
+		has = has || u.d.Columns[i].Generated != ""
+	}
+	if !has {
+		return nil
+	}
+	first := u.b.newRow(u.d, u.sc.level())
+	exprs, err := u.b.generated(u.d, first)
+	if err != nil {
+		return err
+	}
+	by := make([]expr.Expr, len(u.d.Columns))
+	for i := range by {
+		by[i] = u.b.ref(u.old+i, 0)
+	}
+	for _, a := range u.assigns {
+		by[a.Column] = a.Expr
+	}
+	for i, e := range exprs {
+		if e != nil {
+			u.assigns = append(u.assigns, physical.Assign{Column: i, Expr: replaceRow(e, first, by)})
+		}
+	}
+	return nil
+}

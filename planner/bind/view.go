@@ -1,0 +1,73 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table"
+)
+
+// viewRef expands a view: its query is bound with the search path under which it was made, and
+// sees nothing of the statement around.
+func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem, error) {
+	for _, id := range b.views {
+		if id == d.ID {
+			return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "infinite recursion detected in rules for relation \"%s\"", d.Name)
+		}
+	}
+	text, err := b.env.ParseQuery(d.View.Text)
+	if err != nil {
+		return nil, err
+	}
+	saved := b.path
+	b.path = d.View.SearchPath
+	if b.path == nil {
+		b.path = []string{}
+	}
+	b.views = append(b.views, d.ID)
+	outer := &scope{sel: &selectState{level: sc.level()}}
+	q, err := b.query(text, outer, false)
+	b.path, b.views = saved, b.views[:len(b.views)-1]
+	if err != nil {
+		return nil, withoutPosition(err)
+	}
+	if len(q.Cols) < len(d.Columns) {
+		return nil, sqlerr.New(sqlerr.InternalError, "view \"%s\" has lost columns", d.Name)
+	}
+	alias := d.Name
+	if ref.Alias != "" {
+		alias = ref.Alias
+	}
+	q.Cols = q.Cols[:len(d.Columns)]
+	for i := range d.Columns {
+		if err := b.coerceOutput(q, i, d.Columns[i].Type, explicit, 0); err != nil {
+			return nil, err
+		}
+		q.Cols[i].Name = d.Columns[i].Name
+	}
+	it, err := b.derived(sc, q, alias, ref.Columns)
+	if err != nil {
+		return nil, err
+	}
+	t := it.tables[0]
+	t.schema, t.aliased = d.Schema, ref.Alias != ""
+	t.desc = d
+	return it, nil
+}
+
+// withoutPosition drops a position that belongs to a view's text.
+func withoutPosition(err error) error {
+	if e, ok := err.(*sqlerr.Error); ok {
+		c := *e
+		c.Position = 0
+		return &c
+	}
+	return err
+}
+
+// sequenceRef reads a sequence as the relation that it is: last_value, log_cnt, is_called.
+func (b *binder) sequenceRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem, error) {
+	if len(d.Columns) > 0 {
+		return b.scan(sc, d, ref.Alias, ref.Columns, ref.Name.Pos)
+	}
+	return nil, sqlerr.Unsupported(int(ref.Name.Pos), "reading a sequence as a table")
+}

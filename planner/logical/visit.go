@@ -1,0 +1,278 @@
+package logical
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+)
+
+// EachInput calls fn with the place of each child node; fn may put another node there.
+func EachInput(n Node, fn func(*Node)) {
+	switch n := n.(type) {
+	case *Filter:
+		fn(&n.Child)
+	case *Project:
+		fn(&n.Child)
+	case *ProjectSet:
+		fn(&n.Child)
+	case *Join:
+		fn(&n.Left)
+		fn(&n.Right)
+	case *Aggregate:
+		fn(&n.Child)
+	case *Distinct:
+		fn(&n.Child)
+	case *Sort:
+		fn(&n.Child)
+	case *Limit:
+		fn(&n.Child)
+	case *Append:
+		for i := range n.Inputs {
+			fn(&n.Inputs[i])
+		}
+	case *SetOp:
+		fn(&n.Left)
+		fn(&n.Right)
+	case *Window:
+		fn(&n.Child)
+	case *Insert:
+		fn(&n.Child)
+	case *Update:
+		fn(&n.Child)
+	case *Delete:
+		fn(&n.Child)
+	case *LockRows:
+		fn(&n.Child)
+	}
+}
+
+// EachExpr calls fn with the place of each expression of the node itself; fn may put another there.
+func EachExpr(n Node, fn func(*expr.Expr)) {
+	switch n := n.(type) {
+	case *Values:
+		for _, row := range n.Rows {
+			each(row, fn)
+		}
+	case *FuncScan:
+		each(n.Args, fn)
+		if n.Scalar != nil {
+			fn(&n.Scalar)
+		}
+	case *Filter:
+		each(n.Conds, fn)
+	case *Project:
+		eachItem(n.Items, fn)
+	case *ProjectSet:
+		for i := range n.Items {
+			each(n.Items[i].Args, fn)
+		}
+	case *Join:
+		each(n.On, fn)
+	case *Aggregate:
+		eachItem(n.Keys, fn)
+		for i := range n.Aggs {
+			eachAgg(&n.Aggs[i].Agg, fn)
+		}
+	case *Distinct:
+		each(n.On, fn)
+	case *Sort:
+		eachKey(n.Keys, fn)
+	case *Limit:
+		if n.Count != nil {
+			fn(&n.Count)
+		}
+		if n.Offset != nil {
+			fn(&n.Offset)
+		}
+	case *Window:
+		eachWindow(n, fn)
+	case *Insert, *Update, *Delete:
+		eachModify(n, fn)
+	}
+}
+
+func eachModify(n Node, fn func(*expr.Expr)) {
+	assigns := func(set []physical.Assign) {
+		for i := range set {
+			fn(&set[i].Expr)
+		}
+	}
+	checks := func(cs []physical.Check) {
+		for i := range cs {
+			fn(&cs[i].Cond)
+		}
+	}
+	switch n := n.(type) {
+	case *Insert:
+		checks(n.Checks)
+		eachItem(n.Returning, fn)
+		if oc := n.OnConflict; oc != nil {
+			assigns(oc.Set)
+			if oc.Where != nil {
+				fn(&oc.Where)
+			}
+		}
+	case *Update:
+		assigns(n.Set)
+		checks(n.Checks)
+		eachItem(n.Returning, fn)
+	case *Delete:
+		eachItem(n.Returning, fn)
+	}
+}
+
+func eachWindow(n *Window, fn func(*expr.Expr)) {
+	each(n.PartitionBy, fn)
+	eachKey(n.OrderBy, fn)
+	for i := range n.Calls {
+		c := &n.Calls[i]
+		each(c.Args, fn)
+		if c.Frame.Start != nil {
+			fn(&c.Frame.Start)
+		}
+		if c.Frame.End != nil {
+			fn(&c.Frame.End)
+		}
+	}
+}
+
+func eachAgg(a *physical.Agg, fn func(*expr.Expr)) {
+	each(a.Args, fn)
+	each(a.Direct, fn)
+	eachKey(a.OrderBy, fn)
+	if a.Filter != nil {
+		fn(&a.Filter)
+	}
+}
+
+func each(es []expr.Expr, fn func(*expr.Expr)) {
+	for i := range es {
+		fn(&es[i])
+	}
+}
+
+func eachItem(items []Item, fn func(*expr.Expr)) {
+	for i := range items {
+		fn(&items[i].Expr)
+	}
+}
+
+func eachKey(keys []physical.SortKey, fn func(*expr.Expr)) {
+	for i := range keys {
+		fn(&keys[i].Expr)
+	}
+}
+
+// EachSubquery calls fn for every subquery inside of an expression, outermost first.
+func EachSubquery(e expr.Expr, fn func(*expr.Subquery)) {
+	expr.Walk(e, func(x expr.Expr) bool {
+		if sq, ok := x.(*expr.Subquery); ok {
+			fn(sq)
+		}
+		return true
+	})
+}
+
+// ExprCols adds the columns that an expression refers to, those of subqueries inside of it that come
+// from outside of them too.
+func ExprCols(e expr.Expr, into *ColSet) {
+	expr.Walk(e, func(x expr.Expr) bool {
+		switch x := x.(type) {
+		case *expr.Col:
+			into.Add(x.Index)
+		case *expr.Subquery:
+			if q, ok := x.Plan.(*Query); ok {
+				into.UnionWith(FreeCols(q.Node))
+			}
+		}
+		return true
+	})
+}
+
+// ColsOf is the set of columns that an expression refers to.
+func ColsOf(e expr.Expr) ColSet {
+	var s ColSet
+	ExprCols(e, &s)
+	return s
+}
+
+// FreeCols is the set of columns that a tree refers to and does not make: those of outer queries.
+func FreeCols(n Node) ColSet {
+	var refs, defs ColSet
+	collect(n, &refs, &defs)
+	refs.DifferenceWith(defs)
+	return refs
+}
+
+func collect(n Node, refs, defs *ColSet) {
+	defs.AddAll(n.Columns())
+	switch n := n.(type) {
+	case *Append:
+		for _, c := range n.InCols {
+			refs.AddAll(c)
+		}
+	case *Insert:
+		defineRow(defs, n.Desc, n.Row)
+		if oc := n.OnConflict; oc != nil && oc.Update {
+			defineRow(defs, n.Desc, oc.Existing)
+			defineRow(defs, n.Desc, oc.Excluded)
+		}
+	case *Update:
+		defineRow(defs, n.Desc, n.Row)
+	}
+	EachExpr(n, func(e *expr.Expr) { ExprCols(*e, refs) })
+	EachInput(n, func(c *Node) { collect(*c, refs, defs) })
+}
+
+// HasSubquery says whether an expression contains a subquery.
+func HasSubquery(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		if _, ok := x.(*expr.Subquery); ok {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// IsVolatile says whether an expression calls a volatile function, in a subquery too.
+func IsVolatile(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		switch x := x.(type) {
+		case *expr.Call:
+			found = found || x.Func.Volatility == expr.Volatile
+		case *expr.Subquery:
+			if q, ok := x.Plan.(*Query); ok {
+				found = found || NodeVolatile(q.Node)
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// NodeVolatile says whether a tree calls a volatile function or modifies anything.
+func NodeVolatile(n Node) bool {
+	found := false
+	switch n := n.(type) {
+	case *Insert, *Update, *Delete, *LockRows:
+		return true
+	case *FuncScan:
+		found = n.Func != nil && n.Func.Volatility == expr.Volatile
+	case *ProjectSet:
+		for _, it := range n.Items {
+			found = found || it.Func.Volatility == expr.Volatile
+		}
+	}
+	EachExpr(n, func(e *expr.Expr) { found = found || IsVolatile(*e) })
+	EachInput(n, func(c *Node) { found = found || NodeVolatile(*c) })
+	return found
+}
+
+func defineRow(defs *ColSet, d *table.Desc, first ColID) {
+	for i := range d.Columns {
+		defs.Add(first + i)
+	}
+}
