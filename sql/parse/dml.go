@@ -190,9 +190,14 @@ func (p *parser) rowOfDefaults() bool {
 	if !p.toks[i].is('(') || p.toks[i].pair == 0 {
 		return false
 	}
-	for end := int(p.toks[i].pair); i < end; i++ {
-		if p.toks[i].kw == kwDefault && (p.toks[i-1].is('(') || p.toks[i-1].is(',')) {
+	end := int(p.toks[i].pair)
+	for i++; i < end; i++ {
+		t := &p.toks[i]
+		if t.kw == kwDefault && (p.toks[i-1].is('(') || p.toks[i-1].is(',')) {
 			return true
+		}
+		if t.is('(') {
+			i = int(t.pair)
 		}
 	}
 	return false

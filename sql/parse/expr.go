@@ -74,9 +74,6 @@ func (x *exprState) startsFrom(level int) {
 // aExpr parses PostgreSQL's a_expr and writes it to u. It knows which tokens can stand where and
 // what must be carried; precedence among what it writes is the TiDB parser's work.
 func (p *parser) aExpr(u *unit) {
-	if p.depth == 0 {
-		p.chain = 0
-	}
 	x := newExprState(u)
 	p.operands(&x)
 }
@@ -97,6 +94,9 @@ func (p *parser) itemExpr(u *unit) {
 
 // operands parses operands and operators in turn up to the end of the expression.
 func (p *parser) operands(x *exprState) {
+	if p.depth == 0 {
+		p.chain, p.wraps = 0, 0
+	}
 	p.enter()
 	for p.err == nil {
 		p.prefixed(x)
@@ -166,6 +166,10 @@ func (p *parser) infix(x *exprState, level, tokens int, word string) {
 func (p *parser) ready(x *exprState, level int) bool {
 	p.closeLooser(x, level)
 	if x.done > 0 && (level > x.done || level == levelPredicate && x.done == level) && p.err == nil {
+		if p.wraps++; p.wraps > maxWraps {
+			p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d tests under tighter operators", maxWraps)
+			return false
+		}
 		start := x.starts[x.done]
 		x.u.insert(int(start), p.i, "(")
 		x.u.word(p.i, ")")

@@ -189,7 +189,10 @@ func (p *parser) joinParen(u *unit) {
 		if query {
 			break
 		}
-		pairs++
+		if pairs++; pairs > maxDepth {
+			p.enterTooDeep()
+			return
+		}
 	}
 	u.word(p.i, "(")
 	p.i += pairs

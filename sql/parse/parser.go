@@ -15,6 +15,9 @@ const (
 	maxDepth = 3000
 	// maxChain bounds the operators of one expression, whose tree leans to the left.
 	maxChain = 50_000
+	// maxWraps bounds the operands that have to be put in parentheses afterwards, which costs time
+	// in the square of their number and which nobody writes: 1 IS NULL + 1 IS NULL + ….
+	maxWraps = 1000
 	// maxParam is the highest $n, as many as the protocol can bind.
 	maxParam = 65535
 )
@@ -142,10 +145,10 @@ const maxPooledTokens = 16 << 10
 
 func (p *parser) close() {
 	p.src, p.lexer.src, p.lexer.err = "", "", nil
+	clear(p.toks)
 	if cap(p.toks) > maxPooledTokens {
 		p.toks = nil
 	}
-	clear(p.toks[:cap(p.toks)])
 	parsers.Put(p)
 }
 

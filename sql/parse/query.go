@@ -23,7 +23,7 @@ func (p *parser) atQuery() bool { return p.queryStart(p.i) || p.queryParen() }
 // starts with one, like ((select 1) + 1).
 func (p *parser) queryParen() bool {
 	k := p.i
-	for p.toks[k].is('(') {
+	for p.toks[k].is('(') && k-p.i <= maxDepth {
 		k++
 	}
 	if k == p.i || !p.queryStart(k) {
@@ -85,7 +85,7 @@ func (p *parser) queryAfter(w *ast.With, pos ast.Pos) *ast.Select {
 func (p *parser) queryTail(s *ast.Select, core *coreParse) {
 	if p.at(kwOrder) {
 		if s.OrderBy != nil {
-			p.failAt(p.pos(), sqlerr.SyntaxError, "multiple ORDER BY clauses not allowed")
+			p.failAt(ast.Pos(p.peek(2).pos)+1, sqlerr.SyntaxError, "multiple ORDER BY clauses not allowed")
 		}
 		if core != nil {
 			core.order = p.orderBy(core.u, &core.tailEmpty)
