@@ -59,7 +59,7 @@ func (r *run) buildDelete(n *physical.Delete) (operator, error) {
 // prepare decides how the child is read. RETURNING sees what is written; the rest must not.
 func (c *change) prepare(child physical.Node, set []expr.Expr) {
 	c.columns = len(c.desc.Columns)
-	c.stream = streams(child, set)
+	c.stream = !c.run.modifies() && streams(child, set)
 	if singleScan(child) == nil {
 		cols, ts := rowKey(c.desc)
 		c.onceCols, c.once = cols, newKeyTable(&c.run.mem, ts)
@@ -97,6 +97,11 @@ func (c *change) Next(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 		if c.stored != nil {
+			if c.later == nil {
+				if err := c.run.writePending(ctx); err != nil {
+					return nil, err
+				}
+			}
 			if err := c.stored.each(ctx, c.apply); err != nil {
 				return nil, err
 			}
@@ -138,7 +143,6 @@ func (c *change) take(ctx context.Context, b *types.Batch) (err error) {
 
 // apply changes the rows of b: the child's columns, then the values of set.
 func (c *change) apply(ctx context.Context, b *types.Batch) error {
-	tx := c.run.env.Tx
 	width := len(c.next)
 	for _, r := range selection(b) {
 		readRow(b.Cols[:c.columns], int(r), c.old)
@@ -146,11 +150,12 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 		if c.returned != nil {
 			readRow(b.Cols[c.columns:width], int(r), c.next[c.columns:])
 		}
-		if c.deletes {
-			if err := c.writer.Delete(ctx, tx, c.old); err != nil {
+		if !c.deletes {
+			if err := c.assignNew(b, int(r)); err != nil {
 				return err
 			}
-		} else if err := c.replace(ctx, b, int(r)); err != nil {
+		}
+		if err := c.write(ctx); err != nil {
 			return err
 		}
 		c.rows++
@@ -161,12 +166,48 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 	return nil
 }
 
-func (c *change) replace(ctx context.Context, b *types.Batch, row int) error {
+// assignNew makes the new row from the values of set in row of b.
+func (c *change) assignNew(b *types.Batch, row int) error {
 	for i, s := range c.assign {
 		c.next[s.Column] = b.Cols[len(c.next)+i].Get(row)
 	}
-	if err := c.verify(c.next[:c.columns]); err != nil {
-		return err
+	return c.verify(c.next[:c.columns])
+}
+
+// write writes the change of c.old to c.next, now or later.
+func (c *change) write(ctx context.Context) error {
+	tx := c.run.env.Tx
+	switch {
+	case c.later != nil:
+		return c.later.addRow(append(c.old[:c.columns:c.columns], c.next[:c.columns]...))
+	case c.deletes:
+		return c.writer.Delete(ctx, tx, c.old)
 	}
-	return c.writer.Update(ctx, c.run.env.Tx, c.old, c.next[:c.columns])
+	return c.writer.Update(ctx, tx, c.old, c.next[:c.columns])
+}
+
+// putOff makes the operator decide what to write, and write it later.
+func (c *change) putOff() {
+	ts := make([]*types.Type, 0, 2*c.columns)
+	for range 2 {
+		for i := range c.desc.Columns {
+			ts = append(ts, c.desc.Columns[i].Type)
+		}
+	}
+	c.later = newRowStore(&c.run.mem, ts)
+	c.run.pending = append(c.run.pending, func(ctx context.Context) error {
+		later := c.later
+		c.later = nil
+		defer later.free()
+		return later.each(ctx, func(ctx context.Context, b *types.Batch) error {
+			for _, r := range selection(b) {
+				readRow(b.Cols[:c.columns], int(r), c.old)
+				readRow(b.Cols[c.columns:], int(r), c.next[:c.columns])
+				if err := c.write(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
 }

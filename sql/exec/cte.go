@@ -46,6 +46,11 @@ func (r *run) cteByID(id int) (*cte, error) {
 			c.seen = newKeyTable(&r.mem, ts)
 		}
 		r.ctes[id] = c
+		if len(r.ev.Vars) > 0 && !def.Modifies {
+			free := slotSet{}
+			r.freeInCTE(id, free)
+			r.watch(free, c.forget)
+		}
 		return c, nil
 	}
 	return nil, sqlerr.New(sqlerr.InternalError, "no WITH query with number %d", id)
@@ -69,6 +74,16 @@ func (r *run) runModifying(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// forget makes the query run again: a variable that it reads has changed.
+func (c *cte) forget() {
+	c.opened, c.ended, c.working = false, false, false
+	c.round, c.fresh = 0, 0
+	c.rows.reset()
+	if c.seen != nil {
+		c.seen.reset()
+	}
 }
 
 // more adds rows, or reports that there are no more.
@@ -129,10 +144,15 @@ func (c *cte) advance(ctx context.Context) (bool, error) {
 
 func (c *cte) open(ctx context.Context) (err error) {
 	c.opened = true
-	if c.first, err = c.run.build(c.def.Plan); err != nil {
-		return err
+	if c.first == nil {
+		if c.first, err = c.run.build(c.def.Plan); err != nil {
+			return err
+		}
+		if m, ok := unwrap(c.first).(interface{ putOff() }); ok {
+			m.putOff()
+		}
 	}
-	if c.def.Recursive != nil {
+	if c.def.Recursive != nil && c.step == nil {
 		if c.step, err = c.run.build(c.def.Recursive); err != nil {
 			return err
 		}

@@ -30,8 +30,9 @@
 // A statement must not see what it writes itself. An open iterator of a transaction does not, but
 // one opened later does, and so does a point read. Therefore INSERT, UPDATE and DELETE read their
 // whole input before they write, except where the input is a single section of one table read by one
-// iterator, or reads no table at all. WITH queries that modify run in their order before the main
-// query does; the main query reads what they have written, which PostgreSQL hides.
+// iterator, or does not read the table. With WITH queries that modify, all of them decide first what
+// to write (and return their RETURNING), then the main query is read, then everything is written in
+// order. ON CONFLICT in a WITH query is the exception: it looks and writes at once.
 //
 // # Memory
 //
@@ -46,5 +47,6 @@
 //     over the same vectors.
 //  2. Every Next looks at its context at least once per batch.
 //  3. A plan is never written to; everything that changes lives in the operators of one Cursor.
-//  4. Operators are built when first opened: what is never reached costs nothing.
+//  4. The plans of subqueries and of WITH queries are built when they first run. What they keep is
+//     forgotten when a variable changes that they read and do not set (free_slots.go).
 package exec

@@ -31,7 +31,12 @@ type Cursor struct {
 	run  *run
 	plan *physical.Plan
 	root operator
-	mods bool // the modifying WITH queries have run
+	// started: the modifying WITH queries have run. If the main query does not modify itself, it was
+	// then read to its end into rows, before anything was written.
+	started bool
+	rows    *rowStore
+	at      int
+	view    types.Batch
 }
 
 // Open builds the operators of a plan and opens them. Nothing is read before the first Next, where
@@ -61,11 +66,20 @@ func (c *Cursor) Columns() []physical.Column { return c.plan.Root.Columns() }
 
 // Next returns the next rows, or nil at the end. The batch is valid until the next call.
 func (c *Cursor) Next(ctx context.Context) (*types.Batch, error) {
-	if !c.mods {
-		c.mods = true
-		if err := c.run.runModifying(ctx); err != nil {
-			return nil, err
+	if !c.started {
+		c.started = true
+		if c.run.modifies() {
+			if err := c.runModifying(ctx); err != nil {
+				return nil, err
+			}
 		}
+	}
+	if c.rows != nil {
+		if !c.rows.view(&c.view, c.at) {
+			return nil, nil
+		}
+		c.at += c.view.Len
+		return &c.view, nil
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -76,6 +90,23 @@ func (c *Cursor) Next(ctx context.Context) (*types.Batch, error) {
 			return b, err
 		}
 	}
+}
+
+// runModifying runs the WITH queries that modify. All of the statement reads what was there before
+// it, so nothing is written until all is read.
+func (c *Cursor) runModifying(ctx context.Context) error {
+	if err := c.run.runModifying(ctx); err != nil {
+		return err
+	}
+	if _, ok := unwrap(c.root).(interface{ affected() int64 }); ok {
+		return nil // it has the pending writes made before its own
+	}
+	c.rows = newRowStore(&c.run.mem, columnTypes(c.plan.Root))
+	err := eachBatch(ctx, c.root, func(_ context.Context, b *types.Batch) error { return c.rows.addBatch(b) })
+	if err != nil {
+		return err
+	}
+	return c.run.writePending(ctx)
 }
 
 // RowsAffected is the number of rows that the main INSERT, UPDATE or DELETE has changed so far.
@@ -98,6 +129,9 @@ func (c *Cursor) NodeStats(n physical.Node) (rows, loops int64, elapsed time.Dur
 // Close ends the statement. It may be called more than once.
 func (c *Cursor) Close() error {
 	err := c.root.Close()
+	if c.rows != nil {
+		c.rows.free()
+	}
 	c.run.close()
 	return err
 }
@@ -120,6 +154,10 @@ type run struct {
 	ctes  map[int]*cte
 	subs  map[*expr.Subquery]*subquery
 	stats map[physical.Node]*nodeStats
+	// watchers are called when a variable changes, by slot.
+	watchers [][]func()
+	// pending writes what modifying WITH queries have decided on.
+	pending []func(context.Context) error
 	// ctx is the context of the Next that is being served: expressions that run subqueries need it
 	// and have no argument for it.
 	ctx context.Context
@@ -146,6 +184,27 @@ func (r *run) context() context.Context {
 		return r.ctx
 	}
 	return context.Background()
+}
+
+// modifies says whether a WITH query modifies.
+func (r *run) modifies() bool {
+	for i := range r.plan.CTEs {
+		if r.plan.CTEs[i].Modifies {
+			return true
+		}
+	}
+	return false
+}
+
+// writePending makes the writes that were put off.
+func (r *run) writePending(ctx context.Context) error {
+	for _, write := range r.pending {
+		if err := write(ctx); err != nil {
+			return err
+		}
+	}
+	r.pending = nil
+	return nil
 }
 
 func (r *run) close() {

@@ -174,6 +174,33 @@ func nodeExprs(n physical.Node, fn func(expr.Expr) bool) bool {
 			}
 		}
 		return any(t.PartitionBy...) || keys(t.OrderBy)
+	case *physical.Insert:
+		if oc := t.OnConflict; oc != nil && (any(oc.Where) || assigned(oc.Set, fn)) {
+			return true
+		}
+		return checked(t.Checks, fn) || any(t.Returning...)
+	case *physical.Update:
+		return assigned(t.Set, fn) || checked(t.Checks, fn) || any(t.Returning...)
+	case *physical.Delete:
+		return any(t.Returning...)
+	}
+	return false
+}
+
+func assigned(as []physical.Assign, fn func(expr.Expr) bool) bool {
+	for _, a := range as {
+		if fn(a.Expr) {
+			return true
+		}
+	}
+	return false
+}
+
+func checked(cs []physical.Check, fn func(expr.Expr) bool) bool {
+	for _, c := range cs {
+		if fn(c.Cond) {
+			return true
+		}
 	}
 	return false
 }

@@ -12,6 +12,7 @@ import (
 // insert writes its child's rows.
 type insert struct {
 	modification
+	node     *physical.Insert
 	stored   bool // the child is read to its end before anything is written
 	conflict *onConflict
 	row      []types.Datum
@@ -31,7 +32,7 @@ func (r *run) buildInsert(n *physical.Insert) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &insert{modification: *m, stored: readsTable(n.Child, n.Table.ID)}
+	i := &insert{modification: *m, node: n, stored: r.modifies() || readsTable(n.Child, n.Table.ID)}
 	i.row = make([]types.Datum, len(n.Table.Columns))
 	if n.OnConflict == nil {
 		return i, nil
@@ -62,10 +63,39 @@ func (i *insert) Next(ctx context.Context) (*types.Batch, error) {
 }
 
 func (i *insert) all(ctx context.Context) error {
-	if !i.stored {
+	if i.later != nil || !i.stored {
 		return eachBatch(ctx, i.child, i.batch)
 	}
 	return i.run.storeThen(ctx, i.child, i.batch)
+}
+
+// putOff makes the operator decide what to write, and write it later. ON CONFLICT cannot decide
+// without looking, and writes at once.
+func (i *insert) putOff() {
+	if i.conflict != nil {
+		return
+	}
+	i.later = newRowStore(&i.run.mem, columnTypes(i.node.Child))
+	i.run.pending = append(i.run.pending, func(ctx context.Context) error {
+		defer i.later.free()
+		return i.later.each(ctx, func(ctx context.Context, b *types.Batch) error {
+			for _, r := range selection(b) {
+				readRow(b.Cols, int(r), i.row)
+				if err := i.writer.Insert(ctx, i.run.env.Tx, i.row); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// write writes i.row, now or later.
+func (i *insert) write(ctx context.Context) error {
+	if i.later != nil {
+		return i.later.addRow(i.row)
+	}
+	return i.writer.Insert(ctx, i.run.env.Tx, i.row)
 }
 
 // eachBatch hands the batches of an operator to fn.
@@ -99,7 +129,10 @@ func (r *run) storeThen(ctx context.Context, op operator, fn func(context.Contex
 		}
 		return store.addBatch(b)
 	})
-	if err != nil || store == nil {
+	if err != nil {
+		return err
+	}
+	if err := r.writePending(ctx); err != nil || store == nil {
 		return err
 	}
 	defer store.free()
@@ -141,7 +174,7 @@ func (i *insert) one(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := i.writer.Insert(ctx, i.run.env.Tx, i.row); err != nil {
+	if err := i.write(ctx); err != nil {
 		return err
 	}
 	if i.conflict != nil && i.conflict.node.Update {

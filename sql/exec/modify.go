@@ -29,6 +29,9 @@ type modification struct {
 	key       *types.Batch // one row key
 	keyCols   []int        // ordinals of the row key
 	numbers   []int32
+	// later, when set, keeps the rows to be written until all of the statement has been read: the
+	// operator is a WITH query. Its rows are what write and replace take, one behind the other.
+	later *rowStore
 }
 
 type check struct {

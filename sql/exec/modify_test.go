@@ -262,6 +262,27 @@ func TestCorrelatedSubquery(t *testing.T) {
 	require.Equal(t, "1 0 | 2 1 | 3 2 | 4 0", out)
 }
 
+// A subquery without arguments of its own, within one that has some, runs again when they change;
+// so does a WITH query.
+func TestNestedSubqueriesFollowTheOuterRow(t *testing.T) {
+	f, d := seeded(t)
+	v := &expr.Var{T: i8, Slot: 0}
+	inner := scanOf(d, 2)
+	inner.Filter = call("=", col(0, i8), v)
+	one := &physical.Values{Rows: [][]expr.Expr{{}}}
+	read := &physical.CTEScan{Base: cols(i8), ID: 1}
+	for _, plan := range []physical.Node{inner, read} {
+		middle := &physical.Project{Base: cols(i8), Child: one, Exprs: []expr.Expr{sub(expr.Scalar, i8, plan)}}
+		outer := sub(expr.Scalar, i8, middle)
+		outer.Slots, outer.Args = []int{0}, []expr.Expr{col(1, i8)}
+		out, _, err := f.exec(&physical.Plan{Slots: 1, Root: &physical.Project{Base: cols(i8, i8),
+			Child: scanOf(d, 0, 2), Exprs: []expr.Expr{col(0, i8), outer}},
+			CTEs: []physical.CTE{{ID: 1, Plan: inner}}})
+		require.NoError(t, err)
+		require.Equal(t, "1 10 | 2 20 | 3 30 | 4 ~", out)
+	}
+}
+
 func TestRecursion(t *testing.T) {
 	first := valuesOf([]*types.Type{i8}, []any{1})
 	work := &physical.CTEScan{Base: cols(i8), ID: 7, WorkTable: true}
@@ -290,6 +311,33 @@ func TestModifyingWithQuery(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "10", out)
 	require.Equal(t, "", f.must(scanOf(d)))
+}
+
+// All parts of a statement read what was there before it.
+func TestModifyingWithQueriesReadTheOldRows(t *testing.T) {
+	f, d := seeded(t)
+	with := func(root physical.Node, ms ...physical.Node) string {
+		p := &physical.Plan{Root: root}
+		for i, m := range ms {
+			p.CTEs = append(p.CTEs, physical.CTE{ID: i + 1, Plan: m, Modifies: true})
+		}
+		out, _, err := f.exec(p)
+		require.NoError(t, err)
+		return out
+	}
+	up := &physical.Update{Base: cols(i8), Table: d, Child: scanOf(d), Returning: []expr.Expr{col(2, i8)},
+		Set: []physical.Assign{{Column: 2, Expr: call("*", col(2, i8), lit(10))}}}
+	require.Equal(t, "10 | 20 | 30 | ~", with(scanOf(d, 2), up))
+	require.Equal(t, "100 | 200 | 300 | ~", with(scanOf(d, 2), insertInto(d, valuesOf(types3(), []any{9, "z", 9}))))
+	require.Equal(t, "1 | 2 | 3 | 4 | 9", f.must(scanOf(d, 0)))
+
+	// Rows that a WITH query deletes may be inserted again by the main query.
+	gone := &physical.Delete{Base: join(scanOf(d)), Table: d, Child: scanOf(d),
+		Returning: []expr.Expr{col(0, i8), col(1, text), col(2, i8)}}
+	back := insertInto(d, &physical.CTEScan{Base: join(scanOf(d)), ID: 1})
+	before := f.must(scanOf(d))
+	with(back, gone)
+	require.Equal(t, before, f.must(scanOf(d)))
 }
 
 func TestHiddenRowIDs(t *testing.T) {

@@ -45,6 +45,11 @@ func (r *run) RunSubquery(_ *eval.Context, sq *expr.Subquery, args, left []types
 			r.subs = map[*expr.Subquery]*subquery{}
 		}
 		r.subs[sq] = s
+		if len(sq.Args) == 0 && len(r.ev.Vars) > 0 {
+			free := slotSet{}
+			r.freeSlots(node, free)
+			r.watch(free, func() { s.kept = false })
+		}
 	}
 	for i, slot := range sq.Slots {
 		r.setVar(slot, args[i])
@@ -166,6 +171,10 @@ func (s *subquery) collect(ctx context.Context, r *run) error {
 	s.rows.reset()
 	hashed := s.hashed()
 	if hashed {
+		if s.keys != nil {
+			s.keys.free()
+		}
+		s.hasNull = false
 		s.keys = newKeyTable(&r.mem, columnTypes(node))
 		s.probe = types.NewBatchCap([]*types.Type{s.sq.Left[0].Type()}, 1)
 	}
@@ -273,9 +282,4 @@ func (s *subquery) close() {
 	if s.keys != nil {
 		s.keys.free()
 	}
-}
-
-// setVar sets a variable of the statement; what was kept for its old value is forgotten.
-func (r *run) setVar(slot int, d types.Datum) {
-	r.ev.Vars[slot] = d
 }

@@ -1,0 +1,93 @@
+package exec
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// slotSet is a set of variables of the statement.
+type slotSet map[int]bool
+
+// freeSlots collects the variables that running n reads and does not set itself: its result holds
+// for as long as they do.
+func (r *run) freeSlots(n physical.Node, free slotSet) {
+	nodeExprs(n, func(e expr.Expr) bool {
+		r.freeInExpr(e, free)
+		return false
+	})
+	switch t := n.(type) {
+	case *physical.Apply:
+		r.freeSlots(t.Left, free)
+		inner := slotSet{}
+		r.freeSlots(t.Right, inner)
+		free.addExcept(inner, t.Slots)
+		return
+	case *physical.CTEScan:
+		if !t.WorkTable {
+			r.freeInCTE(t.ID, free)
+		}
+		return
+	}
+	for _, c := range n.Children() {
+		r.freeSlots(c, free)
+	}
+}
+
+func (r *run) freeInExpr(e expr.Expr, free slotSet) {
+	expr.Walk(e, func(e expr.Expr) bool {
+		switch e := e.(type) {
+		case *expr.Var:
+			free[e.Slot] = true
+		case *expr.Subquery:
+			if plan, ok := e.Plan.(physical.Node); ok {
+				inner := slotSet{}
+				r.freeSlots(plan, inner)
+				free.addExcept(inner, e.Slots)
+			}
+		}
+		return true
+	})
+}
+
+func (r *run) freeInCTE(id int, free slotSet) {
+	for i := range r.plan.CTEs {
+		if def := &r.plan.CTEs[i]; def.ID == id {
+			r.freeSlots(def.Plan, free)
+			if def.Recursive != nil {
+				r.freeSlots(def.Recursive, free)
+			}
+		}
+	}
+}
+
+func (s slotSet) addExcept(o slotSet, except []int) {
+	for slot := range o {
+		s[slot] = true
+	}
+	for _, slot := range except {
+		if o[slot] {
+			delete(s, slot)
+		}
+	}
+}
+
+// watch has forget called whenever one of the variables gets a new value.
+func (r *run) watch(slots slotSet, forget func()) {
+	for slot := range slots {
+		if r.watchers == nil {
+			r.watchers = make([][]func(), len(r.ev.Vars))
+		}
+		r.watchers[slot] = append(r.watchers[slot], forget)
+	}
+}
+
+// setVar sets a variable of the statement; what was kept for its old value is forgotten.
+func (r *run) setVar(slot int, d types.Datum) {
+	r.ev.Vars[slot] = d
+	if r.watchers != nil {
+		for _, forget := range r.watchers[slot] {
+			forget()
+		}
+	}
+}
