@@ -117,6 +117,7 @@ type parser struct {
 	err   error
 	depth int
 	chain int //  operators of the outermost expression so far
+	wraps int // operands of it put in parentheses so far (maxWraps)
 	// plainCall says that the call here takes no FILTER, OVER and WITHIN GROUP: in FROM and in
 	// indexes (func_expr_windowless).
 	plainCall bool
