@@ -270,7 +270,8 @@ func (s *sumInterval) Result(*expr.Runtime) (types.Datum, error) {
 
 func (s *sumInterval) Size() int { return 0 }
 
-// extreme is max, or with sign -1 min.
+// extreme is max, or with sign -1 min. Of equal values that print differently it gives the last, as
+// PostgreSQL does.
 type extreme struct {
 	t    *types.Type
 	sign int
@@ -279,7 +280,7 @@ type extreme struct {
 }
 
 func (s *extreme) Add(_ *expr.Runtime, a []types.Datum) error {
-	if !s.seen || s.sign*types.Compare(s.t, a[0], s.best) > 0 {
+	if !s.seen || s.sign*types.Compare(s.t, a[0], s.best) >= 0 {
 		s.best, s.seen = a[0], true
 	}
 	return nil

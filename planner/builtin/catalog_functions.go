@@ -137,11 +137,10 @@ func formatType(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if _, ok := types.ByOID(oid); !ok {
 		return types.NewString("???"), nil
 	}
-	mod := types.NoMod
-	if !a[1].Null {
-		mod = int32(a[1].I)
+	if a[1].Null {
+		return types.NewString(typeWithoutMod(oid)), nil
 	}
-	return types.NewString(types.FormatType(oid, mod)), nil
+	return types.NewString(types.FormatType(oid, int32(a[1].I))), nil
 }
 
 func userByID(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {

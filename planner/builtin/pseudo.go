@@ -76,7 +76,7 @@ func CanCoerce(from, to *types.Type) bool {
 	case from.OID == to.OID, isUnknown(from), isAny(to):
 		return true
 	case from.Elem != nil && to.Elem != nil:
-		return CanCoerce(from.Elem, to.Elem)
+		return to.OID != types.OIDOidVector && to.OID != types.OIDInt2Vector && CanCoerce(from.Elem, to.Elem)
 	case isReg(from.OID):
 		return to.OID == types.OIDOid
 	case isReg(to.OID) && (from.OID == types.OIDOid || from.OID == types.OIDInt2 ||

@@ -12,7 +12,19 @@ func displayName(t *types.Type) string {
 	if isPolymorphic(t) || isAny(t) {
 		return t.Name
 	}
-	return types.FormatType(t.OID, types.NoMod)
+	return typeWithoutMod(t.OID)
+}
+
+// typeWithoutMod is format_type with a NULL modifier: char(n) is "character" there, and only with an
+// explicit -1 "bpchar".
+func typeWithoutMod(oid types.OID) string {
+	switch oid {
+	case types.OIDBPChar:
+		return "character"
+	case types.TBPChar.ArrayOID():
+		return "character[]"
+	}
+	return types.FormatType(oid, types.NoMod)
 }
 
 // Signature is a function call as messages show it: "f(integer, text)".

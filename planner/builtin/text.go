@@ -137,10 +137,12 @@ func textOperators() []def {
 		v("||(text,text) text", concat2, concatVec),
 		v("||(bytea,bytea) bytea", concat2, concatVec),
 		f("||(text,anynonarray) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			return types.NewString(a[0].S + textOf(rt, rt.ArgTypes[1], a[1])), nil
+			t, err := types.Cast(a[1], rt.ArgTypes[1], types.TText, false, &rt.Format)
+			return types.NewString(a[0].S + t.S), err
 		}).stable(),
 		f("||(anynonarray,text) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			return types.NewString(textOf(rt, rt.ArgTypes[0], a[0]) + a[1].S), nil
+			t, err := types.Cast(a[0], rt.ArgTypes[0], types.TText, false, &rt.Format)
+			return types.NewString(t.S + a[1].S), err
 		}).stable(),
 		f("^@(text,text) bool", startsWith),
 	}
@@ -204,7 +206,7 @@ func chr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	c := a[0].I
 	switch {
 	case c < 0:
-		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded, "character number must be positive")
+		return types.Null, errInvalid("character number must be positive")
 	case c == 0:
 		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded, "null character not permitted")
 	case c > unicode.MaxRune:
