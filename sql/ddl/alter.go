@@ -1,0 +1,262 @@
+package ddl
+
+import (
+	"context"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table"
+)
+
+func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err error) {
+	tag = "ALTER " + strings.ToUpper(s.Kind)
+	if s.Name.Schema != "" && s.IfExists && !isSystemSchema(s.Name.Schema) {
+		if _, ok, err := env.View.Schema(ctx, env.Database, s.Name.Schema); err != nil {
+			return "", err
+		} else if !ok {
+			env.notice("00000", "relation \"%s\" does not exist, skipping", s.Name.Name)
+			return tag, nil
+		}
+	}
+	d, ix, err := env.lookup(ctx, s.Name)
+	if err != nil {
+		return "", err
+	}
+	if d == nil {
+		if s.IfExists {
+			env.notice("00000", "relation \"%s\" does not exist, skipping", s.Name.Name)
+			return tag, nil
+		}
+		return "", sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(s.Name))
+	}
+	if ix != nil {
+		return tag, env.alterIndex(ctx, s, d, ix)
+	}
+	if err := alterKind(s, d); err != nil {
+		return "", err
+	}
+	a := &alteration{env: env, d: d}
+	for i := range s.Actions {
+		if err := a.action(ctx, &s.Actions[i]); err != nil {
+			return "", err
+		}
+	}
+	return tag, nil
+}
+
+// alterKind verifies that the statement's kind fits the relation: ALTER TABLE may rename anything.
+func alterKind(s *ast.AlterTable, d *table.Desc) error {
+	if s.Kind == "index" {
+		return wrongKind(d.Name, "index")
+	}
+	if is := kindWord(d); s.Kind != is && s.Kind != "table" {
+		return wrongKind(d.Name, s.Kind)
+	}
+	if d.Kind == table.KindTable {
+		return nil
+	}
+	for i := range s.Actions {
+		switch a := &s.Actions[i]; a.Kind {
+		case "rename", "set schema", "owner":
+		case "rename column":
+			if d.Kind == table.KindView {
+				continue
+			}
+			return wrongKind(d.Name, "table")
+		case "set default", "drop default":
+			if d.Kind == table.KindView {
+				return sqlerr.Unsupported(int(a.Pos), "default of a view's column")
+			}
+			fallthrough
+		default:
+			action := strings.ToUpper(a.Kind)
+			if strings.HasPrefix(action, "SET ") || strings.HasPrefix(action, "DROP ") && a.Column.Name != "" && a.Kind != "drop column" {
+				action = "ALTER COLUMN ... " + action
+			}
+			return sqlerr.New(sqlerr.WrongObjectType, "ALTER action %s cannot be performed on relation \"%s\"", action, d.Name).
+				WithDetail("This operation is not supported for %ss.", kindWord(d))
+		}
+	}
+	return nil
+}
+
+func (env *Env) alterIndex(ctx context.Context, s *ast.AlterTable, old *table.Desc, ix *table.Index) error {
+	d := old
+	for i := range s.Actions {
+		a := &s.Actions[i]
+		switch a.Kind {
+		case "rename":
+			next := d.Clone()
+			next.Index(ix.ID).Name = a.NewName.Name
+			if err := env.View.UpdateRelation(ctx, d, next); err != nil {
+				return err
+			}
+			d = next
+		case "set options", "reset options":
+			if err := checkStorageOptions(a.Options); err != nil {
+				return err
+			}
+		default:
+			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table", ix.Name)
+		}
+	}
+	return nil
+}
+
+// alteration is ALTER TABLE under way: d is the descriptor as the transaction has it after the
+// actions so far.
+type alteration struct {
+	env *Env
+	d   *table.Desc
+}
+
+// update stores a changed descriptor.
+func (a *alteration) update(ctx context.Context, next *table.Desc) error {
+	if err := a.env.View.UpdateRelation(ctx, a.d, next); err != nil {
+		return err
+	}
+	a.d = next
+	return nil
+}
+
+func (a *alteration) action(ctx context.Context, act *ast.AlterAction) error {
+	switch act.Kind {
+	case "add column":
+		return a.addColumn(ctx, act)
+	case "drop column":
+		return a.dropColumn(ctx, act)
+	case "rename column":
+		return a.renameColumn(ctx, act)
+	case "rename":
+		return a.rename(ctx, act)
+	case "set schema":
+		return a.setSchema(ctx, act)
+	case "owner":
+		return a.env.checkRole(act.NewName.Name)
+	case "set options", "reset options":
+		return checkStorageOptions(act.Options)
+	case "add constraint":
+		return a.addConstraint(ctx, act)
+	case "drop constraint":
+		return a.dropConstraint(ctx, act)
+	case "rename constraint":
+		return a.renameConstraint(ctx, act)
+	case "validate constraint":
+		return a.validateConstraint(ctx, act)
+	case "set type":
+		return a.setType(ctx, act)
+	case "set default", "drop default", "set not null", "drop not null", "set identity", "add identity", "drop identity":
+		return a.alterColumn(ctx, act)
+	}
+	return sqlerr.Unsupported(int(act.Pos), "ALTER TABLE action "+strings.ToUpper(act.Kind))
+}
+
+// unread refuses to rename what views read: they keep their source text.
+func (a *alteration) unread(ctx context.Context, pos ast.Pos, what string) error {
+	views, err := a.env.View.Dependents(ctx, a.d.ID)
+	if err != nil || len(views) == 0 {
+		return err
+	}
+	return sqlerr.Unsupported(int(pos), what).WithDetail("%s depends on %s.", a.env.describe(views[0]), a.env.describe(a.d))
+}
+
+func (a *alteration) rename(ctx context.Context, act *ast.AlterAction) error {
+	if err := a.unread(ctx, act.Pos, "renaming a relation that a view reads"); err != nil {
+		return err
+	}
+	next := a.d.Clone()
+	next.Name = act.NewName.Name
+	was := a.d
+	if err := a.update(ctx, next); err != nil {
+		return err
+	}
+	if next.Kind == table.KindSequence {
+		return a.followSequence(ctx, was, next)
+	}
+	return nil
+}
+
+// followSequence mends the default of the column that a renamed or moved sequence feeds.
+func (a *alteration) followSequence(ctx context.Context, was, is *table.Desc) error {
+	rels, err := a.env.View.Relations(ctx, a.env.Database)
+	if err != nil {
+		return err
+	}
+	for _, t := range rels {
+		for i := range t.Columns {
+			if !drawsFrom(t.Columns[i].DefaultText, was) {
+				continue
+			}
+			if t.Columns[i].DefaultText != sequenceDefault(was.Schema, was.Name) {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a sequence that an expression reads is not supported").
+					WithDetail("default value for column %s of %s depends on %s.", t.Columns[i].Name, a.env.describe(t), a.env.describe(was))
+			}
+			next := t.Clone()
+			next.Columns[i].DefaultText = sequenceDefault(is.Schema, is.Name)
+			if err := a.env.View.UpdateRelation(ctx, t, next); err != nil {
+				return err
+			}
+			t = next
+		}
+	}
+	return nil
+}
+
+func (a *alteration) setSchema(ctx context.Context, act *ast.AlterAction) error {
+	sc, ok, err := a.env.View.Schema(ctx, a.env.Database, act.NewName.Name)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return noSchema(act.NewName.Name)
+	}
+	if sc.ID == a.d.SchemaID {
+		return nil
+	}
+	if a.d.Kind == table.KindSequence && a.d.Sequence.OwnerTable != 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot move an owned sequence into another schema").
+			WithDetail("Sequence \"%s\" is linked to a table.", a.d.Name)
+	}
+	if err := a.unread(ctx, act.Pos, "moving a relation that a view reads"); err != nil {
+		return err
+	}
+	if taken, err := a.env.View.Taken(ctx, a.env.Database, sc.Name, a.d.Name); err != nil {
+		return err
+	} else if taken {
+		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists in schema \"%s\"", a.d.Name, sc.Name)
+	}
+	next := a.d.Clone()
+	next.SchemaID, next.Schema = sc.ID, sc.Name
+	was := a.d
+	if err := a.update(ctx, next); err != nil {
+		return err
+	}
+	if next.Kind == table.KindSequence {
+		return a.followSequence(ctx, was, next)
+	}
+	for i := range next.Columns {
+		if err := a.moveSequence(ctx, next.Columns[i].SequenceID, next); err != nil {
+			return err
+		}
+	}
+	a.d, err = a.env.View.RelationByID(ctx, next.ID)
+	return err
+}
+
+// moveSequence takes an owned sequence along to its table's schema.
+func (a *alteration) moveSequence(ctx context.Context, id table.ID, t *table.Desc) error {
+	if id == 0 {
+		return nil
+	}
+	seq, err := a.env.View.RelationByID(ctx, id)
+	if err != nil || seq == nil {
+		return err
+	}
+	next := seq.Clone()
+	next.SchemaID, next.Schema = t.SchemaID, t.Schema
+	if err := a.env.View.UpdateRelation(ctx, seq, next); err != nil {
+		return err
+	}
+	return a.followSequence(ctx, seq, next)
+}

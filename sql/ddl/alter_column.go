@@ -1,0 +1,403 @@
+package ddl
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/codec"
+	"github.com/minidb/minidb/table/types"
+)
+
+func (a *alteration) addColumn(ctx context.Context, act *ast.AlterAction) error {
+	if a.d.Column(act.Def.Name.Name) >= 0 {
+		if act.IfNotExists {
+			a.env.notice(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists, skipping", act.Def.Name.Name, a.d.Name)
+			return nil
+		}
+		return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", act.Def.Name.Name, a.d.Name)
+	}
+	if a.d.VisibleColumns() >= maxColumns {
+		return sqlerr.New(sqlerr.TooManyColumns, "tables can have at most %d columns", maxColumns)
+	}
+	n, err := a.env.columnDef(ctx, a.d.Name, act.Def)
+	if err != nil {
+		return err
+	}
+	if err := a.env.setDefault(ctx, n); err != nil {
+		return err
+	}
+	next := a.d.Clone()
+	n.col.ID = next.NextColumnID
+	next.NextColumnID++
+	sc := catalog.Schema{ID: next.SchemaID, Database: next.DatabaseID, Name: next.Schema}
+	if err := a.env.ownSequence(ctx, sc, next, n); err != nil {
+		return err
+	}
+	if n.generated != nil {
+		n.col.Generated = n.generated.ExprText
+	}
+	at := len(next.Columns) // before the hidden row ID, which stays last
+	for at > 0 && next.Columns[at-1].Hidden {
+		at--
+	}
+	next.Columns = append(next.Columns[:at:at], append([]table.Column{n.col}, next.Columns[at:]...)...)
+	if err := a.fillColumn(ctx, next, at, n); err != nil {
+		return err
+	}
+	for i := range n.constraints {
+		if err := a.addTableConstraint(ctx, &n.constraints[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillColumn stores the descriptor with the new column at ordinal o, and gives rows that are there
+// its value: once for all where it is the same for each, otherwise by rewriting them.
+func (a *alteration) fillColumn(ctx context.Context, next *table.Desc, o int, n *newColumn) error {
+	each, err := a.newValues(ctx, next, o, n)
+	if err != nil {
+		return err
+	}
+	if each == nil {
+		if next.Columns[o].NotNull && next.Columns[o].Missing == nil {
+			if err := a.refuseNull(ctx, next.Columns[o].Name); err != nil {
+				return err
+			}
+		}
+		return a.update(ctx, next)
+	}
+	return a.rewrite(ctx, next, func(old []types.Datum) ([]types.Datum, error) {
+		row := make([]types.Datum, 0, len(old)+1)
+		row = append(append(append(row, old[:o]...), types.Null), old[o:]...)
+		row[o], err = each(row)
+		if err == nil && row[o].Null && next.Columns[o].NotNull {
+			err = a.containsNull(next.Columns[o].Name)
+		}
+		return row, err
+	})
+}
+
+// newValues returns how to compute the new column's value row by row; nil when all rows have
+// Missing, which it sets.
+func (a *alteration) newValues(ctx context.Context, next *table.Desc, o int, n *newColumn) (func([]types.Datum) (types.Datum, error), error) {
+	c := &next.Columns[o]
+	switch {
+	case n.generated != nil:
+		x, err := a.env.bindGenerated(ctx, next, o, n.generated.Expr)
+		if err != nil {
+			return nil, err
+		}
+		return a.env.program(x)
+	case c.SequenceID != 0:
+		seq, err := a.env.View.RelationByID(ctx, c.SequenceID)
+		if err != nil {
+			return nil, err
+		}
+		return func([]types.Datum) (types.Datum, error) {
+			v, err := a.env.Catalog.NextVal(ctx, seq)
+			return types.NewInt(v), err
+		}, nil
+	case n.bound == nil:
+		return nil, nil
+	}
+	p, err := a.env.program(n.bound)
+	if err != nil || volatility(n.bound) == expr.Volatile {
+		return p, err
+	}
+	v, err := p(nil)
+	if err == nil {
+		c.Missing, err = codec.EncodeValue(c.Type, v)
+	}
+	return nil, err
+}
+
+func (a *alteration) containsNull(col string) error {
+	e := sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of relation \"%s\" contains null values", col, a.d.Name)
+	e.Schema, e.Table, e.Column = a.d.Schema, a.d.Name, col
+	return e
+}
+
+// refuseNull fails when there are rows, which would have NULL in a new column.
+func (a *alteration) refuseNull(ctx context.Context, col string) error {
+	a.env.Tx.Validate(table.IndexSpan(a.d.ID, table.RowIndexID))
+	return catalog.Rows(ctx, a.env.Tx, a.d, func([]types.Datum) error { return a.containsNull(col) })
+}
+
+func (a *alteration) dropColumn(ctx context.Context, act *ast.AlterAction) error {
+	o, err := column(a.d, act.Column)
+	if err != nil {
+		if act.IfExists {
+			a.env.notice("00000", "column \"%s\" of relation \"%s\" does not exist, skipping", act.Column.Name, a.d.Name)
+			return nil
+		}
+		return err
+	}
+	col := a.d.Columns[o]
+	gone, err := a.generatedFrom(ctx, o)
+	if err != nil {
+		return err
+	}
+	views, err := a.viewsOf(ctx, col.Name)
+	if err != nil {
+		return err
+	}
+	if err := a.cascade(ctx, act, col.Name, gone, views); err != nil {
+		return err
+	}
+	for _, name := range gone {
+		if err := a.removeColumn(ctx, name); err != nil {
+			return err
+		}
+	}
+	return a.removeColumn(ctx, col.Name)
+}
+
+// cascade drops the views that read the column, or refuses without CASCADE.
+func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col string, generated []string, views []*table.Desc) error {
+	on := "column " + quoteIdent(col) + " of " + a.env.describe(a.d)
+	dr := newDropper(a.env)
+	for _, g := range generated {
+		dr.depends("column "+quoteIdent(g)+" of "+a.env.describe(a.d), on)
+	}
+	for _, v := range views {
+		dr.depends(a.env.describe(v), on)
+		dr.going[v.ID] = true
+		dr.targets = append(dr.targets, v)
+	}
+	dr.what = []string{on}
+	return dr.run(ctx, act.Cascade)
+}
+
+// generatedFrom lists the generated columns that read column o.
+func (a *alteration) generatedFrom(ctx context.Context, o int) ([]string, error) {
+	var out []string
+	for i := range a.d.Columns {
+		if a.d.Columns[i].Generated == "" || i == o {
+			continue
+		}
+		reads, err := a.textReads(ctx, a.d.Columns[i].Generated, o)
+		if err != nil {
+			return nil, err
+		}
+		if reads {
+			out = append(out, a.d.Columns[i].Name)
+		}
+	}
+	return out, nil
+}
+
+// textReads says whether an expression over the row reads column o.
+func (a *alteration) textReads(ctx context.Context, text string, o int) (bool, error) {
+	e, err := a.env.parse(text)
+	if err != nil {
+		return false, err
+	}
+	x, err := a.env.bindRow(ctx, a.d, e, nil)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range columnsOf(x) {
+		if c == o {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// viewsOf lists the views that cannot do without a column: those whose query fails without it.
+func (a *alteration) viewsOf(ctx context.Context, col string) ([]*table.Desc, error) {
+	views, err := a.env.View.Dependents(ctx, a.d.ID)
+	if err != nil || len(views) == 0 {
+		return nil, err
+	}
+	sp := a.env.Tx.Savepoint()
+	defer a.env.Tx.RollbackTo(sp)
+	without := a.d.Clone()
+	without.Columns[without.Column(col)].Name = "minidb.dropped"
+	if err := a.env.View.UpdateRelation(ctx, a.d, without); err != nil {
+		return nil, err
+	}
+	var out []*table.Desc
+	for _, v := range views {
+		same, err := a.env.viewHolds(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if !same {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+// removeColumn takes a column out of the descriptor, with the keys, indexes and CHECK constraints
+// that name it.
+func (a *alteration) removeColumn(ctx context.Context, name string) error {
+	o := a.d.Column(name)
+	id := a.d.Columns[o].ID
+	if err := a.removeIndexesOf(ctx, id); err != nil {
+		return err
+	}
+	o = a.d.Column(name) // a new row ID may have moved it
+	next := a.d.Clone()
+	next.Checks = next.Checks[:0]
+	for _, c := range a.d.Checks {
+		reads, err := a.textReads(ctx, c.Text, o)
+		if err != nil {
+			return err
+		}
+		if !reads {
+			next.Checks = append(next.Checks, c)
+		}
+	}
+	seq := next.Columns[o].SequenceID
+	next.Columns = append(next.Columns[:o], next.Columns[o+1:]...)
+	if err := a.update(ctx, next); err != nil {
+		return err
+	}
+	if seq == 0 {
+		return nil
+	}
+	d, err := a.env.View.RelationByID(ctx, seq)
+	if err != nil || d == nil {
+		return err
+	}
+	return a.env.View.DropRelation(ctx, d)
+}
+
+// removeIndexesOf drops the indexes that have the column.
+func (a *alteration) removeIndexesOf(ctx context.Context, id table.ColumnID) error {
+	for i := len(a.d.Indexes) - 1; i >= 0; i-- {
+		ix := &a.d.Indexes[i]
+		has := false
+		for _, k := range ix.Columns {
+			has = has || k.ColumnID == id
+		}
+		for _, c := range ix.Include {
+			has = has || c == id
+		}
+		if !has {
+			continue
+		}
+		if err := a.removeKey(ctx, ix.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeKey drops an index. Without its primary key as row key the table gets a hidden row ID.
+func (a *alteration) removeKey(ctx context.Context, id table.IndexID) error {
+	if id == table.RowIndexID {
+		next := a.d.Clone()
+		for i := range next.Indexes {
+			if next.Indexes[i].ID == id {
+				next.Indexes = append(next.Indexes[:i], next.Indexes[i+1:]...)
+				break
+			}
+		}
+		addRowID(next)
+		return a.rewrite(ctx, next, func(old []types.Datum) ([]types.Datum, error) {
+			return append(append(make([]types.Datum, 0, len(old)+1), old...), types.Null), nil
+		})
+	}
+	if err := a.env.removeIndex(ctx, a.d, id); err != nil {
+		return err
+	}
+	d, err := a.env.View.RelationByID(ctx, a.d.ID)
+	a.d = d
+	return err
+}
+
+func (a *alteration) alterColumn(ctx context.Context, act *ast.AlterAction) error {
+	o, err := column(a.d, act.Column)
+	if err != nil {
+		return err
+	}
+	switch act.Kind {
+	case "set default":
+		return a.setDefault(ctx, o, act)
+	case "drop default":
+		return a.dropDefault(ctx, o)
+	case "set not null":
+		return a.setNotNull(ctx, o)
+	case "drop not null":
+		return a.dropNotNull(ctx, o)
+	}
+	return a.identity(ctx, o, act)
+}
+
+func (a *alteration) setDefault(ctx context.Context, o int, act *ast.AlterAction) error {
+	c := &a.d.Columns[o]
+	if c.Identity != "" {
+		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity column", c.Name, a.d.Name)
+	}
+	if c.Generated != "" {
+		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is a generated column", c.Name, a.d.Name)
+	}
+	next := a.d.Clone()
+	next.Columns[o].DefaultText = ""
+	if l, ok := act.Expr.(*ast.Literal); !ok || l.Kind != ast.LiteralNull {
+		if _, err := a.env.bindDefault(ctx, c.Type, act.Expr); err != nil {
+			return err
+		}
+		next.Columns[o].DefaultText = act.ExprText
+	}
+	return a.update(ctx, next)
+}
+
+func (a *alteration) dropDefault(ctx context.Context, o int) error {
+	c := &a.d.Columns[o]
+	if c.Identity != "" {
+		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity column", c.Name, a.d.Name).
+			WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.")
+	}
+	if c.Generated != "" {
+		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is a generated column", c.Name, a.d.Name).
+			WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.")
+	}
+	next := a.d.Clone()
+	next.Columns[o].DefaultText = ""
+	return a.update(ctx, next)
+}
+
+func (a *alteration) setNotNull(ctx context.Context, o int) error {
+	if a.d.Columns[o].NotNull {
+		return nil
+	}
+	a.env.Tx.Validate(table.IndexSpan(a.d.ID, table.RowIndexID))
+	err := catalog.Rows(ctx, a.env.Tx, a.d, func(row []types.Datum) error {
+		if row[o].Null {
+			return a.containsNull(a.d.Columns[o].Name)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	next := a.d.Clone()
+	next.Columns[o].NotNull = true
+	return a.update(ctx, next)
+}
+
+func (a *alteration) dropNotNull(ctx context.Context, o int) error {
+	c := &a.d.Columns[o]
+	if c.Identity != "" {
+		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity column", c.Name, a.d.Name)
+	}
+	if pk := a.d.PrimaryKey(); pk != nil {
+		for _, k := range pk.Columns {
+			if k.ColumnID == c.ID {
+				return sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" is in a primary key", c.Name)
+			}
+		}
+	}
+	next := a.d.Clone()
+	next.Columns[o].NotNull = false
+	return a.update(ctx, next)
+}

@@ -1,0 +1,225 @@
+package ddl
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/types"
+)
+
+func (a *alteration) addConstraint(ctx context.Context, act *ast.AlterAction) error {
+	return a.addTableConstraint(ctx, act.Constraint)
+}
+
+func (a *alteration) addTableConstraint(ctx context.Context, c *ast.TableConstraint) error {
+	switch c.Kind {
+	case "check":
+		return a.addCheck(ctx, c)
+	case "unique":
+		return a.addUnique(ctx, c)
+	case "primary key":
+		return a.addPrimary(ctx, c)
+	case "foreign key":
+		return sqlerr.Unsupported(int(c.Pos), "FOREIGN KEY")
+	}
+	return sqlerr.Unsupported(int(c.Pos), strings.ToUpper(c.Kind)+" constraint")
+}
+
+func (a *alteration) addCheck(ctx context.Context, c *ast.TableConstraint) error {
+	if c.Name != "" && constraintNamed(a.d, c.Name) {
+		return duplicateConstraint(a.d, c.Name)
+	}
+	next := a.d.Clone()
+	x, err := a.env.addCheck(ctx, next, c)
+	if err != nil {
+		return err
+	}
+	if !c.NotValid {
+		if err := a.verify(ctx, next.Checks[len(next.Checks)-1].Name, x); err != nil {
+			return err
+		}
+	}
+	return a.update(ctx, next)
+}
+
+// verify holds a condition against every row.
+func (a *alteration) verify(ctx context.Context, name string, x expr.Expr) error {
+	p, err := a.env.program(x)
+	if err != nil {
+		return err
+	}
+	a.env.Tx.Validate(table.IndexSpan(a.d.ID, table.RowIndexID))
+	return catalog.Rows(ctx, a.env.Tx, a.d, func(row []types.Datum) error {
+		v, err := p(row)
+		if err != nil || v.Null || v.Bool() {
+			return err
+		}
+		e := sqlerr.New(sqlerr.CheckViolation, "check constraint \"%s\" of relation \"%s\" is violated by some row", name, a.d.Name)
+		e.Schema, e.Table, e.Constraint = a.d.Schema, a.d.Name, name
+		return e
+	})
+}
+
+func (a *alteration) validateConstraint(ctx context.Context, act *ast.AlterAction) error {
+	i := slices.IndexFunc(a.d.Checks, func(c table.Check) bool { return c.Name == act.Name.Name })
+	if i < 0 {
+		if constraintNamed(a.d, act.Name.Name) {
+			return sqlerr.New(sqlerr.WrongObjectType,
+				"constraint \"%s\" of relation \"%s\" is not a foreign key or check constraint", act.Name.Name, a.d.Name)
+		}
+		return noConstraint(a.d, act.Name.Name)
+	}
+	if !a.d.Checks[i].NotValid {
+		return nil
+	}
+	e, err := a.env.parse(a.d.Checks[i].Text)
+	if err != nil {
+		return err
+	}
+	x, err := a.env.bindCheck(ctx, a.d, e)
+	if err != nil {
+		return err
+	}
+	if err := a.verify(ctx, act.Name.Name, x); err != nil {
+		return err
+	}
+	next := a.d.Clone()
+	next.Checks[i].NotValid = false
+	return a.update(ctx, next)
+}
+
+func noConstraint(d *table.Desc, name string) error {
+	return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" of relation \"%s\" does not exist", name, d.Name)
+}
+
+func (a *alteration) addUnique(ctx context.Context, c *ast.TableConstraint) error {
+	ix, err := a.env.constraintIndex(ctx, a.d, c)
+	if err != nil {
+		return err
+	}
+	if err := a.env.addIndex(ctx, a.d, ix); err != nil {
+		return err
+	}
+	a.d, err = a.env.View.RelationByID(ctx, a.d.ID)
+	return err
+}
+
+// addPrimary makes the primary key the row key, which rewrites the table.
+func (a *alteration) addPrimary(ctx context.Context, c *ast.TableConstraint) error {
+	if a.d.PrimaryKey() != nil {
+		return multipleKeys(a.d.Name)
+	}
+	ix, err := a.env.constraintIndex(ctx, a.d, c)
+	if err != nil {
+		return err
+	}
+	next := a.d.Clone()
+	if err := a.env.setPrimary(next, ix); err != nil {
+		return err
+	}
+	hidden := slices.IndexFunc(next.Columns, func(c table.Column) bool { return c.Hidden })
+	if hidden >= 0 {
+		next.Columns = append(next.Columns[:hidden], next.Columns[hidden+1:]...)
+	}
+	return a.rewrite(ctx, next, func(old []types.Datum) ([]types.Datum, error) {
+		row := slices.Clone(old)
+		if hidden >= 0 {
+			row = append(row[:hidden], row[hidden+1:]...)
+		}
+		for _, k := range ix.Columns {
+			if o := next.ColumnByID(k.ColumnID); row[o].Null {
+				return nil, a.containsNull(next.Columns[o].Name)
+			}
+		}
+		return row, nil
+	})
+}
+
+func (a *alteration) dropConstraint(ctx context.Context, act *ast.AlterAction) error {
+	name := act.Name.Name
+	if i := slices.IndexFunc(a.d.Checks, func(c table.Check) bool { return c.Name == name }); i >= 0 {
+		next := a.d.Clone()
+		next.Checks = append(next.Checks[:i], next.Checks[i+1:]...)
+		return a.update(ctx, next)
+	}
+	if ix := a.d.IndexByName(name); ix != nil && ix.Constraint {
+		return a.removeKey(ctx, ix.ID)
+	}
+	if act.IfExists {
+		a.env.notice("00000", "constraint \"%s\" of relation \"%s\" does not exist, skipping", name, a.d.Name)
+		return nil
+	}
+	return noConstraint(a.d, name)
+}
+
+func (a *alteration) renameConstraint(ctx context.Context, act *ast.AlterAction) error {
+	name, to := act.Name.Name, act.NewName.Name
+	next := a.d.Clone()
+	i := slices.IndexFunc(next.Checks, func(c table.Check) bool { return c.Name == name })
+	ix := next.IndexByName(name)
+	switch {
+	case i < 0 && (ix == nil || !ix.Constraint):
+		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", name, a.d.Name)
+	case constraintNamed(a.d, to):
+		return duplicateConstraint(a.d, to)
+	case i >= 0:
+		next.Checks[i].Name = to
+	default:
+		ix.Name = to
+	}
+	return a.update(ctx, next)
+}
+
+// rewrite replaces every row by what change makes of it, under the next descriptor. It holds the
+// rows in memory.
+func (a *alteration) rewrite(ctx context.Context, next *table.Desc, change func(old []types.Datum) ([]types.Datum, error)) error {
+	var rows [][]types.Datum
+	err := catalog.Rows(ctx, a.env.Tx, a.d, func(old []types.Datum) error {
+		row, err := change(old)
+		if err == nil {
+			rows = append(rows, row)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := catalog.Clear(ctx, a.env.Tx, table.TablePrefix(a.d.ID)); err != nil {
+		return err
+	}
+	for i := range next.Columns {
+		next.Columns[i].Missing = nil // every row is written with all of its columns
+	}
+	if err := a.update(ctx, next); err != nil {
+		return err
+	}
+	w := table.NewWriter(next, a.env.Catalog)
+	for _, row := range rows {
+		if err := w.Insert(ctx, a.env.Tx, row); err != nil {
+			return notUnique(next, row, err)
+		}
+	}
+	return nil
+}
+
+// notUnique tells a duplicate key found while building a key from one found by an INSERT.
+func notUnique(d *table.Desc, row []types.Datum, err error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Code != sqlerr.UniqueViolation {
+		return err
+	}
+	ix := d.IndexByName(e.Constraint)
+	if ix == nil {
+		return err
+	}
+	out := sqlerr.New(sqlerr.UniqueViolation, "could not create unique index \"%s\"", ix.Name)
+	out.Schema, out.Table, out.Constraint = d.Schema, d.Name, ix.Name
+	return out.WithDetail("Key %s is duplicated.", table.FormatKey(d, ix, row))
+}

@@ -1,0 +1,204 @@
+package ddl
+
+import (
+	"context"
+	"slices"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// setType changes a column's type, and every row with it unless the values stay as they are.
+func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
+	o, err := column(a.d, act.Column)
+	if err != nil {
+		return err
+	}
+	c := &a.d.Columns[o]
+	var coll *ast.Name
+	if act.Def != nil {
+		coll = act.Def.Collation
+	}
+	t, collation, err := a.env.resolveType(ctx, *act.Type, coll)
+	if err != nil {
+		return err
+	}
+	if c.Identity != "" && !isSequenceType(t) {
+		return badSequence("identity column type must be smallint, integer, or bigint")
+	}
+	convert, err := a.conversion(ctx, o, t, act)
+	if err != nil {
+		return err
+	}
+	if err := a.unusedByViews(ctx, o); err != nil {
+		return err
+	}
+	next := a.d.Clone()
+	next.Columns[o].Type, next.Columns[o].Collation = t, collation
+	if err := a.dependentTexts(ctx, next, o); err != nil {
+		return err
+	}
+	if act.Using == nil && sameValues(c.Type, t) {
+		return a.update(ctx, next)
+	}
+	for i := range next.Indexes {
+		for _, k := range next.Indexes[i].Columns {
+			if k.ColumnID == c.ID {
+				if err := indexable(t); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return a.rewrite(ctx, next, a.converted(ctx, next, o, convert))
+}
+
+// converted computes rows of the new type, generated columns after it.
+func (a *alteration) converted(ctx context.Context, next *table.Desc, o int, convert expr.Expr) func([]types.Datum) ([]types.Datum, error) {
+	var p func([]types.Datum) (types.Datum, error)
+	type generated struct {
+		at int
+		p  func([]types.Datum) (types.Datum, error)
+	}
+	var gens []generated
+	prepare := func() (err error) {
+		if p, err = a.env.program(convert); err != nil {
+			return err
+		}
+		for i := range next.Columns {
+			if next.Columns[i].Generated == "" {
+				continue
+			}
+			e, err := a.env.parse(next.Columns[i].Generated)
+			if err != nil {
+				return err
+			}
+			x, err := a.env.bindGenerated(ctx, next, i, e)
+			if err != nil {
+				return err
+			}
+			g, err := a.env.program(x)
+			if err != nil {
+				return err
+			}
+			gens = append(gens, generated{i, g})
+		}
+		return nil
+	}
+	return func(old []types.Datum) ([]types.Datum, error) {
+		if p == nil {
+			if err := prepare(); err != nil {
+				return nil, err
+			}
+		}
+		row := slices.Clone(old)
+		v, err := p(old)
+		if err != nil {
+			return nil, err
+		}
+		row[o] = v
+		if v.Null && next.Columns[o].NotNull {
+			return nil, a.containsNull(next.Columns[o].Name)
+		}
+		for _, g := range gens {
+			if row[g.at], err = g.p(row); err != nil {
+				return nil, err
+			}
+		}
+		return row, nil
+	}
+}
+
+// conversion is the expression over the old row that gives the new value.
+func (a *alteration) conversion(ctx context.Context, o int, t *types.Type, act *ast.AlterAction) (expr.Expr, error) {
+	c := &a.d.Columns[o]
+	var e ast.Expr = &ast.ColumnRef{Name: c.Name}
+	if act.Using != nil {
+		e = act.Using
+	}
+	x, err := planner.BindRowExpr(ctx, a.env.Planner, a.d, e, t)
+	var se *sqlerr.Error
+	if err == nil || !asSQL(err, &se) || se.Code != sqlerr.DatatypeMismatch {
+		return x, err
+	}
+	if act.Using != nil {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+			"result of USING clause for column \"%s\" cannot be cast automatically to type %s", c.Name, t).
+			WithHint("You might need to add an explicit cast.")
+	}
+	return nil, sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", c.Name, t).
+		WithHint("You might need to specify \"USING %s::%s\".", quoteIdent(c.Name), t)
+}
+
+// unusedByViews refuses to change a column whose type a view passes on.
+func (a *alteration) unusedByViews(ctx context.Context, o int) error {
+	c := &a.d.Columns[o]
+	views, err := a.viewsOf(ctx, c.Name)
+	if err != nil || len(views) == 0 {
+		return err
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a view or rule").
+		WithDetail("rule _RETURN on %s depends on column \"%s\"", a.env.describe(views[0]), c.Name)
+}
+
+// dependentTexts verifies that the default, CHECK constraints and generated columns still make sense.
+func (a *alteration) dependentTexts(ctx context.Context, next *table.Desc, o int) error {
+	c := &next.Columns[o]
+	if c.DefaultText != "" {
+		e, err := a.env.parse(c.DefaultText)
+		if err != nil {
+			return err
+		}
+		if _, err := a.env.bindDefault(ctx, c.Type, e); err != nil {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "default for column \"%s\" cannot be cast automatically to type %s", c.Name, c.Type)
+		}
+	}
+	for _, ch := range next.Checks {
+		e, err := a.env.parse(ch.Text)
+		if err != nil {
+			return err
+		}
+		if _, err := a.env.bindCheck(ctx, next, e); err != nil {
+			return err
+		}
+	}
+	if c.Generated != "" {
+		e, err := a.env.parse(c.Generated)
+		if err != nil {
+			return err
+		}
+		if _, err := a.env.bindGenerated(ctx, next, o, e); err != nil {
+			return err
+		}
+	}
+	for i := range next.Columns {
+		if next.Columns[i].Generated == "" || i == o {
+			continue
+		}
+		reads, err := a.textReads(ctx, next.Columns[i].Generated, o)
+		if err != nil {
+			return err
+		}
+		if reads {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a generated column").
+				WithDetail("Column \"%s\" is used by generated column \"%s\".", c.Name, next.Columns[i].Name)
+		}
+	}
+	return nil
+}
+
+// sameValues says that every value of type from is one of type to, held the same way.
+func sameValues(from, to *types.Type) bool {
+	plain := func(t *types.Type) bool { return t.OID == types.OIDText || t.OID == types.OIDVarchar }
+	switch {
+	case from.OID == to.OID && from.Mod == to.Mod:
+		return true
+	case plain(from) && plain(to):
+		return to.Mod == types.NoMod || from.Mod != types.NoMod && from.Mod <= to.Mod
+	}
+	return false
+}

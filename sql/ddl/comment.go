@@ -1,0 +1,81 @@
+package ddl
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table"
+)
+
+func (env *Env) comment(ctx context.Context, s *ast.Comment) error {
+	text := ""
+	if s.Text != nil {
+		text = *s.Text
+	}
+	switch s.Kind {
+	case "table", "view", "sequence", "index", "column":
+		return env.commentRelation(ctx, s, text)
+	case "schema":
+		sc, ok, err := env.View.Schema(ctx, env.Database, s.Name.Name)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return noSchema(s.Name.Name)
+		}
+		sc.Comment = text
+		return env.View.UpdateSchema(ctx, sc)
+	case "database":
+		db, ok, err := env.View.Database(ctx, s.Name.Name)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.Name.Name)
+		}
+		db.Comment = text
+		return env.View.UpdateDatabase(ctx, db)
+	}
+	return sqlerr.Unsupported(int(s.Pos), "COMMENT ON "+s.Kind)
+}
+
+func (env *Env) commentRelation(ctx context.Context, s *ast.Comment, text string) error {
+	old, ix, err := env.lookup(ctx, s.Name)
+	if err != nil {
+		return err
+	}
+	if old == nil {
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(s.Name))
+	}
+	d := old.Clone()
+	switch {
+	case s.Kind == "index" && ix != nil:
+		d.Index(ix.ID).Comment = text
+	case s.Kind == "index" || ix != nil:
+		return wrongKind(s.Name.Name, s.Kind)
+	case s.Kind == "column":
+		if d.Kind == table.KindSequence {
+			return sqlerr.New(sqlerr.WrongObjectType, "cannot set comment on relation \"%s\"", d.Name).
+				WithDetail("This operation is not supported for sequences.")
+		}
+		c, err := column(d, ast.Ident{Name: s.Column})
+		if err != nil {
+			return err
+		}
+		d.Columns[c].Comment = text
+	case s.Kind != kindWord(d):
+		return wrongKind(s.Name.Name, s.Kind)
+	default:
+		d.Comment = text
+	}
+	return env.View.UpdateRelation(ctx, old, d)
+}
+
+func wrongKind(name, kind string) *sqlerr.Error {
+	article := "a "
+	if kind == "index" {
+		article = "an "
+	}
+	return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not %s%s", name, article, kind)
+}

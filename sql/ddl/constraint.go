@@ -1,0 +1,128 @@
+package ddl
+
+import (
+	"context"
+	"slices"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// constraintIndex makes the index of a PRIMARY KEY or UNIQUE constraint; its ID is the caller's.
+func (env *Env) constraintIndex(ctx context.Context, d *table.Desc, c *ast.TableConstraint) (*table.Index, error) {
+	if c.Deferrable || c.InitiallyDeferred {
+		return nil, sqlerr.Unsupported(int(c.Pos), "DEFERRABLE constraint")
+	}
+	if c.UsingIndex != "" {
+		return nil, sqlerr.Unsupported(int(c.Pos), "constraint USING INDEX")
+	}
+	primary := c.Kind == "primary key"
+	ix := &table.Index{Unique: true, Primary: primary, Constraint: true, NullsNotDistinct: c.NullsNotDistinct && !primary}
+	var names []string
+	for _, id := range c.Columns {
+		o := d.Column(id.Name)
+		if o < 0 || d.Columns[o].Hidden {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in key does not exist", id.Name).At(int(c.Pos))
+		}
+		col := &d.Columns[o]
+		if slices.ContainsFunc(ix.Columns, func(k table.IndexColumn) bool { return k.ColumnID == col.ID }) {
+			what := "unique"
+			if primary {
+				what = "primary key"
+			}
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" appears twice in %s constraint", id.Name, what).At(int(c.Pos))
+		}
+		if err := indexable(col.Type); err != nil {
+			return nil, err
+		}
+		ix.Columns = append(ix.Columns, table.IndexColumn{ColumnID: col.ID})
+		names = append(names, id.Name)
+	}
+	for _, id := range c.Include {
+		o := d.Column(id.Name)
+		if o < 0 || d.Columns[o].Hidden {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in key does not exist", id.Name).At(int(c.Pos))
+		}
+		ix.Include = append(ix.Include, d.Columns[o].ID)
+		names = append(names, id.Name)
+	}
+	var err error
+	if ix.OID, err = env.View.NewID(ctx); err != nil {
+		return nil, err
+	}
+	return ix, env.nameConstraint(ctx, d, c, ix, names)
+}
+
+// nameConstraint chooses or verifies the name of a constraint's index.
+func (env *Env) nameConstraint(ctx context.Context, d *table.Desc, c *ast.TableConstraint, ix *table.Index, names []string) error {
+	pending := func(s string) bool { return s == d.Name || constraintNamed(d, s) }
+	taken := env.relationTaken(ctx, d.Schema, pending)
+	if c.Name != "" {
+		ix.Name = c.Name
+		if used, err := env.View.Taken(ctx, env.Database, d.Schema, c.Name); err != nil {
+			return err
+		} else if used || c.Name == d.Name || d.IndexByName(c.Name) != nil {
+			return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", c.Name)
+		}
+		if constraintNamed(d, c.Name) {
+			return duplicateConstraint(d, c.Name)
+		}
+		return nil
+	}
+	var err error
+	if ix.Primary {
+		ix.Name, err = freeName(d.Name, "", "pkey", taken)
+	} else {
+		ix.Name, err = freeName(d.Name, indexColumnNames(names), "key", taken)
+	}
+	return err
+}
+
+// constraintNamed tells whether a constraint or index of the table has the name.
+func constraintNamed(d *table.Desc, name string) bool {
+	return d.IndexByName(name) != nil ||
+		slices.ContainsFunc(d.Checks, func(c table.Check) bool { return c.Name == name }) ||
+		slices.ContainsFunc(d.ForeignKeys, func(f table.ForeignKey) bool { return f.Name == name })
+}
+
+func duplicateConstraint(d *table.Desc, name string) error {
+	return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", name, d.Name)
+}
+
+// indexable refuses types without an order.
+func indexable(t *types.Type) error {
+	base := t
+	for base.Elem != nil {
+		base = base.Elem
+	}
+	if base.OID == types.OIDJSON {
+		return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"btree\"", t).
+			WithHint("You must specify an operator class for the index or define a default operator class for the data type.")
+	}
+	return nil
+}
+
+// addCheck binds a CHECK constraint and adds it to d.
+func (env *Env) addCheck(ctx context.Context, d *table.Desc, c *ast.TableConstraint) (expr.Expr, error) {
+	x, err := env.bindCheck(ctx, d, c.Expr)
+	if err != nil {
+		return nil, err
+	}
+	name := c.Name
+	if name == "" {
+		col := ""
+		if cols := columnsOf(x); len(cols) == 1 {
+			col = d.Columns[cols[0]].Name
+		}
+		name, _ = freeName(d.Name, col, "check", func(s string) (bool, error) { return constraintNamed(d, s), nil })
+	} else if slices.ContainsFunc(d.Checks, func(o table.Check) bool { return o.Name == name }) {
+		return nil, sqlerr.New(sqlerr.DuplicateObject, "check constraint \"%s\" already exists", name)
+	} else if constraintNamed(d, name) {
+		return nil, duplicateConstraint(d, name)
+	}
+	d.Checks = append(d.Checks, table.Check{Name: name, Text: c.ExprText, NotValid: c.NotValid})
+	return x, nil
+}

@@ -1,0 +1,327 @@
+package ddl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/types"
+)
+
+// maxColumns is PostgreSQL's bound on the columns of a table.
+const maxColumns = 1600
+
+func refuseTableKinds(s *ast.CreateTable) error {
+	switch {
+	case s.Temp:
+		return sqlerr.Unsupported(int(s.Pos), "CREATE TEMPORARY TABLE")
+	case len(s.Inherits) > 0:
+		return sqlerr.Unsupported(int(s.Inherits[0].Pos), "INHERITS")
+	case s.PartitionBy != "":
+		return sqlerr.Unsupported(int(s.Pos), "PARTITION BY")
+	case s.OnCommit != "":
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables")
+	}
+	return checkStorageOptions(s.Options)
+}
+
+// checkStorageOptions accepts the storage parameters of PostgreSQL, which are hints to its own
+// storage, and refuses what PostgreSQL refuses.
+func checkStorageOptions(opts []ast.Option) error {
+	for _, o := range opts {
+		name := strings.TrimPrefix(o.Name, "toast.")
+		switch {
+		case name == "fillfactor", name == "toast_tuple_target", name == "parallel_workers",
+			name == "user_catalog_table", name == "vacuum_truncate", name == "vacuum_index_cleanup",
+			name == "log_autovacuum_min_duration", name == "deduplicate_items",
+			strings.HasPrefix(name, "autovacuum_"):
+		case name == "oids" && (o.Value == "false" || o.Value == "off"):
+		default:
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter \"%s\"", o.Name)
+		}
+	}
+	return nil
+}
+
+func (env *Env) createTable(ctx context.Context, s *ast.CreateTable) (tag string, err error) {
+	const tagTable = "CREATE TABLE"
+	if err := refuseTableKinds(s); err != nil {
+		return "", err
+	}
+	sc, err := env.creationSchema(ctx, s.Name)
+	if err != nil {
+		return "", err
+	}
+	taken, err := env.View.Taken(ctx, env.Database, sc.Name, s.Name.Name)
+	if err != nil {
+		return "", err
+	}
+	if taken {
+		if !s.IfNotExists {
+			return "", sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", s.Name.Name)
+		}
+		env.notice(sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping", s.Name.Name)
+		if s.As != nil {
+			return "CREATE TABLE AS", nil
+		}
+		return tagTable, nil
+	}
+	id, err := env.View.NewID(ctx)
+	if err != nil {
+		return "", err
+	}
+	d := &table.Desc{ID: id, DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name, Name: s.Name.Name,
+		Kind: table.KindTable, NextColumnID: 1, NextIndexID: table.RowIndexID + 1}
+	if s.As != nil {
+		return env.createTableAs(ctx, s, sc, d)
+	}
+	b := &builder{env: env, sc: sc, d: d}
+	if err := b.build(ctx, s); err != nil {
+		return "", err
+	}
+	return tagTable, env.View.CreateRelation(ctx, d)
+}
+
+// builder makes a new table's descriptor.
+type builder struct {
+	env         *Env
+	sc          catalog.Schema
+	d           *table.Desc
+	columns     []*newColumn
+	constraints []ast.TableConstraint
+	copied      []copiedIndex // from LIKE … INCLUDING INDEXES
+}
+
+func (b *builder) build(ctx context.Context, s *ast.CreateTable) error {
+	for i := range s.Columns {
+		n, err := b.env.columnDef(ctx, s.Name.Name, &s.Columns[i])
+		if err != nil {
+			return err
+		}
+		b.columns = append(b.columns, n)
+	}
+	for i := range s.Likes {
+		if err := b.like(ctx, &s.Likes[i]); err != nil {
+			return err
+		}
+	}
+	for _, n := range b.columns {
+		b.constraints = append(b.constraints, n.constraints...)
+	}
+	b.constraints = append(b.constraints, s.Constraints...)
+	if err := b.addColumns(ctx); err != nil {
+		return err
+	}
+	if err := b.keys(ctx); err != nil {
+		return err
+	}
+	for _, n := range b.columns {
+		if err := b.env.setDefault(ctx, n); err != nil {
+			return err
+		}
+		if err := b.env.ownSequence(ctx, b.sc, b.d, n); err != nil {
+			return err
+		}
+		b.d.Columns[b.d.ColumnByID(n.col.ID)] = n.col
+	}
+	return b.expressions(ctx)
+}
+
+// addColumns gives the columns their IDs and puts them into the descriptor.
+func (b *builder) addColumns(ctx context.Context) error {
+	if len(b.columns) > maxColumns {
+		return sqlerr.New(sqlerr.TooManyColumns, "tables can have at most %d columns", maxColumns)
+	}
+	for _, n := range b.columns {
+		if b.d.Column(n.col.Name) >= 0 {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", n.col.Name)
+		}
+		n.col.ID = b.d.NextColumnID
+		b.d.NextColumnID++
+		b.d.Columns = append(b.d.Columns, n.col)
+	}
+	return nil
+}
+
+// keys makes the primary key or the hidden row ID, and the unique constraints.
+func (b *builder) keys(ctx context.Context) error {
+	var primary *ast.TableConstraint
+	for i := range b.constraints {
+		c := &b.constraints[i]
+		if c.Kind != "primary key" {
+			continue
+		}
+		if primary != nil {
+			return multipleKeys(b.d.Name).At(int(c.Pos))
+		}
+		primary = c
+	}
+	if primary != nil {
+		ix, err := b.env.constraintIndex(ctx, b.d, primary)
+		if err != nil {
+			return err
+		}
+		if err := b.env.setPrimary(b.d, ix); err != nil {
+			return err
+		}
+		for _, n := range b.columns { // setPrimary made them NOT NULL
+			n.col.NotNull = b.d.Columns[b.d.ColumnByID(n.col.ID)].NotNull
+		}
+	} else {
+		addRowID(b.d)
+	}
+	for i := range b.constraints {
+		c := &b.constraints[i]
+		if c.Kind != "unique" {
+			continue
+		}
+		ix, err := b.env.constraintIndex(ctx, b.d, c)
+		if err != nil {
+			return err
+		}
+		if old := sameColumns(b.d, ix); old != nil && c.Name == "" {
+			continue // UNIQUE beside an equal key adds nothing
+		}
+		ix.ID = b.d.NextIndexID
+		b.d.NextIndexID++
+		b.d.Indexes = append(b.d.Indexes, *ix)
+	}
+	return b.copyIndexes(ctx)
+}
+
+func multipleKeys(name string) *sqlerr.Error {
+	return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", name)
+}
+
+// addRowID makes a hidden column the row key.
+func addRowID(d *table.Desc) {
+	id := d.NextColumnID
+	d.NextColumnID++
+	d.Columns = append(d.Columns, table.Column{ID: id, Name: rowIDColumn, Type: types.TInt8, NotNull: true, Hidden: true})
+	d.RowKey = []table.IndexColumn{{ColumnID: id}}
+}
+
+// setPrimary makes ix the primary key and the row key of a table that has no rows under another.
+func (env *Env) setPrimary(d *table.Desc, ix *table.Index) error {
+	ix.ID = table.RowIndexID
+	for _, k := range ix.Columns {
+		d.Columns[d.ColumnByID(k.ColumnID)].NotNull = true
+	}
+	d.RowKey = ix.Columns
+	d.Indexes = append([]table.Index{*ix}, d.Indexes...)
+	return nil
+}
+
+// sameColumns finds a unique constraint over the same columns in the same order.
+func sameColumns(d *table.Desc, ix *table.Index) *table.Index {
+	for i := range d.Indexes {
+		o := &d.Indexes[i]
+		if !o.Unique || len(o.Columns) != len(ix.Columns) || len(o.Include)+len(ix.Include) > 0 ||
+			o.NullsNotDistinct != ix.NullsNotDistinct && !o.Primary {
+			continue
+		}
+		same := true
+		for j := range o.Columns {
+			same = same && o.Columns[j] == ix.Columns[j]
+		}
+		if same {
+			return o
+		}
+	}
+	return nil
+}
+
+// expressions binds what needs all columns: generated columns and CHECK constraints.
+func (b *builder) expressions(ctx context.Context) error {
+	for _, n := range b.columns {
+		if n.generated == nil {
+			continue
+		}
+		o := b.d.ColumnByID(n.col.ID)
+		b.d.Columns[o].Generated = n.generated.ExprText
+	}
+	for _, n := range b.columns {
+		if n.generated == nil {
+			continue
+		}
+		if _, err := b.env.bindGenerated(ctx, b.d, b.d.ColumnByID(n.col.ID), n.generated.Expr); err != nil {
+			return err
+		}
+	}
+	for i := range b.constraints {
+		c := &b.constraints[i]
+		switch c.Kind {
+		case "primary key", "unique":
+		case "check":
+			if _, err := b.env.addCheck(ctx, b.d, c); err != nil {
+				return err
+			}
+		case "foreign key":
+			return sqlerr.Unsupported(int(c.Pos), "FOREIGN KEY")
+		default:
+			return sqlerr.Unsupported(int(c.Pos), strings.ToUpper(c.Kind)+" constraint")
+		}
+	}
+	return nil
+}
+
+// createTableAs makes a table with the columns of a query, and fills it.
+func (env *Env) createTableAs(ctx context.Context, s *ast.CreateTable, sc catalog.Schema, d *table.Desc) (string, error) {
+	cols, _, err := env.queryColumns(ctx, s.As)
+	if err != nil {
+		return "", err
+	}
+	if len(s.AsColumns) > len(cols) {
+		return "", sqlerr.New(sqlerr.SyntaxError, "too many column names were specified")
+	}
+	for i, id := range s.AsColumns {
+		cols[i].Name = id.Name
+	}
+	for _, c := range cols {
+		if d.Column(c.Name) >= 0 {
+			return "", sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+		}
+		c.ID = d.NextColumnID
+		d.NextColumnID++
+		d.Columns = append(d.Columns, c)
+	}
+	addRowID(d)
+	if err := env.View.CreateRelation(ctx, d); err != nil {
+		return "", err
+	}
+	if s.WithNoData {
+		return "CREATE TABLE AS", nil
+	}
+	n, err := env.RunQuery(ctx, s.As, d)
+	return fmt.Sprintf("SELECT %d", n), err
+}
+
+// queryColumns plans a query and returns its columns, and the relations that it reads.
+func (env *Env) queryColumns(ctx context.Context, q *ast.Select) (cols []table.Column, reads []table.ID, err error) {
+	plan, err := planner.Plan(ctx, env.Planner, q, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(plan.ParamTypes) > 0 {
+		return nil, nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
+	}
+	for _, c := range plan.Root.Columns() {
+		t := c.Type
+		if t.OID == types.OIDUnknown {
+			t = types.TText
+		}
+		if t.Family == types.Void || t.Family == types.Record {
+			return nil, nil, sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", c.Name, t)
+		}
+		cols = append(cols, table.Column{Name: c.Name, Type: t})
+	}
+	for _, t := range plan.Tables {
+		reads = append(reads, t.ID)
+	}
+	return cols, reads, nil
+}

@@ -1,0 +1,67 @@
+package ddl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
+)
+
+// Env is what a statement runs in.
+type Env struct {
+	Tx           *txn.Txn
+	Catalog      *catalog.Catalog
+	View         *catalog.View
+	Planner      *planner.Env
+	Database     table.ID
+	DatabaseName string
+	// SearchPath lists schemas in the order in which names are looked up; those that do not exist
+	// are passed over.
+	SearchPath []string
+	Runtime    *expr.Runtime
+	// Notice sends a message beside the result; nil drops it.
+	Notice func(severity, code, message string)
+	// RunQuery runs a query and inserts its rows into a table made for them: CREATE TABLE AS.
+	RunQuery func(ctx context.Context, q *ast.Select, into *table.Desc) (int64, error)
+}
+
+// Execute runs a statement and returns its command tag.
+func Execute(ctx context.Context, env *Env, stmt ast.Statement) (tag string, err error) {
+	switch s := stmt.(type) {
+	case *ast.CreateTable:
+		return env.createTable(ctx, s)
+	case *ast.CreateIndex:
+		return "CREATE INDEX", env.createIndex(ctx, s)
+	case *ast.CreateView:
+		return "CREATE VIEW", env.createView(ctx, s)
+	case *ast.CreateSequence:
+		return "CREATE SEQUENCE", env.createSequence(ctx, s)
+	case *ast.AlterSequence:
+		return "ALTER SEQUENCE", env.alterSequence(ctx, s)
+	case *ast.CreateSchema:
+		return "CREATE SCHEMA", env.createSchema(ctx, s)
+	case *ast.CreateDatabase:
+		return "CREATE DATABASE", env.createDatabase(ctx, s)
+	case *ast.Drop:
+		return env.drop(ctx, s)
+	case *ast.AlterTable:
+		return env.alter(ctx, s)
+	case *ast.Truncate:
+		return "TRUNCATE TABLE", env.truncate(ctx, s)
+	case *ast.Comment:
+		return "COMMENT", env.comment(ctx, s)
+	}
+	return "", sqlerr.New(sqlerr.InternalError, "ddl: unexpected statement %T", stmt)
+}
+
+func (env *Env) notice(code, format string, args ...any) {
+	if env.Notice != nil {
+		env.Notice("NOTICE", code, fmt.Sprintf(format, args...))
+	}
+}

@@ -1,0 +1,381 @@
+package ddl
+
+import (
+	"context"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+)
+
+func (env *Env) drop(ctx context.Context, s *ast.Drop) (tag string, err error) {
+	tag = "DROP " + strings.ToUpper(s.Kind)
+	switch s.Kind {
+	case "table", "view", "sequence":
+		return tag, env.dropRelations(ctx, s)
+	case "index":
+		return tag, env.dropIndexes(ctx, s)
+	case "schema":
+		return tag, env.dropSchemas(ctx, s)
+	case "database":
+		return tag, env.dropDatabases(ctx, s)
+	}
+	return "", sqlerr.Unsupported(int(s.Pos), tag)
+}
+
+// absent is the error, or with IF EXISTS the notice, for something that is not there.
+func (env *Env) absent(s *ast.Drop, code, name string) error {
+	if s.IfExists {
+		env.notice("00000", "%s \"%s\" does not exist, skipping", s.Kind, name)
+		return nil
+	}
+	return sqlerr.New(code, "%s \"%s\" does not exist", s.Kind, name)
+}
+
+// find resolves a name for DROP; all nil when it is missing and that was said.
+func (env *Env) find(ctx context.Context, s *ast.Drop, n ast.Name, code string) (*table.Desc, *table.Index, error) {
+	if n.Schema != "" && s.IfExists && !isSystemSchema(n.Schema) {
+		_, ok, err := env.View.Schema(ctx, env.Database, n.Schema)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			env.notice("00000", "schema \"%s\" does not exist, skipping", n.Schema)
+			return nil, nil, nil
+		}
+	}
+	d, ix, err := env.lookup(ctx, n)
+	if err == nil && d == nil {
+		err = env.absent(s, code, n.Name)
+	}
+	return d, ix, err
+}
+
+// notA is 42809 for DROP of another kind of thing.
+func notA(s *ast.Drop, d *table.Desc, ix *table.Index) error {
+	name, is := d.Name, kindWord(d)
+	if ix != nil {
+		name, is = ix.Name, "index"
+	}
+	article := "a "
+	if is == "index" {
+		article = "an "
+	}
+	return wrongKind(name, s.Kind).WithHint("Use DROP %s to remove %s%s.", strings.ToUpper(is), article, is)
+}
+
+func (env *Env) dropRelations(ctx context.Context, s *ast.Drop) error {
+	dr := newDropper(env)
+	for _, n := range s.Names {
+		d, ix, err := env.find(ctx, s, n, sqlerr.UndefinedTable)
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			continue
+		}
+		if ix != nil || kindWord(d) != s.Kind {
+			return notA(s, d, ix)
+		}
+		dr.target(d)
+	}
+	return dr.run(ctx, s.Cascade)
+}
+
+// dropper collects what must go together.
+type dropper struct {
+	env      *Env
+	targets  []*table.Desc
+	what     []string // descriptions of the targets, as the user named them
+	going    map[table.ID]bool
+	order    []*table.Desc
+	details  []string // what depends on what
+	cascaded []string // what goes only because of CASCADE
+	defaults []columnDefault
+}
+
+// columnDefault is a column whose default goes with a sequence.
+type columnDefault struct {
+	table  table.ID
+	column table.ColumnID
+}
+
+func newDropper(env *Env) *dropper { return &dropper{env: env, going: map[table.ID]bool{}} }
+
+func (dr *dropper) target(d *table.Desc) {
+	if dr.going[d.ID] {
+		return
+	}
+	dr.going[d.ID] = true
+	dr.targets = append(dr.targets, d)
+	dr.what = append(dr.what, dr.env.describe(d))
+}
+
+// run drops the targets with what depends on them, which needs cascade.
+func (dr *dropper) run(ctx context.Context, cascade bool) error {
+	for _, d := range dr.targets {
+		if err := dr.follow(ctx, d); err != nil {
+			return err
+		}
+	}
+	if len(dr.details) > 0 {
+		if !cascade {
+			return dr.refuse()
+		}
+		dr.tell()
+	}
+	for _, c := range dr.defaults {
+		if err := dr.clearDefault(ctx, c); err != nil {
+			return err
+		}
+	}
+	for _, d := range dr.order {
+		if d.Kind == table.KindSequence && !dr.going[d.Sequence.OwnerTable] && d.Sequence.OwnerTable != 0 {
+			if err := dr.env.disown(ctx, d.Clone()); err != nil {
+				return err
+			}
+		}
+		if err := dr.env.View.DropRelation(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (dr *dropper) refuse() error {
+	what := "desired object(s)"
+	them := "them"
+	if len(dr.what) == 1 {
+		what, them = dr.what[0], "it"
+	}
+	return sqlerr.New(sqlerr.DependentObjectsStillExist,
+		"cannot drop %s because other objects depend on %s", what, them).
+		WithDetail("%s", strings.Join(dr.details, "\n")).
+		WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+}
+
+func (dr *dropper) tell() {
+	if len(dr.cascaded) == 1 {
+		dr.env.notice("00000", "drop cascades to %s", dr.cascaded[0])
+	} else {
+		dr.env.notice("00000", "drop cascades to %d other objects", len(dr.cascaded))
+	}
+}
+
+// follow notes d and all that depends on it.
+func (dr *dropper) follow(ctx context.Context, d *table.Desc) error {
+	dr.order = append(dr.order, d)
+	views, err := dr.env.View.Dependents(ctx, d.ID)
+	if err != nil {
+		return err
+	}
+	for _, v := range views {
+		if dr.going[v.ID] {
+			continue
+		}
+		dr.going[v.ID] = true
+		dr.depends(dr.env.describe(v), dr.env.describe(d))
+		if err := dr.follow(ctx, v); err != nil {
+			return err
+		}
+	}
+	if d.Kind == table.KindSequence {
+		return dr.followSequence(ctx, d)
+	}
+	for i := range d.Columns {
+		id := d.Columns[i].SequenceID
+		if id == 0 || dr.going[id] {
+			continue
+		}
+		seq, err := dr.env.View.RelationByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		if seq != nil {
+			dr.going[id] = true
+			if err := dr.follow(ctx, seq); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (dr *dropper) depends(what, on string) {
+	dr.details = append(dr.details, what+" depends on "+on)
+	dr.cascaded = append(dr.cascaded, what)
+}
+
+// followSequence finds the columns whose default draws from the sequence.
+func (dr *dropper) followSequence(ctx context.Context, seq *table.Desc) error {
+	rels, err := dr.env.View.Relations(ctx, dr.env.Database)
+	if err != nil {
+		return err
+	}
+	for _, t := range rels {
+		if dr.going[t.ID] || t.Kind != table.KindTable {
+			continue
+		}
+		for i := range t.Columns {
+			c := &t.Columns[i]
+			if c.Identity != "" && c.SequenceID == seq.ID {
+				col := "column " + quoteIdent(c.Name) + " of " + dr.env.describe(t)
+				return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because %s requires it",
+					dr.env.describe(seq), col).WithHint("You can drop %s instead.", col)
+			}
+			if drawsFrom(c.DefaultText, seq) {
+				dr.defaults = append(dr.defaults, columnDefault{t.ID, c.ID})
+				dr.depends("default value for column "+quoteIdent(c.Name)+" of "+dr.env.describe(t), dr.env.describe(seq))
+			}
+		}
+	}
+	return nil
+}
+
+// drawsFrom says whether a default's text calls nextval on the sequence.
+func drawsFrom(text string, seq *table.Desc) bool {
+	if text == "" {
+		return false
+	}
+	lower := strings.ToLower(text)
+	at := strings.Index(lower, "nextval(")
+	if at < 0 {
+		return false
+	}
+	rest := text[at:]
+	return strings.Contains(rest, quoteLiteral(quoteIdent(seq.Name))) ||
+		strings.Contains(rest, quoteLiteral(quoteIdent(seq.Schema)+"."+quoteIdent(seq.Name)))
+}
+
+func (dr *dropper) clearDefault(ctx context.Context, c columnDefault) error {
+	old, err := dr.env.View.RelationByID(ctx, c.table)
+	if err != nil || old == nil {
+		return err
+	}
+	d := old.Clone()
+	o := d.ColumnByID(c.column)
+	d.Columns[o].DefaultText, d.Columns[o].SequenceID = "", 0
+	return dr.env.View.UpdateRelation(ctx, old, d)
+}
+
+func (env *Env) dropIndexes(ctx context.Context, s *ast.Drop) error {
+	if s.Concurrently && len(s.Names) > 1 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "DROP INDEX CONCURRENTLY does not support dropping multiple objects")
+	}
+	for _, n := range s.Names {
+		d, ix, err := env.find(ctx, s, n, sqlerr.UndefinedObject)
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			continue
+		}
+		if ix == nil {
+			return notA(s, d, nil)
+		}
+		if ix.Constraint {
+			by := "constraint " + quoteIdent(ix.Name) + " on " + env.describe(d)
+			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because %s requires it",
+				quoteIdent(ix.Name), by).WithHint("You can drop %s instead.", by)
+		}
+		if err := env.removeIndex(ctx, d, ix.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeIndex takes an index that is not the row key out of the descriptor, with its entries.
+func (env *Env) removeIndex(ctx context.Context, old *table.Desc, id table.IndexID) error {
+	d := old.Clone()
+	for i := range d.Indexes {
+		if d.Indexes[i].ID == id {
+			d.Indexes = append(d.Indexes[:i], d.Indexes[i+1:]...)
+			break
+		}
+	}
+	if err := catalog.Clear(ctx, env.Tx, table.IndexPrefix(d.ID, id)); err != nil {
+		return err
+	}
+	return env.View.UpdateRelation(ctx, old, d)
+}
+
+func (env *Env) dropSchemas(ctx context.Context, s *ast.Drop) error {
+	dr := newDropper(env)
+	var schemas []catalog.Schema
+	for _, n := range s.Names {
+		if isSystemSchema(n.Name) {
+			return sqlerr.New(sqlerr.DependentObjectsStillExist,
+				"cannot drop schema %s because it is required by the database system", n.Name)
+		}
+		sc, ok, err := env.View.Schema(ctx, env.Database, n.Name)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			if err := env.absent(s, sqlerr.InvalidSchemaName, n.Name); err != nil {
+				return err
+			}
+			continue
+		}
+		schemas = append(schemas, sc)
+		dr.what = append(dr.what, "schema "+quoteIdent(sc.Name))
+	}
+	for _, sc := range schemas {
+		if err := dr.contents(ctx, sc); err != nil {
+			return err
+		}
+	}
+	if err := dr.run(ctx, s.Cascade); err != nil {
+		return err
+	}
+	for _, sc := range schemas {
+		if err := env.View.DropSchema(ctx, sc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contents makes all relations of a schema targets that depend on it.
+func (dr *dropper) contents(ctx context.Context, sc catalog.Schema) error {
+	rels, err := dr.env.View.Relations(ctx, sc.Database)
+	if err != nil {
+		return err
+	}
+	for _, d := range rels {
+		if d.SchemaID != sc.ID {
+			continue
+		}
+		dr.going[d.ID] = true
+		dr.targets = append(dr.targets, d)
+		if d.Kind != table.KindSequence || d.Sequence.OwnerTable == 0 {
+			dr.depends(dr.env.describe(d), "schema "+quoteIdent(sc.Name))
+		}
+	}
+	return nil
+}
+
+func (env *Env) dropDatabases(ctx context.Context, s *ast.Drop) error {
+	for _, n := range s.Names {
+		db, ok, err := env.View.Database(ctx, n.Name)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			if err := env.absent(s, sqlerr.InvalidCatalogName, n.Name); err != nil {
+				return err
+			}
+			continue
+		}
+		if db.ID == env.Database {
+			return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
+		}
+		if err := env.View.DropDatabase(ctx, db); err != nil {
+			return err
+		}
+	}
+	return nil
+}

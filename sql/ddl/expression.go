@@ -1,0 +1,174 @@
+package ddl
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// bindDefault verifies a DEFAULT and returns it bound to the column's type.
+func (env *Env) bindDefault(ctx context.Context, t *types.Type, e ast.Expr) (expr.Expr, error) {
+	x, err := planner.BindRowExpr(ctx, env.Planner, nil, e, t)
+	if err != nil {
+		var se *sqlerr.Error
+		if errors.As(err, &se) && se.Code == sqlerr.UndefinedColumn {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot use column reference in DEFAULT expression").At(se.Position)
+		}
+		return nil, err
+	}
+	return x, refuseSubquery(x, e, "DEFAULT expression")
+}
+
+// bindCheck verifies a CHECK condition over the row of d.
+func (env *Env) bindCheck(ctx context.Context, d *table.Desc, e ast.Expr) (expr.Expr, error) {
+	x, err := planner.BindRowExpr(ctx, env.Planner, d, e, nil)
+	if err != nil {
+		return nil, err
+	}
+	if x.Type().Family != types.Bool {
+		if x.Type().OID != types.OIDUnknown {
+			return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+				"argument of CHECK must be type boolean, not type %s", x.Type()).At(int(e.At()))
+		}
+		if x, err = planner.BindRowExpr(ctx, env.Planner, d, e, types.TBool); err != nil {
+			return nil, err
+		}
+	}
+	return x, refuseSubquery(x, e, "check constraint")
+}
+
+// bindGenerated verifies the expression of a stored generated column of d.
+func (env *Env) bindGenerated(ctx context.Context, d *table.Desc, o int, e ast.Expr) (expr.Expr, error) {
+	x, err := planner.BindRowExpr(ctx, env.Planner, d, e, d.Columns[o].Type)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseSubquery(x, e, "column generation expression"); err != nil {
+		return nil, err
+	}
+	for _, c := range columnsOf(x) {
+		if d.Columns[c].Generated != "" {
+			return nil, sqlerr.New(sqlerr.InvalidObjectDefinition,
+				"cannot use generated column \"%s\" in column generation expression", d.Columns[c].Name).
+				At(int(e.At())).WithDetail("A generated column cannot reference another generated column.")
+		}
+	}
+	if volatility(x) != expr.Immutable {
+		return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "generation expression is not immutable")
+	}
+	return x, nil
+}
+
+func refuseSubquery(x expr.Expr, e ast.Expr, where string) error {
+	var found *expr.Subquery
+	expr.Walk(x, func(n expr.Expr) bool {
+		if s, ok := n.(*expr.Subquery); ok && found == nil {
+			found = s
+		}
+		return found == nil
+	})
+	if found == nil {
+		return nil
+	}
+	pos := found.Pos
+	if pos == 0 {
+		pos = int(e.At())
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery in %s", where).At(pos)
+}
+
+// columnsOf lists the ordinals of the columns that x reads, each once, as they appear.
+func columnsOf(x expr.Expr) []int {
+	var out []int
+	seen := map[int]bool{}
+	expr.Walk(x, func(n expr.Expr) bool {
+		if c, ok := n.(*expr.Col); ok && !seen[c.Index] {
+			seen[c.Index] = true
+			out = append(out, c.Index)
+		}
+		return true
+	})
+	return out
+}
+
+// volatility is that of the most volatile call in x.
+func volatility(x expr.Expr) expr.Volatility {
+	v := expr.Immutable
+	expr.Walk(x, func(n expr.Expr) bool {
+		if c, ok := n.(*expr.Call); ok {
+			v = max(v, c.Func.Volatility)
+		}
+		return true
+	})
+	return v
+}
+
+// parse reads an expression that the catalog keeps as text.
+func (env *Env) parse(text string) (ast.Expr, error) { return env.Planner.ParseExpr(text) }
+
+// program compiles an expression for evaluation row by row.
+func (env *Env) program(x expr.Expr) (func(row []types.Datum) (types.Datum, error), error) {
+	p, err := eval.Compile(x)
+	if err != nil {
+		return nil, err
+	}
+	ctx := &eval.Context{Runtime: env.Runtime}
+	return func(row []types.Datum) (types.Datum, error) { return p.EvalRow(ctx, row) }, nil
+}
+
+// defaultProgram computes a column's default for new rows; nil when it has none.
+func (env *Env) defaultProgram(ctx context.Context, c *table.Column) (func([]types.Datum) (types.Datum, error), error) {
+	if c.DefaultText == "" {
+		return nil, nil
+	}
+	e, err := env.parse(c.DefaultText)
+	if err != nil {
+		return nil, err
+	}
+	x, err := planner.BindRowExpr(ctx, env.Planner, nil, e, c.Type)
+	if err != nil {
+		return nil, err
+	}
+	return env.program(x)
+}
+
+// resolveType turns a type as written into a type, collations checked.
+func (env *Env) resolveType(ctx context.Context, tn ast.TypeName, coll *ast.Name) (*types.Type, string, error) {
+	t, err := planner.ResolveType(ctx, env.Planner, tn)
+	if err != nil {
+		return nil, "", err
+	}
+	if t.Family == types.Void || t.Family == types.Record {
+		return nil, "", sqlerr.New(sqlerr.InvalidTableDefinition, "column has pseudo-type %s", t)
+	}
+	if coll == nil {
+		return t, "", nil
+	}
+	switch coll.Name {
+	case "default", "C", "POSIX", "ucs_basic":
+	default:
+		return nil, "", sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", coll.Name).At(int(coll.Pos))
+	}
+	base := t
+	if t.Elem != nil {
+		base = t.Elem
+	}
+	if base.Family != types.String || base.OID == types.OIDJSON {
+		return nil, "", sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", t).At(int(coll.Pos))
+	}
+	return t, coll.Name, nil
+}
+
+// bindRow binds an expression over the row of d, to type want unless that is nil.
+func (env *Env) bindRow(ctx context.Context, d *table.Desc, e ast.Expr, want *types.Type) (expr.Expr, error) {
+	return planner.BindRowExpr(ctx, env.Planner, d, e, want)
+}
+
+func asSQL(err error, target **sqlerr.Error) bool { return errors.As(err, target) }

@@ -1,0 +1,141 @@
+package ddl
+
+import (
+	"context"
+	"slices"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table"
+)
+
+// included says whether LIKE copies a thing. Options count in the order EXCLUDING after INCLUDING,
+// with ALL standing for each.
+func included(l *ast.TableLike, what string) bool {
+	in := slices.Contains(l.Including, what) || slices.Contains(l.Including, "all")
+	return in && !slices.Contains(l.Excluding, what) && !slices.Contains(l.Excluding, "all")
+}
+
+// like copies the columns of another relation, and what INCLUDING names beside them.
+func (b *builder) like(ctx context.Context, l *ast.TableLike) error {
+	src, ix, err := b.env.lookup(ctx, l.Source)
+	if err != nil {
+		return err
+	}
+	if src == nil {
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(l.Source)).At(int(l.Source.Pos))
+	}
+	if ix != nil || src.Kind == table.KindSequence {
+		return sqlerr.New(sqlerr.WrongObjectType, "relation \"%s\" is invalid in LIKE clause", l.Source.Name).At(int(l.Source.Pos))
+	}
+	for i := range src.Columns {
+		if c := &src.Columns[i]; !c.Hidden {
+			if err := b.likeColumn(l, c); err != nil {
+				return err
+			}
+		}
+	}
+	if included(l, "constraints") {
+		for _, c := range src.Checks {
+			e, err := b.env.parse(c.Text)
+			if err != nil {
+				return err
+			}
+			b.constraints = append(b.constraints, ast.TableConstraint{Kind: "check", Name: c.Name, Expr: e, ExprText: c.Text})
+		}
+	}
+	if included(l, "indexes") {
+		b.likeIndexes(src)
+	}
+	if included(l, "comments") && b.d.Comment == "" {
+		b.d.Comment = src.Comment
+	}
+	return nil
+}
+
+func (b *builder) likeColumn(l *ast.TableLike, c *table.Column) error {
+	n := &newColumn{def: &ast.ColumnDef{Name: ast.Ident{Name: c.Name}},
+		col: table.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Collation: c.Collation}}
+	if included(l, "comments") {
+		n.col.Comment = c.Comment
+	}
+	if included(l, "defaults") && c.DefaultText != "" {
+		e, err := b.env.parse(c.DefaultText)
+		if err != nil {
+			return err
+		}
+		n.deflt = &ast.ColumnConstraint{Kind: "default", Expr: e, ExprText: c.DefaultText}
+	}
+	if included(l, "identity") && c.Identity != "" {
+		n.identity = &ast.ColumnConstraint{Kind: "identity", Always: c.Identity == "always"}
+		n.col.Identity = c.Identity
+	}
+	if included(l, "generated") && c.Generated != "" {
+		e, err := b.env.parse(c.Generated)
+		if err != nil {
+			return err
+		}
+		n.generated = &ast.ColumnConstraint{Kind: "generated", Expr: e, ExprText: c.Generated}
+	}
+	b.columns = append(b.columns, n)
+	return nil
+}
+
+// likeIndexes copies keys as constraints and other indexes as they are, all under new names.
+func (b *builder) likeIndexes(src *table.Desc) {
+	name := func(id table.ColumnID) ast.Ident { return ast.Ident{Name: src.Columns[src.ColumnByID(id)].Name} }
+	for i := range src.Indexes {
+		ix := &src.Indexes[i]
+		if !ix.Constraint {
+			b.copied = append(b.copied, copiedIndex{src: src, ix: ix})
+			continue
+		}
+		c := ast.TableConstraint{Kind: "unique", NullsNotDistinct: ix.NullsNotDistinct}
+		if ix.Primary {
+			c.Kind = "primary key"
+		}
+		for _, k := range ix.Columns {
+			c.Columns = append(c.Columns, name(k.ColumnID))
+		}
+		for _, id := range ix.Include {
+			c.Include = append(c.Include, name(id))
+		}
+		b.constraints = append(b.constraints, c)
+	}
+}
+
+// copiedIndex is an index of another table that this one gets too.
+type copiedIndex struct {
+	src *table.Desc
+	ix  *table.Index
+}
+
+func (b *builder) copyIndexes(ctx context.Context) error {
+	for _, c := range b.copied {
+		ix := table.Index{ID: b.d.NextIndexID, Unique: c.ix.Unique, NullsNotDistinct: c.ix.NullsNotDistinct}
+		b.d.NextIndexID++
+		var names []string
+		here := func(id table.ColumnID) table.ColumnID {
+			n := c.src.Columns[c.src.ColumnByID(id)].Name
+			names = append(names, n)
+			return b.d.Columns[b.d.Column(n)].ID
+		}
+		for _, k := range c.ix.Columns {
+			k.ColumnID = here(k.ColumnID)
+			ix.Columns = append(ix.Columns, k)
+		}
+		for _, id := range c.ix.Include {
+			ix.Include = append(ix.Include, here(id))
+		}
+		var err error
+		if ix.OID, err = b.env.View.NewID(ctx); err != nil {
+			return err
+		}
+		pending := func(s string) bool { return s == b.d.Name || constraintNamed(b.d, s) }
+		if ix.Name, err = freeName(b.d.Name, indexColumnNames(names), "idx", b.env.relationTaken(ctx, b.sc.Name, pending)); err != nil {
+			return err
+		}
+		b.d.Indexes = append(b.d.Indexes, ix)
+	}
+	return nil
+}
