@@ -244,6 +244,9 @@ func (p *arrayParser) level(depth int) error {
 	p.i++
 	n, nested := 0, false
 	if p.space(); p.i < len(p.s) && p.s[p.i] == '}' {
+		if depth > 0 {
+			return p.malformed("Unexpected \"}\" character.")
+		}
 		p.i++
 		return p.closeLevel(depth, 0)
 	}

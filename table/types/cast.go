@@ -102,7 +102,7 @@ func convert(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) {
 			}
 			return Datum{I: int64(int8(d.S[0]))}, nil
 		}
-		return ParseText(to.WithMod(NoMod), d.S, f)
+		return ParseText(to.Apply(NoMod), Text(from, d, f), f)
 	case Bool:
 		if to.OID == OIDInt4 {
 			return d, nil
@@ -130,7 +130,7 @@ func toString(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) 
 		if to.OID == OIDName {
 			s = s[:1] // by way of the output function
 		}
-	case from.Family == String:
+	case from.Family == String && from.OID != OIDChar:
 		s = d.S
 	default:
 		s = Text(from, d, f)

@@ -530,26 +530,28 @@ func decodeOffset(s string) (int, error) {
 	if s == "" || s[0] != '+' && s[0] != '-' {
 		return 0, errDTFormat
 	}
-	parts := strings.Split(s[1:], ":")
-	if len(parts) > 3 || parts[0] == "" {
-		return 0, errDTFormat
-	}
+	rest := s[1:]
 	n := [3]int{}
-	for i, p := range parts {
-		if digitsPrefix(p) != len(p) {
-			return 0, errDTFormat
-		}
-		v, err := strconv.ParseInt("0"+p, 10, 32)
+	for i := range n {
+		d := digitsPrefix(rest)
+		v, err := strconv.ParseInt("0"+rest[:d], 10, 32)
 		if err != nil {
 			return 0, errDTZone
 		}
-		n[i] = int(v)
+		n[i], rest = int(v), rest[d:]
+		if i == 2 || !strings.HasPrefix(rest, ":") {
+			break
+		}
+		rest = rest[1:]
 	}
-	if len(parts) == 1 && len(s) > 3 {
+	if rest == "" && len(s) > 3 && !strings.Contains(s, ":") {
 		n[0], n[1] = n[0]/100, n[0]%100
 	}
-	if n[0] > 15 || n[1] > 59 || n[2] > 59 {
+	switch {
+	case n[0] > 15 || n[1] > 59 || n[2] > 59:
 		return 0, errDTZone
+	case rest != "":
+		return 0, errDTFormat
 	}
 	sec := (n[0]*60+n[1])*60 + n[2]
 	if s[0] == '-' {

@@ -186,14 +186,12 @@ func numericFromSigned(v int64, scale int) *apd.Decimal { return numericFromIntS
 
 // infinitePart is extract of an infinite moment: endless for the fields that grow for ever, NULL for
 // those that go round.
-func infinitePart(f Field, v int64) (Datum, bool) {
+func infinitePart(f Field, v int64) Datum {
 	switch f {
 	case FieldYear, FieldDecade, FieldCentury, FieldMillennium, FieldJulian, FieldIsoYear, FieldEpoch:
-		return Datum{Dec: NumericInf(v == NegInfinity)}, true
-	case FieldNone:
-		return Datum{}, false
+		return Datum{Dec: NumericInf(v == NegInfinity)}
 	}
-	return Null, true
+	return Null
 }
 
 // ExtractTimestamp is extract(name from timestamp): a numeric, or NULL for some fields of infinity.
@@ -213,15 +211,13 @@ func ExtractTimestampTZ(name string, ts int64, loc *time.Location) (Datum, error
 func extractTimestamp(name string, ts, local int64, offset int, t *Type) (Datum, error) {
 	f, known := ParseField(name)
 	zoned := t.OID == OIDTimestampTZ
-	if f >= FieldTimezone && !zoned {
-		return Datum{}, errUnit(true, name, t)
-	}
-	if !known {
+	switch {
+	case !known:
 		return Datum{}, errUnit(false, name, t)
-	}
-	if IsInfinite(ts) {
-		d, _ := infinitePart(f, ts)
-		return d, nil
+	case IsInfinite(ts):
+		return infinitePart(f, ts), nil
+	case f >= FieldTimezone && !zoned:
+		return Datum{}, errUnit(true, name, t)
 	}
 	switch f {
 	case FieldEpoch:
@@ -276,8 +272,7 @@ func ExtractDate(name string, date int64) (Datum, error) {
 		return Datum{}, errUnit(true, name, TDate)
 	}
 	if IsInfinite(date) {
-		d, _ := infinitePart(f, date)
-		return d, nil
+		return infinitePart(f, date), nil
 	}
 	switch f {
 	case FieldJulian:

@@ -1,6 +1,9 @@
 package types
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // truncYear rounds a year down to its decade, century or millennium.
 func truncYear(f Field, y int) int {
@@ -54,19 +57,23 @@ func truncLocal(f Field, ts int64) (r int64, ok bool) {
 	return 0, false
 }
 
+// truncField finds a unit to truncate to. Parts that are no units, such as epoch, are unknown here.
 func truncField(name string, t *Type) (Field, error) {
-	f, known := ParseField(name)
+	f := lookupUnit(strings.ToLower(name))
 	if f < FieldMicrosecond || f > FieldMillennium {
-		return FieldNone, errUnit(known, name, t)
+		return FieldNone, errUnit(f != FieldNone, name, t)
 	}
 	return f, nil
 }
 
 // TruncTimestamp is date_trunc(name, timestamp).
 func TruncTimestamp(name string, ts int64) (int64, error) {
+	if IsInfinite(ts) {
+		return ts, nil
+	}
 	f, err := truncField(name, TTimestamp)
-	if err != nil || IsInfinite(ts) {
-		return ts, err
+	if err != nil {
+		return 0, err
 	}
 	r, _ := truncLocal(f, ts)
 	if !ValidTimestamp(r) {
@@ -77,9 +84,12 @@ func TruncTimestamp(name string, ts int64) (int64, error) {
 
 // TruncTimestampTZ is date_trunc(name, timestamptz) on loc's clocks.
 func TruncTimestampTZ(name string, ts int64, loc *time.Location) (int64, error) {
+	if IsInfinite(ts) {
+		return ts, nil
+	}
 	f, err := truncField(name, TTimestampTZ)
-	if err != nil || IsInfinite(ts) {
-		return ts, err
+	if err != nil {
+		return 0, err
 	}
 	local, err := UTCToLocal(ts, loc)
 	if err != nil {
@@ -99,7 +109,7 @@ func TruncTimestampTZ(name string, ts int64, loc *time.Location) (int64, error) 
 
 // TruncInterval is date_trunc(name, interval).
 func TruncInterval(name string, iv IntervalValue) (IntervalValue, error) {
-	f, known := ParseField(name)
+	f := lookupUnit(strings.ToLower(name))
 	years, months := iv.Months/12, iv.Months%12
 	step := int32(0)
 	switch f {
@@ -135,7 +145,7 @@ func TruncInterval(name string, iv IntervalValue) (IntervalValue, error) {
 		err := errUnit(true, name, TInterval)
 		return IntervalValue{}, withDetail(err, "Months usually have fractional weeks.")
 	default:
-		return IntervalValue{}, errUnit(known, name, TInterval)
+		return IntervalValue{}, errUnit(f != FieldNone, name, TInterval)
 	}
 	return IntervalValue{Months: years / step * step * 12}, nil
 }

@@ -26,21 +26,22 @@ func parseIntervalStyle(s string, mod int32, style string) (IntervalValue, error
 		*b = intervalBuilder{}
 		err = b.decodeISO(s)
 	}
-	if err == nil && (!fitsInt32(b.months) || !fitsInt32(b.days)) {
-		err = errDTField
-	}
 	if err != nil {
 		if errors.Is(err, errDTField) {
 			err = errDTInterval
 		}
 		return IntervalValue{}, dateTimeError(err, "interval", s)
 	}
-	return IntervalWithMod(IntervalValue{Months: int32(b.months), Days: int32(b.days), Micros: b.micros}, mod)
+	months := b.years*12 + b.months
+	if !fitsInt32(months) || !fitsInt32(b.days) {
+		return IntervalValue{}, errIntervalRange()
+	}
+	return IntervalWithMod(IntervalValue{Months: int32(months), Days: int32(b.days), Micros: b.micros}, mod)
 }
 
 // intervalBuilder adds up the fields of an interval.
 type intervalBuilder struct {
-	months, days, micros int64
+	years, months, days, micros int64
 }
 
 func addTo(sum *int64, v int64, lo, hi int64) bool {
@@ -106,8 +107,8 @@ func (b *intervalBuilder) addFractionDays(frac float64, scale int64) bool {
 }
 
 func (b *intervalBuilder) addYearUnit(v int64, frac float64, years int64) bool {
-	m, ok := mulFits(v, 12*years)
-	return ok && b.addMonths(m) && b.addMonths(int64(math.RoundToEven(frac*float64(years)*12)))
+	y, ok := mulFits(v, years)
+	return ok && addTo(&b.years, y, math.MinInt32, math.MaxInt32) && b.addMonths(int64(math.RoundToEven(frac*float64(years)*12)))
 }
 
 // add adds v + frac of a unit.
@@ -221,7 +222,7 @@ func (b *intervalBuilder) decode(fs []lexeme, fields int, style string) error {
 		if b.micros == math.MinInt64 {
 			return errDTField
 		}
-		b.months, b.days, b.micros = -b.months, -b.days, -b.micros
+		b.years, b.months, b.days, b.micros = -b.years, -b.months, -b.days, -b.micros
 	}
 	return nil
 }

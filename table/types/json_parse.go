@@ -16,8 +16,8 @@ type jsonParser struct {
 	s      string
 	i      int
 	depth  int
-	check  bool // only look: make no values, let \u0000 pass
-	raw    bool // keep each value's text; let \u0000 pass
+	check  bool // only look: make no values, let \u0000 and halves of surrogate pairs pass
+	raw    bool // keep each value's text
 	binary bool // sort the keys of objects
 }
 
@@ -38,30 +38,28 @@ func (p *jsonParser) space() {
 	}
 }
 
+func jsonWordy(c byte) bool { return isAlpha(c) || isDigit(c) || c == '_' || c >= 0x80 }
+
 // token returns the text that an error message quotes.
 func (p *jsonParser) token() string {
 	if p.i >= len(p.s) {
 		return ""
 	}
-	wordy := func(c byte) bool {
-		return isAlpha(c) || isDigit(c) || c == '_' || c >= 0x80 || c == '-' || c == '+' || c == '.'
-	}
 	end := p.i
-	if p.s[p.i] == '"' {
+	switch c := p.s[p.i]; {
+	case c == '"':
 		q := &jsonParser{s: p.s, i: p.i, check: true}
 		if _, err := q.str(); err == nil {
 			return p.s[p.i:q.i]
 		}
 		return p.s[p.i:]
+	case c == '-' || isDigit(c):
+		end, _ = p.scanNumber()
 	}
-	for end < len(p.s) && wordy(p.s[end]) {
+	for end < len(p.s) && jsonWordy(p.s[end]) {
 		end++
 	}
-	if end == p.i {
-		_, n := utf8.DecodeRuneInString(p.s[p.i:])
-		end += n
-	}
-	return p.s[p.i:end]
+	return p.s[p.i:max(end, p.i+1)]
 }
 
 func jsonSyntax(detail string, args ...any) *sqlerr.Error {
@@ -74,7 +72,11 @@ func (p *jsonParser) knownToken(t string) bool {
 	case "true", "false", "null":
 		return true
 	}
-	return strings.IndexByte("{}[],:\"", t[0]) >= 0 || isDigit(t[0]) || t[0] == '-'
+	if t[0] == '-' || isDigit(t[0]) {
+		_, ok := p.scanNumber()
+		return ok
+	}
+	return strings.IndexByte("{}[],:\"", t[0]) >= 0
 }
 
 func (p *jsonParser) expected(what string) error {
@@ -203,8 +205,8 @@ func (p *jsonParser) object() (*JSONValue, error) {
 	}
 }
 
-func (p *jsonParser) number() (*JSONValue, error) {
-	start := p.i
+// scanNumber returns where the number at hand ends, and whether it is one.
+func (p *jsonParser) scanNumber() (end int, ok bool) {
 	i := p.i
 	at := func() byte {
 		if i < len(p.s) {
@@ -222,7 +224,7 @@ func (p *jsonParser) number() (*JSONValue, error) {
 	if at() == '-' {
 		i++
 	}
-	ok := true
+	ok = true
 	if at() == '0' {
 		i++
 	} else {
@@ -239,13 +241,19 @@ func (p *jsonParser) number() (*JSONValue, error) {
 		}
 		ok = digits()
 	}
-	if c := at(); !ok || isAlpha(c) || isDigit(c) || c == '_' || c >= 0x80 {
+	return i, ok && !jsonWordy(at())
+}
+
+func (p *jsonParser) number() (*JSONValue, error) {
+	end, ok := p.scanNumber()
+	if !ok {
 		return nil, jsonSyntax("Token \"%s\" is invalid.", p.token())
 	}
-	p.i = i
+	text := p.s[p.i:end]
+	p.i = end
 	v := &JSONValue{Kind: JSONNumber}
 	if !p.check {
-		n, err := ParseNumeric(p.s[start:i])
+		n, err := ParseNumeric(text)
 		if err != nil && !p.raw {
 			return nil, err
 		}
@@ -332,10 +340,10 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 	if !ok {
 		return 0, 0, jsonSyntax("\"\\u\" must be followed by four hexadecimal digits.")
 	}
+	if p.check {
+		return 0, 4, nil // json keeps its text: what it would become is found out when it is asked for
+	}
 	if r == 0 {
-		if p.check || p.raw {
-			return '0', 4, nil
-		}
 		return 0, 0, sqlerr.New(sqlerr.UntranslatableCharacter, "unsupported Unicode escape sequence").
 			WithDetail("%s", "\\u0000 cannot be converted to text.")
 	}

@@ -127,7 +127,7 @@ func ArrayOf(elem *Type) *Type {
 }
 
 func (t *Type) withElemMod(mod int32) *Type {
-	if mod == NoMod {
+	if t.Mod == mod {
 		return t
 	}
 	c := *t

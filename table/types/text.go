@@ -32,6 +32,9 @@ func AppendText(dst []byte, t *Type, d Datum, f *Format) []byte {
 	case Decimal:
 		return AppendNumeric(dst, d.Dec)
 	case String:
+		if t.OID == OIDChar && d.S != "" && d.S[0] >= 0x80 {
+			return append(dst, '\\', '0'+d.S[0]>>6, '0'+d.S[0]>>3&7, '0'+d.S[0]&7)
+		}
 		dst = append(dst, d.S...)
 		if t.OID == OIDBPChar && t.Mod >= 4 {
 			for n := int(t.Mod-4) - utf8.RuneCountInString(d.S); n > 0; n-- {
@@ -66,7 +69,7 @@ func AppendText(dst []byte, t *Type, d Datum, f *Format) []byte {
 
 // Text is AppendText as a string.
 func Text(t *Type, d Datum, f *Format) string {
-	if t.Family == String && t.OID != OIDBPChar || t.Family == JSON {
+	if t.Family == String && t.OID != OIDBPChar && t.OID != OIDChar || t.Family == JSON {
 		return d.S
 	}
 	return string(AppendText(nil, t, d, f))
@@ -284,11 +287,24 @@ func parseString(t *Type, s string) (Datum, error) {
 	case OIDName:
 		return Datum{S: TruncateName(s)}, nil
 	case OIDChar:
-		return Datum{S: firstChar(s)}, nil
+		return Datum{S: parseChar(s)}, nil
 	case OIDJSON:
 		return Datum{S: s}, CheckJSON(s)
 	}
 	return Datum{S: s}, nil
+}
+
+// parseChar reads a "char": a byte, or its octal form. Bytes above 127 are only ever shown in octal.
+func parseChar(s string) string {
+	if len(s) == 4 && s[0] == '\\' {
+		if v, err := strconv.ParseUint(s[1:], 8, 8); err == nil {
+			if v == 0 {
+				return ""
+			}
+			return string([]byte{byte(v)})
+		}
+	}
+	return s[:min(len(s), 1)]
 }
 
 func firstChar(s string) string {
