@@ -1,0 +1,306 @@
+package txn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/stretchr/testify/require"
+)
+
+// The crash test runs a bank on a crashable file system, takes the state that a power failure would
+// leave at random moments, and opens it. Every transfer writes both accounts and, under a key of its
+// own, what it moved; so from the transfers found, every balance can be recomputed: one that is half
+// there shows. Every transfer whose commit returned before the crash must be there.
+
+const (
+	bankAccounts = 12
+	bankStart    = 1000
+	bankWorkers  = 4
+	crashesEach  = 10 // crashes taken of one run
+	transferSize = 8  // transfers between two crashes
+)
+
+// crashPoints is how many crashes the test takes: MINIDB_CRASH_POINTS, or a few hundred.
+func crashPoints(t *testing.T) int {
+	if v := os.Getenv("MINIDB_CRASH_POINTS"); v != "" {
+		n, err := strconv.Atoi(v)
+		require.NoError(t, err, "MINIDB_CRASH_POINTS")
+		return n
+	}
+	if testing.Short() {
+		return 50
+	}
+	return 300
+}
+
+func TestRandomCrashesLoseNoAcknowledgedCommit(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if v := os.Getenv("MINIDB_CRASH_SEED"); v != "" {
+		var err error
+		seed, err = strconv.ParseUint(v, 10, 64)
+		require.NoError(t, err, "MINIDB_CRASH_SEED")
+	}
+	t.Logf("MINIDB_CRASH_SEED=%d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	fs := pebblekv.NewCrashFS()
+	generation := 0
+	for left := crashPoints(t); left > 0; left -= crashesEach {
+		b := &bank{t: t, rng: rng, generation: generation, opts: bankOptions(rng)}
+		crashes := b.run(fs, min(left, crashesEach))
+		for i, c := range crashes {
+			verifyBank(t, c, i == len(crashes)-1)
+		}
+		if t.Failed() {
+			t.FailNow()
+		}
+		// Go on from what one of the crashes left, or from scratch.
+		if fs = crashes[len(crashes)-1].fs; rng.IntN(4) == 0 {
+			fs = pebblekv.NewCrashFS()
+		}
+		generation++
+	}
+}
+
+// bankOptions varies how transactions commit.
+func bankOptions(rng *rand.Rand) txn.Options {
+	// Each look at the clock takes a millisecond, so locks expire under their living owners too.
+	var clock atomic.Int64
+	clock.Store(1_000_000)
+	opts := txn.Options{
+		Clock:    func() int64 { return clock.Add(1) },
+		TwoPhase: rng.IntN(2) == 0,
+		LockTTL:  time.Duration(1+rng.IntN(300)) * time.Millisecond,
+		LockWait: 20 * time.Millisecond,
+	}
+	if rng.IntN(2) == 0 {
+		opts.BatchKeys = 1 + rng.IntN(3)
+	}
+	if dying := rng.IntN(3) == 0; dying {
+		var mu sync.Mutex
+		dice := rand.New(rand.NewPCG(rng.Uint64(), 0))
+		opts.CrashPoint = func(txn.CrashPoint) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return dice.IntN(40) == 0
+		}
+	}
+	return opts
+}
+
+// bank is one run of the workload on one file system.
+type bank struct {
+	t          *testing.T
+	rng        *rand.Rand
+	generation int
+	opts       txn.Options
+	store      *txn.Store
+
+	acked struct {
+		sync.Mutex
+		transfers []string // keys of transfers whose commit has returned
+	}
+}
+
+// crash is what a power failure at some moment leaves, and what had been promised by then.
+type crash struct {
+	fs    *pebblekv.CrashFS
+	acked []string
+	what  string
+}
+
+// run lets workers transfer and takes crashes while they do.
+func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
+	ctx := context.Background()
+	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
+	require.NoError(b.t, err)
+	b.store, err = txn.Open(ctx, e, b.opts)
+	require.NoError(b.t, err)
+	before := b.known()
+
+	var wg sync.WaitGroup
+	turns := make(chan struct{}, bankWorkers)
+	for w := range bankWorkers {
+		dice := rand.New(rand.NewPCG(b.rng.Uint64(), uint64(w)))
+		wg.Go(func() { b.work(w, dice, turns) })
+	}
+	collect := b.rng.IntN(2) == 0
+	for range crashes {
+		for range 1 + b.rng.IntN(2*transferSize) {
+			turns <- struct{}{}
+		}
+		if collect && b.rng.IntN(4) == 0 {
+			if _, err := b.store.CollectGarbage(ctx); err != nil && !errors.Is(err, txn.ErrAbandoned) {
+				var locked *txn.LockedError
+				require.ErrorAs(b.t, err, &locked)
+			}
+		}
+		b.acked.Lock() // what is acknowledged now must be in the clone taken after
+		acked := append(slices.Clone(before), b.acked.transfers...)
+		b.acked.Unlock()
+		percent := []int{0, 0, 20, 50, 80, 100}[b.rng.IntN(6)]
+		out = append(out, crash{
+			fs: fs.Crash(percent, b.rng), acked: acked,
+			what: fmt.Sprintf("two phases %v, batches of %d, %d%% of unsynced data kept", b.opts.TwoPhase, b.opts.BatchKeys, percent),
+		})
+	}
+	close(turns)
+	wg.Wait()
+	require.NoError(b.t, b.store.Close())
+	require.NoError(b.t, e.Close())
+	return out
+}
+
+// known returns the transfers that earlier generations left.
+func (b *bank) known() (keys []string) {
+	tx := begin(b.t, b.store)
+	for {
+		keys = keys[:0]
+		it, err := tx.Scan(context.Background(), transfers, txn.ScanOptions{KeysOnly: true})
+		require.NoError(b.t, err)
+		for it.Next() {
+			keys = append(keys, string(it.Key()))
+		}
+		err = it.Err()
+		require.NoError(b.t, it.Close())
+		if errors.Is(err, txn.ErrAbandoned) {
+			continue // the dice of the crash points fell while a lock was settled
+		}
+		require.NoError(b.t, err)
+		require.NoError(b.t, tx.Rollback(context.Background()))
+		return keys
+	}
+}
+
+var transfers = kv.Span{Start: []byte("t/"), End: []byte("t0")}
+
+func account(i int) []byte { return fmt.Appendf(nil, "a/%02d", i) }
+
+func (b *bank) work(w int, dice *rand.Rand, turns <-chan struct{}) {
+	n := 0
+	for range turns {
+		n++
+		key := fmt.Sprintf("t/%04d/%d/%04d", b.generation, w, n)
+		err := b.transfer(key, dice)
+		var (
+			conflict *txn.WriteConflictError
+			locked   *txn.LockedError
+		)
+		switch {
+		case err == nil:
+			b.acked.Lock()
+			b.acked.transfers = append(b.acked.transfers, key)
+			b.acked.Unlock()
+		case errors.As(err, &conflict), errors.As(err, &locked), errors.Is(err, txn.ErrAbandoned):
+		default:
+			b.t.Errorf("transfer %s: %v", key, err)
+		}
+	}
+}
+
+// transfer moves an amount between two accounts and records it, padded now and then so that values
+// are not always inlined.
+func (b *bank) transfer(key string, dice *rand.Rand) error {
+	ctx := context.Background()
+	tx, err := b.store.Begin(ctx, txn.BeginOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	from := dice.IntN(bankAccounts)
+	to := (from + 1 + dice.IntN(bankAccounts-1)) % bankAccounts
+	amount := 1 + dice.IntN(20)
+	for i, sign := range map[int]int{from: -1, to: 1} {
+		v, err := tx.Get(ctx, account(i))
+		if err != nil {
+			return err
+		}
+		if err := tx.Set(account(i), fmt.Appendf(nil, "%d", balanceOf(v)+sign*amount)); err != nil {
+			return err
+		}
+	}
+	record := fmt.Sprintf("%d %d %d %s", from, to, amount, strings.Repeat("x", 400*dice.IntN(2)))
+	if err := tx.Insert([]byte(key), []byte(record)); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+// balanceOf reads a balance; an account that was never written has the starting one.
+func balanceOf(v []byte) int {
+	if v == nil {
+		return bankStart
+	}
+	n, _ := strconv.Atoi(string(v))
+	return n
+}
+
+// verifyBank opens what a crash left and checks it, at first as it is and then collected.
+func verifyBank(t *testing.T, c crash, keep bool) {
+	ctx := context.Background()
+	e, err := pebblekv.Open("db", pebblekv.Options{FS: c.fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
+	require.NoError(t, err, c.what)
+	s, err := txn.Open(ctx, e, txn.Options{})
+	require.NoError(t, err, c.what)
+	checkBank(t, s, c)
+	if !keep { // the one that the workload goes on from stays as the crash left it
+		_, err = s.CollectGarbage(ctx)
+		require.NoError(t, err, c.what)
+		checkBank(t, s, c)
+		snap, err := e.Snapshot()
+		require.NoError(t, err)
+		require.NoError(t, mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
+			return fmt.Errorf("%s: orphan lock on %q of %s", c.what, key, l.StartTS)
+		}))
+		require.NoError(t, snap.Close())
+	}
+	require.NoError(t, s.Close())
+	require.NoError(t, e.Close())
+}
+
+func checkBank(t *testing.T, s *txn.Store, c crash) {
+	tx := begin(t, s)
+	want := make([]int, bankAccounts)
+	for i := range want {
+		want[i] = bankStart
+	}
+	found := map[string]bool{}
+	it, err := tx.Scan(context.Background(), transfers, txn.ScanOptions{})
+	require.NoError(t, err)
+	for it.Next() {
+		found[string(it.Key())] = true
+		var from, to, amount int
+		_, err := fmt.Sscan(string(it.Value()), &from, &to, &amount)
+		require.NoError(t, err)
+		want[from] -= amount
+		want[to] += amount
+	}
+	require.NoError(t, it.Err(), c.what)
+	require.NoError(t, it.Close())
+	for _, key := range c.acked {
+		if !found[key] {
+			t.Errorf("%s: acknowledged transfer %s is lost", c.what, key)
+		}
+	}
+	for i := range want {
+		v, err := tx.Get(context.Background(), account(i))
+		require.NoError(t, err)
+		if got := balanceOf(v); got != want[i] {
+			t.Errorf("%s: account %d has %d, its transfers make %d", c.what, i, got, want[i])
+		}
+	}
+	require.NoError(t, tx.Rollback(context.Background()))
+}

@@ -1,0 +1,159 @@
+package txn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
+	"github.com/stretchr/testify/require"
+)
+
+// TestAFailedUpdateNeverTearsATransaction fails each update of a transfer in turn, once and for
+// good, with its effect and without. Whatever Commit says must be true afterwards, and with
+// ErrAmbiguous both accounts must still agree.
+func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
+	engines := map[string]func() kv.Engine{
+		"one group":    func() kv.Engine { return memkv.New(memkv.Options{}) },
+		"three groups": func() kv.Engine { return memkv.New(memkv.Options{HashGroups: 3}) },
+		"shared":       func() kv.Engine { return memkv.New(memkv.Options{Shared: true}) },
+	}
+	verdicts := map[string]int{}
+	for name, open := range engines {
+		for at := 1; at <= 8; at++ {
+			for _, times := range []int{1, 2, 1000} {
+				for _, applied := range []bool{false, true} {
+					plan := kvtest.FaultPlan{At: at, Times: times, Applied: applied}
+					verdicts[transferUnderFault(t, fmt.Sprintf("%s, %+v", name, plan), open(), plan)]++
+				}
+			}
+		}
+	}
+	for _, v := range []string{"committed", "failed", "ambiguous"} {
+		require.NotZero(t, verdicts[v], "no plan led to %q", v)
+	}
+	t.Logf("%v", verdicts)
+}
+
+func transferUnderFault(t *testing.T, what string, e kv.Engine, plan kvtest.FaultPlan) string {
+	ctx := context.Background()
+	f := kvtest.NewFault(e)
+	clock := int64(1000)
+	s, err := txn.Open(ctx, f, txn.Options{Clock: func() int64 { return clock }, LockWait: time.Millisecond, BatchKeys: 1, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	commit(t, s, "a", "10", "b", "10", "c", "0")
+
+	f.Plan(plan)
+	tx := begin(t, s)
+	require.NoError(t, tx.Set([]byte("a"), []byte("3")))
+	require.NoError(t, tx.Set([]byte("b"), []byte("17")))
+	require.NoError(t, tx.Insert([]byte("d"), []byte("7")))
+	err = tx.Commit(ctx)
+	f.Plan(kvtest.FaultPlan{})
+	clock += 3_600_000 // whatever was left is now expired
+
+	reader := begin(t, s)
+	got := fmt.Sprintf("%v %v %v", get(t, reader, "a"), get(t, reader, "b"), get(t, reader, "d"))
+	after, before := "3 17 7", "10 10 <nil>"
+	require.NoError(t, reader.Rollback(ctx))
+	require.NoError(t, s.Close())
+	switch {
+	case err == nil:
+		require.Equal(t, after, got, what)
+		require.NotZero(t, tx.CommitTS(), what)
+		return "committed"
+	case errors.Is(err, txn.ErrAmbiguous):
+		require.Contains(t, []string{after, before}, got, what)
+		return "ambiguous"
+	}
+	require.Equal(t, before, got, "%s: %v", what, err)
+	return "failed"
+}
+
+// TestALostAnswerIsFoundOut: one lost answer at the commit point is not ambiguous; the coordinator
+// looks, and learns.
+func TestALostAnswerIsFoundOut(t *testing.T) {
+	for _, opts := range []txn.Options{{}, {TwoPhase: true}} {
+		for _, applied := range []bool{false, true} {
+			f := kvtest.NewFault(memkv.New(memkv.Options{}))
+			s, err := txn.Open(context.Background(), f, opts)
+			require.NoError(t, err)
+			commit(t, s, "warm", "up")
+			point := 1 // the only update of one phase
+			if opts.TwoPhase {
+				point = 2 // after the prewrite
+			}
+			f.Plan(kvtest.FaultPlan{At: point, Applied: applied})
+			tx := begin(t, s)
+			require.NoError(t, tx.Set([]byte("a"), []byte("1")))
+			err = tx.Commit(context.Background())
+			if !applied && !opts.TwoPhase {
+				// One phase is not run again: its rows are barred, and the caller may start over.
+				require.ErrorIs(t, err, kv.ErrNotApplied)
+			} else {
+				require.NoError(t, err)
+			}
+			reader := begin(t, s)
+			require.Equal(t, err == nil, get(t, reader, "a") != nil)
+			if err == nil {
+				require.Less(t, tx.CommitTS(), reader.StartTS())
+				require.Greater(t, tx.CommitTS(), tx.StartTS())
+			}
+			require.NoError(t, reader.Rollback(context.Background()))
+			require.NoError(t, s.Close())
+		}
+	}
+}
+
+func TestAnOracleThatFailsAtTheCommitPointAbortsTheCommit(t *testing.T) {
+	for _, twoPhase := range []bool{false, true} {
+		o := &brittleOracle{}
+		s, err := txn.Open(context.Background(), memkv.New(memkv.Options{}), txn.Options{Oracle: o, TwoPhase: twoPhase})
+		require.NoError(t, err)
+		tx := begin(t, s)
+		require.NoError(t, tx.Set([]byte("a"), []byte("1")))
+		o.broken = true
+		require.ErrorIs(t, tx.Commit(context.Background()), errBrittle)
+		o.broken = false
+		tx = begin(t, s)
+		require.Nil(t, get(t, tx, "a"))
+		require.NoError(t, tx.Set([]byte("a"), []byte("1")))
+		require.NoError(t, tx.Commit(context.Background()), "no lock was left behind")
+		require.NoError(t, s.Close())
+	}
+}
+
+var errBrittle = errors.New("no oracle")
+
+type brittleOracle struct {
+	stepOracle
+	broken bool
+}
+
+func (o *brittleOracle) Next(ctx context.Context) (tso.Timestamp, error) {
+	if o.broken {
+		return 0, errBrittle
+	}
+	return o.stepOracle.Next(ctx)
+}
+
+func (o *brittleOracle) TryNext() (tso.Timestamp, bool) {
+	if o.broken {
+		return 0, false
+	}
+	return o.stepOracle.TryNext()
+}
+
+func (o *brittleOracle) Extend(context.Context) error {
+	if o.broken {
+		return errBrittle
+	}
+	return nil
+}
