@@ -3,9 +3,92 @@ package exec
 import (
 	"context"
 
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
+
+// pointScan reads one row by its row key: the most frequent plan of all, so it allocates little.
+type pointScan struct {
+	run    *run
+	node   *physical.Scan
+	filter *eval.Program
+	done   bool
+	keys   [3]types.Datum
+	row    []types.Datum
+	out    types.Batch
+}
+
+// isPoint says whether a scan is one for pointScan.
+func isPoint(n *physical.Scan) bool {
+	if !n.Point || len(n.Ranges) != 1 || n.Index != nil && n.Index.ID != table.RowIndexID {
+		return false
+	}
+	g := &n.Ranges[0]
+	return g.IsNull == nil && g.Low == nil && g.High == nil && len(g.Eq) == len(n.Table.RowKey)
+}
+
+func (r *run) buildPointScan(n *physical.Scan) (operator, error) {
+	p := &pointScan{run: r, node: n}
+	var err error
+	p.filter, err = compileOptional(n.Filter)
+	return p, err
+}
+
+func (p *pointScan) Open(context.Context) error {
+	p.done = false
+	return nil
+}
+
+func (p *pointScan) Close() error { return nil }
+
+func (p *pointScan) Next(ctx context.Context) (*types.Batch, error) {
+	if p.done {
+		return nil, nil
+	}
+	p.done = true
+	p.run.ctx = ctx
+	n := p.node
+	key := p.keys[:0]
+	for _, e := range n.Ranges[0].Eq {
+		s := scalarExpr{e: e}
+		d, err := s.value(p.run)
+		if err != nil || d.Null {
+			return nil, err
+		}
+		key = append(key, d)
+	}
+	if p.row == nil {
+		p.allocate()
+	}
+	found, err := table.GetRow(ctx, p.run.env.Tx, n.Table, key, n.Out, p.row)
+	if err != nil || !found {
+		return nil, err
+	}
+	if p.filter != nil {
+		d, err := p.filter.EvalRow(&p.run.ev, p.row)
+		if err != nil || !d.Bool() {
+			return nil, err
+		}
+	}
+	p.out.Reset()
+	p.out.AppendRow(p.row)
+	return &p.out, nil
+}
+
+// allocate makes room for one row: the columns share their arrays.
+func (p *pointScan) allocate() {
+	cols := p.node.Columns()
+	n := len(cols)
+	p.row = make([]types.Datum, n)
+	p.out.Cols = make([]*types.Vec, n)
+	vecs, nulls, ints := make([]types.Vec, n), make([]bool, n), make([]int64, n)
+	for i := range vecs {
+		vecs[i] = types.Vec{Type: cols[i].Type, Nulls: nulls[i : i+1 : i+1], I: ints[i : i+1 : i+1]}
+		p.out.Cols[i] = &vecs[i]
+	}
+}
 
 // onlyPoints says whether the ranges may be read as single keys. The order of several does not
 // follow from that, so somebody above must not ask for it; and IS NULL is no point.
@@ -26,9 +109,6 @@ func (s *scan) onlyPoints(ranges []table.Range) bool {
 // points reads the rows of single keys.
 func (s *scan) points(ctx context.Context, ranges []table.Range) (*types.Batch, error) {
 	s.batch.Reset()
-	if len(ranges) == 1 && s.index == nil {
-		return s.point(ctx, ranges[0].Eq)
-	}
 	keys, err := s.distinctKeys(ranges)
 	if err != nil {
 		return nil, err
@@ -39,26 +119,6 @@ func (s *scan) points(ctx context.Context, ranges []table.Range) (*types.Batch, 
 		return nil, err
 	}
 	return s.narrow(s.batch)
-}
-
-// point reads one row by its row key.
-func (s *scan) point(ctx context.Context, key []types.Datum) (*types.Batch, error) {
-	n := s.node
-	if s.row == nil {
-		s.row = make([]types.Datum, len(n.Out))
-	}
-	found, err := table.GetRow(ctx, s.run.env.Tx, n.Table, key, n.Out, s.row)
-	if err != nil || !found {
-		return nil, err
-	}
-	if s.filter != nil {
-		d, err := s.filter.EvalRow(&s.run.ev, s.row)
-		if err != nil || !d.Bool() {
-			return nil, err
-		}
-	}
-	s.batch.AppendRow(s.row)
-	return s.batch, nil
 }
 
 // distinctKeys lists each key once.

@@ -24,7 +24,6 @@ type scan struct {
 	batch   *types.Batch
 	sel     []int32
 	out     types.Batch
-	row     []types.Datum
 }
 
 // scanRange is a physical.Range ready to be evaluated.
@@ -35,6 +34,9 @@ type scanRange struct {
 }
 
 func (r *run) buildScan(n *physical.Scan) (operator, error) {
+	if isPoint(n) {
+		return r.buildPointScan(n)
+	}
 	s := &scan{run: r, node: n, index: n.Index}
 	if s.index != nil && s.index.ID == table.RowIndexID {
 		s.index = nil
