@@ -91,3 +91,76 @@ func (r *run) setVar(slot int, d types.Datum) {
 		}
 	}
 }
+
+// fixed says whether n gives the same rows each time it is run within the statement, so that an
+// operator that is opened again may keep what it made of them.
+func (r *run) fixed(n physical.Node) bool {
+	free := slotSet{}
+	r.freeSlots(n, free)
+	return len(free) == 0 && !changes(n)
+}
+
+// changes says whether n may give other rows each time, variables apart: by a volatile function, by
+// reading the work table of a recursion, or by writing.
+func changes(n physical.Node) bool {
+	switch t := n.(type) {
+	case *physical.CTEScan:
+		return t.WorkTable
+	case *physical.FuncScan:
+		if t.Func != nil && t.Func.Volatility == expr.Volatile {
+			return true
+		}
+	case *physical.ProjectSet:
+		for _, it := range t.Items {
+			if it.Func != nil && it.Func.Volatility == expr.Volatile {
+				return true
+			}
+		}
+	case *physical.Insert, *physical.Update, *physical.Delete:
+		return true
+	}
+	if nodeExprs(n, changesExpr) {
+		return true
+	}
+	for _, c := range n.Children() {
+		if changes(c) {
+			return true
+		}
+	}
+	return false
+}
+
+func changesExpr(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(e expr.Expr) bool {
+		switch e := e.(type) {
+		case *expr.Call:
+			found = found || e.Func.Volatility == expr.Volatile
+		case *expr.Subquery:
+			plan, ok := e.Plan.(physical.Node)
+			found = found || !ok || changes(plan)
+		}
+		return !found
+	})
+	return found
+}
+
+// rerun tells an operator that is opened again whether one of its inputs still has the rows it had.
+// It looks at the plan only then: most operators are opened once.
+type rerun struct {
+	opened bool
+	asked  bool
+	same   bool
+}
+
+// again notes an Open, and says whether what was read from n at the last one may be kept.
+func (a *rerun) again(r *run, n physical.Node) bool {
+	if !a.opened {
+		a.opened = true
+		return false
+	}
+	if !a.asked {
+		a.asked, a.same = true, r.fixed(n)
+	}
+	return a.same
+}

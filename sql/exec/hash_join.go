@@ -18,6 +18,8 @@ type hashJoin struct {
 	leftKeys, rightKeys []*eval.Program
 	pair                *pairing
 	needRows            bool // right columns are needed, not just keys
+	rightNode           physical.Node
+	rerun               rerun
 
 	built   bool
 	store   *rowStore
@@ -47,7 +49,7 @@ func (r *run) buildHashJoin(n *physical.HashJoin) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &hashJoin{run: r, kind: n.Kind, left: left, right: right}
+	j := &hashJoin{run: r, kind: n.Kind, left: left, right: right, rightNode: n.Right}
 	if j.leftKeys, err = compileAll(n.LeftKeys); err != nil {
 		return nil, err
 	}
@@ -73,10 +75,15 @@ func (r *run) buildHashJoin(n *physical.HashJoin) (operator, error) {
 }
 
 func (j *hashJoin) Open(ctx context.Context) error {
-	j.forget()
 	if err := j.left.Open(ctx); err != nil {
 		return err
 	}
+	if j.rerun.again(j.run, j.rightNode) && j.built {
+		j.rest, j.pair.batch = 0, nil
+		j.pair.expectRight(j.store.len)
+		return nil
+	}
+	j.forget()
 	return j.right.Open(ctx)
 }
 

@@ -260,6 +260,28 @@ func TestCorrelatedSubquery(t *testing.T) {
 		Child: scanOf(d, 0, 2), Exprs: []expr.Expr{col(0, i8), sq}}})
 	require.NoError(t, err)
 	require.Equal(t, "1 0 | 2 1 | 3 2 | 4 0", out)
+
+	// The same where the range depends on the outer row, and over a join of which only one side does.
+	inner.Filter, inner.Index = nil, &d.Indexes[2]
+	inner.Ranges = []physical.Range{{High: &expr.Var{T: i8, Slot: 0}}}
+	again, _, err := f.exec(&physical.Plan{Slots: 1, Root: &physical.Project{Base: cols(i8, i8),
+		Child: scanOf(d, 0, 2), Exprs: []expr.Expr{col(0, i8), sq}}})
+	require.NoError(t, err)
+	require.Equal(t, out, again)
+	for _, l := range []physical.Node{inner, scanOf(d, 2)} {
+		for _, r := range []physical.Node{inner, scanOf(d, 2)} {
+			count.Child = &physical.HashJoin{Base: join(l, r), Left: l, Right: r,
+				LeftKeys: []expr.Expr{col(0, i8)}, RightKeys: []expr.Expr{col(0, i8)}}
+			want := out
+			if l != inner && r != inner {
+				want = "1 3 | 2 3 | 3 3 | 4 3"
+			}
+			again, _, err := f.exec(&physical.Plan{Slots: 1, Root: &physical.Project{Base: cols(i8, i8),
+				Child: scanOf(d, 0, 2), Exprs: []expr.Expr{col(0, i8), sq}}})
+			require.NoError(t, err)
+			require.Equal(t, want, again)
+		}
+	}
 }
 
 // A subquery without arguments of its own, within one that has some, runs again when they change;

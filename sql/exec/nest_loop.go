@@ -14,6 +14,8 @@ type nestLoop struct {
 	kind        physical.JoinKind
 	left, right operator
 	pair        *pairing
+	rightNode   physical.Node
+	rerun       rerun
 	store       *rowStore
 	built       bool
 	at          int // position in the left selection
@@ -35,7 +37,7 @@ func (r *run) buildNestLoop(n *physical.NestLoop) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &nestLoop{run: r, kind: n.Kind, left: left, right: right}
+	j := &nestLoop{run: r, kind: n.Kind, left: left, right: right, rightNode: n.Right}
 	if j.pair, err = newPairing(r, n.Kind, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ func (r *run) buildNestLoop(n *physical.NestLoop) (operator, error) {
 // says which right rows are in the list: a left row is returned unless some right row of the list
 // is equal to it or, for its NULLs, might be. No hash table finds the latter.
 func (r *run) newNullAntiJoin(h *hashJoin, n *physical.HashJoin) (operator, error) {
-	j := &nestLoop{run: r, kind: physical.Anti, left: h.left, right: h.right,
+	j := &nestLoop{run: r, kind: physical.Anti, left: h.left, right: h.right, rightNode: n.Right,
 		leftKeys: h.leftKeys, rightKeys: h.rightKeys}
 	var err error
 	if j.pair, err = newPairing(r, physical.Anti, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
@@ -59,10 +61,15 @@ func (r *run) newNullAntiJoin(h *hashJoin, n *physical.HashJoin) (operator, erro
 }
 
 func (j *nestLoop) Open(ctx context.Context) error {
-	j.forget()
 	if err := j.left.Open(ctx); err != nil {
 		return err
 	}
+	if j.rerun.again(j.run, j.rightNode) && j.built {
+		j.rest, j.pair.batch = 0, nil
+		j.pair.expectRight(j.store.len)
+		return nil
+	}
+	j.forget()
 	return j.right.Open(ctx)
 }
 

@@ -24,6 +24,7 @@ type scan struct {
 	batch   *types.Batch
 	sel     []int32
 	out     types.Batch
+	kept    keptRows
 }
 
 // scanRange is a physical.Range ready to be evaluated.
@@ -61,11 +62,13 @@ func (r *run) buildScan(n *physical.Scan) (operator, error) {
 
 func (s *scan) Open(context.Context) error {
 	s.started, s.ended = false, false
+	s.kept.open(s)
 	return s.release()
 }
 
 func (s *scan) Close() error {
 	s.started, s.ended = true, true
+	s.kept.close()
 	return s.release()
 }
 
@@ -80,6 +83,9 @@ func (s *scan) release() error {
 
 func (s *scan) Next(ctx context.Context) (*types.Batch, error) {
 	s.run.ctx = ctx
+	if s.kept.complete {
+		return s.nextKept(ctx)
+	}
 	if !s.started {
 		s.started = true
 		if b, done, err := s.start(ctx); done || err != nil {
@@ -94,7 +100,11 @@ func (s *scan) Next(ctx context.Context) (*types.Batch, error) {
 		}
 		if !more {
 			s.ended = true
+			s.kept.end()
 			return nil, s.release()
+		}
+		if err := s.kept.add(s.batch); err != nil {
+			return nil, err
 		}
 		b, err := s.narrow(s.batch)
 		if err != nil || b != nil {
