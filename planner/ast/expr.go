@@ -6,8 +6,8 @@ type LiteralKind uint8
 const (
 	LiteralNull   LiteralKind = iota
 	LiteralBool               // Text is "t" or "f"
-	LiteralInt                // digits without point or exponent; int4, int8 or numeric by size
-	LiteralNumber             // with point or exponent: numeric
+	LiteralInt                // [-]digits without point or exponent; int4, int8 or numeric by size
+	LiteralNumber             // [-] with point or exponent: numeric
 	LiteralString             // quoted: type unknown until its context gives one
 	LiteralBits               // B'101' or X'1F': Text is the binary digits
 )

@@ -103,11 +103,7 @@ func (p *parser) callArgs(u *unit, s *callShape, first *bool) {
 	}
 	p.list(func() {
 		u.separate(p.i, first)
-		if p.accept(kwVariadic) {
-			f.Variadic = true
-		} else if f.Variadic {
-			p.unexpected()
-		}
+		f.Variadic = p.accept(kwVariadic)
 		if p.tok().label() && (p.peek(1).kind == tokArrow || p.peek(1).kind == tokColonEq) {
 			for len(f.ArgNames) < s.args {
 				f.ArgNames = append(f.ArgNames, "")
@@ -119,6 +115,9 @@ func (p *parser) callArgs(u *unit, s *callShape, first *bool) {
 		}
 		p.aExpr(u)
 		s.args++
+		if f.Variadic && p.tok().is(',') { // it is the last argument
+			p.unexpected()
+		}
 	})
 	if p.at(kwOrder) {
 		s.order = p.orderBy(u, first)

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 )
 
@@ -33,10 +34,9 @@ func (p *parser) copyStatement() ast.Statement {
 		p.unexpected()
 	}
 	p.copyOptions(c)
-	if p.accept(kwWhere) {
+	if pos := p.pos(); p.accept(kwWhere) {
 		if !c.From {
-			p.i--
-			p.unexpected()
+			p.failAt(pos, sqlerr.SyntaxError, "WHERE clause not allowed with COPY TO")
 		}
 		c.Where = p.expr()
 	}

@@ -230,6 +230,7 @@ func (p *parser) columnConstraint() (k ast.ColumnConstraint, ok bool) {
 
 // generated parses what follows GENERATED.
 func (p *parser) generated(k *ast.ColumnConstraint) {
+	when := p.pos()
 	if p.accept(kwBy) {
 		p.want(kwDefault)
 	} else {
@@ -243,7 +244,7 @@ func (p *parser) generated(k *ast.ColumnConstraint) {
 		return
 	}
 	if !k.Always {
-		p.failAt(k.Pos, sqlerr.SyntaxError, "for a generated column, GENERATED ALWAYS must be specified")
+		p.failAt(when, sqlerr.SyntaxError, "for a generated column, GENERATED ALWAYS must be specified")
 	}
 	k.Kind = "generated"
 	k.Expr, k.ExprText = p.parenExpr()

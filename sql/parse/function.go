@@ -157,7 +157,7 @@ func (p *parser) cast(u *unit) {
 // extractArgs parses field FROM x; the field becomes a string.
 func (p *parser) extractArgs(u *unit) {
 	t := p.tok()
-	if t.kind != tokString && !t.label() {
+	if t.kind != tokString && t.kind != tokQuoted && (t.kind != tokIdent || t.kw != notKeyword) && !p.intervalField() {
 		p.unexpected()
 		return
 	}

@@ -111,13 +111,12 @@ func (p *parser) operand(u *unit) {
 
 // subscript parses [i] or [low:high].
 func (p *parser) subscript() postfix {
-	pos := p.pos()
 	p.next()
 	var low, high ast.Expr
 	if !p.tok().is(':') {
 		low = p.expr()
 		if p.punct(']') {
-			return func(e ast.Expr) ast.Expr { return &ast.Subscript{Pos: pos, Operand: e, Index: low} }
+			return func(e ast.Expr) ast.Expr { return &ast.Subscript{Pos: at(e), Operand: e, Index: low} }
 		}
 	}
 	p.wantPunct(':')
@@ -126,18 +125,26 @@ func (p *parser) subscript() postfix {
 	}
 	p.wantPunct(']')
 	return func(e ast.Expr) ast.Expr {
-		return &ast.Subscript{Pos: pos, Operand: e, Slice: true, Low: low, High: high}
+		return &ast.Subscript{Pos: at(e), Operand: e, Slice: true, Low: low, High: high}
 	}
+}
+
+// at is where e stands; PostgreSQL blames the operand when a subscript or a field does not fit it.
+func at(e ast.Expr) ast.Pos {
+	if e == nil { // after an error
+		return 0
+	}
+	return e.At()
 }
 
 // fieldSelect parses .field or .*.
 func (p *parser) fieldSelect() postfix {
 	p.next()
-	pos, field := p.pos(), "*"
+	field := "*"
 	if !p.punct('*') {
 		field = p.label().Name
 	}
-	return func(e ast.Expr) ast.Expr { return &ast.FieldSelect{Pos: pos, Operand: e, Field: field} }
+	return func(e ast.Expr) ast.Expr { return &ast.FieldSelect{Pos: at(e), Operand: e, Field: field} }
 }
 
 // primary parses an operand without postfixes; true if subscripts and fields may follow it.

@@ -127,7 +127,7 @@ func (p *parser) limits(s *ast.Select) {
 		case !hadLimit && p.accept(kwLimit):
 			hadLimit = true
 			if s.Limit != nil {
-				p.failAt(pos, sqlerr.SyntaxError, "multiple LIMIT clauses not allowed")
+				p.failAt(p.pos(), sqlerr.SyntaxError, "multiple LIMIT clauses not allowed")
 			}
 			if p.accept(kwAll) {
 				break
@@ -143,7 +143,7 @@ func (p *parser) limits(s *ast.Select) {
 		case !hadOffset && p.accept(kwOffset):
 			hadOffset = true
 			if s.Offset != nil {
-				p.failAt(pos, sqlerr.SyntaxError, "multiple OFFSET clauses not allowed")
+				p.failAt(p.pos(), sqlerr.SyntaxError, "multiple OFFSET clauses not allowed")
 			}
 			s.Offset = p.expr()
 			p.acceptAny(kwRow, kwRows)

@@ -287,6 +287,9 @@ func (p *parser) typedLiteral() ast.Expr {
 		return &ast.Cast{Pos: pos, Operand: lit, Type: t}
 	}
 	t = p.simpleType()
+	if (t.Name == "bpchar" || t.Name == "bit") && !p.toks[p.i-1].is(')') {
+		t.Mods = nil // without a length a literal may have any, where a column has 1
+	}
 	return &ast.Cast{Pos: pos, Operand: p.literal(), Type: t}
 }
 
