@@ -30,6 +30,9 @@ func AppendBinary(dst []byte, t *Type, d Datum) []byte {
 		if t.OID == OIDFloat4 {
 			return be.AppendUint32(dst, math.Float32bits(float32(d.F)))
 		}
+		if math.IsNaN(d.F) {
+			return be.AppendUint64(dst, 0x7ff8<<48)
+		}
 		return be.AppendUint64(dst, math.Float64bits(d.F))
 	case Decimal:
 		return appendNumericBinary(dst, d.Dec)
@@ -109,21 +112,22 @@ const (
 	numericSignNaN  = 0xc000
 	numericSignPInf = 0xd000
 	numericSignNInf = 0xf000
+	numericInfScale = 0x20 // what PostgreSQL sends beside an infinity
 )
 
 // appendNumericBinary writes base-10000 digits, as numeric_send.
 func appendNumericBinary(dst []byte, d *apd.Decimal) []byte {
 	be := binary.BigEndian
-	special := func(sign uint16) []byte {
-		return be.AppendUint16(be.AppendUint16(append(dst, 0, 0, 0, 0), sign), 0)
+	special := func(sign, scale uint16) []byte {
+		return be.AppendUint16(be.AppendUint16(append(dst, 0, 0, 0, 0), sign), scale)
 	}
 	switch {
 	case isNaN(d):
-		return special(numericSignNaN)
+		return special(numericSignNaN, 0)
 	case isInf(d) && d.Negative:
-		return special(numericSignNInf)
+		return special(numericSignNInf, numericInfScale)
 	case isInf(d):
-		return special(numericSignPInf)
+		return special(numericSignPInf, numericInfScale)
 	}
 	scale := int(-d.Exponent)
 	digits := d.Coeff.Append(nil, 10)

@@ -72,13 +72,7 @@ func CastContext(from, to OID) byte {
 		return 0
 	}
 	if src.Family == Array && dst.Family == Array {
-		switch {
-		case to == OIDInt2Vector, to == OIDOidVector:
-			return 0
-		case from == OIDOidVector, from == OIDInt2Vector:
-			if src.Elem.OID == dst.Elem.OID {
-				return 'i'
-			}
+		if to == OIDInt2Vector || to == OIDOidVector {
 			return 0
 		}
 		return CastContext(src.Elem.OID, dst.Elem.OID)

@@ -289,6 +289,9 @@ func MakeDate(y, m, d int64) (int64, error) {
 	if v, ok := DateFromYMD(clampInt(yy), clampInt(m), clampInt(d)); ok && y != 0 {
 		return v, nil
 	}
+	if y != 0 && m >= 1 && m <= 12 && d >= 1 && d <= 31 && d <= int64(daysInMonth(int(yy%400)+400, int(m))) {
+		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date out of range: %d-%02d-%02d", yy, m, d)
+	}
 	return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date field value out of range: %d-%02d-%02d", y, m, d)
 }
 
@@ -308,11 +311,16 @@ func MakeTime(h, m int64, sec float64) (int64, error) {
 }
 
 func errTimeField(h, m int64, sec float64) error {
+	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "time field value out of range: %d:%02d:%s", h, m, paddedSeconds(sec))
+}
+
+// paddedSeconds is C's %02g.
+func paddedSeconds(sec float64) string {
 	s := formatG(sec, 6)
 	if len(s) < 2 {
 		s = "0" + s
 	}
-	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "time field value out of range: %d:%02d:%s", h, m, s)
+	return s
 }
 
 // MakeTimestamp builds a timestamp; negative years are BC.
@@ -327,7 +335,7 @@ func MakeTimestamp(y, mo, d, h, mi int64, sec float64) (int64, error) {
 	}
 	if date > endTimestamp/MicrosPerDay {
 		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range: %d-%02d-%02d %d:%02d:%s",
-			y, mo, d, h, mi, formatG(sec, 6))
+			y, mo, d, h, mi, paddedSeconds(sec))
 	}
 	return DatePlusTime(date, t)
 }

@@ -156,7 +156,10 @@ func (t *Type) Category() byte {
 	if e, ok := types().entries[t.OID]; ok {
 		return e.category
 	}
-	if t.Family == Array {
+	switch {
+	case t.Elem != nil && t.Elem.OID == OIDRecord:
+		return 'P'
+	case t.Family == Array:
 		return 'A'
 	}
 	return 'U'
