@@ -1,2 +1,96 @@
-// Package txn is the Percolator transaction layer.
+// Package txn is the transaction layer: Percolator's snapshot isolation (Peng and Dabek, OSDI 2010,
+// §2) over any kv.Engine. A transaction reads at its start_ts, buffers its writes, and commits them
+// all or none, visible from its commit_ts on.
+//
+// It owns transactions, the coordinator of a commit, the settling of strangers' locks, the safepoint
+// and the background work. It relies on an engine's atomic updates of rows (package kv), on mvcc for
+// the columns and the steps of the protocol, and on tso for timestamps. What keys and values mean is
+// for the floors above; they find here no SQL, and few errors, all typed.
+//
+// # In the order in which one meets them
+//
+//   - [Store] is opened on an engine and begins transactions.
+//   - [Txn] reads (Get, GetMany, Scan), writes (Set, Insert, Delete, with savepoints), commits.
+//   - [Iterator] merges a committed span with the transaction's own writes.
+//   - The coordinator (commit.go) takes one phase (one_phase.go) or two (two_phase.go).
+//   - The resolver (resolver.go) settles locks that anyone meets.
+//   - The registry (registry.go) knows who runs, and so where the safepoint may be.
+//   - gc.Run collects below the safepoint; the Store runs it, or [Store.CollectGarbage] is called.
+//
+// # A transfer in two phases
+//
+// Bob has 10, Joe 2; move 7. start_ts is 7, commit_ts 8 (testdata/steps/bob_and_joe is this run):
+//
+//	               Bob: data  lock            write      Joe: data  lock           write
+//	begin (7)           10                    6: data@5       2                    6: data@5
+//	prewrite          7: 3    7: I am primary               7: 9    7: primary@Bob
+//	draw commit_ts 8
+//	commit point      7: 3                    8: data@7     7: 9    7: primary@Bob
+//	secondaries       7: 3                    8: data@7     7: 9                   8: data@7
+//
+// Everything before the commit point rolls back, everything after it rolls forward, and whoever
+// meets a lock can tell which it is by asking the primary. In one phase the last row is written at
+// once, by one update of one group of rows.
+//
+// # What a commit costs
+//
+// One phase: one update, one sync, which concurrent commits share; no seek at all for keys that
+// nobody wrote lately. Two phases: the prewrites are lazy, so that one sync at the commit point takes
+// them to disk as well; secondaries and clean-up are lazy too, for the primary's record decides
+// whether or not they survive. A read of an unlocked key is one seek.
+//
+// # Invariants
+//
+//   - I1 (one order): start and commit timestamps come from one oracle; no two are equal, and what
+//     is drawn later is higher, also over restarts and when the wall clock steps back.
+//   - I2 (no commit is missed): a reader whose start_ts is above a commit_ts sees that commit or waits
+//     for it. In two phases the locks, written before commit_ts is drawn, see to it; in one phase the
+//     table of commits in flight (docs/adr/0002). What a reader answers rests on durable commits only.
+//   - I3 (one winner): prewrite refuses on a newer write, on any lock and on its own rollback record.
+//     Commit and clean-up meet on the primary's row in one atomic update.
+//   - I4 (all or none): before the commit point everything rolls back, after it everything rolls
+//     forward. A result that is unknown is reported as ErrAmbiguous, never guessed.
+//   - I5 (no one waits for the dead): a lock names its primary and its time to live, judged by the
+//     oracle's time; whoever meets it after that decides at the primary, and a rollback leaves a
+//     record that stops a late prewrite. A living writer is not waited for by readers: they push its
+//     commit_ts above themselves.
+//   - I6 (the safepoint): below it only the newest version of a key is kept, and reads are refused
+//     with *SafepointError. A running transaction holds it at or below its start_ts. Locks below it
+//     are settled before anything is dropped.
+//   - I7 (cheap reads): a short value lies in its write record, and where no lock can exist the lock
+//     column is not read.
+//   - I8 (equal histories): one phase, two phases, groups and batches of any size give the same
+//     answers to the same operations.
+//
+// # Memory that is believed, and what replaces it
+//
+// On an engine that this process alone writes to (kv.Exclusive) some state is kept in memory. A Store
+// on any other engine uses none of it:
+//
+//	in memory                          on a store that several processes write to
+//	commits in flight (inflight.go)    always two phases: the locks in the store
+//	who may hold locks (recent.go)     the lock column is read
+//	recent commits (recent.go)         the write column is read
+//	earlier processes are dead         the lock's time to live
+//	running transactions (registry)    not known here: collection is refused (gc.ErrShared) until
+//	                                   processes publish their oldest start_ts in the store
+//	the own oracle                     one oracle for all, given in Options.Oracle
+//
+// # Locking order
+//
+// Store.gate (read) → registry.safe → one registry shard → the oracle's mutex; inflight.mu, lockers.mu
+// and resolver.fates are leaves. An engine's latches are taken inside kv.Engine.Update only; under
+// them a step takes inflight.mu and draws from the oracle's memory, and never calls the engine: when
+// the oracle's range is used up, the step gives up, the range is extended, and the step runs again.
+//
+// # Goroutines
+//
+// A Store owns the background committer of secondaries and, with Options.GCInterval, the collector's
+// ticker. Close stops both and waits. A commit's parallel prewrites end before Commit returns.
+//
+// # Simple on purpose
+//
+// Writes are buffered in memory until Commit. Transactions are optimistic: no lock is taken before
+// prewrite, so a conflict shows at Commit. The primary is the lowest key. Commits in flight are
+// compared key by key with what a reader reads; with hundreds of writers an index would replace that.
 package txn

@@ -175,7 +175,7 @@ func TestAnUpdateThatOnlyReadsWaitsForWhatItRead(t *testing.T) {
 	for len(kvtest.Dump(t, e)) == 0 {
 		runtime.Gosched()
 	}
-	answered := make(chan struct{})
+	answered, ran := make(chan struct{}), make(chan struct{})
 	wg.Go(func() {
 		defer close(answered)
 		err := e.Update(context.Background(), [][]byte{[]byte("a\x00\x01")}, func(r kv.Reader, _ *kv.Batch) error {
@@ -183,6 +183,7 @@ func TestAnUpdateThatOnlyReadsWaitsForWhatItRead(t *testing.T) {
 			if string(v) != "1" {
 				t.Errorf("read %q, %v", v, err)
 			}
+			close(ran)
 			return err
 		})
 		if err != nil {
@@ -197,6 +198,10 @@ func TestAnUpdateThatOnlyReadsWaitsForWhatItRead(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	<-ran
+	for range 1000 { // enough for an answer that does not wait; one that does, never comes
+		runtime.Gosched()
+	}
 	select {
 	case <-answered:
 		t.Error("answered while the sync was held")
