@@ -104,7 +104,7 @@ func (p *parser) callArgs(u *unit, s *callShape, first *bool) {
 	p.list(func() {
 		u.separate(p.i, first)
 		f.Variadic = p.accept(kwVariadic)
-		if p.tok().label() && (p.peek(1).kind == tokArrow || p.peek(1).kind == tokColonEq) {
+		if p.tok().typeOrFunctionName() && (p.peek(1).kind == tokArrow || p.peek(1).kind == tokColonEq) {
 			for len(f.ArgNames) < s.args {
 				f.ArgNames = append(f.ArgNames, "")
 			}

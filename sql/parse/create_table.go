@@ -10,6 +10,7 @@ func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
 	p.want(kwTable)
 	t.IfNotExists = p.ifNotExists()
 	t.Name = p.qualified()
+	elements := false // columns with types: no AS may follow
 	switch {
 	case p.at(kwOf):
 		p.unsupported(p.pos(), "CREATE TABLE … OF")
@@ -20,12 +21,13 @@ func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
 			t.AsColumns = p.idents()
 		} else {
 			p.tableElements(t)
+			elements = true
 		}
 	case !p.at(kwAs) && !p.at(kwWith) && !p.at(kwOn) && !p.at(kwTablespace) && !p.at(kwUsing):
 		p.unexpected()
 	}
 	p.tableOptions(t)
-	if elements := t.Columns != nil || t.Constraints != nil || t.Likes != nil || p.i > 0 && p.toks[p.i-1].is(')') && t.AsColumns == nil; elements && !p.at(kwAs) {
+	if elements {
 		return t
 	}
 	p.want(kwAs)

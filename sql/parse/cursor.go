@@ -161,13 +161,11 @@ func (p *parser) vacuum() ast.Statement {
 	if p.tok().is('(') {
 		m.Options = p.utilityOptions()
 	} else {
-		for p.err == nil {
+		for _, word := range []keyword{kwFull, kwFreeze, kwVerbose, kwAnalyze, kwAnalyse} {
 			t := p.tok()
-			if m.Command == "vacuum" && p.acceptAny(kwFull, kwFreeze, kwAnalyze, kwAnalyse) || p.accept(kwVerbose) {
+			if (word == kwVerbose || m.Command == "vacuum") && p.accept(word) {
 				m.Options = append(m.Options, ast.Option{Pos: ast.Pos(t.pos) + 1, Name: t.str})
-				continue
 			}
-			break
 		}
 	}
 	if p.tok().colID() {

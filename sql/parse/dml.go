@@ -220,12 +220,12 @@ func (p *parser) defaultRow() ast.Expr {
 	return row
 }
 
-// dmlTarget parses [ONLY] table [*] [[AS] alias]; words that start the next clause are no alias.
-func (p *parser) dmlTarget(stop keyword) (name ast.Name, only bool, alias string) {
+// dmlTarget parses [ONLY] table [*] [[AS] alias]; SET is an alias behind AS only.
+func (p *parser) dmlTarget() (name ast.Name, only bool, alias string) {
 	name, only = p.relation()
 	if p.accept(kwAs) {
 		alias = p.name()
-	} else if !p.at(stop) {
+	} else if !p.at(kwSet) {
 		alias = p.optName()
 	}
 	return name, only, alias
@@ -235,7 +235,7 @@ func (p *parser) dmlTarget(stop keyword) (name ast.Name, only bool, alias string
 func (p *parser) update(w *ast.With) ast.Statement {
 	s := &ast.Update{With: w, Pos: p.pos()}
 	p.want(kwUpdate)
-	s.Table, s.Only, s.Alias = p.dmlTarget(kwSet)
+	s.Table, s.Only, s.Alias = p.dmlTarget()
 	p.want(kwSet)
 	s.Set = p.assignments()
 	if p.accept(kwFrom) {
@@ -250,7 +250,7 @@ func (p *parser) update(w *ast.With) ast.Statement {
 func (p *parser) deleteFrom(w *ast.With) ast.Statement {
 	s := &ast.Delete{With: w, Pos: p.pos()}
 	p.want(kwDelete, kwFrom)
-	s.Table, s.Only, s.Alias = p.dmlTarget(kwUsing)
+	s.Table, s.Only, s.Alias = p.dmlTarget()
 	if p.accept(kwUsing) {
 		s.Using = p.fromItems()
 	}
