@@ -72,15 +72,11 @@ func HashNumeric(d *apd.Decimal, seed uint64) uint64 {
 		}
 		return hashParts(u, exp, d.Negative, seed)
 	}
-	var c, q, r apd.BigInt
-	c.Set(&d.Coeff)
-	for !c.IsUint64() || c.Uint64()%10 == 0 {
-		q.QuoRem(&c, &pow10Table[1], &r)
-		if r.Sign() != 0 {
-			break
-		}
-		c.Set(&q)
-		exp++
+	n := trailingZeros(&d.Coeff)
+	exp += int64(n)
+	c := &d.Coeff
+	if n > 0 {
+		c = new(apd.BigInt).Quo(c, pow10(n))
 	}
 	if c.IsUint64() {
 		return hashParts(c.Uint64(), exp, d.Negative, seed)

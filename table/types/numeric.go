@@ -373,3 +373,20 @@ func numericRank(d *apd.Decimal) int {
 	}
 	return 0
 }
+
+// trailingZeros counts the decimal zeros at the end of a coefficient, which is not zero.
+func trailingZeros(c *apd.BigInt) int {
+	n := 0
+	if c.IsUint64() {
+		for u := c.Uint64(); u%10 == 0; u /= 10 {
+			n++
+		}
+		return n
+	}
+	var buf [64]byte
+	digits := c.Append(buf[:0], 10)
+	for digits[len(digits)-1-n] == '0' {
+		n++
+	}
+	return n
+}

@@ -306,17 +306,12 @@ func NumericTrimScale(d *apd.Decimal) *apd.Decimal {
 	if d.Coeff.Sign() == 0 {
 		return numericZero
 	}
-	r := new(apd.Decimal)
-	r.Set(d)
-	var q, rem apd.BigInt
-	for r.Exponent < 0 {
-		q.QuoRem(&r.Coeff, &pow10Table[1], &rem)
-		if rem.Sign() != 0 {
-			break
-		}
-		r.Coeff.Set(&q)
-		r.Exponent++
+	n := min(trailingZeros(&d.Coeff), int(-d.Exponent))
+	if n == 0 {
+		return d
 	}
+	r := &apd.Decimal{Negative: d.Negative, Exponent: d.Exponent + int32(n)}
+	r.Coeff.Quo(&d.Coeff, pow10(n))
 	return r
 }
 
