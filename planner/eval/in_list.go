@@ -17,6 +17,7 @@ type inListNode struct {
 	hasNull bool // a constant NULL is in the list
 	not     bool
 	buf     int
+	live    int // scratch selection: rows that are not decided yet
 }
 
 func (c *compiler) inList(e *expr.InList) (node, error) {
@@ -24,7 +25,7 @@ func (c *compiler) inList(e *expr.InList) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &inListNode{arg: a, eq: e.Eq, not: e.Not, buf: c.datums(2), types: []*types.Type{a.t, a.t}}
+	n := &inListNode{arg: a, eq: e.Eq, not: e.Not, buf: c.datums(2), live: c.sel(), types: []*types.Type{a.t, a.t}}
 	for _, m := range e.List {
 		if k, ok := m.(*expr.Const); ok && n.keep(k.Value) {
 			continue
@@ -113,52 +114,65 @@ func (n *inListNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec
 	if err != nil {
 		return err
 	}
-	members := make([]*types.Vec, len(n.rest))
-	for k := range n.rest {
-		if members[k], err = n.rest[k].vec(st, b, sel); err != nil {
-			return err
-		}
-	}
 	hit, miss := truth(!n.not), truth(n.not)
+	live := st.sel(n.live, len(sel))
 	for _, i := range sel {
-		if v.HasNull && v.Nulls[i] {
-			out.SetNull(int(i))
-			continue
-		}
-		found, null, err := n.search(st, v, members, int(i))
 		switch {
-		case err != nil:
-			return err
-		case found:
+		case v.HasNull && v.Nulls[i]:
+			out.SetNull(int(i))
+		case n.inSet(v, i):
 			out.I[i] = hit
-		case null:
+		case len(n.rest) == 0 && n.hasNull:
 			out.SetNull(int(i))
 		default:
 			out.I[i] = miss
+			live = append(live, i)
 		}
+	}
+	for k := range n.rest {
+		if live, err = n.compareMember(st, b, v, &n.rest[k], live, out); err != nil || len(live) == 0 {
+			return err
+		}
+	}
+	if n.hasNull && len(n.rest) > 0 {
+		fill(out, types.Null, live)
 	}
 	return nil
 }
 
-func (n *inListNode) search(st *state, v *types.Vec, members []*types.Vec, i int) (found, null bool, err error) {
+func (n *inListNode) inSet(v *types.Vec, i int32) bool {
+	var ok bool
 	if n.ints != nil {
-		if _, ok := n.ints[v.I[i]]; ok {
-			return true, false, nil
-		}
+		_, ok = n.ints[v.I[i]]
 	} else if n.strings != nil {
-		if _, ok := n.strings[v.S[i]]; ok {
-			return true, false, nil
-		}
+		_, ok = n.strings[v.S[i]]
 	}
-	null = n.hasNull
-	for _, m := range members {
-		if m.HasNull && m.Nulls[i] {
-			null = true
+	return ok
+}
+
+// compareMember compares the rows that are not decided with a member of the list and returns those
+// that still are not; one for which some member was NULL is NULL unless a later member is equal.
+func (n *inListNode) compareMember(st *state, b *types.Batch, v *types.Vec, m *arg, live []int32, out *types.Vec) ([]int32, error) {
+	w, err := m.vec(st, b, live)
+	if err != nil {
+		return nil, err
+	}
+	next := live[:0]
+	for _, i := range live {
+		if w.HasNull && w.Nulls[i] {
+			out.SetNull(int(i))
+			next = append(next, i)
 			continue
 		}
-		if found, err = n.equal(st, v.Get(i), m.Get(i)); found || err != nil {
-			return found, null, err
+		equal, err := n.equal(st, v.Get(int(i)), w.Get(int(i)))
+		switch {
+		case err != nil:
+			return nil, err
+		case equal:
+			out.I[i], out.Nulls[i] = truth(!n.not), false
+		default:
+			next = append(next, i)
 		}
 	}
-	return false, null, nil
+	return next, nil
 }
