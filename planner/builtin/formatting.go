@@ -1,3 +1,397 @@
 package builtin
 
-var formattingFunctions []def
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+var formattingFunctions = []def{
+	f("to_char(timestamp,text) text", toCharTimestamp).stable(),
+	f("to_char(timestamptz,text) text", toCharTimestampTZ).stable(),
+	f("to_char(interval,text) text", toCharInterval).stable(),
+	f("to_char(numeric,text) text", toCharNumeric).stable(),
+	f("to_char(int4,text) text", toCharInt).stable(),
+	f("to_char(int8,text) text", toCharInt).stable(),
+	f("to_char(float4,text) text", toCharFloat(6)).stable(),
+	f("to_char(float8,text) text", toCharFloat(15)).stable(),
+	f("to_number(text,text) numeric", toNumber).stable(),
+	f("to_date(text,text) date", toDate).stable(),
+	f("to_timestamp(text,text) timestamptz", toTimestamp).stable(),
+}
+
+// dateInput is what to_date and to_timestamp have read: fields that were not there are 0 or unset.
+type dateInput struct {
+	year, month, day, yearDay   int
+	hour, min, sec, micros      int
+	pm, am, bc, clock12         bool
+	isoYear, isoWeek, isoDay    int
+	julian, century, week, secs int
+	hasYear, hasZone            bool
+	zone                        int // seconds east of UTC
+	zoneMinutes                 int
+}
+
+func errDateValue(format string, args ...any) *sqlerr.Error {
+	return sqlerr.New(sqlerr.InvalidDatetimeFormat, format, args...)
+}
+
+// readDate reads a string by a format.
+func readDate(s, format string) (*dateInput, error) {
+	nodes, fx := parseDateFormat(format)
+	in := &dateInput{}
+	for i := range nodes {
+		n := &nodes[i]
+		if n.key == "" {
+			s = skipText(s, n, fx)
+			continue
+		}
+		if !fx {
+			s = strings.TrimLeft(s, " \t\n")
+		}
+		if s == "" {
+			break
+		}
+		fixed := i+1 < len(nodes) && (isNumeric(nodes[i+1].key) || nodes[i+1].key == "" && nodes[i+1].text[0] >= '0' && nodes[i+1].text[0] <= '9')
+		rest, err := in.field(n, s, fixed)
+		if err != nil {
+			return nil, err
+		}
+		if s = rest; n.th != "" && len(s) >= 2 {
+			s = s[2:]
+		}
+	}
+	return in, nil
+}
+
+// skipText passes over a separator or literal text: outside of FX a separator in the format matches
+// any run of separators, or none.
+func skipText(s string, n *dateNode, fx bool) string {
+	if fx || n.quote {
+		return s[min(len(n.text), len(s)):]
+	}
+	if isSeparator(n.text[0]) {
+		s = strings.TrimLeft(s, " \t\n")
+		if s != "" && isSeparator(s[0]) {
+			s = s[1:]
+		}
+		return s
+	}
+	return s[min(len(n.text), len(s)):]
+}
+
+func isSeparator(c byte) bool {
+	return c > 0x20 && c < 0x7f && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') || c == ' '
+}
+
+func isNumeric(key string) bool {
+	switch key {
+	case "", "A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "DAY", "DY", "MONTH", "MON", "OF", "P.M.", "PM", "RM", "TZH", "TZM", "TZ":
+		return false
+	}
+	return true
+}
+
+// takeInt reads a whole number of at most width digits if the width is fixed.
+func takeInt(s string, n *dateNode, width int, fixed bool) (v int, rest string, err error) {
+	end := 0
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		end = 1
+	}
+	start := end
+	for end < len(s) && s[end] >= '0' && s[end] <= '9' && (!fixed && !n.fill || end-start < width) && end-start < 9 {
+		end++
+	}
+	if end == start {
+		bad := s[:min(width, len(s))]
+		return 0, "", errDateValue("invalid value \"%s\" for \"%s\"", bad, n.text).WithDetail("Value must be an integer.")
+	}
+	v, _ = strconv.Atoi(s[:end])
+	return v, s[end:], nil
+}
+
+var fieldWidths = map[string]int{
+	"HH": 2, "HH12": 2, "HH24": 2, "MI": 2, "SS": 2, "MS": 3, "US": 6, "FF1": 1, "FF2": 2, "FF3": 3,
+	"FF4": 4, "FF5": 5, "FF6": 6, "SSSS": 5, "SSSSS": 5, "YYYY": 4, "YYY": 3, "YY": 2, "Y": 1, "MM": 2,
+	"DDD": 3, "DD": 2, "D": 1, "J": 9, "Q": 1, "CC": 2, "WW": 2, "W": 1, "IYYY": 4, "IYY": 3, "IY": 2,
+	"I": 1, "IW": 2, "ID": 1, "IDDD": 3, "TZM": 2,
+}
+
+func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
+	switch n.key {
+	case "A.M.", "P.M.", "AM", "PM", "B.C.", "BC", "A.D.", "AD":
+		return in.half(n, s)
+	case "MONTH", "MON", "DAY", "DY", "RM":
+		return in.name(n, s)
+	case "Y,YYY":
+		var a, b int
+		if k, err := fmt.Sscanf(s, "%d,%3d", &a, &b); err != nil || k != 2 {
+			return "", errDateValue("invalid input string for \"Y,YYY\"")
+		}
+		in.year, in.hasYear = a*1000+b, true
+		return strings.TrimLeft(s, "0123456789,"), nil
+	case "TZ", "OF":
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "formatting field \"%s\" is only supported in to_char", n.key)
+	case "TZH":
+		in.hasZone = true
+		sign := 1
+		if s[0] == '-' {
+			sign = -1
+		}
+		v, rest, err := takeInt(strings.TrimLeft(s, "+- "), n, 2, true)
+		in.zone = sign * v * 3600
+		return rest, err
+	}
+	width := fieldWidths[n.key]
+	if strings.HasPrefix(n.key, "FF") || n.key == "MS" || n.key == "US" {
+		fixed = true
+	}
+	v, rest, err := takeInt(s, n, width, fixed)
+	if err != nil {
+		return "", err
+	}
+	return rest, in.set(n, v, len(s)-len(rest))
+}
+
+// set stores a number that was read from so many bytes.
+func (in *dateInput) set(n *dateNode, v, digits int) error {
+	switch n.key {
+	case "HH", "HH12":
+		in.hour, in.clock12 = v, true
+		if v < 1 || v > 12 {
+			return errDateValue("hour \"%d\" is invalid for the 12-hour clock", v).
+				WithHint("Use the 24-hour clock, or give an hour between 1 and 12.")
+		}
+	case "HH24":
+		in.hour = v
+	case "MI":
+		in.min = v
+	case "SS":
+		in.sec = v
+	case "MS", "US", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
+		for ; digits < 6; digits++ {
+			v *= 10
+		}
+		in.micros += v
+	case "SSSS", "SSSSS":
+		in.secs = v
+	case "YYYY", "YYY", "YY", "Y":
+		in.year, in.hasYear = v, true
+		if len(n.key) < 4 && digits < 4 {
+			in.year = nearYear(v)
+		}
+	case "IYYY", "IYY", "IY", "I":
+		in.isoYear = v
+		if len(n.key) < 4 && digits < 4 {
+			in.isoYear = nearYear(v)
+		}
+	case "MM":
+		in.month = v
+	case "DDD":
+		in.yearDay = v
+	case "DD":
+		in.day = v
+	case "J":
+		in.julian = v
+	case "CC":
+		in.century = v
+	case "WW":
+		in.yearDay = (v-1)*7 + 1
+	case "W":
+		in.week = v
+	case "IW":
+		in.isoWeek = v
+	case "ID":
+		in.isoDay = v
+	case "IDDD":
+		in.isoWeek, in.isoDay = (v-1)/7+1, (v-1)%7+1
+	case "TZM":
+		in.zoneMinutes = v
+	}
+	return nil // D and Q are read and have no say
+}
+
+// nearYear completes a year of fewer than four digits to the one nearest to 2020.
+func nearYear(y int) int {
+	switch {
+	case y < 70:
+		return y + 2000
+	case y < 100:
+		return y + 1900
+	case y < 520:
+		return y + 2000
+	case y < 1000:
+		return y + 1000
+	}
+	return y
+}
+
+func (in *dateInput) half(n *dateNode, s string) (string, error) {
+	w := len(n.key)
+	if len(s) < w {
+		return "", errDateValue("invalid value \"%s\" for \"%s\"", s, n.text).
+			WithDetail("The given value did not match any of the allowed values for this field.")
+	}
+	switch strings.ToUpper(strings.ReplaceAll(s[:w], ".", "")) {
+	case "AM":
+		in.am = true
+	case "PM":
+		in.pm = true
+	case "AD":
+	case "BC":
+		in.bc = true
+	default:
+		return "", errDateValue("invalid value \"%s\" for \"%s\"", s[:w], n.text).
+			WithDetail("The given value did not match any of the allowed values for this field.")
+	}
+	return s[w:], nil
+}
+
+func (in *dateInput) name(n *dateNode, s string) (string, error) {
+	upper := strings.ToUpper(s)
+	match := func(count int, name func(i int) string, set func(i int)) (string, bool) {
+		for i := count - 1; i >= 0; i-- { // VIII before VII before VI
+			w := strings.ToUpper(name(i))
+			if strings.HasPrefix(upper, w) {
+				set(i)
+				return s[len(w):], true
+			}
+		}
+		return "", false
+	}
+	month := func(i int) string { return time.Month(i + 1).String() }
+	day := func(i int) string { return time.Weekday(i).String() }
+	short := func(f func(int) string) func(int) string { return func(i int) string { return f(i)[:3] } }
+	var rest string
+	ok := false
+	switch n.key {
+	case "MONTH":
+		rest, ok = match(12, month, func(i int) { in.month = i + 1 })
+	case "MON":
+		rest, ok = match(12, short(month), func(i int) { in.month = i + 1 })
+	case "DAY":
+		rest, ok = match(7, day, func(int) {})
+	case "DY":
+		rest, ok = match(7, short(day), func(int) {})
+	case "RM":
+		rest, ok = match(12, func(i int) string { return romanMonths[i] }, func(i int) { in.month = i + 1 })
+	}
+	if !ok {
+		word := s
+		if i := strings.IndexByte(s, ' '); i >= 0 {
+			word = s[:i]
+		}
+		return "", errDateValue("invalid value \"%s\" for \"%s\"", word, n.text).
+			WithDetail("The given value did not match any of the allowed values for this field.")
+	}
+	return rest, nil
+}
+
+func errFieldRange(text string) error {
+	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "date/time field value out of range: \"%s\"", text)
+}
+
+// date is the day that was read; month and day default to the first.
+func (in *dateInput) date(text string) (int64, error) {
+	year := in.year
+	if in.century > 0 {
+		if in.hasYear {
+			year = year%100 + (in.century-1)*100
+			if in.year%100 == 0 {
+				year += 100
+			}
+		} else {
+			year = (in.century-1)*100 + 1
+		}
+	}
+	if in.bc && year > 0 {
+		year = 1 - year
+	} else if year == 0 && !in.hasYear && in.century == 0 {
+		year = 0 // the year 1 BC, as PostgreSQL has it
+	}
+	switch {
+	case in.julian > 0:
+		return int64(in.julian) - 2451545, nil
+	case in.isoWeek > 0:
+		jan4, _ := types.DateFromYMD(in.isoYear, 1, 4)
+		t := brokenTime{date: jan4}
+		monday := jan4 - int64((int(t.weekday())+6)%7)
+		return monday + int64(in.isoWeek-1)*7 + int64(max(in.isoDay, 1)-1), nil
+	case in.yearDay > 0 && in.day == 0:
+		first, ok := types.DateFromYMD(year, 1, 1)
+		if !ok {
+			return 0, errFieldRange(text)
+		}
+		return first + int64(in.yearDay) - 1, nil
+	}
+	month, day := in.month, in.day
+	if month == 0 {
+		month = 1
+	}
+	if in.week > 0 && day == 0 {
+		day = (in.week-1)*7 + 1
+	}
+	if day == 0 {
+		day = 1
+	}
+	d, ok := types.DateFromYMD(year, month, day)
+	if y, m, dd := types.DateToYMD(d); !ok || y != year || m != month || dd != day {
+		return 0, errFieldRange(text)
+	}
+	return d, nil
+}
+
+func toDate(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	in, err := readDate(a[0].S, a[1].S)
+	if err != nil {
+		return types.Null, err
+	}
+	d, err := in.date(a[0].S)
+	return types.NewInt(d), err
+}
+
+func toTimestamp(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	in, err := readDate(a[0].S, a[1].S)
+	if err != nil {
+		return types.Null, err
+	}
+	d, err := in.date(a[0].S)
+	if err != nil {
+		return types.Null, err
+	}
+	if in.pm && in.hour < 12 {
+		in.hour += 12
+	} else if in.am && in.hour == 12 || in.clock12 && !in.pm && !in.am && in.hour == 12 {
+		in.hour = 0
+	}
+	if in.hour > 23 || in.min > 59 || in.sec > 59 {
+		if !(in.hour == 24 && in.min == 0 && in.sec == 0) {
+			return types.Null, errFieldRange(a[0].S)
+		}
+	}
+	ts, err := types.DateToTimestamp(d)
+	if err != nil {
+		return types.Null, err
+	}
+	secs := in.hour*3600 + in.min*60 + in.sec
+	if in.secs > 0 {
+		secs = in.secs
+	}
+	ts += int64(secs)*1_000_000 + int64(in.micros)
+	if in.hasZone {
+		off := in.zone
+		if off < 0 {
+			off -= in.zoneMinutes * 60
+		} else {
+			off += in.zoneMinutes * 60
+		}
+		return types.NewInt(ts - int64(off)*1_000_000), nil
+	}
+	r, err := types.LocalToUTC(ts, location(rt))
+	return types.NewInt(r), err
+}
