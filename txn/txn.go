@@ -31,6 +31,7 @@ type Txn struct {
 	buf       buffer
 	validated []kv.Span
 	view      *view
+	own       view // the storage of the first view, and of others when it is free
 	// ignored holds writers that were pushed to commit above start_ts.
 	ignored map[tso.Timestamp]struct{}
 }
@@ -184,7 +185,7 @@ func (t *Txn) finish() {
 // meets one of those, it settles that and goes on with a new view. Iterators keep theirs.
 type view struct {
 	snap    kv.Snapshot
-	mv      *mvcc.View
+	mv      mvcc.View
 	noLocks bool       // nothing in the snapshot is locked
 	pending []*pending // commits below start_ts that may be missing or not durable in it
 	refs    int
@@ -195,17 +196,21 @@ func (t *Txn) open() (*view, error) {
 	if t.view != nil {
 		return t.view, nil
 	}
-	v := &view{refs: 1}
+	v := &t.own
+	if v.refs > 0 { // an iterator still reads from it
+		v = &view{}
+	}
 	if t.s.exclusive {
 		// Both before the snapshot: what leaves either table after this is in the snapshot.
-		v.pending = t.s.inflight.below(t.reg.startTS, nil)
+		v.pending = t.s.inflight.below(t.reg.startTS, v.pending[:0])
 		v.noLocks = t.s.lockers.none()
 	}
 	snap, err := t.s.engine.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	v.snap, v.mv = snap, mvcc.NewView(snap)
+	v.snap, v.refs = snap, 1
+	v.mv.Init(snap)
 	t.view = v
 	return v, nil
 }

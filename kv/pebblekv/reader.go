@@ -60,11 +60,26 @@ func iterOptions(span kv.Span) *pebble.IterOptions {
 	return &pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End}
 }
 
-// snapshot pins the state of its first iterator; every other is a clone of it.
+// snapshot pins the state of its first iterator; every other is a clone of it. The first one is lent
+// to the first caller who wants an iterator over everything: a transaction that reads one key makes
+// one Pebble iterator and no more.
 type snapshot struct {
-	e      *Engine
 	base   *pebble.Iterator
+	get    *pebble.Iterator // of Get; made when first needed
+	lent   lentIter
+	inUse  bool // lent is out
 	closed bool
+}
+
+// lentIter is the snapshot's own iterator in the hands of a caller. Closing it gives it back.
+type lentIter struct {
+	*iterator
+	s *snapshot
+}
+
+func (l *lentIter) Close() error {
+	l.s.inUse = false
+	return l.Err()
 }
 
 // Snapshot implements kv.Engine.
@@ -77,19 +92,28 @@ func (e *Engine) Snapshot() (kv.Snapshot, error) {
 	if err != nil {
 		return nil, mark(err)
 	}
-	return &snapshot{e: e, base: base}, nil
+	s := &snapshot{base: base}
+	s.lent = lentIter{(*iterator)(base), s}
+	return s, nil
 }
 
 func (s *snapshot) Get(_ context.Context, key []byte) ([]byte, error) {
 	if s.closed {
 		return nil, kv.ErrClosed
 	}
+	if s.get == nil {
+		it, err := s.base.Clone(pebble.CloneOptions{IterOptions: &pebble.IterOptions{}})
+		if err != nil {
+			return nil, mark(err)
+		}
+		s.get = it
+	}
 	// The prefix seek consults the filters; the key found must be this one and not a later
 	// qualifier of the same prefix.
-	if !s.base.SeekPrefixGE(key) || string(s.base.Key()) != string(key) {
-		return nil, mark(s.base.Error())
+	if !s.get.SeekPrefixGE(key) || string(s.get.Key()) != string(key) {
+		return nil, mark(s.get.Error())
 	}
-	value, err := s.base.ValueAndErr()
+	value, err := s.get.ValueAndErr()
 	if value == nil && err == nil {
 		value = []byte{}
 	}
@@ -102,6 +126,10 @@ func (s *snapshot) NewIter(ctx context.Context, span kv.Span) (kv.Iterator, erro
 	}
 	opts := iterOptions(span)
 	if opts == nil {
+		if !s.inUse {
+			s.inUse = true
+			return &s.lent, nil
+		}
 		opts = &pebble.IterOptions{}
 	}
 	it, err := s.base.CloneWithContext(ctx, pebble.CloneOptions{IterOptions: opts})
@@ -116,7 +144,11 @@ func (s *snapshot) Close() error {
 		return nil
 	}
 	s.closed = true
-	return mark(s.base.Close())
+	err := s.base.Close()
+	if s.get != nil {
+		err = errors.Join(err, s.get.Close())
+	}
+	return mark(err)
 }
 
 // iterator is Pebble's, with this module's method set.

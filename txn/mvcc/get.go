@@ -25,10 +25,18 @@ type View struct {
 	point  kv.Iterator
 	key    []byte
 	rowBuf []byte
+
+	// room holds the first keys, so that a view made for one read allocates no buffers.
+	room [2][48]byte
 }
 
-// NewView returns a view of r, which must outlive it.
-func NewView(r kv.Reader) *View { return &View{r: r} }
+// Init makes a closed or new View a view of r, which must outlive it.
+func (v *View) Init(r kv.Reader) {
+	v.r = r
+	if v.key == nil {
+		v.key, v.rowBuf = v.room[0][:0], v.room[1][:0]
+	}
+}
 
 // Close releases the iterator, not the reader.
 func (v *View) Close() error {
