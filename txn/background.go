@@ -97,6 +97,21 @@ func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
 	return stats, err
 }
 
+// SettleLocks settles every lock of the store, for a tool that opens a store which nobody else uses:
+// on an exclusive engine the owners of locks found at Open are dead, and nothing is waited for. It
+// returns how many there were.
+func (s *Store) SettleLocks(ctx context.Context) (int, error) {
+	now, err := s.source.Next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n, err := gc.SettleLocks(ctx, s.engine, settler{s}, now)
+	if err == nil && s.registry.oldest(now) == now {
+		s.lockers.leaveBelow(now)
+	}
+	return n, err
+}
+
 // settler is the resolver as the collector uses it.
 type settler struct{ s *Store }
 

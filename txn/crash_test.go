@@ -257,18 +257,28 @@ func verifyBank(t *testing.T, c crash, keep bool) {
 	require.NoError(t, err, c.what)
 	checkBank(t, s, c)
 	if !keep { // the one that the workload goes on from stays as the crash left it
+		_, err = s.SettleLocks(ctx)
+		require.NoError(t, err, c.what)
+		checkStore(t, e, c.what)
 		_, err = s.CollectGarbage(ctx)
 		require.NoError(t, err, c.what)
 		checkBank(t, s, c)
-		snap, err := e.Snapshot()
-		require.NoError(t, err)
-		require.NoError(t, mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
-			return fmt.Errorf("%s: orphan lock on %q of %s", c.what, key, l.StartTS)
-		}))
-		require.NoError(t, snap.Close())
+		checkStore(t, e, c.what)
 	}
 	require.NoError(t, s.Close())
 	require.NoError(t, e.Close())
+}
+
+// checkStore holds a store without running transactions to mvcc's invariants, and to having no locks.
+func checkStore(t testing.TB, e kv.Engine, what string) {
+	ctx := context.Background()
+	snap, err := e.Snapshot()
+	require.NoError(t, err)
+	require.NoError(t, mvcc.Check(ctx, snap, func(problem string) { t.Errorf("%s: %s", what, problem) }))
+	require.NoError(t, mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
+		return fmt.Errorf("%s: lock on %q of %s", what, key, l.StartTS)
+	}))
+	require.NoError(t, snap.Close())
 }
 
 func checkBank(t *testing.T, s *txn.Store, c crash) {

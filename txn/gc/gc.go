@@ -44,25 +44,29 @@ const rowsPerUpdate = 128
 // Run makes one pass.
 func Run(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (Stats, error) {
 	st := Stats{Safepoint: safepoint}
-	if err := settleLocks(ctx, e, settler, &st); err != nil {
+	var err error
+	if st.Locks, err = SettleLocks(ctx, e, settler, safepoint); err != nil {
 		return st, err
 	}
 	return st, collect(ctx, e, &st)
 }
 
-func settleLocks(ctx context.Context, e kv.Engine, settler Settler, st *Stats) (err error) {
+// SettleLocks settles every lock of transactions that started below the safepoint, and returns their
+// number.
+func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (n int, err error) {
 	snap, err := e.Snapshot()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	return mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
-		if l.StartTS >= st.Safepoint {
+	err = mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
+		if l.StartTS >= safepoint {
 			return nil
 		}
-		st.Locks++
+		n++
 		return settler.Settle(ctx, key, l)
 	})
+	return n, err
 }
 
 func collect(ctx context.Context, e kv.Engine, st *Stats) (err error) {

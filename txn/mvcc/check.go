@@ -1,0 +1,106 @@
+package mvcc
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Check walks the whole store and calls report with each broken invariant of this package (I1 to I3),
+// each cell that does not decode, and each orphan: a lock whose primary knows nothing of its
+// transaction. After a crash such a lock may be there by right, when a secondary's prewrite survived
+// and its primary's did not; whoever meets it rolls it back. So let the locks be settled before
+// (txn.Store.SettleLocks); what is left after that should not be.
+func Check(ctx context.Context, r kv.Reader, report func(problem string)) error {
+	return Keys(ctx, r, kv.Span{}, func(key []byte, cells []Cell) error {
+		var c checker
+		for i := range cells {
+			c.add(&cells[i])
+		}
+		for _, p := range c.problems() {
+			report(fmt.Sprintf("key %q: %s", key, p))
+		}
+		if c.lock == nil {
+			return nil
+		}
+		orphan, err := isOrphan(ctx, r, &c.lock.Lock)
+		if orphan {
+			report(fmt.Sprintf("key %q: orphan lock of transaction %s, primary %q", key, c.lock.Lock.StartTS, c.lock.Lock.Primary))
+		}
+		return err
+	})
+}
+
+// checker gathers the cells of one key.
+type checker struct {
+	lock   *Cell
+	writes []*Cell
+	data   map[tso.Timestamp]bool
+	found  []string
+}
+
+func (c *checker) add(cell *Cell) {
+	switch cell.Column {
+	case ColumnLock:
+		if c.lock != nil {
+			c.problem("two locks")
+		}
+		c.lock = cell
+	case ColumnWrite:
+		c.writes = append(c.writes, cell)
+	case ColumnData:
+		if c.data == nil {
+			c.data = map[tso.Timestamp]bool{}
+		}
+		c.data[cell.TS] = true
+	}
+}
+
+func (c *checker) problem(format string, args ...any) {
+	c.found = append(c.found, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) problems() []string {
+	started := map[tso.Timestamp]bool{}
+	take := func(kind Kind, startTS tso.Timestamp, short bool) {
+		if started[startTS] {
+			c.problem("two records of transaction %s", startTS)
+		}
+		started[startTS] = true
+		long := kind == KindPut && !short
+		if long && !c.data[startTS] {
+			c.problem("no data at %s", startTS)
+		}
+		if long {
+			delete(c.data, startTS)
+		}
+	}
+	for _, w := range c.writes {
+		take(w.Write.Kind, w.Write.StartTS, w.Write.HasShort)
+		if w.Write.Kind == KindRollback && w.TS != w.Write.StartTS || w.Write.Kind != KindRollback && w.TS <= w.Write.StartTS {
+			c.problem("%s record at %s of transaction %s", w.Write.Kind, w.TS, w.Write.StartTS)
+		}
+	}
+	if c.lock != nil {
+		take(c.lock.Lock.Kind, c.lock.Lock.StartTS, c.lock.Lock.HasShort)
+	}
+	for ts := range c.data {
+		c.problem("data at %s that nothing points at", ts)
+	}
+	return c.found
+}
+
+func isOrphan(ctx context.Context, r kv.Reader, l *Lock) (orphan bool, err error) {
+	s := newStep(r, nil)
+	defer s.close(&err)
+	row := Row(l.Primary)
+	startTS := l.StartTS
+	pl, locked, err := s.lock(ctx, row)
+	if err != nil || locked && pl.StartTS == startTS {
+		return false, err
+	}
+	f, err := s.fateOf(ctx, row, startTS)
+	return !f.known, err
+}

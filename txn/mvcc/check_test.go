@@ -1,0 +1,73 @@
+package mvcc_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/stretchr/testify/require"
+)
+
+var ctx = context.Background()
+
+// update runs a step on the rows of the keys.
+func update(t testing.TB, e kv.Engine, step func(r kv.Reader, b *kv.Batch, rows [][]byte) error, keys ...string) error {
+	var rows [][]byte
+	for _, k := range keys {
+		rows = append(rows, mvcc.Row([]byte(k)))
+	}
+	return e.Update(ctx, rows, func(r kv.Reader, b *kv.Batch) error { return step(r, b, rows) })
+}
+
+func prewrite(startTS int, primary string, value []byte, keys ...string) func(kv.Reader, *kv.Batch, [][]byte) error {
+	return func(r kv.Reader, b *kv.Batch, rows [][]byte) error {
+		var muts []mvcc.Mutation
+		for i, k := range keys {
+			muts = append(muts, mvcc.Mutation{Key: []byte(k), Row: rows[i], Kind: mvcc.KindPut, Value: value})
+		}
+		p := mvcc.PrewriteParams{StartTS: ts(startTS), Primary: []byte(primary), TTLMillis: 1000}
+		return mvcc.Prewrite(ctx, r, b, p, muts)
+	}
+}
+
+func problems(t *testing.T, e kv.Engine) (out []string) {
+	snap, err := e.Snapshot()
+	require.NoError(t, err)
+	require.NoError(t, mvcc.Check(ctx, snap, func(p string) { out = append(out, p) }))
+	require.NoError(t, snap.Close())
+	return out
+}
+
+func TestCheckFindsWhatShouldNotBe(t *testing.T) {
+	e := memkv.New(memkv.Options{})
+	require.NoError(t, update(t, e, prewrite(1, "a", make([]byte, 300), "a", "b"), "a", "b"))
+	require.NoError(t, update(t, e, func(r kv.Reader, b *kv.Batch, rows [][]byte) error {
+		return mvcc.Commit(ctx, r, b, 1, 2, rows)
+	}, "a"))
+	require.Empty(t, problems(t, e), "a secondary that waits to be rolled forward is in order")
+
+	require.NoError(t, update(t, e, prewrite(3, "nowhere", []byte("v"), "c"), "c"))
+	require.Equal(t, []string{`key "c": orphan lock of transaction 3, primary "nowhere"`}, problems(t, e))
+
+	// Take the data of a away.
+	snap, err := e.Snapshot()
+	require.NoError(t, err)
+	it, err := snap.NewIter(ctx, kv.Span{Start: []byte("d"), End: []byte("e")})
+	require.NoError(t, err)
+	require.True(t, it.First())
+	dataKey := append([]byte(nil), it.Key()...)
+	require.NoError(t, it.Close())
+	require.NoError(t, snap.Close())
+	require.NoError(t, e.Update(ctx, [][]byte{kv.Row(dataKey)}, func(_ kv.Reader, b *kv.Batch) error {
+		b.Delete(dataKey)
+		b.Set(append(append([]byte(nil), dataKey[:len(dataKey)-1]...), 0), []byte("stray"))
+		return nil
+	}))
+	require.Equal(t, []string{
+		`key "a": no data at 1`,
+		`key "a": data at 255 that nothing points at`,
+		`key "c": orphan lock of transaction 3, primary "nowhere"`,
+	}, problems(t, e))
+}
