@@ -51,7 +51,7 @@ func (r *Runner) rewriteBlock(ctx context.Context, text string, rec *Record) str
 			return replaceHeader(text, "query ", "statement error "+Code(err))
 		}
 		types := rec.Types
-		if len(types) != len(res.Bools) {
+		if len(types) != len(res.Bools) && len(res.Rows) > 0 {
 			types = strings.Repeat("T", len(res.Bools))
 			text = replaceHeader(text, "query ", strings.TrimRight("query "+types+" "+rec.Sort+" "+rec.Label, " "))
 		}

@@ -176,7 +176,7 @@ func (r *fileRun) query(ctx context.Context, rec *Record) *Failure {
 	if err != nil {
 		return &Failure{Reason: "query failed: " + describe(err), Want: want}
 	}
-	if len(res.Bools) != len(rec.Types) && len(res.Bools) > 0 {
+	if len(res.Bools) != len(rec.Types) && len(res.Rows) > 0 {
 		return &Failure{Reason: "wrong number of columns", Want: rec.Types, Got: strconv.Itoa(len(res.Bools))}
 	}
 	vals := make([]string, 0, len(res.Rows)*len(rec.Types))
