@@ -13,12 +13,12 @@
 //     join nesting; walk.go turns its tree back into ast nodes.
 //
 // The text that the TiDB parser sees is made of its own key words, punctuation, and names that this
-// package numbers: q0, q1, …. A name's number is the index of its mark, which holds what the name
-// stands for: a finished leaf (column, literal, parameter, subquery) or the shape of a call. No
-// letter that a user wrote reaches that parser, so it cannot misread one:
+// package numbers: q0, q1, …. A name leads to its mark, which holds what the name stands for: a
+// finished leaf (column, literal, parameter, subquery, table) or the shape of a call. No letter that
+// a user wrote reaches that parser, so it cannot misread one:
 //
 //	select a || b::text, f(c) from t where not x between 1 and $1 + 2
-//	SELECT q1 | q3 COLLATE BINARY , q6 ( q7 ) FROM q9 WHERE q11 ( q12 LIKE q13 ( q14 , q15 + q17 ) )
+//	SELECT q0 | q1 COLLATE BINARY , q2 ( q3 ) FROM q4 WHERE q5 ( q6 LIKE q7 ( q8 , q9 + q10 ) )
 //
 // Carriers: PostgreSQL's "other operators" ride on |, AT TIME ZONE on ^, the IS family on <=>,
 // LIKE, BETWEEN and IN on LIKE, every postfix (::, [ ], .field, COLLATE) on COLLATE, and

@@ -1,5 +1,7 @@
 package parse
 
+import "strings"
+
 // Split cuts text into statements at the semicolons that end them, as an interactive shell needs:
 // rest is what comes after the last one, the beginning of a statement that is not complete (inside a
 // string or comment, perhaps), or empty when only white space is left.
@@ -15,8 +17,10 @@ func Split(text string) (statements []string, rest string) {
 				return statements, ""
 			}
 			return statements, text[from:]
-		case t.kind == tokError:
+		case t.kind == tokError && strings.HasPrefix(l.err.Message, "unterminated"):
 			return statements, text[from:]
+		case t.kind == tokError: // no further line would mend it: the parser shall say what is wrong
+			return append(statements, text[from:]), ""
 		case t.is('('):
 			depth++
 		case t.is(')'):

@@ -18,6 +18,7 @@ func TestSplitCutsAtSemicolonsThatEndStatements(t *testing.T) {
 		{"select 'open; still", nil, "select 'open; still"},
 		{"select 1 -- ;\n", nil, "select 1 -- ;\n"},
 		{"/* ; */ select (1;2);", []string{"/* ; */ select (1;2);"}, ""},
+		{"select 1; select 2x; select 3", []string{"select 1;", " select 2x; select 3"}, ""},
 		{";;  -- nothing\n", nil, ""},
 	} {
 		got, rest := Split(c.text)

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -297,10 +296,4 @@ func (p *parser) typedLiteral() ast.Expr {
 func (p *parser) literal() ast.Expr {
 	pos := p.pos()
 	return &ast.Literal{Pos: pos, Kind: ast.LiteralString, Text: p.stringLit()}
-}
-
-// param is the parameter of t.
-func (t *token) parameter() *ast.Param {
-	n, _ := strconv.Atoi(t.str)
-	return &ast.Param{Pos: ast.Pos(t.pos) + 1, N: n}
 }
