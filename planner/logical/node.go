@@ -168,7 +168,7 @@ func (n *Filter) Columns() []ColID { return n.Child.Columns() }
 // Columns is part of Node.
 func (n *Project) Columns() []ColID {
 	if len(n.cols) != len(n.Items) {
-		n.cols = itemIDs(nil, n.Items)
+		n.cols = itemIDs(make([]ColID, 0, len(n.Items)), n.Items)
 	}
 	return n.cols
 }
@@ -246,3 +246,9 @@ func (n *Scan) Column(id ColID) *table.Column { return &n.Desc.Columns[id-n.Firs
 
 // OwnsColumn says whether the scan makes the column.
 func (n *Scan) OwnsColumn(id ColID) bool { return id >= n.First && id < n.First+len(n.Desc.Columns) }
+
+// SetItems replaces the projection's items.
+func (n *Project) SetItems(items []Item) { n.Items, n.cols = items, nil }
+
+// SetAggs replaces the aggregate calls.
+func (n *Aggregate) SetAggs(aggs []AggItem) { n.Aggs, n.cols = aggs, nil }

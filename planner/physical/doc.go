@@ -44,6 +44,9 @@ type Base struct {
 // Columns returns the output columns.
 func (b *Base) Columns() []Column { return b.Cols }
 
+// SetColumns replaces the output columns: the planner names those of a whole statement last.
+func (b *Base) SetColumns(cols []Column) { b.Cols = cols }
+
 // Est returns the estimate.
 func (b *Base) Est() Estimate { return b.Estimate }
 
@@ -59,7 +62,9 @@ type Plan struct {
 	// Tables lists every relation read or written, with the versions it was planned on: a cached
 	// plan is good while all of them are current.
 	Tables []TableVersion
-	// Volatile plans call functions whose folding is tied to one statement; they are not cached.
+	// NoCache is set when planning used something that holds for this moment or session only, such
+	// as the value of 'now'::timestamp.
+	NoCache  bool
 	ReadOnly bool // writes nothing and calls no function that writes (nextval, setval)
 }
 

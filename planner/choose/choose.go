@@ -1,0 +1,327 @@
+package choose
+
+import (
+	"context"
+	"math"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// chooser makes one statement's physical plan.
+type chooser struct {
+	ctx   context.Context
+	env   *bind.Env
+	meta  *logical.Meta
+	vars  []variable // columns of the queries around, innermost last
+	slots int
+	ctes  map[*logical.CTE]bool
+	// qualified says that names in EXPLAIN carry their table: more than one is read.
+	qualified bool
+	aliases   map[logical.ColID]string
+	err       error
+}
+
+// variable is a column of an outer query, held in a slot.
+type variable struct {
+	id   logical.ColID
+	slot int
+}
+
+// built is a finished subtree: column i of node is cols[i].
+type built struct {
+	node physical.Node
+	cols []logical.ColID
+	// ordered says that rows come in the order that was wished for.
+	ordered bool
+}
+
+// wish is what a parent would like of a child.
+type wish struct {
+	order []orderCol
+	// limit is the number of rows after which the parent stops; 0: it reads all.
+	limit float64
+}
+
+// orderCol is one column of a wished order.
+type orderCol struct {
+	id         logical.ColID
+	desc       bool
+	nullsFirst bool
+}
+
+// Plan makes the physical plan of a bound and rewritten statement.
+func Plan(ctx context.Context, env *bind.Env, r *bind.Result) (*physical.Plan, error) {
+	c := &chooser{ctx: ctx, env: env, meta: r.Meta}
+	c.qualified = scans(r.Query.Node)+len(r.Meta.CTEs) > 1
+	plan := &physical.Plan{ReadOnly: !r.Meta.Writes, ParamTypes: r.Meta.Params, Tables: r.Meta.Tables, NoCache: r.NoCache}
+	for _, cte := range r.Meta.CTEs {
+		if cte.Refs == 0 && !cte.Modifies {
+			continue
+		}
+		plan.CTEs = append(plan.CTEs, c.cte(cte))
+	}
+	root := c.query(r.Query, true)
+	if c.err != nil {
+		return nil, c.err
+	}
+	plan.Root, plan.Slots = root, c.slots
+	return plan, nil
+}
+
+// scans counts the tables that a tree reads.
+func scans(n logical.Node) int {
+	count := 0
+	switch n.(type) {
+	case *logical.Scan, *logical.FuncScan, *logical.CTERef:
+		count = 1
+	}
+	logical.EachExpr(n, func(e *expr.Expr) {
+		logical.EachSubquery(*e, func(sq *expr.Subquery) {
+			if q, ok := sq.Plan.(*logical.Query); ok {
+				count += scans(q.Node)
+			}
+		})
+	})
+	logical.EachInput(n, func(in *logical.Node) { count += scans(*in) })
+	return count
+}
+
+func (c *chooser) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = sqlerr.New(sqlerr.InternalError, "planner: "+format, args...)
+	}
+}
+
+func (c *chooser) cte(cte *logical.CTE) physical.CTE {
+	out := physical.CTE{ID: cte.ID, Name: cte.Name, UnionAll: cte.UnionAll, Modifies: cte.Modifies}
+	out.Plan = c.query(cte.Query, false)
+	if cte.Recursive != nil {
+		out.Recursive = c.query(cte.Recursive, false)
+	}
+	return out
+}
+
+// query builds a tree with exactly the columns of its result.
+func (c *chooser) query(q *logical.Query, named bool) physical.Node {
+	b := c.build(q.Node, wish{})
+	if c.err != nil {
+		return nil
+	}
+	node := c.exactly(b, q.IDs()).node
+	if !named {
+		return node
+	}
+	cols := node.Columns()
+	for i, out := range q.Cols {
+		if cols[i].Name != out.Name {
+			return c.rename(node, q)
+		}
+	}
+	return node
+}
+
+// rename gives the result columns of the statement their names. The node is this plan's own.
+func (c *chooser) rename(node physical.Node, q *logical.Query) physical.Node {
+	cols := append([]physical.Column(nil), node.Columns()...)
+	for i, out := range q.Cols {
+		cols[i].Name = out.Name
+	}
+	if based, ok := node.(interface{ SetColumns([]physical.Column) }); ok {
+		based.SetColumns(cols)
+	}
+	return node
+}
+
+// exactly projects to the listed columns, unless that is what there is.
+func (c *chooser) exactly(b built, want []logical.ColID) built {
+	if sameCols(b.cols, want) {
+		return b
+	}
+	p := &physical.Project{Child: b.node, Exprs: make([]expr.Expr, len(want))}
+	for i, id := range want {
+		at := find(b.cols, id)
+		if at < 0 {
+			if p.Exprs[i] = c.variable(id); p.Exprs[i] == nil {
+				c.fail("column %d (%s) is not there", id, c.meta.Cols[id].Name)
+				return b
+			}
+			continue
+		}
+		p.Exprs[i] = c.ordinal(id, at)
+	}
+	p.Base = c.base(want, b.node.Est().Rows, b.node.Est().Cost)
+	return built{node: p, cols: want, ordered: b.ordered}
+}
+
+func sameCols(a, b []logical.ColID) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func find(cols []logical.ColID, id logical.ColID) int {
+	for i, c := range cols {
+		if c == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// base describes a node's output.
+func (c *chooser) base(cols []logical.ColID, rows, cost float64) physical.Base {
+	b := physical.Base{Cols: make([]physical.Column, len(cols))}
+	for i, id := range cols {
+		m := &c.meta.Cols[id]
+		b.Cols[i] = physical.Column{Name: m.Name, Type: m.Type, Table: m.Table, Attr: m.Attr}
+	}
+	b.Estimate = physical.Estimate{Rows: math.Max(rows, 1), Cost: cost}
+	return b
+}
+
+// ordinal is a column at its place in the input row.
+func (c *chooser) ordinal(id logical.ColID, at int) *expr.Col {
+	m := &c.meta.Cols[id]
+	return &expr.Col{T: m.Type, Index: at, Name: c.display(id)}
+}
+
+// display is a column's name in EXPLAIN.
+func (c *chooser) display(id logical.ColID) string {
+	name := c.meta.Cols[id].Name
+	if !c.qualified {
+		return name
+	}
+	if alias := c.aliases[id]; alias != "" {
+		return alias + "." + name
+	}
+	return name
+}
+
+func (c *chooser) noteAlias(cols []logical.ColID, alias string) {
+	if !c.qualified {
+		return
+	}
+	if c.aliases == nil {
+		c.aliases = map[logical.ColID]string{}
+	}
+	for _, id := range cols {
+		c.aliases[id] = alias
+	}
+}
+
+// variable refers to a column of an outer query; nil when no query around has it.
+func (c *chooser) variable(id logical.ColID) expr.Expr {
+	for i := len(c.vars) - 1; i >= 0; i-- {
+		if c.vars[i].id == id {
+			m := &c.meta.Cols[id]
+			return &expr.Var{T: m.Type, Slot: c.vars[i].slot, Name: c.display(id)}
+		}
+	}
+	return nil
+}
+
+// bindOuter gives the outer columns that a correlated tree reads their slots; args are their values
+// over the outer row. The caller drops c.vars back to its old length afterwards.
+func (c *chooser) bindOuter(free logical.ColSet, cols []logical.ColID) (slots []int, args []expr.Expr) {
+	free.Each(func(id logical.ColID) {
+		var arg expr.Expr
+		if at := find(cols, id); at >= 0 {
+			arg = c.ordinal(id, at)
+		} else if arg = c.variable(id); arg == nil {
+			c.fail("outer column %d (%s) is not there", id, c.meta.Cols[id].Name)
+			return
+		}
+		args = append(args, arg)
+		slots = append(slots, c.slots)
+		c.slots++
+	})
+	if c.err != nil {
+		return nil, nil
+	}
+	i := 0
+	free.Each(func(id logical.ColID) {
+		c.vars = append(c.vars, variable{id: id, slot: slots[i]})
+		i++
+	})
+	return slots, args
+}
+
+// expr rewrites an expression to the ordinals of an input row and to variables.
+func (c *chooser) expr(e expr.Expr, cols []logical.ColID) expr.Expr {
+	switch e := e.(type) {
+	case *expr.Const, *expr.Param:
+		return e
+	case *expr.Col:
+		if at := find(cols, e.Index); at >= 0 {
+			return c.ordinal(e.Index, at)
+		}
+		if v := c.variable(e.Index); v != nil {
+			return v
+		}
+		c.fail("column %d (%s) is not in sight", e.Index, e.Name)
+		return e
+	case *expr.Subquery:
+		return c.subquery(e, cols)
+	}
+	return expr.Children(e, func(x expr.Expr) expr.Expr { return c.expr(x, cols) })
+}
+
+func (c *chooser) exprs(es []expr.Expr, cols []logical.ColID) []expr.Expr {
+	if es == nil {
+		return nil
+	}
+	out := make([]expr.Expr, len(es))
+	for i, e := range es {
+		out[i] = c.expr(e, cols)
+	}
+	return out
+}
+
+// conj makes one condition of several; nil for none.
+func (c *chooser) conj(conds []expr.Expr, cols []logical.ColID) expr.Expr {
+	switch len(conds) {
+	case 0:
+		return nil
+	case 1:
+		return c.expr(conds[0], cols)
+	}
+	return &expr.And{Args: c.exprs(conds, cols)}
+}
+
+// subquery builds the plan of a subquery expression; what it reads of outer rows goes by slots.
+func (c *chooser) subquery(e *expr.Subquery, cols []logical.ColID) expr.Expr {
+	q, ok := e.Plan.(*logical.Query)
+	if !ok {
+		c.fail("a subquery is planned twice")
+		return e
+	}
+	out := *e
+	out.Left = c.exprs(e.Left, cols)
+	mark := len(c.vars)
+	out.Slots, out.Args = c.bindOuter(logical.FreeCols(q.Node), cols)
+	limit := wish{}
+	if e.Kind == expr.Exists {
+		limit.limit = 1
+	}
+	if c.err == nil {
+		b := c.build(q.Node, limit)
+		if c.err == nil {
+			out.Plan = c.exactly(b, q.IDs()).node
+		}
+	}
+	c.vars = c.vars[:mark]
+	return &out
+}
+
+var boolTrue = &expr.Const{T: types.TBool, Value: types.NewBool(true)}

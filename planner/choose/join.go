@@ -1,0 +1,331 @@
+package choose
+
+import (
+	"math"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// equiPair is a condition left = right between the two sides of a join.
+type equiPair struct {
+	left, right expr.Expr
+	cond        int
+}
+
+// join computes a join the cheapest way.
+func (c *chooser) join(n *logical.Join, w wish) built {
+	if n.Lateral {
+		return c.apply(n)
+	}
+	if n.Kind == physical.Right {
+		n = &logical.Join{Kind: physical.Left, Left: n.Right, Right: n.Left, On: n.On}
+	}
+	if n.Kind == physical.Full {
+		w = wish{} // rows of the right side alone come last
+	}
+	left := c.build(n.Left, wish{order: ownOrder(n.Left, w.order)})
+	if c.err != nil {
+		return left
+	}
+	pairs := c.equiPairs(n)
+	looked, lookCost := c.indexJoin(n, left, pairs)
+	right := c.build(n.Right, wish{})
+	if c.err != nil {
+		return right
+	}
+	if looked != nil {
+		best := c.hashCost(left, right, len(pairs) > 0)
+		if lookCost < best {
+			return c.finishJoin(n, left, *looked, w)
+		}
+	}
+	if n.Kind == physical.Inner && !left.ordered && left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0 {
+		n = &logical.Join{Kind: n.Kind, Left: n.Right, Right: n.Left, On: n.On}
+		left, right = right, left
+		for i := range pairs {
+			pairs[i].left, pairs[i].right = pairs[i].right, pairs[i].left
+		}
+	}
+	if len(pairs) > 0 {
+		return c.finishJoin(n, left, c.hashJoin(n, left, right, pairs), w)
+	}
+	return c.finishJoin(n, left, c.nestLoop(n, left, right), w)
+}
+
+// finishJoin says whether the join keeps the wished order: that of its left side.
+func (c *chooser) finishJoin(_ *logical.Join, left, out built, w wish) built {
+	out.ordered = left.ordered && len(w.order) > 0
+	return out
+}
+
+// ownOrder is a wished order if all of its columns come from a tree.
+func ownOrder(n logical.Node, order []orderCol) []orderCol {
+	cols := logical.SetOf(n.Columns())
+	for _, o := range order {
+		if !cols.Has(o.id) {
+			return nil
+		}
+	}
+	return order
+}
+
+// equiPairs finds the conditions that a hash table or an index can serve.
+func (c *chooser) equiPairs(n *logical.Join) []equiPair {
+	l, r := logical.SetOf(n.Left.Columns()), logical.SetOf(n.Right.Columns())
+	var pairs []equiPair
+	for i, on := range n.On {
+		call, ok := on.(*expr.Call)
+		if !ok || call.Func.Name != "=" || len(call.Args) != 2 || logical.HasSubquery(on) || logical.IsVolatile(on) {
+			continue
+		}
+		a, b := logical.ColsOf(call.Args[0]), logical.ColsOf(call.Args[1])
+		switch {
+		case a.Empty() || b.Empty():
+		case a.SubsetOf(l) && b.SubsetOf(r):
+			pairs = append(pairs, equiPair{call.Args[0], call.Args[1], i})
+		case a.SubsetOf(r) && b.SubsetOf(l):
+			pairs = append(pairs, equiPair{call.Args[1], call.Args[0], i})
+		}
+	}
+	return pairs
+}
+
+// rest are the conditions of a join that no pair covers.
+func rest(n *logical.Join, pairs []equiPair) []expr.Expr {
+	covered := make([]bool, len(n.On))
+	for _, p := range pairs {
+		covered[p.cond] = true
+	}
+	var out []expr.Expr
+	for i, on := range n.On {
+		if !covered[i] {
+			out = append(out, on)
+		}
+	}
+	return out
+}
+
+func (c *chooser) hashCost(left, right built, pairs bool) float64 {
+	l, r := left.node.Est(), right.node.Est()
+	if !pairs {
+		return l.Cost + r.Cost + l.Rows*r.Rows*nestCost
+	}
+	return l.Cost + r.Cost + r.Rows*hashBuildCost + l.Rows*hashProbeCost
+}
+
+func (c *chooser) hashJoin(n *logical.Join, left, right built, pairs []equiPair) built {
+	h := &physical.HashJoin{Kind: n.Kind, Left: left.node, Right: right.node}
+	for _, p := range pairs {
+		lk, rk := sameKey(p.left, p.right)
+		h.LeftKeys = append(h.LeftKeys, c.expr(lk, left.cols))
+		h.RightKeys = append(h.RightKeys, c.expr(rk, right.cols))
+	}
+	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
+	h.Cond = c.conj(rest(n, pairs), both)
+	cols := joinCols(n.Kind, left.cols, both)
+	h.Base = c.base(cols, joinRows(n.Kind, left, right, len(pairs), rest(n, pairs)), c.hashCost(left, right, true))
+	return built{node: h, cols: cols}
+}
+
+// sameKey gives both keys one type where the operator compares two integer or float types.
+func sameKey(l, r expr.Expr) (expr.Expr, expr.Expr) {
+	lt, rt := l.Type(), r.Type()
+	switch {
+	case lt.OID == rt.OID:
+	case lt.Len < rt.Len && lt.Len > 0:
+		l = &expr.Cast{T: rt, Arg: l}
+	case rt.Len < lt.Len && rt.Len > 0:
+		r = &expr.Cast{T: lt, Arg: r}
+	case lt.Family == types.Timestamp || rt.Family == types.Timestamp:
+	}
+	return l, r
+}
+
+func joinCols(kind physical.JoinKind, left, both []logical.ColID) []logical.ColID {
+	switch kind {
+	case physical.Semi, physical.Anti, physical.NullAnti:
+		return left
+	}
+	return both
+}
+
+// joinRows guesses a join's size: an equality keeps as many rows as the larger side has.
+func joinRows(kind physical.JoinKind, left, right built, pairs int, rest []expr.Expr) float64 {
+	l, r := left.node.Est().Rows, right.node.Est().Rows
+	rows := l * r
+	if pairs > 0 {
+		rows = math.Max(l, r)
+		if pairs > 1 {
+			rows = math.Max(math.Min(l, r), 1)
+		}
+	}
+	rows *= selectivity(rest)
+	switch kind {
+	case physical.Left:
+		rows = math.Max(rows, l)
+	case physical.Full:
+		rows = math.Max(rows, l+r)
+	case physical.Semi, physical.Anti, physical.NullAnti:
+		rows = l * 0.5
+	}
+	return math.Max(rows, 1)
+}
+
+func (c *chooser) nestLoop(n *logical.Join, left, right built) built {
+	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
+	j := &physical.NestLoop{Kind: n.Kind, Left: left.node, Right: right.node, Cond: c.conj(n.On, both)}
+	cols := joinCols(n.Kind, left.cols, both)
+	j.Base = c.base(cols, joinRows(n.Kind, left, right, 0, n.On), c.hashCost(left, right, false))
+	return built{node: j, cols: cols}
+}
+
+// indexJoin tries to look the right side up by an index for each left row; nil when that cannot be.
+func (c *chooser) indexJoin(n *logical.Join, left built, pairs []equiPair) (*built, float64) {
+	switch n.Kind {
+	case physical.Inner, physical.Left, physical.Semi, physical.Anti:
+	default:
+		return nil, 0
+	}
+	var conds []expr.Expr
+	s, ok := n.Right.(*logical.Scan)
+	if f, isFilter := n.Right.(*logical.Filter); isFilter {
+		s, ok = f.Child.(*logical.Scan)
+		conds = f.Conds
+	}
+	if !ok || s.Desc.Kind != table.KindTable || len(pairs) == 0 {
+		return nil, 0
+	}
+	ix, used, unique := c.lookupIndex(s, pairs)
+	if len(used) == 0 {
+		return nil, 0
+	}
+	inner := c.lookupScan(s, ix, conds)
+	j := &physical.IndexJoin{Kind: n.Kind, Left: left.node, Inner: inner}
+	for _, u := range used {
+		j.Keys = append(j.Keys, c.expr(u.key, left.cols))
+	}
+	var usedPairs []equiPair
+	for _, u := range used {
+		usedPairs = append(usedPairs, u.pair)
+	}
+	both := append(append([]logical.ColID(nil), left.cols...), s.Out...)
+	left2 := rest(n, usedPairs)
+	j.Cond = c.conj(left2, both)
+	est := left.node.Est()
+	matches := 1.0
+	if !unique {
+		matches = math.Max(1, rowsOf(s.Desc)*equalSelective)
+	}
+	perMatch := 1.0
+	if ix != nil && !inner.Covering {
+		perMatch += fetchCost
+	}
+	cost := est.Cost + est.Rows*(lookupCost+matches*perMatch)
+	rows := est.Rows * matches * selectivity(conds) * selectivity(left2)
+	if n.Kind != physical.Inner {
+		rows = math.Max(rows, est.Rows)
+	}
+	cols := joinCols(n.Kind, left.cols, both)
+	j.Base = c.base(cols, rows, cost)
+	return &built{node: j, cols: cols}, cost
+}
+
+func (c *chooser) lookupScan(s *logical.Scan, ix *table.Index, conds []expr.Expr) *physical.Scan {
+	alias := s.Desc.Name
+	if s.Alias != "" {
+		alias = s.Alias
+	}
+	c.noteAlias(s.Out, alias)
+	scan := &physical.Scan{Table: s.Desc, Alias: s.Alias, Index: ix, Out: c.ordinals(s), Filter: c.conj(conds, s.Out)}
+	scan.Covering = ix == nil || table.Covering(s.Desc, ix, scan.Out)
+	scan.Base = c.base(s.Out, 1, lookupCost)
+	return scan
+}
+
+// lookupKey is a key column's value in terms of the left side.
+type lookupKey struct {
+	key  expr.Expr
+	pair equiPair
+}
+
+// lookupIndex finds the index with the longest prefix of key columns that pairs equal to left
+// expressions of exactly their type; a whole unique key is best.
+func (c *chooser) lookupIndex(s *logical.Scan, pairs []equiPair) (best *table.Index, used []lookupKey, unique bool) {
+	consider := func(ix *table.Index, key []table.IndexColumn, isUnique bool) {
+		var found []lookupKey
+		for _, kc := range key {
+			k, ok := c.lookupValue(s, kc, pairs)
+			if !ok {
+				break
+			}
+			found = append(found, k)
+		}
+		whole := isUnique && len(found) == len(key)
+		if whole && !unique || whole == unique && len(found) > len(used) {
+			best, used, unique = ix, found, whole
+		}
+	}
+	consider(nil, s.Desc.RowKey, true)
+	for i := range s.Desc.Indexes {
+		ix := &s.Desc.Indexes[i]
+		if ix.ID != table.RowIndexID && ix.WhereText == "" {
+			consider(ix, ix.Columns, ix.Unique || ix.Primary)
+		}
+	}
+	return best, used, unique
+}
+
+func (c *chooser) lookupValue(s *logical.Scan, kc table.IndexColumn, pairs []equiPair) (lookupKey, bool) {
+	id := c.keyID(s, kc)
+	if id == 0 {
+		return lookupKey{}, false
+	}
+	for _, p := range pairs {
+		col, ok := keyColumn(s, p.right)
+		if !ok || col != id {
+			continue
+		}
+		left := p.left
+		if cast, isCast := left.(*expr.Cast); isCast && cast.Arg.Type().OID == s.Column(id).Type.OID && isWidening(cast) {
+			left = cast.Arg // both sides were cast to compare them
+		}
+		if value, op, ok := keyValue(s.Column(id).Type, p.right.Type(), left, "="); ok && op == "=" {
+			return lookupKey{key: value, pair: p}, true
+		}
+	}
+	return lookupKey{}, false
+}
+
+// isWidening says whether a cast keeps values apart and equal ones equal.
+func isWidening(e *expr.Cast) bool { return monotone(e.Arg.Type(), e.T) }
+
+// apply runs the right side once per left row, with the columns that it reads in slots.
+func (c *chooser) apply(n *logical.Join) built {
+	left := c.build(n.Left, wish{})
+	if c.err != nil {
+		return left
+	}
+	mark := len(c.vars)
+	free := logical.FreeCols(n.Right)
+	outer := free.Copy()
+	outer.DifferenceWith(logical.SetOf(left.cols))
+	free.DifferenceWith(outer) // the rest is in slots of queries further out already
+	a := &physical.Apply{Kind: n.Kind, Left: left.node}
+	a.Slots, a.Args = c.bindOuter(free, left.cols)
+	right := c.build(n.Right, wish{})
+	c.vars = c.vars[:mark]
+	if c.err != nil {
+		return right
+	}
+	a.Right = right.node
+	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
+	a.Cond = c.conj(n.On, both)
+	cols := joinCols(n.Kind, left.cols, both)
+	l, r := left.node.Est(), right.node.Est()
+	a.Base = c.base(cols, joinRows(n.Kind, left, right, 0, n.On), l.Cost+l.Rows*(r.Cost+1))
+	return built{node: a, cols: cols, ordered: false}
+}

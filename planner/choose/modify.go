@@ -1,0 +1,150 @@
+package choose
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+)
+
+func (c *chooser) modify(n logical.Node) built {
+	switch n := n.(type) {
+	case *logical.Insert:
+		return c.insert(n)
+	case *logical.Update:
+		return c.update(n)
+	case *logical.Delete:
+		return c.delete(n)
+	case *logical.LockRows:
+		return c.lockRows(n)
+	}
+	c.fail("no physical form of %T", n)
+	return built{}
+}
+
+// rowIDs are the IDs of a relation's columns from first on.
+func rowIDs(d *table.Desc, first logical.ColID) []logical.ColID {
+	ids := make([]logical.ColID, len(d.Columns))
+	for i := range ids {
+		ids[i] = first + i
+	}
+	return ids
+}
+
+func (c *chooser) returning(items []logical.Item, has bool, cols []logical.ColID) []expr.Expr {
+	if !has {
+		return nil
+	}
+	out := make([]expr.Expr, len(items))
+	for i, it := range items {
+		out[i] = c.expr(it.Expr, cols)
+	}
+	return out
+}
+
+func (c *chooser) checks(in []physical.Check, cols []logical.ColID) []physical.Check {
+	var out []physical.Check
+	for _, ch := range in {
+		out = append(out, physical.Check{Name: ch.Name, Cond: c.expr(ch.Cond, cols)})
+	}
+	return out
+}
+
+func (c *chooser) assigns(in []physical.Assign, cols []logical.ColID) []physical.Assign {
+	out := make([]physical.Assign, len(in))
+	for i, a := range in {
+		out[i] = physical.Assign{Column: a.Column, Expr: c.expr(a.Expr, cols)}
+	}
+	return out
+}
+
+func (c *chooser) insert(n *logical.Insert) built {
+	b := c.build(n.Child, wish{})
+	if c.err != nil {
+		return b
+	}
+	b = c.exactly(b, n.ChildCols)
+	row := rowIDs(n.Desc, n.Row)
+	out := &physical.Insert{Table: n.Desc, Child: b.node, Checks: c.checks(n.Checks, row)}
+	if oc := n.OnConflict; oc != nil {
+		out.OnConflict = &physical.OnConflict{Arbiters: oc.Arbiters, Update: oc.Update}
+		if oc.Update {
+			both := append(rowIDs(n.Desc, oc.Existing), rowIDs(n.Desc, oc.Excluded)...)
+			out.OnConflict.Set = c.assigns(oc.Set, both)
+			if oc.Where != nil {
+				out.OnConflict.Where = c.expr(oc.Where, both)
+			}
+		}
+	}
+	out.Returning = c.returning(n.Returning, n.HasRows, row)
+	cols := n.Columns()
+	est := b.node.Est()
+	out.Base = c.base(cols, est.Rows, est.Cost+est.Rows)
+	return built{node: out, cols: cols}
+}
+
+// changed builds the rows to change: first all columns of the table, then whatever else there is.
+func (c *chooser) changed(child logical.Node, d *table.Desc, old logical.ColID) built {
+	b := c.build(child, wish{})
+	if c.err != nil {
+		return b
+	}
+	want := rowIDs(d, old)
+	for _, id := range b.cols {
+		if id < old || id >= old+len(d.Columns) {
+			want = append(want, id)
+		}
+	}
+	return c.exactly(b, want)
+}
+
+func (c *chooser) update(n *logical.Update) built {
+	b := c.changed(n.Child, n.Desc, n.Old)
+	if c.err != nil {
+		return b
+	}
+	row := rowIDs(n.Desc, n.Row)
+	out := &physical.Update{Table: n.Desc, Child: b.node, Set: c.assigns(n.Set, b.cols), Checks: c.checks(n.Checks, row)}
+	seen := append(append([]logical.ColID(nil), row...), b.cols[len(row):]...)
+	out.Returning = c.returning(n.Returning, n.HasRows, seen)
+	cols := n.Columns()
+	est := b.node.Est()
+	out.Base = c.base(cols, est.Rows, est.Cost+est.Rows)
+	return built{node: out, cols: cols}
+}
+
+func (c *chooser) delete(n *logical.Delete) built {
+	b := c.changed(n.Child, n.Desc, n.Old)
+	if c.err != nil {
+		return b
+	}
+	out := &physical.Delete{Table: n.Desc, Child: b.node}
+	out.Returning = c.returning(n.Returning, n.HasRows, b.cols)
+	cols := n.Columns()
+	est := b.node.Est()
+	out.Base = c.base(cols, est.Rows, est.Cost+est.Rows)
+	return built{node: out, cols: cols}
+}
+
+func (c *chooser) lockRows(n *logical.LockRows) built {
+	b := c.build(n.Child, wish{})
+	if c.err != nil {
+		return b
+	}
+	out := &physical.LockRows{Child: b.node}
+	for _, t := range n.Tables {
+		target := physical.LockTarget{Table: t.Desc, Strength: t.Strength, Wait: t.Wait}
+		for _, kc := range t.Desc.RowKey {
+			at := find(b.cols, t.First+t.Desc.ColumnByID(kc.ColumnID))
+			if at < 0 {
+				c.fail("row key of %s is not there", t.Desc.Name)
+				return b
+			}
+			target.Key = append(target.Key, at)
+		}
+		out.Tables = append(out.Tables, target)
+	}
+	est := b.node.Est()
+	out.Base = c.base(b.cols, est.Rows, est.Cost+est.Rows)
+	return built{node: out, cols: b.cols}
+}

@@ -1,0 +1,422 @@
+package choose
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// interval is a section of one key column: equal to eq, NULL, or between low and high.
+type interval struct {
+	eq                expr.Expr
+	isNull            bool
+	low, high         expr.Expr
+	lowIncl, highIncl bool
+}
+
+// single says whether the interval is one value.
+func (iv *interval) single() bool { return iv.eq != nil || iv.isNull }
+
+// restriction is what a condition says of one column: it lies in one of the intervals. exact says
+// that the condition says nothing more.
+type restriction struct {
+	col       logical.ColID
+	intervals []interval
+	exact     bool
+	cond      int // index of the condition
+}
+
+// maxIntervals bounds what IN and OR may expand to.
+const maxIntervals = 2000
+
+// restrict reads a condition as a restriction of a column of the scan, if it is one. Values may be
+// anything that does not depend on the scan's row and is the same for the whole scan.
+func (c *chooser) restrict(s *logical.Scan, cond expr.Expr) (restriction, bool) {
+	switch e := cond.(type) {
+	case *expr.Call:
+		return c.restrictCall(s, e)
+	case *expr.InList:
+		return c.restrictIn(s, e)
+	case *expr.Or:
+		return c.restrictOr(s, e)
+	case *expr.IsNull:
+		if col, ok := scanColumn(s, e.Arg); ok && !e.Not {
+			return restriction{col: col, intervals: []interval{{isNull: true}}, exact: true}, true
+		}
+	case *expr.Col:
+		return restrictBool(s, e, true)
+	case *expr.Not:
+		return restrictBool(s, e.Arg, false)
+	case *expr.IsBool:
+		if !e.Not {
+			return restrictBool(s, e.Arg, e.Want)
+		}
+	case *expr.Quantified:
+		return c.restrictAny(s, e)
+	case *expr.And:
+		return c.restrictAnd(s, e)
+	}
+	return restriction{}, false
+}
+
+// restrictAnd reads `a >= 1 AND a < 5` inside of an OR: one interval of one column.
+func (c *chooser) restrictAnd(s *logical.Scan, e *expr.And) (restriction, bool) {
+	var out restriction
+	for i, arg := range e.Args {
+		r, ok := c.restrict(s, arg)
+		if !ok {
+			return restriction{}, false
+		}
+		if i == 0 {
+			out = r
+			continue
+		}
+		if r.col != out.col || !meet(&out, &r) {
+			return restriction{}, false
+		}
+		out.exact = out.exact && r.exact
+	}
+	return out, true
+}
+
+// meet narrows a by b where both are single ranges that bound different sides.
+func meet(a, b *restriction) bool {
+	if len(a.intervals) != 1 || len(b.intervals) != 1 {
+		return false
+	}
+	x, y := &a.intervals[0], &b.intervals[0]
+	if x.single() || y.single() {
+		return false
+	}
+	switch {
+	case x.low == nil && y.high == nil:
+		a.intervals = []interval{{low: y.low, lowIncl: y.lowIncl, high: x.high, highIncl: x.highIncl}}
+	case x.high == nil && y.low == nil:
+		a.intervals = []interval{{low: x.low, lowIncl: x.lowIncl, high: y.high, highIncl: y.highIncl}}
+	default:
+		return false
+	}
+	return true
+}
+
+func scanColumn(s *logical.Scan, e expr.Expr) (logical.ColID, bool) {
+	col, ok := e.(*expr.Col)
+	if !ok || !s.OwnsColumn(col.Index) {
+		return 0, false
+	}
+	return col.Index, true
+}
+
+func restrictBool(s *logical.Scan, e expr.Expr, want bool) (restriction, bool) {
+	col, ok := scanColumn(s, e)
+	if !ok || s.Column(col).Type.OID != types.OIDBool {
+		return restriction{}, false
+	}
+	v := &expr.Const{T: types.TBool, Value: types.NewBool(want)}
+	return restriction{col: col, intervals: []interval{{eq: v}}, exact: true}, true
+}
+
+var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+// restrictCall reads `column op value`, `value op column` and LIKE.
+func (c *chooser) restrictCall(s *logical.Scan, e *expr.Call) (restriction, bool) {
+	if len(e.Args) != 2 {
+		return restriction{}, false
+	}
+	op := e.Func.Name
+	if op == "~~" {
+		return restrictLike(s, e)
+	}
+	if mirrored[op] == "" {
+		return restriction{}, false
+	}
+	left, right := e.Args[0], e.Args[1]
+	if _, ok := keyColumn(s, left); !ok {
+		left, right, op = right, left, mirrored[op]
+	}
+	col, ok := keyColumn(s, left)
+	if !ok || !c.fixed(s, right) {
+		return restriction{}, false
+	}
+	r := restriction{col: col, exact: true}
+	value, op, ok := keyValue(s.Column(col).Type, left.Type(), right, op)
+	if !ok {
+		return restriction{}, false
+	}
+	if value == nil { // no value of the column's type can satisfy it
+		return restriction{}, false
+	}
+	var iv interval
+	switch op {
+	case "=":
+		iv.eq = value
+	case "<", "<=":
+		iv.high, iv.highIncl = value, op == "<="
+	default:
+		iv.low, iv.lowIncl = value, op == ">="
+	}
+	r.intervals = []interval{iv}
+	return r, true
+}
+
+// keyColumn finds the column under the casts that comparisons add and that keep the order of
+// values: widening numbers, and texts of another name.
+func keyColumn(s *logical.Scan, e expr.Expr) (logical.ColID, bool) {
+	if cast, ok := e.(*expr.Cast); ok {
+		col, ok := scanColumn(s, cast.Arg)
+		if !ok || !monotone(s.Column(col).Type, cast.T) {
+			return 0, false
+		}
+		return col, true
+	}
+	return scanColumn(s, e)
+}
+
+func monotone(from, to *types.Type) bool {
+	if to.Mod != types.NoMod {
+		return false
+	}
+	switch from.OID {
+	case types.OIDVarchar:
+		return to.OID == types.OIDText
+	case types.OIDInt2, types.OIDInt4, types.OIDInt8:
+		switch to.OID {
+		case types.OIDInt4, types.OIDInt8, types.OIDNumeric:
+			return true
+		case types.OIDFloat8:
+			return from.OID != types.OIDInt8
+		}
+	}
+	return false
+}
+
+// fixed says whether a value is the same for all rows of the scan: it reads no column of the scan
+// and calls nothing volatile. Columns of outer queries are in slots by then.
+func (c *chooser) fixed(s *logical.Scan, e expr.Expr) bool {
+	switch e.(type) {
+	case *expr.Const, *expr.Param:
+		return true
+	}
+	ok := true
+	expr.Walk(e, func(x expr.Expr) bool {
+		switch x := x.(type) {
+		case *expr.Col:
+			ok = ok && c.variable(x.Index) != nil
+		case *expr.Subquery:
+			q, isQuery := x.Plan.(*logical.Query)
+			ok = ok && isQuery && logical.FreeCols(q.Node).Empty() && len(x.Left) == 0
+		case *expr.Call:
+			ok = ok && x.Func.Volatility != expr.Volatile
+		case *expr.CaseOperand:
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
+// keyValue converts the other side of a comparison to the key column's type, with the operator that
+// the comparison has there; ok is false where that is not possible exactly. as is the type in which
+// the comparison is made.
+func keyValue(col, as *types.Type, value expr.Expr, op string) (expr.Expr, string, bool) {
+	vt := value.Type()
+	switch {
+	case vt.OID == col.OID:
+		return value, op, true
+	case col.OID == types.OIDVarchar && vt.OID == types.OIDText:
+		if k, ok := value.(*expr.Const); ok {
+			return &expr.Const{T: col.WithMod(types.NoMod), Value: k.Value}, op, true
+		}
+		return &expr.Cast{T: col.WithMod(types.NoMod), Arg: value}, op, true
+	case col.Family == types.Int && (vt.Family == types.Int || vt.Family == types.Decimal || vt.Family == types.Float):
+		if k, ok := value.(*expr.Const); ok {
+			return intKey(col, k, op)
+		}
+		if vt.Family == types.Int && vt.Len < col.Len && as.Family == types.Int {
+			return &expr.Cast{T: col, Arg: value}, op, true
+		}
+	case col.OID == types.OIDFloat8 && vt.OID == types.OIDFloat4:
+		return &expr.Cast{T: col, Arg: value}, op, true
+	}
+	return nil, "", false
+}
+
+// intKey turns a comparison of an integer column with any number into one with an integer: a < 2.5
+// is a <= 2.
+func intKey(col *types.Type, k *expr.Const, op string) (expr.Expr, string, bool) {
+	if k.Value.Null {
+		return &expr.Const{T: col, Value: types.Null}, op, true
+	}
+	var i int64
+	exact := true
+	switch k.T.Family {
+	case types.Int:
+		i = k.Value.I
+	case types.Float:
+		f := math.Floor(k.Value.F)
+		if math.IsNaN(f) || f < -1<<62 || f > 1<<62 {
+			return nil, "", false
+		}
+		i, exact = int64(f), f == k.Value.F
+	default:
+		floor, err := types.NumericFloor(k.Value.Dec)
+		if err != nil {
+			return nil, "", false
+		}
+		n, ok := types.NumericToInt64(floor)
+		if !ok {
+			return nil, "", false
+		}
+		i, exact = n, types.NumericCmp(floor, k.Value.Dec) == 0
+	}
+	if !exact {
+		switch op {
+		case "=":
+			return nil, "", false
+		case "<":
+			op = "<="
+		case ">=":
+			op = ">"
+		}
+	}
+	bits := uint(col.Len)*8 - 1
+	if col.OID == types.OIDOid || i < -1<<bits || i > 1<<bits-1 {
+		if col.OID != types.OIDOid || i < 0 || i > math.MaxUint32 {
+			return nil, "", false
+		}
+	}
+	return &expr.Const{T: col, Value: types.NewInt(i)}, op, true
+}
+
+func (c *chooser) restrictIn(s *logical.Scan, e *expr.InList) (restriction, bool) {
+	col, ok := keyColumn(s, e.Arg)
+	if !ok || e.Not || len(e.List) > maxIntervals {
+		return restriction{}, false
+	}
+	r := restriction{col: col, exact: true}
+	for _, v := range e.List {
+		if !c.fixed(s, v) {
+			return restriction{}, false
+		}
+		if k, isConst := v.(*expr.Const); isConst && k.Value.Null {
+			continue // never true
+		}
+		value, _, ok := keyValue(s.Column(col).Type, e.Arg.Type(), v, "=")
+		if !ok {
+			return restriction{}, false
+		}
+		r.intervals = append(r.intervals, interval{eq: value})
+	}
+	return r, len(r.intervals) > 0
+}
+
+// restrictAny reads `column = ANY (constant array)`.
+func (c *chooser) restrictAny(s *logical.Scan, e *expr.Quantified) (restriction, bool) {
+	if _, ok := keyColumn(s, e.Left); !ok || e.All || e.Op.Name != "=" {
+		return restriction{}, false
+	}
+	list := &expr.InList{Arg: e.Left}
+	switch a := e.Array.(type) {
+	case *expr.Const:
+		if a.Value.Null || len(a.Value.Arr.Elems) == 0 {
+			return restriction{}, false
+		}
+		for _, v := range a.Value.Arr.Elems {
+			list.List = append(list.List, &expr.Const{T: a.T.Elem, Value: v})
+		}
+	case *expr.ArrayExpr:
+		if a.T.Elem.OID != e.Left.Type().OID || len(a.Elems) > 0 && a.Elems[0].Type().Elem != nil {
+			return restriction{}, false
+		}
+		list.List = a.Elems
+	default:
+		return restriction{}, false
+	}
+	return c.restrictIn(s, list)
+}
+
+// restrictOr reads a disjunction of restrictions of one column.
+func (c *chooser) restrictOr(s *logical.Scan, e *expr.Or) (restriction, bool) {
+	out := restriction{exact: true}
+	for i, arg := range e.Args {
+		r, ok := c.restrict(s, arg)
+		if !ok || i > 0 && r.col != out.col {
+			return restriction{}, false
+		}
+		out.col = r.col
+		out.exact = out.exact && r.exact
+		out.intervals = append(out.intervals, r.intervals...)
+	}
+	return out, len(out.intervals) <= maxIntervals
+}
+
+// restrictLike reads a pattern with a constant beginning as the range of texts that begin so. Texts
+// are ordered by their bytes, so that this is exact up to the pattern's rest.
+func restrictLike(s *logical.Scan, e *expr.Call) (restriction, bool) {
+	col, ok := keyColumn(s, e.Args[0])
+	if !ok {
+		return restriction{}, false
+	}
+	t := s.Column(col).Type
+	k, ok := e.Args[1].(*expr.Const)
+	if !ok || k.Value.Null || t.OID != types.OIDText && t.OID != types.OIDVarchar {
+		return restriction{}, false
+	}
+	prefix, whole := likePrefix(k.Value.S)
+	text := func(s string) expr.Expr { return &expr.Const{T: t.WithMod(types.NoMod), Value: types.NewString(s)} }
+	if whole {
+		return restriction{col: col, intervals: []interval{{eq: text(prefix)}}}, true
+	}
+	if prefix == "" {
+		return restriction{}, false
+	}
+	iv := interval{low: text(prefix), lowIncl: true}
+	if next := afterPrefix(prefix); next != "" {
+		iv.high = text(next)
+	}
+	return restriction{col: col, intervals: []interval{iv}}, true
+}
+
+// likePrefix is the literal beginning of a pattern; whole says that nothing else follows.
+func likePrefix(pattern string) (prefix string, whole bool) {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch ch := pattern[i]; ch {
+		case '%', '_':
+			return b.String(), false
+		case '\\':
+			if i++; i == len(pattern) {
+				return b.String(), false
+			}
+			b.WriteByte(pattern[i])
+		default:
+			b.WriteByte(ch)
+		}
+	}
+	return b.String(), true
+}
+
+// afterPrefix is the least text above all that begin with prefix; "" if there is none.
+func afterPrefix(prefix string) string {
+	for prefix != "" {
+		r, size := utf8.DecodeLastRuneInString(prefix)
+		prefix = prefix[:len(prefix)-size]
+		if r == utf8.RuneError && size <= 1 {
+			return ""
+		}
+		if r++; r == 0xD800 {
+			r = 0xE000
+		}
+		if r <= utf8.MaxRune {
+			return prefix + string(r)
+		}
+	}
+	return ""
+}
+
+// nullOf stands for NULL in a range whose IsNull says so.
+var nullOf = &expr.Const{T: types.TUnknown, Value: types.Null}

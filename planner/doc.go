@@ -1,0 +1,32 @@
+// Package planner turns a statement tree and the schema into a physical plan. It is three functions,
+// one after the other, and what they pass on is data:
+//
+//	ast.Statement
+//	   │  bind.Statement      names, types, scopes; PostgreSQL's errors with their positions
+//	   ▼
+//	logical plan              which rows: columns have IDs that stay the same wherever a node moves
+//	   │  rule.Apply          a list of equivalences, each in a file of its own
+//	   ▼
+//	logical plan
+//	   │  choose.Plan         access paths, join methods, orders; by cost
+//	   ▼
+//	*physical.Plan            how to make the rows; package sql/exec runs it
+//
+// Around them: ast is what the parser makes; expr is bound expressions, which both kinds of plan
+// hold; builtin is the catalogue of functions and the rules by which a call chooses one; eval
+// compiles expressions and folds constants.
+//
+// Take SELECT name FROM users WHERE id = $1. The binder finds the table, gives its columns the IDs
+// 1 and 2, learns from `=` that $1 is an int4, and builds Filter(#1 = $1) over Scan. No rule has a
+// subject but PruneColumns. The chooser sees that the condition holds the whole row key to one
+// value: a Scan with Point set and one range, and a Project of the name.
+//
+// The planner reads the schema through Catalog, which it declares itself: whoever plans gives it
+// one. It does not know of transactions, sessions or rows, keeps nothing between calls, and may be
+// called from several goroutines at once.
+//
+// What is simple on purpose: there are no statistics, every table counts 1000 rows (package choose
+// tells what follows from it); join orders are found greedily, not searched; a WITH query that is
+// read twice is materialised. Selinger et al., "Access path selection in a relational database
+// management system" (1979), is what a search would start from.
+package planner

@@ -1,0 +1,47 @@
+package planner
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/choose"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/rule"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Catalog is what the planner asks of the schema.
+type Catalog = bind.Catalog
+
+// Env is what planning needs beside the statement.
+type Env = bind.Env
+
+// Plan plans SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
+// parameters, nil where they are to be inferred; the plan's ParamTypes is the complete list.
+func Plan(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Type) (*physical.Plan, error) {
+	bound, err := bind.Statement(ctx, env, stmt, params)
+	if err != nil {
+		return nil, err
+	}
+	rule.Apply(&rule.Context{Meta: bound.Meta, Runtime: env.Runtime}, bound.Query)
+	return choose.Plan(ctx, env, bound)
+}
+
+// ResolveType finds a type by its written name, or reports 42704.
+func ResolveType(_ context.Context, _ *Env, name ast.TypeName) (*types.Type, error) {
+	return bind.ResolveType(name)
+}
+
+// BindRowExpr binds an expression over one row of d: its columns are ordinals of d.Columns. Without
+// d no columns are allowed, as in DEFAULT. want, when not nil, is the type that takes the value.
+func BindRowExpr(ctx context.Context, env *Env, d *table.Desc, e ast.Expr, want *types.Type) (expr.Expr, error) {
+	return bind.RowExpr(ctx, env, d, e, want)
+}
+
+// BindScalar binds an expression without columns, such as an argument of EXECUTE.
+func BindScalar(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
+	return bind.Scalar(ctx, env, e, want)
+}

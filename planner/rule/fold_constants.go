@@ -1,0 +1,105 @@
+package rule
+
+import (
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+)
+
+// foldConstants evaluates what does not depend on a row, splits conditions at their ANDs again and
+// drops those that are true.
+//
+// The same because an immutable function of constants has one value. Must not fire on what fails
+// (`CASE WHEN a = 0 THEN 1/0 END`): the failure belongs to the row that reaches it, if one does; nor
+// on stable and volatile functions (now(), random()).
+func foldConstants(c *Context, n logical.Node) logical.Node {
+	logical.EachInput(n, func(in *logical.Node) { *in = foldConstants(c, *in) })
+	if v, ok := n.(*logical.Values); ok && len(v.Rows) > 4 {
+		return n // bulk rows are constants already
+	}
+	logical.EachExpr(n, func(e *expr.Expr) {
+		if !foldable(*e) {
+			return
+		}
+		if folded := eval.Fold(*e, c.Runtime); folded != *e {
+			c.fired("FoldConstants")
+			*e = folded
+		}
+	})
+	switch n := n.(type) {
+	case *logical.Filter:
+		n.Conds = simplify(n.Conds)
+		if len(n.Conds) == 0 {
+			return n.Child
+		}
+	case *logical.Join:
+		n.On = simplify(n.On)
+	}
+	return n
+}
+
+// foldable says whether an expression has anything to fold: most are a column, or a column compared
+// with a constant.
+func foldable(e expr.Expr) bool {
+	switch e := e.(type) {
+	case *expr.Const, *expr.Col, *expr.Param:
+		return false
+	case *expr.Call:
+		for _, a := range e.Args {
+			if _, ok := a.(*expr.Col); ok {
+				continue
+			}
+			if foldable(a) {
+				return true
+			}
+		}
+		return allConst(e.Args)
+	case *expr.And:
+		for _, a := range e.Args {
+			if _, isConst := a.(*expr.Const); isConst || foldable(a) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+func allConst(es []expr.Expr) bool {
+	for _, e := range es {
+		if _, ok := e.(*expr.Const); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// simplify splits conjunctions and drops TRUE.
+func simplify(conds []expr.Expr) []expr.Expr {
+	clean := true
+	for _, cond := range conds {
+		switch e := cond.(type) {
+		case *expr.And:
+			clean = false
+		case *expr.Const:
+			clean = clean && !e.Value.Bool()
+		}
+	}
+	if clean {
+		return conds
+	}
+	var out []expr.Expr
+	for _, cond := range conds {
+		switch e := cond.(type) {
+		case *expr.And:
+			out = append(out, simplify(e.Args)...)
+		case *expr.Const:
+			if !e.Value.Bool() {
+				out = append(out, e)
+			}
+		default:
+			out = append(out, cond)
+		}
+	}
+	return out
+}

@@ -1,0 +1,430 @@
+package rule
+
+import (
+	"math"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+)
+
+// orderJoins chooses the order of inner joins: it begins with the table that gives fewest rows and
+// goes on with the one that an equality connects and that keeps the result smallest. Tables that
+// nothing connects are joined last. What equalities imply is used: from a = b and b = 1 follows
+// a = 1.
+//
+// The same because inner joins commute and associate. Must not fire across outer, semi and anti
+// joins, which are tables of their own here, nor across LATERAL, whose right side needs its left.
+func orderJoins(c *Context, n logical.Node) logical.Node {
+	if j, ok := n.(*logical.Join); ok && j.Kind == physical.Inner && !j.Lateral {
+		o := &ordering{c: c}
+		o.flatten(j)
+		for i := range o.leaves {
+			o.leaves[i].node = orderJoins(c, o.leaves[i].node)
+		}
+		o.implyConstants()
+		if len(o.leaves) > 2 {
+			return o.greedy()
+		}
+		return o.pair(j)
+	}
+	logical.EachInput(n, func(in *logical.Node) { *in = orderJoins(c, *in) })
+	return n
+}
+
+// leaf is a table (or whatever is no inner join) of the joins being ordered.
+type leaf struct {
+	node  logical.Node
+	cols  logical.ColSet
+	rows  float64
+	conds []int // conditions that mention it
+	used  bool
+}
+
+// joinCond is a condition between leaves.
+type joinCond struct {
+	e      expr.Expr
+	leaves logical.ColSet // by index
+	equal  bool
+	placed bool
+}
+
+type ordering struct {
+	c      *Context
+	leaves []leaf
+	conds  []joinCond
+}
+
+func (o *ordering) flatten(n logical.Node) {
+	var conds []expr.Expr
+	var visit func(n logical.Node)
+	visit = func(n logical.Node) {
+		if j, ok := n.(*logical.Join); ok && j.Kind == physical.Inner && !j.Lateral {
+			visit(j.Left)
+			visit(j.Right)
+			conds = append(conds, j.On...)
+			return
+		}
+		if f, ok := n.(*logical.Filter); ok {
+			if j, isJoin := f.Child.(*logical.Join); isJoin && j.Kind == physical.Inner && !j.Lateral {
+				visit(j)
+				conds = append(conds, f.Conds...)
+				return
+			}
+		}
+		o.leaves = append(o.leaves, leaf{node: n, cols: logical.SetOf(n.Columns())})
+	}
+	visit(n)
+	for _, cond := range conds {
+		o.addCond(cond)
+	}
+}
+
+func (o *ordering) addCond(e expr.Expr) {
+	jc := joinCond{e: e}
+	cols := logical.ColsOf(e)
+	for i := range o.leaves {
+		if cols.Intersects(o.leaves[i].cols) {
+			jc.leaves.Add(i)
+			o.leaves[i].conds = append(o.leaves[i].conds, len(o.conds))
+		}
+	}
+	if call, ok := e.(*expr.Call); ok && call.Func.Name == "=" && jc.leaves.Len() == 2 {
+		jc.equal = true
+	}
+	o.conds = append(o.conds, jc)
+}
+
+// implyConstants gives every column of a class of equal columns the constant that one of them is
+// equal to, as a condition on its table.
+func (o *ordering) implyConstants() {
+	classes := newClasses()
+	for _, jc := range o.conds {
+		if a, b, ok := equalColumns(jc.e); ok {
+			classes.join(a, b)
+		}
+	}
+	if classes.empty() {
+		return
+	}
+	type constant struct {
+		col  *expr.Col
+		cond *expr.Call
+		side int
+	}
+	var found []constant
+	var known logical.ColSet
+	for i := range o.leaves {
+		f, ok := o.leaves[i].node.(*logical.Filter)
+		if !ok {
+			continue
+		}
+		for _, cond := range f.Conds {
+			if col, call, side, ok := equalsConstant(cond); ok {
+				known.Add(col.Index)
+				found = append(found, constant{col, call, side})
+			}
+		}
+	}
+	for _, k := range found {
+		for _, member := range classes.members(k.col.Index) {
+			if known.Has(member) {
+				continue
+			}
+			known.Add(member)
+			o.c.fired("ImplyConstants")
+			call := *k.cond
+			call.Args = append([]expr.Expr(nil), k.cond.Args...)
+			call.Args[k.side] = o.c.Meta.Col(member)
+			o.restrictLeaf(member, &call)
+		}
+	}
+}
+
+func (o *ordering) restrictLeaf(col logical.ColID, cond expr.Expr) {
+	for i := range o.leaves {
+		l := &o.leaves[i]
+		if !l.cols.Has(col) {
+			continue
+		}
+		l.node = push(o.c, l.node, []expr.Expr{cond})
+		return
+	}
+}
+
+// equalColumns reads a = b between columns of one type.
+func equalColumns(e expr.Expr) (a, b logical.ColID, ok bool) {
+	call, isCall := e.(*expr.Call)
+	if !isCall || call.Func.Name != "=" || len(call.Args) != 2 {
+		return 0, 0, false
+	}
+	l, lok := call.Args[0].(*expr.Col)
+	r, rok := call.Args[1].(*expr.Col)
+	if !lok || !rok || l.T.OID != r.T.OID {
+		return 0, 0, false
+	}
+	return l.Index, r.Index, true
+}
+
+// equalsConstant reads column = constant of the column's type.
+func equalsConstant(e expr.Expr) (*expr.Col, *expr.Call, int, bool) {
+	call, ok := e.(*expr.Call)
+	if !ok || call.Func.Name != "=" || len(call.Args) != 2 {
+		return nil, nil, 0, false
+	}
+	for side, arg := range call.Args {
+		col, isCol := arg.(*expr.Col)
+		if !isCol {
+			continue
+		}
+		switch call.Args[1-side].(type) {
+		case *expr.Const, *expr.Param:
+			return col, call, side, call.Args[1-side].Type().OID == col.T.OID
+		}
+	}
+	return nil, nil, 0, false
+}
+
+// pair keeps the written order of two tables: the join itself chooses its sides.
+func (o *ordering) pair(j *logical.Join) logical.Node {
+	j.Left, j.Right = o.leaves[0].node, o.leaves[1].node
+	j.On = nil
+	for _, jc := range o.conds {
+		j.On = append(j.On, jc.e)
+	}
+	return j
+}
+
+// greedy builds a left-deep tree for each connected group of tables, then joins the groups.
+func (o *ordering) greedy() logical.Node {
+	o.c.fired("OrderJoins")
+	for i := range o.leaves {
+		o.leaves[i].rows = estimate(o.leaves[i].node)
+	}
+	var groups []group
+	for left := len(o.leaves); left > 0; {
+		g := o.start()
+		left--
+		for {
+			next, rows := o.connected(&g)
+			if next < 0 {
+				break
+			}
+			o.attach(&g, next, rows)
+			left--
+		}
+		groups = append(groups, g)
+	}
+	for len(groups) > 1 {
+		a, b := smallest(groups)
+		merged := group{leaves: groups[a].leaves.Copy(), rows: groups[a].rows * groups[b].rows}
+		merged.leaves.UnionWith(groups[b].leaves)
+		merged.node = o.joinNodes(groups[a].node, groups[b].node, merged.leaves)
+		groups[a] = merged
+		groups = append(groups[:b], groups[b+1:]...)
+	}
+	return o.leftover(groups[0].node)
+}
+
+// group is a tree of joined tables.
+type group struct {
+	node   logical.Node
+	leaves logical.ColSet
+	rows   float64
+}
+
+func smallest(groups []group) (a, b int) {
+	a, b = 0, 1
+	if groups[b].rows < groups[a].rows {
+		a, b = b, a
+	}
+	for i := 2; i < len(groups); i++ {
+		switch {
+		case groups[i].rows < groups[a].rows:
+			a, b = i, a
+		case groups[i].rows < groups[b].rows:
+			b = i
+		}
+	}
+	if a > b {
+		a, b = b, a
+	}
+	return a, b
+}
+
+// start takes the smallest table that is left.
+func (o *ordering) start() group {
+	best := -1
+	for i := range o.leaves {
+		if !o.leaves[i].used && (best < 0 || o.leaves[i].rows < o.leaves[best].rows) {
+			best = i
+		}
+	}
+	l := &o.leaves[best]
+	l.used = true
+	g := group{node: l.node, rows: l.rows}
+	g.leaves.Add(best)
+	return g
+}
+
+// connected finds the unused table that an equality ties to the group and that keeps it smallest.
+func (o *ordering) connected(g *group) (best int, bestRows float64) {
+	best = -1
+	for i := range o.leaves {
+		l := &o.leaves[i]
+		if l.used {
+			continue
+		}
+		with := g.leaves.Copy()
+		with.Add(i)
+		tied := 0
+		var keys logical.ColSet
+		for _, k := range l.conds {
+			jc := &o.conds[k]
+			if !jc.placed && jc.equal && jc.leaves.SubsetOf(with) {
+				tied++
+				keyColumns(jc.e, l.cols, &keys)
+			}
+		}
+		if tied == 0 {
+			continue
+		}
+		rows := math.Max(g.rows, 1) * l.rows
+		switch {
+		case uniqueOn(l.node, keys):
+			rows = math.Max(g.rows*math.Min(1, l.rows/tableRows), 0.5)
+		default:
+			rows = math.Max(rows/tableRows*math.Pow(0.5, float64(tied-1)), 0.5)
+		}
+		if best < 0 || rows < bestRows {
+			best, bestRows = i, rows
+		}
+	}
+	return best, bestRows
+}
+
+func (o *ordering) attach(g *group, i int, rows float64) {
+	l := &o.leaves[i]
+	l.used = true
+	g.leaves.Add(i)
+	g.node = o.joinNodes(g.node, l.node, g.leaves)
+	g.rows = rows
+}
+
+// joinNodes joins two trees by all conditions that become decidable.
+func (o *ordering) joinNodes(left, right logical.Node, leaves logical.ColSet) logical.Node {
+	j := &logical.Join{Kind: physical.Inner, Left: left, Right: right}
+	for k := range o.conds {
+		jc := &o.conds[k]
+		if !jc.placed && !jc.leaves.Empty() && jc.leaves.SubsetOf(leaves) {
+			jc.placed = true
+			j.On = append(j.On, jc.e)
+		}
+	}
+	return j
+}
+
+// leftover puts what mentions no table (or only outer columns) on top.
+func (o *ordering) leftover(n logical.Node) logical.Node {
+	var conds []expr.Expr
+	for _, jc := range o.conds {
+		if !jc.placed {
+			conds = append(conds, jc.e)
+		}
+	}
+	return filtered(n, conds)
+}
+
+// keyColumns adds the plain columns of a leaf in an equality.
+func keyColumns(e expr.Expr, own logical.ColSet, into *logical.ColSet) {
+	for _, arg := range e.(*expr.Call).Args {
+		if cast, ok := arg.(*expr.Cast); ok {
+			arg = cast.Arg
+		}
+		if col, ok := arg.(*expr.Col); ok && own.Has(col.Index) {
+			into.Add(col.Index)
+		}
+	}
+}
+
+// tableRows is the guessed size of a table, as in package choose.
+const tableRows = 1000
+
+// estimate guesses the rows of a leaf.
+func estimate(n logical.Node) float64 {
+	switch n := n.(type) {
+	case *logical.Scan:
+		return tableRows
+	case *logical.Values:
+		return float64(len(n.Rows))
+	case *logical.Limit:
+		if k, ok := n.Count.(*expr.Const); ok && !k.Value.Null {
+			return math.Max(1, float64(k.Value.I))
+		}
+		return estimate(n.Child)
+	case *logical.Aggregate:
+		if len(n.Keys) == 0 {
+			return 1
+		}
+		return math.Min(200, estimate(n.Child))
+	case *logical.FuncScan, *logical.CTERef:
+		return 100
+	case *logical.Filter:
+		return estimateFilter(n)
+	case *logical.Project:
+		return estimate(n.Child)
+	case *logical.Sort:
+		return estimate(n.Child)
+	case *logical.Distinct:
+		return math.Min(200, estimate(n.Child))
+	case *logical.Join:
+		return math.Max(estimate(n.Left), estimate(n.Right))
+	}
+	return tableRows
+}
+
+func estimateFilter(n *logical.Filter) float64 {
+	rows := estimate(n.Child)
+	s, ok := n.Child.(*logical.Scan)
+	var held logical.ColSet
+	for _, cond := range n.Conds {
+		if ok {
+			if col, is := heldColumn(s, cond); is {
+				held.Add(col)
+				rows *= 0.005
+				continue
+			}
+		}
+		rows *= 0.3
+	}
+	if ok && uniqueOn(s, held) {
+		return 1
+	}
+	return math.Max(rows, 1)
+}
+
+// uniqueOn says whether the columns contain a whole unique key of the table that a leaf reads.
+func uniqueOn(n logical.Node, cols logical.ColSet) bool {
+	s, _ := scanOf(n)
+	if s == nil || cols.Empty() {
+		return false
+	}
+	whole := func(key []table.IndexColumn) bool {
+		for _, kc := range key {
+			if kc.ColumnID == 0 || !cols.Has(s.First+s.Desc.ColumnByID(kc.ColumnID)) {
+				return false
+			}
+		}
+		return len(key) > 0
+	}
+	if whole(s.Desc.RowKey) {
+		return true
+	}
+	for i := range s.Desc.Indexes {
+		if ix := &s.Desc.Indexes[i]; (ix.Unique || ix.Primary) && ix.WhereText == "" && whole(ix.Columns) {
+			return true
+		}
+	}
+	return false
+}

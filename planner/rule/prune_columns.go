@@ -1,0 +1,205 @@
+package rule
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+)
+
+// pruneColumns drops columns that nobody above reads: from scans, so that an index may cover the
+// rest, from projections and aggregates, so that they are not computed.
+//
+// The same because a column that no expression and no result refers to cannot be seen. Must not
+// drop: a column of the input of DISTINCT, UNION, INTERSECT or EXCEPT, each of which decides which
+// rows are the same (`SELECT count(*) FROM (SELECT DISTINCT a FROM t) s`); a volatile expression,
+// whose call can be seen (`SELECT 1 FROM (SELECT nextval('s')) x`); the columns of a table that an
+// UPDATE writes back.
+func pruneColumns(c *Context, q *logical.Query) {
+	need := logical.SetOf(q.IDs())
+	q.Node = prune(c, q.Node, need)
+}
+
+// pruneExprs adds what the node's own expressions read, and prunes their subqueries.
+func pruneExprs(c *Context, n logical.Node, need *logical.ColSet) {
+	logical.EachExpr(n, func(e *expr.Expr) { pruneExpr(c, *e, need) })
+}
+
+func pruneExpr(c *Context, e expr.Expr, need *logical.ColSet) {
+	expr.Walk(e, func(x expr.Expr) bool {
+		switch x := x.(type) {
+		case *expr.Col:
+			need.Add(x.Index)
+		case *expr.Subquery:
+			if q, ok := x.Plan.(*logical.Query); ok {
+				pruneColumns(c, q)
+				need.UnionWith(logical.FreeCols(q.Node))
+			}
+		}
+		return true
+	})
+}
+
+func prune(c *Context, n logical.Node, need logical.ColSet) logical.Node {
+	switch n := n.(type) {
+	case *logical.Scan:
+		pruneScan(n, need)
+		return n
+	case *logical.Project:
+		return pruneProject(c, n, need)
+	case *logical.Aggregate:
+		return pruneAggregate(c, n, need)
+	case *logical.Append:
+		return pruneAppend(c, n, need)
+	case *logical.SetOp:
+		n.Left = prune(c, n.Left, logical.SetOf(n.LeftCols))
+		n.Right = prune(c, n.Right, logical.SetOf(n.RightCols))
+		return n
+	case *logical.Values:
+		return pruneValues(c, n, need)
+	case *logical.Join:
+		return pruneJoin(c, n, need)
+	case *logical.Distinct:
+		if n.On == nil {
+			need = logical.SetOf(n.Columns())
+		}
+	case *logical.Insert, *logical.Update, *logical.Delete, *logical.LockRows:
+		return pruneModify(c, n, need)
+	}
+	need = need.Copy()
+	pruneExprs(c, n, &need)
+	logical.EachInput(n, func(in *logical.Node) { *in = prune(c, *in, need) })
+	return n
+}
+
+func pruneScan(n *logical.Scan, need logical.ColSet) {
+	out := n.Out[:0]
+	for _, id := range n.Out {
+		if need.Has(id) {
+			out = append(out, id)
+		}
+	}
+	n.Out = out
+}
+
+func pruneProject(c *Context, n *logical.Project, need logical.ColSet) logical.Node {
+	items := n.Items[:0]
+	for _, it := range n.Items {
+		if need.Has(it.ID) || logical.IsVolatile(it.Expr) {
+			items = append(items, it)
+		}
+	}
+	n.SetItems(items)
+	var below logical.ColSet
+	pruneExprs(c, n, &below)
+	n.Child = prune(c, n.Child, below)
+	return n
+}
+
+func pruneAggregate(c *Context, n *logical.Aggregate, need logical.ColSet) logical.Node {
+	aggs := n.Aggs[:0]
+	for _, a := range n.Aggs {
+		if need.Has(a.ID) {
+			aggs = append(aggs, a)
+		}
+	}
+	n.SetAggs(aggs)
+	var below logical.ColSet
+	pruneExprs(c, n, &below)
+	n.Child = prune(c, n.Child, below)
+	return n
+}
+
+func pruneAppend(c *Context, n *logical.Append, need logical.ColSet) logical.Node {
+	var keep []int
+	for i, id := range n.Cols {
+		if need.Has(id) {
+			keep = append(keep, i)
+		}
+	}
+	n.Cols = pick(n.Cols, keep)
+	for k := range n.Inputs {
+		n.InCols[k] = pick(n.InCols[k], keep)
+		n.Inputs[k] = prune(c, n.Inputs[k], logical.SetOf(n.InCols[k]))
+	}
+	return n
+}
+
+func pick(ids []logical.ColID, keep []int) []logical.ColID {
+	out := make([]logical.ColID, len(keep))
+	for i, k := range keep {
+		out[i] = ids[k]
+	}
+	return out
+}
+
+func pruneValues(c *Context, n *logical.Values, need logical.ColSet) logical.Node {
+	var keep []int
+	for i, id := range n.Cols {
+		if need.Has(id) {
+			keep = append(keep, i)
+		}
+	}
+	if len(keep) < len(n.Cols) {
+		for _, row := range n.Rows {
+			for _, e := range row {
+				if logical.IsVolatile(e) {
+					return n
+				}
+			}
+		}
+		n.Cols = pick(n.Cols, keep)
+		for r, row := range n.Rows {
+			out := make([]expr.Expr, len(keep))
+			for i, k := range keep {
+				out[i] = row[k]
+			}
+			n.Rows[r] = out
+		}
+	}
+	if c.Meta.Subqueries > 0 {
+		var ignored logical.ColSet
+		pruneExprs(c, n, &ignored)
+	}
+	return n
+}
+
+func pruneJoin(c *Context, n *logical.Join, need logical.ColSet) logical.Node {
+	need = need.Copy()
+	pruneExprs(c, n, &need)
+	n.Right = prune(c, n.Right, need)
+	if n.Lateral {
+		need.UnionWith(logical.FreeCols(n.Right))
+	}
+	n.Left = prune(c, n.Left, need)
+	return n
+}
+
+// pruneModify keeps all columns of a table that is written.
+func pruneModify(c *Context, n logical.Node, need logical.ColSet) logical.Node {
+	need = need.Copy()
+	pruneExprs(c, n, &need)
+	switch n := n.(type) {
+	case *logical.Insert:
+		need.AddAll(n.ChildCols)
+		n.Child = prune(c, n.Child, need)
+	case *logical.Update:
+		addRow(&need, len(n.Desc.Columns), n.Old)
+		n.Child = prune(c, n.Child, need)
+	case *logical.Delete:
+		addRow(&need, len(n.Desc.Columns), n.Old)
+		n.Child = prune(c, n.Child, need)
+	case *logical.LockRows:
+		for _, t := range n.Tables {
+			for _, kc := range t.Desc.RowKey {
+				need.Add(t.First + t.Desc.ColumnByID(kc.ColumnID))
+			}
+		}
+		n.Child = prune(c, n.Child, need)
+	}
+	return n
+}
+
+func addRow(need *logical.ColSet, n int, first logical.ColID) {
+	for i := range n {
+		need.Add(first + i)
+	}
+}

@@ -1,0 +1,283 @@
+package rule
+
+import (
+	"slices"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+)
+
+// pushFilters moves conditions towards the rows that they speak of: through projections,
+// aggregates (on group columns), sorts, DISTINCT and UNION ALL, into joins and their sides.
+//
+// The same because a condition on columns that a node passes on unchanged selects the same rows
+// below it. Must not fire: below the NULL-padded side of an outer join (`a LEFT JOIN b … WHERE b.x
+// IS NULL` is no condition on b); from the ON of a left join into its left side (unmatched rows must
+// stay); through LIMIT, window functions or set-returning functions; for volatile conditions or over
+// volatile columns (`SELECT * FROM (SELECT random() r FROM t) s WHERE r < .5 AND r > .2` must draw
+// once a row).
+func pushFilters(c *Context, n logical.Node) logical.Node {
+	return push(c, n, nil)
+}
+
+// push brings conditions on n's output as far down as they go, and those that n has itself.
+func push(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
+	switch n := n.(type) {
+	case *logical.Filter:
+		all := append(slices.Clip(conds), n.Conds...)
+		return push(c, n.Child, all)
+	case *logical.Project:
+		return pushProject(c, n, conds)
+	case *logical.Join:
+		return pushJoin(c, n, conds)
+	case *logical.Aggregate:
+		return pushAggregate(c, n, conds)
+	case *logical.Sort:
+		n.Child = push(c, n.Child, conds)
+		return n
+	case *logical.Distinct:
+		return pushDistinct(c, n, conds)
+	case *logical.Append:
+		return pushAppend(c, n, conds)
+	case *logical.SetOp:
+		return pushSetOp(c, n, conds)
+	}
+	logical.EachInput(n, func(in *logical.Node) { *in = push(c, *in, nil) })
+	return filtered(n, conds)
+}
+
+// filtered puts what conditions are left on top.
+func filtered(n logical.Node, conds []expr.Expr) logical.Node {
+	if len(conds) == 0 {
+		return n
+	}
+	if f, ok := n.(*logical.Filter); ok {
+		f.Conds = append(slices.Clip(f.Conds), conds...)
+		return f
+	}
+	return &logical.Filter{Child: n, Conds: conds}
+}
+
+// pushProject replaces computed columns by their expressions, where these have one value per row.
+func pushProject(c *Context, n *logical.Project, conds []expr.Expr) logical.Node {
+	by := map[logical.ColID]expr.Expr{}
+	var fixed logical.ColSet // columns that must be computed once
+	if len(conds) > 0 {
+		for _, it := range n.Items {
+			by[it.ID] = it.Expr
+			if logical.IsVolatile(it.Expr) || logical.HasSubquery(it.Expr) {
+				fixed.Add(it.ID)
+			}
+		}
+	}
+	var down, stay []expr.Expr
+	for _, cond := range conds {
+		if logical.IsVolatile(cond) || logical.HasSubquery(cond) || logical.ColsOf(cond).Intersects(fixed) {
+			stay = append(stay, cond)
+			continue
+		}
+		c.fired("PushFilters")
+		down = append(down, expr.Rewrite(cond, func(x expr.Expr) expr.Expr {
+			if col, ok := x.(*expr.Col); ok && by[col.Index] != nil {
+				return by[col.Index]
+			}
+			return x
+		}))
+	}
+	n.Child = push(c, n.Child, down)
+	return filtered(n, stay)
+}
+
+// pushAggregate lets conditions on group columns choose the rows to group. With no keys there is
+// always one group, which a condition must be able to drop.
+func pushAggregate(c *Context, n *logical.Aggregate, conds []expr.Expr) logical.Node {
+	var keys logical.ColSet
+	by := map[logical.ColID]expr.Expr{}
+	if n.Sets == nil && len(conds) > 0 {
+		for _, k := range n.Keys {
+			if !logical.IsVolatile(k.Expr) && !logical.HasSubquery(k.Expr) {
+				keys.Add(k.ID)
+				by[k.ID] = k.Expr
+			}
+		}
+	}
+	var down, stay []expr.Expr
+	own := logical.SetOf(n.Columns())
+	for _, cond := range conds {
+		local := localCols(cond, own)
+		if local.Empty() || !local.SubsetOf(keys) || logical.IsVolatile(cond) || logical.HasSubquery(cond) {
+			stay = append(stay, cond)
+			continue
+		}
+		c.fired("PushFilters")
+		down = append(down, expr.Rewrite(cond, func(x expr.Expr) expr.Expr {
+			if col, ok := x.(*expr.Col); ok && by[col.Index] != nil {
+				return by[col.Index]
+			}
+			return x
+		}))
+	}
+	n.Child = push(c, n.Child, down)
+	return filtered(n, stay)
+}
+
+// localCols are the columns of a condition that a node itself has: the others come from outer queries.
+func localCols(cond expr.Expr, own logical.ColSet) logical.ColSet {
+	var local logical.ColSet
+	logical.ColsOf(cond).Each(func(id logical.ColID) {
+		if own.Has(id) {
+			local.Add(id)
+		}
+	})
+	return local
+}
+
+// pushDistinct: rows that are the same satisfy the same conditions. DISTINCT ON keeps the first of
+// several that differ, so that only conditions on its own expressions may pass.
+func pushDistinct(c *Context, n *logical.Distinct, conds []expr.Expr) logical.Node {
+	var on logical.ColSet
+	for _, e := range n.On {
+		if col, ok := e.(*expr.Col); ok {
+			on.Add(col.Index)
+		}
+	}
+	own := logical.SetOf(n.Columns())
+	var down, stay []expr.Expr
+	for _, cond := range conds {
+		local := localCols(cond, own)
+		if logical.IsVolatile(cond) || n.On != nil && !local.SubsetOf(on) {
+			stay = append(stay, cond)
+			continue
+		}
+		down = append(down, cond)
+	}
+	n.Child = push(c, n.Child, down)
+	return filtered(n, stay)
+}
+
+// renamed says a condition in terms of an input's columns.
+func renamed(m *logical.Meta, cond expr.Expr, from, to []logical.ColID) expr.Expr {
+	return expr.Rewrite(cond, func(x expr.Expr) expr.Expr {
+		if col, ok := x.(*expr.Col); ok {
+			if i := slices.Index(from, col.Index); i >= 0 {
+				return m.Col(to[i])
+			}
+		}
+		return x
+	})
+}
+
+func pushAppend(c *Context, n *logical.Append, conds []expr.Expr) logical.Node {
+	var down, stay []expr.Expr
+	for _, cond := range conds {
+		if logical.HasSubquery(cond) || logical.IsVolatile(cond) {
+			stay = append(stay, cond)
+		} else {
+			c.fired("PushFilters")
+			down = append(down, cond)
+		}
+	}
+	for i := range n.Inputs {
+		var own []expr.Expr
+		for _, cond := range down {
+			own = append(own, renamed(c.Meta, cond, n.Cols, n.InCols[i]))
+		}
+		n.Inputs[i] = push(c, n.Inputs[i], own)
+	}
+	return filtered(n, stay)
+}
+
+// pushSetOp: INTERSECT and EXCEPT compare whole rows, so that a condition on the result is one on
+// both sides.
+func pushSetOp(c *Context, n *logical.SetOp, conds []expr.Expr) logical.Node {
+	var left, right, stay []expr.Expr
+	for _, cond := range conds {
+		if logical.HasSubquery(cond) || logical.IsVolatile(cond) {
+			stay = append(stay, cond)
+			continue
+		}
+		left = append(left, renamed(c.Meta, cond, n.Cols, n.LeftCols))
+		right = append(right, renamed(c.Meta, cond, n.Cols, n.RightCols))
+	}
+	n.Left = push(c, n.Left, left)
+	n.Right = push(c, n.Right, right)
+	return filtered(n, stay)
+}
+
+// pushJoin gives each side the conditions that speak of it alone, where the kind of join allows it;
+// for an inner join the others become its own.
+func pushJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
+	left, right := logical.SetOf(n.Left.Columns()), logical.SetOf(n.Right.Columns())
+	var toLeft, toRight, stay []expr.Expr
+	// Conditions above the join.
+	for _, cond := range conds {
+		cols := logical.ColsOf(cond)
+		volatile := logical.IsVolatile(cond)
+		switch {
+		case volatile:
+			stay = append(stay, cond)
+		case !cols.Intersects(right) && keepsLeft(n.Kind):
+			toLeft = append(toLeft, cond)
+		case !cols.Intersects(left) && cols.Intersects(right) && keepsRight(n.Kind):
+			toRight = append(toRight, cond)
+		case n.Kind == physical.Inner:
+			n.On = append(slices.Clip(n.On), cond)
+		default:
+			stay = append(stay, cond)
+		}
+	}
+	// Conditions of ON.
+	var on []expr.Expr
+	for _, cond := range n.On {
+		cols := logical.ColsOf(cond)
+		switch {
+		case logical.IsVolatile(cond):
+			on = append(on, cond)
+		case !cols.Intersects(left) && onFiltersRight(n.Kind) && cols.Intersects(right):
+			toRight = append(toRight, cond)
+		case !cols.Intersects(right) && onFiltersLeft(n.Kind) && cols.Intersects(left):
+			toLeft = append(toLeft, cond)
+		default:
+			on = append(on, cond)
+		}
+	}
+	if len(toLeft)+len(toRight) > 0 {
+		c.fired("PushFilters")
+	}
+	n.On = on
+	n.Left = push(c, n.Left, toLeft)
+	n.Right = push(c, n.Right, toRight)
+	return filtered(n, stay)
+}
+
+// keepsLeft says whether a condition on left columns of the result is one on the left side.
+func keepsLeft(k physical.JoinKind) bool {
+	switch k {
+	case physical.Right, physical.Full:
+		return false
+	}
+	return true
+}
+
+func keepsRight(k physical.JoinKind) bool {
+	return k == physical.Inner || k == physical.Right
+}
+
+// onFiltersRight says whether a right row that fails a condition of ON cannot be seen: it is not
+// kept for its own sake.
+func onFiltersRight(k physical.JoinKind) bool {
+	switch k {
+	case physical.Inner, physical.Left, physical.Semi, physical.Anti:
+		return true
+	}
+	return false
+}
+
+func onFiltersLeft(k physical.JoinKind) bool {
+	switch k {
+	case physical.Inner, physical.Right, physical.Semi:
+		return true
+	}
+	return false
+}
