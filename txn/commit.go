@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/minidb/minidb/kv"
@@ -77,10 +78,16 @@ type committer struct {
 	bytes    int
 	validate []validation // read, and not to be changed by others since
 	commitTS tso.Timestamp
+
+	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended
 }
 
+// onePhaseBytes bounds what is committed in one update: beyond it, holding the latches of every row
+// for so long would cost others more than two phases cost us.
+const onePhaseBytes = 64 << 20
+
 func (c *committer) run(ctx context.Context) error {
-	if c.s.canOnePhase() && c.oneGroup() {
+	if c.s.canOnePhase() && c.bytes <= onePhaseBytes && c.oneGroup() {
 		return c.onePhase(ctx)
 	}
 	return c.twoPhase(ctx)

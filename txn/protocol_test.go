@@ -140,6 +140,24 @@ func TestALongTransactionIsNotBornExpired(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+func TestACommitOfManyBatchesShowsThatItLives(t *testing.T) {
+	ctx := context.Background()
+	clock := int64(1000)
+	var s *txn.Store
+	opts := txn.Options{TwoPhase: true, BatchKeys: 1, Clock: func() int64 { clock += 100; return clock }}
+	s = duringCommit(t, memkv.New(memkv.Options{}), opts, txn.AfterPrewrite, func() {
+		other := begin(t, s)
+		require.Nil(t, get(t, other, "k00"))
+		require.NoError(t, other.Rollback(ctx))
+	})
+	tx := begin(t, s)
+	for i := range 50 {
+		require.NoError(t, tx.Set(fmt.Appendf(nil, "k%02d", i), []byte("v")))
+	}
+	require.NoError(t, tx.Commit(ctx), "ten seconds of prewrites under a lock of three")
+	require.NoError(t, s.Close())
+}
+
 func TestTheSafepointWaitsForRunningTransactions(t *testing.T) {
 	everywhere(t, func(t *testing.T, s *txn.Store) {
 		ctx := context.Background()

@@ -143,7 +143,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 		var locked *LockedError
 		switch {
 		case err == nil:
-			return nil
+			return c.beat(ctx)
 		case errors.As(err, &locked):
 			if err := c.waitForLock(ctx, locked, &bo, true); err != nil {
 				return err
@@ -173,7 +173,22 @@ func (c *committer) ttl(ctx context.Context) (uint64, error) {
 	return uint64(age + c.s.opts.LockTTL.Milliseconds()), nil
 }
 
-// heartbeat shows that the owner lives, when half of what the primary's lock promises is over.
+// beat extends the primary's lock when half of its time is over: a transaction of many batches
+// outlives the promise of the first.
+func (c *committer) beat(ctx context.Context) error {
+	now, err := c.s.oracleTime(ctx)
+	if err != nil {
+		return err
+	}
+	if c.lastBeat.CompareAndSwap(0, now.Physical()) ||
+		now.Physical()-c.lastBeat.Load() < c.s.opts.LockTTL.Milliseconds()/2 {
+		return nil
+	}
+	c.lastBeat.Store(now.Physical())
+	return c.heartbeat(ctx)
+}
+
+// heartbeat shows that the owner lives.
 func (c *committer) heartbeat(ctx context.Context) error {
 	ttl, err := c.ttl(ctx)
 	if err != nil {
