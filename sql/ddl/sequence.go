@@ -264,7 +264,9 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 		if value > d.Sequence.Max {
 			return badSequence("RESTART value (%d) cannot be greater than MAXVALUE (%d)", value, d.Sequence.Max)
 		}
-		catalog.Restart(d.Sequence, value)
+		if err := env.View.Restart(ctx, d.Sequence, value); err != nil {
+			return err
+		}
 	case counts:
 		if err := env.View.NextEpoch(ctx, old, d.Sequence); err != nil {
 			return err

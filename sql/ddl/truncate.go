@@ -6,7 +6,6 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
-	"github.com/minidb/minidb/table/catalog"
 )
 
 func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
@@ -53,7 +52,9 @@ func (env *Env) restartOwned(ctx context.Context, d *table.Desc) error {
 			continue
 		}
 		restarted := seq.Clone()
-		catalog.Restart(restarted.Sequence, restarted.Sequence.Start)
+		if err := env.View.Restart(ctx, restarted.Sequence, restarted.Sequence.Start); err != nil {
+			return err
+		}
 		if err := env.View.UpdateRelation(ctx, seq, restarted); err != nil {
 			return err
 		}

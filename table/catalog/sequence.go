@@ -209,13 +209,20 @@ func (v *View) NextEpoch(ctx context.Context, old *table.Desc, seq *table.Sequen
 	s.left = 0
 	s.mu.Unlock()
 	v.tx.Validate(table.PointSpan(sequenceKey(old.ID, old.Sequence.Epoch)))
-	seq.Epoch, seq.Last, seq.Called = old.Sequence.Epoch+1, last, called
-	return nil
+	return v.epoch(ctx, seq, position{last, called})
 }
 
 // Restart begins a new epoch of seq, a changed copy of a sequence's definition, at value.
-func Restart(seq *table.Sequence, value int64) {
-	seq.Epoch, seq.Last, seq.Called = seq.Epoch+1, value, false
+func (v *View) Restart(ctx context.Context, seq *table.Sequence, value int64) error {
+	return v.epoch(ctx, seq, position{last: value})
+}
+
+// epoch gives seq an epoch that was never used before: draws from one that was rolled back have
+// left their position under it.
+func (v *View) epoch(ctx context.Context, seq *table.Sequence, p position) error {
+	id, err := v.NewID(ctx)
+	seq.Epoch, seq.Last, seq.Called = uint32(id), p.last, p.called
+	return err
 }
 
 // Close gives back what was reserved of sequences and not handed out, so that an orderly shutdown

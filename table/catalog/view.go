@@ -20,7 +20,7 @@ type View struct {
 	c  *Catalog
 	tx *txn.Txn
 
-	version uint64 // as read before the transaction wrote anything
+	version uint64 // as committed, once known
 	known   bool
 	shared  *state
 	// Descriptors that the transaction wrote itself, by their encoded form: savepoints may bring an
@@ -40,21 +40,23 @@ func (c *Catalog) View(tx *txn.Txn) *View { return &View{c: c, tx: tx} }
 // see the same schema. own says that the transaction has changed the schema itself; the version
 // then says nothing about which of its changes are seen.
 func (v *View) Version(ctx context.Context) (version uint64, own bool, err error) {
-	if !v.known || v.tx.Dirty() {
-		b, err := v.tx.Get(ctx, versionKey)
-		if err != nil {
-			return 0, false, err
-		}
-		v.version = 0
-		if b != nil {
-			if len(b) != 8 {
-				return 0, false, fmt.Errorf("catalog: version: %w", kv.ErrCorruption)
-			}
-			v.version = binary.BigEndian.Uint64(b)
-		}
-		v.known = true
+	if v.known && !v.tx.Dirty() {
+		return v.version, false, nil
 	}
-	return v.version, v.version == uint64(v.tx.StartTS()), nil
+	b, err := v.tx.Get(ctx, versionKey)
+	if err != nil {
+		return 0, false, err
+	}
+	if b != nil {
+		if len(b) != 8 {
+			return 0, false, fmt.Errorf("catalog: version: %w", kv.ErrCorruption)
+		}
+		version = binary.BigEndian.Uint64(b)
+	}
+	if own = version == uint64(v.tx.StartTS()); !own {
+		v.version, v.known = version, true
+	}
+	return version, own, nil
 }
 
 // state is the shared memory for this transaction's version; nil after changes of its own.
