@@ -24,7 +24,7 @@ import (
 // The crash test runs a bank on a crashable file system, takes the state that a power failure would
 // leave at random moments, and opens it. Every transfer writes both accounts and, under a key of its
 // own, what it moved; so from the transfers found, every balance can be recomputed: one that is half
-// there shows. Every transfer whose commit returned before the crash must be there.
+// there shows. Every transfer whose commit returned before the crash must be there (txn: I4).
 
 const (
 	bankAccounts = 12

@@ -18,7 +18,7 @@ import (
 
 // TestAFailedUpdateNeverTearsATransaction fails each update of a transfer in turn, once and for
 // good, with its effect and without. Whatever Commit says must be true afterwards, and with
-// ErrAmbiguous both accounts must still agree.
+// ErrAmbiguous both accounts must still agree (txn: I4).
 func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
 	engines := map[string]func() kv.Engine{
 		"one group":    func() kv.Engine { return memkv.New(memkv.Options{}) },

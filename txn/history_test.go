@@ -120,7 +120,7 @@ func audit(ctx context.Context, s *txn.Store, want int) error {
 }
 
 // TestEveryWayToCommitGivesTheSameHistory runs one seeded list of operations of interleaved
-// transactions in every configuration: answers, conflicts and timestamps must be equal.
+// transactions in every configuration: answers, conflicts and timestamps must be equal (txn: I8).
 func TestEveryWayToCommitGivesTheSameHistory(t *testing.T) {
 	for range 20 {
 		seed := rand.Uint64()

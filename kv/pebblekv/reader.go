@@ -46,12 +46,20 @@ func (r *reader) close() error {
 }
 
 func (r *reader) NewIter(_ context.Context, span kv.Span) (kv.Iterator, error) {
-	it, err := r.src.NewIter(iterOptions(span))
+	opts := iterOptions(span)
+	if opts == nil {
+		opts = &stepOptions
+	}
+	it, err := r.src.NewIter(opts)
 	if err != nil {
 		return nil, mark(err)
 	}
 	return (*iterator)(it), nil
 }
+
+// stepOptions are for iterators of steps, which mostly look for rows that are not there: the last
+// level's filters are worth a look.
+var stepOptions = pebble.IterOptions{UseL6Filters: true}
 
 func iterOptions(span kv.Span) *pebble.IterOptions {
 	if span.Start == nil && span.End == nil {

@@ -62,7 +62,7 @@ func TestStepsMayBeRepeated(t *testing.T) {
 	}
 }
 
-// TestTheEndOfATransactionIsFinal tries to turn each end into the other.
+// TestTheEndOfATransactionIsFinal tries to turn each end into the other (txn: I3).
 func TestTheEndOfATransactionIsFinal(t *testing.T) {
 	var (
 		rolled    *mvcc.RolledBackError

@@ -57,6 +57,7 @@ func TestTimestampsFollowTheClockAndNeverRepeat(t *testing.T) {
 	require.Equal(t, tso.New(90_000, 0), next(t, o), "beyond the range that was persisted")
 }
 
+// TestARestartContinuesAboveTheSavedMark holds txn: I1.
 func TestARestartContinuesAboveTheSavedMark(t *testing.T) {
 	c := &clock{now: 1000}
 	e := memkv.New(memkv.Options{})
