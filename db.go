@@ -1,0 +1,137 @@
+package minidb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/sql/pgwire"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
+)
+
+// ErrClosed answers calls on a closed DB, and on what was made from it.
+var ErrClosed = errors.New("minidb: database is closed")
+
+// retention is how long versions that nobody reads any more are kept at least.
+const retention = time.Minute
+
+// DB is an open database directory.
+type DB struct {
+	opts    options
+	engine  *pebblekv.Engine
+	store   *txn.Store
+	catalog *catalog.Catalog
+	sql     *sql.Engine
+	server  *pgwire.Server
+
+	mu struct {
+		sync.Mutex
+		closed bool
+		idle   []*handle
+		active map[*handle]struct{}
+	}
+}
+
+// Open opens the database in dir, and makes it when it is missing. One process at a time may have a
+// directory open.
+func Open(dir string, opts ...Option) (*DB, error) {
+	o := options{database: "postgres", gcInterval: time.Minute}
+	for _, f := range opts {
+		f(&o)
+	}
+	if o.logger == nil {
+		o.logger = slog.Default()
+	}
+	if dir == "" && !o.inMemory {
+		return nil, errors.New("minidb: no directory given")
+	}
+	engine, err := pebblekv.Open(dir, pebblekv.Options{InMemory: o.inMemory, CacheBytes: o.cacheBytes, Logger: o.logger})
+	if err != nil {
+		if errors.Is(err, kv.ErrInUse) {
+			return nil, fmt.Errorf("minidb: directory %s is in use by another process: %w", dir, err)
+		}
+		return nil, fmt.Errorf("minidb: %w", err)
+	}
+	db := &DB{opts: o, engine: engine}
+	db.mu.active = map[*handle]struct{}{}
+	if err := db.open(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("minidb: open %s: %w", dir, err), engine.Close())
+	}
+	return db, nil
+}
+
+func (db *DB) open(dir string) (err error) {
+	ctx := context.Background()
+	to := txn.Options{TwoPhase: db.opts.twoPhase, GCInterval: max(db.opts.gcInterval, 0), Retention: retention, Logger: db.opts.logger}
+	if db.store, err = txn.Open(ctx, db.engine, to); err != nil {
+		return err
+	}
+	if db.catalog, err = catalog.Open(ctx, db.store); err != nil {
+		return errors.Join(err, db.store.Close())
+	}
+	where := "memory"
+	if !db.opts.inMemory {
+		if where, err = filepath.Abs(dir); err != nil {
+			return errors.Join(err, db.store.Close())
+		}
+	}
+	db.sql = sql.NewEngine(db.store, db.catalog, sql.Options{
+		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections,
+		Settings: map[string]string{"data_directory": where},
+		Collect: func(ctx context.Context) error {
+			_, err := db.store.CollectGarbage(ctx)
+			return err
+		},
+		Flush: func(context.Context) error { return db.engine.Flush() },
+	})
+	db.server = pgwire.NewServer(db.sql)
+	return nil
+}
+
+// Serve answers PostgreSQL clients on l, beside the program's own use of the handle, until the DB is
+// closed; it then returns nil. It may be called for several listeners.
+func (db *DB) Serve(l net.Listener) error {
+	if err := db.server.Serve(l); !errors.Is(err, pgwire.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown ends serving: clients finish the statements that they are running and are told that the
+// server goes away. When ctx ends first, those statements are cancelled.
+func (db *DB) Shutdown(ctx context.Context) error { return db.server.Shutdown(ctx) }
+
+// Store is the transaction layer below, for tools and benchmarks.
+func (db *DB) Store() *txn.Store { return db.store }
+
+// Close ends what is running and closes the directory. Transactions and rows that are still open end
+// with ErrClosed.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	if db.mu.closed {
+		db.mu.Unlock()
+		return nil
+	}
+	db.mu.closed = true
+	handles := db.mu.idle
+	for h := range db.mu.active {
+		handles = append(handles, h)
+	}
+	db.mu.idle = nil
+	db.mu.Unlock()
+	db.sql.Close()
+	err := db.server.Close()
+	for _, h := range handles {
+		h.end()
+	}
+	return errors.Join(err, db.catalog.Close(context.Background()), db.store.Close(), db.engine.Close())
+}

@@ -1,0 +1,231 @@
+package minidb
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/table/types"
+)
+
+// handle is a session of the embedded handle. Its methods lock, so that DB.Close can end it while
+// its owner still holds it.
+type handle struct {
+	db      *DB
+	mu      sync.Mutex
+	session *sql.Session
+	closed  bool
+	stmts   map[string]*sql.Prepared // by text
+	portals int
+}
+
+const (
+	keptHandles    = 32
+	keptStatements = 256
+	// rowsAtOnce is how many rows of a query are taken out of its transaction at a time.
+	rowsAtOnce = 1024
+)
+
+// acquire takes a session out of the pool, or makes one.
+func (db *DB) acquire(ctx context.Context) (*handle, error) {
+	db.mu.Lock()
+	if db.mu.closed {
+		db.mu.Unlock()
+		return nil, ErrClosed
+	}
+	if n := len(db.mu.idle); n > 0 {
+		h := db.mu.idle[n-1]
+		db.mu.idle = db.mu.idle[:n-1]
+		db.mu.active[h] = struct{}{}
+		db.mu.Unlock()
+		return h, nil
+	}
+	db.mu.Unlock()
+	return db.newHandle(ctx)
+}
+
+func (db *DB) newHandle(ctx context.Context) (*handle, error) {
+	s, err := db.sql.NewSession(ctx, sql.SessionOptions{User: "postgres", Database: db.opts.database,
+		Settings: map[string]string{"application_name": "embedded"}})
+	if err != nil {
+		return nil, err
+	}
+	h := &handle{db: db, session: s, stmts: map[string]*sql.Prepared{}}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.mu.closed {
+		s.Close(context.WithoutCancel(ctx))
+		return nil, ErrClosed
+	}
+	db.mu.active[h] = struct{}{}
+	return h, nil
+}
+
+// release puts a session back: whatever it still had open is rolled back, its settings are reset.
+func (db *DB) release(h *handle) {
+	h.mu.Lock()
+	if !h.closed {
+		h.session.Reset(context.Background())
+	}
+	h.mu.Unlock()
+	db.mu.Lock()
+	delete(db.mu.active, h)
+	keep := !db.mu.closed && len(db.mu.idle) < keptHandles
+	if keep {
+		db.mu.idle = append(db.mu.idle, h)
+	}
+	db.mu.Unlock()
+	if !keep {
+		h.end()
+	}
+}
+
+// end closes the session.
+func (h *handle) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.closed = true
+		h.session.Close(context.Background())
+	}
+}
+
+// statement prepares a text, or finds it prepared.
+func (h *handle) statement(ctx context.Context, text string) (ps *sql.Prepared, cached bool, err error) {
+	if ps := h.stmts[text]; ps != nil {
+		return ps, true, nil
+	}
+	ps, err = h.session.Prepare(ctx, "", text, nil, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(h.stmts) >= keptStatements {
+		clear(h.stmts)
+	}
+	h.stmts[text] = ps
+	return ps, false, nil
+}
+
+// script runs all statements of a text.
+func (h *handle) script(ctx context.Context, text string) (Result, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return Result{}, ErrClosed
+	}
+	var c collector
+	err := h.session.Query(ctx, text, &c)
+	return Result{tag: c.tag}, err
+}
+
+// run executes a statement with arguments. With stream, a query that writes nothing gives its first
+// rows, and what is left of it is in the portal that comes back.
+func (h *handle) run(ctx context.Context, text string, args []any, stream bool) (*collector, *sql.Portal, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for {
+		if h.closed {
+			return nil, nil, ErrClosed
+		}
+		ps, cached, err := h.statement(ctx, text)
+		if err != nil {
+			h.failed(ctx)
+			return nil, nil, err
+		}
+		c, p, err := h.runPrepared(ctx, ps, args, stream)
+		if err == nil {
+			return c, p, nil
+		}
+		h.failed(ctx)
+		delete(h.stmts, text)
+		var e *sqlerr.Error
+		if cached && errors.As(err, &e) && e.Code == sqlerr.FeatureNotSupported && h.session.Status() == 'I' {
+			continue // the schema has changed under a statement prepared long ago
+		}
+		return nil, nil, err
+	}
+}
+
+// failed ends an implicit transaction that an error left open.
+func (h *handle) failed(ctx context.Context) {
+	if h.session.Status() == 'I' {
+		h.session.Fail(ctx)
+	}
+}
+
+func (h *handle) runPrepared(ctx context.Context, ps *sql.Prepared, args []any, stream bool) (*collector, *sql.Portal, error) {
+	params, err := bindArgs(ps.ParamTypes, args, h.session.Format())
+	if err != nil {
+		return nil, nil, err
+	}
+	limit := int64(0)
+	if stream && ps.ReadOnly() {
+		limit = rowsAtOnce
+	}
+	h.portals++
+	name := "embedded " + strconv.Itoa(h.portals)
+	for attempt := 0; ; attempt++ {
+		c := &collector{}
+		p, suspended, err := h.attempt(ctx, name, ps, params, limit, c)
+		if err == nil {
+			if !suspended {
+				p = nil
+			}
+			c.cols, c.hasRows = ps.Columns, ps.HasRows
+			c.format = *h.session.Format()
+			c.format.Reg = nil // it would need the transaction
+			return c, p, nil
+		}
+		h.session.ClosePortal(name)
+		if !h.session.Restart(ctx, attempt, err) {
+			return nil, nil, err
+		}
+	}
+}
+
+func (h *handle) attempt(ctx context.Context, name string, ps *sql.Prepared, params []types.Datum, limit int64, c *collector) (*sql.Portal, bool, error) {
+	p, err := h.session.Bind(ctx, name, ps, params)
+	if err != nil {
+		return nil, false, err
+	}
+	suspended, err := h.session.Execute(ctx, p, limit, c)
+	if err != nil {
+		return nil, false, err
+	}
+	if !suspended {
+		h.session.ClosePortal(name)
+		err = h.session.Sync(ctx)
+	}
+	return p, suspended, err
+}
+
+// more takes further rows of a query; done says that there are none behind them.
+func (h *handle) more(ctx context.Context, p *sql.Portal, c *collector) (done bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return true, ErrClosed
+	}
+	suspended, err := h.session.Execute(ctx, p, rowsAtOnce, c)
+	if err == nil && suspended {
+		return false, nil
+	}
+	if err == nil {
+		h.session.ClosePortal(p.Name)
+		err = h.session.Sync(ctx)
+	}
+	return true, err
+}
+
+// drop closes a portal that is not wanted to its end.
+func (h *handle) drop(p *sql.Portal) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.session.ClosePortal(p.Name)
+		_ = h.session.Sync(context.Background())
+	}
+}

@@ -1,0 +1,42 @@
+package minidb
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Option changes how Open opens.
+type Option func(*options)
+
+type options struct {
+	inMemory       bool
+	cacheBytes     int64
+	logger         *slog.Logger
+	database       string
+	maxConnections int
+	gcInterval     time.Duration
+	twoPhase       bool
+}
+
+// InMemory keeps everything in memory; the directory is not looked at. Close forgets it.
+func InMemory() Option { return func(o *options) { o.inMemory = true } }
+
+// CacheSize is the size of the block cache in bytes; the default is 64 MiB.
+func CacheSize(bytes int64) Option { return func(o *options) { o.cacheBytes = bytes } }
+
+// Logger is where the database logs; the default is slog.Default().
+func Logger(l *slog.Logger) Option { return func(o *options) { o.logger = l } }
+
+// Database is the database that the handle's own statements use; the default is postgres.
+func Database(name string) Option { return func(o *options) { o.database = name } }
+
+// MaxConnections bounds the clients of Serve; the default is 100.
+func MaxConnections(n int) Option { return func(o *options) { o.maxConnections = n } }
+
+// GCInterval is the pause between collections of old versions; the default is a minute, a negative
+// one turns them off.
+func GCInterval(d time.Duration) Option { return func(o *options) { o.gcInterval = d } }
+
+// TwoPhaseCommit makes every commit take the two phases that a store of several groups needs. It is
+// slower, and gives the same histories.
+func TwoPhaseCommit() Option { return func(o *options) { o.twoPhase = true } }

@@ -1,0 +1,77 @@
+package sql
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/minidb/minidb/sql/pgcatalog"
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+)
+
+// catalogEnv is what pgcatalog may see of a session.
+type catalogEnv struct{ s *Session }
+
+func (c catalogEnv) View() *catalog.View                     { return c.s.tx.view }
+func (c catalogEnv) Database() (table.ID, string)            { return c.s.databaseID, c.s.database }
+func (c catalogEnv) User() string                            { return c.s.user }
+func (c catalogEnv) SearchPath(ctx context.Context) []string { return c.s.searchPath(ctx) }
+
+func (c catalogEnv) SequencePosition(ctx context.Context, d *table.Desc) (int64, bool, error) {
+	return c.s.engine.catalog.SequencePosition(ctx, d)
+}
+
+func (c catalogEnv) Settings() []pgcatalog.Setting {
+	var out []pgcatalog.Setting
+	for _, d := range settings.All() {
+		value, _ := c.s.settings.Raw(d.Name)
+		if strings.HasPrefix(d.Name, "transaction_") {
+			value, _ = c.s.setting(d.Name)
+		}
+		reset := c.s.settings.Reset(d.Name)
+		source := "default"
+		if value != reset {
+			source = "session"
+		} else if reset != d.Default {
+			source = "client"
+		}
+		out = append(out, pgcatalog.Setting{Name: d.Name, Value: value, Unit: d.Unit, Category: d.Category, Desc: d.Desc,
+			Context: d.Context, Kind: string(d.Kind), Source: source, Min: d.Min, Max: d.Max, Enum: d.Enum, Boot: d.Default, Reset: reset})
+	}
+	return out
+}
+
+func (c catalogEnv) Activity() []pgcatalog.Activity {
+	var out []pgcatalog.Activity
+	for _, a := range c.s.engine.Activities() {
+		out = append(out, pgcatalog.Activity{PID: a.PID, User: a.User, Database: a.Database, Application: a.Application,
+			Client: a.Client, DatabaseID: a.DatabaseID, State: a.State, Query: a.Query, Started: a.Started,
+			TxnStarted: a.TxnStarted, QueryStart: a.QueryStart, StateChanged: a.StateChange})
+	}
+	slices.SortFunc(out, func(a, b pgcatalog.Activity) int { return int(a.PID - b.PID) })
+	return out
+}
+
+func (c catalogEnv) Prepared() []pgcatalog.Prepared {
+	var out []pgcatalog.Prepared
+	for name, ps := range c.s.prepared {
+		if name != "" {
+			out = append(out, pgcatalog.Prepared{Name: name, Text: ps.Text, Types: ps.ParamTypes, FromSQL: ps.sql})
+		}
+	}
+	slices.SortFunc(out, func(a, b pgcatalog.Prepared) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func (c catalogEnv) Cursors() []pgcatalog.Cursor {
+	var out []pgcatalog.Cursor
+	for name, p := range c.s.portals {
+		if name != "" {
+			out = append(out, pgcatalog.Cursor{Name: name, Text: p.Statement.Text, Hold: p.hold})
+		}
+	}
+	slices.SortFunc(out, func(a, b pgcatalog.Cursor) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

@@ -1,0 +1,323 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/copyfmt"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// CopySink is a Sink that can carry COPY's data.
+type CopySink interface {
+	Sink
+	// CopyIn tells the client to send data; its pieces come from the source.
+	CopyIn(columns int, binary bool) (copyfmt.Source, error)
+	// CopyOut announces data, CopyData sends some, CopyDone ends it.
+	CopyOut(columns int, binary bool) error
+	CopyData(b []byte) error
+	CopyDone() error
+}
+
+// openCopy is COPY FROM STDIN and COPY TO STDOUT.
+func (s *Session) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, params []types.Datum, sink Sink) (source, error) {
+	out, ok := sink.(CopySink)
+	switch {
+	case st.Program:
+		return nil, sqlerr.Unsupported(int(st.Pos), "COPY with PROGRAM")
+	case st.File != "":
+		return nil, sqlerr.Unsupported(int(st.Pos), "COPY with a file of the server").
+			WithHint("Use COPY FROM STDIN or COPY TO STDOUT; psql's \\copy does so.")
+	case !ok:
+		return nil, sqlerr.Unsupported(int(st.Pos), "COPY outside of PostgreSQL's protocol")
+	}
+	o, err := copyfmt.ParseOptions(st.Options, st.From)
+	if err != nil {
+		return nil, err
+	}
+	var n int64
+	if st.From {
+		n, err = s.copyFrom(ctx, st, o, out)
+	} else {
+		n, err = s.copyTo(ctx, ps, st, o, params, out)
+	}
+	return tagSource("COPY " + strconv.FormatInt(n, 10)), err
+}
+
+// copyTable finds the table of a COPY and the columns that take part.
+func (s *Session) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []string, error) {
+	d, err := resolver{s}.Relation(ctx, *st.Table)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d == nil {
+		return nil, nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", plainName(*st.Table)).At(int(st.Table.Pos))
+	}
+	if d.Kind != table.KindTable && d.Kind != table.KindVirtual {
+		kind := map[table.Kind]string{table.KindView: "view", table.KindSequence: "sequence"}[d.Kind]
+		direction := "from"
+		if st.From {
+			direction = "to"
+		}
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot copy %s %s \"%s\"", direction, kind, d.Name)
+	}
+	var columns []string
+	if len(st.Columns) == 0 {
+		for i := range d.Columns {
+			if c := &d.Columns[i]; !c.Hidden && c.Generated == "" {
+				columns = append(columns, c.Name)
+			}
+		}
+		return d, columns, nil
+	}
+	for _, id := range st.Columns {
+		i := d.Column(id.Name)
+		if i < 0 || d.Columns[i].Hidden {
+			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", id.Name, d.Name)
+		}
+		for _, c := range columns {
+			if c == id.Name {
+				return nil, nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", id.Name)
+			}
+		}
+		columns = append(columns, id.Name)
+	}
+	return d, columns, nil
+}
+
+// rowsPerInsert is how many rows of COPY FROM go through one INSERT.
+const rowsPerInsert = 128
+
+// copyIn is a COPY FROM under way: an INSERT of several rows of parameters, and one of a single row.
+type copyIn struct {
+	s            *Session
+	table        ast.Name
+	columns      []string
+	binary       bool
+	many, single *physical.Plan
+	types        []*types.Type
+	params       []types.Datum
+	rows         int // in params
+	format       *types.Format
+}
+
+func (s *Session) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, out CopySink) (int64, error) {
+	if err := s.writable("COPY FROM"); err != nil {
+		return 0, err
+	}
+	if st.Where != nil {
+		return 0, sqlerr.Unsupported(int(st.Pos), "COPY FROM with WHERE")
+	}
+	d, columns, err := s.copyTable(ctx, st)
+	if err != nil {
+		return 0, err
+	}
+	if d.Kind == table.KindVirtual {
+		return 0, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", d.Name)
+	}
+	c := &copyIn{s: s, table: ast.Name{Schema: d.Schema, Name: d.Name}, columns: columns, binary: o.Format == copyfmt.Binary, format: s.Format()}
+	if c.single, err = c.plan(ctx, 1); err != nil {
+		return 0, err
+	}
+	c.types = c.single.ParamTypes
+	s.once = true // what the client sends, it sends once
+	src, err := out.CopyIn(len(columns), c.binary)
+	if err != nil {
+		return 0, err
+	}
+	r := copyfmt.NewReader(src, o, columns)
+	var n int64
+	for {
+		fields, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return n, c.flush(ctx)
+		}
+		if err != nil {
+			return n, err
+		}
+		if err := c.add(ctx, fields); err != nil {
+			return n, err
+		}
+		n++
+	}
+}
+
+// plan plans INSERT INTO t (columns) VALUES of n rows of parameters.
+func (c *copyIn) plan(ctx context.Context, n int) (*physical.Plan, error) {
+	if len(c.columns) == 0 {
+		return planner.Plan(ctx, c.s.plannerEnv(ctx), &ast.Insert{Table: c.table}, nil)
+	}
+	ins := &ast.Insert{Table: c.table}
+	for _, name := range c.columns {
+		ins.Columns = append(ins.Columns, ast.Ident{Name: name})
+	}
+	values := &ast.Values{}
+	param := 0
+	for range n {
+		row := make([]ast.Expr, len(c.columns))
+		for i := range row {
+			param++
+			row[i] = &ast.Param{N: param}
+		}
+		values.Rows = append(values.Rows, row)
+	}
+	ins.Query = &ast.Select{Body: values}
+	var declared []*types.Type
+	if c.types != nil {
+		for range n {
+			declared = append(declared, c.types...)
+		}
+	}
+	return planner.Plan(ctx, c.s.plannerEnv(ctx), ins, declared)
+}
+
+func (c *copyIn) add(ctx context.Context, fields [][]byte) error {
+	for i, f := range fields {
+		d := types.Null
+		var err error
+		switch {
+		case f == nil:
+		case c.binary:
+			d, err = types.ParseBinary(c.types[i], f)
+		default:
+			if err = types.CheckUTF8(f); err == nil {
+				d, err = types.ParseText(c.types[i], string(f), c.format)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		c.params = append(c.params, d)
+	}
+	c.rows++
+	if c.rows == rowsPerInsert || len(c.params) >= 1<<14 || len(c.columns) == 0 {
+		return c.flush(ctx)
+	}
+	return nil
+}
+
+// flush inserts the rows that have gathered.
+func (c *copyIn) flush(ctx context.Context) (err error) {
+	width := len(c.columns)
+	if c.rows == rowsPerInsert && width > 0 {
+		if c.many == nil {
+			if c.many, err = c.plan(ctx, rowsPerInsert); err != nil {
+				return err
+			}
+		}
+		err = c.insert(ctx, c.many, c.params)
+	} else {
+		for i := 0; i < c.rows && err == nil; i++ {
+			err = c.insert(ctx, c.single, c.params[i*width:(i+1)*width])
+		}
+	}
+	c.params, c.rows = c.params[:0], 0
+	return err
+}
+
+func (c *copyIn) insert(ctx context.Context, plan *physical.Plan, params []types.Datum) error {
+	src, err := c.s.runPlan(ctx, plan, &ast.Insert{}, params, false)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	_, err = src.next(ctx)
+	return err
+}
+
+func (s *Session) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyfmt.Options, params []types.Datum, out CopySink) (int64, error) {
+	query := st.Query
+	if query == nil {
+		d, columns, err := s.copyTable(ctx, st)
+		if err != nil {
+			return 0, err
+		}
+		core := &ast.SelectCore{From: []ast.TableExpr{&ast.TableRef{Name: ast.Name{Schema: d.Schema, Name: d.Name}}}}
+		for _, name := range columns {
+			core.Items = append(core.Items, ast.SelectItem{Expr: &ast.ColumnRef{Name: name}})
+		}
+		query = &ast.Select{Body: core}
+		ps = &Prepared{Text: ps.Text, Stmt: ps.Stmt, offset: 1}
+	}
+	src, err := s.openPlan(ctx, ps, query, params)
+	if err != nil {
+		return 0, err
+	}
+	defer src.close()
+	cols := src.columns()
+	names := make([]string, len(cols))
+	for i := range cols {
+		names[i] = cols[i].Name
+	}
+	if err := out.CopyOut(len(cols), o.Format == copyfmt.Binary); err != nil {
+		return 0, err
+	}
+	return s.sendCopy(ctx, src, copyfmt.NewWriter(o, names), o.Format == copyfmt.Binary, out)
+}
+
+// sendCopy writes the rows of a source in COPY's format.
+func (s *Session) sendCopy(ctx context.Context, src source, w *copyfmt.Writer, binary bool, out CopySink) (n int64, err error) {
+	format := s.Format()
+	var line, values []byte
+	if line = w.Begin(nil); len(line) > 0 && !binary {
+		if err := out.CopyData(line); err != nil {
+			return 0, err
+		}
+		line = line[:0]
+	}
+	for {
+		b, err := src.next(ctx)
+		if err != nil {
+			return n, err
+		}
+		if b == nil {
+			break
+		}
+		fields := make([][]byte, len(b.Cols))
+		ends := make([]int, len(b.Cols))
+		for i := range b.Rows() {
+			r := b.Row(i)
+			values = values[:0]
+			for ci, col := range b.Cols {
+				if ends[ci] = -1; col.HasNull && col.Nulls[r] {
+					continue
+				}
+				if binary {
+					values = types.AppendBinary(values, col.Type, col.Get(r))
+				} else {
+					values = types.AppendText(values, col.Type, col.Get(r), format)
+				}
+				ends[ci] = len(values)
+			}
+			from := 0
+			for ci, end := range ends {
+				if fields[ci] = nil; end >= 0 {
+					fields[ci] = values[from:end:end]
+					if fields[ci] == nil {
+						fields[ci] = []byte{}
+					}
+					from = end
+				}
+			}
+			line = w.Row(line, fields)
+			if err := out.CopyData(line); err != nil {
+				return n, err
+			}
+			line = line[:0]
+			n++
+		}
+	}
+	if line = w.End(line); len(line) > 0 {
+		if err := out.CopyData(line); err != nil {
+			return n, err
+		}
+	}
+	return n, out.CopyDone()
+}

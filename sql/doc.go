@@ -1,0 +1,38 @@
+// Package sql is the life of a statement: what a session is, how its transactions, prepared
+// statements and portals behave, and in which order parser, planner, executor and DDL are called.
+//
+// It owns sessions and their settings (sql/settings), the plan cache, and the one place where errors
+// from below get a SQLSTATE (errors.go). It relies on sql/parse for trees, planner for plans,
+// sql/exec for rows, sql/ddl for schema changes, txn for transactions. Bytes on sockets are
+// sql/pgwire's; Go values are the root package's.
+//
+// A reader meets them in this order. [Engine] is what sessions of one database directory share.
+// [Session] is one client's state. [Session.Query] runs a text of statements (the simple protocol);
+// [Session.Prepare], [Session.Bind], [Session.Execute] and [Session.Sync] are the extended one:
+// [Prepared] is a statement with its parameter types, [Portal] a bound and perhaps suspended run of
+// it. [Sink] is where results go.
+//
+// # A statement
+//
+//	Query ─ parse.Parse ─┬─ control          BEGIN, COMMIT, SAVEPOINT …       transaction.go
+//	                     ├─ sessionCommand   SET, PREPARE, CLOSE …            set.go, prepare.go
+//	                     └─ openData ─┬─ planFor → exec.Open                  statement.go, source.go
+//	                                  ├─ EXPLAIN, DECLARE, FETCH, COPY        explain.go, cursor.go, copy.go
+//	                                  └─ ddl.Execute                          dispatch.go
+//
+// # Invariants
+//
+//   - sql I1: an implicit transaction is run again only while nothing of it has reached the client
+//     and only after an error that says that nothing of it is in the store. An ambiguous commit is
+//     never repeated.
+//   - sql I2: a completion is told after the commit that it promises. In the extended protocol, where
+//     PostgreSQL tells it before Sync commits, it stands in a buffer that a conflict takes back.
+//   - sql I3: a plan is used only in a transaction that sees the version of the catalog for which it
+//     was made, and never if the transaction has changed the schema itself.
+//   - sql I4: after an error in a block nothing but its end, or ROLLBACK TO, is accepted.
+//
+// # Simple on purpose
+//
+// A snapshot is taken by the first statement that needs one, as PostgreSQL does in REPEATABLE READ,
+// which is the only isolation level so far; the others answer 0A000.
+package sql

@@ -1,0 +1,160 @@
+package sql
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
+)
+
+// Options of an Engine. The zero value is good.
+type Options struct {
+	Logger *slog.Logger
+	// MaxConnections bounds the sessions that clients open over the wire; 0 is 100.
+	MaxConnections int
+	// Settings override parameters for every session: data_directory, port, ….
+	Settings map[string]string
+	// Collect runs the collector of old versions once: VACUUM. Nil: VACUUM answers 0A000.
+	Collect func(ctx context.Context) error
+	// Flush makes what is in memory durable in its final form: CHECKPOINT. Nil: CHECKPOINT answers 0A000.
+	Flush func(ctx context.Context) error
+	// PlanCacheSize bounds the number of plans kept; 0 is 1024.
+	PlanCacheSize int
+}
+
+// Engine is what all sessions of a database directory share. It is safe for concurrent use.
+type Engine struct {
+	store   *txn.Store
+	catalog *catalog.Catalog
+	opts    Options
+	log     *slog.Logger
+	plans   *planCache
+	started time.Time
+	nextPID atomic.Int32
+
+	mu struct {
+		sync.Mutex
+		sessions map[int32]*Session
+		closed   bool
+	}
+}
+
+// NewEngine returns an Engine over an open store and its catalog. It owns neither.
+func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.MaxConnections <= 0 {
+		opts.MaxConnections = 100
+	}
+	if opts.PlanCacheSize <= 0 {
+		opts.PlanCacheSize = 1024
+	}
+	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: newPlanCache(opts.PlanCacheSize), started: time.Now()}
+	e.mu.sessions = map[int32]*Session{}
+	return e
+}
+
+// MaxConnections is the bound on sessions over the wire.
+func (e *Engine) MaxConnections() int { return e.opts.MaxConnections }
+
+// Logger is where the engine logs.
+func (e *Engine) Logger() *slog.Logger { return e.log }
+
+// register gives the session its number and secret.
+func (e *Engine) register(s *Session) error {
+	var secret [4]byte
+	if _, err := rand.Read(secret[:]); err != nil {
+		return err
+	}
+	s.pid, s.secret = e.nextPID.Add(1), int32(binary.BigEndian.Uint32(secret[:]))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.mu.closed {
+		return sqlerr.New(sqlerr.AdminShutdown, "the database is closed")
+	}
+	e.mu.sessions[s.pid] = s
+	return nil
+}
+
+func (e *Engine) unregister(s *Session) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.mu.sessions, s.pid)
+}
+
+// Cancel ends the statement that the session is running, if pid and secret are right.
+func (e *Engine) Cancel(pid, secret int32) {
+	e.mu.Lock()
+	s := e.mu.sessions[pid]
+	e.mu.Unlock()
+	if s != nil && s.secret == secret {
+		s.running.cancelWith(errCanceledByUser)
+	}
+}
+
+// Close refuses new sessions and ends the statements of those that are left.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.mu.closed = true
+	for _, s := range e.mu.sessions {
+		s.running.cancelWith(errShutdown)
+	}
+}
+
+// Activity is what pg_stat_activity tells of a session.
+type Activity struct {
+	PID         int32
+	User        string
+	Database    string
+	DatabaseID  uint32
+	Application string
+	Client      string
+	State       string // "active", "idle", "idle in transaction", "idle in transaction (aborted)"
+	Query       string
+	Started     time.Time
+	TxnStarted  time.Time
+	QueryStart  time.Time
+	StateChange time.Time
+}
+
+// Activities lists the sessions.
+func (e *Engine) Activities() []Activity {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := make([]Activity, 0, len(e.mu.sessions))
+	for _, s := range e.mu.sessions {
+		if a := s.activity.Load(); a != nil {
+			out = append(out, *a)
+		}
+	}
+	return out
+}
+
+// running is the statement that a session runs now, so that others can cancel it.
+type running struct {
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc
+}
+
+func (r *running) set(cancel context.CancelCauseFunc) {
+	r.mu.Lock()
+	r.cancel = cancel
+	r.mu.Unlock()
+}
+
+func (r *running) cancelWith(cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cancel != nil {
+		r.cancel(cause)
+	}
+}

@@ -1,0 +1,104 @@
+package sql
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
+)
+
+// Causes of a statement's end, given to its context.
+var (
+	errCanceledByUser   = errors.New("canceled by user request")
+	errStatementTimeout = errors.New("statement timeout")
+	errShutdown         = errors.New("shutdown")
+)
+
+// toSQL turns what came up from below into what a client sees. Errors that have a code keep it.
+func toSQL(ctx context.Context, err error) error {
+	var (
+		se        *sqlerr.Error
+		conflict  *txn.WriteConflictError
+		exists    *txn.AlreadyExistsError
+		locked    *txn.LockedError
+		safepoint *txn.SafepointError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &se):
+		return err
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		return canceled(ctx)
+	case errors.Is(err, txn.ErrAmbiguous):
+		return wrap(sqlerr.StatementCompletionUnknown, "the outcome of the commit is unknown", err).
+			WithHint("The transaction may have been committed. Read before writing again.")
+	case errors.As(err, &conflict):
+		return serialization("could not serialize access due to concurrent update", conflict.Key, err)
+	case errors.As(err, &exists):
+		return serialization("could not serialize access due to concurrent insert", exists.Key, err)
+	case errors.As(err, &locked):
+		return serialization("could not serialize access due to a lock of another transaction", locked.Key, err)
+	case errors.As(err, &safepoint):
+		return wrap("72000", "snapshot too old", err).WithDetail("%v", err)
+	case errors.Is(err, kv.ErrCorruption):
+		return wrap(sqlerr.DataCorrupted, err.Error(), err)
+	case errors.Is(err, kv.ErrClosed):
+		return wrap(sqlerr.AdminShutdown, "the database is closed", err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return canceled(ctx)
+	}
+	return wrap(sqlerr.InternalError, err.Error(), err)
+}
+
+func wrap(code, message string, cause error) *sqlerr.Error {
+	return &sqlerr.Error{Code: code, Message: message, Cause: cause}
+}
+
+func serialization(message string, key []byte, cause error) error {
+	e := wrap(sqlerr.SerializationFailure, message, cause)
+	if what := describeKey(key); what != "" {
+		e.Detail = "The conflict is on " + what + "."
+	}
+	return e.WithHint("The transaction might succeed if retried.")
+}
+
+// canceled is the error of a statement whose context ended, by the reason for it.
+func canceled(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, errStatementTimeout):
+		return wrap(sqlerr.QueryCanceled, "canceling statement due to statement timeout", cause)
+	case errors.Is(cause, errShutdown):
+		return wrap(sqlerr.AdminShutdown, "terminating connection due to administrator command", cause)
+	case errors.Is(cause, errCanceledByUser), cause == nil:
+		return wrap(sqlerr.QueryCanceled, "canceling statement due to user request", cause)
+	}
+	return wrap(sqlerr.QueryCanceled, "canceling statement due to user request", cause).WithDetail("%v", cause)
+}
+
+// retryable reports whether a new attempt of the whole transaction may succeed: nothing of it is
+// there, and another transaction was in the way.
+func retryable(err error) bool {
+	var (
+		se       *sqlerr.Error
+		conflict *txn.WriteConflictError
+		exists   *txn.AlreadyExistsError
+		locked   *txn.LockedError
+	)
+	if errors.Is(err, txn.ErrAmbiguous) {
+		return false
+	}
+	if errors.As(err, &conflict) || errors.As(err, &exists) || errors.As(err, &locked) {
+		return true
+	}
+	return errors.As(err, &se) && se.Code == sqlerr.SerializationFailure
+}
+
+// errFailedTransaction is the answer to every statement of a failed block.
+func errFailedTransaction() error {
+	return sqlerr.New(sqlerr.InFailedSQLTransaction,
+		"current transaction is aborted, commands ignored until end of transaction block")
+}

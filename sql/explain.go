@@ -1,0 +1,132 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table/types"
+)
+
+var explainColumns = []physical.Column{{Name: "QUERY PLAN", Type: types.TText}}
+
+// explainOptions are the options of EXPLAIN that mean something here.
+type explainOptions struct {
+	analyze, verbose, costs, timing, summary bool
+}
+
+func readExplain(st *ast.Explain) (o explainOptions, err error) {
+	o = explainOptions{analyze: st.Analyze, verbose: st.Verbose, costs: true, timing: true}
+	summary := false
+	for _, opt := range st.Options {
+		if opt.Name == "format" {
+			if !strings.EqualFold(opt.Value, "text") {
+				return o, sqlerr.Unsupported(int(opt.Pos), "EXPLAIN (FORMAT "+strings.ToUpper(opt.Value)+")")
+			}
+			continue
+		}
+		on := opt.Value == ""
+		if !on {
+			var ok bool
+			if on, ok = settings.ParseBool(opt.Value); !ok {
+				return o, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name).At(int(opt.Pos))
+			}
+		}
+		switch opt.Name {
+		case "analyze":
+			o.analyze = on
+		case "verbose":
+			o.verbose = on
+		case "costs":
+			o.costs = on
+		case "timing":
+			o.timing = on
+		case "summary":
+			o.summary, summary = on, true
+		case "buffers", "wal", "settings":
+			if on {
+				return o, sqlerr.Unsupported(int(opt.Pos), "EXPLAIN ("+strings.ToUpper(opt.Name)+")")
+			}
+		default:
+			return o, sqlerr.New(sqlerr.SyntaxError, "unrecognized EXPLAIN option \"%s\"", opt.Name).At(int(opt.Pos))
+		}
+	}
+	if !summary {
+		o.summary = o.analyze
+	}
+	return o, nil
+}
+
+// openExplain is EXPLAIN [ANALYZE].
+func (s *Session) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain, params []types.Datum) (source, error) {
+	o, err := readExplain(st)
+	if err != nil {
+		return nil, err
+	}
+	stmt, owner := st.Statement, ps
+	if ex, ok := stmt.(*ast.Execute); ok {
+		if owner, err = s.Statement(ex.Name); err != nil {
+			return nil, err
+		}
+		if params, err = s.arguments(ctx, ex, owner); err != nil {
+			return nil, err
+		}
+		stmt = owner.Stmt
+	}
+	if planned(stmt) != stmt {
+		return nil, sqlerr.Unsupported(int(st.Pos), "EXPLAIN of this statement")
+	}
+	begun := time.Now()
+	plan, err := s.planFor(ctx, owner, stmt)
+	if err != nil {
+		return nil, err
+	}
+	planning := time.Since(begun)
+	eo := planner.ExplainOptions{Verbose: o.verbose, HideCosts: !o.costs, HideTiming: !o.timing}
+	var lines []string
+	var execution time.Duration
+	if o.analyze {
+		if !plan.ReadOnly {
+			if err := s.writable(commandOf(stmt)); err != nil {
+				return nil, err
+			}
+		}
+		src, err := s.runPlan(ctx, plan, stmt, params, true)
+		if err != nil {
+			return nil, err
+		}
+		defer src.close()
+		begun = time.Now()
+		for {
+			b, err := src.next(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if b == nil {
+				break
+			}
+		}
+		execution = time.Since(begun)
+		eo.Actual = src.cursor.NodeStats
+	}
+	lines = planner.Explain(plan, eo)
+	if o.summary {
+		lines = append(lines, fmt.Sprintf("Planning Time: %.3f ms", millis(planning)))
+		if o.analyze {
+			lines = append(lines, fmt.Sprintf("Execution Time: %.3f ms", millis(execution)))
+		}
+	}
+	rows := make([][]types.Datum, len(lines))
+	for i, l := range lines {
+		rows[i] = []types.Datum{types.NewString(l)}
+	}
+	return newRows("EXPLAIN", explainColumns, rows), nil
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,424 @@
+package pgcatalog
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// statementTime is the clock of pg_timezone_names, whose offsets depend on the season.
+func statementTime() time.Time { return time.Now() }
+
+// Describe answers a system function with a fact about an object; false when there is none. Kinds:
+// "class", "namespace", "type" and "role" are names by OID, "reg" a name for the type in extra;
+// "indexdef", "constraintdef" and "viewdef" are definitions, "serial" the sequence of the column in
+// extra, "comment" a comment, "visible" whether a relation is found by its plain name.
+func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra string) (string, bool) {
+	r := &reader{ctx: ctx, env: env}
+	id := table.ID(oid)
+	switch kind {
+	case "reg":
+		return r.regName(extra, id)
+	case "class":
+		return r.regName("regclass", id)
+	case "namespace":
+		return r.namespaceName(id)
+	case "type":
+		return types.FormatType(oid, types.NoMod), true
+	case "role":
+		return env.User(), id == ownerID
+	case "visible":
+		return r.visible(id)
+	case "indexdef":
+		return r.indexDef(id, extra)
+	case "constraintdef":
+		return r.constraintDef(id)
+	case "viewdef":
+		d, _ := r.find(id)
+		if d == nil || d.View == nil {
+			return "", false
+		}
+		return viewText(d), true
+	case "serial":
+		return r.serial(id, extra)
+	case "comment":
+		return r.comment(id, extra)
+	}
+	return "", false
+}
+
+// find returns the relation with the OID, or the table of the index with it.
+func (r *reader) find(id table.ID) (*table.Desc, *table.Index) {
+	if d := ByID(id); d != nil {
+		return d, nil
+	}
+	if d, err := r.env.View().RelationByID(r.ctx, id); err == nil && d != nil {
+		return d, nil
+	}
+	var owner *table.Desc
+	var index *table.Index
+	_ = r.eachIndex(func(d *table.Desc, ix *table.Index) error {
+		if ix.OID == id {
+			owner, index = d, ix
+		}
+		return nil
+	})
+	return owner, index
+}
+
+func (r *reader) namespaceName(id table.ID) (string, bool) {
+	switch id {
+	case CatalogSchemaID:
+		return "pg_catalog", true
+	case InformationSchemaID:
+		return "information_schema", true
+	}
+	schemas, err := r.schemas()
+	if err != nil {
+		return "", false
+	}
+	for _, s := range schemas {
+		if s.ID == id {
+			return s.Name, true
+		}
+	}
+	return "", false
+}
+
+// isVisible says whether the plain name finds this relation: no schema before its own has the name.
+func (r *reader) isVisible(schema, name string) bool {
+	path := r.env.SearchPath(r.ctx)
+	if !slices.Contains(path, "pg_catalog") {
+		path = append([]string{"pg_catalog"}, path...)
+	}
+	for _, s := range path {
+		if s == schema {
+			return true
+		}
+		if Lookup(s, name) != nil {
+			return false
+		}
+		if taken, err := r.env.View().Taken(r.ctx, r.database(), s, name); err == nil && taken {
+			return false
+		}
+	}
+	return false
+}
+
+func (r *reader) visible(id table.ID) (string, bool) {
+	d, ix := r.find(id)
+	if d == nil {
+		return "", false
+	}
+	name := d.Name
+	if ix != nil {
+		name = ix.Name
+	}
+	if r.isVisible(d.Schema, name) {
+		return "t", true
+	}
+	return "f", true
+}
+
+// regName is the text of a reg* value.
+func (r *reader) regName(kind string, id table.ID) (string, bool) {
+	switch kind {
+	case "regclass":
+		d, ix := r.find(id)
+		if d == nil {
+			return "", false
+		}
+		name := d.Name
+		if ix != nil {
+			name = ix.Name
+		}
+		if r.isVisible(d.Schema, name) {
+			return quote(name), true
+		}
+		return quote(d.Schema) + "." + quote(name), true
+	case "regtype":
+		if _, ok := types.ByOID(types.OID(id)); ok {
+			return types.FormatType(types.OID(id), types.NoMod), true
+		}
+	case "regnamespace":
+		name, ok := r.namespaceName(id)
+		return quote(name), ok
+	case "regrole":
+		return quote(r.env.User()), id == ownerID
+	case "regcollation":
+		name, ok := map[table.ID]string{100: `"default"`, 950: `"C"`, 951: `"POSIX"`}[id]
+		return name, ok
+	}
+	return "", false
+}
+
+// RegOID finds the object that the text of a reg* value names.
+func RegOID(ctx context.Context, env Env, typ types.OID, name string) (types.OID, error) {
+	r := &reader{ctx: ctx, env: env}
+	plain := strings.Trim(name, `"`)
+	switch typ {
+	case types.OIDRegType:
+		if t, ok := types.ByName(strings.TrimPrefix(plain, "pg_catalog.")); ok {
+			return t.OID, nil
+		}
+		for _, t := range types.All() {
+			if types.FormatType(t.OID, types.NoMod) == name {
+				return t.OID, nil
+			}
+		}
+		return 0, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", name)
+	case types.OIDRegNamespace:
+		for _, id := range []table.ID{CatalogSchemaID, InformationSchemaID} {
+			if n, _ := r.namespaceName(id); n == plain {
+				return types.OID(id), nil
+			}
+		}
+		schemas, err := r.schemas()
+		if err != nil {
+			return 0, err
+		}
+		for _, s := range schemas {
+			if s.Name == plain {
+				return types.OID(s.ID), nil
+			}
+		}
+		return 0, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", plain)
+	case types.TRegRole.OID:
+		if plain == env.User() {
+			return ownerID, nil
+		}
+		return 0, sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", plain)
+	case types.OIDRegProc, types.TRegProcedure.OID:
+		return 0, sqlerr.New(sqlerr.UndefinedFunction, "function \"%s\" does not exist", name)
+	case types.TRegCollation.OID:
+		if id, ok := map[string]types.OID{"default": 100, "C": 950, "POSIX": 951}[plain]; ok {
+			return id, nil
+		}
+		return 0, sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", plain)
+	}
+	return 0, sqlerr.New(sqlerr.UndefinedObject, "\"%s\" does not exist", name)
+}
+
+// viewText is a view's query as pg_get_viewdef ends it.
+func viewText(d *table.Desc) string {
+	return " " + strings.TrimSuffix(strings.TrimSpace(d.View.Text), ";") + ";"
+}
+
+// keyText writes one key column of an index: its name or expression and what is not the default.
+func keyText(d *table.Desc, c *table.IndexColumn) string {
+	text := c.ExprText
+	if i := d.ColumnByID(c.ColumnID); c.ExprText == "" && i >= 0 {
+		text = quote(d.Columns[i].Name)
+	} else if !isCall(text) {
+		text = "(" + text + ")"
+	}
+	if c.Desc {
+		text += " DESC"
+		if !c.NullsFirst {
+			text += " NULLS LAST"
+		}
+	} else if c.NullsFirst {
+		text += " NULLS FIRST"
+	}
+	return text
+}
+
+// isCall says whether an expression is one function call, which needs no parentheses in an index.
+func isCall(text string) bool {
+	open := strings.IndexByte(text, '(')
+	if open <= 0 || !strings.HasSuffix(text, ")") || strings.ContainsAny(text[:open], " +-*/|'\"") {
+		return false
+	}
+	depth := 0
+	for i := open; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 && i < len(text)-1 {
+				return false
+			}
+		case '\'':
+			return false
+		}
+	}
+	return true
+}
+
+func columnNames(d *table.Desc, ids []table.ColumnID) string {
+	names := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if i := d.ColumnByID(id); i >= 0 {
+			names = append(names, quote(d.Columns[i].Name))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// indexText is the CREATE INDEX of an index.
+func indexText(d *table.Desc, ix *table.Index, qualified bool) string {
+	var b strings.Builder
+	b.WriteString("CREATE ")
+	if ix.Unique {
+		b.WriteString("UNIQUE ")
+	}
+	b.WriteString("INDEX " + quote(ix.Name) + " ON ")
+	if qualified {
+		b.WriteString(quote(d.Schema) + ".")
+	}
+	b.WriteString(quote(d.Name) + " USING btree (")
+	for i := range ix.Columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(keyText(d, &ix.Columns[i]))
+	}
+	b.WriteString(")")
+	if len(ix.Include) > 0 {
+		b.WriteString(" INCLUDE (" + columnNames(d, ix.Include) + ")")
+	}
+	if ix.NullsNotDistinct {
+		b.WriteString(" NULLS NOT DISTINCT")
+	}
+	if ix.WhereText != "" {
+		b.WriteString(" WHERE (" + ix.WhereText + ")")
+	}
+	return b.String()
+}
+
+// indexDef is pg_get_indexdef; extra is the number of one column, 0 or "" for the whole.
+func (r *reader) indexDef(id table.ID, extra string) (string, bool) {
+	d, ix := r.find(id)
+	if ix == nil {
+		return "", false
+	}
+	n, _ := strconv.Atoi(extra)
+	if n == 0 {
+		return indexText(d, ix, true), true
+	}
+	if n <= len(ix.Columns) {
+		c := ix.Columns[n-1]
+		c.Desc, c.NullsFirst = false, false
+		return keyText(d, &c), true
+	}
+	if n -= len(ix.Columns); n <= len(ix.Include) {
+		return columnNames(d, ix.Include[n-1:n]), true
+	}
+	return "", true
+}
+
+// constraintDef is pg_get_constraintdef.
+func (r *reader) constraintDef(id table.ID) (text string, ok bool) {
+	_ = r.eachRelation(false, func(d *table.Desc) error {
+		for i := range d.Indexes {
+			ix := &d.Indexes[i]
+			if ix.OID != id || !ix.Primary && !ix.Constraint {
+				continue
+			}
+			word := "UNIQUE"
+			if ix.Primary {
+				word = "PRIMARY KEY"
+			}
+			if ix.NullsNotDistinct {
+				word += " NULLS NOT DISTINCT"
+			}
+			text, ok = word+" ("+columnNames(d, indexColumnIDs(ix))+")", true
+			if len(ix.Include) > 0 {
+				text += " INCLUDE (" + columnNames(d, ix.Include) + ")"
+			}
+		}
+		for i, c := range d.Checks {
+			if derivedID(checkBase, d.ID, i) == id {
+				text, ok = "CHECK (("+c.Text+"))", true
+				if c.NotValid {
+					text += " NOT VALID"
+				}
+			}
+		}
+		for i := range d.ForeignKeys {
+			if derivedID(foreignBase, d.ID, i) == id {
+				text, ok = r.foreignKeyText(d, &d.ForeignKeys[i])
+			}
+		}
+		return nil
+	})
+	return text, ok
+}
+
+func (r *reader) foreignKeyText(d *table.Desc, fk *table.ForeignKey) (string, bool) {
+	ref, err := r.env.View().RelationByID(r.ctx, fk.RefTable)
+	if err != nil || ref == nil {
+		return "", false
+	}
+	name, _ := r.regName("regclass", ref.ID)
+	text := "FOREIGN KEY (" + columnNames(d, fk.Columns) + ") REFERENCES " + name + "(" + columnNames(ref, fk.RefColumns) + ")"
+	if fk.OnUpdate != "" && fk.OnUpdate != "no action" {
+		text += " ON UPDATE " + strings.ToUpper(fk.OnUpdate)
+	}
+	if fk.OnDelete != "" && fk.OnDelete != "no action" {
+		text += " ON DELETE " + strings.ToUpper(fk.OnDelete)
+	}
+	if fk.Deferrable {
+		text += " DEFERRABLE"
+	}
+	if fk.InitiallyDeferred {
+		text += " INITIALLY DEFERRED"
+	}
+	return text, true
+}
+
+// serial is pg_get_serial_sequence: the sequence that a column owns.
+func (r *reader) serial(id table.ID, column string) (string, bool) {
+	d, _ := r.find(id)
+	if d == nil {
+		return "", false
+	}
+	i := d.Column(column)
+	if i < 0 || d.Columns[i].SequenceID == 0 {
+		return "", false
+	}
+	seq, err := r.env.View().RelationByID(r.ctx, d.Columns[i].SequenceID)
+	if err != nil || seq == nil {
+		return "", false
+	}
+	return quote(seq.Schema) + "." + quote(seq.Name), true
+}
+
+// comment is obj_description, and with a column's number col_description.
+func (r *reader) comment(id table.ID, column string) (string, bool) {
+	d, ix := r.find(id)
+	if d == nil {
+		return r.schemaComment(id)
+	}
+	text := d.Comment
+	if ix != nil {
+		text = ix.Comment
+	}
+	if n, _ := strconv.Atoi(column); n > 0 {
+		cols := visibleColumns(d)
+		if n > len(cols) {
+			return "", false
+		}
+		text = cols[n-1].Comment
+	}
+	return text, text != ""
+}
+
+func (r *reader) schemaComment(id table.ID) (string, bool) {
+	schemas, err := r.schemas()
+	if err != nil {
+		return "", false
+	}
+	for _, s := range schemas {
+		if s.ID == id {
+			return s.Comment, s.Comment != ""
+		}
+	}
+	return "", false
+}

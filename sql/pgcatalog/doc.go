@@ -1,0 +1,10 @@
+// Package pgcatalog is pg_catalog and information_schema as tables: descriptors without storage whose
+// rows are made from the schema when somebody reads them.
+//
+// It owns the columns and rows of these tables, and the texts that functions such as
+// pg_get_indexdef give. It holds what PostgreSQL 15 would say of a database like ours: tables that
+// would be empty here (pg_trigger, pg_policy, …) are there and are empty, so that clients which join
+// them work; columns carry PostgreSQL's names, types and order as far as clients read them.
+//
+// A table is one entry of a list: a schema, a name, columns, and a function that emits rows.
+package pgcatalog

@@ -1,0 +1,150 @@
+package pgcatalog
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/types"
+)
+
+// reader reads the schema for one scan of a virtual table.
+type reader struct {
+	ctx context.Context
+	env Env
+}
+
+func (r *reader) database() table.ID {
+	id, _ := r.env.Database()
+	return id
+}
+
+func (r *reader) databaseName() string {
+	_, name := r.env.Database()
+	return name
+}
+
+// relations lists tables, views and sequences of the database.
+func (r *reader) relations() ([]*table.Desc, error) {
+	return r.env.View().Relations(r.ctx, r.database())
+}
+
+// eachRelation calls f for the relations of the database and, with virtual, for the virtual ones too.
+func (r *reader) eachRelation(virtual bool, f func(d *table.Desc) error) error {
+	rels, err := r.relations()
+	if err != nil {
+		return err
+	}
+	for _, d := range rels {
+		if err := f(d); err != nil {
+			return err
+		}
+	}
+	if !virtual {
+		return nil
+	}
+	for _, e := range registry().all {
+		if err := f(e.desc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachIndex calls f for every index of the database's tables.
+func (r *reader) eachIndex(f func(d *table.Desc, ix *table.Index) error) error {
+	return r.eachRelation(false, func(d *table.Desc) error {
+		for i := range d.Indexes {
+			if err := f(d, &d.Indexes[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r *reader) schemas() ([]catalog.Schema, error) {
+	return r.env.View().Schemas(r.ctx, r.database())
+}
+
+// ownerID is the OID of the one role, as PostgreSQL's first.
+const ownerID = 10
+
+// Object IDs of what descriptors hold without an ID of its own: made from the table's and a number,
+// in ranges far above those of the catalog.
+const (
+	checkBase   = 0x4000_0000
+	foreignBase = 0x8000_0000
+	defaultBase = 0xC000_0000
+	perTable    = 1 << 8 // 256 of each kind have IDs of their own
+)
+
+func derivedID(base uint32, t table.ID, n int) table.ID {
+	return table.ID(base + uint32(t)%(1<<22)*perTable + uint32(n)%perTable)
+}
+
+// attnum is the column's number in pg_attribute: its place among the visible columns.
+func attnum(d *table.Desc, id table.ColumnID) int {
+	n := 0
+	for i := range d.Columns {
+		if d.Columns[i].Hidden {
+			continue
+		}
+		n++
+		if d.Columns[i].ID == id {
+			return n
+		}
+	}
+	return 0
+}
+
+func attnums(d *table.Desc, ids []table.ColumnID) []int {
+	out := make([]int, len(ids))
+	for i, id := range ids {
+		out[i] = attnum(d, id)
+	}
+	return out
+}
+
+// visibleColumns are the columns that SQL sees; those of a sequence are its state.
+func visibleColumns(d *table.Desc) []table.Column {
+	if d.Kind == table.KindSequence {
+		return sequenceColumns
+	}
+	out := make([]table.Column, 0, len(d.Columns))
+	for _, c := range d.Columns {
+		if !c.Hidden {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+var sequenceColumns = []table.Column{
+	{ID: 1, Name: "last_value", Type: types.TInt8, NotNull: true},
+	{ID: 2, Name: "log_cnt", Type: types.TInt8, NotNull: true},
+	{ID: 3, Name: "is_called", Type: types.TBool, NotNull: true},
+}
+
+// defaultText is what pg_attrdef shows of a column, or "".
+func (r *reader) defaultText(c *table.Column) string {
+	switch {
+	case c.Generated != "":
+		return c.Generated
+	case c.Identity != "":
+		return ""
+	}
+	return c.DefaultText
+}
+
+// indexColumnIDs are the key columns of an index, 0 for expressions.
+func indexColumnIDs(ix *table.Index) []table.ColumnID {
+	out := make([]table.ColumnID, len(ix.Columns))
+	for i, c := range ix.Columns {
+		out[i] = c.ColumnID
+	}
+	return out
+}
+
+func quote(name string) string { return settings.QuoteIdentifier(name) }

@@ -1,0 +1,263 @@
+package pgcatalog
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Env is what the rows are made from: one session's view of its database.
+type Env interface {
+	View() *catalog.View
+	Database() (id table.ID, name string)
+	User() string
+	SearchPath(ctx context.Context) []string
+	Settings() []Setting
+	Activity() []Activity
+	SequencePosition(ctx context.Context, d *table.Desc) (last int64, called bool, err error)
+	Prepared() []Prepared
+	Cursors() []Cursor
+}
+
+// Setting is a row of pg_settings.
+type Setting struct {
+	Name, Value, Unit, Category, Desc, Context, Kind, Source string
+	Min, Max                                                 int64
+	Enum                                                     []string
+	Boot, Reset                                              string
+}
+
+// Activity is a row of pg_stat_activity.
+type Activity struct {
+	PID                                           int32
+	User, Database, Application, Client           string
+	DatabaseID                                    uint32
+	State, Query                                  string
+	Started, TxnStarted, QueryStart, StateChanged time.Time
+}
+
+// Prepared is a row of pg_prepared_statements.
+type Prepared struct {
+	Name, Text string
+	Types      []*types.Type
+	FromSQL    bool
+}
+
+// Cursor is a row of pg_cursors.
+type Cursor struct {
+	Name, Text string
+	Hold       bool
+}
+
+// emitter takes a row as names and values in turn; columns that are not named have the zero of their
+// type, which is NULL for texts, arrays and times. PostgreSQL's catalogs use the same.
+type emitter func(namesAndValues ...any) error
+
+// relation is one virtual table. columns is "name type, name type"; a type with [] is an array.
+type relation struct {
+	schema  string
+	name    string
+	oid     table.ID
+	columns string
+	view    bool // PostgreSQL has a view here
+	rows    func(ctx context.Context, r *reader, emit emitter) error
+}
+
+var tables struct {
+	sync.Once
+	g *registered
+}
+
+// registry is the list of all virtual tables, made on first use.
+func registry() *registered {
+	tables.Do(func() { tables.g = register() })
+	return tables.g
+}
+
+func register() *registered {
+	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{}}
+	next := table.ID(12000)
+	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), informationSchema()} {
+		for i := range list {
+			r := &list[i]
+			if r.oid == 0 {
+				r.oid = next
+				next++
+			}
+			e := newEntry(r)
+			g.byName[r.schema+"."+r.name] = e
+			g.byID[r.oid] = e
+			g.all = append(g.all, e)
+		}
+	}
+	return g
+}
+
+type registered struct {
+	byName map[string]*entry
+	byID   map[table.ID]*entry
+	all    []*entry
+}
+
+type entry struct {
+	*relation
+	desc    *table.Desc
+	ordinal map[string]int
+	zero    []types.Datum
+}
+
+func newEntry(r *relation) *entry {
+	e := &entry{relation: r, desc: r.build(), ordinal: map[string]int{}}
+	for i, c := range e.desc.Columns {
+		e.ordinal[c.Name] = i
+		z := types.Null
+		switch c.Type.Family {
+		case types.Bool, types.Int, types.Float:
+			z = types.Datum{}
+		case types.String:
+			if c.Type.OID == types.OIDChar {
+				z = types.Datum{}
+			}
+		}
+		e.zero = append(e.zero, z)
+	}
+	return e
+}
+
+// OIDs of the two schemas, as in PostgreSQL.
+const (
+	CatalogSchemaID     table.ID = 11
+	InformationSchemaID table.ID = 13000
+)
+
+func (r *relation) build() *table.Desc {
+	d := &table.Desc{ID: r.oid, SchemaID: CatalogSchemaID, Schema: r.schema, Name: r.name, Kind: table.KindVirtual, Version: 1}
+	if r.schema == "information_schema" {
+		d.SchemaID = InformationSchemaID
+	}
+	for i, col := range strings.Split(r.columns, ",") {
+		name, typ, _ := strings.Cut(strings.TrimSpace(col), " ")
+		elem, array := strings.CutSuffix(typ, "[]")
+		t, ok := types.ByName(elem)
+		if !ok {
+			panic("pgcatalog: " + r.name + "." + name + " has unknown type " + typ)
+		}
+		if array {
+			t = types.ArrayOf(t)
+		}
+		d.Columns = append(d.Columns, table.Column{ID: table.ColumnID(i + 1), Name: name, Type: t})
+	}
+	d.NextColumnID = table.ColumnID(len(d.Columns) + 1)
+	return d
+}
+
+// Lookup finds a virtual table by schema and name; nil when there is none.
+func Lookup(schema, name string) *table.Desc {
+	if e := registry().byName[schema+"."+name]; e != nil {
+		return e.desc
+	}
+	return nil
+}
+
+// ByID finds a virtual table by its OID; nil when there is none.
+func ByID(id table.ID) *table.Desc {
+	if e := registry().byID[id]; e != nil {
+		return e.desc
+	}
+	return nil
+}
+
+// Rows emits the rows of a virtual table. The slice that emit gets is its own.
+func Rows(ctx context.Context, env Env, d *table.Desc, emit func(row []types.Datum) error) error {
+	e := registry().byID[d.ID]
+	if e == nil || e.rows == nil {
+		return nil
+	}
+	return e.rows(ctx, &reader{ctx: ctx, env: env}, func(kv ...any) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return emit(e.row(kv))
+	})
+}
+
+// row makes a whole row of the table.
+func (e *entry) row(kv []any) []types.Datum {
+	row := append([]types.Datum(nil), e.zero...)
+	for i := 0; i+1 < len(kv); i += 2 {
+		c, ok := e.ordinal[kv[i].(string)]
+		if !ok {
+			panic("pgcatalog: " + e.name + " has no column " + kv[i].(string))
+		}
+		row[c] = datum(kv[i+1])
+	}
+	return row
+}
+
+// datum converts the Go values that rows are written with.
+func datum(v any) types.Datum {
+	switch x := v.(type) {
+	case nil:
+		return types.Null
+	case string:
+		return types.NewString(x)
+	case bool:
+		return types.NewBool(x)
+	case int:
+		return types.NewInt(int64(x))
+	case int16:
+		return types.NewInt(int64(x))
+	case int32:
+		return types.NewInt(int64(x))
+	case int64:
+		return types.NewInt(x)
+	case float64:
+		return types.NewFloat(x)
+	case table.ID:
+		return types.NewInt(int64(x))
+	case types.OID:
+		return types.NewInt(int64(x))
+	case time.Time:
+		if x.IsZero() {
+			return types.Null
+		}
+		return types.NewInt(types.TimestampFromTime(x))
+	case []int:
+		elems := make([]types.Datum, len(x))
+		for i, n := range x {
+			elems[i] = types.NewInt(int64(n))
+		}
+		return types.NewArray(elems)
+	case []string:
+		elems := make([]types.Datum, len(x))
+		for i, s := range x {
+			elems[i] = types.NewString(s)
+		}
+		return types.NewArray(elems)
+	case vector:
+		elems := make([]types.Datum, len(x))
+		for i, n := range x {
+			elems[i] = types.NewInt(int64(n))
+		}
+		return types.Datum{Arr: &types.ArrayValue{Elems: elems, Dims: []int{len(x)}, Lower: []int{0}}}
+	case types.Datum:
+		return x
+	}
+	panic("pgcatalog: a value that is no datum")
+}
+
+// vector is an int2vector or oidvector, which count from 0.
+type vector []int
+
+// orNull is NULL for the empty string.
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

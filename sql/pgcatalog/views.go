@@ -1,0 +1,178 @@
+package pgcatalog
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// viewTables are what PostgreSQL has as views in pg_catalog.
+func viewTables() []relation {
+	const s = "pg_catalog"
+	return []relation{
+		{schema: s, name: "pg_tables", view: true, rows: tablesRows,
+			columns: "schemaname name, tablename name, tableowner name, tablespace name, hasindexes bool, hasrules bool, hastriggers bool, rowsecurity bool"},
+		{schema: s, name: "pg_views", view: true, rows: viewsRows,
+			columns: "schemaname name, viewname name, viewowner name, definition text"},
+		{schema: s, name: "pg_matviews", view: true,
+			columns: "schemaname name, matviewname name, matviewowner name, tablespace name, hasindexes bool, ispopulated bool, definition text"},
+		{schema: s, name: "pg_indexes", view: true, rows: indexesRows,
+			columns: "schemaname name, tablename name, indexname name, tablespace name, indexdef text"},
+		{schema: s, name: "pg_sequences", view: true, rows: sequencesRows,
+			columns: "schemaname name, sequencename name, sequenceowner name, data_type regtype, start_value int8, min_value int8, " +
+				"max_value int8, increment_by int8, cycle bool, cache_size int8, last_value int8"},
+		{schema: s, name: "pg_roles", view: true, rows: rolesRows,
+			columns: "rolname name, rolsuper bool, rolinherit bool, rolcreaterole bool, rolcreatedb bool, rolcanlogin bool, " +
+				"rolreplication bool, rolconnlimit int4, rolpassword text, rolvaliduntil timestamptz, rolbypassrls bool, rolconfig text[], oid oid"},
+		{schema: s, name: "pg_user", view: true, rows: userRows,
+			columns: "usename name, usesysid oid, usecreatedb bool, usesuper bool, userepl bool, usebypassrls bool, passwd text, " +
+				"valuntil timestamptz, useconfig text[]"},
+		{schema: s, name: "pg_settings", view: true, rows: settingsRows,
+			columns: "name text, setting text, unit text, category text, short_desc text, extra_desc text, context text, vartype text, " +
+				"source text, min_val text, max_val text, enumvals text[], boot_val text, reset_val text, sourcefile text, sourceline int4, pending_restart bool"},
+		{schema: s, name: "pg_stat_activity", view: true, rows: activityRows,
+			columns: "datid oid, datname name, pid int4, leader_pid int4, usesysid oid, usename name, application_name text, client_addr text, " +
+				"client_hostname text, client_port int4, backend_start timestamptz, xact_start timestamptz, query_start timestamptz, " +
+				"state_change timestamptz, wait_event_type text, wait_event text, state text, backend_xid xid, backend_xmin xid, " +
+				"query_id int8, query text, backend_type text"},
+		{schema: s, name: "pg_prepared_statements", view: true, rows: preparedRows,
+			columns: "name text, statement text, prepare_time timestamptz, parameter_types regtype[], from_sql bool, generic_plans int8, custom_plans int8"},
+		{schema: s, name: "pg_cursors", view: true, rows: cursorRows,
+			columns: "name text, statement text, is_holdable bool, is_binary bool, is_scrollable bool, creation_time timestamptz"},
+		{schema: s, name: "pg_timezone_names", view: true, rows: zoneRows,
+			columns: "name text, abbrev text, utc_offset interval, is_dst bool"},
+		{schema: s, name: "pg_available_extensions", view: true,
+			columns: "name name, default_version text, installed_version text, comment text"},
+		{schema: s, name: "pg_locks", view: true,
+			columns: "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, classid oid, " +
+				"objid oid, objsubid int2, virtualtransaction text, pid int4, mode text, granted bool, fastpath bool, waitstart timestamptz"},
+	}
+}
+
+func tablesRows(_ context.Context, r *reader, emit emitter) error {
+	return r.eachRelation(true, func(d *table.Desc) error {
+		if relkind(d) != "r" {
+			return nil
+		}
+		return emit("schemaname", d.Schema, "tablename", d.Name, "tableowner", r.env.User(), "hasindexes", len(d.Indexes) > 0)
+	})
+}
+
+func viewsRows(_ context.Context, r *reader, emit emitter) error {
+	return r.eachRelation(true, func(d *table.Desc) error {
+		if relkind(d) != "v" {
+			return nil
+		}
+		text := any(nil)
+		if d.View != nil {
+			text = viewText(d)
+		}
+		return emit("schemaname", d.Schema, "viewname", d.Name, "viewowner", r.env.User(), "definition", text)
+	})
+}
+
+func indexesRows(_ context.Context, r *reader, emit emitter) error {
+	return r.eachIndex(func(d *table.Desc, ix *table.Index) error {
+		return emit("schemaname", d.Schema, "tablename", d.Name, "indexname", ix.Name, "indexdef", indexText(d, ix, true))
+	})
+}
+
+func sequencesRows(_ context.Context, r *reader, emit emitter) error {
+	return r.eachRelation(false, func(d *table.Desc) error {
+		if d.Kind != table.KindSequence {
+			return nil
+		}
+		last, called, err := r.env.SequencePosition(r.ctx, d)
+		if err != nil {
+			return err
+		}
+		var value any
+		if called {
+			value = last
+		}
+		q := d.Sequence
+		return emit("schemaname", d.Schema, "sequencename", d.Name, "sequenceowner", r.env.User(), "data_type", q.Type,
+			"start_value", q.Start, "min_value", q.Min, "max_value", q.Max, "increment_by", q.Increment, "cycle", q.Cycle,
+			"cache_size", q.Cache, "last_value", value)
+	})
+}
+
+func rolesRows(_ context.Context, r *reader, emit emitter) error {
+	return emit("rolname", r.env.User(), "rolsuper", true, "rolinherit", true, "rolcreaterole", true, "rolcreatedb", true,
+		"rolcanlogin", true, "rolconnlimit", -1, "rolpassword", "********", "oid", ownerID)
+}
+
+func userRows(_ context.Context, r *reader, emit emitter) error {
+	return emit("usename", r.env.User(), "usesysid", ownerID, "usecreatedb", true, "usesuper", true, "passwd", "********")
+}
+
+func settingsRows(_ context.Context, r *reader, emit emitter) error {
+	for _, s := range r.env.Settings() {
+		var minimum, maximum, enum any
+		if s.Kind == "integer" {
+			minimum, maximum = strconv.FormatInt(s.Min, 10), strconv.FormatInt(s.Max, 10)
+		}
+		if s.Enum != nil {
+			enum = s.Enum
+		}
+		if err := emit("name", s.Name, "setting", s.Value, "unit", orNull(s.Unit), "category", s.Category, "short_desc", s.Desc,
+			"context", s.Context, "vartype", s.Kind, "source", s.Source, "min_val", minimum, "max_val", maximum, "enumvals", enum,
+			"boot_val", s.Boot, "reset_val", s.Reset, "sourceline", nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func activityRows(_ context.Context, r *reader, emit emitter) error {
+	for _, a := range r.env.Activity() {
+		if err := emit("datid", int64(a.DatabaseID), "datname", a.Database, "pid", a.PID, "leader_pid", nil, "usesysid", ownerID,
+			"usename", a.User, "application_name", a.Application, "client_addr", orNull(a.Client), "client_port", nil,
+			"backend_start", a.Started, "xact_start", a.TxnStarted, "query_start", a.QueryStart, "state_change", a.StateChanged,
+			"state", a.State, "backend_xid", nil, "backend_xmin", nil, "query_id", nil, "query", a.Query,
+			"backend_type", "client backend"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func preparedRows(_ context.Context, r *reader, emit emitter) error {
+	for _, p := range r.env.Prepared() {
+		oids := make([]int, len(p.Types))
+		for i, t := range p.Types {
+			oids[i] = int(t.OID)
+		}
+		if err := emit("name", p.Name, "statement", p.Text, "parameter_types", oids, "from_sql", p.FromSQL); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cursorRows(_ context.Context, r *reader, emit emitter) error {
+	for _, c := range r.env.Cursors() {
+		if err := emit("name", c.Name, "statement", c.Text, "is_holdable", c.Hold); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func zoneRows(_ context.Context, _ *reader, emit emitter) error {
+	for _, name := range types.ZoneNames() {
+		loc, err := types.ParseZone(name)
+		if err != nil {
+			continue
+		}
+		now := statementTime().In(loc)
+		abbrev, offset := now.Zone()
+		if err := emit("name", name, "abbrev", abbrev, "utc_offset",
+			types.NewInterval(types.IntervalValue{Micros: int64(offset) * 1_000_000}), "is_dst", now.IsDST()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package pgwire
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/sql"
+)
+
+// batch remembers what was done and said since the first Execute of an implicit transaction, so that
+// a conflict can be answered by doing it again. It is empty while there is nothing to repeat.
+type batch struct {
+	from  mark
+	steps []step
+	size  int
+}
+
+// step is an Execute, or (portal nil) what other messages were answered.
+type step struct {
+	portal *sql.Portal
+	codes  []int16
+	limit  int64
+	said   []byte
+}
+
+// maxBatch bounds the steps and bytes that are kept; longer batches are not repeated.
+const maxBatch = flushAt
+
+func (b *batch) clear() { b.steps, b.size = b.steps[:0], 0 }
+
+// said adds answers of messages between the Executes.
+func (b *batch) said(out []byte) {
+	if len(b.steps) == 0 || b.size > maxBatch || len(out) == 0 {
+		return
+	}
+	b.size += len(out)
+	b.steps = append(b.steps, step{said: append([]byte(nil), out...)})
+}
+
+// run does an Execute, and if it meets a conflict repeats the batch.
+func (b *batch) run(ctx context.Context, c *conn, s step) error {
+	if c.session.Status() != 'I' { // a block is repeated by its client
+		return s.run(ctx, c)
+	}
+	if len(b.steps) == 0 {
+		b.from, b.size = c.out.mark(), 0
+	}
+	if b.size <= maxBatch {
+		b.size += 64
+		b.steps = append(b.steps, s)
+	}
+	err := s.run(ctx, c)
+	if c.session.Status() != 'I' { // BEGIN
+		b.clear()
+	}
+	return b.repeat(ctx, c, err, false)
+}
+
+// commit ends the implicit transaction, and if that meets a conflict repeats the batch.
+func (b *batch) commit(ctx context.Context, c *conn) error {
+	return b.repeat(ctx, c, c.session.Sync(ctx), true)
+}
+
+// repeat does the batch again while it ends with a conflict and the client has seen nothing of it.
+func (b *batch) repeat(ctx context.Context, c *conn, err error, commit bool) error {
+	for attempt := 0; err != nil; attempt++ {
+		if len(b.steps) == 0 || b.size > maxBatch || !c.session.Restart(ctx, attempt, err) || !c.out.rewind(b.from) {
+			return err
+		}
+		err = nil
+		for i := range b.steps {
+			if p := b.steps[i].portal; p != nil {
+				c.session.Rewound(p)
+			}
+		}
+		for i := 0; i < len(b.steps) && err == nil; i++ {
+			err = b.steps[i].run(ctx, c)
+		}
+		if err == nil && commit {
+			err = c.session.Sync(ctx)
+		}
+	}
+	return nil
+}
+
+func (s *step) run(ctx context.Context, c *conn) error {
+	if s.portal == nil {
+		c.out.buf = append(c.out.buf, s.said...)
+		return nil
+	}
+	suspended, err := c.session.Execute(ctx, s.portal, max(s.limit, 0), &sink{c: c, codes: s.codes})
+	if err == nil && suspended {
+		c.out.simple('s')
+	}
+	return err
+}

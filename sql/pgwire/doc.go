@@ -1,0 +1,25 @@
+// Package pgwire is the server: PostgreSQL's frontend/backend protocol, version 3.0, over sessions of
+// package sql.
+//
+// It owns sockets, frames and the forms of values on the wire; what a statement means is package
+// sql's. A [Server] accepts; each connection has one goroutine, which reads a message, lets the session
+// work and writes the answer into a buffer that goes out when the client is waiting for it.
+//
+// Bytes from the client pass three gates. A frame's length is bounded by its type before memory is
+// taken for it (frame.go), and memory grows only as bytes arrive. The body's structure is checked to
+// its last byte (validate.go). Only then pgproto3 decodes it, which trusts what it is given.
+//
+// # A conflict, and what the client sees of it
+//
+// In the extended protocol an implicit transaction commits at Sync, after the answers of its Execute
+// messages have been written to the buffer. When that commit meets a conflict, and nothing since the
+// first Execute has left the buffer, the connection takes the answers back, runs the Execute messages
+// again and tries once more (batch.go).
+//
+// # Invariants
+//
+//   - pgwire I1: what one connection sends, or does not read, never disturbs another one: every limit
+//     is per connection, and a panic ends its own connection only.
+//   - pgwire I2: after an ErrorResponse in the extended protocol nothing is done until Sync.
+//   - pgwire I3: every Query and every Sync is answered by exactly one ReadyForQuery.
+package pgwire

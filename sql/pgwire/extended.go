@@ -1,0 +1,213 @@
+package pgwire
+
+import (
+	"context"
+
+	"github.com/jackc/pgproto3/v2"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/table/types"
+)
+
+// extended serves Parse, Bind, Describe, Execute and Close. After an error it skips to Sync.
+func (c *conn) extended(ctx context.Context, typ byte, body []byte) error {
+	from := len(c.out.buf)
+	flushes := c.out.flushes
+	var err error
+	switch typ {
+	case 'P':
+		err = c.parse(ctx, body)
+	case 'B':
+		err = c.bind(ctx, body)
+	case 'D':
+		err = c.describe(body)
+	case 'E':
+		err = c.execute(ctx, body)
+	case 'C':
+		err = c.close(body)
+	}
+	if err != nil {
+		c.skipping = true
+		c.batch.clear()
+		return c.fail(ctx, err)
+	}
+	if typ != 'E' && flushes == c.out.flushes {
+		c.batch.said(c.out.buf[from:])
+	}
+	return c.out.full()
+}
+
+func (c *conn) parse(ctx context.Context, body []byte) error {
+	var m pgproto3.Parse
+	if err := m.Decode(body); err != nil {
+		return protocolError(err.Error())
+	}
+	c.text = m.Query
+	if err := checkText(m.Query); err != nil {
+		return err
+	}
+	oids := make([]types.OID, len(m.ParameterOIDs))
+	for i, oid := range m.ParameterOIDs {
+		oids[i] = types.OID(oid)
+	}
+	if _, err := c.session.Prepare(ctx, m.Name, m.Query, oids, &sink{c: c}); err != nil {
+		return err
+	}
+	c.out.simple('1')
+	return nil
+}
+
+func (c *conn) bind(ctx context.Context, body []byte) error {
+	var m pgproto3.Bind
+	if err := m.Decode(body); err != nil {
+		return protocolError(err.Error())
+	}
+	ps, err := c.session.Statement(m.PreparedStatement)
+	if err != nil {
+		return err
+	}
+	c.text = ps.Text
+	params, err := c.parameters(&m, ps)
+	if err != nil {
+		return err
+	}
+	if n := len(m.ResultFormatCodes); n > 1 && n != len(ps.Columns) {
+		return sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(ps.Columns))
+	}
+	for _, code := range m.ResultFormatCodes {
+		if code != 0 && code != 1 {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", code)
+		}
+	}
+	p, err := c.session.Bind(ctx, m.DestinationPortal, ps, params)
+	if err != nil {
+		return err
+	}
+	if len(m.ResultFormatCodes) > 0 {
+		c.results[p] = m.ResultFormatCodes
+	}
+	c.out.simple('2')
+	return nil
+}
+
+// parameters decodes the values of a Bind by the types of the statement.
+func (c *conn) parameters(m *pgproto3.Bind, ps *sql.Prepared) ([]types.Datum, error) {
+	if n := len(m.ParameterFormatCodes); n > 1 && n != len(m.Parameters) {
+		return nil, sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d parameter formats but %d parameters", n, len(m.Parameters))
+	}
+	if len(m.Parameters) != len(ps.ParamTypes) {
+		return nil, sqlerr.New(sqlerr.ProtocolViolation,
+			"bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
+			len(m.Parameters), m.PreparedStatement, len(ps.ParamTypes))
+	}
+	if len(m.Parameters) == 0 {
+		return nil, nil
+	}
+	f := c.session.Format()
+	out := make([]types.Datum, len(m.Parameters))
+	for i, b := range m.Parameters {
+		if b == nil {
+			out[i] = types.Null
+			continue
+		}
+		var err error
+		switch code := format(m.ParameterFormatCodes, i); code {
+		case 0:
+			if err = types.CheckUTF8(b); err == nil {
+				out[i], err = types.ParseText(ps.ParamTypes[i], string(b), f)
+			}
+		case 1:
+			out[i], err = types.ParseBinary(ps.ParamTypes[i], b)
+		default:
+			err = sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", code)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c *conn) describe(body []byte) error {
+	var m pgproto3.Describe
+	if err := m.Decode(body); err != nil {
+		return protocolError(err.Error())
+	}
+	if m.ObjectType == 'S' {
+		ps, err := c.session.Statement(m.Name)
+		if err != nil {
+			return err
+		}
+		c.out.parameterDescription(ps.ParamTypes)
+		if !ps.HasRows {
+			c.out.simple('n')
+			return nil
+		}
+		c.out.rowDescription(ps.Columns, nil)
+		return nil
+	}
+	p, err := c.session.Portal(m.Name)
+	if err != nil {
+		return err
+	}
+	cols, hasRows := p.Columns()
+	if !hasRows {
+		c.out.simple('n')
+		return nil
+	}
+	c.out.rowDescription(cols, c.results[p])
+	return nil
+}
+
+func (c *conn) execute(ctx context.Context, body []byte) error {
+	var m pgproto3.Execute
+	if err := m.Decode(body); err != nil {
+		return protocolError(err.Error())
+	}
+	p, err := c.session.Portal(m.Portal)
+	if err != nil {
+		return err
+	}
+	c.text = p.Statement.Text
+	return c.batch.run(ctx, c, step{portal: p, codes: c.results[p], limit: int64(int32(m.MaxRows))})
+}
+
+func (c *conn) close(body []byte) error {
+	var m pgproto3.Close
+	if err := m.Decode(body); err != nil {
+		return protocolError(err.Error())
+	}
+	if m.ObjectType == 'S' {
+		c.session.CloseStatement(m.Name)
+	} else {
+		if p, err := c.session.Portal(m.Name); err == nil {
+			delete(c.results, p)
+		}
+		c.session.ClosePortal(m.Name)
+	}
+	c.out.simple('3')
+	return nil
+}
+
+// sync ends the batch and tells the client so.
+func (c *conn) sync(ctx context.Context) error {
+	c.skipping = false
+	if err := c.endBatch(ctx); err != nil {
+		return err
+	}
+	if c.session.Status() == 'I' {
+		clear(c.results)
+	}
+	return c.ready()
+}
+
+// endBatch commits the implicit transaction of the messages since the last Sync.
+func (c *conn) endBatch(ctx context.Context) error {
+	err := c.batch.commit(ctx, c)
+	c.batch.clear()
+	if err != nil {
+		return c.fail(ctx, err)
+	}
+	return nil
+}

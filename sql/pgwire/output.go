@@ -1,0 +1,205 @@
+package pgwire
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"unicode/utf8"
+
+	"github.com/jackc/pgproto3/v2"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// flushAt is how much output gathers before it is sent though the client is not waiting.
+const flushAt = 64 << 10
+
+// output gathers messages for the client.
+type output struct {
+	w       io.Writer
+	buf     []byte
+	flushes int
+	err     error // sticky: the client is gone
+}
+
+// flush sends what has gathered.
+func (o *output) flush() error {
+	if o.err != nil || len(o.buf) == 0 {
+		return o.err
+	}
+	o.flushes++
+	_, o.err = o.w.Write(o.buf)
+	if cap(o.buf) > 4*flushAt {
+		o.buf = nil
+	}
+	o.buf = o.buf[:0]
+	return o.err
+}
+
+// full flushes if much has gathered.
+func (o *output) full() error {
+	if len(o.buf) >= flushAt {
+		return o.flush()
+	}
+	return o.err
+}
+
+// mark is a place to which output can be taken back while nothing behind it was sent.
+type mark struct{ at, flushes int }
+
+func (o *output) mark() mark { return mark{len(o.buf), o.flushes} }
+
+func (o *output) rewind(m mark) bool {
+	if o.flushes != m.flushes {
+		return false
+	}
+	o.buf = o.buf[:m.at]
+	return true
+}
+
+// send appends a message.
+func (o *output) send(m pgproto3.BackendMessage) {
+	b, err := m.Encode(o.buf)
+	if err != nil { // more than the protocol can count; the counts are bounded long before
+		o.err = err
+		return
+	}
+	o.buf = b
+}
+
+// begin starts a message whose length end fills in.
+func (o *output) begin(typ byte) int {
+	o.buf = append(o.buf, typ, 0, 0, 0, 0)
+	return len(o.buf) - 4
+}
+
+func (o *output) end(at int) {
+	binary.BigEndian.PutUint32(o.buf[at:], uint32(len(o.buf)-at))
+}
+
+func (o *output) int16(n int)      { o.buf = binary.BigEndian.AppendUint16(o.buf, uint16(n)) }
+func (o *output) int32(n int32)    { o.buf = binary.BigEndian.AppendUint32(o.buf, uint32(n)) }
+func (o *output) string(s string)  { o.buf = append(append(o.buf, s...), 0) }
+func (o *output) simple(typ byte)  { o.buf = append(o.buf, typ, 0, 0, 0, 4) }
+func (o *output) ready(state byte) { o.buf = append(o.buf, 'Z', 0, 0, 0, 5, state) }
+
+func (o *output) complete(tag string) {
+	at := o.begin('C')
+	o.string(tag)
+	o.end(at)
+}
+
+func (o *output) parameter(name, value string) {
+	at := o.begin('S')
+	o.string(name)
+	o.string(value)
+	o.end(at)
+}
+
+// format is the format of column i under the client's list of format codes.
+func format(codes []int16, i int) int16 {
+	switch {
+	case len(codes) == 0:
+		return 0
+	case len(codes) == 1:
+		return codes[0]
+	case i < len(codes):
+		return codes[i]
+	}
+	return 0
+}
+
+func (o *output) rowDescription(cols []physical.Column, codes []int16) {
+	at := o.begin('T')
+	o.int16(len(cols))
+	for i := range cols {
+		c := &cols[i]
+		o.string(c.Name)
+		o.int32(int32(c.Table))
+		o.int16(c.Attr)
+		o.int32(int32(c.Type.OID))
+		o.int16(int(c.Type.Len))
+		o.int32(c.Type.Mod)
+		o.int16(int(format(codes, i)))
+	}
+	o.end(at)
+}
+
+func (o *output) parameterDescription(ts []*types.Type) {
+	at := o.begin('t')
+	o.int16(len(ts))
+	for _, t := range ts {
+		o.int32(int32(t.OID))
+	}
+	o.end(at)
+}
+
+// maxRow bounds one row on the wire, as PostgreSQL's 1 GB does.
+const maxRow = math.MaxInt32 / 2
+
+// rows appends the rows from..to of a batch.
+func (o *output) rows(b *types.Batch, from, to int, codes []int16, f *types.Format) error {
+	for i := from; i < to; i++ {
+		r := b.Row(i)
+		at := o.begin('D')
+		o.int16(len(b.Cols))
+		for ci, col := range b.Cols {
+			if col.HasNull && col.Nulls[r] {
+				o.int32(-1)
+				continue
+			}
+			start := len(o.buf)
+			o.int32(0)
+			if format(codes, ci) == 1 {
+				o.buf = types.AppendBinary(o.buf, col.Type, col.Get(r))
+			} else {
+				o.buf = types.AppendText(o.buf, col.Type, col.Get(r), f)
+			}
+			binary.BigEndian.PutUint32(o.buf[start:], uint32(len(o.buf)-start-4))
+		}
+		if len(o.buf)-at > maxRow {
+			o.buf = o.buf[:at-1]
+			return sqlerr.New(sqlerr.ProgramLimitExceeded, "a row of the result is larger than %d bytes", maxRow)
+		}
+		o.end(at)
+		if err := o.full(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// error appends an ErrorResponse. text is what positions count in.
+func (o *output) error(e *sqlerr.Error, severity, text string) {
+	o.send(&pgproto3.ErrorResponse{
+		Severity: severity, SeverityUnlocalized: severity, Code: e.Code, Message: clean(e.Message), Detail: clean(e.Detail),
+		Hint: clean(e.Hint), Position: characters(text, e.Position), SchemaName: e.Schema, TableName: e.Table,
+		ColumnName: e.Column, DataTypeName: e.DataType, ConstraintName: e.Constraint,
+	})
+}
+
+// characters turns a byte position (from 1) into one that counts characters.
+func characters(text string, pos int) int32 {
+	if pos <= 0 || pos > len(text)+1 {
+		return 0
+	}
+	return int32(utf8.RuneCountInString(text[:pos-1]) + 1)
+}
+
+// clean takes out zero bytes, which would end a field early.
+func clean(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] == 0 {
+			b := make([]byte, 0, len(s))
+			for j := 0; j < len(s); j++ {
+				if s[j] != 0 {
+					b = append(b, s[j])
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
+}

@@ -1,0 +1,64 @@
+package pgwire
+
+import (
+	"unicode/utf8"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/table/types"
+)
+
+// sink writes a session's results into the connection's output (sql.Sink).
+type sink struct {
+	c         *conn
+	describes bool    // simple protocol: RowDescription comes with the rows
+	codes     []int16 // format codes of the result
+	marked    mark
+	format    *types.Format // of the session, once per statement
+}
+
+func (s *sink) Describe(cols []physical.Column) error {
+	s.format = nil
+	if s.describes {
+		s.c.out.rowDescription(cols, s.codes)
+	}
+	return s.c.out.full()
+}
+
+func (s *sink) Rows(b *types.Batch, from, to int) error {
+	if s.format == nil {
+		s.format = s.c.session.Format()
+	}
+	return s.c.out.rows(b, from, to, s.codes, s.format)
+}
+
+func (s *sink) Complete(tag string) error {
+	s.format = nil
+	s.c.out.complete(tag)
+	return s.c.out.full()
+}
+
+func (s *sink) Empty() error {
+	s.c.out.simple('I')
+	return s.c.out.full()
+}
+
+func (s *sink) Notice(n *sql.Notice) { s.c.notice(n) }
+func (s *sink) Mark()                { s.marked = s.c.out.mark() }
+func (s *sink) Rewind() bool         { return s.c.out.rewind(s.marked) }
+
+// checkText refuses a statement that is no UTF-8.
+func checkText(text string) error {
+	if utf8.ValidString(text) {
+		return nil
+	}
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && n <= 1 {
+			return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x%02x", text[i])
+		}
+		i += n
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package pgwire
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// walker steps over a message's body; bad is sticky.
+type walker struct {
+	b   []byte
+	bad bool
+}
+
+func (w *walker) skip(n int) {
+	if w.bad || n < 0 || n > len(w.b) {
+		w.bad = true
+		return
+	}
+	w.b = w.b[n:]
+}
+
+func (w *walker) cstring() {
+	i := bytes.IndexByte(w.b, 0)
+	if i < 0 {
+		w.bad = true
+		return
+	}
+	w.skip(i + 1)
+}
+
+func (w *walker) int16() int {
+	if w.bad || len(w.b) < 2 {
+		w.bad = true
+		return 0
+	}
+	n := int(binary.BigEndian.Uint16(w.b))
+	w.skip(2)
+	return n
+}
+
+func (w *walker) int32() int32 {
+	if w.bad || len(w.b) < 4 {
+		w.bad = true
+		return 0
+	}
+	n := int32(binary.BigEndian.Uint32(w.b))
+	w.skip(4)
+	return n
+}
+
+// value steps over a length and as many bytes; -1 is NULL and has none.
+func (w *walker) value() {
+	switch n := w.int32(); {
+	case n == -1:
+	case n < 0:
+		w.bad = true
+	default:
+		w.skip(int(n))
+	}
+}
+
+func (w *walker) done() bool { return !w.bad && len(w.b) == 0 }
+
+// validate checks that a body has exactly the structure of its type's message.
+func validate(typ byte, body []byte) error {
+	w := walker{b: body}
+	switch typ {
+	case 'Q', 'f':
+		w.cstring()
+	case 'P':
+		w.cstring()
+		w.cstring()
+		w.skip(4 * w.int16())
+	case 'B':
+		w.cstring()
+		w.cstring()
+		w.skip(2 * w.int16())
+		for n := w.int16(); n > 0 && !w.bad; n-- {
+			w.value()
+		}
+		w.skip(2 * w.int16())
+	case 'D', 'C':
+		if len(body) == 0 || body[0] != 'S' && body[0] != 'P' {
+			w.bad = true
+		}
+		w.skip(1)
+		w.cstring()
+	case 'E':
+		w.cstring()
+		w.int32()
+	case 'F', 'd', 'p': // refused without a look, free form, or not expected
+		w.b = nil
+	}
+	if !w.done() {
+		return protocolError("invalid message format")
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package sql
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Portal is a prepared statement with its parameters, perhaps half run. A cursor is a portal too.
+type Portal struct {
+	Name      string
+	Statement *Prepared
+	params    []types.Datum
+
+	src      source // nil before the first Execute
+	columns  []physical.Column
+	batch    *types.Batch // rows not yet taken start at pos
+	pos      int
+	finished bool
+	rows     int64 // taken so far
+	atEnd    bool
+
+	cursor bool // by DECLARE
+	hold   bool
+	kept   bool // a held cursor whose transaction has committed
+	depth  int  // savepoints at its making: it dies with a rollback to one of them
+}
+
+// Bind makes a portal. An unnamed one replaces the unnamed one before it.
+func (s *Session) Bind(ctx context.Context, name string, ps *Prepared, params []types.Datum) (*Portal, error) {
+	p, err := s.bind(ps, name, params)
+	if err != nil {
+		s.fail(ctx)
+	}
+	return p, err
+}
+
+func (s *Session) bind(ps *Prepared, name string, params []types.Datum) (*Portal, error) {
+	if s.tx.state == inFailed && ps.Stmt != nil && (!isTransactionExit(ps.Stmt) || len(params) > 0) {
+		return nil, errFailedTransaction()
+	}
+	if len(params) != len(ps.ParamTypes) {
+		return nil, sqlerr.New(sqlerr.ProtocolViolation,
+			"bind message supplies %d parameters, but prepared statement \"%s\" requires %d", len(params), ps.Name, len(ps.ParamTypes))
+	}
+	if name == "" {
+		s.ClosePortal("")
+	} else if _, taken := s.portals[name]; taken {
+		return nil, sqlerr.New(sqlerr.DuplicateCursor, "portal \"%s\" already exists", name)
+	}
+	if s.tx.state == idle {
+		s.start(inImplicit)
+	}
+	p := &Portal{Name: name, Statement: ps, params: params, columns: ps.Columns}
+	return p, s.addPortal(p)
+}
+
+func (s *Session) addPortal(p *Portal) error {
+	if len(s.portals) >= maxPortals {
+		return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "too many portals").
+			WithHint("A session may hold %d of them; CLOSE those that are no longer needed.", maxPortals)
+	}
+	p.depth = len(s.tx.savepoints)
+	s.portals[p.Name] = p
+	return nil
+}
+
+// Portal finds a portal.
+func (s *Session) Portal(name string) (*Portal, error) {
+	if p := s.portals[name]; p != nil {
+		return p, nil
+	}
+	return nil, sqlerr.New(sqlerr.InvalidCursorName, "portal \"%s\" does not exist", name)
+}
+
+// ClosePortal forgets a portal; there need not be one.
+func (s *Session) ClosePortal(name string) {
+	if p := s.portals[name]; p != nil {
+		p.close()
+		delete(s.portals, name)
+	}
+}
+
+// Columns are the columns of the portal's rows; HasRows is false for a statement without rows.
+func (p *Portal) Columns() (cols []physical.Column, hasRows bool) {
+	return p.columns, p.Statement.HasRows
+}
+
+func (p *Portal) close() {
+	if p.src != nil {
+		p.src.close()
+		p.src = nil
+	}
+	p.batch, p.finished = nil, true
+}
+
+// closePortals closes the portals of a transaction that ends; all also those that are held.
+func (s *Session) closePortals(all bool) {
+	for name, p := range s.portals {
+		if all || !p.kept && !p.hold {
+			p.close()
+			delete(s.portals, name)
+		}
+	}
+}
+
+// closePortalsSince closes the portals made under the savepoint with index depth-1.
+func (s *Session) closePortalsSince(depth int) {
+	for name, p := range s.portals {
+		if !p.kept && p.depth >= depth {
+			p.close()
+			delete(s.portals, name)
+		}
+	}
+}
+
+// Execute runs a portal, for at most limit rows if limit is not 0. It reports whether the portal was
+// suspended with rows perhaps left; otherwise the sink's Complete (or Empty) has been called.
+func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, sink Sink) (suspended bool, err error) {
+	ctx, done := s.begin(ctx, p.Statement.Text, sink)
+	defer done()
+	suspended, err = s.execute(ctx, p, limit, sink)
+	if err != nil {
+		err = toSQL(ctx, err)
+		s.fail(ctx)
+	}
+	return suspended, err
+}
+
+func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink) (bool, error) {
+	ps := p.Statement
+	s.several = false
+	if ps.Stmt == nil {
+		return false, sink.Empty()
+	}
+	if s.tx.state == inFailed && !isTransactionExit(ps.Stmt) {
+		return false, errFailedTransaction()
+	}
+	if p.finished {
+		if ps.HasRows {
+			return false, sink.Complete("SELECT 0")
+		}
+		return false, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", p.Name)
+	}
+	if p.src == nil {
+		src, err := s.open(ctx, ps, p.params, sink)
+		if err != nil {
+			return false, err
+		}
+		p.src, p.columns = src, src.columns()
+	}
+	n, err := s.take(ctx, p, limit, sink)
+	if err != nil {
+		return false, err
+	}
+	if !p.atEnd {
+		return true, nil
+	}
+	tag := p.src.tag(n)
+	p.close()
+	return false, sink.Complete(tag)
+}
+
+// take hands up to limit rows (0: all) of the portal to the sink, and returns their number.
+func (s *Session) take(ctx context.Context, p *Portal, limit int64, sink Sink) (int64, error) {
+	var n int64
+	for {
+		if p.batch == nil {
+			b, err := p.src.next(ctx)
+			if err != nil {
+				return n, err
+			}
+			if b == nil {
+				p.atEnd = true
+				return n, nil
+			}
+			p.batch, p.pos = b, 0
+		}
+		to := p.batch.Rows()
+		if limit > 0 && int64(to-p.pos) > limit-n {
+			to = p.pos + int(limit-n)
+		}
+		if to > p.pos && sink != nil {
+			if err := sink.Rows(p.batch, p.pos, to); err != nil {
+				return n, err
+			}
+		}
+		n += int64(to - p.pos)
+		p.rows += int64(to - p.pos)
+		if p.pos = to; p.pos == p.batch.Rows() {
+			p.batch = nil
+		}
+		if limit > 0 && n == limit {
+			return n, nil
+		}
+	}
+}
+
+// Sync ends the implicit transaction of the extended protocol, if there is one.
+func (s *Session) Sync(ctx context.Context) error {
+	if s.tx.state != inImplicit {
+		return nil
+	}
+	ctx, done := s.begin(ctx, s.text, nil)
+	defer done()
+	return toSQL(ctx, s.commit(ctx))
+}
+
+// Fail tells the session that its client's message failed before it came to the session.
+func (s *Session) Fail(ctx context.Context) { s.fail(ctx) }
+
+// Restart gets ready to run an implicit transaction again after err, which ended it. It answers
+// false when that must not be done: attempt (from 0) is beyond the limit, err would come again, or
+// the transaction did what cannot be done twice.
+func (s *Session) Restart(ctx context.Context, attempt int, err error) bool {
+	if s.tx.state != idle || !retryable(err) || attempt >= maxAttempts || s.once {
+		return false
+	}
+	return backoff(ctx, attempt) == nil
+}
+
+// Rewound puts a portal back to where it was bound, in a transaction begun by Restart.
+func (s *Session) Rewound(p *Portal) {
+	p.close()
+	p.finished, p.atEnd, p.rows, p.pos = false, false, 0, 0
+	if s.tx.state == idle {
+		s.start(inImplicit)
+	}
+	s.portals[p.Name] = p
+}

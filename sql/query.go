@@ -1,0 +1,123 @@
+package sql
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/minidb/minidb/sql/parse"
+)
+
+// maxAttempts bounds how often an implicit transaction is run again after a conflict. Each conflict
+// means that another transaction has committed, so the database as a whole moves on.
+const maxAttempts = 50
+
+// backoff waits before attempt number attempt+1, longer each time and never the same time twice.
+func backoff(ctx context.Context, attempt int) error {
+	if attempt == 0 {
+		return ctx.Err()
+	}
+	most := time.Millisecond << min(attempt-1, 6)
+	t := time.NewTimer(time.Duration(rand.Int64N(int64(most)) + 1))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Query runs all statements of a text: the simple protocol. They form one implicit transaction,
+// except for what BEGIN and COMMIT among them say. After an error the rest is not run.
+func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
+	s.CloseStatement("")
+	s.ClosePortal("")
+	stmts, err := parse.Parse(text)
+	if err != nil {
+		s.fail(ctx)
+		return err
+	}
+	if len(stmts) == 0 {
+		return sink.Empty()
+	}
+	for first := 0; first < len(stmts); {
+		if first, err = s.runImplicit(ctx, stmts, first, sink); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runImplicit runs statements from first on until no implicit transaction is open, and returns the
+// index of the next. A conflict makes it start again, as long as the client has seen nothing.
+func (s *Session) runImplicit(ctx context.Context, stmts []parse.Parsed, first int, sink Sink) (int, error) {
+	sink.Mark()
+	for attempt := 0; ; attempt++ {
+		s.once = false
+		next, implicit, err := s.runUntilCommitted(ctx, stmts, first, sink)
+		if err == nil {
+			return next, nil
+		}
+		if !implicit || !s.Restart(ctx, attempt, err) || !sink.Rewind() {
+			return next, err
+		}
+	}
+}
+
+// runUntilCommitted is one attempt of runImplicit. implicit tells whether the error met an implicit
+// transaction.
+func (s *Session) runUntilCommitted(ctx context.Context, stmts []parse.Parsed, first int, sink Sink) (next int, implicit bool, err error) {
+	for i := first; i < len(stmts); i++ {
+		implicit = s.tx.state == idle || s.tx.state == inImplicit
+		if err := s.runOne(ctx, &stmts[i], i == len(stmts)-1, len(stmts) > 1, sink); err != nil {
+			return i, implicit, err
+		}
+		if s.tx.state != inImplicit {
+			return i + 1, implicit, nil
+		}
+	}
+	return len(stmts), implicit, nil
+}
+
+// runOne runs one statement of a Query. The last one commits the implicit transaction before its
+// completion is told; several of them make BEGIN's absence no excuse for statements that must be
+// alone.
+func (s *Session) runOne(ctx context.Context, parsed *parse.Parsed, last, several bool, sink Sink) (err error) {
+	ctx, done := s.begin(ctx, parsed.Text, sink)
+	defer done()
+	defer func() {
+		if err != nil {
+			err = toSQL(ctx, err)
+			s.fail(ctx)
+		}
+	}()
+	if s.tx.state == inFailed && !isTransactionExit(parsed.Stmt) {
+		return errFailedTransaction()
+	}
+	s.several = several
+	ps := &Prepared{Text: parsed.Text, Stmt: parsed.Stmt, offset: parsed.Offset}
+	src, err := s.open(ctx, ps, nil, sink)
+	if err != nil {
+		return err
+	}
+	p := &Portal{Statement: ps, src: src}
+	defer p.close()
+	if cols := src.columns(); cols != nil {
+		if err := sink.Describe(cols); err != nil {
+			return err
+		}
+	}
+	n, err := s.take(ctx, p, 0, sink)
+	if err != nil {
+		return err
+	}
+	tag := src.tag(n)
+	p.close()
+	if last && s.tx.state == inImplicit {
+		if err := s.commit(ctx); err != nil {
+			return err
+		}
+	}
+	return sink.Complete(tag)
+}

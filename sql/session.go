@@ -1,0 +1,249 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// SessionOptions say who comes in.
+type SessionOptions struct {
+	User     string
+	Database string // "": the user's name, as PostgreSQL
+	Client   string // address, for pg_stat_activity
+	// Settings are parameters of the startup packet: what RESET goes back to.
+	Settings map[string]string
+}
+
+// Session is the state of one client. It belongs to one goroutine at a time; only Engine.Cancel
+// reaches in from outside.
+type Session struct {
+	engine      *Engine
+	pid, secret int32
+	user        string
+	client      string
+	database    string
+	databaseID  table.ID
+	started     time.Time
+
+	settings *settings.Values
+	tx       transaction
+	prepared map[string]*Prepared
+	portals  map[string]*Portal
+	currval  map[types.OID]int64
+	lastSeq  types.OID
+
+	out      Sink // where notices of the running statement go
+	text     string
+	once     bool // the implicit transaction did what cannot be done twice
+	several  bool // the statement is one of several in its Query
+	running  running
+	activity atomic.Pointer[Activity]
+}
+
+// Notice is a message beside the result.
+type Notice struct {
+	Severity string // "NOTICE", "WARNING", "INFO", …
+	Code     string
+	Message  string
+	Detail   string
+	Hint     string
+}
+
+// NewSession opens a session on a database. The caller closes it.
+func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, error) {
+	if o.User == "" {
+		o.User = "postgres"
+	}
+	if o.Database == "" {
+		o.Database = o.User
+	}
+	base := map[string]string{"session_authorization": o.User}
+	for k, v := range e.opts.Settings {
+		base[k] = v
+	}
+	s := &Session{engine: e, user: o.User, client: o.Client, database: o.Database, started: time.Now(),
+		prepared: map[string]*Prepared{}, portals: map[string]*Portal{}, currval: map[types.OID]int64{}}
+	if err := s.startSettings(base, o.Settings); err != nil {
+		return nil, err
+	}
+	if err := s.findDatabase(ctx); err != nil {
+		return nil, err
+	}
+	if err := e.register(s); err != nil {
+		return nil, err
+	}
+	s.report("idle", "")
+	return s, nil
+}
+
+// startSettings checks what the client asked for at startup and makes it the session's base.
+func (s *Session) startSettings(base, asked map[string]string) error {
+	check := settings.New(base)
+	for name, value := range asked {
+		value = strings.TrimSuffix(strings.TrimPrefix(value, "'"), "'") // asyncpg quotes
+		if err := check.Set(name, value, false); err != nil {
+			return err
+		}
+		if d := settings.Lookup(name); d != nil {
+			name = d.Name
+		}
+		if v, ok := check.Raw(name); ok {
+			base[name] = v
+		}
+	}
+	s.settings = settings.New(base)
+	return nil
+}
+
+func (s *Session) findDatabase(ctx context.Context) error {
+	tx, err := s.engine.store.Begin(ctx, beginReadOnly)
+	if err != nil {
+		return toSQL(ctx, err)
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	db, ok, err := s.engine.catalog.View(tx).Database(ctx, s.database)
+	if err != nil {
+		return toSQL(ctx, err)
+	}
+	if !ok {
+		return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.database)
+	}
+	s.databaseID = db.ID
+	return nil
+}
+
+// Close rolls back what is open and gives up the session's number.
+func (s *Session) Close(ctx context.Context) {
+	s.closePortals(true)
+	s.abort(ctx)
+	s.engine.unregister(s)
+}
+
+// PID and Secret are the numbers of BackendKeyData.
+func (s *Session) PID() int32 { return s.pid }
+
+// Secret is what a CancelRequest must bring.
+func (s *Session) Secret() int32 { return s.secret }
+
+// Settings are the session's parameters.
+func (s *Session) Settings() *settings.Values { return s.settings }
+
+// Database is the name of the session's database.
+func (s *Session) Database() string { return s.database }
+
+// Status is ReadyForQuery's letter: 'I' idle, 'T' in a transaction block, 'E' in a failed one.
+func (s *Session) Status() byte {
+	switch s.tx.state {
+	case inBlock:
+		return 'T'
+	case inFailed:
+		return 'E'
+	}
+	return 'I'
+}
+
+// Format is how values are read and written as text now. It is for the running statement.
+func (s *Session) Format() *types.Format {
+	f := s.settings.Derived().Format
+	f.Reg = &facts{s: s, ctx: context.Background()}
+	f.Now = s.tx.started
+	return &f
+}
+
+// Idle tells pg_stat_activity that the session waits for its client.
+func (s *Session) Idle() {
+	switch s.tx.state {
+	case inBlock:
+		s.report("idle in transaction", s.text)
+	case inFailed:
+		s.report("idle in transaction (aborted)", s.text)
+	default:
+		s.report("idle", s.text)
+	}
+}
+
+func (s *Session) report(state, query string) {
+	now := time.Now()
+	app, _ := s.settings.Raw("application_name")
+	a := &Activity{PID: s.pid, User: s.user, Database: s.database, DatabaseID: uint32(s.databaseID), Application: app,
+		Client: s.client, State: state, Query: query, Started: s.started, StateChange: now}
+	if s.tx.state != idle {
+		a.TxnStarted = s.tx.started
+	}
+	if old := s.activity.Load(); old != nil && state != "active" {
+		a.QueryStart = old.QueryStart
+	} else {
+		a.QueryStart = now
+	}
+	s.activity.Store(a)
+}
+
+// levels orders the severities of client_min_messages.
+var levels = map[string]int{"debug5": 1, "debug4": 2, "debug3": 3, "debug2": 4, "debug1": 5, "log": 6,
+	"notice": 7, "warning": 8, "error": 9}
+
+// notice sends a message to the client, if it wants messages of its kind.
+func (s *Session) notice(severity, code, format string, args ...any) {
+	level := levels[strings.ToLower(severity)]
+	if severity != "INFO" && level < levels[s.settings.Derived().ClientMinMessages] {
+		return
+	}
+	message := format
+	if len(args) > 0 {
+		message = fmt.Sprintf(format, args...)
+	}
+	if s.out != nil {
+		s.out.Notice(&Notice{Severity: severity, Code: code, Message: message})
+	}
+}
+
+// begin prepares to run one statement: its context ends by Cancel and by statement_timeout.
+func (s *Session) begin(ctx context.Context, text string, out Sink) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.running.set(cancel)
+	s.out, s.text = out, text
+	var timer *time.Timer
+	if d := s.settings.Derived().StatementTimeout; d > 0 {
+		timer = time.AfterFunc(d, func() { cancel(errStatementTimeout) })
+	}
+	s.report("active", text)
+	return ctx, func() {
+		if timer != nil {
+			timer.Stop()
+		}
+		s.running.set(nil)
+		s.out = nil
+		cancel(nil)
+	}
+}
+
+// isTransactionExit says whether a failed block accepts the statement.
+func isTransactionExit(stmt ast.Statement) bool {
+	switch stmt.(type) {
+	case *ast.Commit, *ast.Rollback, *ast.RollbackTo:
+		return true
+	}
+	return false
+}
+
+// Reset rolls back what is open and forgets settings and cursors: the session is as new. Prepared
+// statements stay.
+func (s *Session) Reset(ctx context.Context) {
+	if s.tx.state == idle && len(s.portals) == 0 && s.settings.Pristine() {
+		return
+	}
+	s.closePortals(true)
+	s.abort(ctx)
+	s.settings.ResetAll()
+	s.settings.Commit()
+	s.forgetSequences()
+}

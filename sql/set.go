@@ -1,0 +1,131 @@
+package sql
+
+import (
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table/types"
+)
+
+// setting is the value of a parameter, those of the present transaction included.
+func (s *Session) setting(name string) (string, bool) {
+	switch strings.ToLower(name) {
+	case "transaction_read_only":
+		if s.tx.state != idle {
+			return onOff(s.tx.readOnly), true
+		}
+		return onOff(s.settings.Derived().ReadOnly), true
+	case "transaction_deferrable":
+		return onOff(s.tx.deferrable), true
+	}
+	return s.settings.Get(name)
+}
+
+// setTransactionSetting handles the parameters that are modes of the present transaction.
+func (s *Session) setTransactionSetting(name, value string) (done bool, err error) {
+	var modes ast.TxnModes
+	switch strings.ToLower(name) {
+	case "transaction_read_only":
+		b, ok := settings.ParseBool(value)
+		if !ok {
+			return true, sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"transaction_read_only\" requires a Boolean value")
+		}
+		modes.ReadOnly = &b
+	case "transaction_deferrable":
+		b, ok := settings.ParseBool(value)
+		if !ok {
+			return true, sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"transaction_deferrable\" requires a Boolean value")
+		}
+		modes.Deferrable = &b
+	default:
+		return false, nil
+	}
+	if s.tx.state != inBlock && s.tx.state != inImplicit {
+		return true, nil
+	}
+	return true, s.setModes(&modes)
+}
+
+func (s *Session) execSet(st *ast.Set) (string, error) {
+	tag := "SET"
+	if st.Local && s.tx.state != inBlock && !s.several {
+		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET LOCAL can only be used in transaction blocks")
+		return tag, nil
+	}
+	if st.Default {
+		return tag, s.settings.SetDefault(st.Name, st.Local)
+	}
+	if len(st.Values) == 1 {
+		if done, err := s.setTransactionSetting(st.Name, st.Values[0]); done {
+			return tag, err
+		}
+	}
+	return tag, s.settings.SetList(st.Name, st.Values, st.Local)
+}
+
+func textColumn(name string) physical.Column { return physical.Column{Name: name, Type: types.TText} }
+
+// showColumns are the columns of SHOW.
+func (s *Session) showColumns(name string) []physical.Column {
+	if strings.EqualFold(name, "all") {
+		return []physical.Column{textColumn("name"), textColumn("setting"), textColumn("description")}
+	}
+	if d := settings.Lookup(name); d != nil {
+		name = d.Name
+	}
+	return []physical.Column{textColumn(name)}
+}
+
+func (s *Session) openShow(st *ast.Show) (source, error) {
+	cols := s.showColumns(st.Name)
+	if len(cols) == 1 {
+		v, ok := s.setting(st.Name)
+		if !ok {
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", st.Name)
+		}
+		return newRows("SHOW", cols, [][]types.Datum{{types.NewString(v)}}), nil
+	}
+	var rows [][]types.Datum
+	for _, d := range settings.All() {
+		v, _ := s.setting(d.Name)
+		rows = append(rows, []types.Datum{types.NewString(d.Name), types.NewString(v), types.NewString(d.Desc)})
+	}
+	for _, name := range s.settings.CustomNames() {
+		v, _ := s.settings.Get(name)
+		rows = append(rows, []types.Datum{types.NewString(name), types.NewString(v), types.Null})
+	}
+	return newRows("SHOW", cols, rows), nil
+}
+
+func (s *Session) execDiscard(st *ast.Discard) (string, error) {
+	what := strings.ToUpper(st.What)
+	switch what {
+	case "ALL":
+		if err := s.noBlock("DISCARD ALL"); err != nil {
+			return "", err
+		}
+		if s.several {
+			return "", sqlerr.New(sqlerr.ActiveSQLTransaction, "DISCARD ALL cannot run inside a transaction block")
+		}
+		s.closePortals(true)
+		clear(s.prepared)
+		s.settings.ResetAll()
+		s.forgetSequences()
+	case "PLANS":
+		for _, ps := range s.prepared {
+			ps.plan = nil
+		}
+	case "SEQUENCES":
+		s.forgetSequences()
+	}
+	s.once = true
+	return "DISCARD " + what, nil
+}
+
+func (s *Session) forgetSequences() {
+	clear(s.currval)
+	s.lastSeq = 0
+}

@@ -1,0 +1,377 @@
+package settings
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Canonical checks value for the parameter and gives it the form in which it is kept.
+func (d *Def) Canonical(value string) (string, error) {
+	out, err := d.parse(value)
+	if err != nil {
+		return "", err
+	}
+	if d.Fixed && out != d.Default {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "setting \"%s\" to \"%s\" is not supported", d.Name, value).
+			WithHint("The only value is \"%s\".", d.Default)
+	}
+	return out, nil
+}
+
+func (d *Def) parse(value string) (string, error) {
+	switch d.Kind {
+	case Bool:
+		b, ok := ParseBool(value)
+		if !ok {
+			return "", sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"%s\" requires a Boolean value", d.Name)
+		}
+		return onOff(b), nil
+	case Int:
+		return d.parseInt(value)
+	case Enum:
+		return d.parseEnum(value)
+	}
+	switch d.Name {
+	case "DateStyle":
+		return parseDateStyle(value)
+	case "TimeZone":
+		_, show, err := types.ParseZoneSetting(value)
+		if err != nil {
+			return "", d.invalid(value)
+		}
+		return show, nil
+	case "client_encoding":
+		return parseEncoding(value)
+	case "application_name":
+		return cleanName(value), nil
+	case "search_path":
+		if _, err := SplitIdentifiers(value); err != nil {
+			return "", d.invalid(value).WithDetail("List syntax is invalid.")
+		}
+	}
+	return value, nil
+}
+
+func (d *Def) invalid(value string) *sqlerr.Error {
+	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"%s\": \"%s\"", d.Name, value)
+}
+
+// ParseBool reads a boolean as PostgreSQL's parameters do: any unique prefix of a word, case aside.
+func ParseBool(s string) (value, ok bool) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if s == "" {
+		return false, false
+	}
+	switch {
+	case strings.HasPrefix("true", s), strings.HasPrefix("yes", s), s == "on", s == "1":
+		return true, true
+	case strings.HasPrefix("false", s), strings.HasPrefix("no", s), s == "of", s == "off", s == "0":
+		return false, true
+	}
+	return false, false
+}
+
+func onOff(b bool) string {
+	if b {
+		return "on"
+	}
+	return "off"
+}
+
+func (d *Def) parseEnum(value string) (string, error) {
+	for _, e := range d.Enum {
+		if strings.EqualFold(e, value) {
+			return e, d.checkIsolation(e)
+		}
+	}
+	if b, ok := ParseBool(value); ok { // synchronous_commit = true
+		for _, e := range d.Enum {
+			if e == onOff(b) {
+				return e, nil
+			}
+		}
+	}
+	if d.Name == "client_min_messages" && strings.EqualFold(value, "info") {
+		return "notice", nil
+	}
+	return "", d.invalid(value).WithHint("Available values: %s.", strings.Join(d.Enum, ", "))
+}
+
+// checkIsolation refuses the levels that do not exist yet, rather than give a weaker one or a
+// stronger one under their names.
+func (d *Def) checkIsolation(level string) error {
+	if d.Name != "transaction_isolation" && d.Name != "default_transaction_isolation" {
+		return nil
+	}
+	return CheckIsolation(level)
+}
+
+// CheckIsolation answers 0A000 for an isolation level that minidb does not have.
+func CheckIsolation(level string) error {
+	if level == "" || level == isolation {
+		return nil
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", strings.ToUpper(level)).
+		WithHint("Use REPEATABLE READ, which is snapshot isolation and the default.")
+}
+
+// units maps a unit to what it is worth in the smallest one of its kind.
+var timeUnits = []unit{{"d", 86_400_000}, {"h", 3_600_000}, {"min", 60_000}, {"s", 1000}, {"ms", 1}}
+var sizeUnits = []unit{{"TB", 1 << 30}, {"GB", 1 << 20}, {"MB", 1 << 10}, {"kB", 1}}
+
+type unit struct {
+	name  string
+	worth int64
+}
+
+func (d *Def) units() []unit {
+	switch d.Unit {
+	case "ms", "s":
+		return timeUnits
+	case "kB":
+		return sizeUnits
+	}
+	return nil
+}
+
+func (d *Def) base() int64 {
+	if d.Unit == "s" {
+		return 1000
+	}
+	return 1
+}
+
+func (d *Def) parseInt(value string) (string, error) {
+	text := strings.TrimSpace(value)
+	end := 0
+	for end < len(text) && strings.IndexByte("+-.0123456789", text[end]) >= 0 {
+		end++
+	}
+	f, err := strconv.ParseFloat(text[:end], 64)
+	if err != nil {
+		return "", d.invalid(value)
+	}
+	if suffix := strings.TrimSpace(text[end:]); suffix != "" {
+		worth := int64(0)
+		for _, u := range d.units() {
+			if u.name == suffix {
+				worth = u.worth
+			}
+		}
+		if worth == 0 {
+			e := d.invalid(value)
+			switch d.Unit {
+			case "ms", "s":
+				_ = e.WithHint("Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".")
+			case "kB":
+				_ = e.WithHint("Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\", and \"TB\".")
+			}
+			return "", e
+		}
+		f = f * float64(worth) / float64(d.base())
+	}
+	if f < float64(d.Min) || f > float64(d.Max) {
+		unit := ""
+		if d.Unit != "" {
+			unit = " " + d.Unit
+		}
+		return "", sqlerr.New(sqlerr.InvalidParameterValue, "%d%s is outside the valid range for parameter \"%s\" (%d .. %d)",
+			int64(f), unit, d.Name, d.Min, d.Max)
+	}
+	if f < 0 {
+		f -= 0.5
+	} else {
+		f += 0.5
+	}
+	return strconv.FormatInt(int64(f), 10), nil
+}
+
+// Display is value as SHOW gives it: with the largest unit that divides it.
+func (d *Def) Display(value string) string {
+	if d.Kind != Int || d.Unit == "" {
+		return value
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n <= 0 {
+		return value
+	}
+	n *= d.base()
+	for _, u := range d.units() {
+		if n%u.worth == 0 {
+			return strconv.FormatInt(n/u.worth, 10) + u.name
+		}
+	}
+	return value
+}
+
+// cleanName replaces what is not printable ASCII, as PostgreSQL does for application names.
+func cleanName(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c < ' ' || c > '~' {
+			b[i] = '?'
+		}
+	}
+	if len(b) > 63 {
+		b = b[:63]
+	}
+	return string(b)
+}
+
+func parseEncoding(value string) (string, error) {
+	name := strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "", "'", "").Replace(value))
+	switch name {
+	case "utf8", "unicode":
+		return "UTF8", nil
+	case "sqlascii", "latin1", "iso88591", "latin9", "win1252", "win1251", "win1250", "eucjp", "sjis", "gbk", "gb18030", "big5", "euckr", "koi8r":
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "client encoding \"%s\" is not supported", value).
+			WithHint("The only client encoding is UTF8.")
+	}
+	return "", Lookup("client_encoding").invalid(value)
+}
+
+func parseDateStyle(value string) (string, error) {
+	style, order := "", ""
+	for _, part := range strings.Split(value, ",") {
+		switch p := strings.ToUpper(strings.TrimSpace(part)); {
+		case p == "ISO":
+			style = "ISO"
+		case p == "SQL":
+			style = "SQL"
+		case strings.HasPrefix(p, "POSTGRES"):
+			style = "Postgres"
+		case p == "GERMAN":
+			style = "German"
+			if order == "" {
+				order = "DMY"
+			}
+		case p == "YMD":
+			order = "YMD"
+		case p == "DMY", strings.HasPrefix(p, "EURO"):
+			order = "DMY"
+		case p == "MDY", p == "US", strings.HasPrefix(p, "NONEURO"):
+			order = "MDY"
+		case p == "DEFAULT":
+			style, order = "ISO", "MDY"
+		default:
+			return "", Lookup("DateStyle").invalid(value).WithDetail("Unrecognized key word: \"%s\".", strings.TrimSpace(part))
+		}
+	}
+	return style + ", " + order, nil
+}
+
+// completeDateStyle fills the half that SET DateStyle left out from the present value.
+func completeDateStyle(value, present string) string {
+	style, order, _ := strings.Cut(value, ", ")
+	oldStyle, oldOrder, _ := strings.Cut(present, ", ")
+	if style == "" {
+		style = oldStyle
+	}
+	if order == "" {
+		order = oldOrder
+	}
+	return style + ", " + order
+}
+
+// SplitIdentifiers splits a list of identifiers as PostgreSQL splits search_path.
+func SplitIdentifiers(list string) ([]string, error) {
+	var out []string
+	s := strings.TrimSpace(list)
+	if s == "" {
+		return nil, nil
+	}
+	for {
+		s = strings.TrimLeft(s, " \t\r\n")
+		name, rest, ok := cutIdentifier(s)
+		if !ok {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid list syntax")
+		}
+		out = append(out, name)
+		s = strings.TrimLeft(rest, " \t\r\n")
+		if s == "" {
+			return out, nil
+		}
+		if s[0] != ',' {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid list syntax")
+		}
+		s = s[1:]
+	}
+}
+
+func cutIdentifier(s string) (name, rest string, ok bool) {
+	if strings.HasPrefix(s, `"`) {
+		var b strings.Builder
+		for i := 1; i < len(s); i++ {
+			if s[i] != '"' {
+				b.WriteByte(s[i])
+				continue
+			}
+			if i+1 < len(s) && s[i+1] == '"' {
+				b.WriteByte('"')
+				i++
+				continue
+			}
+			return b.String(), s[i+1:], true
+		}
+		return "", "", false
+	}
+	end := strings.IndexAny(s, ", \t\r\n")
+	if end < 0 {
+		end = len(s)
+	}
+	if end == 0 {
+		return "", "", false
+	}
+	return strings.ToLower(s[:end]), s[end:], true
+}
+
+// QuoteIdentifier writes a name so that SplitIdentifiers, and SQL, read it back.
+func QuoteIdentifier(name string) string {
+	plain := name != ""
+	for i, c := range []byte(name) {
+		if c == '_' || c >= 'a' && c <= 'z' || i > 0 && (c >= '0' && c <= '9' || c == '$') {
+			continue
+		}
+		plain = false
+	}
+	if plain {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// SplitQualified splits a name such as s."T" at its dots, as PostgreSQL reads the text of a regclass.
+func SplitQualified(text string) ([]string, error) {
+	bad := sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
+	var out []string
+	s := strings.TrimSpace(text)
+	for {
+		var name string
+		if strings.HasPrefix(s, `"`) {
+			var ok bool
+			if name, s, ok = cutIdentifier(s); !ok || name == "" {
+				return nil, bad
+			}
+		} else {
+			end := strings.IndexAny(s, ". \t\r\n\"")
+			if end < 0 {
+				end = len(s)
+			}
+			if end == 0 {
+				return nil, bad
+			}
+			name, s = strings.ToLower(s[:end]), s[end:]
+		}
+		out = append(out, name)
+		if s = strings.TrimSpace(s); s == "" {
+			return out, nil
+		}
+		if s[0] != '.' {
+			return nil, bad
+		}
+		s = strings.TrimSpace(s[1:])
+	}
+}

@@ -1,0 +1,376 @@
+package settings
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Values are the parameters of one session.
+type Values struct {
+	base     map[string]string // what RESET goes back to, where it is not the table's default
+	session  map[string]string // by SET
+	local    map[string]string // by SET LOCAL, until the transaction ends
+	undo     []change
+	changed  map[string]string // reported parameters whose announced value may be out of date: the old one
+	derived  Derived
+	computed bool
+}
+
+// change is what a parameter was before it was set inside a transaction.
+type change struct {
+	name             string
+	session, local   string
+	hasSession, hasL bool
+}
+
+// Derived holds values that are asked for on every statement, parsed.
+type Derived struct {
+	Format                 types.Format
+	SearchPath             []string // as set, "$user" included
+	StatementTimeout       time.Duration
+	LockTimeout            time.Duration
+	IdleInTransaction      time.Duration
+	IdleSession            time.Duration
+	ClientMinMessages      string
+	ReadOnly               bool // default_transaction_read_only
+	StatementMemory        int64
+	PlanKey                string // the settings that a plan may depend on
+	DefaultTransactionDefr bool
+}
+
+// New returns the values of a new session. base overrides defaults of the table (also of parameters
+// that no client may set); its values are taken as they are.
+func New(base map[string]string) *Values {
+	v := &Values{base: map[string]string{}, session: map[string]string{}, local: map[string]string{}, changed: map[string]string{}}
+	for k, s := range base {
+		v.base[key(k)] = s
+	}
+	return v
+}
+
+func key(name string) string { return strings.ToLower(name) }
+
+// unknown is the error for a name that is neither a parameter nor custom.
+func unknown(name string) error {
+	return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", name)
+}
+
+// custom reports whether name has the form of a custom parameter: two or more simple identifiers
+// joined by dots.
+func custom(name string) bool {
+	parts := strings.Split(name, ".")
+	if len(parts) < 2 {
+		return false
+	}
+	for _, p := range parts {
+		if p == "" {
+			return false
+		}
+		for i, c := range []byte(p) {
+			ok := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 || i > 0 && (c >= '0' && c <= '9' || c == '$')
+			if !ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (v *Values) raw(k string) (string, bool) {
+	if s, ok := v.local[k]; ok {
+		return s, true
+	}
+	if s, ok := v.session[k]; ok {
+		return s, true
+	}
+	if s, ok := v.base[k]; ok {
+		return s, true
+	}
+	if d := byName()[k]; d != nil {
+		return d.Default, true
+	}
+	return "", false
+}
+
+// Raw is the value as pg_settings.setting shows it, without unit.
+func (v *Values) Raw(name string) (string, bool) { return v.raw(key(name)) }
+
+// Reset is what RESET would give.
+func (v *Values) Reset(name string) string {
+	k := key(name)
+	if s, ok := v.base[k]; ok {
+		return s
+	}
+	if d := byName()[k]; d != nil {
+		return d.Default
+	}
+	return ""
+}
+
+// Get is the value as SHOW and current_setting give it; false when there is no such parameter.
+func (v *Values) Get(name string) (string, bool) {
+	k := key(name)
+	s, ok := v.raw(k)
+	if d := byName()[k]; ok && d != nil {
+		s = d.Display(s)
+	}
+	return s, ok
+}
+
+// Show is Get with PostgreSQL's error.
+func (v *Values) Show(name string) (string, error) {
+	s, ok := v.Get(name)
+	if !ok {
+		return "", unknown(name)
+	}
+	return s, nil
+}
+
+// SetList is SET name = values: lists are joined in the form of the parameter.
+func (v *Values) SetList(name string, values []string, local bool) error {
+	d := Lookup(name)
+	if len(values) > 1 && (d == nil || !d.List) {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "SET %s takes only one argument", name)
+	}
+	if d != nil && d.Quote {
+		quoted := make([]string, len(values))
+		for i, s := range values {
+			quoted[i] = QuoteIdentifier(s)
+		}
+		values = quoted
+	}
+	return v.Set(name, strings.Join(values, ", "), local)
+}
+
+// Set gives a parameter a value: SET, or SET LOCAL.
+func (v *Values) Set(name, value string, local bool) error {
+	d := Lookup(name)
+	if d == nil {
+		if !custom(name) {
+			return unknown(name)
+		}
+		v.put(key(name), value, local)
+		return nil
+	}
+	if err := d.settable(); err != nil {
+		return err
+	}
+	value, err := d.Canonical(value)
+	if err != nil {
+		return err
+	}
+	k := key(name)
+	if d.Name == "DateStyle" {
+		present, _ := v.raw(k)
+		value = completeDateStyle(value, present)
+	}
+	v.put(k, value, local)
+	return nil
+}
+
+func (d *Def) settable() error {
+	switch d.Context {
+	case "internal":
+		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed", d.Name)
+	case "postmaster":
+		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed without restarting the server", d.Name)
+	}
+	return nil
+}
+
+// SetDefault is SET name TO DEFAULT, and RESET.
+func (v *Values) SetDefault(name string, local bool) error {
+	k := key(name)
+	d := byName()[k]
+	if d == nil && !custom(name) {
+		return unknown(name)
+	}
+	if d != nil {
+		if err := d.settable(); err != nil {
+			return err
+		}
+	}
+	if local {
+		if _, ok := v.raw(k); ok {
+			v.put(k, v.Reset(name), true)
+		}
+		return nil
+	}
+	v.remember(k)
+	delete(v.session, k)
+	delete(v.local, k)
+	if d == nil { // a custom parameter stays known, empty
+		v.session[k] = v.base[k]
+	}
+	return nil
+}
+
+// ResetAll is RESET ALL.
+func (v *Values) ResetAll() {
+	for _, m := range []map[string]string{v.session, v.local} {
+		for k := range m {
+			if strings.HasPrefix(k, "transaction_") {
+				continue
+			}
+			v.remember(k)
+			delete(v.session, k)
+			delete(v.local, k)
+		}
+	}
+}
+
+func (v *Values) put(k, value string, local bool) {
+	v.remember(k)
+	if local {
+		v.local[k] = value
+		return
+	}
+	v.session[k] = value
+	delete(v.local, k)
+}
+
+// remember logs the present state of a parameter, before a change.
+func (v *Values) remember(k string) {
+	c := change{name: k}
+	c.session, c.hasSession = v.session[k]
+	c.local, c.hasL = v.local[k]
+	v.undo = append(v.undo, c)
+	v.touch(k)
+}
+
+func (v *Values) touch(k string) {
+	v.computed = false
+	if d := byName()[k]; d == nil || !d.Report {
+		return
+	}
+	if _, ok := v.changed[k]; !ok {
+		v.changed[k], _ = v.raw(k)
+	}
+}
+
+// Mark is the present length of the undo log: what RollbackTo takes.
+func (v *Values) Mark() int { return len(v.undo) }
+
+// RollbackTo undoes all changes after mark.
+func (v *Values) RollbackTo(mark int) {
+	for i := len(v.undo) - 1; i >= mark; i-- {
+		c := &v.undo[i]
+		v.touch(c.name)
+		restore(v.session, c.name, c.session, c.hasSession)
+		restore(v.local, c.name, c.local, c.hasL)
+	}
+	v.undo = v.undo[:min(mark, len(v.undo))]
+}
+
+func restore(m map[string]string, k, value string, has bool) {
+	if has {
+		m[k] = value
+		return
+	}
+	delete(m, k)
+}
+
+// Commit ends a transaction: what SET LOCAL set is gone, the rest stays.
+func (v *Values) Commit() {
+	for k := range v.local {
+		v.touch(k)
+		delete(v.local, k)
+	}
+	v.undo = v.undo[:0]
+}
+
+// Rollback ends a transaction and undoes all its changes.
+func (v *Values) Rollback() {
+	v.RollbackTo(0)
+	v.Commit()
+}
+
+// Report is a parameter with its new value, for ParameterStatus.
+type Report struct{ Name, Value string }
+
+// Changed lists the reported parameters that changed since the last call, sorted by name.
+func (v *Values) Changed() []Report {
+	if len(v.changed) == 0 {
+		return nil
+	}
+	var out []Report
+	for k, old := range v.changed {
+		if now, _ := v.raw(k); now != old {
+			out = append(out, Report{byName()[k].Name, now})
+		}
+	}
+	clear(v.changed)
+	slices.SortFunc(out, func(a, b Report) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Initial lists all reported parameters, in the order in which PostgreSQL sends them at the start.
+func (v *Values) Initial() []Report {
+	var out []Report
+	for i := range defs {
+		if d := &defs[i]; d.Report {
+			s, _ := v.raw(key(d.Name))
+			out = append(out, Report{d.Name, s})
+		}
+	}
+	clear(v.changed)
+	return out
+}
+
+// CustomNames lists the custom parameters that have a value, sorted.
+func (v *Values) CustomNames() []string {
+	var out []string
+	for _, m := range []map[string]string{v.session, v.local} {
+		for k := range m {
+			if byName()[k] == nil && !slices.Contains(out, k) {
+				out = append(out, k)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Derived returns the parsed values; they are valid until the next change.
+func (v *Values) Derived() *Derived {
+	if !v.computed {
+		v.derive()
+	}
+	return &v.derived
+}
+
+func (v *Values) derive() {
+	text := func(name string) string { s, _ := v.raw(name); return s }
+	number := func(name string) int64 { n, _ := strconv.ParseInt(text(name), 10, 64); return n }
+	millis := func(name string) time.Duration { return time.Duration(number(name)) * time.Millisecond }
+	style, order, _ := strings.Cut(text("datestyle"), ", ")
+	loc, _, err := types.ParseZoneSetting(text("timezone"))
+	if err != nil {
+		loc = time.UTC
+	}
+	path, _ := SplitIdentifiers(text("search_path"))
+	v.derived = Derived{
+		Format: types.Format{DateStyle: style, DateOrder: order, IntervalStyle: text("intervalstyle"),
+			ByteaOutput: text("bytea_output"), ExtraFloatDigits: int(number("extra_float_digits")), Location: loc},
+		SearchPath:             path,
+		StatementTimeout:       millis("statement_timeout"),
+		LockTimeout:            millis("lock_timeout"),
+		IdleInTransaction:      millis("idle_in_transaction_session_timeout"),
+		IdleSession:            millis("idle_session_timeout"),
+		ClientMinMessages:      text("client_min_messages"),
+		ReadOnly:               text("default_transaction_read_only") == "on",
+		DefaultTransactionDefr: text("default_transaction_deferrable") == "on",
+		StatementMemory:        number("minidb.statement_memory") << 10,
+		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"), text("intervalstyle"),
+			text("bytea_output"), text("extra_float_digits")}, "\x00"),
+	}
+	v.computed = true
+}
+
+// Pristine says that no parameter has been set.
+func (v *Values) Pristine() bool { return len(v.session) == 0 && len(v.local) == 0 }

@@ -1,0 +1,24 @@
+package sql
+
+import (
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Sink takes the results of statements, in order. pgwire writes them to a buffer that goes to the
+// client; the embedded handle keeps them.
+type Sink interface {
+	// Describe announces the columns of the rows that follow. It is called once per statement that
+	// has rows, by Session.Query only: in the extended protocol the client asked before.
+	Describe(cols []physical.Column) error
+	// Rows takes the rows from..to of b, numbers for Batch.Row. The batch is valid during the call.
+	Rows(b *types.Batch, from, to int) error
+	// Complete ends a statement; Empty ends a text without statement.
+	Complete(tag string) error
+	Empty() error
+	Notice(n *Notice)
+	// Mark and Rewind take back what was said since the mark, so that a transaction may be run again:
+	// Rewind answers false once anything of it has left for the client.
+	Mark()
+	Rewind() bool
+}

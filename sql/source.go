@@ -1,0 +1,177 @@
+package sql
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/table/types"
+)
+
+// source is a running statement.
+type source interface {
+	// columns of its rows; nil for a statement without rows.
+	columns() []physical.Column
+	// next returns the next rows, nil at the end. The batch is valid until the next call.
+	next(ctx context.Context) (*types.Batch, error)
+	// tag is the command tag after n rows were taken.
+	tag(n int64) string
+	close()
+}
+
+// planSource runs a plan.
+type planSource struct {
+	s      *Session
+	env    *exec.Env
+	cursor *exec.Cursor
+	stmt   ast.Statement
+	cols   []physical.Column
+}
+
+func (p *planSource) columns() []physical.Column { return p.cols }
+
+func (p *planSource) next(ctx context.Context) (*types.Batch, error) {
+	p.env.Runtime.Ctx = ctx
+	b, err := p.cursor.Next(ctx)
+	if b != nil && p.cols == nil { // no RETURNING: nothing to show
+		for b != nil && err == nil {
+			b, err = p.cursor.Next(ctx)
+		}
+		return nil, err
+	}
+	return b, err
+}
+
+func (p *planSource) tag(n int64) string {
+	switch p.stmt.(type) {
+	case *ast.Insert:
+		return "INSERT 0 " + strconv.FormatInt(p.cursor.RowsAffected(), 10)
+	case *ast.Update:
+		return "UPDATE " + strconv.FormatInt(p.cursor.RowsAffected(), 10)
+	case *ast.Delete:
+		return "DELETE " + strconv.FormatInt(p.cursor.RowsAffected(), 10)
+	}
+	return "SELECT " + strconv.FormatInt(n, 10)
+}
+
+func (p *planSource) close() {
+	if err := p.cursor.Close(); err != nil {
+		p.s.engine.log.Warn("closing a statement", "session", p.s.pid, "error", err)
+	}
+}
+
+// tagSource is a statement that has run and returned no rows.
+type tagSource string
+
+func (t tagSource) columns() []physical.Column                 { return nil }
+func (t tagSource) next(context.Context) (*types.Batch, error) { return nil, nil }
+func (t tagSource) tag(int64) string                           { return string(t) }
+func (t tagSource) close()                                     {}
+
+// rowsSource is a result that is in memory: SHOW, EXPLAIN.
+type rowsSource struct {
+	cols []physical.Column
+	rows *types.Batch
+	name string // the command tag
+}
+
+// newRows returns a rowsSource. cols must not be nil.
+func newRows(name string, cols []physical.Column, rows [][]types.Datum) *rowsSource {
+	ts := make([]*types.Type, len(cols))
+	for i := range cols {
+		ts[i] = cols[i].Type
+	}
+	b := types.NewBatch(ts)
+	for _, r := range rows {
+		b.AppendRow(r)
+	}
+	return &rowsSource{cols: cols, rows: b, name: name}
+}
+
+func (r *rowsSource) columns() []physical.Column { return r.cols }
+func (r *rowsSource) tag(int64) string           { return r.name }
+func (r *rowsSource) close()                     {}
+
+func (r *rowsSource) next(context.Context) (*types.Batch, error) {
+	b := r.rows
+	r.rows = nil
+	if b == nil || b.Rows() == 0 {
+		return nil, nil
+	}
+	return b, nil
+}
+
+// openPlan starts a planned statement.
+func (s *Session) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum) (*planSource, error) {
+	plan, err := s.planFor(ctx, ps, stmt)
+	if err != nil {
+		return nil, err
+	}
+	if ps.Columns != nil && ps.Stmt == stmt {
+		if err := ps.checkResult(plan.Root.Columns()); err != nil {
+			return nil, err
+		}
+	}
+	if len(params) > 0 && !sameTypes(plan.ParamTypes, ps.ParamTypes) {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change parameter types")
+	}
+	if !plan.ReadOnly {
+		if err := s.writable(commandOf(stmt)); err != nil {
+			return nil, err
+		}
+	}
+	return s.runPlan(ctx, plan, stmt, params, false)
+}
+
+func sameTypes(a, b []*types.Type) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] && !a[i].Equal(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// runPlan opens a plan in the session's transaction.
+func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement, params []types.Datum, stats bool) (*planSource, error) {
+	env := s.execEnv(ctx, stats)
+	cur, err := exec.Open(ctx, env, plan, params)
+	if err != nil {
+		return nil, err
+	}
+	p := &planSource{s: s, env: env, cursor: cur, stmt: stmt}
+	if returnsRows(stmt) {
+		if p.cols = cur.Columns(); p.cols == nil {
+			p.cols = []physical.Column{}
+		}
+	}
+	return p, nil
+}
+
+// commandOf names a statement as PostgreSQL does in "cannot execute …".
+func commandOf(stmt ast.Statement) string {
+	switch st := stmt.(type) {
+	case *ast.Insert:
+		return "INSERT"
+	case *ast.Update:
+		return "UPDATE"
+	case *ast.Delete:
+		return "DELETE"
+	case *ast.Select:
+		if st.With != nil {
+			for _, c := range st.With.CTEs {
+				if _, query := c.Statement.(*ast.Select); !query {
+					return commandOf(c.Statement)
+				}
+			}
+		}
+		return "nextval()"
+	}
+	return ddlCommand(stmt)
+}

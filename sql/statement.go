@@ -1,0 +1,250 @@
+package sql
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/parse"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Prepared is a parsed statement whose parameters and result are known.
+type Prepared struct {
+	Name       string
+	Text       string
+	Stmt       ast.Statement // nil: an empty text
+	ParamTypes []*types.Type
+	// Columns are what Describe tells; HasRows is false for statements that return none.
+	Columns []physical.Column
+	HasRows bool
+
+	sql      bool          // by PREPARE
+	declared []*types.Type // as the client declared them, nil entries to be inferred
+	offset   int           // of Text in the message
+	plan     *physical.Plan
+	version  uint64
+	settings string
+}
+
+// maxPrepared and maxPortals bound what one session holds.
+const (
+	maxPrepared = 10_000
+	maxPortals  = 10_000
+)
+
+// Prepare parses and analyses one statement: the extended protocol's Parse. An unnamed one replaces
+// the unnamed one before it. declared holds OIDs; 0 is to be inferred.
+func (s *Session) Prepare(ctx context.Context, name, text string, declared []types.OID, out Sink) (*Prepared, error) {
+	ctx, done := s.begin(ctx, text, out)
+	defer done()
+	ps, err := s.prepare(ctx, name, text, declared)
+	if err != nil {
+		err = toSQL(ctx, err)
+		s.fail(ctx)
+		return nil, err
+	}
+	return ps, nil
+}
+
+func (s *Session) prepare(ctx context.Context, name, text string, declared []types.OID) (*Prepared, error) {
+	if name == "" {
+		delete(s.prepared, "")
+	}
+	parsed, err := parse.ParseOne(text)
+	if err != nil {
+		return nil, err
+	}
+	if s.tx.state == inFailed && parsed.Stmt != nil && !isTransactionExit(parsed.Stmt) {
+		return nil, errFailedTransaction()
+	}
+	if _, taken := s.prepared[name]; taken {
+		return nil, sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement \"%s\" already exists", name)
+	}
+	if len(s.prepared) >= maxPrepared {
+		return nil, sqlerr.New(sqlerr.ConfigurationLimitExceeded, "too many prepared statements").
+			WithHint("A session may hold %d of them; DEALLOCATE those that are no longer needed.", maxPrepared)
+	}
+	ps := &Prepared{Name: name, Text: parsed.Text, Stmt: parsed.Stmt, offset: parsed.Offset}
+	if ps.declared, err = typesByOID(declared); err != nil {
+		return nil, err
+	}
+	if err := s.analyse(ctx, ps); err != nil {
+		return nil, err
+	}
+	s.prepared[name] = ps
+	return ps, nil
+}
+
+func typesByOID(oids []types.OID) ([]*types.Type, error) {
+	ts := make([]*types.Type, len(oids))
+	for i, oid := range oids {
+		if oid == 0 || oid == types.OIDUnknown {
+			continue
+		}
+		t, ok := types.ByOID(oid)
+		if !ok {
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "type with OID %d does not exist", oid)
+		}
+		ts[i] = t
+	}
+	return ts, nil
+}
+
+// planned returns the part of a statement that the planner plans, or nil: EXPLAIN and DECLARE hold
+// one, and its parameters are theirs.
+func planned(stmt ast.Statement) ast.Statement {
+	switch st := stmt.(type) {
+	case *ast.Select:
+		if intoTable(st) != nil {
+			return nil
+		}
+		return st
+	case *ast.Insert, *ast.Update, *ast.Delete:
+		return st
+	case *ast.Explain:
+		return planned(st.Statement)
+	case *ast.DeclareCursor:
+		return st.Query
+	case *ast.Copy:
+		if st.Query != nil {
+			return st.Query
+		}
+	}
+	return nil
+}
+
+// analyse finds out the parameter types and the columns of ps.
+func (s *Session) analyse(ctx context.Context, ps *Prepared) error {
+	ps.ParamTypes = ps.declared
+	if ps.Stmt == nil {
+		return nil
+	}
+	if inner := planned(ps.Stmt); inner != nil && s.tx.state != inFailed {
+		if err := s.ensure(ctx); err != nil {
+			return err
+		}
+		plan, err := s.planFor(ctx, ps, inner)
+		if err != nil {
+			return err
+		}
+		ps.ParamTypes = plan.ParamTypes
+		if ps.Stmt == inner {
+			ps.HasRows = returnsRows(ps.Stmt)
+			if ps.HasRows {
+				ps.Columns = plan.Root.Columns()
+			}
+			return nil
+		}
+	}
+	return s.describeUtility(ps)
+}
+
+// describeUtility gives ps the columns of a statement that the planner does not plan.
+func (s *Session) describeUtility(ps *Prepared) error {
+	for _, t := range ps.ParamTypes {
+		if t == nil {
+			return sqlerr.New(sqlerr.IndeterminateDatatype, "could not determine data type of parameter $1")
+		}
+	}
+	switch st := ps.Stmt.(type) {
+	case *ast.Explain:
+		ps.Columns, ps.HasRows = explainColumns, true
+	case *ast.Show:
+		ps.Columns, ps.HasRows = s.showColumns(st.Name), true
+	case *ast.Execute:
+		inner, err := s.Statement(st.Name)
+		if err != nil {
+			return err
+		}
+		ps.Columns, ps.HasRows = inner.Columns, inner.HasRows
+	case *ast.Fetch:
+		if p, ok := s.portals[st.Cursor]; ok && !st.Move && p.columns != nil {
+			ps.Columns, ps.HasRows = p.columns, true
+		}
+	}
+	return nil
+}
+
+// returnsRows says whether a planned statement has result rows, be they of no column.
+func returnsRows(stmt ast.Statement) bool {
+	switch st := stmt.(type) {
+	case *ast.Select:
+		return true
+	case *ast.Insert:
+		return st.Returning != nil
+	case *ast.Update:
+		return st.Returning != nil
+	case *ast.Delete:
+		return st.Returning != nil
+	}
+	return false
+}
+
+// planFor returns a plan of ps (or of the statement inside) that is good in the present
+// transaction: the one made before if the schema is still the same, else one from the cache, else a
+// new one.
+func (s *Session) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
+	version, own, err := s.tx.view.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	settings := s.settings.Derived().PlanKey
+	if ps.plan != nil && !own && ps.version == version && ps.settings == settings {
+		return ps.plan, nil
+	}
+	share := !own && ps.offset == 0 && ps.Stmt == stmt && cacheable(ps.Text)
+	key := planKey{database: s.databaseID, text: ps.Text, params: typesKey(ps.declared), settings: settings, user: s.user}
+	if share {
+		if plan := s.engine.plans.get(key, version); plan != nil {
+			ps.plan, ps.version, ps.settings = plan, version, settings
+			return plan, nil
+		}
+	}
+	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), stmt, ps.declared)
+	if err != nil {
+		return nil, err
+	}
+	if share {
+		s.engine.plans.put(key, version, plan)
+	}
+	ps.plan = nil
+	if !own && cacheable(ps.Text) {
+		ps.plan, ps.version, ps.settings = plan, version, settings
+	}
+	return plan, nil
+}
+
+// Statement finds a prepared statement.
+func (s *Session) Statement(name string) (*Prepared, error) {
+	if ps := s.prepared[name]; ps != nil {
+		return ps, nil
+	}
+	if name == "" {
+		return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "unnamed prepared statement does not exist")
+	}
+	return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "prepared statement \"%s\" does not exist", name)
+}
+
+// CloseStatement forgets a prepared statement; there need not be one.
+func (s *Session) CloseStatement(name string) { delete(s.prepared, name) }
+
+// checkResult refuses a new plan of a described statement whose rows look otherwise than told.
+func (ps *Prepared) checkResult(cols []physical.Column) error {
+	same := len(cols) == len(ps.Columns)
+	for i := 0; same && i < len(cols); i++ {
+		same = cols[i].Type.Equal(ps.Columns[i].Type) && cols[i].Type.Mod == ps.Columns[i].Type.Mod && cols[i].Name == ps.Columns[i].Name
+	}
+	if !same {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
+	}
+	return nil
+}
+
+// ReadOnly says that the statement is a query that writes nothing.
+func (ps *Prepared) ReadOnly() bool {
+	_, query := ps.Stmt.(*ast.Select)
+	return query && ps.plan != nil && ps.plan.ReadOnly
+}

@@ -1,0 +1,338 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
+)
+
+// txnState is where a session's transaction stands.
+//
+//	         statement            BEGIN
+//	idle ───────────────▶ implicit ─────▶ block ──error──▶ failed
+//	  ▲ ◀── end of Query, Sync ──┘          │  ◀─ROLLBACK TO─┘ │
+//	  └───────────── COMMIT, ROLLBACK ──────┴─────────────────┘
+type txnState uint8
+
+const (
+	idle       txnState = iota
+	inImplicit          // started by a statement; ends with the Query message, or at Sync
+	inBlock             // after BEGIN
+	inFailed            // a block after an error: only ROLLBACK, ROLLBACK TO and COMMIT
+)
+
+var beginReadOnly = txn.BeginOptions{ReadOnly: true}
+
+// transaction is the session's present transaction. The store's transaction is begun by the first
+// statement that needs a snapshot, not by BEGIN.
+type transaction struct {
+	state      txnState
+	tx         *txn.Txn
+	view       *catalog.View
+	started    time.Time // now()
+	readOnly   bool
+	deferrable bool
+	ran        bool // a statement has run: too late for SET TRANSACTION
+	savepoints []savepoint
+}
+
+// savepoint is a named point of a block.
+type savepoint struct {
+	name     string
+	at       txn.Savepoint
+	settings int
+	readOnly bool
+}
+
+// start leaves idle.
+func (s *Session) start(state txnState) {
+	s.once = false
+	d := s.settings.Derived()
+	s.tx = transaction{state: state, started: time.Now(), readOnly: d.ReadOnly, deferrable: d.DefaultTransactionDefr}
+}
+
+// ensure gives the transaction its snapshot.
+func (s *Session) ensure(ctx context.Context) error {
+	if s.tx.state == idle {
+		s.start(inImplicit)
+	}
+	if s.tx.tx != nil {
+		return nil
+	}
+	tx, err := s.engine.store.Begin(ctx, txn.BeginOptions{ReadOnly: s.tx.readOnly})
+	if err != nil {
+		return err
+	}
+	s.tx.tx, s.tx.view = tx, s.engine.catalog.View(tx)
+	return nil
+}
+
+// commit ends the transaction, whatever its state, and makes what it wrote durable. On an error
+// nothing of it is there, except when the error is ambiguous.
+func (s *Session) commit(ctx context.Context) error {
+	if s.tx.state == idle {
+		return nil
+	}
+	if err := s.holdCursors(ctx); err != nil {
+		s.abort(ctx)
+		return err
+	}
+	s.closePortals(false)
+	tx := s.tx.tx
+	s.tx = transaction{}
+	if tx == nil {
+		s.settings.Commit()
+		return nil
+	}
+	var err error
+	if tx.Dirty() {
+		err = tx.Commit(ctx)
+	}
+	if rerr := tx.Rollback(context.WithoutCancel(ctx)); err == nil && rerr != nil && !errors.Is(rerr, txn.ErrTxnDone) {
+		err = rerr
+	}
+	if err != nil {
+		s.settings.Rollback()
+		s.dropHeld()
+		return err
+	}
+	s.settings.Commit()
+	s.keepHeld()
+	return nil
+}
+
+// abort ends the transaction, whatever its state, and forgets what it wrote.
+func (s *Session) abort(ctx context.Context) {
+	if s.tx.state == idle {
+		return
+	}
+	s.closePortals(false)
+	s.dropHeld()
+	tx := s.tx.tx
+	s.tx = transaction{}
+	s.settings.Rollback()
+	if tx != nil {
+		if err := tx.Rollback(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, txn.ErrTxnDone) {
+			s.engine.log.Warn("rollback", "session", s.pid, "error", err)
+		}
+	}
+}
+
+// fail is what an error does to the transaction: a block waits for its ROLLBACK, an implicit
+// transaction is gone.
+func (s *Session) fail(ctx context.Context) {
+	switch s.tx.state {
+	case inBlock:
+		s.tx.state = inFailed
+	case inImplicit:
+		s.abort(ctx)
+	}
+}
+
+func (s *Session) execBegin(st *ast.Begin) (string, error) {
+	tag := "BEGIN"
+	if st.Start {
+		tag = "START TRANSACTION"
+	}
+	if err := settings.CheckIsolation(st.Modes.Isolation); err != nil {
+		return "", at(err, st.Pos)
+	}
+	switch s.tx.state {
+	case inBlock:
+		s.notice("WARNING", sqlerr.ActiveSQLTransaction, "there is already a transaction in progress")
+	case idle:
+		s.start(inBlock)
+	default:
+		s.tx.state = inBlock
+	}
+	return tag, s.setModes(&st.Modes)
+}
+
+// setModes applies the modes of BEGIN and SET TRANSACTION to the present transaction.
+func (s *Session) setModes(m *ast.TxnModes) error {
+	if err := settings.CheckIsolation(m.Isolation); err != nil {
+		return err
+	}
+	if m.Isolation != "" && len(s.tx.savepoints) > 0 {
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
+	}
+	if m.ReadOnly != nil {
+		if !*m.ReadOnly && s.tx.readOnly && s.tx.ran {
+			return sqlerr.New(sqlerr.ActiveSQLTransaction, "transaction read-write mode must be set before any query")
+		}
+		if !*m.ReadOnly && s.tx.readOnly && s.tx.tx != nil { // begun as a reader
+			return sqlerr.New(sqlerr.ActiveSQLTransaction, "transaction read-write mode must be set before any query")
+		}
+		s.tx.readOnly = *m.ReadOnly
+	}
+	if m.Deferrable != nil {
+		if s.tx.ran {
+			return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
+		}
+		s.tx.deferrable = *m.Deferrable
+	}
+	return nil
+}
+
+func (s *Session) execSetTransaction(st *ast.SetTransaction) (string, error) {
+	if err := settings.CheckIsolation(st.Modes.Isolation); err != nil {
+		return "", at(err, st.Pos)
+	}
+	if st.Session {
+		if st.Modes.ReadOnly != nil {
+			if err := s.settings.Set("default_transaction_read_only", onOff(*st.Modes.ReadOnly), false); err != nil {
+				return "", err
+			}
+		}
+		if st.Modes.Deferrable != nil {
+			if err := s.settings.Set("default_transaction_deferrable", onOff(*st.Modes.Deferrable), false); err != nil {
+				return "", err
+			}
+		}
+		return "SET", nil
+	}
+	if s.tx.state != inBlock {
+		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks")
+		return "SET", nil
+	}
+	return "SET", s.setModes(&st.Modes)
+}
+
+func onOff(b bool) string {
+	if b {
+		return "on"
+	}
+	return "off"
+}
+
+func (s *Session) execCommit(ctx context.Context, st *ast.Commit) (string, error) {
+	readOnly, deferrable := s.tx.readOnly, s.tx.deferrable
+	switch s.tx.state {
+	case inFailed:
+		s.abort(ctx)
+		s.chain(st.Chain, readOnly, deferrable)
+		return "ROLLBACK", nil
+	case inBlock:
+		if err := s.commit(ctx); err != nil {
+			return "", err
+		}
+		s.chain(st.Chain, readOnly, deferrable)
+		return "COMMIT", nil
+	}
+	if st.Chain {
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "COMMIT AND CHAIN can only be used in transaction blocks")
+	}
+	s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")
+	return "COMMIT", s.commit(ctx)
+}
+
+func (s *Session) execRollback(ctx context.Context, st *ast.Rollback) (string, error) {
+	readOnly, deferrable := s.tx.readOnly, s.tx.deferrable
+	if s.tx.state == inBlock || s.tx.state == inFailed {
+		s.abort(ctx)
+		s.chain(st.Chain, readOnly, deferrable)
+		return "ROLLBACK", nil
+	}
+	if st.Chain {
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "ROLLBACK AND CHAIN can only be used in transaction blocks")
+	}
+	s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")
+	s.abort(ctx)
+	return "ROLLBACK", nil
+}
+
+// chain begins the next block at once, with the modes of the one that ended.
+func (s *Session) chain(yes, readOnly, deferrable bool) {
+	if yes {
+		s.start(inBlock)
+		s.tx.readOnly, s.tx.deferrable = readOnly, deferrable
+	}
+}
+
+func (s *Session) execSavepoint(ctx context.Context, st *ast.Savepoint) (string, error) {
+	if s.tx.state != inBlock {
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "SAVEPOINT can only be used in transaction blocks")
+	}
+	if len(s.tx.savepoints) >= maxSavepoints {
+		return "", sqlerr.New(sqlerr.ProgramLimitExceeded, "too many savepoints").
+			WithHint("A transaction may have %d of them; RELEASE those that are no longer needed.", maxSavepoints)
+	}
+	if err := s.ensure(ctx); err != nil {
+		return "", err
+	}
+	s.tx.savepoints = append(s.tx.savepoints, savepoint{name: st.Name, at: s.tx.tx.Savepoint(),
+		settings: s.settings.Mark(), readOnly: s.tx.readOnly})
+	return "SAVEPOINT", nil
+}
+
+// maxSavepoints bounds what one block can pile up.
+const maxSavepoints = 1 << 16
+
+// findSavepoint returns the index of the latest savepoint of that name.
+func (s *Session) findSavepoint(name, command string) (int, error) {
+	if s.tx.state == idle || s.tx.state == inImplicit {
+		return 0, sqlerr.New(sqlerr.NoActiveSQLTransaction, "%s can only be used in transaction blocks", command)
+	}
+	for i := len(s.tx.savepoints) - 1; i >= 0; i-- {
+		if s.tx.savepoints[i].name == name {
+			return i, nil
+		}
+	}
+	return 0, sqlerr.New(sqlerr.InvalidSavepoint, "savepoint \"%s\" does not exist", name)
+}
+
+func (s *Session) execRelease(st *ast.Release) (string, error) {
+	i, err := s.findSavepoint(st.Name, "RELEASE SAVEPOINT")
+	if err != nil {
+		return "", err
+	}
+	s.tx.savepoints = s.tx.savepoints[:i]
+	return "RELEASE", nil
+}
+
+func (s *Session) execRollbackTo(st *ast.RollbackTo) (string, error) {
+	i, err := s.findSavepoint(st.Name, "ROLLBACK TO SAVEPOINT")
+	if err != nil {
+		return "", err
+	}
+	sp := &s.tx.savepoints[i]
+	s.closePortalsSince(i + 1)
+	s.tx.tx.RollbackTo(sp.at)
+	sp.at = s.tx.tx.Savepoint()
+	s.settings.RollbackTo(sp.settings)
+	s.tx.readOnly = sp.readOnly
+	s.tx.savepoints = s.tx.savepoints[:i+1]
+	s.tx.state = inBlock
+	return "ROLLBACK", nil
+}
+
+// noBlock refuses a statement that must be a transaction of its own.
+func (s *Session) noBlock(command string) error {
+	if s.tx.state == inBlock {
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
+	}
+	return nil
+}
+
+// writable refuses a statement that writes when the transaction is read-only.
+func (s *Session) writable(command string) error {
+	if s.tx.readOnly {
+		return sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", command)
+	}
+	return nil
+}
+
+// at points an error that has no position at pos.
+func at(err error, pos ast.Pos) error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) && e.Position == 0 {
+		return e.At(int(pos))
+	}
+	return err
+}
