@@ -78,7 +78,7 @@ func ExpandVariadic(fn *expr.Func) *expr.Func {
 }
 
 // typeCastFunction is the rule of chapter 10.3 that a call of a type's name with one argument is a
-// cast, where a literal or an I/O conversion to or from text is meant: date('2020-01-01').
+// cast: date('2020-01-01'), int4(2.5).
 func typeCastFunction(name string, args []*types.Type) (*expr.Func, *types.Type) {
 	if len(args) != 1 {
 		return nil, nil
@@ -91,8 +91,7 @@ func typeCastFunction(name string, args []*types.Type) (*expr.Func, *types.Type)
 	if isUnknown(from) {
 		from = types.TText
 	}
-	if !isUnknown(args[0]) && !CanCoerce(from, t) && category(from) != 'S' && category(t) != 'S' &&
-		!(category(from) == 'N' && category(t) == 'N') {
+	if !CanCoerce(from, t) && category(from) != 'S' && category(t) != 'S' && types.CastContext(from.OID, t.OID) == 0 {
 		return nil, nil
 	}
 	return &expr.Func{

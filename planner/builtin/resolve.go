@@ -23,8 +23,10 @@ func ResolveFunction(name string, args []*types.Type) (*expr.Func, []*types.Type
 			cands = append(cands, candidate{args: decl, fn: fn})
 		}
 	}
+	// A literal in a call of a type's name is read as that type, whatever functions there are.
+	literal := len(args) == 1 && isUnknown(args[0])
 	c, outcome := choose(cands, args)
-	if outcome == nothingFits {
+	if outcome == nothingFits || literal {
 		if fn, target := typeCastFunction(name, args); fn != nil {
 			return fn, []*types.Type{target}, nil
 		}

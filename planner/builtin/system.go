@@ -3,6 +3,7 @@ package builtin
 import (
 	"crypto/rand"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,6 +100,8 @@ func systemFunctions() []def {
 		f("pg_size_pretty(int8) text", sizePretty), f("pg_size_pretty(numeric) text", sizePretty),
 		f("pg_size_bytes(text) int8", sizeBytes),
 		f("pg_column_size(any) int4", columnSize).stable(),
+		f("txid_current() int8", transactionID).stable(),
+		f("pg_postmaster_start_time() timestamptz", serverFact("started")).stable(),
 		fixed("pg_is_in_recovery() bool", types.NewBool(false)),
 		fixed("inet_server_port() int4", types.Null), fixed("inet_client_port() int4", types.Null),
 		fixed("inet_server_addr() text", types.Null), fixed("inet_client_addr() text", types.Null),
@@ -117,6 +120,30 @@ func systemFunctions() []def {
 			}
 			return types.Null, nil
 		}),
+	}
+}
+
+// transactionID is the number that the catalog has for the running transaction: its start timestamp.
+func transactionID(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+	return serverFact("txid")(rt, nil)
+}
+
+// serverFact asks for a fact about the server or the session that is a whole number.
+func serverFact(kind string) scalar {
+	return func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+		s, err := session(rt)
+		if err != nil {
+			return types.Null, err
+		}
+		text, ok := s.Describe(kind, 0, "")
+		if !ok {
+			return types.Null, sqlerr.Unsupported(0, "this system function")
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return types.Null, sqlerr.New(sqlerr.InternalError, "catalog fact \"%s\" is not a number", kind)
+		}
+		return types.NewInt(n), nil
 	}
 }
 
