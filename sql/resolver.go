@@ -49,7 +49,11 @@ func (r resolver) inSchema(ctx context.Context, schema, name string) (*table.Des
 	if schema == "pg_catalog" || schema == "information_schema" {
 		return pgcatalog.Lookup(schema, name), nil
 	}
-	return r.s.tx.view.Relation(ctx, r.s.databaseID, schema, name)
+	d, err := r.s.tx.view.Relation(ctx, r.s.databaseID, schema, name)
+	if d != nil && d.Kind == table.KindSequence {
+		return pgcatalog.SequenceTable(d), nil
+	}
+	return d, err
 }
 
 // RelationByID finds a relation by its ID.

@@ -178,6 +178,8 @@ func (s *Session) report(state, query string) {
 		Client: s.client, State: state, Query: query, Started: s.started, StateChange: now}
 	if s.tx.state != idle {
 		a.TxnStarted = s.tx.started
+	} else if state == "active" {
+		a.TxnStarted = now
 	}
 	if old := s.activity.Load(); old != nil && state != "active" {
 		a.QueryStart = old.QueryStart

@@ -51,6 +51,9 @@ func (s *Session) setTransactionSetting(name, value string) (done bool, err erro
 
 func (s *Session) execSet(st *ast.Set) (string, error) {
 	tag := "SET"
+	if word := strings.TrimSpace(s.text); len(word) > 5 && strings.EqualFold(word[:5], "reset") {
+		tag = "RESET" // the same statement under another name
+	}
 	if st.Local && s.tx.state != inBlock && !s.several {
 		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET LOCAL can only be used in transaction blocks")
 		return tag, nil

@@ -175,7 +175,10 @@ func ByID(id table.ID) *table.Desc {
 // Rows emits the rows of a virtual table. The slice that emit gets is its own.
 func Rows(ctx context.Context, env Env, d *table.Desc, emit func(row []types.Datum) error) error {
 	e := registry().byID[d.ID]
-	if e == nil || e.rows == nil {
+	if e == nil {
+		return sequenceState(ctx, env, d, emit)
+	}
+	if e.rows == nil {
 		return nil
 	}
 	return e.rows(ctx, &reader{ctx: ctx, env: env}, func(kv ...any) error {
@@ -260,4 +263,23 @@ func orNull(s string) any {
 		return nil
 	}
 	return s
+}
+
+// SequenceTable is a sequence as SELECT sees it: a table of one row, its state.
+func SequenceTable(seq *table.Desc) *table.Desc {
+	return &table.Desc{ID: seq.ID, DatabaseID: seq.DatabaseID, SchemaID: seq.SchemaID, Schema: seq.Schema, Name: seq.Name,
+		Kind: table.KindVirtual, Version: seq.Version, Columns: sequenceColumns, NextColumnID: 4}
+}
+
+// sequenceState emits the row of a SequenceTable.
+func sequenceState(ctx context.Context, env Env, d *table.Desc, emit func(row []types.Datum) error) error {
+	seq, err := env.View().RelationByID(ctx, d.ID)
+	if err != nil || seq == nil || seq.Sequence == nil {
+		return err
+	}
+	last, called, err := env.SequencePosition(ctx, seq)
+	if err != nil {
+		return err
+	}
+	return emit([]types.Datum{types.NewInt(last), types.NewInt(0), types.NewBool(called)})
 }

@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"context"
+	"net"
 	"strconv"
 
 	"github.com/minidb/minidb/table"
@@ -128,8 +129,13 @@ func settingsRows(_ context.Context, r *reader, emit emitter) error {
 
 func activityRows(_ context.Context, r *reader, emit emitter) error {
 	for _, a := range r.env.Activity() {
+		var port any
+		host, text, err := net.SplitHostPort(a.Client)
+		if n, nerr := strconv.Atoi(text); err == nil && nerr == nil {
+			port = n
+		}
 		if err := emit("datid", int64(a.DatabaseID), "datname", a.Database, "pid", a.PID, "leader_pid", nil, "usesysid", ownerID,
-			"usename", a.User, "application_name", a.Application, "client_addr", orNull(a.Client), "client_port", nil,
+			"usename", a.User, "application_name", a.Application, "client_addr", orNull(host), "client_port", port,
 			"backend_start", a.Started, "xact_start", a.TxnStarted, "query_start", a.QueryStart, "state_change", a.StateChanged,
 			"state", a.State, "backend_xid", nil, "backend_xmin", nil, "query_id", nil, "query", a.Query,
 			"backend_type", "client backend"); err != nil {
