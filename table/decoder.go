@@ -16,6 +16,7 @@ type decoder struct {
 	// the last column wanted.
 	key, suffix []int
 	values      []wanted // by column ID
+	reader      codec.Reader
 	same        [][2]int // columns wanted twice: from the first place to the other
 }
 
@@ -159,6 +160,18 @@ func readColumns(b []byte, cols []keyColumn, targets []int, to *sink) (rest []by
 	return b, nil
 }
 
+// field decodes a field of the value, into a vector without a datum in between.
+func (s *sink) field(w *wanted, field []byte, r *codec.Reader) error {
+	if s.row == nil {
+		return r.Into(field, s.cols[w.target], s.at)
+	}
+	d, err := codec.DecodeValue(field, w.typ)
+	if err == nil {
+		s.row[w.target] = d
+	}
+	return err
+}
+
 // readValue merges the columns wanted with those of the value, both in order of column ID.
 func (dec *decoder) readValue(value []byte, to *sink) error {
 	if len(dec.values) == 0 {
@@ -183,11 +196,9 @@ func (dec *decoder) readValue(value []byte, to *sink) error {
 			to.set(w.target, w.missing)
 			continue
 		}
-		d, err := codec.DecodeValue(field, w.typ)
-		if err != nil {
+		if err := to.field(w, field, &dec.reader); err != nil {
 			return err
 		}
-		to.set(w.target, d)
 	}
 	return nil
 }

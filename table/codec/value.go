@@ -173,24 +173,37 @@ func appendDecimalField(dst []byte, d *apd.Decimal) []byte {
 }
 
 func decodeDecimal(field []byte, t *types.Type) (types.Datum, error) {
+	d, err := decodeDecimalInto(field, t, nil)
+	if err != nil {
+		return types.Null, err
+	}
+	return types.Datum{Dec: d}, nil
+}
+
+// decodeDecimalInto fills d, which is zero, or a new decimal when it is nil; NaN and the infinities
+// are the shared ones.
+func decodeDecimalInto(field []byte, t *types.Type, d *apd.Decimal) (*apd.Decimal, error) {
 	if len(field) == 0 {
-		return types.Null, corrupt(t, "bad numeric")
+		return nil, corrupt(t, "bad numeric")
 	}
 	form := field[0]
 	switch form & formMask {
 	case formNaN:
-		return types.Datum{Dec: types.NumericNaN()}, nil
+		return types.NumericNaN(), nil
 	case formInfinite:
-		return types.Datum{Dec: types.NumericInf(form&formNegative != 0)}, nil
+		return types.NumericInf(form&formNegative != 0), nil
 	case formFinite:
 	default:
-		return types.Null, corrupt(t, "bad numeric")
+		return nil, corrupt(t, "bad numeric")
 	}
 	exponent, n := binary.Varint(field[1:])
 	if n <= 0 || exponent < -200_000 || exponent > 200_000 {
-		return types.Null, corrupt(t, "bad numeric")
+		return nil, corrupt(t, "bad numeric")
 	}
-	d := &apd.Decimal{Negative: form&formNegative != 0, Exponent: int32(exponent)}
+	if d == nil {
+		d = new(apd.Decimal)
+	}
+	d.Negative, d.Exponent = form&formNegative != 0, int32(exponent)
 	coefficient := field[1+n:]
 	if len(coefficient) <= 8 {
 		var v uint64
@@ -201,7 +214,7 @@ func decodeDecimal(field []byte, t *types.Type) (types.Datum, error) {
 	} else {
 		d.Coeff.SetBytes(coefficient)
 	}
-	return types.Datum{Dec: d}, nil
+	return d, nil
 }
 
 // Array fields: the number of dimensions, for each its length and lower bound, and the elements, each
