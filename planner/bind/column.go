@@ -90,8 +90,9 @@ func (b *binder) visibleRef(v *visible, pos ast.Pos) expr.Expr {
 
 // wholeRow is `t` used as a value.
 func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
-	row := &expr.RowExpr{Elems: make([]expr.Expr, len(t.cols))}
+	row := &expr.RowExpr{Elems: make([]expr.Expr, len(t.cols)), Names: make([]string, len(t.cols))}
 	for i := range t.cols {
+		row.Names[i] = t.cols[i].name
 		row.Elems[i] = b.visibleRef(&t.cols[i], pos)
 	}
 	return row

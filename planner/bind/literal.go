@@ -66,6 +66,13 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 	if base.Family == types.String && base.OID != types.OIDJSON && base.OID != types.OIDName && base.OID != types.OIDChar && base.OID != types.OIDBPChar {
 		return &expr.Const{T: base, Value: c.Value, Pos: c.Pos}, nil
 	}
+	if base.Family == types.Interval {
+		iv, err := types.ParseInterval(c.Value.S, base.Mod)
+		if err != nil {
+			return nil, at(err, c.Pos)
+		}
+		return &expr.Const{T: base, Value: types.NewInterval(iv), Pos: c.Pos}, nil
+	}
 	format := types.DefaultFormat
 	if rt := b.env.Runtime; rt != nil {
 		format = rt.Format

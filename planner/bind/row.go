@@ -41,8 +41,8 @@ func (b *binder) row(sc *scope, e *ast.Row) (expr.Expr, error) {
 // rowComparison binds (a, b) op (c, d) into comparisons of the fields: equality of all, inequality
 // of some, or the order of the first pair that differs.
 func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos int) (expr.Expr, error) {
-	if sq, ok := right.(*ast.Subquery); ok {
-		return nil, sqlerr.Unsupported(int(sq.Pos), "comparison of a row with a subquery")
+	if sq, ok := right.(*ast.Subquery); ok && isRow(left) {
+		return b.rowSubquery(sc, op, left.(*ast.Row), sq, pos)
 	}
 	l, lok := left.(*ast.Row)
 	r, rok := right.(*ast.Row)
@@ -58,7 +58,35 @@ func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos i
 	field := func(op string, i int) (expr.Expr, error) {
 		return b.binaryExpr(sc, &ast.Binary{Pos: ast.Pos(pos), Op: op, Left: l.Elements[i], Right: r.Elements[i]})
 	}
-	n := len(l.Elements)
+	return b.compareFields(len(l.Elements), op, pos, field)
+}
+
+// rowSubquery compares a row with the one row of a subquery, each column of which becomes a scalar
+// subquery of its own.
+func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery, pos int) (expr.Expr, error) {
+	return b.compareFields(len(l.Elements), op, pos, func(op string, i int) (expr.Expr, error) {
+		left, err := b.expr(sc, l.Elements[i])
+		if err != nil {
+			return nil, err
+		}
+		q, err := b.sub(sc, sq.Query, false)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case len(q.Cols) > len(l.Elements):
+			return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(pos)
+		case len(q.Cols) < len(l.Elements):
+			return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(pos)
+		}
+		q.Cols = q.Cols[i : i+1]
+		right := &expr.Subquery{T: b.meta.Cols[q.Cols[0].ID].Type, Kind: expr.Scalar, Plan: q, Pos: int(sq.Pos)}
+		return b.binary(op, left, right, pos)
+	})
+}
+
+// compareFields composes a comparison of rows of n fields from comparisons of their fields.
+func (b *binder) compareFields(n int, op string, pos int, field func(op string, i int) (expr.Expr, error)) (expr.Expr, error) {
 	switch op {
 	case "=", "<>":
 		args := make([]expr.Expr, n)

@@ -30,8 +30,11 @@ const (
 )
 
 func rowsOf(d *table.Desc) float64 {
-	if d.Kind == table.KindVirtual {
+	switch d.Kind {
+	case table.KindVirtual:
 		return 200
+	case table.KindSequence:
+		return 1
 	}
 	return tableRows
 }

@@ -30,7 +30,7 @@ func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, w wish) built {
 		alias = s.Alias
 	}
 	c.noteAlias(s.Out, alias)
-	if s.Desc.Kind == table.KindVirtual {
+	if s.Desc.Kind == table.KindVirtual || s.Desc.Kind == table.KindSequence {
 		return c.virtualScan(s, conds)
 	}
 	best := c.bestPath(s, conds, w)

@@ -4,6 +4,7 @@ import (
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table/types"
 )
 
 // foldConstants evaluates what does not depend on a row, splits conditions at their ANDs again and
@@ -21,7 +22,7 @@ func foldConstants(c *Context, n logical.Node) logical.Node {
 		if !foldable(*e) {
 			return
 		}
-		if folded := eval.Fold(*e, c.Runtime); folded != *e {
+		if folded := fold(*e, c.Runtime); folded != *e {
 			c.fired("FoldConstants")
 			*e = folded
 		}
@@ -36,6 +37,76 @@ func foldConstants(c *Context, n logical.Node) logical.Node {
 		n.On = simplify(n.On)
 	}
 	return n
+}
+
+// fold evaluates constants until nothing changes: a NULL found may make more of the expression NULL.
+func fold(e expr.Expr, rt *expr.Runtime) expr.Expr {
+	for range 4 {
+		next := eval.Fold(foldNulls(e), rt)
+		if next == e {
+			return e
+		}
+		e = next
+	}
+	return e
+}
+
+// foldNulls makes strict functions of a constant NULL that NULL, whatever the other arguments are
+// and whether or not they fail, as PostgreSQL does; and puts a constant operand of CASE into its
+// conditions.
+func foldNulls(e expr.Expr) expr.Expr {
+	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
+		switch x := x.(type) {
+		case *expr.Call:
+			if !x.Func.NotStrict && x.Func.Set == nil && hasNull(x.Args) {
+				return &expr.Const{T: x.T, Value: types.Null}
+			}
+		case *expr.InList:
+			if k, ok := x.Arg.(*expr.Const); ok && k.Value.Null {
+				return &expr.Const{T: types.TBool, Value: types.Null}
+			}
+		case *expr.Case:
+			return constantOperand(x)
+		}
+		return x
+	})
+}
+
+func hasNull(es []expr.Expr) bool {
+	for _, e := range es {
+		if k, ok := e.(*expr.Const); ok && k.Value.Null {
+			return true
+		}
+	}
+	return false
+}
+
+// constantOperand turns CASE 1 WHEN a THEN … into CASE WHEN 1 = a THEN ….
+func constantOperand(e *expr.Case) expr.Expr {
+	k, ok := e.Operand.(*expr.Const)
+	if !ok {
+		return e
+	}
+	out := &expr.Case{T: e.T, Else: e.Else}
+	for _, w := range e.Whens {
+		out.Whens = append(out.Whens, expr.When{Cond: replaceOperand(w.Cond, k), Result: w.Result})
+	}
+	return out
+}
+
+// replaceOperand leaves the conditions of inner simple CASEs alone, whose operand is another.
+func replaceOperand(e expr.Expr, by expr.Expr) expr.Expr {
+	switch x := e.(type) {
+	case *expr.CaseOperand:
+		return by
+	case *expr.Case:
+		if x.Operand != nil {
+			c := *x
+			c.Operand = replaceOperand(x.Operand, by)
+			return &c
+		}
+	}
+	return expr.Children(e, func(x expr.Expr) expr.Expr { return replaceOperand(x, by) })
 }
 
 // foldable says whether an expression has anything to fold: most are a column, or a column compared
@@ -53,7 +124,7 @@ func foldable(e expr.Expr) bool {
 				return true
 			}
 		}
-		return allConst(e.Args)
+		return hasNull(e.Args) || allConst(e.Args)
 	case *expr.And:
 		for _, a := range e.Args {
 			if _, isConst := a.(*expr.Const); isConst || foldable(a) {

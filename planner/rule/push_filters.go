@@ -23,6 +23,10 @@ func pushFilters(c *Context, n logical.Node) logical.Node {
 
 // push brings conditions on n's output as far down as they go, and those that n has itself.
 func push(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
+	if neverTrue(conds) {
+		c.fired("PushFilters")
+		return &logical.Values{Cols: n.Columns()}
+	}
 	switch n := n.(type) {
 	case *logical.Filter:
 		all := append(slices.Clip(conds), n.Conds...)
@@ -45,6 +49,16 @@ func push(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
 	}
 	logical.EachInput(n, func(in *logical.Node) { *in = push(c, *in, nil) })
 	return filtered(n, conds)
+}
+
+// neverTrue says whether a condition is the constant FALSE or NULL: no row passes, none need be read.
+func neverTrue(conds []expr.Expr) bool {
+	for _, cond := range conds {
+		if k, ok := cond.(*expr.Const); ok && !k.Value.Bool() {
+			return true
+		}
+	}
+	return false
 }
 
 // filtered puts what conditions are left on top.
@@ -106,7 +120,7 @@ func pushAggregate(c *Context, n *logical.Aggregate, conds []expr.Expr) logical.
 	own := logical.SetOf(n.Columns())
 	for _, cond := range conds {
 		local := localCols(cond, own)
-		if local.Empty() || !local.SubsetOf(keys) || logical.IsVolatile(cond) || logical.HasSubquery(cond) {
+		if len(n.Keys) == 0 || n.Sets != nil || !local.SubsetOf(keys) || logical.IsVolatile(cond) || logical.HasSubquery(cond) {
 			stay = append(stay, cond)
 			continue
 		}
