@@ -162,6 +162,13 @@ func (s *Session) fillTable(ctx context.Context, query *ast.Select, into *table.
 
 // virtualRows gives the rows of a table of pg_catalog or information_schema.
 func (s *Session) virtualRows(ctx context.Context, d *table.Desc, emit func(row []types.Datum) error) error {
+	if d.Kind == table.KindSequence {
+		last, called, err := s.engine.catalog.SequencePosition(ctx, d)
+		if err != nil {
+			return err
+		}
+		return emit([]types.Datum{types.NewInt(last), types.NewInt(0), types.NewBool(called)})
+	}
 	return pgcatalog.Rows(ctx, catalogEnv{s}, d, emit)
 }
 
