@@ -493,7 +493,11 @@ func appendJSONRecord(dst []byte, rt *expr.Runtime, a *types.ArrayValue, lines b
 				dst = append(dst, "\n "...)
 			}
 		}
-		dst = types.AppendJSONString(dst, "f"+strconv.Itoa(i+1))
+		name := "f" + strconv.Itoa(i+1)
+		if a.Names != nil {
+			name = a.Names[i]
+		}
+		dst = types.AppendJSONString(dst, name)
 		dst = append(dst, ':')
 		dst = appendJSON(dst, rt, a.Types[i], e, false)
 	}

@@ -203,6 +203,9 @@ func (e *jsonEdit) apply(v *types.JSONValue, path []types.Datum, depth int) (*ty
 	case types.JSONObject:
 		return e.inObject(v, path, depth, p.S)
 	case types.JSONArray:
+		if len(v.Elems) == 0 && e.value == nil {
+			return v, nil
+		}
 		i, err := strconv.Atoi(p.S)
 		if err != nil {
 			return nil, sqlerr.New(sqlerr.InvalidTextRepresentation,

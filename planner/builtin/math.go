@@ -81,7 +81,7 @@ func numericScale(op func(*apd.Decimal, int) (*apd.Decimal, error)) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		scale := 0
 		if len(a) > 1 {
-			scale = int(min(max(a[1].I, -1000), 2000))
+			scale = int(min(max(a[1].I, -131073), 16383))
 		}
 		d, err := op(a[0].Dec, scale)
 		return types.Datum{Dec: d}, err
@@ -92,6 +92,9 @@ func mathFunctions() []def {
 	out := []def{
 		f("abs(numeric) numeric", dec1(total(types.NumericAbs))),
 		f("abs(float8) float8", plain(math.Abs)), f("abs(float4) float4", plain(math.Abs)),
+		f("numeric_inc(numeric) numeric", dec1(func(d *apd.Decimal) (*apd.Decimal, error) {
+			return types.NumericAdd(d, types.NumericFromInt(1))
+		})),
 		f("sign(numeric) numeric", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			if a[0].Dec.Form == apd.NaN {
 				return a[0], nil

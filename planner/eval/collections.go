@@ -107,18 +107,21 @@ func equalInts(a, b []int) bool {
 }
 
 // recordNode is ROW(…).
-type recordNode struct{ rowValue }
+type recordNode struct {
+	rowValue
+	names []string
+}
 
 func (n *recordNode) one(st *state, row []types.Datum) (types.Datum, error) {
 	elems := make([]types.Datum, len(n.args))
 	err := n.gather(st, row, elems)
-	return types.Datum{Arr: &types.ArrayValue{Elems: elems, Types: n.types}}, err
+	return types.Datum{Arr: &types.ArrayValue{Elems: elems, Types: n.types, Names: n.names}}, err
 }
 
 func (n *recordNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec) error {
 	return n.each(st, b, sel, func(i int, args []types.Datum) error {
 		elems := append([]types.Datum(nil), args...)
-		out.Set(i, types.Datum{Arr: &types.ArrayValue{Elems: elems, Types: n.types}})
+		out.Set(i, types.Datum{Arr: &types.ArrayValue{Elems: elems, Types: n.types, Names: n.names}})
 		return nil
 	})
 }

@@ -145,7 +145,7 @@ func (c *compiler) node(e expr.Expr) (node, error) {
 		return &arrayNode{rowValue: rowValue{args: args, types: typesOf(e.Elems)}, t: e.T}, err
 	case *expr.RowExpr:
 		args, err := c.args(e.Elems)
-		return &recordNode{rowValue{args: args, types: typesOf(e.Elems)}}, err
+		return &recordNode{rowValue: rowValue{args: args, types: typesOf(e.Elems)}, names: e.Names}, err
 	case *expr.Quantified:
 		return c.quantified(e)
 	case *expr.Subquery:

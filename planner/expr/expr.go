@@ -127,6 +127,7 @@ type ArrayExpr struct {
 // RowExpr is ROW(…). Comparisons of rows are bound into comparisons of fields and do not arrive here.
 type RowExpr struct {
 	Elems []Expr
+	Names []string // of the fields, where a whole row of a relation is meant
 }
 
 // Quantified is Left op ANY|ALL (array). Op compares Left with an element.

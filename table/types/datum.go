@@ -33,8 +33,10 @@ type ArrayValue struct {
 	Elems []Datum
 	Dims  []int
 	Lower []int
-	// Types holds the fields' types of a record; nil for arrays.
+	// Types holds the fields' types of a record; nil for arrays. Names holds their names where a row
+	// of a relation was made into a record; nil: f1, f2, ….
 	Types []*Type
+	Names []string
 }
 
 // NewInt returns an Int, Bool, Date, Time or Timestamp datum.
