@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"iter"
 
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
@@ -10,27 +11,34 @@ import (
 )
 
 // projectSet computes set-returning functions in the select list: each input row becomes as many
-// rows as the longest of its sets.
+// rows as the longest of its sets. The sets are drawn as they are needed, so that LIMIT ends an
+// endless one.
 type projectSet struct {
 	run   *run
 	child operator
 	items []setItem
 	in    *types.Batch
 	at    int
-	step  int // row within the sets of the input row at position at
-	ready bool
+	ready bool // the items stand within the input row at position at
 	row   []types.Datum
+	next  []types.Datum
 	out   *types.Batch
 }
 
+// setItem is an expression, or a set-returning call whose rows come from a coroutine.
 type setItem struct {
-	expr   *eval.Program // plain
+	expr   *eval.Program
 	fn     *expr.Func
 	args   []*eval.Program
 	types  []*types.Type
 	column int
-	rows   []types.Datum
-	value  types.Datum
+	value  types.Datum // of expr
+
+	buf  []types.Datum
+	at   int
+	err  error
+	pull func() (struct{}, bool)
+	stop func()
 }
 
 func (r *run) buildProjectSet(n *physical.ProjectSet) (operator, error) {
@@ -39,7 +47,7 @@ func (r *run) buildProjectSet(n *physical.ProjectSet) (operator, error) {
 		return nil, err
 	}
 	p := &projectSet{run: r, child: child, items: make([]setItem, len(n.Items)),
-		row: make([]types.Datum, len(n.Child.Columns())),
+		row: make([]types.Datum, len(n.Child.Columns())), next: make([]types.Datum, len(n.Items)),
 		out: types.NewBatchCap(columnTypes(n), 0)}
 	for i, it := range n.Items {
 		s := &p.items[i]
@@ -58,11 +66,23 @@ func (r *run) buildProjectSet(n *physical.ProjectSet) (operator, error) {
 }
 
 func (p *projectSet) Open(ctx context.Context) error {
-	p.in, p.ready = nil, false
+	p.halt()
+	p.in = nil
 	return p.child.Open(ctx)
 }
 
-func (p *projectSet) Close() error { return p.child.Close() }
+func (p *projectSet) Close() error {
+	p.halt()
+	return p.child.Close()
+}
+
+// halt ends the coroutines of the current input row.
+func (p *projectSet) halt() {
+	p.ready = false
+	for i := range p.items {
+		p.items[i].halt()
+	}
+}
 
 func (p *projectSet) Next(ctx context.Context) (*types.Batch, error) {
 	p.out.Reset()
@@ -75,66 +95,61 @@ func (p *projectSet) Next(ctx context.Context) (*types.Batch, error) {
 			if b == nil {
 				break
 			}
-			p.in, p.at, p.ready = b, 0, false
+			p.in, p.at = b, 0
 		}
 		if p.at == p.in.Rows() {
 			p.in = nil
 			continue
 		}
 		p.run.ctx = ctx
-		if err := p.expand(ctx); err != nil {
+		if err := p.expand(); err != nil {
 			return nil, err
 		}
 	}
 	if p.out.Len == 0 {
 		return nil, nil
 	}
-	return p.out, nil
+	return p.out, ctx.Err()
 }
 
 // expand adds rows of the current input row until they end or the batch is full.
-func (p *projectSet) expand(ctx context.Context) error {
+func (p *projectSet) expand() error {
 	if !p.ready {
 		readRow(p.in.Cols, p.in.Row(p.at), p.row)
 		for i := range p.items {
-			if err := p.items[i].compute(ctx, p.run, p.row); err != nil {
+			if err := p.items[i].begin(p.run, p.row); err != nil {
 				return err
 			}
 		}
-		p.ready, p.step = true, 0
+		p.ready = true
 	}
-	longest := 0
-	for i := range p.items {
-		longest = max(longest, len(p.items[i].rows))
-	}
-	for ; p.step < longest && p.out.Len < types.BatchSize; p.step++ {
+	for p.out.Len < types.BatchSize {
+		any := false
 		for i := range p.items {
-			p.out.Cols[i].Append(p.items[i].at(p.step))
+			d, ok, err := p.items[i].draw()
+			if err != nil {
+				return err
+			}
+			any = any || ok
+			p.next[i] = d
 		}
-		p.out.Len++
-	}
-	if p.step == longest {
-		p.at, p.ready = p.at+1, false
+		if !any {
+			p.at++
+			p.halt()
+			return nil
+		}
+		p.out.AppendRow(p.next)
 	}
 	return nil
 }
 
-func (s *setItem) at(step int) types.Datum {
-	switch {
-	case s.expr != nil:
-		return s.value
-	case step < len(s.rows):
-		return s.rows[step]
-	}
-	return types.Null
-}
-
-func (s *setItem) compute(ctx context.Context, r *run, row []types.Datum) (err error) {
-	s.rows = s.rows[:0]
+// begin evaluates the item for an input row, or the arguments of its call.
+func (s *setItem) begin(r *run, row []types.Datum) (err error) {
 	if s.expr != nil {
 		s.value, err = s.expr.EvalRow(&r.ev, row)
 		return err
 	}
+	s.buf, s.at, s.err = s.buf[:0], 0, nil
 	args := make([]types.Datum, len(s.args))
 	for i, a := range s.args {
 		if args[i], err = a.EvalRow(&r.ev, row); err != nil {
@@ -144,19 +159,49 @@ func (s *setItem) compute(ctx context.Context, r *run, row []types.Datum) (err e
 			return nil
 		}
 	}
-	r.ev.Runtime.ArgTypes = s.types
-	used := int64(0)
-	defer func() { r.mem.shrink(used) }()
-	return s.fn.Set(r.ev.Runtime, args, func(out []types.Datum) error {
-		d := out[s.column]
-		s.rows = append(s.rows, d)
-		n := 96 + datumExtra(d)
-		used += n
-		if len(s.rows)%types.BatchSize == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
+	rt := r.ev.Runtime
+	s.pull, s.stop = iter.Pull(func(yield func(struct{}) bool) {
+		rt.ArgTypes = s.types
+		s.err = s.fn.Set(rt, args, func(out []types.Datum) error {
+			if s.buf = append(s.buf, out[s.column]); len(s.buf) < types.BatchSize {
+				return nil
+			}
+			if !yield(struct{}{}) {
+				return errStopped
+			}
+			s.buf = s.buf[:0]
+			return r.context().Err()
+		})
+	})
+	return nil
+}
+
+// draw returns the next value of a set, with ok false and NULL after its end; a plain expression
+// makes no row of its own.
+func (s *setItem) draw() (d types.Datum, ok bool, err error) {
+	if s.expr != nil {
+		return s.value, false, nil
+	}
+	if s.at == len(s.buf) && s.pull != nil {
+		s.at = 0
+		if _, more := s.pull(); !more {
+			s.pull = nil
+			if s.err != nil {
+				return types.Null, false, s.err
 			}
 		}
-		return r.mem.grow(n)
-	})
+	}
+	if s.at >= len(s.buf) {
+		return types.Null, false, nil
+	}
+	d = s.buf[s.at]
+	s.at++
+	return d, true, nil
+}
+
+func (s *setItem) halt() {
+	if s.stop != nil {
+		s.stop()
+		s.pull, s.stop = nil, nil
+	}
 }
