@@ -9,6 +9,7 @@ const (
 	NullValueNotAllowed          = "22004"
 	InvalidDatetimeFormat        = "22007"
 	DatetimeFieldOverflow        = "22008"
+	InvalidTimeZoneDisplacement  = "22009"
 	DivisionByZero               = "22012"
 	IntervalFieldOverflow        = "22015"
 	InvalidEscapeSequence        = "22025"

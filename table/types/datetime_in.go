@@ -15,6 +15,9 @@ func (f *Format) now() int64 {
 }
 
 func decodeInput(s string, f *Format, timeOnly bool) (*dateDecoder, error) {
+	if f == nil {
+		f = &DefaultFormat
+	}
 	fields, err := lexDateTime(s)
 	if err != nil {
 		return nil, err
@@ -112,7 +115,7 @@ func parseMoment(s string, mod int32, f *Format, typ string, zoned bool) (int64,
 			case d.zone != nil:
 				off = localOffset(ts, d.zone)
 			case !d.has(fieldZone):
-				off = localOffset(ts, f.Location)
+				off = localOffset(ts, d.format.Location)
 			}
 			ts -= int64(off) * MicrosPerSecond
 		}

@@ -31,7 +31,7 @@ func dateTimeError(err error, typ, input string) error {
 	case errors.Is(err, errDTInterval):
 		return errIntervalField(input)
 	case errors.Is(err, errDTZone):
-		return out("22009", "time zone displacement out of range")
+		return out(sqlerr.InvalidTimeZoneDisplacement, "time zone displacement out of range")
 	case errors.Is(err, errDTFormat):
 		return out(sqlerr.InvalidDatetimeFormat, "invalid input syntax for type "+typ)
 	}
@@ -108,20 +108,12 @@ func lexDateTime(s string) ([]lexeme, error) {
 				run(func(b byte) bool { return strings.IndexByte("+-/_.:", b) >= 0 || isDigit(b) || isAlpha(b) })
 			}
 		case c == '+' || c == '-':
-			i++
-			run(isSpace)
-			from := i
-			switch {
-			case isDigit(at(i)):
-				kind = lexZone
-				run(func(b byte) bool { return isDigit(b) || b == ':' || b == '.' || b == '-' })
-			case isAlpha(at(i)):
-				kind = lexSpecial
-				run(isAlpha)
-			default:
-				return nil, errDTFormat
+			l, end, err := lexSigned(s, i)
+			if err != nil {
+				return nil, err
 			}
-			out = append(out, lexeme{kind, string(c) + strings.ToLower(s[from:i])})
+			i = end
+			out = append(out, l)
 			continue
 		case isPunct(c):
 			i++
@@ -132,6 +124,26 @@ func lexDateTime(s string) ([]lexeme, error) {
 		out = append(out, lexeme{kind, strings.ToLower(s[start:i])})
 	}
 	return out, nil
+}
+
+// lexSigned reads a field behind a sign: a zone's offset or a signed number, or a special word.
+func lexSigned(s string, i int) (lexeme, int, error) {
+	sign := s[i : i+1]
+	for i++; i < len(s) && isSpace(s[i]); i++ {
+	}
+	from, kind := i, lexZone
+	more := func(b byte) bool { return isDigit(b) || b == ':' || b == '.' || b == '-' }
+	switch {
+	case i < len(s) && isDigit(s[i]):
+	case i < len(s) && isAlpha(s[i]):
+		kind, more = lexSpecial, isAlpha
+	default:
+		return lexeme{}, 0, errDTFormat
+	}
+	for i < len(s) && more(s[i]) {
+		i++
+	}
+	return lexeme{kind, sign + strings.ToLower(s[from:i])}, i, nil
 }
 
 // lexDigits reads a field that starts with a digit: a number, a time, or a date.
