@@ -169,6 +169,18 @@ func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col stri
 		dr.going[v.ID] = true
 		dr.targets = append(dr.targets, v)
 	}
+	if id := a.d.Columns[a.d.Column(col)].SequenceID; id != 0 {
+		seq, err := a.env.View.RelationByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		dr.going[a.d.ID] = true // its own default goes with the column
+		if seq != nil {
+			if err := dr.followSequence(ctx, seq); err != nil {
+				return err
+			}
+		}
+	}
 	dr.what = []string{on}
 	return dr.run(ctx, act.Cascade)
 }

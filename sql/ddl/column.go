@@ -125,18 +125,18 @@ func (n *newColumn) constraint(c *ast.ColumnConstraint, relation string) error {
 	default:
 		return sqlerr.Unsupported(int(c.Pos), "column constraint "+c.Kind)
 	}
-	return n.exclusive(relation)
+	return n.exclusive(c, relation)
 }
 
 // exclusive refuses more than one source of the column's values.
-func (n *newColumn) exclusive(relation string) error {
+func (n *newColumn) exclusive(c *ast.ColumnConstraint, relation string) error {
 	switch {
 	case n.deflt != nil && n.identity != nil:
-		return n.said(n.deflt, "both default and identity specified", relation)
+		return n.said(c, "both default and identity specified", relation)
 	case n.deflt != nil && n.generated != nil:
-		return n.said(n.deflt, "both default and generation expression specified", relation)
+		return n.said(c, "both default and generation expression specified", relation)
 	case n.identity != nil && n.generated != nil:
-		return n.said(n.identity, "both identity and generation expression specified", relation)
+		return n.said(c, "both identity and generation expression specified", relation)
 	}
 	if n.identity != nil && !isSequenceType(n.col.Type) {
 		return badSequence("identity column type must be smallint, integer, or bigint")

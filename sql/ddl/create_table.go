@@ -98,15 +98,23 @@ type builder struct {
 }
 
 func (b *builder) build(ctx context.Context, s *ast.CreateTable) error {
+	likes := s.Likes
 	for i := range s.Columns {
+		// LIKE puts its columns where it was written.
+		for len(likes) > 0 && likes[0].Source.Pos < s.Columns[i].Name.Pos {
+			if err := b.like(ctx, &likes[0]); err != nil {
+				return err
+			}
+			likes = likes[1:]
+		}
 		n, err := b.env.columnDef(ctx, s.Name.Name, &s.Columns[i])
 		if err != nil {
 			return err
 		}
 		b.columns = append(b.columns, n)
 	}
-	for i := range s.Likes {
-		if err := b.like(ctx, &s.Likes[i]); err != nil {
+	for i := range likes {
+		if err := b.like(ctx, &likes[i]); err != nil {
 			return err
 		}
 	}

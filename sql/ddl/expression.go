@@ -53,12 +53,17 @@ func (env *Env) bindGenerated(ctx context.Context, d *table.Desc, o int, e ast.E
 	if err := refuseSubquery(x, e, "column generation expression"); err != nil {
 		return nil, err
 	}
-	for _, c := range columnsOf(x) {
-		if d.Columns[c].Generated != "" {
-			return nil, sqlerr.New(sqlerr.InvalidObjectDefinition,
-				"cannot use generated column \"%s\" in column generation expression", d.Columns[c].Name).
-				At(int(e.At())).WithDetail("A generated column cannot reference another generated column.")
+	var cyclic error
+	expr.Walk(x, func(n expr.Expr) bool {
+		if c, ok := n.(*expr.Col); ok && cyclic == nil && d.Columns[c.Index].Generated != "" {
+			cyclic = sqlerr.New(sqlerr.InvalidObjectDefinition,
+				"cannot use generated column \"%s\" in column generation expression", d.Columns[c.Index].Name).
+				At(c.Pos).WithDetail("A generated column cannot reference another generated column.")
 		}
+		return cyclic == nil
+	})
+	if cyclic != nil {
+		return nil, cyclic
 	}
 	if volatility(x) != expr.Immutable {
 		return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "generation expression is not immutable")
