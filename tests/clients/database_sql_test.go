@@ -81,9 +81,22 @@ func transactions(t *testing.T, conn *sql.Conn) {
 	changed, err := res.RowsAffected()
 	require.NoError(t, err)
 	require.EqualValues(t, 3, changed)
+}
 
-	canceled, cancel := context.WithCancel(ctx)
+func TestEmbeddedContextsCancel(t *testing.T) {
+	db, err := sql.Open("minidb", t.TempDir())
+	require.NoError(t, err)
+	defer db.Close()
+	canceled, cancel := context.WithCancel(background(t))
+	rows, err := db.QueryContext(canceled, `SELECT g FROM generate_series(1, 1000000000) AS s (g)`)
+	require.NoError(t, err)
+	require.True(t, rows.Next())
 	cancel()
-	_, err = conn.ExecContext(canceled, `SELECT 1`)
+	for rows.Next() {
+	}
+	require.ErrorIs(t, rows.Err(), context.Canceled)
+	_, err = db.ExecContext(canceled, `SELECT 1`)
 	require.ErrorIs(t, err, context.Canceled)
+	var n int
+	require.NoError(t, db.QueryRowContext(background(t), `SELECT 1`).Scan(&n))
 }

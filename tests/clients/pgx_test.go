@@ -2,12 +2,15 @@ package clients
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -61,13 +64,28 @@ func TestPgx(t *testing.T) {
 }
 
 func TestPgxPool(t *testing.T) {
-	cfg, err := pgxpool.ParseConfig(serve(t))
-	require.NoError(t, err)
-	cfg.MaxConns = 1 // the tour's BEGIN and COMMIT must meet the same connection
-	pool, err := pgxpool.NewWithConfig(background(t), cfg)
+	pool, err := pgxpool.New(background(t), serve(t))
 	require.NoError(t, err)
 	defer pool.Close()
-	tour(t, pgxClient{pool})
+	// The tour begins and ends transactions by SQL, so it stays on one connection of the pool.
+	conn, err := pool.Acquire(background(t))
+	require.NoError(t, err)
+	tour(t, pgxClient{conn})
+	conn.Release()
+
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for n := range 20 {
+				_, err := pool.Exec(background(t), `INSERT INTO people (name) VALUES ($1)`, fmt.Sprintf("pooled %d.%d", w, n))
+				assert.NoError(t, err)
+			}
+		})
+	}
+	wg.Wait()
+	var n int
+	require.NoError(t, pool.QueryRow(background(t), `SELECT count(*) FROM people WHERE name LIKE 'pooled %'`).Scan(&n))
+	require.Equal(t, 160, n)
 }
 
 func TestPgxTypesTravelInBinary(t *testing.T) {
