@@ -152,29 +152,46 @@ func (a *alteration) action(ctx context.Context, act *ast.AlterAction) error {
 	return sqlerr.Unsupported(int(act.Pos), "ALTER TABLE action "+strings.ToUpper(act.Kind))
 }
 
-// unread refuses to rename what views read: they keep their source text.
-func (a *alteration) unread(ctx context.Context, pos ast.Pos, what string) error {
+// move stores the descriptor under another name or schema, and mends the views that read it.
+func (a *alteration) move(ctx context.Context, pos ast.Pos, next *table.Desc) error {
 	views, err := a.env.View.Dependents(ctx, a.d.ID)
-	if err != nil || len(views) == 0 {
+	if err != nil {
 		return err
 	}
-	return sqlerr.Unsupported(int(pos), what).WithDetail("%s depends on %s.", a.env.describe(views[0]), a.env.describe(a.d))
-}
-
-func (a *alteration) rename(ctx context.Context, act *ast.AlterAction) error {
-	if err := a.unread(ctx, act.Pos, "renaming a relation that a view reads"); err != nil {
-		return err
-	}
-	next := a.d.Clone()
-	next.Name = act.NewName.Name
 	was := a.d
 	if err := a.update(ctx, next); err != nil {
 		return err
+	}
+	for _, v := range views {
+		text, ok, err := a.env.renameTables(v, was, next)
+		if err != nil {
+			return err
+		}
+		mended := v.Clone()
+		mended.View.Text = text
+		if err := a.env.View.UpdateRelation(ctx, v, mended); err != nil {
+			return err
+		}
+		if ok {
+			if ok, err = a.env.viewHolds(ctx, mended); err != nil {
+				return err
+			}
+		}
+		if !ok {
+			return sqlerr.Unsupported(int(pos), "renaming a relation that a view reads in this way").
+				WithDetail("%s depends on %s.", a.env.describe(v), a.env.describe(was))
+		}
 	}
 	if next.Kind == table.KindSequence {
 		return a.followSequence(ctx, was, next)
 	}
 	return nil
+}
+
+func (a *alteration) rename(ctx context.Context, act *ast.AlterAction) error {
+	next := a.d.Clone()
+	next.Name = act.NewName.Name
+	return a.move(ctx, act.Pos, next)
 }
 
 // followSequence mends the default of the column that a renamed or moved sequence feeds.
@@ -218,9 +235,6 @@ func (a *alteration) setSchema(ctx context.Context, act *ast.AlterAction) error 
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot move an owned sequence into another schema").
 			WithDetail("Sequence \"%s\" is linked to a table.", a.d.Name)
 	}
-	if err := a.unread(ctx, act.Pos, "moving a relation that a view reads"); err != nil {
-		return err
-	}
 	if taken, err := a.env.View.Taken(ctx, a.env.Database, sc.Name, a.d.Name); err != nil {
 		return err
 	} else if taken {
@@ -228,12 +242,8 @@ func (a *alteration) setSchema(ctx context.Context, act *ast.AlterAction) error 
 	}
 	next := a.d.Clone()
 	next.SchemaID, next.Schema = sc.ID, sc.Name
-	was := a.d
-	if err := a.update(ctx, next); err != nil {
+	if err := a.move(ctx, act.Pos, next); err != nil {
 		return err
-	}
-	if next.Kind == table.KindSequence {
-		return a.followSequence(ctx, was, next)
 	}
 	for i := range next.Columns {
 		if err := a.moveSequence(ctx, next.Columns[i].SequenceID, next); err != nil {

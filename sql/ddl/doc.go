@@ -10,6 +10,6 @@
 // statement's savepoint.
 //
 // Simple on purpose: a rewrite (a changed type, a new primary key) holds the table's rows in memory
-// and writes them in one transaction. Views keep their source text, so what they depend on cannot
-// be renamed.
+// and writes them in one transaction. Views keep their source text: their stars are written out,
+// names of tables in it follow a rename, and columns that it reads cannot be renamed.
 package ddl

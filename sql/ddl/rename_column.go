@@ -56,8 +56,8 @@ func (env *Env) renameIn(text, from, to string) (string, error) {
 		return "", err
 	}
 	var at []int
-	columnRefs(reflect.ValueOf(e), func(r *ast.ColumnRef) {
-		if r.Name == from {
+	visit(reflect.ValueOf(e), func(n any) {
+		if r, ok := n.(*ast.ColumnRef); ok && r.Name == from {
 			at = append(at, int(r.Pos)-1)
 		}
 	})
@@ -70,29 +70,6 @@ func (env *Env) renameIn(text, from, to string) (string, error) {
 		text = text[:start] + quoteIdent(to) + text[end:]
 	}
 	return text, nil
-}
-
-// columnRefs calls f for every column reference in a tree.
-func columnRefs(v reflect.Value, f func(*ast.ColumnRef)) {
-	switch v.Kind() {
-	case reflect.Interface, reflect.Pointer:
-		if v.IsNil() {
-			return
-		}
-		if r, ok := v.Interface().(*ast.ColumnRef); ok {
-			f(r)
-			return
-		}
-		columnRefs(v.Elem(), f)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			columnRefs(v.Field(i), f)
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			columnRefs(v.Index(i), f)
-		}
-	}
 }
 
 // lastIdent finds the last part of the dotted name that begins at pos.

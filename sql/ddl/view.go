@@ -30,9 +30,13 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 	if err != nil {
 		return err
 	}
+	text, err := env.expandStars(ctx, s.QueryText)
+	if err != nil {
+		return err
+	}
 	d := &table.Desc{DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name, Name: s.Name.Name,
 		Kind: table.KindView, NextColumnID: 1, NextIndexID: 1,
-		View: &table.View{Text: s.QueryText, DependsOn: reads, SearchPath: slices.Clone(env.SearchPath)}}
+		View: &table.View{Text: text, DependsOn: reads, SearchPath: slices.Clone(env.SearchPath)}}
 	for _, c := range cols {
 		c.ID = d.NextColumnID
 		d.NextColumnID++

@@ -105,8 +105,10 @@ func (c *Catalog) attempt(ctx context.Context, f func(tx *txn.Txn) error) (done 
 	if !tx.Dirty() {
 		return true, tx.Rollback(ctx)
 	}
+	// These transactions only ever move something forward, so one whose result is unknown may run
+	// again: at worst a number is skipped.
 	err = tx.Commit(ctx)
-	return !isConflict(err), err
+	return !isConflict(err) && !errors.Is(err, txn.ErrAmbiguous), err
 }
 
 // idRange hands out increasing numbers from ranges that it reserves with transactions of its own.
