@@ -33,6 +33,7 @@ type measurement struct {
 	workers   int
 	minidb    side
 	reference side // op is nil when there is none
+	batch     int  // what is counted happens so often in one op; 0 means once
 }
 
 // run alternates the sides and prints one line.
@@ -54,7 +55,7 @@ func (m *measurement) run(ctx context.Context, o Options, w io.Writer) error {
 		}
 		theirs = append(theirs, rate)
 	}
-	line := fmt.Sprintf("%-34s %12.0f/s", m.name, median(ours))
+	line := fmt.Sprintf("%-36s %12.0f/s", m.name, median(ours)*float64(max(1, m.batch)))
 	if m.reference.op != nil {
 		line += fmt.Sprintf("  %s %12.0f/s  ratio %.2f", m.reference.name, median(theirs), median(ours)/median(theirs))
 	}

@@ -33,9 +33,15 @@ func selects(ctx context.Context, o Options) ([]measurement, func() error, error
 	if err != nil {
 		return nil, nil, errors.Join(err, done())
 	}
-	driver, err := sql.Open("minidb", filepath.Join(o.Dir, "select"))
+	driver, err := sql.Open("minidb", filepath.Join(o.Dir, "select-driver"))
 	if err != nil {
 		return nil, nil, errors.Join(err, done())
+	}
+	if err := fillMinidb(func(q string, args ...any) error {
+		_, err := driver.ExecContext(ctx, q, args...)
+		return err
+	}); err != nil {
+		return nil, nil, errors.Join(err, driver.Close(), done())
 	}
 	viaDriver, err := driver.PrepareContext(ctx, `SELECT body FROM docs WHERE id = $1`)
 	if err != nil {
@@ -59,12 +65,18 @@ func selects(ctx context.Context, o Options) ([]measurement, func() error, error
 	}, func() error { return errors.Join(driver.Close(), done()) }, nil
 }
 
+const schema = `CREATE TABLE docs (id bigint PRIMARY KEY, body text)`
+
+func fillMinidb(exec func(q string, args ...any) error) error {
+	return errors.Join(exec(schema),
+		exec(`INSERT INTO docs SELECT g, 'body of document ' || g FROM generate_series(0, $1::bigint - 1) AS s (g)`, rows))
+}
+
 func fill(ctx context.Context, db *minidb.DB, lite *sql.DB) error {
-	const schema = `CREATE TABLE docs (id bigint PRIMARY KEY, body text)`
-	if _, err := db.Exec(ctx, schema); err != nil {
+	if err := fillMinidb(func(q string, args ...any) error {
+		_, err := db.Exec(ctx, q, args...)
 		return err
-	}
-	if _, err := db.Exec(ctx, `INSERT INTO docs SELECT g, 'body of document ' || g FROM generate_series(0, $1::bigint - 1) AS s (g)`, rows); err != nil {
+	}); err != nil {
 		return err
 	}
 	if _, err := lite.ExecContext(ctx, schema); err != nil {

@@ -65,8 +65,9 @@ func timestamps(ctx context.Context, o Options) ([]measurement, func() error, er
 	if err != nil {
 		return nil, nil, err
 	}
+	const batch = 1000
 	op := func(ctx context.Context, _, _ int) error {
-		for range 1000 {
+		for range batch {
 			if _, err := store.Now(ctx); err != nil {
 				return err
 			}
@@ -74,8 +75,8 @@ func timestamps(ctx context.Context, o Options) ([]measurement, func() error, er
 		return nil
 	}
 	return []measurement{
-		{name: "1000 timestamps, 1 goroutine", workers: 1, minidb: side{name: "minidb", op: op}},
-		{name: "1000 timestamps, 8 goroutines", workers: 8, minidb: side{name: "minidb", op: op}},
+		{name: "timestamps, 1 goroutine", workers: 1, batch: batch, minidb: side{name: "minidb", op: op}},
+		{name: "timestamps, 8 goroutines", workers: 8, batch: batch, minidb: side{name: "minidb", op: op}},
 	}, done, nil
 }
 
