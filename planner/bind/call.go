@@ -23,11 +23,10 @@ func (b *binder) funcCall(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	switch {
 	case call.Over != nil:
 		return nil, sqlerr.Unsupported(pos, "a window function")
-	case call.ArgNames != nil:
-		return nil, sqlerr.Unsupported(pos, "a call with named arguments")
-	case call.Variadic:
-		return nil, sqlerr.Unsupported(pos, "a call with VARIADIC")
 	case len(builtin.Aggregates(call.Name.Name)) > 0:
+		if call.ArgNames != nil || call.Variadic {
+			return nil, sqlerr.Unsupported(pos, "an aggregate with named or VARIADIC arguments")
+		}
 		return b.aggregate(sc, call)
 	case windowOnly[call.Name.Name]:
 		return nil, sqlerr.New(sqlerr.WindowingError, "window function %s requires an OVER clause", call.Name.Name).At(pos)
@@ -57,7 +56,14 @@ func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	fn, targets, err := builtin.ResolveFunction(call.Name.Name, typesOf(args))
+	if args, err = inOrder(call, args); err != nil {
+		return nil, nil, nil, at(err, pos)
+	}
+	resolve := builtin.ResolveFunction
+	if call.Variadic {
+		resolve = builtin.ResolveVariadic
+	}
+	fn, targets, err := resolve(call.Name.Name, typesOf(args))
 	if err != nil {
 		return nil, nil, nil, at(err, pos)
 	}
@@ -70,6 +76,24 @@ func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.
 		}
 	}
 	return fn, args, builtin.ReturnType(fn, targets), nil
+}
+
+// inOrder puts the arguments of f(b => 1) in the order of f's parameters, with defaults between them.
+func inOrder(call *ast.FuncCall, args []expr.Expr) ([]expr.Expr, error) {
+	if call.ArgNames == nil {
+		return args, nil
+	}
+	order, defaults, err := builtin.NamedArguments(call.Name.Name, call.ArgNames, typesOf(args))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]expr.Expr, len(order))
+	for i, k := range order {
+		if out[i] = expr.Expr(defaults[i]); k >= 0 {
+			out[i] = args[k]
+		}
+	}
+	return out, nil
 }
 
 // explicitIfCast: a type's name used as a function is a cast, which the one argument undergoes.

@@ -59,9 +59,13 @@ func basicAggregates() []aggDef {
 		"int8", "int4", "int2", "oid", "float4", "float8", "date", "time", "timestamp", "timestamptz",
 		"interval", "numeric", "text", "bpchar", "anyarray",
 	} {
-		out = append(out,
-			agg("max("+t+") "+t, func(args []*types.Type) expr.Accumulator { return &extreme{t: args[0], sign: 1} }),
-			agg("min("+t+") "+t, func(args []*types.Type) expr.Accumulator { return &extreme{t: args[0], sign: -1} }))
+		for name, sign := range map[string]int{"max": 1, "min": -1} {
+			d := agg(name+"("+t+") "+t, func(args []*types.Type) expr.Accumulator { return &extreme{t: args[0], sign: sign} })
+			if t == "bpchar" { // a char(n) keeps the length that it is padded to
+				d.returns = func(args []*types.Type) *types.Type { return args[0] }
+			}
+			out = append(out, d)
+		}
 	}
 	for _, t := range []string{"int2", "int4", "int8"} {
 		sig := "(" + t + ") " + t

@@ -126,6 +126,42 @@ var catalogFunctions = func() []def {
 	return out
 }()
 
+// catalogSets are the set-returning functions of catalog queries.
+var catalogSets = []def{
+	s("pg_options_to_table(text[]) record", "option_name text,option_value text", optionsToTable).stable(),
+	// No relation is a partition, and so none has ancestors or a tree.
+	s("pg_partition_ancestors(regclass) regclass", "relid regclass", noRows).stable(),
+	s("pg_partition_tree(regclass) record", "relid regclass,parentrelid regclass,isleaf bool,level int4", noRows).stable(),
+	s("_pg_expandarray(anyarray) record", "x,n int4", expandArray),
+}
+
+func noRows(*expr.Runtime, []types.Datum, func([]types.Datum) error) error { return nil }
+
+// optionsToTable splits reloptions of the form name=value.
+func optionsToTable(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+	for _, e := range a[0].Arr.Elems {
+		name, value, ok := strings.Cut(e.S, "=")
+		row := []types.Datum{types.NewString(name), types.NewString(value)}
+		if !ok {
+			row[1] = types.Null
+		}
+		if err := emit(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expandArray is information_schema's: the elements with their numbers from 1.
+func expandArray(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+	for i, e := range a[0].Arr.Elems {
+		if err := emit([]types.Datum{e, types.NewInt(int64(i + 1))}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func formatType(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[0].Null {
 		return types.Null, nil

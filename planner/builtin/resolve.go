@@ -405,7 +405,6 @@ func concrete(decl, args []*types.Type) ([]*types.Type, error) {
 			}
 		default:
 			out[i] = d
-			continue
 		}
 		if out[i].OID == args[i].OID {
 			out[i] = args[i]

@@ -1,0 +1,136 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// parameter is a named parameter of a function. Its default, if it has one, is in text.
+type parameter struct {
+	name, typ, def string
+	optional       bool
+}
+
+func required(name, typ string) parameter { return parameter{name: name, typ: typ} }
+
+func optional(name, typ, def string) parameter {
+	return parameter{name: name, typ: typ, def: def, optional: true}
+}
+
+// namedParameters lists the functions whose parameters have names in PostgreSQL, and which clients
+// call by them.
+var namedParameters = map[string][]parameter{
+	"make_interval": {
+		optional("years", "int4", "0"), optional("months", "int4", "0"), optional("weeks", "int4", "0"),
+		optional("days", "int4", "0"), optional("hours", "int4", "0"), optional("mins", "int4", "0"),
+		optional("secs", "float8", "0"),
+	},
+	"make_date": {required("year", "int4"), required("month", "int4"), required("day", "int4")},
+	"make_time": {required("hour", "int4"), required("min", "int4"), required("sec", "float8")},
+	"make_timestamp": {
+		required("year", "int4"), required("month", "int4"), required("mday", "int4"),
+		required("hour", "int4"), required("min", "int4"), required("sec", "float8"),
+	},
+	"make_timestamptz": {
+		required("year", "int4"), required("month", "int4"), required("mday", "int4"),
+		required("hour", "int4"), required("min", "int4"), required("sec", "float8"),
+	},
+	"jsonb_set": {
+		required("jsonb_in", "jsonb"), required("path", "text[]"), required("replacement", "jsonb"),
+		optional("create_if_missing", "bool", "true"),
+	},
+	"jsonb_insert": {
+		required("jsonb_in", "jsonb"), required("path", "text[]"), required("replacement", "jsonb"),
+		optional("insert_after", "bool", "false"),
+	},
+	"jsonb_set_lax": {
+		required("jsonb_in", "jsonb"), required("path", "text[]"), required("replacement", "jsonb"),
+		optional("create_if_missing", "bool", "true"), optional("null_value_treatment", "text", "use_json_null"),
+	},
+	"parse_ident": {required("str", "text"), optional("strict", "bool", "true")},
+}
+
+// NamedArguments puts the arguments of a call f(1, b => 2) in the order of f's parameters. names has
+// an entry per argument, "" for a positional one. order has an entry per parameter: the index of the
+// argument that gives it, or -1 where defaults has its value.
+func NamedArguments(name string, names []string, args []*types.Type) (order []int, defaults []*expr.Const, err error) {
+	params := namedParameters[name]
+	missing := namedError(name, names, args)
+	if params == nil || len(names) > len(params) {
+		return nil, nil, missing
+	}
+	order = slices.Repeat([]int{-1}, len(params))
+	defaults = make([]*expr.Const, len(params))
+	for i, n := range names {
+		at := i
+		if n != "" {
+			at = slices.IndexFunc(params, func(p parameter) bool { return p.name == n })
+		}
+		if at < 0 {
+			return nil, nil, missing
+		}
+		if order[at] >= 0 {
+			return nil, nil, sqlerr.New(sqlerr.SyntaxError, "argument name \"%s\" used more than once", n)
+		}
+		order[at] = i
+	}
+	for i, p := range params {
+		if order[i] >= 0 {
+			continue
+		}
+		if !p.optional {
+			return nil, nil, missing
+		}
+		t := typeNamed(p.typ)
+		d, err := types.ParseText(t, p.def, &types.DefaultFormat)
+		if err != nil {
+			return nil, nil, err
+		}
+		defaults[i] = &expr.Const{T: t, Value: d}
+	}
+	return order, defaults, nil
+}
+
+// namedError is functionError with the names that the call gives.
+func namedError(name string, names []string, args []*types.Type) error {
+	shown := make([]string, len(args))
+	for i, a := range args {
+		if shown[i] = displayName(a); names[i] != "" {
+			shown[i] = names[i] + " => " + shown[i]
+		}
+	}
+	return sqlerr.New(sqlerr.UndefinedFunction, "function %s(%s) does not exist", name, strings.Join(shown, ", ")).
+		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+}
+
+// ResolveVariadic is ResolveFunction for a call f(…, VARIADIC array), the array being the last of
+// args. The function takes the array itself and spreads it.
+func ResolveVariadic(name string, args []*types.Type) (*expr.Func, []*types.Type, error) {
+	var cands []candidate
+	for _, fn := range Functions(name) {
+		if !fn.Variadic || len(fn.Args) != len(args) {
+			continue
+		}
+		decl := slices.Clone(fn.Args)
+		last := &decl[len(decl)-1]
+		if isAny(*last) {
+			*last = AnyArray
+		} else {
+			*last = types.ArrayOf(*last)
+		}
+		cands = append(cands, candidate{args: decl, fn: fn})
+	}
+	c, outcome := choose(cands, args)
+	if outcome != chosen {
+		return nil, nil, functionError(name, args, outcome)
+	}
+	targets, err := concrete(c.args, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ExpandVariadic(c.fn), targets, nil
+}
