@@ -136,7 +136,7 @@ func (s *scan) narrow(b *types.Batch) (*types.Batch, error) {
 // start opens the scanner; done says that there is nothing for it to do, b being all rows.
 func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error) {
 	if s.batch == nil {
-		s.batch = types.NewBatchCap(columnTypes(s.node), 0)
+		s.batch = types.NewBatchCap(columnTypes(s.node), s.room())
 	}
 	spans, err := s.spans()
 	if err != nil {
@@ -167,6 +167,17 @@ func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error)
 		Spans: spans, Reverse: s.node.Reverse, BatchRows: rows,
 	})
 	return nil, err != nil, err
+}
+
+// room is how many rows the batch has room for at first: it grows when there are more.
+func (s *scan) room() int {
+	switch n := s.node; {
+	case n.Point:
+		return len(n.Ranges)
+	case n.Limit > 0 && n.Limit < 32:
+		return int(n.Limit)
+	}
+	return 32
 }
 
 // spans returns the one span of a scan of everything, nil when there are ranges.

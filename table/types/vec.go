@@ -57,7 +57,11 @@ func grow[T any](s []T, n int) []T {
 	if cap(s) >= n {
 		return s[:n]
 	}
-	g := make([]T, n, max(n, 2*cap(s)))
+	c := max(n, 2*cap(s))
+	if c > 64 && c < BatchSize { // no longer a small result: get there at once
+		c = BatchSize
+	}
+	g := make([]T, n, c)
 	copy(g, s)
 	return g
 }
