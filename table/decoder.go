@@ -39,7 +39,14 @@ func newDecoder(l *layout, out []int) *decoder {
 			out[i] = i
 		}
 	}
-	at := make([]int, len(l.desc.Columns)) // 1 + target
+	var few [32]int // most tables are narrow, and point reads make a decoder each
+	at := few[:]    // 1 + target
+	if len(l.desc.Columns) > len(few) {
+		at = make([]int, len(l.desc.Columns))
+	}
+	if n := min(len(out), len(l.stored)); n > 0 {
+		dec.values = make([]wanted, 0, n)
+	}
 	for target, o := range out {
 		if at[o] != 0 {
 			dec.same = append(dec.same, [2]int{at[o] - 1, target})

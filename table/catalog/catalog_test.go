@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -179,9 +181,20 @@ func TestAWriterWithAnOldDescriptorFails(t *testing.T) {
 }
 
 func TestAnIndexBuiltWhileRowsAreWrittenMissesNone(t *testing.T) {
-	for name, opts := range map[string]txn.Options{"one-phase": {}, "two-phase": {TwoPhase: true}} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, memkv.New(memkv.Options{}), opts)
+	for _, c := range []struct {
+		name   string
+		opts   txn.Options
+		engine func() (kv.Engine, error)
+	}{
+		{"one-phase", txn.Options{}, func() (kv.Engine, error) { return memkv.New(memkv.Options{}), nil }},
+		{"two-phase", txn.Options{TwoPhase: true}, func() (kv.Engine, error) { return memkv.New(memkv.Options{HashGroups: 3}), nil }},
+		{"pebble", txn.Options{}, func() (kv.Engine, error) { return pebblekv.Open("", pebblekv.Options{InMemory: true}) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			engine, err := c.engine()
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, engine.Close()) })
+			f := newFixture(t, engine, c.opts)
 			f.must(func(_ *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, f.simple("t")) })
 			// The writers are bounded: a build meets a conflict as long as somebody writes.
 			var wg sync.WaitGroup
