@@ -1,0 +1,163 @@
+package sql_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/table/types"
+)
+
+// meddler is a sink that does something when the first rows come.
+type meddler struct {
+	transcript
+	do func()
+}
+
+func (m *meddler) Rows(b *types.Batch, from, to int) error {
+	if m.do != nil {
+		m.do()
+		m.do = nil
+	}
+	return m.transcript.Rows(b, from, to)
+}
+
+func mustQuery(t *testing.T, s *sql.Session, text string) string {
+	t.Helper()
+	w := &transcript{s: s}
+	require.NoError(t, s.Query(context.Background(), text, w))
+	return w.b.String()
+}
+
+func codeOf(err error) string {
+	var e *sqlerr.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+func TestAnImplicitTransactionIsRepeatedAfterAConflict(t *testing.T) {
+	e := newEngine(t)
+	a, b := newSession(t, e), newSession(t, e)
+	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
+	mustQuery(t, a, "INSERT INTO t VALUES (1, 0)")
+	m := &meddler{do: func() { mustQuery(t, b, "UPDATE t SET n = 10") }}
+	m.s = a
+	require.NoError(t, a.Query(context.Background(), "UPDATE t SET n = n + 1 RETURNING n", m))
+	require.Equal(t, "[n]\n11\nUPDATE 1\n", m.b.String(), "the second attempt alone is seen")
+}
+
+func TestATransactionIsNotRepeatedOnceTheClientHasSeenRows(t *testing.T) {
+	e := newEngine(t)
+	a, b := newSession(t, e), newSession(t, e)
+	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
+	mustQuery(t, a, "INSERT INTO t VALUES (1, 0)")
+	m := &meddler{do: func() { mustQuery(t, b, "UPDATE t SET n = 10") }}
+	m.s, m.sent = a, true
+	err := a.Query(context.Background(), "UPDATE t SET n = n + 1 RETURNING n", m)
+	require.Equal(t, sqlerr.SerializationFailure, codeOf(err))
+	require.Equal(t, "[n]\n10\nSELECT 1\n", mustQuery(t, a, "SELECT n FROM t"))
+}
+
+func TestABlockIsNeverRepeated(t *testing.T) {
+	e := newEngine(t)
+	a, b := newSession(t, e), newSession(t, e)
+	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
+	mustQuery(t, a, "INSERT INTO t VALUES (1, 0)")
+	m := &meddler{do: func() { mustQuery(t, b, "UPDATE t SET n = 10") }}
+	m.s = a
+	err := a.Query(context.Background(), "BEGIN; UPDATE t SET n = n + 1 RETURNING n; COMMIT", m)
+	require.Equal(t, sqlerr.SerializationFailure, codeOf(err))
+	require.EqualValues(t, 'I', a.Status())
+}
+
+func TestARaceForAUniqueKeyEndsAsAViolation(t *testing.T) {
+	e := newEngine(t)
+	a, b := newSession(t, e), newSession(t, e)
+	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY)")
+	m := &meddler{do: func() { mustQuery(t, b, "INSERT INTO t VALUES (1)") }}
+	m.s = a
+	err := a.Query(context.Background(), "INSERT INTO t VALUES (1) RETURNING id", m)
+	require.Equal(t, sqlerr.UniqueViolation, codeOf(err))
+}
+
+func TestCancelEndsTheRunningStatement(t *testing.T) {
+	e := newEngine(t)
+	a := newSession(t, e)
+	m := &meddler{do: func() {
+		e.Cancel(a.PID(), a.Secret()+1)
+		e.Cancel(a.PID(), a.Secret())
+	}}
+	m.s = a
+	err := a.Query(context.Background(), "SELECT * FROM generate_series(1, 100000000)", m)
+	require.Equal(t, sqlerr.QueryCanceled, codeOf(err))
+	require.ErrorContains(t, err, "due to user request")
+	e.Cancel(a.PID(), a.Secret()) // nothing runs: nothing happens
+	require.Equal(t, "[?column?]\n1\nSELECT 1\n", mustQuery(t, a, "SELECT 1"))
+}
+
+func TestStatementTimeout(t *testing.T) {
+	a := newSession(t, newEngine(t))
+	mustQuery(t, a, "SET statement_timeout = 1")
+	err := a.Query(context.Background(), "SELECT count(*) FROM generate_series(1, 1000000000)", &transcript{s: a})
+	require.Equal(t, sqlerr.QueryCanceled, codeOf(err))
+	require.ErrorContains(t, err, "due to statement timeout")
+	mustQuery(t, a, "SET statement_timeout = 0")
+	require.Equal(t, "[?column?]\n1\nSELECT 1\n", mustQuery(t, a, "SELECT 1"))
+}
+
+func TestTheCallersContextEndsAStatement(t *testing.T) {
+	a := newSession(t, newEngine(t))
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &meddler{do: cancel}
+	m.s = a
+	err := a.Query(ctx, "SELECT * FROM generate_series(1, 100000000)", m)
+	require.Equal(t, sqlerr.QueryCanceled, codeOf(err))
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAClosedEngineTakesNoSessions(t *testing.T) {
+	e := newEngine(t)
+	e.Close()
+	_, err := e.NewSession(context.Background(), sql.SessionOptions{})
+	require.Equal(t, sqlerr.AdminShutdown, codeOf(err))
+}
+
+func TestAnUnknownDatabase(t *testing.T) {
+	_, err := newEngine(t).NewSession(context.Background(), sql.SessionOptions{User: "u", Database: "nope"})
+	require.Equal(t, sqlerr.InvalidCatalogName, codeOf(err))
+}
+
+// Every virtual table can be read whole, so that no row has a wrong shape.
+func TestEveryVirtualTableCanBeRead(t *testing.T) {
+	a := newSession(t, newEngine(t))
+	mustQuery(t, a, `CREATE TABLE t (id serial PRIMARY KEY, v varchar(10) UNIQUE DEFAULT 'x', n numeric(10,2) CHECK (n > 0),
+		g int GENERATED ALWAYS AS IDENTITY, a int[])`)
+	mustQuery(t, a, "CREATE INDEX ON t (n DESC, v); CREATE VIEW w AS SELECT id FROM t; COMMENT ON TABLE t IS 'c'")
+	w := &transcript{s: a}
+	require.NoError(t, a.Query(context.Background(), `SELECT quote_ident(table_schema) || '.' || quote_ident(table_name)
+		FROM information_schema.tables WHERE table_schema IN ('pg_catalog', 'information_schema') ORDER BY 1`, w))
+	names := splitLines(w.b.String())
+	require.Greater(t, len(names), 70)
+	for _, name := range names[1 : len(names)-1] {
+		mustQuery(t, a, "SELECT * FROM "+name)
+	}
+}
+
+func splitLines(s string) []string {
+	var out []string
+	for from := 0; from < len(s); {
+		to := from
+		for to < len(s) && s[to] != '\n' {
+			to++
+		}
+		out = append(out, s[from:to])
+		from = to + 1
+	}
+	return out
+}
