@@ -28,7 +28,7 @@ func (b *binder) aggregate(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	switch {
 	case owner.inAggregate && owner == sc.sel:
 		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot be nested").At(pos)
-	case owner.clause != clauseTarget && owner.clause != clauseHaving && owner.clause != clauseOrderBy && owner.clause != clauseDistinctOn:
+	case owner.clause != clauseTarget && owner.clause != clauseHaving && owner.clause != clauseOrderBy && owner.clause != clauseDistinctOn && owner.clause != clauseWindow:
 		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in %s", owner.clause).At(pos)
 	}
 	for i := range owner.aggs {
@@ -69,9 +69,12 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*physical.Agg, *t
 	if call.WithinGroup {
 		args = append(args, order...)
 	}
+	if name == "count" && len(args) == 0 && !call.Star {
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function").At(pos)
+	}
 	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
 	if err != nil {
-		return nil, nil, b.aggregateError(err, call, args)
+		return nil, nil, at(err, pos)
 	}
 	if fn.WithinGroup != call.WithinGroup {
 		return nil, nil, withinGroupError(call, fn)
@@ -129,13 +132,6 @@ func withinGroupError(call *ast.FuncCall, fn *expr.Aggregate) error {
 		return sqlerr.New(sqlerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", call.Name.Name).At(int(call.Pos))
 	}
 	return sqlerr.New(sqlerr.WrongObjectType, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", call.Name.Name).At(int(call.Pos))
-}
-
-func (b *binder) aggregateError(err error, call *ast.FuncCall, args []expr.Expr) error {
-	if call.Name.Name == "count" && len(args) == 0 && !call.Star {
-		return withHint(sqlerr.New(sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function").At(int(call.Pos)), "")
-	}
-	return at(err, int(call.Pos))
 }
 
 // aggregateLevel finds the query that an aggregate belongs to.

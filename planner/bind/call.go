@@ -17,19 +17,23 @@ func (b *binder) funcCall(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	if e, ok, err := b.conditionalCall(sc, call); ok {
 		return e, err
 	}
-	if err := checkSchema(call); err != nil {
+	if err := b.checkSchema(sc, call); err != nil {
 		return nil, err
 	}
 	switch {
 	case call.Over != nil:
-		return nil, sqlerr.Unsupported(pos, "a window function")
+		if call.ArgNames != nil || call.Variadic {
+			return nil, sqlerr.Unsupported(pos, "a window call with named or VARIADIC arguments")
+		}
+		return b.window(sc, call)
 	case len(builtin.Aggregates(call.Name.Name)) > 0:
 		if call.ArgNames != nil || call.Variadic {
 			return nil, sqlerr.Unsupported(pos, "an aggregate with named or VARIADIC arguments")
 		}
 		return b.aggregate(sc, call)
-	case windowOnly[call.Name.Name]:
-		return nil, sqlerr.New(sqlerr.WindowingError, "window function %s requires an OVER clause", call.Name.Name).At(pos)
+	}
+	if _, only := windowFunctions[call.Name.Name]; only {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "window function %s requires an OVER clause", call.Name.Name).At(pos)
 	}
 	fn, args, t, err := b.resolveCall(sc, call)
 	if err != nil {
@@ -41,17 +45,9 @@ func (b *binder) funcCall(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	return b.newCall(fn, args, t, pos), nil
 }
 
-var windowOnly = map[string]bool{
-	"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true,
-	"ntile": true, "lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true,
-}
-
 // resolveCall binds the arguments and chooses the overload.
 func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.Expr, *types.Type, error) {
 	pos := int(call.Pos)
-	if err := notAggregate(call); err != nil {
-		return nil, nil, nil, err
-	}
 	args, err := b.exprs(sc, call.Args)
 	if err != nil {
 		return nil, nil, nil, err
@@ -66,6 +62,9 @@ func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.
 	fn, targets, err := resolve(call.Name.Name, typesOf(args))
 	if err != nil {
 		return nil, nil, nil, at(err, pos)
+	}
+	if err := notAggregate(call); err != nil {
+		return nil, nil, nil, err
 	}
 	for i := range args {
 		if fn.Name == "pg_typeof" {
@@ -126,12 +125,17 @@ func (b *binder) call(name string, args []expr.Expr, pos int) (expr.Expr, error)
 }
 
 // checkSchema accepts functions of pg_catalog and information_schema only.
-func checkSchema(call *ast.FuncCall) error {
+func (b *binder) checkSchema(sc *scope, call *ast.FuncCall) error {
 	switch call.Name.Schema {
 	case "", "pg_catalog", "information_schema":
 		return nil
 	}
-	return withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s.%s does not exist", call.Name.Schema, call.Name.Name).At(int(call.Pos)),
+	args, err := b.exprs(sc, call.Args)
+	if err != nil {
+		return err
+	}
+	name := builtin.Signature(call.Name.Schema+"."+call.Name.Name, typesOf(args))
+	return withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", name).At(int(call.Pos)),
 		"No function matches the given name and argument types. You might need to add explicit type casts.")
 }
 

@@ -69,13 +69,36 @@ func (b *binder) compound(sc *scope, e ast.Expr) (expr.Expr, error) {
 	case *ast.Collate:
 		return b.collate(sc, e)
 	case *ast.FieldSelect:
-		return nil, sqlerr.Unsupported(int(e.Pos), "selection of a field of a composite value")
+		return b.fieldSelect(sc, e)
 	case *ast.Default:
 		return nil, sqlerr.New(sqlerr.SyntaxError, "DEFAULT is not allowed in this context").At(int(e.Pos))
 	case *ast.Star:
+		if len(e.Qualifier) > 0 {
+			return b.rowStar(sc, e)
+		}
 		return nil, sqlerr.New(sqlerr.SyntaxError, "row expansion via \"*\" is not supported here").At(int(e.Pos))
 	}
 	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected expression %T", e)
+}
+
+// rowStar is t.* where one value is asked for: the row.
+func (b *binder) rowStar(sc *scope, e *ast.Star) (expr.Expr, error) {
+	t, hidden := findTable(sc, e.Qualifier)
+	if t == nil {
+		return nil, missingTable(sc, e.Qualifier, hidden, e.Pos)
+	}
+	return b.wholeRow(t, e.Pos), nil
+}
+
+// fieldSelect binds (t).a, a column of a table in FROM by way of its row.
+func (b *binder) fieldSelect(sc *scope, e *ast.FieldSelect) (expr.Expr, error) {
+	if ref, ok := e.Operand.(*ast.ColumnRef); ok {
+		qualifier := append(append([]string(nil), ref.Qualifier...), ref.Name)
+		if t, _ := findTable(sc, qualifier); t != nil {
+			return b.columnRef(sc, &ast.ColumnRef{Pos: ref.Pos, Qualifier: qualifier, Name: e.Field})
+		}
+	}
+	return nil, sqlerr.Unsupported(int(e.Pos), "selection of a field of a composite value")
 }
 
 // exprs binds a list.

@@ -206,6 +206,11 @@ func (s *selecting) noCalls(e expr.Expr, pos ast.Pos) error {
 				err = sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in GROUP BY").At(a.pos)
 			}
 		}
+		for _, w := range sel.wins {
+			if w.ID == c.Index {
+				err = sqlerr.New(sqlerr.WindowingError, "window functions are not allowed in GROUP BY").At(w.pos)
+			}
+		}
 		return err == nil
 	})
 	return err
@@ -289,6 +294,9 @@ func (g *grouper) rewriteAll() error {
 		for k := range args {
 			args[k] = g.rewrite(args[k])
 		}
+	}
+	for i := range s.sc.sel.wins {
+		s.sc.sel.wins[i].each(func(e *expr.Expr) { *e = g.rewrite(*e) })
 	}
 	if g.err != nil {
 		return g.err

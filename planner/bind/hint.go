@@ -34,7 +34,7 @@ func columnHint(sc *scope, alias, name string) string {
 			}
 			for _, c := range t.cols {
 				d := distance(name, c.name)
-				if d > len(c.name)/2 {
+				if d > len(name)/2 {
 					continue
 				}
 				switch d += penalty; {

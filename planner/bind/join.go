@@ -144,7 +144,7 @@ func sideColumn(it *fromItem, u ast.Ident, side string) (*visible, error) {
 		found = &it.cols[i]
 	}
 	if found == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" specified in USING clause does not exist in %s table", u.Name, side).At(int(u.Pos))
+		return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" specified in USING clause does not exist in %s table", u.Name, side)
 	}
 	return found, nil
 }

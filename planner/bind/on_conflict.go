@@ -50,7 +50,7 @@ func constraintArbiter(d *table.Desc, name ast.Ident) ([]table.IndexID, error) {
 			return []table.IndexID{ix.ID}, nil
 		}
 	}
-	return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", name.Name, d.Name).At(int(name.Pos))
+	return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", name.Name, d.Name)
 }
 
 // inferArbiters finds the unique indexes over exactly the named columns. A partial index counts only

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/table"
@@ -44,8 +45,11 @@ type selectState struct {
 	clause clause
 	aggs   []aggCall
 	sets   []logical.SetItem
+	wins   []windowCall
+	defs   []ast.Window // WINDOW clause
 	// inAggregate is set while the arguments of an aggregate of this query are bound.
 	inAggregate bool
+	inWindow    bool
 	// made are the IDs that stand for the calls above and for group expressions.
 	made logical.ColSet
 	// groupings are the calls of grouping(), resolved once GROUP BY is known.
@@ -74,6 +78,7 @@ const (
 	clauseDefault    clause = "DEFAULT expressions"
 	clauseCheck      clause = "check constraints"
 	clauseExecute    clause = "EXECUTE parameters"
+	clauseWindow     clause = "window definitions"
 )
 
 // level is the depth of the scope's query.

@@ -63,6 +63,7 @@ func (b *binder) selectCore(sc *scope, core *ast.SelectCore, orderBy []ast.Order
 // bindClauses binds all clauses in PostgreSQL's order.
 func (s *selecting) bindClauses(orderBy []ast.OrderItem) (err error) {
 	sc, core := s.sc, s.core
+	sc.sel.defs = core.Windows
 	if s.node, err = s.b.from(sc, core.From); err != nil {
 		return err
 	}
@@ -303,6 +304,7 @@ func (s *selecting) build() (*logical.Query, error) {
 	if err := s.buildGroups(); err != nil {
 		return nil, err
 	}
+	s.buildWindows()
 	s.buildSets()
 	if err := s.buildLocking(); err != nil {
 		return nil, err

@@ -1,0 +1,378 @@
+package bind
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// windowCall is a window call taken out of its expression, with the window that it is over.
+type windowCall struct {
+	logical.WindowItem
+	partition []expr.Expr
+	order     []physical.SortKey
+	pos       int
+}
+
+// each calls fn with the place of every expression of the call.
+func (w *windowCall) each(fn func(*expr.Expr)) {
+	for i := range w.Args {
+		fn(&w.Args[i])
+	}
+	for i := range w.partition {
+		fn(&w.partition[i])
+	}
+	for i := range w.order {
+		fn(&w.order[i].Expr)
+	}
+}
+
+// windowFunctions are the functions that only windows have: their arguments after the first, which
+// may be of any type, and their result (nil: the first argument's type).
+var windowFunctions = map[string]struct {
+	least, most int
+	rest        []*types.Type
+	result      *types.Type
+}{
+	"row_number":   {0, 0, nil, types.TInt8},
+	"rank":         {0, 0, nil, types.TInt8},
+	"dense_rank":   {0, 0, nil, types.TInt8},
+	"percent_rank": {0, 0, nil, types.TFloat8},
+	"cume_dist":    {0, 0, nil, types.TFloat8},
+	"ntile":        {1, 1, nil, types.TInt4},
+	"lag":          {1, 3, []*types.Type{types.TInt4}, nil},
+	"lead":         {1, 3, []*types.Type{types.TInt4}, nil},
+	"first_value":  {1, 1, nil, nil},
+	"last_value":   {1, 1, nil, nil},
+	"nth_value":    {2, 2, []*types.Type{types.TInt4}, nil},
+}
+
+// window binds f(…) OVER (…).
+func (b *binder) window(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
+	pos := int(call.Pos)
+	sel := sc.sel
+	switch {
+	case sel.inWindow:
+		return nil, sqlerr.New(sqlerr.WindowingError, "window function calls cannot be nested").At(pos)
+	case sel.inAggregate:
+		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot contain window function calls").At(pos)
+	case sel.clause != clauseTarget && sel.clause != clauseOrderBy && sel.clause != clauseDistinctOn:
+		return nil, sqlerr.New(sqlerr.WindowingError, "window functions are not allowed in %s", sel.clause).At(pos)
+	case call.Distinct:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "DISTINCT is not implemented for window functions").At(pos)
+	case len(call.OrderBy) > 0:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "aggregate ORDER BY is not implemented for window functions").At(pos)
+	}
+	sel.inWindow = true
+	defer func() { sel.inWindow = false }()
+	w := windowCall{pos: pos}
+	t, err := b.windowArgs(sc, call, &w)
+	if err != nil {
+		return nil, err
+	}
+	def, err := sel.windowDef(call.Over)
+	if err != nil {
+		return nil, err
+	}
+	saved := sel.clause
+	sel.clause, sel.inWindow = clauseWindow, false
+	err = b.windowSpec(sc, def, &w)
+	sel.clause = saved
+	if err != nil {
+		return nil, err
+	}
+	w.ID = b.newColumn(call.Name.Name, t, sel.level)
+	sel.made.Add(w.ID)
+	sel.wins = append(sel.wins, w)
+	return b.ref(w.ID, call.Pos), nil
+}
+
+// windowArgs binds the arguments of an aggregate or of a function that only windows have.
+func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*types.Type, error) {
+	pos := int(call.Pos)
+	name := call.Name.Name
+	args, err := b.exprs(sc, call.Args)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := windowFunctions[name]; ok {
+		if call.Filter != nil {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "FILTER is not implemented for non-aggregate window functions").At(pos)
+		}
+		w.Name = name
+		w.Args, err = b.windowFunctionArgs(call, args)
+		if err != nil {
+			return nil, err
+		}
+		if t := windowFunctions[name].result; t != nil {
+			return t, nil
+		}
+		return w.Args[0].Type(), nil
+	}
+	if len(builtin.Aggregates(name)) == 0 {
+		if _, _, err := builtin.ResolveFunction(name, typesOf(args)); err != nil {
+			return nil, at(err, pos)
+		}
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function", name).At(pos)
+	}
+	if len(args) == 0 && !call.Star && name == "count" {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function").At(pos)
+	}
+	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
+	if err != nil {
+		return nil, at(err, pos)
+	}
+	if fn.WithinGroup {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "OVER is not supported for ordered-set aggregate %s", name).At(pos)
+	}
+	for i := range args {
+		if args[i], err = b.coerce(args[i], targets[i], implicit, argPos(call, i)); err != nil {
+			return nil, err
+		}
+	}
+	if call.Filter != nil {
+		if fn, args, err = b.windowFilter(sc, call, fn, args); err != nil {
+			return nil, err
+		}
+	}
+	w.Agg, w.Args, w.Name = fn, args, name
+	return builtin.AggregateType(fn, targets), nil
+}
+
+// windowFilter says FILTER (WHERE c) of an aggregate that passes NULLs over as CASE WHEN c THEN arg
+// END; count(*) becomes a count of such a CASE.
+func (b *binder) windowFilter(sc *scope, call *ast.FuncCall, fn *expr.Aggregate, args []expr.Expr) (*expr.Aggregate, []expr.Expr, error) {
+	cond, err := b.condition(sc, call.Filter, "FILTER")
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(args) == 0 {
+		one := &expr.Const{T: types.TInt4, Value: types.NewInt(1)}
+		counted, _, err := builtin.ResolveAggregate("count", []*types.Type{types.TInt4})
+		if err != nil {
+			return nil, nil, err
+		}
+		fn, args = counted, []expr.Expr{one}
+	} else if !fn.Strict {
+		return nil, nil, sqlerr.Unsupported(int(call.Pos), "FILTER with "+call.Name.Name+" OVER")
+	}
+	args[0] = &expr.Case{T: args[0].Type(), Whens: []expr.When{{Cond: cond, Result: args[0]}}}
+	return fn, args, nil
+}
+
+func (b *binder) windowFunctionArgs(call *ast.FuncCall, args []expr.Expr) ([]expr.Expr, error) {
+	name := call.Name.Name
+	def := windowFunctions[name]
+	missing := func() error {
+		return withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", builtin.Signature(name, typesOf(args))).At(int(call.Pos)),
+			"No function matches the given name and argument types. You might need to add explicit type casts.")
+	}
+	if len(args) < def.least || len(args) > def.most || call.Star {
+		return nil, missing()
+	}
+	var err error
+	for i := range args {
+		switch {
+		case name == "ntile" || i == 1:
+			if !canCast(args[i].Type(), types.TInt4, implicit) {
+				return nil, missing()
+			}
+			args[i], err = b.coerce(args[i], types.TInt4, implicit, argPos(call, i))
+		case i == 0:
+			args[i], err = b.resolveUnknown(args[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(args) == 3 { // value and default have one type
+		both := []expr.Expr{args[0], args[2]}
+		t, _, err := builtin.CommonTypeFor("", typesOf(both))
+		if err != nil {
+			return nil, missing()
+		}
+		for k, i := range []int{0, 2} {
+			if args[i], err = b.coerce(both[k], t, implicit, argPos(call, i)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return args, nil
+}
+
+// windowDef follows the names of windows: OVER w takes it whole, OVER (w …) adds to it.
+func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
+	if w.Ref == "" {
+		return w, nil
+	}
+	var base *ast.Window
+	for i := range sel.defs {
+		if &sel.defs[i] == w {
+			break // a definition sees those before it
+		}
+		if sel.defs[i].Name == w.Ref {
+			base = &sel.defs[i]
+		}
+	}
+	if base == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "window \"%s\" does not exist", w.Ref).At(int(w.Pos))
+	}
+	base, err := sel.windowDef(base)
+	if err != nil {
+		return nil, err
+	}
+	bare := len(w.PartitionBy) == 0 && len(w.OrderBy) == 0 && w.Frame == nil
+	switch {
+	case len(w.PartitionBy) > 0:
+		return nil, sqlerr.New(sqlerr.WindowingError, "cannot override PARTITION BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
+	case len(w.OrderBy) > 0 && len(base.OrderBy) > 0:
+		return nil, sqlerr.New(sqlerr.WindowingError, "cannot override ORDER BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
+	case base.Frame != nil && !bare:
+		return nil, sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a frame clause", w.Ref).At(int(w.Pos))
+	}
+	out := *base
+	if len(w.OrderBy) > 0 {
+		out.OrderBy = w.OrderBy
+	}
+	if w.Frame != nil {
+		out.Frame = w.Frame
+	}
+	return &out, nil
+}
+
+// windowSpec binds PARTITION BY, ORDER BY and the frame.
+func (b *binder) windowSpec(sc *scope, def *ast.Window, w *windowCall) error {
+	for _, e := range def.PartitionBy {
+		bound, err := b.windowExpr(sc, e)
+		if err != nil {
+			return err
+		}
+		w.partition = append(w.partition, bound)
+	}
+	for _, it := range def.OrderBy {
+		bound, err := b.windowExpr(sc, it.Expr)
+		if err != nil {
+			return err
+		}
+		w.order = append(w.order, sortKey(bound, it))
+	}
+	w.Frame = physical.Frame{Mode: "range", StartKind: "unbounded preceding", EndKind: "current row"}
+	if def.Frame == nil {
+		return nil
+	}
+	return b.frame(sc, def.Frame, w)
+}
+
+func (b *binder) windowExpr(sc *scope, e ast.Expr) (expr.Expr, error) {
+	bound, err := b.expr(sc, e)
+	if err != nil {
+		return nil, err
+	}
+	return b.resolveUnknown(bound)
+}
+
+func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) error {
+	w.Frame = physical.Frame{Mode: f.Mode, StartKind: f.StartKind, EndKind: f.EndKind, Exclude: f.Exclude}
+	if f.Exclude == "no others" {
+		w.Frame.Exclude = ""
+	}
+	offset := f.Start != nil || f.End != nil
+	if f.Mode == "range" && offset && len(w.order) != 1 {
+		return sqlerr.New(sqlerr.WindowingError, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column").At(int(f.Pos))
+	}
+	if f.Mode == "groups" && len(w.order) == 0 {
+		return sqlerr.New(sqlerr.WindowingError, "GROUPS mode requires an ORDER BY clause").At(int(f.Pos))
+	}
+	for _, bound := range []struct {
+		src ast.Expr
+		dst *expr.Expr
+	}{{f.Start, &w.Frame.Start}, {f.End, &w.Frame.End}} {
+		if bound.src == nil {
+			continue
+		}
+		e, err := b.frameOffset(sc, f, w, bound.src)
+		if err != nil {
+			return err
+		}
+		*bound.dst = e
+	}
+	return nil
+}
+
+// frameOffset binds n PRECEDING or FOLLOWING: a number of rows or groups, or with RANGE a distance
+// between order keys.
+func (b *binder) frameOffset(sc *scope, f *ast.Frame, w *windowCall, src ast.Expr) (expr.Expr, error) {
+	e, err := b.expr(sc, src)
+	if err != nil {
+		return nil, err
+	}
+	if !logical.ColsOf(e).Empty() {
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "argument of %s must not contain variables", frameName(f.Mode)).At(exprPos(src))
+	}
+	t := types.TInt8
+	if f.Mode == "range" {
+		switch key := w.order[0].Expr.Type(); key.Family {
+		case types.Int:
+			t = key
+			if e.Type().Family == types.Int {
+				t = e.Type()
+			}
+		case types.Float:
+			t = types.TFloat8
+		case types.Decimal:
+			t = types.TNumeric
+		case types.Date, types.Timestamp, types.Time:
+			t = types.TInterval
+		default:
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+				"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", typeName(key)).At(exprPos(src))
+		}
+	}
+	return b.coerceSpecific(e, t, frameName(f.Mode), src)
+}
+
+func frameName(mode string) string {
+	switch mode {
+	case "rows":
+		return "ROWS"
+	case "groups":
+		return "GROUPS"
+	}
+	return "RANGE"
+}
+
+// buildWindows adds a Window for each different window that the calls are over.
+func (s *selecting) buildWindows() {
+	wins := s.sc.sel.wins
+	done := make([]bool, len(wins))
+	for i := range wins {
+		if done[i] {
+			continue
+		}
+		n := &logical.Window{Child: s.node, PartitionBy: wins[i].partition, OrderBy: wins[i].order}
+		for k := i; k < len(wins); k++ {
+			if !done[k] && sameWindow(&wins[i], &wins[k]) {
+				done[k] = true
+				n.Calls = append(n.Calls, wins[k].WindowItem)
+			}
+		}
+		s.node = n
+	}
+}
+
+func sameWindow(a, b *windowCall) bool {
+	if !logical.EqualAll(a.partition, b.partition) || len(a.order) != len(b.order) {
+		return false
+	}
+	for i := range a.order {
+		k, o := a.order[i], b.order[i]
+		if k.Desc != o.Desc || k.NullsFirst != o.NullsFirst || !logical.Equal(k.Expr, o.Expr) {
+			return false
+		}
+	}
+	return true
+}
