@@ -19,15 +19,6 @@ import (
 	"github.com/minidb/minidb/internal/sqllogic"
 )
 
-// everything asks for all of SQLite's corpus; by default a part of it runs that takes a minute or two.
-const everything = "MINIDB_SQLLOGIC"
-
-// part names the files of the default run: one of each theme, and the small ones.
-var part = []string{
-	"evidence/", "select1.test", "select2.test", "index/random/1000/", "index/orderby/10/", "index/delete/1/",
-	"random/groupby/", "random/expr/",
-}
-
 func TestOurScriptsEmbedded(t *testing.T) {
 	conn := sqllogic.Embedded()
 	defer func() { require.NoError(t, conn.Close()) }()
@@ -95,20 +86,12 @@ func runCorpus(t *testing.T, connect func(t *testing.T) sqllogic.Conn) {
 
 func corpusFiles(t *testing.T, dir string) []string {
 	t.Helper()
-	all := os.Getenv(everything) == "all"
 	var out []string
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".test") || filepath.Base(path) == "select5.test" {
 			return err
 		}
-		name := filepath.ToSlash(path)
-		wanted := all
-		for _, p := range part {
-			wanted = wanted || strings.Contains(name, "/test/"+p)
-		}
-		if wanted {
-			out = append(out, path)
-		}
+		out = append(out, path)
 		return nil
 	}))
 	require.NotEmpty(t, out)
