@@ -58,6 +58,7 @@ func (r *run) buildDelete(n *physical.Delete) (operator, error) {
 
 // prepare decides how the child is read. RETURNING sees what is written; the rest must not.
 func (c *change) prepare(child physical.Node, set []expr.Expr) {
+	c.run.modification = &c.modification
 	c.columns = len(c.desc.Columns)
 	c.stream = !c.run.modifies() && streams(child, set)
 	if singleScan(child) == nil {

@@ -31,6 +31,7 @@ type Cursor struct {
 	run  *run
 	plan *physical.Plan
 	root operator
+	main *modification // of a statement that modifies; WITH queries apart
 	// started: the modifying WITH queries have run. If the main query does not modify itself, it was
 	// then read to its end into rows, before anything was written.
 	started bool
@@ -53,7 +54,7 @@ func Open(ctx context.Context, env *Env, plan *physical.Plan, params []types.Dat
 	if err != nil {
 		return nil, err
 	}
-	c := &Cursor{run: r, plan: plan, root: root}
+	c := &Cursor{run: r, plan: plan, root: root, main: r.modification}
 	if err := root.Open(ctx); err != nil {
 		c.Close()
 		return nil, err
@@ -98,7 +99,7 @@ func (c *Cursor) runModifying(ctx context.Context) error {
 	if err := c.run.runModifying(ctx); err != nil {
 		return err
 	}
-	if _, ok := unwrap(c.root).(interface{ affected() int64 }); ok {
+	if c.main != nil {
 		return nil // it has the pending writes made before its own
 	}
 	c.rows = newRowStore(&c.run.mem, columnTypes(c.plan.Root))
@@ -111,10 +112,10 @@ func (c *Cursor) runModifying(ctx context.Context) error {
 
 // RowsAffected is the number of rows that the main INSERT, UPDATE or DELETE has changed so far.
 func (c *Cursor) RowsAffected() int64 {
-	if m, ok := unwrap(c.root).(interface{ affected() int64 }); ok {
-		return m.affected()
+	if c.main == nil {
+		return 0
 	}
-	return 0
+	return c.main.rows
 }
 
 // NodeStats tells how often a node was run, and what it returned, with Env.Stats.
@@ -156,6 +157,8 @@ type run struct {
 	stats map[physical.Node]*nodeStats
 	// watchers are called when a variable changes, by slot.
 	watchers [][]func()
+	// modification is the last one built. WITH queries are built after the main query.
+	modification *modification
 	// pending writes what modifying WITH queries have decided on.
 	pending []func(context.Context) error
 	// ctx is the context of the Next that is being served: expressions that run subqueries need it

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/planner/builtin"
@@ -18,6 +19,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
 	i8   = types.TInt8

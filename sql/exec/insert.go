@@ -34,6 +34,7 @@ func (r *run) buildInsert(n *physical.Insert) (operator, error) {
 	}
 	i := &insert{modification: *m, node: n, stored: r.modifies() || readsTable(n.Child, n.Table.ID)}
 	i.row = make([]types.Datum, len(n.Table.Columns))
+	r.modification = &i.modification
 	if n.OnConflict == nil {
 		return i, nil
 	}

@@ -63,8 +63,6 @@ func (r *run) newModification(child physical.Node, d *table.Desc, checks []physi
 	return m, nil
 }
 
-func (m *modification) affected() int64 { return m.rows }
-
 func (m *modification) Open(ctx context.Context) error {
 	m.rows, m.done, m.at = 0, false, 0
 	if m.returned != nil {

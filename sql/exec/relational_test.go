@@ -241,6 +241,31 @@ func TestSetReturningFunctions(t *testing.T) {
 	require.Equal(t, "0 ~ 5 | 0 ~ 6 | 1 1 5 | 1 ~ 6 | 2 1 5 | 2 2 6", plain(t, n))
 }
 
+func TestOperatorsKeepTheirMemoryBound(t *testing.T) {
+	src := numbers(20000)
+	key := []expr.Expr{col(0, i8)}
+	list := agg("array_agg", col(0, i8))
+	for name, n := range map[string]physical.Node{
+		"sort":      &physical.Sort{Base: join(src), Child: src, Keys: []physical.SortKey{{Expr: col(0, i8)}}},
+		"distinct":  &physical.Distinct{Base: join(src), Child: src},
+		"groups":    &physical.Aggregate{Base: cols(i8, i8), Child: src, GroupBy: key, Aggs: []physical.Agg{agg("count")}},
+		"array_agg": &physical.Aggregate{Base: cols(types.ArrayOf(i8)), Child: src, Aggs: []physical.Agg{list}},
+		"except":    &physical.SetOp{Base: join(src), Left: src, Right: src, Except: true},
+		"nest loop": &physical.NestLoop{Base: join(src, src), Left: src, Right: src},
+	} {
+		_, _, err := runPlan(&Env{MemoryLimit: 100 << 10}, &physical.Plan{Root: n})
+		var e *sqlerr.Error
+		require.ErrorAs(t, err, &e, name)
+		require.Equal(t, sqlerr.OutOfMemory, e.Code, name)
+		require.Contains(t, e.Hint, "work_mem", name)
+	}
+	// A bounded sort needs no more than its bound.
+	top := &physical.Sort{Base: join(src), Child: src, Keys: []physical.SortKey{{Expr: col(0, i8), Desc: true}}, Top: lit(2)}
+	out, _, err := runPlan(&Env{MemoryLimit: 400 << 10}, &physical.Plan{Root: top})
+	require.NoError(t, err)
+	require.Equal(t, "19999 | 19998", out)
+}
+
 func TestStatsCountRowsAndLoops(t *testing.T) {
 	l, r := numbers(3), numbers(2)
 	n := &physical.Apply{Base: join(l, r), Left: l, Right: r}
