@@ -57,7 +57,7 @@ func readDate(s, format string) (*dateInput, error) {
 		if s == "" {
 			break
 		}
-		fixed := i+1 < len(nodes) && (isNumeric(nodes[i+1].key) || nodes[i+1].key == "" && nodes[i+1].text[0] >= '0' && nodes[i+1].text[0] <= '9')
+		fixed := i+1 < len(nodes) && (isNumeric(nodes[i+1].key) || nodes[i+1].key == "" && startsWithDigit(nodes[i+1].text))
 		rest, err := in.field(n, s, fixed)
 		if err != nil {
 			return nil, err
@@ -68,6 +68,8 @@ func readDate(s, format string) (*dateInput, error) {
 	}
 	return in, nil
 }
+
+func startsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
 // skipText passes over a separator or literal text: outside of FX a separator in the format matches
 // any run of separators, or none.

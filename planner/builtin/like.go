@@ -25,6 +25,7 @@ type likePattern struct {
 	shape   likeShape
 	literal string
 	pattern string // for likeGeneral
+	bytes   bool   // of bytea: _ is a byte, not a character
 }
 
 func errLikeEscape() error {
@@ -63,12 +64,19 @@ func (p *likePattern) match(s string) (bool, error) {
 	case likeContains:
 		return strings.Contains(s, p.literal), nil
 	}
-	return matchLike(s, p.pattern)
+	return matchLike(s, p.pattern, p.bytes)
 }
 
 // matchLike matches greedily from the left; when it fails it goes back to the last % and lets that
 // swallow one character more. No earlier % need be tried: it could only match a longer prefix.
-func matchLike(s, p string) (bool, error) {
+func matchLike(s, p string, bytes bool) (bool, error) {
+	width := func(s string) int {
+		if bytes {
+			return 1
+		}
+		_, n := utf8.DecodeRuneInString(s)
+		return n
+	}
 	var si, pi int
 	starP, starS := -1, 0
 	for si < len(s) {
@@ -79,8 +87,7 @@ func matchLike(s, p string) (bool, error) {
 				pi++
 				continue
 			case '_':
-				_, n := utf8.DecodeRuneInString(s[si:])
-				si += n
+				si += width(s[si:])
 				pi++
 				continue
 			case '\\':
@@ -103,8 +110,7 @@ func matchLike(s, p string) (bool, error) {
 		if starP < 0 {
 			return false, nil
 		}
-		_, n := utf8.DecodeRuneInString(s[starS:])
-		starS += n
+		starS += width(s[starS:])
 		si, pi = starS, starP+1
 	}
 	for pi < len(p) && p[pi] == '%' {
@@ -113,21 +119,22 @@ func matchLike(s, p string) (bool, error) {
 	return pi == len(p), nil
 }
 
-// likeScalar is LIKE, with fold ILIKE, with want false their negations.
-func likeScalar(fold, want bool) scalar {
+// likeScalar is LIKE, with fold ILIKE, with want false their negations; bytes is for bytea.
+func likeScalar(fold, want, bytes bool) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		s, p := a[0].S, a[1].S
 		if fold {
 			s, p = strings.ToLower(s), strings.ToLower(p)
 		}
 		lp := parseLike(p)
+		lp.bytes = bytes
 		m, err := lp.match(s)
 		return types.NewBool(m == want), err
 	}
 }
 
 // likeVec analyses a pattern once for the rows that share it, which is all of them as a rule.
-func likeVec(fold, want bool) vector {
+func likeVec(fold, want, bytes bool) vector {
 	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 		var lp likePattern
 		var last string
@@ -139,6 +146,7 @@ func likeVec(fold, want bool) vector {
 					p = strings.ToLower(p)
 				}
 				lp = parseLike(p)
+				lp.bytes = bytes
 			}
 			if fold {
 				s = strings.ToLower(s)
@@ -200,19 +208,20 @@ func likeOperators() []def {
 			pairs = append(pairs, "(bytea,bytea)")
 		}
 		for _, p := range pairs {
-			out = append(out, v(o.name+p+" bool", likeScalar(o.fold, o.want), likeVec(o.fold, o.want)))
+			bytes := p == "(bytea,bytea)"
+			out = append(out, v(o.name+p+" bool", likeScalar(o.fold, o.want, bytes), likeVec(o.fold, o.want, bytes)))
 		}
 	}
 	return out
 }
 
 var likeFunctions = []def{
-	f("like(text,text) bool", likeScalar(false, true)),
-	f("like(name,text) bool", likeScalar(false, true)),
-	f("like(bytea,bytea) bool", likeScalar(false, true)),
-	f("notlike(text,text) bool", likeScalar(false, false)),
-	f("notlike(name,text) bool", likeScalar(false, false)),
-	f("notlike(bytea,bytea) bool", likeScalar(false, false)),
+	f("like(text,text) bool", likeScalar(false, true, false)),
+	f("like(name,text) bool", likeScalar(false, true, false)),
+	f("like(bytea,bytea) bool", likeScalar(false, true, true)),
+	f("notlike(text,text) bool", likeScalar(false, false, false)),
+	f("notlike(name,text) bool", likeScalar(false, false, false)),
+	f("notlike(bytea,bytea) bool", likeScalar(false, false, true)),
 	f("like_escape(text,text) text", likeEscape),
 	f("like_escape(bytea,bytea) bytea", likeEscape),
 	f("similar_to_escape(text) text", similarToEscape),
