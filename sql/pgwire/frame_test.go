@@ -1,0 +1,80 @@
+package pgwire
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/jackc/pgproto3/v2"
+	"github.com/stretchr/testify/require"
+)
+
+// decode is what a connection does with a checked body.
+func decode(typ byte, body []byte) error {
+	switch typ {
+	case 'Q':
+		return new(pgproto3.Query).Decode(body)
+	case 'P':
+		return new(pgproto3.Parse).Decode(body)
+	case 'B':
+		return new(pgproto3.Bind).Decode(body)
+	case 'D':
+		return new(pgproto3.Describe).Decode(body)
+	case 'E':
+		return new(pgproto3.Execute).Decode(body)
+	case 'C':
+		return new(pgproto3.Close).Decode(body)
+	}
+	return nil
+}
+
+// Whatever the bytes: the reader ends, and what validate lets pass pgproto3 decodes.
+func FuzzFrames(f *testing.F) {
+	for _, m := range []pgproto3.FrontendMessage{
+		&pgproto3.Query{String: "SELECT 1"}, &pgproto3.Parse{Name: "n", Query: "SELECT $1", ParameterOIDs: []uint32{23}},
+		&pgproto3.Bind{PreparedStatement: "n", ParameterFormatCodes: []int16{1}, Parameters: [][]byte{{1, 2}, nil}, ResultFormatCodes: []int16{0}},
+		&pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Execute{MaxRows: 3}, &pgproto3.Close{ObjectType: 'P'}, &pgproto3.Sync{},
+	} {
+		b, err := m.Encode(nil)
+		require.NoError(f, err)
+		f.Add(b)
+	}
+	f.Add([]byte("Q\x00\x00\x00\x04"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := newFrameReader(bytes.NewReader(data))
+		for {
+			typ, body, err := r.next()
+			if err != nil {
+				return
+			}
+			if validate(typ, body) == nil {
+				require.NoError(t, decode(typ, body), "type %c", typ)
+			}
+		}
+	})
+}
+
+func FuzzHello(f *testing.F) {
+	f.Add(uint32(196608), []byte("user\x00postgres\x00options\x00-c a=b\x00\x00"))
+	f.Fuzz(func(t *testing.T, code uint32, body []byte) {
+		if h, err := parseHello(code, body); err == nil {
+			require.NotNil(t, h.params)
+			_ = splitOptions(h.params["options"], map[string]string{})
+		}
+	})
+}
+
+// A length that is not followed by bytes takes no memory.
+func TestALengthAloneCostsNothing(t *testing.T) {
+	r := newFrameReader(bytes.NewReader([]byte("B\x07\xff\xff\xffxxxx")))
+	_, _, err := r.next()
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.LessOrEqual(t, cap(r.buf), growStep)
+}
+
+func TestPositionsCountCharacters(t *testing.T) {
+	require.EqualValues(t, 0, characters("abc", 0))
+	require.EqualValues(t, 2, characters("ä b", 3))
+	require.EqualValues(t, 0, characters("abc", 99))
+	require.EqualValues(t, 4, characters("abc", 4))
+}
