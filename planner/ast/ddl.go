@@ -131,6 +131,7 @@ type SequenceOptions struct {
 	OwnedBy                           *ColumnRef
 	OwnedByNone                       bool
 	Type                              *TypeName
+	Name                              *Name // SEQUENCE NAME, of an identity column's sequence
 }
 
 // CreateSequence is CREATE SEQUENCE.

@@ -185,8 +185,11 @@ func (env *Env) ownSequence(ctx context.Context, sc catalog.Schema, d *table.Des
 
 // columnSequence makes a sequence that a column owns, and notes it in the column.
 func (env *Env) columnSequence(ctx context.Context, sc catalog.Schema, d *table.Desc, c *table.Column, opts *ast.SequenceOptions) (*table.Desc, error) {
-	name, err := freeName(d.Name, c.Name, "seq", env.relationTaken(ctx, sc.Name, func(s string) bool { return s == d.Name }))
-	if err != nil {
+	var name string
+	var err error
+	if opts.Name != nil {
+		name = opts.Name.Name
+	} else if name, err = freeName(d.Name, c.Name, "seq", env.relationTaken(ctx, sc.Name, func(s string) bool { return s == d.Name })); err != nil {
 		return nil, err
 	}
 	seq, err := env.newSequence(ctx, sc, name, c.Type.OID, opts)

@@ -13,6 +13,9 @@ import (
 )
 
 func (env *Env) createSequence(ctx context.Context, s *ast.CreateSequence) error {
+	if s.Options.Name != nil {
+		return sqlerr.New(sqlerr.SyntaxError, "invalid sequence option SEQUENCE NAME").At(int(s.Options.Name.Pos))
+	}
 	if s.Temp {
 		return sqlerr.Unsupported(int(s.Pos), "CREATE TEMPORARY SEQUENCE")
 	}
@@ -239,6 +242,9 @@ func (env *Env) alterSequence(ctx context.Context, s *ast.AlterSequence) error {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(s.Name))
 	case ix != nil || d.Kind != table.KindSequence:
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", s.Name.Name)
+	}
+	if s.Options.Name != nil {
+		return sqlerr.New(sqlerr.SyntaxError, "invalid sequence option SEQUENCE NAME").At(int(s.Options.Name.Pos))
 	}
 	return env.changeSequence(ctx, d, &s.Options)
 }

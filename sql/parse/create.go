@@ -191,7 +191,10 @@ func (p *parser) sequenceOptions() (o ast.SequenceOptions) {
 			o.Cycle = ptr(false)
 		case p.accept(kwOwned, kwBy):
 			p.sequenceOwner(&o)
-		case p.at(kwSequence, kwName), p.at(kwLogged), p.at(kwUnlogged):
+		case p.accept(kwSequence, kwName):
+			n := p.qualified()
+			o.Name = &n
+		case p.at(kwLogged), p.at(kwUnlogged):
 			p.unsupported(p.pos(), "sequence option")
 		default:
 			return o
