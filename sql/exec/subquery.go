@@ -25,6 +25,7 @@ type subquery struct {
 	probe   *types.Batch
 	found   []int32
 	buf     [2]types.Datum
+	pair    [2]*types.Type // of buf, for comparisons of arrays and records
 }
 
 // RunSubquery implements eval.SubqueryRunner.
@@ -256,6 +257,9 @@ func (s *subquery) compareRow(r *run, left []types.Datum, row int) (types.Datum,
 			continue
 		}
 		s.buf = [2]types.Datum{left[i], d}
+		t := s.sq.Left[i].Type()
+		s.pair = [2]*types.Type{t, t}
+		r.ev.Runtime.ArgTypes = s.pair[:]
 		res, err := op.Scalar(r.ev.Runtime, s.buf[:])
 		switch {
 		case err != nil:
