@@ -121,9 +121,10 @@ func (e *Engine) apply(ctx context.Context, rows [][]byte, step kv.Step) (wrote 
 	if err := step(&reader{tree: e.mu.tree.Copy()}, &b); err != nil {
 		return false, err
 	}
+	named := nameTest(rows)
 	for i := range b.Len() {
 		key, _, _ := b.Op(i)
-		if !named(rows, kv.Row(key)) {
+		if !named(kv.Row(key)) {
 			return false, kv.NotApplied(kv.ErrForeignRow)
 		}
 	}
@@ -138,13 +139,27 @@ func (e *Engine) apply(ctx context.Context, rows [][]byte, step kv.Step) (wrote 
 	return !b.Empty(), nil
 }
 
-func named(rows [][]byte, row []byte) bool {
-	for _, r := range rows {
-		if bytes.Equal(r, row) {
-			return true
+// nameTest returns a function that tells whether a row is one of rows. An update of many rows must
+// not go through the list for each.
+func nameTest(rows [][]byte) func(row []byte) bool {
+	if len(rows) <= 16 {
+		return func(row []byte) bool {
+			for _, r := range rows {
+				if bytes.Equal(r, row) {
+					return true
+				}
+			}
+			return false
 		}
 	}
-	return false
+	set := make(map[string]struct{}, len(rows))
+	for _, r := range rows {
+		set[string(r)] = struct{}{}
+	}
+	return func(row []byte) bool {
+		_, ok := set[string(row)]
+		return ok
+	}
 }
 
 // Close implements kv.Engine.
