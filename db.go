@@ -54,10 +54,10 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	if dir == "" && !o.inMemory {
 		return nil, errors.New("minidb: no directory given")
 	}
-	engine, err := pebblekv.Open(dir, pebblekv.Options{InMemory: o.inMemory, CacheBytes: o.cacheBytes, Logger: o.logger})
+	engine, err := pebblekv.Open(dir, pebblekv.Options{InMemory: o.inMemory, MustExist: o.mustExist && !o.inMemory, CacheBytes: o.cacheBytes, Logger: o.logger})
 	if err != nil {
 		if errors.Is(err, kv.ErrInUse) {
-			return nil, fmt.Errorf("minidb: directory %s is in use by another process: %w", dir, err)
+			return nil, fmt.Errorf("minidb: directory %s is in use by this or another process: %w", dir, err)
 		}
 		return nil, fmt.Errorf("minidb: %w", err)
 	}

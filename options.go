@@ -10,6 +10,7 @@ type Option func(*options)
 
 type options struct {
 	inMemory       bool
+	mustExist      bool
 	cacheBytes     int64
 	logger         *slog.Logger
 	database       string
@@ -20,6 +21,9 @@ type options struct {
 
 // InMemory keeps everything in memory; the directory is not looked at. Close forgets it.
 func InMemory() Option { return func(o *options) { o.inMemory = true } }
+
+// MustExist refuses a directory that holds no database; without it Open makes one.
+func MustExist() Option { return func(o *options) { o.mustExist = true } }
 
 // CacheSize is the size of the block cache in bytes; the default is 64 MiB.
 func CacheSize(bytes int64) Option { return func(o *options) { o.cacheBytes = bytes } }

@@ -12,8 +12,8 @@ var (
 	// ErrNotApplied marks an Update that certainly wrote nothing.
 	ErrNotApplied = errors.New("kv: update was not applied")
 
-	// ErrInUse answers an Open of a store that another process holds.
-	ErrInUse = errors.New("kv: store is in use by another process")
+	// ErrInUse answers an Open of a store that is open already, here or in another process.
+	ErrInUse = errors.New("kv: store is in use")
 
 	// ErrForeignRow answers an Update whose batch holds a key of a row that was not named.
 	ErrForeignRow = errors.New("kv: batch holds a key of a row that the update did not name")

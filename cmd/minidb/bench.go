@@ -17,6 +17,9 @@ func runBench(ctx context.Context, c *command, args []string) error {
 	if err := c.parse(fs, args); err != nil {
 		return err
 	}
+	if fs.NArg() > 0 {
+		return usageError("unexpected argument " + fs.Arg(0))
+	}
 	if *rounds < 1 || *round <= 0 {
 		return usageError("--round and --rounds must be positive")
 	}

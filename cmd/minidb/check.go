@@ -13,13 +13,13 @@ func check(ctx context.Context, c *command, args []string) error {
 	if err := c.parse(fs, args); err != nil {
 		return err
 	}
+	if fs.NArg() > 0 {
+		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
+	}
 	if *data == "" {
 		return usageError("--data is missing")
 	}
-	if err := mustExist(*data); err != nil {
-		return err
-	}
-	db, err := minidb.Open(*data)
+	db, err := minidb.Open(*data, minidb.MustExist(), minidb.GCInterval(-1), minidb.Logger(quiet()))
 	if err != nil {
 		return err
 	}

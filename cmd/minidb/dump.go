@@ -15,11 +15,6 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
-func mustExist(dir string) error {
-	_, err := os.Stat(dir)
-	return err
-}
-
 func dump(ctx context.Context, c *command, args []string) (err error) {
 	fs := c.flags()
 	data := fs.String("data", "", "data directory, which no server may have open")
@@ -27,13 +22,13 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 	if err := c.parse(fs, args); err != nil {
 		return err
 	}
+	if fs.NArg() > 0 {
+		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
+	}
 	if *data == "" {
 		return usageError("--data is missing")
 	}
-	if err := mustExist(*data); err != nil {
-		return err
-	}
-	engine, err := pebblekv.Open(*data, pebblekv.Options{})
+	engine, err := pebblekv.Open(*data, pebblekv.Options{MustExist: true})
 	if err != nil {
 		return err
 	}
@@ -57,8 +52,14 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 		return err
 	}
 	w := bufio.NewWriter(os.Stdout)
-	printCells(w, rows, describer, *table)
-	return w.Flush()
+	found := printCells(w, rows, describer, *table)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if *table != "" && !found {
+		return fmt.Errorf("there is no table %q with rows", *table)
+	}
+	return nil
 }
 
 // cells are the columns of one key, each newest first.
@@ -101,8 +102,8 @@ func readCells(ctx context.Context, store *txn.Store) ([]*cells, error) {
 }
 
 // printCells prints a block for each key: a line per timestamp, with what each of Percolator's columns
-// holds at it.
-func printCells(w io.Writer, rows []*cells, d *catalog.Describer, table string) {
+// holds at it. It reports whether there was any.
+func printCells(w io.Writer, rows []*cells, d *catalog.Describer, table string) (found bool) {
 	for _, r := range rows {
 		name := d.Key(r.key)
 		if table != "" && !strings.HasPrefix(name, "/table/") {
@@ -111,19 +112,32 @@ func printCells(w io.Writer, rows []*cells, d *catalog.Describer, table string) 
 		if table != "" && !ofTable(name, table) {
 			continue
 		}
+		found = true
 		fmt.Fprintln(w, name)
 		lines := r.lines(d)
 		var width [2]int
 		for _, l := range lines {
-			width[0], width[1] = max(width[0], len([]rune(l.data))), max(width[1], len([]rune(l.lock)))
+			width[0], width[1] = max(width[0], columnWidth(l.data)), max(width[1], columnWidth(l.lock))
 		}
 		for _, l := range lines {
 			fmt.Fprintf(w, "  %-22d data: %s  lock: %s  write: %s\n", uint64(l.ts), pad(l.data, width[0]), pad(l.lock, width[1]), l.write)
 		}
 	}
+	return found
 }
 
-func pad(s string, width int) string { return s + strings.Repeat(" ", width-len([]rune(s))) }
+// widest bounds what a column is padded to: a longer value stands out of its column, and does not
+// push the others of its key off the screen.
+const widest = 60
+
+func columnWidth(s string) int {
+	if n := len([]rune(s)); n <= widest {
+		return n
+	}
+	return 0
+}
+
+func pad(s string, width int) string { return s + strings.Repeat(" ", max(width-len([]rune(s)), 0)) }
 
 // ofTable says whether a described key belongs to the table: /table/16384 docs/….
 func ofTable(name, table string) bool {

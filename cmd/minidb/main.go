@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -64,6 +65,11 @@ func run(ctx context.Context, args []string) int {
 	fmt.Fprintf(os.Stderr, "minidb: there is no command %q\n\n", args[0])
 	usage(os.Stderr)
 	return 2
+}
+
+// quiet is the log of commands that are not servers: only what goes wrong.
+func quiet() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // errReported is a failure that the command has already told in full.

@@ -25,6 +25,9 @@ func serve(ctx context.Context, c *command, args []string) error {
 	if fs.NArg() > 0 {
 		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
 	}
+	if err := exclusive(fs, "data", "in-memory"); err != nil {
+		return err
+	}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	opts := []minidb.Option{minidb.Logger(logger)}
 	dir := *data

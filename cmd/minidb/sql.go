@@ -2,7 +2,12 @@ package main
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"os"
+	"os/signal"
+	"slices"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/mattn/go-isatty"
@@ -25,6 +30,15 @@ func sqlShell(ctx context.Context, c *command, args []string) error {
 	if fs.NArg() > 0 {
 		return usageError("unexpected argument " + fs.Arg(0))
 	}
+	if err := exclusive(fs, "url", "data", "in-memory"); err != nil {
+		return err
+	}
+	if err := exclusive(fs, "url", "database"); err != nil {
+		return err
+	}
+	if err := exclusive(fs, "c", "f"); err != nil {
+		return err
+	}
 	conn, done, err := shellConnection(ctx, *url, *data, *database, *inMemory)
 	if err != nil {
 		return err
@@ -39,12 +53,34 @@ func sqlShell(ctx context.Context, c *command, args []string) error {
 	case !isatty.IsTerminal(os.Stdin.Fd()):
 		err = sh.File(ctx, "-")
 	default:
-		return sh.Interactive(ctx, conn.ParameterStatus("database")+*database)
+		name := *database
+		if cfg, err := pgconn.ParseConfig(*url); *url != "" && err == nil {
+			name = cfg.Database
+		}
+		// Ctrl-C is for the statement that runs, and not the end of the shell.
+		signal.Reset(syscall.SIGTERM)
+		return sh.Interactive(context.WithoutCancel(ctx), name)
 	}
 	if err != nil {
 		return err
 	}
 	return nil
+}
+
+// exclusive refuses a command line with more than one of the flags.
+func exclusive(fs *flag.FlagSet, names ...string) error {
+	first := ""
+	var err error
+	fs.Visit(func(f *flag.Flag) {
+		switch {
+		case !slices.Contains(names, f.Name):
+		case first == "":
+			first = f.Name
+		default:
+			err = usageError(fmt.Sprintf("-%s and -%s exclude each other", first, f.Name))
+		}
+	})
+	return err
 }
 
 // shellConnection connects to a server, or opens a directory and serves it to nobody but this shell.
@@ -62,7 +98,7 @@ func shellConnection(ctx context.Context, url, data, database string, inMemory b
 		}
 		return conn, func() { _ = conn.Close(context.WithoutCancel(ctx)) }, nil
 	}
-	var opts []minidb.Option
+	opts := []minidb.Option{minidb.Logger(quiet())}
 	if inMemory {
 		data, opts = "", append(opts, minidb.InMemory())
 	}

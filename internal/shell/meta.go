@@ -15,6 +15,22 @@ const help = `  \q          quit
   \?          this help
 `
 
+// metaLines runs the backslash commands in front of a script's statement, each on a line of its own,
+// and returns the statement.
+func (s *Shell) metaLines(ctx context.Context, text string) (rest string, quit bool) {
+	for {
+		trimmed := strings.TrimLeft(text, " \t\r\n")
+		if !strings.HasPrefix(trimmed, `\`) {
+			return text, false
+		}
+		line, rest, _ := strings.Cut(trimmed, "\n")
+		if s.meta(ctx, strings.TrimRight(line, "; \t\r")) {
+			return "", true
+		}
+		text = rest
+	}
+}
+
 // meta runs a command that starts with a backslash and says whether to quit.
 func (s *Shell) meta(ctx context.Context, input string) (quit bool) {
 	words := strings.Fields(input)
@@ -39,9 +55,11 @@ func (s *Shell) meta(ctx context.Context, input string) (quit bool) {
 	case `\d`, `\dt`:
 		err = s.statement(ctx, describe(words[0], arg))
 	default:
+		s.failed = true
 		fmt.Fprintf(s.err, "unknown command %s; try \\?\n", words[0])
 	}
 	if err != nil {
+		s.failed = true
 		fmt.Fprintln(s.err, err)
 	}
 	return false

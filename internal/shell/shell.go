@@ -51,6 +51,13 @@ func (s *Shell) Run(ctx context.Context, script string) error {
 		statements = append(statements, rest)
 	}
 	for _, text := range statements {
+		text, quit := s.metaLines(ctx, text)
+		if quit {
+			break
+		}
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
 		if err := s.statement(ctx, text); err != nil {
 			return err
 		}

@@ -30,6 +30,8 @@ type Options struct {
 	FS vfs.FS
 	// ReadOnly opens without writing anything. Update then fails.
 	ReadOnly bool
+	// MustExist refuses a directory that holds no store, and leaves it as it is.
+	MustExist bool
 	// CacheBytes is the size of the block cache; 0 means 64 MiB.
 	CacheBytes int64
 	// MemTableBytes is the size of one memtable; 0 means 32 MiB.
@@ -41,7 +43,7 @@ type Options struct {
 }
 
 // Open opens the store in dir, and creates it when it is missing. An error for which
-// errors.Is(err, kv.ErrInUse) holds says that another process has it.
+// errors.Is(err, kv.ErrInUse) holds says that somebody has it open already.
 func Open(dir string, opts Options) (*Engine, error) {
 	fs := opts.FS
 	switch {
@@ -50,15 +52,19 @@ func Open(dir string, opts Options) (*Engine, error) {
 	case fs == nil:
 		fs = vfs.Default
 	}
-	if opts.ReadOnly {
-		if _, err := fs.Stat(dir); err != nil {
+	if opts.ReadOnly || opts.MustExist {
+		if err := mustHold(fs, dir); err != nil {
 			return nil, fmt.Errorf("open store %q: %w", dir, err)
 		}
 	} else if err := makeDir(fs, dir); err != nil {
 		return nil, fmt.Errorf("open store %q: %w", dir, err)
 	}
 	lock, err := pebble.LockDirectory(dir, fs)
-	if err != nil {
+	var notLock *os.PathError // the lock's file cannot be made
+	switch {
+	case errors.As(err, &notLock):
+		return nil, fmt.Errorf("open store %q: %w", dir, err)
+	case err != nil:
 		return nil, fmt.Errorf("open store %q: %w (%w)", dir, kv.ErrInUse, err)
 	}
 	e := newEngine()
@@ -105,6 +111,20 @@ func checkFormat(fs vfs.FS, dir string, readOnly bool) error {
 		}
 	}
 	return marker.Move(formatNumber)
+}
+
+// mustHold checks that dir holds a store, before a lock file is put there.
+func mustHold(fs vfs.FS, dir string) error {
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, "marker."+formatMarker+".") {
+			return nil
+		}
+	}
+	return fmt.Errorf("not a minidb store")
 }
 
 // makeDir makes dir and its parents, and syncs every directory that got a new entry, so that the

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb"
+)
+
+// runCommand runs a command line and returns its exit code and what it printed.
+func runCommand(t *testing.T, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	stdout, stderr := os.Stdout, os.Stderr
+	defer func() { os.Stdout, os.Stderr = stdout, stderr }()
+	capture := func(to **os.File) func() string {
+		f, err := os.Create(filepath.Join(t.TempDir(), "output"))
+		require.NoError(t, err)
+		*to = f
+		return func() string {
+			_, err := f.Seek(0, io.SeekStart)
+			require.NoError(t, err)
+			b, err := io.ReadAll(f)
+			require.NoError(t, err)
+			require.NoError(t, f.Close())
+			return string(b)
+		}
+	}
+	readOut, readErr := capture(&os.Stdout), capture(&os.Stderr)
+	code = run(context.Background(), args)
+	return code, readOut(), readErr()
+}
+
+func TestEveryCommandHasHelp(t *testing.T) {
+	for _, c := range commands {
+		code, out, _ := runCommand(t, c.name, "--help")
+		require.Zero(t, code, c.name)
+		require.Contains(t, out, "Usage: minidb "+c.name)
+	}
+}
+
+func TestWrongCommandLinesAreRefusedWithoutEffects(t *testing.T) {
+	for _, line := range []string{"", "nope", "serve --nope", "serve x", "serve --in-memory --data x", "check", "check --data x y",
+		"dump", "sql --url x --data y", "sql -c 1 -f y", "sql --in-memory --data y", "sqllogictest", "bench x"} {
+		code, _, errOut := runCommand(t, strings.Fields(line)...)
+		require.Equal(t, 2, code, "%q: %s", line, errOut)
+	}
+}
+
+func TestInspectionLeavesForeignDirectoriesAlone(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"check", "dump"} {
+		code, _, errOut := runCommand(t, name, "--data", dir)
+		require.Equal(t, 1, code)
+		require.Contains(t, errOut, "not a minidb store")
+		code, _, _ = runCommand(t, name, "--data", filepath.Join(dir, "none"))
+		require.Equal(t, 1, code)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestShellCheckAndDumpOnADirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	code, out, errOut := runCommand(t, "sql", "--data", dir, "-c",
+		"CREATE TABLE docs(id bigint PRIMARY KEY, url text UNIQUE); INSERT INTO docs VALUES (1, 'a'); \\dt\nSELECT url FROM docs")
+	require.Zero(t, code, errOut)
+	require.Contains(t, out, "INSERT 0 1")
+	require.Contains(t, out, "public | docs")
+	require.Contains(t, out, " url \n-----\n a\n")
+	code, _, errOut = runCommand(t, "sql", "--data", dir, "-c", "SELECT nope FROM docs")
+	require.Equal(t, 1, code)
+	require.Contains(t, errOut, "42703")
+
+	code, out, _ = runCommand(t, "check", "--data", dir)
+	require.Zero(t, code, out)
+	code, out, _ = runCommand(t, "dump", "--data", dir, "--table", "docs")
+	require.Zero(t, code)
+	require.Regexp(t, `docs/row/\(1\)\n  \d+ +data: .* lock: .* write: → \d+ \(url=a\)`, out)
+	code, _, errOut = runCommand(t, "dump", "--data", dir, "--table", "none")
+	require.Equal(t, 1, code)
+	require.Contains(t, errOut, `no table "none"`)
+}
+
+func TestADirectoryInUseIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	db, err := minidb.Open(dir)
+	require.NoError(t, err)
+	defer db.Close()
+	for _, args := range [][]string{{"check", "--data", dir}, {"dump", "--data", dir}, {"sql", "--data", dir, "-c", "SELECT 1"}} {
+		code, _, errOut := runCommand(t, args...)
+		require.Equal(t, 1, code)
+		require.Contains(t, errOut, "in use")
+	}
+}
