@@ -110,29 +110,12 @@ func compareRows[T cmp.Ordered](op int, x, y []T, sel []int32, out []int64) {
 	}
 }
 
-// cmpFloat orders NaN above everything and equal to itself.
-func cmpFloat(x, y float64) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	case x == y:
-		return 0
-	case x == x: // y is NaN
-		return -1
-	case y == y:
-		return 1
-	}
-	return 0
-}
-
 func floatCmpVec(op int) vector {
 	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 		x, y, o := a[0].F, a[1].F, out.I
 		for _, i := range sel {
 			r := int64(0)
-			if holds(op, cmpFloat(x[i], y[i])) {
+			if holds(op, types.CompareFloats(x[i], y[i])) {
 				r = 1
 			}
 			o[i] = r
@@ -175,7 +158,7 @@ func comparisonOperators() []def {
 	})
 	floats := six(floatCmpVec)
 	floatScalars := six(func(op int) scalar {
-		return scalarBy(op, func(a, b *types.Datum) int { return cmpFloat(a.F, b.F) })
+		return scalarBy(op, func(a, b *types.Datum) int { return types.CompareFloats(a.F, b.F) })
 	})
 	strs := six(stringVec)
 	strScalars := six(func(op int) scalar {

@@ -313,8 +313,6 @@ func (in *dateInput) date(text string) (int64, error) {
 	}
 	if in.bc && year > 0 {
 		year = 1 - year
-	} else if year == 0 && !in.hasYear && in.century == 0 {
-		year = 0 // the year 1 BC, as PostgreSQL has it
 	}
 	switch {
 	case in.julian > 0:

@@ -322,13 +322,12 @@ func (f jsonForm) object(_ *expr.Runtime, a []types.Datum) (types.Datum, error) 
 // jsonWriter builds JSON text with the spacing of PostgreSQL's constructors. For jsonb the text is
 // read again at the end, which sorts keys and drops repeated ones.
 type jsonWriter struct {
-	b      []byte
-	form   jsonForm
-	spaced bool // "key" : value, as json_build_object writes
-	first  bool
+	b     []byte
+	form  jsonForm
+	first bool
 }
 
-func (f jsonForm) writer() *jsonWriter { return &jsonWriter{form: f, spaced: true, first: true} }
+func (f jsonForm) writer() *jsonWriter { return &jsonWriter{form: f, first: true} }
 
 func (w *jsonWriter) open(c byte)  { w.b, w.first = append(w.b, c), true }
 func (w *jsonWriter) close(c byte) { w.b, w.first = append(w.b, c), false }
@@ -336,10 +335,7 @@ func (w *jsonWriter) close(c byte) { w.b, w.first = append(w.b, c), false }
 // next separates a value from the one before.
 func (w *jsonWriter) next() {
 	if !w.first {
-		w.b = append(w.b, ',')
-		if w.spaced {
-			w.b = append(w.b, ' ')
-		}
+		w.b = append(w.b, ", "...)
 	}
 	w.first = false
 }
@@ -347,11 +343,7 @@ func (w *jsonWriter) next() {
 func (w *jsonWriter) key(k string) {
 	w.next()
 	w.b = types.AppendJSONString(w.b, k)
-	if w.spaced {
-		w.b = append(w.b, " : "...)
-	} else {
-		w.b = append(w.b, ':')
-	}
+	w.b = append(w.b, " : "...)
 }
 
 func (w *jsonWriter) raw(text string) { w.b = append(w.b, text...) }
