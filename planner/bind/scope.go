@@ -101,11 +101,12 @@ func (sc *scope) inner() *scope {
 // add puts a FROM item's names in sight.
 func (sc *scope) add(it *fromItem) {
 	if sc.tables == nil && sc.cols == nil {
-		sc.tables, sc.cols = it.tables, it.cols
+		// Clipped: the lists are the item's own.
+		sc.tables, sc.cols = it.tables[:len(it.tables):len(it.tables)], it.cols[:len(it.cols):len(it.cols)]
 		return
 	}
-	sc.tables = append(sc.tables[:len(sc.tables):len(sc.tables)], it.tables...)
-	sc.cols = append(sc.cols[:len(sc.cols):len(sc.cols)], it.cols...)
+	sc.tables = append(sc.tables, it.tables...)
+	sc.cols = append(sc.cols, it.cols...)
 }
 
 // sibling makes an empty scope at the same place: an operand of a set operation has names of its

@@ -85,6 +85,7 @@ type Join struct {
 	On          []expr.Expr
 	Lateral     bool
 	cols        []ColID
+	frozen      bool
 }
 
 // AggItem is an aggregate call under an ID.
@@ -189,6 +190,9 @@ func (n *Join) Columns() []ColID {
 	case physical.Semi, physical.Anti, physical.NullAnti:
 		return n.Left.Columns()
 	}
+	if n.frozen {
+		return n.cols
+	}
 	l, r := n.Left.Columns(), n.Right.Columns()
 	cols := make([]ColID, 0, len(l)+len(r))
 	n.cols = append(append(cols, l...), r...)
@@ -246,6 +250,13 @@ func (n *Scan) Column(id ColID) *table.Column { return &n.Desc.Columns[id-n.Firs
 
 // OwnsColumn says whether the scan makes the column.
 func (n *Scan) OwnsColumn(id ColID) bool { return id >= n.First && id < n.First+len(n.Desc.Columns) }
+
+// Freeze says that nothing below the join changes any more, so that its columns are kept: a tree of
+// many joins asks for them at every level.
+func (n *Join) Freeze() {
+	n.Columns()
+	n.frozen = true
+}
 
 // SetItems replaces the projection's items.
 func (n *Project) SetItems(items []Item) { n.Items, n.cols = items, nil }

@@ -170,6 +170,7 @@ func pruneJoin(c *Context, n *logical.Join, need logical.ColSet) logical.Node {
 		need.UnionWith(logical.FreeCols(n.Right))
 	}
 	n.Left = prune(c, n.Left, need)
+	n.Freeze()
 	return n
 }
 

@@ -1,0 +1,100 @@
+package planner_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/choose"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/rule"
+	"github.com/minidb/minidb/sql/parse"
+)
+
+// TestPlans runs the scripts of testdata/plans and testdata/rules. Commands:
+//
+//	ddl                       CREATE TABLE, INDEX and VIEW statements
+//	plan [expect=R] [refuse=R]  the plan of a statement; rule R must, or must not, have fired
+//	types                     names and types of the result columns, and of the parameters
+//	error                     what is wrong with a statement
+func TestPlans(t *testing.T) {
+	for _, dir := range []string{"testdata/plans", "testdata/rules", "testdata/errors"} {
+		datadriven.Walk(t, dir, func(t *testing.T, path string) {
+			s := newSchema()
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+				return s.run(t, d)
+			})
+		})
+	}
+}
+
+func (s *schema) run(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "ddl":
+		s.define(t, d.Input)
+		return ""
+	case "plan":
+		plan, fired, err := s.plan(d.Input)
+		if err != nil {
+			return "error: " + errorText(err) + "\n"
+		}
+		for _, arg := range d.CmdArgs {
+			for _, name := range arg.Vals {
+				switch arg.Key {
+				case "expect":
+					require.Positive(t, fired[name], "%s: %s did not fire: %v", d.Pos, name, fired)
+				case "refuse":
+					require.Zero(t, fired[name], "%s: %s fired", d.Pos, name)
+				}
+			}
+		}
+		return strings.Join(planner.Explain(plan, planner.ExplainOptions{HideCosts: true}), "\n") + "\n"
+	case "types":
+		plan, _, err := s.plan(d.Input)
+		if err != nil {
+			return "error: " + errorText(err) + "\n"
+		}
+		return typesText(plan)
+	case "error":
+		_, _, err := s.plan(d.Input)
+		if err == nil {
+			return "no error\n"
+		}
+		return errorText(err) + "\n"
+	}
+	t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
+	return ""
+}
+
+// plan is planner.Plan, watching the rules.
+func (s *schema) plan(text string) (*physical.Plan, map[string]int, error) {
+	p, err := parse.ParseOne(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx := context.Background()
+	bound, err := bind.Statement(ctx, s.env(), p.Stmt, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	rc := &rule.Context{Meta: bound.Meta, Fired: map[string]int{}}
+	rule.Apply(rc, bound.Query)
+	plan, err := choose.Plan(ctx, s.env(), bound)
+	return plan, rc.Fired, err
+}
+
+func typesText(plan *physical.Plan) string {
+	var b strings.Builder
+	for _, c := range plan.Root.Columns() {
+		b.WriteString(c.Name + " " + c.Type.String() + "\n")
+	}
+	for i, t := range plan.ParamTypes {
+		b.WriteString("$" + string(rune('1'+i)) + " " + t.String() + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,212 @@
+package planner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/parse"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// schema is a catalog made of CREATE statements, without a store.
+type schema struct {
+	relations map[string]*table.Desc
+	nextID    table.ID
+}
+
+func newSchema() *schema { return &schema{relations: map[string]*table.Desc{}, nextID: 16384} }
+
+func (s *schema) env() *planner.Env {
+	return &planner.Env{
+		Catalog:   s,
+		ParseExpr: parse.ParseExpr,
+		ParseQuery: func(text string) (*ast.Select, error) {
+			p, err := parse.ParseOne(text)
+			if err != nil {
+				return nil, err
+			}
+			return p.Stmt.(*ast.Select), nil
+		},
+	}
+}
+
+// Relation knows one schema, public.
+func (s *schema) Relation(_ context.Context, name ast.Name) (*table.Desc, error) {
+	if name.Schema != "" && name.Schema != "public" {
+		return nil, nil
+	}
+	return s.relations[name.Name], nil
+}
+
+func (s *schema) RelationByID(_ context.Context, id table.ID) (*table.Desc, error) {
+	for _, d := range s.relations {
+		if d.ID == id {
+			return d, nil
+		}
+	}
+	return nil, errors.New("no such relation")
+}
+
+func (s *schema) id() table.ID {
+	s.nextID++
+	return s.nextID
+}
+
+// define runs CREATE TABLE, CREATE INDEX and CREATE VIEW statements.
+func (s *schema) define(t testing.TB, ddl string) {
+	t.Helper()
+	all, err := parse.Parse(ddl)
+	require.NoError(t, err)
+	for _, p := range all {
+		switch st := p.Stmt.(type) {
+		case *ast.CreateTable:
+			s.table(t, st)
+		case *ast.CreateIndex:
+			s.index(st)
+		case *ast.CreateView:
+			s.view(t, st)
+		default:
+			t.Fatalf("cannot define %T", st)
+		}
+	}
+}
+
+func (s *schema) table(t testing.TB, st *ast.CreateTable) {
+	d := &table.Desc{ID: s.id(), Schema: "public", Name: st.Name.Name, Version: 1, NextIndexID: 2}
+	var unique [][]string
+	var pk []string
+	for i, c := range st.Columns {
+		typ, err := planner.ResolveType(context.Background(), nil, c.Type)
+		require.NoError(t, err)
+		col := table.Column{ID: table.ColumnID(i + 1), Name: c.Name.Name, Type: typ}
+		for _, con := range c.Constraints {
+			switch con.Kind {
+			case "not null":
+				col.NotNull = true
+			case "primary key":
+				pk = []string{col.Name}
+			case "unique":
+				unique = append(unique, []string{col.Name})
+			case "default":
+				col.DefaultText = con.ExprText
+			case "check":
+				d.Checks = append(d.Checks, table.Check{Name: d.Name + "_" + col.Name + "_check", Text: con.ExprText})
+			case "identity":
+				col.SequenceID, col.NotNull, col.Identity = s.id(), true, "by default"
+				if con.Always {
+					col.Identity = "always"
+				}
+			case "generated":
+				col.Generated = con.ExprText
+			}
+		}
+		d.Columns = append(d.Columns, col)
+	}
+	for _, con := range st.Constraints {
+		var names []string
+		for _, c := range con.Columns {
+			names = append(names, c.Name)
+		}
+		switch con.Kind {
+		case "primary key":
+			pk = names
+		case "unique":
+			unique = append(unique, names)
+		}
+	}
+	if pk == nil {
+		id := table.ColumnID(len(d.Columns) + 1)
+		d.Columns = append(d.Columns, table.Column{ID: id, Name: "rowid", Type: types.TInt8, NotNull: true, Hidden: true})
+		d.RowKey = []table.IndexColumn{{ColumnID: id}}
+	} else {
+		d.RowKey = s.key(d, pk)
+		for _, n := range pk {
+			d.Columns[d.Column(n)].NotNull = true
+		}
+		d.Indexes = append(d.Indexes, table.Index{ID: table.RowIndexID, OID: s.id(), Name: d.Name + "_pkey",
+			Unique: true, Primary: true, Constraint: true, Columns: d.RowKey})
+	}
+	for _, u := range unique {
+		s.addIndex(d, table.Index{Name: d.Name + "_" + strings.Join(u, "_") + "_key", Unique: true, Constraint: true, Columns: s.key(d, u)})
+	}
+	s.relations[d.Name] = d
+}
+
+func (s *schema) key(d *table.Desc, names []string) []table.IndexColumn {
+	var out []table.IndexColumn
+	for _, n := range names {
+		out = append(out, table.IndexColumn{ColumnID: d.Columns[d.Column(n)].ID})
+	}
+	return out
+}
+
+func (s *schema) addIndex(d *table.Desc, ix table.Index) {
+	ix.ID, ix.OID = d.NextIndexID, s.id()
+	d.NextIndexID++
+	d.Indexes = append(d.Indexes, ix)
+}
+
+func (s *schema) index(st *ast.CreateIndex) {
+	d := s.relations[st.Table.Name]
+	ix := table.Index{Name: st.Name, Unique: st.Unique, WhereText: st.WhereText}
+	for _, el := range st.Elems {
+		kc := table.IndexColumn{Desc: el.Desc, NullsFirst: el.Desc}
+		if ref, ok := el.Expr.(*ast.ColumnRef); ok {
+			kc.ColumnID = d.Columns[d.Column(ref.Name)].ID
+		} else {
+			kc.ExprText = el.ExprText
+		}
+		if el.NullsFirst != nil {
+			kc.NullsFirst = *el.NullsFirst
+		}
+		ix.Columns = append(ix.Columns, kc)
+	}
+	for _, c := range st.Include {
+		ix.Include = append(ix.Include, d.Columns[d.Column(c.Name)].ID)
+	}
+	s.addIndex(d, ix)
+}
+
+func (s *schema) view(t testing.TB, st *ast.CreateView) {
+	plan, err := planner.Plan(context.Background(), s.env(), st.Query, nil)
+	require.NoError(t, err)
+	d := &table.Desc{ID: s.id(), Schema: "public", Name: st.Name.Name, Kind: table.KindView, Version: 1,
+		View: &table.View{Text: st.QueryText, SearchPath: []string{"public"}}}
+	for i, c := range plan.Root.Columns() {
+		name := c.Name
+		if i < len(st.Columns) {
+			name = st.Columns[i].Name
+		}
+		d.Columns = append(d.Columns, table.Column{ID: table.ColumnID(i + 1), Name: name, Type: c.Type})
+	}
+	s.relations[d.Name] = d
+}
+
+// errorText shows an error with all that a client sees of it.
+func errorText(err error) string {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	text := e.Code
+	if e.Position > 0 {
+		text += fmt.Sprintf(" at %d", e.Position)
+	}
+	text += ": " + e.Message
+	if e.Detail != "" {
+		text += "\ndetail: " + e.Detail
+	}
+	if e.Hint != "" {
+		text += "\nhint: " + e.Hint
+	}
+	return text
+}
