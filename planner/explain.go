@@ -22,34 +22,48 @@ type ExplainOptions struct {
 // Explain shows a plan as PostgreSQL does, a line each.
 func Explain(p *physical.Plan, o ExplainOptions) []string {
 	e := &explainer{o: o}
-	e.node(p.Root, 0, "")
+	e.node(p.Root, 0)
 	for _, cte := range p.CTEs {
 		e.indent(1, "CTE "+cte.Name)
-		e.node(cte.Plan, 2, "")
+		e.node(cte.Plan, 2)
 		if cte.Recursive != nil {
-			e.node(cte.Recursive, 2, "")
+			e.node(cte.Recursive, 2)
 		}
 	}
 	return e.lines
 }
 
 type explainer struct {
-	o     ExplainOptions
-	lines []string
+	o        ExplainOptions
+	lines    []string
+	subplans int
 }
 
 func (e *explainer) indent(depth int, s string) {
 	e.lines = append(e.lines, strings.Repeat("  ", depth)+s)
 }
 
-// node writes one node and what is below it. role is written before its name ("Inner Plan: ").
-func (e *explainer) node(n physical.Node, depth int, role string) {
+// node writes one node and what is below it. Projections and filters are not nodes of their own in
+// PostgreSQL: the first are left out, the second are a line of the node that they filter.
+func (e *explainer) node(n physical.Node, depth int) {
+	shown := n
+	var filters []string
+	for {
+		if p, ok := shown.(*physical.Project); ok {
+			shown = p.Child
+		} else if f, ok := shown.(*physical.Filter); ok {
+			filters = append(filters, "Filter: "+parens(expr.Format(f.Cond)))
+			shown = f.Child
+		} else {
+			break
+		}
+	}
 	arrow, detail := "", depth+1
 	if depth > 0 {
 		arrow, detail = "->  ", depth+3
 	}
-	e.indent(depth, arrow+role+title(n)+e.figures(n))
-	for _, d := range details(n) {
+	e.indent(depth, arrow+title(shown)+e.figures(n))
+	for _, d := range append(details(shown), filters...) {
 		e.indent(detail, d)
 	}
 	if e.o.Verbose {
@@ -65,12 +79,44 @@ func (e *explainer) node(n physical.Node, depth int, role string) {
 	if depth == 0 {
 		below = 1
 	}
-	for _, c := range n.Children() {
-		e.node(c, below, "")
+	for _, c := range shown.Children() {
+		if j, ok := shown.(*physical.IndexJoin); ok && c == physical.Node(j.Inner) {
+			e.lookup(j, below)
+			continue
+		}
+		e.node(c, below)
 	}
-	for i, sub := range subplans(n) {
-		e.indent(below, fmt.Sprintf("SubPlan %d", i+1))
-		e.node(sub, below+1, "")
+	for at := n; ; {
+		for _, sub := range subplans(at) {
+			e.subplans++
+			e.indent(below, fmt.Sprintf("SubPlan %d", e.subplans))
+			e.node(sub, below+1)
+		}
+		if at == shown {
+			return
+		}
+		at = at.Children()[0]
+	}
+}
+
+// lookup writes the inner side of an index join.
+func (e *explainer) lookup(j *physical.IndexJoin, depth int) {
+	s := j.Inner
+	name, key := s.Table.Name+" key", s.Table.RowKey
+	if pk := s.Table.PrimaryKey(); pk != nil {
+		name = pk.Name
+	}
+	kind := "Index Scan"
+	if s.Index != nil {
+		name, key = s.Index.Name, s.Index.Columns
+		if s.Covering {
+			kind = "Index Only Scan"
+		}
+	}
+	e.indent(depth, "->  "+kind+" using "+name+" on "+named(s.Table.Name, s.Alias)+e.figures(s))
+	e.indent(depth+3, "Index Cond: "+oneRange(s.Table, key, &physical.Range{Eq: j.Keys}))
+	if s.Filter != nil {
+		e.indent(depth+3, "Filter: "+parens(expr.Format(s.Filter)))
 	}
 }
 
@@ -115,7 +161,7 @@ func title(n physical.Node) string {
 	case *physical.VirtualScan:
 		return "Seq Scan on " + named(n.Table.Name, n.Alias)
 	case *physical.Values:
-		if len(n.Rows) == 1 {
+		if len(n.Rows) <= 1 {
 			return "Result"
 		}
 		return `Values Scan on "*VALUES*"`
@@ -129,10 +175,6 @@ func title(n physical.Node) string {
 			return "WorkTable Scan on " + n.Name
 		}
 		return "CTE Scan on " + n.Name
-	case *physical.Filter:
-		return "Filter"
-	case *physical.Project:
-		return "Project"
 	case *physical.ProjectSet:
 		return "ProjectSet"
 	case *physical.HashJoin:
@@ -245,22 +287,17 @@ func details(n physical.Node) []string {
 		add("Filter", n.Filter)
 	case *physical.VirtualScan:
 		add("Filter", n.Filter)
-	case *physical.Filter:
-		add("Filter", n.Cond)
-	case *physical.Project:
-		out = append(out, "Output: "+expr.FormatList(n.Exprs))
 	case *physical.HashJoin:
 		out = append(out, "Hash Cond: "+equalities(n.LeftKeys, n.RightKeys))
 		add("Join Filter", n.Cond)
 	case *physical.NestLoop:
 		add("Join Filter", n.Cond)
 	case *physical.IndexJoin:
-		out = append(out, "Lookup Key: "+parens(expr.FormatList(n.Keys)))
 		add("Join Filter", n.Cond)
 	case *physical.Apply:
 		add("Join Filter", n.Cond)
 	case *physical.Sort:
-		out = append(out, "Sort Key: "+sortKeys(n.Keys))
+		out = append(out, "Sort Key: "+sortKeys(n.Keys, n.Child))
 	case *physical.Aggregate:
 		if len(n.GroupBy) > 0 {
 			out = append(out, "Group Key: "+expr.FormatList(n.GroupBy))
@@ -299,10 +336,16 @@ func equalities(left, right []expr.Expr) string {
 	return "(" + strings.Join(parts, " AND ") + ")"
 }
 
-func sortKeys(keys []physical.SortKey) string {
+// sortKeys shows a computed key by what computes it.
+func sortKeys(keys []physical.SortKey, child physical.Node) string {
 	parts := make([]string, len(keys))
+	p, _ := child.(*physical.Project)
 	for i, k := range keys {
-		parts[i] = expr.Format(k.Expr)
+		e := k.Expr
+		if col, ok := e.(*expr.Col); ok && p != nil {
+			e = p.Exprs[col.Index]
+		}
+		parts[i] = expr.Format(e)
 		if k.Desc {
 			parts[i] += " DESC"
 		}

@@ -9,7 +9,7 @@ import (
 
 // Costs, in units of one row read in sequence.
 const (
-	fetchCost     = 2.5  // a row fetched for an index entry
+	fetchCost     = 1.8  // a row fetched for an index entry
 	seekCost      = 2    // the start of a range
 	filterCost    = 0.05 // a condition
 	projectCost   = 0.02

@@ -32,16 +32,18 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 		return left
 	}
 	pairs := c.equiPairs(n)
-	looked, lookCost := c.indexJoin(n, left, pairs)
 	right := c.build(n.Right, wish{})
 	if c.err != nil {
 		return right
 	}
-	if looked != nil {
-		best := c.hashCost(left, right, len(pairs) > 0)
-		if lookCost < best {
-			return c.finishJoin(n, left, *looked, w)
-		}
+	best := c.hashCost(left, right, len(pairs) > 0)
+	looked, lookCost := c.indexJoin(n, left, pairs)
+	flipped, flipCost := c.lookupFromRight(n, right, pairs)
+	if looked != nil && lookCost < best && (flipped == nil || lookCost <= flipCost || left.ordered) {
+		return c.finishJoin(n, left, *looked, w)
+	}
+	if flipped != nil && flipCost < best && !left.ordered {
+		return *flipped
 	}
 	if n.Kind == physical.Inner && !left.ordered && left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0 {
 		n = &logical.Join{Kind: n.Kind, Left: n.Right, Right: n.Left, On: n.On}
@@ -244,6 +246,50 @@ func (c *chooser) lookupScan(s *logical.Scan, ix *table.Index, conds []expr.Expr
 	scan.Covering = ix == nil || table.Covering(s.Desc, ix, scan.Out)
 	scan.Base = c.base(s.Out, 1, lookupCost)
 	return scan
+}
+
+// lookupFromRight tries the join the other way round: the rows of the right side, each once where a
+// semi join asks only whether there is one, look the left side up. nil when that cannot be.
+func (c *chooser) lookupFromRight(n *logical.Join, right built, pairs []equiPair) (*built, float64) {
+	turned := make([]equiPair, len(pairs))
+	for i, p := range pairs {
+		turned[i] = equiPair{left: p.right, right: p.left, cond: p.cond}
+	}
+	j := &logical.Join{Kind: physical.Inner, Left: n.Right, Right: n.Left, On: n.On}
+	switch n.Kind {
+	case physical.Inner:
+	case physical.Semi:
+		if len(rest(n, pairs)) > 0 || !c.distinctKeys(&right, pairs) {
+			return nil, 0
+		}
+	default:
+		return nil, 0
+	}
+	return c.indexJoin(j, right, turned)
+}
+
+// distinctKeys reduces the right side of a semi join to its different keys; false when these are not
+// plain columns.
+func (c *chooser) distinctKeys(right *built, pairs []equiPair) bool {
+	var keys []logical.ColID
+	for _, p := range pairs {
+		col, ok := p.right.(*expr.Col)
+		if !ok || p.left.Type().OID != col.T.OID {
+			return false
+		}
+		if find(keys, col.Index) < 0 {
+			keys = append(keys, col.Index)
+		}
+	}
+	if len(keys) == 0 {
+		return false
+	}
+	b := c.exactly(*right, keys)
+	est := b.node.Est()
+	d := &physical.Distinct{Child: b.node}
+	d.Base = c.base(keys, est.Rows, est.Cost+est.Rows*aggregateCost)
+	*right = built{node: d, cols: keys}
+	return true
 }
 
 // lookupKey is a key column's value in terms of the left side.

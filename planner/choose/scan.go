@@ -37,6 +37,9 @@ func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, w wish) built {
 	if c.err != nil {
 		return built{}
 	}
+	if looked := c.anyLookup(s, conds, best); looked != nil {
+		return *looked
+	}
 	var rest []expr.Expr
 	for i, cond := range conds {
 		if !best.covered[i] {
@@ -108,11 +111,19 @@ func (c *chooser) rowPath(s *logical.Scan, conds []expr.Expr, rs []restriction, 
 // indexPath reads by an index; nil when that has no use: nothing narrows the range, gives the order,
 // or lets the entries alone do.
 func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr, rs []restriction, w wish) *path {
-	if ix.WhereText != "" && !c.impliesIndex(s, ix, conds) {
-		return nil
+	var implied []int
+	if ix.WhereText != "" {
+		var ok bool
+		if implied, ok = c.impliesIndex(s, ix, conds); !ok {
+			return nil
+		}
 	}
 	p := c.keyPath(s, ix.Columns, ix.Unique || ix.Primary, conds, rs)
 	p.index = ix
+	for _, i := range implied {
+		p.covered[i] = true
+		p.rows = math.Max(1, p.rows*condSelectivity(conds[i]))
+	}
 	c.orderPath(s, ix.Columns, p, w)
 	p.cover = table.Covering(s.Desc, ix, c.ordinals(s))
 	if p.ranges == nil && !p.ordered && !p.cover && ix.WhereText == "" {
@@ -122,22 +133,26 @@ func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr,
 	return p
 }
 
-// impliesIndex says whether the conditions imply a partial index's predicate, judged by equality.
-func (c *chooser) impliesIndex(s *logical.Scan, ix *table.Index, conds []expr.Expr) bool {
+// impliesIndex says whether the conditions imply a partial index's predicate, judged by equality, and
+// which of them every entry fulfils for that.
+func (c *chooser) impliesIndex(s *logical.Scan, ix *table.Index, conds []expr.Expr) (implied []int, ok bool) {
 	pred, err := bind.IndexCondition(c.ctx, c.env, c.meta, s.Desc, s.First, ix.WhereText)
 	if err != nil {
-		return false
+		return nil, false
 	}
 	for _, p := range pred {
 		found := false
-		for _, cond := range conds {
-			found = found || logical.Equal(p, cond)
+		for i, cond := range conds {
+			if logical.Equal(p, cond) {
+				found = true
+				implied = append(implied, i)
+			}
 		}
 		if !found {
-			return false
+			return nil, false
 		}
 	}
-	return true
+	return implied, true
 }
 
 // keyPath turns restrictions into ranges over key columns: values for the first columns, then one

@@ -190,7 +190,10 @@ func pull(n logical.Node, outer logical.ColSet, exists bool) (logical.Node, []ex
 		return filtered(child, stay), on
 	case *logical.Project:
 		child, on := pull(n.Child, outer, exists)
-		return passOn(n, child, on, outer), on
+		if exists {
+			return child, on // nobody looks at the columns
+		}
+		return passOn(n, child, on), on
 	case *logical.Sort:
 		return pull(n.Child, outer, exists)
 	case *logical.Distinct:
@@ -219,18 +222,11 @@ func pull(n logical.Node, outer logical.ColSet, exists bool) (logical.Node, []ex
 	return n, nil
 }
 
-// passOn lets a projection give the columns that pulled conditions read, and drops items over outer
-// columns, which only EXISTS has and does not look at.
-func passOn(n *logical.Project, child logical.Node, on []expr.Expr, outer logical.ColSet) logical.Node {
+// passOn lets a projection give the columns that pulled conditions read.
+func passOn(n *logical.Project, child logical.Node, on []expr.Expr) logical.Node {
 	have := logical.SetOf(child.Columns())
-	var items []logical.Item
-	var made logical.ColSet
-	for _, it := range n.Items {
-		if !logical.ColsOf(it.Expr).Intersects(outer) {
-			items = append(items, it)
-			made.Add(it.ID)
-		}
-	}
+	items := n.Items
+	made := logical.SetOf(n.Columns())
 	for _, cond := range on {
 		expr.Walk(cond, func(x expr.Expr) bool {
 			if col, ok := x.(*expr.Col); ok && have.Has(col.Index) && !made.Has(col.Index) {

@@ -1,0 +1,66 @@
+package choose
+
+import (
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// arrayElements is how many elements an array is guessed to have that is not known yet.
+const arrayElements = 10
+
+// anyLookup reads `key = ANY ($1)`, whose array is known only when the statement runs: the array's
+// different elements, each looked up. nil when the path at hand is better, or no key begins with
+// such a column.
+func (c *chooser) anyLookup(s *logical.Scan, conds []expr.Expr, best *path) *built {
+	if best.ranges != nil {
+		return nil
+	}
+	for i, cond := range conds {
+		q, ok := cond.(*expr.Quantified)
+		if !ok || q.All || q.Op.Name != "=" || !c.fixed(s, q.Array) {
+			continue
+		}
+		elem := q.Array.Type().Elem
+		col, ok := keyColumn(s, q.Left)
+		if !ok || elem == nil || elem.OID != q.Left.Type().OID {
+			continue
+		}
+		if t := s.Column(col).Type; t.OID != elem.OID && !(t.OID == types.OIDVarchar && elem.OID == types.OIDText) {
+			continue
+		}
+		others := append(append([]expr.Expr(nil), conds[:i]...), conds[i+1:]...)
+		if b := c.lookupElements(s, q, others); b != nil {
+			return b
+		}
+	}
+	return nil
+}
+
+func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []expr.Expr) *built {
+	unnest, _, err := builtin.ResolveFunction("unnest", []*types.Type{q.Array.Type()})
+	if err != nil {
+		return nil
+	}
+	id := c.meta.Add(logical.Column{Name: "element", Type: q.Array.Type().Elem})
+	pair := equiPair{left: c.meta.Col(id), right: q.Left}
+	ix, used, unique := c.lookupIndex(s, []equiPair{pair})
+	if len(used) == 0 {
+		return nil
+	}
+	elements := &physical.FuncScan{Func: unnest, Args: []expr.Expr{c.expr(q.Array, nil)}, Alias: "unnest"}
+	elements.Base = c.base([]logical.ColID{id}, arrayElements, arrayElements)
+	distinct := &physical.Distinct{Child: elements}
+	distinct.Base = c.base([]logical.ColID{id}, arrayElements, arrayElements)
+	j := &physical.IndexJoin{Kind: physical.Inner, Left: distinct, Inner: c.lookupScan(s, ix, others)}
+	j.Keys = []expr.Expr{c.expr(used[0].key, []logical.ColID{id})}
+	rows := float64(arrayElements)
+	if !unique {
+		rows *= rowsOf(s.Desc) * equalSelective
+	}
+	cols := append([]logical.ColID{id}, s.Out...)
+	j.Base = c.base(cols, rows*selectivity(others), arrayElements*lookupCost+rows)
+	return &built{node: j, cols: cols}
+}
