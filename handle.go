@@ -93,10 +93,13 @@ func (h *handle) end() {
 	}
 }
 
-// statement prepares a text, or finds it prepared.
+// statement prepares a text, or finds it prepared for the schema as it is now.
 func (h *handle) statement(ctx context.Context, text string) (ps *sql.Prepared, cached bool, err error) {
 	if ps := h.stmts[text]; ps != nil {
-		return ps, true, nil
+		if h.session.Current(ctx, ps) {
+			return ps, true, nil
+		}
+		delete(h.stmts, text) // the schema has changed since
 	}
 	ps, err = h.session.Prepare(ctx, "", text, nil, nil)
 	if err != nil {

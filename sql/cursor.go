@@ -21,12 +21,15 @@ func (s *Session) openDeclare(ctx context.Context, ps *Prepared, st *ast.Declare
 	if _, taken := s.portals[st.Name]; taken {
 		return nil, sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", st.Name)
 	}
-	src, err := s.openPlan(ctx, ps, st.Query, params)
+	l := newLife(ctx)
+	runCtx, stop := l.within(ctx)
+	defer stop()
+	src, err := s.openPlan(runCtx, ps, st.Query, params)
 	if err != nil {
 		return nil, err
 	}
-	p := &Portal{Name: st.Name, Statement: &Prepared{Text: st.Text, Stmt: st.Query, HasRows: true, Columns: src.columns()},
-		src: src, columns: src.columns(), cursor: true, hold: st.Hold}
+	p := &Portal{life: l, Name: st.Name, Statement: &Prepared{Text: st.Text, Stmt: st.Query, HasRows: true, Columns: src.columns()},
+		src: src, columns: src.columns(), hold: st.Hold}
 	if st.Scroll != nil && *st.Scroll {
 		if p.src, err = s.materialise(ctx, src); err != nil {
 			return nil, err
@@ -130,7 +133,9 @@ func (s *Session) holdCursors(ctx context.Context) error {
 			}
 			p.batch = nil
 		}
-		more, err := s.materialise(ctx, p.src)
+		runCtx, stop := p.life.within(ctx)
+		more, err := s.materialise(runCtx, p.src)
+		stop()
 		if err != nil {
 			return err
 		}
@@ -225,7 +230,9 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 		return nil, nil
 	}
 	if p.batch == nil {
-		b, err := p.src.next(ctx)
+		runCtx, stop := p.life.within(ctx)
+		b, err := p.src.next(runCtx)
+		stop()
 		if err != nil {
 			return nil, err
 		}
@@ -263,7 +270,11 @@ func (s *Session) openFetch(ctx context.Context, st *ast.Fetch) (source, error) 
 	}
 	s.once = true
 	if p.src == nil && !p.finished { // a portal of the extended protocol that has not run yet
-		if p.src, err = s.open(ctx, p.Statement, p.params, nil); err != nil {
+		p.life = newLife(ctx)
+		runCtx, stop := p.life.within(ctx)
+		p.src, err = s.open(runCtx, p.Statement, p.params, nil)
+		stop()
+		if err != nil {
 			return nil, err
 		}
 		p.columns = p.src.columns()

@@ -22,10 +22,34 @@ type Portal struct {
 	rows     int64 // taken so far
 	atEnd    bool
 
-	cursor bool // by DECLARE
-	hold   bool
-	kept   bool // a held cursor whose transaction has committed
-	depth  int  // savepoints at its making: it dies with a rollback to one of them
+	life  *life // nil: it runs to its end within one Execute
+	hold  bool
+	kept  bool // a held cursor whose transaction has committed
+	depth int  // savepoints at its making: it dies with a rollback to one of them
+}
+
+// life is the context of a portal that several statements run piece by piece. What the portal holds
+// (iterators below) was opened in one statement and is used in later ones, so it must not end with
+// the first; but the cancellation of the statement that runs it at the moment must reach it.
+type life struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+func newLife(ctx context.Context) *life {
+	l := &life{}
+	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	return l
+}
+
+// within returns the context in which a statement with context ctx runs the portal. A nil life has
+// none of its own.
+func (l *life) within(ctx context.Context) (context.Context, func()) {
+	if l == nil {
+		return ctx, func() {}
+	}
+	stop := context.AfterFunc(ctx, func() { l.cancel(context.Cause(ctx)) })
+	return l.ctx, func() { stop() }
 }
 
 // Bind makes a portal. An unnamed one replaces the unnamed one before it.
@@ -93,6 +117,9 @@ func (p *Portal) close() {
 		p.src.close()
 		p.src = nil
 	}
+	if p.life != nil {
+		p.life.cancel(nil)
+	}
 	p.batch, p.finished = nil, true
 }
 
@@ -145,7 +172,12 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 		return false, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", p.Name)
 	}
 	if p.src == nil {
-		src, err := s.open(ctx, ps, p.params, sink)
+		if limit > 0 && p.life == nil {
+			p.life = newLife(ctx)
+		}
+		runCtx, stop := p.life.within(ctx)
+		src, err := s.open(runCtx, ps, p.params, sink)
+		stop()
 		if err != nil {
 			return false, err
 		}
@@ -165,6 +197,8 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 
 // take hands up to limit rows (0: all) of the portal to the sink, and returns their number.
 func (s *Session) take(ctx context.Context, p *Portal, limit int64, sink Sink) (int64, error) {
+	ctx, stop := p.life.within(ctx)
+	defer stop()
 	var n int64
 	for {
 		if p.batch == nil {
@@ -224,7 +258,7 @@ func (s *Session) Restart(ctx context.Context, attempt int, err error) bool {
 // Rewound puts a portal back to where it was bound, in a transaction begun by Restart.
 func (s *Session) Rewound(p *Portal) {
 	p.close()
-	p.finished, p.atEnd, p.rows, p.pos = false, false, 0, 0
+	p.finished, p.atEnd, p.rows, p.pos, p.life = false, false, 0, 0, nil
 	if s.tx.state == idle {
 		s.start(inImplicit)
 	}

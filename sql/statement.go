@@ -217,6 +217,24 @@ func (s *Session) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement)
 	return plan, nil
 }
 
+// Current reports whether the parameters and columns that ps was prepared with still hold in the
+// present transaction. When they do not, or the statement cannot be planned any more, its owner
+// prepares it again.
+func (s *Session) Current(ctx context.Context, ps *Prepared) bool {
+	inner := planned(ps.Stmt)
+	if inner == nil || s.tx.state == inFailed {
+		return true
+	}
+	if s.ensure(ctx) != nil {
+		return false
+	}
+	plan, err := s.planFor(ctx, ps, inner)
+	if err != nil || !sameTypes(plan.ParamTypes, ps.ParamTypes) {
+		return false
+	}
+	return ps.Stmt != inner || !ps.HasRows || ps.checkResult(plan.Root.Columns()) == nil
+}
+
 // Statement finds a prepared statement.
 func (s *Session) Statement(name string) (*Prepared, error) {
 	if ps := s.prepared[name]; ps != nil {
