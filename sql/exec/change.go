@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
@@ -42,7 +43,7 @@ func (r *run) buildUpdate(n *physical.Update) (operator, error) {
 	if c.set, err = compileAll(exprs); err != nil {
 		return nil, err
 	}
-	c.prepare(n.Child, exprs)
+	c.prepare(n.Child, exprs, n.Returning)
 	return c, nil
 }
 
@@ -52,12 +53,12 @@ func (r *run) buildDelete(n *physical.Delete) (operator, error) {
 		return nil, err
 	}
 	c := &change{modification: *m, deletes: true}
-	c.prepare(n.Child, nil)
+	c.prepare(n.Child, nil, n.Returning)
 	return c, nil
 }
 
-// prepare decides how the child is read. RETURNING sees what is written; the rest must not.
-func (c *change) prepare(child physical.Node, set []expr.Expr) {
+// prepare decides how the child is read, and when to write.
+func (c *change) prepare(child physical.Node, set, returning []expr.Expr) {
 	c.run.modification = &c.modification
 	c.columns = len(c.desc.Columns)
 	c.stream = !c.run.modifies() && streams(child, set)
@@ -69,6 +70,9 @@ func (c *change) prepare(child physical.Node, set []expr.Expr) {
 	c.next = make([]types.Datum, len(child.Columns()))
 	if !c.stream {
 		c.stored = newRowStore(&c.run.mem, append(columnTypes(child), programTypes(c.set)...))
+	}
+	if slices.ContainsFunc(returning, hasSubquery) {
+		c.putOff(true)
 	}
 }
 
@@ -107,6 +111,11 @@ func (c *change) Next(ctx context.Context) (*types.Batch, error) {
 				return nil, err
 			}
 			c.stored.free()
+		}
+		if c.later != nil {
+			if err := c.decided(ctx, c.writeLater); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return c.output(ctx)
@@ -188,27 +197,28 @@ func (c *change) write(ctx context.Context) error {
 }
 
 // putOff makes the operator decide what to write, and write it later.
-func (c *change) putOff() {
+func (c *change) putOff(alone bool) {
 	ts := make([]*types.Type, 0, 2*c.columns)
 	for range 2 {
 		for i := range c.desc.Columns {
 			ts = append(ts, c.desc.Columns[i].Type)
 		}
 	}
-	c.later = newRowStore(&c.run.mem, ts)
-	c.run.pending = append(c.run.pending, func(ctx context.Context) error {
-		later := c.later
-		c.later = nil
-		defer later.free()
-		return later.each(ctx, func(ctx context.Context, b *types.Batch) error {
-			for _, r := range selection(b) {
-				readRow(b.Cols[:c.columns], int(r), c.old)
-				readRow(b.Cols[c.columns:], int(r), c.next[:c.columns])
-				if err := c.write(ctx); err != nil {
-					return err
-				}
+	c.alone, c.later = alone, newRowStore(&c.run.mem, ts)
+}
+
+func (c *change) writeLater(ctx context.Context) error {
+	later := c.later
+	c.later = nil
+	defer later.free()
+	return later.each(ctx, func(ctx context.Context, b *types.Batch) error {
+		for _, r := range selection(b) {
+			readRow(b.Cols[:c.columns], int(r), c.old)
+			readRow(b.Cols[c.columns:], int(r), c.next[:c.columns])
+			if err := c.write(ctx); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 }

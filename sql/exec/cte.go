@@ -148,8 +148,8 @@ func (c *cte) open(ctx context.Context) (err error) {
 		if c.first, err = c.run.build(c.def.Plan); err != nil {
 			return err
 		}
-		if m, ok := unwrap(c.first).(interface{ putOff() }); ok {
-			m.putOff()
+		if m, ok := unwrap(c.first).(interface{ putOff(alone bool) }); ok {
+			m.putOff(false)
 		}
 	}
 	if c.def.Recursive != nil && c.step == nil {

@@ -32,7 +32,8 @@
 // whole input before they write, except where the input is a single section of one table read by one
 // iterator, or does not read the table. With WITH queries that modify, all of them decide first what
 // to write (and return their RETURNING), then the main query is read, then everything is written in
-// order. ON CONFLICT in a WITH query is the exception: it looks and writes at once.
+// order. So it is where RETURNING has subqueries. ON CONFLICT in a WITH query is the exception: it
+// looks and writes at once.
 //
 // # Memory
 //

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
@@ -36,6 +37,9 @@ func (r *run) buildInsert(n *physical.Insert) (operator, error) {
 	i.row = make([]types.Datum, len(n.Table.Columns))
 	r.modification = &i.modification
 	if n.OnConflict == nil {
+		if slices.ContainsFunc(n.Returning, hasSubquery) {
+			i.putOff(true)
+		}
 		return i, nil
 	}
 	c := &onConflict{node: n.OnConflict}
@@ -64,7 +68,13 @@ func (i *insert) Next(ctx context.Context) (*types.Batch, error) {
 }
 
 func (i *insert) all(ctx context.Context) error {
-	if i.later != nil || !i.stored {
+	if i.later != nil {
+		if err := eachBatch(ctx, i.child, i.batch); err != nil {
+			return err
+		}
+		return i.decided(ctx, i.writeLater)
+	}
+	if !i.stored {
 		return eachBatch(ctx, i.child, i.batch)
 	}
 	return i.run.storeThen(ctx, i.child, i.batch)
@@ -72,22 +82,22 @@ func (i *insert) all(ctx context.Context) error {
 
 // putOff makes the operator decide what to write, and write it later. ON CONFLICT cannot decide
 // without looking, and writes at once.
-func (i *insert) putOff() {
-	if i.conflict != nil {
-		return
+func (i *insert) putOff(alone bool) {
+	if i.conflict == nil {
+		i.alone, i.later = alone, newRowStore(&i.run.mem, columnTypes(i.node.Child))
 	}
-	i.later = newRowStore(&i.run.mem, columnTypes(i.node.Child))
-	i.run.pending = append(i.run.pending, func(ctx context.Context) error {
-		defer i.later.free()
-		return i.later.each(ctx, func(ctx context.Context, b *types.Batch) error {
-			for _, r := range selection(b) {
-				readRow(b.Cols, int(r), i.row)
-				if err := i.writer.Insert(ctx, i.run.env.Tx, i.row); err != nil {
-					return err
-				}
+}
+
+func (i *insert) writeLater(ctx context.Context) error {
+	defer i.later.free()
+	return i.later.each(ctx, func(ctx context.Context, b *types.Batch) error {
+		for _, r := range selection(b) {
+			readRow(b.Cols, int(r), i.row)
+			if err := i.writer.Insert(ctx, i.run.env.Tx, i.row); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 }
 

@@ -30,8 +30,18 @@ type modification struct {
 	keyCols   []int        // ordinals of the row key
 	numbers   []int32
 	// later, when set, keeps the rows to be written until all of the statement has been read: the
-	// operator is a WITH query. Its rows are what write and replace take, one behind the other.
+	// operator is a WITH query, or with alone set the statement itself, whose RETURNING reads tables.
 	later *rowStore
+	alone bool
+}
+
+// decided notes that all rows to be written are known.
+func (m *modification) decided(ctx context.Context, write func(context.Context) error) error {
+	m.run.pending = append(m.run.pending, write)
+	if !m.alone {
+		return nil
+	}
+	return m.run.writePending(ctx)
 }
 
 type check struct {
