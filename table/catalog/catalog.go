@@ -13,6 +13,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // format is the number of the layout of all keys and values that table and catalog write.
@@ -46,7 +47,7 @@ func Open(ctx context.Context, store *txn.Store) (*Catalog, error) {
 	c := &Catalog{store: store}
 	c.cache.descs = map[table.ID]*table.Desc{}
 	c.nextID = idRange{key: nextIDKey, first: int64(FirstID), max: math.MaxUint32, grow: 32, limit: 32}
-	err := c.own(ctx, func(tx *txn.Txn) error {
+	_, err := c.own(ctx, func(tx *txn.Txn) error {
 		b, err := tx.Get(ctx, formatKey)
 		if err != nil {
 			return err
@@ -77,38 +78,37 @@ func (c *Catalog) bootstrap(ctx context.Context, tx *txn.Txn) error {
 // another one of them succeeded, so only a crowd of processes could come near it.
 const ownRetries = 1000
 
-// own runs f in a transaction of its own, again while it meets conflicts.
-func (c *Catalog) own(ctx context.Context, f func(tx *txn.Txn) error) error {
-	var last error
+// own runs f in a transaction of its own, again while it meets conflicts. It returns the timestamp
+// of the commit.
+func (c *Catalog) own(ctx context.Context, f func(tx *txn.Txn) error) (at tso.Timestamp, err error) {
 	for range ownRetries {
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
-		done, err := c.attempt(ctx, f)
-		if done {
-			return err
+		var done bool
+		if at, done, err = c.attempt(ctx, f); done {
+			return at, err
 		}
-		last = err
 	}
-	return last
+	return 0, err
 }
 
 // attempt is one try of own; done is false when it met a conflict.
-func (c *Catalog) attempt(ctx context.Context, f func(tx *txn.Txn) error) (done bool, err error) {
+func (c *Catalog) attempt(ctx context.Context, f func(tx *txn.Txn) error) (at tso.Timestamp, done bool, err error) {
 	tx, err := c.store.Begin(ctx, txn.BeginOptions{})
 	if err != nil {
-		return true, err
+		return 0, true, err
 	}
 	if err := f(tx); err != nil {
-		return true, errors.Join(err, tx.Rollback(ctx))
+		return 0, true, errors.Join(err, tx.Rollback(ctx))
 	}
 	if !tx.Dirty() {
-		return true, tx.Rollback(ctx)
+		return 0, true, tx.Rollback(ctx)
 	}
 	// These transactions only ever move something forward, so one whose result is unknown may run
 	// again: at worst a number is skipped.
 	err = tx.Commit(ctx)
-	return !isConflict(err) && !errors.Is(err, txn.ErrAmbiguous), err
+	return tx.CommitTS(), !isConflict(err) && !errors.Is(err, txn.ErrAmbiguous), err
 }
 
 // idRange hands out increasing numbers from ranges that it reserves with transactions of its own.
@@ -122,6 +122,7 @@ type idRange struct {
 	mu   sync.Mutex
 	next int64
 	left int64
+	at   tso.Timestamp // when the range was reserved
 }
 
 func (r *idRange) draw(ctx context.Context, c *Catalog) (int64, error) {
@@ -140,7 +141,7 @@ func (r *idRange) draw(ctx context.Context, c *Catalog) (int64, error) {
 
 func (r *idRange) refill(ctx context.Context, c *Catalog) error {
 	var next, n int64
-	err := c.own(ctx, func(tx *txn.Txn) error {
+	at, err := c.own(ctx, func(tx *txn.Txn) error {
 		b, err := tx.Get(ctx, r.key)
 		if err != nil {
 			return err
@@ -160,7 +161,7 @@ func (r *idRange) refill(ctx context.Context, c *Catalog) error {
 	if err != nil {
 		return err
 	}
-	r.next, r.left = next, n
+	r.next, r.left, r.at = next, n, at
 	r.grow = min(2*r.grow, r.limit)
 	return nil
 }

@@ -225,9 +225,7 @@ func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
 	return v.putDesc(d, old.Version)
 }
 
-// DropRelation removes a relation with its rows and index entries. The position of a sequence and
-// a table's row IDs stay for Sweep: they belong to no transaction, so one that has drawn from them
-// itself would conflict with its own draw.
+// DropRelation removes a relation with its rows and index entries.
 func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 	if err := v.remove(nameKey(d.DatabaseID, d.SchemaID, d.Name)); err != nil {
 		return err
@@ -243,6 +241,9 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 		}
 	}
 	if err := v.depend(d, false); err != nil {
+		return err
+	}
+	if err := v.forget(ctx, d); err != nil {
 		return err
 	}
 	return v.remove(table.DescKey(d.ID))

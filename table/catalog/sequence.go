@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // Positions are reserved in ranges that grow with demand, as PostgreSQL logs 32 ahead: after a
@@ -86,9 +87,10 @@ type sequenceID struct {
 // sequence is this process's reserved range of one epoch of a sequence.
 type sequence struct {
 	mu       sync.Mutex
-	pos      position // what was handed out last, as far as this process knows
-	left     int64    // values that may follow pos without asking the store
-	reserved position // as the store has it
+	pos      position      // what was handed out last, as far as this process knows
+	left     int64         // values that may follow pos without asking the store
+	reserved position      // as the store has it
+	at       tso.Timestamp // when it was put there
 	grow     int64
 }
 
@@ -125,7 +127,7 @@ func (c *Catalog) NextVal(ctx context.Context, d *table.Desc) (int64, error) {
 func (c *Catalog) reserve(ctx context.Context, d *table.Desc, s *sequence) error {
 	var from, to position
 	var n int64
-	err := c.own(ctx, func(tx *txn.Txn) (err error) {
+	at, err := c.own(ctx, func(tx *txn.Txn) (err error) {
 		if from, err = readPosition(ctx, tx, d); err != nil {
 			return err
 		}
@@ -141,7 +143,7 @@ func (c *Catalog) reserve(ctx context.Context, d *table.Desc, s *sequence) error
 	if err != nil {
 		return err
 	}
-	s.pos, s.left, s.reserved = from, n, to
+	s.pos, s.left, s.reserved, s.at = from, n, to, at
 	s.grow = min(2*s.grow, sequenceLimit)
 	return nil
 }
@@ -170,13 +172,13 @@ func (c *Catalog) SetVal(ctx context.Context, d *table.Desc, value int64, called
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	to := position{last: value, called: called}
-	err := c.own(ctx, func(tx *txn.Txn) error {
+	at, err := c.own(ctx, func(tx *txn.Txn) error {
 		return tx.Set(sequenceKey(d.ID, d.Sequence.Epoch), to.encode())
 	})
 	if err != nil {
 		return err
 	}
-	s.pos, s.left, s.reserved = to, 0, to
+	s.pos, s.left, s.reserved, s.at = to, 0, to, at
 	return nil
 }
 
@@ -189,7 +191,7 @@ func (c *Catalog) SequencePosition(ctx context.Context, d *table.Desc) (last int
 		return s.pos.last, s.pos.called, nil
 	}
 	var p position
-	err = c.own(ctx, func(tx *txn.Txn) (err error) {
+	_, err = c.own(ctx, func(tx *txn.Txn) (err error) {
 		p, err = readPosition(ctx, tx, d)
 		return err
 	})
@@ -237,7 +239,7 @@ func (c *Catalog) Close(ctx context.Context) error {
 			return true
 		}
 		key := sequenceKey(id.id, id.epoch)
-		err := c.own(ctx, func(tx *txn.Txn) error {
+		_, err := c.own(ctx, func(tx *txn.Txn) error {
 			b, err := tx.Get(ctx, key)
 			if err != nil || b == nil {
 				return err
@@ -259,7 +261,7 @@ func (c *Catalog) Close(ctx context.Context) error {
 // Sweep deletes the positions of sequences and the row IDs of tables that exist no longer. Requires:
 // nobody else uses the store. A sequence of a transaction still running looks like one that is gone.
 func (c *Catalog) Sweep(ctx context.Context) error {
-	return c.own(ctx, func(tx *txn.Txn) error {
+	_, err := c.own(ctx, func(tx *txn.Txn) error {
 		for _, prefix := range []byte{table.PrefixSequence, table.PrefixRowID} {
 			var dead [][]byte
 			keys, err := someKeys(ctx, tx, table.PrefixSpan([]byte{prefix}), 1<<20)
@@ -287,4 +289,49 @@ func (c *Catalog) Sweep(ctx context.Context) error {
 		}
 		return nil
 	})
+	return err
+}
+
+// forget removes the positions and row IDs of a relation that goes, as far as they were there when
+// the transaction began. What was drawn since then, perhaps by the transaction's own statements,
+// would conflict with it: that stays for Sweep.
+func (v *View) forget(ctx context.Context, d *table.Desc) error {
+	if d.Kind == table.KindTable {
+		if r, ok := v.c.rowIDs.Load(d.ID); ok {
+			r := r.(*idRange)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.at > v.tx.StartTS() {
+				return nil
+			}
+		}
+		return v.deleteIfThere(ctx, rowIDKey(d.ID))
+	}
+	if d.Kind != table.KindSequence {
+		return nil
+	}
+	keys, err := someKeys(ctx, v.tx, table.PrefixSpan(sequencePrefix(d.ID)), 1<<10)
+	if err != nil {
+		return err
+	}
+	s := v.c.sequence(d)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at > v.tx.StartTS() {
+		return nil
+	}
+	for _, k := range keys {
+		if err := v.tx.Delete(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *View) deleteIfThere(ctx context.Context, key []byte) error {
+	b, err := v.tx.Get(ctx, key)
+	if err != nil || b == nil {
+		return err
+	}
+	return v.tx.Delete(key)
 }

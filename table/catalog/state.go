@@ -21,6 +21,9 @@ type state struct {
 // descsKept bounds the decoded descriptors that outlive a change of the catalog.
 const descsKept = 10_000
 
+// stateKept bounds each map of a state.
+const stateKept = 50_000
+
 type schemaName struct {
 	db   table.ID
 	name string
@@ -103,6 +106,9 @@ func memo[K comparable, V any](st *state, of func(*state) map[K]V, key K, load f
 		return v, err
 	}
 	st.mu.Lock()
+	if len(of(st)) >= stateKept {
+		clear(of(st)) // names that do not exist are kept too, and there is no end of those
+	}
 	of(st)[key] = v
 	st.mu.Unlock()
 	return v, nil
