@@ -1,0 +1,91 @@
+package rowlock
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrNotAvailable answers a request that does not want to wait and would have to.
+var ErrNotAvailable = errors.New("lock is not available")
+
+// ErrTimeout answers a request whose time to wait is over.
+var ErrTimeout = errors.New("lock wait timed out")
+
+// Wait is an edge of the wait-for graph: one who waits, and one for whom.
+type Wait struct {
+	Key                []byte
+	Mode               Mode
+	Owner, Blocker     int64  // by ID
+	OwnerTransaction   uint64 // numbers, 0 when unknown
+	BlockerTransaction uint64
+}
+
+// DeadlockError says that waiting would have closed a circle. Its first edge is the victim's.
+type DeadlockError struct {
+	Cycle []Wait
+}
+
+func (e *DeadlockError) Error() string {
+	var b strings.Builder
+	b.WriteString("deadlock: ")
+	for i, w := range e.Cycle {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%d waits for %d", w.Owner, w.Blocker)
+	}
+	return b.String()
+}
+
+// cycle returns the waiters of a circle through w, w first, or nil. Everybody waits in one place at
+// most, so the graph has as many nodes as there are waiters.
+func (t *Table) cycle(w *waiter) []*waiter {
+	seen := map[*waiter]bool{w: true}
+	var search func(path []*waiter) []*waiter
+	search = func(path []*waiter) []*waiter {
+		last := path[len(path)-1]
+		at := slices.Index(last.entry.queue, last)
+		for o := range last.entry.blockers(last, at) {
+			next := o.waiting
+			if next == w {
+				return path
+			}
+			if next == nil || seen[next] {
+				continue
+			}
+			seen[next] = true
+			if found := search(append(path, next)); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	return search([]*waiter{w})
+}
+
+// leastPatient chooses who gives in.
+func leastPatient(w *waiter, cycle []*waiter) *waiter {
+	victim := w
+	for _, x := range cycle {
+		if x.owner.patience.Load() < victim.owner.patience.Load() {
+			victim = x
+		}
+	}
+	return victim
+}
+
+func newDeadlock(victim *waiter, cycle []*waiter) *DeadlockError {
+	start := slices.Index(cycle, victim)
+	e := &DeadlockError{}
+	for i := range cycle {
+		w := cycle[(start+i)%len(cycle)]
+		b := cycle[(start+i+1)%len(cycle)].owner
+		e.Cycle = append(e.Cycle, Wait{
+			Key: []byte(w.entry.key), Mode: w.req.Mode, Owner: w.owner.id, Blocker: b.id,
+			OwnerTransaction: w.owner.transaction.Load(), BlockerTransaction: b.transaction.Load(),
+		})
+	}
+	return e
+}

@@ -1,0 +1,40 @@
+// Package rowlock is the lock table of a process: who may change which key before anything of it is
+// in the store. Transactions that were told to (explicit ones, by default) take a key's lock at the
+// statement that writes it and keep it to their end, so that the second of two writers waits its
+// turn and does not find out at commit that its work was in vain.
+//
+// It owns the queues, their fairness and the search for deadlocks. What a key means, which lock a
+// statement needs and what becomes of a transaction that waited is for the floors above; package txn
+// checks, after a lock is granted, whether the key was written since the transaction's snapshot.
+//
+// [Table] is the lock table. [Owner] is one who holds and waits: a session, with its transactions one
+// after another. [Mode] is one of PostgreSQL's four strengths of a row lock, with its conflicts:
+//
+//	             key share  share  no key update  update
+//	key share                                       x
+//	share                               x           x
+//	no key update             x         x           x
+//	update           x        x         x           x
+//
+// Advisory locks are keys like others, in the modes Share and Update; [Request.Session] makes them
+// survive their transaction.
+//
+// # Invariants
+//
+//   - rowlock I1 (exclusion): two owners never hold conflicting modes of one key.
+//   - rowlock I2 (fairness): a request that conflicts with an earlier one of the same queue is granted
+//     after it. An owner that holds the key already goes first: behind others it could only deadlock.
+//   - rowlock I3 (no silent cycle): a request that would close a cycle in the wait-for graph does not
+//     begin to wait: the requester, or the least patient owner of the cycle, gets *DeadlockError.
+//   - rowlock I4 (nothing leaks): a key without holders and waiters has no entry.
+//
+// # Simple on purpose
+//
+// One mutex guards the whole table, because the search for cycles wants it at rest; whoever holds it
+// does no I/O. Locks live in this process's memory and die with it, which is right as long as one
+// process owns the data: with it die the transactions that hold them. On a store that several
+// processes write to, a lock would be a record in the key's lock column, of a kind that readers pass
+// by, written by the same conditional update as a prewrite; waiters would queue at the process that
+// owns the key's group, and one elected process would keep the wait-for graph. The interface of this
+// package, keys and owners by number, would stay.
+package rowlock

@@ -1,0 +1,122 @@
+package rowlock
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Owner holds locks and waits for them: a session, whose transactions follow one another. It belongs
+// to one goroutine at a time; its numbers may be read by others.
+type Owner struct {
+	table *Table
+	id    int64
+
+	// transaction is a number for the running transaction, for those who look.
+	transaction atomic.Uint64
+	// patience orders the owners of a cycle: the least patient one gives in.
+	patience atomic.Int64
+
+	// The rest is guarded by the table's mutex.
+	log     []grant // locks of the running transaction, oldest first
+	session map[*entry]struct{}
+	waiting *waiter
+}
+
+// grant is a step by which the transaction got a lock, or a stronger one.
+type grant struct {
+	entry  *entry
+	before Mode
+}
+
+// NewOwner returns an owner known by id.
+func (t *Table) NewOwner(id int64) *Owner {
+	return &Owner{table: t, id: id}
+}
+
+// ID is what the owner is known by.
+func (o *Owner) ID() int64 { return o.id }
+
+// SetTransaction numbers the owner's running transaction; 0 when there is none.
+func (o *Owner) SetTransaction(n uint64) { o.transaction.Store(n) }
+
+// SetPatience says how long the owner would rather wait than give in, should it be part of a
+// deadlock. Among equals the one whose request closes the cycle gives in.
+func (o *Owner) SetPatience(d time.Duration) { o.patience.Store(int64(d)) }
+
+// Mark is a point in the transaction's locks to which it can return.
+func (o *Owner) Mark() int { return len(o.log) }
+
+// ReleaseTo gives back what the transaction got since the mark. ReleaseTo(0) ends the transaction.
+func (o *Owner) ReleaseTo(mark int) {
+	if len(o.log) <= mark {
+		return
+	}
+	t := o.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := len(o.log) - 1; i >= mark; i-- {
+		g := o.log[i]
+		if h := g.entry.holder(o); h != nil {
+			h.txn = g.before
+			t.settle(g.entry, h)
+		}
+		o.log[i] = grant{}
+	}
+	o.log = o.log[:mark]
+	if mark == 0 && cap(o.log) > keptLog {
+		o.log = nil
+	}
+}
+
+// keptLog bounds the memory that an idle owner keeps for its next transaction.
+const keptLog = 1024
+
+// Holds returns the strongest mode in which the owner holds the key.
+func (o *Owner) Holds(key []byte) Mode {
+	if o.table.n.Load() == 0 {
+		return None
+	}
+	o.table.mu.Lock()
+	defer o.table.mu.Unlock()
+	if e := o.table.entries[string(key)]; e != nil {
+		if h := e.holder(o); h != nil {
+			return h.mode
+		}
+	}
+	return None
+}
+
+// Unlock gives back one session lock of the key in the mode; false when there is none.
+func (o *Owner) Unlock(key []byte, mode Mode) bool {
+	t := o.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[string(key)]
+	if e == nil {
+		return false
+	}
+	h := e.holder(o)
+	if h == nil || h.session[mode] == 0 {
+		return false
+	}
+	h.session[mode]--
+	if !h.keeps() {
+		delete(o.session, e)
+	}
+	t.settle(e, h)
+	return true
+}
+
+// UnlockAll gives back all session locks.
+func (o *Owner) UnlockAll() {
+	t := o.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for e := range o.session {
+		if h := e.holder(o); h != nil {
+			h.session = [Update + 1]uint32{}
+			t.settle(e, h)
+		}
+	}
+	o.session = nil
+}

@@ -1,0 +1,266 @@
+package rowlock
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Table is a lock table. The zero value is empty and ready.
+type Table struct {
+	n       atomic.Int64 // entries
+	mu      sync.Mutex
+	entries map[string]*entry
+}
+
+// entry is a key that somebody holds or waits for.
+type entry struct {
+	key     string
+	holders []*holder
+	queue   []*waiter
+}
+
+// holder is one owner's hold of one key.
+type holder struct {
+	owner   *Owner
+	mode    Mode               // the strongest of those below
+	txn     Mode               // until the transaction's end
+	session [Update + 1]uint32 // until unlocked so many times
+}
+
+// waiter is a request in a queue.
+type waiter struct {
+	owner *Owner
+	entry *entry
+	req   Request
+	since time.Time
+	// upgrade: the owner holds the key in a weaker mode.
+	upgrade bool
+	done    chan error // gets the end of the wait
+}
+
+// Request says what is wanted of a key.
+type Request struct {
+	Mode Mode
+	// NoWait answers ErrNotAvailable rather than wait.
+	NoWait bool
+	// Timeout bounds the wait; 0 is no bound.
+	Timeout time.Duration
+	// Session keeps the lock beyond the transaction; it counts how often it was taken.
+	Session bool
+}
+
+// Empty reports whether nobody holds or waits for any key: one atomic load.
+func (t *Table) Empty() bool { return t.n.Load() == 0 }
+
+// Lock takes the key for the owner, waiting its turn, and reports whether it had to wait. Taking
+// what is held already does nothing. The errors are ErrNotAvailable, ErrTimeout, *DeadlockError and
+// the context's.
+func (t *Table) Lock(ctx context.Context, o *Owner, key []byte, req Request) (waited bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	w, err := t.request(o, key, req)
+	if w == nil || err != nil {
+		return false, err
+	}
+	return true, t.wait(ctx, w)
+}
+
+// request grants at once (nil, nil), refuses, or queues.
+func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[string(key)]
+	if e == nil {
+		if t.entries == nil {
+			t.entries = map[string]*entry{}
+		}
+		e = &entry{key: string(key)}
+		t.entries[e.key] = e
+		t.n.Add(1)
+	}
+	h := e.holder(o)
+	if h != nil && !req.Session && h.txn >= req.Mode {
+		return nil, nil
+	}
+	w := &waiter{owner: o, entry: e, req: req, upgrade: h != nil}
+	if h != nil && h.mode >= req.Mode || e.grantable(w, len(e.queue)) {
+		e.grant(w)
+		return nil, nil
+	}
+	if req.NoWait {
+		return nil, ErrNotAvailable
+	}
+	w.since, w.done = time.Now(), make(chan error, 1)
+	e.enqueue(w)
+	o.waiting = w
+	if cycle := t.cycle(w); cycle != nil {
+		victim := leastPatient(w, cycle)
+		t.leave(victim)
+		err := newDeadlock(victim, cycle)
+		if victim == w {
+			return nil, err
+		}
+		victim.done <- err
+	}
+	return w, nil
+}
+
+// wait waits for the end of a queued request.
+func (t *Table) wait(ctx context.Context, w *waiter) error {
+	var expired <-chan time.Time
+	if w.req.Timeout > 0 {
+		timer := time.NewTimer(w.req.Timeout)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	var err error
+	select {
+	case err := <-w.done:
+		return err
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-expired:
+		err = ErrTimeout
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w.owner.waiting != w { // decided meanwhile
+		return <-w.done
+	}
+	t.leave(w)
+	return err
+}
+
+// leave takes a waiter out of its queue, which may let others in.
+func (t *Table) leave(w *waiter) {
+	e := w.entry
+	e.queue = slices.DeleteFunc(e.queue, func(x *waiter) bool { return x == w })
+	w.owner.waiting = nil
+	t.promote(e)
+}
+
+// settle recomputes a hold after a part of it was given back.
+func (t *Table) settle(e *entry, h *holder) {
+	h.mode = h.txn
+	for m := Update; m > h.mode; m-- {
+		if h.session[m] > 0 {
+			h.mode = m
+		}
+	}
+	if h.mode == None {
+		e.holders = slices.DeleteFunc(e.holders, func(x *holder) bool { return x == h })
+	}
+	t.promote(e)
+}
+
+// promote grants what has become grantable, in the order of the queue, and drops an empty entry.
+func (t *Table) promote(e *entry) {
+	for i := 0; i < len(e.queue); {
+		w := e.queue[i]
+		if !e.grantable(w, i) {
+			i++
+			continue
+		}
+		e.queue = slices.Delete(e.queue, i, i+1)
+		w.owner.waiting = nil
+		e.grant(w)
+		w.done <- nil
+	}
+	if len(e.holders) == 0 && len(e.queue) == 0 && t.entries[e.key] == e {
+		delete(t.entries, e.key)
+		t.n.Add(-1)
+	}
+}
+
+func (e *entry) holder(o *Owner) *holder {
+	for _, h := range e.holders {
+		if h.owner == o {
+			return h
+		}
+	}
+	return nil
+}
+
+func (h *holder) keeps() bool { return h.session != [Update + 1]uint32{} }
+
+// grantable reports whether nobody else's hold, and no earlier request, stands in the way of a
+// request at position at of the queue.
+func (e *entry) grantable(w *waiter, at int) bool {
+	for range e.blockers(w, at) {
+		return false
+	}
+	return true
+}
+
+// blockers yields those for whom a request at position at of the queue waits.
+func (e *entry) blockers(w *waiter, at int) func(yield func(*Owner) bool) {
+	return func(yield func(*Owner) bool) {
+		for _, h := range e.holders {
+			if h.owner != w.owner && h.mode.Conflicts(w.req.Mode) && !yield(h.owner) {
+				return
+			}
+		}
+		for _, x := range e.queue[:at] {
+			if x.owner != w.owner && (x.upgrade || !w.upgrade) && x.req.Mode.Conflicts(w.req.Mode) && !yield(x.owner) {
+				return
+			}
+		}
+	}
+}
+
+// enqueue puts upgrades before the others, each behind those that came first.
+func (e *entry) enqueue(w *waiter) {
+	at := len(e.queue)
+	if w.upgrade {
+		at = 0
+		for at < len(e.queue) && e.queue[at].upgrade {
+			at++
+		}
+	}
+	e.queue = slices.Insert(e.queue, at, w)
+}
+
+// grant makes the owner a holder.
+func (e *entry) grant(w *waiter) {
+	o := w.owner
+	h := e.holder(o)
+	if h == nil {
+		h = &holder{owner: o}
+		e.holders = append(e.holders, h)
+	}
+	h.mode = max(h.mode, w.req.Mode)
+	if w.req.Session {
+		h.session[w.req.Mode]++
+		if o.session == nil {
+			o.session = map[*entry]struct{}{}
+		}
+		o.session[e] = struct{}{}
+		return
+	}
+	o.log = append(o.log, grant{entry: e, before: h.txn})
+	h.txn = max(h.txn, w.req.Mode)
+}
+
+// Contested reports whether somebody other than the owner (which may be nil) holds the key in a mode
+// that conflicts with the given one.
+func (t *Table) Contested(o *Owner, key []byte, mode Mode) bool {
+	if t.Empty() {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.entries[string(key)]
+	if e == nil {
+		return false
+	}
+	for _, h := range e.holders {
+		if h.owner != o && h.mode.Conflicts(mode) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,247 @@
+package rowlock
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var ctx = context.Background()
+
+// begin starts a request that has to wait, and returns when it is in the queue.
+func begin(t *testing.T, tb *Table, o *Owner, key string, mode Mode) <-chan error {
+	t.Helper()
+	out := make(chan error, 1)
+	w, err := tb.request(o, []byte(key), Request{Mode: mode})
+	require.NoError(t, err)
+	require.NotNil(t, w, "%d should wait for %s", o.ID(), key)
+	go func() { out <- tb.wait(ctx, w) }()
+	return out
+}
+
+func take(t *testing.T, tb *Table, o *Owner, key string, mode Mode) {
+	t.Helper()
+	waited, err := tb.Lock(ctx, o, []byte(key), Request{Mode: mode, NoWait: true})
+	require.NoError(t, err)
+	require.False(t, waited)
+}
+
+func TestConflictMatrix(t *testing.T) {
+	excludes := map[Mode][]Mode{
+		KeyShare: {Update}, Share: {NoKeyUpdate, Update}, NoKeyUpdate: {Share, NoKeyUpdate, Update},
+		Update: {KeyShare, Share, NoKeyUpdate, Update},
+	}
+	for a := KeyShare; a <= Update; a++ {
+		for b := KeyShare; b <= Update; b++ {
+			var tb Table
+			take(t, &tb, tb.NewOwner(1), "k", a)
+			_, err := tb.Lock(ctx, tb.NewOwner(2), []byte("k"), Request{Mode: b, NoWait: true})
+			want := false
+			for _, m := range excludes[a] {
+				want = want || m == b
+			}
+			require.Equal(t, want, err == ErrNotAvailable, "%s then %s", a, b)
+			require.Equal(t, want, b.Conflicts(a))
+		}
+	}
+}
+
+func TestQueueIsFIFO(t *testing.T) {
+	var tb Table
+	first := tb.NewOwner(0)
+	take(t, &tb, first, "k", Update)
+	var owners []*Owner
+	var waits []<-chan error
+	for i := range 5 {
+		o := tb.NewOwner(int64(i + 1))
+		owners = append(owners, o)
+		waits = append(waits, begin(t, &tb, o, "k", Update))
+	}
+	first.ReleaseTo(0)
+	for i, w := range waits {
+		require.NoError(t, <-w)
+		for _, later := range waits[i+1:] {
+			select {
+			case <-later:
+				t.Fatal("granted out of turn")
+			default:
+			}
+		}
+		owners[i].ReleaseTo(0)
+	}
+	require.True(t, tb.Empty())
+}
+
+func TestSharersDoNotOvertakeAWriter(t *testing.T) {
+	var tb Table
+	a, w, b := tb.NewOwner(1), tb.NewOwner(2), tb.NewOwner(3)
+	take(t, &tb, a, "k", Share)
+	writer := begin(t, &tb, w, "k", Update)
+	sharer := begin(t, &tb, b, "k", Share)
+	require.Equal(t, []int64{2}, tb.Blockers(3))
+	a.ReleaseTo(0)
+	require.NoError(t, <-writer)
+	w.ReleaseTo(0)
+	require.NoError(t, <-sharer)
+}
+
+func TestUpgradeGoesFirst(t *testing.T) {
+	var tb Table
+	a, b, c := tb.NewOwner(1), tb.NewOwner(2), tb.NewOwner(3)
+	take(t, &tb, a, "k", Share)
+	take(t, &tb, b, "k", KeyShare)
+	other := begin(t, &tb, c, "k", Update)
+	upgrade := begin(t, &tb, a, "k", Update)
+	b.ReleaseTo(0)
+	require.NoError(t, <-upgrade)
+	a.ReleaseTo(0)
+	require.NoError(t, <-other)
+}
+
+func TestTwoUpgradesAreADeadlock(t *testing.T) {
+	var tb Table
+	a, b := tb.NewOwner(1), tb.NewOwner(2)
+	take(t, &tb, a, "k", Share)
+	take(t, &tb, b, "k", Share)
+	first := begin(t, &tb, a, "k", Update)
+	_, err := tb.Lock(ctx, b, []byte("k"), Request{Mode: Update})
+	var d *DeadlockError
+	require.ErrorAs(t, err, &d)
+	require.Len(t, d.Cycle, 2)
+	require.Equal(t, int64(2), d.Cycle[0].Owner)
+	require.Equal(t, int64(1), d.Cycle[0].Blocker)
+	b.ReleaseTo(0)
+	require.NoError(t, <-first)
+}
+
+func TestDeadlockOfThreeNamesAll(t *testing.T) {
+	var tb Table
+	var owners []*Owner
+	for i := range 3 {
+		o := tb.NewOwner(int64(i))
+		o.SetTransaction(uint64(100 + i))
+		owners = append(owners, o)
+		take(t, &tb, o, fmt.Sprint("k", i), Update)
+	}
+	w0 := begin(t, &tb, owners[0], "k1", Share)
+	w1 := begin(t, &tb, owners[1], "k2", Share)
+	_, err := tb.Lock(ctx, owners[2], []byte("k0"), Request{Mode: Share})
+	require.Equal(t, &DeadlockError{Cycle: []Wait{
+		{Key: []byte("k0"), Mode: Share, Owner: 2, Blocker: 0, OwnerTransaction: 102, BlockerTransaction: 100},
+		{Key: []byte("k1"), Mode: Share, Owner: 0, Blocker: 1, OwnerTransaction: 100, BlockerTransaction: 101},
+		{Key: []byte("k2"), Mode: Share, Owner: 1, Blocker: 2, OwnerTransaction: 101, BlockerTransaction: 102},
+	}}, err)
+	owners[2].ReleaseTo(0)
+	require.NoError(t, <-w1)
+	owners[1].ReleaseTo(0)
+	require.NoError(t, <-w0)
+}
+
+func TestTheLeastPatientGivesIn(t *testing.T) {
+	var tb Table
+	a, b := tb.NewOwner(1), tb.NewOwner(2)
+	a.SetPatience(time.Millisecond)
+	b.SetPatience(time.Minute)
+	take(t, &tb, a, "x", Update)
+	take(t, &tb, b, "y", Update)
+	victim := begin(t, &tb, a, "y", Update)
+	winner := begin(t, &tb, b, "x", Update)
+	var d *DeadlockError
+	require.ErrorAs(t, <-victim, &d)
+	a.ReleaseTo(0)
+	require.NoError(t, <-winner)
+}
+
+func TestReleaseToAMark(t *testing.T) {
+	var tb Table
+	a, b := tb.NewOwner(1), tb.NewOwner(2)
+	take(t, &tb, a, "x", Share)
+	mark := a.Mark()
+	take(t, &tb, a, "x", Update)
+	take(t, &tb, a, "y", Update)
+	a.ReleaseTo(mark)
+	require.Equal(t, Share, a.Holds([]byte("x")))
+	require.Equal(t, None, a.Holds([]byte("y")))
+	take(t, &tb, b, "x", Share)
+	take(t, &tb, b, "y", Update)
+}
+
+func TestTimeoutAndCancelLeaveTheQueue(t *testing.T) {
+	var tb Table
+	a, b, c := tb.NewOwner(1), tb.NewOwner(2), tb.NewOwner(3)
+	take(t, &tb, a, "k", Share)
+	_, err := tb.Lock(ctx, b, []byte("k"), Request{Mode: Update, Timeout: time.Millisecond})
+	require.ErrorIs(t, err, ErrTimeout)
+	take(t, &tb, c, "k", Share) // nobody is in its way any more
+	gone, cancel := context.WithCancel(ctx)
+	w, err := tb.request(b, []byte("k"), Request{Mode: Update})
+	require.NoError(t, err)
+	cancel()
+	require.ErrorIs(t, tb.wait(gone, w), context.Canceled)
+	a.ReleaseTo(0)
+	c.ReleaseTo(0)
+	require.True(t, tb.Empty())
+}
+
+func TestSessionLocksCount(t *testing.T) {
+	var tb Table
+	a, b := tb.NewOwner(1), tb.NewOwner(2)
+	key := []byte("k")
+	for range 2 {
+		_, err := tb.Lock(ctx, a, key, Request{Mode: Update, Session: true})
+		require.NoError(t, err)
+	}
+	take(t, &tb, a, "k", Share) // the transaction's own
+	a.ReleaseTo(0)
+	require.True(t, a.Unlock(key, Update))
+	require.True(t, tb.Contested(b, key, Share))
+	require.True(t, a.Unlock(key, Update))
+	require.False(t, a.Unlock(key, Update))
+	take(t, &tb, b, "k", Share)
+	b.ReleaseTo(0)
+	_, err := tb.Lock(ctx, a, key, Request{Mode: Share, Session: true})
+	require.NoError(t, err)
+	a.UnlockAll()
+	require.True(t, tb.Empty())
+}
+
+// TestExclusionUnderLoad: rowlock I1 and I4, and that nobody waits for ever.
+func TestExclusionUnderLoad(t *testing.T) {
+	var tb Table
+	var inside [8]atomic.Int64
+	var deadlocks atomic.Int64
+	var wg sync.WaitGroup
+	for id := range 8 {
+		wg.Go(func() {
+			o := tb.NewOwner(int64(id))
+			rnd := rand.New(rand.NewPCG(7, uint64(id)))
+			for range 300 {
+				held := map[int]bool{}
+				for range 3 {
+					k := rnd.IntN(len(inside))
+					if _, err := tb.Lock(ctx, o, []byte{byte(k)}, Request{Mode: Update}); err != nil {
+						deadlocks.Add(1)
+						break
+					}
+					if !held[k] && inside[k].Add(1) != 1 {
+						t.Error("two owners hold one key")
+					}
+					held[k] = true
+				}
+				for k := range held {
+					inside[k].Add(-1)
+				}
+				o.ReleaseTo(0)
+			}
+		})
+	}
+	wg.Wait()
+	require.True(t, tb.Empty())
+	t.Logf("%d deadlocks", deadlocks.Load())
+}
