@@ -89,14 +89,24 @@ func claimed(cols []keyColumn, at []int) []int {
 	return to
 }
 
-// append adds a row to b. rest is the key after its prefix.
+// append adds a row to b. rest is the key after its prefix. The vectors may be longer than b
+// afterwards, so that most calls need not grow them: the caller trims when it has added all rows.
 func (dec *decoder) append(b *types.Batch, rest, value []byte) error {
 	n := b.Len
-	for _, c := range b.Cols {
-		c.Resize(n + 1)
+	if len(b.Cols) > 0 && b.Cols[0].Len <= n {
+		for _, c := range b.Cols {
+			c.Resize(n + 1 + min(n, types.BatchSize))
+		}
 	}
 	b.Len = n + 1
 	return dec.decode(rest, value, sink{cols: b.Cols, at: n})
+}
+
+// trim cuts the vectors to the length of the batch.
+func trim(b *types.Batch) {
+	for _, c := range b.Cols {
+		c.Resize(b.Len)
+	}
 }
 
 // row fills row, which has one entry per column wanted.

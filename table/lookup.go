@@ -18,6 +18,7 @@ func Lookup(ctx context.Context, tx *txn.Txn, d *Desc, ix *Index, out []int, key
 	if err != nil {
 		return err
 	}
+	defer trim(b)
 	lk := &lookup{tx: tx, l: l, b: b, which: which}
 	if which == nil {
 		lk.which = new([]int32)

@@ -78,6 +78,7 @@ func (s *Scanner) Next(ctx context.Context, b *types.Batch) (bool, error) {
 
 // fill reads up to a batch of entries; false when the spans are used up.
 func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err error) {
+	defer trim(b)
 	n := 0
 	for n < s.want {
 		if s.it == nil {
