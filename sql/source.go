@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -170,6 +171,9 @@ func commandOf(stmt ast.Statement) string {
 					return commandOf(c.Statement)
 				}
 			}
+		}
+		if len(st.Locking) > 0 {
+			return "SELECT FOR " + strings.ToUpper(st.Locking[0].Strength)
 		}
 		return "nextval()"
 	}

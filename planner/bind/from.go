@@ -166,7 +166,7 @@ func (b *binder) renameColumns(t *fromTable, columns []ast.Ident) error {
 
 // derived makes the FROM item of a query's result under an alias.
 func (b *binder) derived(sc *scope, q *logical.Query, alias string, columns []ast.Ident) (*fromItem, error) {
-	t := &fromTable{alias: alias, aliased: true, cols: make([]visible, len(q.Cols))}
+	t := &fromTable{alias: alias, aliased: true, nested: true, cols: make([]visible, len(q.Cols))}
 	for i, c := range q.Cols {
 		t.cols[i] = visible{name: c.Name, id: c.ID}
 		b.meta.Cols[c.ID].Level = sc.level()

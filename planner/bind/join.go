@@ -56,7 +56,7 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 		return nil, err
 	}
 	if j.Alias != "" {
-		t := &fromTable{alias: j.Alias, aliased: true, cols: append([]visible(nil), it.cols...)}
+		t := &fromTable{alias: j.Alias, aliased: true, nested: true, cols: append([]visible(nil), it.cols...)}
 		if err := b.renameColumns(t, j.Columns); err != nil {
 			return nil, err
 		}

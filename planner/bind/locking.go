@@ -47,8 +47,14 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 			out = append(out, logical.LockTarget{Desc: t.desc, First: t.first, Strength: l.Strength, Wait: l.Wait})
 		}
 	}
+	if l.Wait == "skip locked" {
+		return nil, sqlerr.Unsupported(int(l.Pos), "SKIP LOCKED")
+	}
 	if len(l.Of) == 0 {
 		for _, t := range s.sc.tables {
+			if t.nested {
+				return nil, sqlerr.Unsupported(int(l.Pos), what+" of a subquery, view or joined table")
+			}
 			target(t)
 		}
 		return out, nil
@@ -57,6 +63,9 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 		t, _ := findTable(&scope{tables: s.sc.tables}, []string{name.Name})
 		if t == nil {
 			return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" in %s clause not found in FROM clause", name.Name, what).At(int(name.Pos))
+		}
+		if t.nested {
+			return nil, sqlerr.Unsupported(int(name.Pos), what+" of a subquery, view or joined table")
 		}
 		target(t)
 	}

@@ -28,6 +28,7 @@ type fromTable struct {
 	desc    *table.Desc
 	first   logical.ColID // of a scan of desc
 	cols    []visible
+	nested  bool // rows of a query or a join under an alias
 }
 
 // visible is a column under the name by which it is in sight. e is set for a merged column of a
