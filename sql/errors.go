@@ -18,6 +18,9 @@ var (
 
 // toSQL turns what came up from below into what a client sees. Errors that have a code keep it.
 func toSQL(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	var (
 		se        *sqlerr.Error
 		conflict  *txn.WriteConflictError
@@ -26,8 +29,6 @@ func toSQL(ctx context.Context, err error) error {
 		safepoint *txn.SafepointError
 	)
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &se):
 		return err
 	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):

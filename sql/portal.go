@@ -237,8 +237,11 @@ func (s *Session) Sync(ctx context.Context) error {
 	if s.tx.state != inImplicit {
 		return nil
 	}
-	ctx, done := s.begin(ctx, s.text, nil)
-	defer done()
+	if s.tx.tx != nil && s.tx.tx.Dirty() { // nothing else takes time
+		var done func()
+		ctx, done = s.begin(ctx, s.text, nil)
+		defer done()
+	}
 	return toSQL(ctx, s.commit(ctx))
 }
 

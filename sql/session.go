@@ -159,8 +159,12 @@ func (s *Session) Format() *types.Format {
 	return &f
 }
 
-// Idle tells pg_stat_activity that the session waits for its client.
+// Idle says that the session waits for its client: pg_stat_activity shows it, and a transaction that
+// is open pins nothing in the store meanwhile.
 func (s *Session) Idle() {
+	if s.tx.tx != nil {
+		s.tx.tx.Idle()
+	}
 	switch s.tx.state {
 	case inBlock:
 		s.report("idle in transaction", s.text)

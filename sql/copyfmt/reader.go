@@ -33,7 +33,8 @@ type Reader struct {
 
 // NewReader reads rows for the named columns.
 func NewReader(src Source, o Options, columns []string) *Reader {
-	return &Reader{o: o, src: src, columns: columns}
+	// scratch is never nil: a field that is cut out of it would be, and so be NULL.
+	return &Reader{o: o, src: src, columns: columns, scratch: make([]byte, 0, 256)}
 }
 
 // Line is the number of the row that Next returned last, from 1.

@@ -30,14 +30,15 @@ type hashJoin struct {
 	nullKey bool    // a right row has a NULL key
 	rows    int     // right rows, those with NULL keys included
 
-	vecs   []*types.Vec
-	live   []int32
-	groups []int32
-	found  []int32 // by position of the left selection: key number or -1
-	at     int     // position
-	row    int32   // right row to continue with, or -1
-	mid    bool    // within the chain of the row at position at
-	rest   int     // progress through unmatched right rows
+	vecs    []*types.Vec
+	live    []int32
+	groups  []int32
+	found   []int32 // by position of the left selection: key number or -1
+	at      int     // position
+	row     int32   // right row to continue with, or -1
+	mid     bool    // within the chain of the row at position at
+	rest    int     // progress through unmatched right rows
+	leftEnd bool    // the left side has no more rows
 }
 
 func (r *run) buildHashJoin(n *physical.HashJoin) (operator, error) {
@@ -79,7 +80,7 @@ func (j *hashJoin) Open(ctx context.Context) error {
 		return err
 	}
 	if j.rerun.again(j.run, j.rightNode) && j.built {
-		j.rest, j.pair.batch = 0, nil
+		j.rest, j.leftEnd, j.pair.batch = 0, false, nil
 		j.pair.expectRight(j.store.len)
 		return nil
 	}
@@ -88,7 +89,7 @@ func (j *hashJoin) Open(ctx context.Context) error {
 }
 
 func (j *hashJoin) forget() {
-	j.built, j.nullKey, j.rows, j.rest = false, false, 0, 0
+	j.built, j.leftEnd, j.nullKey, j.rows, j.rest = false, false, false, 0, 0
 	j.store.reset()
 	j.table.reset()
 	j.head, j.tail, j.next = j.head[:0], j.tail[:0], j.next[:0]
@@ -188,11 +189,15 @@ func (j *hashJoin) Next(ctx context.Context) (*types.Batch, error) {
 	p := j.pair
 	for {
 		if p.batch == nil {
+			if j.leftEnd {
+				return p.unmatched(&j.rest), nil
+			}
 			b, err := j.nextLeft(ctx)
 			if err != nil {
 				return nil, err
 			}
 			if b == nil {
+				j.leftEnd = true
 				return p.unmatched(&j.rest), nil
 			}
 			if done, out := j.shortcut(b); done {

@@ -71,8 +71,12 @@ func (k *keptRows) add(b *types.Batch) error {
 	return k.rows.addBatch(b)
 }
 
-// end notes that the scan has come to its end.
-func (k *keptRows) end() { k.complete = k.rows != nil }
+// end notes that the scan has come to its end; what was kept has been returned by this run.
+func (k *keptRows) end() {
+	if k.complete = k.rows != nil; k.complete {
+		k.at = k.rows.len
+	}
+}
 
 func (k *keptRows) close() {
 	if k.rows != nil {

@@ -21,6 +21,7 @@ type nestLoop struct {
 	at          int // position in the left selection
 	row         int // right row to continue with
 	rest        int
+	leftEnd     bool // the left side has no more rows
 
 	// With keys, pairs are left out whose keys surely differ: see newNullAntiJoin.
 	leftKeys, rightKeys []*eval.Program
@@ -65,7 +66,7 @@ func (j *nestLoop) Open(ctx context.Context) error {
 		return err
 	}
 	if j.rerun.again(j.run, j.rightNode) && j.built {
-		j.rest, j.pair.batch = 0, nil
+		j.rest, j.leftEnd, j.pair.batch = 0, false, nil
 		j.pair.expectRight(j.store.len)
 		return nil
 	}
@@ -74,7 +75,7 @@ func (j *nestLoop) Open(ctx context.Context) error {
 }
 
 func (j *nestLoop) forget() {
-	j.built, j.rest = false, 0
+	j.built, j.leftEnd, j.rest = false, false, 0
 	j.store.reset()
 	if j.keys != nil {
 		j.keys.reset()
@@ -128,11 +129,15 @@ func (j *nestLoop) Next(ctx context.Context) (*types.Batch, error) {
 	p := j.pair
 	for {
 		if p.batch == nil {
+			if j.leftEnd {
+				return p.unmatched(&j.rest), nil
+			}
 			b, err := j.left.Next(ctx)
 			if err != nil {
 				return nil, err
 			}
 			if b == nil {
+				j.leftEnd = true
 				return p.unmatched(&j.rest), nil
 			}
 			p.start(b)
