@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/tso"
 	"github.com/tidwall/btree"
 )
 
@@ -14,6 +15,9 @@ type write struct {
 	kind  writeKind
 	// mustNotExist: the key was inserted, and prewrite has to find it absent.
 	mustNotExist bool
+	// base is the read timestamp of the first write of the key, zero before any Advance: what
+	// others committed above it is a conflict.
+	base tso.Timestamp
 }
 
 type writeKind byte
@@ -31,6 +35,7 @@ type buffer struct {
 	tree  *btree.BTreeG[write]
 	arena []byte
 	bytes int
+	base  tso.Timestamp // of writes to come
 
 	// undo is recorded once a savepoint exists. RollbackTo plays it backwards.
 	undo    []undone
@@ -43,7 +48,7 @@ type undone struct {
 }
 
 // Savepoint is a point in a transaction's writes to which it can return.
-type Savepoint struct{ undo int }
+type Savepoint struct{ undo, locks int }
 
 func lessWrite(a, b write) bool { return bytes.Compare(a.key, b.key) < 0 }
 
@@ -87,10 +92,9 @@ func (b *buffer) put(w write) {
 // set buffers a put. An insert that is set again still has to find the key absent.
 func (b *buffer) set(key, value []byte) {
 	before, was := b.get(key)
-	w := write{kind: writePut, mustNotExist: before.mustNotExist}
-	w.key = before.key
+	w := write{kind: writePut, mustNotExist: before.mustNotExist, key: before.key, base: before.base}
 	if !was {
-		w.key = b.keep(key)
+		w.key, w.base = b.keep(key), b.base
 	}
 	w.value = b.keep(value)
 	b.put(w)
@@ -99,10 +103,9 @@ func (b *buffer) set(key, value []byte) {
 // insert buffers a put of a key that must be absent, unless this transaction deleted it itself.
 func (b *buffer) insert(key, value []byte) {
 	before, was := b.get(key)
-	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist}
-	w.key = before.key
+	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist, key: before.key, base: before.base}
 	if !was {
-		w.key = b.keep(key)
+		w.key, w.base = b.keep(key), b.base
 	}
 	w.value = b.keep(value)
 	b.put(w)
@@ -110,9 +113,9 @@ func (b *buffer) insert(key, value []byte) {
 
 func (b *buffer) delete(key []byte) {
 	before, was := b.get(key)
-	w := write{kind: writeDelete, key: before.key}
+	w := write{kind: writeDelete, key: before.key, base: before.base}
 	if !was {
-		w.key = b.keep(key)
+		w.key, w.base = b.keep(key), b.base
 	}
 	if before.mustNotExist {
 		w.kind, w.mustNotExist = writeNone, true
@@ -122,7 +125,7 @@ func (b *buffer) delete(key []byte) {
 
 func (b *buffer) savepoint() Savepoint {
 	b.undoing = true
-	return Savepoint{len(b.undo)}
+	return Savepoint{undo: len(b.undo)}
 }
 
 func (b *buffer) rollbackTo(sp Savepoint) {

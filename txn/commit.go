@@ -37,7 +37,10 @@ func (t *Txn) Commit(ctx context.Context) error {
 		return nil
 	}
 	c := &committer{
-		s: t.s, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: validations(t.validated),
+		s: t.s, t: t, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: t.validated,
+	}
+	if t.reads != nil {
+		c.reads = t.reads.spans()
 	}
 	err := c.run(ctx)
 	if err != nil {
@@ -52,7 +55,7 @@ func (t *Txn) mutations() []mvcc.Mutation {
 	muts := make([]mvcc.Mutation, 0, t.buf.tree.Len())
 	rows := make([]byte, 0, t.buf.bytes+16*t.buf.tree.Len())
 	t.buf.tree.Scan(func(w write) bool {
-		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist}
+		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base}
 		switch w.kind {
 		case writePut:
 			m.Kind = mvcc.KindPut
@@ -73,10 +76,12 @@ func (t *Txn) mutations() []mvcc.Mutation {
 // committer is the coordinator of one commit.
 type committer struct {
 	s        *Store
+	t        *Txn
 	startTS  tso.Timestamp
 	muts     []mvcc.Mutation // sorted by key
 	bytes    int
 	validate []validation // read, and not to be changed by others since
+	reads    []kv.Span    // of a serializable transaction
 	commitTS tso.Timestamp
 
 	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended
@@ -88,7 +93,18 @@ const onePhaseBytes = 64 << 20
 
 func (c *committer) run(ctx context.Context) error {
 	if c.s.canOnePhase() && c.bytes <= onePhaseBytes && c.oneGroup() {
+		if c.reads != nil {
+			c.s.serial.RLock()
+			defer c.s.serial.RUnlock()
+		}
 		return c.onePhase(ctx)
+	}
+	if err := c.awaitRowLocks(ctx); err != nil {
+		return err
+	}
+	if c.reads != nil {
+		c.s.serial.Lock()
+		defer c.s.serial.Unlock()
 	}
 	return c.twoPhase(ctx)
 }

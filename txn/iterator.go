@@ -34,6 +34,9 @@ type Iterator struct {
 	lastKey []byte // the last key that sc gave, to continue after it in a new view
 	rows    int
 
+	recorded bool // what was read is known to the transaction, or need not be
+	ended    bool // read to its end
+
 	key, value []byte
 	err        error
 }
@@ -46,7 +49,7 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 	if t.done {
 		return nil, ErrTxnDone
 	}
-	it := &Iterator{t: t, ctx: ctx, opts: opts, scTaken: true}
+	it := &Iterator{t: t, ctx: ctx, opts: opts, scTaken: true, recorded: t.reads == nil}
 	it.span = kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}
 	if span.End != nil && it.span.End == nil {
 		it.span.End = []byte{}
@@ -112,6 +115,7 @@ func (it *Iterator) Next() bool {
 	}
 	if it.own == nil {
 		if it.advance(); !it.scOK {
+			it.ended = it.err == nil
 			return false
 		}
 		it.key, it.value = it.sc.Key(), it.sc.Value()
@@ -130,6 +134,7 @@ func (it *Iterator) merge() bool {
 		c := it.compare()
 		switch {
 		case !it.scOK && !it.own.ok:
+			it.ended = true
 			return false
 		case c < 0:
 			// Handed out as it is, so the scanner may move on only at the next call.
@@ -220,4 +225,7 @@ func (it *Iterator) Value() []byte { return it.value }
 func (it *Iterator) Err() error { return it.err }
 
 // Close releases the iterator. It may be repeated.
-func (it *Iterator) Close() error { return it.closeScanner() }
+func (it *Iterator) Close() error {
+	it.recordRead()
+	return it.closeScanner()
+}

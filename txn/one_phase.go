@@ -25,6 +25,7 @@ func (c *committer) onePhase(ctx context.Context) error {
 		unknown, err := c.tryOnePhase(ctx, rows)
 		var locked *LockedError
 		var committed *mvcc.CommittedError
+		var held *rowLockedError
 		switch {
 		case err == nil:
 			return c.s.at(AfterOnePhase)
@@ -34,6 +35,8 @@ func (c *committer) onePhase(ctx context.Context) error {
 			err = c.s.tryer().Extend(ctx)
 		case errors.As(err, &locked):
 			err = c.waitForLock(ctx, locked, &bo, false)
+		case errors.As(err, &held):
+			err = c.awaitRowLocks(ctx)
 		case errors.As(err, &committed):
 			c.commitTS = committed.CommitTS // by an update whose answer was lost
 			return nil
@@ -54,7 +57,8 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (unknown boo
 	source := c.s.tryer()
 	return c.s.update(ctx, rows, false, func(r kv.Reader, b *kv.Batch) error {
 		for i := range c.muts {
-			c.muts[i].Unchanged = c.s.recent.unchangedSince(c.muts[i].Row, c.startTS)
+			m := &c.muts[i]
+			m.Unchanged = c.s.recent.unchangedSince(m.Row, max(m.BaseTS, c.startTS))
 		}
 		err := mvcc.CheckOnePhase(ctx, r, c.startTS, c.muts, c.s.lockers.none())
 		if err != nil {
@@ -68,11 +72,17 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (unknown boo
 		} else {
 			p.commitTS.Store(0) // the engine runs the step again
 		}
+		if err := c.checkRowLocks(c.muts); err != nil {
+			return err
+		}
 		commitTS, ok := source.TryNext()
 		if !ok {
 			return errExtend
 		}
 		p.commitTS.Store(uint64(commitTS))
+		if err := c.validateReads(ctx, r, p); err != nil {
+			return err
+		}
 		for i := range c.muts {
 			c.s.recent.raise(c.muts[i].Row, commitTS)
 		}

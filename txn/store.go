@@ -11,6 +11,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -72,6 +73,9 @@ type Store struct {
 	inflight inflight
 	lockers  lockers
 	recent   *recent
+	rowLocks rowlock.Table
+	// serial keeps the two-phase commits of serializable transactions apart from all their kind.
+	serial sync.RWMutex
 
 	registry registry
 	resolver *resolver

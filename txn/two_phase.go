@@ -138,12 +138,23 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 		}
 		p := mvcc.PrewriteParams{StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl}
 		unknown, err := c.s.update(ctx, b.rows, true, func(r kv.Reader, kb *kv.Batch) error {
+			if err := c.checkRowLocks(b.muts); err != nil {
+				return err
+			}
 			return mvcc.Prewrite(ctx, r, kb, p, b.muts)
 		})
 		var locked *LockedError
+		var held *rowLockedError
 		switch {
 		case err == nil:
 			return c.beat(ctx)
+		case errors.As(err, &held):
+			if err := c.awaitRowLocks(ctx); err != nil {
+				return err
+			}
+			if err := c.heartbeat(ctx); err != nil {
+				return err
+			}
 		case errors.As(err, &locked):
 			if err := c.waitForLock(ctx, locked, &bo, true); err != nil {
 				return err

@@ -28,8 +28,11 @@ type Txn struct {
 	done     bool
 	commitTS tso.Timestamp
 
+	readTS    tso.Timestamp // start_ts until Advance
+	locking   Locking
+	reads     *readSet // what was read, of a serializable transaction
 	buf       buffer
-	validated []kv.Span
+	validated []validation
 	view      *view
 	own       view // the storage of the first view, and of others when it is free
 	// ignored holds writers that were pushed to commit above start_ts.
@@ -49,6 +52,7 @@ func (s *Store) Begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 		if err := s.registry.join(ctx, &t.reg, s.source); err != nil {
 			return nil, err
 		}
+		t.readTS = t.reg.startTS
 		return t, nil
 	}
 	now, err := s.source.Next(ctx)
@@ -61,10 +65,12 @@ func (s *Store) Begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 	if err := s.registry.joinAt(&t.reg, opts.StartTS); err != nil {
 		return nil, err
 	}
+	t.readTS = t.reg.startTS
 	return t, nil
 }
 
-// StartTS returns the timestamp at which the transaction reads.
+// StartTS returns the transaction's timestamp, by which its locks and records are known. It reads
+// at this timestamp too, unless Advance was called.
 func (t *Txn) StartTS() tso.Timestamp { return t.reg.startTS }
 
 // CommitTS returns the timestamp at which its writes appeared: zero before Commit, and when there
@@ -146,11 +152,28 @@ func (t *Txn) writable() error {
 }
 
 // Savepoint marks the present state of the buffered writes.
-func (t *Txn) Savepoint() Savepoint { return t.buf.savepoint() }
+func (t *Txn) Savepoint() Savepoint {
+	sp := t.buf.savepoint()
+	if t.locking.Owner != nil {
+		sp.locks = t.locking.Owner.Mark()
+	}
+	return sp
+}
 
-// RollbackTo forgets the writes made after sp. sp and earlier savepoints stay usable, later ones
-// do not.
+// RollbackTo forgets the writes made after sp and gives back the row locks taken since. sp and
+// earlier savepoints stay usable, later ones do not.
 func (t *Txn) RollbackTo(sp Savepoint) {
+	if t.done {
+		return
+	}
+	t.buf.rollbackTo(sp)
+	if t.locking.Owner != nil {
+		t.locking.Owner.ReleaseTo(sp.locks)
+	}
+}
+
+// UndoTo forgets the writes made after sp and keeps the row locks: the statement runs again.
+func (t *Txn) UndoTo(sp Savepoint) {
 	if !t.done {
 		t.buf.rollbackTo(sp)
 	}
@@ -176,6 +199,7 @@ func (t *Txn) finish() {
 	}
 	t.done = true
 	t.dropView()
+	t.releaseLocks()
 	t.s.registry.leave(&t.reg)
 	t.buf = buffer{}
 }
@@ -202,7 +226,7 @@ func (t *Txn) open() (*view, error) {
 	}
 	if t.s.exclusive {
 		// Both before the snapshot: what leaves either table after this is in the snapshot.
-		v.pending = t.s.inflight.below(t.reg.startTS, v.pending[:0])
+		v.pending = t.s.inflight.below(t.readTS, v.pending[:0])
 		v.noLocks = t.s.lockers.none()
 	}
 	snap, err := t.s.engine.Snapshot()
@@ -231,12 +255,15 @@ func (t *Txn) dropView() {
 }
 
 func (t *Txn) readParams(v *view) mvcc.ReadParams {
-	return mvcc.ReadParams{StartTS: t.reg.startTS, Ignored: t.ignored, NoLocks: v.noLocks}
+	return mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, NoLocks: v.noLocks}
 }
 
 // read returns the committed value of key at start_ts.
 func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 	var bo backoff
+	if t.reads != nil {
+		t.reads.addPoint(key)
+	}
 	for {
 		v, err := t.open()
 		if err != nil {
@@ -269,7 +296,7 @@ func (t *Txn) awaitPending(ctx context.Context, v *view, concerns func(*pending)
 		if !concerns(p) {
 			continue
 		}
-		done, err := p.wait(ctx, t.reg.startTS)
+		done, err := p.wait(ctx, t.readTS)
 		if err != nil {
 			return false, err
 		}
@@ -290,7 +317,7 @@ func (t *Txn) settle(ctx context.Context, err error, bo *backoff) error {
 	if bo.limit == 0 {
 		bo.limit = t.s.opts.LockWait
 	}
-	out, err := t.s.resolver.settle(ctx, locked, t.reg.startTS)
+	out, err := t.s.resolver.settle(ctx, locked, t.readTS)
 	switch {
 	case err != nil:
 		return err

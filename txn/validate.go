@@ -7,6 +7,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // Validate makes Commit fail with *WriteConflictError if any other transaction has put or deleted a
@@ -19,28 +20,29 @@ import (
 // validates the rows) and a change of its rows (which validates the descriptor) exclude each other.
 func (t *Txn) Validate(span kv.Span) {
 	for _, v := range t.validated {
-		if bytes.Equal(v.Start, span.Start) && bytes.Equal(v.End, span.End) {
+		if bytes.Equal(v.span.Start, span.Start) && bytes.Equal(v.span.End, span.End) {
 			return
 		}
 	}
-	t.validated = append(t.validated, kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)})
+	v := validation{span: kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}, since: t.readTS}
+	if isPoint(span) {
+		v.row = mvcc.Row(span.Start)
+	}
+	t.validated = append(t.validated, v)
+}
+
+// isPoint says whether the span holds one key.
+func isPoint(s kv.Span) bool {
+	n := len(s.Start)
+	return len(s.End) == n+1 && s.End[n] == 0 && bytes.Equal(s.End[:n], s.Start)
 }
 
 // validation is one validated span of a commit; row is set when it is a point.
 type validation struct {
-	span kv.Span
-	row  []byte
-}
-
-func validations(spans []kv.Span) []validation {
-	out := make([]validation, len(spans))
-	for i, s := range spans {
-		out[i].span = s
-		if n := len(s.Start); len(s.End) == n+1 && s.End[n] == 0 && bytes.Equal(s.End[:n], s.Start) {
-			out[i].row = mvcc.Row(s.Start)
-		}
-	}
-	return out
+	span  kv.Span
+	row   []byte
+	since tso.Timestamp // at which it was read
+	read  bool          // by a serializable transaction
 }
 
 // validatedRows appends the rows of the points, which an update that validates them must name.
@@ -57,10 +59,10 @@ func (c *committer) validatedRows(rows [][]byte) [][]byte {
 func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 	noLocks := c.s.lockers.none()
 	for _, v := range c.validate {
-		if v.row != nil && noLocks && c.s.recent.unchangedSince(v.row, c.startTS) {
+		if v.row != nil && noLocks && c.s.recent.unchangedSince(v.row, v.since) {
 			continue
 		}
-		if err := mvcc.Validate(ctx, r, c.startTS, v.span, noLocks); err != nil {
+		if err := mvcc.ValidateSince(ctx, r, c.startTS, v.since, v.span, noLocks); err != nil {
 			return err
 		}
 	}
@@ -71,8 +73,12 @@ func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 // drawn. A lock in the way is settled or waited for like one that stops a prewrite.
 func (c *committer) validateLocked(ctx context.Context) error {
 	var bo backoff
-	for i := 0; i < len(c.validate); {
-		err := c.validateOne(ctx, c.validate[i].span)
+	all := c.validate
+	for _, span := range c.reads {
+		all = append(all[:len(all):len(all)], validation{span: span, since: c.startTS, read: true})
+	}
+	for i := 0; i < len(all); {
+		err := c.validateOne(ctx, all[i])
 		var locked *LockedError
 		switch {
 		case err == nil:
@@ -91,10 +97,14 @@ func (c *committer) validateLocked(ctx context.Context) error {
 	return nil
 }
 
-func (c *committer) validateOne(ctx context.Context, span kv.Span) error {
+func (c *committer) validateOne(ctx context.Context, v validation) error {
 	snap, err := c.s.engine.Snapshot()
 	if err != nil {
 		return err
 	}
-	return errors.Join(mvcc.Validate(ctx, snap, c.startTS, span, false), snap.Close())
+	err = mvcc.ValidateSince(ctx, snap, c.startTS, v.since, v.span, false)
+	if v.read {
+		err = readConflict(err)
+	}
+	return errors.Join(err, snap.Close())
 }

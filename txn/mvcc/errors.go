@@ -21,6 +21,7 @@ type WriteConflictError struct {
 	Key        []byte
 	StartTS    tso.Timestamp // of the transaction that lost
 	ConflictTS tso.Timestamp // commit_ts of the one that won, or its start_ts while it holds a lock
+	Deleted    bool          // the one that won removed the key
 }
 
 func (e *WriteConflictError) Error() string {

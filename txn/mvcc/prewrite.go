@@ -19,7 +19,13 @@ type Mutation struct {
 	// Unchanged says that the caller knows no write newer than start_ts. One-phase commit then
 	// does not look; prewrite always does, for it must find its own rollback record.
 	Unchanged bool
+	// BaseTS, if not zero, is the timestamp on which the write is based, at or above start_ts: a
+	// statement of READ COMMITTED reads later than its transaction began. Only newer writes conflict.
+	BaseTS tso.Timestamp
 }
+
+// base returns the timestamp above which another's write is a conflict.
+func (m *Mutation) base(startTS tso.Timestamp) tso.Timestamp { return max(m.BaseTS, startTS) }
 
 // PrewriteParams are what the mutations of one transaction have in common.
 type PrewriteParams struct {
@@ -27,6 +33,11 @@ type PrewriteParams struct {
 	Primary     []byte // user key
 	TTLMillis   uint64
 	MinCommitTS tso.Timestamp
+	// Async and Secondaries, Owner and Statement go into the locks (see Lock).
+	Async       bool
+	Secondaries [][]byte
+	Owner       uint64
+	Statement   string
 }
 
 // Prewrite locks every key and stores its data, or fails as a whole (§2.2, figure 6): with
@@ -60,6 +71,10 @@ func (s *step) prewrite(m *Mutation, p PrewriteParams) {
 	l := Lock{
 		Kind: m.Kind, StartTS: p.StartTS, Primary: p.Primary,
 		TTLMillis: p.TTLMillis, MinCommitTS: p.MinCommitTS,
+		Async: p.Async, Owner: p.Owner, Statement: p.Statement,
+	}
+	if p.Async && bytes.Equal(m.Key, p.Primary) {
+		l.Secondaries = p.Secondaries
 	}
 	if m.Kind == KindPut {
 		if len(m.Value) <= ShortValueMax {
@@ -76,21 +91,23 @@ func (s *step) prewrite(m *Mutation, p PrewriteParams) {
 // and rollback, which hide what lies below them from no one.
 func (s *step) checkConflict(ctx context.Context, m *Mutation, startTS tso.Timestamp) error {
 	var refused error
+	base, absent := m.base(startTS), !m.MustNotExist
 	err := s.history(ctx, m.Row, tso.Max, func(commitTS tso.Timestamp, w Write) bool {
 		switch {
 		case w.StartTS == startTS && w.Kind == KindRollback:
 			refused = &RolledBackError{Key: bytes.Clone(m.Key), StartTS: startTS}
 		case w.StartTS == startTS:
 			refused = &CommittedError{StartTS: startTS, CommitTS: commitTS}
-		case commitTS > startTS && w.Kind == KindRollback:
+		case commitTS > base && w.Kind == KindRollback:
 			return true // a stranger that never wrote
-		case commitTS > startTS:
-			refused = &WriteConflictError{Key: bytes.Clone(m.Key), StartTS: startTS, ConflictTS: commitTS}
-		case !m.MustNotExist || w.Kind == KindDelete:
-		case w.Kind == KindPut:
+		case commitTS > base:
+			refused = &WriteConflictError{Key: bytes.Clone(m.Key), StartTS: startTS, ConflictTS: commitTS,
+				Deleted: w.Kind == KindDelete}
+		case !absent && w.Kind == KindPut:
 			refused = &AlreadyExistsError{Key: bytes.Clone(m.Key)}
 		default:
-			return true
+			absent = absent || w.Kind == KindDelete
+			return commitTS > startTS || !absent // down to where its own record would be
 		}
 		return false
 	})

@@ -14,7 +14,14 @@ import (
 //
 // Requires: the transaction's own locks are all down, or it commits in this very update. Then of two
 // transactions of which each writes what the other validates, at least one is refused.
-func Validate(ctx context.Context, r kv.Reader, startTS tso.Timestamp, span kv.Span, noLocks bool) (err error) {
+func Validate(ctx context.Context, r kv.Reader, startTS tso.Timestamp, span kv.Span, noLocks bool) error {
+	return ValidateSince(ctx, r, startTS, startTS, span, noLocks)
+}
+
+// ValidateSince is Validate of what the transaction read at another timestamp than its start_ts.
+func ValidateSince(
+	ctx context.Context, r kv.Reader, startTS, since tso.Timestamp, span kv.Span, noLocks bool,
+) (err error) {
 	if !noLocks {
 		if err := validateLocks(ctx, r, startTS, span); err != nil {
 			return err
@@ -34,7 +41,7 @@ func Validate(ctx context.Context, r kv.Reader, startTS tso.Timestamp, span kv.S
 		if err != nil {
 			return err
 		}
-		if commitTS <= startTS {
+		if commitTS <= since {
 			ok = it.NextPrefix()
 			continue
 		}

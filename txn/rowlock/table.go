@@ -55,22 +55,31 @@ type Request struct {
 // Empty reports whether nobody holds or waits for any key: one atomic load.
 func (t *Table) Empty() bool { return t.n.Load() == 0 }
 
-// Lock takes the key for the owner, waiting its turn, and reports whether it had to wait. Taking
-// what is held already does nothing. The errors are ErrNotAvailable, ErrTimeout, *DeadlockError and
-// the context's.
-func (t *Table) Lock(ctx context.Context, o *Owner, key []byte, req Request) (waited bool, err error) {
+// Outcome tells how a lock was got.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Granted Outcome = iota // at once
+	Waited                 // after a wait
+	Held                   // the transaction had it before
+)
+
+// Lock takes the key for the owner, waiting its turn. The errors are ErrNotAvailable, ErrTimeout,
+// *DeadlockError and the context's.
+func (t *Table) Lock(ctx context.Context, o *Owner, key []byte, req Request) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
-		return false, err
+		return 0, err
 	}
-	w, err := t.request(o, key, req)
+	w, out, err := t.request(o, key, req)
 	if w == nil || err != nil {
-		return false, err
+		return out, err
 	}
-	return true, t.wait(ctx, w)
+	return Waited, t.wait(ctx, w)
 }
 
-// request grants at once (nil, nil), refuses, or queues.
-func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, error) {
+// request grants at once, refuses, or queues, and then returns the waiter.
+func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.entries[string(key)]
@@ -84,15 +93,15 @@ func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, error) {
 	}
 	h := e.holder(o)
 	if h != nil && !req.Session && h.txn >= req.Mode {
-		return nil, nil
+		return nil, Held, nil
 	}
 	w := &waiter{owner: o, entry: e, req: req, upgrade: h != nil}
 	if h != nil && h.mode >= req.Mode || e.grantable(w, len(e.queue)) {
 		e.grant(w)
-		return nil, nil
+		return nil, Granted, nil
 	}
 	if req.NoWait {
-		return nil, ErrNotAvailable
+		return nil, 0, ErrNotAvailable
 	}
 	w.since, w.done = time.Now(), make(chan error, 1)
 	e.enqueue(w)
@@ -102,11 +111,11 @@ func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, error) {
 		t.leave(victim)
 		err := newDeadlock(victim, cycle)
 		if victim == w {
-			return nil, err
+			return nil, 0, err
 		}
 		victim.done <- err
 	}
-	return w, nil
+	return w, Waited, nil
 }
 
 // wait waits for the end of a queued request.

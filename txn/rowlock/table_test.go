@@ -18,7 +18,7 @@ var ctx = context.Background()
 func begin(t *testing.T, tb *Table, o *Owner, key string, mode Mode) <-chan error {
 	t.Helper()
 	out := make(chan error, 1)
-	w, err := tb.request(o, []byte(key), Request{Mode: mode})
+	w, _, err := tb.request(o, []byte(key), Request{Mode: mode})
 	require.NoError(t, err)
 	require.NotNil(t, w, "%d should wait for %s", o.ID(), key)
 	go func() { out <- tb.wait(ctx, w) }()
@@ -27,9 +27,12 @@ func begin(t *testing.T, tb *Table, o *Owner, key string, mode Mode) <-chan erro
 
 func take(t *testing.T, tb *Table, o *Owner, key string, mode Mode) {
 	t.Helper()
-	waited, err := tb.Lock(ctx, o, []byte(key), Request{Mode: mode, NoWait: true})
+	out, err := tb.Lock(ctx, o, []byte(key), Request{Mode: mode, NoWait: true})
 	require.NoError(t, err)
-	require.False(t, waited)
+	require.Equal(t, Granted, out)
+	out, err = tb.Lock(ctx, o, []byte(key), Request{Mode: KeyShare})
+	require.NoError(t, err)
+	require.Equal(t, Held, out)
 }
 
 func TestConflictMatrix(t *testing.T) {
@@ -180,7 +183,7 @@ func TestTimeoutAndCancelLeaveTheQueue(t *testing.T) {
 	require.ErrorIs(t, err, ErrTimeout)
 	take(t, &tb, c, "k", Share) // nobody is in its way any more
 	gone, cancel := context.WithCancel(ctx)
-	w, err := tb.request(b, []byte("k"), Request{Mode: Update})
+	w, _, err := tb.request(b, []byte("k"), Request{Mode: Update})
 	require.NoError(t, err)
 	cancel()
 	require.ErrorIs(t, tb.wait(gone, w), context.Canceled)

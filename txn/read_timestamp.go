@@ -1,0 +1,38 @@
+package txn
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// ReadTS returns the timestamp at which the transaction reads now. It is start_ts until Advance.
+func (t *Txn) ReadTS() tso.Timestamp { return t.readTS }
+
+// Advance draws a new read timestamp: a statement of READ COMMITTED sees what was committed before
+// it. start_ts stays what the transaction is known by. A write is checked against the timestamp at
+// which it was made, so what was read before the last Advance protects nothing by itself.
+func (t *Txn) Advance(ctx context.Context) error {
+	if t.done {
+		return ErrTxnDone
+	}
+	ts, err := t.s.source.Next(ctx)
+	if err != nil {
+		return err
+	}
+	t.ReadAt(ts)
+	return nil
+}
+
+// ReadAt makes the transaction read at a timestamp that ReadTS gave before, and returns the present
+// one: cursors keep the snapshot of the statement that opened them.
+func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
+	before = t.readTS
+	if ts > before {
+		// The view may lack commits below ts, and writers were pushed above the old one only.
+		t.dropView()
+		t.ignored = nil
+	}
+	t.readTS, t.buf.base = ts, ts
+	return before
+}

@@ -1,0 +1,217 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Locking says how a transaction takes row locks, and what it does when it comes too late.
+type Locking struct {
+	// Owner holds them; nil is one that lives as long as the transaction.
+	Owner *rowlock.Owner
+	// Timeout bounds each wait; 0 is no bound.
+	Timeout time.Duration
+	// Writes says that whoever writes through the transaction locks first (LocksWrites). Without it
+	// the transaction is optimistic: a conflict shows at Commit.
+	Writes bool
+	// Rereads says that a key written since the read timestamp is no conflict: LockCurrent answers
+	// *StaleError, and the caller reads again after Advance.
+	Rereads bool
+}
+
+// StaleError says that a key which is locked now was written after the transaction's read timestamp,
+// so that what was read of it must be read again.
+type StaleError struct {
+	Key      []byte
+	CommitTS tso.Timestamp
+}
+
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("key %q was written at %s, after it was read", e.Key, e.CommitTS)
+}
+
+// rowLockedError leaves a step of a commit that would write a key on which another owner has a lock.
+type rowLockedError struct{ key []byte }
+
+func (e *rowLockedError) Error() string { return fmt.Sprintf("key %q has a row lock", e.key) }
+
+// RowLocks is the lock table of the store. It is this process's own: see package rowlock.
+func (s *Store) RowLocks() *rowlock.Table { return &s.rowLocks }
+
+// SetLocking chooses how the transaction locks from now on.
+func (t *Txn) SetLocking(l Locking) {
+	if l.Owner == nil {
+		l.Owner = t.locking.Owner
+	}
+	t.locking = l
+	if l.Owner != nil {
+		l.Owner.SetTransaction(uint64(t.reg.startTS))
+	}
+}
+
+// LocksWrites says whether keys are to be locked before they are written.
+func (t *Txn) LocksWrites() bool { return t.locking.Writes }
+
+func (t *Txn) owner() *rowlock.Owner {
+	if t.locking.Owner == nil {
+		t.locking.Owner = t.s.rowLocks.NewOwner(0)
+		t.locking.Owner.SetTransaction(uint64(t.reg.startTS))
+	}
+	return t.locking.Owner
+}
+
+// releaseLocks ends the transaction's locks, once what it wrote is visible.
+func (t *Txn) releaseLocks() {
+	if o := t.locking.Owner; o != nil {
+		o.ReleaseTo(0)
+		o.SetTransaction(0)
+	}
+}
+
+// LockKey takes the row lock of a key, waiting its turn, and tells what was written to the key by
+// others after the read timestamp. The errors are those of the lock table, and *LockedError.
+//
+// The order is lock, then look. A commit looks at the lock table after it has entered the table of
+// commits in flight, or under the latch under which it writes its prewrite; so of a commit and of
+// this at least one sees the other (txn: I9).
+func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) (mvcc.Version, error) {
+	if t.done {
+		return mvcc.Version{}, ErrTxnDone
+	}
+	out, err := t.s.rowLocks.Lock(ctx, t.owner(), key, rowlock.Request{Mode: mode, NoWait: noWait, Timeout: t.locking.Timeout})
+	if err != nil || out == rowlock.Held {
+		return mvcc.Version{}, err // held: it was looked at then, and nobody could write it since
+	}
+	return t.newest(ctx, key)
+}
+
+// LockCurrent is LockKey of a key as it was read: if others wrote it meanwhile, the answer is
+// *StaleError or *WriteConflictError, as Locking.Rereads says. A key share lock, which cares for the
+// row's existence alone, lets changes pass.
+func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) error {
+	v, err := t.LockKey(ctx, key, mode, noWait)
+	if err != nil || v.CommitTS == 0 || mode == rowlock.KeyShare && v.Live {
+		return err
+	}
+	return t.Stale(key, v)
+}
+
+// Stale is the error for a key that another wrote after the read timestamp.
+func (t *Txn) Stale(key []byte, v mvcc.Version) error {
+	if t.locking.Rereads {
+		return &StaleError{Key: append([]byte(nil), key...), CommitTS: v.CommitTS}
+	}
+	return &WriteConflictError{Key: append([]byte(nil), key...), StartTS: t.reg.startTS, ConflictTS: v.CommitTS, Deleted: !v.Live}
+}
+
+// newest looks for writes of the key after the read timestamp. On an engine of this process's own,
+// memory tells in nearly all cases that there are none.
+func (t *Txn) newest(ctx context.Context, key []byte) (mvcc.Version, error) {
+	row := mvcc.Row(key)
+	if t.s.exclusive {
+		if err := t.s.inflight.awaitKey(ctx, key); err != nil {
+			return mvcc.Version{}, err
+		}
+		if t.s.lockers.none() && t.s.recent.unchangedSince(row, t.readTS) {
+			return mvcc.Version{}, nil
+		}
+	}
+	bo := backoff{limit: t.s.opts.LockWait}
+	for {
+		var v mvcc.Version
+		err := kv.UpdateLazy(ctx, t.s.engine, [][]byte{row}, func(r kv.Reader, _ *kv.Batch) (err error) {
+			v, err = mvcc.Newest(ctx, r, key, t.reg.startTS, t.readTS)
+			return err
+		})
+		var locked *LockedError
+		if err == nil && v.CommitTS != 0 && t.s.exclusive {
+			err = t.s.inflight.awaitKey(ctx, key) // what is answered rests on what is durable
+		}
+		if !errors.As(err, &locked) {
+			return v, err
+		}
+		out, err := t.s.resolver.settle(ctx, locked, 0)
+		if err != nil {
+			return v, err
+		}
+		if out == lockSettled {
+			continue
+		}
+		if more, err := bo.wait(ctx); err != nil {
+			return v, err
+		} else if !more {
+			return v, locked
+		}
+	}
+}
+
+// awaitKey waits for the commits in flight that write the key.
+func (f *inflight) awaitKey(ctx context.Context, key []byte) error {
+	for f.n.Load() > 0 {
+		var p *pending
+		f.mu.Lock()
+		for _, c := range f.mu.commits {
+			if c.hasKey(key) {
+				p = c
+				break
+			}
+		}
+		f.mu.Unlock()
+		if p == nil {
+			return nil
+		}
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// modeOf is the lock that a write of the key needs when nobody took one for it before.
+func modeOf(m *mvcc.Mutation) rowlock.Mode {
+	if m.Kind == mvcc.KindDelete || m.MustNotExist {
+		return rowlock.Update
+	}
+	return rowlock.NoKeyUpdate
+}
+
+// checkRowLocks refuses to write what another owner has locked. It runs inside a step.
+func (c *committer) checkRowLocks(muts []mvcc.Mutation) error {
+	if c.s.rowLocks.Empty() {
+		return nil
+	}
+	for i := range muts {
+		if c.s.rowLocks.Contested(c.t.locking.Owner, muts[i].Key, modeOf(&muts[i])) {
+			return &rowLockedError{key: muts[i].Key}
+		}
+	}
+	return nil
+}
+
+// awaitRowLocks waits its turn for every key that another owner has locked, and keeps it.
+func (c *committer) awaitRowLocks(ctx context.Context) error {
+	if c.s.rowLocks.Empty() {
+		return nil
+	}
+	for i := range c.muts {
+		m := &c.muts[i]
+		mode := modeOf(m)
+		if !c.s.rowLocks.Contested(c.t.locking.Owner, m.Key, mode) {
+			continue
+		}
+		_, err := c.s.rowLocks.Lock(ctx, c.t.owner(), m.Key, rowlock.Request{Mode: mode, Timeout: c.t.locking.Timeout})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
