@@ -9,11 +9,18 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // RowIDs gives row IDs to tables without a primary key.
 type RowIDs interface {
 	NextRowID(ctx context.Context, table ID) (int64, error)
+}
+
+// SchemaGate, which RowIDs may implement too, makes the first write of a statement wait while
+// another transaction changes the table's schema. An error says that the change was committed.
+type SchemaGate interface {
+	AwaitSchema(ctx context.Context, d *Desc, startTS tso.Timestamp) error
 }
 
 // Writer writes rows of one table with all their index entries. It serves one statement of one
@@ -66,18 +73,24 @@ func NewWriter(d *Desc, alloc RowIDs) *Writer {
 
 // begin makes the transaction fail when the schema of the table changes before it commits: a row
 // written by an old descriptor would lack entries of new indexes.
-func (w *Writer) begin(tx *txn.Txn) error {
-	if w.validated != tx && w.err == nil {
-		w.validated = tx
-		tx.Validate(PointSpan(DescKey(w.d.ID)))
+func (w *Writer) begin(ctx context.Context, tx *txn.Txn) error {
+	if w.validated == tx || w.err != nil {
+		return w.err
 	}
-	return w.err
+	if g, ok := w.alloc.(SchemaGate); ok {
+		if err := g.AwaitSchema(ctx, w.d, tx.StartTS()); err != nil {
+			return err
+		}
+	}
+	w.validated = tx
+	tx.Validate(PointSpan(DescKey(w.d.ID)))
+	return nil
 }
 
 // Insert writes a new row: one datum per column of the descriptor. A NULL in the hidden row ID
 // column is replaced, in row itself, by a new ID.
 func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) error {
-	if err := w.begin(tx); err != nil {
+	if err := w.begin(ctx, tx); err != nil {
 		return err
 	}
 	fresh := false
@@ -121,6 +134,10 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 
 // insertUnique writes a key that no other row may have.
 func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, value []byte, row []types.Datum) error {
+	done, err := w.lockInsert(ctx, tx, l, key, value, row)
+	if done || err != nil {
+		return err
+	}
 	have, err := tx.Get(ctx, key)
 	if err != nil {
 		return err
@@ -142,7 +159,7 @@ func (w *Writer) putEntry(ctx context.Context, tx *txn.Txn, l *layout, e *entry,
 // Update replaces a row: old as it was read, in full, and new as it becomes. Only the index entries
 // that differ are touched.
 func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum) error {
-	if err := w.begin(tx); err != nil {
+	if err := w.begin(ctx, tx); err != nil {
 		return err
 	}
 	if err := w.CheckNulls(new); err != nil {
@@ -156,6 +173,9 @@ func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum
 		return err
 	}
 	if w.value, err = w.rows.rowValue(w.value[:0], new); err != nil {
+		return err
+	}
+	if err := w.lockUpdate(ctx, tx, old, new); err != nil {
 		return err
 	}
 	if bytes.Equal(w.key, w.next) {
@@ -195,12 +215,15 @@ func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old, n
 }
 
 // Delete removes a row, given in full, with its index entries.
-func (w *Writer) Delete(_ context.Context, tx *txn.Txn, old []types.Datum) error {
-	if err := w.begin(tx); err != nil {
+func (w *Writer) Delete(ctx context.Context, tx *txn.Txn, old []types.Datum) error {
+	if err := w.begin(ctx, tx); err != nil {
 		return err
 	}
 	var err error
 	if w.key, err = w.rows.rowKey(w.key[:0], old); err != nil {
+		return err
+	}
+	if err := w.lockDelete(ctx, tx, old); err != nil {
 		return err
 	}
 	if err := tx.Delete(w.key); err != nil {
@@ -251,7 +274,10 @@ func (w *Writer) holder(ctx context.Context, tx *txn.Txn, l *layout, row []types
 		return nil, false, nil
 	}
 	value, err := tx.Get(ctx, key)
-	if err != nil || value == nil {
+	if err != nil {
+		return nil, false, err
+	}
+	if err := w.lockArbiter(ctx, tx, key, value != nil); err != nil || value == nil {
 		return nil, false, err
 	}
 	if l != w.rows {

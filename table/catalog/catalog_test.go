@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -247,21 +249,25 @@ func (f *fixture) randomWrite(tx *txn.Txn, v *View, i int) error {
 }
 
 func (f *fixture) addIndex(tx *txn.Txn, v *View, name string) error {
-	old, err := v.Relation(f.ctx, PostgresID, "public", "t")
+	return f.addIndexIn(f.ctx, tx, v, name)
+}
+
+func (f *fixture) addIndexIn(ctx context.Context, tx *txn.Txn, v *View, name string) error {
+	old, err := v.Relation(ctx, PostgresID, "public", "t")
 	if err != nil {
 		return err
 	}
 	d := old.Clone()
-	oid, err := v.NewID(f.ctx)
+	oid, err := v.NewID(ctx)
 	if err != nil {
 		return err
 	}
 	d.Indexes = append(d.Indexes, table.Index{ID: d.NextIndexID, OID: oid, Name: name, Columns: []table.IndexColumn{{ColumnID: 2}}})
 	d.NextIndexID++
-	if err := v.UpdateRelation(f.ctx, old, d); err != nil {
+	if err := v.UpdateRelation(ctx, old, d); err != nil {
 		return err
 	}
-	return Backfill(f.ctx, tx, d, d.IndexByName(name))
+	return Backfill(ctx, tx, d, d.IndexByName(name))
 }
 
 func TestCheckFindsWhatIsWrong(t *testing.T) {
@@ -303,4 +309,34 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		"postgres.public.t: index t_v_idx: entry does not belong to its row (1, x)",
 		"rows of table 4711, which does not exist",
 	}, found)
+}
+
+func TestAnIndexIsBuiltUnderConstantWrites(t *testing.T) {
+	f := memory(t)
+	f.must(func(_ *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, f.simple("t")) })
+	f.must(func(tx *txn.Txn, v *View) error {
+		for i := range 2000 {
+			if err := f.randomWrite(tx, v, 5_000_000+i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var writers sync.WaitGroup
+	var stop atomic.Bool
+	for g := range 4 {
+		writers.Go(func() {
+			for i := 0; !stop.Load(); i++ {
+				assertNoError(t, f.retry(func(tx *txn.Txn, v *View) error { return f.randomWrite(tx, v, g*1_000_000+i) }))
+			}
+		})
+	}
+	// It ends only because the writers wait: each attempt reads thousands of rows.
+	for i := range 3 {
+		name := fmt.Sprintf("i%d", i)
+		require.NoError(t, f.retryStatement(func(ctx context.Context, tx *txn.Txn, v *View) error { return f.addIndexIn(ctx, tx, v, name) }))
+	}
+	stop.Store(true)
+	writers.Wait()
+	f.check()
 }

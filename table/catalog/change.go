@@ -187,6 +187,7 @@ func (c *Catalog) newVersion(old uint64) uint64 {
 // UpdateRelation replaces a descriptor by another with the same ID, and moves the names of the
 // relation and its indexes where they changed. Rows and index entries are the caller's to mend.
 func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
+	v.holdWriters(ctx, old)
 	type name struct {
 		schema table.ID
 		name   string
@@ -225,8 +226,15 @@ func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
 	return v.putDesc(d, old.Version)
 }
 
+func (v *View) holdWriters(ctx context.Context, d *table.Desc) {
+	if d.Kind == table.KindTable {
+		v.c.gates.raise(ctx, d.ID, v.tx.StartTS())
+	}
+}
+
 // DropRelation removes a relation with its rows and index entries.
 func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
+	v.holdWriters(ctx, d)
 	if err := v.remove(nameKey(d.DatabaseID, d.SchemaID, d.Name)); err != nil {
 		return err
 	}
@@ -252,6 +260,7 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 // Truncate removes all rows and index entries of a table, and writes its descriptor anew so that
 // writers of rows are excluded (catalog I4).
 func (v *View) Truncate(ctx context.Context, d *table.Desc) error {
+	v.holdWriters(ctx, d)
 	if err := Clear(ctx, v.tx, table.TablePrefix(d.ID)); err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@
 //     the table would not, is excluded from them: writers of rows validate the descriptor's key,
 //     readers that build something from all rows (an index) validate the table's span and write
 //     the descriptor. Whichever commits second fails.
+//     A gate (gate.go) keeps this fair within a process; correctness does not need it.
 //   - catalog I5: sequences, row IDs and object IDs are drawn by transactions of their own, never
 //     given back: a gap is allowed, a repetition is not.
 package catalog
