@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -209,4 +210,8 @@ func errorText(err error) string {
 		text += "\nhint: " + e.Hint
 	}
 	return text
+}
+
+func fromPostgreSQL(e *pgconn.PgError) error {
+	return &sqlerr.Error{Code: e.Code, Message: e.Message, Detail: e.Detail, Hint: e.Hint, Position: int(e.Position)}
 }

@@ -25,8 +25,11 @@ func (b *binder) aggregate(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 		return nil, err
 	}
 	owner := sc.state(b.aggregateLevel(sc, agg))
+	if inner := aggregateWithin(owner, agg); inner >= 0 {
+		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot be nested").At(inner)
+	}
 	switch {
-	case owner.inAggregate && owner == sc.sel:
+	case owner.inAggregate:
 		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot be nested").At(pos)
 	case owner.clause != clauseTarget && owner.clause != clauseHaving && owner.clause != clauseOrderBy && owner.clause != clauseDistinctOn && owner.clause != clauseWindow:
 		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in %s", owner.clause).At(pos)
@@ -106,6 +109,18 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*physical.Agg, *t
 	return agg, builtin.AggregateType(fn, targets), nil
 }
 
+// aggregateWithin finds an aggregate of the same query in the arguments, brought there by a subquery;
+// it returns its position, or -1.
+func aggregateWithin(owner *selectState, agg *physical.Agg) int {
+	cols := aggregateCols(agg)
+	for i := range owner.aggs {
+		if cols.Has(owner.aggs[i].ID) {
+			return owner.aggs[i].pos
+		}
+	}
+	return -1
+}
+
 // checkDistinct demands that DISTINCT arguments are sorted by themselves only.
 func (b *binder) checkDistinct(agg *physical.Agg, call *ast.FuncCall) error {
 	if !call.Distinct {
@@ -136,6 +151,17 @@ func withinGroupError(call *ast.FuncCall, fn *expr.Aggregate) error {
 
 // aggregateLevel finds the query that an aggregate belongs to.
 func (b *binder) aggregateLevel(sc *scope, agg *physical.Agg) int {
+	cols := aggregateCols(agg)
+	level := -1
+	cols.Each(func(id logical.ColID) { level = max(level, b.meta.Cols[id].Level) })
+	if level < 0 || level > sc.level() {
+		return sc.level()
+	}
+	return level
+}
+
+// aggregateCols are the columns that an aggregate's arguments, order and filter refer to.
+func aggregateCols(agg *physical.Agg) logical.ColSet {
 	var cols logical.ColSet
 	for _, a := range agg.Args {
 		logical.ExprCols(a, &cols)
@@ -146,12 +172,7 @@ func (b *binder) aggregateLevel(sc *scope, agg *physical.Agg) int {
 	if agg.Filter != nil {
 		logical.ExprCols(agg.Filter, &cols)
 	}
-	level := -1
-	cols.Each(func(id logical.ColID) { level = max(level, b.meta.Cols[id].Level) })
-	if level < 0 || level > sc.level() {
-		return sc.level()
-	}
-	return level
+	return cols
 }
 
 func equalAgg(a, b *physical.Agg) bool {
@@ -181,6 +202,6 @@ func (b *binder) grouping(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	}
 	id := b.newColumn("grouping", types.TInt4, sc.level())
 	sc.sel.made.Add(id)
-	sc.sel.groupings = append(sc.sel.groupings, groupingCall{id: id, args: args, pos: int(call.Pos)})
+	sc.sel.groupings = append(sc.sel.groupings, groupingCall{id: id, args: args, pos: argPos(call, 0)})
 	return b.ref(id, call.Pos), nil
 }

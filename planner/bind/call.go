@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strings"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -61,7 +63,7 @@ func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.
 	}
 	fn, targets, err := resolve(call.Name.Name, typesOf(args))
 	if err != nil {
-		return nil, nil, nil, at(err, pos)
+		return nil, nil, nil, at(qualified(err, call), pos)
 	}
 	if err := notAggregate(call); err != nil {
 		return nil, nil, nil, err
@@ -93,6 +95,20 @@ func inOrder(call *ast.FuncCall, args []expr.Expr) ([]expr.Expr, error) {
 		}
 	}
 	return out, nil
+}
+
+// qualified puts the schema that was written into the message that a function does not exist.
+func qualified(err error, call *ast.FuncCall) error {
+	e, ok := err.(*sqlerr.Error)
+	if !ok || call.Name.Schema == "" {
+		return err
+	}
+	if rest, found := strings.CutPrefix(e.Message, "function "+call.Name.Name+"("); found {
+		c := *e
+		c.Message = "function " + call.Name.Schema + "." + call.Name.Name + "(" + rest
+		return &c
+	}
+	return err
 }
 
 // explicitIfCast: a type's name used as a function is a cast, which the one argument undergoes.

@@ -169,9 +169,6 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 		return err
 	}
 	entry.state = finished
-	if entry.work > 1 {
-		return sqlerr.New(sqlerr.InvalidRecursion, "recursive reference to query \"%s\" must not appear more than once", def.Name).At(int(def.Pos))
-	}
 	if len(first.Cols) != len(second.Cols) {
 		return sqlerr.New(sqlerr.SyntaxError, "each UNION query must have the same number of columns").At(bodyPos(u.Right))
 	}
@@ -235,7 +232,10 @@ func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) (*fromIte
 	node := &logical.CTERef{CTE: entry.cte, Alias: alias}
 	if entry.state == inRecursiveTerm {
 		node.WorkTable = true
-		entry.work++
+		if entry.work++; entry.work > 1 {
+			return nil, sqlerr.New(sqlerr.InvalidRecursion,
+				"recursive reference to query \"%s\" must not appear more than once", entry.name).At(int(ref.Name.Pos))
+		}
 	} else {
 		entry.cte.Refs++
 	}

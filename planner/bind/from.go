@@ -178,7 +178,10 @@ func (b *binder) derived(sc *scope, q *logical.Query, alias string, columns []as
 }
 
 func (b *binder) subqueryRef(sc *scope, ref *ast.SubqueryRef) (*fromItem, error) {
+	saved := sc.sel.clause
+	sc.sel.clause = clauseLateral
 	q, err := b.query(ref.Query, b.fromOuter(sc, ref.Lateral), false)
+	sc.sel.clause = saved
 	if err != nil {
 		return nil, err
 	}

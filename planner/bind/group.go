@@ -373,8 +373,11 @@ func (g *grouper) fromColumn(id logical.ColID) bool {
 	return false
 }
 
-func (g *grouper) tableOf(id logical.ColID) *fromTable {
-	for _, t := range g.s.sc.tables {
+func (g *grouper) tableOf(id logical.ColID) *fromTable { return tableOf(g.s.sc.tables, id) }
+
+// tableOf finds the FROM entry that shows a column.
+func tableOf(tables []*fromTable, id logical.ColID) *fromTable {
+	for _, t := range tables {
 		for i := range t.cols {
 			if t.cols[i].id == id {
 				return t

@@ -34,8 +34,7 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	kind := joinKinds[j.Kind]
 	node := b.join(kind, left.node, right.node, nil)
 	if node.Lateral && (kind == physical.Right || kind == physical.Full) {
-		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "invalid reference to FROM-clause entry for table \"%s\"", left.tables[0].alias).
-			WithDetail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.")
+		return nil, b.lateralRefused(left, right)
 	}
 	it := &fromItem{node: node}
 	it.tables = append(append(it.tables, left.tables...), right.tables...)
@@ -63,6 +62,28 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 		it.tables, it.cols = []*fromTable{t}, t.cols
 	}
 	return it, nil
+}
+
+// lateralRefused is the error for a side that refers to one that an outer join may pad.
+func (b *binder) lateralRefused(left, right *fromItem) error {
+	alias, pos := left.tables[0].alias, 0
+	var visit func(n logical.Node)
+	visit = func(n logical.Node) {
+		logical.EachExpr(n, func(e *expr.Expr) {
+			expr.Walk(*e, func(x expr.Expr) bool {
+				if c, ok := x.(*expr.Col); ok && pos == 0 {
+					if t := tableOf(left.tables, c.Index); t != nil {
+						alias, pos = t.alias, c.Pos
+					}
+				}
+				return true
+			})
+		})
+		logical.EachInput(n, func(in *logical.Node) { visit(*in) })
+	}
+	visit(right.node)
+	return sqlerr.New(sqlerr.InvalidColumnReference, "invalid reference to FROM-clause entry for table \"%s\"", alias).
+		WithDetail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.").At(pos)
 }
 
 // joinOn binds ON, which sees the two sides only (and the queries around).
@@ -153,16 +174,16 @@ func sideColumn(it *fromItem, u ast.Ident, side string) (*visible, error) {
 // with NULLs, or for a full join the one that is there.
 func (b *binder) mergeColumn(kind physical.JoinKind, it *fromItem, l, r *visible, u ast.Ident) (visible, error) {
 	le, re := b.visibleRef(l, 0), b.visibleRef(r, 0)
+	t, _, err := builtin.CommonTypeFor("JOIN/USING", []*types.Type{le.Type(), re.Type()})
+	if err != nil {
+		return visible{}, err
+	}
 	eq, err := b.binary("=", le, re, int(u.Pos))
 	if err != nil {
 		return visible{}, err
 	}
 	node := it.node.(*logical.Join)
 	node.On = append(node.On, eq)
-	t, _, err := builtin.CommonTypeFor("JOIN/USING", []*types.Type{le.Type(), re.Type()})
-	if err != nil {
-		return visible{}, at(err, int(u.Pos))
-	}
 	if le, err = b.coerce(le, t, implicit, int(u.Pos)); err != nil {
 		return visible{}, err
 	}

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strings"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -186,10 +188,14 @@ func ordinal(e ast.Expr, n int, c clause) (index int, ok bool, err error) {
 		return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s", c).At(int(lit.Pos))
 	}
 	i := 0
-	for _, d := range lit.Text {
+	digits, negative := strings.CutPrefix(lit.Text, "-")
+	for _, d := range digits {
 		if i = i*10 + int(d-'0'); i > 1<<30 {
 			return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s", c).At(int(lit.Pos))
 		}
+	}
+	if negative {
+		i = -i
 	}
 	if i < 1 || i > n {
 		return 0, false, sqlerr.New(sqlerr.InvalidColumnReference, "%s position %d is not in select list", c, i).At(int(lit.Pos))

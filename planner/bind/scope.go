@@ -63,6 +63,7 @@ type clause string
 
 const (
 	clauseFrom       clause = "functions in FROM"
+	clauseLateral    clause = "FROM clause of their own query level"
 	clauseOn         clause = "JOIN conditions"
 	clauseTarget     clause = "" // everything is allowed
 	clauseWhere      clause = "WHERE"

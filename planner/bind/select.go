@@ -96,7 +96,15 @@ func (s *selecting) bindClauses(orderBy []ast.OrderItem) (err error) {
 	if err := s.bindGroupBy(); err != nil {
 		return err
 	}
-	return s.bindDistinct(len(orderBy))
+	if err := s.bindDistinct(); err != nil {
+		return err
+	}
+	for i := range core.Windows { // those that no call names too
+		if _, err := sc.sel.windowDef(&sc.sel.defs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *selecting) ordered(t int) bool {
@@ -232,7 +240,7 @@ func (s *selecting) addTarget(e expr.Expr, src ast.Expr) int {
 }
 
 // bindDistinct checks DISTINCT and DISTINCT ON against ORDER BY.
-func (s *selecting) bindDistinct(orderItems int) error {
+func (s *selecting) bindDistinct() error {
 	core := s.core
 	if core.Distinct && len(core.DistinctOn) == 0 {
 		for _, o := range s.order {

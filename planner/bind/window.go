@@ -64,6 +64,8 @@ func (b *binder) window(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 		return nil, sqlerr.New(sqlerr.WindowingError, "window functions are not allowed in %s", sel.clause).At(pos)
 	case call.Distinct:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "DISTINCT is not implemented for window functions").At(pos)
+	case call.WithinGroup:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "OVER is not supported for ordered-set aggregate %s", call.Name.Name).At(pos)
 	case len(call.OrderBy) > 0:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "aggregate ORDER BY is not implemented for window functions").At(pos)
 	}

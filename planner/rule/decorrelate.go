@@ -119,7 +119,8 @@ func joined(c *Context, kind physical.JoinKind, left, right logical.Node, on []e
 }
 
 // pullable says whether every condition of a subquery that refers to outer columns can be pulled out
-// of it. exists says that only the presence of rows matters.
+// of it. exists says that only the presence of rows matters, that is, that nothing above n in the
+// subquery looks at which rows they are.
 func pullable(n logical.Node, outer logical.ColSet, exists bool) bool {
 	if !logical.FreeCols(n).Intersects(outer) {
 		return true
@@ -131,7 +132,7 @@ func pullable(n logical.Node, outer logical.ColSet, exists bool) bool {
 				return false
 			}
 		}
-		return pullable(n.Child, outer, exists)
+		return pullable(n.Child, outer, exists && len(n.Conds) == 0)
 	case *logical.Project:
 		for _, it := range n.Items {
 			if logical.ColsOf(it.Expr).Intersects(outer) && !exists {
@@ -149,14 +150,14 @@ func pullable(n logical.Node, outer logical.ColSet, exists bool) bool {
 	case *logical.Join:
 		if n.Kind != physical.Inner || n.Lateral {
 			return n.Kind == physical.Left && !n.Lateral && !refersTo(n.On, outer) &&
-				!logical.FreeCols(n.Right).Intersects(outer) && pullable(n.Left, outer, exists)
+				!logical.FreeCols(n.Right).Intersects(outer) && pullable(n.Left, outer, false)
 		}
 		for _, cond := range n.On {
 			if logical.ColsOf(cond).Intersects(outer) && logical.HasSubquery(cond) {
 				return false
 			}
 		}
-		return pullable(n.Left, outer, exists) && pullable(n.Right, outer, exists)
+		return pullable(n.Left, outer, false) && pullable(n.Right, outer, false)
 	}
 	return false
 }
@@ -178,7 +179,7 @@ func pull(n logical.Node, outer logical.ColSet, exists bool) (logical.Node, []ex
 	}
 	switch n := n.(type) {
 	case *logical.Filter:
-		child, on := pull(n.Child, outer, exists)
+		child, on := pull(n.Child, outer, exists && len(n.Conds) == 0)
 		var stay []expr.Expr
 		for _, cond := range n.Conds {
 			if logical.ColsOf(cond).Intersects(outer) {
@@ -203,9 +204,9 @@ func pull(n logical.Node, outer logical.ColSet, exists bool) (logical.Node, []ex
 	case *logical.Join:
 		var on []expr.Expr
 		var more []expr.Expr
-		n.Left, on = pull(n.Left, outer, exists)
+		n.Left, on = pull(n.Left, outer, false)
 		if n.Kind == physical.Inner {
-			n.Right, more = pull(n.Right, outer, exists)
+			n.Right, more = pull(n.Right, outer, false)
 			on = append(on, more...)
 			var stay []expr.Expr
 			for _, cond := range n.On {

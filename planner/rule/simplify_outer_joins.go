@@ -100,6 +100,11 @@ func rejects(cond expr.Expr, into *logical.ColSet) {
 		if !e.Not {
 			strictCols(e.Arg, into)
 		}
+	case *expr.Quantified:
+		// NULL = ANY of nothing is FALSE: not true, but not NULL either.
+		if !e.All && !e.Op.NotStrict {
+			strictCols(e.Left, into)
+		}
 	default:
 		strictCols(cond, into)
 	}
@@ -143,9 +148,5 @@ func strictCols(e expr.Expr, into *logical.ColSet) {
 		strictCols(e.Arg, into)
 	case *expr.Not:
 		strictCols(e.Arg, into)
-	case *expr.Quantified:
-		if !e.All && !e.Op.NotStrict {
-			strictCols(e.Left, into)
-		}
 	}
 }

@@ -1,0 +1,92 @@
+package planner_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/pgtest"
+	"github.com/minidb/minidb/table/types"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	pgtest.Stop()
+	os.Exit(code)
+}
+
+// TestPostgreSQLAgrees asks PostgreSQL what it says to the statements of the golden files: the same
+// error at the same place, the same names and types. Cases marked "own" are where minidb answers
+// otherwise, and says so.
+func TestPostgreSQLAgrees(t *testing.T) {
+	url := pgtest.Server(t)
+	ctx := context.Background()
+	conn, err := pgconn.Connect(ctx, url)
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+	files, err := filepath.Glob("testdata/errors/*")
+	require.NoError(t, err)
+	var differ []string
+	for _, path := range append(files, "testdata/plans/types") {
+		require.NoError(t, conn.Exec(ctx, "DROP SCHEMA public CASCADE; CREATE SCHEMA public").Close())
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if !d.HasArg("own") {
+				if got := askPostgreSQL(ctx, t, conn, d); got != d.Expected {
+					differ = append(differ, d.Pos+": "+d.Input+"\nminidb: "+d.Expected+"PostgreSQL: "+got)
+				}
+			}
+			return d.Expected
+		})
+	}
+	assert.Empty(t, strings.Join(differ, "\n"))
+}
+
+// askPostgreSQL gives PostgreSQL's answer in the form of the golden file.
+func askPostgreSQL(ctx context.Context, t *testing.T, conn *pgconn.PgConn, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "ddl":
+		require.NoError(t, conn.Exec(ctx, d.Input).Close(), d.Pos)
+	case "error":
+		desc, err := conn.Prepare(ctx, "", d.Input, nil)
+		if err == nil && len(desc.ParamOIDs) == 0 { // what PostgreSQL finds when it runs
+			err = conn.Exec(ctx, "BEGIN; EXPLAIN "+d.Input).Close()
+			require.NoError(t, conn.Exec(ctx, "ROLLBACK").Close())
+		}
+		return pgErrorText(err) + "\n"
+	case "types":
+		desc, err := conn.Prepare(ctx, "", d.Input, nil)
+		if err != nil {
+			return "error: " + pgErrorText(err) + "\n"
+		}
+		return pgTypesText(desc)
+	}
+	return d.Expected
+}
+
+func pgErrorText(err error) string {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return "no error"
+	}
+	return errorText(fromPostgreSQL(e))
+}
+
+func pgTypesText(desc *pgconn.StatementDescription) string {
+	var b strings.Builder
+	name := func(oid uint32, mod int32) string { return types.FormatType(types.OID(oid), mod) }
+	for _, f := range desc.Fields {
+		b.WriteString(f.Name + " " + name(f.DataTypeOID, f.TypeModifier) + "\n")
+	}
+	for i, oid := range desc.ParamOIDs {
+		b.WriteString("$" + string(rune('1'+i)) + " " + name(oid, -1) + "\n")
+	}
+	return b.String()
+}
