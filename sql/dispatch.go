@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -129,6 +130,9 @@ func (s *Session) openDDL(ctx context.Context, stmt ast.Statement) (source, erro
 			return nil, sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
 		}
 	}
+	if err := s.databasesUnused(stmt); err != nil {
+		return nil, err
+	}
 	rt := s.runtime(ctx)
 	tag, err := ddl.Execute(ctx, &ddl.Env{
 		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: s.plannerEnv(ctx),
@@ -137,6 +141,27 @@ func (s *Session) openDDL(ctx context.Context, stmt ast.Statement) (source, erro
 		RunQuery: s.fillTable,
 	}, stmt)
 	return tagSource(tag), err
+}
+
+// databasesUnused refuses to drop a database under the sessions that work in it.
+func (s *Session) databasesUnused(stmt ast.Statement) error {
+	drop, ok := stmt.(*ast.Drop)
+	if !ok || drop.Kind != "database" {
+		return nil
+	}
+	for _, name := range drop.Names {
+		if name.Name == s.database {
+			return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
+		}
+		if n := s.engine.sessionsIn(name.Name); n > 0 {
+			detail := "There is 1 other session using the database."
+			if n > 1 {
+				detail = fmt.Sprintf("There are %d other sessions using the database.", n)
+			}
+			return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", name.Name).WithDetail("%s", detail)
+		}
+	}
+	return nil
 }
 
 // aloneInTransaction says whether PostgreSQL wants the statement outside of a block.

@@ -90,6 +90,19 @@ func (e *Engine) unregister(s *Session) {
 	delete(e.mu.sessions, s.pid)
 }
 
+// sessionsIn counts the sessions that work in a database.
+func (e *Engine) sessionsIn(database string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for _, s := range e.mu.sessions {
+		if s.database == database {
+			n++
+		}
+	}
+	return n
+}
+
 // Cancel ends the statement that the session is running, if pid and secret are right.
 func (e *Engine) Cancel(pid, secret int32) {
 	e.mu.Lock()

@@ -42,6 +42,10 @@ func toSQL(ctx context.Context, err error) error {
 		return serialization("could not serialize access due to concurrent insert", exists.Key, err)
 	case errors.As(err, &locked):
 		return serialization("could not serialize access due to a lock of another transaction", locked.Key, err)
+	case errors.Is(err, txn.ErrTooLarge):
+		return wrap(sqlerr.OutOfMemory, "out of memory", err).
+			WithDetail("The transaction holds too many writes that are not committed.").
+			WithHint("Split it into several smaller transactions.")
 	case errors.As(err, &safepoint):
 		return wrap("72000", "snapshot too old", err).WithDetail("%v", err)
 	case errors.Is(err, kv.ErrCorruption):

@@ -161,3 +161,18 @@ func splitLines(s string) []string {
 	}
 	return out
 }
+
+func TestADatabaseInUseIsNotDropped(t *testing.T) {
+	ctx, e := context.Background(), newEngine(t)
+	a := newSession(t, e)
+	mustQuery(t, a, "CREATE DATABASE d")
+	b, err := e.NewSession(ctx, sql.SessionOptions{User: "u", Database: "d"})
+	require.NoError(t, err)
+	mustQuery(t, b, "CREATE TABLE t (a int)")
+	err = a.Query(ctx, "DROP DATABASE d", &transcript{s: a})
+	require.Equal(t, sqlerr.ObjectInUse, codeOf(err))
+	err = b.Query(ctx, "DROP DATABASE d", &transcript{s: b})
+	require.ErrorContains(t, err, "cannot drop the currently open database")
+	b.Close(ctx)
+	mustQuery(t, a, "DROP DATABASE d")
+}

@@ -15,7 +15,7 @@ func (b *budget) grow(n int64) error {
 	if b.limit > 0 && b.used > b.limit {
 		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
 			WithDetail("The statement holds more than %d kB in sorts, joins and aggregates.", b.limit/1024).
-			WithHint("Consider increasing the configuration parameter \"work_mem\".")
+			WithHint("Consider increasing the configuration parameter \"minidb.statement_memory\".")
 	}
 	return nil
 }

@@ -257,7 +257,7 @@ func TestOperatorsKeepTheirMemoryBound(t *testing.T) {
 		var e *sqlerr.Error
 		require.ErrorAs(t, err, &e, name)
 		require.Equal(t, sqlerr.OutOfMemory, e.Code, name)
-		require.Contains(t, e.Hint, "work_mem", name)
+		require.Contains(t, e.Hint, "minidb.statement_memory", name)
 	}
 	// A bounded sort needs no more than its bound.
 	top := &physical.Sort{Base: join(src), Child: src, Keys: []physical.SortKey{{Expr: col(0, i8), Desc: true}}, Top: lit(2)}
