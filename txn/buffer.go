@@ -52,6 +52,21 @@ type Savepoint struct{ undo, locks int }
 
 func lessWrite(a, b write) bool { return bytes.Compare(a.key, b.key) < 0 }
 
+// writeOverhead is about what a buffered write takes beside its bytes: its node, its slices, and its
+// mutation while it is committed.
+const writeOverhead = 192
+
+// footprint is about how much memory the writes take.
+func (b *buffer) footprint() int {
+	if b.tree == nil {
+		return 0
+	}
+	return b.bytes + writeOverhead*b.tree.Len() + undoOverhead*len(b.undo)
+}
+
+// undoOverhead is the same of an entry of the undo log.
+const undoOverhead = 96
+
 func (b *buffer) empty() bool { return b.tree == nil || b.tree.Len() == 0 }
 
 func (b *buffer) get(key []byte) (write, bool) {

@@ -26,6 +26,9 @@ var (
 	// ErrTxnDone answers calls on a transaction that was committed or rolled back.
 	ErrTxnDone = errors.New("transaction is finished")
 
+	// ErrTooLarge answers a write of a transaction that holds Options.MaxTxnBytes.
+	ErrTooLarge = errors.New("transaction is too large")
+
 	// ErrReadOnly answers a write in a read-only transaction.
 	ErrReadOnly = errors.New("transaction is read-only")
 

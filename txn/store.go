@@ -30,6 +30,9 @@ type Options struct {
 	LockWait time.Duration
 	// BatchKeys and BatchBytes bound one prewrite or commit of a group; 0 means 4096 and 1 MiB.
 	BatchKeys, BatchBytes int
+	// MaxTxnBytes bounds what one transaction keeps in memory until it commits; 0 means 1 GiB. A
+	// write beyond it answers ErrTooLarge.
+	MaxTxnBytes int
 	// GCInterval is the pause between background collections; 0 turns them off.
 	GCInterval time.Duration
 	// Retention is how far back historical reads may go once collections run.
@@ -52,6 +55,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.BatchBytes <= 0 {
 		o.BatchBytes = 1 << 20
+	}
+	if o.MaxTxnBytes <= 0 {
+		o.MaxTxnBytes = 1 << 30
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

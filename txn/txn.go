@@ -147,6 +147,8 @@ func (t *Txn) writable() error {
 		return ErrTxnDone
 	case t.readOnly:
 		return ErrReadOnly
+	case t.buf.footprint() > t.s.opts.MaxTxnBytes:
+		return ErrTooLarge
 	}
 	return nil
 }
