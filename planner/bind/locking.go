@@ -12,7 +12,7 @@ var lockStrengths = map[string]string{
 	"update": "FOR UPDATE", "no key update": "FOR NO KEY UPDATE", "share": "FOR SHARE", "key share": "FOR KEY SHARE",
 }
 
-// buildLocking adds LockRows for FOR UPDATE and its like: every table in FROM, or those of OF.
+// buildLocking notes what FOR UPDATE and its like lock: every table in FROM, or those of OF.
 func (s *selecting) buildLocking() error {
 	for _, l := range s.locking {
 		what := lockStrengths[l.Strength]
@@ -34,10 +34,33 @@ func (s *selecting) buildLocking() error {
 		}
 		if len(targets) > 0 {
 			s.b.meta.Writes = true
-			s.node = &logical.LockRows{Child: s.node, Tables: targets}
+			s.locks = append(s.locks, targets...)
 		}
 	}
 	return nil
+}
+
+// lockItems are the row keys of the tables to lock, as far as the select list does not have them.
+func (s *selecting) lockItems(seen logical.ColSet) []logical.Item {
+	var items []logical.Item
+	for _, t := range s.locks {
+		for _, kc := range t.Desc.RowKey {
+			id := t.First + t.Desc.ColumnByID(kc.ColumnID)
+			if !seen.Has(id) {
+				seen.Add(id)
+				items = append(items, logical.Item{ID: id, Expr: s.b.ref(id, 0)})
+			}
+		}
+	}
+	return items
+}
+
+// lockRows locks the rows in their order, before a LIMIT cuts them off: what is not returned is not
+// locked, and SKIP LOCKED goes on to the next.
+func (s *selecting) lockRows() {
+	if len(s.locks) > 0 {
+		s.node = &logical.LockRows{Child: s.node, Tables: s.locks}
+	}
 }
 
 func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarget, error) {

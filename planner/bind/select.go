@@ -37,6 +37,7 @@ type selecting struct {
 	group   groupBy
 	on      []int // DISTINCT ON, as targets
 	locking []ast.Locking
+	locks   []logical.LockTarget
 }
 
 // selectCore binds SELECT … with its ORDER BY. q is the query expression around, for its locking
@@ -319,6 +320,7 @@ func (s *selecting) build() (*logical.Query, error) {
 	}
 	s.project()
 	s.distinctAndSort()
+	s.lockRows()
 	q := &logical.Query{Node: s.node}
 	for _, t := range s.targets {
 		if !t.junk {
@@ -350,6 +352,7 @@ func (s *selecting) project() {
 		items = append(items, logical.Item{ID: t.id, Expr: t.e})
 	}
 	if computed {
+		items = append(items, s.lockItems(seen)...)
 		s.node = &logical.Project{Child: s.node, Items: items}
 	}
 }

@@ -388,8 +388,8 @@ func (c *chooser) pathCost(s *logical.Scan, p *path, conds []expr.Expr, w wish) 
 	perRow := 1.0
 	if p.index != nil && !p.cover {
 		perRow += fetchCost
-	} else if p.index != nil {
-		perRow = 0.9 // entries are smaller than rows
+	} else if p.index != nil && len(s.Desc.Columns) > 2*(len(p.index.Columns)+len(p.index.Include)+len(s.Desc.RowKey)) {
+		perRow = 0.8 // entries are much smaller than rows
 	}
 	cost := seekCost*float64(max(1, len(p.ranges))) + p.rows*perRow
 	if p.ranges == nil {

@@ -78,6 +78,23 @@ type Session interface {
 	Describe(kind string, oid types.OID, extra string) (string, bool)
 }
 
+// AdvisoryLocks is what a Session may offer beside: locks on numbers that mean what applications
+// agree on.
+type AdvisoryLocks interface {
+	// AdvisoryLock takes a lock, for the transaction or else for the session. Without wait it answers
+	// false when the lock is not free.
+	AdvisoryLock(key AdvisoryKey, shared, transaction, wait bool) (bool, error)
+	// AdvisoryUnlock gives back one lock of the session; false when it has none.
+	AdvisoryUnlock(key AdvisoryKey, shared bool) bool
+	AdvisoryUnlockAll()
+}
+
+// AdvisoryKey is one bigint, or with Pair two integers: these are two spaces of keys.
+type AdvisoryKey struct {
+	Hi, Lo uint32
+	Pair   bool
+}
+
 // Aggregate is one overload of an aggregate function.
 type Aggregate struct {
 	Name       string

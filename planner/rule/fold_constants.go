@@ -29,7 +29,10 @@ func foldConstants(c *Context, n logical.Node) logical.Node {
 	})
 	switch n := n.(type) {
 	case *logical.Filter:
-		n.Conds = simplify(n.Conds)
+		if conds := simplify(n.Conds); len(conds) != len(n.Conds) {
+			c.fired("FoldConstants")
+			n.Conds = conds
+		}
 		if len(n.Conds) == 0 {
 			return n.Child
 		}

@@ -211,6 +211,7 @@ func pushSetOp(c *Context, n *logical.SetOp, conds []expr.Expr) logical.Node {
 			stay = append(stay, cond)
 			continue
 		}
+		c.fired("PushFilters")
 		left = append(left, renamed(c.Meta, cond, n.Cols, n.LeftCols))
 		right = append(right, renamed(c.Meta, cond, n.Cols, n.RightCols))
 	}

@@ -37,7 +37,9 @@ func hasCTEs(m *logical.Meta) bool       { return len(m.CTEs) > 0 }
 var Rules = []Rule{
 	{Name: "InlineCTE", Applies: hasCTEs, Rewrite: inlineCTEs},
 	{Name: "FoldConstants", Rewrite: onTree(foldConstants)},
+	{Name: "FactorOr", Rewrite: onTree(factorOr)},
 	{Name: "Decorrelate", Applies: hasSubqueries, Rewrite: onTree(decorrelate)},
+	{Name: "DecorrelateScalar", Applies: hasSubqueries, Rewrite: onTree(decorrelateScalar)},
 	{Name: "MergeProjects", Rewrite: onTree(mergeProjects)},
 	{Name: "SimplifyOuterJoins", Applies: hasJoins, Rewrite: onTree(simplifyOuterJoins)},
 	{Name: "PushFilters", Rewrite: onTree(pushFilters)},

@@ -1,6 +1,8 @@
 package rule
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/physical"
@@ -13,33 +15,29 @@ import (
 // WHERE b.x > 1`. Must not fire for conditions that NULL can satisfy: `b.x IS NULL`, `b.x IS NOT
 // DISTINCT FROM a.y`, `coalesce(b.x, 0) = 0`, or an OR with one side that does not speak of b.
 func simplifyOuterJoins(c *Context, n logical.Node) logical.Node {
-	return simplifyOuter(c, n, logical.ColSet{})
+	return simplifyOuter(c, n, nil)
 }
 
-// simplifyOuter goes down with the columns whose NULLs are dropped above.
-func simplifyOuter(c *Context, n logical.Node, rejected logical.ColSet) logical.Node {
+// simplifyOuter goes down with the conditions that rows must fulfil above.
+func simplifyOuter(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
 	switch n := n.(type) {
 	case *logical.Filter:
-		rejected = rejected.Copy()
-		for _, cond := range n.Conds {
-			rejects(cond, &rejected)
-		}
-		n.Child = simplifyOuter(c, n.Child, rejected)
+		n.Child = simplifyOuter(c, n.Child, append(slices.Clip(conds), n.Conds...))
 		return n
 	case *logical.Sort:
-		n.Child = simplifyOuter(c, n.Child, rejected)
+		n.Child = simplifyOuter(c, n.Child, conds)
 		return n
 	case *logical.Join:
-		return simplifyJoin(c, n, rejected)
+		return simplifyJoin(c, n, conds)
 	}
-	logical.EachInput(n, func(in *logical.Node) { *in = simplifyOuter(c, *in, logical.ColSet{}) })
+	logical.EachInput(n, func(in *logical.Node) { *in = simplifyOuter(c, *in, nil) })
 	return n
 }
 
-func simplifyJoin(c *Context, n *logical.Join, rejected logical.ColSet) logical.Node {
+func simplifyJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
 	if n.Kind == physical.Left || n.Kind == physical.Right || n.Kind == physical.Full {
-		dropsLeft := rejected.Intersects(logical.SetOf(n.Left.Columns()))
-		dropsRight := rejected.Intersects(logical.SetOf(n.Right.Columns()))
+		dropsLeft := anyRejects(conds, logical.SetOf(n.Left.Columns()))
+		dropsRight := anyRejects(conds, logical.SetOf(n.Right.Columns()))
 		kind := n.Kind
 		switch {
 		case kind == physical.Left && dropsRight, kind == physical.Right && dropsLeft,
@@ -55,98 +53,89 @@ func simplifyJoin(c *Context, n *logical.Join, rejected logical.ColSet) logical.
 			n.Kind = kind
 		}
 	}
-	var on logical.ColSet
-	for _, cond := range n.On {
-		rejects(cond, &on)
-	}
-	left, right := rejected, rejected
+	left, right := conds, conds
 	switch n.Kind {
 	case physical.Inner, physical.Semi:
-		left = rejected.Copy()
-		left.UnionWith(on)
+		left = append(slices.Clip(conds), n.On...)
 		right = left
-	case physical.Left:
+	case physical.Left, physical.Anti:
 		// A row of the right side matters only where ON holds.
-		right = on
+		right = n.On
 	case physical.Right:
-		left = on
-	case physical.Anti:
-		right = on
+		left = n.On
 	default:
-		left, right = logical.ColSet{}, logical.ColSet{}
+		left, right = nil, nil
 	}
 	n.Left = simplifyOuter(c, n.Left, left)
 	n.Right = simplifyOuter(c, n.Right, right)
 	return n
 }
 
-// rejects adds the columns that must not be NULL for a condition to be true.
-func rejects(cond expr.Expr, into *logical.ColSet) {
+func anyRejects(conds []expr.Expr, side logical.ColSet) bool {
+	for _, cond := range conds {
+		if rejects(cond, side) {
+			return true
+		}
+	}
+	return false
+}
+
+// rejects says whether a condition is not true for a row in which all columns of a side are NULL.
+func rejects(cond expr.Expr, side logical.ColSet) bool {
 	switch e := cond.(type) {
 	case *expr.And:
-		for _, a := range e.Args {
-			rejects(a, into)
-		}
+		return anyRejects(e.Args, side)
 	case *expr.Or:
-		rejectsAll(e.Args, into)
-	case *expr.Not:
-		// NOT x is true only where x is false, hence not NULL.
-		strictCols(e.Arg, into)
-	case *expr.IsNull:
-		if e.Not {
-			strictCols(e.Arg, into)
-		}
-	case *expr.IsBool:
-		if !e.Not {
-			strictCols(e.Arg, into)
-		}
-	case *expr.Quantified:
-		// NULL = ANY of nothing is FALSE: not true, but not NULL either.
-		if !e.All && !e.Op.NotStrict {
-			strictCols(e.Left, into)
-		}
-	default:
-		strictCols(cond, into)
-	}
-}
-
-// rejectsAll: a disjunction rejects what all its sides reject.
-func rejectsAll(args []expr.Expr, into *logical.ColSet) {
-	var common logical.ColSet
-	for i, a := range args {
-		var one logical.ColSet
-		rejects(a, &one)
-		if i == 0 {
-			common = one
-			continue
-		}
-		var both logical.ColSet
-		common.Each(func(id logical.ColID) {
-			if one.Has(id) {
-				both.Add(id)
+		for _, a := range e.Args {
+			if !rejects(a, side) {
+				return false
 			}
-		})
-		common = both
+		}
+		return true
+	case *expr.IsNull:
+		return e.Not && nullWith(e.Arg, side)
+	case *expr.IsBool:
+		return !e.Not && nullWith(e.Arg, side)
 	}
-	into.UnionWith(common)
+	return nullWith(cond, side)
 }
 
-// strictCols adds the columns whose NULL makes an expression NULL.
-func strictCols(e expr.Expr, into *logical.ColSet) {
+// nullWith says whether an expression is NULL where all columns of a side are.
+func nullWith(e expr.Expr, side logical.ColSet) bool {
 	switch e := e.(type) {
 	case *expr.Col:
-		into.Add(e.Index)
+		return side.Has(e.Index)
 	case *expr.Call:
-		if !e.Func.NotStrict {
-			for _, a := range e.Args {
-				strictCols(a, into)
+		if e.Func.NotStrict {
+			return false
+		}
+		for _, a := range e.Args {
+			if nullWith(a, side) {
+				return true
 			}
 		}
 	case *expr.Cast:
-		strictCols(e.Arg, into)
+		return nullWith(e.Arg, side)
 	case *expr.InList:
-		strictCols(e.Arg, into)
+		return nullWith(e.Arg, side)
 	case *expr.Not:
-		strictCols(e.Arg, into)
+		return nullWith(e.Arg, side)
+	case *expr.And:
+		return allNull(e.Args, side)
+	case *expr.Or:
+		return allNull(e.Args, side)
+	case *expr.Quantified:
+		return !e.All && !e.Op.NotStrict && nullWith(e.Left, side)
 	}
+	return false
+}
+
+// allNull: AND and OR are NULL for certain where all their arguments are.
+func allNull(args []expr.Expr, side logical.ColSet) bool {
+	for _, a := range args {
+		if !nullWith(a, side) {
+			return false
+		}
+	}
+	return true
 }
