@@ -3,10 +3,13 @@ package sql
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // Causes of a statement's end, given to its context.
@@ -27,6 +30,8 @@ func toSQL(ctx context.Context, err error) error {
 		exists    *txn.AlreadyExistsError
 		locked    *txn.LockedError
 		safepoint *txn.SafepointError
+		deadlock  *rowlock.DeadlockError
+		reads     *txn.ReadConflictError
 	)
 	switch {
 	case errors.As(err, &se):
@@ -46,6 +51,18 @@ func toSQL(ctx context.Context, err error) error {
 		return wrap(sqlerr.OutOfMemory, "out of memory", err).
 			WithDetail("The transaction holds too many writes that are not committed.").
 			WithHint("Split it into several smaller transactions.")
+	case errors.As(err, &reads):
+		return serialization("could not serialize access due to read/write dependencies among transactions", reads.Key, err)
+	case errors.As(err, &deadlock):
+		return deadlocked(deadlock)
+	case errors.Is(err, rowlock.ErrNotAvailable):
+		return wrap(sqlerr.LockNotAvailable, "could not obtain lock on row", err)
+	case errors.Is(err, rowlock.ErrTimeout):
+		return wrap(sqlerr.LockNotAvailable, "canceling statement due to lock timeout", err)
+	case errors.Is(err, txn.ErrTooLarge):
+		return wrap(sqlerr.ProgramLimitExceeded, err.Error(), err).WithHint("Commit more often.")
+	case errors.Is(err, txn.ErrReadOnly):
+		return wrap(sqlerr.ReadOnlySQLTransaction, "cannot write in a read-only transaction", err)
 	case errors.As(err, &safepoint):
 		return wrap("72000", "snapshot too old", err).WithDetail("%v", err)
 	case errors.Is(err, kv.ErrCorruption):
@@ -56,6 +73,20 @@ func toSQL(ctx context.Context, err error) error {
 		return canceled(ctx)
 	}
 	return wrap(sqlerr.InternalError, err.Error(), err)
+}
+
+// deadlocked tells of a circle of waiting sessions as PostgreSQL does.
+func deadlocked(d *rowlock.DeadlockError) error {
+	var b strings.Builder
+	for i, w := range d.Cycle {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "Process %d waits for a lock that process %d holds.", w.Owner, w.Blocker)
+	}
+	e := wrap(sqlerr.DeadlockDetected, "deadlock detected", d)
+	e.Detail = b.String()
+	return e
 }
 
 func wrap(code, message string, cause error) *sqlerr.Error {
@@ -92,11 +123,14 @@ func retryable(err error) bool {
 		conflict *txn.WriteConflictError
 		exists   *txn.AlreadyExistsError
 		locked   *txn.LockedError
+		deadlock *rowlock.DeadlockError
+		reads    *txn.ReadConflictError
 	)
 	if errors.Is(err, txn.ErrAmbiguous) {
 		return false
 	}
-	if errors.As(err, &conflict) || errors.As(err, &exists) || errors.As(err, &locked) {
+	if errors.As(err, &conflict) || errors.As(err, &exists) || errors.As(err, &locked) || errors.As(err, &deadlock) ||
+		errors.As(err, &reads) {
 		return true
 	}
 	return errors.As(err, &se) && se.Code == sqlerr.SerializationFailure

@@ -12,6 +12,7 @@ import (
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // SessionOptions say who comes in.
@@ -40,6 +41,7 @@ type Session struct {
 	portals  map[string]*Portal
 	currval  map[types.OID]int64
 	lastSeq  types.OID
+	locks    *rowlock.Owner // row locks and advisory locks
 
 	out      Sink // where notices of the running statement go
 	text     string
@@ -81,6 +83,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	if err := e.register(s); err != nil {
 		return nil, err
 	}
+	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
 	s.report("idle", "")
 	return s, nil
 }
@@ -125,6 +128,7 @@ func (s *Session) findDatabase(ctx context.Context) error {
 func (s *Session) Close(ctx context.Context) {
 	s.closePortals(true)
 	s.abort(ctx)
+	s.locks.UnlockAll()
 	s.engine.unregister(s)
 }
 
@@ -244,6 +248,7 @@ func isTransactionExit(stmt ast.Statement) bool {
 // Reset rolls back what is open and forgets settings and cursors: the session is as new. Prepared
 // statements stay.
 func (s *Session) Reset(ctx context.Context) {
+	s.locks.UnlockAll()
 	if s.tx.state == idle && len(s.portals) == 0 && s.settings.Pristine() {
 		return
 	}

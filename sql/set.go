@@ -115,6 +115,7 @@ func (s *Session) execDiscard(st *ast.Discard) (string, error) {
 		}
 		s.closePortals(true)
 		clear(s.prepared)
+		s.locks.UnlockAll()
 		s.settings.ResetAll()
 		s.forgetSequences()
 	case "PLANS":

@@ -47,6 +47,7 @@ type savepoint struct {
 	name     string
 	at       txn.Savepoint
 	settings int
+	locks    int
 	readOnly bool
 }
 
@@ -63,6 +64,7 @@ func (s *Session) ensure(ctx context.Context) error {
 		s.start(inImplicit)
 	}
 	if s.tx.tx != nil {
+		s.setLocking()
 		return nil
 	}
 	tx, err := s.engine.store.Begin(ctx, txn.BeginOptions{ReadOnly: s.tx.readOnly})
@@ -70,7 +72,13 @@ func (s *Session) ensure(ctx context.Context) error {
 		return err
 	}
 	s.tx.tx, s.tx.view = tx, s.engine.catalog.View(tx)
+	s.setLocking()
 	return nil
+}
+
+// setLocking tells the transaction who holds its locks and how long it waits for one.
+func (s *Session) setLocking() {
+	s.tx.tx.SetLocking(txn.Locking{Owner: s.locks, Timeout: s.settings.Derived().LockTimeout})
 }
 
 // commit ends the transaction, whatever its state, and makes what it wrote durable. On an error
@@ -86,6 +94,7 @@ func (s *Session) commit(ctx context.Context) error {
 	s.closePortals(false)
 	tx := s.tx.tx
 	s.tx = transaction{}
+	defer s.locks.ReleaseTo(0)
 	if tx == nil {
 		s.settings.Commit()
 		return nil
@@ -122,6 +131,7 @@ func (s *Session) abort(ctx context.Context) {
 			s.engine.log.Warn("rollback", "session", s.pid, "error", err)
 		}
 	}
+	s.locks.ReleaseTo(0)
 }
 
 // fail is what an error does to the transaction: a block waits for its ROLLBACK, an implicit
@@ -267,7 +277,7 @@ func (s *Session) execSavepoint(ctx context.Context, st *ast.Savepoint) (string,
 		return "", err
 	}
 	s.tx.savepoints = append(s.tx.savepoints, savepoint{name: st.Name, at: s.tx.tx.Savepoint(),
-		settings: s.settings.Mark(), readOnly: s.tx.readOnly})
+		settings: s.settings.Mark(), locks: s.locks.Mark(), readOnly: s.tx.readOnly})
 	return "SAVEPOINT", nil
 }
 
@@ -306,6 +316,7 @@ func (s *Session) execRollbackTo(st *ast.RollbackTo) (string, error) {
 	s.tx.tx.RollbackTo(sp.at)
 	sp.at = s.tx.tx.Savepoint()
 	s.settings.RollbackTo(sp.settings)
+	s.locks.ReleaseTo(sp.locks)
 	s.tx.readOnly = sp.readOnly
 	s.tx.savepoints = s.tx.savepoints[:i+1]
 	s.tx.state = inBlock

@@ -87,6 +87,8 @@ func (v *Vec) Get(i int) Datum {
 		return Datum{Dec: v.Dec[i]}
 	case Interval:
 		return Datum{Iv: v.Iv[i]}
+	case Void:
+		return Datum{}
 	case Array, Record:
 		return Datum{Arr: v.Arr[i]}
 	}

@@ -1,0 +1,58 @@
+package sql
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// advisoryPrefix keeps the keys of advisory locks apart from those of rows in the lock table.
+const advisoryPrefix = 'a'
+
+func (f *facts) advisoryKey(key expr.AdvisoryKey) []byte {
+	b := binary.BigEndian.AppendUint32([]byte{advisoryPrefix}, uint32(f.s.databaseID))
+	b = binary.BigEndian.AppendUint32(b, key.Hi)
+	b = binary.BigEndian.AppendUint32(b, key.Lo)
+	if key.Pair {
+		return append(b, 2)
+	}
+	return append(b, 1)
+}
+
+func advisoryMode(shared bool) rowlock.Mode {
+	if shared {
+		return rowlock.Share
+	}
+	return rowlock.Update
+}
+
+// AdvisoryLock takes a lock in the process's lock table (expr.AdvisoryLocks).
+func (f *facts) AdvisoryLock(key expr.AdvisoryKey, shared, transaction, wait bool) (bool, error) {
+	f.s.once = true // a lock of the session is not given back by a second attempt
+	_, err := f.s.engine.store.RowLocks().Lock(f.ctx, f.s.locks, f.advisoryKey(key), rowlock.Request{
+		Mode: advisoryMode(shared), NoWait: !wait, Timeout: f.s.settings.Derived().LockTimeout, Session: !transaction,
+	})
+	if !wait && errors.Is(err, rowlock.ErrNotAvailable) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// AdvisoryUnlock gives back one lock of the session.
+func (f *facts) AdvisoryUnlock(key expr.AdvisoryKey, shared bool) bool {
+	f.s.once = true
+	if f.s.locks.Unlock(f.advisoryKey(key), advisoryMode(shared)) {
+		return true
+	}
+	kind := "ExclusiveLock"
+	if shared {
+		kind = "ShareLock"
+	}
+	f.s.notice("WARNING", "01000", "you don't own a lock of type %s", kind)
+	return false
+}
+
+// AdvisoryUnlockAll gives back all locks of the session.
+func (f *facts) AdvisoryUnlockAll() { f.s.locks.UnlockAll() }
