@@ -12,7 +12,9 @@ import (
 type Portal struct {
 	Name      string
 	Statement *Prepared
-	params    []types.Datum
+	// Formats are the protocol's format codes of the result; the session only keeps them.
+	Formats []int16
+	params  []types.Datum
 
 	src      source // nil before the first Execute
 	columns  []physical.Column

@@ -17,7 +17,6 @@ type batch struct {
 // step is an Execute, or (portal nil) what other messages were answered.
 type step struct {
 	portal *sql.Portal
-	codes  []int16
 	limit  int64
 	said   []byte
 }
@@ -87,7 +86,7 @@ func (s *step) run(ctx context.Context, c *conn) error {
 		c.out.buf = append(c.out.buf, s.said...)
 		return nil
 	}
-	suspended, err := c.session.Execute(ctx, s.portal, max(s.limit, 0), &sink{c: c, codes: s.codes})
+	suspended, err := c.session.Execute(ctx, s.portal, max(s.limit, 0), &sink{c: c, codes: s.portal.Formats})
 	if err == nil && suspended {
 		c.out.simple('s')
 	}

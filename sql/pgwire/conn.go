@@ -29,11 +29,10 @@ type conn struct {
 	skipping bool   // until Sync, after an error in the extended protocol
 	lost     error  // met while COPY FROM STDIN read messages: the connection is over
 	batch    batch
-	results  map[*sql.Portal][]int16 // format codes of portals, by Bind
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	return &conn{server: s, net: nc, in: newFrameReader(nc), out: output{w: nc}, results: map[*sql.Portal][]int16{}}
+	return &conn{server: s, net: nc, in: newFrameReader(nc), out: output{w: nc}}
 }
 
 // drain wakes a connection that waits for its client, so that it sees that the server is closing.

@@ -84,9 +84,7 @@ func (c *conn) bind(ctx context.Context, body []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(m.ResultFormatCodes) > 0 {
-		c.results[p] = m.ResultFormatCodes
-	}
+	p.Formats = m.ResultFormatCodes
 	c.out.simple('2')
 	return nil
 }
@@ -156,7 +154,7 @@ func (c *conn) describe(body []byte) error {
 		c.out.simple('n')
 		return nil
 	}
-	c.out.rowDescription(cols, c.results[p])
+	c.out.rowDescription(cols, p.Formats)
 	return nil
 }
 
@@ -170,7 +168,7 @@ func (c *conn) execute(ctx context.Context, body []byte) error {
 		return err
 	}
 	c.text = p.Statement.Text
-	return c.batch.run(ctx, c, step{portal: p, codes: c.results[p], limit: int64(int32(m.MaxRows))})
+	return c.batch.run(ctx, c, step{portal: p, limit: int64(int32(m.MaxRows))})
 }
 
 func (c *conn) close(body []byte) error {
@@ -181,9 +179,6 @@ func (c *conn) close(body []byte) error {
 	if m.ObjectType == 'S' {
 		c.session.CloseStatement(m.Name)
 	} else {
-		if p, err := c.session.Portal(m.Name); err == nil {
-			delete(c.results, p)
-		}
 		c.session.ClosePortal(m.Name)
 	}
 	c.out.simple('3')
@@ -195,9 +190,6 @@ func (c *conn) sync(ctx context.Context) error {
 	c.skipping = false
 	if err := c.endBatch(ctx); err != nil {
 		return err
-	}
-	if c.session.Status() == 'I' {
-		clear(c.results)
 	}
 	return c.ready()
 }

@@ -256,3 +256,13 @@ func TestCloseCancelsWhatRuns(t *testing.T) {
 	c.until("DataRow")
 	require.NoError(t, s.Close())
 }
+
+func TestIdleSessionsEnd(t *testing.T) {
+	s := start(t, sql.Options{})
+	c := s.login(t, nil)
+	c.send(&pgproto3.Query{String: "SET idle_in_transaction_session_timeout = 1; BEGIN"})
+	require.Equal(t, "25P03", c.fatal())
+	c = s.login(t, nil)
+	c.send(&pgproto3.Query{String: "SET idle_session_timeout = 1"})
+	require.Equal(t, "57P05", c.fatal())
+}
