@@ -26,7 +26,7 @@ func Plan(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Typ
 	if err != nil {
 		return nil, err
 	}
-	rule.Apply(&rule.Context{Meta: bound.Meta, Runtime: env.Runtime}, bound.Query)
+	rule.Apply(&rule.Context{Meta: bound.Meta}, bound.Query)
 	return choose.Plan(ctx, env, bound)
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
-	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -144,13 +143,4 @@ func sameIDs(a, b []logical.ColID) bool {
 		}
 	}
 	return true
-}
-
-// items makes a pass-through projection of columns.
-func (b *binder) items(ids []logical.ColID) []logical.Item {
-	out := make([]logical.Item, len(ids))
-	for i, id := range ids {
-		out[i] = logical.Item{ID: id, Expr: expr.Expr(b.ref(id, 0))}
-	}
-	return out
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/physical"
-	"github.com/minidb/minidb/table/types"
 )
 
 // chooser makes one statement's physical plan.
@@ -19,7 +18,6 @@ type chooser struct {
 	meta  *logical.Meta
 	vars  []variable // columns of the queries around, innermost last
 	slots int
-	ctes  map[*logical.CTE]bool
 	// qualified says that names in EXPLAIN carry their table: more than one is read.
 	qualified bool
 	aliases   map[logical.ColID]string
@@ -323,5 +321,3 @@ func (c *chooser) subquery(e *expr.Subquery, cols []logical.ColID) expr.Expr {
 	c.vars = c.vars[:mark]
 	return &out
 }
-
-var boolTrue = &expr.Const{T: types.TBool, Value: types.NewBool(true)}

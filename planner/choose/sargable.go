@@ -31,7 +31,7 @@ type restriction struct {
 }
 
 // maxIntervals bounds what IN and OR may expand to.
-const maxIntervals = 2000
+const maxIntervals = 10000
 
 // restrict reads a condition as a restriction of a column of the scan, if it is one. Values may be
 // anything that does not depend on the scan's row and is the same for the whole scan.
@@ -339,19 +339,52 @@ func (c *chooser) restrictAny(s *logical.Scan, e *expr.Quantified) (restriction,
 	return c.restrictIn(s, list)
 }
 
-// restrictOr reads a disjunction of restrictions of one column.
+// restrictOr reads a disjunction all of whose sides restrict one column, whatever else they say: a > 1
+// OR (a = 1 AND b > 2), as comparisons of rows become, restricts a.
 func (c *chooser) restrictOr(s *logical.Scan, e *expr.Or) (restriction, bool) {
-	out := restriction{exact: true}
-	for i, arg := range e.Args {
-		r, ok := c.restrict(s, arg)
-		if !ok || i > 0 && r.col != out.col {
-			return restriction{}, false
+	for _, first := range c.sides(s, e.Args[0]) {
+		out := first
+		out.intervals = append([]interval(nil), first.intervals...)
+		all := true
+		for _, arg := range e.Args[1:] {
+			found := false
+			for _, r := range c.sides(s, arg) {
+				if r.col == out.col {
+					out.exact = out.exact && r.exact
+					out.intervals = append(out.intervals, r.intervals...)
+					found = true
+					break
+				}
+			}
+			if all = found; !all {
+				break
+			}
 		}
-		out.col = r.col
-		out.exact = out.exact && r.exact
-		out.intervals = append(out.intervals, r.intervals...)
+		if all && len(out.intervals) <= maxIntervals {
+			return out, true
+		}
 	}
-	return out, len(out.intervals) <= maxIntervals
+	return restriction{}, false
+}
+
+// sides lists what one side of an OR says of columns: itself, or what its conjuncts say, none of
+// which is all of it then.
+func (c *chooser) sides(s *logical.Scan, e expr.Expr) []restriction {
+	if r, ok := c.restrict(s, e); ok {
+		return []restriction{r}
+	}
+	and, ok := e.(*expr.And)
+	if !ok {
+		return nil
+	}
+	var out []restriction
+	for _, arg := range and.Args {
+		if r, ok := c.restrict(s, arg); ok {
+			r.exact = false
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // restrictLike reads a pattern with a constant beginning as the range of texts that begin so. Texts

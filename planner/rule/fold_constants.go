@@ -22,7 +22,7 @@ func foldConstants(c *Context, n logical.Node) logical.Node {
 		if !foldable(*e) {
 			return
 		}
-		if folded := fold(*e, c.Runtime); folded != *e {
+		if folded := fold(*e); folded != *e {
 			c.fired("FoldConstants")
 			*e = folded
 		}
@@ -43,9 +43,10 @@ func foldConstants(c *Context, n logical.Node) logical.Node {
 }
 
 // fold evaluates constants until nothing changes: a NULL found may make more of the expression NULL.
-func fold(e expr.Expr, rt *expr.Runtime) expr.Expr {
+// What depends on the session is left alone, so that a plan may be kept.
+func fold(e expr.Expr) expr.Expr {
 	for range 4 {
-		next := eval.Fold(foldNulls(e), rt)
+		next := eval.Fold(foldNulls(e), nil)
 		if next == e {
 			return e
 		}

@@ -7,8 +7,7 @@ import (
 
 // Context is what rules know beside the tree.
 type Context struct {
-	Meta    *logical.Meta
-	Runtime *expr.Runtime
+	Meta *logical.Meta
 	// Fired collects the names of the rules that changed something; nil: nobody asks.
 	Fired map[string]int
 }
