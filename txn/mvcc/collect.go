@@ -9,8 +9,10 @@ import (
 
 // Collect drops the versions of each row that no reader at or above the safepoint can see: all
 // records at or below it but the newest put. If the newest of put and delete is a delete, it goes
-// too. Records of kinds lock and rollback have said what they were there to say. Requires: no lock
-// below the safepoint is left on any key (txn: I6). It returns the number of records dropped.
+// too. Records of kinds lock and rollback have said what they were there to say, but for a rollback at
+// the safepoint itself: its transaction may be the one that holds the safepoint there, with a late
+// prewrite still to come. Requires: no lock below the safepoint is left on any key (txn: I6). It
+// returns the number of records dropped.
 func Collect(
 	ctx context.Context, r kv.Reader, b *kv.Batch, safepoint tso.Timestamp, rows [][]byte,
 ) (dropped int, err error) {
@@ -37,6 +39,9 @@ func (s *step) collect(ctx context.Context, row []byte, safepoint tso.Timestamp)
 		keep := w.Kind == KindPut && !settled
 		if w.Kind == KindPut || w.Kind == KindDelete {
 			settled = true
+		}
+		if w.Kind == KindRollback && commitTS == safepoint {
+			keep = true
 		}
 		if !keep {
 			drop = append(drop, version{commitTS, w.StartTS, w.Kind == KindPut && !w.HasShort})

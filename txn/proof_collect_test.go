@@ -1,0 +1,37 @@
+package txn_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/stretchr/testify/require"
+)
+
+// TestACollectionKeepsTheRollbackOfTheOldestTransaction: a stranger has rolled back a transaction
+// whose prewrite of the primary is still to come. The transaction holds the safepoint at its own
+// start_ts, and there the rollback record lies; without it the late prewrite would succeed and commit
+// the primary alone.
+func TestACollectionKeepsTheRollbackOfTheOldestTransaction(t *testing.T) {
+	ctx := context.Background()
+	e := memkv.New(memkv.Options{})
+	s, err := txn.Open(ctx, e, txn.Options{TwoPhase: true})
+	require.NoError(t, err)
+	tx := begin(t, s)
+	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
+	require.NoError(t, tx.Set([]byte("b"), []byte("1")))
+	rows := [][]byte{mvcc.Row([]byte("a"))}
+	require.NoError(t, e.Update(ctx, rows, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.Rollback(ctx, r, b, tx.StartTS(), rows, true)
+	}))
+	stats, err := s.CollectGarbage(ctx)
+	require.NoError(t, err)
+	require.Equal(t, tx.StartTS(), stats.Safepoint)
+	var conflict *txn.WriteConflictError
+	require.ErrorAs(t, tx.Commit(ctx), &conflict)
+	require.NoError(t, s.Close())
+	require.NoError(t, e.Close())
+}
