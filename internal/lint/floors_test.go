@@ -22,7 +22,7 @@ var floors = []struct {
 	name     string
 	prefixes []string
 }{
-	{"foundation", []string{"internal/invariant", "internal/sqlerr"}},
+	{"foundation", []string{"internal/invariant", "internal/sqlerr", "internal/planted"}},
 	{"kv", []string{"kv"}},
 	{"txn", []string{"txn"}},
 	{"table", []string{"table"}},

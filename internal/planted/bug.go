@@ -1,0 +1,72 @@
+package planted
+
+// Bug is one bug of the protocol.
+type Bug uint8
+
+// The bugs. Each name says what is done wrong.
+const (
+	// SkippedConflictCheck: a prewrite does not look for writes newer than start_ts.
+	SkippedConflictCheck Bug = iota
+	// NoRollbackRecord: a rollback removes the lock and leaves no record.
+	NoRollbackRecord
+	// EarlyCommitTS: commit_ts is drawn before the prewrites.
+	EarlyCommitTS
+	// IgnoredLock: a reader reads past a lock below its start_ts.
+	IgnoredLock
+	// LostSecondary: a secondary's lock is removed and no record takes its place.
+	LostSecondary
+	// LocalClockTTL: the resolver judges a time to live by its own clock.
+	LocalClockTTL
+	// UnseenOnePhase: readers do not consult the table of commits in flight.
+	UnseenOnePhase
+	// CollectedPastReader: the safepoint passes a running transaction.
+	CollectedPastReader
+	// OwnRollbackUnchecked: a prewrite does not look for its own rollback record.
+	OwnRollbackUnchecked
+	// CommitAfterRollback: committing a primary that was rolled back answers success.
+	CommitAfterRollback
+	// ForgetfulOracle: the oracle does not persist its high-water mark.
+	ForgetfulOracle
+	// SecondaryFirst: a resolver judges a secondary by its own time to live and never asks the primary.
+	SecondaryFirst
+	// BlindInsert: an insert's check stops at the newest record, whatever its kind.
+	BlindInsert
+	// SkippedValidation: what a serializable transaction read is not validated.
+	SkippedValidation
+	// UnpushedCommitTS: a commit ignores that a reader pushed its lowest timestamp.
+	UnpushedCommitTS
+	// LostAnswerIsFailure: an update whose answer was lost is reported as failed.
+	LostAnswerIsFailure
+	// LocksForgottenAtOpen: a store on an exclusive engine takes it that a restart leaves no locks.
+	LocksForgottenAtOpen
+	// CollectedBeforeSettled: a collection does not settle locks before it drops versions.
+	CollectedBeforeSettled
+	// CollectedNewest: a collection drops the newest version at or below the safepoint too.
+	CollectedNewest
+	// UnsyncedCommitPoint: a commit is acknowledged before it is durable.
+	UnsyncedCommitPoint
+
+	count
+)
+
+var names = [count]string{
+	"skipped conflict check", "no rollback record", "commit_ts drawn before prewrite",
+	"lock ignored by a reader", "secondary lost", "TTL by local clock", "one-phase commit not seen",
+	"collected past a reader", "own rollback record not checked", "commit of a rolled-back primary",
+	"oracle not persisted", "secondary rolled back before its primary", "blind insert",
+	"validation skipped", "push of commit_ts ignored", "lost answer taken for a failure",
+	"locks forgotten at open", "collected before locks are settled", "newest version collected",
+	"commit point not synced",
+}
+
+// String names the bug.
+func (b Bug) String() string { return names[b] }
+
+// All lists every bug.
+func All() []Bug {
+	out := make([]Bug, count)
+	for i := range out {
+		out[i] = Bug(i)
+	}
+	return out
+}

@@ -1,0 +1,202 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// client is a coordinator's open transaction; it writes down what it does and sees.
+type client struct {
+	r   *run
+	tx  *txn.Txn
+	rec *Record
+}
+
+func (c *client) name() string { return c.rec.Name }
+
+func (c *client) get(ctx context.Context, key string) (value string, found bool, err error) {
+	v, err := c.tx.Get(ctx, []byte(key))
+	if err != nil {
+		return "", false, err
+	}
+	read := Read{Key: key, Own: len(c.rec.Writes)}
+	if v != nil {
+		value, found = string(v), true
+		read.Got = []Pair{{key, value}}
+	}
+	return value, found, c.saw(read)
+}
+
+func (c *client) scan(ctx context.Context, span kv.Span, reverse bool) error {
+	read := Read{Span: &span, Reverse: reverse, Own: len(c.rec.Writes)}
+	it, err := c.tx.Scan(ctx, span, txn.ScanOptions{Reverse: reverse})
+	if err != nil {
+		return err
+	}
+	for it.Next() {
+		read.Got = append(read.Got, Pair{string(it.Key()), string(it.Value())})
+	}
+	if err := errors.Join(it.Err(), it.Close()); err != nil {
+		return err
+	}
+	return c.saw(read)
+}
+
+// saw writes down a read, unless the power failed meanwhile: what a machine without power reads is
+// nothing that anybody saw.
+func (c *client) saw(read Read) error {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	if c.r.dark {
+		return errDark
+	}
+	c.rec.Reads = append(c.rec.Reads, read)
+	return nil
+}
+
+func (c *client) set(key, value string) error {
+	c.rec.Writes = append(c.rec.Writes, Write{Key: key, Value: value})
+	return c.tx.Set([]byte(key), []byte(value))
+}
+
+func (c *client) insert(key, value string) error {
+	c.rec.Writes = append(c.rec.Writes, Write{Key: key, Value: value, Insert: true})
+	return c.tx.Insert([]byte(key), []byte(value))
+}
+
+func (c *client) delete(key string) error {
+	c.rec.Writes = append(c.rec.Writes, Write{Key: key, Delete: true})
+	return c.tx.Delete([]byte(key))
+}
+
+// errDark ends the coordinators of a machine without power.
+var errDark = errors.New("the power has failed")
+
+// transact runs one transaction of the workload and writes it down.
+func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload, dice *rand.Rand) error {
+	rec := &Record{Name: fmt.Sprintf("t%d.%d.%d", r.epoch, who, n)}
+	opts := txn.BeginOptions{}
+	past := r.config.History && dice.IntN(10) == 0
+	r.mu.Lock()
+	if r.dark {
+		r.mu.Unlock()
+		return errDark
+	}
+	r.clockwork++
+	rec.Began = r.clockwork
+	if past && len(r.seen) > 0 {
+		opts.StartTS = r.seen[len(r.seen)-1-dice.IntN(min(len(r.seen), 20))]
+		rec.Historical = true
+	}
+	r.history.Records = append(r.history.Records, rec)
+	r.mu.Unlock()
+
+	tx, err := s.Begin(ctx, opts)
+	if err != nil {
+		return r.answer(rec, err, 0)
+	}
+	rec.StartTS = tx.StartTS()
+	r.remember(who, rec.StartTS)
+	defer func() { _ = tx.Rollback(ctx) }()
+	if r.config.Serializable && !rec.Historical {
+		tx.TrackReads()
+	}
+	c := &client{r: r, tx: tx, rec: rec}
+	r.stroll(who, dice)
+	if rec.Historical {
+		err = readAll(ctx, c, dice)
+	} else {
+		err = w.run(ctx, c, dice)
+	}
+	if err != nil {
+		return r.answer(rec, err, 0)
+	}
+	r.stroll(who, dice)
+	if dice.IntN(12) == 0 {
+		err = errChangedMind
+	} else {
+		err = tx.Commit(ctx)
+	}
+	return r.answer(rec, err, tx.CommitTS())
+}
+
+// errChangedMind is the reason of a rollback that was asked for.
+var errChangedMind = errors.New("rolled back")
+
+func readAll(ctx context.Context, c *client, dice *rand.Rand) error {
+	for _, kind := range []string{"bank", "reg", "list"} {
+		if err := c.scan(ctx, spanOf(kind), dice.IntN(2) == 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stroll passes the turnstile a few times now and then, or many times: a coordinator that pauses.
+func (r *run) stroll(who int, dice *rand.Rand) {
+	turns := 0
+	switch dice.IntN(12) {
+	case 0:
+		turns = 10 + dice.IntN(100)
+	case 1, 2, 3:
+		turns = 1 + dice.IntN(3)
+	}
+	for range turns {
+		r.t.pass(who)
+	}
+}
+
+// remember keeps the start_ts under which a coordinator runs.
+func (r *run) remember(who int, ts tso.Timestamp) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.current[who] = ts
+	r.seen = append(r.seen, ts)
+}
+
+// answer writes down what a transaction was told.
+func (r *run) answer(rec *Record, err error, commitTS tso.Timestamp) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dark {
+		return errDark
+	}
+	r.clockwork++
+	rec.Ended = r.clockwork
+	rec.Err = err
+	switch {
+	case err == nil:
+		rec.Outcome, rec.CommitTS = Committed, commitTS
+	case errors.Is(err, txn.ErrAbandoned):
+		rec.Outcome = Unknown
+		return err
+	case errors.Is(err, txn.ErrAmbiguous):
+		rec.Outcome = Unknown
+	default:
+		rec.Outcome = Aborted
+		if !expected(err) {
+			r.history.Found = append(r.history.Found, Violation{Unexpected, fmt.Sprintf("%s: %v", rec, err)})
+		}
+	}
+	return nil
+}
+
+// expected says whether a transaction may fail with the error.
+func expected(err error) bool {
+	var (
+		conflict  *txn.WriteConflictError
+		read      *txn.ReadConflictError
+		exists    *txn.AlreadyExistsError
+		locked    *txn.LockedError
+		safepoint *txn.SafepointError
+	)
+	return errors.As(err, &conflict) || errors.As(err, &read) || errors.As(err, &exists) ||
+		errors.As(err, &locked) || errors.As(err, &safepoint) || errors.Is(err, errChangedMind) ||
+		errors.Is(err, errLost)
+}

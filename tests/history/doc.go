@@ -1,0 +1,29 @@
+// Package history lets coordinators run transactions that pause, die and come back, writes down what
+// each of them saw, and checks the whole afterwards.
+//
+// It owns the generator of workloads (workload.go), the order in which coordinators move
+// (turnstile.go), the engine that watches what is written (engine.go), a run (run.go) and the
+// checker (check.go). It uses the transaction layer as any floor above does.
+//
+// # A run
+//
+// A few coordinators share one store, or have a store each on a shared engine. One of them moves at
+// a time: wherever the protocol touches the engine, and at every crash point, a coordinator stops at
+// the turnstile, and dice decide who goes on. So one seed gives one interleaving, as far as nobody
+// blocks: a coordinator that waits inside (for a latch, a lock, a sync) keeps its turn for two
+// milliseconds of real time, and then another one moves beside it.
+//
+// A coordinator pauses by staying at the turnstile for many turns, while the clock, which the
+// turnstile moves too, passes the time to live of its locks. It dies at a crash point and goes on
+// with its next transaction, on a shared engine with a new store. On the crashable file system
+// everything dies at once: what was not synced is lost in part, and the coordinators go on with what
+// was left. Updates lose their answers. A collector drops old versions.
+//
+// # The checker
+//
+// Every value names the transaction that wrote it. The truth is the list of write records: those
+// that were applied, or after a power failure those found in the end. Against it the checker
+// recomputes each read at its start_ts, and holds each transaction's answer. The verdicts are
+// listed with their meaning in verdict.go. Cycles alone would not do: half a commit that nobody reads
+// has none.
+package history

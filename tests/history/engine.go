@@ -1,0 +1,191 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// errLost is the answer of an update whose answer was lost on the way.
+var errLost = errors.New("the answer was lost")
+
+// whoKey finds the number of the coordinator in a context.
+type whoKey struct{}
+
+func withWho(ctx context.Context, who int) context.Context {
+	return context.WithValue(ctx, whoKey{}, who)
+}
+
+// whoOf returns the coordinator's number; background work has the highest one.
+func whoOf(ctx context.Context) int {
+	if who, ok := ctx.Value(whoKey{}).(int); ok {
+		return who
+	}
+	return 1 << 20
+}
+
+// watched is an engine that stops at the turnstile before and after each update, loses answers, and
+// writes down the records that were applied.
+type watched struct {
+	kv.Engine
+	t       *turnstile
+	lose    func() (lose, applied bool)
+	inStep  func() bool                 // whether to stop with the latches held, the step just run
+	started func(who int) tso.Timestamp // start_ts of a coordinator's transaction
+
+	trace func(string)
+	calm  atomic.Bool
+
+	mu struct {
+		sync.Mutex
+		cells map[string]mvcc.Cell // applied cells of the data and write columns, by raw key
+		found []Violation
+	}
+}
+
+func newWatched(e kv.Engine, t *turnstile) *watched {
+	w := &watched{Engine: e, t: t}
+	w.calm.Store(true)
+	w.mu.cells = map[string]mvcc.Cell{}
+	return w
+}
+
+// Update implements kv.Engine.
+func (w *watched) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	return w.update(ctx, step, func(s kv.Step) error { return w.Engine.Update(ctx, rows, s) })
+}
+
+// UpdateLazy implements kv.Lazy.
+func (w *watched) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+	return w.update(ctx, step, func(s kv.Step) error { return kv.UpdateLazy(ctx, w.Engine, rows, s) })
+}
+
+// Group implements kv.Grouped.
+func (w *watched) Group(row []byte) uint64 { return kv.GroupOf(w.Engine, row) }
+
+// Exclusive implements kv.Exclusive.
+func (w *watched) Exclusive() bool { return kv.IsExclusive(w.Engine) }
+
+func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) error) error {
+	who := whoOf(ctx)
+	w.t.pass(who)
+	lose, applied := w.lose()
+	lose = lose && !w.calm.Load()
+	if lose && !applied {
+		w.t.pass(who)
+		return errLost
+	}
+	var cells []mvcc.Cell
+	var raw []string
+	var did []string
+	err := run(func(r kv.Reader, b *kv.Batch) error {
+		if err := step(r, b); err != nil {
+			return err
+		}
+		cells, raw = cells[:0], raw[:0]
+		did = did[:0]
+		for i := range b.Len() {
+			key, value, deleted := b.Op(i)
+			if w.trace != nil {
+				did = append(did, describe(key, value, deleted))
+			}
+			if deleted {
+				continue
+			}
+			c, err := mvcc.Decode(key, value)
+			if err != nil {
+				return err
+			}
+			if c.Column == mvcc.ColumnWrite || c.Column == mvcc.ColumnData {
+				cells, raw = append(cells, c), append(raw, string(key))
+				if err := w.judge(ctx, r, who, &c); err != nil {
+					return err
+				}
+			}
+		}
+		if w.inStep() {
+			w.t.pass(who)
+		}
+		return nil
+	})
+	if w.trace != nil {
+		w.trace(fmt.Sprintf("coordinator %d at %d: answer lost %v, error %v, %s", who, w.t.now(), lose, err, strings.Join(did, "; ")))
+	}
+	if err == nil {
+		w.apply(raw, cells)
+	}
+	w.t.pass(who)
+	if err == nil && lose {
+		return errLost
+	}
+	return err
+}
+
+func (w *watched) apply(raw []string, cells []mvcc.Cell) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, c := range cells {
+		old, again := w.mu.cells[raw[i]]
+		if again && c.Column == mvcc.ColumnWrite && old.Write.StartTS != c.Write.StartTS {
+			w.mu.found = append(w.mu.found, Violation{DuplicateCommit, fmt.Sprintf(
+				"key %q at %s: the record of %s is overwritten by that of %s", c.Key, c.TS, old.Write.StartTS, c.Write.StartTS)})
+		}
+		w.mu.cells[raw[i]] = c
+	}
+}
+
+// judge looks whether a stranger's rollback comes before the time to live is over.
+func (w *watched) judge(ctx context.Context, r kv.Reader, who int, c *mvcc.Cell) error {
+	if c.Column != mvcc.ColumnWrite || c.Write.Kind != mvcc.KindRollback || !c.Write.Protected || who == 1<<20 {
+		return nil
+	}
+	if w.started(who) == c.Write.StartTS {
+		return nil
+	}
+	now := tso.New(w.t.now(), 0)
+	end := append(append([]byte(nil), c.Key...), 0)
+	return mvcc.Locks(ctx, r, kv.Span{Start: c.Key, End: end}, func(_ []byte, l mvcc.Lock) error {
+		if l.StartTS == c.Write.StartTS && !l.Expired(now) && l.StartTS > w.started(-1) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.mu.found = append(w.mu.found, Violation{Impatience, fmt.Sprintf(
+				"transaction %s rolled back at %s, its lock lives %d ms", l.StartTS, now, l.TTLMillis)})
+		}
+		return nil
+	})
+}
+
+// truth returns what was applied.
+func (w *watched) truth() Truth {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	cells := make([]mvcc.Cell, 0, len(w.mu.cells))
+	for _, c := range w.mu.cells {
+		cells = append(cells, c)
+	}
+	return takeCells(cells)
+}
+
+// describe puts one operation of a batch into words.
+func describe(key, value []byte, deleted bool) string {
+	if deleted {
+		return fmt.Sprintf("delete %q", key)
+	}
+	c, err := mvcc.Decode(key, value)
+	switch {
+	case err != nil:
+		return err.Error()
+	case c.Column == mvcc.ColumnLock:
+		return fmt.Sprintf("lock %q: %s of %s, primary %q, %d ms", c.Key, c.Lock.Kind, c.TS, c.Lock.Primary, c.Lock.TTLMillis)
+	case c.Column == mvcc.ColumnWrite:
+		return fmt.Sprintf("record %q: %s of %s at %s", c.Key, c.Write.Kind, c.Write.StartTS, c.TS)
+	}
+	return fmt.Sprintf("%s %q at %s", c.Column, c.Key, c.TS)
+}

@@ -1,0 +1,385 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Config is one way in which histories are made. Everything that it leaves open, the seed decides.
+type Config struct {
+	Name string
+	// Memory is the engine, unless it is nil: then it is Pebble on a crashable file system.
+	Memory *memkv.Options
+	// StorePerCoordinator gives each coordinator a store of its own; the engine must be shared.
+	StorePerCoordinator bool
+	Options             txn.Options
+	Serializable        bool
+	// Dying coordinators stop at crash points. Without it prewrites run in parallel, and secondaries
+	// in the background.
+	Dying bool
+	// Losing updates lose their answers.
+	Losing bool
+	// Power failures take everything that was not synced, in part. Pebble only.
+	Power bool
+	// Collecting runs the collector beside the rest; History lets readers read the past.
+	Collecting, History bool
+	// Trace, if not nil, is told of every update.
+	Trace func(string)
+}
+
+// Configs are the ways of the tests.
+func Configs() []Config {
+	var out []Config
+	for _, serializable := range []bool{false, true} {
+		for _, c := range []Config{
+			{Name: "pebble, one phase", Collecting: true, History: true},
+			{Name: "pebble, one phase, power failures", Power: true, Dying: true},
+			{Name: "pebble, two phases", Options: txn.Options{TwoPhase: true}, Dying: true, Collecting: true, History: true},
+			{Name: "pebble, two phases, power failures", Options: txn.Options{TwoPhase: true, BatchKeys: 1}, Power: true, Dying: true},
+			{Name: "memory, one phase, lost answers", Memory: &memkv.Options{}, Losing: true, Dying: true, Collecting: true},
+			{Name: "memory, groups", Memory: &memkv.Options{HashGroups: 3}, Dying: true, Losing: true, History: true},
+			{Name: "memory, groups, parallel", Memory: &memkv.Options{HashGroups: 4}, Losing: true, Collecting: true},
+			{Name: "memory, shared", Memory: &memkv.Options{Shared: true}, StorePerCoordinator: true, Dying: true, Options: txn.Options{BatchKeys: 1}},
+			{Name: "memory, shared, groups, parallel", Memory: &memkv.Options{Shared: true, HashGroups: 3}, StorePerCoordinator: true, Losing: true},
+		} {
+			if c.Serializable = serializable; serializable {
+				c.Name += ", serializable"
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+const (
+	coordinators = 4
+	transactions = 10 // of each coordinator, in each epoch
+	clockStart   = 1_000_000
+)
+
+// run is one history in the making.
+type run struct {
+	config  Config
+	dice    *rand.Rand
+	t       *turnstile
+	opts    txn.Options
+	history *History
+	works   []workload
+	epoch   int
+
+	mu        sync.Mutex
+	clockwork int  // counts beginnings and answers
+	dark      bool // the power has failed
+	current   []tso.Timestamp
+	seen      []tso.Timestamp
+	deadUpTo  tso.Timestamp
+	left      *pebblekv.CrashFS // by the power failure
+}
+
+// Run makes a history and returns it, with the truth.
+func Run(config Config, seed uint64) (*History, error) {
+	dice := rand.New(rand.NewPCG(seed, 0))
+	r := &run{
+		config: config, dice: dice, history: &History{Serializable: config.Serializable},
+		current: make([]tso.Timestamp, coordinators),
+	}
+	for range 1 + dice.IntN(2) {
+		r.works = append(r.works, workloads[dice.IntN(len(workloads))])
+	}
+	if config.Memory != nil {
+		return r.history, r.liveOn(memkv.New(*config.Memory), clockStart, nil)
+	}
+	fs := pebblekv.NewCrashFS()
+	clock := int64(clockStart)
+	epochs := 1
+	if config.Power {
+		epochs = 2 + dice.IntN(2)
+	}
+	for r.epoch = range epochs {
+		if r.epoch == epochs-1 {
+			config.Power = false
+		}
+		e, err := pebblekv.Open("db", pebblekv.Options{
+			FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.dark, r.left = false, nil
+		var power *pebblekv.CrashFS
+		if config.Power {
+			power = fs
+		}
+		if err := r.liveOn(e, clock, power); err != nil {
+			return nil, err
+		}
+		if r.left != nil {
+			fs = r.left
+		}
+		// The clock of the machine that comes back may be behind.
+		clock = r.t.now() + int64(dice.IntN(6000)) - 5000
+	}
+	return r.history, nil
+}
+
+// liveOn lets the coordinators live on an engine until they are done or the power fails, and closes
+// it. When power is not nil, it fails at some move.
+func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err error) {
+	r.t = newTurnstile(rand.New(rand.NewPCG(r.dice.Uint64(), 1)), clock)
+	w := newWatched(e, r.t)
+	w.lose, w.inStep, w.started, w.trace = r.losing(), r.inStep(), r.started, r.config.Trace
+	stores, err := r.openStores(w)
+	if err != nil {
+		return errors.Join(err, e.Close())
+	}
+	var lives []func()
+	for who := range coordinators {
+		dice := rand.New(rand.NewPCG(r.dice.Uint64(), uint64(who)))
+		lives = append(lives, func() { r.live(who, &stores[who], w, dice) })
+	}
+	if r.config.Collecting {
+		dice := rand.New(rand.NewPCG(r.dice.Uint64(), coordinators))
+		lives = append(lives, func() { r.collect(stores[0], dice) })
+	}
+	if power != nil {
+		dice := rand.New(rand.NewPCG(r.dice.Uint64(), coordinators+1))
+		lives = append(lives, func() { r.fail(power, dice) })
+	}
+	w.calm.Store(false)
+	r.t.run(lives)
+	w.calm.Store(true)
+	closed := map[*txn.Store]bool{}
+	for _, s := range stores {
+		if !closed[s] {
+			closed[s] = true
+			err = errors.Join(err, s.Close())
+		}
+	}
+	r.history.Found = append(r.history.Found, w.mu.found...)
+	if err == nil && !r.dark {
+		err = r.settle(w)
+	}
+	return errors.Join(err, e.Close())
+}
+
+func (r *run) openStores(w *watched) ([]*txn.Store, error) {
+	ctx := context.Background()
+	opts := r.config.Options
+	opts.Clock = r.t.now
+	opts.LockTTL = time.Duration(5+r.dice.IntN(400)) * time.Millisecond
+	opts.LockWait = 3 * time.Millisecond
+	opts.Logger = slog.New(slog.DiscardHandler)
+	if opts.BatchKeys == 0 && r.dice.IntN(2) == 0 {
+		opts.BatchKeys = 1 + r.dice.IntN(2)
+	}
+	if r.config.Dying {
+		opts.CrashPoint = r.crashPoint(rand.New(rand.NewPCG(r.dice.Uint64(), 2)))
+	}
+	if r.config.StorePerCoordinator {
+		oracle, err := tso.Open(ctx, w, mvcc.MetaKey("oracle"), tso.Options{Clock: opts.Clock})
+		if err != nil {
+			return nil, err
+		}
+		opts.Oracle = oracle
+	}
+	r.opts = opts
+	r.t.open = true // nobody waits while stores are opened
+	defer func() { r.t.open = false }()
+	stores := make([]*txn.Store, coordinators)
+	for i := range stores {
+		if i > 0 && !r.config.StorePerCoordinator {
+			stores[i] = stores[0]
+			continue
+		}
+		s, err := txn.Open(ctx, w, opts)
+		if err != nil {
+			return nil, err
+		}
+		stores[i] = s
+	}
+	if !r.config.StorePerCoordinator {
+		now, err := stores[0].Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.deadUpTo = now // whoever is older is dead, whatever its time to live
+	}
+	return stores, nil
+}
+
+// live is a coordinator's life.
+func (r *run) live(who int, s **txn.Store, w *watched, dice *rand.Rand) {
+	ctx := withWho(context.Background(), who)
+	for n := range transactions {
+		work := r.works[dice.IntN(len(r.works))]
+		err := r.transact(ctx, *s, who, n, work, dice)
+		switch {
+		case errors.Is(err, errDark):
+			return
+		case err != nil && r.config.StorePerCoordinator && dice.IntN(2) == 0:
+			// It comes back as another process.
+			reborn, openErr := txn.Open(ctx, w, r.opts)
+			if err := errors.Join(openErr, (*s).Close()); err != nil {
+				r.report(Unexpected, "a store is opened again: %v", err)
+				return
+			}
+			*s = reborn
+		}
+		r.t.pass(who)
+	}
+}
+
+// crashPoint lets coordinators die, and pause, at crash points.
+func (r *run) crashPoint(dice *rand.Rand) func(txn.CrashPoint) bool {
+	var mu sync.Mutex
+	roll := func(n int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return dice.IntN(n)
+	}
+	return func(txn.CrashPoint) bool {
+		if roll(30) == 0 {
+			return true
+		}
+		turns := 1
+		if roll(15) == 0 {
+			turns = 10 + roll(80)
+		}
+		for range turns {
+			r.t.pass(coordinators)
+		}
+		return false
+	}
+}
+
+func (r *run) losing() func() (lose, applied bool) {
+	dice := rand.New(rand.NewPCG(r.dice.Uint64(), 3))
+	var mu sync.Mutex
+	return func() (bool, bool) {
+		if !r.config.Losing {
+			return false, false
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		return dice.IntN(40) == 0, dice.IntN(2) == 0
+	}
+}
+
+// inStep chooses updates that stop while they hold their latches. Only Pebble lets others go on then.
+func (r *run) inStep() func() bool {
+	dice := rand.New(rand.NewPCG(r.dice.Uint64(), 4))
+	var mu sync.Mutex
+	return func() bool {
+		if r.config.Memory != nil {
+			return false
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		return dice.IntN(4) == 0
+	}
+}
+
+// collect is the collector's life.
+func (r *run) collect(s *txn.Store, dice *rand.Rand) {
+	ctx := withWho(context.Background(), coordinators)
+	for range 3 {
+		for range 20 + dice.IntN(100) {
+			r.t.pass(coordinators)
+		}
+		var locked *txn.LockedError
+		_, err := s.CollectGarbage(ctx)
+		if err != nil && !errors.As(err, &locked) && !errors.Is(err, txn.ErrAbandoned) && !errors.Is(err, errLost) {
+			r.report(Unexpected, "collection: %v", err)
+		}
+	}
+}
+
+// fail is the power's.
+func (r *run) fail(fs *pebblekv.CrashFS, dice *rand.Rand) {
+	at := r.t.moved() + 20 + dice.IntN(400)
+	for r.t.moved() < at && r.t.crowd() > 0 {
+		r.t.pass(coordinators + 1)
+	}
+	percent := []int{0, 0, 30, 70, 100}[dice.IntN(5)]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dark = true
+	r.left = fs.Crash(percent, dice)
+}
+
+func (r *run) report(v Verdict, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history.Found = append(r.history.Found, Violation{v, fmt.Sprintf(format, args...)})
+}
+
+// started returns the start_ts of a coordinator's transaction; of -1, the one up to which all owners
+// of locks are dead.
+func (r *run) started(who int) tso.Timestamp {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case who == -1:
+		return r.deadUpTo
+	case who < coordinators:
+		return r.current[who]
+	}
+	return 0
+}
+
+// settle opens the engine once more, settles every lock, and takes the truth.
+func (r *run) settle(w *watched) error {
+	ctx := context.Background()
+	later := r.t.now() + 3_600_000
+	s, err := txn.Open(ctx, w, txn.Options{Clock: func() int64 { return later }})
+	if err != nil {
+		return err
+	}
+	if _, err := s.SettleLocks(ctx); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	snap, err := w.Snapshot()
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	var cells []mvcc.Cell
+	err = mvcc.Cells(ctx, snap, func(c mvcc.Cell) error {
+		cells = append(cells, c)
+		if c.Column == mvcc.ColumnLock {
+			r.report(Leftover, "key %q is still locked by %s", c.Key, c.Lock.StartTS)
+		}
+		return nil
+	})
+	err = errors.Join(err, mvcc.Check(ctx, snap, func(problem string) { r.report(Leftover, "%s", problem) }))
+	r.history.Truth = takeCells(cells)
+	if r.config.Collecting {
+		r.history.Truth = w.truth()
+		r.compare(takeCells(cells))
+	}
+	return errors.Join(err, snap.Close(), s.Close())
+}
+
+// compare holds what the collector left to what was applied: the newest version of each key must
+// be there, and nothing that was not applied.
+func (r *run) compare(left Truth) {
+	for _, k := range r.history.Truth.keys() {
+		newest := r.history.Truth.at(k, tso.Max)
+		got := left.at(k, tso.Max)
+		if got == nil && newest.Delete || got != nil && *got == *newest {
+			continue
+		}
+		r.report(Leftover, "key %q: the newest version is %v, the store has %v", k, newest, got)
+	}
+}

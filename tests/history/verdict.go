@@ -1,0 +1,50 @@
+package history
+
+import "fmt"
+
+// Verdict is one way in which a history can be wrong.
+type Verdict string
+
+// The verdicts.
+const (
+	// LostCommit: a transaction was told that it had committed, and nothing of it is there.
+	LostCommit Verdict = "lost commit"
+	// TornCommit: some of a transaction's writes are there and some are not.
+	TornCommit Verdict = "torn commit"
+	// RisenAbort: a transaction was told that it had failed, and its writes are there.
+	RisenAbort Verdict = "risen abort"
+	// DuplicateCommit: a transaction's writes are there more than once, or at several timestamps.
+	DuplicateCommit Verdict = "duplicate commit"
+	// WrongWrite: a record differs from what its transaction wrote, or has no transaction.
+	WrongWrite Verdict = "wrong write"
+	// StaleRead: a read missed a commit at or below its start_ts.
+	StaleRead Verdict = "stale read"
+	// FutureRead: a read saw a commit above its start_ts.
+	FutureRead Verdict = "future read"
+	// DirtyRead: a read saw what was never committed.
+	DirtyRead Verdict = "dirty read"
+	// LostUpdate: two transactions that wrote the same key both committed, and each began before
+	// the other's commit.
+	LostUpdate Verdict = "lost update"
+	// DuplicateInsert: an insert committed over a living value.
+	DuplicateInsert Verdict = "duplicate insert"
+	// BrokenOrder: a timestamp was given twice, or not above everything acknowledged before it.
+	BrokenOrder Verdict = "broken order"
+	// Impatience: a stranger rolled back a transaction whose time to live was not over.
+	Impatience Verdict = "impatience"
+	// Cycle: serializable transactions that no serial order explains.
+	Cycle Verdict = "cycle"
+	// Leftover: locks or records in the store that mvcc.Check objects to, or data that differs from
+	// the records that were applied.
+	Leftover Verdict = "leftover"
+	// Unexpected: a transaction failed with an error that nothing explains.
+	Unexpected Verdict = "unexpected error"
+)
+
+// Violation is one thing that is wrong with a history.
+type Violation struct {
+	Verdict Verdict
+	Text    string
+}
+
+func (v Violation) String() string { return fmt.Sprintf("%s: %s", v.Verdict, v.Text) }
