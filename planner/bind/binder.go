@@ -13,7 +13,7 @@ import (
 )
 
 // maxDepth bounds the nesting of queries and views, and so the stack.
-const maxDepth = 200
+const maxDepth = 1000
 
 // binder binds one statement.
 type binder struct {

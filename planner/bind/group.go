@@ -423,32 +423,70 @@ func (g *grouper) determined(t *fromTable) bool {
 	return true
 }
 
-// groupings gives grouping(…) its value: a bit for each argument that the row's set leaves out.
-// Without grouping sets it is 0. With them, the executor has no number of the set to offer.
+// groupings gives grouping(…) its value: a bit for each argument that the row's set leaves out,
+// the last argument's being the lowest. Beside each key there is then a second one, the constant 0,
+// in the same sets: it is NULL where the key is left out.
 func (g *grouper) groupings() error {
+	marks := map[int]logical.ColID{}
 	for _, call := range g.s.sc.sel.groupings {
-		for _, a := range call.args {
-			found := false
-			for _, k := range g.node.Keys {
-				found = found || logical.Equal(k.Expr, a)
-			}
-			if !found {
+		var value expr.Expr = &expr.Const{T: types.TInt4, Value: types.NewInt(0)}
+		for i, a := range call.args {
+			k := g.keyOf(a)
+			if k < 0 {
 				return sqlerr.New(sqlerr.GroupingError,
 					"arguments to GROUPING must be grouping expressions of the associated query level").At(call.pos)
 			}
+			if g.node.Sets == nil {
+				continue
+			}
+			bit := &expr.Const{T: types.TInt4, Value: types.NewInt(1 << (len(call.args) - 1 - i))}
+			zero := &expr.Const{T: types.TInt4, Value: types.NewInt(0)}
+			left := &expr.Case{T: types.TInt4, Else: zero, Whens: []expr.When{
+				{Cond: &expr.IsNull{Arg: g.s.b.ref(g.mark(marks, k), 0)}, Result: bit}}}
+			sum, err := g.s.b.binary("+", value, left, call.pos)
+			if err != nil {
+				return err
+			}
+			value = sum
 		}
-		if g.node.Sets != nil {
-			return sqlerr.Unsupported(call.pos, "GROUPING with grouping sets")
-		}
-		zero := &expr.Const{T: types.TInt4, Value: types.NewInt(0)}
 		for i := range g.s.targets {
-			g.s.targets[i].e = replaceColumn(g.s.targets[i].e, call.id, zero)
+			g.s.targets[i].e = replaceColumn(g.s.targets[i].e, call.id, value)
 		}
 		for i := range g.s.having {
-			g.s.having[i] = replaceColumn(g.s.having[i], call.id, zero)
+			g.s.having[i] = replaceColumn(g.s.having[i], call.id, value)
 		}
 	}
 	return nil
+}
+
+// keyOf finds a group expression; -1 for none.
+func (g *grouper) keyOf(e expr.Expr) int {
+	for i, k := range g.node.Keys {
+		if logical.Equal(k.Expr, e) {
+			return i
+		}
+	}
+	return -1
+}
+
+// mark adds the constant key that goes with key k.
+func (g *grouper) mark(marks map[int]logical.ColID, k int) logical.ColID {
+	if id, ok := marks[k]; ok {
+		return id
+	}
+	id := g.s.b.newColumn("grouping", types.TInt4, g.level)
+	at := len(g.node.Keys)
+	g.node.Keys = append(g.node.Keys, logical.Item{ID: id, Expr: &expr.Const{T: types.TInt4, Value: types.NewInt(0)}})
+	for i, set := range g.node.Sets {
+		for _, in := range set {
+			if in == k {
+				g.node.Sets[i] = append(set[:len(set):len(set)], at)
+				break
+			}
+		}
+	}
+	marks[k] = id
+	return id
 }
 
 func replaceColumn(e expr.Expr, id logical.ColID, by expr.Expr) expr.Expr {

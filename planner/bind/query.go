@@ -55,7 +55,7 @@ func (b *binder) body(sc *scope, body ast.QueryBody, keepUnknown bool) (*logical
 	case *ast.Values:
 		return b.values(sc, body, keepUnknown)
 	case *ast.SetOp:
-		return b.setOp(sc, body, keepUnknown)
+		return b.setOp(sc, body)
 	case *ast.Select:
 		return b.query(body, b.fromOuter(sc, false), keepUnknown)
 	}

@@ -11,16 +11,34 @@ import (
 )
 
 // setOp binds UNION, INTERSECT and EXCEPT: column by column of the common type, named as on the
-// left. A chain of UNION ALL becomes one Append.
-func (b *binder) setOp(sc *scope, s *ast.SetOp, keepUnknown bool) (*logical.Query, error) {
+// left. A chain is bound from its left end, without recursion; one of UNION ALL becomes one Append.
+func (b *binder) setOp(sc *scope, s *ast.SetOp) (*logical.Query, error) {
 	if err := b.enter(s.Pos); err != nil {
 		return nil, err
 	}
 	defer b.leave()
-	left, err := b.body(sc.sibling(), s.Left, true)
+	chain := []*ast.SetOp{s}
+	for {
+		inner, ok := chain[len(chain)-1].Left.(*ast.SetOp)
+		if !ok {
+			break
+		}
+		chain = append(chain, inner)
+	}
+	left, err := b.body(sc.sibling(), chain[len(chain)-1].Left, true)
 	if err != nil {
 		return nil, err
 	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		if left, err = b.setOpStep(sc, chain[i], left); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
+}
+
+// setOpStep combines what is bound with the right side of one operator.
+func (b *binder) setOpStep(sc *scope, s *ast.SetOp, left *logical.Query) (*logical.Query, error) {
 	right, err := b.body(sc.sibling(), s.Right, true)
 	if err != nil {
 		return nil, err
@@ -99,6 +117,9 @@ func (b *binder) unifyOutputs(op string, left, right *logical.Query, i int, s *a
 }
 
 func (b *binder) combine(sc *scope, s *ast.SetOp, left, right *logical.Query) *logical.Query {
+	if app, ok := left.Node.(*logical.Append); ok && s.Op == "union" && s.All && sameIDs(app.Cols, left.IDs()) {
+		return b.extend(app, left, right)
+	}
 	q := &logical.Query{}
 	var cols []logical.ColID
 	for i, c := range left.Cols {
@@ -116,21 +137,27 @@ func (b *binder) combine(sc *scope, s *ast.SetOp, left, right *logical.Query) *l
 			LeftCols: left.IDs(), RightCols: right.IDs(), Cols: cols}
 		return q
 	}
-	app := &logical.Append{Cols: cols}
-	for _, in := range []*logical.Query{left, right} {
-		if inner, ok := in.Node.(*logical.Append); ok && sameIDs(inner.Cols, in.IDs()) {
-			app.Inputs = append(app.Inputs, inner.Inputs...)
-			app.InCols = append(app.InCols, inner.InCols...)
-			continue
-		}
-		app.Inputs = append(app.Inputs, in.Node)
-		app.InCols = append(app.InCols, in.IDs())
-	}
+	app := &logical.Append{Cols: cols, Inputs: []logical.Node{left.Node, right.Node},
+		InCols: [][]logical.ColID{left.IDs(), right.IDs()}}
 	q.Node = app
 	if !s.All {
 		q.Node = &logical.Distinct{Child: app}
 	}
 	return q
+}
+
+// extend adds one more input to a UNION ALL.
+func (b *binder) extend(app *logical.Append, left, right *logical.Query) *logical.Query {
+	for i, id := range app.Cols {
+		l, r := &b.meta.Cols[id], &b.meta.Cols[right.Cols[i].ID]
+		l.NotNull = l.NotNull && r.NotNull
+		if r.Type.Mod != l.Type.Mod {
+			l.Type = l.Type.WithMod(types.NoMod)
+		}
+	}
+	app.Inputs = append(app.Inputs, right.Node)
+	app.InCols = append(app.InCols, right.IDs())
+	return left
 }
 
 func sameIDs(a, b []logical.ColID) bool {
