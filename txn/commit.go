@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -41,6 +42,9 @@ func (t *Txn) Commit(ctx context.Context) error {
 	}
 	if t.reads != nil {
 		c.reads = t.reads.spans()
+	}
+	if planted.Is(planted.SkippedValidation) && c.reads != nil {
+		c.reads = c.reads[:0]
 	}
 	err := c.run(ctx)
 	if err != nil {
@@ -83,6 +87,8 @@ type committer struct {
 	validate []validation // read, and not to be changed by others since
 	reads    []kv.Span    // of a serializable transaction
 	commitTS tso.Timestamp
+
+	early tso.Timestamp // of a planted bug
 
 	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended
 }
@@ -157,12 +163,13 @@ func (s *Store) update(
 		own = step(r, b)
 		return own
 	}
-	if lazy {
+	if lazy || planted.Is(planted.UnsyncedCommitPoint) {
 		err = kv.UpdateLazy(ctx, s.engine, rows, watched)
 	} else {
 		err = s.engine.Update(ctx, rows, watched)
 	}
-	return err != nil && own == nil && !errors.Is(err, kv.ErrNotApplied), err
+	unknown = err != nil && own == nil && !errors.Is(err, kv.ErrNotApplied)
+	return unknown && !planted.Is(planted.LostAnswerIsFailure), err
 }
 
 // ambiguous wraps the reason why a result is unknown.

@@ -3,7 +3,9 @@ package txn
 import (
 	"context"
 	"sync"
+	"time"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -78,6 +80,12 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 	now, err := r.s.oracleTime(ctx)
 	if err != nil {
 		return mvcc.Status{}, err
+	}
+	if planted.Is(planted.SecondaryFirst) && l.Expired(now) {
+		return mvcc.Status{RolledBack: true}, nil
+	}
+	if planted.Is(planted.LocalClockTTL) {
+		now = tso.FromTime(time.Now())
 	}
 	p := mvcc.StatusParams{
 		Primary: l.Primary, StartTS: l.StartTS, Now: now, ReaderTS: readerTS,

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 )
@@ -19,6 +20,9 @@ func (c *committer) twoPhase(ctx context.Context) error {
 		return err
 	}
 	c.s.lockers.enter(c.startTS)
+	if planted.Is(planted.EarlyCommitTS) {
+		c.early, _ = c.s.source.Next(ctx)
+	}
 	err := c.prewriteAll(ctx, batches)
 	var committed *mvcc.CommittedError
 	if errors.As(err, &committed) {
@@ -258,6 +262,9 @@ func (c *committer) tryCommitPrimary(ctx context.Context) (unknown bool, err err
 	commitTS, err := c.s.source.Next(ctx)
 	if err != nil {
 		return false, err
+	}
+	if planted.Is(planted.EarlyCommitTS) && c.early != 0 {
+		commitTS, c.early = c.early, 0
 	}
 	p.commitTS.Store(uint64(commitTS))
 	if err := c.s.at(AfterCommitTS); err != nil {

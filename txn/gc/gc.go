@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -60,7 +61,7 @@ func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint ts
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	err = mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
-		if l.StartTS >= safepoint {
+		if l.StartTS >= safepoint || planted.Is(planted.CollectedBeforeSettled) {
 			return nil
 		}
 		n++

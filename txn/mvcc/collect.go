@@ -3,6 +3,7 @@ package mvcc
 import (
 	"context"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -36,7 +37,7 @@ func (s *step) collect(ctx context.Context, row []byte, safepoint tso.Timestamp)
 	var drop []version
 	settled := false // the newest put or delete at or below the safepoint has been met
 	err := s.history(ctx, row, safepoint, func(commitTS tso.Timestamp, w Write) bool {
-		keep := w.Kind == KindPut && !settled
+		keep := w.Kind == KindPut && !settled && !planted.Is(planted.CollectedNewest)
 		if w.Kind == KindPut || w.Kind == KindDelete {
 			settled = true
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -23,7 +24,7 @@ func Commit(
 			return err
 		}
 		if locked && l.StartTS == startTS {
-			if l.MinCommitTS > commitTS && isPrimary(&l, row) {
+			if l.MinCommitTS > commitTS && isPrimary(&l, row) && !planted.Is(planted.UnpushedCommitTS) {
 				return &CommitTooEarlyError{CommitTS: commitTS, MinCommitTS: l.MinCommitTS}
 			}
 			s.commit(row, &l, commitTS)
@@ -33,7 +34,7 @@ func Commit(
 		if err != nil {
 			return err
 		}
-		if f.commitTS == 0 {
+		if f.commitTS == 0 && !planted.Is(planted.CommitAfterRollback) {
 			key, _ := UserKey(row, nil)
 			return &RolledBackError{Key: bytes.Clone(key), StartTS: startTS}
 		}

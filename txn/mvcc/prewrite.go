@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -33,11 +34,6 @@ type PrewriteParams struct {
 	Primary     []byte // user key
 	TTLMillis   uint64
 	MinCommitTS tso.Timestamp
-	// Async and Secondaries, Owner and Statement go into the locks (see Lock).
-	Async       bool
-	Secondaries [][]byte
-	Owner       uint64
-	Statement   string
 }
 
 // Prewrite locks every key and stores its data, or fails as a whole (§2.2, figure 6): with
@@ -71,10 +67,6 @@ func (s *step) prewrite(m *Mutation, p PrewriteParams) {
 	l := Lock{
 		Kind: m.Kind, StartTS: p.StartTS, Primary: p.Primary,
 		TTLMillis: p.TTLMillis, MinCommitTS: p.MinCommitTS,
-		Async: p.Async, Owner: p.Owner, Statement: p.Statement,
-	}
-	if p.Async && bytes.Equal(m.Key, p.Primary) {
-		l.Secondaries = p.Secondaries
 	}
 	if m.Kind == KindPut {
 		if len(m.Value) <= ShortValueMax {
@@ -95,18 +87,21 @@ func (s *step) checkConflict(ctx context.Context, m *Mutation, startTS tso.Times
 	err := s.history(ctx, m.Row, tso.Max, func(commitTS tso.Timestamp, w Write) bool {
 		switch {
 		case w.StartTS == startTS && w.Kind == KindRollback:
+			if planted.Is(planted.OwnRollbackUnchecked) {
+				return true
+			}
 			refused = &RolledBackError{Key: bytes.Clone(m.Key), StartTS: startTS}
 		case w.StartTS == startTS:
 			refused = &CommittedError{StartTS: startTS, CommitTS: commitTS}
 		case commitTS > base && w.Kind == KindRollback:
 			return true // a stranger that never wrote
-		case commitTS > base:
+		case commitTS > base && !planted.Is(planted.SkippedConflictCheck):
 			refused = &WriteConflictError{Key: bytes.Clone(m.Key), StartTS: startTS, ConflictTS: commitTS,
 				Deleted: w.Kind == KindDelete}
 		case !absent && w.Kind == KindPut:
 			refused = &AlreadyExistsError{Key: bytes.Clone(m.Key)}
 		default:
-			absent = absent || w.Kind == KindDelete
+			absent = absent || w.Kind == KindDelete || planted.Is(planted.BlindInsert)
 			return commitTS > startTS || !absent // down to where its own record would be
 		}
 		return false

@@ -3,6 +3,7 @@ package mvcc
 import (
 	"context"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -24,6 +25,10 @@ func Resolve(
 			continue
 		}
 		if commitTS != 0 {
+			if planted.Is(planted.LostSecondary) {
+				s.dropLock(row)
+				continue
+			}
 			s.commit(row, &l, commitTS)
 			continue
 		}

@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 )
 
@@ -136,7 +137,9 @@ func (o *Oracle) Extend(ctx context.Context) error {
 			o.raiseLast(mark)
 			limit = max(mark+1, now) + o.window
 		}
-		b.Set(o.key, binary.BigEndian.AppendUint64(nil, uint64(limit)))
+		if !planted.Is(planted.ForgetfulOracle) {
+			b.Set(o.key, binary.BigEndian.AppendUint64(nil, uint64(limit)))
+		}
 		return nil
 	})
 	if err != nil {
