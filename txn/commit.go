@@ -90,6 +90,7 @@ type committer struct {
 
 	early tso.Timestamp // of a planted bug
 
+	async    *async       // when it commits with a calculated timestamp
 	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended
 }
 
@@ -111,6 +112,9 @@ func (c *committer) run(ctx context.Context) error {
 	if c.reads != nil {
 		c.s.serial.Lock()
 		defer c.s.serial.Unlock()
+	}
+	if c.canAsync() {
+		return c.asyncCommit(ctx)
 	}
 	return c.twoPhase(ctx)
 }

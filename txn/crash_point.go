@@ -17,14 +17,15 @@ const (
 	AfterSecondaryBatch  CrashPoint = "after-secondary-batch"
 	BeforeRollback       CrashPoint = "before-rollback"
 	AfterRollbackPrimary CrashPoint = "after-rollback-primary"
-	AfterStatus          CrashPoint = "after-status"  // a resolver knows the fate, and has not acted
-	AfterResolve         CrashPoint = "after-resolve" // it has settled the lock that it met
+	AfterCheckLocks      CrashPoint = "after-check-locks" // a resolver has asked a group of async locks
+	AfterStatus          CrashPoint = "after-status"      // a resolver knows the fate, and has not acted
+	AfterResolve         CrashPoint = "after-resolve"     // it has settled the lock that it met
 )
 
 // CrashPoints lists them all.
 var CrashPoints = []CrashPoint{
 	BeforeOnePhase, AfterOnePhase, BeforePrewrite, AfterPrewritePrimary, AfterPrewrite, AfterCommitTS,
-	AfterCommitPoint, AfterSecondaryBatch, BeforeRollback, AfterRollbackPrimary, AfterStatus, AfterResolve,
+	AfterCommitPoint, AfterSecondaryBatch, BeforeRollback, AfterRollbackPrimary, AfterCheckLocks, AfterStatus, AfterResolve,
 }
 
 // at reports ErrAbandoned when the coordinator dies at p.

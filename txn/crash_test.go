@@ -82,7 +82,7 @@ func bankOptions(rng *rand.Rand) txn.Options {
 	clock.Store(1_000_000)
 	opts := txn.Options{
 		Clock:    func() int64 { return clock.Add(1) },
-		TwoPhase: rng.IntN(2) == 0,
+		TwoPhase: rng.IntN(2) == 0, AsyncCommit: rng.IntN(2) == 0,
 		LockTTL:  time.Duration(1+rng.IntN(300)) * time.Millisecond,
 		LockWait: 20 * time.Millisecond,
 	}
@@ -154,7 +154,7 @@ func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
 		percent := []int{0, 0, 20, 50, 80, 100}[b.rng.IntN(6)]
 		out = append(out, crash{
 			fs: fs.Crash(percent, b.rng), acked: acked,
-			what: fmt.Sprintf("two phases %v, batches of %d, %d%% of unsynced data kept", b.opts.TwoPhase, b.opts.BatchKeys, percent),
+			what: fmt.Sprintf("two phases %v, async %v, batches of %d, %d%% of unsynced data kept", b.opts.TwoPhase, b.opts.AsyncCommit, b.opts.BatchKeys, percent),
 		})
 	}
 	close(turns)

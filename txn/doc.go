@@ -12,7 +12,8 @@
 //   - [Store] is opened on an engine and begins transactions.
 //   - [Txn] reads (Get, GetMany, Scan), writes (Set, Insert, Delete, with savepoints), commits.
 //   - [Iterator] merges a committed span with the transaction's own writes.
-//   - The coordinator (commit.go) takes one phase (one_phase.go) or two (two_phase.go).
+//   - The coordinator (commit.go) takes one phase (one_phase.go) or two (two_phase.go); with
+//     Options.AsyncCommit the second may be left out (async.go).
 //   - The resolver (resolver.go) settles locks that anyone meets.
 //   - The registry (registry.go) knows who runs, and so where the safepoint may be.
 //   - gc.Run collects below the safepoint; the Store runs it, or [Store.CollectGarbage] is called.
@@ -59,8 +60,16 @@
 //     are settled before anything is dropped.
 //   - I7 (cheap reads): a short value lies in its write record, and where no lock can exist the lock
 //     column is not read.
-//   - I8 (equal histories): one phase, two phases, groups and batches of any size give the same
-//     answers to the same operations.
+//   - I8 (equal histories): one phase, two phases, async commit, groups and batches of any size give
+//     the same answers to the same operations.
+//   - I9 (async commit): the transaction is committed when all its locks are down durably, at the
+//     highest of their lowest commit timestamps. Each is drawn under the rows' latches after the
+//     commit entered the table in flight, so it is above every earlier read: on an exclusive engine
+//     the oracle's newest timestamp is the newest read. The primary's lock lists the others, and a
+//     stranger asks them all. All down: committed. One missing, and the owner gone: a protected
+//     rollback takes its place first, then everything is rolled back. A lock's timestamp never
+//     changes; nobody pushes it. Too many keys, spans validated over several batches, and engines
+//     that are not exclusive (their reads are not known here) take two phases.
 //
 // # Memory that is believed, and what replaces it
 //
@@ -68,7 +77,7 @@
 // on any other engine uses none of it:
 //
 //	in memory                          on a store that several processes write to
-//	commits in flight (inflight.go)    always two phases: the locks in the store
+//	commits in flight (inflight.go)    always two phases, never async: the locks in the store
 //	who may hold locks (recent.go)     the lock column is read
 //	recent commits (recent.go)         the write column is read
 //	earlier processes are dead         the lock's time to live

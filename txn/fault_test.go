@@ -25,13 +25,15 @@ func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
 		"three groups": func() kv.Engine { return memkv.New(memkv.Options{HashGroups: 3}) },
 		"shared":       func() kv.Engine { return memkv.New(memkv.Options{Shared: true}) },
 	}
+	options := map[string]txn.Options{"async": {TwoPhase: true, AsyncCommit: true}}
+	engines["async"] = engines["one group"]
 	verdicts := map[string]int{}
 	for name, open := range engines {
 		for at := 1; at <= 8; at++ {
 			for _, times := range []int{1, 2, 1000} {
 				for _, applied := range []bool{false, true} {
 					plan := kvtest.FaultPlan{At: at, Times: times, Applied: applied}
-					verdicts[transferUnderFault(t, fmt.Sprintf("%s, %+v", name, plan), open(), plan)]++
+					verdicts[transferUnderFault(t, fmt.Sprintf("%s, %+v", name, plan), open(), options[name], plan)]++
 				}
 			}
 		}
@@ -42,11 +44,13 @@ func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
 	t.Logf("%v", verdicts)
 }
 
-func transferUnderFault(t *testing.T, what string, e kv.Engine, plan kvtest.FaultPlan) string {
+func transferUnderFault(t *testing.T, what string, e kv.Engine, opts txn.Options, plan kvtest.FaultPlan) string {
 	ctx := context.Background()
 	f := kvtest.NewFault(e)
 	clock := int64(1000)
-	s, err := txn.Open(ctx, f, txn.Options{Clock: func() int64 { return clock }, LockWait: time.Millisecond, BatchKeys: 1, Logger: slog.New(slog.DiscardHandler)})
+	opts.Clock = func() int64 { return clock }
+	opts.LockWait, opts.BatchKeys, opts.Logger = time.Millisecond, 1, slog.New(slog.DiscardHandler)
+	s, err := txn.Open(ctx, f, opts)
 	require.NoError(t, err)
 	commit(t, s, "a", "10", "b", "10", "c", "0")
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -124,16 +125,23 @@ func audit(ctx context.Context, s *txn.Store, want int) error {
 func TestEveryWayToCommitGivesTheSameHistory(t *testing.T) {
 	for range 20 {
 		seed := rand.Uint64()
-		var first string
+		var first, whole string
 		for _, c := range scriptConfigs {
 			got := history(t, c, seed)
+			if c.draws {
+				// It draws a timestamp for each batch of locks, so the numbers differ.
+				got, first = timestamps.ReplaceAllString(got, "$1"), timestamps.ReplaceAllString(first, "$1")
+			}
 			if first == "" {
-				first = got
+				first, whole = got, got
 			}
 			require.Equal(t, first, got, "seed %d, %s", seed, c.name)
+			first = whole
 		}
 	}
 }
+
+var timestamps = regexp.MustCompile(`((?:start|commit)_ts) \d+`)
 
 func history(t *testing.T, c scriptConfig, seed uint64) string {
 	dice := rand.New(rand.NewPCG(seed, 0))

@@ -101,6 +101,11 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 	if err != nil {
 		return mvcc.Status{}, err
 	}
+	if st.Lock.Async && !st.Pushed {
+		if st, err = r.recover(ctx, &st.Lock, p.OwnerDead || st.Lock.Expired(now)); err != nil {
+			return mvcc.Status{}, err
+		}
+	}
 	if st.Decided() {
 		r.remember(l.StartTS, st)
 	}

@@ -25,6 +25,10 @@ type Options struct {
 	Clock func() int64
 	// TwoPhase turns one-phase commit off.
 	TwoPhase bool
+	// AsyncCommit lets a transaction of few keys that cannot commit in one phase be committed by its
+	// locks alone, at a timestamp calculated from them. Needs an exclusive engine, and is without
+	// effect on others.
+	AsyncCommit bool
 	// LockTTL is how long a lock counts as its owner's sign of life; 0 means three seconds.
 	LockTTL time.Duration
 	// LockWait bounds what one read or commit waits for locks; 0 means ten seconds.

@@ -141,17 +141,16 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			return err
 		}
 		p := mvcc.PrewriteParams{StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl}
-		unknown, err := c.s.update(ctx, b.rows, true, func(r kv.Reader, kb *kv.Batch) error {
-			if err := c.checkRowLocks(b.muts); err != nil {
-				return err
-			}
-			return mvcc.Prewrite(ctx, r, kb, p, b.muts)
-		})
+		unknown, err := c.tryPrewrite(ctx, b, p)
 		var locked *LockedError
 		var held *rowLockedError
 		switch {
 		case err == nil:
 			return c.beat(ctx)
+		case errors.Is(err, errExtend):
+			if err := c.s.tryer().Extend(ctx); err != nil {
+				return err
+			}
 		case errors.As(err, &held):
 			if err := c.awaitRowLocks(ctx); err != nil {
 				return err
@@ -175,6 +174,18 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			}
 		}
 	}
+}
+
+func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewriteParams) (unknown bool, err error) {
+	if c.async != nil {
+		return c.prewriteAsync(ctx, b, p)
+	}
+	return c.s.update(ctx, b.rows, true, func(r kv.Reader, kb *kv.Batch) error {
+		if err := c.checkRowLocks(b.muts); err != nil {
+			return err
+		}
+		return mvcc.Prewrite(ctx, r, kb, p, b.muts)
+	})
 }
 
 // ttl returns the lifetime of a lock written now, counted from start_ts: a transaction that began
@@ -299,6 +310,11 @@ func (c *committer) tryCommitPrimary(ctx context.Context) (unknown bool, err err
 // when the queue is full. Whoever is quicker meets the locks and rolls them forward.
 func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
 	batches[0].rows = batches[0].rows[1:]
+	c.finishAll(ctx, batches)
+}
+
+// finishAll does so with all rows of the batches.
+func (c *committer) finishAll(ctx context.Context, batches []batch) {
 	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches}
 	if c.s.opts.CrashPoint == nil {
 		select {

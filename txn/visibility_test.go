@@ -21,6 +21,7 @@ import (
 type pausing struct {
 	kv.Engine
 	onKey   string
+	column  mvcc.Column // zero: the write column
 	reached chan struct{}
 	resume  chan struct{}
 }
@@ -35,7 +36,8 @@ func (p *pausing) Update(ctx context.Context, rows [][]byte, step kv.Step) error
 		for i := range b.Len() {
 			key, value, deleted := b.Op(i)
 			c, err := mvcc.Decode(key, value)
-			if !deleted && err == nil && c.Column == mvcc.ColumnWrite && string(c.Key) == p.onKey {
+			on := c.Column == mvcc.ColumnWrite && p.column == 0 || c.Column == p.column
+			if !deleted && err == nil && on && string(c.Key) == p.onKey {
 				p.reached <- struct{}{}
 				<-p.resume
 				break

@@ -32,6 +32,8 @@
 //	               is dead; push a living one above a reader             status.go
 //	Heartbeat      extend the primary's time to live                     status.go
 //	Resolve        roll a stranger's locks forward or back               resolve.go
+//	PrewriteAsync, CheckLocks      locks that commit by themselves, and what
+//	               they tell a stranger                                  async.go
 //	CheckOnePhase, WriteOnePhase   prewrite's checks, then the records   one_phase.go
 //	Collect        drop versions below the safepoint                     collect.go
 //	View.Get, View.Scan            read at a timestamp                   get.go, scan.go

@@ -66,6 +66,12 @@ func lockText(c *Cell, show func([]byte) string) string {
 	if c.Lock.Kind != KindPut {
 		text += ", " + c.Lock.Kind.String()
 	}
+	if c.Lock.Async {
+		text += ", async"
+	}
+	if n := len(c.Lock.Secondaries); n > 0 {
+		text += fmt.Sprintf(", %d secondaries", n)
+	}
 	if c.Lock.MinCommitTS != 0 {
 		text += fmt.Sprintf(", commit ≥ %s", c.Lock.MinCommitTS)
 	}

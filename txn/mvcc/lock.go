@@ -48,27 +48,46 @@ type Lock struct {
 	// TTLMillis is how long after StartTS's physical part the owner counts as alive.
 	TTLMillis uint64
 	// MinCommitTS, on the primary, is the lowest timestamp at which the transaction may commit:
-	// readers push it above their own start_ts instead of waiting.
+	// readers push it above their own start_ts instead of waiting. With Async it is on every lock,
+	// set once, and commit_ts is the highest of them.
 	MinCommitTS tso.Timestamp
+	// Async says that the transaction is committed as soon as all its locks are down. Secondaries,
+	// on the primary, are the user keys of the others.
+	Async       bool
+	Secondaries [][]byte
+	// Owner is the lease of the process that wrote the lock (zero: none), Statement what it was
+	// doing, for whoever is asked who blocks whom.
+	Owner     uint64
+	Statement string
 	// Short is the value when it is inlined; HasShort tells an empty one from none.
 	Short    []byte
 	HasShort bool
 }
 
-// lockFormat is the first byte of an encoded lock.
-const lockFormat = 1
+// The first byte of an encoded lock. The second format has an extension after the primary.
+const (
+	lockFormat         byte = 1
+	lockFormatExtended byte = 2
+)
 
 // appendTo appends the encoding:
 //
 //	format, kind, start_ts (8 bytes), uvarint TTL, uvarint min commit_ts,
-//	uvarint length of primary, primary, 0 or 1 for an inlined value, value
+//	uvarint length of primary, primary, [extension], 0 or 1 for an inlined value, value
 func (l *Lock) appendTo(dst []byte) []byte {
-	dst = append(dst, lockFormat, byte(l.Kind))
+	format := lockFormat
+	if l.extended() {
+		format = lockFormatExtended
+	}
+	dst = append(dst, format, byte(l.Kind))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(l.StartTS))
 	dst = binary.AppendUvarint(dst, l.TTLMillis)
 	dst = binary.AppendUvarint(dst, uint64(l.MinCommitTS))
 	dst = binary.AppendUvarint(dst, uint64(len(l.Primary)))
 	dst = append(dst, l.Primary...)
+	if format == lockFormatExtended {
+		dst = l.appendExtension(dst)
+	}
 	if !l.HasShort {
 		return append(dst, 0)
 	}
@@ -80,7 +99,7 @@ func decodeLock(value []byte) (Lock, error) {
 	bad := func() (Lock, error) {
 		return Lock{}, fmt.Errorf("mvcc: bad lock %x: %w", value, kv.ErrCorruption)
 	}
-	if len(value) < 2+8 || value[0] != lockFormat {
+	if len(value) < 2+8 || value[0] != lockFormat && value[0] != lockFormatExtended {
 		return bad()
 	}
 	l := Lock{Kind: Kind(value[1]), StartTS: tso.Timestamp(binary.BigEndian.Uint64(value[2:]))}
@@ -102,6 +121,12 @@ func decodeLock(value []byte) (Lock, error) {
 	}
 	n := int(fields[2])
 	l.Primary, rest = rest[:n:n], rest[n:]
+	if value[0] == lockFormatExtended {
+		var ok bool
+		if rest, ok = l.decodeExtension(rest); !ok {
+			return bad()
+		}
+	}
 	switch {
 	case rest[0] == 1:
 		l.HasShort, l.Short = true, rest[1:]
@@ -115,6 +140,13 @@ func decodeLock(value []byte) (Lock, error) {
 func (l Lock) clone() Lock {
 	l.Primary = bytes.Clone(l.Primary)
 	l.Short = bytes.Clone(l.Short)
+	if l.Secondaries != nil {
+		out := make([][]byte, len(l.Secondaries))
+		for i, k := range l.Secondaries {
+			out[i] = append([]byte{}, k...)
+		}
+		l.Secondaries = out
+	}
 	return l
 }
 
@@ -129,8 +161,8 @@ func (l *Lock) blocks(key []byte, startTS tso.Timestamp, ignored map[tso.Timesta
 	if l.Kind == KindLock || l.StartTS > startTS || planted.Is(planted.IgnoredLock) {
 		return false
 	}
-	if l.MinCommitTS > startTS && bytes.Equal(l.Primary, key) {
-		return false // it cannot commit at or below startTS; only the primary's word counts
+	if l.MinCommitTS > startTS && (l.Async || bytes.Equal(l.Primary, key)) {
+		return false // it cannot commit at or below startTS; unless async, only the primary's word counts
 	}
 	_, known := ignored[l.StartTS]
 	return !known

@@ -34,6 +34,11 @@ type PrewriteParams struct {
 	Primary     []byte // user key
 	TTLMillis   uint64
 	MinCommitTS tso.Timestamp
+	// Async and Secondaries, Owner and Statement go into the locks (see Lock).
+	Async       bool
+	Secondaries [][]byte
+	Owner       uint64
+	Statement   string
 }
 
 // Prewrite locks every key and stores its data, or fails as a whole (§2.2, figure 6): with
@@ -67,6 +72,10 @@ func (s *step) prewrite(m *Mutation, p PrewriteParams) {
 	l := Lock{
 		Kind: m.Kind, StartTS: p.StartTS, Primary: p.Primary,
 		TTLMillis: p.TTLMillis, MinCommitTS: p.MinCommitTS,
+		Async: p.Async, Owner: p.Owner, Statement: p.Statement,
+	}
+	if p.Async && bytes.Equal(m.Key, p.Primary) {
+		l.Secondaries = p.Secondaries
 	}
 	if m.Kind == KindPut {
 		if len(m.Value) <= ShortValueMax {

@@ -49,6 +49,10 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 	if err != nil {
 		return Status{}, err
 	}
+	if locked && l.StartTS == p.StartTS && l.Async {
+		// Neither pushed nor rolled back here: all its locks together are its fate (CheckLocks).
+		return Status{Lock: l.clone(), Pushed: p.ReaderTS != 0 && l.MinCommitTS > p.ReaderTS}, nil
+	}
 	if locked && l.StartTS == p.StartTS {
 		if p.OwnerDead || l.Expired(p.Now) {
 			return Status{RolledBack: true}, s.rollBack(ctx, row, p.StartTS, true)

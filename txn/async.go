@@ -1,0 +1,223 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// The primary's lock lists all other keys, and a stranger asks all of them, so neither may be many.
+const (
+	asyncKeysMax  = 256
+	asyncBytesMax = 4 << 10
+)
+
+// async is what a commit with a calculated timestamp keeps besides.
+type async struct {
+	secondaries [][]byte
+	highest     atomic.Uint64 // of the locks' lowest commit timestamps: commit_ts, once all are down
+}
+
+// canAsync reports whether the transaction may be committed by its locks alone (txn: I9). Their
+// lowest commit timestamps are drawn under the rows' latches, which takes an engine that is this
+// process's own, and an oracle that can draw there. What was validated has to stay true until all
+// locks are down: with one update that is the update itself, with several it cannot be.
+func (c *committer) canAsync() bool {
+	if !c.s.opts.AsyncCommit || !c.s.exclusive || c.s.tryer() == nil || len(c.muts) > asyncKeysMax {
+		return false
+	}
+	size := 0
+	for i := range c.muts[1:] {
+		size += len(c.muts[i+1].Key)
+	}
+	return size <= asyncBytesMax && c.reads == nil && (len(c.validate) == 0 || len(c.batches()) == 1 && c.oneGroup())
+}
+
+// asyncCommit prewrites all keys durably. When the last lock is down the transaction is committed at
+// the highest of their lowest commit timestamps, and nothing is waited for any more: the write
+// records follow in the background, and until then a reader finds the fate in the locks.
+func (c *committer) asyncCommit(ctx context.Context) error {
+	batches := c.batches()
+	if err := c.s.at(BeforePrewrite); err != nil {
+		return err
+	}
+	c.async = &async{secondaries: make([][]byte, 0, len(c.muts)-1)}
+	for i := range c.muts[1:] {
+		c.async.secondaries = append(c.async.secondaries, c.muts[i+1].Key)
+	}
+	c.s.lockers.enter(c.startTS)
+	err := c.prewriteAll(ctx, batches)
+	if errors.Is(err, ErrAbandoned) {
+		return err
+	}
+	if err == nil {
+		c.commitTS = tso.Timestamp(c.async.highest.Load())
+	} else if err = c.learnAsync(ctx, err); errors.Is(err, ErrAmbiguous) {
+		return err
+	} else if err != nil {
+		c.rollback(ctx, batches)
+		return c.verdict(err)
+	}
+	if err := c.s.at(AfterPrewrite); err != nil {
+		return err
+	}
+	c.finishAll(ctx, batches)
+	return nil
+}
+
+// prewriteAsync is one attempt at a batch. It enters the table of commits in flight before it draws,
+// as a one-phase commit does and for the same reason: a reader whose start_ts is above what is drawn
+// here copies the table later, and finds the locks, or waits for them (docs/adr/0002).
+func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.PrewriteParams) (unknown bool, err error) {
+	var entry *pending
+	defer func() {
+		if entry != nil {
+			c.s.inflight.leave(entry)
+		}
+	}()
+	source := c.s.tryer()
+	p.Secondaries = c.async.secondaries
+	rows := c.validatedRows(b.rows[:len(b.rows):len(b.rows)])
+	var highest tso.Timestamp
+	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, kb *kv.Batch) (err error) {
+		if err := c.checkRowLocks(b.muts); err != nil {
+			return err
+		}
+		highest, err = mvcc.PrewriteAsync(ctx, r, kb, p, b.muts, func() (tso.Timestamp, error) {
+			if err := c.validateIn(ctx, r); err != nil {
+				return 0, err
+			}
+			if entry == nil {
+				entry = c.s.inflight.enter(b.muts)
+			} else {
+				entry.commitTS.Store(0) // the engine runs the step again
+			}
+			ts, ok := source.TryNext()
+			if !ok {
+				return 0, errExtend
+			}
+			entry.commitTS.Store(uint64(ts))
+			return ts, nil
+		})
+		return err
+	})
+	if err != nil {
+		return unknown, err
+	}
+	for {
+		old := c.async.highest.Load()
+		if old >= uint64(highest) || c.async.highest.CompareAndSwap(old, uint64(highest)) {
+			return false, nil
+		}
+	}
+}
+
+// learnAsync finds out what a failed prewrite came to, as a stranger would: either all locks are down
+// and the transaction is committed, or a rollback record is put where one is missing. It returns nil
+// in the first case and the reason of the failure in the second.
+func (c *committer) learnAsync(ctx context.Context, reason error) error {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	var committed *mvcc.CommittedError
+	if errors.As(reason, &committed) {
+		c.commitTS = committed.CommitTS
+		return nil
+	}
+	bo := backoff{limit: unknownTime}
+	for range unknownAttempts {
+		st, err := c.s.resolver.checkLocks(ctx, c.startTS, rowsOf(c.muts), true)
+		switch {
+		case err == nil && st.CommitTS != 0:
+			c.commitTS = st.CommitTS
+			return nil
+		case err == nil:
+			return kv.NotApplied(reason)
+		case errors.Is(err, ErrAbandoned):
+			return err
+		}
+		if more, _ := bo.wait(ctx); !more {
+			break
+		}
+	}
+	if refused(reason) {
+		return reason // its batch never landed, and nobody will send it again
+	}
+	return ambiguous(reason)
+}
+
+// refused reports whether the error is a prewrite's own, so that its batch was not written.
+func refused(err error) bool {
+	var (
+		conflict *WriteConflictError
+		exists   *AlreadyExistsError
+		locked   *LockedError
+		rolled   *mvcc.RolledBackError
+	)
+	return errors.As(err, &conflict) || errors.As(err, &exists) || errors.As(err, &locked) ||
+		errors.As(err, &rolled) || errors.Is(err, kv.ErrNotApplied)
+}
+
+// checkLocks asks the locks of an async transaction for its fate. rows are all its rows. If all locks
+// are down it is committed, at the highest of their timestamps, and no one can take that back: a lock
+// is rolled back only after another was found missing, and that one can never come again (txn: I9).
+// The updates are durable ones, so that what was found survives a crash.
+func (r *resolver) checkLocks(
+	ctx context.Context, startTS tso.Timestamp, rows [][]byte, decide bool,
+) (mvcc.Status, error) {
+	var highest tso.Timestamp
+	for len(rows) > 0 {
+		group, n := kv.GroupOf(r.s.engine, rows[0]), 1
+		for n < len(rows) && kv.GroupOf(r.s.engine, rows[n]) == group {
+			n++
+		}
+		var st mvcc.LocksStatus
+		err := r.s.engine.Update(ctx, rows[:n], func(kr kv.Reader, b *kv.Batch) (err error) {
+			st, err = mvcc.CheckLocks(ctx, kr, b, startTS, rows[:n], decide)
+			return err
+		})
+		switch {
+		case err != nil:
+			return mvcc.Status{}, err
+		case st.CommitTS != 0 || st.RolledBack:
+			return mvcc.Status{CommitTS: st.CommitTS, RolledBack: st.RolledBack}, r.s.at(AfterCheckLocks)
+		case st.Missing:
+			return mvcc.Status{}, nil
+		}
+		highest = max(highest, st.MinCommitTS)
+		rows = rows[n:]
+		if err := r.s.at(AfterCheckLocks); err != nil {
+			return mvcc.Status{}, err
+		}
+	}
+	return mvcc.Status{CommitTS: highest}, nil
+}
+
+// recover settles the primary of an async transaction, whose lock was met, by the fate that all its
+// locks tell. While its owner may live nothing is written in the place of a missing lock.
+func (r *resolver) recover(ctx context.Context, l *mvcc.Lock, ownerGone bool) (mvcc.Status, error) {
+	rows := make([][]byte, 0, 1+len(l.Secondaries))
+	rows = append(rows, mvcc.Row(l.Primary))
+	for _, k := range l.Secondaries {
+		rows = append(rows, mvcc.Row(k))
+	}
+	st, err := r.checkLocks(ctx, l.StartTS, rows, ownerGone)
+	if err != nil || !st.Decided() {
+		return mvcc.Status{}, err
+	}
+	primary := rows[:1]
+	if st.CommitTS != 0 {
+		r.s.recent.raise(primary[0], st.CommitTS)
+		err = kv.UpdateLazy(ctx, r.s.engine, primary, func(kr kv.Reader, b *kv.Batch) error {
+			return mvcc.Resolve(ctx, kr, b, l.StartTS, st.CommitTS, primary)
+		})
+		return st, err
+	}
+	err = r.s.engine.Update(ctx, primary, func(kr kv.Reader, b *kv.Batch) error {
+		return mvcc.Rollback(ctx, kr, b, l.StartTS, primary, true)
+	})
+	return st, err
+}
