@@ -184,7 +184,7 @@ func (h *handle) runPrepared(ctx context.Context, ps *sql.Prepared, args []any, 
 		}
 		h.session.ClosePortal(name)
 		if !h.session.Restart(ctx, attempt, err) {
-			return nil, nil, err
+			return nil, nil, h.session.NameConflict(ctx, err)
 		}
 	}
 }

@@ -113,13 +113,14 @@ func (e *Engine) Cancel(pid, secret int32) {
 	}
 }
 
-// Close refuses new sessions and ends the statements of those that are left.
+// Close refuses new sessions, and ends the statements of those that are left: the one that runs, and
+// each that they still begin.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.mu.closed = true
 	for _, s := range e.mu.sessions {
-		s.running.cancelWith(errShutdown)
+		s.running.end(errShutdown)
 	}
 }
 
@@ -156,12 +157,26 @@ func (e *Engine) Activities() []Activity {
 type running struct {
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc
+	ended  error // set: no statement may run any more
 }
 
 func (r *running) set(cancel context.CancelCauseFunc) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.cancel = cancel
-	r.mu.Unlock()
+	if cancel != nil && r.ended != nil {
+		cancel(r.ended)
+	}
+}
+
+// end cancels this statement and all that come.
+func (r *running) end(cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = cause
+	if r.cancel != nil {
+		r.cancel(cause)
+	}
 }
 
 func (r *running) cancelWith(cause error) {

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 )
@@ -94,11 +96,50 @@ func wrap(code, message string, cause error) *sqlerr.Error {
 }
 
 func serialization(message string, key []byte, cause error) error {
-	e := wrap(sqlerr.SerializationFailure, message, cause)
-	if what := describeKey(key); what != "" {
-		e.Detail = "The conflict is on " + what + "."
-	}
+	e := wrap(sqlerr.SerializationFailure, message, &conflict{key: key, cause: cause})
 	return e.WithHint("The transaction might succeed if retried.")
+}
+
+// conflict remembers the key of a conflict, so that it can be named once nothing is tried any more.
+type conflict struct {
+	key   []byte
+	cause error
+}
+
+func (c *conflict) Error() string { return c.cause.Error() }
+func (c *conflict) Unwrap() error { return c.cause }
+
+// NameConflict adds to an error that says 40001 which row it was about. It is for errors that go to
+// the client: it reads the schema, which a statement that is run again has no time for.
+func (s *Session) NameConflict(ctx context.Context, err error) error {
+	var e *sqlerr.Error
+	var c *conflict
+	if !errors.As(err, &e) || e.Code != sqlerr.SerializationFailure || e.Detail != "" || !errors.As(err, &c) {
+		return err
+	}
+	k, ok := table.DecodeKey(c.key)
+	if !ok {
+		if bytes.HasPrefix(c.key, []byte{table.PrefixCatalog}) {
+			e.Detail = "The schema was changed by a transaction that committed first."
+		}
+		return err
+	}
+	tx, terr := s.engine.store.Begin(ctx, beginReadOnly)
+	if terr != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	d, terr := s.engine.catalog.View(tx).RelationByID(ctx, k.Table)
+	if terr != nil || d == nil {
+		return err
+	}
+	name := d.Name
+	if ix := d.Index(k.Index); ix != nil && k.Index != table.RowIndexID {
+		name = ix.Name
+	}
+	e.Schema, e.Table = d.Schema, d.Name
+	e.Detail = fmt.Sprintf("Key %s of \"%s\" was written by a transaction that committed first.", table.DescribeKey(d, k), name)
+	return err
 }
 
 // canceled is the error of a statement whose context ended, by the reason for it.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/parse"
 )
 
@@ -60,7 +62,7 @@ func (s *Session) runImplicit(ctx context.Context, stmts []parse.Parsed, first i
 			return next, nil
 		}
 		if !implicit || !s.Restart(ctx, attempt, err) || !sink.Rewind() {
-			return next, err
+			return next, s.NameConflict(ctx, err)
 		}
 	}
 }
@@ -95,6 +97,9 @@ func (s *Session) runOne(ctx context.Context, parsed *parse.Parsed, last, severa
 	if s.tx.state == inFailed && !isTransactionExit(parsed.Stmt) {
 		return errFailedTransaction()
 	}
+	if _, prepare := parsed.Stmt.(*ast.Prepare); parsed.Params > 0 && !prepare {
+		return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", parsed.Params).At(parsed.Offset + parameterAt(parsed.Text))
+	}
 	s.several = several
 	ps := &Prepared{Text: parsed.Text, Stmt: parsed.Stmt, offset: parsed.Offset}
 	src, err := s.open(ctx, ps, nil, sink)
@@ -120,4 +125,14 @@ func (s *Session) runOne(ctx context.Context, parsed *parse.Parsed, last, severa
 		}
 	}
 	return sink.Complete(tag)
+}
+
+// parameterAt is where the first $n of a text stands, from 1.
+func parameterAt(text string) int {
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] == '$' && text[i+1] >= '1' && text[i+1] <= '9' {
+			return i + 1
+		}
+	}
+	return 0
 }

@@ -172,16 +172,4 @@ func (s *Session) virtualRows(ctx context.Context, d *table.Desc, emit func(row 
 	return pgcatalog.Rows(ctx, catalogEnv{s}, d, emit)
 }
 
-// describeKey names what a key belongs to, for the detail of a conflict.
-func describeKey(key []byte) string {
-	k, ok := table.DecodeKey(key)
-	if !ok {
-		return ""
-	}
-	if k.Index == table.RowIndexID {
-		return fmt.Sprintf("a row of the table with OID %d", k.Table)
-	}
-	return fmt.Sprintf("index %d of the table with OID %d", k.Index, k.Table)
-}
-
 func upper(s string) string { return strings.ToUpper(s) }

@@ -222,7 +222,7 @@ func (c *conn) fail(ctx context.Context, err error) error {
 	if c.lost != nil {
 		return c.lost
 	}
-	e := asError(err)
+	e := asError(c.session.NameConflict(ctx, err))
 	if e.Code == sqlerr.AdminShutdown || c.out.err != nil {
 		return e
 	}
