@@ -215,3 +215,21 @@ func (c *committer) awaitRowLocks(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Contested reports whether another owner holds the key in a mode that excludes the given one.
+func (t *Txn) Contested(key []byte, mode rowlock.Mode) bool {
+	return t.s.rowLocks.Contested(t.locking.Owner, key, mode)
+}
+
+// InsertAfter is Insert of a key that the transaction has locked and found removed at a timestamp
+// above the one at which it reads: no write up to that one is a conflict.
+func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	base := t.buf.base
+	t.buf.base = max(base, removed)
+	t.buf.insert(key, value)
+	t.buf.base = base
+	return nil
+}

@@ -1,0 +1,110 @@
+package table
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// A transaction that locks what it writes (txn.Locking.Writes) takes, before the first write of a
+// row, the lock of its row key, and the locks of the unique keys that the row gives up or gets. Who
+// wants one of these keys then waits until it is known who has it. Entries of other indexes hold the
+// row key and need no lock of their own.
+
+// lockUpdate locks a row that changes from old to new: weakly, so that FOR KEY SHARE goes on, unless
+// a unique key changes. Requires: w.key and w.next are the two row keys.
+func (w *Writer) lockUpdate(ctx context.Context, tx *txn.Txn, old, new []types.Datum) error {
+	if !tx.LocksWrites() {
+		return nil
+	}
+	mode := rowlock.NoKeyUpdate
+	if !bytes.Equal(w.key, w.next) {
+		mode = rowlock.Update
+	}
+	n := len(w.rows.prefix)
+	var given [][]byte // unique keys that the row gives up
+	for _, l := range w.indexes {
+		if !l.unique {
+			continue
+		}
+		if err := l.entry(&w.was, old, w.key[n:]); err != nil {
+			return err
+		}
+		if err := l.entry(&w.is, new, w.next[n:]); err != nil {
+			return w.tooLarge(l, err)
+		}
+		if !bytes.Equal(w.was.key, w.is.key) {
+			mode = rowlock.Update
+			if w.was.unique {
+				given = append(given, bytes.Clone(w.was.key))
+			}
+		}
+	}
+	if err := tx.LockCurrent(ctx, w.key, mode, false); err != nil {
+		return err
+	}
+	for _, key := range given {
+		if _, err := tx.LockKey(ctx, key, rowlock.Update, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockDelete locks a row that goes, with its unique keys. Requires: w.key is its row key.
+func (w *Writer) lockDelete(ctx context.Context, tx *txn.Txn, old []types.Datum) error {
+	if !tx.LocksWrites() {
+		return nil
+	}
+	if err := tx.LockCurrent(ctx, w.key, rowlock.Update, false); err != nil {
+		return err
+	}
+	for _, l := range w.indexes {
+		if !l.unique {
+			continue
+		}
+		if err := l.entry(&w.was, old, w.key[len(w.rows.prefix):]); err != nil {
+			return err
+		}
+		if w.was.unique {
+			if _, err := tx.LockKey(ctx, w.was.key, rowlock.Update, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lockInsert locks a unique key that a new row wants to have. done says that the row has been
+// written: the key was given up by another transaction since the snapshot.
+func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, value []byte, row []types.Datum) (done bool, err error) {
+	if !tx.LocksWrites() {
+		return false, nil
+	}
+	v, err := tx.LockKey(ctx, key, rowlock.Update, false)
+	switch {
+	case err != nil || v.CommitTS == 0:
+		return false, err
+	case !v.Live:
+		return true, tx.InsertAfter(v.CommitTS, key, value)
+	case tx.HasRead(key): // it was seen to be absent: no serial order has both
+		return false, &txn.ReadConflictError{Key: bytes.Clone(key), StartTS: tx.StartTS()}
+	}
+	return false, duplicate(w.d, l, row)
+}
+
+// lockArbiter makes what ON CONFLICT has found about a unique key stay so: it waits for whoever is
+// about to take the key, or to give it up.
+func (w *Writer) lockArbiter(ctx context.Context, tx *txn.Txn, key []byte, found bool) error {
+	if !tx.LocksWrites() || found && !tx.Contested(key, rowlock.KeyShare) {
+		return nil
+	}
+	v, err := tx.LockKey(ctx, key, rowlock.Update, false)
+	if err != nil || v.CommitTS == 0 {
+		return err
+	}
+	return tx.Stale(key, v)
+}
