@@ -129,11 +129,14 @@ func singular(c clause) string {
 }
 
 func refuseSubquery(e ast.Expr, c clause) error {
-	m := &mentioner{name: "\x00", onQuery: func(pos ast.Pos) error {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery in %s", singular(c)).At(int(pos))
+	var err error
+	r := references{onQuery: func(pos ast.Pos) {
+		if err == nil {
+			err = sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery in %s", singular(c)).At(int(pos))
+		}
 	}}
-	m.expr(e)
-	return m.err
+	r.expr(e)
+	return err
 }
 
 // generated binds the expressions of generated columns over a row of IDs; nil entries for others.

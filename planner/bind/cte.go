@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -12,6 +14,7 @@ import (
 type withFrame struct {
 	outer *withFrame
 	ctes  []*cteEntry
+	later []string // names that are not in sight yet
 }
 
 // cteEntry is a WITH query as names see it.
@@ -22,19 +25,10 @@ type cteEntry struct {
 	cols []visible // names, and the IDs inside of cte.Query
 	// outer is set for a query that refers to columns around it: every reference binds it anew.
 	outer *scope
-	// state of a recursive query while its terms are bound
-	state recursion
-	work  int // references to the working table
-	level int
+	// recursing is set while the second term of a recursive query is bound
+	recursing bool
+	level     int
 }
-
-type recursion uint8
-
-const (
-	finished recursion = iota
-	inFirstTerm
-	inRecursiveTerm
-)
 
 func (f *withFrame) find(name string) *cteEntry {
 	for ; f != nil; f = f.outer {
@@ -50,12 +44,25 @@ func (f *withFrame) find(name string) *cteEntry {
 // with binds the queries of a WITH clause; they see those before them.
 func (b *binder) with(sc *scope, w *ast.With) error {
 	sc.with = &withFrame{outer: sc.with}
+	defs := make([]*ast.CTE, len(w.CTEs))
 	for i := range w.CTEs {
-		def := &w.CTEs[i]
-		for _, o := range sc.with.ctes {
-			if o.name == def.Name {
+		defs[i] = &w.CTEs[i]
+		for _, o := range defs[:i] {
+			if def := defs[i]; o.Name == def.Name {
 				return sqlerr.New(sqlerr.DuplicateAlias, "WITH query name \"%s\" specified more than once", def.Name).At(int(def.Pos))
 			}
+		}
+	}
+	if w.Recursive {
+		var err error
+		if defs, err = inDependencyOrder(w); err != nil {
+			return err
+		}
+	}
+	for i, def := range defs {
+		sc.with.later = nil
+		for _, l := range defs[i:] {
+			sc.with.later = append(sc.with.later, l.Name)
 		}
 		entry, err := b.bindCTE(sc, def, w.Recursive)
 		if err != nil {
@@ -63,6 +70,7 @@ func (b *binder) with(sc *scope, w *ast.With) error {
 		}
 		sc.with.ctes = append(sc.with.ctes, entry)
 	}
+	sc.with.later = nil
 	return nil
 }
 
@@ -137,15 +145,11 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 		return sqlerr.New(sqlerr.InvalidRecursion,
 			"recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", def.Name).At(int(def.Pos))
 	}
-	if len(sel.OrderBy) > 0 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "ORDER BY in a recursive query is not implemented").At(exprPos(sel.OrderBy[0].Expr))
+	if err := checkRecursion(sel, u, def.Name); err != nil {
+		return err
 	}
-	if sel.Limit != nil || sel.Offset != nil {
-		what, e := "LIMIT", sel.Limit
-		if e == nil {
-			what, e = "OFFSET", sel.Offset
-		}
-		return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented", what).At(exprPos(e))
+	if err := noRecursiveTail(sel); err != nil {
+		return err
 	}
 	sc := outer.inner()
 	sc.with = &withFrame{outer: outer.with, ctes: []*cteEntry{entry}}
@@ -154,7 +158,6 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 			return err
 		}
 	}
-	entry.state = inFirstTerm
 	first, err := b.body(sc.sibling(), u.Left, false)
 	if err != nil {
 		return err
@@ -163,12 +166,12 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 		return err
 	}
 	entry.cte.Query, entry.cte.UnionAll = first, u.All
-	entry.state = inRecursiveTerm
+	entry.recursing = true
 	second, err := b.body(sc.sibling(), u.Right, true)
 	if err != nil {
 		return err
 	}
-	entry.state = finished
+	entry.recursing = false
 	if len(first.Cols) != len(second.Cols) {
 		return sqlerr.New(sqlerr.SyntaxError, "each UNION query must have the same number of columns").At(bodyPos(u.Right))
 	}
@@ -180,6 +183,36 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 		return sqlerr.Unsupported(int(def.Pos), "a recursive query that refers to an outer query")
 	}
 	return nil
+}
+
+// noRecursiveTail refuses what would be of the whole result and cannot be of a round.
+func noRecursiveTail(sel *ast.Select) error {
+	what, pos := "", 0
+	switch {
+	case len(sel.OrderBy) > 0:
+		what, pos = "ORDER BY", exprPos(sel.OrderBy[0].Expr)
+	case sel.Offset != nil:
+		what, pos = "OFFSET", exprPos(sel.Offset)
+	case sel.Limit != nil:
+		what, pos = "LIMIT", exprPos(sel.Limit)
+	case sel.Locking != nil:
+		what, pos = "FOR UPDATE/SHARE", 0
+	default:
+		return nil
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented", what).At(pos)
+}
+
+// laterCTE adds to the error for an unknown relation that a WITH query has its name, further on.
+func laterCTE(err error, f *withFrame, name string) error {
+	e, ok := err.(*sqlerr.Error)
+	for ; ok && e.Code == sqlerr.UndefinedTable && f != nil; f = f.outer {
+		if slices.Contains(f.later, name) {
+			return e.WithDetail("There is a WITH item named \"%s\", but it cannot be referenced from this part of the query.", name).
+				WithHint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.")
+		}
+	}
+	return err
 }
 
 // recursiveTypes demands that the first term has the types of the whole.
@@ -214,9 +247,6 @@ func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) (*fromIte
 		alias = ref.Alias
 	}
 	switch {
-	case entry.state == inFirstTerm:
-		return nil, sqlerr.New(sqlerr.InvalidRecursion,
-			"recursive reference to query \"%s\" must not appear within its non-recursive term", entry.name).At(int(ref.Name.Pos))
 	case entry.outer != nil:
 		q, err := b.cteStatement(entry.def, entry.outer)
 		if err != nil {
@@ -230,12 +260,9 @@ func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) (*fromIte
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WITH query \"%s\" does not have a RETURNING clause", entry.name).At(int(ref.Name.Pos))
 	}
 	node := &logical.CTERef{CTE: entry.cte, Alias: alias}
-	if entry.state == inRecursiveTerm {
+	if entry.recursing {
 		node.WorkTable = true
-		if entry.work++; entry.work > 1 {
-			return nil, sqlerr.New(sqlerr.InvalidRecursion,
-				"recursive reference to query \"%s\" must not appear more than once", entry.name).At(int(ref.Name.Pos))
-		}
+		sc.sel.selfReference = true
 	} else {
 		entry.cte.Refs++
 	}

@@ -101,7 +101,7 @@ func (b *binder) tableRef(sc *scope, ref *ast.TableRef) (*fromItem, error) {
 	}
 	d, err := b.relation(ref.Name)
 	if err != nil {
-		return nil, err
+		return nil, laterCTE(err, sc.with, ref.Name.Name)
 	}
 	switch d.Kind {
 	case table.KindView:

@@ -222,6 +222,9 @@ func (s *selecting) buildGroups() error {
 	if len(sel.aggs) == 0 && !s.group.given && s.having == nil && len(sel.groupings) == 0 {
 		return nil
 	}
+	if sel.selfReference && len(sel.aggs) > 0 {
+		return sqlerr.New(sqlerr.InvalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term").At(sel.aggs[0].pos)
+	}
 	s.setsBelow()
 	g := &grouper{s: s, level: s.sc.level(), node: &logical.Aggregate{Child: s.node, Sets: s.group.sets}}
 	below := logical.SetOf(s.node.Columns())

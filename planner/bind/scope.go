@@ -55,7 +55,9 @@ type selectState struct {
 	made logical.ColSet
 	// groupings are the calls of grouping(), resolved once GROUP BY is known.
 	groupings []groupingCall
-	noSets    string // construct inside of which a set-returning call is refused
+	// selfReference is set when FROM reads the working table of a recursive query.
+	selfReference bool
+	noSets        string // construct inside of which a set-returning call is refused
 }
 
 // clause is the part of a query whose expressions are being bound, as messages name it.
