@@ -27,7 +27,8 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 	if n.Kind == physical.Full {
 		w = wish{} // rows of the right side alone come last
 	}
-	left := c.build(n.Left, wish{order: ownOrder(n.Left, w.order)})
+	w.order = ownOrder(n.Left, w.order)
+	left := c.build(n.Left, wish{order: w.order})
 	if c.err != nil {
 		return left
 	}

@@ -2,6 +2,7 @@ package choose
 
 import (
 	"math"
+	"slices"
 
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
@@ -208,10 +209,17 @@ func (c *chooser) keys(keys []physical.SortKey, cols []logical.ColID) []physical
 
 func (c *chooser) sort(n *logical.Sort, w wish) built {
 	b := c.build(n.Child, wish{order: orderOf(n.Keys), limit: w.limit})
-	if c.err != nil || b.ordered {
-		return b
+	if c.err == nil && !b.ordered {
+		b = c.addSort(b, n.Keys, nil)
 	}
-	return c.addSort(b, n.Keys, nil)
+	b.ordered = leads(w.order, n.Keys)
+	return b
+}
+
+// leads says whether rows sorted by keys come in the wished order.
+func leads(order []orderCol, keys []physical.SortKey) bool {
+	have := orderOf(keys)
+	return len(order) > 0 && len(order) <= len(have) && slices.Equal(order, have[:len(order)])
 }
 
 // orderOf is the order that sort keys ask for; nil if one of them is computed.
@@ -255,6 +263,7 @@ func (c *chooser) limit(n *logical.Limit, w wish) built {
 		if c.err == nil && !b.ordered {
 			b = c.addSort(b, s.Keys, c.top(n))
 		}
+		b.ordered = leads(w.order, s.Keys)
 	} else {
 		b = c.build(n.Child, inner)
 	}
