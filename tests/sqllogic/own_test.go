@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 func ownScripts(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("scripts/*.test")
+	files, err := filepath.Glob("scripts/*.slt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	return files
