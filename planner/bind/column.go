@@ -18,6 +18,9 @@ func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 	if t == nil {
 		return nil, missingTable(sc, ref.Qualifier, hidden, ref.Pos)
 	}
+	if twice(sc, ref.Qualifier) {
+		return nil, sqlerr.New(sqlerr.AmbiguousAlias, "table reference \"%s\" is ambiguous", t.alias).At(int(ref.Pos))
+	}
 	e, err := b.tableColumn(t, ref.Name, ref.Pos)
 	if e != nil || err != nil {
 		return e, err
@@ -114,6 +117,22 @@ func findTable(sc *scope, qualifier []string) (t, hidden *fromTable) {
 		}
 	}
 	return nil, hidden
+}
+
+// twice says whether two entries of the nearest query that has one answer to a qualifier.
+func twice(sc *scope, qualifier []string) bool {
+	for s := sc; s != nil; s = s.outer {
+		n := 0
+		for _, t := range s.tables {
+			if t.matches(qualifier) {
+				n++
+			}
+		}
+		if n > 0 {
+			return n > 1
+		}
+	}
+	return false
 }
 
 func (t *fromTable) matches(qualifier []string) bool {

@@ -6,6 +6,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -23,7 +24,8 @@ type cteEntry struct {
 	def  *ast.CTE
 	cte  *logical.CTE
 	cols []visible // names, and the IDs inside of cte.Query
-	// outer is set for a query that refers to columns around it: every reference binds it anew.
+	// outer is set for a query that refers to columns around it, or to the working table of a
+	// recursive one: its rows change, so that every reference binds it anew.
 	outer *scope
 	// recursing is set while the second term of a recursive query is bound
 	recursing bool
@@ -99,7 +101,7 @@ func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) (*cteEntry, er
 	if err := b.nameCTE(entry, q); err != nil {
 		return nil, err
 	}
-	if isSelect && sc.outer != nil && !logical.FreeCols(q.Node).Empty() {
+	if isSelect && sc.outer != nil && (!logical.FreeCols(q.Node).Empty() || readsWorkTable(q.Node, nil)) {
 		entry.outer = outer
 		return entry, nil
 	}
@@ -182,7 +184,27 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 	if !logical.FreeCols(first.Node).Empty() || !logical.FreeCols(second.Node).Empty() {
 		return sqlerr.Unsupported(int(def.Pos), "a recursive query that refers to an outer query")
 	}
+	if readsWorkTable(first.Node, entry.cte) || readsWorkTable(second.Node, entry.cte) {
+		return sqlerr.Unsupported(int(def.Pos), "a recursive query within the recursive term of another that it refers to")
+	}
 	return nil
+}
+
+// readsWorkTable says whether a tree reads the working table of a recursive query other than own.
+func readsWorkTable(n logical.Node, own *logical.CTE) bool {
+	if ref, ok := n.(*logical.CTERef); ok && ref.WorkTable && ref.CTE != own {
+		return true
+	}
+	found := false
+	logical.EachExpr(n, func(e *expr.Expr) {
+		logical.EachSubquery(*e, func(sq *expr.Subquery) {
+			if q, ok := sq.Plan.(*logical.Query); ok {
+				found = found || readsWorkTable(q.Node, own)
+			}
+		})
+	})
+	logical.EachInput(n, func(in *logical.Node) { found = found || readsWorkTable(*in, own) })
+	return found
 }
 
 // noRecursiveTail refuses what would be of the whole result and cannot be of a round.

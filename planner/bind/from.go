@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -15,6 +17,7 @@ type fromItem struct {
 	node   logical.Node
 	tables []*fromTable
 	cols   []visible
+	hidden []*fromTable // those that an alias of a join hides
 }
 
 // from binds the comma list into one node and puts all names in sight.
@@ -154,9 +157,13 @@ func (b *binder) newRow(d *table.Desc, level int) logical.ColID {
 
 // renameColumns applies an alias column list: `t AS x (a, b)`.
 func (b *binder) renameColumns(t *fromTable, columns []ast.Ident) error {
+	what := "table"
+	if t.join {
+		what = "join expression"
+	}
 	if len(columns) > len(t.cols) {
-		return sqlerr.New(sqlerr.InvalidColumnReference, "table \"%s\" has %d columns available but %d columns specified",
-			t.alias, len(t.cols), len(columns))
+		return sqlerr.New(sqlerr.InvalidColumnReference, "%s \"%s\" has %d columns available but %d columns specified",
+			what, t.alias, len(t.cols), len(columns))
 	}
 	for i, c := range columns {
 		t.cols[i].name = c.Name
@@ -198,7 +205,7 @@ func (b *binder) fromOuter(sc *scope, lateral bool) *scope {
 	if lateral {
 		return sc
 	}
-	return &scope{outer: sc.outer, hidden: sc.tables, with: sc.with, sel: sc.sel}
+	return &scope{outer: sc.outer, hidden: append(slices.Clip(sc.tables), sc.hidden...), with: sc.with, sel: sc.sel}
 }
 
 // typed is a column of a FROM function with its type.

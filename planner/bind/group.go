@@ -226,6 +226,9 @@ func (s *selecting) buildGroups() error {
 		return sqlerr.New(sqlerr.InvalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term").At(sel.aggs[0].pos)
 	}
 	s.setsBelow()
+	if len(s.group.exprs) == 0 && len(sel.aggs) == 0 && len(sel.groupings) == 0 && !s.group.given {
+		return s.onlyHaving()
+	}
 	g := &grouper{s: s, level: s.sc.level(), node: &logical.Aggregate{Child: s.node, Sets: s.group.sets}}
 	below := logical.SetOf(s.node.Columns())
 	for _, e := range s.group.exprs {
@@ -247,6 +250,17 @@ func (s *selecting) buildGroups() error {
 	if len(s.having) > 0 {
 		s.node = &logical.Filter{Child: s.node, Conds: s.having}
 	}
+	return nil
+}
+
+// onlyHaving is HAVING without groups and aggregates: one row or none, whatever FROM has, of which
+// nothing may be used.
+func (s *selecting) onlyHaving() error {
+	g := &grouper{s: s, level: s.sc.level(), node: &logical.Aggregate{Child: s.node}}
+	if err := g.rewriteAll(); err != nil {
+		return err
+	}
+	s.node = &logical.Filter{Child: &logical.Values{Rows: [][]expr.Expr{{}}}, Conds: s.having}
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -36,7 +38,7 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	if node.Lateral && (kind == physical.Right || kind == physical.Full) {
 		return nil, b.lateralRefused(left, right)
 	}
-	it := &fromItem{node: node}
+	it := &fromItem{node: node, hidden: append(append([]*fromTable(nil), left.hidden...), right.hidden...)}
 	it.tables = append(append(it.tables, left.tables...), right.tables...)
 	using, err := usingColumns(j, left, right)
 	if err != nil {
@@ -55,10 +57,11 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 		return nil, err
 	}
 	if j.Alias != "" {
-		t := &fromTable{alias: j.Alias, aliased: true, nested: true, cols: append([]visible(nil), it.cols...)}
+		t := &fromTable{alias: j.Alias, aliased: true, nested: true, join: true, cols: append([]visible(nil), it.cols...)}
 		if err := b.renameColumns(t, j.Columns); err != nil {
 			return nil, err
 		}
+		it.hidden = append(it.hidden, it.tables...)
 		it.tables, it.cols = []*fromTable{t}, t.cols
 	}
 	return it, nil
@@ -88,7 +91,7 @@ func (b *binder) lateralRefused(left, right *fromItem) error {
 
 // joinOn binds ON, which sees the two sides only (and the queries around).
 func (b *binder) joinOn(sc *scope, j *ast.Join, it *fromItem) ([]expr.Expr, error) {
-	on := &scope{outer: sc.outer, tables: it.tables, cols: it.cols, hidden: sc.tables, with: sc.with, sel: sc.sel}
+	on := &scope{outer: sc.outer, tables: it.tables, cols: it.cols, hidden: append(slices.Clip(sc.tables), it.hidden...), with: sc.with, sel: sc.sel}
 	saved := sc.sel.clause
 	sc.sel.clause = clauseOn
 	cond, err := b.condition(on, j.On, "JOIN/ON")

@@ -24,6 +24,7 @@ type scope struct {
 type fromTable struct {
 	alias   string
 	aliased bool   // alias was written, so that the relation's own name is hidden
+	join    bool   // an alias of a join
 	schema  string // of an unaliased relation
 	desc    *table.Desc
 	first   logical.ColID // of a scan of desc
@@ -104,6 +105,9 @@ func (sc *scope) inner() *scope {
 
 // add puts a FROM item's names in sight.
 func (sc *scope) add(it *fromItem) {
+	if it.hidden != nil {
+		sc.hidden = append(sc.hidden[:len(sc.hidden):len(sc.hidden)], it.hidden...)
+	}
 	if sc.tables == nil && sc.cols == nil {
 		// Clipped: the lists are the item's own.
 		sc.tables, sc.cols = it.tables[:len(it.tables):len(it.tables)], it.cols[:len(it.cols):len(it.cols)]

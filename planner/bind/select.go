@@ -313,8 +313,13 @@ func (s *selecting) build() (*logical.Query, error) {
 	if err := s.buildGroups(); err != nil {
 		return nil, err
 	}
-	s.buildWindows()
-	s.buildSets()
+	if s.windowsReadSets() {
+		s.buildSets()
+		s.buildWindows()
+	} else {
+		s.buildWindows()
+		s.buildSets()
+	}
 	if err := s.buildLocking(); err != nil {
 		return nil, err
 	}

@@ -122,12 +122,21 @@ func (u *updating) values(a *ast.Assignment) ([]assigned, error) {
 	}
 	switch v := a.Value.(type) {
 	case *ast.Row:
-		if len(v.Elements) != len(a.Columns) {
-			return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(int(a.Pos))
+		var out []assigned
+		for _, e := range v.Elements {
+			cols, ok, err := u.b.star(u.sc, e)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				out = append(out, assigned{src: e})
+			}
+			for i := range cols {
+				out = append(out, assigned{src: e, bound: u.b.visibleRef(&cols[i], e.At())})
+			}
 		}
-		out := make([]assigned, len(v.Elements))
-		for i, e := range v.Elements {
-			out[i].src = e
+		if len(out) != len(a.Columns) {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(int(a.Pos))
 		}
 		return out, nil
 	case *ast.Subquery:

@@ -347,6 +347,20 @@ func frameName(mode string) string {
 	return "RANGE"
 }
 
+// windowsReadSets says whether a window is over the values of a set-returning call.
+func (s *selecting) windowsReadSets() bool {
+	var cols logical.ColSet
+	for i := range s.sc.sel.wins {
+		s.sc.sel.wins[i].each(func(e *expr.Expr) { logical.ExprCols(*e, &cols) })
+	}
+	for _, it := range s.sc.sel.sets {
+		if cols.Has(it.ID) {
+			return true
+		}
+	}
+	return false
+}
+
 // buildWindows adds a Window for each different window that the calls are over.
 func (s *selecting) buildWindows() {
 	wins := s.sc.sel.wins
