@@ -22,7 +22,7 @@ type async struct {
 	highest     atomic.Uint64 // of the locks' lowest commit timestamps: commit_ts, once all are down
 }
 
-// canAsync reports whether the transaction may be committed by its locks alone (txn: I9). Their
+// canAsync reports whether the transaction may be committed by its locks alone (txn: I12). Their
 // lowest commit timestamps are drawn under the rows' latches, which takes an engine that is this
 // process's own, and an oracle that can draw there. What was validated has to stay true until all
 // locks are down: with one update that is the update itself, with several it cannot be.
@@ -163,7 +163,7 @@ func refused(err error) bool {
 
 // checkLocks asks the locks of an async transaction for its fate. rows are all its rows. If all locks
 // are down it is committed, at the highest of their timestamps, and no one can take that back: a lock
-// is rolled back only after another was found missing, and that one can never come again (txn: I9).
+// is rolled back only after another was found missing, and that one can never come again (txn: I12).
 // The updates are durable ones, so that what was found survives a crash.
 func (r *resolver) checkLocks(
 	ctx context.Context, startTS tso.Timestamp, rows [][]byte, decide bool,

@@ -24,7 +24,7 @@ func write2(t *testing.T, s *txn.Store, value string) (*txn.Txn, error) {
 }
 
 // TestAStrangerSettlesAnAsyncCommitBeforeItsCoordinator: all locks are down, so the transaction is
-// committed, although its coordinator lives and has not said so yet (txn: I9).
+// committed, although its coordinator lives and has not said so yet (txn: I12).
 func TestAStrangerSettlesAnAsyncCommitBeforeItsCoordinator(t *testing.T) {
 	ctx := context.Background()
 	for _, key := range []string{"a", "z"} {

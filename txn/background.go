@@ -15,6 +15,7 @@ import (
 type secondaryWork struct {
 	startTS, commitTS tso.Timestamp
 	batches           []batch
+	streamed          kv.Span // instead of batches: every lock of the transaction in it
 }
 
 // commitSecondaries is the background committer. It ends when Close closes the queue, and has then
@@ -28,6 +29,10 @@ func (s *Store) commitSecondaries(ctx context.Context) {
 // commitBatches commits the secondaries of a transaction. A failure is left to whoever meets the
 // locks: the primary's record says what to do with them.
 func (s *Store) commitBatches(ctx context.Context, w secondaryWork) {
+	if w.streamed.End != nil {
+		s.settleStreamed(ctx, w)
+		return
+	}
 	for i := range w.batches {
 		rows := w.batches[i].rows
 		if len(rows) == 0 {

@@ -28,6 +28,8 @@ const (
 	// writeNone is an insert that the transaction itself deleted again: the key reads as absent,
 	// and nothing is written; above all it must not become the primary.
 	writeNone
+	// writeUndone takes back a write that was streamed out: the key reads as if it had never been.
+	writeUndone
 )
 
 // buffer holds a transaction's writes in key order, with an undo log for savepoints.
@@ -40,6 +42,8 @@ type buffer struct {
 	// undo is recorded once a savepoint exists. RollbackTo plays it backwards.
 	undo    []undone
 	undoing bool
+	// streamed: some writes are in the store already, and what is undone has to be taken back there.
+	streamed bool
 }
 
 type undone struct {
@@ -64,6 +68,9 @@ func (b *buffer) footprint() int {
 	return b.bytes + writeOverhead*b.tree.Len() + undoOverhead*len(b.undo)
 }
 
+// held is footprint without the undo log, which stays when the writes are streamed out.
+func (b *buffer) held() int { return b.footprint() - undoOverhead*len(b.undo) }
+
 // undoOverhead is the same of an entry of the undo log.
 const undoOverhead = 96
 
@@ -74,6 +81,31 @@ func (b *buffer) get(key []byte) (write, bool) {
 		return write{}, false
 	}
 	return b.tree.Get(write{key: key})
+}
+
+// before returns the write that stands before another one of the same key.
+func (b *buffer) before(key []byte) (write, bool) {
+	w, ok := b.get(key)
+	if w.kind == writeUndone {
+		return write{key: w.key}, false
+	}
+	return w, ok
+}
+
+// streamedOut forgets the writes, which are in the store now. What the undo log needs stays.
+func (b *buffer) streamedOut() {
+	for i := range b.undo {
+		w := &b.undo[i].before
+		w.key, w.value = bytes.Clone(w.key), bytes.Clone(w.value)
+	}
+	b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
+	b.arena, b.bytes, b.streamed = nil, 0, true
+}
+
+// faultIn puts a write that was streamed out back where it can be changed.
+func (b *buffer) faultIn(w write) {
+	b.tree.Set(w)
+	b.bytes += len(w.key) + len(w.value)
 }
 
 // keep copies p into the arena. Chunks double up to a megabyte, so that a one-row transaction
@@ -106,7 +138,7 @@ func (b *buffer) put(w write) {
 
 // set buffers a put. An insert that is set again still has to find the key absent.
 func (b *buffer) set(key, value []byte) {
-	before, was := b.get(key)
+	before, was := b.before(key)
 	w := write{kind: writePut, mustNotExist: before.mustNotExist, key: before.key, base: before.base}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
@@ -117,7 +149,7 @@ func (b *buffer) set(key, value []byte) {
 
 // insert buffers a put of a key that must be absent, unless this transaction deleted it itself.
 func (b *buffer) insert(key, value []byte) {
-	before, was := b.get(key)
+	before, was := b.before(key)
 	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist, key: before.key, base: before.base}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
@@ -127,7 +159,7 @@ func (b *buffer) insert(key, value []byte) {
 }
 
 func (b *buffer) delete(key []byte) {
-	before, was := b.get(key)
+	before, was := b.before(key)
 	w := write{kind: writeDelete, key: before.key, base: before.base}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
@@ -148,7 +180,9 @@ func (b *buffer) rollbackTo(sp Savepoint) {
 		u := b.undo[i]
 		now, _ := b.tree.Get(u.before)
 		b.bytes -= len(now.key) + len(now.value)
-		if !u.was {
+		if !u.was && b.streamed {
+			u.before = write{key: u.before.key, kind: writeUndone}
+		} else if !u.was {
 			b.tree.Delete(u.before)
 			continue
 		}

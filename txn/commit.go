@@ -23,13 +23,16 @@ func (t *Txn) Commit(ctx context.Context) error {
 	}
 	defer t.finish()
 	t.dropView()
-	if t.buf.empty() {
+	if !t.Dirty() {
 		return nil
 	}
 	if err := t.s.enter(); err != nil {
 		return err
 	}
 	defer t.s.gate.RUnlock()
+	if t.stream != nil {
+		return t.commitStream(ctx)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -66,7 +69,10 @@ func (t *Txn) mutations() []mvcc.Mutation {
 		case writeDelete:
 			m.Kind = mvcc.KindDelete
 		default:
-			return true
+			if t.stream == nil {
+				return true
+			}
+			m.Kind, m.Value, m.OwnOnly = mvcc.KindLock, nil, true
 		}
 		at := len(rows)
 		rows = mvcc.AppendRow(rows, w.key)
@@ -89,6 +95,8 @@ type committer struct {
 	commitTS tso.Timestamp
 
 	early tso.Timestamp // of a planted bug
+
+	anchor []mvcc.Mutation // the primary alone, when the transaction streams its writes out
 
 	async    *async       // when it commits with a calculated timestamp
 	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended

@@ -11,6 +11,7 @@ const (
 	AfterOnePhase        CrashPoint = "after-one-phase"
 	BeforePrewrite       CrashPoint = "before-prewrite"
 	AfterPrewritePrimary CrashPoint = "after-prewrite-primary"
+	AfterStreamed        CrashPoint = "after-streamed" // a large transaction has emptied its buffer
 	AfterPrewrite        CrashPoint = "after-prewrite"
 	AfterCommitTS        CrashPoint = "after-commit-ts"
 	AfterCommitPoint     CrashPoint = "after-commit-point"
@@ -24,7 +25,7 @@ const (
 
 // CrashPoints lists them all.
 var CrashPoints = []CrashPoint{
-	BeforeOnePhase, AfterOnePhase, BeforePrewrite, AfterPrewritePrimary, AfterPrewrite, AfterCommitTS,
+	BeforeOnePhase, AfterOnePhase, BeforePrewrite, AfterPrewritePrimary, AfterStreamed, AfterPrewrite, AfterCommitTS,
 	AfterCommitPoint, AfterSecondaryBatch, BeforeRollback, AfterRollbackPrimary, AfterCheckLocks, AfterStatus, AfterResolve,
 }
 

@@ -89,6 +89,9 @@ func bankOptions(rng *rand.Rand) txn.Options {
 	if rng.IntN(2) == 0 {
 		opts.BatchKeys = 1 + rng.IntN(3)
 	}
+	if rng.IntN(4) == 0 {
+		opts.StreamBytes = 1 + rng.IntN(900)
+	}
 	if dying := rng.IntN(3) == 0; dying {
 		var mu sync.Mutex
 		dice := rand.New(rand.NewPCG(rng.Uint64(), 0))

@@ -27,7 +27,7 @@ type Iterator struct {
 
 	view *view
 	sc   *mvcc.Scanner
-	own  *cursor // nil without own writes in the span
+	own  ownWrites // nil without own writes in the span
 
 	scOK    bool   // sc stands on a key that was not returned yet
 	scTaken bool   // its key was returned, or it stands nowhere yet: advance before looking at it
@@ -57,8 +57,15 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 	if it.span.Empty() {
 		return it, nil
 	}
-	it.own = t.buf.cursor(it.span, opts.Reverse)
+	t.ctx = ctx
+	var err error
+	if it.own, err = t.ownWrites(ctx, it.span, opts.Reverse); err != nil {
+		return nil, err
+	}
 	if err := it.openScanner(it.span); err != nil {
+		if it.own != nil {
+			err = errors.Join(err, it.own.close())
+		}
 		return nil, err
 	}
 	return it, nil
@@ -133,7 +140,10 @@ func (it *Iterator) merge() bool {
 	for it.err == nil {
 		c := it.compare()
 		switch {
-		case !it.scOK && !it.own.ok:
+		case it.own.failed() != nil:
+			it.err = it.own.failed()
+			return false
+		case !it.scOK && !it.own.valid():
 			it.ended = true
 			return false
 		case c < 0:
@@ -142,8 +152,11 @@ func (it *Iterator) merge() bool {
 			it.scTaken = true
 			return true
 		default:
-			w := it.own.it.Item()
+			w := it.own.item()
 			it.own.next()
+			if w.kind == writeUndone {
+				continue
+			}
 			if c == 0 {
 				it.advance()
 			}
@@ -165,10 +178,10 @@ func (it *Iterator) compare() int {
 	switch {
 	case !it.scOK:
 		return 1
-	case !it.own.ok:
+	case !it.own.valid():
 		return -1
 	}
-	c := bytes.Compare(it.sc.Key(), it.own.it.Item().key)
+	c := bytes.Compare(it.sc.Key(), it.own.item().key)
 	if it.opts.Reverse {
 		return -c
 	}
@@ -227,5 +240,10 @@ func (it *Iterator) Err() error { return it.err }
 // Close releases the iterator. It may be repeated.
 func (it *Iterator) Close() error {
 	it.recordRead()
-	return it.closeScanner()
+	err := it.closeScanner()
+	if it.own != nil {
+		err = errors.Join(err, it.own.close())
+		it.own = nil
+	}
+	return err
 }

@@ -38,6 +38,9 @@ type Options struct {
 	// MaxTxnBytes bounds what one transaction keeps in memory until it commits; 0 means 1 GiB. A
 	// write beyond it answers ErrTooLarge.
 	MaxTxnBytes int
+	// StreamBytes is what a transaction may keep in memory before it streams its writes out as
+	// prewrites; 0 means 64 MiB.
+	StreamBytes int
 	// GCInterval is the pause between background collections; 0 turns them off.
 	GCInterval time.Duration
 	// Retention is how far back historical reads may go once collections run.
@@ -63,6 +66,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxTxnBytes <= 0 {
 		o.MaxTxnBytes = 1 << 30
+	}
+	if o.StreamBytes <= 0 {
+		o.StreamBytes = 64 << 20
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

@@ -87,7 +87,15 @@ func (c *committer) batches() []batch {
 	return out
 }
 
-func (c *committer) primary() []byte { return c.muts[0].Key }
+func (c *committer) primary() []byte { return c.first()[0].Key }
+
+// first returns the primary's mutation.
+func (c *committer) first() []mvcc.Mutation {
+	if c.anchor != nil {
+		return c.anchor
+	}
+	return c.muts[:1]
+}
 
 // prewriteParallel bounds how many batches are prewritten at once.
 const prewriteParallel = 8
@@ -140,7 +148,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 		if err != nil {
 			return err
 		}
-		p := mvcc.PrewriteParams{StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl}
+		p := mvcc.PrewriteParams{StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Overwrite: c.anchor != nil}
 		unknown, err := c.tryPrewrite(ctx, b, p)
 		var locked *LockedError
 		var held *rowLockedError
@@ -220,7 +228,7 @@ func (c *committer) heartbeat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := [][]byte{c.muts[0].Row}
+	rows := [][]byte{c.first()[0].Row}
 	err = kv.UpdateLazy(ctx, c.s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
 		return mvcc.Heartbeat(ctx, r, b, c.primary(), c.startTS, ttl)
 	})
@@ -268,7 +276,7 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 
 func (c *committer) tryCommitPrimary(ctx context.Context) (unknown bool, err error) {
 	// The primary's record is visible before it is durable, so its readers wait, as for one phase.
-	p := c.s.inflight.enter(c.muts[:1])
+	p := c.s.inflight.enter(c.first())
 	defer c.s.inflight.leave(p)
 	commitTS, err := c.s.source.Next(ctx)
 	if err != nil {
@@ -281,7 +289,7 @@ func (c *committer) tryCommitPrimary(ctx context.Context) (unknown bool, err err
 	if err := c.s.at(AfterCommitTS); err != nil {
 		return false, err
 	}
-	rows := [][]byte{c.muts[0].Row}
+	rows := [][]byte{c.first()[0].Row}
 	c.s.recent.raise(rows[0], commitTS)
 	var already *mvcc.Status
 	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, b *kv.Batch) error {

@@ -16,6 +16,9 @@ type BeginOptions struct {
 	ReadOnly bool
 	// StartTS, if not zero, makes it a reader of the past: what was committed at or below it.
 	StartTS tso.Timestamp
+	// OnStream, if not nil, is called after every batch of writes that a large transaction has
+	// streamed out, with what has been streamed so far.
+	OnStream func(Streamed)
 }
 
 // Txn is a transaction: reads at start_ts, and writes buffered until Commit. It belongs to one
@@ -33,8 +36,12 @@ type Txn struct {
 	reads     *readSet // what was read, of a serializable transaction
 	buf       buffer
 	validated []validation
-	view      *view
-	own       view // the storage of the first view, and of others when it is free
+	stream    *stream // of a transaction that outgrew Options.StreamBytes
+	onStream  func(Streamed)
+	// ctx is the newest context of a read: writes have none, and those that are streamed out end with it.
+	ctx  context.Context
+	view *view
+	own  view // the storage of the first view, and of others when it is free
 	// ignored holds writers that were pushed to commit above start_ts.
 	ignored map[tso.Timestamp]struct{}
 }
@@ -47,7 +54,7 @@ func (s *Store) Begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 		return nil, err
 	}
 	defer s.gate.RUnlock()
-	t := &Txn{s: s, readOnly: opts.ReadOnly || opts.StartTS != 0}
+	t := &Txn{s: s, readOnly: opts.ReadOnly || opts.StartTS != 0, onStream: opts.OnStream, ctx: ctx}
 	if opts.StartTS == 0 {
 		if err := s.registry.join(ctx, &t.reg, s.source); err != nil {
 			return nil, err
@@ -78,18 +85,23 @@ func (t *Txn) StartTS() tso.Timestamp { return t.reg.startTS }
 func (t *Txn) CommitTS() tso.Timestamp { return t.commitTS }
 
 // Dirty reports whether any write is buffered.
-func (t *Txn) Dirty() bool { return !t.buf.empty() }
+func (t *Txn) Dirty() bool { return !t.buf.empty() || t.stream != nil }
 
 // Get returns the value of key, or nil when it is absent. It sees the transaction's own writes.
 func (t *Txn) Get(ctx context.Context, key []byte) ([]byte, error) {
 	if t.done {
 		return nil, ErrTxnDone
 	}
-	if w, ok := t.buf.get(key); ok {
+	t.ctx = ctx
+	if w, ok := t.buf.get(key); ok && w.kind != writeUndone {
 		if w.kind != writePut {
 			return nil, nil
 		}
 		return w.value, nil
+	} else if !ok && t.stream != nil {
+		if w, err := t.streamed(ctx, key); err != nil || w.kind == writePut || w.kind == writeDelete {
+			return w.value, err
+		}
 	}
 	return t.read(ctx, key)
 }
@@ -119,8 +131,11 @@ func (t *Txn) Set(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
+	if err := t.faultIn(key); err != nil {
+		return err
+	}
 	t.buf.set(key, value)
-	return nil
+	return t.afterWrite()
 }
 
 // Insert is Set of a key that has no value: Commit fails with *AlreadyExistsError if it has one.
@@ -128,8 +143,11 @@ func (t *Txn) Insert(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
+	if err := t.faultIn(key); err != nil {
+		return err
+	}
 	t.buf.insert(key, value)
-	return nil
+	return t.afterWrite()
 }
 
 // Delete buffers the removal of key; an absent key is no error.
@@ -137,8 +155,11 @@ func (t *Txn) Delete(key []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
+	if err := t.faultIn(key); err != nil {
+		return err
+	}
 	t.buf.delete(key)
-	return nil
+	return t.afterWrite()
 }
 
 func (t *Txn) writable() error {
@@ -189,7 +210,10 @@ func (t *Txn) Size() int { return t.buf.bytes }
 func (t *Txn) Idle() { t.dropView() }
 
 // Rollback ends the transaction without a trace. It may be repeated, and after Commit it does nothing.
-func (t *Txn) Rollback(context.Context) error {
+func (t *Txn) Rollback(ctx context.Context) error {
+	if t.stream != nil && !t.done {
+		t.rollbackStream(ctx)
+	}
 	t.finish()
 	return nil
 }
@@ -200,6 +224,9 @@ func (t *Txn) finish() {
 		return
 	}
 	t.done = true
+	if t.stream != nil {
+		t.stream.stop()
+	}
 	t.dropView()
 	t.releaseLocks()
 	t.s.registry.leave(&t.reg)
@@ -257,7 +284,7 @@ func (t *Txn) dropView() {
 }
 
 func (t *Txn) readParams(v *view) mvcc.ReadParams {
-	return mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, NoLocks: v.noLocks}
+	return mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, NoLocks: v.noLocks, Own: t.reg.startTS}
 }
 
 // read returns the committed value of key at start_ts.

@@ -14,6 +14,8 @@ type ReadParams struct {
 	StartTS tso.Timestamp
 	// Ignored holds the start_ts of transactions that are known to commit above StartTS, if at all.
 	Ignored map[tso.Timestamp]struct{}
+	// Own, if not zero, is the start_ts of the reader's own locks, which are none of its concern here.
+	Own tso.Timestamp
 	// NoLocks says that nothing in the snapshot is locked; the lock column is then not read.
 	NoLocks bool
 }
@@ -99,7 +101,7 @@ func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) error {
 	if err != nil {
 		return err
 	}
-	if l.blocks(key, p.StartTS, p.Ignored) {
+	if l.StartTS != p.Own && l.blocks(key, p.StartTS, p.Ignored) {
 		return &LockedError{Key: bytes.Clone(key), Lock: l.clone()}
 	}
 	return nil

@@ -20,6 +20,9 @@ type Mutation struct {
 	// Unchanged says that the caller knows no write newer than start_ts. One-phase commit then
 	// does not look; prewrite always does, for it must find its own rollback record.
 	Unchanged bool
+	// OwnOnly says that the mutation takes an earlier prewrite of the same transaction back, if there
+	// is one, and is nothing otherwise.
+	OwnOnly bool
 	// BaseTS, if not zero, is the timestamp on which the write is based, at or above start_ts: a
 	// statement of READ COMMITTED reads later than its transaction began. Only newer writes conflict.
 	BaseTS tso.Timestamp
@@ -37,8 +40,11 @@ type PrewriteParams struct {
 	// Async and Secondaries, Owner and Statement go into the locks (see Lock).
 	Async       bool
 	Secondaries [][]byte
-	Owner       uint64
-	Statement   string
+	// Overwrite lets a mutation replace what the same transaction prewrote before. The caller sends
+	// one such prewrite of a key after the other.
+	Overwrite bool
+	Owner     uint64
+	Statement string
 }
 
 // Prewrite locks every key and stores its data, or fails as a whole (§2.2, figure 6): with
@@ -55,6 +61,13 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 			return err
 		}
 		if locked && l.StartTS == p.StartTS {
+			if p.Overwrite {
+				l = l.clone()
+				s.overwrite(m, &l, p)
+			}
+			continue
+		}
+		if m.OwnOnly {
 			continue
 		}
 		if locked {
@@ -66,6 +79,16 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 		s.prewrite(m, p)
 	}
 	return nil
+}
+
+// overwrite replaces an earlier prewrite of the same transaction. What readers and heartbeats have put
+// into the lock since stays.
+func (s *step) overwrite(m *Mutation, old *Lock, p PrewriteParams) {
+	if old.Kind == KindPut && !old.HasShort && (m.Kind != KindPut || len(m.Value) <= ShortValueMax) {
+		s.dropData(m.Row, p.StartTS)
+	}
+	p.MinCommitTS, p.TTLMillis = old.MinCommitTS, max(old.TTLMillis, p.TTLMillis)
+	s.prewrite(m, p)
 }
 
 func (s *step) prewrite(m *Mutation, p PrewriteParams) {

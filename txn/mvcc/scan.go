@@ -304,7 +304,7 @@ func (s *Scanner) passLocks(row bool) error {
 		if err != nil {
 			return err
 		}
-		if l.blocks(key, s.p.StartTS, s.p.Ignored) {
+		if l.StartTS != s.p.Own && l.blocks(key, s.p.StartTS, s.p.Ignored) {
 			return &LockedError{Key: bytes.Clone(key), Lock: l.clone()}
 		}
 		s.stepLock(false)

@@ -1,0 +1,114 @@
+package mvcc
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Own returns the lock that the transaction which started at startTS has on a key, and its value
+// when it is a put: what a transaction reads back of the writes that it has prewritten already. The
+// lock's slices and the value are valid until the view's next call.
+func (v *View) Own(ctx context.Context, key []byte, startTS tso.Timestamp) (l Lock, value []byte, found bool, err error) {
+	v.rowBuf = AppendRow(v.rowBuf[:0], key)
+	v.key = appendLockKey(v.key[:0], v.rowBuf)
+	raw, err := v.r.Get(ctx, v.key)
+	if err != nil || raw == nil {
+		return Lock{}, nil, false, err
+	}
+	if l, err = decodeLock(raw); err != nil || l.StartTS != startTS {
+		return Lock{}, nil, false, err
+	}
+	value, err = v.ownValue(ctx, v.rowBuf, &l)
+	return l, value, err == nil, err
+}
+
+func (v *View) ownValue(ctx context.Context, row []byte, l *Lock) ([]byte, error) {
+	if l.Kind != KindPut {
+		return nil, nil
+	}
+	return v.valueOf(ctx, row, &Write{Kind: KindPut, StartTS: l.StartTS, Short: l.Short, HasShort: l.HasShort})
+}
+
+// OwnScanner walks the keys of a span on which one transaction has locks. What it returns is its
+// caller's to keep.
+type OwnScanner struct {
+	v       *View
+	ctx     context.Context // of the scan as a whole
+	locks   kv.Iterator
+	startTS tso.Timestamp
+	reverse bool
+	started bool
+
+	Key, Value []byte
+	Kind       Kind
+	err        error
+}
+
+// ScanOwn opens a scanner over the locks of the transaction that started at startTS.
+func (v *View) ScanOwn(ctx context.Context, span kv.Span, startTS tso.Timestamp, reverse bool) (*OwnScanner, error) {
+	locks, err := v.r.NewIter(ctx, familySpan(familyLock, span))
+	if err != nil {
+		return nil, err
+	}
+	return &OwnScanner{v: v, ctx: ctx, locks: locks, startTS: startTS, reverse: reverse}, nil
+}
+
+// Next moves to the next key and reports whether there is one.
+func (s *OwnScanner) Next() bool {
+	for s.err == nil && s.step() {
+		raw, err := s.locks.Value()
+		if err != nil {
+			s.err = err
+			return false
+		}
+		l, err := decodeLock(raw)
+		if err != nil {
+			s.err = err
+			return false
+		}
+		if l.StartTS != s.startTS {
+			continue
+		}
+		s.err = s.land(&l)
+		return s.err == nil
+	}
+	s.err = errors.Join(s.err, s.locks.Err())
+	return false
+}
+
+func (s *OwnScanner) step() bool {
+	switch {
+	case !s.started && s.reverse:
+		s.started = true
+		return s.locks.Last()
+	case !s.started:
+		s.started = true
+		return s.locks.First()
+	case s.reverse:
+		return s.locks.Prev()
+	}
+	return s.locks.Next()
+}
+
+func (s *OwnScanner) land(l *Lock) error {
+	row := s.locks.Key()[1:]
+	key, err := UserKey(row, nil)
+	if err != nil {
+		return err
+	}
+	s.Key, s.Kind, s.Value = append([]byte{}, key...), l.Kind, nil
+	value, err := s.v.ownValue(s.ctx, row, l)
+	if err == nil && l.Kind == KindPut {
+		s.Value = append([]byte{}, value...)
+	}
+	return err
+}
+
+// Err returns what ended the walk early.
+func (s *OwnScanner) Err() error { return s.err }
+
+// Close releases the scanner.
+func (s *OwnScanner) Close() error { return s.locks.Close() }

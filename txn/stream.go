@@ -1,0 +1,306 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Streamed says what a large transaction has streamed out so far.
+type Streamed struct {
+	Keys, Bytes int64
+}
+
+// stream is a transaction that outgrew Options.StreamBytes: its writes go out as prewrites under the
+// primary of the first batch, whenever the buffer is full again. Until the commit point they are
+// locks like any other: strangers wait for them or push them, and roll them back once the primary's
+// time to live is over, which a goroutine extends as long as the transaction lives (txn: I13).
+type stream struct {
+	c      *committer
+	span   kv.Span // from the lowest key streamed out to just above the highest
+	sum    Streamed
+	failed error // the first failure; it fails the transaction
+
+	cancel context.CancelFunc
+	beats  sync.WaitGroup
+}
+
+// afterWrite streams the buffer out when it is full.
+func (t *Txn) afterWrite() error {
+	if t.buf.held() <= t.s.opts.StreamBytes {
+		return nil
+	}
+	return t.streamOut()
+}
+
+// faultIn brings a write of the key that was streamed out back into the buffer, for the next one
+// depends on it, and so does the undo log.
+func (t *Txn) faultIn(key []byte) error {
+	if t.stream == nil {
+		return nil
+	}
+	if t.stream.failed != nil {
+		return t.stream.failed
+	}
+	if _, ok := t.buf.get(key); ok {
+		return nil
+	}
+	w, err := t.streamed(t.writeContext(), key)
+	if err != nil || w.kind == 0 {
+		return err
+	}
+	w.key, w.value = t.buf.keep(key), t.buf.keep(w.value)
+	t.buf.faultIn(w)
+	return nil
+}
+
+// writeContext is that of the last read, unless it has ended: a write that comes after the end of its
+// statement belongs to another one.
+func (t *Txn) writeContext() context.Context {
+	if t.ctx.Err() != nil {
+		return context.WithoutCancel(t.ctx)
+	}
+	return t.ctx
+}
+
+// streamOut prewrites what is buffered.
+func (t *Txn) streamOut() error {
+	if err := t.s.enter(); err != nil {
+		return err
+	}
+	defer t.s.gate.RUnlock()
+	muts := t.mutations()
+	if len(muts) == 0 {
+		return nil
+	}
+	return t.prewriteStream(t.writeContext(), muts)
+}
+
+func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
+	st := t.stream
+	if st == nil {
+		st = t.newStream(muts[0])
+	}
+	st.c.muts = muts
+	batches := st.c.batches()
+	var err error
+	if t.stream == nil {
+		// The primary alone and first, so that there is something to keep alive.
+		t.stream = st
+		t.s.lockers.enter(st.c.startTS)
+		err = st.c.prewrite(ctx, &batches[0])
+		if err == nil {
+			err = t.s.at(AfterPrewritePrimary)
+		}
+		st.beat()
+		batches = batches[1:]
+	}
+	st.widen(muts)
+	if err == nil && len(batches) > 0 {
+		err = st.c.prewriteAll(ctx, batches)
+	}
+	if err == nil {
+		err = t.s.at(AfterStreamed)
+	}
+	st.c.muts = nil
+	if err != nil {
+		st.failed = st.c.verdict(err)
+		return st.failed
+	}
+	st.sum.Keys += int64(len(muts))
+	st.sum.Bytes += int64(t.buf.bytes)
+	t.buf.streamedOut()
+	t.dropView()
+	if t.onStream != nil {
+		t.onStream(st.sum)
+	}
+	return nil
+}
+
+func (t *Txn) newStream(primary mvcc.Mutation) *stream {
+	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row), nil
+	return &stream{c: &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}}}
+}
+
+// widen makes the span hold the keys of the mutations, which are sorted.
+func (st *stream) widen(muts []mvcc.Mutation) {
+	low, high := muts[0].Key, muts[len(muts)-1].Key
+	if st.span.End == nil || bytes.Compare(low, st.span.Start) < 0 {
+		st.span.Start = bytes.Clone(low)
+	}
+	if st.span.End == nil || bytes.Compare(high, st.span.End) >= 0 {
+		st.span.End = successor(high)
+	}
+}
+
+// beat keeps the primary's lock alive, also while the client thinks.
+func (st *stream) beat() {
+	ctx, cancel := context.WithCancel(context.Background())
+	st.cancel = cancel
+	ticker := time.NewTicker(max(st.c.s.opts.LockTTL/3, time.Millisecond))
+	st.beats.Go(func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				_ = st.c.heartbeat(ctx) // if it fails, the commit point will tell
+			}
+		}
+	})
+}
+
+// stop ends the heartbeats. It may be repeated.
+func (st *stream) stop() {
+	st.cancel()
+	st.beats.Wait()
+}
+
+// commitStream streams the rest out and commits the primary: that makes all of it visible at once.
+// The locks of the others become records in the background.
+func (t *Txn) commitStream(ctx context.Context) error {
+	st, c := t.stream, t.stream.c
+	err := st.failed
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		if muts := t.mutations(); len(muts) > 0 {
+			err = t.prewriteStream(ctx, muts)
+		}
+	}
+	if t.reads != nil {
+		c.reads = t.reads.spans()
+		c.s.serial.Lock()
+		defer c.s.serial.Unlock()
+	}
+	if err == nil {
+		c.validate = t.validated
+		err = c.validateLocked(ctx)
+	}
+	if err == nil {
+		err = c.commitPrimary(ctx)
+	}
+	switch {
+	case errors.Is(err, ErrAbandoned), errors.Is(err, ErrAmbiguous):
+		return err
+	case err != nil:
+		t.undoStream(ctx)
+		return c.verdict(err)
+	}
+	t.commitTS = c.commitTS
+	if err := c.s.at(AfterCommitPoint); err != nil {
+		return err
+	}
+	st.finish(ctx, c.commitTS)
+	return nil
+}
+
+// rollbackStream rolls back what was streamed out: the primary now, for it decides, the others in the
+// background. A store that is closed leaves them to whoever meets them.
+func (t *Txn) rollbackStream(ctx context.Context) {
+	if errors.Is(t.stream.failed, ErrAbandoned) || t.s.enter() != nil {
+		return
+	}
+	defer t.s.gate.RUnlock()
+	t.undoStream(ctx)
+}
+
+func (t *Txn) undoStream(ctx context.Context) {
+	st, c := t.stream, t.stream.c
+	st.stop()
+	if c.s.at(BeforeRollback) != nil {
+		return
+	}
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	primary := [][]byte{c.first()[0].Row}
+	err := kv.UpdateLazy(ctx, c.s.engine, primary, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.Rollback(ctx, r, b, c.startTS, primary, true)
+	})
+	if err != nil || c.s.at(AfterRollbackPrimary) != nil {
+		return
+	}
+	st.finish(ctx, 0)
+}
+
+// finish settles all locks of the transaction but the primary's, in the background if it can.
+func (st *stream) finish(ctx context.Context, commitTS tso.Timestamp) {
+	work := secondaryWork{startTS: st.c.startTS, commitTS: commitTS, streamed: st.span}
+	if st.c.s.opts.CrashPoint == nil {
+		select {
+		case st.c.s.secondaries <- work:
+			return
+		default:
+		}
+	}
+	st.c.s.commitBatches(context.WithoutCancel(ctx), work)
+}
+
+// settleStreamed settles every lock of a decided transaction in the span, a batch at a time: which
+// keys they are nobody remembers. What it cannot do is left to whoever meets the locks.
+func (s *Store) settleStreamed(ctx context.Context, w secondaryWork) {
+	rest := w.streamed
+	for {
+		rows, next, err := s.locksOf(ctx, rest, w.startTS)
+		for len(rows) > 0 && err == nil {
+			n := 1
+			for n < len(rows) && kv.GroupOf(s.engine, rows[n]) == kv.GroupOf(s.engine, rows[0]) {
+				n++
+			}
+			some := rows[:n]
+			rows = rows[n:]
+			if w.commitTS != 0 {
+				for _, row := range some {
+					s.recent.raise(row, w.commitTS)
+				}
+			}
+			err = kv.UpdateLazy(ctx, s.engine, some, func(r kv.Reader, b *kv.Batch) error {
+				return mvcc.Resolve(ctx, r, b, w.startTS, w.commitTS, some)
+			})
+		}
+		if err != nil {
+			s.opts.Logger.Warn("streamed locks left to readers", "start_ts", w.startTS, "err", err)
+			return
+		}
+		if s.at(AfterSecondaryBatch) != nil {
+			return
+		}
+		if next == nil {
+			s.lockers.leave(w.startTS)
+			return
+		}
+		rest.Start = next
+	}
+}
+
+// locksOf returns the rows of the transaction's first locks in the span, and where to go on.
+func (s *Store) locksOf(ctx context.Context, span kv.Span, startTS tso.Timestamp) (rows [][]byte, next []byte, err error) {
+	snap, err := s.engine.Snapshot()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	err = mvcc.Locks(ctx, snap, span, func(key []byte, l mvcc.Lock) error {
+		if l.StartTS != startTS {
+			return nil
+		}
+		if len(rows) == s.opts.BatchKeys {
+			next = bytes.Clone(key)
+			return errStop
+		}
+		rows = append(rows, mvcc.Row(key))
+		return nil
+	})
+	if err == errStop {
+		err = nil
+	}
+	return rows, next, err
+}

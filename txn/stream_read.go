@@ -1,0 +1,130 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+)
+
+// ownWrites walks the transaction's own writes of a span, as they were when it was opened.
+type ownWrites interface {
+	valid() bool
+	item() write
+	next()
+	failed() error
+	close() error
+}
+
+func (c *cursor) valid() bool   { return c.ok }
+func (c *cursor) item() write   { return c.it.Item() }
+func (c *cursor) failed() error { return nil }
+func (c *cursor) close() error  { return nil }
+
+// ownWrites returns nil when there are none in the span.
+func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWrites, error) {
+	buffered := t.buf.cursor(span, reverse)
+	if t.stream == nil {
+		if buffered == nil {
+			return nil, nil
+		}
+		return buffered, nil
+	}
+	v, err := t.open()
+	if err != nil {
+		return nil, err
+	}
+	sc, err := v.mv.ScanOwn(ctx, span, t.reg.startTS, reverse)
+	if err != nil {
+		return nil, err
+	}
+	v.refs++
+	c := &streamedCursor{buffered: buffered, sc: sc, view: v, reverse: reverse}
+	c.scOK = sc.Next()
+	return c, nil
+}
+
+// streamedCursor merges the buffered writes over those that were streamed out before. It has a view
+// of its own: what is streamed out later does not concern it.
+type streamedCursor struct {
+	buffered *cursor // nil without any
+	sc       *mvcc.OwnScanner
+	scOK     bool
+	view     *view
+	reverse  bool
+}
+
+func (c *streamedCursor) inBuffer() bool { return c.buffered != nil && c.buffered.ok }
+
+func (c *streamedCursor) valid() bool { return c.inBuffer() || c.scOK }
+
+// compare orders the buffered key against the streamed one in the direction of the scan.
+func (c *streamedCursor) compare() int {
+	switch {
+	case !c.inBuffer():
+		return 1
+	case !c.scOK:
+		return -1
+	}
+	n := bytes.Compare(c.buffered.item().key, c.sc.Key)
+	if c.reverse {
+		return -n
+	}
+	return n
+}
+
+func (c *streamedCursor) item() write {
+	if c.compare() <= 0 {
+		return c.buffered.item()
+	}
+	return write{key: c.sc.Key, value: c.sc.Value, kind: kindOf(c.sc.Kind)}
+}
+
+func (c *streamedCursor) next() {
+	n := c.compare()
+	if n <= 0 {
+		c.buffered.next()
+	}
+	if n >= 0 {
+		c.scOK = c.sc.Next()
+	}
+}
+
+func (c *streamedCursor) failed() error { return c.sc.Err() }
+
+func (c *streamedCursor) close() error {
+	if c.view == nil {
+		return nil
+	}
+	err := c.sc.Close()
+	if releaseErr := c.view.release(); err == nil {
+		err = releaseErr
+	}
+	c.view = nil
+	return err
+}
+
+// kindOf is the write that a lock of the transaction stands for.
+func kindOf(k mvcc.Kind) writeKind {
+	switch k {
+	case mvcc.KindPut:
+		return writePut
+	case mvcc.KindDelete:
+		return writeDelete
+	}
+	return writeUndone
+}
+
+// streamed returns the write of the key that was streamed out; its kind is zero when there is none.
+func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
+	v, err := t.open()
+	if err != nil {
+		return write{}, err
+	}
+	l, value, found, err := v.mv.Own(ctx, key, t.reg.startTS)
+	if err != nil || !found {
+		return write{}, err
+	}
+	return write{value: value, kind: kindOf(l.Kind)}, nil
+}
