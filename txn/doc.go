@@ -45,32 +45,24 @@
 //
 //   - I1 (one order): start and commit timestamps come from one oracle; no two are equal, and what
 //     is drawn later is higher, also over restarts and when the wall clock steps back.
-//
 //   - I2 (no commit is missed): a reader whose start_ts is above a commit_ts sees that commit or waits
 //     for it. In two phases the locks, written before commit_ts is drawn, see to it; in one phase the
 //     table of commits in flight (docs/adr/0002). What a reader answers rests on durable commits only.
-//
 //   - I3 (one winner): prewrite refuses on a newer write, on any lock and on its own rollback record.
 //     Commit and clean-up meet on the primary's row in one atomic update.
-//
 //   - I4 (all or none): before the commit point everything rolls back, after it everything rolls
 //     forward. A result that is unknown is reported as ErrAmbiguous, never guessed.
-//
 //   - I5 (no one waits for the dead): a lock names its primary and its time to live, judged by the
 //     oracle's time; whoever meets it after that decides at the primary, and a rollback leaves a
 //     record that stops a late prewrite. A living writer is not waited for by readers: they push its
 //     commit_ts above themselves.
-//
 //   - I6 (the safepoint): below it only the newest version of a key is kept, and reads are refused
 //     with *SafepointError. A running transaction holds it at or below its start_ts. Locks below it
 //     are settled before anything is dropped.
-//
 //   - I7 (cheap reads): a short value lies in its write record, and where no lock can exist the lock
 //     column is not read.
-//
 //   - I8 (equal histories): one phase, two phases, async commit, groups and batches of any size give
 //     the same answers to the same operations.
-//
 //   - I12 (async commit): the transaction is committed when all its locks are down durably, at the
 //     highest of their lowest commit timestamps. Each is drawn under the rows' latches after the
 //     commit entered the table in flight, so it is above every earlier read: on an exclusive engine
@@ -79,7 +71,6 @@
 //     rollback takes its place first, then everything is rolled back. A lock's timestamp never
 //     changes; nobody pushes it. Too many keys, spans validated over several batches, and engines
 //     that are not exclusive (their reads are not known here) take two phases.
-//
 //   - I13 (large transactions): past Options.StreamBytes the writes go out as prewrites under the
 //     primary, which a goroutine keeps alive; the primary's commit makes them visible at once, its
 //     rollback takes them all back. What was streamed out is read back from the transaction's own
