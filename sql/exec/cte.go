@@ -18,6 +18,7 @@ type cte struct {
 	rows    *rowStore
 	opened  bool
 	ended   bool
+	busy    bool // its rows are being made
 	err     error
 	seen    *keyTable // UNION: all rows so far
 	round   int       // rows before it were read by the recursive term in earlier rounds
@@ -91,8 +92,12 @@ func (c *cte) more(ctx context.Context) (bool, error) {
 	if c.ended || c.err != nil {
 		return false, c.err
 	}
+	if c.busy { // without this a plan that is wrong would end the process, not the statement
+		return false, sqlerr.New(sqlerr.InternalError, "a WITH query reads itself")
+	}
+	c.busy = true
 	more, err := c.advance(ctx)
-	c.err = err
+	c.busy, c.err = false, err
 	if !more && err == nil {
 		c.ended = true
 		c.err = c.closeOps()
