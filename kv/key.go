@@ -2,9 +2,6 @@ package kv
 
 import "bytes"
 
-// rowEnd terminates the row inside a key.
-var rowEnd = []byte{0x00, 0x01}
-
 // PrefixLen returns the length of key's prefix: family, row and terminator, or the whole key when
 // it has no terminator.
 func PrefixLen(key []byte) int {

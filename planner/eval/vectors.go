@@ -83,16 +83,6 @@ func trueRows(v *types.Vec, sel, dst []int32) []int32 {
 	return dst
 }
 
-// notNull appends to dst the rows of sel that are not NULL in v. dst may share memory with sel.
-func notNull(v *types.Vec, sel, dst []int32) []int32 {
-	for _, i := range sel {
-		if !v.Nulls[i] {
-			dst = append(dst, i)
-		}
-	}
-	return dst
-}
-
 // filter appends to dst the rows of sel for which a boolean is TRUE. dst may share memory with sel.
 func filter(a *arg, st *state, b *types.Batch, sel, dst []int32) ([]int32, error) {
 	if n, ok := a.n.(*logicNode); ok && !n.or {

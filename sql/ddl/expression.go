@@ -128,22 +128,6 @@ func (env *Env) program(x expr.Expr) (func(row []types.Datum) (types.Datum, erro
 	return func(row []types.Datum) (types.Datum, error) { return p.EvalRow(ctx, row) }, nil
 }
 
-// defaultProgram computes a column's default for new rows; nil when it has none.
-func (env *Env) defaultProgram(ctx context.Context, c *table.Column) (func([]types.Datum) (types.Datum, error), error) {
-	if c.DefaultText == "" {
-		return nil, nil
-	}
-	e, err := env.parse(c.DefaultText)
-	if err != nil {
-		return nil, err
-	}
-	x, err := planner.BindRowExpr(ctx, env.Planner, nil, e, c.Type)
-	if err != nil {
-		return nil, err
-	}
-	return env.program(x)
-}
-
 // resolveType turns a type as written into a type, collations checked.
 func (env *Env) resolveType(ctx context.Context, tn ast.TypeName, coll *ast.Name) (*types.Type, string, error) {
 	t, err := planner.ResolveType(ctx, env.Planner, tn)
