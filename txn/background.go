@@ -55,32 +55,82 @@ func (s *Store) commitBatches(ctx context.Context, w secondaryWork) {
 	s.lockers.leave(w.startTS)
 }
 
-// collectPeriodically runs collections until Close.
+// collectPeriodically runs passes until Close: a pass every GCInterval, cut into steps of GCRows with
+// pauses between them, so that it takes a small share of the machine. A step that failed is taken
+// again an interval later, from where it was.
 func (s *Store) collectPeriodically(ctx context.Context) {
-	ticker := time.NewTicker(s.opts.GCInterval)
-	defer ticker.Stop()
+	timer := time.NewTimer(s.opts.GCInterval)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-timer.C:
 		}
-		if _, err := s.CollectGarbage(ctx); err != nil && ctx.Err() == nil {
+		done, err := s.CollectStep(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
 			s.opts.Logger.Warn("garbage collection", "err", err)
+			timer.Reset(s.opts.GCInterval)
+		case done:
+			timer.Reset(s.opts.GCInterval)
+		default:
+			timer.Reset(min(gcPause, s.opts.GCInterval))
 		}
 	}
+}
+
+// gcPause lies between two steps of a pass in the background.
+const gcPause = 100 * time.Millisecond
+
+// CollectStep takes the next step of the background's pass, beginning one when there is none, and
+// reports whether it is over. When nothing was committed above the last pass's safepoint, there is
+// nothing new to find, and no pass is begun.
+func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
+	s.pass.Lock()
+	defer s.pass.Unlock()
+	if s.pass.now == nil {
+		if s.pass.safepoint != 0 && s.recent.newest() <= s.pass.safepoint && s.lockers.none() {
+			return true, nil
+		}
+		safepoint, err := s.raiseSafepoint(ctx)
+		if err != nil {
+			return false, err
+		}
+		s.pass.now = gc.NewPass(safepoint)
+	}
+	done, err = s.pass.now.Step(ctx, s.engine, settler{s}, s.opts.GCRows)
+	if err == nil && done {
+		s.pass.safepoint = s.pass.now.Stats.Safepoint
+		s.lockers.leaveBelow(s.pass.safepoint)
+		s.pass.now = nil
+	}
+	return done, err
 }
 
 // CollectGarbage moves the safepoint to Options.Retention before now, or to the oldest running
 // transaction, settles every lock below it and drops the versions that no reader can see any more.
 // On a store that other processes write to it refuses: their transactions are not known here.
 func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
+	safepoint, err := s.raiseSafepoint(ctx)
+	if err != nil {
+		return gc.Stats{}, err
+	}
+	stats, err := gc.Run(ctx, s.engine, settler{s}, safepoint)
+	if err == nil {
+		s.lockers.leaveBelow(safepoint)
+	}
+	return stats, err
+}
+
+// raiseSafepoint moves the safepoint as far as it may go, and records it.
+func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
 	if !s.exclusive {
-		return gc.Stats{}, gc.ErrShared
+		return 0, gc.ErrShared
 	}
 	now, err := s.source.Next(ctx)
 	if err != nil {
-		return gc.Stats{}, err
+		return 0, err
 	}
 	candidate := now
 	if r := s.opts.Retention.Milliseconds(); r > 0 {
@@ -92,14 +142,7 @@ func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
 		b.Set(safepointKey, binary.BigEndian.AppendUint64(nil, uint64(safepoint)))
 		return nil
 	})
-	if err != nil {
-		return gc.Stats{}, err
-	}
-	stats, err := gc.Run(ctx, s.engine, settler{s}, safepoint)
-	if err == nil {
-		s.lockers.leaveBelow(safepoint)
-	}
-	return stats, err
+	return safepoint, err
 }
 
 // SettleLocks settles every lock of the store, for a tool that opens a store which nobody else uses:

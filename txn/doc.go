@@ -58,7 +58,8 @@
 //     commit_ts above themselves.
 //   - I6 (the safepoint): below it only the newest version of a key is kept, and reads are refused
 //     with *SafepointError. A running transaction holds it at or below its start_ts. Locks below it
-//     are settled before anything is dropped.
+//     are settled before anything is dropped. In the background a pass goes in bounded steps with
+//     pauses, and is left out when nothing was committed since the last one.
 //   - I7 (cheap reads): a short value lies in its write record, and where no lock can exist the lock
 //     column is not read.
 //   - I8 (equal histories): one phase, two phases, async commit, groups and batches of any size give

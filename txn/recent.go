@@ -31,6 +31,14 @@ func (r *recent) unchangedSince(row []byte, startTS tso.Timestamp) bool {
 	return tso.Timestamp(r.slot(row).Load()) <= startTS
 }
 
+// newest returns the newest of all.
+func (r *recent) newest() (ts tso.Timestamp) {
+	for i := range r.slots {
+		ts = max(ts, tso.Timestamp(r.slots[i].Load()))
+	}
+	return ts
+}
+
 func (r *recent) raise(row []byte, commitTS tso.Timestamp) {
 	s := r.slot(row)
 	for {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
@@ -43,6 +44,8 @@ type Options struct {
 	StreamBytes int
 	// GCInterval is the pause between background collections; 0 turns them off.
 	GCInterval time.Duration
+	// GCRows bounds one step of a background collection; 0 means 50,000 rows.
+	GCRows int
 	// Retention is how far back historical reads may go once collections run.
 	Retention time.Duration
 	// Logger receives what background work has to say; nil means slog.Default().
@@ -70,6 +73,9 @@ func (o Options) withDefaults() Options {
 	if o.StreamBytes <= 0 {
 		o.StreamBytes = 64 << 20
 	}
+	if o.GCRows <= 0 {
+		o.GCRows = 50_000
+	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -93,6 +99,13 @@ type Store struct {
 	rowLocks rowlock.Table
 	// serial keeps the two-phase commits of serializable transactions apart from all their kind.
 	serial sync.RWMutex
+
+	// pass is the background's collection.
+	pass struct {
+		sync.Mutex
+		now       *gc.Pass      // nil between two
+		safepoint tso.Timestamp // of the last one that got to its end
+	}
 
 	registry registry
 	resolver *resolver

@@ -1,7 +1,7 @@
 // Package gc is the collector: below a safepoint it settles every lock and then drops the versions
 // that no reader at or above the safepoint can see (PERCOLATOR's paper leaves this to Bigtable).
 //
-// It owns one pass over the store. When passes run, and where the safepoint is, is the transaction
+// It owns one pass over the store, at once or in steps of so many rows. When passes run, and where the safepoint is, is the transaction
 // store's affair: a running transaction holds the safepoint at or below its start_ts.
 //
 // Locks first: the fate of a secondary is written in its primary's record, and that record may be
@@ -42,14 +42,41 @@ type Stats struct {
 // rowsPerUpdate bounds one update of a pass, and so how long it holds latches.
 const rowsPerUpdate = 128
 
-// Run makes one pass.
+// Run makes one pass at once.
 func Run(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (Stats, error) {
-	st := Stats{Safepoint: safepoint}
-	var err error
-	if st.Locks, err = SettleLocks(ctx, e, settler, safepoint); err != nil {
-		return st, err
+	p := NewPass(safepoint)
+	_, err := p.Step(ctx, e, settler, 0)
+	return p.Stats, err
+}
+
+// Pass is a pass over the store in steps. After a step that failed the next one goes on from the same
+// place; what a step did stays done.
+type Pass struct {
+	Stats   Stats
+	settled bool
+	next    []byte // the user key to go on from
+}
+
+// NewPass returns a pass that has not begun. Requires: no reader is below the safepoint, nor will be.
+func NewPass(safepoint tso.Timestamp) *Pass { return &Pass{Stats: Stats{Safepoint: safepoint}} }
+
+// Step looks at so many rows, at all of them when rows is zero, and reports whether the pass is over.
+// The first step settles the locks.
+func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int) (done bool, err error) {
+	if !p.settled {
+		n, err := SettleLocks(ctx, e, settler, p.Stats.Safepoint)
+		p.Stats.Locks += n
+		if err != nil {
+			return false, err
+		}
+		p.settled = true
 	}
-	return st, collect(ctx, e, &st)
+	next, err := collect(ctx, e, &p.Stats, p.next, rows)
+	if err != nil {
+		return false, err
+	}
+	p.next = next
+	return next == nil, nil
 }
 
 // SettleLocks settles every lock of transactions that started below the safepoint, and returns their
@@ -70,10 +97,11 @@ func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint ts
 	return n, err
 }
 
-func collect(ctx context.Context, e kv.Engine, st *Stats) (err error) {
+// collect works from a key on, over so many rows, and returns where the next call goes on.
+func collect(ctx context.Context, e kv.Engine, st *Stats, from []byte, limit int) (next []byte, err error) {
 	snap, err := e.Snapshot()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	var rows [][]byte
@@ -93,7 +121,7 @@ func collect(ctx context.Context, e kv.Engine, st *Stats) (err error) {
 		return err
 	}
 	group := uint64(0)
-	err = mvcc.Versions(ctx, snap, kv.Span{}, func(row []byte, _ int) error {
+	next, err = mvcc.Versions(ctx, snap, kv.Span{Start: from}, limit, func(row []byte, _ int) error {
 		g := kv.GroupOf(e, row)
 		if len(rows) == rowsPerUpdate || g != group {
 			if err := flush(); err != nil {
@@ -105,7 +133,7 @@ func collect(ctx context.Context, e kv.Engine, st *Stats) (err error) {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return flush()
+	return next, flush()
 }

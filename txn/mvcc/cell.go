@@ -129,11 +129,14 @@ func rawCells(ctx context.Context, r kv.Reader, span kv.Span, visit func(Cell) e
 }
 
 // Versions returns the rows of a span of user keys that have more to them than one put: those on
-// which Collect may find something. It calls visit with each row and the number of its records.
-func Versions(ctx context.Context, r kv.Reader, span kv.Span, visit func(row []byte, records int) error) (err error) {
+// which Collect may find something. It calls visit with each row and the number of its records. After limit
+// rows of any kind it stops, if limit is not zero, and returns the user key to go on from.
+func Versions(
+	ctx context.Context, r kv.Reader, span kv.Span, limit int, visit func(row []byte, records int) error,
+) (next []byte, err error) {
 	it, err := r.NewIter(ctx, familySpan(familyWrite, span))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		if closeErr := it.Close(); err == nil {
@@ -141,7 +144,7 @@ func Versions(ctx context.Context, r kv.Reader, span kv.Span, visit func(row []b
 		}
 	}()
 	var prefix []byte
-	records, single := 0, false
+	records, single, rows := 0, false, 0
 	flush := func() error {
 		if records > 1 || records == 1 && !single {
 			return visit(prefix[1:], records)
@@ -151,26 +154,30 @@ func Versions(ctx context.Context, r kv.Reader, span kv.Span, visit func(row []b
 	for ok := it.First(); ok; ok = it.Next() {
 		p, _, err := splitVersion(it.Key())
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !bytes.Equal(p, prefix) {
 			if err := flush(); err != nil {
-				return err
+				return nil, err
 			}
 			if err := ctx.Err(); err != nil {
-				return err
+				return nil, err
+			}
+			if rows++; limit > 0 && rows > limit {
+				key, err := UserKey(p[1:], nil)
+				return append([]byte{}, key...), err
 			}
 			prefix, records = append(prefix[:0], p...), 0
 			value, err := it.Value()
 			if err != nil {
-				return err
+				return nil, err
 			}
 			single = len(value) > 0 && Kind(value[0]) == KindPut
 		}
 		records++
 	}
 	if err := it.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	return flush()
+	return nil, flush()
 }
