@@ -48,7 +48,7 @@ func (p *project) Next(ctx context.Context) (*types.Batch, error) {
 	}
 	for i, e := range p.exprs {
 		if c, ok := e.Column(); ok {
-			p.out.Cols[i] = b.Cols[c]
+			p.out.Cols[i] = p.retyped(i, b.Cols[c])
 			continue
 		}
 		p.out.Cols[i] = &p.own[i]
@@ -58,6 +58,18 @@ func (p *project) Next(ctx context.Context) (*types.Batch, error) {
 	}
 	p.out.Len, p.out.Sel = b.Len, b.Sel
 	return &p.out, nil
+}
+
+// retyped shares a column under the type of the expression: a cast that leaves values as they are,
+// int4 to int8 say, is no work, but the type decides how a client gets them.
+func (p *project) retyped(i int, col *types.Vec) *types.Vec {
+	t := p.exprs[i].Type()
+	if t == col.Type || t.OID == col.Type.OID && t.Mod == col.Type.Mod {
+		return col
+	}
+	p.own[i] = *col
+	p.own[i].Type = t
+	return &p.own[i]
 }
 
 // empty is a batch without rows: expressions need not run for it.
