@@ -38,7 +38,8 @@ type Options struct {
 	MemTableBytes int
 	// Logger receives what goes wrong; nil means slog.Default().
 	Logger *slog.Logger
-	// Fatal is called when the log cannot be written, and must not return. Nil ends the process.
+	// Fatal is called when the log cannot be written, and must not return, except in a test: then what
+	// failed is tried again. Nil ends the process.
 	Fatal func(message string)
 }
 
@@ -76,14 +77,24 @@ func Open(dir string, opts Options) (*Engine, error) {
 	return e, nil
 }
 
-func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Options) (*pebble.DB, error) {
+func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Options) (db *pebble.DB, err error) {
+	defer func() {
+		// Pebble panics where a directory cannot be synced. Here nothing has been promised yet.
+		if p := recover(); p != nil {
+			err = recovered(p)
+		}
+	}()
 	if err := checkFormat(fs, dir, opts.ReadOnly); err != nil {
 		return nil, err
 	}
 	popts := pebbleOptions(opts)
-	popts.FS = &countingFS{FS: fs, syncs: &e.syncs}
+	popts.Logger = newLogger(opts)
+	stopping := &stoppingFS{FS: fs, log: newLogger(opts)}
+	popts.FS = &countingFS{FS: stopping, syncs: &e.syncs}
 	popts.Lock = lock
-	return pebble.Open(dir, popts)
+	db, err = pebble.Open(dir, popts)
+	stopping.armed.Store(true)
+	return db, err
 }
 
 // checkFormat refuses a store of another format, and marks a new one.
@@ -181,7 +192,6 @@ func pebbleOptions(opts Options) *pebble.Options {
 		MaxOpenFiles:                1 << 12,
 		BytesPerSync:                512 << 10,
 		ReadOnly:                    opts.ReadOnly,
-		Logger:                      newLogger(opts),
 		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, min(4, runtime.GOMAXPROCS(0)/2)) },
 	}
 	p.Levels[0].BlockSize = 16 << 10
