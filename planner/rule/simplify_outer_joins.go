@@ -96,6 +96,10 @@ func rejects(cond expr.Expr, side logical.ColSet) bool {
 		return e.Not && nullWith(e.Arg, side)
 	case *expr.IsBool:
 		return !e.Not && nullWith(e.Arg, side)
+	case *expr.Quantified:
+		// NULL = ANY (…) is not true, but it is false rather than NULL when the array is empty: that
+		// is why it is not among the cases of nullWith, whose answer also serves below NOT.
+		return !e.All && !e.Op.NotStrict && nullWith(e.Left, side)
 	}
 	return nullWith(cond, side)
 }
@@ -124,8 +128,6 @@ func nullWith(e expr.Expr, side logical.ColSet) bool {
 		return allNull(e.Args, side)
 	case *expr.Or:
 		return allNull(e.Args, side)
-	case *expr.Quantified:
-		return !e.All && !e.Op.NotStrict && nullWith(e.Left, side)
 	}
 	return false
 }
