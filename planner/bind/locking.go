@@ -70,9 +70,6 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 			out = append(out, logical.LockTarget{Desc: t.desc, First: t.first, Strength: l.Strength, Wait: l.Wait})
 		}
 	}
-	if l.Wait == "skip locked" {
-		return nil, sqlerr.Unsupported(int(l.Pos), "SKIP LOCKED")
-	}
 	if len(l.Of) == 0 {
 		for _, t := range s.sc.tables {
 			if t.nested {
