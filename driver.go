@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -246,10 +245,15 @@ func (c *sqlConn) Begin() (driver.Tx, error) {
 func (c *sqlConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	var opts []TxOption
 	switch level := stdsql.IsolationLevel(o.Isolation); level {
-	case stdsql.LevelDefault, stdsql.LevelRepeatableRead, stdsql.LevelSnapshot:
-	case stdsql.LevelSerializable, stdsql.LevelReadCommitted, stdsql.LevelReadUncommitted:
-		return nil, settings.CheckIsolation(map[stdsql.IsolationLevel]string{stdsql.LevelSerializable: "serializable",
-			stdsql.LevelReadCommitted: "read committed", stdsql.LevelReadUncommitted: "read uncommitted"}[level])
+	case stdsql.LevelDefault:
+	case stdsql.LevelRepeatableRead, stdsql.LevelSnapshot:
+		opts = append(opts, Isolation("repeatable read"))
+	case stdsql.LevelSerializable:
+		opts = append(opts, Isolation("serializable"))
+	case stdsql.LevelReadCommitted:
+		opts = append(opts, Isolation("read committed"))
+	case stdsql.LevelReadUncommitted:
+		opts = append(opts, Isolation("read uncommitted"))
 	default:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", level)
 	}

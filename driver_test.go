@@ -70,7 +70,7 @@ func TestDriver(t *testing.T) {
 	_, err = tx.Exec("DELETE FROM t")
 	require.Equal(t, "25006", state(err))
 	require.NoError(t, tx.Rollback())
-	_, err = db.BeginTx(ctx, &stdsql.TxOptions{Isolation: stdsql.LevelSerializable})
+	_, err = db.BeginTx(ctx, &stdsql.TxOptions{Isolation: stdsql.LevelLinearizable})
 	require.Equal(t, "0A000", state(err))
 
 	tx, err = db.BeginTx(ctx, &stdsql.TxOptions{Isolation: stdsql.LevelRepeatableRead})

@@ -244,10 +244,14 @@ func (h *handle) begin(ctx context.Context, opts []TxOption) (*Tx, error) {
 	for _, o := range opts {
 		o(&m)
 	}
-	if err := settings.CheckIsolation(m.Isolation); err != nil {
-		return nil, err
-	}
 	text := "BEGIN"
+	if m.Isolation != "" {
+		level, err := settings.Lookup("transaction_isolation").Canonical(m.Isolation)
+		if err != nil {
+			return nil, err
+		}
+		text += " ISOLATION LEVEL " + level
+	}
 	if m.ReadOnly != nil && *m.ReadOnly {
 		text += " READ ONLY"
 	}

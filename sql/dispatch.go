@@ -29,7 +29,7 @@ func (s *Session) open(ctx context.Context, ps *Prepared, params []types.Datum, 
 	case *ast.Unsupported:
 		return nil, sqlerr.Unsupported(int(st.Pos), st.Construct)
 	}
-	if err := s.ensure(ctx); err != nil {
+	if err := s.beginStatement(ctx); err != nil {
 		return nil, err
 	}
 	s.tx.ran = true
@@ -43,7 +43,12 @@ func (s *Session) openData(ctx context.Context, ps *Prepared, params []types.Dat
 		if into := intoTable(st); into != nil {
 			return s.openDDL(ctx, &ast.CreateTable{Pos: st.Pos, Name: *into, As: withoutInto(st)})
 		}
-		return s.openPlan(ctx, ps, st, params)
+		src, err := s.openPlan(ctx, ps, st, params)
+		if err != nil {
+			return nil, err
+		}
+		src.gather = src.rerun
+		return src, nil
 	case *ast.Insert, *ast.Update, *ast.Delete:
 		return s.openPlan(ctx, ps, st, params)
 	case *ast.Explain:

@@ -39,6 +39,8 @@ type Engine struct {
 	started time.Time
 	nextPID atomic.Int32
 
+	conflicts history
+
 	mu struct {
 		sync.Mutex
 		sessions map[int32]*Session

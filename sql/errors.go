@@ -34,6 +34,7 @@ func toSQL(ctx context.Context, err error) error {
 		safepoint *txn.SafepointError
 		deadlock  *rowlock.DeadlockError
 		reads     *txn.ReadConflictError
+		stale     *txn.StaleError
 	)
 	switch {
 	case errors.As(err, &se):
@@ -43,6 +44,10 @@ func toSQL(ctx context.Context, err error) error {
 	case errors.Is(err, txn.ErrAmbiguous):
 		return wrap(sqlerr.StatementCompletionUnknown, "the outcome of the commit is unknown", err).
 			WithHint("The transaction may have been committed. Read before writing again.")
+	case errors.As(err, &conflict) && conflict.Deleted:
+		return serialization("could not serialize access due to concurrent delete", conflict.Key, err)
+	case errors.As(err, &stale):
+		return serialization("could not serialize access due to concurrent update", stale.Key, err)
 	case errors.As(err, &conflict):
 		return serialization("could not serialize access due to concurrent update", conflict.Key, err)
 	case errors.As(err, &exists):

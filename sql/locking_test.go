@@ -23,8 +23,8 @@ func TestLockingClausesLockOrRefuse(t *testing.T) {
 	}
 	require.Nil(t, run("CREATE TABLE t(id int PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW v AS SELECT * FROM t"))
 	require.Nil(t, run("SELECT * FROM t, (SELECT 1) q FOR UPDATE OF t"))
+	require.Nil(t, run("SELECT * FROM t FOR UPDATE SKIP LOCKED"))
 	for text, pos := range map[string]int{
-		"SELECT * FROM t FOR UPDATE SKIP LOCKED":               17,
 		"SELECT * FROM v FOR UPDATE":                           17,
 		"SELECT * FROM (SELECT * FROM t) x FOR SHARE":          35,
 		"SELECT * FROM t, (SELECT 1) q FOR UPDATE OF q":        45,

@@ -152,7 +152,7 @@ func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, sink Sink
 	defer done()
 	suspended, err = s.execute(ctx, p, limit, sink)
 	if err != nil {
-		err = toSQL(ctx, err)
+		err = s.toSQL(ctx, err)
 		s.fail(ctx)
 	}
 	return suspended, err
@@ -244,7 +244,7 @@ func (s *Session) Sync(ctx context.Context) error {
 		ctx, done = s.begin(ctx, s.text, nil)
 		defer done()
 	}
-	return toSQL(ctx, s.commit(ctx))
+	return s.toSQL(ctx, s.commit(ctx))
 }
 
 // Fail tells the session that its client's message failed before it came to the session.
@@ -257,6 +257,7 @@ func (s *Session) Restart(ctx context.Context, attempt int, err error) bool {
 	if s.tx.state != idle || !retryable(err) || attempt >= maxAttempts || s.once {
 		return false
 	}
+	s.retries = attempt + 1
 	return backoff(ctx, attempt) == nil
 }
 

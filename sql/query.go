@@ -90,7 +90,7 @@ func (s *Session) runOne(ctx context.Context, parsed *parse.Parsed, last, severa
 	defer done()
 	defer func() {
 		if err != nil {
-			err = toSQL(ctx, err)
+			err = s.toSQL(ctx, err)
 			s.fail(ctx)
 		}
 	}()

@@ -42,6 +42,7 @@ type Session struct {
 	currval  map[types.OID]int64
 	lastSeq  types.OID
 	locks    *rowlock.Owner // row locks and advisory locks
+	retries  int            // attempts at the implicit transaction that failed
 
 	out      Sink // where notices of the running statement go
 	text     string

@@ -20,6 +20,11 @@ func (s *Session) setting(name string) (string, bool) {
 		return onOff(s.settings.Derived().ReadOnly), true
 	case "transaction_deferrable":
 		return onOff(s.tx.deferrable), true
+	case "transaction_isolation":
+		if s.tx.state != idle {
+			return s.tx.isolation, true
+		}
+		return s.settings.Derived().Isolation, true
 	}
 	return s.settings.Get(name)
 }
@@ -40,6 +45,12 @@ func (s *Session) setTransactionSetting(name, value string) (done bool, err erro
 			return true, sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"transaction_deferrable\" requires a Boolean value")
 		}
 		modes.Deferrable = &b
+	case "transaction_isolation":
+		level := settings.Lookup(name)
+		if value, err = level.Canonical(value); err != nil {
+			return true, err
+		}
+		modes.Isolation = value
 	default:
 		return false, nil
 	}

@@ -30,12 +30,36 @@ type planSource struct {
 	cursor *exec.Cursor
 	stmt   ast.Statement
 	cols   []physical.Column
+	rerun  bool // a row found changed makes the statement run again
+	gather bool // all rows are made before the first is given out, so that it may
+	again  rerun
+	rows   *kept
 }
 
 func (p *planSource) columns() []physical.Column { return p.cols }
 
 func (p *planSource) next(ctx context.Context) (*types.Batch, error) {
 	p.env.Runtime.Ctx = ctx
+	if before := p.again.tx.ReadAt(p.again.readTS); before != p.again.readTS { // a cursor keeps its snapshot
+		defer p.again.tx.ReadAt(before)
+	}
+	for {
+		b, err := p.attempt(ctx)
+		if err == nil {
+			p.again.given = true
+			return b, nil
+		}
+		if err := p.runAgain(ctx, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// attempt is next without a second try.
+func (p *planSource) attempt(ctx context.Context) (*types.Batch, error) {
+	if p.gather {
+		return p.gathered(ctx)
+	}
 	b, err := p.cursor.Next(ctx)
 	if b != nil && p.cols == nil { // no RETURNING: nothing to show
 		for b != nil && err == nil {
@@ -147,6 +171,7 @@ func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Sta
 		return nil, err
 	}
 	p := &planSource{s: s, env: env, cursor: cur, stmt: stmt}
+	p.mayRunAgain(plan, params)
 	if returnsRows(stmt) {
 		if p.cols = cur.Columns(); p.cols == nil {
 			p.cols = []physical.Column{}

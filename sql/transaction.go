@@ -7,7 +7,6 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
-	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
 )
@@ -38,6 +37,9 @@ type transaction struct {
 	started    time.Time // now()
 	readOnly   bool
 	deferrable bool
+	isolation  string
+	cautious   bool // an implicit transaction that lost before: it locks what it writes
+	statements int  // that have begun to see data
 	ran        bool // a statement has run: too late for SET TRANSACTION
 	savepoints []savepoint
 }
@@ -55,7 +57,8 @@ type savepoint struct {
 func (s *Session) start(state txnState) {
 	s.once = false
 	d := s.settings.Derived()
-	s.tx = transaction{state: state, started: time.Now(), readOnly: d.ReadOnly, deferrable: d.DefaultTransactionDefr}
+	s.tx = transaction{state: state, started: time.Now(), readOnly: d.ReadOnly, deferrable: d.DefaultTransactionDefr,
+		isolation: d.Isolation, cautious: state == inImplicit && s.retries >= cautiousAfter}
 }
 
 // ensure gives the transaction its snapshot.
@@ -64,7 +67,6 @@ func (s *Session) ensure(ctx context.Context) error {
 		s.start(inImplicit)
 	}
 	if s.tx.tx != nil {
-		s.setLocking()
 		return nil
 	}
 	tx, err := s.engine.store.Begin(ctx, txn.BeginOptions{ReadOnly: s.tx.readOnly})
@@ -74,11 +76,6 @@ func (s *Session) ensure(ctx context.Context) error {
 	s.tx.tx, s.tx.view = tx, s.engine.catalog.View(tx)
 	s.setLocking()
 	return nil
-}
-
-// setLocking tells the transaction who holds its locks and how long it waits for one.
-func (s *Session) setLocking() {
-	s.tx.tx.SetLocking(txn.Locking{Owner: s.locks, Timeout: s.settings.Derived().LockTimeout})
 }
 
 // commit ends the transaction, whatever its state, and makes what it wrote durable. On an error
@@ -91,6 +88,7 @@ func (s *Session) commit(ctx context.Context) error {
 		s.abort(ctx)
 		return err
 	}
+	s.retries = 0
 	s.closePortals(false)
 	tx := s.tx.tx
 	s.tx = transaction{}
@@ -121,6 +119,7 @@ func (s *Session) abort(ctx context.Context) {
 	if s.tx.state == idle {
 		return
 	}
+	s.retries = 0
 	s.closePortals(false)
 	s.dropHeld()
 	tx := s.tx.tx
@@ -140,6 +139,7 @@ func (s *Session) fail(ctx context.Context) {
 	switch s.tx.state {
 	case inBlock:
 		s.tx.state = inFailed
+		s.releaseFailed()
 	case inImplicit:
 		s.abort(ctx)
 	}
@@ -149,9 +149,6 @@ func (s *Session) execBegin(st *ast.Begin) (string, error) {
 	tag := "BEGIN"
 	if st.Start {
 		tag = "START TRANSACTION"
-	}
-	if err := settings.CheckIsolation(st.Modes.Isolation); err != nil {
-		return "", at(err, st.Pos)
 	}
 	switch s.tx.state {
 	case inBlock:
@@ -166,11 +163,8 @@ func (s *Session) execBegin(st *ast.Begin) (string, error) {
 
 // setModes applies the modes of BEGIN and SET TRANSACTION to the present transaction.
 func (s *Session) setModes(m *ast.TxnModes) error {
-	if err := settings.CheckIsolation(m.Isolation); err != nil {
+	if err := s.setIsolation(m.Isolation); err != nil {
 		return err
-	}
-	if m.Isolation != "" && len(s.tx.savepoints) > 0 {
-		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
 	}
 	if m.ReadOnly != nil {
 		if !*m.ReadOnly && s.tx.readOnly && s.tx.ran {
@@ -191,10 +185,12 @@ func (s *Session) setModes(m *ast.TxnModes) error {
 }
 
 func (s *Session) execSetTransaction(st *ast.SetTransaction) (string, error) {
-	if err := settings.CheckIsolation(st.Modes.Isolation); err != nil {
-		return "", at(err, st.Pos)
-	}
 	if st.Session {
+		if st.Modes.Isolation != "" {
+			if err := s.settings.Set("default_transaction_isolation", st.Modes.Isolation, false); err != nil {
+				return "", err
+			}
+		}
 		if st.Modes.ReadOnly != nil {
 			if err := s.settings.Set("default_transaction_read_only", onOff(*st.Modes.ReadOnly), false); err != nil {
 				return "", err
@@ -222,17 +218,17 @@ func onOff(b bool) string {
 }
 
 func (s *Session) execCommit(ctx context.Context, st *ast.Commit) (string, error) {
-	readOnly, deferrable := s.tx.readOnly, s.tx.deferrable
+	modes := s.tx
 	switch s.tx.state {
 	case inFailed:
 		s.abort(ctx)
-		s.chain(st.Chain, readOnly, deferrable)
+		s.chain(st.Chain, &modes)
 		return "ROLLBACK", nil
 	case inBlock:
 		if err := s.commit(ctx); err != nil {
 			return "", err
 		}
-		s.chain(st.Chain, readOnly, deferrable)
+		s.chain(st.Chain, &modes)
 		return "COMMIT", nil
 	}
 	if st.Chain {
@@ -243,10 +239,10 @@ func (s *Session) execCommit(ctx context.Context, st *ast.Commit) (string, error
 }
 
 func (s *Session) execRollback(ctx context.Context, st *ast.Rollback) (string, error) {
-	readOnly, deferrable := s.tx.readOnly, s.tx.deferrable
+	modes := s.tx
 	if s.tx.state == inBlock || s.tx.state == inFailed {
 		s.abort(ctx)
-		s.chain(st.Chain, readOnly, deferrable)
+		s.chain(st.Chain, &modes)
 		return "ROLLBACK", nil
 	}
 	if st.Chain {
@@ -258,10 +254,10 @@ func (s *Session) execRollback(ctx context.Context, st *ast.Rollback) (string, e
 }
 
 // chain begins the next block at once, with the modes of the one that ended.
-func (s *Session) chain(yes, readOnly, deferrable bool) {
+func (s *Session) chain(yes bool, modes *transaction) {
 	if yes {
 		s.start(inBlock)
-		s.tx.readOnly, s.tx.deferrable = readOnly, deferrable
+		s.tx.readOnly, s.tx.deferrable, s.tx.isolation = modes.readOnly, modes.deferrable, modes.isolation
 	}
 }
 

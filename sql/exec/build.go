@@ -18,6 +18,8 @@ func (r *run) buildNode(n physical.Node) (operator, error) {
 	switch n := n.(type) {
 	case *physical.Scan:
 		return r.buildScan(n)
+	case *fixedRow:
+		return r.buildFixedRow(n)
 	case *physical.VirtualScan:
 		return r.buildVirtualScan(n)
 	case *physical.Values:

@@ -28,6 +28,7 @@ type change struct {
 	set     []*eval.Program
 	old     []types.Datum
 	next    []types.Datum // the new row, then the child's further columns
+	node    physical.Node // the child
 }
 
 func (r *run) buildUpdate(n *physical.Update) (operator, error) {
@@ -59,7 +60,7 @@ func (r *run) buildDelete(n *physical.Delete) (operator, error) {
 
 // prepare decides how the child is read, and when to write.
 func (c *change) prepare(child physical.Node, set, returning []expr.Expr) {
-	c.run.modification = &c.modification
+	c.run.modification, c.node = &c.modification, child
 	c.columns = len(c.desc.Columns)
 	c.stream = !c.run.modifies() && streams(child, set)
 	if singleScan(child) == nil {
@@ -165,7 +166,16 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 				return err
 			}
 		}
-		if err := c.write(ctx); err != nil {
+		err := c.write(ctx)
+		if isStale(err) {
+			if again := c.run.newSecondLook(c.node); again != nil {
+				if err := c.lookAgain(ctx, again); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if err != nil {
 			return err
 		}
 		c.rows++
@@ -174,6 +184,36 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 		}
 	}
 	return nil
+}
+
+// lookAgain changes the row c.old as it is now, if it still is one of those to change. The row's
+// lock is the first thing that a write takes, so nothing of the first try has been written.
+func (c *change) lookAgain(ctx context.Context, l *secondLook) error {
+	cols, _ := rowKey(c.desc)
+	key := make([]types.Datum, len(cols))
+	for i, o := range cols {
+		key[i] = c.old[o]
+	}
+	exprs := make([]expr.Expr, len(c.assign))
+	for i, a := range c.assign {
+		exprs[i] = a.Expr
+	}
+	set, err := compileAll(exprs) // programs own their results, and the first ones' are in use
+	if err != nil {
+		return err
+	}
+	return l.row(ctx, key, func(b *types.Batch) error {
+		sel := selection(b)
+		vecs := append([]*types.Vec(nil), b.Cols...)
+		for _, p := range set {
+			v, err := p.EvalVec(&c.run.ev, b, sel)
+			if err != nil {
+				return err
+			}
+			vecs = append(vecs, v)
+		}
+		return c.apply(ctx, &types.Batch{Cols: vecs, Len: b.Len, Sel: sel})
+	})
 }
 
 // assignNew makes the new row from the values of set in row of b.

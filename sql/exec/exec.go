@@ -22,6 +22,9 @@ type Env struct {
 	Virtual func(ctx context.Context, d *table.Desc, emit func(row []types.Datum) error) error
 	// MemoryLimit bounds the bytes that sorts, joins and aggregates of the statement hold; 0: no bound.
 	MemoryLimit int64
+	// SecondLook lets a statement over one scan go on with the newest version of a row that changed
+	// while it waited for its lock: READ COMMITTED.
+	SecondLook bool
 	// Stats asks for rows and times of each node, for EXPLAIN ANALYZE.
 	Stats bool
 }
@@ -161,6 +164,8 @@ type run struct {
 	modification *modification
 	// pending writes what modifying WITH queries have decided on.
 	pending []func(context.Context) error
+	// limited: the LockRows being built is below a LIMIT.
+	limited bool
 	// ctx is the context of the Next that is being served: expressions that run subqueries need it
 	// and have no argument for it.
 	ctx context.Context

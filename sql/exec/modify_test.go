@@ -373,18 +373,27 @@ func TestHiddenRowIDs(t *testing.T) {
 	require.Equal(t, "a 1 | a 2", f.must(scanOf(d)))
 }
 
-func TestLockedRowsConflict(t *testing.T) {
+func TestLockedRowsExclude(t *testing.T) {
 	f, d := seeded(t)
 	s := scanOf(d)
 	s.Point, s.Ranges = true, []physical.Range{{Eq: []expr.Expr{lit(1)}}}
-	lock := &physical.LockRows{Base: join(s), Child: s, Tables: []physical.LockTarget{{Table: d, Key: []int{0}, Strength: "update"}}}
-	a, b := f.begin(), f.begin()
-	for _, tx := range []*Env{f.env(a), f.env(b)} {
-		out, _, err := runPlan(tx, &physical.Plan{Root: lock})
-		require.NoError(t, err)
-		require.Equal(t, "1 ann 10", out)
+	lock := func(wait string) *physical.Plan {
+		return &physical.Plan{Root: &physical.LockRows{Base: join(s), Child: s,
+			Tables: []physical.LockTarget{{Table: d, Key: []int{0}, Strength: "update", Wait: wait}}}}
 	}
 	ctx := context.Background()
+	a, b := f.begin(), f.begin()
+	out, _, err := runPlan(f.env(a), lock(""))
+	require.NoError(t, err)
+	require.Equal(t, "1 ann 10", out)
+	_, _, err = runPlan(f.env(b), lock("nowait"))
+	require.ErrorContains(t, err, "could not obtain lock on row")
+	out, _, err = runPlan(f.env(b), lock("skip locked"))
+	require.NoError(t, err)
+	require.Empty(t, out)
 	require.NoError(t, a.Commit(ctx))
-	require.Error(t, b.Commit(ctx))
+	out, _, err = runPlan(f.env(b), lock("nowait"))
+	require.NoError(t, err)
+	require.Equal(t, "1 ann 10", out)
+	require.NoError(t, b.Rollback(ctx))
 }

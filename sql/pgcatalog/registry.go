@@ -22,6 +22,8 @@ type Env interface {
 	SequencePosition(ctx context.Context, d *table.Desc) (last int64, called bool, err error)
 	Prepared() []Prepared
 	Cursors() []Cursor
+	Locks() []Lock
+	Conflicts() []Conflict
 }
 
 // Setting is a row of pg_settings.
@@ -82,7 +84,7 @@ func registry() *registered {
 func register() *registered {
 	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{}}
 	next := table.ID(12000)
-	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), informationSchema()} {
+	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), informationSchema(), lockTables()} {
 		for i := range list {
 			r := &list[i]
 			if r.oid == 0 {

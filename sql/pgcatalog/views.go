@@ -46,9 +46,6 @@ func viewTables() []relation {
 			columns: "name text, abbrev text, utc_offset interval, is_dst bool"},
 		{schema: s, name: "pg_available_extensions", view: true,
 			columns: "name name, default_version text, installed_version text, comment text"},
-		{schema: s, name: "pg_locks", view: true,
-			columns: "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, classid oid, " +
-				"objid oid, objsubid int2, virtualtransaction text, pid int4, mode text, granted bool, fastpath bool, waitstart timestamptz"},
 	}
 }
 
@@ -128,8 +125,17 @@ func settingsRows(_ context.Context, r *reader, emit emitter) error {
 }
 
 func activityRows(_ context.Context, r *reader, emit emitter) error {
+	waits := map[int32]string{}
+	for _, l := range r.env.Locks() {
+		if !l.Granted {
+			waits[l.PID] = l.Type
+		}
+	}
 	for _, a := range r.env.Activity() {
-		var port any
+		var port, waitType any
+		if waits[a.PID] != "" {
+			waitType = "Lock"
+		}
 		host, text, err := net.SplitHostPort(a.Client)
 		if n, nerr := strconv.Atoi(text); err == nil && nerr == nil {
 			port = n
@@ -137,7 +143,7 @@ func activityRows(_ context.Context, r *reader, emit emitter) error {
 		if err := emit("datid", int64(a.DatabaseID), "datname", a.Database, "pid", a.PID, "leader_pid", nil, "usesysid", ownerID,
 			"usename", a.User, "application_name", a.Application, "client_addr", orNull(host), "client_port", port,
 			"backend_start", a.Started, "xact_start", a.TxnStarted, "query_start", a.QueryStart, "state_change", a.StateChanged,
-			"state", a.State, "backend_xid", nil, "backend_xmin", nil, "query_id", nil, "query", a.Query,
+			"wait_event_type", waitType, "wait_event", orNull(waits[a.PID]), "state", a.State, "backend_xid", nil, "backend_xmin", nil, "query_id", nil, "query", a.Query,
 			"backend_type", "client backend"); err != nil {
 			return err
 		}

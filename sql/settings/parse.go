@@ -84,7 +84,7 @@ func onOff(b bool) string {
 func (d *Def) parseEnum(value string) (string, error) {
 	for _, e := range d.Enum {
 		if strings.EqualFold(e, value) {
-			return e, d.checkIsolation(e)
+			return e, nil
 		}
 	}
 	if b, ok := ParseBool(value); ok { // synchronous_commit = true
@@ -98,24 +98,6 @@ func (d *Def) parseEnum(value string) (string, error) {
 		return "notice", nil
 	}
 	return "", d.invalid(value).WithHint("Available values: %s.", strings.Join(d.Enum, ", "))
-}
-
-// checkIsolation refuses the levels that do not exist yet, rather than give a weaker one or a
-// stronger one under their names.
-func (d *Def) checkIsolation(level string) error {
-	if d.Name != "transaction_isolation" && d.Name != "default_transaction_isolation" {
-		return nil
-	}
-	return CheckIsolation(level)
-}
-
-// CheckIsolation answers 0A000 for an isolation level that minidb does not have.
-func CheckIsolation(level string) error {
-	if level == "" || level == isolation {
-		return nil
-	}
-	return sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", strings.ToUpper(level)).
-		WithHint("Use REPEATABLE READ, which is snapshot isolation and the default.")
 }
 
 // units maps a unit to what it is worth in the smallest one of its kind.

@@ -37,7 +37,7 @@ func TestCanonicalErrors(t *testing.T) {
 		{"statement_timeout", "99999999999", "22023"}, {"row_security", "o", "22023"}, {"row_security", "", "22023"},
 		{"bytea_output", "base64", "22023"}, {"DateStyle", "ISO, Klingon", "22023"}, {"TimeZone", "Mars/Base", "22023"},
 		{"client_encoding", "LATIN1", "0A000"}, {"client_encoding", "nope", "22023"}, {"standard_conforming_strings", "off", "0A000"},
-		{"default_transaction_isolation", "read committed", "0A000"}, {"search_path", `a, "b`, "22023"}, {"search_path", "a b", "22023"},
+		{"default_transaction_isolation", "chaos", "22023"}, {"search_path", `a, "b`, "22023"}, {"search_path", "a b", "22023"},
 	} {
 		_, err := Lookup(c.name).Canonical(c.in)
 		var e *sqlerr.Error

@@ -41,6 +41,9 @@ type Derived struct {
 	StatementMemory        int64
 	PlanKey                string // the settings that a plan may depend on
 	DefaultTransactionDefr bool
+	Isolation              string // default_transaction_isolation
+	DeadlockTimeout        time.Duration
+	WriteLocks             bool
 }
 
 // New returns the values of a new session. base overrides defaults of the table (also of parameters
@@ -365,6 +368,9 @@ func (v *Values) derive() {
 		ClientMinMessages:      text("client_min_messages"),
 		ReadOnly:               text("default_transaction_read_only") == "on",
 		DefaultTransactionDefr: text("default_transaction_deferrable") == "on",
+		Isolation:              text("default_transaction_isolation"),
+		DeadlockTimeout:        millis("deadlock_timeout"),
+		WriteLocks:             text("minidb.write_locks") == "on",
 		StatementMemory:        number("minidb.statement_memory") << 10,
 		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"), text("intervalstyle"),
 			text("bytea_output"), text("extra_float_digits")}, "\x00"),

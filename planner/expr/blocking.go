@@ -1,0 +1,7 @@
+package expr
+
+// LockWaits is what a Session may offer beside: who waits for whom.
+type LockWaits interface {
+	// BlockingPIDs are the sessions for which the session with that number waits.
+	BlockingPIDs(pid int32) []int32
+}

@@ -1,0 +1,120 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// Conflict is an entry of the history that minidb_conflicts shows: a transaction that lost.
+type Conflict struct {
+	At        time.Time
+	Kind      string // "deadlock", "update", "delete", "insert", "read", "lock timeout"
+	PID       int32
+	Statement string
+	Key       []byte
+	Detail    string
+}
+
+// conflictsKept is how many the history holds.
+const conflictsKept = 256
+
+// history is a ring of the last conflicts.
+type history struct {
+	mu   sync.Mutex
+	ring []Conflict
+	next int
+}
+
+func (h *history) add(c Conflict) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.ring) < conflictsKept {
+		h.ring = append(h.ring, c)
+		return
+	}
+	h.ring[h.next] = c
+	h.next = (h.next + 1) % conflictsKept
+}
+
+// Conflicts lists the last conflicts, oldest first.
+func (e *Engine) Conflicts() []Conflict {
+	h := &e.conflicts
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append(append([]Conflict(nil), h.ring[h.next:]...), h.ring[:h.next]...)
+}
+
+// toSQL is toSQL with what the session knows: the statements of a deadlock. It notes conflicts.
+func (s *Session) toSQL(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	out := toSQL(ctx, err)
+	c := Conflict{At: time.Now(), PID: s.pid, Statement: s.text}
+	var (
+		deadlock *rowlock.DeadlockError
+		conflict *txn.WriteConflictError
+		exists   *txn.AlreadyExistsError
+		read     *txn.ReadConflictError
+		stale    *txn.StaleError
+		se       *sqlerr.Error
+	)
+	switch {
+	case errors.As(err, &deadlock):
+		c.Kind, c.Key, c.Detail = "deadlock", deadlock.Cycle[0].Key, s.engine.deadlockDetail(deadlock)
+		if errors.As(out, &se) {
+			out = se.WithDetail("%s", c.Detail).WithHint("See minidb_conflicts for the last deadlocks.")
+		}
+	case errors.As(err, &conflict) && conflict.Deleted:
+		c.Kind, c.Key = "delete", conflict.Key
+	case errors.As(err, &conflict):
+		c.Kind, c.Key = "update", conflict.Key
+	case errors.As(err, &stale):
+		c.Kind, c.Key = "update", stale.Key
+	case errors.As(err, &exists):
+		c.Kind, c.Key = "insert", exists.Key
+	case errors.As(err, &read):
+		c.Kind, c.Key = "read", read.Key
+	case errors.Is(err, rowlock.ErrTimeout):
+		c.Kind = "lock timeout"
+	default:
+		return out
+	}
+	s.engine.conflicts.add(c)
+	return out
+}
+
+// deadlockDetail words a cycle as PostgreSQL does, and adds the statements that it keeps for its log.
+func (e *Engine) deadlockDetail(d *rowlock.DeadlockError) string {
+	statements := map[int64]string{}
+	for _, a := range e.Activities() {
+		statements[int64(a.PID)] = a.Query
+	}
+	var b strings.Builder
+	for _, w := range d.Cycle {
+		fmt.Fprintf(&b, "Process %d waits for %s; blocked by process %d.\n", w.Owner, waitWords(&w), w.Blocker)
+	}
+	for _, w := range d.Cycle {
+		fmt.Fprintf(&b, "Process %d: %s\n", w.Owner, statements[w.Owner])
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func waitWords(w *rowlock.Wait) string {
+	if a, ok := advisoryOf(w.Key); ok {
+		return fmt.Sprintf("%s on advisory lock [%d,%d,%d,%d]", advisoryLockMode(w.Mode), a.database, a.class, a.object, a.sub)
+	}
+	if k, ok := table.DecodeKey(w.Key); ok && w.BlockerTransaction == 0 {
+		return fmt.Sprintf("%s on tuple of relation %d", tupleMode(w.Mode), k.Table)
+	}
+	return fmt.Sprintf("ShareLock on transaction %d", w.BlockerTransaction)
+}

@@ -1,0 +1,192 @@
+package exec
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
+)
+
+// secondLook reads a row again that was changed by a transaction for which the statement waited, and
+// tests it anew: PostgreSQL's EvalPlanQual in READ COMMITTED. The rest of the statement goes on in
+// its own snapshot. It is for statements over one scan; others are run again as a whole, which only
+// the session can do.
+type secondLook struct {
+	run  *run
+	node physical.Node
+	scan *physical.Scan
+	all  []int // ordinals of all columns
+}
+
+// newSecondLook returns nil when the statement is to run again as a whole: n is more than one scan with filters, projections and sorts above.
+func (r *run) newSecondLook(n physical.Node) *secondLook {
+	s := singleScan(n)
+	if !r.env.SecondLook || s == nil || anyExpr(n, hasSubquery) {
+		return nil
+	}
+	for at := n; at != physical.Node(s); at = at.Children()[0] {
+		if _, limited := at.(*physical.Limit); limited {
+			return nil
+		}
+	}
+	l := &secondLook{run: r, node: n, scan: s, all: make([]int, len(s.Table.Columns))}
+	for i := range l.all {
+		l.all[i] = i
+	}
+	return l
+}
+
+// isStale says whether err is about a row that was changed after it was read.
+func isStale(err error) bool {
+	var stale *txn.StaleError
+	return errors.As(err, &stale)
+}
+
+// row calls fn with the row that the plan makes of the newest version of the row with that key, if
+// there is still one. fn runs at the timestamp of the second look. Requires: the row is locked.
+func (l *secondLook) row(ctx context.Context, key []types.Datum, fn func(b *types.Batch) error) error {
+	tx := l.run.env.Tx
+	before := tx.ReadTS()
+	if err := tx.Advance(ctx); err != nil {
+		return err
+	}
+	defer tx.ReadAt(before)
+	row := make([]types.Datum, len(l.all))
+	found, err := table.GetRow(ctx, tx, l.scan.Table, key, l.all, row)
+	if err != nil || !found {
+		return err
+	}
+	if inside, err := l.inRanges(row); err != nil || !inside {
+		return err
+	}
+	cols := columnTypes(l.scan)
+	b := types.NewBatchCap(cols, 1)
+	out := make([]types.Datum, len(l.scan.Out))
+	for i, o := range l.scan.Out {
+		out[i] = row[o]
+	}
+	b.AppendRow(out)
+	op, err := l.run.build(l.over(l.node, b))
+	if err != nil {
+		return err
+	}
+	defer op.Close()
+	if err := op.Open(ctx); err != nil {
+		return err
+	}
+	return eachBatch(ctx, op, func(_ context.Context, b *types.Batch) error { return fn(b) })
+}
+
+// over copies the plan with the row in place of its scan. One row needs no order.
+func (l *secondLook) over(n physical.Node, row *types.Batch) physical.Node {
+	switch t := n.(type) {
+	case *physical.Scan:
+		return &fixedRow{Base: t.Base, scan: t, row: row}
+	case *physical.Filter:
+		c := *t
+		c.Child = l.over(t.Child, row)
+		return &c
+	case *physical.Project:
+		c := *t
+		c.Child = l.over(t.Child, row)
+		return &c
+	case *physical.Sort:
+		return l.over(t.Child, row)
+	case *physical.LockRows:
+		return l.over(t.Child, row)
+	}
+	return n
+}
+
+// inRanges says whether a whole row lies in one of the scan's ranges.
+func (l *secondLook) inRanges(row []types.Datum) (bool, error) {
+	if l.scan.Ranges == nil {
+		return true, nil
+	}
+	key := l.scan.Table.RowKey
+	if ix := l.scan.Index; ix != nil && ix.ID != table.RowIndexID {
+		key = ix.Columns
+	}
+	for i := range l.scan.Ranges {
+		g := &l.scan.Ranges[i]
+		sr := scanRange{eq: scalarExprs(g.Eq), low: scalarExpr{e: g.Low}, high: scalarExpr{e: g.High}, node: g}
+		rg, empty, err := sr.eval(l.run)
+		if err != nil {
+			return false, err
+		}
+		if !empty && inRange(l.scan.Table, key, &rg, row) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func inRange(d *table.Desc, key []table.IndexColumn, g *table.Range, row []types.Datum) bool {
+	column := func(i int) (*types.Type, types.Datum) {
+		o := d.ColumnByID(key[i].ColumnID)
+		return d.Columns[o].Type, row[o]
+	}
+	for i, want := range g.Eq {
+		t, have := column(i)
+		if have.Null != want.Null || !have.Null && types.Compare(t, have, want) != 0 {
+			return false
+		}
+	}
+	if g.Low == nil && g.High == nil {
+		return true
+	}
+	t, have := column(len(g.Eq))
+	if have.Null {
+		return false
+	}
+	if g.Low != nil {
+		if c := types.Compare(t, have, *g.Low); c < 0 || c == 0 && !g.LowIncl {
+			return false
+		}
+	}
+	if g.High != nil {
+		if c := types.Compare(t, have, *g.High); c > 0 || c == 0 && !g.HighIncl {
+			return false
+		}
+	}
+	return true
+}
+
+// fixedRow stands for a scan whose one row is known.
+type fixedRow struct {
+	physical.Base
+	scan *physical.Scan
+	row  *types.Batch
+}
+
+// Children is part of physical.Node.
+func (*fixedRow) Children() []physical.Node { return nil }
+
+// buildFixedRow applies the scan's filter to the row.
+func (r *run) buildFixedRow(n *fixedRow) (operator, error) {
+	s := &scan{run: r, node: n.scan, batch: n.row, started: true}
+	f := &fixedScan{scan: s}
+	var err error
+	s.filter, err = compileOptional(n.scan.Filter)
+	return f, err
+}
+
+type fixedScan struct {
+	scan *scan
+	done bool
+}
+
+func (f *fixedScan) Open(context.Context) error { return nil }
+func (f *fixedScan) Close() error               { return nil }
+
+func (f *fixedScan) Next(ctx context.Context) (*types.Batch, error) {
+	if f.done {
+		return nil, nil
+	}
+	f.done = true
+	f.scan.run.ctx = ctx
+	return f.scan.narrow(f.scan.batch)
+}

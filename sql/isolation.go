@@ -1,0 +1,178 @@
+package sql
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// The isolation levels. READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
+const (
+	serializable    = "serializable"
+	readCommitted   = "read committed"
+	readUncommitted = "read uncommitted"
+)
+
+// cautiousAfter is how many attempts an implicit transaction makes in the hope of no conflict. Later
+// ones lock what they write and wait their turn, so that a busy row cannot keep it out for ever.
+const cautiousAfter = 2
+
+// maxReruns bounds how often one statement is run again because rows changed under it. Each time it
+// has at least one more row locked as it is now.
+const maxReruns = 10_000
+
+// perStatement says whether each statement has a snapshot of its own.
+func (t *transaction) perStatement() bool {
+	return t.isolation == readCommitted || t.isolation == readUncommitted
+}
+
+// reruns says whether a statement that finds a row changed may run again on a newer snapshot: always
+// in READ COMMITTED, otherwise only where nothing was read before it.
+func (t *transaction) reruns() bool {
+	return t.perStatement() || t.state == inImplicit && t.cautious && t.statements <= 1 && t.isolation != serializable
+}
+
+// setIsolation changes the level of the present transaction; "" leaves it.
+func (s *Session) setIsolation(level string) error {
+	switch {
+	case level == "" || level == s.tx.isolation:
+		return nil
+	case len(s.tx.savepoints) > 0:
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
+	case s.tx.ran:
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+	}
+	s.tx.isolation = level
+	if s.tx.tx != nil {
+		s.setLocking()
+	}
+	return nil
+}
+
+// beginStatement gives a statement its snapshot.
+func (s *Session) beginStatement(ctx context.Context) error {
+	fresh := s.tx.tx == nil
+	if err := s.ensure(ctx); err != nil {
+		return err
+	}
+	s.tx.statements++
+	if s.tx.perStatement() && !fresh {
+		if err := s.advance(ctx); err != nil {
+			return err
+		}
+	}
+	s.setLocking()
+	return nil
+}
+
+// advance moves the transaction to a new snapshot, of the schema too.
+func (s *Session) advance(ctx context.Context) error {
+	if err := s.tx.tx.Advance(ctx); err != nil {
+		return err
+	}
+	s.tx.view = s.engine.catalog.View(s.tx.tx)
+	return nil
+}
+
+// setLocking tells the store's transaction how to lock from now on.
+func (s *Session) setLocking() {
+	d := s.settings.Derived()
+	s.locks.SetPatience(d.DeadlockTimeout)
+	s.tx.tx.SetLocking(txn.Locking{
+		Owner: s.locks, Timeout: d.LockTimeout,
+		Writes:  s.tx.state != inImplicit && d.WriteLocks || s.tx.cautious,
+		Rereads: s.tx.reruns(),
+	})
+	if s.tx.isolation == serializable && !s.tx.readOnly {
+		s.tx.tx.TrackReads()
+	}
+}
+
+// releaseFailed gives back what a block that has failed holds, as far as ROLLBACK TO cannot want it.
+func (s *Session) releaseFailed() {
+	if n := len(s.tx.savepoints); n > 0 {
+		s.tx.tx.RollbackTo(s.tx.savepoints[n-1].at)
+		return
+	}
+	s.locks.ReleaseTo(0)
+}
+
+// rerun is what it takes to run a plan again.
+type rerun struct {
+	plan   *physical.Plan
+	params []types.Datum
+	tx     *txn.Txn
+	at     txn.Savepoint // before the statement's first write
+	readTS tso.Timestamp
+	given  bool // rows are out
+	count  int
+}
+
+// mayRunAgain prepares a plan that was just opened.
+func (p *planSource) mayRunAgain(plan *physical.Plan, params []types.Datum) {
+	tx := p.s.tx.tx
+	p.again = rerun{plan: plan, params: params, tx: tx, readTS: tx.ReadTS()}
+	if p.rerun = !plan.ReadOnly && p.s.tx.reruns(); p.rerun {
+		p.again.at = tx.Savepoint()
+	}
+}
+
+// runAgain undoes what the statement wrote, keeps its row locks, and opens it on a new snapshot, if
+// err says that a row which it locked was changed after it was read. Then the statement decides
+// anew, which is PostgreSQL's second look at the row (docs/adr/0004).
+func (p *planSource) runAgain(ctx context.Context, err error) error {
+	var stale *txn.StaleError
+	r := &p.again
+	if !p.rerun || r.given || r.count >= maxReruns || !errors.As(err, &stale) {
+		return err
+	}
+	r.count++
+	if cerr := p.cursor.Close(); cerr != nil {
+		return cerr
+	}
+	version, own, verr := p.s.tx.view.Version(ctx)
+	if verr != nil {
+		return verr
+	}
+	r.tx.UndoTo(r.at)
+	if aerr := p.s.advance(ctx); aerr != nil {
+		return aerr
+	}
+	r.readTS = r.tx.ReadTS()
+	switch now, _, verr := p.s.tx.view.Version(ctx); {
+	case verr != nil:
+		return verr
+	case now != version && !own:
+		return err // the schema has changed, and the plan is no good
+	}
+	p.cursor, verr = exec.Open(ctx, p.env, r.plan, r.params)
+	return verr
+}
+
+// gathered reads the plan to its end before it gives anything out.
+func (p *planSource) gathered(ctx context.Context) (*types.Batch, error) {
+	if p.rows == nil {
+		rows, err := p.s.materialise(ctx, &planRows{p})
+		if err != nil {
+			return nil, err
+		}
+		p.rows = rows
+	}
+	return p.rows.next(ctx)
+}
+
+// planRows are the rows of a plan as a source; closing it leaves the plan open.
+type planRows struct{ p *planSource }
+
+func (r *planRows) columns() []physical.Column { return r.p.cols }
+func (r *planRows) tag(int64) string           { return "" }
+func (r *planRows) close()                     {}
+func (r *planRows) next(ctx context.Context) (*types.Batch, error) {
+	return r.p.cursor.Next(ctx)
+}

@@ -1,0 +1,147 @@
+package sql_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql"
+)
+
+// blocked starts a statement that has to wait for a lock, and returns when it does.
+func blocked(t *testing.T, s, watcher *sql.Session, text string) <-chan error {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- s.Query(context.Background(), text, &transcript{s: s}) }()
+	for {
+		waits := mustQuery(t, watcher, "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = "+pid(s))
+		if strings.Contains(waits, "\n1\n") {
+			return done
+		}
+		select {
+		case err := <-done:
+			t.Fatalf("%s did not wait: %v", text, err)
+		default:
+		}
+	}
+}
+
+func lockFixture(t *testing.T) (a, b, c *sql.Session) {
+	e := newEngine(t)
+	a, b, c = newSession(t, e), newSession(t, e), newSession(t, e)
+	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int, u int UNIQUE)")
+	mustQuery(t, a, "INSERT INTO t VALUES (1, 10, 1), (2, 20, 2)")
+	return a, b, c
+}
+
+func TestTheFirstUpdaterWins(t *testing.T) {
+	a, b, c := lockFixture(t)
+	for _, end := range []string{"COMMIT", "ROLLBACK"} {
+		mustQuery(t, a, "BEGIN")
+		mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 1")
+		mustQuery(t, b, "BEGIN")
+		mustQuery(t, b, "SELECT 1 FROM t")
+		wait := blocked(t, b, c, "UPDATE t SET n = n + 1 WHERE id = 1")
+		mustQuery(t, a, end)
+		if err := <-wait; end == "COMMIT" {
+			require.Equal(t, sqlerr.SerializationFailure, codeOf(err))
+		} else {
+			require.NoError(t, err)
+		}
+		mustQuery(t, b, "ROLLBACK")
+	}
+}
+
+func TestReadCommittedLooksAgain(t *testing.T) {
+	a, b, c := lockFixture(t)
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 1")
+	mustQuery(t, a, "UPDATE t SET n = 0 WHERE id = 2")
+	mustQuery(t, b, "BEGIN ISOLATION LEVEL READ COMMITTED")
+	wait := blocked(t, b, c, "UPDATE t SET n = n * 2 WHERE n > 5")
+	mustQuery(t, a, "COMMIT")
+	require.NoError(t, <-wait)
+	require.Equal(t, "[id n]\n1|22\n2|0\nSELECT 2\n", strings.ReplaceAll(mustQuery(t, b, "SELECT id, n FROM t ORDER BY id"), "[id, n]", "[id n]"))
+	mustQuery(t, b, "COMMIT")
+}
+
+func TestAnImplicitStatementStealsNoLockedRow(t *testing.T) {
+	a, b, c := lockFixture(t)
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "SELECT * FROM t WHERE id = 1 FOR UPDATE")
+	wait := blocked(t, b, c, "UPDATE t SET n = n + 1 WHERE id = 1")
+	mustQuery(t, a, "UPDATE t SET n = n + 100 WHERE id = 1")
+	mustQuery(t, a, "COMMIT")
+	require.NoError(t, <-wait)
+	require.Contains(t, mustQuery(t, a, "SELECT n FROM t WHERE id = 1"), "\n111\n")
+}
+
+func TestTheSecondInserterWaits(t *testing.T) {
+	a, b, c := lockFixture(t)
+	for _, end := range []string{"ROLLBACK", "COMMIT"} {
+		mustQuery(t, a, "BEGIN")
+		mustQuery(t, a, "INSERT INTO t VALUES (3, 0, 3)")
+		mustQuery(t, b, "BEGIN")
+		wait := blocked(t, b, c, "INSERT INTO t VALUES (4, 0, 3)")
+		mustQuery(t, a, end)
+		if err := <-wait; end == "COMMIT" {
+			require.Equal(t, sqlerr.UniqueViolation, codeOf(err))
+		} else {
+			require.NoError(t, err)
+		}
+		mustQuery(t, b, "ROLLBACK")
+	}
+}
+
+func TestDeadlockNamesBothStatements(t *testing.T) {
+	a, b, c := lockFixture(t)
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "UPDATE t SET n = 1 WHERE id = 1")
+	mustQuery(t, b, "BEGIN")
+	mustQuery(t, b, "UPDATE t SET n = 2 WHERE id = 2")
+	wait := blocked(t, a, c, "UPDATE t SET n = 3 WHERE id = 2")
+	err := b.Query(context.Background(), "UPDATE t SET n = 4 WHERE id = 1", &transcript{s: b})
+	var e *sqlerr.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, "deadlock detected", e.Message)
+	require.Contains(t, e.Detail, "Process "+pid(b)+" waits for ShareLock on transaction ")
+	require.Contains(t, e.Detail, "Process "+pid(a)+": UPDATE t SET n = 3 WHERE id = 2")
+	require.Contains(t, e.Detail, "Process "+pid(b)+": UPDATE t SET n = 4 WHERE id = 1")
+	require.NoError(t, <-wait) // a failed block holds no lock
+	mustQuery(t, a, "COMMIT")
+	require.Contains(t, mustQuery(t, c, "SELECT kind FROM minidb_conflicts"), "deadlock")
+}
+
+func TestWhoBlocksMe(t *testing.T) {
+	a, b, c := lockFixture(t)
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "UPDATE t SET n = 1 WHERE id = 1")
+	mustQuery(t, b, "BEGIN")
+	wait := blocked(t, b, c, "DELETE FROM t WHERE id = 1")
+	require.Contains(t, mustQuery(t, c, "SELECT pg_blocking_pids("+pid(b)+")"), "\n{"+pid(a)+"}\n")
+	require.Contains(t, mustQuery(t, c, "SELECT table_name, key, blocking_query, waiting_query FROM minidb_lock_waits"),
+		"public.t|(1)|UPDATE t SET n = 1 WHERE id = 1|DELETE FROM t WHERE id = 1\n")
+	require.Contains(t, mustQuery(t, c, "SELECT wait_event_type, wait_event FROM pg_stat_activity WHERE pid = "+pid(b)), "\nLock|tuple\n")
+	mustQuery(t, a, "ROLLBACK")
+	require.NoError(t, <-wait)
+}
+
+func TestLockTimeout(t *testing.T) {
+	a, b, _ := lockFixture(t)
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "UPDATE t SET n = 1 WHERE id = 1")
+	mustQuery(t, b, "SET lock_timeout = '1ms'")
+	mustQuery(t, b, "BEGIN")
+	err := b.Query(context.Background(), "UPDATE t SET n = 2 WHERE id = 1", &transcript{s: b})
+	require.Equal(t, sqlerr.LockNotAvailable, codeOf(err))
+	require.ErrorContains(t, err, "canceling statement due to lock timeout")
+	err = b.Query(context.Background(), "ROLLBACK; SELECT * FROM t WHERE id = 1 FOR SHARE NOWAIT", &transcript{s: b})
+	require.ErrorContains(t, err, `could not obtain lock on row in relation "t"`)
+	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"), "\n2\n")
+}
+
+func pid(s *sql.Session) string { return strconv.Itoa(int(s.PID())) }

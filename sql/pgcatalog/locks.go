@@ -1,0 +1,129 @@
+package pgcatalog
+
+import (
+	"context"
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"github.com/minidb/minidb/table"
+)
+
+// Lock is a lock that a session holds, or waits for.
+type Lock struct {
+	Type                    string // "tuple" or "advisory"
+	Key                     []byte
+	Database, Class, Object uint32
+	Sub                     byte
+	Relation                table.ID
+	Index                   table.IndexID
+	PID                     int32
+	Transaction             uint64
+	Mode                    string
+	Granted                 bool
+	Since                   time.Time // of a wait
+	Blockers                []int32
+}
+
+// Conflict is a transaction that lost, of the last ones.
+type Conflict struct {
+	At        time.Time
+	Kind      string
+	PID       int32
+	Statement string
+	Key       []byte
+	Detail    string
+}
+
+// lockTables are the relations that tell who holds, who waits and who lost.
+func lockTables() []relation {
+	return []relation{
+		{schema: "pg_catalog", name: "pg_locks", view: true, rows: lockRows,
+			columns: "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, classid oid, " +
+				"objid oid, objsubid int2, virtualtransaction text, pid int4, mode text, granted bool, fastpath bool, waitstart timestamptz"},
+		{schema: "pg_catalog", name: "minidb_lock_waits", view: true, rows: lockWaitRows,
+			columns: "locktype text, table_name text, index_name text, key text, waiting_pid int4, waiting_query text, mode text, " +
+				"blocking_pid int4, blocking_query text, blocking_state text, since timestamptz"},
+		{schema: "pg_catalog", name: "minidb_conflicts", view: true, rows: conflictRows,
+			columns: "at timestamptz, kind text, pid int4, query text, table_name text, index_name text, key text, detail text"},
+	}
+}
+
+func lockRows(_ context.Context, r *reader, emit emitter) error {
+	for _, l := range r.env.Locks() {
+		v := []any{"locktype", l.Type, "database", int64(l.Database), "page", nil, "tuple", nil, "transactionid", nil,
+			"virtualtransaction", strconv.Itoa(int(l.PID)) + "/" + strconv.FormatUint(l.Transaction, 10),
+			"pid", l.PID, "mode", l.Mode, "granted", l.Granted, "fastpath", false, "waitstart", timeOrNull(l.Since)}
+		if l.Type == "advisory" {
+			v = append(v, "relation", nil, "classid", int64(l.Class), "objid", int64(l.Object), "objsubid", int(l.Sub))
+		} else {
+			v = append(v, "relation", l.Relation, "classid", nil, "objid", nil, "objsubid", nil)
+		}
+		if err := emit(v...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func lockWaitRows(ctx context.Context, r *reader, emit emitter) error {
+	queries := map[int32]Activity{}
+	for _, a := range r.env.Activity() {
+		queries[a.PID] = a
+	}
+	for _, l := range r.env.Locks() {
+		if l.Granted {
+			continue
+		}
+		what := r.describeKey(ctx, l.Key)
+		for _, b := range l.Blockers {
+			err := emit("locktype", l.Type, "table_name", orNull(what.table), "index_name", orNull(what.index), "key", what.key,
+				"waiting_pid", l.PID, "waiting_query", queries[l.PID].Query, "mode", l.Mode, "blocking_pid", b,
+				"blocking_query", queries[b].Query, "blocking_state", queries[b].State, "since", timeOrNull(l.Since))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func conflictRows(ctx context.Context, r *reader, emit emitter) error {
+	for _, c := range r.env.Conflicts() {
+		what := r.describeKey(ctx, c.Key)
+		if err := emit("at", c.At, "kind", c.Kind, "pid", c.PID, "query", c.Statement, "table_name", orNull(what.table),
+			"index_name", orNull(what.index), "key", orNull(what.key), "detail", orNull(c.Detail)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// described is a key in words.
+type described struct{ table, index, key string }
+
+// describeKey names table and index of a key, and gives its columns as far as they can be read.
+func (r *reader) describeKey(ctx context.Context, key []byte) described {
+	k, ok := table.DecodeKey(key)
+	if !ok {
+		return described{key: hex.EncodeToString(key)}
+	}
+	out := described{key: hex.EncodeToString(k.Rest)}
+	d, err := r.env.View().RelationByID(ctx, k.Table)
+	if err != nil || d == nil {
+		return out
+	}
+	out.table = d.Schema + "." + d.Name
+	if ix := d.Index(k.Index); ix != nil {
+		out.index = ix.Name
+	}
+	out.key = table.DescribeKey(d, k)
+	return out
+}
+
+func timeOrNull(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}
