@@ -39,6 +39,15 @@ func NewFaultFS(fs *CrashFS) *FaultFS {
 	return f
 }
 
+// ReuseForWrite wraps the file too, which errorfs does not.
+func (f *FaultFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	file, err := f.FS.ReuseForWrite(oldName, name, c)
+	if err != nil {
+		return nil, err
+	}
+	return errorfs.WrapFile(file, errorfs.InjectorFunc(f.check)), nil
+}
+
 // Plan sets the fault and starts counting anew.
 func (f *FaultFS) Plan(fault Fault) {
 	f.mu.Lock()
