@@ -64,6 +64,16 @@
 //     column is not read.
 //   - I8 (equal histories): one phase, two phases, async commit, groups and batches of any size give
 //     the same answers to the same operations.
+//   - I9 (locked rows are not stolen): no commit writes a key on which another owner has a row lock
+//     that excludes the write. A commit looks at the lock table (package rowlock) once it is in the
+//     table of commits in flight, or under the latch of its prewrite; a locker looks for commits once
+//     it has the lock. One of the two sees the other (row_locks.go).
+//   - I10 (serializable): a transaction that tracks its reads commits only if nothing it read, ranges
+//     and absent keys included, has changed between its snapshot and its commit_ts. So the order of
+//     commit timestamps is a serial order, in which a read-only transaction stands at its start_ts
+//     (docs/adr/0004, reads.go).
+//   - I11 (read timestamps): a write is checked against the timestamp at which it was read, which in
+//     READ COMMITTED is above start_ts; start_ts stays the transaction's name in locks and records.
 //   - I12 (async commit): the transaction is committed when all its locks are down durably, at the
 //     highest of their lowest commit timestamps. Each is drawn under the rows' latches after the
 //     commit entered the table in flight, so it is above every earlier read: on an exclusive engine
@@ -107,7 +117,7 @@
 //
 // # Simple on purpose
 //
-// Writes are buffered in memory until Commit, or until they are too many. Transactions are optimistic: no lock is taken before
-// prewrite, so a conflict shows at Commit. The primary is the lowest key. Commits in flight are
+// Writes are buffered in memory until Commit, or until they are too many. Commits are optimistic: no lock is in the
+// store before prewrite, and row locks are this process's memory. The primary is the lowest key. Commits in flight are
 // compared key by key with what a reader reads; with hundreds of writers an index would replace that.
 package txn

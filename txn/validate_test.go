@@ -97,7 +97,8 @@ func retry(t *testing.T, s *txn.Store, run func(tx *txn.Txn) error) bool {
 	_ = tx.Rollback(ctx)
 	var conflict *txn.WriteConflictError
 	var locked *txn.LockedError
-	if errors.As(err, &conflict) || errors.As(err, &locked) {
+	var read *txn.ReadConflictError
+	if errors.As(err, &conflict) || errors.As(err, &locked) || errors.As(err, &read) {
 		return true
 	}
 	if err != nil {
