@@ -69,6 +69,14 @@ func (fs *stoppingFS) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, 
 		}
 		return &tableFile{File: f, fs: fs, name: name}, nil
 	}
+	if strings.HasPrefix(fs.PathBase(name), "marker.") {
+		// What a marker points at must not be younger than the marker: a crash may keep the one
+		// directory entry and lose the other. Pebble syncs the directory only once, after both.
+		err = fs.vital("sync", fs.PathDir(name), func() error { return syncDir(fs.FS, fs.PathDir(name)) })
+		if err != nil {
+			return nil, err
+		}
+	}
 	err = fs.vital("create", name, func() error {
 		f, err = fs.FS.Create(name, c)
 		return err

@@ -1,0 +1,75 @@
+package txn_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/txn"
+	"github.com/stretchr/testify/require"
+)
+
+// TestCrashesWhileRecovering takes crashes at the writes of Open, of the settling of locks, of a
+// collection and of Close, on what an earlier crash left. It takes a quarter of MINIDB_CRASH_POINTS.
+func TestCrashesWhileRecovering(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if v := os.Getenv("MINIDB_CRASH_SEED"); v != "" {
+		var err error
+		seed, err = strconv.ParseUint(v, 10, 64)
+		require.NoError(t, err, "MINIDB_CRASH_SEED")
+	}
+	t.Logf("MINIDB_CRASH_SEED=%d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for left := crashPoints(t) / 4; left > 0; {
+		b := &bank{t: t, rng: rng, opts: bankOptions(rng)}
+		first := b.run(pebblekv.NewCrashFS(), 1)[0]
+		crashes := recoverAndCrash(t, first, rng)
+		for _, c := range crashes {
+			verifyBank(t, c, false)
+		}
+		left -= max(1, len(crashes))
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+}
+
+// recoverAndCrash recovers from a crash and takes others while it does.
+func recoverAndCrash(t *testing.T, first crash, rng *rand.Rand) (out []crash) {
+	ctx := context.Background()
+	fs := pebblekv.NewFaultFS(first.fs)
+	var doing atomic.Value
+	doing.Store("opening")
+	fs.Before(func(write int) {
+		if rng.IntN(4) > 0 {
+			return
+		}
+		percent := []int{0, 0, 20, 50, 80, 100}[rng.IntN(6)]
+		out = append(out, crash{
+			fs: first.fs.Crash(percent, rng), acked: first.acked,
+			what: fmt.Sprintf("%s; again at write %d of recovery, %s, %d%% kept", first.what, write, doing.Load(), percent),
+		})
+	})
+	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
+	require.NoError(t, err, first.what)
+	s, err := txn.Open(ctx, e, txn.Options{})
+	require.NoError(t, err, first.what)
+	doing.Store("settling locks")
+	_, err = s.SettleLocks(ctx)
+	require.NoError(t, err, first.what)
+	doing.Store("collecting")
+	_, err = s.CollectGarbage(ctx)
+	require.NoError(t, err, first.what)
+	require.NoError(t, e.Flush(), first.what)
+	commit(t, s, "recovered", "1")
+	doing.Store("closing")
+	require.NoError(t, s.Close(), first.what)
+	require.NoError(t, e.Close(), first.what)
+	return out
+}
