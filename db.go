@@ -21,8 +21,8 @@ import (
 // ErrClosed answers calls on a closed DB, and on what was made from it.
 var ErrClosed = errors.New("minidb: database is closed")
 
-// retention is how long versions that nobody reads any more are kept at least.
-const retention = time.Minute
+// retention is how long versions that nobody reads any more are kept at least, by default.
+const retention = 10 * time.Minute
 
 // DB is an open database directory.
 type DB struct {
@@ -44,7 +44,7 @@ type DB struct {
 // Open opens the database in dir, and makes it when it is missing. One process at a time may have a
 // directory open.
 func Open(dir string, opts ...Option) (*DB, error) {
-	o := options{database: "postgres", gcInterval: time.Minute}
+	o := options{database: "postgres", gcInterval: time.Minute, retention: retention}
 	for _, f := range opts {
 		f(&o)
 	}
@@ -71,7 +71,7 @@ func Open(dir string, opts ...Option) (*DB, error) {
 
 func (db *DB) open(dir string) (err error) {
 	ctx := context.Background()
-	to := txn.Options{TwoPhase: db.opts.twoPhase, GCInterval: max(db.opts.gcInterval, 0), Retention: retention, Logger: db.opts.logger}
+	to := txn.Options{TwoPhase: db.opts.twoPhase, GCInterval: max(db.opts.gcInterval, 0), Retention: db.opts.retention, Logger: db.opts.logger}
 	if db.store, err = txn.Open(ctx, db.engine, to); err != nil {
 		return err
 	}

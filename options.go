@@ -16,6 +16,7 @@ type options struct {
 	database       string
 	maxConnections int
 	gcInterval     time.Duration
+	retention      time.Duration
 	twoPhase       bool
 }
 
@@ -40,6 +41,9 @@ func MaxConnections(n int) Option { return func(o *options) { o.maxConnections =
 // GCInterval is the pause between collections of old versions; the default is a minute, a negative
 // one turns them off.
 func GCInterval(d time.Duration) Option { return func(o *options) { o.gcInterval = d } }
+
+// Retention is how far back AS OF SYSTEM TIME reaches at least; the default is ten minutes.
+func Retention(d time.Duration) Option { return func(o *options) { o.retention = d } }
 
 // TwoPhaseCommit makes every commit take the two phases that a store of several groups needs. It is
 // slower, and gives the same histories.

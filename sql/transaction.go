@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // txnState is where a session's transaction stands.
@@ -36,6 +37,7 @@ type transaction struct {
 	view       *catalog.View
 	started    time.Time // now()
 	readOnly   bool
+	asOf       tso.Timestamp // not zero: it reads the past
 	deferrable bool
 	isolation  string
 	cautious   bool // an implicit transaction that lost before: it locks what it writes
@@ -69,7 +71,7 @@ func (s *Session) ensure(ctx context.Context) error {
 	if s.tx.tx != nil {
 		return nil
 	}
-	tx, err := s.engine.store.Begin(ctx, txn.BeginOptions{ReadOnly: s.tx.readOnly})
+	tx, err := s.engine.store.Begin(ctx, txn.BeginOptions{ReadOnly: s.tx.readOnly, StartTS: s.tx.asOf})
 	if err != nil {
 		return err
 	}
@@ -175,6 +177,11 @@ func (s *Session) setModes(m *ast.TxnModes) error {
 		}
 		s.tx.readOnly = *m.ReadOnly
 	}
+	if m.AsOfPos != 0 {
+		if err := s.setAsOf(m); err != nil {
+			return err
+		}
+	}
 	if m.Deferrable != nil {
 		if s.tx.ran {
 			return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
@@ -186,6 +193,9 @@ func (s *Session) setModes(m *ast.TxnModes) error {
 
 func (s *Session) execSetTransaction(st *ast.SetTransaction) (string, error) {
 	if st.Session {
+		if st.Modes.AsOfPos != 0 {
+			return "", sqlerr.Unsupported(int(st.Modes.AsOfPos), "AS OF SYSTEM TIME for a session")
+		}
 		if st.Modes.Isolation != "" {
 			if err := s.settings.Set("default_transaction_isolation", st.Modes.Isolation, false); err != nil {
 				return "", err

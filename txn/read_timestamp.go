@@ -16,6 +16,9 @@ func (t *Txn) Advance(ctx context.Context) error {
 	if t.done {
 		return ErrTxnDone
 	}
+	if t.past {
+		return nil // a reader of the past stays where it is
+	}
 	ts, err := t.s.source.Next(ctx)
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ type Txn struct {
 	s        *Store
 	reg      registration
 	readOnly bool
+	past     bool // it was begun at a timestamp of its own
 	done     bool
 	commitTS tso.Timestamp
 
@@ -54,7 +55,7 @@ func (s *Store) Begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 		return nil, err
 	}
 	defer s.gate.RUnlock()
-	t := &Txn{s: s, readOnly: opts.ReadOnly || opts.StartTS != 0, onStream: opts.OnStream, ctx: ctx}
+	t := &Txn{s: s, readOnly: opts.ReadOnly || opts.StartTS != 0, past: opts.StartTS != 0, onStream: opts.OnStream, ctx: ctx}
 	if opts.StartTS == 0 {
 		if err := s.registry.join(ctx, &t.reg, s.source); err != nil {
 			return nil, err

@@ -5,6 +5,9 @@ type TxnModes struct {
 	Isolation  string // "serializable", "repeatable read", "read committed", "read uncommitted"
 	ReadOnly   *bool
 	Deferrable *bool
+	// AsOf is the literal of AS OF SYSTEM TIME: a moment, or an interval back from now.
+	AsOf    string
+	AsOfPos Pos // of the literal; zero when AsOf was not said
 }
 
 // Begin is BEGIN or START TRANSACTION.
