@@ -45,15 +45,16 @@ type watched struct {
 
 	mu struct {
 		sync.Mutex
-		cells map[string]mvcc.Cell // applied cells of the data and write columns, by raw key
-		found []Violation
+		cells  map[string]mvcc.Cell   // applied cells of the data and write columns, by raw key
+		rolled map[tso.Timestamp]bool // of which a rollback record was written
+		found  []Violation
 	}
 }
 
 func newWatched(e kv.Engine, t *turnstile) *watched {
 	w := &watched{Engine: e, t: t}
 	w.calm.Store(true)
-	w.mu.cells = map[string]mvcc.Cell{}
+	w.mu.cells, w.mu.rolled = map[string]mvcc.Cell{}, map[tso.Timestamp]bool{}
 	return w
 }
 
@@ -141,9 +142,17 @@ func (w *watched) apply(raw []string, cells []mvcc.Cell) {
 	}
 }
 
-// judge looks whether a stranger's rollback comes before the time to live is over.
+// judge looks whether a stranger's rollback comes before the time to live is over. A transaction of
+// which another key is rolled back already, as those of an async commit may be, is decided.
 func (w *watched) judge(ctx context.Context, r kv.Reader, who int, c *mvcc.Cell) error {
-	if c.Column != mvcc.ColumnWrite || c.Write.Kind != mvcc.KindRollback || !c.Write.Protected || who == 1<<20 {
+	if c.Column != mvcc.ColumnWrite || c.Write.Kind != mvcc.KindRollback {
+		return nil
+	}
+	w.mu.Lock()
+	decided := w.mu.rolled[c.Write.StartTS]
+	w.mu.rolled[c.Write.StartTS] = true
+	w.mu.Unlock()
+	if decided || !c.Write.Protected || who == 1<<20 {
 		return nil
 	}
 	if w.started(who) == c.Write.StartTS {

@@ -51,6 +51,11 @@ func Configs() []Config {
 			{Name: "memory, one phase, lost answers", Memory: &memkv.Options{}, Losing: true, Dying: true, Collecting: true},
 			{Name: "memory, groups", Memory: &memkv.Options{HashGroups: 3}, Dying: true, Losing: true, History: true},
 			{Name: "memory, groups, parallel", Memory: &memkv.Options{HashGroups: 4}, Losing: true, Collecting: true},
+			{Name: "pebble, async commit", Options: txn.Options{TwoPhase: true, AsyncCommit: true}, Dying: true, Collecting: true, History: true},
+			{Name: "pebble, async commit, power failures", Options: txn.Options{TwoPhase: true, AsyncCommit: true}, Power: true, Dying: true},
+			{Name: "memory, async commit, groups, parallel", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{AsyncCommit: true}, Losing: true, Collecting: true},
+			{Name: "memory, async commit, groups", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{AsyncCommit: true}, Dying: true, Losing: true, History: true},
+			{Name: "memory, async commit, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Options: txn.Options{AsyncCommit: true}},
 			{Name: "memory, shared", Memory: &memkv.Options{Shared: true}, StorePerCoordinator: true, Dying: true, Options: txn.Options{BatchKeys: 1}},
 			{Name: "memory, shared, groups, parallel", Memory: &memkv.Options{Shared: true, HashGroups: 3}, StorePerCoordinator: true, Losing: true},
 		} {
