@@ -169,7 +169,7 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 		err := c.write(ctx)
 		if isStale(err) {
 			if again := c.run.newSecondLook(c.node); again != nil {
-				if err := c.lookAgain(ctx, again); err != nil {
+				if err := c.lookAgain(ctx, err, again); err != nil {
 					return err
 				}
 				continue
@@ -188,7 +188,7 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 
 // lookAgain changes the row c.old as it is now, if it still is one of those to change. The row's
 // lock is the first thing that a write takes, so nothing of the first try has been written.
-func (c *change) lookAgain(ctx context.Context, l *secondLook) error {
+func (c *change) lookAgain(ctx context.Context, stale error, l *secondLook) error {
 	cols, _ := rowKey(c.desc)
 	key := make([]types.Datum, len(cols))
 	for i, o := range cols {
@@ -202,7 +202,7 @@ func (c *change) lookAgain(ctx context.Context, l *secondLook) error {
 	if err != nil {
 		return err
 	}
-	return l.row(ctx, key, func(b *types.Batch) error {
+	return l.row(ctx, stale, key, func(b *types.Batch) error {
 		sel := selection(b)
 		vecs := append([]*types.Vec(nil), b.Cols...)
 		for _, p := range set {

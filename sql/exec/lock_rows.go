@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -134,6 +135,9 @@ func (l *lockRows) lock(ctx context.Context, t *lockTarget, b *types.Batch, row 
 			}
 			return false, sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on row in relation \"%s\"", t.Table.Name)
 		}
+		if c := (*txn.WriteConflictError)(nil); errors.As(err, &c) {
+			c.Deleted = false // to a locker, PostgreSQL calls a row that is gone updated too
+		}
 		if err != nil {
 			return false, err
 		}
@@ -151,7 +155,7 @@ func (l *lockRows) lookAgain(ctx context.Context, stale error, b *types.Batch, r
 	for _, c := range l.targets[0].Key {
 		key = append(key, b.Cols[c].Get(row))
 	}
-	return again.row(ctx, key, func(b *types.Batch) error {
+	return again.row(ctx, stale, key, func(b *types.Batch) error {
 		l.extra = b
 		return nil
 	})

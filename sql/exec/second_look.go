@@ -45,9 +45,11 @@ func isStale(err error) bool {
 	return errors.As(err, &stale)
 }
 
-// row calls fn with the row that the plan makes of the newest version of the row with that key, if
-// there is still one. fn runs at the timestamp of the second look. Requires: the row is locked.
-func (l *secondLook) row(ctx context.Context, key []types.Datum, fn func(b *types.Batch) error) error {
+// row calls fn with the row that the plan makes of the newest version of the row with that key, at
+// the timestamp of the second look. If the row is gone it may have another key now, which cannot be
+// followed: the answer is stale, the error that led here, and the statement runs again as a whole.
+// Requires: the row is locked.
+func (l *secondLook) row(ctx context.Context, stale error, key []types.Datum, fn func(b *types.Batch) error) error {
 	tx := l.run.env.Tx
 	before := tx.ReadTS()
 	if err := tx.Advance(ctx); err != nil {
@@ -56,8 +58,11 @@ func (l *secondLook) row(ctx context.Context, key []types.Datum, fn func(b *type
 	defer tx.ReadAt(before)
 	row := make([]types.Datum, len(l.all))
 	found, err := table.GetRow(ctx, tx, l.scan.Table, key, l.all, row)
-	if err != nil || !found {
+	if err != nil {
 		return err
+	}
+	if !found {
+		return stale
 	}
 	if inside, err := l.inRanges(row); err != nil || !inside {
 		return err
