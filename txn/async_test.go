@@ -149,3 +149,22 @@ func TestTooManyKeysForAsyncTakeTwoPhases(t *testing.T) {
 		require.NoError(t, s.Close())
 	}
 }
+
+// TestALockNamesItsSession: who is stopped by it can tell whom it waits for.
+func TestALockNamesItsSession(t *testing.T) {
+	ctx := context.Background()
+	opts := asyncOptions
+	opts.CrashPoint = func(p txn.CrashPoint) bool { return p == txn.AfterPrewritePrimary }
+	s, err := txn.Open(ctx, memkv.New(memkv.Options{}), opts)
+	require.NoError(t, err)
+	tx := begin(t, s)
+	tx.SetLocking(txn.Locking{Owner: s.RowLocks().NewOwner(77)})
+	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
+	require.NoError(t, tx.Set([]byte("z"), []byte("1")))
+	require.ErrorIs(t, tx.Commit(ctx), txn.ErrAbandoned)
+	reader := begin(t, s)
+	_, err = reader.Get(ctx, []byte("a"))
+	require.ErrorContains(t, err, "of session 77")
+	require.NoError(t, reader.Rollback(ctx))
+	require.NoError(t, s.Close())
+}

@@ -149,6 +149,9 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			return err
 		}
 		p := mvcc.PrewriteParams{StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Overwrite: c.anchor != nil}
+		if o := c.t.locking.Owner; o != nil {
+			p.Owner = uint64(o.ID())
+		}
 		unknown, err := c.tryPrewrite(ctx, b, p)
 		var locked *LockedError
 		var held *rowLockedError

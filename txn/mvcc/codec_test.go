@@ -40,9 +40,9 @@ func TestEncodedBytes(t *testing.T) {
 	require.Equal(t, "da\x00\xffb\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf8", string(appendDataKey(nil, row, 7)))
 	l := Lock{Kind: KindPut, StartTS: 7, Primary: []byte("Bob"), TTLMillis: 300, MinCommitTS: 9, Short: []byte("3"), HasShort: true}
 	require.Equal(t, "\x01P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x013", string(l.appendTo(nil)))
-	l.Async, l.Owner, l.Statement, l.Secondaries = true, 5, "UP", [][]byte{[]byte("Joe")}
+	l.Async, l.Owner, l.Secondaries = true, 5, [][]byte{[]byte("Joe")}
 	extended := l.appendTo(nil)
-	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x01\x05\x02UP\x01\x03Joe\x013", string(extended))
+	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x01\x05\x01\x03Joe\x013", string(extended))
 	back, err := decodeLock(extended)
 	require.NoError(t, err)
 	require.Equal(t, l, back)

@@ -13,7 +13,11 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("key %q is locked by transaction %s, primary %q", e.Key, e.Lock.StartTS, e.Lock.Primary)
+	session := ""
+	if e.Lock.Owner != 0 {
+		session = fmt.Sprintf(" of session %d", e.Lock.Owner)
+	}
+	return fmt.Sprintf("key %q is locked by transaction %s%s, primary %q", e.Key, e.Lock.StartTS, session, e.Lock.Primary)
 }
 
 // WriteConflictError says that another transaction wrote the key after this one started.

@@ -66,6 +66,9 @@ func lockText(c *Cell, show func([]byte) string) string {
 	if c.Lock.Kind != KindPut {
 		text += ", " + c.Lock.Kind.String()
 	}
+	if c.Lock.Owner != 0 {
+		text += fmt.Sprintf(", session %d", c.Lock.Owner)
+	}
 	if c.Lock.Async {
 		text += ", async"
 	}

@@ -55,10 +55,9 @@ type Lock struct {
 	// on the primary, are the user keys of the others.
 	Async       bool
 	Secondaries [][]byte
-	// Owner is the lease of the process that wrote the lock (zero: none), Statement what it was
-	// doing, for whoever is asked who blocks whom.
-	Owner     uint64
-	Statement string
+	// Owner is the session that wrote the lock, zero when it did not say: for whoever is asked who
+	// blocks whom. Whether it lives the time to live alone decides.
+	Owner uint64
 	// Short is the value when it is inlined; HasShort tells an empty one from none.
 	Short    []byte
 	HasShort bool

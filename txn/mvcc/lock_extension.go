@@ -6,11 +6,11 @@ const lockAsync byte = 1 << 0
 
 // extended reports whether the lock says more than the first format can.
 func (l *Lock) extended() bool {
-	return l.Async || l.Owner != 0 || l.Statement != "" || len(l.Secondaries) > 0
+	return l.Async || l.Owner != 0 || len(l.Secondaries) > 0
 }
 
-// appendExtension appends: flags, uvarint owner, statement, uvarint number of secondaries, and each;
-// strings with their length as uvarint before them.
+// appendExtension appends: flags, uvarint owner, uvarint number of secondaries, and each;
+// keys with their length as uvarint before them.
 func (l *Lock) appendExtension(dst []byte) []byte {
 	var flags byte
 	if l.Async {
@@ -18,8 +18,6 @@ func (l *Lock) appendExtension(dst []byte) []byte {
 	}
 	dst = append(dst, flags)
 	dst = binary.AppendUvarint(dst, l.Owner)
-	dst = binary.AppendUvarint(dst, uint64(len(l.Statement)))
-	dst = append(dst, l.Statement...)
 	dst = binary.AppendUvarint(dst, uint64(len(l.Secondaries)))
 	for _, k := range l.Secondaries {
 		dst = binary.AppendUvarint(dst, uint64(len(k)))
@@ -54,11 +52,6 @@ func (l *Lock) decodeExtension(rest []byte) (after []byte, ok bool) {
 	if l.Owner, ok = number(); !ok {
 		return nil, false
 	}
-	statement, ok := text()
-	if !ok {
-		return nil, false
-	}
-	l.Statement = string(statement)
 	n, ok := number()
 	if !ok || n > uint64(len(rest)) { // each takes a byte at least
 		return nil, false

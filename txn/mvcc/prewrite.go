@@ -37,14 +37,13 @@ type PrewriteParams struct {
 	Primary     []byte // user key
 	TTLMillis   uint64
 	MinCommitTS tso.Timestamp
-	// Async and Secondaries, Owner and Statement go into the locks (see Lock).
+	// Async, Secondaries and Owner go into the locks (see Lock).
 	Async       bool
 	Secondaries [][]byte
 	// Overwrite lets a mutation replace what the same transaction prewrote before. The caller sends
 	// one such prewrite of a key after the other.
 	Overwrite bool
 	Owner     uint64
-	Statement string
 }
 
 // Prewrite locks every key and stores its data, or fails as a whole (§2.2, figure 6): with
@@ -95,7 +94,7 @@ func (s *step) prewrite(m *Mutation, p PrewriteParams) {
 	l := Lock{
 		Kind: m.Kind, StartTS: p.StartTS, Primary: p.Primary,
 		TTLMillis: p.TTLMillis, MinCommitTS: p.MinCommitTS,
-		Async: p.Async, Owner: p.Owner, Statement: p.Statement,
+		Async: p.Async, Owner: p.Owner,
 	}
 	if p.Async && bytes.Equal(m.Key, p.Primary) {
 		l.Secondaries = p.Secondaries
