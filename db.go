@@ -54,7 +54,11 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	if dir == "" && !o.inMemory {
 		return nil, errors.New("minidb: no directory given")
 	}
-	engine, err := pebblekv.Open(dir, pebblekv.Options{InMemory: o.inMemory, MustExist: o.mustExist && !o.inMemory, CacheBytes: o.cacheBytes, Logger: o.logger})
+	eo := pebblekv.Options{InMemory: o.inMemory, MustExist: o.mustExist && !o.inMemory, CacheBytes: o.cacheBytes, Logger: o.logger}
+	if o.engine != nil {
+		o.engine(&eo)
+	}
+	engine, err := pebblekv.Open(dir, eo)
 	if err != nil {
 		if errors.Is(err, kv.ErrInUse) {
 			return nil, fmt.Errorf("minidb: directory %s is in use by this or another process: %w", dir, err)

@@ -3,6 +3,8 @@ package minidb
 import (
 	"log/slog"
 	"time"
+
+	"github.com/minidb/minidb/kv/pebblekv"
 )
 
 // Option changes how Open opens.
@@ -18,6 +20,7 @@ type options struct {
 	gcInterval     time.Duration
 	retention      time.Duration
 	twoPhase       bool
+	engine         func(*pebblekv.Options) // a test's
 }
 
 // InMemory keeps everything in memory; the directory is not looked at. Close forgets it.

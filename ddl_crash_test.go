@@ -1,0 +1,150 @@
+package minidb_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/kv/pebblekv"
+)
+
+// schemaChanges are the statements of which each must be there whole or not at all after a crash.
+var schemaChanges = []string{
+	"CREATE TABLE t (id int PRIMARY KEY, a text, b int NOT NULL DEFAULT 7)",
+	"INSERT INTO t SELECT i, 'row ' || i, i % 5 FROM generate_series(1, 60) i",
+	"CREATE INDEX t_b ON t (b)",
+	"ALTER TABLE t ADD COLUMN c int DEFAULT 3",
+	"CREATE UNIQUE INDEX t_a ON t (a)",
+	"CREATE TABLE u (id serial PRIMARY KEY, t int CHECK (t > 0))",
+	"INSERT INTO u (t) SELECT id FROM t WHERE b = 1",
+	"DROP INDEX t_b",
+	"ALTER TABLE t RENAME COLUMN c TO d",
+	"UPDATE t SET d = id WHERE b = 2",
+	"ALTER TABLE t DROP COLUMN b",
+	"CREATE VIEW v AS SELECT id, d FROM t WHERE d > 10",
+	"TRUNCATE u",
+	"DROP VIEW v",
+	"DROP TABLE u",
+	"DROP TABLE t",
+}
+
+// TestCrashesDuringSchemaChanges takes crashes at the writes of schema changes: what is there
+// afterwards is the state after the last acknowledged statement, or after the one that was under way.
+// It takes a fiftieth of MINIDB_CRASH_POINTS, at least thirty.
+func TestCrashesDuringSchemaChanges(t *testing.T) {
+	points := 30
+	if v := os.Getenv("MINIDB_CRASH_POINTS"); v != "" {
+		n, err := strconv.Atoi(v)
+		require.NoError(t, err, "MINIDB_CRASH_POINTS")
+		points = max(points, n/50)
+	}
+	seed := rand.Uint64()
+	if v := os.Getenv("MINIDB_CRASH_SEED"); v != "" {
+		var err error
+		seed, err = strconv.ParseUint(v, 10, 64)
+		require.NoError(t, err, "MINIDB_CRASH_SEED")
+	}
+	t.Logf("MINIDB_CRASH_SEED=%d", seed)
+	dice := rand.New(rand.NewPCG(seed, 0))
+
+	states := []string{""}
+	db := openOn(t, pebblekv.NewFaultFS(pebblekv.NewCrashFS()))
+	for _, s := range schemaChanges {
+		_, err := db.Exec(context.Background(), s)
+		require.NoError(t, err, s)
+		states = append(states, fingerprint(t, db))
+	}
+	states[0] = states[len(states)-1] // nothing is there
+	require.NoError(t, db.Close())
+
+	for points > 0 {
+		for _, c := range crashSchemaChanges(t, dice) {
+			points--
+			db := openOn(t, pebblekv.NewFaultFS(c.fs))
+			problems, err := db.Check(context.Background())
+			require.NoError(t, err, c.what)
+			require.Empty(t, problems, c.what)
+			got := fingerprint(t, db)
+			next := min(c.acked+1, len(schemaChanges))
+			if got != states[c.acked] && got != states[next] {
+				t.Fatalf("MINIDB_CRASH_SEED=%d: %s: the store is neither as after statement %d nor as after %d:\n%s\n%s\n%s",
+					seed, c.what, c.acked, next, got, states[c.acked], states[next])
+			}
+			require.NoError(t, db.Close(), c.what)
+		}
+	}
+}
+
+type schemaCrash struct {
+	fs    *pebblekv.CrashFS
+	acked int
+	what  string
+}
+
+func crashSchemaChanges(t *testing.T, dice *rand.Rand) (out []schemaCrash) {
+	disk := pebblekv.NewCrashFS()
+	fs := pebblekv.NewFaultFS(disk)
+	db := openOn(t, fs)
+	var acked atomic.Int64
+	fs.Before(func(write int) {
+		if dice.IntN(6) > 0 {
+			return
+		}
+		n := int(acked.Load())
+		percent := []int{0, 0, 20, 50, 80, 100}[dice.IntN(6)]
+		out = append(out, schemaCrash{disk.Crash(percent, dice), n, fmt.Sprintf("crash at write %d, after %d statements, %d%% kept", write, n, percent)})
+	})
+	for _, s := range schemaChanges {
+		_, err := db.Exec(context.Background(), s)
+		require.NoError(t, err, s)
+		acked.Add(1)
+	}
+	fs.Before(nil)
+	require.NoError(t, db.Close())
+	return out
+}
+
+func openOn(t *testing.T, fs *pebblekv.FaultFS) *minidb.DB {
+	db, err := minidb.Open("db", minidb.OnEngine(func(o *pebblekv.Options) {
+		o.FS, o.MemTableBytes = fs, 256<<10
+	}), minidb.CacheSize(1<<20), minidb.GCInterval(-1), minidb.Logger(slog.New(slog.DiscardHandler)))
+	require.NoError(t, err)
+	return db
+}
+
+// fingerprint is all that the schema changes touch.
+func fingerprint(t *testing.T, db *minidb.DB) string {
+	var out strings.Builder
+	ask := func(q string) (n int) {
+		rows, err := db.Query(context.Background(), q)
+		require.NoError(t, err, q)
+		for rows.Next() {
+			n++
+			for i := range rows.Columns() {
+				v, _ := rows.Text(i)
+				out.WriteString(v + " ")
+			}
+			out.WriteString("\n")
+		}
+		require.NoError(t, rows.Err(), q)
+		require.NoError(t, rows.Close())
+		return n
+	}
+	ask("SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2")
+	ask("SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1")
+	for _, table := range []string{"t", "u", "v"} {
+		if ask("SELECT relkind FROM pg_class WHERE relname = '"+table+"'") > 0 {
+			ask("SELECT * FROM " + table + " ORDER BY 1")
+		}
+	}
+	return out.String()
+}
