@@ -1,0 +1,118 @@
+package isolation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb"
+)
+
+// serve starts minidb in memory on a free port.
+func serve(t *testing.T) *pgconn.Config {
+	t.Helper()
+	db, err := minidb.Open("", minidb.InMemory())
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- db.Serve(l) }()
+	t.Cleanup(func() {
+		require.NoError(t, db.Close())
+		<-served
+	})
+	cfg, err := pgconn.ParseConfig(fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable", l.Addr()))
+	require.NoError(t, err)
+	cfg.RuntimeParams["datestyle"] = "Postgres, MDY"
+	cfg.RuntimeParams["timezone"] = "PST8PDT"
+	return cfg
+}
+
+// client is a session that runs one statement at a time in the background.
+type client struct {
+	t    *testing.T
+	pc   *pgconn.PgConn
+	done chan outcome // of the statement under way, nil when there is none
+	got  *outcome     // it has ended
+
+	mu      sync.Mutex
+	notices []*pgconn.Notice
+}
+
+type outcome struct {
+	results []*pgconn.Result
+	err     error
+}
+
+func dial(t *testing.T, cfg *pgconn.Config) *client {
+	t.Helper()
+	c := &client{t: t}
+	cfg = cfg.Copy()
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.notices = append(c.notices, n)
+	}
+	pc, err := pgconn.ConnectConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	c.pc = pc
+	return c
+}
+
+func (c *client) close() { _ = c.pc.Close(context.Background()) }
+
+// run runs a text of statements to its end.
+func (c *client) run(sql string) outcome {
+	results, err := c.pc.Exec(c.t.Context(), sql).ReadAll()
+	return outcome{results, err}
+}
+
+func (c *client) must(sql string) []*pgconn.Result {
+	c.t.Helper()
+	o := c.run(sql)
+	require.NoError(c.t, o.err, sql)
+	return o.results
+}
+
+// start begins a statement.
+func (c *client) start(sql string) {
+	c.done, c.got = make(chan outcome, 1), nil
+	go func(done chan<- outcome) { done <- c.run(sql) }(c.done)
+}
+
+// settled waits until the statement has ended, or waits for a lock: then it answers false. watcher
+// is a session that nobody locks out.
+func (c *client) settled(watcher *client) bool {
+	query := fmt.Sprintf("SELECT 1 FROM pg_locks WHERE NOT granted AND pid = %d", c.pc.PID())
+	for c.got == nil {
+		select {
+		case o := <-c.done:
+			c.got = &o
+		default:
+			if rows := watcher.must(query)[0].Rows; len(rows) > 0 && len(c.done) == 0 {
+				return false
+			}
+			runtime.Gosched()
+		}
+	}
+	return true
+}
+
+// state is the SQLSTATE of an error, "" for none.
+func state(err error) string {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return pe.Code
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,6 @@
+// Package isolation proves the isolation levels from outside, over the wire: the anomalies of
+// Hermitage with the verdicts of PostgreSQL 15 at each level, and PostgreSQL's own isolation specs
+// with the output of its isolationtester, word for word.
+//
+// A step blocks when its session stands in pg_locks as one who waits, so nothing here depends on time.
+package isolation
