@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -70,8 +71,17 @@ func (c *client) close() { _ = c.pc.Close(context.Background()) }
 
 // run runs a text of statements to its end.
 func (c *client) run(sql string) outcome {
-	results, err := c.pc.Exec(c.t.Context(), sql).ReadAll()
-	return outcome{results, err}
+	var o outcome
+	all := c.pc.Exec(c.t.Context(), sql)
+	for all.NextResult() {
+		r := all.ResultReader()
+		fields := slices.Clone(r.FieldDescriptions()) // Read has none for a result without rows
+		res := r.Read()
+		res.FieldDescriptions = fields
+		o.results = append(o.results, res)
+	}
+	o.err = all.Close()
+	return o
 }
 
 func (c *client) must(sql string) []*pgconn.Result {
