@@ -29,10 +29,13 @@
 //     PostgreSQL tells it before Sync commits, it stands in a buffer that a conflict takes back.
 //   - sql I3: a plan is used only in a transaction that sees the version of the catalog for which it
 //     was made, and never if the transaction has changed the schema itself.
+//   - sql I5: a statement that found a row changed is run again only before any of its rows has left,
+//     with what it wrote undone and the row locks it has kept.
 //   - sql I4: after an error in a block nothing but its end, or ROLLBACK TO, is accepted.
 //
 // # Simple on purpose
 //
-// A snapshot is taken by the first statement that needs one, as PostgreSQL does in REPEATABLE READ,
-// which is the only isolation level so far; the others answer 0A000.
+// A snapshot is taken by the first statement that needs one, as PostgreSQL does in REPEATABLE READ and
+// SERIALIZABLE; READ COMMITTED moves it at each statement (isolation.go, docs/adr/0004). Row locks and
+// the history of conflicts are this process's memory.
 package sql
