@@ -212,6 +212,9 @@ func (l *life) verify(t *testing.T, what string) {
 // faults is how many writes of the workload are failed: MINIDB_IO_FAULTS (0 is all of them), or some.
 func faults(t *testing.T, writes int) (step int) {
 	n := 60
+	if testing.Short() {
+		n = 10
+	}
 	if v := os.Getenv("MINIDB_IO_FAULTS"); v != "" {
 		var err error
 		n, err = strconv.Atoi(v)
