@@ -79,9 +79,17 @@ func storeOnce(ctx context.Context, db statements, d document) (err error) {
 	return db.Exec(ctx, "COMMIT")
 }
 
-// serializationFailure says whether the transaction lost against another one and may be tried again.
-// A unique violation is the same here: somebody else made the content canonical first.
+// serializationFailure says whether the transaction lost against another one, in a conflict or a
+// deadlock, and may be tried again. A unique violation is the same here: somebody else made the
+// content canonical first.
 func serializationFailure(err error) bool {
 	var coded interface{ SQLState() string }
-	return errors.As(err, &coded) && (coded.SQLState() == "40001" || coded.SQLState() == "23505")
+	if !errors.As(err, &coded) {
+		return false
+	}
+	switch coded.SQLState() {
+	case "40001", "40P01", "23505":
+		return true
+	}
+	return false
 }

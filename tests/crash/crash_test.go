@@ -142,7 +142,7 @@ func client(ctx context.Context, url string, book *ledger) error {
 			book.ack(n)
 		case conn.IsClosed() || ctx.Err() != nil:
 			return nil // it may or may not have happened
-		case errors.As(err, &coded) && coded.SQLState() == "40001", errors.Is(err, errUndone):
+		case errors.As(err, &coded) && (coded.SQLState() == "40001" || coded.SQLState() == "40P01"), errors.Is(err, errUndone):
 			book.fail(n)
 		default:
 			return fmt.Errorf("transfer %d: %w", n, err)
