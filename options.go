@@ -29,7 +29,7 @@ func InMemory() Option { return func(o *options) { o.inMemory = true } }
 // MustExist refuses a directory that holds no database; without it Open makes one.
 func MustExist() Option { return func(o *options) { o.mustExist = true } }
 
-// CacheSize is the size of the block cache in bytes; the default is 64 MiB.
+// CacheSize is the size of the block cache in bytes, beside the memtables; the default is 64 MiB.
 func CacheSize(bytes int64) Option { return func(o *options) { o.cacheBytes = bytes } }
 
 // Logger is where the database logs; the default is slog.Default().

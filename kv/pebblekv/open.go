@@ -32,7 +32,8 @@ type Options struct {
 	ReadOnly bool
 	// MustExist refuses a directory that holds no store, and leaves it as it is.
 	MustExist bool
-	// CacheBytes is the size of the block cache; 0 means 64 MiB.
+	// CacheBytes is the size of the block cache beside the memtables; 0 means 64 MiB. Of memtables there
+	// are up to four; memory that they do not need serves the cache too.
 	CacheBytes int64
 	// MemTableBytes is the size of one memtable; 0 means 32 MiB.
 	MemTableBytes int
@@ -173,6 +174,9 @@ func syncDir(fs vfs.FS, dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// memTables is how many memtables there may be before writes wait for their flush.
+const memTables = 4
+
 func pebbleOptions(opts Options) *pebble.Options {
 	if opts.CacheBytes == 0 {
 		opts.CacheBytes = 64 << 20
@@ -181,11 +185,13 @@ func pebbleOptions(opts Options) *pebble.Options {
 		opts.MemTableBytes = 32 << 20
 	}
 	p := &pebble.Options{
-		Comparer:                    comparer,
-		FormatMajorVersion:          pebble.FormatNewest,
-		CacheSize:                   opts.CacheBytes,
+		Comparer:           comparer,
+		FormatMajorVersion: pebble.FormatNewest,
+		// Pebble takes the memtables' memory out of the cache. Without room for the one that is written
+		// and those that are flushed, blocks (filters and indexes among them) would be read anew for every key.
+		CacheSize:                   opts.CacheBytes + memTables*int64(opts.MemTableBytes),
 		MemTableSize:                uint64(opts.MemTableBytes),
-		MemTableStopWritesThreshold: 4,
+		MemTableStopWritesThreshold: memTables,
 		L0CompactionThreshold:       2,
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               64 << 20,
