@@ -39,8 +39,8 @@
 // One phase: one update, one sync, which concurrent commits share; no seek at all for keys that
 // nobody wrote lately. Two phases: the prewrites are lazy, so that one sync at the commit point takes
 // them to disk as well; secondaries and clean-up are lazy too, for the primary's record decides
-// whether or not they survive. A read of an unlocked key is one seek. A point read without a timestamp
-// would save a draw, which is one atomic operation here: it is worth nothing, and is not built.
+// whether or not they survive. A read of an unlocked key is one seek, in an iterator that an earlier
+// transaction left where that is known to show enough (views.go).
 //
 // # Invariants
 //
@@ -89,6 +89,10 @@
 //     locks, and written again over them. In memory stay the buffer, and the undo log since the first
 //     savepoint (bounded by Options.MaxTxnBytes). A write may now meet what a commit would: conflicts
 //     and locks of others; such a failure fails the transaction.
+//   - I14 (views): on an exclusive engine a transaction reads through a snapshot that another one has
+//     left if memory tells that no commit which it must see is missing there: none of the key, or none
+//     at all for a span, since the timestamp up to which the snapshot is complete (view.go). A view is
+//     closed when nobody took it for a moment, and when it is old; it pins files until then.
 //
 // # Memory that is believed, and what replaces it
 //
@@ -99,6 +103,7 @@
 //	commits in flight (inflight.go)    always two phases, never async: the locks in the store
 //	who may hold locks (recent.go)     the lock column is read
 //	recent commits (recent.go)         the write column is read
+//	views left by others (views.go)    each transaction takes a snapshot
 //	earlier processes are dead         the lock's time to live
 //	running transactions (registry)    not known here: collection is refused (gc.ErrShared) until
 //	                                   processes publish their oldest start_ts in the store
@@ -106,15 +111,15 @@
 //
 // # Locking order
 //
-// Store.gate (read) → registry.safe → one registry shard → the oracle's mutex; inflight.mu, lockers.mu
-// and resolver.fates are leaves. An engine's latches are taken inside kv.Engine.Update only; under
+// Store.gate (read) → registry.safe → one registry shard → the oracle's mutex; inflight.mu, lockers.mu,
+// views.mu and resolver.fates are leaves. An engine's latches are taken inside kv.Engine.Update only; under
 // them a step takes inflight.mu and draws from the oracle's memory, and never calls the engine: when
 // the oracle's range is used up, the step gives up, the range is extended, and the step runs again.
 //
 // # Goroutines
 //
-// A Store owns the background committer of secondaries and, with Options.GCInterval, the collector's
-// ticker. A transaction that streams owns a goroutine of heartbeats until it ends. Close stops both and waits. A commit's parallel prewrites end before Commit returns.
+// A Store owns the background committer of secondaries, on an exclusive engine the goroutine that closes
+// idle views, and, with Options.GCInterval, the collector's ticker. A transaction that streams owns a goroutine of heartbeats until it ends. Close stops them and waits. A commit's parallel prewrites end before Commit returns.
 //
 // # Simple on purpose
 //

@@ -79,8 +79,8 @@ func (it *Iterator) openScanner(span kv.Span) error {
 		if err != nil {
 			return err
 		}
-		if len(v.pending) > 0 {
-			waited, err := it.t.awaitPending(it.ctx, v, func(p *pending) bool { return p.hasKeyIn(span) })
+		if len(it.t.pending) > 0 {
+			waited, err := it.t.awaitPending(it.ctx, func(p *pending) bool { return p.hasKeyIn(span) })
 			if err != nil {
 				return err
 			}
@@ -104,7 +104,7 @@ func (it *Iterator) closeScanner() error {
 	if it.sc == nil {
 		return nil
 	}
-	err := errors.Join(it.sc.Close(), it.view.release())
+	err := errors.Join(it.sc.Close(), it.t.s.release(it.view))
 	it.sc, it.view = nil, nil
 	return err
 }
@@ -203,6 +203,7 @@ func (it *Iterator) advance() {
 		if err == nil {
 			return
 		}
+		it.view.shared = 0 // its iterator may have failed
 		if it.err = it.t.settle(it.ctx, err, &bo); it.err != nil {
 			return
 		}

@@ -18,6 +18,7 @@ const recentSlots = 1 << 15
 // store with other writers the table says nothing, and the records are read.
 type recent struct {
 	seed  maphash.Seed
+	last  atomic.Uint64 // the newest of all
 	slots [recentSlots]atomic.Uint64
 }
 
@@ -32,18 +33,17 @@ func (r *recent) unchangedSince(row []byte, startTS tso.Timestamp) bool {
 }
 
 // newest returns the newest of all.
-func (r *recent) newest() (ts tso.Timestamp) {
-	for i := range r.slots {
-		ts = max(ts, tso.Timestamp(r.slots[i].Load()))
-	}
-	return ts
-}
+func (r *recent) newest() tso.Timestamp { return tso.Timestamp(r.last.Load()) }
 
 func (r *recent) raise(row []byte, commitTS tso.Timestamp) {
-	s := r.slot(row)
+	raise(r.slot(row), uint64(commitTS))
+	raise(&r.last, uint64(commitTS))
+}
+
+func raise(a *atomic.Uint64, to uint64) {
 	for {
-		old := s.Load()
-		if old >= uint64(commitTS) || s.CompareAndSwap(old, uint64(commitTS)) {
+		old := a.Load()
+		if old >= to || a.CompareAndSwap(old, to) {
 			return
 		}
 	}

@@ -109,6 +109,7 @@ type Store struct {
 
 	registry registry
 	resolver *resolver
+	views    views
 
 	secondaries chan secondaryWork
 	workers     sync.WaitGroup
@@ -152,6 +153,10 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
 	s.workers.Go(func() { s.commitSecondaries(background) })
+	if s.exclusive {
+		s.views.open()
+		s.workers.Go(func() { s.views.expire(background) })
+	}
 	if s.opts.GCInterval > 0 {
 		s.workers.Go(func() { s.collectPeriodically(background) })
 	}
@@ -232,6 +237,7 @@ func (s *Store) Close() error {
 	s.gate.Unlock()
 	close(s.secondaries)
 	s.cancel()
+	s.views.close()
 	s.workers.Wait()
 	if s.own != nil {
 		err := s.own.Release(context.Background())

@@ -40,7 +40,7 @@ func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWri
 		return nil, err
 	}
 	v.refs++
-	c := &streamedCursor{buffered: buffered, sc: sc, view: v, reverse: reverse}
+	c := &streamedCursor{s: t.s, buffered: buffered, sc: sc, view: v, reverse: reverse}
 	c.scOK = sc.Next()
 	return c, nil
 }
@@ -49,6 +49,7 @@ func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWri
 // of its own: what is streamed out later does not concern it.
 type streamedCursor struct {
 	buffered *cursor // nil without any
+	s        *Store
 	sc       *mvcc.OwnScanner
 	scOK     bool
 	view     *view
@@ -98,7 +99,7 @@ func (c *streamedCursor) close() error {
 		return nil
 	}
 	err := c.sc.Close()
-	if releaseErr := c.view.release(); err == nil {
+	if releaseErr := c.s.release(c.view); err == nil {
 		err = releaseErr
 	}
 	c.view = nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -42,7 +41,8 @@ type Txn struct {
 	// ctx is the newest context of a read: writes have none, and those that are streamed out end with it.
 	ctx  context.Context
 	view *view
-	own  view // the storage of the first view, and of others when it is free
+	// pending holds the commits below the read timestamp that were in flight when the view was opened.
+	pending []*pending
 	// ignored holds writers that were pushed to commit above start_ts.
 	ignored map[tso.Timestamp]struct{}
 }
@@ -234,56 +234,6 @@ func (t *Txn) finish() {
 	t.buf = buffer{}
 }
 
-// view is one snapshot of the engine under the transaction. Every snapshot taken after start_ts was
-// drawn shows the same at start_ts, but for keys that are locked or pending in it; when a reader
-// meets one of those, it settles that and goes on with a new view. Iterators keep theirs.
-type view struct {
-	snap    kv.Snapshot
-	mv      mvcc.View
-	noLocks bool       // nothing in the snapshot is locked
-	pending []*pending // commits below start_ts that may be missing or not durable in it
-	refs    int
-}
-
-// open returns the current view, taking one if need be.
-func (t *Txn) open() (*view, error) {
-	if t.view != nil {
-		return t.view, nil
-	}
-	v := &t.own
-	if v.refs > 0 { // an iterator still reads from it
-		v = &view{}
-	}
-	if t.s.exclusive {
-		// Both before the snapshot: what leaves either table after this is in the snapshot.
-		v.pending = t.s.inflight.below(t.readTS, v.pending[:0])
-		v.noLocks = t.s.lockers.none()
-	}
-	snap, err := t.s.engine.Snapshot()
-	if err != nil {
-		return nil, err
-	}
-	v.snap, v.refs = snap, 1
-	v.mv.Init(snap)
-	t.view = v
-	return v, nil
-}
-
-func (v *view) release() error {
-	if v.refs--; v.refs > 0 {
-		return nil
-	}
-	return errors.Join(v.mv.Close(), v.snap.Close())
-}
-
-// dropView makes the next read take a new view.
-func (t *Txn) dropView() {
-	if t.view != nil {
-		_ = t.view.release() // reading is over; a failure to release changes no answer
-		t.view = nil
-	}
-}
-
 func (t *Txn) readParams(v *view) mvcc.ReadParams {
 	return mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, NoLocks: v.noLocks, Own: t.reg.startTS}
 }
@@ -295,12 +245,12 @@ func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 		t.reads.addPoint(key)
 	}
 	for {
-		v, err := t.open()
+		v, err := t.openFor(key)
 		if err != nil {
 			return nil, err
 		}
-		if len(v.pending) > 0 {
-			waited, err := t.awaitPending(ctx, v, func(p *pending) bool { return p.hasKey(key) })
+		if len(t.pending) > 0 {
+			waited, err := t.awaitPending(ctx, func(p *pending) bool { return p.hasKey(key) })
 			if err != nil {
 				return nil, err
 			}
@@ -312,17 +262,18 @@ func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 		if err == nil {
 			return value, nil
 		}
+		v.shared = 0 // its iterator may have failed
 		if err := t.settle(ctx, err, &bo); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// awaitPending waits for the commits of the view that concern the reader. If there was one, the
+// awaitPending waits for the pending commits that concern the reader. If there was one, the
 // view is dropped, for it may lack that commit.
-func (t *Txn) awaitPending(ctx context.Context, v *view, concerns func(*pending) bool) (bool, error) {
+func (t *Txn) awaitPending(ctx context.Context, concerns func(*pending) bool) (bool, error) {
 	waited := false
-	for _, p := range v.pending {
+	for _, p := range t.pending {
 		if !concerns(p) {
 			continue
 		}

@@ -45,6 +45,8 @@ const (
 	CollectedNewest
 	// UnsyncedCommitPoint: a commit is acknowledged before it is durable.
 	UnsyncedCommitPoint
+	// StaleView: a reader takes what a view shows that another transaction left, however old.
+	StaleView
 
 	count
 )
@@ -56,7 +58,7 @@ var names = [count]string{
 	"oracle not persisted", "secondary rolled back before its primary", "blind insert",
 	"validation skipped", "push of commit_ts ignored", "lost answer taken for a failure",
 	"locks forgotten at open", "collected before locks are settled", "newest version collected",
-	"commit point not synced",
+	"commit point not synced", "view of another transaction taken unchecked",
 }
 
 // String names the bug.

@@ -38,6 +38,7 @@ var plantedBugs = []struct {
 	{planted.LocksForgottenAtOpen, []string{"pebble, two phases, power failures"}, []Verdict{StaleRead, LostUpdate, TornCommit}},
 	{planted.CollectedBeforeSettled, []string{"memory, groups, parallel"}, []Verdict{TornCommit, StaleRead}},
 	{planted.CollectedNewest, []string{"pebble, one phase"}, []Verdict{Leftover}},
+	{planted.StaleView, []string{"pebble, one phase"}, []Verdict{StaleRead}},
 	{planted.UnsyncedCommitPoint, []string{"pebble, one phase, power failures"}, []Verdict{LostCommit}},
 }
 

@@ -40,6 +40,12 @@ func (v *View) Init(r kv.Reader) {
 	}
 }
 
+// Row returns the row of a user key. It is valid until the next call.
+func (v *View) Row(key []byte) []byte {
+	v.rowBuf = AppendRow(v.rowBuf[:0], key)
+	return v.rowBuf
+}
+
 // Close releases the iterator, not the reader.
 func (v *View) Close() error {
 	if v.point == nil {
@@ -61,7 +67,8 @@ func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error
 		}
 	}
 	if v.point == nil {
-		it, err := v.r.NewIter(ctx, kv.Span{})
+		// Not of this call: the view may serve other transactions later.
+		it, err := v.r.NewIter(context.WithoutCancel(ctx), kv.Span{})
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,140 @@
+package txn
+
+import (
+	"errors"
+
+	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// view is one snapshot of the engine under a transaction. Every snapshot taken after start_ts was
+// drawn shows the same at start_ts, but for keys that are locked or pending in it; when a reader
+// meets one of those, it settles that and goes on with a new view. Iterators keep theirs.
+//
+// On an exclusive engine a view outlives its transaction (views.go), and answers others as long as
+// memory tells that it shows what they must see (txn: I14):
+//
+//   - It shows, durably, every commit at or below upTo: for its first owner that is the timestamp at
+//     which it was opened; for others it is lowered below the commits that were in flight then.
+//   - A reader at S ≤ upTo needs no more. For a reader at S > upTo the question is whether some commit
+//     c of its key has upTo < c < S. Such a commit entered the table in flight before c was drawn, so
+//     before S was; the reader copies that table after S was drawn. If the commit is in the copy, the
+//     reader waits for it. If it has left, it had raised its rows' slots of recent commits before.
+//     Either way the reader, who looks at the slot last, finds it at or above c. In two phases only
+//     the primary is in the table; but as long as any row is locked, or may be, its transaction is
+//     among the lockers, and who leaves them has raised the slots of all its rows. So a slot at or
+//     below upTo, looked at after both tables, says that there is no such commit.
+//   - No version that the reader needs was collected: its start_ts is registered, or was drawn after
+//     the snapshot was taken, and so it is not below the safepoint of any pass that the snapshot shows.
+type view struct {
+	snap    kv.Snapshot
+	mv      mvcc.View
+	noLocks bool // nothing in the snapshot is locked
+	refs    int
+
+	upTo   tso.Timestamp
+	shared tso.Timestamp // what upTo is for others than the first owner; zero: it is not for them
+
+	born, used uint64 // ticks of the store's views
+}
+
+// belowAll returns the highest timestamp up to readTS that is below all the commits, or zero when one
+// of them has none yet. A commit whose step runs again draws a higher one.
+func belowAll(readTS tso.Timestamp, commits []*pending) tso.Timestamp {
+	for _, p := range commits {
+		ts := tso.Timestamp(p.commitTS.Load())
+		if ts == 0 {
+			return 0
+		}
+		readTS = min(readTS, ts-1)
+	}
+	return readTS
+}
+
+// release gives up one reference. The last one leaves the view to the next transaction, or closes it.
+func (s *Store) release(v *view) error {
+	if v.refs--; v.refs > 0 || s.views.put(v) {
+		return nil
+	}
+	return v.close()
+}
+
+func (v *view) close() error { return errors.Join(v.mv.Close(), v.snap.Close()) }
+
+// open returns a view of everything at the transaction's read timestamp.
+func (t *Txn) open() (*view, error) {
+	v, err := t.openAny()
+	if err != nil || t.showsAll(v) {
+		return v, err
+	}
+	return t.openFresh()
+}
+
+// openFor returns a view that shows one key as it is at the read timestamp.
+func (t *Txn) openFor(key []byte) (*view, error) {
+	v, err := t.openAny()
+	if err != nil || t.showsAll(v) || planted.Is(planted.StaleView) ||
+		t.s.recent.unchangedSince(v.mv.Row(key), v.upTo) {
+		return v, err
+	}
+	return t.openFresh()
+}
+
+// showsAll says whether nothing was committed between the view and the read timestamp.
+func (t *Txn) showsAll(v *view) bool {
+	return t.readTS <= v.upTo || t.s.recent.newest() <= v.upTo
+}
+
+// openAny returns the present view, or one that another transaction left, or a new one.
+func (t *Txn) openAny() (*view, error) {
+	if t.view != nil {
+		return t.view, nil
+	}
+	if t.inspect() {
+		if t.view = t.s.views.take(); t.view != nil {
+			return t.view, nil
+		}
+	}
+	return t.openFresh()
+}
+
+// openFresh replaces the present view, which is too old, by a new one.
+func (t *Txn) openFresh() (*view, error) {
+	if t.view != nil {
+		t.view.shared = 0
+		t.dropView()
+	}
+	noLocks := t.inspect()
+	snap, err := t.s.engine.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	v := &view{snap: snap, refs: 1, noLocks: noLocks, upTo: t.readTS, born: t.s.views.now()}
+	if noLocks {
+		v.shared = belowAll(t.readTS, t.pending)
+	}
+	v.mv.Init(snap)
+	t.view = v
+	return v, nil
+}
+
+// inspect copies what is in flight below the read timestamp, and reports whether no row is locked.
+// What leaves either table after this is in every snapshot that is taken later.
+func (t *Txn) inspect() (noLocks bool) {
+	if !t.s.exclusive {
+		return false
+	}
+	t.pending = t.s.inflight.below(t.readTS, t.pending[:0])
+	return t.s.lockers.none()
+}
+
+// dropView makes the next read take a view anew.
+func (t *Txn) dropView() {
+	if t.view != nil {
+		_ = t.s.release(t.view) // reading is over; a failure to release changes no answer
+		t.view = nil
+	}
+	t.pending = nil
+}
