@@ -41,7 +41,12 @@ func BindRowExpr(ctx context.Context, env *Env, d *table.Desc, e ast.Expr, want 
 	return bind.RowExpr(ctx, env, d, e, want)
 }
 
-// BindScalar binds an expression without columns, such as an argument of EXECUTE.
+// BindScalar binds an argument of EXECUTE: an expression without columns.
 func BindScalar(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
 	return bind.Scalar(ctx, env, e, want)
+}
+
+// BindMoment binds the expression of AS OF SYSTEM TIME: one without columns and subqueries.
+func BindMoment(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
+	return bind.Moment(ctx, env, e, want)
 }

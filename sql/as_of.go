@@ -6,55 +6,166 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// setAsOf makes the present transaction one that reads the past (AS OF SYSTEM TIME). It is read only,
-// whatever its isolation level, and sees the tables as they were then, their schema included.
-func (s *Session) setAsOf(m *ast.TxnModes) error {
-	switch {
-	case s.tx.ran || s.tx.tx != nil:
-		return sqlerr.New(sqlerr.ActiveSQLTransaction, "AS OF SYSTEM TIME must be set before any query")
-	case m.ReadOnly != nil && !*m.ReadOnly:
-		return sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME needs a read-only transaction").At(int(m.AsOfPos))
+// asOf is the clause of a statement that reads the past, or nil.
+func (s *Session) asOf(stmt ast.Statement) *ast.AsOf {
+	switch st := stmt.(type) {
+	case *ast.Select:
+		return st.AsOf
+	case *ast.Explain:
+		return s.asOf(st.Statement)
+	case *ast.DeclareCursor:
+		return st.Query.AsOf
+	case *ast.Copy:
+		if st.Query != nil {
+			return st.Query.AsOf
+		}
+	case *ast.Execute: // within EXPLAIN
+		if ps := s.prepared[st.Name]; ps != nil {
+			return s.asOf(ps.Stmt)
+		}
 	}
-	now, err := s.engine.store.Now(context.Background())
-	if err != nil {
-		return toSQL(context.Background(), err)
+	return nil
+}
+
+// readPast makes the present transaction read at the moment of a: read only, whatever its isolation
+// level, the tables as they were then, their schema included. It must not have read anything yet.
+func (s *Session) readPast(ctx context.Context, a *ast.AsOf) error {
+	if s.tx.ran || s.tx.asOf != 0 || len(s.tx.savepoints) > 0 {
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "AS OF SYSTEM TIME must be set before any query").At(int(a.Pos))
 	}
-	at, err := s.momentOf(strings.TrimSpace(m.AsOf), now.Time())
+	ts, err := s.timestampOf(ctx, a)
 	if err != nil {
+		return at(err, a.Pos)
+	}
+	if err := s.dropSnapshot(ctx); err != nil {
 		return err
-	}
-	// Everything of the moment's own millisecond belongs to it, as far as it is past.
-	ts := min(tso.New(min(max(at.UnixMilli(), 0), now.Physical())+1, 0)-1, now)
-	switch point := s.engine.store.Safepoint(); {
-	case at.After(now.Time()):
-		return sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %q is in the future", m.AsOf).At(int(m.AsOfPos))
-	case ts < point:
-		return sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %q is before the oldest time that is kept", m.AsOf).
-			At(int(m.AsOfPos)).WithDetail("Versions before %s may have been collected.", point.Time().UTC().Format(time.RFC3339Nano))
 	}
 	s.tx.asOf, s.tx.readOnly = ts, true
 	return nil
 }
 
-// momentOf reads the literal: an interval, which counts from now, or a timestamp with time zone.
-func (s *Session) momentOf(text string, now time.Time) (time.Time, error) {
-	if strings.HasPrefix(text, "-") {
-		iv, err := types.ParseInterval(text, -1)
-		if err != nil {
-			return time.Time{}, err
-		}
-		return now.AddDate(0, int(iv.Months), int(iv.Days)).Add(time.Duration(iv.Micros) * time.Microsecond), nil
+// dropSnapshot lets go of a snapshot through which only the schema was read.
+func (s *Session) dropSnapshot(ctx context.Context) error {
+	tx := s.tx.tx
+	if tx == nil {
+		return nil
 	}
-	format := s.settings.Derived().Format
-	micros, err := types.ParseTimestampTZ(text, -1, &format)
+	s.tx.tx, s.tx.view = nil, nil
+	return tx.Rollback(ctx)
+}
+
+// analysePast does what analysis has to do in the schema of a moment, and leaves the transaction
+// without a snapshot: where it reads is for the statement's execution to say. In a transaction that
+// has read already, the schema is the one that it sees.
+func (s *Session) analysePast(ctx context.Context, a *ast.AsOf, analyse func() error) error {
+	if s.tx.ran || s.tx.asOf != 0 || len(s.tx.savepoints) > 0 {
+		return analyse()
+	}
+	if s.tx.state == idle {
+		s.start(inImplicit)
+	}
+	readOnly := s.tx.readOnly
+	if err := s.readPast(ctx, a); err != nil {
+		return err
+	}
+	err := s.ensure(ctx)
+	if err == nil {
+		err = analyse()
+	}
+	if derr := s.dropSnapshot(ctx); err == nil {
+		err = derr
+	}
+	s.tx.asOf, s.tx.readOnly = 0, readOnly
+	return err
+}
+
+// timestampOf finds the timestamp of a moment: the last one of its millisecond, as far as it is past.
+func (s *Session) timestampOf(ctx context.Context, a *ast.AsOf) (tso.Timestamp, error) {
+	now, err := s.engine.store.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	at, err := s.momentOf(ctx, a, now.Time())
+	if err != nil {
+		return 0, err
+	}
+	ts := min(tso.New(min(max(at.UnixMilli(), 0), now.Physical())+1, 0)-1, now)
+	switch point := s.engine.store.Safepoint(); {
+	case at.After(now.Time()):
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is in the future", a.Text).At(int(a.Pos))
+	case ts < point:
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is before the oldest time that is kept", a.Text).
+			At(int(a.Pos)).WithDetail("Versions before %s may have been collected.", point.Time().UTC().Format(time.RFC3339Nano)).
+			WithHint("How long versions are kept is set by minidb serve --gc-retention.")
+	}
+	return ts, nil
+}
+
+// momentOf evaluates a moment: a time, or an interval that counts from now.
+func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, now time.Time) (time.Time, error) {
+	if lit, ok := a.Moment.(*ast.Literal); ok && lit.Kind == ast.LiteralString {
+		return s.momentText(lit.Text, now)
+	}
+	if err := s.ensure(ctx); err != nil { // names of types and functions
+		return time.Time{}, err
+	}
+	env := s.plannerEnv(ctx)
+	e, err := planner.BindMoment(ctx, env, a.Moment, nil)
 	if err != nil {
 		return time.Time{}, err
 	}
-	const epoch = 946_684_800_000_000 // 2000-01-01, from which PostgreSQL counts
-	return time.UnixMicro(min(micros, 1<<62) + epoch), nil
+	if expr.VolatilityOf(e) == expr.Volatile {
+		return time.Time{}, sqlerr.New(sqlerr.FeatureNotSupported, "AS OF SYSTEM TIME: only constant expressions are supported")
+	}
+	t := e.Type()
+	if t.OID != types.OIDInterval && t.OID != types.OIDText {
+		if e, err = planner.BindMoment(ctx, env, a.Moment, types.TTimestampTZ); err != nil {
+			return time.Time{}, err
+		}
+	}
+	program, err := eval.Compile(e)
+	if err != nil {
+		return time.Time{}, err
+	}
+	d, err := program.EvalRow(&eval.Context{Runtime: env.Runtime}, nil)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case d.Null:
+		return time.Time{}, sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is null", a.Text)
+	case t.OID == types.OIDInterval:
+		return since(now, d.Iv), nil
+	case t.OID == types.OIDText:
+		return s.momentText(d.S, now)
+	}
+	return timeOf(d.I), nil
+}
+
+// momentText reads an interval back from now, or a timestamp with time zone.
+func (s *Session) momentText(text string, now time.Time) (time.Time, error) {
+	if text = strings.TrimSpace(text); strings.HasPrefix(text, "-") {
+		iv, err := types.ParseInterval(text, -1)
+		return since(now, iv), err
+	}
+	format := s.settings.Derived().Format
+	micros, err := types.ParseTimestampTZ(text, -1, &format)
+	return timeOf(micros), err
+}
+
+func since(now time.Time, iv types.IntervalValue) time.Time {
+	return now.AddDate(0, int(iv.Months), int(iv.Days)).Add(time.Duration(iv.Micros) * time.Microsecond)
+}
+
+// timeOf is the time of a timestamptz, which counts from the year 2000.
+func timeOf(micros int64) time.Time {
+	const epoch = 946_684_800_000_000
+	return time.UnixMicro(min(max(micros, -1<<62), 1<<62) + epoch)
 }

@@ -29,6 +29,11 @@ func (s *Session) open(ctx context.Context, ps *Prepared, params []types.Datum, 
 	case *ast.Unsupported:
 		return nil, sqlerr.Unsupported(int(st.Pos), st.Construct)
 	}
+	if past := s.asOf(ps.Stmt); past != nil {
+		if err := s.readPast(ctx, past); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.beginStatement(ctx); err != nil {
 		return nil, err
 	}
@@ -71,7 +76,7 @@ func (s *Session) control(ctx context.Context, stmt ast.Statement) (tag string, 
 	done = true
 	switch st := stmt.(type) {
 	case *ast.Begin:
-		tag, err = s.execBegin(st)
+		tag, err = s.execBegin(ctx, st)
 	case *ast.Commit:
 		tag, err = s.execCommit(ctx, st)
 	case *ast.Rollback:
@@ -83,7 +88,7 @@ func (s *Session) control(ctx context.Context, stmt ast.Statement) (tag string, 
 	case *ast.RollbackTo:
 		tag, err = s.execRollbackTo(st)
 	case *ast.SetTransaction:
-		tag, err = s.execSetTransaction(st)
+		tag, err = s.execSetTransaction(ctx, st)
 	default:
 		done = false
 	}

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"context"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -57,7 +58,7 @@ func (s *Session) setTransactionSetting(name, value string) (done bool, err erro
 	if s.tx.state != inBlock && s.tx.state != inImplicit {
 		return true, nil
 	}
-	return true, s.setModes(&modes)
+	return true, s.setModes(context.Background(), &modes) // none of these modes waits
 }
 
 func (s *Session) execSet(st *ast.Set) (string, error) {

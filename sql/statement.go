@@ -122,24 +122,40 @@ func (s *Session) analyse(ctx context.Context, ps *Prepared) error {
 	if ps.Stmt == nil {
 		return nil
 	}
-	if inner := planned(ps.Stmt); inner != nil && s.tx.state != inFailed {
-		if err := s.ensure(ctx); err != nil {
-			return err
-		}
-		plan, err := s.planFor(ctx, ps, inner)
-		if err != nil {
-			return err
-		}
-		ps.ParamTypes = plan.ParamTypes
-		if ps.Stmt == inner {
-			ps.HasRows = returnsRows(ps.Stmt)
-			if ps.HasRows {
-				ps.Columns = plan.Root.Columns()
+	inner := planned(ps.Stmt)
+	if inner != nil && s.tx.state != inFailed {
+		analyse := func() error { return s.analysePlanned(ctx, ps, inner) }
+		if past := s.asOf(inner); past != nil {
+			if err := s.analysePast(ctx, past, analyse); err != nil {
+				return err
 			}
+		} else if err := analyse(); err != nil {
+			return err
+		}
+		if ps.Stmt == inner {
 			return nil
 		}
 	}
 	return s.describeUtility(ps)
+}
+
+// analysePlanned takes parameters, and the columns of a statement that is planned as a whole, from a
+// plan.
+func (s *Session) analysePlanned(ctx context.Context, ps *Prepared, inner ast.Statement) error {
+	if err := s.ensure(ctx); err != nil {
+		return err
+	}
+	plan, err := s.planFor(ctx, ps, inner)
+	if err != nil {
+		return err
+	}
+	ps.ParamTypes = plan.ParamTypes
+	if ps.Stmt == inner {
+		if ps.HasRows = returnsRows(ps.Stmt); ps.HasRows {
+			ps.Columns = plan.Root.Columns()
+		}
+	}
+	return nil
 }
 
 // describeUtility gives ps the columns of a statement that the planner does not plan.

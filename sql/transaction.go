@@ -147,7 +147,7 @@ func (s *Session) fail(ctx context.Context) {
 	}
 }
 
-func (s *Session) execBegin(st *ast.Begin) (string, error) {
+func (s *Session) execBegin(ctx context.Context, st *ast.Begin) (string, error) {
 	tag := "BEGIN"
 	if st.Start {
 		tag = "START TRANSACTION"
@@ -160,11 +160,11 @@ func (s *Session) execBegin(st *ast.Begin) (string, error) {
 	default:
 		s.tx.state = inBlock
 	}
-	return tag, s.setModes(&st.Modes)
+	return tag, s.setModes(ctx, &st.Modes)
 }
 
 // setModes applies the modes of BEGIN and SET TRANSACTION to the present transaction.
-func (s *Session) setModes(m *ast.TxnModes) error {
+func (s *Session) setModes(ctx context.Context, m *ast.TxnModes) error {
 	if err := s.setIsolation(m.Isolation); err != nil {
 		return err
 	}
@@ -177,8 +177,11 @@ func (s *Session) setModes(m *ast.TxnModes) error {
 		}
 		s.tx.readOnly = *m.ReadOnly
 	}
-	if m.AsOfPos != 0 {
-		if err := s.setAsOf(m); err != nil {
+	if m.AsOf != nil {
+		if m.ReadOnly != nil && !*m.ReadOnly {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME needs a read-only transaction").At(int(m.AsOf.Pos))
+		}
+		if err := s.readPast(ctx, m.AsOf); err != nil {
 			return err
 		}
 	}
@@ -191,10 +194,10 @@ func (s *Session) setModes(m *ast.TxnModes) error {
 	return nil
 }
 
-func (s *Session) execSetTransaction(st *ast.SetTransaction) (string, error) {
+func (s *Session) execSetTransaction(ctx context.Context, st *ast.SetTransaction) (string, error) {
 	if st.Session {
-		if st.Modes.AsOfPos != 0 {
-			return "", sqlerr.Unsupported(int(st.Modes.AsOfPos), "AS OF SYSTEM TIME for a session")
+		if st.Modes.AsOf != nil {
+			return "", sqlerr.Unsupported(int(st.Modes.AsOf.Pos), "AS OF SYSTEM TIME for a session")
 		}
 		if st.Modes.Isolation != "" {
 			if err := s.settings.Set("default_transaction_isolation", st.Modes.Isolation, false); err != nil {
@@ -217,7 +220,7 @@ func (s *Session) execSetTransaction(st *ast.SetTransaction) (string, error) {
 		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks")
 		return "SET", nil
 	}
-	return "SET", s.setModes(&st.Modes)
+	return "SET", s.setModes(ctx, &st.Modes)
 }
 
 func onOff(b bool) string {

@@ -20,7 +20,7 @@ type command struct {
 }
 
 var commands = []*command{
-	{"serve", "[--listen ADDR] [--data DIR | --in-memory]", "serve PostgreSQL's protocol", serve},
+	{"serve", "[--listen ADDR] [--data DIR | --in-memory] [--gc-retention TIME]", "serve PostgreSQL's protocol", serve},
 	{"sql", "[--data DIR | --url URL] [-c SQL | -f FILE]", "a shell, also on a data directory without a server", sqlShell},
 	{"sqllogictest", "[--url URL] [--label NAME] [--known FILE] [-v] PATH…", "run sqllogictest scripts, embedded or over the wire", sqlLogicTest},
 	{"check", "--data DIR", "prove that every index agrees with its table and no lock is orphaned", check},

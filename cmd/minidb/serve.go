@@ -19,17 +19,21 @@ func serve(ctx context.Context, c *command, args []string) error {
 	listen := fs.String("listen", "127.0.0.1:5433", "address to listen on")
 	data := fs.String("data", "minidb-data", "data directory, made when it is missing")
 	inMemory := fs.Bool("in-memory", false, "keep everything in memory; it is gone at the end")
+	retention := fs.Duration("gc-retention", 10*time.Minute, "how long old versions of rows are kept for AS OF SYSTEM TIME, and old snapshots")
 	if err := c.parse(fs, args); err != nil {
 		return err
 	}
 	if fs.NArg() > 0 {
 		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
 	}
+	if *retention <= 0 {
+		return usageError("--gc-retention must be more than nothing")
+	}
 	if err := exclusive(fs, "data", "in-memory"); err != nil {
 		return err
 	}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	opts := []minidb.Option{minidb.Logger(logger)}
+	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(*retention)}
 	dir := *data
 	if *inMemory {
 		dir, opts = "", append(opts, minidb.InMemory())

@@ -9,6 +9,8 @@ type Select struct {
 	Limit   Expr // nil: none (LIMIT ALL too)
 	Offset  Expr
 	Locking []Locking
+	// AsOf is said behind a FROM entry anywhere in the statement, and is kept at its outermost query.
+	AsOf *AsOf
 }
 
 // QueryBody is a *SelectCore, a *SetOp, a *Values or a parenthesised *Select.

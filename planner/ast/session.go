@@ -5,9 +5,15 @@ type TxnModes struct {
 	Isolation  string // "serializable", "repeatable read", "read committed", "read uncommitted"
 	ReadOnly   *bool
 	Deferrable *bool
-	// AsOf is the literal of AS OF SYSTEM TIME: a moment, or an interval back from now.
-	AsOf    string
-	AsOfPos Pos // of the literal; zero when AsOf was not said
+	AsOf       *AsOf // nil: not said
+}
+
+// AsOf is AS OF SYSTEM TIME x, or AS OF TIMESTAMP x: the moment at which a transaction reads. Moment
+// has no columns: a literal (a time, or an interval back from now) or an expression.
+type AsOf struct {
+	Pos    Pos
+	Moment Expr
+	Text   string // source text of Moment
 }
 
 // Begin is BEGIN or START TRANSACTION.

@@ -105,7 +105,7 @@ func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c claus
 		t := &fromTable{alias: d.Name, schema: d.Schema, desc: d, first: first, cols: relationColumns(d, first)}
 		sc.tables, sc.cols = []*fromTable{t}, t.cols
 	}
-	if c != clauseDefault && c != clauseCheck && c != clauseExecute {
+	if c != clauseDefault && c != clauseCheck && c != clauseExecute && c != clauseAsOf {
 		return b.expr(sc, e)
 	}
 	if err := refuseSubquery(e, c); err != nil {
@@ -124,6 +124,9 @@ func singular(c clause) string {
 		return "DEFAULT expression"
 	case clauseCheck:
 		return "check constraint"
+	}
+	if c == clauseAsOf {
+		return string(c)
 	}
 	return "EXECUTE parameter"
 }

@@ -35,10 +35,20 @@ func RowExpr(ctx context.Context, env *Env, d *table.Desc, e ast.Expr, want *typ
 	}), nil
 }
 
-// Scalar binds an expression without columns, such as an argument of EXECUTE.
+// Scalar binds an argument of EXECUTE.
 func Scalar(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
+	return constant(ctx, env, e, want, clauseExecute)
+}
+
+// Moment binds the expression of AS OF SYSTEM TIME.
+func Moment(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
+	return constant(ctx, env, e, want, clauseAsOf)
+}
+
+// constant binds an expression without columns.
+func constant(ctx context.Context, env *Env, e ast.Expr, want *types.Type, c clause) (expr.Expr, error) {
 	b := newBinder(ctx, env)
-	bound, err := b.rowExpr(nil, 0, e, clauseExecute)
+	bound, err := b.rowExpr(nil, 0, e, c)
 	if err != nil {
 		return nil, err
 	}

@@ -83,6 +83,7 @@ const (
 	clauseDefault    clause = "DEFAULT expressions"
 	clauseCheck      clause = "check constraints"
 	clauseExecute    clause = "EXECUTE parameters"
+	clauseAsOf       clause = "AS OF SYSTEM TIME"
 	clauseWindow     clause = "window definitions"
 )
 

@@ -21,6 +21,7 @@ func (p *parser) fromList(u *unit) {
 	p.list(func() {
 		u.separate(p.i, &first)
 		p.joinedTable(u)
+		p.fromAsOf()
 	})
 }
 
@@ -48,6 +49,7 @@ func (p *parser) joinedTable(u *unit) (joins int) {
 	p.enter()
 	defer p.leave()
 	p.tablePrimary(u)
+	p.fromAsOf()
 	var open []*ast.Join // joins that still want ON or USING
 	for p.err == nil {
 		src, t := p.i, p.tok()
@@ -67,6 +69,7 @@ func (p *parser) joinedTable(u *unit) (joins int) {
 		joins++
 		u.word(src, "LEFT JOIN")
 		p.tablePrimary(u)
+		p.fromAsOf()
 		if j.Natural || j.Kind == "cross" {
 			u.word(src, "ON")
 			u.name(src, &joinShape{j})
@@ -134,7 +137,7 @@ func (p *parser) joinCondition(u *unit, j *ast.Join) {
 	}
 	p.next()
 	j.Using = p.idents()
-	if p.accept(kwAs) {
+	if !p.atAsOf() && p.accept(kwAs) {
 		j.UsingAlias = p.name()
 	}
 	u.name(src, &joinShape{j})
@@ -211,6 +214,9 @@ func (p *parser) joinParen(u *unit) {
 
 // alias parses [AS] name [( columns )].
 func (p *parser) alias() (name string, columns []ast.Ident) {
+	if p.atAsOf() {
+		return "", nil
+	}
 	if p.accept(kwAs) {
 		name = p.name()
 	} else if name = p.optName(); name == "" {
@@ -294,7 +300,7 @@ func (p *parser) functionRef(lateral bool) *ast.FuncRef {
 		return nil
 	}
 	f.Ordinality = p.accept(kwWith, kwOrdinality)
-	as := p.accept(kwAs)
+	as := !p.atAsOf() && p.accept(kwAs)
 	if p.tok().colID() {
 		f.Alias = p.name()
 	} else if as && !p.tok().is('(') {

@@ -46,7 +46,9 @@ func Parse(text string) ([]Parsed, error) {
 			break
 		}
 		first := p.i
+		p.past = nil
 		stmt := p.statement()
+		p.keepAsOf(stmt)
 		if t := p.tok(); p.err == nil && t.kind != tokEOF && !t.is(';') {
 			p.unexpected()
 		}
@@ -123,7 +125,8 @@ type parser struct {
 	plainCall bool
 	// partial is the token at which the first partialWords words of a phrase stood, but not the next.
 	partial, partialWords int
-	units                 []*unit // free list
+	past                  *ast.AsOf // AS OF in a FROM clause of this statement
+	units                 []*unit   // free list
 }
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}

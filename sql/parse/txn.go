@@ -81,9 +81,8 @@ func (p *parser) txnModes() (m ast.TxnModes) {
 			m.Deferrable = ptr(true)
 		case p.accept(kwNot, kwDeferrable):
 			m.Deferrable = ptr(false)
-		case p.accept(kwAs, kwOf, kwSystem, kwTime), p.accept(kwAs, kwOf, kwTimestamp):
-			m.AsOfPos = p.pos()
-			m.AsOf = p.stringLit()
+		case p.atAsOf():
+			m.AsOf = p.asOf()
 		default:
 			if comma {
 				p.unexpected()
