@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,9 @@ func (t *Txn) Commit(ctx context.Context) error {
 		return ErrTxnDone
 	}
 	defer t.finish()
+	if planted.Is(planted.UnlockedBeforeCommit) {
+		t.releaseLocks()
+	}
 	t.dropView()
 	if !t.Dirty() {
 		return nil
@@ -96,7 +100,8 @@ type committer struct {
 
 	early tso.Timestamp // of a planted bug
 
-	anchor []mvcc.Mutation // the primary alone, when the transaction streams its writes out
+	anchor  []mvcc.Mutation // the primary alone, when the transaction streams its writes out
+	locking sync.Mutex      // held by the goroutine that waits for row locks
 
 	async    *async       // when it commits with a calculated timestamp
 	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended

@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -31,7 +32,7 @@ func (t *Txn) Advance(ctx context.Context) error {
 // one: cursors keep the snapshot of the statement that opened them.
 func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 	before = t.readTS
-	if ts > before {
+	if ts > before && !planted.Is(planted.KeptView) {
 		// The view may lack commits below ts, and writers were pushed above the old one only.
 		t.dropView()
 		t.ignored = nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -85,7 +86,17 @@ func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 	if t.done {
 		return mvcc.Version{}, ErrTxnDone
 	}
+	var early mvcc.Version
+	if planted.Is(planted.LockedAfterLook) {
+		var err error
+		if early, err = t.newest(ctx, key); err != nil {
+			return early, err
+		}
+	}
 	out, err := t.s.rowLocks.Lock(ctx, t.owner(), key, rowlock.Request{Mode: mode, NoWait: noWait, Timeout: t.locking.Timeout})
+	if planted.Is(planted.LockedAfterLook) && err == nil {
+		return early, nil
+	}
 	if err != nil || out == rowlock.Held {
 		return mvcc.Version{}, err // held: it was looked at then, and nobody could write it since
 	}
@@ -99,6 +110,10 @@ func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, no
 	v, err := t.LockKey(ctx, key, mode, noWait)
 	if err != nil || v.CommitTS == 0 || mode == rowlock.KeyShare && v.Live {
 		return err
+	}
+	if planted.Is(planted.SkippedSecondLook) && t.locking.Rereads && v.Live {
+		t.buf.base = max(t.buf.base, v.CommitTS)
+		return nil
 	}
 	return t.Stale(key, v)
 }
@@ -186,7 +201,7 @@ func modeOf(m *mvcc.Mutation) rowlock.Mode {
 
 // checkRowLocks refuses to write what another owner has locked. It runs inside a step.
 func (c *committer) checkRowLocks(muts []mvcc.Mutation) error {
-	if c.s.rowLocks.Empty() {
+	if c.s.rowLocks.Empty() || planted.Is(planted.RowLockIgnored) {
 		return nil
 	}
 	for i := range muts {
@@ -197,11 +212,14 @@ func (c *committer) checkRowLocks(muts []mvcc.Mutation) error {
 	return nil
 }
 
-// awaitRowLocks waits its turn for every key that another owner has locked, and keeps it.
+// awaitRowLocks waits its turn for every key that another owner has locked, and keeps it. Of the
+// goroutines of a commit one at a time may do so: an owner waits in one place.
 func (c *committer) awaitRowLocks(ctx context.Context) error {
 	if c.s.rowLocks.Empty() {
 		return nil
 	}
+	c.locking.Lock()
+	defer c.locking.Unlock()
 	for i := range c.muts {
 		m := &c.muts[i]
 		mode := modeOf(m)

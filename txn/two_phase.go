@@ -115,6 +115,7 @@ func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
 		}
 		return nil
 	}
+	c.t.owner() // the goroutines below would all make one
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (

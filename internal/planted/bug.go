@@ -47,6 +47,17 @@ const (
 	UnsyncedCommitPoint
 	// StaleView: a reader takes what a view shows that another transaction left, however old.
 	StaleView
+	// LockedAfterLook: a row lock is taken after the look for newer versions.
+	LockedAfterLook
+	// RowLockIgnored: a commit does not look at the row locks of others.
+	RowLockIgnored
+	// UnlockedBeforeCommit: a commit gives its row locks back before its writes are visible.
+	UnlockedBeforeCommit
+	// SkippedSecondLook: in READ COMMITTED a row that was changed while its lock was waited for is
+	// written as it was read.
+	SkippedSecondLook
+	// KeptView: a statement of READ COMMITTED reads in the engine's snapshot of the one before.
+	KeptView
 
 	count
 )
@@ -59,6 +70,9 @@ var names = [count]string{
 	"validation skipped", "push of commit_ts ignored", "lost answer taken for a failure",
 	"locks forgotten at open", "collected before locks are settled", "newest version collected",
 	"commit point not synced", "view of another transaction taken unchecked",
+	LockedAfterLook: "row locked after the look", RowLockIgnored: "row lock ignored by a commit",
+	UnlockedBeforeCommit: "row unlocked before the commit", SkippedSecondLook: "no second look after a wait",
+	KeptView: "view of an earlier statement",
 }
 
 // String names the bug.

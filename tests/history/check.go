@@ -1,11 +1,13 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -18,6 +20,7 @@ func Check(h *History) []Violation {
 		c.reads(r)
 	}
 	c.updates()
+	c.locks()
 	if h.Serializable {
 		c.cycles()
 	}
@@ -35,7 +38,7 @@ func (c *checker) report(v Verdict, format string, args ...any) {
 }
 
 // order checks that no timestamp was given twice, that commits lie above their starts, and that a
-// transaction which began after another was acknowledged is above it.
+// transaction, or a statement of READ COMMITTED, which began after another was acknowledged is above it.
 func (c *checker) order() {
 	given := map[tso.Timestamp]string{}
 	give := func(ts tso.Timestamp, what string) {
@@ -45,9 +48,9 @@ func (c *checker) order() {
 		given[ts] = what
 	}
 	type event struct {
-		at    int
-		began *Record
-		ended *Record
+		at int
+		ts tso.Timestamp // of what began; zero of what ended
+		of *Record
 	}
 	var events []event
 	for _, r := range c.h.Records {
@@ -56,7 +59,13 @@ func (c *checker) order() {
 		}
 		c.byStart[r.StartTS] = r
 		give(r.StartTS, "start of "+r.Name)
-		events = append(events, event{at: r.Began, began: r})
+		events = append(events, event{at: r.Began, ts: r.StartTS, of: r})
+		for _, s := range r.Statements {
+			events = append(events, event{at: s.Began, ts: s.TS, of: r})
+			if s.TS != r.StartTS {
+				give(s.TS, "a statement of "+r.Name)
+			}
+		}
 		if r.Outcome != Committed {
 			continue
 		}
@@ -66,19 +75,19 @@ func (c *checker) order() {
 				c.report(BrokenOrder, "%s: commit at or below start", r)
 			}
 		}
-		events = append(events, event{at: r.Ended, ended: r})
+		events = append(events, event{at: r.Ended, of: r})
 	}
 	sort.Slice(events, func(i, j int) bool { return events[i].at < events[j].at })
 	var high tso.Timestamp
 	var by *Record
 	for _, e := range events {
 		switch {
-		case e.ended != nil:
-			if ts := max(e.ended.StartTS, e.ended.CommitTS); ts > high {
-				high, by = ts, e.ended
+		case e.ts == 0:
+			if ts := max(e.of.StartTS, e.of.CommitTS); ts > high {
+				high, by = ts, e.of
 			}
-		case e.began.StartTS <= high:
-			c.report(BrokenOrder, "%s began after %s was acknowledged, and is not above it", e.began, by)
+		case e.ts <= high:
+			c.report(BrokenOrder, "%s read at %s after %s was acknowledged, which is above that", e.of, e.ts, by)
 		}
 	}
 }
@@ -150,6 +159,9 @@ func (c *checker) commit(r *Record, got map[string][]Version) {
 // reads recomputes what a transaction should have read.
 func (c *checker) reads(r *Record) {
 	for _, read := range r.Reads {
+		if read.TS != r.StartTS && !r.ReadCommitted {
+			c.report(BrokenOrder, "%s: read at %s", r, read.TS)
+		}
 		own := map[string]Write{}
 		for _, w := range r.Writes[:read.Own] {
 			own[w.Key] = w
@@ -166,7 +178,7 @@ func (c *checker) reads(r *Record) {
 			keys = c.keysIn(read, own, got)
 		}
 		for _, k := range keys {
-			c.readOf(r, k, own, got)
+			c.readOf(r, read.TS, k, own, got)
 		}
 	}
 }
@@ -195,7 +207,7 @@ func (c *checker) keysIn(read Read, own map[string]Write, got map[string]string)
 	return out
 }
 
-func (c *checker) readOf(r *Record, k string, own map[string]Write, got map[string]string) {
+func (c *checker) readOf(r *Record, ts tso.Timestamp, k string, own map[string]Write, got map[string]string) {
 	value, found := got[k]
 	if w, ok := own[k]; ok {
 		if found == w.Delete || value != w.Value {
@@ -203,7 +215,7 @@ func (c *checker) readOf(r *Record, k string, own map[string]Write, got map[stri
 		}
 		return
 	}
-	want := c.h.Truth.at(k, r.StartTS)
+	want := c.h.Truth.at(k, ts)
 	switch {
 	case want == nil || want.Delete:
 		if !found {
@@ -217,7 +229,7 @@ func (c *checker) readOf(r *Record, k string, own map[string]Write, got map[stri
 		wantTS = want.CommitTS
 	}
 	if !found {
-		c.report(StaleRead, "%s: %q was found absent, and is %s", r, k, brief(want))
+		c.report(StaleRead, "%s: %q was found absent at %s, and is %s", r, k, ts, brief(want))
 		return
 	}
 	for _, v := range c.h.Truth[k] {
@@ -228,7 +240,7 @@ func (c *checker) readOf(r *Record, k string, own map[string]Write, got map[stri
 		if v.CommitTS > wantTS {
 			verdict = FutureRead
 		}
-		c.report(verdict, "%s: %q read %s, should be %s", r, k, brief(&v), brief(want))
+		c.report(verdict, "%s: %q read at %s is %s, should be %s", r, k, ts, brief(&v), brief(want))
 		return
 	}
 	c.report(DirtyRead, "%s: %q read %.40q, which nobody committed; should be %s", r, k, value, brief(want))
@@ -245,7 +257,8 @@ func brief(v *Version) string {
 	return fmt.Sprintf("%q of [%s, %s]", value, v.StartTS, v.CommitTS)
 }
 
-// updates checks the first-committer rule, and that no insert met a living value.
+// updates checks that nobody wrote a key between what a write of it was based on and its commit,
+// which for snapshots is the first-committer rule, and that no insert met a living value.
 func (c *checker) updates() {
 	for _, k := range c.h.Truth.keys() {
 		list := c.h.Truth[k]
@@ -254,11 +267,33 @@ func (c *checker) updates() {
 			if r == nil {
 				continue
 			}
-			if i > 0 && list[i-1].CommitTS > v.StartTS && list[i-1].StartTS != v.StartTS {
-				c.report(LostUpdate, "key %q: %s began before %s was committed", k, r, brief(&list[i-1]))
+			w := r.final()[k]
+			if i > 0 && list[i-1].CommitTS > w.Base && list[i-1].StartTS != v.StartTS {
+				c.report(LostUpdate, "key %q: %s wrote on what was there at %s, before %s", k, r, w.Base, brief(&list[i-1]))
 			}
-			if r.final()[k].Insert && i > 0 && !list[i-1].Delete {
+			if w.Insert && i > 0 && !list[i-1].Delete {
 				c.report(DuplicateInsert, "key %q: %s inserted over %s", k, r, brief(&list[i-1]))
+			}
+		}
+	}
+}
+
+// locks checks that nobody wrote a key while a transaction had its row lock: such a transaction would
+// learn it at its commit.
+func (c *checker) locks() {
+	for _, r := range c.h.Records {
+		var conflict *txn.WriteConflictError
+		if !errors.As(r.Err, &conflict) {
+			continue
+		}
+		for _, l := range r.Locks {
+			if l.Key != string(conflict.Key) || conflict.ConflictTS <= l.TS {
+				continue
+			}
+			for _, v := range c.h.Truth[l.Key] {
+				if v.CommitTS == conflict.ConflictTS {
+					c.report(StolenLock, "key %q: %s had locked it as it was at %s; then came %s", l.Key, r, l.TS, brief(&v))
+				}
 			}
 		}
 	}

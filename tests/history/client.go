@@ -8,24 +8,37 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
 
 // client is a coordinator's open transaction; it writes down what it does and sees.
 type client struct {
-	r   *run
-	tx  *txn.Txn
-	rec *Record
+	r    *run
+	tx   *txn.Txn
+	rec  *Record
+	dice *rand.Rand
+	// locks: keys are locked before they are written.
+	locks bool
+	fresh bool // no statement has begun
 }
 
 func (c *client) name() string { return c.rec.Name }
 
+// get is a statement that reads a key.
 func (c *client) get(ctx context.Context, key string) (value string, found bool, err error) {
+	if err := c.statement(ctx); err != nil {
+		return "", false, err
+	}
+	return c.read(ctx, key)
+}
+
+func (c *client) read(ctx context.Context, key string) (value string, found bool, err error) {
 	v, err := c.tx.Get(ctx, []byte(key))
 	if err != nil {
 		return "", false, err
 	}
-	read := Read{Key: key, Own: len(c.rec.Writes)}
+	read := Read{Key: key, Own: len(c.rec.Writes), TS: c.tx.ReadTS()}
 	if v != nil {
 		value, found = string(v), true
 		read.Got = []Pair{{key, value}}
@@ -33,8 +46,12 @@ func (c *client) get(ctx context.Context, key string) (value string, found bool,
 	return value, found, c.saw(read)
 }
 
+// scan is a statement that reads a span.
 func (c *client) scan(ctx context.Context, span kv.Span, reverse bool) error {
-	read := Read{Span: &span, Reverse: reverse, Own: len(c.rec.Writes)}
+	if err := c.statement(ctx); err != nil {
+		return err
+	}
+	read := Read{Span: &span, Reverse: reverse, Own: len(c.rec.Writes), TS: c.tx.ReadTS()}
 	it, err := c.tx.Scan(ctx, span, txn.ScanOptions{Reverse: reverse})
 	if err != nil {
 		return err
@@ -58,21 +75,6 @@ func (c *client) saw(read Read) error {
 	}
 	c.rec.Reads = append(c.rec.Reads, read)
 	return nil
-}
-
-func (c *client) set(key, value string) error {
-	c.rec.Writes = append(c.rec.Writes, Write{Key: key, Value: value})
-	return c.tx.Set([]byte(key), []byte(value))
-}
-
-func (c *client) insert(key, value string) error {
-	c.rec.Writes = append(c.rec.Writes, Write{Key: key, Value: value, Insert: true})
-	return c.tx.Insert([]byte(key), []byte(value))
-}
-
-func (c *client) delete(key string) error {
-	c.rec.Writes = append(c.rec.Writes, Write{Key: key, Delete: true})
-	return c.tx.Delete([]byte(key))
 }
 
 // errDark ends the coordinators of a machine without power.
@@ -104,10 +106,10 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 	rec.StartTS = tx.StartTS()
 	r.remember(who, rec.StartTS)
 	defer func() { _ = tx.Rollback(ctx) }()
-	if r.config.Serializable && !rec.Historical {
-		tx.TrackReads()
+	c := &client{r: r, tx: tx, rec: rec, dice: dice, fresh: true}
+	if !rec.Historical {
+		c.choose()
 	}
-	c := &client{r: r, tx: tx, rec: rec}
 	r.stroll(who, dice)
 	if rec.Historical {
 		err = readAll(ctx, c, dice)
@@ -195,8 +197,9 @@ func expected(err error) bool {
 		exists    *txn.AlreadyExistsError
 		locked    *txn.LockedError
 		safepoint *txn.SafepointError
+		deadlock  *rowlock.DeadlockError
 	)
 	return errors.As(err, &conflict) || errors.As(err, &read) || errors.As(err, &exists) ||
-		errors.As(err, &locked) || errors.As(err, &safepoint) || errors.Is(err, errChangedMind) ||
-		errors.Is(err, errLost)
+		errors.As(err, &locked) || errors.As(err, &safepoint) || errors.As(err, &deadlock) ||
+		errors.Is(err, errChangedMind) || errors.Is(err, errLost) || errors.Is(err, errDuplicate)
 }

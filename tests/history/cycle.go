@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // cycles looks for a cycle of dependencies between committed transactions (Adya): from a writer to
@@ -32,7 +34,7 @@ func (c *checker) cycles() {
 			}
 			for _, k := range keys {
 				if _, mine := own[k]; !mine {
-					c.dependOn(g, r, k)
+					c.dependOn(g, r, k, read.TS)
 				}
 			}
 		}
@@ -58,10 +60,10 @@ func (c *checker) happened(r *Record) bool {
 	return false
 }
 
-// dependOn adds the edges of a read of the key at r's start_ts.
-func (c *checker) dependOn(g *graph, r *Record, k string) {
+// dependOn adds the edges of a read of the key at ts.
+func (c *checker) dependOn(g *graph, r *Record, k string, ts tso.Timestamp) {
 	list := c.h.Truth[k]
-	next := sort.Search(len(list), func(i int) bool { return list[i].CommitTS > r.StartTS })
+	next := sort.Search(len(list), func(i int) bool { return list[i].CommitTS > ts })
 	if next > 0 {
 		g.add(c.byStart[list[next-1].StartTS], r, "wr "+k)
 	}

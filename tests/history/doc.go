@@ -1,9 +1,9 @@
 // Package history lets coordinators run transactions that pause, die and come back, writes down what
 // each of them saw, and checks the whole afterwards.
 //
-// It owns the generator of workloads (workload.go), the order in which coordinators move
-// (turnstile.go), the engine that watches what is written (engine.go), a run (run.go) and the
-// checker (check.go). It uses the transaction layer as any floor above does.
+// It owns the generator of workloads (workload.go), the statements that they are made of
+// (statement.go), the order in which coordinators move (turnstile.go), the engine that watches what is
+// written (engine.go), a run (run.go) and the checker (check.go). It uses the transaction layer as any floor above does.
 //
 // # A run
 //
@@ -19,11 +19,17 @@
 // everything dies at once: what was not synced is lost in part, and the coordinators go on with what
 // was left. Updates lose their answers. A collector drops old versions.
 //
+// # Levels
+//
+// Transactions read a snapshot, purely optimistic or with row locks taken before each write; or each
+// statement of theirs reads at a timestamp of its own (READ COMMITTED), and looks again at a key that
+// was changed while its lock was waited for; or they are serializable.
+//
 // # The checker
 //
 // Every value names the transaction that wrote it. The truth is the list of write records: those
 // that were applied, or after a power failure those found in the end. Against it the checker
-// recomputes each read at its start_ts, and holds each transaction's answer. The verdicts are
+// recomputes each read at its timestamp, and holds each transaction's answer. The verdicts are
 // listed with their meaning in verdict.go. Cycles alone would not do: half a commit that nobody reads
 // has none.
 package history

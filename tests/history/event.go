@@ -29,6 +29,9 @@ type Pair struct{ Key, Value string }
 type Write struct {
 	Key, Value     string
 	Delete, Insert bool
+	// Base is the timestamp as of which the key was known when it was written: nobody else may commit
+	// a write of it between that and this write's commit.
+	Base tso.Timestamp
 }
 
 // Read is one answer: of a key (Span is then nil), or of a span.
@@ -37,7 +40,20 @@ type Read struct {
 	Span    *kv.Span
 	Reverse bool
 	Got     []Pair
-	Own     int // how many of the transaction's writes came before
+	Own     int           // how many of the transaction's writes came before
+	TS      tso.Timestamp // at which it read
+}
+
+// Statement is a part of a READ COMMITTED transaction that has a read timestamp of its own.
+type Statement struct {
+	Began int // as Record.Began
+	TS    tso.Timestamp
+}
+
+// Lock is a row lock that was taken on a key as it was at a timestamp.
+type Lock struct {
+	Key string
+	TS  tso.Timestamp
 }
 
 // Record is a transaction as its coordinator saw it.
@@ -45,12 +61,16 @@ type Record struct {
 	Name         string
 	Began, Ended int // in the order of all beginnings and answers; Ended is zero without an answer
 	Historical   bool
-	StartTS      tso.Timestamp
-	CommitTS     tso.Timestamp
-	Reads        []Read
-	Writes       []Write
-	Outcome      Outcome
-	Err          error // of an abort
+	// ReadCommitted: each statement reads at its own timestamp; otherwise all read at StartTS.
+	ReadCommitted bool
+	StartTS       tso.Timestamp
+	CommitTS      tso.Timestamp
+	Reads         []Read
+	Writes        []Write
+	Statements    []Statement
+	Locks         []Lock
+	Outcome       Outcome
+	Err           error // of an abort
 }
 
 // final returns what the transaction leaves on each key, and whether a write of the key asks for
@@ -60,7 +80,7 @@ func (r *Record) final() map[string]Write {
 	for _, w := range r.Writes {
 		before, again := out[w.Key]
 		if again {
-			w.Insert = before.Insert
+			w.Insert, w.Base = before.Insert, before.Base
 		}
 		out[w.Key] = w
 	}

@@ -22,7 +22,7 @@ func histories(t *testing.T) int {
 	if testing.Short() {
 		return len(Configs())
 	}
-	return 100
+	return 300
 }
 
 // firstSeed is MINIDB_HISTORY_SEED, or a new one.

@@ -39,6 +39,11 @@ var plantedBugs = []struct {
 	{planted.CollectedBeforeSettled, []string{"memory, groups, parallel"}, []Verdict{TornCommit, StaleRead}},
 	{planted.CollectedNewest, []string{"pebble, one phase"}, []Verdict{Leftover}},
 	{planted.StaleView, []string{"pebble, one phase"}, []Verdict{StaleRead}},
+	{planted.LockedAfterLook, []string{"pebble, one phase, read committed", "memory, groups, row locks"}, []Verdict{StolenLock}},
+	{planted.RowLockIgnored, []string{"pebble, one phase, read committed", "memory, groups, row locks"}, []Verdict{StolenLock}},
+	{planted.UnlockedBeforeCommit, []string{"pebble, two phases, read committed", "memory, groups, row locks"}, []Verdict{StolenLock}},
+	{planted.SkippedSecondLook, []string{"pebble, one phase, read committed", "memory, groups, read committed"}, []Verdict{LostUpdate}},
+	{planted.KeptView, []string{"pebble, one phase, read committed", "memory, shared, read committed"}, []Verdict{StaleRead}},
 	{planted.UnsyncedCommitPoint, []string{"pebble, one phase, power failures"}, []Verdict{LostCommit}},
 }
 

@@ -26,6 +26,10 @@ type Config struct {
 	StorePerCoordinator bool
 	Options             txn.Options
 	Serializable        bool
+	// ReadCommitted gives each statement a read timestamp of its own.
+	ReadCommitted bool
+	// Locking is how many of four transactions lock what they write before they write it.
+	Locking int
 	// Dying coordinators stop at crash points. Without it prewrites run in parallel, and secondaries
 	// in the background.
 	Dying bool
@@ -42,7 +46,16 @@ type Config struct {
 // Configs are the ways of the tests.
 func Configs() []Config {
 	var out []Config
-	for _, serializable := range []bool{false, true} {
+	for _, level := range []struct {
+		name                        string
+		serializable, readCommitted bool
+		locking                     int
+	}{
+		{name: ""},
+		{name: ", row locks", locking: 3},
+		{name: ", read committed", readCommitted: true, locking: 3},
+		{name: ", serializable", serializable: true},
+	} {
 		for _, c := range []Config{
 			{Name: "pebble, one phase", Collecting: true, History: true},
 			{Name: "pebble, one phase, power failures", Power: true, Dying: true},
@@ -59,8 +72,10 @@ func Configs() []Config {
 			{Name: "memory, shared", Memory: &memkv.Options{Shared: true}, StorePerCoordinator: true, Dying: true, Options: txn.Options{BatchKeys: 1}},
 			{Name: "memory, shared, groups, parallel", Memory: &memkv.Options{Shared: true, HashGroups: 3}, StorePerCoordinator: true, Losing: true},
 		} {
-			if c.Serializable = serializable; serializable {
-				c.Name += ", serializable"
+			c.Name += level.name
+			c.Serializable, c.ReadCommitted, c.Locking = level.serializable, level.readCommitted, level.locking
+			if level.name == ", row locks" && c.StorePerCoordinator {
+				continue // it would be the same again
 			}
 			out = append(out, c)
 		}

@@ -23,12 +23,15 @@ const (
 	FutureRead Verdict = "future read"
 	// DirtyRead: a read saw what was never committed.
 	DirtyRead Verdict = "dirty read"
-	// LostUpdate: two transactions that wrote the same key both committed, and each began before
-	// the other's commit.
+	// LostUpdate: two transactions that wrote the same key both committed, and the second wrote what
+	// it made of the key as it was before the first one's commit.
 	LostUpdate Verdict = "lost update"
 	// DuplicateInsert: an insert committed over a living value.
 	DuplicateInsert Verdict = "duplicate insert"
-	// BrokenOrder: a timestamp was given twice, or not above everything acknowledged before it.
+	// StolenLock: a key was written while another transaction had its row lock.
+	StolenLock Verdict = "stolen lock"
+	// BrokenOrder: a timestamp was given twice, or not above everything acknowledged before it, or a
+	// transaction read at another timestamp than its level says.
 	BrokenOrder Verdict = "broken order"
 	// Impatience: a stranger rolled back a transaction whose time to live was not over.
 	Impatience Verdict = "impatience"

@@ -43,14 +43,15 @@ func spanOf(kind string) kv.Span {
 func listAppend(ctx context.Context, c *client, dice *rand.Rand) error {
 	for i := range 1 + dice.IntN(4) {
 		k := key("list", dice.IntN(listKeys))
-		v, _, err := c.get(ctx, k)
-		if err != nil {
-			return err
-		}
+		var err error
 		if dice.IntN(2) == 0 {
-			continue
+			_, _, err = c.get(ctx, k)
+		} else {
+			err = c.update(ctx, k, func(old string, _ bool) (string, error) {
+				return fmt.Sprintf("%s %s.%d", old, c.name(), i), nil
+			})
 		}
-		if err := c.set(k, fmt.Sprintf("%s %s.%d", v, c.name(), i)); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -72,9 +73,9 @@ func register(ctx context.Context, c *client, dice *rand.Rand) error {
 			s.Start = []byte(k)
 			err = c.scan(ctx, s, dice.IntN(2) == 0)
 		case 4:
-			err = c.delete(k)
+			err = c.delete(ctx, k)
 		default:
-			err = c.set(k, fmt.Sprintf("%s.%d%s", c.name(), i, strings.Repeat("-", 300*dice.IntN(2))))
+			err = c.set(ctx, k, fmt.Sprintf("%s.%d%s", c.name(), i, strings.Repeat("-", 300*dice.IntN(2))))
 		}
 		if err != nil {
 			return err
@@ -92,18 +93,15 @@ func bank(ctx context.Context, c *client, dice *rand.Rand) error {
 	to := (from + 1 + dice.IntN(bankAccounts-1)) % bankAccounts
 	amount := 1 + dice.IntN(9)
 	for _, m := range []struct{ account, by int }{{from, -amount}, {to, amount}} {
-		v, found, err := c.get(ctx, key("bank", m.account))
-		if err != nil {
-			return err
-		}
-		balance := bankStart
-		if found {
-			number, _, _ := strings.Cut(v, " ")
-			if balance, err = strconv.Atoi(number); err != nil {
-				return err
+		err := c.update(ctx, key("bank", m.account), func(old string, found bool) (_ string, err error) {
+			balance := bankStart
+			if found {
+				number, _, _ := strings.Cut(old, " ")
+				balance, err = strconv.Atoi(number)
 			}
-		}
-		if err := c.set(key("bank", m.account), fmt.Sprintf("%d %s", balance+m.by, c.name())); err != nil {
+			return fmt.Sprintf("%d %s", balance+m.by, c.name()), err
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -127,15 +125,15 @@ func uniqueInsert(ctx context.Context, c *client, dice *rand.Rand) error {
 		}
 	}
 	if found {
-		if err := c.delete(row); err != nil {
+		if err := c.delete(ctx, row); err != nil {
 			return err
 		}
-		return c.delete(entry)
+		return c.delete(ctx, entry)
 	}
-	if err := c.insert(row, c.name()); err != nil {
+	if err := c.insert(ctx, row, c.name()); err != nil {
 		return err
 	}
-	return c.insert(entry, c.name()+"'")
+	return c.insert(ctx, entry, c.name()+"'")
 }
 
 // skew reads a pair, singly or as a span, and writes one of the two.
@@ -155,5 +153,5 @@ func skew(ctx context.Context, c *client, dice *rand.Rand) error {
 	if dice.IntN(4) == 0 {
 		return nil
 	}
-	return c.set(key(kind, dice.IntN(2)), c.name())
+	return c.set(ctx, key(kind, dice.IntN(2)), c.name())
 }
