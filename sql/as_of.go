@@ -87,19 +87,29 @@ func (s *Session) analysePast(ctx context.Context, a *ast.AsOf, analyse func() e
 	return err
 }
 
-// timestampOf finds the timestamp of a moment: the last one of its millisecond, as far as it is past.
+// moment is a time, or exactly a timestamp of the store.
+type moment struct {
+	at time.Time
+	ts tso.Timestamp // zero: at says it
+}
+
+// timestampOf finds the timestamp of a moment: of a time the last one of its millisecond, as far as
+// it is past.
 func (s *Session) timestampOf(ctx context.Context, a *ast.AsOf) (tso.Timestamp, error) {
 	now, err := s.engine.store.Now(ctx)
 	if err != nil {
 		return 0, err
 	}
-	at, err := s.momentOf(ctx, a, now.Time())
+	m, err := s.momentOf(ctx, a, now.Time())
 	if err != nil {
 		return 0, err
 	}
-	ts := min(tso.New(min(max(at.UnixMilli(), 0), now.Physical())+1, 0)-1, now)
+	ts := m.ts
+	if ts == 0 {
+		ts = min(tso.New(min(max(m.at.UnixMilli(), 0), now.Physical())+1, 0)-1, now)
+	}
 	switch point := s.engine.store.Safepoint(); {
-	case at.After(now.Time()):
+	case ts > now, m.at.After(now.Time()):
 		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is in the future", a.Text).At(int(a.Pos))
 	case ts < point:
 		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is before the oldest time that is kept", a.Text).
@@ -109,44 +119,52 @@ func (s *Session) timestampOf(ctx context.Context, a *ast.AsOf) (tso.Timestamp, 
 	return ts, nil
 }
 
-// momentOf evaluates a moment: a time, or an interval that counts from now.
-func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, now time.Time) (time.Time, error) {
+// momentOf evaluates a moment: a time, an interval that counts from now, or a bigint, which is a
+// timestamp as minidb_snapshot_timestamp() and minidb_last_commit_timestamp() give it.
+func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, now time.Time) (m moment, err error) {
 	if lit, ok := a.Moment.(*ast.Literal); ok && lit.Kind == ast.LiteralString {
-		return s.momentText(lit.Text, now)
+		m.at, err = s.momentText(lit.Text, now)
+		return m, err
 	}
 	if err := s.ensure(ctx); err != nil { // names of types and functions
-		return time.Time{}, err
+		return m, err
 	}
 	env := s.plannerEnv(ctx)
 	e, err := planner.BindMoment(ctx, env, a.Moment, nil)
 	if err != nil {
-		return time.Time{}, err
+		return m, err
 	}
 	if expr.VolatilityOf(e) == expr.Volatile {
-		return time.Time{}, sqlerr.New(sqlerr.FeatureNotSupported, "AS OF SYSTEM TIME: only constant expressions are supported")
+		return m, sqlerr.New(sqlerr.FeatureNotSupported, "AS OF SYSTEM TIME: only constant expressions are supported")
 	}
 	t := e.Type()
-	if t.OID != types.OIDInterval && t.OID != types.OIDText {
+	exact := t.OID == types.OIDInt8
+	if t.OID != types.OIDInterval && t.OID != types.OIDText && !exact {
 		if e, err = planner.BindMoment(ctx, env, a.Moment, types.TTimestampTZ); err != nil {
-			return time.Time{}, err
+			return m, err
 		}
 	}
 	program, err := eval.Compile(e)
 	if err != nil {
-		return time.Time{}, err
+		return m, err
 	}
 	d, err := program.EvalRow(&eval.Context{Runtime: env.Runtime}, nil)
 	switch {
 	case err != nil:
-		return time.Time{}, err
 	case d.Null:
-		return time.Time{}, sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is null", a.Text)
+		err = sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is null", a.Text)
+	case exact && d.I <= 0:
+		err = sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is not a timestamp", a.Text)
+	case exact:
+		m.ts = tso.Timestamp(d.I)
 	case t.OID == types.OIDInterval:
-		return since(now, d.Iv), nil
+		m.at = since(now, d.Iv)
 	case t.OID == types.OIDText:
-		return s.momentText(d.S, now)
+		m.at, err = s.momentText(d.S, now)
+	default:
+		m.at = timeOf(d.I)
 	}
-	return timeOf(d.I), nil
+	return m, err
 }
 
 // momentText reads an interval back from now, or a timestamp with time zone.

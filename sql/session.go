@@ -13,6 +13,7 @@ import (
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // SessionOptions say who comes in.
@@ -42,7 +43,9 @@ type Session struct {
 	currval  map[types.OID]int64
 	lastSeq  types.OID
 	locks    *rowlock.Owner // row locks and advisory locks
-	retries  int            // attempts at the implicit transaction that failed
+	// lastCommit is commit_ts of the last transaction that wrote; zero before there was one.
+	lastCommit tso.Timestamp
+	retries    int // attempts at the implicit transaction that failed
 
 	out      Sink // where notices of the running statement go
 	text     string
@@ -250,6 +253,7 @@ func isTransactionExit(stmt ast.Statement) bool {
 // statements stay.
 func (s *Session) Reset(ctx context.Context) {
 	s.locks.UnlockAll()
+	s.lastCommit = 0
 	if s.tx.state == idle && len(s.portals) == 0 && s.settings.Pristine() {
 		return
 	}

@@ -101,7 +101,9 @@ func (s *Session) commit(ctx context.Context) error {
 	}
 	var err error
 	if tx.Dirty() {
-		err = tx.Commit(ctx)
+		if err = tx.Commit(ctx); err == nil && tx.CommitTS() != 0 {
+			s.lastCommit = tx.CommitTS()
+		}
 	}
 	if rerr := tx.Rollback(context.WithoutCancel(ctx)); err == nil && rerr != nil && !errors.Is(rerr, txn.ErrTxnDone) {
 		err = rerr

@@ -100,7 +100,9 @@ func systemFunctions() []def {
 		f("pg_size_pretty(int8) text", sizePretty), f("pg_size_pretty(numeric) text", sizePretty),
 		f("pg_size_bytes(text) int8", sizeBytes),
 		f("pg_column_size(any) int4", columnSize).stable(),
-		f("txid_current() int8", transactionID).stable(),
+		f("txid_current() int8", timestamp(expr.Timestamps.StartTimestamp)).stable(),
+		f("minidb_snapshot_timestamp() int8", timestamp(expr.Timestamps.SnapshotTimestamp)).stable(),
+		f("minidb_last_commit_timestamp() int8", lastCommitTimestamp).stable(),
 		f("pg_postmaster_start_time() timestamptz", serverFact("started")).stable(),
 		fixed("pg_is_in_recovery() bool", types.NewBool(false)),
 		fixed("inet_server_port() int4", types.Null), fixed("inet_client_port() int4", types.Null),
@@ -121,11 +123,6 @@ func systemFunctions() []def {
 			return types.Null, nil
 		}),
 	}
-}
-
-// transactionID is the number that the catalog has for the running transaction: its start timestamp.
-func transactionID(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-	return serverFact("txid")(rt, nil)
 }
 
 // serverFact asks for a fact about the server or the session that is a whole number.

@@ -89,6 +89,18 @@ type AdvisoryLocks interface {
 	AdvisoryUnlockAll()
 }
 
+// Timestamps is what a Session may offer beside: where its transactions stand in the one order of all
+// transactions. A timestamp is positive; its upper 46 bits are milliseconds since 1970.
+type Timestamps interface {
+	// StartTimestamp is the running transaction's, by which its locks and records are known.
+	StartTimestamp() (int64, error)
+	// SnapshotTimestamp is the one at which the running statement reads.
+	SnapshotTimestamp() (int64, error)
+	// LastCommitTimestamp is the one from which on the last transaction of the session that wrote and
+	// committed is visible; false before there was one.
+	LastCommitTimestamp() (int64, bool)
+}
+
 // AdvisoryKey is one bigint, or with Pair two integers: these are two spaces of keys.
 type AdvisoryKey struct {
 	Hi, Lo uint32
