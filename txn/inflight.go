@@ -62,7 +62,8 @@ func (f *inflight) leave(p *pending) {
 	close(p.done)
 }
 
-// below appends to dst the commits that may have a timestamp below startTS.
+// below appends to dst the commits that may have a timestamp at or below startTS. At it: a reader of the
+// past may have named the very timestamp of a commit.
 func (f *inflight) below(startTS tso.Timestamp, dst []*pending) []*pending {
 	if f.n.Load() == 0 || planted.Is(planted.UnseenOnePhase) {
 		return dst
@@ -70,7 +71,7 @@ func (f *inflight) below(startTS tso.Timestamp, dst []*pending) []*pending {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range f.mu.commits {
-		if ts := tso.Timestamp(p.commitTS.Load()); ts == 0 || ts < startTS {
+		if ts := tso.Timestamp(p.commitTS.Load()); ts == 0 || ts <= startTS {
 			dst = append(dst, p)
 		}
 	}

@@ -340,3 +340,45 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 		require.ErrorIs(t, tx.Set(nil, nil), txn.ErrTxnDone)
 	})
 }
+
+// TestSettlingAllLocksBesideATransaction: it begins before SettleLocks does and commits meanwhile, so its
+// secondaries are not all met. They must still be looked for.
+func TestSettlingAllLocksBesideATransaction(t *testing.T) {
+	ctx := context.Background()
+	e := &afterSnapshot{Engine: memkv.New(memkv.Options{})}
+	s := duringCommit(t, e, txn.Options{TwoPhase: true}, "", nil)
+	commit(t, s, "a", "1", "b", "1")
+	require.NoError(t, s.Close())
+	s, err := txn.Open(ctx, e, txn.Options{TwoPhase: true, CrashPoint: func(p txn.CrashPoint) bool {
+		return p == txn.AfterCommitPoint // so its secondaries stay locked, as if the background were slow
+	}})
+	require.NoError(t, err)
+	tx := begin(t, s)
+	require.NoError(t, tx.Set([]byte("a"), []byte("2")))
+	require.NoError(t, tx.Set([]byte("b"), []byte("2")))
+	e.then = func() { require.ErrorIs(t, tx.Commit(ctx), txn.ErrAbandoned) }
+	_, err = s.SettleLocks(ctx)
+	require.NoError(t, err)
+	reader := begin(t, s)
+	require.Equal(t, "2", get(t, reader, "a"))
+	require.Equal(t, "2", get(t, reader, "b"))
+	require.NoError(t, reader.Rollback(ctx))
+	require.NoError(t, s.Close())
+}
+
+// afterSnapshot runs a function after the next snapshot was taken.
+type afterSnapshot struct {
+	kv.Engine
+	then func()
+}
+
+func (e *afterSnapshot) Exclusive() bool { return true }
+
+func (e *afterSnapshot) Snapshot() (kv.Snapshot, error) {
+	snap, err := e.Engine.Snapshot()
+	if f := e.then; f != nil {
+		e.then = nil
+		f()
+	}
+	return snap, err
+}

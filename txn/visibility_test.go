@@ -283,3 +283,41 @@ func TestReadingUnlockedKeysLooksForNoLock(t *testing.T) {
 	require.NoError(t, tx.Rollback(context.Background()))
 	require.NoError(t, s.Close())
 }
+
+// TestAReaderAtTheTimestampOfACommitWaitsForIt: a reader of the past may name the very timestamp that a
+// commit in flight has drawn.
+func TestAReaderAtTheTimestampOfACommitWaitsForIt(t *testing.T) {
+	for _, twoPhase := range []bool{false, true} {
+		oracle := &stepOracle{}
+		p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
+		s, err := txn.Open(context.Background(), p, txn.Options{TwoPhase: twoPhase, Oracle: oracle})
+		require.NoError(t, err)
+		commit(t, s, "a", "1")
+		p.onKey = "a"
+		var wg sync.WaitGroup
+		wg.Go(func() { commit(t, s, "a", "2") })
+		<-p.reached
+		reader, err := s.Begin(context.Background(), txn.BeginOptions{StartTS: oracle.Now()})
+		require.NoError(t, err)
+		ctx, answer := newWatched(), make(chan string, 1)
+		wg.Go(func() {
+			v, err := reads["get"](ctx, reader)
+			if err != nil {
+				t.Error(err)
+			}
+			answer <- v
+		})
+		select {
+		case <-ctx.waiting:
+		case v := <-answer:
+			t.Errorf("read %q at the timestamp of a commit in flight", v)
+			answer <- v
+		}
+		p.resume <- struct{}{}
+		wg.Wait()
+		require.Equal(t, "2", <-answer)
+		require.NoError(t, reader.Rollback(context.Background()))
+		require.NoError(t, s.Close())
+		require.NoError(t, p.Close())
+	}
+}
