@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -97,6 +98,7 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.Prewrite
 				entry.commitTS.Store(0) // the engine runs the step again
 			}
 			ts, ok := source.TryNext()
+			ts = plantedTimestamp(ts, p.StartTS)
 			if !ok {
 				return 0, errExtend
 			}
@@ -187,7 +189,9 @@ func (r *resolver) checkLocks(
 		case st.Missing:
 			return mvcc.Status{}, nil
 		}
-		highest = max(highest, st.MinCommitTS)
+		if highest == 0 || !planted.Is(planted.LowestOfLocks) {
+			highest = max(highest, st.MinCommitTS)
+		}
 		rows = rows[n:]
 		if err := r.s.at(AfterCheckLocks); err != nil {
 			return mvcc.Status{}, err
@@ -203,6 +207,9 @@ func (r *resolver) recover(ctx context.Context, l *mvcc.Lock, ownerGone bool) (m
 	rows = append(rows, mvcc.Row(l.Primary))
 	for _, k := range l.Secondaries {
 		rows = append(rows, mvcc.Row(k))
+	}
+	if planted.Is(planted.TrustedPrimary) {
+		rows = rows[:1]
 	}
 	st, err := r.checkLocks(ctx, l.StartTS, rows, ownerGone)
 	if err != nil || !st.Decided() {

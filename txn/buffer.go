@@ -3,6 +3,7 @@ package txn
 import (
 	"bytes"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/tidwall/btree"
@@ -140,7 +141,7 @@ func (b *buffer) put(w write) {
 func (b *buffer) set(key, value []byte) {
 	before, was := b.before(key)
 	w := write{kind: writePut, mustNotExist: before.mustNotExist, key: before.key, base: before.base}
-	if !was {
+	if !was || planted.Is(planted.MovedBase) {
 		w.key, w.base = b.keep(key), b.base
 	}
 	w.value = b.keep(value)

@@ -73,7 +73,7 @@ func (t *Txn) mutations() []mvcc.Mutation {
 		case writeDelete:
 			m.Kind = mvcc.KindDelete
 		default:
-			if t.stream == nil {
+			if t.stream == nil || planted.Is(planted.ForgottenUndo) {
 				return true
 			}
 			m.Kind, m.Value, m.OwnOnly = mvcc.KindLock, nil, true
@@ -133,7 +133,7 @@ func (c *committer) run(ctx context.Context) error {
 }
 
 func (c *committer) oneGroup() bool {
-	if _, grouped := c.s.engine.(kv.Grouped); !grouped {
+	if _, grouped := c.s.engine.(kv.Grouped); !grouped || planted.Is(planted.OneGroupForAll) {
 		return true
 	}
 	first := kv.GroupOf(c.s.engine, c.muts[0].Row)

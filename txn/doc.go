@@ -93,6 +93,13 @@
 //     left if memory tells that no commit which it must see is missing there: none of the key, or none
 //     at all for a span, since the timestamp up to which the snapshot is complete (view.go). A view is
 //     closed when nobody took it for a moment, and when it is old; it pins files until then.
+//   - I15 (steps repeat): every step may come twice and late, and the second run finds what the first
+//     one left: its lock, its record, or its rollback. The route of a commit, one phase or two, is chosen
+//     once; what was tried in one phase is found or barred, and never tried again another way.
+//   - I16 (records that are no versions): readers and inserts look through records of kinds rollback
+//     and lock. Conflict checks see those of kind lock, and a rollback only if it is their own.
+//   - I17 (no waits in a circle): latches are taken in one order, around check and write; circles of row
+//     locks are found before the wait; a commit that has locks in the store waits for younger ones only.
 //
 // # Memory that is believed, and what replaces it
 //
@@ -119,11 +126,14 @@
 // # Goroutines
 //
 // A Store owns the background committer of secondaries, on an exclusive engine the goroutine that closes
-// idle views, and, with Options.GCInterval, the collector's ticker. A transaction that streams owns a goroutine of heartbeats until it ends. Close stops them and waits. A commit's parallel prewrites end before Commit returns.
+// idle views, and, with Options.GCInterval, the collector's ticker. A transaction that streams owns a
+// goroutine of heartbeats until it ends. Close stops them and waits. A commit's parallel prewrites end
+// before Commit returns.
 //
 // # Simple on purpose
 //
-// Writes are buffered in memory until Commit, or until they are too many. Commits are optimistic: no lock is in the
-// store before prewrite, and row locks are this process's memory. The primary is the lowest key. Commits in flight are
-// compared key by key with what a reader reads; with hundreds of writers an index would replace that.
+// Writes are buffered in memory until Commit, or until they are too many. Commits are optimistic: no lock
+// is in the store before prewrite, and row locks are this process's memory. The primary is the lowest key.
+// Commits in flight are compared key by key with what a reader reads; with hundreds of writers an index
+// would replace that.
 package txn

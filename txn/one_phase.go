@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -103,7 +104,7 @@ func (c *committer) learnOnePhase(ctx context.Context, rows [][]byte, lost error
 		err := c.s.engine.Update(ctx, rows[:1], func(r kv.Reader, b *kv.Batch) error {
 			var err error
 			st, err = mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{
-				Primary: c.muts[0].Key, StartTS: c.startTS, Now: tso.Max, RollBackMissing: true,
+				Primary: c.muts[0].Key, StartTS: c.startTS, Now: tso.Max, RollBackMissing: !planted.Is(planted.UnbarredOnePhase),
 			})
 			return err
 		})

@@ -51,6 +51,9 @@ func newResolver(s *Store) *resolver {
 // settle finds out the fate of the lock's transaction and settles the lock if it is decided. readerTS,
 // if not zero, is the start_ts of a reader that would rather push a living writer than wait.
 func (r *resolver) settle(ctx context.Context, e *mvcc.LockedError, readerTS tso.Timestamp) (outcome, error) {
+	if planted.Is(planted.ReaderWaits) {
+		readerTS = 0
+	}
 	st, err := r.status(ctx, &e.Lock, readerTS)
 	if err != nil {
 		return 0, err
@@ -90,7 +93,7 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 	p := mvcc.StatusParams{
 		Primary: l.Primary, StartTS: l.StartTS, Now: now, ReaderTS: readerTS,
 		OwnerDead:       l.StartTS <= r.s.deadUpTo,
-		RollBackMissing: l.Expired(now),
+		RollBackMissing: l.Expired(now) || planted.Is(planted.ImpatientResolver),
 	}
 	// Durable: a fate read here is acted upon elsewhere, and a crash must not take it back.
 	err = r.s.engine.Update(ctx, [][]byte{mvcc.Row(l.Primary)}, func(kr kv.Reader, b *kv.Batch) error {

@@ -70,7 +70,7 @@ func (t *Txn) owner() *rowlock.Owner {
 
 // releaseLocks ends the transaction's locks, once what it wrote is visible.
 func (t *Txn) releaseLocks() {
-	if o := t.locking.Owner; o != nil {
+	if o := t.locking.Owner; o != nil && !planted.Is(planted.LeftoverRowLocks) {
 		o.ReleaseTo(0)
 		o.SetTransaction(0)
 	}
@@ -97,7 +97,7 @@ func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 	if planted.Is(planted.LockedAfterLook) && err == nil {
 		return early, nil
 	}
-	if err != nil || out == rowlock.Held {
+	if err != nil || out == rowlock.Held || planted.Is(planted.StaleAfterWait) {
 		return mvcc.Version{}, err // held: it was looked at then, and nobody could write it since
 	}
 	return t.newest(ctx, key)
@@ -245,9 +245,12 @@ func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
+	if err := t.faultIn(key); err != nil {
+		return err
+	}
 	base := t.buf.base
 	t.buf.base = max(base, removed)
 	t.buf.insert(key, value)
 	t.buf.base = base
-	return nil
+	return t.afterWrite()
 }

@@ -252,7 +252,7 @@ func (s *Store) Close() error {
 // towards readers, the inflight table, is this process's memory, and its timestamp is drawn under
 // the engine's latches.
 func (s *Store) canOnePhase() bool {
-	return !s.opts.TwoPhase && s.exclusive && s.tryer() != nil
+	return !s.opts.TwoPhase && s.exclusive && s.tryer() != nil && !planted.Is(planted.LockedOnePhase)
 }
 
 // tryer is a source that can draw without touching the engine.

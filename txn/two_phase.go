@@ -75,7 +75,7 @@ func (c *committer) batches() []batch {
 	for _, m := range c.muts {
 		g := kv.GroupOf(c.s.engine, m.Row)
 		i, ok := open[g]
-		if !ok || len(out[i].muts) >= c.s.opts.BatchKeys || size[g] >= c.s.opts.BatchBytes {
+		if !ok || planted.Is(planted.OneKeyBatches) || len(out[i].muts) >= c.s.opts.BatchKeys || size[g] >= c.s.opts.BatchBytes {
 			i = len(out)
 			open[g], size[g] = i, 0
 			out = append(out, batch{})
@@ -87,7 +87,13 @@ func (c *committer) batches() []batch {
 	return out
 }
 
-func (c *committer) primary() []byte { return c.first()[0].Key }
+func (c *committer) primary() []byte {
+	if planted.Is(planted.PhantomPrimary) {
+		lowest, _ := c.t.buf.tree.Min()
+		return lowest.key
+	}
+	return c.first()[0].Key
+}
 
 // first returns the primary's mutation.
 func (c *committer) first() []mvcc.Mutation {
@@ -179,6 +185,8 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			}
 		case !unknown || ctx.Err() != nil:
 			return err
+		case planted.Is(planted.RetryInOnePhase):
+			return c.plantedOnePhase(ctx, b)
 		default:
 			// A prewrite may be repeated, so an unknown result is no loss.
 			if attempts++; attempts == unknownAttempts {
@@ -228,6 +236,9 @@ func (c *committer) beat(ctx context.Context) error {
 
 // heartbeat shows that the owner lives.
 func (c *committer) heartbeat(ctx context.Context) error {
+	if planted.Is(planted.NoHeartbeat) {
+		return nil
+	}
 	ttl, err := c.ttl(ctx)
 	if err != nil {
 		return err
@@ -343,7 +354,7 @@ func (c *committer) finishAll(ctx context.Context, batches []batch) {
 func (c *committer) rollback(ctx context.Context, batches []batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if c.s.at(BeforeRollback) != nil {
+	if c.s.at(BeforeRollback) != nil || planted.Is(planted.FailedBatchLeft) {
 		return
 	}
 	primary := [][]byte{c.muts[0].Row}

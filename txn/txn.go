@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -116,6 +117,10 @@ func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
 	out := make([][]byte, len(keys))
 	var arena buffer // only its arena is used: the values must all stay valid
 	for i, key := range keys {
+		if planted.Is(planted.ViewPerRead) {
+			t.dropView()
+			t.s.views.drop(func(*view) bool { return true })
+		}
 		value, err := t.Get(ctx, key)
 		if err != nil {
 			return nil, err

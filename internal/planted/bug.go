@@ -3,7 +3,7 @@ package planted
 // Bug is one bug of the protocol.
 type Bug uint8
 
-// The bugs. Each name says what is done wrong.
+// The bugs that the random histories of tests/history catch. Each name says what is done wrong.
 const (
 	// SkippedConflictCheck: a prewrite does not look for writes newer than start_ts.
 	SkippedConflictCheck Bug = iota
@@ -76,13 +76,22 @@ var names = [count]string{
 }
 
 // String names the bug.
-func (b Bug) String() string { return names[b] }
+func (b Bug) String() string {
+	if b >= firstOfClauses {
+		return clauseNames[b-firstOfClauses]
+	}
+	return names[b]
+}
 
-// All lists every bug.
-func All() []Bug {
-	out := make([]Bug, count)
-	for i := range out {
-		out[i] = Bug(i)
+// InHistories lists the bugs that random histories catch.
+func InHistories() []Bug { return from(0, count) }
+
+// OfClauses lists those that only the checks of single clauses catch (txn's checklist).
+func OfClauses() []Bug { return from(firstOfClauses, endOfClauses) }
+
+func from(first, end Bug) (out []Bug) {
+	for b := first; b < end; b++ {
+		out = append(out, b)
 	}
 	return out
 }

@@ -4,13 +4,14 @@ package planted
 
 import "sync/atomic"
 
-var planted atomic.Uint64
+// planted is one more than the bug that is planted, or zero.
+var planted atomic.Int32
 
 // Is reports whether the bug is planted.
-func Is(b Bug) bool { return planted.Load()&(1<<b) != 0 }
+func Is(b Bug) bool { return planted.Load() == int32(b)+1 }
 
 // Plant plants one bug, until the returned function is called.
 func Plant(b Bug) (remove func()) {
-	planted.Store(1 << b)
+	planted.Store(int32(b) + 1)
 	return func() { planted.Store(0) }
 }

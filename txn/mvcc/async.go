@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -89,6 +90,10 @@ func CheckLocks(
 		case f.commitTS != 0:
 			return LocksStatus{CommitTS: f.commitTS}, nil
 		case f.known:
+			return LocksStatus{RolledBack: true}, nil
+		case planted.Is(planted.MissingIsCommitted):
+			continue
+		case decide && planted.Is(planted.UnbarredLock):
 			return LocksStatus{RolledBack: true}, nil
 		case decide:
 			return LocksStatus{RolledBack: true}, s.recordRollback(ctx, row, startTS, true)

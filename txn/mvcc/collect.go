@@ -38,7 +38,7 @@ func (s *step) collect(ctx context.Context, row []byte, safepoint tso.Timestamp)
 	settled := false // the newest put or delete at or below the safepoint has been met
 	err := s.history(ctx, row, safepoint, func(commitTS tso.Timestamp, w Write) bool {
 		keep := w.Kind == KindPut && !settled && !planted.Is(planted.CollectedNewest)
-		if w.Kind == KindPut || w.Kind == KindDelete {
+		if w.Kind == KindPut || w.Kind == KindDelete && !planted.Is(planted.ResurrectedByCollection) {
 			settled = true
 		}
 		if w.Kind == KindRollback && commitTS == safepoint {

@@ -34,7 +34,7 @@ func Commit(
 		if err != nil {
 			return err
 		}
-		if f.commitTS == 0 && !planted.Is(planted.CommitAfterRollback) {
+		if f.commitTS == 0 && !planted.Is(planted.CommitAfterRollback) || planted.Is(planted.CommitOnce) {
 			key, _ := UserKey(row, nil)
 			return &RolledBackError{Key: bytes.Clone(key), StartTS: startTS}
 		}

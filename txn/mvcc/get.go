@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -87,6 +88,9 @@ func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error
 		w, err := decodeWrite(value)
 		if err != nil {
 			return nil, err
+		}
+		if w.Kind == KindLock && planted.Is(planted.LockRecordHides) {
+			return nil, nil
 		}
 		switch w.Kind {
 		case KindPut:

@@ -59,9 +59,12 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 		if err != nil {
 			return err
 		}
-		if locked && l.StartTS == p.StartTS {
+		if locked && l.StartTS == p.StartTS && !planted.Is(planted.PrewriteOnce) {
 			if p.Overwrite {
 				l = l.clone()
+				if err := s.checkOverwrite(ctx, m); err != nil {
+					return err
+				}
 				s.overwrite(m, &l, p)
 			}
 			continue
@@ -69,7 +72,7 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 		if m.OwnOnly {
 			continue
 		}
-		if locked {
+		if locked && !planted.Is(planted.IgnoredOthersLock) {
 			return &LockedError{Key: bytes.Clone(m.Key), Lock: l.clone()}
 		}
 		if err := s.checkConflict(ctx, m, p.StartTS); err != nil {
@@ -78,6 +81,23 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 		s.prewrite(m, p)
 	}
 	return nil
+}
+
+// checkOverwrite looks for a live value under the transaction's own lock, where there must be none: the
+// earlier prewrite was perhaps no insert, and was taken back. Nobody else has written since it is down.
+func (s *step) checkOverwrite(ctx context.Context, m *Mutation) error {
+	if !m.MustNotExist || planted.Is(planted.BlindOverwrite) {
+		return nil
+	}
+	live := false
+	err := s.history(ctx, m.Row, tso.Max, func(_ tso.Timestamp, w Write) bool {
+		live = w.Kind == KindPut
+		return w.Kind == KindLock || w.Kind == KindRollback
+	})
+	if err == nil && live {
+		err = &AlreadyExistsError{Key: bytes.Clone(m.Key)}
+	}
+	return err
 }
 
 // overwrite replaces an earlier prewrite of the same transaction. What readers and heartbeats have put
@@ -100,7 +120,7 @@ func (s *step) prewrite(m *Mutation, p PrewriteParams) {
 		l.Secondaries = p.Secondaries
 	}
 	if m.Kind == KindPut {
-		if len(m.Value) <= ShortValueMax {
+		if len(m.Value) <= ShortValueMax && !planted.Is(planted.LongValues) {
 			l.Short, l.HasShort = m.Value, true
 		} else {
 			s.setData(m.Row, p.StartTS, m.Value)
@@ -121,14 +141,23 @@ func (s *step) checkConflict(ctx context.Context, m *Mutation, startTS tso.Times
 			if planted.Is(planted.OwnRollbackUnchecked) {
 				return true
 			}
-			refused = &RolledBackError{Key: bytes.Clone(m.Key), StartTS: startTS}
-		case w.StartTS == startTS:
+			if refused == nil {
+				refused = &RolledBackError{Key: bytes.Clone(m.Key), StartTS: startTS}
+			}
+		case w.StartTS == startTS && !planted.Is(planted.PrewriteAfterCommit):
 			refused = &CommittedError{StartTS: startTS, CommitTS: commitTS}
 		case commitTS > base && w.Kind == KindRollback:
 			return true // a stranger that never wrote
+		case w.Kind == KindLock && planted.Is(planted.LockRecordUnseen):
+			return true
 		case commitTS > base && !planted.Is(planted.SkippedConflictCheck):
-			refused = &WriteConflictError{Key: bytes.Clone(m.Key), StartTS: startTS, ConflictTS: commitTS,
-				Deleted: w.Kind == KindDelete}
+			if refused == nil {
+				refused = &WriteConflictError{Key: bytes.Clone(m.Key), StartTS: startTS, ConflictTS: commitTS,
+					Deleted: w.Kind == KindDelete}
+			}
+			return true // below it may lie its own record: then it had committed before
+		case refused != nil:
+			return commitTS > startTS
 		case !absent && w.Kind == KindPut:
 			refused = &AlreadyExistsError{Key: bytes.Clone(m.Key)}
 		default:

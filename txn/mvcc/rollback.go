@@ -40,7 +40,7 @@ func (s *step) rollBack(ctx context.Context, row []byte, startTS tso.Timestamp, 
 	switch {
 	case err != nil:
 		return err
-	case f.commitTS != 0:
+	case f.commitTS != 0 && !planted.Is(planted.RollbackAfterCommit):
 		return &CommittedError{StartTS: startTS, CommitTS: f.commitTS}
 	case f.known:
 		return nil
@@ -58,7 +58,8 @@ func (s *step) recordRollback(ctx context.Context, row []byte, startTS tso.Times
 	}
 	var below tso.Timestamp
 	err := s.history(ctx, row, startTS, func(commitTS tso.Timestamp, w Write) bool {
-		if w.Kind == KindRollback && !w.Protected && commitTS != startTS {
+		collapsible := (!w.Protected || planted.Is(planted.CollapsedProtected)) && !planted.Is(planted.UncollapsedRollbacks)
+		if w.Kind == KindRollback && collapsible && commitTS != startTS {
 			below = commitTS
 		}
 		return false

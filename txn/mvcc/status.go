@@ -3,6 +3,7 @@ package mvcc
 import (
 	"context"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -71,6 +72,8 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 		return Status{}, err
 	case f.known:
 		return Status{CommitTS: f.commitTS, RolledBack: f.commitTS == 0}, nil
+	case (p.RollBackMissing || p.OwnerDead) && planted.Is(planted.UnwrittenVerdict):
+		return Status{RolledBack: true}, nil
 	case p.RollBackMissing || p.OwnerDead:
 		return Status{RolledBack: true}, s.recordRollback(ctx, row, p.StartTS, true)
 	}
@@ -103,6 +106,10 @@ func Heartbeat(
 		return err
 	case f.commitTS != 0:
 		return &CommittedError{StartTS: startTS, CommitTS: f.commitTS}
+	}
+	if planted.Is(planted.RevivingHeartbeat) {
+		s.setLock(row, &Lock{Kind: KindPut, StartTS: startTS, Primary: primary, TTLMillis: ttlMillis, HasShort: true})
+		return nil
 	}
 	return &RolledBackError{Key: primary, StartTS: startTS}
 }

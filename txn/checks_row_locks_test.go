@@ -1,0 +1,143 @@
+package txn_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// P12 and P13: row locks. Latches, the rest of P13, are package pebblekv's.
+var rowLockClauses = []clause{
+	{"P12 I9", "READ COMMITTED reads again after a wait", planted.StaleAfterWait, waiterReadsAgain},
+	{"P12 I9", "REPEATABLE READ fails after a wait", planted.StaleAfterWait, waiterFails},
+	{"P12 I11", "a write rests on the version that it was read from", planted.MovedBase, laterStatementProtectsNothing},
+	{"P12 I9", "row locks end with their transaction", planted.LeftoverRowLocks, locksEndWithTheirTransaction},
+	{"P12 I9", "a commit steals no locked row", planted.RowLockIgnored, lockedRowIsNotStolen},
+	{"P13 I17", "deadlocks are detected, not waited out", planted.UndetectedDeadlock, deadlockIsDetected},
+}
+
+func (sc *scene) locker(s *txn.Store, rereads bool) *txn.Txn {
+	tx := sc.begin(s)
+	tx.SetLocking(txn.Locking{Writes: true, Rereads: rereads})
+	return tx
+}
+
+// afterWait makes a transaction wait for a row that another has locked and then changes, and returns
+// it and its answer.
+func (sc *scene) afterWait(rereads bool) (*txn.Txn, error) {
+	s := sc.open(single(), txn.Options{})
+	sc.commit(s, "n", "1")
+	holder, waiter := sc.locker(s, rereads), sc.locker(s, rereads)
+	sc.must(holder.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false), "lock")
+	sc.want("n", sc.get(waiter, "n"), "1")
+	done := make(chan error, 1)
+	go func() { done <- waiter.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false) }()
+	for len(s.RowLocks().Waits()) == 0 {
+		select {
+		case err := <-done:
+			sc.fail("locked a locked row: %v", err)
+		default:
+			runtime.Gosched()
+		}
+	}
+	sc.set(holder, "n", "2")
+	sc.must(holder.Commit(sc.ctx), "commit of the holder")
+	return waiter, <-done
+}
+
+func waiterReadsAgain(sc *scene) {
+	waiter, err := sc.afterWait(true)
+	wantError[*txn.StaleError](sc, "lock", err)
+	sc.must(waiter.Advance(sc.ctx), "advance")
+	sc.want("n, read again", sc.get(waiter, "n"), "2")
+	sc.set(waiter, "n", "3")
+	sc.must(waiter.Commit(sc.ctx), "commit")
+}
+
+func waiterFails(sc *scene) {
+	_, err := sc.afterWait(false)
+	wantError[*txn.WriteConflictError](sc, "lock", err)
+}
+
+// laterStatementProtectsNothing: of two optimistic statements the first wrote what it had read, then
+// another transaction wrote it, then the second statement wrote it again.
+func laterStatementProtectsNothing(sc *scene) {
+	s := sc.open(single(), txn.Options{})
+	sc.commit(s, "n", "1")
+	tx := sc.begin(s)
+	sc.must(tx.Advance(sc.ctx), "advance")
+	sc.want("n", sc.get(tx, "n"), "1")
+	sc.set(tx, "n", "2")
+	sc.commit(s, "n", "10")
+	sc.must(tx.Advance(sc.ctx), "advance")
+	sc.want("n, its own", sc.get(tx, "n"), "2")
+	sc.set(tx, "n", "3")
+	wantError[*txn.WriteConflictError](sc, "commit", tx.Commit(sc.ctx))
+}
+
+func locksEndWithTheirTransaction(sc *scene) {
+	s := sc.open(single(), txn.Options{})
+	tx := sc.locker(s, false)
+	sc.must(tx.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, true), "lock")
+	sc.set(tx, "other", "1")
+	sc.must(tx.Commit(sc.ctx), "commit")
+	sc.must(sc.locker(s, false).LockCurrent(sc.ctx, []byte("n"), rowlock.Update, true), "lock after the commit")
+	sc.want("records of a key that was locked only", sc.records(s, "n"), 0)
+}
+
+func lockedRowIsNotStolen(sc *scene) {
+	for _, opts := range []txn.Options{{}, {TwoPhase: true}, async} {
+		s := sc.openWith(single(), opts, "", nil)
+		sc.commit(s, "n", "1")
+		holder := sc.locker(s, false)
+		sc.must(holder.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false), "lock")
+		thief := sc.writer(s, "n", "stolen")
+		thief.SetLocking(txn.Locking{Timeout: time.Millisecond})
+		if err := thief.Commit(sc.ctx); !errors.Is(err, rowlock.ErrTimeout) {
+			sc.fail("commit over a row lock: %v", err)
+		}
+		sc.set(holder, "n", "2")
+		sc.must(holder.Commit(sc.ctx), "commit of the holder")
+	}
+}
+
+// deadlockIsDetected: each waits for the other. Both waits stand in the table at one time only when
+// nobody has noticed.
+func deadlockIsDetected(sc *scene) {
+	s := sc.open(single(), txn.Options{})
+	ctx, cancel := context.WithCancel(sc.ctx)
+	defer cancel()
+	txns := []*txn.Txn{sc.locker(s, false), sc.locker(s, false)}
+	keys := [][]byte{[]byte("a"), []byte("b")}
+	ends := make(chan error, 2)
+	for i, tx := range txns {
+		sc.must(tx.LockCurrent(ctx, keys[i], rowlock.Update, false), "lock")
+	}
+	for i, tx := range txns {
+		go func() { ends <- tx.LockCurrent(ctx, keys[1-i], rowlock.Update, false) }()
+	}
+	var end error
+	for waiting := true; waiting; {
+		select {
+		case end = <-ends:
+			waiting = false
+		default:
+			if waiting = len(s.RowLocks().Waits()) < 2; waiting {
+				runtime.Gosched()
+				continue
+			}
+			cancel()
+			<-ends
+			<-ends
+			sc.fail("both wait")
+		}
+	}
+	cancel()
+	<-ends
+	wantError[*rowlock.DeadlockError](sc, "lock", end)
+}

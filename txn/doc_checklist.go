@@ -1,0 +1,64 @@
+// # What the paper leaves out
+//
+// The numbered lines of the project's PERCOLATOR checklist: what holds, where, by which invariant, and
+// which function checks it. Each check is an entry of checklist_test.go beside a planted bug that takes
+// just that clause away; TestChecklist wants none of them to find anything, and, with the build tag
+// "planted", TestPlantedClausesAreMissed wants each to find its bug.
+//
+//   - P1 (I5): a rollback leaves a record (mvcc/rollback.go): latePrimaryIsStopped. Of a run of unprotected
+//     ones the newest stays: rollbacksCollapse. Those of primaries, and those that bar a missing async
+//     lock, are protected and never collapsed: protectedRollbackStays.
+//   - P2 (I1): every commit_ts is drawn from the oracle, calculated ones too, so none is another's
+//     start_ts, where a rollback record might lie (async.go): rollbackHitsNoRecord.
+//   - P3 (I15): a prewrite refuses on its own rollback record: latePrimaryIsStopped; may be repeated:
+//     lostPrewriteIsRepeated; and finds its own commit, also below a newer one: prewriteAfterCommit. A
+//     commit may be repeated: lostCommitIsRepeated; fails if rolled back: commitAfterRollback. A rollback
+//     of a committed transaction answers *CommittedError: rollbackAfterCommit.
+//   - P4 (I5): an absent primary is left alone until the lock that led to it has expired:
+//     slowPrimaryIsWaitedFor. Then a protected rollback is written there (mvcc.CheckStatus), before the
+//     secondary is touched: latePrimaryIsStopped, primaryDecidesFirst.
+//   - P5 (I4): the primary is the first key that is really written; an insert that was deleted again is
+//     none (Txn.mutations): primaryIsWritten. A streaming transaction's primary stays locked even if its
+//     write is undone.
+//   - P6 (I5): resolver.status asks the oracle for the time: oracleTimeJudges. Long commits and streams
+//     extend the primary's lock (two_phase.go, stream.go): longCommitLives; a heartbeat that comes too
+//     late changes nothing: deadStayDead.
+//   - P7 (I5, I2): a reader raises the primary's lowest commit timestamp (mvcc.CheckStatus):
+//     readerDoesNotWait; a commit below it draws again (commitPrimary): pushedCommitIsAbove.
+//   - P8 (I12): async.go. Above every earlier read: asyncIsAboveReads; under locks that readers see, or
+//     wait for: asyncLockIsSeen; at the highest of all locks: asyncIsAtItsHighest. A stranger asks all:
+//     halfAsyncIsNothing; a missing lock is barred first: missingLockIsBarred. The lower bound that the
+//     line wants fetched before prewrite is drawn later, under the rows' latches, and is higher.
+//   - P9 (I15): committer.run chooses the route once, before anything is written: groupsTakeTwoPhases;
+//     no retry changes it: retryStaysTwoPhase. One phase is not tried again when its answer was lost, but
+//     found or barred (learnOnePhase): lostUpdateIsBarred.
+//   - P10 (I16): mvcc's checkConflict goes on below records of kinds lock and rollback:
+//     insertLooksThroughRollbacks, insertLooksThroughLocks; below the transaction's own streamed lock too:
+//     insertLooksBelowItsOwnLock.
+//   - P11 (I16): row locks are this process's memory (package rowlock), and leave no record: whoever wants
+//     the row waits for them, and I9 keeps commits off. Records of kind lock are what a stream leaves of
+//     a write that was undone. Readers skip them: undoneWriteIsNone; conflict checks see them:
+//     lockedKeyConflicts.
+//   - P12 (I9, I11): after a wait LockCurrent answers *StaleError and the statement reads again at a new
+//     timestamp: waiterReadsAgain; or *WriteConflictError, 40001: waiterFails. A write stays based on
+//     what it was read from: laterStatementProtectsNothing. Locks end with their transaction:
+//     locksEndWithTheirTransaction; nobody writes over them: lockedRowIsNotStolen.
+//   - P13 (I17): row locks: deadlockIsDetected. Latches are taken in one order and surround the step, in
+//     pebblekv: latchesAreSorted, latchesSurroundTheStep (its latch_test.go).
+//   - P14 (I2): tryCommitPrimary draws commit_ts, after all prewrites: commitTSIsDrawnLast.
+//   - P15 (I4): an unknown result is looked for, and else ErrAmbiguous, 40003: noAnswerIsAmbiguous.
+//   - P16 (I6): package gc settles locks first: locksAreSettledFirst; mvcc.Collect keeps the newest version
+//     unless it is a removal: newestVersionStays, removedStaysRemoved; registry refuses readers below,
+//     and running transactions hold it: readerBelowIsRefused, runningTransactionHolds.
+//
+// What TiKV added: parallel prewrite, T1 (prewriteAll, committer.rollback): failedBatchRollsBack. Rollback
+// records, T2: P1. Short values, T3 (mvcc/prewrite.go): shortValueIsInlined. Point reads, T4: a read with
+// a transaction of its own draws a timestamp, which is one atomic operation here, and takes a view that
+// is there (I14), so that the draw is what is left to save. Calculated commit timestamps, T5: P8, and not
+// above the present, asyncIsSeenAtOnce. One phase, T6: onePhaseLeavesNoLock, onePhaseIsSeen.
+//
+// And of the paper itself: §2.2 updateIsNotLost, lockIsNotOverwritten, leftLockIsSettled,
+// lockIsFoundAtOpen, commitSurvivesACrash; §2.3 oracleRemembers, oracleNeverStepsBack,
+// oracleServesFromMemory; §2.5 prewritesTravelTogether, readsTravelTogether. A row's columns travel
+// together as one value of one key (package table).
+package txn
