@@ -36,6 +36,7 @@ type Stats struct {
 	Safepoint tso.Timestamp
 	Locks     int // settled
 	Rows      int // looked at, because they had more than one put
+	Records   int // of these rows
 	Versions  int // dropped
 }
 
@@ -53,12 +54,22 @@ func Run(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timest
 // place; what a step did stays done.
 type Pass struct {
 	Stats   Stats
+	span    kv.Span // of user keys; the zero one is everything
 	settled bool
 	next    []byte // the user key to go on from
 }
 
 // NewPass returns a pass that has not begun. Requires: no reader is below the safepoint, nor will be.
 func NewPass(safepoint tso.Timestamp) *Pass { return &Pass{Stats: Stats{Safepoint: safepoint}} }
+
+// NewPassOver returns a pass that drops versions in a span of user keys alone. It settles the locks of
+// the whole store all the same: the primary of a lock elsewhere may be in the span.
+func NewPassOver(safepoint tso.Timestamp, span kv.Span) *Pass {
+	p := NewPass(safepoint)
+	p.span = span
+	p.next = span.Start
+	return p
+}
 
 // Step looks at so many rows, at all of them when rows is zero, and reports whether the pass is over.
 // The first step settles the locks.
@@ -71,7 +82,7 @@ func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int)
 		}
 		p.settled = true
 	}
-	next, err := collect(ctx, e, &p.Stats, p.next, rows)
+	next, err := collect(ctx, e, &p.Stats, kv.Span{Start: p.next, End: p.span.End}, rows)
 	if err != nil {
 		return false, err
 	}
@@ -97,8 +108,8 @@ func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint ts
 	return n, err
 }
 
-// collect works from a key on, over so many rows, and returns where the next call goes on.
-func collect(ctx context.Context, e kv.Engine, st *Stats, from []byte, limit int) (next []byte, err error) {
+// collect works over a span, so many rows of it, and returns where the next call goes on.
+func collect(ctx context.Context, e kv.Engine, st *Stats, span kv.Span, limit int) (next []byte, err error) {
 	snap, err := e.Snapshot()
 	if err != nil {
 		return nil, err
@@ -121,7 +132,8 @@ func collect(ctx context.Context, e kv.Engine, st *Stats, from []byte, limit int
 		return err
 	}
 	group := uint64(0)
-	next, err = mvcc.Versions(ctx, snap, kv.Span{Start: from}, limit, func(row []byte, _ int) error {
+	next, err = mvcc.Versions(ctx, snap, span, limit, func(row []byte, records int) error {
+		st.Records += records
 		g := kv.GroupOf(e, row)
 		if len(rows) == rowsPerUpdate || g != group {
 			if err := flush(); err != nil {
