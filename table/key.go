@@ -13,6 +13,7 @@ const (
 	PrefixSequence = 's' // positions of sequences: package catalog
 	PrefixRowID    = 'r' // row ID allocators: package catalog
 	PrefixTable    = 't' // rows and index entries
+	PrefixStats    = 'a' // what ANALYZE found: package stats
 )
 
 // descTag follows PrefixCatalog in the keys of descriptors.

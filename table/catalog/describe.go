@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -64,6 +65,14 @@ func (ds *Describer) Key(key []byte) string {
 	case table.PrefixTable:
 		if k, ok := table.DecodeKey(key); ok {
 			return ds.tableKey(k)
+		}
+	case table.PrefixStats:
+		if id, what, column, ok := stats.DecodeKey(key); ok {
+			name := "/stats/" + ds.relation(id) + "/" + what
+			if what == "column" {
+				name += fmt.Sprintf("/%d", column)
+			}
+			return name
 		}
 	}
 	return fmt.Sprintf("/%x", key)
@@ -151,6 +160,9 @@ func (ds *Describer) Value(key, value []byte) string {
 		if k, ok := table.DecodeKey(key); ok && ds.descs[k.Table] != nil {
 			return table.DescribeValue(ds.descs[k.Table], k, value)
 		}
+	}
+	if key[0] == table.PrefixStats {
+		return stats.Describe(key, value)
 	}
 	return fmt.Sprintf("%x", value)
 }

@@ -1,0 +1,259 @@
+package stats
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/minidb/minidb/table/types"
+)
+
+// gathered is what a pass over the rows learns of a column beside the sample.
+type gathered struct {
+	t      *types.Type
+	rows   int64
+	nulls  int64
+	bytes  int64
+	sketch *sketch // nil for types without equality
+}
+
+func newGathered(t *types.Type) *gathered {
+	g := &gathered{t: t}
+	if t.OID != types.OIDJSON {
+		g.sketch = newSketch()
+	}
+	return g
+}
+
+// add takes the column of a batch.
+func (g *gathered) add(v *types.Vec, n int) {
+	g.rows += int64(n)
+	for i := range n {
+		if v.HasNull && v.Nulls[i] {
+			g.nulls++
+			continue
+		}
+		switch g.t.Family {
+		case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+			g.sketch.add(types.HashInt(v.I[i], 0))
+		case types.String, types.Bytes, types.JSON:
+			g.bytes += storedLen(len(v.S[i]))
+			if g.sketch != nil {
+				g.sketch.add(g.hash(v.Get(i)))
+			}
+		default:
+			d := v.Get(i)
+			g.bytes += width(g.t, d)
+			g.sketch.add(g.hash(d))
+		}
+	}
+}
+
+// hash is equal for equal values. A jsonb is taken for its text, which is nearly that.
+func (g *gathered) hash(d types.Datum) uint64 {
+	if g.t.Family == types.JSON {
+		return types.HashString(d.S, 0)
+	}
+	return types.Hash(g.t, d, 0)
+}
+
+// storedLen is what PostgreSQL stores for a text of n bytes.
+func storedLen(n int) int64 {
+	if n < 127 {
+		return int64(n) + 1
+	}
+	return int64(n) + 4
+}
+
+// width is about what PostgreSQL stores for a value.
+func width(t *types.Type, d types.Datum) int64 {
+	switch {
+	case t.Len > 0:
+		return int64(t.Len)
+	case t.Family == types.Decimal:
+		return 4 + 2*((d.Dec.NumDigits()+3)/4)
+	case t.Family == types.Array:
+		n := int64(20)
+		for _, e := range d.Arr.Elems {
+			if !e.Null {
+				n += max(width(t.Elem, e), int64(len(e.S)))
+			}
+		}
+		return n
+	}
+	return storedLen(len(d.S))
+}
+
+// value is a value of the sample, and the number of its row among the rows of the sample.
+type value struct {
+	d  types.Datum
+	at int
+}
+
+// column makes the statistics of a column of the sample. target is the number of common values, and
+// of the histogram's buckets.
+func (g *gathered) column(v *types.Vec, order []int64, target int) *Column {
+	c := &Column{Type: g.t.WithMod(types.NoMod), Width: float64(max(g.t.Len, 0))}
+	if g.rows == 0 {
+		return c
+	}
+	there := g.rows - g.nulls
+	c.NullFraction = float64(g.nulls) / float64(g.rows)
+	if there == 0 {
+		return c
+	}
+	if g.t.Len <= 0 {
+		c.Width = float64(g.bytes) / float64(there)
+	}
+	if g.sketch == nil {
+		return c
+	}
+	var values []value
+	wides := 0
+	for place, i := range byNumber(order) {
+		switch d := v.Get(i); {
+		case d.Null:
+		case wide(g.t, d):
+			wides++
+		default:
+			values = append(values, value{d, place})
+		}
+	}
+	slices.SortStableFunc(values, func(a, b value) int { return g.compare(a.d, b.d) })
+	runs := g.runs(values)
+	whole := int64(len(order)) == g.rows
+	if whole {
+		c.Distinct = float64(len(runs) + wides)
+	} else {
+		c.Distinct = min(math.Round(g.sketch.estimate()), float64(there))
+	}
+	c.Distinct = max(c.Distinct, 1)
+	sample := float64(len(order))
+	common := g.common(runs, c.Distinct, len(values), wides == 0, target)
+	for _, r := range common {
+		c.Common = append(c.Common, values[r.from].d)
+		c.Frequencies = append(c.Frequencies, float64(r.n)/sample)
+	}
+	c.Complete = len(common) == len(runs) && wides == 0 && c.Distinct <= float64(len(runs))
+	if g.t.Family == types.JSON {
+		return c
+	}
+	c.Correlation = correlation(values)
+	c.Bounds = bounds(values, runs, common, target)
+	return c
+}
+
+func (g *gathered) compare(a, b types.Datum) int {
+	if g.t.Family == types.JSON {
+		return strings.Compare(a.S, b.S)
+	}
+	return types.Compare(g.t, a, b)
+}
+
+// byNumber lists the places of the sample in the order of their rows.
+func byNumber(order []int64) []int {
+	out := make([]int, len(order))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortFunc(out, func(a, b int) int { return int(order[a] - order[b]) })
+	return out
+}
+
+// run is n equal values of the sorted sample.
+type run struct{ from, n int }
+
+func (g *gathered) runs(values []value) []run {
+	var out []run
+	for i := range values {
+		if i > 0 && g.compare(values[i-1].d, values[i].d) == 0 {
+			out[len(out)-1].n++
+			continue
+		}
+		out = append(out, run{i, 1})
+	}
+	return out
+}
+
+// commoner is how much more often than the average a value must be in the sample to count as common,
+// and leastCommon how often at least: less is chance.
+const (
+	commoner    = 1.25
+	leastCommon = 2
+)
+
+// common chooses the most common values: all, where these are few and the sample has them several
+// times, else those that are clearly more frequent than the average.
+func (g *gathered) common(runs []run, distinct float64, values int, all bool, target int) []run {
+	var out []run
+	for _, r := range runs {
+		if r.n >= leastCommon {
+			out = append(out, r)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b run) int { return b.n - a.n })
+	if all && len(out) == len(runs) && len(out) <= target && distinct <= float64(len(runs)) {
+		return out
+	}
+	out = out[:min(len(out), target)]
+	least := commoner * float64(values) / distinct
+	for i, r := range out {
+		if float64(r.n) < least {
+			return out[:i]
+		}
+	}
+	return out
+}
+
+// bounds cuts the values that are not common into buckets of equal numbers.
+func bounds(values []value, runs, common []run, target int) []types.Datum {
+	taken := map[int]bool{}
+	for _, r := range common {
+		taken[r.from] = true
+	}
+	var rest []types.Datum
+	distinct := 0
+	for _, r := range runs {
+		if taken[r.from] {
+			continue
+		}
+		distinct++
+		for i := range r.n {
+			rest = append(rest, values[r.from+i].d)
+		}
+	}
+	n := min(target+1, distinct)
+	if n < 2 {
+		return nil
+	}
+	out := make([]types.Datum, n)
+	for i := range out {
+		out[i] = rest[i*(len(rest)-1)/(n-1)]
+	}
+	return out
+}
+
+// correlation is that of the values' order with the rows' (Pearson's, of the ranks).
+func correlation(values []value) float64 {
+	n := float64(len(values))
+	if n < 2 {
+		return 0
+	}
+	// The places leave gaps where rows are NULL: their ranks among the values count.
+	places := make([]int, len(values))
+	for i, v := range values {
+		places[i] = v.at
+	}
+	slices.Sort(places)
+	rank := make(map[int]int, len(places))
+	for i, p := range places {
+		rank[p] = i
+	}
+	sum := 0.0
+	for i, v := range values {
+		sum += float64(i) * float64(rank[v.at])
+	}
+	mean := (n - 1) / 2
+	variance := (n*n - 1) / 12
+	return max(-1, min(1, (sum/n-mean*mean)/variance))
+}

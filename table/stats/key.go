@@ -1,0 +1,47 @@
+package stats
+
+import (
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/table"
+)
+
+// Tags after 'a' and the table's ID.
+const (
+	tagTable    = 't'
+	tagColumn   = 'c'
+	tagCounters = 'n'
+)
+
+// Prefix is that of everything that is known of a table.
+func Prefix(id table.ID) []byte { return table.AppendID([]byte{table.PrefixStats}, id) }
+
+func tableKey(id table.ID) []byte    { return append(Prefix(id), tagTable) }
+func countersKey(id table.ID) []byte { return append(Prefix(id), tagCounters) }
+func columnsSpan(id table.ID) kv.Span {
+	return table.PrefixSpan(append(Prefix(id), tagColumn))
+}
+
+func columnKey(id table.ID, column table.ColumnID) []byte {
+	return table.AppendID(append(Prefix(id), tagColumn), table.ID(column))
+}
+
+// DecodeKey reads a key that begins with 'a'; column is 0 unless what is "column".
+func DecodeKey(key []byte) (id table.ID, what string, column table.ColumnID, ok bool) {
+	if len(key) == 0 || key[0] != table.PrefixStats {
+		return 0, "", 0, false
+	}
+	id, rest, ok := table.ReadID(key[1:])
+	if !ok || len(rest) == 0 {
+		return 0, "", 0, false
+	}
+	switch rest[0] {
+	case tagTable:
+		return id, "table", 0, len(rest) == 1
+	case tagCounters:
+		return id, "counters", 0, len(rest) == 1
+	case tagColumn:
+		n, rest, ok := table.ReadID(rest[1:])
+		return id, "column", table.ColumnID(n), ok && len(rest) == 0
+	}
+	return 0, "", 0, false
+}
