@@ -25,8 +25,10 @@
 // one. It does not know of transactions, sessions or rows, keeps nothing between calls, and may be
 // called from several goroutines at once.
 //
-// What is simple on purpose: there are no statistics, every table counts 1000 rows (package choose
-// tells what follows from it); join orders are found greedily, not searched; a WITH query that is
+// How many rows there will be is estimate's: from what ANALYZE found, or by guesses (package choose tells
+// what follows from these).
+//
+// What is simple on purpose: join orders are found greedily, not searched; a WITH query that is
 // read twice is materialised. Selinger et al., "Access path selection in a relational database
 // management system" (1979), is what a search would start from.
 package planner

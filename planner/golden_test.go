@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/choose"
+	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/planner/rule"
 	"github.com/minidb/minidb/sql/parse"
@@ -82,9 +83,10 @@ func (s *schema) plan(text string) (*physical.Plan, map[string]int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rc := &rule.Context{Meta: bound.Meta, Fired: map[string]int{}}
+	est := estimate.New(ctx, s.env(), bound.Meta)
+	rc := &rule.Context{Meta: bound.Meta, Estimator: est, Fired: map[string]int{}}
 	rule.Apply(rc, bound.Query)
-	plan, err := choose.Plan(ctx, s.env(), bound)
+	plan, err := choose.Plan(ctx, s.env(), est, bound)
 	return plan, rc.Fired, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/choose"
+	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/planner/rule"
@@ -26,8 +27,9 @@ func Plan(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Typ
 	if err != nil {
 		return nil, err
 	}
-	rule.Apply(&rule.Context{Meta: bound.Meta}, bound.Query)
-	return choose.Plan(ctx, env, bound)
+	est := estimate.New(ctx, env, bound.Meta)
+	rule.Apply(&rule.Context{Meta: bound.Meta, Estimator: est}, bound.Query)
+	return choose.Plan(ctx, env, est, bound)
 }
 
 // ResolveType finds a type by its written name, or reports 42704.

@@ -151,8 +151,14 @@ type Maintenance struct {
 	Pos     Pos
 	Command string // lower case
 	Options []Option
-	Tables  []Name
+	Tables  []MaintainedTable
 	Kind    string // REINDEX: "table", "index", "database", …
+}
+
+// MaintainedTable is a table of a Maintenance, and the columns that ANALYZE is to look at; none: all.
+type MaintainedTable struct {
+	Name    Name
+	Columns []Ident
 }
 
 // LockTable is LOCK [TABLE] ….

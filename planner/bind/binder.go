@@ -25,15 +25,15 @@ type binder struct {
 	views     []table.ID // being expanded, outermost first
 	depth     int
 	exprDepth int
-	// sessionBound is set when a literal's value depended on the session or the moment.
-	sessionBound bool
+	// momentary is set when a literal's value depended on when it was read.
+	momentary bool
 }
 
 // Result is a bound statement.
 type Result struct {
 	Query *logical.Query
 	Meta  *logical.Meta
-	// NoCache says that a literal depended on the session's settings or on the time.
+	// NoCache says that a literal depended on when it was read.
 	NoCache bool
 }
 
@@ -57,7 +57,7 @@ func Statement(ctx context.Context, env *Env, stmt ast.Statement, params []*type
 				"could not determine data type of parameter $%d", i+1)
 		}
 	}
-	return &Result{Query: q, Meta: b.meta, NoCache: b.sessionBound}, nil
+	return &Result{Query: q, Meta: b.meta, NoCache: b.momentary}, nil
 }
 
 func newBinder(ctx context.Context, env *Env) *binder {

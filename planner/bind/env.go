@@ -6,6 +6,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/stats"
 )
 
 // Catalog is what the planner asks of the schema.
@@ -22,6 +23,8 @@ type Env struct {
 	// ParseExpr and ParseQuery read the texts that the catalog keeps: defaults, checks, views.
 	ParseExpr  func(text string) (ast.Expr, error)
 	ParseQuery func(text string) (*ast.Select, error)
+	// Statistics gives what is known of a table's contents, nil where nothing is. Nil: of none.
+	Statistics func(ctx context.Context, d *table.Desc) *stats.Table
 	// Runtime is the session's, for literals whose meaning depends on it and for folding.
 	Runtime *expr.Runtime
 }

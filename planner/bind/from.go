@@ -136,6 +136,7 @@ func (b *binder) newScan(d *table.Desc, alias string, level int) *logical.Scan {
 	for i := range out {
 		out[i] = first + i
 	}
+	b.meta.Scans = append(b.meta.Scans, logical.ScanColumns{Desc: d, First: first})
 	return &logical.Scan{Desc: d, Alias: alias, First: first, Out: out}
 }
 

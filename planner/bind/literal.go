@@ -81,43 +81,29 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 	if err != nil {
 		return nil, at(err, c.Pos)
 	}
-	if dependsOnSession(base, c.Value.S) {
-		b.sessionBound = true
+	if dependsOnMoment(base, c.Value.S) {
+		b.momentary = true
 	}
 	return &expr.Const{T: base, Value: v, Pos: c.Pos}, nil
 }
 
-// dependsOnSession says whether the value of a literal may differ by time zone, date style, interval
-// style or moment, so that a plan with it serves this statement only.
-func dependsOnSession(t *types.Type, text string) bool {
+// momentWords are the words of a literal whose value depends on when it is read.
+var momentWords = []string{"now", "today", "tomorrow", "yesterday"}
+
+// dependsOnMoment says whether the value of a literal depends on when it is read, so that a plan with
+// it serves this statement only. Settings on which it may depend too are part of a plan's key.
+func dependsOnMoment(t *types.Type, text string) bool {
 	if t.Elem != nil {
-		return dependsOnSession(t.Elem, text)
+		return dependsOnMoment(t.Elem, text)
 	}
 	switch t.Family {
 	case types.Date, types.Timestamp, types.Time:
-		if t.OID == types.OIDTimestampTZ {
-			return true
+		lower := strings.ToLower(text)
+		for _, w := range momentWords {
+			if strings.Contains(lower, w) {
+				return true
+			}
 		}
-		return !isoDate(text)
-	case types.Interval:
-		return false
 	}
 	return false
-}
-
-// isoDate says whether a text begins like 2020-01-31 and has no word such as "now" in it.
-func isoDate(s string) bool {
-	s = strings.TrimSpace(s)
-	if len(s) < 8 {
-		return false
-	}
-	if s[4:5] != "-" && s[2:3] != ":" {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i] | 0x20; c >= 'a' && c <= 'z' && c != 't' {
-			return false
-		}
-	}
-	return true
 }

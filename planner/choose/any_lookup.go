@@ -2,14 +2,12 @@ package choose
 
 import (
 	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
-
-// arrayElements is how many elements an array is guessed to have that is not known yet.
-const arrayElements = 10
 
 // anyLookup reads `key = ANY ($1)`, whose array is known only when the statement runs: the array's
 // different elements, each looked up. nil when the path at hand is better, or no key begins with
@@ -51,16 +49,17 @@ func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []e
 		return nil
 	}
 	elements := &physical.FuncScan{Func: unnest, Args: []expr.Expr{c.expr(q.Array, nil)}, Alias: "unnest"}
-	elements.Base = c.base([]logical.ColID{id}, arrayElements, arrayElements)
+	const count = estimate.ArrayElements
+	elements.Base = c.base([]logical.ColID{id}, count, count)
 	distinct := &physical.Distinct{Child: elements}
-	distinct.Base = c.base([]logical.ColID{id}, arrayElements, arrayElements)
+	distinct.Base = c.base([]logical.ColID{id}, count, count)
 	j := &physical.IndexJoin{Kind: physical.Inner, Left: distinct, Inner: c.lookupScan(s, ix, others)}
 	j.Keys = []expr.Expr{c.expr(used[0].key, []logical.ColID{id})}
-	rows := float64(arrayElements)
+	rows := float64(count)
 	if !unique {
-		rows *= rowsOf(s.Desc) * equalSelective
+		rows *= c.est.Matches(s.Desc, []expr.Expr{q.Left})
 	}
 	cols := append([]logical.ColID{id}, s.Out...)
-	j.Base = c.base(cols, rows*selectivity(others), arrayElements*lookupCost+rows)
+	j.Base = c.base(cols, rows*c.est.Conds(others), count*lookupCost+rows)
 	return &built{node: j, cols: cols}
 }

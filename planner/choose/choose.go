@@ -6,6 +6,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/physical"
@@ -15,6 +16,7 @@ import (
 type chooser struct {
 	ctx   context.Context
 	env   *bind.Env
+	est   *estimate.Estimator
 	meta  *logical.Meta
 	vars  []variable // columns of the queries around, innermost last
 	slots int
@@ -52,9 +54,10 @@ type orderCol struct {
 	nullsFirst bool
 }
 
-// Plan makes the physical plan of a bound and rewritten statement.
-func Plan(ctx context.Context, env *bind.Env, r *bind.Result) (*physical.Plan, error) {
-	c := &chooser{ctx: ctx, env: env, meta: r.Meta}
+// Plan makes the physical plan of a bound and rewritten statement; est estimates for it, and may be
+// nil.
+func Plan(ctx context.Context, env *bind.Env, est *estimate.Estimator, r *bind.Result) (*physical.Plan, error) {
+	c := &chooser{ctx: ctx, env: env, est: est, meta: r.Meta}
 	c.qualified = scans(r.Query.Node)+len(r.Meta.CTEs) > 1
 	plan := &physical.Plan{ReadOnly: !r.Meta.Writes, ParamTypes: r.Meta.Params, Tables: r.Meta.Tables, NoCache: r.NoCache}
 	for _, cte := range r.Meta.CTEs {

@@ -3,6 +3,7 @@ package choose
 import (
 	"math"
 
+	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/physical"
@@ -130,7 +131,7 @@ func (c *chooser) hashJoin(n *logical.Join, left, right built, pairs []equiPair)
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
 	h.Cond = c.conj(rest(n, pairs), both)
 	cols := joinCols(n.Kind, left.cols, both)
-	h.Base = c.base(cols, joinRows(n.Kind, left, right, len(pairs), rest(n, pairs)), c.hashCost(left, right, true))
+	h.Base = c.base(cols, c.joinRows(n.Kind, left, right, pairs, rest(n, pairs)), c.hashCost(left, right, true))
 	return built{node: h, cols: cols}
 }
 
@@ -156,33 +157,20 @@ func joinCols(kind physical.JoinKind, left, both []logical.ColID) []logical.ColI
 	return both
 }
 
-// joinRows guesses a join's size: an equality keeps as many rows as the larger side has.
-func joinRows(kind physical.JoinKind, left, right built, pairs int, rest []expr.Expr) float64 {
-	l, r := left.node.Est().Rows, right.node.Est().Rows
-	rows := l * r
-	if pairs > 0 {
-		rows = math.Max(l, r)
-		if pairs > 1 {
-			rows = math.Max(math.Min(l, r), 1)
-		}
+// joinRows estimates a join's size.
+func (c *chooser) joinRows(kind physical.JoinKind, left, right built, pairs []equiPair, rest []expr.Expr) float64 {
+	list := make([]estimate.Pair, len(pairs))
+	for i, p := range pairs {
+		list[i] = estimate.Pair{Left: p.left, Right: p.right}
 	}
-	rows *= selectivity(rest)
-	switch kind {
-	case physical.Left:
-		rows = math.Max(rows, l)
-	case physical.Full:
-		rows = math.Max(rows, l+r)
-	case physical.Semi, physical.Anti, physical.NullAnti:
-		rows = l * 0.5
-	}
-	return math.Max(rows, 1)
+	return c.est.Join(kind, left.node.Est().Rows, right.node.Est().Rows, list, rest)
 }
 
 func (c *chooser) nestLoop(n *logical.Join, left, right built) built {
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
 	j := &physical.NestLoop{Kind: n.Kind, Left: left.node, Right: right.node, Cond: c.conj(n.On, both)}
 	cols := joinCols(n.Kind, left.cols, both)
-	j.Base = c.base(cols, joinRows(n.Kind, left, right, 0, n.On), c.hashCost(left, right, false))
+	j.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On), c.hashCost(left, right, false))
 	return built{node: j, cols: cols}
 }
 
@@ -221,20 +209,37 @@ func (c *chooser) indexJoin(n *logical.Join, left built, pairs []equiPair) (*bui
 	est := left.node.Est()
 	matches := 1.0
 	if !unique {
-		matches = math.Max(1, rowsOf(s.Desc)*equalSelective)
+		keys := make([]expr.Expr, len(usedPairs))
+		for i, p := range usedPairs {
+			keys[i] = p.right
+		}
+		matches = c.est.Matches(s.Desc, keys)
 	}
 	perMatch := 1.0
 	if ix != nil && !inner.Covering {
 		perMatch += fetchCost
 	}
 	cost := est.Cost + est.Rows*(lookupCost+matches*perMatch)
-	rows := est.Rows * matches * selectivity(conds) * selectivity(left2)
-	if n.Kind != physical.Inner {
-		rows = math.Max(rows, est.Rows)
-	}
+	rows := c.lookedUp(n.Kind, est.Rows, matches, s, conds, usedPairs, left2)
 	cols := joinCols(n.Kind, left.cols, both)
 	j.Base = c.base(cols, rows, cost)
 	return &built{node: j, cols: cols}, cost
+}
+
+// lookedUp estimates a join by look-ups, of which each finds so many rows before conditions.
+func (c *chooser) lookedUp(kind physical.JoinKind, left, matches float64, s *logical.Scan, conds []expr.Expr, pairs []equiPair, rest []expr.Expr) float64 {
+	if c.est.Known() {
+		list := make([]estimate.Pair, len(pairs))
+		for i, p := range pairs {
+			list[i] = estimate.Pair{Left: p.left, Right: p.right}
+		}
+		return c.est.Join(kind, left, c.est.TableRows(s.Desc)*c.est.Conds(conds), list, rest)
+	}
+	rows := left * matches * c.est.Conds(conds) * c.est.Conds(rest)
+	if kind != physical.Inner {
+		rows = math.Max(rows, left)
+	}
+	return rows
 }
 
 func (c *chooser) lookupScan(s *logical.Scan, ix *table.Index, conds []expr.Expr) *physical.Scan {
@@ -287,10 +292,23 @@ func (c *chooser) distinctKeys(right *built, pairs []equiPair) bool {
 	}
 	b := c.exactly(*right, keys)
 	est := b.node.Est()
+	rows := est.Rows
+	if c.est.Known() {
+		rows = c.est.Groups(c.columns(keys), rows)
+	}
 	d := &physical.Distinct{Child: b.node}
-	d.Base = c.base(keys, est.Rows, est.Cost+est.Rows*aggregateCost)
+	d.Base = c.base(keys, rows, est.Cost+est.Rows*aggregateCost)
 	*right = built{node: d, cols: keys}
 	return true
+}
+
+// columns are references to columns by ID.
+func (c *chooser) columns(ids []logical.ColID) []expr.Expr {
+	out := make([]expr.Expr, len(ids))
+	for i, id := range ids {
+		out[i] = c.meta.Col(id)
+	}
+	return out
 }
 
 // lookupKey is a key column's value in terms of the left side.
@@ -373,6 +391,6 @@ func (c *chooser) apply(n *logical.Join) built {
 	a.Cond = c.conj(n.On, both)
 	cols := joinCols(n.Kind, left.cols, both)
 	l, r := left.node.Est(), right.node.Est()
-	a.Base = c.base(cols, joinRows(n.Kind, left, right, 0, n.On), l.Cost+l.Rows*(r.Cost+1))
+	a.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On), l.Cost+l.Rows*(r.Cost+1))
 	return built{node: a, cols: cols, ordered: false}
 }

@@ -69,7 +69,7 @@ func (c *chooser) addFilter(b built, conds []expr.Expr) built {
 	}
 	est := b.node.Est()
 	f := &physical.Filter{Child: b.node, Cond: c.conj(conds, b.cols)}
-	f.Base = c.base(b.cols, est.Rows*selectivity(conds), est.Cost+est.Rows*filterCost)
+	f.Base = c.base(b.cols, est.Rows*c.est.Conds(conds), est.Cost+est.Rows*filterCost)
 	return built{node: f, cols: b.cols, ordered: b.ordered}
 }
 
@@ -178,10 +178,11 @@ func (c *chooser) aggregate(n *logical.Aggregate) built {
 		a.Aggs = append(a.Aggs, c.agg(&it.Agg, b.cols))
 	}
 	est := b.node.Est()
-	rows := 1.0
-	if len(n.Keys) > 0 {
-		rows = math.Max(1, math.Min(est.Rows, 200))
+	keys := make([]expr.Expr, len(n.Keys))
+	for i, k := range n.Keys {
+		keys[i] = k.Expr
 	}
+	rows := c.est.Groups(keys, est.Rows)
 	cols := n.Columns()
 	a.Base = c.base(cols, rows, est.Cost+est.Rows*aggregateCost)
 	return built{node: a, cols: cols}
@@ -331,7 +332,11 @@ func (c *chooser) distinct(n *logical.Distinct, w wish) built {
 	}
 	est := b.node.Est()
 	d := &physical.Distinct{Child: b.node, On: c.exprs(n.On, b.cols)}
-	d.Base = c.base(b.cols, math.Min(est.Rows, 200), est.Cost+est.Rows*aggregateCost)
+	keys := n.On
+	if keys == nil {
+		keys = c.columns(b.cols)
+	}
+	d.Base = c.base(b.cols, c.est.Groups(keys, est.Rows), est.Cost+est.Rows*aggregateCost)
 	return built{node: d, cols: b.cols, ordered: b.ordered && n.On != nil}
 }
 

@@ -2,9 +2,8 @@ package choose
 
 import (
 	"math"
-	"strings"
-	"unicode/utf8"
 
+	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/table/types"
@@ -399,7 +398,7 @@ func restrictLike(s *logical.Scan, e *expr.Call) (restriction, bool) {
 	if !ok || k.Value.Null || t.OID != types.OIDText && t.OID != types.OIDVarchar {
 		return restriction{}, false
 	}
-	prefix, whole := likePrefix(k.Value.S)
+	prefix, whole := builtin.LikePrefix(k.Value.S)
 	text := func(s string) expr.Expr { return &expr.Const{T: t.WithMod(types.NoMod), Value: types.NewString(s)} }
 	if whole {
 		return restriction{col: col, intervals: []interval{{eq: text(prefix)}}}, true
@@ -408,47 +407,10 @@ func restrictLike(s *logical.Scan, e *expr.Call) (restriction, bool) {
 		return restriction{}, false
 	}
 	iv := interval{low: text(prefix), lowIncl: true}
-	if next := afterPrefix(prefix); next != "" {
+	if next := builtin.AfterPrefix(prefix); next != "" {
 		iv.high = text(next)
 	}
 	return restriction{col: col, intervals: []interval{iv}}, true
-}
-
-// likePrefix is the literal beginning of a pattern; whole says that nothing else follows.
-func likePrefix(pattern string) (prefix string, whole bool) {
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		switch ch := pattern[i]; ch {
-		case '%', '_':
-			return b.String(), false
-		case '\\':
-			if i++; i == len(pattern) {
-				return b.String(), false
-			}
-			b.WriteByte(pattern[i])
-		default:
-			b.WriteByte(ch)
-		}
-	}
-	return b.String(), true
-}
-
-// afterPrefix is the least text above all that begin with prefix; "" if there is none.
-func afterPrefix(prefix string) string {
-	for prefix != "" {
-		r, size := utf8.DecodeLastRuneInString(prefix)
-		prefix = prefix[:len(prefix)-size]
-		if r == utf8.RuneError && size <= 1 {
-			return ""
-		}
-		if r++; r == 0xD800 {
-			r = 0xE000
-		}
-		if r <= utf8.MaxRune {
-			return prefix + string(r)
-		}
-	}
-	return ""
 }
 
 // nullOf stands for NULL in a range whose IsNull says so.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/physical"
@@ -52,7 +53,7 @@ func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, w wish) built {
 	if w.limit > 0 && rest == nil && (len(w.order) == 0 || best.ordered) {
 		out.Limit = int64(w.limit)
 	}
-	rows := best.rows * selectivity(rest)
+	rows := best.rows * c.est.Conds(rest)
 	out.Base = c.base(s.Out, rows, best.cost)
 	return built{node: out, cols: s.Out, ordered: best.ordered && len(w.order) > 0}
 }
@@ -67,8 +68,8 @@ func (c *chooser) ordinals(s *logical.Scan) []int {
 
 func (c *chooser) virtualScan(s *logical.Scan, conds []expr.Expr) built {
 	v := &physical.VirtualScan{Table: s.Desc, Alias: s.Alias, Out: c.ordinals(s), Filter: c.conj(conds, s.Out)}
-	rows := rowsOf(s.Desc)
-	v.Base = c.base(s.Out, rows*selectivity(conds), rows)
+	rows := c.est.TableRows(s.Desc)
+	v.Base = c.base(s.Out, rows*c.est.Conds(conds), rows)
 	return built{node: v, cols: s.Out}
 }
 
@@ -122,7 +123,7 @@ func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr,
 	p.index = ix
 	for _, i := range implied {
 		p.covered[i] = true
-		p.rows = math.Max(1, p.rows*condSelectivity(conds[i]))
+		p.rows = math.Max(1, p.rows*c.est.Cond(conds[i]))
 	}
 	c.orderPath(s, ix.Columns, p, w)
 	p.cover = table.Covering(s.Desc, ix, c.ordinals(s))
@@ -158,7 +159,7 @@ func (c *chooser) impliesIndex(s *logical.Scan, ix *table.Index, conds []expr.Ex
 // keyPath turns restrictions into ranges over key columns: values for the first columns, then one
 // range of the next.
 func (c *chooser) keyPath(s *logical.Scan, key []table.IndexColumn, unique bool, conds []expr.Expr, rs []restriction) *path {
-	p := &path{covered: make([]bool, len(conds)), rows: rowsOf(s.Desc)}
+	p := &path{covered: make([]bool, len(conds)), rows: c.est.TableRows(s.Desc)}
 	prefixes := []physical.Range{{}}
 	used := 0
 	for _, kc := range key {
@@ -176,7 +177,7 @@ func (c *chooser) keyPath(s *logical.Scan, key []table.IndexColumn, unique bool,
 		}
 		prefixes = c.extend(prefixes, r)
 		p.covered[r.cond] = r.exact
-		p.rows = math.Max(1, p.rows*equalSelective*float64(len(r.intervals)))
+		p.rows = math.Max(1, p.rows*c.est.Intervals(id, sections(r.intervals)))
 		used++
 	}
 	if used == 0 {
@@ -261,7 +262,6 @@ func (c *chooser) narrow(s *logical.Scan, p *path, prefixes []physical.Range, rs
 		return nil
 	}
 	var out []physical.Range
-	share := 0.0
 	for _, pre := range prefixes {
 		for _, iv := range chosen.intervals {
 			if iv.single() {
@@ -279,17 +279,16 @@ func (c *chooser) narrow(s *logical.Scan, p *path, prefixes []physical.Range, rs
 			out = append(out, n)
 		}
 	}
-	for _, iv := range chosen.intervals {
-		switch {
-		case iv.single():
-			share += equalSelective
-		case iv.low != nil && iv.high != nil:
-			share += boundSelective
-		default:
-			share += rangeSelective
-		}
+	p.rows = math.Max(1, p.rows*c.est.Intervals(id, sections(chosen.intervals)))
+	return out
+}
+
+// sections are intervals as the estimator takes them.
+func sections(ivs []interval) []estimate.Interval {
+	out := make([]estimate.Interval, len(ivs))
+	for i, iv := range ivs {
+		out[i] = estimate.Interval{Eq: iv.eq, IsNull: iv.isNull, Low: iv.low, High: iv.high, LowIncl: iv.lowIncl, HighIncl: iv.highIncl}
 	}
-	p.rows = math.Max(1, p.rows*math.Min(share, 1))
 	return out
 }
 
@@ -401,7 +400,7 @@ func (c *chooser) pathCost(s *logical.Scan, p *path, conds []expr.Expr, w wish) 
 			rest = append(rest, cond)
 		}
 	}
-	out := math.Max(1, p.rows*selectivity(rest))
+	out := math.Max(1, p.rows*c.est.Conds(rest))
 	if len(w.order) > 0 && !p.ordered {
 		return cost + sortCost(out)
 	}

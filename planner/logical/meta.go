@@ -30,11 +30,19 @@ type Meta struct {
 	CTEs   []*CTE
 	Params []*types.Type
 	Tables []physical.TableVersion
+	// Scans are the relations read, in the order of their columns' IDs.
+	Scans []ScanColumns
 	// Writes is set when a function that changes something is called, or the statement modifies.
 	Writes bool
 	// Joins, Subqueries and CTERefs count nodes made by the binder: rules look at them first, so
 	// that small statements pay nothing for rules that cannot fire.
 	Joins, Subqueries int
+}
+
+// ScanColumns says which columns a scan makes: column i of Desc has the ID First+i.
+type ScanColumns struct {
+	Desc  *table.Desc
+	First ColID
 }
 
 // NewMeta returns an empty Meta.

@@ -62,8 +62,8 @@ type Plan struct {
 	// Tables lists every relation read or written, with the versions it was planned on: a cached
 	// plan is good while all of them are current.
 	Tables []TableVersion
-	// NoCache is set when planning used something that holds for this moment or session only, such
-	// as the value of 'now'::timestamp.
+	// NoCache is set when planning used something that holds for this moment only, such as the value of
+	// 'now'::timestamp: the plan serves one statement.
 	NoCache  bool
 	ReadOnly bool // writes nothing and calls no function that writes (nextval, setval)
 }

@@ -51,7 +51,7 @@ func joinScalars(c *Context, child *logical.Node, e expr.Expr) expr.Expr {
 // joinScalar joins one subquery; nil when it has another shape or is better run row by row.
 func joinScalar(c *Context, child *logical.Node, sq *expr.Subquery) expr.Expr {
 	q, ok := sq.Plan.(*logical.Query)
-	if !ok || len(q.Cols) != 1 || estimate(*child) < 20 || logical.NodeVolatile(q.Node) {
+	if !ok || len(q.Cols) != 1 || c.rows(*child) < 20 || logical.NodeVolatile(q.Node) {
 		return nil
 	}
 	outer := logical.SetOf((*child).Columns())

@@ -3,10 +3,10 @@ package rule
 import (
 	"math"
 
+	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/physical"
-	"github.com/minidb/minidb/table"
 )
 
 // orderJoins chooses the order of inner joins: it begins with the table that gives fewest rows and
@@ -200,7 +200,7 @@ func (o *ordering) pair(j *logical.Join) logical.Node {
 func (o *ordering) greedy() logical.Node {
 	o.c.fired("OrderJoins")
 	for i := range o.leaves {
-		o.leaves[i].rows = estimate(o.leaves[i].node)
+		o.leaves[i].rows = o.c.rows(o.leaves[i].node)
 	}
 	var groups []group
 	for left := len(o.leaves); left > 0; {
@@ -292,6 +292,8 @@ func (o *ordering) connected(g *group) (best int, bestRows float64) {
 		}
 		rows := math.Max(g.rows, 1) * l.rows
 		switch {
+		case o.c.Estimator.Known():
+			rows = o.joined(g, l, with)
 		case uniqueOn(l.node, keys):
 			rows = math.Max(g.rows*math.Min(1, l.rows/tableRows), 0.5)
 		default:
@@ -302,6 +304,24 @@ func (o *ordering) connected(g *group) (best int, bestRows float64) {
 		}
 	}
 	return best, bestRows
+}
+
+// joined estimates the rows of a group with one table more.
+func (o *ordering) joined(g *group, l *leaf, with logical.ColSet) float64 {
+	var pairs []estimate.Pair
+	var rest []expr.Expr
+	for _, k := range l.conds {
+		jc := &o.conds[k]
+		switch {
+		case jc.placed || !jc.leaves.SubsetOf(with):
+		case jc.equal:
+			args := jc.e.(*expr.Call).Args
+			pairs = append(pairs, estimate.Pair{Left: args[0], Right: args[1]})
+		default:
+			rest = append(rest, jc.e)
+		}
+	}
+	return o.c.Estimator.Join(physical.Inner, g.rows, l.rows, pairs, rest)
 }
 
 func (o *ordering) attach(g *group, i int, rows float64) {
@@ -346,85 +366,4 @@ func keyColumns(e expr.Expr, own logical.ColSet, into *logical.ColSet) {
 			into.Add(col.Index)
 		}
 	}
-}
-
-// tableRows is the guessed size of a table, as in package choose.
-const tableRows = 1000
-
-// estimate guesses the rows of a leaf.
-func estimate(n logical.Node) float64 {
-	switch n := n.(type) {
-	case *logical.Scan:
-		return tableRows
-	case *logical.Values:
-		return float64(len(n.Rows))
-	case *logical.Limit:
-		if k, ok := n.Count.(*expr.Const); ok && !k.Value.Null {
-			return math.Max(1, float64(k.Value.I))
-		}
-		return estimate(n.Child)
-	case *logical.Aggregate:
-		if len(n.Keys) == 0 {
-			return 1
-		}
-		return math.Min(200, estimate(n.Child))
-	case *logical.FuncScan, *logical.CTERef:
-		return 100
-	case *logical.Filter:
-		return estimateFilter(n)
-	case *logical.Project:
-		return estimate(n.Child)
-	case *logical.Sort:
-		return estimate(n.Child)
-	case *logical.Distinct:
-		return math.Min(200, estimate(n.Child))
-	case *logical.Join:
-		return math.Max(estimate(n.Left), estimate(n.Right))
-	}
-	return tableRows
-}
-
-func estimateFilter(n *logical.Filter) float64 {
-	rows := estimate(n.Child)
-	s, ok := n.Child.(*logical.Scan)
-	var held logical.ColSet
-	for _, cond := range n.Conds {
-		if ok {
-			if col, is := heldColumn(s, cond); is {
-				held.Add(col)
-				rows *= 0.005
-				continue
-			}
-		}
-		rows *= 0.3
-	}
-	if ok && uniqueOn(s, held) {
-		return 1
-	}
-	return math.Max(rows, 1)
-}
-
-// uniqueOn says whether the columns contain a whole unique key of the table that a leaf reads.
-func uniqueOn(n logical.Node, cols logical.ColSet) bool {
-	s, _ := scanOf(n)
-	if s == nil || cols.Empty() {
-		return false
-	}
-	whole := func(key []table.IndexColumn) bool {
-		for _, kc := range key {
-			if kc.ColumnID == 0 || !cols.Has(s.First+s.Desc.ColumnByID(kc.ColumnID)) {
-				return false
-			}
-		}
-		return len(key) > 0
-	}
-	if whole(s.Desc.RowKey) {
-		return true
-	}
-	for i := range s.Desc.Indexes {
-		if ix := &s.Desc.Indexes[i]; (ix.Unique || ix.Primary) && ix.WhereText == "" && whole(ix.Columns) {
-			return true
-		}
-	}
-	return false
 }

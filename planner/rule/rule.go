@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 )
@@ -8,6 +9,8 @@ import (
 // Context is what rules know beside the tree.
 type Context struct {
 	Meta *logical.Meta
+	// Estimator estimates for the statement; nil: nothing is known of its tables.
+	Estimator *estimate.Estimator
 	// Fired collects the names of the rules that changed something; nil: nobody asks.
 	Fired map[string]int
 }

@@ -1,0 +1,145 @@
+package estimate
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/stats"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Estimator estimates for one statement. The nil Estimator knows nothing and guesses.
+type Estimator struct {
+	scans  []logical.ScanColumns
+	tables map[table.ID]*stats.Table // of those of which something is known
+	rt     *expr.Runtime
+}
+
+// New returns the estimator of a statement; nil when nothing is known of its tables.
+func New(ctx context.Context, env *bind.Env, meta *logical.Meta) *Estimator {
+	if env.Statistics == nil {
+		return nil
+	}
+	var e *Estimator
+	for _, s := range meta.Scans {
+		if s.Desc.Kind != table.KindTable {
+			continue
+		}
+		t := env.Statistics(ctx, s.Desc)
+		if t == nil {
+			continue
+		}
+		if e == nil {
+			e = &Estimator{scans: meta.Scans, tables: map[table.ID]*stats.Table{}, rt: env.Runtime}
+		}
+		e.tables[s.Desc.ID] = t
+	}
+	return e
+}
+
+// Known says whether anything is known of any table.
+func (e *Estimator) Known() bool { return e != nil }
+
+// Guesses where nothing is known.
+const (
+	tableRows      = 1000
+	virtualRows    = 200
+	groupsGuess    = 200
+	equalSelective = 0.005
+	rangeSelective = 0.33
+	boundSelective = 0.05 // between two bounds
+	otherSelective = 0.33
+)
+
+// TableRows is the number of rows of a table.
+func (e *Estimator) TableRows(d *table.Desc) float64 {
+	switch d.Kind {
+	case table.KindVirtual:
+		return virtualRows
+	case table.KindSequence:
+		return 1
+	}
+	if e != nil {
+		if t := e.tables[d.ID]; t != nil {
+			return max(1, t.Rows)
+		}
+	}
+	return tableRows
+}
+
+// scanOf finds the scan that makes a column.
+func (e *Estimator) scanOf(id logical.ColID) *logical.ScanColumns {
+	if e == nil {
+		return nil
+	}
+	for i := range e.scans {
+		if s := &e.scans[i]; id >= s.First && id < s.First+len(s.Desc.Columns) {
+			return s
+		}
+	}
+	return nil
+}
+
+// column finds the statistics of a column, and the rows of its table; nil when there are none.
+func (e *Estimator) column(id logical.ColID) (*stats.Column, float64) {
+	s := e.scanOf(id)
+	if s == nil {
+		return nil, 0
+	}
+	t := e.tables[s.Desc.ID]
+	if t == nil {
+		return nil, 0
+	}
+	d := &s.Desc.Columns[id-s.First]
+	c := t.Columns[d.ID]
+	if c == nil || c.Type.OID != d.Type.OID { // stats I1
+		return nil, 0
+	}
+	return c, max(1, t.Rows)
+}
+
+// columnOf is column for an expression that is a column, or a cast of one that keeps values apart.
+func (e *Estimator) columnOf(x expr.Expr) (*stats.Column, float64) {
+	if e == nil {
+		return nil, 0
+	}
+	if col, ok := bare(x).(*expr.Col); ok {
+		return e.column(col.Index)
+	}
+	return nil, 0
+}
+
+// bare takes a cast off that keeps values apart and in order.
+func bare(x expr.Expr) expr.Expr {
+	cast, ok := x.(*expr.Cast)
+	if !ok {
+		return x
+	}
+	from, to := cast.Arg.Type().Family, cast.T.Family
+	switch {
+	case from == to && (from == types.Int || from == types.Float || from == types.String),
+		from == types.Int && (to == types.Decimal || to == types.Float),
+		from == types.Date && to == types.Timestamp:
+		return cast.Arg
+	}
+	return x
+}
+
+// isUnique says whether a column alone is a unique key of its table.
+func (e *Estimator) isUnique(id logical.ColID) bool {
+	s := e.scanOf(id)
+	if s == nil {
+		return false
+	}
+	column := s.Desc.Columns[id-s.First].ID
+	for i := range s.Desc.Indexes {
+		ix := &s.Desc.Indexes[i]
+		if (ix.Unique || ix.Primary) && ix.WhereText == "" && len(ix.Columns) == 1 && ix.Columns[0].ColumnID == column {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package estimate
+
+import (
+	"math"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
+)
+
+// distinct is the number of different values of an expression over whole tables; ok is false where
+// that is not known.
+func (e *Estimator) distinct(x expr.Expr) (n float64, ok bool) {
+	if c, _ := e.columnOf(x); c != nil {
+		return max(1, c.Distinct), true
+	}
+	if col, isCol := bare(x).(*expr.Col); isCol && e.isUnique(col.Index) {
+		return e.TableRows(e.scanOf(col.Index).Desc), true
+	}
+	return 0, false
+}
+
+// among is the number of different values of an expression among so many rows; ok is false where that
+// is not known. Of a table's rows a part has fewer values: n(1-(1-part)^(rows of a value)).
+func (e *Estimator) among(x expr.Expr, rows float64) (n float64, ok bool) {
+	if n, ok = e.distinct(x); !ok {
+		return 0, false
+	}
+	if c, total := e.columnOf(x); c != nil && rows < total {
+		n *= 1 - math.Pow(1-rows/total, total/n)
+	}
+	return max(1, min(n, rows)), true
+}
+
+// Groups is the number of different combinations of keys among so many rows.
+func (e *Estimator) Groups(keys []expr.Expr, rows float64) float64 {
+	if len(keys) == 0 {
+		return 1
+	}
+	n, known := 1.0, false
+	for _, k := range keys {
+		if _, constant := k.(*expr.Const); constant {
+			continue
+		}
+		if m, ok := e.among(k, rows); ok {
+			n, known = n*m, true
+		} else {
+			n *= min(rows, groupsGuess)
+		}
+	}
+	if !known {
+		n = groupsGuess
+	}
+	return max(1, min(rows, n))
+}
+
+// Matches is the number of rows of a table that equal given values of some of its columns, at least 1.
+func (e *Estimator) Matches(d *table.Desc, keys []expr.Expr) float64 {
+	rows := e.TableRows(d)
+	if e == nil {
+		return max(1, rows*equalSelective)
+	}
+	for _, k := range keys {
+		if n, ok := e.distinct(k); ok {
+			rows *= e.present(k) / n
+		} else {
+			rows *= equalSelective
+		}
+	}
+	return max(1, rows)
+}
+
+// Pair is an equality between the two sides of a join.
+type Pair struct{ Left, Right expr.Expr }
+
+// Join is the number of rows of a join of two inputs with so many rows: by equal pairs, and by other
+// conditions.
+func (e *Estimator) Join(kind physical.JoinKind, left, right float64, pairs []Pair, rest []expr.Expr) float64 {
+	matched := left * right
+	switch {
+	case len(pairs) == 0:
+	case e != nil:
+		for _, p := range pairs {
+			matched *= e.pair(p, left, right)
+		}
+	case len(pairs) == 1:
+		matched = max(left, right) // an equality keeps as many rows as the larger side has
+	default:
+		matched = max(min(left, right), 1)
+	}
+	rows := matched * e.Conds(rest)
+	switch kind {
+	case physical.Left:
+		rows = max(rows, left)
+	case physical.Right:
+		rows = max(rows, right)
+	case physical.Full:
+		rows = max(rows, left+right)
+	case physical.Semi, physical.Anti, physical.NullAnti:
+		rows = e.semi(kind, left, right, pairs, rest)
+	}
+	return max(rows, 1)
+}
+
+// pair is the share of all combinations that an equality keeps.
+func (e *Estimator) pair(p Pair, left, right float64) float64 {
+	l, lok := e.distinct(p.Left)
+	r, rok := e.distinct(p.Right)
+	if !lok && !rok { // each of the larger side finds one
+		return 1 / max(left, right, 1)
+	}
+	if !lok {
+		l = min(left, groupsGuess)
+	}
+	if !rok {
+		r = min(right, groupsGuess)
+	}
+	return e.present(p.Left) * e.present(p.Right) / max(l, r, 1)
+}
+
+// semi is the number of left rows that have, or do not have, a partner: by the values of the right
+// side that are among those of the left.
+func (e *Estimator) semi(kind physical.JoinKind, left, right float64, pairs []Pair, rest []expr.Expr) float64 {
+	share := 0.5
+	known := false
+	if e != nil && len(pairs) > 0 {
+		s := 1.0
+		for _, p := range pairs {
+			l, lok := e.among(p.Left, left)
+			r, rok := e.among(p.Right, right)
+			if lok && rok {
+				known = true
+				s *= min(1, r/l) * e.present(p.Left)
+			}
+		}
+		if known {
+			share = s * math.Sqrt(e.Conds(rest))
+		}
+	}
+	if kind != physical.Semi && known {
+		share = max(1-share, 0.01)
+	}
+	return left * share
+}
