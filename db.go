@@ -44,7 +44,7 @@ type DB struct {
 // Open opens the database in dir, and makes it when it is missing. One process at a time may have a
 // directory open.
 func Open(dir string, opts ...Option) (*DB, error) {
-	o := options{database: "postgres", gcInterval: time.Minute, retention: retention}
+	o := options{database: "postgres", gcInterval: time.Minute, retention: retention, analyzeInterval: time.Minute}
 	for _, f := range opts {
 		f(&o)
 	}
@@ -90,12 +90,10 @@ func (db *DB) open(dir string) (err error) {
 	}
 	db.sql = sql.NewEngine(db.store, db.catalog, sql.Options{
 		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections,
-		Settings: map[string]string{"data_directory": where},
-		Collect: func(ctx context.Context) error {
-			_, err := db.store.CollectGarbage(ctx)
-			return err
-		},
-		Flush: func(context.Context) error { return db.engine.Flush() },
+		Settings:        map[string]string{"data_directory": where},
+		Compact:         func(ctx context.Context) error { return db.engine.Compact(ctx) },
+		AnalyzeInterval: max(db.opts.analyzeInterval, 0),
+		Flush:           func(context.Context) error { return db.engine.Flush() },
 	})
 	db.server = pgwire.NewServer(db.sql)
 	return nil
@@ -137,5 +135,5 @@ func (db *DB) Close() error {
 	for _, h := range handles {
 		h.end()
 	}
-	return errors.Join(err, db.catalog.Close(context.Background()), db.store.Close(), db.engine.Close())
+	return errors.Join(err, db.sql.CloseStatistics(context.Background()), db.catalog.Close(context.Background()), db.store.Close(), db.engine.Close())
 }

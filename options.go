@@ -11,16 +11,17 @@ import (
 type Option func(*options)
 
 type options struct {
-	inMemory       bool
-	mustExist      bool
-	cacheBytes     int64
-	logger         *slog.Logger
-	database       string
-	maxConnections int
-	gcInterval     time.Duration
-	retention      time.Duration
-	twoPhase       bool
-	engine         func(*pebblekv.Options) // a test's
+	inMemory        bool
+	mustExist       bool
+	cacheBytes      int64
+	logger          *slog.Logger
+	database        string
+	maxConnections  int
+	gcInterval      time.Duration
+	retention       time.Duration
+	analyzeInterval time.Duration
+	twoPhase        bool
+	engine          func(*pebblekv.Options) // a test's
 }
 
 // InMemory keeps everything in memory; the directory is not looked at. Close forgets it.
@@ -44,6 +45,10 @@ func MaxConnections(n int) Option { return func(o *options) { o.maxConnections =
 // GCInterval is the pause between collections of old versions; the default is a minute, a negative
 // one turns them off.
 func GCInterval(d time.Duration) Option { return func(o *options) { o.gcInterval = d } }
+
+// AnalyzeInterval is the pause between looks for tables that have changed much since their statistics
+// were made; the default is a minute, a negative one leaves it to ANALYZE.
+func AnalyzeInterval(d time.Duration) Option { return func(o *options) { o.analyzeInterval = d } }
 
 // Retention is how far back AS OF SYSTEM TIME reaches at least; the default is ten minutes.
 func Retention(d time.Duration) Option { return func(o *options) { o.retention = d } }

@@ -9,6 +9,8 @@ import (
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/stats"
+	"github.com/minidb/minidb/table/types"
 )
 
 // catalogEnv is what pgcatalog may see of a session.
@@ -21,6 +23,16 @@ func (c catalogEnv) SearchPath(ctx context.Context) []string { return c.s.search
 
 func (c catalogEnv) SequencePosition(ctx context.Context, d *table.Desc) (int64, bool, error) {
 	return c.s.engine.catalog.SequencePosition(ctx, d)
+}
+
+func (c catalogEnv) Format() *types.Format { return c.s.Format() }
+
+func (c catalogEnv) TableStatistics(ctx context.Context, d *table.Desc) (*stats.Table, error) {
+	return stats.Read(ctx, c.s.tx.tx, d.ID)
+}
+
+func (c catalogEnv) TableCounters(ctx context.Context, d *table.Desc) (stats.Counters, error) {
+	return c.s.engine.statistics.Counters(ctx, d.ID)
 }
 
 func (c catalogEnv) Settings() []pgcatalog.Setting {

@@ -143,13 +143,7 @@ func (s *Session) openDDL(ctx context.Context, stmt ast.Statement) (source, erro
 	if err := s.databasesUnused(stmt); err != nil {
 		return nil, err
 	}
-	rt := s.runtime(ctx)
-	tag, err := ddl.Execute(ctx, &ddl.Env{
-		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: s.plannerEnv(ctx),
-		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx), Runtime: rt,
-		Notice:   func(severity, code, message string) { s.notice(severity, code, "%s", message) },
-		RunQuery: s.fillTable,
-	}, stmt)
+	tag, err := ddl.Execute(ctx, s.ddlEnv(ctx), stmt)
 	return tagSource(tag), err
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql/statistics"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
 )
@@ -21,12 +22,15 @@ type Options struct {
 	MaxConnections int
 	// Settings override parameters for every session: data_directory, port, ….
 	Settings map[string]string
-	// Collect runs the collector of old versions once: VACUUM. Nil: VACUUM answers 0A000.
-	Collect func(ctx context.Context) error
+	// Compact rewrites the files of the store without what was dropped: VACUUM FULL. Nil: it answers 0A000.
+	Compact func(ctx context.Context) error
 	// Flush makes what is in memory durable in its final form: CHECKPOINT. Nil: CHECKPOINT answers 0A000.
 	Flush func(ctx context.Context) error
 	// PlanCacheSize bounds the number of plans kept; 0 is 1024.
 	PlanCacheSize int
+	// AnalyzeInterval is the pause between looks for tables whose statistics are out of date; zero: they
+	// are made by ANALYZE alone.
+	AnalyzeInterval time.Duration
 }
 
 // Engine is what all sessions of a database directory share. It is safe for concurrent use.
@@ -39,7 +43,8 @@ type Engine struct {
 	started time.Time
 	nextPID atomic.Int32
 
-	conflicts history
+	conflicts  history
+	statistics *statistics.Registry
 
 	mu struct {
 		sync.Mutex
@@ -61,6 +66,10 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 	}
 	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: newPlanCache(opts.PlanCacheSize), started: time.Now()}
 	e.mu.sessions = map[int32]*Session{}
+	e.statistics = statistics.New(store, cat, opts.Logger)
+	if opts.AnalyzeInterval > 0 {
+		e.statistics.Start(opts.AnalyzeInterval)
+	}
 	return e
 }
 
@@ -125,6 +134,13 @@ func (e *Engine) Close() {
 		s.running.end(errShutdown)
 	}
 }
+
+// CloseStatistics ends the background's analysis, and stores the counters of changes. Requires: no session
+// is at work any more.
+func (e *Engine) CloseStatistics(ctx context.Context) error { return e.statistics.Close(ctx) }
+
+// Statistics are what the process knows of its tables.
+func (e *Engine) Statistics() *statistics.Registry { return e.statistics }
 
 // Activity is what pg_stat_activity tells of a session.
 type Activity struct {

@@ -2,18 +2,28 @@ package sql
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/pgcatalog"
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table"
 )
 
-// maintain is VACUUM and CHECKPOINT; ANALYZE, REINDEX and CLUSTER have nothing to act on.
+// maintain is VACUUM, ANALYZE, REINDEX and CHECKPOINT; CLUSTER has nothing to act on, for a table is
+// always in the order of its key.
 func (s *Session) maintain(ctx context.Context, st *ast.Maintenance) (string, error) {
 	command := strings.ToUpper(st.Command)
 	switch st.Command {
 	case "vacuum":
 		return command, s.vacuum(ctx, st)
+	case "analyze":
+		return command, s.analyze(ctx, st)
+	case "reindex":
+		return command, s.reindex(ctx, st)
 	case "checkpoint":
 		if s.engine.opts.Flush == nil {
 			return "", sqlerr.Unsupported(int(st.Pos), command)
@@ -23,38 +33,194 @@ func (s *Session) maintain(ctx context.Context, st *ast.Maintenance) (string, er
 	return "", sqlerr.Unsupported(int(st.Pos), command)
 }
 
-// vacuum collects old versions. The collector works on the whole store, so the tables that are named
-// only need to exist; options that ask for something else are refused.
-func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
-	if s.engine.opts.Collect == nil {
-		return sqlerr.Unsupported(int(st.Pos), "VACUUM")
-	}
-	if err := s.noBlock("VACUUM"); err != nil {
+// alone refuses a command that commits by itself where other statements share its transaction.
+func (s *Session) alone(command string) error {
+	if err := s.noBlock(command); err != nil {
 		return err
 	}
 	if s.several {
-		return sqlerr.New(sqlerr.ActiveSQLTransaction, "VACUUM cannot run inside a transaction block")
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
 	}
-	for _, o := range st.Options {
-		switch strings.ToLower(o.Name) {
-		case "freeze", "verbose", "skip_locked", "parallel":
+	return nil
+}
+
+// upkeep are the options of VACUUM and ANALYZE.
+type upkeep struct {
+	verbose, analyze, full, rowsOnly bool
+}
+
+// readUpkeep reads the options. Those of VACUUM that speak of PostgreSQL's pages hold by themselves:
+// nothing is skipped, there is no TOAST table and no file to be cut off, transaction numbers do not wrap
+// around so that no row needs freezing, no lock is waited for, and a pass has no workers.
+func readUpkeep(st *ast.Maintenance) (o upkeep, err error) {
+	command := strings.ToUpper(st.Command)
+	workers, noSkipping, noTOAST := int64(0), false, false
+	for i := range st.Options {
+		opt := &st.Options[i]
+		name := strings.ToLower(opt.Name)
+		vacuum := st.Command == "vacuum"
+		on := true
+		if name != "parallel" && name != "index_cleanup" {
+			if on, err = boolOption(opt); err != nil {
+				return o, err
+			}
+		}
+		switch {
+		case name == "verbose":
+			o.verbose = on
+		case name == "skip_locked":
+		case !vacuum:
+			return o, unknownOption(command, opt)
+		case name == "analyze" || name == "analyse":
+			o.analyze = on
+		case name == "full":
+			o.full = on
+		case name == "freeze" || name == "truncate":
+		case name == "disable_page_skipping":
+			noSkipping = on
+		case name == "process_toast":
+			noTOAST = !on
+		case name == "index_cleanup":
+			if o.rowsOnly, err = indexCleanupOff(opt); err != nil {
+				return o, err
+			}
+		case name == "parallel":
+			if workers, err = parallelWorkers(opt); err != nil {
+				return o, err
+			}
 		default:
-			return sqlerr.Unsupported(int(o.Pos), "VACUUM ("+strings.ToUpper(o.Name)+")")
+			return o, unknownOption(command, opt)
 		}
 	}
-	for _, name := range st.Tables {
-		d, err := resolver{s}.Relation(ctx, name)
+	switch {
+	case o.full && workers > 0:
+		return o, sqlerr.New(sqlerr.FeatureNotSupported, "VACUUM FULL cannot be performed in parallel")
+	case o.full && noSkipping:
+		return o, sqlerr.New(sqlerr.FeatureNotSupported, "VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL")
+	case o.full && noTOAST:
+		return o, sqlerr.New(sqlerr.FeatureNotSupported, "PROCESS_TOAST required with VACUUM FULL")
+	}
+	return o, nil
+}
+
+func unknownOption(command string, o *ast.Option) error {
+	return sqlerr.New(sqlerr.SyntaxError, "unrecognized %s option \"%s\"", command, o.Name).At(int(o.Pos))
+}
+
+func boolOption(o *ast.Option) (bool, error) {
+	if o.Value == "" {
+		return true, nil
+	}
+	on, ok := settings.ParseBool(o.Value)
+	if !ok {
+		return false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", strings.ToLower(o.Name))
+	}
+	return on, nil
+}
+
+func indexCleanupOff(o *ast.Option) (bool, error) {
+	if strings.EqualFold(o.Value, "auto") {
+		return false, nil
+	}
+	on, err := boolOption(o)
+	return !on, err
+}
+
+func parallelWorkers(o *ast.Option) (int64, error) {
+	if o.Value == "" {
+		return 0, sqlerr.New(sqlerr.SyntaxError, "parallel option requires a value between 0 and 1024").At(int(o.Pos))
+	}
+	n, err := strconv.ParseInt(o.Value, 10, 64)
+	if err != nil || n < 0 || n > 1024 {
+		return 0, sqlerr.New(sqlerr.SyntaxError, "parallel workers for vacuum must be between 0 and 1024").At(int(o.Pos))
+	}
+	return n, nil
+}
+
+// target is a table to be looked after.
+type target struct {
+	desc    *table.Desc
+	columns []table.ColumnID // of ANALYZE; nil: all
+}
+
+// targets finds the tables that a statement names; without names, all of the database.
+func (s *Session) targets(ctx context.Context, st *ast.Maintenance, analyze bool) ([]target, error) {
+	if len(st.Tables) == 0 {
+		return s.allTables(ctx, "")
+	}
+	var out []target
+	for i := range st.Tables {
+		t := &st.Tables[i]
+		if t.Columns != nil && !analyze {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ANALYZE option must be specified when a column list is provided")
+		}
+		d, err := s.maintained(ctx, t.Name)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if d == nil {
-			return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", plainName(name))
+		if d != nil && pgcatalog.IsTable(d) {
+			continue // made by the server: there is nothing to look after
+		}
+		if d == nil || d.Kind != table.KindTable {
+			s.notice("WARNING", "01000", "skipping \"%s\" --- cannot %s non-tables or special system tables", t.Name.Name, st.Command)
+			continue
+		}
+		columns, err := columnIDs(d, t.Columns)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, target{d, columns})
+	}
+	return out, nil
+}
+
+// maintained finds a relation; nil for an index, which is none.
+func (s *Session) maintained(ctx context.Context, name ast.Name) (*table.Desc, error) {
+	d, err := resolver{s}.Relation(ctx, name)
+	if d != nil || err != nil {
+		return d, err
+	}
+	schemas := s.searchPath(ctx)
+	if name.Schema != "" {
+		schemas = []string{name.Schema}
+	}
+	for _, schema := range schemas {
+		if _, ix, err := s.tx.view.Index(ctx, s.databaseID, schema, name.Name); ix != nil || err != nil {
+			return nil, err
 		}
 	}
-	// This transaction's own snapshot would hold the safepoint back.
-	if err := s.commit(ctx); err != nil {
-		return err
+	return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", plainName(name))
+}
+
+// allTables lists the tables of the database, or of one schema of it.
+func (s *Session) allTables(ctx context.Context, schema string) (out []target, err error) {
+	rels, err := s.tx.view.Relations(ctx, s.databaseID)
+	for _, d := range rels {
+		if d.Kind == table.KindTable && (schema == "" || d.Schema == schema) {
+			out = append(out, target{desc: d})
+		}
 	}
-	s.start(inImplicit)
-	return s.engine.opts.Collect(ctx)
+	return out, err
+}
+
+func columnIDs(d *table.Desc, names []ast.Ident) (out []table.ColumnID, err error) {
+	for _, n := range names {
+		i := d.Column(n.Name)
+		if i < 0 || d.Columns[i].Hidden {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n.Name, d.Name)
+		}
+		id := d.Columns[i].ID
+		if slices.Contains(out, id) {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" appears more than once", n.Name, d.Name)
+		}
+		out = append(out, id)
+	}
+	return out, nil
+}
+
+// info tells the client how a command goes on, with VERBOSE.
+func (s *Session) info(verbose bool, format string, args ...any) {
+	if verbose {
+		s.notice("INFO", "00000", format, args...)
+	}
 }

@@ -19,10 +19,11 @@ type planKey struct {
 	user     string // "$user" in the search path, current_user in a view
 }
 
-// planEntry is a cached plan, good for one version of the catalog.
+// planEntry is a cached plan, good for one version of the catalog while the statistics of its tables stay.
 type planEntry struct {
 	key     planKey
 	version uint64
+	epoch   uint64 // of the statistics
 	plan    *physical.Plan
 }
 
@@ -42,8 +43,9 @@ func newPlanCache(size int) *planCache {
 	return c
 }
 
-// get returns the plan made for the key at this version of the catalog, or nil.
-func (c *planCache) get(key planKey, version uint64) *physical.Plan {
+// get returns the plan made for the key at this version of the catalog, or nil. current judges the
+// statistics, and may move the entry's epoch on.
+func (c *planCache) get(key planKey, version uint64, current func(*physical.Plan, *uint64) bool) *physical.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el := c.mu.byKey[key]
@@ -51,7 +53,7 @@ func (c *planCache) get(key planKey, version uint64) *physical.Plan {
 		return nil
 	}
 	e := el.Value.(*planEntry)
-	if e.version != version {
+	if e.version != version || !current(e.plan, &e.epoch) {
 		return nil
 	}
 	c.mu.order.MoveToFront(el)
@@ -59,17 +61,17 @@ func (c *planCache) get(key planKey, version uint64) *physical.Plan {
 }
 
 // put keeps a plan. A plan for an older version than the one that is there is not kept.
-func (c *planCache) put(key planKey, version uint64, plan *physical.Plan) {
+func (c *planCache) put(key planKey, version, epoch uint64, plan *physical.Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if el := c.mu.byKey[key]; el != nil {
 		if e := el.Value.(*planEntry); e.version <= version {
-			e.version, e.plan = version, plan
+			e.version, e.epoch, e.plan = version, epoch, plan
 			c.mu.order.MoveToFront(el)
 		}
 		return
 	}
-	c.mu.byKey[key] = c.mu.order.PushFront(&planEntry{key: key, version: version, plan: plan})
+	c.mu.byKey[key] = c.mu.order.PushFront(&planEntry{key: key, version: version, epoch: epoch, plan: plan})
 	for len(c.mu.byKey) > c.size {
 		el := c.mu.order.Back()
 		c.mu.order.Remove(el)
@@ -79,33 +81,6 @@ func (c *planCache) put(key planKey, version uint64, plan *physical.Plan) {
 
 // maxCachedText bounds the texts that the cache keeps: long ones are loads of rows, sent once.
 const maxCachedText = 8 << 10
-
-// timeWords are literals whose value depends on when they are read: 'now'::timestamp is folded into
-// a plan, which is then good for one statement only.
-var timeWords = []string{"now", "today", "tomorrow", "yesterday"}
-
-// cacheable says whether the plan of a text may serve another statement.
-func cacheable(text string) bool {
-	if len(text) > maxCachedText {
-		return false
-	}
-	if strings.IndexByte(text, '\'') < 0 {
-		return true
-	}
-	lower := strings.ToLower(text)
-	for _, w := range timeWords {
-		for rest := lower; ; {
-			i := strings.Index(rest, w)
-			if i < 0 {
-				break
-			}
-			if rest = rest[i+len(w):]; !strings.HasPrefix(rest, "(") {
-				return false
-			}
-		}
-	}
-	return true
-}
 
 func typesKey(ts []*types.Type) string {
 	if len(ts) == 0 {

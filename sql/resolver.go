@@ -90,7 +90,7 @@ func (s *Session) searchPath(ctx context.Context) []string {
 }
 
 func (s *Session) plannerEnv(ctx context.Context) *planner.Env {
-	return &planner.Env{Catalog: resolver{s}, ParseExpr: parse.ParseExpr, ParseQuery: parseQuery, Runtime: s.runtime(ctx)}
+	return &planner.Env{Catalog: resolver{s}, Statistics: s.tableStatistics, ParseExpr: parse.ParseExpr, ParseQuery: parseQuery, Runtime: s.runtime(ctx)}
 }
 
 // parseQuery reads the text of a view.

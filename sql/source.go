@@ -83,6 +83,7 @@ func (p *planSource) tag(n int64) string {
 }
 
 func (p *planSource) close() {
+	p.s.noteChanges(p.cursor)
 	if err := p.cursor.Close(); err != nil {
 		p.s.engine.log.Warn("closing a statement", "session", p.s.pid, "error", err)
 	}

@@ -26,6 +26,7 @@ type Prepared struct {
 	offset   int           // of Text in the message
 	plan     *physical.Plan
 	version  uint64
+	epoch    uint64 // of the statistics
 	settings string
 }
 
@@ -208,14 +209,16 @@ func (s *Session) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement)
 		return nil, err
 	}
 	settings := s.settings.Derived().PlanKey
-	if ps.plan != nil && !own && ps.version == version && ps.settings == settings {
+	own = own || len(s.tx.analyzed) > 0
+	if ps.plan != nil && !own && ps.version == version && ps.settings == settings && s.planIsCurrent(ps.plan, &ps.epoch) {
 		return ps.plan, nil
 	}
-	share := !own && ps.offset == 0 && ps.Stmt == stmt && cacheable(ps.Text)
+	share := !own && ps.offset == 0 && ps.Stmt == stmt && len(ps.Text) <= maxCachedText
+	epoch := s.engine.statistics.Epoch()
 	key := planKey{database: s.databaseID, text: ps.Text, params: typesKey(ps.declared), settings: settings, user: s.user}
 	if share {
-		if plan := s.engine.plans.get(key, version); plan != nil {
-			ps.plan, ps.version, ps.settings = plan, version, settings
+		if plan := s.engine.plans.get(key, version, s.planIsCurrent); plan != nil {
+			ps.plan, ps.version, ps.epoch, ps.settings = plan, version, epoch, settings
 			return plan, nil
 		}
 	}
@@ -223,12 +226,12 @@ func (s *Session) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement)
 	if err != nil {
 		return nil, err
 	}
-	if share {
-		s.engine.plans.put(key, version, plan)
+	if share && !plan.NoCache {
+		s.engine.plans.put(key, version, epoch, plan)
 	}
 	ps.plan = nil
-	if !own && cacheable(ps.Text) {
-		ps.plan, ps.version, ps.settings = plan, version, settings
+	if !own && !plan.NoCache && len(ps.Text) <= maxCachedText {
+		ps.plan, ps.version, ps.epoch, ps.settings = plan, version, epoch, settings
 	}
 	return plan, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/statistics"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
@@ -44,6 +45,8 @@ type transaction struct {
 	statements int  // that have begun to see data
 	ran        bool // a statement has run: too late for SET TRANSACTION
 	savepoints []savepoint
+	changes    []statistics.Change // for the counters, once it is committed
+	analyzed   []analyzed          // statistics that it stored
 }
 
 // savepoint is a named point of a block.
@@ -52,6 +55,8 @@ type savepoint struct {
 	at       txn.Savepoint
 	settings int
 	locks    int
+	changes  int
+	analyzed int
 	readOnly bool
 }
 
@@ -92,7 +97,7 @@ func (s *Session) commit(ctx context.Context) error {
 	}
 	s.retries = 0
 	s.closePortals(false)
-	tx := s.tx.tx
+	tx, changes, found := s.tx.tx, s.tx.changes, s.tx.analyzed
 	s.tx = transaction{}
 	defer s.locks.ReleaseTo(0)
 	if tx == nil {
@@ -115,6 +120,7 @@ func (s *Session) commit(ctx context.Context) error {
 	}
 	s.settings.Commit()
 	s.keepHeld()
+	s.noteCommitted(ctx, changes, found)
 	return nil
 }
 
@@ -288,7 +294,7 @@ func (s *Session) execSavepoint(ctx context.Context, st *ast.Savepoint) (string,
 		return "", err
 	}
 	s.tx.savepoints = append(s.tx.savepoints, savepoint{name: st.Name, at: s.tx.tx.Savepoint(),
-		settings: s.settings.Mark(), locks: s.locks.Mark(), readOnly: s.tx.readOnly})
+		settings: s.settings.Mark(), locks: s.locks.Mark(), changes: len(s.tx.changes), analyzed: len(s.tx.analyzed), readOnly: s.tx.readOnly})
 	return "SAVEPOINT", nil
 }
 
@@ -329,6 +335,7 @@ func (s *Session) execRollbackTo(st *ast.RollbackTo) (string, error) {
 	s.settings.RollbackTo(sp.settings)
 	s.locks.ReleaseTo(sp.locks)
 	s.tx.readOnly = sp.readOnly
+	s.tx.changes, s.tx.analyzed = s.tx.changes[:sp.changes], s.tx.analyzed[:sp.analyzed]
 	s.tx.savepoints = s.tx.savepoints[:i+1]
 	s.tx.state = inBlock
 	return "ROLLBACK", nil

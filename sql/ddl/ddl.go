@@ -29,6 +29,8 @@ type Env struct {
 	Notice func(severity, code, message string)
 	// RunQuery runs a query and inserts its rows into a table made for them: CREATE TABLE AS.
 	RunQuery func(ctx context.Context, q *ast.Select, into *table.Desc) (int64, error)
+	// Cleared is told of tables whose rows are all gone; nil: nobody asks.
+	Cleared func(id table.ID)
 }
 
 // Execute runs a statement and returns its command tag.

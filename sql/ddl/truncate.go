@@ -29,6 +29,9 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 		if err := env.View.Truncate(ctx, d); err != nil {
 			return err
 		}
+		if env.Cleared != nil {
+			env.Cleared(d.ID)
+		}
 		if s.RestartIdentity {
 			if err := env.restartOwned(ctx, d); err != nil {
 				return err

@@ -60,7 +60,8 @@ func (r *run) buildDelete(n *physical.Delete) (operator, error) {
 
 // prepare decides how the child is read, and when to write.
 func (c *change) prepare(child physical.Node, set, returning []expr.Expr) {
-	c.run.modification, c.node = &c.modification, child
+	c.before, c.node = c.run.modification, child
+	c.run.modification = &c.modification
 	c.columns = len(c.desc.Columns)
 	c.stream = !c.run.modifies() && streams(child, set)
 	if singleScan(child) == nil {
@@ -179,6 +180,11 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 			return err
 		}
 		c.rows++
+		if c.deletes {
+			c.changed.Deleted++
+		} else {
+			c.changed.Updated++
+		}
 		if err := c.emit(c.next); err != nil {
 			return err
 		}

@@ -121,6 +121,20 @@ func (c *Cursor) RowsAffected() int64 {
 	return c.main.rows
 }
 
+// Changes are the rows that a statement has inserted, updated and deleted.
+type Changes struct{ Inserted, Updated, Deleted int64 }
+
+// EachChange calls f with what the statement has changed so far, by table, WITH queries included, and
+// forgets it.
+func (c *Cursor) EachChange(f func(id table.ID, ch Changes)) {
+	for m := c.run.modification; m != nil; m = m.before {
+		if m.changed != (Changes{}) {
+			f(m.desc.ID, m.changed)
+			m.changed = Changes{}
+		}
+	}
+}
+
 // NodeStats tells how often a node was run, and what it returned, with Env.Stats.
 func (c *Cursor) NodeStats(n physical.Node) (rows, loops int64, elapsed time.Duration, ok bool) {
 	s, ok := c.run.stats[n]

@@ -35,7 +35,7 @@ func (r *run) buildInsert(n *physical.Insert) (operator, error) {
 	}
 	i := &insert{modification: *m, node: n, stored: r.modifies() || readsTable(n.Child, n.Table.ID)}
 	i.row = make([]types.Datum, len(n.Table.Columns))
-	r.modification = &i.modification
+	i.before, r.modification = r.modification, &i.modification
 	if n.OnConflict == nil {
 		if slices.ContainsFunc(n.Returning, hasSubquery) {
 			i.putOff(true)
@@ -194,6 +194,7 @@ func (i *insert) one(ctx context.Context) error {
 		}
 	}
 	i.rows++
+	i.changed.Inserted++
 	return i.emit(i.row)
 }
 
@@ -240,5 +241,6 @@ func (i *insert) resolve(ctx context.Context) (bool, error) {
 		return true, err
 	}
 	i.rows++
+	i.changed.Updated++
 	return true, i.emit(c.next)
 }

@@ -21,6 +21,8 @@ type modification struct {
 	returning []*eval.Program
 	returned  *rowStore
 	rows      int64
+	changed   Changes
+	before    *modification // the one built before it
 	done      bool
 	at        int
 	view      types.Batch

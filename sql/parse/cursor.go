@@ -170,8 +170,8 @@ func (p *parser) vacuum() ast.Statement {
 	}
 	if p.tok().colID() {
 		p.list(func() {
-			m.Tables = append(m.Tables, p.qualified())
-			p.optIdents()
+			name := p.qualified()
+			m.Tables = append(m.Tables, ast.MaintainedTable{Name: name, Columns: p.optIdents()})
 		})
 	}
 	return m
@@ -201,7 +201,7 @@ func (p *parser) reindex() ast.Statement {
 	if t := p.tok(); p.accept(kwConcurrently) {
 		m.Options = append(m.Options, ast.Option{Pos: ast.Pos(t.pos) + 1, Name: t.str})
 	}
-	m.Tables = []ast.Name{p.qualified()}
+	m.Tables = []ast.MaintainedTable{{Name: p.qualified()}}
 	return m
 }
 
@@ -216,11 +216,11 @@ func (p *parser) cluster() ast.Statement {
 		m.Options = append(m.Options, ast.Option{Pos: ast.Pos(t.pos) + 1, Name: t.str})
 	}
 	if p.tok().colID() {
-		m.Tables = []ast.Name{p.qualified()}
+		m.Tables = []ast.MaintainedTable{{Name: p.qualified()}}
 		if p.accept(kwUsing) {
 			p.name()
 		} else if p.accept(kwOn) {
-			m.Tables = []ast.Name{p.qualified()}
+			m.Tables = []ast.MaintainedTable{{Name: p.qualified()}}
 		}
 	}
 	return m

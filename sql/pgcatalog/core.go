@@ -47,6 +47,9 @@ func namespaceRows(_ context.Context, r *reader, emit emitter) error {
 	return nil
 }
 
+// IsTable says whether a relation is made by the server and stands for a table of PostgreSQL's.
+func IsTable(d *table.Desc) bool { return d.Kind == table.KindVirtual && relkind(d) == "r" }
+
 // relkind is pg_class.relkind.
 func relkind(d *table.Desc) string {
 	switch d.Kind {
@@ -68,8 +71,16 @@ func classRows(_ context.Context, r *reader, emit emitter) error {
 		if kind == "r" {
 			am = 2
 		}
+		tuples, pages := -1.0, int64(0)
+		if d.Kind == table.KindTable {
+			t, err := r.env.TableStatistics(r.ctx, d)
+			if err != nil {
+				return err
+			}
+			tuples, pages = size(t, rowBytes)
+		}
 		return emit("oid", d.ID, "relname", d.Name, "relnamespace", d.SchemaID, "relowner", ownerID, "relam", am,
-			"relfilenode", d.ID, "reltuples", -1.0, "relhasindex", len(d.Indexes) > 0, "relpersistence", "p", "relkind", kind,
+			"relfilenode", d.ID, "reltuples", tuples, "relpages", pages, "relhasindex", len(d.Indexes) > 0, "relpersistence", "p", "relkind", kind,
 			"relnatts", len(visibleColumns(d)), "relchecks", len(d.Checks), "relhasrules", kind == "v",
 			"relhastriggers", false, "relispopulated", true, "relreplident", "d")
 	})
@@ -77,8 +88,14 @@ func classRows(_ context.Context, r *reader, emit emitter) error {
 		return err
 	}
 	return r.eachIndex(func(d *table.Desc, ix *table.Index) error {
+		t, err := r.env.TableStatistics(r.ctx, d)
+		if err != nil {
+			return err
+		}
+		tuples, pages := size(t, entryBytes(ix))
+		tuples = max(tuples, 0)
 		return emit("oid", ix.OID, "relname", ix.Name, "relnamespace", d.SchemaID, "relowner", ownerID, "relam", 403,
-			"relfilenode", ix.OID, "relpersistence", "p", "relkind", "i", "relnatts", len(ix.Columns)+len(ix.Include),
+			"relfilenode", ix.OID, "reltuples", tuples, "relpages", pages, "relpersistence", "p", "relkind", "i", "relnatts", len(ix.Columns)+len(ix.Include),
 			"relispopulated", true, "relreplident", "n")
 	})
 }

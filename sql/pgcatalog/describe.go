@@ -18,7 +18,7 @@ func statementTime() time.Time { return time.Now() }
 // Describe answers a system function with a fact about an object; false when there is none. Kinds:
 // "class", "namespace", "type" and "role" are names by OID, "reg" a name for the type in extra;
 // "indexdef", "constraintdef" and "viewdef" are definitions, "serial" the sequence of the column in
-// extra, "comment" a comment, "visible" whether a relation is found by its plain name.
+// extra, "comment" a comment, "size" bytes by the statistics, "visible" whether a relation is found by its plain name.
 func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra string) (string, bool) {
 	r := &reader{ctx: ctx, env: env}
 	id := table.ID(oid)
@@ -49,6 +49,8 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 		return r.serial(id, extra)
 	case "comment":
 		return r.comment(id, extra)
+	case "size":
+		return r.bytes(id)
 	}
 	return "", false
 }

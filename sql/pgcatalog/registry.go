@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -24,6 +25,10 @@ type Env interface {
 	Cursors() []Cursor
 	Locks() []Lock
 	Conflicts() []Conflict
+	// TableStatistics are what the session's transaction sees of a table's statistics; nil: there are none.
+	TableStatistics(ctx context.Context, d *table.Desc) (*stats.Table, error)
+	TableCounters(ctx context.Context, d *table.Desc) (stats.Counters, error)
+	Format() *types.Format
 }
 
 // Setting is a row of pg_settings.
@@ -84,7 +89,7 @@ func registry() *registered {
 func register() *registered {
 	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{}}
 	next := table.ID(12000)
-	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), informationSchema(), lockTables()} {
+	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), informationSchema(), lockTables(), statisticsTables()} {
 		for i := range list {
 			r := &list[i]
 			if r.oid == 0 {

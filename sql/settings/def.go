@@ -72,6 +72,8 @@ var defs = []Def{
 		Desc: "Sets the server's data directory."},
 	{Name: "DateStyle", Kind: String, Default: "ISO, MDY", Context: "user", Report: true, List: true, Category: locale,
 		Desc: "Sets the display format for date and time values."},
+	{Name: "default_statistics_target", Kind: Int, Default: "100", Min: 1, Max: 10000, Context: "user",
+		Category: "Query Tuning / Other Planner Options", Desc: "Sets the default statistics target."},
 	{Name: "default_table_access_method", Kind: String, Default: "heap", Context: "user", Fixed: true, Category: statement,
 		Desc: "Sets the default table access method for new tables."},
 	{Name: "default_tablespace", Kind: String, Context: "user", Fixed: true, Category: statement,
@@ -168,6 +170,8 @@ var defs = []Def{
 	{Name: "transform_null_equals", Kind: Bool, Default: "off", Context: "user", Fixed: true,
 		Category: "Version and Platform Compatibility / Other Platforms and Clients",
 		Desc:     "Treats \"expr=NULL\" as \"expr IS NULL\"."},
+	{Name: "vacuum_cost_delay", Kind: Int, Default: "0", Max: 100, Unit: "ms", Context: "user", Fixed: true,
+		Category: "Resource Usage / Cost-Based Vacuum Delay", Desc: "Vacuum cost delay in milliseconds."},
 	{Name: "xmloption", Kind: Enum, Default: "content", Enum: []string{"content", "document"}, Context: "user", Category: statement,
 		Desc: "Sets whether XML data in implicit parsing and serialization operations is to be considered as documents or content fragments."},
 }

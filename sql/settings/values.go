@@ -44,6 +44,7 @@ type Derived struct {
 	Isolation              string // default_transaction_isolation
 	DeadlockTimeout        time.Duration
 	WriteLocks             bool
+	StatisticsTarget       int // default_statistics_target
 }
 
 // New returns the values of a new session. base overrides defaults of the table (also of parameters
@@ -371,6 +372,7 @@ func (v *Values) derive() {
 		Isolation:              text("default_transaction_isolation"),
 		DeadlockTimeout:        millis("deadlock_timeout"),
 		WriteLocks:             text("minidb.write_locks") == "on",
+		StatisticsTarget:       int(number("default_statistics_target")),
 		StatementMemory:        number("minidb.statement_memory") << 10,
 		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"), text("intervalstyle"),
 			text("bytea_output"), text("extra_float_digits")}, "\x00"),

@@ -1,0 +1,66 @@
+package sql
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/statistics"
+	"github.com/minidb/minidb/table/stats"
+)
+
+// analyze gathers the statistics of the tables named, or of all of the database. By itself it takes a
+// transaction for each; in a block it is part of that, sees its rows, and serves its plans at once.
+func (s *Session) analyze(ctx context.Context, st *ast.Maintenance) error {
+	o, err := readUpkeep(st)
+	if err != nil {
+		return err
+	}
+	targets, err := s.targets(ctx, st, true)
+	if err != nil {
+		return err
+	}
+	alone := s.tx.state == inImplicit && !s.several || s.tx.readOnly
+	for _, t := range targets {
+		if alone {
+			err = s.analyzeAlone(ctx, t, o.verbose)
+		} else {
+			err = s.analyzeInside(ctx, t, o.verbose)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) analyzeOptions(t target) stats.Options {
+	return stats.Options{Columns: t.columns, Target: s.settings.Derived().StatisticsTarget, Seed: uint64(t.desc.ID)}
+}
+
+func (s *Session) analyzeAlone(ctx context.Context, t target, verbose bool) error {
+	s.info(verbose, "analyzing \"%s.%s\"", t.desc.Schema, t.desc.Name)
+	res, err := s.engine.statistics.Analyze(ctx, t.desc.ID, s.analyzeOptions(t), statistics.ByAnalyze)
+	if err != nil || res == nil {
+		return err
+	}
+	s.tellAnalyzed(t, res, verbose)
+	return nil
+}
+
+func (s *Session) analyzeInside(ctx context.Context, t target, verbose bool) error {
+	s.info(verbose, "analyzing \"%s.%s\"", t.desc.Schema, t.desc.Name)
+	res, err := stats.Analyze(ctx, s.tx.tx, t.desc, s.analyzeOptions(t))
+	if err != nil {
+		return err
+	}
+	if err := stats.Write(s.tx.tx, t.desc.ID, res.Table); err != nil {
+		return err
+	}
+	s.tx.analyzed = append(s.tx.analyzed, analyzed{id: t.desc.ID, table: res.Table, rows: res.Rows, by: statistics.ByAnalyze})
+	s.tellAnalyzed(t, res, verbose)
+	return nil
+}
+
+func (s *Session) tellAnalyzed(t target, res *stats.Result, verbose bool) {
+	s.info(verbose, "\"%s\": scanned all rows, %d of them live; %d rows in sample", t.desc.Name, res.Rows, res.Sampled)
+}

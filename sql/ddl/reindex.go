@@ -1,0 +1,91 @@
+package ddl
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+)
+
+// ReindexIndex builds an index anew, and tells its name.
+func (env *Env) ReindexIndex(ctx context.Context, n ast.Name, told func(index string)) error {
+	d, ix, err := env.lookup(ctx, n)
+	switch {
+	case err != nil:
+		return err
+	case d == nil:
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(n))
+	case ix == nil:
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", n.Name)
+	}
+	return env.rebuild(ctx, d, []string{ix.Name}, told)
+}
+
+// ReindexTable builds all indexes of a table anew, and tells their names.
+func (env *Env) ReindexTable(ctx context.Context, n ast.Name, told func(index string)) error {
+	d, ix, err := env.lookup(ctx, n)
+	switch {
+	case err != nil:
+		return err
+	case d == nil:
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(n))
+	case ix != nil || d.Kind != table.KindTable:
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view", n.Name)
+	}
+	return env.rebuild(ctx, d, indexNames(d), told)
+}
+
+// ReindexByID is ReindexTable for a table that may be gone.
+func (env *Env) ReindexByID(ctx context.Context, id table.ID, told func(index string)) error {
+	d, err := env.View.RelationByID(ctx, id)
+	if err != nil || d == nil {
+		return err
+	}
+	return env.rebuild(ctx, d, indexNames(d), told)
+}
+
+func indexNames(d *table.Desc) []string {
+	names := make([]string, len(d.Indexes))
+	for i := range d.Indexes {
+		names[i] = d.Indexes[i].Name
+	}
+	return names
+}
+
+// rebuild writes the entries of indexes again, from the rows, under new index IDs, and removes those
+// of the old ones: nothing of an old entry is trusted. An index that is the rows themselves has no
+// entries to write.
+func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string, told func(index string)) error {
+	d := old.Clone()
+	var stale []table.IndexID
+	for _, name := range names {
+		ix := d.IndexByName(name)
+		if ix.ID == table.RowIndexID {
+			continue
+		}
+		stale = append(stale, ix.ID)
+		ix.ID = d.NextIndexID
+		d.NextIndexID++
+	}
+	if len(stale) > 0 {
+		if err := env.View.UpdateRelation(ctx, old, d); err != nil {
+			return err
+		}
+	}
+	for _, id := range stale {
+		if err := catalog.Clear(ctx, env.Tx, table.IndexPrefix(d.ID, id)); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if ix := d.IndexByName(name); ix.ID != table.RowIndexID {
+			if err := catalog.Backfill(ctx, env.Tx, d, ix); err != nil {
+				return err
+			}
+		}
+		told(name)
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package statistics
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/stats"
+	"github.com/minidb/minidb/txn"
+)
+
+// A table is analysed in the background when so many rows have changed.
+const (
+	analyzeThreshold = 50
+	analyzeScale     = 0.1
+)
+
+// batchPause lies between two batches of an analysis in the background.
+const batchPause = time.Millisecond
+
+// Start begins the background's ticks. Requires: it is called once, and Close after it.
+func (r *Registry) Start(interval time.Duration) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.end, r.done = cancel, make(chan struct{})
+	go func() {
+		defer close(r.done)
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			if err := r.Tick(ctx); err != nil && ctx.Err() == nil {
+				r.log.Warn("statistics in the background", "err", err)
+			}
+		}
+	}()
+}
+
+// Close ends the background, waits for it, and stores the counters.
+func (r *Registry) Close(ctx context.Context) error {
+	if r.end != nil {
+		r.end()
+		<-r.done
+	}
+	r.tick.Lock()
+	defer r.tick.Unlock()
+	return r.storeCounters(ctx)
+}
+
+// Tick stores the counters, analyses the tables that have changed much, and removes what is stored of
+// tables that are gone.
+func (r *Registry) Tick(ctx context.Context) error {
+	r.tick.Lock()
+	defer r.tick.Unlock()
+	if err := r.sweep(ctx); err != nil {
+		return err
+	}
+	if err := r.storeCounters(ctx); err != nil {
+		return err
+	}
+	for _, id := range r.due() {
+		if err := r.analyze(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeCounters writes the counters that are not in the store.
+func (r *Registry) storeCounters(ctx context.Context) error {
+	var failed error
+	r.counters.Range(func(key, value any) bool {
+		id, c := key.(table.ID), value.(*counter)
+		if failed = r.base(ctx, id, c); failed != nil {
+			return false
+		}
+		c.mu.Lock()
+		c.fold()
+		dirty, base := c.dirty, c.base
+		c.dirty = false
+		c.mu.Unlock()
+		if !dirty {
+			return true
+		}
+		failed = r.write(ctx, func(tx *txn.Txn) error {
+			tx.Validate(table.PointSpan(table.DescKey(id))) // or a table that was dropped meanwhile would leave them behind
+			d, err := r.catalog.View(tx).RelationByID(ctx, id)
+			if err != nil || d == nil {
+				return err
+			}
+			return stats.WriteCounters(tx, id, &base)
+		})
+		var conflict *txn.WriteConflictError
+		if failed != nil {
+			c.mu.Lock()
+			c.dirty = true
+			c.mu.Unlock()
+		}
+		if errors.As(failed, &conflict) {
+			failed = nil // the next tick does it
+		}
+		return failed == nil
+	})
+	return failed
+}
+
+// due lists the tables that have changed much since they were analysed.
+func (r *Registry) due() (out []table.ID) {
+	r.counters.Range(func(key, value any) bool {
+		c := value.(*counter)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if float64(c.base.Modified) > analyzeThreshold+analyzeScale*float64(max(c.base.Live, 0)) {
+			out = append(out, key.(table.ID))
+		}
+		return true
+	})
+	return out
+}
+
+// analyze makes the statistics of a table.
+func (r *Registry) analyze(ctx context.Context, id table.ID) error {
+	_, err := r.Analyze(ctx, id, stats.Options{Pause: pause}, ByBackground)
+	var conflict *txn.WriteConflictError
+	if errors.As(err, &conflict) {
+		return nil // somebody else analysed it, or changed it: it is due again if need be
+	}
+	return err
+}
+
+func pause(ctx context.Context) error {
+	t := time.NewTimer(batchPause)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// sweep forgets tables that are gone: DROP leaves what is stored here behind, so that it never
+// conflicts with the background.
+func (r *Registry) sweep(ctx context.Context) error {
+	return r.write(ctx, func(tx *txn.Txn) error {
+		view := r.catalog.View(tx)
+		version, _, err := view.Version(ctx)
+		if err != nil || version == r.swept {
+			return err
+		}
+		gone := func(id table.ID) (bool, error) {
+			d, err := view.RelationByID(ctx, id)
+			return err == nil && d == nil, err
+		}
+		err = stats.Tables(ctx, tx, func(id table.ID) error {
+			if yes, err := gone(id); err != nil || !yes {
+				return err
+			}
+			return stats.Remove(ctx, tx, id)
+		})
+		r.counters.Range(func(key, _ any) bool {
+			yes, gerr := gone(key.(table.ID))
+			if gerr != nil {
+				err = gerr
+			} else if yes {
+				r.forget(key.(table.ID))
+			}
+			return err == nil
+		})
+		if err == nil {
+			r.swept = version
+		}
+		return err
+	})
+}
+
+func (r *Registry) forget(id table.ID) {
+	r.counters.Delete(id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.mu.stored, id)
+	delete(r.mu.tables, id)
+	delete(r.mu.since, id)
+}

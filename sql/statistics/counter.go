@@ -1,0 +1,206 @@
+package statistics
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/stats"
+	"github.com/minidb/minidb/txn"
+)
+
+// Change is what a transaction did to a table.
+type Change struct {
+	Table                      table.ID
+	Inserted, Updated, Deleted int64
+	// Truncated: all rows that were there went before the rest happened.
+	Truncated bool
+}
+
+// Cause is why statistics were stored.
+type Cause uint8
+
+// The causes.
+const (
+	ByAnalyze Cause = iota
+	ByBackground
+	ByVacuum
+)
+
+// counter counts the changes of a table: what was stored, and what has come since.
+type counter struct {
+	inserted, updated, deleted atomic.Int64 // since base
+
+	mu     sync.Mutex
+	loaded bool           // base is what the store has, or newer
+	base   stats.Counters // as stored, and what was folded in since
+	at     int64          // base.Live when the statistics were made
+	dirty  bool           // base is not in the store
+}
+
+func (r *Registry) counter(id table.ID) *counter {
+	c, ok := r.counters.Load(id)
+	if !ok {
+		c, _ = r.counters.LoadOrStore(id, &counter{})
+	}
+	return c.(*counter)
+}
+
+// Note adds the changes of a transaction that has committed.
+func (r *Registry) Note(ctx context.Context, changes []Change) {
+	for i := range changes {
+		ch := &changes[i]
+		c := r.counter(ch.Table)
+		if ch.Truncated {
+			if err := r.base(ctx, ch.Table, c); err != nil {
+				r.log.Warn("statistics", "table", ch.Table, "err", err)
+			}
+			c.truncate()
+		}
+		if ch.Inserted != 0 {
+			c.inserted.Add(ch.Inserted)
+		}
+		if ch.Updated != 0 {
+			c.updated.Add(ch.Updated)
+		}
+		if ch.Deleted != 0 {
+			c.deleted.Add(ch.Deleted)
+		}
+	}
+}
+
+// grown is by how many rows the table has grown since its statistics were made.
+func (c *counter) grown() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	return c.base.Live - c.at
+}
+
+// fold moves what has come since into base. Requires: c.mu.
+func (c *counter) fold() {
+	ins, upd, del := c.inserted.Swap(0), c.updated.Swap(0), c.deleted.Swap(0)
+	if ins|upd|del == 0 {
+		return
+	}
+	b := &c.base
+	b.Inserted += ins
+	b.Updated += upd
+	b.Deleted += del
+	b.Live += ins - del
+	b.Modified += ins + upd + del
+	b.InsertedSince += ins
+	c.dirty = true
+}
+
+func (c *counter) truncate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	c.base.Modified += max(c.base.Live, 0)
+	c.base.Live = 0
+	c.dirty = true
+}
+
+// replace sets the rows to what was counted.
+func (c *counter) replace(rows int64, by Cause, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	b := &c.base
+	b.Live, c.at, c.dirty = rows, rows, true
+	switch by {
+	case ByVacuum:
+		b.LastVacuum, b.InsertedSince = now, 0
+		b.Vacuums++
+	case ByAnalyze:
+		b.LastAnalyze, b.Modified = now, 0
+		b.Analyzes++
+	case ByBackground:
+		b.LastAutoanalyze, b.Modified = now, 0
+		b.Autoanalyzes++
+	}
+}
+
+// base reads the stored counters of a table, once.
+func (r *Registry) base(ctx context.Context, id table.ID, c *counter) error {
+	c.mu.Lock()
+	loaded := c.loaded
+	c.mu.Unlock()
+	if loaded {
+		return nil
+	}
+	var stored *stats.Counters
+	var t *stats.Table
+	err := r.read(ctx, func(tx *txn.Txn) (err error) {
+		if stored, err = stats.ReadCounters(ctx, tx, id); err == nil {
+			t, err = stats.ReadTable(ctx, tx, id)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loaded {
+		return nil
+	}
+	c.loaded = true
+	c.add(stored, t)
+	return nil
+}
+
+// add puts what is stored below what was counted in memory. Requires: c.mu.
+func (c *counter) add(stored *stats.Counters, t *stats.Table) {
+	if stored == nil {
+		stored = &stats.Counters{}
+	}
+	b := &c.base
+	live := stored.Live
+	if t != nil {
+		if last := latest(stored.LastAnalyze, stored.LastAutoanalyze, stored.LastVacuum); t.Counted.After(last) {
+			// The process that gathered the statistics died before it stored its counters.
+			live, stored.Modified, stored.LastAnalyze = int64(t.Rows), 0, t.Counted
+		}
+		c.at = int64(t.Rows)
+	}
+	b.Live += live
+	b.Inserted += stored.Inserted
+	b.Updated += stored.Updated
+	b.Deleted += stored.Deleted
+	b.Modified += stored.Modified
+	b.InsertedSince += stored.InsertedSince
+	b.Vacuums += stored.Vacuums
+	b.Analyzes += stored.Analyzes
+	b.Autoanalyzes += stored.Autoanalyzes
+	b.LastVacuum = latest(b.LastVacuum, stored.LastVacuum)
+	b.LastAnalyze = latest(b.LastAnalyze, stored.LastAnalyze)
+	b.LastAutoanalyze = latest(b.LastAutoanalyze, stored.LastAutoanalyze)
+}
+
+func latest(ts ...time.Time) time.Time {
+	out := ts[0]
+	for _, t := range ts[1:] {
+		if t.After(out) {
+			out = t
+		}
+	}
+	return out
+}
+
+// Counters returns what has happened to a table.
+func (r *Registry) Counters(ctx context.Context, id table.ID) (stats.Counters, error) {
+	c := r.counter(id)
+	if err := r.base(ctx, id, c); err != nil {
+		return stats.Counters{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	out := c.base
+	out.Live = max(out.Live, 0)
+	return out, nil
+}

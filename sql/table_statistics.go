@@ -1,0 +1,75 @@
+package sql
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/sql/statistics"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/stats"
+)
+
+// analyzed is what ANALYZE in a transaction found, for its own plans until it commits.
+type analyzed struct {
+	id    table.ID
+	table *stats.Table
+	rows  int64
+	by    statistics.Cause
+}
+
+// tableStatistics is what the planner may know of a table.
+func (s *Session) tableStatistics(ctx context.Context, d *table.Desc) *stats.Table {
+	for i := len(s.tx.analyzed) - 1; i >= 0; i-- {
+		if a := &s.tx.analyzed[i]; a.id == d.ID {
+			return a.table
+		}
+	}
+	return s.engine.statistics.Get(ctx, d.ID)
+}
+
+// noteChanges takes what a statement changed into the transaction's account.
+func (s *Session) noteChanges(c *exec.Cursor) {
+	c.EachChange(func(id table.ID, ch exec.Changes) {
+		s.addChange(statistics.Change{Table: id, Inserted: ch.Inserted, Updated: ch.Updated, Deleted: ch.Deleted})
+	})
+}
+
+// addChange adds to the account since the last savepoint, so that a rollback to it can cut the rest
+// off.
+func (s *Session) addChange(ch statistics.Change) {
+	from := 0
+	if n := len(s.tx.savepoints); n > 0 {
+		from = s.tx.savepoints[n-1].changes
+	}
+	for i := len(s.tx.changes) - 1; i >= from && !ch.Truncated; i-- {
+		if have := &s.tx.changes[i]; have.Table == ch.Table {
+			have.Inserted += ch.Inserted
+			have.Updated += ch.Updated
+			have.Deleted += ch.Deleted
+			return
+		}
+	}
+	s.tx.changes = append(s.tx.changes, ch)
+}
+
+// noteCommitted tells the registry of a transaction's changes once they are there.
+func (s *Session) noteCommitted(ctx context.Context, changes []statistics.Change, found []analyzed) {
+	s.engine.statistics.Note(ctx, changes)
+	for _, a := range found {
+		s.engine.statistics.Replaced(ctx, a.id, a.rows, a.by)
+	}
+}
+
+// planIsCurrent says whether the statistics that a plan was made with are still those of its tables.
+func (s *Session) planIsCurrent(plan *physical.Plan, epoch *uint64) bool {
+	now := s.engine.statistics.Epoch()
+	if *epoch == now {
+		return true
+	}
+	if s.engine.statistics.Changed(plan.Tables, *epoch) {
+		return false
+	}
+	*epoch = now
+	return true
+}
