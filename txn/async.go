@@ -88,6 +88,8 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.Prewrite
 		if err := c.checkRowLocks(b.muts); err != nil {
 			return err
 		}
+		var room [16]uint32
+		slots := c.tellKnown(b.muts, room[:0])
 		highest, err = mvcc.PrewriteAsync(ctx, r, kb, p, b.muts, func() (tso.Timestamp, error) {
 			if err := c.validateIn(ctx, r); err != nil {
 				return 0, err
@@ -105,6 +107,9 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.Prewrite
 			entry.commitTS.Store(uint64(ts))
 			return ts, nil
 		})
+		if err == nil {
+			c.s.lockers.count(c.startTS, slots)
+		}
 		return err
 	})
 	if err != nil {
@@ -177,6 +182,7 @@ func (r *resolver) checkLocks(
 			n++
 		}
 		var st mvcc.LocksStatus
+		r.s.recent.rollingBack(startTS, rows[:n]...)
 		err := r.s.engine.Update(ctx, rows[:n], func(kr kv.Reader, b *kv.Batch) (err error) {
 			st, err = mvcc.CheckLocks(ctx, kr, b, startTS, rows[:n], decide)
 			return err
@@ -223,6 +229,7 @@ func (r *resolver) recover(ctx context.Context, l *mvcc.Lock, ownerGone bool) (m
 		})
 		return st, err
 	}
+	r.s.recent.rollingBack(l.StartTS, primary...)
 	err = r.s.engine.Update(ctx, primary, func(kr kv.Reader, b *kv.Batch) error {
 		return mvcc.Rollback(ctx, kr, b, l.StartTS, primary, true)
 	})

@@ -18,12 +18,77 @@ type secondaryWork struct {
 	streamed          kv.Span // instead of batches: every lock of the transaction in it
 }
 
+// secondariesTogether is how many transactions' secondaries the background commits in one update.
+const secondariesTogether = 32
+
 // commitSecondaries is the background committer. It ends when Close closes the queue, and has then
-// worked it off.
+// worked it off. What waits in the queue meanwhile is committed together.
 func (s *Store) commitSecondaries(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx) // Close waits for what is queued
+	together := make([]secondaryWork, 0, secondariesTogether)
 	for w := range s.secondaries {
-		s.commitBatches(context.WithoutCancel(ctx), w) // Close waits for what is queued
+		together = append(together[:0], w)
+		for more := true; more && len(together) < secondariesTogether; {
+			select {
+			case w, more = <-s.secondaries:
+				if more {
+					together = append(together, w)
+				}
+			default:
+				more = false
+			}
+		}
+		s.commitTogether(ctx, together)
+		clear(together)
 	}
+}
+
+// commitTogether commits the secondaries of several transactions: the small ones of one group in one
+// update. Of those that lock the same row one after the other only the present holder finds its lock.
+func (s *Store) commitTogether(ctx context.Context, all []secondaryWork) {
+	var rows [][]byte
+	small := all[:0:0]
+	for _, w := range all {
+		if len(all) == 1 || !s.isSmall(w) ||
+			len(rows) > 0 && kv.GroupOf(s.engine, rows[0]) != kv.GroupOf(s.engine, w.batches[0].rows[0]) {
+			s.commitBatches(ctx, w)
+			continue
+		}
+		small = append(small, w)
+		rows = append(rows, w.batches[0].rows...)
+	}
+	for _, w := range small {
+		s.recent.resolving(w.startTS, w.commitTS, w.batches[0].rows)
+	}
+	err := s.lazily(ctx, rows, func(r kv.Reader, b *kv.Batch) error {
+		for _, w := range small {
+			if err := mvcc.Resolve(ctx, r, b, w.startTS, w.commitTS, w.batches[0].rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.opts.Logger.Warn("commit of secondaries left to readers", "transactions", len(small), "err", err)
+		return
+	}
+	for _, w := range small {
+		s.lockers.leave(w.startTS)
+	}
+}
+
+// isSmall says whether the work is a few rows of one group.
+func (s *Store) isSmall(w secondaryWork) bool {
+	return w.streamed.End == nil && len(w.batches) == 1 && len(w.batches[0].rows) > 0 &&
+		len(w.batches[0].rows) <= s.opts.BatchKeys/secondariesTogether
+}
+
+// lazily is an update of rows, if there are any, without a sync.
+func (s *Store) lazily(ctx context.Context, rows [][]byte, step kv.Step) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return kv.UpdateLazy(ctx, s.engine, rows, step)
 }
 
 // commitBatches commits the secondaries of a transaction. A failure is left to whoever meets the
@@ -38,9 +103,7 @@ func (s *Store) commitBatches(ctx context.Context, w secondaryWork) {
 		if len(rows) == 0 {
 			continue
 		}
-		for _, row := range rows {
-			s.recent.raise(row, w.commitTS)
-		}
+		s.recent.resolving(w.startTS, w.commitTS, rows)
 		err := kv.UpdateLazy(ctx, s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
 			return mvcc.Resolve(ctx, r, b, w.startTS, w.commitTS, rows)
 		})

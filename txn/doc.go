@@ -39,7 +39,8 @@
 // One phase: one update, one sync, which concurrent commits share; no seek at all for keys that
 // nobody wrote lately. Two phases: the prewrites are lazy, so that one sync at the commit point takes
 // them to disk as well; secondaries and clean-up are lazy too, for the primary's record decides
-// whether or not they survive. A read of an unlocked key is one seek, in an iterator that an earlier
+// whether or not they survive. A prewrite looks for nothing on rows that nobody locked, wrote or
+// rolled back lately, and the background commits what waits of many transactions in one update. A read of an unlocked key is one seek, in an iterator that an earlier
 // transaction left where that is known to show enough (views.go).
 //
 // # Invariants
@@ -108,8 +109,8 @@
 //
 //	in memory                          on a store that several processes write to
 //	commits in flight (inflight.go)    always two phases, never async: the locks in the store
-//	who may hold locks (recent.go)     the lock column is read
-//	recent commits (recent.go)         the write column is read
+//	who may hold locks (lockers.go)    the lock column is read
+//	recent commits (recent.go)         the write column is read; rollbacks count for prewrites too
 //	views left by others (views.go)    each transaction takes a snapshot
 //	earlier processes are dead         the lock's time to live
 //	running transactions (registry)    not known here: collection is refused (gc.ErrShared) until

@@ -101,6 +101,7 @@ func (c *committer) learnOnePhase(ctx context.Context, rows [][]byte, lost error
 	bo := backoff{limit: unknownTime}
 	for range unknownAttempts {
 		var st mvcc.Status
+		c.s.recent.rollingBack(c.startTS, rows[0])
 		err := c.s.engine.Update(ctx, rows[:1], func(r kv.Reader, b *kv.Batch) error {
 			var err error
 			st, err = mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestACollectionKeepsTheRollbackOfTheOldestTransaction: a stranger has rolled back a transaction
-// whose prewrite of the primary is still to come. The transaction holds the safepoint at its own
+// TestACollectionKeepsTheRollbackOfTheOldestTransaction: a stranger has met a secondary's lock, whose
+// time was over, and rolled back a transaction whose prewrite of the primary is still to come. The transaction holds the safepoint at its own
 // start_ts, and there the rollback record lies; without it the late prewrite would succeed and commit
 // the primary alone.
 func TestACollectionKeepsTheRollbackOfTheOldestTransaction(t *testing.T) {
@@ -23,10 +23,14 @@ func TestACollectionKeepsTheRollbackOfTheOldestTransaction(t *testing.T) {
 	tx := begin(t, s)
 	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
 	require.NoError(t, tx.Set([]byte("b"), []byte("1")))
-	rows := [][]byte{mvcc.Row([]byte("a"))}
-	require.NoError(t, e.Update(ctx, rows, func(r kv.Reader, b *kv.Batch) error {
-		return mvcc.Rollback(ctx, r, b, tx.StartTS(), rows, true)
+	row := mvcc.Row([]byte("b"))
+	require.NoError(t, e.Update(ctx, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.Prewrite(ctx, r, b, mvcc.PrewriteParams{StartTS: tx.StartTS(), Primary: []byte("a")},
+			[]mvcc.Mutation{{Key: []byte("b"), Row: row, Kind: mvcc.KindPut, Value: []byte("1")}})
 	}))
+	settled, err := s.SettleLocks(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 1, settled)
 	stats, err := s.CollectGarbage(ctx)
 	require.NoError(t, err)
 	require.Equal(t, tx.StartTS(), stats.Safepoint)

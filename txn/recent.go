@@ -2,7 +2,6 @@ package txn
 
 import (
 	"hash/maphash"
-	"sync"
 	"sync/atomic"
 
 	"github.com/minidb/minidb/txn/tso"
@@ -24,12 +23,31 @@ type recent struct {
 
 func newRecent() *recent { return &recent{seed: maphash.MakeSeed()} }
 
-func (r *recent) slot(row []byte) *atomic.Uint64 {
-	return &r.slots[maphash.Bytes(r.seed, row)%recentSlots]
+func (r *recent) slotOf(row []byte) uint32 { return uint32(maphash.Bytes(r.seed, row) % recentSlots) }
+
+func (r *recent) slot(row []byte) *atomic.Uint64 { return &r.slots[r.slotOf(row)] }
+
+// rollingBack tells that a rollback record of a transaction may be written to the row: its own prewrite,
+// should it come late, has to look. Called before the update.
+func (r *recent) rollingBack(startTS tso.Timestamp, rows ...[]byte) {
+	for _, row := range rows {
+		r.raise(row, startTS+1)
+	}
 }
 
 func (r *recent) unchangedSince(row []byte, startTS tso.Timestamp) bool {
 	return tso.Timestamp(r.slot(row).Load()) <= startTS
+}
+
+// resolving tells of a transaction's rows that are about to be rolled forward, or back without a commitTS.
+func (r *recent) resolving(startTS, commitTS tso.Timestamp, rows [][]byte) {
+	if commitTS == 0 {
+		r.rollingBack(startTS, rows...)
+		return
+	}
+	for _, row := range rows {
+		r.raise(row, commitTS)
+	}
 }
 
 // newest returns the newest of all.
@@ -48,47 +66,3 @@ func raise(a *atomic.Uint64, to uint64) {
 		}
 	}
 }
-
-// lockers is the set of transactions that may hold locks in the engine. While it is empty, readers
-// and one-phase commits need not look for locks. A transaction enters before its first prewrite and
-// leaves when all its locks are known to be gone; one whose coordinator died stays until the
-// collector has settled every lock below the safepoint. On a store with other writers the set says
-// nothing, and the lock column is read.
-type lockers struct {
-	n  atomic.Int64
-	mu struct {
-		sync.Mutex
-		startTS map[tso.Timestamp]struct{}
-	}
-}
-
-func (l *lockers) enter(startTS tso.Timestamp) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.mu.startTS == nil {
-		l.mu.startTS = map[tso.Timestamp]struct{}{}
-	}
-	l.mu.startTS[startTS] = struct{}{}
-	l.n.Store(int64(len(l.mu.startTS)))
-}
-
-func (l *lockers) leave(startTS tso.Timestamp) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.mu.startTS, startTS)
-	l.n.Store(int64(len(l.mu.startTS)))
-}
-
-// leaveBelow removes everyone below the safepoint, whose locks have all been settled.
-func (l *lockers) leaveBelow(safepoint tso.Timestamp) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for ts := range l.mu.startTS {
-		if ts < safepoint {
-			delete(l.mu.startTS, ts)
-		}
-	}
-	l.n.Store(int64(len(l.mu.startTS)))
-}
-
-func (l *lockers) none() bool { return l.n.Load() == 0 }

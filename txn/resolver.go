@@ -96,7 +96,9 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 		RollBackMissing: l.Expired(now) || planted.Is(planted.ImpatientResolver),
 	}
 	// Durable: a fate read here is acted upon elsewhere, and a crash must not take it back.
-	err = r.s.engine.Update(ctx, [][]byte{mvcc.Row(l.Primary)}, func(kr kv.Reader, b *kv.Batch) error {
+	primary := mvcc.Row(l.Primary)
+	r.s.recent.rollingBack(l.StartTS, primary)
+	err = r.s.engine.Update(ctx, [][]byte{primary}, func(kr kv.Reader, b *kv.Batch) error {
 		var err error
 		st, err = mvcc.CheckStatus(ctx, kr, b, p)
 		return err
@@ -131,11 +133,7 @@ func (r *resolver) resolve(ctx context.Context, key []byte, l *mvcc.Lock, commit
 	if err != nil {
 		return err
 	}
-	if commitTS != 0 {
-		for _, row := range rows {
-			r.s.recent.raise(row, commitTS)
-		}
-	}
+	r.s.recent.resolving(l.StartTS, commitTS, rows)
 	// Lazy: if a crash takes this back, the lock is there again and so is its primary's record.
 	return kv.UpdateLazy(ctx, r.s.engine, rows, func(kr kv.Reader, b *kv.Batch) error {
 		return mvcc.Resolve(ctx, kr, b, l.StartTS, commitTS, rows)

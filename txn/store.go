@@ -187,7 +187,7 @@ func (s *Store) load(ctx context.Context) (err error) {
 		if planted.Is(planted.LocksForgottenAtOpen) {
 			return nil
 		}
-		s.lockers.enter(l.StartTS)
+		s.lockers.enterAnywhere(l.StartTS)
 		return nil
 	})
 }

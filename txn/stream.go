@@ -222,6 +222,7 @@ func (t *Txn) undoStream(ctx context.Context) {
 	ctx, cancel := detached(ctx)
 	defer cancel()
 	primary := [][]byte{c.first()[0].Row}
+	c.s.recent.rollingBack(c.startTS, primary...)
 	err := kv.UpdateLazy(ctx, c.s.engine, primary, func(r kv.Reader, b *kv.Batch) error {
 		return mvcc.Rollback(ctx, r, b, c.startTS, primary, true)
 	})
@@ -257,11 +258,7 @@ func (s *Store) settleStreamed(ctx context.Context, w secondaryWork) {
 			}
 			some := rows[:n]
 			rows = rows[n:]
-			if w.commitTS != 0 {
-				for _, row := range some {
-					s.recent.raise(row, w.commitTS)
-				}
-			}
+			s.recent.resolving(w.startTS, w.commitTS, some)
 			err = kv.UpdateLazy(ctx, s.engine, some, func(r kv.Reader, b *kv.Batch) error {
 				return mvcc.Resolve(ctx, r, b, w.startTS, w.commitTS, some)
 			})

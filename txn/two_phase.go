@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // twoPhase is Percolator's commit (§2.2, figure 6): prewrite the primary and the others, draw
@@ -204,8 +205,28 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 		if err := c.checkRowLocks(b.muts); err != nil {
 			return err
 		}
-		return mvcc.Prewrite(ctx, r, kb, p, b.muts)
+		var room [16]uint32
+		slots := c.tellKnown(b.muts, room[:0])
+		if err := mvcc.Prewrite(ctx, r, kb, p, b.muts); err != nil {
+			return err
+		}
+		c.s.lockers.count(c.startTS, slots)
+		return nil
 	})
+}
+
+// tellKnown tells the mutations what memory knows of their rows, so that a prewrite need not look, and
+// returns the rows' slots. It runs inside the step, and so does counting the transaction in after it:
+// who prewrites one of the rows later sees the count.
+func (c *committer) tellKnown(muts []mvcc.Mutation, slots []uint32) []uint32 {
+	for i := range muts {
+		m := &muts[i]
+		slot := c.s.recent.slotOf(m.Row)
+		slots = append(slots, slot)
+		m.Unlocked = c.s.exclusive && !c.s.lockers.mayLock(slot)
+		m.Unchanged = c.s.exclusive && tso.Timestamp(c.s.recent.slots[slot].Load()) <= c.startTS
+	}
+	return slots
 }
 
 // ttl returns the lifetime of a lock written now, counted from start_ts: a transaction that began
@@ -359,6 +380,7 @@ func (c *committer) rollback(ctx context.Context, batches []batch) {
 	}
 	primary := [][]byte{c.muts[0].Row}
 	undo := func(rows [][]byte, protected bool) error {
+		c.s.recent.rollingBack(c.startTS, rows...)
 		return kv.UpdateLazy(ctx, c.s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
 			return mvcc.Rollback(ctx, r, b, c.startTS, rows, protected)
 		})

@@ -23,7 +23,7 @@ func PrewriteAsync(
 	all := true
 	for i := range muts {
 		m := &muts[i]
-		l, locked, err := s.lock(ctx, m.Row)
+		l, locked, err := s.lockUnlessKnown(ctx, m)
 		switch {
 		case err != nil:
 			return 0, err
@@ -34,7 +34,7 @@ func PrewriteAsync(
 		case locked:
 			return 0, &LockedError{Key: bytes.Clone(m.Key), Lock: l.clone()}
 		}
-		if err := s.checkConflict(ctx, m, p.StartTS); err != nil {
+		if err := s.checkPrewrite(ctx, m, p.StartTS); err != nil {
 			return 0, err
 		}
 		all = false

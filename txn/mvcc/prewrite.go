@@ -17,9 +17,11 @@ type Mutation struct {
 	Value []byte // of a put
 	// MustNotExist makes a live value of the key an error (unique keys).
 	MustNotExist bool
-	// Unchanged says that the caller knows no write newer than start_ts. One-phase commit then
-	// does not look; prewrite always does, for it must find its own rollback record.
+	// Unchanged says that the caller knows of no write newer than start_ts, and for a prewrite of no
+	// rollback record of its own transaction either. Nobody looks then.
 	Unchanged bool
+	// Unlocked says that the caller knows that nobody has a lock on the key. A prewrite does not look then.
+	Unlocked bool
 	// OwnOnly says that the mutation takes an earlier prewrite of the same transaction back, if there
 	// is one, and is nothing otherwise.
 	OwnOnly bool
@@ -55,7 +57,7 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 	defer s.close(&err)
 	for i := range muts {
 		m := &muts[i]
-		l, locked, err := s.lock(ctx, m.Row)
+		l, locked, err := s.lockUnlessKnown(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -75,7 +77,7 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 		if locked && !planted.Is(planted.IgnoredOthersLock) {
 			return &LockedError{Key: bytes.Clone(m.Key), Lock: l.clone()}
 		}
-		if err := s.checkConflict(ctx, m, p.StartTS); err != nil {
+		if err := s.checkPrewrite(ctx, m, p.StartTS); err != nil {
 			return err
 		}
 		s.prewrite(m, p)
@@ -98,6 +100,21 @@ func (s *step) checkOverwrite(ctx context.Context, m *Mutation) error {
 		err = &AlreadyExistsError{Key: bytes.Clone(m.Key)}
 	}
 	return err
+}
+
+func (s *step) lockUnlessKnown(ctx context.Context, m *Mutation) (Lock, bool, error) {
+	if m.Unlocked {
+		return Lock{}, false, nil
+	}
+	return s.lock(ctx, m.Row)
+}
+
+// checkPrewrite is checkConflict, unless the caller knows that there is nothing to be found.
+func (s *step) checkPrewrite(ctx context.Context, m *Mutation, startTS tso.Timestamp) error {
+	if m.Unchanged && !m.MustNotExist {
+		return nil
+	}
+	return s.checkConflict(ctx, m, startTS)
 }
 
 // overwrite replaces an earlier prewrite of the same transaction. What readers and heartbeats have put

@@ -1,0 +1,126 @@
+package txn
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// lockers is the set of transactions that may hold locks in the engine. While it is empty, readers
+// and one-phase commits need not look for locks. A transaction enters before its first prewrite and
+// leaves when all its locks are known to be gone; one whose coordinator died stays until the
+// collector has settled every lock below the safepoint. On a store with other writers the set says
+// nothing, and the lock column is read.
+//
+// Each member counts in the slots of the rows that it prewrites, so that a prewrite need not look for
+// a stranger's lock on a row whose slot nobody counts in. Looking and counting happen under the row's
+// latch.
+type lockers struct {
+	n        atomic.Int64
+	slots    [recentSlots]atomic.Int32 // as those of recent commits
+	anywhere atomic.Int64              // members that may have locked any row
+	mu       struct {
+		sync.Mutex
+		of map[tso.Timestamp]*locker
+	}
+}
+
+// locker is one member. Its fields are under the set's mutex.
+type locker struct {
+	slots    []uint32
+	anywhere bool
+}
+
+// lockerRows is how many rows of one member are counted; one with more may have locked any.
+const lockerRows = 1 << 12
+
+// enter makes the transaction a member that has locked nothing yet.
+func (l *lockers) enter(startTS tso.Timestamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.member(startTS)
+}
+
+// enterAnywhere makes it one that may have locked any row.
+func (l *lockers) enterAnywhere(startTS tso.Timestamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spread(l.member(startTS))
+}
+
+func (l *lockers) member(startTS tso.Timestamp) *locker {
+	k := l.mu.of[startTS]
+	if k == nil {
+		if l.mu.of == nil {
+			l.mu.of = map[tso.Timestamp]*locker{}
+		}
+		k = &locker{}
+		l.mu.of[startTS] = k
+		l.n.Store(int64(len(l.mu.of)))
+	}
+	return k
+}
+
+func (l *lockers) spread(k *locker) {
+	if !k.anywhere {
+		k.anywhere = true
+		l.anywhere.Add(1)
+	}
+}
+
+// mayLock reports whether anyone may have a lock on a row of the slot.
+func (l *lockers) mayLock(slot uint32) bool {
+	return l.anywhere.Load() > 0 || l.slots[slot].Load() > 0
+}
+
+// count says that the transaction is about to lock rows of the slots.
+func (l *lockers) count(startTS tso.Timestamp, slots []uint32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.member(startTS)
+	switch {
+	case k.anywhere:
+	case len(k.slots)+len(slots) > lockerRows:
+		l.spread(k)
+	default:
+		for _, slot := range slots {
+			l.slots[slot].Add(1)
+		}
+		k.slots = append(k.slots, slots...)
+	}
+}
+
+func (l *lockers) leave(startTS tso.Timestamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop(startTS)
+}
+
+// leaveBelow removes everyone below the safepoint, whose locks have all been settled.
+func (l *lockers) leaveBelow(safepoint tso.Timestamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ts := range l.mu.of {
+		if ts < safepoint {
+			l.drop(ts)
+		}
+	}
+}
+
+func (l *lockers) drop(startTS tso.Timestamp) {
+	k := l.mu.of[startTS]
+	if k == nil {
+		return
+	}
+	delete(l.mu.of, startTS)
+	for _, slot := range k.slots {
+		l.slots[slot].Add(-1)
+	}
+	if k.anywhere {
+		l.anywhere.Add(-1)
+	}
+	l.n.Store(int64(len(l.mu.of)))
+}
+
+func (l *lockers) none() bool { return l.n.Load() == 0 }
