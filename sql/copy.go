@@ -133,11 +133,16 @@ func (s *Session) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 		return 0, err
 	}
 	r := copyfmt.NewReader(src, o, columns)
+	release := s.references.Hold()
 	var n int64
 	for {
 		fields, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return n, c.flush(ctx)
+			if err := c.flush(ctx); err != nil {
+				return n, err
+			}
+			release()
+			return n, s.references.Check(ctx)
 		}
 		if err != nil {
 			return n, err

@@ -89,6 +89,8 @@ func (s *Session) control(ctx context.Context, stmt ast.Statement) (tag string, 
 		tag, err = s.execRollbackTo(st)
 	case *ast.SetTransaction:
 		tag, err = s.execSetTransaction(ctx, st)
+	case *ast.SetConstraints:
+		tag, err = s.execSetConstraints(ctx, st)
 	default:
 		done = false
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
@@ -62,6 +63,7 @@ func (s *Session) beginStatement(ctx context.Context) error {
 		return err
 	}
 	s.tx.statements++
+	s.references.Clear()
 	if s.tx.perStatement() && !fresh {
 		if err := s.advance(ctx); err != nil {
 			return err
@@ -109,6 +111,7 @@ type rerun struct {
 	params []types.Datum
 	tx     *txn.Txn
 	at     txn.Savepoint // before the statement's first write
+	checks ri.Mark       // likewise
 	readTS tso.Timestamp
 	given  bool // rows are out
 	count  int
@@ -119,7 +122,7 @@ func (p *planSource) mayRunAgain(plan *physical.Plan, params []types.Datum) {
 	tx := p.s.tx.tx
 	p.again = rerun{plan: plan, params: params, tx: tx, readTS: tx.ReadTS()}
 	if p.rerun = !plan.ReadOnly && p.s.tx.reruns(); p.rerun {
-		p.again.at = tx.Savepoint()
+		p.again.at, p.again.checks = tx.Savepoint(), p.s.references.Mark()
 	}
 }
 
@@ -141,6 +144,8 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 		return verr
 	}
 	r.tx.UndoTo(r.at)
+	p.s.references.ReleaseTo(r.checks)
+	p.checked = !r.plan.References
 	if aerr := p.s.advance(ctx); aerr != nil {
 		return aerr
 	}
@@ -174,5 +179,5 @@ func (r *planRows) columns() []physical.Column { return r.p.cols }
 func (r *planRows) tag(int64) string           { return "" }
 func (r *planRows) close()                     {}
 func (r *planRows) next(ctx context.Context) (*types.Batch, error) {
-	return r.p.cursor.Next(ctx)
+	return r.p.pull(ctx)
 }

@@ -137,8 +137,8 @@ func (s *Session) ddlEnv(ctx context.Context) *ddl.Env {
 	return &ddl.Env{
 		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: s.plannerEnv(ctx),
 		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx), Runtime: s.runtime(ctx),
-		Notice:   func(severity, code, message string) { s.notice(severity, code, "%s", message) },
-		RunQuery: s.fillTable,
-		Cleared:  func(id table.ID) { s.addChange(statistics.Change{Table: id, Truncated: true}) },
+		Notice:   s.say,
+		RunQuery: s.fillTable, FirstRow: s.firstRow,
+		Cleared: func(id table.ID) { s.addChange(statistics.Change{Table: id, Truncated: true}) },
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -45,6 +46,10 @@ type Session struct {
 	locks    *rowlock.Owner // row locks and advisory locks
 	// lastCommit is commit_ts of the last transaction that wrote; zero before there was one.
 	lastCommit tso.Timestamp
+	// references are the checks of foreign keys that the transaction has left to do; inner are the
+	// statements that they run.
+	references *ri.Queue
+	inner      map[string]*Prepared
 	retries    int // attempts at the implicit transaction that failed
 
 	out      Sink // where notices of the running statement go
@@ -87,6 +92,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	if err := e.register(s); err != nil {
 		return nil, err
 	}
+	s.references = ri.NewQueue(riHost{s})
 	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
 	s.report("idle", "")
 	return s, nil
@@ -207,16 +213,21 @@ var levels = map[string]int{"debug5": 1, "debug4": 2, "debug3": 3, "debug2": 4, 
 
 // notice sends a message to the client, if it wants messages of its kind.
 func (s *Session) notice(severity, code, format string, args ...any) {
-	level := levels[strings.ToLower(severity)]
-	if severity != "INFO" && level < levels[s.settings.Derived().ClientMinMessages] {
-		return
-	}
 	message := format
 	if len(args) > 0 {
 		message = fmt.Sprintf(format, args...)
 	}
+	s.say(severity, code, message, "")
+}
+
+// say is notice of a finished text, with a detail that may be empty.
+func (s *Session) say(severity, code, message, detail string) {
+	level := levels[strings.ToLower(severity)]
+	if severity != "INFO" && level < levels[s.settings.Derived().ClientMinMessages] {
+		return
+	}
 	if s.out != nil {
-		s.out.Notice(&Notice{Severity: severity, Code: code, Message: message})
+		s.out.Notice(&Notice{Severity: severity, Code: code, Message: message, Detail: detail})
 	}
 }
 

@@ -34,6 +34,8 @@ type planSource struct {
 	gather bool // all rows are made before the first is given out, so that it may
 	again  rerun
 	rows   *kept
+	// checked: the foreign keys of what it has written hold.
+	checked bool
 }
 
 func (p *planSource) columns() []physical.Column { return p.cols }
@@ -60,12 +62,23 @@ func (p *planSource) attempt(ctx context.Context) (*types.Batch, error) {
 	if p.gather {
 		return p.gathered(ctx)
 	}
-	b, err := p.cursor.Next(ctx)
+	b, err := p.pull(ctx)
 	if b != nil && p.cols == nil { // no RETURNING: nothing to show
 		for b != nil && err == nil {
 			b, err = p.cursor.Next(ctx)
 		}
 		return nil, err
+	}
+	return b, err
+}
+
+// pull asks the plan for rows. A plan that writes has written everything when it gives its first
+// rows, so that is when the foreign keys are looked at.
+func (p *planSource) pull(ctx context.Context) (*types.Batch, error) {
+	b, err := p.cursor.Next(ctx)
+	if err == nil && !p.checked {
+		p.checked = true
+		err = p.s.references.Check(ctx)
 	}
 	return b, err
 }
@@ -166,12 +179,15 @@ func sameTypes(a, b []*types.Type) bool {
 
 // runPlan opens a plan in the session's transaction.
 func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement, params []types.Datum, stats bool) (*planSource, error) {
+	if plan.References {
+		s.lockReferences()
+	}
 	env := s.execEnv(ctx, stats)
 	cur, err := exec.Open(ctx, env, plan, params)
 	if err != nil {
 		return nil, err
 	}
-	p := &planSource{s: s, env: env, cursor: cur, stmt: stmt}
+	p := &planSource{s: s, env: env, cursor: cur, stmt: stmt, checked: !plan.References}
 	p.mayRunAgain(plan, params)
 	if returnsRows(stmt) {
 		if p.cols = cur.Columns(); p.cols == nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/sql/statistics"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
@@ -57,6 +58,7 @@ type savepoint struct {
 	locks    int
 	changes  int
 	analyzed int
+	checks   ri.Savepoint
 	readOnly bool
 }
 
@@ -91,12 +93,17 @@ func (s *Session) commit(ctx context.Context) error {
 	if s.tx.state == idle {
 		return nil
 	}
+	if err := s.references.CheckDeferred(ctx); err != nil {
+		s.abort(ctx)
+		return err
+	}
 	if err := s.holdCursors(ctx); err != nil {
 		s.abort(ctx)
 		return err
 	}
 	s.retries = 0
 	s.closePortals(false)
+	s.references.End()
 	tx, changes, found := s.tx.tx, s.tx.changes, s.tx.analyzed
 	s.tx = transaction{}
 	defer s.locks.ReleaseTo(0)
@@ -132,6 +139,7 @@ func (s *Session) abort(ctx context.Context) {
 	s.retries = 0
 	s.closePortals(false)
 	s.dropHeld()
+	s.references.End()
 	tx := s.tx.tx
 	s.tx = transaction{}
 	s.settings.Rollback()
@@ -294,7 +302,7 @@ func (s *Session) execSavepoint(ctx context.Context, st *ast.Savepoint) (string,
 		return "", err
 	}
 	s.tx.savepoints = append(s.tx.savepoints, savepoint{name: st.Name, at: s.tx.tx.Savepoint(),
-		settings: s.settings.Mark(), locks: s.locks.Mark(), changes: len(s.tx.changes), analyzed: len(s.tx.analyzed), readOnly: s.tx.readOnly})
+		settings: s.settings.Mark(), locks: s.locks.Mark(), changes: len(s.tx.changes), analyzed: len(s.tx.analyzed), checks: s.references.Savepoint(), readOnly: s.tx.readOnly})
 	return "SAVEPOINT", nil
 }
 
@@ -334,6 +342,7 @@ func (s *Session) execRollbackTo(st *ast.RollbackTo) (string, error) {
 	sp.at = s.tx.tx.Savepoint()
 	s.settings.RollbackTo(sp.settings)
 	s.locks.ReleaseTo(sp.locks)
+	s.references.RollbackTo(sp.checks)
 	s.tx.readOnly = sp.readOnly
 	s.tx.changes, s.tx.analyzed = s.tx.changes[:sp.changes], s.tx.analyzed[:sp.analyzed]
 	s.tx.savepoints = s.tx.savepoints[:i+1]

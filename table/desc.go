@@ -52,6 +52,9 @@ type Desc struct {
 	Indexes     []Index
 	Checks      []Check
 	ForeignKeys []ForeignKey
+	// ReferencedBy lists the tables with a foreign key to this one, this one too if it has one to
+	// itself: each once.
+	ReferencedBy []ID
 
 	View     *View     // KindView
 	Sequence *Sequence // KindSequence
@@ -110,12 +113,15 @@ type Check struct {
 	NotValid bool
 }
 
-// ForeignKey is a REFERENCES constraint.
+// ForeignKey is a REFERENCES constraint: the values of Columns, unless NULL, are those of RefColumns,
+// in that order, in a row of RefTable.
 type ForeignKey struct {
 	Name               string
 	Columns            []ColumnID
 	RefTable           ID
 	RefColumns         []ColumnID
+	MatchFull          bool   // either all of Columns are NULL or none
+	NotValid           bool   // rows that were there before it have not been verified
 	OnDelete, OnUpdate string // "no action", "restrict", "cascade", "set null", "set default"
 	Deferrable         bool
 	InitiallyDeferred  bool
@@ -192,6 +198,7 @@ func (d *Desc) Clone() *Desc {
 		fk := &c.ForeignKeys[i]
 		fk.Columns, fk.RefColumns = slices.Clone(fk.Columns), slices.Clone(fk.RefColumns)
 	}
+	c.ReferencedBy = slices.Clone(d.ReferencedBy)
 	if d.View != nil {
 		v := *d.View
 		v.DependsOn, v.SearchPath = slices.Clone(v.DependsOn), slices.Clone(v.SearchPath)

@@ -37,10 +37,27 @@ type Writer struct {
 	rowID   int // ordinal of the hidden row ID, or -1
 	err     error
 
+	observer  Observer
 	validated *txn.Txn
 	key, next []byte // row keys with prefix: of the row as it was, and as it becomes
 	value     []byte
 	was, is   entry
+}
+
+// Observer is told of each row that was written: old is nil when the row is new, and new when it is
+// gone. Both are lent for the call.
+type Observer interface {
+	RowChanged(ctx context.Context, d *Desc, old, new []types.Datum) error
+}
+
+// Observe makes o hear of every row that w writes from now on.
+func (w *Writer) Observe(o Observer) { w.observer = o }
+
+func (w *Writer) tell(ctx context.Context, old, new []types.Datum) error {
+	if w.observer == nil {
+		return nil
+	}
+	return w.observer.RowChanged(ctx, w.d, old, new)
 }
 
 // NewWriter prepares writing rows of d.
@@ -129,7 +146,7 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 			return err
 		}
 	}
-	return nil
+	return w.tell(ctx, nil, row)
 }
 
 // insertUnique writes a key that no other row may have.
@@ -191,7 +208,7 @@ func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum
 			return err
 		}
 	}
-	return nil
+	return w.tell(ctx, old, new)
 }
 
 func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old, new []types.Datum) error {
@@ -237,7 +254,7 @@ func (w *Writer) Delete(ctx context.Context, tx *txn.Txn, old []types.Datum) err
 			return err
 		}
 	}
-	return nil
+	return w.tell(ctx, old, nil)
 }
 
 // Conflict finds a row that has the same unique key as row, as ON CONFLICT asks: in the indexes

@@ -60,6 +60,10 @@ func (t *Txn) SetLocking(l Locking) {
 // LocksWrites says whether keys are to be locked before they are written.
 func (t *Txn) LocksWrites() bool { return t.locking.Writes }
 
+// LocksBind says whether row locks bind every writer of the store. Where other processes write too,
+// they do not, and what must stay as it is has to be validated as well.
+func (t *Txn) LocksBind() bool { return t.s.exclusive }
+
 func (t *Txn) owner() *rowlock.Owner {
 	if t.locking.Owner == nil {
 		t.locking.Owner = t.s.rowLocks.NewOwner(0)

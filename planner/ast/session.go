@@ -60,6 +60,13 @@ type SetTransaction struct {
 	Modes   TxnModes
 }
 
+// SetConstraints is SET CONSTRAINTS; no Names means ALL.
+type SetConstraints struct {
+	Pos      Pos
+	Names    []Name
+	Deferred bool
+}
+
 // Set is SET [LOCAL|SESSION] name = values; SET TIME ZONE is name "timezone", SET NAMES
 // "client_encoding". Default is SET x TO DEFAULT; RESET x is the same.
 type Set struct {
@@ -204,6 +211,7 @@ func (*Savepoint) statement()      {}
 func (*Release) statement()        {}
 func (*RollbackTo) statement()     {}
 func (*SetTransaction) statement() {}
+func (*SetConstraints) statement() {}
 func (*Set) statement()            {}
 func (*ResetAll) statement()       {}
 func (*Show) statement()           {}

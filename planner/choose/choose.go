@@ -24,6 +24,8 @@ type chooser struct {
 	qualified bool
 	aliases   map[logical.ColID]string
 	err       error
+	// references: a table that is written has foreign keys, of its own or to it.
+	references bool
 }
 
 // variable is a column of an outer query, held in a slot.
@@ -70,7 +72,7 @@ func Plan(ctx context.Context, env *bind.Env, est *estimate.Estimator, r *bind.R
 	if c.err != nil {
 		return nil, c.err
 	}
-	plan.Root, plan.Slots = root, c.slots
+	plan.Root, plan.Slots, plan.References = root, c.slots, c.references
 	return plan, nil
 }
 

@@ -65,6 +65,7 @@ func (c *chooser) insert(n *logical.Insert) built {
 	}
 	b = c.exactly(b, n.ChildCols)
 	row := rowIDs(n.Desc, n.Row)
+	c.references = c.references || n.Desc.References()
 	out := &physical.Insert{Table: n.Desc, Child: b.node, Checks: c.checks(n.Checks, row)}
 	if oc := n.OnConflict; oc != nil {
 		out.OnConflict = &physical.OnConflict{Arbiters: oc.Arbiters, Update: oc.Update}
@@ -104,6 +105,7 @@ func (c *chooser) update(n *logical.Update) built {
 		return b
 	}
 	row := rowIDs(n.Desc, n.Row)
+	c.references = c.references || n.Desc.References()
 	out := &physical.Update{Table: n.Desc, Child: b.node, Set: c.assigns(n.Set, b.cols), Checks: c.checks(n.Checks, row)}
 	seen := append(append([]logical.ColID(nil), row...), b.cols[len(row):]...)
 	out.Returning = c.returning(n.Returning, n.HasRows, seen)
@@ -118,6 +120,7 @@ func (c *chooser) delete(n *logical.Delete) built {
 	if c.err != nil {
 		return b
 	}
+	c.references = c.references || n.Desc.References()
 	out := &physical.Delete{Table: n.Desc, Child: b.node}
 	out.Returning = c.returning(n.Returning, n.HasRows, b.cols)
 	cols := n.Columns()

@@ -64,8 +64,10 @@ type Plan struct {
 	Tables []TableVersion
 	// NoCache is set when planning used something that holds for this moment only, such as the value of
 	// 'now'::timestamp: the plan serves one statement.
-	NoCache  bool
-	ReadOnly bool // writes nothing and calls no function that writes (nextval, setval)
+	NoCache bool
+	// References says that it writes a table with foreign keys, of its own or to it.
+	References bool
+	ReadOnly   bool // writes nothing and calls no function that writes (nextval, setval)
 }
 
 // TableVersion names the version of a descriptor.

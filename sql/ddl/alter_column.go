@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -164,6 +165,16 @@ func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col stri
 	for _, g := range generated {
 		dr.depends("column "+quoteIdent(g)+" of "+a.env.describe(a.d), on)
 	}
+	id := a.d.Columns[a.d.Column(col)].ID
+	err := a.env.eachReference(ctx, a.d, func(child *table.Desc, fk *table.ForeignKey) {
+		own := child.ID == a.d.ID && slices.Contains(fk.Columns, id) // it goes with the column anyway
+		if slices.Contains(fk.RefColumns, id) && !own {
+			dr.foreignKey(child, fk, on)
+		}
+	})
+	if err != nil {
+		return err
+	}
 	for _, v := range views {
 		dr.depends(a.env.describe(v), on)
 		dr.going[v.ID] = true
@@ -182,7 +193,14 @@ func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col stri
 		}
 	}
 	dr.what = []string{on}
-	return dr.run(ctx, act.Cascade)
+	if err := dr.run(ctx, act.Cascade); err != nil {
+		return err
+	}
+	err = a.env.removeForeignKeys(ctx, a.d.ID, func(fk *table.ForeignKey) bool { return slices.Contains(fk.Columns, id) })
+	if err != nil {
+		return err
+	}
+	return a.reload(ctx)
 }
 
 // generatedFrom lists the generated columns that read column o.

@@ -27,7 +27,7 @@ func (a *alteration) addTableConstraint(ctx context.Context, c *ast.TableConstra
 	case "primary key":
 		return a.addPrimary(ctx, c)
 	case "foreign key":
-		return sqlerr.Unsupported(int(c.Pos), "FOREIGN KEY")
+		return a.addForeignKey(ctx, c)
 	}
 	return sqlerr.Unsupported(int(c.Pos), strings.ToUpper(c.Kind)+" constraint")
 }
@@ -68,6 +68,9 @@ func (a *alteration) verify(ctx context.Context, name string, x expr.Expr) error
 }
 
 func (a *alteration) validateConstraint(ctx context.Context, act *ast.AlterAction) error {
+	if fk := a.d.ForeignKey(act.Name.Name); fk != nil {
+		return a.validateForeignKey(ctx, fk)
+	}
 	i := slices.IndexFunc(a.d.Checks, func(c table.Check) bool { return c.Name == act.Name.Name })
 	if i < 0 {
 		if constraintNamed(a.d, act.Name.Name) {
@@ -149,7 +152,17 @@ func (a *alteration) dropConstraint(ctx context.Context, act *ast.AlterAction) e
 		next.Checks = append(next.Checks[:i], next.Checks[i+1:]...)
 		return a.update(ctx, next)
 	}
+	if a.d.ForeignKey(name) != nil {
+		if err := a.env.removeForeignKeys(ctx, a.d.ID, func(fk *table.ForeignKey) bool { return fk.Name == name }); err != nil {
+			return err
+		}
+		return a.reload(ctx)
+	}
 	if ix := a.d.IndexByName(name); ix != nil && ix.Constraint {
+		what := "constraint " + quoteIdent(name) + " on " + a.env.describe(a.d)
+		if err := a.freeOfReferences(ctx, ix, what, act.Cascade); err != nil {
+			return err
+		}
 		return a.removeKey(ctx, ix.ID)
 	}
 	if act.IfExists {
@@ -163,14 +176,16 @@ func (a *alteration) renameConstraint(ctx context.Context, act *ast.AlterAction)
 	name, to := act.Name.Name, act.NewName.Name
 	next := a.d.Clone()
 	i := slices.IndexFunc(next.Checks, func(c table.Check) bool { return c.Name == name })
-	ix := next.IndexByName(name)
+	ix, fk := next.IndexByName(name), next.ForeignKey(name)
 	switch {
-	case i < 0 && (ix == nil || !ix.Constraint):
+	case i < 0 && fk == nil && (ix == nil || !ix.Constraint):
 		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", name, a.d.Name)
 	case constraintNamed(a.d, to):
 		return duplicateConstraint(a.d, to)
 	case i >= 0:
 		next.Checks[i].Name = to
+	case fk != nil:
+		fk.Name = to
 	default:
 		ix.Name = to
 	}

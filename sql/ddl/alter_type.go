@@ -45,6 +45,10 @@ func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
 	if act.Using == nil && sameValues(c.Type, t) {
 		return a.update(ctx, next)
 	}
+	id := c.ID
+	if err := a.stillComparable(ctx, next, id); err != nil {
+		return err
+	}
 	for i := range next.Indexes {
 		for _, k := range next.Indexes[i].Columns {
 			if k.ColumnID == c.ID {
@@ -54,7 +58,10 @@ func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
 			}
 		}
 	}
-	return a.rewrite(ctx, next, a.converted(ctx, next, o, convert))
+	if err := a.rewrite(ctx, next, a.converted(ctx, next, o, convert)); err != nil {
+		return err
+	}
+	return a.verifyReferences(ctx, id)
 }
 
 // converted computes rows of the new type, generated columns after it.

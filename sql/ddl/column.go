@@ -75,7 +75,7 @@ func (n *newColumn) said(c *ast.ColumnConstraint, what, relation string) error {
 
 func (n *newColumn) constraint(c *ast.ColumnConstraint, relation string) error {
 	const conflicting = "conflicting NULL/NOT NULL declarations"
-	if c.Deferrable || c.InitiallyDeferred {
+	if (c.Deferrable || c.InitiallyDeferred) && c.Kind != "references" {
 		return sqlerr.Unsupported(int(c.Pos), "DEFERRABLE constraint")
 	}
 	switch c.Kind {
@@ -121,7 +121,8 @@ func (n *newColumn) constraint(c *ast.ColumnConstraint, relation string) error {
 			return n.said(c, conflicting, relation)
 		}
 	case "references":
-		return sqlerr.Unsupported(int(c.Pos), "FOREIGN KEY")
+		n.constraints = append(n.constraints, ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "foreign key",
+			Columns: []ast.Ident{n.def.Name}, Ref: c.Ref, Deferrable: c.Deferrable, InitiallyDeferred: c.InitiallyDeferred})
 	default:
 		return sqlerr.Unsupported(int(c.Pos), "column constraint "+c.Kind)
 	}

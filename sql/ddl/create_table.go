@@ -84,7 +84,15 @@ func (env *Env) createTable(ctx context.Context, s *ast.CreateTable) (tag string
 	if err := b.build(ctx, s); err != nil {
 		return "", err
 	}
-	return tagTable, env.View.CreateRelation(ctx, d)
+	if err := env.View.CreateRelation(ctx, d); err != nil {
+		return "", err
+	}
+	for _, id := range b.parents {
+		if err := env.link(ctx, id, d.ID); err != nil {
+			return "", err
+		}
+	}
+	return tagTable, nil
 }
 
 // builder makes a new table's descriptor.
@@ -95,6 +103,7 @@ type builder struct {
 	columns     []*newColumn
 	constraints []ast.TableConstraint
 	copied      []copiedIndex // from LIKE … INCLUDING INDEXES
+	parents     []table.ID    // to which foreign keys refer
 }
 
 func (b *builder) build(ctx context.Context, s *ast.CreateTable) error {
@@ -270,7 +279,13 @@ func (b *builder) expressions(ctx context.Context) error {
 				return err
 			}
 		case "foreign key":
-			return sqlerr.Unsupported(int(c.Pos), "FOREIGN KEY")
+			parent, err := b.env.addForeignKey(ctx, b.d, c)
+			if err != nil {
+				return err
+			}
+			if parent != b.d {
+				b.parents = append(b.parents, parent.ID)
+			}
 		default:
 			return sqlerr.Unsupported(int(c.Pos), strings.ToUpper(c.Kind)+" constraint")
 		}

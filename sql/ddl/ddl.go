@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -25,12 +26,14 @@ type Env struct {
 	// are passed over.
 	SearchPath []string
 	Runtime    *expr.Runtime
-	// Notice sends a message beside the result; nil drops it.
-	Notice func(severity, code, message string)
+	// Notice sends a message beside the result, detail may be empty; nil drops it.
+	Notice func(severity, code, message, detail string)
 	// RunQuery runs a query and inserts its rows into a table made for them: CREATE TABLE AS.
 	RunQuery func(ctx context.Context, q *ast.Select, into *table.Desc) (int64, error)
 	// Cleared is told of tables whose rows are all gone; nil: nobody asks.
 	Cleared func(id table.ID)
+	// FirstRow runs the text of a query and returns its first row, nil when there is none.
+	FirstRow func(ctx context.Context, text string) ([]types.Datum, error)
 }
 
 // Execute runs a statement and returns its command tag.
@@ -64,6 +67,6 @@ func Execute(ctx context.Context, env *Env, stmt ast.Statement) (tag string, err
 
 func (env *Env) notice(code, format string, args ...any) {
 	if env.Notice != nil {
-		env.Notice("NOTICE", code, fmt.Sprintf(format, args...))
+		env.Notice("NOTICE", code, fmt.Sprintf(format, args...), "")
 	}
 }

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -94,6 +95,13 @@ type dropper struct {
 	details  []string // what depends on what
 	cascaded []string // what goes only because of CASCADE
 	defaults []columnDefault
+	foreign  []foreignKey
+}
+
+// foreignKey is one that goes with what it refers to.
+type foreignKey struct {
+	table table.ID
+	name  string
 }
 
 // columnDefault is a column whose default goes with a sequence.
@@ -131,6 +139,11 @@ func (dr *dropper) run(ctx context.Context, cascade bool) error {
 			return err
 		}
 	}
+	for _, f := range dr.foreign {
+		if err := dr.env.removeForeignKeys(ctx, f.table, func(fk *table.ForeignKey) bool { return fk.Name == f.name }); err != nil {
+			return err
+		}
+	}
 	for _, d := range dr.order {
 		if d.Kind == table.KindSequence && !dr.going[d.Sequence.OwnerTable] && d.Sequence.OwnerTable != 0 {
 			if err := dr.env.disown(ctx, d.Clone()); err != nil {
@@ -140,8 +153,17 @@ func (dr *dropper) run(ctx context.Context, cascade bool) error {
 		if err := dr.env.View.DropRelation(ctx, d); err != nil {
 			return err
 		}
+		if err := dr.env.unlink(ctx, d.ID, d.ForeignKeys, nil); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// foreignKey notes a foreign key that cannot be without on.
+func (dr *dropper) foreignKey(child *table.Desc, fk *table.ForeignKey, on string) {
+	dr.depends(dr.env.describeForeignKey(child, fk), on)
+	dr.foreign = append(dr.foreign, foreignKey{child.ID, fk.Name})
 }
 
 func (dr *dropper) refuse() error {
@@ -160,7 +182,10 @@ func (dr *dropper) tell() {
 	if len(dr.cascaded) == 1 {
 		dr.env.notice("00000", "drop cascades to %s", dr.cascaded[0])
 	} else {
-		dr.env.notice("00000", "drop cascades to %d other objects", len(dr.cascaded))
+		if dr.env.Notice != nil {
+			dr.env.Notice("NOTICE", "00000", fmt.Sprintf("drop cascades to %d other objects", len(dr.cascaded)),
+				"drop cascades to "+strings.Join(dr.cascaded, "\ndrop cascades to "))
+		}
 	}
 }
 
@@ -183,6 +208,14 @@ func (dr *dropper) follow(ctx context.Context, d *table.Desc) error {
 	}
 	if d.Kind == table.KindSequence {
 		return dr.followSequence(ctx, d)
+	}
+	err = dr.env.eachReference(ctx, d, func(child *table.Desc, fk *table.ForeignKey) {
+		if !dr.going[child.ID] {
+			dr.foreignKey(child, fk, dr.env.describe(d))
+		}
+	})
+	if err != nil {
+		return err
 	}
 	for i := range d.Columns {
 		id := d.Columns[i].SequenceID
@@ -280,7 +313,11 @@ func (env *Env) dropIndexes(ctx context.Context, s *ast.Drop) error {
 			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because %s requires it",
 				quoteIdent(ix.Name), by).WithHint("You can drop %s instead.", by)
 		}
-		if err := env.removeIndex(ctx, d, ix.ID); err != nil {
+		a := &alteration{env: env, d: d}
+		if err := a.freeOfReferences(ctx, ix, "index "+quoteIdent(ix.Name), s.Cascade); err != nil {
+			return err
+		}
+		if err := env.removeIndex(ctx, a.d, ix.ID); err != nil {
 			return err
 		}
 	}

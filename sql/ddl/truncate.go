@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"errors"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -20,12 +21,11 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 		}
 		tables = append(tables, d)
 	}
-	done := map[table.ID]bool{}
+	tables, err := env.truncateReferrers(ctx, tables, s.Cascade)
+	if err != nil {
+		return err
+	}
 	for _, d := range tables {
-		if done[d.ID] {
-			continue
-		}
-		done[d.ID] = true
 		if err := env.View.Truncate(ctx, d); err != nil {
 			return err
 		}
@@ -39,6 +39,39 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 		}
 	}
 	return nil
+}
+
+// truncateReferrers lists the tables once each, with those that refer to them, which needs cascade.
+func (env *Env) truncateReferrers(ctx context.Context, named []*table.Desc, cascade bool) ([]*table.Desc, error) {
+	done := map[table.ID]bool{}
+	var all []*table.Desc
+	for _, d := range named {
+		if !done[d.ID] {
+			done[d.ID] = true
+			all = append(all, d)
+		}
+	}
+	for i := 0; i < len(all); i++ {
+		var refused error
+		err := env.eachReference(ctx, all[i], func(child *table.Desc, _ *table.ForeignKey) {
+			if done[child.ID] || refused != nil {
+				return
+			}
+			if !cascade {
+				refused = sqlerr.New(sqlerr.FeatureNotSupported, "cannot truncate a table referenced in a foreign key constraint").
+					WithDetail("Table \"%s\" references \"%s\".", child.Name, all[i].Name).
+					WithHint("Truncate table \"%s\" at the same time, or use TRUNCATE ... CASCADE.", child.Name)
+				return
+			}
+			env.notice("00000", "truncate cascades to table \"%s\"", child.Name)
+			done[child.ID] = true
+			all = append(all, child)
+		})
+		if err = errors.Join(err, refused); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // restartOwned restarts the sequences that the table's columns own.

@@ -25,6 +25,8 @@ type Env struct {
 	// SecondLook lets a statement over one scan go on with the newest version of a row that changed
 	// while it waited for its lock: READ COMMITTED.
 	SecondLook bool
+	// Observer, if not nil, hears of the rows written to tables with foreign keys, or referenced by them.
+	Observer table.Observer
 	// Stats asks for rows and times of each node, for EXPLAIN ANALYZE.
 	Stats bool
 }

@@ -57,6 +57,9 @@ func (r *run) newModification(child physical.Node, d *table.Desc, checks []physi
 		return nil, err
 	}
 	m := &modification{run: r, child: op, desc: d, writer: table.NewWriter(d, r.env.RowIDs)}
+	if r.env.Observer != nil && d.References() {
+		m.writer.Observe(r.env.Observer)
+	}
 	for _, c := range checks {
 		p, err := eval.Compile(c.Cond)
 		if err != nil {

@@ -21,8 +21,8 @@ func (p *parser) set() ast.Statement {
 		}
 		return &ast.SetTransaction{Pos: pos, Modes: p.wantTxnModes()}
 	}
-	if p.at(kwConstraints) {
-		p.unsupported(pos, "SET CONSTRAINTS")
+	if p.at(kwConstraints) && !p.settingFollows(1) {
+		return p.setConstraints(pos)
 	}
 	s := &ast.Set{Pos: pos}
 	if p.at(kwLocal) && !p.settingFollows(1) {
@@ -48,6 +48,19 @@ func (p *parser) set() ast.Statement {
 	}
 	p.list(func() { s.Values = append(s.Values, p.settingValue()) })
 	return s
+}
+
+// setConstraints parses behind SET: CONSTRAINTS {ALL | name, …} {DEFERRED | IMMEDIATE}.
+func (p *parser) setConstraints(pos ast.Pos) ast.Statement {
+	p.next()
+	st := &ast.SetConstraints{Pos: pos}
+	if !p.accept(kwAll) {
+		p.list(func() { st.Names = append(st.Names, p.qualified()) })
+	}
+	if st.Deferred = p.accept(kwDeferred); !st.Deferred {
+		p.want(kwImmediate)
+	}
+	return st
 }
 
 // settingFollows reports whether the n-th token continues `name TO` or `name =` or a dotted name.

@@ -82,7 +82,7 @@ func classRows(_ context.Context, r *reader, emit emitter) error {
 		return emit("oid", d.ID, "relname", d.Name, "relnamespace", d.SchemaID, "relowner", ownerID, "relam", am,
 			"relfilenode", d.ID, "reltuples", tuples, "relpages", pages, "relhasindex", len(d.Indexes) > 0, "relpersistence", "p", "relkind", kind,
 			"relnatts", len(visibleColumns(d)), "relchecks", len(d.Checks), "relhasrules", kind == "v",
-			"relhastriggers", false, "relispopulated", true, "relreplident", "d")
+			"relhastriggers", d.References(), "relispopulated", true, "relreplident", "d")
 	})
 	if err != nil {
 		return err
@@ -257,10 +257,17 @@ func (r *reader) foreignKeys(d *table.Desc, emit emitter) error {
 		if err != nil || ref == nil {
 			return err
 		}
+		index, match := any(nil), "s"
+		if ix := ref.ReferencedIndex(fk.RefColumns); ix != nil {
+			index = ix.OID
+		}
+		if fk.MatchFull {
+			match = "f"
+		}
 		if err := emit("oid", derivedID(foreignBase, d.ID, i), "conname", fk.Name, "connamespace", d.SchemaID, "contype", "f",
-			"condeferrable", fk.Deferrable, "condeferred", fk.InitiallyDeferred, "convalidated", true, "conrelid", d.ID,
+			"condeferrable", fk.Deferrable, "condeferred", fk.InitiallyDeferred, "convalidated", !fk.NotValid, "conrelid", d.ID, "conindid", index,
 			"confrelid", fk.RefTable, "confupdtype", actionLetters[fk.OnUpdate], "confdeltype", actionLetters[fk.OnDelete],
-			"confmatchtype", "s", "conislocal", true, "connoinherit", true, "conkey", attnums(d, fk.Columns),
+			"confmatchtype", match, "conislocal", true, "connoinherit", true, "conkey", attnums(d, fk.Columns),
 			"confkey", attnums(ref, fk.RefColumns)); err != nil {
 			return err
 		}

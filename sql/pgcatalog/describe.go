@@ -360,6 +360,9 @@ func (r *reader) foreignKeyText(d *table.Desc, fk *table.ForeignKey) (string, bo
 	}
 	name, _ := r.regName("regclass", ref.ID)
 	text := "FOREIGN KEY (" + columnNames(d, fk.Columns) + ") REFERENCES " + name + "(" + columnNames(ref, fk.RefColumns) + ")"
+	if fk.MatchFull {
+		text += " MATCH FULL"
+	}
 	if fk.OnUpdate != "" && fk.OnUpdate != "no action" {
 		text += " ON UPDATE " + strings.ToUpper(fk.OnUpdate)
 	}
@@ -371,6 +374,9 @@ func (r *reader) foreignKeyText(d *table.Desc, fk *table.ForeignKey) (string, bo
 	}
 	if fk.InitiallyDeferred {
 		text += " INITIALLY DEFERRED"
+	}
+	if fk.NotValid {
+		text += " NOT VALID"
 	}
 	return text, true
 }

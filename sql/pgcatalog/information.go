@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -276,7 +277,13 @@ func infoKeyRows(_ context.Context, r *reader, emit emitter) error {
 			}
 			var inUnique any
 			if c.fk != nil {
-				inUnique = i + 1
+				_, ix, err := r.uniqueOf(c.fk)
+				if err != nil {
+					return err
+				}
+				if ix != nil {
+					inUnique = 1 + slices.IndexFunc(ix.Columns, func(k table.IndexColumn) bool { return k.ColumnID == c.fk.RefColumns[i] })
+				}
 			}
 			if err := emit("constraint_catalog", db, "constraint_schema", c.d.Schema, "constraint_name", c.name, "table_catalog", db,
 				"table_schema", c.d.Schema, "table_name", c.d.Name, "column_name", c.d.Columns[n].Name, "ordinal_position", i+1,
@@ -319,10 +326,31 @@ func infoReferenceRows(_ context.Context, r *reader, emit emitter) error {
 		if c.fk == nil {
 			return nil
 		}
+		var schema, unique any
+		ref, ix, err := r.uniqueOf(c.fk)
+		if err != nil {
+			return err
+		}
+		if ix != nil && (ix.Primary || ix.Constraint) {
+			schema, unique = ref.Schema, ix.Name
+		}
+		match := "NONE"
+		if c.fk.MatchFull {
+			match = "FULL"
+		}
 		return emit("constraint_catalog", db, "constraint_schema", c.d.Schema, "constraint_name", c.name,
-			"unique_constraint_catalog", db, "unique_constraint_schema", c.d.Schema, "match_option", "NONE",
+			"unique_constraint_catalog", db, "unique_constraint_schema", schema, "unique_constraint_name", unique, "match_option", match,
 			"update_rule", actionText(c.fk.OnUpdate), "delete_rule", actionText(c.fk.OnDelete))
 	})
+}
+
+// uniqueOf finds the table to which a foreign key refers, and the unique index on which it rests.
+func (r *reader) uniqueOf(fk *table.ForeignKey) (*table.Desc, *table.Index, error) {
+	ref, err := r.env.View().RelationByID(r.ctx, fk.RefTable)
+	if err != nil || ref == nil {
+		return nil, nil, err
+	}
+	return ref, ref.ReferencedIndex(fk.RefColumns), nil
 }
 
 func actionText(action string) string {

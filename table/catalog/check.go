@@ -59,6 +59,12 @@ func Check(ctx context.Context, store *txn.Store, report func(Problem)) error {
 			return fmt.Errorf("table %s: %w", ch.names[d.ID], err)
 		}
 	}
+	if err := ch.foreignKeys(ctx); err != nil {
+		return err
+	}
+	if err := ch.foreignKeys(ctx); err != nil {
+		return err
+	}
 	if err := ch.strays(ctx); err != nil {
 		return err
 	}

@@ -19,17 +19,13 @@ var without = map[string]string{
 	"deadlock-parallel":           "CREATE FUNCTION",
 	"deadlock-simple":             "LOCK TABLE",
 	"deadlock-soft":               "LOCK TABLE",
-	"fk-contention":               "FOREIGN KEY",
-	"fk-deadlock2":                "FOREIGN KEY",
 	"insert-conflict-do-update-2": "indexes on expressions",
 	"merge-insert-update":         "MERGE",
 	"multiple-row-versions":       "a setup of a million rows: too long here",
-	"propagate-lock-delete":       "FOREIGN KEY",
 	"read-only-anomaly-3":         "DEFERRABLE transactions do not wait, for any snapshot is safe here (docs/adr/0004)",
 	"sequence-ddl":                "ALTER SEQUENCE does not lock out nextval",
 	"serializable-parallel-2":     "settings of parallel queries",
 	"tuplelock-update":            "a statement that took an advisory lock of its session is not repeated",
-	"update-locked-tuple":         "FOREIGN KEY",
 }
 
 // falseAborts are specs in which SERIALIZABLE refuses permutations that PostgreSQL lets pass, or

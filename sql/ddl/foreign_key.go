@@ -1,0 +1,346 @@
+package ddl
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/ri"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// addForeignKey binds a FOREIGN KEY constraint, adds it to d, and returns the table it refers to, which
+// is d itself when the constraint says so. The other table is to be told (link) once d is stored.
+func (env *Env) addForeignKey(ctx context.Context, d *table.Desc, c *ast.TableConstraint) (*table.Desc, error) {
+	if c.Ref.Match == "partial" {
+		return nil, sqlerr.Unsupported(int(c.Pos), "MATCH PARTIAL")
+	}
+	fk := table.ForeignKey{Name: c.Name, MatchFull: c.Ref.Match == "full", OnDelete: c.Ref.OnDelete, OnUpdate: c.Ref.OnUpdate,
+		Deferrable: c.Deferrable || c.InitiallyDeferred, InitiallyDeferred: c.InitiallyDeferred, NotValid: c.NotValid}
+	var err error
+	if fk.Columns, err = foreignColumns(d, c.Columns); err != nil {
+		return nil, err
+	}
+	if err := refuseGenerated(d, &fk); err != nil {
+		return nil, err
+	}
+	parent, err := env.referenced(ctx, d, c.Ref.Table)
+	if err != nil {
+		return nil, err
+	}
+	fk.RefTable = parent.ID
+	if fk.RefColumns, err = referencedColumns(parent, c.Ref.Columns); err != nil {
+		return nil, err
+	}
+	if err := env.nameForeignKey(d, &fk, c); err != nil {
+		return nil, err
+	}
+	if len(fk.Columns) != len(fk.RefColumns) {
+		return nil, sqlerr.New(sqlerr.InvalidForeignKey, "number of referencing and referenced columns for foreign key disagree")
+	}
+	if parent.ReferencedIndex(fk.RefColumns) == nil {
+		return nil, sqlerr.New(sqlerr.InvalidForeignKey, "there is no unique constraint matching given keys for referenced table \"%s\"", parent.Name)
+	}
+	if err := comparableColumns(d, parent, &fk); err != nil {
+		return nil, err
+	}
+	d.ForeignKeys = append(d.ForeignKeys, fk)
+	if parent == d && !slices.Contains(d.ReferencedBy, d.ID) {
+		d.ReferencedBy = append(d.ReferencedBy, d.ID)
+	}
+	return parent, nil
+}
+
+// referenced finds the table to which a foreign key of d refers.
+func (env *Env) referenced(ctx context.Context, d *table.Desc, n ast.Name) (*table.Desc, error) {
+	if n.Name == d.Name && (n.Schema == d.Schema || n.Schema == "" && slices.Contains(env.SearchPath, d.Schema)) {
+		return d, nil
+	}
+	parent, err := env.relation(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	if parent.Kind != table.KindTable {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "referenced relation \"%s\" is not a table", parent.Name)
+	}
+	return parent, nil
+}
+
+func foreignColumns(d *table.Desc, names []ast.Ident) ([]table.ColumnID, error) {
+	var ids []table.ColumnID
+	for _, id := range names {
+		o := d.Column(id.Name)
+		if o < 0 || d.Columns[o].Hidden {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" referenced in foreign key constraint does not exist", id.Name)
+		}
+		ids = append(ids, d.Columns[o].ID)
+	}
+	return ids, nil
+}
+
+// referencedColumns are those that are named, or the primary key's.
+func referencedColumns(parent *table.Desc, names []ast.Ident) ([]table.ColumnID, error) {
+	if len(names) == 0 {
+		pk := parent.PrimaryKey()
+		if pk == nil {
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "there is no primary key for referenced table \"%s\"", parent.Name)
+		}
+		var ids []table.ColumnID
+		for _, c := range pk.Columns {
+			ids = append(ids, c.ColumnID)
+		}
+		return ids, nil
+	}
+	ids, err := foreignColumns(parent, names)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			return nil, sqlerr.New(sqlerr.InvalidForeignKey, "foreign key referenced-columns list must not contain duplicates")
+		}
+	}
+	return ids, nil
+}
+
+// refuseGenerated refuses actions that would assign to generated columns.
+func refuseGenerated(d *table.Desc, fk *table.ForeignKey) error {
+	for _, id := range fk.Columns {
+		if d.Columns[d.ColumnByID(id)].Generated == "" {
+			continue
+		}
+		if fk.OnUpdate != "no action" && fk.OnUpdate != "restrict" {
+			return sqlerr.New(sqlerr.SyntaxError, "invalid ON UPDATE action for foreign key constraint containing generated column")
+		}
+		if strings.HasPrefix(fk.OnDelete, "set") {
+			return sqlerr.New(sqlerr.SyntaxError, "invalid ON DELETE action for foreign key constraint containing generated column")
+		}
+	}
+	return nil
+}
+
+func (env *Env) nameForeignKey(d *table.Desc, fk *table.ForeignKey, c *ast.TableConstraint) error {
+	if fk.Name != "" {
+		if constraintNamed(d, fk.Name) {
+			return duplicateConstraint(d, fk.Name)
+		}
+		return nil
+	}
+	var names []string
+	for _, id := range c.Columns {
+		names = append(names, id.Name)
+	}
+	var err error
+	fk.Name, err = freeName(d.Name, strings.Join(names, "_"), "fkey", func(s string) (bool, error) { return constraintNamed(d, s), nil })
+	return err
+}
+
+// comparableColumns refuses pairs of columns whose values cannot be equal without loss.
+func comparableColumns(d, parent *table.Desc, fk *table.ForeignKey) error {
+	for i, id := range fk.Columns {
+		from, to := &d.Columns[d.ColumnByID(id)], &parent.Columns[parent.ColumnByID(fk.RefColumns[i])]
+		if comparableTypes(from.Type, to.Type) {
+			continue
+		}
+		return sqlerr.New(sqlerr.DatatypeMismatch, "foreign key constraint \"%s\" cannot be implemented", fk.Name).
+			WithDetail("Key columns \"%s\" and \"%s\" are of incompatible types: %s and %s.", from.Name, to.Name,
+				types.FormatType(from.Type.OID, types.NoMod), types.FormatType(to.Type.OID, types.NoMod))
+	}
+	return nil
+}
+
+// comparableTypes says whether a value of from can be looked up among values of to: the types have
+// one order, or from becomes to by an implicit cast.
+func comparableTypes(from, to *types.Type) bool {
+	oneOrder := from.Family == to.Family && (from.Family == types.Int || from.Family == types.Float || from.Family == types.String)
+	return oneOrder || types.CastContext(from.OID, to.OID) == 'i'
+}
+
+// link tells a table that another has foreign keys to it.
+func (env *Env) link(ctx context.Context, parent, child table.ID) error {
+	old, err := env.View.RelationByID(ctx, parent)
+	if err != nil || slices.Contains(old.ReferencedBy, child) {
+		return err
+	}
+	next := old.Clone()
+	next.ReferencedBy = append(next.ReferencedBy, child)
+	return env.View.UpdateRelation(ctx, old, next)
+}
+
+// unlink tells the tables to which a table had foreign keys, and has none any more.
+func (env *Env) unlink(ctx context.Context, child table.ID, had, has []table.ForeignKey) error {
+	for _, fk := range had {
+		if slices.ContainsFunc(has, func(f table.ForeignKey) bool { return f.RefTable == fk.RefTable }) {
+			continue
+		}
+		old, err := env.View.RelationByID(ctx, fk.RefTable)
+		if err != nil {
+			return err
+		}
+		if old == nil || !slices.Contains(old.ReferencedBy, child) {
+			continue
+		}
+		next := old.Clone()
+		next.ReferencedBy = slices.DeleteFunc(next.ReferencedBy, func(id table.ID) bool { return id == child })
+		if err := env.View.UpdateRelation(ctx, old, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeForeignKeys takes the foreign keys for which gone holds out of a table.
+func (env *Env) removeForeignKeys(ctx context.Context, id table.ID, gone func(*table.ForeignKey) bool) error {
+	old, err := env.View.RelationByID(ctx, id)
+	if err != nil || old == nil {
+		return err
+	}
+	next := old.Clone()
+	next.ForeignKeys = slices.DeleteFunc(next.ForeignKeys, func(fk table.ForeignKey) bool { return gone(&fk) })
+	if len(next.ForeignKeys) == len(old.ForeignKeys) {
+		return nil
+	}
+	if err := env.View.UpdateRelation(ctx, old, next); err != nil {
+		return err
+	}
+	return env.unlink(ctx, id, old.ForeignKeys, next.ForeignKeys)
+}
+
+// eachReference calls fn for the foreign keys of other tables, and its own, to d.
+func (env *Env) eachReference(ctx context.Context, d *table.Desc, fn func(child *table.Desc, fk *table.ForeignKey)) error {
+	for _, id := range d.ReferencedBy {
+		child, err := env.View.RelationByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		for i := range child.ForeignKeys {
+			if child.ForeignKeys[i].RefTable == d.ID {
+				fn(child, &child.ForeignKeys[i])
+			}
+		}
+	}
+	return nil
+}
+
+func (env *Env) describeForeignKey(child *table.Desc, fk *table.ForeignKey) string {
+	return "constraint " + quoteIdent(fk.Name) + " on " + env.describe(child)
+}
+
+func (a *alteration) addForeignKey(ctx context.Context, c *ast.TableConstraint) error {
+	next := a.d.Clone()
+	parent, err := a.env.addForeignKey(ctx, next, c)
+	if err != nil {
+		return err
+	}
+	fk := &next.ForeignKeys[len(next.ForeignKeys)-1]
+	if !c.NotValid {
+		if err := a.verifyForeignKey(ctx, parent, fk); err != nil {
+			return err
+		}
+	}
+	if err := a.update(ctx, next); err != nil || parent == next {
+		return err
+	}
+	return a.env.link(ctx, parent.ID, next.ID)
+}
+
+// verifyForeignKey looks for a row that breaks a foreign key.
+func (a *alteration) verifyForeignKey(ctx context.Context, parent *table.Desc, fk *table.ForeignKey) error {
+	a.env.Tx.Validate(table.IndexSpan(a.d.ID, table.RowIndexID))
+	a.env.Tx.Validate(table.IndexSpan(parent.ID, table.RowIndexID))
+	values, err := a.env.FirstRow(ctx, ri.Orphans(a.d, parent, fk))
+	if err != nil || values == nil {
+		return err
+	}
+	return ri.Absent(a.d, parent, fk, values)
+}
+
+// validateForeignKey is VALIDATE CONSTRAINT of a foreign key.
+func (a *alteration) validateForeignKey(ctx context.Context, fk *table.ForeignKey) error {
+	if !fk.NotValid {
+		return nil
+	}
+	parent, err := a.env.View.RelationByID(ctx, fk.RefTable)
+	if err != nil {
+		return err
+	}
+	if err := a.verifyForeignKey(ctx, parent, fk); err != nil {
+		return err
+	}
+	next := a.d.Clone()
+	next.ForeignKey(fk.Name).NotValid = false
+	return a.update(ctx, next)
+}
+
+// reload reads the descriptor again, which others of the statement's changes may have touched.
+func (a *alteration) reload(ctx context.Context) (err error) {
+	a.d, err = a.env.View.RelationByID(ctx, a.d.ID)
+	return err
+}
+
+// freeOfReferences makes sure that an index can go: the foreign keys that rest on it go first, which
+// needs cascade. what describes what is dropped.
+func (a *alteration) freeOfReferences(ctx context.Context, ix *table.Index, what string, cascade bool) error {
+	without := a.d.Clone()
+	without.Indexes = slices.DeleteFunc(without.Indexes, func(o table.Index) bool { return o.ID == ix.ID })
+	dr := newDropper(a.env)
+	dr.what = []string{what}
+	err := a.env.eachReference(ctx, a.d, func(child *table.Desc, fk *table.ForeignKey) {
+		if without.ReferencedIndex(fk.RefColumns) == nil {
+			dr.foreignKey(child, fk, "index "+quoteIdent(ix.Name))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if err := dr.run(ctx, cascade); err != nil {
+		return err
+	}
+	return a.reload(ctx)
+}
+
+// stillComparable verifies that a column of a new type fits the foreign keys that it is part of.
+func (a *alteration) stillComparable(ctx context.Context, next *table.Desc, id table.ColumnID) error {
+	return a.eachForeignKeyOf(ctx, next, id, func(child, parent *table.Desc, fk *table.ForeignKey) error {
+		return comparableColumns(child, parent, fk)
+	})
+}
+
+// verifyReferences verifies the foreign keys of a column whose values were converted.
+func (a *alteration) verifyReferences(ctx context.Context, id table.ColumnID) error {
+	return a.eachForeignKeyOf(ctx, a.d, id, func(child, parent *table.Desc, fk *table.ForeignKey) error {
+		of := &alteration{env: a.env, d: child}
+		return of.verifyForeignKey(ctx, parent, fk)
+	})
+}
+
+// eachForeignKeyOf calls fn for the foreign keys of d, and to d, that have the column. d stands for the
+// table as it is about to be.
+func (a *alteration) eachForeignKeyOf(ctx context.Context, d *table.Desc, id table.ColumnID, fn func(child, parent *table.Desc, fk *table.ForeignKey) error) error {
+	for i := range d.ForeignKeys {
+		fk := &d.ForeignKeys[i]
+		parent, err := d, error(nil)
+		if fk.RefTable != d.ID {
+			parent, err = a.env.View.RelationByID(ctx, fk.RefTable)
+		}
+		if err != nil {
+			return err
+		}
+		if slices.Contains(fk.Columns, id) || parent == d && slices.Contains(fk.RefColumns, id) {
+			if err := fn(d, parent, fk); err != nil {
+				return err
+			}
+		}
+	}
+	var failed error
+	err := a.env.eachReference(ctx, d, func(child *table.Desc, fk *table.ForeignKey) {
+		if child.ID != d.ID && slices.Contains(fk.RefColumns, id) && failed == nil {
+			failed = fn(child, d, fk)
+		}
+	})
+	return errors.Join(err, failed)
+}

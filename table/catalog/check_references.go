@@ -1,0 +1,73 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// foreignKeys verifies that descriptors know of each other, and that every row refers to rows that
+// are there, as far as its foreign keys have been validated.
+func (ch *checker) foreignKeys(ctx context.Context) error {
+	for _, d := range ch.order {
+		for _, id := range d.ReferencedBy {
+			child := ch.descs[id]
+			if child == nil || !slices.ContainsFunc(child.ForeignKeys, func(fk table.ForeignKey) bool { return fk.RefTable == d.ID }) {
+				ch.report(Problem{Relation: ch.names[d.ID], What: fmt.Sprintf("table %d is said to refer to it and does not", id)})
+			}
+		}
+		for i := range d.ForeignKeys {
+			if err := ch.foreignKey(ctx, d, &d.ForeignKeys[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (ch *checker) foreignKey(ctx context.Context, d *table.Desc, fk *table.ForeignKey) error {
+	p := Problem{Relation: ch.names[d.ID]}
+	parent := ch.descs[fk.RefTable]
+	if parent == nil || !slices.Contains(parent.ReferencedBy, d.ID) {
+		p.What = fmt.Sprintf("foreign key %q: the table it refers to does not know of it", fk.Name)
+		ch.report(p)
+		return nil
+	}
+	ix := parent.ReferencedIndex(fk.RefColumns)
+	if ix == nil {
+		p.What = fmt.Sprintf("foreign key %q: no unique index serves it", fk.Name)
+		ch.report(p)
+		return nil
+	}
+	if fk.NotValid {
+		return nil
+	}
+	return Rows(ctx, ch.tx, d, func(row []types.Datum) error {
+		values := make([]types.Datum, len(fk.Columns))
+		for i, id := range fk.Columns {
+			o := d.ColumnByID(id)
+			if row[o].Null {
+				return nil
+			}
+			to := parent.Columns[parent.ColumnByID(fk.RefColumns[i])].Type
+			v, err := types.Cast(row[o], d.Columns[o].Type, to.WithMod(types.NoMod), false, nil)
+			if err != nil {
+				return err
+			}
+			values[i] = v
+		}
+		key, err := table.ReferencedKey(parent, ix, fk.RefColumns, values)
+		if err != nil {
+			return err
+		}
+		found, err := table.HasKey(ctx, ch.tx, key)
+		if err == nil && !found {
+			p.What = fmt.Sprintf("row %s refers by %q to a row that does not exist", table.FormatRow(d, row), fk.Name)
+			ch.report(p)
+		}
+		return err
+	})
+}
