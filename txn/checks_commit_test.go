@@ -3,6 +3,7 @@ package txn_test
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
@@ -155,6 +156,7 @@ var kindClauses = []clause{
 	{"P10 I16", "an insert over an undone streamed write looks for a value", planted.BlindOverwrite, insertLooksBelowItsOwnLock},
 	{"P11 I16", "readers skip records of kind lock", planted.LockRecordHides, undoneWriteIsNone},
 	{"P11 I16", "conflict checks see records of kind lock", planted.LockRecordUnseen, lockedKeyConflicts},
+	{"I13", "who was rolled back by others does not read on", planted.DeadReader, deadDoNotRead},
 	{"I13", "a savepoint takes back what was streamed out", planted.ForgottenUndo, undoneWriteIsNone},
 }
 
@@ -206,6 +208,20 @@ func undoneWriteIsNone(sc *scene) {
 	sc.set(tx, "z", "1")
 	sc.must(tx.Commit(sc.ctx), "commit")
 	sc.want("after the commit", sc.read(s, "k", "z"), "k=1 z=1 ")
+}
+
+// deadDoNotRead: a stranger has taken the transaction for dead and removed what it had streamed out.
+func deadDoNotRead(sc *scene) {
+	s := sc.open(single(), txn.Options{StreamBytes: 1, LockTTL: time.Hour})
+	tx := sc.writer(s, "a", "1", "z", "1")
+	sc.want("its own write", sc.get(tx, "z"), "1")
+	sc.clock += 2 * time.Hour.Milliseconds()
+	sc.want("after the time to live", sc.read(s, "a", "z"), "a=- z=- ")
+	tx.Idle()
+	_, err := tx.Get(sc.ctx, []byte("z"))
+	wantError[*txn.WriteConflictError](sc, "its own write", err)
+	_, err = tx.Scan(sc.ctx, kv.Span{}, txn.ScanOptions{})
+	wantError[*txn.WriteConflictError](sc, "a scan of its own writes", err)
 }
 
 // lockedKeyConflicts: one of two doctors locks the other's row instead of writing it, as a store that

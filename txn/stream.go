@@ -26,6 +26,7 @@ type stream struct {
 	span   kv.Span // from the lowest key streamed out to just above the highest
 	sum    Streamed
 	failed error // the first failure; it fails the transaction
+	whole  *view // the newest that was seen to show the primary's lock, and so all that was streamed out
 
 	cancel context.CancelFunc
 	beats  sync.WaitGroup

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 )
@@ -31,7 +32,7 @@ func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWri
 		}
 		return buffered, nil
 	}
-	v, err := t.open()
+	v, err := t.openStreamed(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func kindOf(k mvcc.Kind) writeKind {
 
 // streamed returns the write of the key that was streamed out; its kind is zero when there is none.
 func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
-	v, err := t.open()
+	v, err := t.openStreamed(ctx)
 	if err != nil {
 		return write{}, err
 	}
@@ -128,4 +129,29 @@ func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
 		return write{}, err
 	}
 	return write{value: value, kind: kindOf(l.Kind)}, nil
+}
+
+// openStreamed returns a view that shows all that was streamed out. Strangers who took the transaction
+// for dead have removed some of it, perhaps, and it must not read as if it had not been written. The
+// primary goes first, so as long as its lock is there, all the others are.
+func (t *Txn) openStreamed(ctx context.Context) (*view, error) {
+	st := t.stream
+	if st.failed != nil {
+		return nil, st.failed
+	}
+	v, err := t.open()
+	if err != nil || v == st.whole || planted.Is(planted.DeadReader) {
+		return v, err
+	}
+	primary := st.c.primary()
+	_, _, found, err := v.mv.Own(ctx, primary, t.reg.startTS)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		st.failed = st.c.verdict(&mvcc.RolledBackError{Key: primary, StartTS: t.reg.startTS})
+		return nil, st.failed
+	}
+	st.whole = v
+	return v, nil
 }

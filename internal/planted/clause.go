@@ -89,6 +89,8 @@ const (
 	ForgottenUndo
 	// BlindOverwrite: an insert over an undone streamed write does not look for a value.
 	BlindOverwrite
+	// DeadReader: a transaction that was rolled back by others reads on without what it streamed out.
+	DeadReader
 
 	endOfClauses
 )
@@ -136,4 +138,5 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"oracle writes for each draw",
 	"streamed write not undone",
 	"insert over an undone write",
+	"read of a streamed write that is gone",
 }

@@ -69,6 +69,10 @@ func Configs() []Config {
 			{Name: "memory, async commit, groups, parallel", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{AsyncCommit: true}, Losing: true, Collecting: true},
 			{Name: "memory, async commit, groups", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{AsyncCommit: true}, Dying: true, Losing: true, History: true},
 			{Name: "memory, async commit, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Options: txn.Options{AsyncCommit: true}},
+			{Name: "pebble, streaming", Options: txn.Options{StreamBytes: 1}, Dying: true, Collecting: true, History: true},
+			{Name: "pebble, streaming, power failures", Options: txn.Options{StreamBytes: 500}, Power: true, Dying: true},
+			{Name: "memory, streaming, groups, parallel", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{StreamBytes: 500}, Losing: true, Collecting: true},
+			{Name: "memory, streaming, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Options: txn.Options{StreamBytes: 1}},
 			{Name: "memory, shared", Memory: &memkv.Options{Shared: true}, StorePerCoordinator: true, Dying: true, Options: txn.Options{BatchKeys: 1}},
 			{Name: "memory, shared, groups, parallel", Memory: &memkv.Options{Shared: true, HashGroups: 3}, StorePerCoordinator: true, Losing: true},
 		} {
