@@ -15,6 +15,7 @@
 //   - The coordinator (commit.go) takes one phase (one_phase.go) or two (two_phase.go); with
 //     Options.AsyncCommit the second may be left out (async.go).
 //   - A transaction that outgrows its buffer streams it out (stream.go, stream_read.go).
+//   - Store.Get (get.go) reads the newest value of one key, without a timestamp.
 //   - The resolver (resolver.go) settles locks that anyone meets.
 //   - The registry (registry.go) knows who runs, and so where the safepoint may be.
 //   - gc.Run collects below the safepoint; the Store runs it, or [Store.CollectGarbage] is called.
@@ -41,7 +42,9 @@
 // them to disk as well; secondaries and clean-up are lazy too, for the primary's record decides
 // whether or not they survive. A prewrite looks for nothing on rows that nobody locked, wrote or
 // rolled back lately, and the background commits what waits of many transactions in one update. A read of an unlocked key is one seek, in an iterator that an earlier
-// transaction left where that is known to show enough (views.go).
+// transaction left where that is known to show enough (views.go). A point read without a timestamp
+// (Store.Get) saves the way to an oracle that several processes share; where the oracle is the store's
+// own it saves nothing that can be measured, so SQL has no path of its own for it.
 //
 // # Invariants
 //

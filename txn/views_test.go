@@ -12,7 +12,6 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
-	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/txn"
 	"github.com/stretchr/testify/require"
 )
@@ -144,11 +143,13 @@ func TestAnIdleStoreHoldsNoView(t *testing.T) {
 // what was acknowledged before a transaction began, it reads, twice the same.
 func TestAReaderSeesEveryAcknowledgedCommit(t *testing.T) {
 	for name, opts := range map[string]txn.Options{
-		"one phase": {}, "two phases": {TwoPhase: true}, "async commit": {TwoPhase: true, AsyncCommit: true},
+		"one phase": {}, "two phases": {TwoPhase: true}, "async commit": {TwoPhase: true, AsyncCommit: true}, "shared": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := pebblekv.Open("db", pebblekv.Options{FS: pebblekv.NewCrashFS()})
-			require.NoError(t, err)
+			e := kv.Engine(memkv.New(memkv.Options{Shared: true}))
+			if name != "shared" {
+				e = openPebble(t)
+			}
 			s, err := txn.Open(context.Background(), e, opts)
 			require.NoError(t, err)
 			const writers, readers, rounds = 3, 3, 300
@@ -178,6 +179,16 @@ func TestAReaderSeesEveryAcknowledgedCommit(t *testing.T) {
 						if k < least || k != l || number(t, tx, "k", w) != k {
 							t.Errorf("acknowledged %d, read %d and %d", least, k, l)
 						}
+						newest := newestNumber(t, s, "k", w)
+						if newest < k || newestNumber(t, s, "l", w) < newest {
+							t.Errorf("read %d, and then without a timestamp %d", k, newest)
+						}
+						least = newest
+						require.NoError(t, tx.Rollback(context.Background()))
+						tx = begin(t, s)
+						if k := number(t, tx, "k", w); k < least {
+							t.Errorf("read %d without a timestamp, and then %d", least, k)
+						}
 						require.NoError(t, tx.Rollback(context.Background()))
 					}
 				})
@@ -189,6 +200,16 @@ func TestAReaderSeesEveryAcknowledgedCommit(t *testing.T) {
 			require.NoError(t, e.Close())
 		})
 	}
+}
+
+func newestNumber(t testing.TB, s *txn.Store, key string, w int) (n int64) {
+	v, err := s.Get(context.Background(), fmt.Append(nil, key, w))
+	require.NoError(t, err)
+	if v != nil {
+		n, err = strconv.ParseInt(string(v), 10, 64)
+		require.NoError(t, err)
+	}
+	return n
 }
 
 func number(t testing.TB, tx *txn.Txn, key string, w int) (n int64) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,7 +35,15 @@ type measurement struct {
 	minidb    side
 	reference side // op is nil when there is none
 	batch     int  // what is counted happens so often in one op; 0 means once
+	// paper is the ratio that Percolator's authors measured to Bigtable (§3.2, figure 8); 0: they did not.
+	paper float64
 }
+
+// Of figure 8: a transaction that reads one cell, and one that writes one.
+const (
+	paperReads  = 0.94
+	paperWrites = 0.23
+)
 
 // run alternates the sides and prints one line.
 func (m *measurement) run(ctx context.Context, o Options, w io.Writer) error {
@@ -55,14 +64,26 @@ func (m *measurement) run(ctx context.Context, o Options, w io.Writer) error {
 		}
 		theirs = append(theirs, rate)
 	}
-	line := fmt.Sprintf("%-36s %12.0f/s", m.name, median(ours)*float64(max(1, m.batch)))
+	cells := []string{fmt.Sprintf("%.0f/s", median(ours)*float64(max(1, m.batch))), "", "", "", ""}
 	if m.reference.op != nil {
-		line += fmt.Sprintf("  %s %12.0f/s  ratio %.2f", m.reference.name, median(theirs), median(ours)/median(theirs))
+		cells[1] = fmt.Sprintf("%s %.0f/s", m.reference.name, median(theirs))
+		cells[2] = fmt.Sprintf("%.2f", median(ours)/median(theirs))
+	}
+	if m.paper != 0 {
+		cells[3] = fmt.Sprintf("%.2f", m.paper)
 	}
 	if m.minidb.syncs != nil && ops > 0 {
-		line += fmt.Sprintf("  syncs/op %.2f", float64(syncs)/float64(ops))
+		cells[4] = fmt.Sprintf("%.2f", float64(syncs)/float64(ops))
 	}
-	_, err := fmt.Fprintln(w, line)
+	return printRow(w, m.name, cells)
+}
+
+// columns are the heads of the table.
+var columns = []string{"minidb", "reference", "ratio", "paper", "syncs/op"}
+
+func printRow(w io.Writer, name string, cells []string) error {
+	line := fmt.Sprintf("%-38s %12s  %-24s %6s %6s %9s", name, cells[0], cells[1], cells[2], cells[3], cells[4])
+	_, err := fmt.Fprintln(w, strings.TrimRight(line, " "))
 	return err
 }
 

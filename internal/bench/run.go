@@ -12,6 +12,9 @@ import (
 func Run(ctx context.Context, o Options, w io.Writer) error {
 	fmt.Fprintf(w, "%s, %d cores, %d rounds of %v each side, medians; ratio = minidb / reference\n",
 		runtime.Version(), runtime.GOMAXPROCS(0), o.Rounds, o.Round)
+	if err := printRow(w, "measurement", columns); err != nil {
+		return err
+	}
 	for _, group := range []func(context.Context, Options) ([]measurement, func() error, error){
 		timestamps, pointReads, commits, selects,
 	} {

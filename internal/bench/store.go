@@ -115,6 +115,13 @@ func pointReads(ctx context.Context, o Options) ([]measurement, func() error, er
 		}
 		return errors.Join(one(ctx, t), t.Rollback(ctx))
 	}}
+	newest := side{name: "minidb", op: func(ctx context.Context, _, _ int) error {
+		v, err := store.Get(ctx, key(rand.IntN(keys)))
+		if err == nil && v == nil {
+			err = errors.New("key is missing")
+		}
+		return err
+	}}
 	get := side{name: "pebble get", op: func(context.Context, int, int) error {
 		v, closer, err := raw.Get(key(rand.IntN(keys)))
 		if err != nil {
@@ -141,10 +148,14 @@ func pointReads(ctx context.Context, o Options) ([]measurement, func() error, er
 		return done()
 	}
 	return []measurement{
-		{name: "point read in a snapshot", workers: 1, minidb: inOne, reference: get},
-		{name: "point read in a snapshot, 8 readers", workers: 8, minidb: inOne, reference: get},
-		{name: "point read in a snapshot / seek", workers: 1, minidb: inOne, reference: seek},
-		{name: "point read, own transaction", workers: 1, minidb: own, reference: get},
+		{name: "point read in a snapshot", workers: 1, minidb: inOne, reference: get, paper: paperReads},
+		{name: "point read in a snapshot, 8 readers", workers: 8, minidb: inOne, reference: get, paper: paperReads},
+		{name: "point read in a snapshot", workers: 1, minidb: inOne, reference: seek, paper: paperReads},
+		{name: "point read, own transaction", workers: 1, minidb: own, reference: get, paper: paperReads},
+		{name: "point read, own transaction", workers: 1, minidb: own, reference: seek, paper: paperReads},
+		{name: "point read, own transaction, 8 readers", workers: 8, minidb: own, reference: get, paper: paperReads},
+		{name: "point read without a timestamp", workers: 1, minidb: newest, reference: get, paper: paperReads},
+		{name: "point read without a timestamp", workers: 1, minidb: newest, reference: seek, paper: paperReads},
 	}, closeAll, nil
 }
 
@@ -197,9 +208,9 @@ func commits(ctx context.Context, o Options) ([]measurement, func() error, error
 	for _, workers := range []int{1, 8, 64} {
 		ms = append(ms,
 			measurement{name: fmt.Sprintf("5-key commit, 1PC, %d goroutines", workers), workers: workers,
-				minidb: side{name: "minidb", op: commitOp(store), syncs: engine.Syncs}, reference: batch},
+				minidb: side{name: "minidb", op: commitOp(store), syncs: engine.Syncs}, reference: batch, paper: paperWrites},
 			measurement{name: fmt.Sprintf("5-key commit, 2PC, %d goroutines", workers), workers: workers,
-				minidb: side{name: "minidb", op: commitOp(two), syncs: engine2.Syncs}, reference: batch})
+				minidb: side{name: "minidb", op: commitOp(two), syncs: engine2.Syncs}, reference: batch, paper: paperWrites})
 	}
 	return ms, func() error { return errors.Join(closeOne(), closeTwo(), raw.Close()) }, nil
 }

@@ -1,0 +1,80 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Get returns the newest committed value of a key, or nil: a point read without a timestamp. It sees
+// every commit that was acknowledged before the call. It draws no timestamp, which on a store that
+// several processes share saves the way to the oracle, and begins no transaction unless the key may be
+// locked. The value is the caller's own.
+//
+// It is not for anyone who reads twice and wants the two to belong together. But what it returned no
+// later read takes back: the commit's timestamp was drawn before the call returned, so a transaction
+// that begins after it starts above, and another Get finds the record, or a newer one.
+func (s *Store) Get(ctx context.Context, key []byte) ([]byte, error) {
+	value, known, err := s.getNewest(ctx, key)
+	if known || err != nil {
+		return value, err
+	}
+	t, err := s.Begin(ctx, BeginOptions{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	value, err = t.Get(ctx, key)
+	value = bytes.Clone(value)
+	return value, errors.Join(err, t.Rollback(ctx))
+}
+
+// getNewest is Get where that needs no transaction.
+func (s *Store) getNewest(ctx context.Context, key []byte) (value []byte, known bool, err error) {
+	if err := s.enter(); err != nil {
+		return nil, false, err
+	}
+	defer s.gate.RUnlock()
+	if s.exclusive {
+		return s.getKept(ctx, key)
+	}
+	snap, err := s.engine.Snapshot()
+	if err != nil {
+		return nil, false, err
+	}
+	v := &view{snap: snap, refs: 1}
+	v.mv.Init(snap)
+	// A lock that may be a committed transaction's is in the same snapshot as what it hides.
+	value, err = v.mv.Get(ctx, key, mvcc.ReadParams{StartTS: tso.Max})
+	value = bytes.Clone(value)
+	var locked *LockedError
+	known = !errors.As(err, &locked)
+	if !known {
+		err = nil
+	}
+	return value, known, errors.Join(err, v.close())
+}
+
+// getKept reads from a view that a transaction left, if it shows the newest value. A commit that was
+// acknowledged before is no locker any more, or one is found; once it is none it has raised the slot. So
+// with no lockers, and then a slot at or below what the view is complete to, the newest version is in
+// the view, and it is durable (view).
+func (s *Store) getKept(ctx context.Context, key []byte) (value []byte, known bool, err error) {
+	if !s.lockers.none() {
+		return nil, false, nil
+	}
+	v := s.views.take()
+	if v == nil {
+		return nil, false, nil
+	}
+	if s.recent.newest() <= v.upTo || s.recent.unchangedSince(v.mv.Row(key), v.upTo) {
+		known = true
+		if value, err = v.mv.Get(ctx, key, mvcc.ReadParams{StartTS: v.upTo, NoLocks: true}); err != nil {
+			v.shared = 0
+		}
+		value = bytes.Clone(value)
+	}
+	return value, known, errors.Join(err, s.release(v))
+}
