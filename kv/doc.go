@@ -54,6 +54,8 @@
 //     durable Update of this engine survives a crash, so does every lazy one that returned before
 //     it began. Engines that append to one log give this for nothing. Prewrites use it, so that a
 //     commit costs one sync.
+//   - [Early]: an Update that tells when its batch can be seen, which is before it is durable. What is
+//     updated durably after that takes it to disk as well.
 //   - [Exclusive]: no other process writes while this handle is open. Only then may the layer above
 //     keep anything in memory about what the store holds (see txn's doc for the list, and for what
 //     replaces each item on a shared store).

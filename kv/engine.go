@@ -83,6 +83,15 @@ type Lazy interface {
 	UpdateLazy(ctx context.Context, rows [][]byte, step Step) error
 }
 
+// Early is an engine that shows an update before it is durable, and tells when.
+type Early interface {
+	// UpdateEarly is Update, and calls visible, in the caller's goroutine and without a latch, once
+	// the batch is applied: every snapshot taken and every step run from then on shows it, and every
+	// durable update that begins from then on makes it durable too, or fails. It is not called for a
+	// step that fails or writes nothing.
+	UpdateEarly(ctx context.Context, rows [][]byte, step Step, visible func()) error
+}
+
 // Exclusive is an engine of which this process is the only writer while it is open.
 type Exclusive interface {
 	Exclusive() bool
@@ -97,6 +106,14 @@ type SyncCounter interface {
 func UpdateLazy(ctx context.Context, e Engine, rows [][]byte, step Step) error {
 	if l, ok := e.(Lazy); ok {
 		return l.UpdateLazy(ctx, rows, step)
+	}
+	return e.Update(ctx, rows, step)
+}
+
+// UpdateEarly is Update, and calls visible before the batch is durable where the engine can.
+func UpdateEarly(ctx context.Context, e Engine, rows [][]byte, step Step, visible func()) error {
+	if x, ok := e.(Early); ok {
+		return x.UpdateEarly(ctx, rows, step, visible)
 	}
 	return e.Update(ctx, rows, step)
 }

@@ -34,7 +34,7 @@ func (s *Session) open(ctx context.Context, ps *Prepared, params []types.Datum, 
 			return nil, err
 		}
 	}
-	if err := s.beginStatement(ctx); err != nil {
+	if err := s.beginStatement(ctx, ps.Stmt); err != nil {
 		return nil, err
 	}
 	s.tx.ran = true

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/sql/ri"
@@ -22,7 +23,11 @@ const (
 
 // cautiousAfter is how many attempts an implicit transaction makes in the hope of no conflict. Later
 // ones lock what they write and wait their turn, so that a busy row cannot keep it out for ever.
-const cautiousAfter = 2
+const cautiousAfter = 1
+
+// cautionKept is for how many implicit transactions a session remembers that one had a conflict: the
+// next statements will likely want the same busy row, and lock it at once.
+const cautionKept = 16
 
 // maxReruns bounds how often one statement is run again because rows changed under it. Each time it
 // has at least one more row locked as it is now.
@@ -51,13 +56,14 @@ func (s *Session) setIsolation(level string) error {
 	}
 	s.tx.isolation = level
 	if s.tx.tx != nil {
-		s.setLocking()
+		s.setLocking(false)
 	}
 	return nil
 }
 
-// beginStatement gives a statement its snapshot.
-func (s *Session) beginStatement(ctx context.Context) error {
+// beginStatement gives a statement its snapshot. One that tells its client no more than how many rows
+// it changed may go on from what is not durable yet; every other waits for what came before it.
+func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error {
 	fresh := s.tx.tx == nil
 	if err := s.ensure(ctx); err != nil {
 		return err
@@ -69,8 +75,31 @@ func (s *Session) beginStatement(ctx context.Context) error {
 			return err
 		}
 	}
-	s.setLocking()
+	early := countsOnly(stmt)
+	if !early {
+		if err := s.tx.tx.AwaitDurable(ctx); err != nil {
+			return err
+		}
+	}
+	s.setLocking(early)
 	return nil
+}
+
+// awaitDurable comes before rows are given to the client.
+func (s *Session) awaitDurable(ctx context.Context) error {
+	if s.tx.tx == nil {
+		return nil
+	}
+	return s.tx.tx.AwaitDurable(ctx)
+}
+
+// countsOnly says whether the client learns nothing of a statement but how many rows it changed.
+func countsOnly(stmt ast.Statement) bool {
+	switch stmt.(type) {
+	case *ast.Insert, *ast.Update, *ast.Delete:
+		return !returnsRows(stmt)
+	}
+	return false
 }
 
 // advance moves the transaction to a new snapshot, of the schema too.
@@ -83,13 +112,13 @@ func (s *Session) advance(ctx context.Context) error {
 }
 
 // setLocking tells the store's transaction how to lock from now on.
-func (s *Session) setLocking() {
+func (s *Session) setLocking(early bool) {
 	d := s.settings.Derived()
 	s.locks.SetPatience(d.DeadlockTimeout)
 	s.tx.tx.SetLocking(txn.Locking{
 		Owner: s.locks, Timeout: d.LockTimeout,
 		Writes:  s.tx.state != inImplicit && d.WriteLocks || s.tx.cautious,
-		Rereads: s.tx.reruns(),
+		Rereads: s.tx.reruns(), Early: early && s.tx.reruns(),
 	})
 	if s.tx.isolation == serializable && !s.tx.readOnly {
 		s.tx.tx.TrackReads()

@@ -219,6 +219,9 @@ func (s *Session) take(ctx context.Context, p *Portal, limit int64, sink Sink) (
 			to = p.pos + int(limit-n)
 		}
 		if to > p.pos && sink != nil {
+			if err := s.awaitDurable(ctx); err != nil {
+				return n, err
+			}
 			if err := sink.Rows(p.batch, p.pos, to); err != nil {
 				return n, err
 			}

@@ -20,7 +20,7 @@ import (
 func (s *Session) lockReferences() {
 	if !s.tx.cautious {
 		s.tx.cautious = true
-		s.setLocking()
+		s.setLocking(false)
 	}
 }
 

@@ -110,7 +110,7 @@ func (s *Session) reindexAlone(ctx context.Context, id table.ID, verbose bool) e
 			return err
 		}
 		s.start(inImplicit)
-		err := s.beginStatement(ctx)
+		err := s.beginStatement(ctx, nil)
 		if err == nil {
 			err = s.ddlEnv(ctx).ReindexByID(ctx, id, s.toldReindex(verbose))
 		}

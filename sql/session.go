@@ -51,6 +51,7 @@ type Session struct {
 	references *ri.Queue
 	inner      map[string]*Prepared
 	retries    int // attempts at the implicit transaction that failed
+	caution    int // how many implicit transactions are still to lock what they write
 
 	out      Sink // where notices of the running statement go
 	text     string

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql"
@@ -28,9 +29,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // newEngine returns an engine over a store in memory.
 func newEngine(t testing.TB) *sql.Engine {
 	t.Helper()
+	return newEngineOn(t, memkv.New(memkv.Options{}))
+}
+
+func newEngineOn(t testing.TB, kv kv.Engine) *sql.Engine {
+	t.Helper()
 	ctx := context.Background()
 	quiet := slog.New(slog.DiscardHandler)
-	kv := memkv.New(memkv.Options{})
 	store, err := txn.Open(ctx, kv, txn.Options{Logger: quiet})
 	require.NoError(t, err)
 	cat, err := catalog.Open(ctx, store)

@@ -67,7 +67,20 @@ func (s *Session) start(state txnState) {
 	s.once = false
 	d := s.settings.Derived()
 	s.tx = transaction{state: state, started: time.Now(), readOnly: d.ReadOnly, deferrable: d.DefaultTransactionDefr,
-		isolation: d.Isolation, cautious: state == inImplicit && s.retries >= cautiousAfter}
+		isolation: d.Isolation, cautious: state == inImplicit && s.becomeCautious()}
+}
+
+// becomeCautious says whether an implicit transaction that begins now should lock what it writes.
+func (s *Session) becomeCautious() bool {
+	switch {
+	case s.retries >= cautiousAfter:
+		s.caution = cautionKept
+	case s.caution > 0:
+		s.caution--
+	default:
+		return false
+	}
+	return true
 }
 
 // ensure gives the transaction its snapshot.
@@ -83,7 +96,7 @@ func (s *Session) ensure(ctx context.Context) error {
 		return err
 	}
 	s.tx.tx, s.tx.view = tx, s.engine.catalog.View(tx)
-	s.setLocking()
+	s.setLocking(false)
 	return nil
 }
 
@@ -116,6 +129,8 @@ func (s *Session) commit(ctx context.Context) error {
 		if err = tx.Commit(ctx); err == nil && tx.CommitTS() != 0 {
 			s.lastCommit = tx.CommitTS()
 		}
+	} else {
+		err = tx.AwaitDurable(ctx)
 	}
 	if rerr := tx.Rollback(context.WithoutCancel(ctx)); err == nil && rerr != nil && !errors.Is(rerr, txn.ErrTxnDone) {
 		err = rerr
@@ -154,6 +169,9 @@ func (s *Session) abort(ctx context.Context) {
 // fail is what an error does to the transaction: a block waits for its ROLLBACK, an implicit
 // transaction is gone.
 func (s *Session) fail(ctx context.Context) {
+	if s.tx.tx != nil { // the reason may lie in what is not durable yet, and the client will hear of it
+		_ = s.tx.tx.AwaitDurable(context.WithoutCancel(ctx))
+	}
 	switch s.tx.state {
 	case inBlock:
 		s.tx.state = inFailed

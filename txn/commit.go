@@ -28,7 +28,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 	}
 	t.dropView()
 	if !t.Dirty() {
-		return nil
+		return t.AwaitDurable(ctx)
 	}
 	if err := t.s.enter(); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 	}
 	muts := t.mutations()
 	if len(muts) == 0 {
-		return nil
+		return t.AwaitDurable(ctx)
 	}
 	c := &committer{
 		s: t.s, t: t, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: t.validated,
@@ -55,6 +55,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 	}
 	err := c.run(ctx)
 	if err != nil {
+		_ = t.AwaitDurable(context.WithoutCancel(ctx)) // the reason may lie in what was read; it cannot fail
 		return err
 	}
 	t.commitTS = c.commitTS
@@ -175,16 +176,30 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 func (s *Store) update(
 	ctx context.Context, rows [][]byte, lazy bool, step kv.Step,
 ) (unknown bool, err error) {
+	return update(step, func(step kv.Step) error {
+		if lazy || planted.Is(planted.UnsyncedCommitPoint) {
+			return kv.UpdateLazy(ctx, s.engine, rows, step)
+		}
+		return s.engine.Update(ctx, rows, step)
+	})
+}
+
+// updateEarly is a durable update that calls visible once readers can see it.
+func (s *Store) updateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) (unknown bool, err error) {
+	return update(step, func(step kv.Step) error {
+		if planted.Is(planted.UnsyncedCommitPoint) {
+			return kv.UpdateLazy(ctx, s.engine, rows, step)
+		}
+		return kv.UpdateEarly(ctx, s.engine, rows, step, visible)
+	})
+}
+
+func update(step kv.Step, run func(kv.Step) error) (unknown bool, err error) {
 	var own error
-	watched := func(r kv.Reader, b *kv.Batch) error {
+	err = run(func(r kv.Reader, b *kv.Batch) error {
 		own = step(r, b)
 		return own
-	}
-	if lazy || planted.Is(planted.UnsyncedCommitPoint) {
-		err = kv.UpdateLazy(ctx, s.engine, rows, watched)
-	} else {
-		err = s.engine.Update(ctx, rows, watched)
-	}
+	})
 	unknown = err != nil && own == nil && !errors.Is(err, kv.ErrNotApplied)
 	return unknown && !planted.Is(planted.LostAnswerIsFailure), err
 }

@@ -52,7 +52,8 @@
 //     is drawn later is higher, also over restarts and when the wall clock steps back.
 //   - I2 (no commit is missed): a reader whose start_ts is above a commit_ts sees that commit or waits
 //     for it. In two phases the locks, written before commit_ts is drawn, see to it; in one phase the
-//     table of commits in flight (docs/adr/0002). What a reader answers rests on durable commits only.
+//     table of commits in flight (docs/adr/0002). What a reader answers rests on durable commits only
+//     (but see I18).
 //   - I3 (one winner): prewrite refuses on a newer write, on any lock and on its own rollback record.
 //     Commit and clean-up meet on the primary's row in one atomic update.
 //   - I4 (all or none): before the commit point everything rolls back, after it everything rolls
@@ -105,6 +106,10 @@
 //     and lock. Conflict checks see those of kind lock, and a rollback only if it is their own.
 //   - I17 (no waits in a circle): latches are taken in one order, around check and write; circles of row
 //     locks are found before the wait; a commit that has locks in the store waits for younger ones only.
+//   - I18 (early locks): a one-phase commit gives back the locks of the keys it writes once it is
+//     visible, before its sync. Who gets one, and asked for it, may read that key before it is durable,
+//     and depends on the commit: a commit of its own that writes is behind it in the log, and
+//     everything else that tells of it waits for AwaitDurable (docs/adr/0005, early.go).
 //
 // # Memory that is believed, and what replaces it
 //

@@ -33,6 +33,7 @@ type inflight struct {
 // pending is one commit under way.
 type pending struct {
 	commitTS atomic.Uint64 // zero until it is drawn
+	visible  atomic.Bool   // the engine shows it
 	muts     []mvcc.Mutation
 	done     chan struct{}
 	at       int // index in the table; under its mutex

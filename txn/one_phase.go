@@ -56,7 +56,7 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (unknown boo
 		}
 	}()
 	source := c.s.tryer()
-	return c.s.update(ctx, rows, false, func(r kv.Reader, b *kv.Batch) error {
+	step := func(r kv.Reader, b *kv.Batch) error {
 		for i := range c.muts {
 			m := &c.muts[i]
 			m.Unchanged = c.s.recent.unchangedSince(m.Row, max(m.BaseTS, c.startTS))
@@ -90,7 +90,8 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (unknown boo
 		mvcc.WriteOnePhase(b, c.startTS, commitTS, c.muts)
 		c.commitTS = commitTS
 		return nil
-	})
+	}
+	return c.s.updateEarly(ctx, rows, step, func() { c.shown(p) })
 }
 
 // learnOnePhase finds out what became of an update whose answer was lost: its record is there, or a

@@ -25,6 +25,9 @@ type Locking struct {
 	// Rereads says that a key written since the read timestamp is no conflict: LockCurrent answers
 	// *StaleError, and the caller reads again after Advance.
 	Rereads bool
+	// Early says that a lock is enough to go on: what its last holder committed may be read before it
+	// is durable. Nobody may be told what follows from it before AwaitDurable.
+	Early bool
 }
 
 // StaleError says that a key which is locked now was written after the transaction's read timestamp,
@@ -109,10 +112,20 @@ func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 
 // LockCurrent is LockKey of a key as it was read: if others wrote it meanwhile, the answer is
 // *StaleError or *WriteConflictError, as Locking.Rereads says. A key share lock, which cares for the
-// row's existence alone, lets changes pass.
+// row's existence alone, lets changes pass. To whom a change is a conflict, it is one before the lock
+// is had: there is nothing to wait for.
 func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) error {
+	if !t.locking.Rereads && !t.done && t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
+		v, err := t.newest(ctx, key)
+		if err == nil && changed(v, mode) {
+			err = t.Stale(key, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	v, err := t.LockKey(ctx, key, mode, noWait)
-	if err != nil || v.CommitTS == 0 || mode == rowlock.KeyShare && v.Live {
+	if err != nil || !changed(v, mode) {
 		return err
 	}
 	if planted.Is(planted.SkippedSecondLook) && t.locking.Rereads && v.Live {
@@ -120,6 +133,11 @@ func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, no
 		return nil
 	}
 	return t.Stale(key, v)
+}
+
+// changed says whether a version found after the read timestamp concerns a locker in that mode.
+func changed(v mvcc.Version, mode rowlock.Mode) bool {
+	return v.CommitTS != 0 && !(mode == rowlock.KeyShare && v.Live)
 }
 
 // Stale is the error for a key that another wrote after the read timestamp.
@@ -135,7 +153,7 @@ func (t *Txn) Stale(key []byte, v mvcc.Version) error {
 func (t *Txn) newest(ctx context.Context, key []byte) (mvcc.Version, error) {
 	row := mvcc.Row(key)
 	if t.s.exclusive {
-		if err := t.s.inflight.awaitKey(ctx, key); err != nil {
+		if err := t.awaitKey(ctx, key); err != nil {
 			return mvcc.Version{}, err
 		}
 		if t.s.lockers.none() && t.s.recent.unchangedSince(row, t.readTS) {
@@ -151,7 +169,7 @@ func (t *Txn) newest(ctx context.Context, key []byte) (mvcc.Version, error) {
 		})
 		var locked *LockedError
 		if err == nil && v.CommitTS != 0 && t.s.exclusive {
-			err = t.s.inflight.awaitKey(ctx, key) // what is answered rests on what is durable
+			err = t.awaitKey(ctx, key) // what is answered rests on what is durable
 		}
 		if !errors.As(err, &locked) {
 			return v, err
@@ -169,30 +187,6 @@ func (t *Txn) newest(ctx context.Context, key []byte) (mvcc.Version, error) {
 			return v, locked
 		}
 	}
-}
-
-// awaitKey waits for the commits in flight that write the key.
-func (f *inflight) awaitKey(ctx context.Context, key []byte) error {
-	for f.n.Load() > 0 {
-		var p *pending
-		f.mu.Lock()
-		for _, c := range f.mu.commits {
-			if c.hasKey(key) {
-				p = c
-				break
-			}
-		}
-		f.mu.Unlock()
-		if p == nil {
-			return nil
-		}
-		select {
-		case <-p.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
 }
 
 // modeOf is the lock that a write of the key needs when nobody took one for it before.

@@ -44,6 +44,8 @@ type Txn struct {
 	view *view
 	// pending holds the commits below the read timestamp that were in flight when the view was opened.
 	pending []*pending
+	// dependencies are commits in flight whose writes it may have read (early.go).
+	dependencies []dependency
 	// ignored holds writers that were pushed to commit above start_ts.
 	ignored map[tso.Timestamp]struct{}
 }
@@ -237,6 +239,7 @@ func (t *Txn) finish() {
 	t.releaseLocks()
 	t.s.registry.leave(&t.reg)
 	t.buf = buffer{}
+	t.dependencies = nil
 }
 
 func (t *Txn) readParams(v *view) mvcc.ReadParams {
@@ -255,7 +258,9 @@ func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 			return nil, err
 		}
 		if len(t.pending) > 0 {
-			waited, err := t.awaitPending(ctx, func(p *pending) bool { return p.hasKey(key) })
+			waited, err := t.awaitPending(ctx, func(p *pending) bool {
+				return p.hasKey(key) && !t.dependsOn(p, key)
+			})
 			if err != nil {
 				return nil, err
 			}

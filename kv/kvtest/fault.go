@@ -79,6 +79,11 @@ func (f *Fault) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) err
 	return f.run(func() error { return kv.UpdateLazy(ctx, f.Engine, rows, step) })
 }
 
+// UpdateEarly implements kv.Early. What fails after it was applied was visible.
+func (f *Fault) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
+	return f.run(func() error { return kv.UpdateEarly(ctx, f.Engine, rows, step, visible) })
+}
+
 func (f *Fault) run(update func() error) error {
 	fail, applied := f.next()
 	if !fail {

@@ -65,6 +65,12 @@ func (r *Record) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) er
 	return kv.UpdateLazy(ctx, r.Engine, rows, r.step(step))
 }
 
+// UpdateEarly implements kv.Early.
+func (r *Record) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
+	r.updates.Add(1)
+	return kv.UpdateEarly(ctx, r.Engine, rows, r.step(step), visible)
+}
+
 func (r *Record) step(step kv.Step) kv.Step {
 	return func(kr kv.Reader, b *kv.Batch) error {
 		err := step(recorded{kr, r}, b)

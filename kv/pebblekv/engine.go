@@ -55,16 +55,22 @@ func (e *Engine) enter() error {
 
 // Update implements kv.Engine.
 func (e *Engine) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
-	return e.update(ctx, rows, step, true)
+	return e.update(ctx, rows, step, true, nil)
+}
+
+// UpdateEarly implements kv.Early: a batch is in the memtable before its log is synced, and the log
+// keeps the order in which batches were applied.
+func (e *Engine) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
+	return e.update(ctx, rows, step, true, visible)
 }
 
 // UpdateLazy implements kv.Lazy: the batch is in the log's buffer and in the memtable, and a later
 // durable batch takes it to disk.
 func (e *Engine) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
-	return e.update(ctx, rows, step, false)
+	return e.update(ctx, rows, step, false, nil)
 }
 
-func (e *Engine) update(ctx context.Context, rows [][]byte, step kv.Step, durable bool) error {
+func (e *Engine) update(ctx context.Context, rows [][]byte, step kv.Step, durable bool, visible func()) error {
 	if err := ctx.Err(); err != nil {
 		return kv.NotApplied(err)
 	}
@@ -81,6 +87,9 @@ func (e *Engine) update(ctx context.Context, rows [][]byte, step kv.Step, durabl
 	pb, err := e.latched(rows, step, b, durable)
 	if err != nil || pb == nil {
 		return err
+	}
+	if visible != nil {
+		visible()
 	}
 	if durable {
 		err = pb.SyncWait()

@@ -68,6 +68,30 @@ func (o *Owner) ReleaseTo(mark int) {
 	}
 }
 
+// ReleaseKeys gives back, before its end, the transaction's locks of the keys for which the function
+// holds. Marks made before do not hold any more.
+func (o *Owner) ReleaseKeys(which func(key string) bool) {
+	if len(o.log) == 0 {
+		return
+	}
+	t := o.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kept := o.log[:0]
+	for _, g := range o.log {
+		if !which(g.entry.key) {
+			kept = append(kept, g)
+			continue
+		}
+		if h := g.entry.holder(o); h != nil && h.txn != None {
+			h.txn = None
+			t.settle(g.entry, h)
+		}
+	}
+	clear(o.log[len(kept):])
+	o.log = kept
+}
+
 // keptLog bounds the memory that an idle owner keeps for its next transaction.
 const keptLog = 1024
 

@@ -248,3 +248,25 @@ func TestExclusionUnderLoad(t *testing.T) {
 	require.True(t, tb.Empty())
 	t.Logf("%d deadlocks", deadlocks.Load())
 }
+
+func TestReleaseOfSomeKeys(t *testing.T) {
+	var tb Table
+	a, b := tb.NewOwner(1), tb.NewOwner(2)
+	take(t, &tb, a, "x", Share)
+	take(t, &tb, a, "y", Update)
+	take(t, &tb, a, "x", Update) // two steps to one lock
+	_, err := tb.Lock(ctx, a, []byte("z"), Request{Mode: Share, Session: true})
+	require.NoError(t, err)
+	take(t, &tb, a, "z", Update)
+	next := begin(t, &tb, b, "x", Update)
+	a.ReleaseKeys(func(key string) bool { return key != "y" })
+	require.NoError(t, <-next)
+	require.Equal(t, None, a.Holds([]byte("x")))
+	require.Equal(t, Update, a.Holds([]byte("y")))
+	require.Equal(t, Share, a.Holds([]byte("z")), "a session's lock is not the transaction's")
+	a.ReleaseTo(0)
+	require.Equal(t, Update, b.Holds([]byte("x")), "given back once")
+	b.ReleaseTo(0)
+	a.UnlockAll()
+	require.True(t, tb.Empty())
+}

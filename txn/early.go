@@ -1,0 +1,97 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"sort"
+)
+
+// Early lock release (Johnson and others, Aether, VLDB 2010; docs/adr/0005): a one-phase commit gives
+// back the locks of the keys that it writes once the engine shows its batch, and not after the sync.
+// Its entry in the table of commits in flight guards the keys from then on: whoever reads them waits
+// for the sync. A transaction that got such a lock and asked for it (Locking.Early) may go on at once,
+// and depends on the commit (txn: I18).
+
+// dependency is a commit in flight whose write of a key the transaction may read before it is durable.
+type dependency struct {
+	p   *pending
+	key []byte
+}
+
+// dependsOn reports whether the key may be read though the commit is in flight.
+func (t *Txn) dependsOn(p *pending, key []byte) bool {
+	for _, d := range t.dependencies {
+		if d.p == p && bytes.Equal(d.key, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// depend makes the transaction depend on a commit that the engine shows. Requires: it has the key's lock.
+func (t *Txn) depend(p *pending, key []byte) {
+	t.dependencies = append(t.dependencies, dependency{p, bytes.Clone(key)})
+	t.dropView() // it may lack the commit, and nothing will wait for it any more
+}
+
+// AwaitDurable waits until everything that the transaction has read is durable. Whoever takes locks
+// with Locking.Early calls it before anybody is told what follows from what was read. A Commit that
+// writes need not: its own sync takes what it depends on to disk. One that does not write waits here.
+func (t *Txn) AwaitDurable(ctx context.Context) error {
+	for i := range t.dependencies {
+		select {
+		case <-t.dependencies[i].p.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	t.dependencies = nil
+	return nil
+}
+
+// shown is called when the engine shows the batch of a one-phase commit.
+func (c *committer) shown(p *pending) {
+	p.visible.Store(true)
+	o := c.t.locking.Owner
+	if o == nil {
+		return
+	}
+	o.ReleaseKeys(func(key string) bool {
+		i := sort.Search(len(c.muts), func(i int) bool { return string(c.muts[i].Key) >= key })
+		return i < len(c.muts) && string(c.muts[i].Key) == key
+	})
+}
+
+// awaitKey waits for the commits in flight that write the key, or depends on those that are visible.
+// Requires, with Locking.Early: the transaction has the key's lock.
+func (t *Txn) awaitKey(ctx context.Context, key []byte) error {
+	f := &t.s.inflight
+	for f.n.Load() > 0 {
+		p := f.writer(key, t)
+		switch {
+		case p == nil:
+			return nil
+		case t.locking.Early && p.visible.Load():
+			t.depend(p, key)
+			continue
+		}
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// writer returns a commit in flight that writes the key, and on which the transaction does not depend.
+func (f *inflight) writer(key []byte, t *Txn) *pending {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.mu.commits {
+		if p.hasKey(key) && !t.dependsOn(p, key) {
+			return p
+		}
+	}
+	return nil
+}
