@@ -20,6 +20,7 @@ import (
 // TestPlans runs the scripts of testdata/plans and testdata/rules. Commands:
 //
 //	ddl                       CREATE TABLE, INDEX and VIEW statements
+//	stats                     what is known of tables, see know
 //	plan [expect=R] [refuse=R]  the plan of a statement; rule R must, or must not, have fired
 //	types                     names and types of the result columns, and of the parameters
 //	error                     what is wrong with a statement
@@ -38,6 +39,9 @@ func (s *schema) run(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "ddl":
 		s.define(t, d.Input)
+		return ""
+	case "stats":
+		s.know(t, d.Input)
 		return ""
 	case "plan":
 		plan, fired, err := s.plan(d.Input)

@@ -15,21 +15,26 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/parse"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
 )
 
 // schema is a catalog made of CREATE statements, without a store.
 type schema struct {
-	relations map[string]*table.Desc
-	nextID    table.ID
+	relations  map[string]*table.Desc
+	nextID     table.ID
+	statistics map[table.ID]*stats.Table
 }
 
-func newSchema() *schema { return &schema{relations: map[string]*table.Desc{}, nextID: 16384} }
+func newSchema() *schema {
+	return &schema{relations: map[string]*table.Desc{}, nextID: 16384, statistics: map[table.ID]*stats.Table{}}
+}
 
 func (s *schema) env() *planner.Env {
 	return &planner.Env{
-		Catalog:   s,
-		ParseExpr: parse.ParseExpr,
+		Catalog:    s,
+		Statistics: func(_ context.Context, d *table.Desc) *stats.Table { return s.statistics[d.ID] },
+		ParseExpr:  parse.ParseExpr,
 		ParseQuery: func(text string) (*ast.Select, error) {
 			p, err := parse.ParseOne(text)
 			if err != nil {

@@ -39,6 +39,10 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 		return right
 	}
 	best := c.hashCost(left, right, len(pairs) > 0)
+	swap := n.Kind == physical.Inner && !left.ordered && left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0
+	if swap && c.est.Known() {
+		best = c.hashCost(right, left, len(pairs) > 0)
+	}
 	looked, lookCost := c.indexJoin(n, left, pairs)
 	flipped, flipCost := c.lookupFromRight(n, right, pairs)
 	if looked != nil && lookCost < best && (flipped == nil || lookCost <= flipCost || left.ordered) {
@@ -47,7 +51,7 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 	if flipped != nil && flipCost < best && !left.ordered {
 		return *flipped
 	}
-	if n.Kind == physical.Inner && !left.ordered && left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0 {
+	if swap {
 		n = &logical.Join{Kind: n.Kind, Left: n.Right, Right: n.Left, On: n.On}
 		left, right = right, left
 		for i := range pairs {

@@ -362,11 +362,10 @@ func (e *Estimator) isNull(x *expr.IsNull) float64 {
 	return negated(equalSelective, x.Not)
 }
 
-// or adds shares up; where they are known, what several sides keep counts once, except that one
-// column has one value: equalities of it exclude each other.
+// or adds shares up; where they are known, what several sides keep counts once.
 func (e *Estimator) or(x *expr.Or) float64 {
 	s := 0.0
-	exclusive := e == nil || e.oneColumn(x)
+	exclusive := e == nil || e.apart(x)
 	for _, a := range x.Args {
 		share := e.Cond(a)
 		if exclusive {
@@ -378,19 +377,42 @@ func (e *Estimator) or(x *expr.Or) float64 {
 	return min(s, 1)
 }
 
-// oneColumn says whether all sides are equalities of the same column with constants.
-func (e *Estimator) oneColumn(x *expr.Or) bool {
-	first := 0
+// apart says whether no row fulfils two sides: equalities of one column with constants, or ranges of it
+// that do not meet, as NOT BETWEEN has them.
+func (e *Estimator) apart(x *expr.Or) bool {
+	var high, low *types.Datum
+	first, equal := 0, 0
 	for _, a := range x.Args {
 		call, ok := a.(*expr.Call)
 		if !ok {
 			return false
 		}
-		id, op, _, ok := e.comparison(call)
-		if !ok || op != "=" || first != 0 && id != first {
+		id, op, other, ok := e.comparison(call)
+		if !ok || first != 0 && id != first {
 			return false
 		}
 		first = id
+		c, _ := e.column(id)
+		v, known := e.value(c, other)
+		switch {
+		case op == "=":
+			equal++
+		case !known || v.Null || op == "<>":
+			return false
+		case (op == "<" || op == "<=") && high == nil:
+			high = &v
+		case (op == ">" || op == ">=") && low == nil:
+			low = &v
+		default:
+			return false
+		}
 	}
-	return true
+	if high == nil && low == nil {
+		return true
+	}
+	if equal > 0 || high == nil || low == nil {
+		return false
+	}
+	c, _ := e.column(first)
+	return types.Compare(c.Type, *high, *low) <= 0
 }

@@ -81,7 +81,7 @@ func (e *Estimator) Join(kind physical.JoinKind, left, right float64, pairs []Pa
 	case len(pairs) == 0:
 	case e != nil:
 		for _, p := range pairs {
-			matched *= e.pair(p, left, right)
+			matched *= e.Pair(p, left, right)
 		}
 	case len(pairs) == 1:
 		matched = max(left, right) // an equality keeps as many rows as the larger side has
@@ -102,8 +102,8 @@ func (e *Estimator) Join(kind physical.JoinKind, left, right float64, pairs []Pa
 	return max(rows, 1)
 }
 
-// pair is the share of all combinations that an equality keeps.
-func (e *Estimator) pair(p Pair, left, right float64) float64 {
+// Pair is the share of all combinations of so many rows that an equality keeps.
+func (e *Estimator) Pair(p Pair, left, right float64) float64 {
 	l, lok := e.distinct(p.Left)
 	r, rok := e.distinct(p.Right)
 	if !lok && !rok { // each of the larger side finds one

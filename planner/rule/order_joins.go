@@ -9,7 +9,8 @@ import (
 	"github.com/minidb/minidb/planner/physical"
 )
 
-// orderJoins chooses the order of inner joins: it begins with the table that gives fewest rows and
+// orderJoins chooses the order of inner joins. Where statistics are known it searches (search_joins.go);
+// otherwise it begins with the table that gives fewest rows and
 // goes on with the one that an equality connects and that keeps the result smallest. Tables that
 // nothing connects are joined last. What equalities imply is used: from a = b and b = 1 follows
 // a = 1.
@@ -196,7 +197,8 @@ func (o *ordering) pair(j *logical.Join) logical.Node {
 	return j
 }
 
-// greedy builds a left-deep tree for each connected group of tables, then joins the groups.
+// greedy builds a left-deep tree for each connected group of tables, by search or table by table, then
+// joins the groups.
 func (o *ordering) greedy() logical.Node {
 	o.c.fired("OrderJoins")
 	for i := range o.leaves {
@@ -204,6 +206,11 @@ func (o *ordering) greedy() logical.Node {
 	}
 	var groups []group
 	for left := len(o.leaves); left > 0; {
+		if g, ok := o.searched(); ok {
+			groups = append(groups, g)
+			left -= g.leaves.Len()
+			continue
+		}
 		g := o.start()
 		left--
 		for {
@@ -276,8 +283,7 @@ func (o *ordering) connected(g *group) (best int, bestRows float64) {
 		if l.used {
 			continue
 		}
-		with := g.leaves.Copy()
-		with.Add(i)
+		with := with(g, i)
 		tied := 0
 		var keys logical.ColSet
 		for _, k := range l.conds {
