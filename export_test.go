@@ -1,6 +1,36 @@
 package minidb
 
-import "github.com/minidb/minidb/kv/pebblekv"
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/txn/mvcc"
+)
 
 // OnEngine lets a test change how the engine is opened.
 func OnEngine(f func(*pebblekv.Options)) Option { return func(o *options) { o.engine = f } }
+
+// TickStatistics does what the background does at each tick.
+func (db *DB) TickStatistics(ctx context.Context) error { return db.sql.Statistics().Tick(ctx) }
+
+// Versions counts the write records in a span of keys.
+func (db *DB) Versions(t testing.TB, span kv.Span) (n int) {
+	t.Helper()
+	snap, err := db.engine.Snapshot()
+	if err == nil {
+		err = mvcc.Cells(context.Background(), snap, func(c mvcc.Cell) error {
+			if c.Column == mvcc.ColumnWrite && string(c.Key) >= string(span.Start) && string(c.Key) < string(span.End) {
+				n++
+			}
+			return nil
+		})
+		err = errors.Join(err, snap.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

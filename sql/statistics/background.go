@@ -78,8 +78,8 @@ func (r *Registry) storeCounters(ctx context.Context) error {
 		if failed = r.base(ctx, id, c); failed != nil {
 			return false
 		}
+		r.resized(ctx, id, c)
 		c.mu.Lock()
-		c.fold()
 		dirty, base := c.dirty, c.base
 		c.dirty = false
 		c.mu.Unlock()

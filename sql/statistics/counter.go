@@ -37,7 +37,9 @@ type counter struct {
 	loaded bool           // base is what the store has, or newer
 	base   stats.Counters // as stored, and what was folded in since
 	at     int64          // base.Live when the statistics were made
-	dirty  bool           // base is not in the store
+	// planned is the size for which plans are good.
+	planned int64
+	dirty   bool // base is not in the store
 }
 
 func (r *Registry) counter(id table.ID) *counter {
@@ -59,15 +61,48 @@ func (r *Registry) Note(ctx context.Context, changes []Change) {
 			}
 			c.truncate()
 		}
+		most := int64(0)
 		if ch.Inserted != 0 {
-			c.inserted.Add(ch.Inserted)
+			most = c.inserted.Add(ch.Inserted)
 		}
 		if ch.Updated != 0 {
 			c.updated.Add(ch.Updated)
 		}
 		if ch.Deleted != 0 {
-			c.deleted.Add(ch.Deleted)
+			most = max(most, c.deleted.Add(ch.Deleted))
 		}
+		if most >= resizeChanges || ch.Truncated {
+			r.resized(ctx, ch.Table, c)
+		}
+	}
+}
+
+// Plans are made anew when a table has become much larger or smaller than they were made for: twice, or
+// half, and more than a few rows. That is looked at after so many changes, and at each tick.
+const (
+	resizeChanges = 200
+	resizeFactor  = 2
+	resizeRows    = 200
+)
+
+// resized raises the epoch for a table of which there are statistics, if its size is another one.
+func (r *Registry) resized(ctx context.Context, id table.ID, c *counter) {
+	if err := r.base(ctx, id, c); err != nil {
+		r.log.Warn("statistics", "table", id, "err", err)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	now, then := max(c.base.Live, 0), c.planned
+	if now <= then*resizeFactor+resizeRows && then <= now*resizeFactor+resizeRows {
+		return
+	}
+	c.planned = now
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mu.stored[id] {
+		r.mu.since[id] = r.epoch.Add(1)
 	}
 }
 
@@ -110,7 +145,8 @@ func (c *counter) replace(rows int64, by Cause, now time.Time) {
 	defer c.mu.Unlock()
 	c.fold()
 	b := &c.base
-	b.Live, c.at, c.dirty = rows, rows, true
+	b.Live, c.dirty = rows, true
+	c.at, c.planned = rows, rows
 	switch by {
 	case ByVacuum:
 		b.LastVacuum, b.InsertedSince = now, 0
@@ -165,7 +201,7 @@ func (c *counter) add(stored *stats.Counters, t *stats.Table) {
 			// The process that gathered the statistics died before it stored its counters.
 			live, stored.Modified, stored.LastAnalyze = int64(t.Rows), 0, t.Counted
 		}
-		c.at = int64(t.Rows)
+		c.at, c.planned = int64(t.Rows), int64(t.Rows)
 	}
 	b.Live += live
 	b.Inserted += stored.Inserted
