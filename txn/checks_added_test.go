@@ -12,10 +12,11 @@ import (
 )
 
 // What TiKV added, as far as P8, P9 and P1 do not cover it: T1 parallel prewrite, T2 the rollback
-// record, T3 short values.
+// record, T3 short values, T4 point reads.
 var addedClauses = []clause{
 	{"T1 I4", "a failed batch rolls all back", planted.FailedBatchLeft, failedBatchRollsBack},
 	{"T2 I5", "a rollback leaves a record", planted.NoRollbackRecord, latePrimaryIsStopped},
+	{"T4 I14", "a view that another transaction left hides no commit", planted.StaleView, leftViewHidesNothing},
 	{"T3 I7", "a short value takes no look-up of its own", planted.LongValues, shortValueIsInlined},
 }
 
@@ -62,4 +63,12 @@ func shortValueIsInlined(sc *scene) {
 	before := rec.Counts()
 	sc.want("a", sc.get(tx, "a"), "1")
 	sc.want("look-ups of a read", rec.Since(before), kvtest.Counts{Snapshots: 1, Iters: 1})
+}
+
+func leftViewHidesNothing(sc *scene) {
+	s := sc.open(single(), txn.Options{})
+	sc.commit(s, "a", "1")
+	sc.want("before", sc.read(s, "a"), "a=1 ")
+	sc.commit(s, "a", "2")
+	sc.want("after", sc.read(s, "a"), "a=2 ")
 }

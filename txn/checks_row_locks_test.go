@@ -14,10 +14,15 @@ import (
 // P12 and P13: row locks. Latches, the rest of P13, are package pebblekv's.
 var rowLockClauses = []clause{
 	{"P12 I9", "READ COMMITTED reads again after a wait", planted.StaleAfterWait, waiterReadsAgain},
+	{"P12 I9", "it takes the lock first and looks then", planted.LockedAfterLook, waiterReadsAgain},
+	{"P12 I9", "it does not go on with what it has read", planted.SkippedSecondLook, waiterReadsAgain},
+	{"P12 I11", "it reads what was committed before its new timestamp", planted.KeptView, laterStatementSeesMore},
 	{"P12 I9", "REPEATABLE READ fails after a wait", planted.StaleAfterWait, waiterFails},
 	{"P12 I11", "a write rests on the version that it was read from", planted.MovedBase, laterStatementProtectsNothing},
 	{"P12 I9", "row locks end with their transaction", planted.LeftoverRowLocks, locksEndWithTheirTransaction},
+	{"P12 I9", "row locks are held until the writes are visible", planted.UnlockedBeforeCommit, locksAreHeldToTheEnd},
 	{"P12 I9", "a commit steals no locked row", planted.RowLockIgnored, lockedRowIsNotStolen},
+	{"P13 I17", "a commit that has locks waits for younger ones only", planted.OlderIsWaitedFor, youngerGivesIn},
 	{"P13 I17", "deadlocks are detected, not waited out", planted.UndetectedDeadlock, deadlockIsDetected},
 }
 
@@ -78,6 +83,44 @@ func laterStatementProtectsNothing(sc *scene) {
 	sc.want("n, its own", sc.get(tx, "n"), "2")
 	sc.set(tx, "n", "3")
 	wantError[*txn.WriteConflictError](sc, "commit", tx.Commit(sc.ctx))
+}
+
+// laterStatementSeesMore: the first statement pushed a writer above itself; the second is above the
+// writer's commit.
+func laterStatementSeesMore(sc *scene) {
+	s := sc.open(shared(), txn.Options{})
+	t, tx := sc.coordinator(s, "p"), sc.begin(s)
+	sc.must(t.prewrite("p", "1"), "prewrite")
+	sc.must(t.prewrite("s", "1"), "prewrite")
+	sc.must(tx.Advance(sc.ctx), "advance")
+	sc.want("before the commit", sc.get(tx, "s"), "-")
+	sc.must(t.commit(sc.now(s), "p"), "commit")
+	sc.must(tx.Advance(sc.ctx), "advance")
+	sc.want("after the commit", sc.get(tx, "s"), "1")
+}
+
+func locksAreHeldToTheEnd(sc *scene) {
+	s := sc.openWith(single(), txn.Options{}, txn.BeforeOnePhase, func(s *txn.Store) bool {
+		err := sc.locker(s, false).LockCurrent(sc.ctx, []byte("n"), rowlock.Update, true)
+		if !errors.Is(err, rowlock.ErrNotAvailable) {
+			sc.fail("lock of a row that is being committed: %v", err)
+		}
+		return false
+	})
+	tx := sc.locker(s, false)
+	sc.must(tx.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, true), "lock")
+	sc.set(tx, "n", "1")
+	sc.must(tx.Commit(sc.ctx), "commit")
+}
+
+// youngerGivesIn: it does not wait until the time to wait is over. The older one waits for it where it is
+// the other way round, so they could wait for each other.
+func youngerGivesIn(sc *scene) {
+	s := sc.openWith(single(), txn.Options{TwoPhase: true}, txn.AfterPrewrite, func(s *txn.Store) bool {
+		wantError[*txn.WriteConflictError](sc, "commit", sc.writer(s, "b", "2").Commit(sc.ctx))
+		return false
+	})
+	sc.commit(s, "a", "1", "b", "1")
 }
 
 func locksEndWithTheirTransaction(sc *scene) {

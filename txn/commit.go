@@ -219,7 +219,7 @@ func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *ba
 	if err != nil || out == lockSettled {
 		return err
 	}
-	if holding && locked.Lock.StartTS < c.startTS {
+	if holding && locked.Lock.StartTS < c.startTS && !planted.Is(planted.OlderIsWaitedFor) {
 		return &WriteConflictError{Key: locked.Key, StartTS: c.startTS, ConflictTS: locked.Lock.StartTS}
 	}
 	more, err := bo.wait(ctx)

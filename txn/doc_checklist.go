@@ -39,12 +39,14 @@
 //     the row waits for them, and I9 keeps commits off. Records of kind lock are what a stream leaves of
 //     a write that was undone. Readers skip them: undoneWriteIsNone; conflict checks see them:
 //     lockedKeyConflicts.
-//   - P12 (I9, I11): after a wait LockCurrent answers *StaleError and the statement reads again at a new
-//     timestamp: waiterReadsAgain; or *WriteConflictError, 40001: waiterFails. A write stays based on
-//     what it was read from: laterStatementProtectsNothing. Locks end with their transaction:
-//     locksEndWithTheirTransaction; nobody writes over them: lockedRowIsNotStolen.
-//   - P13 (I17): row locks: deadlockIsDetected. Latches are taken in one order and surround the step, in
-//     pebblekv: latchesAreSorted, latchesSurroundTheStep (its latch_test.go).
+//   - P12 (I9, I11): after a wait LockCurrent answers *StaleError, and the statement reads again at a new
+//     timestamp: waiterReadsAgain, laterStatementSeesMore; or *WriteConflictError, 40001: waiterFails. A
+//     write stays based on what it was read from: laterStatementProtectsNothing. Locks end with their
+//     transaction: locksEndWithTheirTransaction; and not before: locksAreHeldToTheEnd. Nobody writes over
+//     them: lockedRowIsNotStolen.
+//   - P13 (I17): row locks: deadlockIsDetected; locks in the store: youngerGivesIn. Latches are taken in
+//     one order and surround the step, in pebblekv: latchesAreSorted, latchesSurroundTheStep (its
+//     latch_test.go).
 //   - P14 (I2): tryCommitPrimary draws commit_ts, after all prewrites: commitTSIsDrawnLast.
 //   - P15 (I4): an unknown result is looked for, and else ErrAmbiguous, 40003: noAnswerIsAmbiguous.
 //   - P16 (I6): package gc settles locks first: locksAreSettledFirst; mvcc.Collect keeps the newest version
@@ -52,10 +54,10 @@
 //     and running transactions hold it: readerBelowIsRefused, runningTransactionHolds.
 //
 // What TiKV added: parallel prewrite, T1 (prewriteAll, committer.rollback): failedBatchRollsBack. Rollback
-// records, T2: P1. Short values, T3 (mvcc/prewrite.go): shortValueIsInlined. Point reads, T4: a read with
-// a transaction of its own draws a timestamp, which is one atomic operation here, and takes a view that
-// is there (I14), so that the draw is what is left to save. Calculated commit timestamps, T5: P8, and not
-// above the present, asyncIsSeenAtOnce. One phase, T6: onePhaseLeavesNoLock, onePhaseIsSeen.
+// records, T2: P1. Short values, T3 (mvcc/prewrite.go): shortValueIsInlined. Point reads without a
+// timestamp, T4: a draw is one atomic operation here; what a lone read saves is its snapshot, for it takes
+// a view that another left (I14): leftViewHidesNothing. Calculated commit timestamps, T5: P8, and not above
+// the present: asyncIsSeenAtOnce. One phase, T6: onePhaseLeavesNoLock, onePhaseIsSeen.
 //
 // And of the paper itself: §2.2 updateIsNotLost, lockIsNotOverwritten, leftLockIsSettled,
 // lockIsFoundAtOpen, commitSurvivesACrash; §2.3 oracleRemembers, oracleNeverStepsBack,

@@ -91,6 +91,8 @@ const (
 	BlindOverwrite
 	// DeadReader: a transaction that was rolled back by others reads on without what it streamed out.
 	DeadReader
+	// OlderIsWaitedFor: a commit that has locks waits for whoever is in its way.
+	OlderIsWaitedFor
 
 	endOfClauses
 )
@@ -139,4 +141,5 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"streamed write not undone",
 	"insert over an undone write",
 	"read of a streamed write that is gone",
+	"older transaction waited for",
 }
