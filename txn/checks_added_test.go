@@ -17,6 +17,8 @@ var addedClauses = []clause{
 	{"T1 I4", "a failed batch rolls all back", planted.FailedBatchLeft, failedBatchRollsBack},
 	{"T2 I5", "a rollback leaves a record", planted.NoRollbackRecord, latePrimaryIsStopped},
 	{"T4 I14", "a view that another transaction left hides no commit", planted.StaleView, leftViewHidesNothing},
+	{"T4 I14", "a point read without a timestamp sees what was acknowledged", planted.StaleNewest, pointReadIsNewest},
+	{"T4", "it draws no timestamp", planted.DrawnPointRead, pointReadDrawsNothing},
 	{"T3 I7", "a short value takes no look-up of its own", planted.LongValues, shortValueIsInlined},
 }
 
@@ -71,4 +73,32 @@ func leftViewHidesNothing(sc *scene) {
 	sc.want("before", sc.read(s, "a"), "a=1 ")
 	sc.commit(s, "a", "2")
 	sc.want("after", sc.read(s, "a"), "a=2 ")
+}
+
+func (sc *scene) newest(s *txn.Store, key string) string {
+	v, err := s.Get(sc.ctx, []byte(key))
+	sc.must(err, "point read")
+	return string(v)
+}
+
+func pointReadIsNewest(sc *scene) {
+	for _, e := range []kv.Engine{single(), shared()} {
+		s := sc.openWith(e, txn.Options{}, "", nil)
+		sc.commit(s, "a", "1")
+		sc.want("before", sc.read(s, "a"), "a=1 ")
+		sc.commit(s, "a", "2")
+		sc.want("after", sc.newest(s, "a"), "2")
+	}
+}
+
+func pointReadDrawsNothing(sc *scene) {
+	for _, e := range []kv.Engine{single(), shared()} {
+		oracle := &stepOracle{}
+		s := sc.openWith(e, txn.Options{Oracle: oracle}, "", nil)
+		sc.commit(s, "a", "1")
+		sc.want("a", sc.read(s, "a"), "a=1 ")
+		before := oracle.Now()
+		sc.want("a", sc.newest(s, "a"), "1")
+		sc.want("timestamps drawn", oracle.Now()-before, 0)
+	}
 }

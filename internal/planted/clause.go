@@ -93,6 +93,10 @@ const (
 	DeadReader
 	// OlderIsWaitedFor: a commit that has locks waits for whoever is in its way.
 	OlderIsWaitedFor
+	// StaleNewest: a point read without a timestamp takes what a view shows, however old.
+	StaleNewest
+	// DrawnPointRead: a point read without a timestamp draws one all the same.
+	DrawnPointRead
 
 	endOfClauses
 )
@@ -142,4 +146,6 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"insert over an undone write",
 	"read of a streamed write that is gone",
 	"older transaction waited for",
+	"point read from an old view",
+	"point read with a timestamp",
 }
