@@ -23,9 +23,9 @@ func (f *facts) advisoryKey(key expr.AdvisoryKey) []byte {
 
 func advisoryMode(shared bool) rowlock.Mode {
 	if shared {
-		return rowlock.Share
+		return rowlock.TableShare
 	}
-	return rowlock.Update
+	return rowlock.Exclusive
 }
 
 // AdvisoryLock takes a lock in the process's lock table (expr.AdvisoryLocks).

@@ -52,16 +52,6 @@ func (s *Session) readPast(ctx context.Context, a *ast.AsOf) error {
 	return nil
 }
 
-// dropSnapshot lets go of a snapshot through which only the schema was read.
-func (s *Session) dropSnapshot(ctx context.Context) error {
-	tx := s.tx.tx
-	if tx == nil {
-		return nil
-	}
-	s.tx.tx, s.tx.view = nil, nil
-	return tx.Rollback(ctx)
-}
-
 // analysePast does what analysis has to do in the schema of a moment, and leaves the transaction
 // without a snapshot: where it reads is for the statement's execution to say. In a transaction that
 // has read already, the schema is the one that it sees.

@@ -111,7 +111,10 @@ func (e *Engine) deadlockDetail(d *rowlock.DeadlockError) string {
 
 func waitWords(w *rowlock.Wait) string {
 	if a, ok := advisoryOf(w.Key); ok {
-		return fmt.Sprintf("%s on advisory lock [%d,%d,%d,%d]", advisoryLockMode(w.Mode), a.database, a.class, a.object, a.sub)
+		return fmt.Sprintf("%s on advisory lock [%d,%d,%d,%d]", namedMode(w.Mode), a.database, a.class, a.object, a.sub)
+	}
+	if id, ok := rowlock.DecodeRelationKey(w.Key); ok {
+		return fmt.Sprintf("%s on relation %d", namedMode(w.Mode), id)
 	}
 	if k, ok := table.DecodeKey(w.Key); ok && w.BlockerTransaction == 0 {
 		return fmt.Sprintf("%s on tuple of relation %d", tupleMode(w.Mode), k.Table)

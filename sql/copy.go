@@ -13,6 +13,7 @@ import (
 	"github.com/minidb/minidb/sql/copyfmt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // CopySink is a Sink that can carry COPY's data.
@@ -118,6 +119,14 @@ func (s *Session) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 	d, columns, err := s.copyTable(ctx, st)
 	if err != nil {
 		return 0, err
+	}
+	if got, err := s.lockTable(ctx, d.ID, rowlock.RowExclusive, false); err != nil {
+		return 0, err
+	} else if got == rowlock.Waited && s.refreshable() {
+		if err := s.refresh(ctx); err != nil {
+			return 0, err
+		}
+		return s.copyFrom(ctx, st, o, out)
 	}
 	if d.Kind == table.KindVirtual {
 		return 0, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", d.Name)

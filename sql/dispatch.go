@@ -6,7 +6,6 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
-	"github.com/minidb/minidb/sql/ddl"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -121,7 +120,7 @@ func (s *Session) sessionCommand(ctx context.Context, stmt ast.Statement) (tag s
 	case *ast.Unlisten: // there is never anything to stop listening to
 		tag = "UNLISTEN"
 	case *ast.LockTable:
-		err = sqlerr.Unsupported(int(st.Pos), "LOCK TABLE")
+		tag, err = s.execLockTable(ctx, st)
 	default:
 		done = false
 	}
@@ -145,7 +144,7 @@ func (s *Session) openDDL(ctx context.Context, stmt ast.Statement) (source, erro
 	if err := s.databasesUnused(stmt); err != nil {
 		return nil, err
 	}
-	tag, err := ddl.Execute(ctx, s.ddlEnv(ctx), stmt)
+	tag, err := s.changeSchema(ctx, stmt)
 	return tagSource(tag), err
 }
 

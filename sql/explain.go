@@ -83,7 +83,7 @@ func (s *Session) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain
 		return nil, sqlerr.Unsupported(int(st.Pos), "EXPLAIN of this statement")
 	}
 	begun := time.Now()
-	plan, err := s.planFor(ctx, owner, stmt)
+	plan, err := s.lockedPlan(ctx, owner, stmt)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // facts are what functions such as current_user, nextval and pg_get_expr may ask of the session that
@@ -52,12 +53,50 @@ func (f *facts) sequence(oid types.OID) (*table.Desc, error) {
 	return d, nil
 }
 
+// lockSequence keeps a sequence from being altered until the transaction's end, and finds how it is
+// defined now: positions are no part of a snapshot, so an older definition would not fit them.
+func (f *facts) lockSequence(d *table.Desc) (*table.Desc, error) {
+	s := f.s
+	out, err := s.lockTable(f.ctx, d.ID, rowlock.RowExclusive, false)
+	if err != nil {
+		return nil, err
+	}
+	if now := s.tx.sequences[d.ID]; now != nil && now.Version > d.Version {
+		return now, nil
+	}
+	if out == rowlock.Held || out == rowlock.Granted && s.tx.statements <= 1 {
+		return d, nil
+	}
+	tx, err := s.engine.store.Begin(f.ctx, beginReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback(f.ctx) }()
+	now, err := s.engine.catalog.View(tx).RelationByID(f.ctx, d.ID)
+	switch {
+	case err != nil || now != nil && now.Version <= d.Version:
+		return d, err
+	case now == nil && out == rowlock.Waited:
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "could not open relation with OID %d", d.ID)
+	case now == nil:
+		return d, nil // of this transaction's own making
+	}
+	if s.tx.sequences == nil {
+		s.tx.sequences = map[table.ID]*table.Desc{}
+	}
+	s.tx.sequences[d.ID] = now
+	return now, nil
+}
+
 func (f *facts) NextVal(oid types.OID) (int64, error) {
 	d, err := f.sequence(oid)
 	if err != nil {
 		return 0, err
 	}
 	if err := f.s.writable("nextval()"); err != nil {
+		return 0, err
+	}
+	if d, err = f.lockSequence(d); err != nil {
 		return 0, err
 	}
 	v, err := f.s.engine.catalog.NextVal(f.ctx, d)
@@ -94,6 +133,9 @@ func (f *facts) SetVal(oid types.OID, value int64, called bool) error {
 		return err
 	}
 	if err := f.s.writable("setval()"); err != nil {
+		return err
+	}
+	if d, err = f.lockSequence(d); err != nil {
 		return err
 	}
 	if q := d.Sequence; value < q.Min || value > q.Max {

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/table"
@@ -36,11 +37,20 @@ func advisoryOf(key []byte) (a advisory, ok bool) {
 		object: binary.BigEndian.Uint32(key[9:]), sub: key[13]}, true
 }
 
-func advisoryLockMode(m rowlock.Mode) string {
-	if m == rowlock.Share {
-		return "ShareLock"
+// namedMode is the mode of a table's lock, or of an advisory one, as PostgreSQL names it.
+func namedMode(m rowlock.Mode) string {
+	return strings.ReplaceAll(cases(m.String()), " ", "") + "Lock"
+}
+
+// cases writes each word with a capital.
+func cases(words string) string {
+	b := []byte(words)
+	for i := range b {
+		if i == 0 || b[i-1] == ' ' {
+			b[i] -= 'a' - 'A'
+		}
 	}
-	return "ExclusiveLock"
+	return string(b)
 }
 
 // Locks is part of pgcatalog.Env: what is held and waited for, key by key.
@@ -51,13 +61,16 @@ func (c catalogEnv) Locks() []pgcatalog.Lock {
 		mode := tupleMode
 		if a, ok := advisoryOf(st.Key); ok {
 			base.Type, base.Database, base.Class, base.Object, base.Sub = "advisory", a.database, a.class, a.object, a.sub
-			mode = advisoryLockMode
+			mode = namedMode
+		} else if id, ok := rowlock.DecodeRelationKey(st.Key); ok {
+			base.Type, base.Database, base.Relation = "relation", uint32(c.s.databaseID), table.ID(id)
+			mode = namedMode
 		} else if k, ok := table.DecodeKey(st.Key); ok {
 			base.Type, base.Database, base.Relation, base.Index = "tuple", uint32(c.s.databaseID), k.Table, k.Index
 		}
 		for _, h := range st.Holders {
 			l := base
-			l.PID, l.Transaction, l.Mode, l.Granted = int32(h.Owner), h.Transaction, mode(h.Mode), true
+			l.PID, l.Transaction, l.Mode, l.Granted, l.Fast = int32(h.Owner), h.Transaction, mode(h.Mode), true, h.Fast
 			out = append(out, l)
 		}
 		for _, w := range st.Waiters {

@@ -61,6 +61,10 @@ func (s *Session) innerPlan(ctx context.Context, text string, ts []*types.Type) 
 		s.inner[text] = ps
 	}
 	plan, err := s.planFor(ctx, ps, ps.Stmt)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = s.lockTables(ctx, plan.Tables)
 	return plan, ps.Stmt, err
 }
 

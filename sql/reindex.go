@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/sql/ddl"
 	"github.com/minidb/minidb/sql/statistics"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // reindex builds indexes anew: one, those of a table, or those of many tables, each of which then has
@@ -139,6 +140,10 @@ func (s *Session) ddlEnv(ctx context.Context) *ddl.Env {
 		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx), Runtime: s.runtime(ctx),
 		Notice:   s.say,
 		RunQuery: s.fillTable, FirstRow: s.firstRow,
+		Lock: func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
+			_, err := s.lockTable(ctx, id, mode, false)
+			return err
+		},
 		Cleared: func(id table.ID) { s.addChange(statistics.Change{Table: id, Truncated: true}) },
 	}
 }

@@ -126,6 +126,9 @@ func (s *Session) fillTable(ctx context.Context, query *ast.Select, into *table.
 	if err != nil {
 		return 0, err
 	}
+	if _, err := s.lockTables(ctx, plan.Tables); err != nil {
+		return 0, err
+	}
 	cols := plan.Root.Columns()
 	project := &physical.Project{Child: plan.Root}
 	next := 0

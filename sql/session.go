@@ -139,7 +139,7 @@ func (s *Session) findDatabase(ctx context.Context) error {
 func (s *Session) Close(ctx context.Context) {
 	s.closePortals(true)
 	s.abort(ctx)
-	s.locks.UnlockAll()
+	s.locks.Close()
 	s.engine.unregister(s)
 }
 

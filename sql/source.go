@@ -145,7 +145,7 @@ func (r *rowsSource) next(context.Context) (*types.Batch, error) {
 
 // openPlan starts a planned statement.
 func (s *Session) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum) (*planSource, error) {
-	plan, err := s.planFor(ctx, ps, stmt)
+	plan, err := s.lockedPlan(ctx, ps, stmt)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,10 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/sql/statistics"
+	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -46,8 +48,9 @@ type transaction struct {
 	statements int  // that have begun to see data
 	ran        bool // a statement has run: too late for SET TRANSACTION
 	savepoints []savepoint
-	changes    []statistics.Change // for the counters, once it is committed
-	analyzed   []analyzed          // statistics that it stored
+	changes    []statistics.Change      // for the counters, once it is committed
+	analyzed   []analyzed               // statistics that it stored
+	sequences  map[table.ID]*table.Desc // locked ones, whose definition the snapshot does not show
 }
 
 // savepoint is a named point of a block.
@@ -55,7 +58,7 @@ type savepoint struct {
 	name     string
 	at       txn.Savepoint
 	settings int
-	locks    int
+	locks    rowlock.Mark
 	changes  int
 	analyzed int
 	checks   ri.Savepoint

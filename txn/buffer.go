@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/tidwall/btree"
 )
@@ -53,7 +54,10 @@ type undone struct {
 }
 
 // Savepoint is a point in a transaction's writes to which it can return.
-type Savepoint struct{ undo, locks int }
+type Savepoint struct {
+	undo  int
+	locks rowlock.Mark
+}
 
 func lessWrite(a, b write) bool { return bytes.Compare(a.key, b.key) < 0 }
 

@@ -28,6 +28,7 @@ func (b *binder) modified(name ast.Name, verb string) (*table.Desc, error) {
 		return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", d.Name)
 	}
 	b.meta.Writes = true
+	b.noteUse(d.ID, physical.Modifies)
 	return d, nil
 }
 

@@ -127,6 +127,15 @@ func (b *binder) noteTable(d *table.Desc) {
 	b.meta.Tables = append(b.meta.Tables, physical.TableVersion{ID: d.ID, Version: d.Version})
 }
 
+// noteUse says what the statement does with a relation beside reading it.
+func (b *binder) noteUse(id table.ID, u physical.Use) {
+	for i := range b.meta.Tables {
+		if t := &b.meta.Tables[i]; t.ID == id {
+			t.Use = max(t.Use, u)
+		}
+	}
+}
+
 // enter counts a level of nesting; the caller defers leave.
 func (b *binder) enter(pos ast.Pos) error {
 	b.depth++

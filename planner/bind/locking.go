@@ -4,6 +4,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 )
 
@@ -34,6 +35,9 @@ func (s *selecting) buildLocking() error {
 		}
 		if len(targets) > 0 {
 			s.b.meta.Writes = true
+			for _, t := range targets {
+				s.b.noteUse(t.Desc.ID, physical.LocksRows)
+			}
 			s.locks = append(s.locks, targets...)
 		}
 	}

@@ -70,11 +70,22 @@ type Plan struct {
 	ReadOnly   bool // writes nothing and calls no function that writes (nextval, setval)
 }
 
-// TableVersion names the version of a descriptor.
+// TableVersion names the version of a descriptor, and says what the plan does with the relation.
 type TableVersion struct {
 	ID      table.ID
 	Version uint64
+	Use     Use
 }
+
+// Use is what a plan does with a relation. Each includes those before it.
+type Use uint8
+
+// The uses.
+const (
+	Reads     Use = iota
+	LocksRows     // FOR UPDATE and its like
+	Modifies
+)
 
 // CTE is one materialised WITH query. A recursive one has Recursive set: Plan is the first term,
 // Recursive the second, which reads the last round's rows through a CTEScan of the same ID with

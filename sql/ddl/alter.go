@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err error) {
@@ -30,6 +31,9 @@ func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err e
 		}
 		return "", sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(s.Name))
 	}
+	if err := env.lock(ctx, d, alterMode(s, ix != nil)); err != nil {
+		return "", err
+	}
 	if ix != nil {
 		return tag, env.alterIndex(ctx, s, d, ix)
 	}
@@ -43,6 +47,24 @@ func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err e
 		}
 	}
 	return tag, nil
+}
+
+// alterMode is the lock that the strongest action needs.
+func alterMode(s *ast.AlterTable, index bool) rowlock.Mode {
+	if index {
+		return rowlock.ShareUpdateExclusive
+	}
+	mode := rowlock.ShareUpdateExclusive
+	for i := range s.Actions {
+		switch a := &s.Actions[i]; {
+		case a.Kind == "set options", a.Kind == "reset options", a.Kind == "validate constraint":
+		case a.Kind == "add constraint" && a.Constraint != nil && a.Constraint.Kind == "foreign key":
+			mode = rowlock.ShareRowExclusive
+		default:
+			return rowlock.AccessExclusive
+		}
+	}
+	return mode
 }
 
 // alterKind verifies that the statement's kind fits the relation: ALTER TABLE may rename anything.

@@ -6,6 +6,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 func (env *Env) comment(ctx context.Context, s *ast.Comment) error {
@@ -47,6 +48,9 @@ func (env *Env) commentRelation(ctx context.Context, s *ast.Comment, text string
 	}
 	if old == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(s.Name))
+	}
+	if err := env.lock(ctx, old, rowlock.ShareUpdateExclusive); err != nil {
+		return err
 	}
 	d := old.Clone()
 	switch {

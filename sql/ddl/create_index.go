@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 func (env *Env) createIndex(ctx context.Context, s *ast.CreateIndex) error {
@@ -19,6 +20,9 @@ func (env *Env) createIndex(ctx context.Context, s *ast.CreateIndex) error {
 			WithDetail("This operation is not supported for %ss.", kindWord(d))
 	}
 	if err := checkMethod(s); err != nil {
+		return err
+	}
+	if err := env.lock(ctx, d, rowlock.TableShare); err != nil {
 		return err
 	}
 	if s.Name != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // Env is what a statement runs in.
@@ -34,6 +35,16 @@ type Env struct {
 	Cleared func(id table.ID)
 	// FirstRow runs the text of a query and returns its first row, nil when there is none.
 	FirstRow func(ctx context.Context, text string) ([]types.Datum, error)
+	// Lock locks a relation until the transaction's end, before anything of it is changed; nil: nobody
+	// else is there. An error ends the statement.
+	Lock func(ctx context.Context, id table.ID, mode rowlock.Mode) error
+}
+
+func (env *Env) lock(ctx context.Context, d *table.Desc, mode rowlock.Mode) error {
+	if env.Lock == nil {
+		return nil
+	}
+	return env.Lock(ctx, d.ID, mode)
 }
 
 // Execute runs a statement and returns its command tag.

@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 func (env *Env) drop(ctx context.Context, s *ast.Drop) (tag string, err error) {
@@ -191,6 +192,9 @@ func (dr *dropper) tell() {
 
 // follow notes d and all that depends on it.
 func (dr *dropper) follow(ctx context.Context, d *table.Desc) error {
+	if err := dr.env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
+		return err
+	}
 	dr.order = append(dr.order, d)
 	views, err := dr.env.View.Dependents(ctx, d.ID)
 	if err != nil {
@@ -259,6 +263,9 @@ func (dr *dropper) followSequence(ctx context.Context, seq *table.Desc) error {
 					dr.env.describe(seq), col).WithHint("You can drop %s instead.", col)
 			}
 			if drawsFrom(c.DefaultText, seq) {
+				if err := dr.env.lock(ctx, t, rowlock.AccessExclusive); err != nil {
+					return err
+				}
 				dr.defaults = append(dr.defaults, columnDefault{t.ID, c.ID})
 				dr.depends("default value for column "+quoteIdent(c.Name)+" of "+dr.env.describe(t), dr.env.describe(seq))
 			}
@@ -312,6 +319,9 @@ func (env *Env) dropIndexes(ctx context.Context, s *ast.Drop) error {
 			by := "constraint " + quoteIdent(ix.Name) + " on " + env.describe(d)
 			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because %s requires it",
 				quoteIdent(ix.Name), by).WithHint("You can drop %s instead.", by)
+		}
+		if err := env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
+			return err
 		}
 		a := &alteration{env: env, d: d}
 		if err := a.freeOfReferences(ctx, ix, "index "+quoteIdent(ix.Name), s.Cascade); err != nil {

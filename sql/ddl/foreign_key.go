@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // addForeignKey binds a FOREIGN KEY constraint, adds it to d, and returns the table it refers to, which
@@ -67,7 +68,7 @@ func (env *Env) referenced(ctx context.Context, d *table.Desc, n ast.Name) (*tab
 	if parent.Kind != table.KindTable {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "referenced relation \"%s\" is not a table", parent.Name)
 	}
-	return parent, nil
+	return parent, env.lock(ctx, parent, rowlock.ShareRowExclusive)
 }
 
 func foreignColumns(d *table.Desc, names []ast.Ident) ([]table.ColumnID, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // included says whether LIKE copies a thing. Options count in the order EXCLUDING after INCLUDING,
@@ -27,6 +28,9 @@ func (b *builder) like(ctx context.Context, l *ast.TableLike) error {
 	}
 	if ix != nil || src.Kind == table.KindSequence {
 		return sqlerr.New(sqlerr.WrongObjectType, "relation \"%s\" is invalid in LIKE clause", l.Source.Name).At(int(l.Source.Pos))
+	}
+	if err := b.env.lock(ctx, src, rowlock.AccessShare); err != nil {
+		return err
 	}
 	for i := range src.Columns {
 		if c := &src.Columns[i]; !c.Hidden {

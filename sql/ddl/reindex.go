@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // ReindexIndex builds an index anew, and tells its name.
@@ -58,6 +59,9 @@ func indexNames(d *table.Desc) []string {
 // of the old ones: nothing of an old entry is trusted. An index that is the rows themselves has no
 // entries to write.
 func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string, told func(index string)) error {
+	if err := env.lock(ctx, old, rowlock.TableShare); err != nil {
+		return err
+	}
 	d := old.Clone()
 	var stale []table.IndexID
 	for _, name := range names {

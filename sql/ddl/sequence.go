@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 func (env *Env) createSequence(ctx context.Context, s *ast.CreateSequence) error {
@@ -245,6 +246,9 @@ func (env *Env) alterSequence(ctx context.Context, s *ast.AlterSequence) error {
 	}
 	if s.Options.Name != nil {
 		return sqlerr.New(sqlerr.SyntaxError, "invalid sequence option SEQUENCE NAME").At(int(s.Options.Name.Pos))
+	}
+	if err := env.lock(ctx, d, rowlock.ShareRowExclusive); err != nil {
+		return err
 	}
 	return env.changeSequence(ctx, d, &s.Options)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
@@ -18,6 +19,9 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 		}
 		if d.Kind != table.KindTable {
 			return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table", d.Name)
+		}
+		if err := env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
+			return err
 		}
 		tables = append(tables, d)
 	}

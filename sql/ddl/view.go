@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
@@ -51,6 +52,9 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 			return sqlerr.New(sqlerr.InvalidObjectDefinition,
 				"infinite recursion detected in rules for relation \"%s\"", old.Name)
 		}
+		if err := env.lock(ctx, old, rowlock.AccessExclusive); err != nil {
+			return err
+		}
 		return env.View.UpdateRelation(ctx, old, d)
 	}
 	if d.ID, err = env.View.NewID(ctx); err != nil {
@@ -94,6 +98,9 @@ func (env *Env) direct(ctx context.Context, reads []table.ID) ([]table.ID, error
 		}
 		if d == nil || slices.Contains(out, id) {
 			continue
+		}
+		if err := env.lock(ctx, d, rowlock.AccessShare); err != nil {
+			return nil, err
 		}
 		out = append(out, id)
 		if d.View != nil {

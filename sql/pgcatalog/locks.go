@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // Lock is a lock that a session holds, or waits for.
 type Lock struct {
-	Type                    string // "tuple" or "advisory"
+	Type                    string // "tuple", "relation" or "advisory"
 	Key                     []byte
 	Database, Class, Object uint32
 	Sub                     byte
@@ -21,6 +22,7 @@ type Lock struct {
 	Transaction             uint64
 	Mode                    string
 	Granted                 bool
+	Fast                    bool      // kept outside of the lock table
 	Since                   time.Time // of a wait
 	Blockers                []int32
 }
@@ -53,7 +55,7 @@ func lockRows(_ context.Context, r *reader, emit emitter) error {
 	for _, l := range r.env.Locks() {
 		v := []any{"locktype", l.Type, "database", int64(l.Database), "page", nil, "tuple", nil, "transactionid", nil,
 			"virtualtransaction", strconv.Itoa(int(l.PID)) + "/" + strconv.FormatUint(l.Transaction, 10),
-			"pid", l.PID, "mode", l.Mode, "granted", l.Granted, "fastpath", false, "waitstart", timeOrNull(l.Since)}
+			"pid", l.PID, "mode", l.Mode, "granted", l.Granted, "fastpath", l.Fast, "waitstart", timeOrNull(l.Since)}
 		if l.Type == "advisory" {
 			v = append(v, "relation", nil, "classid", int64(l.Class), "objid", int64(l.Object), "objsubid", int(l.Sub))
 		} else {
@@ -77,7 +79,7 @@ func lockWaitRows(ctx context.Context, r *reader, emit emitter) error {
 		}
 		what := r.describeKey(ctx, l.Key)
 		for _, b := range l.Blockers {
-			err := emit("locktype", l.Type, "table_name", orNull(what.table), "index_name", orNull(what.index), "key", what.key,
+			err := emit("locktype", l.Type, "table_name", orNull(what.table), "index_name", orNull(what.index), "key", orNull(what.key),
 				"waiting_pid", l.PID, "waiting_query", queries[l.PID].Query, "mode", l.Mode, "blocking_pid", b,
 				"blocking_query", queries[b].Query, "blocking_state", queries[b].State, "since", timeOrNull(l.Since))
 			if err != nil {
@@ -104,6 +106,12 @@ type described struct{ table, index, key string }
 
 // describeKey names table and index of a key, and gives its columns as far as they can be read.
 func (r *reader) describeKey(ctx context.Context, key []byte) described {
+	if id, ok := rowlock.DecodeRelationKey(key); ok { // a table as a whole
+		if d, err := r.env.View().RelationByID(ctx, table.ID(id)); err == nil && d != nil {
+			return described{table: d.Schema + "." + d.Name}
+		}
+		return described{}
+	}
 	k, ok := table.DecodeKey(key)
 	if !ok {
 		return described{key: hex.EncodeToString(key)}

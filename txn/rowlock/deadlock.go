@@ -70,6 +70,41 @@ func (t *Table) cycle(w *waiter) []*waiter {
 	return search([]*waiter{w})
 }
 
+// reorderings bounds how many places in queues are changed to resolve one circle.
+const reorderings = 8
+
+// reorder tries to resolve a circle by letting some waiter pass another who waits in the same queue,
+// as PostgreSQL does: its wait was for the order of arrival only. w is the waiter that closed the
+// circle; the change nearest to the circle's end is tried first.
+func (t *Table) reorder(w *waiter, cycle []*waiter, more int) bool {
+	for i := len(cycle) - 1; i >= 0 && more > 0; i-- {
+		passing, passed := cycle[i], cycle[(i+1)%len(cycle)]
+		e := passing.entry
+		if passed.entry != e || passing == passed {
+			continue
+		}
+		if h := e.holder(passed.owner); h != nil && h.held.excludes(passing.req.Mode) {
+			continue
+		}
+		before := slices.Clone(e.queue)
+		e.queue = slices.DeleteFunc(e.queue, func(x *waiter) bool { return x == passing })
+		e.queue = slices.Insert(e.queue, slices.Index(e.queue, passed), passing)
+		left := t.cycle(passing)
+		if left == nil {
+			left = t.cycle(passed)
+		}
+		if left == nil {
+			left = t.cycle(w)
+		}
+		if left == nil || t.reorder(w, left, more-1) {
+			t.promote(e)
+			return true
+		}
+		e.queue = before
+	}
+	return false
+}
+
 // leastPatient chooses who gives in.
 func leastPatient(w *waiter, cycle []*waiter) *waiter {
 	victim := w

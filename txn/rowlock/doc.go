@@ -16,17 +16,34 @@
 //	no key update             x         x           x
 //	update           x        x         x           x
 //
-// Advisory locks are keys like others, in the modes Share and Update; [Request.Session] makes them
-// survive their transaction.
+// Tables are locked by their number (LockRelation), in PostgreSQL's eight modes, of which a transaction
+// may hold several of one table:
+//
+//	                        AS  RS  RX  SUX S   SRX X   AX
+//	access share                                        x
+//	row share                                       x   x
+//	row exclusive                           x   x   x   x
+//	share update exclusive              x   x   x   x   x
+//	share                           x   x       x   x   x
+//	share row exclusive             x   x   x   x   x   x
+//	exclusive                   x   x   x   x   x   x   x
+//	access exclusive        x   x   x   x   x   x   x   x
+//
+// Advisory locks are keys like others, in the modes TableShare and Exclusive; [Request.Session] makes
+// them survive their transaction.
 //
 // # Invariants
 //
 //   - rowlock I1 (exclusion): two owners never hold conflicting modes of one key.
 //   - rowlock I2 (fairness): a request that conflicts with an earlier one of the same queue is granted
-//     after it. An owner that holds the key already goes first: behind others it could only deadlock.
+//     after it. An owner that holds the key already goes before those that wait for it: behind them it
+//     could only deadlock. As in PostgreSQL, a request for a row that is compatible with all who hold the row
+//     does not queue, and a place in a queue is given up where that resolves a deadlock.
 //   - rowlock I3 (no silent cycle): a request that would close a cycle in the wait-for graph does not
 //     begin to wait: the requester, or the least patient owner of the cycle, gets *DeadlockError.
 //   - rowlock I4 (nothing leaks): a key without holders and waiters has no entry.
+//   - rowlock I5 (fast locks are seen): a weak lock of a table is in a slot of its owner only while
+//     nobody holds or wants a strong lock of it (relation.go).
 //
 // # Simple on purpose
 //

@@ -19,6 +19,7 @@ type Holder struct {
 	Transaction uint64
 	Mode        Mode
 	Session     bool // beyond the transaction
+	Fast        bool // kept by the owner (LockRelation)
 }
 
 // Waiter is one who waits for a key.
@@ -30,13 +31,22 @@ type Waiter struct {
 	Blockers    []int64 // owners for whom it waits, holders first
 }
 
-// States lists all keys that are held or waited for, in their order.
+// States lists all keys that are held or waited for, in their order. A table whose lock owners keep
+// for themselves comes once for each of them.
 func (t *Table) States() []State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := make([]State, 0, len(t.entries))
 	for _, e := range t.entries {
 		out = append(out, e.state())
+	}
+	for o := range t.owners {
+		for i := range o.fast {
+			if v := o.fast[i].Load(); v != 0 && v&slotMoved == 0 {
+				out = append(out, State{Key: RelationKey(uint32(v >> slotShift)), Holders: []Holder{
+					{Owner: o.id, Transaction: o.transaction.Load(), Mode: slotMode(v), Fast: true}}})
+			}
+		}
 	}
 	slices.SortFunc(out, func(a, b State) int { return slices.Compare(a.Key, b.Key) })
 	return out
@@ -59,8 +69,16 @@ func (t *Table) Waits() []State {
 func (e *entry) state() State {
 	s := State{Key: []byte(e.key)}
 	for _, h := range e.holders {
-		s.Holders = append(s.Holders, Holder{Owner: h.owner.id, Transaction: h.owner.transaction.Load(),
-			Mode: h.mode, Session: h.keeps()})
+		held := h.held
+		if m := held.strongest(); m.ofRow() {
+			held = m.bit()
+		}
+		for m := KeyShare; m < modeCount; m++ {
+			if held.has(m) {
+				s.Holders = append(s.Holders, Holder{Owner: h.owner.id, Transaction: h.owner.transaction.Load(),
+					Mode: m, Session: h.keeps()})
+			}
+		}
 	}
 	slices.SortFunc(s.Holders, func(a, b Holder) int { return cmp.Compare(a.Owner, b.Owner) })
 	for i, w := range e.queue {

@@ -1,29 +1,91 @@
 package rowlock
 
-// Mode is the strength of a lock. Each conflicts with all that a weaker one conflicts with.
+import "math/bits"
+
+// Mode is the strength of a lock.
 type Mode uint8
 
-// The modes, weakest first.
+// The modes of rows, weakest first. Each conflicts with all that a weaker one conflicts with.
 const (
 	None Mode = iota
 	KeyShare
 	Share
 	NoKeyUpdate
 	Update
+
+	// The modes of tables, and of whatever else is locked by name: PostgreSQL's eight.
+	AccessShare
+	RowShare
+	RowExclusive
+	ShareUpdateExclusive
+	TableShare
+	ShareRowExclusive
+	Exclusive
+	AccessExclusive
+
+	modeCount
 )
 
+// modes is a set of modes.
+type modes uint16
+
+func setOf(ms ...Mode) (s modes) {
+	for _, m := range ms {
+		s |= m.bit()
+	}
+	return s
+}
+
 // conflicts holds for each mode the set of modes that exclude it.
-var conflicts = [...]uint8{
-	KeyShare:    1 << Update,
-	Share:       1<<NoKeyUpdate | 1<<Update,
-	NoKeyUpdate: 1<<Share | 1<<NoKeyUpdate | 1<<Update,
-	Update:      1<<KeyShare | 1<<Share | 1<<NoKeyUpdate | 1<<Update,
-	None:        0,
+var conflicts = [modeCount]modes{
+	KeyShare:    setOf(Update),
+	Share:       setOf(NoKeyUpdate, Update),
+	NoKeyUpdate: setOf(Share, NoKeyUpdate, Update),
+	Update:      setOf(KeyShare, Share, NoKeyUpdate, Update),
+
+	AccessShare:          setOf(AccessExclusive),
+	RowShare:             setOf(Exclusive, AccessExclusive),
+	RowExclusive:         setOf(TableShare, ShareRowExclusive, Exclusive, AccessExclusive),
+	ShareUpdateExclusive: setOf(ShareUpdateExclusive, TableShare, ShareRowExclusive, Exclusive, AccessExclusive),
+	TableShare:           setOf(RowExclusive, ShareUpdateExclusive, ShareRowExclusive, Exclusive, AccessExclusive),
+	ShareRowExclusive:    setOf(RowExclusive, ShareUpdateExclusive, TableShare, ShareRowExclusive, Exclusive, AccessExclusive),
+	Exclusive:            setOf(RowShare, RowExclusive, ShareUpdateExclusive, TableShare, ShareRowExclusive, Exclusive, AccessExclusive),
+	AccessExclusive: setOf(AccessShare, RowShare, RowExclusive, ShareUpdateExclusive, TableShare, ShareRowExclusive,
+		Exclusive, AccessExclusive),
 }
 
 // Conflicts reports whether two owners may not hold m and other of one key.
-func (m Mode) Conflicts(other Mode) bool { return conflicts[m]&(1<<other) != 0 }
+func (m Mode) Conflicts(other Mode) bool { return conflicts[m].has(other) }
 
-var modeNames = [...]string{"none", "key share", "share", "no key update", "update"}
+// ofRow says that m is a mode of rows.
+func (m Mode) ofRow() bool { return m <= Update }
+
+// weak modes of tables exclude none of their kind; PostgreSQL keeps them, too, out of the shared table.
+func (m Mode) weak() bool { return m >= AccessShare && m <= RowExclusive }
+
+// strong modes of tables exclude weak ones.
+func (m Mode) strong() bool { return m >= TableShare }
+
+func (m Mode) bit() modes { return 1 << m }
+
+func (s modes) has(m Mode) bool { return s&m.bit() != 0 }
+
+// excludes reports whether a request for m must wait for one who holds s.
+func (s modes) excludes(m Mode) bool { return s&conflicts[m] != 0 }
+
+// covers reports whether one who holds s has what a request for m would give: of rows the strongest
+// mode says it all, of tables each is kept by itself, as PostgreSQL shows them.
+func (s modes) covers(m Mode) bool {
+	if m.ofRow() {
+		return s.strongest() >= m
+	}
+	return s.has(m)
+}
+
+// strongest is the highest mode of the set, None of an empty one.
+func (s modes) strongest() Mode { return Mode(max(bits.Len16(uint16(s)), 1) - 1) }
+
+var modeNames = [modeCount]string{"none", "key share", "share", "no key update", "update", "access share", "row share",
+	"row exclusive", "share update exclusive", "share", "share row exclusive", "exclusive", "access exclusive"}
 
 func (m Mode) String() string { return modeNames[m] }

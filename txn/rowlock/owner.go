@@ -16,6 +16,12 @@ type Owner struct {
 	// patience orders the owners of a cycle: the least patient one gives in.
 	patience atomic.Int64
 
+	// Locks of tables that are not in the table (relation.go).
+	fast     [fastLocks]atomic.Uint64
+	fastUsed int  // how many, for the owner alone
+	known    bool // to the table, for good
+	slow     bool // a weak lock went to the table: fast ones would not know of it
+
 	// The rest is guarded by the table's mutex.
 	log     []grant // locks of the running transaction, oldest first
 	session map[*entry]struct{}
@@ -24,9 +30,12 @@ type Owner struct {
 
 // grant is a step by which the transaction got a lock, or a stronger one.
 type grant struct {
-	entry  *entry
-	before Mode
+	entry *entry
+	added modes
 }
+
+// Mark is a point in a transaction's locks; 0 is its beginning.
+type Mark int
 
 // NewOwner returns an owner known by id.
 func (t *Table) NewOwner(id int64) *Owner {
@@ -44,27 +53,33 @@ func (o *Owner) SetTransaction(n uint64) { o.transaction.Store(n) }
 func (o *Owner) SetPatience(d time.Duration) { o.patience.Store(int64(d)) }
 
 // Mark is a point in the transaction's locks to which it can return.
-func (o *Owner) Mark() int { return len(o.log) }
+func (o *Owner) Mark() Mark { return Mark(len(o.log)*(fastLocks+1) + o.fastUsed) }
 
 // ReleaseTo gives back what the transaction got since the mark. ReleaseTo(0) ends the transaction.
-func (o *Owner) ReleaseTo(mark int) {
-	if len(o.log) <= mark {
+func (o *Owner) ReleaseTo(mark Mark) {
+	log, fast := int(mark)/(fastLocks+1), int(mark)%(fastLocks+1)
+	moved := o.releaseFast(fast)
+	if len(o.log) <= log && moved == nil {
 		return
 	}
 	t := o.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i := len(o.log) - 1; i >= mark; i-- {
+	t.releaseMoved(o, moved)
+	for i := len(o.log) - 1; i >= log; i-- {
 		g := o.log[i]
 		if h := g.entry.holder(o); h != nil {
-			h.txn = g.before
+			h.txn &^= g.added
 			t.settle(g.entry, h)
 		}
 		o.log[i] = grant{}
 	}
-	o.log = o.log[:mark]
-	if mark == 0 && cap(o.log) > keptLog {
-		o.log = nil
+	o.log = o.log[:min(log, len(o.log))]
+	if log == 0 {
+		o.slow = false
+		if cap(o.log) > keptLog {
+			o.log = nil
+		}
 	}
 }
 
@@ -83,8 +98,8 @@ func (o *Owner) ReleaseKeys(which func(key string) bool) {
 			kept = append(kept, g)
 			continue
 		}
-		if h := g.entry.holder(o); h != nil && h.txn != None {
-			h.txn = None
+		if h := g.entry.holder(o); h != nil && h.txn != 0 {
+			h.txn = 0
 			t.settle(g.entry, h)
 		}
 	}
@@ -104,7 +119,7 @@ func (o *Owner) Holds(key []byte) Mode {
 	defer o.table.mu.Unlock()
 	if e := o.table.entries[string(key)]; e != nil {
 		if h := e.holder(o); h != nil {
-			return h.mode
+			return h.held.strongest()
 		}
 	}
 	return None
@@ -120,7 +135,7 @@ func (o *Owner) Unlock(key []byte, mode Mode) bool {
 		return false
 	}
 	h := e.holder(o)
-	if h == nil || h.session[mode] == 0 {
+	if h == nil || h.session == nil || h.session[mode] == 0 {
 		return false
 	}
 	h.session[mode]--
@@ -138,9 +153,18 @@ func (o *Owner) UnlockAll() {
 	defer t.mu.Unlock()
 	for e := range o.session {
 		if h := e.holder(o); h != nil {
-			h.session = [Update + 1]uint32{}
+			h.session = nil
 			t.settle(e, h)
 		}
 	}
 	o.session = nil
+}
+
+// Close gives back everything; the owner is not used again.
+func (o *Owner) Close() {
+	o.ReleaseTo(0)
+	o.UnlockAll()
+	o.table.mu.Lock()
+	defer o.table.mu.Unlock()
+	delete(o.table.owners, o)
 }

@@ -10,9 +10,11 @@ import (
 
 // Table is a lock table. The zero value is empty and ready.
 type Table struct {
-	n       atomic.Int64 // entries
+	n       atomic.Int64             // entries of keys other than tables
+	strong  [partitions]atomic.Int32 // strong locks of tables, held or wanted (relation.go)
 	mu      sync.Mutex
 	entries map[string]*entry
+	owners  map[*Owner]struct{} // those with locks of tables that are not in entries (relation.go)
 }
 
 // entry is a key that somebody holds or waits for.
@@ -25,9 +27,9 @@ type entry struct {
 // holder is one owner's hold of one key.
 type holder struct {
 	owner   *Owner
-	mode    Mode               // the strongest of those below
-	txn     Mode               // until the transaction's end
-	session [Update + 1]uint32 // until unlocked so many times
+	held    modes              // all of those below
+	txn     modes              // until the transaction's end
+	session *[modeCount]uint32 // until unlocked so many times; nil: none
 }
 
 // waiter is a request in a queue.
@@ -52,7 +54,14 @@ type Request struct {
 	Session bool
 }
 
-// Empty reports whether nobody holds or waits for any key: one atomic load.
+// count keeps n, for which tables do not count: who writes rows has locked their table already.
+func (t *Table) count(e *entry, by int64) {
+	if _, relation := DecodeRelationKey([]byte(e.key)); !relation {
+		t.n.Add(by)
+	}
+}
+
+// Empty reports whether nobody holds or waits for any key but tables: one atomic load.
 func (t *Table) Empty() bool { return t.n.Load() == 0 }
 
 // Outcome tells how a lock was got.
@@ -82,21 +91,14 @@ func (t *Table) Lock(ctx context.Context, o *Owner, key []byte, req Request) (Ou
 func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e := t.entries[string(key)]
-	if e == nil {
-		if t.entries == nil {
-			t.entries = map[string]*entry{}
-		}
-		e = &entry{key: string(key)}
-		t.entries[e.key] = e
-		t.n.Add(1)
-	}
+	e := t.entry(key)
 	h := e.holder(o)
-	if h != nil && !req.Session && h.txn >= req.Mode {
+	if h != nil && !req.Session && h.txn.covers(req.Mode) {
 		return nil, Held, nil
 	}
-	w := &waiter{owner: o, entry: e, req: req, upgrade: h != nil}
-	if h != nil && h.mode >= req.Mode || e.grantable(w, len(e.queue)) {
+	w := &waiter{owner: o, entry: e, req: req, upgrade: h != nil && req.Mode.ofRow()}
+	at := e.place(w, h)
+	if h != nil && h.held.covers(req.Mode) || e.grantable(w, e.ahead(w, at)) {
 		e.grant(w)
 		return nil, Granted, nil
 	}
@@ -104,9 +106,9 @@ func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, Outcome, er
 		return nil, 0, ErrNotAvailable
 	}
 	w.since, w.done = time.Now(), make(chan error, 1)
-	e.enqueue(w)
+	e.queue = slices.Insert(e.queue, at, w)
 	o.waiting = w
-	if cycle := t.cycle(w); cycle != nil {
+	if cycle := t.cycle(w); cycle != nil && !t.reorder(w, cycle, reorderings) {
 		victim := leastPatient(w, cycle)
 		t.leave(victim)
 		err := newDeadlock(victim, cycle)
@@ -116,6 +118,20 @@ func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, Outcome, er
 		victim.done <- err
 	}
 	return w, Waited, nil
+}
+
+// entry returns the key's entry, made if it is missing.
+func (t *Table) entry(key []byte) *entry {
+	e := t.entries[string(key)]
+	if e == nil {
+		if t.entries == nil {
+			t.entries = map[string]*entry{}
+		}
+		e = &entry{key: string(key)}
+		t.entries[e.key] = e
+		t.count(e, 1)
+	}
+	return e
 }
 
 // wait waits for the end of a queued request.
@@ -154,13 +170,17 @@ func (t *Table) leave(w *waiter) {
 
 // settle recomputes a hold after a part of it was given back.
 func (t *Table) settle(e *entry, h *holder) {
-	h.mode = h.txn
-	for m := Update; m > h.mode; m-- {
-		if h.session[m] > 0 {
-			h.mode = m
+	before := h.held
+	h.held = h.txn
+	if h.session != nil {
+		for m, n := range h.session {
+			if n > 0 {
+				h.held |= Mode(m).bit()
+			}
 		}
 	}
-	if h.mode == None {
+	t.weaken(e, before&^h.held)
+	if h.held == 0 {
 		e.holders = slices.DeleteFunc(e.holders, func(x *holder) bool { return x == h })
 	}
 	t.promote(e)
@@ -181,7 +201,7 @@ func (t *Table) promote(e *entry) {
 	}
 	if len(e.holders) == 0 && len(e.queue) == 0 && t.entries[e.key] == e {
 		delete(t.entries, e.key)
-		t.n.Add(-1)
+		t.count(e, -1)
 	}
 }
 
@@ -194,7 +214,7 @@ func (e *entry) holder(o *Owner) *holder {
 	return nil
 }
 
-func (h *holder) keeps() bool { return h.session != [Update + 1]uint32{} }
+func (h *holder) keeps() bool { return h.session != nil && *h.session != [modeCount]uint32{} }
 
 // grantable reports whether nobody else's hold, and no earlier request, stands in the way of a
 // request at position at of the queue.
@@ -209,7 +229,7 @@ func (e *entry) grantable(w *waiter, at int) bool {
 func (e *entry) blockers(w *waiter, at int) func(yield func(*Owner) bool) {
 	return func(yield func(*Owner) bool) {
 		for _, h := range e.holders {
-			if h.owner != w.owner && h.mode.Conflicts(w.req.Mode) && !yield(h.owner) {
+			if h.owner != w.owner && h.held.excludes(w.req.Mode) && !yield(h.owner) {
 				return
 			}
 		}
@@ -221,16 +241,31 @@ func (e *entry) blockers(w *waiter, at int) func(yield func(*Owner) bool) {
 	}
 }
 
-// enqueue puts upgrades before the others, each behind those that came first.
-func (e *entry) enqueue(w *waiter) {
+// place is where a request goes in the queue. Of rows: upgrades before the others, each behind those
+// that came first. Of tables: at the end, but before the first one that waits for the owner itself.
+func (e *entry) place(w *waiter, h *holder) int {
 	at := len(e.queue)
-	if w.upgrade {
+	switch {
+	case w.upgrade:
 		at = 0
 		for at < len(e.queue) && e.queue[at].upgrade {
 			at++
 		}
+	case h != nil:
+		if i := slices.IndexFunc(e.queue, func(x *waiter) bool { return h.held.excludes(x.req.Mode) }); i >= 0 {
+			at = i
+		}
 	}
-	e.queue = slices.Insert(e.queue, at, w)
+	return at
+}
+
+// ahead is how much of the queue a request for position at must let pass before it is granted at
+// once. Who finds a row held in compatible modes gets it, whoever waits: so PostgreSQL has it for rows.
+func (e *entry) ahead(w *waiter, at int) int {
+	if w.req.Mode.ofRow() && len(e.holders) > 0 {
+		return 0
+	}
+	return at
 }
 
 // grant makes the owner a holder.
@@ -241,8 +276,11 @@ func (e *entry) grant(w *waiter) {
 		h = &holder{owner: o}
 		e.holders = append(e.holders, h)
 	}
-	h.mode = max(h.mode, w.req.Mode)
+	h.held |= w.req.Mode.bit()
 	if w.req.Session {
+		if h.session == nil {
+			h.session = new([modeCount]uint32)
+		}
 		h.session[w.req.Mode]++
 		if o.session == nil {
 			o.session = map[*entry]struct{}{}
@@ -250,8 +288,8 @@ func (e *entry) grant(w *waiter) {
 		o.session[e] = struct{}{}
 		return
 	}
-	o.log = append(o.log, grant{entry: e, before: h.txn})
-	h.txn = max(h.txn, w.req.Mode)
+	o.log = append(o.log, grant{entry: e, added: w.req.Mode.bit() &^ h.txn})
+	h.txn |= w.req.Mode.bit()
 }
 
 // Contested reports whether somebody other than the owner (which may be nil) holds the key in a mode
@@ -267,7 +305,7 @@ func (t *Table) Contested(o *Owner, key []byte, mode Mode) bool {
 		return false
 	}
 	for _, h := range e.holders {
-		if h.owner != o && h.mode.Conflicts(mode) {
+		if h.owner != o && h.held.excludes(mode) {
 			return true
 		}
 	}

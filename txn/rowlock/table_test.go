@@ -81,12 +81,29 @@ func TestQueueIsFIFO(t *testing.T) {
 	require.True(t, tb.Empty())
 }
 
+// TestSharersOfARowPassAWriter: who finds a row shared shares it, as in PostgreSQL; a writer that waits
+// already does not hinder that, and those that wait behind it go on waiting.
+func TestSharersOfARowPassAWriter(t *testing.T) {
+	var tb Table
+	a, w, b, c := tb.NewOwner(1), tb.NewOwner(2), tb.NewOwner(3), tb.NewOwner(4)
+	take(t, &tb, a, "k", Share)
+	writer := begin(t, &tb, w, "k", Update)
+	take(t, &tb, b, "k", Share)
+	second := begin(t, &tb, c, "k", NoKeyUpdate)
+	a.ReleaseTo(0)
+	b.ReleaseTo(0)
+	require.NoError(t, <-writer)
+	w.ReleaseTo(0)
+	require.NoError(t, <-second)
+}
+
 func TestSharersDoNotOvertakeAWriter(t *testing.T) {
 	var tb Table
 	a, w, b := tb.NewOwner(1), tb.NewOwner(2), tb.NewOwner(3)
-	take(t, &tb, a, "k", Share)
-	writer := begin(t, &tb, w, "k", Update)
-	sharer := begin(t, &tb, b, "k", Share)
+	_, err := tb.Lock(ctx, a, []byte("k"), Request{Mode: TableShare})
+	require.NoError(t, err)
+	writer := begin(t, &tb, w, "k", Exclusive)
+	sharer := begin(t, &tb, b, "k", TableShare)
 	require.Equal(t, []int64{2}, tb.Blockers(3))
 	a.ReleaseTo(0)
 	require.NoError(t, <-writer)
