@@ -2,9 +2,12 @@ package sql
 
 import (
 	"context"
+	"errors"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/parse"
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
@@ -222,13 +225,33 @@ func (f *facts) RegName(typ, oid types.OID) (string, bool) {
 
 // RegOID finds the object that a name stands for.
 func (f *facts) RegOID(typ types.OID, name string) (types.OID, error) {
-	if typ == types.OIDRegClass {
+	switch typ {
+	case types.OIDRegClass:
 		return f.ResolveClass(name)
+	case types.OIDRegType:
+		return typeOID(f.ctx, name)
 	}
 	if err := f.s.ensure(f.ctx); err != nil {
 		return 0, err
 	}
 	return pgcatalog.RegOID(f.ctx, catalogEnv{f.s}, typ, name)
+}
+
+// typeOID reads a type as it is written in SQL.
+func typeOID(ctx context.Context, text string) (types.OID, error) {
+	name, err := parse.ParseTypeName(text)
+	if err != nil {
+		return 0, err
+	}
+	t, err := planner.ResolveType(ctx, nil, name)
+	var e *sqlerr.Error
+	if errors.As(err, &e) {
+		err = e.At(0) // a place in the value, not in the statement
+	}
+	if err != nil {
+		return 0, err
+	}
+	return t.OID, nil
 }
 
 func regKind(typ types.OID) string {

@@ -165,16 +165,6 @@ func RegOID(ctx context.Context, env Env, typ types.OID, name string) (types.OID
 	r := &reader{ctx: ctx, env: env}
 	plain := strings.Trim(name, `"`)
 	switch typ {
-	case types.OIDRegType:
-		if t, ok := types.ByName(strings.TrimPrefix(plain, "pg_catalog.")); ok {
-			return t.OID, nil
-		}
-		for _, t := range types.All() {
-			if types.FormatType(t.OID, types.NoMod) == name {
-				return t.OID, nil
-			}
-		}
-		return 0, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", name)
 	case types.OIDRegNamespace:
 		for _, id := range []table.ID{CatalogSchemaID, InformationSchemaID} {
 			if n, _ := r.namespaceName(id); n == plain {
