@@ -65,6 +65,7 @@ func (s *Session) toSQL(ctx context.Context, err error) error {
 		conflict *txn.WriteConflictError
 		exists   *txn.AlreadyExistsError
 		read     *txn.ReadConflictError
+		pair     *txn.SerializationError
 		stale    *txn.StaleError
 		se       *sqlerr.Error
 	)
@@ -84,6 +85,8 @@ func (s *Session) toSQL(ctx context.Context, err error) error {
 		c.Kind, c.Key = "insert", exists.Key
 	case errors.As(err, &read):
 		c.Kind, c.Key = "read", read.Key
+	case errors.As(err, &pair):
+		c.Kind, c.Key, c.Detail = "read", pair.Key, pair.Reason
 	case errors.Is(err, rowlock.ErrTimeout):
 		c.Kind = "lock timeout"
 	default:

@@ -34,6 +34,7 @@ func toSQL(ctx context.Context, err error) error {
 		safepoint *txn.SafepointError
 		deadlock  *rowlock.DeadlockError
 		reads     *txn.ReadConflictError
+		pair      *txn.SerializationError
 		stale     *txn.StaleError
 	)
 	switch {
@@ -59,7 +60,9 @@ func toSQL(ctx context.Context, err error) error {
 			WithDetail("The transaction holds too many writes that are not committed.").
 			WithHint("Split it into several smaller transactions.")
 	case errors.As(err, &reads):
-		return serialization("could not serialize access due to read/write dependencies among transactions", reads.Key, err)
+		return serialization(unserializable, reads.Key, err)
+	case errors.As(err, &pair):
+		return serialization(unserializable, pair.Key, err).WithDetail("Reason code: %s", pair.Reason)
 	case errors.As(err, &deadlock):
 		return deadlocked(deadlock)
 	case errors.Is(err, rowlock.ErrNotAvailable):
@@ -100,7 +103,10 @@ func wrap(code, message string, cause error) *sqlerr.Error {
 	return &sqlerr.Error{Code: code, Message: message, Cause: cause}
 }
 
-func serialization(message string, key []byte, cause error) error {
+// unserializable is the message of a serializable transaction that has no place among the others.
+const unserializable = "could not serialize access due to read/write dependencies among transactions"
+
+func serialization(message string, key []byte, cause error) *sqlerr.Error {
 	e := wrap(sqlerr.SerializationFailure, message, &conflict{key: key, cause: cause})
 	return e.WithHint("The transaction might succeed if retried.")
 }
@@ -171,12 +177,13 @@ func retryable(err error) bool {
 		locked   *txn.LockedError
 		deadlock *rowlock.DeadlockError
 		reads    *txn.ReadConflictError
+		pair     *txn.SerializationError
 	)
 	if errors.Is(err, txn.ErrAmbiguous) {
 		return false
 	}
 	if errors.As(err, &conflict) || errors.As(err, &exists) || errors.As(err, &locked) || errors.As(err, &deadlock) ||
-		errors.As(err, &reads) {
+		errors.As(err, &reads) || errors.As(err, &pair) {
 		return true
 	}
 	return errors.As(err, &se) && se.Code == sqlerr.SerializationFailure

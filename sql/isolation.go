@@ -55,10 +55,18 @@ func (s *Session) setIsolation(level string) error {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
 	}
 	s.tx.isolation = level
-	if s.tx.tx != nil {
-		s.setLocking(false)
+	return s.beginAgain()
+}
+
+// beginAgain gives up a snapshot that was taken before the transaction's modes were known: nothing has
+// been read in it but the schema.
+func (s *Session) beginAgain() error {
+	if s.tx.tx == nil || s.tx.ran || len(s.tx.savepoints) > 0 {
+		return nil
 	}
-	return nil
+	tx := s.tx.tx
+	s.tx.tx, s.tx.view = nil, nil
+	return tx.Rollback(context.Background())
 }
 
 // beginStatement gives a statement its snapshot. One that tells its client no more than how many rows
@@ -102,6 +110,14 @@ func countsOnly(stmt ast.Statement) bool {
 	return false
 }
 
+// refused returns why the transaction cannot be serialized, if the end of a statement has told.
+func (s *Session) refused() error {
+	if s.tx.tx == nil {
+		return nil
+	}
+	return s.tx.tx.Refused()
+}
+
 // advance moves the transaction to a new snapshot, of the schema too.
 func (s *Session) advance(ctx context.Context) error {
 	if err := s.tx.tx.Advance(ctx); err != nil {
@@ -120,9 +136,6 @@ func (s *Session) setLocking(early bool) {
 		Writes:  s.tx.state != inImplicit && d.WriteLocks || s.tx.cautious,
 		Rereads: s.tx.reruns(), Early: early && s.tx.reruns(),
 	})
-	if s.tx.isolation == serializable && !s.tx.readOnly {
-		s.tx.tx.TrackReads()
-	}
 }
 
 // releaseFailed gives back what a block that has failed holds, as far as ROLLBACK TO cannot want it.
@@ -130,6 +143,9 @@ func (s *Session) releaseFailed() {
 	if n := len(s.tx.savepoints); n > 0 {
 		s.tx.tx.RollbackTo(s.tx.savepoints[n-1].at)
 		return
+	}
+	if s.tx.tx != nil {
+		s.tx.tx.Withdraw()
 	}
 	s.locks.ReleaseTo(0)
 }

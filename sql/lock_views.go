@@ -6,6 +6,7 @@ import (
 
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -90,6 +91,28 @@ func (c catalogEnv) Conflicts() []pgcatalog.Conflict {
 	var out []pgcatalog.Conflict
 	for _, x := range c.s.engine.Conflicts() {
 		out = append(out, pgcatalog.Conflict{At: x.At, Kind: x.Kind, PID: x.PID, Statement: x.Statement, Key: x.Key, Detail: x.Detail})
+	}
+	return out
+}
+
+// SafeSnapshotBlockers is part of pgcatalog.Env.
+func (c catalogEnv) SafeSnapshotBlockers(pid int32) []int32 {
+	return safeSnapshotBlockers(c.s.engine.store, pid)
+}
+
+// SafeSnapshotBlockers answers pg_safe_snapshot_blocking_pids.
+func (f *facts) SafeSnapshotBlockers(pid int32) []int32 {
+	return safeSnapshotBlockers(f.s.engine.store, pid)
+}
+
+func safeSnapshotBlockers(store *txn.Store, pid int32) (out []int32) {
+	for _, w := range store.SafeSnapshotWaits() {
+		if w.Owner != int64(pid) {
+			continue
+		}
+		for _, b := range w.Blockers {
+			out = append(out, int32(b))
+		}
 	}
 	return out
 }

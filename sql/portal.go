@@ -194,6 +194,9 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 	}
 	tag := p.src.tag(n)
 	p.close()
+	if err := s.refused(); err != nil {
+		return false, err
+	}
 	return false, sink.Complete(tag)
 }
 

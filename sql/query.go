@@ -119,6 +119,9 @@ func (s *Session) runOne(ctx context.Context, parsed *parse.Parsed, last, severa
 	}
 	tag := src.tag(n)
 	p.close()
+	if err := s.refused(); err != nil {
+		return err
+	}
 	if last && s.tx.state == inImplicit {
 		if err := s.commit(ctx); err != nil {
 			return err

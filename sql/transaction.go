@@ -94,7 +94,10 @@ func (s *Session) ensure(ctx context.Context) error {
 	if s.tx.tx != nil {
 		return nil
 	}
-	tx, err := s.engine.store.Begin(ctx, txn.BeginOptions{ReadOnly: s.tx.readOnly, StartTS: s.tx.asOf})
+	tx, err := s.engine.store.Begin(ctx, txn.BeginOptions{
+		ReadOnly: s.tx.readOnly, StartTS: s.tx.asOf, Session: int64(s.pid),
+		Serializable: s.tx.isolation == serializable, Deferrable: s.tx.deferrable,
+	})
 	if err != nil {
 		return err
 	}
@@ -127,13 +130,9 @@ func (s *Session) commit(ctx context.Context) error {
 		s.settings.Commit()
 		return nil
 	}
-	var err error
-	if tx.Dirty() {
-		if err = tx.Commit(ctx); err == nil && tx.CommitTS() != 0 {
-			s.lastCommit = tx.CommitTS()
-		}
-	} else {
-		err = tx.AwaitDurable(ctx)
+	err := tx.Commit(ctx)
+	if err == nil && tx.CommitTS() != 0 {
+		s.lastCommit = tx.CommitTS()
 	}
 	if rerr := tx.Rollback(context.WithoutCancel(ctx)); err == nil && rerr != nil && !errors.Is(rerr, txn.ErrTxnDone) {
 		err = rerr
@@ -212,7 +211,12 @@ func (s *Session) setModes(ctx context.Context, m *ast.TxnModes) error {
 		if !*m.ReadOnly && s.tx.readOnly && s.tx.tx != nil { // begun as a reader
 			return sqlerr.New(sqlerr.ActiveSQLTransaction, "transaction read-write mode must be set before any query")
 		}
-		s.tx.readOnly = *m.ReadOnly
+		if s.tx.readOnly != *m.ReadOnly {
+			s.tx.readOnly = *m.ReadOnly
+			if err := s.beginAgain(); err != nil {
+				return err
+			}
+		}
 	}
 	if m.AsOf != nil {
 		if m.ReadOnly != nil && !*m.ReadOnly {
@@ -226,7 +230,10 @@ func (s *Session) setModes(ctx context.Context, m *ast.TxnModes) error {
 		if s.tx.ran {
 			return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
 		}
-		s.tx.deferrable = *m.Deferrable
+		if s.tx.deferrable != *m.Deferrable {
+			s.tx.deferrable = *m.Deferrable
+			return s.beginAgain()
+		}
 	}
 	return nil
 }

@@ -90,10 +90,8 @@ func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, va
 		return false, err
 	case !v.Live:
 		return true, tx.InsertAfter(v.CommitTS, key, value)
-	case tx.HasRead(key): // it was seen to be absent: no serial order has both
-		return false, &txn.ReadConflictError{Key: bytes.Clone(key), StartTS: tx.StartTS()}
 	}
-	return false, duplicate(w.d, l, row)
+	return false, duplicateOf(tx, w.d, l, key, row)
 }
 
 // lockArbiter makes what ON CONFLICT has found about a unique key stay so: it waits for whoever is

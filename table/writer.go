@@ -155,12 +155,12 @@ func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, 
 	if done || err != nil {
 		return err
 	}
-	have, err := tx.Get(ctx, key)
+	have, err := tx.Peek(ctx, key)
 	if err != nil {
 		return err
 	}
 	if have != nil {
-		return duplicate(w.d, l, row)
+		return duplicateOf(tx, w.d, l, key, row)
 	}
 	// Insert makes a transaction that writes the same key meanwhile conflict with this one.
 	return tx.Insert(key, value)

@@ -17,7 +17,8 @@ import (
 // Commit makes the transaction's writes visible and durable, all or none, and ends it. Without
 // writes it does nothing. The errors are *WriteConflictError, *AlreadyExistsError, *LockedError when
 // waiting took too long, ErrAmbiguous (wrapped) when the result is unknown, and what the engine or
-// the context says; with any of them but ErrAmbiguous nothing was written.
+// the context says; with any of them but ErrAmbiguous nothing was written. Of a serializable
+// transaction, also *SerializationError and *ReadConflictError, the former without writes too.
 func (t *Txn) Commit(ctx context.Context) error {
 	if t.done {
 		return ErrTxnDone
@@ -27,6 +28,13 @@ func (t *Txn) Commit(ctx context.Context) error {
 		t.releaseLocks()
 	}
 	t.dropView()
+	if t.node != nil {
+		return t.commitSerializable(ctx)
+	}
+	return t.commit(ctx)
+}
+
+func (t *Txn) commit(ctx context.Context) error {
 	if !t.Dirty() {
 		return t.AwaitDurable(ctx)
 	}
@@ -96,8 +104,9 @@ type committer struct {
 	muts     []mvcc.Mutation // sorted by key
 	bytes    int
 	validate []validation // read, and not to be changed by others since
-	reads    []kv.Span    // of a serializable transaction
+	reads    []kv.Span    // of a serializable transaction, to be validated
 	commitTS tso.Timestamp
+	drawn    tso.Timestamp // commit_ts, when it was drawn before the commit point
 
 	early tso.Timestamp // of a planted bug
 
@@ -114,18 +123,10 @@ const onePhaseBytes = 64 << 20
 
 func (c *committer) run(ctx context.Context) error {
 	if c.s.canOnePhase() && c.bytes <= onePhaseBytes && c.oneGroup() {
-		if c.reads != nil {
-			c.s.serial.RLock()
-			defer c.s.serial.RUnlock()
-		}
 		return c.onePhase(ctx)
 	}
 	if err := c.awaitRowLocks(ctx); err != nil {
 		return err
-	}
-	if c.reads != nil {
-		c.s.serial.Lock()
-		defer c.s.serial.Unlock()
 	}
 	if c.canAsync() {
 		return c.asyncCommit(ctx)

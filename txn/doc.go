@@ -17,6 +17,7 @@
 //   - A transaction that outgrows its buffer streams it out (stream.go, stream_read.go).
 //   - Store.Get (get.go) reads the newest value of one key, without a timestamp.
 //   - The resolver (resolver.go) settles locks that anyone meets.
+//   - Serializable transactions tell package ssi what they do (serial.go).
 //   - The registry (registry.go) knows who runs, and so where the safepoint may be.
 //   - gc.Run collects below the safepoint; the Store runs it, or [Store.CollectGarbage] is called.
 //
@@ -74,10 +75,11 @@
 //     that excludes the write. A commit looks at the lock table (package rowlock) once it is in the
 //     table of commits in flight, or under the latch of its prewrite; a locker looks for commits once
 //     it has the lock. One of the two sees the other (row_locks.go).
-//   - I10 (serializable): a transaction that tracks its reads commits only if nothing it read, ranges
-//     and absent keys included, has changed between its snapshot and its commit_ts. So the order of
-//     commit timestamps is a serial order, in which a read-only transaction stands at its start_ts
-//     (docs/adr/0004, reads.go).
+//   - I10 (serializable): serializable transactions that committed have a serial order. On an exclusive
+//     engine package ssi fails one of every three that could break it; it is told of reads and of
+//     writes when they happen, of the commit before and after (serial.go). On any other engine what was
+//     read is validated after commit_ts was drawn: nothing in it, ranges and absent keys included, has
+//     changed between the snapshot and commit_ts (reads.go; docs/adr/0006).
 //   - I11 (read timestamps): a write is checked against the timestamp at which it was read, which in
 //     READ COMMITTED is above start_ts; start_ts stays the transaction's name in locks and records.
 //   - I12 (async commit): the transaction is committed when all its locks are down durably, at the
@@ -122,6 +124,8 @@
 //	recent commits (recent.go)         the write column is read; rollbacks count for prewrites too
 //	views left by others (views.go)    each transaction takes a snapshot
 //	earlier processes are dead         the lock's time to live
+//	reads and writes of serializable   reads are validated at Commit
+//	  transactions (package ssi)
 //	running transactions (registry)    not known here: collection is refused (gc.ErrShared) until
 //	                                   processes publish their oldest start_ts in the store
 //	the own oracle                     one oracle for all, given in Options.Oracle
@@ -129,7 +133,8 @@
 // # Locking order
 //
 // Store.gate (read) → registry.safe → one registry shard → the oracle's mutex; inflight.mu, lockers.mu,
-// views.mu and resolver.fates are leaves. An engine's latches are taken inside kv.Engine.Update only; under
+// views.mu,
+// resolver.fates and the mutex of ssi are leaves. An engine's latches are taken inside kv.Engine.Update only; under
 // them a step takes inflight.mu and draws from the oracle's memory, and never calls the engine: when
 // the oracle's range is used up, the step gives up, the range is extended, and the step runs again.
 //

@@ -34,8 +34,8 @@ type Iterator struct {
 	lastKey []byte // the last key that sc gave, to continue after it in a new view
 	rows    int
 
-	recorded bool // what was read is known to the transaction, or need not be
-	ended    bool // read to its end
+	noted bool // what was read is known to the transaction, or need not be
+	ended bool // read to its end
 
 	key, value []byte
 	err        error
@@ -49,7 +49,7 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 	if t.done {
 		return nil, ErrTxnDone
 	}
-	it := &Iterator{t: t, ctx: ctx, opts: opts, scTaken: true, recorded: t.reads == nil}
+	it := &Iterator{t: t, ctx: ctx, opts: opts, scTaken: true, noted: t.reads == nil && t.node == nil}
 	it.span = kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}
 	if span.End != nil && it.span.End == nil {
 		it.span.End = []byte{}
@@ -112,6 +112,16 @@ func (it *Iterator) closeScanner() error {
 // Next moves to the next key and reports whether there is one. Before the first call the iterator
 // stands nowhere.
 func (it *Iterator) Next() bool {
+	if it.next() {
+		return true
+	}
+	if it.ended && it.err == nil {
+		it.err = it.noteRead()
+	}
+	return false
+}
+
+func (it *Iterator) next() bool {
 	if it.err != nil || it.sc == nil {
 		return false
 	}
@@ -240,8 +250,11 @@ func (it *Iterator) Err() error { return it.err }
 
 // Close releases the iterator. It may be repeated.
 func (it *Iterator) Close() error {
-	it.recordRead()
-	err := it.closeScanner()
+	err := it.noteRead()
+	if err != nil {
+		it.t.refused = err
+	}
+	err = errors.Join(err, it.closeScanner())
 	if it.own != nil {
 		err = errors.Join(err, it.own.close())
 		it.own = nil

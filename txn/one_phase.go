@@ -81,9 +81,6 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (unknown boo
 			return errExtend
 		}
 		p.commitTS.Store(uint64(commitTS))
-		if err := c.validateReads(ctx, r, p); err != nil {
-			return err
-		}
 		for i := range c.muts {
 			c.s.recent.raise(c.muts[i].Row, commitTS)
 		}

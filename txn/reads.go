@@ -2,13 +2,11 @@ package txn
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -20,23 +18,6 @@ type ReadConflictError struct {
 
 func (e *ReadConflictError) Error() string {
 	return fmt.Sprintf("transaction %s read key %q, which was written since", e.StartTS, e.Key)
-}
-
-// TrackReads makes the transaction serializable: Commit fails with *ReadConflictError unless all it
-// has read from now on, empty spans too, is still as it was when its writes appear (txn: I10). A
-// transaction that writes nothing always commits: its snapshot is one instant of the serial order.
-func (t *Txn) TrackReads() {
-	if t.reads == nil {
-		t.reads = &readSet{}
-	}
-}
-
-// HasRead reports whether a serializable transaction has read the key, or a span around it.
-func (t *Txn) HasRead(key []byte) bool {
-	if t.reads == nil {
-		return false
-	}
-	return slices.ContainsFunc(t.reads.list, func(s kv.Span) bool { return s.Contains(key) })
 }
 
 // readSetMax bounds the spans that a transaction remembers. Beyond it neighbours are joined, with
@@ -101,52 +82,6 @@ func (r *readSet) join(touch func(a, b kv.Span) bool) {
 	r.list = out
 }
 
-// recordRead tells a serializable transaction what the iterator has seen: all of its span, or as far
-// as it came.
-func (it *Iterator) recordRead() {
-	if it.recorded {
-		return
-	}
-	it.recorded = true
-	s := it.span
-	switch {
-	case it.ended || it.err != nil:
-	case it.key == nil:
-		return // nothing was asked for
-	case it.opts.Reverse:
-		s.Start = bytes.Clone(it.key)
-	default:
-		s.End = successor(it.key)
-	}
-	if !s.Empty() {
-		it.t.reads.add(s)
-	}
-}
-
-// validateReads checks, inside the update of a one-phase commit, that nobody changed what was read.
-// The commit timestamp is drawn already. A commit with a lower one is in flight, and found there, or
-// has been applied, and found in the engine; one that comes later draws a higher one, and does not
-// concern us. So of two commits that each read what the other writes, one is refused, though their
-// updates may be under way at once.
-func (c *committer) validateReads(ctx context.Context, r kv.Reader, own *pending) error {
-	if len(c.reads) == 0 {
-		return nil
-	}
-	if key := c.s.inflight.overlap(own, c.reads); key != nil {
-		return &ReadConflictError{Key: key, StartTS: c.startTS}
-	}
-	noLocks := c.s.lockers.none()
-	for _, span := range c.reads {
-		if noLocks && isPoint(span) && c.s.recent.unchangedSince(mvcc.Row(span.Start), c.startTS) {
-			continue
-		}
-		if err := mvcc.Validate(ctx, r, c.startTS, span, noLocks); err != nil {
-			return readConflict(err)
-		}
-	}
-	return nil
-}
-
 // readConflict turns what a validation says about a written key into what it means for a reader.
 func readConflict(err error) error {
 	var w *WriteConflictError
@@ -154,32 +89,4 @@ func readConflict(err error) error {
 		return &ReadConflictError{Key: w.Key, StartTS: w.StartTS}
 	}
 	return err
-}
-
-// overlap returns a key of the spans that a commit in flight writes below own's timestamp, or may
-// do so. The spans are sorted and disjoint.
-func (f *inflight) overlap(own *pending, spans []kv.Span) []byte {
-	if f.n.Load() <= 1 {
-		return nil
-	}
-	mine := tso.Timestamp(own.commitTS.Load())
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, p := range f.mu.commits {
-		if ts := tso.Timestamp(p.commitTS.Load()); p == own || ts > mine {
-			continue
-		}
-		for i := range p.muts {
-			if key := p.muts[i].Key; covered(spans, key) {
-				return bytes.Clone(key)
-			}
-		}
-	}
-	return nil
-}
-
-// covered says whether one of the sorted, disjoint spans holds the key.
-func covered(spans []kv.Span, key []byte) bool {
-	i, found := slices.BinarySearchFunc(spans, key, func(s kv.Span, k []byte) int { return bytes.Compare(s.Start, k) })
-	return found || i > 0 && spans[i-1].Contains(key)
 }

@@ -243,6 +243,11 @@ func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
+	if t.node != nil {
+		if err := t.node.Overwrite(key); err != nil {
+			return err
+		}
+	}
 	if err := t.faultIn(key); err != nil {
 		return err
 	}

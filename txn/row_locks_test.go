@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 )
@@ -127,72 +126,5 @@ func TestLockersNeverLoseAtCommit(t *testing.T) {
 		require.Equal(t, fmt.Sprint(total.Load()), string(v))
 		require.NoError(t, tx.Rollback(ctx))
 		require.True(t, s.RowLocks().Empty())
-	})
-}
-
-// TestWriteSkewIsRefused is txn: I10: two doctors, of whom one has to stay.
-func TestWriteSkewIsRefused(t *testing.T) {
-	ctx := context.Background()
-	everywhere(t, func(t *testing.T, s *txn.Store) {
-		for round := range 20 {
-			for _, k := range []string{"on/a", "on/b"} {
-				commit(t, s, k, "1")
-			}
-			var wg sync.WaitGroup
-			for _, who := range []string{"on/a", "on/b"} {
-				wg.Go(func() {
-					retry(t, s, func(tx *txn.Txn) error {
-						tx.TrackReads()
-						it, err := tx.Scan(ctx, prefixSpan("on/"), txn.ScanOptions{})
-						if err != nil {
-							return err
-						}
-						n := 0
-						for it.Next() {
-							n++
-						}
-						if err := it.Close(); err != nil || n < 2 {
-							return err
-						}
-						return tx.Delete([]byte(who))
-					})
-				})
-			}
-			wg.Wait()
-			tx := begin(t, s)
-			require.NotEmpty(t, scan(t, tx, prefixSpan("on/"), txn.ScanOptions{}), "round %d", round)
-			require.NoError(t, tx.Rollback(ctx))
-		}
-	})
-}
-
-func TestReadsAreRecordedAsFarAsTheyWent(t *testing.T) {
-	ctx := context.Background()
-	everywhere(t, func(t *testing.T, s *txn.Store) {
-		for _, k := range []string{"a", "b", "c"} {
-			commit(t, s, k, "1")
-		}
-		for _, c := range []struct {
-			key string
-			ok  bool
-		}{{"b", false}, {"bb", true}, {"c", true}, {"aa", false}} {
-			tx := begin(t, s)
-			tx.TrackReads()
-			it, err := tx.Scan(ctx, kv.Span{Start: []byte("a")}, txn.ScanOptions{})
-			require.NoError(t, err)
-			for range 2 { // a, b
-				require.True(t, it.Next())
-			}
-			require.NoError(t, it.Close())
-			commit(t, s, c.key, "2")
-			require.NoError(t, tx.Set([]byte("z"), nil))
-			err = tx.Commit(ctx)
-			var read *txn.ReadConflictError
-			if c.ok {
-				require.NoError(t, err, c.key)
-			} else {
-				require.ErrorAs(t, err, &read, c.key)
-			}
-		}
 	})
 }

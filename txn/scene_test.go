@@ -132,7 +132,11 @@ func (sc *scene) begin(s *txn.Store) *txn.Txn { return sc.beginAt(s, 0) }
 
 // beginAt begins a reader of the past, if ts is not zero.
 func (sc *scene) beginAt(s *txn.Store, ts tso.Timestamp) *txn.Txn {
-	tx, err := s.Begin(sc.ctx, txn.BeginOptions{StartTS: ts})
+	return sc.beginIn(s, txn.BeginOptions{StartTS: ts})
+}
+
+func (sc *scene) beginIn(s *txn.Store, opts txn.BeginOptions) *txn.Txn {
+	tx, err := s.Begin(sc.ctx, opts)
 	sc.must(err, "begin")
 	sc.txns = append(sc.txns, tx)
 	return tx

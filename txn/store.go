@@ -14,6 +14,7 @@ import (
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/ssi"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -97,8 +98,7 @@ type Store struct {
 	lockers  lockers
 	recent   *recent
 	rowLocks rowlock.Table
-	// serial keeps the two-phase commits of serializable transactions apart from all their kind.
-	serial sync.RWMutex
+	serial   ssi.Graph // of the serializable transactions
 
 	// pass is the background's collection.
 	pass struct {

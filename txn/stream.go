@@ -179,15 +179,10 @@ func (t *Txn) commitStream(ctx context.Context) error {
 	}
 	if t.reads != nil {
 		c.reads = t.reads.spans()
-		c.s.serial.Lock()
-		defer c.s.serial.Unlock()
 	}
 	if err == nil {
 		c.validate = t.validated
-		err = c.validateLocked(ctx)
-	}
-	if err == nil {
-		err = c.commitPrimary(ctx)
+		err = c.decide(ctx)
 	}
 	switch {
 	case errors.Is(err, ErrAbandoned), errors.Is(err, ErrAmbiguous):

@@ -31,10 +31,7 @@ func (c *committer) twoPhase(ctx context.Context) error {
 		c.commitTS, err = committed.CommitTS, nil
 	} else if err == nil {
 		if err = c.s.at(AfterPrewrite); err == nil {
-			err = c.validateLocked(ctx)
-		}
-		if err == nil {
-			err = c.commitPrimary(ctx)
+			err = c.decide(ctx)
 		}
 	}
 	switch {
@@ -275,6 +272,28 @@ func (c *committer) heartbeat(ctx context.Context) error {
 	return err
 }
 
+// decide validates what has to be as it was read, and commits the primary. Where reads are validated,
+// commit_ts is drawn first: what is written below it is locked or committed by then, and seen, so that
+// nothing that was read has changed below commit_ts (txn: I10).
+func (c *committer) decide(ctx context.Context) error {
+	for {
+		if c.reads != nil {
+			var err error
+			if c.drawn, err = c.s.source.Next(ctx); err != nil {
+				return err
+			}
+		}
+		if err := c.validateLocked(ctx); err != nil {
+			return err
+		}
+		err := c.commitPrimary(ctx)
+		var early *mvcc.CommitTooEarlyError
+		if c.drawn == 0 || !errors.As(err, &early) {
+			return err
+		}
+	}
+}
+
 // commitPrimary is the commit point. commit_ts is drawn after every prewrite has succeeded, else a
 // snapshot could miss an earlier commit. From here on the caller's context has no say.
 func (c *committer) commitPrimary(ctx context.Context) error {
@@ -292,8 +311,10 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.As(err, &early):
+		case errors.As(err, &early) && c.drawn == 0:
 			continue // a reader pushed us: draw again, now above it
+		case errors.As(err, &early):
+			return err
 		case errors.Is(err, ErrAbandoned):
 			return err
 		case errors.As(err, &rolled), lost == nil && !unknown:
@@ -314,9 +335,11 @@ func (c *committer) tryCommitPrimary(ctx context.Context) (unknown bool, err err
 	// The primary's record is visible before it is durable, so its readers wait, as for one phase.
 	p := c.s.inflight.enter(c.first())
 	defer c.s.inflight.leave(p)
-	commitTS, err := c.s.source.Next(ctx)
-	if err != nil {
-		return false, err
+	commitTS := c.drawn
+	if commitTS == 0 {
+		if commitTS, err = c.s.source.Next(ctx); err != nil {
+			return false, err
+		}
 	}
 	if planted.Is(planted.EarlyCommitTS) && c.early != 0 {
 		commitTS, c.early = c.early, 0

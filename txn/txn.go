@@ -7,6 +7,7 @@ import (
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/ssi"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -16,6 +17,14 @@ type BeginOptions struct {
 	ReadOnly bool
 	// StartTS, if not zero, makes it a reader of the past: what was committed at or below it.
 	StartTS tso.Timestamp
+	// Serializable makes the transaction take part in what keeps serializable ones in a serial order
+	// (serial.go). With StartTS it does not: a reader of the past sees what a snapshot saw then.
+	Serializable bool
+	// Deferrable, of a serializable transaction that is ReadOnly, makes Begin wait for a snapshot that
+	// is safe: what is read in it never makes anybody fail.
+	Deferrable bool
+	// Session is whom to name as the transaction's owner to those who ask who waits for whom.
+	Session int64
 	// OnStream, if not nil, is called after every batch of writes that a large transaction has
 	// streamed out, with what has been streamed so far.
 	OnStream func(Streamed)
@@ -34,7 +43,9 @@ type Txn struct {
 
 	readTS    tso.Timestamp // start_ts until Advance
 	locking   Locking
-	reads     *readSet // what was read, of a serializable transaction
+	node      *ssi.Node // of a serializable transaction, on an engine of this process's own
+	refused   error     // what the end of an iterator told, when it was closed early
+	reads     *readSet  // what a serializable transaction has read, on any other engine
 	buf       buffer
 	validated []validation
 	stream    *stream // of a transaction that outgrew Options.StreamBytes
@@ -54,14 +65,28 @@ type Txn struct {
 // transaction is committed or rolled back. A historical read below the safepoint is refused with
 // *SafepointError.
 func (s *Store) Begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
+	if opts.Serializable && opts.ReadOnly && opts.Deferrable {
+		return s.beginSafe(ctx, opts)
+	}
+	return s.begin(ctx, opts)
+}
+
+func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 	if err := s.enter(); err != nil {
 		return nil, err
 	}
 	defer s.gate.RUnlock()
 	t := &Txn{s: s, readOnly: opts.ReadOnly || opts.StartTS != 0, past: opts.StartTS != 0, onStream: opts.OnStream, ctx: ctx}
 	if opts.StartTS == 0 {
+		if opts.Serializable {
+			t.serialize(opts)
+		}
 		if err := s.registry.join(ctx, &t.reg, s.source); err != nil {
+			t.Withdraw()
 			return nil, err
+		}
+		if t.node != nil {
+			t.node.Started(t.reg.startTS)
 		}
 		t.readTS = t.reg.startTS
 		return t, nil
@@ -92,7 +117,10 @@ func (t *Txn) CommitTS() tso.Timestamp { return t.commitTS }
 func (t *Txn) Dirty() bool { return !t.buf.empty() || t.stream != nil }
 
 // Get returns the value of key, or nil when it is absent. It sees the transaction's own writes.
-func (t *Txn) Get(ctx context.Context, key []byte) ([]byte, error) {
+func (t *Txn) Get(ctx context.Context, key []byte) ([]byte, error) { return t.get(ctx, key, true) }
+
+// get does so; depends says that what was read has to stay true until Commit.
+func (t *Txn) get(ctx context.Context, key []byte, depends bool) ([]byte, error) {
 	if t.done {
 		return nil, ErrTxnDone
 	}
@@ -105,6 +133,11 @@ func (t *Txn) Get(ctx context.Context, key []byte) ([]byte, error) {
 	} else if !ok && t.stream != nil {
 		if w, err := t.streamed(ctx, key); err != nil || w.kind == writePut || w.kind == writeDelete {
 			return w.value, err
+		}
+	}
+	if depends {
+		if err := t.noteRead(key); err != nil {
+			return nil, err
 		}
 	}
 	return t.read(ctx, key)
@@ -139,7 +172,7 @@ func (t *Txn) Set(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
-	if err := t.faultIn(key); err != nil {
+	if err := t.announce(key); err != nil {
 		return err
 	}
 	t.buf.set(key, value)
@@ -151,7 +184,7 @@ func (t *Txn) Insert(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
-	if err := t.faultIn(key); err != nil {
+	if err := t.announce(key); err != nil {
 		return err
 	}
 	t.buf.insert(key, value)
@@ -163,7 +196,7 @@ func (t *Txn) Delete(key []byte) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
-	if err := t.faultIn(key); err != nil {
+	if err := t.announce(key); err != nil {
 		return err
 	}
 	t.buf.delete(key)
@@ -180,6 +213,16 @@ func (t *Txn) writable() error {
 		return ErrTooLarge
 	}
 	return nil
+}
+
+// announce is what comes before every write of a key.
+func (t *Txn) announce(key []byte) error {
+	if t.node != nil {
+		if err := t.node.Write(key); err != nil {
+			return err
+		}
+	}
+	return t.faultIn(key)
 }
 
 // Savepoint marks the present state of the buffered writes.
@@ -236,6 +279,7 @@ func (t *Txn) finish() {
 		t.stream.stop()
 	}
 	t.dropView()
+	t.Withdraw()
 	t.releaseLocks()
 	t.s.registry.leave(&t.reg)
 	t.buf = buffer{}
@@ -249,9 +293,6 @@ func (t *Txn) readParams(v *view) mvcc.ReadParams {
 // read returns the committed value of key at start_ts.
 func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 	var bo backoff
-	if t.reads != nil {
-		t.reads.addPoint(key)
-	}
 	for {
 		v, err := t.openFor(key)
 		if err != nil {

@@ -86,8 +86,12 @@ func TestAnIndexBuiltBesideWritersMissesNoRow(t *testing.T) {
 
 // retry runs a transaction and says whether it lost and must be run again.
 func retry(t *testing.T, s *txn.Store, run func(tx *txn.Txn) error) bool {
+	return retryIn(t, s, txn.BeginOptions{}, run)
+}
+
+func retryIn(t *testing.T, s *txn.Store, opts txn.BeginOptions, run func(tx *txn.Txn) error) bool {
 	ctx := context.Background()
-	tx, err := s.Begin(ctx, txn.BeginOptions{})
+	tx, err := s.Begin(ctx, opts)
 	if err == nil {
 		err = run(tx)
 	}
@@ -97,14 +101,20 @@ func retry(t *testing.T, s *txn.Store, run func(tx *txn.Txn) error) bool {
 	_ = tx.Rollback(ctx)
 	var conflict *txn.WriteConflictError
 	var locked *txn.LockedError
-	var read *txn.ReadConflictError
-	if errors.As(err, &conflict) || errors.As(err, &locked) || errors.As(err, &read) {
+	if errors.As(err, &conflict) || errors.As(err, &locked) || unserializable(err) {
 		return true
 	}
 	if err != nil {
 		t.Error(err)
 	}
 	return false
+}
+
+// unserializable says whether a serializable transaction was refused.
+func unserializable(err error) bool {
+	var read *txn.ReadConflictError
+	var pair *txn.SerializationError
+	return errors.As(err, &read) || errors.As(err, &pair)
 }
 
 func putRow(ctx context.Context, tx *txn.Txn, row string) error {

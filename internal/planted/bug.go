@@ -58,6 +58,15 @@ const (
 	SkippedSecondLook
 	// KeptView: a statement of READ COMMITTED reads in the engine's snapshot of the one before.
 	KeptView
+	// ForgottenReader: an edge from a serializable reader that has committed is not made.
+	ForgottenReader
+	// UnseenPrepared: of three serializable transactions, the one that is about to commit first is
+	// noticed only when it has.
+	UnseenPrepared
+	// UnregisteredRange: a range that a serializable transaction read is not noted.
+	UnregisteredRange
+	// UncheckedCommit: a serializable transaction commits without a look at who depends on it.
+	UncheckedCommit
 
 	count
 )
@@ -72,7 +81,9 @@ var names = [count]string{
 	"commit point not synced", "view of another transaction taken unchecked",
 	LockedAfterLook: "row locked after the look", RowLockIgnored: "row lock ignored by a commit",
 	UnlockedBeforeCommit: "row unlocked before the commit", SkippedSecondLook: "no second look after a wait",
-	KeptView: "view of an earlier statement",
+	KeptView:        "view of an earlier statement",
+	ForgottenReader: "edge of a committed reader forgotten", UnseenPrepared: "prepared pivot not seen",
+	UnregisteredRange: "range read not registered", UncheckedCommit: "commit of a serializable transaction not checked",
 }
 
 // String names the bug.

@@ -8,15 +8,22 @@ import (
 
 // blockingFunctions tell who waits for whom.
 func blockingFunctions() []def {
-	return []def{f("pg_blocking_pids(int4) int4[]", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return []def{
+		blockers("pg_blocking_pids", expr.LockWaits.BlockingPIDs),
+		blockers("pg_safe_snapshot_blocking_pids", expr.LockWaits.SafeSnapshotBlockers),
+	}
+}
+
+func blockers(name string, of func(expr.LockWaits, int32) []int32) def {
+	return f(name+"(int4) int4[]", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		s, ok := rt.Session.(expr.LockWaits)
 		if !ok {
-			return types.Null, sqlerr.Unsupported(0, "pg_blocking_pids outside of a session")
+			return types.Null, sqlerr.Unsupported(0, name+" outside of a session")
 		}
 		var pids []types.Datum
-		for _, pid := range s.BlockingPIDs(int32(a[0].I)) {
+		for _, pid := range of(s, int32(a[0].I)) {
 			pids = append(pids, types.NewInt(int64(pid)))
 		}
 		return types.NewArray(pids), nil
-	}).volatile()}
+	}).volatile()
 }

@@ -4,4 +4,6 @@ package expr
 type LockWaits interface {
 	// BlockingPIDs are the sessions for which the session with that number waits.
 	BlockingPIDs(pid int32) []int32
+	// SafeSnapshotBlockers are those for which it waits to get a safe snapshot.
+	SafeSnapshotBlockers(pid int32) []int32
 }

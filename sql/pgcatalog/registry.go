@@ -24,6 +24,8 @@ type Env interface {
 	Prepared() []Prepared
 	Cursors() []Cursor
 	Locks() []Lock
+	// SafeSnapshotBlockers are the sessions whose end a DEFERRABLE one waits for.
+	SafeSnapshotBlockers(pid int32) []int32
 	Conflicts() []Conflict
 	// TableStatistics are what the session's transaction sees of a table's statistics; nil: there are none.
 	TableStatistics(ctx context.Context, d *table.Desc) (*stats.Table, error)

@@ -83,7 +83,7 @@ var errDark = errors.New("the power has failed")
 // transact runs one transaction of the workload and writes it down.
 func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload, dice *rand.Rand) error {
 	rec := &Record{Name: fmt.Sprintf("t%d.%d.%d", r.epoch, who, n)}
-	opts := txn.BeginOptions{}
+	opts := txn.BeginOptions{Serializable: r.config.Serializable}
 	past := r.config.History && dice.IntN(10) == 0
 	r.mu.Lock()
 	if r.dark {
@@ -194,12 +194,13 @@ func expected(err error) bool {
 	var (
 		conflict  *txn.WriteConflictError
 		read      *txn.ReadConflictError
+		pair      *txn.SerializationError
 		exists    *txn.AlreadyExistsError
 		locked    *txn.LockedError
 		safepoint *txn.SafepointError
 		deadlock  *rowlock.DeadlockError
 	)
-	return errors.As(err, &conflict) || errors.As(err, &read) || errors.As(err, &exists) ||
+	return errors.As(err, &conflict) || errors.As(err, &read) || errors.As(err, &pair) || errors.As(err, &exists) ||
 		errors.As(err, &locked) || errors.As(err, &safepoint) || errors.As(err, &deadlock) ||
 		errors.Is(err, errChangedMind) || errors.Is(err, errLost) || errors.Is(err, errDuplicate)
 }

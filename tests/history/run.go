@@ -54,7 +54,7 @@ func Configs() []Config {
 		{name: ""},
 		{name: ", row locks", locking: 3},
 		{name: ", read committed", readCommitted: true, locking: 3},
-		{name: ", serializable", serializable: true},
+		{name: ", serializable", serializable: true, locking: 2},
 	} {
 		for _, c := range []Config{
 			{Name: "pebble, one phase", Collecting: true, History: true},

@@ -15,11 +15,8 @@ import (
 // errDuplicate ends a transaction that found the key which it wanted to insert.
 var errDuplicate = errors.New("the key is there already")
 
-// choose sets the level of the transaction, and whether it locks.
+// choose sets whether the transaction locks, and reads anew at each statement.
 func (c *client) choose() {
-	if c.r.config.Serializable {
-		c.tx.TrackReads()
-	}
 	c.rec.ReadCommitted = c.r.config.ReadCommitted
 	// On a shared engine row locks are those of one store among several.
 	c.locks = !c.r.config.StorePerCoordinator && c.dice.IntN(4) < c.r.config.Locking

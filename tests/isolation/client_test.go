@@ -97,10 +97,10 @@ func (c *client) start(sql string) {
 	go func(done chan<- outcome) { done <- c.run(sql) }(c.done)
 }
 
-// settled waits until the statement has ended, or waits for a lock: then it answers false. watcher
+// settled waits until the statement has ended, or waits for a lock or a safe snapshot: then it answers false. watcher
 // is a session that nobody locks out.
 func (c *client) settled(watcher *client) bool {
-	query := fmt.Sprintf("SELECT 1 FROM pg_locks WHERE NOT granted AND pid = %d", c.pc.PID())
+	query := fmt.Sprintf("SELECT 1 FROM pg_stat_activity WHERE wait_event_type IN ('Lock', 'IPC') AND pid = %d", c.pc.PID())
 	for c.got == nil {
 		select {
 		case o := <-c.done:

@@ -1,0 +1,149 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/ssi"
+)
+
+// SerializationError says that a serializable transaction cannot be placed in a serial order with the
+// others; run the whole again.
+type SerializationError = ssi.Error
+
+// serialize makes the transaction serializable: what it reads from now on, empty spans and absent keys
+// too, has its place in one serial order with what it writes (txn: I10). It comes before start_ts is
+// drawn. What others do can be known on an engine of this process's own; on any other what was read is
+// validated at Commit.
+func (t *Txn) serialize(opts BeginOptions) {
+	switch {
+	case t.s.exclusive:
+		t.node = t.s.serial.Begin(ssi.Options{ReadOnly: opts.ReadOnly, Deferrable: opts.Deferrable, Owner: opts.Session})
+	case !opts.ReadOnly:
+		t.reads = &readSet{}
+	}
+}
+
+// beginSafe begins transactions until one has a safe snapshot, waiting each time for the writers that
+// are under way.
+func (s *Store) beginSafe(ctx context.Context, opts BeginOptions) (*Txn, error) {
+	for {
+		t, err := s.begin(ctx, opts)
+		if err != nil || t.node == nil {
+			return t, err
+		}
+		select {
+		case <-t.node.Decided():
+			if t.node.Safe() {
+				return t, nil
+			}
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if rerr := t.Rollback(ctx); err == nil {
+			err = rerr
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// SafeSnapshotWaits tells which sessions wait for a safe snapshot, and for whom.
+func (s *Store) SafeSnapshotWaits() []ssi.Wait { return s.serial.Waits() }
+
+// Withdraw says that the transaction will not commit: no other one is failed because of it any more.
+func (t *Txn) Withdraw() {
+	if t.node != nil {
+		t.node.Aborted()
+	}
+}
+
+// Refused returns why the transaction cannot be serialized, if that was found out when an iterator was
+// closed before its end. Whoever has no use for errors of Close asks here once a statement is over.
+func (t *Txn) Refused() error { return t.refused }
+
+// noteRead notes a key before it is read.
+func (t *Txn) noteRead(key []byte) error {
+	switch {
+	case t.node != nil:
+		return t.node.ReadKey(key)
+	case t.reads != nil:
+		t.reads.addPoint(key)
+	}
+	return nil
+}
+
+// noteSpan notes a span that was read.
+func (t *Txn) noteSpan(span kv.Span) error {
+	if t.node != nil {
+		return t.node.Read(span)
+	}
+	t.reads.add(span)
+	return nil
+}
+
+// Peek is Get of a key that the transaction is about to insert. If it is absent, and so written, the
+// insert itself keeps others from it; so no serial order depends on this read, unless a savepoint may
+// take the insert back.
+func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
+	value, err := t.get(ctx, key, t.buf.undoing)
+	if value != nil && err == nil && !t.buf.undoing {
+		err = t.noteRead(key)
+	}
+	return value, err
+}
+
+// Refuse is called before an error is given out that says that the key cannot be written, because
+// another transaction has written it: if the two cannot be put in any serial order, that is the better
+// error, for it says that a new attempt will find another state.
+func (t *Txn) Refuse(key []byte) error {
+	switch {
+	case t.node != nil:
+		return t.node.Write(key)
+	case t.reads != nil && slices.ContainsFunc(t.reads.list, func(s kv.Span) bool { return s.Contains(key) }):
+		return &ReadConflictError{Key: bytes.Clone(key), StartTS: t.StartTS()}
+	}
+	return nil
+}
+
+// commitSerializable is commit between the two steps of package ssi.
+func (t *Txn) commitSerializable(ctx context.Context) error {
+	if err := t.node.Prepare(); err != nil {
+		return errors.Join(err, t.Rollback(ctx))
+	}
+	err := t.commit(ctx)
+	switch {
+	case err == nil:
+		t.node.Committed(t.commitTS)
+	case errors.Is(err, ErrAmbiguous), errors.Is(err, ErrAbandoned):
+		t.node.Committed(0)
+	}
+	return err
+}
+
+// noteRead tells a serializable transaction what the iterator has seen: all of its span, or as far as
+// it came.
+func (it *Iterator) noteRead() error {
+	if it.noted {
+		return nil
+	}
+	it.noted = true
+	s := it.span
+	switch {
+	case it.ended || it.err != nil:
+	case it.key == nil:
+		return nil // nothing was asked for
+	case it.opts.Reverse:
+		s.Start = bytes.Clone(it.key)
+	default:
+		s.End = successor(it.key)
+	}
+	if s.Empty() {
+		return nil
+	}
+	return it.t.noteSpan(s)
+}
