@@ -164,8 +164,8 @@ func (e *Engine) Activities() []Activity {
 	defer e.mu.Unlock()
 	out := make([]Activity, 0, len(e.mu.sessions))
 	for _, s := range e.mu.sessions {
-		if a := s.activity.Load(); a != nil {
-			out = append(out, *a)
+		if a := s.seen(); a.PID != 0 { // registered, and not introduced yet
+			out = append(out, a)
 		}
 	}
 	return out

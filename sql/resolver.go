@@ -109,10 +109,14 @@ func parseQuery(text string) (*ast.Select, error) {
 // runtime is what functions of one statement may know.
 func (s *Session) runtime(ctx context.Context) *expr.Runtime {
 	f := s.settings.Derived().Format
-	a, fs := s.activity.Load(), &facts{s: s, ctx: ctx}
-	f.Reg, f.Now = fs, s.tx.started
-	return &expr.Runtime{Ctx: ctx, StatementTime: a.QueryStart, TxnTime: s.tx.started, Location: f.Location,
-		Session: fs, Format: f}
+	r := &struct {
+		expr.Runtime
+		facts
+	}{facts: facts{s: s, ctx: ctx}}
+	f.Reg, f.Now = &r.facts, s.tx.started
+	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.seen().QueryStart, TxnTime: s.tx.started, Location: f.Location,
+		Session: &r.facts, Format: f}
+	return &r.Runtime
 }
 
 func (s *Session) execEnv(ctx context.Context, stats bool) *exec.Env {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -58,7 +58,12 @@ type Session struct {
 	once     bool // the implicit transaction did what cannot be done twice
 	several  bool // the statement is one of several in its Query
 	running  running
-	activity atomic.Pointer[Activity]
+	format   types.Format
+	outside  facts // of values that are read and written outside of plans
+	activity struct {
+		sync.Mutex
+		Activity
+	}
 }
 
 // Notice is a message beside the result.
@@ -95,6 +100,8 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	}
 	s.references = ri.NewQueue(riHost{s})
 	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
+	s.outside = facts{s: s, ctx: context.Background()}
+	s.introduce()
 	s.report("idle", "")
 	return s, nil
 }
@@ -166,12 +173,12 @@ func (s *Session) Status() byte {
 	return 'I'
 }
 
-// Format is how values are read and written as text now. It is for the running statement.
+// Format is how values are read and written as text now. It is for the running statement: the next
+// call changes it.
 func (s *Session) Format() *types.Format {
-	f := s.settings.Derived().Format
-	f.Reg = &facts{s: s, ctx: context.Background()}
-	f.Now = s.tx.started
-	return &f
+	s.format = s.settings.Derived().Format
+	s.format.Reg, s.format.Now = &s.outside, s.tx.started
+	return &s.format
 }
 
 // Idle says that the session waits for its client: pg_stat_activity shows it, and a transaction that
@@ -190,22 +197,37 @@ func (s *Session) Idle() {
 	}
 }
 
+// introduce tells them who the session is.
+func (s *Session) introduce() {
+	s.activity.Lock()
+	defer s.activity.Unlock()
+	s.activity.Activity = Activity{PID: s.pid, User: s.user, Database: s.database, DatabaseID: uint32(s.databaseID),
+		Client: s.client, Started: s.started}
+}
+
+// report tells those who look what the session does.
 func (s *Session) report(state, query string) {
 	now := time.Now()
-	app, _ := s.settings.Raw("application_name")
-	a := &Activity{PID: s.pid, User: s.user, Database: s.database, DatabaseID: uint32(s.databaseID), Application: app,
-		Client: s.client, State: state, Query: query, Started: s.started, StateChange: now}
+	app := s.settings.Derived().ApplicationName
+	a := &s.activity
+	a.Lock()
+	defer a.Unlock()
+	a.Application, a.State, a.Query, a.StateChange, a.TxnStarted = app, state, query, now, time.Time{}
 	if s.tx.state != idle {
 		a.TxnStarted = s.tx.started
 	} else if state == "active" {
 		a.TxnStarted = now
 	}
-	if old := s.activity.Load(); old != nil && state != "active" {
-		a.QueryStart = old.QueryStart
-	} else {
+	if state == "active" || a.QueryStart.IsZero() {
 		a.QueryStart = now
 	}
-	s.activity.Store(a)
+}
+
+// seen is what report told last.
+func (s *Session) seen() Activity {
+	s.activity.Lock()
+	defer s.activity.Unlock()
+	return s.activity.Activity
 }
 
 // levels orders the severities of client_min_messages.

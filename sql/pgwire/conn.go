@@ -29,6 +29,7 @@ type conn struct {
 	skipping bool   // until Sync, after an error in the extended protocol
 	lost     error  // met while COPY FROM STDIN read messages: the connection is over
 	batch    batch
+	sink     sink // of the statement that runs
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -205,7 +206,8 @@ func (c *conn) query(ctx context.Context, body []byte) error {
 	c.text = m.String
 	err := checkText(m.String)
 	if err == nil {
-		err = c.session.Query(ctx, m.String, &sink{c: c, describes: true})
+		c.sink = sink{c: c, describes: true}
+		err = c.session.Query(ctx, m.String, &c.sink)
 	}
 	if err != nil {
 		if err := c.fail(ctx, err); err != nil {

@@ -51,7 +51,8 @@ func (c *conn) parse(ctx context.Context, body []byte) error {
 	for i, oid := range m.ParameterOIDs {
 		oids[i] = types.OID(oid)
 	}
-	if _, err := c.session.Prepare(ctx, m.Name, m.Query, oids, &sink{c: c}); err != nil {
+	c.sink = sink{c: c}
+	if _, err := c.session.Prepare(ctx, m.Name, m.Query, oids, &c.sink); err != nil {
 		return err
 	}
 	c.out.simple('1')

@@ -69,15 +69,18 @@ func (f *frameReader) next() (typ byte, body []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	var head [4]byte
-	if _, err := io.ReadFull(f.r, head[:]); err != nil {
+	head, err := f.r.Peek(4)
+	if err != nil {
 		return 0, nil, unexpected(err)
+	}
+	n := int64(binary.BigEndian.Uint32(head)) - 4
+	if _, err := f.r.Discard(4); err != nil {
+		return 0, nil, err
 	}
 	limit, ok := limitOf(typ)
 	if !ok {
 		return 0, nil, protocolError(fmt.Sprintf("invalid frontend message type %d", typ))
 	}
-	n := int64(binary.BigEndian.Uint32(head[:])) - 4
 	if n < 0 || n > int64(limit) {
 		return 0, nil, protocolError(fmt.Sprintf("invalid message length for message type \"%c\"", typ))
 	}

@@ -37,6 +37,7 @@ type Derived struct {
 	IdleInTransaction      time.Duration
 	IdleSession            time.Duration
 	ClientMinMessages      string
+	ApplicationName        string
 	ReadOnly               bool // default_transaction_read_only
 	StatementMemory        int64
 	PlanKey                string // the settings that a plan may depend on
@@ -367,6 +368,7 @@ func (v *Values) derive() {
 		IdleInTransaction:      millis("idle_in_transaction_session_timeout"),
 		IdleSession:            millis("idle_session_timeout"),
 		ClientMinMessages:      text("client_min_messages"),
+		ApplicationName:        text("application_name"),
 		ReadOnly:               text("default_transaction_read_only") == "on",
 		DefaultTransactionDefr: text("default_transaction_deferrable") == "on",
 		Isolation:              text("default_transaction_isolation"),
