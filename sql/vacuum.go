@@ -37,7 +37,7 @@ func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
 	}
 	s.start(inImplicit)
 	if len(st.Tables) == 0 {
-		if err := s.collect(ctx, st, s.database, kv.Span{}, o.verbose); err != nil {
+		if err := s.collect(ctx, s.database, kv.Span{}, o.verbose); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,7 @@ func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
 			if o.rowsOnly {
 				span = table.IndexSpan(t.desc.ID, table.RowIndexID)
 			}
-			if err := s.collect(ctx, st, name, span, o.verbose); err != nil {
+			if err := s.collect(ctx, name, span, o.verbose); err != nil {
 				return err
 			}
 		}
@@ -70,12 +70,12 @@ func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
 }
 
 // collect runs the collector over a span; the zero one is the whole store.
-func (s *Session) collect(ctx context.Context, st *ast.Maintenance, name string, span kv.Span, verbose bool) error {
+func (s *Session) collect(ctx context.Context, name string, span kv.Span, verbose bool) error {
 	s.info(verbose, "vacuuming \"%s\"", name)
 	began := time.Now()
 	done, err := s.engine.store.CollectSpan(ctx, span)
-	if errors.Is(err, gc.ErrShared) {
-		return sqlerr.Unsupported(int(st.Pos), "VACUUM of a store that several processes share")
+	if errors.Is(err, gc.ErrClaimed) {
+		return sqlerr.New(sqlerr.ObjectInUse, "another process that shares the store is vacuuming it")
 	}
 	if err != nil {
 		return err

@@ -219,7 +219,7 @@ func (r *resolver) recover(ctx context.Context, l *mvcc.Lock, ownerGone bool) (m
 	}
 	st, err := r.checkLocks(ctx, l.StartTS, rows, ownerGone)
 	if err != nil || !st.Decided() {
-		return mvcc.Status{}, err
+		return mvcc.Status{Lock: *l}, err
 	}
 	primary := rows[:1]
 	if st.CommitTS != 0 {

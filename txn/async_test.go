@@ -3,6 +3,7 @@ package txn_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
 
@@ -164,7 +166,7 @@ func TestALockNamesItsSession(t *testing.T) {
 	require.ErrorIs(t, tx.Commit(ctx), txn.ErrAbandoned)
 	reader := begin(t, s)
 	_, err = reader.Get(ctx, []byte("a"))
-	require.ErrorContains(t, err, "of session 77")
+	require.ErrorContains(t, err, fmt.Sprintf("of session %s, process 77", tso.Timestamp(s.SessionID())))
 	require.NoError(t, reader.Rollback(ctx))
 	require.NoError(t, s.Close())
 }

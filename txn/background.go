@@ -2,7 +2,7 @@ package txn
 
 import (
 	"context"
-	"encoding/binary"
+	"errors"
 	"time"
 
 	"github.com/minidb/minidb/kv"
@@ -148,15 +148,18 @@ const gcPause = 100 * time.Millisecond
 
 // CollectStep takes the next step of the background's pass, beginning one when there is none, and
 // reports whether it is over. When nothing was committed above the last pass's safepoint, there is
-// nothing new to find, and no pass is begun.
+// nothing new to find, and no pass is begun; nor while another process collects.
 func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 	s.pass.Lock()
 	defer s.pass.Unlock()
 	if s.pass.now == nil {
-		if s.pass.safepoint != 0 && s.recent.newest() <= s.pass.safepoint && s.lockers.none() {
+		if s.exclusive && s.pass.safepoint != 0 && s.recent.newest() <= s.pass.safepoint && s.lockers.none() {
 			return true, nil
 		}
 		safepoint, err := s.raiseSafepoint(ctx)
+		if errors.Is(err, gc.ErrClaimed) {
+			return true, nil
+		}
 		if err != nil {
 			return false, err
 		}
@@ -167,27 +170,34 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 		s.pass.safepoint = s.pass.now.Stats.Safepoint
 		s.lockers.leaveBelow(s.pass.safepoint)
 		s.pass.now = nil
+		err = s.releaseClaim(ctx)
 	}
 	return done, err
 }
 
 // CollectGarbage moves the safepoint to Options.Retention before now, or to the oldest running
 // transaction, settles every lock below it and drops the versions that no reader can see any more.
-// On a store that other processes write to it refuses: their transactions are not known here.
+// On a store that other processes write to, the oldest is that of all sessions, and while another
+// process collects the answer is gc.ErrClaimed.
 func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
-	safepoint, err := s.raiseSafepoint(ctx)
-	if err != nil {
-		return gc.Stats{}, err
-	}
-	stats, err := gc.Run(ctx, s.engine, settler{s}, safepoint)
-	if err == nil {
-		s.lockers.leaveBelow(safepoint)
-	}
-	return stats, err
+	return s.CollectSpan(ctx, kv.Span{})
 }
 
 // CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else.
 func (s *Store) CollectSpan(ctx context.Context, span kv.Span) (gc.Stats, error) {
+	if s.exclusive {
+		return s.collectOnce(ctx, span)
+	}
+	s.pass.Lock() // one raise at a time
+	defer s.pass.Unlock()
+	stats, err := s.collectOnce(ctx, span)
+	if s.pass.now != nil || errors.Is(err, ErrAbandoned) {
+		return stats, err // the claim is the background's, or that of the dead
+	}
+	return stats, errors.Join(err, s.releaseClaim(ctx))
+}
+
+func (s *Store) collectOnce(ctx context.Context, span kv.Span) (gc.Stats, error) {
 	safepoint, err := s.raiseSafepoint(ctx)
 	if err != nil {
 		return gc.Stats{}, err
@@ -202,9 +212,6 @@ func (s *Store) CollectSpan(ctx context.Context, span kv.Span) (gc.Stats, error)
 
 // raiseSafepoint moves the safepoint as far as it may go, and records it.
 func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
-	if !s.exclusive {
-		return 0, gc.ErrShared
-	}
 	now, err := s.source.Next(ctx)
 	if err != nil {
 		return 0, err
@@ -213,11 +220,13 @@ func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
 	if r := s.opts.Retention.Milliseconds(); r > 0 {
 		candidate = tso.New(max(0, now.Physical()-r), 0)
 	}
+	if !s.exclusive {
+		return s.raiseShared(ctx, candidate, now)
+	}
 	safepoint := s.registry.advance(candidate)
 	// Recorded before anything is dropped: after a restart, a reader below is still refused.
-	err = kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(safepointKey)}, func(_ kv.Reader, b *kv.Batch) error {
-		b.Set(safepointKey, binary.BigEndian.AppendUint64(nil, uint64(safepoint)))
-		return nil
+	err = kv.UpdateLazy(ctx, s.engine, [][]byte{gc.SafepointRow()}, func(r kv.Reader, b *kv.Batch) error {
+		return gc.SetPoint(ctx, r, b, safepoint)
 	})
 	return safepoint, err
 }

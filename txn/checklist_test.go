@@ -28,7 +28,7 @@ type clause struct {
 func checklist() (all []clause) {
 	for _, part := range [][]clause{
 		paperClauses, prewriteClauses, absenceClauses, livenessClauses, asyncClauses, onePhaseClauses, kindClauses,
-		rowLockClauses, collectionClauses, addedClauses,
+		rowLockClauses, collectionClauses, ownerClauses, addedClauses,
 	} {
 		all = append(all, part...)
 	}

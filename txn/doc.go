@@ -19,6 +19,8 @@
 //   - The resolver (resolver.go) settles locks that anyone meets.
 //   - Serializable transactions tell package ssi what they do (serial.go).
 //   - The registry (registry.go) knows who runs, and so where the safepoint may be.
+//   - The owner's session (owner_session.go, package session) says whether whoever left a lock lives,
+//     and on a store that several processes share, who runs there (shared_safepoint.go).
 //   - gc.Run collects below the safepoint; the Store runs it, or [Store.CollectGarbage] is called.
 //
 // # A transfer in two phases
@@ -59,12 +61,14 @@
 //     Commit and clean-up meet on the primary's row in one atomic update.
 //   - I4 (all or none): before the commit point everything rolls back, after it everything rolls
 //     forward. A result that is unknown is reported as ErrAmbiguous, never guessed.
-//   - I5 (no one waits for the dead): a lock names its primary and its time to live, judged by the
-//     oracle's time; whoever meets it after that decides at the primary, and a rollback leaves a
-//     record that stops a late prewrite. A living writer is not waited for by readers: they push its
-//     commit_ts above themselves.
+//   - I5 (no one waits for the dead): a lock names its primary, its owner and its time to live, judged
+//     by the oracle's time. Whoever meets it decides at the primary: at once when the owner is dead
+//     (I19), and once the time to live is over though the owner lives; a rollback leaves a record that
+//     stops a late prewrite. A living writer is not waited for by readers: they push its commit_ts
+//     above themselves. A heartbeat extends the primary's time to live.
 //   - I6 (the safepoint): below it only the newest version of a key is kept, and reads are refused
-//     with *SafepointError. A running transaction holds it at or below its start_ts. Locks below it
+//     with *SafepointError. A running transaction holds it at or below its start_ts (on a shared store
+//     as I20 says). Locks below it
 //     are settled before anything is dropped. In the background a pass goes in bounded steps with
 //     pauses, and is left out when nothing was committed since the last one.
 //   - I7 (cheap reads): a short value lies in its write record, and where no lock can exist the lock
@@ -112,6 +116,20 @@
 //     visible, before its sync. Who gets one, and asked for it, may read that key before it is durable,
 //     and depends on the commit: a commit of its own that writes is behind it in the log, and
 //     everything else that tells of it waits for AwaitDurable (docs/adr/0005, early.go).
+//   - I19 (leases): every lock carries the session of the Store that wrote it, and the primary's the
+//     client and the statement too. A session lives while its record is in the store. Who finds the
+//     lease past, by the oracle's time and no other, removes the record before it touches a lock; its
+//     owner renews only a record that is there: one of the two wins. An owner whose lease is past
+//     takes a new session before it writes a lock or begins a transaction; those it had running go on
+//     unless their primaries were rolled back, which the commit point finds.
+//   - I20 (the shared safepoint): on a store that several processes write to, the safepoint is in the
+//     store before anything is dropped, and whoever reads or checks at a timestamp below the one in
+//     its own snapshot, or in the state that its step reads, is refused. So a process that was paused
+//     beyond its lease gets an error, never wrong rows. The safepoint does not pass the oldest start_ts
+//     that a living session has published, which is at or below every one that it will draw. Readers of
+//     the past publish themselves, and then look for a raise under way; a collector announces its
+//     target, and then looks for readers. One process collects at a time; one that lost its claim
+//     while it was paused drops nothing that the recorded safepoint does not allow.
 //
 // # Memory that is believed, and what replaces it
 //
@@ -123,27 +141,27 @@
 //	who may hold locks (lockers.go)    the lock column is read
 //	recent commits (recent.go)         the write column is read; rollbacks count for prewrites too
 //	views left by others (views.go)    each transaction takes a snapshot
-//	earlier processes are dead         the lock's time to live
+//	other sessions are dead            sessions have records with leases in the store (I19)
 //	reads and writes of serializable   reads are validated at Commit
 //	  transactions (package ssi)
-//	running transactions (registry)    not known here: collection is refused (gc.ErrShared) until
-//	                                   processes publish their oldest start_ts in the store
+//	running transactions (registry)    what the sessions publish of theirs (I20)
+//	the safepoint                      read in every snapshot
 //	the own oracle                     one oracle for all, given in Options.Oracle
 //
 // # Locking order
 //
-// Store.gate (read) → registry.safe → one registry shard → the oracle's mutex; inflight.mu, lockers.mu,
-// views.mu,
-// resolver.fates and the mutex of ssi are leaves. An engine's latches are taken inside kv.Engine.Update only; under
+// Store.gate (read) → Store.pass → ownerSession.mu → registry.safe → one registry shard → the oracle's
+// mutex; inflight.mu, lockers.mu, views.mu, resolver.fates and the mutex of ssi are leaves. An engine's
+// latches are taken inside kv.Engine.Update only; under
 // them a step takes inflight.mu and draws from the oracle's memory, and never calls the engine: when
 // the oracle's range is used up, the step gives up, the range is extended, and the step runs again.
 //
 // # Goroutines
 //
 // A Store owns the background committer of secondaries, on an exclusive engine the goroutine that closes
-// idle views, and, with Options.GCInterval, the collector's ticker. A transaction that streams owns a
-// goroutine of heartbeats until it ends. Close stops them and waits. A commit's parallel prewrites end
-// before Commit returns.
+// idle views and on any other the renewal of its lease, and, with Options.GCInterval, the collector's
+// ticker. A transaction that streams owns a goroutine of heartbeats until it ends. Close stops them and
+// waits. A commit's parallel prewrites end before Commit returns.
 //
 // # Simple on purpose
 //

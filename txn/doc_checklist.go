@@ -22,7 +22,8 @@
 //     write is undone.
 //   - P6 (I5): resolver.status asks the oracle for the time: oracleTimeJudges. Long commits and streams
 //     extend the primary's lock (two_phase.go, stream.go): longCommitLives; a heartbeat that comes too
-//     late changes nothing: deadStayDead.
+//     late changes nothing: deadStayDead. Owners live by leases (I19): a dead one's locks are cleaned up
+//     at once, deadOwnerIsNotAwaited; a living one's once their time is over, livingOwnerIsAwaited.
 //   - P7 (I5, I2): a reader raises the primary's lowest commit timestamp (mvcc.CheckStatus):
 //     readerDoesNotWait; a commit below it draws again (commitPrimary): pushedCommitIsAbove.
 //   - P8 (I12): async.go. Above every earlier read: asyncIsAboveReads; under locks that readers see, or
@@ -51,7 +52,9 @@
 //   - P15 (I4): an unknown result is looked for, and else ErrAmbiguous, 40003: noAnswerIsAmbiguous.
 //   - P16 (I6): package gc settles locks first: locksAreSettledFirst; mvcc.Collect keeps the newest version
 //     unless it is a removal: newestVersionStays, removedStaysRemoved; registry refuses readers below,
-//     and running transactions hold it: readerBelowIsRefused, runningTransactionHolds.
+//     and running transactions hold it: readerBelowIsRefused, runningTransactionHolds. On a shared store
+//     (I20) those of other processes do: othersHoldTheSafepoint; and who outlived his lease is refused:
+//     lapsedReaderIsRefused, lapsedWriterIsRefused.
 //
 // What TiKV added: parallel prewrite, T1 (prewriteAll, committer.rollback): failedBatchRollsBack. Rollback
 // records, T2: P1. Short values, T3 (mvcc/prewrite.go): shortValueIsInlined. Point reads without a

@@ -60,11 +60,7 @@ func (g *registry) joinAt(r *registration, startTS tso.Timestamp) error {
 	if startTS < g.safe.point && !planted.Is(planted.ReadBelowSafepoint) {
 		return &SafepointError{StartTS: startTS, Safepoint: g.safe.point}
 	}
-	sh := &g.shards[0]
-	sh.Lock()
-	defer sh.Unlock()
-	r.startTS = startTS
-	sh.link(r)
+	g.link(r, startTS)
 	return nil
 }
 
@@ -131,6 +127,22 @@ func (g *registry) advance(candidate tso.Timestamp) tso.Timestamp {
 	}
 	g.safe.point = max(g.safe.point, g.oldest(candidate))
 	return g.safe.point
+}
+
+// link registers a reader of the past, without asking whether it is below the safepoint.
+func (g *registry) link(r *registration, startTS tso.Timestamp) {
+	sh := &g.shards[0]
+	sh.Lock()
+	defer sh.Unlock()
+	r.startTS = startTS
+	sh.link(r)
+}
+
+// note remembers a safepoint that the store has.
+func (g *registry) note(point tso.Timestamp) {
+	g.safe.Lock()
+	defer g.safe.Unlock()
+	g.safe.point = max(g.safe.point, point)
 }
 
 func (g *registry) safepoint() tso.Timestamp {

@@ -59,6 +59,7 @@ func (r *resolver) settle(ctx context.Context, e *mvcc.LockedError, readerTS tso
 		return 0, err
 	}
 	if !st.Decided() {
+		e.Lock.Client, e.Lock.Statement = st.Lock.Client, st.Lock.Statement // the primary knows
 		if st.Pushed {
 			return lockPushed, nil
 		}
@@ -92,22 +93,14 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 	}
 	p := mvcc.StatusParams{
 		Primary: l.Primary, StartTS: l.StartTS, Now: now, ReaderTS: readerTS,
-		OwnerDead:       l.StartTS <= r.s.deadUpTo,
 		RollBackMissing: l.Expired(now) || planted.Is(planted.ImpatientResolver),
 	}
-	// Durable: a fate read here is acted upon elsewhere, and a crash must not take it back.
-	primary := mvcc.Row(l.Primary)
-	r.s.recent.rollingBack(l.StartTS, primary)
-	err = r.s.engine.Update(ctx, [][]byte{primary}, func(kr kv.Reader, b *kv.Batch) error {
-		var err error
-		st, err = mvcc.CheckStatus(ctx, kr, b, p)
-		return err
-	})
+	st, err = r.askPrimary(ctx, l.Owner, p)
 	if err != nil {
 		return mvcc.Status{}, err
 	}
 	if st.Lock.Async && !st.Pushed {
-		if st, err = r.recover(ctx, &st.Lock, p.OwnerDead || st.Lock.Expired(now)); err != nil {
+		if st, err = r.recover(ctx, &st.Lock, st.OwnerDead || st.Lock.Expired(now)); err != nil {
 			return mvcc.Status{}, err
 		}
 	}
@@ -115,6 +108,32 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 		r.remember(l.StartTS, st)
 	}
 	return st, nil
+}
+
+// askPrimary asks the primary, which decides. The lock that led here tells the owner; the primary's
+// lock may have been written under another session of the same owner, which is then judged too.
+func (r *resolver) askPrimary(ctx context.Context, owner uint64, p mvcc.StatusParams) (st mvcc.Status, err error) {
+	primary := mvcc.Row(p.Primary)
+	r.s.recent.rollingBack(p.StartTS, primary)
+	for {
+		dead, err := r.s.ownerDead(ctx, owner, p.Now)
+		if err != nil {
+			return mvcc.Status{}, err
+		}
+		p.Owner, p.OwnerDead = owner, dead
+		// Durable: a fate read here is acted upon elsewhere, and a crash must not take it back.
+		err = r.s.engine.Update(ctx, [][]byte{primary}, func(kr kv.Reader, b *kv.Batch) (err error) {
+			st, err = mvcc.CheckStatus(ctx, kr, b, p)
+			return err
+		})
+		if err != nil {
+			return mvcc.Status{}, err
+		}
+		if !st.OtherOwner {
+			return st, nil
+		}
+		owner = st.Lock.Owner
+	}
 }
 
 func (r *resolver) remember(startTS tso.Timestamp, st mvcc.Status) {

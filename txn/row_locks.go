@@ -164,6 +164,9 @@ func (t *Txn) newest(ctx context.Context, key []byte) (mvcc.Version, error) {
 	for {
 		var v mvcc.Version
 		err := kv.UpdateLazy(ctx, t.s.engine, [][]byte{row}, func(r kv.Reader, _ *kv.Batch) (err error) {
+			if err := t.s.checkSafepoint(ctx, r, t.readTS); err != nil {
+				return err
+			}
 			v, err = mvcc.Newest(ctx, r, key, t.reg.startTS, t.readTS)
 			return err
 		})

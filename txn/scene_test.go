@@ -105,6 +105,7 @@ func (sc *scene) open(e kv.Engine, opts txn.Options) *txn.Store {
 	if opts.LockWait == 0 {
 		opts.LockWait = time.Millisecond
 	}
+	opts.LeaseRenewal = -1 // the clock does not move by itself either
 	opts.Logger = slog.New(slog.DiscardHandler)
 	s, err := txn.Open(sc.ctx, e, opts)
 	sc.must(err, "open")
@@ -231,7 +232,8 @@ func (st steps) rollback(key string, protected bool) error {
 
 func (st steps) heartbeat(ttl uint64) error {
 	return st.update(st.primary, func(r kv.Reader, b *kv.Batch, _ []byte) error {
-		return mvcc.Heartbeat(st.sc.ctx, r, b, []byte(st.primary), st.startTS, ttl)
+		p := mvcc.PrewriteParams{Primary: []byte(st.primary), StartTS: st.startTS, TTLMillis: ttl}
+		return mvcc.Heartbeat(st.sc.ctx, r, b, p)
 	})
 }
 

@@ -113,10 +113,13 @@ func (s *script) openStore() {
 	opts := s.config.opts
 	opts.Oracle = s.oracle
 	opts.LockWait = time.Millisecond
+	opts.Lease, opts.LeaseRenewal = time.Hour, -1
 	opts.CrashPoint = s.crashPoint
+	before := s.oracle.Now()
 	store, err := txn.Open(context.Background(), s.engine, opts)
 	require.NoError(s.t, err)
 	s.store = store
+	s.oracle.set(before) // the session's id is no number of the script's
 }
 
 func (s *script) crashPoint(p txn.CrashPoint) bool {

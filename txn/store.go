@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,7 +30,8 @@ type Options struct {
 	// locks alone, at a timestamp calculated from them. Needs an exclusive engine, and is without
 	// effect on others.
 	AsyncCommit bool
-	// LockTTL is how long a lock counts as its owner's sign of life; 0 means three seconds.
+	// LockTTL is how long a lock is respected after its owner's last sign of life on it, even though
+	// the owner's session lives; 0 means three seconds.
 	LockTTL time.Duration
 	// LockWait bounds what one read or commit waits for locks; 0 means ten seconds.
 	LockWait time.Duration
@@ -43,6 +43,12 @@ type Options struct {
 	// StreamBytes is what a transaction may keep in memory before it streams its writes out as
 	// prewrites; 0 means 64 MiB.
 	StreamBytes int
+	// Lease is how long, by the oracle's time, the Store's session counts as alive after its last
+	// renewal; 0 means ten seconds. Only on an engine that is not exclusive.
+	Lease time.Duration
+	// LeaseRenewal is the pause between renewals; 0 means a third of Lease. When it is negative the
+	// Store does not renew by itself: the caller calls RenewLease.
+	LeaseRenewal time.Duration
 	// GCInterval is the pause between background collections; 0 turns them off.
 	GCInterval time.Duration
 	// GCRows bounds one step of a background collection; 0 means 50,000 rows.
@@ -74,6 +80,12 @@ func (o Options) withDefaults() Options {
 	if o.StreamBytes <= 0 {
 		o.StreamBytes = 64 << 20
 	}
+	if o.Lease <= 0 {
+		o.Lease = 10 * time.Second
+	}
+	if o.LeaseRenewal == 0 {
+		o.LeaseRenewal = max(o.Lease/3, time.Millisecond)
+	}
 	if o.GCRows <= 0 {
 		o.GCRows = 50_000
 	}
@@ -92,15 +104,14 @@ type Store struct {
 
 	// exclusive: nobody else writes to the engine, so what follows may be believed.
 	exclusive bool
-	// deadUpTo: transactions that started at or below it belong to earlier processes, all dead.
-	deadUpTo tso.Timestamp
-	inflight inflight
-	lockers  lockers
-	recent   *recent
-	rowLocks rowlock.Table
-	serial   ssi.Graph // of the serializable transactions
+	inflight  inflight
+	session   ownerSession
+	lockers   lockers
+	recent    *recent
+	rowLocks  rowlock.Table
+	serial    ssi.Graph // of the serializable transactions
 
-	// pass is the background's collection.
+	// pass is the background's collection; on a shared engine its mutex is held by any.
 	pass struct {
 		sync.Mutex
 		now       *gc.Pass      // nil between two
@@ -122,11 +133,8 @@ type Store struct {
 	}
 }
 
-// oracleKey and safepointKey are the store's own cells.
-var (
-	oracleKey    = mvcc.MetaKey("oracle")
-	safepointKey = mvcc.MetaKey("safepoint")
-)
+// oracleKey is the cell of the store's own oracle.
+var oracleKey = mvcc.MetaKey("oracle")
 
 // Open returns a store on the engine. It recovers nothing eagerly: locks left by dead coordinators
 // are settled by whoever meets them.
@@ -143,11 +151,11 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 			return nil, fmt.Errorf("open transaction store: %w", err)
 		}
 		s.source, s.own = own, own
-		if s.exclusive {
-			s.deadUpTo = own.Last()
-		}
 	}
 	if err := s.load(ctx); err != nil {
+		return nil, fmt.Errorf("open transaction store: %w", err)
+	}
+	if err := s.beginSession(ctx); err != nil {
 		return nil, fmt.Errorf("open transaction store: %w", err)
 	}
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -156,6 +164,9 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	if s.exclusive {
 		s.views.open()
 		s.workers.Go(func() { s.views.expire(background) })
+	}
+	if !s.exclusive && s.opts.LeaseRenewal > 0 {
+		s.workers.Go(func() { s.keepSession(background) })
 	}
 	if s.opts.GCInterval > 0 {
 		s.workers.Go(func() { s.collectPeriodically(background) })
@@ -170,16 +181,11 @@ func (s *Store) load(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	value, err := snap.Get(ctx, safepointKey)
+	safe, err := gc.ReadSafepoint(ctx, snap)
 	if err != nil {
 		return err
 	}
-	if value != nil {
-		if len(value) != 8 {
-			return fmt.Errorf("safepoint of %d bytes: %w", len(value), kv.ErrCorruption)
-		}
-		s.registry.safe.point = tso.Timestamp(binary.BigEndian.Uint64(value))
-	}
+	s.registry.note(safe.Point)
 	if !s.exclusive {
 		return nil
 	}
@@ -209,7 +215,8 @@ func (s *Store) oracleTime(ctx context.Context) (tso.Timestamp, error) {
 	return s.source.Next(ctx)
 }
 
-// Safepoint returns the timestamp below which reads are refused.
+// Safepoint returns the timestamp below which reads are refused, as far as it is known here: on a
+// shared engine the store may have a later one.
 func (s *Store) Safepoint() tso.Timestamp { return s.registry.safepoint() }
 
 // Active returns the number of running transactions.
@@ -239,13 +246,14 @@ func (s *Store) Close() error {
 	s.cancel()
 	s.views.close()
 	s.workers.Wait()
+	err := s.endSession(context.Background())
 	if s.own != nil {
-		err := s.own.Release(context.Background())
-		if err != nil && !errors.Is(err, kv.ErrClosed) {
-			return fmt.Errorf("close transaction store: %w", err)
+		released := s.own.Release(context.Background())
+		if released != nil && !errors.Is(released, kv.ErrClosed) {
+			err = errors.Join(err, fmt.Errorf("close transaction store: %w", released))
 		}
 	}
-	return nil
+	return err
 }
 
 // canOnePhase reports whether a transaction may commit in one update: what replaces its locks

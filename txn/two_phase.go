@@ -153,9 +153,13 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 		if err != nil {
 			return err
 		}
-		p := mvcc.PrewriteParams{StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Overwrite: c.anchor != nil}
-		if o := c.t.locking.Owner; o != nil {
-			p.Owner = uint64(o.ID())
+		owner, err := c.s.owner(ctx)
+		if err != nil {
+			return err
+		}
+		p := mvcc.PrewriteParams{
+			StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Overwrite: c.anchor != nil,
+			Owner: owner, Client: c.t.client(), Statement: cutStatement(c.t.wrote),
 		}
 		unknown, err := c.tryPrewrite(ctx, b, p)
 		var locked *LockedError
@@ -201,6 +205,9 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 	return c.s.update(ctx, b.rows, true, func(r kv.Reader, kb *kv.Batch) error {
 		if err := c.checkRowLocks(b.muts); err != nil {
 			return err
+		}
+		if err := c.s.checkSafepoint(ctx, r, c.startTS); err != nil {
+			return err // rollback and delete records that should stop us may be gone
 		}
 		var room [16]uint32
 		slots := c.tellKnown(b.muts, room[:0])
@@ -261,9 +268,14 @@ func (c *committer) heartbeat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	owner, err := c.s.owner(ctx)
+	if err != nil {
+		return err
+	}
+	p := mvcc.PrewriteParams{StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Owner: owner}
 	rows := [][]byte{c.first()[0].Row}
 	err = kv.UpdateLazy(ctx, c.s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
-		return mvcc.Heartbeat(ctx, r, b, c.primary(), c.startTS, ttl)
+		return mvcc.Heartbeat(ctx, r, b, p)
 	})
 	var rolled *mvcc.RolledBackError
 	if errors.As(err, &rolled) {
@@ -308,6 +320,7 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 		unknown, err := c.tryCommitPrimary(ctx)
 		var early *mvcc.CommitTooEarlyError
 		var rolled *mvcc.RolledBackError
+		var forgotten *SafepointError
 		switch {
 		case err == nil:
 			return nil
@@ -317,6 +330,8 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 			return err
 		case errors.Is(err, ErrAbandoned):
 			return err
+		case lost != nil && errors.As(err, &forgotten):
+			return ambiguous(errors.Join(lost, err))
 		case errors.As(err, &rolled), lost == nil && !unknown:
 			return err
 		}
@@ -354,6 +369,11 @@ func (c *committer) tryCommitPrimary(ctx context.Context) (unknown bool, err err
 	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, b *kv.Batch) error {
 		already = nil
 		err := mvcc.Commit(ctx, r, b, c.startTS, commitTS, rows)
+		var rolled *mvcc.RolledBackError
+		if errors.As(err, &rolled) {
+			// Below the safepoint the record of an earlier attempt may have been collected.
+			err = errors.Join(c.s.checkSafepoint(ctx, r, c.startTS), err)
+		}
 		if err == nil && b.Empty() {
 			// Committed by an earlier attempt: at which timestamp, its record knows.
 			st, err := mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{

@@ -49,6 +49,8 @@ type Txn struct {
 	buf       buffer
 	validated []validation
 	stream    *stream // of a transaction that outgrew Options.StreamBytes
+	statement string  // what it runs
+	wrote     string  // the last statement that wrote
 	onStream  func(Streamed)
 	// ctx is the newest context of a read: writes have none, and those that are streamed out end with it.
 	ctx  context.Context
@@ -81,7 +83,7 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 		if opts.Serializable {
 			t.serialize(opts)
 		}
-		if err := s.registry.join(ctx, &t.reg, s.source); err != nil {
+		if err := s.join(ctx, &t.reg); err != nil {
 			t.Withdraw()
 			return nil, err
 		}
@@ -98,7 +100,12 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 	if opts.StartTS > now {
 		return nil, &FutureError{StartTS: opts.StartTS, Now: now}
 	}
-	if err := s.registry.joinAt(&t.reg, opts.StartTS); err != nil {
+	if s.exclusive {
+		err = s.registry.joinAt(&t.reg, opts.StartTS)
+	} else {
+		err = s.joinPast(ctx, &t.reg, opts.StartTS)
+	}
+	if err != nil {
 		return nil, err
 	}
 	t.readTS = t.reg.startTS
@@ -212,6 +219,7 @@ func (t *Txn) writable() error {
 	case t.buf.footprint() > t.s.opts.MaxTxnBytes:
 		return ErrTooLarge
 	}
+	t.wrote = t.statement
 	return nil
 }
 

@@ -102,7 +102,9 @@ func (c *committer) validateOne(ctx context.Context, v validation) error {
 	if err != nil {
 		return err
 	}
-	err = mvcc.ValidateSince(ctx, snap, c.startTS, v.since, v.span, false)
+	if err = c.s.checkSafepoint(ctx, snap, v.since); err == nil {
+		err = mvcc.ValidateSince(ctx, snap, c.startTS, v.since, v.span, false)
+	}
 	if v.read {
 		err = readConflict(err)
 	}

@@ -38,6 +38,10 @@ type view struct {
 	shared tso.Timestamp // what upTo is for others than the first owner; zero: it is not for them
 
 	born, used uint64 // ticks of the store's views
+
+	// safepoint is the store's in this very snapshot, on a shared engine: what is below may be gone
+	// (txn: I20).
+	safepoint tso.Timestamp
 }
 
 // belowAll returns the highest timestamp up to readTS that is below all the commits, or zero when one
@@ -90,7 +94,7 @@ func (t *Txn) showsAll(v *view) bool {
 // openAny returns the present view, or one that another transaction left, or a new one.
 func (t *Txn) openAny() (*view, error) {
 	if t.view != nil {
-		return t.view, nil
+		return t.view, t.view.covers(t.readTS) // which ReadAt may have lowered
 	}
 	if t.inspect() {
 		if t.view = t.s.views.take(); t.view != nil {
@@ -112,12 +116,26 @@ func (t *Txn) openFresh() (*view, error) {
 		return nil, err
 	}
 	v := &view{snap: snap, refs: 1, noLocks: noLocks, upTo: t.readTS, born: t.s.views.now()}
+	if v.safepoint, err = t.s.safepointIn(t.writeContext(), snap); err == nil {
+		err = v.covers(t.readTS)
+	}
+	if err != nil {
+		return nil, errors.Join(err, snap.Close())
+	}
 	if noLocks {
 		v.shared = belowAll(t.readTS, t.pending)
 	}
 	v.mv.Init(snap)
 	t.view = v
 	return v, nil
+}
+
+// covers refuses a read timestamp of which versions may have been collected in the view.
+func (v *view) covers(readTS tso.Timestamp) error {
+	if readTS < v.safepoint {
+		return &SafepointError{StartTS: readTS, Safepoint: v.safepoint}
+	}
+	return nil
 }
 
 // inspect copies what is in flight below the read timestamp, and reports whether no row is locked.

@@ -67,6 +67,12 @@ const (
 	UnregisteredRange
 	// UncheckedCommit: a serializable transaction commits without a look at who depends on it.
 	UncheckedCommit
+	// LeaseByLocalClock: an owner's lease is judged by the clock of whoever meets its lock.
+	LeaseByLocalClock
+	// SafepointUnchecked: on a shared store a reader does not look for the safepoint in its snapshot.
+	SafepointUnchecked
+	// SessionsUncounted: a collector does not ask what other sessions have running.
+	SessionsUncounted
 
 	count
 )
@@ -84,6 +90,8 @@ var names = [count]string{
 	KeptView:        "view of an earlier statement",
 	ForgottenReader: "edge of a committed reader forgotten", UnseenPrepared: "prepared pivot not seen",
 	UnregisteredRange: "range read not registered", UncheckedCommit: "commit of a serializable transaction not checked",
+	LeaseByLocalClock:  "lease by local clock",
+	SafepointUnchecked: "safepoint unchecked on a shared store", SessionsUncounted: "sessions not counted by the collector",
 }
 
 // String names the bug.

@@ -97,6 +97,8 @@ const (
 	StaleNewest
 	// DrawnPointRead: a point read without a timestamp draws one all the same.
 	DrawnPointRead
+	// DeadOwnerAwaited: whoever meets a lock waits for its time to live though its owner is dead.
+	DeadOwnerAwaited
 
 	endOfClauses
 )
@@ -148,4 +150,5 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"older transaction waited for",
 	"point read from an old view",
 	"point read with a timestamp",
+	"dead owner's lock waited for",
 }

@@ -103,6 +103,7 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 	if err != nil {
 		return r.answer(rec, err, 0)
 	}
+	owner := s.SessionID()
 	rec.StartTS = tx.StartTS()
 	r.remember(who, rec.StartTS)
 	defer func() { _ = tx.Rollback(ctx) }()
@@ -117,6 +118,7 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 		err = w.run(ctx, c, dice)
 	}
 	if err != nil {
+		r.refused(s, owner, err)
 		return r.answer(rec, err, 0)
 	}
 	r.stroll(who, dice)
@@ -124,6 +126,7 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 		err = errChangedMind
 	} else {
 		err = tx.Commit(ctx)
+		r.refused(s, owner, err)
 	}
 	return r.answer(rec, err, tx.CommitTS())
 }

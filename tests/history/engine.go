@@ -40,6 +40,10 @@ type watched struct {
 	inStep  func() bool                 // whether to stop with the latches held, the step just run
 	started func(who int) tso.Timestamp // start_ts of a coordinator's transaction
 
+	// oracle tells the time by which owners are judged: ahead of the clock, once an extension of its
+	// range has lost its answer.
+	oracle *tso.Oracle
+
 	trace func(string)
 	calm  atomic.Bool
 
@@ -98,6 +102,9 @@ func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) er
 				did = append(did, describe(key, value, deleted))
 			}
 			if deleted {
+				if err := w.judgeEnd(ctx, r, who, key); err != nil {
+					return err
+				}
 				continue
 			}
 			c, err := mvcc.Decode(key, value)
@@ -158,10 +165,14 @@ func (w *watched) judge(ctx context.Context, r kv.Reader, who int, c *mvcc.Cell)
 	if w.started(who) == c.Write.StartTS {
 		return nil
 	}
-	now := tso.New(w.t.now(), 0)
+	now := w.now()
 	end := append(append([]byte(nil), c.Key...), 0)
 	return mvcc.Locks(ctx, r, kv.Span{Start: c.Key, End: end}, func(_ []byte, l mvcc.Lock) error {
-		if l.StartTS == c.Write.StartTS && !l.Expired(now) && l.StartTS > w.started(-1) {
+		lives, err := w.ownerLives(ctx, r, &l, now)
+		if err != nil {
+			return err
+		}
+		if l.StartTS == c.Write.StartTS && !l.Expired(now) && lives {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.mu.found = append(w.mu.found, Violation{Impatience, fmt.Sprintf(
@@ -170,6 +181,8 @@ func (w *watched) judge(ctx context.Context, r kv.Reader, who int, c *mvcc.Cell)
 		return nil
 	})
 }
+
+func (w *watched) now() tso.Timestamp { return max(tso.New(w.t.now(), 0), w.oracle.Now()) }
 
 // truth returns what was applied.
 func (w *watched) truth() Truth {

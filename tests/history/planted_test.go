@@ -48,6 +48,9 @@ var plantedBugs = []struct {
 	{planted.UnlockedBeforeCommit, []string{"pebble, two phases, read committed", "memory, groups, row locks"}, []Verdict{StolenLock}},
 	{planted.SkippedSecondLook, []string{"pebble, one phase, read committed", "memory, groups, read committed"}, []Verdict{LostUpdate}},
 	{planted.KeptView, []string{"pebble, one phase, read committed", "memory, shared, read committed"}, []Verdict{StaleRead}},
+	{planted.LeaseByLocalClock, []string{"memory, shared"}, []Verdict{Impatience}},
+	{planted.SafepointUnchecked, []string{"memory, shared"}, []Verdict{StaleRead}},
+	{planted.SessionsUncounted, []string{"memory, shared"}, []Verdict{Forsaken}},
 	{planted.UnsyncedCommitPoint, []string{"pebble, one phase, power failures"}, []Verdict{LostCommit}},
 }
 

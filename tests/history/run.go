@@ -68,13 +68,13 @@ func Configs() []Config {
 			{Name: "pebble, async commit, power failures", Options: txn.Options{TwoPhase: true, AsyncCommit: true}, Power: true, Dying: true},
 			{Name: "memory, async commit, groups, parallel", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{AsyncCommit: true}, Losing: true, Collecting: true},
 			{Name: "memory, async commit, groups", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{AsyncCommit: true}, Dying: true, Losing: true, History: true},
-			{Name: "memory, async commit, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Options: txn.Options{AsyncCommit: true}},
+			{Name: "memory, async commit, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Options: txn.Options{AsyncCommit: true}, Collecting: true},
 			{Name: "pebble, streaming", Options: txn.Options{StreamBytes: 1}, Dying: true, Collecting: true, History: true},
 			{Name: "pebble, streaming, power failures", Options: txn.Options{StreamBytes: 500}, Power: true, Dying: true},
 			{Name: "memory, streaming, groups, parallel", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{StreamBytes: 500}, Losing: true, Collecting: true},
-			{Name: "memory, streaming, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Options: txn.Options{StreamBytes: 1}},
-			{Name: "memory, shared", Memory: &memkv.Options{Shared: true}, StorePerCoordinator: true, Dying: true, Options: txn.Options{BatchKeys: 1}},
-			{Name: "memory, shared, groups, parallel", Memory: &memkv.Options{Shared: true, HashGroups: 3}, StorePerCoordinator: true, Losing: true},
+			{Name: "memory, streaming, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Options: txn.Options{StreamBytes: 1}, Collecting: true, History: true},
+			{Name: "memory, shared", Memory: &memkv.Options{Shared: true}, StorePerCoordinator: true, Dying: true, Options: txn.Options{BatchKeys: 1}, Collecting: true, History: true},
+			{Name: "memory, shared, groups, parallel", Memory: &memkv.Options{Shared: true, HashGroups: 3}, StorePerCoordinator: true, Losing: true, Collecting: true, History: true},
 		} {
 			c.Name += level.name
 			c.Serializable, c.ReadCommitted, c.Locking = level.serializable, level.readCommitted, level.locking
@@ -110,6 +110,7 @@ type run struct {
 	seen      []tso.Timestamp
 	deadUpTo  tso.Timestamp
 	left      *pebblekv.CrashFS // by the power failure
+	dead      []*txn.Store      // whose processes died with their leases
 }
 
 // Run makes a history and returns it, with the truth.
@@ -173,19 +174,20 @@ func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err err
 		dice := rand.New(rand.NewPCG(r.dice.Uint64(), uint64(who)))
 		lives = append(lives, func() { r.live(who, &stores[who], w, dice) })
 	}
-	if r.config.Collecting {
-		dice := rand.New(rand.NewPCG(r.dice.Uint64(), coordinators))
-		lives = append(lives, func() { r.collect(stores[0], dice) })
+	for i := range stores[coordinators:] {
+		dice := rand.New(rand.NewPCG(r.dice.Uint64(), uint64(coordinators+2+i)))
+		lives = append(lives, func() { r.collect(stores[coordinators+i], coordinators, dice) })
 	}
 	if power != nil {
 		dice := rand.New(rand.NewPCG(r.dice.Uint64(), coordinators+1))
 		lives = append(lives, func() { r.fail(power, dice) })
 	}
+	w.oracle = stores[0].Oracle().(*tso.Oracle)
 	w.calm.Store(false)
 	r.t.run(lives)
 	w.calm.Store(true)
 	closed := map[*txn.Store]bool{}
-	for _, s := range stores {
+	for _, s := range append(stores, r.dead...) {
 		if !closed[s] {
 			closed[s] = true
 			err = errors.Join(err, s.Close())
@@ -218,10 +220,18 @@ func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 		}
 		opts.Oracle = oracle
 	}
+	r.leases(&opts)
 	r.opts = opts
 	r.t.open = true // nobody waits while stores are opened
 	defer func() { r.t.open = false }()
-	stores := make([]*txn.Store, coordinators)
+	n := coordinators
+	switch {
+	case r.config.Collecting && r.config.StorePerCoordinator:
+		n += collectors
+	case r.config.Collecting:
+		n++
+	}
+	stores := make([]*txn.Store, n)
 	for i := range stores {
 		if i > 0 && !r.config.StorePerCoordinator {
 			stores[i] = stores[0]
@@ -248,18 +258,15 @@ func (r *run) live(who int, s **txn.Store, w *watched, dice *rand.Rand) {
 	ctx := withWho(context.Background(), who)
 	for n := range transactions {
 		work := r.works[dice.IntN(len(r.works))]
+		r.renew(ctx, *s, dice)
 		err := r.transact(ctx, *s, who, n, work, dice)
 		switch {
 		case errors.Is(err, errDark):
 			return
 		case err != nil && r.config.StorePerCoordinator && dice.IntN(2) == 0:
-			// It comes back as another process.
-			reborn, openErr := txn.Open(ctx, w, r.opts)
-			if err := errors.Join(openErr, (*s).Close()); err != nil {
-				r.report(Unexpected, "a store is opened again: %v", err)
+			if !r.reborn(ctx, s, w, dice) {
 				return
 			}
-			*s = reborn
 		}
 		r.t.pass(who)
 	}
@@ -312,21 +319,6 @@ func (r *run) inStep() func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return dice.IntN(4) == 0
-	}
-}
-
-// collect is the collector's life.
-func (r *run) collect(s *txn.Store, dice *rand.Rand) {
-	ctx := withWho(context.Background(), coordinators)
-	for range 3 {
-		for range 20 + dice.IntN(100) {
-			r.t.pass(coordinators)
-		}
-		var locked *txn.LockedError
-		_, err := s.CollectGarbage(ctx)
-		if err != nil && !errors.As(err, &locked) && !errors.Is(err, txn.ErrAbandoned) && !errors.Is(err, errLost) {
-			r.report(Unexpected, "collection: %v", err)
-		}
 	}
 }
 

@@ -33,8 +33,11 @@ const (
 	// BrokenOrder: a timestamp was given twice, or not above everything acknowledged before it, or a
 	// transaction read at another timestamp than its level says.
 	BrokenOrder Verdict = "broken order"
-	// Impatience: a stranger rolled back a transaction whose time to live was not over.
+	// Impatience: a stranger rolled back a transaction whose owner lived and whose time to live was not
+	// over, or ended an owner's session before the end of its lease.
 	Impatience Verdict = "impatience"
+	// Forsaken: a transaction was refused as below the safepoint, though its session was never ended.
+	Forsaken Verdict = "forsaken"
 	// Cycle: serializable transactions that no serial order explains.
 	Cycle Verdict = "cycle"
 	// Leftover: locks or records in the store that mvcc.Check objects to, or data that differs from

@@ -1,8 +1,10 @@
 // Package gc is the collector: below a safepoint it settles every lock and then drops the versions
 // that no reader at or above the safepoint can see (PERCOLATOR's paper leaves this to Bigtable).
 //
-// It owns one pass over the store, at once or in steps of so many rows. When passes run, and where the safepoint is, is the transaction
-// store's affair: a running transaction holds the safepoint at or below its start_ts.
+// It owns one pass over the store, at once or in steps of so many rows, and the cell that has the
+// safepoint and the claim of the process that collects (safepoint.go). When passes run, and where the
+// safepoint is, is the transaction store's affair: a running transaction holds it at or below its
+// start_ts.
 //
 // Locks first: the fate of a secondary is written in its primary's record, and that record may be
 // among what is dropped. Then versions: of each key the newest put at or below the safepoint stays,
@@ -22,9 +24,6 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
-
-// ErrShared refuses a collection where other processes may run transactions that hold the safepoint.
-var ErrShared = errors.New("gc: other processes may read from this store")
 
 // Settler settles a lock whose transaction started below the safepoint.
 type Settler interface {

@@ -11,7 +11,8 @@
 //	family  key                       value
 //	d       row, ^start_ts            the value, when it is longer than ShortValueMax
 //	l       row                       Lock: kind, start_ts, primary, time to live, short value
-//	m       name                      the store's own cells: the oracle's mark, the safepoint
+//	m       name                      the store's own cells: the oracle's mark, the safepoint,
+//	                                  the sessions of those who own locks
 //	w       row, ^commit_ts           Write: kind, start_ts, short value
 //
 // A row is the user's key with 00 escaped as 00 FF and ended by 00 01 (see AppendRow), so rows sort

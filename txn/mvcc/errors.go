@@ -2,22 +2,39 @@ package mvcc
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/minidb/minidb/txn/tso"
 )
 
 // LockedError says that a key is locked by a transaction whose fate is not known here.
 type LockedError struct {
-	Key  []byte
+	Key []byte
+	// Lock is the key's. Whoever has asked its primary adds what that tells of client and statement.
 	Lock Lock
 }
 
 func (e *LockedError) Error() string {
-	session := ""
-	if e.Lock.Owner != 0 {
-		session = fmt.Sprintf(" of session %d", e.Lock.Owner)
+	holder := ""
+	if h := e.Lock.Holder(); h != "" {
+		holder = " of " + h
 	}
-	return fmt.Sprintf("key %q is locked by transaction %s%s, primary %q", e.Key, e.Lock.StartTS, session, e.Lock.Primary)
+	return fmt.Sprintf("key %q is locked by transaction %s%s, primary %q", e.Key, e.Lock.StartTS, holder, e.Lock.Primary)
+}
+
+// Holder tells in words for whom and for what the lock is held, as far as it says so.
+func (l *Lock) Holder() string {
+	var parts []string
+	if l.Owner != 0 {
+		parts = append(parts, "session "+tso.Timestamp(l.Owner).String())
+	}
+	if l.Client != 0 {
+		parts = append(parts, fmt.Sprintf("process %d", l.Client))
+	}
+	if l.Statement != "" {
+		parts = append(parts, fmt.Sprintf("for %q", l.Statement))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // WriteConflictError says that another transaction wrote the key after this one started.

@@ -67,7 +67,7 @@ func lockText(c *Cell, show func([]byte) string) string {
 		text += ", " + c.Lock.Kind.String()
 	}
 	if c.Lock.Owner != 0 {
-		text += fmt.Sprintf(", session %d", c.Lock.Owner)
+		text += ", " + c.Lock.Holder()
 	}
 	if c.Lock.Async {
 		text += ", async"

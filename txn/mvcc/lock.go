@@ -55,9 +55,13 @@ type Lock struct {
 	// on the primary, are the user keys of the others.
 	Async       bool
 	Secondaries [][]byte
-	// Owner is the session that wrote the lock, zero when it did not say: for whoever is asked who
-	// blocks whom. Whether it lives the time to live alone decides.
+	// Owner is the session (package session) that wrote the lock; zero when it did not say, and then
+	// the time to live alone decides whether it lives.
 	Owner uint64
+	// Client and Statement, on the primary, are for whoever wants to know whom he waits for: the
+	// owner's client, by the owner's own number for it, and what that runs, at most StatementMax bytes.
+	Client    uint64
+	Statement string
 	// Short is the value when it is inlined; HasShort tells an empty one from none.
 	Short    []byte
 	HasShort bool

@@ -39,13 +39,16 @@ type PrewriteParams struct {
 	Primary     []byte // user key
 	TTLMillis   uint64
 	MinCommitTS tso.Timestamp
-	// Async, Secondaries and Owner go into the locks (see Lock).
+	// Async and Owner go into the locks, Secondaries into an async primary's (see Lock).
 	Async       bool
 	Secondaries [][]byte
 	// Overwrite lets a mutation replace what the same transaction prewrote before. The caller sends
 	// one such prewrite of a key after the other.
 	Overwrite bool
 	Owner     uint64
+	// Client and Statement go into the primary's lock alone.
+	Client    uint64
+	Statement string
 }
 
 // Prewrite locks every key and stores its data, or fails as a whole (§2.2, figure 6): with
@@ -133,8 +136,11 @@ func (s *step) prewrite(m *Mutation, p PrewriteParams) {
 		TTLMillis: p.TTLMillis, MinCommitTS: p.MinCommitTS,
 		Async: p.Async, Owner: p.Owner,
 	}
-	if p.Async && bytes.Equal(m.Key, p.Primary) {
-		l.Secondaries = p.Secondaries
+	if bytes.Equal(m.Key, p.Primary) {
+		l.Client, l.Statement = p.Client, p.Statement
+		if p.Async {
+			l.Secondaries = p.Secondaries
+		}
 	}
 	if m.Kind == KindPut {
 		if len(m.Value) <= ShortValueMax && !planted.Is(planted.LongValues) {

@@ -14,7 +14,10 @@ type StatusParams struct {
 	StartTS tso.Timestamp
 	// Now is the oracle's time; it judges the TTL.
 	Now tso.Timestamp
-	// OwnerDead says that the owner cannot be alive, whatever the TTL.
+	// Owner is the session that the lock which led here names, and OwnerDead says that it has ended.
+	// Then a primary's lock with the same owner is rolled back whatever its TTL, and so is a primary
+	// that is missing.
+	Owner     uint64
 	OwnerDead bool
 	// ReaderTS, if not zero, is the start_ts of a reader who would rather push the commit
 	// timestamp of a living owner above itself than wait for it.
@@ -34,6 +37,10 @@ type Status struct {
 	Pushed bool
 	// Lock is the primary's lock when it is alive and its prewrite has arrived.
 	Lock Lock
+	// OtherOwner is set when that lock names another owner than StatusParams does: nothing was done.
+	OtherOwner bool
+	// OwnerDead is StatusParams', of a lock that is async.
+	OwnerDead bool
 }
 
 // Decided reports whether the transaction is committed or rolled back.
@@ -50,9 +57,13 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 	if err != nil {
 		return Status{}, err
 	}
+	if locked && l.StartTS == p.StartTS && l.Owner != p.Owner {
+		return Status{Lock: l.clone(), OtherOwner: true}, nil
+	}
 	if locked && l.StartTS == p.StartTS && l.Async {
 		// Neither pushed nor rolled back here: all its locks together are its fate (CheckLocks).
-		return Status{Lock: l.clone(), Pushed: p.ReaderTS != 0 && l.MinCommitTS > p.ReaderTS}, nil
+		pushed := p.ReaderTS != 0 && l.MinCommitTS > p.ReaderTS
+		return Status{Lock: l.clone(), Pushed: pushed, OwnerDead: p.OwnerDead}, nil
 	}
 	if locked && l.StartTS == p.StartTS {
 		if p.OwnerDead || l.Expired(p.Now) {
@@ -80,36 +91,35 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 	return Status{}, nil
 }
 
-// Heartbeat extends the TTL of the primary's lock. A lock that is gone makes it fail with
-// *RolledBackError, or *CommittedError when it was its commit that removed it.
-func Heartbeat(
-	ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, startTS tso.Timestamp, ttlMillis uint64,
-) (err error) {
+// Heartbeat extends the TTL of the primary's lock, and puts the owner's present session into it. A
+// lock that is gone makes it fail with *RolledBackError, or *CommittedError when it was its commit that
+// removed it. Of the parameters it takes primary, start_ts, TTL and owner.
+func Heartbeat(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
-	row := Row(primary)
+	row := Row(p.Primary)
 	l, locked, err := s.lock(ctx, row)
 	if err != nil {
 		return err
 	}
-	if locked && l.StartTS == startTS {
-		if l.TTLMillis < ttlMillis {
+	if locked && l.StartTS == p.StartTS {
+		if l.TTLMillis < p.TTLMillis || l.Owner != p.Owner {
 			l = l.clone()
-			l.TTLMillis = ttlMillis
+			l.TTLMillis, l.Owner = max(l.TTLMillis, p.TTLMillis), p.Owner
 			s.setLock(row, &l)
 		}
 		return nil
 	}
-	f, err := s.fateOf(ctx, row, startTS)
+	f, err := s.fateOf(ctx, row, p.StartTS)
 	switch {
 	case err != nil:
 		return err
 	case f.commitTS != 0:
-		return &CommittedError{StartTS: startTS, CommitTS: f.commitTS}
+		return &CommittedError{StartTS: p.StartTS, CommitTS: f.commitTS}
 	}
 	if planted.Is(planted.RevivingHeartbeat) {
-		s.setLock(row, &Lock{Kind: KindPut, StartTS: startTS, Primary: primary, TTLMillis: ttlMillis, HasShort: true})
+		s.setLock(row, &Lock{Kind: KindPut, StartTS: p.StartTS, Primary: p.Primary, TTLMillis: p.TTLMillis, Owner: p.Owner, HasShort: true})
 		return nil
 	}
-	return &RolledBackError{Key: primary, StartTS: startTS}
+	return &RolledBackError{Key: p.Primary, StartTS: p.StartTS}
 }

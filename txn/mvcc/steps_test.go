@@ -122,7 +122,7 @@ func TestAnInsertLooksThroughLocksAndRollbacks(t *testing.T) {
 func TestHeartbeatExtendsOnlyTheLiving(t *testing.T) {
 	beat := func(startTS int, ttl uint64) step {
 		return func(r kv.Reader, b *kv.Batch, _ [][]byte) error {
-			return mvcc.Heartbeat(ctx, r, b, []byte("a"), ts(startTS), ttl)
+			return mvcc.Heartbeat(ctx, r, b, mvcc.PrewriteParams{Primary: []byte("a"), StartTS: ts(startTS), TTLMillis: ttl})
 		}
 	}
 	ttl := func(e kv.Engine) (out uint64) {

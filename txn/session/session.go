@@ -1,0 +1,144 @@
+// Package session keeps the sessions of those who own locks: one record in the store for each
+// coordinator that runs on it, with the end of its lease (Percolator, §2.2, end, has a token in Chubby
+// for this). Not to be taken for a client's session, which is a floor's above.
+//
+// It owns the records and the steps on them. Who writes them and when, and what follows from a
+// session's end, is for package txn.
+//
+//	m session/<id, 16 hexadecimal digits>   format 1, lease end (8 bytes), oldest start_ts (8 bytes)
+//
+// A session lives while its record is there. Whoever finds its lease past by the oracle's time removes
+// the record before acting on it (Judge), and its owner renews the lease only of a record that is
+// there (Renew): both are updates of the record's row, so exactly one of them wins, and an owner that
+// was judged dead learns of it. Ids are timestamps of the oracle and never come again.
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// ErrEnded says that the session's record is gone, or its lease past.
+var ErrEnded = errors.New("the owner's session has ended")
+
+// Record is what the store knows of a session.
+type Record struct {
+	// ID is in every lock that the session's transactions write.
+	ID uint64
+	// LeaseEnd is when the session counts as dead, by the oracle's time.
+	LeaseEnd tso.Timestamp
+	// Oldest is at or below the start_ts of every transaction of the session, running or to come.
+	Oldest tso.Timestamp
+}
+
+// Lapsed reports whether the lease is past.
+func (r *Record) Lapsed(now tso.Timestamp) bool { return now >= r.LeaseEnd }
+
+const (
+	prefix       = "session/"
+	format  byte = 1
+	encoded      = 1 + 8 + 8
+)
+
+// Key returns the key of a session's record.
+func Key(id uint64) []byte { return mvcc.MetaKey(fmt.Sprintf(prefix+"%016x", id)) }
+
+func put(b *kv.Batch, rec Record) {
+	value := make([]byte, 0, encoded)
+	value = append(value, format)
+	value = binary.BigEndian.AppendUint64(value, uint64(rec.LeaseEnd))
+	value = binary.BigEndian.AppendUint64(value, uint64(rec.Oldest))
+	b.Set(Key(rec.ID), value)
+}
+
+func decode(id uint64, value []byte) (Record, error) {
+	if len(value) != encoded || value[0] != format {
+		return Record{}, fmt.Errorf("session %d: bad record %x: %w", id, value, kv.ErrCorruption)
+	}
+	return Record{
+		ID:       id,
+		LeaseEnd: tso.Timestamp(binary.BigEndian.Uint64(value[1:])),
+		Oldest:   tso.Timestamp(binary.BigEndian.Uint64(value[9:])),
+	}, nil
+}
+
+// Get returns the record of a session, if it is there.
+func Get(ctx context.Context, r kv.Reader, id uint64) (rec Record, found bool, err error) {
+	value, err := r.Get(ctx, Key(id))
+	if err != nil || value == nil {
+		return Record{}, false, err
+	}
+	rec, err = decode(id, value)
+	return rec, err == nil, err
+}
+
+// All returns the records of all sessions, oldest first.
+func All(ctx context.Context, r kv.Reader) (out []Record, err error) {
+	start := mvcc.MetaKey(prefix)
+	end := bytes.Clone(start)
+	end[len(end)-1]++
+	it, err := r.NewIter(ctx, kv.Span{Start: start, End: end})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for ok := it.First(); ok; ok = it.Next() {
+		id, err := strconv.ParseUint(string(it.Key()[len(start):]), 16, 64)
+		if err != nil {
+			return nil, fmt.Errorf("session record %q: %w", it.Key(), kv.ErrCorruption)
+		}
+		value, err := it.Value()
+		if err != nil {
+			return nil, err
+		}
+		rec, err := decode(id, value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rec)
+	}
+	return out, it.Err()
+}
+
+// Start writes the record of a new session.
+func Start(b *kv.Batch, rec Record) { put(b, rec) }
+
+// Renew writes the record anew, or fails with ErrEnded when the session is over.
+func Renew(ctx context.Context, r kv.Reader, b *kv.Batch, rec Record, now tso.Timestamp) error {
+	old, found, err := Get(ctx, r, rec.ID)
+	switch {
+	case err != nil:
+		return err
+	case !found || old.Lapsed(now):
+		return ErrEnded
+	}
+	put(b, rec)
+	return nil
+}
+
+// Judge reports whether the session is alive, with its record. One whose lease is past is ended here:
+// once that is known it does not come back.
+func Judge(
+	ctx context.Context, r kv.Reader, b *kv.Batch, id uint64, now tso.Timestamp,
+) (rec Record, alive bool, err error) {
+	rec, found, err := Get(ctx, r, id)
+	if err != nil || !found {
+		return Record{}, false, err
+	}
+	if rec.Lapsed(now) {
+		End(b, id)
+		return Record{}, false, nil
+	}
+	return rec, true, nil
+}
+
+// End removes the record. Its owner does this when it closes.
+func End(b *kv.Batch, id uint64) { b.Delete(Key(id)) }
