@@ -40,6 +40,9 @@ func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
 		if err := s.collect(ctx, s.database, kv.Span{}, o.verbose); err != nil {
 			return err
 		}
+		if err := s.engine.statistics.Sweep(ctx); err != nil {
+			return err
+		}
 	}
 	for _, t := range targets {
 		name := s.database + "." + t.desc.Schema + "." + t.desc.Name

@@ -143,6 +143,13 @@ func pause(ctx context.Context) error {
 	}
 }
 
+// Sweep removes what is stored of tables that are gone.
+func (r *Registry) Sweep(ctx context.Context) error {
+	r.tick.Lock()
+	defer r.tick.Unlock()
+	return r.sweep(ctx)
+}
+
 // sweep forgets tables that are gone: DROP leaves what is stored here behind, so that it never
 // conflicts with the background.
 func (r *Registry) sweep(ctx context.Context) error {
