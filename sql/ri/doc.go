@@ -13,6 +13,8 @@
 // check looks for rows that still refer to it, or does to them what the constraint says; those are
 // statements, which leave events of their own in the same queue.
 //
+// docs/adr/0007 says why that is enough at every isolation level.
+//
 // # Invariants
 //
 //   - ri I1: a key that is held is not removed, and a key whose removal was checked gets no new rows
