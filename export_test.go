@@ -6,12 +6,8 @@ import (
 	"testing"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/txn/mvcc"
 )
-
-// OnEngine lets a test change how the engine is opened.
-func OnEngine(f func(*pebblekv.Options)) Option { return func(o *options) { o.engine = f } }
 
 // TickStatistics does what the background does at each tick.
 func (db *DB) TickStatistics(ctx context.Context) error { return db.sql.Statistics().Tick(ctx) }

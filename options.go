@@ -21,7 +21,7 @@ type options struct {
 	retention       time.Duration
 	analyzeInterval time.Duration
 	twoPhase        bool
-	engine          func(*pebblekv.Options) // a test's
+	engine          func(*pebblekv.Options)
 }
 
 // InMemory keeps everything in memory; the directory is not looked at. Close forgets it.
@@ -56,3 +56,7 @@ func Retention(d time.Duration) Option { return func(o *options) { o.retention =
 // TwoPhaseCommit makes every commit take the two phases that a store of several groups needs. It is
 // slower, and gives the same histories.
 func TwoPhaseCommit() Option { return func(o *options) { o.twoPhase = true } }
+
+// OnEngine changes how the engine below is opened, after the other options: on another file system, for
+// a program's own tests of crashes and full disks (pebblekv.CrashFS, pebblekv.FaultFS).
+func OnEngine(f func(*pebblekv.Options)) Option { return func(o *options) { o.engine = f } }

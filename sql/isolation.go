@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
@@ -188,7 +189,9 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 	if verr != nil {
 		return verr
 	}
-	r.tx.UndoTo(r.at)
+	if !planted.Is(planted.WritesKept) {
+		r.tx.UndoTo(r.at)
+	}
 	p.s.references.ReleaseTo(r.checks)
 	p.checked = !r.plan.References
 	if aerr := p.s.advance(ctx); aerr != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/ri"
@@ -366,7 +367,9 @@ func (s *Session) execRollbackTo(st *ast.RollbackTo) (string, error) {
 	}
 	sp := &s.tx.savepoints[i]
 	s.closePortalsSince(i + 1)
-	s.tx.tx.RollbackTo(sp.at)
+	if !planted.Is(planted.SavepointForgotten) {
+		s.tx.tx.RollbackTo(sp.at)
+	}
 	sp.at = s.tx.tx.Savepoint()
 	s.settings.RollbackTo(sp.settings)
 	s.locks.ReleaseTo(sp.locks)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -225,8 +226,13 @@ func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old, n
 		}
 		return tx.Set(w.is.key, w.is.value)
 	}
-	if err := tx.Delete(w.was.key); err != nil {
-		return err
+	if !planted.Is(planted.OldEntryKept) {
+		if err := tx.Delete(w.was.key); err != nil {
+			return err
+		}
+	}
+	if planted.Is(planted.EntryLost) {
+		return nil
 	}
 	return w.putEntry(ctx, tx, l, &w.is, new)
 }

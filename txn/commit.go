@@ -122,6 +122,12 @@ type committer struct {
 const onePhaseBytes = 64 << 20
 
 func (c *committer) run(ctx context.Context) error {
+	if c.reads != nil {
+		// Nobody waits for a row lock while it holds serial: the lock's owner may wait for serial.
+		if err := c.awaitRowLocks(ctx); err != nil {
+			return err
+		}
+	}
 	if c.s.canOnePhase() && c.bytes <= onePhaseBytes && c.oneGroup() {
 		return c.onePhase(ctx)
 	}

@@ -96,8 +96,11 @@ var names = [count]string{
 
 // String names the bug.
 func (b Bug) String() string {
-	if b >= firstOfClauses {
+	switch {
+	case b >= firstOfClauses:
 		return clauseNames[b-firstOfClauses]
+	case b >= firstOfSQL:
+		return namesOfSQL[b-firstOfSQL]
 	}
 	return names[b]
 }

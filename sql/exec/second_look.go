@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -64,7 +65,7 @@ func (l *secondLook) row(ctx context.Context, stale error, key []types.Datum, fn
 	if !found {
 		return stale
 	}
-	if inside, err := l.inRanges(row); err != nil || !inside {
+	if inside, err := l.inRanges(row); err != nil || !inside && !planted.Is(planted.UntestedSecondLook) {
 		return err
 	}
 	cols := columnTypes(l.scan)
@@ -175,7 +176,9 @@ func (r *run) buildFixedRow(n *fixedRow) (operator, error) {
 	s := &scan{run: r, node: n.scan, batch: n.row, started: true}
 	f := &fixedScan{scan: s}
 	var err error
-	s.filter, err = compileOptional(n.scan.Filter)
+	if !planted.Is(planted.UntestedSecondLook) {
+		s.filter, err = compileOptional(n.scan.Filter)
+	}
 	return f, err
 }
 

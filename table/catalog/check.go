@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
 
 	"github.com/minidb/minidb/kv"
 )
@@ -40,7 +41,13 @@ func (p Problem) String() string {
 // key belongs to nobody, and no lock is left of a transaction that is gone. report gets each
 // problem; Check itself fails only when it cannot go on.
 func Check(ctx context.Context, store *txn.Store, report func(Problem)) error {
-	tx, err := store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+	return CheckAt(ctx, store, 0, report)
+}
+
+// CheckAt is Check as of a timestamp at or above the safepoint. It does not look at locks, which have
+// no past. Zero is now.
+func CheckAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, report func(Problem)) error {
+	tx, err := store.Begin(ctx, txn.BeginOptions{ReadOnly: true, StartTS: ts})
 	if err != nil {
 		return err
 	}
@@ -62,10 +69,7 @@ func Check(ctx context.Context, store *txn.Store, report func(Problem)) error {
 	if err := ch.foreignKeys(ctx); err != nil {
 		return err
 	}
-	if err := ch.foreignKeys(ctx); err != nil {
-		return err
-	}
-	if err := ch.strays(ctx); err != nil {
+	if err := ch.strays(ctx); err != nil || ts != 0 {
 		return err
 	}
 	return ch.locks(ctx, store)

@@ -95,7 +95,7 @@ func (c *checker) order() {
 // commits holds the records of each transaction to what it wrote and was told.
 func (c *checker) commits() {
 	versions := map[tso.Timestamp]map[string][]Version{}
-	for _, k := range c.h.Truth.keys() {
+	for _, k := range c.h.Truth.Keys() {
 		for _, v := range c.h.Truth[k] {
 			if versions[v.StartTS] == nil {
 				versions[v.StartTS] = map[string][]Version{}
@@ -162,10 +162,7 @@ func (c *checker) reads(r *Record) {
 		if read.TS != r.StartTS && !r.ReadCommitted {
 			c.report(BrokenOrder, "%s: read at %s", r, read.TS)
 		}
-		own := map[string]Write{}
-		for _, w := range r.Writes[:read.Own] {
-			own[w.Key] = w
-		}
+		own := r.Own(read.Own)
 		got := map[string]string{}
 		for i, p := range read.Got {
 			got[p.Key] = p.Value
@@ -215,7 +212,7 @@ func (c *checker) readOf(r *Record, ts tso.Timestamp, k string, own map[string]W
 		}
 		return
 	}
-	want := c.h.Truth.at(k, ts)
+	want := c.h.Truth.At(k, ts)
 	switch {
 	case want == nil || want.Delete:
 		if !found {
@@ -260,7 +257,7 @@ func brief(v *Version) string {
 // updates checks that nobody wrote a key between what a write of it was based on and its commit,
 // which for snapshots is the first-committer rule, and that no insert met a living value.
 func (c *checker) updates() {
-	for _, k := range c.h.Truth.keys() {
+	for _, k := range c.h.Truth.Keys() {
 		list := c.h.Truth[k]
 		for i, v := range list {
 			r := c.byStart[v.StartTS]

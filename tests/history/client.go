@@ -153,7 +153,7 @@ func (r *run) stroll(who int, dice *rand.Rand) {
 		turns = 1 + dice.IntN(3)
 	}
 	for range turns {
-		r.t.pass(who)
+		r.t.Pass(who)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // The versions of a key are in the order of their timestamps, so every edge is known.
 func (c *checker) cycles() {
 	g := &graph{edges: map[*Record]map[*Record]string{}}
-	for _, k := range c.h.Truth.keys() {
+	for _, k := range c.h.Truth.Keys() {
 		list := c.h.Truth[k]
 		for i := range list[1:] {
 			g.add(c.byStart[list[i].StartTS], c.byStart[list[i+1].StartTS], "ww "+k)
@@ -24,10 +24,7 @@ func (c *checker) cycles() {
 			continue
 		}
 		for _, read := range r.Reads {
-			own := map[string]Write{}
-			for _, w := range r.Writes[:read.Own] {
-				own[w.Key] = w
-			}
+			own := r.Own(read.Own)
 			keys := []string{read.Key}
 			if read.Span != nil {
 				keys = c.keysIn(read, own, nil)

@@ -35,7 +35,7 @@ func whoOf(ctx context.Context) int {
 // writes down the records that were applied.
 type watched struct {
 	kv.Engine
-	t       *turnstile
+	t       *Turnstile
 	lose    func() (lose, applied bool)
 	inStep  func() bool                 // whether to stop with the latches held, the step just run
 	started func(who int) tso.Timestamp // start_ts of a coordinator's transaction
@@ -55,7 +55,7 @@ type watched struct {
 	}
 }
 
-func newWatched(e kv.Engine, t *turnstile) *watched {
+func newWatched(e kv.Engine, t *Turnstile) *watched {
 	w := &watched{Engine: e, t: t}
 	w.calm.Store(true)
 	w.mu.cells, w.mu.rolled = map[string]mvcc.Cell{}, map[tso.Timestamp]bool{}
@@ -80,11 +80,11 @@ func (w *watched) Exclusive() bool { return kv.IsExclusive(w.Engine) }
 
 func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) error) error {
 	who := whoOf(ctx)
-	w.t.pass(who)
+	w.t.Pass(who)
 	lose, applied := w.lose()
 	lose = lose && !w.calm.Load()
 	if lose && !applied {
-		w.t.pass(who)
+		w.t.Pass(who)
 		return errLost
 	}
 	var cells []mvcc.Cell
@@ -119,17 +119,17 @@ func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) er
 			}
 		}
 		if w.inStep() {
-			w.t.pass(who)
+			w.t.Pass(who)
 		}
 		return nil
 	})
 	if w.trace != nil {
-		w.trace(fmt.Sprintf("coordinator %d at %d: answer lost %v, error %v, %s", who, w.t.now(), lose, err, strings.Join(did, "; ")))
+		w.trace(fmt.Sprintf("coordinator %d at %d: answer lost %v, error %v, %s", who, w.t.Now(), lose, err, strings.Join(did, "; ")))
 	}
 	if err == nil {
 		w.apply(raw, cells)
 	}
-	w.t.pass(who)
+	w.t.Pass(who)
 	if err == nil && lose {
 		return errLost
 	}
@@ -182,7 +182,7 @@ func (w *watched) judge(ctx context.Context, r kv.Reader, who int, c *mvcc.Cell)
 	})
 }
 
-func (w *watched) now() tso.Timestamp { return max(tso.New(w.t.now(), 0), w.oracle.Now()) }
+func (w *watched) now() tso.Timestamp { return max(tso.New(w.t.Now(), 0), w.oracle.Now()) }
 
 // truth returns what was applied.
 func (w *watched) truth() Truth {

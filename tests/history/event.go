@@ -32,6 +32,8 @@ type Write struct {
 	// Base is the timestamp as of which the key was known when it was written: nobody else may commit
 	// a write of it between that and this write's commit.
 	Base tso.Timestamp
+	// Undone takes back all earlier writes of the key: a savepoint was rolled back.
+	Undone bool
 }
 
 // Read is one answer: of a key (Span is then nil), or of a span.
@@ -75,9 +77,16 @@ type Record struct {
 
 // final returns what the transaction leaves on each key, and whether a write of the key asks for
 // the absence of an earlier value.
-func (r *Record) final() map[string]Write {
+func (r *Record) final() map[string]Write { return r.Own(len(r.Writes)) }
+
+// Own returns what the first n writes of the transaction leave on each key.
+func (r *Record) Own(n int) map[string]Write {
 	out := map[string]Write{}
-	for _, w := range r.Writes {
+	for _, w := range r.Writes[:n] {
+		if w.Undone {
+			delete(out, w.Key)
+			continue
+		}
 		before, again := out[w.Key]
 		if again {
 			w.Insert, w.Base = before.Insert, before.Base
@@ -101,8 +110,8 @@ type Version struct {
 // Truth is what was committed: the versions of each key, oldest first.
 type Truth map[string][]Version
 
-// add puts a version into its place. One that is there already is not added again.
-func (t Truth) add(key string, v Version) {
+// Add puts a version into its place. One that is there already is not added again.
+func (t Truth) Add(key string, v Version) {
 	list := t[key]
 	i, _ := slices.BinarySearchFunc(list, v, func(a, b Version) int {
 		if a.CommitTS != b.CommitTS {
@@ -116,8 +125,8 @@ func (t Truth) add(key string, v Version) {
 	t[key] = slices.Insert(list, i, v)
 }
 
-// at returns the version of a key that a reader at ts sees: nil before the first.
-func (t Truth) at(key string, ts tso.Timestamp) *Version {
+// At returns the version of a key that a reader at ts sees: nil before the first.
+func (t Truth) At(key string, ts tso.Timestamp) *Version {
 	list := t[key]
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].CommitTS <= ts {
@@ -127,7 +136,8 @@ func (t Truth) at(key string, ts tso.Timestamp) *Version {
 	return nil
 }
 
-func (t Truth) keys() []string { return slices.Sorted(maps.Keys(t)) }
+// Keys lists the keys in order.
+func (t Truth) Keys() []string { return slices.Sorted(maps.Keys(t)) }
 
 // takeCells makes the truth of what a store holds.
 func takeCells(cells []mvcc.Cell) Truth {
@@ -151,7 +161,7 @@ func takeCells(cells []mvcc.Cell) Truth {
 		} else if !v.Delete {
 			v.Value = data[string(c.Key)][v.StartTS]
 		}
-		t.add(string(c.Key), v)
+		t.Add(string(c.Key), v)
 	}
 	return t
 }

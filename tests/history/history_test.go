@@ -43,7 +43,7 @@ func TestHistories(t *testing.T) {
 	for _, c := range configs {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			var sum tally
+			var sum Tally
 			for j := range max(1, n/len(configs)) {
 				s := seed + uint64(j)
 				h, err := Run(c, s)
@@ -51,7 +51,7 @@ func TestHistories(t *testing.T) {
 				for _, v := range Check(h) {
 					t.Errorf("MINIDB_HISTORY_SEED=%d: %s", s, v)
 				}
-				sum.add(h)
+				sum.Add(h)
 				if t.Failed() {
 					return
 				}

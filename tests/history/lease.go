@@ -62,7 +62,7 @@ func (r *run) collect(s *txn.Store, who int, dice *rand.Rand) {
 	ctx := withWho(context.Background(), who)
 	for range 3 {
 		for range 20 + dice.IntN(100) {
-			r.t.pass(who)
+			r.t.Pass(who)
 		}
 		_, err := s.CollectGarbage(ctx)
 		var locked *txn.LockedError

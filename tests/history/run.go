@@ -97,7 +97,7 @@ const (
 type run struct {
 	config  Config
 	dice    *rand.Rand
-	t       *turnstile
+	t       *Turnstile
 	opts    txn.Options
 	history *History
 	works   []workload
@@ -154,7 +154,7 @@ func Run(config Config, seed uint64) (*History, error) {
 			fs = r.left
 		}
 		// The clock of the machine that comes back may be behind.
-		clock = r.t.now() + int64(dice.IntN(6000)) - 5000
+		clock = r.t.Now() + int64(dice.IntN(6000)) - 5000
 	}
 	return r.history, nil
 }
@@ -162,7 +162,7 @@ func Run(config Config, seed uint64) (*History, error) {
 // liveOn lets the coordinators live on an engine until they are done or the power fails, and closes
 // it. When power is not nil, it fails at some move.
 func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err error) {
-	r.t = newTurnstile(rand.New(rand.NewPCG(r.dice.Uint64(), 1)), clock)
+	r.t = NewTurnstile(rand.New(rand.NewPCG(r.dice.Uint64(), 1)), clock)
 	w := newWatched(e, r.t)
 	w.lose, w.inStep, w.started, w.trace = r.losing(), r.inStep(), r.started, r.config.Trace
 	stores, err := r.openStores(w)
@@ -184,7 +184,7 @@ func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err err
 	}
 	w.oracle = stores[0].Oracle().(*tso.Oracle)
 	w.calm.Store(false)
-	r.t.run(lives)
+	r.t.Run(lives)
 	w.calm.Store(true)
 	closed := map[*txn.Store]bool{}
 	for _, s := range append(stores, r.dead...) {
@@ -203,7 +203,7 @@ func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err err
 func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 	ctx := context.Background()
 	opts := r.config.Options
-	opts.Clock = r.t.now
+	opts.Clock = r.t.Now
 	opts.LockTTL = time.Duration(5+r.dice.IntN(400)) * time.Millisecond
 	opts.LockWait = 3 * time.Millisecond
 	opts.Logger = slog.New(slog.DiscardHandler)
@@ -268,7 +268,7 @@ func (r *run) live(who int, s **txn.Store, w *watched, dice *rand.Rand) {
 				return
 			}
 		}
-		r.t.pass(who)
+		r.t.Pass(who)
 	}
 }
 
@@ -289,7 +289,7 @@ func (r *run) crashPoint(dice *rand.Rand) func(txn.CrashPoint) bool {
 			turns = 10 + roll(80)
 		}
 		for range turns {
-			r.t.pass(coordinators)
+			r.t.Pass(coordinators)
 		}
 		return false
 	}
@@ -324,9 +324,9 @@ func (r *run) inStep() func() bool {
 
 // fail is the power's.
 func (r *run) fail(fs *pebblekv.CrashFS, dice *rand.Rand) {
-	at := r.t.moved() + 20 + dice.IntN(400)
-	for r.t.moved() < at && r.t.crowd() > 0 {
-		r.t.pass(coordinators + 1)
+	at := r.t.Moved() + 20 + dice.IntN(400)
+	for r.t.Moved() < at && r.t.Crowd() > 0 {
+		r.t.Pass(coordinators + 1)
 	}
 	percent := []int{0, 0, 30, 70, 100}[dice.IntN(5)]
 	r.mu.Lock()
@@ -358,7 +358,7 @@ func (r *run) started(who int) tso.Timestamp {
 // settle opens the engine once more, settles every lock, and takes the truth.
 func (r *run) settle(w *watched) error {
 	ctx := context.Background()
-	later := r.t.now() + 3_600_000
+	later := r.t.Now() + 3_600_000
 	s, err := txn.Open(ctx, w, txn.Options{Clock: func() int64 { return later }})
 	if err != nil {
 		return err
@@ -390,9 +390,9 @@ func (r *run) settle(w *watched) error {
 // compare holds what the collector left to what was applied: the newest version of each key must
 // be there, and nothing that was not applied.
 func (r *run) compare(left Truth) {
-	for _, k := range r.history.Truth.keys() {
-		newest := r.history.Truth.at(k, tso.Max)
-		got := left.at(k, tso.Max)
+	for _, k := range r.history.Truth.Keys() {
+		newest := r.history.Truth.At(k, tso.Max)
+		got := left.At(k, tso.Max)
 		if got == nil && newest.Delete || got != nil && *got == *newest {
 			continue
 		}

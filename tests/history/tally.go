@@ -2,12 +2,13 @@ package history
 
 import "fmt"
 
-// tally counts what happened in histories, so that one can see that something did.
-type tally struct {
+// Tally counts what happened in histories, so that one can see that something did.
+type Tally struct {
 	histories, transactions, committed, aborted, unknown, reads, versions int
 }
 
-func (t *tally) add(h *History) {
+// Add counts a history.
+func (t *Tally) Add(h *History) {
 	t.histories++
 	for _, r := range h.Records {
 		t.transactions++
@@ -26,7 +27,7 @@ func (t *tally) add(h *History) {
 	}
 }
 
-func (t tally) String() string {
+func (t Tally) String() string {
 	return fmt.Sprintf("%d histories, %d transactions (%d committed, %d aborted, %d unknown), %d reads, %d versions",
 		t.histories, t.transactions, t.committed, t.aborted, t.unknown, t.reads, t.versions)
 }

@@ -7,8 +7,13 @@ import (
 	"time"
 )
 
-// turnstile lets one of those who wait at it go on whenever nobody moves. It also moves the clock.
-type turnstile struct {
+// Turnstile lets one of those who wait at it go on whenever nobody moves. It also moves the clock.
+type Turnstile struct {
+	// Blocked, if not nil, tells how many of those who move wait for somebody else. It is asked often.
+	Blocked func() int
+	// Crowds, if not zero, makes several go on at once, one time of so many.
+	Crowds int
+
 	mu      sync.Mutex
 	dice    *rand.Rand
 	moving  int
@@ -29,12 +34,16 @@ type waiter struct {
 // escapeAfter is how long of real time one may keep its turn while it blocks.
 const escapeAfter = 2 * time.Millisecond
 
-func newTurnstile(dice *rand.Rand, clock int64) *turnstile {
-	return &turnstile{dice: dice, clock: clock, stop: make(chan struct{})}
+// looks is how often in that time it is looked whether all who move are blocked.
+const looks = 10
+
+// NewTurnstile returns a turnstile at which nobody waits, with its clock at some milliseconds.
+func NewTurnstile(dice *rand.Rand, clock int64) *Turnstile {
+	return &Turnstile{dice: dice, clock: clock, stop: make(chan struct{})}
 }
 
-// run lets each function move as the coordinator of its number, and returns when all have returned.
-func (t *turnstile) run(coordinators []func()) {
+// Run lets each function move as the coordinator of its number, and returns when all have returned.
+func (t *Turnstile) Run(coordinators []func()) {
 	var wg sync.WaitGroup
 	t.mu.Lock()
 	for i, f := range coordinators {
@@ -54,7 +63,7 @@ func (t *turnstile) run(coordinators []func()) {
 }
 
 // openUp stops stopping anybody.
-func (t *turnstile) openUp() {
+func (t *Turnstile) openUp() {
 	t.mu.Lock()
 	t.open = true
 	for _, w := range t.waiting {
@@ -66,8 +75,8 @@ func (t *turnstile) openUp() {
 	t.done.Wait()
 }
 
-// pass gives way to whom the dice choose, oneself included.
-func (t *turnstile) pass(who int) {
+// Pass gives way to whom the dice choose, oneself included.
+func (t *Turnstile) Pass(who int) {
 	t.mu.Lock()
 	if t.open {
 		t.mu.Unlock()
@@ -76,28 +85,37 @@ func (t *turnstile) pass(who int) {
 	ch := make(chan struct{})
 	t.add(waiter{who, ch})
 	t.moving = max(0, t.moving-1)
-	if t.moving == 0 {
-		t.next()
-	}
+	t.nextIfStill()
 	t.mu.Unlock()
 	<-ch
 }
 
-func (t *turnstile) leave() {
+func (t *Turnstile) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.moving = max(0, t.moving-1); t.moving == 0 {
+	t.moving = max(0, t.moving-1)
+	t.nextIfStill()
+}
+
+// nextIfStill lets one go on if nobody moves. Requires: mu is held.
+func (t *Turnstile) nextIfStill() {
+	if t.moving == 0 || t.Blocked != nil && t.moving <= t.Blocked() {
 		t.next()
+		if t.Crowds > 0 && t.dice.IntN(t.Crowds) == 0 {
+			for range 1 + t.dice.IntN(3) {
+				t.next()
+			}
+		}
 	}
 }
 
-func (t *turnstile) add(w waiter) {
+func (t *Turnstile) add(w waiter) {
 	i, _ := slices.BinarySearchFunc(t.waiting, w.who, func(w waiter, who int) int { return w.who - who })
 	t.waiting = slices.Insert(t.waiting, i, w)
 }
 
 // next lets one go on. Requires: mu is held.
-func (t *turnstile) next() {
+func (t *Turnstile) next() {
 	if len(t.waiting) == 0 {
 		return
 	}
@@ -112,24 +130,29 @@ func (t *turnstile) next() {
 	close(w.go_)
 }
 
-// now is the clock of the run, in milliseconds.
-func (t *turnstile) now() int64 {
+// Now is the clock of the run, in milliseconds.
+func (t *Turnstile) Now() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.clock
 }
 
-func (t *turnstile) moved() int {
+// Moved returns how often somebody was let through.
+func (t *Turnstile) Moved() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.moves
 }
 
 // watch lets another one go on beside one that blocks.
-func (t *turnstile) watch() {
-	tick := time.NewTicker(escapeAfter)
+func (t *Turnstile) watch() {
+	step := escapeAfter
+	if t.Blocked != nil {
+		step /= looks
+	}
+	tick := time.NewTicker(step)
 	defer tick.Stop()
-	seen := -1
+	seen, same := -1, 0
 	for {
 		select {
 		case <-t.stop:
@@ -137,17 +160,23 @@ func (t *turnstile) watch() {
 		case <-tick.C:
 		}
 		t.mu.Lock()
-		if t.moves == seen {
+		if same++; t.moves != seen {
+			seen, same = t.moves, 0
+		}
+		switch {
+		case step == escapeAfter && same > 0, same > looks:
 			t.moving = 0 // who blocks does not count until it comes here again
 			t.next()
+			seen, same = t.moves, 0
+		case t.Blocked != nil:
+			t.nextIfStill()
 		}
-		seen = t.moves
 		t.mu.Unlock()
 	}
 }
 
-// crowd returns how many wait.
-func (t *turnstile) crowd() int {
+// Crowd returns how many wait.
+func (t *Turnstile) Crowd() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.waiting)

@@ -1,0 +1,58 @@
+package sqlhistory
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/minidb/minidb/tests/history"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fromEnv is a number of the environment, or another one.
+func fromEnv(t *testing.T, name string, otherwise uint64) uint64 {
+	v := os.Getenv(name)
+	if v == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(v, 10, 64)
+	require.NoError(t, err, name)
+	return n
+}
+
+// TestSQLHistories makes histories in every way and checks them: MINIDB_HISTORIES, or 240. The seed of
+// one that is wrong is printed with its way:
+// MINIDB_HISTORY_SEED=… MINIDB_HISTORIES=1 go test -run 'TestSQLHistories/name' ./tests/sqlhistory.
+func TestSQLHistories(t *testing.T) {
+	configs := Configs()
+	n := 240
+	if testing.Short() {
+		n = len(configs)
+	}
+	n = int(fromEnv(t, "MINIDB_HISTORIES", uint64(n)))
+	seed := fromEnv(t, "MINIDB_HISTORY_SEED", rand.Uint64())
+	for _, c := range configs {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			var sum history.Tally
+			for j := range max(1, n/len(configs)) {
+				s := seed + uint64(j)
+				h, err := Run(c, s)
+				require.NoError(t, err, "MINIDB_HISTORY_SEED=%d", s)
+				for _, v := range history.Check(h) {
+					t.Errorf("MINIDB_HISTORY_SEED=%d MINIDB_HISTORIES=1 go test -run '%s' ./tests/sqlhistory: %s", s, t.Name(), v)
+				}
+				sum.Add(h)
+				if t.Failed() {
+					return
+				}
+			}
+			t.Logf("%s", sum)
+		})
+	}
+}
