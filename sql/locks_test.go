@@ -145,3 +145,26 @@ func TestLockTimeout(t *testing.T) {
 }
 
 func pid(s *sql.Session) string { return strconv.Itoa(int(s.PID())) }
+
+// TestAnInsertAfterADeletion: a row whose key another transaction has given up since the snapshot, or
+// while the statement waited, goes in with all its entries, those of indexes that are not unique too.
+func TestAnInsertAfterADeletion(t *testing.T) {
+	a, b, c := lockFixture(t)
+	mustQuery(t, a, "CREATE INDEX t_n ON t (n)")
+	mustQuery(t, b, "BEGIN ISOLATION LEVEL READ COMMITTED")
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "DELETE FROM t WHERE id = 1")
+	wait := blocked(t, b, c, "INSERT INTO t VALUES (1, 10, 1)")
+	mustQuery(t, a, "COMMIT")
+	require.NoError(t, <-wait)
+	mustQuery(t, b, "COMMIT")
+
+	for _, insert := range []string{"INSERT INTO t VALUES (1, 10, 1)", "UPDATE t SET id = 1, n = 10 WHERE id = 2"} {
+		mustQuery(t, b, "BEGIN ISOLATION LEVEL REPEATABLE READ")
+		mustQuery(t, b, "SELECT 1")
+		mustQuery(t, a, "DELETE FROM t WHERE id = 1")
+		mustQuery(t, b, insert)
+		mustQuery(t, b, "COMMIT")
+		require.Contains(t, mustQuery(t, a, "SELECT id FROM t WHERE n = 10"), "\n1\n")
+	}
+}

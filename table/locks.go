@@ -89,6 +89,9 @@ func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, va
 	case err != nil || v.CommitTS == 0:
 		return false, err
 	case !v.Live:
+		if l == w.rows {
+			w.removed = v.CommitTS
+		}
 		return true, tx.InsertAfter(v.CommitTS, key, value)
 	}
 	return false, duplicateOf(tx, w.d, l, key, row)

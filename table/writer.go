@@ -43,6 +43,9 @@ type Writer struct {
 	key, next []byte // row keys with prefix: of the row as it was, and as it becomes
 	value     []byte
 	was, is   entry
+	// removed is when the row that had the row key before went, if that is after what the transaction
+	// reads; else zero. Its entries went with it, and no other row has an entry with its row key.
+	removed tso.Timestamp
 }
 
 // Observer is told of each row that was written: old is nil when the row is new, and new when it is
@@ -112,6 +115,7 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 		return err
 	}
 	fresh := false
+	w.removed = 0
 	if w.rowID >= 0 && row[w.rowID].Null {
 		id, err := w.alloc.NextRowID(ctx, w.d.ID)
 		if err != nil {
@@ -168,8 +172,11 @@ func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, 
 }
 
 func (w *Writer) putEntry(ctx context.Context, tx *txn.Txn, l *layout, e *entry, row []types.Datum) error {
-	if e.unique {
+	switch {
+	case e.unique:
 		return w.insertUnique(ctx, tx, l, e.key, e.value, row)
+	case w.removed != 0:
+		return tx.InsertAfter(w.removed, e.key, e.value)
 	}
 	return tx.Set(e.key, e.value)
 }
@@ -193,6 +200,7 @@ func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum
 	if w.value, err = w.rows.rowValue(w.value[:0], new); err != nil {
 		return err
 	}
+	w.removed = 0
 	if err := w.lockUpdate(ctx, tx, old, new); err != nil {
 		return err
 	}
