@@ -14,6 +14,7 @@ type collector struct {
 	cols    []physical.Column
 	hasRows bool
 	rows    [][]types.Datum
+	first   [1][]types.Datum // room for the rows of a point read
 	tag     string
 	marked  int
 	format  types.Format // of the session, for text

@@ -170,8 +170,9 @@ func (h *handle) runPrepared(ctx context.Context, ps *sql.Prepared, args []any, 
 	}
 	h.portals++
 	name := "embedded " + strconv.Itoa(h.portals)
+	c := &collector{}
 	for attempt := 0; ; attempt++ {
-		c := &collector{}
+		c.rows, c.marked = c.first[:0], 0
 		p, suspended, err := h.attempt(ctx, name, ps, params, limit, c)
 		if err == nil {
 			if !suspended {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -174,12 +175,7 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 		return false, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", p.Name)
 	}
 	if p.src == nil {
-		if limit > 0 && p.life == nil {
-			p.life = newLife(ctx)
-		}
-		runCtx, stop := p.life.within(ctx)
-		src, err := s.open(runCtx, ps, p.params, sink)
-		stop()
+		src, err := s.openPortal(ctx, p, limit, sink)
 		if err != nil {
 			return false, err
 		}
@@ -199,6 +195,26 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 	}
 	return false, sink.Complete(tag)
 }
+
+// openPortal begins to run the portal's statement. What reads single rows holds no context, so it needs
+// no life of its own although it may be suspended.
+func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, sink Sink) (source, error) {
+	ps := p.Statement
+	if limit > 0 && p.life == nil && !ps.readsPoint() {
+		p.life = newLife(ctx)
+	}
+	runCtx, stop := p.life.within(ctx)
+	src, err := s.open(runCtx, ps, p.params, sink)
+	stop()
+	if err == nil && limit > 0 && p.life == nil && !ps.readsPoint() { // it was planned anew
+		src.close()
+		return s.openPortal(ctx, p, limit, sink)
+	}
+	return src, err
+}
+
+// readsPoint says whether the statement's present plan reads one row by its key and does nothing else.
+func (ps *Prepared) readsPoint() bool { return ps.plan != nil && exec.ReadsPoint(ps.plan) }
 
 // take hands up to limit rows (0: all) of the portal to the sink, and returns their number.
 func (s *Session) take(ctx context.Context, p *Portal, limit int64, sink Sink) (int64, error) {

@@ -92,6 +92,9 @@ func (p *planSource) tag(n int64) string {
 	case *ast.Delete:
 		return "DELETE " + strconv.FormatInt(p.cursor.RowsAffected(), 10)
 	}
+	if n == 1 {
+		return "SELECT 1" // without making it
+	}
 	return "SELECT " + strconv.FormatInt(n, 10)
 }
 

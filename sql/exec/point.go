@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -14,10 +15,23 @@ type pointScan struct {
 	run    *run
 	node   *physical.Scan
 	filter *eval.Program
+	cols   []physical.Column
+	read   []int // of the table's columns, those that are read
 	done   bool
 	keys   [3]types.Datum
 	row    []types.Datum
 	out    types.Batch
+	room   pointRoom
+}
+
+// pointRoom is the memory of a row of few columns.
+type pointRoom struct {
+	row   [2]types.Datum
+	out   [2]*types.Vec
+	vecs  [2]types.Vec
+	nulls [2]bool
+	ints  [2]int64
+	read  [2]int
 }
 
 // isPoint says whether a scan is one for pointScan.
@@ -30,10 +44,56 @@ func isPoint(n *physical.Scan) bool {
 }
 
 func (r *run) buildPointScan(n *physical.Scan) (operator, error) {
-	p := &pointScan{run: r, node: n}
+	p := &pointScan{run: r, node: n, cols: n.Columns(), read: n.Out}
 	var err error
 	p.filter, err = compileOptional(n.Filter)
 	return p, err
+}
+
+// buildProjectedPoint makes one operator of a point read and a choice of its columns above it. It
+// returns nil when there is more to be done, or rows are to be counted for each node.
+func (r *run) buildProjectedPoint(n *physical.Project) operator {
+	child, ok := n.Child.(*physical.Scan)
+	if !ok || r.stats != nil || !isPoint(child) || child.Filter != nil || !onlyColumns(n.Exprs) {
+		return nil
+	}
+	p := &pointScan{run: r, node: child, cols: n.Columns()}
+	p.read = p.room.read[:0]
+	for _, e := range n.Exprs {
+		p.read = append(p.read, child.Out[e.(*expr.Col).Index])
+	}
+	return p
+}
+
+func onlyColumns(es []expr.Expr) bool {
+	for _, e := range es {
+		if _, ok := e.(*expr.Col); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadsPoint says whether a plan reads one row by constants and parameters and does nothing else: what
+// runs it holds nothing between two calls of Next.
+func ReadsPoint(plan *physical.Plan) bool {
+	n := plan.Root
+	if p, ok := n.(*physical.Project); ok {
+		if !onlyColumns(p.Exprs) {
+			return false
+		}
+		n = p.Child
+	}
+	s, ok := n.(*physical.Scan)
+	if !ok || !isPoint(s) || s.Filter != nil || len(plan.CTEs) > 0 {
+		return false
+	}
+	for _, e := range s.Ranges[0].Eq {
+		if hasSubquery(e) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *pointScan) Open(context.Context) error {
@@ -62,7 +122,7 @@ func (p *pointScan) Next(ctx context.Context) (*types.Batch, error) {
 	if p.row == nil {
 		p.allocate()
 	}
-	found, err := table.GetRow(ctx, p.run.env.Tx, n.Table, key, n.Out, p.row)
+	found, err := table.GetRow(ctx, p.run.env.Tx, n.Table, key, p.read, p.row)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -79,13 +139,16 @@ func (p *pointScan) Next(ctx context.Context) (*types.Batch, error) {
 
 // allocate makes room for one row: the columns share their arrays.
 func (p *pointScan) allocate() {
-	cols := p.node.Columns()
-	n := len(cols)
-	p.row = make([]types.Datum, n)
-	p.out.Cols = make([]*types.Vec, n)
-	vecs, nulls, ints := make([]types.Vec, n), make([]bool, n), make([]int64, n)
-	for i := range vecs {
-		vecs[i] = types.Vec{Type: cols[i].Type, Nulls: nulls[i : i+1 : i+1], I: ints[i : i+1 : i+1]}
+	m := &p.room
+	n := len(p.cols)
+	row, out, vecs, nulls, ints := m.row[:], m.out[:], m.vecs[:], m.nulls[:], m.ints[:]
+	if n > len(row) {
+		row, out = make([]types.Datum, n), make([]*types.Vec, n)
+		vecs, nulls, ints = make([]types.Vec, n), make([]bool, n), make([]int64, n)
+	}
+	p.row, p.out.Cols = row[:n], out[:n]
+	for i := range n {
+		vecs[i] = types.Vec{Type: p.cols[i].Type, Nulls: nulls[i : i+1 : i+1], I: ints[i : i+1 : i+1]}
 		p.out.Cols[i] = &vecs[i]
 	}
 }

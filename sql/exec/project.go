@@ -19,6 +19,9 @@ type project struct {
 }
 
 func (r *run) buildProject(n *physical.Project) (operator, error) {
+	if p := r.buildProjectedPoint(n); p != nil {
+		return p, nil
+	}
 	child, err := r.build(n.Child)
 	if err != nil {
 		return nil, err
