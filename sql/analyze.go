@@ -21,16 +21,26 @@ func (s *Session) analyze(ctx context.Context, st *ast.Maintenance) error {
 	}
 	alone := s.tx.state == inImplicit && !s.several || s.tx.readOnly
 	for _, t := range targets {
-		if alone {
-			err = s.analyzeAlone(ctx, t, o.verbose)
-		} else {
-			err = s.analyzeInside(ctx, t, o.verbose)
-		}
-		if err != nil {
+		if err := s.analyzeTarget(ctx, t, o, alone); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// analyzeTarget analyses a table under its lock, which a block keeps.
+func (s *Session) analyzeTarget(ctx context.Context, t target, o upkeep, alone bool) error {
+	if s.tx.state != inBlock && alone {
+		return s.underUpkeep(ctx, "analyze", t, o, func() error { return s.analyzeAlone(ctx, t, o.verbose) })
+	}
+	free, err := s.lockForUpkeep(ctx, "analyze", t, o)
+	if err != nil || !free {
+		return err
+	}
+	if alone {
+		return s.analyzeAlone(ctx, t, o.verbose)
+	}
+	return s.analyzeInside(ctx, t, o.verbose)
 }
 
 func (s *Session) analyzeOptions(t target) stats.Options {

@@ -46,12 +46,12 @@ func (s *Session) alone(command string) error {
 
 // upkeep are the options of VACUUM and ANALYZE.
 type upkeep struct {
-	verbose, analyze, full, rowsOnly bool
+	verbose, analyze, full, rowsOnly, skipLocked bool
 }
 
 // readUpkeep reads the options. Those of VACUUM that speak of PostgreSQL's pages hold by themselves:
 // nothing is skipped, there is no TOAST table and no file to be cut off, transaction numbers do not wrap
-// around so that no row needs freezing, no lock is waited for, and a pass has no workers.
+// around so that no row needs freezing, and a pass has no workers.
 func readUpkeep(st *ast.Maintenance) (o upkeep, err error) {
 	command := strings.ToUpper(st.Command)
 	workers, noSkipping, noTOAST := int64(0), false, false
@@ -69,6 +69,7 @@ func readUpkeep(st *ast.Maintenance) (o upkeep, err error) {
 		case name == "verbose":
 			o.verbose = on
 		case name == "skip_locked":
+			o.skipLocked = on
 		case !vacuum:
 			return o, unknownOption(command, opt)
 		case name == "analyze" || name == "analyse":

@@ -10,12 +10,13 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn/gc"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // vacuum drops the row versions that nobody can read any more, of the tables named or of the whole
 // store, counts the rows that are left, and with FULL rewrites the store's files without the rest. It
-// keeps nobody off the tables: the collector works beside readers and writers, as it does in the
-// background.
+// keeps no reader or writer off the tables, FULL neither: the collector works beside them, as it does in
+// the background.
 func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
 	if err := s.alone("VACUUM"); err != nil {
 		return err
@@ -45,31 +46,60 @@ func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
 		}
 	}
 	for _, t := range targets {
-		name := s.database + "." + t.desc.Schema + "." + t.desc.Name
-		if len(st.Tables) > 0 {
-			span := table.TableSpan(t.desc.ID)
-			if o.rowsOnly {
-				span = table.IndexSpan(t.desc.ID, table.RowIndexID)
-			}
-			if err := s.collect(ctx, name, span, o.verbose); err != nil {
-				return err
-			}
-		}
-		rows, err := s.engine.statistics.Count(ctx, t.desc.ID)
+		err := s.underUpkeep(ctx, "vacuum", t, o, func() error { return s.vacuumTable(ctx, t, o, len(st.Tables) > 0) })
 		if err != nil {
 			return err
-		}
-		s.info(o.verbose, "\"%s\": %d rows remain", name, rows)
-		if o.analyze {
-			if err := s.analyzeAlone(ctx, t, o.verbose); err != nil {
-				return err
-			}
 		}
 	}
 	if o.full {
 		return s.engine.opts.Compact(ctx)
 	}
 	return nil
+}
+
+// vacuumTable vacuums a table; its versions are collected only if it was named, else the whole store was
+// collected before.
+func (s *Session) vacuumTable(ctx context.Context, t target, o upkeep, named bool) error {
+	name := s.database + "." + t.desc.Schema + "." + t.desc.Name
+	if named {
+		span := table.TableSpan(t.desc.ID)
+		if o.rowsOnly {
+			span = table.IndexSpan(t.desc.ID, table.RowIndexID)
+		}
+		if err := s.collect(ctx, name, span, o.verbose); err != nil {
+			return err
+		}
+	}
+	rows, err := s.engine.statistics.Count(ctx, t.desc.ID)
+	if err != nil {
+		return err
+	}
+	s.info(o.verbose, "\"%s\": %d rows remain", name, rows)
+	if o.analyze {
+		return s.analyzeAlone(ctx, t, o.verbose)
+	}
+	return nil
+}
+
+// underUpkeep does work on a table under the lock that keeps schema changes and other upkeep off it, and
+// gives that back. With SKIP_LOCKED it does not wait for it.
+func (s *Session) underUpkeep(ctx context.Context, command string, t target, o upkeep, work func() error) error {
+	mark := s.locks.Mark()
+	defer s.locks.ReleaseTo(mark)
+	if free, err := s.lockForUpkeep(ctx, command, t, o); err != nil || !free {
+		return err
+	}
+	return work()
+}
+
+// lockForUpkeep takes the lock; false: it was not free, and the table is to be skipped.
+func (s *Session) lockForUpkeep(ctx context.Context, command string, t target, o upkeep) (bool, error) {
+	_, err := s.lockTable(ctx, t.desc.ID, rowlock.ShareUpdateExclusive, o.skipLocked)
+	if o.skipLocked && errors.Is(err, rowlock.ErrNotAvailable) {
+		s.notice("WARNING", sqlerr.LockNotAvailable, "skipping %s of \"%s\" --- lock not available", command, t.desc.Name)
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // collect runs the collector over a span; the zero one is the whole store.
