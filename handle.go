@@ -73,7 +73,7 @@ func (db *DB) release(h *handle) {
 	h.mu.Unlock()
 	db.mu.Lock()
 	delete(db.mu.active, h)
-	keep := !db.mu.closed && len(db.mu.idle) < keptHandles
+	keep := !db.mu.closed && !h.session.Terminated() && len(db.mu.idle) < keptHandles
 	if keep {
 		db.mu.idle = append(db.mu.idle, h)
 	}

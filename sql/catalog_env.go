@@ -66,6 +66,21 @@ func (c catalogEnv) Activity() []pgcatalog.Activity {
 	return out
 }
 
+// Progress is part of pgcatalog.Env.
+func (c catalogEnv) Progress() []pgcatalog.Progress {
+	var out []pgcatalog.Progress
+	for _, p := range c.s.engine.Progresses() {
+		x := pgcatalog.Progress{PID: p.PID, DatabaseID: p.DatabaseID, Database: p.Database, Query: p.Query, Begun: p.Begun,
+			Phase: p.Phase, Rows: p.Rows, Keys: p.Keys, Bytes: p.Bytes}
+		if p.Copy != nil {
+			x.Copy = (*pgcatalog.CopyProgress)(p.Copy)
+		}
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(a, b pgcatalog.Progress) int { return int(a.PID - b.PID) })
+	return out
+}
+
 func (c catalogEnv) Prepared() []pgcatalog.Prepared {
 	var out []pgcatalog.Prepared
 	for name, ps := range c.s.prepared {

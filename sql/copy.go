@@ -141,7 +141,9 @@ func (s *Session) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 	if err != nil {
 		return 0, err
 	}
-	r := copyfmt.NewReader(src, o, columns)
+	watched, done := s.watchCopy(ctx, d.ID, src)
+	defer done()
+	r := copyfmt.NewReader(watched, o, columns)
 	release := s.references.Hold()
 	var n int64
 	for {
@@ -247,12 +249,13 @@ func (c *copyIn) insert(ctx context.Context, plan *physical.Plan, params []types
 }
 
 func (s *Session) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyfmt.Options, params []types.Datum, out CopySink) (int64, error) {
-	query := st.Query
+	query, relation := st.Query, table.ID(0)
 	if query == nil {
 		d, columns, err := s.copyTable(ctx, st)
 		if err != nil {
 			return 0, err
 		}
+		relation = d.ID
 		core := &ast.SelectCore{From: []ast.TableExpr{&ast.TableRef{Name: ast.Name{Schema: d.Schema, Name: d.Name}}}}
 		for _, name := range columns {
 			core.Items = append(core.Items, ast.SelectItem{Expr: &ast.ColumnRef{Name: name}})
@@ -273,7 +276,10 @@ func (s *Session) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copy
 	if err := out.CopyOut(len(cols), o.Format == copyfmt.Binary); err != nil {
 		return 0, err
 	}
-	return s.sendCopy(ctx, src, copyfmt.NewWriter(o, names), o.Format == copyfmt.Binary, out)
+	p := &copying{relation: relation}
+	s.progress.copying.Store(p)
+	defer s.progress.copying.Store(nil)
+	return s.sendCopy(ctx, src, copyfmt.NewWriter(o, names), o.Format == copyfmt.Binary, &countedOut{CopySink: out, to: p})
 }
 
 // sendCopy writes the rows of a source in COPY's format.

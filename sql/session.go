@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -58,6 +59,8 @@ type Session struct {
 	once     bool // the implicit transaction did what cannot be done twice
 	several  bool // the statement is one of several in its Query
 	running  running
+	progress progress
+	hangUp   atomic.Pointer[func()] // ends the connection
 	format   types.Format
 	outside  facts // of values that are read and written outside of plans
 	activity struct {
@@ -99,6 +102,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 		return nil, err
 	}
 	s.references = ri.NewQueue(riHost{s})
+	s.progress.listen()
 	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
 	s.outside = facts{s: s, ctx: context.Background()}
 	s.introduce()
@@ -259,6 +263,7 @@ func (s *Session) begin(ctx context.Context, text string, out Sink) (context.Con
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.running.set(cancel)
 	s.out, s.text = out, text
+	s.progress.begin()
 	var timer *time.Timer
 	if d := s.settings.Derived().StatementTimeout; d > 0 {
 		timer = time.AfterFunc(d, func() { cancel(errStatementTimeout) })

@@ -95,9 +95,11 @@ func (s *Session) ensure(ctx context.Context) error {
 	if s.tx.tx != nil {
 		return nil
 	}
+	s.progress.beginTransaction()
 	tx, err := s.engine.store.Begin(ctx, txn.BeginOptions{
 		ReadOnly: s.tx.readOnly, StartTS: s.tx.asOf, Session: int64(s.pid),
 		Serializable: s.tx.isolation == serializable, Deferrable: s.tx.deferrable,
+		OnStream: s.progress.streamed,
 	})
 	if err != nil {
 		return err
@@ -131,6 +133,7 @@ func (s *Session) commit(ctx context.Context) error {
 		s.settings.Commit()
 		return nil
 	}
+	s.progress.phase.Store(phaseCommitting)
 	err := tx.Commit(ctx)
 	if err == nil && tx.CommitTS() != 0 {
 		s.lastCommit = tx.CommitTS()
@@ -162,6 +165,7 @@ func (s *Session) abort(ctx context.Context) {
 	s.tx = transaction{}
 	s.settings.Rollback()
 	if tx != nil {
+		s.progress.phase.Store(phaseRollingBack)
 		if err := tx.Rollback(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, txn.ErrTxnDone) {
 			s.engine.log.Warn("rollback", "session", s.pid, "error", err)
 		}

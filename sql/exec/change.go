@@ -179,7 +179,7 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 		if err != nil {
 			return err
 		}
-		c.rows++
+		c.wrote()
 		if c.deletes {
 			c.changed.Deleted++
 		} else {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -27,6 +28,8 @@ type Env struct {
 	SecondLook bool
 	// Observer, if not nil, hears of the rows written to tables with foreign keys, or referenced by them.
 	Observer table.Observer
+	// Written, if not nil, counts rows as they are written, for those who look on.
+	Written *atomic.Int64
 	// Stats asks for rows and times of each node, for EXPLAIN ANALYZE.
 	Stats bool
 }

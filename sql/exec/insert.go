@@ -193,7 +193,7 @@ func (i *insert) one(ctx context.Context) error {
 			return err
 		}
 	}
-	i.rows++
+	i.wrote()
 	i.changed.Inserted++
 	return i.emit(i.row)
 }
@@ -240,7 +240,7 @@ func (i *insert) resolve(ctx context.Context) (bool, error) {
 	if _, err := i.touch(c.next); err != nil {
 		return true, err
 	}
-	i.rows++
+	i.wrote()
 	i.changed.Updated++
 	return true, i.emit(c.next)
 }

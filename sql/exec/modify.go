@@ -99,6 +99,14 @@ func (m *modification) Close() error {
 	return m.child.Close()
 }
 
+// wrote counts a row.
+func (m *modification) wrote() {
+	m.rows++
+	if n := m.run.env.Written; n != nil {
+		n.Add(1)
+	}
+}
+
 // output returns the rows of RETURNING.
 func (m *modification) output(ctx context.Context) (*types.Batch, error) {
 	if m.returned == nil || !m.returned.view(&m.view, m.at) {

@@ -20,6 +20,7 @@ type Env interface {
 	SearchPath(ctx context.Context) []string
 	Settings() []Setting
 	Activity() []Activity
+	Progress() []Progress
 	SequencePosition(ctx context.Context, d *table.Desc) (last int64, called bool, err error)
 	Prepared() []Prepared
 	Cursors() []Cursor
@@ -91,7 +92,7 @@ func registry() *registered {
 func register() *registered {
 	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{}}
 	next := table.ID(12000)
-	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), informationSchema(), lockTables(), statisticsTables()} {
+	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), informationSchema(), lockTables(), progressTables(), statisticsTables()} {
 		for i := range list {
 			r := &list[i]
 			if r.oid == 0 {

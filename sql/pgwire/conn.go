@@ -89,6 +89,7 @@ func (c *conn) start(ctx context.Context) error {
 		return err
 	}
 	_ = c.net.SetDeadline(time.Time{})
+	c.session.OnTerminate(func() { _ = c.net.SetReadDeadline(time.Unix(1, 0)) })
 	if h.minor > 0 || len(h.unknown) > 0 {
 		c.negotiate(h)
 	}
@@ -117,7 +118,7 @@ func (c *conn) receive() (byte, []byte, error) {
 	if d > 0 {
 		_ = c.net.SetReadDeadline(time.Now().Add(d))
 	}
-	if c.server.draining() {
+	if c.server.draining() || c.session.Terminated() {
 		return 0, nil, shutdownError()
 	}
 	typ, body, err := c.in.next()
@@ -130,7 +131,7 @@ func (c *conn) receive() (byte, []byte, error) {
 			return 0, nil, err
 		}
 		return typ, body, nil
-	case c.server.draining():
+	case c.server.draining(), c.session.Terminated():
 		return 0, nil, shutdownError()
 	case errors.Is(err, os.ErrDeadlineExceeded) && inBlock:
 		return 0, nil, sqlerr.New("25P03", "terminating connection due to idle-in-transaction timeout")

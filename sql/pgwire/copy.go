@@ -1,8 +1,11 @@
 package pgwire
 
 import (
+	"context"
 	"io"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgproto3/v2"
 
@@ -61,10 +64,44 @@ func codes(n int, binary bool) []uint16 {
 type copySource struct {
 	c     *conn
 	ended bool
+
+	mu          sync.Mutex
+	waiting     bool // for the first byte of a message: then a deadline does no harm
+	interrupted bool
+}
+
+// Interrupt ends a wait for the client between two messages.
+func (s *copySource) Interrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.interrupted = true; s.waiting {
+		_ = s.c.net.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+// await waits for the client's next message; false when it was interrupted.
+func (s *copySource) await() bool {
+	s.mu.Lock()
+	s.waiting = !s.interrupted
+	s.mu.Unlock()
+	if s.waiting {
+		_ = s.c.in.wait() // if it fails, so will the read
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting && s.interrupted {
+		_ = s.c.net.SetReadDeadline(time.Time{})
+	}
+	s.waiting = false
+	return !s.interrupted
 }
 
 func (s *copySource) Next() ([]byte, error) {
 	for !s.ended {
+		if !s.await() {
+			s.ended = true
+			return nil, context.Canceled
+		}
 		typ, body, err := s.c.receive()
 		if err != nil {
 			s.ended = true

@@ -62,6 +62,12 @@ func (f *frameReader) startup() ([]byte, error) {
 	return f.body(int(n))
 }
 
+// wait returns when there is something to read, and has taken none of it.
+func (f *frameReader) wait() error {
+	_, err := f.r.Peek(1)
+	return err
+}
+
 // next reads one message. The body is valid until the next call. io.EOF says that the client closed
 // the connection between messages.
 func (f *frameReader) next() (typ byte, body []byte, err error) {

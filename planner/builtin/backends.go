@@ -1,0 +1,41 @@
+package builtin
+
+import (
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// backendFunctions end statements and sessions.
+func backendFunctions() []def {
+	return []def{
+		f("pg_cancel_backend(int4) bool", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			s, ok := rt.Session.(expr.Backends)
+			if !ok {
+				return types.Null, sqlerr.Unsupported(0, "pg_cancel_backend outside of a session")
+			}
+			done, err := s.CancelBackend(int32(a[0].I))
+			return types.NewBool(done), err
+		}).volatile(),
+		f("pg_terminate_backend(int4) bool", terminateBackend).volatile(),
+		f("pg_terminate_backend(int4,int8) bool", terminateBackend).volatile(),
+	}
+}
+
+func terminateBackend(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, ok := rt.Session.(expr.Backends)
+	if !ok {
+		return types.Null, sqlerr.Unsupported(0, "pg_terminate_backend outside of a session")
+	}
+	var wait time.Duration
+	if len(a) > 1 {
+		if a[1].I < 0 {
+			return types.Null, sqlerr.New(sqlerr.NumericValueOutOfRange, "\"timeout\" must not be negative")
+		}
+		wait = time.Duration(min(a[1].I, 1<<40)) * time.Millisecond
+	}
+	done, err := s.TerminateBackend(int32(a[0].I), wait)
+	return types.NewBool(done), err
+}

@@ -1,0 +1,89 @@
+package sql
+
+import "time"
+
+// cancelPID ends the running statement of the session with that number; false when there is none.
+func (e *Engine) cancelPID(pid int32) bool {
+	e.mu.Lock()
+	s := e.mu.sessions[pid]
+	e.mu.Unlock()
+	if s != nil {
+		s.running.cancelWith(errCanceledByUser)
+	}
+	return s != nil
+}
+
+// terminate ends a session: the statement that it runs, every one that it still begins, and its
+// connection. It returns when the session is gone, or after the wait.
+func (e *Engine) terminate(f *facts, pid int32, wait time.Duration) (found, gone bool) {
+	e.mu.Lock()
+	s := e.mu.sessions[pid]
+	e.mu.Unlock()
+	if s == nil {
+		return false, false
+	}
+	s.running.end(errShutdown)
+	if hang := s.hangUp.Load(); hang != nil {
+		(*hang)()
+	}
+	if wait <= 0 {
+		return true, true
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		e.mu.Lock()
+		there := e.mu.sessions[pid] == s
+		e.mu.Unlock()
+		if !there {
+			return true, true
+		}
+		select {
+		case <-poll.C:
+		case <-timer.C:
+			return true, false
+		case <-f.ctx.Done():
+			return true, false
+		}
+	}
+}
+
+// OnTerminate gives what ends the session's connection while it waits for its client. It may be called
+// at any time, from any goroutine, more than once.
+func (s *Session) OnTerminate(hangUp func()) { s.hangUp.Store(&hangUp) }
+
+// Terminated says that somebody has ended the session: it runs no statement any more.
+func (s *Session) Terminated() bool {
+	s.running.mu.Lock()
+	defer s.running.mu.Unlock()
+	return s.running.ended != nil
+}
+
+// CancelBackend answers pg_cancel_backend (expr.Backends).
+func (f *facts) CancelBackend(pid int32) (bool, error) {
+	f.s.once = true
+	if !f.s.engine.cancelPID(pid) {
+		f.notBackend(pid)
+		return false, nil
+	}
+	return true, f.ctx.Err() // it may have been this very statement
+}
+
+// TerminateBackend answers pg_terminate_backend.
+func (f *facts) TerminateBackend(pid int32, wait time.Duration) (bool, error) {
+	f.s.once = true
+	found, gone := f.s.engine.terminate(f, pid, wait)
+	switch {
+	case !found:
+		f.notBackend(pid)
+	case !gone && f.ctx.Err() == nil:
+		f.s.notice("WARNING", "01000", "backend with PID %d did not terminate within %d milliseconds", pid, wait.Milliseconds())
+	}
+	return gone, f.ctx.Err()
+}
+
+func (f *facts) notBackend(pid int32) {
+	f.s.notice("WARNING", "01000", "PID %d is not a PostgreSQL backend process", pid)
+}

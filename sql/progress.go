@@ -1,0 +1,97 @@
+package sql
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn"
+)
+
+// progress is how far the running statement of a session is, for others to look at while it runs.
+type progress struct {
+	streamed    func(txn.Streamed) // made once, for the store to call
+	rows        atomic.Int64       // that the statement has written
+	keys, bytes atomic.Int64       // that the transaction has streamed out, beyond what its buffer holds
+	phase       atomic.Int32
+	copying     atomic.Pointer[copying]
+}
+
+// copying is what a COPY works on.
+type copying struct {
+	relation table.ID // 0: a query
+	from     bool
+	bytes    atomic.Int64
+	rows     atomic.Int64
+}
+
+// The phases of a statement.
+const (
+	phaseRunning int32 = iota
+	phaseCommitting
+	phaseRollingBack
+)
+
+var phaseNames = [...]string{"running", "committing", "rolling back"}
+
+// Progress is what minidb_progress and pg_stat_progress_copy tell of a session.
+type Progress struct {
+	PID        int32
+	DatabaseID uint32
+	Database   string
+	Query      string
+	Begun      time.Time // the statement
+	Phase      string
+	// Rows that the statement has written; Keys and Bytes that its transaction has streamed out.
+	Rows, Keys, Bytes int64
+	// Copy is not nil while a COPY runs.
+	Copy *CopyProgress
+}
+
+// CopyProgress is how far a COPY is.
+type CopyProgress struct {
+	Relation    table.ID // 0: a query
+	From        bool
+	Bytes, Rows int64
+}
+
+// begin is called at the start of a statement.
+func (p *progress) begin() {
+	p.rows.Store(0)
+	p.phase.Store(phaseRunning)
+}
+
+// beginTransaction is called when a transaction of the store begins.
+func (p *progress) beginTransaction() {
+	p.keys.Store(0)
+	p.bytes.Store(0)
+}
+
+// listen makes the function that is told by the store how much has gone out.
+func (p *progress) listen() {
+	p.streamed = func(s txn.Streamed) {
+		p.keys.Store(s.Keys)
+		p.bytes.Store(s.Bytes)
+	}
+}
+
+// Progresses lists the running statements.
+func (e *Engine) Progresses() []Progress {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var out []Progress
+	for _, s := range e.mu.sessions {
+		a := s.seen()
+		if a.State != "active" {
+			continue
+		}
+		p := &s.progress
+		x := Progress{PID: a.PID, DatabaseID: a.DatabaseID, Database: a.Database, Query: a.Query, Begun: a.QueryStart,
+			Phase: phaseNames[p.phase.Load()], Rows: p.rows.Load(), Keys: p.keys.Load(), Bytes: p.bytes.Load()}
+		if c := p.copying.Load(); c != nil {
+			x.Copy = &CopyProgress{Relation: c.relation, From: c.from, Bytes: c.bytes.Load(), Rows: c.rows.Load()}
+		}
+		out = append(out, x)
+	}
+	return out
+}
