@@ -28,15 +28,14 @@ func (t *Txn) Commit(ctx context.Context) error {
 		t.releaseLocks()
 	}
 	t.dropView()
-	if t.node != nil {
-		return t.commitSerializable(ctx)
-	}
-	return t.commit(ctx)
+	err := t.commit(ctx)
+	t.committed(err)
+	return err
 }
 
 func (t *Txn) commit(ctx context.Context) error {
 	if !t.Dirty() {
-		return t.AwaitDurable(ctx)
+		return errors.Join(t.prepare(), t.AwaitDurable(ctx))
 	}
 	if err := t.s.enter(); err != nil {
 		return err
@@ -50,7 +49,7 @@ func (t *Txn) commit(ctx context.Context) error {
 	}
 	muts := t.mutations()
 	if len(muts) == 0 {
-		return t.AwaitDurable(ctx)
+		return errors.Join(t.prepare(), t.AwaitDurable(ctx))
 	}
 	c := &committer{
 		s: t.s, t: t, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: t.validated,
@@ -61,8 +60,7 @@ func (t *Txn) commit(ctx context.Context) error {
 	if planted.Is(planted.SkippedValidation) && c.reads != nil {
 		c.reads = c.reads[:0]
 	}
-	err := c.run(ctx)
-	if err != nil {
+	if err := c.run(ctx); err != nil {
 		_ = t.AwaitDurable(context.WithoutCancel(ctx)) // the reason may lie in what was read; it cannot fail
 		return err
 	}
@@ -108,6 +106,8 @@ type committer struct {
 	commitTS tso.Timestamp
 	drawn    tso.Timestamp // commit_ts, when it was drawn before the commit point
 
+	prewriting bool // some locks may be in the store
+
 	early tso.Timestamp // of a planted bug
 
 	anchor  []mvcc.Mutation // the primary alone, when the transaction streams its writes out
@@ -122,9 +122,11 @@ type committer struct {
 const onePhaseBytes = 64 << 20
 
 func (c *committer) run(ctx context.Context) error {
-	if c.reads != nil {
-		// Nobody waits for a row lock while it holds serial: the lock's owner may wait for serial.
+	if c.t.node != nil {
 		if err := c.awaitRowLocks(ctx); err != nil {
+			return err
+		}
+		if err := c.t.prepare(); err != nil {
 			return err
 		}
 	}
@@ -134,6 +136,7 @@ func (c *committer) run(ctx context.Context) error {
 	if err := c.awaitRowLocks(ctx); err != nil {
 		return err
 	}
+	c.prewriting = true
 	if c.canAsync() {
 		return c.asyncCommit(ctx)
 	}
@@ -229,12 +232,11 @@ func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *ba
 	if holding && locked.Lock.StartTS < c.startTS && !planted.Is(planted.OlderIsWaitedFor) {
 		return &WriteConflictError{Key: locked.Key, StartTS: c.startTS, ConflictTS: locked.Lock.StartTS}
 	}
-	more, err := bo.wait(ctx)
-	if err != nil {
+	return c.waiting(func() error {
+		more, err := bo.wait(ctx)
+		if err == nil && !more {
+			err = locked
+		}
 		return err
-	}
-	if !more {
-		return locked
-	}
-	return nil
+	})
 }

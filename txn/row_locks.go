@@ -228,7 +228,10 @@ func (c *committer) awaitRowLocks(ctx context.Context) error {
 		if c.reads == nil && !c.s.rowLocks.Contested(c.t.locking.Owner, m.Key, mode) {
 			continue
 		}
-		_, err := c.s.rowLocks.Lock(ctx, c.t.owner(), m.Key, rowlock.Request{Mode: mode, Timeout: c.t.locking.Timeout})
+		err := c.waiting(func() error {
+			_, err := c.s.rowLocks.Lock(ctx, c.t.owner(), m.Key, rowlock.Request{Mode: mode, Timeout: c.t.locking.Timeout})
+			return err
+		})
 		if err != nil {
 			return err
 		}

@@ -110,19 +110,38 @@ func (t *Txn) Refuse(key []byte) error {
 	return nil
 }
 
-// commitSerializable is commit between the two steps of package ssi.
-func (t *Txn) commitSerializable(ctx context.Context) error {
-	if err := t.node.Prepare(); err != nil {
-		return errors.Join(err, t.Rollback(ctx))
+// prepare comes once a commit has nothing to wait for any more, and before it draws commit_ts.
+func (t *Txn) prepare() error {
+	if t.node == nil {
+		return nil
 	}
-	err := t.commit(ctx)
+	return t.node.Prepare()
+}
+
+// committed tells the other serializable transactions how a commit has ended. A failure is told by
+// Withdraw.
+func (t *Txn) committed(err error) {
 	switch {
+	case t.node == nil:
 	case err == nil:
 		t.node.Committed(t.commitTS)
 	case errors.Is(err, ErrAmbiguous), errors.Is(err, ErrAbandoned):
 		t.node.Committed(0)
 	}
-	return err
+}
+
+// waiting runs a wait of a commit. Until it is over the transaction may still be failed, so that those
+// for whom it waits need not be. Once some of it may be in the store it is too late for that.
+func (c *committer) waiting(wait func() error) error {
+	n := c.t.node
+	if n == nil || c.prewriting {
+		return wait()
+	}
+	prepared := n.Retreat()
+	if err := wait(); err != nil || !prepared {
+		return err
+	}
+	return n.Prepare()
 }
 
 // noteRead tells a serializable transaction what the iterator has seen: all of its span, or as far as

@@ -126,7 +126,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 
 func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row), nil
-	return &stream{c: &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}}}
+	return &stream{c: &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true}}
 }
 
 // widen makes the span hold the keys of the mutations, which are sorted.
@@ -171,6 +171,9 @@ func (t *Txn) commitStream(ctx context.Context) error {
 	err := st.failed
 	if err == nil {
 		err = ctx.Err()
+	}
+	if err == nil {
+		err = t.prepare()
 	}
 	if err == nil {
 		if muts := t.mutations(); len(muts) > 0 {

@@ -71,12 +71,12 @@ func (n *Node) Started(startTS tso.Timestamp) {
 }
 
 // Prepare asks whether the transaction may commit. If it may, nobody fails it from now on, and its
-// owner calls Committed or Aborted.
+// owner calls Committed or Aborted, or Retreat. It may be repeated.
 func (n *Node) Prepare() error {
 	g := n.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if n.safe {
+	if n.safe || n.prepared != 0 {
 		return nil
 	}
 	if n.doomed {
@@ -94,6 +94,16 @@ func (n *Node) Prepare() error {
 	g.seq++
 	n.prepared = g.seq
 	return nil
+}
+
+// Retreat takes Prepare back, before commit_ts is drawn: the transaction has to wait for another one,
+// which should not fail because of it meanwhile. It reports whether there was one, which comes again.
+func (n *Node) Retreat() (prepared bool) {
+	n.g.mu.Lock()
+	defer n.g.mu.Unlock()
+	prepared = n.prepared != 0
+	n.prepared = 0
+	return prepared
 }
 
 // pivotBefore says whether an edge leads into n from one that could become T-in of a pair whose T-out

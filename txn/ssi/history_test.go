@@ -21,6 +21,7 @@ type op struct {
 type actor struct {
 	program  []op
 	readOnly bool
+	waits    bool // it takes its first preparation back
 	late     bool // conflicts of writers show at its commit, not when it writes
 
 	node            *Node
@@ -131,6 +132,11 @@ func (w *world) commit(a *actor) {
 			w.commit(a)
 		}
 	case 4:
+		if a.waits {
+			a.node.Retreat()
+			a.waits, a.phase = false, 3
+			return
+		}
 		if w.lost(a, a.writes) {
 			w.end(a)
 			return
@@ -355,7 +361,7 @@ func histories(t *testing.T, seed uint64, n int, after func(*world)) {
 }
 
 func randomActor(dice *rand.Rand) *actor {
-	a := &actor{readOnly: dice.IntN(4) == 0, late: dice.IntN(3) == 0}
+	a := &actor{readOnly: dice.IntN(4) == 0, late: dice.IntN(3) == 0, waits: dice.IntN(4) == 0}
 	for range 1 + dice.IntN(4) {
 		o := op{"rrwws"[dice.IntN(5)], allKeys[dice.IntN(len(allKeys))]}
 		if a.readOnly && o.kind == 'w' {

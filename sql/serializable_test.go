@@ -1,0 +1,85 @@
+package sql_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql"
+)
+
+// unserializable runs a statement that must be refused for the given reason.
+func unserializable(t *testing.T, s *sql.Session, text, reason string) {
+	t.Helper()
+	err := s.Query(context.Background(), text, &transcript{s: s})
+	var e *sqlerr.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, sqlerr.SerializationFailure, e.Code)
+	require.Equal(t, "could not serialize access due to read/write dependencies among transactions", e.Message)
+	require.Regexp(t, "^Reason code: "+reason+"$", e.Detail)
+	require.Equal(t, "The transaction might succeed if retried.", e.Hint)
+}
+
+const beginSerializable = "BEGIN ISOLATION LEVEL SERIALIZABLE; "
+
+// TestACommittedPivotRefusesItsReader: also when the reader stops before the end of its range, which it
+// notes when it stops. It is told at that statement, not at the next.
+func TestACommittedPivotRefusesItsReader(t *testing.T) {
+	for _, query := range []string{
+		"SELECT * FROM t WHERE id = 1", "SELECT * FROM t ORDER BY id LIMIT 1", "SELECT count(*) FROM t",
+		"SELECT id FROM t WHERE u = 1", "UPDATE t SET n = 0 WHERE n = 10",
+	} {
+		a, b, c := lockFixture(t)
+		mustQuery(t, a, beginSerializable+"SELECT 1")
+		mustQuery(t, b, beginSerializable+"SELECT n FROM t WHERE id = 2")
+		mustQuery(t, c, beginSerializable+"UPDATE t SET n = 21 WHERE id = 2; COMMIT")
+		mustQuery(t, b, "UPDATE t SET n = 11, u = 5 WHERE id = 1; COMMIT")
+		unserializable(t, a, query, "Canceled on conflict out to pivot \\d+, during read\\.")
+		mustQuery(t, a, "ROLLBACK")
+	}
+}
+
+// TestAnImplicitSerializableStatementIsRunAgain: it may lose against a block, and its client does not see it.
+func TestAnImplicitSerializableStatementIsRunAgain(t *testing.T) {
+	a, b, c := lockFixture(t)
+	for _, s := range []*sql.Session{a, b} {
+		mustQuery(t, s, "SET default_transaction_isolation = serializable")
+	}
+	mustQuery(t, a, "BEGIN; SELECT sum(n) FROM t; UPDATE t SET n = n + 1 WHERE id = 1")
+	done := blocked(t, b, c, "UPDATE t SET n = (SELECT sum(n) FROM t) WHERE id = 1")
+	mustQuery(t, a, "COMMIT")
+	require.NoError(t, <-done)
+	require.Contains(t, mustQuery(t, c, "SELECT n FROM t WHERE id = 1"), "\n31\n")
+}
+
+// TestDeferrableWaits: for the writers that run, seen by others; it can be cancelled, and reads what is
+// the same in every serial order.
+func TestDeferrableWaits(t *testing.T) {
+	a, b, c := lockFixture(t)
+	deferrable := "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE; "
+	waits := func(text string) <-chan error {
+		done := make(chan error, 1)
+		go func() { done <- b.Query(context.Background(), text, &transcript{s: b}) }()
+		for {
+			seen := mustQuery(t, c, "SELECT wait_event_type, wait_event, pg_safe_snapshot_blocking_pids(pid) FROM pg_stat_activity WHERE wait_event = 'SafeSnapshot'")
+			if seen == mustQuery(t, c, "SELECT 'IPC' wait_event_type, 'SafeSnapshot' wait_event, ARRAY["+pid(a)+"] pg_safe_snapshot_blocking_pids") {
+				return done
+			}
+		}
+	}
+	mustQuery(t, b, deferrable+"SELECT * FROM t; COMMIT") // nobody to wait for
+	mustQuery(t, a, beginSerializable+"UPDATE t SET n = 11 WHERE id = 1")
+	done := waits(deferrable + "SELECT n FROM t WHERE id = 1")
+	require.Contains(t, mustQuery(t, c, "SELECT pg_safe_snapshot_blocking_pids("+pid(a)+")"), "\n{}\n")
+	mustQuery(t, a, "COMMIT")
+	require.NoError(t, <-done)
+	mustQuery(t, b, "COMMIT")
+
+	mustQuery(t, a, beginSerializable+"UPDATE t SET n = 12 WHERE id = 1")
+	mustQuery(t, b, "SET statement_timeout = '200ms'")
+	require.Equal(t, sqlerr.QueryCanceled, codeOf(<-waits(deferrable+"SELECT n FROM t WHERE id = 1")))
+	mustQuery(t, b, "ROLLBACK")
+	mustQuery(t, a, "ROLLBACK")
+}
