@@ -51,12 +51,15 @@ func (r *Registry) Close(ctx context.Context) error {
 	return r.storeCounters(ctx)
 }
 
-// Tick stores the counters, analyses the tables that have changed much, and removes what is stored of
-// tables that are gone.
+// Tick stores the counters, analyses the tables that have changed much, looks for statistics that other
+// processes stored, and removes what is stored of tables that are gone.
 func (r *Registry) Tick(ctx context.Context) error {
 	r.tick.Lock()
 	defer r.tick.Unlock()
 	if err := r.sweep(ctx); err != nil {
+		return err
+	}
+	if err := r.refresh(ctx); err != nil {
 		return err
 	}
 	if err := r.storeCounters(ctx); err != nil {
@@ -68,6 +71,47 @@ func (r *Registry) Tick(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// refresh looks for statistics that other processes have stored.
+func (r *Registry) refresh(ctx context.Context) error {
+	return r.read(ctx, func(tx *txn.Txn) error {
+		return stats.Tables(ctx, tx, func(id table.ID) error {
+			r.mu.Lock()
+			old, cached := r.mu.tables[id]
+			asked := cached || r.mu.loaded && !r.mu.stored[id]
+			since := r.mu.since[id]
+			r.mu.Unlock()
+			if !asked {
+				return nil // whoever asks will read what there is
+			}
+			t, err := stats.ReadTable(ctx, tx, id)
+			if err != nil || t == nil || cached && !t.Counted.After(old.Counted) {
+				return err
+			}
+			c := r.counter(id)
+			if err := r.base(ctx, id, c); err != nil {
+				return err
+			}
+			if r.adopt(id, since) {
+				c.adopt(int64(t.Rows))
+			}
+			return nil
+		})
+	})
+}
+
+// adopt forgets a table's statistics for those of another process, unless this one has stored some since.
+func (r *Registry) adopt(id table.ID, since uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mu.since[id] != since {
+		return false
+	}
+	delete(r.mu.tables, id)
+	r.mu.stored[id] = true
+	r.mu.since[id] = r.epoch.Add(1)
+	return true
 }
 
 // storeCounters writes the counters that are not in the store.

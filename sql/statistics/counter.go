@@ -160,6 +160,14 @@ func (c *counter) replace(rows int64, by Cause, now time.Time) {
 	}
 }
 
+// adopt sets the rows to what another process counted.
+func (c *counter) adopt(rows int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	c.base.Live, c.at, c.planned, c.base.Modified = rows, rows, rows, 0
+}
+
 // base reads the stored counters of a table, once.
 func (r *Registry) base(ctx context.Context, id table.ID, c *counter) error {
 	c.mu.Lock()
