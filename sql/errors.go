@@ -150,6 +150,10 @@ func (s *Session) NameConflict(ctx context.Context, err error) error {
 	}
 	e.Schema, e.Table = d.Schema, d.Name
 	e.Detail = fmt.Sprintf("Key %s of \"%s\" was written by a transaction that committed first.", table.DescribeKey(d, k), name)
+	var locked *txn.LockedError
+	if errors.As(c.cause, &locked) {
+		e.Detail = fmt.Sprintf("Key %s of \"%s\" is locked by a transaction (%s).", table.DescribeKey(d, k), name, locked.Lock.Holder())
+	}
 	return err
 }
 

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/sql/pgcatalog"
@@ -58,17 +59,7 @@ func cases(words string) string {
 func (c catalogEnv) Locks() []pgcatalog.Lock {
 	var out []pgcatalog.Lock
 	for _, st := range c.s.engine.store.RowLocks().States() {
-		base := pgcatalog.Lock{Key: st.Key}
-		mode := tupleMode
-		if a, ok := advisoryOf(st.Key); ok {
-			base.Type, base.Database, base.Class, base.Object, base.Sub = "advisory", a.database, a.class, a.object, a.sub
-			mode = namedMode
-		} else if id, ok := rowlock.DecodeRelationKey(st.Key); ok {
-			base.Type, base.Database, base.Relation = "relation", uint32(c.s.databaseID), table.ID(id)
-			mode = namedMode
-		} else if k, ok := table.DecodeKey(st.Key); ok {
-			base.Type, base.Database, base.Relation, base.Index = "tuple", uint32(c.s.databaseID), k.Table, k.Index
-		}
+		base, mode := c.lockOn(st.Key)
 		for _, h := range st.Holders {
 			l := base
 			l.PID, l.Transaction, l.Mode, l.Granted, l.Fast = int32(h.Owner), h.Transaction, mode(h.Mode), true, h.Fast
@@ -83,7 +74,52 @@ func (c catalogEnv) Locks() []pgcatalog.Lock {
 			out = append(out, l)
 		}
 	}
+	return append(out, c.storeLocks()...)
+}
+
+// lockOn begins the description of a lock on a key, and says how its modes are named.
+func (c catalogEnv) lockOn(key []byte) (base pgcatalog.Lock, mode func(rowlock.Mode) string) {
+	base, mode = pgcatalog.Lock{Key: key}, tupleMode
+	if a, ok := advisoryOf(key); ok {
+		base.Type, base.Database, base.Class, base.Object, base.Sub = "advisory", a.database, a.class, a.object, a.sub
+		mode = namedMode
+	} else if id, ok := rowlock.DecodeRelationKey(key); ok {
+		base.Type, base.Database, base.Relation = "relation", uint32(c.s.databaseID), table.ID(id)
+		mode = namedMode
+	} else if k, ok := table.DecodeKey(key); ok {
+		base.Type, base.Database, base.Relation, base.Index = "tuple", uint32(c.s.databaseID), k.Table, k.Index
+	}
+	return base, mode
+}
+
+// storeLocks are the locks in the store that somebody waits for, each with those who do: a commit in
+// two phases holds them, or a large transaction that has written some of its rows to the store.
+func (c catalogEnv) storeLocks() (out []pgcatalog.Lock) {
+	shown := map[string]bool{}
+	store := c.s.engine.store
+	for _, w := range store.LockWaits() {
+		base, mode := c.lockOn(w.Key)
+		base.Mode = mode(rowlock.Update)
+		holder, waiter := base, base
+		holder.PID, holder.Transaction, holder.Granted = holderPID(store, &w), uint64(w.Lock.StartTS), true
+		if !shown[string(w.Key)] {
+			shown[string(w.Key)] = true
+			out = append(out, holder)
+		}
+		waiter.PID, waiter.Transaction, waiter.Since = int32(w.Client), uint64(w.StartTS), w.Since
+		waiter.Blockers, waiter.BlockingQuery = []int32{holder.PID}, w.Lock.Statement
+		out = append(out, waiter)
+	}
 	return out
+}
+
+// holderPID is the session that holds the lock, or zero, as PostgreSQL has it for whoever has none here:
+// one of another process, or of one that is dead.
+func holderPID(store *txn.Store, w *txn.LockWait) int32 {
+	if w.Lock.Owner != store.SessionID() {
+		return 0
+	}
+	return int32(w.Lock.Client)
 }
 
 // Conflicts is part of pgcatalog.Env.
@@ -120,8 +156,14 @@ func safeSnapshotBlockers(store *txn.Store, pid int32) (out []int32) {
 // BlockingPIDs answers pg_blocking_pids.
 func (f *facts) BlockingPIDs(pid int32) []int32 {
 	var out []int32
-	for _, id := range f.s.engine.store.RowLocks().Blockers(int64(pid)) {
+	store := f.s.engine.store
+	for _, id := range store.RowLocks().Blockers(int64(pid)) {
 		out = append(out, int32(id))
+	}
+	for _, w := range store.LockWaits() {
+		if holder := holderPID(store, &w); int32(w.Client) == pid && !slices.Contains(out, holder) {
+			out = append(out, holder)
+		}
 	}
 	return out
 }

@@ -264,6 +264,9 @@ func (s *Session) begin(ctx context.Context, text string, out Sink) (context.Con
 	s.running.set(cancel)
 	s.out, s.text = out, text
 	s.progress.begin()
+	if s.tx.tx != nil {
+		s.tx.tx.SetStatement(text)
+	}
 	var timer *time.Timer
 	if d := s.settings.Derived().StatementTimeout; d > 0 {
 		timer = time.AfterFunc(d, func() { cancel(errStatementTimeout) })

@@ -105,6 +105,7 @@ func (s *Session) ensure(ctx context.Context) error {
 		return err
 	}
 	s.tx.tx, s.tx.view = tx, s.engine.catalog.View(tx)
+	tx.SetStatement(s.text)
 	s.setLocking(false)
 	return nil
 }

@@ -12,6 +12,7 @@ type backoff struct {
 	next  time.Duration
 	spent time.Duration
 	limit time.Duration
+	since time.Time // of the first wait for a lock: to be shown, not to be judged by
 }
 
 const (

@@ -233,7 +233,7 @@ func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *ba
 		return &WriteConflictError{Key: locked.Key, StartTS: c.startTS, ConflictTS: locked.Lock.StartTS}
 	}
 	return c.waiting(func() error {
-		more, err := bo.wait(ctx)
+		more, err := c.t.awaitLock(ctx, locked, bo)
 		if err == nil && !more {
 			err = locked
 		}

@@ -151,7 +151,7 @@
 // # Locking order
 //
 // Store.gate (read) → Store.pass → ownerSession.mu → registry.safe → one registry shard → the oracle's
-// mutex; inflight.mu, lockers.mu, views.mu, resolver.fates and the mutex of ssi are leaves. An engine's
+// mutex; inflight.mu, lockers.mu, views.mu, lockWaits.mu, resolver.fates and the mutex of ssi are leaves. An engine's
 // latches are taken inside kv.Engine.Update only; under
 // them a step takes inflight.mu and draws from the oracle's memory, and never calls the engine: when
 // the oracle's range is used up, the step gives up, the range is extended, and the step runs again.

@@ -184,7 +184,7 @@ func (t *Txn) newest(ctx context.Context, key []byte) (mvcc.Version, error) {
 		if out == lockSettled {
 			continue
 		}
-		if more, err := bo.wait(ctx); err != nil {
+		if more, err := t.awaitLock(ctx, locked, &bo); err != nil {
 			return v, err
 		} else if !more {
 			return v, locked

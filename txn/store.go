@@ -107,6 +107,7 @@ type Store struct {
 	inflight  inflight
 	session   ownerSession
 	lockers   lockers
+	waits     lockWaits
 	recent    *recent
 	rowLocks  rowlock.Table
 	serial    ssi.Graph // of the serializable transactions

@@ -368,7 +368,7 @@ func (t *Txn) settle(ctx context.Context, err error, bo *backoff) error {
 		t.ignored[locked.Lock.StartTS] = struct{}{}
 		return nil
 	case out == lockAlive:
-		more, err := bo.wait(ctx)
+		more, err := t.awaitLock(ctx, locked, bo)
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,21 @@ type line struct {
 	data, lock, write string
 }
 
+// holder tells whose lock it is, as far as it says so: the process that owned the store by its session,
+// the client in it, and the statement.
+func holder(l *mvcc.Lock) (out string) {
+	if l.Owner != 0 {
+		out += fmt.Sprintf(", session %d", l.Owner)
+	}
+	if l.Client != 0 {
+		out += fmt.Sprintf(", process %d", l.Client)
+	}
+	if l.Statement != "" {
+		out += fmt.Sprintf(", for %q", l.Statement)
+	}
+	return out
+}
+
 // lines merges the columns by timestamp, newest first. A value that travels in its write record or
 // lock is shown there.
 func (c *cells) lines(d *catalog.Describer) []line {
@@ -43,7 +58,7 @@ func (c *cells) lines(d *catalog.Describer) []line {
 		if x.Lock.HasShort {
 			s += " (" + d.Value(c.key, x.Lock.Short) + ")"
 		}
-		get(x.TS).lock = s
+		get(x.TS).lock = s + holder(&x.Lock)
 	}
 	for _, x := range c.write {
 		s := fmt.Sprintf("→ %d", uint64(x.Write.StartTS))

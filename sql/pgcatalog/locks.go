@@ -25,6 +25,7 @@ type Lock struct {
 	Fast                    bool      // kept outside of the lock table
 	Since                   time.Time // of a wait
 	Blockers                []int32
+	BlockingQuery           string // when a lock in the store is waited for, and says what it is for
 }
 
 // Conflict is a transaction that lost, of the last ones.
@@ -79,9 +80,13 @@ func lockWaitRows(ctx context.Context, r *reader, emit emitter) error {
 		}
 		what := r.describeKey(ctx, l.Key)
 		for _, b := range l.Blockers {
+			query := queries[b].Query
+			if l.BlockingQuery != "" {
+				query = l.BlockingQuery
+			}
 			err := emit("locktype", l.Type, "table_name", orNull(what.table), "index_name", orNull(what.index), "key", orNull(what.key),
 				"waiting_pid", l.PID, "waiting_query", queries[l.PID].Query, "mode", l.Mode, "blocking_pid", b,
-				"blocking_query", queries[b].Query, "blocking_state", queries[b].State, "since", timeOrNull(l.Since))
+				"blocking_query", query, "blocking_state", queries[b].State, "since", timeOrNull(l.Since))
 			if err != nil {
 				return err
 			}
