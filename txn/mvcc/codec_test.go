@@ -43,12 +43,18 @@ func TestEncodedBytes(t *testing.T) {
 	l.Async, l.Owner, l.Secondaries = true, 5, [][]byte{[]byte("Joe")}
 	extended := l.appendTo(nil)
 	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x01\x05\x01\x03Joe\x013", string(extended))
-	back, err := decodeLock(extended)
-	require.NoError(t, err)
-	require.Equal(t, l, back)
-	for n := range len(extended) - 1 {
-		_, err := decodeLock(extended[:n])
-		require.ErrorIs(t, err, kv.ErrCorruption)
+	told := l
+	told.Client, told.Statement = 12, "UP"
+	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x03\x05\x0c\x02UP\x01\x03Joe\x013", string(told.appendTo(nil)))
+	for _, l := range []Lock{l, told} {
+		extended := l.appendTo(nil)
+		back, err := decodeLock(extended)
+		require.NoError(t, err)
+		require.Equal(t, l, back)
+		for n := range len(extended) - 1 {
+			_, err := decodeLock(extended[:n])
+			require.ErrorIs(t, err, kv.ErrCorruption)
+		}
 	}
 	w := Write{Kind: KindPut, StartTS: 7, Short: []byte("3"), HasShort: true}
 	require.Equal(t, "P\x01\x00\x00\x00\x00\x00\x00\x00\x073", string(w.appendTo(nil)))
