@@ -16,8 +16,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// streamingEngine writes every change to the store at once, under locks there.
-func streamingEngine(t *testing.T, wait time.Duration) *sql.Engine {
+// streamedOutEngine writes every change to the store at once, under locks there.
+func streamedOutEngine(t *testing.T, wait time.Duration) *sql.Engine {
 	ctx := context.Background()
 	engine, quiet := memkv.New(memkv.Options{}), slog.New(slog.DiscardHandler)
 	store, err := txn.Open(ctx, engine, txn.Options{Logger: quiet, StreamBytes: 1, LockWait: wait})
@@ -35,7 +35,7 @@ func streamingEngine(t *testing.T, wait time.Duration) *sql.Engine {
 
 // TestWhoseLockInTheStoreIsWaitedFor: the lock was streamed out by a transaction that takes no row locks.
 func TestWhoseLockInTheStoreIsWaitedFor(t *testing.T) {
-	e := streamingEngine(t, time.Minute)
+	e := streamedOutEngine(t, time.Minute)
 	a, b, c := newSession(t, e), newSession(t, e), newSession(t, e)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
 	mustQuery(t, a, "INSERT INTO t VALUES (1, 10), (2, 20)")
@@ -61,7 +61,7 @@ func TestWhoseLockInTheStoreIsWaitedFor(t *testing.T) {
 
 // TestWhoWaitedInVainIsToldForWhat names row, session and statement.
 func TestWhoWaitedInVainIsToldForWhat(t *testing.T) {
-	e := streamingEngine(t, time.Millisecond)
+	e := streamedOutEngine(t, time.Millisecond)
 	a, b := newSession(t, e), newSession(t, e)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
 	mustQuery(t, a, "INSERT INTO t VALUES (1, 10), (2, 20)")
