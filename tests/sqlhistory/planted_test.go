@@ -32,7 +32,9 @@ var plantedBugs = []struct {
 	{planted.RowLockIgnored, []string{"repeatable read", "read committed"}, []history.Verdict{history.StolenLock}},
 	{planted.KeptView, []string{"read committed"}, []history.Verdict{history.StaleRead}},
 	{planted.SkippedConflictCheck, []string{"repeatable read"}, []history.Verdict{WrongEffect}},
-	{planted.SkippedValidation, []string{"serializable"}, []history.Verdict{history.Cycle}},
+	{planted.ForgottenReader, []string{"serializable"}, []history.Verdict{history.Cycle}},
+	{planted.UnregisteredRange, []string{"serializable"}, []history.Verdict{history.Cycle}},
+	{planted.UncheckedCommit, []string{"serializable"}, []history.Verdict{history.Cycle}},
 	{planted.UnsyncedCommitPoint, []string{"read committed, power failures"}, []history.Verdict{history.LostCommit}},
 }
 
