@@ -24,9 +24,12 @@ func TestLockingClausesLockOrRefuse(t *testing.T) {
 	require.Nil(t, run("CREATE TABLE t(id int PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW v AS SELECT * FROM t"))
 	require.Nil(t, run("SELECT * FROM t, (SELECT 1) q FOR UPDATE OF t"))
 	require.Nil(t, run("SELECT * FROM t FOR UPDATE SKIP LOCKED"))
+	require.Nil(t, run("CREATE VIEW few AS SELECT DISTINCT id FROM t"))
+	require.Nil(t, run("SELECT * FROM v FOR UPDATE"))
+	require.Nil(t, run("SELECT * FROM (SELECT * FROM t) x FOR SHARE"))
 	for text, pos := range map[string]int{
-		"SELECT * FROM v FOR UPDATE":                           17,
-		"SELECT * FROM (SELECT * FROM t) x FOR SHARE":          35,
+		"SELECT * FROM few FOR UPDATE":                         19,
+		"SELECT * FROM (SELECT * FROM t LIMIT 1) x FOR SHARE":  43,
 		"SELECT * FROM t, (SELECT 1) q FOR UPDATE OF q":        45,
 		"SELECT * FROM (t a JOIN t b USING (id)) j FOR UPDATE": 43,
 	} {

@@ -14,8 +14,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// streamingEngine returns an engine whose transactions stream out what is more than a few kilobytes.
-func streamingEngine(t *testing.T) *sql.Engine {
+// smallStreams returns an engine whose transactions stream out what is more than a few kilobytes.
+func smallStreams(t *testing.T) *sql.Engine {
 	ctx := context.Background()
 	quiet := slog.New(slog.DiscardHandler)
 	store, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{Logger: quiet, StreamBytes: 16 << 10})
@@ -36,7 +36,7 @@ func streamingEngine(t *testing.T) *sql.Engine {
 func TestALargeStatementShowsItsProgressAndEndsWhenTold(t *testing.T) {
 	for _, how := range []string{"pg_cancel_backend", "pg_terminate_backend"} {
 		t.Run(how, func(t *testing.T) {
-			e := streamingEngine(t)
+			e := smallStreams(t)
 			a, b, c := newSession(t, e), newSession(t, e), newSession(t, e)
 			mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, v text)")
 			mustQuery(t, a, "INSERT INTO t SELECT g, repeat('old', 50) FROM generate_series(1, 300) g")

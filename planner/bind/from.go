@@ -197,7 +197,11 @@ func (b *binder) subqueryRef(sc *scope, ref *ast.SubqueryRef) (*fromItem, error)
 		return nil, withHint(sqlerr.New(sqlerr.SyntaxError, "subquery in FROM must have an alias").At(int(ref.Pos)),
 			"For example, FROM (SELECT ...) [AS] foo.")
 	}
-	return b.derived(sc, q, ref.Alias, ref.Columns)
+	it, err := b.derived(sc, q, ref.Alias, ref.Columns)
+	if err == nil {
+		it.tables[0].source = q.Node
+	}
+	return it, err
 }
 
 // fromOuter is the outer scope of a subquery in FROM: with LATERAL the entries before it are in

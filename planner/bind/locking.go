@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/logical"
@@ -69,17 +71,28 @@ func (s *selecting) lockRows() {
 
 func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarget, error) {
 	var out []logical.LockTarget
-	target := func(t *fromTable) {
-		if t.desc != nil && t.desc.Kind == table.KindTable {
+	target := func(t *fromTable, pos ast.Pos) error {
+		if t.nested {
+			scans, simple := s.lockable(t.source)
+			if !simple {
+				return sqlerr.Unsupported(int(pos), what+" of this subquery, view or joined table")
+			}
+			for _, n := range scans {
+				out = append(out, logical.LockTarget{Desc: n.Desc, First: n.First, Strength: l.Strength, Wait: l.Wait})
+			}
+			if t.desc != nil {
+				s.b.noteUse(t.desc.ID, physical.LocksRows)
+			}
+		} else if t.desc != nil && t.desc.Kind == table.KindTable {
 			out = append(out, logical.LockTarget{Desc: t.desc, First: t.first, Strength: l.Strength, Wait: l.Wait})
 		}
+		return nil
 	}
 	if len(l.Of) == 0 {
 		for _, t := range s.sc.tables {
-			if t.nested {
-				return nil, sqlerr.Unsupported(int(l.Pos), what+" of a subquery, view or joined table")
+			if err := target(t, l.Pos); err != nil {
+				return nil, err
 			}
-			target(t)
 		}
 		return out, nil
 	}
@@ -88,10 +101,47 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 		if t == nil {
 			return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" in %s clause not found in FROM clause", name.Name, what).At(int(name.Pos))
 		}
-		if t.nested {
-			return nil, sqlerr.Unsupported(int(name.Pos), what+" of a subquery, view or joined table")
+		if err := target(t, name.Pos); err != nil {
+			return nil, err
 		}
-		target(t)
 	}
 	return out, nil
+}
+
+// lockable finds the tables whose rows a simple subquery or view hands on, one row for each of its own,
+// and makes their row keys come out of it: what FOR UPDATE of it locks are the rows below. simple is
+// false where a row above cannot be told from those below, or where a LIMIT would choose among them.
+func (s *selecting) lockable(n logical.Node) (scans []*logical.Scan, simple bool) {
+	switch n := n.(type) {
+	case *logical.Scan:
+		if n.Desc.Kind == table.KindTable {
+			scans = append(scans, n)
+		}
+		return scans, true
+	case *logical.Filter:
+		return s.lockable(n.Child)
+	case *logical.Join:
+		left, ok := s.lockable(n.Left)
+		right, also := s.lockable(n.Right)
+		return append(left, right...), ok && also
+	case *logical.Project:
+		if scans, simple = s.lockable(n.Child); !simple {
+			return nil, false
+		}
+		have := logical.SetOf(n.Columns())
+		items := slices.Clip(n.Items)
+		for _, scan := range scans {
+			for _, kc := range scan.Desc.RowKey {
+				id := scan.First + scan.Desc.ColumnByID(kc.ColumnID)
+				if !have.Has(id) {
+					have.Add(id)
+					items = append(items, logical.Item{ID: id, Expr: s.b.ref(id, 0)})
+				}
+				s.b.meta.Cols[id].Level = s.sc.level()
+			}
+		}
+		n.SetItems(items)
+		return scans, true
+	}
+	return nil, false
 }

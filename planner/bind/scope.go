@@ -29,7 +29,8 @@ type fromTable struct {
 	desc    *table.Desc
 	first   logical.ColID // of a scan of desc
 	cols    []visible
-	nested  bool // rows of a query or a join under an alias
+	nested  bool         // rows of a query or a join under an alias
+	source  logical.Node // of a subquery or view: what makes its rows
 }
 
 // visible is a column under the name by which it is in sight. e is set for a merged column of a

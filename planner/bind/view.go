@@ -49,6 +49,7 @@ func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem
 		return nil, err
 	}
 	t := it.tables[0]
+	t.source = q.Node
 	t.schema, t.aliased = d.Schema, ref.Alias != ""
 	t.desc = d
 	return it, nil

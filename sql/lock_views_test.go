@@ -1,0 +1,69 @@
+package sql_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+)
+
+// TestForUpdateLocksTheRowsBelow: of a simple view or subquery those that are shown are locked, in the
+// tables below, and no others.
+func TestForUpdateLocksTheRowsBelow(t *testing.T) {
+	a, b, c := lockFixture(t)
+	mustQuery(t, c, "CREATE TABLE other (id int PRIMARY KEY, w text)")
+	mustQuery(t, c, "INSERT INTO other VALUES (1, 'one'), (2, 'two')")
+	mustQuery(t, c, "CREATE VIEW v AS SELECT n * 10 AS m, u FROM t WHERE n > 0")
+	mustQuery(t, c, "CREATE VIEW both_ AS SELECT m, w FROM v JOIN other ON other.id = v.u")
+	for query, want := range map[string]string{
+		"SELECT m FROM v WHERE u = 1 FOR UPDATE":                                                  "public.t",
+		"SELECT x.n + 1 FROM (SELECT n, u FROM t) AS x WHERE x.u = 1 FOR NO KEY UPDATE":           "public.t",
+		"SELECT * FROM both_ WHERE m = 100 FOR UPDATE":                                            "public.t",
+		"SELECT m FROM v, other WHERE v.u = other.id AND other.id = 1 FOR UPDATE OF v":            "public.t",
+		"SELECT m FROM v WHERE u = 1 ORDER BY m LIMIT 1 FOR UPDATE":                               "public.t",
+		"SELECT y.m FROM (SELECT m + 1 AS m FROM (SELECT m, u FROM v) x WHERE u = 1) y FOR SHARE": "public.t",
+	} {
+		mustQuery(t, a, "BEGIN")
+		mustQuery(t, a, query)
+		mustQuery(t, b, "BEGIN")
+		mustQuery(t, b, "UPDATE t SET n = n WHERE id = 2")
+		mustQuery(t, b, "COMMIT")
+		mustQuery(t, b, "BEGIN")
+		wait := blocked(t, b, c, "UPDATE t SET n = n WHERE id = 1")
+		require.Contains(t, mustQuery(t, c, "SELECT table_name FROM minidb_lock_waits"), want, query)
+		mustQuery(t, a, "COMMIT")
+		require.NoError(t, <-wait)
+		mustQuery(t, b, "COMMIT")
+	}
+	for _, query := range []string{
+		"SELECT * FROM (SELECT count(*) FROM t) x FOR UPDATE",
+		"SELECT * FROM (SELECT n FROM t LIMIT 1) x FOR UPDATE",
+		"SELECT * FROM (SELECT n FROM t UNION SELECT 1) x FOR UPDATE",
+		"SELECT * FROM (SELECT DISTINCT n FROM t) x FOR UPDATE",
+	} {
+		err := a.Query(context.Background(), query, &transcript{s: a})
+		require.Equal(t, sqlerr.FeatureNotSupported, codeOf(err), query)
+	}
+}
+
+// TestReadCommittedLooksAgainThroughAView: the row as it is now decides, through the view's condition.
+func TestReadCommittedLooksAgainThroughAView(t *testing.T) {
+	a, b, c := lockFixture(t)
+	mustQuery(t, c, "CREATE VIEW v AS SELECT id, n * 10 AS m FROM t WHERE n < 100")
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "UPDATE t SET n = 11 WHERE id = 1")
+	mustQuery(t, a, "UPDATE t SET n = 111 WHERE id = 2")
+	mustQuery(t, b, "BEGIN ISOLATION LEVEL READ COMMITTED")
+	out := &transcript{s: b}
+	wait := make(chan error, 1)
+	go func() { wait <- b.Query(context.Background(), "SELECT m FROM v ORDER BY id FOR UPDATE", out) }()
+	for n := ""; n != "[count]\n1\nSELECT 1\n"; {
+		n = mustQuery(t, c, "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = "+pid(b))
+	}
+	mustQuery(t, a, "COMMIT")
+	require.NoError(t, <-wait)
+	require.Equal(t, "[m]\n110\nSELECT 1\n", out.b.String())
+	mustQuery(t, b, "COMMIT")
+}
