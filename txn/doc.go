@@ -44,10 +44,12 @@
 // nobody wrote lately. Two phases: the prewrites are lazy, so that one sync at the commit point takes
 // them to disk as well; secondaries and clean-up are lazy too, for the primary's record decides
 // whether or not they survive. A prewrite looks for nothing on rows that nobody locked, wrote or
-// rolled back lately, and the background commits what waits of many transactions in one update. A read of an unlocked key is one seek, in an iterator that an earlier
-// transaction left where that is known to show enough (views.go). A point read without a timestamp
-// (Store.Get) saves the way to an oracle that several processes share; where the oracle is the store's
-// own it saves nothing that can be measured, so SQL has no path of its own for it.
+// rolled back lately, and the background commits what waits of many transactions in one update.
+//
+// A read of an unlocked key is one seek, in an iterator that an earlier transaction left where that is
+// known to show enough (views.go). A point read without a timestamp (Store.Get) saves the way to an
+// oracle that several processes share; where the oracle is the store's own it saves nothing that can be
+// measured, so SQL has no path of its own for it.
 //
 // # Invariants
 //
@@ -68,9 +70,8 @@
 //     above themselves. A heartbeat extends the primary's time to live.
 //   - I6 (the safepoint): below it only the newest version of a key is kept, and reads are refused
 //     with *SafepointError. A running transaction holds it at or below its start_ts (on a shared store
-//     as I20 says). Locks below it
-//     are settled before anything is dropped. In the background a pass goes in bounded steps with
-//     pauses, and is left out when nothing was committed since the last one.
+//     as I20 says). Locks below it are settled before anything is dropped. In the background a pass goes
+//     in bounded steps with pauses, and is left out when nothing was committed since the last one.
 //   - I7 (cheap reads): a short value lies in its write record, and where no lock can exist the lock
 //     column is not read.
 //   - I8 (equal histories): one phase, two phases, async commit, groups and batches of any size give

@@ -67,4 +67,7 @@
 // lockIsFoundAtOpen, commitSurvivesACrash; §2.3 oracleRemembers, oracleNeverStepsBack,
 // oracleServesFromMemory; §2.5 prewritesTravelTogether, readsTravelTogether. A row's columns travel
 // together as one value of one key (package table).
+//
+// The checks are single scenes. Orders between them are tried in interleaving_test.go (all, up to so many
+// preemptions), in script_test.go, and by dice in tests/history.
 package txn
