@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,12 +25,15 @@ var schemaChanges = []string{
 	"CREATE INDEX t_b ON t (b)",
 	"ALTER TABLE t ADD COLUMN c int DEFAULT 3",
 	"CREATE UNIQUE INDEX t_a ON t (a)",
+	"CHECKPOINT",
 	"CREATE TABLE u (id serial PRIMARY KEY, t int CHECK (t > 0))",
 	"INSERT INTO u (t) SELECT id FROM t WHERE b = 1",
 	"DROP INDEX t_b",
 	"ALTER TABLE t RENAME COLUMN c TO d",
 	"UPDATE t SET d = id WHERE b = 2",
+	"ANALYZE",
 	"ALTER TABLE t DROP COLUMN b",
+	"VACUUM",
 	"CREATE VIEW v AS SELECT id, d FROM t WHERE d > 10",
 	"TRUNCATE u",
 	"DROP VIEW v",
@@ -37,15 +41,19 @@ var schemaChanges = []string{
 	"DROP TABLE t",
 }
 
-// TestCrashesDuringSchemaChanges takes crashes at the writes of schema changes: what is there
-// afterwards is the state after the last acknowledged statement, or after the one that was under way.
-// It takes a fiftieth of MINIDB_CRASH_POINTS, at least thirty.
+// TestCrashesDuringSchemaChanges takes crashes at the writes of the first Open, of schema changes, of
+// maintenance and of Close: what is there afterwards is the state after the last acknowledged
+// statement, or after the one that was under way. It takes a tenth of MINIDB_CRASH_POINTS (see
+// txn/crash_test.go), at least fifty.
 func TestCrashesDuringSchemaChanges(t *testing.T) {
-	points := 30
+	points := 50
+	if testing.Short() {
+		points = 30
+	}
 	if v := os.Getenv("MINIDB_CRASH_POINTS"); v != "" {
 		n, err := strconv.Atoi(v)
 		require.NoError(t, err, "MINIDB_CRASH_POINTS")
-		points = max(points, n/50)
+		points = max(points, n/10)
 	}
 	seed := rand.Uint64()
 	if v := os.Getenv("MINIDB_CRASH_SEED"); v != "" {
@@ -66,9 +74,11 @@ func TestCrashesDuringSchemaChanges(t *testing.T) {
 	states[0] = states[len(states)-1] // nothing is there
 	require.NoError(t, db.Close())
 
-	for points > 0 {
+	taken := map[string]int{}
+	for left := points; left > 0; {
 		for _, c := range crashSchemaChanges(t, dice) {
-			points--
+			left--
+			taken[c.doing]++
 			db := openOn(t, pebblekv.NewFaultFS(c.fs))
 			problems, err := db.Check(context.Background())
 			require.NoError(t, err, c.what)
@@ -82,33 +92,45 @@ func TestCrashesDuringSchemaChanges(t *testing.T) {
 			require.NoError(t, db.Close(), c.what)
 		}
 	}
+	t.Logf("crashes in %v", taken)
+	for _, doing := range append([]string{"opening", "closing"}, schemaChanges...) {
+		if points >= 1000 && taken[doing] == 0 {
+			t.Errorf("no crash was taken in %s", doing)
+		}
+	}
 }
 
 type schemaCrash struct {
 	fs    *pebblekv.CrashFS
 	acked int
+	doing string // a statement, or opening or closing
 	what  string
 }
 
 func crashSchemaChanges(t *testing.T, dice *rand.Rand) (out []schemaCrash) {
 	disk := pebblekv.NewCrashFS()
 	fs := pebblekv.NewFaultFS(disk)
-	db := openOn(t, fs)
 	var acked atomic.Int64
+	var doing atomic.Value
+	doing.Store("opening")
 	fs.Before(func(write int) {
-		if dice.IntN(6) > 0 {
+		at := doing.Load().(string)
+		if dice.IntN(6) > 0 || at == "opening" && dice.IntN(4) > 0 { // a third of the writes are Open's
 			return
 		}
 		n := int(acked.Load())
 		percent := []int{0, 0, 20, 50, 80, 100}[dice.IntN(6)]
-		out = append(out, schemaCrash{disk.Crash(percent, dice), n, fmt.Sprintf("crash at write %d, after %d statements, %d%% kept", write, n, percent)})
+		out = append(out, schemaCrash{disk.Crash(percent, dice), n, at,
+			fmt.Sprintf("crash at write %d, after %d statements, in %s, %d%% kept", write, n, at, percent)})
 	})
+	db := openOn(t, fs)
 	for _, s := range schemaChanges {
+		doing.Store(s)
 		_, err := db.Exec(context.Background(), s)
 		require.NoError(t, err, s)
 		acked.Add(1)
 	}
-	fs.Before(nil)
+	doing.Store("closing")
 	require.NoError(t, db.Close())
 	return out
 }
@@ -116,7 +138,7 @@ func crashSchemaChanges(t *testing.T, dice *rand.Rand) (out []schemaCrash) {
 func openOn(t *testing.T, fs *pebblekv.FaultFS) *minidb.DB {
 	db, err := minidb.Open("db", minidb.OnEngine(func(o *pebblekv.Options) {
 		o.FS, o.MemTableBytes = fs, 256<<10
-	}), minidb.CacheSize(1<<20), minidb.GCInterval(-1), minidb.Logger(slog.New(slog.DiscardHandler)))
+	}), minidb.CacheSize(1<<20), minidb.GCInterval(-1), minidb.Retention(time.Nanosecond), minidb.Logger(slog.New(slog.DiscardHandler)))
 	require.NoError(t, err)
 	return db
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // TestCrashesWhileRecovering takes crashes at the writes of Open, of the settling of locks, of a
-// collection and of Close, on what an earlier crash left. It takes a quarter of MINIDB_CRASH_POINTS.
+// collection and of Close, on what an earlier crash left. It takes three tenths of MINIDB_CRASH_POINTS.
 func TestCrashesWhileRecovering(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if v := os.Getenv("MINIDB_CRASH_SEED"); v != "" {
@@ -26,10 +26,13 @@ func TestCrashesWhileRecovering(t *testing.T) {
 	}
 	t.Logf("MINIDB_CRASH_SEED=%d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	for left := crashPoints(t) / 4; left > 0; {
+	taken := map[string]int{}
+	points := crashPoints(t) * 3 / 10
+	for left := points; left > 0; {
 		b := &bank{t: t, rng: rng, opts: bankOptions(rng)}
+		b.opts.TwoPhase = b.opts.TwoPhase || rng.IntN(2) == 0 // which leaves locks
 		first := b.run(pebblekv.NewCrashFS(), 1)[0]
-		crashes := recoverAndCrash(t, first, rng)
+		crashes := recoverAndCrash(t, first, rng, taken)
 		for _, c := range crashes {
 			verifyBank(t, c, false)
 		}
@@ -38,10 +41,16 @@ func TestCrashesWhileRecovering(t *testing.T) {
 			t.FailNow()
 		}
 	}
+	t.Logf("crashes while %v", taken)
+	for _, doing := range []string{"opening", "settling locks", "collecting", "closing"} {
+		if points >= 150 && taken[doing] == 0 {
+			t.Errorf("no crash was taken while %s", doing)
+		}
+	}
 }
 
 // recoverAndCrash recovers from a crash and takes others while it does.
-func recoverAndCrash(t *testing.T, first crash, rng *rand.Rand) (out []crash) {
+func recoverAndCrash(t *testing.T, first crash, rng *rand.Rand, taken map[string]int) (out []crash) {
 	ctx := context.Background()
 	fs := pebblekv.NewFaultFS(first.fs)
 	var doing atomic.Value
@@ -50,6 +59,7 @@ func recoverAndCrash(t *testing.T, first crash, rng *rand.Rand) (out []crash) {
 		if rng.IntN(4) > 0 {
 			return
 		}
+		taken[doing.Load().(string)]++
 		percent := []int{0, 0, 20, 50, 80, 100}[rng.IntN(6)]
 		out = append(out, crash{
 			fs: first.fs.Crash(percent, rng), acked: first.acked,
@@ -63,6 +73,7 @@ func recoverAndCrash(t *testing.T, first crash, rng *rand.Rand) (out []crash) {
 	doing.Store("settling locks")
 	_, err = s.SettleLocks(ctx)
 	require.NoError(t, err, first.what)
+	require.NoError(t, e.Flush(), first.what) // what was settled is not synced by itself
 	doing.Store("collecting")
 	_, err = s.CollectGarbage(ctx)
 	require.NoError(t, err, first.what)

@@ -80,7 +80,7 @@ func parts(k, value string) (n int, v, who string) {
 	return n, value[:at], value[at+1:]
 }
 
-// state is a table as a transaction with its first own writes sees it at ts.
+// stateOf is a table as a transaction with its first own writes sees it at ts.
 func (r *run) stateOf(rec *history.Record, table string, own int, ts tso.Timestamp) map[string]string {
 	out := map[string]string{}
 	for k := range r.history.Truth {

@@ -100,7 +100,7 @@ func (s *session) transact(ctx context.Context) error {
 	if err == nil && len(s.rec.Writes) > 0 {
 		return s.acknowledged(ctx)
 	}
-	return s.answer(err, 0)
+	return s.answer(err)
 }
 
 func isOver(err error) bool { return errors.Is(err, errOver) }
@@ -139,7 +139,7 @@ func (s *session) runBlock(ctx context.Context) error {
 	case isOver(err):
 		return err
 	case s.dice.IntN(15) == 0:
-		return errors.Join(errGone, s.answer(errChangedMind, 0)) // its connection is dropped
+		return errors.Join(errGone, s.answer(errChangedMind)) // its connection is dropped
 	case err != nil:
 		return s.failed(ctx, err)
 	case s.dice.IntN(10) == 0:
@@ -154,17 +154,17 @@ func (s *session) commit(ctx context.Context) error {
 		if s.locks && !isOver(err) && codeOf(err) == "40001" && !isSerialization(err) {
 			s.r.found(history.StolenLock, "%s had locked what it wrote: %v", s.rec, err)
 		}
-		return s.answer(err, 0)
+		return s.answer(err)
 	}
 	if len(s.rec.Own(len(s.rec.Writes))) == 0 {
-		return s.answer(nil, 0)
+		return s.answer(nil)
 	}
 	return s.acknowledged(ctx)
 }
 
 // acknowledged asks for the timestamp of a commit that was just told.
 func (s *session) acknowledged(ctx context.Context) error {
-	if err := s.answer(nil, 0); err != nil {
+	if err := s.answer(nil); err != nil {
 		return err
 	}
 	var ts *int64 // null as long as the session has left nothing
@@ -190,11 +190,11 @@ func (s *session) failed(ctx context.Context, reason error) error {
 	if _, err := s.exec(ctx, "ROLLBACK"); err != nil && !isOver(err) {
 		s.r.unexpected("%s: ROLLBACK: %v", s.rec, err)
 	}
-	return s.answer(reason, 0)
+	return s.answer(reason)
 }
 
 // answer writes down what the transaction was told.
-func (s *session) answer(err error, commitTS tso.Timestamp) error {
+func (s *session) answer(err error) error {
 	r := s.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -205,7 +205,7 @@ func (s *session) answer(err error, commitTS tso.Timestamp) error {
 	s.rec.Ended, s.rec.Err = r.clockwork, err
 	switch {
 	case err == nil:
-		s.rec.Outcome, s.rec.CommitTS = history.Committed, commitTS
+		s.rec.Outcome = history.Committed
 	case codeOf(err) == "40003":
 		s.rec.Outcome = history.Unknown
 	default:

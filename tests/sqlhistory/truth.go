@@ -190,7 +190,7 @@ func (r *run) addSetup(c commit, state map[string]map[string]string) {
 // resolve finds out what became of transactions whose clients do not know: each row names the
 // statement that wrote it.
 func (r *run) resolve() {
-	for k, list := range r.history.Truth {
+	for _, list := range r.history.Truth {
 		for _, v := range list {
 			if v.Delete {
 				continue
@@ -204,8 +204,8 @@ func (r *run) resolve() {
 			if s.rec.StartTS == 0 {
 				s.rec.StartTS = v.StartTS
 			}
-			if len(s.rec.Writes) == 0 && s.rec.Outcome != history.Aborted && !strings.HasPrefix(s.rec.Name, firstRows) {
-				r.guess(s, k, v)
+			if len(s.rec.Writes) == 0 && s.rec.Outcome != history.Aborted {
+				r.guess(s, v)
 			}
 		}
 	}
@@ -224,16 +224,13 @@ func (r *run) resolve() {
 }
 
 // guess takes as written by a statement without an answer what carries its name.
-func (r *run) guess(s sent, _ string, v history.Version) {
+func (r *run) guess(s sent, v history.Version) {
 	for k, list := range r.history.Truth {
 		for _, w := range list {
 			if w.StartTS != v.StartTS || w.CommitTS != v.CommitTS {
 				continue
 			}
-			var n int
-			if _, err := fmt.Sscanf(k[strings.Index(k, "/")+1:], "%d", &n); err != nil {
-				continue
-			}
+			n, _, _ := parts(k, w.Value+"|")
 			r.effects = append(r.effects, effect{rec: s.rec, table: s.table, k: n, own: len(s.rec.Writes), to: s.to})
 			s.rec.Writes = append(s.rec.Writes, history.Write{Key: k, Value: w.Value, Delete: w.Delete, Base: v.CommitTS})
 		}
