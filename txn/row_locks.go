@@ -214,10 +214,9 @@ func (c *committer) checkRowLocks(muts []mvcc.Mutation) error {
 }
 
 // awaitRowLocks waits its turn for every key that another owner has locked, and keeps it. Of the
-// goroutines of a commit one at a time may do so: an owner waits in one place. Who is about to take
-// Store.serial takes every key: nobody whose own commit needs serial can lock one then.
+// goroutines of a commit one at a time may do so: an owner waits in one place.
 func (c *committer) awaitRowLocks(ctx context.Context) error {
-	if c.s.rowLocks.Empty() && c.reads == nil {
+	if c.s.rowLocks.Empty() {
 		return nil
 	}
 	c.locking.Lock()
@@ -225,7 +224,7 @@ func (c *committer) awaitRowLocks(ctx context.Context) error {
 	for i := range c.muts {
 		m := &c.muts[i]
 		mode := modeOf(m)
-		if c.reads == nil && !c.s.rowLocks.Contested(c.t.locking.Owner, m.Key, mode) {
+		if !c.s.rowLocks.Contested(c.t.locking.Owner, m.Key, mode) {
 			continue
 		}
 		err := c.waiting(func() error {
