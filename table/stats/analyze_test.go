@@ -176,6 +176,14 @@ func TestValuesTooWideAreCountedAndNotKept(t *testing.T) {
 	}
 }
 
+func TestUniqueValuesAreAllDifferent(t *testing.T) {
+	values := make([]types.Datum, 30_000)
+	for i := range values {
+		values[i] = types.NewInt(int64(i) * 7919)
+	}
+	require.EqualValues(t, len(values), analyzed(types.TInt8, 10, 1, values).Distinct)
+}
+
 func TestASketchCountsWithinItsError(t *testing.T) {
 	for _, n := range []int{10, 1000, 30_000, 200_000, 1_000_000} {
 		s := newSketch()

@@ -126,6 +126,9 @@ func (g *gathered) column(v *types.Vec, order []int64, target int) *Column {
 		c.Distinct = float64(len(runs) + wides)
 	} else {
 		c.Distinct = min(math.Round(g.sketch.estimate()), float64(there))
+		if len(runs) == len(values) && c.Distinct > unique*float64(there) {
+			c.Distinct = float64(there) // within the sketch's error, and no value came twice
+		}
 	}
 	c.Distinct = max(c.Distinct, 1)
 	sample := float64(len(order))
@@ -174,6 +177,10 @@ func (g *gathered) runs(values []value) []run {
 	}
 	return out
 }
+
+// unique is the share of different values from which on, with no value twice in the sample, all are
+// taken to be different.
+const unique = 0.97
 
 // commoner is how much more often than the average a value must be in the sample to count as common,
 // and leastCommon how often at least: less is chance.
