@@ -172,7 +172,9 @@ func (f *facts) ResolveClass(text string) (types.OID, error) {
 	}
 	schemas := []string{name.Schema}
 	if name.Schema == "" {
-		schemas = f.s.searchPath(f.ctx)
+		if schemas, err = f.s.path(f.ctx); err != nil {
+			return 0, err
+		}
 	}
 	for _, schema := range schemas {
 		_, ix, err := f.s.tx.view.Index(f.ctx, f.s.databaseID, schema, name.Name)

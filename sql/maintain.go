@@ -181,7 +181,10 @@ func (s *Session) maintained(ctx context.Context, name ast.Name) (*table.Desc, e
 	if d != nil || err != nil {
 		return d, err
 	}
-	schemas := s.searchPath(ctx)
+	schemas, err := s.path(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if name.Schema != "" {
 		schemas = []string{name.Schema}
 	}

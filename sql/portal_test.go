@@ -41,4 +41,3 @@ func TestAPortalOutlivesTheContextOfItsFirstPiece(t *testing.T) {
 	require.NoError(t, other.Query(ctx, `ALTER TABLE t DROP CONSTRAINT key; UPDATE t SET id = 7 WHERE x > 7`, &w))
 	require.Len(t, pieces(7), 2995)
 }
-

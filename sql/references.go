@@ -191,7 +191,10 @@ func (s *Session) foreignKeys(ctx context.Context, names []ast.Name) (found []ri
 		return nil, err
 	}
 	for _, n := range names {
-		path := s.searchPath(ctx)
+		path, err := s.path(ctx)
+		if err != nil {
+			return nil, err
+		}
 		if n.Schema != "" {
 			path = []string{n.Schema}
 		}

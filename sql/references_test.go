@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -151,6 +152,10 @@ func TestWhoComesSecond(t *testing.T) {
 			"a: BEGIN ISOLATION LEVEL REPEATABLE READ", "a: SELECT 1 FROM p", "b: " + attach, "a: " + remove, "a: COMMIT"}},
 		"cascade to a row that the snapshot does not show": {steps: []string{
 			"a: BEGIN ISOLATION LEVEL REPEATABLE READ", "a: SELECT 1 FROM p", "b: INSERT INTO k(u) VALUES (1)", "a: " + remove, "a: COMMIT"}},
+		"a remover that an implicit attacher waits for": {steps: []string{
+			"a: BEGIN", "a: " + remove, "b& " + attach, "a: COMMIT"}},
+		"a remover of one of two keys that an implicit attacher waits for": {steps: []string{
+			"a: BEGIN", "a: DELETE FROM p WHERE id = 2", "b& INSERT INTO c(p) VALUES (3), (2)", "a: COMMIT"}},
 		"a remover that asked for no locks": {steps: []string{
 			"a: SET minidb.write_locks = off", "a: BEGIN", "a: " + remove, "b: SET lock_timeout = 50", "b: " + attach, "a: COMMIT"}},
 		"an attacher that asked for no locks": {steps: []string{
@@ -163,14 +168,26 @@ func TestWhoComesSecond(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			engines, stores := openReferences(t, tc.shared)
 			sessions := map[byte]*sql.Session{'a': newSession(t, engines[0]), 'b': newSession(t, engines[len(engines)-1])}
+			var behind chan error // of a step that waits
 			for _, step := range tc.steps {
 				s := sessions[step[0]]
+				if step[1] == '&' {
+					behind = make(chan error, 1)
+					go func() { behind <- s.Query(context.Background(), step[3:], &transcript{s: s}) }()
+					for len(stores[0].RowLocks().Waits()) == 0 {
+						runtime.Gosched()
+					}
+					continue
+				}
 				err := s.Query(context.Background(), step[3:], &transcript{s: s})
 				switch codeOf(err) {
 				case sqlerr.ForeignKeyViolation, sqlerr.SerializationFailure, sqlerr.LockNotAvailable, sqlerr.InFailedSQLTransaction:
 				default:
 					require.NoError(t, err, step)
 				}
+			}
+			if behind != nil {
+				require.Equal(t, sqlerr.ForeignKeyViolation, codeOf(<-behind))
 			}
 			require.Equal(t, "[?column?]\n0\nSELECT 1\n", mustQuery(t, newSession(t, engines[0]), orphans))
 			require.NoError(t, catalog.Check(context.Background(), stores[0], func(p catalog.Problem) { t.Error(p) }))

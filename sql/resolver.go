@@ -31,7 +31,10 @@ func (r resolver) Relation(ctx context.Context, name ast.Name) (*table.Desc, err
 	if name.Schema != "" {
 		return r.inSchema(ctx, name.Schema, name.Name)
 	}
-	path := s.searchPath(ctx)
+	path, err := s.path(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if !slices.Contains(path, "pg_catalog") {
 		if d := pgcatalog.Lookup("pg_catalog", name.Name); d != nil {
 			return d, nil
@@ -64,10 +67,17 @@ func (r resolver) RelationByID(ctx context.Context, id table.ID) (*table.Desc, e
 	return r.s.tx.view.RelationByID(ctx, id)
 }
 
-// searchPath lists the schemas of the search path that exist, in order, "$user" resolved. pg_catalog
-// comes before all others unless it is named.
+// searchPath is path for what only shows or writes down names: where the catalog cannot be read, what
+// comes next fails.
 func (s *Session) searchPath(ctx context.Context) []string {
-	var out []string
+	out, _ := s.path(ctx)
+	return out
+}
+
+// path lists the schemas of the search path that exist, in order, "$user" resolved. pg_catalog comes
+// before all others unless it is named. The catalog is read like any table, so a serializable
+// transaction may be refused here.
+func (s *Session) path(ctx context.Context) (out []string, err error) {
 	for _, name := range s.settings.Derived().SearchPath {
 		if name == "$user" {
 			name = s.user
@@ -82,11 +92,15 @@ func (s *Session) searchPath(ctx context.Context) []string {
 		if s.tx.view == nil {
 			continue
 		}
-		if _, ok, err := s.tx.view.Schema(ctx, s.databaseID, name); err == nil && ok {
+		_, ok, err := s.tx.view.Schema(ctx, s.databaseID, name)
+		if err != nil {
+			return out, err
+		}
+		if ok {
 			out = append(out, name)
 		}
 	}
-	return out
+	return out, nil
 }
 
 func (s *Session) plannerEnv(ctx context.Context) *planner.Env {

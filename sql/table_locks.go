@@ -247,6 +247,9 @@ func (s *Session) locker() func(context.Context, table.ID, rowlock.Mode) error {
 // changeSchema runs a statement that changes the schema, with the locks that it needs.
 func (s *Session) changeSchema(ctx context.Context, stmt ast.Statement) (string, error) {
 	for {
+		if _, err := s.path(ctx); err != nil {
+			return "", err
+		}
 		var notices [][4]string
 		env := s.ddlEnv(ctx)
 		env.Lock = s.locker()

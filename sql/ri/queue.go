@@ -88,6 +88,7 @@ func (q *Queue) RollbackTo(sp Savepoint) {
 func (q *Queue) ReleaseTo(m Mark) {
 	if len(q.now) > m.now {
 		q.now = q.now[:m.now]
+		q.at = min(q.at, m.now) // those that are left anew are to be checked anew
 		q.seen = nil
 		for i := q.at; i < len(q.now); i++ {
 			q.note(&q.now[i])
