@@ -134,7 +134,9 @@ func (s *Session) setLocking(early bool) {
 	s.locks.SetPatience(d.DeadlockTimeout)
 	s.tx.tx.SetLocking(txn.Locking{
 		Owner: s.locks, Timeout: d.LockTimeout,
-		Writes:  s.tx.state != inImplicit && d.WriteLocks || s.tx.cautious,
+		// A snapshot for each statement moves past what others commit, which an unlocked write of the
+		// transaction's own would not follow: READ COMMITTED always locks.
+		Writes:  s.tx.state != inImplicit && (d.WriteLocks || s.tx.perStatement()) || s.tx.cautious,
 		Rereads: s.tx.reruns(), Early: early && s.tx.reruns(),
 	})
 }

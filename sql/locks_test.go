@@ -146,8 +146,10 @@ func TestLockTimeout(t *testing.T) {
 
 func pid(s *sql.Session) string { return strconv.Itoa(int(s.PID())) }
 
-// TestAnInsertAfterADeletion: a row whose key another transaction has given up since the snapshot, or
-// while the statement waited, goes in with all its entries, those of indexes that are not unique too.
+// TestAnInsertAfterADeletion: a row whose key another transaction has given up while the statement
+// waited goes in with all its entries, those of indexes that are not unique too. In REPEATABLE READ it
+// does if the snapshot has no row of that key either. If it has one, the two would stand side by side: an
+// index would find the new row by the values of the old one. So it is a conflict.
 func TestAnInsertAfterADeletion(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, a, "CREATE INDEX t_n ON t (n)")
@@ -163,8 +165,18 @@ func TestAnInsertAfterADeletion(t *testing.T) {
 		mustQuery(t, b, "BEGIN ISOLATION LEVEL REPEATABLE READ")
 		mustQuery(t, b, "SELECT 1")
 		mustQuery(t, a, "DELETE FROM t WHERE id = 1")
+		err := b.Query(context.Background(), insert, &transcript{s: b})
+		require.Equal(t, sqlerr.SerializationFailure, codeOf(err))
+		require.ErrorContains(t, err, "could not serialize access due to concurrent delete")
+		mustQuery(t, b, "ROLLBACK")
+
+		mustQuery(t, b, "BEGIN ISOLATION LEVEL REPEATABLE READ")
+		mustQuery(t, b, "SELECT 1")
+		mustQuery(t, a, "INSERT INTO t VALUES (1, 11, 77)")
+		mustQuery(t, a, "DELETE FROM t WHERE id = 1")
 		mustQuery(t, b, insert)
 		mustQuery(t, b, "COMMIT")
 		require.Contains(t, mustQuery(t, a, "SELECT id FROM t WHERE n = 10"), "\n1\n")
+		require.NotContains(t, mustQuery(t, a, "SELECT id FROM t WHERE n = 11"), "\n1\n")
 	}
 }

@@ -89,6 +89,17 @@ func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, va
 	case err != nil || v.CommitTS == 0:
 		return false, err
 	case !v.Live:
+		// In the snapshot the key may still lead to the row that had it. Beside a new one the two would not
+		// agree: an index would find the new row by the old one's values. With a snapshot for each
+		// statement the next one sees the new row alone, and this one may go on.
+		if !tx.Rereads() {
+			switch seen, err := tx.Peek(ctx, key); {
+			case err != nil:
+				return false, err
+			case seen != nil:
+				return false, tx.Stale(key, v)
+			}
+		}
 		if l == w.rows {
 			w.removed = v.CommitTS
 		}

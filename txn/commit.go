@@ -47,13 +47,14 @@ func (t *Txn) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	muts := t.mutations()
-	if len(muts) == 0 {
-		return errors.Join(t.prepare(), t.AwaitDurable(ctx))
-	}
+	muts, absent := t.mutations()
 	c := &committer{
-		s: t.s, t: t, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: t.validated,
+		s: t.s, t: t, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: absent,
 	}
+	if len(muts) == 0 {
+		return errors.Join(c.validateLocked(ctx), t.prepare(), t.AwaitDurable(ctx))
+	}
+	c.validate = append(c.validate, t.validated...)
 	if t.reads != nil {
 		c.reads = t.reads.spans()
 	}
@@ -68,9 +69,11 @@ func (t *Txn) commit(ctx context.Context) error {
 	return nil
 }
 
-// mutations turns the buffer into what the protocol's steps take, sorted by key.
-func (t *Txn) mutations() []mvcc.Mutation {
-	muts := make([]mvcc.Mutation, 0, t.buf.tree.Len())
+// mutations turns the buffer into what the protocol's steps take, sorted by key. absent are the keys
+// that were inserted and deleted again: there is nothing to write, but if another transaction has
+// written one meanwhile, its insert was wrong.
+func (t *Txn) mutations() (muts []mvcc.Mutation, absent []validation) {
+	muts = make([]mvcc.Mutation, 0, t.buf.tree.Len())
 	rows := make([]byte, 0, t.buf.bytes+16*t.buf.tree.Len())
 	t.buf.tree.Scan(func(w write) bool {
 		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base}
@@ -81,6 +84,9 @@ func (t *Txn) mutations() []mvcc.Mutation {
 			m.Kind = mvcc.KindDelete
 		default:
 			if t.stream == nil || planted.Is(planted.ForgottenUndo) {
+				absent = append(absent, validation{
+					span: kv.Span{Start: w.key, End: successor(w.key)}, row: mvcc.Row(w.key), since: max(w.base, t.reg.startTS),
+				})
 				return true
 			}
 			m.Kind, m.Value, m.OwnOnly = mvcc.KindLock, nil, true
@@ -91,7 +97,7 @@ func (t *Txn) mutations() []mvcc.Mutation {
 		muts = append(muts, m)
 		return true
 	})
-	return muts
+	return muts, absent
 }
 
 // committer is the coordinator of one commit.

@@ -67,6 +67,9 @@ func (t *Txn) LocksWrites() bool { return t.locking.Writes }
 // they do not, and what must stay as it is has to be validated as well.
 func (t *Txn) LocksBind() bool { return t.s.exclusive }
 
+// Rereads says whether a key that was written since the read timestamp is no conflict (Locking.Rereads).
+func (t *Txn) Rereads() bool { return t.locking.Rereads }
+
 func (t *Txn) owner() *rowlock.Owner {
 	if t.locking.Owner == nil {
 		t.locking.Owner = t.s.rowLocks.NewOwner(0)

@@ -76,7 +76,8 @@ func (t *Txn) streamOut() error {
 		return err
 	}
 	defer t.s.gate.RUnlock()
-	muts := t.mutations()
+	muts, absent := t.mutations()
+	t.validated = append(t.validated, absent...)
 	if len(muts) == 0 {
 		return nil
 	}
@@ -176,7 +177,7 @@ func (t *Txn) commitStream(ctx context.Context) error {
 		err = t.prepare()
 	}
 	if err == nil {
-		if muts := t.mutations(); len(muts) > 0 {
+		if muts, _ := t.mutations(); len(muts) > 0 {
 			err = t.prewriteStream(ctx, muts)
 		}
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
 	"github.com/stretchr/testify/require"
 )
@@ -143,4 +145,40 @@ func buildIndex(ctx context.Context, tx *txn.Txn) error {
 		}
 	}
 	return errors.Join(it.Err(), it.Close(), tx.Set([]byte("desc"), []byte("indexed")))
+}
+
+// TestAnInsertThatIsTakenBackStillHadToBeRight: a transaction that inserts a key and deletes it again
+// has told its client that the key was absent. If another has written it meanwhile, the two cannot both
+// commit; in one phase and in two.
+func TestAnInsertThatIsTakenBackStillHadToBeRight(t *testing.T) {
+	ctx := context.Background()
+	for _, twoPhase := range []bool{false, true} {
+		s, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{TwoPhase: twoPhase})
+		require.NoError(t, err)
+		for i := range 4 {
+			rival, more := i&1 != 0, i&2 == 0 // more: there is something to write
+			tx := begin(t, s)
+			require.NoError(t, tx.Insert([]byte("taken back"), []byte("1")))
+			if more {
+				require.NoError(t, tx.Set([]byte("other"), []byte("1")))
+			}
+			require.NoError(t, tx.Delete([]byte("taken back")))
+			if rival {
+				commit(t, s, "taken back", "rival"+strconv.Itoa(i))
+			}
+			err := tx.Commit(ctx)
+			if !rival {
+				require.NoError(t, err)
+				continue
+			}
+			var conflict *txn.WriteConflictError
+			require.ErrorAs(t, err, &conflict)
+			require.Equal(t, "taken back", string(conflict.Key))
+			require.Equal(t, "rival"+strconv.Itoa(i), readOne(t, s, "taken back"))
+			gone := begin(t, s)
+			require.NoError(t, gone.Delete([]byte("taken back")))
+			require.NoError(t, gone.Commit(ctx))
+		}
+		require.NoError(t, s.Close())
+	}
 }
