@@ -43,10 +43,13 @@ func (d decision) preempts() bool { return d.chosen != d.last && slices.Contains
 // run plays the actors to their end. step is called before each move.
 func (s *schedule) run(step func(who int), actors ...func()) {
 	s.arrived = make(chan bool)
+	s.grant = make([]chan struct{}, len(actors)) // whole before the first actor starts: all of them read it
 	var enabled []int
-	for i, act := range actors {
-		s.grant = append(s.grant, make(chan struct{}))
+	for i := range actors {
+		s.grant[i] = make(chan struct{})
 		enabled = append(enabled, i)
+	}
+	for i, act := range actors {
 		go func() {
 			<-s.grant[i]
 			act()
