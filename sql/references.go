@@ -15,9 +15,10 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// lockReferences makes the transaction lock what it writes from now on, whatever its settings: foreign
-// keys rest on it (package ri, I1).
-func (s *Session) lockReferences() {
+// lockWrites makes the transaction lock what it writes from now on, whatever its settings: foreign keys
+// rest on it (package ri, I1), and a statement with a lasting effect needs it, for a conflict at commit
+// could only be mended by running it all again, where PostgreSQL looks again at the one row.
+func (s *Session) lockWrites() {
 	if !s.tx.cautious {
 		s.tx.cautious = true
 		s.setLocking(false)

@@ -182,8 +182,8 @@ func sameTypes(a, b []*types.Type) bool {
 
 // runPlan opens a plan in the session's transaction.
 func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement, params []types.Datum, stats bool) (*planSource, error) {
-	if plan.References {
-		s.lockReferences()
+	if plan.References || plan.Lasting && !plan.ReadOnly {
+		s.lockWrites()
 	}
 	env := s.execEnv(ctx, stats)
 	cur, err := exec.Open(ctx, env, plan, params)

@@ -13,6 +13,12 @@ import (
 // writing are the functions that change something, so that a plan with one is not read-only.
 var writing = map[string]bool{"nextval": true, "setval": true, "set_config": false}
 
+// lasting are functions whose effect stays when the transaction is rolled back. nextval's does too,
+// but a gap in a sequence is nothing to be afraid of.
+var lasting = map[string]bool{"pg_advisory_lock": true, "pg_advisory_lock_shared": true, "pg_try_advisory_lock": true,
+	"pg_try_advisory_lock_shared": true, "pg_advisory_unlock": true, "pg_advisory_unlock_shared": true,
+	"pg_advisory_unlock_all": true, "pg_cancel_backend": true, "pg_terminate_backend": true}
+
 // funcCall binds a call: an aggregate, a set-returning function of a select list, or a scalar.
 func (b *binder) funcCall(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	pos := int(call.Pos)
@@ -123,6 +129,7 @@ func (b *binder) newCall(fn *expr.Func, args []expr.Expr, t *types.Type, pos int
 	if writing[fn.Name] {
 		b.meta.Writes = true
 	}
+	b.meta.Lasting = b.meta.Lasting || lasting[fn.Name]
 	return &expr.Call{T: t, Func: fn, Args: args, Pos: pos}
 }
 

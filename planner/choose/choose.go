@@ -61,7 +61,7 @@ type orderCol struct {
 func Plan(ctx context.Context, env *bind.Env, est *estimate.Estimator, r *bind.Result) (*physical.Plan, error) {
 	c := &chooser{ctx: ctx, env: env, est: est, meta: r.Meta}
 	c.qualified = scans(r.Query.Node)+len(r.Meta.CTEs) > 1
-	plan := &physical.Plan{ReadOnly: !r.Meta.Writes, ParamTypes: r.Meta.Params, Tables: r.Meta.Tables, NoCache: r.NoCache}
+	plan := &physical.Plan{ReadOnly: !r.Meta.Writes, ParamTypes: r.Meta.Params, Tables: r.Meta.Tables, NoCache: r.NoCache, Lasting: r.Meta.Lasting}
 	for _, cte := range r.Meta.CTEs {
 		if cte.Refs == 0 && !cte.Modifies {
 			continue

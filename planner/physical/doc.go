@@ -67,7 +67,10 @@ type Plan struct {
 	NoCache bool
 	// References says that it writes a table with foreign keys, of its own or to it.
 	References bool
-	ReadOnly   bool // writes nothing and calls no function that writes (nextval, setval)
+	// Lasting says that it calls a function whose effect stays when the transaction is rolled back,
+	// such as a session's advisory lock: an attempt that fails cannot be made undone.
+	Lasting  bool
+	ReadOnly bool // writes nothing and calls no function that writes (nextval, setval)
 }
 
 // TableVersion names the version of a descriptor, and says what the plan does with the relation.
