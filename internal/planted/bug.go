@@ -73,6 +73,8 @@ const (
 	SafepointUnchecked
 	// SessionsUncounted: a collector does not ask what other sessions have running.
 	SessionsUncounted
+	// UnawaitedDependency: a transaction that has read what is not durable yet answers at once.
+	UnawaitedDependency
 
 	count
 )
@@ -92,6 +94,7 @@ var names = [count]string{
 	UnregisteredRange: "range read not registered", UncheckedCommit: "commit of a serializable transaction not checked",
 	LeaseByLocalClock:  "lease by local clock",
 	SafepointUnchecked: "safepoint unchecked on a shared store", SessionsUncounted: "sessions not counted by the collector",
+	UnawaitedDependency: "answer before what was read is durable",
 }
 
 // String names the bug.

@@ -10,7 +10,8 @@ package memkv
 import (
 	"bytes"
 	"context"
-	"hash/maphash"
+	"encoding/binary"
+	"hash/fnv"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -23,8 +24,10 @@ import (
 type Options struct {
 	// Splits cut the rows into len(Splits)+1 groups: group i holds the rows below Splits[i].
 	Splits [][]byte
-	// HashGroups, when above one and without Splits, spreads the rows over that many groups.
+	// HashGroups, when above one and without Splits, spreads the rows over that many groups: the same
+	// ones for the same HashSeed.
 	HashGroups int
+	HashSeed   uint64
 	// Shared makes the engine deny that it is exclusive.
 	Shared bool
 }
@@ -32,7 +35,6 @@ type Options struct {
 // Engine keeps everything in memory.
 type Engine struct {
 	opts   Options
-	seed   maphash.Seed
 	syncs  atomic.Uint64
 	closed atomic.Bool
 
@@ -50,7 +52,7 @@ func less(a, b item) bool { return bytes.Compare(a.key, b.key) < 0 }
 
 // New returns an empty engine.
 func New(opts Options) *Engine {
-	e := &Engine{opts: opts, seed: maphash.MakeSeed()}
+	e := &Engine{opts: opts}
 	sort.Slice(e.opts.Splits, func(i, j int) bool {
 		return bytes.Compare(e.opts.Splits[i], e.opts.Splits[j]) < 0
 	})
@@ -66,7 +68,10 @@ func (e *Engine) Group(row []byte) uint64 {
 		}))
 	}
 	if e.opts.HashGroups > 1 {
-		return maphash.Bytes(e.seed, row) % uint64(e.opts.HashGroups)
+		h := fnv.New64a()
+		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, e.opts.HashSeed))
+		_, _ = h.Write(row)
+		return h.Sum64() % uint64(e.opts.HashGroups)
 	}
 	return 0
 }

@@ -37,3 +37,16 @@ func TestUpdateRefusesRowsOfTwoGroups(t *testing.T) {
 	require.ErrorIs(t, err, kv.ErrGroups)
 	require.ErrorIs(t, err, kv.ErrNotApplied)
 }
+
+func TestEqualSeedsMakeEqualGroups(t *testing.T) {
+	groups := func(seed uint64) (out []uint64) {
+		e := memkv.New(memkv.Options{HashGroups: 3, HashSeed: seed})
+		for _, row := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+			out = append(out, e.Group([]byte(row)))
+		}
+		return out
+	}
+	require.Equal(t, groups(1), groups(1))
+	require.NotEqual(t, groups(1), groups(2))
+	require.Subset(t, groups(1), []uint64{0, 1, 2})
+}

@@ -21,6 +21,10 @@ type client struct {
 	// locks: keys are locked before they are written.
 	locks bool
 	fresh bool // no statement has begun
+	// early: the transaction goes on from what is not durable yet; untold is what it has read since it
+	// last waited, of which nobody knows.
+	early  bool
+	untold []Read
 }
 
 func (c *client) name() string { return c.rec.Name }
@@ -73,8 +77,32 @@ func (c *client) saw(read Read) error {
 	if c.r.dark {
 		return errDark
 	}
-	c.rec.Reads = append(c.rec.Reads, read)
+	if c.early {
+		c.untold = append(c.untold, read)
+	} else {
+		c.rec.Reads = append(c.rec.Reads, read)
+	}
 	return nil
+}
+
+// tell waits for what the transaction has read to be durable, and tells it.
+func (c *client) tell(ctx context.Context) error {
+	if err := c.tx.AwaitDurable(ctx); err != nil {
+		return err
+	}
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	if c.r.dark {
+		return errDark
+	}
+	c.told()
+	return nil
+}
+
+// told writes down what is known outside from now on. Requires: run.mu is held, and there is power.
+func (c *client) told() {
+	c.rec.Reads = append(c.rec.Reads, c.untold...)
+	c.untold = nil
 }
 
 // errDark ends the coordinators of a machine without power.
@@ -119,16 +147,28 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 	}
 	if err != nil {
 		r.refused(s, owner, err)
+		if told := c.tell(ctx); told != nil { // the reason may lie in what was read
+			return told
+		}
 		return r.answer(rec, err, 0)
 	}
 	r.stroll(who, dice)
 	if dice.IntN(12) == 0 {
-		err = errChangedMind
-	} else {
-		err = tx.Commit(ctx)
-		r.refused(s, owner, err)
+		return r.answer(rec, errChangedMind, 0)
 	}
-	return r.answer(rec, err, tx.CommitTS())
+	err = tx.Commit(ctx)
+	r.refused(s, owner, err)
+	return c.answer(err)
+}
+
+// answer writes down what a Commit told: its answer tells of all that was read.
+func (c *client) answer(err error) error {
+	c.r.mu.Lock()
+	if !c.r.dark && !errors.Is(err, txn.ErrAbandoned) {
+		c.told()
+	}
+	c.r.mu.Unlock()
+	return c.r.answer(c.rec, err, c.tx.CommitTS())
 }
 
 // errChangedMind is the reason of a rollback that was asked for.

@@ -3,7 +3,7 @@
 //
 // It owns the generator of workloads (workload.go), the statements that they are made of
 // (statement.go), the order in which coordinators move (turnstile.go), the engine that watches what is
-// written (engine.go), a run (run.go) and the checker (check.go). It uses the transaction layer as any floor above does.
+// written (engine.go) and holds syncs (early.go), a run (run.go) and the checker (check.go). It uses the transaction layer as any floor above does.
 //
 // # A run
 //
@@ -17,13 +17,16 @@
 // turnstile moves too, passes the time to live of its locks. It dies at a crash point and goes on
 // with its next transaction, on a shared engine with a new store. On the crashable file system
 // everything dies at once: what was not synced is lost in part, and the coordinators go on with what
-// was left. Updates lose their answers. A collector drops old versions.
+// was left; the power likes to fail while a commit is visible and its sync is held. Updates lose their
+// answers. A collector drops old versions.
 //
 // # Levels
 //
 // Transactions read a snapshot, purely optimistic or with row locks taken before each write; or each
 // statement of theirs reads at a timestamp of its own (READ COMMITTED), and looks again at a key that
-// was changed while its lock was waited for; or they are serializable.
+// was changed while its lock was waited for; or they are serializable. Some lock what they read too.
+// Of those of READ COMMITTED some go on from commits that are not durable yet (txn: I18): what they
+// read counts once they have told it.
 //
 // # The checker
 //

@@ -44,6 +44,9 @@ type watched struct {
 	// range has lost its answer.
 	oracle *tso.Oracle
 
+	syncs     *syncs             // nil where nothing is synced
+	untilSync func() (turns int) // how long a batch is visible before it is synced
+
 	trace func(string)
 	calm  atomic.Bool
 

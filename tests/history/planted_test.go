@@ -51,6 +51,7 @@ var plantedBugs = []struct {
 	{planted.LeaseByLocalClock, []string{"memory, shared"}, []Verdict{Impatience}},
 	{planted.SafepointUnchecked, []string{"memory, shared"}, []Verdict{StaleRead}},
 	{planted.SessionsUncounted, []string{"memory, shared"}, []Verdict{Forsaken}},
+	{planted.UnawaitedDependency, []string{"pebble, one phase, power failures, read committed"}, []Verdict{DirtyRead}},
 	{planted.UnsyncedCommitPoint, []string{"pebble, one phase, power failures"}, []Verdict{LostCommit}},
 }
 

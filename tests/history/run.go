@@ -124,7 +124,9 @@ func Run(config Config, seed uint64) (*History, error) {
 		r.works = append(r.works, workloads[dice.IntN(len(workloads))])
 	}
 	if config.Memory != nil {
-		return r.history, r.liveOn(memkv.New(*config.Memory), clockStart, nil)
+		opts := *config.Memory
+		opts.HashSeed = dice.Uint64()
+		return r.history, r.liveOn(memkv.New(opts), clockStart, nil)
 	}
 	fs := pebblekv.NewCrashFS()
 	clock := int64(clockStart)
@@ -165,6 +167,10 @@ func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err err
 	r.t = NewTurnstile(rand.New(rand.NewPCG(r.dice.Uint64(), 1)), clock)
 	w := newWatched(e, r.t)
 	w.lose, w.inStep, w.started, w.trace = r.losing(), r.inStep(), r.started, r.config.Trace
+	w.untilSync = r.untilSync()
+	if power != nil {
+		w.syncs = &syncs{fs: power}
+	}
 	stores, err := r.openStores(w)
 	if err != nil {
 		return errors.Join(err, e.Close())
@@ -180,7 +186,7 @@ func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err err
 	}
 	if power != nil {
 		dice := rand.New(rand.NewPCG(r.dice.Uint64(), coordinators+1))
-		lives = append(lives, func() { r.fail(power, dice) })
+		lives = append(lives, func() { r.fail(power, w.syncs, dice) })
 	}
 	w.oracle = stores[0].Oracle().(*tso.Oracle)
 	w.calm.Store(false)
@@ -322,11 +328,19 @@ func (r *run) inStep() func() bool {
 	}
 }
 
-// fail is the power's.
-func (r *run) fail(fs *pebblekv.CrashFS, dice *rand.Rand) {
+// fail is the power's. It likes moments at which a commit is visible and not yet durable.
+func (r *run) fail(fs *pebblekv.CrashFS, s *syncs, dice *rand.Rand) {
 	at := r.t.Moved() + 20 + dice.IntN(400)
 	for r.t.Moved() < at && r.t.Crowd() > 0 {
 		r.t.Pass(coordinators + 1)
+	}
+	if dice.IntN(2) == 0 {
+		for n := 100; n > 0 && !s.held() && r.t.Crowd() > 0; n-- {
+			r.t.Pass(coordinators + 1)
+		}
+		for range dice.IntN(20) {
+			r.t.Pass(coordinators + 1)
+		}
 	}
 	percent := []int{0, 0, 30, 70, 100}[dice.IntN(5)]
 	r.mu.Lock()

@@ -20,13 +20,20 @@ func (c *client) choose() {
 	c.rec.ReadCommitted = c.r.config.ReadCommitted
 	// On a shared engine row locks are those of one store among several.
 	c.locks = !c.r.config.StorePerCoordinator && c.dice.IntN(4) < c.r.config.Locking
+	c.early = c.locks && c.rec.ReadCommitted && c.dice.IntN(2) == 0
 	if c.locks || c.rec.ReadCommitted {
-		c.tx.SetLocking(txn.Locking{Writes: c.locks, Rereads: c.rec.ReadCommitted})
+		c.tx.SetLocking(txn.Locking{Writes: c.locks, Rereads: c.rec.ReadCommitted, Early: c.early})
 	}
 }
 
-// statement begins one. The first reads at start_ts.
+// statement begins one. The first reads at start_ts. One that goes on from what is not durable tells
+// its client nothing but that it is done; now and then another one comes, which waits.
 func (c *client) statement(ctx context.Context) error {
+	if c.early && c.dice.IntN(3) == 0 {
+		if err := c.tell(ctx); err != nil {
+			return err
+		}
+	}
 	if !c.rec.ReadCommitted {
 		return nil
 	}
@@ -66,10 +73,25 @@ func (c *client) lock(ctx context.Context, key string, mode rowlock.Mode) (again
 		}
 		again = true
 	}
-	if err == nil {
+	if err == nil && mode != rowlock.KeyShare { // which lets changes pass
 		c.rec.Locks = append(c.rec.Locks, Lock{Key: key, TS: c.tx.ReadTS()})
 	}
 	return again, done, err
+}
+
+// look is a statement that reads a key and, in a transaction that locks, locks it against others.
+func (c *client) look(ctx context.Context, key string) error {
+	if err := c.statement(ctx); err != nil {
+		return err
+	}
+	mode := []rowlock.Mode{rowlock.KeyShare, rowlock.Share, rowlock.NoKeyUpdate, rowlock.Update}[c.dice.IntN(4)]
+	_, done, err := c.lock(ctx, key, mode)
+	if err != nil {
+		return err
+	}
+	defer done()
+	_, _, err = c.read(ctx, key)
+	return err
 }
 
 // update is a statement that makes the new value of a key from the old one.

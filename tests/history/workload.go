@@ -44,9 +44,12 @@ func listAppend(ctx context.Context, c *client, dice *rand.Rand) error {
 	for i := range 1 + dice.IntN(4) {
 		k := key("list", dice.IntN(listKeys))
 		var err error
-		if dice.IntN(2) == 0 {
+		switch dice.IntN(4) {
+		case 0:
 			_, _, err = c.get(ctx, k)
-		} else {
+		case 1:
+			err = c.look(ctx, k)
+		default:
 			err = c.update(ctx, k, func(old string, _ bool) (string, error) {
 				return fmt.Sprintf("%s %s.%d", old, c.name(), i), nil
 			})
@@ -64,8 +67,10 @@ func register(ctx context.Context, c *client, dice *rand.Rand) error {
 		k := key("reg", dice.IntN(registerKeys))
 		var err error
 		switch dice.IntN(7) {
-		case 0, 1:
+		case 0:
 			_, _, err = c.get(ctx, k)
+		case 1:
+			err = c.look(ctx, k)
 		case 2:
 			err = c.scan(ctx, spanOf("reg"), dice.IntN(2) == 0)
 		case 3:
