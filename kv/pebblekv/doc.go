@@ -10,6 +10,8 @@
 // up for the early release: whatever a step read lies before its own batch in the log, so a batch
 // that survives a crash has everything below it (kv I3, I4). A step that wrote nothing has no place
 // in the log; if anything is still being synced it waits for a sync of its own before it answers.
+// After a sync the log's flush loop lets those run whom it woke, so that the next sync takes their next
+// updates too (group_commit.go).
 //
 // A Snapshot is one Pebble iterator, of which others are clones: they share its state, and none of
 // this takes the store's mutex as a Pebble snapshot does. A snapshot may show an Update that has

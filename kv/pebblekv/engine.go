@@ -21,6 +21,7 @@ type Engine struct {
 
 	// unsynced counts durable updates that are applied, or about to be, and not yet synced.
 	unsynced atomic.Int64
+	group    *groupCommit
 
 	batches sync.Pool // of *kv.Batch
 
@@ -33,6 +34,7 @@ type Engine struct {
 
 func newEngine() *Engine {
 	e := &Engine{latches: newLatches()}
+	e.group = newGroupCommit(&e.unsynced)
 	e.batches.New = func() any { return new(kv.Batch) }
 	return e
 }

@@ -93,6 +93,7 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 	stopping := &stoppingFS{FS: fs, log: newLogger(opts)}
 	popts.FS = &countingFS{FS: stopping, syncs: &e.syncs}
 	popts.Lock = lock
+	popts.WALMinSyncInterval = e.group.afterSync
 	db, err = pebble.Open(dir, popts)
 	stopping.armed.Store(true)
 	return db, err
