@@ -11,8 +11,8 @@ import (
 func runBench(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	dir := fs.String("dir", "", "folder for the stores (default: a temporary one); everything is removed at the end")
-	round := fs.Duration("round", time.Second, "length of one side's turn")
-	rounds := fs.Int("rounds", 5, "turns of each side")
+	round := fs.Duration("round", 500*time.Millisecond, "length of one side's turn")
+	rounds := fs.Int("rounds", 11, "turns of each side")
 	only := fs.String("only", "", "only measurements whose name contains this")
 	if err := c.parse(fs, args); err != nil {
 		return err

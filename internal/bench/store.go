@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/txn"
@@ -38,9 +40,13 @@ func openStore(ctx context.Context, dir string, o txn.Options) (*txn.Store, *peb
 	return store, engine, func() error { return errors.Join(store.Close(), engine.Close()) }, nil
 }
 
-// openRaw opens Pebble as minidb's engine configures it.
-func openRaw(dir string) (*pebble.DB, error) {
+// openRaw opens plain Pebble, with a cache, memtables and filters of the size of minidb's. Syncs of its
+// log are counted in syncs, if it is not nil.
+func openRaw(dir string, syncs *atomic.Uint64) (*pebble.DB, error) {
 	opts := &pebble.Options{Cache: pebble.NewCache(64 << 20), MemTableSize: 32 << 20}
+	if syncs != nil {
+		opts.FS = pebblekv.CountLogSyncs(vfs.Default, syncs)
+	}
 	defer opts.Cache.Unref()
 	opts.EnsureDefaults()
 	for i := range opts.Levels {
@@ -86,7 +92,7 @@ func pointReads(ctx context.Context, o Options) ([]measurement, func() error, er
 	if err != nil {
 		return nil, nil, err
 	}
-	raw, err := openRaw(filepath.Join(o.Dir, "reads-raw"))
+	raw, err := openRaw(filepath.Join(o.Dir, "reads-raw"), nil)
 	if err != nil {
 		return nil, nil, errors.Join(err, closeStore())
 	}
@@ -190,11 +196,12 @@ func commits(ctx context.Context, o Options) ([]measurement, func() error, error
 	if err != nil {
 		return nil, nil, errors.Join(err, closeOne())
 	}
-	raw, err := openRaw(filepath.Join(o.Dir, "commits-raw"))
+	var rawSyncs atomic.Uint64
+	raw, err := openRaw(filepath.Join(o.Dir, "commits-raw"), &rawSyncs)
 	if err != nil {
 		return nil, nil, errors.Join(err, closeOne(), closeTwo())
 	}
-	batch := side{name: "pebble batch", op: func(_ context.Context, w, n int) error {
+	batch := side{name: "pebble batch", syncs: rawSyncs.Load, op: func(_ context.Context, w, n int) error {
 		b := raw.NewBatch()
 		for k := range keysPerCommit {
 			id := (w<<32 + n*keysPerCommit + k) * 7919 % (1 << 40)

@@ -91,7 +91,7 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 	popts := pebbleOptions(opts)
 	popts.Logger = newLogger(opts)
 	stopping := &stoppingFS{FS: fs, log: newLogger(opts)}
-	popts.FS = &countingFS{FS: stopping, syncs: &e.syncs}
+	popts.FS = CountLogSyncs(stopping, &e.syncs)
 	popts.Lock = lock
 	popts.WALMinSyncInterval = e.group.afterSync
 	db, err = pebble.Open(dir, popts)
@@ -249,6 +249,9 @@ func (l *logger) Fatalf(format string, args ...any) {
 	l.Errorf(format, args...)
 	l.fatal(fmt.Sprintf(format, args...))
 }
+
+// CountLogSyncs returns the file system that adds each sync of a log file to syncs.
+func CountLogSyncs(fs vfs.FS, syncs *atomic.Uint64) vfs.FS { return &countingFS{FS: fs, syncs: syncs} }
 
 // countingFS counts syncs of log files.
 type countingFS struct {
