@@ -32,6 +32,7 @@ type DB struct {
 	catalog *catalog.Catalog
 	sql     *sql.Engine
 	server  *pgwire.Server
+	gone    chan struct{} // closed with the DB
 
 	mu struct {
 		sync.Mutex
@@ -65,7 +66,7 @@ func Open(dir string, opts ...Option) (*DB, error) {
 		}
 		return nil, fmt.Errorf("minidb: %w", err)
 	}
-	db := &DB{opts: o, engine: engine}
+	db := &DB{opts: o, engine: engine, gone: make(chan struct{})}
 	db.mu.active = map[*handle]struct{}{}
 	if err := db.open(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("minidb: open %s: %w", dir, err), engine.Close())
@@ -124,6 +125,7 @@ func (db *DB) Close() error {
 		return nil
 	}
 	db.mu.closed = true
+	close(db.gone)
 	handles := db.mu.idle
 	for h := range db.mu.active {
 		handles = append(handles, h)

@@ -113,16 +113,10 @@ func (s *Session) sessionCommand(ctx context.Context, stmt ast.Statement) (tag s
 		tag, err = s.execDeallocate(st)
 	case *ast.CloseCursor:
 		tag, err = s.execCloseCursor(st)
-	case *ast.Listen:
-		err = sqlerr.Unsupported(int(st.Pos), "LISTEN")
-	case *ast.Notify:
-		err = sqlerr.Unsupported(int(st.Pos), "NOTIFY")
-	case *ast.Unlisten: // there is never anything to stop listening to
-		tag = "UNLISTEN"
 	case *ast.LockTable:
 		tag, err = s.execLockTable(ctx, st)
 	default:
-		done = false
+		return s.notifyCommand(stmt)
 	}
 	return tag, done, err
 }

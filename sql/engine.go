@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/statistics"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
@@ -43,8 +44,9 @@ type Engine struct {
 	started time.Time
 	nextPID atomic.Int32
 
-	conflicts  history
-	statistics *statistics.Registry
+	conflicts     history
+	statistics    *statistics.Registry
+	notifications *notify.Queue
 
 	mu struct {
 		sync.Mutex
@@ -64,7 +66,8 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 	if opts.PlanCacheSize <= 0 {
 		opts.PlanCacheSize = 1024
 	}
-	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: newPlanCache(opts.PlanCacheSize), started: time.Now()}
+	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: newPlanCache(opts.PlanCacheSize), started: time.Now(),
+		notifications: notify.NewQueue()}
 	e.mu.sessions = map[int32]*Session{}
 	e.statistics = statistics.New(store, cat, opts.Logger)
 	if opts.AnalyzeInterval > 0 {

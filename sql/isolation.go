@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -160,6 +161,7 @@ type rerun struct {
 	tx     *txn.Txn
 	at     txn.Savepoint // before the statement's first write
 	checks ri.Mark       // likewise
+	sent   notify.Mark   // likewise
 	readTS tso.Timestamp
 	given  bool // rows are out
 	count  int
@@ -170,7 +172,7 @@ func (p *planSource) mayRunAgain(plan *physical.Plan, params []types.Datum) {
 	tx := p.s.tx.tx
 	p.again = rerun{plan: plan, params: params, tx: tx, readTS: tx.ReadTS()}
 	if p.rerun = !plan.ReadOnly && p.s.tx.reruns(); p.rerun {
-		p.again.at, p.again.checks = tx.Savepoint(), p.s.references.Mark()
+		p.again.at, p.again.checks, p.again.sent = tx.Savepoint(), p.s.references.Mark(), p.s.tx.notices.Mark()
 	}
 }
 
@@ -195,6 +197,7 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 		r.tx.UndoTo(r.at)
 	}
 	p.s.references.ReleaseTo(r.checks)
+	p.s.tx.notices.RollbackTo(r.sent)
 	p.checked = !r.plan.References
 	if aerr := p.s.advance(ctx); aerr != nil {
 		return aerr

@@ -10,6 +10,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
@@ -47,6 +48,7 @@ type Session struct {
 	locks    *rowlock.Owner // row locks and advisory locks
 	// lastCommit is commit_ts of the last transaction that wrote; zero before there was one.
 	lastCommit tso.Timestamp
+	listener   *notify.Listener // nil: nobody would take what it gets
 	// references are the checks of foreign keys that the transaction has left to do; inner are the
 	// statements that they run.
 	references *ri.Queue
@@ -95,7 +97,8 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	if err := s.startSettings(base, o.Settings); err != nil {
 		return nil, err
 	}
-	if err := s.findDatabase(ctx); err != nil {
+	var err error
+	if s.databaseID, err = e.findDatabase(ctx, o.Database); err != nil {
 		return nil, err
 	}
 	if err := e.register(s); err != nil {
@@ -129,27 +132,27 @@ func (s *Session) startSettings(base, asked map[string]string) error {
 	return nil
 }
 
-func (s *Session) findDatabase(ctx context.Context) error {
-	tx, err := s.engine.store.Begin(ctx, beginReadOnly)
+func (e *Engine) findDatabase(ctx context.Context, name string) (table.ID, error) {
+	tx, err := e.store.Begin(ctx, beginReadOnly)
 	if err != nil {
-		return toSQL(ctx, err)
+		return 0, toSQL(ctx, err)
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
-	db, ok, err := s.engine.catalog.View(tx).Database(ctx, s.database)
+	db, ok, err := e.catalog.View(tx).Database(ctx, name)
 	if err != nil {
-		return toSQL(ctx, err)
+		return 0, toSQL(ctx, err)
 	}
 	if !ok {
-		return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.database)
+		return 0, sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", name)
 	}
-	s.databaseID = db.ID
-	return nil
+	return db.ID, nil
 }
 
 // Close rolls back what is open and gives up the session's number.
 func (s *Session) Close(ctx context.Context) {
 	s.closePortals(true)
 	s.abort(ctx)
+	s.listener.Close()
 	s.locks.Close()
 	s.engine.unregister(s)
 }

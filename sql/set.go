@@ -129,6 +129,7 @@ func (s *Session) execDiscard(st *ast.Discard) (string, error) {
 		clear(s.prepared)
 		s.locks.UnlockAll()
 		s.settings.ResetAll()
+		s.tx.notices.UnlistenAll()
 		s.forgetSequences()
 	case "PLANS":
 		for _, ps := range s.prepared {

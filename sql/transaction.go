@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/sql/statistics"
 	"github.com/minidb/minidb/table"
@@ -51,6 +52,7 @@ type transaction struct {
 	savepoints []savepoint
 	changes    []statistics.Change      // for the counters, once it is committed
 	analyzed   []analyzed               // statistics that it stored
+	notices    notify.Pending           // LISTEN, UNLISTEN and NOTIFY
 	sequences  map[table.ID]*table.Desc // locked ones, whose definition the snapshot does not show
 }
 
@@ -63,6 +65,7 @@ type savepoint struct {
 	changes  int
 	analyzed int
 	checks   ri.Savepoint
+	notices  notify.Mark
 	readOnly bool
 }
 
@@ -124,6 +127,12 @@ func (s *Session) commit(ctx context.Context) error {
 		s.abort(ctx)
 		return err
 	}
+	sending, err := s.announce(ctx)
+	if err != nil {
+		s.abort(ctx)
+		return err
+	}
+	defer sending.Close() // after the locks are given back: it waits for others
 	s.retries = 0
 	s.closePortals(false)
 	s.references.End()
@@ -132,10 +141,12 @@ func (s *Session) commit(ctx context.Context) error {
 	defer s.locks.ReleaseTo(0)
 	if tx == nil {
 		s.settings.Commit()
+		sending.Committed(0)
 		return nil
 	}
 	s.progress.phase.Store(phaseCommitting)
-	err := tx.Commit(ctx)
+	err = tx.Commit(ctx)
+	sent(sending, tx.CommitTS(), err)
 	if err == nil && tx.CommitTS() != 0 {
 		s.lastCommit = tx.CommitTS()
 	}
@@ -336,7 +347,8 @@ func (s *Session) execSavepoint(ctx context.Context, st *ast.Savepoint) (string,
 		return "", err
 	}
 	s.tx.savepoints = append(s.tx.savepoints, savepoint{name: st.Name, at: s.tx.tx.Savepoint(),
-		settings: s.settings.Mark(), locks: s.locks.Mark(), changes: len(s.tx.changes), analyzed: len(s.tx.analyzed), checks: s.references.Savepoint(), readOnly: s.tx.readOnly})
+		settings: s.settings.Mark(), locks: s.locks.Mark(), changes: len(s.tx.changes), analyzed: len(s.tx.analyzed),
+		checks: s.references.Savepoint(), notices: s.tx.notices.Mark(), readOnly: s.tx.readOnly})
 	return "SAVEPOINT", nil
 }
 
@@ -379,6 +391,7 @@ func (s *Session) execRollbackTo(st *ast.RollbackTo) (string, error) {
 	s.settings.RollbackTo(sp.settings)
 	s.locks.ReleaseTo(sp.locks)
 	s.references.RollbackTo(sp.checks)
+	s.tx.notices.RollbackTo(sp.notices)
 	s.tx.readOnly = sp.readOnly
 	s.tx.changes, s.tx.analyzed = s.tx.changes[:sp.changes], s.tx.analyzed[:sp.analyzed]
 	s.tx.savepoints = s.tx.savepoints[:i+1]

@@ -5,7 +5,7 @@ func functionTables() [][]def {
 	return [][]def{
 		textFunctions, textFormatFunctions, likeFunctions, regexFunctions, mathFunctions(),
 		datetimeFunctions, formattingFunctions, arrayFunctions(), jsonFunctions(), setFunctions,
-		systemFunctions(), advisoryFunctions(), blockingFunctions(), backendFunctions(), catalogFunctions, catalogSets,
+		systemFunctions(), advisoryFunctions(), blockingFunctions(), backendFunctions(), notifyFunctions(), catalogFunctions, catalogSets,
 	}
 }
 

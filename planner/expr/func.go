@@ -101,6 +101,16 @@ type Timestamps interface {
 	LastCommitTimestamp() (int64, bool)
 }
 
+// Notifications is what a Session may offer beside: messages to the sessions that listen.
+type Notifications interface {
+	// Notify sends when the transaction commits.
+	Notify(channel, payload string) error
+	// ListeningChannels are the session's.
+	ListeningChannels() []string
+	// NotificationQueueUsage is from 0 to 1.
+	NotificationQueueUsage() float64
+}
+
 // AdvisoryKey is one bigint, or with Pair two integers: these are two spaces of keys.
 type AdvisoryKey struct {
 	Hi, Lo uint32

@@ -16,7 +16,7 @@ import (
 	"github.com/minidb/minidb/sql"
 )
 
-// conn is one client. Its fields belong to its goroutine, except net and drain.
+// conn is one client. Its fields belong to its goroutine, except net, drain and alarm.
 type conn struct {
 	server  *Server
 	net     net.Conn
@@ -30,10 +30,11 @@ type conn struct {
 	lost     error  // met while COPY FROM STDIN read messages: the connection is over
 	batch    batch
 	sink     sink // of the statement that runs
+	alarm    alarm
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	return &conn{server: s, net: nc, in: newFrameReader(nc), out: output{w: nc}}
+	return &conn{server: s, net: nc, in: newFrameReader(nc), out: output{w: nc}, alarm: alarm{net: nc}}
 }
 
 // drain wakes a connection that waits for its client, so that it sees that the server is closing.
@@ -90,6 +91,7 @@ func (c *conn) start(ctx context.Context) error {
 	}
 	_ = c.net.SetDeadline(time.Time{})
 	c.session.OnTerminate(func() { _ = c.net.SetReadDeadline(time.Unix(1, 0)) })
+	c.session.OnNotify(c.alarm.ring)
 	if h.minor > 0 || len(h.unknown) > 0 {
 		c.negotiate(h)
 	}
@@ -115,11 +117,16 @@ func (c *conn) negotiate(h *hello) {
 // receive reads the next message, for as long as the session may be idle.
 func (c *conn) receive() (byte, []byte, error) {
 	d, inBlock := c.idleLimit()
+	var until time.Time
 	if d > 0 {
-		_ = c.net.SetReadDeadline(time.Now().Add(d))
+		until = time.Now().Add(d)
+		_ = c.net.SetReadDeadline(until)
 	}
 	if c.server.draining() || c.session.Terminated() {
 		return 0, nil, shutdownError()
+	}
+	if err := c.await(until); err != nil {
+		return 0, nil, err
 	}
 	typ, body, err := c.in.next()
 	switch {
@@ -254,6 +261,9 @@ func asError(err error) *sqlerr.Error {
 func (c *conn) ready() error {
 	for _, r := range c.session.Settings().Changed() {
 		c.out.parameter(r.Name, r.Value)
+	}
+	if err := c.notifications(); err != nil {
+		return err
 	}
 	c.out.ready(c.session.Status())
 	c.session.Idle()

@@ -43,8 +43,9 @@ type client struct {
 	done chan outcome // of the statement under way, nil when there is none
 	got  *outcome     // it has ended
 
-	mu      sync.Mutex
-	notices []*pgconn.Notice
+	mu            sync.Mutex
+	notices       []*pgconn.Notice
+	notifications []*pgconn.Notification
 }
 
 type outcome struct {
@@ -60,6 +61,11 @@ func dial(t *testing.T, cfg *pgconn.Config) *client {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.notices = append(c.notices, n)
+	}
+	cfg.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.notifications = append(c.notifications, n)
 	}
 	pc, err := pgconn.ConnectConfig(t.Context(), cfg)
 	require.NoError(t, err)

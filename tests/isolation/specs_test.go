@@ -14,7 +14,6 @@ import (
 // specs off the list.
 var without = map[string]string{
 	"alter-table-1":               "VALIDATE CONSTRAINT excludes those who write the table (catalog I4)",
-	"async-notify":                "LISTEN",
 	"deadlock-parallel":           "CREATE FUNCTION",
 	"insert-conflict-do-update-2": "indexes on expressions",
 	"merge-insert-update":         "MERGE",

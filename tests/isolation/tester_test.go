@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -115,6 +116,7 @@ func (r *tester) complete(t *turn, launched bool) bool {
 	if errors.As(c.got.err, &pe) {
 		fmt.Fprintf(&r.out, "%s:  %s\n", pe.Severity, pe.Message)
 	}
+	r.notified(t.session)
 	r.active[t.session] = nil
 	return true
 }
@@ -141,6 +143,23 @@ func (r *tester) flush() {
 		c.notices = nil
 		c.mu.Unlock()
 	}
+}
+
+// notified reports what a session whose turn has ended was sent by NOTIFY.
+func (r *tester) notified(session int) {
+	c := r.clients[session]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range c.notifications {
+		from := "PID " + strconv.Itoa(int(n.PID))
+		for i, o := range r.clients {
+			if o.pc.PID() == n.PID {
+				from = r.spec.sessions[i].name
+			}
+		}
+		fmt.Fprintf(&r.out, "%s: NOTIFY \"%s\" with payload \"%s\" from %s\n", r.spec.sessions[session].name, n.Channel, n.Payload, from)
+	}
+	c.notifications = nil
 }
 
 var numberLike = regexp.MustCompile(`^[-0-9. ][-0-9.eE ]*$`)
