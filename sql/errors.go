@@ -40,11 +40,11 @@ func toSQL(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &se):
 		return err
-	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
-		return canceled(ctx)
-	case errors.Is(err, txn.ErrAmbiguous):
+	case errors.Is(err, txn.ErrAmbiguous): // whatever the reason: a cancelled statement has not happened
 		return wrap(sqlerr.StatementCompletionUnknown, "the outcome of the commit is unknown", err).
 			WithHint("The transaction may have been committed. Read before writing again.")
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		return canceled(ctx)
 	case errors.As(err, &conflict) && conflict.Deleted:
 		return serialization("could not serialize access due to concurrent delete", conflict.Key, err)
 	case errors.As(err, &stale):

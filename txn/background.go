@@ -248,6 +248,11 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	return n, err
 }
 
+// SettleLock settles a lock that was found in the store, waiting for its owner to finish or expire.
+func (s *Store) SettleLock(ctx context.Context, key []byte, l mvcc.Lock) error {
+	return settler{s}.Settle(ctx, key, l)
+}
+
 // settler is the resolver as the collector uses it.
 type settler struct{ s *Store }
 

@@ -19,6 +19,8 @@ type FaultPlan struct {
 	Times int
 	// Applied applies the update all the same: only its answer is lost.
 	Applied bool
+	// Err is what they answer; nil means ErrInjected.
+	Err error
 }
 
 // Fault is an engine of which chosen updates fail with an unknown result.
@@ -57,16 +59,19 @@ func (f *Fault) Seen() int {
 	return f.mu.n
 }
 
-func (f *Fault) next() (fail, applied bool) {
+func (f *Fault) next() (fail error, applied bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mu.n++
 	p := f.mu.plan
 	if p.At == 0 || f.mu.n < p.At || f.mu.n >= p.At+p.Times {
-		return false, false
+		return nil, false
 	}
 	f.mu.hit++
-	return true, p.Applied
+	if p.Err != nil {
+		return p.Err, p.Applied
+	}
+	return ErrInjected, p.Applied
 }
 
 // Update implements kv.Engine.
@@ -86,7 +91,7 @@ func (f *Fault) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, vi
 
 func (f *Fault) run(update func() error) error {
 	fail, applied := f.next()
-	if !fail {
+	if fail == nil {
 		return update()
 	}
 	if applied {
@@ -94,5 +99,5 @@ func (f *Fault) run(update func() error) error {
 			return err
 		}
 	}
-	return ErrInjected
+	return fail
 }

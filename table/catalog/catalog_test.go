@@ -16,6 +16,7 @@ import (
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
 )
 
 func TestANewStoreHasDatabasePostgresWithSchemaPublic(t *testing.T) {
@@ -309,6 +310,43 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		"postgres.public.t: index t_v_idx: entry does not belong to its row (1, x)",
 		"rows of table 4711, which does not exist",
 	}, found)
+}
+
+// TestCheckSettlesTheLocksOfTheDead: a transaction that was killed may leave locks on keys that a check
+// has no reason to read, and locks that stop no reader.
+func TestCheckSettlesTheLocksOfTheDead(t *testing.T) {
+	engine := memkv.New(memkv.Options{})
+	var clock atomic.Int64
+	clock.Store(1_000_000)
+	ctx := context.Background()
+	opts := txn.Options{StreamBytes: 1, Clock: clock.Load}
+	store, err := txn.Open(ctx, engine, opts)
+	require.NoError(t, err)
+	tx, err := store.Begin(ctx, txn.BeginOptions{})
+	require.NoError(t, err)
+	require.NoError(t, tx.Set([]byte{table.PrefixStats, 1}, []byte("v")))
+	sp := tx.Savepoint()
+	require.NoError(t, tx.Set([]byte{table.PrefixSequence, 1}, []byte("v")))
+	tx.RollbackTo(sp)
+	require.NoError(t, tx.Set([]byte{table.PrefixSequence, 2}, []byte("v"))) // the one before is undone with it
+	require.NoError(t, store.Close())                                        // the process is gone
+	require.NoError(t, tx.Rollback(ctx))
+
+	clock.Add(3_600_000)
+	store, err = txn.Open(ctx, engine, txn.Options{Clock: clock.Load})
+	require.NoError(t, err)
+	cat, err := Open(ctx, store)
+	require.NoError(t, err)
+	f := &fixture{t: t, ctx: ctx, engine: engine, store: store, cat: cat}
+	f.check()
+	snap, err := engine.Snapshot()
+	require.NoError(t, err)
+	require.NoError(t, mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, _ mvcc.Lock) error {
+		t.Errorf("%x is locked", key)
+		return nil
+	}))
+	require.NoError(t, snap.Close())
+	require.NoError(t, store.Close())
 }
 
 func TestAnIndexIsBuiltUnderConstantWrites(t *testing.T) {

@@ -1,0 +1,287 @@
+package txn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/stretchr/testify/require"
+)
+
+// moments is an engine that calls back before and after every update, lazy ones included, and loses
+// the answers of those that it is told to lose.
+type moments struct {
+	kv.Engine
+	at   func()
+	lose func() (lost, applied bool)
+}
+
+func (m *moments) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	return m.update(func() error { return m.Engine.Update(ctx, rows, step) })
+}
+
+func (m *moments) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+	return m.update(func() error { return kv.UpdateLazy(ctx, m.Engine, rows, step) })
+}
+
+func (m *moments) update(run func() error) error {
+	m.at()
+	defer m.at()
+	lost, applied := m.lose()
+	if lost && !applied {
+		return kvtest.ErrInjected
+	}
+	if err := run(); err != nil || !lost {
+		return err
+	}
+	return kvtest.ErrInjected
+}
+
+func (m *moments) Group(row []byte) uint64 { return kv.GroupOf(m.Engine, row) }
+
+func (m *moments) Exclusive() bool { return kv.IsExclusive(m.Engine) }
+
+// streamers are the ways in which a stream is cancelled: with crash points its batches go one after
+// the other and it settles its own locks; without, both is done beside it.
+var streamers = []struct {
+	name         string
+	open         func(t *testing.T) kv.Engine
+	hooks        bool
+	serializable bool
+}{
+	{"memory", func(*testing.T) kv.Engine { return memkv.New(memkv.Options{}) }, true, false},
+	{"memory, parallel", func(*testing.T) kv.Engine { return memkv.New(memkv.Options{}) }, false, false},
+	{"groups, parallel", func(*testing.T) kv.Engine { return memkv.New(memkv.Options{HashGroups: 3}) }, false, false},
+	{"shared, serializable", func(*testing.T) kv.Engine { return memkv.New(memkv.Options{Shared: true}) }, true, true},
+	{"shared groups, parallel", func(*testing.T) kv.Engine {
+		return memkv.New(memkv.Options{Shared: true, HashGroups: 2})
+	}, false, false},
+	{"pebble, serializable", openPebble, true, true},
+	{"pebble, parallel", openPebble, false, false},
+}
+
+// TestAStreamIsCancelledInItsCommit ends the context of a large transaction at each crash point, and
+// before and after each of its updates, the commit's among them. Whoever is told that it is committed
+// finds all of it, whoever is told another thing nothing; and nobody is kept waiting by what is left.
+func TestAStreamIsCancelledInItsCommit(t *testing.T) {
+	for _, c := range streamers {
+		t.Run(c.name, func(t *testing.T) {
+			told := cancelEverywhere(t, func(at int64) *streamer {
+				return &streamer{t: t, engine: c.open(t), hooks: c.hooks, serializable: c.serializable, at: at, ttl: time.Hour}
+			})
+			require.Zero(t, told["ambiguous"])
+			require.Greater(t, told["cancelled in its writes"], 5)
+			require.Greater(t, told["cancelled in its commit"], 0)
+			require.Greater(t, told["committed though cancelled"], 0)
+			require.Greater(t, told["committed"], 0)
+		})
+	}
+}
+
+// TestAStreamIsCancelledAndItsAnswersAreLost does so, and from that moment on some updates lose their
+// answers: with ErrAmbiguous everything is there or nothing.
+func TestAStreamIsCancelledAndItsAnswersAreLost(t *testing.T) {
+	for _, lost := range []int64{1, 2, 6} {
+		for _, applied := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d, applied %v", lost, applied), func(t *testing.T) {
+				told := cancelEverywhere(t, func(at int64) *streamer {
+					e := memkv.New(memkv.Options{HashGroups: 2})
+					return &streamer{t: t, engine: e, hooks: true, at: at, ttl: 5 * time.Millisecond, lost: lost, applied: applied}
+				})
+				require.Equal(t, lost == 6, told["ambiguous"] > 0)
+				require.Greater(t, told["cancelled in its commit"], 0)
+				require.Greater(t, told["committed though cancelled"], 0)
+			})
+		}
+	}
+}
+
+// cancelEverywhere runs the transaction with one moment after the other, until a few are beyond its
+// end (their number varies by what goes on beside it), and counts what was told.
+func cancelEverywhere(t *testing.T, with func(at int64) *streamer) map[string]int {
+	told := map[string]int{}
+	for n, beyond := int64(1), 0; beyond < 5; n++ {
+		s := with(n)
+		if s.run() {
+			beyond = 0
+		} else {
+			beyond++
+		}
+		told[s.told]++
+	}
+	t.Logf("%v", told)
+	return told
+}
+
+// streamer is one large transaction over the odd keys of those that are there, and some that are not.
+type streamer struct {
+	t            *testing.T
+	engine       kv.Engine
+	store        *txn.Store
+	hooks        bool
+	serializable bool
+	at           int64 // the moment at which its context ends
+	ttl          time.Duration
+	lost         int64 // how many updates lose their answers from then on
+	applied      bool  // they, all the same
+	told         string
+}
+
+const streamerKeys = 24
+
+func streamerKey(i int) []byte { return fmt.Appendf(nil, "k%03d", i) }
+
+// run reports whether the moment came before the transaction had ended.
+func (s *streamer) run() (ended bool) {
+	t, background := s.t, context.Background()
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	var counting atomic.Bool
+	var passed atomic.Int64
+	moment := func() {
+		if counting.Load() && passed.Add(1) == s.at {
+			cancel()
+		}
+	}
+	var losing atomic.Int64
+	lose := func() (lost, applied bool) {
+		return counting.Load() && passed.Load() >= s.at && losing.Add(1) <= s.lost, s.applied
+	}
+	opts := txn.Options{StreamBytes: 1500, BatchKeys: 2, LockWait: 10 * time.Second, LockTTL: s.ttl, Lease: time.Hour,
+		Logger: slog.New(slog.DiscardHandler)}
+	if s.hooks {
+		opts.CrashPoint = func(txn.CrashPoint) bool { moment(); return false }
+	}
+	var err error
+	s.store, err = txn.Open(background, &moments{s.engine, moment, lose}, opts)
+	require.NoError(t, err)
+	s.writeAll("before")
+
+	counting.Store(true)
+	tx, err := s.store.Begin(ctx, txn.BeginOptions{Serializable: s.serializable})
+	if err == nil {
+		err = s.write(ctx, tx)
+		where := "writes"
+		if err == nil {
+			where, err = "commit", tx.Commit(ctx)
+		}
+		ended = ctx.Err() != nil
+		require.NoError(t, tx.Rollback(ctx))
+		counting.Store(false)
+		s.judge(tx, err, where, ended)
+	} else {
+		counting.Store(false)
+		ended, s.told = true, "cancelled in its beginning"
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.Zero(t, s.store.Active())
+	require.True(t, s.store.RowLocks().Empty())
+	require.Empty(t, s.store.LockWaits())
+	s.writeAll("after")
+	if s.lost > 0 {
+		_, err = s.store.SettleLocks(background)
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.store.Close())
+	checkStore(t, s.engine, fmt.Sprintf("moment %d: %s", s.at, s.told))
+	require.NoError(t, s.engine.Close())
+	return ended
+}
+
+// writeAll writes the even keys, in one transaction. It comes through at once, unless a rollback had its
+// answer lost: then the locks that are left have their time to live.
+func (s *streamer) writeAll(value string) {
+	for {
+		tx := begin(s.t, s.store)
+		var err error
+		for i := 0; i < streamerKeys && err == nil; i += 2 {
+			err = tx.Set(streamerKey(i), []byte(value))
+		}
+		if err == nil {
+			err = tx.Commit(context.Background())
+		}
+		require.NoError(s.t, tx.Rollback(context.Background()))
+		var conflict *txn.WriteConflictError
+		if s.lost > 0 && errors.As(err, &conflict) {
+			runtime.Gosched()
+			continue
+		}
+		require.NoError(s.t, err, "moment %d: %s", s.at, s.told)
+		return
+	}
+}
+
+// write reads, locks and writes every key, some of them twice, and takes a part of it back.
+func (s *streamer) write(ctx context.Context, tx *txn.Txn) error {
+	tx.SetLocking(txn.Locking{Writes: true})
+	for i := range streamerKeys {
+		if i == streamerKeys/2 {
+			sp := tx.Savepoint()
+			if err := errors.Join(tx.Set(streamerKey(1), []byte("undone")), tx.Delete(streamerKey(2))); err != nil {
+				return err
+			}
+			tx.RollbackTo(sp)
+		}
+		key := streamerKey(i)
+		if _, err := tx.Get(ctx, key); err != nil {
+			return err
+		}
+		if err := tx.LockCurrent(ctx, key, rowlock.Update, false); err != nil {
+			return err
+		}
+		if err := tx.Set(key, []byte("streamed")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *streamer) judge(tx *txn.Txn, err error, where string, ended bool) {
+	streamed := s.count("streamed")
+	ambiguous := errors.Is(err, txn.ErrAmbiguous)
+	switch {
+	case ambiguous:
+		s.told = "ambiguous"
+		require.Contains(s.t, []int{0, streamerKeys}, streamed, "moment %d: torn", s.at)
+	case err == nil:
+		s.told = "committed"
+		if ended {
+			s.told = "committed though cancelled"
+		}
+		require.NotZero(s.t, tx.CommitTS())
+		require.Equal(s.t, streamerKeys, streamed, "moment %d: told that it is committed", s.at)
+	default:
+		s.told = "cancelled in its " + where
+		if s.lost == 0 {
+			require.ErrorIs(s.t, err, context.Canceled, "moment %d", s.at)
+		}
+		require.Zero(s.t, streamed, "moment %d: told %v", s.at, err)
+	}
+	if streamed == 0 {
+		require.Equal(s.t, streamerKeys/2, s.count("before"), "moment %d", s.at)
+	}
+}
+
+// count is how many keys have the value.
+func (s *streamer) count(value string) (n int) {
+	tx := begin(s.t, s.store)
+	it, err := tx.Scan(context.Background(), kv.Span{}, txn.ScanOptions{})
+	require.NoError(s.t, err)
+	for it.Next() {
+		if string(it.Value()) == value {
+			n++
+		}
+	}
+	require.NoError(s.t, errors.Join(it.Err(), it.Close(), tx.Rollback(context.Background())))
+	return n
+}
