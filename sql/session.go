@@ -268,7 +268,7 @@ func (s *Session) begin(ctx context.Context, text string, out Sink) (context.Con
 	s.out, s.text = out, text
 	s.progress.begin()
 	if s.tx.tx != nil {
-		s.tx.tx.SetStatement(text)
+		s.tx.tx.SetStatement(ctx, text)
 	}
 	var timer *time.Timer
 	if d := s.settings.Derived().StatementTimeout; d > 0 {

@@ -108,7 +108,7 @@ func (s *Session) ensure(ctx context.Context) error {
 		return err
 	}
 	s.tx.tx, s.tx.view = tx, s.engine.catalog.View(tx)
-	tx.SetStatement(s.text)
+	tx.SetStatement(ctx, s.text)
 	s.setLocking(false)
 	return nil
 }

@@ -102,7 +102,7 @@ func dying(at txn.CrashPoint) func(*txn.Options) {
 // abandon leaves the locks of a transaction on a and z.
 func abandon(t testing.TB, s *txn.Store) *txn.Txn {
 	tx := begin(t, s)
-	tx.SetStatement("UPDATE accounts SET balance = 0")
+	tx.SetStatement(t.Context(), "UPDATE accounts SET balance = 0")
 	require.NoError(t, tx.Set([]byte("a"), []byte("new")))
 	require.NoError(t, tx.Set([]byte("z"), []byte("new")))
 	require.ErrorIs(t, tx.Commit(context.Background()), txn.ErrAbandoned)
@@ -168,11 +168,11 @@ func TestEveryLockNamesItsOwner(t *testing.T) {
 				s = duringCommit(t, e, opts, at, look)
 				tx := begin(t, s)
 				tx.SetLocking(txn.Locking{Owner: s.RowLocks().NewOwner(12)})
-				tx.SetStatement("UPDATE t")
+				tx.SetStatement(ctx, "UPDATE t")
 				for _, key := range []string{"a", "b", "c"} {
 					require.NoError(t, tx.Set([]byte(key), []byte("v")))
 				}
-				tx.SetStatement("SELECT 1") // writes nothing
+				tx.SetStatement(ctx, "SELECT 1") // writes nothing
 				require.NoError(t, tx.Commit(ctx))
 				require.NoError(t, s.Close())
 			}
@@ -256,7 +256,7 @@ func TestAStatementInALockIsBounded(t *testing.T) {
 		var got string
 		s := duringCommit(t, e, txn.Options{TwoPhase: true}, txn.AfterPrewrite, func() { got = locksOf(t, e)["a"].Statement })
 		tx := begin(t, s)
-		tx.SetStatement(text)
+		tx.SetStatement(t.Context(), text)
 		require.NoError(t, tx.Set([]byte("a"), []byte("1")))
 		require.NoError(t, tx.Commit(context.Background()))
 		require.Equal(t, want, got)

@@ -1,14 +1,35 @@
 package txn
 
 import (
+	"context"
 	"unicode/utf8"
 
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
-// SetStatement says what the transaction runs from now on. The primary's lock carries the text of the
-// last statement that wrote, cut to mvcc.StatementMax bytes, so that whoever waits can say for what.
-func (t *Txn) SetStatement(text string) { t.statement = text }
+// SetStatement says what the transaction runs from now on, and the context that ends it: a write that is
+// streamed out, and may have to wait for others, ends with it. The primary's lock carries the text of
+// the last statement that wrote, cut to mvcc.StatementMax bytes, so that whoever waits can say for what.
+func (t *Txn) SetStatement(ctx context.Context, text string) {
+	t.statement, t.statementCtx = text, ctx
+}
+
+// writeContext is the statement's. A transaction of which nobody says what it runs has that of its last
+// read, unless that has ended: a write that comes after it belongs to something else.
+func (t *Txn) writeContext() context.Context {
+	if t.statementCtx != nil {
+		return t.statementCtx
+	}
+	return t.readContext()
+}
+
+// readContext is that of the last read, as long as it lasts.
+func (t *Txn) readContext() context.Context {
+	if t.ctx.Err() != nil {
+		return context.WithoutCancel(t.ctx)
+	}
+	return t.ctx
+}
 
 // cutStatement returns the longest beginning of text that is valid UTF-8 and short enough.
 func cutStatement(text string) string {

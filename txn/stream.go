@@ -61,15 +61,6 @@ func (t *Txn) faultIn(key []byte) error {
 	return nil
 }
 
-// writeContext is that of the last read, unless it has ended: a write that comes after the end of its
-// statement belongs to another one.
-func (t *Txn) writeContext() context.Context {
-	if t.ctx.Err() != nil {
-		return context.WithoutCancel(t.ctx)
-	}
-	return t.ctx
-}
-
 // streamOut prewrites what is buffered.
 func (t *Txn) streamOut() error {
 	if err := t.s.enter(); err != nil {

@@ -285,3 +285,29 @@ func (s *streamer) count(value string) (n int) {
 	require.NoError(s.t, errors.Join(it.Err(), it.Close(), tx.Rollback(context.Background())))
 	return n
 }
+
+// TestAWriteOfACancelledStatementWaitsForNobody: the statement is cancelled between a read and the write
+// that streams out what came before it, which would have to wait for another's row lock.
+func TestAWriteOfACancelledStatementWaitsForNobody(t *testing.T) {
+	for _, reads := range []bool{false, true} {
+		e := memkv.New(memkv.Options{})
+		s, err := txn.Open(context.Background(), e, txn.Options{StreamBytes: 1})
+		require.NoError(t, err)
+		holder := locking(t, s, false)
+		require.NoError(t, holder.LockCurrent(context.Background(), []byte("b"), rowlock.Update, false))
+
+		ctx, cancel := context.WithCancel(context.Background())
+		tx := begin(t, s)
+		tx.SetStatement(ctx, "UPDATE")
+		require.NoError(t, tx.Set([]byte("a"), []byte("1")))
+		if reads {
+			require.Equal(t, "1", get(t, tx, "a"))
+		}
+		cancel()
+		require.ErrorIs(t, tx.Set([]byte("b"), []byte("1")), context.Canceled)
+		require.NoError(t, tx.Rollback(context.Background()))
+		require.NoError(t, holder.Rollback(context.Background()))
+		require.NoError(t, s.Close())
+		checkStore(t, e, "after Close")
+	}
+}

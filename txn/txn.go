@@ -52,9 +52,10 @@ type Txn struct {
 	statement string  // what it runs
 	wrote     string  // the last statement that wrote
 	onStream  func(Streamed)
-	// ctx is the newest context of a read: writes have none, and those that are streamed out end with it.
-	ctx  context.Context
-	view *view
+	ctx       context.Context // of the last read, or of Begin
+	// statementCtx is that of what it runs, if anybody has said it: writes have none.
+	statementCtx context.Context
+	view         *view
 	// pending holds the commits below the read timestamp that were in flight when the view was opened.
 	pending []*pending
 	// dependencies are commits in flight whose writes it may have read (early.go).

@@ -116,7 +116,7 @@ func (t *Txn) openFresh() (*view, error) {
 		return nil, err
 	}
 	v := &view{snap: snap, refs: 1, noLocks: noLocks, upTo: t.readTS, born: t.s.views.now()}
-	if v.safepoint, err = t.s.safepointIn(t.writeContext(), snap); err == nil {
+	if v.safepoint, err = t.s.safepointIn(t.readContext(), snap); err == nil {
 		err = v.covers(t.readTS)
 	}
 	if err != nil {

@@ -87,7 +87,7 @@ func TestDumpShowsTheLocksOfADeadCoordinator(t *testing.T) {
 		func(ctx context.Context, s *txn.Store) {
 			tx, err := s.Begin(ctx, txn.BeginOptions{})
 			require.NoError(t, err)
-			tx.SetStatement("DELETE FROM docs")
+			tx.SetStatement(ctx, "DELETE FROM docs")
 			tx.SetLocking(txn.Locking{Owner: s.RowLocks().NewOwner(7)})
 			for _, key := range append(keysNamed(t, s, "docs/row/(1)"), keysNamed(t, s, "docs_url_key/(a)")...) {
 				require.NoError(t, tx.Delete(key))
