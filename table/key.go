@@ -16,8 +16,11 @@ const (
 	PrefixStats    = 'a' // what ANALYZE found: package stats
 )
 
-// descTag follows PrefixCatalog in the keys of descriptors.
-const descTag = 'd'
+// What follows PrefixCatalog in DescKey and WritersKey.
+const (
+	descTag    = 'd'
+	writersTag = 'w'
+)
 
 // appendUint appends v so that the order of bytes is the order of numbers: one byte below 240,
 // otherwise a byte that tells how many follow, and those, most significant first.
@@ -62,11 +65,16 @@ func ReadID(b []byte) (ID, []byte, bool) {
 	return ID(v), rest, ok
 }
 
-// DescKey is the key of a relation's descriptor. It is known here, below the catalog, because every
-// transaction that writes rows validates it: a change of the schema that commits in between must
-// make the transaction fail.
+// DescKey is the key of a relation's descriptor.
 func DescKey(id ID) []byte {
 	return AppendID([]byte{PrefixCatalog, descTag}, id)
+}
+
+// WritersKey is written with a table's descriptor whenever the change matters to those who write rows.
+// It is known here, below the catalog, because every transaction that writes rows validates it: such a
+// change that commits in between must make the transaction fail.
+func WritersKey(id ID) []byte {
+	return AppendID([]byte{PrefixCatalog, writersTag}, id)
 }
 
 // TablePrefix begins all keys of a table's rows and index entries.

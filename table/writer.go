@@ -18,12 +18,6 @@ type RowIDs interface {
 	NextRowID(ctx context.Context, table ID) (int64, error)
 }
 
-// SchemaGate, which RowIDs may implement too, makes the first write of a statement wait while
-// another transaction changes the table's schema. An error says that the change was committed.
-type SchemaGate interface {
-	AwaitSchema(ctx context.Context, d *Desc, startTS tso.Timestamp) error
-}
-
 // Writer writes rows of one table with all their index entries. It serves one statement of one
 // transaction, on that transaction's goroutine.
 //
@@ -98,13 +92,8 @@ func (w *Writer) begin(ctx context.Context, tx *txn.Txn) error {
 	if w.validated == tx || w.err != nil {
 		return w.err
 	}
-	if g, ok := w.alloc.(SchemaGate); ok {
-		if err := g.AwaitSchema(ctx, w.d, tx.StartTS()); err != nil {
-			return err
-		}
-	}
 	w.validated = tx
-	tx.Validate(PointSpan(DescKey(w.d.ID)))
+	tx.Validate(PointSpan(WritersKey(w.d.ID)))
 	return nil
 }
 

@@ -111,7 +111,7 @@ func (env *Env) alterIndex(ctx context.Context, s *ast.AlterTable, old *table.De
 		case "rename":
 			next := d.Clone()
 			next.Index(ix.ID).Name = a.NewName.Name
-			if err := env.View.UpdateRelation(ctx, d, next); err != nil {
+			if err := env.View.RelabelRelation(ctx, d, next); err != nil {
 				return err
 			}
 			d = next

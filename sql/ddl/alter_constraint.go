@@ -42,11 +42,40 @@ func (a *alteration) addCheck(ctx context.Context, c *ast.TableConstraint) error
 		return err
 	}
 	if !c.NotValid {
+		a.exclude(a.d)
 		if err := a.verify(ctx, next.Checks[len(next.Checks)-1].Name, x); err != nil {
 			return err
 		}
 	}
 	return a.update(ctx, next)
+}
+
+// exclude makes the statement fail if others write rows of the tables before it commits: what it found
+// in all of them must hold for theirs too.
+func (a *alteration) exclude(tables ...*table.Desc) {
+	for _, d := range tables {
+		a.env.Tx.Validate(table.IndexSpan(d.ID, table.RowIndexID))
+	}
+}
+
+// excludeUnaware is exclude for a constraint that is there already, but is not valid for all rows. Since
+// it was committed nobody writes rows without regard to it, so that to look at a snapshot which shows
+// the constraint is enough. If it may be this transaction's own, others do not know it yet.
+func (a *alteration) excludeUnaware(ctx context.Context, tables ...*table.Desc) error {
+	_, own, err := a.env.View.Version(ctx)
+	if own {
+		a.exclude(tables...)
+	}
+	return err
+}
+
+// validated stores a descriptor in which a constraint has become valid.
+func (a *alteration) validated(ctx context.Context, next *table.Desc) error {
+	if err := a.env.View.RelabelRelation(ctx, a.d, next); err != nil {
+		return err
+	}
+	a.d = next
+	return nil
 }
 
 // verify holds a condition against every row.
@@ -55,7 +84,6 @@ func (a *alteration) verify(ctx context.Context, name string, x expr.Expr) error
 	if err != nil {
 		return err
 	}
-	a.env.Tx.Validate(table.IndexSpan(a.d.ID, table.RowIndexID))
 	return catalog.Rows(ctx, a.env.Tx, a.d, func(row []types.Datum) error {
 		v, err := p(row)
 		if err != nil || v.Null || v.Bool() {
@@ -90,12 +118,15 @@ func (a *alteration) validateConstraint(ctx context.Context, act *ast.AlterActio
 	if err != nil {
 		return err
 	}
+	if err := a.excludeUnaware(ctx, a.d); err != nil {
+		return err
+	}
 	if err := a.verify(ctx, act.Name.Name, x); err != nil {
 		return err
 	}
 	next := a.d.Clone()
 	next.Checks[i].NotValid = false
-	return a.update(ctx, next)
+	return a.validated(ctx, next)
 }
 
 func noConstraint(d *table.Desc, name string) error {

@@ -73,7 +73,7 @@ func (env *Env) commentRelation(ctx context.Context, s *ast.Comment, text string
 	default:
 		d.Comment = text
 	}
-	return env.View.UpdateRelation(ctx, old, d)
+	return env.View.RelabelRelation(ctx, old, d)
 }
 
 func wrongKind(name, kind string) *sqlerr.Error {

@@ -239,6 +239,7 @@ func (a *alteration) addForeignKey(ctx context.Context, c *ast.TableConstraint) 
 	}
 	fk := &next.ForeignKeys[len(next.ForeignKeys)-1]
 	if !c.NotValid {
+		a.exclude(a.d, parent)
 		if err := a.verifyForeignKey(ctx, parent, fk); err != nil {
 			return err
 		}
@@ -251,8 +252,6 @@ func (a *alteration) addForeignKey(ctx context.Context, c *ast.TableConstraint) 
 
 // verifyForeignKey looks for a row that breaks a foreign key.
 func (a *alteration) verifyForeignKey(ctx context.Context, parent *table.Desc, fk *table.ForeignKey) error {
-	a.env.Tx.Validate(table.IndexSpan(a.d.ID, table.RowIndexID))
-	a.env.Tx.Validate(table.IndexSpan(parent.ID, table.RowIndexID))
 	values, err := a.env.FirstRow(ctx, ri.Orphans(a.d, parent, fk))
 	if err != nil || values == nil {
 		return err
@@ -269,12 +268,15 @@ func (a *alteration) validateForeignKey(ctx context.Context, fk *table.ForeignKe
 	if err != nil {
 		return err
 	}
+	if err := a.excludeUnaware(ctx, a.d, parent); err != nil {
+		return err
+	}
 	if err := a.verifyForeignKey(ctx, parent, fk); err != nil {
 		return err
 	}
 	next := a.d.Clone()
 	next.ForeignKey(fk.Name).NotValid = false
-	return a.update(ctx, next)
+	return a.validated(ctx, next)
 }
 
 // reload reads the descriptor again, which others of the statement's changes may have touched.
@@ -315,6 +317,7 @@ func (a *alteration) stillComparable(ctx context.Context, next *table.Desc, id t
 func (a *alteration) verifyReferences(ctx context.Context, id table.ColumnID) error {
 	return a.eachForeignKeyOf(ctx, a.d, id, func(child, parent *table.Desc, fk *table.ForeignKey) error {
 		of := &alteration{env: a.env, d: child}
+		of.exclude(child, parent)
 		return of.verifyForeignKey(ctx, parent, fk)
 	})
 }

@@ -37,7 +37,6 @@ type Catalog struct {
 	sequences sync.Map // sequenceID → *sequence
 	rowIDs    sync.Map // table.ID → *idRange
 	nextID    idRange
-	gates     gates
 	// lastVersion is the greatest descriptor version that this process gave.
 	lastVersion atomic.Uint64
 }

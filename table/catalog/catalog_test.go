@@ -183,6 +183,24 @@ func TestAWriterWithAnOldDescriptorFails(t *testing.T) {
 	f.check()
 }
 
+// A writer goes on beside a change that it need not know: here a comment.
+func TestAWriterGoesOnBesideARelabelledTable(t *testing.T) {
+	f := memory(t)
+	d := f.simple("t")
+	f.must(func(_ *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, d) })
+	tx := f.begin()
+	old, err := f.cat.View(tx).Relation(f.ctx, PostgresID, "public", "t")
+	require.NoError(t, err)
+	require.NoError(t, table.NewWriter(old, f.cat).Insert(f.ctx, tx, []types.Datum{types.NewInt(1), types.Null}))
+	f.must(func(_ *txn.Txn, v *View) error {
+		next := d.Clone()
+		next.Comment = "a table"
+		return v.RelabelRelation(f.ctx, d, next)
+	})
+	require.NoError(t, tx.Commit(f.ctx))
+	f.check()
+}
+
 func TestAnIndexBuiltWhileRowsAreWrittenMissesNone(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -250,10 +268,7 @@ func (f *fixture) randomWrite(tx *txn.Txn, v *View, i int) error {
 }
 
 func (f *fixture) addIndex(tx *txn.Txn, v *View, name string) error {
-	return f.addIndexIn(f.ctx, tx, v, name)
-}
-
-func (f *fixture) addIndexIn(ctx context.Context, tx *txn.Txn, v *View, name string) error {
+	ctx := f.ctx
 	old, err := v.Relation(ctx, PostgresID, "public", "t")
 	if err != nil {
 		return err
@@ -347,34 +362,4 @@ func TestCheckSettlesTheLocksOfTheDead(t *testing.T) {
 	}))
 	require.NoError(t, snap.Close())
 	require.NoError(t, store.Close())
-}
-
-func TestAnIndexIsBuiltUnderConstantWrites(t *testing.T) {
-	f := memory(t)
-	f.must(func(_ *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, f.simple("t")) })
-	f.must(func(tx *txn.Txn, v *View) error {
-		for i := range 2000 {
-			if err := f.randomWrite(tx, v, 5_000_000+i); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	var writers sync.WaitGroup
-	var stop atomic.Bool
-	for g := range 4 {
-		writers.Go(func() {
-			for i := 0; !stop.Load(); i++ {
-				assertNoError(t, f.retry(func(tx *txn.Txn, v *View) error { return f.randomWrite(tx, v, g*1_000_000+i) }))
-			}
-		})
-	}
-	// It ends only because the writers wait: each attempt reads thousands of rows.
-	for i := range 3 {
-		name := fmt.Sprintf("i%d", i)
-		require.NoError(t, f.retryStatement(func(ctx context.Context, tx *txn.Txn, v *View) error { return f.addIndexIn(ctx, tx, v, name) }))
-	}
-	stop.Store(true)
-	writers.Wait()
-	f.check()
 }

@@ -186,8 +186,17 @@ func (c *Catalog) newVersion(old uint64) uint64 {
 
 // UpdateRelation replaces a descriptor by another with the same ID, and moves the names of the
 // relation and its indexes where they changed. Rows and index entries are the caller's to mend.
+// Transactions that write rows by the old one fail (catalog I4).
 func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
-	v.holdWriters(ctx, old)
+	if err := v.RelabelRelation(ctx, old, d); err != nil || d.Kind != table.KindTable {
+		return err
+	}
+	return v.put(table.WritersKey(d.ID), nil)
+}
+
+// RelabelRelation is UpdateRelation for what those who write rows need not know: names of indexes,
+// comments, and that all rows obey a constraint which they know already. It lets them go on.
+func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
 	type name struct {
 		schema table.ID
 		name   string
@@ -226,15 +235,8 @@ func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
 	return v.putDesc(d, old.Version)
 }
 
-func (v *View) holdWriters(ctx context.Context, d *table.Desc) {
-	if d.Kind == table.KindTable {
-		v.c.gates.raise(ctx, d.ID, v.tx.StartTS())
-	}
-}
-
 // DropRelation removes a relation with its rows and index entries.
 func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
-	v.holdWriters(ctx, d)
 	if err := v.remove(nameKey(d.DatabaseID, d.SchemaID, d.Name)); err != nil {
 		return err
 	}
@@ -254,13 +256,17 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 	if err := v.forget(ctx, d); err != nil {
 		return err
 	}
+	if d.Kind == table.KindTable {
+		if err := v.remove(table.WritersKey(d.ID)); err != nil {
+			return err
+		}
+	}
 	return v.remove(table.DescKey(d.ID))
 }
 
 // Truncate removes all rows and index entries of a table, and writes its descriptor anew so that
 // writers of rows are excluded (catalog I4).
 func (v *View) Truncate(ctx context.Context, d *table.Desc) error {
-	v.holdWriters(ctx, d)
 	if err := Clear(ctx, v.tx, table.TablePrefix(d.ID)); err != nil {
 		return err
 	}

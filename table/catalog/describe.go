@@ -130,6 +130,10 @@ func (ds *Describer) catalogKey(rest []byte) string {
 		if id, _, ok := table.ReadID(rest); ok {
 			return "/catalog/desc/" + ds.relation(id)
 		}
+	case tagWriters:
+		if id, _, ok := table.ReadID(rest); ok {
+			return "/catalog/writers/" + ds.relation(id)
+		}
 	case tagDepend:
 		if on, r, ok := table.ReadID(rest); ok {
 			if view, _, ok := table.ReadID(r); ok {

@@ -12,6 +12,7 @@
 //	c s {database}{name}           → schema
 //	c n {database}{schema}{name}   → relation or index of that name
 //	c d {relation}                 → descriptor
+//	c w {table}                    → nothing: written when a descriptor changes for those who write rows
 //	c p {relation}{view}           → nothing: the view reads the relation
 //	s {sequence}{epoch}            → position of a sequence
 //	r {table}                      → next row ID of a table without primary key
@@ -34,10 +35,11 @@
 //   - catalog I2: a name under c n belongs to one relation or index, whose descriptor carries it.
 //   - catalog I3: object IDs are never used again, also those of transactions that failed.
 //   - catalog I4: whoever changes or reads rows by a descriptor in a way that other descriptors of
-//     the table would not, is excluded from them: writers of rows validate the descriptor's key,
+//     the table would not, is excluded from them: writers of rows validate the table's writers' key,
 //     readers that build something from all rows (an index) validate the table's span and write
-//     the descriptor. Whichever commits second fails.
-//     A gate (gate.go) keeps this fair within a process; correctness does not need it.
+//     that key with the descriptor. Whichever commits second fails. Within a process the locks of
+//     tables (package sql) keep this fair; correctness does not need them. A change that alters
+//     nothing for writers (RelabelRelation) excludes nobody.
 //   - catalog I5: sequences, row IDs and object IDs are drawn by transactions of their own, never
 //     given back: a gap is allowed, a repetition is not.
 package catalog

@@ -6,7 +6,8 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// Tags after the catalog's prefix; 'd', the descriptors, is table.DescKey.
+// Tags after the catalog's prefix; 'd', the descriptors, is table.DescKey, and 'w' is
+// table.WritersKey.
 const (
 	tagFormat   = 'f'
 	tagVersion  = 'v'
@@ -16,6 +17,7 @@ const (
 	tagName     = 'n'
 	tagDesc     = 'd'
 	tagDepend   = 'p'
+	tagWriters  = 'w'
 )
 
 var (

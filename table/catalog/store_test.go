@@ -70,26 +70,6 @@ func (f *fixture) retry(fn func(tx *txn.Txn, v *View) error) error {
 	}
 }
 
-// retryStatement is retry with a context for each attempt, which ends after its commit, as a
-// session's statements have.
-func (f *fixture) retryStatement(fn func(ctx context.Context, tx *txn.Txn, v *View) error) error {
-	for {
-		ctx, done := context.WithCancel(f.ctx)
-		tx, err := f.store.Begin(ctx, txn.BeginOptions{})
-		if err == nil {
-			if err = fn(ctx, tx, f.cat.View(tx)); err == nil {
-				err = tx.Commit(ctx)
-			} else {
-				err = errors.Join(err, tx.Rollback(ctx))
-			}
-		}
-		done()
-		if !isConflict(err) {
-			return err
-		}
-	}
-}
-
 func (f *fixture) check() {
 	f.t.Helper()
 	var problems []string
