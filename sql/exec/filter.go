@@ -12,9 +12,7 @@ import (
 type filter struct {
 	run   *run
 	child operator
-	cond  *eval.Program
-	sel   []int32
-	out   types.Batch
+	cond  condition
 }
 
 func (r *run) buildFilter(n *physical.Filter) (operator, error) {
@@ -26,39 +24,29 @@ func (r *run) buildFilter(n *physical.Filter) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &filter{run: r, child: child, cond: cond}, nil
+	return &filter{run: r, child: child, cond: condition{run: r, prog: cond}}, nil
 }
 
-func (f *filter) Open(ctx context.Context) error { return f.child.Open(ctx) }
-func (f *filter) Close() error                   { return f.child.Close() }
+func (f *filter) Open(ctx context.Context) error {
+	f.cond.failed = nil
+	return f.child.Open(ctx)
+}
+
+func (f *filter) Close() error { return f.child.Close() }
 
 func (f *filter) Next(ctx context.Context) (*types.Batch, error) {
-	for {
+	for f.cond.failed == nil {
 		b, err := f.child.Next(ctx)
 		if err != nil || b == nil {
 			return nil, err
 		}
 		f.run.ctx = ctx
-		if err := f.narrow(b); err != nil {
-			return nil, err
-		}
-		if len(f.out.Sel) > 0 {
-			return &f.out, nil
+		if b, err = f.cond.narrow(b); err != nil || b != nil {
+			return b, err
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// narrow makes out show the rows of b that pass.
-func (f *filter) narrow(b *types.Batch) (err error) {
-	if f.sel == nil {
-		f.sel = make([]int32, 0, b.Rows())
-	}
-	if f.sel, err = f.cond.EvalBool(&f.run.ev, b, b.Sel, f.sel); err != nil {
-		return err
-	}
-	f.out = types.Batch{Cols: b.Cols, Len: b.Len, Sel: f.sel}
-	return nil
+	return nil, f.cond.failed
 }

@@ -16,6 +16,8 @@ type project struct {
 	exprs []*eval.Program
 	own   []types.Vec // results of the expressions that compute
 	out   types.Batch
+	// failed is the error of the row behind those given, as in condition.
+	failed error
 }
 
 func (r *run) buildProject(n *physical.Project) (operator, error) {
@@ -33,10 +35,17 @@ func (r *run) buildProject(n *physical.Project) (operator, error) {
 	return &project{run: r, child: child, exprs: exprs}, nil
 }
 
-func (p *project) Open(ctx context.Context) error { return p.child.Open(ctx) }
-func (p *project) Close() error                   { return p.child.Close() }
+func (p *project) Open(ctx context.Context) error {
+	p.failed = nil
+	return p.child.Open(ctx)
+}
+
+func (p *project) Close() error { return p.child.Close() }
 
 func (p *project) Next(ctx context.Context) (*types.Batch, error) {
+	if p.failed != nil {
+		return nil, p.failed
+	}
 	b, err := p.child.Next(ctx)
 	if err != nil || b == nil {
 		return nil, err
@@ -49,18 +58,35 @@ func (p *project) Next(ctx context.Context) (*types.Batch, error) {
 	if b.Rows() == 0 {
 		return p.empty(), nil
 	}
+	err = p.compute(b, b.Sel)
+	if err == nil {
+		return &p.out, nil
+	}
+	sel, rowErr := p.run.before(b, err, p.exprs...)
+	if len(sel) == 0 {
+		return nil, rowErr
+	}
+	if err := p.compute(b, sel); err != nil {
+		return nil, err
+	}
+	p.failed = rowErr
+	return &p.out, nil
+}
+
+// compute evaluates the expressions for the rows sel of b.
+func (p *project) compute(b *types.Batch, sel []int32) error {
 	for i, e := range p.exprs {
 		if c, ok := e.Column(); ok {
 			p.out.Cols[i] = p.retyped(i, b.Cols[c])
 			continue
 		}
 		p.out.Cols[i] = &p.own[i]
-		if err := e.Eval(&p.run.ev, b, b.Sel, &p.own[i]); err != nil {
-			return nil, err
+		if err := e.Eval(&p.run.ev, b, sel, &p.own[i]); err != nil {
+			return err
 		}
 	}
-	p.out.Len, p.out.Sel = b.Len, b.Sel
-	return &p.out, nil
+	p.out.Len, p.out.Sel = b.Len, sel
+	return nil
 }
 
 // retyped shares a column under the type of the expression: a cast that leaves values as they are,

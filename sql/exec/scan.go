@@ -17,13 +17,11 @@ type scan struct {
 	node    *physical.Scan
 	index   *table.Index // nil: the rows
 	ranges  []scanRange
-	filter  *eval.Program
+	filter  condition // without a program, where there is none
 	started bool
 	ended   bool
 	scanner *table.Scanner
 	batch   *types.Batch
-	sel     []int32
-	out     types.Batch
 	kept    keptRows
 }
 
@@ -38,7 +36,7 @@ func (r *run) buildScan(n *physical.Scan) (operator, error) {
 	if isPoint(n) {
 		return r.buildPointScan(n)
 	}
-	s := &scan{run: r, node: n, index: n.Index}
+	s := &scan{run: r, node: n, index: n.Index, filter: condition{run: r}}
 	if s.index != nil && s.index.ID == table.RowIndexID {
 		s.index = nil
 	}
@@ -47,7 +45,7 @@ func (r *run) buildScan(n *physical.Scan) (operator, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.filter = p
+		s.filter.prog = p
 	}
 	if n.Ranges != nil {
 		s.ranges = make([]scanRange, len(n.Ranges))
@@ -62,6 +60,7 @@ func (r *run) buildScan(n *physical.Scan) (operator, error) {
 
 func (s *scan) Open(context.Context) error {
 	s.started, s.ended = false, false
+	s.filter.failed = nil
 	s.kept.open(s)
 	return s.release()
 }
@@ -83,6 +82,9 @@ func (s *scan) release() error {
 
 func (s *scan) Next(ctx context.Context) (*types.Batch, error) {
 	s.run.ctx = ctx
+	if s.filter.failed != nil {
+		return nil, s.filter.failed
+	}
 	if s.kept.complete {
 		return s.nextKept(ctx)
 	}
@@ -119,18 +121,10 @@ func (s *scan) Next(ctx context.Context) (*types.Batch, error) {
 
 // narrow applies the filter; nil when nothing passes.
 func (s *scan) narrow(b *types.Batch) (*types.Batch, error) {
-	if s.filter == nil {
+	if s.filter.prog == nil {
 		return b, nil
 	}
-	if s.sel == nil {
-		s.sel = make([]int32, 0, b.Len)
-	}
-	var err error
-	if s.sel, err = s.filter.EvalBool(&s.run.ev, b, b.Sel, s.sel); err != nil || len(s.sel) == 0 {
-		return nil, err
-	}
-	s.out = types.Batch{Cols: b.Cols, Len: b.Len, Sel: s.sel}
-	return &s.out, nil
+	return s.filter.narrow(b)
 }
 
 // start opens the scanner; done says that there is nothing for it to do, b being all rows.
@@ -159,7 +153,7 @@ func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error)
 		}
 	}
 	rows := 0
-	if n := s.node.Limit; n > 0 && n < types.BatchSize && s.filter == nil {
+	if n := s.node.Limit; n > 0 && n < types.BatchSize && s.filter.prog == nil {
 		rows = int(n)
 	}
 	s.scanner, err = table.OpenScan(ctx, s.run.env.Tx, table.ScanSpec{

@@ -173,11 +173,11 @@ func (*fixedRow) Children() []physical.Node { return nil }
 
 // buildFixedRow applies the scan's filter to the row.
 func (r *run) buildFixedRow(n *fixedRow) (operator, error) {
-	s := &scan{run: r, node: n.scan, batch: n.row, started: true}
+	s := &scan{run: r, node: n.scan, batch: n.row, started: true, filter: condition{run: r}}
 	f := &fixedScan{scan: s}
 	var err error
 	if !planted.Is(planted.UntestedSecondLook) {
-		s.filter, err = compileOptional(n.scan.Filter)
+		s.filter.prog, err = compileOptional(n.scan.Filter)
 	}
 	return f, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -13,13 +12,11 @@ import (
 type virtualScan struct {
 	run    *run
 	node   *physical.VirtualScan
-	filter *eval.Program
+	filter condition // without a program, where there is none
 	filled bool
 	store  *rowStore
 	at     int
 	view   types.Batch
-	sel    []int32
-	out    types.Batch
 }
 
 func (r *run) buildVirtualScan(n *physical.VirtualScan) (operator, error) {
@@ -27,11 +24,12 @@ func (r *run) buildVirtualScan(n *physical.VirtualScan) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &virtualScan{run: r, node: n, filter: p, store: newRowStore(&r.mem, columnTypes(n))}, nil
+	return &virtualScan{run: r, node: n, filter: condition{run: r, prog: p}, store: newRowStore(&r.mem, columnTypes(n))}, nil
 }
 
 func (v *virtualScan) Open(context.Context) error {
 	v.at = 0
+	v.filter.failed = nil
 	return nil
 }
 
@@ -64,22 +62,17 @@ func (v *virtualScan) Next(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 	}
-	for v.store.view(&v.view, v.at) {
+	for v.filter.failed == nil && v.store.view(&v.view, v.at) {
 		v.at += v.view.Len
-		if v.filter == nil {
+		if v.filter.prog == nil {
 			return &v.view, nil
 		}
-		if v.sel == nil {
-			v.sel = make([]int32, 0, v.view.Len)
+		if b, err := v.filter.narrow(&v.view); err != nil || b != nil {
+			return b, err
 		}
-		var err error
-		if v.sel, err = v.filter.EvalBool(&v.run.ev, &v.view, nil, v.sel); err != nil {
-			return nil, err
-		}
-		if len(v.sel) > 0 {
-			v.out = types.Batch{Cols: v.view.Cols, Len: v.view.Len, Sel: v.sel}
-			return &v.out, nil
-		}
+	}
+	if v.filter.failed != nil {
+		return nil, v.filter.failed
 	}
 	return nil, ctx.Err()
 }

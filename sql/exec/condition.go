@@ -1,0 +1,71 @@
+package exec
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/table/types"
+)
+
+// condition narrows the selection of batches to the rows for which an expression is TRUE.
+//
+// A batch is evaluated as a whole, and PostgreSQL goes row by row: where LIMIT or EXISTS has enough after
+// the first rows, an error in a later one must not be heard. So the rows before the one that fails
+// are given out, and its error is kept in failed, for whoever asks for more.
+type condition struct {
+	run    *run
+	prog   *eval.Program
+	sel    []int32
+	out    types.Batch
+	failed error
+}
+
+// narrow returns the rows of b that pass; nil when none does. Requires: failed is nil.
+func (c *condition) narrow(b *types.Batch) (_ *types.Batch, err error) {
+	if c.sel == nil {
+		c.sel = make([]int32, 0, b.Len)
+	}
+	if c.sel, err = c.prog.EvalBool(&c.run.ev, b, b.Sel, c.sel[:0]); err != nil {
+		sel, rowErr := c.run.before(b, err, c.prog)
+		if len(sel) == 0 {
+			return nil, rowErr
+		}
+		if c.sel, err = c.prog.EvalBool(&c.run.ev, b, sel, c.sel[:0]); err != nil {
+			return nil, err
+		}
+		if len(c.sel) == 0 {
+			return nil, rowErr
+		}
+		c.failed = rowErr
+	}
+	if len(c.sel) == 0 {
+		return nil, nil
+	}
+	c.out = types.Batch{Cols: b.Cols, Len: b.Len, Sel: c.sel}
+	return &c.out, nil
+}
+
+// before looks, after an error of a batch, for the first row of it for which one of the programs fails,
+// and returns the rows in front of that, with its error. When rows one by one do not fail in this way
+// there are none, and the error is the batch's.
+func (r *run) before(b *types.Batch, failed error, programs ...*eval.Program) ([]int32, error) {
+	var e *sqlerr.Error
+	if !errors.As(failed, &e) || !strings.HasPrefix(e.Code, "22") {
+		return nil, failed // not about a row's values
+	}
+	row := make([]types.Datum, len(b.Cols))
+	sel := selection(b)
+	for k, i := range sel {
+		for j, v := range b.Cols {
+			row[j] = v.Get(int(i))
+		}
+		for _, p := range programs {
+			if _, err := p.EvalRow(&r.ev, row); err != nil {
+				return sel[:k], err
+			}
+		}
+	}
+	return nil, failed
+}
