@@ -50,14 +50,14 @@ func (c *committer) asyncCommit(ctx context.Context) error {
 	for i := range c.muts[1:] {
 		c.async.secondaries = append(c.async.secondaries, c.muts[i+1].Key)
 	}
-	c.s.lockers.enter(c.startTS)
+	c.enterLockers()
 	err := c.prewriteAll(ctx, batches)
 	if errors.Is(err, ErrAbandoned) {
 		return err
 	}
 	if err == nil {
 		c.commitTS = tso.Timestamp(c.async.highest.Load())
-	} else if err = c.learnAsync(ctx, err); errors.Is(err, ErrAmbiguous) {
+	} else if c.locker, err = nil, c.learnAsync(ctx, err); errors.Is(err, ErrAmbiguous) {
 		return err
 	} else if err != nil {
 		c.rollback(ctx, batches)
@@ -182,6 +182,7 @@ func (r *resolver) checkLocks(
 			n++
 		}
 		var st mvcc.LocksStatus
+		r.s.lockers.touch(startTS)
 		r.s.recent.rollingBack(startTS, rows[:n]...)
 		err := r.s.engine.Update(ctx, rows[:n], func(kr kv.Reader, b *kv.Batch) (err error) {
 			st, err = mvcc.CheckLocks(ctx, kr, b, startTS, rows[:n], decide)

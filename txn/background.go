@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -15,7 +16,17 @@ import (
 type secondaryWork struct {
 	startTS, commitTS tso.Timestamp
 	batches           []batch
+	locker            *locker // nil: the locks are looked at
 	streamed          kv.Span // instead of batches: every lock of the transaction in it
+}
+
+// commit turns the locks of a batch into records, inside a step.
+func (w *secondaryWork) commit(ctx context.Context, r kv.Reader, kb *kv.Batch, b *batch) error {
+	if w.locker.untouched() && !planted.Is(planted.LostSecondary) {
+		mvcc.CommitKnown(kb, w.startTS, w.commitTS, b.muts)
+		return nil
+	}
+	return mvcc.Resolve(ctx, r, kb, w.startTS, w.commitTS, b.rows)
 }
 
 // secondariesTogether is how many transactions' secondaries the background commits in one update.
@@ -61,8 +72,8 @@ func (s *Store) commitTogether(ctx context.Context, all []secondaryWork) {
 		s.recent.resolving(w.startTS, w.commitTS, w.batches[0].rows)
 	}
 	err := s.lazily(ctx, rows, func(r kv.Reader, b *kv.Batch) error {
-		for _, w := range small {
-			if err := mvcc.Resolve(ctx, r, b, w.startTS, w.commitTS, w.batches[0].rows); err != nil {
+		for i := range small {
+			if err := small[i].commit(ctx, r, b, &small[i].batches[0]); err != nil {
 				return err
 			}
 		}
@@ -105,7 +116,7 @@ func (s *Store) commitBatches(ctx context.Context, w secondaryWork) {
 		}
 		s.recent.resolving(w.startTS, w.commitTS, rows)
 		err := kv.UpdateLazy(ctx, s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
-			return mvcc.Resolve(ctx, r, b, w.startTS, w.commitTS, rows)
+			return w.commit(ctx, r, b, &w.batches[i])
 		})
 		if err != nil {
 			s.opts.Logger.Warn("commit of secondaries left to readers", "start_ts", w.startTS, "err", err)

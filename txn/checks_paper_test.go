@@ -43,7 +43,7 @@ func updateIsNotLost(sc *scene) {
 // lockIsNotOverwritten: the one who locked b is between prewrite and commit when another writes b.
 func lockIsNotOverwritten(sc *scene) {
 	s := sc.openWith(single(), txn.Options{TwoPhase: true}, txn.AfterPrewrite, func(s *txn.Store) bool {
-		_ = sc.writer(s, "b", "2").Commit(sc.ctx)
+		wantError[*txn.WriteConflictError](sc, "a second writer of b", sc.writer(s, "b", "2").Commit(sc.ctx))
 		return false
 	})
 	tx := sc.commit(s, "a", "1", "b", "1")

@@ -112,7 +112,8 @@ type committer struct {
 	commitTS tso.Timestamp
 	drawn    tso.Timestamp // commit_ts, when it was drawn before the commit point
 
-	prewriting bool // some locks may be in the store
+	prewriting bool    // some locks may be in the store
+	locker     *locker // of a commit in two phases that writes each lock once; nil: its locks are looked at
 
 	early tso.Timestamp // of a planted bug
 

@@ -44,7 +44,8 @@
 // nobody wrote lately. Two phases: the prewrites are lazy, so that one sync at the commit point takes
 // them to disk as well; secondaries and clean-up are lazy too, for the primary's record decides
 // whether or not they survive. A prewrite looks for nothing on rows that nobody locked, wrote or
-// rolled back lately, and the background commits what waits of many transactions in one update.
+// rolled back lately, a lock is not read again before it becomes a record (I21), and the background commits
+// what waits of many transactions in one update.
 //
 // A read of an unlocked key is one seek, in an iterator that an earlier transaction left where that is
 // known to show enough (views.go). A point read without a timestamp (Store.Get) saves the way to an
@@ -131,6 +132,12 @@
 //     the past publish themselves, and then look for a raise under way; a collector announces its
 //     target, and then looks for readers. One process collects at a time; one that lost its claim
 //     while it was paused drops nothing that the recorded safepoint does not allow.
+//   - I21 (own locks): on an exclusive engine a coordinator that knows its prewrites to have succeeded turns
+//     the locks into records without reading them, as long as nobody else has been at one of them. Whoever
+//     would push, roll forward or roll back a lock says so before his update (lockers.go), and the
+//     coordinator asks inside its own, under the row's latch: either it hears of him and looks, or he finds
+//     what it wrote. What may have been done before (an answer was lost), and what was streamed out, is
+//     looked at.
 //
 // # Memory that is believed, and what replaces it
 //
@@ -139,7 +146,8 @@
 //
 //	in memory                          on a store that several processes write to
 //	commits in flight (inflight.go)    always two phases, never async: the locks in the store
-//	who may hold locks (lockers.go)    the lock column is read
+//	who may hold locks, and who else   the lock column is read, by commits
+//	  was at them (lockers.go)           and resolutions too
 //	recent commits (recent.go)         the write column is read; rollbacks count for prewrites too
 //	views left by others (views.go)    each transaction takes a snapshot
 //	other sessions are dead            sessions have records with leases in the store (I19)

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -16,6 +17,9 @@ import (
 // Each member counts in the slots of the rows that it prewrites, so that a prewrite need not look for
 // a stranger's lock on a row whose slot nobody counts in. Looking and counting happen under the row's
 // latch.
+//
+// A member also remembers whether anybody else has been at its locks. Until then they are what it wrote,
+// and need not be read again to become write records: see untouched.
 type lockers struct {
 	n        atomic.Int64
 	slots    [recentSlots]atomic.Int32 // as those of recent commits
@@ -26,20 +30,41 @@ type lockers struct {
 	}
 }
 
-// locker is one member. Its fields are under the set's mutex.
+// locker is one member.
 type locker struct {
+	// Under the set's mutex.
 	slots    []uint32
 	anywhere bool
+
+	touched atomic.Bool // see untouched; never taken back
+}
+
+// untouched reports whether each lock that the member's coordinator is known to have written is still
+// there, as it was written but for heartbeats. Asked inside a step, it holds for the step's rows: whoever
+// else would push, roll forward or roll back one of the locks says so first (touch), and then needs the
+// row's latch. Nil, a store on which memory says nothing, knows of nothing.
+func (k *locker) untouched() bool {
+	return k != nil && (!k.touched.Load() || planted.Is(planted.TouchedLocksBelieved))
 }
 
 // lockerRows is how many rows of one member are counted; one with more may have locked any.
 const lockerRows = 1 << 12
 
 // enter makes the transaction a member that has locked nothing yet.
-func (l *lockers) enter(startTS tso.Timestamp) {
+func (l *lockers) enter(startTS tso.Timestamp) *locker {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.member(startTS)
+	return l.member(startTS)
+}
+
+// touch says that somebody else than the transaction's coordinator is about to look at locks of its and
+// perhaps to change them. Called before the update that does.
+func (l *lockers) touch(startTS tso.Timestamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k := l.mu.of[startTS]; k != nil {
+		k.touched.Store(true)
+	}
 }
 
 // enterAnywhere makes it one that may have locked any row.
@@ -114,6 +139,7 @@ func (l *lockers) drop(startTS tso.Timestamp) {
 		return
 	}
 	delete(l.mu.of, startTS)
+	k.touched.Store(true) // nobody would tell it any more
 	for _, slot := range k.slots {
 		l.slots[slot].Add(-1)
 	}

@@ -114,6 +114,7 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 // lock may have been written under another session of the same owner, which is then judged too.
 func (r *resolver) askPrimary(ctx context.Context, owner uint64, p mvcc.StatusParams) (st mvcc.Status, err error) {
 	primary := mvcc.Row(p.Primary)
+	r.s.lockers.touch(p.StartTS)
 	r.s.recent.rollingBack(p.StartTS, primary)
 	for {
 		dead, err := r.s.ownerDead(ctx, owner, p.Now)
@@ -152,6 +153,7 @@ func (r *resolver) resolve(ctx context.Context, key []byte, l *mvcc.Lock, commit
 	if err != nil {
 		return err
 	}
+	r.s.lockers.touch(l.StartTS)
 	r.s.recent.resolving(l.StartTS, commitTS, rows)
 	// Lazy: if a crash takes this back, the lock is there again and so is its primary's record.
 	return kv.UpdateLazy(ctx, r.s.engine, rows, func(kr kv.Reader, b *kv.Batch) error {

@@ -20,7 +20,7 @@ func (c *committer) twoPhase(ctx context.Context) error {
 	if err := c.s.at(BeforePrewrite); err != nil {
 		return err
 	}
-	c.s.lockers.enter(c.startTS)
+	c.enterLockers()
 	if planted.Is(planted.EarlyCommitTS) {
 		c.early, _ = c.s.source.Next(ctx)
 	}
@@ -28,7 +28,7 @@ func (c *committer) twoPhase(ctx context.Context) error {
 	var committed *mvcc.CommittedError
 	if errors.As(err, &committed) {
 		// An earlier attempt of ours, of which we never learnt. Everything up to here repeats.
-		c.commitTS, err = committed.CommitTS, nil
+		c.commitTS, c.locker, err = committed.CommitTS, nil, nil
 	} else if err == nil {
 		if err = c.s.at(AfterPrewrite); err == nil {
 			err = c.decide(ctx)
@@ -58,7 +58,14 @@ func (c *committer) verdict(err error) error {
 	return err
 }
 
-// batch is what one Update prewrites or commits: mutations of one group.
+// enterLockers comes before the first prewrite. On a store with other writers memory says nothing.
+func (c *committer) enterLockers() {
+	if k := c.s.lockers.enter(c.startTS); c.s.exclusive {
+		c.locker = k
+	}
+}
+
+// batch is what one Update prewrites or commits: mutations of one group, and their rows.
 type batch struct {
 	muts []mvcc.Mutation
 	rows [][]byte
@@ -317,7 +324,7 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 	bo := backoff{limit: unknownTime}
 	var lost error
 	for attempts := 0; ; {
-		unknown, err := c.tryCommitPrimary(ctx)
+		unknown, err := c.tryCommitPrimary(ctx, attempts > 0)
 		var early *mvcc.CommitTooEarlyError
 		var rolled *mvcc.RolledBackError
 		var forgotten *SafepointError
@@ -346,7 +353,8 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 	}
 }
 
-func (c *committer) tryCommitPrimary(ctx context.Context) (unknown bool, err error) {
+// tryCommitPrimary is one attempt. repeated says that an earlier one may have succeeded.
+func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknown bool, err error) {
 	// The primary's record is visible before it is durable, so its readers wait, as for one phase.
 	p := c.s.inflight.enter(c.first())
 	defer c.s.inflight.leave(p)
@@ -368,6 +376,10 @@ func (c *committer) tryCommitPrimary(ctx context.Context) (unknown bool, err err
 	var already *mvcc.Status
 	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, b *kv.Batch) error {
 		already = nil
+		if !repeated && c.locker.untouched() {
+			mvcc.CommitKnown(b, c.startTS, commitTS, c.first())
+			return nil
+		}
 		err := mvcc.Commit(ctx, r, b, c.startTS, commitTS, rows)
 		var rolled *mvcc.RolledBackError
 		if errors.As(err, &rolled) {
@@ -396,13 +408,13 @@ func (c *committer) tryCommitPrimary(ctx context.Context) (unknown bool, err err
 // finishSecondaries hands the rest of a committed transaction to the background, or does it here
 // when the queue is full. Whoever is quicker meets the locks and rolls them forward.
 func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
-	batches[0].rows = batches[0].rows[1:]
+	batches[0].rows, batches[0].muts = batches[0].rows[1:], batches[0].muts[1:]
 	c.finishAll(ctx, batches)
 }
 
 // finishAll does so with all rows of the batches.
 func (c *committer) finishAll(ctx context.Context, batches []batch) {
-	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches}
+	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches, locker: c.locker}
 	if c.s.opts.CrashPoint == nil {
 		select {
 		case c.s.secondaries <- work:

@@ -322,17 +322,22 @@ func TestAReaderAtTheTimestampOfACommitWaitsForIt(t *testing.T) {
 	}
 }
 
-// TestAPrewriteOfFreshKeysReadsNothing: memory tells that nobody has locked, written or rolled back
-// there. What is read is each lock, by the commit that replaces it.
-func TestAPrewriteOfFreshKeysReadsNothing(t *testing.T) {
-	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
-	s, err := txn.Open(context.Background(), rec, txn.Options{TwoPhase: true})
-	require.NoError(t, err)
-	commit(t, s, "warm", "up") // the oracle persists its range
-	before := rec.Counts()
-	commit(t, s, "a", "1", "b", "2", "c", "3")
-	require.NoError(t, s.Close()) // the secondaries are through
-	d := rec.Since(before)
-	require.Equal(t, int64(3+1), d.Gets, "three locks, and the oracle's mark at Close")
-	require.Zero(t, d.Iters)
+// TestATwoPhaseCommitOfFreshKeysReadsNothing: memory tells that nobody has locked, written or rolled back
+// there, and that nobody has been at the locks when they become records.
+func TestATwoPhaseCommitOfFreshKeysReadsNothing(t *testing.T) {
+	for name, engine := range map[string]func() kv.Engine{"one group": single, "two groups": split} {
+		for _, async := range []bool{false, true} {
+			rec := kvtest.NewRecord(engine())
+			s, err := txn.Open(context.Background(), rec, txn.Options{TwoPhase: true, AsyncCommit: async})
+			require.NoError(t, err)
+			commit(t, s, "warm", "up") // the oracle persists its range
+			before := rec.Counts()
+			commit(t, s, "a", "1", "b", "2", "y", "3", "z", "4")
+			require.NoError(t, s.Close()) // the secondaries are through
+			d := rec.Since(before)
+			require.EqualValues(t, 1, d.Gets, "%s, async %v: the oracle's mark at Close", name, async)
+			require.Zero(t, d.Iters)
+			require.EqualValues(t, 5, rec.Counts().Deletes, "each lock has become a record")
+		}
+	}
 }

@@ -99,6 +99,8 @@ const (
 	DrawnPointRead
 	// DeadOwnerAwaited: whoever meets a lock waits for its time to live though its owner is dead.
 	DeadOwnerAwaited
+	// TouchedLocksBelieved: a commit takes its locks to be as it wrote them, though others were at them.
+	TouchedLocksBelieved
 
 	endOfClauses
 )
@@ -151,4 +153,5 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"point read from an old view",
 	"point read with a timestamp",
 	"dead owner's lock waited for",
+	"locks not read that others were at",
 }

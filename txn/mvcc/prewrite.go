@@ -33,6 +33,14 @@ type Mutation struct {
 // base returns the timestamp above which another's write is a conflict.
 func (m *Mutation) base(startTS tso.Timestamp) tso.Timestamp { return max(m.BaseTS, startTS) }
 
+// short returns the value if it is to be inlined in the lock, and then in the write record.
+func (m *Mutation) short() (value []byte, ok bool) {
+	if m.Kind != KindPut || len(m.Value) > ShortValueMax || planted.Is(planted.LongValues) {
+		return nil, false
+	}
+	return m.Value, true
+}
+
 // PrewriteParams are what the mutations of one transaction have in common.
 type PrewriteParams struct {
 	StartTS     tso.Timestamp
@@ -143,9 +151,7 @@ func (s *step) prewrite(m *Mutation, p PrewriteParams) {
 		}
 	}
 	if m.Kind == KindPut {
-		if len(m.Value) <= ShortValueMax && !planted.Is(planted.LongValues) {
-			l.Short, l.HasShort = m.Value, true
-		} else {
+		if l.Short, l.HasShort = m.short(); !l.HasShort {
 			s.setData(m.Row, p.StartTS, m.Value)
 		}
 	}
