@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -204,7 +205,9 @@ func TestAMomentIsNotCached(t *testing.T) {
 	exec(t, db, "CREATE VIEW moment AS SELECT timestamptz 'now' AS at")
 	for _, query := range []string{"SELECT timestamptz 'NoW'", "SELECT at FROM moment", "SELECT ('{now}'::timestamptz[])[1]"} {
 		first := scalar[time.Time](t, db, query)
-		require.Eventually(t, func() bool { return scalar[time.Time](t, db, query).After(first) }, 10*time.Second, time.Millisecond, query)
+		for !scalar[time.Time](t, db, query).After(first) {
+			runtime.Gosched()
+		}
 	}
 }
 
@@ -258,10 +261,9 @@ func TestVacuumCollectsTheTablesNamed(t *testing.T) {
 		return db.Versions(t, table.TableSpan(table.ID(id)))
 	}
 	require.Equal(t, 200, versions("t"))
-	require.Eventually(t, func() bool { // until the retention is over
+	for versions("t") != 50 { // until the retention is over
 		exec(t, db, "VACUUM t")
-		return versions("t") == 50
-	}, 10*time.Second, 5*time.Millisecond)
+	}
 	require.Equal(t, 200, versions("u"))
 	exec(t, db, "VACUUM FULL")
 	require.Equal(t, 50, versions("u"))

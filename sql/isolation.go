@@ -79,6 +79,9 @@ func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error 
 		return err
 	}
 	s.tx.statements++
+	if len(s.tx.savepoints) == 0 {
+		s.tx.tx.ForgetSavepoints()
+	}
 	s.references.Clear()
 	if s.tx.perStatement() && !fresh {
 		if err := s.advance(ctx); err != nil {
@@ -171,9 +174,13 @@ type rerun struct {
 func (p *planSource) mayRunAgain(plan *physical.Plan, params []types.Datum) {
 	tx := p.s.tx.tx
 	p.again = rerun{plan: plan, params: params, tx: tx, readTS: tx.ReadTS()}
-	if p.rerun = !plan.ReadOnly && p.s.tx.reruns(); p.rerun {
-		p.again.at, p.again.checks, p.again.sent = tx.Savepoint(), p.s.references.Mark(), p.s.tx.notices.Mark()
-	}
+	p.rerun = !plan.ReadOnly && p.s.tx.reruns()
+}
+
+// mark notes what running again has to go back to. It comes before the first row is asked for, and not
+// when the plan is opened: what was written between a cursor's declaration and its first FETCH stays.
+func (p *planSource) mark() {
+	p.again.at, p.again.checks, p.again.sent = p.again.tx.Savepoint(), p.s.references.Mark(), p.s.tx.notices.Mark()
 }
 
 // runAgain undoes what the statement wrote, keeps its row locks, and opens it on a new snapshot, if

@@ -69,6 +69,22 @@ func TestReadCommittedLooksAgain(t *testing.T) {
 	mustQuery(t, b, "COMMIT")
 }
 
+// TestACursorThatRunsAgainUndoesNothingElse: a join that finds a row changed is run again as a whole. What
+// the transaction wrote after it declared the cursor is not the cursor's.
+func TestACursorThatRunsAgainUndoesNothingElse(t *testing.T) {
+	a, b, c := lockFixture(t)
+	mustQuery(t, c, "CREATE TABLE parent (id int PRIMARY KEY); CREATE TABLE child (id int PRIMARY KEY REFERENCES parent DEFERRABLE INITIALLY DEFERRED)")
+	mustQuery(t, a, "BEGIN ISOLATION LEVEL READ COMMITTED")
+	mustQuery(t, a, "DECLARE c CURSOR FOR SELECT t.n FROM t JOIN t x USING (id) ORDER BY id LIMIT 5 FOR UPDATE OF t")
+	mustQuery(t, a, "UPDATE t SET u = 20 WHERE id = 2")
+	mustQuery(t, a, "INSERT INTO child VALUES (1)")
+	mustQuery(t, b, "UPDATE t SET n = 11 WHERE id = 1")
+	require.Equal(t, "n\n11\n20\nFETCH 2\n", strings.NewReplacer("[", "", "]", "").Replace(mustQuery(t, a, "FETCH ALL FROM c")))
+	require.Contains(t, mustQuery(t, a, "SELECT u FROM t WHERE id = 2"), "\n20\n")
+	err := a.Query(context.Background(), "COMMIT", &transcript{s: a})
+	require.Equal(t, sqlerr.ForeignKeyViolation, codeOf(err), "the check of the row that was inserted in between")
+}
+
 func TestAnImplicitStatementStealsNoLockedRow(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, a, "BEGIN")

@@ -103,11 +103,10 @@ func TestCancelEndsTheRunningStatement(t *testing.T) {
 
 func TestStatementTimeout(t *testing.T) {
 	a := newSession(t, newEngine(t))
-	mustQuery(t, a, "SET statement_timeout = 1")
-	err := a.Query(context.Background(), "SELECT count(*) FROM generate_series(1, 1000000000)", &transcript{s: a})
+	err := a.Query(context.Background(), "SET statement_timeout = 1; SELECT count(*) FROM generate_series(1, 1000000000)", &transcript{s: a})
 	require.Equal(t, sqlerr.QueryCanceled, codeOf(err))
 	require.ErrorContains(t, err, "due to statement timeout")
-	mustQuery(t, a, "SET statement_timeout = 0")
+	require.Equal(t, "[statement_timeout]\n0\nSHOW\n", mustQuery(t, a, "SHOW statement_timeout"), "the setting went with its transaction")
 	require.Equal(t, "[?column?]\n1\nSELECT 1\n", mustQuery(t, a, "SELECT 1"))
 }
 

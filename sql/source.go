@@ -45,6 +45,9 @@ func (p *planSource) next(ctx context.Context) (*types.Batch, error) {
 	if before := p.again.tx.ReadAt(p.again.readTS); before != p.again.readTS { // a cursor keeps its snapshot
 		defer p.again.tx.ReadAt(before)
 	}
+	if p.rerun && !p.again.given {
+		p.mark()
+	}
 	for {
 		b, err := p.attempt(ctx)
 		if err == nil {

@@ -42,8 +42,10 @@ type buffer struct {
 	base  tso.Timestamp // of writes to come
 
 	// undo is recorded once a savepoint exists. RollbackTo plays it backwards.
-	undo    []undone
-	undoing bool
+	undo      []undone
+	undoing   bool
+	undoBytes int // keys and values in undo
+	cloned    int // so many entries of undo have their bytes outside of the arena
 	// streamed: some writes are in the store already, and what is undone has to be taken back there.
 	streamed bool
 }
@@ -70,11 +72,16 @@ func (b *buffer) footprint() int {
 	if b.tree == nil {
 		return 0
 	}
-	return b.bytes + writeOverhead*b.tree.Len() + undoOverhead*len(b.undo)
+	return b.held() + b.undoBytes + undoOverhead*len(b.undo)
 }
 
 // held is footprint without the undo log, which stays when the writes are streamed out.
-func (b *buffer) held() int { return b.footprint() - undoOverhead*len(b.undo) }
+func (b *buffer) held() int {
+	if b.tree == nil {
+		return 0
+	}
+	return b.bytes + writeOverhead*b.tree.Len()
+}
 
 // undoOverhead is the same of an entry of the undo log.
 const undoOverhead = 96
@@ -99,10 +106,11 @@ func (b *buffer) before(key []byte) (write, bool) {
 
 // streamedOut forgets the writes, which are in the store now. What the undo log needs stays.
 func (b *buffer) streamedOut() {
-	for i := range b.undo {
+	for i := b.cloned; i < len(b.undo); i++ {
 		w := &b.undo[i].before
 		w.key, w.value = bytes.Clone(w.key), bytes.Clone(w.value)
 	}
+	b.cloned = len(b.undo)
 	b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
 	b.arena, b.bytes, b.streamed = nil, 0, true
 }
@@ -138,6 +146,7 @@ func (b *buffer) put(w write) {
 			before.key = w.key
 		}
 		b.undo = append(b.undo, undone{before, was})
+		b.undoBytes += len(before.key) + len(before.value)
 	}
 }
 
@@ -183,6 +192,7 @@ func (b *buffer) savepoint() Savepoint {
 func (b *buffer) rollbackTo(sp Savepoint) {
 	for i := len(b.undo) - 1; i >= sp.undo; i-- {
 		u := b.undo[i]
+		b.undoBytes -= len(u.before.key) + len(u.before.value)
 		now, _ := b.tree.Get(u.before)
 		b.bytes -= len(now.key) + len(now.value)
 		if !u.was && b.streamed {
@@ -196,7 +206,13 @@ func (b *buffer) rollbackTo(sp Savepoint) {
 	}
 	if sp.undo < len(b.undo) {
 		b.undo = b.undo[:sp.undo]
+		b.cloned = min(b.cloned, sp.undo)
 	}
+}
+
+// forgetSavepoints drops the undo log, and keeps none until the next savepoint.
+func (b *buffer) forgetSavepoints() {
+	b.undo, b.undoing, b.undoBytes, b.cloned = nil, false, 0, 0
 }
 
 // cursor walks the writes of a span as they were when it was opened.

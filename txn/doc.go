@@ -100,9 +100,9 @@
 //     primary, which a goroutine keeps alive; the primary's commit makes them visible at once, its
 //     rollback takes them all back. What was streamed out is read back from the transaction's own
 //     locks, and written again over them. In memory stay the buffer, and the undo log since the first
-//     savepoint (bounded by Options.MaxTxnBytes). A write may now meet what a commit would: conflicts
-//     and locks of others; such a failure fails the transaction. So does a look for its own writes that
-//     finds the primary's lock gone: strangers have begun to remove them.
+//     savepoint that is still wanted (bounded by Options.MaxTxnBytes). A write may now meet what a
+//     commit would: conflicts and locks of others; such a failure fails the transaction. So does a look
+//     for its own writes that finds the primary's lock gone: strangers have begun to remove them.
 //   - I14 (views): on an exclusive engine a transaction reads through a snapshot that another one has
 //     left if memory tells that no commit which it must see is missing there: none of the key, or none
 //     at all for a span, since the timestamp up to which the snapshot is complete (view.go). A view is

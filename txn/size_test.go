@@ -34,3 +34,48 @@ func TestATransactionIsBounded(t *testing.T) {
 	require.NoError(t, tx.Set([]byte("key"), []byte("value")))
 	require.NoError(t, tx.Commit(ctx))
 }
+
+// TestOverwrittenValuesCountWhileASavepointWantsThem: the undo log keeps them, streamed out or not.
+func TestOverwrittenValuesCountWhileASavepointWantsThem(t *testing.T) {
+	ctx := context.Background()
+	for name, opts := range map[string]txn.Options{"buffered": {}, "streamed": {StreamBytes: 4 << 10}} {
+		t.Run(name, func(t *testing.T) {
+			opts.MaxTxnBytes = 64 << 10
+			engine := memkv.New(memkv.Options{})
+			s, err := txn.Open(ctx, engine, opts)
+			require.NoError(t, err)
+			defer func() {
+				require.NoError(t, s.Close())
+				require.NoError(t, engine.Close())
+			}()
+			tx := begin(t, s)
+			write := func() error { return tx.Set([]byte("key"), make([]byte, 1<<10)) }
+			for range 200 {
+				require.NoError(t, write())
+			}
+			sp := tx.Savepoint()
+			n := 0
+			for ; err == nil; n++ {
+				err = write()
+			}
+			require.ErrorIs(t, err, txn.ErrTooLarge)
+			require.Greater(t, n, 40)
+			require.Less(t, n, 70)
+			tx.RollbackTo(sp)
+			for range 40 {
+				require.NoError(t, write())
+			}
+			for range 10 {
+				tx.ForgetSavepoints()
+				sp = tx.Savepoint()
+				for range 40 {
+					require.NoError(t, write())
+				}
+			}
+			require.NoError(t, tx.Set([]byte("key"), []byte("last")))
+			tx.RollbackTo(sp)
+			require.Equal(t, string(make([]byte, 1<<10)), get(t, tx, "key"))
+			require.NoError(t, tx.Commit(ctx))
+		})
+	}
+}

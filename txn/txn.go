@@ -255,6 +255,10 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	}
 }
 
+// ForgetSavepoints gives back the memory that it takes to return to one: none that was made so far is
+// used any more.
+func (t *Txn) ForgetSavepoints() { t.buf.forgetSavepoints() }
+
 // UndoTo forgets the writes made after sp and keeps the row locks: the statement runs again.
 func (t *Txn) UndoTo(sp Savepoint) {
 	if !t.done {
