@@ -112,7 +112,7 @@ func (n *Node) write(key []byte, over bool) error {
 	}
 	for r := range n.concurrent() {
 		if (r.reads.contains(key) || over && r.writes.contains(key)) && !slices.Contains(n.in, r) {
-			if planted.Is(planted.ForgottenReader) && r.committed != 0 {
+			if planted.Is(planted.ForgottenReader) && r.committed != 0 || !over && n.follows(r, key) {
 				continue
 			}
 			if err := g.edge(r, n, n, key); err != nil {
@@ -121,6 +121,14 @@ func (n *Node) write(key []byte, over bool) error {
 		}
 	}
 	return n.writeOld(key, over)
+}
+
+// follows says whether what r has read at the key was overwritten by another whom n's snapshot shows:
+// the version that n replaces is that one's, not r's (ssi: I5).
+func (n *Node) follows(r *Node, key []byte) bool {
+	return slices.ContainsFunc(r.out, func(w *Node) bool {
+		return w != n && w.committed != 0 && w.inSnapshotOf(n) == yes && w.writes.contains(key)
+	})
 }
 
 // concurrent yields the others whose snapshot or commit lies between the transaction's snapshot and

@@ -56,6 +56,38 @@ func (s *stage) wantRefused(err error, reason string) {
 	require.NotZero(s.t, e.StartTS)
 }
 
+// TestANextVersionOnly: who replaces a version that the reader never saw has no edge from it. t3 would
+// else be a pivot between t1, whose x was replaced by t2 already, and t4.
+func TestANextVersionOnly(t *testing.T) {
+	for _, seen := range []bool{true, false} {
+		s := &stage{t: t}
+		t1, t2 := s.begin(Options{}), s.begin(Options{})
+		s.reads(t1, "x")
+		var t3 *Node
+		if !seen {
+			t3 = s.begin(Options{})
+		}
+		s.writes(t2, "x")
+		require.NoError(t, s.commit(t2))
+		if seen {
+			t3 = s.begin(Options{})
+		}
+		s.writes(t3, "x") // in life it waits for t2 and fails unless it has seen it
+		s.reads(t3, "y")
+		t4 := s.begin(Options{})
+		s.reads(t4, "z")
+		s.writes(t4, "y")
+		require.NoError(t, s.commit(t4))
+		if !seen {
+			s.wantRefused(s.commit(t3), "Canceled on identification as a pivot, during commit attempt.")
+			continue
+		}
+		require.NoError(t, s.commit(t3))
+		// Only when t1 overwrites what t4 has read is there a circle: t1, t2, t3, t4.
+		s.wantRefused(t1.Write([]byte("z")), "Canceled on identification as a pivot, during write.")
+	}
+}
+
 // TestReasons is every way to be refused, with PostgreSQL's reason code.
 func TestReasons(t *testing.T) {
 	for name, play := range map[string]func(s *stage){
