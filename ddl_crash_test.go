@@ -28,6 +28,9 @@ var schemaChanges = []string{
 	"CHECKPOINT",
 	"CREATE TABLE u (id serial PRIMARY KEY, t int CHECK (t > 0))",
 	"INSERT INTO u (t) SELECT id FROM t WHERE b = 1",
+	"ALTER TABLE u ADD FOREIGN KEY (t) REFERENCES t ON UPDATE CASCADE ON DELETE CASCADE",
+	"UPDATE t SET id = id + 100 WHERE b = 1",
+	"DELETE FROM t WHERE id > 130",
 	"DROP INDEX t_b",
 	"ALTER TABLE t RENAME COLUMN c TO d",
 	"UPDATE t SET d = id WHERE b = 2",
@@ -71,6 +74,8 @@ func TestCrashesDuringSchemaChanges(t *testing.T) {
 		require.NoError(t, err, s)
 		states = append(states, fingerprint(t, db))
 	}
+	require.Equal(t, 2, strings.Count(states[10], "131 "), "the row and its child")
+	require.Zero(t, strings.Count(states[11], "131 "))
 	states[0] = states[len(states)-1] // nothing is there
 	require.NoError(t, db.Close())
 
@@ -123,7 +128,11 @@ func crashSchemaChanges(t *testing.T, dice *rand.Rand) (out []schemaCrash) {
 		out = append(out, schemaCrash{disk.Crash(percent, dice), n, at,
 			fmt.Sprintf("crash at write %d, after %d statements, in %s, %d%% kept", write, n, at, percent)})
 	})
-	db := openOn(t, fs)
+	var opts []minidb.Option
+	if dice.IntN(3) == 0 {
+		opts = append(opts, minidb.TwoPhaseCommit())
+	}
+	db := openOn(t, fs, opts...)
 	for _, s := range schemaChanges {
 		doing.Store(s)
 		_, err := db.Exec(context.Background(), s)
@@ -135,10 +144,10 @@ func crashSchemaChanges(t *testing.T, dice *rand.Rand) (out []schemaCrash) {
 	return out
 }
 
-func openOn(t *testing.T, fs *pebblekv.FaultFS) *minidb.DB {
-	db, err := minidb.Open("db", minidb.OnEngine(func(o *pebblekv.Options) {
+func openOn(t *testing.T, fs *pebblekv.FaultFS, opts ...minidb.Option) *minidb.DB {
+	db, err := minidb.Open("db", append(opts, minidb.OnEngine(func(o *pebblekv.Options) {
 		o.FS, o.MemTableBytes = fs, 256<<10
-	}), minidb.CacheSize(1<<20), minidb.GCInterval(-1), minidb.Retention(time.Nanosecond), minidb.Logger(slog.New(slog.DiscardHandler)))
+	}), minidb.CacheSize(1<<20), minidb.GCInterval(-1), minidb.Retention(time.Nanosecond), minidb.Logger(slog.New(slog.DiscardHandler)))...)
 	require.NoError(t, err)
 	return db
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,26 +19,30 @@ import (
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/stretchr/testify/require"
 )
 
 // The crash test runs a bank on a crashable file system, takes the state that a power failure would
 // leave at random moments, and opens it. Every transfer writes both accounts and, under a key of its
 // own, what it moved; so from the transfers found, every balance can be recomputed: one that is half
-// there shows. Every transfer whose commit returned before the crash must be there (txn: I4).
+// there shows. Every transfer whose commit returned before the crash must be there (txn: I4), and so
+// must every one of which a look at an account has told (txn: I18).
 //
 // MINIDB_CRASH_POINTS is the number of crashes of all these tests together:
 //
 //	share  test                             crashes at
 //	3/5    TestRandomCrashes… (here)        moments of commits in one phase, two phases, async, streamed in
-//	                                        batches; of secondaries, of rollbacks, of readers that settle
-//	                                        dead coordinators' locks; between collections
+//	                                        batches, with row locks, some passed on before the sync; of
+//	                                        secondaries, of rollbacks, of readers that settle dead
+//	                                        coordinators' locks; while syncs are held; between collections
 //	3/10   TestCrashesWhileRecovering       writes of Open, of SettleLocks, of a collection, of Close, on what
 //	                                        an earlier crash has left
 //	1/10   TestCrashesDuringSchemaChanges   writes of the whole database's first Open, of each schema change and
-//	       (package minidb)                 its backfill, of VACUUM, ANALYZE, CHECKPOINT, Close
+//	       (package minidb)                 its backfill, of actions of foreign keys, of VACUUM, ANALYZE,
+//	                                        CHECKPOINT, Close; in one phase and in two
 //
-// The last two count their crashes by what was going on, and fail when one of those was never hit. Of
+// All count their crashes by what was going on, and fail when one of those was never hit. Of
 // what was not synced 0, 20, 50, 80 or 100 percent are kept. Beside these, tests/crash kills real
 // servers (MINIDB_KILLS), tests/history and tests/sqlhistory take power failures within histories
 // (MINIDB_HISTORIES), and tests/iofault fails writes (MINIDB_IO_FAULTS).
@@ -74,8 +79,10 @@ func TestRandomCrashesLoseNoAcknowledgedCommit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	fs := pebblekv.NewCrashFS()
 	generation := 0
-	for left := crashPoints(t) * 3 / 5; left > 0; left -= crashesEach {
-		b := &bank{t: t, rng: rng, generation: generation, opts: bankOptions(rng)}
+	taken := map[string]int{}
+	points := crashPoints(t) * 3 / 5
+	for left := points; left > 0; left -= crashesEach {
+		b := &bank{t: t, rng: rng, generation: generation, opts: bankOptions(rng), locks: rng.IntN(3) > 0, taken: taken}
 		crashes := b.run(fs, min(left, crashesEach))
 		for i, c := range crashes {
 			verifyBank(t, c, i == len(crashes)-1)
@@ -89,6 +96,18 @@ func TestRandomCrashesLoseNoAcknowledgedCommit(t *testing.T) {
 		}
 		generation++
 	}
+	t.Logf("crashes among commits %v", taken)
+	for _, among := range crashesAmong {
+		if points >= 1000 && taken[among] == 0 {
+			t.Errorf("no crash was taken %s", among)
+		}
+	}
+}
+
+// crashesAmong are the ways of the bank's runs of which each must have had crashes.
+var crashesAmong = []string{
+	"in one phase", "in two phases", "async", "streamed", "with row locks", "of dying coordinators",
+	"while locks were held", "while syncs were held", "after rows were passed on",
 }
 
 // bankOptions varies how transactions commit.
@@ -126,7 +145,11 @@ type bank struct {
 	rng        *rand.Rand
 	generation int
 	opts       txn.Options
+	locks      bool // some transactions lock what they write, and go on from what is not durable
 	store      *txn.Store
+	passedOn   atomic.Int64 // rows that were read anew under a lock since the syncs were held
+	taken      map[string]int
+	turns      chan struct{} // each lets a worker do one transfer
 
 	acked struct {
 		sync.Mutex
@@ -151,15 +174,15 @@ func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
 	before := b.known()
 
 	var wg sync.WaitGroup
-	turns := make(chan struct{}, bankWorkers)
+	b.turns = make(chan struct{}, bankWorkers)
 	for w := range bankWorkers {
 		dice := rand.New(rand.NewPCG(b.rng.Uint64(), uint64(w)))
-		wg.Go(func() { b.work(w, dice, turns) })
+		wg.Go(func() { b.work(w, dice) })
 	}
 	collect := b.rng.IntN(2) == 0
 	for range crashes {
 		for range 1 + b.rng.IntN(2*transferSize) {
-			turns <- struct{}{}
+			b.turns <- struct{}{}
 		}
 		if collect && b.rng.IntN(4) == 0 {
 			if _, err := b.store.CollectGarbage(ctx); err != nil && !errors.Is(err, txn.ErrAbandoned) {
@@ -167,20 +190,62 @@ func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
 				require.ErrorAs(b.t, err, &locked)
 			}
 		}
+		release := b.holdSyncs(fs)
 		b.acked.Lock() // what is acknowledged now must be in the clone taken after
 		acked := append(slices.Clone(before), b.acked.transfers...)
 		b.acked.Unlock()
 		percent := []int{0, 0, 20, 50, 80, 100}[b.rng.IntN(6)]
 		out = append(out, crash{
 			fs: fs.Crash(percent, b.rng), acked: acked,
-			what: fmt.Sprintf("two phases %v, async %v, batches of %d, %d%% of unsynced data kept", b.opts.TwoPhase, b.opts.AsyncCommit, b.opts.BatchKeys, percent),
+			what: fmt.Sprintf("two phases %v, async %v, batches of %d, streams of %d, row locks %v, %d%% of unsynced data kept",
+				b.opts.TwoPhase, b.opts.AsyncCommit, b.opts.BatchKeys, b.opts.StreamBytes, b.locks, percent),
 		})
+		b.count(release != nil)
+		if release != nil {
+			release()
+		}
 	}
-	close(turns)
+	close(b.turns)
 	wg.Wait()
 	require.NoError(b.t, b.store.Close())
 	require.NoError(b.t, e.Close())
 	return out
+}
+
+// holdSyncs holds the syncs of the log now and then, and lets workers run into them: what they commit
+// meanwhile is visible and not durable.
+func (b *bank) holdSyncs(fs *pebblekv.CrashFS) (release func()) {
+	if b.rng.IntN(3) > 0 {
+		return nil
+	}
+	release = fs.HoldSyncs()
+	b.passedOn.Store(0)
+	for n := b.rng.IntN(300); n > 0; n-- {
+		select {
+		case b.turns <- struct{}{}:
+		default:
+		}
+		runtime.Gosched()
+	}
+	return release
+}
+
+// count says what was going on when a crash was taken.
+func (b *bank) count(held bool) {
+	for among, yes := range map[string]bool{
+		"in one phase":  !b.opts.TwoPhase && b.opts.StreamBytes == 0,
+		"in two phases": b.opts.TwoPhase && !b.opts.AsyncCommit && b.opts.StreamBytes == 0,
+		"async":         b.opts.TwoPhase && b.opts.AsyncCommit && b.opts.StreamBytes == 0,
+		"streamed":      b.opts.StreamBytes > 0, "with row locks": b.locks,
+		"of dying coordinators":     b.opts.CrashPoint != nil,
+		"while locks were held":     !b.store.RowLocks().Empty(),
+		"while syncs were held":     held,
+		"after rows were passed on": held && b.passedOn.Load() > 0,
+	} {
+		if yes && b.taken != nil {
+			b.taken[among]++
+		}
+	}
 }
 
 // known returns the transfers that earlier generations left.
@@ -208,33 +273,65 @@ var transfers = kv.Span{Start: []byte("t/"), End: []byte("t0")}
 
 func account(i int) []byte { return fmt.Appendf(nil, "a/%02d", i) }
 
-func (b *bank) work(w int, dice *rand.Rand, turns <-chan struct{}) {
+func (b *bank) work(w int, dice *rand.Rand) {
 	n := 0
-	for range turns {
+	for range b.turns {
 		n++
 		key := fmt.Sprintf("t/%04d/%d/%04d", b.generation, w, n)
-		err := b.transfer(key, dice)
+		var err error
+		if b.locks && dice.IntN(4) == 0 {
+			key, err = b.look(dice)
+		} else {
+			err = b.transfer(key, dice)
+		}
 		var (
 			conflict *txn.WriteConflictError
 			locked   *txn.LockedError
+			deadlock *rowlock.DeadlockError
 		)
 		switch {
+		case err == nil && key == "":
 		case err == nil:
 			b.acked.Lock()
 			b.acked.transfers = append(b.acked.transfers, key)
 			b.acked.Unlock()
-		case errors.As(err, &conflict), errors.As(err, &locked), errors.Is(err, txn.ErrAbandoned):
+		case errors.As(err, &conflict), errors.As(err, &locked), errors.As(err, &deadlock), errors.Is(err, txn.ErrAbandoned):
 		default:
 			b.t.Errorf("transfer %s: %v", key, err)
 		}
 	}
 }
 
-// transfer moves an amount between two accounts and records it, padded now and then so that values
-// are not always inlined.
+// begin begins a transaction, which locks when the bank's do so and the dice say so.
+func (b *bank) begin(ctx context.Context, locks bool) (*txn.Txn, error) {
+	tx, err := b.store.Begin(ctx, txn.BeginOptions{})
+	if err == nil && locks {
+		tx.SetLocking(txn.Locking{Writes: true, Rereads: true, Early: true})
+	}
+	return tx, err
+}
+
+// read returns what is in an account, as it is once it is locked.
+func (b *bank) read(ctx context.Context, tx *txn.Txn, i int) ([]byte, error) {
+	if tx.LocksWrites() {
+		err := tx.LockCurrent(ctx, account(i), rowlock.NoKeyUpdate, false)
+		var stale *txn.StaleError
+		if errors.As(err, &stale) {
+			b.passedOn.Add(1)
+			err = tx.Advance(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tx.Get(ctx, account(i))
+}
+
+// transfer moves an amount between two accounts, which name it as the last, and records it, padded now
+// and then so that values are not always inlined.
 func (b *bank) transfer(key string, dice *rand.Rand) error {
 	ctx := context.Background()
-	tx, err := b.store.Begin(ctx, txn.BeginOptions{})
+	tx, err := b.begin(ctx, b.locks && dice.IntN(3) > 0)
 	if err != nil {
 		return err
 	}
@@ -243,11 +340,11 @@ func (b *bank) transfer(key string, dice *rand.Rand) error {
 	to := (from + 1 + dice.IntN(bankAccounts-1)) % bankAccounts
 	amount := 1 + dice.IntN(20)
 	for i, sign := range map[int]int{from: -1, to: 1} {
-		v, err := tx.Get(ctx, account(i))
+		v, err := b.read(ctx, tx, i)
 		if err != nil {
 			return err
 		}
-		if err := tx.Set(account(i), fmt.Appendf(nil, "%d", balanceOf(v)+sign*amount)); err != nil {
+		if err := tx.Set(account(i), fmt.Appendf(nil, "%d %s", balanceOf(v)+sign*amount, key)); err != nil {
 			return err
 		}
 	}
@@ -258,12 +355,29 @@ func (b *bank) transfer(key string, dice *rand.Rand) error {
 	return tx.Commit(ctx)
 }
 
+// look tells the last transfer of an account, if there is one.
+func (b *bank) look(dice *rand.Rand) (transfer string, err error) {
+	ctx := context.Background()
+	tx, err := b.begin(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	v, err := b.read(ctx, tx, dice.IntN(bankAccounts))
+	if err != nil {
+		return "", err
+	}
+	_, transfer, _ = strings.Cut(string(v), " ")
+	return transfer, tx.Commit(ctx)
+}
+
 // balanceOf reads a balance; an account that was never written has the starting one.
 func balanceOf(v []byte) int {
 	if v == nil {
 		return bankStart
 	}
-	n, _ := strconv.Atoi(string(v))
+	balance, _, _ := strings.Cut(string(v), " ")
+	n, _ := strconv.Atoi(balance)
 	return n
 }
 
