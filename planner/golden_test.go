@@ -8,10 +8,10 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/require"
 
-	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/choose"
 	"github.com/minidb/minidb/planner/estimate"
+	"github.com/minidb/minidb/planner/explain"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/planner/rule"
 	"github.com/minidb/minidb/sql/parse"
@@ -58,7 +58,7 @@ func (s *schema) run(t *testing.T, d *datadriven.TestData) string {
 				}
 			}
 		}
-		return strings.Join(planner.Explain(plan, planner.ExplainOptions{HideCosts: true}), "\n") + "\n"
+		return strings.Join(explain.Describe(plan, explain.Options{HideCosts: true}).Text(), "\n") + "\n"
 	case "types":
 		plan, _, err := s.plan(d.Input)
 		if err != nil {

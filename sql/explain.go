@@ -2,23 +2,29 @@ package sql
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/explain"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table/types"
 )
 
-var explainColumns = []physical.Column{{Name: "QUERY PLAN", Type: types.TText}}
+// explainColumns are those of the result: JSON has its own type.
+func explainColumns(st *ast.Explain) []physical.Column {
+	t := types.TText
+	if o, err := readExplain(st); err == nil && o.json {
+		t = types.TJSON
+	}
+	return []physical.Column{{Name: "QUERY PLAN", Type: t}}
+}
 
 // explainOptions are the options of EXPLAIN that mean something here.
 type explainOptions struct {
-	analyze, verbose, costs, timing, summary bool
+	analyze, verbose, costs, timing, summary, json bool
 }
 
 func readExplain(st *ast.Explain) (o explainOptions, err error) {
@@ -26,8 +32,15 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 	summary := false
 	for _, opt := range st.Options {
 		if opt.Name == "format" {
-			if !strings.EqualFold(opt.Value, "text") {
+			switch strings.ToLower(opt.Value) {
+			case "text":
+				o.json = false
+			case "json":
+				o.json = true
+			case "xml", "yaml":
 				return o, sqlerr.Unsupported(int(opt.Pos), "EXPLAIN (FORMAT "+strings.ToUpper(opt.Value)+")")
+			default:
+				return o, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized value for EXPLAIN option \"format\": \"%s\"", opt.Value).At(int(opt.Pos))
 			}
 			continue
 		}
@@ -88,8 +101,7 @@ func (s *Session) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain
 		return nil, err
 	}
 	planning := time.Since(begun)
-	eo := planner.ExplainOptions{Verbose: o.verbose, HideCosts: !o.costs, HideTiming: !o.timing}
-	var lines []string
+	eo := explain.Options{Verbose: o.verbose, HideCosts: !o.costs, HideTiming: !o.timing}
 	var execution time.Duration
 	if o.analyze {
 		if !plan.ReadOnly {
@@ -115,18 +127,17 @@ func (s *Session) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain
 		execution = time.Since(begun)
 		eo.Actual = src.cursor.NodeStats
 	}
-	lines = planner.Explain(plan, eo)
+	described := explain.Describe(plan, eo)
 	if o.summary {
-		lines = append(lines, fmt.Sprintf("Planning Time: %.3f ms", millis(planning)))
-		if o.analyze {
-			lines = append(lines, fmt.Sprintf("Execution Time: %.3f ms", millis(execution)))
-		}
+		described.Planning, described.Execution = planning, execution
 	}
+	if o.json {
+		return newRows("EXPLAIN", explainColumns(st), [][]types.Datum{{types.NewString(described.JSON())}}), nil
+	}
+	lines := described.Text()
 	rows := make([][]types.Datum, len(lines))
 	for i, l := range lines {
 		rows[i] = []types.Datum{types.NewString(l)}
 	}
-	return newRows("EXPLAIN", explainColumns, rows), nil
+	return newRows("EXPLAIN", explainColumns(st), rows), nil
 }
-
-func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

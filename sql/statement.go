@@ -168,7 +168,7 @@ func (s *Session) describeUtility(ps *Prepared) error {
 	}
 	switch st := ps.Stmt.(type) {
 	case *ast.Explain:
-		ps.Columns, ps.HasRows = explainColumns, true
+		ps.Columns, ps.HasRows = explainColumns(st), true
 	case *ast.Show:
 		ps.Columns, ps.HasRows = s.showColumns(st.Name), true
 	case *ast.Execute:

@@ -1,145 +1,13 @@
-package planner
+package explain
 
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 )
-
-// ExplainOptions say what EXPLAIN shows.
-type ExplainOptions struct {
-	Verbose    bool
-	HideCosts  bool
-	HideTiming bool
-	// Actual tells what a node did, for EXPLAIN ANALYZE: rows and time over all loops.
-	Actual func(physical.Node) (rows, loops int64, elapsed time.Duration, ok bool)
-}
-
-// Explain shows a plan as PostgreSQL does, a line each.
-func Explain(p *physical.Plan, o ExplainOptions) []string {
-	e := &explainer{o: o}
-	e.node(p.Root, 0)
-	for _, cte := range p.CTEs {
-		e.indent(1, "CTE "+cte.Name)
-		e.node(cte.Plan, 2)
-		if cte.Recursive != nil {
-			e.node(cte.Recursive, 2)
-		}
-	}
-	return e.lines
-}
-
-type explainer struct {
-	o        ExplainOptions
-	lines    []string
-	subplans int
-}
-
-func (e *explainer) indent(depth int, s string) {
-	e.lines = append(e.lines, strings.Repeat("  ", depth)+s)
-}
-
-// node writes one node and what is below it. Projections and filters are not nodes of their own in
-// PostgreSQL: the first are left out, the second are a line of the node that they filter.
-func (e *explainer) node(n physical.Node, depth int) {
-	shown := n
-	var filters []string
-	for {
-		if p, ok := shown.(*physical.Project); ok {
-			shown = p.Child
-		} else if f, ok := shown.(*physical.Filter); ok {
-			filters = append(filters, "Filter: "+parens(expr.Format(f.Cond)))
-			shown = f.Child
-		} else {
-			break
-		}
-	}
-	arrow, detail := "", depth+1
-	if depth > 0 {
-		arrow, detail = "->  ", depth+3
-	}
-	e.indent(depth, arrow+title(shown)+e.figures(n))
-	for _, d := range append(details(shown), filters...) {
-		e.indent(detail, d)
-	}
-	if e.o.Verbose {
-		names := make([]string, len(n.Columns()))
-		for i, c := range n.Columns() {
-			names[i] = c.Name
-		}
-		if len(names) > 0 {
-			e.indent(detail, "Output: "+strings.Join(names, ", "))
-		}
-	}
-	below := detail
-	if depth == 0 {
-		below = 1
-	}
-	for _, c := range shown.Children() {
-		if j, ok := shown.(*physical.IndexJoin); ok && c == physical.Node(j.Inner) {
-			e.lookup(j, below)
-			continue
-		}
-		e.node(c, below)
-	}
-	for at := n; ; {
-		for _, sub := range subplans(at) {
-			e.subplans++
-			e.indent(below, fmt.Sprintf("SubPlan %d", e.subplans))
-			e.node(sub, below+1)
-		}
-		if at == shown {
-			return
-		}
-		at = at.Children()[0]
-	}
-}
-
-// lookup writes the inner side of an index join.
-func (e *explainer) lookup(j *physical.IndexJoin, depth int) {
-	s := j.Inner
-	name, key := s.Table.Name+" key", s.Table.RowKey
-	if pk := s.Table.PrimaryKey(); pk != nil {
-		name = pk.Name
-	}
-	kind := "Index Scan"
-	if s.Index != nil {
-		name, key = s.Index.Name, s.Index.Columns
-		if s.Covering {
-			kind = "Index Only Scan"
-		}
-	}
-	e.indent(depth, "->  "+kind+" using "+name+" on "+named(s.Table.Name, s.Alias)+e.figures(s))
-	e.indent(depth+3, "Index Cond: "+oneRange(s.Table, key, &physical.Range{Eq: j.Keys}))
-	if s.Filter != nil {
-		e.indent(depth+3, "Filter: "+parens(expr.Format(s.Filter)))
-	}
-}
-
-// figures are the estimates, and what was measured.
-func (e *explainer) figures(n physical.Node) string {
-	var s string
-	if !e.o.HideCosts {
-		est := n.Est()
-		s = fmt.Sprintf("  (cost=0.00..%.2f rows=%.0f width=%d)", est.Cost, max(1, est.Rows), width(n))
-	}
-	if e.o.Actual == nil {
-		return s
-	}
-	rows, loops, elapsed, ok := e.o.Actual(n)
-	switch {
-	case !ok || loops == 0:
-		return s + " (never executed)"
-	case e.o.HideTiming:
-		return s + fmt.Sprintf(" (actual rows=%d loops=%d)", rows/loops, loops)
-	}
-	per := float64(elapsed) / float64(time.Millisecond) / float64(loops)
-	return s + fmt.Sprintf(" (actual time=0.000..%.3f rows=%d loops=%d)", per, rows/loops, loops)
-}
 
 // width guesses the bytes of a row, as PostgreSQL does without statistics.
 func width(n physical.Node) int {
@@ -271,24 +139,24 @@ func setOpName(n *physical.SetOp) string {
 	return name
 }
 
-// details are the lines below a node's name.
-func details(n physical.Node) []string {
-	var out []string
+// details are what is said of a node below its name.
+func details(n physical.Node) []Detail {
+	var out []Detail
 	add := func(label string, e expr.Expr) {
 		if e != nil {
-			out = append(out, label+": "+parens(expr.Format(e)))
+			out = append(out, Detail{Label: label, Text: parens(expr.Format(e))})
 		}
 	}
 	switch n := n.(type) {
 	case *physical.Scan:
 		if cond := rangeText(n); cond != "" {
-			out = append(out, "Index Cond: "+cond)
+			out = append(out, Detail{Label: "Index Cond", Text: cond})
 		}
 		add("Filter", n.Filter)
 	case *physical.VirtualScan:
 		add("Filter", n.Filter)
 	case *physical.HashJoin:
-		out = append(out, "Hash Cond: "+equalities(n.LeftKeys, n.RightKeys))
+		out = append(out, Detail{Label: "Hash Cond", Text: equalities(n.LeftKeys, n.RightKeys)})
 		add("Join Filter", n.Cond)
 	case *physical.NestLoop:
 		add("Join Filter", n.Cond)
@@ -297,14 +165,14 @@ func details(n physical.Node) []string {
 	case *physical.Apply:
 		add("Join Filter", n.Cond)
 	case *physical.Sort:
-		out = append(out, "Sort Key: "+sortKeys(n.Keys, n.Child))
+		out = append(out, Detail{Label: "Sort Key", List: sortKeys(n.Keys, n.Child)})
 	case *physical.Aggregate:
 		if len(n.GroupBy) > 0 {
-			out = append(out, "Group Key: "+expr.FormatList(n.GroupBy))
+			out = append(out, Detail{Label: "Group Key", List: formats(n.GroupBy)})
 		}
 	case *physical.Distinct:
 		if n.On != nil {
-			out = append(out, "Unique Key: "+expr.FormatList(n.On))
+			out = append(out, Detail{Label: "Unique Key", List: formats(n.On)})
 		}
 	case *physical.Insert:
 		if c := n.OnConflict; c != nil {
@@ -312,8 +180,16 @@ func details(n physical.Node) []string {
 			if c.Update {
 				what = "UPDATE"
 			}
-			out = append(out, "Conflict Resolution: "+what)
+			out = append(out, Detail{Label: "Conflict Resolution", Text: what})
 		}
+	}
+	return out
+}
+
+func formats(es []expr.Expr) []string {
+	out := make([]string, len(es))
+	for i, e := range es {
+		out[i] = expr.Format(e)
 	}
 	return out
 }
@@ -337,7 +213,7 @@ func equalities(left, right []expr.Expr) string {
 }
 
 // sortKeys shows a computed key by what computes it.
-func sortKeys(keys []physical.SortKey, child physical.Node) string {
+func sortKeys(keys []physical.SortKey, child physical.Node) []string {
 	parts := make([]string, len(keys))
 	p, _ := child.(*physical.Project)
 	for i, k := range keys {
@@ -353,7 +229,7 @@ func sortKeys(keys []physical.SortKey, child physical.Node) string {
 			parts[i] += map[bool]string{true: " NULLS FIRST", false: " NULLS LAST"}[k.NullsFirst]
 		}
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
 // rangeText shows the sections of the key that a scan reads.
@@ -439,7 +315,12 @@ func subplans(n physical.Node) []physical.Node {
 func expressions(n physical.Node) []expr.Expr {
 	switch n := n.(type) {
 	case *physical.Scan:
-		return []expr.Expr{n.Filter}
+		var out []expr.Expr
+		for i := range n.Ranges {
+			r := &n.Ranges[i]
+			out = append(append(out, r.Eq...), r.Low, r.High)
+		}
+		return append(out, n.Filter)
 	case *physical.VirtualScan:
 		return []expr.Expr{n.Filter}
 	case *physical.Values:

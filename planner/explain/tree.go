@@ -1,0 +1,179 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+)
+
+// Options say what is shown.
+type Options struct {
+	Verbose    bool
+	HideCosts  bool
+	HideTiming bool
+	// Actual tells what a node did, for EXPLAIN ANALYZE: rows and time over all loops.
+	Actual func(physical.Node) (rows, loops int64, elapsed time.Duration, ok bool)
+}
+
+// Plan is a described plan.
+type Plan struct {
+	o    Options
+	root *node
+	// Planning and Execution are shown unless zero.
+	Planning, Execution time.Duration
+}
+
+// Detail is what is said of a node beside its figures. Either Text or List is set.
+type Detail struct {
+	Label, Text string
+	List        []string
+}
+
+// node is what is said of one node.
+type node struct {
+	title      string   // in the text form
+	properties []Detail // what the title says, one by one
+	what       figures  // estimated and measured
+	details    []Detail // below the title
+	relation   string   // to the node above: "Outer", "Inner", "Member", "SubPlan", "InitPlan"
+	name       string   // of a subplan
+	children   []*node
+}
+
+// figures are the estimates, and what was measured for each loop.
+type figures struct {
+	cost, rows float64
+	width      int
+	loops      int64 // 0: never executed
+	actual     int64
+	elapsed    time.Duration
+}
+
+// Describe describes a plan.
+func Describe(p *physical.Plan, o Options) *Plan {
+	d := &describer{o: o}
+	root := d.node(p.Root)
+	for _, cte := range p.CTEs {
+		for i, part := range []physical.Node{cte.Plan, cte.Recursive} {
+			if part == nil {
+				continue
+			}
+			n := d.node(part)
+			if n.relation = "InitPlan"; i == 0 {
+				n.name = "CTE " + cte.Name
+			}
+			root.children = append(root.children, n)
+		}
+	}
+	return &Plan{o: o, root: root}
+}
+
+type describer struct {
+	o        Options
+	subplans int
+}
+
+// node describes a node and what is below it.
+func (d *describer) node(n physical.Node) *node {
+	shown := n
+	var filters []Detail
+	for {
+		if p, ok := shown.(*physical.Project); ok {
+			shown = p.Child
+		} else if f, ok := shown.(*physical.Filter); ok {
+			filters = append(filters, Detail{Label: "Filter", Text: parens(expr.Format(f.Cond))})
+			shown = f.Child
+		} else {
+			break
+		}
+	}
+	out := &node{title: title(shown), properties: properties(shown), what: d.figures(n), details: append(details(shown), filters...)}
+	if d.o.Verbose {
+		out.output(n)
+	}
+	for i, c := range shown.Children() {
+		var below *node
+		if j, ok := shown.(*physical.IndexJoin); ok && c == physical.Node(j.Inner) {
+			below = d.lookup(j)
+		} else {
+			below = d.node(c)
+		}
+		below.relation = relation(shown, i)
+		out.children = append(out.children, below)
+	}
+	for at := n; ; at = at.Children()[0] {
+		for _, sub := range subplans(at) {
+			d.subplans++
+			name := fmt.Sprintf("SubPlan %d", d.subplans)
+			below := d.node(sub)
+			below.relation, below.name = "SubPlan", name
+			out.children = append(out.children, below)
+		}
+		if at == shown {
+			return out
+		}
+	}
+}
+
+// relation is what PostgreSQL calls the place of a node below another.
+func relation(above physical.Node, place int) string {
+	switch above.(type) {
+	case *physical.Append:
+		return "Member"
+	case *physical.HashJoin, *physical.NestLoop, *physical.IndexJoin, *physical.Apply:
+		if place > 0 {
+			return "Inner"
+		}
+	}
+	return "Outer"
+}
+
+func (n *node) output(of physical.Node) {
+	var names []string
+	for _, c := range of.Columns() {
+		names = append(names, c.Name)
+	}
+	if names != nil {
+		n.details = append(n.details, Detail{Label: "Output", List: names})
+	}
+}
+
+// lookup describes the inner side of an index join.
+func (d *describer) lookup(j *physical.IndexJoin) *node {
+	s := j.Inner
+	name, key := s.Table.Name+" key", s.Table.RowKey
+	if pk := s.Table.PrimaryKey(); pk != nil {
+		name = pk.Name
+	}
+	kind := "Index Scan"
+	if s.Index != nil {
+		name, key = s.Index.Name, s.Index.Columns
+		if s.Covering {
+			kind = "Index Only Scan"
+		}
+	}
+	out := &node{title: kind + " using " + name + " on " + named(s.Table.Name, s.Alias), what: d.figures(s)}
+	out.properties = append([]Detail{{Label: "Node Type", Text: kind}, {Label: "Scan Direction", Text: "Forward"},
+		{Label: "Index Name", Text: name}}, relationProperties(s.Table.Name, s.Alias)...)
+	out.details = []Detail{{Label: "Index Cond", Text: oneRange(s.Table, key, &physical.Range{Eq: j.Keys})}}
+	if s.Filter != nil {
+		out.details = append(out.details, Detail{Label: "Filter", Text: parens(expr.Format(s.Filter))})
+	}
+	return out
+}
+
+func (d *describer) figures(n physical.Node) figures {
+	est := n.Est()
+	f := figures{cost: est.Cost, rows: max(1, est.Rows), width: width(n)}
+	if d.o.Actual == nil {
+		return f
+	}
+	if rows, loops, elapsed, ok := d.o.Actual(n); ok && loops > 0 {
+		f.loops, f.actual, f.elapsed = loops, (rows+loops/2)/loops, elapsed/time.Duration(loops)
+	}
+	return f
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
