@@ -1,6 +1,7 @@
 package rowlock
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -32,42 +33,52 @@ type Waiter struct {
 }
 
 // States lists all keys that are held or waited for, in their order. A table whose lock owners keep
-// for themselves comes once for each of them.
+// for themselves comes once for each of them. Only the copying stops lockers; the ordering does not.
 func (t *Table) States() []State {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	out := make([]State, 0, len(t.entries))
+	c := newCopier(len(t.entries) + len(t.owners))
 	for _, e := range t.entries {
-		out = append(out, e.state())
+		c.add(e)
 	}
 	for o := range t.owners {
 		for i := range o.fast {
 			if v := o.fast[i].Load(); v != 0 && v&slotMoved == 0 {
-				out = append(out, State{Key: RelationKey(uint32(v >> slotShift)), Holders: []Holder{
-					{Owner: o.id, Transaction: o.transaction.Load(), Mode: slotMode(v), Fast: true}}})
+				c.addFast(o, v)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b State) int { return slices.Compare(a.Key, b.Key) })
-	return out
+	t.mu.Unlock()
+	return c.sorted()
 }
 
 // Waits lists the keys that somebody waits for.
 func (t *Table) Waits() []State {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	var out []State
+	c := newCopier(0)
 	for _, e := range t.entries {
 		if len(e.queue) > 0 {
-			out = append(out, e.state())
+			c.add(e)
 		}
 	}
-	slices.SortFunc(out, func(a, b State) int { return slices.Compare(a.Key, b.Key) })
-	return out
+	t.mu.Unlock()
+	return c.sorted()
 }
 
-func (e *entry) state() State {
-	s := State{Key: []byte(e.key)}
+// copier copies what the table knows of keys, under the table's mutex: as little as possible, and in few
+// pieces of memory, for there may be millions. sorted does the rest without it.
+type copier struct {
+	keys    []string
+	states  []State  // without their keys
+	holders []Holder // of all states, which hold parts of it
+}
+
+func newCopier(size int) *copier {
+	return &copier{keys: make([]string, 0, size), states: make([]State, 0, size), holders: make([]Holder, 0, size)}
+}
+
+func (c *copier) add(e *entry) {
+	var s State
+	at := len(c.holders)
 	for _, h := range e.holders {
 		held := h.held
 		if m := held.strongest(); m.ofRow() {
@@ -75,12 +86,12 @@ func (e *entry) state() State {
 		}
 		for m := KeyShare; m < modeCount; m++ {
 			if held.has(m) {
-				s.Holders = append(s.Holders, Holder{Owner: h.owner.id, Transaction: h.owner.transaction.Load(),
+				c.holders = append(c.holders, Holder{Owner: h.owner.id, Transaction: h.owner.transaction.Load(),
 					Mode: m, Session: h.keeps()})
 			}
 		}
 	}
-	slices.SortFunc(s.Holders, func(a, b Holder) int { return cmp.Compare(a.Owner, b.Owner) })
+	s.Holders = c.holders[at:len(c.holders):len(c.holders)]
 	for i, w := range e.queue {
 		x := Waiter{Owner: w.owner.id, Transaction: w.owner.transaction.Load(), Mode: w.req.Mode, Since: w.since}
 		for o := range e.blockers(w, i) {
@@ -90,7 +101,25 @@ func (e *entry) state() State {
 		}
 		s.Waiters = append(s.Waiters, x)
 	}
-	return s
+	c.keys, c.states = append(c.keys, e.key), append(c.states, s)
+}
+
+// addFast adds a table's lock that is in a slot of its owner.
+func (c *copier) addFast(o *Owner, slot uint64) {
+	c.keys = append(c.keys, string(RelationKey(uint32(slot>>slotShift))))
+	c.states = append(c.states, State{Holders: []Holder{
+		{Owner: o.id, Transaction: o.transaction.Load(), Mode: slotMode(slot), Fast: true}}})
+}
+
+// sorted returns the states, by their keys, with their holders by owner.
+func (c *copier) sorted() []State {
+	for i := range c.states {
+		s := &c.states[i]
+		s.Key = []byte(c.keys[i])
+		slices.SortFunc(s.Holders, func(a, b Holder) int { return cmp.Compare(a.Owner, b.Owner) })
+	}
+	slices.SortFunc(c.states, func(a, b State) int { return bytes.Compare(a.Key, b.Key) })
+	return c.states
 }
 
 // Blockers lists the owners for whom the owner with that ID waits.
