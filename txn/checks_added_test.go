@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
@@ -15,6 +17,7 @@ import (
 // record, T3 short values, T4 point reads.
 var addedClauses = []clause{
 	{"T1 I4", "a failed batch rolls all back", planted.FailedBatchLeft, failedBatchRollsBack},
+	{"T1", "prewrites of different groups and batches run at the same time", planted.PrewritesInTurn, prewritesRunTogether},
 	{"T2 I5", "a rollback leaves a record", planted.NoRollbackRecord, latePrimaryIsStopped},
 	{"T4 I14", "a view that another transaction left hides no commit", planted.StaleView, leftViewHidesNothing},
 	{"T4 I14", "a point read without a timestamp sees what was acknowledged", planted.StaleNewest, pointReadIsNewest},
@@ -102,3 +105,50 @@ func pointReadDrawsNothing(sc *scene) {
 		sc.want("timestamps drawn", oracle.Now()-before, 0)
 	}
 }
+
+// meeting is an engine on which no prewrite of a commit goes on before all of them have begun, as if each
+// waited for the others. One that never sees them gives up when its context ends.
+type meeting struct {
+	kv.Engine
+	missing atomic.Int64
+	met     chan struct{}
+}
+
+func (m *meeting) Exclusive() bool { return true }
+
+func (m *meeting) Group(row []byte) uint64 { return kv.GroupOf(m.Engine, row) }
+
+func (m *meeting) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+	switch left := m.missing.Add(-1); {
+	case left == 0:
+		close(m.met)
+	case left > 0:
+		select {
+		case <-m.met:
+		case <-ctx.Done():
+			return kv.NotApplied(ctx.Err())
+		}
+	}
+	return kv.UpdateLazy(ctx, m.Engine, rows, step)
+}
+
+// prewritesRunTogether: the prewrites of different groups, and of several batches of one group.
+func prewritesRunTogether(sc *scene) {
+	for batches, e := range map[int64]kv.Engine{2: split(), 4: single()} {
+		m := &meeting{Engine: e, met: make(chan struct{})}
+		opts := txn.Options{TwoPhase: true}
+		if batches > 2 {
+			opts.BatchKeys = 1
+		}
+		s := sc.open(m, opts)
+		tx := sc.writer(s, "a", "1", "b", "1", "y", "1", "z", "1")
+		m.missing.Store(batches)
+		ctx, cancel := context.WithTimeout(sc.ctx, meetingMax)
+		sc.must(tx.Commit(ctx), "commit")
+		cancel()
+		sc.want("after the commit", sc.read(s, "a", "b", "y", "z"), "a=1 b=1 y=1 z=1 ")
+	}
+}
+
+// meetingMax is far above what prewrites need that run at the same time, and all that those wait which do not.
+const meetingMax = 10 * time.Second

@@ -56,11 +56,11 @@
 //     (I20) those of other processes do: othersHoldTheSafepoint; and who outlived his lease is refused:
 //     lapsedReaderIsRefused, lapsedWriterIsRefused.
 //
-// What TiKV added: parallel prewrite, T1 (prewriteAll, committer.rollback): failedBatchRollsBack. Rollback
-// records, T2: P1. Short values, T3 (mvcc/prewrite.go): shortValueIsInlined. Point reads without a
-// timestamp, T4 (get.go): pointReadIsNewest, pointReadDrawsNothing; a read with a transaction of its own
-// takes a view that another left (I14): leftViewHidesNothing. Calculated commit timestamps,
-// T5: P8, and not above the present: asyncIsSeenAtOnce. One phase, T6: onePhaseLeavesNoLock,
+// What TiKV added: parallel prewrite, T1 (prewriteAll, committer.rollback): prewritesRunTogether,
+// failedBatchRollsBack. Rollback records, T2: P1. Short values, T3 (mvcc/prewrite.go): shortValueIsInlined.
+// Point reads without a timestamp, T4 (get.go): pointReadIsNewest, pointReadDrawsNothing; a read with a
+// transaction of its own takes a view that another left (I14): leftViewHidesNothing. Calculated commit
+// timestamps, T5: P8, and not above the present: asyncIsSeenAtOnce. One phase, T6: onePhaseLeavesNoLock,
 // onePhaseIsSeen.
 //
 // And of the paper itself: §2.2 updateIsNotLost, lockIsNotOverwritten, leftLockIsSettled,

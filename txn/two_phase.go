@@ -111,6 +111,13 @@ func (c *committer) first() []mvcc.Mutation {
 // prewriteParallel bounds how many batches are prewritten at once.
 const prewriteParallel = 8
 
+func prewritesAtOnce() int {
+	if planted.Is(planted.PrewritesInTurn) {
+		return 1
+	}
+	return prewriteParallel
+}
+
 // prewriteAll prewrites every batch, the primary's among them, in parallel.
 func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
 	if len(batches) == 1 || c.s.opts.CrashPoint != nil {
@@ -133,7 +140,7 @@ func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
 		wg    sync.WaitGroup
 		once  sync.Once
 		first error
-		slots = make(chan struct{}, prewriteParallel)
+		slots = make(chan struct{}, prewritesAtOnce())
 	)
 	for i := range batches {
 		slots <- struct{}{}

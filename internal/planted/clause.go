@@ -101,6 +101,8 @@ const (
 	DeadOwnerAwaited
 	// TouchedLocksBelieved: a commit takes its locks to be as it wrote them, though others were at them.
 	TouchedLocksBelieved
+	// PrewritesInTurn: a commit prewrites one batch after the other.
+	PrewritesInTurn
 
 	endOfClauses
 )
@@ -154,4 +156,5 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"point read with a timestamp",
 	"dead owner's lock waited for",
 	"locks not read that others were at",
+	"prewrites one after the other",
 }
