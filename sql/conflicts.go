@@ -62,6 +62,7 @@ func (s *Session) toSQL(ctx context.Context, err error) error {
 	c := Conflict{At: time.Now(), PID: s.pid, Statement: s.text}
 	var (
 		deadlock *rowlock.DeadlockError
+		late     *rowlock.TimeoutError
 		conflict *txn.WriteConflictError
 		exists   *txn.AlreadyExistsError
 		read     *txn.ReadConflictError
@@ -71,7 +72,7 @@ func (s *Session) toSQL(ctx context.Context, err error) error {
 	)
 	switch {
 	case errors.As(err, &deadlock):
-		c.Kind, c.Key, c.Detail = "deadlock", deadlock.Cycle[0].Key, s.engine.deadlockDetail(deadlock)
+		c.Kind, c.Key, c.Detail = "deadlock", deadlock.Cycle[0].Key, s.engine.waitDetail(deadlock.Cycle...)
 		if errors.As(out, &se) {
 			out = se.WithDetail("%s", c.Detail).WithHint("See minidb_conflicts for the last deadlocks.")
 		}
@@ -87,27 +88,34 @@ func (s *Session) toSQL(ctx context.Context, err error) error {
 		c.Kind, c.Key = "read", read.Key
 	case errors.As(err, &pair):
 		c.Kind, c.Key, c.Detail = "read", pair.Key, pair.Reason
-	case errors.Is(err, rowlock.ErrTimeout):
-		c.Kind = "lock timeout"
+	case errors.As(err, &late):
+		c.Kind, c.Key, c.Detail = "lock timeout", late.Wait.Key, s.engine.waitDetail(late.Wait)
 	default:
 		return out
+	}
+	if _, ok := advisoryOf(c.Key); ok {
+		c.Key = nil // the detail tells which
 	}
 	s.engine.conflicts.add(c)
 	return out
 }
 
-// deadlockDetail words a cycle as PostgreSQL does, and adds the statements that it keeps for its log.
-func (e *Engine) deadlockDetail(d *rowlock.DeadlockError) string {
+// waitDetail words waits, which may be a circle, as PostgreSQL does, and adds the statements of all that
+// are in it, which PostgreSQL keeps for its log.
+func (e *Engine) waitDetail(waits ...rowlock.Wait) string {
 	statements := map[int64]string{}
 	for _, a := range e.Activities() {
 		statements[int64(a.PID)] = a.Query
 	}
 	var b strings.Builder
-	for _, w := range d.Cycle {
+	for _, w := range waits {
 		fmt.Fprintf(&b, "Process %d waits for %s; blocked by process %d.\n", w.Owner, waitWords(&w), w.Blocker)
 	}
-	for _, w := range d.Cycle {
+	for _, w := range waits {
 		fmt.Fprintf(&b, "Process %d: %s\n", w.Owner, statements[w.Owner])
+	}
+	if last := waits[len(waits)-1]; last.Blocker != waits[0].Owner {
+		fmt.Fprintf(&b, "Process %d: %s\n", last.Blocker, statements[last.Blocker])
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -27,11 +27,20 @@ func TestLockingClausesLockOrRefuse(t *testing.T) {
 	require.Nil(t, run("CREATE VIEW few AS SELECT DISTINCT id FROM t"))
 	require.Nil(t, run("SELECT * FROM v FOR UPDATE"))
 	require.Nil(t, run("SELECT * FROM (SELECT * FROM t) x FOR SHARE"))
+	require.Nil(t, run("SELECT 1 FROM t a LEFT JOIN t b USING (id) FOR UPDATE OF a"))
+	require.Nil(t, run("SELECT 1 FROM t a LEFT JOIN t b USING (id) WHERE b.id > 0 FOR UPDATE"), "an inner join by its condition")
 	for text, pos := range map[string]int{
 		"SELECT * FROM few FOR UPDATE":                         19,
 		"SELECT * FROM (SELECT * FROM t LIMIT 1) x FOR SHARE":  43,
 		"SELECT * FROM t, (SELECT 1) q FOR UPDATE OF q":        45,
 		"SELECT * FROM (t a JOIN t b USING (id)) j FOR UPDATE": 43,
+		// PostgreSQL gives no position here.
+		"SELECT 1 FROM t a LEFT JOIN t b USING (id) FOR UPDATE":                                          0,
+		"SELECT 1 FROM t a LEFT JOIN t b USING (id) FOR UPDATE OF b":                                     0,
+		"SELECT 1 FROM t a RIGHT JOIN t b USING (id) FOR SHARE OF a":                                     0,
+		"SELECT 1 FROM t a FULL JOIN t b USING (id) FOR KEY SHARE OF a":                                  0,
+		"SELECT 1 FROM t a LEFT JOIN (t b JOIN t c USING (id)) ON a.id = b.id FOR UPDATE OF c":           0,
+		"SELECT 1 FROM t a LEFT JOIN (SELECT * FROM t WHERE id > 0) b USING (id) FOR NO KEY UPDATE OF b": 0,
 	} {
 		e := run(text)
 		require.NotNil(t, e, text)

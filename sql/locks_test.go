@@ -144,6 +144,13 @@ func TestWhoBlocksMe(t *testing.T) {
 	require.Contains(t, mustQuery(t, c, "SELECT wait_event_type, wait_event FROM pg_stat_activity WHERE pid = "+pid(b)), "\nLock|tuple\n")
 	mustQuery(t, a, "ROLLBACK")
 	require.NoError(t, <-wait)
+	for args, key := range map[string]string{"7": "(7)", "-1": "(-1)", "3, -4": "(3, -4)"} {
+		mustQuery(t, a, "SELECT pg_advisory_lock("+args+")")
+		wait = blocked(t, b, c, "SELECT pg_advisory_lock("+args+")")
+		require.Contains(t, mustQuery(t, c, "SELECT locktype, key FROM minidb_lock_waits"), "advisory|"+key+"\n")
+		mustQuery(t, a, "SELECT pg_advisory_unlock("+args+")")
+		require.NoError(t, <-wait)
+	}
 }
 
 func TestLockTimeout(t *testing.T) {
@@ -155,6 +162,10 @@ func TestLockTimeout(t *testing.T) {
 	err := b.Query(context.Background(), "UPDATE t SET n = 2 WHERE id = 1", &transcript{s: b})
 	require.Equal(t, sqlerr.LockNotAvailable, codeOf(err))
 	require.ErrorContains(t, err, "canceling statement due to lock timeout")
+	lost := mustQuery(t, a, "SELECT kind, table_name, key, detail FROM minidb_conflicts")
+	require.Contains(t, lost, "lock timeout|public.t|(1)|Process "+pid(b)+" waits for ShareLock on transaction ")
+	require.Contains(t, lost, "; blocked by process "+pid(a)+".")
+	require.Contains(t, lost, "Process "+pid(b)+": UPDATE t SET n = 2 WHERE id = 1\nProcess "+pid(a)+": ")
 	err = b.Query(context.Background(), "ROLLBACK; SELECT * FROM t WHERE id = 1 FOR SHARE NOWAIT", &transcript{s: b})
 	require.ErrorContains(t, err, `could not obtain lock on row in relation "t"`)
 	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"), "\n2\n")

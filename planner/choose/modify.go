@@ -128,26 +128,3 @@ func (c *chooser) delete(n *logical.Delete) built {
 	out.Base = c.base(cols, est.Rows, est.Cost+est.Rows)
 	return built{node: out, cols: cols}
 }
-
-func (c *chooser) lockRows(n *logical.LockRows) built {
-	b := c.build(n.Child, wish{})
-	if c.err != nil {
-		return b
-	}
-	out := &physical.LockRows{Child: b.node}
-	for _, t := range n.Tables {
-		target := physical.LockTarget{Table: t.Desc, Strength: t.Strength, Wait: t.Wait}
-		for _, kc := range t.Desc.RowKey {
-			at := find(b.cols, t.First+t.Desc.ColumnByID(kc.ColumnID))
-			if at < 0 {
-				c.fail("row key of %s is not there", t.Desc.Name)
-				return b
-			}
-			target.Key = append(target.Key, at)
-		}
-		out.Tables = append(out.Tables, target)
-	}
-	est := b.node.Est()
-	out.Base = c.base(b.cols, est.Rows, est.Cost+est.Rows)
-	return built{node: out, cols: b.cols}
-}

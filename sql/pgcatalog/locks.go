@@ -3,6 +3,7 @@ package pgcatalog
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -79,6 +80,9 @@ func lockWaitRows(ctx context.Context, r *reader, emit emitter) error {
 			continue
 		}
 		what := r.describeKey(ctx, l.Key)
+		if l.Type == "advisory" {
+			what.key = l.advisoryKey()
+		}
 		for _, b := range l.Blockers {
 			query := queries[b].Query
 			if l.BlockingQuery != "" {
@@ -104,6 +108,14 @@ func conflictRows(ctx context.Context, r *reader, emit emitter) error {
 		}
 	}
 	return nil
+}
+
+// advisoryKey is the number, or the two, that the lock was taken with.
+func (l *Lock) advisoryKey() string {
+	if l.Sub == 1 {
+		return fmt.Sprintf("(%d)", int64(uint64(l.Class)<<32|uint64(l.Object)))
+	}
+	return fmt.Sprintf("(%d, %d)", int32(l.Class), int32(l.Object))
 }
 
 // described is a key in words.

@@ -15,6 +15,18 @@ var ErrNotAvailable = errors.New("lock is not available")
 // ErrTimeout answers a request whose time to wait is over.
 var ErrTimeout = errors.New("lock wait timed out")
 
+// TimeoutError is an ErrTimeout that tells what was waited for, and for whom at the end.
+type TimeoutError struct {
+	Wait Wait
+}
+
+func (e *TimeoutError) Error() string {
+	return fmt.Sprintf("%v: %d waits for %d", ErrTimeout, e.Wait.Owner, e.Wait.Blocker)
+}
+
+// Is makes it an ErrTimeout.
+func (e *TimeoutError) Is(target error) bool { return target == ErrTimeout }
+
 // Wait is an edge of the wait-for graph: one who waits, and one for whom.
 type Wait struct {
 	Key                []byte
@@ -121,11 +133,24 @@ func newDeadlock(victim *waiter, cycle []*waiter) *DeadlockError {
 	e := &DeadlockError{}
 	for i := range cycle {
 		w := cycle[(start+i)%len(cycle)]
-		b := cycle[(start+i+1)%len(cycle)].owner
-		e.Cycle = append(e.Cycle, Wait{
-			Key: []byte(w.entry.key), Mode: w.req.Mode, Owner: w.owner.id, Blocker: b.id,
-			OwnerTransaction: w.owner.transaction.Load(), BlockerTransaction: b.transaction.Load(),
-		})
+		e.Cycle = append(e.Cycle, w.waitFor(cycle[(start+i+1)%len(cycle)].owner))
 	}
 	return e
+}
+
+// newTimeout names the first of those for whom the waiter, which is still queued, waits.
+func newTimeout(w *waiter) *TimeoutError {
+	e := &TimeoutError{}
+	for o := range w.entry.blockers(w, slices.Index(w.entry.queue, w)) {
+		e.Wait = w.waitFor(o)
+		break
+	}
+	return e
+}
+
+func (w *waiter) waitFor(b *Owner) Wait {
+	return Wait{
+		Key: []byte(w.entry.key), Mode: w.req.Mode, Owner: w.owner.id, Blocker: b.id,
+		OwnerTransaction: w.owner.transaction.Load(), BlockerTransaction: b.transaction.Load(),
+	}
 }

@@ -74,7 +74,7 @@ const (
 	Held                   // the transaction had it before
 )
 
-// Lock takes the key for the owner, waiting its turn. The errors are ErrNotAvailable, ErrTimeout,
+// Lock takes the key for the owner, waiting its turn. The errors are ErrNotAvailable, *TimeoutError,
 // *DeadlockError and the context's.
 func (t *Table) Lock(ctx context.Context, o *Owner, key []byte, req Request) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
@@ -142,19 +142,25 @@ func (t *Table) wait(ctx context.Context, w *waiter) error {
 		defer timer.Stop()
 		expired = timer.C
 	}
-	var err error
+	var (
+		err  error
+		late bool
+	)
 	select {
 	case err := <-w.done:
 		return err
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-expired:
-		err = ErrTimeout
+		late = true
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if w.owner.waiting != w { // decided meanwhile
 		return <-w.done
+	}
+	if late {
+		err = newTimeout(w)
 	}
 	t.leave(w)
 	return err

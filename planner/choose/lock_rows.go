@@ -1,0 +1,59 @@
+package choose
+
+import (
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/physical"
+)
+
+func (c *chooser) lockRows(n *logical.LockRows) built {
+	b := c.build(n.Child, wish{})
+	if c.err != nil {
+		return b
+	}
+	out := &physical.LockRows{Child: b.node}
+	padded := map[logical.ColID]bool{}
+	paddedScans(n.Child, false, padded)
+	for _, t := range n.Tables {
+		if padded[t.First] {
+			c.err = sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be applied to the nullable side of an outer join",
+				strings.ToUpper("for "+t.Strength))
+			return b
+		}
+		target := physical.LockTarget{Table: t.Desc, Strength: t.Strength, Wait: t.Wait}
+		for _, kc := range t.Desc.RowKey {
+			at := find(b.cols, t.First+t.Desc.ColumnByID(kc.ColumnID))
+			if at < 0 {
+				c.fail("row key of %s is not there", t.Desc.Name)
+				return b
+			}
+			target.Key = append(target.Key, at)
+		}
+		out.Tables = append(out.Tables, target)
+	}
+	est := b.node.Est()
+	out.Base = c.base(b.cols, est.Rows, est.Cost+est.Rows)
+	return built{node: out, cols: b.cols}
+}
+
+// paddedScans notes the scans whose rows an outer join fills up with NULLs, under their first columns:
+// where there is no row, there is none to lock, and a new look at one could make it appear or vanish.
+// Outer joins whose padded rows a condition drops are inner ones by now, and count as such.
+func paddedScans(n logical.Node, padded bool, out map[logical.ColID]bool) {
+	switch n := n.(type) {
+	case *logical.Scan:
+		if padded {
+			out[n.First] = true
+		}
+		return
+	case *logical.Join:
+		left := n.Kind == physical.Right || n.Kind == physical.Full
+		right := n.Kind == physical.Left || n.Kind == physical.Full
+		paddedScans(n.Left, padded || left, out)
+		paddedScans(n.Right, padded || right, out)
+		return
+	}
+	logical.EachInput(n, func(in *logical.Node) { paddedScans(*in, padded, out) })
+}
