@@ -62,7 +62,7 @@ func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 		if v.row != nil && noLocks && c.s.recent.unchangedSince(v.row, v.since) {
 			continue
 		}
-		if err := mvcc.ValidateSince(ctx, r, c.startTS, v.since, v.span, noLocks); err != nil {
+		if err := mvcc.Validate(ctx, r, c.startTS, v.since, v.span, noLocks); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (c *committer) validateOne(ctx context.Context, v validation) error {
 		return err
 	}
 	if err = c.s.checkSafepoint(ctx, snap, v.since); err == nil {
-		err = mvcc.ValidateSince(ctx, snap, c.startTS, v.since, v.span, false)
+		err = mvcc.Validate(ctx, snap, c.startTS, v.since, v.span, false)
 	}
 	if v.read {
 		err = readConflict(err)

@@ -6,14 +6,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// CommonType is the type that UNION, CASE, COALESCE, VALUES, ARRAY and their like give their
-// branches, by chapter 10.5.
-func CommonType(ts []*types.Type) (*types.Type, error) {
-	t, _, err := CommonTypeFor("UNION", ts)
-	return t, err
-}
-
-// CommonTypeFor is CommonType with the construct's name for the error ("CASE", "UNION", "COALESCE",
+// CommonTypeFor is the type that UNION, CASE, COALESCE, VALUES, ARRAY and their like give their
+// branches, by chapter 10.5. context is the construct's name for the error ("CASE", "UNION", "COALESCE",
 // "VALUES", "IN", "ARRAY", "GREATEST", "LEAST"). When there is an error, offender is the index of
 // the type at whose expression PostgreSQL points. The result keeps a modifier on which all agree.
 func CommonTypeFor(context string, ts []*types.Type) (t *types.Type, offender int, err error) {

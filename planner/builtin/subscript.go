@@ -69,13 +69,3 @@ func Slice(t *types.Type, hasLower, hasUpper bool) (*expr.Func, error) {
 		},
 	}, nil
 }
-
-// Field is (record).field for the index-th field, which has type t.
-func Field(name string, index int, t *types.Type) *expr.Func {
-	return &expr.Func{
-		Name: name, Args: []*types.Type{types.TRecord}, Returns: t,
-		Scalar: func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			return a[0].Arr.Elems[index], nil
-		},
-	}
-}

@@ -59,32 +59,6 @@ func systemFunctions() []def {
 		n("pg_typeof(any) regtype", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 			return types.NewInt(int64(rt.ArgTypes[0].OID)), nil
 		}).stable(),
-		f("nextval(regclass) int8", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			s, err := session(rt)
-			if err != nil {
-				return types.Null, err
-			}
-			v, err := s.NextVal(types.OID(a[0].I))
-			return types.NewInt(v), err
-		}).volatile(),
-		f("currval(regclass) int8", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			s, err := session(rt)
-			if err != nil {
-				return types.Null, err
-			}
-			v, err := s.CurrVal(types.OID(a[0].I))
-			return types.NewInt(v), err
-		}).volatile(),
-		f("lastval() int8", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-			s, err := session(rt)
-			if err != nil {
-				return types.Null, err
-			}
-			v, err := s.LastVal()
-			return types.NewInt(v), err
-		}).volatile(),
-		f("setval(regclass,int8) int8", setVal).volatile(),
-		f("setval(regclass,int8,bool) int8", setVal).volatile(),
 		f("pg_sleep(float8) void", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			return types.Datum{}, sleep(rt, time.Duration(min(max(a[0].F, 0), 1e9)*float64(time.Second)))
 		}).volatile(),
@@ -198,15 +172,6 @@ func setConfig(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	}
 	v, _ := s.Setting(name)
 	return types.NewString(v), nil
-}
-
-func setVal(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	s, err := session(rt)
-	if err != nil {
-		return types.Null, err
-	}
-	called := len(a) < 3 || a[2].Bool()
-	return a[1], s.SetVal(types.OID(a[0].I), a[1].I, called)
 }
 
 // sleep waits unless the statement is cancelled.

@@ -37,9 +37,6 @@ func NewReader(src Source, o Options, columns []string) *Reader {
 	return &Reader{o: o, src: src, columns: columns, scratch: make([]byte, 0, 256)}
 }
 
-// Line is the number of the row that Next returned last, from 1.
-func (r *Reader) Line() int { return r.line }
-
 // Next returns the fields of the next row, io.EOF at the end. The number of fields is that of the
 // columns.
 func (r *Reader) Next() ([][]byte, error) {

@@ -8,18 +8,14 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Validate refuses when somebody else put or deleted a key of the span after startTS
-// (*WriteConflictError), or holds a lock in it (*LockedError). It reads and writes nothing. Locks
-// come first: one that is gone when it is looked for has left its record.
+// Validate refuses when somebody else put or deleted a key of the span since it was read, at the
+// timestamp since (*WriteConflictError), or holds a lock in it (*LockedError). It writes nothing. Locks
+// come first: one that is gone when it is looked for has left its record. noLocks says that there can
+// be none.
 //
 // Requires: the transaction's own locks are all down, or it commits in this very update. Then of two
 // transactions of which each writes what the other validates, at least one is refused.
-func Validate(ctx context.Context, r kv.Reader, startTS tso.Timestamp, span kv.Span, noLocks bool) error {
-	return ValidateSince(ctx, r, startTS, startTS, span, noLocks)
-}
-
-// ValidateSince is Validate of what the transaction read at another timestamp than its start_ts.
-func ValidateSince(
+func Validate(
 	ctx context.Context, r kv.Reader, startTS, since tso.Timestamp, span kv.Span, noLocks bool,
 ) (err error) {
 	if !noLocks {

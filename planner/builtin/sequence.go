@@ -1,0 +1,48 @@
+package builtin
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// sequenceFunctions ask the session, which knows what it has drawn.
+func sequenceFunctions() []def {
+	return []def{
+		f("nextval(regclass) int8", sequenceValue(expr.Session.NextVal)).volatile(),
+		f("currval(regclass) int8", sequenceValue(expr.Session.CurrVal)).volatile(),
+		f("lastval() int8", lastVal).volatile(),
+		f("setval(regclass,int8) int8", setVal).volatile(),
+		f("setval(regclass,int8,bool) int8", setVal).volatile(),
+	}
+}
+
+// sequenceValue makes a function of one that asks for a value of a sequence.
+func sequenceValue(of func(expr.Session, types.OID) (int64, error)) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		s, err := session(rt)
+		if err != nil {
+			return types.Null, err
+		}
+		v, err := of(s, types.OID(a[0].I))
+		return types.NewInt(v), err
+	}
+}
+
+func lastVal(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	v, err := s.LastVal()
+	return types.NewInt(v), err
+}
+
+// setVal takes in its third argument whether the value counts as given out; it does when that is missing.
+func setVal(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	called := len(a) < 3 || a[2].Bool()
+	return a[1], s.SetVal(types.OID(a[0].I), a[1].I, called)
+}
