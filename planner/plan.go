@@ -20,6 +20,9 @@ type Catalog = bind.Catalog
 // Env is what planning needs beside the statement.
 type Env = bind.Env
 
+// Costs are a session's wishes about plans.
+type Costs = bind.Costs
+
 // Plan plans SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
 // parameters, nil where they are to be inferred; the plan's ParamTypes is the complete list.
 func Plan(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Type) (*physical.Plan, error) {

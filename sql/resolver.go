@@ -104,7 +104,8 @@ func (s *Session) path(ctx context.Context) (out []string, err error) {
 }
 
 func (s *Session) plannerEnv(ctx context.Context) *planner.Env {
-	return &planner.Env{Catalog: resolver{s}, Statistics: s.tableStatistics, ParseExpr: parse.ParseExpr, ParseQuery: parseQuery, Runtime: s.runtime(ctx)}
+	costs := planner.Costs(s.settings.Derived().Planner)
+	return &planner.Env{Costs: costs, Catalog: resolver{s}, Statistics: s.tableStatistics, ParseExpr: parse.ParseExpr, ParseQuery: parseQuery, Runtime: s.runtime(ctx)}
 }
 
 // parseQuery reads the text of a view.

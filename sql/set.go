@@ -99,7 +99,7 @@ func (s *Session) openShow(st *ast.Show) (source, error) {
 	if len(cols) == 1 {
 		v, ok := s.setting(st.Name)
 		if !ok {
-			return nil, sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", st.Name)
+			return nil, settings.Unknown(st.Name)
 		}
 		return newRows("SHOW", cols, [][]types.Datum{{types.NewString(v)}}), nil
 	}

@@ -25,6 +25,8 @@ type Env struct {
 	ParseQuery func(text string) (*ast.Select, error)
 	// Statistics gives what is known of a table's contents, nil where nothing is. Nil: of none.
 	Statistics func(ctx context.Context, d *table.Desc) *stats.Table
+	// Costs are the session's wishes about plans.
+	Costs Costs
 	// Runtime is the session's, for literals whose meaning depends on it and for folding.
 	Runtime *expr.Runtime
 }

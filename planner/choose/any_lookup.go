@@ -13,7 +13,7 @@ import (
 // different elements, each looked up. nil when the path at hand is better, or no key begins with
 // such a column.
 func (c *chooser) anyLookup(s *logical.Scan, conds []expr.Expr, best *path) *built {
-	if best.ranges != nil {
+	if best.ranges != nil || c.env.Costs.NoIndexScan {
 		return nil
 	}
 	for i, cond := range conds {

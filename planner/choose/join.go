@@ -3,6 +3,7 @@ package choose
 import (
 	"math"
 
+	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
@@ -38,10 +39,10 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 	if c.err != nil {
 		return right
 	}
-	best := c.hashCost(left, right, len(pairs) > 0)
+	best, hashed := c.plainCost(n.Kind, left, right, len(pairs) > 0)
 	swap := n.Kind == physical.Inner && !left.ordered && left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0
 	if swap && c.est.Known() {
-		best = c.hashCost(right, left, len(pairs) > 0)
+		best, hashed = c.plainCost(n.Kind, right, left, len(pairs) > 0)
 	}
 	looked, lookCost := c.indexJoin(n, left, pairs)
 	flipped, flipCost := c.lookupFromRight(n, right, pairs)
@@ -58,7 +59,7 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 			pairs[i].left, pairs[i].right = pairs[i].right, pairs[i].left
 		}
 	}
-	if len(pairs) > 0 {
+	if hashed {
 		return c.finishJoin(n, left, c.hashJoin(n, left, right, pairs), w)
 	}
 	return c.finishJoin(n, left, c.nestLoop(n, left, right), w)
@@ -117,12 +118,29 @@ func rest(n *logical.Join, pairs []equiPair) []expr.Expr {
 	return out
 }
 
-func (c *chooser) hashCost(left, right built, pairs bool) float64 {
-	l, r := left.node.Est(), right.node.Est()
+// plainCost is what a join of two inputs costs without look-ups: by a hash table where there are pairs,
+// unless the session wants none and there is another way.
+func (c *chooser) plainCost(kind physical.JoinKind, left, right built, pairs bool) (cost float64, hashed bool) {
 	if !pairs {
-		return l.Cost + r.Cost + l.Rows*r.Rows*nestCost
+		return c.nestLoopCost(left, right), false
 	}
-	return l.Cost + r.Cost + r.Rows*hashBuildCost + l.Rows*hashProbeCost
+	cost = c.hashCost(left, right)
+	if c.env.Costs.NoHashJoin && kind != physical.NullAnti {
+		if nest := c.nestLoopCost(left, right); nest < cost {
+			return nest, false
+		}
+	}
+	return cost, true
+}
+
+func (c *chooser) hashCost(left, right built) float64 {
+	l, r := left.node.Est(), right.node.Est()
+	return l.Cost + r.Cost + r.Rows*hashBuildCost + l.Rows*hashProbeCost + unwanted(c.env.Costs.NoHashJoin)
+}
+
+func (c *chooser) nestLoopCost(left, right built) float64 {
+	l, r := left.node.Est(), right.node.Est()
+	return l.Cost + r.Cost + l.Rows*r.Rows*nestCost + unwanted(c.env.Costs.NoNestLoop)
 }
 
 func (c *chooser) hashJoin(n *logical.Join, left, right built, pairs []equiPair) built {
@@ -135,7 +153,7 @@ func (c *chooser) hashJoin(n *logical.Join, left, right built, pairs []equiPair)
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
 	h.Cond = c.conj(rest(n, pairs), both)
 	cols := joinCols(n.Kind, left.cols, both)
-	h.Base = c.base(cols, c.joinRows(n.Kind, left, right, pairs, rest(n, pairs)), c.hashCost(left, right, true))
+	h.Base = c.base(cols, c.joinRows(n.Kind, left, right, pairs, rest(n, pairs)), c.hashCost(left, right))
 	return built{node: h, cols: cols}
 }
 
@@ -174,7 +192,7 @@ func (c *chooser) nestLoop(n *logical.Join, left, right built) built {
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
 	j := &physical.NestLoop{Kind: n.Kind, Left: left.node, Right: right.node, Cond: c.conj(n.On, both)}
 	cols := joinCols(n.Kind, left.cols, both)
-	j.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On), c.hashCost(left, right, false))
+	j.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On), c.nestLoopCost(left, right))
 	return built{node: j, cols: cols}
 }
 
@@ -221,13 +239,22 @@ func (c *chooser) indexJoin(n *logical.Join, left built, pairs []equiPair) (*bui
 	}
 	perMatch := 1.0
 	if ix != nil && !inner.Covering {
-		perMatch += fetchCost
+		perMatch += fetchCost * random(c.env.Costs)
 	}
-	cost := est.Cost + est.Rows*(lookupCost+matches*perMatch)
+	cost := est.Cost + est.Rows*(lookupCost*random(c.env.Costs)+matches*perMatch) + unwanted(c.env.Costs.NoNestLoop) +
+		unwanted(lookupUnwanted(c.env.Costs, inner))
 	rows := c.lookedUp(n.Kind, est.Rows, matches, s, conds, usedPairs, left2)
 	cols := joinCols(n.Kind, left.cols, both)
 	j.Base = c.base(cols, rows, cost)
 	return &built{node: j, cols: cols}, cost
+}
+
+// lookupUnwanted says whether the session wants no scan like the one that a look-up makes.
+func lookupUnwanted(costs bind.Costs, inner *physical.Scan) bool {
+	if inner.Index != nil && inner.Covering {
+		return costs.NoIndexOnlyScan
+	}
+	return costs.NoIndexScan
 }
 
 // lookedUp estimates a join by look-ups, of which each finds so many rows before conditions.

@@ -239,7 +239,7 @@ func orderOf(keys []physical.SortKey) []orderCol {
 func (c *chooser) addSort(b built, keys []physical.SortKey, top expr.Expr) built {
 	est := b.node.Est()
 	s := &physical.Sort{Child: b.node, Keys: c.keys(keys, b.cols), Top: top}
-	s.Base = c.base(b.cols, est.Rows, est.Cost+sortCost(est.Rows))
+	s.Base = c.base(b.cols, est.Rows, est.Cost+c.sortCost(est.Rows))
 	return built{node: s, cols: b.cols, ordered: true}
 }
 
@@ -390,6 +390,6 @@ func (c *chooser) window(n *logical.Window) built {
 		cols = append(cols, call.ID)
 	}
 	est := b.node.Est()
-	w.Base = c.base(cols, est.Rows, est.Cost+sortCost(est.Rows))
+	w.Base = c.base(cols, est.Rows, est.Cost+c.sortCost(est.Rows))
 	return built{node: w, cols: cols}
 }

@@ -83,8 +83,11 @@ func (c *chooser) bestPath(s *logical.Scan, conds []expr.Expr, w wish) *path {
 		}
 	}
 	best := c.rowPath(s, conds, rs, w)
-	if best.point && best.rows <= 1 {
+	if best.point && best.rows <= 1 && !c.env.Costs.NoIndexScan {
 		return best
+	}
+	if all := c.wholePath(s, conds, w); best.ranges != nil && c.env.Costs.NoIndexScan && all.cost < best.cost {
+		best = all
 	}
 	for i := range s.Desc.Indexes {
 		ix := &s.Desc.Indexes[i]
@@ -105,6 +108,13 @@ func (c *chooser) rowPath(s *logical.Scan, conds []expr.Expr, rs []restriction, 
 	p := c.keyPath(s, s.Desc.RowKey, unique, conds, rs)
 	p.cover = true
 	c.orderPath(s, s.Desc.RowKey, p, w)
+	p.cost = c.pathCost(s, p, conds, w)
+	return p
+}
+
+// wholePath reads all rows, whatever the conditions.
+func (c *chooser) wholePath(s *logical.Scan, conds []expr.Expr, w wish) *path {
+	p := &path{covered: make([]bool, len(conds)), rows: c.est.TableRows(s.Desc), cover: true}
 	p.cost = c.pathCost(s, p, conds, w)
 	return p
 }
@@ -386,11 +396,11 @@ func (c *chooser) fixedColumn(s *logical.Scan, key []table.IndexColumn, p *path,
 func (c *chooser) pathCost(s *logical.Scan, p *path, conds []expr.Expr, w wish) float64 {
 	perRow := 1.0
 	if p.index != nil && !p.cover {
-		perRow += fetchCost
+		perRow += fetchCost * random(c.env.Costs)
 	} else if p.index != nil && len(s.Desc.Columns) > 2*(len(p.index.Columns)+len(p.index.Include)+len(s.Desc.RowKey)) {
 		perRow = 0.8 // entries are much smaller than rows
 	}
-	cost := seekCost*float64(max(1, len(p.ranges))) + p.rows*perRow
+	cost := seekCost*random(c.env.Costs)*float64(max(1, len(p.ranges))) + p.rows*perRow
 	if p.ranges == nil {
 		cost = p.rows * perRow
 	}
@@ -402,10 +412,22 @@ func (c *chooser) pathCost(s *logical.Scan, p *path, conds []expr.Expr, w wish) 
 	}
 	out := math.Max(1, p.rows*c.est.Conds(rest))
 	if len(w.order) > 0 && !p.ordered {
-		return cost + sortCost(out)
+		return cost + c.sortCost(out) + c.unwantedPath(s, p)
 	}
 	if w.limit > 0 && w.limit < out {
 		cost *= math.Max(w.limit/out, 0.001)
 	}
-	return cost
+	return cost + c.unwantedPath(s, p)
+}
+
+// unwantedPath is what the session's wishes add to a path, by the name that EXPLAIN gives it.
+func (c *chooser) unwantedPath(s *logical.Scan, p *path) float64 {
+	costs := c.env.Costs
+	switch {
+	case p.index != nil && p.cover:
+		return unwanted(costs.NoIndexOnlyScan)
+	case p.index != nil, s.Desc.PrimaryKey() != nil && (p.ranges != nil || p.ordered):
+		return unwanted(costs.NoIndexScan)
+	}
+	return unwanted(costs.NoSeqScan)
 }

@@ -109,7 +109,10 @@ func userRows(_ context.Context, r *reader, emit emitter) error {
 func settingsRows(_ context.Context, r *reader, emit emitter) error {
 	for _, s := range r.env.Settings() {
 		var minimum, maximum, enum any
-		if s.Kind == "integer" {
+		switch s.Kind {
+		case "real":
+			minimum, maximum = "0", "1.79769e+308"
+		case "integer":
 			minimum, maximum = strconv.FormatInt(s.Min, 10), strconv.FormatInt(s.Max, 10)
 		}
 		if s.Enum != nil {

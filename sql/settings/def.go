@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -24,7 +25,7 @@ type Def struct {
 	Default string
 	Min     int64 // Int
 	Max     int64
-	Unit    string // "ms", "s", "kB" or ""
+	Unit    string // "ms", "s", "kB", "8kB" or ""
 	Enum    []string
 	// Context is pg_settings.context: "user" may be SET, "internal" never, "postmaster" only by the
 	// server's own options.
@@ -52,7 +53,11 @@ const (
 // ServerVersion is what server_version says: drivers gate on its number.
 const ServerVersion = "15.18"
 
-var defs = []Def{
+var defs = slices.SortedFunc(slices.Values(append(plannerDefs, sessionDefs...)), func(a, b Def) int {
+	return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+})
+
+var sessionDefs = []Def{
 	{Name: "application_name", Kind: String, Context: "user", Report: true, Category: "Reporting and Logging / What to Log",
 		Desc: "Sets the application name to be reported in statistics and logs."},
 	{Name: "array_nulls", Kind: Bool, Default: "on", Context: "user", Fixed: true, Category: compatibility,
@@ -103,8 +108,6 @@ var defs = []Def{
 		Desc: "Sets the display format for interval values."},
 	{Name: "is_superuser", Kind: Bool, Default: "on", Context: "internal", Report: true, Category: preset,
 		Desc: "Shows whether the current user is a superuser."},
-	{Name: "jit", Kind: Bool, Default: "off", Context: "user", Fixed: true, Category: "Query Tuning / Other Planner Options",
-		Desc: "Allow JIT compilation."},
 	{Name: "lc_collate", Kind: String, Default: "C", Context: "internal", Category: preset,
 		Desc: "Shows the collation order locale."},
 	{Name: "lc_ctype", Kind: String, Default: "C", Context: "internal", Category: preset,

@@ -31,6 +31,8 @@ func (d *Def) parse(value string) (string, error) {
 		return onOff(b), nil
 	case Int:
 		return d.parseInt(value)
+	case Real:
+		return d.parseReal(value)
 	case Enum:
 		return d.parseEnum(value)
 	}
@@ -113,15 +115,18 @@ func (d *Def) units() []unit {
 	switch d.Unit {
 	case "ms", "s":
 		return timeUnits
-	case "kB":
+	case "kB", "8kB":
 		return sizeUnits
 	}
 	return nil
 }
 
 func (d *Def) base() int64 {
-	if d.Unit == "s" {
+	switch d.Unit {
+	case "s":
 		return 1000
+	case "8kB":
+		return 8
 	}
 	return 1
 }
@@ -148,7 +153,7 @@ func (d *Def) parseInt(value string) (string, error) {
 			switch d.Unit {
 			case "ms", "s":
 				_ = e.WithHint("Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".")
-			case "kB":
+			case "kB", "8kB":
 				_ = e.WithHint("Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\", and \"TB\".")
 			}
 			return "", e
@@ -160,8 +165,7 @@ func (d *Def) parseInt(value string) (string, error) {
 		if d.Unit != "" {
 			unit = " " + d.Unit
 		}
-		return "", sqlerr.New(sqlerr.InvalidParameterValue, "%d%s is outside the valid range for parameter \"%s\" (%d .. %d)",
-			int64(f), unit, d.Name, d.Min, d.Max)
+		return "", outside(strconv.FormatInt(int64(f), 10)+unit, d.Name, strconv.FormatInt(d.Min, 10), strconv.FormatInt(d.Max, 10))
 	}
 	if f < 0 {
 		f -= 0.5
@@ -169,6 +173,10 @@ func (d *Def) parseInt(value string) (string, error) {
 		f += 0.5
 	}
 	return strconv.FormatInt(int64(f), 10), nil
+}
+
+func outside(value, name, low, high string) error {
+	return sqlerr.New(sqlerr.InvalidParameterValue, "%s is outside the valid range for parameter \"%s\" (%s .. %s)", value, name, low, high)
 }
 
 // Display is value as SHOW gives it: with the largest unit that divides it.

@@ -41,6 +41,7 @@ type Derived struct {
 	ReadOnly               bool // default_transaction_read_only
 	StatementMemory        int64
 	PlanKey                string // the settings that a plan may depend on
+	Planner                Planner
 	DefaultTransactionDefr bool
 	Isolation              string // default_transaction_isolation
 	DeadlockTimeout        time.Duration
@@ -60,8 +61,12 @@ func New(base map[string]string) *Values {
 
 func key(name string) string { return strings.ToLower(name) }
 
-// unknown is the error for a name that is neither a parameter nor custom.
-func unknown(name string) error {
+// Unknown is the error for a name that is neither a parameter nor custom, or for one of PostgreSQL's that
+// could not keep its word here.
+func Unknown(name string) error {
+	if why, ok := refused[key(name)]; ok {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "parameter \"%s\" is not supported", key(name)).WithHint("%s", why)
+	}
 	return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", name)
 }
 
@@ -131,7 +136,7 @@ func (v *Values) Get(name string) (string, bool) {
 func (v *Values) Show(name string) (string, error) {
 	s, ok := v.Get(name)
 	if !ok {
-		return "", unknown(name)
+		return "", Unknown(name)
 	}
 	return s, nil
 }
@@ -157,7 +162,7 @@ func (v *Values) Set(name, value string, local bool) error {
 	d := Lookup(name)
 	if d == nil {
 		if !custom(name) {
-			return unknown(name)
+			return Unknown(name)
 		}
 		v.put(key(name), value, local)
 		return nil
@@ -193,7 +198,7 @@ func (v *Values) SetDefault(name string, local bool) error {
 	k := key(name)
 	d := byName()[k]
 	if d == nil && !custom(name) {
-		return unknown(name)
+		return Unknown(name)
 	}
 	if d != nil {
 		if err := d.settable(); err != nil {
@@ -359,7 +364,9 @@ func (v *Values) derive() {
 		loc = time.UTC
 	}
 	path, _ := SplitIdentifiers(text("search_path"))
+	wishes, wished := derivePlanner(text)
 	v.derived = Derived{
+		Planner: wishes,
 		Format: types.Format{DateStyle: style, DateOrder: order, IntervalStyle: text("intervalstyle"),
 			ByteaOutput: text("bytea_output"), ExtraFloatDigits: int(number("extra_float_digits")), Location: loc},
 		SearchPath:             path,
@@ -377,7 +384,7 @@ func (v *Values) derive() {
 		StatisticsTarget:       int(number("default_statistics_target")),
 		StatementMemory:        number("minidb.statement_memory") << 10,
 		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"), text("intervalstyle"),
-			text("bytea_output"), text("extra_float_digits")}, "\x00"),
+			text("bytea_output"), text("extra_float_digits"), wished}, "\x00"),
 	}
 	v.computed = true
 }

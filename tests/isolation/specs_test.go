@@ -17,7 +17,6 @@ var without = map[string]string{
 	"insert-conflict-do-update-2": "indexes on expressions",
 	"merge-insert-update":         "MERGE",
 	"multiple-row-versions":       "a million rows, two minutes and 2 GB: testdata has it with a hundredth of them",
-	"serializable-parallel-2":     "settings of parallel queries",
 }
 
 // needs finds features in the text of specs that are not in the list; comments apart.
