@@ -17,6 +17,10 @@ const (
 	UnlockedRead
 	// UntestedSecondLook: a second look takes the row as it is now without testing the WHERE again.
 	UntestedSecondLook
+	// UnheldParent: the check of a foreign key finds the row that is referred to, and does not hold it.
+	UnheldParent
+	// UnseenChildren: the removal of a row that is referred to looks for those who refer in its snapshot alone.
+	UnseenChildren
 
 	endOfSQL
 )
@@ -24,6 +28,7 @@ const (
 var namesOfSQL = [endOfSQL - firstOfSQL]string{
 	"old index entry kept", "index entry lost", "statement repeated with its writes kept",
 	"writes kept by ROLLBACK TO", "no lock for FOR UPDATE", "second look without the WHERE",
+	"referenced row not held", "references newer than the snapshot not seen",
 }
 
 // OfSQL lists the bugs above the transaction layer.

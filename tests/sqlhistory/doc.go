@@ -3,7 +3,7 @@
 // a few floors up: what lies above the transaction layer (row locks, second looks, repeated
 // statements, savepoints, unique and other indexes, the handle) is under test with it.
 //
-// It owns the statements (statement.go), the workloads (workload.go), a session (session.go), a run
+// It owns the statements (statement.go), the workloads (workload.go, family.go), a session (session.go), a run
 // (run.go), the truth as the store has it (truth.go) and what is checked beside history.Check
 // (check.go). The records, the turnstile and the verdicts are those of tests/history.
 //
@@ -41,9 +41,12 @@
 //     snapshot, or later where it waited.
 //   - A range read through an index is what the table had there.
 //   - At each commit: the bank's total is what it was, unique keys are unique, each index has the rows
-//     of its table; at some of them and in the end catalog.Check.
+//     of its table, each child the parent that its foreign key names; at some of them and in the end
+//     catalog.Check.
+//   - No statement sees a child without its parent, unless its own transaction may leave it so until
+//     its end.
 //   - A block that locks what it writes does not fail with a conflict at COMMIT, save for
-//     serializability.
+//     serializability and for checks of foreign keys, which may be deferred until then.
 //   - No error comes without a reason.
 //
 // READ COMMITTED's own anomalies (two reads that differ, a skew, a row that comes and goes) break none

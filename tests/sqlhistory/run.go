@@ -22,6 +22,8 @@ type Config struct {
 	Level string // of all sessions; "" lets each session have its own
 	// Power fails at some write, Faulty disks from some write on.
 	Power, Faulty bool
+	// Workload is the only one, unless it is "".
+	Workload string
 	// Trace, if not nil, is told of every statement.
 	Trace func(string)
 }
@@ -81,6 +83,9 @@ func Run(config Config, seed uint64) (*history.History, error) {
 	}
 	for range 1 + r.dice.IntN(2) {
 		r.works = append(r.works, workloads[r.dice.IntN(len(workloads))])
+	}
+	if i := slices.IndexFunc(workloads, func(w workload) bool { return w.name == config.Workload }); i >= 0 {
+		r.works = workloads[i : i+1]
 	}
 	epochs := 1
 	if config.Power || config.Faulty {
@@ -171,7 +176,7 @@ func (r *run) lives(last bool) (lives []func()) {
 }
 
 func (r *run) setup(ctx context.Context) error {
-	for _, t := range tables {
+	for _, t := range slices.Concat(tables, families) {
 		if _, err := r.db.Exec(ctx, fmt.Sprintf("CREATE TABLE %s %s", t.name, t.definition)); err != nil {
 			return err
 		}

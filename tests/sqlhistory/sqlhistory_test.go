@@ -25,8 +25,9 @@ func fromEnv(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestSQLHistories makes histories in every way and checks them: MINIDB_HISTORIES, or 240. The seed of
-// one that is wrong is printed with its way:
+// TestSQLHistories makes histories in every way and checks them: MINIDB_HISTORIES, or 240. With
+// MINIDB_HISTORY_WORKLOAD they are of that workload alone. The seed of one that is wrong is printed with
+// its way:
 // MINIDB_HISTORY_SEED=… MINIDB_HISTORIES=1 go test -run 'TestSQLHistories/name' ./tests/sqlhistory.
 func TestSQLHistories(t *testing.T) {
 	configs := Configs()
@@ -37,6 +38,7 @@ func TestSQLHistories(t *testing.T) {
 	n = int(fromEnv(t, "MINIDB_HISTORIES", uint64(n)))
 	seed := fromEnv(t, "MINIDB_HISTORY_SEED", rand.Uint64())
 	for _, c := range configs {
+		c.Workload = os.Getenv("MINIDB_HISTORY_WORKLOAD")
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			var sum history.Tally

@@ -22,7 +22,7 @@ type commit struct {
 // commits lists them from the write records, which tell each transaction's name as well.
 func (r *run) commits(ctx context.Context) ([]commit, error) {
 	names := map[table.ID]string{}
-	for _, t := range tables {
+	for _, t := range slices.Concat(tables, families) {
 		var id int64
 		if err := r.db.QueryRow(ctx, fmt.Sprintf("SELECT '%s'::regclass::oid::bigint", t.name)).Scan(&id); err != nil {
 			return nil, err
@@ -93,6 +93,11 @@ func (r *run) findTruth(ctx context.Context) error {
 			r.differ(c, last[t.name], now)
 			last[t.name] = now
 			if err := r.hold(ctx, t.name, c.ts, now); err != nil {
+				return err
+			}
+		}
+		if slices.ContainsFunc(families, func(t struct{ name, definition string }) bool { return c.tables[t.name] }) {
+			if err := r.holdFamilies(ctx, c.ts); err != nil {
 				return err
 			}
 		}

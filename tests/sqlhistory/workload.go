@@ -30,7 +30,7 @@ const (
 // statement is one statement of a workload, or a few that belong together.
 type statement func(s *session, ctx context.Context) error
 
-// workload is a kind of transaction, on a table of its own.
+// workload is a kind of transaction, on a table of its own, or on families.
 type workload struct {
 	name, table string
 	any, blocks []statement
@@ -43,6 +43,9 @@ var workloads = []workload{
 	{"bank", "bank", []statement{scanOf("bank"), transferByCase, transferByJoin}, []statement{transferByTwo, transferLocked}},
 	{"unique-insert", "uniq", []statement{scanOf("uniq"), uniqGet, uniqInsert, uniqInsert, uniqNothing, uniqUpsert, uniqMove}, []statement{uniqDelete}},
 	{"skew", "pair", []statement{scanOf("pair")}, []statement{skew, skew}},
+	{"family", "", []statement{
+		parentInsert, parentInsert, parentDelete, parentRename, parentTouch, childInsert, childInsert, childMove, childDelete, orphans,
+	}, []statement{orphans}},
 }
 
 // single runs a transaction of one statement.
@@ -56,7 +59,10 @@ func (s *session) step(ctx context.Context) error {
 	w := s.r.works[s.dice.IntN(len(s.r.works))]
 	all := append(w.any[:len(w.any):len(w.any)], w.blocks...)
 	do := all[s.dice.IntN(len(all))]
-	if s.rec.Historical {
+	switch {
+	case s.rec.Historical && w.table == "":
+		do = orphans
+	case s.rec.Historical:
 		do = scanOf(w.table)
 	}
 	if s.rec.Historical || s.dice.IntN(4) > 0 {
@@ -78,7 +84,7 @@ func (s *session) step(ctx context.Context) error {
 		return rerr
 	}
 	s.rollbackTo(n)
-	if err != nil && (codeOf(err) != "23505" || !s.rec.ReadCommitted) {
+	if code := codeOf(err); err != nil && code != "23503" && (code != "23505" || !s.rec.ReadCommitted) {
 		return err // it would conflict again
 	}
 	return nil
