@@ -18,7 +18,7 @@ import (
 )
 
 // fixture is a store with a table of one column; open makes a registry over it, as each process has one.
-func fixture(t *testing.T) (open func() *statistics.Registry, id table.ID, insert func(from, to int)) {
+func fixture(t testing.TB) (open func() *statistics.Registry, id table.ID, insert func(from, to int)) {
 	ctx, quiet := context.Background(), slog.New(slog.DiscardHandler)
 	kv := memkv.New(memkv.Options{})
 	store, err := txn.Open(ctx, kv, txn.Options{Logger: quiet})
