@@ -69,12 +69,20 @@ func (t *Txn) commit(ctx context.Context) error {
 	return nil
 }
 
+// rowMore is room for what a row has more than its key; with many escapes in it the rows grow.
+const rowMore = 4
+
 // mutations turns the buffer into what the protocol's steps take, sorted by key. absent are the keys
 // that were inserted and deleted again: there is nothing to write, but if another transaction has
 // written one meanwhile, its insert was wrong.
 func (t *Txn) mutations() (muts []mvcc.Mutation, absent []validation) {
 	muts = make([]mvcc.Mutation, 0, t.buf.tree.Len())
-	rows := make([]byte, 0, t.buf.bytes+16*t.buf.tree.Len())
+	keys := 0
+	t.buf.tree.Scan(func(w write) bool {
+		keys += len(w.key)
+		return true
+	})
+	rows := make([]byte, 0, keys+rowMore*t.buf.tree.Len())
 	t.buf.tree.Scan(func(w write) bool {
 		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base}
 		switch w.kind {

@@ -74,22 +74,65 @@ type batch struct {
 // batches cuts the mutations by group, and by size. The first batch begins with the primary, which
 // is the first key: one that is really written.
 func (c *committer) batches() []batch {
-	var out []batch
-	open := map[uint64]int{} // group → index of the batch being filled
-	size := map[uint64]int{}
-	for _, m := range c.muts {
-		g := kv.GroupOf(c.s.engine, m.Row)
-		i, ok := open[g]
-		if !ok || planted.Is(planted.OneKeyBatches) || len(out[i].muts) >= c.s.opts.BatchKeys || size[g] >= c.s.opts.BatchBytes {
-			i = len(out)
-			open[g], size[g] = i, 0
-			out = append(out, batch{})
+	all := batch{muts: c.muts, rows: rowsOf(c.muts)}
+	groups := c.groups()
+	if groups == nil {
+		return c.cut(nil, all)
+	}
+	var parts []batch
+	at := map[uint64]int{} // group → index in parts
+	for i := range all.muts {
+		k, ok := at[groups[i]]
+		if !ok {
+			k = len(parts)
+			at[groups[i]] = k
+			parts = append(parts, batch{})
 		}
-		out[i].muts = append(out[i].muts, m)
-		out[i].rows = append(out[i].rows, m.Row)
-		size[g] += len(m.Row) + len(m.Value)
+		parts[k].muts = append(parts[k].muts, all.muts[i])
+		parts[k].rows = append(parts[k].rows, all.rows[i])
+	}
+	var out []batch
+	for _, part := range parts {
+		out = c.cut(out, part)
 	}
 	return out
+}
+
+// groups returns the group of each mutation, nil when all are of one.
+func (c *committer) groups() []uint64 {
+	if _, grouped := c.s.engine.(kv.Grouped); !grouped {
+		return nil
+	}
+	groups, several := make([]uint64, len(c.muts)), false
+	for i := range c.muts {
+		groups[i] = kv.GroupOf(c.s.engine, c.muts[i].Row)
+		several = several || groups[i] != groups[0]
+	}
+	if !several {
+		return nil
+	}
+	return groups
+}
+
+// cut appends the batch to out, in pieces of the size that one Update may have.
+func (c *committer) cut(out []batch, b batch) []batch {
+	most := c.s.opts.BatchKeys
+	if planted.Is(planted.OneKeyBatches) {
+		most = 1
+	}
+	from, size := 0, 0
+	for i := range b.muts {
+		if i > from && (i-from >= most || size >= c.s.opts.BatchBytes) {
+			out = append(out, b.part(from, i))
+			from, size = i, 0
+		}
+		size += len(b.muts[i].Row) + len(b.muts[i].Value)
+	}
+	return append(out, b.part(from, len(b.muts)))
+}
+
+func (b batch) part(from, to int) batch {
+	return batch{muts: b.muts[from:to:to], rows: b.rows[from:to:to]}
 }
 
 func (c *committer) primary() []byte {

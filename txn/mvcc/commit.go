@@ -46,6 +46,7 @@ func Commit(
 // the mutations' keys are there as it prewrote them, and that none of them asks for a higher commit_ts.
 func CommitKnown(b *kv.Batch, startTS, commitTS tso.Timestamp, muts []Mutation) {
 	s := newStep(nil, b)
+	defer s.end()
 	for i := range muts {
 		m := &muts[i]
 		l := Lock{Kind: m.Kind, StartTS: startTS}

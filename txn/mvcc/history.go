@@ -3,13 +3,14 @@ package mvcc
 import (
 	"bytes"
 	"context"
+	"sync"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
 
 // step is what the steps of the protocol share while one Update runs: the reader, the batch, one
-// iterator over write records and a buffer for keys. Every step opens one and closes it.
+// iterator over write records and buffers for keys and values. Every step opens one and closes it.
 type step struct {
 	r      kv.Reader
 	b      *kv.Batch
@@ -18,17 +19,35 @@ type step struct {
 	val    []byte
 }
 
-func newStep(r kv.Reader, b *kv.Batch) *step { return &step{r: r, b: b} }
+// steps keeps the buffers of steps that are over.
+var steps = sync.Pool{New: func() any { return new(step) }}
 
-// close releases the iterator and keeps the first error.
+func newStep(r kv.Reader, b *kv.Batch) *step {
+	s := steps.Get().(*step)
+	s.r, s.b = r, b
+	return s
+}
+
+// close releases the iterator, keeps the first error, and ends the step's life.
 func (s *step) close(err *error) {
-	if s.writes == nil {
-		return
+	if s.writes != nil {
+		if closeErr := s.writes.Close(); *err == nil {
+			*err = closeErr
+		}
 	}
-	if closeErr := s.writes.Close(); *err == nil {
-		*err = closeErr
+	s.end()
+}
+
+// end is close of a step that has read no records.
+func (s *step) end() {
+	s.r, s.b, s.writes = nil, nil, nil
+	if cap(s.key) <= keptBuffer && cap(s.val) <= keptBuffer {
+		steps.Put(s)
 	}
 }
+
+// keptBuffer bounds the memory that a step leaves to the next.
+const keptBuffer = 16 << 10
 
 // lock returns the lock of a row. Its slices are valid until the next read.
 func (s *step) lock(ctx context.Context, row []byte) (l Lock, found bool, err error) {

@@ -40,6 +40,7 @@ func CheckOnePhase(
 // WriteOnePhase writes the commit records at once: no lock ever becomes visible.
 func WriteOnePhase(b *kv.Batch, startTS, commitTS tso.Timestamp, muts []Mutation) {
 	s := newStep(nil, b)
+	defer s.end()
 	for i := range muts {
 		m := &muts[i]
 		w := Write{Kind: m.Kind, StartTS: startTS}
