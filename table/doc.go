@@ -31,7 +31,7 @@
 //   - table I2: a key that must be unique is read before it is written, and written with Txn.Insert:
 //     of two transactions that write it at once, one fails with a conflict. Nothing else makes
 //     uniqueness.
-//   - table I3: whoever writes rows validates the descriptor's key, so no row is written by a
+//   - table I3: whoever writes rows validates the table's writers' key, so no row is written by a
 //     descriptor that another transaction has replaced (see catalog I4 for the other half).
 //   - table I4: the order of keys is the order of datums, column by column, NULLs where the index
 //     puts them; a range of datums is therefore a span of keys.

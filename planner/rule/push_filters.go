@@ -92,15 +92,20 @@ func pushProject(c *Context, n *logical.Project, conds []expr.Expr) logical.Node
 			continue
 		}
 		c.fired("PushFilters")
-		down = append(down, expr.Rewrite(cond, func(x expr.Expr) expr.Expr {
-			if col, ok := x.(*expr.Col); ok && by[col.Index] != nil {
-				return by[col.Index]
-			}
-			return x
-		}))
+		down = append(down, withExprs(cond, by))
 	}
 	n.Child = push(c, n.Child, down)
 	return filtered(n, stay)
+}
+
+// withExprs puts the expressions of computed columns in their place.
+func withExprs(cond expr.Expr, by map[logical.ColID]expr.Expr) expr.Expr {
+	return expr.Rewrite(cond, func(x expr.Expr) expr.Expr {
+		if col, ok := x.(*expr.Col); ok && by[col.Index] != nil {
+			return by[col.Index]
+		}
+		return x
+	})
 }
 
 // pushAggregate lets conditions on group columns choose the rows to group. With no keys there is
@@ -125,12 +130,7 @@ func pushAggregate(c *Context, n *logical.Aggregate, conds []expr.Expr) logical.
 			continue
 		}
 		c.fired("PushFilters")
-		down = append(down, expr.Rewrite(cond, func(x expr.Expr) expr.Expr {
-			if col, ok := x.(*expr.Col); ok && by[col.Index] != nil {
-				return by[col.Index]
-			}
-			return x
-		}))
+		down = append(down, withExprs(cond, by))
 	}
 	n.Child = push(c, n.Child, down)
 	return filtered(n, stay)

@@ -116,9 +116,20 @@ func (b *intervalBuilder) isoDate(p *isoScanner, val int64, frac float64, digits
 	if err := b.add(FieldYear, val, frac); err != nil {
 		return err
 	}
-	for _, unit := range [2]Field{FieldMonth, FieldDay} {
-		if p.peek() != '-' {
-			break
+	if err := b.isoRest(p, '-', FieldMonth, FieldDay); err != nil {
+		return err
+	}
+	if c := p.peek(); c != 0 && c != 'T' {
+		return errDTFormat
+	}
+	return nil
+}
+
+// isoRest reads numbers with a separator before each, as far as there are any.
+func (b *intervalBuilder) isoRest(p *isoScanner, separator byte, units ...Field) error {
+	for _, unit := range units {
+		if p.peek() != separator {
+			return nil
 		}
 		p.i++
 		v, f, _, err := p.number()
@@ -128,9 +139,6 @@ func (b *intervalBuilder) isoDate(p *isoScanner, val int64, frac float64, digits
 		if err := b.add(unit, v, f); err != nil {
 			return err
 		}
-	}
-	if c := p.peek(); c != 0 && c != 'T' {
-		return errDTFormat
 	}
 	return nil
 }
@@ -148,18 +156,8 @@ func (b *intervalBuilder) isoTime(p *isoScanner, val int64, frac float64, digits
 	if err := b.add(FieldHour, val, frac); err != nil {
 		return err
 	}
-	for _, unit := range [2]Field{FieldMinute, FieldSecond} {
-		if p.peek() != ':' {
-			break
-		}
-		p.i++
-		v, f, _, err := p.number()
-		if err != nil {
-			return err
-		}
-		if err := b.add(unit, v, f); err != nil {
-			return err
-		}
+	if err := b.isoRest(p, ':', FieldMinute, FieldSecond); err != nil {
+		return err
 	}
 	if p.peek() != 0 {
 		return errDTFormat
