@@ -182,7 +182,7 @@ func TestStatementsOfThePast(t *testing.T) {
 		{"", "SELECT 1 FROM t AS OF SYSTEM TIME '1s'::interval", "22023", "future"},
 		{"", "SELECT 1 FROM t AS OF SYSTEM TIME 'soon'", "22007", "soon"},
 		{"", "SELECT v FROM t AS OF SYSTEM TIME '" + then + "' FOR UPDATE", "25006", "FOR UPDATE"},
-		{"", "SELECT v FROM t AS OF SYSTEM TIME $1", "0A000", "parameter"},
+		{"", "BEGIN AS OF SYSTEM TIME $1", "0A000", "parameter"},
 	} {
 		if refused.before != "" {
 			run(refused.before)

@@ -51,7 +51,8 @@ func BindScalar(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (ex
 	return bind.Scalar(ctx, env, e, want)
 }
 
-// BindMoment binds the expression of AS OF SYSTEM TIME: one without columns and subqueries.
-func BindMoment(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
-	return bind.Moment(ctx, env, e, want)
+// BindMoment binds the expression of AS OF SYSTEM TIME: one without columns and subqueries. params are
+// the types of the statement's parameters.
+func BindMoment(ctx context.Context, env *Env, e ast.Expr, want *types.Type, params []*types.Type) (expr.Expr, error) {
+	return bind.Moment(ctx, env, e, want, params)
 }

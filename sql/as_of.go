@@ -35,13 +35,34 @@ func (s *Session) asOf(stmt ast.Statement) *ast.AsOf {
 	return nil
 }
 
+// arguments are the values of a statement's parameters, with their types.
+type arguments struct {
+	types  []*types.Type
+	values []types.Datum
+}
+
+// argumentsOf are those of a statement that is about to run, be it by EXECUTE within EXPLAIN.
+func (s *Session) argumentsOf(ctx context.Context, ps *Prepared, params []types.Datum) (arguments, error) {
+	if st, ok := ps.Stmt.(*ast.Explain); ok {
+		if ex, ok := st.Statement.(*ast.Execute); ok {
+			inner, err := s.Statement(ex.Name)
+			if err != nil {
+				return arguments{}, err
+			}
+			params, err = s.arguments(ctx, ex, inner)
+			return arguments{inner.ParamTypes, params}, err
+		}
+	}
+	return arguments{ps.ParamTypes, params}, nil
+}
+
 // readPast makes the present transaction read at the moment of a: read only, whatever its isolation
 // level, the tables as they were then, their schema included. It must not have read anything yet.
-func (s *Session) readPast(ctx context.Context, a *ast.AsOf) error {
+func (s *Session) readPast(ctx context.Context, a *ast.AsOf, with arguments) error {
 	if s.tx.ran || s.tx.asOf != 0 || len(s.tx.savepoints) > 0 {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction, "AS OF SYSTEM TIME must be set before any query").At(int(a.Pos))
 	}
-	ts, err := s.timestampOf(ctx, a)
+	ts, err := s.timestampOf(ctx, a, with)
 	if err != nil {
 		return at(err, a.Pos)
 	}
@@ -54,16 +75,17 @@ func (s *Session) readPast(ctx context.Context, a *ast.AsOf) error {
 
 // analysePast does what analysis has to do in the schema of a moment, and leaves the transaction
 // without a snapshot: where it reads is for the statement's execution to say. In a transaction that
-// has read already, the schema is the one that it sees.
+// has read already, the schema is the one that it sees; of a moment that parameters tell, it is the
+// present one.
 func (s *Session) analysePast(ctx context.Context, a *ast.AsOf, analyse func() error) error {
-	if s.tx.ran || s.tx.asOf != 0 || len(s.tx.savepoints) > 0 {
+	if a.Params || s.tx.ran || s.tx.asOf != 0 || len(s.tx.savepoints) > 0 {
 		return analyse()
 	}
 	if s.tx.state == idle {
 		s.start(inImplicit)
 	}
 	readOnly := s.tx.readOnly
-	if err := s.readPast(ctx, a); err != nil {
+	if err := s.readPast(ctx, a, arguments{}); err != nil {
 		return err
 	}
 	err := s.ensure(ctx)
@@ -85,12 +107,12 @@ type moment struct {
 
 // timestampOf finds the timestamp of a moment: of a time the last one of its millisecond, as far as
 // it is past.
-func (s *Session) timestampOf(ctx context.Context, a *ast.AsOf) (tso.Timestamp, error) {
+func (s *Session) timestampOf(ctx context.Context, a *ast.AsOf, with arguments) (tso.Timestamp, error) {
 	now, err := s.engine.store.Now(ctx)
 	if err != nil {
 		return 0, err
 	}
-	m, err := s.momentOf(ctx, a, now.Time())
+	m, err := s.momentOf(ctx, a, with, now.Time())
 	if err != nil {
 		return 0, err
 	}
@@ -111,7 +133,7 @@ func (s *Session) timestampOf(ctx context.Context, a *ast.AsOf) (tso.Timestamp, 
 
 // momentOf evaluates a moment: a time, an interval that counts from now, or a bigint, which is a
 // timestamp as minidb_snapshot_timestamp() and minidb_last_commit_timestamp() give it.
-func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, now time.Time) (m moment, err error) {
+func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, with arguments, now time.Time) (m moment, err error) {
 	if lit, ok := a.Moment.(*ast.Literal); ok && lit.Kind == ast.LiteralString {
 		m.at, err = s.momentText(lit.Text, now)
 		return m, err
@@ -120,7 +142,7 @@ func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, now time.Time) (m m
 		return m, err
 	}
 	env := s.plannerEnv(ctx)
-	e, err := planner.BindMoment(ctx, env, a.Moment, nil)
+	e, err := planner.BindMoment(ctx, env, a.Moment, nil, with.types)
 	if err != nil {
 		return m, err
 	}
@@ -130,7 +152,7 @@ func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, now time.Time) (m m
 	t := e.Type()
 	exact := t.OID == types.OIDInt8
 	if t.OID != types.OIDInterval && t.OID != types.OIDText && !exact {
-		if e, err = planner.BindMoment(ctx, env, a.Moment, types.TTimestampTZ); err != nil {
+		if e, err = planner.BindMoment(ctx, env, a.Moment, types.TTimestampTZ, with.types); err != nil {
 			return m, err
 		}
 	}
@@ -138,7 +160,7 @@ func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, now time.Time) (m m
 	if err != nil {
 		return m, err
 	}
-	d, err := program.EvalRow(&eval.Context{Runtime: env.Runtime}, nil)
+	d, err := program.EvalRow(&eval.Context{Runtime: env.Runtime, Params: with.values}, nil)
 	switch {
 	case err != nil:
 	case d.Null:

@@ -29,7 +29,11 @@ func (s *Session) open(ctx context.Context, ps *Prepared, params []types.Datum, 
 		return nil, sqlerr.Unsupported(int(st.Pos), st.Construct)
 	}
 	if past := s.asOf(ps.Stmt); past != nil {
-		if err := s.readPast(ctx, past); err != nil {
+		with, err := s.argumentsOf(ctx, ps, params)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.readPast(ctx, past, with); err != nil {
 			return nil, err
 		}
 	}

@@ -239,7 +239,7 @@ func (s *Session) setModes(ctx context.Context, m *ast.TxnModes) error {
 		if m.ReadOnly != nil && !*m.ReadOnly {
 			return sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME needs a read-only transaction").At(int(m.AsOf.Pos))
 		}
-		if err := s.readPast(ctx, m.AsOf); err != nil {
+		if err := s.readPast(ctx, m.AsOf, arguments{}); err != nil {
 			return err
 		}
 	}

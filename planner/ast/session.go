@@ -14,6 +14,7 @@ type AsOf struct {
 	Pos    Pos
 	Moment Expr
 	Text   string // source text of Moment
+	Params bool   // Moment has parameters
 }
 
 // Begin is BEGIN or START TRANSACTION.

@@ -51,6 +51,9 @@ func Statement(ctx context.Context, env *Env, stmt ast.Statement, params []*type
 	if err != nil {
 		return nil, err
 	}
+	if err := b.momentParams(stmt); err != nil {
+		return nil, err
+	}
 	for i, t := range b.meta.Params {
 		if t == nil {
 			return nil, sqlerr.New(sqlerr.IndeterminateDatatype,
@@ -58,6 +61,25 @@ func Statement(ctx context.Context, env *Env, stmt ast.Statement, params []*type
 		}
 	}
 	return &Result{Query: q, Meta: b.meta, NoCache: b.momentary}, nil
+}
+
+// momentParams finds the types of the parameters in the statement's AS OF SYSTEM TIME. One that stands
+// there alone is a timestamp with time zone.
+func (b *binder) momentParams(stmt ast.Statement) error {
+	sel, ok := stmt.(*ast.Select)
+	if !ok || sel.AsOf == nil || !sel.AsOf.Params {
+		return nil
+	}
+	e, err := b.rowExpr(nil, 0, sel.AsOf.Moment, clauseAsOf)
+	if err != nil {
+		return err
+	}
+	if p, ok := e.(*expr.Param); ok && p.T.OID == types.OIDUnknown {
+		_, err = b.inferParam(p, types.TTimestampTZ)
+		return err
+	}
+	_, err = b.resolveUnknown(e)
+	return err
 }
 
 func newBinder(ctx context.Context, env *Env) *binder {

@@ -41,13 +41,14 @@ func Scalar(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (expr.E
 }
 
 // Moment binds the expression of AS OF SYSTEM TIME.
-func Moment(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
-	return constant(ctx, env, e, want, clauseAsOf)
+func Moment(ctx context.Context, env *Env, e ast.Expr, want *types.Type, params []*types.Type) (expr.Expr, error) {
+	return constant(ctx, env, e, want, clauseAsOf, params...)
 }
 
 // constant binds an expression without columns.
-func constant(ctx context.Context, env *Env, e ast.Expr, want *types.Type, c clause) (expr.Expr, error) {
+func constant(ctx context.Context, env *Env, e ast.Expr, want *types.Type, c clause, params ...*types.Type) (expr.Expr, error) {
 	b := newBinder(ctx, env)
+	b.meta.Params = append(b.meta.Params, params...)
 	bound, err := b.rowExpr(nil, 0, e, c)
 	if err != nil {
 		return nil, err

@@ -19,9 +19,7 @@ func (p *parser) asOf() *ast.AsOf {
 	first := p.i
 	a.Moment, a.Text = p.exprText()
 	for i := first; i < p.i && p.err == nil; i++ {
-		if p.toks[i].kind == tokParam {
-			p.unsupported(ast.Pos(p.toks[i].pos)+1, "parameter in AS OF SYSTEM TIME")
-		}
+		a.Params = a.Params || p.toks[i].kind == tokParam
 	}
 	return a
 }

@@ -82,7 +82,9 @@ func (p *parser) txnModes() (m ast.TxnModes) {
 		case p.accept(kwNot, kwDeferrable):
 			m.Deferrable = ptr(false)
 		case p.atAsOf():
-			m.AsOf = p.asOf()
+			if m.AsOf = p.asOf(); m.AsOf.Params {
+				p.unsupported(m.AsOf.Pos, "parameter in AS OF SYSTEM TIME of a transaction")
+			}
 		default:
 			if comma {
 				p.unexpected()

@@ -1,0 +1,102 @@
+package minidb_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/minidb/minidb"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMomentsInParameters: the moment of AS OF SYSTEM TIME may come with the statement's execution, over
+// the wire, through the embedded handle and by EXECUTE.
+func TestMomentsInParameters(t *testing.T) {
+	ctx := context.Background()
+	db, err := minidb.Open("", minidb.InMemory(), minidb.GCInterval(-1), minidb.Retention(time.Nanosecond))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- db.Serve(l) }()
+	wire, err := pgx.Connect(ctx, "postgres://postgres@"+l.Addr().String()+"/postgres")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, wire.Close(ctx)) }()
+	c, err := db.Conn(ctx)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Close()) }()
+	run := func(text string) {
+		_, err := c.Exec(ctx, text)
+		require.NoError(t, err, text)
+	}
+	run("CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'old')")
+	var exact int64
+	require.NoError(t, c.QueryRow(ctx, "SELECT minidb_last_commit_timestamp()").Scan(&exact))
+	clock := func() (at time.Time) { // a millisecond that is over when it returns
+		require.NoError(t, c.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&at))
+		for past := false; !past; {
+			require.NoError(t, c.QueryRow(ctx, "SELECT clock_timestamp() > $1::timestamptz + interval '2 ms'", at).Scan(&past))
+		}
+		return at
+	}
+	then := clock()
+	run("UPDATE t SET v = 'new'")
+	later := clock()
+
+	std := minidb.OpenSQL(db)
+	defer func() { require.NoError(t, std.Close()) }()
+	scan := map[string]func(text string, args ...any) (string, error){
+		"embedded": func(text string, args ...any) (v string, err error) {
+			return v, c.QueryRow(ctx, text, args...).Scan(&v)
+		},
+		"database/sql": func(text string, args ...any) (v string, err error) {
+			return v, std.QueryRowContext(ctx, text, args...).Scan(&v)
+		},
+		"wire": func(text string, args ...any) (v string, err error) {
+			return v, wire.QueryRow(ctx, text, args...).Scan(&v)
+		},
+	}
+	for name, query := range scan {
+		for _, at := range []struct {
+			moment string
+			arg    any
+			want   string
+		}{
+			{"$1", then, "old"}, {"$1::bigint", exact, "old"}, {"$1::timestamptz + interval '-1 us'", then, "old"},
+			{"$1::interval", "-0.000001s", "new"}, {"$1::text", "-0.000001s", "new"},
+		} {
+			v, err := query("SELECT v FROM t AS OF SYSTEM TIME "+at.moment, at.arg)
+			require.NoError(t, err, "%s: %s", name, at.moment)
+			require.Equal(t, at.want, v, "%s: %s", name, at.moment)
+			v, err = query("SELECT v FROM t AS OF SYSTEM TIME "+at.moment+" WHERE id = $2", at.arg, 1)
+			require.NoError(t, err, "%s: %s", name, at.moment)
+			require.Equal(t, at.want, v, "%s: %s", name, at.moment)
+		}
+		for arg, want := range map[any]string{time.Now().Add(time.Hour): "22023", nil: "22023"} {
+			_, err := query("SELECT v FROM t AS OF SYSTEM TIME $1", arg)
+			require.Equal(t, want, state(err), name)
+		}
+		v, err := query("SELECT v FROM t")
+		require.NoError(t, err)
+		require.Equal(t, "new", v, "the next statement reads the present")
+	}
+
+	// A statement that is prepared once reads each time where it is told to.
+	var v string
+	for _, at := range []struct {
+		moment any
+		want   string
+	}{{then, "old"}, {later, "new"}, {then, "old"}} {
+		require.NoError(t, wire.QueryRow(ctx, "SELECT v FROM t AS OF SYSTEM TIME $1", at.moment).Scan(&v))
+		require.Equal(t, at.want, v)
+	}
+	run("PREPARE p AS SELECT v FROM t AS OF SYSTEM TIME $1")
+	text := "EXECUTE p('" + then.Format(time.RFC3339Nano) + "')"
+	require.NoError(t, c.QueryRow(ctx, text).Scan(&v))
+	require.Equal(t, "old", v)
+	require.NoError(t, c.QueryRow(ctx, "EXPLAIN "+text).Scan(&v))
+	require.Contains(t, v, "Scan")
+}
