@@ -124,10 +124,12 @@ func (n *Node) write(key []byte, over bool) error {
 }
 
 // follows says whether what r has read at the key was overwritten by another whom n's snapshot shows:
-// the version that n replaces is that one's, not r's (ssi: I5).
+// the version that n replaces is that one's, not r's (ssi: I5). An edge from r alone does not say so: r's
+// snapshot may show that one too, if its commit was under way when r asked; and one whose fate nobody
+// knows has perhaps replaced nothing.
 func (n *Node) follows(r *Node, key []byte) bool {
 	return slices.ContainsFunc(r.out, func(w *Node) bool {
-		return w != n && w.committed != 0 && w.inSnapshotOf(n) == yes && w.writes.contains(key)
+		return w != n && w.commitTS != 0 && w.inSnapshotOf(r) == no && w.inSnapshotOf(n) == yes && w.writes.contains(key)
 	})
 }
 

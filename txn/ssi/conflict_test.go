@@ -88,6 +88,46 @@ func TestANextVersionOnly(t *testing.T) {
 	}
 }
 
+// TestOnlyAKnownCommitStandsBetween: t2 writes x beside t1, which reads it, and yet it is t1's version
+// that t3 replaces: t1's snapshot shows t2, whose commit was under way, or t2 has perhaps failed. So t3 is
+// a pivot between t1 and t4.
+func TestOnlyAKnownCommitStandsBetween(t *testing.T) {
+	for name, play := range map[string]func(s *stage) (t1 *Node){
+		"seen by the reader": func(s *stage) *Node {
+			t2 := s.begin(Options{})
+			s.writes(t2, "x")
+			require.NoError(t, t2.Prepare())
+			s.clock++
+			at := s.clock
+			t1 := s.begin(Options{})
+			s.reads(t1, "x")
+			t2.Committed(at)
+			return t1
+		},
+		"of unknown fate": func(s *stage) *Node {
+			t1, t2 := s.begin(Options{}), s.begin(Options{})
+			s.reads(t1, "x")
+			s.writes(t2, "x")
+			require.NoError(t, t2.Prepare())
+			t2.Committed(0)
+			return t1
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &stage{t: t}
+			t1 := play(s)
+			t3 := s.begin(Options{})
+			s.writes(t3, "x")
+			s.reads(t3, "y")
+			t4 := s.begin(Options{})
+			s.writes(t4, "y")
+			require.NoError(t, s.commit(t4))
+			s.wantRefused(s.commit(t3), "Canceled on identification as a pivot, during commit attempt.")
+			require.NoError(t, s.commit(t1))
+		})
+	}
+}
+
 // TestReasons is every way to be refused, with PostgreSQL's reason code.
 func TestReasons(t *testing.T) {
 	for name, play := range map[string]func(s *stage){
