@@ -46,7 +46,7 @@ type buffer struct {
 	undoing   bool
 	undoBytes int // keys and values in undo
 	cloned    int // so many entries of undo have their bytes outside of the arena
-	// streamed: some writes are in the store already, and what is undone has to be taken back there.
+	// streamed: some writes are in the store already, perhaps, and what is undone has to be taken back there.
 	streamed bool
 }
 
@@ -112,7 +112,7 @@ func (b *buffer) streamedOut() {
 	}
 	b.cloned = len(b.undo)
 	b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
-	b.arena, b.bytes, b.streamed = nil, 0, true
+	b.arena, b.bytes = nil, 0
 }
 
 // faultIn puts a write that was streamed out back where it can be changed.

@@ -102,7 +102,8 @@
 //     locks, and written again over them. In memory stay the buffer, and the undo log since the first
 //     savepoint that is still wanted (bounded by Options.MaxTxnBytes). A write may now meet what a
 //     commit would: conflicts and locks of others; such a failure fails the transaction. So does a look
-//     for its own writes that finds the primary's lock gone: strangers have begun to remove them.
+//     for its own writes that finds the primary's lock gone: strangers have begun to remove them. The
+//     end of a statement's context does not, once the primary is down: a savepoint takes back what went out.
 //   - I14 (views): on an exclusive engine a transaction reads through a snapshot that another one has
 //     left if memory tells that no commit which it must see is missing there: none of the key, or none
 //     at all for a span, since the timestamp up to which the snapshot is complete (view.go). A view is

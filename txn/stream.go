@@ -25,7 +25,8 @@ type stream struct {
 	c      *committer
 	span   kv.Span // from the lowest key streamed out to just above the highest
 	sum    Streamed
-	failed error // the first failure; it fails the transaction
+	failed error // the first failure; it fails the transaction (but see prewriteStream)
+	begun  bool  // the primary was prewritten
 	whole  *view // the newest that was seen to show the primary's lock, and so all that was streamed out
 
 	cancel context.CancelFunc
@@ -75,6 +76,10 @@ func (t *Txn) streamOut() error {
 	return t.prewriteStream(t.writeContext(), muts)
 }
 
+// prewriteStream prewrites the mutations of the buffer, and then forgets them. When the context ends in
+// the middle, some are in the store and all are in the buffer still, for the next time: a statement
+// that was cancelled may be taken back to a savepoint. Any other failure fails the transaction, and so
+// does one of the primary, without which nothing can go on.
 func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	st := t.stream
 	if st == nil {
@@ -82,13 +87,14 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	}
 	st.c.muts = muts
 	batches := st.c.batches()
+	t.buf.streamed = true
 	var err error
 	if t.stream == nil {
 		// The primary alone and first, so that there is something to keep alive.
 		t.stream = st
 		t.s.lockers.enter(st.c.startTS)
 		err = st.c.prewrite(ctx, &batches[0])
-		if err == nil {
+		if st.begun = err == nil; st.begun {
 			err = t.s.at(AfterPrewritePrimary)
 		}
 		st.beat()
@@ -102,6 +108,9 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 		err = t.s.at(AfterStreamed)
 	}
 	st.c.muts = nil
+	if ended := ctx.Err(); ended != nil && st.begun && errors.Is(err, ended) {
+		return err
+	}
 	if err != nil {
 		st.failed = st.c.verdict(err)
 		return st.failed

@@ -311,3 +311,90 @@ func TestAWriteOfACancelledStatementWaitsForNobody(t *testing.T) {
 		checkStore(t, e, "after Close")
 	}
 }
+
+// TestACancelledStatementOfAStreamIsTakenBack ends the context of the second statement of a large
+// transaction at each of its moments, goes back to the savepoint before it, and commits: the first
+// statement, which has been streamed out or not, is there whole, and of the second nothing. Only when
+// the primary could not be prewritten the transaction has failed, and nothing is there.
+func TestACancelledStatementOfAStreamIsTakenBack(t *testing.T) {
+	for _, c := range streamers {
+		t.Run(c.name, func(t *testing.T) {
+			for _, first := range []int{streamerKeys / 2, 1} {
+				told := map[string]int{}
+				for n, beyond := int64(1), 0; beyond < 5; n++ {
+					s := &streamer{t: t, engine: c.open(t), hooks: c.hooks, serializable: c.serializable, at: n}
+					if s.takeBack(first) {
+						beyond = 0
+					} else {
+						beyond++
+					}
+					told[s.told]++
+				}
+				t.Logf("%v", told)
+				require.Greater(t, told["taken back"], 20)
+				require.Equal(t, first == 1, told["failed"] > 0)
+			}
+		})
+	}
+}
+
+func (s *streamer) takeBack(firstKeys int) (ended bool) {
+	t, background := s.t, context.Background()
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	var counting atomic.Bool
+	var passed atomic.Int64
+	moment := func() {
+		if counting.Load() && passed.Add(1) == s.at {
+			cancel()
+		}
+	}
+	opts := txn.Options{StreamBytes: 1500, BatchKeys: 2, LockTTL: time.Hour, Lease: time.Hour}
+	if s.hooks {
+		opts.CrashPoint = func(txn.CrashPoint) bool { moment(); return false }
+	}
+	var err error
+	s.store, err = txn.Open(background, &moments{s.engine, moment, func() (bool, bool) { return false, false }}, opts)
+	require.NoError(t, err)
+	s.writeAll("before")
+	tx, err := s.store.Begin(background, txn.BeginOptions{Serializable: s.serializable})
+	require.NoError(t, err)
+	tx.SetStatement(background, "first")
+	for i := range firstKeys {
+		require.NoError(t, tx.Set(streamerKey(i), []byte("first")))
+	}
+	sp := tx.Savepoint()
+
+	tx.SetStatement(ctx, "second")
+	counting.Store(true)
+	for i := 3; i < streamerKeys && err == nil; i++ {
+		if i%5 == 0 {
+			err = tx.Delete(streamerKey(i))
+		} else {
+			err = tx.Set(streamerKey(i), []byte("second"))
+		}
+	}
+	counting.Store(false)
+	if ended = ctx.Err() != nil; err != nil {
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	tx.SetStatement(background, "third")
+	tx.RollbackTo(sp)
+	_, failed := tx.Get(background, streamerKey(streamerKeys))
+	want := []int{firstKeys, streamerKeys/2 - (firstKeys+1)/2, 0, 1}
+	s.told = "taken back"
+	if failed == nil {
+		require.Contains(t, scan(t, tx, kv.Span{}, txn.ScanOptions{}), "k000=first")
+		require.NoError(t, tx.Set(streamerKey(streamerKeys), []byte("third")))
+		require.NoError(t, tx.Commit(background))
+	} else {
+		s.told, want = "failed", []int{0, streamerKeys / 2, 0, 0}
+		require.ErrorIs(t, tx.Commit(background), context.Canceled)
+	}
+	got := []int{s.count("first"), s.count("before"), s.count("second"), s.count("third")}
+	require.Equal(t, want, got, "moment %d: %v", s.at, err)
+	require.NoError(t, s.store.Close())
+	checkStore(t, s.engine, fmt.Sprintf("moment %d", s.at))
+	require.NoError(t, s.engine.Close())
+	return ended
+}
