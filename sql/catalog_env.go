@@ -56,29 +56,16 @@ func (c catalogEnv) Settings() []pgcatalog.Setting {
 }
 
 func (c catalogEnv) Activity() []pgcatalog.Activity {
-	var out []pgcatalog.Activity
-	for _, a := range c.s.engine.Activities() {
-		out = append(out, pgcatalog.Activity{PID: a.PID, User: a.User, Database: a.Database, Application: a.Application,
-			Client: a.Client, DatabaseID: a.DatabaseID, State: a.State, Query: a.Query, Started: a.Started,
-			TxnStarted: a.TxnStarted, QueryStart: a.QueryStart, StateChanged: a.StateChange})
-	}
-	slices.SortFunc(out, func(a, b pgcatalog.Activity) int { return int(a.PID - b.PID) })
-	return out
+	all := c.s.engine.Activities()
+	slices.SortFunc(all, func(a, b pgcatalog.Activity) int { return int(a.PID - b.PID) })
+	return all
 }
 
 // Progress is part of pgcatalog.Env.
 func (c catalogEnv) Progress() []pgcatalog.Progress {
-	var out []pgcatalog.Progress
-	for _, p := range c.s.engine.Progresses() {
-		x := pgcatalog.Progress{PID: p.PID, DatabaseID: p.DatabaseID, Database: p.Database, Query: p.Query, Begun: p.Begun,
-			Phase: p.Phase, Rows: p.Rows, Keys: p.Keys, Bytes: p.Bytes}
-		if p.Copy != nil {
-			x.Copy = (*pgcatalog.CopyProgress)(p.Copy)
-		}
-		out = append(out, x)
-	}
-	slices.SortFunc(out, func(a, b pgcatalog.Progress) int { return int(a.PID - b.PID) })
-	return out
+	all := c.s.engine.Progresses()
+	slices.SortFunc(all, func(a, b pgcatalog.Progress) int { return int(a.PID - b.PID) })
+	return all
 }
 
 func (c catalogEnv) Prepared() []pgcatalog.Prepared {

@@ -9,20 +9,11 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 )
-
-// Conflict is an entry of the history that minidb_conflicts shows: a transaction that lost.
-type Conflict struct {
-	At        time.Time
-	Kind      string // "deadlock", "update", "delete", "insert", "read", "lock timeout"
-	PID       int32
-	Statement string
-	Key       []byte
-	Detail    string
-}
 
 // conflictsKept is how many the history holds.
 const conflictsKept = 256
@@ -30,11 +21,11 @@ const conflictsKept = 256
 // history is a ring of the last conflicts.
 type history struct {
 	mu   sync.Mutex
-	ring []Conflict
+	ring []pgcatalog.Conflict
 	next int
 }
 
-func (h *history) add(c Conflict) {
+func (h *history) add(c pgcatalog.Conflict) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.ring) < conflictsKept {
@@ -46,11 +37,11 @@ func (h *history) add(c Conflict) {
 }
 
 // Conflicts lists the last conflicts, oldest first.
-func (e *Engine) Conflicts() []Conflict {
+func (e *Engine) Conflicts() []pgcatalog.Conflict {
 	h := &e.conflicts
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return append(append([]Conflict(nil), h.ring[h.next:]...), h.ring[:h.next]...)
+	return append(append([]pgcatalog.Conflict(nil), h.ring[h.next:]...), h.ring[:h.next]...)
 }
 
 // toSQL is toSQL with what the session knows: the statements of a deadlock. It notes conflicts.
@@ -59,7 +50,7 @@ func (s *Session) toSQL(ctx context.Context, err error) error {
 		return nil
 	}
 	out := toSQL(ctx, err)
-	c := Conflict{At: time.Now(), PID: s.pid, Statement: s.text}
+	c := pgcatalog.Conflict{At: time.Now(), PID: s.pid, Statement: s.text}
 	var (
 		deadlock *rowlock.DeadlockError
 		late     *rowlock.TimeoutError

@@ -11,6 +11,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql/notify"
+	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/sql/statistics"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
@@ -145,27 +146,11 @@ func (e *Engine) CloseStatistics(ctx context.Context) error { return e.statistic
 // Statistics are what the process knows of its tables.
 func (e *Engine) Statistics() *statistics.Registry { return e.statistics }
 
-// Activity is what pg_stat_activity tells of a session.
-type Activity struct {
-	PID         int32
-	User        string
-	Database    string
-	DatabaseID  uint32
-	Application string
-	Client      string
-	State       string // "active", "idle", "idle in transaction", "idle in transaction (aborted)"
-	Query       string
-	Started     time.Time
-	TxnStarted  time.Time
-	QueryStart  time.Time
-	StateChange time.Time
-}
-
 // Activities lists the sessions.
-func (e *Engine) Activities() []Activity {
+func (e *Engine) Activities() []pgcatalog.Activity {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	out := make([]Activity, 0, len(e.mu.sessions))
+	out := make([]pgcatalog.Activity, 0, len(e.mu.sessions))
 	for _, s := range e.mu.sessions {
 		if a := s.seen(); a.PID != 0 { // registered, and not introduced yet
 			out = append(out, a)

@@ -123,13 +123,7 @@ func holderPID(store *txn.Store, w *txn.LockWait) int32 {
 }
 
 // Conflicts is part of pgcatalog.Env.
-func (c catalogEnv) Conflicts() []pgcatalog.Conflict {
-	var out []pgcatalog.Conflict
-	for _, x := range c.s.engine.Conflicts() {
-		out = append(out, pgcatalog.Conflict{At: x.At, Kind: x.Kind, PID: x.PID, Statement: x.Statement, Key: x.Key, Detail: x.Detail})
-	}
-	return out
-}
+func (c catalogEnv) Conflicts() []pgcatalog.Conflict { return c.s.engine.Conflicts() }
 
 // SafeSnapshotBlockers is part of pgcatalog.Env.
 func (c catalogEnv) SafeSnapshotBlockers(pid int32) []int32 {

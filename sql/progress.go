@@ -2,8 +2,8 @@ package sql
 
 import (
 	"sync/atomic"
-	"time"
 
+	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn"
 )
@@ -34,27 +34,6 @@ const (
 
 var phaseNames = [...]string{"running", "committing", "rolling back"}
 
-// Progress is what minidb_progress and pg_stat_progress_copy tell of a session.
-type Progress struct {
-	PID        int32
-	DatabaseID uint32
-	Database   string
-	Query      string
-	Begun      time.Time // the statement
-	Phase      string
-	// Rows that the statement has written; Keys and Bytes that its transaction has streamed out.
-	Rows, Keys, Bytes int64
-	// Copy is not nil while a COPY runs.
-	Copy *CopyProgress
-}
-
-// CopyProgress is how far a COPY is.
-type CopyProgress struct {
-	Relation    table.ID // 0: a query
-	From        bool
-	Bytes, Rows int64
-}
-
 // begin is called at the start of a statement.
 func (p *progress) begin() {
 	p.rows.Store(0)
@@ -76,20 +55,20 @@ func (p *progress) listen() {
 }
 
 // Progresses lists the running statements.
-func (e *Engine) Progresses() []Progress {
+func (e *Engine) Progresses() []pgcatalog.Progress {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var out []Progress
+	var out []pgcatalog.Progress
 	for _, s := range e.mu.sessions {
 		a := s.seen()
 		if a.State != "active" {
 			continue
 		}
 		p := &s.progress
-		x := Progress{PID: a.PID, DatabaseID: a.DatabaseID, Database: a.Database, Query: a.Query, Begun: a.QueryStart,
+		x := pgcatalog.Progress{PID: a.PID, DatabaseID: a.DatabaseID, Database: a.Database, Query: a.Query, Begun: a.QueryStart,
 			Phase: phaseNames[p.phase.Load()], Rows: p.rows.Load(), Keys: p.keys.Load(), Bytes: p.bytes.Load()}
 		if c := p.copying.Load(); c != nil {
-			x.Copy = &CopyProgress{Relation: c.relation, From: c.from, Bytes: c.bytes.Load(), Rows: c.rows.Load()}
+			x.Copy = &pgcatalog.CopyProgress{Relation: c.relation, From: c.from, Bytes: c.bytes.Load(), Rows: c.rows.Load()}
 		}
 		out = append(out, x)
 	}

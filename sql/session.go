@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/notify"
+	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
@@ -67,7 +68,7 @@ type Session struct {
 	outside  facts // of values that are read and written outside of plans
 	activity struct {
 		sync.Mutex
-		Activity
+		pgcatalog.Activity
 	}
 }
 
@@ -208,7 +209,7 @@ func (s *Session) Idle() {
 func (s *Session) introduce() {
 	s.activity.Lock()
 	defer s.activity.Unlock()
-	s.activity.Activity = Activity{PID: s.pid, User: s.user, Database: s.database, DatabaseID: uint32(s.databaseID),
+	s.activity.Activity = pgcatalog.Activity{PID: s.pid, User: s.user, Database: s.database, DatabaseID: uint32(s.databaseID),
 		Client: s.client, Started: s.started}
 }
 
@@ -219,7 +220,7 @@ func (s *Session) report(state, query string) {
 	a := &s.activity
 	a.Lock()
 	defer a.Unlock()
-	a.Application, a.State, a.Query, a.StateChange, a.TxnStarted = app, state, query, now, time.Time{}
+	a.Application, a.State, a.Query, a.StateChanged, a.TxnStarted = app, state, query, now, time.Time{}
 	if s.tx.state != idle {
 		a.TxnStarted = s.tx.started
 	} else if state == "active" {
@@ -231,7 +232,7 @@ func (s *Session) report(state, query string) {
 }
 
 // seen is what report told last.
-func (s *Session) seen() Activity {
+func (s *Session) seen() pgcatalog.Activity {
 	s.activity.Lock()
 	defer s.activity.Unlock()
 	return s.activity.Activity

@@ -32,7 +32,7 @@ type Lock struct {
 // Conflict is a transaction that lost, of the last ones.
 type Conflict struct {
 	At        time.Time
-	Kind      string
+	Kind      string // "deadlock", "update", "delete", "insert", "read", "lock timeout"
 	PID       int32
 	Statement string
 	Key       []byte

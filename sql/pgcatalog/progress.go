@@ -12,9 +12,9 @@ type Progress struct {
 	PID               int32
 	DatabaseID        uint32
 	Database, Query   string
-	Begun             time.Time
-	Phase             string // "running", "committing", "rolling back"
-	Rows, Keys, Bytes int64  // rows written; keys and bytes streamed out by the transaction
+	Begun             time.Time // the statement
+	Phase             string    // "running", "committing", "rolling back"
+	Rows, Keys, Bytes int64     // rows written; keys and bytes streamed out by the transaction
 	Copy              *CopyProgress
 }
 

@@ -47,7 +47,8 @@ type Activity struct {
 	PID                                           int32
 	User, Database, Application, Client           string
 	DatabaseID                                    uint32
-	State, Query                                  string
+	State                                         string // "active", "idle", "idle in transaction", "idle in transaction (aborted)"
+	Query                                         string
 	Started, TxnStarted, QueryStart, StateChanged time.Time
 }
 
