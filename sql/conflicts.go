@@ -99,16 +99,31 @@ func (e *Engine) waitDetail(waits ...rowlock.Wait) string {
 		statements[int64(a.PID)] = a.Query
 	}
 	var b strings.Builder
-	for _, w := range waits {
-		fmt.Fprintf(&b, "Process %d waits for %s; blocked by process %d.\n", w.Owner, waitWords(&w), w.Blocker)
+	line := func(process int64, elsewhere bool, text string) {
+		if text == "" && !elsewhere {
+			text = statements[process]
+		}
+		fmt.Fprintf(&b, "Process %d%s: %s\n", process, where(elsewhere), text)
 	}
 	for _, w := range waits {
-		fmt.Fprintf(&b, "Process %d: %s\n", w.Owner, statements[w.Owner])
+		fmt.Fprintf(&b, "Process %d%s waits for %s; blocked by process %d%s.\n",
+			w.Owner, where(w.Elsewhere), waitWords(&w), w.Blocker, where(w.BlockerElsewhere))
 	}
-	if last := waits[len(waits)-1]; last.Blocker != waits[0].Owner {
-		fmt.Fprintf(&b, "Process %d: %s\n", last.Blocker, statements[last.Blocker])
+	for _, w := range waits {
+		line(w.Owner, w.Elsewhere, w.Statement)
+	}
+	if last := waits[len(waits)-1]; last.Blocker != waits[0].Owner || last.BlockerElsewhere != waits[0].Elsewhere {
+		line(last.Blocker, last.BlockerElsewhere, last.BlockerStatement)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// where says of a process's number that it is not one of this server's.
+func where(elsewhere bool) string {
+	if elsewhere {
+		return " of another server"
+	}
+	return ""
 }
 
 func waitWords(w *rowlock.Wait) string {

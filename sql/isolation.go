@@ -153,6 +153,7 @@ func (s *Session) releaseFailed() {
 	}
 	if s.tx.tx != nil {
 		s.tx.tx.Withdraw()
+		s.tx.tx.Unlock()
 	}
 	s.locks.ReleaseTo(0)
 }

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -58,9 +59,14 @@ func cases(words string) string {
 // Locks is part of pgcatalog.Env: what is held and waited for, key by key.
 func (c catalogEnv) Locks() []pgcatalog.Lock {
 	var out []pgcatalog.Lock
-	for _, st := range c.s.engine.store.RowLocks().States() {
+	store := c.s.engine.store
+	waits := store.LockWaits()
+	for _, st := range store.RowLocks().States() {
 		base, mode := c.lockOn(st.Key)
 		for _, h := range st.Holders {
+			if waitsElsewhere(waits, st.Key, &h) {
+				continue
+			}
 			l := base
 			l.PID, l.Transaction, l.Mode, l.Granted, l.Fast = int32(h.Owner), h.Transaction, mode(h.Mode), true, h.Fast
 			out = append(out, l)
@@ -74,7 +80,14 @@ func (c catalogEnv) Locks() []pgcatalog.Lock {
 			out = append(out, l)
 		}
 	}
-	return append(out, c.storeLocks()...)
+	return append(out, c.storeLocks(waits)...)
+}
+
+// waitsElsewhere says whether who was granted a row here waits for it in the store.
+func waitsElsewhere(waits []txn.LockWait, key []byte, h *rowlock.Holder) bool {
+	return slices.ContainsFunc(waits, func(w txn.LockWait) bool {
+		return w.Mode == h.Mode && uint64(w.StartTS) == h.Transaction && bytes.Equal(w.Key, key)
+	})
 }
 
 // lockOn begins the description of a lock on a key, and says how its modes are named.
@@ -93,14 +106,15 @@ func (c catalogEnv) lockOn(key []byte) (base pgcatalog.Lock, mode func(rowlock.M
 }
 
 // storeLocks are the locks in the store that somebody waits for, each with those who do: a commit in
-// two phases holds them, or a large transaction that has written some of its rows to the store.
-func (c catalogEnv) storeLocks() (out []pgcatalog.Lock) {
+// two phases holds them, or a large transaction that has written some of its rows to the store, or, as
+// row locks, a transaction of another process.
+func (c catalogEnv) storeLocks(waits []txn.LockWait) (out []pgcatalog.Lock) {
 	shown := map[string]bool{}
 	store := c.s.engine.store
-	for _, w := range store.LockWaits() {
+	for _, w := range waits {
 		base, mode := c.lockOn(w.Key)
-		base.Mode = mode(rowlock.Update)
 		holder, waiter := base, base
+		holder.Mode, waiter.Mode = mode(w.Held), mode(w.Mode) // of no row lock, the strongest
 		holder.PID, holder.Transaction, holder.Granted = holderPID(store, &w), uint64(w.Lock.StartTS), true
 		if !shown[string(w.Key)] {
 			shown[string(w.Key)] = true

@@ -162,9 +162,9 @@ func TestWhoComesSecond(t *testing.T) {
 		"an attacher that asked for no locks": {steps: []string{
 			"a: SET minidb.write_locks = off", "a: BEGIN", "a: " + attach, "b: SET lock_timeout = 50", "b: " + remove, "a: COMMIT"}},
 		"another process attaches, then this one removes": {shared: true, steps: []string{
-			"a: BEGIN", "a: " + attach, "b: " + remove, "a: COMMIT"}},
+			"a: BEGIN", "a: " + attach, "b& " + remove, "a: COMMIT"}},
 		"another process removes, then this one attaches": {shared: true, steps: []string{
-			"a: BEGIN", "a: " + remove, "b: " + attach, "a: COMMIT"}},
+			"a: BEGIN", "a: " + remove, "b& " + attach, "a: COMMIT"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			engines, stores := openReferences(t, tc.shared)
@@ -175,7 +175,7 @@ func TestWhoComesSecond(t *testing.T) {
 				if step[1] == '&' {
 					behind = make(chan error, 1)
 					go func() { behind <- s.Query(context.Background(), step[3:], &transcript{s: s}) }()
-					for len(stores[0].RowLocks().Waits()) == 0 {
+					for last := stores[len(stores)-1]; len(last.RowLocks().Waits())+len(last.LockWaits()) == 0; {
 						runtime.Gosched()
 					}
 					continue

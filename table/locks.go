@@ -111,8 +111,13 @@ func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, va
 // lockArbiter makes what ON CONFLICT has found about a unique key stay so: it waits for whoever is
 // about to take the key, or to give it up.
 func (w *Writer) lockArbiter(ctx context.Context, tx *txn.Txn, key []byte, found bool) error {
-	if !tx.LocksWrites() || found && !tx.Contested(key, rowlock.KeyShare) {
+	if !tx.LocksWrites() {
 		return nil
+	}
+	if found {
+		if contested, err := tx.Contested(ctx, key, rowlock.KeyShare); err != nil || !contested {
+			return err
+		}
 	}
 	v, err := tx.LockKey(ctx, key, rowlock.Update, false)
 	if err != nil || v.CommitTS == 0 {

@@ -181,7 +181,7 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 		s.pass.safepoint = s.pass.now.Stats.Safepoint
 		s.lockers.leaveBelow(s.pass.safepoint)
 		s.pass.now = nil
-		err = s.releaseClaim(ctx)
+		err = errors.Join(s.dropDeadRowRecords(ctx), s.releaseClaim(ctx))
 	}
 	return done, err
 }
@@ -217,6 +217,7 @@ func (s *Store) collectOnce(ctx context.Context, span kv.Span) (gc.Stats, error)
 	_, err = pass.Step(ctx, s.engine, settler{s}, 0)
 	if err == nil {
 		s.lockers.leaveBelow(safepoint)
+		err = s.dropDeadRowRecords(ctx)
 	}
 	return pass.Stats, err
 }
@@ -242,7 +243,7 @@ func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
 	return safepoint, err
 }
 
-// SettleLocks settles every lock of the store, for a tool that opens a store which nobody else uses:
+// SettleLocks settles every lock of the store, and removes row locks of the dead, for a tool that opens a store which nobody else uses:
 // on an exclusive engine the owners of locks found at Open are dead, and nothing is waited for. It
 // returns how many there were.
 func (s *Store) SettleLocks(ctx context.Context) (int, error) {
@@ -256,7 +257,11 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	if err == nil && alone {
 		s.lockers.leaveBelow(now)
 	}
-	return n, err
+	if err != nil {
+		return n, err
+	}
+	rows, err := s.settleRowRecords(ctx)
+	return n + rows, err
 }
 
 // SettleLock settles a lock that was found in the store, waiting for its owner to finish or expire.

@@ -29,7 +29,7 @@ func (b *backoff) wait(ctx context.Context) (bool, error) {
 	if b.next == 0 {
 		b.next = backoffFirst
 	}
-	d := b.next/2 + rand.N(b.next/2+1)
+	d := min(b.next/2+rand.N(b.next/2+1), b.limit-b.spent)
 	b.next = min(2*b.next, backoffMost)
 	b.spent += d
 	timer := time.NewTimer(d)

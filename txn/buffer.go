@@ -57,8 +57,9 @@ type undone struct {
 
 // Savepoint is a point in a transaction's writes to which it can return.
 type Savepoint struct {
-	undo  int
-	locks rowlock.Mark
+	undo    int
+	locks   rowlock.Mark
+	records int
 }
 
 func lessWrite(a, b write) bool { return bytes.Compare(a.key, b.key) < 0 }

@@ -30,6 +30,9 @@ func (t *Txn) Commit(ctx context.Context) error {
 	t.dropView()
 	err := t.commit(ctx)
 	t.committed(err)
+	if errors.Is(err, ErrAbandoned) {
+		t.records = rowRecords{} // the dead give nothing back
+	}
 	return err
 }
 

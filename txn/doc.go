@@ -19,6 +19,7 @@
 //   - The resolver (resolver.go) settles locks that anyone meets.
 //   - Serializable transactions tell package ssi what they do (serial.go).
 //   - The registry (registry.go) knows who runs, and so where the safepoint may be.
+//   - Row locks (row_locks.go, package rowlock), on a shared store in the store too (row_records.go).
 //   - The owner's session (owner_session.go, package session) says whether whoever left a lock lives,
 //     and on a store that several processes share, who runs there (shared_safepoint.go).
 //   - gc.Run collects below the safepoint; the Store runs it, or [Store.CollectGarbage] is called.
@@ -139,6 +140,13 @@
 //     coordinator asks inside its own, under the row's latch: either it hears of him and looks, or he finds
 //     what it wrote. What may have been done before (an answer was lost), and what was streamed out, is
 //     looked at.
+//   - I22 (row locks in the store): on a store that several processes write to, who has a row lock in
+//     memory takes it in the key's row lock column too, in the step that looks for prewrites and newer
+//     writes. A prewrite refuses rows that others hold there, and takes its own place in the column away:
+//     its lock stands until the commit is visible. Other row locks are removed after that, and before those
+//     in memory; at a savepoint's rollback, those taken since. A holder ends with its session (I19), and
+//     when its session has only younger transactions. A commit with locks of rows that it does not write
+//     wants its session to have lasted beyond commit_ts. Readers never look (row_records.go).
 //
 // # Memory that is believed, and what replaces it
 //
@@ -146,6 +154,8 @@
 // on any other engine uses none of it:
 //
 //	in memory                          on a store that several processes write to
+//	row locks (package rowlock)        are in the store too (I22); waits across processes are looks, and
+//	                                   circles are found from what sessions publish (wait_graph.go)
 //	commits in flight (inflight.go)    always two phases, never async: the locks in the store
 //	who may hold locks, and who else   the lock column is read, by commits
 //	  was at them (lockers.go)           and resolutions too
@@ -176,7 +186,7 @@
 // # Simple on purpose
 //
 // Writes are buffered in memory until Commit, or until they are too many. Commits are optimistic: no lock
-// is in the store before prewrite, and row locks are this process's memory. The primary is the lowest key.
+// is in the store before prewrite, and row locks are this process's memory, but for shared stores. The primary is the lowest key.
 // Commits in flight are compared key by key with what a reader reads; with hundreds of writers an index
 // would replace that.
 package txn

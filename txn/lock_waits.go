@@ -6,32 +6,44 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// LockWait is a transaction of this Store that waits for a lock in the store. Waits for row locks, which
-// are this process's memory, are the lock table's (package rowlock).
+// LockWait is a transaction of this Store that waits for a lock in the store: of a commit under way, or
+// a row lock of another process. Waits for row locks of this process are the lock table's (package rowlock).
 type LockWait struct {
 	Client  uint64        // who waits, by the number of the floors above; zero for nobody known
 	StartTS tso.Timestamp // of who waits
 	Key     []byte
 	Lock    mvcc.Lock // of who is waited for, with client and statement as far as its primary told them
 	Since   time.Time
+	// Mode is what is wanted of a row, which this process's lock table shows as granted, and Held the
+	// row lock that is waited for. Both are rowlock.None where neither is one.
+	Mode, Held rowlock.Mode
 }
 
 // lockWaits are those who wait now.
 type lockWaits struct {
-	mu  sync.Mutex
-	all map[*LockWait]struct{}
+	mu   sync.Mutex
+	all  map[*LockWait]struct{}
+	rows map[*rowWait]struct{} // those for row locks, beside
+	last uint64                // number that was given to a wait or a look
+
+	published time.Time // when the wait-for graph was last put into the store
+	searching int       // how many look for circles
 }
 
 // LockWaits lists who waits, in no order.
 func (s *Store) LockWaits() []LockWait {
 	s.waits.mu.Lock()
 	defer s.waits.mu.Unlock()
-	out := make([]LockWait, 0, len(s.waits.all))
+	out := make([]LockWait, 0, len(s.waits.all)+len(s.waits.rows))
 	for w := range s.waits.all {
 		out = append(out, *w)
+	}
+	for w := range s.waits.rows {
+		out = append(out, w.LockWait)
 	}
 	return out
 }

@@ -94,6 +94,7 @@ func (s *Store) renewLocked(ctx context.Context) (*session.Record, error) {
 		LeaseEnd: tso.New(now.Physical()+max(1, s.opts.Lease.Milliseconds()), 0),
 		// now was drawn before: who is not registered yet will have a later start_ts.
 		Oldest: s.registry.oldest(now),
+		Waits:  s.waitEdges(),
 	}
 	if old != nil && (!old.Lapsed(now) || s.session.mu.unsure) {
 		rec.ID = old.ID

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,8 @@ type rowLockedError struct{ key []byte }
 
 func (e *rowLockedError) Error() string { return fmt.Sprintf("key %q has a row lock", e.key) }
 
-// RowLocks is the lock table of the store. It is this process's own: see package rowlock.
+// RowLocks is the lock table of this process. On a store that others share, what it grants of rows is
+// then taken in the store (row_records.go).
 func (s *Store) RowLocks() *rowlock.Table { return &s.rowLocks }
 
 // SetLocking chooses how the transaction locks from now on.
@@ -63,8 +65,9 @@ func (t *Txn) SetLocking(l Locking) {
 // LocksWrites says whether keys are to be locked before they are written.
 func (t *Txn) LocksWrites() bool { return t.locking.Writes }
 
-// LocksBind says whether row locks bind every writer of the store. Where other processes write too,
-// they do not, and what must stay as it is has to be validated as well.
+// LocksBind says whether row locks bind every writer of the store for as long as the transaction lasts.
+// Where other processes write too they do so no longer than the lease of the owner's session, and what
+// must stay as it is has to be validated as well.
 func (t *Txn) LocksBind() bool { return t.s.exclusive }
 
 // Rereads says whether a key that was written since the read timestamp is no conflict (Locking.Rereads).
@@ -81,8 +84,17 @@ func (t *Txn) owner() *rowlock.Owner {
 // releaseLocks ends the transaction's locks, once what it wrote is visible.
 func (t *Txn) releaseLocks() {
 	if o := t.locking.Owner; o != nil && !planted.Is(planted.LeftoverRowLocks) {
+		t.releaseRecords(0, t.hasWritten)
 		o.ReleaseTo(0)
 		o.SetTransaction(0)
+	}
+}
+
+// Unlock gives back all locks of a transaction that has failed and waits for its end.
+func (t *Txn) Unlock() {
+	if o := t.locking.Owner; o != nil && !t.done {
+		t.releaseRecords(0, nil)
+		o.ReleaseTo(0)
 	}
 }
 
@@ -91,10 +103,18 @@ func (t *Txn) releaseLocks() {
 //
 // The order is lock, then look. A commit looks at the lock table after it has entered the table of
 // commits in flight, or under the latch under which it writes its prewrite; so of a commit and of
-// this at least one sees the other (txn: I9).
+// this at least one sees the other (txn: I9). On a shared store lock and look are one step (mvcc.LockRow).
 func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) (mvcc.Version, error) {
+	return t.lockKey(ctx, key, mode, noWait, false)
+}
+
+// lockKey does so. With current, a version that makes the lock worthless may be an error at once.
+func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait, current bool) (mvcc.Version, error) {
 	if t.done {
 		return mvcc.Version{}, ErrTxnDone
+	}
+	if !t.s.exclusive {
+		return t.lockShared(ctx, key, mode, noWait, current)
 	}
 	var early mvcc.Version
 	if planted.Is(planted.LockedAfterLook) {
@@ -127,7 +147,7 @@ func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, no
 			return err
 		}
 	}
-	v, err := t.LockKey(ctx, key, mode, noWait)
+	v, err := t.lockKey(ctx, key, mode, noWait, true)
 	if err != nil || !changed(v, mode) {
 		return err
 	}
@@ -231,6 +251,10 @@ func (c *committer) awaitRowLocks(ctx context.Context) error {
 			continue
 		}
 		err := c.waiting(func() error {
+			if !c.s.exclusive {
+				_, err := c.t.lockShared(ctx, m.Key, mode, false, false)
+				return err
+			}
 			_, err := c.s.rowLocks.Lock(ctx, c.t.owner(), m.Key, rowlock.Request{Mode: mode, Timeout: c.t.locking.Timeout})
 			return err
 		})
@@ -241,9 +265,32 @@ func (c *committer) awaitRowLocks(ctx context.Context) error {
 	return nil
 }
 
+// awaitRowRecord waits for the row locks that others have of a key in the store, and takes its own.
+func (c *committer) awaitRowRecord(ctx context.Context, muts []mvcc.Mutation, held *mvcc.RowLockedError) error {
+	c.locking.Lock()
+	defer c.locking.Unlock()
+	for i := range muts {
+		if m := &muts[i]; bytes.Equal(m.Key, held.Key) {
+			return c.waiting(func() error {
+				_, err := c.t.lockShared(ctx, m.Key, modeOf(m), false, false)
+				return err
+			})
+		}
+	}
+	return held
+}
+
 // Contested reports whether another owner holds the key in a mode that excludes the given one.
-func (t *Txn) Contested(key []byte, mode rowlock.Mode) bool {
-	return t.s.rowLocks.Contested(t.locking.Owner, key, mode)
+func (t *Txn) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (bool, error) {
+	if t.s.exclusive || t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
+		return t.s.rowLocks.Contested(t.locking.Owner, key, mode), nil
+	}
+	snap, err := t.s.engine.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	yes, err := mvcc.Contested(ctx, snap, key, t.reg.startTS, mode)
+	return yes, errors.Join(err, snap.Close())
 }
 
 // InsertAfter is Insert of a key that the transaction has locked and found removed at a timestamp

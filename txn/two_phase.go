@@ -221,6 +221,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 		unknown, err := c.tryPrewrite(ctx, b, p)
 		var locked *LockedError
 		var held *rowLockedError
+		var recorded *mvcc.RowLockedError
 		switch {
 		case err == nil:
 			return c.beat(ctx)
@@ -230,6 +231,13 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			}
 		case errors.As(err, &held):
 			if err := c.awaitRowLocks(ctx); err != nil {
+				return err
+			}
+			if err := c.heartbeat(ctx); err != nil {
+				return err
+			}
+		case errors.As(err, &recorded):
+			if err := c.awaitRowRecord(ctx, b.muts, recorded); err != nil {
 				return err
 			}
 			if err := c.heartbeat(ctx); err != nil {
@@ -265,6 +273,11 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 		}
 		if err := c.s.checkSafepoint(ctx, r, c.startTS); err != nil {
 			return err // rollback and delete records that should stop us may be gone
+		}
+		if !c.s.exclusive {
+			if err := mvcc.ConvertRowLocks(ctx, r, kb, c.startTS, b.muts, modeOf); err != nil {
+				return err
+			}
 		}
 		var room [16]uint32
 		slots := c.tellKnown(b.muts, room[:0])
@@ -418,6 +431,9 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 		commitTS, c.early = c.early, 0
 	}
 	p.commitTS.Store(uint64(commitTS))
+	if err := c.checkRecords(commitTS); err != nil {
+		return false, err
+	}
 	if err := c.s.at(AfterCommitTS); err != nil {
 		return false, err
 	}

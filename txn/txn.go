@@ -43,9 +43,10 @@ type Txn struct {
 
 	readTS    tso.Timestamp // start_ts until Advance
 	locking   Locking
-	node      *ssi.Node // of a serializable transaction, on an engine of this process's own
-	refused   error     // what the end of an iterator told, when it was closed early
-	reads     *readSet  // what a serializable transaction has read, on any other engine
+	records   rowRecords // its row locks in a store that others share
+	node      *ssi.Node  // of a serializable transaction, on an engine of this process's own
+	refused   error      // what the end of an iterator told, when it was closed early
+	reads     *readSet   // what a serializable transaction has read, on any other engine
 	buf       buffer
 	validated []validation
 	stream    *stream // of a transaction that outgrew Options.StreamBytes
@@ -240,6 +241,7 @@ func (t *Txn) Savepoint() Savepoint {
 	if t.locking.Owner != nil {
 		sp.locks = t.locking.Owner.Mark()
 	}
+	sp.records = len(t.records.log)
 	return sp
 }
 
@@ -251,6 +253,9 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	}
 	t.buf.rollbackTo(sp)
 	if t.locking.Owner != nil {
+		if !planted.Is(planted.RowRecordOutlivesSavepoint) {
+			t.releaseRecords(sp.records, nil)
+		}
 		t.locking.Owner.ReleaseTo(sp.locks)
 	}
 }

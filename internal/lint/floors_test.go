@@ -50,9 +50,10 @@ var addresses = map[string][]string{
 // rooms lists packages that may name only these of the module's own packages, themselves aside: what
 // makes a phase a function, a node data and a step pure is what it cannot reach.
 var rooms = map[string][]string{
-	"kv":               {},
-	"txn/mvcc":         {"kv", "txn/tso", "internal/planted"}, // the protocol's steps: an engine's rows and timestamps
-	"txn/rowlock":      {"internal/planted"},                  // memory, whatever the store is
+	"kv": {},
+	// the protocol's steps: an engine's rows and timestamps, and the modes of row locks
+	"txn/mvcc":         {"kv", "txn/tso", "txn/rowlock", "internal/planted"},
+	"txn/rowlock":      {"internal/planted"}, // memory, whatever the store is
 	"table/types":      {"internal/sqlerr"},
 	"table/codec":      {"kv", "table/types", "internal/sqlerr"},
 	"planner":          {"planner", "table", "internal/sqlerr"}, // plans from schema and statistics, no store

@@ -14,10 +14,11 @@ type Column byte
 
 // The columns of figure 4, and the store's own cells.
 const (
-	ColumnData  = Column(familyData)
-	ColumnLock  = Column(familyLock)
-	ColumnWrite = Column(familyWrite)
-	ColumnMeta  = Column(familyMeta)
+	ColumnData    = Column(familyData)
+	ColumnLock    = Column(familyLock)
+	ColumnWrite   = Column(familyWrite)
+	ColumnMeta    = Column(familyMeta)
+	ColumnRowLock = Column(familyRowLock)
 )
 
 // String names the column.
@@ -31,6 +32,8 @@ func (c Column) String() string {
 		return "write"
 	case ColumnMeta:
 		return "meta"
+	case ColumnRowLock:
+		return "row lock"
 	}
 	return fmt.Sprintf("column(%#x)", byte(c))
 }
@@ -41,11 +44,12 @@ type Cell struct {
 	// Key is the user key, or the name of a cell of ColumnMeta.
 	Key []byte
 	// TS is the timestamp of the version: commit_ts in the write column (start_ts of a rollback),
-	// start_ts in the data and lock columns, zero for meta.
-	TS    tso.Timestamp
-	Lock  Lock   // of ColumnLock
-	Write Write  // of ColumnWrite
-	Value []byte // of ColumnData and ColumnMeta
+	// start_ts in the data and lock columns, zero for meta and row locks.
+	TS      tso.Timestamp
+	Lock    Lock        // of ColumnLock
+	Write   Write       // of ColumnWrite
+	Holders []RowHolder // of ColumnRowLock
+	Value   []byte      // of ColumnData and ColumnMeta
 }
 
 // Decode decodes a raw pair. The result shares nothing with its arguments.
@@ -64,6 +68,8 @@ func Decode(rawKey, rawValue []byte) (Cell, error) {
 		l, err = decodeLock(rawValue)
 		c.Lock = l.clone()
 		c.TS = l.StartTS
+	case ColumnRowLock:
+		c.Holders, err = decodeRowHolders(rawValue)
 	case ColumnWrite, ColumnData:
 		var prefix []byte
 		prefix, c.TS, err = splitVersion(rawKey)

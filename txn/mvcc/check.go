@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Check walks the whole store and calls report with each broken invariant of this package (I1 to I3),
+// Check walks the whole store and calls report with each broken invariant of this package (I1 to I3, I5),
 // each cell that does not decode, and each orphan: a lock whose primary knows nothing of its
 // transaction. After a crash such a lock may be there by right, when a secondary's prewrite survived
 // and its primary's did not; whoever meets it rolls it back. So let the locks be settled before
@@ -48,6 +48,13 @@ func (c *checker) add(cell *Cell) {
 			c.problem("two locks")
 		}
 		c.lock = cell
+	case ColumnRowLock:
+		for i := range cell.Holders {
+			h := &cell.Holders[i]
+			if others := inTheWay(cell.Holders[:i], h.StartTS, h.Mode); len(others) > 0 {
+				c.problem("row locks of transactions %s and %s, which exclude each other", others[0].StartTS, h.StartTS)
+			}
+		}
 	case ColumnWrite:
 		c.writes = append(c.writes, cell)
 	case ColumnData:

@@ -13,6 +13,7 @@
 //	l       row                       Lock: kind, start_ts, primary, time to live, short value
 //	m       name                      the store's own cells: the oracle's mark, the safepoint,
 //	                                  the sessions of those who own locks
+//	r       row                       RowHolders: those who have row locks, on a shared store
 //	w       row, ^commit_ts           Write: kind, start_ts, short value
 //
 // A row is the user's key with 00 escaped as 00 FF and ended by 00 01 (see AppendRow), so rows sort
@@ -35,6 +36,8 @@
 //	Resolve        roll a stranger's locks forward or back               resolve.go
 //	PrewriteAsync, CheckLocks      locks that commit by themselves, and what
 //	               they tell a stranger                                  async.go
+//	LockRow, UnlockRows            row locks that others can see           row_lock.go
+//	ConvertRowLocks                before a prewrite, which replaces them  row_lock.go
 //	CheckOnePhase, WriteOnePhase   prewrite's checks, then the records   one_phase.go
 //	Collect        drop versions below the safepoint                     collect.go
 //	View.Get, View.Scan            read at a timestamp                   get.go, scan.go
@@ -57,10 +60,11 @@
 //     rollback or collection; no other put has any.
 //   - mvcc I4: the newest record of kind put or delete at or below a timestamp is what a reader at that
 //     timestamp sees, provided that the row has no lock that blocks it.
+//   - mvcc I5: the row locks of a row do not exclude each other, and a transaction has at most one.
 //
 // # For tools
 //
-// Decode turns a raw pair into a Cell; Cells, Locks and Keys walk a store; Figure lays a key's cells side
+// Decode turns a raw pair into a Cell; Cells, Locks, RowLocks and Keys walk a store; Figure lays a key's cells side
 // by side as the paper does.
 //
 // Simple on purpose: a lock is found by a look-up of its own; an engine with row caches could fetch lock

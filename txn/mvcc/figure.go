@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
@@ -38,6 +39,11 @@ func Figure(cells []Cell, show func([]byte) string) []Line {
 				at(c.TS).Data = show(c.Lock.Short)
 			}
 			at(c.TS).Lock = lockText(&c, show)
+		case ColumnRowLock:
+			for i := range c.Holders {
+				l := at(c.Holders[i].StartTS)
+				l.Lock = strings.TrimPrefix(l.Lock+"; "+rowLockText(&c.Holders[i]), "; ")
+			}
 		case ColumnWrite:
 			if c.Write.HasShort {
 				at(c.Write.StartTS).Data = show(c.Write.Short)
@@ -81,6 +87,10 @@ func lockText(c *Cell, show func([]byte) string) string {
 	return text
 }
 
+func rowLockText(h *RowHolder) string {
+	return fmt.Sprintf("row lock, %s, %s", h.Mode, h.lock().Holder())
+}
+
 func writeText(c *Cell) string {
 	switch {
 	case c.Write.Kind == KindPut:
@@ -94,9 +104,9 @@ func writeText(c *Cell) string {
 }
 
 // Keys calls visit with every user key of the span that has a cell in any column, in order, and
-// with its cells: data, lock, write. The slices are valid during the call.
+// with its cells: data, lock, row locks, write. The slices are valid during the call.
 func Keys(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, cells []Cell) error) (err error) {
-	families := []byte{familyData, familyLock, familyWrite}
+	families := []byte{familyData, familyLock, familyRowLock, familyWrite}
 	its := make([]kv.Iterator, len(families))
 	defer func() {
 		for _, it := range its {

@@ -11,10 +11,11 @@ import (
 
 // The families (kv's doc). Their order is the order in which dump prints a row's columns.
 const (
-	familyData  byte = 'd' // row, ^start_ts  → value too long to be inlined
-	familyLock  byte = 'l' // row             → Lock
-	familyMeta  byte = 'm' // name            → the store's own cells: high-water mark, safepoint
-	familyWrite byte = 'w' // row, ^commit_ts → Write
+	familyData    byte = 'd' // row, ^start_ts  → value too long to be inlined
+	familyLock    byte = 'l' // row             → Lock
+	familyMeta    byte = 'm' // name            → the store's own cells: high-water mark, safepoint
+	familyRowLock byte = 'r' // row             → those who hold row locks
+	familyWrite   byte = 'w' // row, ^commit_ts → Write
 )
 
 // tsLen is the length of a timestamp in a key.

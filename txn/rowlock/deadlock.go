@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/minidb/minidb/internal/planted"
 )
@@ -34,6 +35,11 @@ type Wait struct {
 	Owner, Blocker     int64  // by ID
 	OwnerTransaction   uint64 // numbers, 0 when unknown
 	BlockerTransaction uint64
+	Since              time.Time
+	// Elsewhere and BlockerElsewhere say of whom the number is that of another process, and Statement and
+	// BlockerStatement what they run, if it is known here.
+	Elsewhere, BlockerElsewhere bool
+	Statement, BlockerStatement string
 }
 
 // DeadlockError says that waiting would have closed a circle. Its first edge is the victim's.

@@ -48,10 +48,7 @@
 // # Simple on purpose
 //
 // One mutex guards the whole table, because the search for cycles wants it at rest; whoever holds it
-// does no I/O. Locks live in this process's memory and die with it, which is right as long as one
-// process owns the data: with it die the transactions that hold them. On a store that several
-// processes write to, a lock would be a record in the key's lock column, of a kind that readers pass
-// by, written by the same conditional update as a prewrite; waiters would queue at the process that
-// owns the key's group, and one elected process would keep the wait-for graph. The interface of this
-// package, keys and owners by number, would stay.
+// does no I/O. Locks live in this process's memory and die with it, which is all that is needed as long
+// as one process owns the data: with it die the transactions that hold them. On a store that several
+// processes write to, package txn takes the row locks that are granted here in the store as well.
 package rowlock

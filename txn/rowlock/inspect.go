@@ -133,3 +133,20 @@ func (t *Table) Blockers(id int64) []int64 {
 	}
 	return nil
 }
+
+// Edges lists who waits for whom in the table, for those who know of waits elsewhere.
+func (t *Table) Edges() (out []Wait) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range t.entries {
+		for i, w := range e.queue {
+			for o := range e.blockers(w, i) {
+				out = append(out, Wait{
+					Key: []byte(e.key), Mode: w.req.Mode, Owner: w.owner.id, Blocker: o.id, Since: w.since,
+					OwnerTransaction: w.owner.transaction.Load(), BlockerTransaction: o.transaction.Load(),
+				})
+			}
+		}
+	}
+	return out
+}

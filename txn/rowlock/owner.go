@@ -52,6 +52,9 @@ func (o *Owner) SetTransaction(n uint64) { o.transaction.Store(n) }
 // deadlock. Among equals the one whose request closes the cycle gives in.
 func (o *Owner) SetPatience(d time.Duration) { o.patience.Store(int64(d)) }
 
+// Patience is what SetPatience has said, zero at first.
+func (o *Owner) Patience() time.Duration { return time.Duration(o.patience.Load()) }
+
 // Mark is a point in the transaction's locks to which it can return.
 func (o *Owner) Mark() Mark { return Mark(len(o.log)*(fastLocks+1) + o.fastUsed) }
 

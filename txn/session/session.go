@@ -5,7 +5,8 @@
 // It owns the records and the steps on them. Who writes them and when, and what follows from a
 // session's end, is for package txn.
 //
-//	m session/<id, 16 hexadecimal digits>   format 1, lease end (8 bytes), oldest start_ts (8 bytes)
+//	m session/<id, 16 hexadecimal digits>   format 1, lease end (8 bytes), oldest start_ts (8 bytes),
+//	                                        then who waits for whom (wait.go)
 //
 // A session lives while its record is there. Whoever finds its lease past by the oracle's time removes
 // the record before acting on it (Judge), and its owner renews the lease only of a record that is
@@ -37,37 +38,43 @@ type Record struct {
 	LeaseEnd tso.Timestamp
 	// Oldest is at or below the start_ts of every transaction of the session, running or to come.
 	Oldest tso.Timestamp
+	// Waits is who of the session's transactions waited for whom when the record was written: only
+	// while somebody looks for a circle.
+	Waits []Wait
 }
 
 // Lapsed reports whether the lease is past.
 func (r *Record) Lapsed(now tso.Timestamp) bool { return now >= r.LeaseEnd }
 
 const (
-	prefix       = "session/"
-	format  byte = 1
-	encoded      = 1 + 8 + 8
+	prefix      = "session/"
+	format byte = 1
+	fixed       = 1 + 8 + 8
 )
 
 // Key returns the key of a session's record.
 func Key(id uint64) []byte { return mvcc.MetaKey(fmt.Sprintf(prefix+"%016x", id)) }
 
 func put(b *kv.Batch, rec Record) {
-	value := make([]byte, 0, encoded)
+	value := make([]byte, 0, fixed)
 	value = append(value, format)
 	value = binary.BigEndian.AppendUint64(value, uint64(rec.LeaseEnd))
 	value = binary.BigEndian.AppendUint64(value, uint64(rec.Oldest))
-	b.Set(Key(rec.ID), value)
+	b.Set(Key(rec.ID), appendWaits(value, rec.Waits))
 }
 
 func decode(id uint64, value []byte) (Record, error) {
-	if len(value) != encoded || value[0] != format {
-		return Record{}, fmt.Errorf("session %d: bad record %x: %w", id, value, kv.ErrCorruption)
+	if len(value) >= fixed && value[0] == format {
+		if waits, ok := decodeWaits(value[fixed:]); ok {
+			return Record{
+				ID:       id,
+				LeaseEnd: tso.Timestamp(binary.BigEndian.Uint64(value[1:])),
+				Oldest:   tso.Timestamp(binary.BigEndian.Uint64(value[9:])),
+				Waits:    waits,
+			}, nil
+		}
 	}
-	return Record{
-		ID:       id,
-		LeaseEnd: tso.Timestamp(binary.BigEndian.Uint64(value[1:])),
-		Oldest:   tso.Timestamp(binary.BigEndian.Uint64(value[9:])),
-	}, nil
+	return Record{}, fmt.Errorf("session %d: bad record %x: %w", id, value, kv.ErrCorruption)
 }
 
 // Get returns the record of a session, if it is there.

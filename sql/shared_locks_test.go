@@ -1,0 +1,241 @@
+package sql_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
+)
+
+// processes are two engines on one store, as two processes would have it: they share nothing but the
+// store and the oracle.
+func processes(t *testing.T) (here, there *sql.Engine) {
+	ctx, quiet := context.Background(), slog.New(slog.DiscardHandler)
+	engine := memkv.New(memkv.Options{Shared: true, HashGroups: 3})
+	opts := txn.Options{Logger: quiet}
+	var out []*sql.Engine
+	for range 2 {
+		store, err := txn.Open(ctx, engine, opts)
+		require.NoError(t, err)
+		opts.Oracle = store.Oracle()
+		cat, err := catalog.Open(ctx, store)
+		require.NoError(t, err)
+		e := sql.NewEngine(store, cat, sql.Options{Logger: quiet})
+		out = append(out, e)
+		t.Cleanup(func() {
+			e.Close()
+			require.NoError(t, store.Close())
+		})
+	}
+	return out[0], out[1]
+}
+
+// sharedFixture returns a session here, one there and one that watches there.
+func sharedFixture(t *testing.T) (a, b, watcher *sql.Session) {
+	here, there := processes(t)
+	a, b, watcher = newSession(t, here), newSession(t, there), newSession(t, there)
+	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int, u int UNIQUE)")
+	mustQuery(t, a, "INSERT INTO t VALUES (1, 10, 1), (2, 20, 2)")
+	return a, b, watcher
+}
+
+func fails(t *testing.T, s *sql.Session, text, code string) {
+	t.Helper()
+	require.Equal(t, code, codeOf(s.Query(context.Background(), text, &transcript{s: s})), text)
+}
+
+func TestRowLocksOfAnotherProcessAreSeen(t *testing.T) {
+	a, b, watcher := sharedFixture(t)
+	mustQuery(t, a, "BEGIN ISOLATION LEVEL READ COMMITTED")
+	mustQuery(t, a, "SELECT * FROM t WHERE id = 1 FOR UPDATE")
+
+	mustQuery(t, b, "BEGIN ISOLATION LEVEL READ COMMITTED")
+	mustQuery(t, b, "SAVEPOINT s")
+	fails(t, b, "SELECT * FROM t WHERE id = 1 FOR KEY SHARE NOWAIT", sqlerr.LockNotAvailable)
+	mustQuery(t, b, "ROLLBACK TO s")
+	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id FOR UPDATE SKIP LOCKED"), "[id]\n2\nSELECT 1")
+	mustQuery(t, b, "ROLLBACK TO s")
+	mustQuery(t, b, "SET LOCAL lock_timeout = '5ms'")
+	fails(t, b, "UPDATE t SET n = n + 1 WHERE id = 1", sqlerr.LockNotAvailable)
+	mustQuery(t, b, "ROLLBACK TO s")
+	require.Regexp(t, `lock timeout\|Process \d+ waits for .*; blocked by process \d+ of another server`,
+		mustQuery(t, b, "SELECT kind, detail FROM minidb_conflicts"))
+	mustQuery(t, b, "SET LOCAL statement_timeout = '5ms'")
+	fails(t, b, "UPDATE t SET n = n + 1 WHERE id = 1", sqlerr.QueryCanceled)
+	mustQuery(t, b, "ROLLBACK TO s")
+
+	wait := blocked(t, b, watcher, "SELECT * FROM t WHERE id = 1 FOR UPDATE")
+	mustQuery(t, a, "UPDATE t SET n = 11 WHERE id = 1")
+	mustQuery(t, a, "COMMIT")
+	require.NoError(t, <-wait)
+	require.Contains(t, mustQuery(t, b, "SELECT n FROM t WHERE id = 1"), "\n11\n")
+	mustQuery(t, b, "COMMIT")
+}
+
+func TestShareLocksOfTwoProcessesGoTogether(t *testing.T) {
+	a, b, watcher := sharedFixture(t)
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, b, "BEGIN")
+	mustQuery(t, a, "SELECT * FROM t WHERE id = 1 FOR SHARE")
+	mustQuery(t, b, "SELECT * FROM t WHERE id = 1 FOR SHARE NOWAIT")
+	mustQuery(t, a, "COMMIT")
+	c := watcher
+	mustQuery(t, c, "BEGIN")
+	fails(t, c, "SELECT * FROM t WHERE id = 1 FOR UPDATE NOWAIT", sqlerr.LockNotAvailable)
+	mustQuery(t, b, "COMMIT")
+}
+
+// TestAnUpdateWaitsForAnotherProcess, and then decides by the row as it is.
+func TestAnUpdateWaitsForAnotherProcess(t *testing.T) {
+	a, b, watcher := sharedFixture(t)
+	for _, c := range []struct{ level, end, code string }{
+		{"READ COMMITTED", "COMMIT", ""}, {"READ COMMITTED", "ROLLBACK", ""},
+		{"REPEATABLE READ", "COMMIT", sqlerr.SerializationFailure}, {"REPEATABLE READ", "ROLLBACK", ""},
+	} {
+		mustQuery(t, a, "UPDATE t SET n = 10 WHERE id = 1")
+		mustQuery(t, a, "BEGIN ISOLATION LEVEL "+c.level)
+		mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 1")
+		mustQuery(t, b, "BEGIN ISOLATION LEVEL "+c.level)
+		mustQuery(t, b, "SELECT 1 FROM t")
+		wait := blocked(t, b, watcher, "UPDATE t SET n = n * 2 WHERE id = 1")
+		mustQuery(t, a, c.end)
+		require.Equal(t, c.code, codeOf(<-wait), "%s, %s", c.level, c.end)
+		want := map[string]string{"COMMIT": "\n22\n", "ROLLBACK": "\n20\n"}[c.end]
+		if c.code != "" {
+			want = "\n11\n"
+			mustQuery(t, b, "ROLLBACK")
+		}
+		mustQuery(t, b, "COMMIT")
+		require.Contains(t, mustQuery(t, a, "SELECT n FROM t WHERE id = 1"), want, "%s, %s", c.level, c.end)
+	}
+}
+
+// TestARowThatNoLongerMatchesIsLeftAlone after a wait for another process.
+func TestARowThatNoLongerMatchesIsLeftAlone(t *testing.T) {
+	a, b, watcher := sharedFixture(t)
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "UPDATE t SET n = 99 WHERE id = 1")
+	mustQuery(t, b, "BEGIN ISOLATION LEVEL READ COMMITTED")
+	wait := blocked(t, b, watcher, "UPDATE t SET n = 0 WHERE n = 10")
+	mustQuery(t, a, "COMMIT")
+	require.NoError(t, <-wait)
+	mustQuery(t, b, "COMMIT")
+	require.Contains(t, mustQuery(t, a, "SELECT n FROM t ORDER BY id"), "[n]\n99\n20\n")
+}
+
+// TestAUniqueKeyIsWaitedForElsewhere: until it is known who has it.
+func TestAUniqueKeyIsWaitedForElsewhere(t *testing.T) {
+	a, b, watcher := sharedFixture(t)
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "INSERT INTO t VALUES (3, 30, 3)")
+	mustQuery(t, b, "BEGIN")
+	wait := blocked(t, b, watcher, "INSERT INTO t VALUES (4, 40, 3)")
+	mustQuery(t, a, "COMMIT")
+	require.Equal(t, sqlerr.UniqueViolation, codeOf(<-wait))
+	mustQuery(t, b, "ROLLBACK")
+}
+
+// TestASavepointGivesBackLocksElsewhere, and a failed block all of them.
+func TestASavepointGivesBackLocksElsewhere(t *testing.T) {
+	a, b, _ := sharedFixture(t)
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "SELECT * FROM t WHERE id = 1 FOR UPDATE")
+	mustQuery(t, a, "SAVEPOINT s")
+	mustQuery(t, a, "SELECT * FROM t WHERE id = 2 FOR UPDATE")
+	mustQuery(t, a, "ROLLBACK TO s")
+	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id FOR UPDATE SKIP LOCKED"), "[id]\n2\nSELECT 1")
+	mustQuery(t, a, "RELEASE s")
+	fails(t, a, "SELECT 1 / 0", sqlerr.DivisionByZero)
+	require.Contains(t, mustQuery(t, b, "SELECT count(*) FROM (SELECT id FROM t FOR UPDATE SKIP LOCKED) x"), "\n2\n")
+	mustQuery(t, a, "ROLLBACK")
+}
+
+// TestADeadlockOfTwoProcesses ends for one of them, which is told who and what the other was.
+func TestADeadlockOfTwoProcesses(t *testing.T) {
+	a, b, watcher := sharedFixture(t)
+	for i, s := range []*sql.Session{a, b} {
+		mustQuery(t, s, "SET deadlock_timeout = '1ms'")
+		mustQuery(t, s, "BEGIN")
+		mustQuery(t, s, "UPDATE t SET n = n + 1 WHERE id = "+[]string{"1", "2"}[i])
+	}
+	wait := blocked(t, b, watcher, "UPDATE t SET n = n + 1 WHERE id = 1")
+	err := a.Query(context.Background(), "UPDATE t SET n = n + 1 WHERE id = 2", &transcript{s: a})
+	if err == nil { // b is the younger one
+		err = <-wait
+	} else {
+		t.Fatalf("the older one gave in: %v", err)
+	}
+	var se *sqlerr.Error
+	require.ErrorAs(t, err, &se)
+	require.Equal(t, sqlerr.DeadlockDetected, se.Code)
+	require.Regexp(t, `^Process \d+ waits for ShareLock on transaction \d+; blocked by process \d+ of another server.
+Process \d+ of another server waits for ShareLock on transaction \d+; blocked by process \d+.
+Process \d+: UPDATE t SET n = n \+ 1 WHERE id = 1
+Process \d+ of another server: UPDATE t SET n = n \+ 1 WHERE id = 2$`, se.Detail)
+	mustQuery(t, b, "ROLLBACK")
+	mustQuery(t, a, "COMMIT")
+	require.Contains(t, mustQuery(t, b, "SELECT n FROM t ORDER BY id"), "[n]\n11\n21\n")
+}
+
+// TestWhoInAnotherProcessIsWaitedFor: the views show its statement; its number is zero, as PostgreSQL has
+// it for whoever has none here.
+func TestWhoInAnotherProcessIsWaitedFor(t *testing.T) {
+	a, b, watcher := sharedFixture(t)
+	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "SELECT * FROM t WHERE id = 2 FOR SHARE")
+	mustQuery(t, b, "BEGIN")
+	wait := blocked(t, b, watcher, "DELETE FROM t WHERE id = 2")
+	require.Contains(t, mustQuery(t, watcher, "SELECT table_name, key, mode, blocking_pid, blocking_query, waiting_query FROM minidb_lock_waits"),
+		"public.t|(2)|AccessExclusiveLock|0|SELECT * FROM t WHERE id = 2 FOR SHARE|DELETE FROM t WHERE id = 2\n")
+	require.Contains(t, mustQuery(t, watcher, "SELECT pg_blocking_pids("+pid(b)+")"), "\n{0}\n")
+	require.Contains(t, mustQuery(t, watcher, "SELECT pid, mode, granted FROM pg_locks WHERE locktype = 'tuple' ORDER BY pid"),
+		"\n0|RowShareLock|t\n"+pid(b)+"|AccessExclusiveLock|f\nSELECT 2")
+	mustQuery(t, a, "COMMIT")
+	require.NoError(t, <-wait)
+	mustQuery(t, b, "ROLLBACK")
+}
+
+// TestCountersOfTwoProcesses: no update is lost, at any level, with row locks that both see.
+func TestCountersOfTwoProcesses(t *testing.T) {
+	here, there := processes(t)
+	setup := newSession(t, here)
+	mustQuery(t, setup, "CREATE TABLE t (id int PRIMARY KEY, n int)")
+	mustQuery(t, setup, "INSERT INTO t VALUES (1, 0)")
+	const clients, rounds = 4, 10
+	done := make(chan error, clients)
+	for i := range clients {
+		s := newSession(t, []*sql.Engine{here, there}[i%2])
+		go func() { done <- count(s, rounds) }()
+	}
+	deadline := time.After(time.Minute)
+	for range clients {
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+		case <-deadline:
+			t.Fatal("not done")
+		}
+	}
+	require.Contains(t, mustQuery(t, setup, "SELECT n FROM t"), "\n40\n")
+}
+
+func count(s *sql.Session, rounds int) error {
+	for range rounds {
+		text := "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT n FROM t WHERE id = 1 FOR UPDATE; UPDATE t SET n = n + 1 WHERE id = 1; COMMIT"
+		for _, q := range strings.Split(text, "; ") {
+			if err := s.Query(context.Background(), q, &transcript{s: s}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

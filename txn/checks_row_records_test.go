@@ -1,0 +1,232 @@
+package txn_test
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// P11 to P13 on a store that several processes share: row locks that each of them sees.
+var rowRecordClauses = []clause{
+	{"P11 I22", "a row lock is seen by other processes", planted.RowRecordUnwritten, rowLockIsSeenElsewhere},
+	{"P11 I22", "whoever locks a row looks for it", planted.RowRecordUnread, rowLockIsSeenElsewhere},
+	{"P12 I22", "a commit of another process steals no locked row", planted.RowRecordOverwritten, lockedRowIsNotStolenElsewhere},
+	{"P12 I22", "after a wait for another process one reads again", planted.SkippedSecondLook, waiterElsewhereReadsAgain},
+	{"P12 I22", "row locks in the store end with their transaction", planted.LeftoverRowLocks, recordsEndWithTheirTransaction},
+	{"P12 I22", "they are held until the writes are visible", planted.UnlockedBeforeCommit, recordsAreHeldToTheEnd},
+	{"P12 I22", "ROLLBACK TO gives back those taken after the savepoint", planted.RowRecordOutlivesSavepoint, recordsEndAtTheSavepoint},
+	{"P12 I22", "those of a dead process end with its lease", planted.DeadOwnerAwaited, recordsOfTheDeadEnd},
+	{"P12 I22", "who lost them with its lease does not commit", planted.LostRowLockUnnoticed, lostRowLockFailsTheCommit},
+	{"P13 I22", "deadlocks across processes are detected", planted.UndetectedDeadlock, deadlockElsewhereIsDetected},
+}
+
+func (sc *scene) nowait(tx *txn.Txn, key string, mode rowlock.Mode) error {
+	return tx.LockCurrent(sc.ctx, []byte(key), mode, true)
+}
+
+func (sc *scene) mustBeLocked(tx *txn.Txn, key string, mode rowlock.Mode) {
+	if err := sc.nowait(tx, key, mode); !errors.Is(err, rowlock.ErrNotAvailable) {
+		sc.fail("%s of %s, which is locked: %v", mode, key, err)
+	}
+}
+
+// rowRecords counts the holders of row locks in the store.
+func (sc *scene) rowRecords(s *txn.Store) (n int) {
+	snap, err := s.Engine().Snapshot()
+	sc.must(err, "snapshot")
+	defer func() { _ = snap.Close() }()
+	sc.must(mvcc.RowLocks(sc.ctx, snap, kv.Span{}, func(_ []byte, h []mvcc.RowHolder) error {
+		n += len(h)
+		return nil
+	}), "row locks")
+	return n
+}
+
+// rowLockIsSeenElsewhere, and those that go together do.
+func rowLockIsSeenElsewhere(sc *scene) {
+	here, there := sc.processes("")
+	a, b := sc.locker(here, true), sc.locker(there, true)
+	for _, held := range []rowlock.Mode{rowlock.KeyShare, rowlock.Share, rowlock.NoKeyUpdate, rowlock.Update} {
+		key := "held " + held.String()
+		sc.must(sc.nowait(a, key, held), "lock")
+		for _, wanted := range []rowlock.Mode{rowlock.Update, rowlock.NoKeyUpdate, rowlock.Share, rowlock.KeyShare} {
+			if held.Conflicts(wanted) {
+				sc.mustBeLocked(b, key, wanted)
+				continue
+			}
+			sc.must(sc.nowait(b, key, wanted), wanted.String()+" beside "+held.String())
+		}
+	}
+	sc.must(a.Rollback(sc.ctx), "rollback")
+	sc.must(sc.nowait(b, "held update", rowlock.Update), "after the end")
+}
+
+func lockedRowIsNotStolenElsewhere(sc *scene) {
+	here, there := sc.processes("")
+	sc.commit(here, "n", "1")
+	holder := sc.locker(here, false)
+	sc.must(sc.nowait(holder, "n", rowlock.Update), "lock")
+	thief := sc.writer(there, "n", "stolen")
+	thief.SetLocking(txn.Locking{Timeout: time.Millisecond})
+	if err := thief.Commit(sc.ctx); !errors.Is(err, rowlock.ErrTimeout) {
+		sc.fail("commit over a row lock: %v", err)
+	}
+	sc.set(holder, "n", "2")
+	sc.must(holder.Commit(sc.ctx), "commit of the holder")
+	sc.want("n", sc.read(there, "n"), "n=2 ")
+	sc.want("row locks left", sc.rowRecords(there), 0)
+}
+
+// waitElsewhere makes a transaction wait for a row that another process has locked and then changes.
+func (sc *scene) waitElsewhere(rereads bool) (*txn.Txn, error) {
+	here, there := sc.processes("")
+	sc.commit(here, "n", "1")
+	holder, waiter := sc.locker(here, rereads), sc.locker(there, rereads)
+	sc.must(sc.nowait(holder, "n", rowlock.Update), "lock")
+	sc.want("n", sc.get(waiter, "n"), "1")
+	done := make(chan error, 1)
+	go func() { done <- waiter.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false) }()
+	for len(there.LockWaits()) == 0 {
+		select {
+		case err := <-done:
+			sc.fail("locked a locked row: %v", err)
+		default:
+			runtime.Gosched()
+		}
+	}
+	w := there.LockWaits()[0]
+	sc.want("waits for", w.Lock.StartTS, holder.StartTS())
+	sc.set(holder, "n", "2")
+	sc.must(holder.Commit(sc.ctx), "commit of the holder")
+	return waiter, <-done
+}
+
+func waiterElsewhereReadsAgain(sc *scene) {
+	waiter, err := sc.waitElsewhere(true)
+	wantError[*txn.StaleError](sc, "lock", err)
+	sc.must(waiter.Advance(sc.ctx), "advance")
+	sc.want("n, read again", sc.get(waiter, "n"), "2")
+	sc.set(waiter, "n", "3")
+	sc.must(waiter.Commit(sc.ctx), "commit")
+	_, err = sc.waitElsewhere(false)
+	wantError[*txn.WriteConflictError](sc, "lock in a snapshot", err)
+}
+
+func recordsEndWithTheirTransaction(sc *scene) {
+	here, there := sc.processes("")
+	tx := sc.locker(here, false)
+	for _, key := range []string{"n", "only locked", "other"} {
+		sc.must(sc.nowait(tx, key, rowlock.Update), "lock")
+	}
+	sc.set(tx, "n", "1", "other", "1")
+	sc.want("row locks", sc.rowRecords(there), 3)
+	sc.must(tx.Commit(sc.ctx), "commit")
+	sc.want("row locks after the commit", sc.rowRecords(there), 0)
+	sc.must(sc.nowait(sc.locker(there, true), "only locked", rowlock.Update), "lock elsewhere")
+}
+
+// recordsAreHeldToTheEnd: of a key that is written the prewrite's lock is held, of others the row lock.
+func recordsAreHeldToTheEnd(sc *scene) {
+	e := shared()
+	var there *txn.Store
+	looked := false
+	here := sc.openWith(e, txn.Options{}, txn.AfterPrewrite, func(*txn.Store) bool {
+		looked = true
+		b := sc.locker(there, true)
+		sc.mustBeLocked(b, "n", rowlock.Update)
+		sc.mustBeLocked(b, "only locked", rowlock.Share)
+		return false
+	})
+	there = sc.open(e, txn.Options{Oracle: here.Oracle()})
+	tx := sc.locker(here, false)
+	sc.must(sc.nowait(tx, "n", rowlock.Update), "lock")
+	sc.must(sc.nowait(tx, "only locked", rowlock.Update), "lock")
+	sc.set(tx, "n", "1")
+	sc.must(tx.Commit(sc.ctx), "commit")
+	sc.want("looked", looked, true)
+}
+
+func recordsEndAtTheSavepoint(sc *scene) {
+	here, there := sc.processes("")
+	tx, b := sc.locker(here, true), sc.locker(there, true)
+	sc.must(sc.nowait(tx, "before", rowlock.Share), "lock")
+	sp := tx.Savepoint()
+	sc.must(sc.nowait(tx, "before", rowlock.Update), "lock")
+	sc.must(sc.nowait(tx, "after", rowlock.Update), "lock")
+	sc.mustBeLocked(b, "before", rowlock.Share)
+	tx.RollbackTo(sp)
+	sc.must(sc.nowait(b, "after", rowlock.Update), "lock that was taken after the savepoint")
+	sc.must(sc.nowait(b, "before", rowlock.Share), "lock that was made stronger after it")
+	sc.mustBeLocked(b, "before", rowlock.Update)
+}
+
+func recordsOfTheDeadEnd(sc *scene) {
+	dead, other := sc.processes("")
+	sc.must(sc.nowait(sc.locker(dead, false), "n", rowlock.Update), "lock")
+	sc.must(sc.nowait(sc.locker(dead, false), "unmet", rowlock.Update), "lock")
+	b := sc.locker(other, true)
+	sc.clock += 59_000
+	sc.must(other.RenewLease(sc.ctx), "renew")
+	sc.mustBeLocked(b, "n", rowlock.KeyShare)
+	sc.clock += 1_000
+	sc.must(sc.nowait(b, "n", rowlock.Update), "its lease is past")
+	sc.collect(other)
+	sc.want("row locks after a collection", sc.rowRecords(other), 1)
+}
+
+// lostRowLockFailsTheCommit: it was paused, and what it had locked was changed meanwhile.
+func lostRowLockFailsTheCommit(sc *scene) {
+	paused, other := sc.processes("")
+	sc.commit(other, "guard", "1")
+	tx := sc.locker(paused, true)
+	sc.must(sc.nowait(tx, "guard", rowlock.Share), "lock")
+	sc.clock += 60_000
+	b := sc.locker(other, true)
+	sc.must(sc.nowait(b, "guard", rowlock.Update), "lock of the paused")
+	sc.set(b, "guard", "2")
+	sc.must(b.Commit(sc.ctx), "commit")
+	sc.set(tx, "guarded", "1")
+	wantError[*txn.WriteConflictError](sc, "commit without the lock", tx.Commit(sc.ctx))
+}
+
+// deadlockElsewhereIsDetected: each of two processes has a transaction that waits for the other's, one
+// of them through a third that waits in memory. The younger of those that wait in the store gives in.
+func deadlockElsewhereIsDetected(sc *scene) {
+	here, there := sc.processes("")
+	begin := func(s *txn.Store, id int64) *txn.Txn {
+		tx := sc.begin(s)
+		o := s.RowLocks().NewOwner(id)
+		o.SetPatience(time.Millisecond)
+		tx.SetLocking(txn.Locking{Writes: true, Owner: o, Timeout: 5 * time.Second})
+		return tx
+	}
+	a, b, c := begin(here, 1), begin(there, 2), begin(here, 3)
+	sc.must(sc.nowait(a, "a", rowlock.Update), "lock")
+	sc.must(sc.nowait(b, "b", rowlock.Update), "lock")
+	sc.must(sc.nowait(c, "c", rowlock.Update), "lock")
+	type end struct {
+		tx  *txn.Txn
+		err error
+	}
+	ends := make(chan end, 3)
+	for tx, key := range map[*txn.Txn]string{a: "c", b: "a", c: "b"} {
+		go func() {
+			err := tx.LockCurrent(sc.ctx, []byte(key), rowlock.Update, false)
+			_ = tx.Rollback(sc.ctx)
+			ends <- end{tx, err}
+		}()
+	}
+	first, rest := <-ends, []end{<-ends, <-ends}
+	e := wantError[*rowlock.DeadlockError](sc, "lock", first.err)
+	sc.want("victim", first.tx.StartTS(), c.StartTS())
+	sc.want("circle", e.Error(), "deadlock: 3 waits for 2, 2 waits for 1, 1 waits for 3")
+	for _, x := range rest {
+		sc.must(x.err, "lock of the others")
+	}
+}

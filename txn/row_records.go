@@ -1,0 +1,314 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/session"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Row locks of a store that several processes share (txn: I22; docs/adr/0008). Whoever has a row lock in
+// this process's table takes it in the store too, in the key's row lock column, and waits there for
+// those of other processes, who do not queue but look again. On an exclusive engine none of this runs.
+
+// rowRecords are the row locks that a transaction has, or may have, in the store.
+type rowRecords struct {
+	log []rowRecord // oldest first
+	// session is the one under which the first was taken; lost, that a later one was another.
+	session uint64
+	lost    bool
+}
+
+// rowRecord is a step by which the transaction got a row lock, or a stronger one.
+type rowRecord struct {
+	key           string
+	before, after rowlock.Mode
+}
+
+// lockShared takes the key's lock in this process and then in the store. What it does not get in the
+// store it gives back here. With current, a version that makes the lock worthless is an error at once.
+func (t *Txn) lockShared(ctx context.Context, key []byte, mode rowlock.Mode, noWait, current bool) (mvcc.Version, error) {
+	began := time.Now()
+	o := t.owner()
+	mark, before := o.Mark(), o.Holds(key)
+	req := rowlock.Request{Mode: mode, NoWait: noWait, Timeout: t.locking.Timeout}
+	out, err := t.s.rowLocks.Lock(ctx, o, key, req)
+	if err != nil || out == rowlock.Held {
+		return mvcc.Version{}, err
+	}
+	limit := time.Duration(math.MaxInt64)
+	if req.Timeout > 0 {
+		limit = max(0, req.Timeout-time.Since(began))
+	}
+	v, err := t.lockInStore(ctx, &rowRequest{key: key, mode: mode, before: before, noWait: noWait, current: current, limit: limit})
+	if err != nil {
+		o.ReleaseTo(mark)
+	}
+	return v, err
+}
+
+// rowRequest is what a transaction wants of the store.
+type rowRequest struct {
+	key             []byte
+	mode, before    rowlock.Mode
+	noWait, current bool
+	limit           time.Duration // of all waits for row locks
+}
+
+// lockInStore writes the transaction into the key's row lock column, once nobody is in the way.
+func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, err error) {
+	rows, bo := backoff{limit: q.limit}, backoff{limit: t.s.opts.LockWait}
+	gone := map[tso.Timestamp]bool{}
+	w := t.newRowWait(q)
+	defer w.end()
+	for attempts := 0; ; {
+		var unknown bool
+		v, unknown, err = t.tryLockRow(ctx, q, gone)
+		var held *mvcc.RowLockedError
+		var locked *LockedError
+		switch {
+		case err == nil:
+			return v, nil
+		case errors.As(err, &held):
+			if q.current && !t.locking.Rereads && changed(held.Newest, q.mode) {
+				return v, t.Stale(q.key, held.Newest)
+			}
+			if err = t.awaitHolders(ctx, held, gone, w, &rows); err != nil {
+				return v, err
+			}
+		case errors.As(err, &locked):
+			if err = t.awaitPrewritten(ctx, q, locked, w, &bo); err != nil {
+				return v, err
+			}
+		case !unknown || ctx.Err() != nil:
+			return v, err
+		default: // the lock may be there; to take it again is no harm
+			if attempts++; attempts == unknownAttempts {
+				return v, err
+			}
+		}
+	}
+}
+
+// tryLockRow looks once. The lock is noted before it is there, so that whatever becomes of the update
+// it will be given back.
+func (t *Txn) tryLockRow(ctx context.Context, q *rowRequest, gone map[tso.Timestamp]bool) (v mvcc.Version, unknown bool, err error) {
+	if planted.Is(planted.RowRecordUnwritten) {
+		v, err = t.newest(ctx, q.key)
+		return v, false, err
+	}
+	owner, err := t.s.owner(ctx)
+	if err != nil {
+		return v, false, err
+	}
+	h := mvcc.RowHolder{
+		StartTS: t.reg.startTS, Owner: owner, Mode: max(q.mode, q.before), Client: t.client(), Statement: cutStatement(t.statement),
+	}
+	unknown, err = t.s.update(ctx, [][]byte{mvcc.Row(q.key)}, true, func(r kv.Reader, b *kv.Batch) error {
+		if err := t.s.checkSafepoint(ctx, r, t.readTS); err != nil {
+			return err
+		}
+		var err error
+		v, err = mvcc.LockRow(ctx, r, b, q.key, h, t.readTS, func(h mvcc.RowHolder) bool { return gone[h.StartTS] })
+		return err
+	})
+	if err == nil || unknown {
+		t.records.note(rowRecord{key: string(q.key), before: q.before, after: h.Mode}, owner)
+	}
+	return v, unknown, err
+}
+
+func (r *rowRecords) note(rec rowRecord, session uint64) {
+	if len(r.log) == 0 {
+		r.session, r.lost = session, false
+	}
+	r.lost = r.lost || r.session != session
+	r.log = append(r.log, rec)
+}
+
+// awaitHolders waits before another look at a row that others have locked, unless one of them is gone.
+func (t *Txn) awaitHolders(
+	ctx context.Context, held *mvcc.RowLockedError, gone map[tso.Timestamp]bool, w *rowWait, bo *backoff,
+) error {
+	cleared := false
+	for i := range held.Holders {
+		h := &held.Holders[i]
+		over, err := t.s.holderGone(ctx, h)
+		if err != nil {
+			return err
+		}
+		if over {
+			gone[h.StartTS], cleared = true, true
+		}
+	}
+	switch {
+	case cleared:
+		return nil
+	case w.q.noWait:
+		return rowlock.ErrNotAvailable
+	}
+	return w.wait(ctx, held.Holders, bo, nil)
+}
+
+// awaitPrewritten settles the lock of a commit under way, or waits for it.
+func (t *Txn) awaitPrewritten(ctx context.Context, q *rowRequest, locked *LockedError, w *rowWait, bo *backoff) error {
+	out, err := t.s.resolver.settle(ctx, locked, 0)
+	switch {
+	case err != nil || out == lockSettled:
+		return err
+	case q.noWait:
+		return rowlock.ErrNotAvailable
+	}
+	limit := error(locked)
+	if q.limit < bo.limit {
+		bo.limit, limit = q.limit, nil
+	}
+	l := &locked.Lock
+	return w.wait(ctx, []mvcc.RowHolder{{StartTS: l.StartTS, Owner: l.Owner, Client: l.Client, Statement: l.Statement}}, bo, limit)
+}
+
+// holderGone reports whether a row lock in the store is one that nobody will give back: its session
+// has ended, or goes on with younger transactions alone.
+func (s *Store) holderGone(ctx context.Context, h *mvcc.RowHolder) (bool, error) {
+	now, err := s.oracleTime(ctx)
+	if err != nil {
+		return false, err
+	}
+	if dead, err := s.ownerDead(ctx, h.Owner, now); dead || err != nil || s.exclusive {
+		return dead, err
+	}
+	snap, err := s.engine.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	rec, found, err := session.Get(ctx, snap, h.Owner)
+	return found && h.StartTS < rec.Oldest, errors.Join(err, snap.Close())
+}
+
+// releaseRecords gives back in the store what the transaction has locked there since a point of its log,
+// but for the keys that it has written: a prewrite took their row locks away.
+func (t *Txn) releaseRecords(from int, written func(key string) bool) {
+	if len(t.records.log) <= from {
+		return
+	}
+	kept := map[string]rowlock.Mode{} // by key, what it was before
+	for i := len(t.records.log) - 1; i >= from; i-- {
+		kept[t.records.log[i].key] = t.records.log[i].before
+	}
+	t.records.log = t.records.log[:from]
+	groups := map[uint64][]mvcc.KeepRow{}
+	for key, mode := range kept {
+		if written != nil && written(key) {
+			continue
+		}
+		k := mvcc.KeepRow{Row: mvcc.Row([]byte(key)), Mode: mode}
+		g := kv.GroupOf(t.s.engine, k.Row)
+		groups[g] = append(groups[g], k)
+	}
+	ctx, cancel := detached(context.Background())
+	defer cancel()
+	for _, all := range groups {
+		for batch := range slices.Chunk(all, t.s.opts.BatchKeys) {
+			if err := t.unlockRows(ctx, batch); err != nil && !errors.Is(err, kv.ErrClosed) {
+				t.s.opts.Logger.Warn("row locks left to those who meet them", "start_ts", t.reg.startTS, "rows", len(batch), "err", err)
+			}
+		}
+	}
+}
+
+func (t *Txn) unlockRows(ctx context.Context, keep []mvcc.KeepRow) error {
+	rows := make([][]byte, len(keep))
+	for i := range keep {
+		rows[i] = keep[i].Row
+	}
+	return kv.UpdateLazy(ctx, t.s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.UnlockRows(ctx, r, b, t.reg.startTS, keep)
+	})
+}
+
+// hasWritten says whether the transaction has committed a write of the key.
+func (t *Txn) hasWritten(key string) bool {
+	if t.commitTS == 0 || t.stream != nil {
+		return false
+	}
+	w, ok := t.buf.get([]byte(key))
+	return ok && (w.kind == writePut || w.kind == writeDelete)
+}
+
+// checkRecords fails a commit whose row locks may have been taken from it: a session that outlived its
+// lease counts as dead, and others take its locks. Locks of keys that the commit writes are not missed:
+// its prewrites look for whatever others have written there. Of the others it must be known that they
+// stood at commit_ts. Who ends the session does so at a later timestamp than the lease's end, and reads
+// and writes at timestamps above that (txn: I22).
+func (c *committer) checkRecords(commitTS tso.Timestamp) error {
+	r := &c.t.records
+	if len(r.log) == 0 || planted.Is(planted.LostRowLockUnnoticed) {
+		return nil
+	}
+	rec := c.s.session.now.Load()
+	if !r.lost && rec.ID == r.session && !rec.Lapsed(commitTS) {
+		return nil
+	}
+	for i := range r.log {
+		if key := []byte(r.log[i].key); !c.writes(key) {
+			return &WriteConflictError{Key: key, StartTS: c.startTS, ConflictTS: commitTS}
+		}
+	}
+	return nil
+}
+
+// writes says whether a key is among the mutations, which of one that streams nobody knows.
+func (c *committer) writes(key []byte) bool {
+	i := sort.Search(len(c.muts), func(i int) bool { return string(c.muts[i].Key) >= string(key) })
+	return i < len(c.muts) && string(c.muts[i].Key) == string(key)
+}
+
+// dropDeadRowRecords is part of a collection: row locks of the dead that nobody has met.
+func (s *Store) dropDeadRowRecords(ctx context.Context) error {
+	if s.exclusive {
+		return nil // there are none, but of the time before; nobody looks at them
+	}
+	_, err := s.settleRowRecords(ctx)
+	return err
+}
+
+// settleRowRecords removes row locks that nobody will give back, and returns their number.
+func (s *Store) settleRowRecords(ctx context.Context) (n int, err error) {
+	snap, err := s.engine.Snapshot()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	err = mvcc.RowLocks(ctx, snap, kv.Span{}, func(key []byte, holders []mvcc.RowHolder) error {
+		gone := map[tso.Timestamp]bool{}
+		for i := range holders {
+			over, err := s.holderGone(ctx, &holders[i])
+			if err != nil {
+				return err
+			}
+			if over {
+				gone[holders[i].StartTS] = true
+			}
+		}
+		if len(gone) == 0 {
+			return nil
+		}
+		dropped, row := 0, mvcc.Row(key)
+		err := kv.UpdateLazy(ctx, s.engine, [][]byte{row}, func(r kv.Reader, b *kv.Batch) (err error) {
+			dropped, err = mvcc.DropRowHolders(ctx, r, b, row, func(h mvcc.RowHolder) bool { return gone[h.StartTS] })
+			return err
+		})
+		n += dropped
+		return err
+	})
+	return n, err
+}
