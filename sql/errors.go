@@ -69,8 +69,6 @@ func toSQL(ctx context.Context, err error) error {
 		return wrap(sqlerr.LockNotAvailable, "could not obtain lock on row", err)
 	case errors.Is(err, rowlock.ErrTimeout):
 		return wrap(sqlerr.LockNotAvailable, "canceling statement due to lock timeout", err)
-	case errors.Is(err, txn.ErrTooLarge):
-		return wrap(sqlerr.ProgramLimitExceeded, err.Error(), err).WithHint("Commit more often.")
 	case errors.Is(err, txn.ErrReadOnly):
 		return wrap(sqlerr.ReadOnlySQLTransaction, "cannot write in a read-only transaction", err)
 	case errors.As(err, &safepoint):
