@@ -239,7 +239,7 @@ func (c *copyIn) flush(ctx context.Context) (err error) {
 }
 
 func (c *copyIn) insert(ctx context.Context, plan *physical.Plan, params []types.Datum) error {
-	src, err := c.s.runPlan(ctx, plan, &ast.Insert{}, params, false)
+	src, err := c.s.runPlan(ctx, plan, &ast.Insert{}, params, runOptions{})
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (s *Session) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copy
 		query = &ast.Select{Body: core}
 		ps = &Prepared{Text: ps.Text, Stmt: ps.Stmt, offset: 1}
 	}
-	src, err := s.openPlan(ctx, ps, query, params)
+	src, err := s.openPlan(ctx, ps, query, params, runOptions{})
 	if err != nil {
 		return 0, err
 	}

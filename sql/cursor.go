@@ -24,7 +24,7 @@ func (s *Session) openDeclare(ctx context.Context, ps *Prepared, st *ast.Declare
 	l := newLife(ctx)
 	runCtx, stop := l.within(ctx)
 	defer stop()
-	src, err := s.openPlan(runCtx, ps, st.Query, params)
+	src, err := s.openPlan(runCtx, ps, st.Query, params, runOptions{piecemeal: true})
 	if err != nil {
 		return nil, err
 	}

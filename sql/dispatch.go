@@ -51,14 +51,14 @@ func (s *Session) openData(ctx context.Context, ps *Prepared, params []types.Dat
 		if into := intoTable(st); into != nil {
 			return s.openDDL(ctx, &ast.CreateTable{Pos: st.Pos, Name: *into, As: withoutInto(st)})
 		}
-		src, err := s.openPlan(ctx, ps, st, params)
+		src, err := s.openPlan(ctx, ps, st, params, runOptions{})
 		if err != nil {
 			return nil, err
 		}
 		src.gather = src.rerun
 		return src, nil
 	case *ast.Insert, *ast.Update, *ast.Delete:
-		return s.openPlan(ctx, ps, st, params)
+		return s.openPlan(ctx, ps, st, params, runOptions{})
 	case *ast.Explain:
 		return s.openExplain(ctx, ps, st, params)
 	case *ast.DeclareCursor:

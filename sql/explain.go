@@ -109,7 +109,7 @@ func (s *Session) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain
 				return nil, err
 			}
 		}
-		src, err := s.runPlan(ctx, plan, stmt, params, true)
+		src, err := s.runPlan(ctx, plan, stmt, params, runOptions{stats: true})
 		if err != nil {
 			return nil, err
 		}

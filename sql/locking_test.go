@@ -51,3 +51,26 @@ func TestLockingClausesLockOrRefuse(t *testing.T) {
 	require.NotNil(t, e)
 	require.Equal(t, "cannot execute SELECT FOR NO KEY UPDATE in a read-only transaction", e.Message)
 }
+
+// A cursor that has given rows goes on where the next one was deleted, but not where it may have another
+// key now: it cannot follow it, and must not leave it out.
+func TestACursorDoesNotLoseARowThatMoved(t *testing.T) {
+	e := newEngine(t)
+	a, b := newSession(t, e), newSession(t, e)
+	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
+	for change, want := range map[string]string{
+		"DELETE FROM t WHERE id = 2":                                                  "",
+		"UPDATE t SET id = 9 WHERE id = 2":                                            sqlerr.SerializationFailure,
+		"UPDATE t SET n = 5 WHERE id = 2; DELETE FROM t WHERE id = 2":                 "", // one commit
+		"BEGIN; DELETE FROM t WHERE id = 2; UPDATE t SET n = 1; COMMIT":               sqlerr.SerializationFailure,
+		"DELETE FROM t WHERE id = 2; INSERT INTO t VALUES (2, 7)":                     "",
+		"BEGIN; UPDATE t SET id = 9 WHERE id = 2; COMMIT; DELETE FROM t WHERE id = 9": sqlerr.SerializationFailure,
+	} {
+		mustQuery(t, a, "DELETE FROM t; INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
+		mustQuery(t, a, "BEGIN ISOLATION LEVEL READ COMMITTED; DECLARE c CURSOR FOR SELECT id FROM t ORDER BY id FOR KEY SHARE; FETCH c")
+		mustQuery(t, b, change)
+		err := a.Query(context.Background(), "FETCH ALL c", &transcript{s: a})
+		require.Equal(t, want, codeOf(err), change)
+		mustQuery(t, a, "ROLLBACK")
+	}
+}

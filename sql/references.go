@@ -79,7 +79,7 @@ func (h riHost) Run(ctx context.Context, text string, ts []*types.Type, params [
 	if err != nil {
 		return 0, err
 	}
-	src, err := h.s.runPlan(ctx, plan, stmt, params, false)
+	src, err := h.s.runPlan(ctx, plan, stmt, params, runOptions{})
 	if err != nil {
 		return 0, err
 	}
@@ -144,7 +144,7 @@ func (s *Session) firstRow(ctx context.Context, text string) ([]types.Datum, err
 	if err != nil {
 		return nil, err
 	}
-	src, err := s.runPlan(ctx, plan, stmt, nil, false)
+	src, err := s.runPlan(ctx, plan, stmt, nil, runOptions{})
 	if err != nil {
 		return nil, err
 	}

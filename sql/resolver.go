@@ -171,7 +171,7 @@ func (s *Session) fillTable(ctx context.Context, query *ast.Select, into *table.
 	filled := *plan
 	filled.Root = &physical.Insert{Table: into, Child: project}
 	filled.ReadOnly = false
-	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)), false)
+	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)), runOptions{})
 	if err != nil {
 		return 0, err
 	}

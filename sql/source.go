@@ -149,8 +149,14 @@ func (r *rowsSource) next(context.Context) (*types.Batch, error) {
 	return b, nil
 }
 
+// runOptions are how a plan is run.
+type runOptions struct {
+	stats     bool // what each node did is asked for
+	piecemeal bool // it is a cursor's
+}
+
 // openPlan starts a planned statement.
-func (s *Session) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum) (*planSource, error) {
+func (s *Session) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
 	plan, err := s.lockedPlan(ctx, ps, stmt)
 	if err != nil {
 		return nil, err
@@ -168,7 +174,7 @@ func (s *Session) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement
 			return nil, err
 		}
 	}
-	return s.runPlan(ctx, plan, stmt, params, false)
+	return s.runPlan(ctx, plan, stmt, params, o)
 }
 
 func sameTypes(a, b []*types.Type) bool {
@@ -184,11 +190,12 @@ func sameTypes(a, b []*types.Type) bool {
 }
 
 // runPlan opens a plan in the session's transaction.
-func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement, params []types.Datum, stats bool) (*planSource, error) {
+func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
 	if plan.References || plan.Lasting && !plan.ReadOnly {
 		s.lockWrites()
 	}
-	env := s.execEnv(ctx, stats)
+	env := s.execEnv(ctx, o.stats)
+	env.Piecemeal = o.piecemeal
 	cur, err := exec.Open(ctx, env, plan, params)
 	if err != nil {
 		return nil, err

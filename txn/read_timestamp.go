@@ -28,8 +28,8 @@ func (t *Txn) Advance(ctx context.Context) error {
 	return nil
 }
 
-// ReadAt makes the transaction read at a timestamp that ReadTS gave before, and returns the present
-// one: cursors keep the snapshot of the statement that opened them.
+// ReadAt makes the transaction read at a timestamp that ReadTS gave before, or at one between two such,
+// and returns the present one: cursors keep the snapshot of the statement that opened them.
 func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 	before = t.readTS
 	if ts > before && !planted.Is(planted.KeptView) {

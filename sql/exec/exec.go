@@ -26,6 +26,9 @@ type Env struct {
 	// SecondLook lets a statement over one scan go on with the newest version of a row that changed
 	// while it waited for its lock: READ COMMITTED.
 	SecondLook bool
+	// Piecemeal says that the rows are asked for a few at a time: what reads no further than it is asked
+	// locks no more rows than those.
+	Piecemeal bool
 	// Observer, if not nil, hears of the rows written to tables with foreign keys, or referenced by them.
 	Observer table.Observer
 	// Written, if not nil, counts rows as they are written, for those who look on.

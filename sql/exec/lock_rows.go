@@ -20,7 +20,7 @@ type lockRows struct {
 	run     *run
 	child   operator
 	targets []lockTarget
-	// single: a LIMIT is above, so rows are locked and handed on one by one.
+	// single: a LIMIT is above or a cursor around, so rows are locked and handed on one by one.
 	single bool
 	batch  *types.Batch // of the child, rows from at on not yet locked
 	at     int
@@ -42,7 +42,7 @@ var lockModes = map[string]rowlock.Mode{
 }
 
 func (r *run) buildLockRows(n *physical.LockRows) (operator, error) {
-	l := &lockRows{run: r, single: r.limited, node: n.Child}
+	l := &lockRows{run: r, single: r.limited || r.env.Piecemeal, node: n.Child}
 	r.limited = false
 	for i := range n.Tables {
 		t := lockTarget{LockTarget: &n.Tables[i], mode: lockModes[n.Tables[i].Strength]}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // secondLook reads a row again that was changed by a transaction for which the statement waited, and
@@ -48,7 +50,8 @@ func isStale(err error) bool {
 
 // row calls fn with the row that the plan makes of the newest version of the row with that key, at
 // the timestamp of the second look. If the row is gone it may have another key now, which cannot be
-// followed: the answer is stale, the error that led here, and the statement runs again as a whole.
+// followed: the answer is stale, the error that led here, and the statement runs again as a whole. A
+// cursor may be too far for that, so it looks whether the row was simply deleted, and goes on then.
 // Requires: the row is locked.
 func (l *secondLook) row(ctx context.Context, stale error, key []types.Datum, fn func(b *types.Batch) error) error {
 	tx := l.run.env.Tx
@@ -63,6 +66,12 @@ func (l *secondLook) row(ctx context.Context, stale error, key []types.Datum, fn
 		return err
 	}
 	if !found {
+		tx.ReadAt(before)
+		if l.run.env.Piecemeal {
+			if deleted, err := l.deleted(ctx, stale); deleted || err != nil {
+				return err
+			}
+		}
 		return stale
 	}
 	if inside, err := l.inRanges(row); err != nil || !inside && !planted.Is(planted.UntestedSecondLook) {
@@ -84,6 +93,61 @@ func (l *secondLook) row(ctx context.Context, stale error, key []types.Datum, fn
 		return err
 	}
 	return eachBatch(ctx, op, func(_ context.Context, b *types.Batch) error { return fn(b) })
+}
+
+// deleted says whether a row that is gone was deleted, and has no other key now: nobody has changed it
+// between the snapshot and the commit that removed it, and that commit has put no row of the table.
+func (l *secondLook) deleted(ctx context.Context, stale error) (bool, error) {
+	var gone *txn.StaleError
+	if !errors.As(stale, &gone) {
+		return false, nil
+	}
+	tx := l.run.env.Tx
+	snapshot := tx.ReadTS()
+	defer tx.ReadAt(snapshot)
+	was, err := tx.Get(ctx, gone.Key)
+	if err != nil {
+		return false, err
+	}
+	was = bytes.Clone(was)
+	tx.ReadAt(gone.CommitTS - 1)
+	is, err := tx.Get(ctx, gone.Key)
+	if err != nil || is == nil || !bytes.Equal(was, is) {
+		return false, err
+	}
+	puts, err := l.puts(ctx, gone.CommitTS)
+	return !puts, err
+}
+
+// puts says whether the commit at a timestamp has put a row of the table.
+func (l *secondLook) puts(ctx context.Context, at tso.Timestamp) (puts bool, err error) {
+	tx, rows := l.run.env.Tx, table.IndexSpan(l.scan.Table.ID, table.RowIndexID)
+	tx.ReadAt(at - 1)
+	before, err := tx.Scan(ctx, rows, txn.ScanOptions{})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, before.Close()) }()
+	tx.ReadAt(at)
+	after, err := tx.Scan(ctx, rows, txn.ScanOptions{})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, after.Close()) }()
+	next := func(it *txn.Iterator, ts tso.Timestamp) bool {
+		tx.ReadAt(ts) // an iterator that waited for a lock opens anew
+		return it.Next()
+	}
+	more := next(before, at-1)
+	for next(after, at) {
+		for more && bytes.Compare(before.Key(), after.Key()) < 0 {
+			more = next(before, at-1)
+		}
+		if !more || !bytes.Equal(before.Key(), after.Key()) || !bytes.Equal(before.Value(), after.Value()) {
+			return true, errors.Join(before.Err(), after.Err())
+		}
+	}
+	return false, errors.Join(before.Err(), after.Err())
 }
 
 // over copies the plan with the row in place of its scan. One row needs no order.
