@@ -243,9 +243,9 @@ func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
 	return safepoint, err
 }
 
-// SettleLocks settles every lock of the store, and removes row locks of the dead, for a tool that opens a store which nobody else uses:
-// on an exclusive engine the owners of locks found at Open are dead, and nothing is waited for. It
-// returns how many there were.
+// SettleLocks settles every lock of the store, and removes row locks of the dead, for a tool that opens
+// a store which nobody else uses: on an exclusive engine the owners of locks found at Open are dead,
+// and nothing is waited for. It returns how many there were.
 func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	now, err := s.source.Next(ctx)
 	if err != nil {

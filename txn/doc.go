@@ -171,10 +171,10 @@
 // # Locking order
 //
 // Store.gate (read) → Store.pass → ownerSession.mu → registry.safe → one registry shard → the oracle's
-// mutex; inflight.mu, lockers.mu, views.mu, lockWaits.mu, resolver.fates and the mutex of ssi are leaves. An engine's
-// latches are taken inside kv.Engine.Update only; under
-// them a step takes inflight.mu and draws from the oracle's memory, and never calls the engine: when
-// the oracle's range is used up, the step gives up, the range is extended, and the step runs again.
+// mutex; inflight.mu, lockers.mu, views.mu, lockWaits.mu, resolver.fates and the mutex of ssi are
+// leaves. An engine's latches are taken inside kv.Engine.Update only; under them a step takes
+// inflight.mu and draws from the oracle's memory, and never calls the engine: when the oracle's range
+// is used up, the step gives up, the range is extended, and the step runs again.
 //
 // # Goroutines
 //
@@ -185,8 +185,8 @@
 //
 // # Simple on purpose
 //
-// Writes are buffered in memory until Commit, or until they are too many. Commits are optimistic: no lock
-// is in the store before prewrite, and row locks are this process's memory, but for shared stores. The primary is the lowest key.
-// Commits in flight are compared key by key with what a reader reads; with hundreds of writers an index
-// would replace that.
+// Writes are buffered in memory until Commit, or until they are too many. Commits are optimistic: no
+// lock is in the store before prewrite, and row locks are this process's memory, but for shared stores.
+// The primary is the lowest key. Commits in flight are compared key by key with what a reader reads;
+// with hundreds of writers an index would replace that.
 package txn

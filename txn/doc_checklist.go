@@ -36,11 +36,11 @@
 //   - P10 (I16): mvcc's checkConflict goes on below records of kinds lock and rollback:
 //     insertLooksThroughRollbacks, insertLooksThroughLocks; below the transaction's own streamed lock too:
 //     insertLooksBelowItsOwnLock.
-//   - P11 (I16, I22): row locks are this process's memory (package rowlock), and leave no record: whoever
-//     wants the row waits for them, and I9 keeps commits off. On a store that several processes share they
-//     are in the row lock column too, which readers never look at: rowLockIsSeenElsewhere. Records of kind lock are what a stream leaves of
-//     a write that was undone. Readers skip them: undoneWriteIsNone; conflict checks see them:
-//     lockedKeyConflicts.
+//   - P11 (I16, I22): row locks are this process's memory (package rowlock), and leave no record:
+//     whoever wants the row waits for them, and I9 keeps commits off. On a store that several processes
+//     share they are in the row lock column too, which readers never look at: rowLockIsSeenElsewhere.
+//     Records of kind lock are what a stream leaves of a write that was undone. Readers skip them:
+//     undoneWriteIsNone; conflict checks see them: lockedKeyConflicts.
 //   - P12 (I9, I11): after a wait LockCurrent answers *StaleError, and the statement reads again at a new
 //     timestamp: waiterReadsAgain, laterStatementSeesMore; or *WriteConflictError, 40001: waiterFails. A
 //     write stays based on what it was read from: laterStatementProtectsNothing. Locks end with their
@@ -49,9 +49,9 @@
 //     recordsEndWithTheirTransaction, recordsEndAtTheSavepoint, recordsAreHeldToTheEnd,
 //     lockedRowIsNotStolenElsewhere. The locks of the dead end with the lease: recordsOfTheDeadEnd; and who
 //     was taken for dead does not commit on them: lostRowLockFailsTheCommit.
-//   - P13 (I17): row locks: deadlockIsDetected, deadlockElsewhereIsDetected; locks in the store: youngerGivesIn. Latches are taken in
-//     one order and surround the step, in pebblekv: latchesAreSorted, latchesSurroundTheStep (its
-//     latch_test.go).
+//   - P13 (I17): row locks: deadlockIsDetected, deadlockElsewhereIsDetected; locks in the store:
+//     youngerGivesIn. Latches are taken in one order and surround the step, in pebblekv:
+//     latchesAreSorted, latchesSurroundTheStep (its latch_test.go).
 //   - P14 (I2): tryCommitPrimary draws commit_ts, after all prewrites: commitTSIsDrawnLast.
 //   - P15 (I4): an unknown result is looked for, and else ErrAmbiguous, 40003: noAnswerIsAmbiguous.
 //   - P16 (I6): package gc settles locks first: locksAreSettledFirst; mvcc.Collect keeps the newest version

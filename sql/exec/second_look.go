@@ -24,7 +24,8 @@ type secondLook struct {
 	all  []int // ordinals of all columns
 }
 
-// newSecondLook returns nil when the statement is to run again as a whole: n is more than one scan with filters, projections and sorts above.
+// newSecondLook returns nil when the statement is to run again as a whole: n is more than one scan with
+// filters, projections and sorts above.
 func (r *run) newSecondLook(n physical.Node) *secondLook {
 	s := singleScan(n)
 	if !r.env.SecondLook || s == nil || anyExpr(n, hasSubquery) {

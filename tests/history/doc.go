@@ -3,7 +3,8 @@
 //
 // It owns the generator of workloads (workload.go), the statements that they are made of
 // (statement.go), the order in which coordinators move (turnstile.go), the engine that watches what is
-// written (engine.go) and holds syncs (early.go), a run (run.go) and the checker (check.go). It uses the transaction layer as any floor above does.
+// written (engine.go) and holds syncs (early.go), a run (run.go) and the checker (check.go). It uses
+// the transaction layer as any floor above does.
 //
 // # A run
 //

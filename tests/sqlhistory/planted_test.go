@@ -14,8 +14,8 @@ import (
 )
 
 // plantedBugs says of each bug in which ways of making histories it shows (any whose name is listed),
-// in which workload ("": any), and by which verdicts; one of them must be among those found. All bugs above the transaction layer
-// are here, and some of those below, which tests/history catches too.
+// in which workload ("": any), and by which verdicts; one of them must be among those found. All bugs
+// above the transaction layer are here, and some of those below, which tests/history catches too.
 var plantedBugs = []struct {
 	bug      planted.Bug
 	configs  []string

@@ -43,9 +43,9 @@
 //     none of them with an edge to one that committed before its snapshot, has a safe snapshot: it
 //     needs no noting any more and cannot fail (safe.go).
 //   - I5 (the next version): who writes a key gets no edge from a reader whose version another is known
-//     to have replaced, after the reader's snapshot and before the writer's. That one has the edge from the reader, and whoever commits
-//     before a snapshot comes before its owner, so every cycle through the edge left out goes through
-//     that one too.
+//     to have replaced, after the reader's snapshot and before the writer's. That one has the edge from
+//     the reader, and whoever commits before a snapshot comes before its owner, so every cycle through
+//     the edge left out goes through that one too.
 //
 // # Simple on purpose
 //
