@@ -81,9 +81,11 @@ func TestAStreamIsCancelledInItsCommit(t *testing.T) {
 			})
 			require.Zero(t, told["ambiguous"])
 			require.Greater(t, told["cancelled in its writes"], 5)
-			require.Greater(t, told["cancelled in its commit"], 0)
-			require.Greater(t, told["committed though cancelled"], 0)
 			require.Greater(t, told["committed"], 0)
+			if c.hooks { // otherwise the moments of the commit may slip through
+				require.Greater(t, told["cancelled in its commit"], 0)
+				require.Greater(t, told["committed though cancelled"], 0)
+			}
 		})
 	}
 }
@@ -331,8 +333,10 @@ func TestACancelledStatementOfAStreamIsTakenBack(t *testing.T) {
 					told[s.told]++
 				}
 				t.Logf("%v", told)
-				require.Greater(t, told["taken back"], 20)
-				require.Equal(t, first == 1, told["failed"] > 0)
+				require.Greater(t, told["taken back"], 5)
+				if c.hooks {
+					require.Equal(t, first == 1, told["failed"] > 0)
+				}
 			}
 		})
 	}

@@ -238,14 +238,15 @@ func (r *run) isOver() bool {
 	return r.over
 }
 
-// crash takes what is left on the disk, and ends the epoch.
+// crash takes what is left on the disk, and ends the epoch. Several may call it, with the same dice.
 func (r *run) crash(dice *rand.Rand) {
-	percent := []int{0, 0, 30, 70, 100}[dice.IntN(5)]
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.over {
-		r.over, r.left = true, r.fs.Crash(percent, dice)
+	if r.over {
+		return
 	}
+	percent := []int{0, 0, 30, 70, 100}[dice.IntN(5)]
+	r.over, r.left = true, r.fs.Crash(percent, dice)
 }
 
 // cancellable returns a context that disturb may cancel.
