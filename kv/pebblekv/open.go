@@ -193,7 +193,6 @@ func pebbleOptions(opts Options) *pebble.Options {
 		CacheSize:                   opts.CacheBytes + memTables*int64(opts.MemTableBytes),
 		MemTableSize:                uint64(opts.MemTableBytes),
 		MemTableStopWritesThreshold: memTables,
-		L0CompactionThreshold:       2,
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               64 << 20,
 		MaxOpenFiles:                1 << 12,
