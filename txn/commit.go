@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -242,6 +243,9 @@ func ambiguous(err error) error { return fmt.Errorf("%w: %w", ErrAmbiguous, err)
 func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *backoff, holding bool) error {
 	if bo.limit == 0 {
 		bo.limit = c.s.opts.LockWait
+		if c.t.locking.Timeout > 0 {
+			bo.limit = min(bo.limit, c.t.locking.Timeout)
+		}
 	}
 	out, err := c.s.resolver.settle(ctx, locked, 0)
 	if err != nil || out == lockSettled {
@@ -252,9 +256,12 @@ func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *ba
 	}
 	return c.waiting(func() error {
 		more, err := c.t.awaitLock(ctx, locked, bo)
-		if err == nil && !more {
-			err = locked
+		switch {
+		case err != nil || more:
+			return err
+		case c.t.locking.Timeout > 0 && bo.spent >= c.t.locking.Timeout:
+			return &rowlock.TimeoutError{Wait: c.t.waitFor(locked, rowlock.NoKeyUpdate)}
 		}
-		return err
+		return locked
 	})
 }

@@ -115,7 +115,8 @@
 //   - I16 (records that are no versions): readers and inserts look through records of kinds rollback
 //     and lock. Conflict checks see those of kind lock, and a rollback only if it is their own.
 //   - I17 (no waits in a circle): latches are taken in one order, around check and write; circles of row
-//     locks are found before the wait; a commit that has locks in the store waits for younger ones only.
+//     locks are found before the wait, and those through a lock in the store by whoever asks for a row lock
+//     there, after a while (lock_waits.go); a commit that has locks in the store waits for younger ones only.
 //   - I18 (early locks): a one-phase commit gives back the locks of the keys it writes once it is
 //     visible, before its sync. Who gets one, and asked for it, may read that key before it is durable,
 //     and depends on the commit: a commit of its own that writes is behind it in the log, and

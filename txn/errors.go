@@ -14,7 +14,7 @@ type (
 	WriteConflictError = mvcc.WriteConflictError
 	// AlreadyExistsError says that an inserted key has a value.
 	AlreadyExistsError = mvcc.AlreadyExistsError
-	// LockedError says that a key stayed locked for longer than Options.LockWait.
+	// LockedError says that a key stayed locked in the store for longer than Options.LockWait.
 	LockedError = mvcc.LockedError
 )
 

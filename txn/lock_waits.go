@@ -68,3 +68,86 @@ func (t *Txn) awaitLock(ctx context.Context, locked *LockedError, bo *backoff) (
 	}()
 	return bo.wait(ctx)
 }
+
+// holderWait is one wait for who has a key locked in the store.
+type holderWait struct {
+	backoff
+	before time.Duration // slept in earlier rounds
+}
+
+// awaitHolder is awaitLock of one who asks for a row lock: it waits as long as for a row lock, which is
+// until Locking.Timeout. The lock table does not know waits for locks in the store, so a circle through
+// one is looked for here, whenever Options.LockWait is over; where it cannot be found, because who
+// holds the lock is another process or has no number, the wait ends then.
+func (t *Txn) awaitHolder(ctx context.Context, locked *LockedError, mode rowlock.Mode, w *holderWait) error {
+	bound := t.locking.Timeout
+	w.limit = t.s.opts.LockWait
+	if bound > 0 {
+		w.limit = min(w.limit, bound-w.before)
+	}
+	more, err := t.awaitLock(ctx, locked, &w.backoff)
+	if err != nil || more {
+		return err
+	}
+	w.before, w.spent = w.before+w.spent, 0
+	me := t.waitFor(locked, mode)
+	if bound > 0 && w.before >= bound {
+		return &rowlock.TimeoutError{Wait: me}
+	}
+	if !t.s.exclusive || me.Owner == 0 || me.Blocker == 0 {
+		return locked
+	}
+	if cycle := t.s.circle(me); cycle != nil {
+		return &rowlock.DeadlockError{Cycle: cycle}
+	}
+	return nil
+}
+
+func (t *Txn) waitFor(locked *LockedError, mode rowlock.Mode) rowlock.Wait {
+	return rowlock.Wait{
+		Key: locked.Key, Mode: mode, Owner: int64(t.client()), Blocker: int64(locked.Lock.Client),
+		OwnerTransaction: uint64(t.reg.startTS), BlockerTransaction: uint64(locked.Lock.StartTS),
+	}
+}
+
+// circle returns the waits, for row locks and for locks in the store, of a circle that a wait closes, or
+// nil.
+func (s *Store) circle(first rowlock.Wait) []rowlock.Wait {
+	next := map[int64][]rowlock.Wait{}
+	for _, key := range s.rowLocks.Waits() {
+		for _, w := range key.Waiters {
+			for _, b := range w.Blockers {
+				next[w.Owner] = append(next[w.Owner], rowlock.Wait{
+					Key: key.Key, Mode: w.Mode, Owner: w.Owner, Blocker: b, OwnerTransaction: w.Transaction})
+			}
+		}
+	}
+	for _, w := range s.LockWaits() {
+		o := int64(w.Client)
+		next[o] = append(next[o], rowlock.Wait{
+			Key: w.Key, Mode: rowlock.NoKeyUpdate, Owner: o, Blocker: int64(w.Lock.Client), OwnerTransaction: uint64(w.StartTS)})
+	}
+	seen := map[int64]bool{first.Owner: true}
+	var search func(path []rowlock.Wait) []rowlock.Wait
+	search = func(path []rowlock.Wait) []rowlock.Wait {
+		at := path[len(path)-1].Blocker
+		if at == first.Owner {
+			return path
+		}
+		if seen[at] {
+			return nil
+		}
+		seen[at] = true
+		for _, w := range next[at] {
+			if found := search(append(path, w)); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	cycle := search([]rowlock.Wait{first})
+	for i := range cycle {
+		cycle[i].BlockerTransaction = cycle[(i+1)%len(cycle)].OwnerTransaction
+	}
+	return cycle
+}

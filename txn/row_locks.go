@@ -119,10 +119,11 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 	var early mvcc.Version
 	if planted.Is(planted.LockedAfterLook) {
 		var err error
-		if early, err = t.newest(ctx, key); err != nil {
+		if early, err = t.newest(ctx, key, mode, noWait); err != nil {
 			return early, err
 		}
 	}
+	before := t.owner().Mark()
 	out, err := t.s.rowLocks.Lock(ctx, t.owner(), key, rowlock.Request{Mode: mode, NoWait: noWait, Timeout: t.locking.Timeout})
 	if planted.Is(planted.LockedAfterLook) && err == nil {
 		return early, nil
@@ -130,7 +131,11 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 	if err != nil || out == rowlock.Held || planted.Is(planted.StaleAfterWait) {
 		return mvcc.Version{}, err // held: it was looked at then, and nobody could write it since
 	}
-	return t.newest(ctx, key)
+	v, err := t.newest(ctx, key, mode, noWait)
+	if errors.Is(err, rowlock.ErrNotAvailable) {
+		t.owner().ReleaseTo(before)
+	}
+	return v, err
 }
 
 // LockCurrent is LockKey of a key as it was read: if others wrote it meanwhile, the answer is
@@ -139,7 +144,7 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 // is had: there is nothing to wait for.
 func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) error {
 	if !t.locking.Rereads && !t.done && t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
-		v, err := t.newest(ctx, key)
+		v, err := t.newest(ctx, key, mode, noWait)
 		if err == nil && changed(v, mode) {
 			err = t.Stale(key, v)
 		}
@@ -172,8 +177,9 @@ func (t *Txn) Stale(key []byte, v mvcc.Version) error {
 }
 
 // newest looks for writes of the key after the read timestamp. On an engine of this process's own,
-// memory tells in nearly all cases that there are none.
-func (t *Txn) newest(ctx context.Context, key []byte) (mvcc.Version, error) {
+// memory tells in nearly all cases that there are none. A lock of a living transaction in the store
+// is waited for like a row lock, under the same bounds.
+func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) (mvcc.Version, error) {
 	row := mvcc.Row(key)
 	if t.s.exclusive {
 		if err := t.awaitKey(ctx, key); err != nil {
@@ -183,7 +189,7 @@ func (t *Txn) newest(ctx context.Context, key []byte) (mvcc.Version, error) {
 			return mvcc.Version{}, nil
 		}
 	}
-	bo := backoff{limit: t.s.opts.LockWait}
+	var wait holderWait
 	for {
 		var v mvcc.Version
 		err := kv.UpdateLazy(ctx, t.s.engine, [][]byte{row}, func(r kv.Reader, _ *kv.Batch) (err error) {
@@ -207,10 +213,11 @@ func (t *Txn) newest(ctx context.Context, key []byte) (mvcc.Version, error) {
 		if out == lockSettled {
 			continue
 		}
-		if more, err := t.awaitLock(ctx, locked, &bo); err != nil {
+		if noWait {
+			return v, rowlock.ErrNotAvailable
+		}
+		if err := t.awaitHolder(ctx, locked, mode, &wait); err != nil {
 			return v, err
-		} else if !more {
-			return v, locked
 		}
 	}
 }

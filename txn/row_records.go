@@ -103,7 +103,7 @@ func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, e
 // it will be given back.
 func (t *Txn) tryLockRow(ctx context.Context, q *rowRequest, gone map[tso.Timestamp]bool) (v mvcc.Version, unknown bool, err error) {
 	if planted.Is(planted.RowRecordUnwritten) {
-		v, err = t.newest(ctx, q.key)
+		v, err = t.newest(ctx, q.key, q.mode, q.noWait)
 		return v, false, err
 	}
 	owner, err := t.s.owner(ctx)

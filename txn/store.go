@@ -33,7 +33,8 @@ type Options struct {
 	// LockTTL is how long a lock is respected after its owner's last sign of life on it, even though
 	// the owner's session lives; 0 means three seconds.
 	LockTTL time.Duration
-	// LockWait bounds what one read or commit waits for locks; 0 means ten seconds.
+	// LockWait bounds what one read or commit waits for locks in the store; 0 means ten seconds. On an
+	// exclusive engine it does not bound who asks for a row lock: that one looks for a circle then.
 	LockWait time.Duration
 	// BatchKeys and BatchBytes bound one prewrite or commit of a group; 0 means 4096 and 1 MiB.
 	BatchKeys, BatchBytes int
