@@ -15,13 +15,6 @@ func Format(e Expr) string {
 	return f.b.String()
 }
 
-// FormatList is Format for several expressions, separated by commas.
-func FormatList(es []Expr) string {
-	f := formatter{}
-	f.list(es)
-	return f.b.String()
-}
-
 type formatter struct {
 	b       strings.Builder
 	operand Expr // of the simple CASE that is being written

@@ -1,0 +1,49 @@
+package minidb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb"
+)
+
+func TestTheHandleUsesTheDatabaseThatIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	db, err := minidb.Open(dir, quiet)
+	require.NoError(t, err)
+	exec(t, db, "CREATE DATABASE other")
+	require.NoError(t, db.Close())
+	db, err = minidb.Open(dir, quiet, minidb.Database("other"))
+	require.NoError(t, err)
+	require.Equal(t, "other", scalar[string](t, db, "SELECT current_database()"))
+	require.NoError(t, db.Close())
+}
+
+// TestMaxConnectionsBoundsClients, and not the program's own use of the handle.
+func TestMaxConnectionsBoundsClients(t *testing.T) {
+	ctx := context.Background()
+	db, err := minidb.Open("", minidb.InMemory(), quiet, minidb.MaxConnections(1))
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- db.Serve(l) }()
+	url := fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable", l.Addr())
+	first, err := pgx.Connect(ctx, url)
+	require.NoError(t, err)
+	_, err = pgx.Connect(ctx, url)
+	var refused *pgconn.PgError
+	require.True(t, errors.As(err, &refused), "%v", err)
+	require.Equal(t, "53300", refused.Code)
+	require.Equal(t, "1", scalar[string](t, db, "SELECT '1'"))
+	require.NoError(t, first.Close(ctx))
+	require.NoError(t, db.Close())
+	require.NoError(t, <-served)
+}
