@@ -23,6 +23,7 @@ var rowRecordClauses = []clause{
 	{"P12 I22", "ROLLBACK TO gives back those taken after the savepoint", planted.RowRecordOutlivesSavepoint, recordsEndAtTheSavepoint},
 	{"P12 I22", "those of a dead process end with its lease", planted.DeadOwnerAwaited, recordsOfTheDeadEnd},
 	{"P12 I22", "who lost them with its lease does not commit", planted.LostRowLockUnnoticed, lostRowLockFailsTheCommit},
+	{"P12 I22", "nor does it write over that of another", planted.RowRecordOverwritten, lostRowLockIsWaitedFor},
 	{"P13 I22", "deadlocks across processes are detected", planted.UndetectedDeadlock, deadlockElsewhereIsDetected},
 }
 
@@ -193,6 +194,20 @@ func lostRowLockFailsTheCommit(sc *scene) {
 	sc.must(b.Commit(sc.ctx), "commit")
 	sc.set(tx, "guarded", "1")
 	wantError[*txn.WriteConflictError](sc, "commit without the lock", tx.Commit(sc.ctx))
+}
+
+// lostRowLockIsWaitedFor: a commit does not believe that it has a lock which the store gave to another.
+func lostRowLockIsWaitedFor(sc *scene) {
+	paused, other := sc.processes("")
+	tx := sc.locker(paused, false)
+	tx.SetLocking(txn.Locking{Writes: true, Timeout: time.Millisecond})
+	sc.must(sc.nowait(tx, "n", rowlock.Update), "lock")
+	sc.clock += 60_000
+	sc.must(sc.nowait(sc.locker(other, true), "n", rowlock.Update), "lock of the paused")
+	sc.set(tx, "n", "1")
+	if err := tx.Commit(sc.ctx); !errors.Is(err, rowlock.ErrTimeout) {
+		sc.fail("commit over a lost row lock: %v", err)
+	}
 }
 
 // deadlockElsewhereIsDetected: each of two processes has a transaction that waits for the other's, one

@@ -48,7 +48,8 @@
 //     them: lockedRowIsNotStolen. So it is across processes (I22): waiterElsewhereReadsAgain,
 //     recordsEndWithTheirTransaction, recordsEndAtTheSavepoint, recordsAreHeldToTheEnd,
 //     lockedRowIsNotStolenElsewhere. The locks of the dead end with the lease: recordsOfTheDeadEnd; and who
-//     was taken for dead does not commit on them: lostRowLockFailsTheCommit.
+//     was taken for dead does not commit on them: lostRowLockFailsTheCommit,
+//     lostRowLockIsWaitedFor.
 //   - P13 (I17): row locks: deadlockIsDetected, deadlockElsewhereIsDetected; locks in the store:
 //     youngerGivesIn. Latches are taken in one order and surround the step, in pebblekv:
 //     latchesAreSorted, latchesSurroundTheStep (its latch_test.go).

@@ -114,7 +114,7 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 		return mvcc.Version{}, ErrTxnDone
 	}
 	if !t.s.exclusive {
-		return t.lockShared(ctx, key, mode, noWait, current)
+		return t.lockShared(ctx, &rowRequest{key: key, mode: mode, noWait: noWait, current: current})
 	}
 	var early mvcc.Version
 	if planted.Is(planted.LockedAfterLook) {
@@ -259,7 +259,7 @@ func (c *committer) awaitRowLocks(ctx context.Context) error {
 		}
 		err := c.waiting(func() error {
 			if !c.s.exclusive {
-				_, err := c.t.lockShared(ctx, m.Key, mode, false, false)
+				_, err := c.t.lockShared(ctx, &rowRequest{key: m.Key, mode: mode})
 				return err
 			}
 			_, err := c.s.rowLocks.Lock(ctx, c.t.owner(), m.Key, rowlock.Request{Mode: mode, Timeout: c.t.locking.Timeout})
@@ -279,7 +279,7 @@ func (c *committer) awaitRowRecord(ctx context.Context, muts []mvcc.Mutation, he
 	for i := range muts {
 		if m := &muts[i]; bytes.Equal(m.Key, held.Key) {
 			return c.waiting(func() error {
-				_, err := c.t.lockShared(ctx, m.Key, modeOf(m), false, false)
+				_, err := c.t.lockShared(ctx, &rowRequest{key: m.Key, mode: modeOf(m), again: true})
 				return err
 			})
 		}

@@ -35,21 +35,23 @@ type rowRecord struct {
 }
 
 // lockShared takes the key's lock in this process and then in the store. What it does not get in the
-// store it gives back here. With current, a version that makes the lock worthless is an error at once.
-func (t *Txn) lockShared(ctx context.Context, key []byte, mode rowlock.Mode, noWait, current bool) (mvcc.Version, error) {
+// store it gives back here. A lock that it has here already it has there too, unless its session has
+// ended since, or the store was seen without it.
+func (t *Txn) lockShared(ctx context.Context, q *rowRequest) (mvcc.Version, error) {
 	began := time.Now()
 	o := t.owner()
-	mark, before := o.Mark(), o.Holds(key)
-	req := rowlock.Request{Mode: mode, NoWait: noWait, Timeout: t.locking.Timeout}
-	out, err := t.s.rowLocks.Lock(ctx, o, key, req)
-	if err != nil || out == rowlock.Held {
+	mark := o.Mark()
+	q.before = o.Holds(q.key)
+	req := rowlock.Request{Mode: q.mode, NoWait: q.noWait, Timeout: t.locking.Timeout}
+	out, err := t.s.rowLocks.Lock(ctx, o, q.key, req)
+	if err != nil || out == rowlock.Held && !q.again && t.records.session == t.s.SessionID() {
 		return mvcc.Version{}, err
 	}
-	limit := time.Duration(math.MaxInt64)
+	q.limit = math.MaxInt64
 	if req.Timeout > 0 {
-		limit = max(0, req.Timeout-time.Since(began))
+		q.limit = max(0, req.Timeout-time.Since(began))
 	}
-	v, err := t.lockInStore(ctx, &rowRequest{key: key, mode: mode, before: before, noWait: noWait, current: current, limit: limit})
+	v, err := t.lockInStore(ctx, q)
 	if err != nil {
 		o.ReleaseTo(mark)
 	}
@@ -58,10 +60,14 @@ func (t *Txn) lockShared(ctx context.Context, key []byte, mode rowlock.Mode, noW
 
 // rowRequest is what a transaction wants of the store.
 type rowRequest struct {
-	key             []byte
-	mode, before    rowlock.Mode
-	noWait, current bool
-	limit           time.Duration // of all waits for row locks
+	key     []byte
+	mode    rowlock.Mode
+	noWait  bool
+	current bool // a version that makes the lock worthless is an error at once
+	again   bool // whatever this process's table says
+
+	before rowlock.Mode
+	limit  time.Duration // of all waits for row locks
 }
 
 // lockInStore writes the transaction into the key's row lock column, once nobody is in the way.

@@ -75,6 +75,10 @@ const (
 	SessionsUncounted
 	// UnawaitedDependency: a transaction that has read what is not durable yet answers at once.
 	UnawaitedDependency
+	// RowRecordUnwritten: a row lock of a shared store is this process's memory alone.
+	RowRecordUnwritten
+	// RowRecordOverwritten: a prewrite does not look at the row locks that are in the store.
+	RowRecordOverwritten
 
 	count
 )
@@ -95,6 +99,7 @@ var names = [count]string{
 	LeaseByLocalClock:  "lease by local clock",
 	SafepointUnchecked: "safepoint unchecked on a shared store", SessionsUncounted: "sessions not counted by the collector",
 	UnawaitedDependency: "answer before what was read is durable",
+	RowRecordUnwritten:  "row locks not written to the store", RowRecordOverwritten: "row locks in the store not read by a prewrite",
 }
 
 // String names the bug.

@@ -105,10 +105,6 @@ const (
 	PrewritesInTurn
 	// RowRecordUnread: whoever locks a row of a shared store does not look who has locked it there.
 	RowRecordUnread
-	// RowRecordOverwritten: a prewrite does not look at the row locks that are in the store.
-	RowRecordOverwritten
-	// RowRecordUnwritten: a row lock of a shared store is this process's memory alone.
-	RowRecordUnwritten
 	// RowRecordOutlivesSavepoint: ROLLBACK TO leaves in the store what was locked after the savepoint.
 	RowRecordOutlivesSavepoint
 	// LostRowLockUnnoticed: a commit does not ask whether its session, and so its row locks, lasted.
@@ -168,8 +164,6 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"locks not read that others were at",
 	"prewrites one after the other",
 	"row locks in the store not read by a locker",
-	"row locks in the store not read by a prewrite",
-	"row locks not written to the store",
 	"row locks in the store not rolled back to a savepoint",
 	"row locks lost with the lease",
 }

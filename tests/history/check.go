@@ -276,7 +276,7 @@ func (c *checker) updates() {
 }
 
 // locks checks that nobody wrote a key while a transaction had its row lock: such a transaction would
-// learn it at its commit.
+// learn it at its commit. Who outlives a lease loses its locks.
 func (c *checker) locks() {
 	for _, r := range c.h.Records {
 		var conflict *txn.WriteConflictError
@@ -288,7 +288,7 @@ func (c *checker) locks() {
 				continue
 			}
 			for _, v := range c.h.Truth[l.Key] {
-				if v.CommitTS == conflict.ConflictTS {
+				if v.CommitTS == conflict.ConflictTS && v.CommitTS < l.Until {
 					c.report(StolenLock, "key %q: %s had locked it as it was at %s; then came %s", l.Key, r, l.TS, brief(&v))
 				}
 			}

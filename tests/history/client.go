@@ -14,10 +14,13 @@ import (
 
 // client is a coordinator's open transaction; it writes down what it does and sees.
 type client struct {
-	r    *run
-	tx   *txn.Txn
-	rec  *Record
-	dice *rand.Rand
+	r *run
+	s *txn.Store
+	// session is the store's when the transaction locked first.
+	session uint64
+	tx      *txn.Txn
+	rec     *Record
+	dice    *rand.Rand
 	// locks: keys are locked before they are written.
 	locks bool
 	fresh bool // no statement has begun
@@ -135,7 +138,7 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 	rec.StartTS = tx.StartTS()
 	r.remember(who, rec.StartTS)
 	defer func() { _ = tx.Rollback(ctx) }()
-	c := &client{r: r, tx: tx, rec: rec, dice: dice, fresh: true}
+	c := &client{r: r, s: s, tx: tx, rec: rec, dice: dice, fresh: true}
 	if !rec.Historical {
 		c.choose()
 	}

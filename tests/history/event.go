@@ -56,6 +56,8 @@ type Statement struct {
 type Lock struct {
 	Key string
 	TS  tso.Timestamp
+	// Until is when the lock may be taken away: the end of the owner's lease, as it was then.
+	Until tso.Timestamp
 }
 
 // Record is a transaction as its coordinator saw it.

@@ -36,6 +36,30 @@ func (r *run) renew(ctx context.Context, s *txn.Store, dice *rand.Rand) {
 	}
 }
 
+// lease returns the end of the lease under which the client's store locks rows now. Where it has none it
+// lasts. Nothing is said of one that streams: a prewrite takes the row lock's place while the
+// transaction goes on, and once the primary's time to live is over others may roll both back. Nor of one
+// that outlived a lease: what it locked before it does not lock again.
+func (c *client) lease(ctx context.Context) tso.Timestamp {
+	switch {
+	case !c.r.config.StorePerCoordinator:
+		return tso.Max
+	case c.r.config.Options.StreamBytes > 0:
+		return 0
+	case c.session == 0:
+		c.session = c.s.SessionID()
+	case c.session != c.s.SessionID():
+		return 0
+	}
+	snap, err := c.s.Engine().Snapshot()
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = snap.Close() }()
+	rec, _, _ := session.Get(ctx, snap, c.s.SessionID()) // of one that has ended, zero
+	return rec.LeaseEnd
+}
+
 // reborn gives a coordinator the store of another process. The old one is closed, or dies with its lease.
 func (r *run) reborn(ctx context.Context, s **txn.Store, w *watched, dice *rand.Rand) bool {
 	next, err := txn.Open(ctx, w, r.opts)

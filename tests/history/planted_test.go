@@ -51,6 +51,8 @@ var plantedBugs = []struct {
 	{planted.LeaseByLocalClock, []string{"memory, shared"}, []Verdict{Impatience}},
 	{planted.SafepointUnchecked, []string{"memory, shared"}, []Verdict{StaleRead}},
 	{planted.SessionsUncounted, []string{"memory, shared"}, []Verdict{Forsaken}},
+	{planted.RowRecordUnwritten, []string{"memory, shared, row locks", "memory, shared, read committed"}, []Verdict{StolenLock}},
+	{planted.RowRecordOverwritten, []string{"memory, shared, row locks", "memory, shared, read committed"}, []Verdict{StolenLock}},
 	{planted.UnawaitedDependency, []string{"pebble, one phase, power failures, read committed"}, []Verdict{DirtyRead}},
 	{planted.UnsyncedCommitPoint, []string{"pebble, one phase, power failures"}, []Verdict{LostCommit}},
 }

@@ -78,9 +78,6 @@ func Configs() []Config {
 		} {
 			c.Name += level.name
 			c.Serializable, c.ReadCommitted, c.Locking = level.serializable, level.readCommitted, level.locking
-			if level.name == ", row locks" && c.StorePerCoordinator {
-				continue // it would be the same again
-			}
 			out = append(out, c)
 		}
 	}

@@ -18,8 +18,7 @@ var errDuplicate = errors.New("the key is there already")
 // choose sets whether the transaction locks, and reads anew at each statement.
 func (c *client) choose() {
 	c.rec.ReadCommitted = c.r.config.ReadCommitted
-	// On a shared engine row locks are those of one store among several.
-	c.locks = !c.r.config.StorePerCoordinator && c.dice.IntN(4) < c.r.config.Locking
+	c.locks = c.dice.IntN(4) < c.r.config.Locking
 	c.early = c.locks && c.rec.ReadCommitted && c.dice.IntN(2) == 0
 	if c.locks || c.rec.ReadCommitted {
 		c.tx.SetLocking(txn.Locking{Writes: c.locks, Rereads: c.rec.ReadCommitted, Early: c.early})
@@ -74,7 +73,7 @@ func (c *client) lock(ctx context.Context, key string, mode rowlock.Mode) (again
 		again = true
 	}
 	if err == nil && mode != rowlock.KeyShare { // which lets changes pass
-		c.rec.Locks = append(c.rec.Locks, Lock{Key: key, TS: c.tx.ReadTS()})
+		c.rec.Locks = append(c.rec.Locks, Lock{Key: key, TS: c.tx.ReadTS(), Until: c.lease(ctx)})
 	}
 	return again, done, err
 }
@@ -168,7 +167,7 @@ func (c *client) insert(ctx context.Context, key, value string) error {
 			c.rec.Writes = append(c.rec.Writes, w)
 			return c.tx.InsertAfter(v.CommitTS, []byte(key), []byte(value))
 		}
-		c.rec.Locks = append(c.rec.Locks, Lock{Key: key, TS: c.tx.ReadTS()})
+		c.rec.Locks = append(c.rec.Locks, Lock{Key: key, TS: c.tx.ReadTS(), Until: c.lease(ctx)})
 	}
 	c.wrote(w)
 	return c.tx.Insert([]byte(key), []byte(value))
