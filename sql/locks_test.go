@@ -207,3 +207,32 @@ func TestAnInsertAfterADeletion(t *testing.T) {
 		require.NotContains(t, mustQuery(t, a, "SELECT id FROM t WHERE n = 11"), "\n1\n")
 	}
 }
+
+// TestAnInsertAfterOneThatWasTakenBack: who inserts a row while another block has inserted one of the
+// same key, and that block deletes it again, commits as if it had never been: the entries of the row, of
+// indexes that are not unique too, leave no conflict. PostgreSQL 15 does the same.
+func TestAnInsertAfterOneThatWasTakenBack(t *testing.T) {
+	a, b, c := lockFixture(t)
+	mustQuery(t, a, "CREATE INDEX t_n ON t (n)")
+	for _, rival := range []string{
+		"INSERT INTO t VALUES (5, 50, 5)",
+		"INSERT INTO t VALUES (5, 49, 5); UPDATE t SET n = 50 WHERE id = 5",
+		"INSERT INTO t VALUES (5, 50, NULL); UPDATE t SET u = 5 WHERE id = 5",
+	} {
+		for _, level := range []string{"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
+			mustQuery(t, a, "BEGIN")
+			mustQuery(t, a, rival)
+			mustQuery(t, b, "BEGIN ISOLATION LEVEL "+level)
+			mustQuery(t, b, "SELECT 1")
+			wait := blocked(t, b, c, "INSERT INTO t VALUES (5, 50, 5)")
+			mustQuery(t, a, "DELETE FROM t WHERE id = 5")
+			mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 2") // so that there is something to commit
+			mustQuery(t, a, "COMMIT")
+			require.NoError(t, <-wait, "%s in %s", rival, level)
+			mustQuery(t, b, "COMMIT")
+			require.Contains(t, mustQuery(t, a, "SELECT id, u FROM t WHERE n = 50"), "\n5|5\n")
+			mustQuery(t, a, "DELETE FROM t WHERE id = 5")
+			require.NotContains(t, mustQuery(t, a, "SELECT id, u FROM t WHERE n = 50"), "5|5")
+		}
+	}
+}

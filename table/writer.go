@@ -125,7 +125,7 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 	}
 	// A new row ID is unique by the way it is drawn.
 	if fresh {
-		err = tx.Set(w.key, w.value)
+		err = tx.SetNew(w.key, w.value)
 	} else {
 		err = w.insertUnique(ctx, tx, w.rows, w.key, w.value, row)
 	}
@@ -160,6 +160,7 @@ func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, 
 	return tx.Insert(key, value)
 }
 
+// putEntry writes an entry that the row did not have before: it holds the row key, so no other row had it.
 func (w *Writer) putEntry(ctx context.Context, tx *txn.Txn, l *layout, e *entry, row []types.Datum) error {
 	switch {
 	case e.unique:
@@ -167,7 +168,7 @@ func (w *Writer) putEntry(ctx context.Context, tx *txn.Txn, l *layout, e *entry,
 	case w.removed != 0:
 		return tx.InsertAfter(w.removed, e.key, e.value)
 	}
-	return tx.Set(e.key, e.value)
+	return tx.SetNew(e.key, e.value)
 }
 
 // Update replaces a row: old as it was read, in full, and new as it becomes. Only the index entries

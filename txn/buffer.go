@@ -17,6 +17,9 @@ type write struct {
 	kind  writeKind
 	// mustNotExist: the key was inserted, and prewrite has to find it absent.
 	mustNotExist bool
+	// fresh: the writer knew the key to be absent, and what stands for it (a row, for the entries of its
+	// indexes) is checked instead. To delete it again leaves nothing to write, and nothing to check.
+	fresh bool
 	// base is the read timestamp of the first write of the key, zero before any Advance: what
 	// others committed above it is a conflict.
 	base tso.Timestamp
@@ -27,8 +30,8 @@ type writeKind byte
 const (
 	writePut writeKind = iota + 1
 	writeDelete
-	// writeNone is an insert that the transaction itself deleted again: the key reads as absent,
-	// and nothing is written; above all it must not become the primary.
+	// writeNone is an insert, or a fresh write, that the transaction itself deleted again: the key reads
+	// as absent, and nothing is written; above all it must not become the primary.
 	writeNone
 	// writeUndone takes back a write that was streamed out: the key reads as if it had never been.
 	writeUndone
@@ -154,7 +157,7 @@ func (b *buffer) put(w write) {
 // set buffers a put. An insert that is set again still has to find the key absent.
 func (b *buffer) set(key, value []byte) {
 	before, was := b.before(key)
-	w := write{kind: writePut, mustNotExist: before.mustNotExist, key: before.key, base: before.base}
+	w := write{kind: writePut, mustNotExist: before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base}
 	if !was || planted.Is(planted.MovedBase) {
 		w.key, w.base = b.keep(key), b.base
 	}
@@ -162,10 +165,19 @@ func (b *buffer) set(key, value []byte) {
 	b.put(w)
 }
 
+// setNew is set of a key that is known to be absent, unless this transaction has written it already.
+func (b *buffer) setNew(key, value []byte) {
+	if _, was := b.before(key); was {
+		b.set(key, value)
+		return
+	}
+	b.put(write{kind: writePut, fresh: true, key: b.keep(key), value: b.keep(value), base: b.base})
+}
+
 // insert buffers a put of a key that must be absent, unless this transaction deleted it itself.
 func (b *buffer) insert(key, value []byte) {
 	before, was := b.before(key)
-	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist, key: before.key, base: before.base}
+	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}
@@ -179,8 +191,8 @@ func (b *buffer) delete(key []byte) {
 	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}
-	if before.mustNotExist {
-		w.kind, w.mustNotExist = writeNone, true
+	if before.mustNotExist || before.fresh {
+		w.kind, w.mustNotExist, w.fresh = writeNone, before.mustNotExist, before.fresh
 	}
 	b.put(w)
 }

@@ -78,7 +78,7 @@ const rowMore = 4
 
 // mutations turns the buffer into what the protocol's steps take, sorted by key. absent are the keys
 // that were inserted and deleted again: there is nothing to write, but if another transaction has
-// written one meanwhile, its insert was wrong.
+// written one meanwhile, its insert was wrong. Of fresh keys that does not matter.
 func (t *Txn) mutations() (muts []mvcc.Mutation, absent []validation) {
 	muts = make([]mvcc.Mutation, 0, t.buf.tree.Len())
 	keys := 0
@@ -96,9 +96,11 @@ func (t *Txn) mutations() (muts []mvcc.Mutation, absent []validation) {
 			m.Kind = mvcc.KindDelete
 		default:
 			if t.stream == nil || planted.Is(planted.ForgottenUndo) {
-				absent = append(absent, validation{
-					span: kv.Span{Start: w.key, End: successor(w.key)}, row: mvcc.Row(w.key), since: max(w.base, t.reg.startTS),
-				})
+				if w.mustNotExist {
+					absent = append(absent, validation{
+						span: kv.Span{Start: w.key, End: successor(w.key)}, row: mvcc.Row(w.key), since: max(w.base, t.reg.startTS),
+					})
+				}
 				return true
 			}
 			m.Kind, m.Value, m.OwnOnly = mvcc.KindLock, nil, true

@@ -188,6 +188,21 @@ func (t *Txn) Set(key, value []byte) error {
 	return t.afterWrite()
 }
 
+// SetNew is Set of a key that the caller knows to have no value where the transaction reads, because of
+// another key that he writes beside it: of an entry of a new row, whose row key he locks or inserts.
+// Unlike Insert it makes Commit look for nothing more; and if the transaction deletes the key again, it
+// leaves no trace of it, and no conflict for whoever writes it next.
+func (t *Txn) SetNew(key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	if err := t.announce(key); err != nil {
+		return err
+	}
+	t.buf.setNew(key, value)
+	return t.afterWrite()
+}
+
 // Insert is Set of a key that has no value: Commit fails with *AlreadyExistsError if it has one.
 func (t *Txn) Insert(key, value []byte) error {
 	if err := t.writable(); err != nil {

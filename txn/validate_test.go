@@ -182,3 +182,56 @@ func TestAnInsertThatIsTakenBackStillHadToBeRight(t *testing.T) {
 		require.NoError(t, s.Close())
 	}
 }
+
+// TestANewKeyThatIsTakenBackLeavesNoTrace: what SetNew wrote and the same transaction deleted again is no
+// conflict for whoever writes the key next, and nothing is checked of it; of a key that was there, or was
+// written by Set, the deletion stands. A savepoint brings each back.
+func TestANewKeyThatIsTakenBackLeavesNoTrace(t *testing.T) {
+	ctx := context.Background()
+	key := []byte("entry")
+	for _, twoPhase := range []bool{false, true} {
+		s := openStore(t, memkv.New(memkv.Options{}), txn.Options{TwoPhase: twoPhase})
+		takeBack := func(write func(tx *txn.Txn) error) (next error) {
+			tx, late := begin(t, s), begin(t, s)
+			require.NoError(t, write(tx))
+			require.NoError(t, tx.Set([]byte("other"), []byte("1")))
+			require.NoError(t, tx.Delete(key))
+			value, err := tx.Get(ctx, key)
+			require.NoError(t, err)
+			require.Nil(t, value)
+			require.NoError(t, tx.Commit(ctx))
+			require.Empty(t, readOne(t, s, "entry"))
+			require.NoError(t, late.SetNew(key, []byte("late")))
+			return late.Commit(ctx)
+		}
+		var conflict *txn.WriteConflictError
+		require.ErrorAs(t, takeBack(func(tx *txn.Txn) error { return tx.Set(key, []byte("1")) }), &conflict)
+		require.NoError(t, takeBack(func(tx *txn.Txn) error { return tx.SetNew(key, []byte("1")) }))
+		require.Equal(t, "late", readOne(t, s, "entry"))
+		require.ErrorAs(t, takeBack(func(tx *txn.Txn) error { // the key is there now
+			return errors.Join(tx.Delete(key), tx.SetNew(key, []byte("2")))
+		}), &conflict)
+		require.NoError(t, takeBack(func(tx *txn.Txn) error {
+			return errors.Join(tx.SetNew(key, []byte("1")), tx.Delete(key), tx.SetNew(key, []byte("2")), tx.Set(key, []byte("3")))
+		}))
+
+		tx := begin(t, s)
+		require.NoError(t, tx.Delete(key))
+		require.NoError(t, tx.Commit(ctx))
+		tx = begin(t, s)
+		require.NoError(t, tx.SetNew(key, []byte("kept")))
+		sp := tx.Savepoint()
+		require.NoError(t, tx.Delete(key))
+		tx.RollbackTo(sp)
+		require.NoError(t, tx.Commit(ctx))
+		require.Equal(t, "kept", readOne(t, s, "entry"))
+
+		// What another wrote meanwhile does not concern who has taken his own key back.
+		tx = begin(t, s)
+		require.NoError(t, tx.SetNew([]byte("new"), []byte("1")))
+		require.NoError(t, tx.Delete([]byte("new")))
+		commit(t, s, "new", "rival")
+		require.NoError(t, tx.Commit(ctx))
+		require.Equal(t, "rival", readOne(t, s, "new"))
+	}
+}
