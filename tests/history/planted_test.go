@@ -57,8 +57,9 @@ var plantedBugs = []struct {
 	{planted.UnsyncedCommitPoint, []string{"pebble, one phase, power failures"}, []Verdict{LostCommit}},
 }
 
-// plantedTries is how many histories of each way a bug may hide in.
-const plantedTries = 400
+// plantedTries is how many histories of each way a bug may hide in. Some show once in a hundred, so
+// with many fewer they would be missed by chance; a bug that is caught ends its search.
+const plantedTries = 4000
 
 // TestPlantedBugsAreCaught plants each bug and makes histories until the checker objects, with a
 // verdict that the bug deserves.

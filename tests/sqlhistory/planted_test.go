@@ -41,8 +41,9 @@ var plantedBugs = []struct {
 	{planted.UnsyncedCommitPoint, []string{"read committed, power failures"}, []history.Verdict{history.LostCommit}, ""},
 }
 
-// plantedTries is how many histories of each way a bug may hide in.
-const plantedTries = 200
+// plantedTries is how many histories of each way a bug may hide in. Some show once in a hundred, so
+// with many fewer they would be missed by chance; a bug that is caught ends its search.
+const plantedTries = 4000
 
 // TestPlantedBugsAreCaught plants each bug and makes histories until the checker objects, with a
 // verdict that the bug deserves.
