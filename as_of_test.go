@@ -133,6 +133,12 @@ func TestStatementsOfThePast(t *testing.T) {
 		"SELECT * FROM (SELECT v FROM t AS OF SYSTEM TIME '%s') AS s",
 		"WITH s AS (SELECT v FROM t) SELECT v FROM s AS OF SYSTEM TIME '%s'",
 		"SELECT v FROM t, generate_series(1, 1) AS OF SYSTEM TIME '%s'",
+		// Of all tables, wherever they stand.
+		"WITH s AS (SELECT v FROM t AS OF SYSTEM TIME '%s'), r AS (SELECT v FROM s) SELECT r.v FROM r, s",
+		"SELECT v FROM t AS OF SYSTEM TIME '%[1]s' WHERE 1 IN (SELECT id FROM gone AS OF SYSTEM TIME '%[1]s')",
+		"SELECT v FROM t AS OF SYSTEM TIME '%[1]s' INTERSECT (SELECT v FROM t x, gone AS OF SYSTEM TIME '%[1]s')",
+		"SELECT (SELECT v FROM (t JOIN gone USING (id)) AS OF SYSTEM TIME '%s')",
+		"(WITH t AS (SELECT v FROM t AS OF SYSTEM TIME '%s') TABLE t)",
 	} {
 		query = fmt.Sprintf(query, then)
 		require.Equal(t, "old", value(query), query)
@@ -175,6 +181,17 @@ func TestStatementsOfThePast(t *testing.T) {
 		{"", "UPDATE t SET v = 1 FROM t x AS OF SYSTEM TIME '-1s'", "0A000", "only allowed in SELECT"},
 		{"", "SELECT 1 INTO y FROM t AS OF SYSTEM TIME '-1s'", "0A000", "only allowed in SELECT"},
 		{"", "SELECT 1 FROM t AS OF SYSTEM TIME '-1s', t y AS OF SYSTEM TIME '-2s'", "0A000", "several times"},
+		// What is asked of a part alone is not given to the whole in silence.
+		{"", "SELECT (SELECT count(*) FROM t) - (SELECT count(*) FROM t AS OF SYSTEM TIME '-1s')", "0A000", "part of a statement"},
+		{"", "WITH old AS (SELECT v FROM t AS OF SYSTEM TIME '-1s') SELECT * FROM t EXCEPT SELECT * FROM old", "0A000", "part of a statement"},
+		{"", "WITH old AS (SELECT v FROM t AS OF SYSTEM TIME '-1s') SELECT * FROM public.old", "0A000", "part of a statement"},
+		{"", "WITH a AS (WITH b AS (SELECT 1) SELECT v FROM t AS OF SYSTEM TIME '-1s') SELECT * FROM a, b", "0A000", "part of a statement"},
+		{"", "SELECT v FROM t EXCEPT SELECT v FROM t AS OF SYSTEM TIME '-1s'", "0A000", "part of a statement"},
+		{"", "(SELECT v FROM t AS OF SYSTEM TIME '-1s') UNION TABLE t", "0A000", "part of a statement"},
+		{"", "SELECT 1 FROM t, (SELECT v FROM t AS OF SYSTEM TIME '-1s') s", "0A000", "part of a statement"},
+		{"", "SELECT 1 FROM t JOIN t y AS OF SYSTEM TIME '-1s' ON t.id = y.id", "0A000", "part of a statement"},
+		{"", "SELECT 1 FROM t AS OF SYSTEM TIME '-1s', t y", "0A000", "part of a statement"},
+		{"", "SELECT 1 FROM t WHERE EXISTS (SELECT FROM t AS OF SYSTEM TIME '-1s')", "0A000", "part of a statement"},
 		{"", "SELECT 1 FROM t AS OF SYSTEM TIME (SELECT now())", "0A000", "cannot use subquery in AS OF SYSTEM TIME"},
 		{"", "SELECT 1 FROM t AS OF SYSTEM TIME clock_timestamp()", "0A000", "constant"},
 		{"", "SELECT 1 FROM t AS OF SYSTEM TIME 5", "42804", "integer"},

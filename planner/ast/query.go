@@ -9,7 +9,7 @@ type Select struct {
 	Limit   Expr // nil: none (LIMIT ALL too)
 	Offset  Expr
 	Locking []Locking
-	// AsOf is said behind a FROM entry anywhere in the statement, and is kept at its outermost query.
+	// AsOf is where the statement reads; the outermost query has it, wherever it was said.
 	AsOf *AsOf
 }
 

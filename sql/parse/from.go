@@ -15,14 +15,19 @@ type joinAlias struct {
 	columns []ast.Ident
 }
 
-// fromList parses the comma list of FROM.
-func (p *parser) fromList(u *unit) {
-	first := true
+// fromList parses the comma list of FROM. past says that it ends in an AS OF clause, which is for all of it.
+func (p *parser) fromList(u *unit) (past bool) {
+	from, first := p.past.mark(), true
 	p.list(func() {
+		from := p.past.mark()
 		u.separate(p.i, &first)
 		p.joinedTable(u)
-		p.fromAsOf()
+		p.fromAsOf(from)
 	})
+	if past = p.past.asOf != nil && p.past.end == p.i; past {
+		p.past.cover(from)
+	}
+	return past
 }
 
 // fromItems parses a comma list of FROM entries by itself.
@@ -48,8 +53,9 @@ func (p *parser) fromItems() []ast.TableExpr {
 func (p *parser) joinedTable(u *unit) (joins int) {
 	p.enter()
 	defer p.leave()
+	from := p.past.mark()
 	p.tablePrimary(u)
-	p.fromAsOf()
+	p.fromAsOf(from)
 	var open []*ast.Join // joins that still want ON or USING
 	for p.err == nil {
 		src, t := p.i, p.tok()
@@ -68,8 +74,9 @@ func (p *parser) joinedTable(u *unit) (joins int) {
 		}
 		joins++
 		u.word(src, "LEFT JOIN")
+		from := p.past.mark()
 		p.tablePrimary(u)
-		p.fromAsOf()
+		p.fromAsOf(from)
 		if j.Natural || j.Kind == "cross" {
 			u.word(src, "ON")
 			u.name(src, &joinShape{j})
@@ -232,6 +239,7 @@ func (p *parser) tableRef() *ast.TableRef {
 	if p.err != nil {
 		return r
 	}
+	p.past.read(&r.Name)
 	r.Alias, r.Columns = p.alias()
 	if p.at(kwTablesample) {
 		s := &ast.Sample{Pos: p.pos()}

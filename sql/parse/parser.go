@@ -46,7 +46,7 @@ func Parse(text string) ([]Parsed, error) {
 			break
 		}
 		first := p.i
-		p.past = nil
+		p.past.reset()
 		stmt := p.statement()
 		p.keepAsOf(stmt)
 		if t := p.tok(); p.err == nil && t.kind != tokEOF && !t.is(';') {
@@ -125,7 +125,7 @@ type parser struct {
 	plainCall bool
 	// partial is the token at which the first partialWords words of a phrase stood, but not the next.
 	partial, partialWords int
-	past                  *ast.AsOf // AS OF in a FROM clause of this statement
+	past                  pastReads // of this statement
 	units                 []*unit   // free list
 }
 
@@ -149,6 +149,7 @@ const maxPooledTokens = 16 << 10
 
 func (p *parser) close() {
 	p.src, p.lexer.src, p.lexer.err = "", "", nil
+	p.past.reset()
 	clear(p.toks)
 	if cap(p.toks) > maxPooledTokens {
 		p.toks = nil

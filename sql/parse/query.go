@@ -58,6 +58,7 @@ func (p *parser) query() *ast.Select {
 	pos := p.pos()
 	p.enter()
 	defer p.leave()
+	defer p.past.leave(len(p.past.ctes))
 	return p.queryAfter(p.optWith(), pos)
 }
 
@@ -265,6 +266,7 @@ func (p *parser) queryOperand() (ast.QueryBody, *coreParse) {
 		pos := p.pos()
 		p.next()
 		name, only := p.relation()
+		p.past.read(&name)
 		return &ast.SelectCore{Pos: pos, Items: []ast.SelectItem{{Expr: &ast.Star{Pos: pos}}},
 			From: []ast.TableExpr{&ast.TableRef{Name: name, Only: only}}}, nil
 	case t.is('('):
@@ -323,7 +325,13 @@ func (p *parser) with() *ast.With {
 		}
 		p.wantPunct('(')
 		p.enter()
+		if w.Recursive {
+			p.past.ctes = append(p.past.ctes, c.Name)
+		}
 		c.Statement = p.queryOrDML()
+		if !w.Recursive {
+			p.past.ctes = append(p.past.ctes, c.Name)
+		}
 		p.leave()
 		p.wantPunct(')')
 		if p.at(kwSearch) || p.at(kwCycle) {
@@ -337,6 +345,7 @@ func (p *parser) with() *ast.With {
 // queryOrDML parses what may stand in a CTE, EXPLAIN, PREPARE and by itself.
 func (p *parser) queryOrDML() ast.Statement {
 	pos := p.pos()
+	defer p.past.leave(len(p.past.ctes))
 	var w *ast.With
 	if p.at(kwWith) {
 		w = p.with()

@@ -35,7 +35,9 @@ func (p *parser) selectCore() *coreParse {
 	if p.accept(kwFrom) {
 		c.from = true
 		c.u.word(from, "FROM")
-		p.fromList(c.u)
+		if p.fromList(c.u) {
+			p.past.whole = append(p.past.whole, c.core)
+		}
 	} else {
 		c.u.word(from, "FROM")
 		c.u.word(from, "q")
