@@ -2,6 +2,7 @@ package sql
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -75,12 +76,28 @@ func (c catalogEnv) Locks() []pgcatalog.Lock {
 			l := base
 			l.PID, l.Transaction, l.Mode, l.Since = int32(w.Owner), w.Transaction, mode(w.Mode), w.Since
 			for _, b := range w.Blockers {
-				l.Blockers = append(l.Blockers, int32(b))
+				l.Blockers = append(l.Blockers, pgcatalog.Blocker{PID: int32(b), Query: tookIt(st.Holders, b)})
 			}
 			out = append(out, l)
 		}
 	}
 	return append(out, c.storeLocks(waits)...)
+}
+
+// Entry is part of pgcatalog.Env.
+func (c catalogEnv) Entry(ctx context.Context, key []byte) ([]byte, error) {
+	return c.s.tx.tx.Get(ctx, key)
+}
+
+// tookIt is the statement by which one of the holders got its lock; "" when it is not known, and of one
+// that waits itself, further ahead in the queue.
+func tookIt(holders []rowlock.Holder, owner int64) string {
+	for i := range holders {
+		if holders[i].Owner == owner {
+			return holders[i].Statement
+		}
+	}
+	return ""
 }
 
 // waitsElsewhere says whether who was granted a row here waits for it in the store.
@@ -113,6 +130,7 @@ func (c catalogEnv) storeLocks(waits []txn.LockWait) (out []pgcatalog.Lock) {
 	store := c.s.engine.store
 	for _, w := range waits {
 		base, mode := c.lockOn(w.Key)
+		base.Stored = true
 		holder, waiter := base, base
 		holder.Mode, waiter.Mode = mode(w.Held), mode(w.Mode) // of no row lock, the strongest
 		holder.PID, holder.Transaction, holder.Granted = holderPID(store, &w), uint64(w.Lock.StartTS), true
@@ -121,7 +139,7 @@ func (c catalogEnv) storeLocks(waits []txn.LockWait) (out []pgcatalog.Lock) {
 			out = append(out, holder)
 		}
 		waiter.PID, waiter.Transaction, waiter.Since = int32(w.Client), uint64(w.StartTS), w.Since
-		waiter.Blockers, waiter.BlockingQuery = []int32{holder.PID}, w.Lock.Statement
+		waiter.Blockers = []pgcatalog.Blocker{{PID: holder.PID, Query: w.Lock.Statement}}
 		out = append(out, waiter)
 	}
 	return out

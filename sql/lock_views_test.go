@@ -67,3 +67,31 @@ func TestReadCommittedLooksAgainThroughAView(t *testing.T) {
 	require.Equal(t, "[m]\n110\nSELECT 1\n", out.b.String())
 	mustQuery(t, b, "COMMIT")
 }
+
+// TestTheStatementThatTookTheLock is shown, whatever the blocker has run since, and of an index's key the
+// row that has it.
+func TestTheStatementThatTookTheLock(t *testing.T) {
+	a, b, c := lockFixture(t)
+	const view = "SELECT index_name, key, row_key, blocking_query FROM minidb_lock_waits"
+	for _, x := range []struct{ hold, wait, want string }{
+		{"UPDATE t SET n = 1 WHERE id = 1", "DELETE FROM t WHERE id = 1", "t_pkey|(1)|(1)"},
+		{"UPDATE t SET u = 5 WHERE id = 2", "INSERT INTO t VALUES (3, 30, 2)", "t_u_key|(2)|(2)"},
+		{"INSERT INTO t VALUES (4, 40, 4)", "INSERT INTO t VALUES (5, 50, 4)", "t_u_key|(4)|NULL"},
+	} {
+		mustQuery(t, a, "BEGIN")
+		mustQuery(t, a, x.hold)
+		mustQuery(t, a, "SELECT 1")
+		mustQuery(t, b, "BEGIN")
+		wait := blocked(t, b, c, x.wait)
+		require.Contains(t, mustQuery(t, c, view), "\n"+x.want+"|"+x.hold+"\n")
+		mustQuery(t, a, "ROLLBACK")
+		<-wait
+		mustQuery(t, b, "ROLLBACK")
+	}
+	mustQuery(t, a, "SELECT pg_advisory_lock(7)")
+	mustQuery(t, a, "SELECT 1")
+	wait := blocked(t, b, c, "SELECT pg_advisory_lock(7)")
+	require.Contains(t, mustQuery(t, c, "SELECT key, blocking_query FROM minidb_lock_waits"), "\n(7)|SELECT pg_advisory_lock(7)\n")
+	mustQuery(t, a, "SELECT pg_advisory_unlock(7)")
+	require.NoError(t, <-wait)
+}

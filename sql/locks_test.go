@@ -135,12 +135,14 @@ func TestDeadlockNamesBothStatements(t *testing.T) {
 func TestWhoBlocksMe(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, a, "BEGIN")
+	mustQuery(t, a, "SELECT FROM t WHERE id = 1 FOR SHARE")
 	mustQuery(t, a, "UPDATE t SET n = 1 WHERE id = 1")
+	mustQuery(t, a, "UPDATE t SET n = 2 WHERE id IN (1, 2)") // that locks nothing more of row 1
 	mustQuery(t, b, "BEGIN")
 	wait := blocked(t, b, c, "DELETE FROM t WHERE id = 1")
 	require.Contains(t, mustQuery(t, c, "SELECT pg_blocking_pids("+pid(b)+")"), "\n{"+pid(a)+"}\n")
-	require.Contains(t, mustQuery(t, c, "SELECT table_name, key, blocking_query, waiting_query FROM minidb_lock_waits"),
-		"public.t|(1)|UPDATE t SET n = 1 WHERE id = 1|DELETE FROM t WHERE id = 1\n")
+	require.Contains(t, mustQuery(t, c, "SELECT table_name, key, row_key, blocking_query, waiting_query FROM minidb_lock_waits"),
+		"public.t|(1)|(1)|UPDATE t SET n = 1 WHERE id = 1|DELETE FROM t WHERE id = 1\n")
 	require.Contains(t, mustQuery(t, c, "SELECT wait_event_type, wait_event FROM pg_stat_activity WHERE pid = "+pid(b)), "\nLock|tuple\n")
 	mustQuery(t, a, "ROLLBACK")
 	require.NoError(t, <-wait)

@@ -59,6 +59,7 @@ func (t *Txn) SetLocking(l Locking) {
 	t.locking = l
 	if l.Owner != nil {
 		l.Owner.SetTransaction(uint64(t.reg.startTS))
+		l.Owner.SetStatement(t.statement)
 	}
 }
 
@@ -77,6 +78,7 @@ func (t *Txn) owner() *rowlock.Owner {
 	if t.locking.Owner == nil {
 		t.locking.Owner = t.s.rowLocks.NewOwner(0)
 		t.locking.Owner.SetTransaction(uint64(t.reg.startTS))
+		t.locking.Owner.SetStatement(t.statement)
 	}
 	return t.locking.Owner
 }

@@ -9,9 +9,13 @@ import (
 
 // SetStatement says what the transaction runs from now on, and the context that ends it: a write that is
 // streamed out, and may have to wait for others, ends with it. The primary's lock carries the text of
-// the last statement that wrote, cut to mvcc.StatementMax bytes, so that whoever waits can say for what.
+// the last statement that wrote, cut to mvcc.StatementMax bytes, so that whoever waits can say for what;
+// row locks keep that of the statement that took them.
 func (t *Txn) SetStatement(ctx context.Context, text string) {
 	t.statement, t.statementCtx = text, ctx
+	if t.locking.Owner != nil {
+		t.locking.Owner.SetStatement(text)
+	}
 }
 
 // writeContext is the statement's. A transaction of which nobody says what it runs has that of its last

@@ -25,8 +25,14 @@ type Lock struct {
 	Granted                 bool
 	Fast                    bool      // kept outside of the lock table
 	Since                   time.Time // of a wait
-	Blockers                []int32
-	BlockingQuery           string // when a lock in the store is waited for, and says what it is for
+	Blockers                []Blocker
+	Stored                  bool // in the store, where a read of the key would meet it
+}
+
+// Blocker is a session for which another one waits. Query took the lock that is in the way; "": not known.
+type Blocker struct {
+	PID   int32
+	Query string
 }
 
 // Conflict is a transaction that lost, of the last ones.
@@ -46,7 +52,7 @@ func lockTables() []relation {
 			columns: "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, classid oid, " +
 				"objid oid, objsubid int2, virtualtransaction text, pid int4, mode text, granted bool, fastpath bool, waitstart timestamptz"},
 		{schema: "pg_catalog", name: "minidb_lock_waits", view: true, rows: lockWaitRows,
-			columns: "locktype text, table_name text, index_name text, key text, waiting_pid int4, waiting_query text, mode text, " +
+			columns: "locktype text, table_name text, index_name text, key text, row_key text, waiting_pid int4, waiting_query text, mode text, " +
 				"blocking_pid int4, blocking_query text, blocking_state text, since timestamptz"},
 		{schema: "pg_catalog", name: "minidb_conflicts", view: true, rows: conflictRows,
 			columns: "at timestamptz, kind text, pid int4, query text, table_name text, index_name text, key text, detail text"},
@@ -83,14 +89,18 @@ func lockWaitRows(ctx context.Context, r *reader, emit emitter) error {
 		if l.Type == "advisory" {
 			what.key = l.advisoryKey()
 		}
+		row, err := r.describeRow(ctx, &l)
+		if err != nil {
+			return err
+		}
 		for _, b := range l.Blockers {
-			query := queries[b].Query
-			if l.BlockingQuery != "" {
-				query = l.BlockingQuery
+			query := b.Query
+			if query == "" {
+				query = queries[b.PID].Query
 			}
 			err := emit("locktype", l.Type, "table_name", orNull(what.table), "index_name", orNull(what.index), "key", orNull(what.key),
-				"waiting_pid", l.PID, "waiting_query", queries[l.PID].Query, "mode", l.Mode, "blocking_pid", b,
-				"blocking_query", query, "blocking_state", queries[b].State, "since", timeOrNull(l.Since))
+				"row_key", orNull(row), "waiting_pid", l.PID, "waiting_query", queries[l.PID].Query, "mode", l.Mode, "blocking_pid", b.PID,
+				"blocking_query", query, "blocking_state", queries[b.PID].State, "since", timeOrNull(l.Since))
 			if err != nil {
 				return err
 			}
@@ -144,6 +154,37 @@ func (r *reader) describeKey(ctx context.Context, key []byte) described {
 	}
 	out.key = table.DescribeKey(d, k)
 	return out
+}
+
+// describeRow gives the row key of the row that is locked, or to which the locked entry of an index leads:
+// "" where it leads to none yet, as a unique key that no committed row has. A lock in the store keeps the
+// entry from being read, and who looks shall not wait for what he looks at.
+func (r *reader) describeRow(ctx context.Context, l *Lock) (string, error) {
+	k, ok := table.DecodeKey(l.Key)
+	if !ok {
+		return "", nil
+	}
+	d, err := r.env.View().RelationByID(ctx, k.Table)
+	if err != nil || d == nil {
+		return "", err
+	}
+	if ix := d.Index(k.Index); ix != nil && k.Index != table.RowIndexID {
+		if l.Stored {
+			return "", nil
+		}
+		value, err := r.env.Entry(ctx, l.Key)
+		if err != nil || value == nil {
+			return "", err
+		}
+		row, err := table.RowKeyOf(d, ix, l.Key, value)
+		if err != nil {
+			return "", err
+		}
+		if k, ok = table.DecodeKey(row); !ok {
+			return "", nil
+		}
+	}
+	return table.DescribeKey(d, k), nil
 }
 
 func timeOrNull(t time.Time) any {

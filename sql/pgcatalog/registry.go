@@ -25,6 +25,8 @@ type Env interface {
 	Prepared() []Prepared
 	Cursors() []Cursor
 	Locks() []Lock
+	// Entry is what the session's transaction sees stored under a key; nil: nothing.
+	Entry(ctx context.Context, key []byte) ([]byte, error)
 	// SafeSnapshotBlockers are the sessions whose end a DEFERRABLE one waits for.
 	SafeSnapshotBlockers(pid int32) []int32
 	Conflicts() []Conflict

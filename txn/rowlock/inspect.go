@@ -21,6 +21,9 @@ type Holder struct {
 	Mode        Mode
 	Session     bool // beyond the transaction
 	Fast        bool // kept by the owner (LockRelation)
+	// Statement is the one that made the hold as strong as it is, "" where that is not known; its first
+	// 1024 bytes.
+	Statement string
 }
 
 // Waiter is one who waits for a key.
@@ -80,6 +83,10 @@ func (c *copier) add(e *entry) {
 	var s State
 	at := len(c.holders)
 	for _, h := range e.holders {
+		statement := ""
+		if h.statement != nil {
+			statement = *h.statement
+		}
 		held := h.held
 		if m := held.strongest(); m.ofRow() {
 			held = m.bit()
@@ -87,7 +94,7 @@ func (c *copier) add(e *entry) {
 		for m := KeyShare; m < modeCount; m++ {
 			if held.has(m) {
 				c.holders = append(c.holders, Holder{Owner: h.owner.id, Transaction: h.owner.transaction.Load(),
-					Mode: m, Session: h.keeps()})
+					Mode: m, Session: h.keeps(), Statement: statement})
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package rowlock
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +16,11 @@ type Owner struct {
 	transaction atomic.Uint64
 	// patience orders the owners of a cycle: the least patient one gives in.
 	patience atomic.Int64
+
+	// What the owner runs, for the owner alone. All locks of one statement share its text, which is made
+	// when the first one is asked for.
+	text      string
+	statement *string
 
 	// Locks of tables that are not in the table (relation.go).
 	fast     [fastLocks]atomic.Uint64
@@ -47,6 +53,28 @@ func (o *Owner) ID() int64 { return o.id }
 
 // SetTransaction numbers the owner's running transaction; 0 when there is none.
 func (o *Owner) SetTransaction(n uint64) { o.transaction.Store(n) }
+
+// SetStatement says for what the owner asks for locks from now on. It belongs to the owner's goroutine.
+func (o *Owner) SetStatement(text string) {
+	if text != o.text {
+		o.text, o.statement = text, nil
+	}
+}
+
+// statementMax bounds the text of a statement that is kept with its locks, in bytes.
+const statementMax = 1024
+
+// running is the text that the locks of the present statement share; nil: nothing was said.
+func (o *Owner) running() *string {
+	if o.statement == nil && o.text != "" {
+		text := o.text
+		if len(text) > statementMax { // a copy, which does not keep the rest in memory
+			text = strings.ToValidUTF8(strings.Clone(text[:statementMax]), "")
+		}
+		o.statement = &text
+	}
+	return o.statement
+}
 
 // SetPatience says how long the owner would rather wait than give in, should it be part of a
 // deadlock. Among equals the one whose request closes the cycle gives in.

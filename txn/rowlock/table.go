@@ -30,6 +30,9 @@ type holder struct {
 	held    modes              // all of those below
 	txn     modes              // until the transaction's end
 	session *[modeCount]uint32 // until unlocked so many times; nil: none
+	// statement is the one that made the hold as strong as it is; nil: not known, as of table locks that
+	// the owner kept for himself, and after a part was given back.
+	statement *string
 }
 
 // waiter is a request in a queue.
@@ -39,8 +42,9 @@ type waiter struct {
 	req   Request
 	since time.Time
 	// upgrade: the owner holds the key in a weaker mode.
-	upgrade bool
-	done    chan error // gets the end of the wait
+	upgrade   bool
+	statement *string    // that asks
+	done      chan error // gets the end of the wait
 }
 
 // Request says what is wanted of a key.
@@ -96,7 +100,7 @@ func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, Outcome, er
 	if h != nil && !req.Session && h.txn.covers(req.Mode) {
 		return nil, Held, nil
 	}
-	w := &waiter{owner: o, entry: e, req: req, upgrade: h != nil && req.Mode.ofRow()}
+	w := &waiter{owner: o, entry: e, req: req, upgrade: h != nil && req.Mode.ofRow(), statement: o.running()}
 	at := e.place(w, h)
 	if h != nil && h.held.covers(req.Mode) || e.grantable(w, e.ahead(w, at)) {
 		e.grant(w)
@@ -184,6 +188,9 @@ func (t *Table) settle(e *entry, h *holder) {
 				h.held |= Mode(m).bit()
 			}
 		}
+	}
+	if h.held != before {
+		h.statement = nil
 	}
 	t.weaken(e, before&^h.held)
 	if h.held == 0 {
@@ -281,6 +288,9 @@ func (e *entry) grant(w *waiter) {
 	if h == nil {
 		h = &holder{owner: o}
 		e.holders = append(e.holders, h)
+	}
+	if !h.held.covers(w.req.Mode) {
+		h.statement = w.statement
 	}
 	h.held |= w.req.Mode.bit()
 	if w.req.Session {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -286,4 +288,66 @@ func TestReleaseOfSomeKeys(t *testing.T) {
 	b.ReleaseTo(0)
 	a.UnlockAll()
 	require.True(t, tb.Empty())
+}
+
+// TestStatements: a hold is shown with the statement that made it as strong as it is, be it after a wait,
+// and with none once a part was given back.
+func TestStatements(t *testing.T) {
+	table := &Table{}
+	a, b := table.NewOwner(1), table.NewOwner(2)
+	lock := func(o *Owner, key string, mode Mode) {
+		t.Helper()
+		_, err := table.Lock(ctx, o, []byte(key), Request{Mode: mode})
+		require.NoError(t, err)
+	}
+	shown := func(key string) (out []string) {
+		for _, s := range table.States() {
+			if string(s.Key) == key {
+				for _, h := range s.Holders {
+					out = append(out, h.Statement)
+				}
+			}
+		}
+		return out
+	}
+	lock(a, "k", KeyShare)
+	require.Equal(t, []string{""}, shown("k"), "nobody said what it is for")
+	a.SetStatement("first")
+	lock(a, "k", Share)
+	mark := a.Mark()
+	lock(a, "other", Share)
+	a.SetStatement("second")
+	lock(a, "k", KeyShare)
+	lock(a, "k", Share)
+	require.Equal(t, []string{"first"}, shown("k"))
+	lock(a, "other", Update)
+	require.Equal(t, []string{"second"}, shown("other"))
+	b.SetStatement("waits")
+	lock(b, "k", Share)
+	waited := make(chan error, 1)
+	go func() {
+		_, err := table.Lock(ctx, b, []byte("other"), Request{Mode: Update})
+		waited <- err
+	}()
+	for len(table.Waits()) == 0 {
+		runtime.Gosched()
+	}
+	a.SetStatement("third")
+	a.ReleaseTo(mark)
+	require.NoError(t, <-waited)
+	require.Equal(t, []string{"waits"}, shown("other"))
+	require.Equal(t, []string{"first", "waits"}, shown("k"))
+
+	b.ReleaseTo(0)
+	mark = a.Mark()
+	lock(a, "k", Update)
+	require.Equal(t, []string{"third"}, shown("k"))
+	a.ReleaseTo(mark)
+	require.Equal(t, []string{""}, shown("k"), "which statement took what is left is not known any more")
+	a.SetStatement(strings.Repeat("é", statementMax))
+	lock(a, "long", Update)
+	require.Equal(t, []string{strings.Repeat("é", statementMax/2)}, shown("long"))
+	a.SetStatement("x" + strings.Repeat("é", statementMax))
+	lock(a, "odd", Update)
+	require.Equal(t, []string{"x" + strings.Repeat("é", statementMax/2-1)}, shown("odd"))
 }
