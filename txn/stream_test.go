@@ -245,7 +245,7 @@ func TestAMillionKeysInBoundedMemory(t *testing.T) {
 	}
 	const bound = 12 << 20 // 60,000 buffered writes take 21 MiB
 	ctx := context.Background()
-	e, err := pebblekv.Open(t.TempDir(), pebblekv.Options{MemTableBytes: 4 << 20, CacheBytes: 8 << 20})
+	e, err := pebblekv.Open(t.TempDir(), pebblekv.Options{MemTableBytes: 1 << 20, CacheBytes: 1 << 20}) // under -race they are on the heap
 	require.NoError(t, err)
 	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 4 << 20})
 	require.NoError(t, err)
