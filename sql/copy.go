@@ -122,11 +122,12 @@ func (s *Session) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 	}
 	if got, err := s.lockTable(ctx, d.ID, rowlock.RowExclusive, false); err != nil {
 		return 0, err
-	} else if got == rowlock.Waited && s.refreshable() {
-		if err := s.refresh(ctx); err != nil {
+	} else if got == rowlock.Waited {
+		if again, err := s.lookAgain(ctx); err != nil {
 			return 0, err
+		} else if again {
+			return s.copyFrom(ctx, st, o, out)
 		}
-		return s.copyFrom(ctx, st, o, out)
 	}
 	if d.Kind == table.KindVirtual {
 		return 0, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", d.Name)

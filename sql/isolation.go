@@ -87,6 +87,10 @@ func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error 
 		if err := s.advance(ctx); err != nil {
 			return err
 		}
+	} else if !fresh {
+		if _, err := s.renewSchema(ctx); err != nil {
+			return err
+		}
 	}
 	early := countsOnly(stmt)
 	if !early {
@@ -130,6 +134,19 @@ func (s *Session) advance(ctx context.Context) error {
 	}
 	s.tx.view = s.engine.catalog.View(s.tx.tx)
 	return nil
+}
+
+// renewSchema lets a statement of a block that keeps its snapshot know the constraints that there are now
+// (docs/adr/0004). changed says that plans made before are no good.
+func (s *Session) renewSchema(ctx context.Context) (changed bool, err error) {
+	if s.tx.state != inBlock || s.tx.perStatement() || s.tx.asOf != 0 {
+		return false, nil
+	}
+	changed, err = s.tx.view.Renew(ctx)
+	if changed {
+		s.references.ForgetReferrers()
+	}
+	return changed, err
 }
 
 // setLocking tells the store's transaction how to lock from now on.

@@ -209,7 +209,7 @@ func (s *Session) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement)
 		return nil, err
 	}
 	settings := s.settings.Derived().PlanKey
-	own = own || len(s.tx.analyzed) > 0
+	own = own || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
 	if ps.plan != nil && !own && ps.version == version && ps.settings == settings && s.planIsCurrent(ps.plan, &ps.epoch) {
 		return ps.plan, nil
 	}

@@ -62,13 +62,22 @@ func (s *Session) lockedPlan(ctx context.Context, ps *Prepared, stmt ast.Stateme
 		} else if changing := s.awaitChanges(ctx, ps, stmt); changing {
 			waited, err = true, nil
 		}
-		if err != nil || !waited || !s.refreshable() {
+		if err != nil || !waited {
 			return plan, err
 		}
-		if err := s.refresh(ctx); err != nil {
-			return nil, err
+		if again, err := s.lookAgain(ctx); err != nil || !again {
+			return plan, err
 		}
 	}
+}
+
+// lookAgain comes after the wait for a table's lock. It shows the statement the schema as it is now, as far
+// as that goes, and says whether anything may have changed.
+func (s *Session) lookAgain(ctx context.Context) (bool, error) {
+	if !s.refreshable() {
+		return s.renewSchema(ctx)
+	}
+	return true, s.refresh(ctx)
 }
 
 // awaitChanges waits for those who are changing a table of a statement that cannot be planned, and says

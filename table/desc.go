@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // ID identifies a catalog object for ever: IDs are never used again. PostgreSQL shows them as OIDs.
@@ -60,7 +61,8 @@ type Desc struct {
 	Sequence *Sequence // KindSequence
 	Comment  string
 
-	prepared *prepared // encodings worked out by Prepare
+	prepared *prepared     // encodings worked out by Prepare
+	readAt   tso.Timestamp // see ReadAt; zero: when the transaction reads rows
 }
 
 // Column is a column of a table.
@@ -183,7 +185,7 @@ func (d *Desc) PrimaryKey() *Index {
 // Clone returns a copy that may be changed, down to the types, which are shared for ever.
 func (d *Desc) Clone() *Desc {
 	c := *d
-	c.prepared = nil
+	c.prepared, c.readAt = nil, 0
 	c.Columns = slices.Clone(d.Columns)
 	c.RowKey = slices.Clone(d.RowKey)
 	c.Indexes = slices.Clone(d.Indexes)

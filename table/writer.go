@@ -93,7 +93,11 @@ func (w *Writer) begin(ctx context.Context, tx *txn.Txn) error {
 		return w.err
 	}
 	w.validated = tx
-	tx.Validate(PointSpan(WritersKey(w.d.ID)))
+	since := w.d.readAt
+	if since == 0 {
+		since = tx.ReadTS()
+	}
+	tx.ValidateSince(PointSpan(WritersKey(w.d.ID)), since)
 	return nil
 }
 

@@ -18,13 +18,19 @@ import (
 // the two spans is a point, [key, key+0x00): a point is validated under its row's latch, or after all
 // locks are down. This is how a change of a table's schema (which writes the descriptor and
 // validates the rows) and a change of its rows (which validates the descriptor) exclude each other.
-func (t *Txn) Validate(span kv.Span) {
-	for _, v := range t.validated {
+func (t *Txn) Validate(span kv.Span) { t.ValidateSince(span, t.readTS) }
+
+// ValidateSince is Validate of a span that was read at a timestamp of its own. Of several of one span the
+// earliest counts.
+func (t *Txn) ValidateSince(span kv.Span, since tso.Timestamp) {
+	for i := range t.validated {
+		v := &t.validated[i]
 		if bytes.Equal(v.span.Start, span.Start) && bytes.Equal(v.span.End, span.End) {
+			v.since = min(v.since, since)
 			return
 		}
 	}
-	v := validation{span: kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}, since: t.readTS}
+	v := validation{span: kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}, since: since}
 	if isPoint(span) {
 		v.row = mvcc.Row(span.Start)
 	}

@@ -91,6 +91,17 @@ func (t *Txn) showsAll(v *view) bool {
 	return t.readTS <= v.upTo || t.s.recent.newest() <= v.upTo
 }
 
+// Unchanged says that no change of the key that was acknowledged before is above the read timestamp. It asks
+// memory alone, so a false answer means nothing. Who commits counts among the lockers of the row's slot
+// until it has raised the slot of recent commits, or raises that before it is acknowledged.
+func (t *Txn) Unchanged(key []byte) bool {
+	if !t.s.exclusive {
+		return false
+	}
+	slot := t.s.recent.slotOf(mvcc.Row(key))
+	return !t.s.lockers.mayLock(slot) && tso.Timestamp(t.s.recent.slots[slot].Load()) <= t.readTS
+}
+
 // openAny returns the present view, or one that another transaction left, or a new one.
 func (t *Txn) openAny() (*view, error) {
 	if t.view != nil {

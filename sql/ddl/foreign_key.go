@@ -164,8 +164,11 @@ func comparableTypes(from, to *types.Type) bool {
 // link tells a table that another has foreign keys to it.
 func (env *Env) link(ctx context.Context, parent, child table.ID) error {
 	old, err := env.View.RelationByID(ctx, parent)
-	if err != nil || slices.Contains(old.ReferencedBy, child) {
+	if err != nil {
 		return err
+	}
+	if slices.Contains(old.ReferencedBy, child) {
+		return env.View.ExcludeWriters(parent)
 	}
 	next := old.Clone()
 	next.ReferencedBy = append(next.ReferencedBy, child)

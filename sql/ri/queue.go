@@ -222,6 +222,9 @@ func (q *Queue) detach(ctx context.Context, d *table.Desc, old, new []types.Datu
 	return nil
 }
 
+// ForgetReferrers comes after a change of the schema that the queue is told of.
+func (q *Queue) ForgetReferrers() { q.referrers = nil }
+
 func (q *Queue) referrersOf(ctx context.Context, d *table.Desc) ([]referrer, error) {
 	key := referred{d.ID, d.Version}
 	if refs, ok := q.referrers[key]; ok {

@@ -191,8 +191,12 @@ func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
 	if err := v.RelabelRelation(ctx, old, d); err != nil || d.Kind != table.KindTable {
 		return err
 	}
-	return v.put(table.WritersKey(d.ID), nil)
+	return v.ExcludeWriters(d.ID)
 }
+
+// ExcludeWriters makes transactions fail that write rows of a table by what they have read of the
+// schema before: the descriptor is the same, and others that it names are not.
+func (v *View) ExcludeWriters(id table.ID) error { return v.put(table.WritersKey(id), nil) }
 
 // RelabelRelation is UpdateRelation for what those who write rows need not know: names of indexes,
 // comments, and that all rows obey a constraint which they know already. It lets them go on.

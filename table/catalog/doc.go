@@ -29,17 +29,23 @@
 // its own buffered writes and shares nothing. A rollback to a savepoint takes the buffered version
 // back with everything else, so there is no cache to undo.
 //
+// # Newer than the snapshot
+//
+// A View shows the schema at the transaction's read timestamp. [View.Renew] lets one that keeps its
+// snapshot show tables with the constraints that they have now. Such a descriptor carries the
+// timestamp at which it was read, and whoever writes by it validates since then.
+//
 // # Invariants
 //
 //   - catalog I1: nothing under "c" but c i changes without c v changing in the same transaction.
 //   - catalog I2: a name under c n belongs to one relation or index, whose descriptor carries it.
 //   - catalog I3: object IDs are never used again, also those of transactions that failed.
 //   - catalog I4: whoever changes or reads rows by a descriptor in a way that other descriptors of
-//     the table would not, is excluded from them: writers of rows validate the table's writers' key,
-//     readers that build something from all rows (an index) validate the table's span and write
-//     that key with the descriptor. Whichever commits second fails. Within a process the locks of
-//     tables (package sql) keep this fair; correctness does not need them. A change that alters
-//     nothing for writers (RelabelRelation) excludes nobody.
+//     the table would not, is excluded from them: writers of rows validate the table's writers' key
+//     since they have read the descriptor, readers that build something from all rows (an index)
+//     validate the table's span and write that key with the descriptor. Whichever commits second
+//     fails. Within a process the locks of tables (package sql) keep this fair; correctness does
+//     not need them. A change that alters nothing for writers (RelabelRelation) excludes nobody.
 //   - catalog I5: sequences, row IDs and object IDs are drawn by transactions of their own, never
 //     given back: a gap is allowed, a repetition is not.
 package catalog

@@ -26,6 +26,8 @@ type View struct {
 	// Descriptors that the transaction wrote itself, by their encoded form: savepoints may bring an
 	// older form back.
 	own map[table.ID]ownDesc
+	// newest is set by Renew, while the schema is not that of the snapshot any more.
+	newest *newest
 }
 
 type ownDesc struct {
@@ -175,6 +177,15 @@ func (v *View) RelationByID(ctx context.Context, id table.ID) (*table.Desc, erro
 	if err != nil {
 		return nil, err
 	}
+	d, err := v.relation(ctx, st, id)
+	if err != nil || d == nil || st == nil || v.newest == nil {
+		return d, err
+	}
+	return v.newestOf(ctx, st, d)
+}
+
+// relation finds a relation in the snapshot. st is state's answer.
+func (v *View) relation(ctx context.Context, st *state, id table.ID) (*table.Desc, error) {
 	return memo(st, func(s *state) map[table.ID]*table.Desc { return s.descs }, id,
 		func() (*table.Desc, error) {
 			b, err := v.tx.Get(ctx, table.DescKey(id))

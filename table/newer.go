@@ -1,0 +1,65 @@
+package table
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// ReadAt returns the descriptor as one that was read at ts, above the timestamp at which the transaction
+// reads rows: who writes rows by it validates it since then.
+func (d *Desc) ReadAt(ts tso.Timestamp) *Desc {
+	c := *d
+	c.readAt = ts
+	return &c
+}
+
+// Reconstrained says whether next, a later descriptor of table d, also describes the rows and index entries
+// that were written under d, and tells no more about them: the two differ in constraints on rows, comments,
+// names of indexes, and columns that may be NULL by now. A column that must not be NULL by now may have
+// been, and plans rest on that. Another version of the same says that rows were changed as a whole.
+func Reconstrained(d, next *Desc) bool {
+	if d.Kind != KindTable || !sameReferences(d, next) || len(d.Columns) != len(next.Columns) || len(d.Indexes) != len(next.Indexes) {
+		return false
+	}
+	a, b := d.Clone(), next.Clone()
+	if a.Version = b.Version; reflect.DeepEqual(a, b) {
+		return false
+	}
+	for i := range a.Columns {
+		x, y := &a.Columns[i], &b.Columns[i]
+		if y.NotNull && !x.NotNull || !x.Type.Equal(y.Type) || x.Type.Mod != y.Type.Mod {
+			return false
+		}
+		x.NotNull, x.Type, x.Comment = y.NotNull, y.Type, y.Comment
+	}
+	for i := range a.Indexes {
+		x, y := &a.Indexes[i], &b.Indexes[i]
+		x.Name, x.Comment = y.Name, y.Comment
+	}
+	a.Comment = b.Comment
+	a.Checks, a.ForeignKeys, a.ReferencedBy = b.Checks, b.ForeignKeys, b.ReferencedBy
+	return reflect.DeepEqual(a, b)
+}
+
+// sameReferences says whether the foreign keys that both have are the same under one name: checks that
+// were put off are known by it.
+func sameReferences(d, next *Desc) bool {
+	for i := range d.ForeignKeys {
+		x, y := d.ForeignKeys[i], next.ForeignKey(d.ForeignKeys[i].Name)
+		if y == nil {
+			if slices.ContainsFunc(next.ForeignKeys, func(fk ForeignKey) bool {
+				return fk.RefTable == x.RefTable && slices.Equal(fk.Columns, x.Columns) && d.ForeignKey(fk.Name) == nil
+			}) {
+				return false
+			}
+			continue
+		}
+		x.NotValid = y.NotValid
+		if !reflect.DeepEqual(x, *y) {
+			return false
+		}
+	}
+	return true
+}
