@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
@@ -202,9 +203,17 @@ func (b *buffer) savepoint() Savepoint {
 	return Savepoint{undo: len(b.undo)}
 }
 
-func (b *buffer) rollbackTo(sp Savepoint) {
+// rollbackTo undoes what was written after sp, the last write first, until the buffer holds more than
+// limit: then the answer is false, and it has to be called again once that was streamed out.
+func (b *buffer) rollbackTo(sp Savepoint, limit int) (done bool) {
 	for i := len(b.undo) - 1; i >= sp.undo; i-- {
+		if b.held() > limit {
+			return false
+		}
 		u := b.undo[i]
+		b.undo[i] = undone{}
+		b.undo = b.undo[:i]
+		b.cloned = min(b.cloned, i)
 		b.undoBytes -= len(u.before.key) + len(u.before.value)
 		now, _ := b.tree.Get(u.before)
 		b.bytes -= len(now.key) + len(now.value)
@@ -217,11 +226,20 @@ func (b *buffer) rollbackTo(sp Savepoint) {
 		b.bytes += len(u.before.key) + len(u.before.value)
 		b.tree.Set(u.before)
 	}
-	if sp.undo < len(b.undo) {
-		b.undo = b.undo[:sp.undo]
-		b.cloned = min(b.cloned, sp.undo)
+	if cap(b.undo) > keptUndo && len(b.undo) < cap(b.undo)/4 {
+		b.undo = slices.Clone(b.undo)
 	}
+	return true
 }
+
+// drop forgets how to undo what was written after sp.
+func (b *buffer) drop(sp Savepoint) {
+	clear(b.undo[sp.undo:])
+	b.undo, b.cloned = b.undo[:sp.undo], min(b.cloned, sp.undo)
+}
+
+// keptUndo bounds the memory that a short undo log keeps for the next statement.
+const keptUndo = 1024
 
 // forgetSavepoints drops the undo log, and keeps none until the next savepoint.
 func (b *buffer) forgetSavepoints() {

@@ -28,7 +28,7 @@ type clause struct {
 func checklist() (all []clause) {
 	for _, part := range [][]clause{
 		paperClauses, prewriteClauses, absenceClauses, livenessClauses, asyncClauses, onePhaseClauses, kindClauses,
-		rowLockClauses, rowRecordClauses, collectionClauses, ownerClauses, addedClauses, knownClauses,
+		rowLockClauses, streamedLockClauses, rowRecordClauses, collectionClauses, ownerClauses, addedClauses, knownClauses,
 	} {
 		all = append(all, part...)
 	}

@@ -100,8 +100,11 @@
 //   - I13 (large transactions): past Options.StreamBytes the writes go out as prewrites under the
 //     primary, which a goroutine keeps alive; the primary's commit makes them visible at once, its
 //     rollback takes them all back. What was streamed out is read back from the transaction's own
-//     locks, and written again over them. In memory stay the buffer, and the undo log since the first
-//     savepoint that is still wanted (bounded by Options.MaxTxnBytes). A write may now meet what a
+//     locks, and written again over them. In memory stay the buffer, row locks, and the undo log since the
+//     first savepoint that is still wanted (bounded by Options.MaxTxnBytes). Past Options.RowLocks, on an
+//     exclusive engine, the row locks of what was streamed out are given back: the locks in the store stand
+//     for them, and whoever waits for one lets go of its own row lock meanwhile. What a return to a
+//     savepoint takes back is streamed out as well, and cannot be cancelled. A write may now meet what a
 //     commit would: conflicts and locks of others; such a failure fails the transaction. So does a look
 //     for its own writes that finds the primary's lock gone: strangers have begun to remove them. The
 //     end of a statement's context does not, once the primary is down: a savepoint takes back what went out.

@@ -44,8 +44,9 @@
 //   - P12 (I9, I11): after a wait LockCurrent answers *StaleError, and the statement reads again at a new
 //     timestamp: waiterReadsAgain, laterStatementSeesMore; or *WriteConflictError, 40001: waiterFails. A
 //     write stays based on what it was read from: laterStatementProtectsNothing. Locks end with their
-//     transaction: locksEndWithTheirTransaction; and not before: locksAreHeldToTheEnd. Nobody writes over
-//     them: lockedRowIsNotStolen. So it is across processes (I22): waiterElsewhereReadsAgain,
+//     transaction: locksEndWithTheirTransaction; and not before: locksAreHeldToTheEnd, streamedLocksStand.
+//     Nobody writes over them: lockedRowIsNotStolen; who waits keeps no owner from its own key:
+//     streamedKeyStaysItsOwn. So it is across processes (I22): waiterElsewhereReadsAgain,
 //     recordsEndWithTheirTransaction, recordsEndAtTheSavepoint, recordsAreHeldToTheEnd,
 //     lockedRowIsNotStolenElsewhere. The locks of the dead end with the lease: recordsOfTheDeadEnd; and who
 //     was taken for dead does not commit on them: lostRowLockFailsTheCommit,

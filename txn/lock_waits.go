@@ -69,19 +69,23 @@ func (t *Txn) awaitLock(ctx context.Context, locked *LockedError, bo *backoff) (
 	return bo.wait(ctx)
 }
 
+// circleSearch lies between two searches of one who waits.
+const circleSearch = time.Second
+
 // holderWait is one wait for who has a key locked in the store.
 type holderWait struct {
 	backoff
-	before time.Duration // slept in earlier rounds
+	before time.Duration // waited in earlier rounds, and for the row lock in memory
+	lets   bool          // the row lock in memory can be let go meanwhile (streamedAwayError)
 }
 
 // awaitHolder is awaitLock of one who asks for a row lock: it waits as long as for a row lock, which is
 // until Locking.Timeout. The lock table does not know waits for locks in the store, so a circle through
-// one is looked for here, whenever Options.LockWait is over; where it cannot be found, because who
-// holds the lock is another process or has no number, the wait ends then.
+// one is looked for here every second; where it cannot be found, because who holds the lock is another
+// process or has no number, the wait ends after Options.LockWait.
 func (t *Txn) awaitHolder(ctx context.Context, locked *LockedError, mode rowlock.Mode, w *holderWait) error {
 	bound := t.locking.Timeout
-	w.limit = t.s.opts.LockWait
+	w.limit = min(t.s.opts.LockWait, circleSearch)
 	if bound > 0 {
 		w.limit = min(w.limit, bound-w.before)
 	}
@@ -95,6 +99,9 @@ func (t *Txn) awaitHolder(ctx context.Context, locked *LockedError, mode rowlock
 		return &rowlock.TimeoutError{Wait: me}
 	}
 	if !t.s.exclusive || me.Owner == 0 || me.Blocker == 0 {
+		if w.before < t.s.opts.LockWait {
+			return nil
+		}
 		return locked
 	}
 	if cycle := t.s.circle(me); cycle != nil {

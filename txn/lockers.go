@@ -24,6 +24,7 @@ type lockers struct {
 	n        atomic.Int64
 	slots    [recentSlots]atomic.Int32 // as those of recent commits
 	anywhere atomic.Int64              // members that may have locked any row
+	streams  atomic.Int64              // members that stream
 	mu       struct {
 		sync.Mutex
 		of map[tso.Timestamp]*locker
@@ -35,6 +36,7 @@ type locker struct {
 	// Under the set's mutex.
 	slots    []uint32
 	anywhere bool
+	streams  bool
 
 	touched atomic.Bool // see untouched; never taken back
 }
@@ -55,6 +57,27 @@ func (l *lockers) enter(startTS tso.Timestamp) *locker {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.member(startTS)
+}
+
+// enterStream makes it one whose locks in the store may stand for row locks that it has in memory no more.
+func (l *lockers) enterStream(startTS tso.Timestamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k := l.member(startTS); !k.streams {
+		k.streams = true
+		l.streams.Add(1)
+	}
+}
+
+// streaming reports whether the transaction is one that streams, or has streamed.
+func (l *lockers) streaming(startTS tso.Timestamp) bool {
+	if l.streams.Load() == 0 {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.mu.of[startTS]
+	return k != nil && k.streams
 }
 
 // touch says that somebody else than the transaction's coordinator is about to look at locks of its and
@@ -145,6 +168,9 @@ func (l *lockers) drop(startTS tso.Timestamp) {
 	}
 	if k.anywhere {
 		l.anywhere.Add(-1)
+	}
+	if k.streams {
+		l.streams.Add(-1)
 	}
 	l.n.Store(int64(len(l.mu.of)))
 }

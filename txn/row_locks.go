@@ -112,8 +112,11 @@ func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 
 // lockKey does so. With current, a version that makes the lock worthless may be an error at once.
 func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait, current bool) (mvcc.Version, error) {
-	if t.done {
+	switch {
+	case t.done:
 		return mvcc.Version{}, ErrTxnDone
+	case t.footprint() > t.s.opts.MaxTxnBytes:
+		return mvcc.Version{}, ErrTooLarge
 	}
 	if !t.s.exclusive {
 		return t.lockShared(ctx, &rowRequest{key: key, mode: mode, noWait: noWait, current: current})
@@ -125,20 +128,61 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 			return early, err
 		}
 	}
-	before := t.owner().Mark()
-	out, err := t.s.rowLocks.Lock(ctx, t.owner(), key, rowlock.Request{Mode: mode, NoWait: noWait, Timeout: t.locking.Timeout})
-	if planted.Is(planted.LockedAfterLook) && err == nil {
-		return early, nil
-	}
-	if err != nil || out == rowlock.Held || planted.Is(planted.StaleAfterWait) {
-		return mvcc.Version{}, err // held: it was looked at then, and nobody could write it since
-	}
-	v, err := t.newest(ctx, key, mode, noWait)
-	if errors.Is(err, rowlock.ErrNotAvailable) {
+	for wait := (holderWait{lets: true}); ; {
+		before := t.owner().Mark()
+		out, err := t.lockInMemory(ctx, key, mode, noWait, &wait)
+		if planted.Is(planted.LockedAfterLook) && err == nil {
+			return early, nil
+		}
+		if err != nil || out == rowlock.Held || planted.Is(planted.StaleAfterWait) {
+			return mvcc.Version{}, err // held: it was looked at then, and nobody could write it since
+		}
+		v, err := t.look(ctx, key, mode, noWait, &wait)
+		if err == nil {
+			return v, nil
+		}
 		t.owner().ReleaseTo(before)
+		var away *streamedAwayError
+		if !errors.As(err, &away) {
+			return v, err
+		}
+		if err := t.awaitHolder(ctx, away.LockedError, mode, &wait); err != nil {
+			return v, err
+		}
 	}
-	return v, err
 }
+
+// lockInMemory takes the key's lock in the lock table. Others who wait for the transaction's own lock of
+// it in the store have it there for a moment: they are no reason not to wait.
+func (t *Txn) lockInMemory(
+	ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *holderWait,
+) (rowlock.Outcome, error) {
+	req := rowlock.Request{Mode: mode, NoWait: noWait, Timeout: t.locking.Timeout}
+	began := time.Time{}
+	if req.Timeout > 0 {
+		began, req.Timeout = time.Now(), max(1, req.Timeout-wait.before)
+	}
+	out, err := t.s.rowLocks.Lock(ctx, t.owner(), key, req)
+	if err == rowlock.ErrNotAvailable && t.stream != nil && mode < rowlock.Update {
+		switch w, ownErr := t.streamed(ctx, key); {
+		case ownErr != nil:
+			return out, ownErr
+		case w.kind != 0:
+			req.NoWait = false
+			out, err = t.s.rowLocks.Lock(ctx, t.owner(), key, req)
+		}
+	}
+	if req.Timeout > 0 {
+		wait.before += time.Since(began)
+	}
+	return out, err
+}
+
+// streamedAwayError is the *LockedError of a transaction that streams: its lock in the store may be all
+// that it has. Who waits for it must not keep it from its own key by a row lock.
+type streamedAwayError struct{ *LockedError }
+
+func (e *streamedAwayError) Unwrap() error { return e.LockedError }
 
 // LockCurrent is LockKey of a key as it was read: if others wrote it meanwhile, the answer is
 // *StaleError or *WriteConflictError, as Locking.Rereads says. A key share lock, which cares for the
@@ -178,10 +222,16 @@ func (t *Txn) Stale(key []byte, v mvcc.Version) error {
 	return &WriteConflictError{Key: append([]byte(nil), key...), StartTS: t.reg.startTS, ConflictTS: v.CommitTS, Deleted: !v.Live}
 }
 
-// newest looks for writes of the key after the read timestamp. On an engine of this process's own,
-// memory tells in nearly all cases that there are none. A lock of a living transaction in the store
-// is waited for like a row lock, under the same bounds.
+// newest is look of one who has no row lock to let go of.
 func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) (mvcc.Version, error) {
+	return t.look(ctx, key, mode, noWait, &holderWait{})
+}
+
+// look looks for writes of the key after the read timestamp. On an engine of this process's own,
+// memory tells in nearly all cases that there are none. A lock of a living transaction in the store
+// is waited for like a row lock, under the same bounds; with wait.lets
+// the answer may be *streamedAwayError, and the caller waits.
+func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *holderWait) (mvcc.Version, error) {
 	row := mvcc.Row(key)
 	if t.s.exclusive {
 		if err := t.awaitKey(ctx, key); err != nil {
@@ -191,7 +241,6 @@ func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait 
 			return mvcc.Version{}, nil
 		}
 	}
-	var wait holderWait
 	for {
 		var v mvcc.Version
 		err := kv.UpdateLazy(ctx, t.s.engine, [][]byte{row}, func(r kv.Reader, _ *kv.Batch) (err error) {
@@ -218,7 +267,10 @@ func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait 
 		if noWait {
 			return v, rowlock.ErrNotAvailable
 		}
-		if err := t.awaitHolder(ctx, locked, mode, &wait); err != nil {
+		if wait.lets && t.s.lockers.streaming(locked.Lock.StartTS) && !planted.Is(planted.KeptFromItsOwnKey) {
+			return v, &streamedAwayError{locked}
+		}
+		if err := t.awaitHolder(ctx, locked, mode, wait); err != nil {
 			return v, err
 		}
 	}
@@ -291,8 +343,18 @@ func (c *committer) awaitRowRecord(ctx context.Context, muts []mvcc.Mutation, he
 
 // Contested reports whether another owner holds the key in a mode that excludes the given one.
 func (t *Txn) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (bool, error) {
-	if t.s.exclusive || t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
-		return t.s.rowLocks.Contested(t.locking.Owner, key, mode), nil
+	if t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
+		return true, nil
+	}
+	if t.s.exclusive {
+		if t.s.lockers.streams.Load() == 0 {
+			return false, nil
+		}
+		_, err := t.newest(ctx, key, mode, true)
+		if errors.Is(err, rowlock.ErrNotAvailable) {
+			return true, nil
+		}
+		return false, err
 	}
 	snap, err := t.s.engine.Snapshot()
 	if err != nil {

@@ -38,9 +38,12 @@ type Options struct {
 	LockWait time.Duration
 	// BatchKeys and BatchBytes bound one prewrite or commit of a group; 0 means 4096 and 1 MiB.
 	BatchKeys, BatchBytes int
-	// MaxTxnBytes bounds what one transaction keeps in memory until it commits; 0 means 1 GiB. A
-	// write beyond it answers ErrTooLarge.
+	// MaxTxnBytes bounds what one transaction keeps in memory until it commits, row locks included; 0
+	// means 1 GiB. A write or a row lock beyond it answers ErrTooLarge.
 	MaxTxnBytes int
+	// RowLocks is how many row locks a transaction that streams keeps in memory; 0 means 100,000. When
+	// it has more, those of the keys that it streams out are left to its locks in the store.
+	RowLocks int
 	// StreamBytes is what a transaction may keep in memory before it streams its writes out as
 	// prewrites; 0 means 64 MiB.
 	StreamBytes int
@@ -74,6 +77,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.BatchBytes <= 0 {
 		o.BatchBytes = 1 << 20
+	}
+	if o.RowLocks <= 0 {
+		o.RowLocks = 100_000
 	}
 	if o.MaxTxnBytes <= 0 {
 		o.MaxTxnBytes = 1 << 30

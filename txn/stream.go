@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
+	"sort"
 	"sync"
 	"time"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -38,7 +41,30 @@ func (t *Txn) afterWrite() error {
 	if t.buf.held() <= t.s.opts.StreamBytes {
 		return nil
 	}
-	return t.streamOut()
+	return t.streamOut(t.writeContext())
+}
+
+// undo forgets the writes made after sp. Those that were streamed out are taken back in the store, and
+// that goes out whenever the buffer is full again, so that it takes no more memory than writing did. It
+// cannot be cancelled: whoever goes back to a savepoint goes on from there. What fails there fails the
+// transaction, which then has nothing to undo.
+func (t *Txn) undo(sp Savepoint) {
+	for !t.buf.rollbackTo(sp, t.undoLimit()) {
+		if err := t.streamOut(context.WithoutCancel(t.writeContext())); err != nil {
+			if t.stream.failed == nil { // the store is closed
+				t.stream.failed = err
+			}
+			t.buf.drop(sp)
+		}
+	}
+}
+
+// undoLimit is how much the buffer may hold while writes are undone.
+func (t *Txn) undoLimit() int {
+	if t.stream == nil || t.stream.failed != nil {
+		return math.MaxInt
+	}
+	return t.s.opts.StreamBytes
 }
 
 // faultIn brings a write of the key that was streamed out back into the buffer, for the next one
@@ -63,7 +89,7 @@ func (t *Txn) faultIn(key []byte) error {
 }
 
 // streamOut prewrites what is buffered.
-func (t *Txn) streamOut() error {
+func (t *Txn) streamOut(ctx context.Context) error {
 	if err := t.s.enter(); err != nil {
 		return err
 	}
@@ -73,7 +99,7 @@ func (t *Txn) streamOut() error {
 	if len(muts) == 0 {
 		return nil
 	}
-	return t.prewriteStream(t.writeContext(), muts)
+	return t.prewriteStream(ctx, muts)
 }
 
 // prewriteStream prewrites the mutations of the buffer, and then forgets them. When the context ends in
@@ -92,7 +118,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	if t.stream == nil {
 		// The primary alone and first, so that there is something to keep alive.
 		t.stream = st
-		t.s.lockers.enter(st.c.startTS)
+		t.s.lockers.enterStream(st.c.startTS)
 		err = st.c.prewrite(ctx, &batches[0])
 		if st.begun = err == nil; st.begun {
 			err = t.s.at(AfterPrewritePrimary)
@@ -119,10 +145,25 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	st.sum.Bytes += int64(t.buf.bytes)
 	t.buf.streamedOut()
 	t.dropView()
+	t.giveBackLocks(muts)
 	if t.onStream != nil {
 		t.onStream(st.sum)
 	}
 	return nil
+}
+
+// giveBackLocks gives back the row locks of keys that were just streamed out, if the transaction has
+// many: their locks in the store exclude everybody else until the transaction ends, whatever it undoes.
+// On a store that others share row locks have records, which are counted and kept.
+func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
+	o := t.locking.Owner
+	if o == nil || !t.s.exclusive || o.Locks() <= t.s.opts.RowLocks {
+		return
+	}
+	o.ReleaseKeys(func(key string) bool {
+		i := sort.Search(len(muts), func(i int) bool { return string(muts[i].Key) >= key })
+		return i < len(muts) && string(muts[i].Key) == key || planted.Is(planted.UnstreamedUnlocked)
+	})
 }
 
 func (t *Txn) newStream(primary mvcc.Mutation) *stream {

@@ -233,11 +233,24 @@ func (t *Txn) writable() error {
 		return ErrTxnDone
 	case t.readOnly:
 		return ErrReadOnly
-	case t.buf.footprint() > t.s.opts.MaxTxnBytes:
+	case t.footprint() > t.s.opts.MaxTxnBytes:
 		return ErrTooLarge
 	}
 	t.wrote = t.statement
 	return nil
+}
+
+// rowLockBytes is about what a row lock in memory takes: an entry of the lock table, its place in the
+// table's map, and one in its owner's log.
+const rowLockBytes = 256
+
+// footprint is about how much memory the transaction takes: its writes, its undo log and its row locks.
+func (t *Txn) footprint() int {
+	n := t.buf.footprint()
+	if o := t.locking.Owner; o != nil {
+		n += rowLockBytes * o.Locks()
+	}
+	return n
 }
 
 // announce is what comes before every write of a key.
@@ -266,7 +279,7 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	if t.done {
 		return
 	}
-	t.buf.rollbackTo(sp)
+	t.undo(sp)
 	if t.locking.Owner != nil {
 		if !planted.Is(planted.RowRecordOutlivesSavepoint) {
 			t.releaseRecords(sp.records, nil)
@@ -282,7 +295,7 @@ func (t *Txn) ForgetSavepoints() { t.buf.forgetSavepoints() }
 // UndoTo forgets the writes made after sp and keeps the row locks: the statement runs again.
 func (t *Txn) UndoTo(sp Savepoint) {
 	if !t.done {
-		t.buf.rollbackTo(sp)
+		t.undo(sp)
 	}
 }
 

@@ -57,6 +57,10 @@ const (
 	StaleAfterWait
 	// MovedBase: a write is checked against the newest read timestamp, not the one it rests on.
 	MovedBase
+	// UnstreamedUnlocked: a large transaction gives back row locks of keys that it has not streamed out.
+	UnstreamedUnlocked
+	// KeptFromItsOwnKey: who waits for a lock that was streamed out keeps its row lock meanwhile.
+	KeptFromItsOwnKey
 	// LeftoverRowLocks: row locks outlive their transaction.
 	LeftoverRowLocks
 	// UndetectedDeadlock: nobody looks for circles of waits.
@@ -140,6 +144,8 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"lock record not seen",
 	"stale after a wait",
 	"write checked against a later read",
+	"row locks given back that nothing stands for",
+	"owner kept from its own key",
 	"row locks left",
 	"deadlock not detected",
 	"latches not sorted",

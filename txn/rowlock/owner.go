@@ -1,6 +1,7 @@
 package rowlock
 
 import (
+	"sort"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,7 @@ type Owner struct {
 
 	// The rest is guarded by the table's mutex.
 	log     []grant // locks of the running transaction, oldest first
+	granted uint32  // how many the log has got since its beginning
 	session map[*entry]struct{}
 	waiting *waiter
 }
@@ -38,6 +40,7 @@ type Owner struct {
 type grant struct {
 	entry *entry
 	added modes
+	at    uint32 // its number, which it keeps when others leave the log
 }
 
 // Mark is a point in a transaction's locks; 0 is its beginning.
@@ -84,13 +87,19 @@ func (o *Owner) SetPatience(d time.Duration) { o.patience.Store(int64(d)) }
 func (o *Owner) Patience() time.Duration { return time.Duration(o.patience.Load()) }
 
 // Mark is a point in the transaction's locks to which it can return.
-func (o *Owner) Mark() Mark { return Mark(len(o.log)*(fastLocks+1) + o.fastUsed) }
+func (o *Owner) Mark() Mark { return Mark(int(o.granted)*(fastLocks+1) + o.fastUsed) }
+
+// Locks is the number of steps by which the running transaction got the locks that it has, but for those
+// in fast slots.
+func (o *Owner) Locks() int { return len(o.log) }
 
 // ReleaseTo gives back what the transaction got since the mark. ReleaseTo(0) ends the transaction.
 func (o *Owner) ReleaseTo(mark Mark) {
-	log, fast := int(mark)/(fastLocks+1), int(mark)%(fastLocks+1)
+	granted, fast := uint32(int(mark)/(fastLocks+1)), int(mark)%(fastLocks+1)
 	moved := o.releaseFast(fast)
-	if len(o.log) <= log && moved == nil {
+	o.granted = min(o.granted, granted)
+	log := sort.Search(len(o.log), func(i int) bool { return o.log[i].at >= granted })
+	if len(o.log) == log && moved == nil {
 		return
 	}
 	t := o.table
@@ -105,8 +114,8 @@ func (o *Owner) ReleaseTo(mark Mark) {
 		}
 		o.log[i] = grant{}
 	}
-	o.log = o.log[:min(log, len(o.log))]
-	if log == 0 {
+	o.log = o.log[:log]
+	if granted == 0 {
 		o.slow = false
 		if cap(o.log) > keptLog {
 			o.log = nil
@@ -115,27 +124,39 @@ func (o *Owner) ReleaseTo(mark Mark) {
 }
 
 // ReleaseKeys gives back, before its end, the transaction's locks of the keys for which the function
-// holds. Marks made before do not hold any more.
+// holds. Other lockers go on meanwhile, if they are many. Marks made before hold for what is left.
 func (o *Owner) ReleaseKeys(which func(key string) bool) {
-	if len(o.log) == 0 {
-		return
-	}
-	t := o.table
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	kept := o.log[:0]
+	var few [16]*entry
+	kept, gone := o.log[:0], few[:0]
 	for _, g := range o.log {
-		if !which(g.entry.key) {
+		if which(g.entry.key) {
+			gone = append(gone, g.entry)
+		} else {
 			kept = append(kept, g)
-			continue
-		}
-		if h := g.entry.holder(o); h != nil && h.txn != 0 {
-			h.txn = 0
-			t.settle(g.entry, h)
 		}
 	}
 	clear(o.log[len(kept):])
 	o.log = kept
+	for len(gone) > 0 {
+		n := min(len(gone), releasedAtOnce)
+		o.table.release(o, gone[:n])
+		gone = gone[n:]
+	}
+}
+
+// releasedAtOnce bounds how many keys are given back before others have a turn at the table.
+const releasedAtOnce = 1024
+
+// release ends the transaction's hold of the entries.
+func (t *Table) release(o *Owner, entries []*entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range entries {
+		if h := e.holder(o); h != nil && h.txn != 0 {
+			h.txn = 0
+			t.settle(e, h)
+		}
+	}
 }
 
 // keptLog bounds the memory that an idle owner keeps for its next transaction.

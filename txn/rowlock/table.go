@@ -304,7 +304,8 @@ func (e *entry) grant(w *waiter) {
 		o.session[e] = struct{}{}
 		return
 	}
-	o.log = append(o.log, grant{entry: e, added: w.req.Mode.bit() &^ h.txn})
+	o.log = append(o.log, grant{entry: e, added: w.req.Mode.bit() &^ h.txn, at: o.granted})
+	o.granted++
 	h.txn |= w.req.Mode.bit()
 }
 
