@@ -134,10 +134,12 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 	if err != nil {
 		return r.answer(rec, err, 0)
 	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	if !r.remember(who, tx.StartTS()) {
+		return errDark
+	}
 	owner := s.SessionID()
 	rec.StartTS = tx.StartTS()
-	r.remember(who, rec.StartTS)
-	defer func() { _ = tx.Rollback(ctx) }()
 	c := &client{r: r, s: s, tx: tx, rec: rec, dice: dice, fresh: true}
 	if !rec.Historical {
 		c.choose()
@@ -200,12 +202,17 @@ func (r *run) stroll(who int, dice *rand.Rand) {
 	}
 }
 
-// remember keeps the start_ts under which a coordinator runs.
-func (r *run) remember(who int, ts tso.Timestamp) {
+// remember keeps the start_ts under which a coordinator runs, unless the power failed before it was seen:
+// what a machine without power draws is drawn again when it comes back.
+func (r *run) remember(who int, ts tso.Timestamp) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.dark {
+		return false
+	}
 	r.current[who] = ts
 	r.seen = append(r.seen, ts)
+	return true
 }
 
 // answer writes down what a transaction was told.

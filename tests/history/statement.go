@@ -49,6 +49,11 @@ func (c *client) advance(ctx context.Context) error {
 	if err := c.tx.Advance(ctx); err != nil {
 		return err
 	}
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	if c.r.dark {
+		return errDark // as in run.remember
+	}
 	c.rec.Statements = append(c.rec.Statements, Statement{Began: began, TS: c.tx.ReadTS()})
 	return nil
 }
