@@ -54,6 +54,9 @@ func TestReadsOfThePast(t *testing.T) {
 		require.Equal(t, "old", value("SELECT v FROM t"), begin)
 		_, err = c.Exec(ctx, "SELECT w FROM t")
 		require.Equal(t, "42703", state(err), "the column was not there")
+		var se *sqlerr.Error
+		require.ErrorAs(t, err, &se)
+		require.Contains(t, se.Detail, "The query reads the database as it was at "+then[:4])
 		run("ROLLBACK")
 	}
 	run("BEGIN AS OF SYSTEM TIME '-0.000001s'")

@@ -44,7 +44,7 @@ func TestEndingWhatWaitsForItsClient(t *testing.T) {
 	var done bool
 	require.NoError(t, db.QueryRow(ctx, "SELECT pg_cancel_backend($1)", pid).Scan(&done))
 	require.True(t, done)
-	await(fmt.Sprintf("SELECT count(*) FROM pg_stat_activity WHERE pid = %d AND state = 'idle'", pid))
+	await(fmt.Sprintf("SELECT count(*) FROM pg_stat_activity WHERE pid = %d AND state = 'idle' AND wait_event = 'ClientRead'", pid))
 	require.NoError(t, feed.Close())
 	require.Equal(t, "57014", state(<-copied))
 	var n int

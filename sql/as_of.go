@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -96,6 +97,19 @@ func (s *Session) analysePast(ctx context.Context, a *ast.AsOf, analyse func() e
 		err = derr
 	}
 	s.tx.asOf, s.tx.readOnly = 0, readOnly
+	return err
+}
+
+// saysWhen adds to the absence of a name that it is of the past.
+func (s *Session) saysWhen(err error) error {
+	var se *sqlerr.Error
+	if s.tx.asOf == 0 || !errors.As(err, &se) || se.Detail != "" {
+		return err
+	}
+	switch se.Code {
+	case sqlerr.UndefinedTable, sqlerr.UndefinedColumn, sqlerr.InvalidSchemaName:
+		return se.WithDetail("The query reads the database as it was at %s.", s.tx.asOf.Time().UTC().Format(time.RFC3339Nano))
+	}
 	return err
 }
 

@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,7 @@ type SessionOptions struct {
 	User     string
 	Database string // "": the user's name, as PostgreSQL
 	Client   string // address, for pg_stat_activity
+	Port     int    // at which the client came in; zero: it did not come over TCP
 	// Settings are parameters of the startup packet: what RESET goes back to.
 	Settings map[string]string
 }
@@ -92,6 +94,9 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	base := map[string]string{"session_authorization": o.User}
 	for k, v := range e.opts.Settings {
 		base[k] = v
+	}
+	if o.Port != 0 {
+		base["port"] = strconv.Itoa(o.Port)
 	}
 	s := &Session{engine: e, user: o.User, client: o.Client, database: o.Database, started: time.Now(),
 		prepared: map[string]*Prepared{}, portals: map[string]*Portal{}, currval: map[types.OID]int64{}}

@@ -224,7 +224,7 @@ func (s *Session) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement)
 	}
 	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), stmt, ps.declared)
 	if err != nil {
-		return nil, err
+		return nil, s.saysWhen(err)
 	}
 	if share && !plan.NoCache {
 		s.engine.plans.put(key, version, epoch, plan)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"strings"
 
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -142,6 +143,8 @@ func activityRows(_ context.Context, r *reader, emit emitter) error {
 			waitType = "Lock"
 		case len(r.env.SafeSnapshotBlockers(a.PID)) > 0:
 			waitType, event = "IPC", "SafeSnapshot"
+		case strings.HasPrefix(a.State, "idle"):
+			waitType, event = "Client", "ClientRead"
 		}
 		host, text, err := net.SplitHostPort(a.Client)
 		if n, nerr := strconv.Atoi(text); err == nil && nerr == nil {

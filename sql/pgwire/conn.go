@@ -80,6 +80,9 @@ func (c *conn) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if tcp, ok := c.net.LocalAddr().(*net.TCPAddr); ok {
+		o.Port = tcp.Port
+	}
 	if c.excess {
 		return sqlerr.New(sqlerr.TooManyConnections, "sorry, too many clients already")
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -174,7 +175,9 @@ func TestStartupParametersAreSettings(t *testing.T) {
 	s := start(t, sql.Options{})
 	c := s.login(t, map[string]string{"options": `-c statement_timeout=5s --search-path=a,\ b -cextra_float_digits=2`,
 		"application_name": "me", "client_encoding": "'utf-8'", "DateStyle": "german"})
-	for name, want := range map[string]string{"statement_timeout": "5s", "search_path": "a, b", "extra_float_digits": "2",
+	_, port, err := net.SplitHostPort(c.conn.RemoteAddr().String())
+	require.NoError(t, err)
+	for name, want := range map[string]string{"port": port, "statement_timeout": "5s", "search_path": "a, b", "extra_float_digits": "2",
 		"application_name": "me", "client_encoding": "UTF8", "datestyle": "German, DMY"} {
 		c.send(&pgproto3.Query{String: "SHOW " + name})
 		require.Contains(t, c.until("ReadyForQuery"), `"text":"`+want+`"`)
