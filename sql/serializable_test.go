@@ -84,3 +84,22 @@ func TestDeferrableWaits(t *testing.T) {
 	mustQuery(t, b, "ROLLBACK")
 	mustQuery(t, a, "ROLLBACK")
 }
+
+// TestADuplicateIsNoConflictOnASharedStore: a key that the snapshot shows stays a duplicate however often
+// the statement is run again, also for who has read it; one that the transaction has seen absent is a conflict.
+func TestADuplicateIsNoConflictOnASharedStore(t *testing.T) {
+	a, b, _ := sharedFixture(t)
+	for _, locks := range []string{"on", "off"} {
+		mustQuery(t, a, "SET minidb.write_locks = "+locks+"; SET default_transaction_isolation = serializable")
+		for _, text := range []string{"INSERT INTO t VALUES (1, 0, 7)", "INSERT INTO t VALUES (7, 0, 1)"} {
+			fails(t, a, text, sqlerr.UniqueViolation)
+			mustQuery(t, a, "BEGIN; SELECT * FROM t")
+			fails(t, a, text, sqlerr.UniqueViolation)
+			mustQuery(t, a, "ROLLBACK")
+		}
+	}
+	mustQuery(t, a, "SET minidb.write_locks = on; BEGIN; SELECT * FROM t WHERE id = 3")
+	mustQuery(t, b, "INSERT INTO t VALUES (3, 30, 3)")
+	fails(t, a, "INSERT INTO t VALUES (3, 0, 7)", sqlerr.SerializationFailure)
+	mustQuery(t, a, "ROLLBACK")
+}

@@ -105,7 +105,7 @@ func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, va
 		}
 		return true, tx.InsertAfter(v.CommitTS, key, value)
 	}
-	return false, duplicateOf(tx, w.d, l, key, row)
+	return false, duplicateOf(tx, w.d, l, key, v.CommitTS, row)
 }
 
 // lockArbiter makes what ON CONFLICT has found about a unique key stay so: it waits for whoever is

@@ -6,6 +6,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // CheckNulls verifies the NOT NULL columns of a new row. Insert and Update do so too; who evaluates
@@ -36,16 +37,17 @@ func CheckViolation(d *Desc, constraint string, row []types.Datum) error {
 	return e.WithDetail("Failing row contains %s.", FormatRow(d, row))
 }
 
-// duplicate is 23505 for a row whose key in l is taken.
 // duplicateOf is duplicate, unless the transaction has no place in a serial order with the one that has
-// the key: that is the better error, for it says that a new attempt will see another state.
-func duplicateOf(tx *txn.Txn, d *Desc, l *layout, key []byte, row []types.Datum) error {
-	if err := tx.Refuse(key); err != nil {
+// the key: that is the better error, for it says that a new attempt will see another state. later is when
+// the key was written after the snapshot, zero when the snapshot shows who has it.
+func duplicateOf(tx *txn.Txn, d *Desc, l *layout, key []byte, later tso.Timestamp, row []types.Datum) error {
+	if err := tx.Refuse(key, later); err != nil {
 		return err
 	}
 	return duplicate(d, l, row)
 }
 
+// duplicate is 23505 for a row whose key in l is taken.
 func duplicate(d *Desc, l *layout, row []types.Datum) error {
 	e := sqlerr.New(sqlerr.UniqueViolation,
 		"duplicate key value violates unique constraint \"%s\"", l.constraint())

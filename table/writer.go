@@ -158,7 +158,7 @@ func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, 
 		return err
 	}
 	if have != nil {
-		return duplicateOf(tx, w.d, l, key, row)
+		return duplicateOf(tx, w.d, l, key, 0, row)
 	}
 	// Insert makes a transaction that writes the same key meanwhile conflict with this one.
 	return tx.Insert(key, value)

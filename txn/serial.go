@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/ssi"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // SerializationError says that a serializable transaction cannot be placed in a serial order with the
@@ -99,12 +100,14 @@ func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
 
 // Refuse is called before an error is given out that says that the key cannot be written, because
 // another transaction has written it: if the two cannot be put in any serial order, that is the better
-// error, for it says that a new attempt will find another state.
-func (t *Txn) Refuse(key []byte) error {
+// error, for it says that a new attempt will find another state. later is when the key was written after
+// the snapshot; with zero the snapshot shows that write, and so would the next one.
+func (t *Txn) Refuse(key []byte, later tso.Timestamp) error {
 	switch {
 	case t.node != nil:
 		return t.node.Write(key)
-	case t.reads != nil && slices.ContainsFunc(t.reads.list, func(s kv.Span) bool { return s.Contains(key) }):
+	case t.reads == nil || later == 0:
+	case slices.ContainsFunc(t.reads.list, func(s kv.Span) bool { return s.Contains(key) }):
 		return &ReadConflictError{Key: bytes.Clone(key), StartTS: t.StartTS()}
 	}
 	return nil
