@@ -1,7 +1,6 @@
 package sql_test
 
 import (
-	"context"
 	"runtime"
 	"sync"
 	"testing"
@@ -10,7 +9,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv/pebblekv"
-	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/txn"
 )
 
 // TestOnlyCountsAreToldBeforeTheSync: a statement that waited for a row goes on once the commit that
@@ -33,7 +32,7 @@ func TestOnlyCountsAreToldBeforeTheSync(t *testing.T) {
 			fs := pebblekv.NewCrashFS()
 			kv, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 			require.NoError(t, err)
-			e := newEngineOn(t, kv)
+			e := newEngineOn(t, kv, txn.Options{})
 			a, b, watcher := newSession(t, e), newSession(t, e), newSession(t, e)
 			mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
 			mustQuery(t, a, "INSERT INTO t VALUES (1, 10), (2, 20)")
@@ -65,11 +64,4 @@ func TestOnlyCountsAreToldBeforeTheSync(t *testing.T) {
 			mustQuery(t, b, "ROLLBACK")
 		})
 	}
-}
-
-// start runs statements in the background.
-func start(s *sql.Session, text string) <-chan error {
-	done := make(chan error, 1)
-	go func() { done <- s.Query(context.Background(), text, &transcript{s: s}) }()
-	return done
 }

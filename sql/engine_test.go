@@ -2,25 +2,67 @@ package sql_test
 
 import (
 	"context"
-	"errors"
+	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn"
 )
+
+// newEngine returns an engine over a store in memory.
+func newEngine(t testing.TB) *sql.Engine {
+	t.Helper()
+	return newEngineOn(t, memkv.New(memkv.Options{}), txn.Options{})
+}
+
+// newEngineOn returns an engine over a store that nobody else has; the store is closed with it.
+func newEngineOn(t testing.TB, on kv.Engine, opts txn.Options) *sql.Engine {
+	t.Helper()
+	t.Cleanup(func() { require.NoError(t, on.Close()) })
+	e, _ := openEngine(t, on, opts)
+	return e
+}
+
+// processes are two engines on one store, as two processes would have it: they share nothing but the
+// store and the oracle.
+func processes(t *testing.T) (here, there *sql.Engine) {
+	on := memkv.New(memkv.Options{Shared: true, HashGroups: 3})
+	here, store := openEngine(t, on, txn.Options{})
+	there, _ = openEngine(t, on, txn.Options{Oracle: store.Oracle()})
+	return here, there
+}
+
+// openEngine opens what is above a store, without a log, and closes it when the test ends.
+func openEngine(t testing.TB, on kv.Engine, opts txn.Options) (*sql.Engine, *txn.Store) {
+	t.Helper()
+	ctx, quiet := context.Background(), slog.New(slog.DiscardHandler)
+	opts.Logger = quiet
+	store, err := txn.Open(ctx, on, opts)
+	require.NoError(t, err)
+	cat, err := catalog.Open(ctx, store)
+	require.NoError(t, err)
+	e := sql.NewEngine(store, cat, sql.Options{Logger: quiet})
+	t.Cleanup(func() {
+		e.Close()
+		require.NoError(t, cat.Close(ctx))
+		require.NoError(t, store.Close())
+	})
+	return e, store
+}
 
 // A session that begins a long statement while the engine closes must not hold the closing up.
 func TestNoStatementRunsOnAClosedEngine(t *testing.T) {
 	e := newEngine(t)
 	s := newSession(t, e)
-	require.NoError(t, s.Query(context.Background(), "BEGIN", &transcript{s: s}))
+	mustQuery(t, s, "BEGIN")
 	e.Close()
-	err := s.Query(context.Background(), "SELECT pg_sleep(3600)", &transcript{s: s})
-	var se *sqlerr.Error
-	require.True(t, errors.As(err, &se), "%v", err)
-	require.Equal(t, sqlerr.AdminShutdown, se.Code)
-	_, err = e.NewSession(context.Background(), sql.SessionOptions{User: "postgres"})
+	fails(t, s, "SELECT pg_sleep(3600)", sqlerr.AdminShutdown)
+	_, err := e.NewSession(context.Background(), sql.SessionOptions{User: "postgres"})
 	require.Error(t, err)
 }

@@ -43,8 +43,7 @@ func TestForUpdateLocksTheRowsBelow(t *testing.T) {
 		"SELECT * FROM (SELECT n FROM t UNION SELECT 1) x FOR UPDATE",
 		"SELECT * FROM (SELECT DISTINCT n FROM t) x FOR UPDATE",
 	} {
-		err := a.Query(context.Background(), query, &transcript{s: a})
-		require.Equal(t, sqlerr.FeatureNotSupported, codeOf(err), query)
+		fails(t, a, query, sqlerr.FeatureNotSupported)
 	}
 }
 

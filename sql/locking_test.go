@@ -1,7 +1,6 @@
 package sql_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -14,7 +13,7 @@ import (
 func TestLockingClausesLockOrRefuse(t *testing.T) {
 	s := newSession(t, newEngine(t))
 	run := func(text string) *sqlerr.Error {
-		err := s.Query(context.Background(), text, &transcript{s: s})
+		err := query(s, text)
 		var e *sqlerr.Error
 		if err != nil {
 			require.True(t, errors.As(err, &e), "%v", err)
@@ -69,8 +68,7 @@ func TestACursorDoesNotLoseARowThatMoved(t *testing.T) {
 		mustQuery(t, a, "DELETE FROM t; INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
 		mustQuery(t, a, "BEGIN ISOLATION LEVEL READ COMMITTED; DECLARE c CURSOR FOR SELECT id FROM t ORDER BY id FOR KEY SHARE; FETCH c")
 		mustQuery(t, b, change)
-		err := a.Query(context.Background(), "FETCH ALL c", &transcript{s: a})
-		require.Equal(t, want, codeOf(err), change)
+		require.Equal(t, want, codeOf(query(a, "FETCH ALL c")), change)
 		mustQuery(t, a, "ROLLBACK")
 	}
 }

@@ -1,8 +1,6 @@
 package sql_test
 
 import (
-	"context"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,8 +13,7 @@ import (
 // blocked starts a statement that has to wait for a lock, and returns when it does.
 func blocked(t *testing.T, s, watcher *sql.Session, text string) <-chan error {
 	t.Helper()
-	done := make(chan error, 1)
-	go func() { done <- s.Query(context.Background(), text, &transcript{s: s}) }()
+	done := start(s, text)
 	for {
 		waits := mustQuery(t, watcher, "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = "+pid(s))
 		if strings.Contains(waits, "\n1\n") {
@@ -30,43 +27,75 @@ func blocked(t *testing.T, s, watcher *sql.Session, text string) <-chan error {
 	}
 }
 
+// start runs a text in the background.
+func start(s *sql.Session, text string) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- query(s, text) }()
+	return done
+}
+
+// lockFixture returns three sessions and a table.
 func lockFixture(t *testing.T) (a, b, c *sql.Session) {
 	e := newEngine(t)
-	a, b, c = newSession(t, e), newSession(t, e), newSession(t, e)
+	return lockFixtureOf(t, e, e)
+}
+
+// sharedFixture returns a session here and two in another process.
+func sharedFixture(t *testing.T) (a, b, c *sql.Session) {
+	here, there := processes(t)
+	return lockFixtureOf(t, here, there)
+}
+
+func lockFixtureOf(t *testing.T, here, there *sql.Engine) (a, b, c *sql.Session) {
+	a, b, c = newSession(t, here), newSession(t, there), newSession(t, there)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int, u int UNIQUE)")
 	mustQuery(t, a, "INSERT INTO t VALUES (1, 10, 1), (2, 20, 2)")
 	return a, b, c
 }
 
-func TestTheFirstUpdaterWins(t *testing.T) {
-	a, b, c := lockFixture(t)
-	for _, end := range []string{"COMMIT", "ROLLBACK"} {
-		mustQuery(t, a, "BEGIN")
-		mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 1")
-		mustQuery(t, b, "BEGIN")
-		mustQuery(t, b, "SELECT 1 FROM t")
-		wait := blocked(t, b, c, "UPDATE t SET n = n + 1 WHERE id = 1")
-		mustQuery(t, a, end)
-		if err := <-wait; end == "COMMIT" {
-			require.Equal(t, sqlerr.SerializationFailure, codeOf(err))
-		} else {
-			require.NoError(t, err)
-		}
-		mustQuery(t, b, "ROLLBACK")
+// inOneProcessAndTwo runs a test of what is the same wherever session a is.
+func inOneProcessAndTwo(t *testing.T, test func(t *testing.T, a, b, c *sql.Session)) {
+	for name, fixture := range map[string]func(*testing.T) (a, b, c *sql.Session){"one": lockFixture, "two": sharedFixture} {
+		t.Run(name, func(t *testing.T) {
+			a, b, c := fixture(t)
+			test(t, a, b, c)
+		})
 	}
 }
 
+// TestTheFirstUpdaterWins: the second one waits, and then decides by the row as it is.
+func TestTheFirstUpdaterWins(t *testing.T) {
+	inOneProcessAndTwo(t, func(t *testing.T, a, b, c *sql.Session) {
+		for _, x := range []struct{ level, end, code, want string }{
+			{"READ COMMITTED", "COMMIT", "", "22"}, {"READ COMMITTED", "ROLLBACK", "", "20"},
+			{"REPEATABLE READ", "COMMIT", sqlerr.SerializationFailure, "11"}, {"REPEATABLE READ", "ROLLBACK", "", "20"},
+		} {
+			mustQuery(t, a, "UPDATE t SET n = 10 WHERE id = 1")
+			mustQuery(t, a, "BEGIN ISOLATION LEVEL "+x.level)
+			mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 1")
+			mustQuery(t, b, "BEGIN ISOLATION LEVEL "+x.level)
+			mustQuery(t, b, "SELECT 1 FROM t")
+			wait := blocked(t, b, c, "UPDATE t SET n = n * 2 WHERE id = 1")
+			mustQuery(t, a, x.end)
+			require.Equal(t, x.code, codeOf(<-wait), "%s, %s", x.level, x.end)
+			mustQuery(t, b, "COMMIT") // of a block that has failed a rollback
+			require.Contains(t, mustQuery(t, a, "SELECT n FROM t WHERE id = 1"), "\n"+x.want+"\n", "%s, %s", x.level, x.end)
+		}
+	})
+}
+
 func TestReadCommittedLooksAgain(t *testing.T) {
-	a, b, c := lockFixture(t)
-	mustQuery(t, a, "BEGIN")
-	mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 1")
-	mustQuery(t, a, "UPDATE t SET n = 0 WHERE id = 2")
-	mustQuery(t, b, "BEGIN ISOLATION LEVEL READ COMMITTED")
-	wait := blocked(t, b, c, "UPDATE t SET n = n * 2 WHERE n > 5")
-	mustQuery(t, a, "COMMIT")
-	require.NoError(t, <-wait)
-	require.Equal(t, "[id n]\n1|22\n2|0\nSELECT 2\n", strings.ReplaceAll(mustQuery(t, b, "SELECT id, n FROM t ORDER BY id"), "[id, n]", "[id n]"))
-	mustQuery(t, b, "COMMIT")
+	inOneProcessAndTwo(t, func(t *testing.T, a, b, c *sql.Session) {
+		mustQuery(t, a, "BEGIN")
+		mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 1")
+		mustQuery(t, a, "UPDATE t SET n = 0 WHERE id = 2") // no longer matches
+		mustQuery(t, b, "BEGIN ISOLATION LEVEL READ COMMITTED")
+		wait := blocked(t, b, c, "UPDATE t SET n = n * 2 WHERE n > 5")
+		mustQuery(t, a, "COMMIT")
+		require.NoError(t, <-wait)
+		require.Equal(t, "[id n]\n1|22\n2|0\nSELECT 2\n", mustQuery(t, b, "SELECT id, n FROM t ORDER BY id"))
+		mustQuery(t, b, "COMMIT")
+	})
 }
 
 // TestACursorThatRunsAgainUndoesNothingElse: a join that finds a row changed is run again as a whole. What
@@ -79,38 +108,37 @@ func TestACursorThatRunsAgainUndoesNothingElse(t *testing.T) {
 	mustQuery(t, a, "UPDATE t SET u = 20 WHERE id = 2")
 	mustQuery(t, a, "INSERT INTO child VALUES (1)")
 	mustQuery(t, b, "UPDATE t SET n = 11 WHERE id = 1")
-	require.Equal(t, "n\n11\n20\nFETCH 2\n", strings.NewReplacer("[", "", "]", "").Replace(mustQuery(t, a, "FETCH ALL FROM c")))
+	require.Equal(t, "[n]\n11\n20\nFETCH 2\n", mustQuery(t, a, "FETCH ALL FROM c"))
 	require.Contains(t, mustQuery(t, a, "SELECT u FROM t WHERE id = 2"), "\n20\n")
-	err := a.Query(context.Background(), "COMMIT", &transcript{s: a})
-	require.Equal(t, sqlerr.ForeignKeyViolation, codeOf(err), "the check of the row that was inserted in between")
+	fails(t, a, "COMMIT", sqlerr.ForeignKeyViolation) // the check of the row that was inserted in between
 }
 
 func TestAnImplicitStatementStealsNoLockedRow(t *testing.T) {
-	a, b, c := lockFixture(t)
-	mustQuery(t, a, "BEGIN")
-	mustQuery(t, a, "SELECT * FROM t WHERE id = 1 FOR UPDATE")
-	wait := blocked(t, b, c, "UPDATE t SET n = n + 1 WHERE id = 1")
-	mustQuery(t, a, "UPDATE t SET n = n + 100 WHERE id = 1")
-	mustQuery(t, a, "COMMIT")
-	require.NoError(t, <-wait)
-	require.Contains(t, mustQuery(t, a, "SELECT n FROM t WHERE id = 1"), "\n111\n")
+	inOneProcessAndTwo(t, func(t *testing.T, a, b, c *sql.Session) {
+		mustQuery(t, a, "BEGIN")
+		mustQuery(t, a, "SELECT * FROM t WHERE id = 1 FOR UPDATE")
+		wait := blocked(t, b, c, "UPDATE t SET n = n + 1 WHERE id = 1")
+		mustQuery(t, a, "UPDATE t SET n = n + 100 WHERE id = 1")
+		mustQuery(t, a, "COMMIT")
+		require.NoError(t, <-wait)
+		require.Contains(t, mustQuery(t, a, "SELECT n FROM t WHERE id = 1"), "\n111\n")
+	})
 }
 
+// TestTheSecondInserterWaits until it is known who has the unique key.
 func TestTheSecondInserterWaits(t *testing.T) {
-	a, b, c := lockFixture(t)
-	for _, end := range []string{"ROLLBACK", "COMMIT"} {
-		mustQuery(t, a, "BEGIN")
-		mustQuery(t, a, "INSERT INTO t VALUES (3, 0, 3)")
-		mustQuery(t, b, "BEGIN")
-		wait := blocked(t, b, c, "INSERT INTO t VALUES (4, 0, 3)")
-		mustQuery(t, a, end)
-		if err := <-wait; end == "COMMIT" {
-			require.Equal(t, sqlerr.UniqueViolation, codeOf(err))
-		} else {
-			require.NoError(t, err)
+	inOneProcessAndTwo(t, func(t *testing.T, a, b, c *sql.Session) {
+		for end, code := range map[string]string{"ROLLBACK": "", "COMMIT": sqlerr.UniqueViolation} {
+			mustQuery(t, a, "BEGIN")
+			mustQuery(t, a, "INSERT INTO t VALUES (3, 0, 3)")
+			mustQuery(t, b, "BEGIN")
+			wait := blocked(t, b, c, "INSERT INTO t VALUES (4, 0, 3)")
+			mustQuery(t, a, end)
+			require.Equal(t, code, codeOf(<-wait), end)
+			mustQuery(t, b, "ROLLBACK")
+			mustQuery(t, a, "DELETE FROM t WHERE id = 3")
 		}
-		mustQuery(t, b, "ROLLBACK")
-	}
+	})
 }
 
 func TestDeadlockNamesBothStatements(t *testing.T) {
@@ -120,9 +148,7 @@ func TestDeadlockNamesBothStatements(t *testing.T) {
 	mustQuery(t, b, "BEGIN")
 	mustQuery(t, b, "UPDATE t SET n = 2 WHERE id = 2")
 	wait := blocked(t, a, c, "UPDATE t SET n = 3 WHERE id = 2")
-	err := b.Query(context.Background(), "UPDATE t SET n = 4 WHERE id = 1", &transcript{s: b})
-	var e *sqlerr.Error
-	require.ErrorAs(t, err, &e)
+	e := fails(t, b, "UPDATE t SET n = 4 WHERE id = 1", sqlerr.DeadlockDetected)
 	require.Equal(t, "deadlock detected", e.Message)
 	require.Contains(t, e.Detail, "Process "+pid(b)+" waits for ShareLock on transaction ")
 	require.Contains(t, e.Detail, "Process "+pid(a)+": UPDATE t SET n = 3 WHERE id = 2")
@@ -161,19 +187,16 @@ func TestLockTimeout(t *testing.T) {
 	mustQuery(t, a, "UPDATE t SET n = 1 WHERE id = 1")
 	mustQuery(t, b, "SET lock_timeout = '1ms'")
 	mustQuery(t, b, "BEGIN")
-	err := b.Query(context.Background(), "UPDATE t SET n = 2 WHERE id = 1", &transcript{s: b})
-	require.Equal(t, sqlerr.LockNotAvailable, codeOf(err))
+	err := fails(t, b, "UPDATE t SET n = 2 WHERE id = 1", sqlerr.LockNotAvailable)
 	require.ErrorContains(t, err, "canceling statement due to lock timeout")
 	lost := mustQuery(t, a, "SELECT kind, table_name, key, detail FROM minidb_conflicts")
 	require.Contains(t, lost, "lock timeout|public.t|(1)|Process "+pid(b)+" waits for ShareLock on transaction ")
 	require.Contains(t, lost, "; blocked by process "+pid(a)+".")
 	require.Contains(t, lost, "Process "+pid(b)+": UPDATE t SET n = 2 WHERE id = 1\nProcess "+pid(a)+": ")
-	err = b.Query(context.Background(), "ROLLBACK; SELECT * FROM t WHERE id = 1 FOR SHARE NOWAIT", &transcript{s: b})
+	err = fails(t, b, "ROLLBACK; SELECT * FROM t WHERE id = 1 FOR SHARE NOWAIT", sqlerr.LockNotAvailable)
 	require.ErrorContains(t, err, `could not obtain lock on row in relation "t"`)
 	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"), "\n2\n")
 }
-
-func pid(s *sql.Session) string { return strconv.Itoa(int(s.PID())) }
 
 // TestAnInsertAfterADeletion: a row whose key another transaction has given up while the statement
 // waited goes in with all its entries, those of indexes that are not unique too. In REPEATABLE READ it
@@ -194,9 +217,7 @@ func TestAnInsertAfterADeletion(t *testing.T) {
 		mustQuery(t, b, "BEGIN ISOLATION LEVEL REPEATABLE READ")
 		mustQuery(t, b, "SELECT 1")
 		mustQuery(t, a, "DELETE FROM t WHERE id = 1")
-		err := b.Query(context.Background(), insert, &transcript{s: b})
-		require.Equal(t, sqlerr.SerializationFailure, codeOf(err))
-		require.ErrorContains(t, err, "could not serialize access due to concurrent delete")
+		require.ErrorContains(t, fails(t, b, insert, sqlerr.SerializationFailure), "could not serialize access due to concurrent delete")
 		mustQuery(t, b, "ROLLBACK")
 
 		mustQuery(t, b, "BEGIN ISOLATION LEVEL REPEATABLE READ")

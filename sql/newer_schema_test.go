@@ -3,7 +3,6 @@ package sql_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/table/catalog"
@@ -22,40 +22,42 @@ var keepsSnapshot = []string{"REPEATABLE READ", "SERIALIZABLE"}
 
 // newer is a database in which session a changes the schema under a block of b.
 type newer struct {
-	t    *testing.T
-	a, b *sql.Session
-	e    *sql.Engine
-	st   *txn.Store
+	t     *testing.T
+	level string // of the block
+	a, b  *sql.Session
+	e     *sql.Engine
+	st    *txn.Store
 }
 
-func newNewer(t *testing.T) *newer {
-	ctx := context.Background()
-	quiet := slog.New(slog.DiscardHandler)
-	st, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{Logger: quiet})
-	require.NoError(t, err)
-	cat, err := catalog.Open(ctx, st)
-	require.NoError(t, err)
-	e := sql.NewEngine(st, cat, sql.Options{Logger: quiet})
-	t.Cleanup(func() {
-		e.Close()
-		require.NoError(t, st.Close())
-	})
-	n := &newer{t: t, a: newSession(t, e), b: newSession(t, e), e: e, st: st}
+func newNewer(t *testing.T, level string) *newer {
+	e, st := openEngine(t, memkv.New(memkv.Options{}), txn.Options{})
+	n := &newer{t: t, level: level, a: newSession(t, e), b: newSession(t, e), e: e, st: st}
 	mustQuery(t, n.a, `CREATE TABLE p (id int PRIMARY KEY, u int UNIQUE); CREATE TABLE c (id int PRIMARY KEY, p int, q int, n int NOT NULL DEFAULT 0);
 		CREATE TABLE other (id int); INSERT INTO p VALUES (1, 10), (2, 20), (3, 30); INSERT INTO c VALUES (1, 1, 10)`)
 	return n
 }
 
+// eachSnapshot runs a test at each level that keeps its snapshot, and checks what it leaves behind.
+func eachSnapshot(t *testing.T, test func(t *testing.T, n *newer)) {
+	for _, level := range keepsSnapshot {
+		t.Run(level, func(t *testing.T) {
+			n := newNewer(t, level)
+			test(t, n)
+			n.clean()
+		})
+	}
+}
+
 // block begins a block of b whose snapshot is taken, and none of whose tables is locked.
-func (n *newer) block(level string) {
-	mustQuery(n.t, n.b, "BEGIN ISOLATION LEVEL "+level+"; SELECT count(*) FROM other")
+func (n *newer) block() {
+	mustQuery(n.t, n.b, "BEGIN ISOLATION LEVEL "+n.level+"; SELECT count(*) FROM other")
 }
 
 // fails runs a statement of b in the block, which goes on after it.
-func (n *newer) fails(code, text string) {
+func (n *newer) fails(text, code string) {
 	n.t.Helper()
 	mustQuery(n.t, n.b, "SAVEPOINT s")
-	require.Equal(n.t, code, codeOf(n.b.Query(context.Background(), text, &transcript{s: n.b})), text)
+	fails(n.t, n.b, text, code)
 	mustQuery(n.t, n.b, "ROLLBACK TO s")
 }
 
@@ -66,69 +68,57 @@ func (n *newer) clean() {
 
 // A block that keeps its snapshot obeys the constraints that were added since, and commits.
 func TestABlockObeysConstraintsNewerThanItsSnapshot(t *testing.T) {
-	for _, level := range keepsSnapshot {
-		t.Run(level, func(t *testing.T) {
-			n := newNewer(t)
-			n.block(level)
-			mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT small CHECK (id < 100)")
-			n.fails("23514", "INSERT INTO c VALUES (100, 1, 10)")
-			n.fails("23514", "UPDATE c SET id = 100")
-			mustQuery(t, n.b, "INSERT INTO c VALUES (2, 7, 70)")
-			mustQuery(t, n.b, "COMMIT")
+	eachSnapshot(t, func(t *testing.T, n *newer) {
+		n.block()
+		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT small CHECK (id < 100)")
+		n.fails("INSERT INTO c VALUES (100, 1, 10)", sqlerr.CheckViolation)
+		n.fails("UPDATE c SET id = 100", sqlerr.CheckViolation)
+		mustQuery(t, n.b, "INSERT INTO c VALUES (2, 7, 70)")
+		mustQuery(t, n.b, "COMMIT")
 
-			n.block(level)
-			mustQuery(t, n.a, "DELETE FROM c WHERE id = 2; ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p")
-			n.fails("23503", "INSERT INTO c VALUES (3, 8, 80)")
-			n.fails("23503", "DELETE FROM p WHERE id = 1")
-			mustQuery(t, n.b, "DELETE FROM p WHERE id = 2; INSERT INTO c VALUES (3, 3, 30)")
-			mustQuery(t, n.b, "COMMIT")
+		n.block()
+		mustQuery(t, n.a, "DELETE FROM c WHERE id = 2; ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p")
+		n.fails("INSERT INTO c VALUES (3, 8, 80)", sqlerr.ForeignKeyViolation)
+		n.fails("DELETE FROM p WHERE id = 1", sqlerr.ForeignKeyViolation)
+		mustQuery(t, n.b, "DELETE FROM p WHERE id = 2; INSERT INTO c VALUES (3, 3, 30)")
+		mustQuery(t, n.b, "COMMIT")
 
-			n.block(level)
-			mustQuery(t, n.a, "ALTER TABLE c DROP CONSTRAINT small, ALTER n DROP NOT NULL")
-			mustQuery(t, n.b, "INSERT INTO c VALUES (100, 1, 10, NULL)")
-			mustQuery(t, n.b, "COMMIT")
-			n.clean()
-		})
-	}
+		n.block()
+		mustQuery(t, n.a, "ALTER TABLE c DROP CONSTRAINT small, ALTER n DROP NOT NULL")
+		mustQuery(t, n.b, "INSERT INTO c VALUES (100, 1, 10, NULL)")
+		mustQuery(t, n.b, "COMMIT")
+	})
 }
 
 // A second foreign key between two tables leaves the descriptor of the referenced one as it was. Who
 // removes its keys looks for references by the new one nevertheless, also if he has removed keys by the old
 // one alone; and if another change keeps the block from knowing it, he fails.
 func TestABlockObeysASecondForeignKeyNewerThanItsSnapshot(t *testing.T) {
-	for _, level := range keepsSnapshot {
-		t.Run(level, func(t *testing.T) {
-			n := newNewer(t)
-			mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p; INSERT INTO c VALUES (2, NULL, 20)")
-			n.block(level)
-			mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref2 FOREIGN KEY (q) REFERENCES p (u)")
-			n.fails("23503", "DELETE FROM p WHERE id = 2")
-			mustQuery(t, n.b, "ROLLBACK")
+	eachSnapshot(t, func(t *testing.T, n *newer) {
+		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p; INSERT INTO c VALUES (2, NULL, 20)")
+		n.block()
+		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref2 FOREIGN KEY (q) REFERENCES p (u)")
+		n.fails("DELETE FROM p WHERE id = 2", sqlerr.ForeignKeyViolation)
+		mustQuery(t, n.b, "ROLLBACK")
 
-			mustQuery(t, n.a, "ALTER TABLE c DROP CONSTRAINT ref2")
-			n.block(level)
-			mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref2 FOREIGN KEY (q) REFERENCES p (u); CREATE INDEX ON c (q)")
-			mustQuery(t, n.b, "DELETE FROM p WHERE id = 2")
-			require.Equal(t, "40001", codeOf(n.b.Query(context.Background(), "COMMIT", &transcript{s: n.b})))
-			n.clean()
-		})
-	}
+		mustQuery(t, n.a, "ALTER TABLE c DROP CONSTRAINT ref2")
+		n.block()
+		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref2 FOREIGN KEY (q) REFERENCES p (u); CREATE INDEX ON c (q)")
+		mustQuery(t, n.b, "DELETE FROM p WHERE id = 2")
+		fails(t, n.b, "COMMIT", sqlerr.SerializationFailure)
+	})
 }
 
 // A check that was put off is found under the name that its constraint had.
 func TestADeferredCheckOutlivesTheNameOfItsConstraint(t *testing.T) {
-	for _, level := range keepsSnapshot {
-		t.Run(level, func(t *testing.T) {
-			n := newNewer(t)
-			mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p DEFERRABLE INITIALLY DEFERRED")
-			n.block(level)
-			mustQuery(t, n.b, "DELETE FROM p WHERE id = 1")
-			mustQuery(t, n.a, "SET lock_timeout = '1ms'; ALTER TABLE c RENAME CONSTRAINT ref TO other")
-			require.Contains(t, mustQuery(t, n.b, "SELECT id FROM c"), "\n1\n")
-			require.Equal(t, "23503", codeOf(n.b.Query(context.Background(), "COMMIT", &transcript{s: n.b})))
-			n.clean()
-		})
-	}
+	eachSnapshot(t, func(t *testing.T, n *newer) {
+		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p DEFERRABLE INITIALLY DEFERRED")
+		n.block()
+		mustQuery(t, n.b, "DELETE FROM p WHERE id = 1")
+		mustQuery(t, n.a, "SET lock_timeout = '1ms'; ALTER TABLE c RENAME CONSTRAINT ref TO other")
+		require.Contains(t, mustQuery(t, n.b, "SELECT id FROM c"), "\n1\n")
+		fails(t, n.b, "COMMIT", sqlerr.ForeignKeyViolation)
+	})
 }
 
 // A change that says more about rows than the snapshot keeps is a conflict: no row lacks an entry or a
@@ -140,55 +130,48 @@ func TestABlockFailsOnChangesOfRowsNewerThanItsSnapshot(t *testing.T) {
 		"ALTER TABLE c ADD CHECK (id < 100), ADD COLUMN m int", "ALTER TABLE c ADD CHECK (id < 100); CREATE INDEX c_q ON c (q)",
 		"CREATE TABLE fresh (id int PRIMARY KEY); ALTER TABLE c ADD FOREIGN KEY (q) REFERENCES fresh NOT VALID",
 	} {
-		for _, level := range keepsSnapshot {
-			t.Run(level+" "+change, func(t *testing.T) {
-				n := newNewer(t)
-				n.block(level)
+		t.Run(change, func(t *testing.T) {
+			eachSnapshot(t, func(t *testing.T, n *newer) {
+				n.block()
 				mustQuery(t, n.a, "UPDATE c SET q = 11")
 				mustQuery(t, n.a, change)
 				require.Contains(t, mustQuery(t, n.b, "SELECT q FROM c WHERE q = 10"), "\n10\n")
 				mustQuery(t, n.b, "INSERT INTO c (id, p) VALUES (2, 1)")
-				require.Equal(t, "40001", codeOf(n.b.Query(context.Background(), "COMMIT", &transcript{s: n.b})))
-				n.clean()
+				fails(t, n.b, "COMMIT", sqlerr.SerializationFailure)
 			})
-		}
+		})
 	}
 }
 
 // What the block has read of the newest schema counts from then on: a later change that it does not know is a
 // conflict, and so is the schema change of its own beside that of another.
 func TestABlockThatKnowsTheNewestSchemaStillConflicts(t *testing.T) {
-	for _, level := range keepsSnapshot {
-		t.Run(level, func(t *testing.T) {
-			n := newNewer(t)
-			n.block(level)
-			mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT small CHECK (id < 100)")
-			mustQuery(t, n.b, "SAVEPOINT s; INSERT INTO c VALUES (2, 1, 10); ROLLBACK TO s") // its lock is gone
-			mustQuery(t, n.a, "CREATE INDEX c_q ON c (q)")
-			mustQuery(t, n.b, "INSERT INTO c VALUES (2, 1, 10)")
-			require.Equal(t, "40001", codeOf(n.b.Query(context.Background(), "COMMIT", &transcript{s: n.b})))
-			n.clean()
+	eachSnapshot(t, func(t *testing.T, n *newer) {
+		n.block()
+		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT small CHECK (id < 100)")
+		mustQuery(t, n.b, "SAVEPOINT s; INSERT INTO c VALUES (2, 1, 10); ROLLBACK TO s") // its lock is gone
+		mustQuery(t, n.a, "CREATE INDEX c_q ON c (q)")
+		mustQuery(t, n.b, "INSERT INTO c VALUES (2, 1, 10)")
+		fails(t, n.b, "COMMIT", sqlerr.SerializationFailure)
+		n.clean()
 
-			n.block(level)
-			mustQuery(t, n.a, "ALTER TABLE c DROP CONSTRAINT small")
-			mustQuery(t, n.b, "INSERT INTO c VALUES (100, 1, 10)")
-			err := n.b.Query(context.Background(), "ALTER TABLE p ADD CHECK (id > 0); COMMIT", &transcript{s: n.b})
-			require.Equal(t, "40001", codeOf(err))
-			mustQuery(t, n.b, "ROLLBACK")
+		n.block()
+		mustQuery(t, n.a, "ALTER TABLE c DROP CONSTRAINT small")
+		mustQuery(t, n.b, "INSERT INTO c VALUES (100, 1, 10)")
+		fails(t, n.b, "ALTER TABLE p ADD CHECK (id > 0); COMMIT", sqlerr.SerializationFailure)
+		mustQuery(t, n.b, "ROLLBACK")
 
-			n.block(level)
-			mustQuery(t, n.b, "ALTER TABLE p ADD CONSTRAINT own CHECK (id > 0)")
-			n.fails("23514", "INSERT INTO p VALUES (0)")
-			mustQuery(t, n.b, "INSERT INTO p VALUES (9); COMMIT")
-			n.clean()
-		})
-	}
+		n.block()
+		mustQuery(t, n.b, "ALTER TABLE p ADD CONSTRAINT own CHECK (id > 0)")
+		n.fails("INSERT INTO p VALUES (0)", sqlerr.CheckViolation)
+		mustQuery(t, n.b, "INSERT INTO p VALUES (9); COMMIT")
+	})
 }
 
 // Blocks write while their constraints and indexes come and go. At no time does a row break a constraint
 // that is there, or lack an entry.
 func TestConstraintsComeAndGoUnderBlocks(t *testing.T) {
-	n := newNewer(t)
+	n := newNewer(t, "") // blocks of others alone
 	mustQuery(t, n.a, "DELETE FROM c; INSERT INTO p SELECT g, g * 10 FROM generate_series(4, 12) g")
 	var writers sync.WaitGroup
 	var stop, obeyed, done atomic.Int64
@@ -211,7 +194,7 @@ func TestConstraintsComeAndGoUnderBlocks(t *testing.T) {
 					}[r.IntN(4)])
 				}
 				for _, text := range append(texts, "COMMIT") {
-					err := s.Query(context.Background(), text, &transcript{s: s})
+					err := query(s, text)
 					if err == nil && text == "COMMIT" {
 						done.Add(1)
 					}
@@ -220,7 +203,7 @@ func TestConstraintsComeAndGoUnderBlocks(t *testing.T) {
 						obeyed.Add(1)
 						fallthrough
 					case "40001", "40P01", "23505":
-						_ = s.Query(context.Background(), "ROLLBACK", &transcript{s: s})
+						_ = query(s, "ROLLBACK")
 					default:
 						if err != nil {
 							t.Errorf("%s: %v", text, err)
@@ -236,7 +219,7 @@ func TestConstraintsComeAndGoUnderBlocks(t *testing.T) {
 	again := func(text string) { // it may be the victim of a deadlock
 		t.Helper()
 		for {
-			err := n.a.Query(context.Background(), text, &transcript{s: n.a})
+			err := query(n.a, text)
 			if code := codeOf(err); code != "40P01" && code != "40001" {
 				require.NoError(t, err)
 				return
@@ -263,11 +246,11 @@ func TestConstraintsComeAndGoUnderBlocks(t *testing.T) {
 
 // A prepared statement follows the schema through a block.
 func TestAPreparedStatementObeysConstraintsNewerThanItsSnapshot(t *testing.T) {
-	n := newNewer(t)
+	n := newNewer(t, "REPEATABLE READ")
 	mustQuery(t, n.b, "PREPARE add AS INSERT INTO c VALUES ($1, 1, 10); EXECUTE add(2); EXECUTE add(3)")
-	n.block("REPEATABLE READ")
+	n.block()
 	mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT small CHECK (id < 100)")
-	n.fails("23514", "EXECUTE add(100)")
+	n.fails("EXECUTE add(100)", sqlerr.CheckViolation)
 	mustQuery(t, n.b, "EXECUTE add(4); COMMIT")
 	mustQuery(t, n.a, "ALTER TABLE c DROP CONSTRAINT small")
 	mustQuery(t, n.b, "EXECUTE add(100)")

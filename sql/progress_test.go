@@ -2,41 +2,21 @@ package sql_test
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv/memkv"
-	"github.com/minidb/minidb/sql"
-	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
 )
-
-// smallStreams returns an engine whose transactions stream out what is more than a few kilobytes.
-func smallStreams(t *testing.T) *sql.Engine {
-	ctx := context.Background()
-	quiet := slog.New(slog.DiscardHandler)
-	store, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{Logger: quiet, StreamBytes: 16 << 10})
-	require.NoError(t, err)
-	cat, err := catalog.Open(ctx, store)
-	require.NoError(t, err)
-	e := sql.NewEngine(store, cat, sql.Options{Logger: quiet})
-	t.Cleanup(func() {
-		e.Close()
-		require.NoError(t, cat.Close(ctx))
-		require.NoError(t, store.Close())
-	})
-	return e
-}
 
 // TestALargeStatementShowsItsProgressAndEndsWhenTold: a statement that has streamed most of its rows out
 // stops at a locked one; others see how far it is, and end it, and nothing of it is left.
 func TestALargeStatementShowsItsProgressAndEndsWhenTold(t *testing.T) {
 	for _, how := range []string{"pg_cancel_backend", "pg_terminate_backend"} {
 		t.Run(how, func(t *testing.T) {
-			e := smallStreams(t)
+			e := newEngineOn(t, memkv.New(memkv.Options{}), txn.Options{StreamBytes: 16 << 10})
 			a, b, c := newSession(t, e), newSession(t, e), newSession(t, e)
 			mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, v text)")
 			mustQuery(t, a, "INSERT INTO t SELECT g, repeat('old', 50) FROM generate_series(1, 300) g")
@@ -67,11 +47,9 @@ func TestALargeStatementShowsItsProgressAndEndsWhenTold(t *testing.T) {
 func TestCancelOfOneselfAndOfNobody(t *testing.T) {
 	e := newEngine(t)
 	a := newSession(t, e)
-	err := a.Query(context.Background(), "SELECT pg_cancel_backend(pg_backend_pid())", &transcript{s: a})
-	require.Equal(t, sqlerr.QueryCanceled, codeOf(err))
+	fails(t, a, "SELECT pg_cancel_backend(pg_backend_pid())", sqlerr.QueryCanceled)
 	out := mustQuery(t, a, "SELECT pg_cancel_backend(999999), pg_terminate_backend(999999, 5)")
 	require.Contains(t, out, "PID 999999 is not a PostgreSQL backend process")
 	require.Contains(t, out, "\nf|f\n")
-	err = a.Query(context.Background(), "SELECT pg_terminate_backend(1, -1)", &transcript{s: a})
-	require.Equal(t, sqlerr.NumericValueOutOfRange, codeOf(err))
+	fails(t, a, "SELECT pg_terminate_backend(1, -1)", sqlerr.NumericValueOutOfRange)
 }

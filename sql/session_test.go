@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,40 +14,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/sql/copyfmt"
-	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
-	"github.com/minidb/minidb/txn"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// newEngine returns an engine over a store in memory.
-func newEngine(t testing.TB) *sql.Engine {
-	t.Helper()
-	return newEngineOn(t, memkv.New(memkv.Options{}))
-}
-
-func newEngineOn(t testing.TB, kv kv.Engine) *sql.Engine {
-	t.Helper()
-	ctx := context.Background()
-	quiet := slog.New(slog.DiscardHandler)
-	store, err := txn.Open(ctx, kv, txn.Options{Logger: quiet})
-	require.NoError(t, err)
-	cat, err := catalog.Open(ctx, store)
-	require.NoError(t, err)
-	e := sql.NewEngine(store, cat, sql.Options{Logger: quiet})
-	t.Cleanup(func() {
-		e.Close()
-		require.NoError(t, store.Close())
-		require.NoError(t, kv.Close())
-	})
-	return e
-}
 
 func newSession(t testing.TB, e *sql.Engine) *sql.Session {
 	t.Helper()
@@ -56,6 +29,43 @@ func newSession(t testing.TB, e *sql.Engine) *sql.Session {
 	t.Cleanup(func() { s.Close(context.Background()) })
 	return s
 }
+
+// query runs a text and forgets its results.
+func query(s *sql.Session, text string) error {
+	return s.Query(context.Background(), text, &transcript{s: s})
+}
+
+// mustQuery returns the results of a text that runs without an error.
+func mustQuery(t *testing.T, s *sql.Session, text string) string {
+	t.Helper()
+	w := &transcript{s: s}
+	require.NoError(t, s.Query(context.Background(), text, w), text)
+	return w.b.String()
+}
+
+// fails returns the error of a text that must have one, of the given code.
+func fails(t *testing.T, s *sql.Session, text, code string) *sqlerr.Error {
+	t.Helper()
+	var e *sqlerr.Error
+	require.ErrorAs(t, query(s, text), &e, text)
+	require.Equal(t, code, e.Code, "%s: %v", text, e)
+	return e
+}
+
+// codeOf is the SQLSTATE of an error, "" if there is none.
+func codeOf(err error) string {
+	var e *sqlerr.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &e):
+		return e.Code
+	default:
+		return "without a code: " + err.Error()
+	}
+}
+
+func pid(s *sql.Session) string { return strconv.Itoa(int(s.PID())) }
 
 // transcript writes results as lines (sql.CopySink).
 type transcript struct {

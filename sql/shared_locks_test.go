@@ -1,8 +1,6 @@
 package sql_test
 
 import (
-	"context"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -10,48 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/sql"
-	"github.com/minidb/minidb/table/catalog"
-	"github.com/minidb/minidb/txn"
 )
-
-// processes are two engines on one store, as two processes would have it: they share nothing but the
-// store and the oracle.
-func processes(t *testing.T) (here, there *sql.Engine) {
-	ctx, quiet := context.Background(), slog.New(slog.DiscardHandler)
-	engine := memkv.New(memkv.Options{Shared: true, HashGroups: 3})
-	opts := txn.Options{Logger: quiet}
-	var out []*sql.Engine
-	for range 2 {
-		store, err := txn.Open(ctx, engine, opts)
-		require.NoError(t, err)
-		opts.Oracle = store.Oracle()
-		cat, err := catalog.Open(ctx, store)
-		require.NoError(t, err)
-		e := sql.NewEngine(store, cat, sql.Options{Logger: quiet})
-		out = append(out, e)
-		t.Cleanup(func() {
-			e.Close()
-			require.NoError(t, store.Close())
-		})
-	}
-	return out[0], out[1]
-}
-
-// sharedFixture returns a session here, one there and one that watches there.
-func sharedFixture(t *testing.T) (a, b, watcher *sql.Session) {
-	here, there := processes(t)
-	a, b, watcher = newSession(t, here), newSession(t, there), newSession(t, there)
-	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int, u int UNIQUE)")
-	mustQuery(t, a, "INSERT INTO t VALUES (1, 10, 1), (2, 20, 2)")
-	return a, b, watcher
-}
-
-func fails(t *testing.T, s *sql.Session, text, code string) {
-	t.Helper()
-	require.Equal(t, code, codeOf(s.Query(context.Background(), text, &transcript{s: s})), text)
-}
 
 func TestRowLocksOfAnotherProcessAreSeen(t *testing.T) {
 	a, b, watcher := sharedFixture(t)
@@ -82,66 +40,15 @@ func TestRowLocksOfAnotherProcessAreSeen(t *testing.T) {
 }
 
 func TestShareLocksOfTwoProcessesGoTogether(t *testing.T) {
-	a, b, watcher := sharedFixture(t)
+	a, b, c := sharedFixture(t)
 	mustQuery(t, a, "BEGIN")
 	mustQuery(t, b, "BEGIN")
 	mustQuery(t, a, "SELECT * FROM t WHERE id = 1 FOR SHARE")
 	mustQuery(t, b, "SELECT * FROM t WHERE id = 1 FOR SHARE NOWAIT")
 	mustQuery(t, a, "COMMIT")
-	c := watcher
 	mustQuery(t, c, "BEGIN")
 	fails(t, c, "SELECT * FROM t WHERE id = 1 FOR UPDATE NOWAIT", sqlerr.LockNotAvailable)
 	mustQuery(t, b, "COMMIT")
-}
-
-// TestAnUpdateWaitsForAnotherProcess, and then decides by the row as it is.
-func TestAnUpdateWaitsForAnotherProcess(t *testing.T) {
-	a, b, watcher := sharedFixture(t)
-	for _, c := range []struct{ level, end, code string }{
-		{"READ COMMITTED", "COMMIT", ""}, {"READ COMMITTED", "ROLLBACK", ""},
-		{"REPEATABLE READ", "COMMIT", sqlerr.SerializationFailure}, {"REPEATABLE READ", "ROLLBACK", ""},
-	} {
-		mustQuery(t, a, "UPDATE t SET n = 10 WHERE id = 1")
-		mustQuery(t, a, "BEGIN ISOLATION LEVEL "+c.level)
-		mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 1")
-		mustQuery(t, b, "BEGIN ISOLATION LEVEL "+c.level)
-		mustQuery(t, b, "SELECT 1 FROM t")
-		wait := blocked(t, b, watcher, "UPDATE t SET n = n * 2 WHERE id = 1")
-		mustQuery(t, a, c.end)
-		require.Equal(t, c.code, codeOf(<-wait), "%s, %s", c.level, c.end)
-		want := map[string]string{"COMMIT": "\n22\n", "ROLLBACK": "\n20\n"}[c.end]
-		if c.code != "" {
-			want = "\n11\n"
-			mustQuery(t, b, "ROLLBACK")
-		}
-		mustQuery(t, b, "COMMIT")
-		require.Contains(t, mustQuery(t, a, "SELECT n FROM t WHERE id = 1"), want, "%s, %s", c.level, c.end)
-	}
-}
-
-// TestARowThatNoLongerMatchesIsLeftAlone after a wait for another process.
-func TestARowThatNoLongerMatchesIsLeftAlone(t *testing.T) {
-	a, b, watcher := sharedFixture(t)
-	mustQuery(t, a, "BEGIN")
-	mustQuery(t, a, "UPDATE t SET n = 99 WHERE id = 1")
-	mustQuery(t, b, "BEGIN ISOLATION LEVEL READ COMMITTED")
-	wait := blocked(t, b, watcher, "UPDATE t SET n = 0 WHERE n = 10")
-	mustQuery(t, a, "COMMIT")
-	require.NoError(t, <-wait)
-	mustQuery(t, b, "COMMIT")
-	require.Contains(t, mustQuery(t, a, "SELECT n FROM t ORDER BY id"), "[n]\n99\n20\n")
-}
-
-// TestAUniqueKeyIsWaitedForElsewhere: until it is known who has it.
-func TestAUniqueKeyIsWaitedForElsewhere(t *testing.T) {
-	a, b, watcher := sharedFixture(t)
-	mustQuery(t, a, "BEGIN")
-	mustQuery(t, a, "INSERT INTO t VALUES (3, 30, 3)")
-	mustQuery(t, b, "BEGIN")
-	wait := blocked(t, b, watcher, "INSERT INTO t VALUES (4, 40, 3)")
-	mustQuery(t, a, "COMMIT")
-	require.Equal(t, sqlerr.UniqueViolation, codeOf(<-wait))
-	mustQuery(t, b, "ROLLBACK")
 }
 
 // TestASavepointGivesBackLocksElsewhere, and a failed block all of them.
@@ -168,14 +75,9 @@ func TestADeadlockOfTwoProcesses(t *testing.T) {
 		mustQuery(t, s, "UPDATE t SET n = n + 1 WHERE id = "+[]string{"1", "2"}[i])
 	}
 	wait := blocked(t, b, watcher, "UPDATE t SET n = n + 1 WHERE id = 1")
-	err := a.Query(context.Background(), "UPDATE t SET n = n + 1 WHERE id = 2", &transcript{s: a})
-	if err == nil { // b is the younger one
-		err = <-wait
-	} else {
-		t.Fatalf("the older one gave in: %v", err)
-	}
+	mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 2") // b is the younger one
 	var se *sqlerr.Error
-	require.ErrorAs(t, err, &se)
+	require.ErrorAs(t, <-wait, &se)
 	require.Equal(t, sqlerr.DeadlockDetected, se.Code)
 	require.Regexp(t, `^Process \d+ waits for ShareLock on transaction \d+; blocked by process \d+ of another server.
 Process \d+ of another server waits for ShareLock on transaction \d+; blocked by process \d+.
@@ -232,7 +134,7 @@ func count(s *sql.Session, rounds int) error {
 	for range rounds {
 		text := "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT n FROM t WHERE id = 1 FOR UPDATE; UPDATE t SET n = n + 1 WHERE id = 1; COMMIT"
 		for _, q := range strings.Split(text, "; ") {
-			if err := s.Query(context.Background(), q, &transcript{s: s}); err != nil {
+			if err := query(s, q); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,6 @@ package sql_test
 
 import (
 	"context"
-	"log/slog"
 	"runtime"
 	"strings"
 	"testing"
@@ -13,38 +12,27 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/sql"
-	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
 )
 
-// streamedOutEngine writes every change to the store at once, under locks there.
-func streamedOutEngine(t *testing.T, wait time.Duration, kvs memkv.Options) *sql.Engine {
-	ctx := context.Background()
-	engine, quiet := memkv.New(kvs), slog.New(slog.DiscardHandler)
-	store, err := txn.Open(ctx, engine, txn.Options{Logger: quiet, StreamBytes: 1, LockWait: wait})
-	require.NoError(t, err)
-	cat, err := catalog.Open(ctx, store)
-	require.NoError(t, err)
-	e := sql.NewEngine(store, cat, sql.Options{Logger: quiet})
-	t.Cleanup(func() {
-		e.Close()
-		require.NoError(t, store.Close())
-		require.NoError(t, engine.Close())
-	})
-	return e
-}
-
-// TestWhoseLockInTheStoreIsWaitedFor: the lock was streamed out by a transaction that takes no row locks.
-func TestWhoseLockInTheStoreIsWaitedFor(t *testing.T) {
-	e := streamedOutEngine(t, time.Minute, memkv.Options{})
-	a, b, c := newSession(t, e), newSession(t, e), newSession(t, e)
+// streamedOut returns a session that has written all rows of a table, and whose changes are in the store,
+// under locks there alone; and one that has begun a block, and one that watches.
+func streamedOut(t *testing.T, wait time.Duration, kvs memkv.Options) (a, b, c *sql.Session) {
+	e := newEngineOn(t, memkv.New(kvs), txn.Options{StreamBytes: 1, LockWait: wait})
+	a, b, c = newSession(t, e), newSession(t, e), newSession(t, e)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
 	mustQuery(t, a, "INSERT INTO t VALUES (1, 10), (2, 20)")
 	mustQuery(t, a, "SET minidb.write_locks = off")
 	mustQuery(t, a, "BEGIN")
 	mustQuery(t, a, "UPDATE t SET n = n + 1")
-	mustQuery(t, a, "SELECT 1")
 	mustQuery(t, b, "BEGIN")
+	return a, b, c
+}
+
+// TestWhoseLockInTheStoreIsWaitedFor: the lock was streamed out by a transaction that takes no row locks.
+func TestWhoseLockInTheStoreIsWaitedFor(t *testing.T) {
+	a, b, c := streamedOut(t, time.Minute, memkv.Options{})
+	mustQuery(t, a, "SELECT 1")
 	wait := blocked(t, b, c, "DELETE FROM t WHERE id = 2")
 	seen := func(query, want string) {
 		t.Helper()
@@ -64,17 +52,9 @@ func TestWhoseLockInTheStoreIsWaitedFor(t *testing.T) {
 // TestWhoWaitedInVainIsToldForWhat names row, session and statement. On an engine that others share the wait
 // for a lock has an end: it may be part of a circle that nobody can see.
 func TestWhoWaitedInVainIsToldForWhat(t *testing.T) {
-	e := streamedOutEngine(t, time.Millisecond, memkv.Options{Shared: true})
-	a, b := newSession(t, e), newSession(t, e)
-	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
-	mustQuery(t, a, "INSERT INTO t VALUES (1, 10), (2, 20)")
-	mustQuery(t, a, "SET minidb.write_locks = off")
-	mustQuery(t, a, "BEGIN")
-	mustQuery(t, a, "UPDATE t SET n = n + 1")
-	mustQuery(t, b, "BEGIN")
-	err := b.Query(context.Background(), "DELETE FROM t WHERE id = 2", &transcript{s: b})
+	a, b, _ := streamedOut(t, time.Millisecond, memkv.Options{Shared: true})
 	var se *sqlerr.Error
-	require.ErrorAs(t, b.NameConflict(context.Background(), err), &se)
+	require.ErrorAs(t, b.NameConflict(context.Background(), query(b, "DELETE FROM t WHERE id = 2")), &se)
 	require.Equal(t, sqlerr.SerializationFailure, se.Code)
 	require.Regexp(t, `^Key \(2\) of "t" is locked by a transaction \(session [\d.]+, process `+pid(a)+`, for "UPDATE t SET n = n \+ 1"\)\.$`, se.Detail)
 	mustQuery(t, b, "ROLLBACK")

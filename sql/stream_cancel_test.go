@@ -2,7 +2,6 @@ package sql_test
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,27 +28,15 @@ type hookedStreams struct {
 }
 
 func newHookedStreams(t *testing.T, e kv.Engine, ttl time.Duration) *hookedStreams {
-	ctx := context.Background()
-	quiet := slog.New(slog.DiscardHandler)
 	h := &hookedStreams{faults: kvtest.NewFault(e)}
-	var err error
-	h.store, err = txn.Open(ctx, h.faults, txn.Options{Logger: quiet, StreamBytes: 6 << 10, BatchKeys: 16, LockTTL: ttl,
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	h.Engine, h.store = openEngine(t, h.faults, txn.Options{StreamBytes: 6 << 10, BatchKeys: 16, LockTTL: ttl,
 		CrashPoint: func(p txn.CrashPoint) bool {
 			if hook := h.hook.Load(); hook != nil {
 				(*hook)(p)
 			}
 			return false
 		}})
-	require.NoError(t, err)
-	cat, err := catalog.Open(ctx, h.store)
-	require.NoError(t, err)
-	h.Engine = sql.NewEngine(h.store, cat, sql.Options{Logger: quiet})
-	t.Cleanup(func() {
-		h.Close()
-		require.NoError(t, cat.Close(ctx))
-		require.NoError(t, h.store.Close())
-		require.NoError(t, e.Close())
-	})
 	s := newSession(t, h.Engine)
 	mustQuery(t, s, "CREATE TABLE t (id int PRIMARY KEY, v text, n int)")
 	mustQuery(t, s, "CREATE INDEX ON t (n)")
@@ -76,7 +63,7 @@ func (h *hookedStreams) change(t *testing.T, a *sql.Session, texts []string, hoo
 		mustQuery(t, a, strings.Join(texts[:last], "; "))
 	}
 	h.hook.Store(&hook)
-	err := a.Query(context.Background(), texts[last], &transcript{s: a})
+	err := query(a, texts[last])
 	h.hook.Store(nil)
 	h.faults.Plan(kvtest.FaultPlan{})
 	switch {

@@ -1,7 +1,6 @@
 package sql_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,12 +77,10 @@ func TestLockTableNoWaitTimeoutAndDeadlock(t *testing.T) {
 	mustQuery(t, a, "LOCK TABLE t")
 	mustQuery(t, b, "SET lock_timeout = '1ms'")
 	mustQuery(t, b, "BEGIN")
-	err := b.Query(context.Background(), "LOCK TABLE t IN ACCESS SHARE MODE NOWAIT", &transcript{s: b})
-	require.Equal(t, sqlerr.LockNotAvailable, codeOf(err))
+	err := fails(t, b, "LOCK TABLE t IN ACCESS SHARE MODE NOWAIT", sqlerr.LockNotAvailable)
 	require.ErrorContains(t, err, `could not obtain lock on relation "t"`)
 	mustQuery(t, b, "ROLLBACK")
-	err = b.Query(context.Background(), "SELECT 1 FROM t", &transcript{s: b})
-	require.ErrorContains(t, err, "canceling statement due to lock timeout")
+	require.ErrorContains(t, fails(t, b, "SELECT 1 FROM t", sqlerr.LockNotAvailable), "canceling statement due to lock timeout")
 	mustQuery(t, b, "RESET lock_timeout")
 	mustQuery(t, a, "ROLLBACK")
 
@@ -92,10 +89,7 @@ func TestLockTableNoWaitTimeoutAndDeadlock(t *testing.T) {
 	mustQuery(t, b, "BEGIN")
 	mustQuery(t, b, "UPDATE t SET n = 2 WHERE id = 2")
 	wait := blocked(t, a, c, "LOCK TABLE t IN SHARE MODE")
-	err = b.Query(context.Background(), "UPDATE t SET n = 4 WHERE id = 1", &transcript{s: b})
-	var e *sqlerr.Error
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, "deadlock detected", e.Message)
+	e := fails(t, b, "UPDATE t SET n = 4 WHERE id = 1", sqlerr.DeadlockDetected)
 	require.Contains(t, e.Detail, "Process "+pid(a)+" waits for ShareLock on relation ")
 	require.NoError(t, <-wait)
 	mustQuery(t, a, "COMMIT")
