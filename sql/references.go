@@ -210,7 +210,7 @@ func (s *Session) foreignKeys(ctx context.Context, names []ast.Name) (found []ri
 					if !fk.Deferrable {
 						return nil, sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" is not deferrable", n.Name)
 					}
-					found = append(found, ri.Constraint{Table: d.ID, Name: n.Name})
+					found = append(found, ri.Constraint{Table: d.ID, OID: fk.OID})
 				}
 			}
 			if len(found) > before {

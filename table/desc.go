@@ -118,6 +118,7 @@ type Check struct {
 // ForeignKey is a REFERENCES constraint: the values of Columns, unless NULL, are those of RefColumns,
 // in that order, in a row of RefTable.
 type ForeignKey struct {
+	OID                ID // the object ID that pg_constraint shows: the same under whatever name
 	Name               string
 	Columns            []ColumnID
 	RefTable           ID

@@ -2,7 +2,6 @@ package table
 
 import (
 	"reflect"
-	"slices"
 
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -20,7 +19,7 @@ func (d *Desc) ReadAt(ts tso.Timestamp) *Desc {
 // names of indexes, and columns that may be NULL by now. A column that must not be NULL by now may have
 // been, and plans rest on that. Another version of the same says that rows were changed as a whole.
 func Reconstrained(d, next *Desc) bool {
-	if d.Kind != KindTable || !sameReferences(d, next) || len(d.Columns) != len(next.Columns) || len(d.Indexes) != len(next.Indexes) {
+	if d.Kind != KindTable || len(d.Columns) != len(next.Columns) || len(d.Indexes) != len(next.Indexes) {
 		return false
 	}
 	a, b := d.Clone(), next.Clone()
@@ -41,25 +40,4 @@ func Reconstrained(d, next *Desc) bool {
 	a.Comment = b.Comment
 	a.Checks, a.ForeignKeys, a.ReferencedBy = b.Checks, b.ForeignKeys, b.ReferencedBy
 	return reflect.DeepEqual(a, b)
-}
-
-// sameReferences says whether the foreign keys that both have are the same under one name: checks that
-// were put off are known by it.
-func sameReferences(d, next *Desc) bool {
-	for i := range d.ForeignKeys {
-		x, y := d.ForeignKeys[i], next.ForeignKey(d.ForeignKeys[i].Name)
-		if y == nil {
-			if slices.ContainsFunc(next.ForeignKeys, func(fk ForeignKey) bool {
-				return fk.RefTable == x.RefTable && slices.Equal(fk.Columns, x.Columns) && d.ForeignKey(fk.Name) == nil
-			}) {
-				return false
-			}
-			continue
-		}
-		x.NotValid = y.NotValid
-		if !reflect.DeepEqual(x, *y) {
-			return false
-		}
-	}
-	return true
 }

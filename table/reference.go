@@ -23,6 +23,16 @@ func (d *Desc) ForeignKey(name string) *ForeignKey {
 	return nil
 }
 
+// ForeignKeyByOID returns the foreign key with that object ID, or nil.
+func (d *Desc) ForeignKeyByOID(oid ID) *ForeignKey {
+	for i := range d.ForeignKeys {
+		if d.ForeignKeys[i].OID == oid {
+			return &d.ForeignKeys[i]
+		}
+	}
+	return nil
+}
+
 // ReferencedIndex returns the unique index whose key is just these columns, in any order, or nil:
 // the one that a foreign key to them rests on.
 func (d *Desc) ReferencedIndex(cols []ColumnID) *Index {

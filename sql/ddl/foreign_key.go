@@ -49,6 +49,9 @@ func (env *Env) addForeignKey(ctx context.Context, d *table.Desc, c *ast.TableCo
 	if err := comparableColumns(d, parent, &fk); err != nil {
 		return nil, err
 	}
+	if fk.OID, err = env.View.NewID(ctx); err != nil {
+		return nil, err
+	}
 	d.ForeignKeys = append(d.ForeignKeys, fk)
 	if parent == d && !slices.Contains(d.ReferencedBy, d.ID) {
 		d.ReferencedBy = append(d.ReferencedBy, d.ID)

@@ -252,7 +252,7 @@ func constraintRows(_ context.Context, r *reader, emit emitter) error {
 var actionLetters = map[string]string{"": "a", "no action": "a", "restrict": "r", "cascade": "c", "set null": "n", "set default": "d"}
 
 func (r *reader) foreignKeys(d *table.Desc, emit emitter) error {
-	for i, fk := range d.ForeignKeys {
+	for _, fk := range d.ForeignKeys {
 		ref, err := r.env.View().RelationByID(r.ctx, fk.RefTable)
 		if err != nil || ref == nil {
 			return err
@@ -264,7 +264,7 @@ func (r *reader) foreignKeys(d *table.Desc, emit emitter) error {
 		if fk.MatchFull {
 			match = "f"
 		}
-		if err := emit("oid", derivedID(foreignBase, d.ID, i), "conname", fk.Name, "connamespace", d.SchemaID, "contype", "f",
+		if err := emit("oid", fk.OID, "conname", fk.Name, "connamespace", d.SchemaID, "contype", "f",
 			"condeferrable", fk.Deferrable, "condeferred", fk.InitiallyDeferred, "convalidated", !fk.NotValid, "conrelid", d.ID, "conindid", index,
 			"confrelid", fk.RefTable, "confupdtype", actionLetters[fk.OnUpdate], "confdeltype", actionLetters[fk.OnDelete],
 			"confmatchtype", match, "conislocal", true, "connoinherit", true, "conkey", attnums(d, fk.Columns),

@@ -333,10 +333,8 @@ func (r *reader) constraintDef(id table.ID) (text string, ok bool) {
 				}
 			}
 		}
-		for i := range d.ForeignKeys {
-			if derivedID(foreignBase, d.ID, i) == id {
-				text, ok = r.foreignKeyText(d, &d.ForeignKeys[i])
-			}
+		if fk := d.ForeignKeyByOID(id); fk != nil {
+			text, ok = r.foreignKeyText(d, fk)
 		}
 		return nil
 	})

@@ -75,7 +75,6 @@ const ownerID = 10
 // in ranges far above those of the catalog.
 const (
 	checkBase   = 0x4000_0000
-	foreignBase = 0x8000_0000
 	defaultBase = 0xC000_0000
 	perTable    = 1 << 8 // 256 of each kind have IDs of their own
 )

@@ -100,7 +100,7 @@ func (q *Queue) one(ctx context.Context, e *event) error {
 	if err != nil || child == nil {
 		return err
 	}
-	fk := child.ForeignKey(e.constraint.Name)
+	fk := child.ForeignKeyByOID(e.constraint.OID)
 	if fk == nil {
 		return nil
 	}

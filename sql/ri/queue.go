@@ -9,10 +9,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Constraint names a foreign key for ever as long as it exists: names are unique in a table.
+// Constraint is a foreign key, whatever its name is by now.
 type Constraint struct {
-	Table table.ID
-	Name  string
+	Table, OID table.ID
 }
 
 // event is one check that is left to do.
@@ -134,8 +133,7 @@ func (q *Queue) note(e *event) bool {
 
 // image encodes what an attach event will look for.
 func image(d *table.Desc, fk *table.ForeignKey, values []types.Datum) (string, error) {
-	b := append(table.AppendID(nil, d.ID), fk.Name...)
-	b = append(b, 0)
+	b := table.AppendID(nil, fk.OID)
 	for i, id := range fk.Columns {
 		var err error
 		if b, err = codec.AppendKey(b, d.Columns[d.ColumnByID(id)].Type, values[i], false, false); err != nil {
@@ -185,7 +183,7 @@ func (q *Queue) RowChanged(ctx context.Context, d *table.Desc, old, new []types.
 		}
 		switch nulls := countNulls(values); {
 		case nulls == 0:
-			c := Constraint{d.ID, fk.Name}
+			c := Constraint{d.ID, fk.OID}
 			key, err := image(d, fk, values)
 			if err != nil {
 				return err
@@ -209,7 +207,7 @@ func (q *Queue) detach(ctx context.Context, d *table.Desc, old, new []types.Datu
 		if countNulls(was) > 0 {
 			continue
 		}
-		e := event{constraint: Constraint{r.child.ID, r.fk.Name}, values: was}
+		e := event{constraint: Constraint{r.child.ID, r.fk.OID}, values: was}
 		action := r.fk.OnDelete
 		if new != nil {
 			e.next, action = pick(d, r.fk.RefColumns, new), r.fk.OnUpdate

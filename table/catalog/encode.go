@@ -74,6 +74,11 @@ func decodeDesc(b []byte) (*table.Desc, error) {
 		d.Columns[i] = c.Column
 		d.Columns[i].Type = t.Apply(c.Type.Mod)
 	}
+	for i := range d.ForeignKeys {
+		if fk := &d.ForeignKeys[i]; fk.OID == 0 { // of a store from before they were numbered: far above all numbers
+			fk.OID = 1<<31 + d.ID<<8 + table.ID(i)
+		}
+	}
 	if err := d.Prepare(); err != nil {
 		return nil, err
 	}
