@@ -2,11 +2,9 @@ package minidb_test
 
 import (
 	"context"
-	"net"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/minidb/minidb"
 	"github.com/stretchr/testify/require"
 )
@@ -14,43 +12,20 @@ import (
 // TestMomentsInParameters: the moment of AS OF SYSTEM TIME may come with the statement's execution, over
 // the wire, through the embedded handle and by EXECUTE.
 func TestMomentsInParameters(t *testing.T) {
-	ctx := context.Background()
-	db, err := minidb.Open("", minidb.InMemory(), minidb.GCInterval(-1), minidb.Retention(time.Nanosecond))
-	require.NoError(t, err)
-	defer func() { require.NoError(t, db.Close()) }()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- db.Serve(l) }()
-	wire, err := pgx.Connect(ctx, "postgres://postgres@"+l.Addr().String()+"/postgres")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, wire.Close(ctx)) }()
-	c, err := db.Conn(ctx)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, c.Close()) }()
-	run := func(text string) {
-		_, err := c.Exec(ctx, text)
-		require.NoError(t, err, text)
-	}
-	run("CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'old')")
+	ctx, p := context.Background(), openPast(t)
+	wire := p.connect()
+	p.run("CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'old')")
 	var exact int64
-	require.NoError(t, c.QueryRow(ctx, "SELECT minidb_last_commit_timestamp()").Scan(&exact))
-	clock := func() (at time.Time) { // a millisecond that is over when it returns
-		require.NoError(t, c.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&at))
-		for past := false; !past; {
-			require.NoError(t, c.QueryRow(ctx, "SELECT clock_timestamp() > $1::timestamptz + interval '2 ms'", at).Scan(&past))
-		}
-		return at
-	}
-	then := clock()
-	run("UPDATE t SET v = 'new'")
-	later := clock()
+	require.NoError(t, p.QueryRow(ctx, "SELECT minidb_last_commit_timestamp()").Scan(&exact))
+	then := p.moment()
+	p.run("UPDATE t SET v = 'new'")
+	later := p.moment()
 
-	std := minidb.OpenSQL(db)
+	std := minidb.OpenSQL(p.db)
 	defer func() { require.NoError(t, std.Close()) }()
 	scan := map[string]func(text string, args ...any) (string, error){
 		"embedded": func(text string, args ...any) (v string, err error) {
-			return v, c.QueryRow(ctx, text, args...).Scan(&v)
+			return v, p.QueryRow(ctx, text, args...).Scan(&v)
 		},
 		"database/sql": func(text string, args ...any) (v string, err error) {
 			return v, std.QueryRowContext(ctx, text, args...).Scan(&v)
@@ -93,10 +68,8 @@ func TestMomentsInParameters(t *testing.T) {
 		require.NoError(t, wire.QueryRow(ctx, "SELECT v FROM t AS OF SYSTEM TIME $1", at.moment).Scan(&v))
 		require.Equal(t, at.want, v)
 	}
-	run("PREPARE p AS SELECT v FROM t AS OF SYSTEM TIME $1")
+	p.run("PREPARE p AS SELECT v FROM t AS OF SYSTEM TIME $1")
 	text := "EXECUTE p('" + then.Format(time.RFC3339Nano) + "')"
-	require.NoError(t, c.QueryRow(ctx, text).Scan(&v))
-	require.Equal(t, "old", v)
-	require.NoError(t, c.QueryRow(ctx, "EXPLAIN "+text).Scan(&v))
-	require.Contains(t, v, "Scan")
+	require.Equal(t, "old", p.value(text))
+	require.Contains(t, p.value("EXPLAIN "+text), "Scan")
 }

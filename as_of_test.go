@@ -3,7 +3,6 @@ package minidb_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
@@ -13,117 +12,126 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// past is a connection of the handle to a database that keeps nothing past a collection of garbage.
+type past struct {
+	t  *testing.T
+	db *minidb.DB
+	*minidb.Conn
+}
+
+func openPast(t *testing.T) *past {
+	t.Helper()
+	db := open(t, minidb.GCInterval(-1), minidb.Retention(time.Nanosecond))
+	c, err := db.Conn(context.Background())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	return &past{t, db, c}
+}
+
+// connect is a connection by the wire.
+func (p *past) connect() *pgx.Conn {
+	p.t.Helper()
+	url, _ := serve(p.t, p.db)
+	wire, err := pgx.Connect(context.Background(), url)
+	require.NoError(p.t, err)
+	p.t.Cleanup(func() { require.NoError(p.t, wire.Close(context.Background())) })
+	return wire
+}
+
+func (p *past) run(text string) {
+	p.t.Helper()
+	_, err := p.Exec(context.Background(), text)
+	require.NoError(p.t, err, text)
+}
+
+func (p *past) value(text string) (v string) {
+	p.t.Helper()
+	require.NoError(p.t, p.QueryRow(context.Background(), text).Scan(&v), text)
+	return v
+}
+
+// moment is a time at which what was done is there, and what is done next is not.
+func (p *past) moment() (at time.Time) {
+	ctx := context.Background()
+	require.NoError(p.t, p.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&at))
+	for over := false; !over; {
+		require.NoError(p.t, p.QueryRow(ctx, "SELECT clock_timestamp() > $1::timestamptz + interval '2 ms'", at).Scan(&over))
+	}
+	return at
+}
+
+// refused runs a statement that has an error of the given code.
+func (p *past) refused(text, code string) (e *sqlerr.Error) {
+	p.t.Helper()
+	_, err := p.Exec(context.Background(), text)
+	require.ErrorAs(p.t, err, &e, text)
+	require.Equal(p.t, code, e.Code, "%s: %v", text, err)
+	return e
+}
+
+// forget collects what is past, so that a statement of then is outside the window.
+func (p *past) forget(text string) {
+	p.t.Helper()
+	_, err := p.db.Store().CollectGarbage(context.Background())
+	require.NoError(p.t, err)
+	require.ErrorContains(p.t, p.refused(text, "22023"), "before the oldest time that is kept")
+}
+
 // TestReadsOfThePast: a transaction AS OF SYSTEM TIME sees rows and schema as they were, writes
 // nothing, and is refused outside the window.
 func TestReadsOfThePast(t *testing.T) {
-	ctx := context.Background()
-	db, err := minidb.Open("", minidb.InMemory(), minidb.GCInterval(-1), minidb.Retention(time.Nanosecond))
-	require.NoError(t, err)
-	defer func() { require.NoError(t, db.Close()) }()
-	c, err := db.Conn(ctx)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, c.Close()) }()
-	run := func(text string) {
-		_, err := c.Exec(ctx, text)
-		require.NoError(t, err, text)
-	}
-	value := func(text string) (v string) {
-		require.NoError(t, c.QueryRow(ctx, text).Scan(&v), text)
-		return v
-	}
-	clock := func() string { return value("SELECT clock_timestamp()::text") }
-	run("CREATE TABLE t (id int PRIMARY KEY, v text)")
-	run("INSERT INTO t VALUES (1, 'old')")
-	pass := func(since string) {
-		for value("SELECT (clock_timestamp() > '"+since+"'::timestamptz + interval '2 ms')::text") != "true" {
-		}
-	}
-	then := clock()
-	pass(then)
-	run("UPDATE t SET v = 'new'")
-	run("ALTER TABLE t ADD COLUMN w int")
-	pass(clock())
+	p := openPast(t)
+	p.run("CREATE TABLE t (id int PRIMARY KEY, v text)")
+	p.run("INSERT INTO t VALUES (1, 'old')")
+	then := p.moment().Format(time.RFC3339Nano)
+	p.run("UPDATE t SET v = 'new'")
+	p.run("ALTER TABLE t ADD COLUMN w int")
+	p.moment()
 
 	for _, begin := range []string{
 		"BEGIN AS OF SYSTEM TIME '" + then + "'",
 		"BEGIN READ ONLY AS OF TIMESTAMP '" + then + "'",
 		"BEGIN ISOLATION LEVEL READ COMMITTED; SET TRANSACTION AS OF SYSTEM TIME '" + then + "'",
 	} {
-		run(begin)
-		require.Equal(t, "old", value("SELECT v FROM t"), begin)
-		require.Equal(t, "old", value("SELECT v FROM t"), begin)
-		_, err = c.Exec(ctx, "SELECT w FROM t")
-		require.Equal(t, "42703", state(err), "the column was not there")
-		var se *sqlerr.Error
-		require.ErrorAs(t, err, &se)
-		require.Contains(t, se.Detail, "The query reads the database as it was at "+then[:4])
-		run("ROLLBACK")
+		p.run(begin)
+		require.Equal(t, "old", p.value("SELECT v FROM t"), begin)
+		require.Equal(t, "old", p.value("SELECT v FROM t"), begin)
+		e := p.refused("SELECT w FROM t", "42703") // the column was not there
+		require.Contains(t, e.Detail, "The query reads the database as it was at "+then[:4])
+		p.run("ROLLBACK")
 	}
-	run("BEGIN AS OF SYSTEM TIME '-0.000001s'")
-	require.Equal(t, "new", value("SELECT v FROM t"))
-	_, err = c.Exec(ctx, "DELETE FROM t")
-	require.Equal(t, "25006", state(err))
-	run("ROLLBACK")
+	p.run("BEGIN AS OF SYSTEM TIME '-0.000001s'")
+	require.Equal(t, "new", p.value("SELECT v FROM t"))
+	p.refused("DELETE FROM t", "25006")
+	p.run("ROLLBACK")
 
-	_, err = c.Exec(ctx, "BEGIN AS OF SYSTEM TIME '2999-01-01'")
-	require.Equal(t, "22023", state(err))
-	run("ROLLBACK")
-	_, err = c.Exec(ctx, "BEGIN READ WRITE AS OF SYSTEM TIME '-1s'")
-	require.Equal(t, "22023", state(err))
-	run("ROLLBACK")
-	run("BEGIN")
-	value("SELECT v FROM t")
-	_, err = c.Exec(ctx, "SET TRANSACTION AS OF SYSTEM TIME '-1s'")
-	require.Equal(t, "25001", state(err))
-	run("ROLLBACK")
+	p.refused("BEGIN AS OF SYSTEM TIME '2999-01-01'", "22023")
+	p.run("ROLLBACK")
+	p.refused("BEGIN READ WRITE AS OF SYSTEM TIME '-1s'", "22023")
+	p.run("ROLLBACK")
+	p.run("BEGIN")
+	p.value("SELECT v FROM t")
+	p.refused("SET TRANSACTION AS OF SYSTEM TIME '-1s'", "25001")
+	p.run("ROLLBACK")
 
-	_, err = db.Store().CollectGarbage(ctx)
-	require.NoError(t, err)
-	_, err = c.Exec(ctx, "BEGIN AS OF SYSTEM TIME '"+then+"'")
-	require.Equal(t, "22023", state(err), "outside the window")
-	require.ErrorContains(t, err, "before the oldest time that is kept")
-	run("ROLLBACK")
+	p.forget("BEGIN AS OF SYSTEM TIME '" + then + "'")
+	p.run("ROLLBACK")
 }
 
 // TestStatementsOfThePast: AS OF behind a FROM entry makes the statement, or the transaction that it
 // begins, read there, by every protocol.
 func TestStatementsOfThePast(t *testing.T) {
-	ctx := context.Background()
-	db, err := minidb.Open("", minidb.InMemory(), minidb.GCInterval(-1), minidb.Retention(time.Nanosecond))
-	require.NoError(t, err)
-	defer func() { require.NoError(t, db.Close()) }()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- db.Serve(l) }()
-	wire, err := pgx.Connect(ctx, "postgres://postgres@"+l.Addr().String()+"/postgres")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, wire.Close(ctx)) }()
-	c, err := db.Conn(ctx)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, c.Close()) }()
-	run := func(text string) {
-		_, err := c.Exec(ctx, text)
-		require.NoError(t, err, text)
-	}
-	value := func(text string) (v string) {
-		require.NoError(t, c.QueryRow(ctx, text).Scan(&v), text)
-		return v
-	}
-	pass := func(since string) {
-		for value("SELECT (clock_timestamp() > '"+since+"'::timestamptz + interval '2 ms')::text") != "true" {
-		}
-	}
-	run("CREATE TABLE t (id int PRIMARY KEY, v text)")
-	run("CREATE TABLE gone (id int PRIMARY KEY)")
-	run("INSERT INTO t VALUES (1, 'old')")
-	run("INSERT INTO gone VALUES (1)")
-	then := value("SELECT clock_timestamp()::text")
-	pass(then)
-	run("UPDATE t SET v = 'new'")
-	run("ALTER TABLE t ADD COLUMN w int")
-	run("DROP TABLE gone")
-	pass(value("SELECT clock_timestamp()::text"))
+	ctx, p := context.Background(), openPast(t)
+	wire := p.connect()
+	p.run("CREATE TABLE t (id int PRIMARY KEY, v text)")
+	p.run("CREATE TABLE gone (id int PRIMARY KEY)")
+	p.run("INSERT INTO t VALUES (1, 'old')")
+	p.run("INSERT INTO gone VALUES (1)")
+	then := p.moment().Format(time.RFC3339Nano)
+	p.run("UPDATE t SET v = 'new'")
+	p.run("ALTER TABLE t ADD COLUMN w int")
+	p.run("DROP TABLE gone")
+	p.moment()
 
 	for _, query := range []string{
 		"SELECT v FROM t AS OF SYSTEM TIME '%s'",
@@ -144,37 +152,36 @@ func TestStatementsOfThePast(t *testing.T) {
 		"(WITH t AS (SELECT v FROM t AS OF SYSTEM TIME '%s') TABLE t)",
 	} {
 		query = fmt.Sprintf(query, then)
-		require.Equal(t, "old", value(query), query)
+		require.Equal(t, "old", p.value(query), query)
 		var v string
 		require.NoError(t, wire.QueryRow(ctx, query).Scan(&v), query)
 		require.Equal(t, "old", v, query)
 		require.NoError(t, wire.QueryRow(ctx, query, pgx.QueryExecModeSimpleProtocol).Scan(&v), query)
 		require.Equal(t, "old", v, query)
 	}
-	require.Equal(t, "new", value("SELECT v FROM t AS OF SYSTEM TIME '-0.000001s'"))
-	require.Equal(t, "new", value("SELECT v FROM t AS OF SYSTEM TIME interval '-1 microsecond'"))
-	require.Equal(t, "new", value("SELECT of.v FROM t AS of"), "OF is a name where no time follows")
+	require.Equal(t, "new", p.value("SELECT v FROM t AS OF SYSTEM TIME '-0.000001s'"))
+	require.Equal(t, "new", p.value("SELECT v FROM t AS OF SYSTEM TIME interval '-1 microsecond'"))
+	require.Equal(t, "new", p.value("SELECT of.v FROM t AS of"), "OF is a name where no time follows")
 	var v string
 	require.NoError(t, wire.QueryRow(ctx, "SELECT v FROM t AS OF SYSTEM TIME '"+then+"' WHERE id = $1", 1).Scan(&v))
 	require.Equal(t, "old", v)
 
 	// The first statement of a block says where the whole block reads.
 	for _, begin := range []string{"BEGIN", "BEGIN ISOLATION LEVEL READ COMMITTED", "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"} {
-		run(begin)
-		require.Equal(t, "old", value("SELECT v FROM t AS OF SYSTEM TIME '"+then+"'"), begin)
-		require.Equal(t, "old", value("SELECT v FROM t"), begin)
-		_, err = c.Exec(ctx, "UPDATE t SET v = 'never'")
-		require.Equal(t, "25006", state(err))
-		run("ROLLBACK")
+		p.run(begin)
+		require.Equal(t, "old", p.value("SELECT v FROM t AS OF SYSTEM TIME '"+then+"'"), begin)
+		require.Equal(t, "old", p.value("SELECT v FROM t"), begin)
+		p.refused("UPDATE t SET v = 'never'", "25006")
+		p.run("ROLLBACK")
 	}
-	run("BEGIN")
-	run("DECLARE k CURSOR FOR SELECT v FROM t AS OF SYSTEM TIME '" + then + "'")
-	require.Equal(t, "old", value("FETCH k"))
-	run("COMMIT")
-	run("PREPARE p AS SELECT v FROM t AS OF SYSTEM TIME '" + then + "'")
-	require.Equal(t, "old", value("EXECUTE p"))
-	require.Contains(t, value("EXPLAIN SELECT 1 FROM gone AS OF SYSTEM TIME '"+then+"'"), "Scan")
-	require.Equal(t, "new", value("SELECT v FROM t"))
+	p.run("BEGIN")
+	p.run("DECLARE k CURSOR FOR SELECT v FROM t AS OF SYSTEM TIME '" + then + "'")
+	require.Equal(t, "old", p.value("FETCH k"))
+	p.run("COMMIT")
+	p.run("PREPARE p AS SELECT v FROM t AS OF SYSTEM TIME '" + then + "'")
+	require.Equal(t, "old", p.value("EXECUTE p"))
+	require.Contains(t, p.value("EXPLAIN SELECT 1 FROM gone AS OF SYSTEM TIME '"+then+"'"), "Scan")
+	require.Equal(t, "new", p.value("SELECT v FROM t"))
 
 	for _, refused := range []struct{ before, text, code, message string }{
 		{"BEGIN; SELECT 1 FROM t", "SELECT v FROM t AS OF SYSTEM TIME '-1s'", "25001", "must be set before any query"},
@@ -205,24 +212,15 @@ func TestStatementsOfThePast(t *testing.T) {
 		{"", "BEGIN AS OF SYSTEM TIME $1", "0A000", "parameter"},
 	} {
 		if refused.before != "" {
-			run(refused.before)
+			p.run(refused.before)
 		}
-		_, err = c.Exec(ctx, refused.text)
-		require.Equal(t, refused.code, state(err), "%s: %v", refused.text, err)
-		require.ErrorContains(t, err, refused.message)
-		var e *sqlerr.Error
-		require.ErrorAs(t, err, &e)
+		e := p.refused(refused.text, refused.code)
+		require.ErrorContains(t, e, refused.message)
 		if refused.code != "25006" {
 			require.NotZero(t, e.Position, refused.text)
 		}
-		run("ROLLBACK")
+		p.run("ROLLBACK")
 	}
 
-	_, err = db.Store().CollectGarbage(ctx)
-	require.NoError(t, err)
-	_, err = c.Exec(ctx, "SELECT v FROM t AS OF SYSTEM TIME '"+then+"'")
-	require.Equal(t, "22023", state(err), "outside the window")
-	require.ErrorContains(t, err, "before the oldest time that is kept")
-	require.NoError(t, db.Shutdown(ctx))
-	require.NoError(t, <-served)
+	p.forget("SELECT v FROM t AS OF SYSTEM TIME '" + then + "'")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -16,11 +15,8 @@ import (
 func TestEndingWhatWaitsForItsClient(t *testing.T) {
 	ctx, db := context.Background(), open(t)
 	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY)")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- db.Serve(l) }()
-	conn, err := pgx.Connect(ctx, "postgres://postgres@"+l.Addr().String()+"/postgres")
+	url, served := serve(t, db)
+	conn, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
 	pid := conn.PgConn().PID()
 

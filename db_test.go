@@ -21,12 +21,29 @@ import (
 
 var quiet = minidb.Logger(slog.New(slog.DiscardHandler))
 
-func open(t testing.TB) *minidb.DB {
+func open(t testing.TB, opts ...minidb.Option) *minidb.DB {
 	t.Helper()
-	db, err := minidb.Open("", minidb.InMemory(), quiet)
+	db, err := minidb.Open("", append(opts, minidb.InMemory(), quiet)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db
+}
+
+// serve lets clients connect to the database by the URL. served says how that ended, once it has.
+func serve(t *testing.T, db *minidb.DB) (url string, served <-chan error) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	end := make(chan error, 1)
+	go func() {
+		end <- db.Serve(l)
+		close(end)
+	}()
+	t.Cleanup(func() {
+		require.NoError(t, db.Close())
+		require.NoError(t, <-end) // nil as well if the test has received it
+	})
+	return "postgres://postgres@" + l.Addr().String() + "/postgres?sslmode=disable", end
 }
 
 func exec(t testing.TB, db *minidb.DB, text string, args ...any) minidb.Result {
@@ -238,11 +255,8 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 func TestServeBesideTheHandle(t *testing.T) {
 	ctx, db := context.Background(), open(t)
 	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- db.Serve(l) }()
-	conn, err := pgx.Connect(ctx, "postgres://postgres@"+l.Addr().String()+"/postgres")
+	url, served := serve(t, db)
+	conn, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
 	var n int
 	require.NoError(t, conn.QueryRow(ctx, "SELECT id FROM t WHERE id = $1", 1).Scan(&n))

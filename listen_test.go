@@ -16,10 +16,8 @@ import (
 // what was written is visible, and those of transactions that fail do not come.
 func TestListenHearsCommitsInTheirOrder(t *testing.T) {
 	const writers, each = 6, 50
-	ctx := context.Background()
-	db := open(t)
-	_, err := db.Exec(ctx, "CREATE TABLE t (id int PRIMARY KEY)")
-	require.NoError(t, err)
+	ctx, db := context.Background(), open(t)
+	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY)")
 	l, err := db.Listen(ctx, "done")
 	require.NoError(t, err)
 	commits := map[string]int64{} // by payload
@@ -82,9 +80,7 @@ func TestListenHearsCommitsInTheirOrder(t *testing.T) {
 }
 
 func TestListenEndsWithTheDatabase(t *testing.T) {
-	ctx := context.Background()
-	db, err := minidb.Open("", minidb.InMemory())
-	require.NoError(t, err)
+	ctx, db := context.Background(), open(t)
 	l, err := db.Listen(ctx, "c")
 	require.NoError(t, err)
 	done := make(chan error, 1)

@@ -3,8 +3,6 @@ package minidb_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -29,13 +27,8 @@ func TestTheHandleUsesTheDatabaseThatIsNamed(t *testing.T) {
 // TestMaxConnectionsBoundsClients, and not the program's own use of the handle.
 func TestMaxConnectionsBoundsClients(t *testing.T) {
 	ctx := context.Background()
-	db, err := minidb.Open("", minidb.InMemory(), quiet, minidb.MaxConnections(1))
-	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- db.Serve(l) }()
-	url := fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable", l.Addr())
+	db := open(t, minidb.MaxConnections(1))
+	url, _ := serve(t, db)
 	first, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
 	_, err = pgx.Connect(ctx, url)
@@ -44,6 +37,4 @@ func TestMaxConnectionsBoundsClients(t *testing.T) {
 	require.Equal(t, "53300", refused.Code)
 	require.Equal(t, "1", scalar[string](t, db, "SELECT '1'"))
 	require.NoError(t, first.Close(ctx))
-	require.NoError(t, db.Close())
-	require.NoError(t, <-served)
 }
