@@ -73,7 +73,7 @@ type rowRequest struct {
 // lockInStore writes the transaction into the key's row lock column, once nobody is in the way.
 func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, err error) {
 	rows, bo := backoff{limit: q.limit}, backoff{limit: t.s.opts.LockWait}
-	gone := map[tso.Timestamp]bool{}
+	gone := goneHolders{}
 	w := t.newRowWait(q)
 	defer w.end()
 	for attempts := 0; ; {
@@ -107,7 +107,7 @@ func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, e
 
 // tryLockRow looks once. The lock is noted before it is there, so that whatever becomes of the update
 // it will be given back.
-func (t *Txn) tryLockRow(ctx context.Context, q *rowRequest, gone map[tso.Timestamp]bool) (v mvcc.Version, unknown bool, err error) {
+func (t *Txn) tryLockRow(ctx context.Context, q *rowRequest, gone goneHolders) (v mvcc.Version, unknown bool, err error) {
 	if planted.Is(planted.RowRecordUnwritten) {
 		v, err = t.newest(ctx, q.key, q.mode, q.noWait)
 		return v, false, err
@@ -124,7 +124,7 @@ func (t *Txn) tryLockRow(ctx context.Context, q *rowRequest, gone map[tso.Timest
 			return err
 		}
 		var err error
-		v, err = mvcc.LockRow(ctx, r, b, q.key, h, t.readTS, func(h mvcc.RowHolder) bool { return gone[h.StartTS] })
+		v, err = mvcc.LockRow(ctx, r, b, q.key, h, t.readTS, gone.has)
 		return err
 	})
 	if err == nil || unknown {
@@ -143,22 +143,12 @@ func (r *rowRecords) note(rec rowRecord, session uint64) {
 
 // awaitHolders waits before another look at a row that others have locked, unless one of them is gone.
 func (t *Txn) awaitHolders(
-	ctx context.Context, held *mvcc.RowLockedError, gone map[tso.Timestamp]bool, w *rowWait, bo *backoff,
+	ctx context.Context, held *mvcc.RowLockedError, gone goneHolders, w *rowWait, bo *backoff,
 ) error {
-	cleared := false
-	for i := range held.Holders {
-		h := &held.Holders[i]
-		over, err := t.s.holderGone(ctx, h)
-		if err != nil {
-			return err
-		}
-		if over {
-			gone[h.StartTS], cleared = true, true
-		}
-	}
+	cleared, err := gone.judge(ctx, t.s, held.Holders)
 	switch {
-	case cleared:
-		return nil
+	case err != nil || cleared:
+		return err
 	case w.q.noWait:
 		return rowlock.ErrNotAvailable
 	}
@@ -180,6 +170,35 @@ func (t *Txn) awaitPrewritten(ctx context.Context, q *rowRequest, locked *Locked
 	}
 	l := &locked.Lock
 	return w.wait(ctx, []mvcc.RowHolder{{StartTS: l.StartTS, Owner: l.Owner, Client: l.Client, Statement: l.Statement}}, bo, limit)
+}
+
+// goneHolders are row locks of which it is known that nobody will give them back. Each is one under one
+// session: a transaction that has outlived its session may have locked the row again under the next.
+type goneHolders map[goneHolder]struct{}
+
+type goneHolder struct {
+	startTS tso.Timestamp
+	owner   uint64
+}
+
+func (g goneHolders) has(h mvcc.RowHolder) bool {
+	_, gone := g[goneHolder{h.StartTS, h.Owner}]
+	return gone
+}
+
+// judge adds those of the holders that are gone, and reports whether there are any.
+func (g goneHolders) judge(ctx context.Context, s *Store, holders []mvcc.RowHolder) (some bool, err error) {
+	for i := range holders {
+		h := &holders[i]
+		switch gone, err := s.holderGone(ctx, h); {
+		case err != nil:
+			return false, err
+		case gone:
+			g[goneHolder{h.StartTS, h.Owner}] = struct{}{}
+			some = true
+		}
+	}
+	return some, nil
 }
 
 // holderGone reports whether a row lock in the store is one that nobody will give back: its session
@@ -295,22 +314,13 @@ func (s *Store) settleRowRecords(ctx context.Context) (n int, err error) {
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	err = mvcc.RowLocks(ctx, snap, kv.Span{}, func(key []byte, holders []mvcc.RowHolder) error {
-		gone := map[tso.Timestamp]bool{}
-		for i := range holders {
-			over, err := s.holderGone(ctx, &holders[i])
-			if err != nil {
-				return err
-			}
-			if over {
-				gone[holders[i].StartTS] = true
-			}
-		}
-		if len(gone) == 0 {
-			return nil
+		gone := goneHolders{}
+		if some, err := gone.judge(ctx, s, holders); err != nil || !some {
+			return err
 		}
 		dropped, row := 0, mvcc.Row(key)
 		err := kv.UpdateLazy(ctx, s.engine, [][]byte{row}, func(r kv.Reader, b *kv.Batch) (err error) {
-			dropped, err = mvcc.DropRowHolders(ctx, r, b, row, func(h mvcc.RowHolder) bool { return gone[h.StartTS] })
+			dropped, err = mvcc.DropRowHolders(ctx, r, b, row, gone.has)
 			return err
 		})
 		n += dropped

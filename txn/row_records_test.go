@@ -1,0 +1,84 @@
+package txn_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/stretchr/testify/require"
+)
+
+// counted is an engine that calls before each update of a row with its number, from one on.
+type counted struct {
+	kv.Engine
+	row    []byte
+	n      int
+	before func(n int)
+}
+
+func (c *counted) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	c.count(rows)
+	return c.Engine.Update(ctx, rows, step)
+}
+
+func (c *counted) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+	c.count(rows)
+	return kv.UpdateLazy(ctx, c.Engine, rows, step)
+}
+
+func (c *counted) count(rows [][]byte) {
+	for _, row := range rows {
+		if bytes.Equal(row, c.row) {
+			c.n++
+			c.before(c.n)
+		}
+	}
+}
+
+// lockedAgain plays a transaction that locks a row, outlives its lease, and locks the row anew under
+// another session, just before the update of the row with the given number by a second process. That one
+// has found out before that the first session is over.
+func (sc *scene) lockedAgain(number int, second func(other *txn.Store)) {
+	e, row := shared(), mvcc.Row([]byte("n"))
+	opts := txn.Options{LockTTL: time.Hour, Lease: time.Minute}
+	paused := sc.open(e, opts)
+	opts.Oracle = paused.Oracle()
+	tx := sc.locker(paused, true)
+	tx.SetLocking(txn.Locking{Writes: true, Rereads: true, Owner: paused.RowLocks().NewOwner(1)})
+	at := tx.Savepoint()
+	sc.must(sc.nowait(tx, "n", rowlock.Update), "lock")
+	sc.clock += 60_000
+	second(sc.open(&counted{Engine: e, row: row, before: func(n int) {
+		if n == number {
+			tx.RollbackTo(at)
+			sc.must(sc.nowait(tx, "n", rowlock.Update), "lock under another session")
+		}
+	}}, opts))
+	sc.want("row locks", sc.rowRecords(paused), 1)
+	sc.set(tx, "m", "guarded")
+	sc.must(tx.Commit(sc.ctx), "commit")
+}
+
+// TestTheEndOfASessionEndsItsOwnRowLocks: that a session is over says nothing of what its transaction
+// has locked since under the next one.
+func TestTheEndOfASessionEndsItsOwnRowLocks(t *testing.T) {
+	t.Run("who waits", func(t *testing.T) {
+		require.NoError(t, prove(func(sc *scene) {
+			sc.lockedAgain(2, func(other *txn.Store) { sc.mustBeLocked(sc.locker(other, true), "n", rowlock.Update) })
+		}))
+	})
+	t.Run("who settles all", func(t *testing.T) {
+		require.NoError(t, prove(func(sc *scene) {
+			sc.lockedAgain(1, func(other *txn.Store) {
+				n, err := other.SettleLocks(sc.ctx)
+				sc.must(err, "settle locks")
+				sc.want("settled", n, 0)
+			})
+		}))
+	})
+}
