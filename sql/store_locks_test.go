@@ -60,3 +60,22 @@ func TestWhoWaitedInVainIsToldForWhat(t *testing.T) {
 	mustQuery(t, b, "ROLLBACK")
 	mustQuery(t, a, "ROLLBACK")
 }
+
+// TestAFailedBlockHoldsNoLockInTheStore: as in PostgreSQL, a block that has failed keeps nobody waiting until
+// its client says ROLLBACK; but what was locked before a savepoint stays so, for ROLLBACK TO goes on from there.
+func TestAFailedBlockHoldsNoLockInTheStore(t *testing.T) {
+	for name, kvs := range map[string]memkv.Options{"exclusive": {}, "shared": {Shared: true}} {
+		t.Run(name, func(t *testing.T) {
+			lock := "SELECT FROM t WHERE id = 1 FOR UPDATE NOWAIT"
+			a, b, c := streamedOut(t, time.Minute, kvs)
+			fails(t, a, "SELECT 1 / 0", sqlerr.DivisionByZero)
+			mustQuery(t, b, lock)
+			mustQuery(t, b, "ROLLBACK")
+			mustQuery(t, a, "ROLLBACK; BEGIN; UPDATE t SET n = n + 1; SAVEPOINT s")
+			fails(t, a, "SELECT 1 / 0", sqlerr.DivisionByZero)
+			fails(t, c, lock, sqlerr.LockNotAvailable)
+			mustQuery(t, a, "ROLLBACK TO s; COMMIT")
+			require.Equal(t, "[n]\n11\n21\nSELECT 2\n", mustQuery(t, c, "SELECT n FROM t ORDER BY id"))
+		})
+	}
+}

@@ -47,6 +47,23 @@ func TestNoWaitForAStreamedKey(t *testing.T) {
 	require.NoError(t, locker.Rollback(ctx))
 }
 
+// TestAFailedTransactionHoldsNoStreamedKey: as long as its client does not say ROLLBACK, a transaction that
+// has failed keeps nobody waiting, be it for a lock in the store.
+func TestAFailedTransactionHoldsNoStreamedKey(t *testing.T) {
+	ctx := context.Background()
+	s, failed := streamedKey(t)
+	failed.Unlock()
+	locker := locking(t, s, false)
+	require.NoError(t, locker.LockCurrent(ctx, []byte("a"), rowlock.Update, true))
+	require.NoError(t, locker.Set([]byte("a"), []byte("2")))
+	require.NoError(t, locker.Commit(ctx))
+	_, err := failed.Get(ctx, []byte("a"))
+	require.ErrorIs(t, err, txn.ErrTxnDone)
+	require.ErrorIs(t, failed.Set([]byte("c"), nil), txn.ErrTxnDone)
+	require.ErrorIs(t, failed.Commit(ctx), txn.ErrTxnDone)
+	require.Equal(t, "2", get(t, begin(t, s), "a"))
+}
+
 // TestLockTimeoutOnAStreamedKey: the bound of a wait for a row lock is one for a lock in the store too.
 func TestLockTimeoutOnAStreamedKey(t *testing.T) {
 	ctx := context.Background()

@@ -92,9 +92,19 @@ func (t *Txn) releaseLocks() {
 	}
 }
 
-// Unlock gives back all locks of a transaction that has failed and waits for its end.
+// Unlock gives back all locks of a transaction that has failed and waits for its end. What it has streamed
+// out is rolled back, for that is locks too: nothing can be read or written any more.
 func (t *Txn) Unlock() {
-	if o := t.locking.Owner; o != nil && !t.done {
+	if t.done {
+		return
+	}
+	if t.stream != nil {
+		t.rollbackStream(context.Background())
+		if t.stream.failed == nil {
+			t.stream.failed = ErrTxnDone
+		}
+	}
+	if o := t.locking.Owner; o != nil {
 		t.releaseRecords(0, nil)
 		o.ReleaseTo(0)
 	}

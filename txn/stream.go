@@ -30,6 +30,7 @@ type stream struct {
 	sum    Streamed
 	failed error // the first failure; it fails the transaction (but see prewriteStream)
 	begun  bool  // the primary was prewritten
+	undone bool  // it was rolled back, as far as it could be
 	whole  *view // the newest that was seen to show the primary's lock, and so all that was streamed out
 
 	cancel context.CancelFunc
@@ -256,6 +257,10 @@ func (t *Txn) rollbackStream(ctx context.Context) {
 
 func (t *Txn) undoStream(ctx context.Context) {
 	st, c := t.stream, t.stream.c
+	if st.undone {
+		return
+	}
+	st.undone = true
 	st.stop()
 	if c.s.at(BeforeRollback) != nil {
 		return
