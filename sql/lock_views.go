@@ -86,7 +86,7 @@ func (c catalogEnv) Locks() []pgcatalog.Lock {
 
 // Entry is part of pgcatalog.Env.
 func (c catalogEnv) Entry(ctx context.Context, key []byte) ([]byte, error) {
-	return c.s.tx.tx.Get(ctx, key)
+	return c.s.tx.tx.GetUnserialized(ctx, key)
 }
 
 // tookIt is the statement by which one of the holders got its lock; "" when it is not known, and of one

@@ -75,8 +75,7 @@ func (s *Session) searchPath(ctx context.Context) []string {
 }
 
 // path lists the schemas of the search path that exist, in order, "$user" resolved. pg_catalog comes
-// before all others unless it is named. The catalog is read like any table, so a serializable
-// transaction may be refused here.
+// before all others unless it is named. The catalog is read like any table, which may fail.
 func (s *Session) path(ctx context.Context) (out []string, err error) {
 	for _, name := range s.settings.Derived().SearchPath {
 		if name == "$user" {

@@ -103,3 +103,22 @@ func TestADuplicateIsNoConflictOnASharedStore(t *testing.T) {
 	fails(t, a, "INSERT INTO t VALUES (3, 0, 7)", sqlerr.SerializationFailure)
 	mustQuery(t, a, "ROLLBACK")
 }
+
+// TestASchemaIsNoRow: who knew a table before its schema changed is not failed for that; what the change does
+// to rows has its place in the order as any other write.
+func TestASchemaIsNoRow(t *testing.T) {
+	a, b, c := lockFixture(t)
+	mustQuery(t, c, "ALTER TABLE t ADD CONSTRAINT positive CHECK (n > 0) NOT VALID; CREATE TABLE v (n int); INSERT INTO v VALUES (1)")
+	mustQuery(t, b, beginSerializable+"ALTER TABLE t VALIDATE CONSTRAINT positive")
+	mustQuery(t, a, beginSerializable+"SELECT sum(n) FROM t; INSERT INTO t VALUES (3, 30, 3)")
+	mustQuery(t, b, "COMMIT")
+	mustQuery(t, a, "SELECT sum(n) FROM t; COMMIT")
+
+	for _, change := range []string{"TRUNCATE v", "DROP TABLE v", "ALTER TABLE v ALTER n TYPE bigint"} {
+		mustQuery(t, a, beginSerializable+"UPDATE t SET n = n + 1 WHERE id = 1")
+		mustQuery(t, b, beginSerializable+"SELECT sum(n) FROM t; "+change+"; COMMIT")
+		unserializable(t, a, "SELECT * FROM v", "Canceled on conflict out to pivot \\d+, during read\\.")
+		mustQuery(t, a, "ROLLBACK")
+		mustQuery(t, c, "DROP TABLE IF EXISTS v; CREATE TABLE v (n int); INSERT INTO v VALUES (1)")
+	}
+}

@@ -13,6 +13,8 @@ import (
 type ScanOptions struct {
 	Reverse  bool
 	KeysOnly bool
+	// Unserialized says that no serial order rests on what is read, as in [Txn.GetUnserialized].
+	Unserialized bool
 }
 
 // Iterator walks the keys of a span as the transaction sees them: what was committed at start_ts,
@@ -49,7 +51,8 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 	if t.done {
 		return nil, ErrTxnDone
 	}
-	it := &Iterator{t: t, ctx: ctx, opts: opts, scTaken: true, noted: t.reads == nil && t.node == nil}
+	it := &Iterator{t: t, ctx: ctx, opts: opts, scTaken: true}
+	it.noted = t.reads == nil && (t.node == nil || opts.Unserialized)
 	it.span = kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}
 	if span.End != nil && it.span.End == nil {
 		it.span.End = []byte{}

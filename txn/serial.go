@@ -78,6 +78,13 @@ func (t *Txn) noteRead(key []byte) error {
 	return nil
 }
 
+// GetUnserialized is Get of what others change only in ways that locks keep from what the transaction
+// reads beside it, such as the schema: no serial order rests on it, and no serializable transaction is
+// failed for it. Where locks do not bind the other writers (LocksBind) it is Get.
+func (t *Txn) GetUnserialized(ctx context.Context, key []byte) ([]byte, error) {
+	return t.get(ctx, key, t.node == nil)
+}
+
 // noteSpan notes a span that was read.
 func (t *Txn) noteSpan(span kv.Span) error {
 	if t.node != nil {

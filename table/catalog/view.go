@@ -15,7 +15,9 @@ import (
 )
 
 // View is the schema as one transaction sees it, its own changes included. It belongs to the
-// transaction's goroutine. What it returns is shared and must not be changed.
+// transaction's goroutine. What it returns is shared and must not be changed. No serial order rests on the
+// schema itself, as in PostgreSQL: locks of tables, and catalog I4, keep its changes from those who read and
+// write rows.
 type View struct {
 	c  *Catalog
 	tx *txn.Txn
@@ -45,7 +47,7 @@ func (v *View) Version(ctx context.Context) (version uint64, own bool, err error
 	if v.known && !v.tx.Dirty() {
 		return v.version, false, nil
 	}
-	b, err := v.tx.Get(ctx, versionKey)
+	b, err := v.tx.GetUnserialized(ctx, versionKey)
 	if err != nil {
 		return 0, false, err
 	}
@@ -159,7 +161,7 @@ func (v *View) nameIn(ctx context.Context, db, schema table.ID, name string) (na
 	}
 	return memo(st, func(s *state) map[relationName]nameEntry { return s.names },
 		relationName{db, schema, name}, func() (nameEntry, error) {
-			b, err := v.tx.Get(ctx, nameKey(db, schema, name))
+			b, err := v.tx.GetUnserialized(ctx, nameKey(db, schema, name))
 			if err != nil || b == nil {
 				return nameEntry{}, err
 			}
@@ -188,7 +190,7 @@ func (v *View) RelationByID(ctx context.Context, id table.ID) (*table.Desc, erro
 func (v *View) relation(ctx context.Context, st *state, id table.ID) (*table.Desc, error) {
 	return memo(st, func(s *state) map[table.ID]*table.Desc { return s.descs }, id,
 		func() (*table.Desc, error) {
-			b, err := v.tx.Get(ctx, table.DescKey(id))
+			b, err := v.tx.GetUnserialized(ctx, table.DescKey(id))
 			if err != nil || b == nil {
 				return nil, err
 			}
@@ -285,7 +287,7 @@ func (v *View) Dependents(ctx context.Context, id table.ID) ([]*table.Desc, erro
 func (v *View) NewID(ctx context.Context) (table.ID, error) { return v.c.NewID(ctx) }
 
 func readJSON[T any](ctx context.Context, tx *txn.Txn, key []byte) (*T, error) {
-	b, err := tx.Get(ctx, key)
+	b, err := tx.GetUnserialized(ctx, key)
 	if err != nil || b == nil {
 		return nil, err
 	}
@@ -308,7 +310,7 @@ func scanJSON[T any](ctx context.Context, tx *txn.Txn, prefix []byte) ([]T, erro
 
 // scan calls f for each key with the prefix. f must not use the transaction.
 func scan(ctx context.Context, tx *txn.Txn, prefix []byte, f func(key, value []byte) error) (err error) {
-	it, err := tx.Scan(ctx, table.PrefixSpan(prefix), txn.ScanOptions{})
+	it, err := tx.Scan(ctx, table.PrefixSpan(prefix), txn.ScanOptions{Unserialized: true})
 	if err != nil {
 		return err
 	}
