@@ -32,17 +32,20 @@ func (sc *scene) locker(s *txn.Store, rereads bool) *txn.Txn {
 	return tx
 }
 
-// afterWait makes a transaction wait for a row that another has locked and then changes, and returns
-// it and its answer.
-func (sc *scene) afterWait(rereads bool) (*txn.Txn, error) {
-	s := sc.open(single(), txn.Options{})
-	sc.commit(s, "n", "1")
-	holder, waiter := sc.locker(s, rereads), sc.locker(s, rereads)
-	sc.must(holder.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false), "lock")
+func (sc *scene) nowait(tx *txn.Txn, key string, mode rowlock.Mode) error {
+	return tx.LockCurrent(sc.ctx, []byte(key), mode, true)
+}
+
+// afterWait makes a transaction of there wait for a row that one of here has locked and then changes, and
+// returns it and its answer. Here and there may be one store.
+func (sc *scene) afterWait(here, there *txn.Store, rereads bool) (*txn.Txn, error) {
+	sc.commit(here, "n", "1")
+	holder, waiter := sc.locker(here, rereads), sc.locker(there, rereads)
+	sc.must(sc.nowait(holder, "n", rowlock.Update), "lock")
 	sc.want("n", sc.get(waiter, "n"), "1")
 	done := make(chan error, 1)
 	go func() { done <- waiter.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false) }()
-	for len(s.RowLocks().Waits()) == 0 {
+	for len(there.RowLocks().Waits())+len(there.LockWaits()) == 0 {
 		select {
 		case err := <-done:
 			sc.fail("locked a locked row: %v", err)
@@ -50,13 +53,22 @@ func (sc *scene) afterWait(rereads bool) (*txn.Txn, error) {
 			runtime.Gosched()
 		}
 	}
+	for _, w := range there.LockWaits() { // of locks in the store
+		sc.want("waits for", w.Lock.StartTS, holder.StartTS())
+	}
 	sc.set(holder, "n", "2")
 	sc.must(holder.Commit(sc.ctx), "commit of the holder")
 	return waiter, <-done
 }
 
 func waiterReadsAgain(sc *scene) {
-	waiter, err := sc.afterWait(true)
+	s := sc.open(single(), txn.Options{})
+	sc.readsAgain(s, s)
+}
+
+// readsAgain: a waiter of READ COMMITTED does.
+func (sc *scene) readsAgain(here, there *txn.Store) {
+	waiter, err := sc.afterWait(here, there, true)
 	wantError[*txn.StaleError](sc, "lock", err)
 	sc.must(waiter.Advance(sc.ctx), "advance")
 	sc.want("n, read again", sc.get(waiter, "n"), "2")
@@ -65,8 +77,9 @@ func waiterReadsAgain(sc *scene) {
 }
 
 func waiterFails(sc *scene) {
-	_, err := sc.afterWait(false)
-	wantError[*txn.WriteConflictError](sc, "lock", err)
+	s := sc.open(single(), txn.Options{})
+	_, err := sc.afterWait(s, s, false)
+	wantError[*txn.WriteConflictError](sc, "lock in a snapshot", err)
 }
 
 // laterStatementProtectsNothing: of two optimistic statements the first wrote what it had read, then
@@ -101,14 +114,14 @@ func laterStatementSeesMore(sc *scene) {
 
 func locksAreHeldToTheEnd(sc *scene) {
 	s := sc.openWith(single(), txn.Options{}, txn.BeforeOnePhase, func(s *txn.Store) bool {
-		err := sc.locker(s, false).LockCurrent(sc.ctx, []byte("n"), rowlock.Update, true)
+		err := sc.nowait(sc.locker(s, false), "n", rowlock.Update)
 		if !errors.Is(err, rowlock.ErrNotAvailable) {
 			sc.fail("lock of a row that is being committed: %v", err)
 		}
 		return false
 	})
 	tx := sc.locker(s, false)
-	sc.must(tx.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, true), "lock")
+	sc.must(sc.nowait(tx, "n", rowlock.Update), "lock")
 	sc.set(tx, "n", "1")
 	sc.must(tx.Commit(sc.ctx), "commit")
 }
@@ -126,27 +139,33 @@ func youngerGivesIn(sc *scene) {
 func locksEndWithTheirTransaction(sc *scene) {
 	s := sc.open(single(), txn.Options{})
 	tx := sc.locker(s, false)
-	sc.must(tx.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, true), "lock")
+	sc.must(sc.nowait(tx, "n", rowlock.Update), "lock")
 	sc.set(tx, "other", "1")
 	sc.must(tx.Commit(sc.ctx), "commit")
-	sc.must(sc.locker(s, false).LockCurrent(sc.ctx, []byte("n"), rowlock.Update, true), "lock after the commit")
+	sc.must(sc.nowait(sc.locker(s, false), "n", rowlock.Update), "lock after the commit")
 	sc.want("records of a key that was locked only", sc.records(s, "n"), 0)
 }
 
 func lockedRowIsNotStolen(sc *scene) {
 	for _, opts := range []txn.Options{{}, {TwoPhase: true}, async} {
-		s := sc.openWith(single(), opts, "", nil)
-		sc.commit(s, "n", "1")
-		holder := sc.locker(s, false)
-		sc.must(holder.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false), "lock")
-		thief := sc.writer(s, "n", "stolen")
-		thief.SetLocking(txn.Locking{Timeout: time.Millisecond})
-		if err := thief.Commit(sc.ctx); !errors.Is(err, rowlock.ErrTimeout) {
-			sc.fail("commit over a row lock: %v", err)
-		}
-		sc.set(holder, "n", "2")
-		sc.must(holder.Commit(sc.ctx), "commit of the holder")
+		s := sc.open(single(), opts)
+		sc.notStolen(s, s)
 	}
+}
+
+// notStolen: a commit there over a row that is locked here waits in vain.
+func (sc *scene) notStolen(here, there *txn.Store) {
+	sc.commit(here, "n", "1")
+	holder := sc.locker(here, false)
+	sc.must(sc.nowait(holder, "n", rowlock.Update), "lock")
+	thief := sc.writer(there, "n", "stolen")
+	thief.SetLocking(txn.Locking{Timeout: time.Millisecond})
+	if err := thief.Commit(sc.ctx); !errors.Is(err, rowlock.ErrTimeout) {
+		sc.fail("commit over a row lock: %v", err)
+	}
+	sc.set(holder, "n", "2")
+	sc.must(holder.Commit(sc.ctx), "commit of the holder")
+	sc.want("n", sc.read(there, "n"), "n=2 ")
 }
 
 // deadlockIsDetected: each waits for the other. Both waits stand in the table at one time only when

@@ -2,7 +2,6 @@ package txn_test
 
 import (
 	"errors"
-	"runtime"
 	"time"
 
 	"github.com/minidb/minidb/internal/planted"
@@ -25,10 +24,6 @@ var rowRecordClauses = []clause{
 	{"P12 I22", "who lost them with its lease does not commit", planted.LostRowLockUnnoticed, lostRowLockFailsTheCommit},
 	{"P12 I22", "nor does it write over that of another", planted.RowRecordOverwritten, lostRowLockIsWaitedFor},
 	{"P13 I22", "deadlocks across processes are detected", planted.UndetectedDeadlock, deadlockElsewhereIsDetected},
-}
-
-func (sc *scene) nowait(tx *txn.Txn, key string, mode rowlock.Mode) error {
-	return tx.LockCurrent(sc.ctx, []byte(key), mode, true)
 }
 
 func (sc *scene) mustBeLocked(tx *txn.Txn, key string, mode rowlock.Mode) {
@@ -70,52 +65,14 @@ func rowLockIsSeenElsewhere(sc *scene) {
 
 func lockedRowIsNotStolenElsewhere(sc *scene) {
 	here, there := sc.processes("")
-	sc.commit(here, "n", "1")
-	holder := sc.locker(here, false)
-	sc.must(sc.nowait(holder, "n", rowlock.Update), "lock")
-	thief := sc.writer(there, "n", "stolen")
-	thief.SetLocking(txn.Locking{Timeout: time.Millisecond})
-	if err := thief.Commit(sc.ctx); !errors.Is(err, rowlock.ErrTimeout) {
-		sc.fail("commit over a row lock: %v", err)
-	}
-	sc.set(holder, "n", "2")
-	sc.must(holder.Commit(sc.ctx), "commit of the holder")
-	sc.want("n", sc.read(there, "n"), "n=2 ")
+	sc.notStolen(here, there)
 	sc.want("row locks left", sc.rowRecords(there), 0)
 }
 
-// waitElsewhere makes a transaction wait for a row that another process has locked and then changes.
-func (sc *scene) waitElsewhere(rereads bool) (*txn.Txn, error) {
-	here, there := sc.processes("")
-	sc.commit(here, "n", "1")
-	holder, waiter := sc.locker(here, rereads), sc.locker(there, rereads)
-	sc.must(sc.nowait(holder, "n", rowlock.Update), "lock")
-	sc.want("n", sc.get(waiter, "n"), "1")
-	done := make(chan error, 1)
-	go func() { done <- waiter.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false) }()
-	for len(there.LockWaits()) == 0 {
-		select {
-		case err := <-done:
-			sc.fail("locked a locked row: %v", err)
-		default:
-			runtime.Gosched()
-		}
-	}
-	w := there.LockWaits()[0]
-	sc.want("waits for", w.Lock.StartTS, holder.StartTS())
-	sc.set(holder, "n", "2")
-	sc.must(holder.Commit(sc.ctx), "commit of the holder")
-	return waiter, <-done
-}
-
 func waiterElsewhereReadsAgain(sc *scene) {
-	waiter, err := sc.waitElsewhere(true)
-	wantError[*txn.StaleError](sc, "lock", err)
-	sc.must(waiter.Advance(sc.ctx), "advance")
-	sc.want("n, read again", sc.get(waiter, "n"), "2")
-	sc.set(waiter, "n", "3")
-	sc.must(waiter.Commit(sc.ctx), "commit")
-	_, err = sc.waitElsewhere(false)
+	sc.readsAgain(sc.processes(""))
+	here, there := sc.processes("")
+	_, err := sc.afterWait(here, there, false)
 	wantError[*txn.WriteConflictError](sc, "lock in a snapshot", err)
 }
 

@@ -1,7 +1,6 @@
 package txn_test
 
 import (
-	"errors"
 	"runtime"
 	"time"
 
@@ -34,10 +33,7 @@ func streamedLocksStand(sc *scene) {
 	s, holder := sc.givenBack()
 	refused := func() {
 		for _, key := range []string{"a", "b", "n"} {
-			err := sc.locker(s, false).LockCurrent(sc.ctx, []byte(key), rowlock.Update, true)
-			if !errors.Is(err, rowlock.ErrNotAvailable) {
-				sc.fail("lock of %s: %v", key, err)
-			}
+			sc.mustBeLocked(sc.locker(s, false), key, rowlock.Update)
 			contested, err := sc.locker(s, false).Contested(sc.ctx, []byte(key), rowlock.KeyShare)
 			sc.must(err, "contested")
 			sc.want(key+" is contested", contested, true)
@@ -62,7 +58,7 @@ func streamedLocksStand(sc *scene) {
 	sc.must(holder.Commit(sc.ctx), "commit of the holder")
 	later := sc.locker(s, false)
 	for _, key := range []string{"a", "b", "n"} {
-		sc.must(later.LockCurrent(sc.ctx, []byte(key), rowlock.Update, true), "lock after the commit")
+		sc.must(sc.nowait(later, key, rowlock.Update), "lock after the commit")
 	}
 	sc.want("n", sc.get(later, "n"), "2")
 }
@@ -79,7 +75,7 @@ func streamedKeyStaysItsOwn(sc *scene) {
 		}
 		runtime.Gosched()
 	}
-	sc.must(holder.LockCurrent(sc.ctx, []byte("n"), rowlock.NoKeyUpdate, true), "lock of its own key, without a wait")
+	sc.must(sc.nowait(holder, "n", rowlock.NoKeyUpdate), "lock of its own key, without a wait")
 	sc.must(holder.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false), "lock of its own key")
 	sc.set(holder, "n", "3")
 	sc.set(holder, "n", "4")

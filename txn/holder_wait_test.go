@@ -15,13 +15,7 @@ import (
 // streamedKey opens a store whose transactions stream every write, and one that has streamed key a out.
 func streamedKey(t *testing.T) (*txn.Store, *txn.Txn) {
 	t.Helper()
-	engine := memkv.New(memkv.Options{})
-	s, err := txn.Open(context.Background(), engine, txn.Options{StreamBytes: 1, LockWait: time.Nanosecond})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		require.NoError(t, s.Close())
-		require.NoError(t, engine.Close())
-	})
+	s := openStore(t, memkv.New(memkv.Options{}), txn.Options{StreamBytes: 1, LockWait: time.Nanosecond})
 	commit(t, s, "a", "0", "b", "0")
 	holder := begin(t, s)
 	holder.SetLocking(txn.Locking{Owner: s.RowLocks().NewOwner(7)})

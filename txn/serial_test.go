@@ -23,14 +23,6 @@ func beginIn(t *testing.T, s *txn.Store, opts txn.BeginOptions) *txn.Txn {
 	return tx
 }
 
-func openStore(t *testing.T, engine kv.Engine, opts txn.Options) *txn.Store {
-	t.Helper()
-	s, err := txn.Open(context.Background(), engine, opts)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
-}
-
 // TestWriteSkewIsRefused is txn: I10: two doctors, of whom one has to stay.
 func TestWriteSkewIsRefused(t *testing.T) {
 	ctx := context.Background()

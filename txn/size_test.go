@@ -13,17 +13,10 @@ import (
 
 func TestATransactionIsBounded(t *testing.T) {
 	ctx := context.Background()
-	engine := memkv.New(memkv.Options{})
-	s, err := txn.Open(ctx, engine, txn.Options{MaxTxnBytes: 64 << 10})
-	require.NoError(t, err)
-	defer func() {
-		require.NoError(t, s.Close())
-		require.NoError(t, engine.Close())
-	}()
-	tx, err := s.Begin(ctx, txn.BeginOptions{})
-	require.NoError(t, err)
+	tx := begin(t, openStore(t, memkv.New(memkv.Options{}), txn.Options{MaxTxnBytes: 64 << 10}))
 	sp := tx.Savepoint()
 	n := 0
+	var err error
 	for ; err == nil; n++ {
 		err = tx.Set([]byte(fmt.Sprintf("key %d", n)), []byte("value"))
 	}
@@ -41,20 +34,14 @@ func TestOverwrittenValuesCountWhileASavepointWantsThem(t *testing.T) {
 	for name, opts := range map[string]txn.Options{"buffered": {}, "streamed": {StreamBytes: 4 << 10}} {
 		t.Run(name, func(t *testing.T) {
 			opts.MaxTxnBytes = 64 << 10
-			engine := memkv.New(memkv.Options{})
-			s, err := txn.Open(ctx, engine, opts)
-			require.NoError(t, err)
-			defer func() {
-				require.NoError(t, s.Close())
-				require.NoError(t, engine.Close())
-			}()
-			tx := begin(t, s)
+			tx := begin(t, openStore(t, memkv.New(memkv.Options{}), opts))
 			write := func() error { return tx.Set([]byte("key"), make([]byte, 1<<10)) }
 			for range 200 {
 				require.NoError(t, write())
 			}
 			sp := tx.Savepoint()
 			n := 0
+			var err error
 			for ; err == nil; n++ {
 				err = write()
 			}

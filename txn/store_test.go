@@ -37,6 +37,15 @@ func openPebble(t *testing.T) kv.Engine {
 	return e
 }
 
+// openStore opens a store that is closed when the test ends.
+func openStore(t *testing.T, engine kv.Engine, opts txn.Options) *txn.Store {
+	t.Helper()
+	s, err := txn.Open(context.Background(), engine, opts)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
 // everywhere runs a test on each of the engines.
 func everywhere(t *testing.T, run func(t *testing.T, s *txn.Store)) {
 	for _, e := range engines {

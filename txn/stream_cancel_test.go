@@ -78,7 +78,7 @@ func TestAStreamIsCancelledInItsCommit(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			told := cancelEverywhere(t, func(at int64) *streamer {
 				return &streamer{t: t, engine: c.open(t), hooks: c.hooks, serializable: c.serializable, at: at, ttl: time.Hour}
-			})
+			}, (*streamer).run)
 			require.Zero(t, told["ambiguous"])
 			require.Greater(t, told["cancelled in its writes"], 5)
 			require.Greater(t, told["committed"], 0)
@@ -99,7 +99,7 @@ func TestAStreamIsCancelledAndItsAnswersAreLost(t *testing.T) {
 				told := cancelEverywhere(t, func(at int64) *streamer {
 					e := memkv.New(memkv.Options{HashGroups: 2})
 					return &streamer{t: t, engine: e, hooks: true, at: at, ttl: 5 * time.Millisecond, lost: lost, applied: applied}
-				})
+				}, (*streamer).run)
 				require.Equal(t, lost == 6, told["ambiguous"] > 0)
 				require.Greater(t, told["cancelled in its commit"], 0)
 				require.Greater(t, told["committed though cancelled"], 0)
@@ -109,12 +109,13 @@ func TestAStreamIsCancelledAndItsAnswersAreLost(t *testing.T) {
 }
 
 // cancelEverywhere runs the transaction with one moment after the other, until a few are beyond its
-// end (their number varies by what goes on beside it), and counts what was told.
-func cancelEverywhere(t *testing.T, with func(at int64) *streamer) map[string]int {
+// end (their number varies by what goes on beside it), and counts what was told. run reports whether the
+// moment came before the transaction had ended.
+func cancelEverywhere(t *testing.T, with func(at int64) *streamer, run func(*streamer) (ended bool)) map[string]int {
 	told := map[string]int{}
 	for n, beyond := int64(1), 0; beyond < 5; n++ {
 		s := with(n)
-		if s.run() {
+		if run(s) {
 			beyond = 0
 		} else {
 			beyond++
@@ -137,27 +138,26 @@ type streamer struct {
 	lost         int64 // how many updates lose their answers from then on
 	applied      bool  // they, all the same
 	told         string
+
+	counting       atomic.Bool // the moments that pass
+	passed, losing atomic.Int64
 }
 
 const streamerKeys = 24
 
 func streamerKey(i int) []byte { return fmt.Appendf(nil, "k%03d", i) }
 
-// run reports whether the moment came before the transaction had ended.
-func (s *streamer) run() (ended bool) {
-	t, background := s.t, context.Background()
-	ctx, cancel := context.WithCancel(background)
-	defer cancel()
-	var counting atomic.Bool
-	var passed atomic.Int64
+// open opens the store with the even keys, and returns a context that ends at the moment. From then on
+// updates lose their answers.
+func (s *streamer) open() (ctx context.Context, cancel func()) {
+	ctx, cancel = context.WithCancel(context.Background())
 	moment := func() {
-		if counting.Load() && passed.Add(1) == s.at {
+		if s.counting.Load() && s.passed.Add(1) == s.at {
 			cancel()
 		}
 	}
-	var losing atomic.Int64
 	lose := func() (lost, applied bool) {
-		return counting.Load() && passed.Load() >= s.at && losing.Add(1) <= s.lost, s.applied
+		return s.counting.Load() && s.passed.Load() >= s.at && s.losing.Add(1) <= s.lost, s.applied
 	}
 	opts := txn.Options{StreamBytes: 1500, BatchKeys: 2, LockWait: 10 * time.Second, LockTTL: s.ttl, Lease: time.Hour,
 		Logger: slog.New(slog.DiscardHandler)}
@@ -165,11 +165,25 @@ func (s *streamer) run() (ended bool) {
 		opts.CrashPoint = func(txn.CrashPoint) bool { moment(); return false }
 	}
 	var err error
-	s.store, err = txn.Open(background, &moments{s.engine, moment, lose}, opts)
-	require.NoError(t, err)
+	s.store, err = txn.Open(context.Background(), &moments{s.engine, moment, lose}, opts)
+	require.NoError(s.t, err)
 	s.writeAll("before")
+	return ctx, cancel
+}
 
-	counting.Store(true)
+// close looks for what is left behind.
+func (s *streamer) close() {
+	require.NoError(s.t, s.store.Close())
+	checkStore(s.t, s.engine, fmt.Sprintf("moment %d: %s", s.at, s.told))
+	require.NoError(s.t, s.engine.Close())
+}
+
+// run writes, and commits.
+func (s *streamer) run() (ended bool) {
+	t := s.t
+	ctx, cancel := s.open()
+	defer cancel()
+	s.counting.Store(true)
 	tx, err := s.store.Begin(ctx, txn.BeginOptions{Serializable: s.serializable})
 	if err == nil {
 		err = s.write(ctx, tx)
@@ -179,10 +193,10 @@ func (s *streamer) run() (ended bool) {
 		}
 		ended = ctx.Err() != nil
 		require.NoError(t, tx.Rollback(ctx))
-		counting.Store(false)
+		s.counting.Store(false)
 		s.judge(tx, err, where, ended)
 	} else {
-		counting.Store(false)
+		s.counting.Store(false)
 		ended, s.told = true, "cancelled in its beginning"
 		require.ErrorIs(t, err, context.Canceled)
 	}
@@ -191,12 +205,10 @@ func (s *streamer) run() (ended bool) {
 	require.Empty(t, s.store.LockWaits())
 	s.writeAll("after")
 	if s.lost > 0 {
-		_, err = s.store.SettleLocks(background)
+		_, err = s.store.SettleLocks(context.Background())
 		require.NoError(t, err)
 	}
-	require.NoError(t, s.store.Close())
-	checkStore(t, s.engine, fmt.Sprintf("moment %d: %s", s.at, s.told))
-	require.NoError(t, s.engine.Close())
+	s.close()
 	return ended
 }
 
@@ -322,17 +334,9 @@ func TestACancelledStatementOfAStreamIsTakenBack(t *testing.T) {
 	for _, c := range streamers {
 		t.Run(c.name, func(t *testing.T) {
 			for _, first := range []int{streamerKeys / 2, 1} {
-				told := map[string]int{}
-				for n, beyond := int64(1), 0; beyond < 5; n++ {
-					s := &streamer{t: t, engine: c.open(t), hooks: c.hooks, serializable: c.serializable, at: n}
-					if s.takeBack(first) {
-						beyond = 0
-					} else {
-						beyond++
-					}
-					told[s.told]++
-				}
-				t.Logf("%v", told)
+				told := cancelEverywhere(t, func(at int64) *streamer {
+					return &streamer{t: t, engine: c.open(t), hooks: c.hooks, serializable: c.serializable, at: at, ttl: time.Hour}
+				}, func(s *streamer) bool { return s.takeBack(first) })
 				require.Greater(t, told["taken back"], 5)
 				if c.hooks {
 					require.Equal(t, first == 1, told["failed"] > 0)
@@ -344,23 +348,8 @@ func TestACancelledStatementOfAStreamIsTakenBack(t *testing.T) {
 
 func (s *streamer) takeBack(firstKeys int) (ended bool) {
 	t, background := s.t, context.Background()
-	ctx, cancel := context.WithCancel(background)
+	ctx, cancel := s.open()
 	defer cancel()
-	var counting atomic.Bool
-	var passed atomic.Int64
-	moment := func() {
-		if counting.Load() && passed.Add(1) == s.at {
-			cancel()
-		}
-	}
-	opts := txn.Options{StreamBytes: 1500, BatchKeys: 2, LockTTL: time.Hour, Lease: time.Hour}
-	if s.hooks {
-		opts.CrashPoint = func(txn.CrashPoint) bool { moment(); return false }
-	}
-	var err error
-	s.store, err = txn.Open(background, &moments{s.engine, moment, func() (bool, bool) { return false, false }}, opts)
-	require.NoError(t, err)
-	s.writeAll("before")
 	tx, err := s.store.Begin(background, txn.BeginOptions{Serializable: s.serializable})
 	require.NoError(t, err)
 	tx.SetStatement(background, "first")
@@ -370,7 +359,7 @@ func (s *streamer) takeBack(firstKeys int) (ended bool) {
 	sp := tx.Savepoint()
 
 	tx.SetStatement(ctx, "second")
-	counting.Store(true)
+	s.counting.Store(true)
 	for i := 3; i < streamerKeys && err == nil; i++ {
 		if i%5 == 0 {
 			err = tx.Delete(streamerKey(i))
@@ -378,7 +367,7 @@ func (s *streamer) takeBack(firstKeys int) (ended bool) {
 			err = tx.Set(streamerKey(i), []byte("second"))
 		}
 	}
-	counting.Store(false)
+	s.counting.Store(false)
 	if ended = ctx.Err() != nil; err != nil {
 		require.ErrorIs(t, err, context.Canceled)
 	}
@@ -397,8 +386,6 @@ func (s *streamer) takeBack(firstKeys int) (ended bool) {
 	}
 	got := []int{s.count("first"), s.count("before"), s.count("second"), s.count("third")}
 	require.Equal(t, want, got, "moment %d: %v", s.at, err)
-	require.NoError(t, s.store.Close())
-	checkStore(t, s.engine, fmt.Sprintf("moment %d", s.at))
-	require.NoError(t, s.engine.Close())
+	s.close()
 	return ended
 }

@@ -37,13 +37,8 @@ func openOnDisk(t *testing.T, opts txn.Options) *txn.Store {
 	t.Helper()
 	e, err := pebblekv.Open(t.TempDir(), pebblekv.Options{MemTableBytes: 1 << 20, CacheBytes: 2 << 20})
 	require.NoError(t, err)
-	s, err := txn.Open(context.Background(), e, opts)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		require.NoError(t, s.Close())
-		require.NoError(t, e.Close())
-	})
-	return s
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return openStore(t, e, opts)
 }
 
 func keyOf(i int) []byte { return fmt.Appendf(nil, "key %08d", i) }
@@ -78,13 +73,11 @@ func TestManyRowLocksInBoundedMemory(t *testing.T) {
 // TestRowLocksCount: those of rows that are not written stay in memory, up to a bound.
 func TestRowLocksCount(t *testing.T) {
 	ctx := context.Background()
-	engine := memkv.New(memkv.Options{})
-	s, err := txn.Open(ctx, engine, txn.Options{MaxTxnBytes: 64 << 10})
-	require.NoError(t, err)
-	tx := begin(t, s)
+	tx := begin(t, openStore(t, memkv.New(memkv.Options{}), txn.Options{MaxTxnBytes: 64 << 10}))
 	tx.SetLocking(txn.Locking{Writes: true})
 	sp := tx.Savepoint()
 	n := 0
+	var err error
 	for ; err == nil; n++ {
 		_, err = tx.LockKey(ctx, keyOf(n), rowlock.Update, false)
 	}
@@ -94,8 +87,6 @@ func TestRowLocksCount(t *testing.T) {
 	tx.RollbackTo(sp)
 	require.NoError(t, tx.Set(keyOf(0), []byte("v")))
 	require.NoError(t, tx.Commit(ctx))
-	require.NoError(t, s.Close())
-	require.NoError(t, engine.Close())
 }
 
 // TestASavepointIsGoneBackToInBoundedMemory: what takes the writes back is streamed out as they were.

@@ -48,8 +48,6 @@ func TestValidationRefusesWhatOthersChangedSince(t *testing.T) {
 				}
 				var conflict *txn.WriteConflictError
 				require.ErrorAs(t, err, &conflict)
-				after := begin(t, s)
-				defer func() { _ = after.Rollback(ctx) }()
 				require.True(t, c.span.Contains(conflict.Key))
 			})
 		}
@@ -153,8 +151,7 @@ func buildIndex(ctx context.Context, tx *txn.Txn) error {
 func TestAnInsertThatIsTakenBackStillHadToBeRight(t *testing.T) {
 	ctx := context.Background()
 	for _, twoPhase := range []bool{false, true} {
-		s, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{TwoPhase: twoPhase})
-		require.NoError(t, err)
+		s := openStore(t, memkv.New(memkv.Options{}), txn.Options{TwoPhase: twoPhase})
 		for i := range 4 {
 			rival, more := i&1 != 0, i&2 == 0 // more: there is something to write
 			tx := begin(t, s)
@@ -179,7 +176,6 @@ func TestAnInsertThatIsTakenBackStillHadToBeRight(t *testing.T) {
 			require.NoError(t, gone.Delete([]byte("taken back")))
 			require.NoError(t, gone.Commit(ctx))
 		}
-		require.NoError(t, s.Close())
 	}
 }
 
