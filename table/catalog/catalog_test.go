@@ -165,40 +165,36 @@ func TestDroppingATableRemovesItsKeys(t *testing.T) {
 	f.check()
 }
 
-func TestAWriterWithAnOldDescriptorFails(t *testing.T) {
-	f := memory(t)
+// commitBeside commits a row of a table that is changed while the row is written.
+func (f *fixture) commitBeside(change func(v *View, d, next *table.Desc) error) error {
 	d := f.simple("t")
 	f.must(func(_ *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, d) })
 	tx := f.begin()
 	old, err := f.cat.View(tx).Relation(f.ctx, PostgresID, "public", "t")
-	require.NoError(t, err)
-	require.NoError(t, table.NewWriter(old, f.cat).Insert(f.ctx, tx, []types.Datum{types.NewInt(1), types.Null}))
-	f.must(func(_ *txn.Txn, v *View) error {
-		next := d.Clone()
+	require.NoError(f.t, err)
+	require.NoError(f.t, table.NewWriter(old, f.cat).Insert(f.ctx, tx, []types.Datum{types.NewInt(1), types.Null}))
+	f.must(func(_ *txn.Txn, v *View) error { return change(v, d, d.Clone()) })
+	err = tx.Commit(f.ctx)
+	f.check()
+	return err
+}
+
+func TestAWriterWithAnOldDescriptorFails(t *testing.T) {
+	f := memory(t)
+	var conflict *txn.WriteConflictError
+	require.ErrorAs(t, f.commitBeside(func(v *View, d, next *table.Desc) error {
 		next.Columns[1].NotNull = true
 		return v.UpdateRelation(f.ctx, d, next)
-	})
-	var conflict *txn.WriteConflictError
-	require.ErrorAs(t, tx.Commit(f.ctx), &conflict)
-	f.check()
+	}), &conflict)
 }
 
 // A writer goes on beside a change that it need not know: here a comment.
 func TestAWriterGoesOnBesideARelabelledTable(t *testing.T) {
 	f := memory(t)
-	d := f.simple("t")
-	f.must(func(_ *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, d) })
-	tx := f.begin()
-	old, err := f.cat.View(tx).Relation(f.ctx, PostgresID, "public", "t")
-	require.NoError(t, err)
-	require.NoError(t, table.NewWriter(old, f.cat).Insert(f.ctx, tx, []types.Datum{types.NewInt(1), types.Null}))
-	f.must(func(_ *txn.Txn, v *View) error {
-		next := d.Clone()
+	require.NoError(t, f.commitBeside(func(v *View, d, next *table.Desc) error {
 		next.Comment = "a table"
 		return v.RelabelRelation(f.ctx, d, next)
-	})
-	require.NoError(t, tx.Commit(f.ctx))
-	f.check()
+	}))
 }
 
 func TestAnIndexBuiltWhileRowsAreWrittenMissesNone(t *testing.T) {
