@@ -50,9 +50,9 @@ func TestMomentsInParameters(t *testing.T) {
 			require.NoError(t, err, "%s: %s", name, at.moment)
 			require.Equal(t, at.want, v, "%s: %s", name, at.moment)
 		}
-		for arg, want := range map[any]string{time.Now().Add(time.Hour): "22023", nil: "22023"} {
+		for _, arg := range []any{time.Now().Add(time.Hour), nil} {
 			_, err := query("SELECT v FROM t AS OF SYSTEM TIME $1", arg)
-			require.Equal(t, want, state(err), name)
+			require.Equal(t, "22023", state(err), name)
 		}
 		v, err := query("SELECT v FROM t")
 		require.NoError(t, err)

@@ -29,13 +29,24 @@ func newEngineOn(t testing.TB, on kv.Engine, opts txn.Options) *sql.Engine {
 	return e
 }
 
-// processes are two engines on one store, as two processes would have it: they share nothing but the
+// processes are engines on one store, as so many processes would have it: they share nothing but the
 // store and the oracle.
-func processes(t *testing.T) (here, there *sql.Engine) {
-	on := memkv.New(memkv.Options{Shared: true, HashGroups: 3})
-	here, store := openEngine(t, on, txn.Options{})
-	there, _ = openEngine(t, on, txn.Options{Oracle: store.Oracle()})
-	return here, there
+func processes(t *testing.T, n int, on kv.Engine) (engines []*sql.Engine, stores []*txn.Store) {
+	t.Helper()
+	t.Cleanup(func() { require.NoError(t, on.Close()) })
+	var opts txn.Options
+	for range n {
+		e, store := openEngine(t, on, opts)
+		opts.Oracle = store.Oracle()
+		engines, stores = append(engines, e), append(stores, store)
+	}
+	return engines, stores
+}
+
+// twoProcesses are processes on a store of several groups.
+func twoProcesses(t *testing.T) (here, there *sql.Engine) {
+	e, _ := processes(t, 2, memkv.New(memkv.Options{Shared: true, HashGroups: 3}))
+	return e[0], e[1]
 }
 
 // openEngine opens what is above a store, without a log, and closes it when the test ends.

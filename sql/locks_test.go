@@ -42,7 +42,7 @@ func lockFixture(t *testing.T) (a, b, c *sql.Session) {
 
 // sharedFixture returns a session here and two in another process.
 func sharedFixture(t *testing.T) (a, b, c *sql.Session) {
-	here, there := processes(t)
+	here, there := twoProcesses(t)
 	return lockFixtureOf(t, here, there)
 }
 

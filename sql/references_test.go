@@ -3,7 +3,6 @@ package sql_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -16,8 +15,6 @@ import (
 	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
-	"github.com/minidb/minidb/txn/mvcc"
-	"github.com/minidb/minidb/txn/tso"
 )
 
 // orphans counts children without a parent, whichever way they refer to it.
@@ -41,30 +38,11 @@ func TestNoOrphans(t *testing.T) {
 
 // openReferences opens one process, or two that share a store, with parents 1 to 4.
 func openReferences(t *testing.T, shared bool) (engines []*sql.Engine, stores []*txn.Store) {
-	ctx := context.Background()
-	engine := memkv.New(memkv.Options{Shared: shared})
-	quiet := slog.New(slog.DiscardHandler)
-	var oracle tso.Source
-	processes := 1
+	n := 1
 	if shared {
-		o, err := tso.Open(ctx, engine, mvcc.MetaKey("test oracle"), tso.Options{})
-		require.NoError(t, err)
-		oracle, processes = o, 2
+		n = 2
 	}
-	for range processes {
-		store, err := txn.Open(ctx, engine, txn.Options{Logger: quiet, Oracle: oracle})
-		require.NoError(t, err)
-		cat, err := catalog.Open(ctx, store)
-		require.NoError(t, err)
-		engines, stores = append(engines, sql.NewEngine(store, cat, sql.Options{Logger: quiet})), append(stores, store)
-	}
-	t.Cleanup(func() {
-		for i, e := range engines {
-			e.Close()
-			require.NoError(t, stores[i].Close())
-		}
-		require.NoError(t, engine.Close())
-	})
+	engines, stores = processes(t, n, memkv.New(memkv.Options{Shared: shared}))
 	mustQuery(t, newSession(t, engines[0]), `CREATE TABLE p(id int PRIMARY KEY, u int UNIQUE, v int);
 		CREATE TABLE c(id serial PRIMARY KEY, p int REFERENCES p);
 		CREATE TABLE k(id serial PRIMARY KEY, u int REFERENCES p(u) ON DELETE CASCADE ON UPDATE CASCADE);
@@ -169,18 +147,17 @@ func TestWhoComesSecond(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			engines, stores := openReferences(t, tc.shared)
 			sessions := map[byte]*sql.Session{'a': newSession(t, engines[0]), 'b': newSession(t, engines[len(engines)-1])}
-			var behind chan error // of a step that waits
+			var behind <-chan error // of a step that waits
 			for _, step := range tc.steps {
 				s := sessions[step[0]]
 				if step[1] == '&' {
-					behind = make(chan error, 1)
-					go func() { behind <- s.Query(context.Background(), step[3:], &transcript{s: s}) }()
+					behind = start(s, step[3:])
 					for last := stores[len(stores)-1]; len(last.RowLocks().Waits())+len(last.LockWaits()) == 0; {
 						runtime.Gosched()
 					}
 					continue
 				}
-				err := s.Query(context.Background(), step[3:], &transcript{s: s})
+				err := query(s, step[3:])
 				switch codeOf(err) {
 				case sqlerr.ForeignKeyViolation, sqlerr.SerializationFailure, sqlerr.LockNotAvailable, sqlerr.InFailedSQLTransaction:
 				default:

@@ -1,7 +1,6 @@
 package sql_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,10 +12,7 @@ import (
 // unserializable runs a statement that must be refused for the given reason.
 func unserializable(t *testing.T, s *sql.Session, text, reason string) {
 	t.Helper()
-	err := s.Query(context.Background(), text, &transcript{s: s})
-	var e *sqlerr.Error
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, sqlerr.SerializationFailure, e.Code)
+	e := fails(t, s, text, sqlerr.SerializationFailure)
 	require.Equal(t, "could not serialize access due to read/write dependencies among transactions", e.Message)
 	require.Regexp(t, "^Reason code: "+reason+"$", e.Detail)
 	require.Equal(t, "The transaction might succeed if retried.", e.Hint)
@@ -60,8 +56,7 @@ func TestDeferrableWaits(t *testing.T) {
 	a, b, c := lockFixture(t)
 	deferrable := "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE; "
 	waits := func(text string) <-chan error {
-		done := make(chan error, 1)
-		go func() { done <- b.Query(context.Background(), text, &transcript{s: b}) }()
+		done := start(b, text)
 		for {
 			seen := mustQuery(t, c, "SELECT wait_event_type, wait_event, pg_safe_snapshot_blocking_pids(pid) FROM pg_stat_activity WHERE wait_event = 'SafeSnapshot'")
 			if seen == mustQuery(t, c, "SELECT 'IPC' wait_event_type, 'SafeSnapshot' wait_event, ARRAY["+pid(a)+"] pg_safe_snapshot_blocking_pids") {

@@ -108,7 +108,7 @@ func TestWhoInAnotherProcessIsWaitedFor(t *testing.T) {
 
 // TestCountersOfTwoProcesses: no update is lost, at any level, with row locks that both see.
 func TestCountersOfTwoProcesses(t *testing.T) {
-	here, there := processes(t)
+	here, there := twoProcesses(t)
 	setup := newSession(t, here)
 	mustQuery(t, setup, "CREATE TABLE t (id int PRIMARY KEY, n int)")
 	mustQuery(t, setup, "INSERT INTO t VALUES (1, 0)")

@@ -51,12 +51,7 @@ func (c *client) lease(ctx context.Context) tso.Timestamp {
 	case c.session != c.s.SessionID():
 		return 0
 	}
-	snap, err := c.s.Engine().Snapshot()
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = snap.Close() }()
-	rec, _, _ := session.Get(ctx, snap, c.s.SessionID()) // of one that has ended, zero
+	rec, _, _ := sessionOf(ctx, c.s.Engine(), c.s.SessionID()) // of one that has ended, zero
 	return rec.LeaseEnd
 }
 
