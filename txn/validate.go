@@ -76,7 +76,8 @@ func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 }
 
 // validateLocked checks all validated spans once every key is prewritten and before commit_ts is
-// drawn. A lock in the way is settled or waited for like one that stops a prewrite.
+// drawn. A lock in the way is settled or waited for like one that stops a prewrite, or, by who has prewritten
+// nothing, like one that stops a commit in one phase.
 func (c *committer) validateLocked(ctx context.Context) error {
 	var bo backoff
 	all := c.validate
@@ -92,8 +93,11 @@ func (c *committer) validateLocked(ctx context.Context) error {
 		case !errors.As(err, &locked):
 			return err
 		default:
-			if err := c.waitForLock(ctx, locked, &bo, true); err != nil {
+			if err := c.waitForLock(ctx, locked, &bo, c.prewriting); err != nil {
 				return err
+			}
+			if !c.prewriting {
+				continue
 			}
 			if err := c.heartbeat(ctx); err != nil {
 				return err

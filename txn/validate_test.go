@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
@@ -177,6 +179,26 @@ func TestAnInsertThatIsTakenBackStillHadToBeRight(t *testing.T) {
 			require.NoError(t, gone.Commit(ctx))
 		}
 	}
+}
+
+// TestWhoHasNoLockWaitsForAnOlderOne: a transaction that has taken back all that it inserted stands in nobody's
+// way, so it can wait for whoever is writing one of the keys; if that one fails, it has told the truth.
+func TestWhoHasNoLockWaitsForAnOlderOne(t *testing.T) {
+	require.NoError(t, prove(func(sc *scene) {
+		s := sc.open(shared(), txn.Options{LockWait: time.Minute})
+		older := sc.coordinator(s, "k")
+		tx := sc.begin(s)
+		sc.must(tx.Insert([]byte("k"), nil), "insert")
+		sc.must(tx.Delete([]byte("k")), "delete")
+		sc.must(older.prewrite("k", "theirs"), "prewrite")
+		done := make(chan error, 1)
+		go func() { done <- tx.Commit(sc.ctx) }()
+		for len(s.LockWaits()) == 0 && len(done) == 0 {
+			runtime.Gosched()
+		}
+		sc.must(older.rollback("k", true), "rollback")
+		sc.must(<-done, "commit")
+	}))
 }
 
 // TestANewKeyThatIsTakenBackLeavesNoTrace: what SetNew wrote and the same transaction deleted again is no
