@@ -26,6 +26,7 @@
 // Transactions read a snapshot, purely optimistic or with row locks taken before each write; or each
 // statement of theirs reads at a timestamp of its own (READ COMMITTED), and looks again at a key that
 // was changed while its lock was waited for; or they are serializable. Some lock what they read too.
+// A statement that writes may run once in vain before: its transaction goes back to a savepoint.
 // Of those of READ COMMITTED some go on from commits that are not durable yet (txn: I18): what they
 // read counts once they have told it.
 //

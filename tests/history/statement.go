@@ -98,8 +98,47 @@ func (c *client) look(ctx context.Context, key string) error {
 	return err
 }
 
+// takeBack runs a statement now and then that is taken back again: by ROLLBACK TO, with the row locks that
+// it took, or in READ COMMITTED without them, to be run anew with a later read timestamp. One that fails
+// fails the transaction as any other does.
+func (c *client) takeBack(statement func() error) error {
+	if c.dice.IntN(8) > 0 {
+		return nil
+	}
+	at, writes, locks := c.tx.Savepoint(), len(c.rec.Writes), len(c.rec.Locks)
+	if err := statement(); err != nil {
+		return err
+	}
+	if c.rec.ReadCommitted && c.dice.IntN(2) == 0 {
+		c.tx.UndoTo(at)
+	} else {
+		c.tx.RollbackTo(at)
+		c.rec.Locks = c.rec.Locks[:locks]
+	}
+	before := c.rec.Own(writes)
+	for _, w := range c.rec.Writes[writes:] {
+		c.rec.Writes = append(c.rec.Writes, Write{Key: w.Key, Undone: true})
+		if was, ok := before[w.Key]; ok {
+			c.rec.Writes = append(c.rec.Writes, was)
+		}
+	}
+	return nil
+}
+
+// twice runs a statement, and perhaps before it once in vain.
+func (c *client) twice(statement func() error) error {
+	if err := c.takeBack(statement); err != nil {
+		return err
+	}
+	return statement()
+}
+
 // update is a statement that makes the new value of a key from the old one.
 func (c *client) update(ctx context.Context, key string, change func(old string, found bool) (string, error)) error {
+	return c.twice(func() error { return c.updateOnce(ctx, key, change) })
+}
+
+func (c *client) updateOnce(ctx context.Context, key string, change func(old string, found bool) (string, error)) error {
 	if err := c.statement(ctx); err != nil {
 		return err
 	}
@@ -127,15 +166,19 @@ func (c *client) update(ctx context.Context, key string, change func(old string,
 
 // set is a statement that writes a key without a look at it.
 func (c *client) set(ctx context.Context, key, value string) error {
-	return c.blind(ctx, Write{Key: key, Value: value}, rowlock.NoKeyUpdate, func() error {
-		return c.tx.Set([]byte(key), []byte(value))
+	return c.twice(func() error {
+		return c.blind(ctx, Write{Key: key, Value: value}, rowlock.NoKeyUpdate, func() error {
+			return c.tx.Set([]byte(key), []byte(value))
+		})
 	})
 }
 
 // delete is a statement that removes a key without a look at it.
 func (c *client) delete(ctx context.Context, key string) error {
-	return c.blind(ctx, Write{Key: key, Delete: true}, rowlock.Update, func() error {
-		return c.tx.Delete([]byte(key))
+	return c.twice(func() error {
+		return c.blind(ctx, Write{Key: key, Delete: true}, rowlock.Update, func() error {
+			return c.tx.Delete([]byte(key))
+		})
 	})
 }
 
@@ -155,6 +198,10 @@ func (c *client) blind(ctx context.Context, w Write, mode rowlock.Mode, write fu
 // insert is a statement that writes a key which must be absent. With a lock it knows at once whether
 // it is, and otherwise at the commit.
 func (c *client) insert(ctx context.Context, key, value string) error {
+	return c.twice(func() error { return c.insertOnce(ctx, key, value) })
+}
+
+func (c *client) insertOnce(ctx context.Context, key, value string) error {
 	if err := c.statement(ctx); err != nil {
 		return err
 	}
@@ -168,7 +215,7 @@ func (c *client) insert(ctx context.Context, key, value string) error {
 			return errDuplicate
 		case v.CommitTS != 0:
 			w.Base = v.CommitTS
-			c.rec.Locks = append(c.rec.Locks, Lock{Key: key, TS: v.CommitTS})
+			c.rec.Locks = append(c.rec.Locks, Lock{Key: key, TS: v.CommitTS, Until: c.lease(ctx)})
 			c.rec.Writes = append(c.rec.Writes, w)
 			return c.tx.InsertAfter(v.CommitTS, []byte(key), []byte(value))
 		}
