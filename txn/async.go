@@ -89,7 +89,7 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.Prewrite
 			return err
 		}
 		var room [16]uint32
-		slots := c.tellKnown(b.muts, room[:0])
+		slots := c.tellKnown(b, room[:0])
 		highest, err = mvcc.PrewriteAsync(ctx, r, kb, p, b.muts, func() (tso.Timestamp, error) {
 			if err := c.validateIn(ctx, r); err != nil {
 				return 0, err

@@ -29,6 +29,7 @@ func checklist() (all []clause) {
 	for _, part := range [][]clause{
 		paperClauses, prewriteClauses, absenceClauses, livenessClauses, asyncClauses, onePhaseClauses, kindClauses,
 		rowLockClauses, streamedLockClauses, rowRecordClauses, collectionClauses, ownerClauses, addedClauses, knownClauses,
+		streamFateClauses,
 	} {
 		all = append(all, part...)
 	}

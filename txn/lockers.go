@@ -20,6 +20,9 @@ import (
 //
 // A member also remembers whether anybody else has been at its locks. Until then they are what it wrote,
 // and need not be read again to become write records: see untouched.
+//
+// Of one that streams, the set tells the fate from when it is durable until its locks are gone (txn: I23).
+// That much is true on a store with other writers too.
 type lockers struct {
 	n        atomic.Int64
 	slots    [recentSlots]atomic.Int32 // as those of recent commits
@@ -37,6 +40,8 @@ type locker struct {
 	slots    []uint32
 	anywhere bool
 	streams  bool
+	decided  bool // its fate is commitTS, zero for rolled back; its locks are being settled
+	commitTS tso.Timestamp
 
 	touched atomic.Bool // see untouched; never taken back
 }
@@ -60,13 +65,16 @@ func (l *lockers) enter(startTS tso.Timestamp) *locker {
 }
 
 // enterStream makes it one whose locks in the store may stand for row locks that it has in memory no more.
+// It may have locked any row.
 func (l *lockers) enterStream(startTS tso.Timestamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if k := l.member(startTS); !k.streams {
+	k := l.member(startTS)
+	if !k.streams {
 		k.streams = true
 		l.streams.Add(1)
 	}
+	l.spread(k)
 }
 
 // streaming reports whether the transaction is one that streams, or has streamed.
@@ -78,6 +86,29 @@ func (l *lockers) streaming(startTS tso.Timestamp) bool {
 	defer l.mu.Unlock()
 	k := l.mu.of[startTS]
 	return k != nil && k.streams
+}
+
+// decide tells the fate of a transaction whose locks are many and stay for a while: its commit_ts, durable,
+// or zero when it is rolled back.
+func (l *lockers) decide(startTS, commitTS tso.Timestamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.member(startTS)
+	k.decided, k.commitTS = true, commitTS
+}
+
+// fate returns what decide was told.
+func (l *lockers) fate(startTS tso.Timestamp) (commitTS tso.Timestamp, known bool) {
+	if l.streams.Load() == 0 {
+		return 0, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.mu.of[startTS]
+	if k == nil || !k.decided {
+		return 0, false
+	}
+	return k.commitTS, true
 }
 
 // touch says that somebody else than the transaction's coordinator is about to look at locks of its and
@@ -120,6 +151,11 @@ func (l *lockers) spread(k *locker) {
 // mayLock reports whether anyone may have a lock on a row of the slot.
 func (l *lockers) mayLock(slot uint32) bool {
 	return l.anywhere.Load() > 0 || l.slots[slot].Load() > 0
+}
+
+// othersMayLock is mayLock of one who streams, and so counts among those who may have locked any row.
+func (l *lockers) othersMayLock(slot uint32) bool {
+	return l.anywhere.Load() > 1 || l.slots[slot].Load() > 0
 }
 
 // count says that the transaction is about to lock rows of the slots.

@@ -153,11 +153,16 @@ func (r *resolver) resolve(ctx context.Context, key []byte, l *mvcc.Lock, commit
 	if err != nil {
 		return err
 	}
-	r.s.lockers.touch(l.StartTS)
-	r.s.recent.resolving(l.StartTS, commitTS, rows)
+	return r.resolveRows(ctx, l.StartTS, commitTS, rows)
+}
+
+// resolveRows settles the locks of a decided transaction on rows of one group.
+func (r *resolver) resolveRows(ctx context.Context, startTS, commitTS tso.Timestamp, rows [][]byte) error {
+	r.s.lockers.touch(startTS)
+	r.s.recent.resolving(startTS, commitTS, rows)
 	// Lazy: if a crash takes this back, the lock is there again and so is its primary's record.
 	return kv.UpdateLazy(ctx, r.s.engine, rows, func(kr kv.Reader, b *kv.Batch) error {
-		return mvcc.Resolve(ctx, kr, b, l.StartTS, commitTS, rows)
+		return mvcc.Resolve(ctx, kr, b, startTS, commitTS, rows)
 	})
 }
 

@@ -26,7 +26,8 @@ type Streamed struct {
 // time to live is over, which a goroutine extends as long as the transaction lives (txn: I13).
 type stream struct {
 	c      *committer
-	span   kv.Span // from the lowest key streamed out to just above the highest
+	span   kv.Span // from the lowest key streamed out, or about to be, to just above the highest
+	keys   streamedKeys
 	sum    Streamed
 	failed error // the first failure; it fails the transaction (but see prewriteStream)
 	begun  bool  // the primary was prewritten
@@ -76,6 +77,9 @@ func (t *Txn) faultIn(key []byte) error {
 	}
 	if t.stream.failed != nil {
 		return t.stream.failed
+	}
+	if !t.stream.keys.mayHave(key) {
+		return nil
 	}
 	if _, ok := t.buf.get(key); ok {
 		return nil
@@ -127,7 +131,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 		st.beat()
 		batches = batches[1:]
 	}
-	st.widen(muts)
+	st.span = widened(st.span, muts)
 	if err == nil && len(batches) > 0 {
 		err = st.c.prewriteAll(ctx, batches)
 	}
@@ -135,6 +139,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 		err = t.s.at(AfterStreamed)
 	}
 	st.c.muts = nil
+	st.keys.add(muts)
 	if ended := ctx.Err(); ended != nil && st.begun && errors.Is(err, ended) {
 		return err
 	}
@@ -169,17 +174,9 @@ func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
 
 func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row), nil
-	return &stream{c: &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true}}
-}
-
-// widen makes the span hold the keys of the mutations, which are sorted.
-func (st *stream) widen(muts []mvcc.Mutation) {
-	low, high := muts[0].Key, muts[len(muts)-1].Key
-	if st.span.End == nil || bytes.Compare(low, st.span.Start) < 0 {
-		st.span.Start = bytes.Clone(low)
-	}
-	if st.span.End == nil || bytes.Compare(high, st.span.End) >= 0 {
-		st.span.End = successor(high)
+	return &stream{
+		c:    &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true},
+		keys: newStreamedKeys(t.s.opts.StreamBytes),
 	}
 }
 
@@ -281,6 +278,7 @@ func (t *Txn) undoStream(ctx context.Context) {
 // finish settles all locks of the transaction but the primary's, in the background if it can.
 func (st *stream) finish(ctx context.Context, commitTS tso.Timestamp) {
 	work := secondaryWork{startTS: st.c.startTS, commitTS: commitTS, streamed: st.span}
+	st.c.s.lockers.decide(st.c.startTS, commitTS)
 	if st.c.s.opts.CrashPoint == nil {
 		select {
 		case st.c.s.secondaries <- work:
@@ -331,19 +329,5 @@ func (s *Store) locksOf(ctx context.Context, span kv.Span, startTS tso.Timestamp
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	err = mvcc.Locks(ctx, snap, span, func(key []byte, l mvcc.Lock) error {
-		if l.StartTS != startTS {
-			return nil
-		}
-		if len(rows) == s.opts.BatchKeys {
-			next = bytes.Clone(key)
-			return errStop
-		}
-		rows = append(rows, mvcc.Row(key))
-		return nil
-	})
-	if err == errStop {
-		err = nil
-	}
-	return rows, next, err
+	return mvcc.LockedRows(ctx, snap, span, startTS, s.opts.BatchKeys)
 }

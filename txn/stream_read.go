@@ -120,6 +120,9 @@ func kindOf(k mvcc.Kind) writeKind {
 
 // streamed returns the write of the key that was streamed out; its kind is zero when there is none.
 func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
+	if st := t.stream; st.failed == nil && !st.keys.mayHave(key) {
+		return write{}, nil
+	}
 	v, err := t.openStreamed(ctx)
 	if err != nil {
 		return write{}, err

@@ -69,6 +69,8 @@ func (c *committer) enterLockers() {
 type batch struct {
 	muts []mvcc.Mutation
 	rows [][]byte
+	// uncertain: an earlier attempt to prewrite it may have succeeded.
+	uncertain bool
 }
 
 // batches cuts the mutations by group, and by size. The first batch begins with the primary, which
@@ -244,7 +246,13 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 				return err
 			}
 		case errors.As(err, &locked):
-			if err := c.waitForLock(ctx, locked, &bo, true); err != nil {
+			if commitTS, known := c.s.lockers.fate(locked.Lock.StartTS); known {
+				// There are many locks of that transaction; those of the batch are settled together.
+				err = c.s.resolver.resolveRows(ctx, locked.Lock.StartTS, commitTS, b.rows)
+			} else {
+				err = c.waitForLock(ctx, locked, &bo, true)
+			}
+			if err != nil {
 				return err
 			}
 			if err := c.heartbeat(ctx); err != nil {
@@ -256,6 +264,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			return c.plantedOnePhase(ctx, b)
 		default:
 			// A prewrite may be repeated, so an unknown result is no loss.
+			b.uncertain = true
 			if attempts++; attempts == unknownAttempts {
 				return err
 			}
@@ -280,7 +289,7 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 			}
 		}
 		var room [16]uint32
-		slots := c.tellKnown(b.muts, room[:0])
+		slots := c.tellKnown(b, room[:0])
 		if err := mvcc.Prewrite(ctx, r, kb, p, b.muts); err != nil {
 			return err
 		}
@@ -292,15 +301,25 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 // tellKnown tells the mutations what memory knows of their rows, so that a prewrite need not look, and
 // returns the rows' slots. It runs inside the step, and so does counting the transaction in after it:
 // who prewrites one of the rows later sees the count.
-func (c *committer) tellKnown(muts []mvcc.Mutation, slots []uint32) []uint32 {
-	for i := range muts {
-		m := &muts[i]
+func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
+	for i := range b.muts {
+		m := &b.muts[i]
 		slot := c.s.recent.slotOf(m.Row)
 		slots = append(slots, slot)
-		m.Unlocked = c.s.exclusive && !c.s.lockers.mayLock(slot)
+		m.Unlocked = c.s.exclusive && c.knowsUnlocked(b, m, slot)
 		m.Unchanged = c.s.exclusive && tso.Timestamp(c.s.recent.slots[slot].Load()) <= c.startTS
 	}
 	return slots
+}
+
+// knowsUnlocked reports whether nobody has locked the row of a mutation: no other transaction, nor this
+// one, which if it streams may have locked it before.
+func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool {
+	st := c.t.stream
+	if st == nil {
+		return !c.s.lockers.mayLock(slot)
+	}
+	return !c.s.lockers.othersMayLock(slot) && !b.uncertain && !st.keys.mayHave(m.Key)
 }
 
 // ttl returns the lifetime of a lock written now, counted from start_ts: a transaction that began

@@ -63,6 +63,8 @@ type Txn struct {
 	dependencies []dependency
 	// ignored holds writers that were pushed to commit above start_ts.
 	ignored map[tso.Timestamp]struct{}
+	// fates holds decided transactions whose locks it has met while they were being settled.
+	fates map[tso.Timestamp]tso.Timestamp
 }
 
 // Begin starts a transaction: it draws start_ts and holds the safepoint at or below it until the
@@ -333,7 +335,7 @@ func (t *Txn) finish() {
 }
 
 func (t *Txn) readParams(v *view) mvcc.ReadParams {
-	return mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, NoLocks: v.noLocks, Own: t.reg.startTS}
+	return mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, Fates: t.fates, NoLocks: v.noLocks, Own: t.reg.startTS}
 }
 
 // read returns the committed value of key at start_ts.
@@ -392,6 +394,9 @@ func (t *Txn) settle(ctx context.Context, err error, bo *backoff) error {
 	if !errors.As(err, &locked) {
 		return err
 	}
+	if t.readThrough(locked.Lock.StartTS) {
+		return nil
+	}
 	if bo.limit == 0 {
 		bo.limit = t.s.opts.LockWait
 	}
@@ -416,6 +421,22 @@ func (t *Txn) settle(ctx context.Context, err error, bo *backoff) error {
 	}
 	t.dropView()
 	return nil
+}
+
+// readThrough reports whether the locks of a transaction can be read as the records that they become: it
+// has streamed, its fate is durable, and the background has begun to settle its locks, which are too many to
+// be waited for (txn: I23). The view need not be newer: if the commit is at or below the read timestamp,
+// the locks were all down before the view was taken.
+func (t *Txn) readThrough(startTS tso.Timestamp) bool {
+	commitTS, known := t.s.lockers.fate(startTS)
+	if !known {
+		return false
+	}
+	if t.fates == nil {
+		t.fates = map[tso.Timestamp]tso.Timestamp{}
+	}
+	t.fates[startTS] = commitTS
+	return true
 }
 
 // errStop ends a visit early.

@@ -113,6 +113,12 @@ const (
 	RowRecordOutlivesSavepoint
 	// LostRowLockUnnoticed: a commit does not ask whether its session, and so its row locks, lasted.
 	LostRowLockUnnoticed
+	// StreamedKeyForgotten: a large transaction does not know that it has streamed a key out.
+	StreamedKeyForgotten
+	// DecidedLockShownEarly: a reader below the commit sees what a decided lock stands for.
+	DecidedLockShownEarly
+	// DecidedLockUnread: a reader passes over the locks of a decided transaction.
+	DecidedLockUnread
 
 	endOfClauses
 )
@@ -172,4 +178,7 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"row locks in the store not read by a locker",
 	"row locks in the store not rolled back to a savepoint",
 	"row locks lost with the lease",
+	"streamed key forgotten",
+	"decided lock read below its commit",
+	"decided lock not read",
 }

@@ -15,6 +15,9 @@ type ReadParams struct {
 	StartTS tso.Timestamp
 	// Ignored holds the start_ts of transactions that are known to commit above StartTS, if at all.
 	Ignored map[tso.Timestamp]struct{}
+	// Fates holds, by start_ts, transactions that are known to be decided: their commit_ts, or zero for one
+	// that was rolled back. What such a one has locked is read as if its lock were a record already.
+	Fates map[tso.Timestamp]tso.Timestamp
 	// Own, if not zero, is the start_ts of the reader's own locks, which are none of its concern here.
 	Own tso.Timestamp
 	// NoLocks says that nothing in the snapshot is locked; the lock column is then not read.
@@ -63,8 +66,8 @@ func (v *View) Close() error {
 func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error) {
 	v.rowBuf = AppendRow(v.rowBuf[:0], key)
 	if !p.NoLocks {
-		if err := v.checkLock(ctx, key, p); err != nil {
-			return nil, err
+		if value, shown, err := v.checkLock(ctx, key, p); err != nil || shown {
+			return value, err
 		}
 	}
 	if v.point == nil {
@@ -102,20 +105,45 @@ func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error
 	return nil, v.point.Err()
 }
 
-func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) error {
+// checkLock looks at the key's lock. shown says that the lock stands for the version that the reader
+// sees, whose value is nil when the key was deleted.
+func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (value []byte, shown bool, err error) {
 	v.key = appendLockKey(v.key[:0], v.rowBuf)
-	value, err := v.r.Get(ctx, v.key)
-	if err != nil || value == nil {
-		return err
+	raw, err := v.r.Get(ctx, v.key)
+	if err != nil || raw == nil {
+		return nil, false, err
 	}
-	l, err := decodeLock(value)
+	l, err := decodeLock(raw)
 	if err != nil {
-		return err
+		return nil, false, err
+	}
+	if shown, err = p.passes(key, &l); !shown || err != nil {
+		return nil, false, err
+	}
+	value, err = v.lockValue(ctx, v.rowBuf, &l)
+	return value, true, err
+}
+
+// passes decides about a lock that a reader meets. It is *LockedError when the reader has to know more of
+// its transaction; shown says that the transaction is known to have committed at or below the read
+// timestamp: then no version of the key is newer, for whoever writes the next one settles the lock first.
+func (p *ReadParams) passes(key []byte, l *Lock) (shown bool, err error) {
+	if commitTS, known := p.Fates[l.StartTS]; known {
+		below := commitTS != 0 && commitTS <= p.StartTS || planted.Is(planted.DecidedLockShownEarly)
+		return below && l.Kind != KindLock && !planted.Is(planted.DecidedLockUnread), nil
 	}
 	if l.StartTS != p.Own && l.blocks(key, p.StartTS, p.Ignored) {
-		return &LockedError{Key: bytes.Clone(key), Lock: l.clone()}
+		return false, &LockedError{Key: bytes.Clone(key), Lock: l.clone()}
 	}
-	return nil
+	return false, nil
+}
+
+// lockValue returns the value of a put that a lock stands for, and nil for other kinds.
+func (v *View) lockValue(ctx context.Context, row []byte, l *Lock) ([]byte, error) {
+	if l.Kind != KindPut {
+		return nil, nil
+	}
+	return v.valueOf(ctx, row, &Write{Kind: KindPut, StartTS: l.StartTS, Short: l.Short, HasShort: l.HasShort})
 }
 
 // errNoData is a write record that points at nothing.

@@ -15,6 +15,7 @@ type step struct {
 	r      kv.Reader
 	b      *kv.Batch
 	writes kv.Iterator
+	locks  kv.Iterator // of walkLocks
 	key    []byte
 	val    []byte
 }
@@ -30,8 +31,11 @@ func newStep(r kv.Reader, b *kv.Batch) *step {
 
 // close releases the iterator, keeps the first error, and ends the step's life.
 func (s *step) close(err *error) {
-	if s.writes != nil {
-		if closeErr := s.writes.Close(); *err == nil {
+	for _, it := range []kv.Iterator{s.writes, s.locks} {
+		if it == nil {
+			continue
+		}
+		if closeErr := it.Close(); *err == nil {
 			*err = closeErr
 		}
 	}
@@ -40,7 +44,7 @@ func (s *step) close(err *error) {
 
 // end is close of a step that has read no records.
 func (s *step) end() {
-	s.r, s.b, s.writes = nil, nil, nil
+	s.r, s.b, s.writes, s.locks = nil, nil, nil, nil
 	if cap(s.key) <= keptBuffer && cap(s.val) <= keptBuffer {
 		steps.Put(s)
 	}
@@ -52,7 +56,12 @@ const keptBuffer = 16 << 10
 // lock returns the lock of a row. Its slices are valid until the next read.
 func (s *step) lock(ctx context.Context, row []byte) (l Lock, found bool, err error) {
 	s.key = appendLockKey(s.key[:0], row)
-	value, err := s.r.Get(ctx, s.key)
+	var value []byte
+	if s.locks != nil {
+		value, err = s.walkTo()
+	} else {
+		value, err = s.r.Get(ctx, s.key)
+	}
 	if err != nil || value == nil {
 		return Lock{}, false, err
 	}

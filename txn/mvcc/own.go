@@ -21,15 +21,8 @@ func (v *View) Own(ctx context.Context, key []byte, startTS tso.Timestamp) (l Lo
 	if l, err = decodeLock(raw); err != nil || l.StartTS != startTS {
 		return Lock{}, nil, false, err
 	}
-	value, err = v.ownValue(ctx, v.rowBuf, &l)
+	value, err = v.lockValue(ctx, v.rowBuf, &l)
 	return l, value, err == nil, err
-}
-
-func (v *View) ownValue(ctx context.Context, row []byte, l *Lock) ([]byte, error) {
-	if l.Kind != KindPut {
-		return nil, nil
-	}
-	return v.valueOf(ctx, row, &Write{Kind: KindPut, StartTS: l.StartTS, Short: l.Short, HasShort: l.HasShort})
 }
 
 // OwnScanner walks the keys of a span on which one transaction has locks. What it returns is its
@@ -100,7 +93,7 @@ func (s *OwnScanner) land(l *Lock) error {
 		return err
 	}
 	s.Key, s.Kind, s.Value = append([]byte{}, key...), l.Kind, nil
-	value, err := s.v.ownValue(s.ctx, row, l)
+	value, err := s.v.lockValue(s.ctx, row, l)
 	if err == nil && l.Kind == KindPut {
 		s.Value = append([]byte{}, value...)
 	}

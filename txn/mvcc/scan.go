@@ -20,7 +20,8 @@ const versionsBeforeSeek = 3
 //
 // Next fails with *LockedError before it would pass over a key whose lock blocks the reader, so
 // nothing that it returned before depends on that lock; the caller settles the lock and opens a new
-// scanner after the last key it got.
+// scanner after the last key it got. Of a transaction whose fate is known (ReadParams.Fates) the locks
+// are read in place of the records that they will become.
 type Scanner struct {
 	v       *View
 	ctx     context.Context // of the scan as a whole: a scanner lives inside one call of its owner
@@ -32,6 +33,8 @@ type Scanner struct {
 	locks  kv.Iterator // nil when nothing can be locked
 
 	started bool
+	found   bool   // the row in prefix has a visible put that was not returned yet
+	drained bool   // no row is left
 	prefix  []byte // family and row of the current key
 	keyBuf  []byte
 	valBuf  []byte
@@ -39,6 +42,8 @@ type Scanner struct {
 	value   []byte
 	rec     Write
 	err     error
+
+	lockKey, lockVal []byte // of the key that a lock showed
 }
 
 // ScanParams choose what Scan returns.
@@ -98,24 +103,35 @@ func (s *Scanner) Next() bool {
 	if s.err != nil || s.writes == nil {
 		return false
 	}
-	var found bool
-	var err error
-	if s.reverse {
-		found, err = s.backward()
-	} else {
-		found, err = s.forward()
+	landed, err := s.next()
+	s.err = err
+	return landed && err == nil
+}
+
+func (s *Scanner) next() (landed bool, err error) {
+	for {
+		if !s.found && !s.drained {
+			if s.reverse {
+				s.found, err = s.backward()
+			} else {
+				s.found, err = s.forward()
+			}
+			s.drained = !s.found
+		}
+		if err == nil && s.locks != nil {
+			landed, err = s.passLocks()
+		}
+		if landed || err != nil {
+			return landed, err
+		}
+		if s.found {
+			s.found = false
+			return true, s.land()
+		}
+		if s.drained {
+			return false, nil
+		}
 	}
-	if err == nil && s.locks != nil {
-		err = s.passLocks(found)
-	}
-	if err == nil && found {
-		err = s.land()
-	}
-	if err != nil {
-		s.err = err
-		return false
-	}
-	return found
 }
 
 // land sets key and value of the row in s.prefix, whose visible record is s.rec.
@@ -275,52 +291,4 @@ func (s *Scanner) newestFromBelow() (found bool, err error) {
 		s.writes.Prev()
 	}
 	return found, nil
-}
-
-// passLocks looks at every lock up to the row in s.prefix, or to the end of the span when the scan
-// has no row left. A lock on a key without any write record is met here too: it may be the insert
-// of a transaction that has committed.
-func (s *Scanner) passLocks(row bool) error {
-	for s.locks.Valid() {
-		lockRow := s.locks.Key()[1:]
-		if row {
-			c := bytes.Compare(lockRow, s.prefix[1:])
-			if s.reverse {
-				c = -c
-			}
-			if c > 0 {
-				return nil
-			}
-		}
-		value, err := s.locks.Value()
-		if err != nil {
-			return err
-		}
-		l, err := decodeLock(value)
-		if err != nil {
-			return err
-		}
-		key, err := UserKey(lockRow, nil)
-		if err != nil {
-			return err
-		}
-		if l.StartTS != s.p.Own && l.blocks(key, s.p.StartTS, s.p.Ignored) {
-			return &LockedError{Key: bytes.Clone(key), Lock: l.clone()}
-		}
-		s.stepLock(false)
-	}
-	return s.locks.Err()
-}
-
-func (s *Scanner) stepLock(first bool) {
-	switch {
-	case first && s.reverse:
-		s.locks.Last()
-	case first:
-		s.locks.First()
-	case s.reverse:
-		s.locks.Prev()
-	default:
-		s.locks.Next()
-	}
 }
