@@ -107,24 +107,9 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 	if err := w.begin(ctx, tx); err != nil {
 		return err
 	}
-	fresh := false
 	w.removed = 0
-	if w.rowID >= 0 && row[w.rowID].Null {
-		id, err := w.alloc.NextRowID(ctx, w.d.ID)
-		if err != nil {
-			return err
-		}
-		row[w.rowID] = types.NewInt(id)
-		fresh = true
-	}
-	if err := w.CheckNulls(row); err != nil {
-		return err
-	}
-	var err error
-	if w.key, err = w.rows.rowKey(w.key[:0], row); err != nil {
-		return err
-	}
-	if w.value, err = w.rows.rowValue(w.value[:0], row); err != nil {
+	fresh, err := w.encode(ctx, row)
+	if err != nil {
 		return err
 	}
 	// A new row ID is unique by the way it is drawn.
@@ -145,6 +130,46 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 		}
 	}
 	return w.tell(ctx, nil, row)
+}
+
+// encode makes key and value of a new row. fresh says that it got a row ID, in row itself.
+func (w *Writer) encode(ctx context.Context, row []types.Datum) (fresh bool, err error) {
+	if w.rowID >= 0 && row[w.rowID].Null {
+		id, err := w.alloc.NextRowID(ctx, w.d.ID)
+		if err != nil {
+			return false, err
+		}
+		row[w.rowID] = types.NewInt(id)
+		fresh = true
+	}
+	if err := w.CheckNulls(row); err != nil {
+		return false, err
+	}
+	if w.key, err = w.rows.rowKey(w.key[:0], row); err != nil {
+		return false, err
+	}
+	w.value, err = w.rows.rowValue(w.value[:0], row)
+	return fresh, err
+}
+
+// Encode calls emit with what Insert would write, for who writes a table as a whole and sees himself to
+// unique keys: first the row, in list zero, then the entry of each index that has entries of its own, in
+// lists from one on. The slices are good during the call.
+func (w *Writer) Encode(ctx context.Context, row []types.Datum, emit func(list int, key, value []byte)) error {
+	if w.err != nil {
+		return w.err
+	}
+	if _, err := w.encode(ctx, row); err != nil {
+		return err
+	}
+	emit(0, w.key, w.value)
+	for i, l := range w.indexes {
+		if err := l.entry(&w.is, row, w.key[len(w.rows.prefix):]); err != nil {
+			return w.tooLarge(l, err)
+		}
+		emit(1+i, w.is.key, w.is.value)
+	}
+	return nil
 }
 
 // insertUnique writes a key that no other row may have.

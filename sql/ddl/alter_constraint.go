@@ -2,7 +2,6 @@ package ddl
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -162,8 +161,9 @@ func (a *alteration) addPrimary(ctx context.Context, c *ast.TableConstraint) err
 	if hidden >= 0 {
 		next.Columns = append(next.Columns[:hidden], next.Columns[hidden+1:]...)
 	}
+	var row []types.Datum
 	return a.rewrite(ctx, next, func(old []types.Datum) ([]types.Datum, error) {
-		row := slices.Clone(old)
+		row = append(row[:0], old...)
 		if hidden >= 0 {
 			row = append(row[:hidden], row[hidden+1:]...)
 		}
@@ -223,49 +223,28 @@ func (a *alteration) renameConstraint(ctx context.Context, act *ast.AlterAction)
 	return a.update(ctx, next)
 }
 
-// rewrite replaces every row by what change makes of it, under the next descriptor. It holds the
-// rows in memory.
+// rewrite replaces every row by what change makes of it, which is lent for the moment, under the next
+// descriptor. It holds the new rows in memory, encoded.
 func (a *alteration) rewrite(ctx context.Context, next *table.Desc, change func(old []types.Datum) ([]types.Datum, error)) error {
-	var rows [][]types.Datum
-	err := catalog.Rows(ctx, a.env.Tx, a.d, func(old []types.Datum) error {
-		row, err := change(old)
-		if err == nil {
-			rows = append(rows, row)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := catalog.Clear(ctx, a.env.Tx, table.TablePrefix(a.d.ID)); err != nil {
-		return err
-	}
 	for i := range next.Columns {
 		next.Columns[i].Missing = nil // every row is written with all of its columns
 	}
-	if err := a.update(ctx, next); err != nil {
-		return err
-	}
-	w := table.NewWriter(next, a.env.Catalog)
-	for _, row := range rows {
-		if err := w.Insert(ctx, a.env.Tx, row); err != nil {
-			return notUnique(next, row, err)
+	rows := catalog.NewReplacement(a.env.Catalog, next)
+	err := catalog.Rows(ctx, a.env.Tx, a.d, func(old []types.Datum) error {
+		row, err := change(old)
+		if err != nil {
+			return err
 		}
+		return rows.Add(ctx, row)
+	})
+	if err == nil {
+		err = rows.Sort()
 	}
-	return nil
-}
-
-// notUnique tells a duplicate key found while building a key from one found by an INSERT.
-func notUnique(d *table.Desc, row []types.Datum, err error) error {
-	var e *sqlerr.Error
-	if !errors.As(err, &e) || e.Code != sqlerr.UniqueViolation {
+	if err == nil {
+		err = a.update(ctx, next)
+	}
+	if err != nil {
 		return err
 	}
-	ix := d.IndexByName(e.Constraint)
-	if ix == nil {
-		return err
-	}
-	out := sqlerr.New(sqlerr.UniqueViolation, "could not create unique index \"%s\"", ix.Name)
-	out.Schema, out.Table, out.Constraint = d.Schema, d.Name, ix.Name
-	return out.WithDetail("Key %s is duplicated.", table.FormatKey(d, ix, row))
+	return rows.Write(ctx, a.env.Tx)
 }

@@ -277,29 +277,26 @@ func (v *View) Truncate(ctx context.Context, d *table.Desc) error {
 	return v.UpdateRelation(ctx, d, d.Clone())
 }
 
-// clearBatch is the number of keys that Clear holds at once.
-const clearBatch = 4096
-
 // Clear deletes every key that begins with prefix, and makes the transaction fail when another
 // writes one meanwhile.
-func Clear(ctx context.Context, tx *txn.Txn, prefix []byte) error {
+func Clear(ctx context.Context, tx *txn.Txn, prefix []byte) (err error) {
 	span := table.PrefixSpan(prefix)
 	tx.Validate(span)
-	for {
-		keys, err := someKeys(ctx, tx, span, clearBatch)
-		if err != nil {
+	it, err := tx.Scan(ctx, span, txn.ScanOptions{KeysOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := it.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	for it.Next() {
+		if err := tx.Delete(it.Key()); err != nil {
 			return err
 		}
-		for _, k := range keys {
-			if err := tx.Delete(k); err != nil {
-				return err
-			}
-		}
-		if len(keys) < clearBatch {
-			return nil
-		}
-		span.Start = append(keys[len(keys)-1], 0)
 	}
+	return it.Err()
 }
 
 func someKeys(ctx context.Context, tx *txn.Txn, span kv.Span, n int) (keys [][]byte, err error) {
