@@ -56,3 +56,9 @@ func BindScalar(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (ex
 func BindMoment(ctx context.Context, env *Env, e ast.Expr, want *types.Type, params []*types.Type) (expr.Expr, error) {
 	return bind.Moment(ctx, env, e, want, params)
 }
+
+// Input reads a quoted literal as a value of t. constant is false where its value holds for this moment
+// only, or is found when the statement runs.
+func Input(env *Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
+	return bind.Input(env, text, t)
+}

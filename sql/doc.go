@@ -14,7 +14,8 @@
 //
 // # A statement
 //
-//	Query ─ parse.Parse ─┬─ control          BEGIN, COMMIT, SAVEPOINT …       transaction.go
+//	Query ─ (a known shape: its template, templates.go)
+//	      ─ parse.Parse ─┬─ control          BEGIN, COMMIT, SAVEPOINT …       transaction.go
 //	                     ├─ sessionCommand   SET, PREPARE, CLOSE …            set.go, prepare.go
 //	                     └─ openData ─┬─ planFor → exec.Open                  statement.go, source.go
 //	                                  ├─ EXPLAIN, DECLARE, FETCH, COPY        explain.go, cursor.go, copy.go

@@ -13,6 +13,7 @@ import (
 	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/sql/statistics"
+	"github.com/minidb/minidb/sql/template"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
 )
@@ -42,6 +43,7 @@ type Engine struct {
 	opts    Options
 	log     *slog.Logger
 	plans   *planCache
+	shapes  *template.Cache
 	started time.Time
 	nextPID atomic.Int32
 
@@ -67,7 +69,8 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 	if opts.PlanCacheSize <= 0 {
 		opts.PlanCacheSize = 1024
 	}
-	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: newPlanCache(opts.PlanCacheSize), started: time.Now(),
+	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: newPlanCache(opts.PlanCacheSize),
+		shapes: template.NewCache(opts.PlanCacheSize), started: time.Now(),
 		notifications: notify.NewQueue()}
 	e.mu.sessions = map[int32]*Session{}
 	e.statistics = statistics.New(store, cat, opts.Logger)

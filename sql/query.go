@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/parse"
+	"github.com/minidb/minidb/sql/template"
 )
 
 // maxAttempts bounds how often an implicit transaction is run again after a conflict. Each conflict
@@ -35,6 +36,14 @@ func backoff(ctx context.Context, attempt int) error {
 func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
 	s.CloseStatement("")
 	s.ClosePortal("")
+	again := false
+	if parse.ShapeOf(text, &s.shape) {
+		var served bool
+		var err error
+		if served, again, err = s.queryTemplate(ctx, text, sink); served {
+			return err
+		}
+	}
 	stmts, err := parse.Parse(text)
 	if err != nil {
 		s.fail(ctx)
@@ -43,23 +52,46 @@ func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
 	if len(stmts) == 0 {
 		return sink.Empty()
 	}
+	if again && len(stmts) == 1 {
+		s.engine.shapes.Add(&s.shape, stmts[0].Stmt)
+	}
 	for first := 0; first < len(stmts); {
-		if first, err = s.runImplicit(ctx, stmts, first, sink); err != nil {
+		if first, err = s.runImplicit(ctx, queried{stmts: stmts}, first, sink); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// queried are the statements of a Query: parsed, or one that a template serves.
+type queried struct {
+	stmts    []parse.Parsed
+	template *template.Template
+	values   []template.Argument
+}
+
+// prepared is statement i.
+func (q *queried) prepared(i int) *Prepared {
+	parsed := &q.stmts[i]
+	ps := &Prepared{Text: parsed.Text, Stmt: parsed.Stmt, offset: parsed.Offset}
+	if q.template != nil {
+		ps.Text, ps.declared, ps.template, ps.values = q.template.Text, q.template.Declared, q.template, q.values
+	}
+	return ps
+}
+
 // runImplicit runs statements from first on until no implicit transaction is open, and returns the
 // index of the next. A conflict makes it start again, as long as the client has seen nothing.
-func (s *Session) runImplicit(ctx context.Context, stmts []parse.Parsed, first int, sink Sink) (int, error) {
+func (s *Session) runImplicit(ctx context.Context, q queried, first int, sink Sink) (int, error) {
 	sink.Mark()
 	for attempt := 0; ; attempt++ {
 		s.once = false
-		next, implicit, err := s.runUntilCommitted(ctx, stmts, first, sink)
+		next, implicit, err := s.runUntilCommitted(ctx, &q, first, sink)
 		if err == nil {
 			return next, nil
+		}
+		if err == errNotServed {
+			return next, err
 		}
 		if !implicit || !s.Restart(ctx, attempt, err) || !sink.Rewind() {
 			return next, s.NameConflict(ctx, err)
@@ -69,27 +101,28 @@ func (s *Session) runImplicit(ctx context.Context, stmts []parse.Parsed, first i
 
 // runUntilCommitted is one attempt of runImplicit. implicit tells whether the error met an implicit
 // transaction.
-func (s *Session) runUntilCommitted(ctx context.Context, stmts []parse.Parsed, first int, sink Sink) (next int, implicit bool, err error) {
-	for i := first; i < len(stmts); i++ {
+func (s *Session) runUntilCommitted(ctx context.Context, q *queried, first int, sink Sink) (next int, implicit bool, err error) {
+	for i := first; i < len(q.stmts); i++ {
 		implicit = s.tx.state == idle || s.tx.state == inImplicit
-		if err := s.runOne(ctx, &stmts[i], i == len(stmts)-1, len(stmts) > 1, sink); err != nil {
+		if err := s.runOne(ctx, q, i, sink); err != nil {
 			return i, implicit, err
 		}
 		if s.tx.state != inImplicit {
 			return i + 1, implicit, nil
 		}
 	}
-	return len(stmts), implicit, nil
+	return len(q.stmts), implicit, nil
 }
 
 // runOne runs one statement of a Query. The last one commits the implicit transaction before its
 // completion is told; several of them make BEGIN's absence no excuse for statements that must be
 // alone.
-func (s *Session) runOne(ctx context.Context, parsed *parse.Parsed, last, several bool, sink Sink) (err error) {
+func (s *Session) runOne(ctx context.Context, q *queried, i int, sink Sink) (err error) {
+	parsed := &q.stmts[i]
 	ctx, done := s.begin(ctx, parsed.Text, sink)
 	defer done()
 	defer func() {
-		if err != nil {
+		if err != nil && err != errNotServed {
 			err = s.toSQL(ctx, err)
 			s.fail(ctx)
 		}
@@ -100,8 +133,8 @@ func (s *Session) runOne(ctx context.Context, parsed *parse.Parsed, last, severa
 	if _, prepare := parsed.Stmt.(*ast.Prepare); parsed.Params > 0 && !prepare {
 		return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", parsed.Params).At(parsed.Offset + parameterAt(parsed.Text))
 	}
-	s.several = several
-	ps := &Prepared{Text: parsed.Text, Stmt: parsed.Stmt, offset: parsed.Offset}
+	s.several = len(q.stmts) > 1
+	ps := q.prepared(i)
 	src, err := s.open(ctx, ps, nil, sink)
 	if err != nil {
 		return err
@@ -122,7 +155,7 @@ func (s *Session) runOne(ctx context.Context, parsed *parse.Parsed, last, severa
 	if err := s.refused(); err != nil {
 		return err
 	}
-	if last && s.tx.state == inImplicit {
+	if i == len(q.stmts)-1 && s.tx.state == inImplicit {
 		if err := s.commit(ctx); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/notify"
+	"github.com/minidb/minidb/sql/parse"
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/sql/settings"
@@ -61,8 +62,9 @@ type Session struct {
 
 	out      Sink // where notices of the running statement go
 	text     string
-	once     bool // the implicit transaction did what cannot be done twice
-	several  bool // the statement is one of several in its Query
+	shape    parse.Shape // of the text of a Query
+	once     bool        // the implicit transaction did what cannot be done twice
+	several  bool        // the statement is one of several in its Query
 	running  running
 	progress progress
 	hangUp   atomic.Pointer[func()] // ends the connection

@@ -161,6 +161,11 @@ func (s *Session) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement
 	if err != nil {
 		return nil, err
 	}
+	if ps.template != nil {
+		if params, err = s.fillTemplate(ctx, ps, plan); err != nil {
+			return nil, err
+		}
+	}
 	if ps.Columns != nil && ps.Stmt == stmt {
 		if err := ps.checkResult(plan.Root.Columns()); err != nil {
 			return nil, err

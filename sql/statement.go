@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/parse"
+	"github.com/minidb/minidb/sql/template"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -28,6 +29,9 @@ type Prepared struct {
 	version  uint64
 	epoch    uint64 // of the statistics
 	settings string
+
+	template *template.Template // whose statement it is, with
+	values   []template.Argument
 }
 
 // maxPrepared and maxPortals bound what one session holds.
@@ -223,6 +227,9 @@ func (s *Session) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement)
 		}
 	}
 	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), stmt, ps.declared)
+	if err != nil && ps.template != nil {
+		return nil, errNotServed
+	}
 	if err != nil {
 		return nil, s.saysWhen(err)
 	}

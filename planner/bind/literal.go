@@ -87,6 +87,21 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 	return &expr.Const{T: base, Value: v, Pos: c.Pos}, nil
 }
 
+// Input reads a quoted literal as a value of t. constant is false where its value holds for this moment
+// only, or is found when the statement runs.
+func Input(env *Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
+	b := &binder{env: env}
+	e, err := b.parseLiteral(&expr.Const{T: types.TUnknown, Value: types.NewString(text)}, t)
+	if err != nil {
+		return v, false, err
+	}
+	c, ok := e.(*expr.Const)
+	if !ok || b.momentary {
+		return v, false, nil
+	}
+	return c.Value, true, nil
+}
+
 // momentWords are the words of a literal whose value depends on when it is read.
 var momentWords = []string{"now", "today", "tomorrow", "yesterday"}
 

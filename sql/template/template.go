@@ -1,0 +1,153 @@
+package template
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/parse"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Template is the statement of all texts of a shape. It is immutable but for a count.
+type Template struct {
+	// Text is the shape's: no text of a client's equals it.
+	Text string
+	Stmt ast.Statement
+	// Declared are the types of the parameters: int4, or nil for strings.
+	Declared []*types.Type
+
+	slots   []slot
+	refused atomic.Int32 // texts in a row that it could not serve
+}
+
+// slot is what has become of one literal of the shape.
+type slot struct {
+	param    int    // counted from 1; 0: the literal has stayed
+	negative bool   // the parameter includes the minus before it
+	text     string // of a literal that has stayed
+}
+
+// Argument is the value of one parameter: of an int4, or as it was quoted.
+type Argument struct {
+	Int    int32
+	Text   string
+	Quoted bool
+}
+
+// Arguments are the values of the parameters in a text of the template's shape; false if the text differs
+// in what has stayed.
+func (t *Template) Arguments(s *parse.Shape) ([]Argument, bool) {
+	out := make([]Argument, len(t.Declared))
+	for i := range t.slots {
+		slot, lit := &t.slots[i], &s.Literals[i]
+		switch {
+		case slot.param == 0:
+			if lit.Text != slot.text {
+				return nil, false
+			}
+		case lit.Kind == ast.LiteralString:
+			out[slot.param-1] = Argument{Text: lit.Text, Quoted: true}
+		case slot.negative:
+			out[slot.param-1] = Argument{Int: -lit.Int}
+		default:
+			out[slot.param-1] = Argument{Int: lit.Int}
+		}
+	}
+	return out, true
+}
+
+// patience is how many texts in a row a template may fail to serve before it is given up.
+const patience = 8
+
+// Served and Refused tell what became of a text.
+func (t *Template) Served() {
+	if t.refused.Load() != 0 {
+		t.refused.Store(0)
+	}
+}
+
+// Refused is told when the template could not serve a text.
+func (t *Template) Refused() { t.refused.Add(1) }
+
+// Serves says whether a plan is the best one for any values of its parameters: what it reads, it finds
+// by one whole unique key.
+func Serves(plan *physical.Plan) bool {
+	return !plan.NoCache && len(plan.CTEs) == 0 && byKey(plan.Root)
+}
+
+func byKey(n physical.Node) bool {
+	switch n := n.(type) {
+	case *physical.Scan:
+		return n.Point && len(n.Ranges) == 1
+	case *physical.Values:
+		return true
+	case *physical.Insert, *physical.Update, *physical.Delete, *physical.LockRows,
+		*physical.Project, *physical.Filter, *physical.Sort, *physical.Limit, *physical.Aggregate:
+		for _, child := range n.Children() {
+			if !byKey(child) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// Cache keeps the templates of the shapes used last, up to twice its size. It is safe for concurrent use.
+type Cache struct {
+	size int
+	mu   sync.RWMutex
+	// Shapes move from old to young when they are used. When young is full it becomes old, and what was
+	// not used since the last time is forgotten. One that came once has a nil template.
+	young, old map[string]*Template
+}
+
+// NewCache returns a cache.
+func NewCache(size int) *Cache {
+	return &Cache{size: size, young: map[string]*Template{}}
+}
+
+// Find returns the template of a shape, or nil. again says that the shape has come before, and that nobody
+// has tried to make its template.
+func (c *Cache) Find(s *parse.Shape) (t *Template, again bool) {
+	c.mu.RLock()
+	t, known := c.young[string(s.Text)]
+	c.mu.RUnlock()
+	if !known {
+		t, known = c.meet(string(s.Text))
+	}
+	if t == nil || t.Stmt == nil || t.refused.Load() >= patience {
+		return nil, known && t == nil
+	}
+	return t, false
+}
+
+// meet brings a shape among the young, and says whether it was known.
+func (c *Cache) meet(text string) (t *Template, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t, known = c.young[text]; known {
+		return t, true
+	}
+	t, known = c.old[text]
+	c.put(text, t)
+	return t, known
+}
+
+// put keeps a template. Requires: mu is held.
+func (c *Cache) put(text string, t *Template) {
+	if len(c.young) >= c.size {
+		c.young, c.old = make(map[string]*Template, c.size), c.young
+	}
+	c.young[text] = t
+}
+
+// Add makes the template of a shape from the statement of one of its texts.
+func (c *Cache) Add(s *parse.Shape, stmt ast.Statement) {
+	t := New(s, stmt)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(t.Text, t)
+}
