@@ -16,10 +16,14 @@ import (
 	"github.com/minidb/minidb"
 )
 
-// serve starts minidb in memory on a free port.
-func serve(t *testing.T) *pgconn.Config {
+// serve starts minidb on a free port: in the directory, or in memory when it has no name.
+func serve(t *testing.T, dir string) *pgconn.Config {
 	t.Helper()
-	db, err := minidb.Open("", minidb.InMemory())
+	var opts []minidb.Option
+	if dir == "" {
+		opts = append(opts, minidb.InMemory())
+	}
+	db, err := minidb.Open(dir, opts...)
 	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

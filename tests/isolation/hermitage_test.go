@@ -134,7 +134,7 @@ var allowed = map[string]string{
 }
 
 func TestHermitage(t *testing.T) {
-	cfg := serve(t)
+	cfg := serve(t, "")
 	control := dial(t, cfg)
 	defer control.close()
 	for level, names := range allowed {
