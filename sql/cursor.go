@@ -29,7 +29,8 @@ func (s *Session) openDeclare(ctx context.Context, ps *Prepared, st *ast.Declare
 		return nil, err
 	}
 	p := &Portal{life: l, Name: st.Name, Statement: &Prepared{Text: st.Text, Stmt: st.Query, HasRows: true, Columns: src.columns()},
-		src: src, columns: src.columns(), hold: st.Hold}
+		hold: st.Hold}
+	p.opened(src)
 	if st.Scroll != nil && *st.Scroll {
 		if p.src, err = s.materialise(ctx, src); err != nil {
 			return nil, err
@@ -272,12 +273,12 @@ func (s *Session) openFetch(ctx context.Context, st *ast.Fetch) (source, error) 
 	if p.src == nil && !p.finished { // a portal of the extended protocol that has not run yet
 		p.life = newLife(ctx)
 		runCtx, stop := p.life.within(ctx)
-		p.src, err = s.open(runCtx, p.Statement, p.params, nil)
+		src, err := s.open(runCtx, p.Statement, p.params, nil)
 		stop()
 		if err != nil {
 			return nil, err
 		}
-		p.columns = p.src.columns()
+		p.opened(src)
 	}
 	if p.columns == nil {
 		return nil, sqlerr.New(sqlerr.InvalidCursorState, "portal \"%s\" cannot be run", p.Name)

@@ -2,10 +2,12 @@ package sql
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -17,7 +19,8 @@ type Portal struct {
 	Formats []int16
 	params  []types.Datum
 
-	src      source // nil before the first Execute
+	src      source         // nil before the first Execute
+	plan     *physical.Plan // of src, if it has one
 	columns  []physical.Column
 	batch    *types.Batch // rows not yet taken start at pos
 	pos      int
@@ -179,7 +182,7 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 		if err != nil {
 			return false, err
 		}
-		p.src, p.columns = src, src.columns()
+		p.opened(src)
 	}
 	n, err := s.take(ctx, p, limit, sink)
 	if err != nil {
@@ -194,6 +197,32 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 		return false, err
 	}
 	return false, sink.Complete(tag)
+}
+
+// opened takes what runs the statement.
+func (p *Portal) opened(src source) {
+	p.src, p.columns = src, src.columns()
+	if run, ok := src.(*planSource); ok {
+		p.plan = run.again.plan
+	}
+}
+
+// inUse says why the transaction may not change a table, or with an index ID that index: plans of portals, and
+// checks of foreign keys that wait, rest on its descriptor.
+func (s *Session) inUse(id table.ID, index table.IndexID) string {
+	for _, p := range s.portals {
+		if p.plan == nil || p.kept {
+			continue
+		}
+		reads := slices.ContainsFunc(p.plan.Tables, func(t physical.TableVersion) bool { return t.ID == id })
+		if reads && (index == 0 || exec.UsesIndex(p.plan, id, index)) {
+			return "it is being used by active queries in this session"
+		}
+	}
+	if index == 0 && s.references.Pending(id) {
+		return "it has pending trigger events"
+	}
+	return ""
 }
 
 // openPortal begins to run the portal's statement. What reads single rows holds no context, so it needs

@@ -144,6 +144,7 @@ func (s *Session) ddlEnv(ctx context.Context) *ddl.Env {
 			_, err := s.lockTable(ctx, id, mode, false)
 			return err
 		},
+		InUse:   s.inUse,
 		Cleared: func(id table.ID) { s.addChange(statistics.Change{Table: id, Truncated: true}) },
 	}
 }

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -40,6 +41,11 @@ func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err e
 	if err := alterKind(s, d); err != nil {
 		return "", err
 	}
+	if !onlyNames(s) {
+		if err := env.unused("ALTER TABLE", d); err != nil {
+			return "", err
+		}
+	}
 	a := &alteration{env: env, d: d}
 	for i := range s.Actions {
 		if err := a.action(ctx, &s.Actions[i]); err != nil {
@@ -65,6 +71,13 @@ func alterMode(s *ast.AlterTable, index bool) rowlock.Mode {
 		}
 	}
 	return mode
+}
+
+// onlyNames says whether nothing changes but what things are called.
+func onlyNames(s *ast.AlterTable) bool {
+	return !slices.ContainsFunc(s.Actions, func(a ast.AlterAction) bool {
+		return !strings.HasPrefix(a.Kind, "rename") && a.Kind != "set schema"
+	})
 }
 
 // alterKind verifies that the statement's kind fits the relation: ALTER TABLE may rename anything.

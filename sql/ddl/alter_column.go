@@ -193,10 +193,14 @@ func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col stri
 		}
 	}
 	dr.what = []string{on}
+	goes := func(fk table.ForeignKey) bool { return slices.Contains(fk.Columns, id) }
+	if err := a.env.lockReferenced(ctx, slices.DeleteFunc(slices.Clone(a.d.ForeignKeys), func(fk table.ForeignKey) bool { return !goes(fk) })); err != nil {
+		return err
+	}
 	if err := dr.run(ctx, act.Cascade); err != nil {
 		return err
 	}
-	err = a.env.removeForeignKeys(ctx, a.d.ID, func(fk *table.ForeignKey) bool { return slices.Contains(fk.Columns, id) })
+	err = a.env.removeForeignKeys(ctx, a.d.ID, func(fk *table.ForeignKey) bool { return goes(*fk) })
 	if err != nil {
 		return err
 	}

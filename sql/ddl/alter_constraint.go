@@ -183,7 +183,10 @@ func (a *alteration) dropConstraint(ctx context.Context, act *ast.AlterAction) e
 		next.Checks = append(next.Checks[:i], next.Checks[i+1:]...)
 		return a.update(ctx, next)
 	}
-	if a.d.ForeignKey(name) != nil {
+	if fk := a.d.ForeignKey(name); fk != nil {
+		if err := a.unusedReferenced(ctx, fk); err != nil {
+			return err
+		}
 		if err := a.env.removeForeignKeys(ctx, a.d.ID, func(fk *table.ForeignKey) bool { return fk.Name == name }); err != nil {
 			return err
 		}
@@ -201,6 +204,19 @@ func (a *alteration) dropConstraint(ctx context.Context, act *ast.AlterAction) e
 		return nil
 	}
 	return noConstraint(a.d, name)
+}
+
+// unusedReferenced locks the table to which a foreign key refers that is to go, and refuses it while the
+// session is not done with that table: checks of the key may wait.
+func (a *alteration) unusedReferenced(ctx context.Context, fk *table.ForeignKey) error {
+	if err := a.env.lockReferenced(ctx, []table.ForeignKey{*fk}); err != nil {
+		return err
+	}
+	parent, err := a.env.View.RelationByID(ctx, fk.RefTable)
+	if err != nil {
+		return err
+	}
+	return a.env.unused("ALTER TABLE", parent)
 }
 
 func (a *alteration) renameConstraint(ctx context.Context, act *ast.AlterAction) error {

@@ -25,6 +25,9 @@ func (env *Env) createIndex(ctx context.Context, s *ast.CreateIndex) error {
 	if err := env.lock(ctx, d, rowlock.TableShare); err != nil {
 		return err
 	}
+	if err := env.unused("CREATE INDEX", d); err != nil {
+		return err
+	}
 	if s.Name != "" {
 		taken, err := env.View.Taken(ctx, env.Database, d.Schema, s.Name)
 		if err != nil {

@@ -38,6 +38,28 @@ type Env struct {
 	// Lock locks a relation until the transaction's end, before anything of it is changed; nil: nobody
 	// else is there. An error ends the statement.
 	Lock func(ctx context.Context, id table.ID, mode rowlock.Mode) error
+	// InUse says why a table may not be changed now, or with an index ID why that index may not: the session
+	// itself is not done with it. "": it may. nil: nothing is in use.
+	InUse func(id table.ID, index table.IndexID) (why string)
+}
+
+// unused refuses a command that changes a table that the session is not done with: plans that are half run,
+// and checks that wait, rest on its descriptor.
+func (env *Env) unused(command string, d *table.Desc) error {
+	if d.Kind != table.KindTable {
+		return nil
+	}
+	return env.usable(command, d.Name, d.ID, 0)
+}
+
+func (env *Env) usable(command, name string, id table.ID, index table.IndexID) error {
+	if env.InUse == nil {
+		return nil
+	}
+	if why := env.InUse(id, index); why != "" {
+		return sqlerr.New(sqlerr.ObjectInUse, "cannot %s \"%s\" because %s", command, name, why)
+	}
+	return nil
 }
 
 func (env *Env) lock(ctx context.Context, d *table.Desc, mode rowlock.Mode) error {

@@ -135,6 +135,9 @@ func (dr *dropper) run(ctx context.Context, cascade bool) error {
 		}
 		dr.tell()
 	}
+	if err := dr.lockOtherEnds(ctx); err != nil {
+		return err
+	}
 	for _, c := range dr.defaults {
 		if err := dr.clearDefault(ctx, c); err != nil {
 			return err
@@ -155,6 +158,25 @@ func (dr *dropper) run(ctx context.Context, cascade bool) error {
 			return err
 		}
 		if err := dr.env.unlink(ctx, d.ID, d.ForeignKeys, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockOtherEnds locks the tables at the other ends of the foreign keys that go: they change too.
+func (dr *dropper) lockOtherEnds(ctx context.Context) error {
+	for _, f := range dr.foreign {
+		child, err := dr.env.View.RelationByID(ctx, f.table)
+		if err != nil {
+			return err
+		}
+		if err := dr.env.lock(ctx, child, rowlock.AccessExclusive); err != nil {
+			return err
+		}
+	}
+	for _, d := range dr.order {
+		if err := dr.env.lockReferenced(ctx, d.ForeignKeys); err != nil {
 			return err
 		}
 	}
@@ -193,6 +215,9 @@ func (dr *dropper) tell() {
 // follow notes d and all that depends on it.
 func (dr *dropper) follow(ctx context.Context, d *table.Desc) error {
 	if err := dr.env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
+		return err
+	}
+	if err := dr.env.unused("DROP TABLE", d); err != nil {
 		return err
 	}
 	dr.order = append(dr.order, d)
@@ -321,6 +346,9 @@ func (env *Env) dropIndexes(ctx context.Context, s *ast.Drop) error {
 				quoteIdent(ix.Name), by).WithHint("You can drop %s instead.", by)
 		}
 		if err := env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
+			return err
+		}
+		if err := env.usable("DROP INDEX", ix.Name, d.ID, ix.ID); err != nil {
 			return err
 		}
 		a := &alteration{env: env, d: d}

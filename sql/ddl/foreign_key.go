@@ -200,6 +200,20 @@ func (env *Env) unlink(ctx context.Context, child table.ID, had, has []table.For
 	return nil
 }
 
+// lockReferenced locks the tables to which foreign keys refer that are to go: who writes there knows the keys.
+func (env *Env) lockReferenced(ctx context.Context, fks []table.ForeignKey) error {
+	for i := range fks {
+		parent, err := env.View.RelationByID(ctx, fks[i].RefTable)
+		if err != nil {
+			return err
+		}
+		if err := env.lock(ctx, parent, rowlock.AccessExclusive); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // removeForeignKeys takes the foreign keys for which gone holds out of a table.
 func (env *Env) removeForeignKeys(ctx context.Context, id table.ID, gone func(*table.ForeignKey) bool) error {
 	old, err := env.View.RelationByID(ctx, id)
@@ -312,9 +326,15 @@ func (a *alteration) freeOfReferences(ctx context.Context, ix *table.Index, what
 	return a.reload(ctx)
 }
 
-// stillComparable verifies that a column of a new type fits the foreign keys that it is part of.
+// stillComparable verifies that a column of a new type fits the foreign keys that it is part of, and locks the
+// tables at their other ends.
 func (a *alteration) stillComparable(ctx context.Context, next *table.Desc, id table.ColumnID) error {
 	return a.eachForeignKeyOf(ctx, next, id, func(child, parent *table.Desc, fk *table.ForeignKey) error {
+		for _, end := range []*table.Desc{child, parent} {
+			if err := a.env.lock(ctx, end, rowlock.AccessExclusive); err != nil {
+				return err
+			}
+		}
 		return comparableColumns(child, parent, fk)
 	})
 }

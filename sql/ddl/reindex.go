@@ -69,6 +69,9 @@ func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string, to
 		if ix.ID == table.RowIndexID {
 			continue
 		}
+		if err := env.usable("REINDEX INDEX", name, d.ID, ix.ID); err != nil {
+			return err
+		}
 		stale = append(stale, ix.ID)
 		ix.ID = d.NextIndexID
 		d.NextIndexID++

@@ -30,6 +30,11 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 		return err
 	}
 	for _, d := range tables {
+		if err := env.unused("TRUNCATE", d); err != nil {
+			return err
+		}
+	}
+	for _, d := range tables {
 		if err := env.View.Truncate(ctx, d); err != nil {
 			return err
 		}
@@ -45,7 +50,7 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 	return nil
 }
 
-// truncateReferrers lists the tables once each, with those that refer to them, which needs cascade.
+// truncateReferrers lists the tables once each, with those that refer to them, which needs cascade, and locks these.
 func (env *Env) truncateReferrers(ctx context.Context, named []*table.Desc, cascade bool) ([]*table.Desc, error) {
 	done := map[table.ID]bool{}
 	var all []*table.Desc
@@ -55,7 +60,13 @@ func (env *Env) truncateReferrers(ctx context.Context, named []*table.Desc, casc
 			all = append(all, d)
 		}
 	}
+	own := len(all)
 	for i := 0; i < len(all); i++ {
+		if i >= own {
+			if err := env.lock(ctx, all[i], rowlock.AccessExclusive); err != nil {
+				return nil, err
+			}
+		}
 		var refused error
 		err := env.eachReference(ctx, all[i], func(child *table.Desc, _ *table.ForeignKey) {
 			if done[child.ID] || refused != nil {

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
@@ -75,16 +77,39 @@ func readsTable(n physical.Node, id table.ID) bool {
 		}
 	}
 	return nodeExprs(n, func(e expr.Expr) bool {
-		found := false
-		expr.Walk(e, func(e expr.Expr) bool {
-			if sq, ok := e.(*expr.Subquery); ok && !found {
-				plan, _ := sq.Plan.(physical.Node)
-				found = plan == nil || readsTable(plan, id)
-			}
-			return !found
-		})
-		return found
+		return inSubquery(e, func(plan physical.Node) bool { return readsTable(plan, id) })
 	})
+}
+
+// inSubquery says whether fn holds for the plan of some subquery in e.
+func inSubquery(e expr.Expr, fn func(physical.Node) bool) bool {
+	found := false
+	expr.Walk(e, func(e expr.Expr) bool {
+		if sq, ok := e.(*expr.Subquery); ok && !found {
+			plan, _ := sq.Plan.(physical.Node)
+			found = plan == nil || fn(plan)
+		}
+		return !found
+	})
+	return found
+}
+
+// UsesIndex says whether a plan reads a table by an index.
+func UsesIndex(p *physical.Plan, id table.ID, index table.IndexID) bool {
+	for _, cte := range p.CTEs {
+		if usesIndex(cte.Plan, id, index) || cte.Recursive != nil && usesIndex(cte.Recursive, id, index) {
+			return true
+		}
+	}
+	return usesIndex(p.Root, id, index)
+}
+
+func usesIndex(n physical.Node, id table.ID, index table.IndexID) bool {
+	if s, ok := n.(*physical.Scan); ok && s.Table.ID == id && s.Index != nil && s.Index.ID == index {
+		return true
+	}
+	uses := func(c physical.Node) bool { return usesIndex(c, id, index) }
+	return slices.ContainsFunc(n.Children(), uses) || nodeExprs(n, func(e expr.Expr) bool { return inSubquery(e, uses) })
 }
 
 // anyExpr says whether fn holds for some expression of n or a node below it.

@@ -2,6 +2,7 @@ package ri
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/table"
@@ -17,6 +18,7 @@ type Constraint struct {
 // event is one check that is left to do.
 type event struct {
 	constraint Constraint
+	of         table.ID // the table whose row was written
 	// attach: values of the constraint's columns; otherwise values of the referenced columns as they
 	// were, and next as they become, nil when the row is gone.
 	attach       bool
@@ -109,6 +111,11 @@ func (q *Queue) End() {
 	*q = Queue{host: q.host}
 }
 
+// Pending says whether rows of a table have left checks that wait for the transaction's end.
+func (q *Queue) Pending(id table.ID) bool {
+	return slices.ContainsFunc(q.later, func(e event) bool { return e.of == id })
+}
+
 // Hold puts Check off until the function that it returns was called: the rows of one statement come
 // in pieces.
 func (q *Queue) Hold() (release func()) {
@@ -188,7 +195,7 @@ func (q *Queue) RowChanged(ctx context.Context, d *table.Desc, old, new []types.
 			if err != nil {
 				return err
 			}
-			q.add(event{constraint: c, attach: true, values: values, image: key}, q.deferred(c, fk))
+			q.add(event{constraint: c, of: d.ID, attach: true, values: values, image: key}, q.deferred(c, fk))
 		case fk.MatchFull && nulls < len(values):
 			return mixed(d, fk)
 		}
@@ -207,7 +214,7 @@ func (q *Queue) detach(ctx context.Context, d *table.Desc, old, new []types.Datu
 		if countNulls(was) > 0 {
 			continue
 		}
-		e := event{constraint: Constraint{r.child.ID, r.fk.OID}, values: was}
+		e := event{constraint: Constraint{r.child.ID, r.fk.OID}, of: d.ID, values: was}
 		action := r.fk.OnDelete
 		if new != nil {
 			e.next, action = pick(d, r.fk.RefColumns, new), r.fk.OnUpdate
