@@ -64,6 +64,9 @@ func TestACursorDoesNotLoseARowThatMoved(t *testing.T) {
 		"BEGIN; DELETE FROM t WHERE id = 2; UPDATE t SET n = 1; COMMIT":               sqlerr.SerializationFailure,
 		"DELETE FROM t WHERE id = 2; INSERT INTO t VALUES (2, 7)":                     "",
 		"BEGIN; UPDATE t SET id = 9 WHERE id = 2; COMMIT; DELETE FROM t WHERE id = 9": sqlerr.SerializationFailure,
+		// The row that is deleted in the end is another, be it the same by its values.
+		"BEGIN; UPDATE t SET id = 9 WHERE id = 2; COMMIT; BEGIN; INSERT INTO t VALUES (2, 7); COMMIT; DELETE FROM t WHERE id = 2": sqlerr.SerializationFailure,
+		"BEGIN; UPDATE t SET id = 9 WHERE id = 2; COMMIT; BEGIN; INSERT INTO t VALUES (2, 2); COMMIT; DELETE FROM t WHERE id = 2": sqlerr.SerializationFailure,
 	} {
 		mustQuery(t, a, "DELETE FROM t; INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
 		mustQuery(t, a, "BEGIN ISOLATION LEVEL READ COMMITTED; DECLARE c CURSOR FOR SELECT id FROM t ORDER BY id FOR KEY SHARE; FETCH c")

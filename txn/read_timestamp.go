@@ -2,8 +2,10 @@ package txn
 
 import (
 	"context"
+	"errors"
 
 	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -39,4 +41,18 @@ func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 	}
 	t.readTS, t.buf.base = ts, ts
 	return before
+}
+
+// WrittenBetween tells whether others wrote a key after a timestamp at which the transaction may read and
+// before a later write that it knows of, a StaleError's.
+func (t *Txn) WrittenBetween(ctx context.Context, key []byte, after, later tso.Timestamp) (written bool, err error) {
+	snap, err := t.s.engine.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	if err := t.s.checkSafepoint(ctx, snap, after); err != nil {
+		return false, err
+	}
+	return mvcc.WrittenBetween(ctx, snap, key, after, later-1)
 }

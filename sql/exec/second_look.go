@@ -106,14 +106,7 @@ func (l *secondLook) deleted(ctx context.Context, stale error) (bool, error) {
 	tx := l.run.env.Tx
 	snapshot := tx.ReadTS()
 	defer tx.ReadAt(snapshot)
-	was, err := tx.Get(ctx, gone.Key)
-	if err != nil {
-		return false, err
-	}
-	was = bytes.Clone(was)
-	tx.ReadAt(gone.CommitTS - 1)
-	is, err := tx.Get(ctx, gone.Key)
-	if err != nil || is == nil || !bytes.Equal(was, is) {
+	if written, err := tx.WrittenBetween(ctx, gone.Key, snapshot, gone.CommitTS); err != nil || written {
 		return false, err
 	}
 	puts, err := l.puts(ctx, gone.CommitTS)
