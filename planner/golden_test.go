@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -91,6 +92,9 @@ func (s *schema) plan(text string) (*physical.Plan, map[string]int, error) {
 	rc := &rule.Context{Meta: bound.Meta, Estimator: est, Fired: map[string]int{}}
 	rule.Apply(rc, bound.Query)
 	plan, err := choose.Plan(ctx, s.env(), est, bound)
+	if again, perr := parse.ParseOne(text); perr != nil || !reflect.DeepEqual(again, p) {
+		panic("planning has changed the tree, which sessions share: " + text)
+	}
 	return plan, rc.Fired, err
 }
 

@@ -38,14 +38,14 @@ type Options struct {
 
 // Engine is what all sessions of a database directory share. It is safe for concurrent use.
 type Engine struct {
-	store   *txn.Store
-	catalog *catalog.Catalog
-	opts    Options
-	log     *slog.Logger
-	plans   *planCache
-	shapes  *template.Cache
-	started time.Time
-	nextPID atomic.Int32
+	store     *txn.Store
+	catalog   *catalog.Catalog
+	opts      Options
+	log       *slog.Logger
+	plans     *planCache
+	templates *template.Cache
+	started   time.Time
+	nextPID   atomic.Int32
 
 	conflicts     history
 	statistics    *statistics.Registry
@@ -70,7 +70,7 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 		opts.PlanCacheSize = 1024
 	}
 	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: newPlanCache(opts.PlanCacheSize),
-		shapes: template.NewCache(opts.PlanCacheSize), started: time.Now(),
+		templates: template.NewCache(opts.PlanCacheSize), started: time.Now(),
 		notifications: notify.NewQueue()}
 	e.mu.sessions = map[int32]*Session{}
 	e.statistics = statistics.New(store, cat, opts.Logger)

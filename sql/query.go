@@ -53,7 +53,7 @@ func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
 		return sink.Empty()
 	}
 	if again && len(stmts) == 1 {
-		s.engine.shapes.Add(&s.shape, stmts[0].Stmt)
+		s.engine.templates.Add(&s.shape, stmts[0].Stmt)
 	}
 	for first := 0; first < len(stmts); {
 		if first, err = s.runImplicit(ctx, queried{stmts: stmts}, first, sink); err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
-	"github.com/minidb/minidb/sql/parse"
 	"github.com/minidb/minidb/sql/template"
 	"github.com/minidb/minidb/table/types"
 )
@@ -58,7 +57,7 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 	if name == "" {
 		delete(s.prepared, "")
 	}
-	parsed, err := parse.ParseOne(text)
+	parsed, err := s.engine.templates.Parse(text)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ var errNotServed = errors.New("the template does not serve the text")
 // queryTemplate runs the text that the session's shape is of by a template. served is false if there is
 // none that can; again says then that a template may be made from the text.
 func (s *Session) queryTemplate(ctx context.Context, text string, sink Sink) (served, again bool, err error) {
-	t, again := s.engine.shapes.Find(&s.shape)
+	t, again := s.engine.templates.Find(&s.shape)
 	if t == nil {
 		return false, again, nil
 	}

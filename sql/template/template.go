@@ -1,7 +1,6 @@
 package template
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/minidb/minidb/planner/ast"
@@ -95,59 +94,53 @@ func byKey(n physical.Node) bool {
 	return false
 }
 
-// Cache keeps the templates of the shapes used last, up to twice its size. It is safe for concurrent use.
+// Cache keeps the templates of the shapes used last, and the trees of the texts with parameters. It is safe
+// for concurrent use.
 type Cache struct {
-	size int
-	mu   sync.RWMutex
-	// Shapes move from old to young when they are used. When young is full it becomes old, and what was
-	// not used since the last time is forgotten. One that came once has a nil template.
-	young, old map[string]*Template
+	shapes *recent[*Template] // nil for a shape that came once
+	trees  *recent[parse.Parsed]
 }
 
-// NewCache returns a cache.
+// NewCache returns a cache of about size shapes and as many texts.
 func NewCache(size int) *Cache {
-	return &Cache{size: size, young: map[string]*Template{}}
+	return &Cache{shapes: newRecent[*Template](size), trees: newRecent[parse.Parsed](size)}
 }
 
 // Find returns the template of a shape, or nil. again says that the shape has come before, and that nobody
 // has tried to make its template.
 func (c *Cache) Find(s *parse.Shape) (t *Template, again bool) {
-	c.mu.RLock()
-	t, known := c.young[string(s.Text)]
-	c.mu.RUnlock()
-	if !known {
-		t, known = c.meet(string(s.Text))
-	}
-	if t == nil || t.Stmt == nil || t.refused.Load() >= patience {
-		return nil, known && t == nil
+	text := string(s.Text)
+	t, known := c.shapes.get(text)
+	switch {
+	case !known:
+		c.shapes.put(text, nil)
+		return nil, false
+	case t == nil:
+		return nil, true
+	case t.Stmt == nil || t.refused.Load() >= patience:
+		return nil, false
 	}
 	return t, false
-}
-
-// meet brings a shape among the young, and says whether it was known.
-func (c *Cache) meet(text string) (t *Template, known bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if t, known = c.young[text]; known {
-		return t, true
-	}
-	t, known = c.old[text]
-	c.put(text, t)
-	return t, known
-}
-
-// put keeps a template. Requires: mu is held.
-func (c *Cache) put(text string, t *Template) {
-	if len(c.young) >= c.size {
-		c.young, c.old = make(map[string]*Template, c.size), c.young
-	}
-	c.young[text] = t
 }
 
 // Add makes the template of a shape from the statement of one of its texts.
 func (c *Cache) Add(s *parse.Shape, stmt ast.Statement) {
 	t := New(s, stmt)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.put(t.Text, t)
+	c.shapes.put(t.Text, t)
+}
+
+// maxTreeText bounds the texts whose trees are kept.
+const maxTreeText = 8 << 10
+
+// Parse is parse.ParseOne. A text with parameters is likely to come again: its tree is kept.
+func (c *Cache) Parse(text string) (parse.Parsed, error) {
+	p, known := c.trees.get(text)
+	if known {
+		return p, nil
+	}
+	p, err := parse.ParseOne(text)
+	if err == nil && p.Params > 0 && len(text) <= maxTreeText {
+		c.trees.put(text, p)
+	}
+	return p, err
 }

@@ -113,3 +113,17 @@ func TestTheCacheForgetsWhatIsNotUsed(t *testing.T) {
 	_, again := c.Find(shapeOf(t, "SELECT a FROM t1 WHERE a = 1"))
 	require.False(t, again)
 }
+
+func TestTheTreeOfATextWithParametersIsKept(t *testing.T) {
+	c := template.NewCache(10)
+	for text, kept := range map[string]bool{"SELECT $1::int": true, "SELECT 1": false} {
+		first, err := c.Parse(text)
+		require.NoError(t, err)
+		second, err := c.Parse(text)
+		require.NoError(t, err)
+		require.Equal(t, first, second)
+		require.Equal(t, kept, first.Stmt == second.Stmt, text)
+	}
+	_, err := c.Parse("SELECT $1,")
+	require.Error(t, err)
+}
