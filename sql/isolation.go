@@ -83,12 +83,8 @@ func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error 
 		s.tx.tx.ForgetSavepoints()
 	}
 	s.references.Clear()
-	if s.tx.perStatement() && !fresh {
-		if err := s.advance(ctx); err != nil {
-			return err
-		}
-	} else if !fresh {
-		if _, err := s.renewSchema(ctx); err != nil {
+	if !fresh {
+		if err := s.newestSchema(ctx); err != nil {
 			return err
 		}
 	}
@@ -134,6 +130,16 @@ func (s *Session) advance(ctx context.Context) error {
 	}
 	s.tx.view = s.engine.catalog.View(s.tx.tx)
 	return nil
+}
+
+// newestSchema shows a statement the schema as it is now, as far as its isolation level lets it: with all
+// that is committed, or with constraints alone.
+func (s *Session) newestSchema(ctx context.Context) error {
+	if s.tx.perStatement() {
+		return s.advance(ctx)
+	}
+	_, err := s.renewSchema(ctx)
+	return err
 }
 
 // renewSchema lets a statement of a block that keeps its snapshot know the constraints that there are now

@@ -136,6 +136,11 @@ func TestADeferredCheckOutlivesTheNameOfItsConstraint(t *testing.T) {
 			mustQuery(t, n.a, "SET lock_timeout = '1ms'; "+rename)
 			require.Contains(t, mustQuery(t, n.b, "SELECT id FROM c"), "\n1\n")
 			violates("COMMIT", "other")
+
+			n.block()
+			mustQuery(t, n.b, "DELETE FROM p WHERE id = 1")
+			mustQuery(t, n.a, "ALTER TABLE c RENAME CONSTRAINT other TO another")
+			violates("SET CONSTRAINTS another IMMEDIATE", "another")
 		})
 	}
 }

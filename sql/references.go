@@ -175,6 +175,9 @@ func (s *Session) execSetConstraints(ctx context.Context, st *ast.SetConstraints
 	if err := s.ensure(ctx); err != nil {
 		return "", err
 	}
+	if err := s.newestSchema(ctx); err != nil {
+		return "", err
+	}
 	named, err := s.foreignKeys(ctx, st.Names)
 	if err != nil {
 		return "", err
