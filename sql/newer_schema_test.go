@@ -33,7 +33,7 @@ func newNewer(t *testing.T, level string) *newer {
 	e, st := openEngine(t, memkv.New(memkv.Options{}), txn.Options{})
 	n := &newer{t: t, level: level, a: newSession(t, e), b: newSession(t, e), e: e, st: st}
 	mustQuery(t, n.a, `CREATE TABLE p (id int PRIMARY KEY, u int UNIQUE); CREATE TABLE c (id int PRIMARY KEY, p int, q int, n int NOT NULL DEFAULT 0);
-		CREATE TABLE other (id int); INSERT INTO p VALUES (1, 10), (2, 20), (3, 30); INSERT INTO c VALUES (1, 1, 10)`)
+		CREATE INDEX c_n ON c (n); CREATE TABLE other (id int); INSERT INTO p VALUES (1, 10), (2, 20), (3, 30); INSERT INTO c VALUES (1, 1, 10)`)
 	return n
 }
 
@@ -109,6 +109,17 @@ func TestABlockObeysASecondForeignKeyNewerThanItsSnapshot(t *testing.T) {
 	})
 }
 
+// Tables that a foreign key joins are of one state: where the referencing one has changed too much to be known,
+// the referenced one is not known to be referenced either.
+func TestABlockFailsOnAReferenceWhoseTableItCannotKnow(t *testing.T) {
+	eachSnapshot(t, func(t *testing.T, n *newer) {
+		n.block()
+		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p; CREATE INDEX c_q ON c (q)")
+		mustQuery(t, n.b, "DELETE FROM p WHERE id = 1")
+		fails(t, n.b, "COMMIT", sqlerr.SerializationFailure)
+	})
+}
+
 // A check that was put off is done under whatever name its constraint has by then, by whomever it was given.
 func TestADeferredCheckOutlivesTheNameOfItsConstraint(t *testing.T) {
 	for _, level := range append([]string{"READ COMMITTED"}, keepsSnapshot...) {
@@ -152,6 +163,7 @@ func TestABlockFailsOnChangesOfRowsNewerThanItsSnapshot(t *testing.T) {
 		"CREATE INDEX c_q ON c (q)", "ALTER TABLE c ADD UNIQUE (q)", "ALTER TABLE c ADD COLUMN m int DEFAULT 5", "ALTER TABLE c DROP COLUMN q",
 		"ALTER TABLE c ALTER q TYPE text", "ALTER TABLE c ALTER q SET NOT NULL", "TRUNCATE c",
 		"ALTER TABLE c ADD CHECK (id < 100), ADD COLUMN m int", "ALTER TABLE c ADD CHECK (id < 100); CREATE INDEX c_q ON c (q)",
+		"DROP INDEX c_n; CREATE INDEX c_q ON c (q)",
 		"CREATE TABLE fresh (id int PRIMARY KEY); ALTER TABLE c ADD FOREIGN KEY (q) REFERENCES fresh NOT VALID",
 	} {
 		t.Run(change, func(t *testing.T) {

@@ -17,11 +17,10 @@ func TestATransactionIsBounded(t *testing.T) {
 	sp := tx.Savepoint()
 	n := 0
 	var err error
-	for ; err == nil; n++ {
+	for ; err == nil && n < 1000; n++ {
 		err = tx.Set([]byte(fmt.Sprintf("key %d", n)), []byte("value"))
 	}
 	require.ErrorIs(t, err, txn.ErrTooLarge)
-	require.Less(t, n, 1000)
 	require.ErrorIs(t, tx.Delete([]byte("key 1")), txn.ErrTooLarge)
 	tx.RollbackTo(sp) // what was forgotten counts no more
 	require.NoError(t, tx.Set([]byte("key"), []byte("value")))
@@ -42,12 +41,11 @@ func TestOverwrittenValuesCountWhileASavepointWantsThem(t *testing.T) {
 			sp := tx.Savepoint()
 			n := 0
 			var err error
-			for ; err == nil; n++ {
+			for ; err == nil && n < 70; n++ {
 				err = write()
 			}
 			require.ErrorIs(t, err, txn.ErrTooLarge)
 			require.Greater(t, n, 40)
-			require.Less(t, n, 70)
 			tx.RollbackTo(sp)
 			for range 40 {
 				require.NoError(t, write())

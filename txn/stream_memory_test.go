@@ -78,11 +78,10 @@ func TestRowLocksCount(t *testing.T) {
 	sp := tx.Savepoint()
 	n := 0
 	var err error
-	for ; err == nil; n++ {
+	for ; err == nil && n < 1000; n++ {
 		_, err = tx.LockKey(ctx, keyOf(n), rowlock.Update, false)
 	}
 	require.ErrorIs(t, err, txn.ErrTooLarge)
-	require.Less(t, n, 1000)
 	require.ErrorIs(t, tx.Set(keyOf(0), nil), txn.ErrTooLarge)
 	tx.RollbackTo(sp)
 	require.NoError(t, tx.Set(keyOf(0), []byte("v")))
