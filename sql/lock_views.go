@@ -133,7 +133,7 @@ func (c catalogEnv) storeLocks(waits []txn.LockWait) (out []pgcatalog.Lock) {
 		base.Stored = true
 		holder, waiter := base, base
 		holder.Mode, waiter.Mode = mode(w.Held), mode(w.Mode) // of no row lock, the strongest
-		holder.PID, holder.Transaction, holder.Granted = holderPID(store, &w), uint64(w.Lock.StartTS), true
+		holder.PID, holder.Transaction, holder.Granted = holderPID(store, &w), uint64(w.Lock.StartTS), !w.Queues
 		if !shown[string(w.Key)] {
 			shown[string(w.Key)] = true
 			out = append(out, holder)

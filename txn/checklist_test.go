@@ -28,8 +28,8 @@ type clause struct {
 func checklist() (all []clause) {
 	for _, part := range [][]clause{
 		paperClauses, prewriteClauses, absenceClauses, livenessClauses, asyncClauses, onePhaseClauses, kindClauses,
-		rowLockClauses, streamedLockClauses, rowRecordClauses, collectionClauses, ownerClauses, addedClauses, knownClauses,
-		streamFateClauses,
+		rowLockClauses, streamedLockClauses, rowRecordClauses, sharedWaitClauses, collectionClauses, ownerClauses, addedClauses,
+		knownClauses, streamFateClauses,
 	} {
 		all = append(all, part...)
 	}

@@ -121,6 +121,8 @@
 //   - I17 (no waits in a circle): latches are taken in one order, around check and write; circles of row
 //     locks are found before the wait, and those through a lock in the store by whoever asks for a row lock
 //     there, after a while (lock_waits.go); a commit that has locks in the store waits for younger ones only.
+//     On a store that several processes share everybody who waits in the store looks for circles, whatever
+//     he waits for (wait_graph.go).
 //   - I18 (early locks): a one-phase commit gives back the locks of the keys it writes once it is
 //     visible, before its sync. Who gets one, and asked for it, may read that key before it is durable,
 //     and depends on the commit: a commit of its own that writes is behind it in the log, and
@@ -151,7 +153,9 @@
 //     its lock stands until the commit is visible. Other row locks are removed after that, and before those
 //     in memory; at a savepoint's rollback, those taken since. A holder ends with its session (I19), and
 //     when its session has only younger transactions. A commit with locks of rows that it does not write
-//     wants its session to have lasted beyond commit_ts. Readers never look (row_records.go).
+//     wants its session to have lasted beyond commit_ts. Readers never look (row_records.go). Who has waited
+//     for a tenth of a second queues in the column; a row that nobody holds is the first one's of its queue
+//     (row_queue.go).
 //
 // # Memory that is believed, and what replaces it
 //

@@ -48,11 +48,11 @@
 //     Nobody writes over them: lockedRowIsNotStolen; who waits keeps no owner from its own key:
 //     streamedKeyStaysItsOwn. So it is across processes (I22): waiterElsewhereReadsAgain,
 //     recordsEndWithTheirTransaction, recordsEndAtTheSavepoint, recordsAreHeldToTheEnd,
-//     lockedRowIsNotStolenElsewhere. The locks of the dead end with the lease: recordsOfTheDeadEnd; and who
+//     lockedRowIsNotStolenElsewhere; who waits long comes next: queuedRowIsNotTaken. The locks of the dead end with the lease: recordsOfTheDeadEnd; and who
 //     was taken for dead does not commit on them: lostRowLockFailsTheCommit,
 //     lostRowLockIsWaitedFor.
 //   - P13 (I17): row locks: deadlockIsDetected, deadlockElsewhereIsDetected; locks in the store:
-//     youngerGivesIn. Latches are taken in one order and surround the step, in pebblekv:
+//     youngerGivesIn, circleThroughACommitIsDetected. Latches are taken in one order and surround the step, in pebblekv:
 //     latchesAreSorted, latchesSurroundTheStep (its latch_test.go).
 //   - P14 (I2): tryCommitPrimary draws commit_ts, after all prewrites: commitTSIsDrawnLast.
 //   - P15 (I4): an unknown result is looked for, and else ErrAmbiguous, 40003: noAnswerIsAmbiguous.

@@ -21,14 +21,16 @@ type LockWait struct {
 	// Mode is what is wanted of a row, which this process's lock table shows as granted, and Held the
 	// row lock that is waited for. Both are rowlock.None where neither is one.
 	Mode, Held rowlock.Mode
+	// Queues says that who is waited for does not have that row lock, but queues for it.
+	Queues bool
 }
 
 // lockWaits are those who wait now.
 type lockWaits struct {
-	mu   sync.Mutex
-	all  map[*LockWait]struct{}
-	rows map[*rowWait]struct{} // those for row locks, beside
-	last uint64                // number that was given to a wait or a look
+	mu     sync.Mutex
+	all    map[*LockWait]struct{}
+	shared map[*storeWait]struct{} // those on a store that several processes share, beside
+	last   uint64                  // number that was given to a wait or a look
 
 	published time.Time // when the wait-for graph was last put into the store
 	searching int       // how many look for circles
@@ -38,18 +40,29 @@ type lockWaits struct {
 func (s *Store) LockWaits() []LockWait {
 	s.waits.mu.Lock()
 	defer s.waits.mu.Unlock()
-	out := make([]LockWait, 0, len(s.waits.all)+len(s.waits.rows))
+	out := make([]LockWait, 0, len(s.waits.all)+len(s.waits.shared))
 	for w := range s.waits.all {
 		out = append(out, *w)
 	}
-	for w := range s.waits.rows {
+	for w := range s.waits.shared {
 		out = append(out, w.LockWait)
 	}
 	return out
 }
 
-// awaitLock waits before another look at the lock, and can be seen to wait.
+// awaitLock waits before another look at the lock, and can be seen to wait. On a store that several
+// processes share it may answer *rowlock.DeadlockError.
 func (t *Txn) awaitLock(ctx context.Context, locked *LockedError, bo *backoff) (more bool, err error) {
+	if !t.s.exclusive {
+		if bo.graph == nil {
+			bo.graph = t.newStoreWait(rowlock.None)
+		}
+		defer bo.graph.leave()
+		if err := bo.graph.look(ctx, locked.Key, []mvcc.RowHolder{holderOf(&locked.Lock)}); err != nil {
+			return false, err
+		}
+		return bo.wait(ctx)
+	}
 	if bo.since.IsZero() {
 		bo.since = time.Now()
 	}

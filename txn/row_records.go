@@ -68,15 +68,27 @@ type rowRequest struct {
 
 	before rowlock.Mode
 	limit  time.Duration // of all waits for row locks
+	queued bool          // in the store
 }
 
 // lockInStore writes the transaction into the key's row lock column, once nobody is in the way.
 func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, err error) {
 	rows, bo := backoff{limit: q.limit}, backoff{limit: t.s.opts.LockWait}
 	gone := goneHolders{}
-	w := t.newRowWait(q)
-	defer w.end()
+	w := t.newStoreWait(q.mode)
+	defer func() {
+		w.leave()
+		if q.queued && err != nil {
+			t.leaveQueue(q)
+		}
+	}()
 	for attempts := 0; ; {
+		if !q.queued && w.id != 0 && time.Since(w.Since) >= queueAfter {
+			if err = t.queueInStore(ctx, q); err != nil {
+				return v, err
+			}
+			rows.most, bo.most = queuedBackoff, queuedBackoff
+		}
 		var unknown bool
 		v, unknown, err = t.tryLockRow(ctx, q, gone)
 		var held *mvcc.RowLockedError
@@ -88,7 +100,7 @@ func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, e
 			if q.current && !t.locking.Rereads && changed(held.Newest, q.mode) {
 				return v, t.Stale(q.key, held.Newest)
 			}
-			if err = t.awaitHolders(ctx, held, gone, w, &rows); err != nil {
+			if err = t.awaitHolders(ctx, q, held, gone, w, &rows); err != nil {
 				return v, err
 			}
 		case errors.As(err, &locked):
@@ -112,12 +124,9 @@ func (t *Txn) tryLockRow(ctx context.Context, q *rowRequest, gone goneHolders) (
 		v, err = t.newest(ctx, q.key, q.mode, q.noWait)
 		return v, false, err
 	}
-	owner, err := t.s.owner(ctx)
+	h, err := t.rowHolder(ctx, q)
 	if err != nil {
 		return v, false, err
-	}
-	h := mvcc.RowHolder{
-		StartTS: t.reg.startTS, Owner: owner, Mode: max(q.mode, q.before), Client: t.client(), Statement: cutStatement(t.statement),
 	}
 	unknown, err = t.s.update(ctx, [][]byte{mvcc.Row(q.key)}, true, func(r kv.Reader, b *kv.Batch) error {
 		if err := t.s.checkSafepoint(ctx, r, t.readTS); err != nil {
@@ -128,9 +137,17 @@ func (t *Txn) tryLockRow(ctx context.Context, q *rowRequest, gone goneHolders) (
 		return err
 	})
 	if err == nil || unknown {
-		t.records.note(rowRecord{key: string(q.key), before: q.before, after: h.Mode}, owner)
+		t.records.note(rowRecord{key: string(q.key), before: q.before, after: h.Mode}, h.Owner)
 	}
 	return v, unknown, err
+}
+
+// rowHolder is the transaction as the row lock column has it.
+func (t *Txn) rowHolder(ctx context.Context, q *rowRequest) (mvcc.RowHolder, error) {
+	owner, err := t.s.owner(ctx)
+	return mvcc.RowHolder{
+		StartTS: t.reg.startTS, Owner: owner, Mode: max(q.mode, q.before), Client: t.client(), Statement: cutStatement(t.statement),
+	}, err
 }
 
 func (r *rowRecords) note(rec rowRecord, session uint64) {
@@ -143,20 +160,20 @@ func (r *rowRecords) note(rec rowRecord, session uint64) {
 
 // awaitHolders waits before another look at a row that others have locked, unless one of them is gone.
 func (t *Txn) awaitHolders(
-	ctx context.Context, held *mvcc.RowLockedError, gone goneHolders, w *rowWait, bo *backoff,
+	ctx context.Context, q *rowRequest, held *mvcc.RowLockedError, gone goneHolders, w *storeWait, bo *backoff,
 ) error {
 	cleared, err := gone.judge(ctx, t.s, held.Holders)
 	switch {
 	case err != nil || cleared:
 		return err
-	case w.q.noWait:
+	case q.noWait:
 		return rowlock.ErrNotAvailable
 	}
-	return w.wait(ctx, held.Holders, bo, nil)
+	return w.wait(ctx, q.key, held.Holders, bo, nil)
 }
 
 // awaitPrewritten settles the lock of a commit under way, or waits for it.
-func (t *Txn) awaitPrewritten(ctx context.Context, q *rowRequest, locked *LockedError, w *rowWait, bo *backoff) error {
+func (t *Txn) awaitPrewritten(ctx context.Context, q *rowRequest, locked *LockedError, w *storeWait, bo *backoff) error {
 	out, err := t.s.resolver.settle(ctx, locked, 0)
 	switch {
 	case err != nil || out == lockSettled:
@@ -168,8 +185,7 @@ func (t *Txn) awaitPrewritten(ctx context.Context, q *rowRequest, locked *Locked
 	if q.limit < bo.limit {
 		bo.limit, limit = q.limit, nil
 	}
-	l := &locked.Lock
-	return w.wait(ctx, []mvcc.RowHolder{{StartTS: l.StartTS, Owner: l.Owner, Client: l.Client, Statement: l.Statement}}, bo, limit)
+	return w.wait(ctx, q.key, []mvcc.RowHolder{holderOf(&locked.Lock)}, bo, limit)
 }
 
 // goneHolders are row locks of which it is known that nobody will give them back. Each is one under one

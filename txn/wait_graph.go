@@ -16,8 +16,8 @@ import (
 )
 
 // Circles of waits through several processes. The lock table finds those of its own process before a
-// wait begins; a circle that leaves the process does so where a transaction waits for a row lock in the
-// store. Who has waited there for as long as its patience (deadlock_timeout) publishes all waits of its
+// wait begins; a circle that leaves the process does so where a transaction waits for a lock in the store: a
+// row lock, or that of a commit. Who has waited there for as long as its patience (deadlock_timeout) publishes all waits of its
 // process beside the session's lease, reads those of the others, and looks for a way back to itself. Of
 // those of a circle who look, the youngest gives in.
 //
@@ -26,11 +26,10 @@ import (
 // and having looked once more each time: what was published after the first sighting shows waits that
 // went on then, and the look after that found the blockers still in the way. So all stood at that sighting.
 
-// rowWait is a transaction that waits for a row lock in the store.
-type rowWait struct {
+// storeWait is a transaction that waits in the store, for a row lock or for the lock of a commit.
+type storeWait struct {
 	LockWait
 	t *Txn
-	q *rowRequest
 
 	// Guarded by lockWaits.mu, for they are published.
 	id, looks uint64
@@ -51,20 +50,36 @@ const (
 	patienceDefault = 100 * time.Millisecond
 )
 
-// newRowWait prepares a wait that may not come about.
-func (t *Txn) newRowWait(q *rowRequest) *rowWait {
-	return &rowWait{t: t, q: q, LockWait: LockWait{StartTS: t.reg.startTS, Key: q.key, Mode: q.mode}}
+// newStoreWait prepares a wait that may not come about. mode is what is wanted of a row, if anything.
+func (t *Txn) newStoreWait(mode rowlock.Mode) *storeWait {
+	return &storeWait{t: t, LockWait: LockWait{StartTS: t.reg.startTS, Mode: mode}}
+}
+
+// holderOf shows the lock of a commit as that of a holder.
+func holderOf(l *mvcc.Lock) mvcc.RowHolder {
+	return mvcc.RowHolder{StartTS: l.StartTS, Owner: l.Owner, Client: l.Client, Statement: l.Statement}
+}
+
+// look comes after every look at the store that found others in the way, and before the wait for the next.
+// From then on the wait can be seen. The answer is *rowlock.DeadlockError when it is part of a circle and gives
+// in.
+func (w *storeWait) look(ctx context.Context, key []byte, holders []mvcc.RowHolder) error {
+	w.enter(key, holders)
+	if time.Now().Before(w.search) || w.Mode == rowlock.None && planted.Is(planted.WaitsUnsearched) {
+		return nil
+	}
+	if err := w.searchCircle(ctx); err != nil {
+		return err
+	}
+	w.search = time.Now().Add(searchPause)
+	return nil
 }
 
 // wait waits before another look at the row, and can be seen to wait for the holders. At the end of
 // what the backoff allows the answer is limit, or without one *rowlock.TimeoutError.
-func (w *rowWait) wait(ctx context.Context, holders []mvcc.RowHolder, bo *backoff, limit error) error {
-	w.enter(holders)
-	if !time.Now().Before(w.search) {
-		if err := w.searchCircle(ctx); err != nil {
-			return err
-		}
-		w.search = time.Now().Add(searchPause)
+func (w *storeWait) wait(ctx context.Context, key []byte, holders []mvcc.RowHolder, bo *backoff, limit error) error {
+	if err := w.look(ctx, key, holders); err != nil {
+		return err
 	}
 	more, err := bo.wait(ctx)
 	switch {
@@ -81,7 +96,7 @@ func (w *rowWait) wait(ctx context.Context, holders []mvcc.RowHolder, bo *backof
 }
 
 // enter notes for whom is waited.
-func (w *rowWait) enter(holders []mvcc.RowHolder) {
+func (w *storeWait) enter(key []byte, holders []mvcc.RowHolder) {
 	waits := &w.t.s.waits
 	waits.mu.Lock()
 	defer waits.mu.Unlock()
@@ -90,33 +105,41 @@ func (w *rowWait) enter(holders []mvcc.RowHolder) {
 	if w.id == 0 {
 		w.id = waits.last
 		w.Client, w.Since, w.statement = w.t.client(), time.Now(), cutStatement(w.t.statement)
-		patience := w.t.owner().Patience()
-		if patience == 0 {
-			patience = patienceDefault
+		patience := patienceDefault
+		if o := w.t.locking.Owner; o != nil && o.Patience() != 0 {
+			patience = o.Patience()
 		}
 		w.search = w.Since.Add(patience)
-		if waits.rows == nil {
-			waits.rows = map[*rowWait]struct{}{}
-		}
-		waits.rows[w] = struct{}{}
 	}
-	w.Lock, w.Held = holders[0].AsLock(), holders[0].Mode
+	if waits.shared == nil {
+		waits.shared = map[*storeWait]struct{}{}
+	}
+	if _, there := waits.shared[w]; !there {
+		waits.shared[w] = struct{}{}
+		if w.searches {
+			waits.searching++
+		}
+	}
+	w.Key, w.Lock, w.Held, w.Queues = key, holders[0].AsLock(), holders[0].Mode, holders[0].Queues
 	w.blockers = w.blockers[:0]
 	for i := range holders {
 		w.blockers = append(w.blockers, holders[i].StartTS)
 	}
 }
 
-// end is called when nothing is waited for any more. What was published of the wait goes with the next
-// publication: its number of looks stands still, so nobody believes it.
-func (w *rowWait) end() {
+// leave is called when nothing is waited for any more, or not for now. What was published of the wait goes
+// with the next publication: its number of looks stands still, so nobody believes it.
+func (w *storeWait) leave() {
 	if w.id == 0 {
 		return
 	}
 	waits := &w.t.s.waits
 	waits.mu.Lock()
 	defer waits.mu.Unlock()
-	delete(waits.rows, w)
+	if _, there := waits.shared[w]; !there {
+		return
+	}
+	delete(waits.shared, w)
 	if w.searches {
 		waits.searching--
 	}
@@ -149,25 +172,19 @@ func (s *Store) storeEdges() (out []session.Wait, look uint64) {
 	}
 	s.waits.last++
 	look = s.waits.last
-	for w := range s.waits.rows {
+	for w := range s.waits.shared {
 		for _, b := range w.blockers {
 			out = append(out, session.Wait{
 				Waiter: w.StartTS, Blocker: b, ID: w.id, Looks: w.looks, Searches: w.searches,
-				Key: w.Key, Mode: uint8(w.Mode), Client: w.Client, Statement: w.statement,
+				Key: w.Key, Mode: uint8(cmp.Or(w.Mode, rowlock.Update)), Client: w.Client, Statement: w.statement,
 			})
 		}
-	}
-	for w := range s.waits.all {
-		out = append(out, session.Wait{
-			Waiter: w.StartTS, Blocker: w.Lock.StartTS, ID: uint64(w.Since.UnixNano()), Looks: look,
-			Key: w.Key, Mode: uint8(rowlock.Update), Client: w.Client,
-		})
 	}
 	return out, look
 }
 
 // publishWaits puts the process's waits into the store, unless that was done just now.
-func (w *rowWait) publishWaits(ctx context.Context) error {
+func (w *storeWait) publishWaits(ctx context.Context) error {
 	s := w.t.s
 	s.waits.mu.Lock()
 	now := time.Now()
@@ -187,7 +204,7 @@ func (w *rowWait) publishWaits(ctx context.Context) error {
 }
 
 // searchCircle answers *rowlock.DeadlockError when the transaction is part of a circle and gives in.
-func (w *rowWait) searchCircle(ctx context.Context) error {
+func (w *storeWait) searchCircle(ctx context.Context) error {
 	if planted.Is(planted.UndetectedDeadlock) {
 		return nil
 	}
@@ -277,7 +294,7 @@ func looksAgain(before, now []session.Wait) bool {
 }
 
 // deadlock tells of a circle in the words of the lock table.
-func (w *rowWait) deadlock(circle []session.Wait, all []session.Record) error {
+func (w *storeWait) deadlock(circle []session.Wait, all []session.Record) error {
 	own := w.t.s.SessionID()
 	here := map[tso.Timestamp]bool{}
 	for i := range all {

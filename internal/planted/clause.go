@@ -109,6 +109,10 @@ const (
 	PrewritesInTurn
 	// RowRecordUnread: whoever locks a row of a shared store does not look who has locked it there.
 	RowRecordUnread
+	// RowQueuePassed: whoever comes to a free row of a shared store takes it, whoever queues for it there.
+	RowQueuePassed
+	// WaitsUnsearched: of those who wait in the store only who wants a row lock looks for circles.
+	WaitsUnsearched
 	// RowRecordOutlivesSavepoint: ROLLBACK TO leaves in the store what was locked after the savepoint.
 	RowRecordOutlivesSavepoint
 	// LostRowLockUnnoticed: a commit does not ask whether its session, and so its row locks, lasted.
@@ -176,6 +180,8 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"locks not read that others were at",
 	"prewrites one after the other",
 	"row locks in the store not read by a locker",
+	"queue for a row in the store passed",
+	"circles of other waits in the store not searched",
 	"row locks in the store not rolled back to a savepoint",
 	"row locks lost with the lease",
 	"streamed key forgotten",

@@ -48,7 +48,7 @@ type Cell struct {
 	TS      tso.Timestamp
 	Lock    Lock        // of ColumnLock
 	Write   Write       // of ColumnWrite
-	Holders []RowHolder // of ColumnRowLock
+	Holders []RowHolder // of ColumnRowLock; those who queue come last
 	Value   []byte      // of ColumnData and ColumnMeta
 }
 

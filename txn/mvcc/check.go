@@ -51,7 +51,7 @@ func (c *checker) add(cell *Cell) {
 	case ColumnRowLock:
 		for i := range cell.Holders {
 			h := &cell.Holders[i]
-			if others := inTheWay(cell.Holders[:i], h.StartTS, h.Mode); len(others) > 0 {
+			if others := inTheWay(cell.Holders[:i], h.StartTS, h.Mode); len(others) > 0 && !h.Queues {
 				c.problem("row locks of transactions %s and %s, which exclude each other", others[0].StartTS, h.StartTS)
 			}
 		}

@@ -2,9 +2,11 @@ package mvcc
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -60,6 +62,16 @@ func TestEncodedBytes(t *testing.T) {
 	require.Equal(t, "P\x01\x00\x00\x00\x00\x00\x00\x00\x073", string(w.appendTo(nil)))
 	w = Write{Kind: KindRollback, StartTS: 7, Protected: true}
 	require.Equal(t, "R\x02\x00\x00\x00\x00\x00\x00\x00\x07", string(w.appendTo(nil)))
+	require.Equal(t, "ra\x00\xffb\x00\x01", string(appendRowLockKey(nil, row)))
+	require.Equal(t, "\x01"+
+		"\x00\x00\x00\x00\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x00\x05\x01\x0c\x02UP"+
+		"\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x05\x84\x00\x00", string(appendRowLocks(nil, queuedFor)))
+}
+
+// queuedFor is a row that one transaction has locked and an older one queues for.
+var queuedFor = rowLocks{
+	holders: []RowHolder{{StartTS: 8, Owner: 5, Mode: rowlock.KeyShare, Client: 12, Statement: "UP"}},
+	queue:   []RowHolder{{StartTS: 7, Owner: 5, Mode: rowlock.Update, Queues: true}},
 }
 
 func TestDecodeRefusesWhatIsNotACell(t *testing.T) {
@@ -76,6 +88,9 @@ func TestDecodeRefusesWhatIsNotACell(t *testing.T) {
 		{"wa\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf7", "P\x00\x00\x00\x00\x00\x00\x00\x00\x07x"},
 		{"wa\x00b\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf7", "P\x00\x00\x00\x00\x00\x00\x00\x00\x07"},
 		{"d", "x"},
+		{"ra\x00\x01", "\x01"},
+		{"ra\x00\x01", string(appendRowHolders([]byte{rowLockFormat}, []RowHolder{queuedFor.queue[0], queuedFor.holders[0]}))},
+		{"ra\x00\x01", string(appendRowHolders([]byte{rowLockFormat}, []RowHolder{queuedFor.holders[0], queuedFor.holders[0]}))},
 	} {
 		_, err := Decode([]byte(c.key), []byte(c.value))
 		require.ErrorIs(t, err, kv.ErrCorruption, "%q %q", c.key, c.value)
@@ -108,6 +123,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(appendWriteKey(nil, row, 9), w.appendTo(nil))
 	f.Add(appendDataKey(nil, row, 9), []byte("data"))
 	f.Add(MetaKey("oracle"), []byte{0})
+	f.Add(appendRowLockKey(nil, row), appendRowLocks(nil, queuedFor))
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		c, err := Decode(key, value)
 		if err != nil {
@@ -123,6 +139,12 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("lock %x came back as %+v, %v", value, again, err)
 			}
 			return // uvarints have several encodings
+		case ColumnRowLock:
+			again, err := Decode(appendRowLockKey(nil, row), appendRowHolders([]byte{rowLockFormat}, c.Holders))
+			if err != nil || !slices.Equal(again.Holders, c.Holders) {
+				t.Fatalf("row locks %x came back as %+v, %v", value, again, err)
+			}
+			return
 		case ColumnWrite:
 			raw, val = appendWriteKey(nil, row, c.TS), c.Write.appendTo(nil)
 		case ColumnData:

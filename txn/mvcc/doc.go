@@ -13,7 +13,7 @@
 //	l       row                       Lock: kind, start_ts, primary, time to live, short value
 //	m       name                      the store's own cells: the oracle's mark, the safepoint,
 //	                                  the sessions of those who own locks
-//	r       row                       RowHolders: those who have row locks, on a shared store
+//	r       row                       RowHolders: those who have row locks, or queue, on a shared store
 //	w       row, ^commit_ts           Write: kind, start_ts, short value
 //
 // A row is the user's key with 00 escaped as 00 FF and ended by 00 01 (see AppendRow), so rows sort

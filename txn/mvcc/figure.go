@@ -88,6 +88,9 @@ func lockText(c *Cell, show func([]byte) string) string {
 }
 
 func rowLockText(h *RowHolder) string {
+	if h.Queues {
+		return fmt.Sprintf("queues for row lock, %s, %s", h.Mode, h.lock().Holder())
+	}
 	return fmt.Sprintf("row lock, %s, %s", h.Mode, h.lock().Holder())
 }
 

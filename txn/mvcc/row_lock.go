@@ -14,15 +14,23 @@ import (
 )
 
 // RowHolder is one of those in the row lock column of a key: a transaction that holds a row lock of it,
-// of which the lock column says nothing yet. Readers never look at this column.
+// of which the lock column says nothing yet, or one that queues for it. Readers never look at this column.
 type RowHolder struct {
 	StartTS tso.Timestamp
 	// Owner is the session (package session) of the transaction: with it the lock ends.
 	Owner uint64
 	Mode  rowlock.Mode
+	// Queues says that the transaction does not hold the lock, but waits for its turn (QueueRow).
+	Queues bool
 	// Client and Statement are for whoever wants to know whom he waits for, as those of a Lock.
 	Client    uint64
 	Statement string
+}
+
+// rowLocks are all of those, apart.
+type rowLocks struct {
+	holders []RowHolder // in the order of start_ts
+	queue   []RowHolder // in the order of arrival
 }
 
 // RowLockedError says that others hold row locks of a key that exclude what is wanted of it.
@@ -45,22 +53,34 @@ func (h *RowHolder) lock() *Lock {
 // AsLock shows the holder as a lock of its own.
 func (h *RowHolder) AsLock() Lock { return *h.lock() }
 
-// rowLockFormat is the first byte of the column.
-const rowLockFormat byte = 1
+// rowLockFormat is the first byte of the column; rowLockQueues is a bit of a mode.
+const (
+	rowLockFormat byte = 1
+	rowLockQueues byte = 0x80
+)
 
 func appendRowLockKey(dst, row []byte) []byte { return append(append(dst, familyRowLock), row...) }
 
-// appendRowHolders appends the encoding of the column:
+// appendRowLocks appends the encoding of the column:
 //
-//	format, then for each holder, in the order of start_ts:
-//	start_ts (8 bytes), owner (8 bytes), mode (1 byte), uvarint client, uvarint length of statement, statement
-func appendRowHolders(dst []byte, holders []RowHolder) []byte {
+//	format, then for each holder, in the order of start_ts, and for each who queues, in the order of arrival:
+//	start_ts (8 bytes), owner (8 bytes), mode (1 byte, with bit 80 of who queues), uvarint client,
+//	uvarint length of statement, statement
+func appendRowLocks(dst []byte, l rowLocks) []byte {
 	dst = append(dst, rowLockFormat)
+	return appendRowHolders(appendRowHolders(dst, l.holders), l.queue)
+}
+
+func appendRowHolders(dst []byte, holders []RowHolder) []byte {
 	for i := range holders {
 		h := &holders[i]
 		dst = binary.BigEndian.AppendUint64(dst, uint64(h.StartTS))
 		dst = binary.BigEndian.AppendUint64(dst, h.Owner)
-		dst = append(dst, byte(h.Mode))
+		mode := byte(h.Mode)
+		if h.Queues {
+			mode |= rowLockQueues
+		}
+		dst = append(dst, mode)
 		dst = binary.AppendUvarint(dst, h.Client)
 		dst = binary.AppendUvarint(dst, uint64(len(h.Statement)))
 		dst = append(dst, h.Statement...)
@@ -82,9 +102,9 @@ func decodeRowHolders(value []byte) (out []RowHolder, err error) {
 		}
 		h := RowHolder{
 			StartTS: tso.Timestamp(binary.BigEndian.Uint64(rest)), Owner: binary.BigEndian.Uint64(rest[8:]),
-			Mode: rowlock.Mode(rest[16]),
+			Mode: rowlock.Mode(rest[16] &^ rowLockQueues), Queues: rest[16]&rowLockQueues != 0,
 		}
-		if h.Mode == rowlock.None || h.Mode > rowlock.Update || len(out) > 0 && out[len(out)-1].StartTS >= h.StartTS {
+		if h.Mode == rowlock.None || h.Mode > rowlock.Update || len(out) > 0 && !h.follows(&out[len(out)-1]) {
 			return bad()
 		}
 		var fields [2]uint64
@@ -105,24 +125,62 @@ func decodeRowHolders(value []byte) (out []RowHolder, err error) {
 	return out, nil
 }
 
-// rowHolders returns who has row locks of a row.
-func (s *step) rowHolders(ctx context.Context, row []byte) ([]RowHolder, error) {
+// follows says whether the column may have h directly after the other.
+func (h *RowHolder) follows(before *RowHolder) bool {
+	return h.Queues || !before.Queues && before.StartTS < h.StartTS
+}
+
+// rowLocks returns who has row locks of a row, and who queues for them.
+func (s *step) rowLocks(ctx context.Context, row []byte) (l rowLocks, err error) {
 	s.key = appendRowLockKey(s.key[:0], row)
 	value, err := s.r.Get(ctx, s.key)
 	if err != nil || value == nil {
-		return nil, err
+		return l, err
 	}
-	return decodeRowHolders(value)
+	all, err := decodeRowHolders(value)
+	at := slices.IndexFunc(all, func(h RowHolder) bool { return h.Queues })
+	if at < 0 {
+		at = len(all)
+	}
+	return rowLocks{holders: all[:at:at], queue: all[at:]}, err
 }
 
-func (s *step) setRowHolders(row []byte, holders []RowHolder) {
+func (s *step) setRowLocks(row []byte, l rowLocks) {
 	s.key = appendRowLockKey(s.key[:0], row)
-	if len(holders) == 0 {
+	if len(l.holders)+len(l.queue) == 0 {
 		s.b.Delete(s.key)
 		return
 	}
-	s.val = appendRowHolders(s.val[:0], holders)
+	s.val = appendRowLocks(s.val[:0], l)
 	s.b.Set(s.key, s.val)
+}
+
+// drop removes those for whom which holds, and returns their number.
+func (l *rowLocks) drop(which func(RowHolder) bool) int {
+	before := len(l.holders) + len(l.queue)
+	l.holders, l.queue = slices.DeleteFunc(l.holders, which), slices.DeleteFunc(l.queue, which)
+	return before - len(l.holders) - len(l.queue)
+}
+
+// leaveQueue removes a transaction from the queue, and says whether it was there.
+func (l *rowLocks) leaveQueue(startTS tso.Timestamp) bool {
+	before := len(l.queue)
+	l.queue = slices.DeleteFunc(l.queue, func(h RowHolder) bool { return h.StartTS == startTS })
+	return len(l.queue) < before
+}
+
+// before returns those for whom a transaction that wants a mode has to wait: holders that exclude it,
+// or, when nobody holds the row, those that came to the queue first. Beside holders that do not exclude
+// it nobody waits, whoever queues, as in package rowlock.
+func (l *rowLocks) before(startTS tso.Timestamp, mode rowlock.Mode) []RowHolder {
+	if len(l.holders) > 0 || planted.Is(planted.RowQueuePassed) {
+		return inTheWay(l.holders, startTS, mode)
+	}
+	at := slices.IndexFunc(l.queue, func(h RowHolder) bool { return h.StartTS == startTS })
+	if at < 0 {
+		at = len(l.queue)
+	}
+	return inTheWay(l.queue[:at], startTS, mode)
 }
 
 // inTheWay returns the holders, other than the transaction itself, that exclude a mode.
@@ -138,7 +196,8 @@ func inTheWay(holders []RowHolder, startTS tso.Timestamp, mode rowlock.Mode) (ou
 // LockRow gives a row lock of the key to a transaction, in a mode that covers the ones it had, and tells
 // what was written to the key after since. It refuses with *LockedError while another transaction has
 // prewritten the key, and with *RowLockedError while others hold row locks that exclude the mode. gone
-// says which holders are no more; they are removed. It may be repeated.
+// says who of the column is no more; they are removed. A free row goes to who is first in its queue. It
+// may be repeated.
 //
 // Lock and look are one step on one row: of a prewrite of the key and of this, the later one finds the
 // earlier (txn: I9).
@@ -151,26 +210,42 @@ func LockRow(
 	s := newStep(r, b)
 	defer s.close(&err)
 	row := Row(key)
-	found, err := s.rowHolders(ctx, row)
+	l, err := s.rowLocks(ctx, row)
 	if err != nil {
 		return v, err
 	}
-	holders := slices.DeleteFunc(slices.Clone(found), gone)
-	if others := inTheWay(holders, h.StartTS, h.Mode); len(others) > 0 && !planted.Is(planted.RowRecordUnread) {
+	changed := l.drop(gone) > 0
+	if others := l.before(h.StartTS, h.Mode); len(others) > 0 && !planted.Is(planted.RowRecordUnread) {
 		return v, &RowLockedError{Key: bytes.Clone(key), Holders: others, Newest: v}
 	}
-	at, own := findHolder(holders, h.StartTS)
+	changed = l.leaveQueue(h.StartTS) || changed
+	at, own := findHolder(l.holders, h.StartTS)
 	switch {
 	case !own:
-		holders = slices.Insert(holders, at, h)
-	case holders[at].Mode < h.Mode || holders[at].Owner != h.Owner:
-		h.Mode = max(h.Mode, holders[at].Mode)
-		holders[at] = h
-	case len(holders) == len(found):
+		l.holders = slices.Insert(l.holders, at, h)
+	case l.holders[at].Mode < h.Mode || l.holders[at].Owner != h.Owner:
+		h.Mode = max(h.Mode, l.holders[at].Mode)
+		l.holders[at] = h
+	case !changed:
 		return v, nil
 	}
-	s.setRowHolders(row, holders)
+	s.setRowLocks(row, l)
 	return v, nil
+}
+
+// QueueRow puts a transaction at the end of the queue of a row, if it is not in it. It does not look
+// whether the row is free. LockRow and UnlockRows take it out of the queue.
+func QueueRow(ctx context.Context, r kv.Reader, b *kv.Batch, row []byte, h RowHolder) (err error) {
+	s := newStep(r, b)
+	defer s.close(&err)
+	l, err := s.rowLocks(ctx, row)
+	if err != nil || slices.ContainsFunc(l.queue, func(q RowHolder) bool { return q.StartTS == h.StartTS }) {
+		return err
+	}
+	h.Queues = true
+	l.queue = append(l.queue, h)
+	s.setRowLocks(row, l)
+	return nil
 }
 
 func findHolder(holders []RowHolder, startTS tso.Timestamp) (int, bool) {
@@ -191,46 +266,49 @@ type KeepRow struct {
 	Mode rowlock.Mode
 }
 
-// UnlockRows gives row locks of a transaction back. Rows of which it has none are left alone.
+// UnlockRows gives row locks of a transaction back, and takes it out of the rows' queues. Rows where it
+// is not are left alone.
 func UnlockRows(ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows []KeepRow) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
 	for _, k := range rows {
-		holders, err := s.rowHolders(ctx, k.Row)
+		l, err := s.rowLocks(ctx, k.Row)
 		if err != nil {
 			return err
 		}
-		at, own := findHolder(holders, startTS)
+		queued := l.leaveQueue(startTS)
+		at, own := findHolder(l.holders, startTS)
 		switch {
-		case !own || holders[at].Mode <= k.Mode:
-			continue
+		case !own || l.holders[at].Mode <= k.Mode:
+			if !queued {
+				continue
+			}
 		case k.Mode == rowlock.None:
-			holders = slices.Delete(holders, at, at+1)
+			l.holders = slices.Delete(l.holders, at, at+1)
 		default:
-			holders[at].Mode = k.Mode
+			l.holders[at].Mode = k.Mode
 		}
-		s.setRowHolders(k.Row, holders)
+		s.setRowLocks(k.Row, l)
 	}
 	return nil
 }
 
-// DropRowHolders removes the holders of a row that are gone, and returns how many there were.
+// DropRowHolders removes those in the column of a row that are gone, and returns how many there were.
 func DropRowHolders(ctx context.Context, r kv.Reader, b *kv.Batch, row []byte, gone func(RowHolder) bool) (n int, err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
-	found, err := s.rowHolders(ctx, row)
-	if err != nil || len(found) == 0 {
+	l, err := s.rowLocks(ctx, row)
+	if err != nil {
 		return 0, err
 	}
-	left := slices.DeleteFunc(slices.Clone(found), gone)
-	if n = len(found) - len(left); n > 0 {
-		s.setRowHolders(row, left)
+	if n = l.drop(gone); n > 0 {
+		s.setRowLocks(row, l)
 	}
 	return n, nil
 }
 
 // ConvertRowLocks comes before a prewrite of the mutations, in the same update. It refuses with
-// *RowLockedError what others have locked, and takes away the transaction's own row locks: the locks
+// *RowLockedError what others have locked, or queue for, and takes away the transaction's own row locks: the locks
 // that take their place exclude more, and stand until the writes are visible.
 func ConvertRowLocks(
 	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, muts []Mutation, modeOf func(*Mutation) rowlock.Mode,
@@ -242,15 +320,20 @@ func ConvertRowLocks(
 		if m.OwnOnly {
 			continue // it may become no lock
 		}
-		holders, err := s.rowHolders(ctx, m.Row)
+		l, err := s.rowLocks(ctx, m.Row)
 		if err != nil {
 			return err
 		}
-		if others := inTheWay(holders, startTS, modeOf(m)); len(others) > 0 && !planted.Is(planted.RowRecordOverwritten) {
+		if others := l.before(startTS, modeOf(m)); len(others) > 0 && !planted.Is(planted.RowRecordOverwritten) {
 			return &RowLockedError{Key: bytes.Clone(m.Key), Holders: others}
 		}
-		if at, own := findHolder(holders, startTS); own {
-			s.setRowHolders(m.Row, slices.Delete(holders, at, at+1))
+		queued := l.leaveQueue(startTS)
+		at, own := findHolder(l.holders, startTS)
+		if own {
+			l.holders = slices.Delete(l.holders, at, at+1)
+		}
+		if own || queued {
+			s.setRowLocks(m.Row, l)
 		}
 	}
 	return nil
@@ -265,11 +348,12 @@ func Contested(ctx context.Context, r kv.Reader, key []byte, startTS tso.Timesta
 	if err != nil || locked && l.StartTS != startTS {
 		return err == nil, err
 	}
-	holders, err := s.rowHolders(ctx, row)
-	return len(inTheWay(holders, startTS, mode)) > 0, err
+	rows, err := s.rowLocks(ctx, row)
+	return len(inTheWay(rows.holders, startTS, mode)) > 0, err
 }
 
-// RowLocks calls visit with the holders of every key of a span of user keys that has any, in order.
+// RowLocks calls visit with the holders of every key of a span of user keys that has any, in order, and
+// with those who queue after them.
 func RowLocks(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, holders []RowHolder) error) error {
 	return rawCells(ctx, r, familySpan(familyRowLock, span), func(c Cell) error { return visit(c.Key, c.Holders) })
 }

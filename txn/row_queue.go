@@ -1,0 +1,49 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+)
+
+// The queue of a row in the store, for those who have waited there for long (txn: I22).
+
+const (
+	// queueAfter is how long a transaction looks for a row to become free before it queues for it in the
+	// store. Until then whoever comes at the right moment has the row, and nobody waits for a look of
+	// somebody else's; but a process whose own transactions hand a row on to each other in memory would
+	// keep all others from it for ever.
+	queueAfter = 100 * time.Millisecond
+	// queuedBackoff is what lies between its looks at most from then on, for others wait for it.
+	queuedBackoff = 10 * time.Millisecond
+)
+
+// queueInStore puts the transaction into the row's queue, where LockRow finds it.
+func (t *Txn) queueInStore(ctx context.Context, q *rowRequest) error {
+	h, err := t.rowHolder(ctx, q)
+	if err != nil {
+		return err
+	}
+	row := mvcc.Row(q.key)
+	unknown, err := t.s.update(ctx, [][]byte{row}, true, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.QueueRow(ctx, r, b, row, h)
+	})
+	q.queued = err == nil || unknown
+	if unknown && ctx.Err() == nil {
+		return nil // without a place it waits as before
+	}
+	return err
+}
+
+// leaveQueue takes it out again, without the row. Where that fails, whoever waits behind it finds that its
+// session has gone on without it, or has ended.
+func (t *Txn) leaveQueue(q *rowRequest) {
+	ctx, cancel := detached(context.Background())
+	defer cancel()
+	if err := t.unlockRows(ctx, []mvcc.KeepRow{{Row: mvcc.Row(q.key), Mode: q.before}}); err != nil && !errors.Is(err, kv.ErrClosed) {
+		t.s.opts.Logger.Warn("place in a row's queue left to those who meet it", "start_ts", t.reg.startTS, "err", err)
+	}
+}

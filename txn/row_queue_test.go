@@ -1,0 +1,127 @@
+package txn_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/stretchr/testify/require"
+)
+
+// Waits in a store that several processes share: their order, and circles of all kinds of them.
+var sharedWaitClauses = []clause{
+	{"P12 I22", "a process that hands a row on to itself keeps no other one out", planted.RowQueuePassed, queuedRowIsNotTaken},
+	{"P13 I17", "a circle is found whatever its waits in the store are for", planted.WaitsUnsearched, circleThroughACommitIsDetected},
+}
+
+// until waits for a fact.
+func until(holds func() bool) {
+	for !holds() {
+		runtime.Gosched()
+	}
+}
+
+// queuedRowIsNotTaken: rows of one process for which another one has waited long are its own next, whoever
+// of the first process, be it a commit, comes at the moment when they are free. Who gives up leaves no trace.
+func queuedRowIsNotTaken(sc *scene) {
+	here, there := sc.processes("")
+	keys := []string{"a", "b", "c", "d", "e"}
+	ctx, cancel := context.WithCancel(sc.ctx)
+	defer cancel()
+	holder := sc.locker(here, true)
+	done := make(chan error, len(keys))
+	for _, key := range keys {
+		sc.must(sc.nowait(holder, key, rowlock.Update), "lock")
+		w := sc.locker(there, true)
+		go func() { done <- w.LockCurrent(ctx, []byte(key), rowlock.Update, false) }()
+	}
+	impatient, giveUp := context.WithCancel(sc.ctx)
+	defer giveUp()
+	gaveUp := make(chan error, 1)
+	sc.must(sc.nowait(holder, "f", rowlock.Update), "lock")
+	w := sc.locker(there, true)
+	go func() { gaveUp <- w.LockCurrent(impatient, []byte("f"), rowlock.Update, false) }()
+	until(func() bool { return sc.rowRecords(here) == 2*len(keys)+2 })
+	giveUp()
+	if err := <-gaveUp; !errors.Is(err, context.Canceled) {
+		sc.fail("who gave up: %v", err)
+	}
+	sc.want("rows and those who queue for them", sc.rowRecords(here), 2*len(keys)+1)
+
+	sc.must(holder.Rollback(sc.ctx), "rollback")
+	next := sc.locker(here, true)
+	for _, key := range keys[1:] {
+		sc.mustBeLocked(next, key, rowlock.Update)
+	}
+	writer := sc.writer(here, keys[0], "taken")
+	writer.SetLocking(txn.Locking{Timeout: time.Millisecond})
+	if err := writer.Commit(sc.ctx); !errors.Is(err, rowlock.ErrTimeout) {
+		sc.fail("commit of a row that others queue for: %v", err)
+	}
+	for range keys {
+		sc.must(<-done, "lock of who queued")
+	}
+	sc.must(sc.nowait(next, "f", rowlock.Update), "lock of the row that was given up")
+}
+
+// circleThroughACommitIsDetected: an old commit of one process waits for the lock of a younger one of
+// another, which waits in memory for a row lock of its own process, whose holder waits for the old commit.
+func circleThroughACommitIsDetected(sc *scene) {
+	e := shared()
+	opts := txn.Options{LockTTL: time.Hour, Lease: time.Hour, LockWait: 3 * time.Second, BatchKeys: 1}
+	here := sc.openWith(e, opts, "", nil) // with crash points the batches are prewritten in turn
+	opts.Oracle = here.Oracle()
+	var holder *txn.Txn
+	there := sc.openWith(e, opts, txn.BeforePrewrite, func(*txn.Store) bool {
+		sc.must(sc.nowait(holder, "c", rowlock.Update), "lock")
+		return false
+	})
+	older, younger := sc.writer(here, "a", "1", "b", "1"), sc.writer(there, "b", "2", "c", "2")
+	holder = sc.locker(there, true)
+	ends := make(chan error, 2)
+	go func() { ends <- younger.Commit(sc.ctx) }()
+	until(func() bool { return len(there.RowLocks().Waits()) == 1 })
+	go func() { ends <- older.Commit(sc.ctx) }()
+	until(func() bool { return len(here.LockWaits()) == 1 })
+	d := wantError[*rowlock.DeadlockError](sc, "lock", holder.LockCurrent(sc.ctx, []byte("a"), rowlock.Update, false))
+	sc.want("waits in the circle", len(d.Cycle), 3)
+	sc.want("victim", d.Cycle[0].OwnerTransaction, uint64(holder.StartTS()))
+	sc.must(holder.Rollback(sc.ctx), "rollback")
+	first, second := <-ends, <-ends
+	wantError[*txn.WriteConflictError](sc, "commit of the older", errors.Join(first, second))
+	sc.want("b", sc.read(here, "b"), "b=2 ")
+}
+
+// TestThePlaceOfTheDeadInAQueue ends with their session, when somebody meets it or settles all.
+func TestThePlaceOfTheDeadInAQueue(t *testing.T) {
+	require.NoError(t, prove(func(sc *scene) {
+		dead, other := sc.processes("")
+		tx := sc.locker(dead, false)
+		for _, key := range []string{"n", "unmet"} {
+			row := mvcc.Row([]byte(key))
+			sc.must(kv.UpdateLazy(sc.ctx, dead.Engine(), [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
+				return mvcc.QueueRow(sc.ctx, r, b, row, mvcc.RowHolder{StartTS: tx.StartTS(), Owner: dead.SessionID(), Mode: rowlock.Share})
+			}), "queue")
+		}
+		b := sc.locker(other, true)
+		sc.mustBeLocked(b, "n", rowlock.Update)
+		sc.must(sc.nowait(b, "n", rowlock.KeyShare), "what goes together with it")
+		sc.clock += 59_000
+		sc.must(other.RenewLease(sc.ctx), "renew")
+		sc.must(b.Rollback(sc.ctx), "rollback")
+		b = sc.locker(other, true)
+		sc.mustBeLocked(b, "n", rowlock.Update)
+		sc.clock += 1_000
+		sc.must(sc.nowait(b, "n", rowlock.Update), "its lease is past")
+		n, err := other.SettleLocks(sc.ctx)
+		sc.must(err, "settle locks")
+		sc.want("settled", n, 1)
+	}))
+}
