@@ -22,6 +22,8 @@ func TestLockingClausesLockOrRefuse(t *testing.T) {
 	}
 	require.Nil(t, run("CREATE TABLE t(id int PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW v AS SELECT * FROM t"))
 	require.Nil(t, run("SELECT * FROM t, (SELECT 1) q FOR UPDATE OF t"))
+	require.Nil(t, run("SELECT * FROM t, (SELECT 1) q FOR UPDATE OF q"), "nothing to lock there")
+	require.Nil(t, run("WITH w AS (SELECT 1) SELECT * FROM t, w, (SELECT * FROM w) x, (VALUES (1)) v FOR UPDATE"), "only t")
 	require.Nil(t, run("SELECT * FROM t FOR UPDATE SKIP LOCKED"))
 	require.Nil(t, run("CREATE VIEW few AS SELECT DISTINCT id FROM t"))
 	require.Nil(t, run("SELECT * FROM v FOR UPDATE"))
@@ -29,10 +31,12 @@ func TestLockingClausesLockOrRefuse(t *testing.T) {
 	require.Nil(t, run("SELECT 1 FROM t a LEFT JOIN t b USING (id) FOR UPDATE OF a"))
 	require.Nil(t, run("SELECT 1 FROM t a LEFT JOIN t b USING (id) WHERE b.id > 0 FOR UPDATE"), "an inner join by its condition")
 	for text, pos := range map[string]int{
-		"SELECT * FROM few FOR UPDATE":                         19,
-		"SELECT * FROM (SELECT * FROM t LIMIT 1) x FOR SHARE":  43,
-		"SELECT * FROM t, (SELECT 1) q FOR UPDATE OF q":        45,
-		"SELECT * FROM (t a JOIN t b USING (id)) j FOR UPDATE": 43,
+		"SELECT * FROM few FOR UPDATE":                                    19,
+		"SELECT * FROM (SELECT * FROM t LIMIT 1) x FOR SHARE":             43,
+		"WITH q AS (SELECT 1) SELECT * FROM t, q FOR UPDATE OF q":         55,
+		"SELECT * FROM t, generate_series(1, 2) q FOR NO KEY UPDATE OF q": 63,
+		"SELECT id, count(*) OVER () FROM t FOR UPDATE":                   0,
+		"SELECT * FROM (t a JOIN t b USING (id)) j FOR UPDATE":            43,
 		// PostgreSQL gives no position here.
 		"SELECT 1 FROM t a LEFT JOIN t b USING (id) FOR UPDATE":                                          0,
 		"SELECT 1 FROM t a LEFT JOIN t b USING (id) FOR UPDATE OF b":                                     0,

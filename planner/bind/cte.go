@@ -288,7 +288,7 @@ func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) (*fromIte
 	} else {
 		entry.cte.Refs++
 	}
-	t := &fromTable{alias: alias, aliased: true}
+	t := &fromTable{alias: alias, aliased: true, source: node}
 	for _, c := range entry.cols {
 		col := b.meta.Cols[c.id]
 		col.Name, col.Level = c.name, sc.level()

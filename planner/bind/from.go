@@ -238,7 +238,7 @@ func (b *binder) funcRef(sc *scope, ref *ast.FuncRef) (*fromItem, error) {
 		return nil, err
 	}
 	node := &logical.FuncScan{Func: call.fn, Args: call.args, Scalar: call.scalar, Ordinality: ref.Ordinality, Alias: alias}
-	t := &fromTable{alias: alias, aliased: true}
+	t := &fromTable{alias: alias, aliased: true, source: node}
 	for _, c := range cols {
 		id := b.newColumn(c.name, c.t, sc.level())
 		node.Cols = append(node.Cols, id)

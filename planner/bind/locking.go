@@ -28,6 +28,8 @@ func (s *selecting) buildLocking() error {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with HAVING clause", what)
 		case len(s.sc.sel.aggs) > 0:
 			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with aggregate functions", what)
+		case len(s.sc.sel.wins) > 0:
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with window functions", what)
 		case len(s.sc.sel.sets) > 0:
 			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with set-returning functions in the target list", what)
 		}
@@ -101,6 +103,14 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 		if t == nil {
 			return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" in %s clause not found in FROM clause", name.Name, what).At(int(name.Pos))
 		}
+		if !t.nested {
+			switch t.source.(type) {
+			case *logical.CTERef:
+				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be applied to a WITH query", what).At(int(name.Pos))
+			case *logical.FuncScan:
+				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be applied to a function", what).At(int(name.Pos))
+			}
+		}
 		if err := target(t, name.Pos); err != nil {
 			return nil, err
 		}
@@ -118,7 +128,11 @@ func (s *selecting) lockable(n logical.Node) (scans []*logical.Scan, simple bool
 			scans = append(scans, n)
 		}
 		return scans, true
+	case *logical.Values, *logical.CTERef, *logical.FuncScan:
+		return nil, true
 	case *logical.Filter:
+		return s.lockable(n.Child)
+	case *logical.Sort:
 		return s.lockable(n.Child)
 	case *logical.Join:
 		left, ok := s.lockable(n.Left)

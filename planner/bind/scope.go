@@ -30,7 +30,7 @@ type fromTable struct {
 	first   logical.ColID // of a scan of desc
 	cols    []visible
 	nested  bool         // rows of a query or a join under an alias
-	source  logical.Node // of a subquery or view: what makes its rows
+	source  logical.Node // of a subquery, view, WITH query or function: what makes its rows
 }
 
 // visible is a column under the name by which it is in sight. e is set for a merged column of a
