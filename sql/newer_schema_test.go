@@ -73,6 +73,8 @@ func TestABlockObeysConstraintsNewerThanItsSnapshot(t *testing.T) {
 		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT small CHECK (id < 100)")
 		n.fails("INSERT INTO c VALUES (100, 1, 10)", sqlerr.CheckViolation)
 		n.fails("UPDATE c SET id = 100", sqlerr.CheckViolation)
+		mustQuery(t, n.b, "INSERT INTO c VALUES (1, 9, 90) ON CONFLICT DO NOTHING")
+		n.fails("INSERT INTO c VALUES (1, 9, 90) ON CONFLICT (id) DO UPDATE SET id = 100", sqlerr.CheckViolation)
 		mustQuery(t, n.b, "INSERT INTO c VALUES (2, 7, 70)")
 		mustQuery(t, n.b, "COMMIT")
 
@@ -204,54 +206,82 @@ func TestABlockThatKnowsTheNewestSchemaStillConflicts(t *testing.T) {
 	})
 }
 
+// A writer fills blocks that keep their snapshots, with statements that may break a constraint.
+type newerWriter struct {
+	s            *sql.Session
+	r            *rand.Rand
+	number       int // of the writer
+	rows         int
+	done, obeyed int // blocks that committed, statements that were refused
+}
+
+func (w *newerWriter) statement() string {
+	id, parent, unique := w.number*1_000_000+w.rows, 1+w.r.IntN(12), 10*(1+w.r.IntN(12))
+	w.rows++
+	switch w.r.IntN(6) {
+	case 0, 1:
+		return fmt.Sprintf("INSERT INTO c VALUES (%d, %d, %d)", id, parent, unique)
+	case 2:
+		return fmt.Sprintf("UPDATE c SET q = %d WHERE id = (SELECT max(id) FROM c WHERE p = %d)", unique, parent)
+	case 3:
+		return fmt.Sprintf("DELETE FROM p WHERE id = %d", parent)
+	}
+	return fmt.Sprintf("INSERT INTO p VALUES (%d, %[1]d0) ON CONFLICT DO NOTHING", parent)
+}
+
+// block runs one, to its end or to a conflict.
+func (w *newerWriter) block(level string) (err error) {
+	texts := []string{"BEGIN ISOLATION LEVEL " + level, "SELECT count(*) FROM other"}
+	for range 3 {
+		texts = append(texts, fmt.Sprintf("SELECT pg_sleep(0.00%d)", w.r.IntN(3)), "SAVEPOINT s", w.statement())
+	}
+	for _, text := range append(texts, "COMMIT") {
+		err := query(w.s, text)
+		switch codeOf(err) {
+		case "":
+		case "23503", "23514":
+			w.obeyed++
+			err = query(w.s, "ROLLBACK TO s")
+		case "40001", "40P01":
+			return query(w.s, "ROLLBACK")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	w.done++
+	return nil
+}
+
 // Blocks write while their constraints and indexes come and go. At no time does a row break a constraint
 // that is there, or lack an entry.
 func TestConstraintsComeAndGoUnderBlocks(t *testing.T) {
 	n := newNewer(t, "") // blocks of others alone
 	mustQuery(t, n.a, "DELETE FROM c; INSERT INTO p SELECT g, g * 10 FROM generate_series(4, 12) g")
-	var writers sync.WaitGroup
-	var stop, obeyed, done atomic.Int64
-	defer func() {
-		stop.Store(1)
-		writers.Wait()
-		t.Log(done.Load(), obeyed.Load())
-	}()
-	for w := range 4 {
-		s, r := newSession(t, n.e), rand.New(rand.NewPCG(uint64(w), 11))
-		writers.Go(func() {
-			for i := 0; stop.Load() == 0; i++ {
-				texts := []string{"BEGIN ISOLATION LEVEL " + keepsSnapshot[w%2], "SELECT count(*) FROM other"}
-				for k := range 3 {
-					texts = append(texts, fmt.Sprintf("SELECT pg_sleep(0.00%d)", r.IntN(3)), []string{
-						fmt.Sprintf("INSERT INTO c VALUES (%d, %d, %d)", (w*100_000+i)*4+k, 1+r.IntN(13), 10*(1+r.IntN(12))),
-						fmt.Sprintf("UPDATE c SET q = %d WHERE p = %d", 10*(1+r.IntN(12)), 1+r.IntN(12)),
-						fmt.Sprintf("DELETE FROM p WHERE id = %d", 1+r.IntN(12)),
-						fmt.Sprintf("INSERT INTO p VALUES (%d, %[1]d0)", 1+r.IntN(12)),
-					}[r.IntN(4)])
-				}
-				for _, text := range append(texts, "COMMIT") {
-					err := query(s, text)
-					if err == nil && text == "COMMIT" {
-						done.Add(1)
-					}
-					switch codeOf(err) {
-					case "23503", "23514":
-						obeyed.Add(1)
-						fallthrough
-					case "40001", "40P01", "23505":
-						_ = query(s, "ROLLBACK")
-					default:
-						if err != nil {
-							t.Errorf("%s: %v", text, err)
-						}
-					}
-					if err != nil {
-						break
-					}
+	var running sync.WaitGroup
+	var stop atomic.Bool
+	writers := make([]*newerWriter, 4)
+	for i := range writers {
+		w := &newerWriter{s: newSession(t, n.e), r: rand.New(rand.NewPCG(uint64(i), 11)), number: i}
+		writers[i] = w
+		running.Go(func() {
+			for !stop.Load() {
+				if err := w.block(keepsSnapshot[w.number%2]); err != nil {
+					t.Error(err)
+					return
 				}
 			}
 		})
 	}
+	defer func() {
+		stop.Store(true)
+		running.Wait()
+		for _, w := range writers {
+			t.Log(w.done, "committed,", w.obeyed, "refused")
+			require.Positive(t, w.done)
+			require.Positive(t, w.obeyed)
+		}
+	}()
 	again := func(text string) { // it may be the victim of a deadlock
 		t.Helper()
 		for {

@@ -35,7 +35,7 @@ func (b *EntryBuilder) Entry(row []types.Datum) (Entry, error) {
 	if b.key, err = b.rows.rowKey(b.key[:0], row); err != nil {
 		return Entry{}, err
 	}
-	if b.index == b.rows {
+	if b.index.index == nil {
 		if b.e.value, err = b.rows.rowValue(b.e.value[:0], row); err != nil {
 			return Entry{}, err
 		}

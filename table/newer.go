@@ -11,6 +11,9 @@ import (
 func (d *Desc) ReadAt(ts tso.Timestamp) *Desc {
 	c := *d
 	c.readAt = ts
+	if p := d.prepared; p != nil && p.owner == d { // the encodings are the same
+		c.prepared = &prepared{owner: &c, rows: p.rows, indexes: p.indexes}
+	}
 	return &c
 }
 

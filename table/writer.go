@@ -27,7 +27,8 @@ type Writer struct {
 	d       *Desc
 	alloc   RowIDs
 	rows    *layout
-	indexes []*layout // without the one that is the rows themselves
+	all     []*layout // of the descriptor's indexes, in their order
+	indexes []*layout // all without the one that is the rows themselves
 	notNull []int
 	rowID   int // ordinal of the hidden row ID, or -1
 	err     error
@@ -69,7 +70,7 @@ func NewWriter(d *Desc, alloc RowIDs) *Writer {
 		}
 		return w
 	}
-	w.rows = p.rows
+	w.rows, w.all = p.rows, p.indexes
 	for _, l := range p.indexes {
 		if l != p.rows {
 			w.indexes = append(w.indexes, l)
@@ -296,11 +297,7 @@ func (w *Writer) Conflict(ctx context.Context, tx *txn.Txn, row []types.Datum, a
 	if w.err != nil {
 		return nil, nil, false, w.err
 	}
-	p, err := w.d.layouts()
-	if err != nil {
-		return nil, nil, false, err
-	}
-	for i, l := range p.indexes {
+	for i, l := range w.all {
 		ix := &w.d.Indexes[i]
 		if !ix.Unique && !ix.Primary || arbiters != nil && !slices.Contains(arbiters, ix.ID) {
 			continue
