@@ -6,6 +6,7 @@ import (
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/tidwall/btree"
@@ -21,6 +22,8 @@ type write struct {
 	// fresh: the writer knew the key to be absent, and what stands for it (a row, for the entries of its
 	// indexes) is checked instead. To delete it again leaves nothing to write, and nothing to check.
 	fresh bool
+	// held is what the transaction's own lock in the store is, if it was looked at.
+	held mvcc.Held
 	// base is the read timestamp of the first write of the key, zero before any Advance: what
 	// others committed above it is a conflict.
 	base tso.Timestamp
@@ -40,10 +43,11 @@ const (
 
 // buffer holds a transaction's writes in key order, with an undo log for savepoints.
 type buffer struct {
-	tree  *btree.BTreeG[write]
-	arena []byte
-	bytes int
-	base  tso.Timestamp // of writes to come
+	tree    *btree.BTreeG[write]
+	highest []byte // no key in the tree is above it
+	arena   []byte
+	bytes   int
+	base    tso.Timestamp // of writes to come
 
 	// undo is recorded once a savepoint exists. RollbackTo plays it backwards.
 	undo      []undone
@@ -94,10 +98,19 @@ const undoOverhead = 96
 func (b *buffer) empty() bool { return b.tree == nil || b.tree.Len() == 0 }
 
 func (b *buffer) get(key []byte) (write, bool) {
-	if b.tree == nil {
+	if b.tree == nil || bytes.Compare(key, b.highest) > 0 {
 		return write{}, false
 	}
 	return b.tree.Get(write{key: key})
+}
+
+// store puts a write into the tree. One above all others, as rows come that are in order, is not searched for.
+func (b *buffer) store(w write) (before write, was bool) {
+	if bytes.Compare(w.key, b.highest) <= 0 {
+		return b.tree.Set(w)
+	}
+	b.highest = w.key
+	return b.tree.Load(w)
 }
 
 // before returns the write that stands before another one of the same key.
@@ -117,12 +130,12 @@ func (b *buffer) streamedOut() {
 	}
 	b.cloned = len(b.undo)
 	b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
-	b.arena, b.bytes = nil, 0
+	b.highest, b.arena, b.bytes = nil, nil, 0
 }
 
 // faultIn puts a write that was streamed out back where it can be changed.
 func (b *buffer) faultIn(w write) {
-	b.tree.Set(w)
+	b.store(w)
 	b.bytes += len(w.key) + len(w.value)
 }
 
@@ -141,7 +154,7 @@ func (b *buffer) put(w write) {
 	if b.tree == nil {
 		b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
 	}
-	before, was := b.tree.Set(w)
+	before, was := b.store(w)
 	if was {
 		b.bytes -= len(before.key) + len(before.value)
 	}
@@ -150,6 +163,7 @@ func (b *buffer) put(w write) {
 		if !was {
 			before.key = w.key
 		}
+		before.held = mvcc.HeldUnknown // until it is played back, the lock may change
 		b.undo = append(b.undo, undone{before, was})
 		b.undoBytes += len(before.key) + len(before.value)
 	}
@@ -158,7 +172,7 @@ func (b *buffer) put(w write) {
 // set buffers a put. An insert that is set again still has to find the key absent.
 func (b *buffer) set(key, value []byte) {
 	before, was := b.before(key)
-	w := write{kind: writePut, mustNotExist: before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base}
+	w := write{kind: writePut, mustNotExist: before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base, held: before.held}
 	if !was || planted.Is(planted.MovedBase) {
 		w.key, w.base = b.keep(key), b.base
 	}
@@ -178,7 +192,7 @@ func (b *buffer) setNew(key, value []byte) {
 // insert buffers a put of a key that must be absent, unless this transaction deleted it itself.
 func (b *buffer) insert(key, value []byte) {
 	before, was := b.before(key)
-	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base}
+	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base, held: before.held}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}
@@ -188,7 +202,7 @@ func (b *buffer) insert(key, value []byte) {
 
 func (b *buffer) delete(key []byte) {
 	before, was := b.before(key)
-	w := write{kind: writeDelete, key: before.key, base: before.base}
+	w := write{kind: writeDelete, key: before.key, base: before.base, held: before.held}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}
@@ -224,7 +238,7 @@ func (b *buffer) rollbackTo(sp Savepoint, limit int) (done bool) {
 			continue
 		}
 		b.bytes += len(u.before.key) + len(u.before.value)
-		b.tree.Set(u.before)
+		b.store(u.before)
 	}
 	if cap(b.undo) > keptUndo && len(b.undo) < cap(b.undo)/4 {
 		b.undo = slices.Clone(b.undo)

@@ -88,7 +88,7 @@ func (t *Txn) mutations() (muts []mvcc.Mutation, absent []validation) {
 	})
 	rows := make([]byte, 0, keys+rowMore*t.buf.tree.Len())
 	t.buf.tree.Scan(func(w write) bool {
-		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base}
+		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base, Held: w.held}
 		switch w.kind {
 		case writePut:
 			m.Kind = mvcc.KindPut

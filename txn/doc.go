@@ -102,7 +102,8 @@
 //     rollback takes them all back. What was streamed out is read back from the transaction's own
 //     locks, and written again over them. In memory stay the buffer, row locks, and the undo log since the
 //     first savepoint that is still wanted (bounded by Options.MaxTxnBytes), and a filter that knows of most
-//     keys that they were not streamed out (streamed_keys.go): nobody looks for those. Past Options.RowLocks, on an
+//     keys that they were not streamed out (streamed_keys.go): nobody looks for those. What its own lock on
+//     a key is like, it looks at once, and believes as in I21. Past Options.RowLocks, on an
 //     exclusive engine, the row locks of what was streamed out are given back: the locks in the store stand
 //     for them, and whoever waits for one lets go of its own row lock meanwhile. What a return to a
 //     savepoint takes back is streamed out as well, and cannot be cancelled. A write may now meet what a

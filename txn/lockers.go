@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -16,7 +17,8 @@ import (
 //
 // Each member counts in the slots of the rows that it prewrites, so that a prewrite need not look for
 // a stranger's lock on a row whose slot nobody counts in. Looking and counting happen under the row's
-// latch.
+// latch. One that streams says instead in which span its locks are: before a prewrite, and when some of
+// them are gone.
 //
 // A member also remembers whether anybody else has been at its locks. Until then they are what it wrote,
 // and need not be read again to become write records: see untouched.
@@ -28,6 +30,7 @@ type lockers struct {
 	slots    [recentSlots]atomic.Int32 // as those of recent commits
 	anywhere atomic.Int64              // members that may have locked any row
 	streams  atomic.Int64              // members that stream
+	large    atomic.Pointer[[]*locker] // the same; the list is replaced, never changed
 	mu       struct {
 		sync.Mutex
 		of map[tso.Timestamp]*locker
@@ -43,7 +46,8 @@ type locker struct {
 	decided  bool // its fate is commitTS, zero for rolled back; its locks are being settled
 	commitTS tso.Timestamp
 
-	touched atomic.Bool // see untouched; never taken back
+	span    atomic.Pointer[kv.Span] // of one that streams: outside of it there are none of its locks
+	touched atomic.Bool             // see untouched; never taken back
 }
 
 // untouched reports whether each lock that the member's coordinator is known to have written is still
@@ -64,17 +68,39 @@ func (l *lockers) enter(startTS tso.Timestamp) *locker {
 	return l.member(startTS)
 }
 
-// enterStream makes it one whose locks in the store may stand for row locks that it has in memory no more.
-// It may have locked any row.
-func (l *lockers) enterStream(startTS tso.Timestamp) {
+// enterStream makes it one whose locks in the store may stand for row locks that it has in memory no more,
+// and whose locks lie in a span, which is empty now.
+func (l *lockers) enterStream(startTS tso.Timestamp) *locker {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.member(startTS)
 	if !k.streams {
 		k.streams = true
+		k.span.Store(&kv.Span{End: []byte{}})
 		l.streams.Add(1)
+		l.listLarge()
 	}
-	l.spread(k)
+	return k
+}
+
+// listLarge lists the members that stream anew.
+func (l *lockers) listLarge() {
+	var all []*locker
+	for _, k := range l.mu.of {
+		if k.streams {
+			all = append(all, k)
+		}
+	}
+	l.large.Store(&all)
+}
+
+// narrow says that the locks of one that streams are gone, but for those in a span.
+func (l *lockers) narrow(startTS tso.Timestamp, span kv.Span) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k := l.mu.of[startTS]; k != nil {
+		k.span.Store(&span)
+	}
 }
 
 // streaming reports whether the transaction is one that streams, or has streamed.
@@ -148,14 +174,19 @@ func (l *lockers) spread(k *locker) {
 	}
 }
 
-// mayLock reports whether anyone may have a lock on a row of the slot.
-func (l *lockers) mayLock(slot uint32) bool {
-	return l.anywhere.Load() > 0 || l.slots[slot].Load() > 0
-}
-
-// othersMayLock is mayLock of one who streams, and so counts among those who may have locked any row.
-func (l *lockers) othersMayLock(slot uint32) bool {
-	return l.anywhere.Load() > 1 || l.slots[slot].Load() > 0
+// mayLock reports whether anyone but one (nil: anyone at all) may have a lock on a key, whose row is of the slot.
+func (l *lockers) mayLock(slot uint32, key []byte, but *locker) bool {
+	if l.anywhere.Load() > 0 || l.slots[slot].Load() > 0 {
+		return true
+	}
+	if large := l.large.Load(); large != nil {
+		for _, k := range *large {
+			if k != but && k.span.Load().Contains(key) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // count says that the transaction is about to lock rows of the slots.
@@ -164,7 +195,7 @@ func (l *lockers) count(startTS tso.Timestamp, slots []uint32) {
 	defer l.mu.Unlock()
 	k := l.member(startTS)
 	switch {
-	case k.anywhere:
+	case k.anywhere, k.streams:
 	case len(k.slots)+len(slots) > lockerRows:
 		l.spread(k)
 	default:
@@ -207,6 +238,7 @@ func (l *lockers) drop(startTS tso.Timestamp) {
 	}
 	if k.streams {
 		l.streams.Add(-1)
+		l.listLarge()
 	}
 	l.n.Store(int64(len(l.mu.of)))
 }

@@ -28,9 +28,11 @@ type stream struct {
 	c      *committer
 	span   kv.Span // from the lowest key streamed out, or about to be, to just above the highest
 	keys   streamedKeys
+	locker *locker
 	sum    Streamed
 	failed error // the first failure; it fails the transaction (but see prewriteStream)
 	begun  bool  // the primary was prewritten
+	doubt  bool  // some of what is buffered was prewritten: what is held is not what it was
 	undone bool  // it was rolled back, as far as it could be
 	whole  *view // the newest that was seen to show the primary's lock, and so all that was streamed out
 
@@ -119,11 +121,13 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	st.c.muts = muts
 	batches := st.c.batches()
 	t.buf.streamed = true
+	span := widened(st.span, muts)
+	st.span = span
+	st.locker.span.Store(&span)
 	var err error
 	if t.stream == nil {
 		// The primary alone and first, so that there is something to keep alive.
 		t.stream = st
-		t.s.lockers.enterStream(st.c.startTS)
 		err = st.c.prewrite(ctx, &batches[0])
 		if st.begun = err == nil; st.begun {
 			err = t.s.at(AfterPrewritePrimary)
@@ -131,7 +135,6 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 		st.beat()
 		batches = batches[1:]
 	}
-	st.span = widened(st.span, muts)
 	if err == nil && len(batches) > 0 {
 		err = st.c.prewriteAll(ctx, batches)
 	}
@@ -141,6 +144,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	st.c.muts = nil
 	st.keys.add(muts)
 	if ended := ctx.Err(); ended != nil && st.begun && errors.Is(err, ended) {
+		st.doubt = true
 		return err
 	}
 	if err != nil {
@@ -150,6 +154,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	st.sum.Keys += int64(len(muts))
 	st.sum.Bytes += int64(t.buf.bytes)
 	t.buf.streamedOut()
+	st.doubt = false
 	t.dropView()
 	t.giveBackLocks(muts)
 	if t.onStream != nil {
@@ -175,8 +180,9 @@ func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
 func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row), nil
 	return &stream{
-		c:    &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true},
-		keys: newStreamedKeys(t.s.opts.StreamBytes),
+		c:      &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true},
+		keys:   newStreamedKeys(t.s.opts.StreamBytes),
+		locker: t.s.lockers.enterStream(t.reg.startTS),
 	}
 }
 
@@ -319,6 +325,7 @@ func (s *Store) settleStreamed(ctx context.Context, w secondaryWork) {
 			return
 		}
 		rest.Start = next
+		s.lockers.narrow(w.startTS, rest)
 	}
 }
 

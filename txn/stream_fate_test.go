@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/minidb/minidb/internal/planted"
@@ -172,4 +173,83 @@ func readDecided(t *testing.T, s *txn.Store, at tso.Timestamp, content map[strin
 		require.Equal(t, there, value != nil, "seed %d: %q", seed, key)
 		require.True(t, bytes.Equal([]byte(want), value), "seed %d: %q", seed, key)
 	}
+}
+
+// TestAnUndoneLongValueIsDropped: what a stream knew of its lock before it wrote a long value is not what it
+// finds when that is taken back.
+func TestAnUndoneLongValueIsDropped(t *testing.T) {
+	ctx := context.Background()
+	e := memkv.New(memkv.Options{})
+	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 1})
+	require.NoError(t, err)
+	tx := begin(t, s)
+	long := bytes.Repeat([]byte("v"), mvcc.ShortValueMax+1)
+	for _, key := range []string{"a", "k"} {
+		require.NoError(t, tx.Set([]byte(key), []byte("short")))
+	}
+	sp := tx.Savepoint()
+	require.NoError(t, tx.Set([]byte("k"), long))
+	tx.RollbackTo(sp)
+	require.NoError(t, tx.Commit(ctx))
+	require.Equal(t, []string{"a=short", "k=short"}, scan(t, begin(t, s), kv.Span{}, txn.ScanOptions{}))
+	require.NoError(t, s.Close())
+	checkStore(t, e, "after Close")
+}
+
+// TestACancelledLongValueIsDropped: a stream of long values over short ones ends in the middle, so that the
+// locks are partly those that it knew and partly those that it was about to write.
+func TestACancelledLongValueIsDropped(t *testing.T) {
+	ended := 0
+	for at := 1; at < 12; at++ {
+		ended += cancelledLongValues(t, int64(at))
+	}
+	require.Greater(t, ended, 4)
+}
+
+// cancelledLongValues ends a statement at a moment of its updates and returns how many writes that ended.
+func cancelledLongValues(t *testing.T, at int64) (ended int) {
+	ctx := context.Background()
+	statement, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var moment atomic.Int64
+	armed := false
+	e := &moments{
+		Engine: memkv.New(memkv.Options{}),
+		at: func() {
+			if armed && moment.Add(1) == at {
+				cancel()
+			}
+		},
+		lose: func() (bool, bool) { return false, false },
+	}
+	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 1600, BatchKeys: 1})
+	require.NoError(t, err)
+	tx := begin(t, s)
+	keys := []string{"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"}
+	for _, key := range keys { // the last one streams them out
+		require.NoError(t, tx.Set([]byte(key), []byte("1")))
+	}
+	tx.SetStatement(statement, "")
+	armed = true
+	for _, key := range keys[1:5] { // the last one streams them out, if nothing ends it
+		err := tx.Set([]byte(key), bytes.Repeat([]byte("v"), mvcc.ShortValueMax+1))
+		if err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+			ended++
+		}
+	}
+	armed = false
+	tx.SetStatement(ctx, "")
+	var want []string
+	for _, key := range append(keys[1:len(keys):len(keys)], keys[0]) { // k1 makes room, so it goes out with the others only
+		require.NoError(t, tx.Set([]byte(key), []byte("2")))
+	}
+	for _, key := range keys {
+		want = append(want, key+"=2")
+	}
+	require.NoError(t, tx.Commit(ctx))
+	require.Equal(t, want, scan(t, begin(t, s), kv.Span{}, txn.ScanOptions{}))
+	require.NoError(t, s.Close())
+	checkStore(t, e.Engine, fmt.Sprintf("ended at moment %d", at))
+	return ended
 }

@@ -131,7 +131,11 @@ func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
 	if err != nil || !found {
 		return write{}, err
 	}
-	return write{value: value, kind: kindOf(l.Kind)}, nil
+	held := mvcc.HeldShort
+	if l.Kind == mvcc.KindPut && !l.HasShort {
+		held = mvcc.HeldLong
+	}
+	return write{value: value, kind: kindOf(l.Kind), held: held}, nil
 }
 
 // openStreamed returns a view that shows all that was streamed out. Strangers who took the transaction

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -306,6 +307,9 @@ func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
 		m := &b.muts[i]
 		slot := c.s.recent.slotOf(m.Row)
 		slots = append(slots, slot)
+		if m.Held != mvcc.HeldUnknown && !c.knowsHeld(b, m) {
+			m.Held = mvcc.HeldUnknown
+		}
 		m.Unlocked = c.s.exclusive && c.knowsUnlocked(b, m, slot)
 		m.Unchanged = c.s.exclusive && tso.Timestamp(c.s.recent.slots[slot].Load()) <= c.startTS
 	}
@@ -317,9 +321,16 @@ func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
 func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool {
 	st := c.t.stream
 	if st == nil {
-		return !c.s.lockers.mayLock(slot)
+		return !c.s.lockers.mayLock(slot, m.Key, nil)
 	}
-	return !c.s.lockers.othersMayLock(slot) && !b.uncertain && !st.keys.mayHave(m.Key)
+	return !c.s.lockers.mayLock(slot, m.Key, st.locker) && !b.uncertain && !st.keys.mayHave(m.Key)
+}
+
+// knowsHeld reports whether a stream's own lock is as it was when it was looked at. The primary's never is:
+// it lives by heartbeats, and readers push it.
+func (c *committer) knowsHeld(b *batch, m *mvcc.Mutation) bool {
+	st := c.t.stream
+	return c.s.exclusive && !b.uncertain && !st.doubt && st.locker.untouched() && !bytes.Equal(m.Key, c.primary())
 }
 
 // ttl returns the lifetime of a lock written now, counted from start_ts: a transaction that began

@@ -99,7 +99,7 @@ func (t *Txn) Unchanged(key []byte) bool {
 		return false
 	}
 	slot := t.s.recent.slotOf(mvcc.Row(key))
-	return !t.s.lockers.mayLock(slot) && tso.Timestamp(t.s.recent.slots[slot].Load()) <= t.readTS
+	return !t.s.lockers.mayLock(slot, key, nil) && tso.Timestamp(t.s.recent.slots[slot].Load()) <= t.readTS
 }
 
 // openAny returns the present view, or one that another transaction left, or a new one.

@@ -25,8 +25,8 @@ func (v *View) Own(ctx context.Context, key []byte, startTS tso.Timestamp) (l Lo
 	return l, value, err == nil, err
 }
 
-// OwnScanner walks the keys of a span on which one transaction has locks. What it returns is its
-// caller's to keep.
+// OwnScanner walks the keys of a span on which one transaction has locks. Key and Value are valid until the
+// second Next from now on.
 type OwnScanner struct {
 	v       *View
 	ctx     context.Context // of the scan as a whole
@@ -38,6 +38,8 @@ type OwnScanner struct {
 	Key, Value []byte
 	Kind       Kind
 	err        error
+
+	room [2]struct{ key, value []byte } // of this key and the one before, in turns
 }
 
 // ScanOwn opens a scanner over the locks of the transaction that started at startTS.
@@ -88,14 +90,20 @@ func (s *OwnScanner) step() bool {
 
 func (s *OwnScanner) land(l *Lock) error {
 	row := s.locks.Key()[1:]
-	key, err := UserKey(row, nil)
+	s.room[0], s.room[1] = s.room[1], s.room[0]
+	room := &s.room[0]
+	key, err := UserKey(row, room.key)
 	if err != nil {
 		return err
 	}
-	s.Key, s.Kind, s.Value = append([]byte{}, key...), l.Kind, nil
+	room.key = append(room.key[:0], key...)
+	s.Key, s.Kind, s.Value = room.key, l.Kind, nil
 	value, err := s.v.lockValue(s.ctx, row, l)
 	if err == nil && l.Kind == KindPut {
-		s.Value = append([]byte{}, value...)
+		if room.value = append(room.value[:0], value...); room.value == nil {
+			room.value = []byte{} // an empty value is none that is missing
+		}
+		s.Value = room.value
 	}
 	return err
 }

@@ -22,6 +22,9 @@ type Mutation struct {
 	Unchanged bool
 	// Unlocked says that the caller knows that nobody has a lock on the key. A prewrite does not look then.
 	Unlocked bool
+	// Held says that the caller knows which lock the same transaction has on the key, and that nobody else
+	// has been at it. An overwriting prewrite does not look then.
+	Held Held
 	// OwnOnly says that the mutation takes an earlier prewrite of the same transaction back, if there
 	// is one, and is nothing otherwise.
 	OwnOnly bool
@@ -29,6 +32,17 @@ type Mutation struct {
 	// statement of READ COMMITTED reads later than its transaction began. Only newer writes conflict.
 	BaseTS tso.Timestamp
 }
+
+// Held is what a transaction knows of its own lock on a key.
+type Held byte
+
+const (
+	// HeldUnknown: perhaps there is none.
+	HeldUnknown Held = iota
+	// HeldShort is a lock without a value in the data column, HeldLong one with.
+	HeldShort
+	HeldLong
+)
 
 // base returns the timestamp above which another's write is a conflict.
 func (m *Mutation) base(startTS tso.Timestamp) tso.Timestamp { return max(m.BaseTS, startTS) }
@@ -68,6 +82,14 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 	defer s.close(&err)
 	for i := range muts {
 		m := &muts[i]
+		if m.Held != HeldUnknown && p.Overwrite {
+			if err := s.checkOverwrite(ctx, m); err != nil {
+				return err
+			}
+			s.replaceData(m, m.Held == HeldLong, p.StartTS)
+			s.prewrite(m, p)
+			continue
+		}
 		l, locked, err := s.lockUnlessKnown(ctx, m)
 		if err != nil {
 			return err
@@ -131,11 +153,16 @@ func (s *step) checkPrewrite(ctx context.Context, m *Mutation, startTS tso.Times
 // overwrite replaces an earlier prewrite of the same transaction. What readers and heartbeats have put
 // into the lock since stays.
 func (s *step) overwrite(m *Mutation, old *Lock, p PrewriteParams) {
-	if old.Kind == KindPut && !old.HasShort && (m.Kind != KindPut || len(m.Value) <= ShortValueMax) {
-		s.dropData(m.Row, p.StartTS)
-	}
+	s.replaceData(m, old.Kind == KindPut && !old.HasShort, p.StartTS)
 	p.MinCommitTS, p.TTLMillis = old.MinCommitTS, max(old.TTLMillis, p.TTLMillis)
 	s.prewrite(m, p)
+}
+
+// replaceData drops the value that an earlier prewrite has put into the data column, if the next one puts none.
+func (s *step) replaceData(m *Mutation, long bool, startTS tso.Timestamp) {
+	if long && (m.Kind != KindPut || len(m.Value) <= ShortValueMax) {
+		s.dropData(m.Row, startTS)
+	}
 }
 
 func (s *step) prewrite(m *Mutation, p PrewriteParams) {

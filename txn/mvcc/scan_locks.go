@@ -27,6 +27,10 @@ func (s *Scanner) passLocks() (landed bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		if l.StartTS == s.p.Own {
+			s.stepLock(false)
+			continue
+		}
 		key, err := UserKey(row, s.lockKey)
 		if err != nil {
 			return false, err
