@@ -248,6 +248,9 @@ func (b *buffer) rollbackTo(sp Savepoint, limit int) (done bool) {
 
 // drop forgets how to undo what was written after sp.
 func (b *buffer) drop(sp Savepoint) {
+	for _, u := range b.undo[sp.undo:] {
+		b.undoBytes -= len(u.before.key) + len(u.before.value)
+	}
 	clear(b.undo[sp.undo:])
 	b.undo, b.cloned = b.undo[:sp.undo], min(b.cloned, sp.undo)
 }

@@ -16,10 +16,11 @@ import (
 )
 
 // Commit makes the transaction's writes visible and durable, all or none, and ends it. Without
-// writes it does nothing. The errors are *WriteConflictError, *AlreadyExistsError, *LockedError when
-// waiting took too long, ErrAmbiguous (wrapped) when the result is unknown, and what the engine or
-// the context says; with any of them but ErrAmbiguous nothing was written. Of a serializable
-// transaction, also *SerializationError and *ReadConflictError, the former without writes too.
+// writes it does nothing, but for keys that were inserted and deleted again: they must be absent
+// still. The errors are *WriteConflictError, *AlreadyExistsError, *LockedError when waiting took too
+// long, ErrAmbiguous (wrapped) when the result is unknown, and what the engine or the context says;
+// with any of them but ErrAmbiguous nothing was written. Of a serializable transaction, also
+// *SerializationError and *ReadConflictError, the former without writes too.
 func (t *Txn) Commit(ctx context.Context) error {
 	if t.done {
 		return ErrTxnDone

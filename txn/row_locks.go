@@ -163,7 +163,8 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 }
 
 // lockInMemory takes the key's lock in the lock table. Others who wait for the transaction's own lock of
-// it in the store have it there for a moment: they are no reason not to wait.
+// it in the store have it there for a moment: they are no reason not to wait. To Update they may be one: a
+// key share lock that was there before the write lasts.
 func (t *Txn) lockInMemory(
 	ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *holderWait,
 ) (rowlock.Outcome, error) {

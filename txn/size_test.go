@@ -2,11 +2,14 @@ package txn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
 )
@@ -63,4 +66,25 @@ func TestOverwrittenValuesCountWhileASavepointWantsThem(t *testing.T) {
 			require.NoError(t, tx.Commit(ctx))
 		})
 	}
+}
+
+// TestAnUndoThatFailedTakesNoMemory: what can never be undone counts no more, and every answer from then on
+// tells why the transaction failed.
+func TestAnUndoThatFailedTakesNoMemory(t *testing.T) {
+	ctx := context.Background()
+	faults := kvtest.NewFault(memkv.New(memkv.Options{}))
+	tx := begin(t, openStore(t, faults, txn.Options{StreamBytes: 4 << 10, MaxTxnBytes: 64 << 10}))
+	sp := tx.Savepoint()
+	write := func() error { return tx.Set([]byte("key"), make([]byte, 5<<10)) }
+	var err error
+	for err == nil {
+		err = write()
+	}
+	require.ErrorIs(t, err, txn.ErrTooLarge)
+	broken := errors.New("broken")
+	faults.Plan(kvtest.FaultPlan{At: 1, Times: 1 << 30, Err: kv.NotApplied(broken)})
+	defer faults.Plan(kvtest.FaultPlan{})
+	tx.RollbackTo(sp)
+	require.ErrorIs(t, write(), broken)
+	require.ErrorIs(t, tx.Commit(ctx), broken)
 }
