@@ -14,13 +14,11 @@ import (
 
 // client is a coordinator's open transaction; it writes down what it does and sees.
 type client struct {
-	r *run
-	s *txn.Store
-	// session is the store's when the transaction locked first.
-	session uint64
-	tx      *txn.Txn
-	rec     *Record
-	dice    *rand.Rand
+	r    *run
+	s    *txn.Store
+	tx   *txn.Txn
+	rec  *Record
+	dice *rand.Rand
 	// locks: keys are locked before they are written.
 	locks bool
 	fresh bool // no statement has begun
@@ -161,6 +159,7 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 	if dice.IntN(12) == 0 {
 		return r.answer(rec, errChangedMind, 0)
 	}
+	c.exchange()
 	err = tx.Commit(ctx)
 	r.refused(s, owner, err)
 	return c.answer(err)

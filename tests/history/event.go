@@ -56,7 +56,8 @@ type Statement struct {
 type Lock struct {
 	Key string
 	TS  tso.Timestamp
-	// Until is when the lock may be taken away: the end of the owner's lease, as it was then.
+	// Until is when the lock may be taken away: the end of the owner's lease, as it was then, or of the time
+	// to live of what it becomes at the commit.
 	Until tso.Timestamp
 }
 

@@ -38,21 +38,29 @@ func (r *run) renew(ctx context.Context, s *txn.Store, dice *rand.Rand) {
 
 // lease returns the end of the lease under which the client's store locks rows now. Where it has none it
 // lasts. Nothing is said of one that streams: a prewrite takes the row lock's place while the
-// transaction goes on, and once the primary's time to live is over others may roll both back. Nor of one
-// that outlived a lease: what it locked before it does not lock again.
+// transaction goes on, and once the primary's time to live is over others may roll both back.
 func (c *client) lease(ctx context.Context) tso.Timestamp {
 	switch {
 	case !c.r.config.StorePerCoordinator:
 		return tso.Max
 	case c.r.config.Options.StreamBytes > 0:
 		return 0
-	case c.session == 0:
-		c.session = c.s.SessionID()
-	case c.session != c.s.SessionID():
-		return 0
 	}
 	rec, _, _ := sessionOf(ctx, c.s.Engine(), c.s.SessionID()) // of one that has ended, zero
 	return rec.LeaseEnd
+}
+
+// exchange comes before a commit, whose prewrites take the place of row locks in the store: from then on
+// their time to live counts, though the lease may be longer.
+func (c *client) exchange() {
+	if !c.r.config.StorePerCoordinator {
+		return
+	}
+	now := c.s.Oracle().(*tso.Oracle).Now()
+	expired := tso.New(now.Physical()+c.r.opts.LockTTL.Milliseconds(), 0)
+	for i := range c.rec.Locks {
+		c.rec.Locks[i].Until = min(c.rec.Locks[i].Until, expired)
+	}
 }
 
 // reborn gives a coordinator the store of another process. The old one is closed, or dies with its lease.
