@@ -23,7 +23,35 @@ func (b *binder) exists(sc *scope, e *ast.Exists) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &expr.Subquery{T: types.TBool, Kind: expr.Exists, Plan: q, Pos: int(e.Pos)}, nil
+	rows := &logical.Query{Node: anyRow(q.Node)}
+	return &expr.Subquery{T: types.TBool, Kind: expr.Exists, Plan: rows, Pos: int(e.Pos)}, nil
+}
+
+// anyRow leaves out of a query what does not change whether it has rows. As in PostgreSQL EXISTS never evaluates
+// its select list, which may have errors and effects.
+func anyRow(n logical.Node) logical.Node {
+	for {
+		switch t := n.(type) {
+		case *logical.Project:
+			n = t.Child
+		case *logical.Sort:
+			n = t.Child
+		case *logical.Distinct:
+			n = t.Child
+		case *logical.Aggregate:
+			if len(t.Keys) == 0 || len(t.Aggs) > 0 || t.Sets != nil {
+				return n
+			}
+			n = t.Child
+		case *logical.Limit:
+			if k, ok := t.Count.(*expr.Const); t.Offset != nil || !ok || k.Value.Null || k.Value.I <= 0 {
+				return n
+			}
+			n = t.Child
+		default:
+			return n
+		}
+	}
 }
 
 func (b *binder) scalarSubquery(sc *scope, e *ast.Subquery) (expr.Expr, error) {
