@@ -74,12 +74,11 @@ func (r *Replacement) duplicate(key, value []byte) error {
 }
 
 // Write replaces what tx sees under the table's prefix, and makes the transaction fail when another
-// writes there meanwhile. What stays as it was is written too: to serializable readers the change of the
-// schema is a write of every row. Requires: Sort.
+// writes there meanwhile. What stays as it was is not written. Requires: Sort.
 func (r *Replacement) Write(ctx context.Context, tx *txn.Txn) (err error) {
 	span := table.TableSpan(r.d.ID)
 	tx.Validate(span)
-	it, err := tx.Scan(ctx, span, txn.ScanOptions{KeysOnly: true})
+	it, err := tx.Scan(ctx, span, txn.ScanOptions{})
 	if err != nil {
 		return err
 	}
@@ -104,7 +103,9 @@ func (r *Replacement) Write(ctx context.Context, tx *txn.Txn) (err error) {
 				// The span is validated, so to look for the key again would find nothing.
 				err = tx.SetNew(key, value)
 			} else {
-				err = tx.Set(key, value)
+				if !bytes.Equal(it.Value(), value) {
+					err = tx.Set(key, value)
+				}
 				more = it.Next()
 			}
 			if err == nil && n%rowsPerCheck == 0 {
