@@ -37,14 +37,15 @@ func (r *run) renew(ctx context.Context, s *txn.Store, dice *rand.Rand) {
 }
 
 // lease returns the end of the lease under which the client's store locks rows now. Where it has none it
-// lasts. Nothing is said of one that streams: a prewrite takes the row lock's place while the
-// transaction goes on, and once the primary's time to live is over others may roll both back.
+// lasts. Nothing is said of one that streams and whose prewrites take the place of row locks while it goes
+// on, on a shared store or because it gives those in memory back: once the primary's time to live is over
+// others may roll it back.
 func (c *client) lease(ctx context.Context) tso.Timestamp {
-	switch {
+	switch o := c.r.config.Options; {
+	case o.StreamBytes > 0 && (c.r.config.StorePerCoordinator || o.RowLocks > 0):
+		return 0
 	case !c.r.config.StorePerCoordinator:
 		return tso.Max
-	case c.r.config.Options.StreamBytes > 0:
-		return 0
 	}
 	rec, _, _ := sessionOf(ctx, c.s.Engine(), c.s.SessionID()) // of one that has ended, zero
 	return rec.LeaseEnd
