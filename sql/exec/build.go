@@ -7,7 +7,10 @@ import (
 
 // build makes the operator of a node and of its children.
 func (r *run) build(n physical.Node) (operator, error) {
+	before := r.partial
+	r.demand(n)
 	op, err := r.buildNode(n)
+	r.partial = before
 	if err != nil || r.stats == nil {
 		return op, err
 	}
@@ -17,6 +20,9 @@ func (r *run) build(n physical.Node) (operator, error) {
 func (r *run) buildNode(n physical.Node) (operator, error) {
 	switch n := n.(type) {
 	case *physical.Scan:
+		if op, err := r.steppedScan(n); op != nil || err != nil {
+			return op, err
+		}
 		return r.buildScan(n)
 	case *fixedRow:
 		return r.buildFixedRow(n)

@@ -55,8 +55,11 @@ func (r *run) before(b *types.Batch, failed error, programs ...*eval.Program) ([
 	if !errors.As(failed, &e) || !strings.HasPrefix(e.Code, "22") {
 		return nil, failed // not about a row's values
 	}
-	row := make([]types.Datum, len(b.Cols))
 	sel := selection(b)
+	if len(sel) == 1 {
+		return nil, failed
+	}
+	row := make([]types.Datum, len(b.Cols))
 	for k, i := range sel {
 		for j, v := range b.Cols {
 			row[j] = v.Get(int(i))

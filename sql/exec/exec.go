@@ -188,13 +188,15 @@ type run struct {
 	pending []func(context.Context) error
 	// limited: the LockRows being built is below a LIMIT.
 	limited bool
+	// partial: of what is being built not all rows may be asked for.
+	partial bool
 	// ctx is the context of the Next that is being served: expressions that run subqueries need it
 	// and have no argument for it.
 	ctx context.Context
 }
 
 func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
-	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit}}
+	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit}, partial: env.Piecemeal}
 	r.ev = eval.Context{Runtime: env.Runtime, Params: params, Subquery: r}
 	if r.ev.Runtime == nil {
 		r.ev.Runtime = &expr.Runtime{Format: types.DefaultFormat}

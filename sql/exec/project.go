@@ -32,7 +32,7 @@ func (r *run) buildProject(n *physical.Project) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &project{run: r, child: child, exprs: exprs}, nil
+	return &project{run: r, child: r.stepwise(child, n.Exprs...), exprs: exprs}, nil
 }
 
 func (p *project) Open(ctx context.Context) error {

@@ -37,7 +37,10 @@ func (r *run) RunSubquery(_ *eval.Context, sq *expr.Subquery, args, left []types
 		if !ok {
 			return types.Null, sqlerr.New(sqlerr.InternalError, "subquery without a plan")
 		}
+		before := r.partial
+		r.partial = sq.Kind == expr.Exists
 		op, err := r.build(node)
+		r.partial = before
 		if err != nil {
 			return types.Null, err
 		}

@@ -1,0 +1,92 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// single hands its child's rows on one by one. Where a LIMIT, a cursor or EXISTS may have enough before the
+// end, a function with an effect must not be called for rows that nobody asks for: who takes one row WHERE
+// pg_try_advisory_lock(id) has one lock.
+type single struct {
+	child operator
+	rows  []int32 // of the child's batch, those from at on were not given
+	at    int
+	out   types.Batch
+	one   [1]int32
+}
+
+func (s *single) Open(ctx context.Context) error {
+	s.rows, s.at = nil, 0
+	return s.child.Open(ctx)
+}
+
+func (s *single) Close() error { return s.child.Close() }
+
+func (s *single) Next(ctx context.Context) (*types.Batch, error) {
+	for s.at == len(s.rows) {
+		b, err := s.child.Next(ctx)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		s.rows, s.at = selection(b), 0
+		s.out = types.Batch{Cols: b.Cols, Len: b.Len, Sel: s.one[:]}
+	}
+	s.one[0] = s.rows[s.at]
+	s.at++
+	return &s.out, nil
+}
+
+// demand notes, before a node is built, whether all rows of those below it will be asked for.
+func (r *run) demand(n physical.Node) {
+	switch n.(type) {
+	case *physical.Limit:
+		r.partial = true
+	case *physical.Sort, *physical.Aggregate, *physical.Window, *physical.Insert, *physical.Update, *physical.Delete:
+		r.partial = false
+	}
+}
+
+// stepwise is child for expressions that are evaluated over it: row by row where they have effects and not
+// all rows may be wanted.
+func (r *run) stepwise(child operator, es ...expr.Expr) operator {
+	if r.partial {
+		for _, e := range es {
+			if volatile(e) {
+				return &single{child: child}
+			}
+		}
+	}
+	return child
+}
+
+// steppedScan is a scan whose filter has effects, as a filter over one without; nil for any other.
+func (r *run) steppedScan(n *physical.Scan) (operator, error) {
+	if !r.partial || n.Filter == nil || !volatile(n.Filter) {
+		return nil, nil
+	}
+	bare := *n
+	bare.Filter, bare.Limit = nil, 0
+	child, err := r.buildScan(&bare)
+	if err != nil {
+		return nil, err
+	}
+	prog, err := eval.Compile(n.Filter)
+	return &filter{run: r, child: &single{child: child}, cond: condition{run: r, prog: prog}}, err
+}
+
+// volatile says whether an expression calls a volatile function.
+func volatile(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(e expr.Expr) bool {
+		if call, ok := e.(*expr.Call); ok {
+			found = found || call.Func.Volatility == expr.Volatile
+		}
+		return !found
+	})
+	return found
+}
