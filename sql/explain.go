@@ -29,7 +29,7 @@ type explainOptions struct {
 
 func readExplain(st *ast.Explain) (o explainOptions, err error) {
 	o = explainOptions{analyze: st.Analyze, verbose: st.Verbose, costs: true, timing: true}
-	summary := false
+	summary, timing := false, false // asked for
 	for _, opt := range st.Options {
 		if opt.Name == "format" {
 			switch strings.ToLower(opt.Value) {
@@ -37,6 +37,8 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 				o.json = false
 			case "json":
 				o.json = true
+			case "":
+				return o, sqlerr.New(sqlerr.SyntaxError, "format requires a parameter")
 			case "xml", "yaml":
 				return o, sqlerr.Unsupported(int(opt.Pos), "EXPLAIN (FORMAT "+strings.ToUpper(opt.Value)+")")
 			default:
@@ -59,7 +61,7 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 		case "costs":
 			o.costs = on
 		case "timing":
-			o.timing = on
+			o.timing, timing = on, on
 		case "summary":
 			o.summary, summary = on, true
 		case "buffers", "wal", "settings":
@@ -69,6 +71,9 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 		default:
 			return o, sqlerr.New(sqlerr.SyntaxError, "unrecognized EXPLAIN option \"%s\"", opt.Name).At(int(opt.Pos))
 		}
+	}
+	if timing && !o.analyze {
+		return o, sqlerr.New(sqlerr.InvalidParameterValue, "EXPLAIN option TIMING requires ANALYZE")
 	}
 	if !summary {
 		o.summary = o.analyze
