@@ -18,7 +18,8 @@ import (
 
 // Row locks of a store that several processes share (txn: I22; docs/adr/0008). Whoever has a row lock in
 // this process's table takes it in the store too, in the key's row lock column, and waits there for
-// those of other processes, who do not queue but look again. On an exclusive engine none of this runs.
+// those of other processes, by looks, and in a queue when it lasts (row_queue.go). On an exclusive engine
+// none of this runs.
 
 // rowRecords are the row locks that a transaction has, or may have, in the store.
 type rowRecords struct {
@@ -73,7 +74,7 @@ type rowRequest struct {
 
 // lockInStore writes the transaction into the key's row lock column, once nobody is in the way.
 func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, err error) {
-	rows, bo := backoff{limit: q.limit}, backoff{limit: t.s.opts.LockWait}
+	var rows, bo backoff
 	gone := goneHolders{}
 	w := t.newStoreWait(q.mode)
 	defer func() {
@@ -100,11 +101,12 @@ func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, e
 			if q.current && !t.locking.Rereads && changed(held.Newest, q.mode) {
 				return v, t.Stale(q.key, held.Newest)
 			}
+			rows.limit = q.limit - bo.spent
 			if err = t.awaitHolders(ctx, q, held, gone, w, &rows); err != nil {
 				return v, err
 			}
 		case errors.As(err, &locked):
-			if err = t.awaitPrewritten(ctx, q, locked, w, &bo); err != nil {
+			if err = t.awaitPrewritten(ctx, q, locked, w, &bo, q.limit-rows.spent); err != nil {
 				return v, err
 			}
 		case !unknown || ctx.Err() != nil:
@@ -172,8 +174,10 @@ func (t *Txn) awaitHolders(
 	return w.wait(ctx, q.key, held.Holders, bo, nil)
 }
 
-// awaitPrewritten settles the lock of a commit under way, or waits for it.
-func (t *Txn) awaitPrewritten(ctx context.Context, q *rowRequest, locked *LockedError, w *storeWait, bo *backoff) error {
+// awaitPrewritten settles the lock of a commit under way, or waits for it. left is what is left of q.limit.
+func (t *Txn) awaitPrewritten(
+	ctx context.Context, q *rowRequest, locked *LockedError, w *storeWait, bo *backoff, left time.Duration,
+) error {
 	out, err := t.s.resolver.settle(ctx, locked, 0)
 	switch {
 	case err != nil || out == lockSettled:
@@ -182,8 +186,8 @@ func (t *Txn) awaitPrewritten(ctx context.Context, q *rowRequest, locked *Locked
 		return rowlock.ErrNotAvailable
 	}
 	limit := error(locked)
-	if q.limit < bo.limit {
-		bo.limit, limit = q.limit, nil
+	if bo.limit = t.s.opts.LockWait; left < bo.limit {
+		bo.limit, limit = left, nil
 	}
 	return w.wait(ctx, q.key, []mvcc.RowHolder{holderOf(&locked.Lock)}, bo, limit)
 }

@@ -3,6 +3,7 @@ package txn_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -81,4 +82,30 @@ func TestTheEndOfASessionEndsItsOwnRowLocks(t *testing.T) {
 			})
 		}))
 	})
+}
+
+// TestLockTimeoutBoundsAllWaitsInTheStore: who has waited for a row lock as long as it may does not begin anew
+// when the lock of a commit takes its place.
+func TestLockTimeoutBoundsAllWaitsInTheStore(t *testing.T) {
+	require.NoError(t, prove(func(sc *scene) {
+		e := shared()
+		here := sc.open(e, txn.Options{LockTTL: time.Hour, Lease: time.Hour})
+		holder, commit := sc.locker(here, true), sc.coordinator(here, "primary")
+		sc.must(sc.nowait(holder, "n", rowlock.Update), "lock")
+		looks := &counted{Engine: e, row: mvcc.Row([]byte("n")), before: func(n int) {
+			if n == 2 {
+				sc.must(holder.Rollback(sc.ctx), "rollback")
+				sc.must(commit.prewrite("n", "1"), "prewrite")
+			}
+		}}
+		waiter := sc.begin(sc.open(looks, txn.Options{Oracle: here.Oracle(), Lease: time.Hour, LockWait: time.Hour}))
+		// Shorter than the first pause between two looks, so that the second look is the last one.
+		waiter.SetLocking(txn.Locking{Writes: true, Timeout: 200 * time.Microsecond})
+		if err := waiter.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false); !errors.Is(err, rowlock.ErrTimeout) {
+			sc.fail("lock: %v", err)
+		}
+		if looks.n > 2 {
+			sc.fail("%d looks", looks.n)
+		}
+	}))
 }
