@@ -16,7 +16,7 @@
 // Rows travel in types.Batch: vectors of up to types.BatchSize entries and a selection of those that
 // count. Nothing is boxed per value: loops switch on the family of a column outside of the loop. The
 // exceptions are the edges where single rows are the subject: rows to be written, arguments of
-// subqueries, lookup keys.
+// subqueries, lookup keys, and volatile functions where not all rows may be asked for (stepwise.go).
 //
 // # Joins
 //
