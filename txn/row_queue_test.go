@@ -28,47 +28,48 @@ func until(holds func() bool) {
 	}
 }
 
-// queuedRowIsNotTaken: rows of one process for which another one has waited long are its own next, whoever
-// of the first process, be it a commit, comes at the moment when they are free. Who gives up leaves no trace.
+// queue puts a transaction into the queue of a row, as one that has waited for long.
+func (sc *scene) queue(tx *txn.Txn, s *txn.Store, key string, mode rowlock.Mode) {
+	row := mvcc.Row([]byte(key))
+	sc.must(kv.UpdateLazy(sc.ctx, s.Engine(), [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.QueueRow(sc.ctx, r, b, row, mvcc.RowHolder{StartTS: tx.StartTS(), Owner: s.SessionID(), Mode: mode})
+	}), "queue")
+}
+
+// queuedRowIsNotTaken: of two who wait long for rows of another process, one gives up and leaves no trace,
+// and one has the row in the end. A free row that somebody queues for is not had by who comes then, be it a
+// commit; who queues has it.
 func queuedRowIsNotTaken(sc *scene) {
 	here, there := sc.processes("")
-	keys := []string{"a", "b", "c", "d", "e"}
-	ctx, cancel := context.WithCancel(sc.ctx)
-	defer cancel()
-	holder := sc.locker(here, true)
-	done := make(chan error, len(keys))
-	for _, key := range keys {
-		sc.must(sc.nowait(holder, key, rowlock.Update), "lock")
-		w := sc.locker(there, true)
-		go func() { done <- w.LockCurrent(ctx, []byte(key), rowlock.Update, false) }()
-	}
-	impatient, giveUp := context.WithCancel(sc.ctx)
+	ctx, giveUp := context.WithCancel(sc.ctx)
 	defer giveUp()
-	gaveUp := make(chan error, 1)
-	sc.must(sc.nowait(holder, "f", rowlock.Update), "lock")
-	w := sc.locker(there, true)
-	go func() { gaveUp <- w.LockCurrent(impatient, []byte("f"), rowlock.Update, false) }()
-	until(func() bool { return sc.rowRecords(here) == 2*len(keys)+2 })
+	holder := sc.locker(here, true)
+	wait := func(ctx context.Context, key string) <-chan error {
+		sc.must(sc.nowait(holder, key, rowlock.Update), "lock")
+		tx, done := sc.locker(there, true), make(chan error, 1)
+		go func() { done <- tx.LockCurrent(ctx, []byte(key), rowlock.Update, false) }()
+		return done
+	}
+	impatient, patient := wait(ctx, "given up"), wait(sc.ctx, "had")
+	until(func() bool { return sc.rowRecords(here) == 4 })
 	giveUp()
-	if err := <-gaveUp; !errors.Is(err, context.Canceled) {
+	if err := <-impatient; !errors.Is(err, context.Canceled) {
 		sc.fail("who gave up: %v", err)
 	}
-	sc.want("rows and those who queue for them", sc.rowRecords(here), 2*len(keys)+1)
-
+	sc.want("row locks, and those who queue", sc.rowRecords(here), 3)
 	sc.must(holder.Rollback(sc.ctx), "rollback")
-	next := sc.locker(here, true)
-	for _, key := range keys[1:] {
-		sc.mustBeLocked(next, key, rowlock.Update)
-	}
-	writer := sc.writer(here, keys[0], "taken")
+	sc.must(<-patient, "lock of who queued")
+
+	next, queued := sc.locker(here, true), sc.locker(there, true)
+	sc.queue(queued, there, "free", rowlock.Update)
+	sc.mustBeLocked(next, "free", rowlock.Update)
+	writer := sc.writer(here, "free", "taken")
 	writer.SetLocking(txn.Locking{Timeout: time.Millisecond})
 	if err := writer.Commit(sc.ctx); !errors.Is(err, rowlock.ErrTimeout) {
-		sc.fail("commit of a row that others queue for: %v", err)
+		sc.fail("commit of a row that another queues for: %v", err)
 	}
-	for range keys {
-		sc.must(<-done, "lock of who queued")
-	}
-	sc.must(sc.nowait(next, "f", rowlock.Update), "lock of the row that was given up")
+	sc.must(sc.nowait(queued, "free", rowlock.Update), "lock of who queues")
+	sc.must(sc.nowait(next, "given up", rowlock.Update), "lock of the row that was given up")
 }
 
 // circleThroughACommitIsDetected: an old commit of one process waits for the lock of a younger one of
@@ -105,10 +106,7 @@ func TestThePlaceOfTheDeadInAQueue(t *testing.T) {
 		dead, other := sc.processes("")
 		tx := sc.locker(dead, false)
 		for _, key := range []string{"n", "unmet"} {
-			row := mvcc.Row([]byte(key))
-			sc.must(kv.UpdateLazy(sc.ctx, dead.Engine(), [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
-				return mvcc.QueueRow(sc.ctx, r, b, row, mvcc.RowHolder{StartTS: tx.StartTS(), Owner: dead.SessionID(), Mode: rowlock.Share})
-			}), "queue")
+			sc.queue(tx, dead, key, rowlock.Share)
 		}
 		b := sc.locker(other, true)
 		sc.mustBeLocked(b, "n", rowlock.Update)

@@ -39,7 +39,7 @@ type rowRecord struct {
 // store it gives back here. A lock that it has here already it has there too, unless its session has
 // ended since, or the store was seen without it.
 func (t *Txn) lockShared(ctx context.Context, q *rowRequest) (mvcc.Version, error) {
-	began := time.Now()
+	q.asked = time.Now()
 	o := t.owner()
 	mark := o.Mark()
 	q.before = o.Holds(q.key)
@@ -50,7 +50,7 @@ func (t *Txn) lockShared(ctx context.Context, q *rowRequest) (mvcc.Version, erro
 	}
 	q.limit = math.MaxInt64
 	if req.Timeout > 0 {
-		q.limit = max(0, req.Timeout-time.Since(began))
+		q.limit = max(0, req.Timeout-time.Since(q.asked))
 	}
 	v, err := t.lockInStore(ctx, q)
 	if err != nil {
@@ -68,6 +68,7 @@ type rowRequest struct {
 	again   bool // whatever this process's table says
 
 	before rowlock.Mode
+	asked  time.Time
 	limit  time.Duration // of all waits for row locks
 	queued bool          // in the store
 }
@@ -77,6 +78,7 @@ func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, e
 	var rows, bo backoff
 	gone := goneHolders{}
 	w := t.newStoreWait(q.mode)
+	w.asked = q.asked
 	defer func() {
 		w.leave()
 		if q.queued && err != nil {

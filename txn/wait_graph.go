@@ -37,6 +37,7 @@ type storeWait struct {
 	searches  bool
 
 	statement string
+	asked     time.Time // when what is waited for was asked for, which may have been waited for in memory first
 
 	circle []session.Wait // that was found at the last search
 	again  int            // how often it was found once more
@@ -109,7 +110,10 @@ func (w *storeWait) enter(key []byte, holders []mvcc.RowHolder) {
 		if o := w.t.locking.Owner; o != nil && o.Patience() != 0 {
 			patience = o.Patience()
 		}
-		w.search = w.Since.Add(patience)
+		if w.asked.IsZero() {
+			w.asked = w.Since
+		}
+		w.search = w.asked.Add(patience)
 	}
 	if waits.shared == nil {
 		waits.shared = map[*storeWait]struct{}{}
@@ -243,7 +247,7 @@ func (w *storeWait) searchCircle(ctx context.Context) error {
 	return w.deadlock(found, all)
 }
 
-// circleThrough returns the waits of a circle, that of the transaction first, or nothing.
+// circleThrough returns the waits of a shortest circle, that of the transaction first, or nothing.
 func circleThrough(startTS tso.Timestamp, all []session.Record) []session.Wait {
 	edges := map[tso.Timestamp][]session.Wait{}
 	for i := range all {
@@ -251,29 +255,26 @@ func circleThrough(startTS tso.Timestamp, all []session.Record) []session.Wait {
 			edges[e.Waiter] = append(edges[e.Waiter], e)
 		}
 	}
-	seen := map[tso.Timestamp]bool{}
-	var search func(path []session.Wait, from tso.Timestamp) []session.Wait
-	search = func(path []session.Wait, from tso.Timestamp) []session.Wait {
-		seen[from] = true
-		next := edges[from]
+	reached := map[tso.Timestamp]session.Wait{} // by the wait for it that was found first
+	for at := []tso.Timestamp{startTS}; len(at) > 0; at = at[1:] {
+		next := edges[at[0]]
 		slices.SortFunc(next, func(a, b session.Wait) int {
 			return cmp.Or(cmp.Compare(a.Blocker, b.Blocker), bytes.Compare(a.Key, b.Key))
 		})
 		for _, e := range next {
-			path := append(path[:len(path):len(path)], e)
 			if e.Blocker == startTS {
-				return path
+				circle := []session.Wait{e}
+				for circle[0].Waiter != startTS {
+					circle = slices.Insert(circle, 0, reached[circle[0].Waiter])
+				}
+				return circle
 			}
-			if seen[e.Blocker] {
-				continue
-			}
-			if found := search(path, e.Blocker); found != nil {
-				return found
+			if _, seen := reached[e.Blocker]; !seen {
+				reached[e.Blocker], at = e, append(at, e.Blocker)
 			}
 		}
-		return nil
 	}
-	return search(nil, startTS)
+	return nil
 }
 
 // sameCircle says whether two circles are made of the same waits.
