@@ -149,6 +149,9 @@ func (c *cte) advance(ctx context.Context) (bool, error) {
 
 func (c *cte) open(ctx context.Context) (err error) {
 	c.opened = true
+	before := c.run.partial
+	c.run.partial = true // it is read as far as somebody asks for
+	defer func() { c.run.partial = before }()
 	if c.first == nil {
 		if c.first, err = c.run.build(c.def.Plan); err != nil {
 			return err

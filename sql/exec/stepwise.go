@@ -79,12 +79,15 @@ func (r *run) steppedScan(n *physical.Scan) (operator, error) {
 	return &filter{run: r, child: &single{child: child}, cond: condition{run: r, prog: prog}}, err
 }
 
-// volatile says whether an expression calls a volatile function.
+// unnoticed are volatile functions of which nobody can tell how often they were called.
+var unnoticed = map[string]bool{"random": true, "gen_random_uuid": true, "clock_timestamp": true, "timeofday": true}
+
+// volatile says whether an expression calls a volatile function, and how often matters.
 func volatile(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(e expr.Expr) bool {
 		if call, ok := e.(*expr.Call); ok {
-			found = found || call.Func.Volatility == expr.Volatile
+			found = found || call.Func.Volatility == expr.Volatile && !unnoticed[call.Func.Name]
 		}
 		return !found
 	})
