@@ -9,7 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/txn"
 )
 
 // underWrites runs fn while four sessions write table t all the time, and returns the conflicts that
@@ -92,4 +95,48 @@ func TestAConstraintValidatedInItsOwnBlock(t *testing.T) {
 	mustQuery(t, a, "ROLLBACK")
 	fails(t, a, change, sqlerr.CheckViolation)
 	mustQuery(t, a, "ROLLBACK")
+}
+
+// snapshots is an engine that calls a function before the next snapshot, which a transaction takes between
+// its timestamp and the locks of its tables.
+type snapshots struct {
+	kv.Engine
+	before func()
+}
+
+func (e *snapshots) Snapshot() (kv.Snapshot, error) {
+	if before := e.before; before != nil {
+		e.before = nil
+		before()
+	}
+	return e.Engine.Snapshot()
+}
+
+func (e *snapshots) Exclusive() bool { return kv.IsExclusive(e.Engine) }
+
+// A change of the schema that was over before the statement had the lock of its table, and after the
+// timestamp at which it reads, is seen.
+func TestASchemaThatChangedBeforeTheLock(t *testing.T) {
+	engine := &snapshots{Engine: memkv.New(memkv.Options{})}
+	e := newEngineOn(t, engine, txn.Options{})
+	a, b := newSession(t, e), newSession(t, e)
+	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, v int)")
+	for i, begin := range []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "BEGIN", "BEGIN ISOLATION LEVEL SERIALIZABLE", ""} {
+		mustQuery(t, a, fmt.Sprintf("CREATE TABLE none%d ()", i)) // whoever reads the catalog now has no snapshot of it
+		if begin != "" {
+			mustQuery(t, b, begin)
+		}
+		called := false
+		engine.before = func() {
+			called = true
+			mustQuery(t, a, fmt.Sprintf("CREATE INDEX i%d ON t (v)", i))
+		}
+		mustQuery(t, b, fmt.Sprintf("INSERT INTO t VALUES (%d, 7)", i))
+		require.True(t, called)
+		if begin != "" {
+			mustQuery(t, b, "COMMIT")
+		}
+	}
+	require.Empty(t, e.Conflicts())
+	require.Contains(t, mustQuery(t, a, "SELECT count(*) FROM t WHERE v = 7"), "\n4\n")
 }

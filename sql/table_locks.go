@@ -16,8 +16,8 @@ import (
 )
 
 // A statement locks every table that it names, as in PostgreSQL: in a weak mode, which hinders nobody
-// but those who want to change the table's schema or ask for a strong lock. One that had to wait looks
-// at the schema again, through a snapshot as new as its lock wherever the transaction may have one.
+// but those who want to change the table's schema or ask for a strong lock. One that had to wait, or came
+// right after a change, looks at the schema again, through a snapshot as new as its lock wherever the transaction may have one.
 
 var useModes = [...]rowlock.Mode{
 	physical.Reads: rowlock.AccessShare, physical.LocksRows: rowlock.RowShare, physical.Modifies: rowlock.RowExclusive,
@@ -39,30 +39,31 @@ func (s *Session) lockTable(ctx context.Context, id table.ID, mode rowlock.Mode,
 		rowlock.Request{Mode: mode, NoWait: noWait, Timeout: s.settings.Derived().LockTimeout})
 }
 
-// lockTables takes the locks of what a plan reads and writes; waited says that the schema may have
-// changed since it was made.
-func (s *Session) lockTables(ctx context.Context, tables []physical.TableVersion) (waited bool, err error) {
+// lockTables takes the locks of what a plan reads and writes; again says that the schema may have
+// changed since it was made: while a lock was waited for, or before it was there.
+func (s *Session) lockTables(ctx context.Context, tables []physical.TableVersion) (again bool, err error) {
+	fresh := false
 	for i := range tables {
 		out, err := s.lockTable(ctx, tables[i].ID, useModes[tables[i].Use], false)
 		if err != nil {
 			return false, err
 		}
-		waited = waited || out == rowlock.Waited
+		again, fresh = again || out == rowlock.Waited, fresh || out == rowlock.Granted
 	}
-	return waited, nil
+	return again || fresh && s.tx.view.Outdated(), nil
 }
 
 // lockedPlan is planFor with the tables of the plan locked.
 func (s *Session) lockedPlan(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
 	for {
 		plan, err := s.planFor(ctx, ps, stmt)
-		var waited bool
+		var changed bool
 		if err == nil {
-			waited, err = s.lockTables(ctx, plan.Tables)
+			changed, err = s.lockTables(ctx, plan.Tables)
 		} else if changing := s.awaitChanges(ctx, ps, stmt); changing {
-			waited, err = true, nil
+			changed, err = true, nil
 		}
-		if err != nil || !waited {
+		if err != nil || !changed {
 			return plan, err
 		}
 		if again, err := s.lookAgain(ctx); err != nil || !again {

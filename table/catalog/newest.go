@@ -18,6 +18,10 @@ type newest struct {
 // Renewed says whether the View mixes two states of the catalog: Version does not name what it shows.
 func (v *View) Renewed() bool { return v.newest != nil }
 
+// Outdated says that the catalog may have changed since the snapshot: it asks memory, which can tell that
+// it has not, on an engine of this process's own. On any other it knows nothing, and says no.
+func (v *View) Outdated() bool { return v.tx.LocksBind() && !v.tx.Unchanged(versionKey) }
+
 // Renew looks at the newest state of the catalog, on an engine of this process's own: from now on the View
 // shows tables with the constraints that they have in it, where that is all that has changed about them
 // ([table.Reconstrained]) and about every table that foreign keys join to them. Everything else
