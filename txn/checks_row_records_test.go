@@ -194,11 +194,13 @@ func deadlockElsewhereIsDetected(sc *scene) {
 			ends <- end{tx, err}
 		}()
 	}
-	first, rest := <-ends, []end{<-ends, <-ends}
-	e := wantError[*rowlock.DeadlockError](sc, "lock", first.err)
-	sc.want("victim", first.tx.StartTS(), c.StartTS())
-	sc.want("circle", e.Error(), "deadlock: 3 waits for 2, 2 waits for 1, 1 waits for 3")
-	for _, x := range rest {
-		sc.must(x.err, "lock of the others")
+	of := map[*txn.Txn]error{}
+	for range 3 { // whoever is told first: a victim's locks are others' before its end is
+		x := <-ends
+		of[x.tx] = x.err
 	}
+	e := wantError[*rowlock.DeadlockError](sc, "lock of the victim", of[c])
+	sc.want("circle", e.Error(), "deadlock: 3 waits for 2, 2 waits for 1, 1 waits for 3")
+	sc.must(of[a], "lock of another")
+	sc.must(of[b], "lock of another")
 }
