@@ -264,29 +264,31 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	return n + rows, err
 }
 
-// SettleLock settles a lock that was found in the store, waiting for its owner to finish or expire.
-func (s *Store) SettleLock(ctx context.Context, key []byte, l mvcc.Lock) error {
+// SettleLock settles a lock that was found in the store, waiting for its owner to finish or expire, and
+// those of the same transaction that directly follow it. It returns the key of the last one.
+func (s *Store) SettleLock(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, err error) {
 	return settler{s}.Settle(ctx, key, l)
 }
 
 // settler is the resolver as the collector uses it.
 type settler struct{ s *Store }
 
-// Settle settles a lock, waiting for its owner to finish or expire.
-func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) error {
+// Settle settles a lock, waiting for its owner to finish or expire, and those of the same transaction that
+// directly follow it. It returns the key of the last one.
+func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) ([]byte, error) {
 	bo := backoff{limit: st.s.opts.LockWait + st.s.opts.LockTTL}
 	locked := &mvcc.LockedError{Key: key, Lock: l}
 	for {
-		out, err := st.s.resolver.settle(ctx, locked, 0)
+		out, through, err := st.s.resolver.settleRun(ctx, locked, 0, false)
 		if err != nil || out == lockSettled {
-			return err
+			return through, err
 		}
 		more, err := bo.wait(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !more {
-			return locked
+			return nil, locked
 		}
 	}
 }

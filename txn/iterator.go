@@ -31,10 +31,14 @@ type Iterator struct {
 	sc   *mvcc.Scanner
 	own  ownWrites // nil without own writes in the span
 
-	scOK    bool   // sc stands on a key that was not returned yet
-	scTaken bool   // its key was returned, or it stands nowhere yet: advance before looking at it
-	lastKey []byte // the last key that sc gave, to continue after it in a new view
+	scOK    bool // sc stands on a key that was not returned yet
+	scTaken bool // its key was returned, or it stands nowhere yet: advance before looking at it
 	rows    int
+
+	// lastKey is where to go on in a new view: after the last key that sc gave, or, with atLock, at the key
+	// of a lock that it met since. There was nothing in between, and no view of the transaction has more.
+	lastKey []byte
+	atLock  bool
 
 	noted bool // what was read is known to the transaction, or need not be
 	ended bool // read to its end
@@ -208,7 +212,7 @@ func (it *Iterator) advance() {
 	for {
 		if it.scOK = it.sc.Next(); it.scOK {
 			if !it.view.noLocks {
-				it.lastKey = append(it.lastKey[:0], it.sc.Key()...)
+				it.lastKey, it.atLock = append(it.lastKey[:0], it.sc.Key()...), false
 			}
 			return
 		}
@@ -217,8 +221,12 @@ func (it *Iterator) advance() {
 			return
 		}
 		it.view.shared = 0 // its iterator may have failed
-		if it.err = it.t.settle(it.ctx, err, &bo); it.err != nil {
+		if it.err = it.t.settleAhead(it.ctx, err, &bo, it.opts.Reverse); it.err != nil {
 			return
+		}
+		var locked *LockedError
+		if errors.As(err, &locked) {
+			it.lastKey, it.atLock = append(it.lastKey[:0], locked.Key...), true
 		}
 		if it.err = it.reopen(); it.err != nil {
 			return
@@ -226,17 +234,22 @@ func (it *Iterator) advance() {
 	}
 }
 
-// reopen continues after the last key in the transaction's present view.
+// reopen continues from lastKey in the transaction's present view. It does not begin where the scan did:
+// an engine may have to step over each of the locks that were settled since.
 func (it *Iterator) reopen() error {
 	if err := it.closeScanner(); err != nil {
 		return err
 	}
 	rest := it.span
 	if it.lastKey != nil {
-		if it.opts.Reverse {
-			rest.End = bytes.Clone(it.lastKey)
+		forward, bound := !it.opts.Reverse, bytes.Clone(it.lastKey)
+		if it.atLock != forward { // a bound at the end is exclusive, one at the start is not
+			bound = append(bound, 0x00)
+		}
+		if forward {
+			rest.Start = bound
 		} else {
-			rest.Start = successor(it.lastKey)
+			rest.End = bound
 		}
 	}
 	return it.openScanner(rest)

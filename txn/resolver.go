@@ -51,27 +51,36 @@ func newResolver(s *Store) *resolver {
 // settle finds out the fate of the lock's transaction and settles the lock if it is decided. readerTS,
 // if not zero, is the start_ts of a reader that would rather push a living writer than wait.
 func (r *resolver) settle(ctx context.Context, e *mvcc.LockedError, readerTS tso.Timestamp) (outcome, error) {
+	out, _, err := r.settleRun(ctx, e, readerTS, false)
+	return out, err
+}
+
+// settleRun is settle, and returns the last key of the run of locks that it settled. With reverse these
+// are the locks before the one that was met: those are ahead of a scan that goes backwards.
+func (r *resolver) settleRun(
+	ctx context.Context, e *mvcc.LockedError, readerTS tso.Timestamp, reverse bool,
+) (out outcome, through []byte, err error) {
 	if planted.Is(planted.ReaderWaits) {
 		readerTS = 0
 	}
 	st, err := r.status(ctx, &e.Lock, readerTS)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if !st.Decided() {
 		e.Lock.Client, e.Lock.Statement = st.Lock.Client, st.Lock.Statement // the primary knows
 		if st.Pushed {
-			return lockPushed, nil
+			return lockPushed, nil, nil
 		}
-		return lockAlive, nil
+		return lockAlive, nil, nil
 	}
 	if err := r.s.at(AfterStatus); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	if err := r.resolve(ctx, e.Key, &e.Lock, st.CommitTS); err != nil {
-		return 0, err
+	if through, err = r.resolve(ctx, e, st.CommitTS, reverse); err != nil {
+		return 0, nil, err
 	}
-	return lockSettled, r.s.at(AfterResolve)
+	return lockSettled, through, r.s.at(AfterResolve)
 }
 
 func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timestamp) (mvcc.Status, error) {
@@ -146,14 +155,16 @@ func (r *resolver) remember(startTS tso.Timestamp, st mvcc.Status) {
 	r.fates.of[startTS] = mvcc.Status{CommitTS: st.CommitTS, RolledBack: st.RolledBack}
 }
 
-// resolve settles the lock on key, and those of the same transaction that directly follow it: who
-// scans into a large dead transaction will meet them next.
-func (r *resolver) resolve(ctx context.Context, key []byte, l *mvcc.Lock, commitTS tso.Timestamp) error {
-	rows, err := r.neighbours(ctx, key, l.StartTS)
+// resolve settles a lock, and those of the same transaction that directly follow it: who scans into a
+// large dead transaction will meet them next. It returns the key of the last one.
+func (r *resolver) resolve(
+	ctx context.Context, e *mvcc.LockedError, commitTS tso.Timestamp, reverse bool,
+) (through []byte, err error) {
+	rows, through, err := r.neighbours(ctx, e.Key, e.Lock.StartTS, reverse)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.resolveRows(ctx, l.StartTS, commitTS, rows)
+	return through, r.resolveRows(ctx, e.Lock.StartTS, commitTS, rows)
 }
 
 // resolveRows settles the locks of a decided transaction on rows of one group.
@@ -166,27 +177,33 @@ func (r *resolver) resolveRows(ctx context.Context, startTS, commitTS tso.Timest
 	})
 }
 
-// neighbours returns the row of key and the rows after it, of the same group, while each is locked
-// by the same transaction.
-func (r *resolver) neighbours(ctx context.Context, key []byte, startTS tso.Timestamp) ([][]byte, error) {
-	rows := [][]byte{mvcc.Row(key)}
+// neighbours returns the row of key and the rows after it, in reverse before it, of the same group, while
+// each is locked by the same transaction, and the key of the last one. What it passes is either locked or
+// was settled by others: behind the direction in which its caller goes on lies what the caller has settled.
+func (r *resolver) neighbours(
+	ctx context.Context, key []byte, startTS tso.Timestamp, reverse bool,
+) (rows [][]byte, last []byte, err error) {
+	rows, last = [][]byte{mvcc.Row(key)}, key
 	group := kv.GroupOf(r.s.engine, rows[0])
 	snap, err := r.s.engine.Snapshot()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = snap.Close() }()
-	next := kv.Span{Start: successor(key)}
-	err = mvcc.Locks(ctx, snap, next, func(k []byte, l mvcc.Lock) error {
+	walk, rest := mvcc.Locks, kv.Span{Start: successor(key)}
+	if reverse {
+		walk, rest = mvcc.LocksReverse, kv.Span{End: key}
+	}
+	err = walk(ctx, snap, rest, func(k []byte, l mvcc.Lock) error {
 		row := mvcc.Row(k)
 		if l.StartTS != startTS || len(rows) == resolveBatch || kv.GroupOf(r.s.engine, row) != group {
 			return errStop
 		}
-		rows = append(rows, row)
+		rows, last = append(rows, row), k
 		return nil
 	})
 	if err != nil && err != errStop {
-		return nil, err
+		return nil, nil, err
 	}
-	return rows, nil
+	return rows, last, nil
 }

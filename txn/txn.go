@@ -390,6 +390,11 @@ func (t *Txn) awaitPending(ctx context.Context, concerns func(*pending) bool) (b
 
 // settle deals with what stopped a read. It returns nil when the read should be tried again.
 func (t *Txn) settle(ctx context.Context, err error, bo *backoff) error {
+	return t.settleAhead(ctx, err, bo, false)
+}
+
+// settleAhead is settle for a scan, which may go backwards.
+func (t *Txn) settleAhead(ctx context.Context, err error, bo *backoff, reverse bool) error {
 	var locked *LockedError
 	if !errors.As(err, &locked) {
 		return err
@@ -400,7 +405,7 @@ func (t *Txn) settle(ctx context.Context, err error, bo *backoff) error {
 	if bo.limit == 0 {
 		bo.limit = t.s.opts.LockWait
 	}
-	out, err := t.s.resolver.settle(ctx, locked, t.readTS)
+	out, _, err := t.s.resolver.settleRun(ctx, locked, t.readTS, reverse)
 	switch {
 	case err != nil:
 		return err

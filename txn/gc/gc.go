@@ -16,6 +16,7 @@
 package gc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -25,9 +26,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Settler settles a lock whose transaction started below the safepoint.
+// Settler settles a lock whose transaction started below the safepoint, and perhaps some of those that
+// follow it. It returns the last key of which it knows that neither this nor any before it, from the lock
+// on, is locked any more by a transaction below the safepoint.
 type Settler interface {
-	Settle(ctx context.Context, key []byte, l mvcc.Lock) error
+	Settle(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, err error)
 }
 
 // Stats say what a pass did.
@@ -90,19 +93,26 @@ func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int)
 }
 
 // SettleLocks settles every lock of transactions that started below the safepoint, and returns their
-// number.
+// number. The snapshot shows locks that the settler has settled since, of the neighbours of one that it
+// was given: those are passed over. To ask for each would make the settler look for neighbours behind all
+// that it has settled, which an engine may have to step over one by one.
 func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (n int, err error) {
 	snap, err := e.Snapshot()
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	err = mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
+	var through []byte
+	err = mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) (err error) {
 		if l.StartTS >= safepoint || planted.Is(planted.CollectedBeforeSettled) {
 			return nil
 		}
 		n++
-		return settler.Settle(ctx, key, l)
+		if through != nil && bytes.Compare(key, through) <= 0 {
+			return nil
+		}
+		through, err = settler.Settle(ctx, key, l)
+		return err
 	})
 	return n, err
 }

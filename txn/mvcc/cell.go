@@ -97,15 +97,20 @@ func Decode(rawKey, rawValue []byte) (Cell, error) {
 // Cells calls visit with every cell of the store in the order of raw keys, the store's own
 // included, until visit fails.
 func Cells(ctx context.Context, r kv.Reader, visit func(Cell) error) error {
-	return rawCells(ctx, r, kv.Span{}, visit)
+	return rawCells(ctx, r, kv.Span{}, false, visit)
 }
 
 // Locks calls visit with the lock of every locked key in a span of user keys, in order.
 func Locks(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, l Lock) error) error {
-	return rawCells(ctx, r, familySpan(familyLock, span), func(c Cell) error { return visit(c.Key, c.Lock) })
+	return rawCells(ctx, r, familySpan(familyLock, span), false, func(c Cell) error { return visit(c.Key, c.Lock) })
 }
 
-func rawCells(ctx context.Context, r kv.Reader, span kv.Span, visit func(Cell) error) (err error) {
+// LocksReverse is Locks in the reverse order.
+func LocksReverse(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, l Lock) error) error {
+	return rawCells(ctx, r, familySpan(familyLock, span), true, func(c Cell) error { return visit(c.Key, c.Lock) })
+}
+
+func rawCells(ctx context.Context, r kv.Reader, span kv.Span, reverse bool, visit func(Cell) error) (err error) {
 	it, err := r.NewIter(ctx, span)
 	if err != nil {
 		return err
@@ -115,7 +120,11 @@ func rawCells(ctx context.Context, r kv.Reader, span kv.Span, visit func(Cell) e
 			err = closeErr
 		}
 	}()
-	for ok := it.First(); ok; ok = it.Next() {
+	first, next := it.First, it.Next
+	if reverse {
+		first, next = it.Last, it.Prev
+	}
+	for ok := first(); ok; ok = next() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -355,5 +355,5 @@ func Contested(ctx context.Context, r kv.Reader, key []byte, startTS tso.Timesta
 // RowLocks calls visit with the holders of every key of a span of user keys that has any, in order, and
 // with those who queue after them.
 func RowLocks(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, holders []RowHolder) error) error {
-	return rawCells(ctx, r, familySpan(familyRowLock, span), func(c Cell) error { return visit(c.Key, c.Holders) })
+	return rawCells(ctx, r, familySpan(familyRowLock, span), false, func(c Cell) error { return visit(c.Key, c.Holders) })
 }

@@ -1,0 +1,75 @@
+package txn_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
+	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/txn"
+	"github.com/stretchr/testify/require"
+)
+
+// deadLocks leaves so many locks of a transaction that died behind its commit point, or before it, and
+// returns the store that was opened then.
+func deadLocks(t *testing.T, keys int, committed bool) (*txn.Store, *kvtest.Steps) {
+	t.Helper()
+	ctx := context.Background()
+	e := kvtest.NewSteps(memkv.New(memkv.Options{}))
+	at := txn.AfterPrewrite
+	if committed {
+		at = txn.AfterCommitPoint
+	}
+	s, err := txn.Open(ctx, e, txn.Options{
+		TwoPhase: true, CrashPoint: func(p txn.CrashPoint) bool { return p == at },
+	})
+	require.NoError(t, err)
+	tx := begin(t, s)
+	for i := range keys {
+		require.NoError(t, tx.Set(fmt.Appendf(nil, "k%06d", i), []byte("v")))
+	}
+	require.ErrorIs(t, tx.Commit(ctx), txn.ErrAbandoned)
+	require.NoError(t, s.Close())
+	s, err = txn.Open(ctx, e, txn.Options{})
+	require.NoError(t, err)
+	return s, e
+}
+
+// TestSettlingIsLinear counts the keys, and the marks of deleted ones, that are passed when the locks of
+// a large transaction are settled by the collector, and by scans in both directions (O5).
+func TestSettlingIsLinear(t *testing.T) {
+	ctx := context.Background()
+	scan := func(reverse bool) func(t *testing.T, s *txn.Store) {
+		return func(t *testing.T, s *txn.Store) {
+			tx := begin(t, s)
+			it, err := tx.Scan(ctx, kv.Span{}, txn.ScanOptions{Reverse: reverse})
+			require.NoError(t, err)
+			for it.Next() {
+			}
+			require.NoError(t, it.Err())
+			require.NoError(t, it.Close())
+			require.NoError(t, tx.Rollback(ctx))
+		}
+	}
+	for name, settle := range map[string]func(t *testing.T, s *txn.Store){
+		"collection": func(t *testing.T, s *txn.Store) {
+			_, err := s.CollectGarbage(ctx)
+			require.NoError(t, err)
+		},
+		"scan":    scan(false),
+		"reverse": scan(true),
+	} {
+		for _, committed := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/%v", name, committed), func(t *testing.T) {
+				const keys = 4000
+				s, e := deadLocks(t, keys, committed)
+				before := e.Steps()
+				settle(t, s)
+				require.Less(t, e.Steps()-before, int64(20*keys))
+				require.NoError(t, s.Close())
+			})
+		}
+	}
+}
