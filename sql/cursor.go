@@ -380,11 +380,12 @@ func (s *Session) fetchKept(p *Portal, k *kept, st *ast.Fetch) (source, error) {
 	case "relative":
 		one(from + n)
 	}
-	name := "FETCH "
 	if st.Move {
 		return tagSource("MOVE " + strconv.Itoa(len(rows))), nil
 	}
-	return newRows(name+strconv.Itoa(len(rows)), p.columns, rows), nil
+	out := newRows("FETCH", p.columns, rows)
+	out.counted = true
+	return out, nil
 }
 
 // forward steps n rows ahead and returns those that it went over.

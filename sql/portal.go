@@ -27,8 +27,9 @@ type Portal struct {
 	finished bool
 	rows     int64 // taken so far
 	atEnd    bool
+	done     string // the command tag of an Execute after the end
 
-	life  *life // nil: it runs to its end within one Execute
+	life  *life // nil: its statement runs to the end within the first Execute
 	hold  bool
 	kept  bool // a held cursor whose transaction has committed
 	depth int  // savepoints at its making: it dies with a rollback to one of them
@@ -173,7 +174,7 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 	}
 	if p.finished {
 		if ps.HasRows {
-			return false, sink.Complete("SELECT 0")
+			return false, sink.Complete(p.done)
 		}
 		return false, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", p.Name)
 	}
@@ -192,6 +193,7 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 		return true, nil
 	}
 	tag := p.src.tag(n)
+	p.done = p.src.tag(0)
 	p.close()
 	if err := s.refused(); err != nil {
 		return false, err
@@ -225,24 +227,56 @@ func (s *Session) inUse(id table.ID, index table.IndexID) string {
 	return ""
 }
 
-// openPortal begins to run the portal's statement. What reads single rows holds no context, so it needs
-// no life of its own although it may be suspended.
+// openPortal begins to run the portal's statement, of whose rows the client takes at most limit (0: all)
+// at a time. As in PostgreSQL there are three kinds of statements:
+//   - one without rows has run when openPortal returns, and the limit means nothing to it;
+//   - a planned one with rows is run piece by piece;
+//   - of any other (FETCH, EXECUTE, SHOW, EXPLAIN) all rows are made at once, and given out in pieces.
 func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, sink Sink) (source, error) {
-	ps := p.Statement
-	if limit > 0 && p.life == nil && !ps.readsPoint() {
+	if limit > 0 && p.life == nil && p.needsLife() {
 		p.life = newLife(ctx)
 	}
 	runCtx, stop := p.life.within(ctx)
-	src, err := s.open(runCtx, ps, p.params, sink)
-	stop()
-	if err == nil && limit > 0 && p.life == nil && !ps.readsPoint() { // it was planned anew
+	defer stop()
+	src, err := s.open(runCtx, p.Statement, p.params, sink)
+	if err != nil || limit == 0 || p.life != nil {
+		return src, err
+	}
+	if p.needsLife() { // it was planned anew
 		src.close()
 		return s.openPortal(ctx, p, limit, sink)
 	}
-	return src, err
+	switch src.(type) {
+	case *planSource, *fetchSource:
+		if src.columns() != nil && !p.Statement.readsPoint() {
+			return s.gatherRows(ctx, src)
+		}
+	}
+	return src, nil
 }
 
-// readsPoint says whether the statement's present plan reads one row by its key and does nothing else.
+// needsLife reports whether the portal's statement, if it is suspended, goes on under a context of its own.
+// What reads a single row holds no context. A statement that ends the transaction must not have one: it
+// closes its own portal.
+func (p *Portal) needsLife() bool {
+	ps := p.Statement
+	return ps.HasRows && planned(ps.Stmt) == ps.Stmt && !ps.readsPoint()
+}
+
+// gathered are all rows of a statement that is over.
+type gathered struct {
+	*kept
+	of source
+}
+
+func (g gathered) tag(n int64) string { return g.of.tag(n) }
+
+func (s *Session) gatherRows(ctx context.Context, src source) (source, error) {
+	rows, err := s.materialise(ctx, src)
+	return gathered{rows, src}, err
+}
+
+// readsPoint reports whether the statement's present plan reads one row by its key and does nothing else.
 func (ps *Prepared) readsPoint() bool { return ps.plan != nil && exec.ReadsPoint(ps.plan) }
 
 // take hands up to limit rows (0: all) of the portal to the sink, and returns their number.
@@ -315,7 +349,7 @@ func (s *Session) Restart(ctx context.Context, attempt int, err error) bool {
 // Rewound puts a portal back to where it was bound, in a transaction begun by Restart.
 func (s *Session) Rewound(p *Portal) {
 	p.close()
-	p.finished, p.atEnd, p.rows, p.pos, p.life = false, false, 0, 0, nil
+	p.finished, p.atEnd, p.rows, p.pos, p.life, p.done = false, false, 0, 0, nil, ""
 	if s.tx.state == idle {
 		s.start(inImplicit)
 	}

@@ -87,13 +87,16 @@ func (p *planSource) pull(ctx context.Context) (*types.Batch, error) {
 }
 
 func (p *planSource) tag(n int64) string {
+	if p.cols == nil {
+		n = p.cursor.RowsAffected()
+	}
 	switch p.stmt.(type) {
 	case *ast.Insert:
-		return "INSERT 0 " + strconv.FormatInt(p.cursor.RowsAffected(), 10)
+		return "INSERT 0 " + strconv.FormatInt(n, 10)
 	case *ast.Update:
-		return "UPDATE " + strconv.FormatInt(p.cursor.RowsAffected(), 10)
+		return "UPDATE " + strconv.FormatInt(n, 10)
 	case *ast.Delete:
-		return "DELETE " + strconv.FormatInt(p.cursor.RowsAffected(), 10)
+		return "DELETE " + strconv.FormatInt(n, 10)
 	}
 	if n == 1 {
 		return "SELECT 1" // without making it
@@ -116,11 +119,12 @@ func (t tagSource) next(context.Context) (*types.Batch, error) { return nil, nil
 func (t tagSource) tag(int64) string                           { return string(t) }
 func (t tagSource) close()                                     {}
 
-// rowsSource is a result that is in memory: SHOW, EXPLAIN.
+// rowsSource is a result that is in memory: SHOW, EXPLAIN, FETCH from a cursor that is.
 type rowsSource struct {
-	cols []physical.Column
-	rows *types.Batch
-	name string // the command tag
+	cols    []physical.Column
+	rows    *types.Batch
+	name    string // the command tag
+	counted bool   // the tag ends in the number of rows
 }
 
 // newRows returns a rowsSource. cols must not be nil.
@@ -137,8 +141,14 @@ func newRows(name string, cols []physical.Column, rows [][]types.Datum) *rowsSou
 }
 
 func (r *rowsSource) columns() []physical.Column { return r.cols }
-func (r *rowsSource) tag(int64) string           { return r.name }
 func (r *rowsSource) close()                     {}
+
+func (r *rowsSource) tag(n int64) string {
+	if r.counted {
+		return r.name + " " + strconv.FormatInt(n, 10)
+	}
+	return r.name
+}
 
 func (r *rowsSource) next(context.Context) (*types.Batch, error) {
 	b := r.rows

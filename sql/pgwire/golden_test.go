@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/jackc/pgproto3/v2"
@@ -130,6 +132,9 @@ func describe(t testing.TB, m pgproto3.BackendMessage) string {
 	require.NoError(t, err)
 	var all map[string]any
 	require.NoError(t, json.Unmarshal(raw, &all))
+	for _, where := range []string{"File", "Line", "Routine"} { // in PostgreSQL's source
+		delete(all, where)
+	}
 	for k, v := range all {
 		switch x := v.(type) {
 		case nil:
@@ -193,16 +198,18 @@ func message(t testing.TB, line string) pgproto3.FrontendMessage {
 }
 
 // Scripts: "send" writes messages, a line each, all at once; "receive until=ReadyForQuery" shows what
-// comes back. "login" starts another session under a name.
+// comes back. "login" starts another session under a name. With MINIDB_TEST_POSTGRES set to psql's
+// connection arguments (-h HOST -p PORT), PostgreSQL answers instead: -rewrite writes what it says,
+// and a plain run compares.
 func TestGolden(t *testing.T) {
 	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
-		s := start(t, sql.Options{})
+		login := loginTo(t)
 		clients := map[string]*client{}
 		of := func(d *datadriven.TestData) *client {
 			name := ""
 			d.MaybeScanArgs(t, "c", &name)
 			if clients[name] == nil {
-				clients[name] = s.login(t, nil)
+				clients[name] = login()
 			}
 			return clients[name]
 		}
@@ -225,4 +232,32 @@ func TestGolden(t *testing.T) {
 			return ""
 		})
 	})
+}
+
+// loginTo returns what logs in at a new server, or at a new database of PostgreSQL's.
+func loginTo(t *testing.T) func() *client {
+	args := strings.Fields(os.Getenv("MINIDB_TEST_POSTGRES"))
+	if len(args) == 0 {
+		s := start(t, sql.Options{})
+		return func() *client { return s.login(t, nil) }
+	}
+	host, port := "localhost", "5432"
+	for i := 0; i+1 < len(args); i++ {
+		switch args[i] {
+		case "-h":
+			host = args[i+1]
+		case "-p":
+			port = args[i+1]
+		}
+	}
+	s := &server{addr: net.JoinHostPort(host, port)}
+	name := fmt.Sprintf("pgwire_%d", time.Now().UnixNano())
+	postgres := s.login(t, nil)
+	postgres.send(&pgproto3.Query{String: "CREATE DATABASE " + name})
+	require.NotContains(t, postgres.until("ReadyForQuery"), "ErrorResponse")
+	t.Cleanup(func() {
+		postgres.send(&pgproto3.Query{String: "DROP DATABASE " + name + " WITH (FORCE)"})
+		require.NotContains(t, postgres.until("ReadyForQuery"), "ErrorResponse")
+	})
+	return func() *client { return s.login(t, map[string]string{"database": name}) }
 }
