@@ -20,6 +20,7 @@
 //
 //   - pgwire I1: what one connection sends, or does not read, never disturbs another one: every limit
 //     is per connection, and a panic ends its own connection only.
-//   - pgwire I2: after an ErrorResponse in the extended protocol nothing is done until Sync.
+//   - pgwire I2: an ErrorResponse in the extended protocol is sent at once, with all that was answered
+//     before it, and nothing is done from then on until Sync.
 //   - pgwire I3: every Query and every Sync is answered by exactly one ReadyForQuery.
 package pgwire

@@ -30,7 +30,10 @@ func (c *conn) extended(ctx context.Context, typ byte, body []byte) error {
 	if err != nil {
 		c.skipping = true
 		c.batch.clear()
-		return c.fail(ctx, err)
+		if err := c.fail(ctx, err); err != nil {
+			return err
+		}
+		return c.out.flush() // a client may wait for the error before it sends Sync
 	}
 	if typ != 'E' && flushes == c.out.flushes {
 		c.batch.said(c.out.buf[from:])
