@@ -35,7 +35,7 @@ func (c *committer) canAsync() bool {
 	for i := range c.muts[1:] {
 		size += len(c.muts[i+1].Key)
 	}
-	return size <= asyncBytesMax && (len(c.validate) == 0 || len(c.batches()) == 1 && c.oneGroup())
+	return size <= asyncBytesMax && (len(c.validate) == 0 || c.oneBatch() && c.oneGroup())
 }
 
 // asyncCommit prewrites all keys durably. When the last lock is down the transaction is committed at

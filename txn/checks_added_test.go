@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
+	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -17,7 +18,7 @@ import (
 // record, T3 short values, T4 point reads.
 var addedClauses = []clause{
 	{"T1 I4", "a failed batch rolls all back", planted.FailedBatchLeft, failedBatchRollsBack},
-	{"T1", "prewrites of different groups and batches run at the same time", planted.PrewritesInTurn, prewritesRunTogether},
+	{"T1", "prewrites of different groups run at the same time", planted.PrewritesInTurn, prewritesRunTogether},
 	{"T2 I5", "a rollback leaves a record", planted.NoRollbackRecord, latePrimaryIsStopped},
 	{"T4 I14", "a view that another transaction left hides no commit", planted.StaleView, leftViewHidesNothing},
 	{"T4 I14", "a point read without a timestamp sees what was acknowledged", planted.StaleNewest, pointReadIsNewest},
@@ -132,17 +133,14 @@ func (m *meeting) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) e
 	return kv.UpdateLazy(ctx, m.Engine, rows, step)
 }
 
-// prewritesRunTogether: the prewrites of different groups, and of several batches of one group.
+// prewritesRunTogether: the prewrites of two groups, and of four.
 func prewritesRunTogether(sc *scene) {
-	for batches, e := range map[int64]kv.Engine{2: split(), 4: single()} {
+	four := memkv.New(memkv.Options{Splits: [][]byte{[]byte("b"), []byte("m"), []byte("z")}})
+	for groups, e := range map[int64]kv.Engine{2: split(), 4: four} {
 		m := &meeting{Engine: e, met: make(chan struct{})}
-		opts := txn.Options{TwoPhase: true}
-		if batches > 2 {
-			opts.BatchKeys = 1
-		}
-		s := sc.open(m, opts)
+		s := sc.open(m, txn.Options{TwoPhase: true})
 		tx := sc.writer(s, "a", "1", "b", "1", "y", "1", "z", "1")
-		m.missing.Store(batches)
+		m.missing.Store(groups)
 		ctx, cancel := context.WithTimeout(sc.ctx, meetingMax)
 		sc.must(tx.Commit(ctx), "commit")
 		cancel()

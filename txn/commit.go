@@ -139,10 +139,6 @@ type committer struct {
 	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended
 }
 
-// onePhaseBytes bounds what is committed in one update: beyond it, holding the latches of every row
-// for so long would cost others more than two phases cost us.
-const onePhaseBytes = 64 << 20
-
 func (c *committer) run(ctx context.Context) error {
 	if c.t.node != nil {
 		if err := c.awaitRowLocks(ctx); err != nil {
@@ -152,7 +148,7 @@ func (c *committer) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if c.s.canOnePhase() && c.bytes <= onePhaseBytes && c.oneGroup() {
+	if c.s.canOnePhase() && c.oneBatch() && c.oneGroup() {
 		return c.onePhase(ctx)
 	}
 	if err := c.awaitRowLocks(ctx); err != nil {
@@ -163,6 +159,18 @@ func (c *committer) run(ctx context.Context) error {
 		return c.asyncCommit(ctx)
 	}
 	return c.twoPhase(ctx)
+}
+
+// oneBatch reports whether the commit is no more than one batch. A larger one takes two phases: in one
+// phase it would keep others waiting for the latches of all its rows at once.
+func (c *committer) oneBatch() bool {
+	rows := len(c.muts)
+	for i := range c.validate {
+		if c.validate[i].row != nil {
+			rows++
+		}
+	}
+	return rows <= c.s.opts.BatchKeys && (len(c.muts) == 1 || c.bytes <= c.s.opts.BatchBytes)
 }
 
 func (c *committer) oneGroup() bool {

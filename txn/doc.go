@@ -42,7 +42,8 @@
 // # What a commit costs
 //
 // One phase: one update, one sync, which concurrent commits share; no seek at all for keys that
-// nobody wrote lately. Two phases: the prewrites are lazy, so that one sync at the commit point takes
+// nobody wrote lately. It is for commits of one batch (Options.BatchKeys, BatchBytes): a commit holds the
+// latches of one batch of a group at a time, so that no other waits longer than for that. Two phases: the prewrites are lazy, so that one sync at the commit point takes
 // them to disk as well; secondaries and clean-up are lazy too, for the primary's record decides
 // whether or not they survive. A prewrite looks for nothing on rows that nobody locked, wrote or
 // rolled back lately, a lock is not read again before it becomes a record (I21), and the background commits
@@ -157,6 +158,10 @@
 //     wants its session to have lasted beyond commit_ts. Readers never look (row_records.go). Who has waited
 //     for a tenth of a second queues in the column; a row that nobody holds is the first one's of its queue
 //     (row_queue.go).
+//   - I23 (decided locks): a large transaction (one that streamed, or whose rows are too many to be counted)
+//     leaves its locks in the store for a while after its commit point, or its rollback. Its fate is in
+//     memory then (lockers.go), and a reader takes each of its locks for the record that it becomes: a
+//     version from commit_ts on, or nothing at all.
 //
 // # Memory that is believed, and what replaces it
 //

@@ -17,13 +17,13 @@ import (
 //
 // Each member counts in the slots of the rows that it prewrites, so that a prewrite need not look for
 // a stranger's lock on a row whose slot nobody counts in. Looking and counting happen under the row's
-// latch. One that streams says instead in which span its locks are: before a prewrite, and when some of
-// them are gone.
+// latch. A large one, which streams or has more rows than are counted, says instead in which span its locks
+// are: before a prewrite, and when some of them are gone.
 //
 // A member also remembers whether anybody else has been at its locks. Until then they are what it wrote,
 // and need not be read again to become write records: see untouched.
 //
-// Of one that streams, the set tells the fate from when it is durable until its locks are gone (txn: I23).
+// Of a large one, the set tells the fate from when it is durable until its locks are gone (txn: I23).
 // That much is true on a store with other writers too.
 type lockers struct {
 	n        atomic.Int64

@@ -59,9 +59,19 @@ func (c *committer) verdict(err error) error {
 	return err
 }
 
-// enterLockers comes before the first prewrite. On a store with other writers memory says nothing.
+// enterLockers comes before the first prewrite. On a store with other writers memory says nothing. One with
+// more rows than are counted says in which span they are, and is read through once it is decided, as one
+// that streams.
 func (c *committer) enterLockers() {
-	if k := c.s.lockers.enter(c.startTS); c.s.exclusive {
+	var k *locker
+	if len(c.muts) > lockerRows {
+		k = c.s.lockers.enterStream(c.startTS)
+		span := widened(kv.Span{}, c.muts)
+		k.span.Store(&span)
+	} else {
+		k = c.s.lockers.enter(c.startTS)
+	}
+	if c.s.exclusive {
 		c.locker = k
 	}
 }
@@ -154,7 +164,7 @@ func (c *committer) first() []mvcc.Mutation {
 	return c.muts[:1]
 }
 
-// prewriteParallel bounds how many batches are prewritten at once.
+// prewriteParallel bounds in how many groups a commit prewrites at once.
 const prewriteParallel = 8
 
 func prewritesAtOnce() int {
@@ -164,20 +174,12 @@ func prewritesAtOnce() int {
 	return prewriteParallel
 }
 
-// prewriteAll prewrites every batch, the primary's among them, in parallel.
+// prewriteAll prewrites every batch, the primary's among them: the groups in parallel, the batches of one
+// group in turn. So a commit holds the latches of one batch of a group at a time, and others get in between.
 func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
-	if len(batches) == 1 || c.s.opts.CrashPoint != nil {
-		for i := range batches {
-			if err := c.prewrite(ctx, &batches[i]); err != nil {
-				return err
-			}
-			if i == 0 {
-				if err := c.s.at(AfterPrewritePrimary); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+	lanes := c.lanes(batches)
+	if len(lanes) == 1 || c.s.opts.CrashPoint != nil {
+		return c.prewriteInTurn(ctx, batches)
 	}
 	c.t.owner() // the goroutines below would all make one
 	ctx, cancel := context.WithCancel(ctx)
@@ -188,11 +190,11 @@ func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
 		first error
 		slots = make(chan struct{}, prewritesAtOnce())
 	)
-	for i := range batches {
+	for _, lane := range lanes {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if err := c.prewrite(ctx, &batches[i]); err != nil {
+			if err := c.prewriteInTurn(ctx, lane); err != nil {
 				once.Do(func() {
 					first = err
 					cancel()
@@ -202,6 +204,34 @@ func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
 	}
 	wg.Wait()
 	return first
+}
+
+// prewriteInTurn prewrites one batch after the other. The first key of the first one may be the primary.
+func (c *committer) prewriteInTurn(ctx context.Context, batches []batch) error {
+	for i := range batches {
+		if err := c.prewrite(ctx, &batches[i]); err != nil {
+			return err
+		}
+		if i == 0 {
+			if err := c.s.at(AfterPrewritePrimary); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lanes returns the batches by group: those of one group are neighbours.
+func (c *committer) lanes(batches []batch) (lanes [][]batch) {
+	from := 0
+	for i := 1; i <= len(batches); i++ {
+		if i < len(batches) && kv.GroupOf(c.s.engine, batches[i].rows[0]) == kv.GroupOf(c.s.engine, batches[from].rows[0]) {
+			continue
+		}
+		lanes = append(lanes, batches[from:i])
+		from = i
+	}
+	return lanes
 }
 
 // prewrite locks the keys of a batch, settling what stands in the way.
@@ -317,13 +347,16 @@ func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
 }
 
 // knowsUnlocked reports whether nobody has locked the row of a mutation: no other transaction, nor this
-// one, which if it streams may have locked it before.
+// one, which may have done so in an earlier attempt, or, if it streams, with an earlier write of the key.
 func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool {
-	st := c.t.stream
-	if st == nil {
-		return !c.s.lockers.mayLock(slot, m.Key, nil)
+	own := c.locker
+	if st := c.t.stream; st != nil {
+		if st.keys.mayHave(m.Key) {
+			return false
+		}
+		own = st.locker
 	}
-	return !c.s.lockers.mayLock(slot, m.Key, st.locker) && !b.uncertain && !st.keys.mayHave(m.Key)
+	return !b.uncertain && !c.s.lockers.mayLock(slot, m.Key, own)
 }
 
 // knowsHeld reports whether a stream's own lock is as it was when it was looked at. The primary's never is:
@@ -511,6 +544,9 @@ func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
 // finishAll does so with all rows of the batches.
 func (c *committer) finishAll(ctx context.Context, batches []batch) {
 	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches, locker: c.locker}
+	if len(c.muts) > lockerRows {
+		c.s.lockers.decide(c.startTS, c.commitTS)
+	}
 	if c.s.opts.CrashPoint == nil {
 		select {
 		case c.s.secondaries <- work:
