@@ -56,6 +56,10 @@ type buffer struct {
 	cloned    int // so many entries of undo have their bytes outside of the arena
 	// streamed: some writes are in the store already, perhaps, and what is undone has to be taken back there.
 	streamed bool
+
+	// frozen: reads are answered by past, the writes as they were at freeze; nil for none.
+	frozen bool
+	past   *btree.BTreeG[write]
 }
 
 type undone struct {
@@ -102,6 +106,27 @@ func (b *buffer) get(key []byte) (write, bool) {
 		return write{}, false
 	}
 	return b.tree.Get(write{key: key})
+}
+
+// freeze makes visible and cursor show the writes as they are now, until thaw.
+func (b *buffer) freeze() {
+	b.frozen, b.past = true, nil
+	if b.tree != nil {
+		b.past = b.tree.Copy()
+	}
+}
+
+func (b *buffer) thaw() { b.frozen, b.past = false, nil }
+
+// visible is get, of the writes as reads see them.
+func (b *buffer) visible(key []byte) (write, bool) {
+	switch {
+	case !b.frozen:
+		return b.get(key)
+	case b.past == nil:
+		return write{}, false
+	}
+	return b.past.Get(write{key: key})
 }
 
 // store puts a write into the tree. One above all others, as rows come that are in order, is not searched for.
@@ -271,18 +296,22 @@ type cursor struct {
 	ok      bool
 }
 
-// cursor returns nil when no write lies in the span now. The tree is copied on write, so later
-// writes do not disturb the cursor.
+// cursor returns nil when no write lies in the span now, as reads see the writes. The tree is copied on
+// write, so later writes do not disturb the cursor.
 func (b *buffer) cursor(span kv.Span, reverse bool) *cursor {
-	if b.empty() {
+	tree := b.tree
+	if b.frozen {
+		tree = b.past
+	}
+	if tree == nil || tree.Len() == 0 {
 		return nil
 	}
 	c := &cursor{span: span, reverse: reverse}
-	probe := b.tree.Iter()
+	probe := tree.Iter()
 	if !c.first(&probe) {
 		return nil
 	}
-	c.it = b.tree.Copy().Iter()
+	c.it = tree.Copy().Iter()
 	c.ok = c.first(&c.it)
 	return c
 }

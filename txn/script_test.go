@@ -262,6 +262,12 @@ func (s *script) actor(name string, args []string) string {
 		return done(tx.Insert([]byte(args[1]), []byte(args[2])))
 	case "delete":
 		return done(tx.Delete([]byte(args[1])))
+	case "freeze":
+		tx.Freeze()
+		return "ok"
+	case "thaw":
+		tx.Thaw()
+		return "ok"
 	case "savepoint":
 		s.saves[name+args[1]] = tx.Savepoint()
 		return "ok"

@@ -82,7 +82,8 @@ func (t *Txn) noteRead(key []byte) error {
 // reads beside it, such as the schema: no serial order rests on it, and no serializable transaction is
 // failed for it. Where locks do not bind the other writers (LocksBind) it is Get.
 func (t *Txn) GetUnserialized(ctx context.Context, key []byte) ([]byte, error) {
-	return t.get(ctx, key, t.node == nil)
+	w, own := t.buf.visible(key)
+	return t.get(ctx, key, w, own, t.node == nil)
 }
 
 // noteSpan notes a span that was read.
@@ -98,7 +99,8 @@ func (t *Txn) noteSpan(span kv.Span) error {
 // insert itself keeps others from it; so no serial order depends on this read, unless a savepoint may
 // take the insert back.
 func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
-	value, err := t.get(ctx, key, t.buf.undoing)
+	w, own := t.buf.get(key)
+	value, err := t.get(ctx, key, w, own, t.buf.undoing)
 	if value != nil && err == nil && !t.buf.undoing {
 		err = t.noteRead(key)
 	}

@@ -40,9 +40,9 @@ type stream struct {
 	beats  sync.WaitGroup
 }
 
-// afterWrite streams the buffer out when it is full.
+// afterWrite streams the buffer out when it is full, unless reads must not see what is in it (Freeze).
 func (t *Txn) afterWrite() error {
-	if t.buf.held() <= t.s.opts.StreamBytes {
+	if t.buf.frozen || t.buf.held() <= t.s.opts.StreamBytes {
 		return nil
 	}
 	return t.streamOut(t.writeContext())

@@ -127,21 +127,40 @@ func (t *Txn) CommitTS() tso.Timestamp { return t.commitTS }
 // Dirty reports whether any write is buffered.
 func (t *Txn) Dirty() bool { return !t.buf.empty() || t.stream != nil }
 
-// Get returns the value of key, or nil when it is absent. It sees the transaction's own writes.
-func (t *Txn) Get(ctx context.Context, key []byte) ([]byte, error) { return t.get(ctx, key, true) }
+// Get returns the value of key, or nil when it is absent. It sees the transaction's own writes, but
+// for those since Freeze.
+func (t *Txn) Get(ctx context.Context, key []byte) ([]byte, error) {
+	w, own := t.buf.visible(key)
+	return t.get(ctx, key, w, own, true)
+}
 
-// get does so; depends says that what was read has to stay true until Commit.
-func (t *Txn) get(ctx context.Context, key []byte, depends bool) ([]byte, error) {
+// GetCurrent is Get that sees all of the transaction's own writes, also those since Freeze.
+func (t *Txn) GetCurrent(ctx context.Context, key []byte) ([]byte, error) {
+	w, own := t.buf.get(key)
+	return t.get(ctx, key, w, own, true)
+}
+
+// Freeze makes Get, GetMany and Scan show the transaction's own writes as they are now, until Thaw:
+// all parts of a statement that modifies read what was there before it. Peek and GetCurrent see all.
+// What is written meanwhile is not streamed out, so Options.MaxTxnBytes bounds it.
+func (t *Txn) Freeze() { t.buf.freeze() }
+
+// Thaw ends Freeze, as RollbackTo and UndoTo do. It may be called without one.
+func (t *Txn) Thaw() { t.buf.thaw() }
+
+// get reads key. w is the buffered write of it, if own says that there is one; depends says that what was
+// read has to stay true until Commit.
+func (t *Txn) get(ctx context.Context, key []byte, w write, own, depends bool) ([]byte, error) {
 	if t.done {
 		return nil, ErrTxnDone
 	}
 	t.ctx = ctx
-	if w, ok := t.buf.get(key); ok && w.kind != writeUndone {
+	if own && w.kind != writeUndone {
 		if w.kind != writePut {
 			return nil, nil
 		}
 		return w.value, nil
-	} else if !ok && t.stream != nil {
+	} else if !own && t.stream != nil {
 		if w, err := t.streamed(ctx, key); err != nil || w.kind == writePut || w.kind == writeDelete {
 			return w.value, err
 		}
@@ -281,6 +300,7 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	if t.done {
 		return
 	}
+	t.buf.thaw()
 	t.undo(sp)
 	if t.locking.Owner != nil {
 		if !planted.Is(planted.RowRecordOutlivesSavepoint) {
@@ -297,6 +317,7 @@ func (t *Txn) ForgetSavepoints() { t.buf.forgetSavepoints() }
 // UndoTo forgets the writes made after sp and keeps the row locks: the statement runs again.
 func (t *Txn) UndoTo(sp Savepoint) {
 	if !t.done {
+		t.buf.thaw()
 		t.undo(sp)
 	}
 }
