@@ -234,6 +234,14 @@ func (d *Desc) IndexByName(name string) *Index {
 	return nil
 }
 
+// InUniqueKey reports whether the column with an ordinal is part of the row key or of a unique index's key.
+func (d *Desc) InUniqueKey(ordinal int) bool {
+	in := func(cols []IndexColumn) bool {
+		return slices.ContainsFunc(cols, func(c IndexColumn) bool { return c.ColumnID == d.Columns[ordinal].ID })
+	}
+	return in(d.RowKey) || slices.ContainsFunc(d.Indexes, func(ix Index) bool { return ix.Unique && in(ix.Columns) })
+}
+
 // VisibleColumns is the number of columns that * stands for.
 func (d *Desc) VisibleColumns() int {
 	n := 0

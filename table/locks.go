@@ -108,10 +108,22 @@ func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, va
 	return false, duplicateOf(tx, w.d, l, key, v.CommitTS, row)
 }
 
-// lockArbiter makes what ON CONFLICT has found about a unique key stay so: it waits for whoever is
-// about to take the key, or to give it up.
+// LockRow locks a row as it was read, in full, before anything is decided by it: if it was changed since,
+// the error is *txn.StaleError or *txn.WriteConflictError, as for a write.
+func (w *Writer) LockRow(ctx context.Context, tx *txn.Txn, row []types.Datum, mode rowlock.Mode) error {
+	key, err := w.rows.rowKey(w.key[:0], row)
+	if err != nil {
+		return err
+	}
+	w.key = key
+	return tx.LockCurrent(ctx, key, mode, false)
+}
+
+// lockArbiter makes what ON CONFLICT has found about a unique key stay so: it waits for the transaction
+// that is about to take the key, or to give it up. An optimistic transaction that inserts the key learns
+// of its taker at Commit; but if it has found the key taken it may write nothing.
 func (w *Writer) lockArbiter(ctx context.Context, tx *txn.Txn, key []byte, found bool) error {
-	if !tx.LocksWrites() {
+	if !found && !tx.LocksWrites() {
 		return nil
 	}
 	if found {

@@ -320,7 +320,7 @@ func (w *Writer) holder(ctx context.Context, tx *txn.Txn, l *layout, row []types
 	if null && !l.nullsNotDistinct {
 		return nil, false, nil
 	}
-	value, err := tx.Get(ctx, key)
+	value, err := tx.GetCurrent(ctx, key)
 	if err != nil {
 		return nil, false, err
 	}
@@ -333,7 +333,7 @@ func (w *Writer) holder(ctx context.Context, tx *txn.Txn, l *layout, row []types
 			return nil, false, err
 		}
 		w.key = append(append(w.key[:0], w.rows.prefix...), rowKey...)
-		if value, err = tx.Get(ctx, w.key); err != nil {
+		if value, err = tx.GetCurrent(ctx, w.key); err != nil {
 			return nil, false, err
 		}
 		if value == nil {

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"slices"
 
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
@@ -13,14 +12,12 @@ import (
 // change is UPDATE and DELETE: rows of the child begin with all columns of the table.
 type change struct {
 	modification
-	columns  int // of the table
-	stream   bool
-	once     *keyTable // row keys seen, where a row may come twice
-	onceCols []int
-	vecs     []*types.Vec
-	fresh    []int32
-	numbers  []int32
-	stored   *rowStore // rows to change, with the values of set
+	columns int       // of the table
+	once    *keyTable // row keys seen, where a row may come twice
+	vecs    []*types.Vec
+	fresh   []int32
+	numbers []int32
+	stored  *rowStore // rows to change, with the values of set
 
 	// UPDATE only.
 	deletes bool
@@ -44,7 +41,7 @@ func (r *run) buildUpdate(n *physical.Update) (operator, error) {
 	if c.set, err = compileAll(exprs); err != nil {
 		return nil, err
 	}
-	c.prepare(n.Child, exprs, n.Returning)
+	c.prepare(n.Child, exprs)
 	return c, nil
 }
 
@@ -54,27 +51,22 @@ func (r *run) buildDelete(n *physical.Delete) (operator, error) {
 		return nil, err
 	}
 	c := &change{modification: *m, deletes: true}
-	c.prepare(n.Child, nil, n.Returning)
+	c.prepare(n.Child, nil)
 	return c, nil
 }
 
 // prepare decides how the child is read, and when to write.
-func (c *change) prepare(child physical.Node, set, returning []expr.Expr) {
+func (c *change) prepare(child physical.Node, set []expr.Expr) {
 	c.before, c.node = c.run.modification, child
 	c.run.modification = &c.modification
 	c.columns = len(c.desc.Columns)
-	c.stream = !c.run.modifies() && streams(child, set)
-	if singleScan(child) == nil {
-		cols, ts := rowKey(c.desc)
-		c.onceCols, c.once = cols, newKeyTable(&c.run.mem, ts)
+	if singleScan(child) == nil || c.run.modifies() {
+		c.once = c.touchedKeys()
 	}
 	c.old = make([]types.Datum, c.columns)
 	c.next = make([]types.Datum, len(child.Columns()))
-	if !c.stream {
+	if !c.run.frozen && !streams(child, set) {
 		c.stored = newRowStore(&c.run.mem, append(columnTypes(child), programTypes(c.set)...))
-	}
-	if slices.ContainsFunc(returning, hasSubquery) {
-		c.putOff(true)
 	}
 }
 
@@ -89,9 +81,6 @@ func (c *change) Close() error {
 }
 
 func (c *change) forget() {
-	if c.once != nil {
-		c.once.reset()
-	}
 	if c.stored != nil {
 		c.stored.free()
 	}
@@ -104,20 +93,10 @@ func (c *change) Next(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 		if c.stored != nil {
-			if c.later == nil {
-				if err := c.run.writePending(ctx); err != nil {
-					return nil, err
-				}
-			}
 			if err := c.stored.each(ctx, c.apply); err != nil {
 				return nil, err
 			}
 			c.stored.free()
-		}
-		if c.later != nil {
-			if err := c.decided(ctx, c.writeLater); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return c.output(ctx)
@@ -129,7 +108,7 @@ func (c *change) take(ctx context.Context, b *types.Batch) (err error) {
 	sel := selection(b)
 	if c.once != nil {
 		c.vecs = c.vecs[:0]
-		for _, k := range c.onceCols {
+		for _, k := range c.keyCols {
 			c.vecs = append(c.vecs, b.Cols[k])
 		}
 		if c.fresh, c.numbers, err = c.once.addNew(c.vecs, sel, c.fresh, c.numbers); err != nil {
@@ -178,6 +157,11 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 		}
 		if err != nil {
 			return err
+		}
+		if c.run.modifies() && !c.deletes {
+			if err := c.touch(c.next); err != nil { // it may have another key now
+				return err
+			}
 		}
 		c.wrote()
 		if c.deletes {
@@ -230,41 +214,11 @@ func (c *change) assignNew(b *types.Batch, row int) error {
 	return c.verify(c.next[:c.columns])
 }
 
-// write writes the change of c.old to c.next, now or later.
+// write writes the change of c.old to c.next.
 func (c *change) write(ctx context.Context) error {
 	tx := c.run.env.Tx
-	switch {
-	case c.later != nil:
-		return c.later.addRow(append(c.old[:c.columns:c.columns], c.next[:c.columns]...))
-	case c.deletes:
+	if c.deletes {
 		return c.writer.Delete(ctx, tx, c.old)
 	}
 	return c.writer.Update(ctx, tx, c.old, c.next[:c.columns])
-}
-
-// putOff makes the operator decide what to write, and write it later.
-func (c *change) putOff(alone bool) {
-	ts := make([]*types.Type, 0, 2*c.columns)
-	for range 2 {
-		for i := range c.desc.Columns {
-			ts = append(ts, c.desc.Columns[i].Type)
-		}
-	}
-	c.alone, c.later = alone, newRowStore(&c.run.mem, ts)
-}
-
-func (c *change) writeLater(ctx context.Context) error {
-	later := c.later
-	c.later = nil
-	defer later.free()
-	return later.each(ctx, func(ctx context.Context, b *types.Batch) error {
-		for _, r := range selection(b) {
-			readRow(b.Cols[:c.columns], int(r), c.old)
-			readRow(b.Cols[c.columns:], int(r), c.next[:c.columns])
-			if err := c.write(ctx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

@@ -57,10 +57,10 @@ func (r *run) cteByID(id int) (*cte, error) {
 	return nil, sqlerr.New(sqlerr.InternalError, "no WITH query with number %d", id)
 }
 
-// runModifying runs the WITH queries that modify, in their order and to the end, whether or not
-// anybody reads them.
+// runModifying runs the WITH queries that modify to their ends, as far as their readers have not: the
+// last one first, as PostgreSQL does, since it may read those before it.
 func (r *run) runModifying(ctx context.Context) error {
-	for i := range r.plan.CTEs {
+	for i := len(r.plan.CTEs) - 1; i >= 0; i-- {
 		if !r.plan.CTEs[i].Modifies {
 			continue
 		}
@@ -155,9 +155,6 @@ func (c *cte) open(ctx context.Context) (err error) {
 	if c.first == nil {
 		if c.first, err = c.run.build(c.def.Plan); err != nil {
 			return err
-		}
-		if m, ok := unwrap(c.first).(interface{ putOff(alone bool) }); ok {
-			m.putOff(false)
 		}
 	}
 	if c.def.Recursive != nil && c.step == nil {

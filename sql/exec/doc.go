@@ -30,10 +30,10 @@
 // A statement must not see what it writes itself. An open iterator of a transaction does not, but
 // one opened later does, and so does a point read. Therefore INSERT, UPDATE and DELETE read their
 // whole input before they write, except where the input is a single section of one table read by one
-// iterator, or does not read the table. With WITH queries that modify, all of them decide first what
-// to write (and return their RETURNING), then the main query is read, then everything is written in
-// order. So it is where RETURNING has subqueries. ON CONFLICT in a WITH query is the exception: it
-// looks and writes at once.
+// iterator, or does not read the table. Statements that go on reading after their first write, with WITH
+// queries that modify or with subqueries in RETURNING or ON CONFLICT, freeze what the transaction's
+// reads see of its own writes, and write as they go. Of several changes of a row by such a statement
+// only the first counts.
 //
 // # Memory
 //

@@ -43,8 +43,7 @@ type Cursor struct {
 	plan *physical.Plan
 	root operator
 	main *modification // of a statement that modifies; WITH queries apart
-	// started: the modifying WITH queries have run. If the main query does not modify itself, it was
-	// then read to its end into rows, before anything was written.
+	// started: what the statement modifies is written. With WITH queries that modify, rows are its result.
 	started bool
 	rows    *rowStore
 	at      int
@@ -80,12 +79,26 @@ func (c *Cursor) Columns() []physical.Column { return c.plan.Root.Columns() }
 func (c *Cursor) Next(ctx context.Context) (*types.Batch, error) {
 	if !c.started {
 		c.started = true
-		if c.run.modifies() {
-			if err := c.runModifying(ctx); err != nil {
-				return nil, err
-			}
+		if c.run.frozen {
+			return c.firstFrozen(ctx)
 		}
 	}
+	return c.next(ctx)
+}
+
+// firstFrozen is the first Next of a statement whose parts must not see what it writes.
+func (c *Cursor) firstFrozen(ctx context.Context) (*types.Batch, error) {
+	c.run.env.Tx.Freeze()
+	defer c.run.env.Tx.Thaw()
+	if c.run.modifies() {
+		if err := c.runModifying(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return c.next(ctx)
+}
+
+func (c *Cursor) next(ctx context.Context) (*types.Batch, error) {
 	if c.rows != nil {
 		if !c.rows.view(&c.view, c.at) {
 			return nil, nil
@@ -104,21 +117,15 @@ func (c *Cursor) Next(ctx context.Context) (*types.Batch, error) {
 	}
 }
 
-// runModifying runs the WITH queries that modify. All of the statement reads what was there before
-// it, so nothing is written until all is read.
+// runModifying runs the statement to its end: the main query, with what it reads of the WITH queries that
+// modify, and then the rest of these.
 func (c *Cursor) runModifying(ctx context.Context) error {
-	if err := c.run.runModifying(ctx); err != nil {
-		return err
-	}
-	if c.main != nil {
-		return nil // it has the pending writes made before its own
-	}
 	c.rows = newRowStore(&c.run.mem, columnTypes(c.plan.Root))
 	err := eachBatch(ctx, c.root, func(_ context.Context, b *types.Batch) error { return c.rows.addBatch(b) })
 	if err != nil {
 		return err
 	}
-	return c.run.writePending(ctx)
+	return c.run.runModifying(ctx)
 }
 
 // RowsAffected is the number of rows that the main INSERT, UPDATE or DELETE has changed so far.
@@ -184,8 +191,10 @@ type run struct {
 	watchers [][]func()
 	// modification is the last one built. WITH queries are built after the main query.
 	modification *modification
-	// pending writes what modifying WITH queries have decided on.
-	pending []func(context.Context) error
+	// touched are the row keys that a statement with several modifications has written, by table.
+	touched map[table.ID]*keyTable
+	// frozen: nothing of the statement may see what it writes.
+	frozen bool
 	// limited: the LockRows being built is below a LIMIT.
 	limited bool
 	// partial: of what is being built not all rows may be asked for.
@@ -197,6 +206,7 @@ type run struct {
 
 func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
 	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit}, partial: env.Piecemeal}
+	r.frozen = r.modifies() || readsItself(plan.Root)
 	r.ev = eval.Context{Runtime: env.Runtime, Params: params, Subquery: r}
 	if r.ev.Runtime == nil {
 		r.ev.Runtime = &expr.Runtime{Format: types.DefaultFormat}
@@ -228,23 +238,15 @@ func (r *run) modifies() bool {
 	return false
 }
 
-// writePending makes the writes that were put off.
-func (r *run) writePending(ctx context.Context) error {
-	for _, write := range r.pending {
-		if err := write(ctx); err != nil {
-			return err
-		}
-	}
-	r.pending = nil
-	return nil
-}
-
 func (r *run) close() {
 	for _, s := range r.subs {
 		s.close()
 	}
 	for _, c := range r.ctes {
 		c.close()
+	}
+	for _, t := range r.touched {
+		t.free()
 	}
 }
 

@@ -47,6 +47,22 @@ func streams(n physical.Node, exprs []expr.Expr) bool {
 	return !anyExpr(n, hasSubquery)
 }
 
+// readsItself reports whether a statement evaluates subqueries after it has written its first row: in
+// RETURNING, and in what ON CONFLICT does. They must not see what the statement writes.
+func readsItself(n physical.Node) bool {
+	switch t := n.(type) {
+	case *physical.Insert:
+		oc := t.OnConflict
+		return slices.ContainsFunc(t.Returning, hasSubquery) ||
+			oc != nil && (oc.Where != nil && hasSubquery(oc.Where) || assigned(oc.Set, hasSubquery))
+	case *physical.Update:
+		return slices.ContainsFunc(t.Returning, hasSubquery)
+	case *physical.Delete:
+		return slices.ContainsFunc(t.Returning, hasSubquery)
+	}
+	return false
+}
+
 func hasSubquery(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(e expr.Expr) bool {

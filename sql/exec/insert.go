@@ -2,12 +2,12 @@ package exec
 
 import (
 	"context"
-	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // insert writes its child's rows.
@@ -24,6 +24,7 @@ type onConflict struct {
 	node  *physical.OnConflict
 	set   []*eval.Program
 	where *eval.Program
+	lock  rowlock.Mode  // of the existing row
 	pair  []types.Datum // the existing row, then the excluded one
 	next  []types.Datum
 }
@@ -33,16 +34,18 @@ func (r *run) buildInsert(n *physical.Insert) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &insert{modification: *m, node: n, stored: r.modifies() || readsTable(n.Child, n.Table.ID)}
+	i := &insert{modification: *m, node: n, stored: !r.frozen && readsTable(n.Child, n.Table.ID)}
 	i.row = make([]types.Datum, len(n.Table.Columns))
 	i.before, r.modification = r.modification, &i.modification
 	if n.OnConflict == nil {
-		if slices.ContainsFunc(n.Returning, hasSubquery) {
-			i.putOff(true)
-		}
 		return i, nil
 	}
-	c := &onConflict{node: n.OnConflict}
+	c := &onConflict{node: n.OnConflict, lock: rowlock.NoKeyUpdate}
+	for _, s := range n.OnConflict.Set {
+		if n.Table.InUniqueKey(s.Column) {
+			c.lock = rowlock.Update
+		}
+	}
 	for _, s := range n.OnConflict.Set {
 		p, err := eval.Compile(s.Expr)
 		if err != nil {
@@ -68,45 +71,10 @@ func (i *insert) Next(ctx context.Context) (*types.Batch, error) {
 }
 
 func (i *insert) all(ctx context.Context) error {
-	if i.later != nil {
-		if err := eachBatch(ctx, i.child, i.batch); err != nil {
-			return err
-		}
-		return i.decided(ctx, i.writeLater)
-	}
 	if !i.stored {
 		return eachBatch(ctx, i.child, i.batch)
 	}
 	return i.run.storeThen(ctx, i.child, i.batch)
-}
-
-// putOff makes the operator decide what to write, and write it later. ON CONFLICT cannot decide
-// without looking, and writes at once.
-func (i *insert) putOff(alone bool) {
-	if i.conflict == nil {
-		i.alone, i.later = alone, newRowStore(&i.run.mem, columnTypes(i.node.Child))
-	}
-}
-
-func (i *insert) writeLater(ctx context.Context) error {
-	defer i.later.free()
-	return i.later.each(ctx, func(ctx context.Context, b *types.Batch) error {
-		for _, r := range selection(b) {
-			readRow(b.Cols, int(r), i.row)
-			if err := i.writer.Insert(ctx, i.run.env.Tx, i.row); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// write writes i.row, now or later.
-func (i *insert) write(ctx context.Context) error {
-	if i.later != nil {
-		return i.later.addRow(i.row)
-	}
-	return i.writer.Insert(ctx, i.run.env.Tx, i.row)
 }
 
 // eachBatch hands the batches of an operator to fn.
@@ -143,8 +111,8 @@ func (r *run) storeThen(ctx context.Context, op operator, fn func(context.Contex
 	if err != nil {
 		return err
 	}
-	if err := r.writePending(ctx); err != nil || store == nil {
-		return err
+	if store == nil {
+		return nil
 	}
 	defer store.free()
 	return store.each(ctx, fn)
@@ -185,11 +153,11 @@ func (i *insert) one(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := i.write(ctx); err != nil {
+	if err := i.writer.Insert(ctx, i.run.env.Tx, i.row); err != nil {
 		return err
 	}
-	if i.conflict != nil && i.conflict.node.Update {
-		if _, err := i.touch(i.row); err != nil {
+	if i.conflict != nil && i.conflict.node.Update || i.run.modifies() {
+		if err := i.touch(i.row); err != nil {
 			return err
 		}
 	}
@@ -216,6 +184,12 @@ func (i *insert) resolve(ctx context.Context) (bool, error) {
 			"ON CONFLICT DO UPDATE command cannot affect row a second time").
 			WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 	}
+	// The row is locked before anything is decided by it: it may be another one after the wait.
+	if c.where != nil || i.run.env.Tx.LocksWrites() {
+		if err := i.writer.LockRow(ctx, i.run.env.Tx, existing, c.lock); err != nil {
+			return true, err
+		}
+	}
 	c.pair = append(append(c.pair[:0], existing...), i.row...)
 	if c.where != nil {
 		d, err := c.where.EvalRow(&i.run.ev, c.pair)
@@ -237,7 +211,7 @@ func (i *insert) resolve(ctx context.Context) (bool, error) {
 	if err := i.writer.Update(ctx, i.run.env.Tx, existing, c.next); err != nil {
 		return true, err
 	}
-	if _, err := i.touch(c.next); err != nil {
+	if err := i.touch(c.next); err != nil {
 		return true, err
 	}
 	i.wrote()

@@ -27,23 +27,10 @@ type modification struct {
 	at        int
 	view      types.Batch
 	result    []types.Datum
-	touched   *keyTable    // row keys that the statement has written
+	touched   *keyTable    // row keys that it has written, or with r.modifies() the statement
 	key       *types.Batch // one row key
 	keyCols   []int        // ordinals of the row key
 	numbers   []int32
-	// later, when set, keeps the rows to be written until all of the statement has been read: the
-	// operator is a WITH query, or with alone set the statement itself, whose RETURNING reads tables.
-	later *rowStore
-	alone bool
-}
-
-// decided notes that all rows to be written are known.
-func (m *modification) decided(ctx context.Context, write func(context.Context) error) error {
-	m.run.pending = append(m.run.pending, write)
-	if !m.alone {
-		return nil
-	}
-	return m.run.writePending(ctx)
 }
 
 type check struct {
@@ -83,7 +70,7 @@ func (m *modification) Open(ctx context.Context) error {
 	if m.returned != nil {
 		m.returned.reset()
 	}
-	if m.touched != nil {
+	if m.touched != nil && !m.run.modifies() {
 		m.touched.reset()
 	}
 	return m.child.Open(ctx)
@@ -93,7 +80,7 @@ func (m *modification) Close() error {
 	if m.returned != nil {
 		m.returned.free()
 	}
-	if m.touched != nil {
+	if m.touched != nil && !m.run.modifies() {
 		m.touched.free()
 	}
 	return m.child.Close()
@@ -161,31 +148,50 @@ func rowKey(d *table.Desc) (cols []int, ts []*types.Type) {
 	return cols, ts
 }
 
-// touch notes that the statement has written row, and says whether it had not before.
-func (m *modification) touch(row []types.Datum) (first bool, err error) {
-	if m.touched == nil {
-		cols, ts := rowKey(m.desc)
-		m.keyCols, m.touched = cols, newKeyTable(&m.run.mem, ts)
-		m.key = types.NewBatchCap(ts, 1)
+// touchedKeys returns the row keys of the table that were written so far: by this operator, or where WITH
+// queries modify too by the whole statement, of which only the first change of a row counts.
+func (m *modification) touchedKeys() *keyTable {
+	if m.touched != nil {
+		return m.touched
 	}
-	m.key.Reset()
-	for i, c := range m.keyCols {
-		m.key.Cols[i].Append(row[c])
+	cols, ts := rowKey(m.desc)
+	m.keyCols, m.key = cols, types.NewBatchCap(ts, 1)
+	if !m.run.modifies() {
+		m.touched = newKeyTable(&m.run.mem, ts)
+		return m.touched
 	}
-	n := m.touched.len()
-	m.numbers, err = m.touched.add(m.key.Cols, firstRows(1), m.numbers)
-	return m.touched.len() > n, err
+	if m.run.touched == nil {
+		m.run.touched = map[table.ID]*keyTable{}
+	}
+	if m.run.touched[m.desc.ID] == nil {
+		m.run.touched[m.desc.ID] = newKeyTable(&m.run.mem, ts)
+	}
+	m.touched = m.run.touched[m.desc.ID]
+	return m.touched
 }
 
-// isTouched says whether the statement has written row.
-func (m *modification) isTouched(row []types.Datum) bool {
-	if m.touched == nil {
-		return false
-	}
+// oneKey returns the key of row as the only row of a batch.
+func (m *modification) oneKey(row []types.Datum) []*types.Vec {
 	m.key.Reset()
 	for i, c := range m.keyCols {
 		m.key.Cols[i].Append(row[c])
 	}
-	m.numbers = m.touched.find(m.key.Cols, firstRows(1), m.numbers)
+	return m.key.Cols
+}
+
+// touch notes that row has been written.
+func (m *modification) touch(row []types.Datum) (err error) {
+	keys := m.touchedKeys()
+	m.numbers, err = keys.add(m.oneKey(row), firstRows(1), m.numbers)
+	return err
+}
+
+// isTouched reports whether row has been written.
+func (m *modification) isTouched(row []types.Datum) bool {
+	if m.touched == nil && !m.run.modifies() {
+		return false
+	}
+	keys := m.touchedKeys()
+	m.numbers = keys.find(m.oneKey(row), firstRows(1), m.numbers)
 	return m.numbers[0] >= 0
 }
