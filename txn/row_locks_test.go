@@ -42,36 +42,38 @@ func TestLockOfAKeyThatWasWrittenSince(t *testing.T) {
 	})
 }
 
-// TestACommitWaitsForRowLocks is txn: I9.
+// TestACommitWaitsForRowLocks is txn: I9. The second key looks like the lock of a table.
 func TestACommitWaitsForRowLocks(t *testing.T) {
 	ctx := context.Background()
-	everywhere(t, func(t *testing.T, s *txn.Store) {
-		commit(t, s, "k", "1")
-		holder := locking(t, s, false)
-		require.NoError(t, holder.LockCurrent(ctx, []byte("k"), rowlock.Update, false))
-		done := make(chan error)
-		go func() {
-			tx, err := s.Begin(ctx, txn.BeginOptions{})
-			if err == nil {
-				err = tx.Set([]byte("k"), []byte("stolen"))
+	for _, key := range []string{"k", string(rowlock.RelationKey(1_634_430_053))} {
+		everywhere(t, func(t *testing.T, s *txn.Store) {
+			commit(t, s, key, "1")
+			holder := locking(t, s, false)
+			require.NoError(t, holder.LockCurrent(ctx, []byte(key), rowlock.Update, false))
+			done := make(chan error)
+			go func() {
+				tx, err := s.Begin(ctx, txn.BeginOptions{})
+				if err == nil {
+					err = tx.Set([]byte(key), []byte("stolen"))
+				}
+				if err == nil {
+					err = tx.Commit(ctx)
+				}
+				done <- err
+			}()
+			for len(s.RowLocks().Waits()) == 0 {
+				select {
+				case err := <-done:
+					t.Fatalf("committed over a row lock: %v", err)
+				default:
+				}
 			}
-			if err == nil {
-				err = tx.Commit(ctx)
-			}
-			done <- err
-		}()
-		for len(s.RowLocks().Waits()) == 0 {
-			select {
-			case err := <-done:
-				t.Fatalf("committed over a row lock: %v", err)
-			default:
-			}
-		}
-		require.NoError(t, holder.Set([]byte("k"), []byte("2")))
-		require.NoError(t, holder.Commit(ctx))
-		var conflict *txn.WriteConflictError
-		require.ErrorAs(t, <-done, &conflict)
-	})
+			require.NoError(t, holder.Set([]byte(key), []byte("2")))
+			require.NoError(t, holder.Commit(ctx))
+			var conflict *txn.WriteConflictError
+			require.ErrorAs(t, <-done, &conflict)
+		})
+	}
 }
 
 // TestLockersNeverLoseAtCommit: optimistic writers and lockers of the same few keys; no increment is

@@ -129,7 +129,7 @@ func (o *Owner) ReleaseKeys(which func(key string) bool) {
 	var few [16]*entry
 	kept, gone := o.log[:0], few[:0]
 	for _, g := range o.log {
-		if which(g.entry.key) {
+		if !g.entry.relation && which(g.entry.key) {
 			gone = append(gone, g.entry)
 		} else {
 			kept = append(kept, g)
@@ -169,7 +169,7 @@ func (o *Owner) Holds(key []byte) Mode {
 	}
 	o.table.mu.Lock()
 	defer o.table.mu.Unlock()
-	if e := o.table.entries[string(key)]; e != nil {
+	if e := o.table.entries[object{key: string(key)}]; e != nil {
 		if h := e.holder(o); h != nil {
 			return h.held.strongest()
 		}
@@ -182,7 +182,7 @@ func (o *Owner) Unlock(key []byte, mode Mode) bool {
 	t := o.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e := t.entries[string(key)]
+	e := t.entries[object{key: string(key)}]
 	if e == nil {
 		return false
 	}

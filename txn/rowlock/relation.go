@@ -29,10 +29,11 @@ func slotOf(id uint32, m Mode) uint64 { return uint64(id)<<slotShift | uint64(m)
 
 func slotMode(v uint64) Mode { return Mode(v >> 1 & (1<<(slotShift-1) - 1)) }
 
-// relationPrefix keeps the keys of tables apart from those of rows and of advisory locks.
+// relationPrefix begins the keys by which locks of tables are shown. The lock table keeps tables and keys
+// apart by itself (object); whoever shows locks relies on no key of a row beginning so.
 const relationPrefix = 'l'
 
-// RelationKey is the key under which a table's lock is known.
+// RelationKey is the key by which a table's lock is shown (State, Wait).
 func RelationKey(id uint32) []byte { return binary.BigEndian.AppendUint32([]byte{relationPrefix}, id) }
 
 // DecodeRelationKey takes a RelationKey apart.
@@ -52,14 +53,14 @@ func (t *Table) LockRelation(ctx context.Context, o *Owner, id uint32, req Reque
 			return out, nil
 		}
 		o.slow = true
-		return t.Lock(ctx, o, RelationKey(id), req)
+		return t.lock(ctx, o, RelationKey(id), true, req)
 	}
 	if !req.Mode.strong() {
-		return t.Lock(ctx, o, RelationKey(id), req)
+		return t.lock(ctx, o, RelationKey(id), true, req)
 	}
 	strong.Add(1)
 	t.gather(id)
-	out, err := t.Lock(ctx, o, RelationKey(id), req)
+	out, err := t.lock(ctx, o, RelationKey(id), true, req)
 	if err != nil || out == Held {
 		strong.Add(-1) // otherwise weaken does, when the lock is given back
 	}
@@ -112,7 +113,7 @@ func (t *Table) gather(id uint32) {
 				continue
 			}
 			if e == nil {
-				e = t.entry(RelationKey(id))
+				e = t.entry(RelationKey(id), true)
 			}
 			h := e.holder(o)
 			if h == nil {
@@ -139,7 +140,7 @@ func (o *Owner) releaseFast(from int) (moved []uint64) {
 // releaseMoved gives back locks that were moved to the table.
 func (t *Table) releaseMoved(o *Owner, moved []uint64) {
 	for _, v := range moved {
-		e := t.entries[string(RelationKey(uint32(v>>slotShift)))]
+		e := t.entries[object{string(RelationKey(uint32(v >> slotShift))), true}]
 		if e == nil {
 			continue
 		}
@@ -152,10 +153,10 @@ func (t *Table) releaseMoved(o *Owner, moved []uint64) {
 
 // weaken counts the strong locks of a table that are gone.
 func (t *Table) weaken(e *entry, gone modes) {
-	id, ok := DecodeRelationKey([]byte(e.key))
-	if !ok {
+	if !e.relation {
 		return
 	}
+	id, _ := DecodeRelationKey([]byte(e.key))
 	for m := TableShare; m < modeCount; m++ {
 		if gone.has(m) {
 			t.strong[id%partitions].Add(-1)

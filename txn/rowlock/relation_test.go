@@ -205,3 +205,28 @@ func BenchmarkWeakRelation(b *testing.B) {
 		}
 	})
 }
+
+// TestAKeyIsNoTable: a key may consist of the very bytes by which a table's lock is shown.
+func TestAKeyIsNoTable(t *testing.T) {
+	var tb Table
+	key := string(RelationKey(relation))
+	row, table, other := tb.NewOwner(1), tb.NewOwner(2), tb.NewOwner(3)
+	take(t, &tb, row, key, Update)
+	require.False(t, tb.Empty(), "a commit looks for row locks of keys")
+	require.True(t, tb.Contested(other, []byte(key), KeyShare))
+	lockRelation(t, &tb, table, AccessExclusive, Granted)
+	require.Len(t, tb.States(), 2)
+
+	table.ReleaseKeys(func(string) bool { return true })
+	_, err := tb.LockRelation(ctx, other, relation, Request{Mode: AccessShare, NoWait: true})
+	require.ErrorIs(t, err, ErrNotAvailable, "a commit gives back the locks of keys only")
+	row.ReleaseTo(0)
+	require.True(t, tb.Empty())
+	table.ReleaseTo(0)
+	unused(t, &tb)
+
+	_, err = tb.Lock(ctx, row, []byte(key), Request{Mode: Exclusive})
+	require.NoError(t, err)
+	row.ReleaseTo(0)
+	unused(t, &tb) // the strong locks of tables are counted, and this is none
+}

@@ -13,13 +13,20 @@ type Table struct {
 	n       atomic.Int64             // entries of keys other than tables
 	strong  [partitions]atomic.Int32 // strong locks of tables, held or wanted (relation.go)
 	mu      sync.Mutex
-	entries map[string]*entry
+	entries map[object]*entry
 	owners  map[*Owner]struct{} // those with locks of tables that are not in entries (relation.go)
 }
 
-// entry is a key that somebody holds or waits for.
+// object is what can be locked: a key, or a table, whose key is its RelationKey. The two are told apart
+// by more than their bytes, for the keys of rows are the caller's and may look like a RelationKey.
+type object struct {
+	key      string
+	relation bool
+}
+
+// entry is an object that somebody holds or waits for.
 type entry struct {
-	key     string
+	object
 	holders []*holder
 	queue   []*waiter
 }
@@ -60,7 +67,7 @@ type Request struct {
 
 // count keeps n, for which tables do not count: who writes rows has locked their table already.
 func (t *Table) count(e *entry, by int64) {
-	if _, relation := DecodeRelationKey([]byte(e.key)); !relation {
+	if !e.relation {
 		t.n.Add(by)
 	}
 }
@@ -81,10 +88,15 @@ const (
 // Lock takes the key for the owner, waiting its turn. The errors are ErrNotAvailable, *TimeoutError,
 // *DeadlockError and the context's.
 func (t *Table) Lock(ctx context.Context, o *Owner, key []byte, req Request) (Outcome, error) {
+	return t.lock(ctx, o, key, false, req)
+}
+
+// lock is Lock of a key, or of a table by its RelationKey.
+func (t *Table) lock(ctx context.Context, o *Owner, key []byte, relation bool, req Request) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	w, out, err := t.request(o, key, req)
+	w, out, err := t.request(o, key, relation, req)
 	if w == nil || err != nil {
 		return out, err
 	}
@@ -92,10 +104,10 @@ func (t *Table) Lock(ctx context.Context, o *Owner, key []byte, req Request) (Ou
 }
 
 // request grants at once, refuses, or queues, and then returns the waiter.
-func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, Outcome, error) {
+func (t *Table) request(o *Owner, key []byte, relation bool, req Request) (*waiter, Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e := t.entry(key)
+	e := t.entry(key, relation)
 	h := e.holder(o)
 	if h != nil && !req.Session && h.txn.covers(req.Mode) {
 		return nil, Held, nil
@@ -124,15 +136,15 @@ func (t *Table) request(o *Owner, key []byte, req Request) (*waiter, Outcome, er
 	return w, Waited, nil
 }
 
-// entry returns the key's entry, made if it is missing.
-func (t *Table) entry(key []byte) *entry {
-	e := t.entries[string(key)]
+// entry returns the object's entry, made if it is missing.
+func (t *Table) entry(key []byte, relation bool) *entry {
+	e := t.entries[object{string(key), relation}]
 	if e == nil {
 		if t.entries == nil {
-			t.entries = map[string]*entry{}
+			t.entries = map[object]*entry{}
 		}
-		e = &entry{key: string(key)}
-		t.entries[e.key] = e
+		e = &entry{object: object{string(key), relation}}
+		t.entries[e.object] = e
 		t.count(e, 1)
 	}
 	return e
@@ -212,8 +224,8 @@ func (t *Table) promote(e *entry) {
 		e.grant(w)
 		w.done <- nil
 	}
-	if len(e.holders) == 0 && len(e.queue) == 0 && t.entries[e.key] == e {
-		delete(t.entries, e.key)
+	if len(e.holders) == 0 && len(e.queue) == 0 && t.entries[e.object] == e {
+		delete(t.entries, e.object)
 		t.count(e, -1)
 	}
 }
@@ -317,7 +329,7 @@ func (t *Table) Contested(o *Owner, key []byte, mode Mode) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e := t.entries[string(key)]
+	e := t.entries[object{key: string(key)}]
 	if e == nil {
 		return false
 	}

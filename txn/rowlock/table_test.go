@@ -20,7 +20,7 @@ var ctx = context.Background()
 func begin(t *testing.T, tb *Table, o *Owner, key string, mode Mode) <-chan error {
 	t.Helper()
 	out := make(chan error, 1)
-	w, _, err := tb.request(o, []byte(key), Request{Mode: mode})
+	w, _, err := tb.request(o, []byte(key), false, Request{Mode: mode})
 	require.NoError(t, err)
 	require.NotNil(t, w, "%d should wait for %s", o.ID(), key)
 	go func() { out <- tb.wait(ctx, w) }()
@@ -202,7 +202,7 @@ func TestTimeoutAndCancelLeaveTheQueue(t *testing.T) {
 	require.ErrorIs(t, err, ErrTimeout)
 	take(t, &tb, c, "k", Share) // nobody is in its way any more
 	gone, cancel := context.WithCancel(ctx)
-	w, _, err := tb.request(b, []byte("k"), Request{Mode: Update})
+	w, _, err := tb.request(b, []byte("k"), false, Request{Mode: Update})
 	require.NoError(t, err)
 	cancel()
 	require.ErrorIs(t, tb.wait(gone, w), context.Canceled)
