@@ -32,10 +32,11 @@ func (w *secondaryWork) commit(ctx context.Context, r kv.Reader, kb *kv.Batch, b
 // secondariesTogether is how many transactions' secondaries the background commits in one update.
 const secondariesTogether = 32
 
-// commitSecondaries is the background committer. It ends when Close closes the queue, and has then
-// worked it off. What waits in the queue meanwhile is committed together.
+// commitSecondaries is the background committer. What waits in the queue meanwhile is committed together.
+// It ends when Close closes the queue, and has then committed what small transactions have left there, so
+// that the next Open finds no locks of theirs. Large ones stop at their next batch: readers roll them forward.
 func (s *Store) commitSecondaries(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx) // Close waits for what is queued
+	ctx = context.WithoutCancel(ctx) // no update is broken off
 	together := make([]secondaryWork, 0, secondariesTogether)
 	for w := range s.secondaries {
 		together = append(together[:0], w)
@@ -94,6 +95,21 @@ func (s *Store) isSmall(w secondaryWork) bool {
 		len(w.batches[0].rows) <= s.opts.BatchKeys/secondariesTogether
 }
 
+// finishedAtClose is how many rows a transaction may have whose secondaries Close waits for.
+const finishedAtClose = 128
+
+// isFew reports whether Close waits for the work.
+func (w *secondaryWork) isFew() bool {
+	rows := 0
+	for i := range w.batches {
+		rows += len(w.batches[i].rows)
+	}
+	return w.streamed.End == nil && rows <= finishedAtClose
+}
+
+// closes reports whether Close has begun.
+func (s *Store) closes() bool { return s.closing.begun.Load() }
+
 // lazily is an update of rows, if there are any, without a sync.
 func (s *Store) lazily(ctx context.Context, rows [][]byte, step kv.Step) error {
 	if len(rows) == 0 {
@@ -109,10 +125,14 @@ func (s *Store) commitBatches(ctx context.Context, w secondaryWork) {
 		s.settleStreamed(ctx, w)
 		return
 	}
+	finish := w.isFew()
 	for i := range w.batches {
 		rows := w.batches[i].rows
 		if len(rows) == 0 {
 			continue
+		}
+		if !finish && s.closes() {
+			return
 		}
 		s.recent.resolving(w.startTS, w.commitTS, rows)
 		err := kv.UpdateLazy(ctx, s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
@@ -276,7 +296,7 @@ type settler struct{ s *Store }
 // Settle settles a lock, waiting for its owner to finish or expire, and those of the same transaction that
 // directly follow it. It returns the key of the last one.
 func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) ([]byte, error) {
-	bo := backoff{limit: st.s.opts.LockWait + st.s.opts.LockTTL}
+	bo := backoff{limit: st.s.opts.LockWait + st.s.opts.LockTTL, closing: st.s.closing.ch}
 	locked := &mvcc.LockedError{Key: key, Lock: l}
 	for {
 		out, through, err := st.s.resolver.settleRun(ctx, locked, 0, false)

@@ -16,6 +16,8 @@ type backoff struct {
 	limit time.Duration
 	since time.Time  // of the first wait for a lock: to be shown, not to be judged by
 	graph *storeWait // the wait in the graph of all processes that share a store
+
+	closing <-chan struct{} // of the store; nil: the wait does not end with it
 }
 
 const (
@@ -24,7 +26,7 @@ const (
 )
 
 // wait sleeps and reports whether there is any use in another attempt. The limit counts what was
-// slept, so no clock decides.
+// slept, so no clock decides. When the store closes the answer is ErrClosed.
 func (b *backoff) wait(ctx context.Context) (bool, error) {
 	if b.spent >= b.limit {
 		return false, ctx.Err()
@@ -43,5 +45,7 @@ func (b *backoff) wait(ctx context.Context) (bool, error) {
 		return true, nil
 	case <-ctx.Done():
 		return false, ctx.Err()
+	case <-b.closing:
+		return false, ErrClosed
 	}
 }

@@ -1,10 +1,13 @@
 package txn_test
 
 import (
+	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/minidb/minidb/internal/planted"
@@ -60,5 +63,36 @@ func TestTheChecklistIsDocumented(t *testing.T) {
 		if c.line[0] != 'I' {
 			require.Contains(t, string(doc), name, c.says)
 		}
+	}
+}
+
+// TestEveryCitedInvariantIsDefined: doc.go defines each of txn's invariants that a comment anywhere or a line
+// of the checklist cites.
+func TestEveryCitedInvariantIsDefined(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	cited := map[string]string{} // invariant → who cites it
+	for _, c := range checklist() {
+		for _, i := range regexp.MustCompile(`I\d+`).FindAllString(c.line, -1) {
+			cited[i] = "the checklist: " + c.says
+		}
+	}
+	comment := regexp.MustCompile(`txn: (I\d+(?:, I\d+)*)`)
+	err = filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range comment.FindAllSubmatch(text, -1) {
+			for _, i := range regexp.MustCompile(`I\d+`).FindAllString(string(m[1]), -1) {
+				cited[i] = path
+			}
+		}
+		return err
+	})
+	require.NoError(t, err)
+	require.Greater(t, len(cited), 20)
+	for i, where := range cited {
+		require.True(t, strings.Contains(string(doc), "\n//   - "+i+" ("), "%s, cited by %s", i, where)
 	}
 }

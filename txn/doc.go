@@ -194,9 +194,13 @@
 // # Goroutines
 //
 // A Store owns the background committer of secondaries, on an exclusive engine the goroutine that closes
-// idle views and on any other the renewal of its lease, and, with Options.GCInterval, the collector's
-// ticker. A transaction that streams owns a goroutine of heartbeats until it ends. Close stops them and
-// waits. A commit's parallel prewrites end before Commit returns.
+// idle views and, until they are gone, the one that settles the locks found at Open (found_locks.go), on any
+// other the renewal of its lease, and, with Options.GCInterval, the collector's ticker. A transaction that
+// streams owns a goroutine of heartbeats until it ends. A commit's parallel prewrites end before Commit
+// returns.
+//
+// Close first ends every wait for another transaction, in the lock table and for locks in the store, then
+// waits for the commits under way, and then stops the goroutines, each at the end of its step.
 //
 // # Simple on purpose
 //

@@ -53,6 +53,7 @@ func (s *Store) LockWaits() []LockWait {
 // awaitLock waits before another look at the lock, and can be seen to wait. On a store that several
 // processes share it may answer *rowlock.DeadlockError.
 func (t *Txn) awaitLock(ctx context.Context, locked *LockedError, bo *backoff) (more bool, err error) {
+	bo.closing = t.s.closing.ch
 	if !t.s.exclusive {
 		if bo.graph == nil {
 			bo.graph = t.newStoreWait(rowlock.None)

@@ -43,6 +43,8 @@ func (s *Store) beginSafe(ctx context.Context, opts BeginOptions) (*Txn, error) 
 			}
 		case <-ctx.Done():
 			err = ctx.Err()
+		case <-s.closing.ch:
+			err = ErrClosed
 		}
 		if rerr := t.Rollback(ctx); err == nil {
 			err = rerr

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/minidb/minidb/internal/planted"
@@ -59,6 +60,9 @@ type Options struct {
 	GCRows int
 	// Retention is how far back historical reads may go once collections run.
 	Retention time.Duration
+	// LeaveFoundLocks leaves the locks that Open finds to whoever meets them. For tools and tests that want
+	// to see them.
+	LeaveFoundLocks bool
 	// Logger receives what background work has to say; nil means slog.Default().
 	Logger *slog.Logger
 	// CrashPoint is a test's hook; see CrashPoint.
@@ -134,6 +138,12 @@ type Store struct {
 	workers     sync.WaitGroup
 	cancel      context.CancelFunc // of background work
 
+	// closing ends, when Close begins, every wait for another transaction. Without that a commit that waits
+	// for a row lock would keep Close from the gate, and Close would keep the holder's commit from it.
+	closing struct {
+		begun atomic.Bool
+		ch    chan struct{}
+	}
 	// gate keeps Close apart from commits under way.
 	gate struct {
 		sync.RWMutex
@@ -144,14 +154,15 @@ type Store struct {
 // oracleKey is the cell of the store's own oracle.
 var oracleKey = mvcc.MetaKey("oracle")
 
-// Open returns a store on the engine. It recovers nothing eagerly: locks left by dead coordinators
-// are settled by whoever meets them.
+// Open returns a store on the engine. Locks left by dead coordinators are settled by whoever meets them; on
+// an exclusive engine the background begins with them at once, for until they are gone reads look for locks.
 func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s := &Store{
 		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
 		exclusive: kv.IsExclusive(engine), recent: newRecent(),
 		secondaries: make(chan secondaryWork, 256),
 	}
+	s.closing.ch = make(chan struct{})
 	s.resolver = newResolver(s)
 	if s.source == nil {
 		own, err := tso.Open(ctx, engine, oracleKey, tso.Options{Clock: opts.Clock})
@@ -160,10 +171,11 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 		}
 		s.source, s.own = own, own
 	}
-	if err := s.load(ctx); err != nil {
+	if err := s.beginSession(ctx); err != nil {
 		return nil, fmt.Errorf("open transaction store: %w", err)
 	}
-	if err := s.beginSession(ctx); err != nil {
+	found, err := s.load(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("open transaction store: %w", err)
 	}
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -172,6 +184,9 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	if s.exclusive {
 		s.views.open()
 		s.workers.Go(func() { s.views.expire(background) })
+	}
+	if found && !s.opts.LeaveFoundLocks {
+		s.workers.Go(func() { s.settleFound(background) })
 	}
 	if !s.exclusive && s.opts.LeaseRenewal > 0 {
 		s.workers.Go(func() { s.keepSession(background) })
@@ -182,28 +197,33 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// load reads the safepoint, and on an exclusive engine who has left locks.
-func (s *Store) load(ctx context.Context) (err error) {
+// load reads the safepoint, and on an exclusive engine looks whether earlier processes have left locks. All
+// of those are older than the session, under whose name they stay among the lockers until they are gone.
+func (s *Store) load(ctx context.Context) (found bool, err error) {
 	snap, err := s.engine.Snapshot()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	safe, err := gc.ReadSafepoint(ctx, snap)
 	if err != nil {
-		return err
+		return false, err
 	}
 	s.registry.note(safe.Point)
-	if !s.exclusive {
-		return nil
+	if !s.exclusive || planted.Is(planted.LocksForgottenAtOpen) {
+		return false, nil
 	}
-	return mvcc.Locks(ctx, snap, kv.Span{}, func(_ []byte, l mvcc.Lock) error {
-		if planted.Is(planted.LocksForgottenAtOpen) {
-			return nil
-		}
-		s.lockers.enterAnywhere(l.StartTS)
-		return nil
+	err = mvcc.Locks(ctx, snap, kv.Span{}, func([]byte, mvcc.Lock) error {
+		found = true
+		return errStop
 	})
+	if err == errStop {
+		err = nil
+	}
+	if found {
+		s.lockers.enterAnywhere(tso.Timestamp(s.SessionID()))
+	}
+	return found, err
 }
 
 // Engine returns the engine under the store.
@@ -240,14 +260,16 @@ func (s *Store) enter() error {
 	return nil
 }
 
-// Close waits for background work, the secondaries of committed transactions included, and leaves
-// the engine open. Transactions still running fail from now on.
+// Close ends every wait for another transaction with ErrClosed, waits for commits under way and for the
+// step that the background is at, and leaves the engine open. Transactions still running fail from now on.
+// What is left of large committed transactions is for whoever meets their locks, which the next Open is.
 func (s *Store) Close() error {
-	s.gate.Lock()
-	if s.gate.closed {
-		s.gate.Unlock()
+	if s.closing.begun.Swap(true) {
 		return ErrClosed
 	}
+	close(s.closing.ch)
+	s.rowLocks.EndWaits(ErrClosed)
+	s.gate.Lock()
 	s.gate.closed = true
 	s.gate.Unlock()
 	close(s.secondaries)

@@ -324,6 +324,9 @@ func (s *Store) settleStreamed(ctx context.Context, w secondaryWork) {
 			s.lockers.leave(w.startTS)
 			return
 		}
+		if s.closes() {
+			return
+		}
 		rest.Start = next
 		s.lockers.narrow(w.startTS, rest)
 	}

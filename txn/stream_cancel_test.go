@@ -173,6 +173,7 @@ func (s *streamer) open() (ctx context.Context, cancel func()) {
 
 // close looks for what is left behind.
 func (s *streamer) close() {
+	s.store.AwaitSecondaries()
 	require.NoError(s.t, s.store.Close())
 	checkStore(s.t, s.engine, fmt.Sprintf("moment %d: %s", s.at, s.told))
 	require.NoError(s.t, s.engine.Close())

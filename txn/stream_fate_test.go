@@ -251,6 +251,7 @@ func cancelledLongValues(t *testing.T, at int64) (ended int) {
 	}
 	require.NoError(t, tx.Commit(ctx))
 	require.Equal(t, want, scan(t, begin(t, s), kv.Span{}, txn.ScanOptions{}))
+	s.AwaitSecondaries()
 	require.NoError(t, s.Close())
 	checkStore(t, e.Engine, fmt.Sprintf("ended at moment %d", at))
 	return ended

@@ -82,6 +82,7 @@ func (w *storeWait) wait(ctx context.Context, key []byte, holders []mvcc.RowHold
 	if err := w.look(ctx, key, holders); err != nil {
 		return err
 	}
+	bo.closing = w.t.s.closing.ch
 	more, err := bo.wait(ctx)
 	switch {
 	case err != nil || more:

@@ -33,7 +33,7 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
-	store, err := txn.Open(ctx, engine, txn.Options{})
+	store, err := txn.Open(ctx, engine, txn.Options{LeaveFoundLocks: true})
 	if err != nil {
 		return err
 	}

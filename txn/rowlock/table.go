@@ -15,6 +15,7 @@ type Table struct {
 	mu      sync.Mutex
 	entries map[object]*entry
 	owners  map[*Owner]struct{} // those with locks of tables that are not in entries (relation.go)
+	ended   error               // what EndWaits was told; nil before
 }
 
 // object is what can be locked: a key, or a table, whose key is its RelationKey. The two are told apart
@@ -86,7 +87,7 @@ const (
 )
 
 // Lock takes the key for the owner, waiting its turn. The errors are ErrNotAvailable, *TimeoutError,
-// *DeadlockError and the context's.
+// *DeadlockError, the context's and that of EndWaits.
 func (t *Table) Lock(ctx context.Context, o *Owner, key []byte, req Request) (Outcome, error) {
 	return t.lock(ctx, o, key, false, req)
 }
@@ -120,6 +121,9 @@ func (t *Table) request(o *Owner, key []byte, relation bool, req Request) (*wait
 	}
 	if req.NoWait {
 		return nil, 0, ErrNotAvailable
+	}
+	if t.ended != nil {
+		return nil, 0, t.ended
 	}
 	w.since, w.done = time.Now(), make(chan error, 1)
 	e.queue = slices.Insert(e.queue, at, w)
@@ -180,6 +184,24 @@ func (t *Table) wait(ctx context.Context, w *waiter) error {
 	}
 	t.leave(w)
 	return err
+}
+
+// EndWaits ends every wait with the error, and from now on answers it to whoever would have to wait. What is
+// free is granted as before.
+func (t *Table) EndWaits(reason error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = reason
+	var all []*waiter
+	for _, e := range t.entries {
+		all = append(all, e.queue...)
+	}
+	for _, w := range all {
+		if w.owner.waiting == w { // and was not granted when another left
+			t.leave(w)
+			w.done <- reason
+		}
+	}
 }
 
 // leave takes a waiter out of its queue, which may let others in.

@@ -1,0 +1,101 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// On an exclusive engine the locks that Open finds were left by processes that are dead, so their fate can
+// be decided at once. While one is there, every read has to look for locks, in a snapshot of its own (txn:
+// I7, I14). So the background settles them all as soon as the store is open, in bounded steps.
+
+// settleFoundStep is how many locks are looked at in one snapshot.
+const settleFoundStep = 1024
+
+// settleFound settles the locks that are older than the session, and then says that there are none. After a
+// failure the rest is left to readers and to the collector.
+func (s *Store) settleFound(ctx context.Context) {
+	session := tso.Timestamp(s.SessionID())
+	for next := []byte{}; next != nil; {
+		var err error
+		if next, err = s.settleFoundFrom(ctx, next, session); err != nil {
+			if ctx.Err() == nil && !errors.Is(err, ErrClosed) {
+				s.opts.Logger.Warn("locks of earlier processes left to readers", "err", err)
+			}
+			return
+		}
+	}
+	s.lockers.leave(session)
+}
+
+// settleFoundFrom takes one step from a key on, and returns where the next one begins: nil at the end.
+func (s *Store) settleFoundFrom(ctx context.Context, from []byte, session tso.Timestamp) (next []byte, err error) {
+	snap, err := s.engine.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	run := lockRun{s: s}
+	n := 0
+	err = mvcc.Locks(ctx, snap, kv.Span{Start: from}, func(key []byte, l mvcc.Lock) error {
+		if n++; n > settleFoundStep {
+			next = bytes.Clone(key)
+			return errStop
+		}
+		if l.StartTS >= session {
+			return nil
+		}
+		return run.add(ctx, mvcc.Row(key), &l)
+	})
+	if err != nil && err != errStop {
+		return nil, err
+	}
+	return next, run.settle(ctx)
+}
+
+// lockRun gathers neighbouring locks of one dead transaction, to be settled in one update.
+type lockRun struct {
+	s                 *Store
+	startTS, commitTS tso.Timestamp
+	rows              [][]byte // of one group
+}
+
+// add adds a lock, and settles the ones before it when it is not of the same transaction.
+func (r *lockRun) add(ctx context.Context, row []byte, l *mvcc.Lock) error {
+	e := r.s.engine
+	if len(r.rows) > 0 && l.StartTS == r.startTS && len(r.rows) < resolveBatch &&
+		kv.GroupOf(e, row) == kv.GroupOf(e, r.rows[0]) {
+		r.rows = append(r.rows, row)
+		return nil
+	}
+	if err := r.settle(ctx); err != nil {
+		return err
+	}
+	if r.startTS != l.StartTS {
+		st, err := r.s.resolver.status(ctx, l, 0)
+		if err != nil {
+			return err
+		}
+		if !st.Decided() {
+			return fmt.Errorf("lock of transaction %s, whose owner is dead, is not decided", l.StartTS)
+		}
+		r.startTS, r.commitTS = l.StartTS, st.CommitTS
+	}
+	r.rows = append(r.rows, row)
+	return nil
+}
+
+func (r *lockRun) settle(ctx context.Context) error {
+	if len(r.rows) == 0 {
+		return nil
+	}
+	rows := r.rows
+	r.rows = nil
+	return r.s.resolver.resolveRows(ctx, r.startTS, r.commitTS, rows)
+}
