@@ -33,6 +33,11 @@ type Portal struct {
 	hold  bool
 	kept  bool // a held cursor whose transaction has committed
 	depth int  // savepoints at its making: it dies with a rollback to one of them
+
+	scroll    bool // it may go backwards: its rows are in memory
+	remembers bool // it may go backwards: given are the rows that were fetched, until all are in memory
+	given     [][]types.Datum
+	failed    bool // a FETCH has failed
 }
 
 // life is the context of a portal that several statements run piece by piece. What the portal holds
@@ -176,7 +181,7 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 		if ps.HasRows {
 			return false, sink.Complete(p.done)
 		}
-		return false, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", p.Name)
+		return false, errCannotRun(p.Name)
 	}
 	if p.src == nil {
 		src, err := s.openPortal(ctx, p, limit, sink)

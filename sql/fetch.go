@@ -1,0 +1,309 @@
+package sql
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// fetchSource gives some rows of a cursor: FETCH.
+type fetchSource struct {
+	s     *Session
+	p     *Portal
+	limit int64 // < 0: all that are left
+	taken int64
+	moved bool // MOVE: count, show nothing
+}
+
+func (f *fetchSource) columns() []physical.Column {
+	if f.moved {
+		return nil
+	}
+	return f.p.columns
+}
+
+func (f *fetchSource) close() {}
+
+func (f *fetchSource) tag(n int64) string {
+	if f.moved {
+		return "MOVE " + strconv.FormatInt(f.taken, 10)
+	}
+	return "FETCH " + strconv.FormatInt(n, 10)
+}
+
+func (f *fetchSource) next(ctx context.Context) (*types.Batch, error) {
+	for {
+		b, err := f.rows(ctx)
+		if err != nil {
+			f.p.failed = true
+		}
+		if b == nil || err != nil || !f.moved {
+			return b, err
+		}
+	}
+}
+
+// rows gives the next rows, as a batch whose selection is what FETCH may have.
+func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
+	p := f.p
+	if f.limit == 0 || p.atEnd && p.batch == nil {
+		return nil, nil
+	}
+	if p.batch == nil {
+		runCtx, stop := p.life.within(ctx)
+		b, err := p.src.next(runCtx)
+		stop()
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			p.atEnd = true
+			return nil, nil
+		}
+		p.batch, p.pos = b, 0
+	}
+	to := p.batch.Rows()
+	if f.limit >= 0 && int64(to-p.pos) > f.limit {
+		to = p.pos + int(f.limit)
+	}
+	out := &types.Batch{Cols: p.batch.Cols, Len: p.batch.Len}
+	for i := p.pos; i < to; i++ {
+		out.Sel = append(out.Sel, int32(p.batch.Row(i)))
+	}
+	if p.remembers {
+		p.given = appendRows(p.given, p.batch, p.pos, to)
+	}
+	n := int64(to - p.pos)
+	f.taken += n
+	if f.limit >= 0 {
+		f.limit -= n
+	}
+	p.rows += n
+	if p.pos = to; p.pos == p.batch.Rows() {
+		p.batch = nil
+	}
+	return out, nil
+}
+
+// openFetch is FETCH and MOVE. A cursor on which one of them has failed is of no use any more.
+func (s *Session) openFetch(ctx context.Context, st *ast.Fetch) (source, error) {
+	p, err := s.findCursor(st.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	s.once = true
+	if p.failed {
+		return nil, errCannotRun(p.Name)
+	}
+	src, err := s.fetch(ctx, p, st)
+	p.failed = err != nil
+	return src, err
+}
+
+func (s *Session) fetch(ctx context.Context, p *Portal, st *ast.Fetch) (source, error) {
+	if p.src == nil && !p.finished { // a portal of the extended protocol that has not run yet
+		p.life = newLife(ctx)
+		runCtx, stop := p.life.within(ctx)
+		src, err := s.open(runCtx, p.Statement, p.params, nil)
+		stop()
+		if err != nil {
+			return nil, err
+		}
+		p.opened(src)
+	}
+	if p.columns == nil {
+		return nil, errCannotRun(p.Name)
+	}
+	if p.remembers && !goesForward(st) {
+		if _, done := p.src.(*kept); !done {
+			if err := s.keepRows(ctx, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if k, ok := p.src.(*kept); ok && (p.scroll || p.remembers) {
+		return s.fetchKept(p, k, st)
+	}
+	return s.fetchOnward(ctx, p, st)
+}
+
+func errCannotRun(portal string) error {
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", portal)
+}
+
+// goesForward reports whether a FETCH asks for nothing but the rows behind the cursor's position.
+func goesForward(st *ast.Fetch) bool {
+	switch st.Direction {
+	case "", "next":
+		return true
+	case "forward":
+		return st.All || st.Count > 0
+	case "relative":
+		return st.Count > 0
+	}
+	return false
+}
+
+// fetchOnward fetches from a cursor that can only go forward. Which commands it refuses is PostgreSQL's
+// DoPortalRunFetch: FIRST is ABSOLUTE 1, and ABSOLUTE n goes back to the start if that is nearer than
+// the cursor's position, even when the row lies ahead.
+func (s *Session) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (source, error) {
+	f := &fetchSource{s: s, p: p, limit: st.Count, moved: st.Move}
+	atStart, onRow, at := p.rows == 0 && !p.atEnd, p.rows > 0 && !p.atEnd, p.rows
+	if p.atEnd {
+		at++
+	}
+	switch st.Direction {
+	case "", "next":
+		f.limit = 1
+		return f, nil
+	case "forward":
+		if st.All {
+			f.limit = -1
+		}
+		if st.All || st.Count > 0 {
+			return f, nil
+		}
+		if st.Count == 0 {
+			return f.again(onRow)
+		}
+	case "backward":
+		if st.Count < 0 && !st.All {
+			f.limit = -st.Count
+			return f, nil
+		}
+		if st.Move && !st.All && st.Count == 0 {
+			return f.again(onRow)
+		}
+		if st.Move && st.All && atStart {
+			return tagSource("MOVE 0"), nil
+		}
+	case "relative":
+		if st.Count > 0 {
+			return f.skipTo(ctx, st.Count)
+		}
+		if st.Count == 0 {
+			return f.again(onRow)
+		}
+	case "first", "absolute":
+		n := st.Count
+		if st.Direction == "first" {
+			n = 1
+		}
+		switch {
+		case n == 0 && atStart:
+			return f, nil
+		case n > at && (atStart || n-1 > p.rows/2):
+			return f.skipTo(ctx, n-at)
+		}
+	}
+	return nil, notScrollable()
+}
+
+// again is FETCH 0, the row on which the cursor stands once more. There may be none; MOVE only counts it.
+func (f *fetchSource) again(onRow bool) (source, error) {
+	f.limit = 0
+	switch {
+	case !onRow:
+		return f, nil
+	case f.moved:
+		return tagSource("MOVE 1"), nil
+	}
+	return nil, notScrollable()
+}
+
+// skipTo moves on by n rows, of which the last is the one to fetch.
+func (f *fetchSource) skipTo(ctx context.Context, n int64) (source, error) {
+	for f.limit = n - 1; f.limit > 0; {
+		b, err := f.rows(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			break
+		}
+	}
+	f.limit, f.taken = 1, 0
+	return f, nil
+}
+
+func notScrollable() error {
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "cursor can only scan forward").
+		WithHint("Declare it with SCROLL option to enable backward scan.")
+}
+
+// fetchKept fetches from a cursor whose rows are in memory, in any direction.
+func (s *Session) fetchKept(p *Portal, k *kept, st *ast.Fetch) (source, error) {
+	from := k.at
+	var rows [][]types.Datum
+	one := func(to int) {
+		if b := k.move(to); b != nil {
+			rows = [][]types.Datum{k.rows[k.at-1]}
+		}
+	}
+	n := int(max(min(st.Count, int64(len(k.rows)+1)), -int64(len(k.rows)+1)))
+	switch st.Direction {
+	case "", "next":
+		rows = k.forward(1)
+	case "prior":
+		rows = k.backward(1)
+	case "forward", "backward":
+		if st.All {
+			n = len(k.rows) + 1
+		}
+		if st.Direction == "backward" {
+			n = -n
+		}
+		switch {
+		case n > 0:
+			rows = k.forward(n)
+		case n < 0:
+			rows = k.backward(-n)
+		default:
+			one(from)
+		}
+	case "first":
+		one(1)
+	case "last":
+		one(len(k.rows))
+	case "absolute":
+		if n < 0 {
+			n += len(k.rows) + 1
+		}
+		one(n)
+	case "relative":
+		one(from + n)
+	}
+	if st.Move {
+		return tagSource("MOVE " + strconv.Itoa(len(rows))), nil
+	}
+	out := newRows("FETCH", p.columns, rows)
+	out.counted = true
+	return out, nil
+}
+
+// forward steps n rows ahead and returns those that it went over.
+func (k *kept) forward(n int) [][]types.Datum {
+	from := min(k.at, len(k.rows))
+	to := min(from+n, len(k.rows))
+	rows := k.rows[from:to]
+	if k.at = to; len(rows) < n {
+		k.at = len(k.rows) + 1
+	}
+	return rows
+}
+
+// backward steps n rows back and returns those that it went over, nearest first.
+func (k *kept) backward(n int) [][]types.Datum {
+	var rows [][]types.Datum
+	for ; n > 0 && k.at > 0; n-- {
+		if k.at--; k.at > 0 {
+			rows = append(rows, k.rows[k.at-1])
+		}
+	}
+	return rows
+}
