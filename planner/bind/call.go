@@ -25,6 +25,7 @@ func (b *binder) funcCall(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	if e, ok, err := b.conditionalCall(sc, call); ok {
 		return e, err
 	}
+	call = b.withoutOutParams(call)
 	if err := b.checkSchema(sc, call); err != nil {
 		return nil, err
 	}
@@ -83,6 +84,37 @@ func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.
 		}
 	}
 	return fn, args, builtin.ReturnType(fn, targets), nil
+}
+
+// withoutOutParams leaves out the arguments that are parameters declared as void, as PostgreSQL does: JDBC
+// sends {? = call f(?)} as f($1, $2), where $1, of type void, stands for the result.
+func (b *binder) withoutOutParams(call *ast.FuncCall) *ast.FuncCall {
+	out := func(i int) bool {
+		p, ok := call.Args[i].(*ast.Param)
+		return ok && (call.ArgNames == nil || call.ArgNames[i] == "") &&
+			p.N >= 1 && p.N <= len(b.meta.Params) && b.meta.Params[p.N-1] == types.TVoid
+	}
+	kept := 0
+	for i := range call.Args {
+		if !out(i) {
+			kept++
+		}
+	}
+	if call.WithinGroup || kept == len(call.Args) {
+		return call
+	}
+	c := *call
+	c.Args, c.ArgNames = nil, nil
+	for i, arg := range call.Args {
+		if out(i) {
+			continue
+		}
+		c.Args = append(c.Args, arg)
+		if call.ArgNames != nil {
+			c.ArgNames = append(c.ArgNames, call.ArgNames[i])
+		}
+	}
+	return &c
 }
 
 // inOrder puts the arguments of f(b => 1) in the order of f's parameters, with defaults between them.

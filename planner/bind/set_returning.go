@@ -29,6 +29,7 @@ func (c *setCall) columnType(col expr.SetColumn) *types.Type {
 
 // tableFunction binds a function of FROM.
 func (b *binder) tableFunction(sc *scope, call *ast.FuncCall) (*setCall, error) {
+	call = b.withoutOutParams(call)
 	if isSetReturning(call.Name) {
 		fn, args, t, err := b.resolveCall(sc, call)
 		if err != nil {
