@@ -196,6 +196,9 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 		}
 		s.pass.now = gc.NewPass(safepoint)
 	}
+	if err := s.settleAlone(ctx, func() error { return s.pass.now.Settle(ctx, s.engine, settler{s}) }); err != nil {
+		return false, err
+	}
 	done, err = s.pass.now.Step(ctx, s.engine, settler{s}, s.opts.GCRows)
 	if err == nil && done {
 		s.pass.safepoint = s.pass.now.Stats.Safepoint
@@ -234,7 +237,10 @@ func (s *Store) collectOnce(ctx context.Context, span kv.Span) (gc.Stats, error)
 		return gc.Stats{}, err
 	}
 	pass := gc.NewPassOver(safepoint, span)
-	_, err = pass.Step(ctx, s.engine, settler{s}, 0)
+	err = s.settleAlone(ctx, func() error { return pass.Settle(ctx, s.engine, settler{s}) })
+	if err == nil {
+		_, err = pass.Step(ctx, s.engine, settler{s}, 0)
+	}
 	if err == nil {
 		s.lockers.leaveBelow(safepoint)
 		err = s.dropDeadRowRecords(ctx)
@@ -273,7 +279,11 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	}
 	// Asked before the locks are: a transaction that ends meanwhile may leave some that were not met.
 	alone := s.registry.oldest(now) == now
-	n, err := gc.SettleLocks(ctx, s.engine, settler{s}, now)
+	n := 0
+	err = s.settleAlone(ctx, func() (err error) {
+		n, err = gc.SettleLocks(ctx, s.engine, settler{s}, now)
+		return err
+	})
 	if err == nil && alone {
 		s.lockers.leaveBelow(now)
 	}
@@ -282,6 +292,18 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	}
 	rows, err := s.settleRowRecords(ctx)
 	return n + rows, err
+}
+
+// settleAlone runs what goes through the locks of the store to settle them, once nobody else does. Of two at
+// once each would step over the marks of what the other has deleted, again and again.
+func (s *Store) settleAlone(ctx context.Context, settle func() error) error {
+	select {
+	case s.settling <- struct{}{}:
+		defer func() { <-s.settling }()
+		return settle()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // SettleLock settles a lock that was found in the store, waiting for its owner to finish or expire, and

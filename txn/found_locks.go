@@ -23,8 +23,11 @@ const settleFoundStep = 1024
 func (s *Store) settleFound(ctx context.Context) {
 	session := tso.Timestamp(s.SessionID())
 	for next := []byte{}; next != nil; {
-		var err error
-		if next, err = s.settleFoundFrom(ctx, next, session); err != nil {
+		err := s.settleAlone(ctx, func() (err error) {
+			next, err = s.settleFoundFrom(ctx, next, session)
+			return err
+		})
+		if err != nil {
 			if ctx.Err() == nil && !errors.Is(err, ErrClosed) {
 				s.opts.Logger.Warn("locks of earlier processes left to readers", "err", err)
 			}

@@ -14,7 +14,7 @@ import (
 
 // deadLocks leaves so many locks of a transaction that died behind its commit point, or before it, and
 // returns the store that was opened then.
-func deadLocks(t *testing.T, keys int, committed bool) (*txn.Store, *kvtest.Steps) {
+func deadLocks(t *testing.T, keys int, committed bool, opts txn.Options) (*txn.Store, *kvtest.Steps) {
 	t.Helper()
 	ctx := context.Background()
 	e := kvtest.NewSteps(memkv.New(memkv.Options{}))
@@ -32,7 +32,7 @@ func deadLocks(t *testing.T, keys int, committed bool) (*txn.Store, *kvtest.Step
 	}
 	require.ErrorIs(t, tx.Commit(ctx), txn.ErrAbandoned)
 	require.NoError(t, s.Close())
-	s, err = txn.Open(ctx, e, txn.Options{})
+	s, err = txn.Open(ctx, e, opts)
 	require.NoError(t, err)
 	return s, e
 }
@@ -58,18 +58,33 @@ func TestSettlingIsLinear(t *testing.T) {
 			_, err := s.CollectGarbage(ctx)
 			require.NoError(t, err)
 		},
-		"scan":    scan(false),
-		"reverse": scan(true),
+		"scan":       scan(false),
+		"reverse":    scan(true),
+		"background": func(_ *testing.T, s *txn.Store) { s.AwaitSecondaries() },
 	} {
 		for _, committed := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/%v", name, committed), func(t *testing.T) {
 				const keys = 4000
-				s, e := deadLocks(t, keys, committed)
+				s, e := deadLocks(t, keys, committed, txn.Options{LeaveFoundLocks: name != "background"})
 				before := e.Steps()
 				settle(t, s)
 				require.Less(t, e.Steps()-before, int64(20*keys))
 				require.NoError(t, s.Close())
 			})
 		}
+	}
+}
+
+// TestACollectionBesideTheBackgroundIsLinear: of the two that settle the locks found at Open neither walks over
+// what the other has settled.
+func TestACollectionBesideTheBackgroundIsLinear(t *testing.T) {
+	const keys = 4000
+	for _, committed := range []bool{true, false} {
+		s, e := deadLocks(t, keys, committed, txn.Options{})
+		_, err := s.CollectGarbage(context.Background())
+		require.NoError(t, err)
+		s.AwaitSecondaries()
+		require.Less(t, e.Steps(), int64(30*keys))
+		require.NoError(t, s.Close())
 	}
 }

@@ -130,6 +130,7 @@ type Store struct {
 		safepoint tso.Timestamp // of the last one that got to its end
 	}
 
+	settling chan struct{} // holds one while somebody goes through the locks (settleAlone)
 	registry registry
 	resolver *resolver
 	views    views
@@ -160,7 +161,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s := &Store{
 		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
 		exclusive: kv.IsExclusive(engine), recent: newRecent(),
-		secondaries: make(chan secondaryWork, 256),
+		secondaries: make(chan secondaryWork, 256), settling: make(chan struct{}, 1),
 	}
 	s.closing.ch = make(chan struct{})
 	s.resolver = newResolver(s)

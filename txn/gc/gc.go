@@ -76,13 +76,8 @@ func NewPassOver(safepoint tso.Timestamp, span kv.Span) *Pass {
 // Step looks at so many rows, at all of them when rows is zero, and reports whether the pass is over.
 // The first step settles the locks.
 func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int) (done bool, err error) {
-	if !p.settled {
-		n, err := SettleLocks(ctx, e, settler, p.Stats.Safepoint)
-		p.Stats.Locks += n
-		if err != nil {
-			return false, err
-		}
-		p.settled = true
+	if err := p.Settle(ctx, e, settler); err != nil {
+		return false, err
 	}
 	next, err := collect(ctx, e, &p.Stats, kv.Span{Start: p.next, End: p.span.End}, rows)
 	if err != nil {
@@ -90,6 +85,17 @@ func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int)
 	}
 	p.next = next
 	return next == nil, nil
+}
+
+// Settle settles the locks, which is the first part of the first step. It does nothing the second time.
+func (p *Pass) Settle(ctx context.Context, e kv.Engine, settler Settler) error {
+	if p.settled {
+		return nil
+	}
+	n, err := SettleLocks(ctx, e, settler, p.Stats.Safepoint)
+	p.Stats.Locks += n
+	p.settled = err == nil
+	return err
 }
 
 // SettleLocks settles every lock of transactions that started below the safepoint, and returns their
