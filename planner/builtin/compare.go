@@ -3,6 +3,7 @@ package builtin
 import (
 	"cmp"
 	"strings"
+	"time"
 
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
@@ -203,21 +204,17 @@ func compareByArgType(rt *expr.Runtime, a, b types.Datum) (int, error) {
 	return types.Compare(rt.ArgTypes[0], a, b), nil
 }
 
-// dateTimeComparisons compare dates and timestamps with each other; against timestamptz the session's
-// time zone has its say.
+// dateTimeComparisons compare dates and timestamps with each other; the session's time zone decides
+// which moment of a timestamptz the others are.
 func dateTimeComparisons() []def {
-	forms := map[string]func(rt *expr.Runtime, d types.Datum) (int64, error){
-		"date":        func(_ *expr.Runtime, d types.Datum) (int64, error) { return dateMicros(d.I), nil },
-		"timestamp":   func(_ *expr.Runtime, d types.Datum) (int64, error) { return d.I, nil },
-		"timestamptz": func(_ *expr.Runtime, d types.Datum) (int64, error) { return d.I, nil },
+	forms := map[string]func(rt *expr.Runtime, d types.Datum) int64{
+		"date":        func(_ *expr.Runtime, d types.Datum) int64 { return dateMicros(d.I) },
+		"timestamp":   func(_ *expr.Runtime, d types.Datum) int64 { return d.I },
+		"timestamptz": func(_ *expr.Runtime, d types.Datum) int64 { return d.I },
 	}
-	zoned := map[string]func(rt *expr.Runtime, d types.Datum) (int64, error){
-		"date": func(rt *expr.Runtime, d types.Datum) (int64, error) {
-			return types.DateToTimestampTZ(d.I, location(rt))
-		},
-		"timestamp": func(rt *expr.Runtime, d types.Datum) (int64, error) {
-			return types.LocalToUTC(d.I, location(rt))
-		},
+	zoned := map[string]func(rt *expr.Runtime, d types.Datum) int64{
+		"date":        func(rt *expr.Runtime, d types.Datum) int64 { return zonedDateMicros(d.I, location(rt)) },
+		"timestamp":   func(rt *expr.Runtime, d types.Datum) int64 { return zonedMicros(d.I, location(rt)) },
 		"timestamptz": forms["timestamptz"],
 	}
 	var out []def
@@ -232,29 +229,43 @@ func dateTimeComparisons() []def {
 		left, right := from[p[0]], from[p[1]]
 		out = append(out, compareBy("("+p[0]+","+p[1]+")", vol,
 			func(rt *expr.Runtime, a, b types.Datum) (int, error) {
-				x, err := left(rt, a)
-				if err != nil {
-					return 0, err
-				}
-				y, err := right(rt, b)
-				return cmp.Compare(x, y), err
+				return cmp.Compare(left(rt, a), right(rt, b)), nil
 			})...)
 	}
 	return out
 }
 
-// dateMicros is a date as a timestamp for comparison: a date beyond the timestamps compares as
-// infinitely far away.
+// dateMicros is a date as a timestamp for comparison: beyond the timestamps it is above or below every
+// one that is finite.
 func dateMicros(d int64) int64 {
-	if types.IsInfinite(d) {
-		return d
-	}
 	us, err := types.DateToTimestamp(d)
 	if err != nil {
-		if d < 0 {
-			return types.NegInfinity + 1
-		}
-		return types.PosInfinity - 1
+		return beyondTimestamps(d)
 	}
 	return us
+}
+
+// zonedDateMicros is midnight of a date in a zone, for comparison.
+func zonedDateMicros(d int64, loc *time.Location) int64 {
+	us, err := types.DateToTimestampTZ(d, loc)
+	if err != nil {
+		return beyondTimestamps(d)
+	}
+	return us
+}
+
+// zonedMicros is the moment at which a zone's clocks show a timestamp, for comparison.
+func zonedMicros(local int64, loc *time.Location) int64 {
+	us, err := types.LocalToUTC(local, loc)
+	if err != nil {
+		return beyondTimestamps(local)
+	}
+	return us
+}
+
+func beyondTimestamps(v int64) int64 {
+	if v < 0 {
+		return types.NegInfinity + 1
+	}
+	return types.PosInfinity - 1
 }

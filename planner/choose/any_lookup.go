@@ -21,12 +21,7 @@ func (c *chooser) anyLookup(s *logical.Scan, conds []expr.Expr, best *path) *bui
 		if !ok || q.All || q.Op.Name != "=" || !c.fixed(s, q.Array) {
 			continue
 		}
-		elem := q.Array.Type().Elem
-		col, ok := keyColumn(s, q.Left)
-		if !ok || elem == nil || elem.OID != q.Left.Type().OID {
-			continue
-		}
-		if t := s.Column(col).Type; t.OID != elem.OID && !(t.OID == types.OIDVarchar && elem.OID == types.OIDText) {
+		if q.Array.Type().Elem == nil {
 			continue
 		}
 		others := append(append([]expr.Expr(nil), conds[:i]...), conds[i+1:]...)
@@ -51,10 +46,11 @@ func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []e
 	elements := &physical.FuncScan{Func: unnest, Args: []expr.Expr{c.expr(q.Array, nil)}, Alias: "unnest"}
 	const count = estimate.ArrayElements
 	elements.Base = c.base([]logical.ColID{id}, count, count)
-	distinct := &physical.Distinct{Child: elements}
+	keys, id := c.elementKeys(elements, id, used[0].key)
+	distinct := &physical.Distinct{Child: keys}
 	distinct.Base = c.base([]logical.ColID{id}, count, count)
 	j := &physical.IndexJoin{Kind: physical.Inner, Left: distinct, Inner: c.lookupScan(s, ix, others)}
-	j.Keys = []expr.Expr{c.expr(used[0].key, []logical.ColID{id})}
+	j.Keys = []expr.Expr{c.ordinal(id, 0)}
 	rows := float64(count)
 	if !unique {
 		rows *= c.est.Matches(s.Desc, []expr.Expr{q.Left})
@@ -62,4 +58,16 @@ func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []e
 	cols := append([]logical.ColID{id}, s.Out...)
 	j.Base = c.base(cols, rows*c.est.Conds(others), count*lookupCost+rows)
 	return &built{node: j, cols: cols}
+}
+
+// elementKeys makes keys of an array's elements where these have another type: different elements may
+// equal one key.
+func (c *chooser) elementKeys(elements physical.Node, id logical.ColID, key expr.Expr) (physical.Node, logical.ColID) {
+	if _, same := key.(*expr.Col); same {
+		return elements, id
+	}
+	of := c.meta.Add(logical.Column{Name: "key", Type: key.Type()})
+	p := &physical.Project{Child: elements, Exprs: []expr.Expr{c.expr(key, []logical.ColID{id})}}
+	p.Base = c.base([]logical.ColID{of}, estimate.ArrayElements, elements.Est().Cost)
+	return p, of
 }

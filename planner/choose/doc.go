@@ -10,8 +10,9 @@
 // lookup beats everything, any index that narrows a range beats reading the table, a hash join beats
 // looking up row by row unless the outer side is provably small.
 //
-// A range over an index is only made where it has exactly the meaning of the condition: constants
-// are converted to the key column's type when that loses nothing, else the condition stays a filter.
+// A range over an index holds every row for which the condition is true. A value of another type than the
+// key column's becomes a bound of that type (builtin.KeyBound): id < 2.5 is id <= 2, and $1 is converted
+// when the statement runs. Where the range may hold more, the condition stays a filter too.
 //
 // Columns of outer queries become variables here: a correlated subquery has as Args the outer
 // columns that it reads, and a slot for each.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
@@ -157,19 +158,29 @@ func (c *chooser) hashJoin(n *logical.Join, left, right built, pairs []equiPair)
 	return built{node: h, cols: cols}
 }
 
-// sameKey gives both keys one type where the operator compares two integer or float types.
+// sameKey gives both keys one type where the operator compares two types.
 func sameKey(l, r expr.Expr) (expr.Expr, expr.Expr) {
 	lt, rt := l.Type(), r.Type()
 	switch {
 	case lt.OID == rt.OID:
+	case isMoment(lt) && isMoment(rt):
+		if b, ok := builtin.KeyBoundOf(rt, "=", lt); ok && dayClock[lt.OID] < dayClock[rt.OID] {
+			l = boundExpr(b, l)
+		} else if b, ok := builtin.KeyBoundOf(lt, "=", rt); ok {
+			r = boundExpr(b, r)
+		}
 	case lt.Len < rt.Len && lt.Len > 0:
 		l = &expr.Cast{T: rt, Arg: l}
 	case rt.Len < lt.Len && rt.Len > 0:
 		r = &expr.Cast{T: lt, Arg: r}
-	case lt.Family == types.Timestamp || rt.Family == types.Timestamp:
 	}
 	return l, r
 }
+
+// dayClock orders types by what they are compared as: a date as a timestamp, both as a timestamptz.
+var dayClock = map[types.OID]int{types.OIDDate: 1, types.OIDTimestamp: 2, types.OIDTimestampTZ: 3}
+
+func isMoment(t *types.Type) bool { return dayClock[t.OID] > 0 }
 
 func joinCols(kind physical.JoinKind, left, both []logical.ColID) []logical.ColID {
 	switch kind {
@@ -311,7 +322,7 @@ func (c *chooser) distinctKeys(right *built, pairs []equiPair) bool {
 	var keys []logical.ColID
 	for _, p := range pairs {
 		col, ok := p.right.(*expr.Col)
-		if !ok || p.left.Type().OID != col.T.OID {
+		if !ok || !sameDistinct(p.left.Type(), col.T) {
 			return false
 		}
 		if find(keys, col.Index) < 0 {
@@ -333,6 +344,11 @@ func (c *chooser) distinctKeys(right *built, pairs []equiPair) bool {
 	return true
 }
 
+// sameDistinct reports whether different values of the one type are never equal to one of the other.
+func sameDistinct(a, b *types.Type) bool {
+	return a.OID == b.OID || a.Family == b.Family && (a.Family == types.Int || a.Family == types.Float)
+}
+
 // columns are references to columns by ID.
 func (c *chooser) columns(ids []logical.ColID) []expr.Expr {
 	out := make([]expr.Expr, len(ids))
@@ -349,7 +365,7 @@ type lookupKey struct {
 }
 
 // lookupIndex finds the index with the longest prefix of key columns that pairs equal to left
-// expressions of exactly their type; a whole unique key is best.
+// expressions; a whole unique key is best.
 func (c *chooser) lookupIndex(s *logical.Scan, pairs []equiPair) (best *table.Index, used []lookupKey, unique bool) {
 	consider := func(ix *table.Index, key []table.IndexColumn, isUnique bool) {
 		var found []lookupKey
@@ -381,23 +397,19 @@ func (c *chooser) lookupValue(s *logical.Scan, kc table.IndexColumn, pairs []equ
 		return lookupKey{}, false
 	}
 	for _, p := range pairs {
-		col, ok := keyColumn(s, p.right)
-		if !ok || col != id {
-			continue
-		}
 		left := p.left
-		if cast, isCast := left.(*expr.Cast); isCast && cast.Arg.Type().OID == s.Column(id).Type.OID && isWidening(cast) {
+		if cast, isCast := left.(*expr.Cast); isCast && cast.Arg.Type().OID == s.Column(id).Type.OID && keepsApart(cast) {
 			left = cast.Arg // both sides were cast to compare them
 		}
-		if value, op, ok := keyValue(s.Column(id).Type, p.right.Type(), left, "="); ok && op == "=" {
+		if col, ok := keyColumn(s, p.right, p.left.Type()); !ok || col != id {
+			continue
+		}
+		if value, ok := keyEqual(s.Column(id).Type, left); ok {
 			return lookupKey{key: value, pair: p}, true
 		}
 	}
 	return lookupKey{}, false
 }
-
-// isWidening says whether a cast keeps values apart and equal ones equal.
-func isWidening(e *expr.Cast) bool { return monotone(e.Arg.Type(), e.T) }
 
 // apply runs the right side once per left row, with the columns that it reads in slots.
 func (c *chooser) apply(n *logical.Join) built {

@@ -1,8 +1,6 @@
 package choose
 
 import (
-	"math"
-
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
@@ -134,63 +132,15 @@ func (c *chooser) restrictCall(s *logical.Scan, e *expr.Call) (restriction, bool
 		return restriction{}, false
 	}
 	left, right := e.Args[0], e.Args[1]
-	if _, ok := keyColumn(s, left); !ok {
+	if _, ok := keyColumn(s, left, right.Type()); !ok {
 		left, right, op = right, left, mirrored[op]
 	}
-	col, ok := keyColumn(s, left)
+	col, ok := keyColumn(s, left, right.Type())
 	if !ok || !c.fixed(s, right) {
 		return restriction{}, false
 	}
-	r := restriction{col: col, exact: true}
-	value, op, ok := keyValue(s.Column(col).Type, left.Type(), right, op)
-	if !ok {
-		return restriction{}, false
-	}
-	if value == nil { // no value of the column's type can satisfy it
-		return restriction{}, false
-	}
-	var iv interval
-	switch op {
-	case "=":
-		iv.eq = value
-	case "<", "<=":
-		iv.high, iv.highIncl = value, op == "<="
-	default:
-		iv.low, iv.lowIncl = value, op == ">="
-	}
-	r.intervals = []interval{iv}
-	return r, true
-}
-
-// keyColumn finds the column under the casts that comparisons add and that keep the order of
-// values: widening numbers, and texts of another name.
-func keyColumn(s *logical.Scan, e expr.Expr) (logical.ColID, bool) {
-	if cast, ok := e.(*expr.Cast); ok {
-		col, ok := scanColumn(s, cast.Arg)
-		if !ok || !monotone(s.Column(col).Type, cast.T) {
-			return 0, false
-		}
-		return col, true
-	}
-	return scanColumn(s, e)
-}
-
-func monotone(from, to *types.Type) bool {
-	if to.Mod != types.NoMod {
-		return false
-	}
-	switch from.OID {
-	case types.OIDVarchar:
-		return to.OID == types.OIDText
-	case types.OIDInt2, types.OIDInt4, types.OIDInt8:
-		switch to.OID {
-		case types.OIDInt4, types.OIDInt8, types.OIDNumeric:
-			return true
-		case types.OIDFloat8:
-			return from.OID != types.OIDInt8
-		}
-	}
-	return false
+	iv, exact, ok := keyInterval(s.Column(col).Type, op, right)
+	return restriction{col: col, intervals: []interval{iv}, exact: exact}, ok
 }
 
 // fixed says whether a value is the same for all rows of the scan: it reads no column of the scan
@@ -218,82 +168,12 @@ func (c *chooser) fixed(s *logical.Scan, e expr.Expr) bool {
 	return ok
 }
 
-// keyValue converts the other side of a comparison to the key column's type, with the operator that
-// the comparison has there; ok is false where that is not possible exactly. as is the type in which
-// the comparison is made.
-func keyValue(col, as *types.Type, value expr.Expr, op string) (expr.Expr, string, bool) {
-	vt := value.Type()
-	switch {
-	case vt.OID == col.OID:
-		return value, op, true
-	case col.OID == types.OIDVarchar && vt.OID == types.OIDText:
-		if k, ok := value.(*expr.Const); ok {
-			return &expr.Const{T: col.WithMod(types.NoMod), Value: k.Value}, op, true
-		}
-		return &expr.Cast{T: col.WithMod(types.NoMod), Arg: value}, op, true
-	case col.Family == types.Int && (vt.Family == types.Int || vt.Family == types.Decimal || vt.Family == types.Float):
-		if k, ok := value.(*expr.Const); ok {
-			return intKey(col, k, op)
-		}
-		if vt.Family == types.Int && vt.Len < col.Len && as.Family == types.Int {
-			return &expr.Cast{T: col, Arg: value}, op, true
-		}
-	case col.OID == types.OIDFloat8 && vt.OID == types.OIDFloat4:
-		return &expr.Cast{T: col, Arg: value}, op, true
-	}
-	return nil, "", false
-}
-
-// intKey turns a comparison of an integer column with any number into one with an integer: a < 2.5
-// is a <= 2.
-func intKey(col *types.Type, k *expr.Const, op string) (expr.Expr, string, bool) {
-	if k.Value.Null {
-		return &expr.Const{T: col, Value: types.Null}, op, true
-	}
-	var i int64
-	exact := true
-	switch k.T.Family {
-	case types.Int:
-		i = k.Value.I
-	case types.Float:
-		f := math.Floor(k.Value.F)
-		if math.IsNaN(f) || f < -1<<62 || f > 1<<62 {
-			return nil, "", false
-		}
-		i, exact = int64(f), f == k.Value.F
-	default:
-		floor, err := types.NumericFloor(k.Value.Dec)
-		if err != nil {
-			return nil, "", false
-		}
-		n, ok := types.NumericToInt64(floor)
-		if !ok {
-			return nil, "", false
-		}
-		i, exact = n, types.NumericCmp(floor, k.Value.Dec) == 0
-	}
-	if !exact {
-		switch op {
-		case "=":
-			return nil, "", false
-		case "<":
-			op = "<="
-		case ">=":
-			op = ">"
-		}
-	}
-	bits := uint(col.Len)*8 - 1
-	if col.OID == types.OIDOid || i < -1<<bits || i > 1<<bits-1 {
-		if col.OID != types.OIDOid || i < 0 || i > math.MaxUint32 {
-			return nil, "", false
-		}
-	}
-	return &expr.Const{T: col, Value: types.NewInt(i)}, op, true
-}
-
 func (c *chooser) restrictIn(s *logical.Scan, e *expr.InList) (restriction, bool) {
-	col, ok := keyColumn(s, e.Arg)
-	if !ok || e.Not || len(e.List) > maxIntervals {
+	if e.Not || len(e.List) == 0 || len(e.List) > maxIntervals {
+		return restriction{}, false
+	}
+	col, ok := keyColumn(s, e.Arg, e.List[0].Type())
+	if !ok {
 		return restriction{}, false
 	}
 	r := restriction{col: col, exact: true}
@@ -304,18 +184,18 @@ func (c *chooser) restrictIn(s *logical.Scan, e *expr.InList) (restriction, bool
 		if k, isConst := v.(*expr.Const); isConst && k.Value.Null {
 			continue // never true
 		}
-		value, _, ok := keyValue(s.Column(col).Type, e.Arg.Type(), v, "=")
+		iv, exact, ok := keyInterval(s.Column(col).Type, "=", v)
 		if !ok {
 			return restriction{}, false
 		}
-		r.intervals = append(r.intervals, interval{eq: value})
+		r.intervals, r.exact = append(r.intervals, iv), r.exact && exact
 	}
 	return r, len(r.intervals) > 0
 }
 
 // restrictAny reads `column = ANY (constant array)`.
 func (c *chooser) restrictAny(s *logical.Scan, e *expr.Quantified) (restriction, bool) {
-	if _, ok := keyColumn(s, e.Left); !ok || e.All || e.Op.Name != "=" {
+	if e.All || e.Op.Name != "=" {
 		return restriction{}, false
 	}
 	list := &expr.InList{Arg: e.Left}
@@ -328,7 +208,7 @@ func (c *chooser) restrictAny(s *logical.Scan, e *expr.Quantified) (restriction,
 			list.List = append(list.List, &expr.Const{T: a.T.Elem, Value: v})
 		}
 	case *expr.ArrayExpr:
-		if a.T.Elem.OID != e.Left.Type().OID || len(a.Elems) > 0 && a.Elems[0].Type().Elem != nil {
+		if len(a.Elems) > 0 && a.Elems[0].Type().Elem != nil {
 			return restriction{}, false
 		}
 		list.List = a.Elems
@@ -389,7 +269,7 @@ func (c *chooser) sides(s *logical.Scan, e expr.Expr) []restriction {
 // restrictLike reads a pattern with a constant beginning as the range of texts that begin so. Texts
 // are ordered by their bytes, so that this is exact up to the pattern's rest.
 func restrictLike(s *logical.Scan, e *expr.Call) (restriction, bool) {
-	col, ok := keyColumn(s, e.Args[0])
+	col, ok := keyColumn(s, e.Args[0], types.TText)
 	if !ok {
 		return restriction{}, false
 	}

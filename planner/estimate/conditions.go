@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/table/stats"
@@ -109,9 +110,14 @@ func (e *Estimator) comparison(call *expr.Call) (id logical.ColID, op string, ot
 
 // value is what a column is compared with, as a value of its type, if that is known.
 func (e *Estimator) value(c *stats.Column, x expr.Expr) (types.Datum, bool) {
+	if call, ok := x.(*expr.Call); ok && call.Func.Bound {
+		x = call.Args[0] // what the column is compared with
+	}
 	k, ok := x.(*expr.Const)
 	if !ok {
-		return types.Null, false
+		if k = e.presently(x); k == nil {
+			return types.Null, false
+		}
 	}
 	if k.Value.Null {
 		return types.Null, true
@@ -134,6 +140,37 @@ func (e *Estimator) value(c *stats.Column, x expr.Expr) (types.Datum, bool) {
 	}
 	v, err := types.Cast(k.Value, from, to, false, &e.rt.Format)
 	return v, err == nil
+}
+
+// presently is the value that a stable expression such as now() has while the statement is planned; nil if
+// it depends on more than the session, or fails.
+func (e *Estimator) presently(x expr.Expr) *expr.Const {
+	if e.rt == nil || e.rt.Session == nil || e.rt.TxnTime.IsZero() {
+		return nil
+	}
+	steady := true
+	expr.Walk(x, func(x expr.Expr) bool {
+		switch x := x.(type) {
+		case *expr.Call:
+			steady = steady && x.Func.Volatility != expr.Volatile && x.Func.Set == nil
+		case *expr.Const, *expr.Cast:
+		default:
+			steady = false
+		}
+		return steady
+	})
+	if !steady {
+		return nil
+	}
+	program, err := eval.Compile(x)
+	if err != nil {
+		return nil
+	}
+	v, err := program.EvalRow(&eval.Context{Runtime: e.rt}, nil)
+	if err != nil {
+		return nil
+	}
+	return &expr.Const{T: x.Type(), Value: v}
 }
 
 // Cond is the share of rows for which a condition is true.

@@ -283,6 +283,9 @@ func oneRange(d *table.Desc, cols []table.IndexColumn, r *physical.Range) string
 		if incl {
 			op += "="
 		}
+		if call, ok := e.(*expr.Call); ok && call.Func.Bound {
+			op = call.Func.Name // the bound is where the comparison says, whatever the range includes
+		}
 		parts = append(parts, "("+name(len(r.Eq))+" "+op+" "+expr.Format(e)+")")
 	}
 	bound(r.Low, r.LowIncl, ">")

@@ -182,6 +182,10 @@ func (f *formatter) cast(e *Cast) {
 // call writes a function call, or an operator in parentheses.
 func (f *formatter) call(e *Call) {
 	name := e.Func.Name
+	if e.Func.Bound {
+		f.expr(e.Args[0])
+		return
+	}
 	if name != "" && (name[0] == '_' || name[0] >= 'a' && name[0] <= 'z' || name[0] >= 'A' && name[0] <= 'Z') {
 		f.b.WriteString(name + "(")
 		f.list(e.Args)

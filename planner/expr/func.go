@@ -27,6 +27,9 @@ type Func struct {
 	ReturnType func(args []*types.Type) *types.Type
 	Volatility Volatility
 	NotStrict  bool // called with NULL arguments too; a strict function gives NULL for any NULL
+	// Bound marks a function of one argument that turns the value of a comparison into a bound for the
+	// keys of an index; its name is the comparison's operator (builtin.KeyBound).
+	Bound bool
 	// Scalar computes one value. Every function has it, except set-returning ones.
 	Scalar func(rt *Runtime, args []types.Datum) (types.Datum, error)
 	// Vector, when not nil, computes rows sel of out from args (already evaluated vectors). For a

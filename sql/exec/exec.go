@@ -202,6 +202,8 @@ type run struct {
 	// ctx is the context of the Next that is being served: expressions that run subqueries need it
 	// and have no argument for it.
 	ctx context.Context
+	// boundArg is the argument of the bound being computed.
+	boundArg [1]types.Datum
 }
 
 func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {

@@ -6,21 +6,21 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// scalarExpr is an expression that sees no columns. Most are constants, parameters and variables,
-// which are read without being compiled.
+// scalarExpr is an expression that sees no columns. Most are constants, parameters and variables, or
+// bounds made of these, which are read without being compiled.
 type scalarExpr struct {
 	e expr.Expr
 	p *eval.Program
 }
 
 func (s *scalarExpr) value(r *run) (types.Datum, error) {
-	switch e := s.e.(type) {
-	case *expr.Const:
-		return e.Value, nil
-	case *expr.Param:
-		return r.ev.Params[e.N-1], nil
-	case *expr.Var:
-		return r.ev.Vars[e.Slot], nil
+	if d, ok := r.plain(s.e); ok {
+		return d, nil
+	}
+	if call, ok := s.e.(*expr.Call); ok && call.Func.Bound {
+		if d, ok := r.plain(call.Args[0]); ok {
+			return r.bound(call, d)
+		}
 	}
 	if s.p == nil {
 		p, err := eval.Compile(s.e)
@@ -30,6 +30,28 @@ func (s *scalarExpr) value(r *run) (types.Datum, error) {
 		s.p = p
 	}
 	return r.scalar(s.p)
+}
+
+// plain reads a constant, parameter or variable.
+func (r *run) plain(e expr.Expr) (types.Datum, bool) {
+	switch e := e.(type) {
+	case *expr.Const:
+		return e.Value, true
+	case *expr.Param:
+		return r.ev.Params[e.N-1], true
+	case *expr.Var:
+		return r.ev.Vars[e.Slot], true
+	}
+	return types.Null, false
+}
+
+// bound computes the bound that a value is for the keys of an index.
+func (r *run) bound(e *expr.Call, d types.Datum) (types.Datum, error) {
+	if d.Null {
+		return types.Null, nil
+	}
+	r.boundArg[0] = d
+	return e.Func.Scalar(r.ev.Runtime, r.boundArg[:])
 }
 
 func scalarExprs(es []expr.Expr) []scalarExpr {

@@ -155,6 +155,9 @@ func DateFromYMD(y, m, d int) (date int64, ok bool) {
 	return v, v >= minDate && v < endDate
 }
 
+// FiniteDates returns the first and the last date that is not infinite.
+func FiniteDates() (first, last int64) { return minDate, endDate - 1 }
+
 // DateToYMD splits a finite date; year 0 is 1 BC.
 func DateToYMD(date int64) (y, m, d int) { return julianToDate(int(date) + epochJulian) }
 

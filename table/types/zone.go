@@ -186,6 +186,19 @@ func zoneAt(ts int64, loc *time.Location) (off int, abbrev string) {
 	return off, abbrev
 }
 
+// OffsetAround returns how far loc's clocks are ahead of UTC at a finite timestamptz, in microseconds,
+// and whether they were and will be for the given time before and after.
+func OffsetAround(ts int64, loc *time.Location, around time.Duration) (micros int64, steady bool) {
+	micros = int64(utcOffset(ts, loc)) * MicrosPerSecond
+	if loc == time.UTC || loc == nil {
+		return micros, true
+	}
+	at := TimestampToTime(ts).In(loc)
+	start, end := at.ZoneBounds()
+	steady = (start.IsZero() || at.Sub(start) > around) && (end.IsZero() || end.Sub(at) > around)
+	return micros, steady
+}
+
 // localOffset returns the offset for a local timestamp. In the gap and in the repeated hour of a
 // change of clocks it takes the smaller offset, standard time, as PostgreSQL does.
 func localOffset(local int64, loc *time.Location) int {

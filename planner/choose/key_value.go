@@ -1,0 +1,140 @@
+package choose
+
+import (
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// keyColumn finds the column that one side of a comparison with a value of type v is: as it stands, or
+// under a cast that the comparison added and that keeps the order of its values.
+func keyColumn(s *logical.Scan, e expr.Expr, v *types.Type) (logical.ColID, bool) {
+	cast, ok := e.(*expr.Cast)
+	if !ok {
+		return scanColumn(s, e)
+	}
+	col, ok := scanColumn(s, cast.Arg)
+	if !ok || !widens(s.Column(col).Type, cast.T) {
+		return 0, false
+	}
+	// An operator of two types compares numbers and texts by value. Local times and moments it compares by
+	// the clocks, for which the type that the column was cast to makes a difference.
+	same := cast.T.OID == v.OID || cast.T.Family == v.Family && cast.T.Family != types.Timestamp
+	return col, same
+}
+
+// widens reports whether a cast keeps the order of values. It may make different ones equal, as float8
+// does with int8.
+func widens(from, to *types.Type) bool {
+	if to.Mod != types.NoMod {
+		return false
+	}
+	switch from.OID {
+	case types.OIDVarchar, types.OIDName, types.OIDBPChar:
+		return to.OID == types.OIDText
+	case types.OIDInt2, types.OIDInt4, types.OIDInt8:
+		return to.Family == types.Int && to.Len > from.Len || to.OID == types.OIDNumeric || to.OID == types.OIDFloat8
+	case types.OIDFloat4:
+		return to.OID == types.OIDFloat8
+	case types.OIDDate:
+		return to.Family == types.Timestamp
+	case types.OIDTimestamp:
+		return to.OID == types.OIDTimestampTZ
+	}
+	return false
+}
+
+// keepsApart reports whether a cast that the binder made keeps different values different.
+func keepsApart(cast *expr.Cast) bool {
+	from := cast.Arg.Type()
+	if !widens(from, cast.T) {
+		return false
+	}
+	_, apart := builtin.KeyBoundOf(from, "=", cast.T)
+	return apart
+}
+
+// keyInterval is the section of the keys of a column for which `column op value` is true; exact as in
+// restriction. It returns false where no section is.
+func keyInterval(col *types.Type, op string, value expr.Expr) (iv interval, exact, ok bool) {
+	if same, ok := asKey(col, value); ok {
+		return section(op, same, op != "<" && op != ">"), true, true
+	}
+	if b, ok := builtin.KeyBoundOf(col, op, value.Type()); ok {
+		return section(op, boundExpr(b, value), b.Inclusive), b.Exact, true
+	}
+	if op != "=" {
+		return interval{}, false, false
+	}
+	low, ok := builtin.KeyBoundOf(col, ">=", value.Type())
+	if !ok {
+		return interval{}, false, false
+	}
+	high, ok := builtin.KeyBoundOf(col, "<=", value.Type())
+	iv = interval{low: boundExpr(low, value), lowIncl: low.Inclusive, high: boundExpr(high, value), highIncl: high.Inclusive}
+	return iv, low.Exact && high.Exact, ok
+}
+
+// section is what lies on the side of a bound that an operator asks for.
+func section(op string, bound expr.Expr, inclusive bool) interval {
+	switch op {
+	case "=":
+		return interval{eq: bound}
+	case "<", "<=":
+		return interval{high: bound, highIncl: inclusive}
+	}
+	return interval{low: bound, lowIncl: inclusive}
+}
+
+// asKey returns a value as one of the column's type: it has that type, or is a constant that some
+// key equals and no other.
+func asKey(col *types.Type, value expr.Expr) (expr.Expr, bool) {
+	if value.Type().OID == col.OID {
+		return value, true
+	}
+	k, ok := value.(*expr.Const)
+	if !ok {
+		return nil, false
+	}
+	if k.Value.Null {
+		return &expr.Const{T: col, Value: types.Null}, true
+	}
+	low, ok := keyConst(col, ">=", k)
+	if !ok {
+		return nil, false
+	}
+	high, ok := keyConst(col, "<=", k)
+	if !ok || !types.Equal(col, low, high) {
+		return nil, false
+	}
+	return &expr.Const{T: col, Value: low}, true
+}
+
+// keyConst computes the bound of a constant; false where it depends on the session, is not exact, or no
+// key lies on that side.
+func keyConst(col *types.Type, op string, k *expr.Const) (types.Datum, bool) {
+	b, ok := builtin.KeyBoundOf(col, op, k.T)
+	if !ok || b.Func.Volatility != expr.Immutable || !b.Exact {
+		return types.Null, false
+	}
+	d, err := b.Func.Scalar(nil, []types.Datum{k.Value})
+	return d, err == nil && !d.Null
+}
+
+// boundExpr computes a bound where the statement runs, or at once where that gives one.
+func boundExpr(b builtin.KeyBound, value expr.Expr) expr.Expr {
+	if k, ok := value.(*expr.Const); ok && b.Func.Volatility == expr.Immutable {
+		if d, err := b.Func.Scalar(nil, []types.Datum{k.Value}); err == nil && !d.Null {
+			return &expr.Const{T: b.Func.Returns, Value: d}
+		}
+	}
+	return &expr.Call{T: b.Func.Returns, Func: b.Func, Args: []expr.Expr{value}}
+}
+
+// keyEqual is the value of a column that equals a value, as an expression that is NULL if there is none;
+// false where there may be several.
+func keyEqual(col *types.Type, value expr.Expr) (expr.Expr, bool) {
+	iv, exact, ok := keyInterval(col, "=", value)
+	return iv.eq, ok && exact && iv.eq != nil
+}
