@@ -21,6 +21,9 @@ import (
 // ErrClosed answers calls on a closed DB, and on what was made from it.
 var ErrClosed = errors.New("minidb: database is closed")
 
+// ErrFailed answers calls on a DB that could not write its log; see OnFatal.
+var ErrFailed = kv.ErrFailed
+
 // retention is how long versions that nobody reads any more are kept at least, by default.
 const retention = 10 * time.Minute
 
@@ -56,6 +59,9 @@ func Open(dir string, opts ...Option) (*DB, error) {
 		return nil, errors.New("minidb: no directory given")
 	}
 	eo := pebblekv.Options{InMemory: o.inMemory, MustExist: o.mustExist && !o.inMemory, CacheBytes: o.cacheBytes, Logger: o.logger}
+	if o.onFatal != nil {
+		eo.OnFailure = func(err error) { go o.onFatal(err) }
+	}
 	if o.engine != nil {
 		o.engine(&eo)
 	}

@@ -21,6 +21,7 @@ type options struct {
 	retention       time.Duration
 	analyzeInterval time.Duration
 	twoPhase        bool
+	onFatal         func(error)
 	engine          func(*pebblekv.Options)
 }
 
@@ -56,6 +57,12 @@ func Retention(d time.Duration) Option { return func(o *options) { o.retention =
 // TwoPhaseCommit makes every commit take the two phases that a store of several groups needs. It is
 // slower, and gives the same histories.
 func TwoPhaseCommit() Option { return func(o *options) { o.twoPhase = true } }
+
+// OnFatal is called once when the database cannot write its log any more: the disk is broken or full,
+// say. From then on every call fails with an error for which errors.Is(err, ErrFailed) holds (SQLSTATE
+// 58030; a commit that was under way: 40003), and the program goes on. Only opening the directory again
+// helps, after Close; what was acknowledged is there then. f runs in a goroutine of its own.
+func OnFatal(f func(err error)) Option { return func(o *options) { o.onFatal = f } }
 
 // OnEngine changes how the engine below is opened, after the other options: on another file system, for
 // a program's own tests of crashes and full disks (pebblekv.CrashFS, pebblekv.FaultFS).

@@ -59,6 +59,7 @@
 //   - [Exclusive]: no other process writes while this handle is open. Only then may the layer above
 //     keep anything in memory about what the store holds (see txn's doc for the list, and for what
 //     replaces each item on a shared store).
+//   - [Failing]: an engine that ends when its log cannot be written says so, without ending the process.
 //   - [SyncCounter]: tests and benchmarks count what reached the disk.
 //
 // # A store that several processes share

@@ -102,6 +102,13 @@ type SyncCounter interface {
 	Syncs() uint64
 }
 
+// Failing is an engine that can end while it is open.
+type Failing interface {
+	// Failure returns the error that ended the engine, for which errors.Is(err, ErrFailed) holds; nil
+	// while it works. What readers of a failed engine were shown last may not be on disk.
+	Failure() error
+}
+
 // UpdateLazy applies step lazily where the engine can, and durably where it cannot.
 func UpdateLazy(ctx context.Context, e Engine, rows [][]byte, step Step) error {
 	if l, ok := e.(Lazy); ok {
@@ -124,6 +131,14 @@ func GroupOf(e Engine, row []byte) uint64 {
 		return g.Group(row)
 	}
 	return 0
+}
+
+// FailureOf returns what ended e, and nil for an engine that works or cannot tell.
+func FailureOf(e Engine) error {
+	if f, ok := e.(Failing); ok {
+		return f.Failure()
+	}
+	return nil
 }
 
 // IsExclusive reports whether this process alone writes to e.

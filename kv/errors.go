@@ -15,6 +15,11 @@ var (
 	// ErrInUse answers an Open of a store that is open already, here or in another process.
 	ErrInUse = errors.New("kv: store is in use")
 
+	// ErrFailed answers every call on an engine that could not write its log: what its memory shows and
+	// what the disk holds may differ from then on. An Update that was under way has an unknown result.
+	// Only opening the store again helps, which keeps all that was acknowledged.
+	ErrFailed = errors.New("kv: store has failed")
+
 	// ErrForeignRow answers an Update whose batch holds a key of a row that was not named.
 	ErrForeignRow = errors.New("kv: batch holds a key of a row that the update did not name")
 

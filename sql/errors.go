@@ -75,6 +75,8 @@ func toSQL(ctx context.Context, err error) error {
 		return wrap("72000", "snapshot too old", err).WithDetail("%v", err)
 	case errors.Is(err, kv.ErrCorruption):
 		return wrap(sqlerr.DataCorrupted, err.Error(), err)
+	case errors.Is(err, kv.ErrFailed):
+		return wrap(sqlerr.IOError, err.Error(), err)
 	case errors.Is(err, kv.ErrClosed):
 		return wrap(sqlerr.AdminShutdown, "the database is closed", err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

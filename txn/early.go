@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
 )
 
 // Early lock release (Johnson and others, Aether, VLDB 2010; docs/adr/0005): a one-phase commit gives
@@ -51,7 +52,7 @@ func (t *Txn) AwaitDurable(ctx context.Context) error {
 		}
 	}
 	t.dependencies = nil
-	return nil
+	return kv.FailureOf(t.s.engine) // what was read may be what the engine failed to write
 }
 
 // shown is called when the engine shows the batch of a one-phase commit.

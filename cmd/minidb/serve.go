@@ -40,6 +40,8 @@ func serve(ctx context.Context, c *command, args []string) error {
 	}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(*retention)}
+	failed := make(chan error, 1)
+	opts = append(opts, minidb.OnFatal(func(err error) { failed <- err }))
 	dir := *data
 	if *inMemory {
 		dir, opts = "", append(opts, minidb.InMemory())
@@ -65,6 +67,7 @@ func serve(ctx context.Context, c *command, args []string) error {
 	go func() { served <- db.Serve(l) }()
 	select {
 	case err = <-served:
+	case err = <-failed: // nothing can be served any more
 	case <-ctx.Done():
 		logger.Info("draining: clients finish what they are running", "for", drain)
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)

@@ -19,6 +19,9 @@ type Engine struct {
 	latches *latches
 	syncs   atomic.Uint64
 
+	fail failure
+	lazy lazyWrites
+
 	// unsynced counts durable updates that are applied, or about to be, and not yet synced.
 	unsynced atomic.Int64
 	group    *groupCommit
@@ -45,14 +48,21 @@ func (e *Engine) Exclusive() bool { return true }
 // Syncs returns how often a log file was synced.
 func (e *Engine) Syncs() uint64 { return e.syncs.Load() }
 
-// enter keeps the engine open until the returned function is called.
+// Failure returns the error that ended the engine, for which errors.Is(err, kv.ErrFailed) holds, and
+// nil while it works.
+func (e *Engine) Failure() error { return e.fail.get() }
+
+// enter keeps the engine open until gate is read-unlocked. It refuses a closed and a failed one.
 func (e *Engine) enter() error {
 	e.gate.RLock()
+	err := e.fail.get()
 	if e.gate.closed {
-		e.gate.RUnlock()
-		return kv.ErrClosed
+		err = kv.ErrClosed
 	}
-	return nil
+	if err != nil {
+		e.gate.RUnlock()
+	}
+	return err
 }
 
 // Update implements kv.Engine.
@@ -86,7 +96,7 @@ func (e *Engine) update(ctx context.Context, rows [][]byte, step kv.Step, durabl
 		b.Reset()
 		e.batches.Put(b)
 	}()
-	pb, err := e.latched(rows, step, b, durable)
+	pb, lazily, err := e.latched(rows, step, b, durable)
 	if err != nil || pb == nil {
 		return err
 	}
@@ -97,15 +107,20 @@ func (e *Engine) update(ctx context.Context, rows [][]byte, step kv.Step, durabl
 		err = pb.SyncWait()
 		e.unsynced.Add(-1)
 	}
+	// A failed engine's syncs return nil: the result of this update is unknown.
+	if failed := e.fail.get(); failed != nil {
+		return failed
+	}
 	if err != nil {
 		return mark(err)
 	}
+	e.lazy.raise(lazily)
 	return mark(pb.Close())
 }
 
 // latched runs the step and applies its batch under the rows' latches. The batch returned, if any,
-// waits for its sync.
-func (e *Engine) latched(rows [][]byte, step kv.Step, b *kv.Batch, durable bool) (*pebble.Batch, error) {
+// waits for its sync, which takes the first lazily lazy updates to disk too.
+func (e *Engine) latched(rows [][]byte, step kv.Step, b *kv.Batch, durable bool) (pb *pebble.Batch, lazily uint64, err error) {
 	var room [16]uint32
 	slots := e.latches.acquire(rows, room[:0])
 	defer e.latches.release(slots)
@@ -115,20 +130,59 @@ func (e *Engine) latched(rows [][]byte, step kv.Step, b *kv.Batch, durable bool)
 		e.latches.release(slots)
 		defer e.latches.acquire(rows, nil)
 	}
-	err := step(r, b)
+	err = step(r, b)
 	if closeErr := r.close(); err == nil && closeErr != nil {
 		err = kv.NotApplied(closeErr)
 	}
-	if err != nil {
-		return nil, err
+	if failed := e.fail.get(); failed != nil {
+		err = kv.NotApplied(failed) // what the step read may not be on disk
 	}
-	if b.Empty() {
-		if durable && e.unsynced.Load() > 0 {
-			return nil, mark(e.db.LogData(nil, pebble.Sync)) // kv I3: what the step read is durable
-		}
-		return nil, nil
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case b.Empty() && durable:
+		return nil, 0, e.syncWhatWasRead()
+	case b.Empty():
+		return nil, 0, nil
 	}
-	pb := e.db.NewBatchWithSize(b.Bytes() + 16*b.Len() + 32)
+	if pb, err = e.pebbleBatch(b); err != nil {
+		return nil, 0, err
+	}
+	if !durable {
+		e.lazy.begun.Add(1)
+		err = e.db.Apply(pb, pebble.NoSync)
+		e.lazy.applied.Add(1)
+		return pb, 0, mark(err)
+	}
+	lazily = e.lazy.settled()
+	e.unsynced.Add(1)
+	if err := e.db.ApplyNoSyncWait(pb, pebble.Sync); err != nil {
+		e.unsynced.Add(-1)
+		return nil, 0, mark(err)
+	}
+	return pb, lazily, nil
+}
+
+// syncWhatWasRead makes durable what a step that wrote nothing may have read (kv I3): updates that wait
+// for their sync, and lazy ones.
+func (e *Engine) syncWhatWasRead() error {
+	covered := e.lazy.settled()
+	if e.unsynced.Load() == 0 && !e.lazy.unsynced() {
+		return nil
+	}
+	err := e.db.LogData(nil, pebble.Sync)
+	if failed := e.fail.get(); failed != nil {
+		return kv.NotApplied(failed)
+	}
+	if err == nil {
+		e.lazy.raise(covered)
+	}
+	return mark(err)
+}
+
+// pebbleBatch copies a batch into one of Pebble's.
+func (e *Engine) pebbleBatch(b *kv.Batch) (pb *pebble.Batch, err error) {
+	pb = e.db.NewBatchWithSize(b.Bytes() + 16*b.Len() + 32)
 	for i := range b.Len() {
 		key, value, deleted := b.Op(i)
 		if deleted {
@@ -139,14 +193,6 @@ func (e *Engine) latched(rows [][]byte, step kv.Step, b *kv.Batch, durable bool)
 		if err != nil {
 			return nil, errors.Join(kv.NotApplied(err), pb.Close())
 		}
-	}
-	if !durable {
-		return pb, mark(e.db.Apply(pb, pebble.NoSync))
-	}
-	e.unsynced.Add(1)
-	if err := e.db.ApplyNoSyncWait(pb, pebble.Sync); err != nil {
-		e.unsynced.Add(-1)
-		return nil, mark(err)
 	}
 	return pb, nil
 }
@@ -159,7 +205,11 @@ func (e *Engine) Close() error {
 		return kv.ErrClosed
 	}
 	e.gate.closed = true
-	return errors.Join(mark(closeDB(e.db)), e.lock.Close())
+	err := errors.Join(mark(closeDB(e.db)), e.lock.Close())
+	if failed := e.fail.get(); failed != nil {
+		return failed // also where the last writes of closing were what failed
+	}
+	return err
 }
 
 // closeDB turns Pebble's panic about iterators that are still open into an error: it is a broken

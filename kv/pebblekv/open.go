@@ -39,9 +39,25 @@ type Options struct {
 	MemTableBytes int
 	// Logger receives what goes wrong; nil means slog.Default().
 	Logger *slog.Logger
-	// Fatal is called when the log cannot be written, and must not return, except in a test: then what
-	// failed is tried again. Nil ends the process.
-	Fatal func(message string)
+	// OnFailure is called once, when the log cannot be written, with the error that answers every call
+	// from then on (kv.ErrFailed). It runs in the goroutine that wrote, with locks held, and must not use
+	// the engine.
+	OnFailure func(err error)
+}
+
+// failed logs the failure that ended an engine and passes it on.
+func (o *Options) failed(err error) {
+	o.logger().Error(err.Error())
+	if o.OnFailure != nil {
+		o.OnFailure(err)
+	}
+}
+
+func (o *Options) logger() *slog.Logger {
+	if o.Logger == nil {
+		return slog.Default()
+	}
+	return o.Logger
 }
 
 // Open opens the store in dir, and creates it when it is missing. An error for which
@@ -70,7 +86,7 @@ func Open(dir string, opts Options) (*Engine, error) {
 		return nil, fmt.Errorf("open store %q: %w (%w)", dir, kv.ErrInUse, err)
 	}
 	e := newEngine()
-	e.lock = lock
+	e.lock, e.fail.tell = lock, opts.failed
 	e.db, err = openLocked(fs, dir, lock, e, opts)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %q: %w", dir, mark(err)), lock.Close())
@@ -89,13 +105,13 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 		return nil, err
 	}
 	popts := pebbleOptions(opts)
-	popts.Logger = newLogger(opts)
-	stopping := &stoppingFS{FS: fs, log: newLogger(opts)}
-	popts.FS = CountLogSyncs(stopping, &e.syncs)
+	popts.Logger = newLogger(opts, &e.fail)
+	failStop := newFailStopFS(fs, &e.fail)
+	popts.FS = CountLogSyncs(failStop, &e.syncs)
 	popts.Lock = lock
 	popts.WALMinSyncInterval = e.group.afterSync
 	db, err = pebble.Open(dir, popts)
-	stopping.armed.Store(true)
+	failStop.armed.Store(true)
 	return db, err
 }
 
@@ -221,33 +237,26 @@ func mark(err error) error {
 	return err
 }
 
-// logger passes Pebble's errors on and drops its reports of routine work.
+// logger passes Pebble's errors on and drops its reports of routine work. What Pebble calls fatal ends
+// the engine and not the process.
 type logger struct {
-	log   *slog.Logger
-	fatal func(string)
+	log  *slog.Logger
+	fail *failure
 }
 
-func newLogger(opts Options) *logger {
-	l := &logger{log: opts.Logger, fatal: opts.Fatal}
-	if l.log == nil {
-		l.log = slog.Default()
-	}
-	if l.fatal == nil {
-		l.fatal = func(string) { os.Exit(1) }
-	}
-	return l
+func newLogger(opts Options, fail *failure) *logger {
+	return &logger{log: opts.logger(), fail: fail}
 }
 
 func (l *logger) Infof(string, ...any) {}
 
 func (l *logger) Errorf(format string, args ...any) {
-	l.log.Error(fmt.Sprintf(format, args...), "component", "pebble")
+	if l.fail.get() == nil { // what comes later is a consequence
+		l.log.Error(fmt.Sprintf(format, args...), "component", "pebble")
+	}
 }
 
-func (l *logger) Fatalf(format string, args ...any) {
-	l.Errorf(format, args...)
-	l.fatal(fmt.Sprintf(format, args...))
-}
+func (l *logger) Fatalf(format string, args ...any) { l.fail.set(fmt.Errorf(format, args...)) }
 
 // CountLogSyncs returns the file system that adds each sync of a log file to syncs.
 func CountLogSyncs(fs vfs.FS, syncs *atomic.Uint64) vfs.FS { return &countingFS{FS: fs, syncs: syncs} }

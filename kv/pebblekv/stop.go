@@ -10,58 +10,75 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// stoppingFS ends the process when the log, the manifest, a marker or the directory of an open store
-// cannot be written. What the memtable shows would not be what the disk holds, an acknowledgement
-// could not be kept, and Pebble itself panics there, in places where nobody can catch it. The store
-// is opened again from what was synced. Tables are another matter: Pebble writes those again, and
-// again: after tableAttempts failures without a success in between the process ends too, for nobody
-// can write any more once the memtables are full.
+// failStopFS ends the engine when the log, the manifest, a marker or the directory of an open store
+// cannot be written. What the memtable shows would not be what the disk holds, and an acknowledgement
+// could not be kept. Pebble itself panics there, in goroutines where nobody can catch it, and the
+// program around an embedded store must not end with it. So Pebble is told that the write succeeded,
+// the engine answers every call with its failure, and nothing that Pebble does afterwards reaches the
+// disk: writes are dropped, files that it removes stay, files that it makes live in memory. The store
+// is opened again from what was synced.
+//
+// Tables are another matter: Pebble writes those again, and again: after tableAttempts failures
+// without a success in between the engine ends too, for nobody can write any more once the memtables
+// are full.
 //
 // Before Open is through, errors are Open's to return.
-type stoppingFS struct {
+type failStopFS struct {
 	vfs.FS
-	log   *logger
+	fail  *failure
 	armed atomic.Bool
 
+	after         *vfs.MemFS   // the files made after the failure
 	tableFailures atomic.Int64 // since a table was last synced
+}
+
+func newFailStopFS(fs vfs.FS, fail *failure) *failStopFS {
+	return &failStopFS{FS: fs, fail: fail, after: vfs.NewMem()}
 }
 
 // tableAttempts is how many failed writes of tables are borne.
 const tableAttempts = 50
 
 // table counts the failures and successes of table writes.
-func (fs *stoppingFS) table(name string, synced bool, err error) error {
+func (fs *failStopFS) table(name string, synced bool, err error) error {
 	switch {
 	case err == nil && synced:
 		fs.tableFailures.Store(0)
 	case err != nil && fs.tableFailures.Add(1) >= tableAttempts && fs.armed.Load():
-		fs.tableFailures.Store(0)
-		fs.log.Fatalf("store stops: table %s: %v", name, err)
+		fs.fail.set(fmt.Errorf("write table %s: %w", name, err))
 	}
 	return err
 }
 
-// vital runs a write without which the store cannot go on. Where the option Fatal returns, as it
-// may in a test, the write is tried again.
-func (fs *stoppingFS) vital(what, name string, write func() error) error {
-	for {
-		err := write()
-		if err == nil || !fs.armed.Load() || errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		fs.log.Fatalf("store stops: %s %s: %v", what, name, err)
+// failed reports whether the disk must not be touched any more.
+func (fs *failStopFS) failed() bool { return fs.fail.happened.Load() }
+
+// vital runs a write without which the store cannot go on. It pretends success where the write fails,
+// and does not even try once one has failed.
+func (fs *failStopFS) vital(what, name string, write func() error) error {
+	if fs.failed() {
+		return nil
 	}
+	err := write()
+	if err == nil || !fs.armed.Load() || errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	fs.fail.set(fmt.Errorf("%s %s: %w", what, name, err))
+	return nil
 }
 
 // isVital tells by a file's name whether the store depends on each write of it.
-func (fs *stoppingFS) isVital(name string) bool {
+func (fs *failStopFS) isVital(name string) bool {
 	base := fs.PathBase(name)
 	return strings.HasSuffix(base, ".log") || strings.HasPrefix(base, "MANIFEST") || strings.HasPrefix(base, "marker.")
 }
 
-func (fs *stoppingFS) Unwrap() vfs.FS { return fs.FS }
+func (fs *failStopFS) Unwrap() vfs.FS { return fs.FS }
 
-func (fs *stoppingFS) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
+func (fs *failStopFS) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
+	if fs.failed() {
+		return fs.createAfter(name, c)
+	}
 	if !fs.isVital(name) {
 		f, err = fs.FS.Create(name, c)
 		if fs.table(name, false, err) != nil {
@@ -77,52 +94,103 @@ func (fs *stoppingFS) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, 
 			return nil, err
 		}
 	}
-	err = fs.vital("create", name, func() error {
+	return fs.vitalFile(name, c, fs.vital("create", name, func() error {
 		f, err = fs.FS.Create(name, c)
 		return err
-	})
-	return fs.wrap(name, f), err
+	}), &f)
 }
 
-func (fs *stoppingFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
-	err = fs.vital("reuse", name, func() error {
+func (fs *failStopFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
+	return fs.vitalFile(name, c, fs.vital("reuse", name, func() error {
 		f, err = fs.FS.ReuseForWrite(oldName, name, c)
 		return err
-	})
-	return fs.wrap(name, f), err
+	}), &f)
 }
 
-func (fs *stoppingFS) Rename(oldName, newName string) error {
-	if !fs.isVital(newName) {
+// vitalFile wraps a file that was just made, or makes one in memory where that has failed.
+func (fs *failStopFS) vitalFile(name string, c vfs.DiskWriteCategory, err error, f *vfs.File) (vfs.File, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case *f == nil:
+		return fs.createAfter(name, c)
+	}
+	return &vitalFile{File: *f, fs: fs, name: name}, nil
+}
+
+// createAfter makes a file that only Pebble sees.
+func (fs *failStopFS) createAfter(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := fs.after.MkdirAll(fs.PathDir(name), 0o700); err != nil {
+		return nil, err
+	}
+	return fs.after.Create(name, c)
+}
+
+// madeAfter reports whether a file exists in memory only.
+func (fs *failStopFS) madeAfter(name string) bool {
+	if !fs.failed() {
+		return false
+	}
+	_, err := fs.after.Stat(name)
+	return err == nil
+}
+
+func (fs *failStopFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	if fs.madeAfter(name) {
+		return fs.after.Open(name, opts...)
+	}
+	return fs.FS.Open(name, opts...)
+}
+
+func (fs *failStopFS) Stat(name string) (vfs.FileInfo, error) {
+	if fs.madeAfter(name) {
+		return fs.after.Stat(name)
+	}
+	return fs.FS.Stat(name)
+}
+
+// Remove keeps every file once the engine has failed: what Pebble thinks replaced it is not on disk.
+func (fs *failStopFS) Remove(name string) error {
+	if fs.failed() {
+		return nil
+	}
+	return fs.FS.Remove(name)
+}
+
+func (fs *failStopFS) Rename(oldName, newName string) error {
+	switch {
+	case fs.madeAfter(oldName):
+		return fs.after.Rename(oldName, newName)
+	case fs.failed():
+		return nil
+	case !fs.isVital(newName):
 		return fs.FS.Rename(oldName, newName)
 	}
 	return fs.vital("rename", newName, func() error { return fs.FS.Rename(oldName, newName) })
 }
 
-func (fs *stoppingFS) OpenDir(name string) (vfs.File, error) {
+func (fs *failStopFS) OpenDir(name string) (vfs.File, error) {
 	f, err := fs.FS.OpenDir(name)
-	return fs.wrap(name, f), err
-}
-
-func (fs *stoppingFS) wrap(name string, f vfs.File) vfs.File {
-	if f == nil {
-		return nil
+	if err != nil {
+		return nil, err
 	}
-	return &vitalFile{File: f, fs: fs, name: name}
+	return &vitalFile{File: f, fs: fs, name: name}, nil
 }
 
 // vitalFile is a file, or the directory, each write of which is vital.
 type vitalFile struct {
 	vfs.File
-	fs   *stoppingFS
+	fs   *failStopFS
 	name string
 }
 
 func (f *vitalFile) Write(p []byte) (n int, err error) {
+	n = len(p)
 	err = f.fs.vital("write", f.name, func() error {
-		var m int
-		m, err = f.File.Write(p[n:])
-		n += m
+		written, err := f.File.Write(p)
+		if err != nil && !f.fs.armed.Load() {
+			n = written
+		}
 		return err
 	})
 	return n, err
@@ -143,7 +211,7 @@ func (f *vitalFile) SyncTo(length int64) (full bool, err error) {
 // tableFile is a file that Pebble writes again when a write fails.
 type tableFile struct {
 	vfs.File
-	fs   *stoppingFS
+	fs   *failStopFS
 	name string
 }
 

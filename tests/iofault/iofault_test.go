@@ -59,10 +59,10 @@ func newLife(opts txn.Options) *life {
 	return &life{disk: disk, fs: pebblekv.NewFaultFS(disk), opts: opts}
 }
 
-func open(fs *pebblekv.FaultFS, opts txn.Options, fatal func(string)) (*pebblekv.Engine, *txn.Store, error) {
+func open(fs *pebblekv.FaultFS, opts txn.Options, failed func(error)) (*pebblekv.Engine, *txn.Store, error) {
 	quiet := slog.New(slog.DiscardHandler)
 	e, err := pebblekv.Open("db", pebblekv.Options{
-		FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20, Logger: quiet, Fatal: fatal,
+		FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20, Logger: quiet, OnFailure: failed,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -79,9 +79,9 @@ func open(fs *pebblekv.FaultFS, opts txn.Options, fatal func(string)) (*pebblekv
 // not heard by anybody; so that it can be closed, its writes succeed again.
 func (l *life) run(dice *rand.Rand, percent int) {
 	var once sync.Once
-	e, s, err := open(l.fs, l.opts, func(string) {
+	e, s, err := open(l.fs, l.opts, func(error) {
 		once.Do(func() {
-			l.stopped.Store(true) // first: what is acknowledged before this is on the disk
+			l.stopped.Store(true)
 			l.left = l.disk.Crash(percent, rand.New(rand.NewPCG(uint64(percent), 1)))
 			l.fs.Plan(pebblekv.Fault{})
 		})
@@ -171,7 +171,7 @@ func (l *life) verify(t *testing.T, what string) {
 		t.Errorf("%s: %s", what, w)
 	}
 	fs := pebblekv.NewFaultFS(l.left)
-	e, s, err := open(fs, txn.Options{}, func(m string) { panic(m) })
+	e, s, err := open(fs, txn.Options{}, func(err error) { panic(err) })
 	if err != nil {
 		t.Errorf("%s: does not open again: %v", what, err)
 		return

@@ -114,7 +114,7 @@ func (r *run) runEpoch(last bool) (err error) {
 	opts := []minidb.Option{
 		minidb.OnEngine(func(o *pebblekv.Options) {
 			o.FS, o.MemTableBytes = r.faults, 256<<10
-			o.Fatal = r.stopped(rand.New(rand.NewPCG(r.dice.Uint64(), 2)))
+			o.OnFailure = r.stopped(rand.New(rand.NewPCG(r.dice.Uint64(), 2)))
 		}),
 		minidb.CacheSize(1 << 20), minidb.GCInterval(-1), minidb.Logger(slog.New(slog.DiscardHandler)),
 	}
@@ -153,9 +153,9 @@ func (r *run) runEpoch(last bool) (err error) {
 	return errors.Join(err, cerr)
 }
 
-// stopped is called when the log cannot be written, at which the process would end.
-func (r *run) stopped(dice *rand.Rand) func(string) {
-	return func(string) {
+// stopped is called when the log cannot be written, at which the database fails.
+func (r *run) stopped(dice *rand.Rand) func(error) {
+	return func(error) {
 		r.crash(dice)
 		r.faults.Plan(pebblekv.Fault{}) // so that it can be closed
 	}
