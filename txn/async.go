@@ -51,6 +51,7 @@ func (c *committer) asyncCommit(ctx context.Context) error {
 		c.async.secondaries = append(c.async.secondaries, c.muts[i+1].Key)
 	}
 	c.enterLockers()
+	c.t.living.beginAsync()
 	err := c.prewriteAll(ctx, batches)
 	if errors.Is(err, ErrAbandoned) {
 		return err

@@ -63,6 +63,7 @@ func TestAMissingAsyncLockIsBarredWhileTheCoordinatorLives(t *testing.T) {
 	var s *txn.Store
 	s = duringCommit(t, e, opts, txn.AfterPrewritePrimary, func() {
 		clock += 60_000
+		s.TakeForDead()
 		reader := begin(t, s)
 		require.Nil(t, get(t, reader, "a"))
 		require.NoError(t, reader.Rollback(ctx))

@@ -97,6 +97,7 @@ func halfAsyncIsNothing(sc *scene) {
 func missingLockIsBarred(sc *scene) {
 	s := sc.openWith(single(), async, txn.AfterPrewritePrimary, func(s *txn.Store) bool {
 		sc.clock += 60_000
+		s.TakeForDead()
 		sc.want("after the time to live", sc.read(s, "a"), "a=- ")
 		return false
 	})

@@ -216,6 +216,7 @@ func deadDoNotRead(sc *scene) {
 	tx := sc.writer(s, "a", "1", "z", "1")
 	sc.want("its own write", sc.get(tx, "z"), "1")
 	sc.clock += 2 * time.Hour.Milliseconds()
+	s.TakeForDead()
 	sc.want("after the time to live", sc.read(s, "a", "z"), "a=- z=- ")
 	tx.Idle()
 	_, err := tx.Get(sc.ctx, []byte("z"))

@@ -2,9 +2,12 @@ package txn_test
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // P6 and P7: who lives, and readers that do not wait for the living.
@@ -13,11 +16,13 @@ var livenessClauses = []clause{
 	{"P6 I5", "a long commit extends its lock", planted.NoHeartbeat, longCommitLives},
 	{"P6 I5", "a heartbeat does not revive the dead", planted.RevivingHeartbeat, deadStayDead},
 	{"P7 I5", "a reader pushes a living writer and does not wait", planted.ReaderWaits, readerDoesNotWait},
-	{"P7 I2", "a commit below a push draws again", planted.UnpushedCommitTS, pushedCommitIsAbove},
+	{"P7 I24", "a commit below a push draws again", planted.UnpushedCommitTS, pushedCommitIsAbove},
+	{"P7 I2", "also when its primary was pushed", planted.UnpushedCommitTS, pushedCommitElsewhereIsAbove},
+	{"P6 I24", "whatever the clock does, who runs lives", planted.LivingExpire, leapDoesNotKill},
 }
 
 func oracleTimeJudges(sc *scene) {
-	s := sc.openWith(split(), txn.Options{}, txn.AfterPrewrite, func(s *txn.Store) bool {
+	s := sc.openWith(shared(), txn.Options{}, txn.AfterPrewrite, func(s *txn.Store) bool {
 		sc.want("before the commit", sc.read(s, "z"), "z=- ")
 		return false
 	})
@@ -26,8 +31,8 @@ func oracleTimeJudges(sc *scene) {
 
 // longCommitLives: ten seconds of prewrites under a lock of three.
 func longCommitLives(sc *scene) {
-	opts := txn.Options{TwoPhase: true, BatchKeys: 1, Clock: func() int64 { sc.clock += 100; return sc.clock }}
-	s := sc.openWith(single(), opts, txn.AfterPrewrite, func(s *txn.Store) bool {
+	opts := txn.Options{BatchKeys: 1, Lease: time.Hour, Clock: func() int64 { sc.clock += 100; return sc.clock }}
+	s := sc.openWith(shared(), opts, txn.AfterPrewrite, func(s *txn.Store) bool {
 		sc.want("before the commit", sc.read(s, "k00"), "k00=- ")
 		return false
 	})
@@ -61,9 +66,13 @@ func readerDoesNotWait(sc *scene) {
 }
 
 // pushedCommitIsAbove: the reader begins, and reads, when commit_ts has been drawn already.
-func pushedCommitIsAbove(sc *scene) {
+func pushedCommitIsAbove(sc *scene) { pushedCommit(sc, split()) }
+
+func pushedCommitElsewhereIsAbove(sc *scene) { pushedCommit(sc, shared()) }
+
+func pushedCommit(sc *scene, e kv.Engine) {
 	var reader *txn.Txn
-	s := sc.openWith(split(), txn.Options{}, txn.AfterCommitTS, func(s *txn.Store) bool {
+	s := sc.openWith(e, txn.Options{}, txn.AfterCommitTS, func(s *txn.Store) bool {
 		reader = sc.begin(s)
 		sc.want("before the commit", sc.get(reader, "z"), "-")
 		return false
@@ -71,4 +80,24 @@ func pushedCommitIsAbove(sc *scene) {
 	sc.commit(s, "a", "1", "z", "1")
 	reader.Idle()
 	sc.want("read again", sc.get(reader, "a")+sc.get(reader, "z"), "--")
+}
+
+// leapDoesNotKill: the clock makes a step of an hour, and half of one backwards, while a transaction has locks
+// in the store. Who meets one waits, or reads past it (B5).
+func leapDoesNotKill(sc *scene) {
+	for _, opts := range []txn.Options{{StreamBytes: 1}, {TwoPhase: true}, {TwoPhase: true, AsyncCommit: true, BatchKeys: 1}} {
+		leap := func(s *txn.Store) {
+			for _, step := range []int64{3_600_000, -1_800_000} {
+				sc.clock += step
+				_, err := sc.begin(s).LockKey(sc.ctx, []byte("a"), rowlock.Update, true)
+				sc.want("a row lock", err, rowlock.ErrNotAvailable)
+				if !opts.AsyncCommit { // whose locks are not pushed
+					sc.want("after a leap", sc.read(s, "a"), "a=- ")
+				}
+			}
+		}
+		s := sc.openWith(single(), opts, txn.AfterPrewritePrimary, func(s *txn.Store) bool { leap(s); return false })
+		sc.commit(s, "a", "1", "z", "1")
+		sc.want("after the commit", sc.read(s, "a", "z"), "a=1 z=1 ")
+	}
 }

@@ -124,8 +124,8 @@ func prewriteAfterCommit(sc *scene) {
 
 // commitAfterRollback: a stranger takes the coordinator for dead when all its locks are down.
 func commitAfterRollback(sc *scene) {
-	s := sc.openWith(single(), txn.Options{TwoPhase: true}, txn.AfterPrewrite, func(s *txn.Store) bool {
-		sc.clock += 60_000
+	s := sc.openWith(shared(), txn.Options{}, txn.AfterPrewrite, func(s *txn.Store) bool {
+		sc.clock += 5000
 		sc.want("after the time to live", sc.read(s, "a"), "a=- ")
 		return false
 	})
@@ -185,5 +185,6 @@ func primaryIsWritten(sc *scene) {
 		sc.fail("commit: %v", err)
 	}
 	sc.clock += 60_000
+	s.TakeForDead()
 	sc.want("after the commit point", sc.read(s, "b", "z"), "b=1 z=1 ")
 }

@@ -70,7 +70,8 @@
 //     by the oracle's time. Whoever meets it decides at the primary: at once when the owner is dead
 //     (I19), and once the time to live is over though the owner lives; a rollback leaves a record that
 //     stops a late prewrite. A living writer is not waited for by readers: they push its commit_ts
-//     above themselves. A heartbeat extends the primary's time to live.
+//     above themselves. A heartbeat extends the primary's time to live. On an exclusive engine none of
+//     this is needed for transactions that run (I24).
 //   - I6 (the safepoint): below it only the newest version of a key is kept, and reads are refused
 //     with *SafepointError. A running transaction holds it at or below its start_ts (on a shared store
 //     as I20 says). Locks below it are settled before anything is dropped. In the background a pass goes
@@ -99,7 +100,7 @@
 //     changes; nobody pushes it. Too many keys, spans validated over several batches, and engines
 //     that are not exclusive (their reads are not known here) take two phases.
 //   - I13 (large transactions): past Options.StreamBytes the writes go out as prewrites under the
-//     primary, which a goroutine keeps alive; the primary's commit makes them visible at once, its
+//     primary, which lives as I24 says, or by a goroutine of heartbeats; the primary's commit makes them visible at once, its
 //     rollback takes them all back. What was streamed out is read back from the transaction's own
 //     locks, and written again over them. In memory stay the buffer, row locks, and the undo log since the
 //     first savepoint that is still wanted (bounded by Options.MaxTxnBytes), and a filter that knows of most
@@ -162,6 +163,10 @@
 //     leaves its locks in the store for a while after its commit point, or its rollback. Its fate is in
 //     memory then (lockers.go), and a reader takes each of its locks for the record that it becomes: a
 //     version from commit_ts on, or nothing at all.
+//   - I24 (the living): on an exclusive engine the Store knows which of its transactions run, so no step of
+//     the clock ends one, and a reader pushes its commit_ts in memory, without an update of the store. The
+//     step of the commit point asks there whether its commit_ts was pushed; from then on a reader at or above
+//     commit_ts waits until the result is known (living.go).
 //
 // # Memory that is believed, and what replaces it
 //
@@ -171,6 +176,8 @@
 //	in memory                          on a store that several processes write to
 //	row locks (package rowlock)        are in the store too (I22); waits across processes are looks, and
 //	                                   circles are found from what sessions publish (wait_graph.go)
+//	who runs, and what it was pushed   the primary's lock: heartbeats, and its lowest commit_ts
+//	  to (living.go)
 //	commits in flight (inflight.go)    always two phases, never async: the locks in the store
 //	who may hold locks, and who else   the lock column is read, by commits
 //	  was at them (lockers.go)           and resolutions too
@@ -187,7 +194,8 @@
 //
 // Store.gate (read) → Store.pass → ownerSession.mu → registry.safe → one registry shard → the oracle's
 // mutex; inflight.mu, lockers.mu, views.mu, lockWaits.mu, resolver.fates and the mutex of ssi are
-// leaves. An engine's latches are taken inside kv.Engine.Update only; under them a step takes
+// leaves, and so is that of living, which comes after
+// lockers.mu. An engine's latches are taken inside kv.Engine.Update only; under them a step takes
 // inflight.mu and draws from the oracle's memory, and never calls the engine: when the oracle's range
 // is used up, the step gives up, the range is extended, and the step runs again.
 //
@@ -195,9 +203,9 @@
 //
 // A Store owns the background committer of secondaries, on an exclusive engine the goroutine that closes
 // idle views and, until they are gone, the one that settles the locks found at Open (found_locks.go), on any
-// other the renewal of its lease, and, with Options.GCInterval, the collector's ticker. A transaction that
-// streams owns a goroutine of heartbeats until it ends. A commit's parallel prewrites end before Commit
-// returns.
+// other the renewal of its lease, and, with Options.GCInterval, the collector's ticker. On an engine that is
+// not exclusive a transaction that streams owns a goroutine of heartbeats until it ends. A commit's parallel
+// prewrites end before Commit returns.
 //
 // Close first ends every wait for another transaction, in the lock table and for locks in the store, then
 // waits for the commits under way, and then stops the goroutines, each at the end of its step.

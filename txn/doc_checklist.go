@@ -22,10 +22,12 @@
 //     write is undone.
 //   - P6 (I5): resolver.status asks the oracle for the time: oracleTimeJudges. Long commits and streams
 //     extend the primary's lock (two_phase.go, stream.go): longCommitLives; a heartbeat that comes too
-//     late changes nothing: deadStayDead. Owners live by leases (I19): a dead one's locks are cleaned up
+//     late changes nothing: deadStayDead. On an exclusive engine no clock judges a transaction that runs
+//     (living.go): leapDoesNotKill. Owners live by leases (I19): a dead one's locks are cleaned up
 //     at once, deadOwnerIsNotAwaited; a living one's once their time is over, livingOwnerIsAwaited.
-//   - P7 (I5, I2): a reader raises the primary's lowest commit timestamp (mvcc.CheckStatus):
-//     readerDoesNotWait; a commit below it draws again (commitPrimary): pushedCommitIsAbove.
+//   - P7 (I5, I2, I24): a reader raises the lowest commit timestamp, in memory (living.go) or at the primary
+//     (mvcc.CheckStatus): readerDoesNotWait; a commit below it draws again (commitPrimary):
+//     pushedCommitIsAbove, pushedCommitElsewhereIsAbove.
 //   - P8 (I12): async.go. Above every earlier read: asyncIsAboveReads; under locks that readers see, or
 //     wait for: asyncLockIsSeen; at the highest of all locks: asyncIsAtItsHighest. A stranger asks all:
 //     halfAsyncIsNothing; a missing lock is barred first: missingLockIsBarred. The lower bound that the

@@ -13,10 +13,10 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// latchCount is an engine that counts the rows named by the updates under way: each is a latch.
+// latchCount is an engine that counts its updates, and the rows named by those under way: each is a latch.
 type latchCount struct {
 	*memkv.Engine
-	held, most atomic.Int64
+	held, most, updates atomic.Int64
 }
 
 func (e *latchCount) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
@@ -30,6 +30,7 @@ func (e *latchCount) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step
 }
 
 func (e *latchCount) hold(rows [][]byte) (release func()) {
+	e.updates.Add(1)
 	n := int64(len(rows))
 	held := e.held.Add(n)
 	for most := e.most.Load(); most < held && !e.most.CompareAndSwap(most, held); most = e.most.Load() {
@@ -86,4 +87,32 @@ func TestValidatedKeysAreLatchesToo(t *testing.T) {
 	}
 	require.NoError(t, tx.Commit(context.Background()))
 	require.LessOrEqual(t, e.most.Load(), int64(bound))
+}
+
+// TestReadersOfALargeTransactionUpdateNothing (B4): a read of what a running transaction has streamed out is
+// no update of the store, and so no sync; nor is one while it is committed.
+func TestReadersOfALargeTransactionUpdateNothing(t *testing.T) {
+	ctx := context.Background()
+	e := &latchCount{Engine: memkv.New(memkv.Options{})}
+	s := openStore(t, e, txn.Options{StreamBytes: 1 << 10})
+	large := begin(t, s)
+	const keys = 200
+	for i := range keys {
+		require.NoError(t, large.Set(fmt.Appendf(nil, "k%06d", i), []byte("v")))
+	}
+	readers := make([]*txn.Txn, 0, keys)
+	before := e.updates.Load()
+	for i := range keys {
+		readers = append(readers, begin(t, s))
+		require.Nil(t, get(t, readers[i], fmt.Sprintf("k%06d", i)))
+	}
+	require.Empty(t, scan(t, begin(t, s), kv.Span{}, txn.ScanOptions{}))
+	require.Equal(t, before, e.updates.Load())
+	require.NoError(t, large.Commit(ctx))
+	for i, r := range readers {
+		require.Greater(t, large.CommitTS(), r.StartTS())
+		r.Idle()
+		require.Nil(t, get(t, r, fmt.Sprintf("k%06d", i)), "it was pushed above the reader")
+	}
+	require.Len(t, scan(t, begin(t, s), kv.Span{}, txn.ScanOptions{}), keys)
 }

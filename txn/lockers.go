@@ -48,6 +48,8 @@ type locker struct {
 
 	span    atomic.Pointer[kv.Span] // of one that streams: outside of it there are none of its locks
 	touched atomic.Bool             // see untouched; never taken back
+
+	living living // what is known of its transaction
 }
 
 // untouched reports whether each lock that the member's coordinator is known to have written is still
@@ -61,11 +63,13 @@ func (k *locker) untouched() bool {
 // lockerRows is how many rows of one member are counted; one with more may have locked any.
 const lockerRows = 1 << 12
 
-// enter makes the transaction a member that has locked nothing yet.
+// enter makes a transaction that runs a member that has locked nothing yet.
 func (l *lockers) enter(startTS tso.Timestamp) *locker {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.member(startTS)
+	k := l.member(startTS)
+	k.living.begin()
+	return k
 }
 
 // enterStream makes it one whose locks in the store may stand for row locks that it has in memory no more,
@@ -74,6 +78,7 @@ func (l *lockers) enterStream(startTS tso.Timestamp) *locker {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.member(startTS)
+	k.living.begin()
 	if !k.streams {
 		k.streams = true
 		k.span.Store(&kv.Span{End: []byte{}})
@@ -92,6 +97,13 @@ func (l *lockers) listLarge() {
 		}
 	}
 	l.large.Store(&all)
+}
+
+// find returns the member, or nil.
+func (l *lockers) find(startTS tso.Timestamp) *locker {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mu.of[startTS]
 }
 
 // narrow says that the locks of one that streams are gone, but for those in a span.

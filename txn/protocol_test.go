@@ -66,6 +66,7 @@ func TestALatePrewriteIsStopped(t *testing.T) {
 	var s *txn.Store
 	s = duringCommit(t, e, txn.Options{Clock: func() int64 { return clock }}, txn.AfterPrewritePrimary, func() {
 		clock += 60_000
+		s.TakeForDead()
 		other := begin(t, s)
 		require.Nil(t, get(t, other, "a"), "the reader rolls the expired primary back")
 		require.NoError(t, other.Rollback(ctx))

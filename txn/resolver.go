@@ -90,15 +90,15 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 	if known {
 		return st, nil
 	}
-	now, err := r.s.oracleTime(ctx)
+	if st, known, err := r.statusInMemory(ctx, l.StartTS, readerTS); known || err != nil {
+		return st, err
+	}
+	now, err := r.now(ctx, l.StartTS)
 	if err != nil {
 		return mvcc.Status{}, err
 	}
 	if planted.Is(planted.SecondaryFirst) && l.Expired(now) {
 		return mvcc.Status{RolledBack: true}, nil
-	}
-	if planted.Is(planted.LocalClockTTL) {
-		now = tso.FromTime(time.Now())
 	}
 	p := mvcc.StatusParams{
 		Primary: l.Primary, StartTS: l.StartTS, Now: now, ReaderTS: readerTS,
@@ -117,6 +117,32 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 		r.remember(l.StartTS, st)
 	}
 	return st, nil
+}
+
+// statusInMemory answers for a transaction of this Store, if memory can: then nothing is asked of the store.
+func (r *resolver) statusInMemory(
+	ctx context.Context, startTS, readerTS tso.Timestamp,
+) (st mvcc.Status, known bool, err error) {
+	if !r.s.exclusive {
+		return mvcc.Status{}, false, nil
+	}
+	k := r.s.lockers.find(startTS)
+	if k == nil {
+		return mvcc.Status{}, false, nil
+	}
+	return k.living.status(ctx, readerTS)
+}
+
+// now returns the oracle's time, by which a lock of the transaction is judged: zero, at which none is
+// expired, if the transaction is known to run.
+func (r *resolver) now(ctx context.Context, startTS tso.Timestamp) (tso.Timestamp, error) {
+	if k := r.s.lockers.find(startTS); k != nil && r.s.exclusive && k.living.alive() {
+		return 0, nil
+	}
+	if planted.Is(planted.LocalClockTTL) {
+		return tso.FromTime(time.Now()), nil
+	}
+	return r.s.oracleTime(ctx)
 }
 
 // askPrimary asks the primary, which decides. The lock that led here tells the owner; the primary's

@@ -22,8 +22,9 @@ type Streamed struct {
 
 // stream is a transaction that outgrew Options.StreamBytes: its writes go out as prewrites under the
 // primary of the first batch, whenever the buffer is full again. Until the commit point they are
-// locks like any other: strangers wait for them or push them, and roll them back once the primary's
-// time to live is over, which a goroutine extends as long as the transaction lives (txn: I13).
+// locks like any other: strangers wait for them or push them (txn: I13). On an engine that is not
+// exclusive they roll them back once the primary's time to live is over, which a goroutine extends as long
+// as the transaction lives.
 type stream struct {
 	c      *committer
 	span   kv.Span // from the lowest key streamed out, or about to be, to just above the highest
@@ -179,15 +180,22 @@ func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
 
 func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row), nil
+	k := t.s.lockers.enterStream(t.reg.startTS)
+	if t.s.exclusive {
+		t.living = &k.living
+	}
 	return &stream{
 		c:      &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true},
 		keys:   newStreamedKeys(t.s.opts.StreamBytes),
-		locker: t.s.lockers.enterStream(t.reg.startTS),
+		locker: k,
 	}
 }
 
-// beat keeps the primary's lock alive, also while the client thinks.
+// beat keeps the primary's lock alive, also while the client thinks, for other processes.
 func (st *stream) beat() {
+	if st.c.s.exclusive {
+		return
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	st.cancel = cancel
 	ticker := time.NewTicker(max(st.c.s.opts.LockTTL/3, time.Millisecond))
@@ -206,8 +214,10 @@ func (st *stream) beat() {
 
 // stop ends the heartbeats. It may be repeated.
 func (st *stream) stop() {
-	st.cancel()
-	st.beats.Wait()
+	if st.cancel != nil {
+		st.cancel()
+		st.beats.Wait()
+	}
 }
 
 // commitStream streams the rest out and commits the primary: that makes all of it visible at once.
@@ -265,6 +275,7 @@ func (t *Txn) undoStream(ctx context.Context) {
 	}
 	st.undone = true
 	st.stop()
+	c.t.living.end()
 	if c.s.at(BeforeRollback) != nil {
 		return
 	}

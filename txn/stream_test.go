@@ -17,6 +17,7 @@ import (
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
 
@@ -210,10 +211,12 @@ func TestAStreamDiesWithItsCoordinator(t *testing.T) {
 // TestAStreamingTransactionIsKeptAlive: its client thinks for longer than the lock's time to live.
 func TestAStreamingTransactionIsKeptAlive(t *testing.T) {
 	ctx := context.Background()
-	e := memkv.New(memkv.Options{})
+	e := memkv.New(memkv.Options{Shared: true})
 	var clock atomic.Int64
 	clock.Store(1_000_000)
-	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 1, LockTTL: 30 * time.Millisecond, Clock: clock.Load})
+	oracle, err := tso.Open(ctx, e, mvcc.MetaKey("oracle"), tso.Options{Clock: clock.Load})
+	require.NoError(t, err)
+	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 1, LockTTL: 30 * time.Millisecond, Oracle: oracle})
 	require.NoError(t, err)
 	tx := begin(t, s)
 	require.NoError(t, tx.Set([]byte("a"), []byte("1")))

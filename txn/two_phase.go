@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -72,7 +71,7 @@ func (c *committer) enterLockers() {
 		k = c.s.lockers.enter(c.startTS)
 	}
 	if c.s.exclusive {
-		c.locker = k
+		c.locker, c.t.living = k, &k.living
 	}
 }
 
@@ -251,6 +250,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Overwrite: c.anchor != nil,
 			Owner: owner, Client: c.t.client(), Statement: cutStatement(c.t.wrote),
 		}
+		c.t.living.tell(p.Client, p.Statement)
 		unknown, err := c.tryPrewrite(ctx, b, p)
 		var locked *LockedError
 		var held *rowLockedError
@@ -359,11 +359,10 @@ func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool 
 	return !b.uncertain && !c.s.lockers.mayLock(slot, m.Key, own)
 }
 
-// knowsHeld reports whether a stream's own lock is as it was when it was looked at. The primary's never is:
-// it lives by heartbeats, and readers push it.
+// knowsHeld reports whether a stream's own lock is as it was when it was looked at.
 func (c *committer) knowsHeld(b *batch, m *mvcc.Mutation) bool {
 	st := c.t.stream
-	return c.s.exclusive && !b.uncertain && !st.doubt && st.locker.untouched() && !bytes.Equal(m.Key, c.primary())
+	return c.s.exclusive && !b.uncertain && !st.doubt && st.locker.untouched()
 }
 
 // ttl returns the lifetime of a lock written now, counted from start_ts: a transaction that began
@@ -380,6 +379,9 @@ func (c *committer) ttl(ctx context.Context) (uint64, error) {
 // beat extends the primary's lock when half of its time is over: a transaction of many batches
 // outlives the promise of the first.
 func (c *committer) beat(ctx context.Context) error {
+	if c.s.exclusive {
+		return nil
+	}
 	now, err := c.s.oracleTime(ctx)
 	if err != nil {
 		return err
@@ -392,9 +394,9 @@ func (c *committer) beat(ctx context.Context) error {
 	return c.heartbeat(ctx)
 }
 
-// heartbeat shows that the owner lives.
+// heartbeat shows that the owner lives, which on an exclusive engine is known.
 func (c *committer) heartbeat(ctx context.Context) error {
-	if planted.Is(planted.NoHeartbeat) {
+	if c.s.exclusive || planted.Is(planted.NoHeartbeat) {
 		return nil
 	}
 	ttl, err := c.ttl(ctx)
@@ -505,6 +507,9 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	var already *mvcc.Status
 	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, b *kv.Batch) error {
 		already = nil
+		if err := c.t.living.apply(p, commitTS); err != nil {
+			return err
+		}
 		if !repeated && c.locker.untouched() {
 			mvcc.CommitKnown(b, c.startTS, commitTS, c.first())
 			return nil
@@ -525,13 +530,14 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 		}
 		return err
 	})
-	if err != nil {
-		return unknown, err
+	if err == nil && already != nil {
+		commitTS = already.CommitTS
 	}
-	if c.commitTS = commitTS; already != nil {
-		c.commitTS = already.CommitTS
+	c.t.living.applied(commitTS, unknown, err)
+	if err == nil {
+		c.commitTS = commitTS
 	}
-	return false, nil
+	return unknown, err
 }
 
 // finishSecondaries hands the rest of a committed transaction to the background, or does it here
@@ -562,6 +568,7 @@ func (c *committer) finishAll(ctx context.Context, batches []batch) {
 func (c *committer) rollback(ctx context.Context, batches []batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
+	c.t.living.end()
 	if c.s.at(BeforeRollback) != nil || planted.Is(planted.FailedBatchLeft) {
 		return
 	}

@@ -50,6 +50,7 @@ type Txn struct {
 	buf       buffer
 	validated []validation
 	stream    *stream // of a transaction that outgrew Options.StreamBytes
+	living    *living // once it has locks in the store, on an engine of this process's own
 	statement string  // what it runs
 	wrote     string  // the last statement that wrote
 	onStream  func(Streamed)
@@ -347,6 +348,7 @@ func (t *Txn) finish() {
 	if t.stream != nil {
 		t.stream.stop()
 	}
+	t.living.end()
 	t.dropView()
 	t.Withdraw()
 	t.releaseLocks()

@@ -29,6 +29,8 @@ const (
 	NoHeartbeat
 	// RevivingHeartbeat: a heartbeat writes the lock anew when it is gone.
 	RevivingHeartbeat
+	// LivingExpire: a transaction of this process is judged by the clock.
+	LivingExpire
 	// ReaderWaits: a reader waits for a living writer and does not push it.
 	ReaderWaits
 	// CommitBelowReaders: a calculated commit timestamp is the one after start_ts.
@@ -140,6 +142,7 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"primary not written",
 	"no heartbeat",
 	"heartbeat revives the dead",
+	"the living are judged by the clock",
 	"reader does not push",
 	"calculated below earlier reads",
 	"calculated above the present",

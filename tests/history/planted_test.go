@@ -20,14 +20,14 @@ var plantedBugs = []struct {
 	verdicts []Verdict
 }{
 	{planted.SkippedConflictCheck, []string{"pebble, one phase", "memory, groups"}, []Verdict{LostUpdate}},
-	{planted.NoRollbackRecord, []string{"memory, groups, parallel"}, []Verdict{TornCommit}},
+	{planted.NoRollbackRecord, []string{"memory, shared, groups, parallel"}, []Verdict{TornCommit}},
 	{planted.EarlyCommitTS, []string{"pebble, two phases", "memory, shared"}, []Verdict{StaleRead}},
 	{planted.IgnoredLock, []string{"pebble, two phases", "memory, shared"}, []Verdict{StaleRead}},
 	{planted.LostSecondary, []string{"memory, groups", "memory, shared"}, []Verdict{TornCommit}},
-	{planted.LocalClockTTL, []string{"memory, groups", "memory, shared"}, []Verdict{Impatience}},
+	{planted.LocalClockTTL, []string{"memory, shared"}, []Verdict{Impatience}},
 	{planted.UnseenOnePhase, []string{"pebble, one phase"}, []Verdict{StaleRead}},
 	{planted.CollectedPastReader, []string{"pebble, one phase", "pebble, two phases"}, []Verdict{StaleRead}},
-	{planted.OwnRollbackUnchecked, []string{"memory, groups, parallel"}, []Verdict{TornCommit}},
+	{planted.OwnRollbackUnchecked, []string{"memory, shared, groups, parallel"}, []Verdict{TornCommit}},
 	{planted.CommitAfterRollback, []string{"memory, groups", "memory, shared"}, []Verdict{LostCommit}},
 	{planted.ForgetfulOracle, []string{"pebble, one phase, power failures"}, []Verdict{BrokenOrder}},
 	{planted.SecondaryFirst, []string{"memory, groups", "memory, shared"}, []Verdict{TornCommit}},

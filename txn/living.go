@@ -1,0 +1,144 @@
+package txn
+
+import (
+	"context"
+	"sync"
+
+	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// living is what memory knows of a transaction of this Store that has locks in the store, while it runs and
+// after its commit point. On an exclusive engine whoever meets one of its locks asks here and not at the
+// primary: the transaction lives for as long as it runs, whatever the clock does, and a reader pushes its
+// commit timestamp without an update of the store (txn: I24).
+//
+//	runs ──tryCommitPrimary──► applying ──► committed
+//	  ▲                            │
+//	  └───── refused ──────────────┴──► unsure: its primary alone knows
+//
+// The zero value knows nothing, and so does one whose transaction has ended without a known commit.
+type living struct {
+	mu       sync.Mutex
+	runs     bool
+	async    bool          // all its locks together are its fate, and nobody pushes it
+	unsure   bool          // an update at its commit point may have succeeded
+	pushed   tso.Timestamp // it commits at or above
+	applying *pending      // its commit point under way, too late to be pushed
+	commitTS tso.Timestamp // once it is committed, durably
+
+	client    uint64 // for whoever waits for it
+	statement string
+}
+
+// begin says that the transaction runs, and has a lock in the store soon.
+func (v *living) begin() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.runs = true
+}
+
+// beginAsync says so of one that commits by its locks alone.
+func (v *living) beginAsync() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.async = true
+}
+
+// end says that the transaction has ended, or rolls back: its locks are the store's from now on. It may be
+// repeated. Nil is nobody.
+func (v *living) end() {
+	if v == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.runs = false
+}
+
+// tell says on whose behalf the transaction has locks.
+func (v *living) tell(client uint64, statement string) {
+	if v == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.client, v.statement = client, statement
+}
+
+// apply is called inside the step that is the commit point. It refuses a commit timestamp that a reader has
+// pushed; otherwise readers at or above it wait for p from now on.
+func (v *living) apply(p *pending, commitTS tso.Timestamp) error {
+	if v == nil {
+		return nil
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.pushed > commitTS && !planted.Is(planted.UnpushedCommitTS) {
+		return &mvcc.CommitTooEarlyError{CommitTS: commitTS, MinCommitTS: v.pushed}
+	}
+	v.applying = p
+	return nil
+}
+
+// applied tells what became of it. It comes before p leaves the table of commits in flight.
+func (v *living) applied(commitTS tso.Timestamp, unknown bool, err error) {
+	if v == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.applying = nil
+	switch {
+	case err == nil:
+		v.commitTS = commitTS
+	case unknown:
+		v.unsure = true
+	}
+}
+
+// alive reports whether the transaction is known to run.
+func (v *living) alive() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.runs && !planted.Is(planted.LivingExpire)
+}
+
+// status answers as the primary would (mvcc.CheckStatus), for a reader at readerTS, or for one who waits
+// for the transaction when that is zero. A reader waits for a commit point under way, which is an update and
+// its sync. It is not known when only the store can tell.
+func (v *living) status(ctx context.Context, readerTS tso.Timestamp) (st mvcc.Status, known bool, err error) {
+	for {
+		st, known, p := v.look(readerTS)
+		if p == nil {
+			return st, known, nil
+		}
+		if done, err := p.wait(ctx, readerTS); err != nil || !done {
+			st.Pushed = err == nil // it turned out to commit above the reader
+			return st, err == nil, err
+		}
+	}
+}
+
+// look is status without the wait: it returns the commit that is to be waited for.
+func (v *living) look(readerTS tso.Timestamp) (st mvcc.Status, known bool, p *pending) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case v.commitTS != 0:
+		return mvcc.Status{CommitTS: v.commitTS}, true, nil
+	case !v.runs || v.unsure || v.async || planted.Is(planted.LivingExpire):
+		return mvcc.Status{}, false, nil
+	}
+	st.Lock = mvcc.Lock{Client: v.client, Statement: v.statement}
+	switch {
+	case readerTS == 0:
+		return st, true, nil
+	case v.applying != nil:
+		return st, true, v.applying
+	}
+	v.pushed = max(v.pushed, readerTS+1)
+	st.Pushed = true
+	return st, true, nil
+}
