@@ -30,15 +30,18 @@ type wanted struct {
 	err     error
 }
 
-// newDecoder prepares reading the columns out; nil is all columns of the descriptor.
+// wholeDecoder prepares reading all columns of the descriptor.
+func wholeDecoder(l *layout) *decoder {
+	out := make([]int, len(l.desc.Columns))
+	for i := range out {
+		out[i] = i
+	}
+	return newDecoder(l, out)
+}
+
+// newDecoder prepares reading the columns out.
 func newDecoder(l *layout, out []int) *decoder {
 	dec := &decoder{l: l}
-	if out == nil {
-		out = make([]int, len(l.desc.Columns))
-		for i := range out {
-			out[i] = i
-		}
-	}
 	var few [32]int // most tables are narrow, and point reads make a decoder each
 	at := few[:]    // 1 + target
 	if len(l.desc.Columns) > len(few) {

@@ -67,5 +67,5 @@ func DecodeRow(d *Desc, key, value []byte) ([]types.Datum, error) {
 		return nil, err
 	}
 	row := make([]types.Datum, len(d.Columns))
-	return row, newDecoder(l, nil).row(key[len(l.prefix):], value, row)
+	return row, wholeDecoder(l).row(key[len(l.prefix):], value, row)
 }

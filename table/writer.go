@@ -342,6 +342,6 @@ func (w *Writer) holder(ctx context.Context, tx *txn.Txn, l *layout, row []types
 		}
 	}
 	existing := make([]types.Datum, len(w.d.Columns))
-	dec := newDecoder(w.rows, nil)
+	dec := wholeDecoder(w.rows)
 	return existing, true, dec.row(w.key[len(w.rows.prefix):], value, existing)
 }

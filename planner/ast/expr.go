@@ -133,13 +133,15 @@ type Array struct {
 	Elements []Expr
 }
 
-// Subscript is Operand[Index] or Operand[Low:High] (Slice; either bound may be nil).
+// Subscript is Operand[Index] or Operand[Low:High] (Slice; either bound may be nil). Continues says that
+// Operand is a subscript of the same chain, over one more dimension: a[1][2], and not (a[1])[2].
 type Subscript struct {
 	Pos       Pos
 	Operand   Expr
 	Index     Expr
 	Slice     bool
 	Low, High Expr
+	Continues bool
 }
 
 // FieldSelect is (expr).field; Field "*" expands all.

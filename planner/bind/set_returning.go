@@ -3,6 +3,7 @@ package bind
 import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/table/types"
@@ -19,12 +20,12 @@ type setCall struct {
 // columnType is the type of one of the function's columns.
 func (c *setCall) columnType(col expr.SetColumn) *types.Type {
 	switch {
-	case col.Type != nil:
-		return col.Type
-	case len(c.args) > 0 && c.args[0].Type().Elem != nil && c.fn.Name == "unnest":
+	case col.Type == nil && c.fn.Name != "unnest":
+		return c.t
+	case col.Type == nil, col.Type == builtin.AnyElement:
 		return c.args[0].Type().Elem
 	}
-	return c.t
+	return col.Type
 }
 
 // tableFunction binds a function of FROM.

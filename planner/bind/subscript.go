@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -18,30 +20,31 @@ func (b *binder) subscript(sc *scope, e *ast.Subscript) (expr.Expr, error) {
 		}
 		chain = append(chain, s)
 		base = s.Operand
+		if !s.Continues {
+			break
+		}
 	}
 	operand, err := b.expr(sc, base)
 	if err != nil {
 		return nil, err
 	}
 	t := operand.Type()
+	if len(chain) > arrayDimsMax {
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded,
+			"number of array dimensions (%d) exceeds the maximum allowed (%d)", len(chain), arrayDimsMax)
+	}
 	if t.OID == types.OIDJSONB {
 		return b.jsonSubscript(sc, operand, chain)
 	}
 	if t.Elem == nil {
 		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", typeName(t)).At(exprPos(base))
 	}
-	slice := false
-	for _, s := range chain {
-		slice = slice || s.Slice
-	}
-	if slice {
-		if len(chain) > 1 {
-			return nil, sqlerr.Unsupported(int(e.Pos), "a slice of several dimensions")
-		}
-		return b.slice(sc, operand, chain[0])
+	slices.Reverse(chain)
+	if slices.ContainsFunc(chain, func(s *ast.Subscript) bool { return s.Slice }) {
+		return b.slice(sc, operand, chain)
 	}
 	args := []expr.Expr{operand}
-	for i := len(chain) - 1; i >= 0; i-- {
+	for i := range chain {
 		arg, err := b.subscriptIndex(sc, chain[i].Index)
 		if err != nil {
 			return nil, err
@@ -63,8 +66,7 @@ func (b *binder) subscriptIndex(sc *scope, e ast.Expr) (expr.Expr, error) {
 }
 
 func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscript) (expr.Expr, error) {
-	for i := len(chain) - 1; i >= 0; i-- {
-		s := chain[i]
+	for _, s := range slices.Backward(chain) {
 		if s.Slice {
 			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "jsonb subscript does not support slices").At(int(s.Pos))
 		}
@@ -79,21 +81,37 @@ func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscr
 	return operand, nil
 }
 
-func (b *binder) slice(sc *scope, operand expr.Expr, s *ast.Subscript) (expr.Expr, error) {
+// slice binds a chain of subscripts of which one is a slice, so all are: [i] is [1:i].
+func (b *binder) slice(sc *scope, operand expr.Expr, chain []*ast.Subscript) (expr.Expr, error) {
 	args := []expr.Expr{operand}
-	for _, bound := range []ast.Expr{s.Low, s.High} {
-		var arg expr.Expr = &expr.Const{T: types.TInt4, Value: types.Null}
-		if bound != nil {
-			var err error
-			if arg, err = b.subscriptIndex(sc, bound); err != nil {
+	bounds := make([]bounds, len(chain))
+	for i, s := range chain {
+		low, high := s.Low, s.High
+		if !s.Slice {
+			low, high = &ast.Literal{Pos: s.Pos, Kind: ast.LiteralInt, Text: "1"}, s.Index
+		}
+		bounds[i].low, bounds[i].high = low != nil, high != nil
+		for _, bound := range []ast.Expr{low, high} {
+			if bound == nil {
+				continue
+			}
+			arg, err := b.subscriptIndex(sc, bound)
+			if err != nil {
 				return nil, err
 			}
+			args = append(args, arg)
 		}
-		args = append(args, arg)
 	}
-	fn := sliceFuncs[sliceKey{s.Low != nil, s.High != nil}]
-	return &expr.Call{T: operand.Type(), Func: fn, Args: args, Pos: int(s.Pos)}, nil
+	fn := &expr.Func{Name: "[:]", Scalar: sliceOf(bounds)}
+	t := operand.Type()
+	if !t.Nests() { // a vector of pg_catalog
+		t = types.ArrayOf(t.Elem)
+	}
+	return &expr.Call{T: t, Func: fn, Args: args, Pos: int(chain[0].Pos)}, nil
 }
+
+// arrayDimsMax is PostgreSQL's MAXDIM.
+const arrayDimsMax = 6
 
 // elementFunc is array[i][j]…: NULL outside of the bounds or with another number of dimensions.
 var elementFunc = &expr.Func{
@@ -115,38 +133,47 @@ var elementFunc = &expr.Func{
 	},
 }
 
-type sliceKey struct{ low, high bool }
+// bounds says which bounds of one dimension of a slice are written.
+type bounds struct{ low, high bool }
 
-// sliceFuncs are array[low:high] by which of the bounds are written.
-var sliceFuncs = func() map[sliceKey]*expr.Func {
-	m := map[sliceKey]*expr.Func{}
-	for _, low := range []bool{false, true} {
-		for _, high := range []bool{false, true} {
-			m[sliceKey{low, high}] = &expr.Func{Name: "[:]", NotStrict: true, Scalar: sliceOf(low, high)}
-		}
-	}
-	return m
-}()
-
-func sliceOf(hasLow, hasHigh bool) func(*expr.Runtime, []types.Datum) (types.Datum, error) {
+// sliceOf returns the function of a slice: its arguments are the array and the bounds that are written,
+// none of them NULL. Dimensions without a subscript are taken whole.
+func sliceOf(written []bounds) func(*expr.Runtime, []types.Datum) (types.Datum, error) {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		if a[0].Null || hasLow && a[1].Null || hasHigh && a[2].Null {
-			return types.Null, nil
-		}
-		arr := a[0].Arr
-		if len(arr.Dims) != 1 {
+		arr, args := a[0].Arr, a[1:]
+		if len(arr.Dims) < len(written) {
 			return types.NewArray(nil), nil
 		}
-		from, to := 0, arr.Dims[0]
-		if hasLow {
-			from = max(from, int(a[1].I)-arr.Lower[0])
+		from, to := make([]int64, len(arr.Dims)), make([]int64, len(arr.Dims)) // [from, to) from 0 on
+		out := &types.ArrayValue{}
+		for d, n := range arr.Dims {
+			to[d] = int64(n)
+			if d < len(written) && written[d].low {
+				from[d] = max(0, args[0].I-int64(arr.Lower[d]))
+				args = args[1:]
+			}
+			if d < len(written) && written[d].high {
+				to[d] = min(to[d], args[0].I-int64(arr.Lower[d])+1)
+				args = args[1:]
+			}
+			if from[d] >= to[d] {
+				return types.NewArray(nil), nil
+			}
+			out.Dims, out.Lower = append(out.Dims, int(to[d]-from[d])), append(out.Lower, 1)
 		}
-		if hasHigh {
-			to = min(to, int(a[2].I)-arr.Lower[0]+1)
-		}
-		if from >= to {
-			return types.NewArray(nil), nil
-		}
-		return types.NewArray(arr.Elems[from:to]), nil
+		out.Elems = section(nil, arr.Elems, arr.Dims, from, to)
+		return types.Datum{Arr: out}, nil
 	}
+}
+
+// section appends the elements of an array with dimensions dims that lie in [from, to) of each.
+func section(out, elems []types.Datum, dims []int, from, to []int64) []types.Datum {
+	if len(dims) == 1 {
+		return append(out, elems[from[0]:to[0]]...)
+	}
+	stride := int64(len(elems) / dims[0])
+	for i := from[0]; i < to[0]; i++ {
+		out = section(out, elems[i*stride:(i+1)*stride], dims[1:], from[1:], to[1:])
+	}
+	return out
 }

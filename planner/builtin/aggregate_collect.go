@@ -37,9 +37,10 @@ type arrayAgg struct {
 	size   int
 }
 
-func newArrayAgg(args []*types.Type) expr.Accumulator {
-	return &arrayAgg{nested: args[0].Elem != nil}
-}
+func newArrayAgg(args []*types.Type) expr.Accumulator { return NewArrayAgg(args[0]) }
+
+// NewArrayAgg gathers values of type t into an array; its Result is NULL when there were none.
+func NewArrayAgg(t *types.Type) expr.Accumulator { return &arrayAgg{nested: t.Nests()} }
 
 func (s *arrayAgg) Add(_ *expr.Runtime, a []types.Datum) error {
 	s.size += datumSize(a[0])

@@ -132,7 +132,7 @@ var catalogSets = []def{
 	// No relation is a partition, and so none has ancestors or a tree.
 	s("pg_partition_ancestors(regclass) regclass", "relid regclass", noRows).stable(),
 	s("pg_partition_tree(regclass) record", "relid regclass,parentrelid regclass,isleaf bool,level int4", noRows).stable(),
-	s("_pg_expandarray(anyarray) record", "x,n int4", expandArray),
+	s("_pg_expandarray(anyarray) record", "x anyelement,n int4", expandArray),
 }
 
 func noRows(*expr.Runtime, []types.Datum, func([]types.Datum) error) error { return nil }

@@ -70,7 +70,7 @@ func (n *arrayNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec)
 
 // build makes an array of elements, or of arrays one dimension up.
 func (n *arrayNode) build(elems []types.Datum) (types.Datum, error) {
-	if len(elems) == 0 || n.types[0].Elem == nil {
+	if len(elems) == 0 || !n.types[0].Nests() {
 		return types.NewArray(elems), nil
 	}
 	mismatch := sqlerr.New(sqlerr.ArraySubscriptError,

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
@@ -138,19 +139,24 @@ func (s *subquery) exists(ctx context.Context) (types.Datum, error) {
 }
 
 func (s *subquery) array(ctx context.Context) (types.Datum, error) {
-	var elems []types.Datum
-	for {
-		b, err := s.op.Next(ctx)
-		if err != nil {
-			return types.Null, err
-		}
-		if b == nil {
-			return types.NewArray(elems), nil
-		}
+	node, _ := s.sq.Plan.(physical.Node)
+	elems := builtin.NewArrayAgg(node.Columns()[0].Type)
+	err := eachBatch(ctx, s.op, func(_ context.Context, b *types.Batch) error {
 		for _, i := range selection(b) {
-			elems = append(elems, b.Cols[0].Get(int(i)))
+			if err := elems.Add(nil, []types.Datum{b.Cols[0].Get(int(i))}); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return types.Null, err
 	}
+	d, err := elems.Result(nil)
+	if d.Null {
+		d = types.NewArray(nil)
+	}
+	return d, err
 }
 
 // hashed says whether the comparison is membership: = ANY or <> ALL of one column.

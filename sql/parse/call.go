@@ -66,7 +66,7 @@ func (p *parser) functionCall(u *unit, src int, name ast.Name) {
 		if len(s.order) > 0 {
 			p.failAt(p.pos(), sqlerr.SyntaxError, "cannot use multiple ORDER BY clauses with WITHIN GROUP")
 		}
-		p.i += 2
+		p.skip(2)
 		s.call.WithinGroup = true
 		p.wantPunct('(')
 		s.order = p.orderBy(u, &first)

@@ -157,7 +157,7 @@ func (p *parser) infix(x *exprState, level, tokens int, word string) {
 	if !p.ready(x, level) {
 		return
 	}
-	p.i += tokens
+	p.skip(tokens)
 	x.u.word(src, word)
 	x.startsFrom(level)
 }

@@ -193,7 +193,7 @@ func (p *parser) joinParen(u *unit) {
 	for p.peek(pairs).is('(') && p.toks[p.i+pairs].pair > 0 &&
 		p.toks[p.i+pairs].pair == p.toks[p.i+pairs-1].pair-1 {
 		save := p.i
-		p.i += pairs
+		p.skip(pairs)
 		query := p.queryParen()
 		p.i = save
 		if query {
@@ -205,7 +205,7 @@ func (p *parser) joinParen(u *unit) {
 		}
 	}
 	u.word(p.i, "(")
-	p.i += pairs
+	p.skip(pairs)
 	if p.joinedTable(u) == 0 {
 		p.unexpected()
 	}

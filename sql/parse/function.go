@@ -59,7 +59,7 @@ func (p *parser) wordOperand(u *unit, t *token) bool {
 		if p.peek(1).kw != kwFor {
 			return false
 		}
-		p.i += 2
+		p.skip(2)
 		p.wordCall(u, src, pos, "pg_collation_for", func() { p.aExpr(u) })
 	default:
 		return p.wordFunction(u, t)

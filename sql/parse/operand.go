@@ -66,7 +66,7 @@ func (p *parser) negativeNumber(u *unit) bool {
 		return false
 	}
 	u.name(p.i, negate(p.pos(), numberLiteral(t)))
-	p.i += 2
+	p.skip(2)
 	return true
 }
 
@@ -80,9 +80,10 @@ func numberLiteral(t *token) *ast.Literal {
 
 // operand parses PostgreSQL's c_expr and the postfixes behind it.
 func (p *parser) operand(u *unit) {
-	indirection := p.primary(u)
+	indirection, subscripted := p.primary(u), false
 	for p.err == nil {
-		src, t := p.i, p.tok()
+		src, t, continues := p.i, p.tok(), subscripted
+		subscripted = false
 		switch {
 		case t.kind == tokCast:
 			pos := p.pos()
@@ -97,7 +98,8 @@ func (p *parser) operand(u *unit) {
 			u.postfix(src, func(e ast.Expr) ast.Expr { return &ast.Collate{Pos: pos, Operand: e, Collation: name} })
 			indirection = false
 		case t.is('[') && indirection:
-			u.postfix(src, p.subscript())
+			u.postfix(src, p.subscript(continues))
+			subscripted = true
 		case t.is('.') && indirection:
 			u.postfix(src, p.fieldSelect())
 		default:
@@ -109,14 +111,16 @@ func (p *parser) operand(u *unit) {
 	}
 }
 
-// subscript parses [i] or [low:high].
-func (p *parser) subscript() postfix {
+// subscript parses [i] or [low:high]; continues says that another one stands right before it.
+func (p *parser) subscript(continues bool) postfix {
 	p.next()
 	var low, high ast.Expr
 	if !p.tok().is(':') {
 		low = p.expr()
 		if p.punct(']') {
-			return func(e ast.Expr) ast.Expr { return &ast.Subscript{Pos: at(e), Operand: e, Index: low} }
+			return func(e ast.Expr) ast.Expr {
+				return &ast.Subscript{Pos: at(e), Operand: e, Index: low, Continues: continues}
+			}
 		}
 	}
 	p.wantPunct(':')
@@ -125,7 +129,7 @@ func (p *parser) subscript() postfix {
 	}
 	p.wantPunct(']')
 	return func(e ast.Expr) ast.Expr {
-		return &ast.Subscript{Pos: at(e), Operand: e, Slice: true, Low: low, High: high}
+		return &ast.Subscript{Pos: at(e), Operand: e, Slice: true, Low: low, High: high, Continues: continues}
 	}
 }
 

@@ -255,6 +255,9 @@ func (p *parser) next() *token {
 	return t
 }
 
+// skip passes n tokens; after an error the parser stands at the end of the text, and stays there.
+func (p *parser) skip(n int) { p.i = min(p.i+n, len(p.toks)-1) }
+
 // pos is where the current token stands.
 func (p *parser) pos() ast.Pos { return ast.Pos(p.toks[p.i].pos) + 1 }
 
@@ -306,7 +309,7 @@ func (p *parser) accept(words ...keyword) bool {
 	if !p.at(words...) {
 		return false
 	}
-	p.i += len(words)
+	p.skip(len(words))
 	return true
 }
 

@@ -159,13 +159,13 @@ func (p *parser) groupBy(c *coreParse) {
 		item := ast.GroupItem{Pos: p.pos()}
 		switch {
 		case p.tok().is('(') && p.peek(1).is(')'):
-			p.i += 2
+			p.skip(2)
 			item.Kind, item.Sets = "sets", [][]ast.Expr{{}}
 		case (p.at(kwRollup) || p.at(kwCube)) && p.peek(1).is('('):
 			item.Kind = p.next().str
 			item.Sets = p.groupingSets()
 		case p.at(kwGrouping, kwSets):
-			p.i += 2
+			p.skip(2)
 			item.Kind, item.Sets = "sets", p.groupingSets()
 		default:
 			c.u.separate(p.i, &first)
@@ -184,7 +184,7 @@ func (p *parser) groupingSets() (sets [][]ast.Expr) {
 	p.parenList(func() {
 		switch {
 		case p.tok().is('(') && p.peek(1).is(')'):
-			p.i += 2
+			p.skip(2)
 			sets = append(sets, []ast.Expr{})
 			return
 		case p.at(kwRollup) && p.peek(1).is('('), p.at(kwCube) && p.peek(1).is('('), p.at(kwGrouping, kwSets):

@@ -59,7 +59,7 @@ func (p *parser) simpleType() ast.TypeName {
 		if p.peek(1).kw != kwPrecision {
 			return p.genericType()
 		}
-		p.i += 2
+		p.skip(2)
 		t.Name = "float8"
 	case kwBit:
 		p.next()

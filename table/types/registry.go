@@ -116,7 +116,7 @@ func All() []*Type { return types().all }
 // ArrayOf returns the array type of elem, with elem's modifier; nil when elem has none. The array
 // of an array type is that type itself, as PostgreSQL's dimensions are not part of the type.
 func ArrayOf(elem *Type) *Type {
-	if elem.Family == Array && elem.OID != OIDInt2Vector && elem.OID != OIDOidVector {
+	if elem.Nests() {
 		return elem
 	}
 	a, ok := types().arrays[elem.OID]
@@ -124,6 +124,12 @@ func ArrayOf(elem *Type) *Type {
 		return nil
 	}
 	return a.withElemMod(elem.Mod)
+}
+
+// Nests reports whether t is an array type, so that an array of its values has one dimension more. The
+// vectors of pg_catalog are not: arrays of them have them as elements.
+func (t *Type) Nests() bool {
+	return t.Family == Array && t.Elem != nil && t.OID != OIDInt2Vector && t.OID != OIDOidVector
 }
 
 func (t *Type) withElemMod(mod int32) *Type {
@@ -174,7 +180,7 @@ func (t *Type) Preferred() bool {
 // Align is pg_type.typalign.
 func (t *Type) Align() byte {
 	switch {
-	case t.Family == Array && t.Elem != nil && t.OID != OIDInt2Vector && t.OID != OIDOidVector:
+	case t.Nests():
 		if t.Elem.Align() == 'd' {
 			return 'd'
 		}
