@@ -174,6 +174,7 @@ func (c *conn) guarded(ctx context.Context, typ byte, body []byte) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.server.log.Error("panic in a statement", "session", c.session.PID(), "text", c.text, "panic", r, "stack", string(debug.Stack()))
+			c.out.abandon()
 			err = sqlerr.New(sqlerr.InternalError, "internal error: %v", r)
 		}
 	}()

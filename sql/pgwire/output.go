@@ -21,6 +21,7 @@ type output struct {
 	w       io.Writer
 	buf     []byte
 	flushes int
+	begun   int   // one more than where the message begins that is being written; 0 for none
 	err     error // sticky: the client is gone
 }
 
@@ -71,12 +72,21 @@ func (o *output) send(m pgproto3.BackendMessage) {
 
 // begin starts a message whose length end fills in.
 func (o *output) begin(typ byte) int {
+	o.begun = len(o.buf) + 1
 	o.buf = append(o.buf, typ, 0, 0, 0, 0)
 	return len(o.buf) - 4
 }
 
 func (o *output) end(at int) {
 	binary.BigEndian.PutUint32(o.buf[at:], uint32(len(o.buf)-at))
+	o.begun = 0
+}
+
+// abandon takes back a message that was not written to its end, so that an error can follow.
+func (o *output) abandon() {
+	if o.begun > 0 {
+		o.buf, o.begun = o.buf[:o.begun-1], 0
+	}
 }
 
 func (o *output) int16(n int)      { o.buf = binary.BigEndian.AppendUint16(o.buf, uint16(n)) }
@@ -160,7 +170,7 @@ func (o *output) rows(b *types.Batch, from, to int, codes []int16, f *types.Form
 			binary.BigEndian.PutUint32(o.buf[start:], uint32(len(o.buf)-start-4))
 		}
 		if len(o.buf)-at > maxRow {
-			o.buf = o.buf[:at-1]
+			o.abandon()
 			return sqlerr.New(sqlerr.ProgramLimitExceeded, "a row of the result is larger than %d bytes", maxRow)
 		}
 		o.end(at)
