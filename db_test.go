@@ -198,7 +198,7 @@ func TestConflicts(t *testing.T) {
 	require.NoError(t, db.QueryRow(ctx, "SELECT n FROM t").Scan(&n))
 	require.Equal(t, 160, n, "implicit transactions are repeated until they are through")
 
-	tx, err := db.Begin(ctx)
+	tx, err := db.Begin(ctx, minidb.Isolation("repeatable read"))
 	require.NoError(t, err)
 	require.NoError(t, tx.QueryRow(ctx, "SELECT n FROM t").Scan(&n))
 	exec(t, db, "UPDATE t SET n = 0")

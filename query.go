@@ -216,8 +216,10 @@ func ReadOnly() TxOption {
 	}
 }
 
-// Isolation asks for an isolation level by its SQL name. The only one so far is "repeatable read",
-// which is snapshot isolation and the default; others are refused.
+// Isolation asks for an isolation level by its SQL name: "read committed" (and "read uncommitted", which is
+// the same), "repeatable read", which is snapshot isolation, or "serializable". Without it a transaction has
+// the session's default_transaction_isolation, read committed unless something else was chosen. Begin refuses
+// other names with SQLSTATE 22023.
 func Isolation(level string) TxOption { return func(m *ast.TxnModes) { m.Isolation = level } }
 
 // Tx is a transaction. It ends with Commit or Rollback.

@@ -43,7 +43,7 @@ func TestTimestampsOfTransactions(t *testing.T) {
 	require.Less(t, first, number(a, snapshot))
 	require.Equal(t, first, number(a, commit), "reading commits nothing")
 
-	run(a, "BEGIN")
+	run(a, "BEGIN ISOLATION LEVEL REPEATABLE READ")
 	start := number(a, snapshot)
 	require.Equal(t, start, number(a, "SELECT txid_current()"))
 	run(b, "UPDATE t SET n = 1")

@@ -37,6 +37,6 @@
 // # Simple on purpose
 //
 // A snapshot is taken by the first statement that needs one, as PostgreSQL does in REPEATABLE READ and
-// SERIALIZABLE; READ COMMITTED moves it at each statement (isolation.go, docs/adr/0004 and 0006). Row locks and
+// SERIALIZABLE; READ COMMITTED, the default, moves it at each statement (isolation.go, docs/adr/0006 and 0009). Row locks and
 // the history of conflicts are this process's memory.
 package sql

@@ -35,15 +35,16 @@ const cautionKept = 16
 // has at least one more row locked as it is now.
 const maxReruns = 10_000
 
-// perStatement says whether each statement has a snapshot of its own.
+// perStatement reports whether each statement has a snapshot of its own.
 func (t *transaction) perStatement() bool {
 	return t.isolation == readCommitted || t.isolation == readUncommitted
 }
 
-// reruns says whether a statement that finds a row changed may run again on a newer snapshot: always
-// in READ COMMITTED, otherwise only where nothing was read before it.
+// reruns reports whether a statement that finds a row changed may run again on a newer snapshot: always
+// in READ COMMITTED, otherwise only where nothing was read before it. A statement that locks nothing finds
+// out at its commit, and its whole transaction is repeated.
 func (t *transaction) reruns() bool {
-	return t.perStatement() || t.state == inImplicit && t.cautious && t.statements <= 1 && t.isolation != serializable
+	return t.perStatement() && !t.optimistic || t.state == inImplicit && t.cautious && t.statements <= 1 && t.isolation != serializable
 }
 
 // setIsolation changes the level of the present transaction; "" leaves it.
@@ -89,6 +90,7 @@ func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error 
 		}
 	}
 	early := countsOnly(stmt)
+	s.tx.optimistic = s.optimistic(stmt)
 	if !early {
 		if err := s.tx.tx.AwaitDurable(ctx); err != nil {
 			return err
@@ -96,6 +98,24 @@ func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error 
 	}
 	s.setLocking(early)
 	return nil
+}
+
+// optimistic reports whether a statement of an implicit transaction in READ COMMITTED may leave its writes
+// unlocked: a conflict is then found at the commit, and the transaction is repeated unseen. That needs a
+// statement that is all of its transaction, for a second one has a newer snapshot, which would show what
+// others did to a row written by the first; and one whose rows have not left before the commit. Schema
+// changes exclude others by their locks of tables.
+func (s *Session) optimistic(stmt ast.Statement) bool {
+	if s.tx.state != inImplicit || s.tx.cautious {
+		return false
+	}
+	switch stmt.(type) {
+	case *ast.Insert, *ast.Update, *ast.Delete:
+		return s.single && s.tx.statements == 1 && countsOnly(stmt)
+	case *ast.Select, *ast.Explain, *ast.DeclareCursor, *ast.Fetch, *ast.Copy:
+		return false
+	}
+	return true
 }
 
 // awaitDurable comes before rows are given to the client.
@@ -106,7 +126,7 @@ func (s *Session) awaitDurable(ctx context.Context) error {
 	return s.tx.tx.AwaitDurable(ctx)
 }
 
-// countsOnly says whether the client learns nothing of a statement but how many rows it changed.
+// countsOnly reports whether the client learns nothing of a statement but how many rows it changed.
 func countsOnly(stmt ast.Statement) bool {
 	switch stmt.(type) {
 	case *ast.Insert, *ast.Update, *ast.Delete:
@@ -162,8 +182,9 @@ func (s *Session) setLocking(early bool) {
 	s.tx.tx.SetLocking(txn.Locking{
 		Owner: s.locks, Timeout: d.LockTimeout,
 		// A snapshot for each statement moves past what others commit, which an unlocked write of the
-		// transaction's own would not follow: READ COMMITTED always locks.
-		Writes:  s.tx.state != inImplicit && (d.WriteLocks || s.tx.perStatement()) || s.tx.cautious,
+		// transaction's own would not follow: READ COMMITTED locks.
+		Writes: s.tx.cautious || s.tx.perStatement() && !s.tx.optimistic ||
+			s.tx.state != inImplicit && d.WriteLocks,
 		Rereads: s.tx.reruns(), Early: early && s.tx.reruns(),
 	})
 }

@@ -17,7 +17,9 @@ type Portal struct {
 	Statement *Prepared
 	// Formats are the protocol's format codes of the result; the session only keeps them.
 	Formats []int16
-	params  []types.Datum
+	// Single is set by a caller that knows that Sync follows the Execute which is to come.
+	Single bool
+	params []types.Datum
 
 	src      source         // nil before the first Execute
 	plan     *physical.Plan // of src, if it has one
@@ -170,7 +172,7 @@ func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, sink Sink
 
 func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink) (bool, error) {
 	ps := p.Statement
-	s.several = false
+	s.several, s.single = false, p.Single
 	if ps.Stmt == nil {
 		return false, sink.Empty()
 	}

@@ -134,6 +134,7 @@ func (s *Session) runOne(ctx context.Context, q *queried, i int, sink Sink) (err
 		return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", parsed.Params).At(parsed.Offset + parameterAt(parsed.Text))
 	}
 	s.several = len(q.stmts) > 1
+	s.single = !s.several
 	ps := q.prepared(i)
 	src, err := s.open(ctx, ps, nil, sink)
 	if err != nil {

@@ -28,7 +28,7 @@ func (m *meddler) Rows(b *types.Batch, from, to int) error {
 
 func TestAnImplicitTransactionIsRepeatedAfterAConflict(t *testing.T) {
 	e := newEngine(t)
-	a, b := newSession(t, e), newSession(t, e)
+	a, b := newSnapshotSession(t, e), newSession(t, e)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
 	mustQuery(t, a, "INSERT INTO t VALUES (1, 0)")
 	m := &meddler{do: func() { mustQuery(t, b, "UPDATE t SET n = 10") }}
@@ -39,7 +39,7 @@ func TestAnImplicitTransactionIsRepeatedAfterAConflict(t *testing.T) {
 
 func TestATransactionIsNotRepeatedOnceTheClientHasSeenRows(t *testing.T) {
 	e := newEngine(t)
-	a, b := newSession(t, e), newSession(t, e)
+	a, b := newSnapshotSession(t, e), newSession(t, e)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
 	mustQuery(t, a, "INSERT INTO t VALUES (1, 0)")
 	m := &meddler{do: func() { mustQuery(t, b, "UPDATE t SET n = 10") }}
@@ -49,6 +49,23 @@ func TestATransactionIsNotRepeatedOnceTheClientHasSeenRows(t *testing.T) {
 	require.Equal(t, "[n]\n10\nSELECT 1\n", mustQuery(t, a, "SELECT n FROM t"))
 }
 
+// TestReadCommittedRowsThatAreOutStay: a statement that gives its rows away before its commit has locked
+// what it wrote, so that no conflict can take them back.
+func TestReadCommittedRowsThatAreOutStay(t *testing.T) {
+	for _, text := range []string{
+		"UPDATE t SET n = n + 1 RETURNING n", "WITH w AS (UPDATE t SET n = n + 1 RETURNING n) SELECT * FROM w",
+		"UPDATE t SET n = n + 1; SELECT n FROM t",
+	} {
+		a, b, watcher := lockFixture(t)
+		var other <-chan error
+		m := &meddler{do: func() { other = blocked(t, b, watcher, "UPDATE t SET n = n + 100") }}
+		m.s, m.sent = a, true
+		require.NoError(t, a.Query(context.Background(), text, m))
+		require.NoError(t, <-other)
+		require.Contains(t, mustQuery(t, a, "SELECT n FROM t WHERE id = 1"), "\n111\n")
+	}
+}
+
 func TestABlockIsNeverRepeated(t *testing.T) {
 	e := newEngine(t)
 	a, b := newSession(t, e), newSession(t, e)
@@ -56,14 +73,14 @@ func TestABlockIsNeverRepeated(t *testing.T) {
 	mustQuery(t, a, "INSERT INTO t VALUES (1, 0)")
 	m := &meddler{do: func() { mustQuery(t, b, "UPDATE t SET n = 10") }}
 	m.s = a
-	err := a.Query(context.Background(), "SET minidb.write_locks = off; BEGIN; UPDATE t SET n = n + 1 RETURNING n; COMMIT", m)
+	err := a.Query(context.Background(), "SET minidb.write_locks = off; BEGIN ISOLATION LEVEL REPEATABLE READ; UPDATE t SET n = n + 1 RETURNING n; COMMIT", m)
 	require.Equal(t, sqlerr.SerializationFailure, codeOf(err))
 	require.EqualValues(t, 'I', a.Status())
 }
 
 func TestARaceForAUniqueKeyEndsAsAViolation(t *testing.T) {
 	e := newEngine(t)
-	a, b := newSession(t, e), newSession(t, e)
+	a, b := newSnapshotSession(t, e), newSession(t, e)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY)")
 	m := &meddler{do: func() { mustQuery(t, b, "INSERT INTO t VALUES (1)") }}
 	m.s = a

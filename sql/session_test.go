@@ -30,6 +30,14 @@ func newSession(t testing.TB, e *sql.Engine) *sql.Session {
 	return s
 }
 
+// newSnapshotSession is newSession with transactions that keep their snapshot.
+func newSnapshotSession(t testing.TB, e *sql.Engine) *sql.Session {
+	t.Helper()
+	s := newSession(t, e)
+	require.NoError(t, query(s, "SET default_transaction_isolation = 'repeatable read'"))
+	return s
+}
+
 // query runs a text and forgets its results.
 func query(s *sql.Session, text string) error {
 	return s.Query(context.Background(), text, &transcript{s: s})

@@ -19,7 +19,7 @@ import (
 // under locks there alone; and one that has begun a block, and one that watches.
 func streamedOut(t *testing.T, wait time.Duration, kvs memkv.Options) (a, b, c *sql.Session) {
 	e := newEngineOn(t, memkv.New(kvs), txn.Options{StreamBytes: 1, LockWait: wait})
-	a, b, c = newSession(t, e), newSession(t, e), newSession(t, e)
+	a, b, c = newSnapshotSession(t, e), newSnapshotSession(t, e), newSession(t, e)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
 	mustQuery(t, a, "INSERT INTO t VALUES (1, 10), (2, 20)")
 	mustQuery(t, a, "SET minidb.write_locks = off")

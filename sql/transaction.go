@@ -47,6 +47,7 @@ type transaction struct {
 	deferrable bool
 	isolation  string
 	cautious   bool // an implicit transaction that lost before: it locks what it writes
+	optimistic bool // the statement locks nothing (Session.optimistic)
 	statements int  // that have begun to see data
 	ran        bool // a statement has run: too late for SET TRANSACTION
 	savepoints []savepoint
@@ -257,6 +258,9 @@ func (s *Session) setModes(ctx context.Context, m *ast.TxnModes) error {
 
 func (s *Session) execSetTransaction(ctx context.Context, st *ast.SetTransaction) (string, error) {
 	if st.Session {
+		if s.tx.state == idle {
+			s.start(inImplicit) // what is set belongs to a transaction, and stays when that commits
+		}
 		if st.Modes.AsOf != nil {
 			return "", sqlerr.Unsupported(int(st.Modes.AsOf.Pos), "AS OF SYSTEM TIME for a session")
 		}

@@ -171,7 +171,7 @@ func (c *conn) execute(ctx context.Context, body []byte) error {
 	if err != nil {
 		return err
 	}
-	c.text = p.Statement.Text
+	c.text, p.Single = p.Statement.Text, c.in.syncFollows()
 	return c.batch.run(ctx, c, step{portal: p, limit: int64(int32(m.MaxRows))})
 }
 

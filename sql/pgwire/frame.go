@@ -68,6 +68,15 @@ func (f *frameReader) wait() error {
 	return err
 }
 
+// syncFollows reports whether the next message has arrived and is a Sync.
+func (f *frameReader) syncFollows() bool {
+	if f.r.Buffered() == 0 {
+		return false
+	}
+	next, err := f.r.Peek(1)
+	return err == nil && next[0] == 'S'
+}
+
 // next reads one message. The body is valid until the next call. io.EOF says that the client closed
 // the connection between messages.
 func (f *frameReader) next() (typ byte, body []byte, err error) {

@@ -47,7 +47,7 @@ const (
 	preset        = "Preset Options"
 	compatibility = "Version and Platform Compatibility / Previous PostgreSQL Versions"
 	connection    = "Connections and Authentication / Connection Settings"
-	isolation     = "repeatable read"
+	isolation     = "read committed"
 )
 
 // ServerVersion is what server_version says: drivers gate on its number.
