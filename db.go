@@ -16,6 +16,7 @@ import (
 	"github.com/minidb/minidb/sql/pgwire"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // ErrClosed answers calls on a closed DB, and on what was made from it.
@@ -82,8 +83,13 @@ func Open(dir string, opts ...Option) (*DB, error) {
 
 func (db *DB) open(dir string) (err error) {
 	ctx := context.Background()
-	to := txn.Options{TwoPhase: db.opts.twoPhase, GCInterval: max(db.opts.gcInterval, 0), Retention: db.opts.retention, Logger: db.opts.logger}
+	to := txn.Options{TwoPhase: db.opts.twoPhase, GCInterval: max(db.opts.gcInterval, 0), Retention: db.opts.retention, Logger: db.opts.logger,
+		AcceptClock: db.opts.acceptClock}
 	if db.store, err = txn.Open(ctx, db.engine, to); err != nil {
+		var wrong *tso.ClockError
+		if errors.As(err, &wrong) {
+			return fmt.Errorf("%w (with minidb.AcceptClock, or minidb serve --accept-clock)", err)
+		}
 		return err
 	}
 	if db.catalog, err = catalog.Open(ctx, db.store); err != nil {

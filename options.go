@@ -22,6 +22,7 @@ type options struct {
 	analyzeInterval time.Duration
 	twoPhase        bool
 	onFatal         func(error)
+	acceptClock     bool
 	engine          func(*pebblekv.Options)
 }
 
@@ -63,6 +64,11 @@ func TwoPhaseCommit() Option { return func(o *options) { o.twoPhase = true } }
 // 58030; a commit that was under way: 40003), and the program goes on. Only opening the directory again
 // helps, after Close; what was acknowledged is there then. f runs in a goroutine of its own.
 func OnFatal(f func(err error)) Option { return func(o *options) { o.onFatal = f } }
+
+// AcceptClock opens a directory though the clock of the machine seems wrong: Open refuses one that is far
+// ahead of the newest timestamp of the database, or days behind it. Timestamps never fall, so a clock that is
+// wrong when it is accepted stays in the database.
+func AcceptClock() Option { return func(o *options) { o.acceptClock = true } }
 
 // OnEngine changes how the engine below is opened, after the other options: on another file system, for
 // a program's own tests of crashes and full disks (pebblekv.CrashFS, pebblekv.FaultFS).

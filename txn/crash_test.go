@@ -116,8 +116,10 @@ func bankOptions(rng *rand.Rand) txn.Options {
 	var clock atomic.Int64
 	clock.Store(1_000_000)
 	opts := txn.Options{
-		Clock:    func() int64 { return clock.Add(1) },
-		TwoPhase: rng.IntN(2) == 0, AsyncCommit: rng.IntN(2) == 0,
+		Clock: func() int64 { return clock.Add(1) },
+		// What is looked at between two runs is opened with the machine's clock.
+		AcceptClock: true,
+		TwoPhase:    rng.IntN(2) == 0, AsyncCommit: rng.IntN(2) == 0,
 		LockTTL:  time.Duration(1+rng.IntN(300)) * time.Millisecond,
 		LockWait: 20 * time.Millisecond,
 	}
@@ -386,7 +388,7 @@ func verifyBank(t *testing.T, c crash, keep bool) {
 	ctx := context.Background()
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: c.fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
 	require.NoError(t, err, c.what)
-	s, err := txn.Open(ctx, e, txn.Options{})
+	s, err := txn.Open(ctx, e, txn.Options{LeaveFoundLocks: keep})
 	require.NoError(t, err, c.what)
 	checkBank(t, s, c)
 	if !keep { // the one that the workload goes on from stays as the crash left it

@@ -57,7 +57,8 @@
 // # Invariants
 //
 //   - I1 (one order): start and commit timestamps come from one oracle; no two are equal, and what
-//     is drawn later is higher, also over restarts and when the wall clock steps back.
+//     is drawn later is higher, also over restarts and when the wall clock steps back. Their physical part is
+//     a time that neither stops nor jumps when somebody sets the wall clock (package tso).
 //   - I2 (no commit is missed): a reader whose start_ts is above a commit_ts sees that commit or waits
 //     for it. In two phases the locks, written before commit_ts is drawn, see to it; in one phase the
 //     table of commits in flight (docs/adr/0002). What a reader answers rests on durable commits only

@@ -25,6 +25,8 @@ type Options struct {
 	Oracle tso.Source
 	// Clock is the own oracle's clock, in milliseconds; nil means the wall clock.
 	Clock func() int64
+	// AcceptClock opens the store though the own oracle's clock seems wrong, which is *tso.ClockError else.
+	AcceptClock bool
 	// TwoPhase turns one-phase commit off.
 	TwoPhase bool
 	// AsyncCommit lets a transaction of few keys that cannot commit in one phase be committed by its
@@ -166,7 +168,8 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s.closing.ch = make(chan struct{})
 	s.resolver = newResolver(s)
 	if s.source == nil {
-		own, err := tso.Open(ctx, engine, oracleKey, tso.Options{Clock: opts.Clock})
+		own, err := tso.Open(ctx, engine, oracleKey, tso.Options{
+			Clock: opts.Clock, AcceptClock: opts.AcceptClock, Logger: opts.Logger})
 		if err != nil {
 			return nil, fmt.Errorf("open transaction store: %w", err)
 		}

@@ -26,6 +26,7 @@ func serve(ctx context.Context, c *command, args []string) error {
 	data := fs.String("data", "minidb-data", "data directory, made when it is missing")
 	inMemory := fs.Bool("in-memory", false, "keep everything in memory; it is gone at the end")
 	retention := fs.Duration("gc-retention", 10*time.Minute, "how long old versions of rows are kept for AS OF SYSTEM TIME, and old snapshots")
+	acceptClock := fs.Bool("accept-clock", false, "open a directory though the clock of this machine seems wrong; it stays in the timestamps")
 	if err := c.parse(fs, args); err != nil {
 		return err
 	}
@@ -42,6 +43,9 @@ func serve(ctx context.Context, c *command, args []string) error {
 	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(*retention)}
 	failed := make(chan error, 1)
 	opts = append(opts, minidb.OnFatal(func(err error) { failed <- err }))
+	if *acceptClock {
+		opts = append(opts, minidb.AcceptClock())
+	}
 	dir := *data
 	if *inMemory {
 		dir, opts = "", append(opts, minidb.InMemory())

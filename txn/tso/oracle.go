@@ -4,10 +4,11 @@
 // The oracle persists the end of the range that it may serve (the high-water mark) before it serves
 // from it, and serves from memory: a draw is one atomic operation and a look at the clock. After a
 // restart it continues above the saved mark, so neither a crash nor a wall clock that steps back
-// makes it repeat or go down; while the clock is behind, timestamps increase by the counter alone.
+// makes it repeat or go down.
 //
 // A timestamp carries milliseconds, so TTLs of locks and reads AS OF are judged by oracle time and
-// no local clock ever decides.
+// no local clock ever decides. That time neither stops nor runs away when somebody sets the wall clock,
+// and a wall clock that cannot be right is refused (clock.go).
 //
 // One oracle serves all transactions of a store. On an exclusive engine that is the process's own.
 // On a store that several processes share, one of them (or a service) serves the others through
@@ -16,9 +17,11 @@
 package tso
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,16 +39,23 @@ type Source interface {
 type Options struct {
 	// Clock returns milliseconds since 1970; nil means the wall clock.
 	Clock func() int64
+	// Elapsed is the monotonic clock beside Clock. When it is nil, that of the machine stands beside the wall
+	// clock, and beside another Clock the sum of its steps forwards.
+	Elapsed func() time.Duration
+	// AcceptClock opens the oracle though its clock seems wrong (ClockError).
+	AcceptClock bool
 	// Window is how much time one persisted range covers; 0 means three seconds. A crash moves
 	// timestamps ahead of the clock by at most this much.
 	Window time.Duration
+	// Logger is told of a wall clock that jumps; nil means slog.Default().
+	Logger *slog.Logger
 }
 
 // Oracle is a Source that keeps its high-water mark in an engine.
 type Oracle struct {
 	engine kv.Engine
 	key    []byte
-	clock  func() int64
+	clock  clock
 	window Timestamp
 
 	last  atomic.Uint64 // the newest timestamp given out
@@ -55,12 +65,12 @@ type Oracle struct {
 }
 
 // Open reads the high-water mark kept under key and returns an oracle that continues above it.
-// Nothing is written before the first draw.
+// Nothing is written before the first draw. A clock that cannot be right is refused with *ClockError.
 func Open(ctx context.Context, engine kv.Engine, key []byte, opts Options) (*Oracle, error) {
-	o := &Oracle{engine: engine, key: key, clock: opts.Clock}
-	if o.clock == nil {
-		o.clock = func() int64 { return time.Now().UnixMilli() }
-	}
+	o := &Oracle{engine: engine, key: key}
+	o.clock.read, o.clock.logger = opts.clocks(), cmp.Or(opts.Logger, slog.Default())
+	// Where others write too, leases are judged by the time of this oracle.
+	o.clock.steady = !kv.IsExclusive(engine)
 	if opts.Window <= 0 {
 		opts.Window = 3 * time.Second
 	}
@@ -78,9 +88,28 @@ func Open(ctx context.Context, engine kv.Engine, key []byte, opts Options) (*Ora
 	if err != nil {
 		return nil, err
 	}
+	wall, elapsed := o.clock.read()
+	if !opts.AcceptClock {
+		if err := checkClock(wall, mark, opts.Clock == nil); err != nil {
+			return nil, err
+		}
+	}
+	o.clock.start(wall, elapsed, mark)
 	o.last.Store(uint64(mark))
 	o.limit.Store(uint64(mark))
 	return o, nil
+}
+
+// clocks returns what reads the wall clock and the monotonic clock, in milliseconds.
+func (o *Options) clocks() func() (wall, elapsed int64) {
+	switch {
+	case o.Clock == nil:
+		return machine()
+	case o.Elapsed == nil:
+		return advances(o.Clock)
+	}
+	wall, elapsed := o.Clock, o.Elapsed
+	return func() (int64, int64) { return wall(), elapsed().Milliseconds() }
 }
 
 // Next draws a timestamp above every one drawn before.
@@ -98,7 +127,7 @@ func (o *Oracle) Next(ctx context.Context) (Timestamp, error) {
 // TryNext draws a timestamp if that needs no write to the engine. It may be called where an engine
 // must not be (inside a step of an Update); when it refuses, leave that place and call Extend.
 func (o *Oracle) TryNext() (Timestamp, bool) {
-	now := uint64(New(o.clock(), 0))
+	now := uint64(New(o.clock.now(), 0))
 	for {
 		last := o.last.Load()
 		next := max(last+1, now)
@@ -117,7 +146,7 @@ func (o *Oracle) TryNext() (Timestamp, bool) {
 // Now returns the oracle's time without drawing from it. It is not unique: it judges how old
 // something is, and orders nothing.
 func (o *Oracle) Now() Timestamp {
-	return max(Timestamp(o.last.Load()), New(o.clock(), 0))
+	return max(Timestamp(o.last.Load()), New(o.clock.now(), 0))
 }
 
 // Last returns the newest timestamp that was drawn, without drawing one.
@@ -127,7 +156,7 @@ func (o *Oracle) Last() Timestamp { return Timestamp(o.last.Load()) }
 func (o *Oracle) Extend(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	now := New(o.clock(), 0)
+	now := New(o.clock.now(), 0)
 	next := max(Timestamp(o.last.Load())+1, now)
 	if next+o.window/2 <= Timestamp(o.limit.Load()) {
 		return nil // another caller has just done it
@@ -177,6 +206,7 @@ func (o *Oracle) Release(ctx context.Context) error {
 }
 
 func (o *Oracle) raiseLast(to Timestamp) {
+	o.clock.reach(to)
 	for {
 		last := o.last.Load()
 		if last >= uint64(to) || o.last.CompareAndSwap(last, uint64(to)) {
