@@ -31,6 +31,9 @@ type Options struct {
 	Flush func(ctx context.Context) error
 	// PlanCacheSize bounds the number of plans kept; 0 is 1024.
 	PlanCacheSize int
+	// MaxReruns bounds how often a statement is run again because rows changed under it; past it the answer
+	// is 40001. 0 is 10,000.
+	MaxReruns int
 	// AnalyzeInterval is the pause between looks for tables whose statistics are out of date; zero: they
 	// are made by ANALYZE alone.
 	AnalyzeInterval time.Duration
@@ -48,6 +51,7 @@ type Engine struct {
 	nextPID   atomic.Int32
 
 	conflicts     history
+	reruns        rerunCounts
 	statistics    *statistics.Registry
 	notifications *notify.Queue
 
@@ -65,6 +69,9 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 	}
 	if opts.MaxConnections <= 0 {
 		opts.MaxConnections = 100
+	}
+	if opts.MaxReruns <= 0 {
+		opts.MaxReruns = maxReruns
 	}
 	if opts.PlanCacheSize <= 0 {
 		opts.PlanCacheSize = 1024

@@ -25,7 +25,7 @@ func newEngine(t testing.TB) *sql.Engine {
 func newEngineOn(t testing.TB, on kv.Engine, opts txn.Options) *sql.Engine {
 	t.Helper()
 	t.Cleanup(func() { require.NoError(t, on.Close()) })
-	e, _ := openEngine(t, on, opts)
+	e, _ := openEngine(t, on, opts, sql.Options{})
 	return e
 }
 
@@ -36,7 +36,7 @@ func processes(t *testing.T, n int, on kv.Engine) (engines []*sql.Engine, stores
 	t.Cleanup(func() { require.NoError(t, on.Close()) })
 	var opts txn.Options
 	for range n {
-		e, store := openEngine(t, on, opts)
+		e, store := openEngine(t, on, opts, sql.Options{})
 		opts.Oracle = store.Oracle()
 		engines, stores = append(engines, e), append(stores, store)
 	}
@@ -50,7 +50,7 @@ func twoProcesses(t *testing.T) (here, there *sql.Engine) {
 }
 
 // openEngine opens what is above a store, without a log, and closes it when the test ends.
-func openEngine(t testing.TB, on kv.Engine, opts txn.Options) (*sql.Engine, *txn.Store) {
+func openEngine(t testing.TB, on kv.Engine, opts txn.Options, so sql.Options) (*sql.Engine, *txn.Store) {
 	t.Helper()
 	ctx, quiet := context.Background(), slog.New(slog.DiscardHandler)
 	opts.Logger = quiet
@@ -58,7 +58,8 @@ func openEngine(t testing.TB, on kv.Engine, opts txn.Options) (*sql.Engine, *txn
 	require.NoError(t, err)
 	cat, err := catalog.Open(ctx, store)
 	require.NoError(t, err)
-	e := sql.NewEngine(store, cat, sql.Options{Logger: quiet})
+	so.Logger = quiet
+	e := sql.NewEngine(store, cat, so)
 	t.Cleanup(func() {
 		e.Close()
 		require.NoError(t, cat.Close(ctx))

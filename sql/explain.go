@@ -118,6 +118,7 @@ func (s *Session) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain
 		if err != nil {
 			return nil, err
 		}
+		src.plannedAnew(owner, stmt)
 		defer src.close()
 		begun = time.Now()
 		for {

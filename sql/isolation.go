@@ -2,18 +2,10 @@ package sql
 
 import (
 	"context"
-	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
-	"github.com/minidb/minidb/planner/physical"
-	"github.com/minidb/minidb/sql/exec"
-	"github.com/minidb/minidb/sql/notify"
-	"github.com/minidb/minidb/sql/ri"
-	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
-	"github.com/minidb/minidb/txn/tso"
 )
 
 // The isolation levels. READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
@@ -30,10 +22,6 @@ const cautiousAfter = 1
 // cautionKept is for how many implicit transactions a session remembers that one had a conflict: the
 // next statements will likely want the same busy row, and lock it at once.
 const cautionKept = 16
-
-// maxReruns bounds how often one statement is run again because rows changed under it. Each time it
-// has at least one more row locked as it is now.
-const maxReruns = 10_000
 
 // perStatement reports whether each statement has a snapshot of its own.
 func (t *transaction) perStatement() bool {
@@ -200,89 +188,4 @@ func (s *Session) releaseFailed() {
 		s.tx.tx.Unlock()
 	}
 	s.locks.ReleaseTo(0)
-}
-
-// rerun is what it takes to run a plan again.
-type rerun struct {
-	plan   *physical.Plan
-	params []types.Datum
-	tx     *txn.Txn
-	at     txn.Savepoint // before the statement's first write
-	checks ri.Mark       // likewise
-	sent   notify.Mark   // likewise
-	readTS tso.Timestamp
-	given  bool // rows are out
-	count  int
-}
-
-// mayRunAgain prepares a plan that was just opened.
-func (p *planSource) mayRunAgain(plan *physical.Plan, params []types.Datum) {
-	tx := p.s.tx.tx
-	p.again = rerun{plan: plan, params: params, tx: tx, readTS: tx.ReadTS()}
-	p.rerun = !plan.ReadOnly && p.s.tx.reruns()
-}
-
-// mark notes what running again has to go back to. It comes before the first row is asked for, and not
-// when the plan is opened: what was written between a cursor's declaration and its first FETCH stays.
-func (p *planSource) mark() {
-	p.again.at, p.again.checks, p.again.sent = p.again.tx.Savepoint(), p.s.references.Mark(), p.s.tx.notices.Mark()
-}
-
-// runAgain undoes what the statement wrote, keeps its row locks, and opens it on a new snapshot, if
-// err says that a row which it locked was changed after it was read. Then the statement decides
-// anew, which is PostgreSQL's second look at the row (docs/adr/0004).
-func (p *planSource) runAgain(ctx context.Context, err error) error {
-	var stale *txn.StaleError
-	r := &p.again
-	if !p.rerun || r.given || r.count >= maxReruns || !errors.As(err, &stale) {
-		return err
-	}
-	r.count++
-	if cerr := p.cursor.Close(); cerr != nil {
-		return cerr
-	}
-	version, own, verr := p.s.tx.view.Version(ctx)
-	if verr != nil {
-		return verr
-	}
-	if !planted.Is(planted.WritesKept) {
-		r.tx.UndoTo(r.at)
-	}
-	p.s.references.ReleaseTo(r.checks)
-	p.s.tx.notices.RollbackTo(r.sent)
-	p.checked = !r.plan.References
-	if aerr := p.s.advance(ctx); aerr != nil {
-		return aerr
-	}
-	r.readTS = r.tx.ReadTS()
-	switch now, _, verr := p.s.tx.view.Version(ctx); {
-	case verr != nil:
-		return verr
-	case now != version && !own:
-		return err // the schema has changed, and the plan is no good
-	}
-	p.cursor, verr = exec.Open(ctx, p.env, r.plan, r.params)
-	return verr
-}
-
-// gathered reads the plan to its end before it gives anything out.
-func (p *planSource) gathered(ctx context.Context) (*types.Batch, error) {
-	if p.rows == nil {
-		rows, err := p.s.materialise(ctx, &planRows{p})
-		if err != nil {
-			return nil, err
-		}
-		p.rows = rows
-	}
-	return p.rows.next(ctx)
-}
-
-// planRows are the rows of a plan as a source; closing it leaves the plan open.
-type planRows struct{ p *planSource }
-
-func (r *planRows) columns() []physical.Column { return r.p.cols }
-func (r *planRows) tag(int64) string           { return "" }
-func (r *planRows) close()                     {}
-func (r *planRows) next(ctx context.Context) (*types.Batch, error) {
-	return r.p.pull(ctx)
 }

@@ -154,6 +154,9 @@ func holderPID(store *txn.Store, w *txn.LockWait) int32 {
 	return int32(w.Lock.Client)
 }
 
+// Reruns is part of pgcatalog.Env.
+func (c catalogEnv) Reruns() []pgcatalog.Reruns { return c.s.engine.Reruns() }
+
 // Conflicts is part of pgcatalog.Env.
 func (c catalogEnv) Conflicts() []pgcatalog.Conflict { return c.s.engine.Conflicts() }
 

@@ -30,7 +30,7 @@ type newer struct {
 }
 
 func newNewer(t *testing.T, level string) *newer {
-	e, st := openEngine(t, memkv.New(memkv.Options{}), txn.Options{})
+	e, st := openEngine(t, memkv.New(memkv.Options{}), txn.Options{}, sql.Options{})
 	n := &newer{t: t, level: level, a: newSession(t, e), b: newSession(t, e), e: e, st: st}
 	mustQuery(t, n.a, `CREATE TABLE p (id int PRIMARY KEY, u int UNIQUE); CREATE TABLE c (id int PRIMARY KEY, p int, q int, n int NOT NULL DEFAULT 0);
 		CREATE INDEX c_n ON c (n); CREATE TABLE other (id int); INSERT INTO p VALUES (1, 10), (2, 20), (3, 30); INSERT INTO c VALUES (1, 1, 10)`)

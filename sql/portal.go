@@ -350,6 +350,7 @@ func (s *Session) Restart(ctx context.Context, attempt int, err error) bool {
 		return false
 	}
 	s.retries = attempt + 1
+	s.engine.reruns.repeated(s.database)
 	return backoff(ctx, attempt) == nil
 }
 

@@ -12,6 +12,7 @@ import (
 type progress struct {
 	streamed    func(txn.Streamed) // made once, for the store to call
 	rows        atomic.Int64       // that the statement has written
+	reruns      atomic.Int64       // how often the statement was run again on a newer snapshot
 	keys, bytes atomic.Int64       // that the transaction has streamed out, beyond what its buffer holds
 	phase       atomic.Int32
 	copying     atomic.Pointer[copying]
@@ -37,6 +38,7 @@ var phaseNames = [...]string{"running", "committing", "rolling back"}
 // begin is called at the start of a statement.
 func (p *progress) begin() {
 	p.rows.Store(0)
+	p.reruns.Store(0)
 	p.phase.Store(phaseRunning)
 }
 
@@ -66,7 +68,8 @@ func (e *Engine) Progresses() []pgcatalog.Progress {
 		}
 		p := &s.progress
 		x := pgcatalog.Progress{PID: a.PID, DatabaseID: a.DatabaseID, Database: a.Database, Query: a.Query, Begun: a.QueryStart,
-			Phase: phaseNames[p.phase.Load()], Rows: p.rows.Load(), Keys: p.keys.Load(), Bytes: p.bytes.Load()}
+			Phase: phaseNames[p.phase.Load()], Rows: p.rows.Load(), Keys: p.keys.Load(), Bytes: p.bytes.Load(),
+			Reruns: p.reruns.Load()}
 		if c := p.copying.Load(); c != nil {
 			x.Copy = &pgcatalog.CopyProgress{Relation: c.relation, From: c.from, Bytes: c.bytes.Load(), Rows: c.rows.Load()}
 		}

@@ -83,6 +83,10 @@ func (h riHost) Run(ctx context.Context, text string, ts []*types.Type, params [
 	if err != nil {
 		return 0, err
 	}
+	src.again.anew = func(ctx context.Context) (*physical.Plan, []types.Datum, error) {
+		plan, _, err := h.s.innerPlan(ctx, text, ts)
+		return plan, params, err
+	}
 	defer src.close()
 	n := int64(0)
 	for {

@@ -167,29 +167,43 @@ type runOptions struct {
 
 // openPlan starts a planned statement.
 func (s *Session) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
-	plan, err := s.lockedPlan(ctx, ps, stmt)
+	plan, with, err := s.executable(ctx, ps, stmt, params)
 	if err != nil {
 		return nil, err
-	}
-	if ps.template != nil {
-		if params, err = s.fillTemplate(ctx, ps, plan); err != nil {
-			return nil, err
-		}
-	}
-	if ps.Columns != nil && ps.Stmt == stmt {
-		if err := ps.checkResult(plan.Root.Columns()); err != nil {
-			return nil, err
-		}
-	}
-	if len(params) > 0 && !sameTypes(plan.ParamTypes, ps.ParamTypes) {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change parameter types")
 	}
 	if !plan.ReadOnly {
 		if err := s.writable(commandOf(stmt)); err != nil {
 			return nil, err
 		}
 	}
-	return s.runPlan(ctx, plan, stmt, params, o)
+	src, err := s.runPlan(ctx, plan, stmt, with, o)
+	if err == nil {
+		src.plannedAnew(ps, stmt)
+	}
+	return src, err
+}
+
+// executable returns a plan of a statement, with its tables locked and the result that its client was told
+// of, and the values of its parameters: params, or those that a template finds in the text.
+func (s *Session) executable(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum) (*physical.Plan, []types.Datum, error) {
+	plan, err := s.lockedPlan(ctx, ps, stmt)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ps.template != nil {
+		if params, err = s.fillTemplate(ctx, ps, plan); err != nil {
+			return nil, nil, err
+		}
+	}
+	if ps.Columns != nil && ps.Stmt == stmt {
+		if err := ps.checkResult(plan.Root.Columns()); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(params) > 0 && !sameTypes(plan.ParamTypes, ps.ParamTypes) {
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change parameter types")
+	}
+	return plan, params, nil
 }
 
 func sameTypes(a, b []*types.Type) bool {

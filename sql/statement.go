@@ -276,11 +276,7 @@ func (s *Session) CloseStatement(name string) { delete(s.prepared, name) }
 
 // checkResult refuses a new plan of a described statement whose rows look otherwise than told.
 func (ps *Prepared) checkResult(cols []physical.Column) error {
-	same := len(cols) == len(ps.Columns)
-	for i := 0; same && i < len(cols); i++ {
-		same = cols[i].Type.Equal(ps.Columns[i].Type) && cols[i].Type.Mod == ps.Columns[i].Type.Mod && cols[i].Name == ps.Columns[i].Name
-	}
-	if !same {
+	if !sameColumns(cols, ps.Columns) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
 	}
 	return nil

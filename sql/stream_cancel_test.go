@@ -36,7 +36,7 @@ func newHookedStreams(t *testing.T, e kv.Engine, ttl time.Duration) *hookedStrea
 				(*hook)(p)
 			}
 			return false
-		}})
+		}}, sql.Options{})
 	s := newSession(t, h.Engine)
 	mustQuery(t, s, "CREATE TABLE t (id int PRIMARY KEY, v text, n int)")
 	mustQuery(t, s, "CREATE INDEX ON t (n)")

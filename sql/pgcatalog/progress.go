@@ -15,7 +15,17 @@ type Progress struct {
 	Begun             time.Time // the statement
 	Phase             string    // "running", "committing", "rolling back"
 	Rows, Keys, Bytes int64     // rows written; keys and bytes streamed out by the transaction
+	Reruns            int64     // how often the statement was run again on a newer snapshot
 	Copy              *CopyProgress
+}
+
+// Reruns is how often the sessions of a database ran something again.
+type Reruns struct {
+	Database string
+	// Statements were run again at least once, Reruns times in all, one of them Most times; Refused of them
+	// ended with 40001 because they had been run again as often as they may be.
+	Statements, Reruns, Most, Refused int64
+	Transactions                      int64 // implicit ones that were repeated after a conflict
 }
 
 // CopyProgress is how far a COPY is.
@@ -30,7 +40,9 @@ func progressTables() []relation {
 	return []relation{
 		{schema: "pg_catalog", name: "minidb_progress", view: true, rows: progressRows,
 			columns: "pid int4, datname text, query text, query_start timestamptz, phase text, rows_written int8, keys_streamed int8, " +
-				"bytes_streamed int8"},
+				"bytes_streamed int8, reruns int8"},
+		{schema: "pg_catalog", name: "minidb_reruns", view: true, rows: rerunRows,
+			columns: "datname text, statements int8, reruns int8, most int8, refused int8, transactions int8"},
 		{schema: "pg_catalog", name: "pg_stat_progress_copy", view: true, rows: copyProgressRows,
 			columns: "pid int4, datid oid, datname name, relid oid, command text, type text, bytes_processed int8, bytes_total int8, " +
 				"tuples_processed int8, tuples_excluded int8"},
@@ -40,7 +52,17 @@ func progressTables() []relation {
 func progressRows(_ context.Context, r *reader, emit emitter) error {
 	for _, p := range r.env.Progress() {
 		if err := emit("pid", p.PID, "datname", p.Database, "query", p.Query, "query_start", p.Begun, "phase", p.Phase,
-			"rows_written", p.Rows, "keys_streamed", p.Keys, "bytes_streamed", p.Bytes); err != nil {
+			"rows_written", p.Rows, "keys_streamed", p.Keys, "bytes_streamed", p.Bytes, "reruns", p.Reruns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rerunRows(_ context.Context, r *reader, emit emitter) error {
+	for _, n := range r.env.Reruns() {
+		if err := emit("datname", n.Database, "statements", n.Statements, "reruns", n.Reruns, "most", n.Most,
+			"refused", n.Refused, "transactions", n.Transactions); err != nil {
 			return err
 		}
 	}

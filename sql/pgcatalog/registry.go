@@ -30,6 +30,7 @@ type Env interface {
 	// SafeSnapshotBlockers are the sessions whose end a DEFERRABLE one waits for.
 	SafeSnapshotBlockers(pid int32) []int32
 	Conflicts() []Conflict
+	Reruns() []Reruns
 	// TableStatistics are what the session's transaction sees of a table's statistics; nil: there are none.
 	TableStatistics(ctx context.Context, d *table.Desc) (*stats.Table, error)
 	TableCounters(ctx context.Context, d *table.Desc) (stats.Counters, error)
