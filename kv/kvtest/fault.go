@@ -89,6 +89,11 @@ func (f *Fault) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, vi
 	return f.run(func() error { return kv.UpdateEarly(ctx, f.Engine, rows, step, visible) })
 }
 
+// DeleteRange implements kv.RangeDeleter; it counts as an update.
+func (f *Fault) DeleteRange(ctx context.Context, span kv.Span) error {
+	return f.run(func() error { return f.wrapped.DeleteRange(ctx, span) })
+}
+
 func (f *Fault) run(update func() error) error {
 	fail, applied := f.next()
 	if fail == nil {

@@ -55,6 +55,14 @@ func (m *Mirror) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) er
 	return m.both(kv.UpdateLazy(ctx, m.Engine, rows, step), kv.UpdateLazy(ctx, m.second, rows, step))
 }
 
+// DeleteRange implements kv.RangeDeleter.
+func (m *Mirror) DeleteRange(ctx context.Context, span kv.Span) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, second := kv.DeleteSpan(ctx, m.second, span, 0)
+	return m.both(m.wrapped.DeleteRange(ctx, span), second)
+}
+
 // both compares two results by what they say, for each engine made its own error value.
 func (m *Mirror) both(a, b error) error {
 	if (a == nil) != (b == nil) || a != nil && a.Error() != b.Error() {

@@ -10,12 +10,13 @@ import (
 // Record counts what is done to an engine.
 type Record struct {
 	wrapped
-	snapshots, updates, lazy, gets, iters, sets, deletes atomic.Int64
+	snapshots, updates, lazy, ranges, gets, iters, sets, deletes atomic.Int64
 }
 
 // Counts are the operations so far.
 type Counts struct {
 	Snapshots, Updates, Lazy int64 // Lazy are the updates that asked for no sync
+	Ranges                   int64 // that were deleted at once
 	Gets, Iters              int64 // of readers, in steps and in snapshots
 	Sets, Deletes            int64
 	Syncs                    uint64
@@ -28,7 +29,7 @@ func NewRecord(e kv.Engine) *Record { return &Record{wrapped: wrapped{e}} }
 func (r *Record) Counts() Counts {
 	return Counts{
 		Snapshots: r.snapshots.Load(), Updates: r.updates.Load(), Lazy: r.lazy.Load(),
-		Gets: r.gets.Load(), Iters: r.iters.Load(),
+		Ranges: r.ranges.Load(), Gets: r.gets.Load(), Iters: r.iters.Load(),
 		Sets: r.sets.Load(), Deletes: r.deletes.Load(), Syncs: r.Syncs(),
 	}
 }
@@ -38,7 +39,7 @@ func (r *Record) Since(c Counts) Counts {
 	n := r.Counts()
 	return Counts{
 		Snapshots: n.Snapshots - c.Snapshots, Updates: n.Updates - c.Updates, Lazy: n.Lazy - c.Lazy,
-		Gets: n.Gets - c.Gets, Iters: n.Iters - c.Iters,
+		Ranges: n.Ranges - c.Ranges, Gets: n.Gets - c.Gets, Iters: n.Iters - c.Iters,
 		Sets: n.Sets - c.Sets, Deletes: n.Deletes - c.Deletes, Syncs: n.Syncs - c.Syncs,
 	}
 }
@@ -69,6 +70,12 @@ func (r *Record) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) er
 func (r *Record) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
 	r.updates.Add(1)
 	return kv.UpdateEarly(ctx, r.Engine, rows, r.step(step), visible)
+}
+
+// DeleteRange implements kv.RangeDeleter.
+func (r *Record) DeleteRange(ctx context.Context, span kv.Span) error {
+	r.ranges.Add(1)
+	return r.wrapped.DeleteRange(ctx, span)
 }
 
 func (r *Record) step(step kv.Step) kv.Step {

@@ -48,6 +48,24 @@ func (s *Steps) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) err
 	return kv.UpdateLazy(ctx, s.Engine, rows, s.step(step))
 }
 
+// DeleteRange implements kv.RangeDeleter. A range needs no mark for each key.
+func (s *Steps) DeleteRange(ctx context.Context, span kv.Span) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var gone []string
+	s.graves.Ascend(string(span.Start), func(key string) bool {
+		if span.End != nil && key >= string(span.End) {
+			return false
+		}
+		gone = append(gone, key)
+		return true
+	})
+	for _, key := range gone {
+		s.graves.Delete(key)
+	}
+	return s.wrapped.DeleteRange(ctx, span)
+}
+
 func (s *Steps) step(step kv.Step) kv.Step {
 	return func(r kv.Reader, b *kv.Batch) error {
 		s.mu.Lock()

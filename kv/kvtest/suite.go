@@ -31,6 +31,10 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 		{"prefixes are sought and skipped", testPrefix},
 		{"iterators agree with a sorted list", testAgainstModel},
 		{"a lazy update is visible and ordered", testLazy},
+		{"a deleted span is empty, and nothing else is", testDeleteSpan},
+		{"a snapshot keeps what a deletion of a span takes away", testDeleteSpanSnapshot},
+		{"a deletion of a span goes in bounded steps where it must", testDeleteSpanSteps},
+		{"spans are deleted beside updates of other rows", testDeleteSpanBeside},
 		{"a closed engine says so", testClosed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -333,6 +337,8 @@ func testClosed(t *testing.T, e kv.Engine) {
 	err = e.Update(context.Background(), rows("a"), func(kv.Reader, *kv.Batch) error { return nil })
 	require.ErrorIs(t, err, kv.ErrClosed)
 	require.ErrorIs(t, err, kv.ErrNotApplied)
+	_, err = kv.DeleteSpan(context.Background(), e, kv.Span{}, 0)
+	require.ErrorIs(t, err, kv.ErrClosed)
 }
 
 // Dump returns every pair of an engine, for comparing two.

@@ -30,6 +30,17 @@ func TestWrappersKeepTheContract(t *testing.T) {
 	t.Run("fault without a plan", func(t *testing.T) {
 		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewFault(memory(t)) })
 	})
+	t.Run("steps", func(t *testing.T) {
+		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewSteps(pebble(t)) })
+	})
+	t.Run("key by key", func(t *testing.T) {
+		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewKeyByKey(pebble(t)) })
+	})
+	t.Run("key by key in groups", func(t *testing.T) {
+		kvtest.Run(t, func(t *testing.T) kv.Engine {
+			return kvtest.NewKeyByKey(memkv.New(memkv.Options{HashGroups: 3}))
+		})
+	})
 	t.Run("mirror of memory and pebble", func(t *testing.T) {
 		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewMirror(memory(t), pebble(t)) })
 	})

@@ -114,6 +114,29 @@ func TestEachUpdateSyncsOnceAndALazyOneNever(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
+// TestADeletedSpanIsLazy: a crash may take the deletion back as long as nothing durable came after it
+// (kv I4), and after that it stays.
+func TestADeletedSpanIsLazy(t *testing.T) {
+	fs := pebblekv.NewCrashFS()
+	e := open(t, "dir", pebblekv.Options{FS: fs})
+	for _, row := range []string{"a", "b", "c"} {
+		update(t, e, row, "1")
+	}
+	left := func(fs *pebblekv.CrashFS) int {
+		again := open(t, "dir", pebblekv.Options{FS: fs})
+		defer func() { require.NoError(t, again.Close()) }()
+		return len(kvtest.Dump(t, again))
+	}
+	before := e.Syncs()
+	require.NoError(t, e.DeleteRange(context.Background(), kv.Span{Start: []byte("xa"), End: []byte("xc")}))
+	require.Equal(t, before, e.Syncs())
+	require.Len(t, kvtest.Dump(t, e), 1)
+	require.Equal(t, 3, left(fs.Crash(0, nil)))
+	update(t, e, "d", "1")
+	require.Equal(t, 2, left(fs.Crash(0, nil)))
+	require.NoError(t, e.Close())
+}
+
 // TestACrashKeepsAPrefix checks kv I3 and I4: after a crash every durable update is there, and if
 // a lazy one is, so is everything before it.
 func TestACrashKeepsAPrefix(t *testing.T) {
