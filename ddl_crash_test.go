@@ -39,9 +39,16 @@ var schemaChanges = []string{
 	"VACUUM",
 	"CREATE VIEW v AS SELECT id, d FROM t WHERE d > 10",
 	"TRUNCATE u",
+	"INSERT INTO u (t) SELECT min(id) FROM t",
+	"VACUUM",
+	"REINDEX TABLE t",
 	"DROP VIEW v",
+	"ALTER TABLE t ALTER d TYPE bigint USING d + 1",
+	"VACUUM t",
 	"DROP TABLE u",
 	"DROP TABLE t",
+	"VACUUM FULL",
+	"VACUUM",
 }
 
 // TestCrashesDuringSchemaChanges takes crashes at the writes of the first Open, of schema changes, of

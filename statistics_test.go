@@ -217,11 +217,11 @@ func TestReindexMendsAnIndex(t *testing.T) {
 	db := open(t)
 	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY, a int, b text); CREATE INDEX t_a ON t (a); CREATE UNIQUE INDEX t_b ON t (b) INCLUDE (a)")
 	exec(t, db, "INSERT INTO t SELECT i, i % 7, 'b' || i FROM generate_series(1, 500) i")
-	id := table.ID(scalar[int64](t, db, "SELECT oid::int8 FROM pg_class WHERE relname = 't'"))
+	id := table.StorageID(scalar[int64](t, db, "SELECT pg_relation_filenode('t')::int8"))
 	tx, err := db.Store().Begin(ctx, txn.BeginOptions{})
 	require.NoError(t, err)
 	for ix := range 2 {
-		it, err := tx.Scan(ctx, table.IndexSpan(id, table.IndexID(2+ix)), txn.ScanOptions{})
+		it, err := tx.Scan(ctx, table.Key{Storage: id, Index: table.IndexID(2 + ix)}.IndexSpan(), txn.ScanOptions{})
 		require.NoError(t, err)
 		n := 0
 		for it.Next() {
@@ -258,7 +258,7 @@ func TestVacuumCollectsTheTablesNamed(t *testing.T) {
 	}
 	versions := func(name string) (n int) {
 		id := scalar[int64](t, db, fmt.Sprintf("SELECT oid::int8 FROM pg_class WHERE relname = '%s'", name))
-		return db.Versions(t, table.TableSpan(table.ID(id)))
+		return db.Versions(t, table.StorageSpan(table.StorageID(id)))
 	}
 	require.Equal(t, 200, versions("t"))
 	for versions("t") != 50 { // until the retention is over

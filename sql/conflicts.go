@@ -63,7 +63,7 @@ func (s *Session) toSQL(ctx context.Context, err error) error {
 	)
 	switch {
 	case errors.As(err, &deadlock):
-		c.Kind, c.Key, c.Detail = "deadlock", deadlock.Cycle[0].Key, s.engine.waitDetail(deadlock.Cycle...)
+		c.Kind, c.Key, c.Detail = "deadlock", deadlock.Cycle[0].Key, s.engine.waitDetail(ctx, deadlock.Cycle...)
 		if errors.As(out, &se) {
 			out = se.WithDetail("%s", c.Detail).WithHint("See minidb_conflicts for the last deadlocks.")
 		}
@@ -80,7 +80,7 @@ func (s *Session) toSQL(ctx context.Context, err error) error {
 	case errors.As(err, &pair):
 		c.Kind, c.Key, c.Detail = "read", pair.Key, pair.Reason
 	case errors.As(err, &late):
-		c.Kind, c.Key, c.Detail = "lock timeout", late.Wait.Key, s.engine.waitDetail(late.Wait)
+		c.Kind, c.Key, c.Detail = "lock timeout", late.Wait.Key, s.engine.waitDetail(ctx, late.Wait)
 	default:
 		return out
 	}
@@ -93,7 +93,7 @@ func (s *Session) toSQL(ctx context.Context, err error) error {
 
 // waitDetail words waits, which may be a circle, as PostgreSQL does, and adds the statements of all that
 // are in it, which PostgreSQL keeps for its log.
-func (e *Engine) waitDetail(waits ...rowlock.Wait) string {
+func (e *Engine) waitDetail(ctx context.Context, waits ...rowlock.Wait) string {
 	statements := map[int64]string{}
 	for _, a := range e.Activities() {
 		statements[int64(a.PID)] = a.Query
@@ -107,7 +107,7 @@ func (e *Engine) waitDetail(waits ...rowlock.Wait) string {
 	}
 	for _, w := range waits {
 		fmt.Fprintf(&b, "Process %d%s waits for %s; blocked by process %d%s.\n",
-			w.Owner, where(w.Elsewhere), waitWords(&w), w.Blocker, where(w.BlockerElsewhere))
+			w.Owner, where(w.Elsewhere), e.waitWords(ctx, &w), w.Blocker, where(w.BlockerElsewhere))
 	}
 	for _, w := range waits {
 		line(w.Owner, w.Elsewhere, w.Statement)
@@ -126,7 +126,7 @@ func where(elsewhere bool) string {
 	return ""
 }
 
-func waitWords(w *rowlock.Wait) string {
+func (e *Engine) waitWords(ctx context.Context, w *rowlock.Wait) string {
 	if a, ok := advisoryOf(w.Key); ok {
 		return fmt.Sprintf("%s on advisory lock [%d,%d,%d,%d]", namedMode(w.Mode), a.database, a.class, a.object, a.sub)
 	}
@@ -134,7 +134,22 @@ func waitWords(w *rowlock.Wait) string {
 		return fmt.Sprintf("%s on relation %d", namedMode(w.Mode), id)
 	}
 	if k, ok := table.DecodeKey(w.Key); ok && w.BlockerTransaction == 0 {
-		return fmt.Sprintf("%s on tuple of relation %d", tupleMode(w.Mode), k.Table)
+		return fmt.Sprintf("%s on tuple of relation %d", tupleMode(w.Mode), e.tableOf(ctx, k.Storage))
 	}
 	return fmt.Sprintf("ShareLock on transaction %d", w.BlockerTransaction)
+}
+
+// tableOf is the table whose rows lie under a storage ID, zero when it is gone.
+func (e *Engine) tableOf(ctx context.Context, id table.StorageID) table.ID {
+	ctx = context.WithoutCancel(ctx) // what is to be told may be that the statement's time is over
+	tx, err := e.store.Begin(ctx, beginReadOnly)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	d, err := e.catalog.View(tx).RelationByStorage(ctx, id)
+	if err != nil || d == nil {
+		return 0
+	}
+	return d.ID
 }

@@ -140,7 +140,7 @@ func (s *Session) NameConflict(ctx context.Context, err error) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
-	d, terr := s.engine.catalog.View(tx).RelationByID(ctx, k.Table)
+	d, terr := s.engine.catalog.View(tx).RelationByStorage(ctx, k.Storage)
 	if terr != nil || d == nil {
 		return err
 	}

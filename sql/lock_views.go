@@ -117,7 +117,7 @@ func (c catalogEnv) lockOn(key []byte) (base pgcatalog.Lock, mode func(rowlock.M
 		base.Type, base.Database, base.Relation = "relation", uint32(c.s.databaseID), table.ID(id)
 		mode = namedMode
 	} else if k, ok := table.DecodeKey(key); ok {
-		base.Type, base.Database, base.Relation, base.Index = "tuple", uint32(c.s.databaseID), k.Table, k.Index
+		base.Type, base.Database, base.Storage, base.Index = "tuple", uint32(c.s.databaseID), k.Storage, k.Index
 	}
 	return base, mode
 }

@@ -62,9 +62,9 @@ func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
 func (s *Session) vacuumTable(ctx context.Context, t target, o upkeep, named bool) error {
 	name := s.database + "." + t.desc.Schema + "." + t.desc.Name
 	if named {
-		span := table.TableSpan(t.desc.ID)
-		if o.rowsOnly {
-			span = table.IndexSpan(t.desc.ID, table.RowIndexID)
+		span, err := s.engine.spanNow(ctx, t.desc, o.rowsOnly)
+		if err != nil {
+			return err
 		}
 		if err := s.collect(ctx, name, span, o.verbose); err != nil {
 			return err
@@ -79,6 +79,27 @@ func (s *Session) vacuumTable(ctx context.Context, t target, o upkeep, named boo
 		return s.analyzeAlone(ctx, t, o.verbose)
 	}
 	return nil
+}
+
+// spanNow is where the rows of a table lie, with its index entries or without, now that it is locked: they
+// may have been moved since the descriptor was read.
+func (e *Engine) spanNow(ctx context.Context, d *table.Desc, rowsOnly bool) (kv.Span, error) {
+	tx, err := e.store.Begin(ctx, beginReadOnly)
+	if err != nil {
+		return kv.Span{}, err
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	now, err := e.catalog.View(tx).RelationByID(ctx, d.ID)
+	switch {
+	case err != nil:
+		return kv.Span{}, err
+	case now != nil:
+		d = now
+	}
+	if rowsOnly {
+		return d.IndexSpan(table.RowIndexID), nil
+	}
+	return d.Span(), nil
 }
 
 // underUpkeep does work on a table under the lock that keeps schema changes and other upkeep off it, and

@@ -3,12 +3,17 @@ package table
 import (
 	"slices"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/tso"
 )
 
 // ID identifies a catalog object for ever: IDs are never used again. PostgreSQL shows them as OIDs.
 type ID uint32
+
+// StorageID names the span of keys in which the rows and index entries of a table lie, as PostgreSQL's
+// relfilenode names a file. It is drawn from the same numbers as an ID and never used again either.
+type StorageID uint32
 
 // ColumnID identifies a column within its table for ever; row values are keyed by it.
 type ColumnID uint32
@@ -40,6 +45,9 @@ type Desc struct {
 	Name       string
 	Kind       Kind
 	Version    uint64 // grows with every change; never names two contents, not even uncommitted ones
+	// StorageID is where the rows lie; zero means under the table's own number, where they begin. What
+	// replaces all rows at once gives them another place ([Desc.Storage]).
+	StorageID StorageID `json:",omitempty"`
 
 	Columns      []Column // live columns in order; dropped ones are gone from here
 	NextColumnID ColumnID
@@ -94,8 +102,11 @@ type IndexColumn struct {
 
 // Index is a primary key, a unique constraint or an index.
 type Index struct {
-	ID               IndexID
-	OID              ID // the object ID that pg_class shows
+	ID  IndexID
+	OID ID // the object ID that pg_class shows
+	// StorageID changes whenever the entries are built anew; zero means the number in OID. In keys the
+	// table's storage ID and ID stand for it.
+	StorageID        StorageID `json:",omitempty"`
 	Name             string
 	Unique           bool
 	Primary          bool // backs PRIMARY KEY
@@ -212,6 +223,33 @@ func (d *Desc) Clone() *Desc {
 		c.Sequence = &s
 	}
 	return &c
+}
+
+// Storage returns the storage ID of the rows and index entries.
+func (d *Desc) Storage() StorageID {
+	if d.StorageID != 0 {
+		return d.StorageID
+	}
+	return StorageID(d.ID)
+}
+
+// Storage returns the number that pg_class shows as relfilenode.
+func (ix *Index) Storage() StorageID {
+	if ix.StorageID != 0 {
+		return ix.StorageID
+	}
+	return StorageID(ix.OID)
+}
+
+// Span holds all rows and index entries of the table.
+func (d *Desc) Span() kv.Span { return StorageSpan(d.Storage()) }
+
+// IndexSpan holds the entries of one index, or with RowIndexID the rows.
+func (d *Desc) IndexSpan(ix IndexID) kv.Span { return PrefixSpan(d.indexPrefix(ix)) }
+
+// indexPrefix begins the keys of one index, or with RowIndexID of the rows.
+func (d *Desc) indexPrefix(ix IndexID) []byte {
+	return appendUint(storagePrefix(d.Storage()), uint32(ix))
 }
 
 // Index returns the index with the ID, or nil.

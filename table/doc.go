@@ -17,6 +17,9 @@
 //	't' 16384 2 {NULL}{id}        →                      a NULL equals nothing, so the row key is in the key
 //	't' 16384 3 {lang, desc}{id}  →                      others have it there always
 //
+// What follows 't' is the table's storage ID: its own number, until TRUNCATE or a rewrite gives it another
+// and drops the old span as a whole (Desc.Storage, catalog/storage.go).
+//
 // Numbers in keys take one byte below 240 and otherwise as many as they need (appendUint). A table
 // without primary key has a hidden column with a number for each row (RowIDs).
 //

@@ -57,7 +57,7 @@ func RowKeyOf(d *Desc, ix *Index, key, value []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(IndexPrefix(d.ID, RowIndexID), rowKey...), nil
+	return append(d.indexPrefix(RowIndexID), rowKey...), nil
 }
 
 // DecodeRow reads a whole row from its key and value.

@@ -77,17 +77,14 @@ func WritersKey(id ID) []byte {
 	return AppendID([]byte{PrefixCatalog, writersTag}, id)
 }
 
-// TablePrefix begins all keys of a table's rows and index entries.
-func TablePrefix(id ID) []byte { return AppendID([]byte{PrefixTable}, id) }
+// AppendStorageID appends a storage ID as keys have it.
+func AppendStorageID(dst []byte, id StorageID) []byte { return appendUint(dst, uint32(id)) }
 
-// IndexPrefix begins the keys of one index, or with RowIndexID of the rows.
-func IndexPrefix(id ID, ix IndexID) []byte { return appendUint(TablePrefix(id), uint32(ix)) }
+// storagePrefix begins all keys of a storage ID.
+func storagePrefix(id StorageID) []byte { return AppendStorageID([]byte{PrefixTable}, id) }
 
-// TableSpan holds all rows and index entries of a table.
-func TableSpan(id ID) kv.Span { return PrefixSpan(TablePrefix(id)) }
-
-// IndexSpan holds the entries of one index, or with RowIndexID the rows.
-func IndexSpan(id ID, ix IndexID) kv.Span { return PrefixSpan(IndexPrefix(id, ix)) }
+// StorageSpan holds all rows and index entries under a storage ID.
+func StorageSpan(id StorageID) kv.Span { return PrefixSpan(storagePrefix(id)) }
 
 // PrefixSpan holds all keys that begin with prefix.
 func PrefixSpan(prefix []byte) kv.Span {
@@ -103,9 +100,14 @@ func PointSpan(key []byte) kv.Span {
 
 // Key is a key of a table taken apart.
 type Key struct {
-	Table ID
-	Index IndexID
-	Rest  []byte // the encoded columns; aliases the key
+	Storage StorageID
+	Index   IndexID
+	Rest    []byte // the encoded columns; aliases the key
+}
+
+// IndexSpan holds the keys of the same index.
+func (k Key) IndexSpan() kv.Span {
+	return PrefixSpan(appendUint(storagePrefix(k.Storage), uint32(k.Index)))
 }
 
 // DecodeKey takes the key of a row or an index entry apart; ok is false for keys of other owners.
@@ -121,12 +123,12 @@ func DecodeKey(key []byte) (k Key, ok bool) {
 	if !ok {
 		return Key{}, false
 	}
-	return Key{Table: ID(t), Index: IndexID(ix), Rest: rest}, true
+	return Key{Storage: StorageID(t), Index: IndexID(ix), Rest: rest}, true
 }
 
 func (k Key) String() string {
 	if k.Index == RowIndexID {
-		return fmt.Sprintf("/table/%d/row/%x", k.Table, k.Rest)
+		return fmt.Sprintf("/table/%d/row/%x", k.Storage, k.Rest)
 	}
-	return fmt.Sprintf("/table/%d/index/%d/%x", k.Table, k.Index, k.Rest)
+	return fmt.Sprintf("/table/%d/index/%d/%x", k.Storage, k.Index, k.Rest)
 }

@@ -70,7 +70,7 @@ func (d *Desc) prepare() (*prepared, error) {
 	if d.Kind != KindTable {
 		return p, nil
 	}
-	rows := &layout{desc: d, prefix: IndexPrefix(d.ID, RowIndexID), unique: true}
+	rows := &layout{desc: d, prefix: d.indexPrefix(RowIndexID), unique: true}
 	var err error
 	if rows.key, err = keyColumns(d, d.RowKey); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (d *Desc) prepare() (*prepared, error) {
 
 func indexLayout(d *Desc, ix *Index, rows *layout) (*layout, error) {
 	l := &layout{
-		desc: d, index: ix, prefix: IndexPrefix(d.ID, ix.ID), unique: ix.Unique,
+		desc: d, index: ix, prefix: d.indexPrefix(ix.ID), unique: ix.Unique,
 		nullsNotDistinct: ix.NullsNotDistinct, row: rows.key,
 	}
 	var err error

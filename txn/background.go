@@ -184,7 +184,7 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 	s.pass.Lock()
 	defer s.pass.Unlock()
 	if s.pass.now == nil {
-		if s.exclusive && s.pass.safepoint != 0 && s.recent.newest() <= s.pass.safepoint && s.lockers.none() {
+		if s.nothingToCollect() {
 			return true, nil
 		}
 		safepoint, err := s.raiseSafepoint(ctx)
@@ -201,12 +201,19 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 	}
 	done, err = s.pass.now.Step(ctx, s.engine, settler{s}, s.opts.GCRows)
 	if err == nil && done {
-		s.pass.safepoint = s.pass.now.Stats.Safepoint
+		s.pass.safepoint, s.pass.again = s.pass.now.Stats.Safepoint, s.pass.now.Stats.Spans > 0
 		s.lockers.leaveBelow(s.pass.safepoint)
 		s.pass.now = nil
 		err = errors.Join(s.dropDeadRowRecords(ctx), s.releaseClaim(ctx))
 	}
 	return done, err
+}
+
+// nothingToCollect reports whether a pass would find nothing: nothing was committed above the last one's
+// safepoint, and that one left nothing to look at again.
+func (s *Store) nothingToCollect() bool {
+	return s.exclusive && s.pass.safepoint != 0 && !s.pass.again &&
+		s.recent.newest() <= s.pass.safepoint && s.lockers.none()
 }
 
 // CollectGarbage moves the safepoint to Options.Retention before now, or to the oldest running

@@ -1,8 +1,12 @@
 package txn_test
 
 import (
+	"errors"
+
 	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
 )
 
 // P16: collection.
@@ -12,6 +16,9 @@ var collectionClauses = []clause{
 	{"P16 I6", "unless it is a removal, which goes with all that it hides", planted.ResurrectedByCollection, removedStaysRemoved},
 	{"P16 I6", "a reader below the safepoint is refused", planted.ReadBelowSafepoint, readerBelowIsRefused},
 	{"P16 I6", "a running transaction holds the safepoint", planted.CollectedPastReader, runningTransactionHolds},
+	{"P16 I25", "a dropped span stays while it may be read", planted.DroppedUnderReader, droppedSpanStaysForReaders},
+	{"P16 I25", "what lands late in a dropped span is deleted too", planted.DroppedForgotten, droppedSpanIsLookedAtAgain},
+	{"P16 I25", "whoever has read in a dropped span comes before the drop", planted.DroppedUnread, droppedSpanWasRead},
 }
 
 func (sc *scene) collect(s *txn.Store) {
@@ -66,4 +73,59 @@ func runningTransactionHolds(sc *scene) {
 	sc.commit(s, "a", "2")
 	sc.collect(s)
 	sc.want("at the old snapshot", sc.get(old, "a"), "1")
+}
+
+// dropped commits a transaction that drops all keys from r to s.
+func (sc *scene) dropped(s *txn.Store) {
+	tx := sc.begin(s)
+	sc.must(tx.DropSpan(rowsSpan), "drop")
+	sc.must(tx.Commit(sc.ctx), "commit of the drop")
+}
+
+func droppedSpanStaysForReaders(sc *scene) {
+	s := sc.open(single(), txn.Options{})
+	sc.commit(s, "r1", "1")
+	old := sc.begin(s)
+	sc.dropped(s)
+	sc.collect(s)
+	old.Idle() // and takes a new view
+	sc.commit(s, "a", "1")
+	sc.want("at the old snapshot", sc.get(old, "r1"), "1")
+}
+
+func droppedSpanIsLookedAtAgain(sc *scene) {
+	s := sc.open(single(), txn.Options{})
+	sc.commit(s, "r1", "1")
+	sc.dropped(s)
+	sc.collect(s)
+	row := mvcc.Row([]byte("r2"))
+	sc.must(s.Engine().Update(sc.ctx, [][]byte{row}, func(_ kv.Reader, b *kv.Batch) error {
+		mvcc.WriteOnePhase(b, 1, 2, []mvcc.Mutation{{Key: []byte("r2"), Row: row, Kind: mvcc.KindPut}})
+		return nil
+	}), "late write")
+	sc.collect(s)
+	sc.want("records", sc.records(s, "r2"), 0)
+}
+
+func droppedSpanWasRead(sc *scene) {
+	s := sc.open(single(), txn.Options{})
+	sc.commit(s, "r1", "1", "x", "1")
+	begin := func() *txn.Txn {
+		tx, err := s.Begin(sc.ctx, txn.BeginOptions{Serializable: true})
+		sc.must(err, "begin")
+		return tx
+	}
+	reader, dropper := begin(), begin()
+	sc.want("reader", sc.get(reader, "r1"), "1")
+	sc.must(reader.Set([]byte("x"), []byte("2")), "set")
+	sc.want("dropper", sc.get(dropper, "x"), "1")
+	err := errors.Join(dropper.DropSpan(rowsSpan), dropper.Commit(sc.ctx))
+	if err == nil {
+		err = reader.Commit(sc.ctx)
+	}
+	if err == nil {
+		sc.fail("both committed, and neither can come first")
+	}
+	_ = reader.Rollback(sc.ctx)
+	_ = dropper.Rollback(sc.ctx)
 }

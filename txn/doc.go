@@ -168,6 +168,11 @@
 //     the clock ends one, and a reader pushes its commit_ts in memory, without an update of the store. The
 //     step of the commit point asks there whether its commit_ts was pushed; from then on a reader at or above
 //     commit_ts waits until the result is known (living.go).
+//   - I25 (dropped spans): Txn.DropSpan takes a span away as a whole, in one key. The span stays as it is
+//     until the safepoint has passed that commit and every lock below it, in the whole store, is settled;
+//     then the collector deletes it, and looks again later (gc/dropped.go). Whoever writes there, or rests
+//     on what was there, validates a key that the drop writes; to serializable transactions the span is
+//     written.
 //
 // # Memory that is believed, and what replaces it
 //

@@ -62,7 +62,9 @@
 //     unless it is a removal: newestVersionStays, removedStaysRemoved; registry refuses readers below,
 //     and running transactions hold it: readerBelowIsRefused, runningTransactionHolds. On a shared store
 //     (I20) those of other processes do: othersHoldTheSafepoint; and who outlived his lease is refused:
-//     lapsedReaderIsRefused, lapsedWriterIsRefused.
+//     lapsedReaderIsRefused, lapsedWriterIsRefused. What was dropped as a whole (I25) stays while anyone may
+//     read it: droppedSpanStaysForReaders; what lands late goes too: droppedSpanIsLookedAtAgain; and who
+//     has read there has his place in the serial order: droppedSpanWasRead.
 //
 // What TiKV added: parallel prewrite, T1 (prewriteAll, committer.rollback): prewritesRunTogether,
 // failedBatchRollsBack. Rollback records, T2: P1. Short values, T3 (mvcc/prewrite.go): shortValueIsInlined.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -46,8 +47,12 @@ func (r *readSet) add(s kv.Span) {
 	}
 }
 
-// spans returns what was read, sorted and disjoint. It is not nil.
+// spans returns what was read, sorted and disjoint. It is not nil. Whoever drops a span as a whole writes
+// none of its keys, only the list of dropped spans: so that belongs to what was read.
 func (r *readSet) spans() []kv.Span {
+	if len(r.list) > 0 {
+		r.add(gc.DroppedSpans())
+	}
 	r.compact()
 	if r.list == nil {
 		r.list = []kv.Span{}

@@ -130,6 +130,7 @@ type Store struct {
 		sync.Mutex
 		now       *gc.Pass      // nil between two
 		safepoint tso.Timestamp // of the last one that got to its end
+		again     bool          // it deleted dropped spans, which the next one must find empty
 	}
 
 	settling chan struct{} // holds one while somebody goes through the locks (settleAlone)

@@ -126,6 +126,12 @@ const (
 	// DecidedLockUnread: a reader passes over the locks of a decided transaction.
 	DecidedLockUnread
 
+	// DroppedUnderReader: a dropped span is deleted while a transaction may read it.
+	DroppedUnderReader
+	// DroppedUnread: a dropped span is not told to serializable transactions that have read in it.
+	DroppedUnread
+	// DroppedForgotten: a dropped span is forgotten when it is deleted, and not when it is found empty.
+	DroppedForgotten
 	endOfClauses
 )
 
@@ -190,4 +196,7 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"streamed key forgotten",
 	"decided lock read below its commit",
 	"decided lock not read",
+	"dropped span deleted under a reader",
+	"dropped span not told to readers",
+	"dropped span forgotten at once",
 }

@@ -82,7 +82,7 @@ var catalogFunctions = func() []def {
 		f("pg_indexes_size(regclass) int8", relationSize).volatile(),
 		f("pg_total_relation_size(regclass) int8", relationSize).volatile(),
 		f("pg_database_size(oid) int8", relationSize).volatile(),
-		f("pg_relation_filenode(regclass) oid", same).stable(),
+		f("pg_relation_filenode(regclass) oid", filenode).stable(),
 		f("pg_get_ruledef(oid) text", null).stable(), f("pg_get_ruledef(oid,bool) text", null).stable(),
 		f("pg_get_triggerdef(oid) text", null).stable(), f("pg_get_triggerdef(oid,bool) text", null).stable(),
 		f("pg_get_functiondef(oid) text", null).stable(), f("pg_get_function_result(oid) text", null).stable(),
@@ -248,6 +248,15 @@ func missing(err error) bool {
 }
 
 // relationSize asks for the catalog's estimate, which is 0 where there is none.
+func filenode(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	d, err := describe("filenode", nil)(rt, a)
+	if err != nil || d.Null {
+		return types.Null, err
+	}
+	n, err := strconv.ParseInt(d.S, 10, 64)
+	return types.NewInt(n), err
+}
+
 func relationSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	d, err := describe("size", nil)(rt, a)
 	if err != nil || d.Null {

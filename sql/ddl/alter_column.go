@@ -125,7 +125,7 @@ func (a *alteration) containsNull(col string) error {
 
 // refuseNull fails when there are rows, which would have NULL in a new column.
 func (a *alteration) refuseNull(ctx context.Context, col string) error {
-	a.env.Tx.Validate(table.IndexSpan(a.d.ID, table.RowIndexID))
+	a.env.Tx.Validate(a.d.IndexSpan(table.RowIndexID))
 	return catalog.Rows(ctx, a.env.Tx, a.d, func([]types.Datum) error { return a.containsNull(col) })
 }
 
@@ -404,7 +404,7 @@ func (a *alteration) setNotNull(ctx context.Context, o int) error {
 	if a.d.Columns[o].NotNull {
 		return nil
 	}
-	a.env.Tx.Validate(table.IndexSpan(a.d.ID, table.RowIndexID))
+	a.env.Tx.Validate(a.d.IndexSpan(table.RowIndexID))
 	err := catalog.Rows(ctx, a.env.Tx, a.d, func(row []types.Datum) error {
 		if row[o].Null {
 			return a.containsNull(a.d.Columns[o].Name)

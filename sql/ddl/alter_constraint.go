@@ -53,7 +53,7 @@ func (a *alteration) addCheck(ctx context.Context, c *ast.TableConstraint) error
 // in all of them must hold for theirs too.
 func (a *alteration) exclude(tables ...*table.Desc) {
 	for _, d := range tables {
-		a.env.Tx.Validate(table.IndexSpan(d.ID, table.RowIndexID))
+		a.env.Tx.Validate(d.IndexSpan(table.RowIndexID))
 	}
 }
 
@@ -245,7 +245,7 @@ func (a *alteration) rewrite(ctx context.Context, next *table.Desc, change func(
 	for i := range next.Columns {
 		next.Columns[i].Missing = nil // every row is written with all of its columns
 	}
-	rows := catalog.NewReplacement(a.env.Catalog, next)
+	rows := catalog.NewReplacement(a.env.Catalog, a.d, next)
 	err := catalog.Rows(ctx, a.env.Tx, a.d, func(old []types.Datum) error {
 		row, err := change(old)
 		if err != nil {
@@ -257,10 +257,10 @@ func (a *alteration) rewrite(ctx context.Context, next *table.Desc, change func(
 		err = rows.Sort()
 	}
 	if err == nil {
-		err = a.update(ctx, next)
+		err = rows.Write(ctx, a.env.View)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		a.d = next
 	}
-	return rows.Write(ctx, a.env.Tx)
+	return err
 }

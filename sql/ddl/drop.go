@@ -371,9 +371,6 @@ func (env *Env) removeIndex(ctx context.Context, old *table.Desc, id table.Index
 			break
 		}
 	}
-	if err := catalog.Clear(ctx, env.Tx, table.IndexPrefix(d.ID, id)); err != nil {
-		return err
-	}
 	return env.View.UpdateRelation(ctx, old, d)
 }
 

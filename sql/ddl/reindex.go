@@ -55,15 +55,15 @@ func indexNames(d *table.Desc) []string {
 	return names
 }
 
-// rebuild writes the entries of indexes again, from the rows, under new index IDs, and removes those
-// of the old ones: nothing of an old entry is trusted. An index that is the rows themselves has no
+// rebuild writes the entries of indexes again, from the rows, under new index IDs, and drops those
+// of the old ones as a whole: nothing of an old entry is trusted. An index that is the rows themselves has no
 // entries to write.
 func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string, told func(index string)) error {
 	if err := env.lock(ctx, old, rowlock.TableShare); err != nil {
 		return err
 	}
 	d := old.Clone()
-	var stale []table.IndexID
+	moved := false
 	for _, name := range names {
 		ix := d.IndexByName(name)
 		if ix.ID == table.RowIndexID {
@@ -72,17 +72,15 @@ func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string, to
 		if err := env.usable("REINDEX INDEX", name, d.ID, ix.ID); err != nil {
 			return err
 		}
-		stale = append(stale, ix.ID)
-		ix.ID = d.NextIndexID
-		d.NextIndexID++
-	}
-	if len(stale) > 0 {
-		if err := env.View.UpdateRelation(ctx, old, d); err != nil {
+		if err := env.View.RelocateIndex(ctx, ix); err != nil {
 			return err
 		}
+		ix.ID = d.NextIndexID
+		d.NextIndexID++
+		moved = true
 	}
-	for _, id := range stale {
-		if err := catalog.Clear(ctx, env.Tx, table.IndexPrefix(d.ID, id)); err != nil {
+	if moved {
+		if err := env.View.UpdateRelation(ctx, old, d); err != nil {
 			return err
 		}
 	}

@@ -60,6 +60,9 @@ func (r *run) buildLockRows(n *physical.LockRows) (operator, error) {
 
 func (l *lockRows) Open(ctx context.Context) error {
 	l.batch, l.extra = nil, nil
+	for i := range l.targets {
+		table.HoldStorage(l.run.env.Tx, l.targets[i].Table)
+	}
 	return l.child.Open(ctx)
 }
 

@@ -183,7 +183,7 @@ func (s *scan) spans() ([]kv.Span, error) {
 	if s.index != nil {
 		id = s.index.ID
 	}
-	return []kv.Span{table.IndexSpan(s.node.Table.ID, id)}, nil
+	return []kv.Span{s.node.Table.IndexSpan(id)}, nil
 }
 
 // evalRanges evaluates the ranges and leaves out those that a NULL makes empty.

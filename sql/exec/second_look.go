@@ -115,7 +115,7 @@ func (l *secondLook) deleted(ctx context.Context, stale error) (bool, error) {
 
 // puts says whether the commit at a timestamp has put a row of the table.
 func (l *secondLook) puts(ctx context.Context, at tso.Timestamp) (puts bool, err error) {
-	tx, rows := l.run.env.Tx, table.IndexSpan(l.scan.Table.ID, table.RowIndexID)
+	tx, rows := l.run.env.Tx, l.scan.Table.IndexSpan(table.RowIndexID)
 	tx.ReadAt(at - 1)
 	before, err := tx.Scan(ctx, rows, txn.ScanOptions{})
 	if err != nil {

@@ -65,6 +65,14 @@ func relkind(d *table.Desc) string {
 	return "r"
 }
 
+// relfilenode is pg_class.relfilenode: the storage ID, zero for a view.
+func relfilenode(d *table.Desc) table.ID {
+	if relkind(d) == "v" {
+		return 0
+	}
+	return table.ID(d.Storage())
+}
+
 func classRows(_ context.Context, r *reader, emit emitter) error {
 	err := r.eachRelation(true, func(d *table.Desc) error {
 		kind, am := relkind(d), 0
@@ -80,7 +88,7 @@ func classRows(_ context.Context, r *reader, emit emitter) error {
 			tuples, pages = size(t, rowBytes)
 		}
 		return emit("oid", d.ID, "relname", d.Name, "relnamespace", d.SchemaID, "relowner", ownerID, "relam", am,
-			"relfilenode", d.ID, "reltuples", tuples, "relpages", pages, "relhasindex", len(d.Indexes) > 0, "relpersistence", "p", "relkind", kind,
+			"relfilenode", relfilenode(d), "reltuples", tuples, "relpages", pages, "relhasindex", len(d.Indexes) > 0, "relpersistence", "p", "relkind", kind,
 			"relnatts", len(visibleColumns(d)), "relchecks", len(d.Checks), "relhasrules", kind == "v",
 			"relhastriggers", d.References(), "relispopulated", true, "relreplident", "d")
 	})
@@ -95,7 +103,7 @@ func classRows(_ context.Context, r *reader, emit emitter) error {
 		tuples, pages := size(t, entryBytes(ix))
 		tuples = max(tuples, 0)
 		return emit("oid", ix.OID, "relname", ix.Name, "relnamespace", d.SchemaID, "relowner", ownerID, "relam", 403,
-			"relfilenode", ix.OID, "reltuples", tuples, "relpages", pages, "relpersistence", "p", "relkind", "i", "relnatts", len(ix.Columns)+len(ix.Include),
+			"relfilenode", table.ID(ix.Storage()), "reltuples", tuples, "relpages", pages, "relpersistence", "p", "relkind", "i", "relnatts", len(ix.Columns)+len(ix.Include),
 			"relispopulated", true, "relreplident", "n")
 	})
 }

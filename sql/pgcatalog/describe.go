@@ -18,7 +18,8 @@ func statementTime() time.Time { return time.Now() }
 // Describe answers a system function with a fact about an object; false when there is none. Kinds:
 // "class", "namespace", "type" and "role" are names by OID, "reg" a name for the type in extra;
 // "indexdef", "constraintdef" and "viewdef" are definitions, "serial" the sequence of the column in
-// extra, "comment" a comment, "size" bytes by the statistics, "visible" whether a relation is found by its plain name.
+// extra, "comment" a comment, "size" bytes by the statistics, "visible" whether a relation is found by its plain name, "filenode" its
+// storage ID.
 func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra string) (string, bool) {
 	r := &reader{ctx: ctx, env: env}
 	id := table.ID(oid)
@@ -51,6 +52,8 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 		return r.comment(id, extra)
 	case "size":
 		return r.bytes(id)
+	case "filenode":
+		return r.filenode(id)
 	}
 	return "", false
 }
@@ -72,6 +75,18 @@ func (r *reader) find(id table.ID) (*table.Desc, *table.Index) {
 		return nil
 	})
 	return owner, index
+}
+
+// filenode is the storage ID of a table or an index, as text; a view has none.
+func (r *reader) filenode(id table.ID) (string, bool) {
+	d, ix := r.find(id)
+	switch {
+	case ix != nil:
+		return strconv.FormatUint(uint64(ix.Storage()), 10), true
+	case d == nil || relfilenode(d) == 0:
+		return "", false
+	}
+	return strconv.FormatUint(uint64(relfilenode(d)), 10), true
 }
 
 func (r *reader) namespaceName(id table.ID) (string, bool) {

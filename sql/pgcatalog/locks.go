@@ -18,6 +18,7 @@ type Lock struct {
 	Database, Class, Object uint32
 	Sub                     byte
 	Relation                table.ID
+	Storage                 table.StorageID // of the row or index entry, instead of Relation
 	Index                   table.IndexID
 	PID                     int32
 	Transaction             uint64
@@ -59,7 +60,7 @@ func lockTables() []relation {
 	}
 }
 
-func lockRows(_ context.Context, r *reader, emit emitter) error {
+func lockRows(ctx context.Context, r *reader, emit emitter) error {
 	for _, l := range r.env.Locks() {
 		v := []any{"locktype", l.Type, "database", int64(l.Database), "page", nil, "tuple", nil, "transactionid", nil,
 			"virtualtransaction", strconv.Itoa(int(l.PID)) + "/" + strconv.FormatUint(l.Transaction, 10),
@@ -67,13 +68,25 @@ func lockRows(_ context.Context, r *reader, emit emitter) error {
 		if l.Type == "advisory" {
 			v = append(v, "relation", nil, "classid", int64(l.Class), "objid", int64(l.Object), "objsubid", int(l.Sub))
 		} else {
-			v = append(v, "relation", l.Relation, "classid", nil, "objid", nil, "objsubid", nil)
+			v = append(v, "relation", r.lockedRelation(ctx, &l), "classid", nil, "objid", nil, "objsubid", nil)
 		}
 		if err := emit(v...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lockedRelation is the table that a lock is on, nil when that is gone.
+func (r *reader) lockedRelation(ctx context.Context, l *Lock) any {
+	if l.Storage == 0 {
+		return l.Relation
+	}
+	d, err := r.env.View().RelationByStorage(ctx, l.Storage)
+	if err != nil || d == nil {
+		return nil
+	}
+	return d.ID
 }
 
 func lockWaitRows(ctx context.Context, r *reader, emit emitter) error {
@@ -144,7 +157,7 @@ func (r *reader) describeKey(ctx context.Context, key []byte) described {
 		return described{key: hex.EncodeToString(key)}
 	}
 	out := described{key: hex.EncodeToString(k.Rest)}
-	d, err := r.env.View().RelationByID(ctx, k.Table)
+	d, err := r.env.View().RelationByStorage(ctx, k.Storage)
 	if err != nil || d == nil {
 		return out
 	}
@@ -164,7 +177,7 @@ func (r *reader) describeRow(ctx context.Context, l *Lock) (string, error) {
 	if !ok {
 		return "", nil
 	}
-	d, err := r.env.View().RelationByID(ctx, k.Table)
+	d, err := r.env.View().RelationByStorage(ctx, k.Storage)
 	if err != nil || d == nil {
 		return "", err
 	}

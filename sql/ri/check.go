@@ -150,6 +150,7 @@ func columnTypes(d *table.Desc, cols []table.ColumnID) []*types.Type {
 
 // attach verifies that the key exists to which rows refer now, and holds it.
 func (c *check) attach(ctx context.Context, values []types.Datum) error {
+	table.HoldStorage(c.host.Tx(), c.parent)
 	ts := columnTypes(c.child, c.fk.Columns)
 	key, ok, err := c.key(values, ts)
 	if err != nil {
@@ -215,8 +216,9 @@ func (c *check) detach(ctx context.Context, old, next []types.Datum) error {
 			}
 		}
 	}
+	table.HoldStorage(c.host.Tx(), c.child)
 	if tx := c.host.Tx(); !tx.LocksBind() { // of rows that refer to the key, others may commit some
-		tx.Validate(table.IndexSpan(c.child.ID, table.RowIndexID))
+		tx.Validate(c.child.IndexSpan(table.RowIndexID))
 	}
 	matches := " WHERE " + where(c.child, c.fk.Columns, 1)
 	newer, err := c.host.Newer(ctx, "SELECT 1 FROM "+name(c.child)+matches, ts, old)

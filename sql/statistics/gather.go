@@ -33,9 +33,9 @@ func (r *Registry) Analyze(ctx context.Context, id table.ID, o stats.Options, by
 // Count counts and stores the rows of a table, and nothing else: what VACUUM learns.
 func (r *Registry) Count(ctx context.Context, id table.ID) (rows int64, err error) {
 	found := false
-	err = r.gather(ctx, id, func(tx *txn.Txn, _ *table.Desc) error {
+	err = r.gather(ctx, id, func(tx *txn.Txn, d *table.Desc) error {
 		found = true
-		n, bytes, err := count(ctx, tx, id)
+		n, bytes, err := count(ctx, tx, d)
 		if err != nil {
 			return err
 		}
@@ -76,8 +76,8 @@ func (r *Registry) gather(ctx context.Context, id table.ID, f func(tx *txn.Txn, 
 }
 
 // count reads the rows of a table, and the bytes of one on average.
-func count(ctx context.Context, tx *txn.Txn, id table.ID) (rows int64, bytes float64, err error) {
-	it, err := tx.Scan(ctx, table.IndexSpan(id, table.RowIndexID), txn.ScanOptions{})
+func count(ctx context.Context, tx *txn.Txn, d *table.Desc) (rows int64, bytes float64, err error) {
+	it, err := tx.Scan(ctx, d.IndexSpan(table.RowIndexID), txn.ScanOptions{})
 	if err != nil {
 		return 0, 0, err
 	}

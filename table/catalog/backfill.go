@@ -13,7 +13,7 @@ import (
 // descriptor yet. It makes the transaction fail when another writes rows meanwhile: together with
 // the change of the descriptor (catalog I4) no row can lack its entry.
 func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index) error {
-	tx.Validate(table.IndexSpan(d.ID, table.RowIndexID))
+	tx.Validate(d.IndexSpan(table.RowIndexID))
 	b, err := table.NewEntryBuilder(d, ix)
 	if err != nil {
 		return err

@@ -16,8 +16,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// format is the number of the layout of all keys and values that table and catalog write.
-const format = 1
+// format is the number of the layout of all keys and values that table and catalog write. Since 2 the rows
+// of a table may lie under a storage ID that is not the table's number. A store of format 1 has none, is
+// read as it is, and becomes one of format 2 when it is opened: a program that knows only format 1 would
+// not find all rows in it.
+const format = 2
 
 // Object IDs that PostgreSQL gives away itself, and the first one of ours.
 const (
@@ -53,8 +56,12 @@ func Open(ctx context.Context, store *txn.Store) (*Catalog, error) {
 			return err
 		}
 		if b != nil {
-			if v, n := binary.Uvarint(b); n <= 0 || v != format {
+			v, n := binary.Uvarint(b)
+			switch {
+			case n <= 0 || v == 0 || v > format:
 				return fmt.Errorf("catalog: the store has format %d, this program knows %d", v, format)
+			case v < format:
+				return tx.Set(formatKey, binary.AppendUvarint(nil, format))
 			}
 			return nil
 		}

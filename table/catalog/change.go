@@ -185,7 +185,9 @@ func (c *Catalog) newVersion(old uint64) uint64 {
 }
 
 // UpdateRelation replaces a descriptor by another with the same ID, and moves the names of the
-// relation and its indexes where they changed. Rows and index entries are the caller's to mend.
+// relation and its indexes where they changed. What d has no rows or entries under any more (another
+// storage ID, or an index that is gone) is dropped as a whole; all other rows and index entries are the
+// caller's to mend.
 // Transactions that write rows by the old one fail (catalog I4).
 func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
 	if err := v.RelabelRelation(ctx, old, d); err != nil || d.Kind != table.KindTable {
@@ -236,10 +238,13 @@ func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
 	if err := v.depend(d, true); err != nil {
 		return err
 	}
+	if err := v.moveStorage(old, d); err != nil {
+		return err
+	}
 	return v.putDesc(d, old.Version)
 }
 
-// DropRelation removes a relation with its rows and index entries.
+// DropRelation removes a relation. Its rows and index entries are dropped as a whole.
 func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 	if err := v.remove(nameKey(d.DatabaseID, d.SchemaID, d.Name)); err != nil {
 		return err
@@ -250,7 +255,7 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 		}
 	}
 	if d.Kind == table.KindTable {
-		if err := Clear(ctx, v.tx, table.TablePrefix(d.ID)); err != nil {
+		if err := v.dropStorage(d); err != nil {
 			return err
 		}
 	}
@@ -266,37 +271,6 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 		}
 	}
 	return v.remove(table.DescKey(d.ID))
-}
-
-// Truncate removes all rows and index entries of a table, and writes its descriptor anew so that
-// writers of rows are excluded (catalog I4).
-func (v *View) Truncate(ctx context.Context, d *table.Desc) error {
-	if err := Clear(ctx, v.tx, table.TablePrefix(d.ID)); err != nil {
-		return err
-	}
-	return v.UpdateRelation(ctx, d, d.Clone())
-}
-
-// Clear deletes every key that begins with prefix, and makes the transaction fail when another
-// writes one meanwhile.
-func Clear(ctx context.Context, tx *txn.Txn, prefix []byte) (err error) {
-	span := table.PrefixSpan(prefix)
-	tx.Validate(span)
-	it, err := tx.Scan(ctx, span, txn.ScanOptions{KeysOnly: true})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := it.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	for it.Next() {
-		if err := tx.Delete(it.Key()); err != nil {
-			return err
-		}
-	}
-	return it.Err()
 }
 
 func someKeys(ctx context.Context, tx *txn.Txn, span kv.Span, n int) (keys [][]byte, err error) {

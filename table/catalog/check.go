@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -115,6 +116,11 @@ func (ch *checker) catalog(ctx context.Context) error {
 }
 
 func (ch *checker) relation(ctx context.Context, name string, d *table.Desc) error {
+	if d.Kind == table.KindTable {
+		if found, err := ch.v.RelationByStorage(ctx, d.Storage()); err != nil || found == nil || found.ID != d.ID {
+			ch.report(Problem{Relation: name, What: fmt.Sprintf("storage ID %d does not lead to it", d.Storage())})
+		}
+	}
 	check := func(n string, want nameEntry) error {
 		e, err := ch.v.nameIn(ctx, d.DatabaseID, d.SchemaID, n)
 		if err != nil {
@@ -201,7 +207,7 @@ func (ch *checker) rowEntry(ctx context.Context, d *table.Desc, ix *table.Index,
 
 // entries verifies that every entry has a row, and is that row's entry.
 func (ch *checker) entries(ctx context.Context, d *table.Desc, ix *table.Index, b *table.EntryBuilder) error {
-	span := table.IndexSpan(d.ID, ix.ID)
+	span := d.IndexSpan(ix.ID)
 	it, err := ch.tx.Scan(ctx, span, txn.ScanOptions{})
 	if err != nil {
 		return err
@@ -240,29 +246,45 @@ func (ch *checker) entries(ctx context.Context, d *table.Desc, ix *table.Index, 
 	return it.Err()
 }
 
-// strays finds keys of tables and indexes that do not exist, skipping from table to table.
+// strays finds keys of tables and indexes that do not exist, skipping from index to index. What lies in
+// a dropped span waits for the collector.
 func (ch *checker) strays(ctx context.Context) error {
+	dropped, err := ch.tx.Dropped(ctx)
+	if err != nil {
+		return err
+	}
+	byStorage := map[table.StorageID]*table.Desc{}
+	for _, d := range ch.order {
+		if d.Kind == table.KindTable {
+			byStorage[d.Storage()] = d
+		}
+	}
 	span := table.PrefixSpan([]byte{table.PrefixTable})
 	for !span.Empty() {
 		keys, err := someKeys(ctx, ch.tx, span, 1)
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		k, ok := table.DecodeKey(keys[0])
-		d := ch.descs[k.Table]
+		key := keys[0]
+		if i := slices.IndexFunc(dropped, func(s kv.Span) bool { return s.Contains(key) }); i >= 0 {
+			span.Start = dropped[i].End
+			continue
+		}
+		k, ok := table.DecodeKey(key)
+		d := byStorage[k.Storage]
 		switch {
 		case !ok:
-			ch.report(Problem{Key: keys[0], What: "key of no table"})
-			span.Start = append(keys[0], 0)
-		case d == nil || d.Kind != table.KindTable:
-			ch.report(Problem{Key: keys[0], What: fmt.Sprintf("rows of table %d, which does not exist", k.Table)})
-			span.Start = kv.PrefixEnd(table.TablePrefix(k.Table))
+			ch.report(Problem{Key: key, What: "key of no table"})
+			span.Start = append(key, 0)
+		case d == nil:
+			ch.report(Problem{Key: key, What: fmt.Sprintf("rows under storage ID %d, which belongs to no table", k.Storage)})
+			span.Start = table.StorageSpan(k.Storage).End
 		default:
 			if k.Index != table.RowIndexID && d.Index(k.Index) == nil {
-				ch.report(Problem{Relation: ch.names[d.ID], Key: keys[0],
+				ch.report(Problem{Relation: ch.names[d.ID], Key: key,
 					What: fmt.Sprintf("entries of index %d, which does not exist", k.Index)})
 			}
-			span.Start = kv.PrefixEnd(table.IndexPrefix(k.Table, k.Index))
+			span.Start = k.IndexSpan().End
 		}
 	}
 	return nil

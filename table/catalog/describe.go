@@ -13,8 +13,8 @@ import (
 
 // Describer turns the store's keys and values into text, by the schema as it is now.
 type Describer struct {
-	names map[table.ID]string
-	descs map[table.ID]*table.Desc
+	names  map[table.ID]string
+	tables map[table.StorageID]*table.Desc
 }
 
 // NewDescriber reads the schema that tx sees.
@@ -22,7 +22,7 @@ func NewDescriber(ctx context.Context, tx *txn.Txn) (*Describer, error) {
 	c := &Catalog{}
 	c.cache.descs = map[table.ID]*table.Desc{}
 	v := c.View(tx)
-	ds := &Describer{names: map[table.ID]string{}, descs: map[table.ID]*table.Desc{}}
+	ds := &Describer{names: map[table.ID]string{}, tables: map[table.StorageID]*table.Desc{}}
 	dbs, err := v.Databases(ctx)
 	if err != nil {
 		return nil, err
@@ -40,13 +40,16 @@ func NewDescriber(ctx context.Context, tx *txn.Txn) (*Describer, error) {
 			if db.ID != PostgresID {
 				name = db.Name + "." + name
 			}
-			ds.names[d.ID], ds.descs[d.ID] = name, d
+			ds.names[d.ID] = name
+			if d.Kind == table.KindTable {
+				ds.tables[d.Storage()] = d
+			}
 		}
 	}
 	return ds, nil
 }
 
-// Key is the text of a key: /table/16384 docs/row/(1).
+// Key is the text of a key: /table/16384 docs/row/(1). The number of a table is its storage ID.
 func (ds *Describer) Key(key []byte) string {
 	if len(key) == 0 {
 		return "/"
@@ -65,6 +68,10 @@ func (ds *Describer) Key(key []byte) string {
 	case table.PrefixTable:
 		if k, ok := table.DecodeKey(key); ok {
 			return ds.tableKey(k)
+		}
+	case 0:
+		if start, ok := txn.DroppedStart(key); ok {
+			return "/dropped" + ds.Key(start)
 		}
 	case table.PrefixStats:
 		if id, what, column, ok := stats.DecodeKey(key); ok {
@@ -86,7 +93,7 @@ func (ds *Describer) relation(id table.ID) string {
 }
 
 func (ds *Describer) tableKey(k table.Key) string {
-	d := ds.descs[k.Table]
+	d := ds.tables[k.Storage]
 	if d == nil {
 		return k.String()
 	}
@@ -99,7 +106,7 @@ func (ds *Describer) tableKey(k table.Key) string {
 		}
 		name += " " + ix.Name
 	}
-	return fmt.Sprintf("/table/%s/%s/%s", ds.relation(k.Table), name, table.DescribeKey(d, k))
+	return fmt.Sprintf("/table/%d %s/%s/%s", k.Storage, ds.names[d.ID], name, table.DescribeKey(d, k))
 }
 
 func (ds *Describer) catalogKey(rest []byte) string {
@@ -134,6 +141,10 @@ func (ds *Describer) catalogKey(rest []byte) string {
 		if id, _, ok := table.ReadID(rest); ok {
 			return "/catalog/writers/" + ds.relation(id)
 		}
+	case tagStorage:
+		if id, _, ok := table.ReadID(rest); ok {
+			return fmt.Sprintf("/catalog/storage/%d", id)
+		}
 	case tagDepend:
 		if on, r, ok := table.ReadID(rest); ok {
 			if view, _, ok := table.ReadID(r); ok {
@@ -161,8 +172,8 @@ func (ds *Describer) Value(key, value []byte) string {
 			return fmt.Sprintf("next=%d", binary.BigEndian.Uint64(value))
 		}
 	case table.PrefixTable:
-		if k, ok := table.DecodeKey(key); ok && ds.descs[k.Table] != nil {
-			return table.DescribeValue(ds.descs[k.Table], k, value)
+		if k, ok := table.DecodeKey(key); ok && ds.tables[k.Storage] != nil {
+			return table.DescribeValue(ds.tables[k.Storage], k, value)
 		}
 	}
 	if key[0] == table.PrefixStats {
@@ -186,6 +197,10 @@ func catalogValue(rest, value []byte) string {
 					return fmt.Sprintf("relation %d, index %d", e.relation, e.index)
 				}
 				return fmt.Sprintf("relation %d", e.relation)
+			}
+		case tagStorage:
+			if id, _, ok := table.ReadID(value); ok {
+				return fmt.Sprintf("relation %d", id)
 			}
 		case tagVersion, tagNextID:
 			if len(value) == 8 {

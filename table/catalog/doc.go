@@ -13,6 +13,7 @@
 //	c n {database}{schema}{name}   → relation or index of that name
 //	c d {relation}                 → descriptor
 //	c w {table}                    → nothing: written when a descriptor changes for those who write rows
+//	c o {storage}                  → table whose rows lie under a storage ID that is not its own number
 //	c p {relation}{view}           → nothing: the view reads the relation
 //	s {sequence}{epoch}            → position of a sequence
 //	r {table}                      → next row ID of a table without primary key
@@ -48,4 +49,8 @@
 //     not need them. A change that alters nothing for writers (RelabelRelation) excludes nobody.
 //   - catalog I5: sequences, row IDs and object IDs are drawn by transactions of their own, never
 //     given back: a gap is allowed, a repetition is not.
+//   - catalog I6: a storage ID belongs to one table for ever. A transaction that gives a table another one,
+//     drops it, or takes an index out of its descriptor, drops the old span in the same transaction. Who
+//     writes rows fails by I4; who rests on rows without writing them validates that the span was not
+//     dropped (table.HoldStorage).
 package catalog

@@ -18,6 +18,7 @@ const (
 	tagDesc     = 'd'
 	tagDepend   = 'p'
 	tagWriters  = 'w'
+	tagStorage  = 'o'
 )
 
 var (
@@ -49,6 +50,11 @@ func dependPrefix(on table.ID) []byte {
 }
 
 func dependKey(on, view table.ID) []byte { return table.AppendID(dependPrefix(on), view) }
+
+// storageKey leads from a storage ID that is not a table's own number to the table.
+func storageKey(id table.StorageID) []byte {
+	return table.AppendStorageID([]byte{table.PrefixCatalog, tagStorage}, id)
+}
 
 func sequencePrefix(id table.ID) []byte {
 	return table.AppendID([]byte{table.PrefixSequence}, id)

@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,16 +14,19 @@ import (
 )
 
 // Replacement is what the rows and index entries of a table are to become: every row is added, then
-// Write makes it so. It holds all keys and values in memory, packed, and nothing else of a row.
+// Write makes it so, in a new place unless nothing changes. It holds all keys and values in memory, packed,
+// and nothing else of a row.
 type Replacement struct {
+	old   *table.Desc
 	d     *table.Desc
 	w     *table.Writer
-	lists []pairs // of the rows and of each index, in the order of their keys
+	lists []pairs // of the rows and of each index, in the order of their keys, under the old storage ID
 }
 
-// NewReplacement begins with no rows. They will be those of d, which takes the place of the table's descriptor.
-func NewReplacement(c *Catalog, d *table.Desc) *Replacement {
-	return &Replacement{d: d, w: table.NewWriter(d, c)}
+// NewReplacement begins with no rows. They will be those of d, a clone of the table's descriptor that is to
+// take its place.
+func NewReplacement(c *Catalog, old, d *table.Desc) *Replacement {
+	return &Replacement{old: old, d: d, w: table.NewWriter(d, c)}
 }
 
 // Add adds a row, one datum per column of the descriptor. A NULL in the hidden row ID column is replaced.
@@ -73,41 +77,51 @@ func (r *Replacement) duplicate(key, value []byte) error {
 	return notUnique(r.d, ix, row)
 }
 
-// Write replaces what tx sees under the table's prefix, and makes the transaction fail when another
-// writes there meanwhile. What stays as it was is not written. Requires: Sort.
-func (r *Replacement) Write(ctx context.Context, tx *txn.Txn) (err error) {
-	span := table.TableSpan(r.d.ID)
-	tx.Validate(span)
-	it, err := tx.Scan(ctx, span, txn.ScanOptions{})
+// Write puts d in the place of the table's descriptor and writes the rows and index entries, under a new
+// storage ID, unless they are what is there. It makes the transaction fail when another writes rows of the
+// table meanwhile: those that were added would not show it. Requires: Sort.
+func (r *Replacement) Write(ctx context.Context, v *View) error {
+	v.tx.Validate(r.old.Span())
+	same, err := r.isThere(ctx, v.tx)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := it.Close(); err == nil {
-			err = cerr
+	if !same {
+		if err := v.Relocate(ctx, r.d); err != nil {
+			return err
 		}
-	}()
-	more := it.Next()
+	}
+	if err := v.UpdateRelation(ctx, r.old, r.d); err != nil || same {
+		return err
+	}
+	return r.write(ctx, v.tx)
+}
+
+// isThere reports whether the keys and values that tx sees in the old place are those of the lists.
+func (r *Replacement) isThere(ctx context.Context, tx *txn.Txn) (same bool, err error) {
+	it, err := tx.Scan(ctx, r.old.Span(), txn.ScanOptions{})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
 	for _, l := range r.lists {
 		for n := range l.len() {
-			key, value := l.key(n), l.value(n)
-			for ; more && bytes.Compare(it.Key(), key) < 0; more = it.Next() {
-				if err := tx.Delete(it.Key()); err != nil {
-					return err
-				}
+			if !it.Next() || !bytes.Equal(it.Key(), l.key(n)) || !bytes.Equal(it.Value(), l.value(n)) {
+				return false, it.Err()
 			}
-			if it.Err() != nil {
-				return it.Err()
-			}
-			if !more || !bytes.Equal(it.Key(), key) {
-				// The span is validated, so to look for the key again would find nothing.
-				err = tx.SetNew(key, value)
-			} else {
-				if !bytes.Equal(it.Value(), value) {
-					err = tx.Set(key, value)
-				}
-				more = it.Next()
-			}
+		}
+	}
+	return !it.Next(), it.Err()
+}
+
+// write writes the lists under the new storage ID, where nothing was ever written.
+func (r *Replacement) write(ctx context.Context, tx *txn.Txn) error {
+	from, to := len(r.old.Span().Start), r.d.Span().Start
+	var key []byte
+	for _, l := range r.lists {
+		for n := range l.len() {
+			key = append(append(key[:0], to...), l.key(n)[from:]...)
+			err := tx.SetNew(key, l.value(n))
 			if err == nil && n%rowsPerCheck == 0 {
 				err = ctx.Err()
 			}
@@ -116,12 +130,7 @@ func (r *Replacement) Write(ctx context.Context, tx *txn.Txn) (err error) {
 			}
 		}
 	}
-	for ; more; more = it.Next() {
-		if err := tx.Delete(it.Key()); err != nil {
-			return err
-		}
-	}
-	return it.Err()
+	return nil
 }
 
 // rowsPerCheck is how many keys are written between two looks at the context.

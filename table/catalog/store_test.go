@@ -116,3 +116,12 @@ func (f *fixture) keys() int {
 	require.NoError(f.t, scan(f.ctx, tx, nil, func([]byte, []byte) error { n++; return nil }))
 	return n
 }
+
+// collect makes two passes of the collector: the first deletes what was dropped, the second finds nothing.
+func (f *fixture) collect() {
+	f.t.Helper()
+	for range 2 {
+		_, err := f.store.CollectGarbage(f.ctx)
+		require.NoError(f.t, err)
+	}
+}

@@ -186,6 +186,26 @@ func (v *View) RelationByID(ctx context.Context, id table.ID) (*table.Desc, erro
 	return v.newestOf(ctx, st, d)
 }
 
+// RelationByStorage finds the table whose rows lie under a storage ID; nil, nil when there is none.
+func (v *View) RelationByStorage(ctx context.Context, id table.StorageID) (*table.Desc, error) {
+	owner := table.ID(id)
+	b, err := v.tx.GetUnserialized(ctx, storageKey(id))
+	if err != nil {
+		return nil, err
+	}
+	if b != nil {
+		var ok bool
+		if owner, b, ok = table.ReadID(b); !ok || len(b) > 0 {
+			return nil, fmt.Errorf("catalog: table of storage %d: %w", id, kv.ErrCorruption)
+		}
+	}
+	d, err := v.RelationByID(ctx, owner)
+	if err != nil || d == nil || d.Storage() != id {
+		return nil, err
+	}
+	return d, nil
+}
+
 // relation finds a relation in the snapshot. st is state's answer.
 func (v *View) relation(ctx context.Context, st *state, id table.ID) (*table.Desc, error) {
 	return memo(st, func(s *state) map[table.ID]*table.Desc { return s.descs }, id,

@@ -21,13 +21,13 @@ type commit struct {
 
 // commits lists them from the write records, which tell each transaction's name as well.
 func (r *run) commits(ctx context.Context) ([]commit, error) {
-	names := map[table.ID]string{}
+	names := map[table.StorageID]string{}
 	for _, t := range slices.Concat(tables, families) {
 		var id int64
 		if err := r.db.QueryRow(ctx, fmt.Sprintf("SELECT '%s'::regclass::oid::bigint", t.name)).Scan(&id); err != nil {
 			return nil, err
 		}
-		names[table.ID(id)] = t.name
+		names[table.StorageID(id)] = t.name
 	}
 	if _, err := r.db.Store().SettleLocks(ctx); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (r *run) commits(ctx context.Context) ([]commit, error) {
 	at, times := map[tso.Timestamp]*commit{}, map[tso.Timestamp]tso.Timestamp{}
 	err = mvcc.Cells(ctx, snap, func(c mvcc.Cell) error {
 		k, ok := table.DecodeKey(c.Key)
-		name := names[k.Table]
+		name := names[k.Storage]
 		if !ok || name == "" {
 			return nil
 		}

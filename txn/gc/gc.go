@@ -6,6 +6,8 @@
 // safepoint is, is the transaction store's affair: a running transaction holds it at or below its
 // start_ts.
 //
+// A span of keys that was dropped as a whole is deleted as a whole (dropped.go).
+//
 // Locks first: the fate of a secondary is written in its primary's record, and that record may be
 // among what is dropped. Then versions: of each key the newest put at or below the safepoint stays,
 // and everything older goes; if a delete is newest, all goes. Each row is collected by mvcc.Collect
@@ -40,6 +42,7 @@ type Stats struct {
 	Rows      int // looked at, because they had more than one put
 	Records   int // of these rows
 	Versions  int // dropped
+	Spans     int // deleted as a whole; the next pass finds them empty
 }
 
 // rowsPerUpdate bounds one update of a pass, and so how long it holds latches.
@@ -59,6 +62,9 @@ type Pass struct {
 	span    kv.Span // of user keys; the zero one is everything
 	settled bool
 	next    []byte // the user key to go on from
+
+	emptied     bool   // the list of dropped spans is worked off
+	nextDropped []byte // the entry to go on from
 }
 
 // NewPass returns a pass that has not begun. Requires: no reader is below the safepoint, nor will be.
@@ -74,10 +80,15 @@ func NewPassOver(safepoint tso.Timestamp, span kv.Span) *Pass {
 }
 
 // Step looks at so many rows, at all of them when rows is zero, and reports whether the pass is over.
-// The first step settles the locks.
+// The first step settles the locks; then come the dropped spans, then versions.
 func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int) (done bool, err error) {
 	if err := p.Settle(ctx, e, settler); err != nil {
 		return false, err
+	}
+	for !p.emptied {
+		if p.emptied, err = p.drop(ctx, e, rows); err != nil || !p.emptied && rows > 0 {
+			return false, err
+		}
 	}
 	next, err := collect(ctx, e, &p.Stats, kv.Span{Start: p.next, End: p.span.End}, rows)
 	if err != nil {

@@ -123,6 +123,35 @@ func (n *Node) write(key []byte, over bool) error {
 	return n.writeOld(key, over)
 }
 
+// WriteSpan notes that the transaction writes every key of the span, and finds the concurrent
+// transactions that have read any, or written: it comes later than these. It fails with *Error.
+func (n *Node) WriteSpan(span kv.Span) error {
+	g := n.g
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n.finished {
+		return nil
+	}
+	if n.doomed {
+		return n.fail(n.doom.during("conflict in checking"))
+	}
+	n.wrote = true
+	if !n.writes.add(span) {
+		return nil // who read there since has looked here
+	}
+	for r := range n.concurrent() {
+		if (r.reads.overlaps(span) || r.writes.overlaps(span)) && !slices.Contains(n.in, r) {
+			if err := g.edge(r, n, n, span.Start); err != nil {
+				return err
+			}
+		}
+	}
+	if o := &n.g.old; o.committed > n.begun && (o.reads.overlaps(span) || o.writes.overlaps(span)) {
+		return n.followOld(span.Start)
+	}
+	return nil
+}
+
 // follows says whether what r has read at the key was overwritten by another whom n's snapshot shows:
 // the version that n replaces is that one's, not r's (ssi: I5). An edge from r alone does not say so: r's
 // snapshot may show that one too, if its commit was under way when r asked; and one whose fate nobody

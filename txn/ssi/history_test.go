@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// op is one step of a transaction's program: it reads or writes key, or reads all keys.
+// op is one step of a transaction's program: it reads or writes key, reads all keys, or drops all but the last.
 type op struct {
-	kind byte // 'r', 'w', 's'
+	kind byte // 'r', 'w', 's', 'd'
 	key  byte
 }
 
@@ -29,8 +29,9 @@ type actor struct {
 	startTS, commit tso.Timestamp
 	drawn           bool // commit_ts is
 	over            bool
-	refused         error // by the graph
-	reads, writes   keySet
+	refused         error  // by the graph
+	reads, writes   keySet // writes has what it dropped, too
+	drops           keySet
 }
 
 // world is a store of a few keys under snapshot isolation.
@@ -99,6 +100,15 @@ func (w *world) do(a *actor, o op) {
 		}
 		err = a.node.Write([]byte{o.key})
 		a.writes |= keyOf(o.key)
+	case 'd':
+		span := keyOf('a') | keyOf('b')
+		if w.locked(a, span) || w.dropped(a, span) {
+			w.end(a)
+			return
+		}
+		err = a.node.WriteSpan(kv.Span{Start: []byte("a"), End: []byte("c")})
+		a.drops |= span
+		a.writes |= span
 	}
 	if err != nil && w.control == "graph" {
 		a.refused = err
@@ -106,10 +116,25 @@ func (w *world) do(a *actor, o op) {
 	}
 }
 
-// lost says whether another writer of one of the keys is in the way.
+// locked says whether another that has not ended has written one of the keys: a drop locks the whole table.
+func (w *world) locked(a *actor, keys keySet) bool {
+	return slices.ContainsFunc(w.actors, func(b *actor) bool { return b != a && b.writes&keys != 0 && !b.over })
+}
+
+// dropped says whether another has dropped one of the keys since the snapshot: both change the schema.
+func (w *world) dropped(a *actor, keys keySet) bool {
+	return slices.ContainsFunc(w.actors, func(b *actor) bool {
+		return b != a && b.drops&keys != 0 && b.drawn && b.commit > a.startTS
+	})
+}
+
+// lost says whether another writer of one of the keys is in the way, or one that drops it and has not
+// ended. Whoever drops keys is in the way of no commit before its own, and it does not matter to it who has
+// written them.
 func (w *world) lost(a *actor, keys keySet) bool {
 	return slices.ContainsFunc(w.actors, func(b *actor) bool {
-		return b != a && b.writes&keys != 0 && (!b.over && b.phase >= 3 && !b.late || b.drawn && b.commit > a.startTS)
+		return b != a && b.writes&keys != 0 &&
+			(!b.over && b.phase >= 3 && (!b.late || b.drops&keys != 0) || b.drawn && b.commit > a.startTS)
 	})
 }
 
@@ -137,7 +162,7 @@ func (w *world) commit(a *actor) {
 			a.waits, a.phase = false, 3
 			return
 		}
-		if w.lost(a, a.writes) {
+		if w.lost(a, a.writes&^a.drops) || w.dropped(a, a.drops) {
 			w.end(a)
 			return
 		}
@@ -363,8 +388,8 @@ func histories(t *testing.T, seed uint64, n int, after func(*world)) {
 func randomActor(dice *rand.Rand) *actor {
 	a := &actor{readOnly: dice.IntN(4) == 0, late: dice.IntN(3) == 0, waits: dice.IntN(4) == 0}
 	for range 1 + dice.IntN(4) {
-		o := op{"rrwws"[dice.IntN(5)], allKeys[dice.IntN(len(allKeys))]}
-		if a.readOnly && o.kind == 'w' {
+		o := op{"rrwwsrrwwsd"[dice.IntN(11)], allKeys[dice.IntN(len(allKeys))]}
+		if a.readOnly && (o.kind == 'w' || o.kind == 'd') {
 			o.kind = 'r'
 		}
 		a.program = append(a.program, o)

@@ -61,6 +61,12 @@ func (n *Node) writeOld(key []byte, over bool) error {
 	if o.committed <= n.begun || !o.reads.contains(key) && !(over && o.writes.contains(key)) {
 		return nil
 	}
+	return n.followOld(key)
+}
+
+// followOld notes that the transaction has written, at a key or from one, what the summary has read or written.
+func (n *Node) followOld(key []byte) error {
+	o := &n.g.old
 	if n.oldOut || slices.ContainsFunc(n.out, func(out *Node) bool {
 		return out.prepared != 0 && !out.gone() && out.prepared <= o.committed
 	}) {

@@ -1,0 +1,76 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/table"
+)
+
+// What replaces all rows of a table at once puts the new ones under a storage ID that was never used
+// before, and drops the old span as a whole (txn.DropSpan): TRUNCATE, a rewrite, and DROP itself. So does
+// an index whose entries are built anew, under a new index ID. It costs the same for one row and for ten
+// million. Transactions that began before read the old descriptor, and with it the old rows; those that
+// write by it are excluded by catalog I4, so that no row is lost in a span that was dropped.
+
+// Relocate gives the rows of a table, and the entries of its indexes, a place where nothing is yet. The
+// old place is dropped by UpdateRelation. Requires: d is a clone, and has no rows but those to be written.
+func (v *View) Relocate(ctx context.Context, d *table.Desc) error {
+	id, err := v.NewID(ctx)
+	if err != nil {
+		return err
+	}
+	d.StorageID = table.StorageID(id)
+	for i := range d.Indexes {
+		if err := v.RelocateIndex(ctx, &d.Indexes[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RelocateIndex notes that the entries of an index are built anew.
+func (v *View) RelocateIndex(ctx context.Context, ix *table.Index) error {
+	id, err := v.NewID(ctx)
+	ix.StorageID = table.StorageID(id)
+	return err
+}
+
+// Truncate removes all rows and index entries of a table, and excludes the writers of rows (catalog I4).
+func (v *View) Truncate(ctx context.Context, old *table.Desc) error {
+	d := old.Clone()
+	if err := v.Relocate(ctx, d); err != nil {
+		return err
+	}
+	return v.UpdateRelation(ctx, old, d)
+}
+
+// dropStorage drops all rows and index entries of a table.
+func (v *View) dropStorage(d *table.Desc) error {
+	if d.StorageID != 0 {
+		if err := v.remove(storageKey(d.StorageID)); err != nil {
+			return err
+		}
+	}
+	return v.tx.DropSpan(d.Span())
+}
+
+// moveStorage drops what d, which replaces old, has no rows or index entries under any more.
+func (v *View) moveStorage(old, d *table.Desc) error {
+	if d.Kind != table.KindTable {
+		return nil
+	}
+	if old.Storage() != d.Storage() {
+		if err := v.dropStorage(old); err != nil {
+			return err
+		}
+		return v.put(storageKey(d.StorageID), table.AppendID(nil, d.ID))
+	}
+	for i := range old.Indexes {
+		if id := old.Indexes[i].ID; id != table.RowIndexID && d.Index(id) == nil {
+			if err := v.tx.DropSpan(old.IndexSpan(id)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

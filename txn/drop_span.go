@@ -1,0 +1,56 @@
+package txn
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/gc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// DropSpan drops a span of keys as a whole, at a cost that does not grow with their number. It deletes
+// nothing: the caller takes away, in this transaction, what led to the keys, so that no transaction that
+// starts above commit_ts reads or writes any of them; whoever else writes there must validate a key that
+// this transaction writes. The collector deletes the keys when nobody can read them any more (package gc).
+// What a serializable transaction has read in the span counts as written. Requires: the span has an end,
+// and its keys are never used again.
+func (t *Txn) DropSpan(span kv.Span) error {
+	if t.node != nil && !planted.Is(planted.DroppedUnread) {
+		if err := t.node.WriteSpan(span); err != nil {
+			return err
+		}
+	}
+	key, value := gc.AppendDropped(span)
+	return t.Set(key, value)
+}
+
+// ValidateKept makes Commit fail with *WriteConflictError if the span was dropped as a whole (DropSpan)
+// after the timestamp: keys of it that were read, or locked, say nothing any more.
+func (t *Txn) ValidateKept(span kv.Span, since tso.Timestamp) {
+	key, _ := gc.AppendDropped(span)
+	t.ValidateSince(kv.Span{Start: key, End: successor(key)}, since)
+}
+
+// Dropped lists the spans that were dropped as a whole and that the collector may not have deleted yet, as
+// the transaction sees the list.
+func (t *Txn) Dropped(ctx context.Context) (spans []kv.Span, err error) {
+	it, err := t.Scan(ctx, gc.DroppedSpans(), ScanOptions{Unserialized: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for it.Next() {
+		span, err := gc.DecodeDropped(it.Key(), it.Value())
+		if err != nil {
+			return nil, err
+		}
+		spans = append(spans, span)
+	}
+	return spans, it.Err()
+}
+
+// DroppedStart returns where a dropped span starts, of a key of the list of dropped spans; ok is false for
+// other keys.
+func DroppedStart(key []byte) (start []byte, ok bool) { return gc.DroppedStart(key) }
