@@ -312,7 +312,12 @@ func (c *chooser) subquery(e *expr.Subquery, cols []logical.ColID) expr.Expr {
 	out := *e
 	out.Left = c.exprs(e.Left, cols)
 	mark := len(c.vars)
-	out.Slots, out.Args = c.bindOuter(logical.FreeCols(q.Node), cols)
+	// Columns from further out are in slots already: what depends on these alone is kept from row to row.
+	free := logical.FreeCols(q.Node)
+	outer := free.Copy()
+	outer.DifferenceWith(logical.SetOf(cols))
+	free.DifferenceWith(outer)
+	out.Slots, out.Args = c.bindOuter(free, cols)
 	limit := wish{}
 	if e.Kind == expr.Exists {
 		limit.limit = 1

@@ -166,6 +166,36 @@ type Subquery struct {
 	Pos  int
 }
 
+// Hashed reports whether an Any or All asks for membership among the rows of a subquery that runs once: the
+// rows are looked up in a table of keys.
+func (e *Subquery) Hashed() bool {
+	want := "="
+	switch e.Kind {
+	case Any:
+	case All:
+		want = "<>"
+	default:
+		return false
+	}
+	for i, op := range e.Ops {
+		if op.Name != want || !sameKeys(op, e.Left[i].Type()) {
+			return false
+		}
+	}
+	return len(e.Args) == 0
+}
+
+// sameKeys reports whether equal values of both sides of an operator have one form. Moments of different
+// types are compared by the time zone.
+func sameKeys(op *Func, left *types.Type) bool {
+	l, r := op.Args[0], op.Args[1]
+	switch left.Family {
+	case types.Int, types.Float, types.String:
+		return l.Family == r.Family
+	}
+	return l.OID == r.OID
+}
+
 // SetReturning calls of functions like generate_series are not expressions: the planner turns them
 // into physical.FuncScan or physical.ProjectSet.
 

@@ -251,6 +251,10 @@ func (f *formatter) subquery(e *Subquery) {
 		if len(e.Ops) > 0 {
 			op = e.Ops[0].Name
 		}
-		f.b.WriteString(" " + op + " " + quantifier(e.Kind == All) + " (SubPlan))")
+		plan := " (SubPlan))"
+		if e.Hashed() {
+			plan = " (hashed SubPlan))"
+		}
+		f.b.WriteString(" " + op + " " + quantifier(e.Kind == All) + plan)
 	}
 }

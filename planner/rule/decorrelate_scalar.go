@@ -60,7 +60,8 @@ func joinScalar(c *Context, child *logical.Node, sq *expr.Subquery) expr.Expr {
 		return nil
 	}
 	agg, result := aggregateOf(c.Meta, q)
-	if agg == nil || !logical.ColsOf(result).SubsetOf(logical.SetOf(agg.Columns())) || !pullable(agg.Child, outer, false) {
+	p := pulling{meta: c.Meta, outer: outer, counted: true}
+	if agg == nil || !logical.ColsOf(result).SubsetOf(logical.SetOf(agg.Columns())) || !p.can(agg.Child, false) {
 		return nil
 	}
 	for _, a := range agg.Aggs {
@@ -91,7 +92,7 @@ func joinScalar(c *Context, child *logical.Node, sq *expr.Subquery) expr.Expr {
 		return nil
 	}
 	c.fired("DecorrelateScalar")
-	agg.Child, _ = pull(agg.Child, outer, false)
+	agg.Child, _ = p.from(agg.Child, false)
 	grouped := &logical.Aggregate{Child: agg.Child, Keys: keys, Aggs: agg.Aggs}
 	*child = joined(c, physical.Left, *child, grouped, on)
 	return emptyAsZero(result, agg)

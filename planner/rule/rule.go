@@ -42,6 +42,7 @@ var Rules = []Rule{
 	{Name: "FactorOr", Rewrite: onTree(factorOr)},
 	{Name: "Decorrelate", Applies: hasSubqueries, Rewrite: onTree(decorrelate)},
 	{Name: "DecorrelateScalar", Applies: hasSubqueries, Rewrite: onTree(decorrelateScalar)},
+	{Name: "HashExists", Applies: hasSubqueries, Rewrite: onTree(hashExists)},
 	{Name: "MergeProjects", Rewrite: onTree(mergeProjects)},
 	{Name: "SimplifyOuterJoins", Applies: hasJoins, Rewrite: onTree(simplifyOuterJoins)},
 	{Name: "PushFilters", Rewrite: onTree(pushFilters)},

@@ -12,21 +12,20 @@ import (
 )
 
 // subquery is the state of one expr.Subquery within a statement. Without Args its result is kept:
-// for Scalar, Exists and ArrayOf the datum, for Any and All the rows, with = also as a table of
-// keys.
+// for Scalar, Exists and ArrayOf the datum, for Any and All the rows, as a table of keys where these
+// are looked up (expr.Subquery.Hashed).
 type subquery struct {
 	sq    *expr.Subquery
 	op    operator
 	kept  bool
 	datum types.Datum
 
-	rows    *rowStore
-	keys    *keyTable // Any with = (All with <>) over one column
-	hasNull bool
-	probe   *types.Batch
-	found   []int32
-	buf     [2]types.Datum
-	pair    [2]*types.Type // of buf, for comparisons of arrays and records
+	rows  *rowStore // all, or beside keys those with a NULL
+	keys  *keyTable // of a hashed one, the rows without a NULL
+	probe *types.Batch
+	found []int32
+	buf   [2]types.Datum
+	pair  [2]*types.Type // of buf, for comparisons of arrays and records
 }
 
 // RunSubquery implements eval.SubqueryRunner.
@@ -159,50 +158,21 @@ func (s *subquery) array(ctx context.Context) (types.Datum, error) {
 	return d, err
 }
 
-// hashed says whether the comparison is membership: = ANY or <> ALL of one column.
-func (s *subquery) hashed() bool {
-	if len(s.sq.Left) != 1 || len(s.sq.Args) > 0 {
-		return false
-	}
-	op, t := s.sq.Ops[0], s.sq.Left[0].Type()
-	want := "="
-	if s.sq.Kind == expr.All {
-		want = "<>"
-	}
-	node, _ := s.sq.Plan.(physical.Node)
-	return op.Name == want && node.Columns()[0].Type.Family == t.Family
-}
-
 func (s *subquery) collect(ctx context.Context, r *run) error {
 	node, _ := s.sq.Plan.(physical.Node)
 	if s.rows == nil {
 		s.rows = newRowStore(&r.mem, columnTypes(node))
 	}
 	s.rows.reset()
-	hashed := s.hashed()
-	if hashed {
-		if s.keys != nil {
-			s.keys.free()
-		}
-		s.hasNull = false
-		s.keys = newKeyTable(&r.mem, columnTypes(node))
-		s.probe = types.NewBatchCap([]*types.Type{s.sq.Left[0].Type()}, 1)
+	if s.sq.Hashed() {
+		return s.collectKeys(ctx, r, columnTypes(node))
 	}
-	var live []int32
 	for {
 		b, err := s.op.Next(ctx)
 		if err != nil || b == nil {
 			return err
 		}
-		if !hashed {
-			if err := s.rows.addBatch(b); err != nil {
-				return err
-			}
-			continue
-		}
-		live = withoutNulls(b.Cols, selection(b), live)
-		s.hasNull = s.hasNull || len(live) < b.Rows()
-		if s.found, err = s.keys.add(b.Cols, live, s.found); err != nil {
+		if err := s.rows.addBatch(b); err != nil {
 			return err
 		}
 	}
@@ -212,7 +182,7 @@ func (s *subquery) collect(ctx context.Context, r *run) error {
 // some row, else FALSE; ALL the other way round.
 func (s *subquery) quantified(r *run, left []types.Datum) (types.Datum, error) {
 	if s.keys != nil {
-		return s.member(left[0]), nil
+		return s.member(left), nil
 	}
 	all := s.sq.Kind == expr.All
 	null := false
@@ -231,27 +201,6 @@ func (s *subquery) quantified(r *run, left []types.Datum) (types.Datum, error) {
 		return types.Null, nil
 	}
 	return types.NewBool(all), nil
-}
-
-// member is = ANY by the table of keys; <> ALL is its negation.
-func (s *subquery) member(d types.Datum) types.Datum {
-	all := s.sq.Kind == expr.All
-	switch {
-	case s.keys.len() == 0 && !s.hasNull:
-		return types.NewBool(all)
-	case d.Null:
-		return types.Null
-	}
-	s.probe.Reset()
-	s.probe.Cols[0].Append(d)
-	s.found = s.keys.find(s.probe.Cols, firstRows(1), s.found)
-	switch {
-	case s.found[0] >= 0:
-		return types.NewBool(!all)
-	case s.hasNull:
-		return types.Null
-	}
-	return types.NewBool(all)
 }
 
 // compareRow compares the row as a whole. Equality of rows is TRUE if it is for all columns, FALSE
