@@ -22,10 +22,7 @@ func (e *Engine) terminate(f *facts, pid int32, wait time.Duration) (found, gone
 	if s == nil {
 		return false, false
 	}
-	s.running.end(errShutdown)
-	if hang := s.hangUp.Load(); hang != nil {
-		(*hang)()
-	}
+	s.Terminate()
 	if wait <= 0 {
 		return true, true
 	}
@@ -47,6 +44,15 @@ func (e *Engine) terminate(f *facts, pid int32, wait time.Duration) (found, gone
 		case <-f.ctx.Done():
 			return true, false
 		}
+	}
+}
+
+// Terminate ends the session from any goroutine: the statement that it runs, every one that it still
+// begins, and what waits for its client.
+func (s *Session) Terminate() {
+	s.running.end(errShutdown)
+	if hang := s.hangUp.Load(); hang != nil {
+		(*hang)()
 	}
 }
 

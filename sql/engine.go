@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"log/slog"
+	"maps"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,8 +23,9 @@ import (
 // Options of an Engine. The zero value is good.
 type Options struct {
 	Logger *slog.Logger
-	// MaxConnections bounds the sessions that clients open over the wire; 0 is 100.
-	MaxConnections int
+	// MaxConnections bounds the sessions that clients open over the wire; 0 is 100. The last
+	// ReservedConnections of them are for the user postgres, but never all.
+	MaxConnections, ReservedConnections int
 	// Settings override parameters for every session: data_directory, port, ….
 	Settings map[string]string
 	// Compact rewrites the files of the store without what was dropped: VACUUM FULL. Nil: it answers 0A000.
@@ -73,6 +76,8 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 	if opts.MaxReruns <= 0 {
 		opts.MaxReruns = maxReruns
 	}
+	opts.ReservedConnections = min(max(opts.ReservedConnections, 0), opts.MaxConnections-1)
+	opts.Settings = withLimits(opts)
 	if opts.PlanCacheSize <= 0 {
 		opts.PlanCacheSize = 1024
 	}
@@ -87,8 +92,26 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 	return e
 }
 
+// StartupLimit bounds how long a client over the wire may take until its session begins.
+const StartupLimit = 20 * time.Second
+
+// withLimits are the settings of every session, with those that say how many clients there may be.
+func withLimits(o Options) map[string]string {
+	all := maps.Clone(o.Settings)
+	if all == nil {
+		all = map[string]string{}
+	}
+	all["max_connections"] = strconv.Itoa(o.MaxConnections)
+	all["superuser_reserved_connections"] = strconv.Itoa(o.ReservedConnections)
+	all["authentication_timeout"] = strconv.Itoa(int(StartupLimit / time.Second))
+	return all
+}
+
 // MaxConnections is the bound on sessions over the wire.
 func (e *Engine) MaxConnections() int { return e.opts.MaxConnections }
+
+// ReservedConnections is how many of them are for the user postgres.
+func (e *Engine) ReservedConnections() int { return e.opts.ReservedConnections }
 
 // Logger is where the engine logs.
 func (e *Engine) Logger() *slog.Logger { return e.log }

@@ -60,7 +60,8 @@ type Session struct {
 	retries    int // attempts at the implicit transaction that failed
 	caution    int // how many implicit transactions are still to lock what they write
 
-	out      Sink // where notices of the running statement go
+	out      Sink            // where notices of the running statement go
+	within   context.Context // of the running statement, for what its sink does
 	text     string
 	shape    parse.Shape // of the text of a Query
 	once     bool        // the implicit transaction did what cannot be done twice
@@ -102,7 +103,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 		base["port"] = strconv.Itoa(o.Port)
 	}
 	s := &Session{engine: e, user: o.User, client: o.Client, database: o.Database, started: time.Now(),
-		prepared: map[string]*Prepared{}, portals: map[string]*Portal{}, currval: map[types.OID]int64{}}
+		within: context.Background(), prepared: map[string]*Prepared{}, portals: map[string]*Portal{}, currval: map[types.OID]int64{}}
 	if err := s.startSettings(base, o.Settings); err != nil {
 		return nil, err
 	}
@@ -274,7 +275,7 @@ func (s *Session) say(severity, code, message, detail string) {
 func (s *Session) begin(ctx context.Context, text string, out Sink) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.running.set(cancel)
-	s.out, s.text = out, text
+	s.out, s.text, s.within = out, text, ctx
 	s.progress.begin()
 	if s.tx.tx != nil {
 		s.tx.tx.SetStatement(ctx, text)
@@ -289,10 +290,14 @@ func (s *Session) begin(ctx context.Context, text string, out Sink) (context.Con
 			timer.Stop()
 		}
 		s.running.set(nil)
-		s.out = nil
+		s.out, s.within = nil, context.Background()
 		cancel(nil)
 	}
 }
+
+// Running is the context of the statement that runs now: it ends when the statement is cancelled. Without
+// one it never ends. It is for the session's own goroutine: what a sink waits for must end with it.
+func (s *Session) Running() context.Context { return s.within }
 
 // isTransactionExit says whether a failed block accepts the statement.
 func isTransactionExit(stmt ast.Statement) bool {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgproto3/v2"
@@ -16,65 +17,96 @@ import (
 	"github.com/minidb/minidb/sql"
 )
 
-// conn is one client. Its fields belong to its goroutine, except net, drain and alarm.
+// conn is one client. Its fields belong to its goroutine, except clock, live and what the server's mutex
+// guards.
 type conn struct {
 	server  *Server
 	net     net.Conn
+	clock   *clock
 	in      *frameReader
 	out     output
-	excess  bool // beyond the limit on connections
+	slot    slot
 	session *sql.Session
+	live    atomic.Pointer[sql.Session] // session, for other goroutines
 
 	text     string // of the message being served, for error positions
 	skipping bool   // until Sync, after an error in the extended protocol
 	lost     error  // met while COPY FROM STDIN read messages: the connection is over
 	batch    batch
 	sink     sink // of the statement that runs
-	alarm    alarm
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	return &conn{server: s, net: nc, in: newFrameReader(nc), out: output{w: nc}, alarm: alarm{net: nc}}
+	k := &clock{net: nc}
+	return &conn{server: s, net: nc, clock: k, in: newFrameReader(nc, k.limit), out: output{w: nc, clock: k}}
 }
 
 // drain wakes a connection that waits for its client, so that it sees that the server is closing.
 // One that runs a statement sees it afterwards.
-func (c *conn) drain() { _ = c.net.SetReadDeadline(time.Unix(1, 0)) }
+func (c *conn) drain() { c.clock.drain() }
 
-func (c *conn) serve() {
-	ctx := c.server.ctx
-	if err := c.start(ctx); err != nil {
-		if !errors.Is(err, errGone) && !errors.Is(err, io.EOF) {
-			c.fatal(err)
-		}
+// terminate ends the session, whatever it does: its client is told. Without a session the connection ends.
+func (c *conn) terminate() {
+	if s := c.live.Load(); s != nil {
+		s.Terminate()
 		return
 	}
-	defer func() { c.session.Close(context.WithoutCancel(ctx)) }()
+	c.net.Close()
+}
+
+// closing reports whether somebody has asked the connection to end.
+func (c *conn) closing() bool { return c.server.draining() || c.session.Terminated() }
+
+// serve runs the connection. Its session ends before the client is told why, so that a client that does
+// not listen holds no locks meanwhile.
+func (c *conn) serve() {
+	defer c.leave() // also after a panic
+	ctx := c.server.ctx
+	err := c.start(ctx)
+	if err == nil {
+		err = c.messages(ctx)
+	}
+	c.leave()
+	if c.out.err == nil && !errors.Is(err, errGone) && !errors.Is(err, io.EOF) {
+		c.fatal(err)
+	}
+}
+
+// leave ends the session, if there is one.
+func (c *conn) leave() {
+	if s := c.live.Swap(nil); s != nil {
+		s.Close(context.WithoutCancel(c.server.ctx))
+	}
+}
+
+// messages serves what the client sends until the connection ends, and returns why it does.
+func (c *conn) messages(ctx context.Context) error {
 	c.server.log.Debug("session begins", "session", c.session.PID(), "client", c.net.RemoteAddr().String())
-	c.ready()
-	for {
-		typ, body, err := c.receive()
-		if err == nil {
+	err := c.ready()
+	for err == nil && c.out.err == nil {
+		var typ byte
+		var body []byte
+		if typ, body, err = c.receive(); err == nil {
 			err = c.guarded(ctx, typ, body)
 		}
-		if err != nil {
-			if !errors.Is(err, errGone) && !errors.Is(err, io.EOF) {
-				c.fatal(err)
-			}
-			return
-		}
-		if c.out.err != nil {
-			return
-		}
 	}
+	return err
 }
 
 // start brings a connection from its first byte to a session.
 func (c *conn) start(ctx context.Context) error {
-	_ = c.net.SetDeadline(time.Now().Add(startupTimeout))
+	until := time.Now().Add(c.server.limits.startup)
+	c.clock.limit(until)
+	_ = c.net.SetWriteDeadline(until)
 	h, err := c.greet()
 	if err != nil {
+		if c.server.greet(c) && !time.Now().Before(until) {
+			c.server.slow.log("connections ended: no start-up packet in time", c.net.RemoteAddr())
+		}
 		return err
+	}
+	if !c.server.greet(c) {
+		return errGone // it has been dropped
 	}
 	o, err := h.options(c.net.RemoteAddr())
 	if err != nil {
@@ -83,8 +115,8 @@ func (c *conn) start(ctx context.Context) error {
 	if tcp, ok := c.net.LocalAddr().(*net.TCPAddr); ok {
 		o.Port = tcp.Port
 	}
-	if c.excess {
-		return sqlerr.New(sqlerr.TooManyConnections, "sorry, too many clients already")
+	if err := c.server.enter(c, o.User); err != nil {
+		return err
 	}
 	if err := admit(c.net.RemoteAddr(), o.User, o.Database); err != nil {
 		return err
@@ -92,9 +124,13 @@ func (c *conn) start(ctx context.Context) error {
 	if c.session, err = c.server.engine.NewSession(ctx, o); err != nil {
 		return err
 	}
-	_ = c.net.SetDeadline(time.Time{})
-	c.session.OnTerminate(func() { _ = c.net.SetReadDeadline(time.Unix(1, 0)) })
-	c.session.OnNotify(c.alarm.ring)
+	c.clock.limit(time.Time{})
+	_ = c.net.SetWriteDeadline(time.Time{})
+	c.in.within = c.server.limits.message
+	c.out.running = c.session.Running
+	c.session.OnTerminate(c.clock.end)
+	c.session.OnNotify(c.clock.ring)
+	c.live.Store(c.session)
 	if h.minor > 0 || len(h.unknown) > 0 {
 		c.negotiate(h)
 	}
@@ -123,9 +159,9 @@ func (c *conn) receive() (byte, []byte, error) {
 	var until time.Time
 	if d > 0 {
 		until = time.Now().Add(d)
-		_ = c.net.SetReadDeadline(until)
+		c.clock.limit(until)
 	}
-	if c.server.draining() || c.session.Terminated() {
+	if c.closing() {
 		return 0, nil, shutdownError()
 	}
 	if err := c.await(until); err != nil {
@@ -135,13 +171,13 @@ func (c *conn) receive() (byte, []byte, error) {
 	switch {
 	case err == nil:
 		if d > 0 {
-			_ = c.net.SetReadDeadline(time.Time{})
+			c.clock.limit(time.Time{})
 		}
 		if err := validate(typ, body); err != nil {
 			return 0, nil, err
 		}
 		return typ, body, nil
-	case c.server.draining(), c.session.Terminated():
+	case c.closing():
 		return 0, nil, shutdownError()
 	case errors.Is(err, os.ErrDeadlineExceeded) && inBlock:
 		return 0, nil, sqlerr.New("25P03", "terminating connection due to idle-in-transaction timeout")
@@ -244,13 +280,33 @@ func (c *conn) fail(ctx context.Context, err error) error {
 	return nil
 }
 
-// fatal tells the client why its connection ends, and ends it.
+// fatal tells the client why its connection ends. One that did not read before has little time for it.
 func (c *conn) fatal(err error) {
-	_ = c.net.SetWriteDeadline(time.Now().Add(5 * time.Second))
 	e := asError(err)
 	c.server.log.Info("connection ends", "client", c.net.RemoteAddr().String(), "code", e.Code, "error", e.Message)
+	patience := c.server.limits.farewell
+	if c.out.stuck {
+		patience /= 5
+	}
+	c.out.running = nil
+	c.clock.lastWords(patience)
 	c.out.error(e, "FATAL", "")
-	_ = c.out.flush()
+	if c.out.flush() == nil && c.in.unread {
+		c.discard()
+	}
+}
+
+// maxDiscard bounds what is read behind a message that was refused for its length.
+const maxDiscard = 256 << 20
+
+// discard reads what the client is still sending, so that it comes to read why it was refused: closing a
+// socket with unread bytes resets the connection, and the message would be lost.
+func (c *conn) discard() {
+	if half, ok := c.net.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+	c.clock.limit(time.Now().Add(6 * c.server.limits.farewell))
+	_, _ = io.CopyN(io.Discard, c.in.r, maxDiscard)
 }
 
 func asError(err error) *sqlerr.Error {

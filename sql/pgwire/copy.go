@@ -2,9 +2,11 @@ package pgwire
 
 import (
 	"context"
+	"errors"
 	"io"
+	"os"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgproto3/v2"
@@ -62,38 +64,33 @@ func codes(n int, binary bool) []uint16 {
 // copySource takes the client's CopyData messages. An error of the connection ends the connection
 // too: whoever reads next meets it again.
 type copySource struct {
-	c     *conn
-	ended bool
-
-	mu          sync.Mutex
-	waiting     bool // for the first byte of a message: then a deadline does no harm
-	interrupted bool
+	c           *conn
+	ended       bool
+	interrupted atomic.Bool
 }
 
 // Interrupt ends a wait for the client between two messages.
 func (s *copySource) Interrupt() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.interrupted = true; s.waiting {
-		_ = s.c.net.SetReadDeadline(time.Unix(1, 0))
-	}
+	s.interrupted.Store(true)
+	s.c.clock.ring()
 }
 
 // await waits for the client's next message; false when it was interrupted.
 func (s *copySource) await() bool {
-	s.mu.Lock()
-	s.waiting = !s.interrupted
-	s.mu.Unlock()
-	if s.waiting {
-		_ = s.c.in.wait() // if it fails, so will the read
+	for {
+		s.c.clock.wait() // before the look: who interrupts after it rings
+		var err error
+		if !s.interrupted.Load() {
+			err = s.c.in.wait()
+		}
+		s.c.clock.waited(time.Time{})
+		switch {
+		case s.interrupted.Load():
+			return false
+		case !errors.Is(err, os.ErrDeadlineExceeded) || s.c.closing(): // if it failed, so will the read
+			return true
+		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.waiting && s.interrupted {
-		_ = s.c.net.SetReadDeadline(time.Time{})
-	}
-	s.waiting = false
-	return !s.interrupted
 }
 
 func (s *copySource) Next() ([]byte, error) {

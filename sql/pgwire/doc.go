@@ -16,6 +16,13 @@
 // first Execute has left the buffer, the connection takes the answers back, runs the Execute messages
 // again and tries once more (batch.go).
 //
+// # How long a client may take
+//
+// A connection that has not sent its start-up packet has little time and a place that is not a session's
+// (slots.go). A session may be idle for as long as its settings allow, but a message that has begun must go
+// on (frame.go). A client that does not read makes its session wait in a write; cancellation, a timeout and
+// termination of the statement end that wait (output.go), and clock.go keeps the deadlines of all this.
+//
 // # Invariants
 //
 //   - pgwire I1: what one connection sends, or does not read, never disturbs another one: every limit
@@ -23,4 +30,6 @@
 //   - pgwire I2: an ErrorResponse in the extended protocol is sent at once, with all that was answered
 //     before it, and nothing is done from then on until Sync.
 //   - pgwire I3: every Query and every Sync is answered by exactly one ReadyForQuery.
+//   - pgwire I4: a session ends, and gives back its snapshot and locks, before its connection waits for the
+//     client to take the last message.
 package pgwire

@@ -3,8 +3,11 @@ package pgwire
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql/parse"
@@ -43,13 +46,45 @@ func limitOf(typ byte) (limit int, ok bool) {
 type frameReader struct {
 	r   *bufio.Reader
 	buf []byte
+	// limit bounds reads. A message that has begun must go on: its next growStep bytes come within that
+	// time (0: not bounded). Between messages a session may be idle.
+	limit  func(until time.Time)
+	within time.Duration
+	unread bool // a message was refused for its length
 }
 
-func newFrameReader(r io.Reader) *frameReader {
-	return &frameReader{r: bufio.NewReaderSize(r, 16<<10)}
+func newFrameReader(r io.Reader, limit func(until time.Time)) *frameReader {
+	return &frameReader{r: bufio.NewReaderSize(r, 16<<10), limit: limit}
 }
 
-// startup reads the first packet, which has no type. io.EOF says that the client went away before it.
+// expect bounds the wait for n bytes of a message that has begun, if they are not there yet.
+func (f *frameReader) expect(n int) (bounded bool) {
+	bounded = f.within > 0 && f.r.Buffered() < n
+	if bounded {
+		f.limit(time.Now().Add(f.within))
+	}
+	return bounded
+}
+
+// expected lifts the bound, and returns what to tell of the error that the read met.
+func (f *frameReader) expected(bounded bool, err error) error {
+	if bounded {
+		f.limit(time.Time{})
+	}
+	switch {
+	case err == io.EOF:
+		return io.ErrUnexpectedEOF
+	case bounded && errors.Is(err, os.ErrDeadlineExceeded):
+		return errStalled
+	}
+	return err
+}
+
+// errStalled ends a connection whose client began a message and did not go on with it.
+var errStalled = protocolError("terminating connection because the client did not complete its message")
+
+// startup reads the first packet, which has no type, within the limit that is set already. io.EOF says
+// that the client went away before it, or was too slow.
 func (f *frameReader) startup() ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {
@@ -84,9 +119,10 @@ func (f *frameReader) next() (typ byte, body []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	bounded := f.expect(4)
 	head, err := f.r.Peek(4)
-	if err != nil {
-		return 0, nil, unexpected(err)
+	if err = f.expected(bounded, err); err != nil {
+		return 0, nil, err
 	}
 	n := int64(binary.BigEndian.Uint32(head)) - 4
 	if _, err := f.r.Discard(4); err != nil {
@@ -97,7 +133,11 @@ func (f *frameReader) next() (typ byte, body []byte, err error) {
 		return 0, nil, protocolError(fmt.Sprintf("invalid frontend message type %d", typ))
 	}
 	if n < 0 || n > int64(limit) {
-		return 0, nil, protocolError(fmt.Sprintf("invalid message length for message type \"%c\"", typ))
+		e := &sqlerr.Error{Code: sqlerr.ProtocolViolation, Message: fmt.Sprintf("invalid message length for message type \"%c\"", typ)}
+		if f.unread = n > 0; f.unread {
+			e.Detail = fmt.Sprintf("The message has %d bytes, and %d are allowed.", n, limit)
+		}
+		return 0, nil, e
 	}
 	body, err = f.body(int(n))
 	return typ, body, err
@@ -118,19 +158,14 @@ func (f *frameReader) body(n int) ([]byte, error) {
 			b = grown
 		}
 		b = b[:from+step]
-		if _, err := io.ReadFull(f.r, b[from:]); err != nil {
-			return nil, unexpected(err)
+		bounded := f.expect(step)
+		_, err := io.ReadFull(f.r, b[from:])
+		if err = f.expected(bounded, err); err != nil {
+			return nil, err
 		}
 	}
 	f.buf = b
 	return b, nil
-}
-
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // protocolError is the client's fault; it ends the connection.

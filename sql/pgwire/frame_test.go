@@ -41,7 +41,7 @@ func FuzzFrames(f *testing.F) {
 	}
 	f.Add([]byte("Q\x00\x00\x00\x04"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r := newFrameReader(bytes.NewReader(data))
+		r := newFrameReader(bytes.NewReader(data), nil)
 		for {
 			typ, body, err := r.next()
 			if err != nil {
@@ -66,7 +66,7 @@ func FuzzHello(f *testing.F) {
 
 // A length that is not followed by bytes takes no memory.
 func TestALengthAloneCostsNothing(t *testing.T) {
-	r := newFrameReader(bytes.NewReader([]byte("B\x07\xff\xff\xffxxxx")))
+	r := newFrameReader(bytes.NewReader([]byte("B\x07\xff\xff\xffxxxx")), nil)
 	_, _, err := r.next()
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.LessOrEqual(t, cap(r.buf), growStep)

@@ -29,22 +29,37 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // server is a server on a port of its own over a store in memory.
 type server struct {
 	*pgwire.Server
-	addr string
+	addr  string
+	pipes *pipes // set: the server listens here
 }
 
-func start(t testing.TB, o sql.Options) *server {
+func start(t testing.TB, o sql.Options) *server { return serve(t, o, nil) }
+
+// serve is start with something to be done to the server before it listens.
+func serve(t testing.TB, o sql.Options, prepare func(*pgwire.Server)) *server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	return serveOn(t, l, o, prepare)
+}
+
+func serveOn(t testing.TB, l net.Listener, o sql.Options, prepare func(*pgwire.Server)) *server {
 	t.Helper()
 	ctx := context.Background()
-	o.Logger = slog.New(slog.DiscardHandler)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	kv := memkv.New(memkv.Options{})
 	store, err := txn.Open(ctx, kv, txn.Options{Logger: o.Logger})
 	require.NoError(t, err)
 	cat, err := catalog.Open(ctx, store)
 	require.NoError(t, err)
 	e := sql.NewEngine(store, cat, o)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
 	s := &server{Server: pgwire.NewServer(e), addr: l.Addr().String()}
+	s.pipes, _ = l.(*pipes)
+	if prepare != nil {
+		prepare(s.Server)
+	}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -67,10 +82,17 @@ type client struct {
 
 func (s *server) dial(t testing.TB) *client {
 	t.Helper()
-	conn, err := net.Dial("tcp", s.addr)
+	conn, err := s.connect()
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return &client{t: t, conn: conn, front: pgproto3.NewFrontend(pgproto3.NewChunkReader(bufio.NewReader(conn)), conn)}
+}
+
+func (s *server) connect() (net.Conn, error) {
+	if s.pipes != nil {
+		return s.pipes.connect(), nil
+	}
+	return net.Dial("tcp", s.addr)
 }
 
 // login is dial and a session.

@@ -2,35 +2,11 @@ package pgwire
 
 import (
 	"errors"
-	"net"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgproto3/v2"
 )
-
-// alarm interrupts a connection that waits for its client's next message, and nothing else that it reads.
-type alarm struct {
-	mu      sync.Mutex
-	net     net.Conn
-	waiting bool
-}
-
-// ring may be called from any goroutine.
-func (a *alarm) ring() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.waiting {
-		_ = a.net.SetReadDeadline(time.Unix(1, 0))
-	}
-}
-
-func (a *alarm) set(waiting bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.waiting = waiting
-}
 
 // notificationsAtOnce is how many are taken out of the queue at a time, notificationsInTurn how many
 // before the client is heard.
@@ -62,14 +38,13 @@ func (c *conn) await(until time.Time) error {
 		return nil
 	}
 	for {
-		c.alarm.set(true) // before the look: who sends after it rings
+		c.clock.wait() // before the look: who sends after it rings
 		err := errors.Join(c.notifications(), c.out.flush())
 		if err == nil {
 			err = c.in.wait()
 		}
-		c.alarm.set(false)
-		_ = c.net.SetReadDeadline(until) // it may have rung since
-		if c.server.draining() || c.session.Terminated() {
+		c.clock.waited(until)
+		if c.closing() {
 			return shutdownError()
 		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) || !until.IsZero() && !time.Now().Before(until) {

@@ -1,9 +1,12 @@
 package pgwire
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math"
+	"os"
 	"unicode/utf8"
 
 	"github.com/jackc/pgproto3/v2"
@@ -19,19 +22,50 @@ const flushAt = 64 << 10
 // output gathers messages for the client.
 type output struct {
 	w       io.Writer
+	clock   *clock
+	running func() context.Context // of the statement that runs; nil before there is a session
 	buf     []byte
 	flushes int
 	begun   int   // one more than where the message begins that is being written; 0 for none
+	stuck   bool  // a write was interrupted: the client did not read
 	err     error // sticky: the client is gone
 }
 
-// flush sends what has gathered.
+// flush sends what has gathered. A client that does not read makes it wait; then the end of the running
+// statement's context ends the wait, so that the statement does not hold its snapshot and locks longer
+// than it may. What was not sent stays in the buffer, from the byte on where the write stopped, and goes
+// out before whatever comes next. (A TLS connection could not go on after half a write.)
 func (o *output) flush() error {
 	if o.err != nil || len(o.buf) == 0 {
 		return o.err
 	}
+	ctx := context.Background()
+	if o.running != nil {
+		ctx = o.running()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	write, ok := o.clock.beginWrite()
+	if !ok {
+		return shutdownError()
+	}
 	o.flushes++
-	_, o.err = o.w.Write(o.buf)
+	stop := func() bool { return true }
+	if ctx.Done() != nil {
+		stop = context.AfterFunc(ctx, func() { o.clock.interrupt(write) })
+	}
+	n, err := o.w.Write(o.buf)
+	stop()
+	interrupted := o.clock.endWrite()
+	if interrupted && errors.Is(err, os.ErrDeadlineExceeded) {
+		o.buf, o.stuck = append(o.buf[:0], o.buf[n:]...), true
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return shutdownError()
+	}
+	o.err, o.stuck = err, false
 	if cap(o.buf) > 4*flushAt {
 		o.buf = nil
 	}

@@ -7,13 +7,20 @@ import (
 	"net"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/minidb/minidb/sql"
 )
 
-// startupTimeout bounds how long a client may take until its session begins.
-const startupTimeout = time.Minute
+// limits bound how long a client may take.
+type limits struct {
+	startup  time.Duration // until its session begins
+	message  time.Duration // for the next piece of a message that it has begun
+	farewell time.Duration // to take the message that ends its connection
+}
+
+var defaultLimits = limits{startup: sql.StartupLimit, message: time.Minute, farewell: 5 * time.Second}
 
 // ErrServerClosed is what Serve returns after Shutdown or Close.
 var ErrServerClosed = errors.New("pgwire: server closed")
@@ -24,11 +31,17 @@ type Server struct {
 	log    *slog.Logger
 	ctx    context.Context // ends when the server stops waiting for statements
 	cancel context.CancelFunc
+	limits limits
+
+	slow, dropped repeated // connections that did not send a start-up packet
+	stopping      chan struct{}
 
 	mu struct {
 		sync.Mutex
 		listeners map[net.Listener]struct{}
 		conns     map[*conn]struct{}
+		silent    []*conn // the oldest first; their slot is silent
+		sessions  int     // connections whose slot is inSession
 		draining  bool
 	}
 	wg sync.WaitGroup // one per connection
@@ -36,7 +49,8 @@ type Server struct {
 
 // NewServer returns a server; Serve makes it listen.
 func NewServer(engine *sql.Engine) *Server {
-	s := &Server{engine: engine, log: engine.Logger()}
+	s := &Server{engine: engine, log: engine.Logger(), limits: defaultLimits, stopping: make(chan struct{})}
+	s.slow.to, s.dropped.to = s.log, s.log
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.mu.listeners = map[net.Listener]struct{}{}
 	s.mu.conns = map[*conn]struct{}{}
@@ -59,37 +73,66 @@ func (s *Server) Serve(l net.Listener) error {
 		delete(s.mu.listeners, l)
 		s.mu.Unlock()
 	}()
-	for {
+	return s.acceptAll(l)
+}
+
+// acceptAll accepts connections for as long as the listener gives any. When the process has no descriptors
+// left it waits, longer each time, until some are given back.
+func (s *Server) acceptAll(l net.Listener) error {
+	const first, longest = 5 * time.Millisecond, time.Second
+	for pause := first; ; {
 		nc, err := l.Accept()
-		if err != nil {
+		switch {
+		case err == nil:
+			if pause > first {
+				s.log.Info("connections are accepted again")
+			}
+			pause = first
+			s.accept(nc)
+			continue
+		case s.draining():
+			return ErrServerClosed
+		case outOfDescriptors(err):
+			if pause == first {
+				s.log.Warn("no connections are accepted until descriptors or memory are free", "error", err)
+			}
 			s.mu.Lock()
-			draining := s.mu.draining
+			s.dropSilent()
 			s.mu.Unlock()
-			if draining {
-				return ErrServerClosed
-			}
+		default:
 			var ne net.Error
-			if errors.As(err, &ne) && ne.Timeout() {
-				continue
+			if !errors.As(err, &ne) || !ne.Timeout() {
+				return err
 			}
-			return err
 		}
-		s.accept(nc)
+		select {
+		case <-time.After(pause):
+		case <-s.stopping:
+		}
+		pause = min(2*pause, longest)
 	}
+}
+
+// outOfDescriptors reports whether Accept failed for want of something that will be given back.
+func outOfDescriptors(err error) bool {
+	for _, lack := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, lack) {
+			return true
+		}
+	}
+	return false
 }
 
 // accept starts a connection's goroutine.
 func (s *Server) accept(nc net.Conn) {
 	c := newConn(s, nc)
 	s.mu.Lock()
-	// Twice the limit, so that those beyond it can be told so.
-	if s.mu.draining || len(s.mu.conns) >= 2*s.engine.MaxConnections()+10 {
+	if s.mu.draining {
 		s.mu.Unlock()
 		nc.Close()
 		return
 	}
-	s.mu.conns[c] = struct{}{}
-	c.excess = len(s.mu.conns) > s.engine.MaxConnections()
+	s.add(c)
 	s.wg.Add(1)
 	s.mu.Unlock()
 	go func() {
@@ -98,20 +141,22 @@ func (s *Server) accept(nc net.Conn) {
 			if r := recover(); r != nil {
 				s.log.Error("connection ended by a panic", "client", nc.RemoteAddr().String(), "panic", r, "stack", string(debug.Stack()))
 			}
+			s.remove(c) // first: a client that sees the end may come again at once
 			nc.Close()
-			s.mu.Lock()
-			delete(s.mu.conns, c)
-			s.mu.Unlock()
 		}()
 		c.serve()
 	}()
 }
 
 // Shutdown stops accepting, lets every session finish the statement that it runs, tells the clients,
-// and returns when all are gone. When ctx ends first it cancels what is still running.
+// and returns nil when all are gone. When ctx ends first it cancels what is still running, tells those
+// clients too, and returns ctx's error once all are gone.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
-	s.mu.draining = true
+	if !s.mu.draining {
+		s.mu.draining = true
+		close(s.stopping)
+	}
 	for l := range s.mu.listeners {
 		l.Close()
 	}
@@ -124,20 +169,31 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.wg.Wait()
 		close(gone)
 	}()
+	defer s.cancel()
 	select {
 	case <-gone:
-		s.cancel()
 		return nil
 	case <-ctx.Done():
 	}
-	s.cancel()
-	s.mu.Lock()
-	for c := range s.mu.conns {
-		c.net.Close()
+	s.each((*conn).terminate)
+	farewell := time.NewTimer(2 * s.limits.farewell)
+	defer farewell.Stop()
+	select {
+	case <-gone:
+	case <-farewell.C:
+		s.each(func(c *conn) { c.net.Close() })
+		s.cancel()
+		<-gone
 	}
-	s.mu.Unlock()
-	<-gone
 	return ctx.Err()
+}
+
+func (s *Server) each(f func(c *conn)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.mu.conns {
+		f(c)
+	}
 }
 
 // Close is Shutdown without patience.

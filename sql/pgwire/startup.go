@@ -86,9 +86,29 @@ func parseHello(version uint32, body []byte) (*hello, error) {
 	return nil, protocolError("invalid startup packet layout: expected terminator as last byte")
 }
 
+// checkText refuses names and values that are no UTF-8: other clients would get to see them. An
+// application's name is cleaned, not refused, where it is set.
+func (h *hello) checkText() error {
+	for name, value := range h.params {
+		if err := checkText(name); err != nil {
+			return err
+		}
+		if name == "application_name" {
+			continue
+		}
+		if err := checkText(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // options turns the packet's parameters into a session's.
 func (h *hello) options(remote net.Addr) (sql.SessionOptions, error) {
 	o := sql.SessionOptions{Settings: map[string]string{}, Client: remote.String()}
+	if err := h.checkText(); err != nil {
+		return o, err
+	}
 	for name, value := range h.params {
 		switch name {
 		case "user":
@@ -171,7 +191,7 @@ func splitWords(line string) []string {
 	return words
 }
 
-// admit says whether a client from there may come in without a password.
+// admit reports whether a client from there may come in without a password.
 func admit(remote net.Addr, user, database string) error {
 	host := ""
 	switch a := remote.(type) {
@@ -184,5 +204,6 @@ func admit(remote net.Addr, user, database string) error {
 		return nil
 	}
 	return sqlerr.New(sqlerr.InvalidAuthorization, "connections from host \"%s\" are not accepted (user \"%s\", database \"%s\")",
-		host, user, database).WithHint("There are no passwords yet: only clients on the same machine may connect.")
+		host, user, database).
+		WithHint("There are no passwords yet: only connections from a loopback address (127.0.0.1, ::1) are accepted.")
 }
