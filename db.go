@@ -49,7 +49,8 @@ type DB struct {
 // Open opens the database in dir, and makes it when it is missing. One process at a time may have a
 // directory open.
 func Open(dir string, opts ...Option) (*DB, error) {
-	o := options{database: "postgres", gcInterval: time.Minute, retention: retention, analyzeInterval: time.Minute}
+	o := options{database: "postgres", gcInterval: time.Minute, retention: retention, analyzeInterval: time.Minute,
+		reservedConnections: 3}
 	for _, f := range opts {
 		f(&o)
 	}
@@ -102,7 +103,7 @@ func (db *DB) open(dir string) (err error) {
 		}
 	}
 	db.sql = sql.NewEngine(db.store, db.catalog, sql.Options{
-		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections,
+		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections, ReservedConnections: db.opts.reservedConnections,
 		Settings:        map[string]string{"data_directory": where},
 		Compact:         func(ctx context.Context) error { return db.engine.Compact(ctx) },
 		AnalyzeInterval: max(db.opts.analyzeInterval, 0),

@@ -11,19 +11,20 @@ import (
 type Option func(*options)
 
 type options struct {
-	inMemory        bool
-	mustExist       bool
-	cacheBytes      int64
-	logger          *slog.Logger
-	database        string
-	maxConnections  int
-	gcInterval      time.Duration
-	retention       time.Duration
-	analyzeInterval time.Duration
-	twoPhase        bool
-	onFatal         func(error)
-	acceptClock     bool
-	engine          func(*pebblekv.Options)
+	inMemory            bool
+	mustExist           bool
+	cacheBytes          int64
+	logger              *slog.Logger
+	database            string
+	maxConnections      int
+	reservedConnections int
+	gcInterval          time.Duration
+	retention           time.Duration
+	analyzeInterval     time.Duration
+	twoPhase            bool
+	onFatal             func(error)
+	acceptClock         bool
+	engine              func(*pebblekv.Options)
 }
 
 // InMemory keeps everything in memory; the directory is not looked at. Close forgets it.
@@ -43,6 +44,10 @@ func Database(name string) Option { return func(o *options) { o.database = name 
 
 // MaxConnections bounds the clients of Serve; the default is 100.
 func MaxConnections(n int) Option { return func(o *options) { o.maxConnections = n } }
+
+// ReservedConnections is how many of the clients' connections are kept for the user postgres; the default
+// is 3, or fewer where MaxConnections is as small.
+func ReservedConnections(n int) Option { return func(o *options) { o.reservedConnections = n } }
 
 // GCInterval is the pause between collections of old versions; the default is a minute, a negative
 // one turns them off.

@@ -20,11 +20,12 @@ type command struct {
 }
 
 var commands = []*command{
-	{"serve", "[--listen ADDR] [--data DIR | --in-memory] [--gc-retention TIME]", "serve PostgreSQL's protocol", serve},
+	{"serve", "[--listen ADDR] [--data DIR | --in-memory] [--gc-retention TIME] [--max-connections N]", "serve PostgreSQL's protocol", serve},
 	{"sql", "[--data DIR | --url URL] [-c SQL | -f FILE]", "a shell, also on a data directory without a server", sqlShell},
 	{"sqllogictest", "[--url URL] [--label NAME] [--known FILE] [-v] PATH…", "run sqllogictest scripts, embedded or over the wire", sqlLogicTest},
 	{"check", "--data DIR", "prove that every index agrees with its table and no lock is orphaned", check},
 	{"dump", "--data DIR [--table T]", "print every key decoded, Percolator's columns side by side", dump},
+	{"version", "", "tell what this binary was built from", version},
 	{"bench", "[--dir DIR] [--round TIME] [--rounds N] [--only NAME]", "measure beside Pebble and SQLite", runBench},
 }
 
@@ -44,6 +45,8 @@ func run(ctx context.Context, args []string) int {
 	case "help", "-h", "-help", "--help":
 		usage(os.Stdout)
 		return 0
+	case "-version", "--version":
+		args = append([]string{"version"}, args[1:]...)
 	}
 	for _, c := range commands {
 		if c.name != args[0] {

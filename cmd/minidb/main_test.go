@@ -45,7 +45,8 @@ func TestEveryCommandHasHelp(t *testing.T) {
 }
 
 func TestWrongCommandLinesAreRefusedWithoutEffects(t *testing.T) {
-	for _, line := range []string{"", "nope", "serve --nope", "serve x", "serve --in-memory --data x", "serve --gc-retention 0", "check", "check --data x y",
+	for _, line := range []string{"", "nope", "serve --nope", "serve x", "serve --in-memory --data x", "serve --gc-retention 0", "serve --max-connections 0", "serve --max-connections 3 --reserved-connections 3", "serve --drain -1s",
+		"check", "check --data x y",
 		"dump", "sql --url x --data y", "sql -c 1 -f y", "sql --in-memory --data y", "sqllogictest", "bench x"} {
 		code, _, errOut := runCommand(t, strings.Fields(line)...)
 		require.Equal(t, 2, code, "%q: %s", line, errOut)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -12,59 +13,81 @@ import (
 	"github.com/minidb/minidb"
 )
 
-// drain is how long clients may take to finish their statements once the server is told to end.
-const drain = 10 * time.Second
-
 // ballastBytes is memory that is reserved and never touched, so it costs address space alone. Go
 // collects garbage when the heap has doubled; a server's own heap is 3 MB beside the caches, and would
 // double thirty times a second under short statements.
 const ballastBytes = 32 << 20
 
-func serve(ctx context.Context, c *command, args []string) error {
+// serveOptions are the flags of serve.
+type serveOptions struct {
+	listen, data          string
+	inMemory, acceptClock bool
+	retention, drain      time.Duration
+	connections, reserved int
+}
+
+func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 	fs := c.flags()
-	listen := fs.String("listen", "127.0.0.1:5433", "address to listen on")
-	data := fs.String("data", "minidb-data", "data directory, made when it is missing")
-	inMemory := fs.Bool("in-memory", false, "keep everything in memory; it is gone at the end")
-	retention := fs.Duration("gc-retention", 10*time.Minute, "how long old versions of rows are kept for AS OF SYSTEM TIME, and old snapshots")
-	acceptClock := fs.Bool("accept-clock", false, "open a directory though the clock of this machine seems wrong; it stays in the timestamps")
+	fs.StringVar(&o.listen, "listen", "127.0.0.1:5433", "address to listen on")
+	fs.StringVar(&o.data, "data", "minidb-data", "data directory, made when it is missing")
+	fs.BoolVar(&o.inMemory, "in-memory", false, "keep everything in memory; it is gone at the end")
+	fs.DurationVar(&o.retention, "gc-retention", 10*time.Minute,
+		"how long old versions of rows are kept for AS OF SYSTEM TIME, and old snapshots")
+	fs.BoolVar(&o.acceptClock, "accept-clock", false,
+		"open a directory though the clock of this machine seems wrong; it stays in the timestamps")
+	fs.IntVar(&o.connections, "max-connections", 100, "how many clients may be connected")
+	fs.IntVar(&o.reserved, "reserved-connections", 3, "how many of these connections are kept for the user postgres")
+	fs.DurationVar(&o.drain, "drain", 10*time.Second,
+		"how long clients may take to finish their statements once the server is told to end")
 	if err := c.parse(fs, args); err != nil {
-		return err
+		return o, err
 	}
-	if fs.NArg() > 0 {
-		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
+	switch {
+	case fs.NArg() > 0:
+		return o, usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
+	case o.retention <= 0:
+		return o, usageError("--gc-retention must be more than nothing")
+	case o.drain < 0:
+		return o, usageError("--drain must not be negative")
+	case o.connections < 1 || o.reserved < 0 || o.reserved >= o.connections:
+		return o, usageError("--reserved-connections must be less than --max-connections, and not negative")
 	}
-	if *retention <= 0 {
-		return usageError("--gc-retention must be more than nothing")
-	}
-	if err := exclusive(fs, "data", "in-memory"); err != nil {
-		return err
-	}
-	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(*retention)}
-	failed := make(chan error, 1)
-	opts = append(opts, minidb.OnFatal(func(err error) { failed <- err }))
-	if *acceptClock {
+	return o, exclusive(fs, "data", "in-memory")
+}
+
+// open opens the database; fatal receives the error that ends it, should there be one.
+func (o *serveOptions) open(logger *slog.Logger, fatal func(error)) (*minidb.DB, error) {
+	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(o.retention), minidb.OnFatal(fatal),
+		minidb.MaxConnections(o.connections), minidb.ReservedConnections(o.reserved)}
+	if o.acceptClock {
 		opts = append(opts, minidb.AcceptClock())
 	}
-	dir := *data
-	if *inMemory {
-		dir, opts = "", append(opts, minidb.InMemory())
+	if o.inMemory {
+		return minidb.Open("", append(opts, minidb.InMemory())...)
 	}
-	// The port first: a server that cannot listen should not open, let alone make, a directory.
-	l, err := net.Listen("tcp", *listen)
+	return minidb.Open(o.data, opts...)
+}
+
+func serve(ctx context.Context, c *command, args []string) error {
+	o, err := readServeOptions(c, args)
 	if err != nil {
 		return err
 	}
-	db, err := minidb.Open(dir, opts...)
+	// The port first: a server that cannot listen should not open, let alone make, a directory.
+	l, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return err
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	failed := make(chan error, 1)
+	db, err := o.open(logger, func(err error) { failed <- err })
 	if err != nil {
 		l.Close()
 		return err
 	}
-	host, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return err
-	}
-	fmt.Printf("minidb is ready: psql -h %s -p %s -U postgres postgres\n", host, port)
+	addr := l.Addr().(*net.TCPAddr)
+	warnIfOpen(logger, addr)
+	fmt.Printf("minidb is ready: psql -h %s -p %d -U postgres postgres\n", reachable(addr), addr.Port)
 	ballast := make([]byte, ballastBytes)
 	defer runtime.KeepAlive(ballast)
 	served := make(chan error, 1)
@@ -73,13 +96,24 @@ func serve(ctx context.Context, c *command, args []string) error {
 	case err = <-served:
 	case err = <-failed: // nothing can be served any more
 	case <-ctx.Done():
-		logger.Info("draining: clients finish what they are running", "for", drain)
-		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-		err = db.Shutdown(limit)
-		cancel()
+		err = stop(context.WithoutCancel(ctx), db, o.drain, logger)
 	}
 	if closeErr := db.Close(); err == nil {
 		err = closeErr
+	}
+	return err
+}
+
+// stop lets the clients finish their statements, and cancels those that take longer: that is an orderly
+// end too.
+func stop(ctx context.Context, db *minidb.DB, drain time.Duration, logger *slog.Logger) error {
+	logger.Info("draining: clients finish what they are running", "for", drain)
+	limit, cancel := context.WithTimeout(ctx, drain)
+	defer cancel()
+	err := db.Shutdown(limit)
+	if errors.Is(err, context.DeadlineExceeded) {
+		logger.Warn("statements that ran on were cancelled")
+		return nil
 	}
 	return err
 }

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/minidb/minidb/sql/settings"
+)
+
+// version prints what this binary was built from.
+func version(_ context.Context, c *command, args []string) error {
+	fs := c.flags()
+	if err := c.parse(fs, args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 {
+		return usageError(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
+	}
+	info, _ := debug.ReadBuildInfo()
+	fmt.Println(describeBuild(info))
+	return nil
+}
+
+// describeBuild is one line: the module's version, the commit, and what the server tells clients that it is.
+func describeBuild(info *debug.BuildInfo) string {
+	release, commit := "(devel)", ""
+	if info != nil {
+		if info.Main.Version != "" {
+			release = info.Main.Version
+		}
+		modified := ""
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				commit = ", commit " + s.Value[:min(12, len(s.Value))]
+			case s.Key == "vcs.modified" && s.Value == "true":
+				modified = " with changes"
+			}
+		}
+		if commit != "" {
+			commit += modified
+		}
+	}
+	return fmt.Sprintf("minidb %s%s, server_version %s, %s %s/%s", release, commit, settings.ServerVersion,
+		runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
