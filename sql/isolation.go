@@ -68,7 +68,9 @@ func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error 
 		return err
 	}
 	s.tx.statements++
-	if len(s.tx.savepoints) == 0 {
+	if n := len(s.tx.savepoints); n > 0 {
+		s.tx.tx.ForgetSavepointsAfter(s.tx.savepoints[n-1].at) // those of earlier statements
+	} else {
 		s.tx.tx.ForgetSavepoints()
 	}
 	s.references.Clear()

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
@@ -27,6 +26,12 @@ type write struct {
 	// base is the read timestamp of the first write of the key, zero before any Advance: what
 	// others committed above it is a conflict.
 	base tso.Timestamp
+	// seq tells between which savepoints it was written, and older is the write of the key that an earlier
+	// savepoint wants back, nil for none (savepoint.go).
+	seq   uint64
+	older *write
+	// stored: it is what the transaction's lock in the store says.
+	stored bool
 }
 
 type writeKind byte
@@ -41,7 +46,7 @@ const (
 	writeUndone
 )
 
-// buffer holds a transaction's writes in key order, with an undo log for savepoints.
+// buffer holds a transaction's writes in key order, with those below them that savepoints want back.
 type buffer struct {
 	tree    *btree.BTreeG[write]
 	highest []byte // no key in the tree is above it
@@ -49,11 +54,7 @@ type buffer struct {
 	bytes   int
 	base    tso.Timestamp // of writes to come
 
-	// undo is recorded once a savepoint exists. RollbackTo plays it backwards.
-	undo      []undone
-	undoing   bool
-	undoBytes int // keys and values in undo
-	cloned    int // so many entries of undo have their bytes outside of the arena
+	savepoints savepoints
 	// streamed: some writes are in the store already, perhaps, and what is undone has to be taken back there.
 	streamed bool
 
@@ -62,14 +63,9 @@ type buffer struct {
 	past   *btree.BTreeG[write]
 }
 
-type undone struct {
-	before write
-	was    bool // there was a write of the key before
-}
-
 // Savepoint is a point in a transaction's writes to which it can return.
 type Savepoint struct {
-	undo    int
+	at      uint64
 	locks   rowlock.Mark
 	records int
 }
@@ -80,24 +76,25 @@ func lessWrite(a, b write) bool { return bytes.Compare(a.key, b.key) < 0 }
 // mutation while it is committed.
 const writeOverhead = 192
 
-// footprint is about how much memory the writes take.
-func (b *buffer) footprint() int {
-	if b.tree == nil {
-		return 0
-	}
-	return b.held() + b.undoBytes + undoOverhead*len(b.undo)
-}
-
-// held is footprint without the undo log, which stays when the writes are streamed out.
+// held is about how much memory the writes take, with the older ones that savepoints want back.
 func (b *buffer) held() int {
 	if b.tree == nil {
 		return 0
 	}
-	return b.bytes + writeOverhead*b.tree.Len()
+	return b.bytes + writeOverhead*b.tree.Len() + b.savepoints.held()
 }
 
-// undoOverhead is the same of an entry of the undo log.
-const undoOverhead = 96
+// size is what a write takes of the buffer's bytes.
+func (w *write) size() int {
+	n := len(w.key) + len(w.value)
+	for v := w.older; v != nil; v = v.older {
+		n += len(v.value) + olderOverhead
+	}
+	return n
+}
+
+// olderOverhead is about what an older write takes beside its bytes.
+const olderOverhead = 128
 
 func (b *buffer) empty() bool { return b.tree == nil || b.tree.Len() == 0 }
 
@@ -129,39 +126,55 @@ func (b *buffer) visible(key []byte) (write, bool) {
 	return b.past.Get(write{key: key})
 }
 
-// store puts a write into the tree. One above all others, as rows come that are in order, is not searched for.
-func (b *buffer) store(w write) (before write, was bool) {
+// store puts a write into the tree in the place of another one, if was says that there is one. A key above all
+// others, as rows come that are in order, is not searched for.
+func (b *buffer) store(w, replaced write, was bool) {
+	if b.tree == nil {
+		b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
+	}
+	if was {
+		b.bytes -= replaced.size()
+	}
+	b.bytes += w.size()
 	if bytes.Compare(w.key, b.highest) <= 0 {
-		return b.tree.Set(w)
+		b.tree.Set(w)
+		return
 	}
 	b.highest = w.key
-	return b.tree.Load(w)
+	b.tree.Load(w)
 }
 
-// before returns the write that stands before another one of the same key.
-func (b *buffer) before(key []byte) (write, bool) {
-	w, ok := b.get(key)
-	if w.kind == writeUndone {
-		return write{key: w.key}, false
+// remove takes a write out of the tree.
+func (b *buffer) remove(w write) {
+	b.bytes -= w.size()
+	b.tree.Delete(w)
+}
+
+// before returns the write that stands before another one of the same key, and the one that is replaced: they
+// differ where a write was taken back.
+func (b *buffer) before(key []byte) (before write, was bool, replaced write, there bool) {
+	replaced, there = b.get(key)
+	if replaced.kind == writeUndone {
+		return write{key: replaced.key}, false, replaced, there
 	}
-	return w, ok
+	return replaced, there, replaced, there
 }
 
-// streamedOut forgets the writes, which are in the store now. What the undo log needs stays.
+// streamedOut forgets the writes, which are in the store now.
 func (b *buffer) streamedOut() {
-	for i := b.cloned; i < len(b.undo); i++ {
-		w := &b.undo[i].before
-		w.key, w.value = bytes.Clone(w.key), bytes.Clone(w.value)
-	}
-	b.cloned = len(b.undo)
+	b.savepoints.streamedOut(b.tree)
 	b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
 	b.highest, b.arena, b.bytes = nil, nil, 0
 }
 
-// faultIn puts a write that was streamed out back where it can be changed.
-func (b *buffer) faultIn(w write) {
-	b.store(w)
-	b.bytes += len(w.key) + len(w.value)
+// faultIn puts a write that was streamed out, or an older one of that key, back where it can be changed.
+func (b *buffer) faultIn(key []byte, w write) {
+	key = b.keep(key)
+	for v := &w; v != nil; v = v.older {
+		v.key, v.value = key, b.keep(v.value)
+	}
+	b.savepoints.note(&w)
+	b.store(w, write{}, false)
 }
 
 // keep copies p into the arena. Chunks double up to a megabyte, so that a one-row transaction
@@ -175,58 +188,46 @@ func (b *buffer) keep(p []byte) []byte {
 	return b.arena[at:len(b.arena):len(b.arena)]
 }
 
-func (b *buffer) put(w write) {
-	if b.tree == nil {
-		b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
-	}
-	before, was := b.store(w)
-	if was {
-		b.bytes -= len(before.key) + len(before.value)
-	}
-	b.bytes += len(w.key) + len(w.value)
-	if b.undoing {
-		if !was {
-			before.key = w.key
-		}
-		before.held = mvcc.HeldUnknown // until it is played back, the lock may change
-		b.undo = append(b.undo, undone{before, was})
-		b.undoBytes += len(before.key) + len(before.value)
-	}
+// put buffers a write over the one that get returned. That one is kept if a savepoint wants it back.
+func (b *buffer) put(w, replaced write, was bool) {
+	b.savepoints.stamp(&w, replaced, was)
+	b.store(w, replaced, was)
 }
 
 // set buffers a put. An insert that is set again still has to find the key absent.
 func (b *buffer) set(key, value []byte) {
-	before, was := b.before(key)
+	before, was, replaced, there := b.before(key)
 	w := write{kind: writePut, mustNotExist: before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base, held: before.held}
 	if !was || planted.Is(planted.MovedBase) {
 		w.key, w.base = b.keep(key), b.base
 	}
 	w.value = b.keep(value)
-	b.put(w)
+	b.put(w, replaced, there)
 }
 
 // setNew is set of a key that is known to be absent, unless this transaction has written it already.
 func (b *buffer) setNew(key, value []byte) {
-	if _, was := b.before(key); was {
+	_, was, replaced, there := b.before(key)
+	if was {
 		b.set(key, value)
 		return
 	}
-	b.put(write{kind: writePut, fresh: true, key: b.keep(key), value: b.keep(value), base: b.base})
+	b.put(write{kind: writePut, fresh: true, key: b.keep(key), value: b.keep(value), base: b.base}, replaced, there)
 }
 
 // insert buffers a put of a key that must be absent, unless this transaction deleted it itself.
 func (b *buffer) insert(key, value []byte) {
-	before, was := b.before(key)
+	before, was, replaced, there := b.before(key)
 	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base, held: before.held}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}
 	w.value = b.keep(value)
-	b.put(w)
+	b.put(w, replaced, there)
 }
 
 func (b *buffer) delete(key []byte) {
-	before, was := b.before(key)
+	before, was, replaced, there := b.before(key)
 	w := write{kind: writeDelete, key: before.key, base: before.base, held: before.held}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
@@ -234,58 +235,31 @@ func (b *buffer) delete(key []byte) {
 	if before.mustNotExist || before.fresh {
 		w.kind, w.mustNotExist, w.fresh = writeNone, before.mustNotExist, before.fresh
 	}
-	b.put(w)
+	b.put(w, replaced, there)
 }
 
-func (b *buffer) savepoint() Savepoint {
-	b.undoing = true
-	return Savepoint{undo: len(b.undo)}
-}
-
-// rollbackTo undoes what was written after sp, the last write first, until the buffer holds more than
-// limit: then the answer is false, and it has to be called again once that was streamed out.
-func (b *buffer) rollbackTo(sp Savepoint, limit int) (done bool) {
-	for i := len(b.undo) - 1; i >= sp.undo; i-- {
-		if b.held() > limit {
-			return false
-		}
-		u := b.undo[i]
-		b.undo[i] = undone{}
-		b.undo = b.undo[:i]
-		b.cloned = min(b.cloned, i)
-		b.undoBytes -= len(u.before.key) + len(u.before.value)
-		now, _ := b.tree.Get(u.before)
-		b.bytes -= len(now.key) + len(now.value)
-		if !u.was && b.streamed {
-			u.before = write{key: u.before.key, kind: writeUndone}
-		} else if !u.was {
-			b.tree.Delete(u.before)
+// rollbackTo forgets what was written in the buffer after sp. The span is that of keys streamed out since, which
+// have to be looked at: they are to be taken back in the store, unless the buffer has a write of them now.
+// With doubt, some of the buffer is in the store, and what is stored is not known.
+func (b *buffer) rollbackTo(sp Savepoint, doubt bool) (streamed kv.Span) {
+	keys, streamed := b.savepoints.cutTo(sp.at)
+	for _, key := range keys {
+		w, ok := b.get(key)
+		if !ok || w.seq <= sp.at {
 			continue
 		}
-		b.bytes += len(u.before.key) + len(u.before.value)
-		b.store(u.before)
+		switch v := w.at(sp.at); {
+		case v != nil && (!v.stored || doubt):
+			before := *v
+			before.held, before.stored = mvcc.HeldUnknown, false // the lock may have changed since
+			b.store(before, w, true)
+		case v == nil && b.streamed:
+			b.store(write{key: w.key, kind: writeUndone}, w, true)
+		default:
+			b.remove(w)
+		}
 	}
-	if cap(b.undo) > keptUndo && len(b.undo) < cap(b.undo)/4 {
-		b.undo = slices.Clone(b.undo)
-	}
-	return true
-}
-
-// drop forgets how to undo what was written after sp.
-func (b *buffer) drop(sp Savepoint) {
-	for _, u := range b.undo[sp.undo:] {
-		b.undoBytes -= len(u.before.key) + len(u.before.value)
-	}
-	clear(b.undo[sp.undo:])
-	b.undo, b.cloned = b.undo[:sp.undo], min(b.cloned, sp.undo)
-}
-
-// keptUndo bounds the memory that a short undo log keeps for the next statement.
-const keptUndo = 1024
-
-// forgetSavepoints drops the undo log, and keeps none until the next savepoint.
-func (b *buffer) forgetSavepoints() {
-	b.undo, b.undoing, b.undoBytes, b.cloned = nil, false, 0, 0
+	return streamed
 }
 
 // cursor walks the writes of a span as they were when it was opened.

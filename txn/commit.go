@@ -52,7 +52,7 @@ func (t *Txn) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	muts, absent := t.mutations()
+	muts, absent := t.mutations(false)
 	c := &committer{
 		s: t.s, t: t, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: absent,
 	}
@@ -79,8 +79,9 @@ const rowMore = 4
 
 // mutations turns the buffer into what the protocol's steps take, sorted by key. absent are the keys
 // that were inserted and deleted again: there is nothing to write, but if another transaction has
-// written one meanwhile, its insert was wrong. Of fresh keys that does not matter.
-func (t *Txn) mutations() (muts []mvcc.Mutation, absent []validation) {
+// written one meanwhile, its insert was wrong. Of fresh keys that does not matter. With versions, the mutations
+// have what a return to a savepoint needs.
+func (t *Txn) mutations(versions bool) (muts []mvcc.Mutation, absent []validation) {
 	muts = make([]mvcc.Mutation, 0, t.buf.tree.Len())
 	keys := 0
 	t.buf.tree.Scan(func(w write) bool {
@@ -90,13 +91,12 @@ func (t *Txn) mutations() (muts []mvcc.Mutation, absent []validation) {
 	rows := make([]byte, 0, keys+rowMore*t.buf.tree.Len())
 	t.buf.tree.Scan(func(w write) bool {
 		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base, Held: w.held}
-		switch w.kind {
-		case writePut:
-			m.Kind = mvcc.KindPut
-		case writeDelete:
-			m.Kind = mvcc.KindDelete
-		default:
-			if t.stream == nil || planted.Is(planted.ForgottenUndo) {
+		if versions {
+			t.buf.savepoints.version(&w, &m)
+		}
+		m.Kind = kindIn(w.kind)
+		if m.Kind == mvcc.KindLock {
+			if t.stream == nil && len(m.Older) == 0 || planted.Is(planted.ForgottenUndo) {
 				if w.mustNotExist {
 					absent = append(absent, validation{
 						span: kv.Span{Start: w.key, End: successor(w.key)}, row: mvcc.Row(w.key), since: max(w.base, t.reg.startTS),
@@ -104,7 +104,7 @@ func (t *Txn) mutations() (muts []mvcc.Mutation, absent []validation) {
 				}
 				return true
 			}
-			m.Kind, m.Value, m.OwnOnly = mvcc.KindLock, nil, true
+			m.Value, m.OwnOnly = nil, len(m.Older) == 0
 		}
 		at := len(rows)
 		rows = mvcc.AppendRow(rows, w.key)

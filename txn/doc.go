@@ -103,8 +103,8 @@
 //   - I13 (large transactions): past Options.StreamBytes the writes go out as prewrites under the
 //     primary, which lives as I24 says, or by a goroutine of heartbeats; the primary's commit makes them visible at once, its
 //     rollback takes them all back. What was streamed out is read back from the transaction's own
-//     locks, and written again over them. In memory stay the buffer, row locks, and the undo log since the
-//     first savepoint that is still wanted (bounded by Options.MaxTxnBytes), and a filter that knows of most
+//     locks, and written again over them. In memory stay the buffer, row locks (bounded, together, by
+//     Options.MaxTxnBytes), and a filter that knows of most
 //     keys that they were not streamed out (streamed_keys.go): nobody looks for those. What its own lock on
 //     a key is like, it looks at once, and believes as in I21. Past Options.RowLocks, on an
 //     exclusive engine, the row locks of what was streamed out are given back: the locks in the store stand
@@ -173,6 +173,9 @@
 //     then the collector deletes it, and looks again later (gc/dropped.go). Whoever writes there, or rests
 //     on what was there, validates a key that the drop writes; to serializable transactions the span is
 //     written.
+//   - I26 (savepoints): each write has a number, and below it those of the same key that a savepoint which is
+//     still wanted would find. Both are streamed out with it, into the lock. So a savepoint takes no memory
+//     for what is written after it, but for what the buffer holds (savepoint.go).
 //
 // # Memory that is believed, and what replaces it
 //

@@ -274,6 +274,12 @@ func (s *script) actor(name string, args []string) string {
 	case "rollback-to":
 		tx.RollbackTo(s.saves[name+args[1]])
 		return "ok"
+	case "forget-after":
+		tx.ForgetSavepointsAfter(s.saves[name+args[1]])
+		return "ok"
+	case "forget":
+		tx.ForgetSavepoints()
+		return "ok"
 	case "rollback":
 		return done(tx.Rollback(ctx))
 	case "commit":

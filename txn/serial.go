@@ -102,8 +102,8 @@ func (t *Txn) noteSpan(span kv.Span) error {
 // take the insert back.
 func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
 	w, own := t.buf.get(key)
-	value, err := t.get(ctx, key, w, own, t.buf.undoing)
-	if value != nil && err == nil && !t.buf.undoing {
+	value, err := t.get(ctx, key, w, own, t.buf.savepoints.any())
+	if value != nil && err == nil && !t.buf.savepoints.any() {
 		err = t.noteRead(key)
 	}
 	return value, err

@@ -30,61 +30,70 @@ func TestATransactionIsBounded(t *testing.T) {
 	require.NoError(t, tx.Commit(ctx))
 }
 
-// TestOverwrittenValuesCountWhileASavepointWantsThem: the undo log keeps them, streamed out or not.
-func TestOverwrittenValuesCountWhileASavepointWantsThem(t *testing.T) {
-	ctx := context.Background()
-	for name, opts := range map[string]txn.Options{"buffered": {}, "streamed": {StreamBytes: 4 << 10}} {
+// TestTheUndoOfAStatementTakesNoMemory (B14): however many rows are written after a savepoint, and however
+// often, the transaction keeps no more of them in memory than it may before it streams them out, and goes
+// back to what was there.
+func TestTheUndoOfAStatementTakesNoMemory(t *testing.T) {
+	const rows = 3000 // of 1 KiB: a hundred times what the transaction may hold
+	for name, opts := range map[string]txn.Options{"streamed": {StreamBytes: 8 << 10}, "in batches": {StreamBytes: 8 << 10, BatchKeys: 3}} {
 		t.Run(name, func(t *testing.T) {
-			opts.MaxTxnBytes = 64 << 10
+			opts.MaxTxnBytes = 32 << 10
 			tx := begin(t, openStore(t, memkv.New(memkv.Options{}), opts))
-			write := func() error { return tx.Set([]byte("key"), make([]byte, 1<<10)) }
-			for range 200 {
-				require.NoError(t, write())
+			key := func(i int) []byte { return fmt.Appendf(nil, "key %06d", i) }
+			for i := range rows / 2 {
+				require.NoError(t, tx.Set(key(2*i), []byte("before")))
 			}
-			sp := tx.Savepoint()
-			n := 0
-			var err error
-			for ; err == nil && n < 70; n++ {
-				err = write()
-			}
-			require.ErrorIs(t, err, txn.ErrTooLarge)
-			require.Greater(t, n, 40)
-			tx.RollbackTo(sp)
-			for range 40 {
-				require.NoError(t, write())
-			}
-			for range 10 {
-				tx.ForgetSavepoints()
-				sp = tx.Savepoint()
-				for range 40 {
-					require.NoError(t, write())
+			for range 3 {
+				sp := tx.Savepoint()
+				for i := range rows {
+					require.NoError(t, tx.Set(key(i), make([]byte, 1<<10)))
+					require.NoError(t, tx.Set([]byte("always the same"), make([]byte, 1<<10)))
 				}
+				tx.RollbackTo(sp)
+				require.Nil(t, get(t, tx, "always the same"))
 			}
-			require.NoError(t, tx.Set([]byte("key"), []byte("last")))
-			tx.RollbackTo(sp)
-			require.Equal(t, string(make([]byte, 1<<10)), get(t, tx, "key"))
-			require.NoError(t, tx.Commit(ctx))
+			for i := range rows / 2 {
+				require.Equal(t, "before", get(t, tx, string(key(2*i))))
+				require.Nil(t, get(t, tx, string(key(2*i+1))))
+			}
+			require.NoError(t, tx.Commit(context.Background()))
 		})
 	}
 }
 
-// TestAnUndoThatFailedTakesNoMemory: what can never be undone counts no more, and every answer from then on
-// tells why the transaction failed.
-func TestAnUndoThatFailedTakesNoMemory(t *testing.T) {
+// TestStatementsAfterASavepointTakeNoMemory (B14): each statement has a savepoint of its own, which is
+// forgotten after it, and a row that all of them write is kept as it was before the first.
+func TestStatementsAfterASavepointTakeNoMemory(t *testing.T) {
+	tx := begin(t, openStore(t, memkv.New(memkv.Options{}), txn.Options{MaxTxnBytes: 16 << 10}))
+	require.NoError(t, tx.Set([]byte("hot"), []byte("before")))
+	sp := tx.Savepoint()
+	for range 1000 {
+		tx.ForgetSavepointsAfter(sp)
+		statement := tx.Savepoint()
+		require.NoError(t, tx.Set([]byte("hot"), make([]byte, 1<<10)))
+		require.NoError(t, tx.Set([]byte("fresh"), make([]byte, 1<<10)))
+		tx.UndoTo(statement) // it runs again
+		require.NoError(t, tx.Set([]byte("hot"), make([]byte, 1<<10)))
+		require.NoError(t, tx.Set([]byte("fresh"), make([]byte, 1<<10)))
+	}
+	tx.RollbackTo(sp)
+	require.Equal(t, "before", get(t, tx, "hot"))
+	require.Nil(t, get(t, tx, "fresh"))
+}
+
+// TestAnUndoThatFailedFailsTheTransaction: every answer from then on tells why.
+func TestAnUndoThatFailedFailsTheTransaction(t *testing.T) {
 	ctx := context.Background()
 	faults := kvtest.NewFault(memkv.New(memkv.Options{}))
-	tx := begin(t, openStore(t, faults, txn.Options{StreamBytes: 4 << 10, MaxTxnBytes: 64 << 10}))
+	tx := begin(t, openStore(t, faults, txn.Options{StreamBytes: 4 << 10}))
 	sp := tx.Savepoint()
-	write := func() error { return tx.Set([]byte("key"), make([]byte, 5<<10)) }
-	var err error
-	for err == nil {
-		err = write()
+	for i := range 200 {
+		require.NoError(t, tx.Set(fmt.Appendf(nil, "key %d", i), []byte("value")))
 	}
-	require.ErrorIs(t, err, txn.ErrTooLarge)
 	broken := errors.New("broken")
 	faults.Plan(kvtest.FaultPlan{At: 1, Times: 1 << 30, Err: kv.NotApplied(broken)})
 	defer faults.Plan(kvtest.FaultPlan{})
 	tx.RollbackTo(sp)
-	require.ErrorIs(t, write(), broken)
+	require.ErrorIs(t, tx.Set([]byte("key"), nil), broken)
 	require.ErrorIs(t, tx.Commit(ctx), broken)
 }

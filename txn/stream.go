@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math"
 	"sort"
 	"sync"
 	"time"
@@ -49,31 +48,64 @@ func (t *Txn) afterWrite() error {
 	return t.streamOut(t.writeContext())
 }
 
-// undo forgets the writes made after sp. Those that were streamed out are taken back in the store, and
-// that goes out whenever the buffer is full again, so that it takes no more memory than writing did. It
-// cannot be cancelled: whoever goes back to a savepoint goes on from there. What fails there fails the
-// transaction, which then has nothing to undo.
+// undo forgets the writes made after sp. What was streamed out since is taken back in the store: it comes
+// into the buffer as it was before, and is streamed out as writes are. That cannot be cancelled: whoever goes
+// back to a savepoint goes on from there. What fails there fails the transaction, which has nothing to
+// undo then.
 func (t *Txn) undo(sp Savepoint) {
-	for !t.buf.rollbackTo(sp, t.undoLimit()) {
-		if err := t.streamOut(context.WithoutCancel(t.writeContext())); err != nil {
-			if t.stream.failed == nil { // the store is closed
+	span := t.buf.rollbackTo(sp, t.stream != nil && t.stream.doubt)
+	if span.End == nil || t.stream.failed != nil {
+		return
+	}
+	ctx := context.WithoutCancel(t.writeContext())
+	for span.Start != nil {
+		next, err := t.undoStreamed(ctx, span, sp.at)
+		if err == nil && next != nil {
+			err = t.streamOut(ctx)
+		}
+		if err != nil {
+			if t.stream.failed == nil { // the store is closed, or cannot be read
 				t.stream.failed = err
 			}
-			t.buf.drop(sp)
+			return
 		}
+		span.Start = next
 	}
 }
 
-// undoLimit is how much the buffer may hold while writes are undone.
-func (t *Txn) undoLimit() int {
-	if t.stream == nil || t.stream.failed != nil {
-		return math.MaxInt
+// undoStreamed brings the keys of a span that were streamed out after a savepoint back into the buffer, as they
+// were at it, until the buffer is full: next is where to go on, nil at the end. What the buffer has is newer
+// than the store, and is undone already.
+func (t *Txn) undoStreamed(ctx context.Context, span kv.Span, at uint64) (next []byte, err error) {
+	v, err := t.openStreamed(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return t.s.opts.StreamBytes
+	sc, err := v.mv.ScanOwn(ctx, span, t.reg.startTS, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sc.Close()) }()
+	for sc.Next() {
+		if _, ok := t.buf.get(sc.Key); ok || sc.Lock.Seq <= at {
+			continue
+		}
+		now := writeOf(&sc.Lock, nil)
+		before := write{kind: writeUndone}
+		if w := now.at(at); w != nil {
+			before = *w
+		}
+		before.held = heldBy(&sc.Lock)
+		t.buf.faultIn(sc.Key, before)
+		if t.buf.held() > t.s.opts.StreamBytes {
+			return successor(sc.Key), nil
+		}
+	}
+	return nil, sc.Err()
 }
 
 // faultIn brings a write of the key that was streamed out back into the buffer, for the next one
-// depends on it, and so does the undo log.
+// depends on it, and a savepoint may want it back.
 func (t *Txn) faultIn(key []byte) error {
 	if t.stream == nil {
 		return nil
@@ -91,8 +123,7 @@ func (t *Txn) faultIn(key []byte) error {
 	if err != nil || w.kind == 0 {
 		return err
 	}
-	w.key, w.value = t.buf.keep(key), t.buf.keep(w.value)
-	t.buf.faultIn(w)
+	t.buf.faultIn(key, w)
 	return nil
 }
 
@@ -102,7 +133,7 @@ func (t *Txn) streamOut(ctx context.Context) error {
 		return err
 	}
 	defer t.s.gate.RUnlock()
-	muts, absent := t.mutations()
+	muts, absent := t.mutations(true)
 	t.validated = append(t.validated, absent...)
 	if len(muts) == 0 {
 		return nil
@@ -180,6 +211,7 @@ func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
 
 func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row), nil
+	primary.Older = nil
 	k := t.s.lockers.enterStream(t.reg.startTS)
 	if t.s.exclusive {
 		t.living = &k.living
@@ -232,7 +264,7 @@ func (t *Txn) commitStream(ctx context.Context) error {
 		err = t.prepare()
 	}
 	if err == nil {
-		if muts, _ := t.mutations(); len(muts) > 0 {
+		if muts, _ := t.mutations(false); len(muts) > 0 {
 			err = t.prewriteStream(ctx, muts)
 		}
 	}

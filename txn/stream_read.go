@@ -80,7 +80,7 @@ func (c *streamedCursor) item() write {
 	if c.compare() <= 0 {
 		return c.buffered.item()
 	}
-	return write{key: c.sc.Key, value: c.sc.Value, kind: kindOf(c.sc.Kind)}
+	return write{key: c.sc.Key, value: c.sc.Value, kind: kindOf(c.sc.Lock.Kind)}
 }
 
 func (c *streamedCursor) next() {
@@ -131,11 +131,17 @@ func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
 	if err != nil || !found {
 		return write{}, err
 	}
-	held := mvcc.HeldShort
+	w := writeOf(&l, value)
+	w.held = heldBy(&l)
+	return w, nil
+}
+
+// heldBy tells what a lock of the transaction is to the next write of its key.
+func heldBy(l *mvcc.Lock) mvcc.Held {
 	if l.Kind == mvcc.KindPut && !l.HasShort {
-		held = mvcc.HeldLong
+		return mvcc.HeldLong
 	}
-	return write{value: value, kind: kindOf(l.Kind), held: held}, nil
+	return mvcc.HeldShort
 }
 
 // openStreamed returns a view that shows all that was streamed out. Strangers who took the transaction

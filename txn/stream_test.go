@@ -51,7 +51,8 @@ func lonelyHistory(t *testing.T, c scriptConfig, seed uint64) string {
 	s := newScript(t, c)
 	defer s.close()
 	var out strings.Builder
-	saved, frozen := false, false
+	frozen := false
+	var saved []string // the savepoints that are still wanted
 	for range 200 {
 		key := fmt.Sprintf("k%d", dice.IntN(8))
 		line := []string{
@@ -59,18 +60,29 @@ func lonelyHistory(t *testing.T, c scriptConfig, seed uint64) string {
 			fmt.Sprintf("set %s %d", key, dice.IntN(100)), fmt.Sprintf("set %s %s", key, strings.Repeat("v", 256+dice.IntN(9))),
 			fmt.Sprintf("set %s %d", key, dice.IntN(100)), "insert " + key + " 1", "delete " + key, "delete " + key,
 			"savepoint s", "rollback-to s", "rollback-to s", "freeze", "thaw", "commit", "rollback",
-		}[dice.IntN(19)]
+			"savepoint s", "forget-after s", "forget",
+		}[dice.IntN(22)]
 		if s.txns["t"] == nil {
-			line, saved, frozen = "begin", false, false
+			line, saved, frozen = "begin", nil, false
+		}
+		switch line {
+		case "savepoint s":
+			line += fmt.Sprint(len(saved))
+			saved = append(saved, line[len("savepoint "):])
+		case "forget":
+			saved = nil
+		case "rollback-to s", "forget-after s":
+			if len(saved) == 0 {
+				continue
+			}
+			i := dice.IntN(len(saved))
+			line = strings.TrimSuffix(line, "s") + saved[i]
+			saved = saved[:i+1]
 		}
 		switch {
 		case line == "freeze" || line == "thaw":
 			frozen = line == "freeze"
-		case line == "savepoint s":
-			saved = true
-		case line == "rollback-to s" && !saved:
-			continue
-		case line == "rollback-to s":
+		case strings.HasPrefix(line, "rollback-to"):
 			frozen = false
 		case strings.HasPrefix(line, "insert") && (frozen || s.actor("t", []string{"get", key}) != key+" is absent"):
 			continue // would fail at different times

@@ -266,9 +266,9 @@ func (t *Txn) writable() error {
 // table's map, and one in its owner's log.
 const rowLockBytes = 256
 
-// footprint is about how much memory the transaction takes: its writes, its undo log and its row locks.
+// footprint is about how much memory the transaction takes: its writes and its row locks.
 func (t *Txn) footprint() int {
-	n := t.buf.footprint()
+	n := t.buf.held()
 	if o := t.locking.Owner; o != nil {
 		n += rowLockBytes * o.Locks()
 	}
@@ -287,7 +287,7 @@ func (t *Txn) announce(key []byte) error {
 
 // Savepoint marks the present state of the buffered writes.
 func (t *Txn) Savepoint() Savepoint {
-	sp := t.buf.savepoint()
+	sp := Savepoint{at: t.buf.savepoints.add()}
 	if t.locking.Owner != nil {
 		sp.locks = t.locking.Owner.Mark()
 	}
@@ -313,7 +313,12 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 
 // ForgetSavepoints gives back the memory that it takes to return to one: none that was made so far is
 // used any more.
-func (t *Txn) ForgetSavepoints() { t.buf.forgetSavepoints() }
+func (t *Txn) ForgetSavepoints() { t.buf.savepoints.forgetAfter(0, &t.buf) }
+
+// ForgetSavepointsAfter does so with those that were made after sp. Requires: sp has not been forgotten.
+func (t *Txn) ForgetSavepointsAfter(sp Savepoint) {
+	t.buf.savepoints.forgetAfter(t.buf.savepoints.first(sp.at)+1, &t.buf)
+}
 
 // UndoTo forgets the writes made after sp and keeps the row locks: the statement runs again.
 func (t *Txn) UndoTo(sp Savepoint) {

@@ -121,6 +121,8 @@ const (
 	LostRowLockUnnoticed
 	// StreamedKeyForgotten: a large transaction does not know that it has streamed a key out.
 	StreamedKeyForgotten
+	// OlderWriteLost: what a savepoint wants back is not streamed out with the write that replaces it.
+	OlderWriteLost
 	// DecidedLockShownEarly: a reader below the commit sees what a decided lock stands for.
 	DecidedLockShownEarly
 	// DecidedLockUnread: a reader passes over the locks of a decided transaction.
@@ -194,6 +196,7 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"row locks in the store not rolled back to a savepoint",
 	"row locks lost with the lease",
 	"streamed key forgotten",
+	"write that a savepoint wants not streamed out",
 	"decided lock read below its commit",
 	"decided lock not read",
 	"dropped span deleted under a reader",

@@ -48,7 +48,11 @@ func TestEncodedBytes(t *testing.T) {
 	told := l
 	told.Client, told.Statement = 12, "UP"
 	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x03\x05\x0c\x02UP\x01\x03Joe\x013", string(told.appendTo(nil)))
-	for _, l := range []Lock{l, told} {
+	versioned := told
+	versioned.Seq, versioned.Older = 9, []OlderWrite{{Seq: 4, Kind: KindPut, Value: []byte("2")}, {Kind: KindLock, Value: []byte{}}}
+	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x07\x05\x0c\x02UP"+
+		"\x09\x02\x04P\x012\x00L\x00\x01\x03Joe\x013", string(versioned.appendTo(nil)))
+	for _, l := range []Lock{l, told, versioned} {
 		extended := l.appendTo(nil)
 		back, err := decodeLock(extended)
 		require.NoError(t, err)

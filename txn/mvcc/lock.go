@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
@@ -62,9 +63,20 @@ type Lock struct {
 	// owner's client, by the owner's own number for it, and what that runs, at most StatementMax bytes.
 	Client    uint64
 	Statement string
+	// Seq and Older are for a return to a savepoint, and nobody else's business: the number of the write in
+	// its transaction, and the writes of the key below it that may come back, the newest first.
+	Seq   uint64
+	Older []OlderWrite
 	// Short is the value when it is inlined; HasShort tells an empty one from none.
 	Short    []byte
 	HasShort bool
+}
+
+// OlderWrite is a write of a key over which the same transaction has written. The kind lock is that of none.
+type OlderWrite struct {
+	Seq   uint64
+	Kind  Kind
+	Value []byte // of a put
 }
 
 // The first byte of an encoded lock. The second format has an extension after the primary.
@@ -149,6 +161,10 @@ func (l Lock) clone() Lock {
 			out[i] = append([]byte{}, k...)
 		}
 		l.Secondaries = out
+	}
+	l.Older = slices.Clone(l.Older)
+	for i := range l.Older {
+		l.Older[i].Value = bytes.Clone(l.Older[i].Value)
 	}
 	return l
 }

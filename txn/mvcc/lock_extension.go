@@ -6,6 +6,7 @@ import "encoding/binary"
 const (
 	lockAsync     byte = 1 << 0
 	lockStatement byte = 1 << 1 // client and statement follow the owner
+	lockVersions  byte = 1 << 2 // then seq and older writes
 )
 
 // StatementMax bounds the text of a statement in a lock, in bytes.
@@ -13,14 +14,18 @@ const StatementMax = 128
 
 // extended reports whether the lock says more than the first format can.
 func (l *Lock) extended() bool {
-	return l.Async || l.Owner != 0 || l.tells() || len(l.Secondaries) > 0
+	return l.Async || l.Owner != 0 || l.tells() || l.versioned() || len(l.Secondaries) > 0
 }
+
+// versioned reports whether the lock says more than its last write.
+func (l *Lock) versioned() bool { return l.Seq != 0 || len(l.Older) > 0 }
 
 // tells reports whether the lock says on whose behalf it was written.
 func (l *Lock) tells() bool { return l.Client != 0 || l.Statement != "" }
 
-// appendExtension appends: flags, uvarint owner, if flagged uvarint client and statement, uvarint
-// number of secondaries, and each; texts and keys with their length as uvarint before them.
+// appendExtension appends: flags, uvarint owner, if flagged uvarint client and statement, if flagged uvarint
+// seq, uvarint number of older writes, and of each uvarint seq, kind and value; uvarint number of
+// secondaries, and each; texts, values and keys with their length as uvarint before them.
 func (l *Lock) appendExtension(dst []byte) []byte {
 	var flags byte
 	if l.Async {
@@ -29,12 +34,18 @@ func (l *Lock) appendExtension(dst []byte) []byte {
 	if l.tells() {
 		flags |= lockStatement
 	}
+	if l.versioned() {
+		flags |= lockVersions
+	}
 	dst = append(dst, flags)
 	dst = binary.AppendUvarint(dst, l.Owner)
 	if l.tells() {
 		dst = binary.AppendUvarint(dst, l.Client)
 		dst = binary.AppendUvarint(dst, uint64(len(l.Statement)))
 		dst = append(dst, l.Statement...)
+	}
+	if l.versioned() {
+		dst = l.appendVersions(dst)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(l.Secondaries)))
 	for _, k := range l.Secondaries {
@@ -44,53 +55,90 @@ func (l *Lock) appendExtension(dst []byte) []byte {
 	return dst
 }
 
+func (l *Lock) appendVersions(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, l.Seq)
+	dst = binary.AppendUvarint(dst, uint64(len(l.Older)))
+	for i := range l.Older {
+		v := &l.Older[i]
+		dst = binary.AppendUvarint(dst, v.Seq)
+		dst = append(dst, byte(v.Kind))
+		dst = binary.AppendUvarint(dst, uint64(len(v.Value)))
+		dst = append(dst, v.Value...)
+	}
+	return dst
+}
+
+// fields reads an extension.
+type fields struct {
+	rest []byte
+	bad  bool
+}
+
+func (f *fields) number() uint64 {
+	v, n := binary.Uvarint(f.rest)
+	if n <= 0 {
+		f.bad, f.rest = true, nil
+		return 0
+	}
+	f.rest = f.rest[n:]
+	return v
+}
+
+// count reads the number of things of which each takes a byte at least.
+func (f *fields) count() uint64 {
+	n := f.number()
+	if n > uint64(len(f.rest)) {
+		f.bad = true
+		return 0
+	}
+	return n
+}
+
+func (f *fields) text() []byte {
+	n := f.count()
+	out := f.rest[:n:n]
+	f.rest = f.rest[n:]
+	return out
+}
+
+func (f *fields) letter() byte {
+	if len(f.rest) == 0 {
+		f.bad = true
+		return 0
+	}
+	c := f.rest[0]
+	f.rest = f.rest[1:]
+	return c
+}
+
 // decodeExtension reads what appendExtension wrote and returns what follows.
 func (l *Lock) decodeExtension(rest []byte) (after []byte, ok bool) {
-	number := func() (uint64, bool) {
-		v, n := binary.Uvarint(rest)
-		if n <= 0 {
-			return 0, false
-		}
-		rest = rest[n:]
-		return v, true
-	}
-	text := func() ([]byte, bool) {
-		n, ok := number()
-		if !ok || n > uint64(len(rest)) {
-			return nil, false
-		}
-		out := rest[:n:n]
-		rest = rest[n:]
-		return out, true
-	}
-	if len(rest) == 0 || rest[0]&^(lockAsync|lockStatement) != 0 {
+	f := &fields{rest: rest}
+	flags := f.letter()
+	if flags&^(lockAsync|lockStatement|lockVersions) != 0 {
 		return nil, false
 	}
-	flags := rest[0]
-	l.Async, rest = flags&lockAsync != 0, rest[1:]
-	if l.Owner, ok = number(); !ok {
-		return nil, false
-	}
+	l.Async, l.Owner = flags&lockAsync != 0, f.number()
 	if flags&lockStatement != 0 {
-		if l.Client, ok = number(); !ok {
-			return nil, false
-		}
-		statement, ok := text()
-		if !ok {
-			return nil, false
-		}
-		l.Statement = string(statement)
+		l.Client = f.number()
+		l.Statement = string(f.text())
 	}
-	n, ok := number()
-	if !ok || n > uint64(len(rest)) { // each takes a byte at least
-		return nil, false
+	if flags&lockVersions != 0 {
+		l.decodeVersions(f)
 	}
-	for range n {
-		k, ok := text()
-		if !ok {
-			return nil, false
+	for range f.count() {
+		l.Secondaries = append(l.Secondaries, f.text())
+	}
+	return f.rest, !f.bad && len(f.rest) > 0
+}
+
+func (l *Lock) decodeVersions(f *fields) {
+	l.Seq = f.number()
+	for range f.count() {
+		v := OlderWrite{Seq: f.number(), Kind: Kind(f.letter()), Value: f.text()}
+		if v.Kind != KindPut && v.Kind != KindDelete && v.Kind != KindLock {
+			f.bad = true
 		}
-		l.Secondaries = append(l.Secondaries, k)
+		l.Older = append(l.Older, v)
 	}
-	return rest, len(rest) > 0
 }

@@ -36,7 +36,7 @@ type OwnScanner struct {
 	started bool
 
 	Key, Value []byte
-	Kind       Kind
+	Lock       Lock // its slices are valid until the next Next
 	err        error
 
 	room [2]struct{ key, value []byte } // of this key and the one before, in turns
@@ -97,7 +97,7 @@ func (s *OwnScanner) land(l *Lock) error {
 		return err
 	}
 	room.key = append(room.key[:0], key...)
-	s.Key, s.Kind, s.Value = room.key, l.Kind, nil
+	s.Key, s.Lock, s.Value = room.key, *l, nil
 	value, err := s.v.lockValue(s.ctx, row, l)
 	if err == nil && l.Kind == KindPut {
 		if room.value = append(room.value[:0], value...); room.value == nil {

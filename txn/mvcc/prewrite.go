@@ -31,6 +31,9 @@ type Mutation struct {
 	// BaseTS, if not zero, is the timestamp on which the write is based, at or above start_ts: a
 	// statement of READ COMMITTED reads later than its transaction began. Only newer writes conflict.
 	BaseTS tso.Timestamp
+	// Seq and Older go into the lock.
+	Seq   uint64
+	Older []OlderWrite
 }
 
 // Held is what a transaction knows of its own lock on a key.
@@ -169,7 +172,7 @@ func (s *step) prewrite(m *Mutation, p PrewriteParams) {
 	l := Lock{
 		Kind: m.Kind, StartTS: p.StartTS, Primary: p.Primary,
 		TTLMillis: p.TTLMillis, MinCommitTS: p.MinCommitTS,
-		Async: p.Async, Owner: p.Owner,
+		Async: p.Async, Owner: p.Owner, Seq: m.Seq, Older: m.Older,
 	}
 	if bytes.Equal(m.Key, p.Primary) {
 		l.Client, l.Statement = p.Client, p.Statement

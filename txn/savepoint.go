@@ -1,0 +1,255 @@
+package txn
+
+import (
+	"bytes"
+	"sort"
+
+	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/tidwall/btree"
+)
+
+// savepoints is what it takes to return to the savepoints that are still wanted. Each write has a number, seq,
+// and a savepoint is the number up to which the writes before it go. A write after a savepoint keeps the one
+// that it replaces below itself (write.older) if that is the one which the savepoint wants back; of the writes
+// between two savepoints only the last of each key is there. When the buffer is streamed out, number and
+// older writes go into the locks (mvcc.Lock), so that nothing of them stays in memory:
+//
+//	set k 1; SAVEPOINT s; set k 2; set k 3     buffer: k = 3 (seq 1) ─► 1 (seq 0)
+//	streamed out                               lock of k: put 3, seq 1, older: put 1, seq 0
+//
+// What was written after a savepoint is found again by its keys, as far as it is in the buffer, and by the
+// span of its keys, as far as it was streamed out.
+type savepoints struct {
+	seq  uint64 // of writes to come
+	all  []savepoint
+	keys int // in all
+}
+
+// savepoint is one of them, with what was written between it and the next.
+type savepoint struct {
+	at       uint64
+	keys     [][]byte // of writes in the buffer
+	streamed kv.Span  // of those streamed out
+}
+
+// keyOverhead is about what a key takes in savepoint.keys, whose bytes are the buffer's.
+const keyOverhead = 32
+
+// any reports whether a savepoint is still wanted.
+func (s *savepoints) any() bool { return len(s.all) > 0 }
+
+func (s *savepoints) held() int { return keyOverhead * s.keys }
+
+// add makes a savepoint and returns its number. Two with nothing written between them are one.
+func (s *savepoints) add() (at uint64) {
+	if n := len(s.all); n > 0 && len(s.all[n-1].keys) == 0 && s.all[n-1].streamed.End == nil {
+		return s.all[n-1].at
+	}
+	s.seq++
+	s.all = append(s.all, savepoint{at: s.seq - 1})
+	return s.seq - 1
+}
+
+// first returns the index of the first savepoint at or after a number.
+func (s *savepoints) first(at uint64) int {
+	return sort.Search(len(s.all), func(i int) bool { return s.all[i].at >= at })
+}
+
+// forgetAfter forgets the savepoints after the first n. What was written after one counts as written after
+// the one before it.
+func (s *savepoints) forgetAfter(n int, b *buffer) {
+	if n == 0 {
+		s.all, s.keys = nil, 0
+		return
+	}
+	for i := len(s.all) - 1; i >= n; i-- {
+		last, into := &s.all[i], &s.all[i-1]
+		for _, key := range last.keys {
+			if w, ok := b.get(key); ok && s.merge(b, w, last.at, into.at) {
+				into.keys = append(into.keys, key)
+				continue
+			}
+			s.keys--
+		}
+		into.streamed = union(into.streamed, last.streamed)
+		s.all[i] = savepoint{}
+		s.all = s.all[:i]
+	}
+}
+
+// merge drops the write of a key that only a savepoint at a number wanted back. It reports whether the key
+// has one more write after the savepoint before that one now, which it had not before.
+func (s *savepoints) merge(b *buffer, w write, at, before uint64) (fresh bool) {
+	v := w.after(at)
+	if v == nil {
+		return false
+	}
+	between := v.older
+	if between == nil || between.seq <= before {
+		return true
+	}
+	b.bytes -= len(between.value) + olderOverhead
+	v.older = between.older
+	b.tree.Set(w)
+	return false
+}
+
+// after returns the oldest write of the key that is newer than a number, or nil.
+func (w *write) after(at uint64) (v *write) {
+	for o := w; o != nil && o.seq > at; o = o.older {
+		v = o
+	}
+	return v
+}
+
+// at returns the write of the key as it was at a number, or nil.
+func (w *write) at(at uint64) *write {
+	v := w
+	for v != nil && v.seq > at {
+		v = v.older
+	}
+	return v
+}
+
+// stamp numbers a write, and puts below it what savepoints want back of the one that it replaces.
+func (s *savepoints) stamp(w *write, replaced write, was bool) {
+	w.seq = s.seq
+	if len(s.all) == 0 {
+		return
+	}
+	last := &s.all[len(s.all)-1]
+	if was && replaced.seq > last.at {
+		w.older = replaced.older
+		return
+	}
+	if was {
+		w.older = s.wanted(&replaced)
+	}
+	last.keys = append(last.keys, w.key)
+	s.keys++
+}
+
+// wanted returns a write, to be put below a newer one, with those below it that are wanted: each is the one
+// that some savepoint finds.
+func (s *savepoints) wanted(w *write) *write {
+	copied := *w
+	copied.older = nil
+	for v := w.older; v != nil; v = v.older {
+		// The newest savepoint that does not find w.
+		if i := s.first(w.seq); i > 0 && s.all[i-1].at >= v.seq {
+			copied.older = s.wanted(v)
+			break
+		}
+	}
+	return &copied
+}
+
+// note notes the key of a write that comes from the store with every savepoint that it was written after.
+func (s *savepoints) note(w *write) {
+	for v := w; v != nil; v = v.older {
+		if i := s.first(v.seq); i > 0 {
+			s.all[i-1].keys = append(s.all[i-1].keys, w.key)
+			s.keys++
+		}
+	}
+}
+
+// cutTo forgets the savepoints after the first one at or after a number, and what was written after that one: it
+// returns the keys and the span.
+func (s *savepoints) cutTo(at uint64) (keys [][]byte, streamed kv.Span) {
+	n := s.first(at)
+	for i := n; i < len(s.all); i++ {
+		keys = append(keys, s.all[i].keys...)
+		streamed = union(streamed, s.all[i].streamed)
+	}
+	if n < len(s.all) {
+		s.keys -= len(keys)
+		clear(s.all[n+1:])
+		s.all = s.all[:n+1]
+		s.all[n].keys, s.all[n].streamed = nil, kv.Span{}
+	}
+	return keys, streamed
+}
+
+// streamedOut notes the spans of what was in the buffer.
+func (s *savepoints) streamedOut(tree *btree.BTreeG[write]) {
+	if len(s.all) == 0 {
+		return
+	}
+	ends := make([]struct{ low, high []byte }, len(s.all))
+	tree.Scan(func(w write) bool {
+		for v := &w; v != nil; v = v.older {
+			if i := s.first(v.seq); i > 0 {
+				if ends[i-1].low == nil {
+					ends[i-1].low = w.key
+				}
+				ends[i-1].high = w.key
+			}
+		}
+		return true
+	})
+	for i := range s.all {
+		if ends[i].low != nil {
+			s.all[i].streamed = union(s.all[i].streamed, kv.Span{Start: bytes.Clone(ends[i].low), End: successor(ends[i].high)})
+		}
+		s.all[i].keys = nil
+	}
+	s.keys = 0
+}
+
+// version is the write as the mutation's lock tells it, for a return to a savepoint.
+func (s *savepoints) version(w *write, m *mvcc.Mutation) {
+	if s.first(w.seq) == 0 {
+		return // every savepoint finds it
+	}
+	m.Seq = w.seq
+	for v := s.wanted(w).older; v != nil && !planted.Is(planted.OlderWriteLost); v = v.older {
+		o := mvcc.OlderWrite{Seq: v.seq, Kind: kindIn(v.kind)}
+		if v.kind == writePut {
+			o.Value = v.value
+		}
+		m.Older = append(m.Older, o)
+	}
+}
+
+// kindIn is the kind of a lock or of a version in it that stands for a write.
+func kindIn(k writeKind) mvcc.Kind {
+	switch k {
+	case writePut:
+		return mvcc.KindPut
+	case writeDelete:
+		return mvcc.KindDelete
+	}
+	return mvcc.KindLock
+}
+
+// writeOf returns the write that a lock of the transaction stands for, with those below it.
+func writeOf(l *mvcc.Lock, value []byte) write {
+	w := write{kind: kindOf(l.Kind), value: value, seq: l.Seq, stored: true}
+	v := &w
+	for i := range l.Older {
+		o := &l.Older[i]
+		v.older = &write{kind: kindOf(o.Kind), value: o.Value, seq: o.Seq}
+		v = v.older
+	}
+	return w
+}
+
+// union returns the span of both: an end of nil is of none at all.
+func union(a, b kv.Span) kv.Span {
+	switch {
+	case a.End == nil:
+		return b
+	case b.End == nil:
+		return a
+	}
+	if bytes.Compare(b.Start, a.Start) < 0 {
+		a.Start = b.Start
+	}
+	if bytes.Compare(b.End, a.End) > 0 {
+		a.End = b.End
+	}
+	return a
+}
