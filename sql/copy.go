@@ -80,6 +80,10 @@ func (s *Session) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []s
 	}
 	for _, id := range st.Columns {
 		i := d.Column(id.Name)
+		if i >= 0 && d.Columns[i].Generated != "" {
+			return nil, nil, sqlerr.New(sqlerr.InvalidColumnReference, "column \"%s\" is a generated column", id.Name).
+				WithDetail("Generated columns cannot be used in COPY.")
+		}
 		if i < 0 || d.Columns[i].Hidden {
 			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", id.Name, d.Name)
 		}

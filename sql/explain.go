@@ -110,7 +110,7 @@ func (s *Session) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain
 	var execution time.Duration
 	if o.analyze {
 		if !plan.ReadOnly {
-			if err := s.writable(commandOf(stmt)); err != nil {
+			if err := s.mayWrite(stmt); err != nil {
 				return nil, err
 			}
 		}

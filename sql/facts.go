@@ -124,6 +124,13 @@ func (f *facts) CurrVal(oid types.OID) (int64, error) {
 
 func (f *facts) LastVal() (int64, error) {
 	v, ok := f.s.currval[f.s.lastSeq]
+	if ok { // unless the sequence is gone
+		d, err := f.s.tx.view.RelationByID(f.ctx, table.ID(f.s.lastSeq))
+		if err != nil {
+			return 0, err
+		}
+		ok = d != nil
+	}
 	if !ok {
 		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "lastval is not yet defined in this session")
 	}

@@ -172,7 +172,7 @@ func (s *Session) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement
 		return nil, err
 	}
 	if !plan.ReadOnly {
-		if err := s.writable(commandOf(stmt)); err != nil {
+		if err := s.mayWrite(stmt); err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +239,16 @@ func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Sta
 	return p, nil
 }
 
-// commandOf names a statement as PostgreSQL does in "cannot execute …".
+// mayWrite returns why a statement that writes is not allowed now.
+func (s *Session) mayWrite(stmt ast.Statement) error {
+	if command := commandOf(stmt); command != "" {
+		return s.writable(command)
+	}
+	return nil
+}
+
+// commandOf names a statement as PostgreSQL does in "cannot execute …". It is "" for a query that writes
+// by functions only: they refuse for themselves.
 func commandOf(stmt ast.Statement) string {
 	switch st := stmt.(type) {
 	case *ast.Insert:
@@ -259,7 +268,7 @@ func commandOf(stmt ast.Statement) string {
 		if len(st.Locking) > 0 {
 			return "SELECT FOR " + strings.ToUpper(st.Locking[0].Strength)
 		}
-		return "nextval()"
+		return ""
 	}
 	return ddlCommand(stmt)
 }

@@ -10,6 +10,7 @@ type Error struct {
 	Message    string // short, lower case, names in double quotes
 	Detail     string
 	Hint       string
+	Context    string // where in the data it went wrong
 	Schema     string
 	Table      string
 	Column     string
@@ -51,6 +52,12 @@ func (e *Error) WithDetail(format string, args ...any) *Error {
 // WithHint sets the hint.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// WithContext sets the context.
+func (e *Error) WithContext(format string, args ...any) *Error {
+	e.Context = fmt.Sprintf(format, args...)
 	return e
 }
 

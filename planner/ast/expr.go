@@ -207,7 +207,8 @@ type FuncCall struct {
 type Window struct {
 	Pos         Pos
 	Name        string // of the definition in WINDOW w AS (…)
-	Ref         string // OVER w, or the base window inside parentheses
+	Ref         string // OVER w, or with Copies the base window inside parentheses
+	Copies      bool
 	PartitionBy []Expr
 	OrderBy     []OrderItem
 	Frame       *Frame

@@ -102,11 +102,20 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*physical.Agg, *t
 		return nil, nil, err
 	}
 	if call.Filter != nil {
-		if agg.Filter, err = b.condition(sc, call.Filter, "FILTER"); err != nil {
+		if agg.Filter, err = b.filter(sc, call); err != nil {
 			return nil, nil, err
 		}
 	}
 	return agg, builtin.AggregateType(fn, targets), nil
+}
+
+// filter binds FILTER (WHERE …), in which no aggregates and windows of its own query may stand.
+func (b *binder) filter(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
+	sel := sc.sel
+	clause, inAggregate, inWindow := sel.clause, sel.inAggregate, sel.inWindow
+	sel.clause, sel.inAggregate, sel.inWindow = clauseFilter, false, false
+	defer func() { sel.clause, sel.inAggregate, sel.inWindow = clause, inAggregate, inWindow }()
+	return b.condition(sc, call.Filter, "FILTER")
 }
 
 // aggregateWithin finds an aggregate of the same query in the arguments, brought there by a subquery;

@@ -249,7 +249,10 @@ func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u
 			}
 			return at(err, outputPos(body, i))
 		}
-		if t.OID != ft.OID {
+		if t.OID == ft.OID && ft.Mod != st.Mod {
+			t = t.WithMod(types.NoMod)
+		}
+		if t.OID != ft.OID || t.Mod != ft.Mod {
 			return withHint(sqlerr.New(sqlerr.DatatypeMismatch,
 				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
 				entry.name, i+1, types.FormatType(ft.OID, ft.Mod), types.FormatType(t.OID, t.Mod)).At(outputPos(u.Left, i)),

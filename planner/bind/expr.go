@@ -146,10 +146,8 @@ func (b *binder) collate(sc *scope, e *ast.Collate) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if arg, err = b.resolveUnknown(arg); err != nil {
-		return nil, err
-	}
-	if t := arg.Type(); t.Family != types.String || t.OID == types.OIDJSON {
+	// A literal without a type stays one: its operator says what it is.
+	if t := arg.Type(); t.OID != types.OIDUnknown && t.Family != types.String || t.OID == types.OIDJSON {
 		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", typeName(t)).At(int(e.Pos))
 	}
 	switch e.Collation.Name {

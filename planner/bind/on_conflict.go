@@ -29,6 +29,7 @@ func (b *binder) onConflict(in *inserting, oc *ast.OnConflict) (*logical.OnConfl
 	sc := in.rowScope(out.Existing)
 	excluded := &fromTable{alias: "excluded", aliased: true, desc: nil, first: out.Excluded, cols: relationColumns(in.d, out.Excluded)}
 	sc.tables = append(sc.tables, excluded)
+	sc.cols = append(sc.cols[:len(sc.cols):len(sc.cols)], excluded.cols...) // a bare name means neither
 	sc.sel.clause = clauseSet
 	up := &updating{b: b, sc: sc, d: in.d, old: out.Existing}
 	if err := up.set(oc.Set); err != nil {

@@ -100,12 +100,7 @@ func (s *selecting) bindClauses(orderBy []ast.OrderItem) (err error) {
 	if err := s.bindDistinct(); err != nil {
 		return err
 	}
-	for i := range core.Windows { // those that no call names too
-		if _, err := sc.sel.windowDef(&sc.sel.defs[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return sc.sel.checkDefs()
 }
 
 func (s *selecting) ordered(t int) bool {

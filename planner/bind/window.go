@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -148,7 +150,7 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*type
 // windowFilter says FILTER (WHERE c) of an aggregate that passes NULLs over as CASE WHEN c THEN arg
 // END; count(*) becomes a count of such a CASE.
 func (b *binder) windowFilter(sc *scope, call *ast.FuncCall, fn *expr.Aggregate, args []expr.Expr) (*expr.Aggregate, []expr.Expr, error) {
-	cond, err := b.condition(sc, call.Filter, "FILTER")
+	cond, err := b.filter(sc, call)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -184,8 +186,9 @@ func (b *binder) windowFunctionArgs(call *ast.FuncCall, args []expr.Expr) ([]exp
 				return nil, missing()
 			}
 			args[i], err = b.coerce(args[i], types.TInt4, implicit, argPos(call, i))
-		case i == 0:
-			args[i], err = b.resolveUnknown(args[i])
+		case i == 0 && len(args) < 3 && args[i].Type().OID == types.OIDUnknown:
+			return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+				"could not determine polymorphic type because input has type unknown")
 		}
 		if err != nil {
 			return nil, err
@@ -204,6 +207,20 @@ func (b *binder) windowFunctionArgs(call *ast.FuncCall, args []expr.Expr) ([]exp
 		}
 	}
 	return args, nil
+}
+
+// checkDefs looks at the windows of a WINDOW clause, those that no call names too.
+func (sel *selectState) checkDefs() error {
+	for i := range sel.defs {
+		w := &sel.defs[i]
+		if slices.ContainsFunc(sel.defs[:i], func(before ast.Window) bool { return before.Name == w.Name }) {
+			return sqlerr.New(sqlerr.WindowingError, "window \"%s\" is already defined", w.Name).At(int(w.Pos))
+		}
+		if _, err := sel.windowDef(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // windowDef follows the names of windows: OVER w takes it whole, OVER (w …) adds to it.
@@ -227,14 +244,17 @@ func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	bare := len(w.PartitionBy) == 0 && len(w.OrderBy) == 0 && w.Frame == nil
 	switch {
 	case len(w.PartitionBy) > 0:
 		return nil, sqlerr.New(sqlerr.WindowingError, "cannot override PARTITION BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
 	case len(w.OrderBy) > 0 && len(base.OrderBy) > 0:
 		return nil, sqlerr.New(sqlerr.WindowingError, "cannot override ORDER BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
-	case base.Frame != nil && !bare:
-		return nil, sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a frame clause", w.Ref).At(int(w.Pos))
+	case base.Frame != nil && w.Copies:
+		err := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a frame clause", w.Ref).At(int(w.Pos))
+		if w.Name == "" && len(w.OrderBy) == 0 && w.Frame == nil {
+			err = err.WithHint("Omit the parentheses in this OVER clause.")
+		}
+		return nil, err
 	}
 	out := *base
 	if len(w.OrderBy) > 0 {

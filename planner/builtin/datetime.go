@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/minidb/minidb/planner/expr"
@@ -286,6 +287,46 @@ var datetimeFunctions = []def{
 	n("overlaps(timestamp,timestamp,timestamp,timestamp) bool", overlaps),
 	n("overlaps(timestamptz,timestamptz,timestamptz,timestamptz) bool", overlaps),
 	n("overlaps(time,time,time,time) bool", overlaps),
+	n("overlaps(timestamp,timestamp,timestamp,interval) bool", overlapsIn(timestampEnd, 3)),
+	n("overlaps(timestamp,interval,timestamp,timestamp) bool", overlapsIn(timestampEnd, 1)),
+	n("overlaps(timestamp,interval,timestamp,interval) bool", overlapsIn(timestampEnd, 1, 3)),
+	n("overlaps(timestamptz,timestamptz,timestamptz,interval) bool", overlapsIn(timestamptzEnd, 3)).stable(),
+	n("overlaps(timestamptz,interval,timestamptz,timestamptz) bool", overlapsIn(timestamptzEnd, 1)).stable(),
+	n("overlaps(timestamptz,interval,timestamptz,interval) bool", overlapsIn(timestamptzEnd, 1, 3)).stable(),
+	n("overlaps(time,time,time,interval) bool", overlapsIn(timeEnd, 3)),
+	n("overlaps(time,interval,time,time) bool", overlapsIn(timeEnd, 1)),
+	n("overlaps(time,interval,time,interval) bool", overlapsIn(timeEnd, 1, 3)),
+}
+
+func timestampEnd(_ *expr.Runtime, start int64, iv types.IntervalValue) (int64, error) {
+	return types.TimestampPlusInterval(start, iv)
+}
+
+func timestamptzEnd(rt *expr.Runtime, start int64, iv types.IntervalValue) (int64, error) {
+	return types.TimestampTZPlusInterval(start, iv, location(rt))
+}
+
+func timeEnd(_ *expr.Runtime, start int64, iv types.IntervalValue) (int64, error) {
+	return types.TimePlusInterval(start, iv), nil
+}
+
+// overlapsIn is overlaps of periods of which those at lengths are a start and an interval; end adds it.
+func overlapsIn(end func(*expr.Runtime, int64, types.IntervalValue) (int64, error), lengths ...int) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		periods := slices.Clone(a)
+		for _, i := range lengths {
+			if a[i-1].Null || a[i].Null {
+				periods[i] = types.Null
+				continue
+			}
+			at, err := end(rt, a[i-1].I, a[i].Iv)
+			if err != nil {
+				return types.Null, err
+			}
+			periods[i] = types.NewInt(at)
+		}
+		return overlaps(rt, periods)
+	}
 }
 
 func localTime(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {

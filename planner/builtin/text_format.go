@@ -15,7 +15,6 @@ import (
 var textFormatFunctions = []def{
 	n("concat(any*) text", concat).stable(),
 	n("concat_ws(text,any*) text", concatWS).stable(),
-	n("concat_ws(text) text", concatWS).stable(),
 	n("format(text) text", format).stable(),
 	n("format(text,any*) text", format).stable(),
 	f("quote_ident(text) text", str(QuoteIdent)),

@@ -122,6 +122,9 @@ func (env *Env) alterIndex(ctx context.Context, s *ast.AlterTable, old *table.De
 		a := &s.Actions[i]
 		switch a.Kind {
 		case "rename":
+			if a.NewName.Name == ix.Name {
+				return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", ix.Name)
+			}
 			next := d.Clone()
 			next.Index(ix.ID).Name = a.NewName.Name
 			if err := env.View.RelabelRelation(ctx, d, next); err != nil {
@@ -224,6 +227,9 @@ func (a *alteration) move(ctx context.Context, pos ast.Pos, next *table.Desc) er
 }
 
 func (a *alteration) rename(ctx context.Context, act *ast.AlterAction) error {
+	if act.NewName.Name == a.d.Name {
+		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", a.d.Name)
+	}
 	next := a.d.Clone()
 	next.Name = act.NewName.Name
 	return a.move(ctx, act.Pos, next)

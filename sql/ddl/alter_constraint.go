@@ -227,6 +227,8 @@ func (a *alteration) renameConstraint(ctx context.Context, act *ast.AlterAction)
 	switch {
 	case i < 0 && fk == nil && (ix == nil || !ix.Constraint):
 		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", name, a.d.Name)
+	case (ix != nil) && to == name:
+		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", to)
 	case constraintNamed(a.d, to):
 		return duplicateConstraint(a.d, to)
 	case i >= 0:

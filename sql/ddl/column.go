@@ -54,6 +54,9 @@ func (env *Env) columnDef(ctx context.Context, relation string, def *ast.ColumnD
 		if err != nil {
 			return nil, err
 		}
+		if t.OID == types.OIDUnknown || t.Family == types.Record || t.Family == types.Void {
+			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", n.col.Name, types.FormatType(t.OID, t.Mod))
+		}
 		n.col.Type, n.col.Collation = t, coll
 	}
 	for i := range def.Constraints {
@@ -117,9 +120,6 @@ func (n *newColumn) constraint(c *ast.ColumnConstraint, relation string) error {
 	case "primary key", "unique":
 		n.constraints = append(n.constraints, ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: c.Kind,
 			Columns: []ast.Ident{n.def.Name}, NullsNotDistinct: c.NullsNotDistinct})
-		if c.Kind == "primary key" && n.nullSaid {
-			return n.said(c, conflicting, relation)
-		}
 	case "references":
 		n.constraints = append(n.constraints, ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "foreign key",
 			Columns: []ast.Ident{n.def.Name}, Ref: c.Ref, Deferrable: c.Deferrable, InitiallyDeferred: c.InitiallyDeferred})
@@ -132,7 +132,7 @@ func (n *newColumn) constraint(c *ast.ColumnConstraint, relation string) error {
 // exclusive refuses more than one source of the column's values.
 func (n *newColumn) exclusive(c *ast.ColumnConstraint, relation string) error {
 	switch {
-	case n.deflt != nil && n.identity != nil:
+	case (n.deflt != nil || n.serial != 0) && n.identity != nil:
 		return n.said(c, "both default and identity specified", relation)
 	case n.deflt != nil && n.generated != nil:
 		return n.said(c, "both default and generation expression specified", relation)

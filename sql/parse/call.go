@@ -195,10 +195,10 @@ func (s *windowShape) build(parts []ast.Expr) (*ast.Window, []ast.Expr) {
 
 // over parses OVER name and OVER ( definition ).
 func (p *parser) over(u *unit, first *bool) *windowShape {
-	pos := p.pos()
 	p.next()
+	pos := p.pos()
 	if p.tok().is('(') {
-		return p.windowDefinition(u, first, &ast.Window{Pos: pos})
+		return p.windowDefinition(u, first, &ast.Window{})
 	}
 	return &windowShape{window: &ast.Window{Pos: pos, Ref: p.name()}}
 }
@@ -206,9 +206,10 @@ func (p *parser) over(u *unit, first *bool) *windowShape {
 // windowDefinition parses ( [base] [PARTITION BY …] [ORDER BY …] [frame] ).
 func (p *parser) windowDefinition(u *unit, first *bool, w *ast.Window) *windowShape {
 	s := &windowShape{window: w}
+	w.Pos = p.pos()
 	p.wantPunct('(')
 	if t := p.tok(); t.colID() && !p.at(kwPartition) && !p.at(kwRange) && !p.at(kwRows) && !p.at(kwGroups) {
-		w.Ref = p.name()
+		w.Ref, w.Copies = p.name(), true
 	}
 	if p.accept(kwPartition, kwBy) {
 		p.list(func() {

@@ -3,6 +3,7 @@ package parse
 import (
 	"strings"
 
+	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 )
 
@@ -156,51 +157,77 @@ func (p *parser) createSequence(pos ast.Pos, temp bool) ast.Statement {
 	return s
 }
 
-// sequenceOptions parses the options of a sequence or an identity column.
+// sequenceOptions parses the options of a sequence or an identity column, each at most once.
 func (p *parser) sequenceOptions() (o ast.SequenceOptions) {
+	said := map[string]bool{}
 	for p.err == nil {
 		p.sequenceSet()
-		switch {
-		case p.accept(kwAs):
-			t := p.typeName()
-			o.Type = &t
-		case p.accept(kwIncrement):
-			p.accept(kwBy)
-			o.Increment = ptr(p.integer())
-		case p.accept(kwMinvalue):
-			o.Min = ptr(p.integer())
-		case p.accept(kwMaxvalue):
-			o.Max = ptr(p.integer())
-		case p.accept(kwNo, kwMinvalue):
-			o.NoMin = true
-		case p.accept(kwNo, kwMaxvalue):
-			o.NoMax = true
-		case p.accept(kwStart):
-			p.accept(kwWith)
-			o.Start = ptr(p.integer())
-		case p.accept(kwRestart):
-			o.Restart = true
-			if p.accept(kwWith) || p.tok().kind == tokInt || p.tok().is('-') || p.tok().is('+') {
-				o.RestartWith = ptr(p.integer())
-			}
-		case p.accept(kwCache):
-			o.Cache = ptr(p.integer())
-		case p.accept(kwCycle):
-			o.Cycle = ptr(true)
-		case p.accept(kwNo, kwCycle):
-			o.Cycle = ptr(false)
-		case p.accept(kwOwned, kwBy):
-			p.sequenceOwner(&o)
-		case p.accept(kwSequence, kwName):
-			n := p.qualified()
-			o.Name = &n
-		case p.at(kwLogged), p.at(kwUnlogged):
-			p.unsupported(p.pos(), "sequence option")
-		default:
-			return o
+		pos := p.pos()
+		option := p.sequenceOption(&o)
+		if option == "" {
+			break
 		}
+		if said[option] {
+			p.failAt(pos, sqlerr.SyntaxError, "conflicting or redundant options")
+		}
+		said[option] = true
 	}
 	return o
+}
+
+// sequenceOption parses one option and returns what it is about, "" when there is none.
+func (p *parser) sequenceOption(o *ast.SequenceOptions) string {
+	switch {
+	case p.accept(kwAs):
+		t := p.typeName()
+		o.Type = &t
+		return "as"
+	case p.accept(kwIncrement):
+		p.accept(kwBy)
+		o.Increment = ptr(p.integer())
+		return "increment"
+	case p.accept(kwMinvalue):
+		o.Min = ptr(p.integer())
+		return "minvalue"
+	case p.accept(kwMaxvalue):
+		o.Max = ptr(p.integer())
+		return "maxvalue"
+	case p.accept(kwNo, kwMinvalue):
+		o.NoMin = true
+		return "minvalue"
+	case p.accept(kwNo, kwMaxvalue):
+		o.NoMax = true
+		return "maxvalue"
+	case p.accept(kwStart):
+		p.accept(kwWith)
+		o.Start = ptr(p.integer())
+		return "start"
+	case p.accept(kwRestart):
+		o.Restart = true
+		if p.accept(kwWith) || p.tok().kind == tokInt || p.tok().is('-') || p.tok().is('+') {
+			o.RestartWith = ptr(p.integer())
+		}
+		return "restart"
+	case p.accept(kwCache):
+		o.Cache = ptr(p.integer())
+		return "cache"
+	case p.accept(kwCycle):
+		o.Cycle = ptr(true)
+		return "cycle"
+	case p.accept(kwNo, kwCycle):
+		o.Cycle = ptr(false)
+		return "cycle"
+	case p.accept(kwOwned, kwBy):
+		p.sequenceOwner(o)
+		return "owned by"
+	case p.accept(kwSequence, kwName):
+		n := p.qualified()
+		o.Name = &n
+		return "sequence name"
+	case p.at(kwLogged), p.at(kwUnlogged):
+		p.unsupported(p.pos(), "sequence option")
+	}
+	return ""
 }
 
 // sequenceSet moves past the SET that ALTER … SET GENERATED lists put before each option.

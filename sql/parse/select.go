@@ -61,7 +61,7 @@ func (p *parser) selectCore() *coreParse {
 	c.u.word(p.i, "ORDER BY")
 	if p.accept(kwWindow) {
 		p.list(func() {
-			w := &ast.Window{Pos: p.pos(), Name: p.name()}
+			w := &ast.Window{Name: p.name()}
 			p.want(kwAs)
 			c.windows = append(c.windows, p.windowDefinition(c.u, &c.tailEmpty, w))
 		})

@@ -219,7 +219,7 @@ func (o *output) rows(b *types.Batch, from, to int, codes []int16, f *types.Form
 func (o *output) error(e *sqlerr.Error, severity, text string) {
 	o.send(&pgproto3.ErrorResponse{
 		Severity: severity, SeverityUnlocalized: severity, Code: e.Code, Message: clean(e.Message), Detail: clean(e.Detail),
-		Hint: clean(e.Hint), Position: characters(text, e.Position), SchemaName: e.Schema, TableName: e.Table,
+		Hint: clean(e.Hint), Where: clean(e.Context), Position: characters(text, e.Position), SchemaName: e.Schema, TableName: e.Table,
 		ColumnName: e.Column, DataTypeName: e.DataType, ConstraintName: e.Constraint,
 	})
 }

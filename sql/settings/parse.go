@@ -96,8 +96,13 @@ func (d *Def) parseEnum(value string) (string, error) {
 			}
 		}
 	}
-	if d.Name == "client_min_messages" && strings.EqualFold(value, "info") {
-		return "notice", nil
+	if d.Name == "client_min_messages" {
+		switch strings.ToLower(value) { // accepted, but not listed
+		case "info":
+			return "notice", nil
+		case "debug":
+			return "debug2", nil
+		}
 	}
 	return "", d.invalid(value).WithHint("Available values: %s.", strings.Join(d.Enum, ", "))
 }

@@ -66,6 +66,14 @@ func AppendFloat(dst []byte, f float64, bits, extraDigits int) []byte {
 	return strconv.AppendFloat(dst[:start], f, 'f', -1, bits)
 }
 
+// unsigned takes one sign off.
+func unsigned(s string) string {
+	if s[0] == '+' || s[0] == '-' {
+		return s[1:]
+	}
+	return s
+}
+
 // ParseFloat reads a float of 32 or 64 bits as PostgreSQL does.
 func ParseFloat(s string, bits int) (float64, error) {
 	name := "double precision"
@@ -79,12 +87,9 @@ func ParseFloat(s string, bits int) (float64, error) {
 	if t == "" || strings.ContainsRune(t, '_') {
 		return 0, bad()
 	}
-	switch strings.ToLower(strings.TrimLeft(t, "+-")) {
+	switch strings.ToLower(unsigned(t)) {
 	case "nan":
-		if isAlpha(t[0]) {
-			return math.NaN(), nil
-		}
-		return 0, bad()
+		return math.NaN(), nil
 	case "inf", "infinity":
 		if t[0] == '-' {
 			return math.Inf(-1), nil

@@ -62,8 +62,42 @@ func (p *jsonParser) token() string {
 	return p.s[p.i:max(end, p.i+1)]
 }
 
-func jsonSyntax(detail string, args ...any) *sqlerr.Error {
-	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type json").WithDetail(detail, args...)
+// syntax is the error of a token that ends at end.
+func (p *jsonParser) syntax(end int, detail string, args ...any) *sqlerr.Error {
+	err := sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type json").WithDetail(detail, args...)
+	return p.inContext(err, end)
+}
+
+// jsonContextMax is how many bytes of the line before the end of the bad token an error shows.
+const jsonContextMax = 50
+
+// inContext shows the line up to end, as PostgreSQL does.
+func (p *jsonParser) inContext(err *sqlerr.Error, end int) *sqlerr.Error {
+	end = min(end, len(p.s))
+	line := 1 + strings.LastIndexByte(p.s[:end], '\n')
+	from, prefix, suffix := line, "", ""
+	for end-from >= jsonContextMax {
+		_, n := utf8.DecodeRuneInString(p.s[from:])
+		from += n
+	}
+	if from-line <= 3 {
+		from = line
+	} else {
+		prefix = "..."
+	}
+	if end < len(p.s) && p.s[end] != '\n' && p.s[end] != '\r' {
+		suffix = "..."
+	}
+	return err.WithContext("JSON data, line %d: %s%s%s", 1+strings.Count(p.s[:line], "\n"), prefix, p.s[from:end], suffix)
+}
+
+// after returns where the character at i ends.
+func (p *jsonParser) after(i int) int {
+	if i >= len(p.s) {
+		return len(p.s)
+	}
+	_, n := utf8.DecodeRuneInString(p.s[i:])
+	return i + n
 }
 
 // knownToken says whether the lexer would take the token at hand.
@@ -81,19 +115,19 @@ func (p *jsonParser) knownToken(t string) bool {
 
 func (p *jsonParser) expected(what string) error {
 	if p.space(); p.i >= len(p.s) {
-		return jsonSyntax("The input string ended unexpectedly.")
+		return p.syntax(len(p.s), "The input string ended unexpectedly.")
 	}
 	t := p.token()
 	if !p.knownToken(t) {
-		return jsonSyntax("Token \"%s\" is invalid.", t)
+		return p.syntax(p.i+len(t), "Token \"%s\" is invalid.", t)
 	}
-	return jsonSyntax("Expected %s, but found \"%s\".", what, t)
+	return p.syntax(p.i+len(t), "Expected %s, but found \"%s\".", what, t)
 }
 
 func (p *jsonParser) value() (*JSONValue, error) {
 	p.space()
 	if p.i >= len(p.s) {
-		return nil, jsonSyntax("The input string ended unexpectedly.")
+		return nil, p.syntax(len(p.s), "The input string ended unexpectedly.")
 	}
 	start := p.i
 	v, err := p.bare()
@@ -247,7 +281,8 @@ func (p *jsonParser) scanNumber() (end int, ok bool) {
 func (p *jsonParser) number() (*JSONValue, error) {
 	end, ok := p.scanNumber()
 	if !ok {
-		return nil, jsonSyntax("Token \"%s\" is invalid.", p.token())
+		t := p.token()
+		return nil, p.syntax(p.i+len(t), "Token \"%s\" is invalid.", t)
 	}
 	text := p.s[p.i:end]
 	p.i = end
@@ -276,7 +311,7 @@ func (p *jsonParser) str() (string, error) {
 			return p.escaped(start, i)
 		}
 	}
-	return "", jsonSyntax("Token \"%s\" is invalid.", p.s[start:])
+	return "", p.syntax(len(p.s), "Token \"%s\" is invalid.", p.s[start:])
 }
 
 // escaped reads the rest of a string from its first backslash at i.
@@ -289,13 +324,13 @@ func (p *jsonParser) escaped(start, i int) (string, error) {
 			p.i = i + 1
 			return string(b), nil
 		case c < 0x20:
-			return "", jsonSyntax("Character with value 0x%02x must be escaped.", c)
+			return "", p.syntax(i, "Character with value 0x%02x must be escaped.", c)
 		case c != '\\':
 			b = append(b, c)
 			i++
 			continue
 		case i+1 >= len(p.s):
-			return "", jsonSyntax("Token \"%s\" is invalid.", p.s[start:])
+			return "", p.syntax(len(p.s), "Token \"%s\" is invalid.", p.s[start:])
 		}
 		e := p.s[i+1]
 		i += 2
@@ -321,10 +356,10 @@ func (p *jsonParser) escaped(start, i int) (string, error) {
 			i += n
 		default:
 			r, _ := utf8.DecodeRuneInString(p.s[i-1:])
-			return "", jsonSyntax("Escape sequence \"\\%c\" is invalid.", r)
+			return "", p.syntax(i-1+utf8.RuneLen(r), "Escape sequence \"\\%c\" is invalid.", r)
 		}
 	}
-	return "", jsonSyntax("Token \"%s\" is invalid.", p.s[start:])
+	return "", p.syntax(len(p.s), "Token \"%s\" is invalid.", p.s[start:])
 }
 
 // unicode reads four hexadecimal digits at i, and the second half of a surrogate pair.
@@ -338,21 +373,26 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 	}
 	r, ok := hex4(i)
 	if !ok {
-		return 0, 0, jsonSyntax("\"\\u\" must be followed by four hexadecimal digits.")
+		bad := i
+		for bad < len(p.s) && strings.IndexByte("0123456789abcdefABCDEF", p.s[bad]) >= 0 {
+			bad++
+		}
+		return 0, 0, p.syntax(p.after(bad), "\"\\u\" must be followed by four hexadecimal digits.")
 	}
 	if p.check {
 		return 0, 4, nil // json keeps its text: what it would become is found out when it is asked for
 	}
 	if r == 0 {
-		return 0, 0, sqlerr.New(sqlerr.UntranslatableCharacter, "unsupported Unicode escape sequence").
+		err := sqlerr.New(sqlerr.UntranslatableCharacter, "unsupported Unicode escape sequence").
 			WithDetail("%s", "\\u0000 cannot be converted to text.")
+		return 0, 0, p.inContext(err, i+4)
 	}
 	if !utf16.IsSurrogate(r) {
 		return r, 4, nil
 	}
 	const low = "Unicode low surrogate must follow a high surrogate."
 	if r >= 0xdc00 {
-		return 0, 0, jsonSyntax("%s", low)
+		return 0, 0, p.syntax(p.after(i+4), "%s", low)
 	}
 	if i+6 <= len(p.s) && p.s[i+4] == '\\' && p.s[i+5] == 'u' {
 		if r2, ok := hex4(i + 6); ok {
@@ -360,11 +400,11 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 				return c, 10, nil
 			}
 			if r2 >= 0xd800 && r2 < 0xdc00 {
-				return 0, 0, jsonSyntax("%s", "Unicode high surrogate must not follow a high surrogate.")
+				return 0, 0, p.syntax(p.after(i+10), "%s", "Unicode high surrogate must not follow a high surrogate.")
 			}
 		}
 	}
-	return 0, 0, jsonSyntax("%s", low)
+	return 0, 0, p.syntax(p.after(i+4), "%s", low)
 }
 
 // JSONTextValue is what ->> gives of a value: strings without quotes, null as no value.
