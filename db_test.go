@@ -239,10 +239,15 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 	rows, err := db.Query(ctx, "SELECT * FROM generate_series(1, 1000000000)")
 	require.NoError(t, err)
 	require.True(t, rows.Next())
+	few, err := db.Query(ctx, "SELECT * FROM generate_series(1, 3)")
+	require.NoError(t, err)
+	require.True(t, few.Next())
 	require.NoError(t, db.Close())
-	for rows.Next() {
+	for _, r := range []*minidb.Rows{rows, few} { // rows that are in memory already, too
+		require.False(t, r.Next())
+		require.ErrorIs(t, r.Err(), minidb.ErrClosed)
+		require.NoError(t, r.Close())
 	}
-	require.ErrorIs(t, rows.Err(), minidb.ErrClosed)
 	_, err = tx.Exec(ctx, "SELECT 1")
 	require.ErrorIs(t, err, minidb.ErrClosed)
 	require.ErrorIs(t, tx.Commit(ctx), minidb.ErrClosed)
@@ -250,6 +255,32 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 	require.ErrorIs(t, err, minidb.ErrClosed)
 	_, err = db.Begin(ctx)
 	require.ErrorIs(t, err, minidb.ErrClosed)
+}
+
+// O24: a program finds what an error is about without minidb's inner packages.
+func TestErrorsTellWhatTheyAreAbout(t *testing.T) {
+	ctx, db := context.Background(), open(t)
+	exec(t, db, "CREATE TABLE u (id int CONSTRAINT u_key PRIMARY KEY, n int NOT NULL)")
+	exec(t, db, "INSERT INTO u VALUES (1, 1)")
+	sqldb := minidb.OpenSQL(db)
+	defer sqldb.Close()
+	for name, do := range map[string]func(text string) error{
+		"embedded":     func(text string) error { _, err := db.Exec(ctx, text); return err },
+		"database/sql": func(text string) error { _, err := sqldb.Exec(text); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var e *minidb.Error
+			require.ErrorAs(t, do("INSERT INTO u VALUES (1, 2)"), &e)
+			require.Equal(t, minidb.Error{Code: "23505", Message: `duplicate key value violates unique constraint "u_key"`,
+				Detail: "Key (id)=(1) already exists.", Schema: "public", Table: "u", Constraint: "u_key"}, *e)
+			require.ErrorAs(t, do("INSERT INTO u VALUES (2, NULL)"), &e)
+			require.Equal(t, "23502 u n", e.SQLState()+" "+e.Table+" "+e.Column)
+			require.ErrorAs(t, do("SELECT 1 || nope FROM u"), &e)
+			require.Equal(t, 13, e.Position)
+			require.ErrorAs(t, do("SELECT nopefn(1)"), &e)
+			require.NotEmpty(t, e.Hint)
+		})
+	}
 }
 
 func TestServeBesideTheHandle(t *testing.T) {

@@ -14,7 +14,7 @@
 //
 // A statement outside of a [Tx] is a transaction of its own, which is repeated when it meets a
 // conflict before anything of it was returned. A [Tx] that fails with SQLSTATE 40001 is repeated by
-// its caller. Errors have a method SQLState.
+// its caller. What SQL refuses is an [*Error], with its SQLSTATE and what it is about.
 //
 // A [DB] may be used from many goroutines; a [Tx], a [Rows] and a [Row] by one at a time.
 package minidb

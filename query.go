@@ -108,6 +108,13 @@ func (r *Rows) Next() bool {
 	if r.closed || r.err != nil {
 		return false
 	}
+	select {
+	case <-r.h.db.gone:
+		r.err = ErrClosed
+		r.Close()
+		return false
+	default:
+	}
 	r.at++
 	if r.at < len(r.c.rows) {
 		return true
