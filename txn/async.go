@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"github.com/minidb/minidb/internal/planted"
@@ -21,6 +22,11 @@ const (
 type async struct {
 	secondaries [][]byte
 	highest     atomic.Uint64 // of the locks' lowest commit timestamps: commit_ts, once all are down
+
+	doubtful struct {
+		sync.Mutex
+		all []*pending // batches that may be down, or may come later, still in the table in flight
+	}
 }
 
 // canAsync reports whether the transaction may be committed by its locks alone (txn: I12). Their
@@ -41,7 +47,7 @@ func (c *committer) canAsync() bool {
 // asyncCommit prewrites all keys durably. When the last lock is down the transaction is committed at
 // the highest of their lowest commit timestamps, and nothing is waited for any more: the write
 // records follow in the background, and until then a reader finds the fate in the locks.
-func (c *committer) asyncCommit(ctx context.Context) error {
+func (c *committer) asyncCommit(ctx context.Context) (err error) {
 	batches := c.batches()
 	if err := c.s.at(BeforePrewrite); err != nil {
 		return err
@@ -52,7 +58,8 @@ func (c *committer) asyncCommit(ctx context.Context) error {
 	}
 	c.enterLockers()
 	c.t.living.beginAsync()
-	err := c.prewriteAll(ctx, batches)
+	defer func() { c.leaveDoubtful(err) }()
+	err = c.prewriteAll(ctx, batches)
 	if errors.Is(err, ErrAbandoned) {
 		return err
 	}
@@ -71,13 +78,39 @@ func (c *committer) asyncCommit(ctx context.Context) error {
 	return nil
 }
 
+// leaveDoubtful takes the batches whose answers were lost out of the table in flight: now that the fate of the
+// transaction is known, or when it will be.
+func (c *committer) leaveDoubtful(err error) {
+	all := c.async.doubtful.all
+	if len(all) == 0 {
+		return
+	}
+	if errors.Is(err, ErrAmbiguous) {
+		rows := rowsOf(c.muts)
+		c.s.leaveLater(all, func(ctx context.Context) error {
+			_, err := c.s.resolver.checkLocks(ctx, c.startTS, rows, true)
+			return err
+		})
+		return
+	}
+	for _, p := range all {
+		c.s.inflight.leave(p)
+	}
+}
+
 // prewriteAsync is one attempt at a batch. It enters the table of commits in flight before it draws,
 // as a one-phase commit does and for the same reason: a reader whose start_ts is above what is drawn
 // here copies the table later, and finds the locks, or waits for them (docs/adr/0002).
 func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.PrewriteParams) (unknown bool, err error) {
 	var entry *pending
 	defer func() {
-		if entry != nil {
+		switch {
+		case entry == nil:
+		case unknown:
+			c.async.doubtful.Lock()
+			c.async.doubtful.all = append(c.async.doubtful.all, entry)
+			c.async.doubtful.Unlock()
+		default:
 			c.s.inflight.leave(entry)
 		}
 	}()

@@ -67,7 +67,9 @@ func (t *Txn) commit(ctx context.Context) error {
 		c.reads = c.reads[:0]
 	}
 	if err := c.run(ctx); err != nil {
-		_ = t.AwaitDurable(context.WithoutCancel(ctx)) // the reason may lie in what was read; it cannot fail
+		if lost := t.AwaitDurable(context.WithoutCancel(ctx)); lost != nil { // the reason may lie in what was read
+			err = errors.Join(err, lost)
+		}
 		return err
 	}
 	t.commitTS = c.commitTS

@@ -61,8 +61,8 @@
 //     a time that neither stops nor jumps when somebody sets the wall clock (package tso).
 //   - I2 (no commit is missed): a reader whose start_ts is above a commit_ts sees that commit or waits
 //     for it. In two phases the locks, written before commit_ts is drawn, see to it; in one phase the
-//     table of commits in flight (docs/adr/0002). What a reader answers rests on durable commits only
-//     (but see I18).
+//     table of commits in flight (docs/adr/0002), where a commit stays until its result is known (doubt.go).
+//     What a reader answers rests on durable commits only (but see I18).
 //   - I3 (one winner): prewrite refuses on a newer write, on any lock and on its own rollback record.
 //     Commit and clean-up meet on the primary's row in one atomic update.
 //   - I4 (all or none): before the commit point everything rolls back, after it everything rolls
@@ -210,11 +210,11 @@
 //
 // # Goroutines
 //
-// A Store owns the background committer of secondaries, on an exclusive engine the goroutine that closes
-// idle views and, until they are gone, the one that settles the locks found at Open (found_locks.go), on any
-// other the renewal of its lease, and, with Options.GCInterval, the collector's ticker. On an engine that is
-// not exclusive a transaction that streams owns a goroutine of heartbeats until it ends. A commit's parallel
-// prewrites end before Commit returns.
+// A Store owns the background committer of secondaries; on an exclusive engine the goroutine that closes idle
+// views, one that settles the locks found at Open until they are gone (found_locks.go), and one for each commit
+// whose result is unknown (doubt.go); on any other the renewal of its lease; and, with Options.GCInterval, the
+// collector's ticker. A transaction that streams on a store that others share owns a goroutine of heartbeats
+// until it ends. A commit's parallel prewrites end before Commit returns.
 //
 // Close first ends every wait for another transaction, in the lock table and for locks in the store, then
 // waits for the commits under way, and then stops the goroutines, each at the end of its step.

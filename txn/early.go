@@ -39,7 +39,8 @@ func (t *Txn) depend(p *pending, key []byte) {
 
 // AwaitDurable waits until everything that the transaction has read is durable. Whoever takes locks
 // with Locking.Early calls it before anybody is told what follows from what was read. A Commit that
-// writes need not: its own sync takes what it depends on to disk. One that does not write waits here.
+// writes need not: its own sync takes what it depends on to disk. One that does not write waits here. The
+// errors are the context's, and that of a store which ended before it was known.
 func (t *Txn) AwaitDurable(ctx context.Context) error {
 	for i := range t.dependencies {
 		if planted.Is(planted.UnawaitedDependency) {

@@ -18,7 +18,8 @@ import (
 // known to be durable, or have a timestamp and are not visible yet. A reader above such a commit
 // waits for it when it reads one of its keys (txn: I2; docs/adr/0002).
 //
-// A commit enters before its timestamp is drawn and leaves after its update has returned. A reader
+// A commit enters before its timestamp is drawn and leaves after its update has returned, and its result is
+// known (doubt.go). A reader
 // copies the table after its start_ts was drawn and before it takes its snapshot. So a commit below
 // start_ts that is not in the copy has returned and is in the snapshot, and one that enters later
 // has a timestamp above start_ts.
@@ -36,7 +37,8 @@ type pending struct {
 	visible  atomic.Bool   // the engine shows it
 	muts     []mvcc.Mutation
 	done     chan struct{}
-	at       int // index in the table; under its mutex
+	lost     error // once done: the store ended before the result was known
+	at       int   // index in the table; under its mutex
 }
 
 // enter adds a commit of the mutations, which are sorted by key.

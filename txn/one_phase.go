@@ -23,7 +23,7 @@ func (c *committer) onePhase(ctx context.Context) error {
 		if err := c.s.at(BeforeOnePhase); err != nil {
 			return err
 		}
-		unknown, err := c.tryOnePhase(ctx, rows)
+		doubtful, unknown, err := c.tryOnePhase(ctx, rows)
 		var locked *LockedError
 		var committed *mvcc.CommittedError
 		var held *rowLockedError
@@ -31,7 +31,7 @@ func (c *committer) onePhase(ctx context.Context) error {
 		case err == nil:
 			return c.s.at(AfterOnePhase)
 		case unknown:
-			return c.learnOnePhase(ctx, rows, err)
+			return c.learnOnePhase(ctx, doubtful, rows[:1], err)
 		case errors.Is(err, errExtend):
 			err = c.s.tryer().Extend(ctx)
 		case errors.As(err, &locked):
@@ -48,10 +48,12 @@ func (c *committer) onePhase(ctx context.Context) error {
 	}
 }
 
-func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (unknown bool, err error) {
+// tryOnePhase is one attempt. When its result is unknown it returns what is still in the table in flight, which
+// is nil if the step did not run.
+func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *pending, unknown bool, err error) {
 	var p *pending
 	defer func() {
-		if p != nil {
+		if p != nil && (doubtful == nil || planted.Is(planted.LeftInDoubt)) {
 			c.s.inflight.leave(p)
 		}
 	}()
@@ -88,35 +90,57 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (unknown boo
 		c.commitTS = commitTS
 		return nil
 	}
-	return c.s.updateEarly(ctx, rows, step, func() { c.shown(p) })
+	unknown, err = c.s.updateEarly(ctx, rows, step, func() { c.shown(p) })
+	if unknown {
+		doubtful = p
+	}
+	return doubtful, unknown, err
 }
 
-// learnOnePhase finds out what became of an update whose answer was lost: its record is there, or a
-// rollback record is put in its way, after which it cannot land any more.
-func (c *committer) learnOnePhase(ctx context.Context, rows [][]byte, lost error) error {
+// learnOnePhase finds out what became of an update whose answer was lost.
+func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]byte, lost error) error {
 	ctx, cancel := detached(ctx)
 	defer cancel()
 	bo := backoff{limit: unknownTime}
+	var failed error
 	for range unknownAttempts {
-		var st mvcc.Status
-		c.s.recent.rollingBack(c.startTS, rows[0])
-		err := c.s.engine.Update(ctx, rows[:1], func(r kv.Reader, b *kv.Batch) error {
-			var err error
-			st, err = mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{
-				Primary: c.muts[0].Key, StartTS: c.startTS, Now: tso.Max, RollBackMissing: !planted.Is(planted.UnbarredOnePhase),
-			})
-			return err
-		})
-		switch {
-		case err == nil && st.CommitTS != 0:
-			c.commitTS = st.CommitTS
+		commitTS, err := c.s.fateOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
+		if err == nil {
+			if p != nil && !planted.Is(planted.LeftInDoubt) {
+				c.s.inflight.leave(p)
+			}
+			if commitTS == 0 {
+				return kv.NotApplied(lost)
+			}
+			c.commitTS = commitTS
 			return nil
-		case err == nil:
-			return kv.NotApplied(lost)
 		}
+		failed = err
 		if more, _ := bo.wait(ctx); !more {
 			break
 		}
 	}
-	return ambiguous(lost)
+	if p != nil && !planted.Is(planted.LeftInDoubt) {
+		c.s.leaveLater([]*pending{p}, func(ctx context.Context) error {
+			_, err := c.s.fateOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
+			return err
+		})
+	}
+	return ambiguous(errors.Join(lost, failed))
+}
+
+// fateOfOnePhase finds the record of an update of one phase, or puts a rollback record in its way, after
+// which it cannot land any more. It returns zero for the latter.
+func (s *Store) fateOfOnePhase(
+	ctx context.Context, key []byte, row [][]byte, startTS tso.Timestamp,
+) (commitTS tso.Timestamp, err error) {
+	s.recent.rollingBack(startTS, row[0])
+	err = s.engine.Update(ctx, row, func(r kv.Reader, b *kv.Batch) error {
+		st, err := mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{
+			Primary: key, StartTS: startTS, Now: tso.Max, RollBackMissing: !planted.Is(planted.UnbarredOnePhase),
+		})
+		commitTS = st.CommitTS
+		return err
+	})
+	return commitTS, err
 }

@@ -158,7 +158,7 @@ func (r *resolver) askPrimary(ctx context.Context, owner uint64, p mvcc.StatusPa
 		}
 		p.Owner, p.OwnerDead = owner, dead
 		// Durable: a fate read here is acted upon elsewhere, and a crash must not take it back.
-		err = r.s.engine.Update(ctx, [][]byte{primary}, func(kr kv.Reader, b *kv.Batch) (err error) {
+		_, err = r.s.update(ctx, [][]byte{primary}, planted.Is(planted.LazyVerdict), func(kr kv.Reader, b *kv.Batch) (err error) {
 			st, err = mvcc.CheckStatus(ctx, kr, b, p)
 			return err
 		})

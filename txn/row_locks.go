@@ -262,7 +262,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 			return err
 		})
 		var locked *LockedError
-		if err == nil && v.CommitTS != 0 && t.s.exclusive {
+		if err == nil && v.CommitTS != 0 && t.s.exclusive && !planted.Is(planted.UnawaitedConflict) {
 			err = t.awaitKey(ctx, key) // what is answered rests on what is durable
 		}
 		if !errors.As(err, &locked) {

@@ -127,6 +127,12 @@ const (
 	DecidedLockShownEarly
 	// DecidedLockUnread: a reader passes over the locks of a decided transaction.
 	DecidedLockUnread
+	// LazyVerdict: whoever settles a lock goes by what it finds at the primary, durable or not.
+	LazyVerdict
+	// UnawaitedConflict: a write conflict is told before the write in the way is durable.
+	UnawaitedConflict
+	// LeftInDoubt: a commit leaves the table in flight though its result is unknown.
+	LeftInDoubt
 
 	// DroppedUnderReader: a dropped span is deleted while a transaction may read it.
 	DroppedUnderReader
@@ -199,6 +205,9 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"write that a savepoint wants not streamed out",
 	"decided lock read below its commit",
 	"decided lock not read",
+	"verdict rests on what is not durable",
+	"conflict rests on what is not durable",
+	"commit not in flight while its result is unknown",
 	"dropped span deleted under a reader",
 	"dropped span not told to readers",
 	"dropped span forgotten at once",

@@ -4,7 +4,7 @@
 //   - [Run] is the suite; every engine's own tests call it, and it runs on the wrappers too.
 //   - [Mirror] runs every update on two engines and fails when they disagree.
 //   - [Record] counts operations and the syncs that they cost.
-//   - [Fault] fails the n-th update: before it is applied, or after, which is the ambiguous result
+//   - [Fault] fails the n-th update: before it is applied, or after, or it lands later, the ambiguous results
 //     that a store on the network gives when an answer is lost.
 //
 // The wrappers pass on the optional interfaces of what they wrap, as far as it has them.

@@ -1,8 +1,11 @@
 package kvtest
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/minidb/minidb/kv"
@@ -19,6 +22,9 @@ type FaultPlan struct {
 	Times int
 	// Applied applies the update all the same: only its answer is lost.
 	Applied bool
+	// Late applies it later: before the next update that names one of its rows, or when Land is called. Reads
+	// do not show it until then.
+	Late bool
 	// Err is what they answer; nil means ErrInjected.
 	Err error
 }
@@ -31,7 +37,14 @@ type Fault struct {
 		plan FaultPlan
 		n    int
 		hit  int
+		late []*lateUpdate // in the order in which they were sent
 	}
+}
+
+// lateUpdate is a batch that is on its way.
+type lateUpdate struct {
+	rows  [][]byte
+	batch kv.Batch
 }
 
 // NewFault wraps an engine; without a plan nothing fails.
@@ -59,50 +72,119 @@ func (f *Fault) Seen() int {
 	return f.mu.n
 }
 
-func (f *Fault) next() (fail error, applied bool) {
+// next returns the plan when it is for the next update, and that update's failure.
+func (f *Fault) next() (p FaultPlan, fail error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mu.n++
-	p := f.mu.plan
+	p = f.mu.plan
 	if p.At == 0 || f.mu.n < p.At || f.mu.n >= p.At+p.Times {
-		return nil, false
+		return FaultPlan{}, nil
 	}
 	f.mu.hit++
 	if p.Err != nil {
-		return p.Err, p.Applied
+		return p, p.Err
 	}
-	return ErrInjected, p.Applied
+	return p, ErrInjected
 }
 
 // Update implements kv.Engine.
 func (f *Fault) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
-	return f.run(func() error { return f.Engine.Update(ctx, rows, step) })
+	return f.run(ctx, rows, step, func() error { return f.Engine.Update(ctx, rows, step) })
 }
 
 // UpdateLazy implements kv.Lazy.
 func (f *Fault) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
-	return f.run(func() error { return kv.UpdateLazy(ctx, f.Engine, rows, step) })
+	return f.run(ctx, rows, step, func() error { return kv.UpdateLazy(ctx, f.Engine, rows, step) })
 }
 
 // UpdateEarly implements kv.Early. What fails after it was applied was visible.
 func (f *Fault) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
-	return f.run(func() error { return kv.UpdateEarly(ctx, f.Engine, rows, step, visible) })
+	return f.run(ctx, rows, step, func() error { return kv.UpdateEarly(ctx, f.Engine, rows, step, visible) })
 }
 
-// DeleteRange implements kv.RangeDeleter; it counts as an update.
+// DeleteRange implements kv.RangeDeleter; it counts as an update. What is late lands before, and one that would
+// be late itself is lost.
 func (f *Fault) DeleteRange(ctx context.Context, span kv.Span) error {
-	return f.run(func() error { return f.wrapped.DeleteRange(ctx, span) })
+	p, fail := f.next()
+	if err := f.Land(); err != nil {
+		return err
+	}
+	if fail == nil || p.Applied {
+		return cmp.Or(f.wrapped.DeleteRange(ctx, span), fail)
+	}
+	return fail
 }
 
-func (f *Fault) run(update func() error) error {
-	fail, applied := f.next()
-	if fail == nil {
-		return update()
+func (f *Fault) run(ctx context.Context, rows [][]byte, step kv.Step, update func() error) error {
+	p, fail := f.next()
+	if err := f.land(func(l *lateUpdate) bool { return l.names(rows) }); err != nil {
+		return err
 	}
-	if applied {
+	switch {
+	case fail == nil:
+		return update()
+	case p.Late:
+		if err := f.send(ctx, rows, step); err != nil {
+			return err
+		}
+	case p.Applied:
 		if err := update(); err != nil {
 			return err
 		}
 	}
 	return fail
+}
+
+// send runs a step, and keeps its batch.
+func (f *Fault) send(ctx context.Context, rows [][]byte, step kv.Step) error {
+	l := &lateUpdate{rows: rows}
+	err := f.Engine.Update(ctx, rows, func(r kv.Reader, _ *kv.Batch) error {
+		l.batch = kv.Batch{}
+		return step(r, &l.batch)
+	})
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mu.late = append(f.mu.late, l)
+	return nil
+}
+
+// Land applies what is late.
+func (f *Fault) Land() error { return f.land(func(*lateUpdate) bool { return true }) }
+
+// land applies what is late, in its order, up to the last one for which the function holds.
+func (f *Fault) land(which func(*lateUpdate) bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(f.mu.late)
+	for n > 0 && !which(f.mu.late[n-1]) {
+		n--
+	}
+	for _, l := range f.mu.late[:n] {
+		err := f.Engine.Update(context.Background(), l.rows, func(_ kv.Reader, b *kv.Batch) error {
+			for i := range l.batch.Len() {
+				if key, value, deleted := l.batch.Op(i); deleted {
+					b.Delete(key)
+				} else {
+					b.Set(key, value)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	f.mu.late = f.mu.late[n:]
+	return nil
+}
+
+// names reports whether the update names one of the rows.
+func (l *lateUpdate) names(rows [][]byte) bool {
+	return slices.ContainsFunc(l.rows, func(a []byte) bool {
+		return slices.ContainsFunc(rows, func(b []byte) bool { return bytes.Equal(a, b) })
+	})
 }

@@ -1,0 +1,202 @@
+package txn_test
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// I2: what is answered rests on durable commits, and a commit whose result is unknown is waited for.
+var doubtClauses = []clause{
+	{"I2", "a reader of a secondary waits until the commit point is durable", planted.LazyVerdict, secondaryAwaitsTheSync},
+	{"I2", "a write conflict is told once the write is durable", planted.UnawaitedConflict, conflictAwaitsTheSync},
+	{"I2", "a commit whose answer was lost is waited for", planted.LeftInDoubt, lateCommitIsAwaited},
+}
+
+// held is an engine on which durable updates are visible, and return when they are let go.
+type held struct {
+	kv.Engine
+	hold    atomic.Bool
+	release chan struct{}
+	once    sync.Once
+	waiting atomic.Int64
+
+	before func(rows [][]byte) // comes once before a lazy update while hold is set
+}
+
+func newHeld(e kv.Engine) *held { return &held{Engine: e, release: make(chan struct{})} }
+
+func (e *held) Exclusive() bool { return kv.IsExclusive(e.Engine) }
+
+func (e *held) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	err := e.Engine.Update(ctx, rows, step)
+	if err == nil && e.hold.Load() {
+		e.waiting.Add(1)
+		<-e.release
+	}
+	return err
+}
+
+func (e *held) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+	if before := e.before; e.hold.Load() && before != nil {
+		e.before = nil
+		before(rows)
+	}
+	return kv.UpdateLazy(ctx, e.Engine, rows, step)
+}
+
+func (e *held) letGo() { e.once.Do(func() { close(e.release) }) }
+
+// awaitHeld waits until so many updates are held, or what should be one of them is over.
+func (sc *scene) awaitHeld(e *held, n int64, over <-chan string) {
+	for e.waiting.Load() < n {
+		select {
+		case what := <-over:
+			sc.fail("before the commit point was durable: %s", what)
+		default:
+			runtime.Gosched()
+		}
+	}
+}
+
+// secondaryAwaitsTheSync: the commit point is visible, and its sync takes a while.
+func secondaryAwaitsTheSync(sc *scene) {
+	e := newHeld(shared())
+	defer e.letGo()
+	s := sc.open(e, txn.Options{})
+	tx, reader := sc.writer(s, "a", "1", "z", "1"), sc.begin(s)
+	sc.must(reader.Rollback(sc.ctx), "rollback")
+	e.hold.Store(true)
+	committed, read := make(chan string, 1), make(chan string, 1)
+	go func() {
+		if err := tx.Commit(sc.ctx); err != nil {
+			committed <- err.Error()
+		}
+		close(committed)
+	}()
+	sc.awaitHeld(e, 1, committed)
+	reader = sc.begin(s)
+	go func() {
+		v, err := reader.Get(sc.ctx, []byte("z"))
+		if err != nil {
+			read <- err.Error()
+		}
+		read <- "z=" + string(v)
+	}()
+	sc.awaitHeld(e, 2, read)
+	e.letGo()
+	sc.want("commit", <-committed, "")
+	sc.want("the reader", <-read, "z=1")
+}
+
+// looking is a context that notices when somebody is about to wait for its end.
+type looking struct {
+	context.Context
+	done func()
+}
+
+func (c looking) Done() <-chan struct{} {
+	c.done()
+	return c.Context.Done()
+}
+
+// conflictAwaitsTheSync: whoever holds a row's lock commits, in one phase, while another looks whether it is
+// worth while to wait for it.
+func conflictAwaitsTheSync(sc *scene) {
+	base := single()
+	dead := sc.open(base, txn.Options{TwoPhase: true, CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterPrewrite }})
+	_ = sc.writer(dead, "other", "1").Commit(sc.ctx)
+	e := newHeld(base)
+	defer e.letGo()
+	s := sc.open(e, txn.Options{LeaveFoundLocks: true}) // while there is a lock, whoever looks does so in the store
+	late, holder := sc.locker(s, false), sc.locker(s, false)
+	sc.must(sc.nowait(holder, "k", rowlock.Update), "lock")
+	sc.set(holder, "k", "1")
+	e.hold.Store(true)
+	committed := make(chan string, 1)
+	e.before = func([][]byte) {
+		go func() {
+			if err := holder.Commit(sc.ctx); err != nil {
+				committed <- err.Error()
+			}
+			close(committed)
+		}()
+		sc.awaitHeld(e, 1, committed)
+	}
+	var awaited atomic.Bool
+	ctx := looking{sc.ctx, func() {
+		if e.waiting.Load() > 0 {
+			awaited.Store(true)
+			e.letGo()
+		}
+	}}
+	wantError[*txn.WriteConflictError](sc, "lock", late.LockCurrent(ctx, []byte("k"), rowlock.Update, false))
+	sc.want("waited for the sync", awaited.Load(), true)
+	sc.want("commit", <-committed, "")
+}
+
+// lateCommitIsAwaited: the answer of a commit in one phase is lost, and its batch lands when the coordinator
+// asks for it. A reader comes in between, above its commit_ts.
+func lateCommitIsAwaited(sc *scene) {
+	f := kvtest.NewFault(single())
+	e := &asked{Engine: f}
+	s := sc.open(e, txn.Options{})
+	sc.commit(s, "k", "0")
+	tx := sc.writer(s, "k", "1")
+	f.Plan(kvtest.FaultPlan{At: 1, Late: true})
+	read := make(chan string, 2)
+	e.at = func() { // the coordinator asks
+		reader := sc.begin(s)
+		waits := make(chan struct{})
+		var once sync.Once
+		ctx := looking{sc.ctx, func() { once.Do(func() { close(waits) }) }}
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			for range 2 {
+				v, err := reader.Get(ctx, []byte("k"))
+				read <- string(v)
+				if err != nil {
+					return
+				}
+				reader.Idle()
+			}
+		}()
+		select {
+		case <-waits:
+		case <-answered:
+		}
+	}
+	sc.must(tx.Commit(sc.ctx), "commit")
+	sc.want("the reader", <-read, "1")
+	sc.want("the reader, again", <-read, "1")
+}
+
+// asked calls a function before the second update of a key.
+type asked struct {
+	kv.Engine
+	n  int
+	at func()
+}
+
+func (e *asked) Exclusive() bool { return true }
+
+func (e *asked) Update(ctx context.Context, rows [][]byte, step kv.Step) error {
+	if e.at != nil && bytes.Equal(rows[0], mvcc.Row([]byte("k"))) {
+		if e.n++; e.n == 2 {
+			at := e.at
+			e.at = nil
+			at()
+		}
+	}
+	return e.Engine.Update(ctx, rows, step)
+}

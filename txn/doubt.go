@@ -1,0 +1,46 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/minidb/minidb/kv"
+)
+
+// A commit whose update answered that its result is unknown may land later (kv's contract), at a commit_ts
+// that was drawn before. So it stays in the table of commits in flight until its fate is known: a reader that
+// was let through before would miss it, and see it on a second read (txn: I2). The coordinator asks for the
+// fate for a while; its caller is then told that the result is unknown, and the background goes on asking.
+
+// learn asks once what became of a commit. Without an error it is known, and cannot change.
+type learn func(ctx context.Context) error
+
+// leaveLater takes commits out of the table in flight once their fate is known, or can never be. Requires: the
+// gate is held.
+func (s *Store) leaveLater(doubtful []*pending, ask learn) {
+	s.workers.Go(func() {
+		err := s.learnAtLast(ask)
+		for _, p := range doubtful {
+			p.lost = err
+			s.inflight.leave(p)
+		}
+	})
+}
+
+// learnAtLast asks until it is answered. An error says that nobody will read from the store any more: it is
+// closing, or it has failed.
+func (s *Store) learnAtLast(ask learn) error {
+	bo := backoff{limit: math.MaxInt64, closing: s.closing.ch}
+	for {
+		if _, err := bo.wait(context.Background()); err != nil {
+			return err
+		}
+		ctx, cancel := detached(context.Background())
+		err := ask(ctx)
+		cancel()
+		if err == nil || errors.Is(err, kv.ErrFailed) || errors.Is(err, kv.ErrClosed) {
+			return err
+		}
+	}
+}
