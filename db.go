@@ -60,6 +60,14 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	if dir == "" && !o.inMemory {
 		return nil, errors.New("minidb: no directory given")
 	}
+	settings := map[string]string{}
+	if o.isolation != "" {
+		level, err := levelNamed("default_transaction_isolation", o.isolation)
+		if err != nil {
+			return nil, fmt.Errorf("minidb: %w", err)
+		}
+		settings["default_transaction_isolation"] = level
+	}
 	eo := pebblekv.Options{InMemory: o.inMemory, MustExist: o.mustExist && !o.inMemory, CacheBytes: o.cacheBytes, Logger: o.logger}
 	if o.onFatal != nil {
 		eo.OnFailure = func(err error) { go o.onFatal(err) }
@@ -76,13 +84,13 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	}
 	db := &DB{opts: o, engine: engine, gone: make(chan struct{})}
 	db.mu.active = map[*handle]struct{}{}
-	if err := db.open(dir); err != nil {
+	if err := db.open(dir, settings); err != nil {
 		return nil, errors.Join(fmt.Errorf("minidb: open %s: %w", dir, err), engine.Close())
 	}
 	return db, nil
 }
 
-func (db *DB) open(dir string) (err error) {
+func (db *DB) open(dir string, settings map[string]string) (err error) {
 	ctx := context.Background()
 	to := txn.Options{TwoPhase: db.opts.twoPhase, GCInterval: max(db.opts.gcInterval, 0), Retention: db.opts.retention, Logger: db.opts.logger,
 		AcceptClock: db.opts.acceptClock}
@@ -102,9 +110,10 @@ func (db *DB) open(dir string) (err error) {
 			return errors.Join(err, db.store.Close())
 		}
 	}
+	settings["data_directory"] = where
 	db.sql = sql.NewEngine(db.store, db.catalog, sql.Options{
 		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections, ReservedConnections: db.opts.reservedConnections,
-		Settings:        map[string]string{"data_directory": where},
+		Settings:        settings,
 		Compact:         func(ctx context.Context) error { return db.engine.Compact(ctx) },
 		AnalyzeInterval: max(db.opts.analyzeInterval, 0),
 		Flush:           func(context.Context) error { return db.engine.Flush() },

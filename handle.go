@@ -41,10 +41,24 @@ func (db *DB) acquire(ctx context.Context) (*handle, error) {
 		db.mu.idle = db.mu.idle[:n-1]
 		db.mu.active[h] = struct{}{}
 		db.mu.Unlock()
+		if err := h.refresh(ctx); err != nil {
+			db.release(h)
+			return nil, err
+		}
 		return h, nil
 	}
 	db.mu.Unlock()
 	return db.newHandle(ctx)
+}
+
+// refresh makes a session out of the pool as new.
+func (h *handle) refresh(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return ErrClosed
+	}
+	return h.session.Refresh(ctx)
 }
 
 func (db *DB) newHandle(ctx context.Context) (*handle, error) {

@@ -41,3 +41,24 @@ func TestReadCommittedIsTheDefault(t *testing.T) {
 	require.NoError(t, db.QueryRow(ctx, "SELECT n FROM t").Scan(&n))
 	require.Equal(t, 4, n)
 }
+
+// TestDefaultIsolation: the option chooses, and ALTER DATABASE wins over it, also for sessions that the handle
+// has in its pool.
+func TestDefaultIsolation(t *testing.T) {
+	ctx := context.Background()
+	_, err := minidb.Open("", minidb.InMemory(), minidb.DefaultIsolation("chaos"))
+	require.ErrorContains(t, err, `invalid value for parameter "default_transaction_isolation": "chaos"`)
+	db, err := minidb.Open("", minidb.InMemory(), minidb.DefaultIsolation("Repeatable Read"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	const level = "SELECT current_setting('transaction_isolation')"
+	require.Equal(t, "repeatable read", scalar[string](t, db, level))
+	exec(t, db, "ALTER DATABASE postgres SET default_transaction_isolation = serializable")
+	require.Equal(t, "serializable", scalar[string](t, db, level))
+	tx, err := db.Begin(ctx, minidb.Isolation("read committed"))
+	require.NoError(t, err)
+	var got string
+	require.NoError(t, tx.QueryRow(ctx, level).Scan(&got))
+	require.Equal(t, "read committed", got)
+	require.NoError(t, tx.Rollback(ctx))
+}

@@ -22,6 +22,7 @@ type options struct {
 	retention           time.Duration
 	analyzeInterval     time.Duration
 	twoPhase            bool
+	isolation           string
 	onFatal             func(error)
 	acceptClock         bool
 	engine              func(*pebblekv.Options)
@@ -74,6 +75,11 @@ func OnFatal(f func(err error)) Option { return func(o *options) { o.onFatal = f
 // ahead of the newest timestamp of the database, or days behind it. Timestamps never fall, so a clock that is
 // wrong when it is accepted stays in the database.
 func AcceptClock() Option { return func(o *options) { o.acceptClock = true } }
+
+// DefaultIsolation is the level of transactions that ask for none, by its SQL name as in [Isolation]; the
+// default is "read committed". ALTER DATABASE … SET default_transaction_isolation, the options of a connection
+// and SET win over it. Open refuses a name that is not one.
+func DefaultIsolation(level string) Option { return func(o *options) { o.isolation = level } }
 
 // OnEngine changes how the engine below is opened, after the other options: on another file system, for
 // a program's own tests of crashes and full disks (pebblekv.CrashFS, pebblekv.FaultFS).

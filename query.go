@@ -255,7 +255,7 @@ func (h *handle) begin(ctx context.Context, opts []TxOption) (*Tx, error) {
 	}
 	text := "BEGIN"
 	if m.Isolation != "" {
-		level, err := settings.Lookup("transaction_isolation").Canonical(m.Isolation)
+		level, err := levelNamed("transaction_isolation", m.Isolation)
 		if err != nil {
 			return nil, err
 		}
@@ -268,6 +268,11 @@ func (h *handle) begin(ctx context.Context, opts []TxOption) (*Tx, error) {
 		return nil, err
 	}
 	return &Tx{h: h}, nil
+}
+
+// levelNamed returns the name of an isolation level as SQL writes it, for the setting that it is meant for.
+func levelNamed(setting, level string) (string, error) {
+	return settings.Lookup(setting).Canonical(level)
 }
 
 // ErrTxDone answers calls on a Tx that has ended.

@@ -43,14 +43,8 @@ func (c catalogEnv) Settings() []pgcatalog.Setting {
 			value, _ = c.s.setting(d.Name)
 		}
 		reset := c.s.settings.Reset(d.Name)
-		source := "default"
-		if value != reset {
-			source = "session"
-		} else if reset != d.Default {
-			source = "client"
-		}
 		out = append(out, pgcatalog.Setting{Name: d.Name, Value: value, Unit: d.Unit, Category: d.Category, Desc: d.Desc,
-			Context: d.Context, Kind: string(d.Kind), Source: source, Min: d.Min, Max: d.Max, Enum: d.Enum, Boot: d.Default, Reset: reset})
+			Context: d.Context, Kind: string(d.Kind), Source: c.s.settings.Source(d.Name), Min: d.Min, Max: d.Max, Enum: d.Enum, Boot: d.Default, Reset: reset})
 	}
 	return out
 }

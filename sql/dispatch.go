@@ -67,6 +67,9 @@ func (s *Session) openData(ctx context.Context, ps *Prepared, params []types.Dat
 		return s.openFetch(ctx, st)
 	case *ast.Copy:
 		return s.openCopy(ctx, ps, st, params, sink)
+	case *ast.AlterSettings:
+		tag, err := s.alterSettings(ctx, st)
+		return tagSource(tag), err
 	case *ast.Maintenance:
 		tag, err := s.maintain(ctx, st)
 		return tagSource(tag), err
@@ -243,6 +246,11 @@ func ddlCommand(stmt ast.Statement) string {
 		return "CREATE SCHEMA"
 	case *ast.CreateDatabase:
 		return "CREATE DATABASE"
+	case *ast.AlterSettings:
+		if st.System {
+			return "ALTER SYSTEM"
+		}
+		return "ALTER DATABASE"
 	case *ast.Drop:
 		tag := "DROP " + upper(st.Kind)
 		if st.Concurrently {

@@ -55,6 +55,7 @@ type Engine struct {
 
 	conflicts     history
 	reruns        rerunCounts
+	defaults      defaults
 	statistics    *statistics.Registry
 	notifications *notify.Queue
 

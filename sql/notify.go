@@ -75,11 +75,11 @@ func sent(sending *notify.Sending, ts tso.Timestamp, err error) {
 
 // Listen subscribes to channels of a database, beside all sessions. wake is as in Session.OnNotify.
 func (e *Engine) Listen(ctx context.Context, database string, wake func(), channels ...string) (*notify.Listener, error) {
-	id, err := e.findDatabase(ctx, database)
+	db, err := e.findDatabase(ctx, database)
 	if err != nil {
 		return nil, err
 	}
-	l := e.notifications.NewListener(uint32(id), 0, wake)
+	l := e.notifications.NewListener(uint32(db.ID), 0, wake)
 	l.Listen(channels...)
 	return l, nil
 }

@@ -3,13 +3,11 @@ package sql
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/parse"
@@ -49,6 +47,7 @@ type Session struct {
 	portals  map[string]*Portal
 	currval  map[types.OID]int64
 	lastSeq  types.OID
+	defaults defaultsSeen
 	locks    *rowlock.Owner // row locks and advisory locks
 	// lastCommit is commit_ts of the last transaction that wrote; zero before there was one.
 	lastCommit tso.Timestamp
@@ -95,20 +94,9 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	if o.Database == "" {
 		o.Database = o.User
 	}
-	base := map[string]string{"session_authorization": o.User}
-	for k, v := range e.opts.Settings {
-		base[k] = v
-	}
-	if o.Port != 0 {
-		base["port"] = strconv.Itoa(o.Port)
-	}
 	s := &Session{engine: e, user: o.User, client: o.Client, database: o.Database, started: time.Now(),
 		within: context.Background(), prepared: map[string]*Prepared{}, portals: map[string]*Portal{}, currval: map[types.OID]int64{}}
-	if err := s.startSettings(base, o.Settings); err != nil {
-		return nil, err
-	}
-	var err error
-	if s.databaseID, err = e.findDatabase(ctx, o.Database); err != nil {
+	if err := s.startSettings(ctx, o); err != nil {
 		return nil, err
 	}
 	if err := e.register(s); err != nil {
@@ -121,41 +109,6 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	s.introduce()
 	s.report("idle", "")
 	return s, nil
-}
-
-// startSettings checks what the client asked for at startup and makes it the session's base.
-func (s *Session) startSettings(base, asked map[string]string) error {
-	check := settings.New(base)
-	for name, value := range asked {
-		value = strings.TrimSuffix(strings.TrimPrefix(value, "'"), "'") // asyncpg quotes
-		if err := check.Set(name, value, false); err != nil {
-			return err
-		}
-		if d := settings.Lookup(name); d != nil {
-			name = d.Name
-		}
-		if v, ok := check.Raw(name); ok {
-			base[name] = v
-		}
-	}
-	s.settings = settings.New(base)
-	return nil
-}
-
-func (e *Engine) findDatabase(ctx context.Context, name string) (table.ID, error) {
-	tx, err := e.store.Begin(ctx, beginReadOnly)
-	if err != nil {
-		return 0, toSQL(ctx, err)
-	}
-	defer func() { _ = tx.Rollback(ctx) }()
-	db, ok, err := e.catalog.View(tx).Database(ctx, name)
-	if err != nil {
-		return 0, toSQL(ctx, err)
-	}
-	if !ok {
-		return 0, sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", name)
-	}
-	return db.ID, nil
 }
 
 // Close rolls back what is open and gives up the session's number.
@@ -276,6 +229,7 @@ func (s *Session) begin(ctx context.Context, text string, out Sink) (context.Con
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.running.set(cancel)
 	s.out, s.text, s.within = out, text, ctx
+	s.followSystem()
 	s.progress.begin()
 	if s.tx.tx != nil {
 		s.tx.tx.SetStatement(ctx, text)

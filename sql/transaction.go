@@ -51,10 +51,12 @@ type transaction struct {
 	statements int  // that have begun to see data
 	ran        bool // a statement has run: too late for SET TRANSACTION
 	savepoints []savepoint
-	changes    []statistics.Change      // for the counters, once it is committed
-	analyzed   []analyzed               // statistics that it stored
-	notices    notify.Pending           // LISTEN, UNLISTEN and NOTIFY
-	sequences  map[table.ID]*table.Desc // locked ones, whose definition the snapshot does not show
+	changes    []statistics.Change // for the counters, once it is committed
+	analyzed   []analyzed          // statistics that it stored
+	notices    notify.Pending      // LISTEN, UNLISTEN and NOTIFY
+	// altersDatabase: ALTER DATABASE changed what sessions begin with.
+	altersDatabase bool
+	sequences      map[table.ID]*table.Desc // locked ones, whose definition the snapshot does not show
 }
 
 // savepoint is a named point of a block.
@@ -137,7 +139,7 @@ func (s *Session) commit(ctx context.Context) error {
 	s.retries = 0
 	s.closePortals(false)
 	s.references.End()
-	tx, changes, found := s.tx.tx, s.tx.changes, s.tx.analyzed
+	tx, changes, found, altered := s.tx.tx, s.tx.changes, s.tx.analyzed, s.tx.altersDatabase
 	s.tx = transaction{}
 	defer s.locks.ReleaseTo(0)
 	if tx == nil {
@@ -158,6 +160,9 @@ func (s *Session) commit(ctx context.Context) error {
 		s.settings.Rollback()
 		s.dropHeld()
 		return err
+	}
+	if altered {
+		s.engine.defaults.databases.Add(1)
 	}
 	s.settings.Commit()
 	s.keepHeld()

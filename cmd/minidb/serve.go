@@ -21,6 +21,7 @@ const ballastBytes = 32 << 20
 // serveOptions are the flags of serve.
 type serveOptions struct {
 	listen, data          string
+	isolation             string // "": the default
 	inMemory, acceptClock bool
 	retention, drain      time.Duration
 	connections, reserved int
@@ -33,6 +34,8 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 	fs.BoolVar(&o.inMemory, "in-memory", false, "keep everything in memory; it is gone at the end")
 	fs.DurationVar(&o.retention, "gc-retention", 10*time.Minute,
 		"how long old versions of rows are kept for AS OF SYSTEM TIME, and old snapshots")
+	fs.StringVar(&o.isolation, "isolation", "",
+		"level of transactions that ask for none: \"read committed\" (the default), \"repeatable read\" or \"serializable\"")
 	fs.BoolVar(&o.acceptClock, "accept-clock", false,
 		"open a directory though the clock of this machine seems wrong; it stays in the timestamps")
 	fs.IntVar(&o.connections, "max-connections", 100, "how many clients may be connected")
@@ -59,6 +62,9 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 func (o *serveOptions) open(logger *slog.Logger, fatal func(error)) (*minidb.DB, error) {
 	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(o.retention), minidb.OnFatal(fatal),
 		minidb.MaxConnections(o.connections), minidb.ReservedConnections(o.reserved)}
+	if o.isolation != "" {
+		opts = append(opts, minidb.DefaultIsolation(o.isolation))
+	}
 	if o.acceptClock {
 		opts = append(opts, minidb.AcceptClock())
 	}

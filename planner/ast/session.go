@@ -78,6 +78,15 @@ type Set struct {
 	Default bool
 }
 
+// AlterSettings is ALTER DATABASE name SET or RESET, and ALTER SYSTEM SET or RESET.
+type AlterSettings struct {
+	Pos      Pos
+	System   bool
+	Database string // without System
+	Set      *Set   // nil: RESET ALL
+	Current  bool   // SET name FROM CURRENT
+}
+
 // ResetAll is RESET ALL.
 type ResetAll struct{ Pos Pos }
 
@@ -215,6 +224,7 @@ func (*SetTransaction) statement() {}
 func (*SetConstraints) statement() {}
 func (*Set) statement()            {}
 func (*ResetAll) statement()       {}
+func (*AlterSettings) statement()  {}
 func (*Show) statement()           {}
 func (*Discard) statement()        {}
 func (*Prepare) statement()        {}

@@ -19,6 +19,14 @@ func backendFunctions() []def {
 			done, err := s.CancelBackend(int32(a[0].I))
 			return types.NewBool(done), err
 		}).volatile(),
+		f("pg_reload_conf() bool", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+			s, ok := rt.Session.(expr.Backends)
+			if !ok {
+				return types.Null, sqlerr.Unsupported(0, "pg_reload_conf outside of a session")
+			}
+			err := s.ReloadConf()
+			return types.NewBool(err == nil), err
+		}).volatile(),
 		f("pg_terminate_backend(int4) bool", terminateBackend).volatile(),
 		f("pg_terminate_backend(int4,int8) bool", terminateBackend).volatile(),
 	}

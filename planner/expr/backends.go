@@ -8,4 +8,6 @@ type Backends interface {
 	CancelBackend(pid int32) (bool, error)
 	// TerminateBackend ends a session, and with a wait says whether it has gone by then.
 	TerminateBackend(pid int32, wait time.Duration) (bool, error)
+	// ReloadConf makes what ALTER SYSTEM stored the default of all sessions.
+	ReloadConf() error
 }

@@ -18,7 +18,11 @@ func (p *parser) alter() ast.Statement {
 		p.next()
 	case kwSequence:
 		return p.alterSequence(pos)
-	case kwMaterialized, kwDatabase, kwSchema:
+	case kwDatabase:
+		return p.alterDatabase(pos)
+	case kwSystem:
+		return p.alterSystem(pos)
+	case kwMaterialized, kwSchema:
 		p.unsupported(pos, "ALTER "+strings.ToUpper(t.str))
 		return nil
 	default:

@@ -35,19 +35,21 @@ func (p *parser) set() ast.Statement {
 		p.next()
 		return &ast.SetTransaction{Pos: pos, Modes: p.wantTxnModes()}
 	}
-	if p.setSpecial(s) {
-		return s
+	if !p.setSpecial(s) {
+		s.Name = p.settingName()
+		p.settingValues(s)
 	}
-	s.Name = p.settingName()
+	return s
+}
+
+// settingValues parses behind SET name.
+func (p *parser) settingValues(s *ast.Set) {
 	if !p.punct('=') {
 		p.want(kwTo)
 	}
-	if p.accept(kwDefault) {
-		s.Default = true
-		return s
+	if s.Default = p.accept(kwDefault); !s.Default {
+		p.list(func() { s.Values = append(s.Values, p.settingValue()) })
 	}
-	p.list(func() { s.Values = append(s.Values, p.settingValue()) })
-	return s
 }
 
 // setConstraints parses behind SET: CONSTRAINTS {ALL | name, …} {DEFERRED | IMMEDIATE}.
@@ -185,17 +187,69 @@ func (p *parser) settingValue() string {
 func (p *parser) reset() ast.Statement {
 	pos := p.pos()
 	p.next()
-	switch {
-	case p.accept(kwAll):
+	if p.accept(kwAll) {
 		return &ast.ResetAll{Pos: pos}
-	case p.accept(kwTime, kwZone):
-		return &ast.Set{Pos: pos, Name: "timezone", Default: true}
-	case p.accept(kwTransaction, kwIsolation, kwLevel):
-		return &ast.Set{Pos: pos, Name: "transaction_isolation", Default: true}
-	case p.accept(kwSession, kwAuthorization):
-		return &ast.Set{Pos: pos, Name: "session_authorization", Default: true}
 	}
-	return &ast.Set{Pos: pos, Name: p.settingName(), Default: true}
+	return p.resetOne(pos)
+}
+
+// resetOne parses behind RESET what is not ALL.
+func (p *parser) resetOne(pos ast.Pos) *ast.Set {
+	s := &ast.Set{Pos: pos, Default: true}
+	switch {
+	case p.accept(kwTime, kwZone):
+		s.Name = "timezone"
+	case p.accept(kwTransaction, kwIsolation, kwLevel):
+		s.Name = "transaction_isolation"
+	case p.accept(kwSession, kwAuthorization):
+		s.Name = "session_authorization"
+	default:
+		s.Name = p.settingName()
+	}
+	return s
+}
+
+// alterDatabase parses behind ALTER: DATABASE name {SET … | RESET …}.
+func (p *parser) alterDatabase(pos ast.Pos) ast.Statement {
+	p.next()
+	a := &ast.AlterSettings{Pos: pos, Database: p.name()}
+	at := p.pos()
+	switch {
+	case p.at(kwSet, kwTablespace) && !p.settingFollows(2):
+		p.unsupported(pos, "ALTER DATABASE … SET TABLESPACE")
+	case p.accept(kwSet):
+		a.Set = &ast.Set{Pos: at}
+		if p.setSpecial(a.Set) {
+			break
+		}
+		a.Set.Name = p.settingName()
+		if a.Current = p.accept(kwFrom, kwCurrent); !a.Current {
+			p.settingValues(a.Set)
+		}
+	case p.accept(kwReset, kwAll):
+	case p.accept(kwReset):
+		a.Set = p.resetOne(at)
+	default:
+		p.unsupported(pos, "ALTER DATABASE")
+	}
+	return a
+}
+
+// alterSystem parses behind ALTER: SYSTEM {SET name … | RESET name | RESET ALL}.
+func (p *parser) alterSystem(pos ast.Pos) ast.Statement {
+	p.next()
+	a := &ast.AlterSettings{Pos: pos, System: true}
+	at := p.pos()
+	switch {
+	case p.accept(kwReset, kwAll):
+	case p.accept(kwReset):
+		a.Set = &ast.Set{Pos: at, Name: p.settingName(), Default: true}
+	default:
+		p.want(kwSet)
+		a.Set = &ast.Set{Pos: at, Name: p.settingName()}
+		p.settingValues(a.Set)
+	}
+	return a
 }
 
 // show parses SHOW.

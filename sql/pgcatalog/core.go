@@ -18,6 +18,8 @@ func coreTables() []relation {
 		{schema: s, name: "pg_constraint", oid: 2606, columns: colsConstraint, rows: constraintRows},
 		{schema: s, name: "pg_sequence", oid: 2224, columns: colsSequence, rows: sequenceRows},
 		{schema: s, name: "pg_description", oid: 2609, columns: colsDescription, rows: descriptionRows},
+		{schema: "pg_catalog", name: "pg_db_role_setting", oid: 2964, rows: databaseSettingRows,
+			columns: "setdatabase oid, setrole oid, setconfig text[]"},
 		{schema: s, name: "pg_database", oid: 1262, columns: colsDatabase, rows: databaseRows},
 		{schema: s, name: "pg_depend", oid: 2608, columns: colsDepend, rows: dependRows},
 		{schema: s, name: "pg_rewrite", oid: 2618, columns: colsRewrite, rows: rewriteRows},
@@ -336,6 +338,23 @@ func databaseRows(_ context.Context, r *reader, emit emitter) error {
 	for _, db := range dbs {
 		if err := emit("oid", db.ID, "datname", db.Name, "datdba", ownerID, "encoding", 6, "datlocprovider", "c",
 			"datallowconn", true, "datconnlimit", -1, "dattablespace", 1663, "datcollate", "C", "datctype", "C"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// databaseSettingRows are what ALTER DATABASE … SET gave the sessions of databases.
+func databaseSettingRows(_ context.Context, r *reader, emit emitter) error {
+	dbs, err := r.env.View().Databases(r.ctx)
+	if err != nil {
+		return err
+	}
+	for _, db := range dbs {
+		if len(db.Settings) == 0 {
+			continue
+		}
+		if err := emit("setdatabase", db.ID, "setrole", 0, "setconfig", db.Settings); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,6 @@ func emptyTables() []relation {
 		{schema: "pg_catalog", name: "pg_cast", oid: 2605, columns: "oid oid, castsource oid, casttarget oid, castfunc oid, castcontext char, castmethod char"},
 		{schema: "pg_catalog", name: "pg_conversion", oid: 2607, columns: "oid oid, conname name, connamespace oid, conowner oid, conforencoding int4, contoencoding int4, " +
 			"conproc regproc, condefault bool"},
-		{schema: "pg_catalog", name: "pg_db_role_setting", oid: 2964, columns: "setdatabase oid, setrole oid, setconfig text[]"},
 		{schema: "pg_catalog", name: "pg_default_acl", oid: 826, columns: "oid oid, defaclrole oid, defaclnamespace oid, defaclobjtype char, defaclacl aclitem[]"},
 		{schema: "pg_catalog", name: "pg_enum", oid: 3501, columns: "oid oid, enumtypid oid, enumsortorder float4, enumlabel name"},
 		{schema: "pg_catalog", name: "pg_event_trigger", oid: 3466, columns: "oid oid, evtname name, evtevent name, evtowner oid, evtfoid oid, evtenabled char, " +

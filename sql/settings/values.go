@@ -12,7 +12,9 @@ import (
 
 // Values are the parameters of one session.
 type Values struct {
-	base     map[string]string // what RESET goes back to, where it is not the table's default
+	layers   [layers]map[string]string
+	base     map[string]string // what RESET goes back to, where it is not the table's default: the layers, merged
+	from     map[string]Layer  // whose value is in base
 	session  map[string]string // by SET
 	local    map[string]string // by SET LOCAL, until the transaction ends
 	undo     []change
@@ -49,13 +51,16 @@ type Derived struct {
 	StatisticsTarget       int // default_statistics_target
 }
 
-// New returns the values of a new session. base overrides defaults of the table (also of parameters
+// New returns the values of a new session. server overrides defaults of the table (also of parameters
 // that no client may set); its values are taken as they are.
-func New(base map[string]string) *Values {
-	v := &Values{base: map[string]string{}, session: map[string]string{}, local: map[string]string{}, changed: map[string]string{}}
-	for k, s := range base {
-		v.base[key(k)] = s
+func New(server map[string]string) *Values {
+	v := &Values{session: map[string]string{}, local: map[string]string{}, changed: map[string]string{}}
+	own := make(map[string]string, len(server))
+	for k, s := range server {
+		own[key(k)] = s
 	}
+	v.layers[ByServer] = own
+	v.merge()
 	return v
 }
 
@@ -143,9 +148,27 @@ func (v *Values) Show(name string) (string, error) {
 
 // SetList is SET name = values: lists are joined in the form of the parameter.
 func (v *Values) SetList(name string, values []string, local bool) error {
+	value, err := Join(name, values)
+	if err != nil {
+		return err
+	}
+	return v.Set(name, value, local)
+}
+
+// Set gives a parameter a value: SET, or SET LOCAL.
+func (v *Values) Set(name, value string, local bool) error {
+	value, err := v.check(name, value)
+	if err == nil {
+		v.put(key(name), value, local)
+	}
+	return err
+}
+
+// Join makes one text of the values of SET, in the form of the parameter. It looks at no value.
+func Join(name string, values []string) (string, error) {
 	d := Lookup(name)
 	if len(values) > 1 && (d == nil || !d.List) {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "SET %s takes only one argument", name)
+		return "", sqlerr.New(sqlerr.InvalidParameterValue, "SET %s takes only one argument", name)
 	}
 	if d != nil && d.Quote {
 		quoted := make([]string, len(values))
@@ -154,33 +177,7 @@ func (v *Values) SetList(name string, values []string, local bool) error {
 		}
 		values = quoted
 	}
-	return v.Set(name, strings.Join(values, ", "), local)
-}
-
-// Set gives a parameter a value: SET, or SET LOCAL.
-func (v *Values) Set(name, value string, local bool) error {
-	d := Lookup(name)
-	if d == nil {
-		if !custom(name) {
-			return Unknown(name)
-		}
-		v.put(key(name), value, local)
-		return nil
-	}
-	if err := d.settable(); err != nil {
-		return err
-	}
-	value, err := d.Canonical(value)
-	if err != nil {
-		return err
-	}
-	k := key(name)
-	if d.Name == "DateStyle" {
-		present, _ := v.raw(k)
-		value = completeDateStyle(value, present)
-	}
-	v.put(k, value, local)
-	return nil
+	return strings.Join(values, ", "), nil
 }
 
 func (d *Def) settable() error {
@@ -335,7 +332,7 @@ func (v *Values) Initial() []Report {
 // CustomNames lists the custom parameters that have a value, sorted.
 func (v *Values) CustomNames() []string {
 	var out []string
-	for _, m := range []map[string]string{v.session, v.local} {
+	for _, m := range []map[string]string{v.base, v.session, v.local} {
 		for k := range m {
 			if byName()[k] == nil && !slices.Contains(out, k) {
 				out = append(out, k)

@@ -86,6 +86,11 @@ func (v *View) UpdateDatabase(_ context.Context, db Database) error {
 	return v.put(databaseKey(db.Name), encodeJSON(db))
 }
 
+// SetSystemSettings replaces what the sessions of all databases begin with, "name=value" each.
+func (v *View) SetSystemSettings(_ context.Context, entries []string) error {
+	return v.put(systemKey, encodeJSON(entries))
+}
+
 // CreateSchema makes a schema; 42P06 when it exists.
 func (v *View) CreateSchema(ctx context.Context, db table.ID, name string) (Schema, error) {
 	if _, ok, err := v.Schema(ctx, db, name); err != nil {

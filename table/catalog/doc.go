@@ -14,6 +14,7 @@
 //	c d {relation}                 → descriptor
 //	c w {table}                    → nothing: written when a descriptor changes for those who write rows
 //	c o {storage}                  → table whose rows lie under a storage ID that is not its own number
+//	c y                            → settings of ALTER SYSTEM
 //	c p {relation}{view}           → nothing: the view reads the relation
 //	s {sequence}{epoch}            → position of a sequence
 //	r {table}                      → next row ID of a table without primary key

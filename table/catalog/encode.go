@@ -90,6 +90,8 @@ type Database struct {
 	ID      table.ID
 	Name    string
 	Comment string
+	// Settings are what its sessions begin with, "name=value" each.
+	Settings []string `json:",omitempty"`
 }
 
 // Schema is a schema of a database.

@@ -18,6 +18,7 @@ const (
 	tagDesc     = 'd'
 	tagDepend   = 'p'
 	tagWriters  = 'w'
+	tagSystem   = 'y'
 	tagStorage  = 'o'
 )
 
@@ -25,6 +26,7 @@ var (
 	formatKey  = []byte{table.PrefixCatalog, tagFormat}
 	versionKey = []byte{table.PrefixCatalog, tagVersion}
 	nextIDKey  = []byte{table.PrefixCatalog, tagNextID}
+	systemKey  = []byte{table.PrefixCatalog, tagSystem}
 )
 
 func databaseKey(name string) []byte {

@@ -94,6 +94,15 @@ func (v *View) Databases(ctx context.Context) ([]Database, error) {
 	return scanJSON[Database](ctx, v.tx, databaseKey(""))
 }
 
+// SystemSettings returns what SetSystemSettings stored.
+func (v *View) SystemSettings(ctx context.Context) ([]string, error) {
+	entries, err := readJSON[[]string](ctx, v.tx, systemKey)
+	if err != nil || entries == nil {
+		return nil, err
+	}
+	return *entries, nil
+}
+
 // Schema finds a schema of a database by name.
 func (v *View) Schema(ctx context.Context, db table.ID, name string) (Schema, bool, error) {
 	st, err := v.state(ctx)

@@ -1,0 +1,217 @@
+package sql
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table/catalog"
+)
+
+// defaults are what sessions begin with beside the engine's options: the settings of ALTER SYSTEM as they were
+// last loaded, and the numbers of changes that sessions compare with what they have seen.
+type defaults struct {
+	load      sync.Mutex
+	system    atomic.Pointer[map[string]string] // nil: not loaded yet
+	loads     atomic.Uint64                     // of system
+	databases atomic.Uint64                     // changes by ALTER DATABASE in this process
+}
+
+// defaultsSeen is what a session has taken over.
+type defaultsSeen struct{ loads, databases uint64 }
+
+// reloadSystem reads the settings of ALTER SYSTEM: pg_reload_conf().
+func (e *Engine) reloadSystem(ctx context.Context) error {
+	e.defaults.load.Lock()
+	defer e.defaults.load.Unlock()
+	return e.inCatalog(ctx, func(v *catalog.View) error {
+		entries, err := v.SystemSettings(ctx)
+		if err != nil {
+			return err
+		}
+		system := settings.Entries(entries)
+		e.defaults.system.Store(&system)
+		e.defaults.loads.Add(1)
+		return nil
+	})
+}
+
+// inCatalog runs f on the schema as it is now.
+func (e *Engine) inCatalog(ctx context.Context, f func(*catalog.View) error) error {
+	tx, err := e.store.Begin(ctx, beginReadOnly)
+	if err != nil {
+		return toSQL(ctx, err)
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	return toSQL(ctx, f(e.catalog.View(tx)))
+}
+
+// startSettings finds the session's database and gives the session the settings that it begins with. Those
+// that its client asked for must be good.
+func (s *Session) startSettings(ctx context.Context, o SessionOptions) error {
+	server := map[string]string{"session_authorization": o.User}
+	for k, v := range s.engine.opts.Settings {
+		server[k] = v
+	}
+	if o.Port != 0 {
+		server["port"] = strconv.Itoa(o.Port)
+	}
+	s.settings = settings.New(server)
+	if s.engine.defaults.system.Load() == nil {
+		if err := s.engine.reloadSystem(ctx); err != nil {
+			return err
+		}
+	}
+	s.followSystem()
+	if err := s.followDatabase(ctx); err != nil {
+		return err
+	}
+	asked := make(map[string]string, len(o.Settings))
+	for name, value := range o.Settings {
+		asked[name] = strings.TrimSuffix(strings.TrimPrefix(value, "'"), "'") // asyncpg quotes
+	}
+	if err := s.settings.SetLayer(settings.ByClient, asked); err != nil {
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
+			return several.Unwrap()[0]
+		}
+		return err
+	}
+	return nil
+}
+
+// followSystem takes over what pg_reload_conf() loaded since.
+func (s *Session) followSystem() {
+	loads := s.engine.defaults.loads.Load()
+	if loads == s.defaults.loads {
+		return
+	}
+	s.defaults.loads = loads
+	s.takeOver(settings.BySystem, *s.engine.defaults.system.Load())
+}
+
+// followDatabase finds the session's database, and takes over its settings.
+func (s *Session) followDatabase(ctx context.Context) error {
+	s.defaults.databases = s.engine.defaults.databases.Load()
+	db, err := s.engine.findDatabase(ctx, s.database)
+	if err != nil {
+		return err
+	}
+	s.databaseID = db.ID
+	s.takeOver(settings.ByDatabase, settings.Entries(db.Settings))
+	return nil
+}
+
+func (e *Engine) findDatabase(ctx context.Context, name string) (db catalog.Database, err error) {
+	err = e.inCatalog(ctx, func(v *catalog.View) error {
+		var ok bool
+		if db, ok, err = v.Database(ctx, name); err == nil && !ok {
+			err = sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", name)
+		}
+		return err
+	})
+	return db, err
+}
+
+// takeOver gives a layer its values. They were good when they were stored: what another version of the program
+// does not know any more is logged, and left out.
+func (s *Session) takeOver(l settings.Layer, values map[string]string) {
+	if err := s.settings.SetLayer(l, values); err != nil {
+		s.engine.log.Warn("settings of new sessions", "database", s.database, "error", err)
+	}
+}
+
+// Refresh makes a session that was kept for later use begin with the settings of its database as they are now,
+// as a new one would.
+func (s *Session) Refresh(ctx context.Context) error {
+	if s.defaults.databases == s.engine.defaults.databases.Load() {
+		return nil
+	}
+	return s.followDatabase(ctx)
+}
+
+// ReloadConf answers pg_reload_conf (expr.Backends).
+func (f *facts) ReloadConf() error { return f.s.engine.reloadSystem(f.ctx) }
+
+// alterSettings is ALTER DATABASE and ALTER SYSTEM.
+func (s *Session) alterSettings(ctx context.Context, st *ast.AlterSettings) (string, error) {
+	command := ddlCommand(st)
+	if err := s.writable(command); err != nil {
+		return "", err
+	}
+	if st.System {
+		if err := s.noBlock(command); err != nil {
+			return "", err
+		}
+		if s.several {
+			return "", sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
+		}
+		return command, s.alterSystem(ctx, st)
+	}
+	db, ok, err := s.tx.view.Database(ctx, st.Database)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return "", sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", st.Database)
+	}
+	if db.Settings, err = s.altered(db.Settings, st); err != nil {
+		return "", err
+	}
+	s.tx.altersDatabase = true
+	return command, s.tx.view.UpdateDatabase(ctx, db)
+}
+
+// alterSystem stores what pg_reload_conf(), or the next start, makes the default of all sessions.
+func (s *Session) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
+	if st.Set != nil {
+		d := settings.Lookup(st.Set.Name)
+		switch {
+		case d == nil:
+			return settings.Unknown(st.Set.Name)
+		case d.Name == "data_directory":
+			return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed", d.Name)
+		case d.Context == "postmaster":
+			return sqlerr.Unsupported(int(st.Set.Pos), "ALTER SYSTEM SET "+d.Name).
+				WithHint("It is an option of the server's command line, and of minidb.Open.")
+		}
+	}
+	entries, err := s.tx.view.SystemSettings(ctx)
+	if err == nil {
+		entries, err = s.altered(entries, st)
+	}
+	if err != nil {
+		return err
+	}
+	return s.tx.view.SetSystemSettings(ctx, entries)
+}
+
+// altered returns entries as a statement leaves them.
+func (s *Session) altered(entries []string, st *ast.AlterSettings) ([]string, error) {
+	set := st.Set
+	if set == nil {
+		return nil, nil
+	}
+	name := set.Name
+	if d := settings.Lookup(name); d != nil {
+		name = d.Name
+	}
+	if set.Default {
+		return settings.DropEntry(entries, name), s.settings.CheckReset(name)
+	}
+	var value string
+	var err error
+	if st.Current {
+		var ok bool
+		if value, ok = s.setting(name); !ok {
+			return nil, settings.Unknown(name)
+		}
+	} else if value, err = settings.Join(name, set.Values); err != nil {
+		return nil, err
+	}
+	return settings.SetEntry(entries, name, value), s.settings.Check(name, value)
+}
