@@ -313,31 +313,31 @@ func (s *Store) settleAlone(ctx context.Context, settle func() error) error {
 	}
 }
 
-// SettleLock settles a lock that was found in the store, waiting for its owner to finish or expire, and
-// those of the same transaction that directly follow it. It returns the key of the last one.
-func (s *Store) SettleLock(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, err error) {
-	return settler{s}.Settle(ctx, key, l)
+// SettleExpired settles the locks whose time to live is over at a time, waiting for their owners to finish.
+func (s *Store) SettleExpired(ctx context.Context, now tso.Timestamp) error {
+	_, err := gc.SettleEach(ctx, s.engine, settler{s}, func(l mvcc.Lock) bool { return l.Expired(now) })
+	return err
 }
 
 // settler is the resolver as the collector uses it.
 type settler struct{ s *Store }
 
 // Settle settles a lock, waiting for its owner to finish or expire, and those of the same transaction that
-// directly follow it. It returns the key of the last one.
-func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) ([]byte, error) {
+// directly follow it. It returns the key of the last one, and their number.
+func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, n int, err error) {
 	bo := backoff{limit: st.s.opts.LockWait + st.s.opts.LockTTL, closing: st.s.closing.ch}
 	locked := &mvcc.LockedError{Key: key, Lock: l}
 	for {
-		out, through, err := st.s.resolver.settleRun(ctx, locked, 0, false)
+		out, run, err := st.s.resolver.settleRun(ctx, locked, 0, false)
 		if err != nil || out == lockSettled {
-			return through, err
+			return run.through, run.locks, err
 		}
 		more, err := bo.wait(ctx)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if !more {
-			return nil, locked
+			return nil, 0, locked
 		}
 	}
 }

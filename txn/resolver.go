@@ -55,32 +55,38 @@ func (r *resolver) settle(ctx context.Context, e *mvcc.LockedError, readerTS tso
 	return out, err
 }
 
-// settleRun is settle, and returns the last key of the run of locks that it settled. With reverse these
-// are the locks before the one that was met: those are ahead of a scan that goes backwards.
+// settledRun is what was settled together: locks of one transaction, up to a key.
+type settledRun struct {
+	through []byte
+	locks   int
+}
+
+// settleRun is settle, and returns the run of locks that it settled. With reverse these are the locks
+// before the one that was met: those are ahead of a scan that goes backwards.
 func (r *resolver) settleRun(
 	ctx context.Context, e *mvcc.LockedError, readerTS tso.Timestamp, reverse bool,
-) (out outcome, through []byte, err error) {
+) (out outcome, run settledRun, err error) {
 	if planted.Is(planted.ReaderWaits) {
 		readerTS = 0
 	}
 	st, err := r.status(ctx, &e.Lock, readerTS)
 	if err != nil {
-		return 0, nil, err
+		return 0, run, err
 	}
 	if !st.Decided() {
 		e.Lock.Client, e.Lock.Statement = st.Lock.Client, st.Lock.Statement // the primary knows
 		if st.Pushed {
-			return lockPushed, nil, nil
+			return lockPushed, run, nil
 		}
-		return lockAlive, nil, nil
+		return lockAlive, run, nil
 	}
 	if err := r.s.at(AfterStatus); err != nil {
-		return 0, nil, err
+		return 0, run, err
 	}
-	if through, err = r.resolve(ctx, e, st.CommitTS, reverse); err != nil {
-		return 0, nil, err
+	if run, err = r.resolve(ctx, e, st.CommitTS, reverse); err != nil {
+		return 0, run, err
 	}
-	return lockSettled, through, r.s.at(AfterResolve)
+	return lockSettled, run, r.s.at(AfterResolve)
 }
 
 func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timestamp) (mvcc.Status, error) {
@@ -182,15 +188,18 @@ func (r *resolver) remember(startTS tso.Timestamp, st mvcc.Status) {
 }
 
 // resolve settles a lock, and those of the same transaction that directly follow it: who scans into a
-// large dead transaction will meet them next. It returns the key of the last one.
+// large dead transaction will meet them next.
 func (r *resolver) resolve(
 	ctx context.Context, e *mvcc.LockedError, commitTS tso.Timestamp, reverse bool,
-) (through []byte, err error) {
+) (run settledRun, err error) {
 	rows, through, err := r.neighbours(ctx, e.Key, e.Lock.StartTS, reverse)
 	if err != nil {
-		return nil, err
+		return run, err
 	}
-	return through, r.resolveRows(ctx, e.Lock.StartTS, commitTS, rows)
+	if len(rows) == 0 {
+		return settledRun{through, 1}, nil
+	}
+	return settledRun{through, len(rows)}, r.resolveRows(ctx, e.Lock.StartTS, commitTS, rows)
 }
 
 // resolveRows settles the locks of a decided transaction on rows of one group.
@@ -204,18 +213,25 @@ func (r *resolver) resolveRows(ctx context.Context, startTS, commitTS tso.Timest
 }
 
 // neighbours returns the row of key and the rows after it, in reverse before it, of the same group, while
-// each is locked by the same transaction, and the key of the last one. What it passes is either locked or
-// was settled by others: behind the direction in which its caller goes on lies what the caller has settled.
+// each is locked by the same transaction, and the key of the last one. There are none if the lock on key is
+// gone: the look at its primary has settled it, or somebody else, and perhaps all that follow, over which an
+// engine steps one by one.
 func (r *resolver) neighbours(
 	ctx context.Context, key []byte, startTS tso.Timestamp, reverse bool,
 ) (rows [][]byte, last []byte, err error) {
-	rows, last = [][]byte{mvcc.Row(key)}, key
-	group := kv.GroupOf(r.s.engine, rows[0])
+	last = key
 	snap, err := r.s.engine.Snapshot()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { _ = snap.Close() }()
+	first := mvcc.Row(key)
+	l, locked, err := mvcc.LockOf(ctx, snap, first)
+	if err != nil || !locked || l.StartTS != startTS {
+		return nil, last, err
+	}
+	rows = [][]byte{first}
+	group := kv.GroupOf(r.s.engine, first)
 	walk, rest := mvcc.Locks, kv.Span{Start: successor(key)}
 	if reverse {
 		walk, rest = mvcc.LocksReverse, kv.Span{End: key}

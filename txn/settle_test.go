@@ -2,6 +2,7 @@ package txn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -86,5 +87,48 @@ func TestACollectionBesideTheBackgroundIsLinear(t *testing.T) {
 		s.AwaitSecondaries()
 		require.Less(t, e.Steps(), int64(30*keys))
 		require.NoError(t, s.Close())
+	}
+}
+
+// TestSettlingBesideACommitIsLinear: between the first lock that a collection or a scan meets and the next
+// one, somebody else settles them all, as the background does behind a large commit.
+func TestSettlingBesideACommitIsLinear(t *testing.T) {
+	ctx := context.Background()
+	for _, reverse := range []bool{false, true} {
+		for _, collecting := range []bool{false, true} {
+			t.Run(fmt.Sprintf("reverse %v/collecting %v", reverse, collecting), func(t *testing.T) {
+				const keys = 4000
+				var other *txn.Store
+				opts := txn.Options{LeaveFoundLocks: true}
+				beside := opts
+				beside.CrashPoint = func(p txn.CrashPoint) bool {
+					if o := other; o != nil && p == txn.AfterStatus {
+						other = nil
+						collect(t, o)
+					}
+					return false
+				}
+				s, e := deadLocks(t, keys, true, beside)
+				o, err := txn.Open(ctx, e, opts)
+				require.NoError(t, err)
+				before := e.Steps()
+				other = o
+				if collecting {
+					collect(t, s)
+				} else {
+					tx := begin(t, s)
+					it, err := tx.Scan(ctx, kv.Span{}, txn.ScanOptions{Reverse: reverse})
+					require.NoError(t, err)
+					n := 0
+					for it.Next() {
+						n++
+					}
+					require.NoError(t, errors.Join(it.Err(), it.Close(), tx.Rollback(ctx)))
+					require.Equal(t, keys, n)
+				}
+				require.Less(t, e.Steps()-before, int64(20*keys))
+				require.NoError(t, errors.Join(s.Close(), o.Close()))
+			})
+		}
 	}
 }

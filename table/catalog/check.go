@@ -298,14 +298,7 @@ func (ch *checker) locks(ctx context.Context, store *txn.Store) error {
 	if err != nil {
 		return err
 	}
-	var through []byte // settled with an earlier lock, of which it was a neighbour
-	err = expiredLocks(ctx, store, now, func(key []byte, l mvcc.Lock) (err error) {
-		if bytes.Compare(key, through) > 0 {
-			through, err = store.SettleLock(ctx, key, l)
-		}
-		return err
-	})
-	if err != nil {
+	if err := store.SettleExpired(ctx, now); err != nil {
 		return err
 	}
 	return expiredLocks(ctx, store, now, func(key []byte, l mvcc.Lock) error {

@@ -18,7 +18,6 @@
 package gc
 
 import (
-	"bytes"
 	"context"
 	"errors"
 
@@ -29,10 +28,10 @@ import (
 )
 
 // Settler settles a lock whose transaction started below the safepoint, and perhaps some of those that
-// follow it. It returns the last key of which it knows that neither this nor any before it, from the lock
-// on, is locked any more by a transaction below the safepoint.
+// follow it. It returns their number, and the last key of which it knows that neither this nor any before
+// it, from the lock on, is locked any more by a transaction below the safepoint.
 type Settler interface {
-	Settle(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, err error)
+	Settle(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, n int, err error)
 }
 
 // Stats say what a pass did.
@@ -110,28 +109,55 @@ func (p *Pass) Settle(ctx context.Context, e kv.Engine, settler Settler) error {
 }
 
 // SettleLocks settles every lock of transactions that started below the safepoint, and returns their
-// number. The snapshot shows locks that the settler has settled since, of the neighbours of one that it
-// was given: those are passed over. To ask for each would make the settler look for neighbours behind all
-// that it has settled, which an engine may have to step over one by one.
+// number.
 func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (n int, err error) {
+	if planted.Is(planted.CollectedBeforeSettled) {
+		return 0, nil
+	}
+	return SettleEach(ctx, e, settler, func(l mvcc.Lock) bool { return l.StartTS < safepoint })
+}
+
+// SettleEach settles every lock that is wanted, and returns their number. It looks for each in a new
+// snapshot, behind what was settled before: in an older one it would ask the settler for locks that are
+// gone by now, of the neighbours of an earlier one or of those that others have settled.
+func SettleEach(ctx context.Context, e kv.Engine, settler Settler, want func(mvcc.Lock) bool) (n int, err error) {
+	for from := (kv.Span{}); ; {
+		key, l, err := nextLock(ctx, e, from, want)
+		if err != nil || key == nil {
+			return n, err
+		}
+		through, settled, err := settler.Settle(ctx, key, l)
+		n += settled
+		if err != nil {
+			return n, err
+		}
+		from.Start = append(through, 0x00)
+	}
+}
+
+// errFound ends a visit early.
+var errFound = errors.New("found")
+
+// nextLock returns the first lock of a span that is wanted; a nil key when there is none.
+func nextLock(
+	ctx context.Context, e kv.Engine, span kv.Span, want func(mvcc.Lock) bool,
+) (key []byte, l mvcc.Lock, err error) {
 	snap, err := e.Snapshot()
 	if err != nil {
-		return 0, err
+		return nil, l, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	var through []byte
-	err = mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) (err error) {
-		if l.StartTS >= safepoint || planted.Is(planted.CollectedBeforeSettled) {
+	err = mvcc.Locks(ctx, snap, span, func(k []byte, found mvcc.Lock) error {
+		if !want(found) {
 			return nil
 		}
-		n++
-		if through != nil && bytes.Compare(key, through) <= 0 {
-			return nil
-		}
-		through, err = settler.Settle(ctx, key, l)
-		return err
+		key, l = k, found
+		return errFound
 	})
-	return n, err
+	if err == errFound {
+		err = nil
+	}
+	return key, l, err
 }
 
 // collect works over a span, so many rows of it, and returns where the next call goes on.

@@ -44,7 +44,9 @@ func left(t *testing.T, e kv.Engine) (out []string) {
 // settled is a Settler that must not be asked, or fails.
 type settled struct{ err error }
 
-func (s settled) Settle(context.Context, []byte, mvcc.Lock) ([]byte, error) { return nil, s.err }
+func (s settled) Settle(context.Context, []byte, mvcc.Lock) ([]byte, int, error) {
+	return nil, 0, s.err
+}
 
 func TestAPassKeepsTheNewestPutAtTheSafepoint(t *testing.T) {
 	for name, opts := range map[string]memkv.Options{"one group": {}, "groups": {HashGroups: 4}} {

@@ -100,6 +100,16 @@ func Cells(ctx context.Context, r kv.Reader, visit func(Cell) error) error {
 	return rawCells(ctx, r, kv.Span{}, false, visit)
 }
 
+// LockOf returns the lock of a row, if it has one. Its slices are valid until the next read.
+func LockOf(ctx context.Context, r kv.Reader, row []byte) (l Lock, locked bool, err error) {
+	value, err := r.Get(ctx, appendLockKey(nil, row))
+	if err != nil || value == nil {
+		return l, false, err
+	}
+	l, err = decodeLock(value)
+	return l, err == nil, err
+}
+
 // Locks calls visit with the lock of every locked key in a span of user keys, in order.
 func Locks(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, l Lock) error) error {
 	return rawCells(ctx, r, familySpan(familyLock, span), false, func(c Cell) error { return visit(c.Key, c.Lock) })
