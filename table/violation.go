@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
@@ -91,7 +92,7 @@ func (l *layout) format(row []types.Datum) string {
 			values.WriteString(", ")
 		}
 		c := &l.desc.Columns[l.key[i].ordinal]
-		names.WriteString(quoteIdent(c.Name))
+		names.WriteString(sqlname.Quote(c.Name))
 		values.WriteString(text(c.Type, row[l.key[i].ordinal]))
 	}
 	return "(" + names.String() + ")=(" + values.String() + ")"
@@ -130,19 +131,4 @@ func text(t *types.Type, d types.Datum) string {
 		return "null"
 	}
 	return types.Text(t, d, &types.DefaultFormat)
-}
-
-// quoteIdent quotes an identifier unless it is a plain lower-case word.
-func quoteIdent(s string) string {
-	plain := s != ""
-	for i := range len(s) {
-		c := s[i]
-		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
-			plain = false
-		}
-	}
-	if plain {
-		return s
-	}
-	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }

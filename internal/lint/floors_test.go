@@ -23,7 +23,7 @@ var floors = []struct {
 	name     string
 	prefixes []string
 }{
-	{"foundation", []string{"internal/sqlerr", "internal/planted"}},
+	{"foundation", []string{"internal/sqlerr", "internal/sqlname", "internal/planted"}},
 	{"kv", []string{"kv"}},
 	{"txn", []string{"txn"}},
 	{"table", []string{"table"}},
@@ -56,13 +56,13 @@ var rooms = map[string][]string{
 	"txn/rowlock":      {"internal/planted"}, // memory, whatever the store is
 	"table/types":      {"internal/sqlerr"},
 	"table/codec":      {"kv", "table/types", "internal/sqlerr"},
-	"planner":          {"planner", "table", "internal/sqlerr"}, // plans from schema and statistics, no store
+	"planner":          {"planner", "table", "internal/sqlerr", "internal/sqlname"}, // plans from schema and statistics, no store
 	"planner/ast":      {},
 	"planner/expr":     {"table/types"},
 	"planner/physical": {"planner/expr", "table"},
 	"planner/logical":  {"planner/expr", "planner/physical", "table"},
-	"sql/parse":        {"planner/ast", "internal/sqlerr"},
-	"sql/settings":     {"table/types", "internal/sqlerr"},
+	"sql/parse":        {"planner/ast", "internal/sqlerr", "internal/sqlname"},
+	"sql/settings":     {"table/types", "internal/sqlerr", "internal/sqlname"},
 	"sql/exec":         {"planner/physical", "planner/expr", "planner/eval", "planner/builtin", "table", "txn", "kv", "internal"},
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -17,7 +18,7 @@ var textFormatFunctions = []def{
 	n("concat_ws(text,any*) text", concatWS).stable(),
 	n("format(text) text", format).stable(),
 	n("format(text,any*) text", format).stable(),
-	f("quote_ident(text) text", str(QuoteIdent)),
+	f("quote_ident(text) text", str(sqlname.Quote)),
 	f("quote_literal(text) text", str(quoteLiteral)),
 	f("quote_literal(anyelement) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.NewString(quoteLiteral(textOf(rt, rt.ArgTypes[0], a[0]))), nil
@@ -233,28 +234,16 @@ func formatArgument(rt *expr.Runtime, verb byte, t *types.Type, d types.Datum) (
 	text := textOf(rt, t, d)
 	switch verb {
 	case 'I':
-		return QuoteIdent(text), nil
+		return sqlname.Quote(text), nil
 	case 'L':
 		return quoteLiteral(text), nil
 	}
 	return text, nil
 }
 
-// QuoteIdent writes a name as an identifier: in quotes unless it is lower case, plain and no key word.
-func QuoteIdent(s string) string {
-	plain := s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] == '_')
-	for i := 0; i < len(s) && plain; i++ {
-		c := s[i]
-		plain = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
-	}
-	if plain && !quotedKeywords[s] {
-		return s
-	}
-	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-}
-
+// quoteLiteral is a constant that reads back whatever standard_conforming_strings is.
 func quoteLiteral(s string) string {
-	q := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	q := sqlname.Literal(s)
 	if strings.Contains(s, `\`) {
 		return "E" + strings.ReplaceAll(q, `\`, `\\`)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table"
@@ -160,10 +161,10 @@ func (a *alteration) dropColumn(ctx context.Context, act *ast.AlterAction) error
 
 // cascade drops the views that read the column, or refuses without CASCADE.
 func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col string, generated []string, views []*table.Desc) error {
-	on := "column " + quoteIdent(col) + " of " + a.env.describe(a.d)
+	on := "column " + sqlname.Quote(col) + " of " + a.env.describe(a.d)
 	dr := newDropper(a.env)
 	for _, g := range generated {
-		dr.depends("column "+quoteIdent(g)+" of "+a.env.describe(a.d), on)
+		dr.depends("column "+sqlname.Quote(g)+" of "+a.env.describe(a.d), on)
 	}
 	id := a.d.Columns[a.d.Column(col)].ID
 	err := a.env.eachReference(ctx, a.d, func(child *table.Desc, fk *table.ForeignKey) {

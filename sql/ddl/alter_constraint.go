@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table"
@@ -193,7 +194,7 @@ func (a *alteration) dropConstraint(ctx context.Context, act *ast.AlterAction) e
 		return a.reload(ctx)
 	}
 	if ix := a.d.IndexByName(name); ix != nil && ix.Constraint {
-		what := "constraint " + quoteIdent(name) + " on " + a.env.describe(a.d)
+		what := "constraint " + sqlname.Quote(name) + " on " + a.env.describe(a.d)
 		if err := a.freeOfReferences(ctx, ix, what, act.Cascade); err != nil {
 			return err
 		}

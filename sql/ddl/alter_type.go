@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -138,7 +139,7 @@ func (a *alteration) conversion(ctx context.Context, o int, t *types.Type, act *
 			WithHint("You might need to add an explicit cast.")
 	}
 	return nil, sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", c.Name, t).
-		WithHint("You might need to specify \"USING %s::%s\".", quoteIdent(c.Name), t)
+		WithHint("You might need to specify \"USING %s::%s\".", sqlname.Quote(c.Name), t)
 }
 
 // unusedByViews refuses to change a column whose type a view passes on.

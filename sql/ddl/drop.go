@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
@@ -283,7 +284,7 @@ func (dr *dropper) followSequence(ctx context.Context, seq *table.Desc) error {
 		for i := range t.Columns {
 			c := &t.Columns[i]
 			if c.Identity != "" && c.SequenceID == seq.ID {
-				col := "column " + quoteIdent(c.Name) + " of " + dr.env.describe(t)
+				col := "column " + sqlname.Quote(c.Name) + " of " + dr.env.describe(t)
 				return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because %s requires it",
 					dr.env.describe(seq), col).WithHint("You can drop %s instead.", col)
 			}
@@ -292,7 +293,7 @@ func (dr *dropper) followSequence(ctx context.Context, seq *table.Desc) error {
 					return err
 				}
 				dr.defaults = append(dr.defaults, columnDefault{t.ID, c.ID})
-				dr.depends("default value for column "+quoteIdent(c.Name)+" of "+dr.env.describe(t), dr.env.describe(seq))
+				dr.depends("default value for column "+sqlname.Quote(c.Name)+" of "+dr.env.describe(t), dr.env.describe(seq))
 			}
 		}
 	}
@@ -310,8 +311,8 @@ func drawsFrom(text string, seq *table.Desc) bool {
 		return false
 	}
 	rest := text[at:]
-	return strings.Contains(rest, quoteLiteral(quoteIdent(seq.Name))) ||
-		strings.Contains(rest, quoteLiteral(quoteIdent(seq.Schema)+"."+quoteIdent(seq.Name)))
+	return strings.Contains(rest, sqlname.Literal(sqlname.Quote(seq.Name))) ||
+		strings.Contains(rest, sqlname.Literal(sqlname.Qualified(seq.Schema, seq.Name)))
 }
 
 func (dr *dropper) clearDefault(ctx context.Context, c columnDefault) error {
@@ -341,9 +342,9 @@ func (env *Env) dropIndexes(ctx context.Context, s *ast.Drop) error {
 			return notA(s, d, nil)
 		}
 		if ix.Constraint {
-			by := "constraint " + quoteIdent(ix.Name) + " on " + env.describe(d)
+			by := "constraint " + sqlname.Quote(ix.Name) + " on " + env.describe(d)
 			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because %s requires it",
-				quoteIdent(ix.Name), by).WithHint("You can drop %s instead.", by)
+				sqlname.Quote(ix.Name), by).WithHint("You can drop %s instead.", by)
 		}
 		if err := env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
 			return err
@@ -352,7 +353,7 @@ func (env *Env) dropIndexes(ctx context.Context, s *ast.Drop) error {
 			return err
 		}
 		a := &alteration{env: env, d: d}
-		if err := a.freeOfReferences(ctx, ix, "index "+quoteIdent(ix.Name), s.Cascade); err != nil {
+		if err := a.freeOfReferences(ctx, ix, "index "+sqlname.Quote(ix.Name), s.Cascade); err != nil {
 			return err
 		}
 		if err := env.removeIndex(ctx, a.d, ix.ID); err != nil {
@@ -393,7 +394,7 @@ func (env *Env) dropSchemas(ctx context.Context, s *ast.Drop) error {
 			continue
 		}
 		schemas = append(schemas, sc)
-		dr.what = append(dr.what, "schema "+quoteIdent(sc.Name))
+		dr.what = append(dr.what, "schema "+sqlname.Quote(sc.Name))
 	}
 	for _, sc := range schemas {
 		if err := dr.contents(ctx, sc); err != nil {
@@ -424,7 +425,7 @@ func (dr *dropper) contents(ctx context.Context, sc catalog.Schema) error {
 		dr.going[d.ID] = true
 		dr.targets = append(dr.targets, d)
 		if d.Kind != table.KindSequence || d.Sequence.OwnerTable == 0 {
-			dr.depends(dr.env.describe(d), "schema "+quoteIdent(sc.Name))
+			dr.depends(dr.env.describe(d), "schema "+sqlname.Quote(sc.Name))
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/table"
@@ -248,7 +249,7 @@ func (env *Env) eachReference(ctx context.Context, d *table.Desc, fn func(child 
 }
 
 func (env *Env) describeForeignKey(child *table.Desc, fk *table.ForeignKey) string {
-	return "constraint " + quoteIdent(fk.Name) + " on " + env.describe(child)
+	return "constraint " + sqlname.Quote(fk.Name) + " on " + env.describe(child)
 }
 
 func (a *alteration) addForeignKey(ctx context.Context, c *ast.TableConstraint) error {
@@ -314,7 +315,7 @@ func (a *alteration) freeOfReferences(ctx context.Context, ix *table.Index, what
 	dr.what = []string{what}
 	err := a.env.eachReference(ctx, a.d, func(child *table.Desc, fk *table.ForeignKey) {
 		if without.ReferencedIndex(fk.RefColumns) == nil {
-			dr.foreignKey(child, fk, "index "+quoteIdent(ix.Name))
+			dr.foreignKey(child, fk, "index "+sqlname.Quote(ix.Name))
 		}
 	})
 	if err != nil {

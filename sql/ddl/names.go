@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
@@ -134,28 +135,10 @@ func (env *Env) describe(d *table.Desc) string { return kindWord(d) + " " + env.
 
 func (env *Env) visibleName(d *table.Desc) string {
 	if slices.Contains(env.SearchPath, d.Schema) {
-		return quoteIdent(d.Name)
+		return sqlname.Quote(d.Name)
 	}
-	return quoteIdent(d.Schema) + "." + quoteIdent(d.Name)
+	return sqlname.Qualified(d.Schema, d.Name)
 }
-
-// quoteIdent quotes an identifier unless it is a plain lower-case word.
-func quoteIdent(s string) string {
-	plain := s != ""
-	for i := range len(s) {
-		c := s[i]
-		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
-			plain = false
-		}
-	}
-	if plain {
-		return s
-	}
-	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-}
-
-// quoteLiteral writes a string constant.
-func quoteLiteral(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // objectName makes the name of a thing that belongs to a table: table_columns_label, cut in its
 // longer part where it would be too long.

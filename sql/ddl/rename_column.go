@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
 )
@@ -29,7 +30,7 @@ func (a *alteration) renameColumn(ctx context.Context, act *ast.AlterAction) err
 	}
 	if len(views) > 0 {
 		return sqlerr.Unsupported(int(act.Pos), "renaming a column that a view reads").
-			WithDetail("%s depends on column %s of %s.", a.env.describe(views[0]), quoteIdent(act.Column.Name), a.env.describe(a.d))
+			WithDetail("%s depends on column %s of %s.", a.env.describe(views[0]), sqlname.Quote(act.Column.Name), a.env.describe(a.d))
 	}
 	next := a.d.Clone()
 	next.Columns[o].Name = to
@@ -67,7 +68,7 @@ func (env *Env) renameIn(text, from, to string) (string, error) {
 		if !ok || identValue(text[start:end]) != from {
 			return "", sqlerr.New(sqlerr.FeatureNotSupported, "renaming column \"%s\" in the expression %s is not supported", from, text)
 		}
-		text = text[:start] + quoteIdent(to) + text[end:]
+		text = text[:start] + sqlname.Quote(to) + text[end:]
 	}
 	return text, nil
 }

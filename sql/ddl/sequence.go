@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
@@ -296,9 +297,9 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 
 // sequenceDefault is the DEFAULT text of a column that a sequence feeds.
 func sequenceDefault(schema, name string) string {
-	full := quoteIdent(name)
+	full := sqlname.Quote(name)
 	if schema != "public" {
-		full = quoteIdent(schema) + "." + full
+		full = sqlname.Quote(schema) + "." + full
 	}
-	return "nextval(" + quoteLiteral(full) + "::regclass)"
+	return "nextval(" + sqlname.Literal(full) + "::regclass)"
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
 )
@@ -90,11 +91,11 @@ func (env *Env) starColumns(ctx context.Context, a arm, star *ast.Star) ([]strin
 	}
 	prefix := ""
 	for _, q := range star.Qualifier {
-		prefix += quoteIdent(q) + "."
+		prefix += sqlname.Quote(q) + "."
 	}
 	var names []string
 	for _, c := range cols {
-		name := prefix + quoteIdent(c.Name)
+		name := prefix + sqlname.Quote(c.Name)
 		if slices.Contains(names, name) {
 			return nil, nil
 		}
@@ -128,9 +129,9 @@ func (env *Env) renameTables(view *table.Desc, was, is *table.Desc) (text string
 				shadowed = true
 				return
 			}
-			name := quoteIdent(is.Schema) + "." + quoteIdent(is.Name)
+			name := sqlname.Qualified(is.Schema, is.Name)
 			if n.Alias == "" {
-				name += " AS " + quoteIdent(was.Name) // what the query's columns are qualified with
+				name += " AS " + sqlname.Quote(was.Name) // what the query's columns are qualified with
 			}
 			edits = append(edits, edit{start, end, name})
 		}

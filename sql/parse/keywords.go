@@ -1,35 +1,30 @@
 package parse
 
-// keyword identifies one of PostgreSQL 15's key words; notKeyword is everything else.
+import "github.com/minidb/minidb/internal/sqlname"
+
+// keyword identifies one of PostgreSQL 15's key words: its place in sqlname.Keywords, counted from 1.
+// The constants below are in that order.
 type keyword uint16
 
-// category says where a key word may still serve as a name (PostgreSQL, appendix C).
-type category uint8
-
-const (
-	unreserved   category = iota // any name
-	colName                      // any name but a function's or a type's
-	typeFuncName                 // a function's or a type's name only
-	reserved                     // a label after AS only
-)
-
-// keywordInfo is one row of the table below.
-type keywordInfo struct {
-	word      string
-	category  category
-	bareLabel bool // may label a select item without AS
-}
-
-// keywords maps folded words to key words; filled once from keywordTable.
+// keywords maps folded words to key words.
 var keywords = func() map[string]keyword {
-	m := make(map[string]keyword, len(keywordTable))
-	for k := range keywordTable {
-		if k > 0 {
-			m[keywordTable[k].word] = keyword(k)
-		}
+	m := make(map[string]keyword, len(sqlname.Keywords))
+	for i := range sqlname.Keywords {
+		m[sqlname.Keywords[i].Word] = keyword(i + 1)
 	}
 	return m
 }()
+
+// category tells where the key word may serve as a name; every use is allowed of what is none.
+func (k keyword) category() sqlname.Category {
+	if k == notKeyword {
+		return sqlname.Unreserved
+	}
+	return sqlname.Keywords[k-1].Category
+}
+
+// bareLabel reports whether the key word may label a select item without AS.
+func (k keyword) bareLabel() bool { return k == notKeyword || sqlname.Keywords[k-1].BareLabel }
 
 const (
 	notKeyword keyword = iota

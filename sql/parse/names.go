@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
 )
 
@@ -140,7 +141,7 @@ func (p *parser) integer() int64 {
 // nonReservedWord parses a word that is not reserved: language, role and option names.
 func (p *parser) nonReservedWord() ast.Ident {
 	t := p.tok()
-	if t.kind != tokQuoted && (t.kind != tokIdent || t.kw != notKeyword && keywordTable[t.kw].category == reserved) {
+	if t.kind != tokQuoted && (t.kind != tokIdent || t.kw.category() == sqlname.Reserved) {
 		p.unexpected()
 		return ast.Ident{}
 	}

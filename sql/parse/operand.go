@@ -2,6 +2,7 @@ package parse
 
 import (
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/planner/ast"
 )
 
@@ -278,7 +279,7 @@ func (p *parser) nameOperand(u *unit) bool {
 // nameErrorOffset says which token PostgreSQL's parser stumbles over: a word that can start a
 // function's name is only wrong together with what follows it.
 func (p *parser) nameErrorOffset(t *token) int {
-	if t.kw != notKeyword && keywordTable[t.kw].category == typeFuncName {
+	if t.kw.category() == sqlname.TypeFunctionName {
 		return 1
 	}
 	return 0

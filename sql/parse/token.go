@@ -1,5 +1,7 @@
 package parse
 
+import "github.com/minidb/minidb/internal/sqlname"
+
 // tokenKind classes tokens as PostgreSQL's scanner does.
 type tokenKind uint8
 
@@ -45,7 +47,7 @@ func (t *token) colID() bool {
 	case tokQuoted:
 		return true
 	case tokIdent:
-		return t.kw == notKeyword || keywordTable[t.kw].category <= colName
+		return t.kw.category() <= sqlname.ColumnName
 	}
 	return false
 }
@@ -56,8 +58,8 @@ func (t *token) typeOrFunctionName() bool {
 	case tokQuoted:
 		return true
 	case tokIdent:
-		c := keywordTable[t.kw].category
-		return t.kw == notKeyword || c == unreserved || c == typeFuncName
+		c := t.kw.category()
+		return c == sqlname.Unreserved || c == sqlname.TypeFunctionName
 	}
 	return false
 }
@@ -68,7 +70,7 @@ func (t *token) bareLabel() bool {
 	case tokQuoted:
 		return true
 	case tokIdent:
-		return t.kw == notKeyword || keywordTable[t.kw].bareLabel
+		return t.kw.bareLabel()
 	}
 	return false
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -156,18 +157,18 @@ func (r *reader) regName(kind string, id table.ID) (string, bool) {
 			name = ix.Name
 		}
 		if r.isVisible(d.Schema, name) {
-			return quote(name), true
+			return sqlname.Quote(name), true
 		}
-		return quote(d.Schema) + "." + quote(name), true
+		return sqlname.Qualified(d.Schema, name), true
 	case "regtype":
 		if _, ok := types.ByOID(types.OID(id)); ok {
 			return types.FormatType(types.OID(id), types.NoMod), true
 		}
 	case "regnamespace":
 		name, ok := r.namespaceName(id)
-		return quote(name), ok
+		return sqlname.Quote(name), ok
 	case "regrole":
-		return quote(r.env.User()), id == ownerID
+		return sqlname.Quote(r.env.User()), id == ownerID
 	case "regcollation":
 		name, ok := map[table.ID]string{100: `"default"`, 950: `"C"`, 951: `"POSIX"`}[id]
 		return name, ok
@@ -221,7 +222,7 @@ func viewText(d *table.Desc) string {
 func keyText(d *table.Desc, c *table.IndexColumn) string {
 	text := c.ExprText
 	if i := d.ColumnByID(c.ColumnID); c.ExprText == "" && i >= 0 {
-		text = quote(d.Columns[i].Name)
+		text = sqlname.Quote(d.Columns[i].Name)
 	} else if !isCall(text) {
 		text = "(" + text + ")"
 	}
@@ -262,7 +263,7 @@ func columnNames(d *table.Desc, ids []table.ColumnID) string {
 	names := make([]string, 0, len(ids))
 	for _, id := range ids {
 		if i := d.ColumnByID(id); i >= 0 {
-			names = append(names, quote(d.Columns[i].Name))
+			names = append(names, sqlname.Quote(d.Columns[i].Name))
 		}
 	}
 	return strings.Join(names, ", ")
@@ -275,11 +276,11 @@ func indexText(d *table.Desc, ix *table.Index, qualified bool) string {
 	if ix.Unique {
 		b.WriteString("UNIQUE ")
 	}
-	b.WriteString("INDEX " + quote(ix.Name) + " ON ")
+	b.WriteString("INDEX " + sqlname.Quote(ix.Name) + " ON ")
 	if qualified {
-		b.WriteString(quote(d.Schema) + ".")
+		b.WriteString(sqlname.Quote(d.Schema) + ".")
 	}
-	b.WriteString(quote(d.Name) + " USING btree (")
+	b.WriteString(sqlname.Quote(d.Name) + " USING btree (")
 	for i := range ix.Columns {
 		if i > 0 {
 			b.WriteString(", ")
@@ -398,7 +399,7 @@ func (r *reader) serial(id table.ID, column string) (string, bool) {
 	if err != nil || seq == nil {
 		return "", false
 	}
-	return quote(seq.Schema) + "." + quote(seq.Name), true
+	return sqlname.Qualified(seq.Schema, seq.Name), true
 }
 
 // comment is obj_description, and with a column's number col_description.

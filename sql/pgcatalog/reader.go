@@ -3,7 +3,6 @@ package pgcatalog
 import (
 	"context"
 
-	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
@@ -145,5 +144,3 @@ func indexColumnIDs(ix *table.Index) []table.ColumnID {
 	}
 	return out
 }
-
-func quote(name string) string { return settings.QuoteIdentifier(name) }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/table"
 )
 
@@ -13,8 +14,8 @@ func Orphans(child, parent *table.Desc, fk *table.ForeignKey) string {
 	cols := make([]string, len(fk.Columns))
 	var on, set []string
 	for i, id := range fk.Columns {
-		cols[i] = "c." + quote(child.Columns[child.ColumnByID(id)].Name)
-		on = append(on, "p."+quote(parent.Columns[parent.ColumnByID(fk.RefColumns[i])].Name)+" = "+cols[i])
+		cols[i] = "c." + sqlname.Quote(child.Columns[child.ColumnByID(id)].Name)
+		on = append(on, "p."+sqlname.Quote(parent.Columns[parent.ColumnByID(fk.RefColumns[i])].Name)+" = "+cols[i])
 		set = append(set, cols[i]+" IS NOT NULL")
 	}
 	cond := strings.Join(set, " AND ")
@@ -25,9 +26,7 @@ func Orphans(child, parent *table.Desc, fk *table.ForeignKey) string {
 		name(parent) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
 }
 
-func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
-
-func name(d *table.Desc) string { return quote(d.Schema) + "." + quote(d.Name) }
+func name(d *table.Desc) string { return sqlname.Qualified(d.Schema, d.Name) }
 
 // where compares columns with the parameters from $n on.
 func where(d *table.Desc, cols []table.ColumnID, n int) string {
@@ -43,7 +42,7 @@ func assign(d *table.Desc, cols []table.ColumnID, n int) string {
 func assignWord(d *table.Desc, cols []table.ColumnID, word string) string {
 	out := make([]string, len(cols))
 	for i, id := range cols {
-		out[i] = quote(d.Columns[d.ColumnByID(id)].Name) + " = " + word
+		out[i] = sqlname.Quote(d.Columns[d.ColumnByID(id)].Name) + " = " + word
 	}
 	return strings.Join(out, ", ")
 }
@@ -51,7 +50,7 @@ func assignWord(d *table.Desc, cols []table.ColumnID, word string) string {
 func pairs(d *table.Desc, cols []table.ColumnID, n int) []string {
 	out := make([]string, len(cols))
 	for i, id := range cols {
-		out[i] = quote(d.Columns[d.ColumnByID(id)].Name) + " = $" + strconv.Itoa(n+i)
+		out[i] = sqlname.Quote(d.Columns[d.ColumnByID(id)].Name) + " = $" + strconv.Itoa(n+i)
 	}
 	return out
 }

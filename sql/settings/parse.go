@@ -323,21 +323,6 @@ func cutIdentifier(s string) (name, rest string, ok bool) {
 	return strings.ToLower(s[:end]), s[end:], true
 }
 
-// QuoteIdentifier writes a name so that SplitIdentifiers, and SQL, read it back.
-func QuoteIdentifier(name string) string {
-	plain := name != ""
-	for i, c := range []byte(name) {
-		if c == '_' || c >= 'a' && c <= 'z' || i > 0 && (c >= '0' && c <= '9' || c == '$') {
-			continue
-		}
-		plain = false
-	}
-	if plain {
-		return name
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
 // SplitQualified splits a name such as s."T" at its dots, as PostgreSQL reads the text of a regclass.
 func SplitQualified(text string) ([]string, error) {
 	bad := sqlerr.New(sqlerr.InvalidName, "invalid name syntax")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 )
 
 func TestCanonical(t *testing.T) {
@@ -125,7 +126,7 @@ func TestIdentifiers(t *testing.T) {
 		_, err := SplitQualified(in)
 		require.Error(t, err, in)
 	}
-	require.Equal(t, `"a""B"`, QuoteIdentifier(`a"B`))
-	require.Equal(t, "plain_1", QuoteIdentifier("plain_1"))
-	require.Equal(t, `"1x"`, QuoteIdentifier("1x"))
+	require.Equal(t, `"a""B"`, sqlname.Quote(`a"B`))
+	require.Equal(t, "plain_1", sqlname.Quote("plain_1"))
+	require.Equal(t, `"1x"`, sqlname.Quote("1x"))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -173,7 +174,7 @@ func Join(name string, values []string) (string, error) {
 	if d != nil && d.Quote {
 		quoted := make([]string, len(values))
 		for i, s := range values {
-			quoted[i] = QuoteIdentifier(s)
+			quoted[i] = sqlname.Quote(s)
 		}
 		values = quoted
 	}

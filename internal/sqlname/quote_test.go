@@ -1,0 +1,30 @@
+package sqlname
+
+import (
+	"sort"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestQuote(t *testing.T) {
+	for name, want := range map[string]string{
+		"plain_1": "plain_1", "": `""`, "1x": `"1x"`, "A": `"A"`, `a"B`: `"a""B"`, "a$": `"a$"`, "é": `"é"`,
+		"order": `"order"`, "between": `"between"`, "left": `"left"`, "name": "name", "zone": "zone",
+	} {
+		require.Equal(t, want, Quote(name))
+	}
+	require.Equal(t, `s."order"`, Qualified("s", "order"))
+	require.Equal(t, `'it''s \'`, Literal(`it's \`))
+	require.Equal(t, `a, "user"`, Join([]string{"a", "user"}))
+}
+
+func TestKeywordsAreSorted(t *testing.T) {
+	require.True(t, sort.SliceIsSorted(Keywords[:], func(i, j int) bool { return Keywords[i].Word < Keywords[j].Word }))
+	for _, k := range Keywords {
+		found, ok := Lookup(k.Word)
+		require.True(t, ok)
+		require.Equal(t, k, found)
+		require.Equal(t, k.Category != Unreserved, Quote(k.Word) != k.Word)
+	}
+}
