@@ -202,13 +202,28 @@ func TestPlansFollowStatistics(t *testing.T) {
 // The value of 'now' is that of each statement, also where its text was planned before.
 func TestAMomentIsNotCached(t *testing.T) {
 	db := open(t)
-	exec(t, db, "CREATE VIEW moment AS SELECT timestamptz 'now' AS at")
-	for _, query := range []string{"SELECT timestamptz 'NoW'", "SELECT at FROM moment", "SELECT ('{now}'::timestamptz[])[1]"} {
+	for _, query := range []string{"SELECT timestamptz 'NoW'", "SELECT ('{now}'::timestamptz[])[1]"} {
 		first := scalar[time.Time](t, db, query)
 		for !scalar[time.Time](t, db, query).After(first) {
 			runtime.Gosched()
 		}
 	}
+}
+
+// What the catalog keeps has the value that a moment had when it was made, as in PostgreSQL.
+func TestAMomentInTheCatalogStays(t *testing.T) {
+	db := open(t)
+	exec(t, db, "CREATE VIEW moment AS SELECT timestamptz 'now' AS at")
+	exec(t, db, "CREATE TABLE t (id int, at timestamptz DEFAULT 'now', day date DEFAULT 'today')")
+	made := scalar[time.Time](t, db, "SELECT at FROM moment")
+	for !scalar[time.Time](t, db, "SELECT now()").After(made) {
+		runtime.Gosched()
+	}
+	exec(t, db, "INSERT INTO t VALUES (1)")
+	exec(t, db, "INSERT INTO t VALUES (2)")
+	require.True(t, made.Equal(scalar[time.Time](t, db, "SELECT at FROM moment")))
+	require.Equal(t, int64(1), scalar[int64](t, db, "SELECT count(DISTINCT at) FROM t"))
+	require.Regexp(t, "^'20..-..-..'::date$", scalar[string](t, db, "SELECT column_default FROM information_schema.columns WHERE column_name = 'day'"))
 }
 
 // REINDEX trusts nothing of the entries that are there.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table"
@@ -20,6 +21,9 @@ func (c catalogEnv) View() *catalog.View                     { return c.s.tx.vie
 func (c catalogEnv) Database() (table.ID, string)            { return c.s.databaseID, c.s.database }
 func (c catalogEnv) User() string                            { return c.s.user }
 func (c catalogEnv) SearchPath(ctx context.Context) []string { return c.s.searchPath(ctx) }
+
+// Planner is part of pgcatalog.Env.
+func (c catalogEnv) Planner(ctx context.Context) *planner.Env { return c.s.plannerEnv(ctx) }
 
 func (c catalogEnv) SequencePosition(ctx context.Context, d *table.Desc) (int64, bool, error) {
 	return c.s.engine.catalog.SequencePosition(ctx, d)

@@ -175,7 +175,8 @@ func (c *copyIn) plan(ctx context.Context, n int) (*physical.Plan, error) {
 	if len(c.columns) == 0 {
 		return planner.Plan(ctx, c.s.plannerEnv(ctx), &ast.Insert{Table: c.table}, nil)
 	}
-	ins := &ast.Insert{Table: c.table}
+	// COPY may always give an identity column its values, also one that is GENERATED ALWAYS.
+	ins := &ast.Insert{Table: c.table, Overriding: "system"}
 	for _, name := range c.columns {
 		ins.Columns = append(ins.Columns, ast.Ident{Name: name})
 	}

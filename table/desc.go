@@ -145,7 +145,11 @@ type ForeignKey struct {
 type View struct {
 	Text      string // source of its query
 	DependsOn []ID
-	// SearchPath is what names in Text resolve against.
+	// DependsOnKeys are the OIDs of the primary keys on which a GROUP BY in Text rests: without them
+	// columns that are not grouped would have no one value.
+	DependsOnKeys []ID
+	// SearchPath is what names without a schema in Text resolve against; none are in texts written by
+	// this version.
 	SearchPath []string
 }
 
@@ -215,7 +219,8 @@ func (d *Desc) Clone() *Desc {
 	c.ReferencedBy = slices.Clone(d.ReferencedBy)
 	if d.View != nil {
 		v := *d.View
-		v.DependsOn, v.SearchPath = slices.Clone(v.DependsOn), slices.Clone(v.SearchPath)
+		v.DependsOn, v.DependsOnKeys = slices.Clone(v.DependsOn), slices.Clone(v.DependsOnKeys)
+		v.SearchPath = slices.Clone(v.SearchPath)
 		c.View = &v
 	}
 	if d.Sequence != nil {

@@ -195,6 +195,7 @@ type FuncCall struct {
 	ArgNames    []string // f(a => 1): parallel to Args, "" where positional; nil when none is named
 	Star        bool     // count(*)
 	Bare        bool     // written without parentheses
+	Words       bool     // written with key words in place of commas: EXTRACT(f FROM x)
 	Distinct    bool
 	Variadic    bool
 	OrderBy     []OrderItem // string_agg(x, ',' ORDER BY y)
@@ -219,6 +220,7 @@ type Window struct {
 type Frame struct {
 	Pos       Pos
 	Mode      string // "rows", "range" or "groups"
+	Between   bool   // both bounds were written
 	StartKind string
 	Start     Expr
 	EndKind   string

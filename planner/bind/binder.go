@@ -27,6 +27,7 @@ type binder struct {
 	exprDepth int
 	// momentary is set when a literal's value depended on when it was read.
 	momentary bool
+	notes     *Notes // nil unless somebody asked for them
 }
 
 // Result is a bound statement.

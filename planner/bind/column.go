@@ -22,7 +22,7 @@ func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 	if twice(sc, ref.Qualifier) {
 		return nil, sqlerr.New(sqlerr.AmbiguousAlias, "table reference \"%s\" is ambiguous", t.alias).At(int(ref.Pos))
 	}
-	e, err := b.tableColumn(t, ref.Name, ref.Pos)
+	e, err := b.tableColumn(t, ref)
 	if e != nil || err != nil {
 		return e, err
 	}
@@ -34,12 +34,13 @@ func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 // whole row of a table of that name.
 func (b *binder) bareColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 	for s := sc; s != nil; s = s.outer {
-		e, err := b.localColumn(s, ref.Name, ref.Pos)
+		e, err := b.localColumn(s, ref)
 		if e != nil || err != nil {
 			return e, err
 		}
 	}
 	if t, _ := findTable(sc, []string{ref.Name}); t != nil {
+		b.noteRow(ref, t)
 		return b.wholeRow(t, ref.Pos), nil
 	}
 	return nil, withHint(sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", ref.Name).
@@ -47,19 +48,20 @@ func (b *binder) bareColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 }
 
 // localColumn looks for a bare name among one query's columns; nil, nil when there is none.
-func (b *binder) localColumn(sc *scope, name string, pos ast.Pos) (expr.Expr, error) {
+func (b *binder) localColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 	found := -1
 	for i := range sc.cols {
-		if sc.cols[i].name != name {
+		if sc.cols[i].name != ref.Name {
 			continue
 		}
 		if found >= 0 {
-			return nil, ambiguousColumn(name, pos)
+			return nil, ambiguousColumn(ref.Name, ref.Pos)
 		}
 		found = i
 	}
 	if found >= 0 {
-		return b.visibleRef(&sc.cols[found], pos), nil
+		b.noteColumn(ref, sc.tables, &sc.cols[found])
+		return b.visibleRef(&sc.cols[found], ref.Pos), nil
 	}
 	return nil, nil
 }
@@ -69,12 +71,12 @@ func ambiguousColumn(name string, pos ast.Pos) error {
 }
 
 // tableColumn looks for a column of one FROM entry; nil, nil when there is none.
-func (b *binder) tableColumn(t *fromTable, name string, pos ast.Pos) (expr.Expr, error) {
+func (b *binder) tableColumn(t *fromTable, ref *ast.ColumnRef) (expr.Expr, error) {
 	var found *visible
 	for i := range t.cols {
-		if t.cols[i].name == name {
+		if t.cols[i].name == ref.Name {
 			if found != nil {
-				return nil, ambiguousColumn(name, pos)
+				return nil, ambiguousColumn(ref.Name, ref.Pos)
 			}
 			found = &t.cols[i]
 		}
@@ -82,7 +84,8 @@ func (b *binder) tableColumn(t *fromTable, name string, pos ast.Pos) (expr.Expr,
 	if found == nil {
 		return nil, nil
 	}
-	return b.visibleRef(found, pos), nil
+	b.noteColumn(ref, []*fromTable{t}, found)
+	return b.visibleRef(found, ref.Pos), nil
 }
 
 func (b *binder) visibleRef(v *visible, pos ast.Pos) expr.Expr {

@@ -25,7 +25,9 @@ func (b *binder) expr(sc *scope, e ast.Expr) (expr.Expr, error) {
 	if b.exprDepth > maxExprDepth {
 		return nil, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").At(int(e.At()))
 	}
-	return b.compound(sc, e)
+	bound, err := b.compound(sc, e)
+	b.noteType(e, bound)
+	return bound, err
 }
 
 func (b *binder) compound(sc *scope, e ast.Expr) (expr.Expr, error) {
@@ -87,6 +89,7 @@ func (b *binder) rowStar(sc *scope, e *ast.Star) (expr.Expr, error) {
 	if t == nil {
 		return nil, missingTable(sc, e.Qualifier, hidden, e.Pos)
 	}
+	b.noteRow(e, t)
 	return b.wholeRow(t, e.Pos), nil
 }
 
@@ -95,7 +98,12 @@ func (b *binder) fieldSelect(sc *scope, e *ast.FieldSelect) (expr.Expr, error) {
 	if ref, ok := e.Operand.(*ast.ColumnRef); ok {
 		qualifier := append(append([]string(nil), ref.Qualifier...), ref.Name)
 		if t, _ := findTable(sc, qualifier); t != nil {
-			return b.columnRef(sc, &ast.ColumnRef{Pos: ref.Pos, Qualifier: qualifier, Name: e.Field})
+			column := &ast.ColumnRef{Pos: ref.Pos, Qualifier: qualifier, Name: e.Field}
+			bound, err := b.columnRef(sc, column)
+			if b.notes != nil {
+				b.notes.Columns[e] = b.notes.Columns[column]
+			}
+			return bound, err
 		}
 	}
 	return nil, sqlerr.Unsupported(int(e.Pos), "selection of a field of a composite value")

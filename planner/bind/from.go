@@ -75,21 +75,28 @@ func checkAliases(have, more []*fromTable, te ast.TableExpr) error {
 }
 
 func (b *binder) tableExpr(sc *scope, te ast.TableExpr) (*fromItem, error) {
+	var it *fromItem
+	var err error
 	switch te := te.(type) {
 	case *ast.TableRef:
-		return b.tableRef(sc, te)
+		it, err = b.tableRef(sc, te)
 	case *ast.SubqueryRef:
-		return b.subqueryRef(sc, te)
+		it, err = b.subqueryRef(sc, te)
 	case *ast.FuncRef:
-		return b.funcRef(sc, te)
+		it, err = b.funcRef(sc, te)
 	case *ast.Join:
 		if err := b.enter(te.Pos); err != nil {
 			return nil, err
 		}
 		defer b.leave()
 		return b.joinExpr(sc, te)
+	default:
+		return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected FROM entry %T", te)
 	}
-	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected FROM entry %T", te)
+	if err == nil {
+		b.noteEntry(te, it.tables[0])
+	}
+	return it, err
 }
 
 // tableRef is a WITH query, a view, or a relation.
@@ -108,7 +115,9 @@ func (b *binder) tableRef(sc *scope, ref *ast.TableRef) (*fromItem, error) {
 	}
 	switch d.Kind {
 	case table.KindView:
-		return b.viewRef(sc, ref, d)
+		if b.notes == nil {
+			return b.viewRef(sc, ref, d)
+		}
 	case table.KindSequence:
 		return b.sequenceRef(sc, ref, d)
 	}

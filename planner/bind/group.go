@@ -170,7 +170,7 @@ func (s *selecting) groupBound(e ast.Expr) (expr.Expr, error) {
 		return nil, err
 	}
 	if ref, isRef := e.(*ast.ColumnRef); !ok && isRef && len(ref.Qualifier) == 0 {
-		col, err := s.b.localColumn(s.sc, ref.Name, ref.Pos)
+		col, err := s.b.localColumn(s.sc, ref)
 		if col != nil || err != nil {
 			return col, err
 		}
@@ -437,6 +437,7 @@ func (g *grouper) determined(t *fromTable) bool {
 			return false
 		}
 	}
+	g.s.b.noteKey(t.desc)
 	return true
 }
 

@@ -61,6 +61,7 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 		if err := b.renameColumns(t, j.Columns); err != nil {
 			return nil, err
 		}
+		b.noteEntry(j, t)
 		it.hidden = append(it.hidden, it.tables...)
 		it.tables, it.cols = []*fromTable{t}, t.cols
 	}

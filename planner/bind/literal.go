@@ -81,7 +81,7 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 	if err != nil {
 		return nil, at(err, c.Pos)
 	}
-	if dependsOnMoment(base, c.Value.S) {
+	if DependsOnMoment(base, c.Value.S) {
 		b.momentary = true
 	}
 	return &expr.Const{T: base, Value: v, Pos: c.Pos}, nil
@@ -105,11 +105,11 @@ func Input(env *Env, text string, t *types.Type) (v types.Datum, constant bool, 
 // momentWords are the words of a literal whose value depends on when it is read.
 var momentWords = []string{"now", "today", "tomorrow", "yesterday"}
 
-// dependsOnMoment says whether the value of a literal depends on when it is read, so that a plan with
+// DependsOnMoment reports whether the value of a literal depends on when it is read, so that a plan with
 // it serves this statement only. Settings on which it may depend too are part of a plan's key.
-func dependsOnMoment(t *types.Type, text string) bool {
+func DependsOnMoment(t *types.Type, text string) bool {
 	if t.Elem != nil {
-		return dependsOnMoment(t.Elem, text)
+		return DependsOnMoment(t.Elem, text)
 	}
 	switch t.Family {
 	case types.Date, types.Timestamp, types.Time:

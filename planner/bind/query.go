@@ -43,12 +43,19 @@ func (b *binder) query(q *ast.Select, outer *scope, keepUnknown bool) (*logical.
 		return nil, err
 	}
 	out.Node, err = b.limit(sc, out.Node, q)
+	b.noteResult(q, out)
 	return out, err
 }
 
 // body binds what ORDER BY and LIMIT do not belong to: an operand of UNION and its like, or a
 // parenthesised query.
 func (b *binder) body(sc *scope, body ast.QueryBody, keepUnknown bool) (*logical.Query, error) {
+	q, err := b.operand(sc, body, keepUnknown)
+	b.noteResult(body, q)
+	return q, err
+}
+
+func (b *binder) operand(sc *scope, body ast.QueryBody, keepUnknown bool) (*logical.Query, error) {
 	switch body := body.(type) {
 	case *ast.SelectCore:
 		return b.selectCore(sc, body, nil, keepUnknown, nil)
@@ -147,7 +154,7 @@ func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.Que
 	rs.sel.clause = clauseOrderBy
 	defer func() { rs.sel.clause = saved }()
 	if ref, ok := e.(*ast.ColumnRef); ok && len(ref.Qualifier) == 0 {
-		col, err := b.localColumn(rs, ref.Name, ref.Pos)
+		col, err := b.localColumn(rs, ref)
 		if err != nil {
 			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "ORDER BY \"%s\" is ambiguous", ref.Name).At(int(ref.Pos))
 		}

@@ -22,6 +22,7 @@ type scope struct {
 
 // fromTable is an entry of FROM that has a name.
 type fromTable struct {
+	ref     ast.TableExpr // where the statement has it; nil for the row of a CHECK and its like
 	alias   string
 	aliased bool   // alias was written, so that the relation's own name is hidden
 	join    bool   // an alias of a join

@@ -175,11 +175,13 @@ func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool, err error
 		if t == nil {
 			return nil, false, missingTable(sc, qualifier, hidden, pos)
 		}
+		b.noteStar(e, []*fromTable{t}, t.cols)
 		return t.cols, true, nil
 	}
 	if len(sc.tables) == 0 {
 		return nil, false, sqlerr.New(sqlerr.SyntaxError, "SELECT * with no tables specified is not valid").At(int(pos))
 	}
+	b.noteStar(e, sc.tables, sc.cols)
 	return sc.cols, true, nil
 }
 

@@ -35,6 +35,29 @@ func number(i int) func([]types.Datum) string {
 	return func(a []types.Datum) string { return strconv.FormatInt(a[i].I, 10) }
 }
 
+// pretty is what a true pretty argument adds to Describe's third one.
+func pretty(a []types.Datum) string {
+	if len(a) > 0 && a[0].Bool() {
+		return " pretty"
+	}
+	return ""
+}
+
+func prettyFlag(a []types.Datum) string { return pretty(a[1:]) }
+
+// nodeExpr is pg_get_expr: the catalog finds what the node tree stands for.
+func nodeExpr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	text, ok := s.Describe("expr", types.OID(a[1].I), a[0].S+pretty(a[2:]))
+	if !ok {
+		return types.Null, nil
+	}
+	return types.NewString(text), nil
+}
+
 // visible says whether an object is found by its plain name: whether Describe knows it by one. kind
 // "visible" answers "t" or "f" for a relation.
 func visible(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -54,15 +77,19 @@ func null(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.Null
 var catalogFunctions = func() []def {
 	out := []def{
 		n("format_type(oid,int4) text", formatType).stable(),
-		f("pg_get_expr(pg_node_tree,oid) text", same).stable(), f("pg_get_expr(pg_node_tree,oid,bool) text", same).stable(),
-		f("pg_get_expr(text,oid) text", same).stable(), f("pg_get_expr(text,oid,bool) text", same).stable(),
+		f("pg_get_expr(pg_node_tree,oid) text", nodeExpr).stable(), f("pg_get_expr(pg_node_tree,oid,bool) text", nodeExpr).stable(),
+		f("pg_get_expr(text,oid) text", nodeExpr).stable(), f("pg_get_expr(text,oid,bool) text", nodeExpr).stable(),
 		f("pg_get_indexdef(oid) text", describe("indexdef", nil)).stable(),
-		f("pg_get_indexdef(oid,int4,bool) text", describe("indexdef", number(1))).stable(),
+		f("pg_get_indexdef(oid,int4,bool) text", describe("indexdef", func(a []types.Datum) string {
+			return strconv.FormatInt(a[1].I, 10) + pretty(a[2:])
+		})).stable(),
 		f("pg_get_constraintdef(oid) text", describe("constraintdef", nil)).stable(),
-		f("pg_get_constraintdef(oid,bool) text", describe("constraintdef", nil)).stable(),
+		f("pg_get_constraintdef(oid,bool) text", describe("constraintdef", prettyFlag)).stable(),
 		f("pg_get_viewdef(oid) text", describe("viewdef", nil)).stable(),
-		f("pg_get_viewdef(oid,bool) text", describe("viewdef", nil)).stable(),
-		f("pg_get_viewdef(oid,int4) text", describe("viewdef", nil)).stable(),
+		f("pg_get_viewdef(oid,bool) text", describe("viewdef", prettyFlag)).stable(),
+		f("pg_get_viewdef(oid,int4) text", describe("viewdef", func(a []types.Datum) string {
+			return strconv.FormatInt(a[1].I, 10) + " pretty"
+		})).stable(),
 		f("pg_get_serial_sequence(text,text) text", serialSequence).stable(),
 		f("pg_get_userbyid(oid) name", userByID).stable(),
 		f("pg_table_is_visible(oid) bool", visible).stable(),

@@ -190,75 +190,13 @@ func (a *alteration) action(ctx context.Context, act *ast.AlterAction) error {
 	return sqlerr.Unsupported(int(act.Pos), "ALTER TABLE action "+strings.ToUpper(act.Kind))
 }
 
-// move stores the descriptor under another name or schema, and mends the views that read it.
-func (a *alteration) move(ctx context.Context, pos ast.Pos, next *table.Desc) error {
-	views, err := a.env.View.Dependents(ctx, a.d.ID)
-	if err != nil {
-		return err
-	}
-	was := a.d
-	if err := a.update(ctx, next); err != nil {
-		return err
-	}
-	for _, v := range views {
-		text, ok, err := a.env.renameTables(v, was, next)
-		if err != nil {
-			return err
-		}
-		mended := v.Clone()
-		mended.View.Text = text
-		if err := a.env.View.UpdateRelation(ctx, v, mended); err != nil {
-			return err
-		}
-		if ok {
-			if ok, err = a.env.viewHolds(ctx, mended); err != nil {
-				return err
-			}
-		}
-		if !ok {
-			return sqlerr.Unsupported(int(pos), "renaming a relation that a view reads in this way").
-				WithDetail("%s depends on %s.", a.env.describe(v), a.env.describe(was))
-		}
-	}
-	if next.Kind == table.KindSequence {
-		return a.followSequence(ctx, was, next)
-	}
-	return nil
-}
-
 func (a *alteration) rename(ctx context.Context, act *ast.AlterAction) error {
 	if act.NewName.Name == a.d.Name {
 		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", a.d.Name)
 	}
 	next := a.d.Clone()
 	next.Name = act.NewName.Name
-	return a.move(ctx, act.Pos, next)
-}
-
-// followSequence mends the default of the column that a renamed or moved sequence feeds.
-func (a *alteration) followSequence(ctx context.Context, was, is *table.Desc) error {
-	rels, err := a.env.View.Relations(ctx, a.env.Database)
-	if err != nil {
-		return err
-	}
-	for _, t := range rels {
-		for i := range t.Columns {
-			if !drawsFrom(t.Columns[i].DefaultText, was) {
-				continue
-			}
-			if t.Columns[i].DefaultText != sequenceDefault(was.Schema, was.Name) {
-				return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a sequence that an expression reads is not supported").
-					WithDetail("default value for column %s of %s depends on %s.", t.Columns[i].Name, a.env.describe(t), a.env.describe(was))
-			}
-			next := t.Clone()
-			next.Columns[i].DefaultText = sequenceDefault(is.Schema, is.Name)
-			if err := a.env.View.UpdateRelation(ctx, t, next); err != nil {
-				return err
-			}
-			t = next
-		}
-	}
-	return nil
+	return a.replaceNames(ctx, next)
 }
 
 func (a *alteration) setSchema(ctx context.Context, act *ast.AlterAction) error {
@@ -283,7 +221,7 @@ func (a *alteration) setSchema(ctx context.Context, act *ast.AlterAction) error 
 	}
 	next := a.d.Clone()
 	next.SchemaID, next.Schema = sc.ID, sc.Name
-	if err := a.move(ctx, act.Pos, next); err != nil {
+	if err := a.replaceNames(ctx, next); err != nil {
 		return err
 	}
 	for i := range next.Columns {
@@ -306,8 +244,6 @@ func (a *alteration) moveSequence(ctx context.Context, id table.ID, t *table.Des
 	}
 	next := seq.Clone()
 	next.SchemaID, next.Schema = t.SchemaID, t.Schema
-	if err := a.env.View.UpdateRelation(ctx, seq, next); err != nil {
-		return err
-	}
-	return a.followSequence(ctx, seq, next)
+	of := &alteration{env: a.env, d: seq}
+	return of.replaceNames(ctx, next)
 }

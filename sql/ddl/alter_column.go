@@ -94,6 +94,9 @@ func (a *alteration) newValues(ctx context.Context, next *table.Desc, o int, n *
 		if err != nil {
 			return nil, err
 		}
+		if c.Generated, err = a.env.storedExpr(ctx, next, n.generated.ExprText, c.Type); err != nil {
+			return nil, err
+		}
 		return a.env.program(x)
 	case c.SequenceID != 0:
 		seq, err := a.env.View.RelationByID(ctx, c.SequenceID)
@@ -381,7 +384,11 @@ func (a *alteration) setDefault(ctx context.Context, o int, act *ast.AlterAction
 		if _, err := a.env.bindDefault(ctx, c.Type, act.Expr); err != nil {
 			return err
 		}
-		next.Columns[o].DefaultText = act.ExprText
+		text, err := a.env.storedExpr(ctx, nil, act.ExprText, c.Type)
+		if err != nil {
+			return err
+		}
+		next.Columns[o].DefaultText = text
 	}
 	return a.update(ctx, next)
 }

@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -130,7 +131,7 @@ func (a *alteration) conversion(ctx context.Context, o int, t *types.Type, act *
 	}
 	x, err := planner.BindRowExpr(ctx, a.env.Planner, a.d, e, t)
 	var se *sqlerr.Error
-	if err == nil || !asSQL(err, &se) || se.Code != sqlerr.DatatypeMismatch {
+	if err == nil || !errors.As(err, &se) || se.Code != sqlerr.DatatypeMismatch {
 		return x, err
 	}
 	if act.Using != nil {

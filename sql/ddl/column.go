@@ -160,8 +160,8 @@ func (env *Env) setDefault(ctx context.Context, n *newColumn) (err error) {
 	if n.bound, err = env.bindDefault(ctx, n.col.Type, n.deflt.Expr); err != nil {
 		return err
 	}
-	n.col.DefaultText = n.deflt.ExprText
-	return nil
+	n.col.DefaultText, err = env.storedExpr(ctx, nil, n.deflt.ExprText, n.col.Type)
+	return err
 }
 
 // ownSequence makes the sequence of a serial or identity column. The table has its ID and name, and

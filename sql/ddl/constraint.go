@@ -123,6 +123,10 @@ func (env *Env) addCheck(ctx context.Context, d *table.Desc, c *ast.TableConstra
 	} else if constraintNamed(d, name) {
 		return nil, duplicateConstraint(d, name)
 	}
-	d.Checks = append(d.Checks, table.Check{Name: name, Text: c.ExprText, NotValid: c.NotValid})
+	text, err := env.storedExpr(ctx, d, c.ExprText, nil)
+	if err != nil {
+		return nil, err
+	}
+	d.Checks = append(d.Checks, table.Check{Name: name, Text: text, NotValid: c.NotValid})
 	return x, nil
 }

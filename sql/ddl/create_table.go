@@ -266,9 +266,15 @@ func (b *builder) expressions(ctx context.Context) error {
 		if n.generated == nil {
 			continue
 		}
-		if _, err := b.env.bindGenerated(ctx, b.d, b.d.ColumnByID(n.col.ID), n.generated.Expr); err != nil {
+		o := b.d.ColumnByID(n.col.ID)
+		if _, err := b.env.bindGenerated(ctx, b.d, o, n.generated.Expr); err != nil {
 			return err
 		}
+		text, err := b.env.storedExpr(ctx, b.d, n.generated.ExprText, n.col.Type)
+		if err != nil {
+			return err
+		}
+		b.d.Columns[o].Generated = text
 	}
 	for i := range b.constraints {
 		c := &b.constraints[i]

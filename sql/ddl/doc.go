@@ -10,6 +10,6 @@
 // statement's savepoint.
 //
 // Simple on purpose: a rewrite (a changed type, a new primary key) holds the table's rows in memory
-// and writes them in one transaction. Views keep their source text: their stars are written out,
-// names of tables in it follow a rename, and columns that it reads cannot be renamed.
+// and writes them in one transaction. Expressions and views are kept as text (stored.go), which a
+// change of a name prints anew.
 package ddl

@@ -3,6 +3,7 @@ package ddl
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -190,6 +191,25 @@ func (dr *dropper) foreignKey(child *table.Desc, fk *table.ForeignKey, on string
 	dr.foreign = append(dr.foreign, foreignKey{child.ID, fk.Name})
 }
 
+// viewsOnKey notes the views whose GROUP BY rests on a primary key.
+func (dr *dropper) viewsOnKey(ctx context.Context, d *table.Desc, ix *table.Index, on string) error {
+	views, err := dr.env.View.Dependents(ctx, d.ID)
+	if err != nil {
+		return err
+	}
+	for _, v := range views {
+		if v.View == nil || dr.going[v.ID] || !slices.Contains(v.View.DependsOnKeys, ix.OID) {
+			continue
+		}
+		dr.going[v.ID] = true
+		dr.depends(dr.env.describe(v), on)
+		if err := dr.follow(ctx, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (dr *dropper) refuse() error {
 	what := "desired object(s)"
 	them := "them"
@@ -288,7 +308,11 @@ func (dr *dropper) followSequence(ctx context.Context, seq *table.Desc) error {
 				return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because %s requires it",
 					dr.env.describe(seq), col).WithHint("You can drop %s instead.", col)
 			}
-			if drawsFrom(c.DefaultText, seq) {
+			draws, err := dr.env.namesRelation(ctx, c.DefaultText, seq.ID)
+			if err != nil {
+				return err
+			}
+			if draws {
 				if err := dr.env.lock(ctx, t, rowlock.AccessExclusive); err != nil {
 					return err
 				}
@@ -298,21 +322,6 @@ func (dr *dropper) followSequence(ctx context.Context, seq *table.Desc) error {
 		}
 	}
 	return nil
-}
-
-// drawsFrom says whether a default's text calls nextval on the sequence.
-func drawsFrom(text string, seq *table.Desc) bool {
-	if text == "" {
-		return false
-	}
-	lower := strings.ToLower(text)
-	at := strings.Index(lower, "nextval(")
-	if at < 0 {
-		return false
-	}
-	rest := text[at:]
-	return strings.Contains(rest, sqlname.Literal(sqlname.Quote(seq.Name))) ||
-		strings.Contains(rest, sqlname.Literal(sqlname.Qualified(seq.Schema, seq.Name)))
 }
 
 func (dr *dropper) clearDefault(ctx context.Context, c columnDefault) error {

@@ -160,4 +160,11 @@ func (env *Env) bindRow(ctx context.Context, d *table.Desc, e ast.Expr, want *ty
 	return planner.BindRowExpr(ctx, env.Planner, d, e, want)
 }
 
-func asSQL(err error, target **sqlerr.Error) bool { return errors.As(err, target) }
+// onlySQL is nil for an error of the statement, and any other error as it is.
+func onlySQL(err error) error {
+	var se *sqlerr.Error
+	if errors.As(err, &se) {
+		return nil
+	}
+	return err
+}

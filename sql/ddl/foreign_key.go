@@ -321,6 +321,9 @@ func (a *alteration) freeOfReferences(ctx context.Context, ix *table.Index, what
 	if err != nil {
 		return err
 	}
+	if err := dr.viewsOnKey(ctx, a.d, ix, what); err != nil {
+		return err
+	}
 	if err := dr.run(ctx, cascade); err != nil {
 		return err
 	}

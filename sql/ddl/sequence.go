@@ -297,9 +297,5 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 
 // sequenceDefault is the DEFAULT text of a column that a sequence feeds.
 func sequenceDefault(schema, name string) string {
-	full := sqlname.Quote(name)
-	if schema != "public" {
-		full = sqlname.Quote(schema) + "." + full
-	}
-	return "nextval(" + sqlname.Literal(full) + "::regclass)"
+	return "nextval(" + sqlname.Literal(sqlname.Qualified(schema, name)) + "::regclass)"
 }

@@ -6,7 +6,10 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/deparse"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -23,7 +26,7 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 	if err != nil {
 		return err
 	}
-	cols, reads, err := env.viewColumns(ctx, s)
+	q, err := env.viewQuery(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -31,14 +34,10 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 	if err != nil {
 		return err
 	}
-	text, err := env.expandStars(ctx, s.QueryText)
-	if err != nil {
-		return err
-	}
 	d := &table.Desc{DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name, Name: s.Name.Name,
 		Kind: table.KindView, NextColumnID: 1, NextIndexID: 1,
-		View: &table.View{Text: text, DependsOn: reads, SearchPath: slices.Clone(env.SearchPath)}}
-	for _, c := range cols {
+		View: &table.View{Text: q.text, DependsOn: q.reads, DependsOnKeys: q.keys}}
+	for _, c := range q.columns {
 		c.ID = d.NextColumnID
 		d.NextColumnID++
 		d.Columns = append(d.Columns, c)
@@ -48,7 +47,9 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 		if err := compatibleView(old, d); err != nil {
 			return err
 		}
-		if slices.Contains(reads, old.ID) {
+		if recursive, err := env.readsThrough(ctx, q.reads, old.ID); err != nil {
+			return err
+		} else if recursive {
 			return sqlerr.New(sqlerr.InvalidObjectDefinition,
 				"infinite recursion detected in rules for relation \"%s\"", old.Name)
 		}
@@ -63,34 +64,87 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 	return env.View.CreateRelation(ctx, d)
 }
 
-// viewColumns plans the view's query: its columns, named as the statement says, and the relations
-// that it reads.
-func (env *Env) viewColumns(ctx context.Context, s *ast.CreateView) ([]table.Column, []table.ID, error) {
-	cols, reads, err := env.queryColumns(ctx, s.Query)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(s.Columns) > len(cols) {
-		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns")
-	}
-	for i, id := range s.Columns {
-		cols[i].Name = id.Name
-	}
-	seen := map[string]bool{}
-	for _, c := range cols {
-		if seen[c.Name] {
-			return nil, nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
-		}
-		seen[c.Name] = true
-	}
-	reads, err = env.direct(ctx, reads)
-	return cols, reads, err
+// viewQuery is what a view keeps of its query.
+type viewQuery struct {
+	text    string
+	columns []table.Column
+	reads   []table.ID // relations of the catalog that the query names
+	keys    []table.ID // primary keys that its GROUP BY rests on
 }
 
-// direct leaves out of what a plan reads what it reads through a view that is in the list too, and
-// the tables of the system, which are always there and no relations of the catalog.
-func (env *Env) direct(ctx context.Context, reads []table.ID) ([]table.ID, error) {
-	var out, through []table.ID
+// viewQuery binds the query of a view. Views in it are relations like any other, so that the work does
+// not grow with what they are made of.
+func (env *Env) viewQuery(ctx context.Context, s *ast.CreateView) (*viewQuery, error) {
+	if err := readsOnly(s.Query); err != nil {
+		return nil, err
+	}
+	notes, err := bind.Query(ctx, env.Planner, s.Query, nil)
+	if err != nil {
+		return nil, err
+	}
+	q := &viewQuery{}
+	if q.columns, err = viewColumns(s, notes.Results[s.Query]); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(q.columns))
+	for i := range q.columns {
+		names[i] = q.columns[i].Name
+	}
+	opts := deparse.Options{Source: true}
+	if q.text, err = deparse.Query(ctx, env.Planner, s.Query, notes, names, opts); err != nil {
+		return nil, err
+	}
+	for _, k := range notes.Keys {
+		q.keys = append(q.keys, k.Index)
+	}
+	q.reads, err = env.stored(ctx, notes.Reads)
+	return q, err
+}
+
+// viewColumns are the columns of a view, named as the statement says.
+func viewColumns(s *ast.CreateView, results []bind.ResultNote) ([]table.Column, error) {
+	if len(s.Columns) > len(results) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns")
+	}
+	seen := map[string]bool{}
+	var cols []table.Column
+	for i, res := range results {
+		name, t := res.Name, res.Type
+		if i < len(s.Columns) {
+			name = s.Columns[i].Name
+		}
+		if t.OID == types.OIDUnknown {
+			t = types.TText
+		}
+		if t.Family == types.Void || t.Family == types.Record {
+			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", name, t)
+		}
+		if seen[name] {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
+		}
+		seen[name] = true
+		cols = append(cols, table.Column{Name: name, Type: t})
+	}
+	return cols, nil
+}
+
+// readsOnly refuses a query that modifies something.
+func readsOnly(q *ast.Select) error {
+	if q.With == nil {
+		return nil
+	}
+	for i := range q.With.CTEs {
+		if _, ok := q.With.CTEs[i].Statement.(*ast.Select); !ok {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "views must not contain data-modifying statements in WITH")
+		}
+	}
+	return nil
+}
+
+// stored keeps of what a query reads the relations of the catalog, each once, and locks them. The
+// tables of the system are always there.
+func (env *Env) stored(ctx context.Context, reads []table.ID) ([]table.ID, error) {
+	var out []table.ID
 	for _, id := range reads {
 		d, err := env.View.RelationByID(ctx, id)
 		if err != nil {
@@ -103,11 +157,32 @@ func (env *Env) direct(ctx context.Context, reads []table.ID) ([]table.ID, error
 			return nil, err
 		}
 		out = append(out, id)
-		if d.View != nil {
-			through = append(through, d.View.DependsOn...)
+	}
+	return out, nil
+}
+
+// readsThrough reports whether one of the relations is a view that reads view, or is it.
+func (env *Env) readsThrough(ctx context.Context, reads []table.ID, view table.ID) (bool, error) {
+	seen := map[table.ID]bool{}
+	for len(reads) > 0 {
+		id := reads[len(reads)-1]
+		reads = reads[:len(reads)-1]
+		if id == view {
+			return true, nil
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		d, err := env.View.RelationByID(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		if d != nil && d.View != nil {
+			reads = append(reads, d.View.DependsOn...)
 		}
 	}
-	return slices.DeleteFunc(out, func(id table.ID) bool { return slices.Contains(through, id) }), nil
+	return false, nil
 }
 
 // replaced is the view that OR REPLACE replaces, or nil.

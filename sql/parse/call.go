@@ -233,6 +233,7 @@ func (p *parser) frame(u *unit, first *bool, s *windowShape) {
 	f := &ast.Frame{Pos: p.pos(), Mode: p.next().str, EndKind: "current row"}
 	s.window.Frame = f
 	if p.accept(kwBetween) {
+		f.Between = true
 		f.StartKind = p.frameBound(u, first, &s.bounds[0])
 		p.want(kwAnd)
 		endPos := p.pos()

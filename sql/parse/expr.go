@@ -488,7 +488,7 @@ func (p *parser) atTimeZone(x *exprState) {
 	p.infix(x, levelPower, 3, "^")
 	if p.err == nil {
 		x.u.marks[len(x.u.marks)-1].node = predicate(func(l ast.Expr, parts []ast.Expr) ast.Expr {
-			return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "timezone"}, Args: []ast.Expr{parts[0], l}}
+			return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "timezone"}, Args: []ast.Expr{parts[0], l}, Words: true}
 		})
 	}
 }
@@ -508,7 +508,7 @@ func (p *parser) overlaps(x *exprState) {
 			return nil
 		}
 		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "overlaps"},
-			Args: []ast.Expr{left.Elements[0], left.Elements[1], right.Elements[0], right.Elements[1]}}
+			Words: true, Args: []ast.Expr{left.Elements[0], left.Elements[1], right.Elements[0], right.Elements[1]}}
 	})
 }
 

@@ -60,7 +60,7 @@ func (p *parser) wordOperand(u *unit, t *token) bool {
 			return false
 		}
 		p.skip(2)
-		p.wordCall(u, src, pos, "pg_collation_for", func() { p.aExpr(u) })
+		p.wordCall(u, src, pos, "pg_collation_for", func() bool { p.aExpr(u); return true })
 	default:
 		return p.wordFunction(u, t)
 	}
@@ -98,14 +98,15 @@ func (p *parser) wordFunction(u *unit, t *token) bool {
 	switch t.kw {
 	case kwCoalesce, kwGreatest, kwLeast, kwNullif, kwGrouping:
 		p.next()
-		p.wordCall(u, src, pos, t.str, func() {
+		p.wordCall(u, src, pos, t.str, func() bool {
 			if n := p.commaExprs(u); t.kw == kwNullif && n != 2 {
 				p.unexpected()
 			}
+			return false
 		})
 	case kwExtract:
 		p.next()
-		p.wordCall(u, src, pos, "extract", func() { p.extractArgs(u) })
+		p.wordCall(u, src, pos, "extract", func() bool { p.extractArgs(u); return true })
 	case kwPosition:
 		p.position(u)
 	case kwSubstring:
@@ -123,14 +124,16 @@ func (p *parser) wordFunction(u *unit, t *token) bool {
 	return true
 }
 
-// wordCall writes a call of the named function around ( args ).
-func (p *parser) wordCall(u *unit, src int, pos ast.Pos, name string, args func()) {
+// wordCall writes a call of the named function around ( args ). args reports whether the arguments
+// were separated by words.
+func (p *parser) wordCall(u *unit, src int, pos ast.Pos, name string, args func() bool) {
+	words := false
 	p.enter()
 	u.open(src, call(func(parts []ast.Expr) ast.Expr {
-		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: name}, Args: parts}
+		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: name}, Args: parts, Words: words}
 	}))
 	p.wantPunct('(')
-	args()
+	words = args()
 	u.word(p.i, ")")
 	p.wantPunct(')')
 	p.leave()
@@ -173,7 +176,7 @@ func (p *parser) position(u *unit) {
 	p.next()
 	p.enter()
 	u.open(src, call(func(parts []ast.Expr) ast.Expr {
-		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "position"}, Args: []ast.Expr{parts[1], parts[0]}}
+		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "position"}, Args: []ast.Expr{parts[1], parts[0]}, Words: true}
 	}))
 	p.wantPunct('(')
 	p.bExpr(u)
@@ -189,10 +192,10 @@ func (p *parser) position(u *unit) {
 func (p *parser) substring(u *unit) {
 	src, pos := p.i, p.pos()
 	p.next()
-	swap, similar := false, false
+	swap, similar, words := false, false, false
 	p.enter()
 	u.open(src, call(func(parts []ast.Expr) ast.Expr {
-		f := &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "substring"}, Args: parts}
+		f := &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "substring"}, Args: parts, Words: words}
 		if swap { // FOR n FROM m
 			parts[1], parts[2] = parts[2], parts[1]
 		}
@@ -204,6 +207,7 @@ func (p *parser) substring(u *unit) {
 	p.wantPunct('(')
 	if !p.tok().is(')') {
 		p.aExpr(u)
+		words = !p.tok().is(',') && !p.tok().is(')')
 		switch {
 		case p.accept(kwFrom):
 			p.nextPart(u)
@@ -240,7 +244,7 @@ func (p *parser) nextPart(u *unit) {
 func (p *parser) overlay(u *unit) {
 	src, pos := p.i, p.pos()
 	p.next()
-	p.wordCall(u, src, pos, "overlay", func() {
+	p.wordCall(u, src, pos, "overlay", func() bool {
 		p.aExpr(u)
 		if !p.accept(kwPlacing) {
 			if p.tok().is(',') {
@@ -248,7 +252,7 @@ func (p *parser) overlay(u *unit) {
 				p.next()
 				p.commaExprs(u)
 			}
-			return
+			return false
 		}
 		p.nextPart(u)
 		p.want(kwFrom)
@@ -256,6 +260,7 @@ func (p *parser) overlay(u *unit) {
 		if p.accept(kwFor) {
 			p.nextPart(u)
 		}
+		return true
 	})
 }
 
@@ -269,7 +274,7 @@ func (p *parser) trim(u *unit) {
 		if swap {
 			parts = append(parts[1:len(parts):len(parts)], parts[0])
 		}
-		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: name}, Args: parts}
+		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: name}, Args: parts, Words: true}
 	}))
 	p.wantPunct('(')
 	switch {

@@ -147,7 +147,7 @@ func attributeRows(_ context.Context, r *reader, emit emitter) error {
 			if err := emit("attrelid", d.ID, "attname", c.Name, "atttypid", c.Type.OID, "attstattarget", -1,
 				"attlen", c.Type.Len, "attnum", i+1, "attndims", dims, "attcacheoff", -1, "atttypmod", c.Type.Mod,
 				"attbyval", byValue(c.Type), "attalign", string(c.Type.Align()), "attstorage", storage(c.Type),
-				"attnotnull", c.NotNull, "atthasdef", r.defaultText(&c) != "", "attidentity", identity,
+				"attnotnull", c.NotNull, "atthasdef", hasDefault(&c), "attidentity", identity,
 				"attgenerated", generated, "attislocal", true, "attcollation", collationOf(c.Type, c.Collation)); err != nil {
 				return err
 			}
@@ -188,11 +188,10 @@ func storage(t *types.Type) string {
 func attrdefRows(_ context.Context, r *reader, emit emitter) error {
 	return r.eachRelation(false, func(d *table.Desc) error {
 		for i, c := range visibleColumns(d) {
-			text := r.defaultText(&c)
-			if text == "" {
+			if !hasDefault(&c) {
 				continue
 			}
-			if err := emit("oid", derivedID(defaultBase, d.ID, i), "adrelid", d.ID, "adnum", i+1, "adbin", text); err != nil {
+			if err := emit("oid", derivedID(defaultBase, d.ID, i), "adrelid", d.ID, "adnum", i+1, "adbin", nodeText(defaultNode, d.ID, i)); err != nil {
 				return err
 			}
 		}
@@ -204,7 +203,7 @@ func indexRows(_ context.Context, r *reader, emit emitter) error {
 	return r.eachIndex(func(d *table.Desc, ix *table.Index) error {
 		keys := vector(attnums(d, append(indexColumnIDs(ix), ix.Include...)))
 		options, colls, classes := vector{}, vector{}, vector{}
-		var exprs string
+		var exprs, where string
 		for _, c := range ix.Columns {
 			o := 0
 			if c.Desc {
@@ -221,13 +220,16 @@ func indexRows(_ context.Context, r *reader, emit emitter) error {
 			}
 			colls, classes = append(colls, coll), append(classes, class)
 			if c.ExprText != "" {
-				exprs += c.ExprText
+				exprs = nodeText(indexKeysNode, ix.OID, 0)
 			}
+		}
+		if ix.WhereText != "" {
+			where = nodeText(indexWhereNode, ix.OID, 0)
 		}
 		return emit("indexrelid", ix.OID, "indrelid", d.ID, "indnatts", len(keys), "indnkeyatts", len(ix.Columns),
 			"indisunique", ix.Unique, "indnullsnotdistinct", ix.NullsNotDistinct, "indisprimary", ix.Primary,
 			"indimmediate", true, "indisvalid", true, "indisready", true, "indislive", true, "indkey", keys,
-			"indcollation", colls, "indclass", classes, "indoption", options, "indexprs", orNull(exprs), "indpred", orNull(ix.WhereText))
+			"indcollation", colls, "indclass", classes, "indoption", options, "indexprs", orNull(exprs), "indpred", orNull(where))
 	})
 }
 
@@ -251,7 +253,7 @@ func constraintRows(_ context.Context, r *reader, emit emitter) error {
 		for i, c := range d.Checks {
 			if err := emit("oid", derivedID(checkBase, d.ID, i), "conname", c.Name, "connamespace", d.SchemaID, "contype", "c",
 				"convalidated", !c.NotValid, "conrelid", d.ID, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ",
-				"conislocal", true, "conbin", c.Text); err != nil {
+				"conislocal", true, "conbin", nodeText(checkNode, d.ID, i)); err != nil {
 				return err
 			}
 		}

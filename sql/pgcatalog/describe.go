@@ -18,9 +18,9 @@ func statementTime() time.Time { return time.Now() }
 
 // Describe answers a system function with a fact about an object; false when there is none. Kinds:
 // "class", "namespace", "type" and "role" are names by OID, "reg" a name for the type in extra;
-// "indexdef", "constraintdef" and "viewdef" are definitions, "serial" the sequence of the column in
-// extra, "comment" a comment, "size" bytes by the statistics, "visible" whether a relation is found by its plain name, "filenode" its
-// storage ID.
+// "indexdef", "constraintdef", "viewdef" and "expr" are definitions (see definition.go), "serial" the
+// sequence of the column in extra, "comment" a comment, "size" bytes by the statistics, "visible" whether
+// a relation is found by its plain name, "filenode" its storage ID.
 func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra string) (string, bool) {
 	r := &reader{ctx: ctx, env: env}
 	id := table.ID(oid)
@@ -40,13 +40,11 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 	case "indexdef":
 		return r.indexDef(id, extra)
 	case "constraintdef":
-		return r.constraintDef(id)
+		return r.constraintDef(id, extra)
 	case "viewdef":
-		d, _ := r.find(id)
-		if d == nil || d.View == nil {
-			return "", false
-		}
-		return viewText(d), true
+		return r.viewDef(id, extra)
+	case "expr":
+		return r.exprDef(extra)
 	case "serial":
 		return r.serial(id, extra)
 	case "comment":
@@ -67,15 +65,16 @@ func (r *reader) find(id table.ID) (*table.Desc, *table.Index) {
 	if d, err := r.env.View().RelationByID(r.ctx, id); err == nil && d != nil {
 		return d, nil
 	}
-	var owner *table.Desc
-	var index *table.Index
-	_ = r.eachIndex(func(d *table.Desc, ix *table.Index) error {
-		if ix.OID == id {
-			owner, index = d, ix
+	d, err := r.env.View().Owner(r.ctx, r.database(), id)
+	if err != nil || d == nil {
+		return nil, nil
+	}
+	for i := range d.Indexes {
+		if d.Indexes[i].OID == id {
+			return d, &d.Indexes[i]
 		}
-		return nil
-	})
-	return owner, index
+	}
+	return nil, nil
 }
 
 // filenode is the storage ID of a table or an index, as text; a view has none.
@@ -211,178 +210,6 @@ func RegOID(ctx context.Context, env Env, typ types.OID, name string) (types.OID
 		return 0, sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", plain)
 	}
 	return 0, sqlerr.New(sqlerr.UndefinedObject, "\"%s\" does not exist", name)
-}
-
-// viewText is a view's query as pg_get_viewdef ends it.
-func viewText(d *table.Desc) string {
-	return " " + strings.TrimSuffix(strings.TrimSpace(d.View.Text), ";") + ";"
-}
-
-// keyText writes one key column of an index: its name or expression and what is not the default.
-func keyText(d *table.Desc, c *table.IndexColumn) string {
-	text := c.ExprText
-	if i := d.ColumnByID(c.ColumnID); c.ExprText == "" && i >= 0 {
-		text = sqlname.Quote(d.Columns[i].Name)
-	} else if !isCall(text) {
-		text = "(" + text + ")"
-	}
-	if c.Desc {
-		text += " DESC"
-		if !c.NullsFirst {
-			text += " NULLS LAST"
-		}
-	} else if c.NullsFirst {
-		text += " NULLS FIRST"
-	}
-	return text
-}
-
-// isCall says whether an expression is one function call, which needs no parentheses in an index.
-func isCall(text string) bool {
-	open := strings.IndexByte(text, '(')
-	if open <= 0 || !strings.HasSuffix(text, ")") || strings.ContainsAny(text[:open], " +-*/|'\"") {
-		return false
-	}
-	depth := 0
-	for i := open; i < len(text); i++ {
-		switch text[i] {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 && i < len(text)-1 {
-				return false
-			}
-		case '\'':
-			return false
-		}
-	}
-	return true
-}
-
-func columnNames(d *table.Desc, ids []table.ColumnID) string {
-	names := make([]string, 0, len(ids))
-	for _, id := range ids {
-		if i := d.ColumnByID(id); i >= 0 {
-			names = append(names, sqlname.Quote(d.Columns[i].Name))
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-// indexText is the CREATE INDEX of an index.
-func indexText(d *table.Desc, ix *table.Index, qualified bool) string {
-	var b strings.Builder
-	b.WriteString("CREATE ")
-	if ix.Unique {
-		b.WriteString("UNIQUE ")
-	}
-	b.WriteString("INDEX " + sqlname.Quote(ix.Name) + " ON ")
-	if qualified {
-		b.WriteString(sqlname.Quote(d.Schema) + ".")
-	}
-	b.WriteString(sqlname.Quote(d.Name) + " USING btree (")
-	for i := range ix.Columns {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(keyText(d, &ix.Columns[i]))
-	}
-	b.WriteString(")")
-	if len(ix.Include) > 0 {
-		b.WriteString(" INCLUDE (" + columnNames(d, ix.Include) + ")")
-	}
-	if ix.NullsNotDistinct {
-		b.WriteString(" NULLS NOT DISTINCT")
-	}
-	if ix.WhereText != "" {
-		b.WriteString(" WHERE (" + ix.WhereText + ")")
-	}
-	return b.String()
-}
-
-// indexDef is pg_get_indexdef; extra is the number of one column, 0 or "" for the whole.
-func (r *reader) indexDef(id table.ID, extra string) (string, bool) {
-	d, ix := r.find(id)
-	if ix == nil {
-		return "", false
-	}
-	n, _ := strconv.Atoi(extra)
-	if n == 0 {
-		return indexText(d, ix, true), true
-	}
-	if n <= len(ix.Columns) {
-		c := ix.Columns[n-1]
-		c.Desc, c.NullsFirst = false, false
-		return keyText(d, &c), true
-	}
-	if n -= len(ix.Columns); n <= len(ix.Include) {
-		return columnNames(d, ix.Include[n-1:n]), true
-	}
-	return "", true
-}
-
-// constraintDef is pg_get_constraintdef.
-func (r *reader) constraintDef(id table.ID) (text string, ok bool) {
-	_ = r.eachRelation(false, func(d *table.Desc) error {
-		for i := range d.Indexes {
-			ix := &d.Indexes[i]
-			if ix.OID != id || !ix.Primary && !ix.Constraint {
-				continue
-			}
-			word := "UNIQUE"
-			if ix.Primary {
-				word = "PRIMARY KEY"
-			}
-			if ix.NullsNotDistinct {
-				word += " NULLS NOT DISTINCT"
-			}
-			text, ok = word+" ("+columnNames(d, indexColumnIDs(ix))+")", true
-			if len(ix.Include) > 0 {
-				text += " INCLUDE (" + columnNames(d, ix.Include) + ")"
-			}
-		}
-		for i, c := range d.Checks {
-			if derivedID(checkBase, d.ID, i) == id {
-				text, ok = "CHECK (("+c.Text+"))", true
-				if c.NotValid {
-					text += " NOT VALID"
-				}
-			}
-		}
-		if fk := d.ForeignKeyByOID(id); fk != nil {
-			text, ok = r.foreignKeyText(d, fk)
-		}
-		return nil
-	})
-	return text, ok
-}
-
-func (r *reader) foreignKeyText(d *table.Desc, fk *table.ForeignKey) (string, bool) {
-	ref, err := r.env.View().RelationByID(r.ctx, fk.RefTable)
-	if err != nil || ref == nil {
-		return "", false
-	}
-	name, _ := r.regName("regclass", ref.ID)
-	text := "FOREIGN KEY (" + columnNames(d, fk.Columns) + ") REFERENCES " + name + "(" + columnNames(ref, fk.RefColumns) + ")"
-	if fk.MatchFull {
-		text += " MATCH FULL"
-	}
-	if fk.OnUpdate != "" && fk.OnUpdate != "no action" {
-		text += " ON UPDATE " + strings.ToUpper(fk.OnUpdate)
-	}
-	if fk.OnDelete != "" && fk.OnDelete != "no action" {
-		text += " ON DELETE " + strings.ToUpper(fk.OnDelete)
-	}
-	if fk.Deferrable {
-		text += " DEFERRABLE"
-	}
-	if fk.InitiallyDeferred {
-		text += " INITIALLY DEFERRED"
-	}
-	if fk.NotValid {
-		text += " NOT VALID"
-	}
-	return text, true
 }
 
 // serial is pg_get_serial_sequence: the sequence that a column owns.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/minidb/minidb/planner/deparse"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -151,13 +152,16 @@ func (r *reader) infoColumn(d *table.Desc, i int, c *table.Column, emit emitter)
 	}
 	generated, expression := "NEVER", any(nil)
 	if c.Generated != "" {
-		generated, expression = "ALWAYS", c.Generated
+		generated, expression = "ALWAYS", r.columnExpr(d, c, deparse.Options{Name: r.relationName})
 	}
-	deflt := c.DefaultText
+	deflt := ""
+	if c.Generated == "" && hasDefault(c) {
+		deflt = r.columnExpr(d, c, deparse.Options{Name: r.relationName})
+	}
 	var identity, start, increment, maximum, minimum, cycle any
 	cycle = "NO"
 	if c.Identity != "" {
-		identity, deflt = strings.ToUpper(c.Identity), ""
+		identity = strings.ToUpper(c.Identity)
 		if seq, err := r.env.View().RelationByID(r.ctx, c.SequenceID); err == nil && seq != nil && seq.Sequence != nil {
 			q := seq.Sequence
 			start, increment = strconv.FormatInt(q.Start, 10), strconv.FormatInt(q.Increment, 10)
@@ -181,7 +185,7 @@ func infoViewRows(_ context.Context, r *reader, emit emitter) error {
 		if d.Kind != table.KindView {
 			return nil
 		}
-		return emit("table_catalog", r.databaseName(), "table_schema", d.Schema, "table_name", d.Name, "view_definition", viewText(d),
+		return emit("table_catalog", r.databaseName(), "table_schema", d.Schema, "table_name", d.Name, "view_definition", r.viewText(d, deparse.Options{}),
 			"check_option", "NONE", "is_updatable", "NO", "is_insertable_into", "NO", "is_trigger_updatable", "NO",
 			"is_trigger_deletable", "NO", "is_trigger_insertable_into", "NO")
 	})
@@ -238,7 +242,7 @@ func (r *reader) eachConstraint(f func(c *constraint) error) error {
 			}
 		}
 		for _, c := range d.Checks {
-			if err := f(&constraint{d: d, name: c.Name, kind: "CHECK", check: "(" + c.Text + ")"}); err != nil {
+			if err := f(&constraint{d: d, name: c.Name, kind: "CHECK", check: r.checkText(d, &c, deparse.Options{Name: r.relationName})}); err != nil {
 				return err
 			}
 		}

@@ -76,10 +76,25 @@ const (
 	checkBase   = 0x4000_0000
 	defaultBase = 0xC000_0000
 	perTable    = 1 << 8 // 256 of each kind have IDs of their own
+	tablesTried = 16     // tables whose derived IDs are the same: 2^22 apart
 )
 
 func derivedID(base uint32, t table.ID, n int) table.ID {
 	return table.ID(base + uint32(t)%(1<<22)*perTable + uint32(n)%perTable)
+}
+
+// tablesOfDerived lists the tables whose derived IDs may be id: only with millions of objects there is
+// more than one.
+func tablesOfDerived(base uint32, id table.ID) []table.ID {
+	if uint32(id) < base || uint32(id)-base >= 1<<22*perTable {
+		return nil
+	}
+	first := (uint32(id) - base) / perTable
+	out := make([]table.ID, 0, tablesTried)
+	for i := range uint32(tablesTried) {
+		out = append(out, table.ID(first+i<<22))
+	}
+	return out
 }
 
 // attnum is the column's number in pg_attribute: its place among the visible columns.
@@ -125,15 +140,9 @@ var sequenceColumns = []table.Column{
 	{ID: 3, Name: "is_called", Type: types.TBool, NotNull: true},
 }
 
-// defaultText is what pg_attrdef shows of a column, or "".
-func (r *reader) defaultText(c *table.Column) string {
-	switch {
-	case c.Generated != "":
-		return c.Generated
-	case c.Identity != "":
-		return ""
-	}
-	return c.DefaultText
+// hasDefault reports whether pg_attrdef has the column.
+func hasDefault(c *table.Column) bool {
+	return c.Generated != "" || c.Identity == "" && c.DefaultText != ""
 }
 
 // indexColumnIDs are the key columns of an index, 0 for expressions.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/stats"
@@ -15,6 +16,8 @@ import (
 // Env is what the rows are made from: one session's view of its database.
 type Env interface {
 	View() *catalog.View
+	// Planner serves binding the expressions and queries that the catalog keeps.
+	Planner(ctx context.Context) *planner.Env
 	Database() (id table.ID, name string)
 	User() string
 	SearchPath(ctx context.Context) []string

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/minidb/minidb/planner/deparse"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -66,7 +67,7 @@ func viewsRows(_ context.Context, r *reader, emit emitter) error {
 		}
 		text := any(nil)
 		if d.View != nil {
-			text = viewText(d)
+			text = r.viewText(d, deparse.Options{})
 		}
 		return emit("schemaname", d.Schema, "viewname", d.Name, "viewowner", r.env.User(), "definition", text)
 	})
@@ -74,7 +75,7 @@ func viewsRows(_ context.Context, r *reader, emit emitter) error {
 
 func indexesRows(_ context.Context, r *reader, emit emitter) error {
 	return r.eachIndex(func(d *table.Desc, ix *table.Index) error {
-		return emit("schemaname", d.Schema, "tablename", d.Name, "indexname", ix.Name, "indexdef", indexText(d, ix, true))
+		return emit("schemaname", d.Schema, "tablename", d.Name, "indexname", ix.Name, "indexdef", r.indexText(d, ix, false))
 	})
 }
 

@@ -42,6 +42,7 @@ type Catalog struct {
 	nextID    idRange
 	// lastVersion is the greatest descriptor version that this process gave.
 	lastVersion atomic.Uint64
+	walks       atomic.Int64 // see Walks
 }
 
 // Open reads the catalog of a store, and on the first opening of a store writes it: database

@@ -16,6 +16,7 @@ type state struct {
 	schemas   map[schemaName]*Schema
 	names     map[relationName]nameEntry // zero: known to be absent
 	descs     map[table.ID]*table.Desc   // nil: known to be absent
+	owners    map[table.ID]owners        // by database
 }
 
 // descsKept bounds the decoded descriptors that outlive a change of the catalog.
@@ -38,6 +39,7 @@ func newState(version uint64) *state {
 	return &state{
 		version: version, databases: map[string]*Database{}, schemas: map[schemaName]*Schema{},
 		names: map[relationName]nameEntry{}, descs: map[table.ID]*table.Desc{},
+		owners: map[table.ID]owners{},
 	}
 }
 

@@ -30,6 +30,8 @@ type View struct {
 	own map[table.ID]ownDesc
 	// newest is set by Renew, while the schema is not that of the snapshot any more.
 	newest *newest
+	// ownOwners is what Owner found after the transaction changed the schema, by database.
+	ownOwners map[table.ID]owners
 }
 
 type ownDesc struct {

@@ -1,0 +1,236 @@
+package deparse
+
+import (
+	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// coerce converts to a type, its modifier aside: a constant of unknown type becomes one of that type,
+// anything else gets a coercion if the types differ.
+func (r *resolver) coerce(n node, to *types.Type, implicit bool) node {
+	from := n.typ()
+	switch {
+	case to == nil || from.OID == to.OID || to.OID == types.OIDUnknown || to.OID == types.OIDRecord:
+		return n
+	case from.OID == types.OIDUnknown:
+		if c, ok := n.(*constant); ok {
+			return r.literal(c, to, implicit)
+		}
+	}
+	if arr, ok := n.(*arrayExpr); ok && len(arr.elems) == 0 {
+		return &arrayExpr{t: to}
+	}
+	return &coercion{t: to.WithMod(types.NoMod), arg: n, implicit: implicit, kind: kindOf(from, to)}
+}
+
+// coerceTo converts to a type with its modifier, as a column or a cast asks for.
+func (r *resolver) coerceTo(n node, to *types.Type, implicit bool) node {
+	out := r.coerce(n, to, implicit)
+	if out.typ().Mod == to.Mod {
+		return out
+	}
+	if c, ok := out.(*coercion); ok && out != n {
+		c.implicit = true // of two steps the last is shown
+	}
+	kind := byFunction
+	if to.Mod == types.NoMod {
+		if c, ok := out.(*constant); ok {
+			k := *c
+			k.t = to
+			return &k
+		}
+		kind = byRelabel
+	}
+	return &coercion{t: to, arg: out, implicit: implicit, kind: kind}
+}
+
+// literal gives a constant of unknown type its type. What is shown is the output of the value that
+// the text stands for.
+func (r *resolver) literal(c *constant, to *types.Type, implicit bool) node {
+	base := to
+	if to.Family != types.Interval {
+		base = to.WithMod(types.NoMod)
+	}
+	out := &constant{t: base, null: c.null}
+	if implicit {
+		out.source = &c.text
+	}
+	if c.null {
+		return out
+	}
+	value, err := r.value(c.text, base)
+	switch {
+	case err != nil && isReg(base):
+		out.text = c.text // a name that is gone stays as it was written
+		return out
+	case err != nil:
+		r.fail(err)
+	case isReg(base):
+		out.source = nil
+		r.regclass(out, table.ID(value.I))
+	case bind.DependsOnMoment(base, c.text):
+		out.source = nil
+	}
+	out.text = types.Text(base, value, &r.out)
+	return out
+}
+
+// regclass notes the relation that a constant means.
+func (r *resolver) regclass(c *constant, id table.ID) {
+	if c.t.OID != types.OIDRegClass {
+		return
+	}
+	rel, err := r.env.Catalog.RelationByID(r.ctx, id)
+	if err == nil && rel != nil {
+		c.rel = rel
+		r.regs = append(r.regs, id)
+	}
+}
+
+func isReg(t *types.Type) bool {
+	switch t.OID {
+	case types.OIDRegClass, types.OIDRegType, types.OIDRegNamespace, types.OIDRegProc:
+		return true
+	}
+	return false
+}
+
+// value reads a literal. What depends on the moment has its value of now.
+func (r *resolver) value(text string, t *types.Type) (types.Datum, error) {
+	switch {
+	case isReg(t):
+		return types.ParseText(t, text, &r.format)
+	case t.Family == types.Interval:
+		iv, err := types.ParseInterval(text, t.Mod)
+		return types.NewInterval(iv), err
+	case t.OID == types.OIDText || t.OID == types.OIDVarchar:
+		return types.NewString(text), nil
+	}
+	return types.Cast(types.NewString(text), types.TUnknown, t, false, &r.format)
+}
+
+// kindOf tells how PostgreSQL converts one type to another.
+func kindOf(from, to *types.Type) castKind {
+	if from.Elem != nil && to.Elem != nil {
+		return byRelabel // element by element; printed alike
+	}
+	if relabels(from.OID, to.OID) {
+		return byRelabel
+	}
+	if isString(from) != isString(to) && !(from.OID == types.OIDBool || from.OID == types.OIDChar) {
+		return byText
+	}
+	return byFunction
+}
+
+func relabels(from, to types.OID) bool {
+	group := func(o types.OID) int {
+		switch o {
+		case types.OIDText, types.OIDVarchar:
+			return 1
+		case types.OIDInt4, types.OIDOid, types.OIDRegClass, types.OIDRegType, types.OIDRegProc, types.OIDRegNamespace:
+			return 2
+		}
+		return 0
+	}
+	return group(from) != 0 && group(from) == group(to) ||
+		to == types.OIDBPChar && group(from) == 1
+}
+
+func isString(t *types.Type) bool {
+	switch t.OID {
+	case types.OIDText, types.OIDVarchar, types.OIDBPChar, types.OIDName, types.OIDChar:
+		return true
+	}
+	return false
+}
+
+// families are the types between which PostgreSQL has operators of its own, so that neither operand is
+// converted.
+var families = []struct {
+	members []types.OID
+	ops     []string
+}{
+	{[]types.OID{types.OIDInt2, types.OIDInt4, types.OIDInt8}, []string{"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/"}},
+	{[]types.OID{types.OIDFloat4, types.OIDFloat8}, []string{"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/"}},
+	{[]types.OID{types.OIDDate, types.OIDTimestamp, types.OIDTimestampTZ}, comparisons},
+	{[]types.OID{types.OIDName, types.OIDText}, comparisons},
+}
+
+var comparisons = []string{"=", "<>", "<", "<=", ">", ">="}
+
+// binary makes an operator over operands, coerced as its overload asks.
+func (r *resolver) binary(op string, left, right node) node {
+	lt, rt := left.typ(), right.typ()
+	fn, targets, err := builtin.ResolveOperator(op, lt, rt)
+	if err != nil {
+		r.fail(err)
+		return &operator{t: types.TUnknown, op: op, left: left, right: right}
+	}
+	t := builtin.ReturnType(fn, targets)
+	if !mixed(op, lt, rt) {
+		left, right = r.coerce(left, native(targets[0]), true), r.coerce(right, native(targets[1]), true)
+	}
+	return &operator{t: t, op: op, left: left, right: right}
+}
+
+// native is the type that PostgreSQL's operators take for a type that has none of its own.
+func native(t *types.Type) *types.Type {
+	if t.OID == types.OIDVarchar {
+		return types.TText
+	}
+	return t
+}
+
+// mixed reports whether PostgreSQL has the operator for the two different types.
+func mixed(op string, left, right *types.Type) bool {
+	if left.OID == right.OID {
+		return false
+	}
+	for _, f := range families {
+		if hasOID(f.members, left.OID) && hasOID(f.members, right.OID) {
+			for _, o := range f.ops {
+				if o == op {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func hasOID(list []types.OID, o types.OID) bool {
+	for _, m := range list {
+		if m == o {
+			return true
+		}
+	}
+	return false
+}
+
+// common coerces nodes to their common type, which it returns.
+func (r *resolver) common(context string, nodes []node) *types.Type {
+	ts := make([]*types.Type, len(nodes))
+	for i, n := range nodes {
+		ts[i] = n.typ()
+	}
+	t, _, err := builtin.CommonTypeFor(context, ts)
+	if err != nil {
+		r.fail(err)
+		return types.TUnknown
+	}
+	for i, n := range nodes {
+		nodes[i] = r.coerce(n, t, true)
+	}
+	return t
+}
+
+// text makes a constant whose type nothing decided text.
+func (r *resolver) text(n node) node {
+	if n.typ().OID == types.OIDUnknown {
+		return r.coerce(n, types.TText, true)
+	}
+	return n
+}

@@ -1,0 +1,155 @@
+package deparse
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Expr prints an expression that the catalog keeps as text: over a row of d, or for a DEFAULT without
+// d. want is the type of the column that takes the value; nil for a condition.
+func Expr(ctx context.Context, env *bind.Env, d *table.Desc, text string, want *types.Type, opts Options) (string, error) {
+	e, err := env.ParseExpr(text)
+	if err != nil {
+		return "", err
+	}
+	notes, err := bind.NoteRowExpr(ctx, env, d, e)
+	if err != nil {
+		return "", err
+	}
+	r := newResolver(ctx, env, notes, opts)
+	r.row = d
+	n := r.expr(e)
+	if want == nil {
+		n = r.coerce(n, types.TBool, true)
+	} else {
+		n = r.coerceTo(n, want, true)
+	}
+	if r.err != nil {
+		return "", r.err
+	}
+	p := &printer{opts: opts}
+	p.expr(n, false)
+	return string(p.b), nil
+}
+
+// Relations lists the relations that a DEFAULT has as constants of type regclass.
+func Relations(ctx context.Context, env *bind.Env, text string) ([]table.ID, error) {
+	e, err := env.ParseExpr(text)
+	if err != nil {
+		return nil, err
+	}
+	notes, err := bind.NoteRowExpr(ctx, env, nil, e)
+	if err != nil {
+		return nil, err
+	}
+	r := newResolver(ctx, env, notes, Options{})
+	r.expr(e)
+	return r.regs, r.err
+}
+
+// IndexKey prints the expression of an index key over a row of d. A call can stand in an index by
+// itself, anything else needs parentheses.
+func IndexKey(ctx context.Context, env *bind.Env, d *table.Desc, text string, opts Options) (string, error) {
+	e, err := env.ParseExpr(text)
+	if err != nil {
+		return "", err
+	}
+	notes, err := bind.NoteRowExpr(ctx, env, d, e)
+	if err != nil {
+		return "", err
+	}
+	r := newResolver(ctx, env, notes, opts)
+	r.row = d
+	n := r.text(r.expr(e))
+	if r.err != nil {
+		return "", r.err
+	}
+	p := &printer{opts: opts}
+	p.expr(n, false)
+	out := string(p.b)
+	switch n := n.(type) {
+	case *call:
+		if !n.words {
+			return out, nil
+		}
+	case *special:
+		return out, nil
+	}
+	return "(" + out + ")", nil
+}
+
+// View prints the query of a view, as it is in the catalog.
+func View(ctx context.Context, env *bind.Env, v *table.Desc, opts Options) (string, error) {
+	q, err := env.ParseQuery(v.View.Text)
+	if err != nil {
+		return "", err
+	}
+	path := v.View.SearchPath
+	if path == nil {
+		path = []string{}
+	}
+	notes, err := bind.Query(ctx, env, q, path)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	cols := visibleColumns(v)
+	if opts.Rename != nil {
+		cols = visibleColumns(opts.Rename(v))
+	}
+	for _, c := range cols {
+		names = append(names, c.Name)
+	}
+	return Query(ctx, env, q, notes, names, opts)
+}
+
+// Query prints a query of which notes were taken, and adds to these the relations that it has as
+// constants of type regclass. names are those of its columns; nil: its own.
+func Query(ctx context.Context, env *bind.Env, q *ast.Select, notes *bind.Notes, names []string, opts Options) (string, error) {
+	r := newResolver(ctx, env, notes, opts)
+	tree := r.query(q)
+	if r.err != nil {
+		return "", r.err
+	}
+	notes.Reads = append(notes.Reads, r.regs...)
+	if names != nil {
+		tree.rename(names)
+	}
+	p := &printer{opts: opts}
+	p.nested(tree, true)
+	return string(p.b), nil
+}
+
+func newResolver(ctx context.Context, env *bind.Env, notes *bind.Notes, opts Options) *resolver {
+	r := &resolver{ctx: ctx, env: env, notes: notes, tables: map[ast.TableExpr]*relation{}, format: types.DefaultFormat}
+	if env.Runtime != nil {
+		r.format = env.Runtime.Format
+	}
+	if r.out = r.format; opts.Source {
+		r.out = types.DefaultFormat
+		r.out.Reg = r.format.Reg
+	}
+	return r
+}
+
+// rename gives the columns of a query, and of all operands of a set operation, other names.
+func (q *query) rename(names []string) {
+	q.results = names
+	switch b := q.body.(type) {
+	case *core:
+		for i := range b.targets {
+			if i < len(names) {
+				b.targets[i].name = names[i]
+			}
+		}
+	case *setOp:
+		b.left.rename(names)
+		b.right.rename(names)
+	case *query:
+		b.rename(names)
+	}
+}

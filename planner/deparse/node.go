@@ -1,0 +1,306 @@
+package deparse
+
+import (
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// node is an expression with PostgreSQL's meaning: coercions are nodes, BETWEEN and IN are gone.
+type node interface {
+	// typ is the type of the value with its modifier, as far as PostgreSQL knows it.
+	typ() *types.Type
+}
+
+// column is a column of an entry of FROM, or of row in an expression over one row. With neither it is
+// one that a join made, and has its name only.
+type column struct {
+	t     *types.Type
+	rel   *relation
+	row   *table.Desc
+	index int
+	name  string
+}
+
+// wholeRow is a row of an entry of FROM, or of the table that the expression belongs to.
+type wholeRow struct {
+	rel  *relation
+	desc *table.Desc
+}
+
+// constant is a value, kept as the text of its output. Of type unknown it is a literal whose type
+// nothing has decided. rel is the relation that a regclass means.
+//
+// source is set for a literal that has its type from its context: it was written without, and read
+// again in the same context it gets the same.
+type constant struct {
+	t      *types.Type
+	text   string
+	null   bool
+	rel    *table.Desc
+	source *string
+}
+
+// operator is a binary operator, or a prefix one without left.
+type operator struct {
+	t           *types.Type
+	op          string
+	left, right node
+}
+
+// callKind tells what a call calls.
+type callKind uint8
+
+const (
+	scalarCall callKind = iota
+	aggregateCall
+	windowCall
+)
+
+// call is a function call. words is set where SQL has key words instead of commas.
+type call struct {
+	t        *types.Type
+	kind     callKind
+	name     string
+	args     []node
+	argNames []string
+	variadic bool
+	words    bool
+	star     bool
+	distinct bool
+	within   bool
+	order    []sortKey
+	filter   node
+	over     *window
+}
+
+// castKind is how a coercion works, which decides where pretty printing leaves out parentheses.
+type castKind uint8
+
+const (
+	byFunction castKind = iota
+	byRelabel           // nothing happens to the value
+	byText              // through the text of the value
+)
+
+// coercion converts to a type. An implicit one is shown only where PostgreSQL shows it.
+type coercion struct {
+	t        *types.Type
+	arg      node
+	implicit bool
+	kind     castKind
+}
+
+// logic is AND, OR (of two and more) or NOT.
+type logic struct {
+	op   string
+	args []node
+}
+
+// distinctTest is IS DISTINCT FROM.
+type distinctTest struct{ left, right node }
+
+// anyArray is left op ANY|ALL (array).
+// With list it was written as IN (…) or NOT IN (…).
+type anyArray struct {
+	op          string
+	all, list   bool
+	left, array node
+}
+
+// test is IS [NOT] NULL, or IS [NOT] TRUE, FALSE or UNKNOWN.
+type test struct {
+	arg    node
+	what   string
+	ofNull bool
+}
+
+// special is COALESCE, GREATEST, LEAST, NULLIF or GROUPING.
+type special struct {
+	t    *types.Type
+	name string
+	args []node
+}
+
+type when struct{ cond, result node }
+
+type caseExpr struct {
+	t       *types.Type
+	operand node
+	whens   []when
+	other   node
+}
+
+type arrayExpr struct {
+	t     *types.Type
+	elems []node
+}
+
+type rowExpr struct{ elems []node }
+
+// rowCompare is an ordering of two rows; equality is an AND of operators.
+type rowCompare struct {
+	op          string
+	left, right []node
+}
+
+// subKind is what a subquery in an expression gives.
+type subKind uint8
+
+const (
+	scalarSub subKind = iota
+	existsSub
+	anySub
+	allSub
+	arraySub
+)
+
+type subquery struct {
+	t     *types.Type
+	kind  subKind
+	op    string
+	left  []node
+	query *query
+}
+
+// subscript is arg[…][…].
+type subscript struct {
+	t     *types.Type
+	arg   node
+	parts []subscriptPart
+}
+
+// subscriptPart is [index], or [low:high] with either bound missing.
+type subscriptPart struct {
+	slice            bool
+	index, low, high node
+}
+
+type collated struct {
+	arg  node
+	name string
+}
+
+// keyword is CURRENT_DATE and its like, with their precision.
+type keyword struct {
+	t    *types.Type
+	text string
+}
+
+func (n *column) typ() *types.Type     { return n.t }
+func (*wholeRow) typ() *types.Type     { return types.TRecord }
+func (n *constant) typ() *types.Type   { return n.t }
+func (n *operator) typ() *types.Type   { return n.t }
+func (n *call) typ() *types.Type       { return n.t }
+func (n *coercion) typ() *types.Type   { return n.t }
+func (*logic) typ() *types.Type        { return types.TBool }
+func (*distinctTest) typ() *types.Type { return types.TBool }
+func (*anyArray) typ() *types.Type     { return types.TBool }
+func (*test) typ() *types.Type         { return types.TBool }
+func (n *special) typ() *types.Type    { return n.t }
+func (n *caseExpr) typ() *types.Type   { return n.t }
+func (n *arrayExpr) typ() *types.Type  { return n.t }
+func (*rowExpr) typ() *types.Type      { return types.TRecord }
+func (*rowCompare) typ() *types.Type   { return types.TBool }
+func (n *subquery) typ() *types.Type   { return n.t }
+func (n *subscript) typ() *types.Type  { return n.t }
+func (n *collated) typ() *types.Type   { return n.arg.typ() }
+func (n *keyword) typ() *types.Type    { return n.t }
+
+// sortKey is an item of ORDER BY. position is set where a number stands for a result column.
+type sortKey struct {
+	n          node
+	position   int
+	desc       bool
+	nullsFirst bool
+}
+
+// window is an OVER clause or a definition: name is that of a definition which stands for itself.
+type window struct {
+	name, ref string
+	partition []node
+	order     []sortKey
+	frame     *ast.Frame
+	start     node
+	end       node
+}
+
+// relation is an entry of FROM that has columns.
+type relation struct {
+	desc    *table.Desc // nil for a WITH query, subquery, function or join
+	cte     string
+	only    bool
+	alias   string // as written, or ""
+	columns []string
+	real    []string // the relation's own names of its columns
+	listed  bool     // an alias list was written, or must be
+	sub     *query
+	call    node
+	ordinal bool
+	lateral bool
+	join    *joinExpr
+	name    string // under which the printer shows it
+}
+
+// joinExpr is a JOIN. left and right are *relation or *joinExpr.
+type joinExpr struct {
+	kind        string
+	left, right any
+	on          node
+	using       []string
+	usingAlias  string
+	alias       *relation // nil without an alias
+}
+
+// query is a SELECT, VALUES or set operation with what belongs to all of it.
+type query struct {
+	with      []withItem
+	recursive bool
+	body      any // *core, *setOp, *values or *query
+	results   []string
+	order     []sortKey
+	limit     node
+	offset    node
+	locks     []lock
+}
+
+type withItem struct {
+	name         string
+	columns      []string
+	materialized *bool
+	query        *query
+}
+
+type core struct {
+	distinct bool
+	on       []node
+	targets  []target
+	from     []any // *relation or *joinExpr
+	where    node
+	group    []groupItem
+	having   node
+	windows  []*window
+}
+
+type target struct {
+	n    node
+	name string
+}
+
+type groupItem struct {
+	kind string
+	sets [][]node
+}
+
+type setOp struct {
+	op          string
+	all         bool
+	left, right *query
+}
+
+type values struct{ rows [][]node }
+
+type lock struct {
+	strength, wait string
+	rel            *relation
+}

@@ -1,0 +1,352 @@
+package deparse
+
+import (
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlname"
+	"github.com/minidb/minidb/table/types"
+)
+
+// expr writes an expression. implicit shows coercions that nobody wrote.
+func (p *printer) expr(n node, implicit bool) {
+	implicit = implicit && !p.opts.Source
+	switch n := n.(type) {
+	case *column:
+		p.column(n)
+	case *wholeRow:
+		p.wholeRow(n)
+	case *constant:
+		p.constant(n, false, true)
+	case *keyword:
+		p.write(n.text)
+	case *operator:
+		p.operator(n)
+	case *call:
+		p.call(n)
+	case *coercion:
+		p.coercion(n, implicit)
+	case *logic:
+		p.logic(n)
+	case *distinctTest:
+		p.wrap(func() {
+			p.operand(n.left, true, n)
+			p.write(" IS DISTINCT FROM ")
+			p.operand(n.right, true, n)
+		})
+	case *anyArray:
+		p.anyArray(n)
+	case *test:
+		p.wrap(func() {
+			p.operand(n.arg, n.ofNull, n)
+			p.write(n.what)
+		})
+	case *special:
+		p.write(n.name, "(")
+		p.list(n.args, true)
+		p.write(")")
+	default:
+		p.compound(n, implicit)
+	}
+}
+
+func (p *printer) compound(n node, implicit bool) {
+	switch n := n.(type) {
+	case *caseExpr:
+		p.caseExpr(n)
+	case *arrayExpr:
+		p.write("ARRAY[")
+		p.list(n.elems, true)
+		p.write("]")
+		if len(n.elems) == 0 {
+			p.write("::", typeText(n.t))
+		}
+	case *rowExpr:
+		p.write("ROW(")
+		p.list(n.elems, true)
+		p.write(")")
+	case *rowCompare:
+		p.write("(ROW(")
+		p.list(n.left, true)
+		p.write(") ", n.op, " ROW(")
+		p.list(n.right, true)
+		p.write("))")
+	case *subquery:
+		p.subquery(n)
+	case *subscript:
+		p.subscript(n, implicit)
+	case *collated:
+		p.wrap(func() {
+			p.operand(n.arg, implicit, n)
+			p.write(" COLLATE ", sqlname.Quote(n.name))
+		})
+	}
+}
+
+// wrap puts parentheses around what f writes, which pretty printing leaves to the operand around.
+func (p *printer) wrap(f func()) {
+	if p.opts.Pretty {
+		f()
+		return
+	}
+	p.write("(")
+	f()
+	p.write(")")
+}
+
+// operand writes a part of parent, for pretty printing in parentheses unless it needs none there.
+func (p *printer) operand(n node, implicit bool, parent node) {
+	if !p.opts.Pretty || isSimple(n, parent) {
+		p.expr(n, implicit)
+		return
+	}
+	p.write("(")
+	p.expr(n, implicit)
+	p.write(")")
+}
+
+func (p *printer) list(nodes []node, implicit bool) {
+	for i, n := range nodes {
+		if i > 0 {
+			p.write(", ")
+		}
+		p.expr(n, implicit)
+	}
+}
+
+func (p *printer) column(n *column) {
+	if n.row != nil {
+		p.write(sqlname.Quote(visibleColumns(p.named(n.row))[n.index].Name))
+		return
+	}
+	if n.rel == nil {
+		p.write(sqlname.Quote(n.name))
+		return
+	}
+	if p.qualify {
+		p.write(sqlname.Quote(n.rel.name), ".")
+	}
+	p.write(sqlname.Quote(p.columnName(n.rel, n.index)))
+}
+
+func (p *printer) wholeRow(n *wholeRow) {
+	switch {
+	case n.rel != nil:
+		p.write(sqlname.Quote(n.rel.name), ".*")
+	case n.desc != nil:
+		p.write(sqlname.Quote(p.named(n.desc).Name), ".*")
+	}
+}
+
+// constant writes a value. Its type is shown where the text alone would be read as another, or where
+// it must; never without typed.
+func (p *printer) constant(c *constant, must, typed bool) {
+	if p.opts.Source && c.source != nil {
+		typed = false
+		if !c.null {
+			p.write(sqlname.Literal(*c.source))
+			return
+		}
+	}
+	if c.null {
+		p.write("NULL")
+		if typed {
+			p.write("::", typeText(c.t))
+		}
+		return
+	}
+	if c.rel != nil {
+		c.text = p.relationName(c.rel)
+	}
+	label := true
+	switch c.t.OID {
+	case types.OIDBool, types.OIDUnknown:
+		label = false
+	case types.OIDInt4:
+		label = strings.HasPrefix(c.text, "-")
+	case types.OIDNumeric:
+		label = !looksNumeric(c.text) || c.t.Mod >= 0
+	}
+	switch {
+	case c.t.OID == types.OIDBool, c.t.OID == types.OIDInt4 && !label, c.t.OID == types.OIDNumeric && looksNumeric(c.text):
+		p.write(boolText(c))
+	default:
+		p.write(sqlname.Literal(c.text))
+	}
+	if typed && (label || must) {
+		p.write("::", typeText(c.t))
+	}
+}
+
+func boolText(c *constant) string {
+	if c.t.OID != types.OIDBool {
+		return c.text
+	}
+	if c.text == "t" || c.text == "true" {
+		return "true"
+	}
+	return "false"
+}
+
+// looksNumeric reports whether a text is read as a numeric without quotes: it has a point or an
+// exponent and no sign.
+func looksNumeric(s string) bool {
+	return s != "" && s[0] >= '0' && s[0] <= '9' && strings.ContainsAny(s, "eE.")
+}
+
+func (p *printer) operator(n *operator) {
+	p.wrap(func() {
+		if n.left != nil {
+			p.operand(n.left, true, n)
+			p.write(" ")
+		}
+		p.write(n.op, " ")
+		p.operand(n.right, true, n)
+	})
+}
+
+func (p *printer) coercion(n *coercion, implicit bool) {
+	if n.implicit && !implicit {
+		p.operand(n.arg, false, n)
+		return
+	}
+	if c, ok := n.arg.(*constant); ok && c.t.OID == n.t.OID && c.t.Mod == types.NoMod {
+		p.constant(c, false, false)
+	} else {
+		p.wrap(func() { p.operand(n.arg, false, n) })
+	}
+	p.write("::", typeText(n.t))
+}
+
+func (p *printer) logic(n *logic) {
+	p.wrap(func() {
+		if n.op == "NOT" {
+			p.write("NOT ")
+			p.operand(n.args[0], false, n)
+			return
+		}
+		for i, a := range n.args {
+			if i > 0 {
+				p.write(" ", n.op, " ")
+			}
+			p.operand(a, false, n)
+		}
+	})
+}
+
+func (p *printer) anyArray(n *anyArray) {
+	word := " ANY ("
+	if n.all {
+		word = " ALL ("
+	}
+	array := n.array
+	if c, ok := array.(*coercion); ok {
+		array = c.arg
+	}
+	if list, ok := array.(*arrayExpr); ok && n.list && p.opts.Source {
+		p.inList(n, list)
+		return
+	}
+	p.wrap(func() {
+		p.operand(n.left, true, n)
+		p.write(" ", n.op, word)
+		p.operand(n.array, true, n)
+		if s, ok := n.array.(*subquery); ok && s.kind == scalarSub {
+			p.write("::", typeText(s.t)) // else it would be read as a query of elements
+		}
+		p.write(")")
+	})
+}
+
+// inList writes IN (…) as it was written.
+func (p *printer) inList(n *anyArray, list *arrayExpr) {
+	word := " IN ("
+	if n.all {
+		word = " NOT IN ("
+	}
+	p.wrap(func() {
+		p.expr(n.left, false)
+		p.write(word)
+		p.list(list.elems, false)
+		p.write(")")
+	})
+}
+
+func (p *printer) caseExpr(n *caseExpr) {
+	p.line("CASE", 0, indentItem, 0)
+	if n.operand != nil {
+		p.write(" ")
+		p.expr(n.operand, true)
+	}
+	for _, w := range n.whens {
+		p.line("WHEN ", 0, 0, 0)
+		p.expr(w.cond, false)
+		p.write(" THEN ")
+		p.expr(w.result, true)
+	}
+	p.line("ELSE ", 0, 0, 0)
+	p.expr(n.other, true)
+	p.line("END", -indentItem, 0, 0)
+}
+
+func (p *printer) subscript(n *subscript, implicit bool) {
+	if _, ok := n.arg.(*column); ok {
+		p.expr(n.arg, implicit)
+	} else {
+		p.write("(")
+		p.expr(n.arg, implicit)
+		p.write(")")
+	}
+	for _, s := range n.parts {
+		p.write("[")
+		if !s.slice {
+			p.expr(s.index, false)
+		} else {
+			if s.low != nil {
+				p.expr(s.low, false)
+			}
+			p.write(":")
+			if s.high != nil {
+				p.expr(s.high, false)
+			}
+		}
+		p.write("]")
+	}
+}
+
+func (p *printer) subquery(n *subquery) {
+	if n.kind == arraySub {
+		p.write("ARRAY(")
+	} else {
+		p.write("(")
+	}
+	if len(n.left) == 1 {
+		p.expr(n.left[0], true)
+	} else if len(n.left) > 1 {
+		p.write("(")
+		p.list(n.left, true)
+		p.write(")")
+	}
+	parens := true
+	switch {
+	case n.kind == existsSub:
+		p.write("EXISTS ")
+	case n.kind == anySub && n.op == "=":
+		p.write(" IN ")
+	case n.kind == anySub:
+		p.write(" ", n.op, " ANY ")
+	case n.kind == allSub:
+		p.write(" ", n.op, " ALL ")
+	case len(n.left) > 0:
+		p.write(" ", n.op, " ")
+	default:
+		parens = false
+	}
+	if parens {
+		p.write("(")
+	}
+	p.nested(n.query, false)
+	if parens {
+		p.write(")")
+	}
+	p.write(")")
+}

@@ -1,0 +1,228 @@
+package deparse
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// funcCall resolves a call of a function, an aggregate, or what is only written like one.
+func (r *resolver) funcCall(e *ast.FuncCall) node {
+	name := e.Name.Name
+	if e.Bare {
+		return r.bare(e)
+	}
+	if e.Name.Schema == "" {
+		switch name {
+		case "coalesce", "greatest", "least", "nullif", "grouping":
+			return r.special(e)
+		}
+	}
+	switch {
+	case e.Over != nil:
+		return r.windowCall(e)
+	case len(builtin.Aggregates(name)) > 0:
+		return r.aggregate(e)
+	}
+	args := r.list(e.Args, nil)
+	fn, targets, ok := r.function(e, args)
+	if !ok {
+		return &call{t: types.TUnknown, name: name, args: args}
+	}
+	out := &call{t: r.notes.Types[e], name: name, args: args, argNames: e.ArgNames, variadic: e.Variadic, words: e.Words}
+	if out.t == nil {
+		out.t = builtin.ReturnType(fn, targets)
+	}
+	if e.ArgNames == nil {
+		r.arguments(out.args, fn.Args, targets)
+	}
+	return out
+}
+
+// function chooses the overload.
+func (r *resolver) function(e *ast.FuncCall, args []node) (*expr.Func, []*types.Type, bool) {
+	ts := nodeTypes(args)
+	resolve := builtin.ResolveFunction
+	switch {
+	case e.ArgNames != nil:
+		order, _, err := builtin.NamedArguments(e.Name.Name, e.ArgNames, ts)
+		if err != nil {
+			r.fail(err)
+			return nil, nil, false
+		}
+		_ = order
+		return &expr.Func{Name: e.Name.Name}, ts, true
+	case e.Variadic:
+		resolve = builtin.ResolveVariadic
+	}
+	fn, targets, err := resolve(e.Name.Name, ts)
+	if err != nil {
+		r.fail(err)
+		return nil, nil, false
+	}
+	return fn, targets, true
+}
+
+// arguments coerces arguments to the types that an overload takes; one that takes anything leaves them.
+func (r *resolver) arguments(args []node, declared, targets []*types.Type) {
+	for i := range args {
+		d := declared[min(i, len(declared)-1)]
+		if (d == nil || d == builtin.Any) && args[i].typ().OID == types.OIDUnknown {
+			continue
+		}
+		args[i] = r.coerce(args[i], targets[i], true)
+	}
+}
+
+// scalar makes a call of a function over nodes.
+func (r *resolver) scalar(name string, args []node) node {
+	fn, targets, err := builtin.ResolveFunction(name, nodeTypes(args))
+	if err != nil {
+		r.fail(err)
+		return &call{t: types.TUnknown, name: name, args: args}
+	}
+	r.arguments(args, fn.Args, targets)
+	return &call{t: builtin.ReturnType(fn, targets), name: name, args: args}
+}
+
+func nodeTypes(nodes []node) []*types.Type {
+	out := make([]*types.Type, len(nodes))
+	for i, n := range nodes {
+		out[i] = n.typ()
+	}
+	return out
+}
+
+// bare is CURRENT_DATE and its like. PostgreSQL shows current_schema as the function that it is.
+func (r *resolver) bare(e *ast.FuncCall) node {
+	text := strings.ToUpper(e.Name.Name)
+	if len(e.Args) == 1 {
+		if lit, ok := e.Args[0].(*ast.Literal); ok {
+			text += "(" + lit.Text + ")"
+		}
+	}
+	t := r.notes.Types[e]
+	if t == nil {
+		t = types.TUnknown
+	}
+	return &keyword{t: t, text: text}
+}
+
+func (r *resolver) special(e *ast.FuncCall) node {
+	out := &special{name: strings.ToUpper(e.Name.Name), args: r.list(e.Args, nil), t: types.TInt4}
+	switch e.Name.Name {
+	case "nullif":
+		if n, ok := r.binary("=", out.args[0], out.args[1]).(*operator); ok {
+			out.args = []node{n.left, n.right}
+		}
+		out.t = out.args[0].typ()
+	case "grouping":
+	default:
+		out.t = r.common(out.name, out.args)
+	}
+	return out
+}
+
+func (r *resolver) aggregate(e *ast.FuncCall) node {
+	out := &call{kind: aggregateCall, name: e.Name.Name, args: r.list(e.Args, nil), star: e.Star,
+		distinct: e.Distinct, within: e.WithinGroup, t: r.notes.Types[e]}
+	for _, it := range e.OrderBy {
+		out.order = append(out.order, r.sortKey(r.expr(it.Expr), it))
+	}
+	all := append([]node(nil), out.args...)
+	if e.WithinGroup {
+		for _, k := range out.order {
+			all = append(all, k.n)
+		}
+	}
+	fn, targets, err := builtin.ResolveAggregate(out.name, nodeTypes(all))
+	if err != nil {
+		r.fail(err)
+		return out
+	}
+	if out.t == nil {
+		out.t = builtin.AggregateType(fn, targets)
+	}
+	if len(all) > 0 {
+		r.arguments(all, fn.Args, targets)
+	}
+	copy(out.args, all)
+	for i := range out.order {
+		if e.WithinGroup {
+			out.order[i].n = all[len(out.args)+i]
+		}
+		out.order[i].n = r.text(out.order[i].n)
+	}
+	if e.Filter != nil {
+		out.filter = r.condition(e.Filter)
+	}
+	return out
+}
+
+func (r *resolver) windowCall(e *ast.FuncCall) node {
+	out := &call{kind: windowCall, name: e.Name.Name, args: r.list(e.Args, nil), star: e.Star, t: r.notes.Types[e]}
+	if fn, targets, err := builtin.ResolveAggregate(out.name, nodeTypes(out.args)); err == nil && len(out.args) > 0 {
+		r.arguments(out.args, fn.Args, targets)
+	} else if len(out.args) > 0 && out.name != "ntile" {
+		out.args[0] = r.text(out.args[0])
+		for i := 2; i < len(out.args); i++ { // the default of lag and lead
+			out.args[i] = r.coerce(out.args[i], out.args[0].typ(), true)
+		}
+	}
+	if e.Filter != nil {
+		out.filter = r.condition(e.Filter)
+	}
+	out.over = r.window(e.Over)
+	if out.t == nil {
+		out.t = types.TUnknown
+	}
+	return out
+}
+
+// window resolves an OVER clause or a definition.
+func (r *resolver) window(w *ast.Window) *window {
+	out := &window{name: w.Name, ref: w.Ref, frame: w.Frame}
+	out.partition = r.list(w.PartitionBy, r.text)
+	for _, it := range w.OrderBy {
+		out.order = append(out.order, r.sortKey(r.text(r.expr(it.Expr)), it))
+	}
+	if f := w.Frame; f != nil {
+		out.start, out.end = r.frameBound(f, f.Start, out), r.frameBound(f, f.End, out)
+	}
+	return out
+}
+
+// frameBound resolves an offset: a number of rows, or a distance in the order of a range.
+func (r *resolver) frameBound(f *ast.Frame, e ast.Expr, w *window) node {
+	if e == nil {
+		return nil
+	}
+	n := r.expr(e)
+	if f.Mode != "range" {
+		return r.coerce(n, types.TInt8, true)
+	}
+	if n.typ().OID == types.OIDUnknown && len(w.order) > 0 {
+		t := w.order[0].n.typ()
+		switch t.Family {
+		case types.Date, types.Timestamp, types.Time:
+			t = types.TInterval
+		}
+		return r.coerce(n, t, true)
+	}
+	return n
+}
+
+// sortKey gives a key its direction: NULLs are larger than every value.
+func (r *resolver) sortKey(n node, it ast.OrderItem) sortKey {
+	k := sortKey{n: n, desc: it.Desc, nullsFirst: it.Desc}
+	if it.NullsFirst != nil {
+		k.nullsFirst = *it.NullsFirst
+	}
+	return k
+}
+
+func position(n int) string { return strconv.Itoa(n) }

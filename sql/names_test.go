@@ -1,0 +1,64 @@
+package sql_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/sqlname"
+)
+
+// value is the one value of a query's result, lines and all.
+func value(t *testing.T, run func(string) string, text string) string {
+	t.Helper()
+	out := run(text)
+	_, out, _ = strings.Cut(out, "\n")
+	at := strings.LastIndex(strings.TrimSuffix(out, "\n"), "\n")
+	require.Positive(t, at, text)
+	return out[:at]
+}
+
+// TestKeyWordsAsNames gives every key word that needs quotes to a table, a column, an index and a
+// constraint, by name and by rename, and reads back each text that the catalogs print of them.
+func TestKeyWordsAsNames(t *testing.T) {
+	s := newSession(t, newEngine(t))
+	run := func(text string) string { return mustQuery(t, s, text) }
+	for _, k := range sqlname.Keywords {
+		if k.Category == sqlname.Unreserved {
+			continue
+		}
+		q := `"` + k.Word + `"`
+		run(`CREATE TABLE t (a int CHECK (a > 0), g int GENERATED ALWAYS AS (a * 2) STORED, d int DEFAULT 7);
+			CREATE VIEW v AS SELECT a, g FROM t WHERE a IS NOT NULL`)
+		run(`ALTER TABLE t RENAME a TO ` + q + `; ALTER TABLE t RENAME TO ` + q)
+		run(`CREATE UNIQUE INDEX i ON ` + q + ` (` + q + `); ALTER INDEX i RENAME TO "i ` + k.Word + `"`)
+		run(`INSERT INTO ` + q + ` VALUES (1)`)
+		run(`UPDATE ` + q + ` SET ` + q + ` = 2`)
+		require.Equal(t, "2|4", value(t, run, `SELECT * FROM v`))
+		require.Equal(t, q, value(t, run, `SELECT '`+q+`'::regclass::text`))
+		require.Equal(t, q, value(t, run, `SELECT quote_ident('`+k.Word+`')`))
+		require.Equal(t, q, value(t, run, `SELECT format('%I', '`+k.Word+`')`))
+
+		check := value(t, run, `SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c'`)
+		require.Equal(t, `CHECK ((`+q+` > 0))`, check)
+		run(`ALTER TABLE ` + q + ` ADD CONSTRAINT ` + q + ` ` + check)
+		generated := value(t, run, `SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = '`+q+`'::regclass AND adnum = 2`)
+		require.Equal(t, `(`+q+` * 2)`, generated)
+		index := value(t, run, `SELECT pg_get_indexdef('"i `+k.Word+`"'::regclass)`)
+		run(`DROP INDEX "i ` + k.Word + `"; ` + index)
+		view := value(t, run, `SELECT pg_get_viewdef('v'::regclass)`)
+		run(`CREATE VIEW "v ` + k.Word + `" AS ` + view)
+		require.Equal(t, "2|4", value(t, run, `SELECT * FROM "v `+k.Word+`"`))
+		run(`DROP TABLE ` + q + ` CASCADE`)
+	}
+}
+
+// TestKeysNamedByKeyWords: definitions of keys and of foreign keys are valid SQL.
+func TestKeysNamedByKeyWords(t *testing.T) {
+	s := newSession(t, newEngine(t))
+	run := func(text string) string { return mustQuery(t, s, text) }
+	run(`CREATE TABLE "table" ("primary" int PRIMARY KEY, "unique" int UNIQUE, "user" int REFERENCES "table")`)
+	require.Equal(t, "FOREIGN KEY (\"user\") REFERENCES \"table\"(\"primary\")\nPRIMARY KEY (\"primary\")\nUNIQUE (\"unique\")",
+		value(t, run, `SELECT pg_get_constraintdef(oid) FROM pg_constraint ORDER BY 1`))
+}

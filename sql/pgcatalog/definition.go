@@ -1,0 +1,315 @@
+package pgcatalog
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlname"
+	"github.com/minidb/minidb/planner/deparse"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Definitions are printed from what the catalog keeps whenever somebody asks, so that they show the
+// names of now. The extra text of a question may have the word "pretty"; that of "viewdef" the number
+// of columns to fill, that of "indexdef" the number of one key column.
+
+// nodeKind says what a value of type pg_node_tree stands for. The value is a reference, {KIND oid n},
+// which pg_get_expr resolves: n counts columns and constraints from 0.
+type nodeKind string
+
+const (
+	defaultNode    nodeKind = "DEFAULT"    // of the column n of a table
+	checkNode      nodeKind = "CHECK"      // the constraint n of a table
+	indexKeysNode  nodeKind = "INDEXKEYS"  // all expressions of an index
+	indexWhereNode nodeKind = "INDEXWHERE" // the predicate of an index
+)
+
+func nodeText(kind nodeKind, id table.ID, n int) string {
+	return fmt.Sprintf("{%s %d %d}", kind, id, n)
+}
+
+func isPretty(extra string) bool { return strings.HasSuffix(extra, "pretty") }
+
+func (r *reader) options(extra string) deparse.Options {
+	return deparse.Options{Pretty: isPretty(extra), Name: r.relationName}
+}
+
+// relationName writes a relation by its plain name where that finds it.
+func (r *reader) relationName(d *table.Desc) string {
+	if r.isVisible(d.Schema, d.Name) {
+		return sqlname.Quote(d.Name)
+	}
+	return sqlname.Qualified(d.Schema, d.Name)
+}
+
+// exprDef is pg_get_expr of a reference, which extra is, with or without "pretty" behind it. Any other
+// text is its own definition.
+func (r *reader) exprDef(extra string) (string, bool) {
+	reference, rest, _ := strings.Cut(extra, "}")
+	var kind nodeKind
+	var id table.ID
+	var n int
+	if _, err := fmt.Sscanf(reference+" ", "{%s %d %d", &kind, &id, &n); err != nil {
+		return strings.TrimSuffix(extra, " pretty"), true
+	}
+	d, ix := r.find(id)
+	if d == nil {
+		return "", false
+	}
+	opts := r.options(rest)
+	switch kind {
+	case defaultNode:
+		if cols := visibleColumns(d); n < len(cols) {
+			return r.columnExpr(d, &cols[n], opts), true
+		}
+	case checkNode:
+		if n < len(d.Checks) {
+			return r.expr(d, d.Checks[n].Text, nil, opts), true
+		}
+	case indexKeysNode:
+		if ix != nil {
+			return r.indexExprs(d, ix, opts), true
+		}
+	case indexWhereNode:
+		if ix != nil {
+			return r.expr(d, ix.WhereText, nil, opts), true
+		}
+	}
+	return "", false
+}
+
+// expr prints an expression of the catalog. One that can no longer be bound is shown as it is kept.
+func (r *reader) expr(d *table.Desc, text string, want *types.Type, opts deparse.Options) string {
+	out, err := deparse.Expr(r.ctx, r.env.Planner(r.ctx), d, text, want, opts)
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+// columnExpr is the DEFAULT of a column, or the expression that generates it.
+func (r *reader) columnExpr(d *table.Desc, c *table.Column, opts deparse.Options) string {
+	if c.Generated != "" {
+		return r.expr(d, c.Generated, c.Type, opts)
+	}
+	return r.expr(nil, c.DefaultText, c.Type, opts)
+}
+
+// viewDef is pg_get_viewdef.
+func (r *reader) viewDef(id table.ID, extra string) (string, bool) {
+	d, _ := r.find(id)
+	if d == nil || d.View == nil {
+		return "", false
+	}
+	opts := r.options(extra)
+	if n, err := strconv.Atoi(strings.TrimSuffix(extra, " pretty")); err == nil {
+		opts.Wrap = n
+	}
+	return r.viewText(d, opts), true
+}
+
+// viewText is a view's query as pg_get_viewdef ends it.
+func (r *reader) viewText(d *table.Desc, opts deparse.Options) string {
+	opts.Name = r.relationName
+	text, err := deparse.View(r.ctx, r.env.Planner(r.ctx), d, opts)
+	if err != nil {
+		return " " + strings.TrimSuffix(strings.TrimSpace(d.View.Text), ";") + ";"
+	}
+	return text + ";"
+}
+
+// keyText writes one key column of an index: its name or expression and what is not the default.
+func (r *reader) keyText(d *table.Desc, c *table.IndexColumn, opts deparse.Options) string {
+	text := ""
+	if i := d.ColumnByID(c.ColumnID); c.ExprText == "" && i >= 0 {
+		text = sqlname.Quote(d.Columns[i].Name)
+	} else {
+		text = r.keyExpr(d, c.ExprText, opts)
+	}
+	switch {
+	case c.Desc && !c.NullsFirst:
+		text += " DESC NULLS LAST"
+	case c.Desc:
+		text += " DESC"
+	case c.NullsFirst:
+		text += " NULLS FIRST"
+	}
+	return text
+}
+
+func (r *reader) keyExpr(d *table.Desc, text string, opts deparse.Options) string {
+	out, err := deparse.IndexKey(r.ctx, r.env.Planner(r.ctx), d, text, opts)
+	if err != nil {
+		return "(" + text + ")"
+	}
+	return out
+}
+
+// indexExprs lists the expressions of an index.
+func (r *reader) indexExprs(d *table.Desc, ix *table.Index, opts deparse.Options) string {
+	var out []string
+	for i := range ix.Columns {
+		if c := &ix.Columns[i]; c.ExprText != "" {
+			out = append(out, r.keyExpr(d, c.ExprText, opts))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func columnNames(d *table.Desc, ids []table.ColumnID) string {
+	names := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if i := d.ColumnByID(id); i >= 0 {
+			names = append(names, d.Columns[i].Name)
+		}
+	}
+	return sqlname.Join(names)
+}
+
+// indexText is the CREATE INDEX of an index. Printed pretty, its table has a schema only where it needs
+// one.
+func (r *reader) indexText(d *table.Desc, ix *table.Index, pretty bool) string {
+	var b strings.Builder
+	b.WriteString("CREATE ")
+	if ix.Unique {
+		b.WriteString("UNIQUE ")
+	}
+	name := sqlname.Qualified(d.Schema, d.Name)
+	if pretty {
+		name = r.relationName(d)
+	}
+	b.WriteString("INDEX " + sqlname.Quote(ix.Name) + " ON " + name + " USING btree (")
+	opts := deparse.Options{Pretty: pretty, Name: r.relationName}
+	for i := range ix.Columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(r.keyText(d, &ix.Columns[i], opts))
+	}
+	b.WriteString(")")
+	if len(ix.Include) > 0 {
+		b.WriteString(" INCLUDE (" + columnNames(d, ix.Include) + ")")
+	}
+	if ix.NullsNotDistinct {
+		b.WriteString(" NULLS NOT DISTINCT")
+	}
+	if ix.WhereText != "" {
+		b.WriteString(" WHERE " + r.expr(d, ix.WhereText, nil, opts))
+	}
+	return b.String()
+}
+
+// indexDef is pg_get_indexdef; extra begins with the number of one column, 0 for the whole.
+func (r *reader) indexDef(id table.ID, extra string) (string, bool) {
+	d, ix := r.find(id)
+	if ix == nil {
+		return "", false
+	}
+	n, _ := strconv.Atoi(strings.TrimSuffix(extra, " pretty"))
+	if n == 0 {
+		return r.indexText(d, ix, isPretty(extra)), true
+	}
+	if n <= len(ix.Columns) {
+		c := ix.Columns[n-1]
+		c.Desc, c.NullsFirst = false, false
+		return r.keyText(d, &c, r.options(extra)), true
+	}
+	if n -= len(ix.Columns); n <= len(ix.Include) {
+		return columnNames(d, ix.Include[n-1:n]), true
+	}
+	return "", true
+}
+
+// constraintDef is pg_get_constraintdef.
+func (r *reader) constraintDef(id table.ID, extra string) (string, bool) {
+	d, check := r.constraintOwner(id)
+	if d == nil {
+		return "", false
+	}
+	if check != nil {
+		return "CHECK " + r.checkText(d, check, r.options(extra)), true
+	}
+	if fk := d.ForeignKeyByOID(id); fk != nil {
+		return r.foreignKeyText(d, fk)
+	}
+	for i := range d.Indexes {
+		if ix := &d.Indexes[i]; ix.OID == id && (ix.Primary || ix.Constraint) {
+			return keyConstraintText(d, ix), true
+		}
+	}
+	return "", false
+}
+
+// constraintOwner finds the table of a constraint, and of a CHECK the constraint itself.
+func (r *reader) constraintOwner(id table.ID) (*table.Desc, *table.Check) {
+	for _, t := range tablesOfDerived(checkBase, id) {
+		d, err := r.env.View().RelationByID(r.ctx, t)
+		if err != nil || d == nil || d.DatabaseID != r.database() {
+			continue
+		}
+		for i := range d.Checks {
+			if derivedID(checkBase, d.ID, i) == id {
+				return d, &d.Checks[i]
+			}
+		}
+	}
+	d, err := r.env.View().Owner(r.ctx, r.database(), id)
+	if err != nil {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// checkText is what stands behind CHECK in a definition.
+func (r *reader) checkText(d *table.Desc, c *table.Check, opts deparse.Options) string {
+	text := "(" + r.expr(d, c.Text, nil, opts) + ")"
+	if c.NotValid {
+		text += " NOT VALID"
+	}
+	return text
+}
+
+func keyConstraintText(d *table.Desc, ix *table.Index) string {
+	word := "UNIQUE"
+	if ix.Primary {
+		word = "PRIMARY KEY"
+	}
+	if ix.NullsNotDistinct {
+		word += " NULLS NOT DISTINCT"
+	}
+	text := word + " (" + columnNames(d, indexColumnIDs(ix)) + ")"
+	if len(ix.Include) > 0 {
+		text += " INCLUDE (" + columnNames(d, ix.Include) + ")"
+	}
+	return text
+}
+
+func (r *reader) foreignKeyText(d *table.Desc, fk *table.ForeignKey) (string, bool) {
+	ref, err := r.env.View().RelationByID(r.ctx, fk.RefTable)
+	if err != nil || ref == nil {
+		return "", false
+	}
+	text := "FOREIGN KEY (" + columnNames(d, fk.Columns) + ") REFERENCES " + r.relationName(ref) + "(" +
+		columnNames(ref, fk.RefColumns) + ")"
+	if fk.MatchFull {
+		text += " MATCH FULL"
+	}
+	if fk.OnUpdate != "" && fk.OnUpdate != "no action" {
+		text += " ON UPDATE " + strings.ToUpper(fk.OnUpdate)
+	}
+	if fk.OnDelete != "" && fk.OnDelete != "no action" {
+		text += " ON DELETE " + strings.ToUpper(fk.OnDelete)
+	}
+	if fk.Deferrable {
+		text += " DEFERRABLE"
+	}
+	if fk.InitiallyDeferred {
+		text += " INITIALLY DEFERRED"
+	}
+	if fk.NotValid {
+		text += " NOT VALID"
+	}
+	return text, true
+}
