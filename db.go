@@ -37,6 +37,8 @@ type DB struct {
 	sql     *sql.Engine
 	server  *pgwire.Server
 	gone    chan struct{} // closed with the DB
+	opened  chan struct{} // closed once Open is through
+	damages damageReports
 
 	mu struct {
 		sync.Mutex
@@ -69,6 +71,10 @@ func Open(dir string, opts ...Option) (*DB, error) {
 		settings["default_transaction_isolation"] = level
 	}
 	eo := pebblekv.Options{InMemory: o.inMemory, MustExist: o.mustExist && !o.inMemory, CacheBytes: o.cacheBytes, Logger: o.logger}
+	db := &DB{opts: o, gone: make(chan struct{}), opened: make(chan struct{})}
+	db.mu.active = map[*handle]struct{}{}
+	var r replayed
+	eo.OnReplay, eo.OnCorruption = r.key, db.damaged
 	if o.onFatal != nil {
 		eo.OnFailure = func(err error) { go o.onFatal(err) }
 	}
@@ -80,13 +86,19 @@ func Open(dir string, opts ...Option) (*DB, error) {
 		if errors.Is(err, kv.ErrInUse) {
 			return nil, fmt.Errorf("minidb: directory %s is in use by this or another process: %w", dir, err)
 		}
-		return nil, fmt.Errorf("minidb: %w", err)
+		return nil, fmt.Errorf("minidb: %w", advised(err))
 	}
-	db := &DB{opts: o, engine: engine, gone: make(chan struct{})}
-	db.mu.active = map[*handle]struct{}{}
+	r.log(db, engine.Replay())
+	db.engine = engine
 	if err := db.open(dir, settings); err != nil {
-		return nil, errors.Join(fmt.Errorf("minidb: open %s: %w", dir, err), engine.Close())
+		close(db.gone)
+		db.damages.wait()
+		if closed := engine.Close(); closed != nil && !errors.Is(err, kv.ErrCorruption) {
+			err = errors.Join(err, closed)
+		}
+		return nil, fmt.Errorf("minidb: open %s: %w", dir, advised(err))
 	}
+	close(db.opened)
 	return db, nil
 }
 
@@ -154,6 +166,7 @@ func (db *DB) Close() error {
 	}
 	db.mu.idle = nil
 	db.mu.Unlock()
+	db.damages.wait()
 	db.sql.Close()
 	err := db.server.Close()
 	for _, h := range handles {

@@ -30,3 +30,6 @@ func (db *DB) Versions(t testing.TB, span kv.Span) (n int) {
 	}
 	return n
 }
+
+// AwaitDamageReports waits until the log says what each damaged file holds.
+func AwaitDamageReports(db *DB) { db.damages.wait() }

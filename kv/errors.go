@@ -27,6 +27,19 @@ var (
 	ErrGroups = errors.New("kv: update names rows of several groups")
 )
 
+// CorruptionError is ErrCorruption with what is known of the place.
+type CorruptionError struct {
+	File  string // its name in the store's directory
+	What  string // what is wrong with it
+	Bound Span   // where its keys lie; zero when nothing is known
+}
+
+func (e *CorruptionError) Error() string {
+	return ErrCorruption.Error() + ": " + e.File + ": " + e.What
+}
+
+func (e *CorruptionError) Unwrap() error { return ErrCorruption }
+
 // notApplied marks err as the error of an update that wrote nothing; err stays visible to
 // errors.Is and errors.As.
 type notApplied struct{ err error }

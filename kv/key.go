@@ -59,3 +59,9 @@ func (s Span) Contains(key []byte) bool {
 func (s Span) Empty() bool {
 	return s.End != nil && bytes.Compare(s.Start, s.End) >= 0
 }
+
+// Overlaps reports whether a key can lie in both spans.
+func (s Span) Overlaps(o Span) bool {
+	return !s.Empty() && !o.Empty() && (o.End == nil || bytes.Compare(s.Start, o.End) < 0) &&
+		(s.End == nil || bytes.Compare(o.Start, s.End) < 0)
+}

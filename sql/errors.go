@@ -74,7 +74,8 @@ func toSQL(ctx context.Context, err error) error {
 	case errors.As(err, &safepoint):
 		return wrap("72000", "snapshot too old", err).WithDetail("%v", err)
 	case errors.Is(err, kv.ErrCorruption):
-		return wrap(sqlerr.DataCorrupted, err.Error(), err)
+		return wrap(sqlerr.DataCorrupted, err.Error(), err).WithHint("What lies in other files can still be read. " +
+			"Restore a copy of the data directory, or save what can be read with minidb check --salvage.")
 	case errors.Is(err, kv.ErrFailed):
 		return wrap(sqlerr.IOError, err.Error(), err)
 	case errors.Is(err, kv.ErrClosed):

@@ -222,8 +222,11 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 		found = true
 		return errStop
 	})
-	if err == errStop {
+	switch {
+	case err == errStop:
 		err = nil
+	case errors.Is(err, kv.ErrCorruption):
+		found, err = true, nil // somewhere there may be locks; who reads there is told of the damage
 	}
 	if found {
 		s.lockers.enterAnywhere(tso.Timestamp(s.SessionID()))

@@ -19,6 +19,9 @@ type Engine struct {
 	latches *latches
 	syncs   atomic.Uint64
 
+	replay     Replay
+	corruption corruption
+
 	fail failure
 	lazy lazyWrites
 
@@ -41,6 +44,9 @@ func newEngine() *Engine {
 	e.batches.New = func() any { return new(kv.Batch) }
 	return e
 }
+
+// Replay tells what opening the store read from its log.
+func (e *Engine) Replay() Replay { return e.replay }
 
 // Exclusive reports true: Pebble's lock file keeps other processes out.
 func (e *Engine) Exclusive() bool { return true }

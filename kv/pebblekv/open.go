@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -39,6 +40,11 @@ type Options struct {
 	MemTableBytes int
 	// Logger receives what goes wrong; nil means slog.Default().
 	Logger *slog.Logger
+	// OnReplay sees each key of the updates that are read from the log.
+	OnReplay func(key []byte)
+	// OnCorruption is called when a table file cannot be read, once for each file and describing it, in
+	// a goroutine of Pebble's or of a reader: it must not use the engine. The reads fail with the same error.
+	OnCorruption func(err *kv.CorruptionError)
 	// OnFailure is called once, when the log cannot be written, with the error that answers every call
 	// from then on (kv.ErrFailed). It runs in the goroutine that wrote, with locks held, and must not use
 	// the engine.
@@ -104,15 +110,38 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 	if err := checkFormat(fs, dir, opts.ReadOnly); err != nil {
 		return nil, err
 	}
+	_, format, err := atomicfs.LocateMarker(fs, dir, "format-version")
+	if err != nil {
+		return nil, err
+	}
 	popts := pebbleOptions(opts)
+	popts.EventListener = &pebble.EventListener{DataCorruption: e.corruption.found, BackgroundError: e.corruption.background}
+	e.corruption.init(opts)
 	popts.Logger = newLogger(opts, &e.fail)
 	failStop := newFailStopFS(fs, &e.fail)
-	popts.FS = CountLogSyncs(failStop, &e.syncs)
+	verify := &verifyFS{FS: failStop, visit: opts.OnReplay}
+	popts.FS = CountLogSyncs(verify, &e.syncs)
 	popts.Lock = lock
 	popts.WALMinSyncInterval = e.group.afterSync
-	db, err = pebble.Open(dir, popts)
+	if db, err = pebble.Open(dir, popts); err != nil {
+		return nil, verify.explain(err)
+	}
+	if format != db.FormatMajorVersion().String() && !opts.InMemory && !opts.ReadOnly {
+		// Pebble made the log before it raised the format of the store, a new one say, so its chunks do not
+		// tell what was synced, and damage in it would pass for a torn tail. Nothing is in it yet.
+		if err := db.Flush(); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	e.replay = verify.opened()
 	failStop.armed.Store(true)
-	return db, err
+	return db, nil
+}
+
+// holdsManifest reports whether Pebble has made a store in the directory.
+func holdsManifest(fs vfs.FS, dir string) bool {
+	names, err := fs.List(dir)
+	return err != nil || slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "MANIFEST") })
 }
 
 // checkFormat refuses a store of another format, and marks a new one.
@@ -130,14 +159,8 @@ func checkFormat(fs vfs.FS, dir string, readOnly bool) error {
 	case readOnly:
 		return fmt.Errorf("not a minidb store")
 	}
-	names, err := fs.List(dir)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if strings.HasPrefix(name, "MANIFEST") {
-			return fmt.Errorf("a Pebble store that minidb did not make")
-		}
+	if holdsManifest(fs, dir) {
+		return fmt.Errorf("a Pebble store that minidb did not make")
 	}
 	return marker.Move(formatNumber)
 }
@@ -227,14 +250,6 @@ func pebbleOptions(opts Options) *pebble.Options {
 		p.Levels[i].FilterType = pebble.TableFilter
 	}
 	return p
-}
-
-// mark makes Pebble's corruption recognisable as kv.ErrCorruption.
-func mark(err error) error {
-	if err != nil && pebble.IsCorruptionError(err) && !errors.Is(err, kv.ErrCorruption) {
-		return fmt.Errorf("%w: %w", kv.ErrCorruption, err)
-	}
-	return err
 }
 
 // logger passes Pebble's errors on and drops its reports of routine work. What Pebble calls fatal ends

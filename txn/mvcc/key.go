@@ -110,3 +110,27 @@ func familySpan(family byte, span kv.Span) kv.Span {
 	}
 	return out
 }
+
+// KeyOf takes a raw key of the engine apart: the user key that it is about, and, for a write record, the
+// commit_ts. ok is false for a raw key that belongs to no user key.
+func KeyOf(raw []byte) (key []byte, commitTS tso.Timestamp, ok bool) {
+	if len(raw) == 0 || raw[0] == familyMeta {
+		return nil, 0, false
+	}
+	key, err := UserKey(kv.Row(raw), nil)
+	if err != nil {
+		return nil, 0, false
+	}
+	if raw[0] == familyWrite {
+		if _, commitTS, err = splitVersion(raw); err != nil {
+			return nil, 0, false
+		}
+	}
+	return key, commitTS, true
+}
+
+// RawSpans returns where an engine keeps the cells of the user keys in a span.
+func RawSpans(span kv.Span) []kv.Span {
+	return []kv.Span{familySpan(familyData, span), familySpan(familyLock, span), familySpan(familyRowLock, span),
+		familySpan(familyWrite, span)}
+}
