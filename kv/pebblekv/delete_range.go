@@ -28,7 +28,13 @@ func (e *Engine) DeleteRange(ctx context.Context, span kv.Span) error {
 	if span.Empty() {
 		return nil
 	}
-	return mark(e.db.DeleteRange(span.Start, span.End, pebble.NoSync))
+	e.lazy.begun.Add(1)
+	err := e.db.DeleteRange(span.Start, span.End, pebble.NoSync)
+	e.lazy.applied.Add(1)
+	if failed := e.fail.get(); failed != nil {
+		return failed
+	}
+	return mark(err)
 }
 
 // lastKey returns the last key of a span, nil when there is none. A range tombstone needs an end.

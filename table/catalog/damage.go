@@ -14,15 +14,12 @@ func (ds *Describer) Within(raw []kv.Span) (names []string) {
 	touched := func(span kv.Span) bool {
 		return slices.ContainsFunc(mvcc.RawSpans(span), func(s kv.Span) bool { return slices.ContainsFunc(raw, s.Overlaps) })
 	}
-	for id, d := range ds.descs {
-		if d.Kind != table.KindTable {
-			continue
-		}
-		if touched(table.IndexSpan(id, table.RowIndexID)) {
-			names = append(names, "table "+ds.names[id])
+	for _, d := range ds.tables {
+		if touched(d.IndexSpan(table.RowIndexID)) {
+			names = append(names, "table "+ds.names[d.ID])
 		}
 		for i := range d.Indexes {
-			if ix := &d.Indexes[i]; ix.ID != table.RowIndexID && touched(table.IndexSpan(id, ix.ID)) {
+			if ix := &d.Indexes[i]; ix.ID != table.RowIndexID && touched(d.IndexSpan(ix.ID)) {
 				names = append(names, "index "+ix.Name)
 			}
 		}
