@@ -96,6 +96,7 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*physical.Agg, *t
 		if order[i], err = b.resolveUnknown(order[i]); err != nil {
 			return nil, nil, err
 		}
+		order[i] = asArgument(order[i], agg.Args)
 		agg.OrderBy = append(agg.OrderBy, sortKey(order[i], it))
 	}
 	if err := b.checkDistinct(agg, call); err != nil {
@@ -116,6 +117,25 @@ func (b *binder) filter(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	sel.clause, sel.inAggregate, sel.inWindow = clauseFilter, false, false
 	defer func() { sel.clause, sel.inAggregate, sel.inWindow = clause, inAggregate, inWindow }()
 	return b.condition(sc, call.Filter, "FILTER")
+}
+
+// asArgument returns the argument that an item of ORDER BY is, whatever the function has cast it to unasked:
+// it sorts by that, as in PostgreSQL.
+func asArgument(e expr.Expr, args []expr.Expr) expr.Expr {
+	for _, arg := range args {
+		bare := arg
+		for {
+			cast, ok := bare.(*expr.Cast)
+			if !ok || cast.Explicit || logical.Equal(e, bare) {
+				break
+			}
+			bare = cast.Arg
+		}
+		if logical.Equal(e, bare) {
+			return arg
+		}
+	}
+	return e
 }
 
 // aggregateWithin finds an aggregate of the same query in the arguments, brought there by a subquery;

@@ -25,6 +25,7 @@ type binder struct {
 	views     []table.ID // being expanded, outermost first
 	depth     int
 	exprDepth int
+	classes   int // of subqueries, so far
 	// momentary is set when a literal's value depended on when it was read.
 	momentary bool
 	notes     *Notes // nil unless somebody asked for them

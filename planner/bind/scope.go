@@ -58,6 +58,8 @@ type selectState struct {
 	made logical.ColSet
 	// groupings are the calls of grouping(), resolved once GROUP BY is known.
 	groupings []groupingCall
+	// subqueries are those bound so far whose class is known: the text and the class.
+	subqueries []classified
 	// selfReference is set when FROM reads the working table of a recursive query.
 	selfReference bool
 	noSets        string // construct inside of which a set-returning call is refused

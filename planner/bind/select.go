@@ -36,6 +36,7 @@ type selecting struct {
 	order   []orderKey
 	group   groupBy
 	on      []int // DISTINCT ON, as targets
+	later   postponed
 	locking []ast.Locking
 	locks   []logical.LockTarget
 }
@@ -310,10 +311,14 @@ func (s *selecting) build() (*logical.Query, error) {
 	if err := s.buildGroups(); err != nil {
 		return nil, err
 	}
-	if s.windowsReadSets() {
+	s.postpone()
+	switch {
+	case s.windowsReadSets():
 		s.buildSets()
 		s.buildWindows()
-	} else {
+	case s.later.sets:
+		s.buildWindows()
+	default:
 		s.buildWindows()
 		s.buildSets()
 	}
@@ -322,6 +327,7 @@ func (s *selecting) build() (*logical.Query, error) {
 	}
 	s.project()
 	s.distinctAndSort()
+	s.projectLater()
 	s.lockRows()
 	q := &logical.Query{Node: s.node}
 	for _, t := range s.targets {
@@ -341,6 +347,9 @@ func (s *selecting) project() {
 	computed := s.core.Distinct && len(s.on) == 0
 	for i := range s.targets {
 		t := &s.targets[i]
+		if s.later.targets[i] {
+			continue
+		}
 		if c, ok := t.e.(*expr.Col); ok && have.Has(c.Index) {
 			t.id = c.Index
 			if !seen.Has(t.id) {
@@ -354,6 +363,7 @@ func (s *selecting) project() {
 		items = append(items, logical.Item{ID: t.id, Expr: t.e})
 	}
 	if computed {
+		items = s.inputsOf(items, seen)
 		items = append(items, s.lockItems(seen)...)
 		s.node = &logical.Project{Child: s.node, Items: items}
 	}

@@ -24,7 +24,32 @@ func (b *binder) exists(sc *scope, e *ast.Exists) (expr.Expr, error) {
 		return nil, err
 	}
 	rows := &logical.Query{Node: anyRow(q.Node)}
-	return &expr.Subquery{T: types.TBool, Kind: expr.Exists, Plan: rows, Pos: int(e.Pos)}, nil
+	return &expr.Subquery{T: types.TBool, Kind: expr.Exists, Plan: rows, Pos: int(e.Pos), Class: b.class(sc, e.Query)}, nil
+}
+
+// classified is a subquery whose class is known.
+type classified struct {
+	query *ast.Select
+	class int
+}
+
+// class tells subqueries of a select list, GROUP BY and ORDER BY that are written alike from the others, as
+// PostgreSQL compares them. Other clauses have scopes of their own.
+func (b *binder) class(sc *scope, q *ast.Select) int {
+	sel := sc.sel
+	switch sel.clause {
+	case clauseTarget, clauseGroupBy, clauseOrderBy, clauseHaving, clauseDistinctOn:
+	default:
+		return 0
+	}
+	for _, have := range sel.subqueries {
+		if ast.Equal(have.query, q) {
+			return have.class
+		}
+	}
+	b.classes++
+	sel.subqueries = append(sel.subqueries, classified{query: q, class: b.classes})
+	return b.classes
 }
 
 // anyRow leaves out of a query what does not change whether it has rows. As in PostgreSQL EXISTS never evaluates
@@ -60,7 +85,7 @@ func (b *binder) scalarSubquery(sc *scope, e *ast.Subquery) (expr.Expr, error) {
 		return nil, err
 	}
 	t := b.meta.Cols[q.Cols[0].ID].Type
-	return &expr.Subquery{T: t, Kind: expr.Scalar, Plan: q, Pos: int(e.Pos)}, nil
+	return &expr.Subquery{T: t, Kind: expr.Scalar, Plan: q, Pos: int(e.Pos), Class: b.class(sc, e.Query)}, nil
 }
 
 func (b *binder) oneColumn(sc *scope, ast *ast.Select, pos ast.Pos) (*logical.Query, error) {
@@ -84,7 +109,7 @@ func (b *binder) arraySubquery(sc *scope, e *ast.ArraySubquery) (expr.Expr, erro
 	if t == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", typeName(elem)).At(int(e.Pos))
 	}
-	return &expr.Subquery{T: t, Kind: expr.ArrayOf, Plan: q, Pos: int(e.Pos)}, nil
+	return &expr.Subquery{T: t, Kind: expr.ArrayOf, Plan: q, Pos: int(e.Pos), Class: b.class(sc, e.Query)}, nil
 }
 
 // inSubquery is = ANY; NOT IN is its negation.
@@ -158,7 +183,7 @@ func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, quer
 	case len(ls) > 1 && op != "=" && !(op == "<>" && all):
 		return nil, sqlerr.Unsupported(pos, "comparison "+op+" of a row with the rows of a subquery")
 	}
-	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Pos: pos}
+	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Pos: pos, Class: b.class(sc, query)}
 	if all {
 		sq.Kind = expr.All
 	}

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"fmt"
+
 	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -102,7 +104,7 @@ func (b *binder) slice(sc *scope, operand expr.Expr, chain []*ast.Subscript) (ex
 			args = append(args, arg)
 		}
 	}
-	fn := &expr.Func{Name: "[:]", Scalar: sliceOf(bounds)}
+	fn := &expr.Func{Name: "[:]", Scalar: sliceOf(bounds), Same: fmt.Sprint(bounds)}
 	t := operand.Type()
 	if !t.Nests() { // a vector of pg_catalog
 		t = types.ArrayOf(t.Elem)

@@ -89,6 +89,11 @@ func (b *binder) window(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range sel.wins {
+		if sameCall(&sel.wins[i], &w) {
+			return b.ref(sel.wins[i].ID, call.Pos), nil
+		}
+	}
 	w.ID = b.newColumn(call.Name.Name, t, sel.level)
 	sel.made.Add(w.ID)
 	sel.wins = append(sel.wins, w)
@@ -398,6 +403,16 @@ func (s *selecting) buildWindows() {
 		}
 		s.node = n
 	}
+}
+
+// sameCall reports whether two calls over one window are the same computation.
+func sameCall(a, b *windowCall) bool {
+	f, o := a.Frame, b.Frame
+	same := a.Name == b.Name && a.Agg == b.Agg && logical.EqualAll(a.Args, b.Args) && sameWindow(a, b) &&
+		f.Mode == o.Mode && f.StartKind == o.StartKind && f.EndKind == o.EndKind && f.Exclude == o.Exclude &&
+		logical.Equal(f.Start, o.Start) && logical.Equal(f.End, o.End)
+	a.each(func(e *expr.Expr) { same = same && !logical.IsVolatile(*e) })
+	return same
 }
 
 func sameWindow(a, b *windowCall) bool {

@@ -15,9 +15,15 @@ func Greatest(t *types.Type) *expr.Func { return extremeOf("greatest", t, 1) }
 // Least is LEAST likewise.
 func Least(t *types.Type) *expr.Func { return extremeOf("least", t, -1) }
 
+// madeFor names a function that is made for a call by what it is made of.
+type madeFor struct {
+	name string
+	of   any
+}
+
 func extremeOf(name string, t *types.Type, sign int) *expr.Func {
 	return &expr.Func{
-		Name: name, Args: []*types.Type{t}, Variadic: true, Returns: t, NotStrict: true,
+		Name: name, Args: []*types.Type{t}, Variadic: true, Returns: t, NotStrict: true, Same: madeFor{name, t.OID},
 		Scalar: func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			best := types.Null
 			for _, d := range a {
@@ -37,7 +43,7 @@ func NullIf(left, right *types.Type) (*expr.Func, []*types.Type, error) {
 		return nil, nil, err
 	}
 	return &expr.Func{
-		Name: "nullif", Args: targets, Returns: targets[0], Volatility: eq.Volatility, NotStrict: true,
+		Name: "nullif", Args: targets, Returns: targets[0], Volatility: eq.Volatility, NotStrict: true, Same: madeFor{"nullif", eq},
 		Scalar: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			if a[0].Null || a[1].Null {
 				return a[0], nil
@@ -55,7 +61,7 @@ func NullIf(left, right *types.Type) (*expr.Func, []*types.Type, error) {
 // the last argument become arguments. A NULL array gives NULL.
 func ExpandVariadic(fn *expr.Func) *expr.Func {
 	c := *fn
-	c.Variadic, c.Vector, c.NotStrict = false, nil, true
+	c.Variadic, c.Vector, c.NotStrict, c.Same = false, nil, true, madeFor{"variadic", fn}
 	c.Scalar = func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		last := len(a) - 1
 		if a[last].Null {
@@ -71,6 +77,8 @@ func ExpandVariadic(fn *expr.Func) *expr.Func {
 				return types.Null, nil
 			}
 		}
+		own := rt.ArgTypes // of all rows of this call
+		defer func() { rt.ArgTypes = own }()
 		rt.ArgTypes = ts
 		return fn.Scalar(rt, args)
 	}
@@ -95,7 +103,7 @@ func typeCastFunction(name string, args []*types.Type) (*expr.Func, *types.Type)
 		return nil, nil
 	}
 	return &expr.Func{
-		Name: name, Args: []*types.Type{from}, Returns: t, Volatility: expr.Stable,
+		Name: name, Args: []*types.Type{from}, Returns: t, Volatility: expr.Stable, Same: madeFor{"cast", [2]types.OID{from.OID, t.OID}},
 		Scalar: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			return types.Cast(a[0], rt.ArgTypes[0], t, true, &rt.Format)
 		},

@@ -17,7 +17,8 @@ func Subscript(t *types.Type, n int) (*expr.Func, error) {
 	for range n {
 		args = append(args, types.TInt4)
 	}
-	return &expr.Func{Name: "array_subscript", Args: args, Returns: t.Elem, Scalar: subscript}, nil
+	return &expr.Func{Name: "array_subscript", Args: args, Returns: t.Elem, Scalar: subscript,
+		Same: madeFor{"array_subscript", t.OID}}, nil
 }
 
 func subscript(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {

@@ -164,6 +164,8 @@ type Subquery struct {
 	Left []Expr
 	Ops  []*Func
 	Pos  int
+	// Class is the same for subqueries that are written alike in one scope; 0: that is not known.
+	Class int
 }
 
 // Hashed reports whether an Any or All asks for membership among the rows of a subquery that runs once: the

@@ -27,6 +27,9 @@ type Func struct {
 	ReturnType func(args []*types.Type) *types.Type
 	Volatility Volatility
 	NotStrict  bool // called with NULL arguments too; a strict function gives NULL for any NULL
+	// Same tells a function that is made for a call from others: those with equal ones compute the same. nil
+	// for a function of the catalogue, which is itself only.
+	Same any
 	// Bound marks a function of one argument that turns the value of a comparison into a bound for the
 	// keys of an index; its name is the comparison's operator (builtin.KeyBound).
 	Bound bool

@@ -1,12 +1,14 @@
 package logical
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
 
-// Equal says whether two expressions are the same computation. Subqueries are equal only to
-// themselves. Places in the statement do not count.
+// Equal says whether two expressions are the same computation. Subqueries are if they are written alike in
+// one scope (expr.Subquery.Class). Places in the statement do not count.
 func Equal(a, b expr.Expr) bool {
 	if a == b {
 		return true
@@ -32,7 +34,7 @@ func Equal(a, b expr.Expr) bool {
 		return ok
 	case *expr.Call:
 		o, ok := b.(*expr.Call)
-		return ok && a.Func == o.Func && EqualAll(a.Args, o.Args)
+		return ok && sameFunc(a.Func, o.Func) && EqualAll(a.Args, o.Args)
 	case *expr.Cast:
 		o, ok := b.(*expr.Cast)
 		return ok && a.T.Mod == o.T.Mod && a.Explicit == o.Explicit && Equal(a.Arg, o.Arg)
@@ -75,9 +77,14 @@ func equalLogic(a, b expr.Expr) bool {
 	case *expr.Case:
 		o, ok := b.(*expr.Case)
 		return ok && equalCase(a, o)
+	case *expr.Subquery:
+		o, ok := b.(*expr.Subquery)
+		return ok && a.Class != 0 && a.Class == o.Class && a.Kind == o.Kind && slices.Equal(a.Ops, o.Ops) && EqualAll(a.Left, o.Left)
 	}
 	return false
 }
+
+func sameFunc(a, b *expr.Func) bool { return a == b || a.Same != nil && a.Same == b.Same }
 
 func equalCase(a, b *expr.Case) bool {
 	if len(a.Whens) != len(b.Whens) || !equalOptional(a.Operand, b.Operand) || !equalOptional(a.Else, b.Else) {
