@@ -32,7 +32,7 @@ func checklist() (all []clause) {
 	for _, part := range [][]clause{
 		paperClauses, prewriteClauses, absenceClauses, livenessClauses, asyncClauses, onePhaseClauses, kindClauses,
 		rowLockClauses, streamedLockClauses, rowRecordClauses, sharedWaitClauses, collectionClauses, ownerClauses, addedClauses,
-		knownClauses, streamFateClauses, savepointClauses, doubtClauses,
+		knownClauses, streamFateClauses, savepointClauses, doubtClauses, validationClauses,
 	} {
 		all = append(all, part...)
 	}

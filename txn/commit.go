@@ -57,7 +57,7 @@ func (t *Txn) commit(ctx context.Context) error {
 		s: t.s, t: t, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: absent,
 	}
 	if len(muts) == 0 {
-		return errors.Join(c.validateLocked(ctx), t.prepare(), t.AwaitDurable(ctx))
+		return errors.Join(c.validateLocked(ctx, &backoff{}), t.prepare(), t.AwaitDurable(ctx))
 	}
 	c.validate = append(c.validate, t.validated...)
 	if t.reads != nil {
@@ -128,6 +128,7 @@ type committer struct {
 	reads    []kv.Span    // of a serializable transaction, to be validated
 	commitTS tso.Timestamp
 	drawn    tso.Timestamp // commit_ts, when it was drawn before the commit point
+	deciding bool          // the primary's lock says so: readers do not push commit_ts
 
 	prewriting bool    // some locks may be in the store
 	locker     *locker // of a commit in two phases that writes each lock once; nil: its locks are looked at

@@ -89,7 +89,8 @@
 //     engine package ssi fails one of every three that could break it; it is told of reads and of
 //     writes when they happen, of the commit before and after (serial.go). On any other engine what was
 //     read is validated after commit_ts was drawn: nothing in it, ranges and absent keys included, has
-//     changed between the snapshot and commit_ts (reads.go; docs/adr/0006).
+//     changed between the snapshot and commit_ts (reads.go; docs/adr/0006). Once a reader has pushed a commit
+//     that validates, its primary's lock makes readers wait, so that they cannot do so for ever (decide).
 //   - I11 (read timestamps): a write is checked against the timestamp at which it was read, which in
 //     READ COMMITTED is above start_ts; start_ts stays the transaction's name in locks and records.
 //   - I12 (async commit): the transaction is committed when all its locks are down durably, at the

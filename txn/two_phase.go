@@ -421,8 +421,10 @@ func (c *committer) heartbeat(ctx context.Context) error {
 
 // decide validates what has to be as it was read, and commits the primary. Where reads are validated,
 // commit_ts is drawn first: what is written below it is locked or committed by then, and seen, so that
-// nothing that was read has changed below commit_ts (txn: I10).
+// nothing that was read has changed below commit_ts (txn: I10). A reader of the primary that came meanwhile
+// has pushed commit_ts, and all begins anew: the second time readers wait until it is over.
 func (c *committer) decide(ctx context.Context) error {
+	var bo backoff
 	for {
 		if c.reads != nil {
 			var err error
@@ -430,12 +432,36 @@ func (c *committer) decide(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := c.validateLocked(ctx); err != nil {
+		err := c.validateLocked(ctx, &bo)
+		if err == nil {
+			err = c.commitPrimary(ctx)
+		}
+		var early *mvcc.CommitTooEarlyError
+		if err != errRedraw && (c.drawn == 0 || !errors.As(err, &early)) {
 			return err
 		}
-		err := c.commitPrimary(ctx)
-		var early *mvcc.CommitTooEarlyError
-		if c.drawn == 0 || !errors.As(err, &early) {
+		if err := c.decides(ctx, true); err != nil {
+			return err
+		}
+	}
+}
+
+// decides says in the primary's lock that readers at or above its lowest commit timestamp wait, or do so no
+// more. Requires for yes: all is prewritten.
+func (c *committer) decides(ctx context.Context, yes bool) error {
+	if c.deciding == yes || planted.Is(planted.PushedForever) {
+		return nil
+	}
+	first := c.first()[0]
+	for attempts := 1; ; attempts++ {
+		unknown, err := c.s.update(ctx, [][]byte{first.Row}, true, func(r kv.Reader, b *kv.Batch) error {
+			return mvcc.Decide(ctx, r, b, first.Key, c.startTS, yes)
+		})
+		if err == nil {
+			c.deciding = yes
+			return c.beat(ctx)
+		}
+		if !unknown || attempts == unknownAttempts || ctx.Err() != nil {
 			return err
 		}
 	}

@@ -49,12 +49,14 @@ type Txn struct {
 	reads     *readSet   // what a serializable transaction has read, on any other engine
 	buf       buffer
 	validated []validation
-	stream    *stream // of a transaction that outgrew Options.StreamBytes
-	living    *living // once it has locks in the store, on an engine of this process's own
-	statement string  // what it runs
-	wrote     string  // the last statement that wrote
-	onStream  func(Streamed)
-	ctx       context.Context // of the last read, or of Begin
+	// validatedAt is where a span that was given to Validate is in validated.
+	validatedAt map[string]int
+	stream      *stream // of a transaction that outgrew Options.StreamBytes
+	living      *living // once it has locks in the store, on an engine of this process's own
+	statement   string  // what it runs
+	wrote       string  // the last statement that wrote
+	onStream    func(Streamed)
+	ctx         context.Context // of the last read, or of Begin
 	// statementCtx is that of what it runs, if anybody has said it: writes have none.
 	statementCtx context.Context
 	view         *view

@@ -3,8 +3,10 @@ package txn
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 
+	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -23,18 +25,32 @@ func (t *Txn) Validate(span kv.Span) { t.ValidateSince(span, t.readTS) }
 // ValidateSince is Validate of a span that was read at a timestamp of its own. Of several of one span the
 // earliest counts.
 func (t *Txn) ValidateSince(span kv.Span, since tso.Timestamp) {
-	for i := range t.validated {
+	id := spanID(span)
+	if i, known := t.validatedAt[id]; known {
 		v := &t.validated[i]
-		if bytes.Equal(v.span.Start, span.Start) && bytes.Equal(v.span.End, span.End) {
-			v.since = min(v.since, since)
-			return
-		}
+		v.since = min(v.since, since)
+		return
 	}
 	v := validation{span: kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}, since: since}
 	if isPoint(span) {
 		v.row = mvcc.Row(span.Start)
 	}
+	if t.validatedAt == nil {
+		t.validatedAt = map[string]int{}
+	}
+	t.validatedAt[id] = len(t.validated)
 	t.validated = append(t.validated, v)
+}
+
+// spanID returns a string that no other span has.
+func spanID(s kv.Span) string {
+	b := binary.AppendUvarint(make([]byte, 0, len(s.Start)+len(s.End)+4), uint64(len(s.Start)))
+	b = append(append(b, s.Start...), s.End...)
+	if s.End == nil {
+		b = append(b, 0) // an empty end is an empty span, none is no bound
+		return "-" + string(b)
+	}
+	return string(b)
 }
 
 // isPoint says whether the span holds one key.
@@ -68,55 +84,86 @@ func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 		if v.row != nil && noLocks && c.s.recent.unchangedSince(v.row, v.since) {
 			continue
 		}
-		if err := mvcc.Validate(ctx, r, c.startTS, v.since, v.span, noLocks); err != nil {
+		if err := mvcc.Validate(ctx, r, c.startTS, v.since, v.span, noLocks, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// errRedraw leaves a validation that had to wait: commit_ts is to be drawn anew.
+var errRedraw = errors.New("commit_ts is drawn anew")
+
 // validateLocked checks all validated spans once every key is prewritten and before commit_ts is
-// drawn. A lock in the way is settled or waited for like one that stops a prewrite, or, by who has prewritten
-// nothing, like one that stops a commit in one phase.
-func (c *committer) validateLocked(ctx context.Context) error {
-	var bo backoff
-	all := c.validate
+// drawn, but for what a serializable transaction has read (decide). A lock in the way is settled or waited
+// for like one that stops a prewrite, or, by who has prewritten nothing, like one that stops a commit in one
+// phase. All spans are looked at in one snapshot, but for such waits.
+func (c *committer) validateLocked(ctx context.Context, bo *backoff) error {
+	all := append(make([]validation, 0, len(c.validate)+len(c.reads)), c.validate...)
 	for _, span := range c.reads {
-		all = append(all[:len(all):len(all)], validation{span: span, since: c.startTS, read: true})
+		all = append(all, validation{span: span, since: c.startTS, read: true})
 	}
-	for i := 0; i < len(all); {
-		err := c.validateOne(ctx, all[i])
+	for len(all) > 0 {
+		done, err := c.validateSome(ctx, all)
+		all = all[done:]
 		var locked *LockedError
 		switch {
 		case err == nil:
-			i++
+			return nil
 		case !errors.As(err, &locked):
 			return err
-		default:
-			if err := c.waitForLock(ctx, locked, &bo, c.prewriting); err != nil {
-				return err
-			}
-			if !c.prewriting {
-				continue
-			}
+		}
+		deciding := c.deciding
+		if err := c.decides(ctx, false); err != nil { // or readers would wait for as long as we do
+			return err
+		}
+		if err := c.waitForLock(ctx, locked, bo, c.prewriting); err != nil {
+			return err
+		}
+		if c.prewriting {
 			if err := c.heartbeat(ctx); err != nil {
 				return err
 			}
 		}
+		if deciding {
+			return errRedraw
+		}
 	}
 	return nil
 }
 
-func (c *committer) validateOne(ctx context.Context, v validation) error {
+// validateSome validates spans in one snapshot, and returns how many were found as they must be.
+func (c *committer) validateSome(ctx context.Context, all []validation) (done int, err error) {
 	snap, err := c.s.engine.Snapshot()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err = c.s.checkSafepoint(ctx, snap, v.since); err == nil {
-		err = mvcc.Validate(ctx, snap, c.startTS, v.since, v.span, false)
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	safepoint, err := c.s.safepointIn(ctx, snap)
+	if err != nil {
+		return 0, err
 	}
-	if v.read {
-		err = readConflict(err)
+	alive := func() error { return nil }
+	if c.prewriting && !planted.Is(planted.UnbeatenValidation) {
+		alive = func() error { return c.beat(ctx) }
 	}
-	return errors.Join(err, snap.Close())
+	for i, v := range all {
+		err := ctx.Err()
+		if err == nil && v.since < safepoint {
+			err = &SafepointError{StartTS: v.since, Safepoint: safepoint}
+		}
+		if err == nil {
+			err = mvcc.Validate(ctx, snap, c.startTS, v.since, v.span, false, alive)
+		}
+		if v.read {
+			err = readConflict(err)
+		}
+		if err == nil {
+			err = alive()
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return len(all), nil
 }

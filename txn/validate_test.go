@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
 	"github.com/stretchr/testify/require"
@@ -252,4 +253,35 @@ func TestANewKeyThatIsTakenBackLeavesNoTrace(t *testing.T) {
 		require.NoError(t, tx.Commit(ctx))
 		require.Equal(t, "rival", readOne(t, s, "new"))
 	}
+}
+
+// TestManySpansAreValidatedTogether: of several readings of one span the earliest counts, and all spans are
+// validated in one snapshot (B15).
+func TestManySpansAreValidatedTogether(t *testing.T) {
+	ctx := context.Background()
+	rec := kvtest.NewRecord(memkv.New(memkv.Options{Shared: true}))
+	s := openStore(t, rec, txn.Options{LeaseRenewal: -1})
+	const spans = 20_000
+	point := func(i int) kv.Span {
+		key := fmt.Appendf(nil, "p%05d", i)
+		return kv.Span{Start: key, End: append(key[:len(key):len(key)], 0)}
+	}
+	tx := begin(t, s)
+	early := tx.StartTS()
+	commit(t, s, "p00007", "1")
+	require.NoError(t, tx.Advance(ctx))
+	for i := range 2 * spans {
+		tx.Validate(point(10 + i%spans))
+	}
+	require.NoError(t, tx.Set([]byte("a"), nil))
+	before := rec.Counts()
+	require.NoError(t, tx.Commit(ctx))
+	require.Less(t, rec.Since(before).Snapshots, int64(5))
+
+	tx = begin(t, s)
+	tx.Validate(point(7))
+	tx.ValidateSince(point(7), early)
+	require.NoError(t, tx.Set([]byte("a"), nil))
+	var conflict *txn.WriteConflictError
+	require.ErrorAs(t, tx.Commit(ctx), &conflict)
 }

@@ -140,6 +140,11 @@ const (
 	DroppedUnread
 	// DroppedForgotten: a dropped span is forgotten when it is deleted, and not when it is found empty.
 	DroppedForgotten
+	// UnbeatenValidation: a commit does not show that it lives while it validates what it has read.
+	UnbeatenValidation
+	// PushedForever: readers push a commit that validates, however often they have done so.
+	PushedForever
+
 	endOfClauses
 )
 
@@ -211,4 +216,6 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"dropped span deleted under a reader",
 	"dropped span not told to readers",
 	"dropped span forgotten at once",
+	"no heartbeat while validating",
+	"pushed for ever",
 }

@@ -52,6 +52,9 @@ type Lock struct {
 	// readers push it above their own start_ts instead of waiting. With Async it is on every lock,
 	// set once, and commit_ts is the highest of them.
 	MinCommitTS tso.Timestamp
+	// Deciding, on the primary, says that the owner is about to draw commit_ts and to validate what it has
+	// read: readers at or above MinCommitTS wait, and push no more.
+	Deciding bool
 	// Async says that the transaction is committed as soon as all its locks are down. Secondaries,
 	// on the primary, are the user keys of the others.
 	Async       bool

@@ -7,6 +7,7 @@ const (
 	lockAsync     byte = 1 << 0
 	lockStatement byte = 1 << 1 // client and statement follow the owner
 	lockVersions  byte = 1 << 2 // then seq and older writes
+	lockDeciding  byte = 1 << 3
 )
 
 // StatementMax bounds the text of a statement in a lock, in bytes.
@@ -14,7 +15,7 @@ const StatementMax = 128
 
 // extended reports whether the lock says more than the first format can.
 func (l *Lock) extended() bool {
-	return l.Async || l.Owner != 0 || l.tells() || l.versioned() || len(l.Secondaries) > 0
+	return l.Async || l.Owner != 0 || l.tells() || l.versioned() || l.Deciding || len(l.Secondaries) > 0
 }
 
 // versioned reports whether the lock says more than its last write.
@@ -36,6 +37,9 @@ func (l *Lock) appendExtension(dst []byte) []byte {
 	}
 	if l.versioned() {
 		flags |= lockVersions
+	}
+	if l.Deciding {
+		flags |= lockDeciding
 	}
 	dst = append(dst, flags)
 	dst = binary.AppendUvarint(dst, l.Owner)
@@ -115,10 +119,10 @@ func (f *fields) letter() byte {
 func (l *Lock) decodeExtension(rest []byte) (after []byte, ok bool) {
 	f := &fields{rest: rest}
 	flags := f.letter()
-	if flags&^(lockAsync|lockStatement|lockVersions) != 0 {
+	if flags&^(lockAsync|lockStatement|lockVersions|lockDeciding) != 0 {
 		return nil, false
 	}
-	l.Async, l.Owner = flags&lockAsync != 0, f.number()
+	l.Async, l.Deciding, l.Owner = flags&lockAsync != 0, flags&lockDeciding != 0, f.number()
 	if flags&lockStatement != 0 {
 		l.Client = f.number()
 		l.Statement = string(f.text())

@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"context"
+	"errors"
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
@@ -70,6 +71,9 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 			return Status{RolledBack: true}, s.rollBack(ctx, row, p.StartTS, true)
 		}
 		st = Status{Lock: l.clone()}
+		if l.Deciding && l.MinCommitTS <= p.ReaderTS {
+			return st, nil
+		}
 		if p.ReaderTS != 0 && st.Lock.MinCommitTS <= p.ReaderTS {
 			st.Lock.MinCommitTS = p.ReaderTS + 1
 			s.setLock(row, &st.Lock)
@@ -91,35 +95,59 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 	return Status{}, nil
 }
 
+// Decide says in the primary's lock that the owner decides, or with false that it does not yet. The errors are
+// those of Heartbeat.
+func Decide(ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, startTS tso.Timestamp, yes bool) error {
+	return updatePrimary(ctx, r, b, primary, startTS, func(l *Lock) bool {
+		changed := l.Deciding != yes
+		l.Deciding = yes
+		return changed
+	})
+}
+
 // Heartbeat extends the TTL of the primary's lock, and puts the owner's present session into it. A
 // lock that is gone makes it fail with *RolledBackError, or *CommittedError when it was its commit that
 // removed it. Of the parameters it takes primary, start_ts, TTL and owner.
-func Heartbeat(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams) (err error) {
+func Heartbeat(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams) error {
+	err := updatePrimary(ctx, r, b, p.Primary, p.StartTS, func(l *Lock) bool {
+		changed := l.TTLMillis < p.TTLMillis || l.Owner != p.Owner
+		l.TTLMillis, l.Owner = max(l.TTLMillis, p.TTLMillis), p.Owner
+		return changed
+	})
+	var rolled *RolledBackError
+	if errors.As(err, &rolled) && planted.Is(planted.RevivingHeartbeat) {
+		s := newStep(r, b)
+		defer s.close(&err)
+		s.setLock(Row(p.Primary), &Lock{
+			Kind: KindPut, StartTS: p.StartTS, Primary: p.Primary, TTLMillis: p.TTLMillis, Owner: p.Owner, HasShort: true})
+		return nil
+	}
+	return err
+}
+
+// updatePrimary writes the primary's lock anew when the function has changed it.
+func updatePrimary(
+	ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, startTS tso.Timestamp, change func(l *Lock) bool,
+) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
-	row := Row(p.Primary)
+	row := Row(primary)
 	l, locked, err := s.lock(ctx, row)
 	if err != nil {
 		return err
 	}
-	if locked && l.StartTS == p.StartTS {
-		if l.TTLMillis < p.TTLMillis || l.Owner != p.Owner {
-			l = l.clone()
-			l.TTLMillis, l.Owner = max(l.TTLMillis, p.TTLMillis), p.Owner
+	if locked && l.StartTS == startTS {
+		if l = l.clone(); change(&l) {
 			s.setLock(row, &l)
 		}
 		return nil
 	}
-	f, err := s.fateOf(ctx, row, p.StartTS)
+	f, err := s.fateOf(ctx, row, startTS)
 	switch {
 	case err != nil:
 		return err
 	case f.commitTS != 0:
-		return &CommittedError{StartTS: p.StartTS, CommitTS: f.commitTS}
+		return &CommittedError{StartTS: startTS, CommitTS: f.commitTS}
 	}
-	if planted.Is(planted.RevivingHeartbeat) {
-		s.setLock(row, &Lock{Kind: KindPut, StartTS: p.StartTS, Primary: p.Primary, TTLMillis: p.TTLMillis, Owner: p.Owner, HasShort: true})
-		return nil
-	}
-	return &RolledBackError{Key: p.Primary, StartTS: p.StartTS}
+	return &RolledBackError{Key: primary, StartTS: startTS}
 }

@@ -11,15 +11,16 @@ import (
 // Validate refuses when somebody else put or deleted a key of the span since it was read, at the
 // timestamp since (*WriteConflictError), or holds a lock in it (*LockedError). It writes nothing. Locks
 // come first: one that is gone when it is looked for has left its record. noLocks says that there can
-// be none.
+// be none. pause, if not nil, is called every few hundred keys; its error ends the validation.
 //
 // Requires: the transaction's own locks are all down, or it commits in this very update. Then of two
 // transactions of which each writes what the other validates, at least one is refused.
 func Validate(
-	ctx context.Context, r kv.Reader, startTS, since tso.Timestamp, span kv.Span, noLocks bool,
+	ctx context.Context, r kv.Reader, startTS, since tso.Timestamp, span kv.Span, noLocks bool, pause func() error,
 ) (err error) {
+	w := walk{ctx: ctx, pause: pause}
 	if !noLocks {
-		if err := validateLocks(ctx, r, startTS, span); err != nil {
+		if err := w.validateLocks(r, startTS, span); err != nil {
 			return err
 		}
 	}
@@ -33,6 +34,9 @@ func Validate(
 		}
 	}()
 	for ok := it.First(); ok; {
+		if err := w.step(); err != nil {
+			return err
+		}
 		prefix, commitTS, err := splitVersion(it.Key())
 		if err != nil {
 			return err
@@ -45,11 +49,11 @@ func Validate(
 		if err != nil {
 			return err
 		}
-		w, err := decodeWrite(value)
+		record, err := decodeWrite(value)
 		if err != nil {
 			return err
 		}
-		if w.Kind == KindPut || w.Kind == KindDelete {
+		if record.Kind == KindPut || record.Kind == KindDelete {
 			key, err := UserKey(prefix[1:], nil)
 			if err != nil {
 				return err
@@ -61,8 +65,28 @@ func Validate(
 	return it.Err()
 }
 
-func validateLocks(ctx context.Context, r kv.Reader, startTS tso.Timestamp, span kv.Span) (err error) {
-	it, err := r.NewIter(ctx, familySpan(familyLock, span))
+// walk looks up from a long way through keys now and then.
+type walk struct {
+	ctx   context.Context
+	pause func() error
+	n     int
+}
+
+// walkPause is how many keys lie between two pauses.
+const walkPause = 512
+
+func (w *walk) step() error {
+	if w.n++; w.n%walkPause != 0 {
+		return nil
+	}
+	if err := w.ctx.Err(); err != nil || w.pause == nil {
+		return err
+	}
+	return w.pause()
+}
+
+func (w *walk) validateLocks(r kv.Reader, startTS tso.Timestamp, span kv.Span) (err error) {
+	it, err := r.NewIter(w.ctx, familySpan(familyLock, span))
 	if err != nil {
 		return err
 	}
@@ -72,6 +96,9 @@ func validateLocks(ctx context.Context, r kv.Reader, startTS tso.Timestamp, span
 		}
 	}()
 	for ok := it.First(); ok; ok = it.Next() {
+		if err := w.step(); err != nil {
+			return err
+		}
 		value, err := it.Value()
 		if err != nil {
 			return err
