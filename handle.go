@@ -19,6 +19,7 @@ type handle struct {
 	session *sql.Session
 	closed  bool
 	stmts   map[string]*sql.Prepared // by text
+	lost    error                    // the last conflict that a transaction may be repeated after
 	portals int
 }
 
@@ -135,7 +136,7 @@ func (h *handle) script(ctx context.Context, text string) (Result, error) {
 	}
 	var c collector
 	err := h.session.Query(ctx, text, &c)
-	return Result{tag: c.tag}, err
+	return Result{tag: c.tag}, h.note(err)
 }
 
 // run executes a statement with arguments. With stream, a query that writes nothing gives its first
@@ -157,6 +158,7 @@ func (h *handle) run(ctx context.Context, text string, args []any, stream bool) 
 			return c, p, nil
 		}
 		h.failed(ctx)
+		_ = h.note(err)
 		delete(h.stmts, text)
 		var e *sqlerr.Error
 		if cached && errors.As(err, &e) && e.Code == sqlerr.FeatureNotSupported && h.session.Status() == 'I' {
@@ -164,6 +166,21 @@ func (h *handle) run(ctx context.Context, text string, args []any, stream bool) 
 		}
 		return nil, nil, err
 	}
+}
+
+// note remembers a conflict.
+func (h *handle) note(err error) error {
+	if err != nil && repeatable(err) {
+		h.lost = err
+	}
+	return err
+}
+
+// inBlock reports whether the session has a transaction block open.
+func (h *handle) inBlock() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.closed && h.session.Status() != 'I'
 }
 
 // failed ends an implicit transaction that an error left open.
@@ -236,7 +253,7 @@ func (h *handle) more(ctx context.Context, p *sql.Portal, c *collector) (done bo
 		h.session.ClosePortal(p.Name)
 		err = h.session.Sync(ctx)
 	}
-	return true, err
+	return true, h.note(err)
 }
 
 // drop closes a portal that is not wanted to its end.

@@ -231,8 +231,9 @@ func Isolation(level string) TxOption { return func(m *ast.TxnModes) { m.Isolati
 
 // Tx is a transaction. It ends with Commit or Rollback.
 type Tx struct {
-	h    *handle
-	done bool
+	h       *handle
+	done    bool
+	managed bool // by Update or View, which end it
 }
 
 // Begin starts a transaction. Its snapshot is taken by its first statement.
@@ -306,6 +307,13 @@ var ErrRolledBack = errors.New("minidb: the transaction had failed and was rolle
 // Commit makes the transaction durable. An error with SQLSTATE 40001 says that nothing of it is
 // there and that it may be run again; 40003 that nobody knows.
 func (t *Tx) Commit(ctx context.Context) error {
+	if t.managed {
+		return ErrManaged
+	}
+	return t.commit(ctx)
+}
+
+func (t *Tx) commit(ctx context.Context) error {
 	if t.done {
 		return ErrTxDone
 	}
@@ -320,6 +328,13 @@ func (t *Tx) Commit(ctx context.Context) error {
 
 // Rollback forgets what the transaction wrote. After Commit it does nothing and answers ErrTxDone.
 func (t *Tx) Rollback(ctx context.Context) error {
+	if t.managed {
+		return ErrManaged
+	}
+	return t.rollback(ctx)
+}
+
+func (t *Tx) rollback(ctx context.Context) error {
 	if t.done {
 		return ErrTxDone
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 type options struct {
-	dir                     string
+	dir, level              string
 	writers, kills, perLife int
 }
 
@@ -140,7 +140,7 @@ func startChild(ctx context.Context, o options, addr string, life int, acked *le
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, "-child", addr, "-data", o.dir,
+	cmd := exec.CommandContext(ctx, self, "-child", addr, "-data", o.dir, "-isolation", o.level,
 		"-writers", strconv.Itoa(o.writers/2), "-first", strconv.Itoa(life*1_000_000))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

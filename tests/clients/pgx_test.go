@@ -197,3 +197,55 @@ func TestConcurrentTransactionsConflictWith40001(t *testing.T) {
 	}
 	require.Equal(t, "40001", sqlState(err))
 }
+
+// TestAPoolOfBlocksMeetsNoConflict (C3): programs that lock what they change, and never heard of 40001, are right
+// at the default level. The connection string chooses another one.
+func TestAPoolOfBlocksMeetsNoConflict(t *testing.T) {
+	ctx, url := background(t), serve(t)
+	cfg, err := pgxpool.ParseConfig(url)
+	require.NoError(t, err)
+	cfg.MaxConns = 8
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	require.NoError(t, err)
+	defer pool.Close()
+	_, err = pool.Exec(ctx, "CREATE TABLE counter (id int PRIMARY KEY, n int)")
+	require.NoError(t, err)
+	_, err = pool.Exec(ctx, "INSERT INTO counter VALUES (1, 0)")
+	require.NoError(t, err)
+	block := func() error {
+		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+			var n int
+			if err := tx.QueryRow(ctx, "SELECT n FROM counter WHERE id = 1 FOR UPDATE").Scan(&n); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, "UPDATE counter SET n = $1 WHERE id = 1", n+1)
+			return err
+		})
+	}
+	// Several statements in one message, and in one batch, are a transaction too.
+	message := func() error {
+		_, err := pool.Exec(ctx, "UPDATE counter SET n = n + 1 WHERE id = 1; SELECT n FROM counter", pgx.QueryExecModeSimpleProtocol)
+		return err
+	}
+	batch := func() error {
+		b := &pgx.Batch{}
+		b.Queue("UPDATE counter SET n = n + $1 WHERE id = 1 RETURNING n", 1)
+		b.Queue("SELECT n FROM counter WHERE id = $1", 1)
+		return pool.SendBatch(ctx, b).Close()
+	}
+	var wg sync.WaitGroup
+	for _, f := range []func() error{block, message, batch} {
+		for range 40 {
+			wg.Go(func() { assert.NoError(t, f()) })
+		}
+	}
+	wg.Wait()
+	var n int
+	require.NoError(t, pool.QueryRow(ctx, "SELECT n FROM counter").Scan(&n))
+	require.Equal(t, 120, n)
+
+	conn := pgxConn(t, url+"&options=-c%20default_transaction_isolation%3Dserializable", pgx.QueryExecModeSimpleProtocol)
+	var level string
+	require.NoError(t, conn.QueryRow(ctx, "SHOW transaction_isolation").Scan(&level))
+	require.Equal(t, "serializable", level)
+}
