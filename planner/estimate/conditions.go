@@ -411,6 +411,9 @@ func (e *Estimator) or(x *expr.Or) float64 {
 			s += share - s*share
 		}
 	}
+	for _, tested := range x.Implied {
+		s /= max(e.Cond(tested), least)
+	}
 	return min(s, 1)
 }
 

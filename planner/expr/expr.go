@@ -60,7 +60,12 @@ type Call struct {
 type And struct{ Args []Expr }
 
 // Or is the n-ary disjunction.
-type Or struct{ Args []Expr }
+type Or struct {
+	Args []Expr
+	// Implied are conditions that follow from it and have been tested before: what they drop is not dropped
+	// again where rows are estimated.
+	Implied []Expr
+}
 
 // Not is logical negation.
 type Not struct{ Arg Expr }

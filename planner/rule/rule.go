@@ -46,6 +46,7 @@ var Rules = []Rule{
 	{Name: "MergeProjects", Rewrite: onTree(mergeProjects)},
 	{Name: "SimplifyOuterJoins", Applies: hasJoins, Rewrite: onTree(simplifyOuterJoins)},
 	{Name: "PushFilters", Rewrite: onTree(pushFilters)},
+	{Name: "RestrictByOr", Applies: hasJoins, Rewrite: onTree(restrictByOr)},
 	{Name: "OrderJoins", Applies: hasJoins, Rewrite: onTree(orderJoins)},
 	{Name: "MinMaxByIndex", Rewrite: onTree(minMaxByIndex)},
 	{Name: "PruneColumns", Deep: true, Rewrite: pruneColumns},
