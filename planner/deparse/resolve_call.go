@@ -1,6 +1,7 @@
 package deparse
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -154,6 +155,8 @@ func (r *resolver) aggregate(e *ast.FuncCall) node {
 	for i := range out.order {
 		if e.WithinGroup {
 			out.order[i].n = all[len(out.args)+i]
+		} else if k := argumentOf(e, i); k >= 0 {
+			out.order[i].n = out.args[k] // as the aggregate takes it
 		}
 		out.order[i].n = r.text(out.order[i].n)
 	}
@@ -161,6 +164,11 @@ func (r *resolver) aggregate(e *ast.FuncCall) node {
 		out.filter = r.condition(e.Filter)
 	}
 	return out
+}
+
+// argumentOf returns which argument of an aggregate is written like an item of its ORDER BY; -1 for none.
+func argumentOf(e *ast.FuncCall, item int) int {
+	return slices.IndexFunc(e.Args, func(a ast.Expr) bool { return ast.Equal(a, e.OrderBy[item].Expr) })
 }
 
 func (r *resolver) windowCall(e *ast.FuncCall) node {
