@@ -34,7 +34,7 @@ const secondariesTogether = 32
 
 // commitSecondaries is the background committer. What waits in the queue meanwhile is committed together.
 // It ends when Close closes the queue, and has then committed what small transactions have left there, so
-// that the next Open finds no locks of theirs. Large ones stop at their next batch: readers roll them forward.
+// that the next Open finds no locks of theirs. Large ones have a goroutine of their own (large_work.go).
 func (s *Store) commitSecondaries(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx) // no update is broken off
 	together := make([]secondaryWork, 0, secondariesTogether)
@@ -95,16 +95,16 @@ func (s *Store) isSmall(w secondaryWork) bool {
 		len(w.batches[0].rows) <= s.opts.BatchKeys/secondariesTogether
 }
 
-// finishedAtClose is how many rows a transaction may have whose secondaries Close waits for.
-const finishedAtClose = 128
+// fewRows is how many rows a transaction may have whose secondaries Close waits for.
+const fewRows = 128
 
-// isFew reports whether Close waits for the work.
+// isFew reports whether the work is that of a small transaction.
 func (w *secondaryWork) isFew() bool {
 	rows := 0
 	for i := range w.batches {
 		rows += len(w.batches[i].rows)
 	}
-	return w.streamed.End == nil && rows <= finishedAtClose
+	return w.streamed.End == nil && rows <= fewRows
 }
 
 // closes reports whether Close has begun.
@@ -116,37 +116,6 @@ func (s *Store) lazily(ctx context.Context, rows [][]byte, step kv.Step) error {
 		return nil
 	}
 	return kv.UpdateLazy(ctx, s.engine, rows, step)
-}
-
-// commitBatches commits the secondaries of a transaction. A failure is left to whoever meets the
-// locks: the primary's record says what to do with them.
-func (s *Store) commitBatches(ctx context.Context, w secondaryWork) {
-	if w.streamed.End != nil {
-		s.settleStreamed(ctx, w)
-		return
-	}
-	finish := w.isFew()
-	for i := range w.batches {
-		rows := w.batches[i].rows
-		if len(rows) == 0 {
-			continue
-		}
-		if !finish && s.closes() {
-			return
-		}
-		s.recent.resolving(w.startTS, w.commitTS, rows)
-		err := kv.UpdateLazy(ctx, s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
-			return w.commit(ctx, r, b, &w.batches[i])
-		})
-		if err != nil {
-			s.opts.Logger.Warn("commit of secondaries left to readers", "start_ts", w.startTS, "err", err)
-			return
-		}
-		if s.at(AfterSecondaryBatch) != nil {
-			return
-		}
-	}
-	s.lockers.leave(w.startTS)
 }
 
 // collectPeriodically runs passes until Close: a pass every GCInterval, cut into steps of GCRows with

@@ -211,11 +211,11 @@
 //
 // # Goroutines
 //
-// A Store owns the background committer of secondaries; on an exclusive engine the goroutine that closes idle
-// views, one that settles the locks found at Open until they are gone (found_locks.go), and one for each commit
-// whose result is unknown (doubt.go); on any other the renewal of its lease; and, with Options.GCInterval, the
-// collector's ticker. A transaction that streams on a store that others share owns a goroutine of heartbeats
-// until it ends. A commit's parallel prewrites end before Commit returns.
+// A Store owns the background committers of secondaries and of large transactions; on an exclusive engine the
+// goroutine that closes idle views, one that settles the locks found at Open until they are gone
+// (found_locks.go), and one for each commit whose result is unknown (doubt.go); on any other the renewal of its
+// lease; and, with Options.GCInterval, the collector's ticker. A transaction that streams on a store that others
+// share owns a goroutine of heartbeats until it ends. A commit's parallel prewrites end before Commit returns.
 //
 // Close first ends every wait for another transaction, in the lock table and for locks in the store, then
 // waits for the commits under way, and then stops the goroutines, each at the end of its step.

@@ -256,3 +256,9 @@ func (l *lockers) drop(startTS tso.Timestamp) {
 }
 
 func (l *lockers) none() bool { return l.n.Load() == 0 }
+
+// noneBut reports whether nobody but a stream may hold locks. Nil is no stream.
+func (l *lockers) noneBut(st *stream) bool {
+	n := l.n.Load()
+	return n == 0 || n == 1 && st != nil && !st.undone // which is the one member
+}

@@ -248,7 +248,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 		if err := t.awaitKey(ctx, key); err != nil {
 			return mvcc.Version{}, err
 		}
-		if t.s.lockers.none() && t.s.recent.unchangedSince(row, t.readTS) {
+		if t.s.lockers.noneBut(t.stream) && t.s.recent.unchangedSince(row, t.readTS) {
 			return mvcc.Version{}, nil
 		}
 	}

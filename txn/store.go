@@ -139,6 +139,7 @@ type Store struct {
 	views    views
 
 	secondaries chan secondaryWork
+	large       largeWork
 	workers     sync.WaitGroup
 	cancel      context.CancelFunc // of background work
 
@@ -164,7 +165,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s := &Store{
 		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
 		exclusive: kv.IsExclusive(engine), recent: newRecent(),
-		secondaries: make(chan secondaryWork, 256), settling: make(chan struct{}, 1),
+		secondaries: make(chan secondaryWork, 256), large: largeWork{wake: make(chan struct{}, 1)}, settling: make(chan struct{}, 1),
 	}
 	s.closing.ch = make(chan struct{})
 	s.resolver = newResolver(s)
@@ -186,6 +187,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
 	s.workers.Go(func() { s.commitSecondaries(background) })
+	s.workers.Go(func() { s.settleLarge(background) })
 	if s.exclusive {
 		s.views.open()
 		s.workers.Go(func() { s.views.expire(background) })

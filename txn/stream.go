@@ -324,63 +324,9 @@ func (t *Txn) undoStream(ctx context.Context) {
 	st.finish(ctx, 0)
 }
 
-// finish settles all locks of the transaction but the primary's, in the background if it can.
+// finish settles all locks of the transaction but the primary's, in the background.
 func (st *stream) finish(ctx context.Context, commitTS tso.Timestamp) {
 	work := secondaryWork{startTS: st.c.startTS, commitTS: commitTS, streamed: st.span}
 	st.c.s.lockers.decide(st.c.startTS, commitTS)
-	if st.c.s.opts.CrashPoint == nil {
-		select {
-		case st.c.s.secondaries <- work:
-			return
-		default:
-		}
-	}
-	st.c.s.commitBatches(context.WithoutCancel(ctx), work)
-}
-
-// settleStreamed settles every lock of a decided transaction in the span, a batch at a time: which
-// keys they are nobody remembers. What it cannot do is left to whoever meets the locks.
-func (s *Store) settleStreamed(ctx context.Context, w secondaryWork) {
-	rest := w.streamed
-	for {
-		rows, next, err := s.locksOf(ctx, rest, w.startTS)
-		for len(rows) > 0 && err == nil {
-			n := 1
-			for n < len(rows) && kv.GroupOf(s.engine, rows[n]) == kv.GroupOf(s.engine, rows[0]) {
-				n++
-			}
-			some := rows[:n]
-			rows = rows[n:]
-			s.recent.resolving(w.startTS, w.commitTS, some)
-			err = kv.UpdateLazy(ctx, s.engine, some, func(r kv.Reader, b *kv.Batch) error {
-				return mvcc.Resolve(ctx, r, b, w.startTS, w.commitTS, some)
-			})
-		}
-		if err != nil {
-			s.opts.Logger.Warn("streamed locks left to readers", "start_ts", w.startTS, "err", err)
-			return
-		}
-		if s.at(AfterSecondaryBatch) != nil {
-			return
-		}
-		if next == nil {
-			s.lockers.leave(w.startTS)
-			return
-		}
-		if s.closes() {
-			return
-		}
-		rest.Start = next
-		s.lockers.narrow(w.startTS, rest)
-	}
-}
-
-// locksOf returns the rows of the transaction's first locks in the span, and where to go on.
-func (s *Store) locksOf(ctx context.Context, span kv.Span, startTS tso.Timestamp) (rows [][]byte, next []byte, err error) {
-	snap, err := s.engine.Snapshot()
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, snap.Close()) }()
-	return mvcc.LockedRows(ctx, snap, span, startTS, s.opts.BatchKeys)
+	st.c.s.settleLater(ctx, work)
 }

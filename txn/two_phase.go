@@ -566,10 +566,12 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	return unknown, err
 }
 
-// finishSecondaries hands the rest of a committed transaction to the background, or does it here
-// when the queue is full. Whoever is quicker meets the locks and rolls them forward.
+// finishSecondaries hands the rest of a committed transaction to the background. Whoever is quicker meets the locks and rolls them forward.
 func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
 	batches[0].rows, batches[0].muts = batches[0].rows[1:], batches[0].muts[1:]
+	if len(batches[0].rows) == 0 {
+		batches = batches[1:]
+	}
 	c.finishAll(ctx, batches)
 }
 
@@ -579,14 +581,7 @@ func (c *committer) finishAll(ctx context.Context, batches []batch) {
 	if len(c.muts) > lockerRows {
 		c.s.lockers.decide(c.startTS, c.commitTS)
 	}
-	if c.s.opts.CrashPoint == nil {
-		select {
-		case c.s.secondaries <- work:
-			return
-		default:
-		}
-	}
-	c.s.commitBatches(context.WithoutCancel(ctx), work)
+	c.s.settleLater(ctx, work)
 }
 
 // rollback erases what a failed commit may have prewritten: the primary first, for it decides, then

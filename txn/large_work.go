@@ -1,0 +1,164 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// largeWork is what large transactions have left: locks to be settled in the background, a batch of each
+// transaction in turn. It has a goroutine of its own, so that neither COMMIT nor ROLLBACK of a large transaction
+// waits for it, and small ones do not queue behind it.
+type largeWork struct {
+	mu   sync.Mutex
+	all  []secondaryWork
+	wake chan struct{} // holds one while there may be work
+}
+
+// largeInMemory is how many of them keep in memory which locks they have. The locks of the others are
+// looked for in the store.
+const largeInMemory = 4
+
+// add adds work at the end.
+func (l *largeWork) add(w secondaryWork) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.all) >= largeInMemory && w.streamed.End == nil {
+		for i := range w.batches {
+			if muts := w.batches[i].muts; len(muts) > 0 {
+				w.streamed = widened(w.streamed, muts)
+			}
+		}
+		w.batches = nil
+	}
+	l.all = append(l.all, w)
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next takes out the first.
+func (l *largeWork) next() (w secondaryWork, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.all) == 0 {
+		return secondaryWork{}, false
+	}
+	w = l.all[0]
+	l.all = append(l.all[:0:0], l.all[1:]...)
+	return w, true
+}
+
+// settleLarge is the goroutine. When Close has begun it takes one more step of each and ends: what is left
+// then is settled after the next Open.
+func (s *Store) settleLarge(ctx context.Context) {
+	for last := false; !last; {
+		select {
+		case <-s.large.wake:
+		case <-ctx.Done():
+			last = true
+		}
+		for w, ok := s.large.next(); ok; w, ok = s.large.next() {
+			if s.settleStep(context.WithoutCancel(ctx), &w) && !s.closes() {
+				s.large.add(w)
+			}
+		}
+	}
+}
+
+// settleLater hands work to the background. What is large never keeps the caller; a few rows are settled
+// here when the background has enough to do.
+func (s *Store) settleLater(ctx context.Context, w secondaryWork) {
+	if s.opts.CrashPoint == nil {
+		if !w.isFew() {
+			s.large.add(w)
+			return
+		}
+		select {
+		case s.secondaries <- w:
+			return
+		default:
+		}
+	}
+	s.commitBatches(context.WithoutCancel(ctx), w)
+}
+
+// commitBatches settles the locks of a decided transaction. What it cannot do is left to whoever meets the
+// locks: the primary's record says what to do with them.
+func (s *Store) commitBatches(ctx context.Context, w secondaryWork) {
+	finish := w.isFew()
+	for more := true; more && (finish || !s.closes()); {
+		more = s.settleStep(ctx, &w)
+	}
+}
+
+// settleStep settles the next batch of a transaction's locks, and reports whether there is more to do.
+func (s *Store) settleStep(ctx context.Context, w *secondaryWork) (more bool) {
+	var err error
+	switch {
+	case w.streamed.End != nil:
+		more, err = s.settleStreamed(ctx, w)
+	case len(w.batches) > 0:
+		more, err = s.settleBatch(ctx, w)
+	default:
+		s.lockers.leave(w.startTS) // it was all primary
+		return false
+	}
+	switch {
+	case err != nil:
+		s.opts.Logger.Warn("locks left to readers", "start_ts", w.startTS, "err", err)
+		return false
+	case s.at(AfterSecondaryBatch) != nil:
+		return false
+	case !more:
+		s.lockers.leave(w.startTS)
+	}
+	return more
+}
+
+// settleBatch settles the first batch that is left.
+func (s *Store) settleBatch(ctx context.Context, w *secondaryWork) (more bool, err error) {
+	b := &w.batches[0]
+	w.batches = w.batches[1:]
+	s.recent.resolving(w.startTS, w.commitTS, b.rows)
+	err = kv.UpdateLazy(ctx, s.engine, b.rows, func(r kv.Reader, kb *kv.Batch) error { return w.commit(ctx, r, kb, b) })
+	return len(w.batches) > 0, err
+}
+
+// settleStreamed settles the first locks in the span: which keys they are nobody remembers.
+func (s *Store) settleStreamed(ctx context.Context, w *secondaryWork) (more bool, err error) {
+	rows, next, err := s.locksOf(ctx, w.streamed, w.startTS)
+	for len(rows) > 0 && err == nil {
+		n := 1
+		for n < len(rows) && kv.GroupOf(s.engine, rows[n]) == kv.GroupOf(s.engine, rows[0]) {
+			n++
+		}
+		some := rows[:n]
+		rows = rows[n:]
+		s.recent.resolving(w.startTS, w.commitTS, some)
+		err = kv.UpdateLazy(ctx, s.engine, some, func(r kv.Reader, b *kv.Batch) error {
+			return mvcc.Resolve(ctx, r, b, w.startTS, w.commitTS, some)
+		})
+	}
+	if err != nil || next == nil {
+		return false, err
+	}
+	w.streamed.Start = next
+	s.lockers.narrow(w.startTS, w.streamed)
+	return true, nil
+}
+
+// locksOf returns the rows of the transaction's first locks in the span, and where to go on.
+func (s *Store) locksOf(ctx context.Context, span kv.Span, startTS tso.Timestamp) (rows [][]byte, next []byte, err error) {
+	snap, err := s.engine.Snapshot()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	return mvcc.LockedRows(ctx, snap, span, startTS, s.opts.BatchKeys)
+}
