@@ -2,11 +2,14 @@ package sql
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -154,6 +157,60 @@ func (s *Session) keepRows(ctx context.Context, p *Portal) error {
 	k.rows = append(k.rows, rest.rows...)
 	p.src, p.given = k, nil
 	return nil
+}
+
+// detachCursors prepares the open cursors and suspended portals for a plan that writes: they show what was
+// there when they were opened (PostgreSQL's cursors are insensitive), and a scan that is not open yet would
+// see the transaction's own writes.
+func (s *Session) detachCursors(ctx context.Context, writes *physical.Plan) error {
+	for _, p := range s.portals {
+		if p.plan == nil || p.life == nil || p.finished || p.atEnd || uses(p.plan, physical.LocksRows) != nil {
+			// What modifies has been read to its end when it gives its first row, and FOR UPDATE locks no
+			// row, nor looks which version is the newest, before it is fetched.
+			continue
+		}
+		touched := slices.ContainsFunc(uses(writes, physical.Modifies), func(id table.ID) bool {
+			return slices.Contains(uses(p.plan, physical.Reads), id)
+		})
+		if !touched {
+			continue
+		}
+		if err := s.detach(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// detach opens the portal's scan; rows that several scans give go into memory.
+func (s *Session) detach(ctx context.Context, p *Portal) error {
+	if _, done := p.src.(*kept); done {
+		return nil
+	}
+	if !exec.ReadsOnce(p.plan) {
+		return s.keepRows(ctx, p)
+	}
+	if p.batch != nil || p.rows > 0 {
+		return nil
+	}
+	ctx, stop := p.life.within(ctx)
+	defer stop()
+	b, err := p.src.next(ctx)
+	if b == nil {
+		return err
+	}
+	p.batch, p.pos = b, 0
+	return nil
+}
+
+// uses lists the relations with which a plan does that much at least.
+func uses(p *physical.Plan, least physical.Use) (ids []table.ID) {
+	for _, t := range p.Tables {
+		if t.Use >= least {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
 }
 
 // appendRows copies the rows from..to of a batch.

@@ -220,6 +220,11 @@ func sameTypes(a, b []*types.Type) bool {
 
 // runPlan opens a plan in the session's transaction.
 func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
+	if !plan.ReadOnly {
+		if err := s.detachCursors(ctx, plan); err != nil {
+			return nil, err
+		}
+	}
 	if plan.References || plan.Lasting && !plan.ReadOnly {
 		s.lockWrites()
 	}

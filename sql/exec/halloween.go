@@ -47,6 +47,10 @@ func streams(n physical.Node, exprs []expr.Expr) bool {
 	return !anyExpr(n, hasSubquery)
 }
 
+// ReadsOnce reports whether a plan, once it has given its first rows, sees nothing that is written from
+// then on.
+func ReadsOnce(p *physical.Plan) bool { return len(p.CTEs) == 0 && streams(p.Root, nil) }
+
 // readsItself reports whether a statement evaluates subqueries after it has written its first row: in
 // RETURNING, and in what ON CONFLICT does. They must not see what the statement writes.
 func readsItself(n physical.Node) bool {
