@@ -49,6 +49,9 @@ func (s *Session) openData(ctx context.Context, ps *Prepared, params []types.Dat
 	switch st := ps.Stmt.(type) {
 	case *ast.Select:
 		if into := intoTable(st); into != nil {
+			if err := s.writable("SELECT INTO"); err != nil {
+				return nil, err
+			}
 			return s.openDDL(ctx, &ast.CreateTable{Pos: st.Pos, Name: *into, As: withoutInto(st)})
 		}
 		src, err := s.openPlan(ctx, ps, st, params, runOptions{})
