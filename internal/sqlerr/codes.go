@@ -13,6 +13,7 @@ const (
 	DivisionByZero               = "22012"
 	IntervalFieldOverflow        = "22015"
 	InvalidEscapeSequence        = "22025"
+	InvalidUseOfEscapeCharacter  = "2200C"
 	StringDataLengthMismatch     = "22026"
 	SubstringError               = "22011"
 	InvalidArgumentForLog        = "2201E"

@@ -245,7 +245,7 @@ var datetimeFunctions = []def{
 		}).stable(),
 	f("make_timestamptz(int4,int4,int4,int4,int4,float8,text) timestamptz",
 		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			loc, err := types.ParseZone(a[6].S)
+			loc, err := types.ParseZoneOffset(a[6].S)
 			if err != nil {
 				return types.Null, err
 			}

@@ -30,31 +30,30 @@ type regexFlags struct {
 // patterns never notices.
 var regexCache = struct {
 	sync.RWMutex
-	m map[regexKey]*regexp.Regexp
-}{m: map[regexKey]*regexp.Regexp{}}
+	m map[regexKey]*pattern
+}{m: map[regexKey]*pattern{}}
 
 const regexCacheSize = 256
 
-func compileRegex(pattern string, fl regexFlags) (*regexp.Regexp, error) {
+func compileRegex(source string, fl regexFlags) (*pattern, error) {
 	fl.global = false
-	key := regexKey{pattern, fl}
+	key := regexKey{source, fl}
 	regexCache.RLock()
 	re := regexCache.m[key]
 	regexCache.RUnlock()
 	if re != nil {
 		return re, nil
 	}
-	text, err := translateRegex(pattern, fl)
+	text, err := translateRegex(source, fl)
 	if err != nil {
 		return nil, err
 	}
-	re, err = regexp.Compile(text)
+	// POSIX: the leftmost match, and of those the longest.
+	longest := !strings.Contains(text, "*?") && !strings.Contains(text, "+?") &&
+		!strings.Contains(text, "??") && !strings.Contains(text, "}?")
+	re, err = newPattern(text, longest)
 	if err != nil {
 		return nil, sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: %s", regexFault(err))
-	}
-	if !strings.Contains(text, "*?") && !strings.Contains(text, "+?") &&
-		!strings.Contains(text, "??") && !strings.Contains(text, "}?") {
-		re.Longest() // POSIX: the leftmost match, and of those the longest
 	}
 	regexCache.Lock()
 	if len(regexCache.m) >= regexCacheSize {
@@ -348,12 +347,20 @@ func similarToEscape(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	}
 	var b strings.Builder
 	b.WriteString("^(?:")
-	bracket := false
+	bracket, separators := false, 0
 	for i := 0; i < len(p); {
 		r, n := utf8.DecodeRuneInString(p[i:])
 		c := string(r)
 		i += n
 		switch {
+		case c == esc && esc != "" && !bracket && strings.HasPrefix(p[i:], `"`):
+			// Separates the parts that SUBSTRING tells apart; here they only follow each other.
+			if separators++; separators > 2 {
+				return types.Null, sqlerr.New(sqlerr.InvalidUseOfEscapeCharacter,
+					"SQL regular expression may not contain more than two escape-double-quote separators")
+			}
+			b.WriteString(")(?:")
+			i++
 		case c == esc && esc != "":
 			if i < len(p) {
 				r, n = utf8.DecodeRuneInString(p[i:])
@@ -398,7 +405,7 @@ func regexScalar(fold, want bool) scalar {
 
 func regexVec(fold, want bool) vector {
 	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		var re *regexp.Regexp
+		var re *pattern
 		var last string
 		for _, i := range sel {
 			if p := a[1].S[i]; re == nil || p != last {

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -41,7 +40,7 @@ var regexFunctions = []def{
 
 // regexArg compiles a[1] with the flags of a[i], if it is there. noGlobal names the function that
 // does not take g.
-func regexArg(a []types.Datum, i int, noGlobal string) (*regexp.Regexp, regexFlags, error) {
+func regexArg(a []types.Datum, i int, noGlobal string) (*pattern, regexFlags, error) {
 	var fl regexFlags
 	if i < len(a) {
 		var err error
@@ -105,7 +104,7 @@ func regexpMatches(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) er
 	if fl.global {
 		n = -1
 	}
-	for _, m := range re.FindAllStringSubmatchIndex(a[0].S, n) {
+	for _, m := range re.matches(a[0].S, n) {
 		if err := emit([]types.Datum{groups(a[0].S, m)}); err != nil {
 			return err
 		}
@@ -142,14 +141,14 @@ func expandReplacement(dst []byte, repl, s string, m []int) []byte {
 }
 
 // replaceMatches replaces the n-th match from byte start on, or with n 0 all of them.
-func replaceMatches(re *regexp.Regexp, s, repl string, start, n int) string {
+func replaceMatches(re *pattern, s, repl string, start, n int) string {
 	var out []byte
 	last := 0
 	limit := n
 	if n == 0 {
 		limit = -1
 	}
-	for k, m := range re.FindAllStringSubmatchIndex(s[start:], limit) {
+	for k, m := range re.matches(s[start:], limit) {
 		if n > 0 && k+1 != n {
 			continue
 		}
@@ -223,12 +222,12 @@ func regexpCount(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		}
 		start = prefixLen(a[0].S, a[2].I-1)
 	}
-	return types.NewInt(int64(len(re.FindAllStringIndex(a[0].S[start:], -1)))), nil
+	return types.NewInt(int64(len(re.matches(a[0].S[start:], -1)))), nil
 }
 
 // nthMatch finds the match that the start and N arguments (a[2], a[3]) of regexp_instr and
 // regexp_substr name, with offsets into the whole string; nil if there is none.
-func nthMatch(re *regexp.Regexp, a []types.Datum) ([]int, error) {
+func nthMatch(re *pattern, a []types.Datum) ([]int, error) {
 	start, nth := 0, int64(1)
 	if len(a) > 2 {
 		if err := positive("start", a[2].I, 1); err != nil {
@@ -241,7 +240,7 @@ func nthMatch(re *regexp.Regexp, a []types.Datum) ([]int, error) {
 			return nil, positive("n", nth, 1)
 		}
 	}
-	ms := re.FindAllStringSubmatchIndex(a[0].S[start:], int(nth))
+	ms := re.matches(a[0].S[start:], int(nth))
 	if int64(len(ms)) < nth {
 		return nil, nil
 	}
@@ -296,7 +295,7 @@ func regexpSubstr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 }
 
 // regexSplit cuts a string at the matches; an empty match at its ends cuts nothing.
-func regexSplit(re *regexp.Regexp, s string) []types.Datum {
+func regexSplit(re *pattern, s string) []types.Datum {
 	var parts []types.Datum
 	last := 0
 	for _, m := range re.FindAllStringIndex(s, -1) {

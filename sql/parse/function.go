@@ -188,7 +188,7 @@ func (p *parser) position(u *unit) {
 	p.leave()
 }
 
-// substring parses both the SQL form, with FROM and FOR, and the plain one.
+// substring parses the SQL forms, with FROM and FOR or with SIMILAR and ESCAPE, and the plain one.
 func (p *parser) substring(u *unit) {
 	src, pos := p.i, p.pos()
 	p.next()
@@ -221,8 +221,10 @@ func (p *parser) substring(u *unit) {
 			if swap {
 				p.nextPart(u)
 			}
-		case p.at(kwSimilar):
-			p.unsupported(p.pos(), "SUBSTRING … SIMILAR")
+		case p.accept(kwSimilar):
+			p.nextPart(u)
+			p.want(kwEscape)
+			p.nextPart(u)
 		case p.tok().is(','):
 			u.word(p.i, ",")
 			p.next()

@@ -134,6 +134,35 @@ func ParseZone(name string) (*time.Location, error) {
 	return nil, sqlerr.New(sqlerr.InvalidParameterValue, "time zone \"%s\" not recognized", name)
 }
 
+// tzHourMax is how many hours from UTC a numeric zone may be, as in PostgreSQL.
+const tzHourMax = 15
+
+// ParseZoneOffset reads a zone as ParseZone does, but takes a signed number as hours (and minutes and
+// seconds) east of UTC, where POSIX counts them to the west.
+func ParseZoneOffset(name string) (*time.Location, error) {
+	if name == "" || !isDigit(name[0]) && name[0] != '+' && name[0] != '-' {
+		return ParseZone(name)
+	}
+	if isDigit(name[0]) {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid input syntax for type numeric time zone: \"%s\"", name).
+			WithHint("Numeric time zones must have \"-\" or \"+\" as first character.")
+	}
+	rest := name[1:]
+	if len(rest) == 4 && strings.IndexByte(rest, ':') < 0 { // hhmm
+		rest = rest[:2] + ":" + rest[2:]
+	}
+	sec, ok := clockOffset(rest, 167)
+	switch {
+	case !ok:
+		return ParseZone(name)
+	case sec >= (tzHourMax+1)*3600:
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "numeric time zone \"%s\" out of range", name)
+	case name[0] == '-':
+		sec = -sec
+	}
+	return fixedZone(sec), nil
+}
+
 // ParseZoneSetting reads a value of the TimeZone parameter and returns how SHOW prints it. Plain
 // numbers are hours east of UTC; abbreviations do not count, unlike in ParseZone.
 func ParseZoneSetting(value string) (loc *time.Location, show string, err error) {
