@@ -226,7 +226,7 @@ func (h *handle) attempt(ctx context.Context, name string, ps *sql.Prepared, par
 	if err != nil {
 		return nil, false, err
 	}
-	p.Single = true
+	p.Single, p.Prompt = true, true
 	suspended, err := h.session.Execute(ctx, p, limit, c)
 	if err != nil {
 		return nil, false, err

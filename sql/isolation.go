@@ -74,7 +74,7 @@ func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error 
 		s.tx.tx.ForgetSavepoints()
 	}
 	s.references.Clear()
-	if !fresh {
+	if !fresh && !(s.prompt && s.tx.state == inImplicit && s.tx.statements == 1) {
 		if err := s.newestSchema(ctx); err != nil {
 			return err
 		}
@@ -93,8 +93,9 @@ func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error 
 // optimistic reports whether a statement of an implicit transaction in READ COMMITTED may leave its writes
 // unlocked: a conflict is then found at the commit, and the transaction is repeated unseen. That needs a
 // statement that is all of its transaction, for a second one has a newer snapshot, which would show what
-// others did to a row written by the first; and one whose rows have not left before the commit. Schema
-// changes exclude others by their locks of tables.
+// others did to a row written by the first; and one whose rows have not left before the commit. COPY FROM
+// cannot be repeated, and answers a conflict as a duplicate key. Schema changes exclude others by their locks
+// of tables.
 func (s *Session) optimistic(stmt ast.Statement) bool {
 	if s.tx.state != inImplicit || s.tx.cautious {
 		return false
@@ -102,7 +103,9 @@ func (s *Session) optimistic(stmt ast.Statement) bool {
 	switch stmt.(type) {
 	case *ast.Insert, *ast.Update, *ast.Delete:
 		return s.single && s.tx.statements == 1 && countsOnly(stmt)
-	case *ast.Select, *ast.Explain, *ast.DeclareCursor, *ast.Fetch, *ast.Copy:
+	case *ast.Copy:
+		return s.single // a lock for each row would double what a load costs (copyConflict)
+	case *ast.Select, *ast.Explain, *ast.DeclareCursor, *ast.Fetch:
 		return false
 	}
 	return true

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table"
@@ -19,6 +20,9 @@ type Portal struct {
 	Formats []int16
 	// Single is set by a caller that knows that Sync follows the Execute which is to come.
 	Single bool
+	// Prompt is set by a caller that has not waited for its client since it prepared the statement: a snapshot
+	// that was taken then is new enough.
+	Prompt bool
 	params []types.Datum
 
 	src      source         // nil before the first Execute
@@ -172,7 +176,8 @@ func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, sink Sink
 
 func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink) (bool, error) {
 	ps := p.Statement
-	s.several, s.single = false, p.Single
+	_, copying := ps.Stmt.(*ast.Copy) // its commit is not told of which statement it is the end
+	s.several, s.single, s.prompt = false, p.Single && !copying, p.Prompt
 	if ps.Stmt == nil {
 		return false, sink.Empty()
 	}

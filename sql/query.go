@@ -134,7 +134,7 @@ func (s *Session) runOne(ctx context.Context, q *queried, i int, sink Sink) (err
 		return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", parsed.Params).At(parsed.Offset + parameterAt(parsed.Text))
 	}
 	s.several = len(q.stmts) > 1
-	s.single = !s.several
+	s.single, s.prompt = !s.several, false
 	ps := q.prepared(i)
 	src, err := s.open(ctx, ps, nil, sink)
 	if err != nil {
@@ -157,8 +157,9 @@ func (s *Session) runOne(ctx context.Context, q *queried, i int, sink Sink) (err
 		return err
 	}
 	if i == len(q.stmts)-1 && s.tx.state == inImplicit {
+		copied := s.copiedInto(parsed.Stmt)
 		if err := s.commit(ctx); err != nil {
-			return err
+			return copied.conflict(ctx, err)
 		}
 	}
 	return sink.Complete(tag)

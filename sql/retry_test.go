@@ -9,6 +9,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/sql/copyfmt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -158,4 +159,45 @@ func TestADatabaseInUseIsNotDropped(t *testing.T) {
 	require.ErrorContains(t, query(b, "DROP DATABASE d"), "cannot drop the currently open database")
 	b.Close(ctx)
 	mustQuery(t, a, "DROP DATABASE d")
+}
+
+// TestACopyThatLosesAKeyHasADuplicate: it takes no row locks at the default level, and finds at its commit that
+// another transaction was first.
+func TestACopyThatLosesAKeyHasADuplicate(t *testing.T) {
+	for _, taken := range []struct{ row, constraint, detail string }{
+		{"(3, 0, 9)", "t_pkey", "Key (id)=(3) already exists."}, {"(9, 0, 3)", "t_u_key", "Key (u)=(3) already exists."},
+	} {
+		a, b, _ := lockFixture(t)
+		w := &transcript{s: a}
+		first := &firstRead{transcript: w, do: func() { mustQuery(t, b, "INSERT INTO t VALUES "+taken.row) }}
+		w.input = []string{"3\t30\t3\n"}
+		err := a.Query(context.Background(), "COPY t FROM STDIN", first)
+		var e *sqlerr.Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, sqlerr.UniqueViolation, e.Code)
+		require.Equal(t, taken.constraint, e.Constraint)
+		require.Equal(t, taken.detail, e.Detail)
+		require.Equal(t, "[n]\n0\nSELECT 1\n", mustQuery(t, b, "SELECT n FROM t WHERE n = 0"))
+	}
+}
+
+// firstRead is a sink of a COPY that does something once the statement has its snapshot, at the end of the data.
+type firstRead struct {
+	*transcript
+	do func()
+}
+
+func (f *firstRead) CopyIn(columns int, binary bool) (copyfmt.Source, error) {
+	if _, err := f.transcript.CopyIn(columns, binary); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *firstRead) Next() ([]byte, error) {
+	piece, err := f.transcript.Next()
+	if err != nil {
+		f.do()
+	}
+	return piece, err
 }

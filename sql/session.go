@@ -65,6 +65,7 @@ type Session struct {
 	shape    parse.Shape // of the text of a Query
 	once     bool        // the implicit transaction did what cannot be done twice
 	several  bool        // the statement is one of several in its Query
+	prompt   bool        // nothing was waited for since the statement was prepared
 	single   bool        // the statement is all of its message, or of its messages up to Sync
 	running  running
 	progress progress

@@ -56,6 +56,33 @@ func duplicate(d *Desc, l *layout, row []types.Datum) error {
 	return e.WithDetail("Key %s already exists.", l.format(row))
 }
 
+// TakenKey is 23505 for a key of d that another transaction has taken; nil when k is not all of a unique key.
+func TakenKey(d *Desc, k Key) error {
+	ix := d.Index(k.Index)
+	if k.Index != RowIndexID && (ix == nil || !ix.Unique) {
+		return nil
+	}
+	if k.Index == RowIndexID {
+		ix = nil
+	}
+	l, err := layoutOf(d, ix)
+	if err != nil {
+		return nil
+	}
+	values, rest, ok := describeColumns(l.key, k.Rest)
+	if !ok || len(rest) > 0 {
+		return nil
+	}
+	names := make([]string, len(l.key))
+	for i := range l.key {
+		names[i] = sqlname.Quote(d.Columns[l.key[i].ordinal].Name)
+	}
+	e := sqlerr.New(sqlerr.UniqueViolation,
+		"duplicate key value violates unique constraint \"%s\"", l.constraint())
+	e.Schema, e.Table, e.Constraint = d.Schema, d.Name, l.constraint()
+	return e.WithDetail("Key (%s)=%s already exists.", strings.Join(names, ", "), values)
+}
+
 // constraint is the name that errors give a unique key.
 func (l *layout) constraint() string {
 	if l.index != nil {
