@@ -566,7 +566,8 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	return unknown, err
 }
 
-// finishSecondaries hands the rest of a committed transaction to the background. Whoever is quicker meets the locks and rolls them forward.
+// finishSecondaries hands the rest of a committed transaction to the background. Whoever is quicker meets the
+// locks and rolls them forward.
 func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
 	batches[0].rows, batches[0].muts = batches[0].rows[1:], batches[0].muts[1:]
 	if len(batches[0].rows) == 0 {
