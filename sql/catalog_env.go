@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func (c catalogEnv) Prepared() []pgcatalog.Prepared {
 	var out []pgcatalog.Prepared
 	for name, ps := range c.s.prepared {
 		if name != "" {
-			out = append(out, pgcatalog.Prepared{Name: name, Text: ps.Text, Types: ps.ParamTypes, FromSQL: ps.sql})
+			out = append(out, pgcatalog.Prepared{Name: name, Text: cmp.Or(ps.source, ps.Text), Types: ps.ParamTypes, FromSQL: ps.sql})
 		}
 	}
 	slices.SortFunc(out, func(a, b pgcatalog.Prepared) int { return strings.Compare(a.Name, b.Name) })
@@ -81,7 +82,7 @@ func (c catalogEnv) Cursors() []pgcatalog.Cursor {
 	var out []pgcatalog.Cursor
 	for name, p := range c.s.portals {
 		if name != "" {
-			out = append(out, pgcatalog.Cursor{Name: name, Text: p.Statement.Text, Hold: p.hold})
+			out = append(out, pgcatalog.Cursor{Name: name, Text: cmp.Or(p.Statement.source, p.Statement.Text), Hold: p.hold})
 		}
 	}
 	slices.SortFunc(out, func(a, b pgcatalog.Cursor) int { return strings.Compare(a.Name, b.Name) })

@@ -31,7 +31,7 @@ func (s *Session) openDeclare(ctx context.Context, ps *Prepared, st *ast.Declare
 	if err != nil {
 		return nil, err
 	}
-	p := &Portal{life: l, Name: st.Name, Statement: &Prepared{Text: st.Text, Stmt: st.Query, HasRows: true, Columns: src.columns()},
+	p := &Portal{life: l, Name: st.Name, Statement: &Prepared{Text: st.Text, source: s.seen().Query, Stmt: st.Query, HasRows: true, Columns: src.columns()},
 		hold: st.Hold}
 	p.opened(src)
 	p.scroll, p.remembers = st.Scroll != nil && *st.Scroll, st.Hold && st.Scroll == nil

@@ -21,7 +21,7 @@ func (s *Session) execPrepare(ctx context.Context, st *ast.Prepare) (string, err
 	if err := s.ensure(ctx); err != nil {
 		return "", err
 	}
-	ps := &Prepared{Name: st.Name, Text: st.Text, Stmt: st.Statement, sql: true, offset: 1}
+	ps := &Prepared{Name: st.Name, Text: st.Text, source: s.seen().Query, Stmt: st.Statement, sql: true, offset: 1}
 	for _, tn := range st.Types {
 		t, err := planner.ResolveType(ctx, s.plannerEnv(ctx), tn)
 		if err != nil {

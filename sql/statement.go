@@ -24,6 +24,7 @@ type Prepared struct {
 	sql      bool          // by PREPARE
 	declared []*types.Type // as the client declared them, nil entries to be inferred
 	offset   int           // of Text in the message
+	source   string        // the text with PREPARE or DECLARE that made it, or ""
 	plan     *physical.Plan
 	version  uint64
 	epoch    uint64 // of the statistics

@@ -100,15 +100,17 @@ var catalogFunctions = func() []def {
 		f("regclass(text) regclass", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			return types.Cast(a[0], types.TText, types.TRegClass, true, &rt.Format)
 		}).stable(),
-		f("obj_description(oid) text", null).stable(), f("obj_description(oid,name) text", describe("comment", nil)).stable(),
-		f("shobj_description(oid,name) text", null).stable(),
+		f("obj_description(oid) text", describe("comment of", nil)).stable(),
+		f("obj_description(oid,name) text", describe("comment of", func(a []types.Datum) string { return a[1].S })).stable(),
+		f("shobj_description(oid,name) text", describe("comment of", func(a []types.Datum) string { return a[1].S })).stable(),
 		f("col_description(oid,int4) text", describe("comment", number(1))).stable(),
-		f("pg_relation_size(regclass) int8", relationSize).volatile(),
-		f("pg_relation_size(regclass,text) int8", relationSize).volatile(),
-		f("pg_table_size(regclass) int8", relationSize).volatile(),
-		f("pg_indexes_size(regclass) int8", relationSize).volatile(),
-		f("pg_total_relation_size(regclass) int8", relationSize).volatile(),
-		f("pg_database_size(oid) int8", relationSize).volatile(),
+		f("pg_relation_size(regclass) int8", relationSize("")).volatile(),
+		f("pg_relation_size(regclass,text) int8", relationSize("")).volatile(),
+		f("pg_table_size(regclass) int8", relationSize("")).volatile(),
+		f("pg_indexes_size(regclass) int8", relationSize("indexes")).volatile(),
+		f("pg_total_relation_size(regclass) int8", relationSize("total")).volatile(),
+		f("pg_database_size(oid) int8", relationSize("database")).volatile(),
+		f("pg_database_size(name) int8", namedDatabaseSize).volatile(),
 		f("pg_relation_filenode(regclass) oid", filenode).stable(),
 		f("pg_get_ruledef(oid) text", null).stable(), f("pg_get_ruledef(oid,bool) text", null).stable(),
 		f("pg_get_triggerdef(oid) text", null).stable(), f("pg_get_triggerdef(oid,bool) text", null).stable(),
@@ -135,21 +137,7 @@ var catalogFunctions = func() []def {
 	} {
 		out = append(out, f("pg_"+kind+"_is_visible(oid) bool", yes).stable())
 	}
-	for _, kind := range []string{
-		"table", "schema", "database", "sequence", "function", "type", "language", "tablespace", "any_column",
-	} {
-		name := "has_" + kind + "_privilege"
-		for _, sig := range []string{"(name,text,text)", "(name,oid,text)", "(oid,text,text)", "(oid,oid,text)", "(text,text)", "(oid,text)"} {
-			out = append(out, f(name+sig+" bool", yes).stable())
-		}
-	}
-	for _, sig := range []string{"(text,text,text)", "(oid,text,text)", "(oid,int2,text)", "(text,int2,text)",
-		"(name,text,text,text)", "(name,oid,text,text)", "(name,oid,int2,text)"} {
-		out = append(out, f("has_column_privilege"+sig+" bool", yes).stable())
-	}
-	for _, sig := range []string{"(name,name,text)", "(name,oid,text)", "(oid,name,text)", "(oid,oid,text)", "(name,text)", "(oid,text)"} {
-		out = append(out, f("pg_has_role"+sig+" bool", yes).stable())
-	}
+	out = append(out, privilegeFunctions()...)
 	return out
 }()
 
@@ -275,6 +263,32 @@ func missing(err error) bool {
 }
 
 // relationSize asks for the catalog's estimate, which is 0 where there is none.
+func relationSize(what string) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		d, err := describe("size", func([]types.Datum) string { return what })(rt, a)
+		if err != nil || d.Null {
+			return types.NewInt(0), err
+		}
+		n, _ := strconv.ParseInt(d.S, 10, 64)
+		return types.NewInt(n), nil
+	}
+}
+
+// namedDatabaseSize is pg_database_size by name.
+func namedDatabaseSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s, err := session(rt)
+	if err != nil {
+		return types.Null, err
+	}
+	text, ok := s.Describe("database", 0, a[0].S)
+	if !ok {
+		return types.Null, sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", a[0].S)
+	}
+	id, _ := strconv.ParseInt(text, 10, 64)
+	return relationSize("database")(rt, []types.Datum{types.NewInt(id)})
+}
+
+// filenode asks for the storage ID of a relation.
 func filenode(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	d, err := describe("filenode", nil)(rt, a)
 	if err != nil || d.Null {
@@ -282,13 +296,4 @@ func filenode(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	}
 	n, err := strconv.ParseInt(d.S, 10, 64)
 	return types.NewInt(n), err
-}
-
-func relationSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	d, err := describe("size", nil)(rt, a)
-	if err != nil || d.Null {
-		return types.NewInt(0), err
-	}
-	n, _ := strconv.ParseInt(d.S, 10, 64)
-	return types.NewInt(n), nil
 }

@@ -3,6 +3,7 @@ package builtin
 import (
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +41,7 @@ func systemFunctions() []def {
 	sessionUser := func(s expr.Session) types.Datum { return types.NewString(s.SessionUser()) }
 	database := func(s expr.Session) types.Datum { return types.NewString(s.Database()) }
 	schema := func(s expr.Session) types.Datum {
-		if p := userSchemas(s); len(p) > 0 {
+		if p := s.SearchPath(); len(p) > 0 {
 			return types.NewString(p[0])
 		}
 		return types.Null
@@ -118,27 +119,17 @@ func serverFact(kind string) scalar {
 	}
 }
 
-// userSchemas is the search path without the implicit system schemas.
-func userSchemas(s expr.Session) []string {
-	var out []string
-	for _, p := range s.SearchPath() {
-		if p != "pg_catalog" {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 func currentSchemas(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	s, err := session(rt)
 	if err != nil {
 		return types.Null, err
 	}
 	var out []types.Datum
-	if a[0].Bool() {
+	path := s.SearchPath()
+	if a[0].Bool() && !slices.Contains(path, "pg_catalog") {
 		out = append(out, types.NewString("pg_catalog"))
 	}
-	for _, p := range userSchemas(s) {
+	for _, p := range path {
 		out = append(out, types.NewString(p))
 	}
 	return oneDimensional(out, 1), nil

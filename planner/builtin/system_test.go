@@ -22,7 +22,7 @@ type fakeSession struct {
 func (s *fakeSession) User() string         { return "ann" }
 func (s *fakeSession) SessionUser() string  { return "bob" }
 func (s *fakeSession) Database() string     { return "db" }
-func (s *fakeSession) SearchPath() []string { return []string{"pg_catalog", "public"} }
+func (s *fakeSession) SearchPath() []string { return []string{"public"} }
 func (s *fakeSession) BackendPID() int32    { return 42 }
 
 func (s *fakeSession) Setting(name string) (string, bool) {

@@ -41,7 +41,8 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 		return right
 	}
 	best, hashed := c.plainCost(n.Kind, left, right, len(pairs) > 0)
-	swap := n.Kind == physical.Inner && !left.ordered && left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0
+	swap := n.Kind == physical.Inner && !left.ordered && left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0 &&
+		!ofSystemTable(left.node)
 	if swap && c.est.Known() {
 		best, hashed = c.plainCost(n.Kind, right, left, len(pairs) > 0)
 	}
@@ -64,6 +65,24 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 		return c.finishJoin(n, left, c.hashJoin(n, left, right, pairs), w)
 	}
 	return c.finishJoin(n, left, c.nestLoop(n, left, right), w)
+}
+
+// ofSystemTable reports whether the rows of a node follow those of a table of the system. Clients read
+// columns, keys and the like in the order in which these tables give them, as the indexes of PostgreSQL's
+// catalogs would; a join keeps it, by leaving the table outside.
+func ofSystemTable(n physical.Node) bool {
+	for {
+		switch t := n.(type) {
+		case *physical.VirtualScan:
+			return true
+		case *physical.HashJoin:
+			n = t.Left
+		case *physical.NestLoop:
+			n = t.Left
+		default:
+			return false
+		}
+	}
 }
 
 // finishJoin says whether the join keeps the wished order: that of its left side.

@@ -69,7 +69,7 @@ type Session interface {
 	User() string
 	SessionUser() string
 	Database() string
-	SearchPath() []string // schemas that exist, in order; pg_catalog implicit first
+	SearchPath() []string // schemas that exist, in order; pg_catalog only where it was named
 	Setting(name string) (string, bool)
 	SetSetting(name, value string, local bool) error
 	BackendPID() int32

@@ -9,6 +9,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/internal/sqlname"
+	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -49,8 +50,17 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 		return r.serial(id, extra)
 	case "comment":
 		return r.comment(id, extra)
+	case "database":
+		db, ok, err := env.View().Database(ctx, extra)
+		return strconv.FormatUint(uint64(db.ID), 10), ok && err == nil
+	case "function":
+		return extra, len(builtin.Functions(extra)) > 0 || len(builtin.Aggregates(extra)) > 0
+	case "column", "attribute":
+		return r.columnOf(id, kind, extra)
 	case "size":
-		return r.bytes(id)
+		return r.bytes(id, extra)
+	case "comment of":
+		return r.anyComment(id, extra)
 	case "filenode":
 		return r.filenode(id)
 	}
@@ -163,6 +173,8 @@ func (r *reader) regName(kind string, id table.ID) (string, bool) {
 		if _, ok := types.ByOID(types.OID(id)); ok {
 			return types.FormatType(types.OID(id), types.NoMod), true
 		}
+	case "regproc", "regprocedure":
+		return functionName(types.OID(id), kind == "regprocedure")
 	case "regnamespace":
 		name, ok := r.namespaceName(id)
 		return sqlname.Quote(name), ok
@@ -202,6 +214,9 @@ func RegOID(ctx context.Context, env Env, typ types.OID, name string) (types.OID
 		}
 		return 0, sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", plain)
 	case types.OIDRegProc, types.TRegProcedure.OID:
+		if oid, ok := functionOID(name, typ == types.TRegProcedure.OID); ok {
+			return oid, nil
+		}
 		return 0, sqlerr.New(sqlerr.UndefinedFunction, "function \"%s\" does not exist", name)
 	case types.TRegCollation.OID:
 		if id, ok := map[string]types.OID{"default": 100, "C": 950, "POSIX": 951}[plain]; ok {
@@ -210,6 +225,47 @@ func RegOID(ctx context.Context, env Env, typ types.OID, name string) (types.OID
 		return 0, sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", plain)
 	}
 	return 0, sqlerr.New(sqlerr.UndefinedObject, "\"%s\" does not exist", name)
+}
+
+// columnOf is the name of a column by its number, or for kind "attribute" its number by its name.
+func (r *reader) columnOf(id table.ID, kind, extra string) (string, bool) {
+	d, _ := r.find(id)
+	if d == nil {
+		return "", false
+	}
+	for i, c := range visibleColumns(d) {
+		n := strconv.Itoa(i + 1)
+		switch {
+		case kind == "attribute" && c.Name == extra:
+			return n, true
+		case kind == "column" && n == extra:
+			return c.Name, true
+		}
+	}
+	return "", false
+}
+
+// functionName is the text of a regproc, or with arguments of a regprocedure.
+func functionName(id types.OID, arguments bool) (string, bool) {
+	i, ok := slices.BinarySearchFunc(functions, id, func(f function, id types.OID) int { return int(f.oid) - int(id) })
+	switch {
+	case !ok:
+		return "", false
+	case arguments:
+		return sqlname.Quote(functions[i].name) + "(" + functions[i].arguments + ")", true
+	}
+	return sqlname.Quote(functions[i].name), true
+}
+
+// functionOID finds a function by the text of a regproc or regprocedure.
+func functionOID(text string, arguments bool) (types.OID, bool) {
+	text = strings.TrimPrefix(text, "pg_catalog.")
+	for _, f := range functions {
+		if !arguments && f.name == text || arguments && f.name+"("+f.arguments+")" == strings.ReplaceAll(text, ", ", ",") {
+			return f.oid, true
+		}
+	}
+	return 0, false
 }
 
 // serial is pg_get_serial_sequence: the sequence that a column owns.
@@ -227,6 +283,20 @@ func (r *reader) serial(id table.ID, column string) (string, bool) {
 		return "", false
 	}
 	return sqlname.Qualified(seq.Schema, seq.Name), true
+}
+
+// anyComment is obj_description of an object in a catalog, or with "" in whichever has it, and
+// shobj_description of a database.
+func (r *reader) anyComment(id table.ID, catalog string) (string, bool) {
+	switch catalog {
+	case "pg_class", "pg_namespace", "":
+		text, ok := r.comment(id, "")
+		if ns, found := r.schemaComment(id); found && catalog == "pg_namespace" {
+			return ns, true
+		}
+		return text, ok && catalog != "pg_namespace"
+	}
+	return "", false
 }
 
 // comment is obj_description, and with a column's number col_description.

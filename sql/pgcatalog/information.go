@@ -16,31 +16,31 @@ func informationSchema() []relation {
 	return []relation{
 		{schema: s, name: "schemata", view: true, rows: schemataRows,
 			columns: "catalog_name name, schema_name name, schema_owner name, default_character_set_catalog name, " +
-				"default_character_set_schema name, default_character_set_name name, sql_path text"},
+				"default_character_set_schema name, default_character_set_name name, sql_path varchar"},
 		{schema: s, name: "tables", view: true, rows: infoTableRows,
-			columns: "table_catalog name, table_schema name, table_name name, table_type text, self_referencing_column_name name, " +
-				"reference_generation text, user_defined_type_catalog name, user_defined_type_schema name, user_defined_type_name name, " +
-				"is_insertable_into text, is_typed text, commit_action text"},
+			columns: "table_catalog name, table_schema name, table_name name, table_type varchar, self_referencing_column_name name, " +
+				"reference_generation varchar, user_defined_type_catalog name, user_defined_type_schema name, user_defined_type_name name, " +
+				"is_insertable_into varchar, is_typed varchar, commit_action varchar"},
 		{schema: s, name: "columns", view: true, rows: infoColumnRows,
-			columns: "table_catalog name, table_schema name, table_name name, column_name name, ordinal_position int4, column_default text, " +
-				"is_nullable text, data_type text, character_maximum_length int4, character_octet_length int4, numeric_precision int4, " +
-				"numeric_precision_radix int4, numeric_scale int4, datetime_precision int4, interval_type text, interval_precision int4, " +
+			columns: "table_catalog name, table_schema name, table_name name, column_name name, ordinal_position int4, column_default varchar, " +
+				"is_nullable varchar, data_type varchar, character_maximum_length int4, character_octet_length int4, numeric_precision int4, " +
+				"numeric_precision_radix int4, numeric_scale int4, datetime_precision int4, interval_type varchar, interval_precision int4, " +
 				"character_set_catalog name, character_set_schema name, character_set_name name, collation_catalog name, " +
 				"collation_schema name, collation_name name, domain_catalog name, domain_schema name, domain_name name, udt_catalog name, " +
 				"udt_schema name, udt_name name, scope_catalog name, scope_schema name, scope_name name, maximum_cardinality int4, " +
-				"dtd_identifier name, is_self_referencing text, is_identity text, identity_generation text, identity_start text, " +
-				"identity_increment text, identity_maximum text, identity_minimum text, identity_cycle text, is_generated text, " +
-				"generation_expression text, is_updatable text"},
+				"dtd_identifier name, is_self_referencing varchar, is_identity varchar, identity_generation varchar, identity_start varchar, " +
+				"identity_increment varchar, identity_maximum varchar, identity_minimum varchar, identity_cycle varchar, is_generated varchar, " +
+				"generation_expression varchar, is_updatable varchar"},
 		{schema: s, name: "views", view: true, rows: infoViewRows,
-			columns: "table_catalog name, table_schema name, table_name name, view_definition text, check_option text, is_updatable text, " +
-				"is_insertable_into text, is_trigger_updatable text, is_trigger_deletable text, is_trigger_insertable_into text"},
+			columns: "table_catalog name, table_schema name, table_name name, view_definition varchar, check_option varchar, is_updatable varchar, " +
+				"is_insertable_into varchar, is_trigger_updatable varchar, is_trigger_deletable varchar, is_trigger_insertable_into varchar"},
 		{schema: s, name: "sequences", view: true, rows: infoSequenceRows,
-			columns: "sequence_catalog name, sequence_schema name, sequence_name name, data_type text, numeric_precision int4, " +
-				"numeric_precision_radix int4, numeric_scale int4, start_value text, minimum_value text, maximum_value text, " +
-				"increment text, cycle_option text"},
+			columns: "sequence_catalog name, sequence_schema name, sequence_name name, data_type varchar, numeric_precision int4, " +
+				"numeric_precision_radix int4, numeric_scale int4, start_value varchar, minimum_value varchar, maximum_value varchar, " +
+				"increment varchar, cycle_option varchar"},
 		{schema: s, name: "table_constraints", view: true, rows: infoConstraintRows,
 			columns: "constraint_catalog name, constraint_schema name, constraint_name name, table_catalog name, table_schema name, " +
-				"table_name name, constraint_type text, is_deferrable text, initially_deferred text, enforced text, nulls_distinct text"},
+				"table_name name, constraint_type varchar, is_deferrable varchar, initially_deferred varchar, enforced varchar, nulls_distinct varchar"},
 		{schema: s, name: "key_column_usage", view: true, rows: infoKeyRows,
 			columns: "constraint_catalog name, constraint_schema name, constraint_name name, table_catalog name, table_schema name, " +
 				"table_name name, column_name name, ordinal_position int4, position_in_unique_constraint int4"},
@@ -49,9 +49,9 @@ func informationSchema() []relation {
 				"constraint_schema name, constraint_name name"},
 		{schema: s, name: "referential_constraints", view: true, rows: infoReferenceRows,
 			columns: "constraint_catalog name, constraint_schema name, constraint_name name, unique_constraint_catalog name, " +
-				"unique_constraint_schema name, unique_constraint_name name, match_option text, update_rule text, delete_rule text"},
+				"unique_constraint_schema name, unique_constraint_name name, match_option varchar, update_rule varchar, delete_rule varchar"},
 		{schema: s, name: "check_constraints", view: true, rows: infoCheckRows,
-			columns: "constraint_catalog name, constraint_schema name, constraint_name name, check_clause text"},
+			columns: "constraint_catalog name, constraint_schema name, constraint_name name, check_clause varchar"},
 	}
 }
 
@@ -196,6 +196,9 @@ func infoSequenceRows(_ context.Context, r *reader, emit emitter) error {
 		if d.Kind != table.KindSequence {
 			return nil
 		}
+		if identity, err := r.feedsIdentity(d); err != nil || identity {
+			return err
+		}
 		q := d.Sequence
 		bits := 64
 		if t, ok := types.ByOID(q.Type); ok {
@@ -206,6 +209,20 @@ func infoSequenceRows(_ context.Context, r *reader, emit emitter) error {
 			"numeric_scale", 0, "start_value", strconv.FormatInt(q.Start, 10), "minimum_value", strconv.FormatInt(q.Min, 10),
 			"maximum_value", strconv.FormatInt(q.Max, 10), "increment", strconv.FormatInt(q.Increment, 10), "cycle_option", yesNo(q.Cycle))
 	})
+}
+
+// feedsIdentity reports whether a sequence is part of an identity column, which is not shown as a
+// sequence of its own.
+func (r *reader) feedsIdentity(seq *table.Desc) (bool, error) {
+	if seq.Sequence.OwnerTable == 0 {
+		return false, nil
+	}
+	t, err := r.env.View().RelationByID(r.ctx, seq.Sequence.OwnerTable)
+	if err != nil || t == nil {
+		return false, err
+	}
+	i := t.ColumnByID(seq.Sequence.OwnerColumn)
+	return i >= 0 && t.Columns[i].Identity != "", nil
 }
 
 // constraint is one constraint of a table as information_schema tells of it.

@@ -138,22 +138,91 @@ func entryBytes(ix *table.Index) func(*stats.Table) float64 {
 	}
 }
 
-// bytes is the size of a relation or an index, as far as it was counted.
-func (r *reader) bytes(id table.ID) (string, bool) {
+// bytes is the size of a relation or an index, of a table's indexes, of all of it, or of the database,
+// by what: "", "indexes", "total", "database". It is what ANALYZE counted; where it has not run, a guess
+// from the number of rows that the counters have.
+func (r *reader) bytes(id table.ID, what string) (string, bool) {
+	if what == "database" {
+		return r.databaseBytes(id)
+	}
 	d, ix := r.find(id)
-	if d == nil || d.Kind != table.KindTable {
-		return "", false
+	if d == nil || d.Kind == table.KindVirtual || d.Kind == table.KindView {
+		return "0", d != nil
+	}
+	n, err := r.sizes(d, ix, what)
+	return strconv.FormatInt(n, 10), err == nil
+}
+
+// sizes is the size of an index, of a table's rows, of its indexes, or of both.
+func (r *reader) sizes(d *table.Desc, ix *table.Index, what string) (int64, error) {
+	if d.Kind == table.KindSequence {
+		return stats.PageBytes, nil
 	}
 	t, err := r.env.TableStatistics(r.ctx, d)
 	if err != nil {
+		return 0, err
+	}
+	if t == nil {
+		if t, err = r.guessed(d); err != nil {
+			return 0, err
+		}
+	}
+	of := func(entry func(*stats.Table) float64) int64 {
+		_, pages := size(t, entry)
+		return pages * stats.PageBytes
+	}
+	n := int64(0)
+	if ix != nil {
+		return of(entryBytes(ix)), nil
+	}
+	if what != "indexes" {
+		n = of(rowBytes)
+	}
+	if what == "indexes" || what == "total" {
+		for i := range d.Indexes {
+			n += of(entryBytes(&d.Indexes[i]))
+		}
+	}
+	return n, nil
+}
+
+// guessedWidth is the size of a value whose type does not tell it, as PostgreSQL guesses.
+const guessedWidth = 32
+
+// guessed are statistics of a table that was never analysed: as many rows as the counters have, as wide
+// as their types.
+func (r *reader) guessed(d *table.Desc) (*stats.Table, error) {
+	c, err := r.env.TableCounters(r.ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	t := &stats.Table{Rows: float64(max(c.Live, 0)), Columns: map[table.ColumnID]*stats.Column{}}
+	for i := range d.Columns {
+		width := float64(guessedWidth)
+		if n := d.Columns[i].Type.Len; n > 0 {
+			width = float64(n)
+		}
+		t.Columns[d.Columns[i].ID] = &stats.Column{Width: width}
+		t.RowBytes += width
+	}
+	return t, nil
+}
+
+// databaseBytes is the size of the session's database: of all its relations.
+func (r *reader) databaseBytes(id table.ID) (string, bool) {
+	if id != r.database() {
 		return "", false
 	}
-	entry := rowBytes
-	if ix != nil {
-		entry = entryBytes(ix)
-	}
-	_, pages := size(t, entry)
-	return strconv.FormatInt(pages*stats.PageBytes, 10), true
+	n := int64(0)
+	err := r.eachRelation(false, func(d *table.Desc) error {
+		if d.Kind != table.KindTable {
+			return nil
+		}
+		size, err := r.sizes(d, nil, "total")
+		n += size
+		return err
+	})
+	return strconv.FormatInt(n, 10), err == nil
 }
 
 func rowBytes(t *stats.Table) float64 { return t.RowBytes }

@@ -27,14 +27,18 @@ func typeRows(_ context.Context, _ *reader, emit emitter) error {
 		case types.OIDRecord, types.OIDVoid, types.OIDUnknown:
 			kind = "p"
 		}
-		subscript := 0
 		if t.Elem != nil {
-			elem, subscript = t.Elem.OID, 6179
+			elem = t.Elem.OID
+		}
+		f, ok := functionsOfType[t.OID]
+		if ok {
+			elem = f.elem
 		}
 		delim := ","
 		if err := emit("oid", t.OID, "typname", t.Name, "typnamespace", CatalogSchemaID, "typowner", ownerID, "typlen", t.Len,
 			"typbyval", byValue(t), "typtype", kind, "typcategory", string(t.Category()), "typispreferred", t.Preferred(),
-			"typisdefined", true, "typdelim", delim, "typsubscript", subscript, "typelem", elem, "typarray", t.ArrayOID(),
+			"typisdefined", true, "typdelim", delim, "typsubscript", f.subscript, "typinput", f.input, "typoutput", f.output, "typreceive", f.receive,
+			"typsend", f.send, "typmodin", f.modIn, "typmodout", f.modOut, "typanalyze", f.analyze, "typelem", elem, "typarray", t.ArrayOID(),
 			"typalign", string(t.Align()), "typstorage", storage(t), "typtypmod", -1, "typcollation", collationOf(t, "")); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ const format = 2
 // Object IDs that PostgreSQL gives away itself, and the first one of ours.
 const (
 	PostgresID table.ID = 5
-	PublicID   table.ID = 2200 // the schema public of database postgres
+	PublicID   table.ID = 2200 // the schema public of every database
 	FirstID    table.ID = 16384
 )
 

@@ -41,12 +41,8 @@ func (v *View) CreateDatabase(ctx context.Context, name string) (Database, error
 	if err != nil {
 		return Database{}, err
 	}
-	public, err := v.NewID(ctx)
-	if err != nil {
-		return Database{}, err
-	}
 	db := Database{ID: id, Name: name}
-	return db, v.createDatabase(ctx, db, Schema{ID: public, Name: "public"})
+	return db, v.createDatabase(ctx, db, Schema{ID: PublicID, Name: "public"})
 }
 
 func (v *View) createDatabase(_ context.Context, db Database, public Schema) error {
