@@ -1,5 +1,7 @@
 package kv
 
+import "bytes"
+
 // Batch collects the writes of one Update. Keys and values given in are copied. The zero Batch is
 // empty and ready.
 type Batch struct {
@@ -43,6 +45,45 @@ func (b *Batch) Bytes() int { return len(b.buf) }
 func (b *Batch) Op(i int) (key, value []byte, deleted bool) {
 	o := b.ops[i]
 	return b.buf[o.key:o.val:o.val], b.buf[o.val:o.end:o.end], o.del
+}
+
+// CheckRows answers ErrForeignRow, marked as not applied, when the batch writes a row that is not one of rows
+// (kv I6).
+func (b *Batch) CheckRows(rows [][]byte) error {
+	at := 0 // writes come in the order of the rows, mostly
+	var all map[string]struct{}
+	for i := range b.ops {
+		row := Row(b.buf[b.ops[i].key:b.ops[i].val])
+		for n := 0; ; n++ {
+			if at < len(rows) && bytes.Equal(rows[at], row) {
+				break
+			}
+			if n == rowsNear || n > len(rows) {
+				if all == nil {
+					all = nameSet(rows)
+				}
+				if _, named := all[string(row)]; !named {
+					return NotApplied(ErrForeignRow)
+				}
+				break
+			}
+			if at++; at >= len(rows) {
+				at = 0
+			}
+		}
+	}
+	return nil
+}
+
+// rowsNear is how many rows are compared with one of a batch before all are put into a set.
+const rowsNear = 16
+
+func nameSet(rows [][]byte) map[string]struct{} {
+	set := make(map[string]struct{}, len(rows))
+	for _, r := range rows {
+		set[string(r)] = struct{}{}
+	}
+	return set
 }
 
 // maxKept bounds what a reused batch keeps of its buffers.

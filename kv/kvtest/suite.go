@@ -35,6 +35,8 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 		{"a snapshot keeps what a deletion of a span takes away", testDeleteSpanSnapshot},
 		{"a deletion of a span goes in bounded steps where it must", testDeleteSpanSteps},
 		{"spans are deleted beside updates of other rows", testDeleteSpanBeside},
+		{"a batch that writes a row which was not named is refused whole", testForeignRow},
+		{"an update stays in one group", testGroups},
 		{"a closed engine says so", testClosed},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -88,3 +88,24 @@ func TestRecordCounts(t *testing.T) {
 	require.NoError(t, put(r, "a", "1"))
 	require.Equal(t, kvtest.Counts{Updates: 1, Sets: 1, Syncs: 1}, r.Since(before))
 }
+
+func TestAnUnknownResultIsSettledByTheNextUpdate(t *testing.T) {
+	for _, plan := range []kvtest.FaultPlan{{At: 1}, {At: 1, Applied: true}, {At: 1, Late: true}} {
+		kvtest.RunUnknown(t, func(t *testing.T) (kv.Engine, func()) {
+			f := kvtest.NewFault(memory(t))
+			return f, func() { f.Plan(plan) }
+		})
+	}
+}
+
+// TestALateUpdateIsNotSeenBeforeItLands: nor is it lost.
+func TestALateUpdateIsNotSeenBeforeItLands(t *testing.T) {
+	e := memory(t)
+	f := kvtest.NewFault(e)
+	f.Plan(kvtest.FaultPlan{At: 1, Late: true})
+	require.ErrorIs(t, put(f, "a", "1"), kvtest.ErrInjected)
+	require.NoError(t, put(f, "b", "1"))
+	require.Equal(t, []string{"78620001=31"}, kvtest.Dump(t, e))
+	require.NoError(t, f.Land())
+	require.Equal(t, []string{"78610001=31", "78620001=31"}, kvtest.Dump(t, e))
+}

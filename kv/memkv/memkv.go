@@ -3,8 +3,6 @@
 // the mirror test hold the other engines against it. It can be cut into groups, which forces
 // two-phase commit above it, and into something that does not claim to be exclusive, which forces
 // the layer above to work as on a shared store.
-//
-// It checks what other engines trust: kv I6 (only named rows) and that an Update stays in one group.
 package memkv
 
 import (
@@ -126,12 +124,8 @@ func (e *Engine) apply(ctx context.Context, rows [][]byte, step kv.Step) (wrote 
 	if err := step(&reader{tree: e.mu.tree.Copy()}, &b); err != nil {
 		return false, err
 	}
-	named := nameTest(rows)
-	for i := range b.Len() {
-		key, _, _ := b.Op(i)
-		if !named(kv.Row(key)) {
-			return false, kv.NotApplied(kv.ErrForeignRow)
-		}
+	if err := b.CheckRows(rows); err != nil {
+		return false, err
 	}
 	for i := range b.Len() {
 		key, value, deleted := b.Op(i)
@@ -142,29 +136,6 @@ func (e *Engine) apply(ctx context.Context, rows [][]byte, step kv.Step) (wrote 
 		e.mu.tree.Set(item{key: key, value: value})
 	}
 	return !b.Empty(), nil
-}
-
-// nameTest returns a function that tells whether a row is one of rows. An update of many rows must
-// not go through the list for each.
-func nameTest(rows [][]byte) func(row []byte) bool {
-	if len(rows) <= 16 {
-		return func(row []byte) bool {
-			for _, r := range rows {
-				if bytes.Equal(r, row) {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	set := make(map[string]struct{}, len(rows))
-	for _, r := range rows {
-		set[string(r)] = struct{}{}
-	}
-	return func(row []byte) bool {
-		_, ok := set[string(row)]
-		return ok
-	}
 }
 
 // Close implements kv.Engine.

@@ -151,6 +151,9 @@ func (e *Engine) latched(rows [][]byte, step kv.Step, b *kv.Batch, durable bool)
 	case b.Empty():
 		return nil, 0, nil
 	}
+	if err := b.CheckRows(rows); err != nil {
+		return nil, 0, err
+	}
 	if pb, err = e.pebbleBatch(b); err != nil {
 		return nil, 0, err
 	}

@@ -58,7 +58,7 @@ func TestFlushLoopYieldsAfterASync(t *testing.T) {
 	for _, key := range []string{"a", "b", "c"} {
 		wg.Go(func() {
 			err := e.Update(t.Context(), [][]byte{[]byte(key)}, func(_ kv.Reader, b *kv.Batch) error {
-				b.Set([]byte(key), nil)
+				b.Set([]byte("x"+key), nil)
 				return nil
 			})
 			if err != nil {
