@@ -50,12 +50,10 @@ func (r *resolver) function(e *ast.FuncCall, args []node) (*expr.Func, []*types.
 	resolve := builtin.ResolveFunction
 	switch {
 	case e.ArgNames != nil:
-		order, _, err := builtin.NamedArguments(e.Name.Name, e.ArgNames, ts)
-		if err != nil {
+		if _, _, err := builtin.NamedArguments(e.Name.Name, e.ArgNames, ts); err != nil {
 			r.fail(err)
 			return nil, nil, false
 		}
-		_ = order
 		return &expr.Func{Name: e.Name.Name}, ts, true
 	case e.Variadic:
 		resolve = builtin.ResolveVariadic
