@@ -92,6 +92,13 @@ type Early interface {
 	UpdateEarly(ctx context.Context, rows [][]byte, step Step, visible func()) error
 }
 
+// RangeCompacter is an engine that keeps marks of what was deleted until it rewrites its files.
+type RangeCompacter interface {
+	// CompactRange rewrites what the engine keeps of a span, without what was deleted there, and waits for
+	// it. It changes nothing that a reader sees, but for how long it takes to see it.
+	CompactRange(ctx context.Context, span Span) error
+}
+
 // Exclusive is an engine of which this process is the only writer while it is open.
 type Exclusive interface {
 	Exclusive() bool
@@ -123,6 +130,14 @@ func UpdateEarly(ctx context.Context, e Engine, rows [][]byte, step Step, visibl
 		return x.UpdateEarly(ctx, rows, step, visible)
 	}
 	return e.Update(ctx, rows, step)
+}
+
+// CompactRange has an engine that keeps marks of what was deleted rewrite a span.
+func CompactRange(ctx context.Context, e Engine, span Span) error {
+	if c, ok := e.(RangeCompacter); ok && !span.Empty() {
+		return c.CompactRange(ctx, span)
+	}
+	return nil
 }
 
 // GroupOf returns the group of a row: zero when the engine has no groups.

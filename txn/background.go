@@ -130,6 +130,7 @@ func (s *Store) collectPeriodically(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
+		began := time.Now()
 		done, err := s.CollectStep(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -138,13 +139,20 @@ func (s *Store) collectPeriodically(ctx context.Context) {
 		case done:
 			timer.Reset(s.opts.GCInterval)
 		default:
-			timer.Reset(min(gcPause, s.opts.GCInterval))
+			timer.Reset(min(pauseAfter(time.Since(began)), s.opts.GCInterval))
 		}
 	}
 }
 
-// gcPause lies between two steps of a pass in the background.
-const gcPause = 100 * time.Millisecond
+// gcPause lies at least between two steps of a pass in the background, and gcRest times the time that the
+// step took: a pass takes at most a sixth of one processor, and the slower the machine answers the less it asks.
+const (
+	gcPause = 20 * time.Millisecond
+	gcRest  = 5
+)
+
+// pauseAfter is the pause after a step that took so long.
+func pauseAfter(step time.Duration) time.Duration { return max(gcPause, gcRest*step) }
 
 // CollectStep takes the next step of the background's pass, beginning one when there is none, and
 // reports whether it is over. When nothing was committed above the last pass's safepoint, there is
@@ -165,17 +173,31 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 		}
 		s.pass.now = gc.NewPass(safepoint)
 	}
-	if err := s.settleAlone(ctx, func() error { return s.pass.now.Settle(ctx, s.engine, settler{s}) }); err != nil {
+	if err := s.settleForPass(ctx, s.pass.now); err != nil {
 		return false, err
 	}
 	done, err = s.pass.now.Step(ctx, s.engine, settler{s}, s.opts.GCRows)
 	if err == nil && done {
 		s.pass.safepoint, s.pass.again = s.pass.now.Stats.Safepoint, s.pass.now.Stats.Spans > 0
 		s.lockers.leaveBelow(s.pass.safepoint)
+		s.garbage.collected(s.pass.safepoint)
 		s.pass.now = nil
 		err = errors.Join(s.dropDeadRowRecords(ctx), s.releaseClaim(ctx))
 	}
 	return done, err
+}
+
+// settleForPass settles the locks for a pass of the background, and then tells it where to look. Rollbacks
+// leave records, so this comes after.
+func (s *Store) settleForPass(ctx context.Context, p *gc.Pass) error {
+	if p.Settled() {
+		return nil
+	}
+	err := s.settleAlone(ctx, func() error { return p.Settle(ctx, s.engine, settler{s}) })
+	if err == nil && s.exclusive {
+		p.Over(s.garbage.due(p.Stats.Safepoint))
+	}
+	return err
 }
 
 // nothingToCollect reports whether a pass would find nothing: nothing was committed above the last one's

@@ -46,6 +46,7 @@ func (t *Txn) commit(ctx context.Context) error {
 		return err
 	}
 	defer t.s.gate.RUnlock()
+	defer t.noteReplaced() // Close writes down what was noted
 	if t.stream != nil {
 		return t.commitStream(ctx)
 	}
@@ -111,6 +112,9 @@ func (t *Txn) mutations(versions bool) (muts []mvcc.Mutation, absent []validatio
 		at := len(rows)
 		rows = mvcc.AppendRow(rows, w.key)
 		m.Row = rows[at:len(rows):len(rows)]
+		if w.kind != writePut || !w.mustNotExist && !w.fresh {
+			t.replaced.add(m.Row)
+		}
 		muts = append(muts, m)
 		return true
 	})

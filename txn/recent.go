@@ -16,12 +16,14 @@ const recentSlots = 1 << 15
 // latches or before them; what was there before Open is below every start_ts drawn since. On a
 // store with other writers the table says nothing, and the records are read.
 type recent struct {
+	garbage *garbage // learns of rollbacks
+
 	seed  maphash.Seed
 	last  atomic.Uint64 // the newest of all
 	slots [recentSlots]atomic.Uint64
 }
 
-func newRecent() *recent { return &recent{seed: maphash.MakeSeed()} }
+func newRecent(g *garbage) *recent { return &recent{garbage: g, seed: maphash.MakeSeed()} }
 
 func (r *recent) slotOf(row []byte) uint32 { return uint32(maphash.Bytes(r.seed, row) % recentSlots) }
 
@@ -30,6 +32,7 @@ func (r *recent) slot(row []byte) *atomic.Uint64 { return &r.slots[r.slotOf(row)
 // rollingBack tells that a rollback record of a transaction may be written to the row: its own prewrite,
 // should it come late, has to look. Called before the update.
 func (r *recent) rollingBack(startTS tso.Timestamp, rows ...[]byte) {
+	r.garbage.note(startTS+1, rows...)
 	for _, row := range rows {
 		r.raise(row, startTS+1)
 	}

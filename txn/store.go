@@ -58,7 +58,7 @@ type Options struct {
 	LeaseRenewal time.Duration
 	// GCInterval is the pause between background collections; 0 turns them off.
 	GCInterval time.Duration
-	// GCRows bounds one step of a background collection; 0 means 50,000 rows.
+	// GCRows bounds one step of a background collection; 0 means 4,000 rows.
 	GCRows int
 	// Retention is how far back historical reads may go once collections run.
 	Retention time.Duration
@@ -100,7 +100,7 @@ func (o Options) withDefaults() Options {
 		o.LeaseRenewal = max(o.Lease/3, time.Millisecond)
 	}
 	if o.GCRows <= 0 {
-		o.GCRows = 50_000
+		o.GCRows = 4_000
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -122,6 +122,7 @@ type Store struct {
 	lockers   lockers
 	waits     lockWaits
 	recent    *recent
+	garbage   *garbage
 	rowLocks  rowlock.Table
 	serial    ssi.Graph // of the serializable transactions
 
@@ -164,10 +165,11 @@ var oracleKey = mvcc.MetaKey("oracle")
 func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s := &Store{
 		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
-		exclusive: kv.IsExclusive(engine), recent: newRecent(),
+		exclusive: kv.IsExclusive(engine), garbage: newGarbage(),
 		secondaries: make(chan secondaryWork, 256), large: largeWork{wake: make(chan struct{}, 1)}, settling: make(chan struct{}, 1),
 	}
 	s.closing.ch = make(chan struct{})
+	s.recent = newRecent(s.garbage)
 	s.resolver = newResolver(s)
 	if s.source == nil {
 		own, err := tso.Open(ctx, engine, oracleKey, tso.Options{
@@ -230,6 +232,9 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 	case errors.Is(err, kv.ErrCorruption):
 		found, err = true, nil // somewhere there may be locks; who reads there is told of the damage
 	}
+	if err == nil {
+		err = s.takeGarbage(ctx)
+	}
 	if found {
 		s.lockers.enterAnywhere(tso.Timestamp(s.SessionID()))
 	}
@@ -287,6 +292,9 @@ func (s *Store) Close() error {
 	s.views.close()
 	s.workers.Wait()
 	err := s.endSession(context.Background())
+	if left := s.leaveGarbage(context.Background()); left != nil && !errors.Is(left, kv.ErrClosed) {
+		err = errors.Join(err, fmt.Errorf("close transaction store: %w", left))
+	}
 	if s.own != nil {
 		released := s.own.Release(context.Background())
 		if released != nil && !errors.Is(released, kv.ErrClosed) {

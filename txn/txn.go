@@ -40,6 +40,7 @@ type Txn struct {
 	past     bool // it was begun at a timestamp of its own
 	done     bool
 	commitTS tso.Timestamp
+	replaced replaced // by its writes, for the collector
 
 	readTS    tso.Timestamp // start_ts until Advance
 	locking   Locking
@@ -359,6 +360,7 @@ func (t *Txn) finish() {
 	t.dropView()
 	t.Withdraw()
 	t.releaseLocks()
+	t.noteReplaced()
 	t.s.registry.leave(&t.reg)
 	t.buf = buffer{}
 	t.dependencies = nil

@@ -50,6 +50,11 @@ func (s *Steps) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) err
 
 // DeleteRange implements kv.RangeDeleter. A range needs no mark for each key.
 func (s *Steps) DeleteRange(ctx context.Context, span kv.Span) error {
+	s.forget(span)
+	return s.wrapped.DeleteRange(ctx, span)
+}
+
+func (s *Steps) forget(span kv.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var gone []string
@@ -63,7 +68,12 @@ func (s *Steps) DeleteRange(ctx context.Context, span kv.Span) error {
 	for _, key := range gone {
 		s.graves.Delete(key)
 	}
-	return s.wrapped.DeleteRange(ctx, span)
+}
+
+// CompactRange implements kv.RangeCompacter: the marks in the span are gone.
+func (s *Steps) CompactRange(ctx context.Context, span kv.Span) error {
+	s.forget(span)
+	return s.wrapped.CompactRange(ctx, span)
 }
 
 func (s *Steps) step(step kv.Step) kv.Step {

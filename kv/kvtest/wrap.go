@@ -19,6 +19,10 @@ func (w wrapped) DeleteRange(ctx context.Context, span kv.Span) error {
 	return err
 }
 
+func (w wrapped) CompactRange(ctx context.Context, span kv.Span) error {
+	return kv.CompactRange(ctx, w.Engine, span)
+}
+
 func (w wrapped) Group(row []byte) uint64 { return kv.GroupOf(w.Engine, row) }
 
 func (w wrapped) Exclusive() bool { return kv.IsExclusive(w.Engine) }

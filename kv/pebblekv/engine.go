@@ -250,6 +250,21 @@ func (e *Engine) Compact(ctx context.Context) error {
 	return mark(e.db.Compact(ctx, []byte{0x00}, []byte{0xff, 0xff, 0xff, 0xff}, false))
 }
 
+// CompactRange implements kv.RangeCompacter.
+func (e *Engine) CompactRange(ctx context.Context, span kv.Span) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.gate.RUnlock()
+	if span.End == nil {
+		span.End = []byte{0xff, 0xff, 0xff, 0xff}
+	}
+	if span.Empty() {
+		return nil
+	}
+	return mark(e.db.Compact(ctx, span.Start, span.End, false))
+}
+
 // Metrics returns Pebble's own report, for a person to read.
 func (e *Engine) Metrics() string {
 	if err := e.enter(); err != nil {

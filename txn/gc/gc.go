@@ -13,13 +13,15 @@
 // and everything older goes; if a delete is newest, all goes. Each row is collected by mvcc.Collect
 // in an atomic update that reads the row again, so a pass may run beside anything.
 //
-// Simple on purpose: a pass reads the whole write column. Keeping a hint of which rows have more
-// than one version would replace that.
+// A pass reads the write column of the spans that it is given: of everything, or where the transaction
+// store knows that something was replaced (txn/garbage.go). Where most of what it met was dropped it has the
+// engine rewrite what is left, so that readers need not step over the marks (collect.go).
 package gc
 
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
@@ -44,9 +46,6 @@ type Stats struct {
 	Spans     int // deleted as a whole; the next pass finds them empty
 }
 
-// rowsPerUpdate bounds one update of a pass, and so how long it holds latches.
-const rowsPerUpdate = 128
-
 // Run makes one pass at once.
 func Run(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (Stats, error) {
 	p := NewPass(safepoint)
@@ -58,25 +57,29 @@ func Run(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timest
 // place; what a step did stays done.
 type Pass struct {
 	Stats   Stats
-	span    kv.Span // of user keys; the zero one is everything
+	rest    []kv.Span // of rows, in which versions are still to be dropped
 	settled bool
-	next    []byte // the user key to go on from
+	dense   *kv.Span // of rows, the last ones that were looked at: most of their versions were dropped
 
 	emptied     bool   // the list of dropped spans is worked off
 	nextDropped []byte // the entry to go on from
 }
 
 // NewPass returns a pass that has not begun. Requires: no reader is below the safepoint, nor will be.
-func NewPass(safepoint tso.Timestamp) *Pass { return &Pass{Stats: Stats{Safepoint: safepoint}} }
+func NewPass(safepoint tso.Timestamp) *Pass { return NewPassOver(safepoint, kv.Span{}) }
 
 // NewPassOver returns a pass that drops versions in a span of user keys alone. It settles the locks of
 // the whole store all the same: the primary of a lock elsewhere may be in the span.
 func NewPassOver(safepoint tso.Timestamp, span kv.Span) *Pass {
-	p := NewPass(safepoint)
-	p.span = span
-	p.next = span.Start
-	return p
+	return &Pass{Stats: Stats{Safepoint: safepoint}, rest: []kv.Span{mvcc.RowSpan(span)}}
 }
+
+// Settled reports whether the locks have been settled.
+func (p *Pass) Settled() bool { return p.settled }
+
+// Over makes the pass drop versions in spans of rows alone, which are sorted and do not overlap. Requires: the
+// locks have been settled, and nothing else was done yet.
+func (p *Pass) Over(rows []kv.Span) { p.rest = slices.Clone(rows) }
 
 // Step looks at so many rows, at all of them when rows is zero, and reports whether the pass is over.
 // The first step settles the locks; then come the dropped spans, then versions.
@@ -89,12 +92,16 @@ func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int)
 			return false, err
 		}
 	}
-	next, err := collect(ctx, e, &p.Stats, kv.Span{Start: p.next, End: p.span.End}, rows)
-	if err != nil {
-		return false, err
+	limit := rows
+	if limit == 0 {
+		limit = stepRows
 	}
-	p.next = next
-	return next == nil, nil
+	for len(p.rest) > 0 {
+		if err := p.collect(ctx, e, limit); err != nil || rows > 0 {
+			return len(p.rest) == 0 && err == nil, err
+		}
+	}
+	return true, nil
 }
 
 // Settle settles the locks, which is the first part of the first step. It does nothing the second time.
@@ -104,6 +111,9 @@ func (p *Pass) Settle(ctx context.Context, e kv.Engine, settler Settler) error {
 	}
 	n, err := SettleLocks(ctx, e, settler, p.Stats.Safepoint)
 	p.Stats.Locks += n
+	if err == nil && n >= denseRecords {
+		err = kv.CompactRange(ctx, e, mvcc.LockSpan()) // locks are few, and these were all
+	}
 	p.settled = err == nil
 	return err
 }
@@ -158,46 +168,4 @@ func nextLock(
 		err = nil
 	}
 	return key, l, err
-}
-
-// collect works over a span, so many rows of it, and returns where the next call goes on.
-func collect(ctx context.Context, e kv.Engine, st *Stats, span kv.Span, limit int) (next []byte, err error) {
-	snap, err := e.Snapshot()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, snap.Close()) }()
-	var rows [][]byte
-	flush := func() error {
-		if len(rows) == 0 {
-			return nil
-		}
-		dropped := 0
-		// Lazy: a crash that takes it back brings old versions back, which the next pass drops.
-		err := kv.UpdateLazy(ctx, e, rows, func(r kv.Reader, b *kv.Batch) (err error) {
-			dropped, err = mvcc.Collect(ctx, r, b, st.Safepoint, rows)
-			return err
-		})
-		st.Rows += len(rows)
-		st.Versions += dropped
-		rows = rows[:0]
-		return err
-	}
-	group := uint64(0)
-	next, err = mvcc.Versions(ctx, snap, span, limit, func(row []byte, records int) error {
-		st.Records += records
-		g := kv.GroupOf(e, row)
-		if len(rows) == rowsPerUpdate || g != group {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-		group = g
-		rows = append(rows, append([]byte(nil), row...))
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return next, flush()
 }

@@ -3,6 +3,7 @@ package mvcc
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/minidb/minidb/kv"
@@ -153,15 +154,49 @@ func rawCells(ctx context.Context, r kv.Reader, span kv.Span, reverse bool, visi
 	return it.Err()
 }
 
-// Versions returns the rows of a span of user keys that have more to them than one put: those on
-// which Collect may find something. It calls visit with each row and the number of its records. After limit
-// rows of any kind it stops, if limit is not zero, and returns the user key to go on from.
+// RowSpan returns the span of rows that holds the rows of a span of user keys.
+func RowSpan(span kv.Span) (rows kv.Span) {
+	if span.Start != nil {
+		rows.Start = Row(span.Start)
+	}
+	if span.End != nil {
+		rows.End = Row(span.End)
+	}
+	return rows
+}
+
+// WriteSpans returns the spans of the engine's keys that hold the records and values of a span of rows.
+func WriteSpans(rows kv.Span) []kv.Span {
+	return []kv.Span{columnSpan(familyWrite, rows), columnSpan(familyData, rows)}
+}
+
+// LockSpan returns the span of the engine's keys that holds all locks.
+func LockSpan() kv.Span { return columnSpan(familyLock, kv.Span{}) }
+
+// columnSpan returns the span of a family that holds a span of rows.
+func columnSpan(family byte, rows kv.Span) kv.Span {
+	out := kv.Span{Start: append([]byte{family}, rows.Start...), End: []byte{family + 1}}
+	if rows.End != nil {
+		out.End = append([]byte{family}, rows.End...)
+	}
+	return out
+}
+
+// Walked is what Versions has passed.
+type Walked struct {
+	Rows int
+	Next []byte // the row to go on from; nil at the end of the span
+}
+
+// Versions finds the rows of a span of rows that have more to them than one put: those on which Collect may
+// find something. It calls visit with each row and the number of its records. After limit rows of any kind
+// it stops, if limit is not zero.
 func Versions(
-	ctx context.Context, r kv.Reader, span kv.Span, limit int, visit func(row []byte, records int) error,
-) (next []byte, err error) {
-	it, err := r.NewIter(ctx, familySpan(familyWrite, span))
+	ctx context.Context, r kv.Reader, rows kv.Span, limit int, visit func(row []byte, records int) error,
+) (w Walked, err error) {
+	it, err := r.NewIter(ctx, columnSpan(familyWrite, rows))
 	if err != nil {
-		return nil, err
+		return w, err
 	}
 	defer func() {
 		if closeErr := it.Close(); err == nil {
@@ -169,7 +204,7 @@ func Versions(
 		}
 	}()
 	var prefix []byte
-	records, single, rows := 0, false, 0
+	records, single := 0, false
 	flush := func() error {
 		if records > 1 || records == 1 && !single {
 			return visit(prefix[1:], records)
@@ -179,30 +214,28 @@ func Versions(
 	for ok := it.First(); ok; ok = it.Next() {
 		p, _, err := splitVersion(it.Key())
 		if err != nil {
-			return nil, err
+			return w, err
 		}
 		if !bytes.Equal(p, prefix) {
-			if err := flush(); err != nil {
-				return nil, err
+			if err := errors.Join(flush(), ctx.Err()); err != nil {
+				return w, err
 			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
+			if w.Rows == limit && limit > 0 {
+				w.Next = bytes.Clone(p[1:])
+				return w, nil
 			}
-			if rows++; limit > 0 && rows > limit {
-				key, err := UserKey(p[1:], nil)
-				return append([]byte{}, key...), err
-			}
+			w.Rows++
 			prefix, records = append(prefix[:0], p...), 0
 			value, err := it.Value()
 			if err != nil {
-				return nil, err
+				return w, err
 			}
 			single = len(value) > 0 && Kind(value[0]) == KindPut
 		}
 		records++
 	}
 	if err := it.Err(); err != nil {
-		return nil, err
+		return w, err
 	}
-	return nil, flush()
+	return w, flush()
 }

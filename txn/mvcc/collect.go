@@ -29,28 +29,71 @@ func Collect(
 	return dropped, nil
 }
 
+// Part is how far CollectPart has come with a row. The zero value is the beginning.
+type Part struct {
+	Done    bool
+	below   tso.Timestamp // what lies at or above it has been looked at
+	settled bool          // the newest put or delete at or below the safepoint has been met
+	removal tso.Timestamp // it is this delete, which goes last: until then it hides what is older
+}
+
+// CollectPart is Collect for a row with many records: it drops up to limit of them, and returns where to
+// go on.
+func CollectPart(
+	ctx context.Context, r kv.Reader, b *kv.Batch, safepoint tso.Timestamp, row []byte, p Part, limit int,
+) (next Part, dropped int, err error) {
+	s := newStep(r, b)
+	defer s.close(&err)
+	return s.collectPart(ctx, row, safepoint, p, limit)
+}
+
 func (s *step) collect(ctx context.Context, row []byte, safepoint tso.Timestamp) (int, error) {
+	_, n, err := s.collectPart(ctx, row, safepoint, Part{}, 0)
+	return n, err
+}
+
+// collectPart is CollectPart; without a limit it drops all that is to be dropped.
+func (s *step) collectPart(
+	ctx context.Context, row []byte, safepoint tso.Timestamp, p Part, limit int,
+) (next Part, dropped int, err error) {
 	type version struct {
 		commitTS, startTS tso.Timestamp
 		data              bool
 	}
 	var drop []version
-	settled := false // the newest put or delete at or below the safepoint has been met
-	err := s.history(ctx, row, safepoint, func(commitTS tso.Timestamp, w Write) bool {
-		keep := w.Kind == KindPut && !settled && !planted.Is(planted.CollectedNewest)
+	from := safepoint
+	if p.below != 0 {
+		from = p.below - 1
+	}
+	p.Done = true
+	err = s.history(ctx, row, from, func(commitTS tso.Timestamp, w Write) bool {
+		if limit > 0 && len(drop) == limit {
+			p.Done = false
+			return false
+		}
+		p.below = commitTS
+		keep := w.Kind == KindPut && !p.settled && !planted.Is(planted.CollectedNewest)
+		first := !p.settled
 		if w.Kind == KindPut || w.Kind == KindDelete && !planted.Is(planted.ResurrectedByCollection) {
-			settled = true
+			p.settled = true
 		}
 		if w.Kind == KindRollback && commitTS == safepoint {
 			keep = true
 		}
-		if !keep {
+		switch {
+		case keep:
+		case w.Kind == KindDelete && first && limit > 0:
+			p.removal = commitTS
+		default:
 			drop = append(drop, version{commitTS, w.StartTS, w.Kind == KindPut && !w.HasShort})
 		}
 		return true
 	})
 	if err != nil {
-		return 0, err
+		return p, 0, err
+	}
+	if p.Done && p.removal != 0 {
+		drop = append(drop, version{commitTS: p.removal})
 	}
 	for _, v := range drop {
 		s.dropWrite(row, v.commitTS)
@@ -58,5 +101,5 @@ func (s *step) collect(ctx context.Context, row []byte, safepoint tso.Timestamp)
 			s.dropData(row, v.startTS)
 		}
 	}
-	return len(drop), nil
+	return p, len(drop), nil
 }

@@ -1,0 +1,162 @@
+package gc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+)
+
+// rowsPerUpdate and recordsPerUpdate bound one update of a pass, and so how long it holds latches.
+const (
+	rowsPerUpdate    = 128
+	recordsPerUpdate = 4096
+)
+
+// stepRows bounds what a pass at once looks at in one snapshot.
+const stepRows = 50_000
+
+// A piece of the store is dense with dropped versions when at least denseRecords were dropped there, and
+// denseShare times as many as are left. Then readers pass more marks of dropped versions than rows until
+// the engine rewrites what it keeps of the piece, so it is asked to (kv.RangeCompacter).
+const (
+	denseRecords = 4096
+	denseShare   = 4
+)
+
+// collector drops versions in one piece of a pass.
+type collector struct {
+	p       *Pass
+	e       kv.Engine
+	rows    [][]byte // to be collected in one update
+	records int      // of them
+	group   uint64
+	dropped int
+	found   int // records of all rows that had more than one put
+	many    int // of such rows
+}
+
+// collect looks at up to limit rows of what is left of the pass.
+func (p *Pass) collect(ctx context.Context, e kv.Engine, limit int) (err error) {
+	rows := p.rest[0]
+	snap, err := e.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	c := &collector{p: p, e: e}
+	walked, err := mvcc.Versions(ctx, snap, rows, limit, func(row []byte, records int) error { return c.add(ctx, row, records) })
+	if err == nil {
+		err = c.flush(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	piece := kv.Span{Start: rows.Start, End: walked.Next}
+	if walked.Next == nil {
+		piece.End = rows.End
+		p.rest = p.rest[1:]
+	} else {
+		p.rest[0].Start = walked.Next
+	}
+	kept := walked.Rows - c.many + c.found - c.dropped
+	return p.compact(ctx, e, piece, c.dropped >= denseRecords && c.dropped >= denseShare*kept)
+}
+
+// compact gathers neighbouring pieces that are dense, and has the engine rewrite them together: once one
+// comes that is not dense, or lies apart, or none comes any more.
+func (p *Pass) compact(ctx context.Context, e kv.Engine, piece kv.Span, dense bool) error {
+	switch {
+	case !dense:
+		if err := p.rewriteDense(ctx, e); err != nil {
+			return err
+		}
+	case p.dense != nil && p.dense.End != nil && bytes.Equal(p.dense.End, piece.Start):
+		p.dense.End = piece.End
+	default:
+		if err := p.rewriteDense(ctx, e); err != nil {
+			return err
+		}
+		p.dense = &piece
+	}
+	if len(p.rest) == 0 {
+		return p.rewriteDense(ctx, e)
+	}
+	return nil
+}
+
+func (p *Pass) rewriteDense(ctx context.Context, e kv.Engine) error {
+	if p.dense == nil {
+		return nil
+	}
+	rows := *p.dense
+	p.dense = nil
+	for _, raw := range mvcc.WriteSpans(rows) {
+		if err := kv.CompactRange(ctx, e, raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add notes a row to be collected. One with more records than go into an update is collected in parts.
+func (c *collector) add(ctx context.Context, row []byte, records int) error {
+	c.many++
+	c.found += records
+	c.p.Stats.Records += records
+	g := kv.GroupOf(c.e, row)
+	if len(c.rows) == rowsPerUpdate || g != c.group || c.records+records > recordsPerUpdate {
+		if err := c.flush(ctx); err != nil {
+			return err
+		}
+	}
+	if records > recordsPerUpdate {
+		return c.hot(ctx, bytes.Clone(row))
+	}
+	c.group = g
+	c.records += records
+	c.rows = append(c.rows, bytes.Clone(row))
+	return nil
+}
+
+// flush collects the rows that were gathered.
+func (c *collector) flush(ctx context.Context) error {
+	if len(c.rows) == 0 {
+		return nil
+	}
+	dropped := 0
+	// Lazy: a crash that takes it back brings old versions back, which the next pass drops.
+	err := kv.UpdateLazy(ctx, c.e, c.rows, func(r kv.Reader, b *kv.Batch) (err error) {
+		dropped, err = mvcc.Collect(ctx, r, b, c.p.Stats.Safepoint, c.rows)
+		return err
+	})
+	c.count(len(c.rows), dropped)
+	c.rows, c.records = c.rows[:0], 0
+	return err
+}
+
+// hot collects a row of many records, in updates of a bounded number.
+func (c *collector) hot(ctx context.Context, row []byte) error {
+	c.count(1, 0)
+	for part := (mvcc.Part{}); !part.Done; {
+		next, dropped := part, 0
+		err := kv.UpdateLazy(ctx, c.e, [][]byte{row}, func(r kv.Reader, b *kv.Batch) (err error) {
+			next, dropped, err = mvcc.CollectPart(ctx, r, b, c.p.Stats.Safepoint, row, part, recordsPerUpdate)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		part = next
+		c.count(0, dropped)
+	}
+	return nil
+}
+
+func (c *collector) count(rows, dropped int) {
+	c.p.Stats.Rows += rows
+	c.p.Stats.Versions += dropped
+	c.dropped += dropped
+}
