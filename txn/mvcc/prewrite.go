@@ -153,11 +153,11 @@ func (s *step) checkPrewrite(ctx context.Context, m *Mutation, startTS tso.Times
 	return s.checkConflict(ctx, m, startTS)
 }
 
-// overwrite replaces an earlier prewrite of the same transaction. What readers and heartbeats have put
-// into the lock since stays.
+// overwrite replaces an earlier prewrite of the same transaction. What heartbeats have put into the lock since
+// stays. A reader's push need not: commit_ts is drawn after every prewrite, and so above that reader.
 func (s *step) overwrite(m *Mutation, old *Lock, p PrewriteParams) {
 	s.replaceData(m, old.Kind == KindPut && !old.HasShort, p.StartTS)
-	p.MinCommitTS, p.TTLMillis = old.MinCommitTS, max(old.TTLMillis, p.TTLMillis)
+	p.TTLMillis = max(old.TTLMillis, p.TTLMillis)
 	s.prewrite(m, p)
 }
 
