@@ -15,8 +15,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// whatToDo is the advice that goes with damaged files.
-const whatToDo = "restore a copy of the directory, or save what can be read with minidb check --data DIR --salvage NEWDIR"
+// The advice that goes with damaged files: where the database cannot be opened, and where it is open.
+const (
+	restore  = "restore a copy of the directory"
+	whatToDo = "restore a copy of the directory, or save the other tables with COPY"
+)
 
 // replayed watches the log being read.
 type replayed struct{ newest tso.Timestamp }
@@ -122,7 +125,7 @@ func (db *DB) within(ctx context.Context, bound kv.Span) (lost []kv.Span, names 
 // advised adds what to do to the error of a directory that is damaged.
 func advised(err error) error {
 	if errors.Is(err, kv.ErrCorruption) {
-		return fmt.Errorf("%w; %s", err, whatToDo)
+		return fmt.Errorf("%w; %s", err, restore)
 	}
 	return err
 }

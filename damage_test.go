@@ -74,8 +74,8 @@ func flip(t *testing.T, file string, at int64) {
 }
 
 func TestADamagedTableFileIsNamedAndTheRestIsReadable(t *testing.T) {
-	testDamagedTableFile(t, 95, `affects="table large"`) // among the rows
-	testDamagedTableFile(t, 50, `table large`)           // among locks that were settled long ago
+	testDamagedTableFile(t, 95, `table large`) // among the rows
+	testDamagedTableFile(t, 50, `table large`) // among locks that were settled long ago
 }
 
 func testDamagedTableFile(t *testing.T, part int64, affects string) {
@@ -97,7 +97,7 @@ func testDamagedTableFile(t *testing.T, part int64, affects string) {
 	require.NoError(t, db.Close())
 	lines := log.lines("level=ERROR")
 	require.Len(t, lines, 1)
-	for _, part := range []string{filepath.Base(file), affects, "--salvage"} {
+	for _, part := range []string{filepath.Base(file), affects, "restore a copy"} {
 		require.Contains(t, lines[0], part)
 	}
 }

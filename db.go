@@ -75,6 +75,13 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	db.mu.active = map[*handle]struct{}{}
 	var r replayed
 	eo.OnReplay, eo.OnCorruption = r.key, db.damaged
+	eo.OnTight = func(tight bool) {
+		select {
+		case <-db.opened:
+			db.store.Tighten(tight)
+		default: // Open looks again
+		}
+	}
 	if o.onFatal != nil {
 		eo.OnFailure = func(err error) { go o.onFatal(err) }
 	}
@@ -98,6 +105,7 @@ func Open(dir string, opts ...Option) (*DB, error) {
 		}
 		return nil, fmt.Errorf("minidb: open %s: %w", dir, advised(err))
 	}
+	db.store.Tighten(engine.Tight())
 	close(db.opened)
 	return db, nil
 }

@@ -109,6 +109,15 @@ type SyncCounter interface {
 	Syncs() uint64
 }
 
+// Roomy is an engine that knows how much space it has left. It takes every update all the same: to roll
+// back, to settle a lock and to collect garbage must go on. Who brings new data asks first.
+type Roomy interface {
+	// Room returns nil when there is room for new data, and otherwise an error for which
+	// errors.Is(err, ErrDiskFull) holds. frees asks for something that makes room in the end, as deleting
+	// does, which may use what the engine keeps back for it.
+	Room(frees bool) error
+}
+
 // Failing is an engine that can end while it is open.
 type Failing interface {
 	// Failure returns the error that ended the engine, for which errors.Is(err, ErrFailed) holds; nil
@@ -146,6 +155,14 @@ func GroupOf(e Engine, row []byte) uint64 {
 		return g.Group(row)
 	}
 	return 0
+}
+
+// RoomOf asks e for room. An engine that cannot tell has some.
+func RoomOf(e Engine, frees bool) error {
+	if r, ok := e.(Roomy); ok {
+		return r.Room(frees)
+	}
+	return nil
 }
 
 // FailureOf returns what ended e, and nil for an engine that works or cannot tell.

@@ -20,6 +20,9 @@ var (
 	// Only opening the store again helps, which keeps all that was acknowledged.
 	ErrFailed = errors.New("kv: store has failed")
 
+	// ErrDiskFull answers Roomy.Room when there is too little space left for new data.
+	ErrDiskFull = errors.New("kv: the disk is nearly full")
+
 	// ErrForeignRow answers an Update whose batch holds a key of a row that was not named.
 	ErrForeignRow = errors.New("kv: batch holds a key of a row that the update did not name")
 

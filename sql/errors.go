@@ -75,7 +75,10 @@ func toSQL(ctx context.Context, err error) error {
 		return wrap("72000", "snapshot too old", err).WithDetail("%v", err)
 	case errors.Is(err, kv.ErrCorruption):
 		return wrap(sqlerr.DataCorrupted, err.Error(), err).WithHint("What lies in other files can still be read. " +
-			"Restore a copy of the data directory, or save what can be read with minidb check --salvage.")
+			"Restore a copy of the data directory, or save the other tables with COPY.")
+	case errors.Is(err, kv.ErrDiskFull):
+		return wrap(sqlerr.DiskFull, "the disk is nearly full", err).WithDetail("%v", err).
+			WithHint("DELETE, TRUNCATE, DROP and VACUUM still work and make room, as does removing other files.")
 	case errors.Is(err, kv.ErrFailed):
 		return wrap(sqlerr.IOError, err.Error(), err)
 	case errors.Is(err, kv.ErrClosed):

@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/minidb/minidb/internal/planted"
@@ -43,6 +44,7 @@ type transaction struct {
 	view       *catalog.View
 	started    time.Time // now()
 	readOnly   bool
+	frees      bool          // it makes room on the disk in the end
 	asOf       tso.Timestamp // not zero: it reads the past
 	deferrable bool
 	isolation  string
@@ -76,7 +78,7 @@ type savepoint struct {
 func (s *Session) start(state txnState) {
 	s.once = false
 	d := s.settings.Derived()
-	s.tx = transaction{state: state, started: time.Now(), readOnly: d.ReadOnly, deferrable: d.DefaultTransactionDefr,
+	s.tx = transaction{state: state, started: time.Now(), frees: s.tx.frees, readOnly: d.ReadOnly, deferrable: d.DefaultTransactionDefr,
 		isolation: d.Isolation, cautious: state == inImplicit && s.becomeCautious()}
 }
 
@@ -112,6 +114,9 @@ func (s *Session) ensure(ctx context.Context) error {
 	}
 	s.tx.tx, s.tx.view = tx, s.engine.catalog.View(tx)
 	tx.SetStatement(ctx, s.text)
+	if s.tx.frees {
+		tx.FreesSpace()
+	}
 	s.setLocking(false)
 	return nil
 }
@@ -421,7 +426,19 @@ func (s *Session) writable(command string) error {
 	if s.tx.readOnly {
 		return sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", command)
 	}
-	return nil
+	return s.hasRoom(command)
+}
+
+// hasRoom refuses a statement that writes on a disk that is nearly full, unless it makes room in the end.
+func (s *Session) hasRoom(command string) error {
+	frees := command == "DELETE" || strings.HasPrefix(command, "DROP") || strings.HasPrefix(command, "TRUNCATE")
+	if frees {
+		s.tx.frees = true
+		if s.tx.tx != nil {
+			s.tx.tx.FreesSpace()
+		}
+	}
+	return s.engine.store.Room(frees)
 }
 
 // at points an error that has no position at pos.

@@ -129,6 +129,7 @@ func (s *Store) collectPeriodically(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
+		case <-s.tight.rung:
 		}
 		began := time.Now()
 		done, err := s.CollectStep(ctx)
@@ -253,7 +254,7 @@ func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
 		return 0, err
 	}
 	candidate := now
-	if r := s.opts.Retention.Milliseconds(); r > 0 {
+	if r := s.retention().Milliseconds(); r > 0 {
 		candidate = tso.New(max(0, now.Physical()-r), 0)
 	}
 	if !s.exclusive {

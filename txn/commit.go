@@ -57,6 +57,9 @@ func (t *Txn) commit(ctx context.Context) error {
 	c := &committer{
 		s: t.s, t: t, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: absent,
 	}
+	if err := t.s.Room(t.frees); err != nil && len(muts) > 0 {
+		return kv.NotApplied(err)
+	}
 	if len(muts) == 0 {
 		return errors.Join(c.validateLocked(ctx, &backoff{}), t.prepare(), t.AwaitDurable(ctx))
 	}

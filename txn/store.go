@@ -138,6 +138,7 @@ type Store struct {
 	registry registry
 	resolver *resolver
 	views    views
+	tight    tight
 
 	secondaries chan secondaryWork
 	large       largeWork
@@ -170,6 +171,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	}
 	s.closing.ch = make(chan struct{})
 	s.recent = newRecent(s.garbage)
+	s.tight.rung = make(chan struct{}, 1)
 	s.resolver = newResolver(s)
 	if s.source == nil {
 		own, err := tso.Open(ctx, engine, oracleKey, tso.Options{

@@ -133,6 +133,9 @@ func (t *Txn) streamOut(ctx context.Context) error {
 		return err
 	}
 	defer t.s.gate.RUnlock()
+	if err := t.s.Room(t.frees); err != nil {
+		return err
+	}
 	muts, absent := t.mutations(true)
 	t.validated = append(t.validated, absent...)
 	if len(muts) == 0 {

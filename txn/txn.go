@@ -39,6 +39,7 @@ type Txn struct {
 	readOnly bool
 	past     bool // it was begun at a timestamp of its own
 	done     bool
+	frees    bool // it makes room on the disk in the end
 	commitTS tso.Timestamp
 	replaced replaced // by its writes, for the collector
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
@@ -29,6 +30,9 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 		return usageError("--data is missing")
 	}
 	engine, err := pebblekv.Open(*data, pebblekv.Options{MustExist: true})
+	if errors.Is(err, kv.ErrInUse) {
+		return fmt.Errorf("directory %s is in use by this or another process: %w", *data, err)
+	}
 	if err != nil {
 		return err
 	}

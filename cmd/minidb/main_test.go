@@ -55,7 +55,7 @@ func TestWrongCommandLinesAreRefusedWithoutEffects(t *testing.T) {
 
 func TestInspectionLeavesForeignDirectoriesAlone(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"check", "dump"} {
+	for _, name := range []string{"check", "dump", "sql"} {
 		code, _, errOut := runCommand(t, name, "--data", dir)
 		require.Equal(t, 1, code)
 		require.Contains(t, errOut, "not a minidb store")
@@ -69,6 +69,9 @@ func TestInspectionLeavesForeignDirectoriesAlone(t *testing.T) {
 
 func TestShellCheckAndDumpOnADirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
+	db, err := minidb.Open(dir)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
 	code, out, errOut := runCommand(t, "sql", "--data", dir, "-c",
 		"CREATE TABLE docs(id bigint PRIMARY KEY, url text UNIQUE); INSERT INTO docs VALUES (1, 'a'); \\dt\nSELECT url FROM docs")
 	require.Zero(t, code, errOut)
@@ -97,6 +100,6 @@ func TestADirectoryInUseIsSaid(t *testing.T) {
 	for _, args := range [][]string{{"check", "--data", dir}, {"dump", "--data", dir}, {"sql", "--data", dir, "-c", "SELECT 1"}} {
 		code, _, errOut := runCommand(t, args...)
 		require.Equal(t, 1, code)
-		require.Contains(t, errOut, "in use")
+		require.Contains(t, errOut, "directory "+dir+" is in use by this or another process")
 	}
 }

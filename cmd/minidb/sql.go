@@ -98,7 +98,7 @@ func shellConnection(ctx context.Context, url, data, database string, inMemory b
 		}
 		return conn, func() { _ = conn.Close(context.WithoutCancel(ctx)) }, nil
 	}
-	opts := []minidb.Option{minidb.Logger(quiet())}
+	opts := []minidb.Option{minidb.Logger(quiet()), minidb.MustExist()} // a mistyped name makes no directory
 	if inMemory {
 		data, opts = "", append(opts, minidb.InMemory())
 	}

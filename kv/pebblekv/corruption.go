@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -45,9 +46,10 @@ func (c *corruption) found(info pebble.DataCorruptionInfo) {
 	}
 }
 
-// background logs what made a flush or a compaction fail, unless it is damage, which found was told of.
+// background logs what made a flush or a compaction fail, unless it is damage, which found was told of,
+// or want of space, which is space's to tell.
 func (c *corruption) background(err error) {
-	if !pebble.IsCorruptionError(err) {
+	if !pebble.IsCorruptionError(err) && !errors.Is(err, syscall.ENOSPC) {
 		c.log.Error(err.Error(), "component", "pebble")
 	}
 }

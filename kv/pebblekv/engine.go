@@ -21,6 +21,7 @@ type Engine struct {
 
 	replay     Replay
 	corruption corruption
+	space      space
 
 	fail failure
 	lazy lazyWrites
@@ -208,6 +209,7 @@ func (e *Engine) pebbleBatch(b *kv.Batch) (pb *pebble.Batch, err error) {
 
 // Close implements kv.Engine. What lazy updates wrote becomes durable.
 func (e *Engine) Close() error {
+	e.space.close.Do(func() { close(e.space.closing) }) // first: updates under way may wait for space
 	e.gate.Lock()
 	defer e.gate.Unlock()
 	if e.gate.closed {

@@ -15,12 +15,14 @@ type failure struct {
 	once     sync.Once
 	happened atomic.Bool // set after err
 	err      error
+	cause    error
 	tell     func(error)
 }
 
 // set ends the engine. Only the first reason counts. It returns when the callback has.
 func (f *failure) set(cause error) {
 	f.once.Do(func() {
+		f.cause = cause
 		f.err = fmt.Errorf("%w: %w; open it again to recover what was acknowledged", kv.ErrFailed, cause)
 		f.happened.Store(true)
 		if f.tell != nil {

@@ -36,7 +36,8 @@ type Options struct {
 	// CacheBytes is the size of the block cache beside the memtables; 0 means 64 MiB. Of memtables there
 	// are up to four; memory that they do not need serves the cache too.
 	CacheBytes int64
-	// MemTableBytes is the size of one memtable; 0 means 32 MiB.
+	// MemTableBytes is the size of one memtable; 0 means 32 MiB, and less on a small file system. Eight times
+	// as much space is kept free on the disk (Room).
 	MemTableBytes int
 	// Logger receives what goes wrong; nil means slog.Default().
 	Logger *slog.Logger
@@ -45,6 +46,9 @@ type Options struct {
 	// OnCorruption is called when a table file cannot be read, once for each file and describing it, in
 	// a goroutine of Pebble's or of a reader: it must not use the engine. The reads fail with the same error.
 	OnCorruption func(err *kv.CorruptionError)
+	// OnTight is called when the disk begins to be full (less than twice the space below which Room
+	// refuses), and when it no longer is. It must not use the engine.
+	OnTight func(tight bool)
 	// OnFailure is called once, when the log cannot be written, with the error that answers every call
 	// from then on (kv.ErrFailed). It runs in the goroutine that wrote, with locks held, and must not use
 	// the engine.
@@ -74,13 +78,13 @@ func Open(dir string, opts Options) (*Engine, error) {
 	case opts.InMemory:
 		fs, dir = vfs.NewMem(), "minidb"
 	case fs == nil:
-		fs = vfs.Default
+		fs = privateFS{vfs.Default}
 	}
 	if opts.ReadOnly || opts.MustExist {
 		if err := mustHold(fs, dir); err != nil {
 			return nil, fmt.Errorf("open store %q: %w", dir, err)
 		}
-	} else if err := makeDir(fs, dir); err != nil {
+	} else if err := errors.Join(makeDir(fs, dir), unlessForeign(fs, dir)); err != nil {
 		return nil, fmt.Errorf("open store %q: %w", dir, err)
 	}
 	lock, err := pebble.LockDirectory(dir, fs)
@@ -92,7 +96,7 @@ func Open(dir string, opts Options) (*Engine, error) {
 		return nil, fmt.Errorf("open store %q: %w (%w)", dir, kv.ErrInUse, err)
 	}
 	e := newEngine()
-	e.lock, e.fail.tell = lock, opts.failed
+	e.lock = lock
 	e.db, err = openLocked(fs, dir, lock, e, opts)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %q: %w", dir, mark(err)), lock.Close())
@@ -110,6 +114,15 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 	if err := checkFormat(fs, dir, opts.ReadOnly); err != nil {
 		return nil, err
 	}
+	if p, ok := fs.(privateFS); ok && !opts.ReadOnly {
+		if err := p.closeDirectory(dir); err != nil {
+			return nil, err
+		}
+	}
+	if opts.MemTableBytes == 0 {
+		opts.MemTableBytes = memTableBytes(fs, dir)
+	}
+	e.space.init(fs, dir, opts)
 	_, format, err := atomicfs.LocateMarker(fs, dir, "format-version")
 	if err != nil {
 		return nil, err
@@ -118,22 +131,28 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 	popts.EventListener = &pebble.EventListener{DataCorruption: e.corruption.found, BackgroundError: e.corruption.background}
 	e.corruption.init(opts)
 	popts.Logger = newLogger(opts, &e.fail)
-	failStop := newFailStopFS(fs, &e.fail)
+	failStop := newFailStopFS(fs, &e.fail, &e.space)
 	verify := &verifyFS{FS: failStop, visit: opts.OnReplay}
 	popts.FS = CountLogSyncs(verify, &e.syncs)
 	popts.Lock = lock
 	popts.WALMinSyncInterval = e.group.afterSync
-	if db, err = pebble.Open(dir, popts); err != nil {
+	db, err = pebble.Open(dir, popts)
+	switch {
+	case e.fail.get() != nil && err == nil: // what was in the log could not be written out
+		_ = db.Close()
+		return nil, e.fail.cause
+	case err != nil:
 		return nil, verify.explain(err)
 	}
 	if format != db.FormatMajorVersion().String() && !opts.InMemory && !opts.ReadOnly {
 		// Pebble made the log before it raised the format of the store, a new one say, so its chunks do not
 		// tell what was synced, and damage in it would pass for a torn tail. Nothing is in it yet.
-		if err := db.Flush(); err != nil {
+		if err := errors.Join(db.Flush(), e.fail.get()); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
 	e.replay = verify.opened()
+	e.fail.tell = opts.failed
 	failStop.armed.Store(true)
 	return db, nil
 }
@@ -191,7 +210,7 @@ func makeDir(fs vfs.FS, dir string) error {
 			return err
 		}
 	}
-	if err := fs.MkdirAll(dir, 0o755); err != nil {
+	if err := fs.MkdirAll(dir, privateDir); err != nil {
 		return err
 	}
 	if parent == "." {
@@ -220,9 +239,6 @@ const memTables = 4
 func pebbleOptions(opts Options) *pebble.Options {
 	if opts.CacheBytes == 0 {
 		opts.CacheBytes = 64 << 20
-	}
-	if opts.MemTableBytes == 0 {
-		opts.MemTableBytes = 32 << 20
 	}
 	p := &pebble.Options{
 		Comparer:           comparer,
@@ -271,7 +287,24 @@ func (l *logger) Errorf(format string, args ...any) {
 	}
 }
 
-func (l *logger) Fatalf(format string, args ...any) { l.fail.set(fmt.Errorf(format, args...)) }
+func (l *logger) Fatalf(format string, args ...any) {
+	f := fatal{message: fmt.Sprintf(format, args...)}
+	for _, arg := range args {
+		if err, ok := arg.(error); ok {
+			f.cause = err
+		}
+	}
+	l.fail.set(f)
+}
+
+// fatal is what Pebble would end the process for.
+type fatal struct {
+	message string
+	cause   error
+}
+
+func (f fatal) Error() string { return f.message }
+func (f fatal) Unwrap() error { return f.cause }
 
 // CountLogSyncs returns the file system that adds each sync of a log file to syncs.
 func CountLogSyncs(fs vfs.FS, syncs *atomic.Uint64) vfs.FS { return &countingFS{FS: fs, syncs: syncs} }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -20,20 +21,21 @@ import (
 //
 // Tables are another matter: Pebble writes those again, and again: after tableAttempts failures
 // without a success in between the engine ends too, for nobody can write any more once the memtables
-// are full.
+// are full. Where only the room is wanting, each attempt waits a while instead (space.go).
 //
-// Before Open is through, errors are Open's to return.
+// While the store is being opened, all this makes Open fail: Pebble would try again for ever.
 type failStopFS struct {
 	vfs.FS
 	fail  *failure
+	space *space
 	armed atomic.Bool
 
 	after         *vfs.MemFS   // the files made after the failure
 	tableFailures atomic.Int64 // since a table was last synced
 }
 
-func newFailStopFS(fs vfs.FS, fail *failure) *failStopFS {
-	return &failStopFS{FS: fs, fail: fail, after: vfs.NewMem()}
+func newFailStopFS(fs vfs.FS, fail *failure, space *space) *failStopFS {
+	return &failStopFS{FS: fs, fail: fail, space: space, after: vfs.NewMem()}
 }
 
 // tableAttempts is how many failed writes of tables are borne.
@@ -44,7 +46,10 @@ func (fs *failStopFS) table(name string, synced bool, err error) error {
 	switch {
 	case err == nil && synced:
 		fs.tableFailures.Store(0)
-	case err != nil && fs.tableFailures.Add(1) >= tableAttempts && fs.armed.Load():
+	case err == nil || fs.failed():
+	case errors.Is(err, syscall.ENOSPC) && fs.armed.Load() && (fs.space.failedWrite() || fs.space.await()):
+		// Pebble tries again, and new data is refused meanwhile.
+	case fs.tableFailures.Add(1) >= tableAttempts:
 		fs.fail.set(fmt.Errorf("write table %s: %w", name, err))
 	}
 	return err
@@ -60,7 +65,10 @@ func (fs *failStopFS) vital(what, name string, write func() error) error {
 		return nil
 	}
 	err := write()
-	if err == nil || !fs.armed.Load() || errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, syscall.ENOSPC) && fs.space.failedWrite() {
+		err = write()
+	}
+	if err == nil || errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	fs.fail.set(fmt.Errorf("%s %s: %w", what, name, err))
@@ -185,14 +193,14 @@ type vitalFile struct {
 }
 
 func (f *vitalFile) Write(p []byte) (n int, err error) {
-	n = len(p)
 	err = f.fs.vital("write", f.name, func() error {
-		written, err := f.File.Write(p)
-		if err != nil && !f.fs.armed.Load() {
-			n = written
-		}
+		written, err := f.File.Write(p[n:]) // what is left, where it is tried again
+		n += written
 		return err
 	})
+	if err == nil {
+		n = len(p)
+	}
 	return n, err
 }
 

@@ -167,6 +167,7 @@ func (r *Registry) write(ctx context.Context, f func(tx *txn.Txn) error) error {
 	if err != nil {
 		return err
 	}
+	tx.FreesSpace() // it is small, and VACUUM ends with it, which a full disk needs
 	err = f(tx)
 	if err == nil && tx.Dirty() {
 		err = tx.Commit(ctx)

@@ -1,0 +1,51 @@
+package txn
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+)
+
+// tightRetention is how long old versions are kept while the disk is nearly full.
+const tightRetention = time.Second
+
+// tight is set while the disk is nearly full.
+type tight struct {
+	on   atomic.Bool
+	rung chan struct{} // wakes the collector
+}
+
+// Tighten shortens the retention of old versions while the disk is nearly full, and has them collected at
+// once. It does not use the engine and does not wait.
+func (s *Store) Tighten(on bool) {
+	if s.tight.on.Swap(on) == on || s.opts.Retention <= tightRetention {
+		return
+	}
+	if !on {
+		s.opts.Logger.Info("the disk has space again: old versions are kept as before", "retention", s.opts.Retention)
+		return
+	}
+	s.opts.Logger.Warn("the disk is nearly full: old versions are collected early",
+		"retention", tightRetention, "instead of", s.opts.Retention)
+	select {
+	case s.tight.rung <- struct{}{}:
+	default:
+	}
+}
+
+// retention is how long old versions are kept now.
+func (s *Store) retention() time.Duration {
+	if s.tight.on.Load() {
+		return min(s.opts.Retention, tightRetention)
+	}
+	return s.opts.Retention
+}
+
+// Room returns nil when the engine has room for new data; frees asks for a statement that makes room in the
+// end. The error is kv.ErrDiskFull's.
+func (s *Store) Room(frees bool) error { return kv.RoomOf(s.engine, frees) }
+
+// FreesSpace says that the transaction makes room in the end, as deleting does: its writes may use the
+// space that the engine keeps back when the disk is full.
+func (t *Txn) FreesSpace() { t.frees = true }
