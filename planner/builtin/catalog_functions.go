@@ -102,7 +102,7 @@ var catalogFunctions = func() []def {
 		}).stable(),
 		f("obj_description(oid) text", describe("comment of", nil)).stable(),
 		f("obj_description(oid,name) text", describe("comment of", func(a []types.Datum) string { return a[1].S })).stable(),
-		f("shobj_description(oid,name) text", describe("comment of", func(a []types.Datum) string { return a[1].S })).stable(),
+		f("shobj_description(oid,name) text", describe("shared comment of", func(a []types.Datum) string { return a[1].S })).stable(),
 		f("col_description(oid,int4) text", describe("comment", number(1))).stable(),
 		f("pg_relation_size(regclass) int8", relationSize("")).volatile(),
 		f("pg_relation_size(regclass,text) int8", relationSize("")).volatile(),

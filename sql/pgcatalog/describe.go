@@ -61,6 +61,8 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 		return r.bytes(id, extra)
 	case "comment of":
 		return r.anyComment(id, extra)
+	case "shared comment of":
+		return r.sharedComment(id, extra)
 	case "filenode":
 		return r.filenode(id)
 	}
@@ -285,8 +287,24 @@ func (r *reader) serial(id table.ID, column string) (string, bool) {
 	return sqlname.Qualified(seq.Schema, seq.Name), true
 }
 
-// anyComment is obj_description of an object in a catalog, or with "" in whichever has it, and
-// shobj_description of a database.
+// sharedComment is shobj_description: of a database.
+func (r *reader) sharedComment(id table.ID, catalog string) (string, bool) {
+	if catalog != "pg_database" {
+		return "", false
+	}
+	dbs, err := r.env.View().Databases(r.ctx)
+	if err != nil {
+		return "", false
+	}
+	for _, db := range dbs {
+		if db.ID == id {
+			return db.Comment, db.Comment != ""
+		}
+	}
+	return "", false
+}
+
+// anyComment is obj_description of an object in a catalog, or with "" in whichever has it.
 func (r *reader) anyComment(id table.ID, catalog string) (string, bool) {
 	switch catalog {
 	case "pg_class", "pg_namespace", "":
