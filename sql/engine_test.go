@@ -13,6 +13,8 @@ import (
 	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // newEngine returns an engine over a store in memory.
@@ -54,6 +56,11 @@ func openEngine(t testing.TB, on kv.Engine, opts txn.Options, so sql.Options) (*
 	t.Helper()
 	ctx, quiet := context.Background(), slog.New(slog.DiscardHandler)
 	opts.Logger = quiet
+	if opts.Oracle == nil && !kv.IsExclusive(on) {
+		oracle, err := tso.Open(ctx, on, mvcc.MetaKey("oracle"), tso.Options{Clock: opts.Clock})
+		require.NoError(t, err)
+		opts.Oracle = oracle
+	}
 	store, err := txn.Open(ctx, on, opts)
 	require.NoError(t, err)
 	cat, err := catalog.Open(ctx, store)

@@ -101,7 +101,7 @@ func TestAReaderAboveAnAsyncLockNeverMissesIt(t *testing.T) {
 	ctx := context.Background()
 	e := &pausing{Engine: openPebble(t), onKey: "a", column: mvcc.ColumnLock,
 		reached: make(chan struct{}), resume: make(chan struct{})}
-	s, err := txn.Open(ctx, e, txn.Options{TwoPhase: true, AsyncCommit: true})
+	s, err := openTxn(ctx, e, txn.Options{TwoPhase: true, AsyncCommit: true})
 	require.NoError(t, err)
 	done := make(chan error)
 	var tx *txn.Txn
@@ -141,7 +141,7 @@ func TestTooManyKeysForAsyncTakeTwoPhases(t *testing.T) {
 		opts := asyncOptions
 		opts.BatchKeys = 0
 		opts.CrashPoint = func(p txn.CrashPoint) bool { points[p]++; return false }
-		s, err := txn.Open(context.Background(), memkv.New(memkv.Options{}), opts)
+		s, err := openTxn(context.Background(), memkv.New(memkv.Options{}), opts)
 		require.NoError(t, err)
 		tx := begin(t, s)
 		for i := range n {
@@ -158,7 +158,7 @@ func TestALockNamesItsSession(t *testing.T) {
 	ctx := context.Background()
 	opts := asyncOptions
 	opts.CrashPoint = func(p txn.CrashPoint) bool { return p == txn.AfterPrewritePrimary }
-	s, err := txn.Open(ctx, memkv.New(memkv.Options{}), opts)
+	s, err := openTxn(ctx, memkv.New(memkv.Options{}), opts)
 	require.NoError(t, err)
 	tx := begin(t, s)
 	tx.SetLocking(txn.Locking{Owner: s.RowLocks().NewOwner(77)})

@@ -24,7 +24,7 @@ func benchKey(i int) []byte { return binary.BigEndian.AppendUint64([]byte("table
 func benchStore(b *testing.B, opts txn.Options) (*pebblekv.Engine, *txn.Store) {
 	e, err := pebblekv.Open(b.TempDir(), pebblekv.Options{})
 	require.NoError(b, err)
-	s, err := txn.Open(context.Background(), e, opts)
+	s, err := openTxn(context.Background(), e, opts)
 	require.NoError(b, err)
 	b.Cleanup(func() {
 		require.NoError(b, s.Close())

@@ -67,7 +67,7 @@ func TestCloseEndsEveryWait(t *testing.T) {
 	for name, set := range waits {
 		for _, shared := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, shared %v", name, shared), func(t *testing.T) {
-				s, err := txn.Open(ctx, memkv.New(memkv.Options{Shared: shared}), txn.Options{
+				s, err := openTxn(ctx, memkv.New(memkv.Options{Shared: shared}), txn.Options{
 					StreamBytes: 1 << 10, LockWait: time.Hour, LockTTL: time.Hour, Lease: time.Hour})
 				require.NoError(t, err)
 				wait, waits := set(t, s)
@@ -93,7 +93,7 @@ func large(t *testing.T, s *txn.Store, key string) {
 // TestCloseEndsTheWaitForASafeSnapshot: it may wait for a writer that nobody will commit.
 func TestCloseEndsTheWaitForASafeSnapshot(t *testing.T) {
 	ctx := context.Background()
-	s, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{})
+	s, err := openTxn(ctx, memkv.New(memkv.Options{}), txn.Options{})
 	require.NoError(t, err)
 	_, err = s.Begin(ctx, txn.BeginOptions{Serializable: true})
 	require.NoError(t, err)
@@ -148,7 +148,7 @@ func TestCloseLeavesTheSecondariesOfLargeCommits(t *testing.T) {
 		base := memkv.New(memkv.Options{})
 		e := &heldSecondaries{Engine: base, held: make(chan struct{}), release: make(chan struct{})}
 		opts.Clock, opts.LockTTL = func() int64 { return 1000 }, time.Hour // nothing else is updated
-		s, err := txn.Open(ctx, e, opts)
+		s, err := openTxn(ctx, e, opts)
 		require.NoError(t, err)
 		tx := begin(t, s)
 		for i := range rows {
@@ -168,7 +168,7 @@ func TestCloseLeavesTheSecondariesOfLargeCommits(t *testing.T) {
 		require.NoError(t, <-closed)
 		require.EqualValues(t, 1, e.done.Load(), "%s: batches", name)
 
-		s, err = txn.Open(ctx, base, txn.Options{})
+		s, err = openTxn(ctx, base, txn.Options{})
 		require.NoError(t, err)
 		require.Len(t, scan(t, begin(t, s), kv.Span{}, txn.ScanOptions{}), rows, name)
 		s.AwaitSecondaries()
@@ -184,7 +184,7 @@ func TestFoundLocksAreSettledAtOnce(t *testing.T) {
 	for _, crash := range []txn.CrashPoint{txn.AfterPrewrite, txn.AfterCommitPoint} {
 		const rows, perTxn = 3000, 1500
 		e := memkv.New(memkv.Options{})
-		s, err := txn.Open(ctx, e, txn.Options{TwoPhase: true,
+		s, err := openTxn(ctx, e, txn.Options{TwoPhase: true,
 			CrashPoint: func(p txn.CrashPoint) bool { return p == crash }})
 		require.NoError(t, err)
 		for i := 0; i < rows; {

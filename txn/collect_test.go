@@ -32,7 +32,7 @@ func records(t *testing.T, e kv.Engine) (n int) {
 func TestACollectionGoesInBoundedSteps(t *testing.T) {
 	ctx := context.Background()
 	f := kvtest.NewFault(memkv.New(memkv.Options{}))
-	s, err := txn.Open(ctx, f, txn.Options{GCRows: 10})
+	s, err := openTxn(ctx, f, txn.Options{GCRows: 10})
 	require.NoError(t, err)
 	const keys = 95
 	for range 2 {
@@ -77,7 +77,7 @@ func TestACollectionGoesInBoundedSteps(t *testing.T) {
 // versions; one that comes below the safepoint is refused.
 func TestAReaderOfThePastHoldsASteppedCollection(t *testing.T) {
 	ctx := context.Background()
-	s, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{GCRows: 1})
+	s, err := openTxn(ctx, memkv.New(memkv.Options{}), txn.Options{GCRows: 1})
 	require.NoError(t, err)
 	commit(t, s, "a", "1", "b", "1")
 	reader := begin(t, s)

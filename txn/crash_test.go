@@ -181,7 +181,7 @@ func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
 	ctx := context.Background()
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
 	require.NoError(b.t, err)
-	b.store, err = txn.Open(ctx, e, b.opts)
+	b.store, err = openTxn(ctx, e, b.opts)
 	require.NoError(b.t, err)
 	before := b.known()
 
@@ -398,7 +398,7 @@ func verifyBank(t *testing.T, c crash, keep bool) {
 	ctx := context.Background()
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: c.fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
 	require.NoError(t, err, c.what)
-	s, err := txn.Open(ctx, e, txn.Options{LeaveFoundLocks: keep})
+	s, err := openTxn(ctx, e, txn.Options{LeaveFoundLocks: keep})
 	require.NoError(t, err, c.what)
 	checkBank(t, s, c)
 	if !keep { // the one that the workload goes on from stays as the crash left it

@@ -72,7 +72,7 @@ func TestADroppedSpanGoesWhenNobodyCanReadIt(t *testing.T) {
 	for name, open := range dropEngines {
 		t.Run(name, func(t *testing.T) {
 			e := open()
-			s, err := txn.Open(ctx, e, txn.Options{LeaseRenewal: -1})
+			s, err := openTxn(ctx, e, txn.Options{LeaseRenewal: -1})
 			require.NoError(t, err)
 			commit(t, s, "way", "here", "r1", "1", "r2", string(make([]byte, 500)), "other", "1")
 			before := begin(t, s)
@@ -107,7 +107,7 @@ func TestADroppedSpanGoesWhenNobodyCanReadIt(t *testing.T) {
 func TestADropRolledBackDropsNothing(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})
-	s, err := txn.Open(ctx, e, txn.Options{})
+	s, err := openTxn(ctx, e, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "r1", "1")
 	tx := begin(t, s)
@@ -136,7 +136,7 @@ func TestALatePrewriteInADroppedSpan(t *testing.T) {
 	for name, open := range dropEngines {
 		t.Run(name, func(t *testing.T) {
 			e := open()
-			dead, err := txn.Open(ctx, e, txn.Options{TwoPhase: true, LeaseRenewal: -1, CrashPoint: func(p txn.CrashPoint) bool {
+			dead, err := openTxn(ctx, e, txn.Options{TwoPhase: true, LeaseRenewal: -1, CrashPoint: func(p txn.CrashPoint) bool {
 				return p == txn.AfterPrewrite
 			}})
 			require.NoError(t, err)
@@ -151,7 +151,7 @@ func TestALatePrewriteInADroppedSpan(t *testing.T) {
 			require.ErrorIs(t, writer.Commit(ctx), txn.ErrAbandoned)
 			require.NoError(t, dead.Close())
 
-			s, err = txn.Open(ctx, e, txn.Options{LeaseRenewal: -1})
+			s, err = openTxn(ctx, e, txn.Options{LeaseRenewal: -1})
 			require.NoError(t, err)
 			writer = begin(t, s)
 			writer.Validate(wayPoint)
@@ -198,7 +198,7 @@ func TestAPrimaryInADroppedSpanDecidesFirst(t *testing.T) {
 	for name, open := range dropEngines {
 		t.Run(name, func(t *testing.T) {
 			e := open()
-			dead, err := txn.Open(ctx, e, txn.Options{TwoPhase: true, LeaseRenewal: -1, CrashPoint: func(p txn.CrashPoint) bool {
+			dead, err := openTxn(ctx, e, txn.Options{TwoPhase: true, LeaseRenewal: -1, CrashPoint: func(p txn.CrashPoint) bool {
 				return p == txn.AfterCommitPoint
 			}})
 			require.NoError(t, err)
@@ -207,7 +207,7 @@ func TestAPrimaryInADroppedSpanDecidesFirst(t *testing.T) {
 			require.NoError(t, tx.Set([]byte("z"), []byte("1")))
 			require.ErrorIs(t, tx.Commit(ctx), txn.ErrAbandoned)
 			require.NoError(t, dead.Close())
-			s, err := txn.Open(ctx, e, txn.Options{LeaseRenewal: -1})
+			s, err := openTxn(ctx, e, txn.Options{LeaseRenewal: -1})
 			require.NoError(t, err)
 			dropRows(t, s)
 			collect(t, s)
@@ -224,7 +224,7 @@ func TestAPrimaryInADroppedSpanDecidesFirst(t *testing.T) {
 func TestASerializableReaderOfADroppedSpan(t *testing.T) {
 	ctx := context.Background()
 	for _, shared := range []bool{false, true} {
-		s, err := txn.Open(ctx, memkv.New(memkv.Options{Shared: shared}), txn.Options{LeaseRenewal: -1})
+		s, err := openTxn(ctx, memkv.New(memkv.Options{Shared: shared}), txn.Options{LeaseRenewal: -1})
 		require.NoError(t, err)
 		commit(t, s, "r1", "1", "x", "1")
 		reader, err := s.Begin(ctx, txn.BeginOptions{Serializable: true})
@@ -252,7 +252,7 @@ func TestASerializableReaderOfADroppedSpan(t *testing.T) {
 // TestWhoHoldsASpanSeesItDropped: rows that were read, and are not written, may have moved.
 func TestWhoHoldsASpanSeesItDropped(t *testing.T) {
 	ctx := context.Background()
-	s, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{})
+	s, err := openTxn(ctx, memkv.New(memkv.Options{}), txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "r1", "1")
 	for _, drop := range []bool{false, true} {
@@ -275,7 +275,7 @@ func dropCosts(t *testing.T, rows int) (drop, passes kvtest.Counts, steps int64)
 	ctx := context.Background()
 	walk := kvtest.NewSteps(memkv.New(memkv.Options{}))
 	e := kvtest.NewRecord(walk)
-	s, err := txn.Open(ctx, e, txn.Options{})
+	s, err := openTxn(ctx, e, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "way", "here")
 	for n := 0; n < rows; n += 1000 {
@@ -312,7 +312,7 @@ func TestADropCostsTheSameForAnyNumberOfRows(t *testing.T) {
 func TestADropInBoundedStepsKeyByKey(t *testing.T) {
 	ctx := context.Background()
 	e := kvtest.NewKeyByKey(memkv.New(memkv.Options{}))
-	s, err := txn.Open(ctx, e, txn.Options{GCRows: 100})
+	s, err := openTxn(ctx, e, txn.Options{GCRows: 100})
 	require.NoError(t, err)
 	tx := begin(t, s)
 	for i := range 1000 {
@@ -346,7 +346,7 @@ func TestACrashAnywhereInADrop(t *testing.T) {
 		fs := pebblekv.NewFaultFS(disk)
 		e, err := pebblekv.Open("dir", opts(fs))
 		require.NoError(t, err)
-		s, err := txn.Open(ctx, e, txn.Options{TwoPhase: at%2 == 0})
+		s, err := openTxn(ctx, e, txn.Options{TwoPhase: at%2 == 0})
 		require.NoError(t, err)
 		commit(t, s, "way", "here", "r1", "1", "r2", string(make([]byte, 500)), "other", "1")
 		var after *pebblekv.CrashFS
@@ -372,7 +372,7 @@ func TestACrashAnywhereInADrop(t *testing.T) {
 		crashes++
 		again, err := pebblekv.Open("dir", opts(pebblekv.NewFaultFS(after)))
 		require.NoError(t, err)
-		s, err = txn.Open(ctx, again, txn.Options{})
+		s, err = openTxn(ctx, again, txn.Options{})
 		require.NoError(t, err)
 		gone := string(value(t, s, "way")) == "gone"
 		if !gone {

@@ -39,7 +39,7 @@ func holdCommit(t *testing.T, older int) *heldCommit {
 	h := &heldCommit{fs: pebblekv.NewCrashFS()}
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: h.fs})
 	require.NoError(t, err)
-	h.s, err = txn.Open(ctx, e, txn.Options{})
+	h.s, err = openTxn(ctx, e, txn.Options{})
 	require.NoError(t, err)
 	commit(t, h.s, "a", "1", "b", "1")
 	for range older {
@@ -175,7 +175,7 @@ func TestEarlyLocksSurviveACrash(t *testing.T) {
 	fs := pebblekv.NewCrashFS()
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs, MemTableBytes: 256 << 10})
 	require.NoError(t, err)
-	s, err := txn.Open(ctx, e, txn.Options{})
+	s, err := openTxn(ctx, e, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "hot", "0")
 	var told atomic.Int64 // the highest count that anybody outside knows
@@ -243,7 +243,7 @@ func countOnce(ctx context.Context, s *txn.Store, write bool) (int64, error) {
 func checkCounts(t *testing.T, fs *pebblekv.CrashFS, known int64, when string) {
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 	require.NoError(t, err, when)
-	s, err := txn.Open(context.Background(), e, txn.Options{})
+	s, err := openTxn(context.Background(), e, txn.Options{})
 	require.NoError(t, err, when)
 	tx := begin(t, s)
 	hot, err := strconv.ParseInt(get(t, tx, "hot").(string), 10, 64)

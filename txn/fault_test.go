@@ -50,7 +50,7 @@ func transferUnderFault(t *testing.T, what string, e kv.Engine, opts txn.Options
 	clock := int64(1000)
 	opts.Clock = func() int64 { return clock }
 	opts.LockWait, opts.BatchKeys, opts.Logger = time.Millisecond, 1, slog.New(slog.DiscardHandler)
-	s, err := txn.Open(ctx, f, opts)
+	s, err := openTxn(ctx, f, opts)
 	require.NoError(t, err)
 	commit(t, s, "a", "10", "b", "10", "c", "0")
 
@@ -93,7 +93,7 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 	for _, opts := range []txn.Options{{}, {TwoPhase: true}} {
 		for _, applied := range []bool{false, true} {
 			f := kvtest.NewFault(memkv.New(memkv.Options{}))
-			s, err := txn.Open(context.Background(), f, opts)
+			s, err := openTxn(context.Background(), f, opts)
 			require.NoError(t, err)
 			commit(t, s, "warm", "up")
 			point := 1 // the only update of one phase
@@ -125,7 +125,7 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 func TestAnOracleThatFailsAtTheCommitPointAbortsTheCommit(t *testing.T) {
 	for _, twoPhase := range []bool{false, true} {
 		o := &brittleOracle{}
-		s, err := txn.Open(context.Background(), memkv.New(memkv.Options{}), txn.Options{Oracle: o, TwoPhase: twoPhase})
+		s, err := openTxn(context.Background(), memkv.New(memkv.Options{}), txn.Options{Oracle: o, TwoPhase: twoPhase})
 		require.NoError(t, err)
 		tx := begin(t, s)
 		require.NoError(t, tx.Set([]byte("a"), []byte("1")))

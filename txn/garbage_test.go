@@ -43,7 +43,7 @@ func load(t *testing.T, s *txn.Store, prefix string, keys int) {
 func TestAPassLooksWhereSomethingWasReplaced(t *testing.T) {
 	ctx := context.Background()
 	e := kvtest.NewSteps(memkv.New(memkv.Options{}))
-	s, err := txn.Open(ctx, e, txn.Options{})
+	s, err := openTxn(ctx, e, txn.Options{})
 	require.NoError(t, err)
 	pass(t, s)
 	load(t, s, "large/", 20_000)
@@ -83,7 +83,7 @@ func TestPassesFindAllGarbage(t *testing.T) {
 			t.Logf("seed %d", seed)
 			dice := rand.New(rand.NewPCG(seed, 0))
 			e := memkv.New(memkv.Options{})
-			s, err := txn.Open(ctx, e, opts)
+			s, err := openTxn(ctx, e, opts)
 			require.NoError(t, err)
 			pass(t, s)
 			for range 400 {
@@ -94,7 +94,7 @@ func TestPassesFindAllGarbage(t *testing.T) {
 				case 1:
 					s.AwaitSecondaries()
 					require.NoError(t, s.Close())
-					s, err = txn.Open(ctx, e, opts)
+					s, err = openTxn(ctx, e, opts)
 					require.NoError(t, err)
 				default:
 					randomTransactions(t, s, dice)
@@ -172,7 +172,7 @@ func TestGarbageIsRememberedOverARestart(t *testing.T) {
 		p, err := pebblekv.Open(dir, pebblekv.Options{MemTableBytes: 1 << 20, CacheBytes: 1 << 20})
 		require.NoError(t, err)
 		e := kvtest.NewSteps(p)
-		s, err := txn.Open(ctx, e, txn.Options{})
+		s, err := openTxn(ctx, e, txn.Options{})
 		require.NoError(t, err)
 		return p, e, s
 	}

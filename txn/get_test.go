@@ -32,7 +32,7 @@ func TestAReadWithoutATimestampDrawsNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rec := kvtest.NewRecord(memkv.New(c.opts))
 			oracle := &stepOracle{}
-			s, err := txn.Open(context.Background(), rec, txn.Options{Oracle: oracle})
+			s, err := openTxn(context.Background(), rec, txn.Options{Oracle: oracle})
 			require.NoError(t, err)
 			commit(t, s, "a", "1", "long", string(make([]byte, 1000)))
 			tx := begin(t, s)
@@ -78,13 +78,13 @@ func settled(t testing.TB, s *txn.Store) {
 func TestAReadWithoutATimestampSettlesALock(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		e := memkv.New(memkv.Options{Shared: shared})
-		s, err := txn.Open(context.Background(), e, txn.Options{TwoPhase: true})
+		s, err := openTxn(context.Background(), e, txn.Options{TwoPhase: true})
 		require.NoError(t, err)
 		commit(t, s, "a", "1", "b", "1")
 		settled(t, s)
 		require.Equal(t, "1", readOne(t, s, "b"))
 		require.NoError(t, s.Close())
-		dying, err := txn.Open(context.Background(), e, txn.Options{TwoPhase: true,
+		dying, err := openTxn(context.Background(), e, txn.Options{TwoPhase: true,
 			CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterCommitPoint }})
 		require.NoError(t, err)
 		require.Equal(t, "1", readOne(t, dying, "b"))

@@ -19,7 +19,7 @@ func BenchmarkHotRow(b *testing.B) {
 	for _, versions := range []int{1, 1000, 100_000} {
 		e, err := pebblekv.Open("", pebblekv.Options{InMemory: true})
 		require.NoError(b, err)
-		s, err := txn.Open(ctx, e, txn.Options{})
+		s, err := openTxn(ctx, e, txn.Options{})
 		require.NoError(b, err)
 		pin := begin(b, s) // holds the safepoint
 		for range versions {

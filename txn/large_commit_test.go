@@ -59,7 +59,7 @@ func TestACommitHoldsTheLatchesOfOneBatch(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := context.Background()
 			e := &latchCount{Engine: memkv.New(memkv.Options{})}
-			s, err := txn.Open(ctx, e, c.opts)
+			s, err := openTxn(ctx, e, c.opts)
 			require.NoError(t, err)
 			tx := begin(t, s)
 			for i := range c.keys {

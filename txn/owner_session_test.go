@@ -53,7 +53,7 @@ func (s *shop) store(change func(*txn.Options)) *txn.Store {
 	if change != nil {
 		change(&opts)
 	}
-	st, err := txn.Open(context.Background(), s.engine, opts)
+	st, err := openTxn(context.Background(), s.engine, opts)
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = st.Close() })
 	return st
@@ -128,7 +128,7 @@ func TestASessionIsInTheStoreUntilClose(t *testing.T) {
 
 func TestAnExclusiveStoreHasASessionAndNoRecord(t *testing.T) {
 	e := memkv.New(memkv.Options{})
-	s, err := txn.Open(context.Background(), e, txn.Options{})
+	s, err := openTxn(context.Background(), e, txn.Options{})
 	require.NoError(t, err)
 	require.NotZero(t, s.SessionID())
 	snap, err := e.Snapshot()

@@ -67,7 +67,7 @@ func recoverAndCrash(t *testing.T, first crash, rng *rand.Rand, taken map[string
 	atOnce := rng.IntN(2) == 0 // drawn before the engine's goroutines call the function above
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
 	require.NoError(t, err, first.what)
-	s, err := txn.Open(ctx, e, txn.Options{LeaveFoundLocks: !atOnce})
+	s, err := openTxn(ctx, e, txn.Options{LeaveFoundLocks: !atOnce})
 	require.NoError(t, err, first.what)
 	doing.Store("settling locks")
 	if atOnce {

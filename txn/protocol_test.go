@@ -25,7 +25,7 @@ func duringCommit(t *testing.T, e kv.Engine, opts txn.Options, at txn.CrashPoint
 		}
 		return false
 	}
-	s, err := txn.Open(context.Background(), e, opts)
+	s, err := openTxn(context.Background(), e, opts)
 	require.NoError(t, err)
 	return s
 }
@@ -89,7 +89,7 @@ func TestAMissingPrimaryIsBarredBeforeASecondaryIsRolledBack(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})
 	clock := int64(1000)
-	s, err := txn.Open(ctx, e, txn.Options{TwoPhase: true, Clock: func() int64 { return clock }, LockWait: time.Millisecond})
+	s, err := openTxn(ctx, e, txn.Options{TwoPhase: true, Clock: func() int64 { return clock }, LockWait: time.Millisecond})
 	require.NoError(t, err)
 	owner := begin(t, s)
 	p := mvcc.PrewriteParams{StartTS: owner.StartTS(), Primary: []byte("p"), TTLMillis: 3000}
@@ -102,7 +102,7 @@ func TestAMissingPrimaryIsBarredBeforeASecondaryIsRolledBack(t *testing.T) {
 	require.NoError(t, prewrite("s"))
 	// As on a shared store: this one did not place the lock itself, so it has to look.
 	require.NoError(t, s.Close())
-	s, err = txn.Open(ctx, memkvShared{e}, txn.Options{Oracle: sourceOf(s), LockWait: time.Millisecond})
+	s, err = openTxn(ctx, memkvShared{e}, txn.Options{Oracle: sourceOf(s), LockWait: time.Millisecond})
 	require.NoError(t, err)
 
 	reader := begin(t, s)
@@ -189,14 +189,14 @@ func TestTheSafepointWaitsForRunningTransactions(t *testing.T) {
 func TestTheSafepointSurvivesARestart(t *testing.T) {
 	ctx := context.Background()
 	e := openPebble(t)
-	s, err := txn.Open(ctx, e, txn.Options{})
+	s, err := openTxn(ctx, e, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "a", "1")
 	commit(t, s, "a", "2")
 	st, err := s.CollectGarbage(ctx)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
-	s, err = txn.Open(ctx, e, txn.Options{})
+	s, err = openTxn(ctx, e, txn.Options{})
 	require.NoError(t, err)
 	_, err = s.Begin(ctx, txn.BeginOptions{StartTS: st.Safepoint - 1})
 	var below *txn.SafepointError
@@ -208,7 +208,7 @@ func TestTheSafepointSurvivesARestart(t *testing.T) {
 func TestRetentionKeepsThePast(t *testing.T) {
 	ctx := context.Background()
 	clock := int64(1_000_000)
-	s, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{Clock: func() int64 { return clock }, Retention: time.Minute})
+	s, err := openTxn(ctx, memkv.New(memkv.Options{}), txn.Options{Clock: func() int64 { return clock }, Retention: time.Minute})
 	require.NoError(t, err)
 	commit(t, s, "a", "1")
 	then, err := s.Now(ctx)
@@ -252,7 +252,7 @@ func TestLargeTransactionsAreCutIntoBatches(t *testing.T) {
 	for _, opts := range []txn.Options{{TwoPhase: true, BatchKeys: 7}, {TwoPhase: true, BatchBytes: 100}, {}} {
 		ctx := context.Background()
 		e := openPebble(t)
-		s, err := txn.Open(ctx, e, opts)
+		s, err := openTxn(ctx, e, opts)
 		require.NoError(t, err)
 		tx := begin(t, s)
 		var want []string
@@ -324,7 +324,7 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 	everywhere(t, func(t *testing.T, s *txn.Store) {
 		tx := begin(t, s)
 		require.NoError(t, tx.Set([]byte("a"), []byte("1")))
-		other, err := txn.Open(context.Background(), s.Engine(), txn.Options{Oracle: s.Oracle()})
+		other, err := openTxn(context.Background(), s.Engine(), txn.Options{Oracle: s.Oracle()})
 		require.NoError(t, err)
 		require.NoError(t, other.Close())
 		_, err = other.Begin(context.Background(), txn.BeginOptions{})
@@ -345,7 +345,7 @@ func TestSettlingAllLocksBesideATransaction(t *testing.T) {
 	s := duringCommit(t, e, txn.Options{TwoPhase: true}, "", nil)
 	commit(t, s, "a", "1", "b", "1")
 	require.NoError(t, s.Close())
-	s, err := txn.Open(ctx, e, txn.Options{TwoPhase: true, CrashPoint: func(p txn.CrashPoint) bool {
+	s, err := openTxn(ctx, e, txn.Options{TwoPhase: true, CrashPoint: func(p txn.CrashPoint) bool {
 		return p == txn.AfterCommitPoint // so its secondaries stay locked, as if the background were slow
 	}})
 	require.NoError(t, err)

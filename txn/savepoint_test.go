@@ -53,7 +53,7 @@ func savepointsOf(t *testing.T, seed uint64, opts txn.Options) {
 	ctx := context.Background()
 	dice := rand.New(rand.NewPCG(seed, 1))
 	e := memkv.New(memkv.Options{})
-	s, err := txn.Open(ctx, e, opts)
+	s, err := openTxn(ctx, e, opts)
 	require.NoError(t, err)
 	commit(t, s, "k0", "0", "k3", "0")
 	now := map[string]string{"k0": "0", "k3": "0"}

@@ -107,7 +107,7 @@ func (sc *scene) open(e kv.Engine, opts txn.Options) *txn.Store {
 	}
 	opts.LeaseRenewal = -1 // the clock does not move by itself either
 	opts.Logger = slog.New(slog.DiscardHandler)
-	s, err := txn.Open(sc.ctx, e, opts)
+	s, err := openTxn(sc.ctx, e, opts)
 	sc.must(err, "open")
 	sc.stores = append(sc.stores, s)
 	return s

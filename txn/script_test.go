@@ -116,7 +116,7 @@ func (s *script) openStore() {
 	opts.Lease, opts.LeaseRenewal = time.Hour, -1
 	opts.CrashPoint = s.crashPoint
 	before := s.oracle.Now()
-	store, err := txn.Open(context.Background(), s.engine, opts)
+	store, err := openTxn(context.Background(), s.engine, opts)
 	require.NoError(s.t, err)
 	s.store = store
 	s.oracle.set(before) // the session's id is no number of the script's

@@ -43,7 +43,7 @@ func BenchmarkSerializable(b *testing.B) {
 }
 
 func benchMemory(b *testing.B) *txn.Store {
-	s, err := txn.Open(context.Background(), memkv.New(memkv.Options{}), txn.Options{})
+	s, err := openTxn(context.Background(), memkv.New(memkv.Options{}), txn.Options{})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, s.Close()) })
 	tx := begin(b, s)

@@ -23,7 +23,7 @@ func deadLocks(t *testing.T, keys int, committed bool, opts txn.Options) (*txn.S
 	if committed {
 		at = txn.AfterCommitPoint
 	}
-	s, err := txn.Open(ctx, e, txn.Options{
+	s, err := openTxn(ctx, e, txn.Options{
 		TwoPhase: true, CrashPoint: func(p txn.CrashPoint) bool { return p == at },
 	})
 	require.NoError(t, err)
@@ -33,7 +33,7 @@ func deadLocks(t *testing.T, keys int, committed bool, opts txn.Options) (*txn.S
 	}
 	require.ErrorIs(t, tx.Commit(ctx), txn.ErrAbandoned)
 	require.NoError(t, s.Close())
-	s, err = txn.Open(ctx, e, opts)
+	s, err = openTxn(ctx, e, opts)
 	require.NoError(t, err)
 	return s, e
 }
@@ -109,7 +109,7 @@ func TestSettlingBesideACommitIsLinear(t *testing.T) {
 					return false
 				}
 				s, e := deadLocks(t, keys, true, beside)
-				o, err := txn.Open(ctx, e, opts)
+				o, err := openTxn(ctx, e, opts)
 				require.NoError(t, err)
 				before := e.Steps()
 				other = o

@@ -21,7 +21,7 @@ import (
 // Options of a Store. The zero value is what a server wants, but for collection, which is off.
 type Options struct {
 	// Oracle gives timestamps; nil means an oracle of the store's own, persisted in the engine. On
-	// an engine that other processes write to, all of them must use the same one.
+	// an engine that other processes write to, all of them must use the same one, and nil is ErrNoOracle.
 	Oracle tso.Source
 	// Clock is the own oracle's clock, in milliseconds; nil means the wall clock.
 	Clock func() int64
@@ -173,6 +173,9 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s.recent = newRecent(s.garbage)
 	s.tight.rung = make(chan struct{}, 1)
 	s.resolver = newResolver(s)
+	if s.source == nil && !s.exclusive {
+		return nil, ErrNoOracle
+	}
 	if s.source == nil {
 		own, err := tso.Open(ctx, engine, oracleKey, tso.Options{
 			Clock: opts.Clock, AcceptClock: opts.AcceptClock, Logger: opts.Logger})

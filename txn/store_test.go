@@ -40,7 +40,7 @@ func openPebble(t *testing.T) kv.Engine {
 // openStore opens a store that is closed when the test ends.
 func openStore(t *testing.T, engine kv.Engine, opts txn.Options) *txn.Store {
 	t.Helper()
-	s, err := txn.Open(context.Background(), engine, opts)
+	s, err := openTxn(context.Background(), engine, opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
@@ -51,7 +51,7 @@ func everywhere(t *testing.T, run func(t *testing.T, s *txn.Store)) {
 	for _, e := range engines {
 		t.Run(e.name, func(t *testing.T) {
 			engine := e.open(t)
-			s, err := txn.Open(context.Background(), engine, e.opts)
+			s, err := openTxn(context.Background(), engine, e.opts)
 			require.NoError(t, err)
 			run(t, s)
 			require.NoError(t, s.Close())

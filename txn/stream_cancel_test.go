@@ -165,7 +165,7 @@ func (s *streamer) open() (ctx context.Context, cancel func()) {
 		opts.CrashPoint = func(txn.CrashPoint) bool { moment(); return false }
 	}
 	var err error
-	s.store, err = txn.Open(context.Background(), &moments{s.engine, moment, lose}, opts)
+	s.store, err = openTxn(context.Background(), &moments{s.engine, moment, lose}, opts)
 	require.NoError(s.t, err)
 	s.writeAll("before")
 	return ctx, cancel
@@ -306,7 +306,7 @@ func (s *streamer) count(value string) (n int) {
 func TestAWriteOfACancelledStatementWaitsForNobody(t *testing.T) {
 	for _, reads := range []bool{false, true} {
 		e := memkv.New(memkv.Options{})
-		s, err := txn.Open(context.Background(), e, txn.Options{StreamBytes: 1})
+		s, err := openTxn(context.Background(), e, txn.Options{StreamBytes: 1})
 		require.NoError(t, err)
 		holder := locking(t, s, false)
 		require.NoError(t, holder.LockCurrent(context.Background(), []byte("b"), rowlock.Update, false))

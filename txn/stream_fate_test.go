@@ -102,7 +102,7 @@ func decidedStreams(t *testing.T, seed uint64, e kv.Engine) {
 	ctx := context.Background()
 	dice := rand.New(rand.NewPCG(seed, 1))
 	stop := false // the dice are not the background's
-	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 1, BatchKeys: 2, CrashPoint: func(p txn.CrashPoint) bool {
+	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 1, BatchKeys: 2, CrashPoint: func(p txn.CrashPoint) bool {
 		return stop && p == txn.AfterSecondaryBatch
 	}})
 	require.NoError(t, err)
@@ -180,7 +180,7 @@ func readDecided(t *testing.T, s *txn.Store, at tso.Timestamp, content map[strin
 func TestAnUndoneLongValueIsDropped(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})
-	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 1})
+	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 1})
 	require.NoError(t, err)
 	tx := begin(t, s)
 	long := bytes.Repeat([]byte("v"), mvcc.ShortValueMax+1)
@@ -224,7 +224,7 @@ func cancelledLongValues(t *testing.T, at int64) (ended int) {
 		},
 		lose: func() (bool, bool) { return false, false },
 	}
-	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 1600, BatchKeys: 1})
+	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 1600, BatchKeys: 1})
 	require.NoError(t, err)
 	tx := begin(t, s)
 	keys := []string{"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"}

@@ -109,7 +109,7 @@ func lonelyHistory(t *testing.T, c scriptConfig, seed uint64) string {
 func TestOthersAroundAStreamingTransaction(t *testing.T) {
 	ctx := context.Background()
 	e := openPebble(t)
-	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 1, LockWait: time.Millisecond})
+	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 1, LockWait: time.Millisecond})
 	require.NoError(t, err)
 	var seen []txn.Streamed
 	tx, err := s.Begin(ctx, txn.BeginOptions{OnStream: func(st txn.Streamed) { seen = append(seen, st) }})
@@ -141,7 +141,7 @@ func TestAStreamIsCancelledAtAnyMoment(t *testing.T) {
 	for n := range 12 {
 		ctx, cancel := context.WithCancel(context.Background())
 		e := memkv.New(memkv.Options{})
-		s, err := txn.Open(context.Background(), e, txn.Options{StreamBytes: 2000, BatchKeys: 2,
+		s, err := openTxn(context.Background(), e, txn.Options{StreamBytes: 2000, BatchKeys: 2,
 			CrashPoint: func(p txn.CrashPoint) bool {
 				if n == 0 && p == txn.AfterPrewritePrimary {
 					cancel() // inside a batch, not between two
@@ -185,7 +185,7 @@ func TestAStreamDiesWithItsCoordinator(t *testing.T) {
 	for stop := 1; stop < 30; stop++ {
 		e := memkv.New(memkv.Options{})
 		passed, died := 0, txn.CrashPoint("")
-		s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 800, BatchKeys: 2, CrashPoint: func(p txn.CrashPoint) bool {
+		s, err := openTxn(ctx, e, txn.Options{StreamBytes: 800, BatchKeys: 2, CrashPoint: func(p txn.CrashPoint) bool {
 			if passed++; passed == stop {
 				died = p
 			}
@@ -202,7 +202,7 @@ func TestAStreamDiesWithItsCoordinator(t *testing.T) {
 		acked := err == nil
 		require.NoError(t, tx.Rollback(ctx))
 		require.NoError(t, s.Close())
-		s, err = txn.Open(ctx, e, txn.Options{})
+		s, err = openTxn(ctx, e, txn.Options{})
 		require.NoError(t, err)
 		reader := begin(t, s)
 		left := len(scan(t, reader, kv.Span{}, txn.ScanOptions{}))
@@ -228,7 +228,7 @@ func TestAStreamingTransactionIsKeptAlive(t *testing.T) {
 	clock.Store(1_000_000)
 	oracle, err := tso.Open(ctx, e, mvcc.MetaKey("oracle"), tso.Options{Clock: clock.Load})
 	require.NoError(t, err)
-	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 1, LockTTL: 30 * time.Millisecond, Oracle: oracle})
+	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 1, LockTTL: 30 * time.Millisecond, Oracle: oracle})
 	require.NoError(t, err)
 	tx := begin(t, s)
 	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
@@ -266,7 +266,7 @@ func TestAMillionKeysInBoundedMemory(t *testing.T) {
 	ctx := context.Background()
 	e, err := pebblekv.Open(t.TempDir(), pebblekv.Options{MemTableBytes: 1 << 20, CacheBytes: 1 << 20}) // under -race they are on the heap
 	require.NoError(t, err)
-	s, err := txn.Open(ctx, e, txn.Options{StreamBytes: 4 << 20})
+	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 4 << 20})
 	require.NoError(t, err)
 	var before, now runtime.MemStats
 	runtime.GC()

@@ -31,7 +31,7 @@ func readOne(t testing.TB, s *txn.Store, key string) string {
 // was committed in between is seen (txn: I14).
 func TestATransactionReadsThroughTheViewOfAnEarlierOne(t *testing.T) {
 	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
-	s, err := txn.Open(context.Background(), rec, txn.Options{})
+	s, err := openTxn(context.Background(), rec, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "a", "1", "b", "2")
 	require.Equal(t, "1", readOne(t, s, "a"))
@@ -70,7 +70,7 @@ func TestAViewTakenBesideACommitDoesNotHideIt(t *testing.T) {
 	for _, twoPhase := range []bool{false, true} {
 		t.Run(fmt.Sprintf("two phases: %v", twoPhase), func(t *testing.T) {
 			p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
-			s, err := txn.Open(context.Background(), p, txn.Options{TwoPhase: twoPhase})
+			s, err := openTxn(context.Background(), p, txn.Options{TwoPhase: twoPhase})
 			require.NoError(t, err)
 			commit(t, s, "a", "1")
 			commit(t, s, "b", "1")
@@ -120,7 +120,7 @@ func (s *heldSnapshot) Close() error {
 // again and again, and when the store is closed.
 func TestAnIdleStoreHoldsNoView(t *testing.T) {
 	h := &holding{Engine: openPebble(t)}
-	s, err := txn.Open(context.Background(), h, txn.Options{})
+	s, err := openTxn(context.Background(), h, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "a", "1")
 	for range 2 {
@@ -150,7 +150,7 @@ func TestAReaderSeesEveryAcknowledgedCommit(t *testing.T) {
 			if name != "shared" {
 				e = openPebble(t)
 			}
-			s, err := txn.Open(context.Background(), e, opts)
+			s, err := openTxn(context.Background(), e, opts)
 			require.NoError(t, err)
 			const writers, readers, rounds = 3, 3, 300
 			var acked [writers]atomic.Int64

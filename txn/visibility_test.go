@@ -100,7 +100,7 @@ func TestAReaderAboveACommitNeverMissesIt(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				// Pebble: unlike memkv it serves snapshots while an update holds its latches.
 				p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
-				s, err := txn.Open(context.Background(), p, txn.Options{TwoPhase: twoPhase})
+				s, err := openTxn(context.Background(), p, txn.Options{TwoPhase: twoPhase})
 				require.NoError(t, err)
 				commit(t, s, "a", "1")
 				below := begin(t, s)
@@ -149,7 +149,7 @@ func TestAnAnswerRestsOnDurableCommitsOnly(t *testing.T) {
 				fs := pebblekv.NewCrashFS()
 				e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 				require.NoError(t, err)
-				s, err := txn.Open(context.Background(), e, txn.Options{TwoPhase: twoPhase})
+				s, err := openTxn(context.Background(), e, txn.Options{TwoPhase: twoPhase})
 				require.NoError(t, err)
 				commit(t, s, "a", "1")
 
@@ -220,7 +220,7 @@ func TestACommitCostsOneSync(t *testing.T) {
 		e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 		require.NoError(t, err)
 		rec := kvtest.NewRecord(e)
-		s, err := txn.Open(context.Background(), rec, c.opts)
+		s, err := openTxn(context.Background(), rec, c.opts)
 		require.NoError(t, err)
 		commit(t, s, "warm", "up") // the oracle persists its range
 		before := rec.Counts()
@@ -246,7 +246,7 @@ func TestConcurrentCommitsShareASync(t *testing.T) {
 	fs := pebblekv.NewCrashFS()
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 	require.NoError(t, err)
-	s, err := txn.Open(context.Background(), e, txn.Options{})
+	s, err := openTxn(context.Background(), e, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "warm", "up")
 	const writers = 32
@@ -272,7 +272,7 @@ func TestConcurrentCommitsShareASync(t *testing.T) {
 // the lock column once someone may hold locks (txn: I7).
 func TestReadingUnlockedKeysLooksForNoLock(t *testing.T) {
 	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
-	s, err := txn.Open(context.Background(), rec, txn.Options{})
+	s, err := openTxn(context.Background(), rec, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "a", "1", "b", "2")
 	tx := begin(t, s)
@@ -290,7 +290,7 @@ func TestAReaderAtTheTimestampOfACommitWaitsForIt(t *testing.T) {
 	for _, twoPhase := range []bool{false, true} {
 		oracle := &stepOracle{}
 		p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
-		s, err := txn.Open(context.Background(), p, txn.Options{TwoPhase: twoPhase, Oracle: oracle})
+		s, err := openTxn(context.Background(), p, txn.Options{TwoPhase: twoPhase, Oracle: oracle})
 		require.NoError(t, err)
 		commit(t, s, "a", "1")
 		p.onKey = "a"
@@ -328,7 +328,7 @@ func TestATwoPhaseCommitOfFreshKeysReadsNothing(t *testing.T) {
 	for name, engine := range map[string]func() kv.Engine{"one group": single, "two groups": split} {
 		for _, async := range []bool{false, true} {
 			rec := kvtest.NewRecord(engine())
-			s, err := txn.Open(context.Background(), rec, txn.Options{TwoPhase: true, AsyncCommit: async})
+			s, err := openTxn(context.Background(), rec, txn.Options{TwoPhase: true, AsyncCommit: async})
 			require.NoError(t, err)
 			commit(t, s, "warm", "up") // the oracle persists its range
 			before := rec.Counts()

@@ -216,7 +216,7 @@ func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 	if r.config.Dying {
 		opts.CrashPoint = r.crashPoint(rand.New(rand.NewPCG(r.dice.Uint64(), 2)))
 	}
-	if r.config.StorePerCoordinator {
+	if r.config.StorePerCoordinator || !kv.IsExclusive(w) {
 		oracle, err := tso.Open(ctx, w, mvcc.MetaKey("oracle"), tso.Options{Clock: opts.Clock})
 		if err != nil {
 			return nil, err
@@ -370,7 +370,12 @@ func (r *run) started(who int) tso.Timestamp {
 func (r *run) settle(w *watched) error {
 	ctx := context.Background()
 	later := r.t.Now() + 3_600_000
-	s, err := txn.Open(ctx, w, txn.Options{Clock: func() int64 { return later }})
+	clock := func() int64 { return later }
+	oracle, err := tso.Open(ctx, w, mvcc.MetaKey("oracle"), tso.Options{Clock: clock})
+	if err != nil {
+		return err
+	}
+	s, err := txn.Open(ctx, w, txn.Options{Oracle: oracle})
 	if err != nil {
 		return err
 	}
