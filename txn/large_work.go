@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -64,10 +65,26 @@ func (s *Store) settleLarge(ctx context.Context) {
 			last = true
 		}
 		for w, ok := s.large.next(); ok; w, ok = s.large.next() {
+			began := time.Now()
 			if s.settleStep(context.WithoutCancel(ctx), &w) && !s.closes() {
 				s.large.add(w)
+				s.restAfter(time.Since(began))
 			}
 		}
+	}
+}
+
+// largeRest is how many times as long as a batch took the goroutine rests after it: nobody waits for what it
+// does, and others want the processors.
+const largeRest = 2
+
+// restAfter rests after a batch, until Close.
+func (s *Store) restAfter(batch time.Duration) {
+	timer := time.NewTimer(largeRest * batch)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.closing.ch:
 	}
 }
 
