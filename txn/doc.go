@@ -76,7 +76,8 @@
 //   - I6 (the safepoint): below it only the newest version of a key is kept, and reads are refused
 //     with *SafepointError. A running transaction holds it at or below its start_ts (on a shared store
 //     as I20 says). Locks below it are settled before anything is dropped. In the background a pass goes
-//     in bounded steps with pauses, and is left out when nothing was committed since the last one.
+//     in bounded steps with pauses, and is left out when nothing was committed since the last one; on an
+//     exclusive engine it looks only where something was replaced, removed or rolled back (garbage.go).
 //   - I7 (cheap reads): a short value lies in its write record, and where no lock can exist the lock
 //     column is not read.
 //   - I8 (equal histories): one phase, two phases, async commit, groups and batches of any size give
@@ -198,13 +199,15 @@
 //	  transactions (package ssi)
 //	running transactions (registry)    what the sessions publish of theirs (I20)
 //	the safepoint                      read in every snapshot
+//	where something was replaced       a pass reads everything
+//	  (garbage.go)
 //	the own oracle                     one oracle for all, given in Options.Oracle
 //
 // # Locking order
 //
 // Store.gate (read) → Store.pass → ownerSession.mu → registry.safe → one registry shard → the oracle's
-// mutex; inflight.mu, lockers.mu, views.mu, lockWaits.mu, resolver.fates and the mutex of ssi are
-// leaves, and so is that of living, which comes after
+// mutex; inflight.mu, lockers.mu, views.mu, lockWaits.mu, resolver.fates, garbage.mu and the mutex of
+// ssi are leaves, and so is that of living, which comes after
 // lockers.mu. An engine's latches are taken inside kv.Engine.Update only; under them a step takes
 // inflight.mu and draws from the oracle's memory, and never calls the engine: when the oracle's range
 // is used up, the step gives up, the range is extended, and the step runs again.

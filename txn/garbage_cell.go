@@ -69,12 +69,13 @@ func (s *Store) takeGarbage(ctx context.Context) error {
 // leaveGarbage writes the cell. Requires: nothing is committed any more.
 func (s *Store) leaveGarbage(ctx context.Context) error {
 	s.garbage.mu.Lock()
-	defer s.garbage.mu.Unlock()
-	if !s.exclusive || !s.garbage.complete {
+	complete, value := s.garbage.complete, s.garbage.appendTo(nil)
+	s.garbage.mu.Unlock()
+	if !s.exclusive || !complete {
 		return nil
 	}
 	return kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(garbageKey)}, func(_ kv.Reader, b *kv.Batch) error {
-		b.Set(garbageKey, s.garbage.appendTo(nil))
+		b.Set(garbageKey, value)
 		return nil
 	})
 }
