@@ -103,6 +103,9 @@ func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
 		row.Names[i] = t.cols[i].name
 		row.Elems[i] = b.visibleRef(&t.cols[i], pos)
 	}
+	if !t.padded {
+		return row
+	}
 	var missing []expr.Expr
 	if t.desc != nil && t.desc.Kind == table.KindTable {
 		key := t.first + t.desc.ColumnByID(t.desc.RowKey[0].ColumnID)

@@ -56,6 +56,7 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	if err != nil {
 		return nil, err
 	}
+	markPadded(kind, left, right)
 	if j.Alias != "" {
 		t := &fromTable{alias: j.Alias, aliased: true, nested: true, join: true, cols: append([]visible(nil), it.cols...)}
 		if err := b.renameColumns(t, j.Columns); err != nil {
@@ -66,6 +67,23 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 		it.tables, it.cols = []*fromTable{t}, t.cols
 	}
 	return it, nil
+}
+
+// markPadded notes the entries of which an outer join of this kind may have no row. ON does not see
+// them so and is bound before.
+func markPadded(kind physical.JoinKind, left, right *fromItem) {
+	var sides []*fromItem
+	if kind == physical.Left || kind == physical.Full {
+		sides = append(sides, right)
+	}
+	if kind == physical.Right || kind == physical.Full {
+		sides = append(sides, left)
+	}
+	for _, side := range sides {
+		for _, t := range side.tables {
+			t.padded = true
+		}
+	}
 }
 
 // lateralRefused is the error for a side that refers to one that an outer join may pad.

@@ -31,6 +31,7 @@ type fromTable struct {
 	first   logical.ColID // of a scan of desc
 	cols    []visible
 	nested  bool         // rows of a query or a join under an alias
+	padded  bool         // an outer join may have no row of it
 	source  logical.Node // of a subquery, view, WITH query or function: what makes its rows
 }
 

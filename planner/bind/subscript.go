@@ -67,20 +67,38 @@ func (b *binder) subscriptIndex(sc *scope, e ast.Expr) (expr.Expr, error) {
 	return b.coerce(arg, types.TInt4, assignment, exprPos(e))
 }
 
+// jsonSubscript binds j[a][b] as j #> array[a, b]: as in a path, a subscript is text, which counts as
+// an index where it meets an array.
 func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscript) (expr.Expr, error) {
+	path := &expr.ArrayExpr{T: types.ArrayOf(types.TText)}
 	for _, s := range slices.Backward(chain) {
 		if s.Slice {
 			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "jsonb subscript does not support slices").At(int(s.Pos))
 		}
-		key, err := b.expr(sc, s.Index)
+		key, err := b.jsonKey(sc, s.Index)
 		if err != nil {
 			return nil, err
 		}
-		if operand, err = b.binary("->", operand, key, int(s.Pos)); err != nil {
+		path.Elems = append(path.Elems, key)
+	}
+	return b.binary("#>", operand, path, int(chain[len(chain)-1].Pos))
+}
+
+// jsonKey is one subscript of a jsonb, an integer or a text, as text.
+func (b *binder) jsonKey(sc *scope, e ast.Expr) (expr.Expr, error) {
+	key, err := b.expr(sc, e)
+	if err != nil {
+		return nil, err
+	}
+	if t := key.Type(); t.OID != types.OIDUnknown && canCast(t, types.TInt4, implicit) {
+		if key, err = b.coerce(key, types.TInt4, implicit, exprPos(e)); err != nil {
 			return nil, err
 		}
+	} else if t.OID != types.OIDUnknown && !canCast(t, types.TText, implicit) {
+		return nil, withHint(sqlerr.New(sqlerr.DatatypeMismatch, "subscript type %s is not supported", typeName(t)).At(exprPos(e)),
+			"jsonb subscript must be coercible to either integer or text.")
 	}
-	return operand, nil
+	return b.coerce(key, types.TText, assignment, exprPos(e))
 }
 
 // slice binds a chain of subscripts of which one is a slice, so all are: [i] is [1:i].

@@ -127,14 +127,14 @@ type floatVariance struct {
 }
 
 func (s *floatVariance) Add(_ *expr.Runtime, a []types.Datum) error {
-	x := a[0].F
+	x, before := a[0].F, s.sx
 	s.n++
 	s.sx += x
 	if s.n > 1 {
 		d := x*s.n - s.sx
 		s.sxx += d * d / (s.n * (s.n - 1))
 		if math.IsInf(s.sxx, 0) || math.IsInf(s.sx, 0) {
-			if !math.IsInf(x, 0) && !math.IsInf(s.sx-x, 0) {
+			if !isInf(x, before) {
 				return errOverflow()
 			}
 			s.sxx = math.NaN()
@@ -170,6 +170,7 @@ type regression struct {
 
 func (s *regression) Add(_ *expr.Runtime, a []types.Datum) error {
 	y, x := a[0].F, a[1].F
+	infX, infY := isInf(x, s.sx), isInf(y, s.sy)
 	s.n++
 	s.sx += x
 	s.sy += y
@@ -179,13 +180,29 @@ func (s *regression) Add(_ *expr.Runtime, a []types.Datum) error {
 		s.sxx += dx * dx * scale
 		s.syy += dy * dy * scale
 		s.sxy += dx * dy * scale
-		return nil
+		return s.checkSums(infX, infY)
 	}
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		s.sxx, s.sxy = math.NaN(), math.NaN()
 	}
 	if math.IsInf(y, 0) || math.IsNaN(y) {
 		s.syy, s.sxy = math.NaN(), math.NaN()
+	}
+	return nil
+}
+
+// checkSums refuses sums that have become infinite although no X, or no Y, was: infX and infY tell
+// which of the two were. Infinities that come of those leave no deviation to speak of.
+func (s *regression) checkSums(infX, infY bool) error {
+	inf := func(x float64) bool { return math.IsInf(x, 0) }
+	if (inf(s.sx) || inf(s.sxx)) && !infX || (inf(s.sy) || inf(s.syy)) && !infY ||
+		inf(s.sxy) && !infX && !infY {
+		return errOverflow()
+	}
+	for _, sum := range []*float64{&s.sxx, &s.syy, &s.sxy} {
+		if inf(*sum) {
+			*sum = math.NaN()
+		}
 	}
 	return nil
 }

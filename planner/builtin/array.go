@@ -283,6 +283,7 @@ func trimArray(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	out := *a[0].Arr
 	out.Dims = slices.Clone(out.Dims)
 	out.Dims[0] -= count
+	out.Lower = slices.Repeat([]int{1}, len(out.Dims)) // the result is a slice, which counts from 1
 	out.Elems = out.Elems[:len(out.Elems)/n*(n-count)]
 	return types.Datum{Arr: &out}, nil
 }

@@ -58,18 +58,22 @@ func NullIf(left, right *types.Type) (*expr.Func, []*types.Type, error) {
 }
 
 // ExpandVariadic is the form of a variadic function for a call f(…, VARIADIC array): the elements of
-// the last argument become arguments. A NULL array gives NULL.
+// the last argument become arguments. A NULL array gives NULL; to format it is no arguments.
 func ExpandVariadic(fn *expr.Func) *expr.Func {
 	c := *fn
 	c.Variadic, c.Vector, c.NotStrict, c.Same = false, nil, true, madeFor{"variadic", fn}
 	c.Scalar = func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		last := len(a) - 1
-		if a[last].Null {
+		var elems []types.Datum
+		switch {
+		case !a[last].Null:
+			elems = a[last].Arr.Elems
+		case fn.Name != "format":
 			return types.Null, nil
 		}
-		args := append(append([]types.Datum(nil), a[:last]...), a[last].Arr.Elems...)
+		args := append(append([]types.Datum(nil), a[:last]...), elems...)
 		ts := append([]*types.Type(nil), rt.ArgTypes[:last]...)
-		for range a[last].Arr.Elems {
+		for range elems {
 			ts = append(ts, rt.ArgTypes[last].Elem)
 		}
 		for _, d := range args {

@@ -486,6 +486,8 @@ func overlaps(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, nil
 	case s2.I < e1.I:
 		return types.NewBool(true), nil
+	case e2.Null:
+		return types.Null, nil
 	}
 	return types.NewBool(false), nil
 }

@@ -56,12 +56,16 @@ func (f jsonForm) field(text bool) scalar {
 	}
 }
 
-// element is -> and ->> with an index.
+// element is -> and ->> with an index. A jsonb that is a scalar counts as an array of that one
+// element, as PostgreSQL stores it.
 func (f jsonForm) element(text bool) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		v, err := f.parse(a[0])
 		if err != nil {
 			return types.Null, err
+		}
+		if f.binary && isScalar(v) && (a[1].I == 0 || a[1].I == -1) {
+			return f.result(v, text), nil
 		}
 		return f.result(v.Index(int(a[1].I)), text), nil
 	}
@@ -420,7 +424,7 @@ func appendJSON(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum, line
 		return append(dst, d.S...)
 	case types.Int, types.Float, types.Decimal:
 		text := textOf(rt, t, d)
-		if t.Family == types.Int && isReg(t.OID) || strings.ContainsAny(text, "NI") {
+		if t.Family == types.Int && !jsonInteger(t.OID) || strings.ContainsAny(text, "NI") {
 			return types.AppendJSONString(dst, text)
 		}
 		return append(dst, text...)
@@ -433,6 +437,12 @@ func appendJSON(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum, line
 	return types.AppendJSONString(dst, textOf(rt, t, d))
 }
 
+// jsonInteger reports whether values of the type become JSON numbers: those of oid, xid and the
+// like are strings.
+func jsonInteger(t types.OID) bool {
+	return t == types.OIDInt2 || t == types.OIDInt4 || t == types.OIDInt8
+}
+
 // appendJSONTime writes dates as ISO 8601 has them, whatever the session's style.
 func appendJSONTime(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum) []byte {
 	f := rt.Format
@@ -441,11 +451,23 @@ func appendJSONTime(dst []byte, rt *expr.Runtime, t *types.Type, d types.Datum) 
 	text := types.Text(t, d, &f)
 	if t.Family == types.Timestamp {
 		text = strings.Replace(text, " ", "T", 1)
-		if t.OID == types.OIDTimestampTZ && len(text) > 3 && (text[len(text)-3] == '+' || text[len(text)-3] == '-') {
-			text += ":00"
+		if t.OID == types.OIDTimestampTZ {
+			text = withZoneMinutes(text)
 		}
 	}
 	return types.AppendJSONString(dst, text)
+}
+
+// withZoneMinutes completes the zone of a timestamp's ISO text, which may end in " BC", to +hh:mm.
+func withZoneMinutes(text string) string {
+	text, bc := strings.CutSuffix(text, " BC")
+	if n := len(text); n > 3 && (text[n-3] == '+' || text[n-3] == '-') {
+		text += ":00"
+	}
+	if bc {
+		text += " BC"
+	}
+	return text
 }
 
 func appendJSONArray(dst []byte, rt *expr.Runtime, elem *types.Type, a *types.ArrayValue, lines bool) []byte {

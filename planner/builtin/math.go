@@ -108,7 +108,7 @@ func mathFunctions() []def {
 			case x < 0:
 				return -1
 			}
-			return x + 0
+			return 0 // of -0 and NaN too
 		})),
 		f("round(numeric) numeric", numericScale(types.NumericRound)),
 		f("round(numeric,int4) numeric", numericScale(types.NumericRound)),
@@ -147,8 +147,6 @@ func mathFunctions() []def {
 		f("width_bucket(float8,float8,float8,int4) int4", widthBucketFloat),
 		f("width_bucket(numeric,numeric,numeric,int4) int4", widthBucketNumeric),
 		f("width_bucket(anycompatible,anycompatiblearray) int4", widthBucketArray),
-		f("atan2(float8,float8) float8", float2(math.Atan2)),
-		f("atan2d(float8,float8) float8", float2(func(y, x float64) float64 { return degrees(math.Atan2(y, x)) })),
 	}
 	for i, t := range []string{"int2", "int4", "int8"} {
 		lo := []int64{math.MinInt16, math.MinInt32, math.MinInt64}[i]
@@ -163,72 +161,6 @@ func mathFunctions() []def {
 		out = append(out, f(name+"(numeric) numeric", dec1(types.NumericLog10)), f(name+"(float8) float8", logFloat(math.Log10)))
 	}
 	return append(out, trigonometry...)
-}
-
-var trigonometry = []def{
-	f("sin(float8) float8", finiteInput(math.Sin)), f("cos(float8) float8", finiteInput(math.Cos)),
-	f("tan(float8) float8", finiteInput(math.Tan)),
-	f("cot(float8) float8", finiteInput(func(x float64) float64 { return 1 / math.Tan(x) })),
-	f("asin(float8) float8", within(-1, 1, math.Asin)), f("acos(float8) float8", within(-1, 1, math.Acos)),
-	f("atan(float8) float8", plain(math.Atan)),
-	f("sinh(float8) float8", plain(math.Sinh)), f("cosh(float8) float8", plain(math.Cosh)),
-	f("tanh(float8) float8", plain(math.Tanh)), f("asinh(float8) float8", plain(math.Asinh)),
-	f("acosh(float8) float8", within(1, math.Inf(1), math.Acosh)),
-	f("atanh(float8) float8", within(-1, 1, math.Atanh)),
-	f("sind(float8) float8", finiteInput(sinDegrees)),
-	f("cosd(float8) float8", finiteInput(func(x float64) float64 { return sinDegrees(90 - math.Abs(math.Mod(x, 360))) })),
-	f("tand(float8) float8", finiteInput(tanDegrees)),
-	f("cotd(float8) float8", finiteInput(func(x float64) float64 { return 1 / tanDegrees(x) })),
-	f("asind(float8) float8", within(-1, 1, func(x float64) float64 { return degrees(math.Asin(x)) })),
-	f("acosd(float8) float8", within(-1, 1, func(x float64) float64 { return degrees(math.Acos(x)) })),
-	f("atand(float8) float8", plain(func(x float64) float64 { return degrees(math.Atan(x)) })),
-}
-
-// degrees turns radians into degrees, exact where the answer is a whole number that the inverse
-// functions of PostgreSQL give exactly.
-func degrees(x float64) float64 {
-	d := x * 180 / math.Pi
-	if r := math.Round(d); math.Abs(d-r) < 1e-13*math.Max(1, math.Abs(r)) {
-		return r
-	}
-	return d
-}
-
-// sinDegrees is exact at multiples of 30 degrees.
-func sinDegrees(x float64) float64 {
-	x = math.Mod(x, 360)
-	sign := 1.0
-	if x < 0 {
-		x, sign = -x, -1
-	}
-	if x > 180 {
-		x, sign = 360-x, -sign
-	}
-	if x > 90 {
-		x = 180 - x
-	}
-	switch x {
-	case 0:
-		return 0
-	case 30:
-		return sign * 0.5
-	case 90:
-		return sign
-	}
-	if x > 45 {
-		return sign * math.Cos((90-x)*math.Pi/180)
-	}
-	return sign * math.Sin(x*math.Pi/180)
-}
-
-func tanDegrees(x float64) float64 {
-	if math.Mod(x, 180) == 45 || math.Mod(x, 180) == -135 {
-		return 1
-	}
-	if math.Mod(x, 180) == -45 || math.Mod(x, 180) == 135 {
-		return -1
-	}
-	return sinDegrees(x) / sinDegrees(90-math.Mod(x, 360))
 }
 
 func float2(op func(x, y float64) float64) scalar {

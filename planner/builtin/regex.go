@@ -117,7 +117,7 @@ func translateRegex(p string, fl regexFlags) (string, error) {
 	if fl.literal {
 		return flags + regexp.QuoteMeta(p), nil
 	}
-	t := regexTranslator{in: p, extended: fl.extended}
+	t := regexTranslator{in: p, extended: fl.extended, fold: fl.fold}
 	if err := t.run(); err != nil {
 		return "", err
 	}
@@ -129,6 +129,7 @@ type regexTranslator struct {
 	out      strings.Builder
 	i        int
 	extended bool
+	fold     bool
 }
 
 func (t *regexTranslator) run() error {
@@ -295,6 +296,9 @@ func (t *regexTranslator) named() error {
 	if kind != ':' {
 		t.out.WriteString(regexp.QuoteMeta(name))
 		return nil
+	}
+	if t.fold && (name == "upper" || name == "lower") {
+		name = "alpha" // letters without case are in it too
 	}
 	unicode := map[string]string{"alpha": `\pL`, "alnum": `\pL\p{Nd}`, "upper": `\p{Lu}`, "lower": `\p{Ll}`}
 	if u, ok := unicode[name]; ok {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -20,9 +21,7 @@ var textFormatFunctions = []def{
 	n("format(text,any*) text", format).stable(),
 	f("quote_ident(text) text", str(sqlname.Quote)),
 	f("quote_literal(text) text", str(quoteLiteral)),
-	f("quote_literal(anyelement) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewString(quoteLiteral(textOf(rt, rt.ArgTypes[0], a[0]))), nil
-	}).stable(),
+	f("quote_literal(anyelement) text", quoteNullable).stable(),
 	n("quote_nullable(text) text", quoteNullable),
 	n("quote_nullable(anyelement) text", quoteNullable).stable(),
 	f("encode(bytea,text) text", encode),
@@ -253,6 +252,9 @@ func quoteLiteral(s string) string {
 func quoteNullable(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[0].Null {
 		return types.NewString("NULL"), nil
+	}
+	if rt.ArgTypes[0].Family == types.Bool { // the argument is cast to text, which spells booleans out
+		return types.NewString(quoteLiteral(strconv.FormatBool(a[0].I != 0))), nil
 	}
 	return types.NewString(quoteLiteral(textOf(rt, rt.ArgTypes[0], a[0]))), nil
 }

@@ -53,11 +53,20 @@ func AppendFloat(dst []byte, f float64, bits, extraDigits int) []byte {
 	if extraDigits <= 0 {
 		return append(dst, formatG(f, digits+extraDigits)...)
 	}
+	if n := digitsWithinBounds(f, bits); n > 0 {
+		return appendShortest(dst, f, digits, n-1, bits)
+	}
 	if a := math.Abs(f); f == 0 || a >= 1e-3 && a < 1e5 {
 		return strconv.AppendFloat(dst, f, 'f', -1, bits)
 	}
+	return appendShortest(dst, f, digits, -1, bits)
+}
+
+// appendShortest writes f with prec fractional digits of its scientific form (-1: as many as it
+// takes), in that form unless the exponent is from -4 to below digits.
+func appendShortest(dst []byte, f float64, digits, prec, bits int) []byte {
 	start := len(dst)
-	dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
+	dst = strconv.AppendFloat(dst, f, 'e', prec, bits)
 	e := strings.LastIndexByte(string(dst[start:]), 'e')
 	exp, _ := strconv.Atoi(string(dst[start+e+1:]))
 	if exp < -4 || exp >= digits {
