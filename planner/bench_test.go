@@ -45,7 +45,7 @@ func BenchmarkPlan(b *testing.B) {
 		{"join", "SELECT t.name, sum(u.v) FROM t JOIN u ON u.t_id = t.id WHERE t.n > 5 GROUP BY t.name ORDER BY 2 DESC LIMIT 10"},
 		{"joins64", manyJoins(64)},
 	} {
-		p, err := parse.ParseOne(bench.text)
+		p, err := parse.ParseOne(context.Background(), bench.text)
 		require.NoError(b, err)
 		b.Run(bench.name, func(b *testing.B) { benchPlan(b, s, p.Stmt) })
 	}

@@ -79,7 +79,7 @@ func (s *schema) run(t *testing.T, d *datadriven.TestData) string {
 
 // plan is planner.Plan, watching the rules.
 func (s *schema) plan(text string) (*physical.Plan, map[string]int, error) {
-	p, err := parse.ParseOne(text)
+	p, err := parse.ParseOne(context.Background(), text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,7 +92,7 @@ func (s *schema) plan(text string) (*physical.Plan, map[string]int, error) {
 	rc := &rule.Context{Meta: bound.Meta, Estimator: est, Fired: map[string]int{}}
 	rule.Apply(rc, bound.Query)
 	plan, err := choose.Plan(ctx, s.env(), est, bound)
-	if again, perr := parse.ParseOne(text); perr != nil || !reflect.DeepEqual(again, p) {
+	if again, perr := parse.ParseOne(context.Background(), text); perr != nil || !reflect.DeepEqual(again, p) {
 		panic("planning has changed the tree, which sessions share: " + text)
 	}
 	return plan, rc.Fired, err

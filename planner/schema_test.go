@@ -36,7 +36,7 @@ func (s *schema) env() *planner.Env {
 		Statistics: func(_ context.Context, d *table.Desc) *stats.Table { return s.statistics[d.ID] },
 		ParseExpr:  parse.ParseExpr,
 		ParseQuery: func(text string) (*ast.Select, error) {
-			p, err := parse.ParseOne(text)
+			p, err := parse.ParseOne(context.Background(), text)
 			if err != nil {
 				return nil, err
 			}
@@ -70,7 +70,7 @@ func (s *schema) id() table.ID {
 // define runs CREATE TABLE, CREATE INDEX and CREATE VIEW statements.
 func (s *schema) define(t testing.TB, ddl string) {
 	t.Helper()
-	all, err := parse.Parse(ddl)
+	all, err := parse.Parse(context.Background(), ddl)
 	require.NoError(t, err)
 	for _, p := range all {
 		switch st := p.Stmt.(type) {

@@ -83,7 +83,7 @@ func frequent(t *testing.T, c *stats.Column, value string) {
 // estimate is the number of rows that the planner expects.
 func (s *schema) estimate(t *testing.T, query string) float64 {
 	t.Helper()
-	p, err := parse.ParseOne(query)
+	p, err := parse.ParseOne(context.Background(), query)
 	require.NoError(t, err)
 	plan, err := planner.Plan(context.Background(), s.env(), p.Stmt, nil)
 	require.NoError(t, err)

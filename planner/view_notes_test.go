@@ -27,7 +27,7 @@ func TestNotesDoNotOpenViews(t *testing.T) {
 		opened++
 		return parseQuery(text)
 	}
-	p, err := parse.ParseOne("SELECT x.a, y.b FROM v20 x JOIN v19 y USING (a)")
+	p, err := parse.ParseOne(context.Background(), "SELECT x.a, y.b FROM v20 x JOIN v19 y USING (a)")
 	require.NoError(t, err)
 	notes, err := bind.Query(context.Background(), &env, p.Stmt.(*ast.Select), nil)
 	require.NoError(t, err)

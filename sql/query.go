@@ -44,9 +44,8 @@ func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
 			return err
 		}
 	}
-	stmts, err := parse.Parse(text)
+	stmts, err := s.parse(ctx, text, sink)
 	if err != nil {
-		s.fail(ctx)
 		return err
 	}
 	if len(stmts) == 0 {
@@ -61,6 +60,18 @@ func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
 		}
 	}
 	return nil
+}
+
+// parse parses the text of a Query; a cancel request and statement_timeout end that too.
+func (s *Session) parse(ctx context.Context, text string, sink Sink) ([]parse.Parsed, error) {
+	ctx, done := s.begin(ctx, text, sink)
+	defer done()
+	stmts, err := parse.Parse(ctx, text)
+	if err != nil {
+		err = s.toSQL(ctx, err)
+		s.fail(ctx)
+	}
+	return stmts, err
 }
 
 // queried are the statements of a Query: parsed, or one that a template serves.

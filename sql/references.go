@@ -52,7 +52,7 @@ const maxInner = 256
 func (s *Session) innerPlan(ctx context.Context, text string, ts []*types.Type) (*physical.Plan, ast.Statement, error) {
 	ps := s.inner[text]
 	if ps == nil || !sameTypes(ps.declared, ts) {
-		parsed, err := parse.ParseOne(text)
+		parsed, err := parse.ParseOne(ctx, text)
 		if err != nil {
 			return nil, nil, err
 		}

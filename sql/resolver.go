@@ -104,12 +104,14 @@ func (s *Session) path(ctx context.Context) (out []string, err error) {
 
 func (s *Session) plannerEnv(ctx context.Context) *planner.Env {
 	costs := planner.Costs(s.settings.Derived().Planner)
-	return &planner.Env{Costs: costs, Catalog: resolver{s}, Statistics: s.tableStatistics, ParseExpr: parse.ParseExpr, ParseQuery: parseQuery, Runtime: s.runtime(ctx)}
+	parseQuery := func(text string) (*ast.Select, error) { return parseQuery(ctx, text) }
+	return &planner.Env{Costs: costs, Catalog: resolver{s}, Statistics: s.tableStatistics,
+		ParseExpr: parse.ParseExpr, ParseQuery: parseQuery, Runtime: s.runtime(ctx)}
 }
 
 // parseQuery reads the text of a view.
-func parseQuery(text string) (*ast.Select, error) {
-	p, err := parse.ParseOne(text)
+func parseQuery(ctx context.Context, text string) (*ast.Select, error) {
+	p, err := parse.ParseOne(ctx, text)
 	if err != nil {
 		return nil, err
 	}

@@ -67,6 +67,19 @@ func TestReadCommittedRowsThatAreOutStay(t *testing.T) {
 	}
 }
 
+// TestAStatementIsCancelledWhileItIsParsed: the context of a statement is there before its tree is.
+func TestAStatementIsCancelledWhileItIsParsed(t *testing.T) {
+	s := newSession(t, newEngine(t))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	text := strings.Repeat("BEGIN; ", 10_000) + "no statement"
+	err := s.Query(ctx, text, &transcript{s: s})
+	require.Equal(t, sqlerr.QueryCanceled, codeOf(err))
+	_, err = s.Prepare(ctx, "p", text, nil, nil)
+	require.Equal(t, sqlerr.QueryCanceled, codeOf(err))
+	require.Equal(t, sqlerr.SyntaxError, codeOf(s.Query(context.Background(), text, &transcript{s: s})))
+}
+
 func TestABlockIsNeverRepeated(t *testing.T) {
 	e := newEngine(t)
 	a, b := newSession(t, e), newSession(t, e)

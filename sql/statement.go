@@ -58,7 +58,7 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 	if name == "" {
 		delete(s.prepared, "")
 	}
-	parsed, err := s.engine.templates.Parse(text)
+	parsed, err := s.engine.templates.Parse(ctx, text)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (n names) RelationByID(ctx context.Context, id table.ID) (*table.Desc, erro
 // run runs one statement and prints its rows, one per line.
 func (db *database) run(text string) (string, error) {
 	ctx := context.Background()
-	p, err := parse.ParseOne(text)
+	p, err := parse.ParseOne(context.Background(), text)
 	if err != nil {
 		return "", err
 	}
@@ -99,7 +99,7 @@ func (db *database) statement(ctx context.Context, tx *txn.Txn, stmt ast.Stateme
 	rt := &expr.Runtime{Ctx: ctx, Location: time.UTC, Format: format}
 	env := &planner.Env{Catalog: names{db, view}, ParseExpr: parse.ParseExpr, Runtime: rt,
 		ParseQuery: func(text string) (*ast.Select, error) {
-			p, err := parse.ParseOne(text)
+			p, err := parse.ParseOne(context.Background(), text)
 			if err != nil {
 				return nil, err
 			}

@@ -22,7 +22,7 @@ func BenchmarkParse(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Parse(text); err != nil {
+				if _, err := Parse(b.Context(), text); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -35,6 +35,6 @@ func BenchmarkLex(b *testing.B) {
 	var l lexer
 	b.ReportAllocs()
 	for b.Loop() {
-		l.lex(text)
+		l.lex(b.Context(), text)
 	}
 }

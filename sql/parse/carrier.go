@@ -131,7 +131,12 @@ type exprList struct {
 	u       *unit
 	results []ast.Expr // nil where the TiDB parser has the word
 	pending int        // how many are nil
+	done    int        // how many are known to be finished
 }
+
+// maxListUnit bounds the bytes of one TiDB parse of a list, which cannot be interrupted: longer lists
+// are parsed in pieces.
+const maxListUnit = 256 << 10
 
 func (p *parser) newExprList() *exprList {
 	l := &exprList{p: p, u: p.newUnit()}
@@ -160,6 +165,31 @@ func (l *exprList) addWith(parse func(u *unit)) {
 	}
 	l.pending++
 	l.results = append(l.results, nil)
+	if len(u.out) >= maxListUnit {
+		l.flush()
+	}
+}
+
+// flush has the TiDB parser read what is pending.
+func (l *exprList) flush() {
+	p, u := l.p, l.u
+	if l.pending == 0 || p.err != nil {
+		return
+	}
+	p.look()
+	if tree := p.parseUnit(u); tree != nil {
+		w := walker{p: p, u: u}
+		fields, next := tree.Fields.Fields, 0
+		for i := l.done; i < len(l.results); i++ {
+			if l.results[i] == nil {
+				l.results[i] = w.expr(fields[next].Expr)
+				next++
+			}
+		}
+	}
+	u.cut(0, 0)
+	u.word(p.i, "SELECT")
+	l.pending, l.done = 0, len(l.results)
 }
 
 // put appends a finished expression.
@@ -169,18 +199,7 @@ func (l *exprList) put(e ast.Expr) { l.results = append(l.results, e) }
 func (l *exprList) finish() []ast.Expr {
 	p, u := l.p, l.u
 	defer p.free(u)
-	if l.pending > 0 && p.err == nil {
-		if tree := p.parseUnit(u); tree != nil {
-			w := walker{p: p, u: u}
-			fields, next := tree.Fields.Fields, 0
-			for i, e := range l.results {
-				if e == nil {
-					l.results[i] = w.expr(fields[next].Expr)
-					next++
-				}
-			}
-		}
-	}
+	l.flush()
 	if p.err != nil {
 		// Callers index the result by what they added.
 		for i := range l.results {

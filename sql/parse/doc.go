@@ -26,7 +26,9 @@
 //
 // Invariants:
 //   - an ast position is the byte offset in the text given to Parse, counted from 1;
-//   - the first error wins, and it is a *sqlerr.Error with a position;
+//   - the first error wins, and it is a *sqlerr.Error with a position, or the error of the context;
+//   - at most stepsPerLook tokens or nodes pass between two looks at the context, and one TiDB parse,
+//     which of a list of expressions is at most maxListUnit long;
 //   - nesting is bounded by maxDepth and operators in one expression by maxChain (54001), the text
 //     by MaxTextBytes (54000): no input can exhaust the stack;
 //   - what the tree cannot say is answered with 0A000, never dropped.

@@ -37,7 +37,7 @@ func FuzzLex(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		var l lexer
-		l.lex(text)
+		l.lex(t.Context(), text)
 		end := int32(0)
 		for i := range l.toks {
 			tok := &l.toks[i]
@@ -66,7 +66,7 @@ func blank(s string) bool {
 func FuzzParse(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		parsed, err := Parse(text)
+		parsed, err := Parse(t.Context(), text)
 		if err != nil {
 			var e *sqlerr.Error
 			if !errors.As(err, &e) {

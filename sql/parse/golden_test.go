@@ -27,7 +27,7 @@ func TestGolden(t *testing.T) {
 			}
 			switch d.Cmd {
 			case "parse":
-				parsed, err := Parse(d.Input)
+				parsed, err := Parse(t.Context(), d.Input)
 				if err != nil {
 					return describe(err)
 				}
@@ -69,7 +69,7 @@ func describe(err error) string {
 }
 
 func TestStatementsKnowTheirText(t *testing.T) {
-	parsed, err := Parse("  select $2 ; ;\n-- c\ninsert into t values ($1); /* end */ ")
+	parsed, err := Parse(t.Context(), "  select $2 ; ;\n-- c\ninsert into t values ($1); /* end */ ")
 	require.NoError(t, err)
 	require.Len(t, parsed, 2)
 	require.Equal(t, "select $2", parsed[0].Text)
@@ -81,19 +81,19 @@ func TestStatementsKnowTheirText(t *testing.T) {
 
 func TestEmptyTextsHaveNoStatements(t *testing.T) {
 	for _, text := range []string{"", " ", ";", " ; ;\n", "-- ping", "/* ping */;"} {
-		parsed, err := Parse(text)
+		parsed, err := Parse(t.Context(), text)
 		require.NoError(t, err, text)
 		require.Empty(t, parsed, text)
-		one, err := ParseOne(text)
+		one, err := ParseOne(t.Context(), text)
 		require.NoError(t, err, text)
 		require.Nil(t, one.Stmt, text)
 	}
 }
 
 func TestParseOneRefusesTwoStatements(t *testing.T) {
-	one, err := ParseOne("select 1;")
+	one, err := ParseOne(t.Context(), "select 1;")
 	require.NoError(t, err)
 	require.NotNil(t, one.Stmt)
-	_, err = ParseOne("select 1; select 2")
+	_, err = ParseOne(t.Context(), "select 1; select 2")
 	require.EqualError(t, err, "cannot insert multiple commands into a prepared statement")
 }

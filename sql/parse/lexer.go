@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 
@@ -14,13 +15,23 @@ const maxIdentifier = 63
 // on. After the first error it stops with a tokError, so that a syntax error that stands before it
 // is the one that is reported.
 type lexer struct {
+	ctx   context.Context
+	ended error // of ctx, where the scan stopped for it
+	steps int   // tokens since the last look at ctx
 	src   string
 	pos   int
 	toks  []token
 	err   *sqlerr.Error
 	opens []int32 // indexes of "(" still open
 	param int     // highest $n
+	run   operatorRun
 }
+
+// stepsPerLook is how many tokens pass between two looks at the context.
+const stepsPerLook = 4096
+
+// firstTokens bounds the room that a scan makes before it has seen a token.
+const firstTokens = 64 << 10
 
 // Character classes of scan.l.
 const (
@@ -55,10 +66,11 @@ var charClass = func() (c [256]uint8) {
 }()
 
 // lex fills l.toks with the tokens of src, the last of which is tokEOF or tokError.
-func (l *lexer) lex(src string) {
+func (l *lexer) lex(ctx context.Context, src string) {
+	l.ctx, l.ended, l.steps, l.run = ctx, nil, 0, operatorRun{}
 	l.src, l.pos, l.toks, l.err, l.opens, l.param = src, 0, l.toks[:0], nil, l.opens[:0], 0
 	if cap(l.toks) == 0 {
-		l.toks = make([]token, 0, len(src)/4+8)
+		l.toks = make([]token, 0, min(len(src)/4+8, firstTokens))
 	}
 	if err := checkEncoding(src); err != nil {
 		l.fail(err, 0)
@@ -66,6 +78,14 @@ func (l *lexer) lex(src string) {
 	}
 	for l.skipSpace() {
 		if !l.next() {
+			return
+		}
+		if l.steps++; l.steps < stepsPerLook {
+			continue
+		}
+		l.steps = 0
+		if l.ended = ctx.Err(); l.ended != nil {
+			l.stop(l.pos)
 			return
 		}
 	}
@@ -124,8 +144,21 @@ func (l *lexer) fail(err *sqlerr.Error, pos int) {
 		return
 	}
 	l.err = err
+	l.stop(pos)
+}
+
+// stop ends the scan at pos, where it failed or was cancelled.
+func (l *lexer) stop(pos int) {
 	l.toks = append(l.toks, token{kind: tokError, pos: int32(pos), end: int32(len(l.src))})
 	l.pos = len(l.src)
+}
+
+// failure is why the scan stopped at its tokError.
+func (l *lexer) failure() error {
+	if l.ended != nil {
+		return l.ended
+	}
+	return l.err
 }
 
 // failNear is fail with PostgreSQL's `message at or near "text"`.
@@ -416,10 +449,17 @@ func (l *lexer) colonOrDot(c byte) {
 	l.punct(c)
 }
 
-// punct adds the one-character token c and pairs parentheses.
+// punct adds the one-character token c and pairs parentheses. Semicolons with nothing between them
+// are one token, so that a text of nothing else takes no room; pair is where the last of them ends.
 func (l *lexer) punct(c byte) {
 	start := l.pos
 	l.pos++
+	if c == ';' {
+		if n := len(l.toks); n > 0 && l.toks[n-1].is(';') {
+			l.toks[n-1].pair = int32(l.pos)
+			return
+		}
+	}
 	l.toks = append(l.toks, token{kind: tokPunct, ch: c, pos: int32(start), end: int32(l.pos), str: l.src[start:l.pos]})
 	switch c {
 	case '(':
@@ -434,26 +474,46 @@ func (l *lexer) punct(c byte) {
 	}
 }
 
+// operatorRun is a run of characters that may stand in operators. It is measured once, however many
+// operators it is cut into: `+++…` of a megabyte is a million of them.
+type operatorRun struct {
+	end     int // where the run, or a comment in it, ends it
+	solid   int // after the last character that is neither + nor -
+	special int // after the last of ~ ! @ # ^ & | ` ? %
+}
+
+// measure finds the run that the operator at start begins.
+func (l *lexer) measure(start int) operatorRun {
+	r := operatorRun{end: start, solid: start, special: start}
+	for r.end < len(l.src) && charClass[l.src[r.end]]&classOp != 0 {
+		rest := l.src[r.end:]
+		if r.end > start && (strings.HasPrefix(rest, "/*") || strings.HasPrefix(rest, "--")) {
+			break
+		}
+		r.end++
+		switch rest[0] {
+		case '+', '-':
+		case '~', '!', '@', '#', '^', '&', '|', '`', '?', '%':
+			r.special, r.solid = r.end, r.end
+		default:
+			r.solid = r.end
+		}
+	}
+	return r
+}
+
 // operator scans the longest operator, then takes back what PostgreSQL takes back: a comment
 // inside, and a trailing + or - unless one of ~ ! @ # ^ & | ` ? % stands before it.
 func (l *lexer) operator() {
-	start, end := l.pos, l.pos
-	for end < len(l.src) && charClass[l.src[end]]&classOp != 0 {
-		end++
+	start := l.pos
+	if l.run.end <= start {
+		l.run = l.measure(start)
+	}
+	end := l.run.end
+	if l.run.special <= start {
+		end = min(end, max(l.run.solid, start+1))
 	}
 	op := l.src[start:end]
-	if i := strings.Index(op, "/*"); i > 0 {
-		op = op[:i]
-	}
-	if i := strings.Index(op, "--"); i > 0 {
-		op = op[:i]
-	}
-	if n := len(op); n > 1 && (op[n-1] == '+' || op[n-1] == '-') && !strings.ContainsAny(op[:n-1], "~!@#^&|`?%") {
-		for n > 1 && (op[n-1] == '+' || op[n-1] == '-') {
-			n--
-		}
-		op = op[:n]
-	}
 	l.pos = start + len(op)
 	if len(op) == 1 && charClass[op[0]]&classSelf != 0 {
 		l.pos = start

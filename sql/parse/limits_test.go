@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -53,7 +54,7 @@ func TestDeepNestingIsRefused(t *testing.T) {
 	}
 	for name, text := range texts {
 		t.Run(name, func(t *testing.T) {
-			_, err := Parse(text)
+			_, err := Parse(t.Context(), text)
 			var e *sqlerr.Error
 			require.ErrorAs(t, err, &e)
 			require.Contains(t, []string{sqlerr.StatementTooComplex, sqlerr.SyntaxError}, e.Code, e.Message)
@@ -82,7 +83,7 @@ func TestLongStatementsParse(t *testing.T) {
 		"minus":      "select " + rep("- ", 1000) + "a",
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Parse(text)
+			_, err := Parse(t.Context(), text)
 			require.NoError(t, err)
 		})
 	}
@@ -94,7 +95,7 @@ func TestChainsAreBounded(t *testing.T) {
 		"select 1" + strings.Repeat("::int", maxChain+1),
 		"select * from t" + strings.Repeat(" cross join t", maxChain+1),
 	} {
-		_, err := Parse(text)
+		_, err := Parse(t.Context(), text)
 		var e *sqlerr.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, sqlerr.StatementTooComplex, e.Code)
@@ -102,7 +103,7 @@ func TestChainsAreBounded(t *testing.T) {
 }
 
 func TestTextOverTheLimitIsRefused(t *testing.T) {
-	_, err := Parse(strings.Repeat(" ", MaxTextBytes+1))
+	_, err := Parse(t.Context(), strings.Repeat(" ", MaxTextBytes+1))
 	var e *sqlerr.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, sqlerr.ProgramLimitExceeded, e.Code)
@@ -137,7 +138,7 @@ func TestParsersOfManyGoroutinesDoNotMix(t *testing.T) {
 
 // outcome is what Parse says of text, trees or error.
 func outcome(text string) string {
-	parsed, err := Parse(text)
+	parsed, err := Parse(context.Background(), text)
 	if err != nil {
 		return err.Error()
 	}

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"context"
 	"sync"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -31,9 +32,10 @@ type Parsed struct {
 }
 
 // Parse parses all statements of a text. A text without statements gives an empty slice. An error
-// in any statement is an error of the whole text, as in PostgreSQL.
-func Parse(text string) ([]Parsed, error) {
-	p, err := open(text)
+// in any statement is an error of the whole text, as in PostgreSQL. When ctx ends, so does Parse, with
+// the error of ctx.
+func Parse(ctx context.Context, text string) ([]Parsed, error) {
+	p, err := open(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +43,9 @@ func Parse(text string) ([]Parsed, error) {
 	var out []Parsed
 	for {
 		for p.punct(';') {
+		}
+		if p.err != nil {
+			return nil, p.err
 		}
 		if p.tok().kind == tokEOF {
 			break
@@ -63,8 +68,8 @@ func Parse(text string) ([]Parsed, error) {
 
 // ParseOne parses at most one statement, as the extended protocol's Parse message wants; a text
 // without one gives a Parsed whose Stmt is nil.
-func ParseOne(text string) (Parsed, error) {
-	all, err := Parse(text)
+func ParseOne(ctx context.Context, text string) (Parsed, error) {
+	all, err := Parse(ctx, text)
 	switch {
 	case err != nil:
 		return Parsed{}, err
@@ -78,7 +83,7 @@ func ParseOne(text string) (Parsed, error) {
 
 // ParseExpr parses one expression, as the catalog keeps it for DEFAULT, CHECK and indexes.
 func ParseExpr(text string) (ast.Expr, error) {
-	p, err := open(text)
+	p, err := open(context.Background(), text)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +100,7 @@ func ParseExpr(text string) (ast.Expr, error) {
 
 // ParseTypeName parses a type as it is written in SQL: `numeric(10,2)[]`.
 func ParseTypeName(text string) (ast.TypeName, error) {
-	p, err := open(text)
+	p, err := open(context.Background(), text)
 	if err != nil {
 		return ast.TypeName{}, err
 	}
@@ -132,7 +137,7 @@ type parser struct {
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
 // open scans text and returns a parser for it, which close must give back.
-func open(text string) (*parser, error) {
+func open(ctx context.Context, text string) (*parser, error) {
 	if len(text) > MaxTextBytes {
 		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "statement of %d bytes exceeds the limit of %d bytes",
 			len(text), MaxTextBytes)
@@ -140,7 +145,7 @@ func open(text string) (*parser, error) {
 	p := parsers.Get().(*parser)
 	p.src, p.i, p.err, p.depth, p.chain, p.plainCall = text, 0, nil, 0, 0, false
 	p.partial, p.partialWords = 0, 0
-	p.lex(text)
+	p.lex(ctx, text)
 	return p, nil
 }
 
@@ -148,7 +153,7 @@ func open(text string) (*parser, error) {
 const maxPooledTokens = 16 << 10
 
 func (p *parser) close() {
-	p.src, p.lexer.src, p.lexer.err = "", "", nil
+	p.src, p.lexer.src, p.lexer.err, p.ctx = "", "", nil, nil
 	p.past.reset()
 	clear(p.toks)
 	if cap(p.toks) > maxPooledTokens {
@@ -222,7 +227,7 @@ func (p *parser) unexpectedAt(i int) {
 	t := &p.toks[i]
 	switch t.kind {
 	case tokError:
-		p.fail(p.lexer.err)
+		p.fail(p.lexer.failure())
 	case tokEOF:
 		p.failAt(ast.Pos(t.pos)+1, sqlerr.SyntaxError, "syntax error at end of input")
 	default:
@@ -241,6 +246,14 @@ func (p *parser) enter() {
 
 func (p *parser) leave() { p.depth-- }
 
+// look fails when the context of the parse has ended.
+func (p *parser) look() {
+	p.steps = 0
+	if err := p.ctx.Err(); err != nil && p.err == nil {
+		p.fail(err)
+	}
+}
+
 // tok is the current token, peek the n-th after it.
 func (p *parser) tok() *token { return &p.toks[p.i] }
 
@@ -248,6 +261,9 @@ func (p *parser) peek(n int) *token { return &p.toks[min(p.i+n, len(p.toks)-1)] 
 
 // next moves past the current token and returns it; the last token stays.
 func (p *parser) next() *token {
+	if p.steps++; p.steps >= stepsPerLook {
+		p.look()
+	}
 	t := &p.toks[p.i]
 	if p.i < len(p.toks)-1 {
 		p.i++

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"context"
 	"math"
 	"strconv"
 
@@ -39,7 +40,7 @@ func ShapeOf(text string, s *Shape) bool {
 	if len(text) > maxShapeText {
 		return false
 	}
-	p, err := open(text)
+	p, err := open(context.Background(), text)
 	if err != nil {
 		return false
 	}

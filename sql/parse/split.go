@@ -1,13 +1,16 @@
 package parse
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // Split cuts text into statements at the semicolons that end them, as an interactive shell needs:
 // rest is what comes after the last one, the beginning of a statement that is not complete (inside a
 // string or comment, perhaps), or empty when only white space is left.
 func Split(text string) (statements []string, rest string) {
 	var l lexer
-	l.lex(text)
+	l.lex(context.Background(), text)
 	from, depth, inStatement := 0, 0, false
 	for i := range l.toks {
 		t := &l.toks[i]
@@ -29,7 +32,7 @@ func Split(text string) (statements []string, rest string) {
 			if inStatement {
 				statements = append(statements, text[from:t.end])
 			}
-			from, depth, inStatement = int(t.end), 0, false
+			from, depth, inStatement = int(max(t.end, t.pair)), 0, false
 			continue
 		}
 		inStatement = true

@@ -34,7 +34,7 @@ type token struct {
 	kw   keyword
 	pos  int32 // byte offset of the first character, from 0
 	end  int32 // byte offset after the last
-	pair int32 // of "(": index of its ")", or 0
+	pair int32 // of "(": index of its ")", or 0; of ";": where the last of several ends, or 0
 	str  string
 }
 

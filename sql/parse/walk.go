@@ -46,6 +46,9 @@ func (w *walker) pos(i int) ast.Pos {
 
 // walk returns the expression of node and its extent.
 func (w *walker) walk(node tidbast.ExprNode) (ast.Expr, extent) {
+	if w.p.steps++; w.p.steps >= stepsPerLook {
+		w.p.look()
+	}
 	if w.p.err != nil {
 		return nil, extent{}
 	}

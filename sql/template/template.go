@@ -1,6 +1,7 @@
 package template
 
 import (
+	"context"
 	"sync/atomic"
 
 	"github.com/minidb/minidb/planner/ast"
@@ -133,12 +134,12 @@ func (c *Cache) Add(s *parse.Shape, stmt ast.Statement) {
 const maxTreeText = 8 << 10
 
 // Parse is parse.ParseOne. A text with parameters is likely to come again: its tree is kept.
-func (c *Cache) Parse(text string) (parse.Parsed, error) {
+func (c *Cache) Parse(ctx context.Context, text string) (parse.Parsed, error) {
 	p, known := c.trees.get(text)
 	if known {
 		return p, nil
 	}
-	p, err := parse.ParseOne(text)
+	p, err := parse.ParseOne(ctx, text)
 	if err == nil && p.Params > 0 && len(text) <= maxTreeText {
 		c.trees.put(text, p)
 	}

@@ -1,6 +1,7 @@
 package template_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -17,7 +18,7 @@ func shapeOf(t *testing.T, text string) *parse.Shape {
 }
 
 func statementOf(t *testing.T, text string) ast.Statement {
-	p, err := parse.ParseOne(text)
+	p, err := parse.ParseOne(context.Background(), text)
 	require.NoError(t, err)
 	return p.Stmt
 }
@@ -117,13 +118,13 @@ func TestTheCacheForgetsWhatIsNotUsed(t *testing.T) {
 func TestTheTreeOfATextWithParametersIsKept(t *testing.T) {
 	c := template.NewCache(10)
 	for text, kept := range map[string]bool{"SELECT $1::int": true, "SELECT 1": false} {
-		first, err := c.Parse(text)
+		first, err := c.Parse(context.Background(), text)
 		require.NoError(t, err)
-		second, err := c.Parse(text)
+		second, err := c.Parse(context.Background(), text)
 		require.NoError(t, err)
 		require.Equal(t, first, second)
 		require.Equal(t, kept, first.Stmt == second.Stmt, text)
 	}
-	_, err := c.Parse("SELECT $1,")
+	_, err := c.Parse(context.Background(), "SELECT $1,")
 	require.Error(t, err)
 }

@@ -1,0 +1,93 @@
+package parse
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ending is a context that ends at look number n, and counts the looks behind it.
+type ending struct {
+	context.Context
+	n, looks int
+}
+
+func (c *ending) Err() error {
+	if c.looks++; c.looks >= c.n {
+		return context.Canceled
+	}
+	return nil
+}
+
+func heavyTexts() map[string]string {
+	rep := strings.Repeat
+	return map[string]string{
+		"semicolons apart":  rep("; -- x\n select 1", 1) + rep(";\nselect 1", 100_000),
+		"union all":         "select 1" + rep(" union all select 1", 49_000),
+		"from":              "select 1 from t" + rep(", t", 20_000),
+		"operators":         "select 1" + rep(" + 1", 49_000),
+		"values":            "insert into t values (1)" + rep(", (1)", 100_000),
+		"values computed":   "insert into t values (1 + 1)" + rep(", (1 + 1)", 100_000),
+		"in":                "select 1 in (1" + rep(", 1", 100_000) + ")",
+		"in computed":       "select 1 in (1" + rep(", 1 + 1", 100_000) + ")",
+		"items":             "select 1" + rep(", 1 + 1", 100_000),
+		"comments":          rep("/* */ -- x\n", 1000) + "select 1" + rep(" /* */ , 1", 50_000),
+		"statements apart":  rep("begin;", 100_000),
+		"columns of tables": "create table t (a int" + rep(", a int", 50_000) + ")",
+	}
+}
+
+// A parse that is cancelled at any of its looks ends there: it looks no more than a few times again.
+func TestAParseEndsWhenItsContextDoes(t *testing.T) {
+	for name, text := range heavyTexts() {
+		t.Run(name, func(t *testing.T) {
+			whole := &ending{Context: t.Context(), n: 1 << 30}
+			_, _ = Parse(whole, text)
+			require.GreaterOrEqual(t, whole.looks, len(text)/(stepsPerLook*16))
+			for n := 1; n <= whole.looks; n += 1 + whole.looks/3 {
+				ctx := &ending{Context: t.Context(), n: n}
+				_, err := Parse(ctx, text)
+				require.ErrorIs(t, err, context.Canceled)
+				require.LessOrEqual(t, ctx.looks, n+3)
+			}
+		})
+	}
+}
+
+// Statements that are not there take no room, however many.
+func TestEmptyStatementsAllocateNothing(t *testing.T) {
+	for _, between := range []string{";", "; ", ";/* */"} {
+		var l lexer
+		text := strings.Repeat(between, 1<<20)
+		l.lex(t.Context(), text)
+		require.Len(t, l.toks, 2)
+		statements, err := Parse(t.Context(), text)
+		require.NoError(t, err)
+		require.Empty(t, statements)
+	}
+}
+
+// A run of operator characters is measured once, not once for each operator in it.
+func TestOperatorsAreCutAsPostgreSQLCutsThem(t *testing.T) {
+	for text, want := range map[string][]string{
+		"+-+":      {"+", "-", "+"},
+		"+-@":      {"+-@"},
+		"@-+":      {"@-+"},
+		"<=-":      {"<=", "-"},
+		"*-/* */+": {"*", "-", "+"},
+		"+++-- x":  {"+", "+", "+"},
+		"-@/* */-": {"-@", "-"},
+		"@-- x":    {"@"},
+		"*<-+<-+":  {"*<-+<", "-", "+"},
+	} {
+		var l lexer
+		l.lex(t.Context(), text)
+		var got []string
+		for _, tok := range l.toks[:len(l.toks)-1] {
+			got = append(got, text[tok.pos:tok.end])
+		}
+		require.Equal(t, want, got, text)
+	}
+}
