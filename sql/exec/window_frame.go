@@ -1,7 +1,10 @@
 package exec
 
 import (
+	"math"
 	"sort"
+
+	"github.com/cockroachdb/apd/v3"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/physical"
@@ -95,14 +98,15 @@ func (c *windowCall) bound(p *partition, fr *physical.Frame, kind string, e *sca
 	return b, nil
 }
 
+// negativeOffset reports whether an offset cannot be one: it is negative or NaN.
 func negativeOffset(t *types.Type, d types.Datum) bool {
 	switch t.Family {
 	case types.Int:
 		return d.I < 0
 	case types.Float:
-		return d.F < 0
+		return d.F < 0 || math.IsNaN(d.F)
 	case types.Decimal:
-		return types.NumericSign(d.Dec) < 0
+		return d.Dec.Form == apd.NaN || types.NumericSign(d.Dec) < 0
 	case types.Interval:
 		return types.IntervalCmp(d.Iv, types.IntervalValue{}) < 0
 	}
@@ -182,6 +186,7 @@ func (f *framer) rangeEdge(b *frameBound, i int, after bool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	target = withoutNaN(k.col.Type, k.col.Get(i), target, after != k.desc)
 	n := p.to - p.from
 	at := sort.Search(n, func(j int) bool {
 		c := f.compareTarget(k, p.from+j, target, t)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -76,4 +78,24 @@ func offsetTime(t *types.Type, key types.Datum, iv types.IntervalValue, minus bo
 		err = sqlerr.Unsupported(0, "RANGE with an interval offset over "+t.Name)
 	}
 	return types.NewInt(ts), t, err
+}
+
+// withoutNaN replaces a target that is NaN though the row's key is not: the key is infinite, and the
+// offset leads back from it. All keys but NaN are in range then, as in PostgreSQL, so the target is
+// the greatest or the least of them.
+func withoutNaN(t *types.Type, key, target types.Datum, greatest bool) types.Datum {
+	switch t.Family {
+	case types.Float:
+		if math.IsNaN(target.F) && !math.IsNaN(key.F) {
+			if greatest {
+				return types.NewFloat(math.Inf(1))
+			}
+			return types.NewFloat(math.Inf(-1))
+		}
+	case types.Decimal:
+		if target.Dec.Form == apd.NaN && key.Dec.Form != apd.NaN {
+			return types.NewDecimal(&apd.Decimal{Form: apd.Infinite, Negative: !greatest})
+		}
+	}
+	return target
 }
