@@ -289,9 +289,8 @@ func toScale(d *apd.Decimal, scale int, how rounding) (*apd.Decimal, error) {
 	if d.Form != apd.Finite {
 		return d, nil
 	}
-	scale = min(max(scale, -numericMaxResultScale), numericMaxResultScale)
 	r := new(apd.Decimal)
-	setScale(r, d, scale, how)
+	setScale(r, d, min(max(scale, -numericMaxIntDigits-1), numericMaxScale), how)
 	return checkNumeric(r)
 }
 
