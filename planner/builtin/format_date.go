@@ -126,7 +126,20 @@ func breakInterval(iv types.IntervalValue) brokenTime {
 	t.micros = int(us % 1_000_000)
 	s := us / 1_000_000
 	t.hour, t.min, t.sec = int(s/3600), int(s/60%60), int(s%60)
+	t.date = dayNumber(t.year, t.month, t.day)
 	return t
+}
+
+// dayNumber is the date of a year, month and day, which in an interval need not name one, by the
+// arithmetic of PostgreSQL's date2j.
+func dayNumber(year, month, day int) int64 {
+	if month > 2 {
+		month, year = month+1, year+4800
+	} else {
+		month, year = month+13, year+4799
+	}
+	century := year / 100
+	return int64(year*365-32167+year/4-century+century/4+7834*month/256+day) - 2451545
 }
 
 func toCharTimestamp(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -204,10 +217,17 @@ func ordinal(digits, th string) string {
 func (n *dateNode) digits(v, width int) string {
 	if n.fill {
 		width = 0
-	} else if v < 0 && n.key[0] != 'D' && n.key != "MM" {
-		width++ // for the sign
 	}
 	return fmt.Sprintf("%0*d", width, v)
+}
+
+// signed is digits of a part of whole, with a column more where whole is negative, even if the part
+// is not.
+func (n *dateNode) signed(v, width, whole int) string {
+	if whole < 0 {
+		width++
+	}
+	return n.digits(v, width)
 }
 
 // name writes a name in the case of the keyword, padded to nine characters if it is a long one.
@@ -270,13 +290,13 @@ func (t *brokenTime) field(n *dateNode) (string, error) {
 		if h == 0 {
 			h = 12
 		}
-		return n.digits(h, 2), nil
+		return n.signed(h, 2, t.hour), nil
 	case "HH24":
-		return n.digits(t.hour, 2), nil
+		return n.signed(t.hour, 2, t.hour), nil
 	case "MI":
-		return n.digits(t.min, 2), nil
+		return n.signed(t.min, 2, t.min), nil
 	case "SS":
-		return n.digits(t.sec, 2), nil
+		return n.signed(t.sec, 2, t.sec), nil
 	case "MS", "FF3":
 		return fmt.Sprintf("%03d", t.micros/1000), nil
 	case "US", "FF6":
@@ -316,14 +336,14 @@ func (t *brokenTime) dateField(n *dateNode) string {
 		y := t.era(t.year)
 		return fmt.Sprintf("%d,%03d", y/1000, y%1000)
 	case "YYYY", "YYY", "YY", "Y":
-		return n.year(t.era(t.year), len(n.key))
+		return n.year(t.era(t.year), len(n.key), t.era(t.year))
 	case "IYYY", "IYY", "IY", "I":
 		y, _ := t.isoWeek()
-		return n.year(t.era(y), len(n.key))
+		return n.year(t.era(y), len(n.key), t.era(t.year))
 	case "MONTH", "MON", "RM":
 		return t.monthName(n)
 	case "MM":
-		return n.digits(t.month, 2)
+		return n.signed(t.month, 2, t.month)
 	case "DAY":
 		return n.name(t.weekday().String(), 9)
 	case "DY":
@@ -359,10 +379,7 @@ func (t *brokenTime) dateField(n *dateNode) string {
 
 func (t *brokenTime) monthName(n *dateNode) string {
 	if n.key == "RM" {
-		if t.month == 0 {
-			return ""
-		}
-		return n.name(romanMonths[(t.month+11)%12], 4)
+		return t.romanMonth(n)
 	}
 	name := time.Month(t.month).String()
 	if n.key == "MON" {
@@ -371,17 +388,34 @@ func (t *brokenTime) monthName(n *dateNode) string {
 	return n.name(name, 9)
 }
 
-// year writes the last digits of a year.
-func (n *dateNode) year(y, width int) string {
+// romanMonth counts the months of a negative interval from the year's end. Whole years are twelve
+// months.
+func (t *brokenTime) romanMonth(n *dateNode) string {
+	m := t.month
+	switch {
+	case m == 0 && t.year == 0:
+		return ""
+	case m == 0 && t.year > 0:
+		m = 12
+	case m == 0:
+		m = 1
+	case m < 0:
+		m += 13
+	}
+	return n.name(romanMonths[m-1], 4)
+}
+
+// year writes the last digits of a year, with a column for the sign where whole is negative.
+func (n *dateNode) year(y, width, whole int) string {
 	switch width {
 	case 3:
 		y %= 1000
 	case 2:
 		y %= 100
 	case 1:
-		y %= 10
+		return n.digits(y%10, 1)
 	}
-	return n.digits(y, width)
+	return n.signed(y, width, whole)
 }
 
 func (t *brokenTime) century(n *dateNode) string {
@@ -394,7 +428,7 @@ func (t *brokenTime) century(n *dateNode) string {
 		c = t.year/100 - 1
 	}
 	if c <= 99 && c >= -99 {
-		return n.digits(c, 2)
+		return n.signed(c, 2, c)
 	}
 	return fmt.Sprint(c)
 }

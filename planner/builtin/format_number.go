@@ -152,14 +152,17 @@ func toCharFloat(digits int) scalar {
 			return types.NewString(""), err
 		}
 		x := a[0].F
-		if math.IsNaN(x) || math.IsInf(x, 0) || nf.roman || nf.sci {
+		if nf.roman {
+			return types.NewString(nf.romanText(types.NumericFromFloat(math.RoundToEven(x), 64))), nil
+		}
+		if nf.sci {
 			return formatDecimal(types.NumericFromFloat(x, 64), a[1].S)
 		}
 		if nf.shift {
 			x *= math.Pow(10, float64(nf.multi))
 			nf.pre += nf.multi
 		}
-		pre := len(fmt.Sprintf("%.0f", math.Abs(x)))
+		pre := len(fixedPoint(math.Abs(x), 0))
 		post := nf.post
 		if pre >= digits {
 			post = 0
@@ -167,8 +170,16 @@ func toCharFloat(digits int) scalar {
 			post = min(post, digits-pre)
 		}
 		nf.post = post
-		return types.NewString(nf.write(fmt.Sprintf("%.*f", post, x))), nil
+		return types.NewString(nf.write(fixedPoint(x, post))), nil
 	}
+}
+
+// fixedPoint is PostgreSQL's %.*f, which spells infinity out.
+func fixedPoint(x float64, post int) string {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return string(types.AppendFloat(nil, x, 64, 1))
+	}
+	return fmt.Sprintf("%.*f", post, x)
 }
 
 func formatDecimal(d *apd.Decimal, f string) (types.Datum, error) {
@@ -180,6 +191,10 @@ func formatDecimal(d *apd.Decimal, f string) (types.Datum, error) {
 		return types.Null, err
 	}
 	switch {
+	case nf.roman && d.Form == apd.NaN:
+		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert NaN to integer")
+	case nf.roman && d.Form == apd.Infinite:
+		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert infinity to integer")
 	case nf.roman:
 		return types.NewString(nf.romanText(d)), nil
 	case nf.sci:

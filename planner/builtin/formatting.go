@@ -32,7 +32,8 @@ type dateInput struct {
 	pm, am, bc, clock12         bool
 	isoYear, isoWeek, isoDay    int
 	julian, century, week, secs int
-	hasYear, hasZone            bool
+	yearWidth                   int // digits of the year that the format asks for
+	hasZone                     bool
 	zone                        int // seconds east of UTC
 	zoneMinutes                 int
 }
@@ -99,14 +100,14 @@ func isNumeric(key string) bool {
 	return true
 }
 
-// takeInt reads a whole number of at most width digits if the width is fixed.
+// takeInt reads a whole number, of at most width bytes, its sign included, if the width is fixed.
 func takeInt(s string, n *dateNode, width int, fixed bool) (v int, rest string, err error) {
 	end := 0
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		end = 1
 	}
 	start := end
-	for end < len(s) && s[end] >= '0' && s[end] <= '9' && (!fixed && !n.fill || end-start < width) && end-start < 9 {
+	for end < len(s) && s[end] >= '0' && s[end] <= '9' && (!fixed && !n.fill || end < width) && end-start < 9 {
 		end++
 	}
 	if end == start {
@@ -115,6 +116,20 @@ func takeInt(s string, n *dateNode, width int, fixed bool) (v int, rest string, 
 	}
 	v, _ = strconv.Atoi(s[:end])
 	return v, s[end:], nil
+}
+
+// checkFixed refuses a number that fills less than the fixed width of its field.
+func checkFixed(s, rest string, n *dateNode, width int) error {
+	const hint = "If your source string is not fixed-width, try using the \"FM\" modifier."
+	switch got := len(s) - len(rest); {
+	case len(s) < width:
+		return errDateValue("source string too short for \"%s\" formatting field", n.text).
+			WithDetail("Field requires %d characters, but only %d remain.", width, len(s)).WithHint(hint)
+	case got < width:
+		return errDateValue("invalid value \"%s\" for \"%s\"", s[:width], n.text).
+			WithDetail("Field requires %d characters, but only %d could be parsed.", width, got).WithHint(hint)
+	}
+	return nil
 }
 
 var fieldWidths = map[string]int{
@@ -135,7 +150,7 @@ func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
 		if k, err := fmt.Sscanf(s, "%d,%3d", &a, &b); err != nil || k != 2 {
 			return "", errDateValue("invalid input string for \"Y,YYY\"")
 		}
-		in.year, in.hasYear = a*1000+b, true
+		in.year, in.yearWidth = a*1000+b, 4
 		return strings.TrimLeft(s, "0123456789,"), nil
 	case "TZ", "OF":
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "formatting field \"%s\" is only supported in to_char", n.key)
@@ -150,10 +165,14 @@ func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
 		return rest, err
 	}
 	width := fieldWidths[n.key]
+	strict := fixed && !n.fill
 	if strings.HasPrefix(n.key, "FF") || n.key == "MS" || n.key == "US" {
 		fixed = true
 	}
 	v, rest, err := takeInt(s, n, width, fixed)
+	if err == nil && strict {
+		err = checkFixed(s, rest, n, width)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -183,7 +202,7 @@ func (in *dateInput) set(n *dateNode, v, digits int) error {
 	case "SSSS", "SSSSS":
 		in.secs = v
 	case "YYYY", "YYY", "YY", "Y":
-		in.year, in.hasYear = v, true
+		in.year, in.yearWidth = v, len(n.key)
 		if len(n.key) < 4 && digits < 4 {
 			in.year = nearYear(v)
 		}
@@ -298,22 +317,39 @@ func errFieldRange(text string) error {
 	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "date/time field value out of range: \"%s\"", text)
 }
 
+// astronomicalYear is the year that was read, in which 0 is 1 BC: a negative year is one BC, unless
+// the era is BC already. A century has its say where the year has at most two digits.
+func (in *dateInput) astronomicalYear() int {
+	year, century := in.year, in.century
+	if in.bc {
+		year, century = -year, -century
+	}
+	switch {
+	case in.year == 0 && century > 0:
+		return (century-1)*100 + 1
+	case in.year == 0 && century < 0:
+		return century*100 + 1
+	case century == 0 || in.yearWidth > 2:
+		if year < 0 {
+			year++
+		}
+		return year
+	}
+	switch y := in.year % 100; {
+	case y == 0 && century > 0:
+		return century * 100
+	case y == 0:
+		return century*100 + 1
+	case century > 0:
+		return (century-1)*100 + y
+	default:
+		return (century+1)*100 - y + 1
+	}
+}
+
 // date is the day that was read; month and day default to the first.
 func (in *dateInput) date(text string) (int64, error) {
-	year := in.year
-	if in.century > 0 {
-		if in.hasYear {
-			year = year%100 + (in.century-1)*100
-			if in.year%100 == 0 {
-				year += 100
-			}
-		} else {
-			year = (in.century-1)*100 + 1
-		}
-	}
-	if in.bc && year > 0 {
-		year = 1 - year
-	}
+	year := in.astronomicalYear()
 	switch {
 	case in.julian > 0:
 		return int64(in.julian) - 2451545, nil

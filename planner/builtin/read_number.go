@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
@@ -22,7 +23,7 @@ func toNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	case nf.roman:
 		return types.Null, sqlerr.Unsupported(0, "\"RN\" for input")
 	}
-	r := numberReader{rest: a[0].S, signAfter: nf.signAfter}
+	r := numberReader{numberFormat: nf, rest: a[0].S}
 	for i := range nf.nodes {
 		if r.rest == "" {
 			break
@@ -45,71 +46,132 @@ func toNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewDecimal(d), nil
 }
 
-// numberReader takes a number out of a text, one node of the format after another.
+// numberReader takes a number out of a text, one node of the format after another. It follows
+// NUM_numpart_from_char and NUM_processor of PostgreSQL's formatting.c.
 type numberReader struct {
-	rest      string
-	digits    strings.Builder
-	negative  bool
-	signAfter bool // the format has its sign behind the digits
+	*numberFormat
+	rest   string
+	digits strings.Builder
+	sign   byte // '+', '-' or 0: none was read
+	before int  // digits read before the point
+	after  int  // and behind it
+	point  bool // the point was read
 }
 
 // node takes what a node of the format stands for. Requires: rest is not empty.
 func (r *numberReader) node(key string) {
 	switch key {
-	case "9", "0":
-		if r.digits.Len() == 0 && !r.signAfter {
-			r.sign()
-		}
-		if r.atDigit() {
-			r.digits.WriteByte(r.rest[0])
-			r.rest = r.rest[1:]
-		}
-	case ".", "D":
-		if r.rest[0] == '.' {
-			r.digits.WriteByte('.')
-			r.rest = r.rest[1:]
-		}
+	case "9", "0", ".", "D":
+		r.digit(key)
+		r.skip()
 	case ",", "G":
 		if r.rest[0] == ',' {
-			r.rest = r.rest[1:]
+			r.skip()
 		}
-	case "S", "MI", "PL", "SG":
-		r.sign()
+	case "MI", "PL", "SG":
+		if c := r.rest[0]; c == '-' && key != "PL" || c == '+' && key != "MI" {
+			r.sign = c
+			r.skip()
+		} else {
+			r.skipText(1)
+		}
+	case "L":
+		r.skipText(1)
 	case "TH":
-		r.rest = r.rest[min(2, len(r.rest)):]
-	case "PR", "FM", "B", "V":
-	default: // anything else stands for one character
-		if key != "L" || !r.atDigit() {
-			_, end := dateText(r.rest, 0)
-			r.rest = r.rest[end:]
+		if r.sign != '-' && !r.decimal {
+			r.skipText(2)
 		}
+	case "":
+		_, end := dateText(r.rest, 0)
+		r.rest = r.rest[end:]
 	}
 }
 
-func (r *numberReader) atDigit() bool { return r.rest != "" && r.rest[0] >= '0' && r.rest[0] <= '9' }
-
-// sign takes a sign with the blanks before it, if there is one.
-func (r *numberReader) sign() {
-	r.rest = strings.TrimLeft(r.rest, " ")
+// digit takes a digit or the point, with the sign that stands before or behind it, but for the last
+// byte of it all, which node skips whatever it is.
+func (r *numberReader) digit(key string) {
+	if r.rest[0] == ' ' {
+		r.skip()
+	}
 	if r.rest == "" {
 		return
 	}
-	switch r.rest[0] {
-	case '-', '<':
-		r.negative = true
+	if r.sign == 0 && (key == "9" || key == "0") && r.before+r.after == 0 {
+		r.leadingSign()
+	}
+	if r.rest == "" {
+		return
+	}
+	read := false
+	switch c := r.rest[0]; {
+	case isDigit(c) && r.point && r.after == r.post:
+		return
+	case isDigit(c) && r.point:
+		r.after++
+		read = true
+	case isDigit(c):
+		r.before++
+		read = true
+	case c == '.' && r.decimal && !r.point:
+		r.point, read = true, true
+	}
+	if read {
+		r.digits.WriteByte(r.rest[0])
+	}
+	if r.sign == 0 && r.before+r.after > 0 {
+		r.trailingSign(read)
+	}
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func (r *numberReader) leadingSign() {
+	switch c := r.rest[0]; {
+	case c == '-' || c == '<' && r.bracket:
+		r.sign = '-'
+		r.skip()
+	case c == '+':
+		r.sign = '+'
+		r.skip()
+	}
+}
+
+// trailingSign takes the sign of S directly behind what was read, or notes that of MI, PL or SG where
+// nothing was.
+func (r *numberReader) trailingSign(read bool) {
+	isSign := func(c byte) bool { return c == '-' || c == '+' }
+	switch {
+	case r.numberFormat.sign && read:
+		if len(r.rest) > 1 && isSign(r.rest[1]) {
+			r.sign = r.rest[1]
+			r.skip()
+		}
+	case !r.numberFormat.sign && !read && (r.plus || r.minus) && isSign(r.rest[0]):
+		r.sign = r.rest[0]
+	}
+}
+
+func (r *numberReader) skip() {
+	if r.rest != "" {
 		r.rest = r.rest[1:]
-	case '+':
-		r.rest = r.rest[1:]
+	}
+}
+
+// skipText passes over n characters, but none that a number may consist of.
+func (r *numberReader) skipText(n int) {
+	for ; n > 0 && r.rest != "" && strings.IndexByte("0123456789.,+-", r.rest[0]) < 0; n-- {
+		_, size := utf8.DecodeRuneInString(r.rest)
+		r.rest = r.rest[size:]
 	}
 }
 
 // text is what was read, for types.ParseNumeric: a blank when there were no digits, which it refuses.
 func (r *numberReader) text() string {
-	text := r.digits.String()
+	text := strings.TrimSuffix(r.digits.String(), ".")
 	if text == "" {
 		text = " "
 	}
-	if r.negative || strings.HasPrefix(r.rest, "-") {
+	if r.sign == '-' {
 		text = "-" + text
 	}
 	return text
