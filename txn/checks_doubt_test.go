@@ -153,13 +153,12 @@ func lateCommitIsAwaited(sc *scene) {
 	sc.commit(s, "k", "0")
 	tx := sc.writer(s, "k", "1")
 	f.Plan(kvtest.FaultPlan{At: 1, Late: true})
-	read := make(chan string, 2)
+	read, answered := make(chan string, 2), make(chan struct{})
 	e.at = func() { // the coordinator asks
 		reader := sc.begin(s)
 		waits := make(chan struct{})
 		var once sync.Once
 		ctx := looking{sc.ctx, func() { once.Do(func() { close(waits) }) }}
-		answered := make(chan struct{})
 		go func() {
 			defer close(answered)
 			for range 2 {
@@ -177,6 +176,7 @@ func lateCommitIsAwaited(sc *scene) {
 		}
 	}
 	sc.must(tx.Commit(sc.ctx), "commit")
+	<-answered // and the reader is nobody else's any more
 	sc.want("the reader", <-read, "1")
 	sc.want("the reader, again", <-read, "1")
 }

@@ -225,8 +225,8 @@ func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 	}
 	r.leases(&opts)
 	r.opts = opts
-	r.t.open = true // nobody waits while stores are opened
-	defer func() { r.t.open = false }()
+	r.t.letThrough(true) // nobody waits while stores are opened
+	defer r.t.letThrough(false)
 	n := coordinators
 	switch {
 	case r.config.Collecting && r.config.StorePerCoordinator:
