@@ -90,7 +90,9 @@ func (s *schema) plan(text string) (*physical.Plan, map[string]int, error) {
 	}
 	est := estimate.New(ctx, s.env(), bound.Meta)
 	rc := &rule.Context{Meta: bound.Meta, Estimator: est, Fired: map[string]int{}}
-	rule.Apply(rc, bound.Query)
+	if err := rule.Apply(rc, bound.Query); err != nil {
+		return nil, nil, err
+	}
 	plan, err := choose.Plan(ctx, s.env(), est, bound)
 	if again, perr := parse.ParseOne(context.Background(), text); perr != nil || !reflect.DeepEqual(again, p) {
 		panic("planning has changed the tree, which sessions share: " + text)

@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/planner/choose"
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/planner/rule"
 	"github.com/minidb/minidb/table"
@@ -31,7 +32,10 @@ func Plan(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Typ
 		return nil, err
 	}
 	est := estimate.New(ctx, env, bound.Meta)
-	rule.Apply(&rule.Context{Meta: bound.Meta, Estimator: est}, bound.Query)
+	rules := &rule.Context{Meta: bound.Meta, Estimator: est, Interrupt: logical.NewInterrupt(ctx)}
+	if err := rule.Apply(rules, bound.Query); err != nil {
+		return nil, err
+	}
 	return choose.Plan(ctx, env, est, bound)
 }
 

@@ -28,6 +28,7 @@ type binder struct {
 	classes   int // of subqueries, so far
 	// momentary is set when a literal's value depended on when it was read.
 	momentary bool
+	interrupt *logical.Interrupt
 	notes     *Notes // nil unless somebody asked for them
 }
 
@@ -85,7 +86,7 @@ func (b *binder) momentParams(stmt ast.Statement) error {
 }
 
 func newBinder(ctx context.Context, env *Env) *binder {
-	return &binder{ctx: ctx, env: env, meta: logical.NewMeta()}
+	return &binder{ctx: ctx, env: env, meta: logical.NewMeta(), interrupt: logical.NewInterrupt(ctx)}
 }
 
 func (b *binder) statement(stmt ast.Statement, outer *scope) (*logical.Query, error) {
@@ -163,6 +164,9 @@ func (b *binder) noteUse(id table.ID, u physical.Use) {
 // enter counts a level of nesting; the caller defers leave.
 func (b *binder) enter(pos ast.Pos) error {
 	b.depth++
+	if err := b.interrupt.Step(); err != nil {
+		return err
+	}
 	if b.depth > maxDepth {
 		return sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").At(int(pos))
 	}

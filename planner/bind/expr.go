@@ -12,6 +12,9 @@ const maxExprDepth = 5000
 
 // expr binds any scalar expression.
 func (b *binder) expr(sc *scope, e ast.Expr) (expr.Expr, error) {
+	if err := b.interrupt.Step(); err != nil {
+		return nil, err
+	}
 	switch e := e.(type) {
 	case *ast.Literal:
 		return b.literal(e)

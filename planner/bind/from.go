@@ -23,12 +23,13 @@ type fromItem struct {
 // from binds the comma list into one node and puts all names in sight.
 func (b *binder) from(sc *scope, list []ast.TableExpr) (logical.Node, error) {
 	var node logical.Node
+	names := aliases{}
 	for _, te := range list {
 		it, err := b.tableExpr(sc, te)
 		if err != nil {
 			return nil, err
 		}
-		if err := checkAliases(sc.tables, it.tables, te); err != nil {
+		if err := names.add(sc.tables, it.tables); err != nil {
 			return nil, err
 		}
 		sc.add(it)
@@ -55,11 +56,40 @@ func isLateral(left, right logical.Node) bool {
 	case *logical.Scan, *logical.CTERef:
 		return false
 	}
-	return logical.FreeCols(right).Intersects(logical.SetOf(left.Columns()))
+	free := logical.FreeCols(right)
+	return !free.Empty() && free.Intersects(logical.MadeCols(left))
+}
+
+// aliases are the tables of a FROM list by name, once there are so many that comparing each with all
+// others would be slow.
+type aliases map[string][]*fromTable
+
+// manyAliases is how many tables make it worth while to have them by name.
+const manyAliases = 32
+
+// add checks the names of one more FROM entry against those of the entries before it, have.
+func (a aliases) add(have, more []*fromTable) error {
+	if len(have)+len(more) < manyAliases {
+		return checkAliases(have, more)
+	}
+	if len(a) == 0 {
+		for _, t := range have {
+			a[t.alias] = append(a[t.alias], t)
+		}
+	}
+	for _, t := range more {
+		if err := checkAliases(a[t.alias], []*fromTable{t}); err != nil {
+			return err
+		}
+	}
+	for _, t := range more {
+		a[t.alias] = append(a[t.alias], t)
+	}
+	return nil
 }
 
 // checkAliases reports a table name that two FROM entries of one query share.
-func checkAliases(have, more []*fromTable, te ast.TableExpr) error {
+func checkAliases(have, more []*fromTable) error {
 	for _, t := range more {
 		for _, o := range have {
 			if t.alias != o.alias || t.alias == "" {
@@ -75,6 +105,9 @@ func checkAliases(have, more []*fromTable, te ast.TableExpr) error {
 }
 
 func (b *binder) tableExpr(sc *scope, te ast.TableExpr) (*fromItem, error) {
+	if err := b.interrupt.Step(); err != nil {
+		return nil, err
+	}
 	var it *fromItem
 	var err error
 	switch te := te.(type) {

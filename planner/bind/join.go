@@ -30,7 +30,7 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkAliases(left.tables, right.tables, j); err != nil {
+	if err := checkAliases(left.tables, right.tables); err != nil {
 		return nil, err
 	}
 	kind := joinKinds[j.Kind]

@@ -76,7 +76,7 @@ func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast
 		if err != nil {
 			return nil, 0, err
 		}
-		if err := checkAliases(sc.tables, fs.tables, nil); err != nil {
+		if err := checkAliases(sc.tables, fs.tables); err != nil {
 			return nil, 0, err
 		}
 		sc.add(&fromItem{tables: fs.tables, cols: fs.cols})

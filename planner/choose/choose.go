@@ -23,6 +23,7 @@ type chooser struct {
 	// qualified says that names in EXPLAIN carry their table: more than one is read.
 	qualified bool
 	aliases   map[logical.ColID]string
+	interrupt *logical.Interrupt
 	err       error
 	// references: a table that is written has foreign keys, of its own or to it.
 	references bool
@@ -59,7 +60,7 @@ type orderCol struct {
 // Plan makes the physical plan of a bound and rewritten statement; est estimates for it, and may be
 // nil.
 func Plan(ctx context.Context, env *bind.Env, est *estimate.Estimator, r *bind.Result) (*physical.Plan, error) {
-	c := &chooser{ctx: ctx, env: env, est: est, meta: r.Meta}
+	c := &chooser{ctx: ctx, env: env, est: est, meta: r.Meta, interrupt: logical.NewInterrupt(ctx)}
 	c.qualified = scans(r.Query.Node)+len(r.Meta.CTEs) > 1
 	plan := &physical.Plan{ReadOnly: !r.Meta.Writes, ParamTypes: r.Meta.Params, Tables: r.Meta.Tables, NoCache: r.NoCache, Lasting: r.Meta.Lasting}
 	for _, cte := range r.Meta.CTEs {

@@ -93,7 +93,10 @@ func (c *chooser) finishJoin(_ *logical.Join, left, out built, w wish) built {
 
 // ownOrder is a wished order if all of its columns come from a tree.
 func ownOrder(n logical.Node, order []orderCol) []orderCol {
-	cols := logical.SetOf(n.Columns())
+	if len(order) == 0 {
+		return order
+	}
+	cols := logical.MadeCols(n)
 	for _, o := range order {
 		if !cols.Has(o.id) {
 			return nil
@@ -104,7 +107,10 @@ func ownOrder(n logical.Node, order []orderCol) []orderCol {
 
 // equiPairs finds the conditions that a hash table or an index can serve.
 func (c *chooser) equiPairs(n *logical.Join) []equiPair {
-	l, r := logical.SetOf(n.Left.Columns()), logical.SetOf(n.Right.Columns())
+	if len(n.On) == 0 {
+		return nil
+	}
+	l, r := logical.MadeCols(n.Left), logical.MadeCols(n.Right)
 	var pairs []equiPair
 	for i, on := range n.On {
 		call, ok := on.(*expr.Call)

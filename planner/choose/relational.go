@@ -12,6 +12,9 @@ import (
 
 // build makes the physical form of a tree.
 func (c *chooser) build(n logical.Node, w wish) built {
+	if err := c.interrupt.Step(); err != nil && c.err == nil {
+		c.err = err
+	}
 	if c.err != nil {
 		return built{}
 	}

@@ -186,17 +186,31 @@ func (n *ProjectSet) Columns() []ColID {
 
 // Columns is part of Node.
 func (n *Join) Columns() []ColID {
-	switch n.Kind {
-	case physical.Semi, physical.Anti, physical.NullAnti:
+	if n.onlyLeft() {
 		return n.Left.Columns()
 	}
 	if n.frozen {
 		return n.cols
 	}
-	l, r := n.Left.Columns(), n.Right.Columns()
-	cols := make([]ColID, 0, len(l)+len(r))
-	n.cols = append(append(cols, l...), r...)
+	n.cols = appendColumns(appendColumns(nil, n.Left), n.Right)
 	return n.cols
+}
+
+// appendColumns appends n's columns, without a list for each of the joins in it.
+func appendColumns(cols []ColID, n Node) []ColID {
+	if j, ok := n.(*Join); ok && !j.frozen && !j.onlyLeft() {
+		return appendColumns(appendColumns(cols, j.Left), j.Right)
+	}
+	return append(cols, n.Columns()...)
+}
+
+// onlyLeft reports whether the join gives no columns of its right side.
+func (n *Join) onlyLeft() bool {
+	switch n.Kind {
+	case physical.Semi, physical.Anti, physical.NullAnti:
+		return true
+	}
+	return false
 }
 
 // Columns is part of Node.

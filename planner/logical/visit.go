@@ -196,6 +196,36 @@ func ColsOf(e expr.Expr) ColSet {
 	return s
 }
 
+// MadeCols is the set of the columns that a node gives, as SetOf its Columns. It makes no lists for the
+// joins below.
+func MadeCols(n Node) ColSet {
+	var s ColSet
+	addMade(n, &s)
+	return s
+}
+
+func addMade(n Node, into *ColSet) {
+	for {
+		switch j := n.(type) {
+		case *Filter:
+			n = j.Child
+			continue
+		case *Join:
+			if j.onlyLeft() {
+				n = j.Left
+				continue
+			}
+			if !j.frozen {
+				addMade(j.Right, into)
+				n = j.Left
+				continue
+			}
+		}
+		into.AddAll(n.Columns())
+		return
+	}
+}
+
 // FreeCols is the set of columns that a tree refers to and does not make: those of outer queries.
 func FreeCols(n Node) ColSet {
 	var refs, defs ColSet
@@ -205,7 +235,11 @@ func FreeCols(n Node) ColSet {
 }
 
 func collect(n Node, refs, defs *ColSet) {
-	defs.AddAll(n.Columns())
+	switch n := n.(type) {
+	case *Filter, *Join: // what they give is their inputs'
+	default:
+		defs.AddAll(n.Columns())
+	}
 	switch n := n.(type) {
 	case *Append:
 		for _, c := range n.InCols {

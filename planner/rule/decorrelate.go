@@ -20,7 +20,7 @@ func decorrelate(c *Context, n logical.Node) logical.Node { return decorrelateIn
 
 // decorrelateIn is decorrelate, within a subquery or not.
 func decorrelateIn(c *Context, n logical.Node, within bool) logical.Node {
-	return bottomUp(n, func(n logical.Node) logical.Node {
+	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		f, ok := n.(*logical.Filter)
 		if !ok {
 			return n

@@ -17,7 +17,7 @@ import (
 // where few rows of t ask; for conditions other than equality (u.k < t.k); within a CASE or after
 // AND, which may never ask.
 func decorrelateScalar(c *Context, n logical.Node) logical.Node {
-	return bottomUp(n, func(n logical.Node) logical.Node {
+	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		switch n := n.(type) {
 		case *logical.Filter:
 			for i := range n.Conds {

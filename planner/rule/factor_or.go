@@ -11,7 +11,7 @@ import (
 // The same by distribution, in three-valued logic too. Must not fire for volatile conditions, which
 // would be called another number of times.
 func factorOr(c *Context, n logical.Node) logical.Node {
-	return bottomUp(n, func(n logical.Node) logical.Node {
+	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		switch n := n.(type) {
 		case *logical.Filter:
 			n.Conds = factorAll(c, n.Conds)

@@ -16,7 +16,7 @@ import (
 // finds the rows for each of them (unless so many ask that reading all is cheaper), since few may ask
 // for them in the end (LIMIT, CASE).
 func hashExists(c *Context, n logical.Node) logical.Node {
-	return bottomUp(n, func(n logical.Node) logical.Node {
+	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		switch n := n.(type) {
 		case *logical.Filter:
 			for i := range n.Conds {

@@ -61,7 +61,10 @@ func (c *Context) rows(n logical.Node) float64 {
 }
 
 func (c *Context) joinRows(n *logical.Join) float64 {
-	left := logical.SetOf(n.Left.Columns())
+	var left logical.ColSet
+	if len(n.On) > 0 {
+		left = logical.MadeCols(n.Left)
+	}
 	var pairs []estimate.Pair
 	var rest []expr.Expr
 	for _, on := range n.On {

@@ -16,7 +16,7 @@ import (
 // held to one value), since a sort would cost more than looking at every row; or with conditions on
 // other columns, which may hold for the last row of the index only.
 func minMaxByIndex(c *Context, n logical.Node) logical.Node {
-	return bottomUp(n, func(n logical.Node) logical.Node {
+	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		a, ok := n.(*logical.Aggregate)
 		if !ok || len(a.Keys) > 0 || len(a.Aggs) != 1 || a.Sets != nil {
 			return n

@@ -18,6 +18,9 @@ import (
 // The same because inner joins commute and associate. Must not fire across outer, semi and anti
 // joins, which are tables of their own here, nor across LATERAL, whose right side needs its left.
 func orderJoins(c *Context, n logical.Node) logical.Node {
+	if !c.step() {
+		return n
+	}
 	if j, ok := n.(*logical.Join); ok && j.Kind == physical.Inner && !j.Lateral {
 		o := &ordering{c: c}
 		o.flatten(j)
@@ -86,6 +89,7 @@ func (o *ordering) addCond(e expr.Expr) {
 	jc := joinCond{e: e}
 	cols := logical.ColsOf(e)
 	for i := range o.leaves {
+		o.c.step()
 		if cols.Intersects(o.leaves[i].cols) {
 			jc.leaves.Add(i)
 			o.leaves[i].conds = append(o.leaves[i].conds, len(o.conds))
@@ -206,6 +210,9 @@ func (o *ordering) greedy() logical.Node {
 	}
 	var groups []group
 	for left := len(o.leaves); left > 0; {
+		if o.c.Interrupt.Err() != nil {
+			return o.leaves[0].node
+		}
 		if g, ok := o.searched(); ok {
 			groups = append(groups, g)
 			left -= g.leaves.Len()
@@ -224,6 +231,9 @@ func (o *ordering) greedy() logical.Node {
 		groups = append(groups, g)
 	}
 	for len(groups) > 1 {
+		if !o.c.step() {
+			return o.leaves[0].node
+		}
 		a, b := smallest(groups)
 		merged := group{leaves: groups[a].leaves.Copy(), rows: groups[a].rows * groups[b].rows}
 		merged.leaves.UnionWith(groups[b].leaves)
@@ -280,7 +290,10 @@ func (o *ordering) connected(g *group) (best int, bestRows float64) {
 	best = -1
 	for i := range o.leaves {
 		l := &o.leaves[i]
-		if l.used {
+		if !o.c.step() {
+			return -1, 0
+		}
+		if l.used || len(l.conds) == 0 {
 			continue
 		}
 		with := with(g, i)
@@ -343,6 +356,7 @@ func (o *ordering) joinNodes(left, right logical.Node, leaves logical.ColSet) lo
 	j := &logical.Join{Kind: physical.Inner, Left: left, Right: right}
 	for k := range o.conds {
 		jc := &o.conds[k]
+		o.c.step()
 		if !jc.placed && !jc.leaves.Empty() && jc.leaves.SubsetOf(leaves) {
 			jc.placed = true
 			j.On = append(j.On, jc.e)

@@ -39,6 +39,9 @@ func pruneExpr(c *Context, e expr.Expr, need *logical.ColSet) {
 }
 
 func prune(c *Context, n logical.Node, need logical.ColSet) logical.Node {
+	if !c.step() {
+		return n
+	}
 	switch n := n.(type) {
 	case *logical.Scan:
 		pruneScan(n, need)
@@ -163,7 +166,9 @@ func pruneValues(c *Context, n *logical.Values, need logical.ColSet) logical.Nod
 }
 
 func pruneJoin(c *Context, n *logical.Join, need logical.ColSet) logical.Node {
-	need = need.Copy()
+	if len(n.On) > 0 || n.Lateral { // otherwise nothing is added, and many joins share one set
+		need = need.Copy()
+	}
 	pruneExprs(c, n, &need)
 	n.Right = prune(c, n.Right, need)
 	if n.Lateral {

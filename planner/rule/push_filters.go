@@ -23,6 +23,9 @@ func pushFilters(c *Context, n logical.Node) logical.Node {
 
 // push brings conditions on n's output as far down as they go, and those that n has itself.
 func push(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
+	if !c.step() {
+		return n
+	}
 	if neverTrue(conds) {
 		c.fired("PushFilters")
 		return &logical.Values{Cols: n.Columns()}
@@ -223,7 +226,11 @@ func pushSetOp(c *Context, n *logical.SetOp, conds []expr.Expr) logical.Node {
 // pushJoin gives each side the conditions that speak of it alone, where the kind of join allows it;
 // for an inner join the others become its own.
 func pushJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
-	left, right := logical.SetOf(n.Left.Columns()), logical.SetOf(n.Right.Columns())
+	if len(conds)+len(n.On) == 0 {
+		n.Left, n.Right = push(c, n.Left, nil), push(c, n.Right, nil)
+		return n
+	}
+	left, right := logical.MadeCols(n.Left), logical.MadeCols(n.Right)
 	var toLeft, toRight, stay []expr.Expr
 	// Conditions above the join.
 	for _, cond := range conds {

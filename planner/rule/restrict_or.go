@@ -12,7 +12,7 @@ import (
 // side says nothing of the relation; for what hardly drops rows; for volatile conditions and subqueries,
 // which would be called twice; below the side of an outer join whose rows stay without a partner.
 func restrictByOr(c *Context, n logical.Node) logical.Node {
-	return bottomUp(n, func(n logical.Node) logical.Node {
+	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		switch n := n.(type) {
 		case *logical.Filter:
 			if j, ok := n.Child.(*logical.Join); ok {

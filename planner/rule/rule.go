@@ -13,7 +13,13 @@ type Context struct {
 	Estimator *estimate.Estimator
 	// Fired collects the names of the rules that changed something; nil: nobody asks.
 	Fired map[string]int
+	// Interrupt ends the rules with the statement's context; nil: nothing does.
+	Interrupt *logical.Interrupt
 }
+
+// step counts a step. False says that the statement has ended: every rule then leaves the tree as it
+// is, and Apply returns the error.
+func (c *Context) step() bool { return c.Interrupt.Step() == nil }
 
 func (c *Context) fired(name string) {
 	if c.Fired != nil {
@@ -57,8 +63,9 @@ func onTree(fn func(*Context, logical.Node) logical.Node) func(*Context, *logica
 	return func(c *Context, q *logical.Query) { q.Node = fn(c, q.Node) }
 }
 
-// Apply runs all rules over a statement: its main query, and each WITH query that stays one.
-func Apply(c *Context, q *logical.Query) {
+// Apply runs all rules over a statement: its main query, and each WITH query that stays one. Its error
+// is that of the statement's context: the tree is of no use then.
+func Apply(c *Context, q *logical.Query) error {
 	dropUnused(c.Meta)
 	for i := range Rules {
 		r := &Rules[i]
@@ -75,11 +82,18 @@ func Apply(c *Context, q *logical.Query) {
 				c.apply(r, cte.Recursive)
 			}
 		}
+		if err := c.Interrupt.Err(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // apply runs a rule over a query, and over the subqueries that its expressions still have.
 func (c *Context) apply(r *Rule, q *logical.Query) {
+	if !c.step() {
+		return
+	}
 	r.Rewrite(c, q)
 	if c.Meta.Subqueries > 0 && !r.Deep {
 		c.inSubqueries(q.Node, func(sub *logical.Query) { c.apply(r, sub) })
@@ -89,6 +103,9 @@ func (c *Context) apply(r *Rule, q *logical.Query) {
 // inSubqueries calls fn for the plans of all subqueries in the expressions of a tree, not for those
 // inside of them.
 func (c *Context) inSubqueries(n logical.Node, fn func(*logical.Query)) {
+	if !c.step() {
+		return
+	}
 	logical.EachExpr(n, func(e *expr.Expr) {
 		expr.Walk(*e, func(x expr.Expr) bool {
 			if sq, ok := x.(*expr.Subquery); ok {
@@ -103,7 +120,10 @@ func (c *Context) inSubqueries(n logical.Node, fn func(*logical.Query)) {
 }
 
 // bottomUp rewrites a tree from the leaves up.
-func bottomUp(n logical.Node, fn func(logical.Node) logical.Node) logical.Node {
-	logical.EachInput(n, func(in *logical.Node) { *in = bottomUp(*in, fn) })
+func bottomUp(c *Context, n logical.Node, fn func(logical.Node) logical.Node) logical.Node {
+	if !c.step() {
+		return n
+	}
+	logical.EachInput(n, func(in *logical.Node) { *in = bottomUp(c, *in, fn) })
 	return fn(n)
 }

@@ -228,6 +228,7 @@ func (o *ordering) component(first int) []int {
 		grown = false
 		for k := range o.conds {
 			jc := &o.conds[k]
+			grown = grown && o.c.step()
 			if jc.equal && jc.leaves.Intersects(in) && !jc.leaves.SubsetOf(in) {
 				in.UnionWith(jc.leaves)
 				grown = true

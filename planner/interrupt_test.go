@@ -1,0 +1,94 @@
+package planner_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/parse"
+)
+
+// ending is a context that ends at look number n, and counts the looks.
+type ending struct {
+	context.Context
+	n, looks int
+}
+
+func (c *ending) Err() error {
+	if c.looks++; c.looks >= c.n {
+		return context.Canceled
+	}
+	return nil
+}
+
+func unionAll(n int) string {
+	return "SELECT n FROM t" + strings.Repeat(" UNION ALL SELECT n + 1 FROM t WHERE id = 3", n)
+}
+
+func fromMany(n int) string {
+	var sb strings.Builder
+	sb.WriteString("SELECT t.n FROM t")
+	for i := range n {
+		fmt.Fprintf(&sb, ", u u%d", i)
+	}
+	return sb.String()
+}
+
+func tree(t *testing.T, text string) ast.Statement {
+	t.Helper()
+	p, err := parse.ParseOne(context.Background(), text)
+	require.NoError(t, err)
+	return p.Stmt
+}
+
+// Planning that is cancelled at any of its looks ends there.
+func TestPlanningEndsWhenItsContextDoes(t *testing.T) {
+	env := benchSchema(t).env()
+	for name, text := range map[string]string{
+		"union all": unionAll(5000),
+		"from":      fromMany(1000),
+		"where":     fromMany(300) + " WHERE u0.id = t.n" + strings.Repeat(" AND u1.t_id + u2.t_id = u3.id", 300),
+		"values":    "SELECT * FROM (VALUES (1 + 1)" + strings.Repeat(", (1 + 1)", 10_000) + ") v",
+		"operators": "SELECT 1" + strings.Repeat(" + 1", 4000),
+		"or":        "SELECT n FROM t WHERE n = 1 + 1" + strings.Repeat(" OR n = 1 + 1", 10_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := &ending{Context: t.Context(), n: 1 << 30}
+			_, err := planner.Plan(whole, env, tree(t, text), nil)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, whole.looks, 4)
+			for n := 1; n <= whole.looks; n += 1 + whole.looks/6 {
+				ctx := &ending{Context: t.Context(), n: n}
+				_, err := planner.Plan(ctx, env, tree(t, text), nil)
+				require.ErrorIs(t, err, context.Canceled, "look %d of %d", n, whole.looks)
+				require.LessOrEqual(t, ctx.looks, n+2)
+			}
+		})
+	}
+}
+
+// allocated is how many bytes planning takes, from first to last.
+func allocated(t *testing.T, env *planner.Env, stmt ast.Statement) uint64 {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := planner.Plan(context.Background(), env, stmt, nil)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// Ten times the statement takes ten times the memory to plan, or little more.
+func TestPlanningIsLinear(t *testing.T) {
+	env := benchSchema(t).env()
+	for name, text := range map[string]func(n int) string{"union all": unionAll, "from": fromMany} {
+		few, many := allocated(t, env, tree(t, text(200))), allocated(t, env, tree(t, text(2000)))
+		require.LessOrEqual(t, many, 20*few, "%s: %d bytes, then %d", name, few, many)
+	}
+}
