@@ -24,17 +24,17 @@ func (c *ending) Err() error {
 func heavyTexts() map[string]string {
 	rep := strings.Repeat
 	return map[string]string{
-		"semicolons apart":  rep("; -- x\n select 1", 1) + rep(";\nselect 1", 100_000),
+		"semicolons apart":  rep("; -- x\n select 1", 1) + rep(";\nselect 1", 50_000),
 		"union all":         "select 1" + rep(" union all select 1", 49_000),
 		"from":              "select 1 from t" + rep(", t", 20_000),
 		"operators":         "select 1" + rep(" + 1", 49_000),
-		"values":            "insert into t values (1)" + rep(", (1)", 100_000),
-		"values computed":   "insert into t values (1 + 1)" + rep(", (1 + 1)", 100_000),
-		"in":                "select 1 in (1" + rep(", 1", 100_000) + ")",
-		"in computed":       "select 1 in (1" + rep(", 1 + 1", 100_000) + ")",
-		"items":             "select 1" + rep(", 1 + 1", 100_000),
+		"values":            "insert into t values (1)" + rep(", (1)", 50_000),
+		"values computed":   "insert into t values (1 + 1)" + rep(", (1 + 1)", 50_000),
+		"in":                "select 1 in (1" + rep(", 1", 50_000) + ")",
+		"in computed":       "select 1 in (1" + rep(", 1 + 1", 50_000) + ")",
+		"items":             "select 1" + rep(", 1 + 1", 50_000),
 		"comments":          rep("/* */ -- x\n", 1000) + "select 1" + rep(" /* */ , 1", 50_000),
-		"statements apart":  rep("begin;", 100_000),
+		"statements apart":  rep("begin;", 50_000),
 		"columns of tables": "create table t (a int" + rep(", a int", 50_000) + ")",
 	}
 }
@@ -46,7 +46,7 @@ func TestAParseEndsWhenItsContextDoes(t *testing.T) {
 			whole := &ending{Context: t.Context(), n: 1 << 30}
 			_, _ = Parse(whole, text)
 			require.GreaterOrEqual(t, whole.looks, len(text)/(stepsPerLook*16))
-			for n := 1; n <= whole.looks; n += 1 + whole.looks/3 {
+			for n := 1; n <= whole.looks; n += 1 + whole.looks/2 {
 				ctx := &ending{Context: t.Context(), n: n}
 				_, err := Parse(ctx, text)
 				require.ErrorIs(t, err, context.Canceled)

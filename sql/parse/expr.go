@@ -54,6 +54,8 @@ type exprState struct {
 	// IN (…), = ANY (…)). In PostgreSQL's grammar an operator that binds tighter may follow and
 	// takes the whole of it; the text for the TiDB parser then wants parentheses around it.
 	done int
+	// chain is p.chain where the expression began, longest the most that an operand of AND or OR had.
+	chain, longest int
 }
 
 // newExprState starts an expression at the end of u.
@@ -95,8 +97,9 @@ func (p *parser) itemExpr(u *unit) {
 // operands parses operands and operators in turn up to the end of the expression.
 func (p *parser) operands(x *exprState) {
 	if p.depth == 0 {
-		p.chain, p.wraps = 0, 0
+		p.chain, p.logic, p.wraps = 0, 0, 0
 	}
+	x.chain, x.longest = p.chain, p.chain
 	p.enter()
 	for p.err == nil {
 		p.prefixed(x)
@@ -107,6 +110,7 @@ func (p *parser) operands(x *exprState) {
 			p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d operators", maxChain)
 		}
 	}
+	p.chain = max(p.chain, x.longest)
 	p.closeLooser(x, 0)
 	if len(x.closers) > 0 && p.err == nil { // BETWEEN without AND
 		p.unexpected()
@@ -281,6 +285,7 @@ func (p *parser) punctOperator(x *exprState, ch byte) bool {
 func (p *parser) wordOperator(x *exprState, kw keyword) (more, operand bool) {
 	switch kw {
 	case kwOr:
+		p.connect(x)
 		p.infix(x, levelOr, 1, "OR")
 		return false, true
 	case kwAnd:
@@ -317,6 +322,14 @@ func (p *parser) wordOperator(x *exprState, kw keyword) (more, operand bool) {
 	return false, false
 }
 
+// connect counts an AND or OR. The operators of the next operand are counted from the beginning.
+func (p *parser) connect(x *exprState) {
+	x.longest, p.chain = max(x.longest, p.chain), x.chain
+	if p.logic++; p.logic > maxLogic {
+		p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d ANDs and ORs", maxLogic)
+	}
+}
+
 // and is the logical operator, or the middle of an open BETWEEN.
 func (p *parser) and(x *exprState) {
 	low := len(x.closers) - 1
@@ -324,6 +337,7 @@ func (p *parser) and(x *exprState) {
 		low--
 	}
 	if low < 0 {
+		p.connect(x)
 		p.infix(x, levelAnd, 1, "AND")
 		return
 	}

@@ -93,6 +93,8 @@ func TestChainsAreBounded(t *testing.T) {
 	for _, text := range []string{
 		"select 1" + strings.Repeat("+1", maxChain+1),
 		"select 1" + strings.Repeat("::int", maxChain+1),
+		"select 1 where (1" + strings.Repeat("+1", maxChain/2) + ") = 1" + strings.Repeat("+1", maxChain/2),
+		"select 1 where true" + strings.Repeat(" or true", maxLogic+1),
 		"select * from t" + strings.Repeat(" cross join t", maxChain+1),
 	} {
 		_, err := Parse(t.Context(), text)
@@ -107,6 +109,22 @@ func TestTextOverTheLimitIsRefused(t *testing.T) {
 	var e *sqlerr.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, sqlerr.ProgramLimitExceeded, e.Code)
+}
+
+// What stands side by side is not added up: lists, and the operands of AND and OR.
+func TestLongListsOfOperatorsParse(t *testing.T) {
+	rep := strings.Repeat
+	const n = 65_535
+	for _, text := range []string{
+		"select * from (values ($1::int)" + rep(", ($1::int)", n) + ") v",
+		"select * from t where a = 1" + rep(" or a = 1 and b = 1 + 1", n),
+		"select * from t where a = 1" + rep(" and a = 1", n),
+		"select (select 1 in (1 + 1" + rep(", 1 + 1", n) + "))",
+		"select (select coalesce(1 + 1" + rep(", 1 + 1", n) + "))",
+	} {
+		_, err := Parse(t.Context(), text)
+		require.NoError(t, err, "%.60s", text)
+	}
 }
 
 // Parsers are pooled: what one goroutine parses must not show in another's tree.

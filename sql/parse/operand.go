@@ -300,10 +300,13 @@ func (p *parser) row(u *unit) {
 
 // commaExprs writes a comma list of expressions.
 func (p *parser) commaExprs(u *unit) (n int) {
+	s := siblings{chain: p.chain, logic: p.logic}
 	for {
 		p.aExpr(u)
+		s.next(p)
 		n++
 		if p.err != nil || !p.tok().is(',') {
+			s.end(p)
 			return n
 		}
 		u.word(p.i, ",")

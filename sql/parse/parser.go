@@ -14,8 +14,11 @@ const (
 	MaxTextBytes = 64 << 20
 	// maxDepth bounds nesting: parentheses, subqueries, prefix operators, calls, CASE.
 	maxDepth = 3000
-	// maxChain bounds the operators of one expression, whose tree leans to the left.
+	// maxChain bounds the operators of one expression, whose tree leans to the left. Those of the
+	// items of a list, or of the operands of AND and OR, are not added: their trees stand side by side.
 	maxChain = 50_000
+	// maxLogic bounds the ANDs and ORs of one expression, which programs write as long lists.
+	maxLogic = 250_000
 	// maxWraps bounds the operands that have to be put in parentheses afterwards, which costs time
 	// in the square of their number and which nobody writes: 1 IS NULL + 1 IS NULL + ….
 	maxWraps = 1000
@@ -123,7 +126,8 @@ type parser struct {
 	i     int // index of the current token
 	err   error
 	depth int
-	chain int //  operators of the outermost expression so far
+	chain int // operators on the longest way down the outermost expression so far
+	logic int // ANDs and ORs on it
 	wraps int // operands of it put in parentheses so far (maxWraps)
 	// plainCall says that the call here takes no FILTER, OVER and WITHIN GROUP: in FROM and in
 	// indexes (func_expr_windowless).
@@ -143,7 +147,7 @@ func open(ctx context.Context, text string) (*parser, error) {
 			len(text), MaxTextBytes)
 	}
 	p := parsers.Get().(*parser)
-	p.src, p.i, p.err, p.depth, p.chain, p.plainCall = text, 0, nil, 0, 0, false
+	p.src, p.i, p.err, p.depth, p.chain, p.logic, p.plainCall = text, 0, nil, 0, 0, 0, false
 	p.partial, p.partialWords = 0, 0
 	p.lex(ctx, text)
 	return p, nil
@@ -357,13 +361,31 @@ func (p *parser) want(words ...keyword) {
 
 // list parses one or more items separated by commas.
 func (p *parser) list(item func()) {
+	s := siblings{chain: p.chain, logic: p.logic}
 	for {
 		item()
+		s.next(p)
 		if p.err != nil || !p.punct(',') {
+			s.end(p)
 			return
 		}
 	}
 }
+
+// siblings counts the operators of trees that stand side by side: the longest of them counts.
+type siblings struct {
+	chain, logic  int // of the parser, where the first one began
+	longest, most int // that one of them led to
+}
+
+// next is called behind each of the trees.
+func (s *siblings) next(p *parser) {
+	s.longest, s.most = max(s.longest, p.chain), max(s.most, p.logic)
+	p.chain, p.logic = s.chain, s.logic
+}
+
+// end is called behind the last one.
+func (s *siblings) end(p *parser) { p.chain, p.logic = s.longest, s.most }
 
 // parenList parses ( item, … ).
 func (p *parser) parenList(item func()) {

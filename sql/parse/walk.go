@@ -142,9 +142,27 @@ func negate(pos ast.Pos, e ast.Expr) ast.Expr {
 	return &ast.Literal{Pos: pos, Kind: lit.Kind, Text: "-" + lit.Text}
 }
 
-// binary walks an infix operator. The word before the right operand says which one it is.
+// binary walks an infix operator, and those on its left side in a loop: chains are long.
 func (w *walker) binary(left, right tidbast.ExprNode) (ast.Expr, extent) {
+	rights := []tidbast.ExprNode{right}
+	for {
+		n, ok := left.(*tidbast.BinaryOperationExpr)
+		if !ok {
+			break
+		}
+		rights = append(rights, n.R)
+		left = n.L
+	}
 	l, lx := w.walk(left)
+	for i := len(rights) - 1; i >= 0; i-- {
+		l, lx = w.infix(l, lx, rights[i])
+	}
+	return l, lx
+}
+
+// infix puts an operator between l and its right side. The word before the right side says which one
+// it is.
+func (w *walker) infix(l ast.Expr, lx extent, right tidbast.ExprNode) (ast.Expr, extent) {
 	if w.p.err != nil {
 		return nil, lx
 	}
