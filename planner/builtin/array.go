@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
@@ -106,29 +107,40 @@ func errNotOneDimensional() error {
 	return sqlerr.New("22000", "argument must be empty or one-dimensional array")
 }
 
-func arrayAppend(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func arrayAppend(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[0].Null {
 		return types.NewArray([]types.Datum{a[1]}), nil
 	}
 	if len(a[0].Arr.Dims) > 1 {
 		return types.Null, errNotOneDimensional()
 	}
-	return oneDimensional(append(slices.Clone(a[0].Arr.Elems), a[1]), lowerBound(a[0].Arr)), nil
+	out, err := cloned(rt, a[0].Arr.Elems, 1)
+	if err != nil {
+		return types.Null, err
+	}
+	return oneDimensional(append(out.elems, a[1]), lowerBound(a[0].Arr)), nil
 }
 
-func arrayPrepend(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func arrayPrepend(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[1].Null {
 		return types.NewArray([]types.Datum{a[0]}), nil
 	}
 	if len(a[1].Arr.Dims) > 1 {
 		return types.Null, errNotOneDimensional()
 	}
-	return oneDimensional(append([]types.Datum{a[0]}, a[1].Arr.Elems...), lowerBound(a[1].Arr)), nil
+	out, err := cloned(rt, a[:1], len(a[1].Arr.Elems))
+	if err == nil {
+		err = out.addAll(a[1].Arr.Elems)
+	}
+	if err != nil {
+		return types.Null, err
+	}
+	return oneDimensional(out.elems, lowerBound(a[1].Arr)), nil
 }
 
 // arrayCat joins arrays of equal dimensions end to end, or puts one of a dimension less at an end of
 // the other.
-func arrayCat(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func arrayCat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	switch {
 	case a[0].Null && a[1].Null:
 		return types.Null, nil
@@ -138,7 +150,14 @@ func arrayCat(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return a[0], nil
 	}
 	x, y := a[0].Arr, a[1].Arr
-	out := &types.ArrayValue{Elems: append(slices.Clone(x.Elems), y.Elems...)}
+	both, err := cloned(rt, x.Elems, len(y.Elems))
+	if err == nil {
+		err = both.addAll(y.Elems)
+	}
+	if err != nil {
+		return types.Null, err
+	}
+	out := &types.ArrayValue{Elems: both.elems}
 	switch {
 	case len(x.Dims) == len(y.Dims) && slices.Equal(x.Dims[1:], y.Dims[1:]):
 		out.Dims, out.Lower = slices.Clone(x.Dims), x.Lower
@@ -171,13 +190,16 @@ func arrayRemove(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported,
 			"removing elements from multidimensional arrays is not supported")
 	}
-	var out []types.Datum
+	out := elements{rt: rt}
 	for _, e := range a[0].Arr.Elems {
-		if !sameElement(rt.ArgTypes[1], e, a[1]) {
-			out = append(out, e)
+		if sameElement(rt.ArgTypes[1], e, a[1]) {
+			continue
+		}
+		if err := out.add(e); err != nil {
+			return types.Null, err
 		}
 	}
-	return oneDimensional(out, lowerBound(a[0].Arr)), nil
+	return oneDimensional(out.elems, lowerBound(a[0].Arr)), nil
 }
 
 func arrayReplace(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -185,7 +207,11 @@ func arrayReplace(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, nil
 	}
 	out := *a[0].Arr
-	out.Elems = slices.Clone(out.Elems)
+	copied, err := cloned(rt, out.Elems, 0)
+	if err != nil {
+		return types.Null, err
+	}
+	out.Elems = copied.elems
 	for i, e := range out.Elems {
 		if sameElement(rt.ArgTypes[1], e, a[1]) {
 			out.Elems[i] = a[2]
@@ -228,16 +254,19 @@ func arrayPositions(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if len(a[0].Arr.Dims) > 1 {
 		return types.Null, errSearch()
 	}
-	var out []types.Datum
+	out := elements{rt: rt}
 	for i, e := range a[0].Arr.Elems {
-		if sameElement(rt.ArgTypes[1], e, a[1]) {
-			out = append(out, types.NewInt(int64(lowerBound(a[0].Arr)+i)))
+		if !sameElement(rt.ArgTypes[1], e, a[1]) {
+			continue
+		}
+		if err := out.add(types.NewInt(int64(lowerBound(a[0].Arr) + i))); err != nil {
+			return types.Null, err
 		}
 	}
-	return oneDimensional(out, 1), nil
+	return oneDimensional(out.elems, 1), nil
 }
 
-func arrayFill(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func arrayFill(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[1].Null || len(a) > 2 && a[2].Null {
 		return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "dimension array or low bound array cannot be null")
 	}
@@ -248,8 +277,7 @@ func arrayFill(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "dimension values cannot be null")
 		}
 		if total *= d.I; d.I < 0 || total > maxArraySize {
-			return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded,
-				"array size exceeds the maximum allowed (%d)", maxArraySize)
+			return types.Null, errArrayTooLarge()
 		}
 		lower := 1
 		if len(a) > 2 {
@@ -264,7 +292,16 @@ func arrayFill(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if len(out.Dims) == 0 || total == 0 {
 		return types.Datum{Arr: &types.ArrayValue{}}, nil
 	}
-	out.Elems = slices.Repeat([]types.Datum{a[0]}, int(total))
+	filled := elements{rt: rt}
+	if err := filled.room(int(total)); err != nil {
+		return types.Null, err
+	}
+	for range total {
+		if err := filled.add(a[0]); err != nil {
+			return types.Null, err
+		}
+	}
+	out.Elems = filled.elems
 	return types.Datum{Arr: out}, nil
 }
 
@@ -292,7 +329,7 @@ func arrayToString(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[0].Null || a[1].Null {
 		return types.Null, nil
 	}
-	var b strings.Builder
+	w := newWriter(rt)
 	first := true
 	for _, e := range a[0].Arr.Elems {
 		text := ""
@@ -305,57 +342,62 @@ func arrayToString(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			continue
 		}
 		if !first {
-			b.WriteString(a[1].S)
+			w.text(a[1].S)
 		}
 		first = false
-		b.WriteString(text)
-	}
-	return types.NewString(b.String()), nil
-}
-
-// splitText is string_to_array: a NULL separator cuts between characters, an empty one not at all.
-func splitText(a []types.Datum) []types.Datum {
-	text := a[0].S
-	if text == "" {
-		return nil
-	}
-	var parts []string
-	switch {
-	case a[1].Null:
-		parts = strings.Split(text, "")
-	case a[1].S == "":
-		parts = []string{text}
-	default:
-		parts = strings.Split(text, a[1].S)
-	}
-	out := make([]types.Datum, len(parts))
-	for i, p := range parts {
-		if len(a) > 2 && !a[2].Null && p == a[2].S {
-			out[i] = types.Null
-		} else {
-			out[i] = types.NewString(p)
+		if w.text(text); w.err != nil {
+			break
 		}
 	}
-	return out
+	return w.done()
 }
 
-func stringToArray(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	if a[0].Null {
-		return types.Null, nil
-	}
-	return oneDimensional(splitText(a), 1), nil
-}
-
-func stringToTable(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
-	if a[0].Null {
-		return nil
-	}
-	for _, d := range splitText(a) {
-		if err := emit([]types.Datum{d}); err != nil {
+// splitText calls emit for the parts of string_to_array: a NULL separator cuts between characters, an
+// empty one not at all.
+func splitText(rt *expr.Runtime, a []types.Datum, emit func(types.Datum) error) error {
+	rest, more := a[0].S, a[0].S != ""
+	for more {
+		part := rest
+		switch {
+		case a[1].Null:
+			_, n := utf8.DecodeRuneInString(rest)
+			part, rest = rest[:n], rest[n:]
+			more = rest != ""
+		case a[1].S == "":
+			more = false
+		default:
+			part, rest, more = strings.Cut(rest, a[1].S)
+		}
+		d := types.NewString(part)
+		if len(a) > 2 && !a[2].Null && part == a[2].S {
+			d = types.Null
+		}
+		if err := emit(d); err != nil {
+			return err
+		}
+		if err := rt.Tick(len(part) + types.DatumSize); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func stringToArray(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.Null, nil
+	}
+	out := elements{rt: rt}
+	if err := splitText(rt, a, out.add); err != nil {
+		return types.Null, err
+	}
+	return oneDimensional(out.elems, 1), nil
+}
+
+func stringToTable(rt *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+	if a[0].Null {
+		return nil
+	}
+	return splitText(rt, a, func(d types.Datum) error { return emit([]types.Datum{d}) })
 }
 
 func unnest(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
@@ -389,25 +431,38 @@ func generateSubscripts(_ *expr.Runtime, a []types.Datum, emit func([]types.Datu
 
 // contains is a @> b: every element of b is in a. NULL elements are in nothing.
 func contains(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	t := rt.ArgTypes[0].Elem
 	for _, y := range a[1].Arr.Elems {
-		if y.Null || !slices.ContainsFunc(a[0].Arr.Elems, func(x types.Datum) bool {
-			return !x.Null && types.Compare(t, x, y) == 0
-		}) {
-			return types.NewBool(false), nil
+		in, err := hasElement(rt, a[0].Arr, y)
+		if err != nil || !in {
+			return types.NewBool(false), err
 		}
 	}
 	return types.NewBool(true), nil
 }
 
 func overlap(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	t := rt.ArgTypes[0].Elem
 	for _, y := range a[1].Arr.Elems {
-		if !y.Null && slices.ContainsFunc(a[0].Arr.Elems, func(x types.Datum) bool {
-			return !x.Null && types.Compare(t, x, y) == 0
-		}) {
-			return types.NewBool(true), nil
+		in, err := hasElement(rt, a[0].Arr, y)
+		if err != nil || in {
+			return types.NewBool(in), err
 		}
 	}
 	return types.NewBool(false), nil
+}
+
+// hasElement reports whether y, not NULL, is an element of an array of the first argument's type.
+func hasElement(rt *expr.Runtime, in *types.ArrayValue, y types.Datum) (bool, error) {
+	t := rt.ArgTypes[0].Elem
+	if y.Null {
+		return false, nil
+	}
+	for _, x := range in.Elems {
+		if !x.Null && types.Compare(t, x, y) == 0 {
+			return true, nil
+		}
+		if err := rt.TickSteps(1); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }

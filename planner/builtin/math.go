@@ -129,11 +129,11 @@ func mathFunctions() []def {
 		f("mod(numeric,numeric) numeric", dec2(types.NumericMod)),
 		f("div(numeric,numeric) numeric", dec2(types.NumericDivTrunc)),
 		f("gcd(int4,int4) int4", gcdInt(math.MaxInt32)), f("gcd(int8,int8) int8", gcdInt(math.MaxInt64)),
-		f("gcd(numeric,numeric) numeric", dec2(types.NumericGcd)),
+		f("gcd(numeric,numeric) numeric", dec2Ticking(types.NumericGcd)),
 		f("lcm(int4,int4) int4", lcmInt(math.MaxInt32)), f("lcm(int8,int8) int8", lcmInt(math.MaxInt64)),
-		f("lcm(numeric,numeric) numeric", dec2(types.NumericLcm)),
-		f("factorial(int8) numeric", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			d, err := types.NumericFactorial(a[0].I)
+		f("lcm(numeric,numeric) numeric", dec2Ticking(types.NumericLcm)),
+		f("factorial(int8) numeric", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			d, err := types.NumericFactorial(a[0].I, rt.Tick)
 			return types.Datum{Dec: d}, err
 		}),
 		f("scale(numeric) int4", decimalInt(types.NumericScale)),

@@ -9,27 +9,61 @@ import (
 
 // dec2 makes a function of two numerics.
 func dec2(op func(a, b *apd.Decimal) (*apd.Decimal, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		r, err := op(a[0].Dec, a[1].Dec)
+		if err == nil {
+			err = countDecimals(rt, a[0].Dec, a[1].Dec, r)
+		}
 		return types.Datum{Dec: r}, err
 	}
 }
 
+// dec2Ticking is dec2 for an operation of many steps over large numbers.
+func dec2Ticking(op func(a, b *apd.Decimal, tick types.Tick) (*apd.Decimal, error)) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		r, err := op(a[0].Dec, a[1].Dec, rt.Tick)
+		return types.Datum{Dec: r}, err
+	}
+}
+
+// largeDecimal is the size of a coefficient, in bits, from which an operation counts as work.
+const largeDecimal = 4096
+
+// countDecimals counts the work of an operation on a and b, which is that of multiplying them, and the
+// bytes of its result.
+func countDecimals(rt *expr.Runtime, a, b, result *apd.Decimal) error {
+	n := result.Coeff.BitLen()
+	if n < largeDecimal {
+		return rt.TickSteps(1)
+	}
+	x, y := a.Coeff.BitLen()/8, b.Coeff.BitLen()/8
+	if err := rt.Tick(n/8 + x*y/1024); err != nil {
+		return err
+	}
+	return rt.Grow(int64(n / 8))
+}
+
 // dec1 makes a function of one numeric.
 func dec1(op func(a *apd.Decimal) (*apd.Decimal, error)) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		r, err := op(a[0].Dec)
+		if err == nil {
+			err = countDecimals(rt, a[0].Dec, a[0].Dec, r)
+		}
 		return types.Datum{Dec: r}, err
 	}
 }
 
 // decVec is dec2 over vectors.
 func decVec(op func(a, b *apd.Decimal) (*apd.Decimal, error)) vector {
-	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 		x, y := a[0].Dec, a[1].Dec
 		for _, i := range sel {
 			r, err := op(x[i], y[i])
 			if err != nil {
+				return err
+			}
+			if err := countDecimals(rt, x[i], y[i], r); err != nil {
 				return err
 			}
 			out.Dec[i] = r

@@ -95,7 +95,7 @@ func regexpMatch(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return groups(a[0].S, m), nil
 }
 
-func regexpMatches(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+func regexpMatches(rt *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
 	re, fl, err := regexArg(a, 2, "")
 	if err != nil {
 		return err
@@ -104,67 +104,64 @@ func regexpMatches(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) er
 	if fl.global {
 		n = -1
 	}
-	for _, m := range re.matches(a[0].S, n) {
-		if err := emit([]types.Datum{groups(a[0].S, m)}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return re.each(rt, a[0].S, n, func(m []int) error {
+		return emit([]types.Datum{groups(a[0].S, m)})
+	})
 }
 
-// expandReplacement appends a replacement in which \1 … \9 and \& stand for parts of the match.
-func expandReplacement(dst []byte, repl, s string, m []int) []byte {
-	for i := 0; i < len(repl); i++ {
-		if repl[i] != '\\' || i+1 == len(repl) {
-			dst = append(dst, repl[i])
-			continue
+// expand writes a replacement in which \1 … \9 and \& stand for parts of the match.
+func (w *writer) expand(repl, s string, m []int) {
+	for w.err == nil {
+		i := strings.IndexByte(repl, '\\')
+		if i < 0 || i+1 == len(repl) {
+			w.text(repl)
+			return
 		}
-		i++
+		w.text(repl[:i])
 		group := -1
-		switch c := repl[i]; {
+		switch c := repl[i+1]; {
 		case c == '&':
 			group = 0
 		case c >= '1' && c <= '9':
 			group = int(c - '0')
 		case c == '\\':
-			dst = append(dst, '\\')
-			continue
+			w.byte('\\')
 		default:
-			dst = append(dst, '\\', c)
-			continue
+			w.text(repl[i : i+2])
 		}
-		if 2*group+1 < len(m) && m[2*group] >= 0 {
-			dst = append(dst, s[m[2*group]:m[2*group+1]]...)
+		if group >= 0 && 2*group+1 < len(m) && m[2*group] >= 0 {
+			w.text(s[m[2*group]:m[2*group+1]])
 		}
+		repl = repl[i+2:]
 	}
-	return dst
 }
 
 // replaceMatches replaces the n-th match from byte start on, or with n 0 all of them.
-func replaceMatches(re *pattern, s, repl string, start, n int) string {
-	var out []byte
-	last := 0
-	limit := n
+func replaceMatches(rt *expr.Runtime, re *pattern, s, repl string, start, n int) (types.Datum, error) {
+	w := newWriter(rt)
+	last, k, limit := 0, 0, n
 	if n == 0 {
 		limit = -1
 	}
-	for k, m := range re.matches(s[start:], limit) {
-		if n > 0 && k+1 != n {
-			continue
+	err := re.each(rt, s[start:], limit, func(m []int) error {
+		if k++; n > 0 && k != n {
+			return nil
 		}
-		for j := range m {
-			if m[j] >= 0 {
-				m[j] += start
-			}
-		}
-		out = append(out, s[last:m[0]]...)
-		out = expandReplacement(out, repl, s, m)
+		shiftMatch(m, start)
+		w.text(s[last:m[0]])
+		w.expand(repl, s, m)
 		last = m[1]
+		shiftMatch(m, -start)
+		return w.err
+	})
+	if err != nil {
+		return types.Null, err
 	}
-	return string(append(out, s[last:]...))
+	w.text(s[last:])
+	return w.done()
 }
 
-func regexpReplace(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func regexpReplace(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if len(a) > 3 && a[3].S != "" && a[3].S[0] >= '0' && a[3].S[0] <= '9' {
 		return types.Null, errInvalid("invalid regular expression option: \"%c\"", a[3].S[0]).(*sqlerr.Error).
 			WithHint("If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly.")
@@ -177,7 +174,7 @@ func regexpReplace(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if fl.global {
 		n = 0
 	}
-	return types.NewString(replaceMatches(re, a[0].S, a[2].S, 0, n)), nil
+	return replaceMatches(rt, re, a[0].S, a[2].S, 0, n)
 }
 
 // positive checks a start or count argument.
@@ -188,7 +185,7 @@ func positive(what string, v int64, least int64) error {
 	return nil
 }
 
-func regexpReplaceFrom(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func regexpReplaceFrom(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	re, fl, err := regexArg(a, 5, "")
 	if err != nil {
 		return types.Null, err
@@ -207,10 +204,10 @@ func regexpReplaceFrom(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, err
 	}
 	start := prefixLen(a[0].S, a[3].I-1)
-	return types.NewString(replaceMatches(re, a[0].S, a[2].S, start, int(n))), nil
+	return replaceMatches(rt, re, a[0].S, a[2].S, start, int(n))
 }
 
-func regexpCount(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func regexpCount(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	re, _, err := regexArg(a, 3, "regexp_count()")
 	if err != nil {
 		return types.Null, err
@@ -222,12 +219,14 @@ func regexpCount(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		}
 		start = prefixLen(a[0].S, a[2].I-1)
 	}
-	return types.NewInt(int64(len(re.matches(a[0].S[start:], -1)))), nil
+	count := int64(0)
+	err = re.each(rt, a[0].S[start:], -1, func([]int) error { count++; return nil })
+	return types.NewInt(count), err
 }
 
 // nthMatch finds the match that the start and N arguments (a[2], a[3]) of regexp_instr and
 // regexp_substr name, with offsets into the whole string; nil if there is none.
-func nthMatch(re *pattern, a []types.Datum) ([]int, error) {
+func nthMatch(rt *expr.Runtime, re *pattern, a []types.Datum) ([]int, error) {
 	start, nth := 0, int64(1)
 	if len(a) > 2 {
 		if err := positive("start", a[2].I, 1); err != nil {
@@ -240,20 +239,19 @@ func nthMatch(re *pattern, a []types.Datum) ([]int, error) {
 			return nil, positive("n", nth, 1)
 		}
 	}
-	ms := re.matches(a[0].S[start:], int(nth))
-	if int64(len(ms)) < nth {
-		return nil, nil
-	}
-	m := ms[nth-1]
-	for j := range m {
-		if m[j] >= 0 {
-			m[j] += start
+	var found []int
+	k := int64(0)
+	err := re.each(rt, a[0].S[start:], int(nth), func(m []int) error {
+		if k++; k == nth {
+			found = m
 		}
-	}
-	return m, nil
+		return nil
+	})
+	shiftMatch(found, start)
+	return found, err
 }
 
-func regexpInstr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func regexpInstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	re, _, err := regexArg(a, 5, "regexp_instr()")
 	if err != nil {
 		return types.Null, err
@@ -269,14 +267,14 @@ func regexpInstr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			return types.Null, positive("subexpr", sub, 0)
 		}
 	}
-	m, err := nthMatch(re, a)
+	m, err := nthMatch(rt, re, a)
 	if err != nil || m == nil || 2*sub+1 >= int64(len(m)) || m[2*sub] < 0 {
 		return types.NewInt(0), err
 	}
 	return types.NewInt(int64(utf8.RuneCountInString(a[0].S[:m[2*sub+end]]) + 1)), nil
 }
 
-func regexpSubstr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func regexpSubstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	re, _, err := regexArg(a, 4, "regexp_substr()")
 	if err != nil {
 		return types.Null, err
@@ -287,46 +285,52 @@ func regexpSubstr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			return types.Null, positive("subexpr", sub, 0)
 		}
 	}
-	m, err := nthMatch(re, a)
+	m, err := nthMatch(rt, re, a)
 	if err != nil || m == nil || 2*sub+1 >= int64(len(m)) || m[2*sub] < 0 {
 		return types.Null, err
 	}
 	return types.NewString(a[0].S[m[2*sub]:m[2*sub+1]]), nil
 }
 
-// regexSplit cuts a string at the matches; an empty match at its ends cuts nothing.
-func regexSplit(re *pattern, s string) []types.Datum {
-	var parts []types.Datum
+// regexSplit calls emit for the parts of a string between the matches; an empty match at its ends cuts
+// nothing.
+func regexSplit(rt *expr.Runtime, re *pattern, s string, emit func(types.Datum) error) error {
 	last := 0
-	for _, m := range re.FindAllStringIndex(s, -1) {
+	err := re.eachPlain(rt, s, -1, func(m []int) error {
 		if m[1] == m[0] && (m[0] == 0 || m[0] >= len(s) || m[0] == last) {
-			continue
+			return rt.Tick(matchCost)
 		}
-		parts = append(parts, types.NewString(s[last:m[0]]))
+		part := types.NewString(s[last:m[0]])
 		last = m[1]
+		if err := emit(part); err != nil {
+			return err
+		}
+		return rt.Tick(len(part.S) + matchCost)
+	})
+	if err != nil {
+		return err
 	}
-	return append(parts, types.NewString(s[last:]))
+	return emit(types.NewString(s[last:]))
 }
 
-func regexpSplitToArray(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func regexpSplitToArray(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	re, _, err := regexArg(a, 2, "regexp_split_to_array()")
 	if err != nil {
 		return types.Null, err
 	}
-	return types.NewArray(regexSplit(re, a[0].S)), nil
+	out := elements{rt: rt}
+	if err := regexSplit(rt, re, a[0].S, out.add); err != nil {
+		return types.Null, err
+	}
+	return types.NewArray(out.elems), nil
 }
 
-func regexpSplitToTable(_ *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
+func regexpSplitToTable(rt *expr.Runtime, a []types.Datum, emit func([]types.Datum) error) error {
 	re, _, err := regexArg(a, 2, "regexp_split_to_table()")
 	if err != nil {
 		return err
 	}
-	for _, p := range regexSplit(re, a[0].S) {
-		if err := emit([]types.Datum{p}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return regexSplit(rt, re, a[0].S, func(d types.Datum) error { return emit([]types.Datum{d}) })
 }
 
 // substringRegex is substring(string from pattern): the first group, or the match.

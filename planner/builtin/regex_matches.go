@@ -1,10 +1,13 @@
 package builtin
 
 import (
+	"errors"
 	"regexp"
 	"regexp/syntax"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/minidb/minidb/planner/expr"
 )
 
 // pattern is a compiled regular expression. Its matches are PostgreSQL's: an empty match right behind
@@ -15,6 +18,8 @@ type pattern struct {
 	// behind matches one character and then the expression: it looks for a match at a place in a text with
 	// what stands before it in sight. It is nil for an expression that matches no empty text.
 	behind func() *regexp.Regexp
+	// local expressions see nothing in front of a match: one may be looked for in the rest of a text.
+	local bool
 }
 
 // newPattern compiles text; longest asks for POSIX's longest match.
@@ -31,7 +36,12 @@ func newPattern(text string, longest bool) (*pattern, error) {
 		return nil, err
 	}
 	p := &pattern{Regexp: re, text: text}
-	if tree, err := syntax.Parse(text, syntax.Perl); err == nil && matchesEmpty(tree) {
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return p, nil
+	}
+	p.local = !looksAround(tree)
+	if matchesEmpty(tree) {
 		p.behind = sync.OnceValue(func() *regexp.Regexp {
 			re, err := compile(`\A(?s:.)(?:` + text + `)`)
 			if err != nil { // larger than regexp allows, by the few characters added
@@ -71,26 +81,134 @@ func matchesEmpty(re *syntax.Regexp) bool {
 	return true // * and ?, and what looks at a place only
 }
 
-// matches returns the first n matches in s, or all with n < 0, as pairs of offsets by group.
-func (p *pattern) matches(s string, n int) [][]int {
-	found := p.FindAllStringSubmatchIndex(s, n)
-	if p.behind == nil {
-		return found
+// each calls f for the first n matches in s, or all with n < 0, as pairs of offsets by group, until f
+// returns an error. It looks at the statement's context between matches; a match itself is not
+// interrupted, and takes time in proportion to the text.
+func (p *pattern) each(rt *expr.Runtime, s string, n int, f func(m []int) error) error {
+	give := func(m []int) error {
+		if n == 0 {
+			return errEnoughMatches
+		}
+		n--
+		if err := f(m); err != nil {
+			return err
+		}
+		return rt.Tick(m[1] - m[0] + matchCost)
 	}
-	var out [][]int
-	for k, m := range found {
-		out = append(out, m)
-		if m[0] == m[1] || k+1 < len(found) && found[k+1][0] == m[1] {
+	var last []int // given, with a character in it: an empty match may be behind it
+	err := p.eachPlain(rt, s, n, func(m []int) error {
+		if last != nil && m[0] != last[1] {
+			if empty := p.emptyAt(s, last[1]); empty != nil {
+				if err := give(empty); err != nil {
+					return err
+				}
+			}
+		}
+		last = nil
+		if err := give(m); err != nil {
+			return err
+		}
+		if p.behind != nil && m[0] != m[1] {
+			last = m
+		}
+		return nil
+	})
+	if err == nil && last != nil {
+		if empty := p.emptyAt(s, last[1]); empty != nil {
+			err = give(empty)
+		}
+	}
+	if err == errEnoughMatches {
+		return nil
+	}
+	return err
+}
+
+// matchCost is the work of finding a match, in bytes.
+const matchCost = 128
+
+var errEnoughMatches = errors.New("builtin: enough matches")
+
+// eachPlain calls f for the first n matches of package regexp, or all with n < 0.
+func (p *pattern) eachPlain(rt *expr.Runtime, s string, n int, f func(m []int) error) error {
+	if !p.local || n == 1 {
+		return p.eachGathered(rt, s, n, f)
+	}
+	behind := -1 // where the match before ended
+	for at := 0; at <= len(s); {
+		m := p.FindStringSubmatchIndex(s[at:])
+		if m == nil {
+			return nil
+		}
+		shiftMatch(m, at)
+		accept := true
+		if m[1] == at { // an empty match
+			accept = m[0] != behind
+			_, width := utf8.DecodeRuneInString(s[at:])
+			at += max(1, width)
+		} else {
+			at = m[1]
+		}
+		behind = m[1]
+		if !accept {
 			continue
 		}
-		if empty := p.emptyAt(s, m[1]); empty != nil {
-			out = append(out, empty)
+		if err := f(m); err != nil {
+			return err
 		}
 	}
-	if n >= 0 && len(out) > n {
-		out = out[:n]
+	return nil
+}
+
+// eachGathered is eachPlain for an expression that looks at what is in front of a match: package regexp
+// starts inside a text only when it gathers all matches. Their memory is asked for.
+func (p *pattern) eachGathered(rt *expr.Runtime, s string, n int, f func(m []int) error) error {
+	size := int64(24 + 16*(p.NumSubexp()+1))
+	most := 1
+	for {
+		if n >= 0 {
+			most = min(most, n)
+		}
+		found := p.FindAllStringSubmatchIndex(s, most)
+		if len(found) < most || most == n {
+			for _, m := range found {
+				if err := f(m); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := rt.Grow(size * int64(most)); err != nil {
+			return err
+		}
+		if err := rt.Tick(len(s)); err != nil {
+			return err
+		}
+		most *= 8
 	}
-	return out
+}
+
+// shiftMatch adds at to the offsets of a match.
+func shiftMatch(m []int, at int) {
+	for i := range m {
+		if m[i] >= 0 {
+			m[i] += at
+		}
+	}
+}
+
+// looksAround reports whether an expression asks what is next to a place: \b, ^ and their like.
+func looksAround(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	for _, sub := range re.Sub {
+		if looksAround(sub) {
+			return true
+		}
+	}
+	return false
 }
 
 // emptyAt returns the match of the expression at offset at, which is behind a character, if it is empty.
@@ -105,11 +223,7 @@ func (p *pattern) emptyAt(s string, at int) []int {
 	if m == nil || start+m[1] != at {
 		return nil
 	}
-	for i := range m {
-		if m[i] >= 0 {
-			m[i] += start
-		}
-	}
+	shiftMatch(m, start)
 	m[0] = at
 	return m
 }

@@ -24,9 +24,20 @@ func errTooLong() error {
 
 // str makes a function of one text.
 func str(op func(string) string) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		if err := askLarge(rt, len(a[0].S)); err != nil {
+			return types.Null, err
+		}
 		return types.NewString(op(a[0].S)), nil
 	}
+}
+
+// askLarge asks for a text unless it is short.
+func askLarge(rt *expr.Runtime, n int) error {
+	if n < plainCopy {
+		return nil
+	}
+	return askText(rt, n)
 }
 
 // strInt makes a function from one text to an integer.
@@ -37,17 +48,23 @@ func strInt(op func(string) int) scalar {
 }
 
 func strIntVec(op func(string) int) vector {
-	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 		for _, i := range sel {
 			out.I[i] = int64(op(a[0].S[i]))
+			if err := rt.Tick(len(a[0].S[i])); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
 }
 
 func strVec(op func(string) string) vector {
-	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 		for _, i := range sel {
+			if err := askLarge(rt, len(a[0].S[i])); err != nil {
+				return err
+			}
 			out.S[i] = op(a[0].S[i])
 		}
 		return nil
@@ -96,11 +113,11 @@ var textFunctions = []def{
 		return types.NewString(strconv.FormatUint(uint64(a[0].I), 16)), nil
 	}),
 	f("repeat(text,int4) text", repeat),
-	f("replace(text,text,text) text", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	f("replace(text,text,text) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		if a[1].S == "" {
 			return a[0], nil
 		}
-		return types.NewString(strings.ReplaceAll(a[0].S, a[1].S, a[2].S)), nil
+		return replaceText(rt, a[0].S, a[1].S, a[2].S)
 	}),
 	f("translate(text,text,text) text", translate),
 	f("starts_with(text,text) bool", startsWith),
@@ -138,25 +155,76 @@ func textOperators() []def {
 		v("||(bytea,bytea) bytea", concat2, concatVec),
 		f("||(text,anynonarray) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			t, err := types.Cast(a[1], rt.ArgTypes[1], types.TText, false, &rt.Format)
-			return types.NewString(a[0].S + t.S), err
+			if err != nil {
+				return types.Null, err
+			}
+			return joined(rt, a[0].S, t.S)
 		}).stable(),
 		f("||(anynonarray,text) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			t, err := types.Cast(a[0], rt.ArgTypes[0], types.TText, false, &rt.Format)
-			return types.NewString(t.S + a[1].S), err
+			if err != nil {
+				return types.Null, err
+			}
+			return joined(rt, t.S, a[1].S)
 		}).stable(),
 		f("^@(text,text) bool", startsWith),
 	}
 }
 
-func concat2(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	return types.NewString(a[0].S + a[1].S), nil
+func concat2(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return joined(rt, a[0].S, a[1].S)
 }
 
-func concatVec(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+// plainCopy is the length of a text that is made without asking: the batch bounds them together.
+const plainCopy = 1 << 10
+
+// joined is the texts one behind the other.
+func joined(rt *expr.Runtime, s ...string) (types.Datum, error) {
+	n := 0
+	for _, t := range s {
+		n += len(t)
+	}
+	if n < plainCopy {
+		return types.NewString(strings.Join(s, "")), nil
+	}
+	w := newWriter(rt)
+	if w.room(n) {
+		for _, t := range s {
+			w.copy(t)
+		}
+	}
+	return w.done()
+}
+
+func concatVec(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 	for _, i := range sel {
-		out.S[i] = a[0].S[i] + a[1].S[i]
+		if len(a[0].S[i])+len(a[1].S[i]) < plainCopy {
+			out.S[i] = a[0].S[i] + a[1].S[i]
+			continue
+		}
+		d, err := joined(rt, a[0].S[i], a[1].S[i])
+		if err != nil {
+			return err
+		}
+		out.S[i] = d.S
 	}
 	return nil
+}
+
+// replaceText is the text with each occurrence of from replaced.
+func replaceText(rt *expr.Runtime, s, from, to string) (types.Datum, error) {
+	i := strings.Index(s, from)
+	if i < 0 {
+		return types.NewString(s), nil
+	}
+	w := newWriter(rt)
+	for ; i >= 0 && w.err == nil; i = strings.Index(s, from) {
+		w.text(s[:i])
+		w.text(to)
+		s = s[i+len(from):]
+	}
+	w.text(s)
+	return w.done()
 }
 
 // padded gives a char(n) its blanks back.
@@ -217,31 +285,41 @@ func chr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(string(rune(c))), nil
 }
 
-func repeat(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func repeat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	n := a[1].I
 	if n <= 0 || a[0].S == "" {
 		return types.NewString(""), nil
 	}
-	if int64(len(a[0].S))*n > maxTextLen {
-		return types.Null, errTooLong()
-	}
-	return types.NewString(strings.Repeat(a[0].S, int(n))), nil
+	w := newWriter(rt)
+	w.fill(a[0].S, n)
+	return w.done()
 }
 
-func translate(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	from, to := []rune(a[1].S), []rune(a[2].S)
-	return types.NewString(strings.Map(func(r rune) rune {
-		for i, f := range from {
-			if f != r {
-				continue
-			}
-			if i < len(to) {
-				return to[i]
-			}
-			return -1
+func translate(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	to := []rune(a[2].S)
+	becomes := map[rune]rune{} // -1: nothing
+	for i, r := range []rune(a[1].S) {
+		if _, ok := becomes[r]; ok {
+			continue
 		}
-		return r
-	}, a[0].S)), nil
+		becomes[r] = -1
+		if i < len(to) {
+			becomes[r] = to[i]
+		}
+	}
+	w := newWriter(rt)
+	for _, r := range a[0].S {
+		if t, ok := becomes[r]; ok {
+			r = t
+		}
+		if r >= 0 {
+			w.rune(r)
+		}
+		if w.err != nil {
+			break
+		}
+	}
+	return w.done()
 }
 
 func position(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -283,7 +361,7 @@ func right(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 
 // pad is lpad or rpad.
 func pad(onLeft bool) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		s, n, fill := a[0].S, a[1].I, " "
 		if len(a) > 2 {
 			fill = a[2].S
@@ -303,11 +381,16 @@ func pad(onLeft bool) scalar {
 		}
 		width := int64(utf8.RuneCountInString(fill))
 		missing := n - have
-		p := strings.Repeat(fill, int(missing/width)) + fill[:prefixLen(fill, missing%width)]
-		if onLeft {
-			return types.NewString(p + s), nil
+		w := newWriter(rt)
+		if !onLeft {
+			w.text(s)
 		}
-		return types.NewString(s + p), nil
+		w.fill(fill, missing/width)
+		w.text(fill[:prefixLen(fill, missing%width)])
+		if onLeft {
+			w.text(s)
+		}
+		return w.done()
 	}
 }
 
@@ -385,24 +468,46 @@ func overlay(bytes bool) scalar {
 			return types.Null, err
 		}
 		after, err := sub(rt, []types.Datum{{S: s}, {I: from + n}})
-		return types.NewString(before.S + repl + after.S), err
+		if err != nil {
+			return types.Null, err
+		}
+		return joined(rt, before.S, repl, after.S)
 	}
 }
 
-func splitPart(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func splitPart(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	s, sep, n := a[0].S, a[1].S, a[2].I
 	if n == 0 {
 		return types.Null, errInvalid("field position must not be zero")
 	}
-	parts := []string{s}
-	if sep != "" && s != "" {
-		parts = strings.Split(s, sep)
-	}
-	if n < 0 {
-		n += int64(len(parts)) + 1
-	}
-	if n < 1 || n > int64(len(parts)) {
+	if s == "" {
 		return types.NewString(""), nil
 	}
-	return types.NewString(parts[n-1]), nil
+	if n < 0 {
+		count := int64(1)
+		if sep != "" {
+			count += int64(strings.Count(s, sep))
+		}
+		if n += count + 1; n < 1 {
+			return types.NewString(""), nil
+		}
+	}
+	if sep == "" {
+		if n == 1 {
+			return types.NewString(s), nil
+		}
+		return types.NewString(""), nil
+	}
+	for ; n > 1; n-- {
+		_, rest, found := strings.Cut(s, sep)
+		if !found {
+			return types.NewString(""), nil
+		}
+		s = rest
+		if err := rt.TickSteps(1); err != nil {
+			return types.Null, err
+		}
+	}
+	part, _, _ := strings.Cut(s, sep)
+	return types.NewString(part), nil
 }

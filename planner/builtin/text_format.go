@@ -71,32 +71,32 @@ var textFormatFunctions = []def{
 }
 
 func concat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	var b strings.Builder
+	w := newWriter(rt)
 	for i, d := range a {
 		if !d.Null {
-			b.WriteString(textOf(rt, rt.ArgTypes[i], d))
+			w.text(textOf(rt, rt.ArgTypes[i], d))
 		}
 	}
-	return types.NewString(b.String()), nil
+	return w.done()
 }
 
 func concatWS(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[0].Null {
 		return types.Null, nil
 	}
-	var b strings.Builder
+	w := newWriter(rt)
 	first := true
 	for i, d := range a[1:] {
 		if d.Null {
 			continue
 		}
 		if !first {
-			b.WriteString(a[0].S)
+			w.text(a[0].S)
 		}
 		first = false
-		b.WriteString(textOf(rt, rt.ArgTypes[i+1], d))
+		w.text(textOf(rt, rt.ArgTypes[i+1], d))
 	}
-	return types.NewString(b.String()), nil
+	return w.done()
 }
 
 // formatSpec is a conversion of format(): %[position$][-][width]type.
@@ -114,7 +114,7 @@ func format(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, nil
 	}
 	f := a[0].S
-	var b strings.Builder
+	w := newWriter(rt)
 	next := 1
 	arg := func(pos int) (int, error) {
 		if pos == 0 {
@@ -126,13 +126,13 @@ func format(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		next = pos + 1
 		return pos, nil
 	}
-	for i := 0; i < len(f); i++ {
+	for i := 0; i < len(f) && w.err == nil; i++ {
 		if f[i] != '%' {
-			b.WriteByte(f[i])
+			w.byte(f[i])
 			continue
 		}
 		if i+1 < len(f) && f[i+1] == '%' {
-			b.WriteByte('%')
+			w.byte('%')
 			i++
 			continue
 		}
@@ -158,14 +158,21 @@ func format(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		if err != nil {
 			return types.Null, err
 		}
-		fill := strings.Repeat(" ", max(0, spec.width-utf8.RuneCountInString(text)))
-		if spec.left {
-			b.WriteString(text + fill)
-		} else {
-			b.WriteString(fill + text)
-		}
+		w.padded(text, spec.width, spec.left)
 	}
-	return types.NewString(b.String()), nil
+	return w.done()
+}
+
+// padded appends a text with blanks in front of it, or with left behind it, to a width in characters.
+func (w *writer) padded(text string, width int, left bool) {
+	blanks := int64(width - utf8.RuneCountInString(text))
+	if !left {
+		w.fill(" ", blanks)
+	}
+	w.text(text)
+	if left {
+		w.fill(" ", blanks)
+	}
 }
 
 // parseFormatSpec reads a conversion and returns the index of its last byte.

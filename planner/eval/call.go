@@ -25,6 +25,7 @@ func (c *compiler) call(e *expr.Call) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.code.effects = c.code.effects || e.Func.Volatility == expr.Volatile
 	n := &callNode{fn: e.Func, args: args, types: typesOf(e.Args), sel: c.sel()}
 	n.datums, n.vecs = c.datums(len(args)), c.code.vecArgs
 	c.code.vecArgs += len(args)
@@ -44,7 +45,29 @@ func (n *callNode) one(st *state, row []types.Datum) (types.Datum, error) {
 		buf[i] = d
 	}
 	st.rt.ArgTypes = n.types
-	return n.fn.Scalar(st.rt, buf)
+	return n.scalar(st.rt, buf)
+}
+
+// scalar calls the function for a row.
+func (n *callNode) scalar(rt *expr.Runtime, args []types.Datum) (types.Datum, error) {
+	before := rt.Taken()
+	parsed := int64(0)
+	for i := range args {
+		if n.types[i].Family == types.JSON {
+			parsed += parsedSize(args[i].S)
+		}
+	}
+	if err := rt.Grow(parsed); err != nil {
+		return types.Null, err
+	}
+	d, err := n.fn.Scalar(rt, args)
+	if parsed > 0 {
+		rt.Return(parsed)
+	}
+	if err != nil {
+		return d, err
+	}
+	return d, countResult(rt, d, before)
 }
 
 // rest evaluates the arguments from i on for their errors alone: a NULL before does not hide a
@@ -110,7 +133,7 @@ func (n *callNode) rowwise(st *state, vecs []*types.Vec, sel []int32, out *types
 		for k, v := range vecs {
 			buf[k] = v.Get(int(i))
 		}
-		d, err := n.fn.Scalar(st.rt, buf)
+		d, err := n.scalar(st.rt, buf)
 		if err != nil {
 			return err
 		}
@@ -167,7 +190,22 @@ func sameForm(from, to *types.Type) bool {
 }
 
 func (n *castNode) convert(st *state, d types.Datum) (types.Datum, error) {
-	return types.Cast(d, n.arg.t, n.to, n.explicit, &st.rt.Format)
+	before, parsed := st.rt.Taken(), int64(0)
+	switch n.to.Family {
+	case types.Array, types.JSON, types.Record:
+		parsed = parsedSize(d.S)
+	}
+	if err := st.rt.Grow(parsed); err != nil {
+		return types.Null, err
+	}
+	out, err := types.Cast(d, n.arg.t, n.to, n.explicit, &st.rt.Format)
+	if parsed > 0 {
+		st.rt.Return(parsed)
+	}
+	if err != nil {
+		return out, err
+	}
+	return out, countResult(st.rt, out, before)
 }
 
 func (n *castNode) one(st *state, row []types.Datum) (types.Datum, error) {

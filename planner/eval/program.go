@@ -34,6 +34,7 @@ type code struct {
 	datums  int           // scratch datums, for arguments of one()
 	vecArgs int           // scratch pointers to argument vectors
 	sels    int           // scratch selections
+	effects bool          // a volatile function is called
 }
 
 // state is the scratch memory of one program.
@@ -45,6 +46,7 @@ type state struct {
 	datums  []types.Datum
 	vecArgs []*types.Vec
 	sels    [][]int32
+	held    int64 // bytes that the last evaluation asked the statement's account for
 }
 
 // Compile compiles an expression. It fails on nodes that are not bound for execution.
@@ -88,27 +90,47 @@ func (p *Program) Eval(ctx *Context, b *types.Batch, sel []int32, out *types.Vec
 	st := p.state(ctx)
 	out.Reset(p.code.root.t)
 	out.Resize(b.Len)
-	return p.code.root.n.into(st, b, rows(b, sel), out)
+	outer := st.rt.Hold(&st.held)
+	err := p.pieces(st, rows(b, sel), func(sel []int32) error { return p.code.root.n.into(st, b, sel, out) })
+	st.rt.EndHold(&st.held, outer)
+	return err
 }
 
 // EvalVec is Eval without a vector to write to: it returns the column of b, or scratch memory that
 // is valid until the program's next call. The vector must not be changed.
 func (p *Program) EvalVec(ctx *Context, b *types.Batch, sel []int32) (*types.Vec, error) {
-	return p.code.root.vec(p.state(ctx), b, rows(b, sel))
+	st := p.state(ctx)
+	outer := st.rt.Hold(&st.held)
+	v, err := p.code.root.vec(st, b, rows(b, sel))
+	st.rt.EndHold(&st.held, outer)
+	if p.divisible(err) {
+		v = types.NewVec(p.code.root.t, b.Len)
+		err = p.Eval(ctx, b, sel, v)
+	}
+	return v, err
 }
 
 // EvalBool appends to dst[:0] those of the rows sel (nil: the rows of b.Sel, or all) for which the
 // expression is TRUE. dst may share memory with sel.
 func (p *Program) EvalBool(ctx *Context, b *types.Batch, sel, dst []int32) ([]int32, error) {
-	return filter(&p.code.root, p.state(ctx), b, rows(b, sel), dst[:0])
+	st := p.state(ctx)
+	outer := st.rt.Hold(&st.held)
+	dst, err := filter(&p.code.root, st, b, rows(b, sel), dst[:0])
+	st.rt.EndHold(&st.held, outer)
+	if p.divisible(err) {
+		return p.evalBoolInPieces(ctx, b, sel)
+	}
+	return dst, err
 }
 
 // EvalRow computes the expression for one row. It allocates nothing of its own.
 func (p *Program) EvalRow(ctx *Context, row []types.Datum) (types.Datum, error) {
-	return p.code.root.n.one(p.state(ctx), row)
+	st := p.state(ctx)
+	outer := st.rt.Hold(&st.held)
+	d, err := p.code.root.n.one(st, row)
+	st.rt.EndHold(&st.held, outer)
+	return d, err
 }
-
-var emptyContext = &Context{Runtime: &expr.Runtime{Format: types.DefaultFormat}}
 
 func (p *Program) state(ctx *Context) *state {
 	if p.st == nil {
@@ -116,10 +138,13 @@ func (p *Program) state(ctx *Context) *state {
 		p.st = &state{datums: make([]types.Datum, c.datums)}
 	}
 	if ctx == nil {
-		ctx = emptyContext
+		ctx = &Context{}
 	}
-	p.st.ctx, p.st.rt = ctx, ctx.Runtime
-	if p.st.rt == nil {
+	p.st.ctx = ctx
+	switch {
+	case ctx.Runtime != nil && p.st.rt != ctx.Runtime:
+		p.st.rt, p.st.held = ctx.Runtime, 0
+	case p.st.rt == nil:
 		p.st.rt = &expr.Runtime{Format: types.DefaultFormat}
 	}
 	if p.st.vecs == nil {

@@ -61,6 +61,12 @@ type Runtime struct {
 	ArgTypes []*types.Type
 	// Datestyle, intervalstyle, bytea_output and extra_float_digits, for text output.
 	Format types.Format
+	// Memory is the statement's account; nil where no statement runs: a fixed bound holds then.
+	Memory Account
+
+	taken int64 // bytes asked for and not given back
+	held  int64 // of these, by the evaluation that is going on
+	work  int   // since the last look at Ctx, in bytes
 }
 
 // Session is what system functions ask of the session. It may be nil while the planner folds

@@ -60,6 +60,7 @@ func Open(ctx context.Context, env *Env, plan *physical.Plan, params []types.Dat
 			len(params), len(plan.ParamTypes))
 	}
 	r := newRun(env, plan, params)
+	r.ev.Runtime.Ctx = ctx
 	root, err := r.build(plan.Root)
 	if err != nil {
 		return nil, err
@@ -77,6 +78,7 @@ func (c *Cursor) Columns() []physical.Column { return c.plan.Root.Columns() }
 
 // Next returns the next rows, or nil at the end. The batch is valid until the next call.
 func (c *Cursor) Next(ctx context.Context) (*types.Batch, error) {
+	c.run.ev.Runtime.Ctx = ctx
 	if !c.started {
 		c.started = true
 		if c.run.frozen {
@@ -213,6 +215,7 @@ func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
 	if r.ev.Runtime == nil {
 		r.ev.Runtime = &expr.Runtime{Format: types.DefaultFormat}
 	}
+	r.ev.Runtime.Memory = &r.mem
 	if plan.Slots > 0 {
 		r.ev.Vars = make([]types.Datum, plan.Slots)
 	}

@@ -14,13 +14,18 @@ func (b *budget) grow(n int64) error {
 	b.used += n
 	if b.limit > 0 && b.used > b.limit {
 		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
-			WithDetail("The statement holds more than %d kB in sorts, joins and aggregates.", b.limit/1024).
+			WithDetail("The statement holds more than %d kB in sorts, joins, aggregates and values.", b.limit/1024).
 			WithHint("Consider increasing the configuration parameter \"minidb.statement_memory\".")
 	}
 	return nil
 }
 
 func (b *budget) shrink(n int64) { b.used -= n }
+
+// Grow and Shrink count what functions hold: expr.Account.
+func (b *budget) Grow(n int64) error { return b.grow(n) }
+
+func (b *budget) Shrink(n int64) { b.shrink(n) }
 
 // entryWidth is the size of a vector's entry, its NULL mark included.
 func entryWidth(f types.Family) int64 {

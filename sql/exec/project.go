@@ -18,6 +18,11 @@ type project struct {
 	out   types.Batch
 	// failed is the error of the row behind those given, as in condition.
 	failed error
+	// in and rest are the child's batch and its rows that are still to be computed, where the memory
+	// does not suffice for all of them at once; step is how many go together then, 0 for all.
+	in   *types.Batch
+	rest []int32
+	step int
 }
 
 func (r *run) buildProject(n *physical.Project) (operator, error) {
@@ -36,7 +41,7 @@ func (r *run) buildProject(n *physical.Project) (operator, error) {
 }
 
 func (p *project) Open(ctx context.Context) error {
-	p.failed = nil
+	p.failed, p.rest, p.step = nil, nil, 0
 	return p.child.Open(ctx)
 }
 
@@ -45,6 +50,10 @@ func (p *project) Close() error { return p.child.Close() }
 func (p *project) Next(ctx context.Context) (*types.Batch, error) {
 	if p.failed != nil {
 		return nil, p.failed
+	}
+	if len(p.rest) > 0 {
+		p.run.ctx = ctx
+		return p.piece()
 	}
 	b, err := p.child.Next(ctx)
 	if err != nil || b == nil {
@@ -58,9 +67,18 @@ func (p *project) Next(ctx context.Context) (*types.Batch, error) {
 	if b.Rows() == 0 {
 		return p.empty(), nil
 	}
+	if p.step > 0 {
+		p.in, p.rest = b, selection(b)
+		return p.piece()
+	}
 	err = p.compute(b, b.Sel)
 	if err == nil {
 		return &p.out, nil
+	}
+	if p.divisible(err) {
+		p.in, p.rest = b, selection(b)
+		p.step = len(p.rest)
+		return p.halve(err)
 	}
 	sel, rowErr := p.run.before(b, err, p.exprs...)
 	if len(sel) == 0 {
@@ -71,6 +89,47 @@ func (p *project) Next(ctx context.Context) (*types.Batch, error) {
 	}
 	p.failed = rowErr
 	return &p.out, nil
+}
+
+// divisible reports whether rows that did not fit into memory together may be computed again in pieces.
+func (p *project) divisible(err error) bool {
+	if !eval.OutOfMemory(err) {
+		return false
+	}
+	for _, e := range p.exprs {
+		if !e.Repeatable() {
+			return false
+		}
+	}
+	return true
+}
+
+// piece computes the next rows of those that are left of a batch.
+func (p *project) piece() (*types.Batch, error) {
+	n := min(p.step, len(p.rest))
+	if err := p.compute(p.in, p.rest[:n]); err != nil {
+		if !p.divisible(err) {
+			return nil, err
+		}
+		p.step = n
+		return p.halve(err)
+	}
+	p.rest = p.rest[n:]
+	return &p.out, nil
+}
+
+// halve goes on with half as many rows at a time, after err.
+func (p *project) halve(err error) (*types.Batch, error) {
+	if p.step /= 2; p.step == 0 {
+		return nil, err
+	}
+	for i, e := range p.exprs {
+		if _, shared := e.Column(); !shared {
+			clear(p.own[i].S)
+			clear(p.own[i].Arr)
+		}
+	}
+	return p.piece()
 }
 
 // compute evaluates the expressions for the rows sel of b.

@@ -1,6 +1,8 @@
 package types
 
 import (
+	"unsafe"
+
 	"github.com/cockroachdb/apd/v3"
 )
 
@@ -16,6 +18,9 @@ type Datum struct {
 	Iv   IntervalValue
 	Arr  *ArrayValue
 }
+
+// DatumSize is the size of a Datum in bytes, without what it points to.
+const DatumSize = int(unsafe.Sizeof(Datum{}))
 
 // Null is the NULL of every type.
 var Null = Datum{Null: true}

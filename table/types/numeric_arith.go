@@ -314,8 +314,19 @@ func NumericTrimScale(d *apd.Decimal) *apd.Decimal {
 	return r
 }
 
+// Tick counts n bytes of work on large numbers; its error ends the work. nil counts nothing.
+type Tick func(n int) error
+
+// step counts a pass over a number.
+func (t Tick) step(x *apd.BigInt) error {
+	if t == nil {
+		return nil
+	}
+	return t(x.BitLen() / 8)
+}
+
 // NumericGcd returns the greatest common divisor, never negative.
-func NumericGcd(a, b *apd.Decimal) (*apd.Decimal, error) {
+func NumericGcd(a, b *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	if a.Form != apd.Finite || b.Form != apd.Finite {
 		return numericNaN, nil
 	}
@@ -328,13 +339,16 @@ func NumericGcd(a, b *apd.Decimal) (*apd.Decimal, error) {
 		r.Coeff.Rem(&x.Coeff, &y.Coeff)
 		x.Coeff.Set(&y.Coeff)
 		y.Coeff.Set(&r.Coeff)
+		if err := tick.step(&x.Coeff); err != nil {
+			return nil, err
+		}
 	}
 	r.Coeff.Set(&x.Coeff)
 	return checkNumeric(r)
 }
 
 // NumericLcm returns the least common multiple, never negative.
-func NumericLcm(a, b *apd.Decimal) (*apd.Decimal, error) {
+func NumericLcm(a, b *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	if a.Form != apd.Finite || b.Form != apd.Finite {
 		return numericNaN, nil
 	}
@@ -342,7 +356,7 @@ func NumericLcm(a, b *apd.Decimal) (*apd.Decimal, error) {
 	if a.Coeff.Sign() == 0 || b.Coeff.Sign() == 0 {
 		return &apd.Decimal{Exponent: exp}, nil
 	}
-	g, err := NumericGcd(a, b)
+	g, err := NumericGcd(a, b, tick)
 	if err != nil {
 		return nil, err
 	}
@@ -360,7 +374,7 @@ func NumericLcm(a, b *apd.Decimal) (*apd.Decimal, error) {
 }
 
 // NumericFactorial returns n!.
-func NumericFactorial(n int64) (*apd.Decimal, error) {
+func NumericFactorial(n int64, tick Tick) (*apd.Decimal, error) {
 	if n < 0 {
 		return nil, sqlerr.New(sqlerr.NumericValueOutOfRange, "factorial of a negative number is undefined")
 	}
@@ -370,6 +384,9 @@ func NumericFactorial(n int64) (*apd.Decimal, error) {
 	r := apd.New(1, 0)
 	for i := int64(2); i <= n; i++ {
 		r.Coeff.Mul(&r.Coeff, apd.NewBigInt(i))
+		if err := tick.step(&r.Coeff); err != nil {
+			return nil, err
+		}
 	}
 	return checkNumeric(r)
 }

@@ -1,0 +1,38 @@
+package eval
+
+import (
+	"strings"
+
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// asked is how large a value may be that is made without asking for its bytes.
+const asked = 1 << 10
+
+// countResult counts a row, and what is large of its value and was not asked for while it was made;
+// before is what was taken then. So a function that forgets to ask is counted all the same, by the row.
+func countResult(rt *expr.Runtime, d types.Datum, before int64) error {
+	if len(d.S) >= asked || d.Arr != nil && len(d.Arr.Elems)*types.DatumSize >= asked {
+		size := int64(len(d.S))
+		if d.Arr != nil {
+			size += int64(len(d.Arr.Elems) * types.DatumSize)
+		}
+		if err := rt.Grow(size - (rt.Taken() - before)); err != nil {
+			return err
+		}
+		if err := rt.Tick(int(size)); err != nil {
+			return err
+		}
+	}
+	return rt.TickRow()
+}
+
+// parsedSize is about what the elements of an array or a JSON document take while its text is read; 0
+// for a short text.
+func parsedSize(text string) int64 {
+	if len(text) < asked {
+		return 0
+	}
+	return int64(len(text) + strings.Count(text, ",")*2*types.DatumSize)
+}

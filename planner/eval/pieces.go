@@ -1,0 +1,78 @@
+package eval
+
+import (
+	"errors"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table/types"
+)
+
+// An expression is evaluated over a whole batch, so what its functions make for all of the rows is held
+// at once: length(repeat(t, 1000000)) over a batch of 1,024 rows holds a gigabyte, of which PostgreSQL
+// holds a megabyte at a time. Where the statement's memory does not suffice, the batch is evaluated in
+// halves, and these again, down to a row.
+
+// divisible reports whether an evaluation that ended with err may be repeated in pieces: the memory did
+// not suffice, nothing has an effect, and the result itself takes none of the memory.
+func (p *Program) divisible(err error) bool {
+	return OutOfMemory(err) && !p.code.effects && fixedSize(p.code.root.t)
+}
+
+// OutOfMemory reports whether err is that the statement's memory did not suffice.
+func OutOfMemory(err error) bool {
+	var e *sqlerr.Error
+	return errors.As(err, &e) && e.Code == sqlerr.OutOfMemory
+}
+
+// Repeatable reports whether the program calls no volatile function, so that rows may be evaluated
+// twice.
+func (p *Program) Repeatable() bool { return !p.code.effects }
+
+func fixedSize(t *types.Type) bool {
+	switch t.Family {
+	case types.Bool, types.Int, types.Float, types.Date, types.Time, types.Timestamp, types.Interval:
+		return true
+	}
+	return false
+}
+
+// pieces calls f for the rows sel, or where the memory does not suffice for parts of them in order.
+func (p *Program) pieces(st *state, sel []int32, f func(sel []int32) error) error {
+	err := f(sel)
+	if len(sel) < 2 || !p.divisible(err) {
+		return err
+	}
+	st.forget()
+	if err := p.pieces(st, sel[:len(sel)/2], f); err != nil {
+		return err
+	}
+	st.forget()
+	return p.pieces(st, sel[len(sel)/2:], f)
+}
+
+// forget gives back the memory of the evaluation that is going on.
+func (st *state) forget() {
+	st.rt.Abandon()
+	for i, v := range st.vecs {
+		if v != nil {
+			clear(v.S)
+			clear(v.Arr)
+			st.filled[i] = 0
+		}
+	}
+}
+
+// evalBoolInPieces is EvalBool by way of a vector.
+func (p *Program) evalBoolInPieces(ctx *Context, b *types.Batch, sel []int32) ([]int32, error) {
+	v := types.NewVec(p.code.root.t, b.Len)
+	if err := p.Eval(ctx, b, sel, v); err != nil {
+		return nil, err
+	}
+	var out []int32
+	for _, i := range rows(b, sel) {
+		if v.I[i] != 0 && (!v.HasNull || !v.Nulls[i]) {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
