@@ -53,8 +53,11 @@ func (n *callNode) scalar(rt *expr.Runtime, args []types.Datum) (types.Datum, er
 	before := rt.Taken()
 	parsed := int64(0)
 	for i := range args {
-		if n.types[i].Family == types.JSON {
+		switch {
+		case n.types[i].Family == types.JSON:
 			parsed += parsedSize(args[i].S)
+		case args[i].Arr != nil && isText(n.fn.Returns):
+			parsed += spreadSize(args[i])
 		}
 	}
 	if err := rt.Grow(parsed); err != nil {
@@ -194,6 +197,10 @@ func (n *castNode) convert(st *state, d types.Datum) (types.Datum, error) {
 	switch n.to.Family {
 	case types.Array, types.JSON, types.Record:
 		parsed = parsedSize(d.S)
+	case types.String:
+		if d.Arr != nil {
+			parsed = spreadSize(d)
+		}
 	}
 	if err := st.rt.Grow(parsed); err != nil {
 		return types.Null, err

@@ -28,6 +28,23 @@ func countResult(rt *expr.Runtime, d types.Datum, before int64) error {
 	return rt.TickRow()
 }
 
+// spreadSize is about what the text of an array or a record takes, whose elements may share their bytes:
+// array_fill(repeat('x', 1000000), ARRAY[1000000]) is small, and its text a terabyte.
+func spreadSize(d types.Datum) int64 {
+	n := int64(len(d.S))
+	if d.Arr != nil {
+		for i := range d.Arr.Elems {
+			n += 2 + spreadSize(d.Arr.Elems[i])
+		}
+	}
+	return n
+}
+
+// isText reports whether values of the type are texts or JSON.
+func isText(t *types.Type) bool {
+	return t != nil && (t.Family == types.String || t.Family == types.JSON)
+}
+
 // parsedSize is about what the elements of an array or a JSON document take while its text is read; 0
 // for a short text.
 func parsedSize(text string) int64 {

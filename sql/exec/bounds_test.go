@@ -34,8 +34,16 @@ func TestLargeValuesOfManyRowsStream(t *testing.T) {
 		require.NoError(t, err, query)
 		require.Equal(t, want, got, query)
 	}
-	_, err := run("select length(repeat('x', 5000000 + g - g)) from generate_series(1, 3) g")
-	var e *sqlerr.Error
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, sqlerr.OutOfMemory, e.Code)
+	for _, query := range []string{
+		"select length(repeat('x', 5000000 + g - g)) from generate_series(1, 3) g",
+		// The elements share their bytes, and the texts would not.
+		"select length(array_fill(repeat('x', 100000), array[1000 + g])::text) from generate_series(1, 2) g",
+		"select length(to_json(array_fill(repeat('x', 100000), array[1000 + g]))::text) from generate_series(1, 2) g",
+		"select length(concat(array_fill(repeat('x', 100000), array[1000 + g]))) from generate_series(1, 2) g",
+	} {
+		_, err := run(query)
+		var e *sqlerr.Error
+		require.ErrorAs(t, err, &e, query)
+		require.Equal(t, sqlerr.OutOfMemory, e.Code, query)
+	}
 }
