@@ -32,6 +32,9 @@ func Readable(ctx context.Context, r Reader, span Span, visit func(key, value []
 	}
 }
 
+// keysPerLook is how many keys are read between two looks at the context.
+const keysPerLook = 1024
+
 // readUntilDamage visits keys until one cannot be read, and returns a copy of the last that could.
 func readUntilDamage(ctx context.Context, r Reader, span Span, visit func(key, value []byte) error) (last []byte, err error) {
 	it, err := r.NewIter(ctx, span)
@@ -43,10 +46,14 @@ func readUntilDamage(ctx context.Context, r Reader, span Span, visit func(key, v
 			err = closed
 		}
 	}()
+	n := 0
 	for ok := it.First(); ok; ok = it.Next() {
 		value, err := it.Value()
 		if err == nil {
 			err = visit(it.Key(), value)
+		}
+		if n++; err == nil && n%keysPerLook == 0 {
+			err = ctx.Err()
 		}
 		if err != nil {
 			return last, err

@@ -257,7 +257,7 @@ func (a *alteration) rewrite(ctx context.Context, next *table.Desc, change func(
 		return rows.Add(ctx, row)
 	})
 	if err == nil {
-		err = rows.Sort()
+		err = rows.Sort(ctx)
 	}
 	if err == nil {
 		err = rows.Write(ctx, a.env.View)

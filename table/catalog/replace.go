@@ -40,14 +40,19 @@ func (r *Replacement) Add(ctx context.Context, row []types.Datum) error {
 }
 
 // Sort comes after the last row. It fails if two rows have the same unique key.
-func (r *Replacement) Sort() error {
+func (r *Replacement) Sort(ctx context.Context) error {
 	for i := range r.lists {
 		l := &r.lists[i]
-		l.sort()
+		if err := l.sort(ctx); err != nil {
+			return err
+		}
 		// An entry that is not unique has the row key in its key.
 		for n := 1; n < l.len(); n++ {
 			if bytes.Equal(l.key(n-1), l.key(n)) {
 				return r.duplicate(l.key(n), l.value(n))
+			}
+			if n%rowsPerCheck == 0 && ctx.Err() != nil {
+				return ctx.Err()
 			}
 		}
 	}
@@ -133,7 +138,7 @@ func (r *Replacement) write(ctx context.Context, tx *txn.Txn) error {
 	return nil
 }
 
-// rowsPerCheck is how many keys are written between two looks at the context.
+// rowsPerCheck is how many keys are compared or written between two looks at the context.
 const rowsPerCheck = 256
 
 // pairs is a list of keys and values. A pair takes 16 bytes beside its own.
@@ -182,12 +187,31 @@ func (p *pairs) compare(a, b pairRef) int {
 	return bytes.Compare(p.chunks[a.chunk][a.at:a.at+a.key], p.chunks[b.chunk][b.at:b.at+b.key])
 }
 
-func (p *pairs) sort() {
-	if p.unsorted {
-		slices.SortFunc(p.refs, p.compare)
+// sort puts the pairs in the order of their keys. Once ctx has ended all of them count as equal, so that
+// the sort comes to its end soon.
+func (p *pairs) sort(ctx context.Context) error {
+	if !p.unsorted {
+		return nil
+	}
+	var ended error
+	compared := 0
+	slices.SortFunc(p.refs, func(a, b pairRef) int {
+		if compared++; compared%comparesPerCheck == 0 && ended == nil {
+			ended = ctx.Err()
+		}
+		if ended != nil {
+			return 0
+		}
+		return p.compare(a, b)
+	})
+	if ended == nil {
 		p.unsorted = false
 	}
+	return ended
 }
+
+// comparesPerCheck is how many pairs a sort compares between two looks at the context.
+const comparesPerCheck = 4096
 
 // find returns where a key is, or would be, in a list that is sorted.
 func (p *pairs) find(key []byte) (n int, found bool) {
