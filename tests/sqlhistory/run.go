@@ -64,6 +64,7 @@ type run struct {
 	mu         sync.Mutex
 	clockwork  int
 	over       bool              // the epoch is
+	ended      chan struct{}     // closed then
 	left       *pebblekv.CrashFS // by the power failure
 	seen       []tso.Timestamp
 	cancels    map[int]context.CancelFunc
@@ -124,7 +125,8 @@ func (r *run) runEpoch(last bool) (err error) {
 	if r.db, err = minidb.Open("db", opts...); err != nil {
 		return err
 	}
-	r.over, r.left, r.cancels = false, nil, map[int]context.CancelFunc{}
+	r.over, r.ended = false, make(chan struct{})
+	r.left, r.cancels = nil, map[int]context.CancelFunc{}
 	if r.epoch == 0 {
 		err = r.setup(ctx)
 	} else {
@@ -247,6 +249,7 @@ func (r *run) crash(dice *rand.Rand) {
 	}
 	percent := []int{0, 0, 30, 70, 100}[dice.IntN(5)]
 	r.over, r.left = true, r.fs.Crash(percent, dice)
+	close(r.ended)
 }
 
 // cancellable returns a context that disturb may cancel.

@@ -86,6 +86,9 @@ func (s *session) run(ctx context.Context, text string, do func(context.Context,
 	if s.r.config.Trace != nil {
 		s.r.config.Trace(fmt.Sprintf("%s (%s, locks %v): %s: %v %v", s.rec.Name, s.level, s.locks, text, a, err))
 	}
+	if errors.Is(err, kv.ErrFailed) {
+		<-s.r.ended // the engine answers with its failure a moment before it tells of it
+	}
 	if s.r.isOver() {
 		return a, errOver
 	}
