@@ -17,8 +17,8 @@ import (
 
 // The advice that goes with damaged files: where the database cannot be opened, and where it is open.
 const (
-	restore  = "restore a copy of the directory"
-	whatToDo = "restore a copy of the directory, or save the other tables with COPY"
+	restore  = "restore a copy of the directory, or copy what can be read with minidb check --salvage"
+	whatToDo = "restore a copy of the directory, or copy what can be read with minidb check --salvage"
 )
 
 // replayed watches the log being read.

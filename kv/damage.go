@@ -7,13 +7,22 @@ import (
 	"errors"
 )
 
+// Walk visits the keys of a span in order, or in the reverse order. Key and value are valid during the
+// call. An error of visit ends it and is returned.
+type Walk func(ctx context.Context, span Span, reverse bool, visit func(key, value []byte) error) error
+
 // Readable visits the keys of a span in order as far as they can be read, and returns the spans that
 // cannot (ErrCorruption). A span that is lost begins behind the last key before the damage and ends where
 // reading succeeds again; it may hold keys that could be read between two damaged places. Other errors
 // end it, those of visit among them. Key and value are valid during the call.
 func Readable(ctx context.Context, r Reader, span Span, visit func(key, value []byte) error) (lost []Span, err error) {
+	return ReadableBy(ctx, walkOf(r), span, visit)
+}
+
+// ReadableBy is Readable of what a Walk shows.
+func ReadableBy(ctx context.Context, walk Walk, span Span, visit func(key, value []byte) error) (lost []Span, err error) {
 	for from := span.Start; ; {
-		last, err := readUntilDamage(ctx, r, Span{Start: from, End: span.End}, visit)
+		last, err := walk.untilDamage(ctx, Span{Start: from, End: span.End}, visit)
 		if !errors.Is(err, ErrCorruption) {
 			return lost, err
 		}
@@ -21,7 +30,7 @@ func Readable(ctx context.Context, r Reader, span Span, visit func(key, value []
 		if last != nil {
 			damage.Start = append(last, 0)
 		}
-		if damage.End, err = readableFrom(ctx, r, damage); err != nil {
+		if damage.End, err = walk.readableFrom(ctx, damage); err != nil {
 			return lost, err
 		}
 		lost = append(lost, damage)
@@ -35,32 +44,49 @@ func Readable(ctx context.Context, r Reader, span Span, visit func(key, value []
 // keysPerLook is how many keys are read between two looks at the context.
 const keysPerLook = 1024
 
-// readUntilDamage visits keys until one cannot be read, and returns a copy of the last that could.
-func readUntilDamage(ctx context.Context, r Reader, span Span, visit func(key, value []byte) error) (last []byte, err error) {
-	it, err := r.NewIter(ctx, span)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if closed := it.Close(); err == nil {
-			err = closed
-		}
-	}()
-	n := 0
-	for ok := it.First(); ok; ok = it.Next() {
-		value, err := it.Value()
-		if err == nil {
-			err = visit(it.Key(), value)
-		}
-		if n++; err == nil && n%keysPerLook == 0 {
-			err = ctx.Err()
-		}
+// walkOf walks the keys of a reader.
+func walkOf(r Reader) Walk {
+	return func(ctx context.Context, span Span, reverse bool, visit func(key, value []byte) error) (err error) {
+		it, err := r.NewIter(ctx, span)
 		if err != nil {
-			return last, err
+			return err
 		}
-		last = append(last[:0], it.Key()...)
+		defer func() {
+			if closed := it.Close(); err == nil {
+				err = closed
+			}
+		}()
+		first, next := it.First, it.Next
+		if reverse {
+			first, next = it.Last, it.Prev
+		}
+		n := 0
+		for ok := first(); ok; ok = next() {
+			value, err := it.Value()
+			if err == nil {
+				err = visit(it.Key(), value)
+			}
+			if n++; err == nil && n%keysPerLook == 0 {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return it.Err()
 	}
-	return last, it.Err()
+}
+
+// untilDamage visits keys until one cannot be read, and returns a copy of the last that could.
+func (walk Walk) untilDamage(ctx context.Context, span Span, visit func(key, value []byte) error) (last []byte, err error) {
+	err = walk(ctx, span, false, func(key, value []byte) error {
+		if err := visit(key, value); err != nil {
+			return err
+		}
+		last = append(last[:0], key...)
+		return nil
+	})
+	return last, err
 }
 
 // probes is how many keys that cannot be read are tried to find one that can. Each costs an engine a
@@ -69,13 +95,13 @@ const probes = 4
 
 // readableFrom returns the first key behind the damage at the start of a span, or the end of the span.
 // Requires: its start cannot be read.
-func readableFrom(ctx context.Context, r Reader, span Span) ([]byte, error) {
+func (walk Walk) readableFrom(ctx context.Context, span Span) ([]byte, error) {
 	high, found := span.End, false
 	for probe, failed := high, 0; failed < probes; { // halfway to the start, again and again
 		if probe = between(span.Start, probe); probe == nil {
 			break
 		}
-		ok, err := readableAt(ctx, r, Span{Start: probe, End: span.End})
+		ok, err := walk.readableAt(ctx, Span{Start: probe, End: span.End})
 		if err != nil {
 			return nil, err
 		}
@@ -90,45 +116,41 @@ func readableFrom(ctx context.Context, r Reader, span Span) ([]byte, error) {
 			break
 		}
 		var err error
-		if found, err = readableAt(ctx, r, Span{Start: probe, End: span.End}); err != nil {
+		if found, err = walk.readableAt(ctx, Span{Start: probe, End: span.End}); err != nil {
 			return nil, err
 		} else if found {
 			high = probe
 		}
 	}
-	return readableBelow(ctx, r, Span{Start: span.Start, End: high})
+	return walk.readableBelow(ctx, Span{Start: span.Start, End: high})
 }
 
 // readableBelow returns the lowest key of a span down to which reading succeeds from its end.
-func readableBelow(ctx context.Context, r Reader, span Span) (lowest []byte, err error) {
+func (walk Walk) readableBelow(ctx context.Context, span Span) (lowest []byte, err error) {
 	lowest = span.End
-	it, err := r.NewIter(ctx, span)
-	if errors.Is(err, ErrCorruption) {
-		return lowest, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for ok := it.Last(); ok; ok = it.Prev() {
-		lowest = bytes.Clone(it.Key())
-	}
-	if err = errors.Join(it.Err(), it.Close()); err != nil && !errors.Is(err, ErrCorruption) {
+	err = walk(ctx, span, true, func(key, _ []byte) error {
+		lowest = bytes.Clone(key)
+		return nil
+	})
+	if err != nil && !errors.Is(err, ErrCorruption) {
 		return nil, err
 	}
 	return lowest, nil
 }
 
+// errFound ends a walk at its first key.
+var errFound = errors.New("found")
+
 // readableAt reports whether the first key of a span can be found.
-func readableAt(ctx context.Context, r Reader, span Span) (bool, error) {
-	it, err := r.NewIter(ctx, span)
-	if err == nil {
-		it.First()
-		err = errors.Join(it.Err(), it.Close())
-	}
-	if errors.Is(err, ErrCorruption) {
+func (walk Walk) readableAt(ctx context.Context, span Span) (bool, error) {
+	err := walk(ctx, span, false, func(_, _ []byte) error { return errFound })
+	switch {
+	case err == nil, errors.Is(err, errFound):
+		return true, nil
+	case errors.Is(err, ErrCorruption):
 		return false, nil
 	}
-	return err == nil, err
+	return false, err
 }
 
 // between returns a key about halfway between two, of which high may be nil for the end of all keys. It

@@ -81,14 +81,11 @@ func (r *lockRun) add(ctx context.Context, row []byte, l *mvcc.Lock) error {
 		return err
 	}
 	if r.startTS != l.StartTS {
-		st, err := r.s.resolver.status(ctx, l, 0)
+		commitTS, err := r.s.FateOf(ctx, l)
 		if err != nil {
 			return err
 		}
-		if !st.Decided() {
-			return fmt.Errorf("lock of transaction %s, whose owner is dead, is not decided", l.StartTS)
-		}
-		r.startTS, r.commitTS = l.StartTS, st.CommitTS
+		r.startTS, r.commitTS = l.StartTS, commitTS
 	}
 	r.rows = append(r.rows, row)
 	return nil
@@ -101,4 +98,15 @@ func (r *lockRun) settle(ctx context.Context) error {
 	rows := r.rows
 	r.rows = nil
 	return r.s.resolver.resolveRows(ctx, r.startTS, r.commitTS, rows)
+}
+
+// FateOf returns what became of the transaction that left a lock: its commit_ts, or zero when it was rolled
+// back, as it is then if nothing had decided it. Unlike a read of the locked row it looks at the primary
+// alone, and settles nothing else. Requires: the engine is exclusive, and the lock is older than the Store.
+func (s *Store) FateOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, err error) {
+	st, err := s.resolver.status(ctx, l, 0)
+	if err == nil && !st.Decided() {
+		err = fmt.Errorf("lock of transaction %s, whose owner is dead, is not decided", l.StartTS)
+	}
+	return st.CommitTS, err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/minidb/minidb"
 )
@@ -10,6 +11,7 @@ import (
 func check(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	data := fs.String("data", "", "data directory, which no server may have open")
+	into := fs.String("salvage", "", "copy what can be read of a damaged directory into this new one, list what cannot, and check the new one")
 	if err := c.parse(fs, args); err != nil {
 		return err
 	}
@@ -19,7 +21,23 @@ func check(ctx context.Context, c *command, args []string) error {
 	if *data == "" {
 		return usageError("--data is missing")
 	}
-	db, err := minidb.Open(*data, minidb.MustExist(), minidb.GCInterval(-1), minidb.Logger(quiet()))
+	if *into == "" {
+		return checkDirectory(ctx, *data)
+	}
+	lost, err := salvage(ctx, *data, *into)
+	if err != nil {
+		return err
+	}
+	err = checkDirectory(ctx, *into)
+	if lost && err == nil {
+		return errReported
+	}
+	return err
+}
+
+// checkDirectory prints what is wrong with a directory.
+func checkDirectory(ctx context.Context, dir string) error {
+	db, err := minidb.Open(dir, minidb.MustExist(), minidb.GCInterval(-1), minidb.Logger(quiet()))
 	if err != nil {
 		return err
 	}
@@ -37,4 +55,21 @@ func check(ctx context.Context, c *command, args []string) error {
 	}
 	fmt.Println("every index entry has its row, every row its index entries; no orphan locks")
 	return nil
+}
+
+// salvage copies a damaged directory into a new one. It reports whether something was lost.
+func salvage(ctx context.Context, dir, into string) (lost bool, err error) {
+	n := 0
+	err = minidb.Salvage(ctx, dir, into, minidb.SalvageReport{
+		Lost: func(line string) {
+			n++
+			fmt.Println("lost:", line)
+		},
+		Progress: func(table string, rows int64) { fmt.Fprintf(os.Stderr, "%s: %d rows copied\n", table, rows) },
+	})
+	if err != nil {
+		return n > 0, err
+	}
+	fmt.Printf("what could be read was copied to %s; %d things were lost\n", into, n)
+	return n > 0, nil
 }

@@ -23,7 +23,7 @@ var commands = []*command{
 	{"serve", "[--listen ADDR] [--data DIR | --in-memory] [--gc-retention TIME] [--max-connections N]", "serve PostgreSQL's protocol", serve},
 	{"sql", "[--data DIR | --url URL] [-c SQL | -f FILE]", "a shell, also on a data directory without a server", sqlShell},
 	{"sqllogictest", "[--url URL] [--label NAME] [--known FILE] [-v] PATH…", "run sqllogictest scripts, embedded or over the wire", sqlLogicTest},
-	{"check", "--data DIR", "prove that every index agrees with its table and no lock is orphaned", check},
+	{"check", "--data DIR [--salvage NEWDIR]", "prove that every index agrees with its table and no lock is orphaned", check},
 	{"dump", "--data DIR [--table T]", "print every key decoded, Percolator's columns side by side", dump},
 	{"version", "", "tell what this binary was built from", version},
 	{"bench", "[--dir DIR] [--round TIME] [--rounds N] [--only NAME]", "measure beside Pebble and SQLite", runBench},

@@ -46,6 +46,7 @@ type chunk struct {
 	kind   chunkKind
 	end    int    // offset behind it
 	first  bool   // it begins a record
+	last   bool   // it ends a record
 	synced uint64 // offset in the log up to which it was synced
 }
 
@@ -104,7 +105,7 @@ func (f chunkFormat) parse(block []byte, at int) chunk {
 	if len(b) < n+length || binary.LittleEndian.Uint32(b) != checksum(b[6:n+length]) {
 		return chunk{}
 	}
-	c := chunk{kind: chunkValid, end: at + n + length, first: (typ-1)%4 < 2}
+	c := chunk{kind: chunkValid, end: at + n + length, first: (typ-1)%4 < 2, last: (typ-1)%4%3 == 0}
 	if n == syncChunkHeader {
 		c.synced = binary.LittleEndian.Uint64(b[logChunkHeader:])
 	}

@@ -53,6 +53,8 @@ type Options struct {
 	// from then on (kv.ErrFailed). It runs in the goroutine that wrote, with locks held, and must not use
 	// the engine.
 	OnFailure func(err error)
+
+	readOnce bool // nothing is compacted; see OpenDamaged
 }
 
 // failed logs the failure that ended an engine and passes it on.
@@ -255,6 +257,7 @@ func pebbleOptions(opts Options) *pebble.Options {
 		ReadOnly:                    opts.ReadOnly,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, min(4, runtime.GOMAXPROCS(0)/2)) },
 	}
+	p.DisableAutomaticCompactions = opts.readOnce
 	p.Levels[0].BlockSize = 16 << 10
 	p.Levels[0].IndexBlockSize = 64 << 10
 	for i := range p.Levels {

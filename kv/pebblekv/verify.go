@@ -9,9 +9,10 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// verified is what verifyChunks found in a sound file.
+// verified is what verifyChunks found: all of a sound file, or what lies before the damage.
 type verified struct {
 	end    int64 // behind the last valid chunk of the unbroken row of them
+	whole  int64 // behind the last record in it
 	closed bool  // the log was closed: nothing is missing
 	behind int   // valid chunks behind a torn one: they were written and not yet synced
 }
@@ -47,6 +48,9 @@ func verifyChunks(r io.Reader, name string, f chunkFormat) (verified, error) {
 			}
 			if pos = c.end; c.kind == chunkValid {
 				v.end = at + int64(pos)
+				if c.last {
+					v.whole = v.end
+				}
 			}
 		}
 	}

@@ -290,5 +290,5 @@ func (s *Scanner) newestFromBelow() (found bool, err error) {
 		}
 		s.writes.Prev()
 	}
-	return found, nil
+	return found, s.writes.Err() // what was found is not the newest if the walk was cut short
 }
