@@ -81,6 +81,11 @@ func TestTakingAllRowsAwayCostsTheSameForAnyNumber(t *testing.T) {
 		before, walked := record.Counts(), steps.Steps()
 		f.must(func(_ *txn.Txn, v *View) error { return change(f, v, d) })
 		counts, walked := record.Since(before), steps.Steps()-walked
+		// Whether a point read shares the store's snapshot, or opens one and an iterator on it, depends on
+		// the slots into which the keys of the rows happen to fall (txn: I14).
+		require.LessOrEqual(t, counts.Snapshots, int64(1))
+		counts.Iters -= counts.Snapshots
+		counts.Snapshots = 0
 		f.check()
 		f.collect()
 		f.check()
