@@ -115,14 +115,6 @@ func (w *writer) fill(s string, n int64) {
 	}
 }
 
-// string returns the text.
-func (w *writer) string() (string, error) {
-	if w.err != nil {
-		return "", w.err
-	}
-	return w.b.String(), nil
-}
-
 // done returns the text as a datum.
 func (w *writer) done() (types.Datum, error) {
 	if w.err != nil {

@@ -26,14 +26,6 @@ func (r *run) measure(n physical.Node, op operator) operator {
 	return &measured{op: op, s: s}
 }
 
-// unwrap returns the operator behind the measuring.
-func unwrap(op operator) operator {
-	if m, ok := op.(*measured); ok {
-		return m.op
-	}
-	return op
-}
-
 func (m *measured) Open(ctx context.Context) error {
 	m.s.loops++
 	start := time.Now()
