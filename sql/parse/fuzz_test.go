@@ -44,7 +44,11 @@ func FuzzLex(f *testing.F) {
 			if tok.pos < end || tok.end < tok.pos || int(tok.end) > len(text) {
 				t.Fatalf("token %d of %q: [%d, %d) after %d", i, text, tok.pos, tok.end, end)
 			}
-			if gap := text[end:tok.pos]; tok.kind != tokError && !blank(gap) {
+			gap := text[end:tok.pos]
+			if i > 0 && text[l.toks[i-1].pos] == ';' { // a run of semicolons is one token
+				gap = strings.ReplaceAll(gap, ";", " ")
+			}
+			if tok.kind != tokError && !blank(gap) {
 				t.Fatalf("%q between tokens of %q", gap, text)
 			}
 			end = tok.end
