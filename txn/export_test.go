@@ -12,7 +12,7 @@ func (s *Store) AwaitSecondaries() {
 
 // TakeForDead makes the Store forget what it knows of the transactions that have locks in the store:
 // whoever meets one judges it by its primary, its owner's session and the time to live. So tests play a
-// stranger, wrong about an owner or right, on an engine that has no strangers.
+// resolver of another process, wrong about an owner or right, on an engine that has no other processes.
 func (s *Store) TakeForDead() {
 	s.lockers.mu.Lock()
 	defer s.lockers.mu.Unlock()

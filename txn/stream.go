@@ -21,7 +21,7 @@ type Streamed struct {
 
 // stream is a transaction that outgrew Options.StreamBytes: its writes go out as prewrites under the
 // primary of the first batch, whenever the buffer is full again. Until the commit point they are
-// locks like any other: strangers wait for them or push them (txn: I13). On an engine that is not
+// locks like any other: other transactions wait for them or push them (txn: I13). On an engine that is not
 // exclusive they roll them back once the primary's time to live is over, which a goroutine extends as long
 // as the transaction lives.
 type stream struct {

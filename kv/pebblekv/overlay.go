@@ -124,7 +124,7 @@ func (fs *overlayFS) ReuseForWrite(oldName, newName string, c vfs.DiskWriteCateg
 	return fs.MemFS.OpenReadWrite(newName, c)
 }
 
-// Lock locks the directory itself: who has it open may be changing it.
+// Lock locks the directory itself: a process that has it open may be changing it.
 func (fs *overlayFS) Lock(name string) (io.Closer, error) { return fs.base.Lock(name) }
 
 func (fs *overlayFS) List(dir string) ([]string, error) {

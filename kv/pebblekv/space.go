@@ -185,7 +185,7 @@ func (s *space) failedWrite() bool {
 	return s.mu.watched && s.release()
 }
 
-// await pauses who has to try again until there is room, and reports whether it makes sense: not on a
+// await pauses a write that must be repeated until there is room, and reports whether it makes sense: not on a
 // file system that is not watched, and not once the engine is being closed.
 func (s *space) await() bool {
 	s.mu.Lock()

@@ -9,19 +9,28 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Expr prints an expression that the catalog keeps as text: over a row of d, or for a DEFAULT without
-// d. want is the type of the column that takes the value; nil for a condition.
-func Expr(ctx context.Context, env *bind.Env, d *table.Desc, text string, want *types.Type, opts Options) (string, error) {
+// resolveText parses a stored expression over a row of d, or over nothing, and prepares to resolve it.
+func resolveText(ctx context.Context, env *bind.Env, d *table.Desc, text string, opts Options) (*resolver, ast.Expr, error) {
 	e, err := env.ParseExpr(text)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	notes, err := bind.NoteRowExpr(ctx, env, d, e)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	r := newResolver(ctx, env, notes, opts)
 	r.row = d
+	return r, e, nil
+}
+
+// Expr prints an expression that the catalog keeps as text: over a row of d, or for a DEFAULT without
+// d. want is the type of the column that takes the value; nil for a condition.
+func Expr(ctx context.Context, env *bind.Env, d *table.Desc, text string, want *types.Type, opts Options) (string, error) {
+	r, e, err := resolveText(ctx, env, d, text, opts)
+	if err != nil {
+		return "", err
+	}
 	n := r.expr(e)
 	if want == nil {
 		n = r.coerce(n, types.TBool, true)
@@ -38,15 +47,10 @@ func Expr(ctx context.Context, env *bind.Env, d *table.Desc, text string, want *
 
 // Relations lists the relations that a DEFAULT has as constants of type regclass.
 func Relations(ctx context.Context, env *bind.Env, text string) ([]table.ID, error) {
-	e, err := env.ParseExpr(text)
+	r, e, err := resolveText(ctx, env, nil, text, Options{})
 	if err != nil {
 		return nil, err
 	}
-	notes, err := bind.NoteRowExpr(ctx, env, nil, e)
-	if err != nil {
-		return nil, err
-	}
-	r := newResolver(ctx, env, notes, Options{})
 	r.expr(e)
 	return r.regs, r.err
 }
@@ -54,16 +58,10 @@ func Relations(ctx context.Context, env *bind.Env, text string) ([]table.ID, err
 // IndexKey prints the expression of an index key over a row of d. A call can stand in an index by
 // itself, anything else needs parentheses.
 func IndexKey(ctx context.Context, env *bind.Env, d *table.Desc, text string, opts Options) (string, error) {
-	e, err := env.ParseExpr(text)
+	r, e, err := resolveText(ctx, env, d, text, opts)
 	if err != nil {
 		return "", err
 	}
-	notes, err := bind.NoteRowExpr(ctx, env, d, e)
-	if err != nil {
-		return "", err
-	}
-	r := newResolver(ctx, env, notes, opts)
-	r.row = d
 	n := r.text(r.expr(e))
 	if r.err != nil {
 		return "", r.err

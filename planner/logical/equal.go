@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Equal says whether two expressions are the same computation. Subqueries are if they are written alike in
+// Equal reports whether two expressions are the same computation. Subqueries are if they are written alike in
 // one scope (expr.Subquery.Class). Places in the statement do not count.
 func Equal(a, b expr.Expr) bool {
 	if a == b {

@@ -116,19 +116,19 @@ func (w *world) do(a *actor, o op) {
 	}
 }
 
-// locked says whether another that has not ended has written one of the keys: a drop locks the whole table.
+// locked reports whether another owner that has not ended has written one of the keys: a drop locks the whole table.
 func (w *world) locked(a *actor, keys keySet) bool {
 	return slices.ContainsFunc(w.actors, func(b *actor) bool { return b != a && b.writes&keys != 0 && !b.over })
 }
 
-// dropped says whether another has dropped one of the keys since the snapshot: both change the schema.
+// dropped reports whether another owner has dropped one of the keys since the snapshot: both change the schema.
 func (w *world) dropped(a *actor, keys keySet) bool {
 	return slices.ContainsFunc(w.actors, func(b *actor) bool {
 		return b != a && b.drops&keys != 0 && b.drawn && b.commit > a.startTS
 	})
 }
 
-// lost says whether another writer of one of the keys is in the way, or one that drops it and has not
+// lost reports whether another writer of one of the keys is in the way, or one that drops it and has not
 // ended. Whoever drops keys is in the way of no commit before its own, and it does not matter to it who has
 // written them.
 func (w *world) lost(a *actor, keys keySet) bool {
