@@ -37,8 +37,8 @@ func (sc *scene) rowRecords(s *txn.Store) (n int) {
 	snap, err := s.Engine().Snapshot()
 	sc.must(err, "snapshot")
 	defer func() { _ = snap.Close() }()
-	sc.must(mvcc.RowLocks(sc.ctx, snap, kv.Span{}, func(_ []byte, h []mvcc.RowHolder) error {
-		n += len(h)
+	sc.must(mvcc.RowLocks(sc.ctx, snap, kv.Span{}, func([]byte, mvcc.RowHolder) error {
+		n++
 		return nil
 	}), "row locks")
 	return n

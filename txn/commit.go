@@ -144,6 +144,7 @@ type committer struct {
 
 	anchor  []mvcc.Mutation // the primary alone, when the transaction streams its writes out
 	locking sync.Mutex      // held by the goroutine that waits for row locks
+	holds   bool            // the transaction had row locks in the store when the prewrites began
 
 	async    *async       // when it commits with a calculated timestamp
 	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended

@@ -154,8 +154,8 @@
 //     what it wrote. What may have been done before (an answer was lost), and what was streamed out, is
 //     looked at.
 //   - I22 (row locks in the store): on a store that several processes write to, who has a row lock in
-//     memory takes it in the key's row lock column too, in the step that looks for prewrites and newer
-//     writes. A prewrite refuses rows that others hold there, and takes its own place in the column away:
+//     memory takes it in the key's row lock column too, in a cell of its own, in the step that looks for prewrites
+//     and newer writes. A prewrite refuses rows that others hold there, and takes its own place in the column away:
 //     its lock stands until the commit is visible. Other row locks are removed after that, and before those
 //     in memory; at a savepoint's rollback, those taken since. A holder ends with its session (I19), and
 //     when its session has only younger transactions. A commit with locks of rows that it does not write

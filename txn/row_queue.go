@@ -27,11 +27,17 @@ func (t *Txn) queueInStore(ctx context.Context, q *rowRequest) error {
 	if err != nil {
 		return err
 	}
+	if h.Place, err = t.s.source.Next(ctx); err != nil {
+		return err
+	}
 	row := mvcc.Row(q.key)
-	unknown, err := t.s.update(ctx, [][]byte{row}, true, func(r kv.Reader, b *kv.Batch) error {
-		return mvcc.QueueRow(ctx, r, b, row, h)
+	unknown, err := t.s.update(ctx, [][]byte{row}, true, func(_ kv.Reader, b *kv.Batch) error {
+		mvcc.QueueRow(b, row, h)
+		return nil
 	})
-	q.queued = err == nil || unknown
+	if err == nil || unknown {
+		q.place = h.Place
+	}
 	if unknown && ctx.Err() == nil {
 		return nil // without a place it waits as before
 	}
@@ -43,7 +49,10 @@ func (t *Txn) queueInStore(ctx context.Context, q *rowRequest) error {
 func (t *Txn) leaveQueue(q *rowRequest) {
 	ctx, cancel := detached(context.Background())
 	defer cancel()
-	if err := t.unlockRows(ctx, []mvcc.KeepRow{{Row: mvcc.Row(q.key), Mode: q.before}}); err != nil && !errors.Is(err, kv.ErrClosed) {
+	k := mvcc.KeepRow{
+		Row: mvcc.Row(q.key), Mode: q.before, Had: mvcc.RowModes(0).With(q.stored()), Place: q.place, Queued: q.stored(),
+	}
+	if err := t.unlockRows(ctx, []mvcc.KeepRow{k}); err != nil && !errors.Is(err, kv.ErrClosed) {
 		t.s.opts.Logger.Warn("place in a row's queue left to those who meet it", "start_ts", t.reg.startTS, "err", err)
 	}
 }

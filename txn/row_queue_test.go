@@ -31,8 +31,10 @@ func until(holds func() bool) {
 // queue puts a transaction into the queue of a row, as one that has waited for long.
 func (sc *scene) queue(tx *txn.Txn, s *txn.Store, key string, mode rowlock.Mode) {
 	row := mvcc.Row([]byte(key))
-	sc.must(kv.UpdateLazy(sc.ctx, s.Engine(), [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
-		return mvcc.QueueRow(sc.ctx, r, b, row, mvcc.RowHolder{StartTS: tx.StartTS(), Owner: s.SessionID(), Mode: mode})
+	h := mvcc.RowHolder{StartTS: tx.StartTS(), Owner: s.SessionID(), Mode: mode, Place: tx.StartTS()}
+	sc.must(kv.UpdateLazy(sc.ctx, s.Engine(), [][]byte{row}, func(_ kv.Reader, b *kv.Batch) error {
+		mvcc.QueueRow(b, row, h)
+		return nil
 	}), "queue")
 }
 

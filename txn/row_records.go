@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -70,8 +71,11 @@ type rowRequest struct {
 	before rowlock.Mode
 	asked  time.Time
 	limit  time.Duration // of all waits for row locks
-	queued bool          // in the store
+	place  tso.Timestamp // in the row's queue in the store; zero: none
 }
+
+// stored is the mode that the transaction takes in the store.
+func (q *rowRequest) stored() rowlock.Mode { return max(q.mode, q.before) }
 
 // lockInStore writes the transaction into the key's row lock column, once nobody is in the way.
 func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, err error) {
@@ -81,12 +85,12 @@ func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, e
 	w.asked = q.asked
 	defer func() {
 		w.leave()
-		if q.queued && err != nil {
+		if q.place != 0 && err != nil {
 			t.leaveQueue(q)
 		}
 	}()
 	for attempts := 0; ; {
-		if !q.queued && w.id != 0 && time.Since(w.Since) >= queueAfter {
+		if q.place == 0 && w.id != 0 && time.Since(w.Since) >= queueAfter {
 			if err = t.queueInStore(ctx, q); err != nil {
 				return v, err
 			}
@@ -132,12 +136,13 @@ func (t *Txn) tryLockRow(ctx context.Context, q *rowRequest, gone goneHolders) (
 	if err != nil {
 		return v, false, err
 	}
+	req := mvcc.RowRequest{RowHolder: h, Had: q.before, Since: t.readTS, Gone: gone.has}
 	unknown, err = t.s.update(ctx, [][]byte{mvcc.Row(q.key)}, true, func(r kv.Reader, b *kv.Batch) error {
 		if err := t.s.checkSafepoint(ctx, r, t.readTS); err != nil {
 			return err
 		}
 		var err error
-		v, err = mvcc.LockRow(ctx, r, b, q.key, h, t.readTS, gone.has)
+		v, err = mvcc.LockRow(ctx, r, b, q.key, req)
 		return err
 	})
 	if err == nil || unknown {
@@ -150,7 +155,8 @@ func (t *Txn) tryLockRow(ctx context.Context, q *rowRequest, gone goneHolders) (
 func (t *Txn) rowHolder(ctx context.Context, q *rowRequest) (mvcc.RowHolder, error) {
 	owner, err := t.s.owner(ctx)
 	return mvcc.RowHolder{
-		StartTS: t.reg.startTS, Owner: owner, Mode: max(q.mode, q.before), Client: t.client(), Statement: cutStatement(t.statement),
+		StartTS: t.reg.startTS, Owner: owner, Mode: q.stored(), Place: q.place,
+		Client: t.client(), Statement: cutStatement(t.statement),
 	}, err
 }
 
@@ -210,12 +216,17 @@ func (g goneHolders) has(h mvcc.RowHolder) bool {
 
 // judge adds those of the holders that are gone, and reports whether there are any.
 func (g goneHolders) judge(ctx context.Context, s *Store, holders []mvcc.RowHolder) (some bool, err error) {
+	oldest := map[uint64]tso.Timestamp{} // of each session, which is looked at once
 	for i := range holders {
 		h := &holders[i]
-		switch gone, err := s.holderGone(ctx, h); {
-		case err != nil:
-			return false, err
-		case gone:
+		bound, judged := oldest[h.Owner]
+		if !judged {
+			if bound, err = s.oldestOf(ctx, h.Owner); err != nil {
+				return false, err
+			}
+			oldest[h.Owner] = bound
+		}
+		if h.StartTS < bound {
 			g[goneHolder{h.StartTS, h.Owner}] = struct{}{}
 			some = true
 		}
@@ -223,22 +234,28 @@ func (g goneHolders) judge(ctx context.Context, s *Store, holders []mvcc.RowHold
 	return some, nil
 }
 
-// holderGone reports whether a row lock in the store is one that nobody will give back: its session
-// has ended, or goes on with younger transactions alone.
-func (s *Store) holderGone(ctx context.Context, h *mvcc.RowHolder) (bool, error) {
+// oldestOf returns the start_ts below which no transaction of a session gives a row lock in the store back:
+// of a session that has ended, none at all does.
+func (s *Store) oldestOf(ctx context.Context, owner uint64) (tso.Timestamp, error) {
 	now, err := s.oracleTime(ctx)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	if dead, err := s.ownerDead(ctx, h.Owner, now); dead || err != nil || s.exclusive {
-		return dead, err
+	switch dead, err := s.ownerDead(ctx, owner, now); {
+	case err != nil || s.exclusive && !dead:
+		return 0, err
+	case dead:
+		return tso.Max, nil
 	}
 	snap, err := s.engine.Snapshot()
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	rec, found, err := session.Get(ctx, snap, h.Owner)
-	return found && h.StartTS < rec.Oldest, errors.Join(err, snap.Close())
+	rec, found, err := session.Get(ctx, snap, owner)
+	if !found {
+		rec.Oldest = 0
+	}
+	return rec.Oldest, errors.Join(err, snap.Close())
 }
 
 // releaseRecords gives back in the store what the transaction has locked there since a point of its log,
@@ -247,17 +264,20 @@ func (t *Txn) releaseRecords(from int, written func(key string) bool) {
 	if len(t.records.log) <= from {
 		return
 	}
-	kept := map[string]rowlock.Mode{} // by key, what it was before
+	kept := map[string]mvcc.KeepRow{} // by key
 	for i := len(t.records.log) - 1; i >= from; i-- {
-		kept[t.records.log[i].key] = t.records.log[i].before
+		rec := &t.records.log[i]
+		k := kept[rec.key]
+		k.Mode, k.Had = rec.before, k.Had.With(rec.before).With(rec.after)
+		kept[rec.key] = k
 	}
 	t.records.log = t.records.log[:from]
 	groups := map[uint64][]mvcc.KeepRow{}
-	for key, mode := range kept {
+	for key, k := range kept {
 		if written != nil && written(key) {
 			continue
 		}
-		k := mvcc.KeepRow{Row: mvcc.Row([]byte(key)), Mode: mode}
+		k.Row = mvcc.Row([]byte(key))
 		g := kv.GroupOf(t.s.engine, k.Row)
 		groups[g] = append(groups[g], k)
 	}
@@ -335,17 +355,38 @@ func (s *Store) settleRowRecords(ctx context.Context) (n int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	err = mvcc.RowLocks(ctx, snap, kv.Span{}, func(key []byte, holders []mvcc.RowHolder) error {
-		gone := goneHolders{}
-		if some, err := gone.judge(ctx, s, holders); err != nil || !some {
-			return err
+	var row []byte
+	var holders []mvcc.RowHolder // of the row, a batch of them at most
+	settle := func() error {
+		dropped, err := s.dropGone(ctx, row, holders)
+		n, holders = n+dropped, holders[:0]
+		return err
+	}
+	err = mvcc.RowLocks(ctx, snap, kv.Span{}, func(key []byte, h mvcc.RowHolder) error {
+		if next := mvcc.Row(key); !bytes.Equal(next, row) || len(holders) == s.opts.BatchKeys {
+			if err := settle(); err != nil {
+				return err
+			}
+			row = next
 		}
-		dropped, row := 0, mvcc.Row(key)
-		err := kv.UpdateLazy(ctx, s.engine, [][]byte{row}, func(r kv.Reader, b *kv.Batch) (err error) {
-			dropped, err = mvcc.DropRowHolders(ctx, r, b, row, gone.has)
-			return err
-		})
-		n += dropped
+		holders = append(holders, h)
+		return nil
+	})
+	if err != nil {
+		return n, err
+	}
+	return n, settle()
+}
+
+// dropGone removes those of a row's holders that nobody will give back, and returns their number.
+func (s *Store) dropGone(ctx context.Context, row []byte, holders []mvcc.RowHolder) (n int, err error) {
+	gone := goneHolders{}
+	if some, err := gone.judge(ctx, s, holders); err != nil || !some {
+		return 0, err
+	}
+	holders = slices.DeleteFunc(holders, func(h mvcc.RowHolder) bool { return !gone.has(h) })
+	err = kv.UpdateLazy(ctx, s.engine, [][]byte{row}, func(r kv.Reader, b *kv.Batch) (err error) {
+		n, err = mvcc.DropRowHolders(ctx, r, b, row, holders)
 		return err
 	})
 	return n, err

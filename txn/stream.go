@@ -163,6 +163,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	if t.stream == nil {
 		// The primary alone and first, so that there is something to keep alive.
 		t.stream = st
+		st.c.holds = len(t.records.log) > 0
 		err = st.c.prewrite(ctx, &batches[0])
 		if st.begun = err == nil; st.begun {
 			err = t.s.at(AfterPrewritePrimary)

@@ -176,6 +176,7 @@ func prewritesAtOnce() int {
 // prewriteAll prewrites every batch, the primary's among them: the groups in parallel, the batches of one
 // group in turn. So a commit holds the latches of one batch of a group at a time, and others get in between.
 func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
+	c.holds = len(c.t.records.log) > 0
 	lanes := c.lanes(batches)
 	if len(lanes) == 1 || c.s.opts.CrashPoint != nil {
 		return c.prewriteInTurn(ctx, batches)
@@ -315,7 +316,7 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 			return err // rollback and delete records that should stop us may be gone
 		}
 		if !c.s.exclusive {
-			if err := mvcc.ConvertRowLocks(ctx, r, kb, c.startTS, b.muts, modeOf); err != nil {
+			if err := mvcc.ConvertRowLocks(ctx, r, kb, c.startTS, c.holds, b.muts, modeOf); err != nil {
 				return err
 			}
 		}

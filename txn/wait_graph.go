@@ -125,7 +125,7 @@ func (w *storeWait) enter(key []byte, holders []mvcc.RowHolder) {
 			waits.searching++
 		}
 	}
-	w.Key, w.Lock, w.Held, w.Queues = key, holders[0].AsLock(), holders[0].Mode, holders[0].Queues
+	w.Key, w.Lock, w.Held, w.Queues = key, holders[0].AsLock(), holders[0].Mode, holders[0].Queues()
 	w.blockers = w.blockers[:0]
 	for i := range holders {
 		w.blockers = append(w.blockers, holders[i].StartTS)

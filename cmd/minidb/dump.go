@@ -66,10 +66,10 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 	return nil
 }
 
-// cells are the columns of one key, each newest first.
+// cells are the columns of one key: versions newest first, row locks strongest first.
 type cells struct {
-	key               []byte
-	data, lock, write []mvcc.Cell
+	key                         []byte
+	data, lock, rowLocks, write []mvcc.Cell
 }
 
 // readCells gathers every cell of the store by key, in the order of keys: the store keeps each
@@ -96,6 +96,8 @@ func readCells(ctx context.Context, store *txn.Store) ([]*cells, error) {
 			row.data = append(row.data, c)
 		case mvcc.ColumnLock:
 			row.lock = append(row.lock, c)
+		case mvcc.ColumnRowLock:
+			row.rowLocks = append(row.rowLocks, c)
 		case mvcc.ColumnWrite:
 			row.write = append(row.write, c)
 		}

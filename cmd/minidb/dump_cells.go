@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -37,6 +38,16 @@ func holder(l *mvcc.Lock) (out string) {
 	return out
 }
 
+// rowLock tells of a row lock that a transaction of a shared store holds, or queues for.
+func rowLock(h *mvcc.RowHolder) string {
+	what := "row lock, "
+	if h.Queues() {
+		what = fmt.Sprintf("queues since %d for row lock, ", uint64(h.Place))
+	}
+	l := h.AsLock()
+	return what + h.Mode.String() + holder(&l)
+}
+
 // lines merges the columns by timestamp, newest first. A value that travels in its write record or
 // lock is shown there.
 func (c *cells) lines(d *catalog.Describer) []line {
@@ -59,6 +70,10 @@ func (c *cells) lines(d *catalog.Describer) []line {
 			s += " (" + d.Value(c.key, x.Lock.Short) + ")"
 		}
 		get(x.TS).lock = s + holder(&x.Lock)
+	}
+	for _, x := range c.rowLocks {
+		l := get(x.TS)
+		l.lock = strings.TrimPrefix(l.lock+"; "+rowLock(&x.Holder), "; ")
 	}
 	for _, x := range c.write {
 		s := fmt.Sprintf("→ %d", uint64(x.Write.StartTS))

@@ -14,6 +14,9 @@ import (
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // keysNamed returns the keys of the store whose description contains part.
@@ -78,6 +81,26 @@ func TestCheckFindsALostAndAStrayIndexEntry(t *testing.T) {
 		require.Contains(t, out, "docs_url_key")
 		require.Contains(t, out, "1 problem")
 	}
+}
+
+// TestDumpShowsRowLocks that a shared store has in the cells of a row: of who holds it, and of who queues.
+func TestDumpShowsRowLocks(t *testing.T) {
+	dir := t.TempDir()
+	documents(t, dir)
+	below(t, dir, txn.Options{}, func(ctx context.Context, s *txn.Store) {
+		key := keysNamed(t, s, "docs/row/(1)")[0]
+		row := mvcc.Row(key)
+		require.NoError(t, s.Engine().Update(ctx, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
+			h := mvcc.RowHolder{StartTS: 7, Owner: 5, Mode: rowlock.KeyShare, Client: 12}
+			mvcc.QueueRow(b, row, mvcc.RowHolder{StartTS: 8, Owner: 6, Mode: rowlock.Update, Place: 9})
+			_, err := mvcc.LockRow(ctx, r, b, key, mvcc.RowRequest{RowHolder: h, Since: tso.Max})
+			return err
+		}))
+	})
+	code, out, errOut := runCommand(t, "dump", "--data", dir, "--table", "docs")
+	require.Zero(t, code, errOut)
+	require.Regexp(t, `\n  7 .*lock: row lock, key share, session 5, process 12 `, out)
+	require.Regexp(t, `\n  8 .*lock: queues since 9 for row lock, update, session 6 `, out)
 }
 
 func TestDumpShowsTheLocksOfADeadCoordinator(t *testing.T) {

@@ -45,12 +45,12 @@ type Cell struct {
 	// Key is the user key, or the name of a cell of ColumnMeta.
 	Key []byte
 	// TS is the timestamp of the version: commit_ts in the write column (start_ts of a rollback),
-	// start_ts in the data and lock columns, zero for meta and row locks.
-	TS      tso.Timestamp
-	Lock    Lock        // of ColumnLock
-	Write   Write       // of ColumnWrite
-	Holders []RowHolder // of ColumnRowLock; those who queue come last
-	Value   []byte      // of ColumnData and ColumnMeta
+	// start_ts in the data, lock and row lock columns, zero for meta.
+	TS     tso.Timestamp
+	Lock   Lock      // of ColumnLock
+	Write  Write     // of ColumnWrite
+	Holder RowHolder // of ColumnRowLock
+	Value  []byte    // of ColumnData and ColumnMeta
 }
 
 // Decode decodes a raw pair. The result shares nothing with its arguments.
@@ -70,7 +70,10 @@ func Decode(rawKey, rawValue []byte) (Cell, error) {
 		c.Lock = l.clone()
 		c.TS = l.StartTS
 	case ColumnRowLock:
-		c.Holders, err = decodeRowHolders(rawValue)
+		n := kv.PrefixLen(rawKey)
+		row = rawKey[1:n]
+		c.Holder, err = decodeRowHolder(rawKey[n:], rawValue)
+		c.TS = c.Holder.StartTS
 	case ColumnWrite, ColumnData:
 		var prefix []byte
 		prefix, c.TS, err = splitVersion(rawKey)

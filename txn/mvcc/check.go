@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -38,6 +39,7 @@ type checker struct {
 	lock   *Cell
 	writes []*Cell
 	data   map[tso.Timestamp]bool
+	held   [rowlock.Update + 1]*RowHolder // the first holder of the row in each mode
 	found  []string
 }
 
@@ -49,12 +51,7 @@ func (c *checker) add(cell *Cell) {
 		}
 		c.lock = cell
 	case ColumnRowLock:
-		for i := range cell.Holders {
-			h := &cell.Holders[i]
-			if others := inTheWay(cell.Holders[:i], h.StartTS, h.Mode); len(others) > 0 && !h.Queues {
-				c.problem("row locks of transactions %s and %s, which exclude each other", others[0].StartTS, h.StartTS)
-			}
-		}
+		c.addRowLock(&cell.Holder)
 	case ColumnWrite:
 		c.writes = append(c.writes, cell)
 	case ColumnData:
@@ -62,6 +59,20 @@ func (c *checker) add(cell *Cell) {
 			c.data = map[tso.Timestamp]bool{}
 		}
 		c.data[cell.TS] = true
+	}
+}
+
+func (c *checker) addRowLock(h *RowHolder) {
+	if h.Queues() {
+		return
+	}
+	for mode, other := range c.held {
+		if other != nil && other.StartTS != h.StartTS && h.Mode.Conflicts(rowlock.Mode(mode)) {
+			c.problem("row locks of transactions %s and %s, which exclude each other", other.StartTS, h.StartTS)
+		}
+	}
+	if c.held[h.Mode] == nil {
+		c.held[h.Mode] = h
 	}
 }
 

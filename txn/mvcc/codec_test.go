@@ -2,7 +2,7 @@ package mvcc
 
 import (
 	"bytes"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/minidb/minidb/kv"
@@ -66,17 +66,18 @@ func TestEncodedBytes(t *testing.T) {
 	require.Equal(t, "P\x01\x00\x00\x00\x00\x00\x00\x00\x073", string(w.appendTo(nil)))
 	w = Write{Kind: KindRollback, StartTS: 7, Protected: true}
 	require.Equal(t, "R\x02\x00\x00\x00\x00\x00\x00\x00\x07", string(w.appendTo(nil)))
-	require.Equal(t, "ra\x00\xffb\x00\x01", string(appendRowLockKey(nil, row)))
-	require.Equal(t, "\x01"+
-		"\x00\x00\x00\x00\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x00\x05\x01\x0c\x02UP"+
-		"\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x05\x84\x00\x00", string(appendRowLocks(nil, queuedFor)))
+	require.Equal(t, "ra\x00\xffb\x00\x01\x04\x00\x00\x00\x00\x00\x00\x00\x08", string(appendRowLockKey(nil, row, &keyShare)))
+	require.Equal(t, "\x01\x00\x00\x00\x00\x00\x00\x00\x05\x0c\x02UP", string(keyShare.appendTo(nil)))
+	require.Equal(t, "ra\x00\xffb\x00\x01\x11\x00\x00\x00\x00\x00\x00\x00\x09\x00\x00\x00\x00\x00\x00\x00\x07",
+		string(appendRowLockKey(nil, row, &queued)))
+	require.Equal(t, "\x01\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00", string(queued.appendTo(nil)))
 }
 
-// queuedFor is a row that one transaction has locked and an older one queues for.
-var queuedFor = rowLocks{
-	holders: []RowHolder{{StartTS: 8, Owner: 5, Mode: rowlock.KeyShare, Client: 12, Statement: "UP"}},
-	queue:   []RowHolder{{StartTS: 7, Owner: 5, Mode: rowlock.Update, Queues: true}},
-}
+// Of one row: a lock, and a place in the queue.
+var (
+	keyShare = RowHolder{StartTS: 8, Owner: 5, Mode: rowlock.KeyShare, Client: 12, Statement: "UP"}
+	queued   = RowHolder{StartTS: 7, Owner: 5, Mode: rowlock.Update, Place: 9}
+)
 
 func TestDecodeRefusesWhatIsNotACell(t *testing.T) {
 	for _, c := range []struct{ key, value string }{
@@ -92,9 +93,12 @@ func TestDecodeRefusesWhatIsNotACell(t *testing.T) {
 		{"wa\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf7", "P\x00\x00\x00\x00\x00\x00\x00\x00\x07x"},
 		{"wa\x00b\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf7", "P\x00\x00\x00\x00\x00\x00\x00\x00\x07"},
 		{"d", "x"},
-		{"ra\x00\x01", "\x01"},
-		{"ra\x00\x01", string(appendRowHolders([]byte{rowLockFormat}, []RowHolder{queuedFor.queue[0], queuedFor.holders[0]}))},
-		{"ra\x00\x01", string(appendRowHolders([]byte{rowLockFormat}, []RowHolder{queuedFor.holders[0], queuedFor.holders[0]}))},
+		{"ra\x00\x01", string(keyShare.appendTo(nil))},
+		{"ra\x00\x01\x04\x00\x00\x00\x00\x00\x00\x00\x08", "\x01"},
+		{"ra\x00\x01\x05\x00\x00\x00\x00\x00\x00\x00\x08", string(keyShare.appendTo(nil))},
+		{"ra\x00\x01\x14\x00\x00\x00\x00\x00\x00\x00\x08", string(keyShare.appendTo(nil))},
+		{"ra\x00\x01\x04\x00\x00\x00\x00\x00\x00\x00\x08", string(keyShare.appendTo(nil)) + "x"},
+		{"ra\x00\x01\x11" + strings.Repeat("\x00", 16), string(queued.appendTo(nil))},
 	} {
 		_, err := Decode([]byte(c.key), []byte(c.value))
 		require.ErrorIs(t, err, kv.ErrCorruption, "%q %q", c.key, c.value)
@@ -127,7 +131,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add(appendWriteKey(nil, row, 9), w.appendTo(nil))
 	f.Add(appendDataKey(nil, row, 9), []byte("data"))
 	f.Add(MetaKey("oracle"), []byte{0})
-	f.Add(appendRowLockKey(nil, row), appendRowLocks(nil, queuedFor))
+	f.Add(appendRowLockKey(nil, row, &keyShare), keyShare.appendTo(nil))
+	f.Add(appendRowLockKey(nil, row, &queued), queued.appendTo(nil))
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		c, err := Decode(key, value)
 		if err != nil {
@@ -144,9 +149,9 @@ func FuzzDecode(f *testing.F) {
 			}
 			return // uvarints have several encodings
 		case ColumnRowLock:
-			again, err := Decode(appendRowLockKey(nil, row), appendRowHolders([]byte{rowLockFormat}, c.Holders))
-			if err != nil || !slices.Equal(again.Holders, c.Holders) {
-				t.Fatalf("row locks %x came back as %+v, %v", value, again, err)
+			again, err := Decode(appendRowLockKey(nil, row, &c.Holder), c.Holder.appendTo(nil))
+			if err != nil || again.Holder != c.Holder {
+				t.Fatalf("row lock %x came back as %+v, %v", value, again, err)
 			}
 			return
 		case ColumnWrite:

@@ -13,7 +13,8 @@
 //	l       row                       Lock: kind, start_ts, primary, time to live, short value
 //	m       name                      the store's own cells: the oracle's mark, the safepoint,
 //	                                  the sessions of those who own locks
-//	r       row                       RowHolders: those who have row locks, or queue, on a shared store
+//	r       row, rank, start_ts       RowHolder: who has a row lock, on a shared store; or, with its
+//	                                  place before start_ts, who queues for one (row_lock_cell.go)
 //	w       row, ^commit_ts           Write: kind, start_ts, short value
 //
 // A row is the user's key with 00 escaped as 00 FF and ended by 00 01 (see AppendRow), so rows sort
@@ -60,7 +61,8 @@
 //     rollback or collection; no other put has any.
 //   - mvcc I4: the newest record of kind put or delete at or below a timestamp is what a reader at that
 //     timestamp sees, provided that the row has no lock that blocks it.
-//   - mvcc I5: the row locks of a row do not exclude each other, and a transaction has at most one.
+//   - mvcc I5: the row locks of a row do not exclude each other, and a transaction has at most one,
+//     but for what it failed to give back.
 //
 // # For tools
 //

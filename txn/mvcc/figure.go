@@ -40,10 +40,8 @@ func Figure(cells []Cell, show func([]byte) string) []Line {
 			}
 			at(c.TS).Lock = lockText(&c, show)
 		case ColumnRowLock:
-			for i := range c.Holders {
-				l := at(c.Holders[i].StartTS)
-				l.Lock = strings.TrimPrefix(l.Lock+"; "+rowLockText(&c.Holders[i]), "; ")
-			}
+			l := at(c.TS)
+			l.Lock = strings.TrimPrefix(l.Lock+"; "+rowLockText(&c.Holder), "; ")
 		case ColumnWrite:
 			if c.Write.HasShort {
 				at(c.Write.StartTS).Data = show(c.Write.Short)
@@ -88,7 +86,7 @@ func lockText(c *Cell, show func([]byte) string) string {
 }
 
 func rowLockText(h *RowHolder) string {
-	if h.Queues {
+	if h.Queues() {
 		return fmt.Sprintf("queues for row lock, %s, %s", h.Mode, h.lock().Holder())
 	}
 	return fmt.Sprintf("row lock, %s, %s", h.Mode, h.lock().Holder())

@@ -16,8 +16,10 @@ type step struct {
 	b      *kv.Batch
 	writes kv.Iterator
 	locks  kv.Iterator // of walkLocks
-	key    []byte
-	val    []byte
+	// rowLocks is of scanRowLocks
+	rowLocks kv.Iterator
+	key      []byte
+	val      []byte
 }
 
 // steps keeps the buffers of steps that are over.
@@ -31,7 +33,7 @@ func newStep(r kv.Reader, b *kv.Batch) *step {
 
 // close releases the iterator, keeps the first error, and ends the step's life.
 func (s *step) close(err *error) {
-	for _, it := range []kv.Iterator{s.writes, s.locks} {
+	for _, it := range []kv.Iterator{s.writes, s.locks, s.rowLocks} {
 		if it == nil {
 			continue
 		}
@@ -44,7 +46,7 @@ func (s *step) close(err *error) {
 
 // end is close of a step that has read no records.
 func (s *step) end() {
-	s.r, s.b, s.writes, s.locks = nil, nil, nil, nil
+	s.r, s.b, s.writes, s.locks, s.rowLocks = nil, nil, nil, nil, nil
 	if cap(s.key) <= keptBuffer && cap(s.val) <= keptBuffer {
 		steps.Put(s)
 	}

@@ -14,7 +14,7 @@ const (
 	familyData    byte = 'd' // row, ^start_ts  → value too long to be inlined
 	familyLock    byte = 'l' // row             → Lock
 	familyMeta    byte = 'm' // name            → the store's own cells: high-water mark, safepoint
-	familyRowLock byte = 'r' // row             → those who hold row locks
+	familyRowLock byte = 'r' // row, qualifier  → RowHolder: who holds a row lock, or queues (row_lock_cell.go)
 	familyWrite   byte = 'w' // row, ^commit_ts → Write
 )
 

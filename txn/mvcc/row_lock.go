@@ -2,8 +2,8 @@ package mvcc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -13,25 +13,8 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// RowHolder is one of those in the row lock column of a key: a transaction that holds a row lock of it,
-// of which the lock column says nothing yet, or one that queues for it. Readers never look at this column.
-type RowHolder struct {
-	StartTS tso.Timestamp
-	// Owner is the session (package session) of the transaction: with it the lock ends.
-	Owner uint64
-	Mode  rowlock.Mode
-	// Queues says that the transaction does not hold the lock, but waits for its turn (QueueRow).
-	Queues bool
-	// Client and Statement are for whoever wants to know whom he waits for, as those of a Lock.
-	Client    uint64
-	Statement string
-}
-
-// rowLocks are all of those, apart.
-type rowLocks struct {
-	holders []RowHolder // in the order of start_ts
-	queue   []RowHolder // in the order of arrival
-}
+// The steps of row locks in the store. Each reads the cells of a row's column (row_lock_cell.go) that may
+// stand in its way, and writes its own: neither grows with the number of those that do not exclude it.
 
 // RowLockedError says that others hold row locks of a key that exclude what is wanted of it.
 type RowLockedError struct {
@@ -42,276 +25,219 @@ type RowLockedError struct {
 }
 
 func (e *RowLockedError) Error() string {
-	return fmt.Sprintf("key %q has a row lock of transaction %s (%s)", e.Key, e.Holders[0].StartTS, e.Holders[0].lock().Holder())
+	h := &e.Holders[0]
+	return fmt.Sprintf("key %q has a row lock of transaction %s (%s)", e.Key, h.StartTS, h.lock().Holder())
 }
 
-// lock is the holder as a lock, for whoever shows both.
-func (h *RowHolder) lock() *Lock {
-	return &Lock{Kind: KindLock, StartTS: h.StartTS, Owner: h.Owner, Client: h.Client, Statement: h.Statement}
+// RowRequest is what a transaction wants of a row.
+type RowRequest struct {
+	// RowHolder is the lock. Its mode covers what the transaction had; Place is its place in the queue.
+	RowHolder
+	// Had is the mode in which the transaction may hold the row already.
+	Had rowlock.Mode
+	// Since is the timestamp after which a write of the key is of interest.
+	Since tso.Timestamp
+	// Gone reports whether a holder that is in the way is no more; it is removed.
+	Gone func(RowHolder) bool
 }
 
-// AsLock shows the holder as a lock of its own.
-func (h *RowHolder) AsLock() Lock { return *h.lock() }
-
-// rowLockFormat is the first byte of the column; rowLockQueues is a bit of a mode.
-const (
-	rowLockFormat byte = 1
-	rowLockQueues byte = 0x80
-)
-
-func appendRowLockKey(dst, row []byte) []byte { return append(append(dst, familyRowLock), row...) }
-
-// appendRowLocks appends the encoding of the column:
-//
-//	format, then for each holder, in the order of start_ts, and for each who queues, in the order of arrival:
-//	start_ts (8 bytes), owner (8 bytes), mode (1 byte, with bit 80 of who queues), uvarint client,
-//	uvarint length of statement, statement
-func appendRowLocks(dst []byte, l rowLocks) []byte {
-	dst = append(dst, rowLockFormat)
-	return appendRowHolders(appendRowHolders(dst, l.holders), l.queue)
+// rowLook is what a step finds of a row that a transaction wants.
+type rowLook struct {
+	held   bool        // some transaction holds the row, in whatever mode
+	own    []RowHolder // of those that were read, the transaction's
+	gone   []RowHolder
+	others []RowHolder // those in the way; of a queue, the first that came first
 }
 
-func appendRowHolders(dst []byte, holders []RowHolder) []byte {
-	for i := range holders {
-		h := &holders[i]
-		dst = binary.BigEndian.AppendUint64(dst, uint64(h.StartTS))
-		dst = binary.BigEndian.AppendUint64(dst, h.Owner)
-		mode := byte(h.Mode)
-		if h.Queues {
-			mode |= rowLockQueues
+// lookAtRow finds for whom a transaction that wants a mode has to wait: holders that exclude it, or, when
+// nobody holds the row, those that came to the queue before. Beside holders that do not exclude it nobody
+// waits, whoever queues, as in package rowlock. It reads no more cells than those in the way, the
+// transaction's own among them, and one.
+func (s *step) lookAtRow(ctx context.Context, row []byte, q *RowRequest) (l rowLook, err error) {
+	weakest := weakestExcluded(q.Mode)
+	isOther := func(h RowHolder) bool {
+		switch {
+		case h.StartTS == q.StartTS:
+			l.own = append(l.own, h)
+		case q.Gone != nil && q.Gone(h):
+			l.gone = append(l.gone, h)
+		default:
+			return true
 		}
-		dst = append(dst, mode)
-		dst = binary.AppendUvarint(dst, h.Client)
-		dst = binary.AppendUvarint(dst, uint64(len(h.Statement)))
-		dst = append(dst, h.Statement...)
+		return false
 	}
-	return dst
-}
-
-// decodeRowHolders decodes the column. The result shares nothing with it.
-func decodeRowHolders(value []byte) (out []RowHolder, err error) {
-	bad := func() ([]RowHolder, error) {
-		return nil, fmt.Errorf("mvcc: bad row locks %x: %w", value, kv.ErrCorruption)
-	}
-	if len(value) < 2 || value[0] != rowLockFormat {
-		return bad()
-	}
-	for rest := value[1:]; len(rest) > 0; {
-		if len(rest) < 8+8+1 {
-			return bad()
+	err = s.scanRowLocks(ctx, row, holderRank(rowlock.Update), func(h RowHolder) bool {
+		if h.Queues() || h.Mode < weakest {
+			l.held = l.held || !h.Queues()
+			return false
 		}
-		h := RowHolder{
-			StartTS: tso.Timestamp(binary.BigEndian.Uint64(rest)), Owner: binary.BigEndian.Uint64(rest[8:]),
-			Mode: rowlock.Mode(rest[16] &^ rowLockQueues), Queues: rest[16]&rowLockQueues != 0,
+		if isOther(h) {
+			l.others = append(l.others, h)
 		}
-		if h.Mode == rowlock.None || h.Mode > rowlock.Update || len(out) > 0 && !h.follows(&out[len(out)-1]) {
-			return bad()
-		}
-		var fields [2]uint64
-		rest = rest[17:]
-		for i := range fields {
-			v, n := binary.Uvarint(rest)
-			if n <= 0 {
-				return bad()
-			}
-			fields[i], rest = v, rest[n:]
-		}
-		if fields[1] > uint64(len(rest)) || fields[1] > StatementMax {
-			return bad()
-		}
-		h.Client, h.Statement, rest = fields[0], string(rest[:fields[1]]), rest[fields[1]:]
-		out = append(out, h)
-	}
-	return out, nil
-}
-
-// follows says whether the column may have h directly after the other.
-func (h *RowHolder) follows(before *RowHolder) bool {
-	return h.Queues || !before.Queues && before.StartTS < h.StartTS
-}
-
-// rowLocks returns who has row locks of a row, and who queues for them.
-func (s *step) rowLocks(ctx context.Context, row []byte) (l rowLocks, err error) {
-	s.key = appendRowLockKey(s.key[:0], row)
-	value, err := s.r.Get(ctx, s.key)
-	if err != nil || value == nil {
+		l.held = len(l.others)+len(l.own) > 0
+		return true
+	})
+	if err != nil || l.held || planted.Is(planted.RowQueuePassed) {
 		return l, err
 	}
-	all, err := decodeRowHolders(value)
-	at := slices.IndexFunc(all, func(h RowHolder) bool { return h.Queues })
-	if at < 0 {
-		at = len(all)
-	}
-	return rowLocks{holders: all[:at:at], queue: all[at:]}, err
-}
-
-func (s *step) setRowLocks(row []byte, l rowLocks) {
-	s.key = appendRowLockKey(s.key[:0], row)
-	if len(l.holders)+len(l.queue) == 0 {
-		s.b.Delete(s.key)
-		return
-	}
-	s.val = appendRowLocks(s.val[:0], l)
-	s.b.Set(s.key, s.val)
-}
-
-// drop removes those for whom which holds, and returns their number.
-func (l *rowLocks) drop(which func(RowHolder) bool) int {
-	before := len(l.holders) + len(l.queue)
-	l.holders, l.queue = slices.DeleteFunc(l.holders, which), slices.DeleteFunc(l.queue, which)
-	return before - len(l.holders) - len(l.queue)
-}
-
-// leaveQueue removes a transaction from the queue, and says whether it was there.
-func (l *rowLocks) leaveQueue(startTS tso.Timestamp) bool {
-	before := len(l.queue)
-	l.queue = slices.DeleteFunc(l.queue, func(h RowHolder) bool { return h.StartTS == startTS })
-	return len(l.queue) < before
-}
-
-// before returns those for whom a transaction that wants a mode has to wait: holders that exclude it,
-// or, when nobody holds the row, those that came to the queue first. Beside holders that do not exclude
-// it nobody waits, whoever queues, as in package rowlock.
-func (l *rowLocks) before(startTS tso.Timestamp, mode rowlock.Mode) []RowHolder {
-	if len(l.holders) > 0 || planted.Is(planted.RowQueuePassed) {
-		return inTheWay(l.holders, startTS, mode)
-	}
-	at := slices.IndexFunc(l.queue, func(h RowHolder) bool { return h.StartTS == startTS })
-	if at < 0 {
-		at = len(l.queue)
-	}
-	return inTheWay(l.queue[:at], startTS, mode)
-}
-
-// inTheWay returns the holders, other than the transaction itself, that exclude a mode.
-func inTheWay(holders []RowHolder, startTS tso.Timestamp, mode rowlock.Mode) (out []RowHolder) {
-	for i := range holders {
-		if holders[i].StartTS != startTS && holders[i].Mode.Conflicts(mode) {
-			out = append(out, holders[i])
+	place := cmp.Or(q.Place, tso.Max)
+	err = s.scanRowLocks(ctx, row, queueRank(rowlock.Update), func(h RowHolder) bool {
+		if h.Mode < weakest {
+			return false
 		}
-	}
-	return out
+		if h.StartTS == q.StartTS {
+			place = min(place, h.Place)
+		}
+		if isOther(h) {
+			l.others = append(l.others, h)
+		}
+		return true
+	})
+	l.others = slices.DeleteFunc(l.others, func(h RowHolder) bool { return h.Place > place })
+	slices.SortFunc(l.others, func(a, b RowHolder) int { return cmp.Compare(a.Place, b.Place) })
+	return l, err
 }
 
-// LockRow gives a row lock of the key to a transaction, in a mode that covers the ones it had, and tells
-// what was written to the key after since. It refuses with *LockedError while another transaction has
-// prewritten the key, and with *RowLockedError while others hold row locks that exclude the mode. gone
-// says who of the column is no more; they are removed. A free row goes to who is first in its queue. It
-// may be repeated.
+// LockRow gives a row lock of the key to a transaction, and tells what was written to the key after
+// q.Since. It refuses with *LockedError while another transaction has prewritten the key, and with
+// *RowLockedError while others hold row locks that exclude the mode. A free row goes to the first of its
+// queue. It may be repeated.
 //
 // Lock and look are one step on one row: of a prewrite of the key and of this, the later one finds the
 // earlier (txn: I9).
-func LockRow(
-	ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, h RowHolder, since tso.Timestamp, gone func(RowHolder) bool,
-) (v Version, err error) {
-	if v, err = Newest(ctx, r, key, h.StartTS, since); err != nil {
+func LockRow(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, q RowRequest) (v Version, err error) {
+	if v, err = Newest(ctx, r, key, q.StartTS, q.Since); err != nil {
 		return v, err
 	}
 	s := newStep(r, b)
 	defer s.close(&err)
 	row := Row(key)
-	l, err := s.rowLocks(ctx, row)
+	l, err := s.lookAtRow(ctx, row, &q)
 	if err != nil {
 		return v, err
 	}
-	changed := l.drop(gone) > 0
-	if others := l.before(h.StartTS, h.Mode); len(others) > 0 && !planted.Is(planted.RowRecordUnread) {
-		return v, &RowLockedError{Key: bytes.Clone(key), Holders: others, Newest: v}
+	if len(l.others) > 0 && !planted.Is(planted.RowRecordUnread) {
+		return v, &RowLockedError{Key: bytes.Clone(key), Holders: l.others, Newest: v}
 	}
-	changed = l.leaveQueue(h.StartTS) || changed
-	at, own := findHolder(l.holders, h.StartTS)
-	switch {
-	case !own:
-		l.holders = slices.Insert(l.holders, at, h)
-	case l.holders[at].Mode < h.Mode || l.holders[at].Owner != h.Owner:
-		h.Mode = max(h.Mode, l.holders[at].Mode)
-		l.holders[at] = h
-	case !changed:
-		return v, nil
+	for i := range l.gone {
+		s.dropRowLock(row, &l.gone[i])
 	}
-	s.setRowLocks(row, l)
+	if q.Place != 0 {
+		s.dropRowLock(row, &q.RowHolder)
+	}
+	s.takeRowLock(row, &q, l.own)
 	return v, nil
 }
 
-// QueueRow puts a transaction at the end of the queue of a row, if it is not in it. It does not look
-// whether the row is free. LockRow and UnlockRows take it out of the queue.
-func QueueRow(ctx context.Context, r kv.Reader, b *kv.Batch, row []byte, h RowHolder) (err error) {
-	s := newStep(r, b)
-	defer s.close(&err)
-	l, err := s.rowLocks(ctx, row)
-	if err != nil || slices.ContainsFunc(l.queue, func(q RowHolder) bool { return q.StartTS == h.StartTS }) {
-		return err
+// takeRowLock writes the cell of a transaction that nobody keeps from the row, in place of those that it
+// has there.
+func (s *step) takeRowLock(row []byte, q *RowRequest, own []RowHolder) {
+	mine := q.RowHolder
+	mine.Place = 0
+	if q.Had != rowlock.None { // which may not have been read
+		own = append(own, RowHolder{StartTS: q.StartTS, Mode: q.Had})
 	}
-	h.Queues = true
-	l.queue = append(l.queue, h)
-	s.setRowLocks(row, l)
-	return nil
+	for i := range own {
+		if !own[i].Queues() {
+			mine.Mode = max(mine.Mode, own[i].Mode)
+		}
+	}
+	there := false
+	for i := range own {
+		if h := &own[i]; h.Queues() || h.Mode != mine.Mode {
+			s.dropRowLock(row, h)
+		} else {
+			there = there || h.Owner == mine.Owner && h.Owner != 0
+		}
+	}
+	if !there {
+		s.setRowLock(row, &mine)
+	}
 }
 
-func findHolder(holders []RowHolder, startTS tso.Timestamp) (int, bool) {
-	return slices.BinarySearchFunc(holders, startTS, func(h RowHolder, ts tso.Timestamp) int {
-		switch {
-		case h.StartTS < ts:
-			return -1
-		case h.StartTS > ts:
-			return 1
-		}
-		return 0
-	})
+// QueueRow puts a transaction into the queue of a row, at the place that it brings: a timestamp which the
+// caller drew for it. It does not look whether the row is free. LockRow and UnlockRows take it out of the
+// queue. It may be repeated.
+func QueueRow(b *kv.Batch, row []byte, h RowHolder) {
+	s := newStep(nil, b)
+	s.setRowLock(row, &h)
+	s.end()
 }
 
 // KeepRow is what a transaction keeps of its row lock of a row: Mode, or nothing with rowlock.None.
 type KeepRow struct {
 	Row  []byte
 	Mode rowlock.Mode
+	// Had are the modes in which it may hold the row.
+	Had RowModes
+	// Place is its place in the row's queue, if it has one, and Queued the mode that it queues for.
+	Place  tso.Timestamp
+	Queued rowlock.Mode
 }
 
 // UnlockRows gives row locks of a transaction back, and takes it out of the rows' queues. Rows where it
-// is not are left alone.
-func UnlockRows(ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows []KeepRow) (err error) {
+// is not are left alone. It reads only where a weaker lock is kept.
+func UnlockRows(
+	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows []KeepRow,
+) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
-	for _, k := range rows {
-		l, err := s.rowLocks(ctx, k.Row)
-		if err != nil {
-			return err
+	for i := range rows {
+		k := &rows[i]
+		if k.Place != 0 {
+			s.dropRowLock(k.Row, &RowHolder{StartTS: startTS, Mode: k.Queued, Place: k.Place})
 		}
-		queued := l.leaveQueue(startTS)
-		at, own := findHolder(l.holders, startTS)
-		switch {
-		case !own || l.holders[at].Mode <= k.Mode:
-			if !queued {
+		for mode := k.Mode + 1; mode <= rowlock.Update; mode++ {
+			if !k.Had.has(mode) {
 				continue
 			}
-		case k.Mode == rowlock.None:
-			l.holders = slices.Delete(l.holders, at, at+1)
-		default:
-			l.holders[at].Mode = k.Mode
+			h := RowHolder{StartTS: startTS, Mode: mode}
+			if k.Mode != rowlock.None {
+				found, err := s.readRowLock(ctx, k.Row, &h)
+				if err != nil {
+					return err
+				}
+				if !found {
+					continue // somebody took it for one of a dead process
+				}
+				kept := h
+				kept.Mode = k.Mode
+				s.setRowLock(k.Row, &kept)
+			}
+			s.dropRowLock(k.Row, &h)
 		}
-		s.setRowLocks(k.Row, l)
 	}
 	return nil
 }
 
-// DropRowHolders removes those in the column of a row that are gone, and returns how many there were.
-func DropRowHolders(ctx context.Context, r kv.Reader, b *kv.Batch, row []byte, gone func(RowHolder) bool) (n int, err error) {
+// DropRowHolders removes those of the given holders of a row, or places in its queue, that are still
+// there under the same session, and returns their number.
+func DropRowHolders(
+	ctx context.Context, r kv.Reader, b *kv.Batch, row []byte, holders []RowHolder,
+) (n int, err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
-	l, err := s.rowLocks(ctx, row)
-	if err != nil {
-		return 0, err
-	}
-	if n = l.drop(gone); n > 0 {
-		s.setRowLocks(row, l)
+	for i := range holders {
+		now := holders[i]
+		found, err := s.readRowLock(ctx, row, &now)
+		if err != nil {
+			return 0, err
+		}
+		if found && now.Owner == holders[i].Owner {
+			s.dropRowLock(row, &now)
+			n++
+		}
 	}
 	return n, nil
 }
 
 // ConvertRowLocks comes before a prewrite of the mutations, in the same update. It refuses with
-// *RowLockedError what others have locked, or queue for, and takes away the transaction's own row locks: the locks
-// that take their place exclude more, and stand until the writes are visible.
+// *RowLockedError what others have locked, or queue for, and takes away the transaction's own row locks:
+// the locks that take their place exclude more, and stand until the writes are visible. holds reports
+// whether the transaction may have any.
 func ConvertRowLocks(
-	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, muts []Mutation, modeOf func(*Mutation) rowlock.Mode,
+	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, holds bool, muts []Mutation,
+	modeOf func(*Mutation) rowlock.Mode,
 ) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
@@ -320,27 +246,38 @@ func ConvertRowLocks(
 		if m.OwnOnly {
 			continue // it may become no lock
 		}
-		l, err := s.rowLocks(ctx, m.Row)
+		q := RowRequest{RowHolder: RowHolder{StartTS: startTS, Mode: modeOf(m)}}
+		l, err := s.lookAtRow(ctx, m.Row, &q)
 		if err != nil {
 			return err
 		}
-		if others := l.before(startTS, modeOf(m)); len(others) > 0 && !planted.Is(planted.RowRecordOverwritten) {
-			return &RowLockedError{Key: bytes.Clone(m.Key), Holders: others}
+		if len(l.others) > 0 && !planted.Is(planted.RowRecordOverwritten) {
+			return &RowLockedError{Key: bytes.Clone(m.Key), Holders: l.others}
 		}
-		queued := l.leaveQueue(startTS)
-		at, own := findHolder(l.holders, startTS)
-		if own {
-			l.holders = slices.Delete(l.holders, at, at+1)
+		for i := range l.own {
+			s.dropRowLock(m.Row, &l.own[i])
 		}
-		if own || queued {
-			s.setRowLocks(m.Row, l)
+		if !holds || len(l.own) > 0 {
+			continue
+		}
+		for mode := rowlock.KeyShare; mode < weakestExcluded(q.Mode); mode++ { // those that were not read
+			h := RowHolder{StartTS: startTS, Mode: mode}
+			found, err := s.readRowLock(ctx, m.Row, &h)
+			if err != nil {
+				return err
+			}
+			if found {
+				s.dropRowLock(m.Row, &h)
+			}
 		}
 	}
 	return nil
 }
 
 // Contested reports whether another transaction has a lock of the key, or a row lock that excludes the mode.
-func Contested(ctx context.Context, r kv.Reader, key []byte, startTS tso.Timestamp, mode rowlock.Mode) (yes bool, err error) {
+func Contested(
+	ctx context.Context, r kv.Reader, key []byte, startTS tso.Timestamp, mode rowlock.Mode,
+) (yes bool, err error) {
 	s := newStep(r, nil)
 	defer s.close(&err)
 	row := Row(key)
@@ -348,12 +285,12 @@ func Contested(ctx context.Context, r kv.Reader, key []byte, startTS tso.Timesta
 	if err != nil || locked && l.StartTS != startTS {
 		return err == nil, err
 	}
-	rows, err := s.rowLocks(ctx, row)
-	return len(inTheWay(rows.holders, startTS, mode)) > 0, err
-}
-
-// RowLocks calls visit with the holders of every key of a span of user keys that has any, in order, and
-// with those who queue after them.
-func RowLocks(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, holders []RowHolder) error) error {
-	return rawCells(ctx, r, familySpan(familyRowLock, span), false, func(c Cell) error { return visit(c.Key, c.Holders) })
+	err = s.scanRowLocks(ctx, row, holderRank(rowlock.Update), func(h RowHolder) bool {
+		if h.Queues() || !h.Mode.Conflicts(mode) {
+			return false
+		}
+		yes = h.StartTS != startTS
+		return !yes
+	})
+	return yes, err
 }
