@@ -2,8 +2,6 @@ package minidb
 
 import (
 	"context"
-
-	"github.com/minidb/minidb/table/catalog"
 )
 
 // Conn is a session of its own: its transactions may be begun and ended by SQL, and its settings last.
@@ -51,14 +49,4 @@ func (c *Conn) Close() error {
 		c.h.db.release(c.h)
 	}
 	return nil
-}
-
-// Check proves that every index entry has its row and every row its index entries, and that no lock is
-// left by a dead transaction. It returns a line for each problem; none is what it should find.
-func (db *DB) Check(ctx context.Context) ([]string, error) {
-	var problems []string
-	err := catalog.Check(ctx, db.store, func(p catalog.Problem) {
-		problems = append(problems, p.String())
-	})
-	return problems, err
 }

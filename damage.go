@@ -110,16 +110,22 @@ func (db *DB) within(ctx context.Context, bound kv.Span) (lost []kv.Span, names 
 	if err = errors.Join(err, snap.Close()); err != nil {
 		return nil, nil, err
 	}
+	names, err = db.namesIn(ctx, lost)
+	return lost, names, err
+}
+
+// namesIn names what has cells in the spans of the engine's keys.
+func (db *DB) namesIn(ctx context.Context, raw []kv.Span) ([]string, error) {
 	tx, err := db.store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
 	d, err := catalog.NewDescriber(ctx, tx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return lost, d.Within(lost), nil
+	return d.Within(raw), nil
 }
 
 // advised adds what to do to the error of a directory that is damaged.

@@ -49,6 +49,11 @@ func twoTables(t *testing.T) (dir, file string) {
 	exec(t, db, "INSERT INTO large SELECT i, repeat(md5(i::text), 4) FROM generate_series(1, 20000) i")
 	exec(t, db, "CHECKPOINT")
 	require.NoError(t, db.Close())
+	return dir, largestTableFile(t, dir)
+}
+
+// largestTableFile returns the path of a closed database's largest table file.
+func largestTableFile(t *testing.T, dir string) (file string) {
 	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
 	require.NoError(t, err)
 	require.NotEmpty(t, tables)
@@ -57,7 +62,7 @@ func twoTables(t *testing.T) (dir, file string) {
 			file = f
 		}
 	}
-	return dir, file
+	return file
 }
 
 func size(t *testing.T, file string) int64 {
@@ -117,4 +122,64 @@ func TestTheLogTellsHowFarItWasReplayed(t *testing.T) {
 	lines := log.lines("recovered")
 	require.Len(t, lines, 1)
 	require.Regexp(t, `log=\d+\.log end=\d+ updates=\d+ closed=true commit_ts=\d+ time="20`, lines[0])
+}
+
+// TestCheckReadsWhatNoStatementDoes flips a byte in each part of a table file that holds mostly old versions:
+// check names the file each time, also where every statement can do without the damaged block.
+func TestCheckReadsWhatNoStatementDoes(t *testing.T) {
+	ctx := context.Background()
+	dir := filepath.Join(t.TempDir(), "data")
+	db, err := minidb.Open(dir, quiet)
+	require.NoError(t, err)
+	exec(t, db, "CREATE TABLE t(id int PRIMARY KEY, v text)")
+	exec(t, db, "INSERT INTO t SELECT i, repeat(md5(i::text), 2) FROM generate_series(1, 2000) i")
+	for range 3 {
+		exec(t, db, "UPDATE t SET v = repeat(md5(v), 10)")
+	}
+	exec(t, db, "DELETE FROM t WHERE id > 100; CHECKPOINT")
+	require.NoError(t, db.Close())
+	file := largestTableFile(t, dir)
+	length, unread, tables := size(t, file), 0, 0
+	for part := range int64(8) {
+		at := min(length*part/7, length-1)
+		flip(t, file, at)
+		db, err := minidb.Open(dir, quiet)
+		if err != nil { // what the store keeps about itself is damaged
+			require.ErrorContains(t, err, filepath.Base(file))
+			flip(t, file, at)
+			continue
+		}
+		if _, err = db.Exec(ctx, "SELECT count(v) FROM t"); err == nil {
+			unread++
+		}
+		problems, err := db.Check(ctx)
+		if err != nil {
+			require.ErrorIs(t, err, kv.ErrCorruption)
+		}
+		require.NotEmpty(t, problems, "byte %d of %d", at, length)
+		require.Contains(t, problems[0], filepath.Base(file))
+		require.Contains(t, problems[0], "damaged")
+		if strings.Contains(problems[0], "table t") {
+			tables++
+		}
+		require.NoError(t, db.Close())
+		flip(t, file, at)
+	}
+	require.GreaterOrEqual(t, unread, 3)
+	require.GreaterOrEqual(t, tables, 5)
+}
+
+func TestCheckOfFilesEndsWithItsContext(t *testing.T) {
+	dir, _ := twoTables(t)
+	db, err := minidb.Open(dir, quiet)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var done, total int64
+	err = db.CheckEach(ctx, minidb.CheckReport{Progress: func(d, n int64) { done, total = d, n }})
+	require.NoError(t, err)
+	require.Equal(t, total, done)
+	require.Positive(t, done)
+	cancel()
+	require.ErrorIs(t, db.CheckEach(ctx, minidb.CheckReport{}), context.Canceled)
+	require.NoError(t, db.Close())
 }

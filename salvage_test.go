@@ -78,14 +78,7 @@ func TestSalvageMakesIndexesAnew(t *testing.T) {
 	exec(t, db, "UPDATE t SET k = 'k' || k WHERE id % 100 = 7; DELETE FROM t WHERE id % 100 = 8")
 	exec(t, db, "CHECKPOINT")
 	require.NoError(t, db.Close())
-	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
-	require.NoError(t, err)
-	var file string
-	for _, f := range tables {
-		if file == "" || size(t, f) > size(t, file) {
-			file = f
-		}
-	}
+	file := largestTableFile(t, dir)
 	length, rows, schemas := size(t, file), int64(0), 0
 	for part := int64(1); part < 20; part++ {
 		flip(t, file, length*part/20)

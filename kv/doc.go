@@ -63,6 +63,7 @@
 //     keep anything in memory about what the store holds (see txn's doc for the list, and for what
 //     replaces each item on a shared store).
 //   - [Failing]: an engine that ends when its log cannot be written says so, without ending the process.
+//   - [Verifier]: an engine whose files have checksums compares all of them, also what no reader is shown.
 //   - [Roomy]: an engine on a disk says when it is nearly full, before an update can fail.
 //   - [SyncCounter]: tests and benchmarks count what reached the disk.
 //

@@ -42,18 +42,27 @@ func checkDirectory(ctx context.Context, dir string) error {
 		return err
 	}
 	defer db.Close()
-	problems, err := db.Check(ctx)
+	n, told := 0, int64(0)
+	err = db.CheckEach(ctx, minidb.CheckReport{
+		Problem: func(line string) {
+			n++
+			fmt.Println(line)
+		},
+		Progress: func(done, total int64) {
+			if tenth := 10 * done / max(total, 1); tenth > told {
+				told = tenth
+				fmt.Fprintf(os.Stderr, "%d of %d bytes of table files verified\n", done, total)
+			}
+		},
+	})
 	if err != nil {
 		return err
 	}
-	for _, p := range problems {
-		fmt.Println(p)
-	}
-	if len(problems) > 0 {
-		fmt.Printf("%d problems\n", len(problems))
+	if n > 0 {
+		fmt.Printf("%d problems\n", n)
 		return errReported
 	}
-	fmt.Println("every index entry has its row, every row its index entries; no orphan locks")
+	fmt.Println("every block has its checksum, every index entry its row, every row its index entries; no orphan locks")
 	return nil
 }
 

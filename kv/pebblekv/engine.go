@@ -17,6 +17,7 @@ type Engine struct {
 	db      *pebble.DB
 	lock    *pebble.Lock
 	latches *latches
+	tables  *tableFiles
 	syncs   atomic.Uint64
 
 	replay     Replay

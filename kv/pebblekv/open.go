@@ -98,7 +98,7 @@ func Open(dir string, opts Options) (*Engine, error) {
 		return nil, fmt.Errorf("open store %q: %w (%w)", dir, kv.ErrInUse, err)
 	}
 	e := newEngine()
-	e.lock = lock
+	e.lock, e.tables = lock, newTableFiles(fs, dir)
 	e.db, err = openLocked(fs, dir, lock, e, opts)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %q: %w", dir, mark(err)), lock.Close())

@@ -1,0 +1,58 @@
+package minidb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/table/catalog"
+)
+
+// CheckReport receives what CheckEach finds. Both functions may be nil.
+type CheckReport struct {
+	// Problem is called with a line for each problem.
+	Problem func(line string)
+	// Progress is called behind each file with how many bytes of files are verified, of how many.
+	Progress func(done, total int64)
+}
+
+// Check proves that every block of every table file has its checksum, that every index entry has its row
+// and every row its index entries, and that no lock is left by a dead transaction. It returns a line for
+// each problem; none is what it should find. An error, for which errors.Is(err, kv.ErrCorruption) holds
+// where rows cannot be read, ends it; the problems found before are returned too.
+func (db *DB) Check(ctx context.Context) (problems []string, err error) {
+	err = db.CheckEach(ctx, CheckReport{Problem: func(line string) { problems = append(problems, line) }})
+	return problems, err
+}
+
+// CheckEach is Check, and tells each problem when it is found.
+func (db *DB) CheckEach(ctx context.Context, report CheckReport) error {
+	if report.Problem == nil {
+		report.Problem = func(string) {}
+	}
+	err := kv.Verify(ctx, db.engine, kv.VerifyReport{
+		Damaged:  func(err *kv.CorruptionError) { report.Problem(db.damagedFile(ctx, err)) },
+		Progress: report.Progress,
+	})
+	if err != nil {
+		return fmt.Errorf("minidb: check: %w", err)
+	}
+	return catalog.Check(ctx, db.store, func(p catalog.Problem) { report.Problem(p.String()) })
+}
+
+// damagedFile is the line about a damaged part of a file.
+func (db *DB) damagedFile(ctx context.Context, damage *kv.CorruptionError) string {
+	names, err := db.namesIn(ctx, []kv.Span{damage.Bound})
+	where := strings.Join(names, ", ")
+	switch {
+	case errors.Is(err, kv.ErrCorruption):
+		where = "unknown, for the schema cannot be read"
+	case err != nil:
+		where = "unknown: " + err.Error()
+	case where == "":
+		where = "no table"
+	}
+	return fmt.Sprintf("%s: %s; it affects %s; %s", damage.File, damage.What, where, whatToDo)
+}
