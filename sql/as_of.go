@@ -195,11 +195,11 @@ func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, with arguments, now
 
 // momentText reads an interval back from now, or a timestamp with time zone.
 func (s *Session) momentText(text string, now time.Time) (time.Time, error) {
-	if text = strings.TrimSpace(text); strings.HasPrefix(text, "-") {
-		iv, err := types.ParseInterval(text, -1)
-		return since(now, iv), err
-	}
 	format := s.settings.Derived().Format
+	if text = strings.TrimSpace(text); strings.HasPrefix(text, "-") {
+		iv, err := types.ParseText(types.TInterval, text, &format)
+		return since(now, iv.Iv), err
+	}
 	micros, err := types.ParseTimestampTZ(text, -1, &format)
 	return timeOf(micros), err
 }

@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner"
@@ -241,25 +242,29 @@ func (s *Session) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode
 // the lock now keeps as it is.
 var errLockedAnew = errors.New("a table was locked")
 
-// locker is how a schema change locks its tables. Once it has written, or where the snapshot must stay,
-// it goes on with the snapshot that it has, and conflicts at commit with what that does not show.
+// locker is how a schema change locks its tables. Where the snapshot must stay, it goes on with the one that
+// it has, and conflicts at commit with what that does not show.
 func (s *Session) locker() func(context.Context, table.ID, rowlock.Mode) error {
-	size := s.tx.tx.Size()
 	return func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
 		out, err := s.lockTable(ctx, id, mode, false)
-		if err == nil && out != rowlock.Held && s.refreshable() && s.tx.tx.Size() == size {
+		anew := out == rowlock.Waited || out == rowlock.Granted &&
+			(mode != rowlock.AccessShare || s.tx.view.Outdated()) // such a lock is for the schema alone
+		if err == nil && anew && s.refreshable() {
 			return errLockedAnew
 		}
 		return err
 	}
 }
 
-// changeSchema runs a statement that changes the schema, with the locks that it needs.
+// changeSchema runs a statement that changes the schema, with the locks that it needs. One that had to
+// wait for a table or for a name is undone and begins again, with the locks that it has got.
 func (s *Session) changeSchema(ctx context.Context, stmt ast.Statement) (string, error) {
+	refreshable := s.refreshable()
 	for {
 		if _, err := s.path(ctx); err != nil {
 			return "", err
 		}
+		tx, at, checks, changes := s.tx.tx, s.tx.tx.Savepoint(), s.references.Mark(), slices.Clone(s.tx.changes)
 		var notices [][4]string
 		env := s.ddlEnv(ctx)
 		env.Lock = s.locker()
@@ -267,7 +272,10 @@ func (s *Session) changeSchema(ctx context.Context, stmt ast.Statement) (string,
 			notices = append(notices, [4]string{severity, code, message, detail})
 		}
 		tag, err := ddl.Execute(ctx, env, stmt)
-		if errors.Is(err, errLockedAnew) {
+		if refreshable && isOutdated(err) {
+			tx.UndoTo(at)
+			s.references.ReleaseTo(checks)
+			s.tx.changes = changes
 			if err := s.refresh(ctx); err != nil {
 				return "", err
 			}
@@ -278,4 +286,10 @@ func (s *Session) changeSchema(ctx context.Context, stmt ast.Statement) (string,
 		}
 		return tag, err
 	}
+}
+
+// isOutdated reports whether a change of the schema has got a lock that it has to look behind.
+func isOutdated(err error) bool {
+	var stale *txn.StaleError
+	return errors.Is(err, errLockedAnew) || errors.As(err, &stale)
 }

@@ -144,7 +144,8 @@ func (s *Session) commit(ctx context.Context) error {
 	s.retries = 0
 	s.closePortals(false)
 	s.references.End()
-	tx, changes, found, altered := s.tx.tx, s.tx.changes, s.tx.analyzed, s.tx.altersDatabase
+	tx, view, rebase := s.tx.tx, s.tx.view, s.tx.perStatement()
+	changes, found, altered := s.tx.changes, s.tx.analyzed, s.tx.altersDatabase
 	s.tx = transaction{}
 	defer s.locks.ReleaseTo(0)
 	if tx == nil {
@@ -153,7 +154,7 @@ func (s *Session) commit(ctx context.Context) error {
 		return nil
 	}
 	s.progress.phase.Store(phaseCommitting)
-	err = tx.Commit(ctx)
+	err = view.Commit(ctx, rebase, func() error { return tx.Commit(ctx) })
 	sent(sending, tx.CommitTS(), err)
 	if err == nil && tx.CommitTS() != 0 {
 		s.lastCommit = tx.CommitTS()

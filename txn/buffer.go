@@ -205,6 +205,14 @@ func (b *buffer) set(key, value []byte) {
 	b.put(w, replaced, there)
 }
 
+// setAfter is set with a base of its own.
+func (b *buffer) setAfter(base tso.Timestamp, key, value []byte) {
+	b.set(key, value)
+	w, _ := b.get(key)
+	w.base = max(w.base, base)
+	b.tree.Set(w)
+}
+
 // setNew is set of a key that is known to be absent, unless this transaction has written it already.
 func (b *buffer) setNew(key, value []byte) {
 	_, was, replaced, there := b.before(key)

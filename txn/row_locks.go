@@ -395,3 +395,19 @@ func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
 	t.buf.base = base
 	return t.afterWrite()
 }
+
+// Buffered reports whether the transaction has put a key, and nothing of it is in the store yet.
+func (t *Txn) Buffered(key []byte) bool {
+	w, ok := t.buf.get(key)
+	return ok && w.kind == writePut && t.stream == nil
+}
+
+// SetAfter is Set of a key, of which no write of others up to a timestamp is a conflict, whatever the
+// transaction has read of it. Requires: Buffered(key), and the transaction is not serializable.
+func (t *Txn) SetAfter(since tso.Timestamp, key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	t.buf.setAfter(since, key, value)
+	return t.afterWrite()
+}

@@ -66,18 +66,17 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 	if base.Family == types.String && base.OID != types.OIDJSON && base.OID != types.OIDName && base.OID != types.OIDChar && base.OID != types.OIDBPChar {
 		return &expr.Const{T: base, Value: c.Value, Pos: c.Pos}, nil
 	}
-	if base.Family == types.Interval {
-		iv, err := types.ParseInterval(c.Value.S, base.Mod)
-		if err != nil {
-			return nil, at(err, c.Pos)
-		}
-		return &expr.Const{T: base, Value: types.NewInterval(iv), Pos: c.Pos}, nil
-	}
 	format := types.DefaultFormat
 	if rt := b.env.Runtime; rt != nil {
 		format = rt.Format
 	}
-	v, err := types.Cast(c.Value, types.TUnknown, base, false, &format)
+	var v types.Datum
+	var err error
+	if base.Family == types.Interval { // the fields that a modifier names tell how to read it
+		v, err = types.ParseText(base, c.Value.S, &format)
+	} else {
+		v, err = types.Cast(c.Value, types.TUnknown, base, false, &format)
+	}
 	if err != nil {
 		return nil, at(err, c.Pos)
 	}

@@ -1,7 +1,6 @@
 package deparse
 
 import (
-	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -70,11 +69,24 @@ func (r *resolver) literal(c *constant, to *types.Type, implicit bool) node {
 	case isReg(base):
 		out.source = nil
 		r.regclass(out, table.ID(value.I))
-	case bind.DependsOnMoment(base, c.text):
+	case readBySettings(base):
 		out.source = nil
 	}
 	out.text = types.Text(base, value, &r.out)
 	return out
+}
+
+// readBySettings reports whether DateStyle, TimeZone, IntervalStyle or the clock decide what a text stands for.
+// The catalog keeps the value that it had when it was written.
+func readBySettings(t *types.Type) bool {
+	if t.Elem != nil {
+		t = t.Elem
+	}
+	switch t.Family {
+	case types.Date, types.Time, types.Timestamp, types.Interval:
+		return true
+	}
+	return false
 }
 
 // regclass notes the relation that a constant means.
@@ -100,11 +112,8 @@ func isReg(t *types.Type) bool {
 // value reads a literal. What depends on the moment has its value of now.
 func (r *resolver) value(text string, t *types.Type) (types.Datum, error) {
 	switch {
-	case isReg(t):
+	case isReg(t), t.Family == types.Interval:
 		return types.ParseText(t, text, &r.format)
-	case t.Family == types.Interval:
-		iv, err := types.ParseInterval(text, t.Mod)
-		return types.NewInterval(iv), err
 	case t.OID == types.OIDText || t.OID == types.OIDVarchar:
 		return types.NewString(text), nil
 	}

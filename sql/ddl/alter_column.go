@@ -384,7 +384,7 @@ func (a *alteration) setDefault(ctx context.Context, o int, act *ast.AlterAction
 		if _, err := a.env.bindDefault(ctx, c.Type, act.Expr); err != nil {
 			return err
 		}
-		text, err := a.env.storedExpr(ctx, nil, act.ExprText, c.Type)
+		text, err := a.env.storedDefault(ctx, act.ExprText, c.Type)
 		if err != nil {
 			return err
 		}

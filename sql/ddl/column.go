@@ -160,7 +160,7 @@ func (env *Env) setDefault(ctx context.Context, n *newColumn) (err error) {
 	if n.bound, err = env.bindDefault(ctx, n.col.Type, n.deflt.Expr); err != nil {
 		return err
 	}
-	n.col.DefaultText, err = env.storedExpr(ctx, nil, n.deflt.ExprText, n.col.Type)
+	n.col.DefaultText, err = env.storedDefault(ctx, n.deflt.ExprText, n.col.Type)
 	return err
 }
 

@@ -23,7 +23,44 @@ func (env *Env) bindDefault(ctx context.Context, t *types.Type, e ast.Expr) (exp
 		}
 		return nil, err
 	}
+	if err := env.findNames(x); err != nil {
+		return nil, err
+	}
 	return x, refuseSubquery(x, e, "DEFAULT expression")
+}
+
+// findNames fails if a literal that names a relation or a type, as the argument of nextval does, names none.
+// A text that the expression turns into a name, as in nextval('s'::text), is looked up when it is evaluated.
+func (env *Env) findNames(x expr.Expr) (err error) {
+	expr.Walk(x, func(n expr.Expr) bool {
+		c, ok := n.(*expr.Cast)
+		if !ok || err != nil {
+			return err == nil
+		}
+		name, ok := c.Arg.(*expr.Const)
+		if !ok || name.Value.Null || !c.Explicit || !isName(c.T) {
+			return true
+		}
+		value, cerr := env.program(c)
+		if cerr == nil {
+			_, cerr = value(nil)
+		}
+		var se *sqlerr.Error
+		if err = cerr; errors.As(cerr, &se) && se.Position == 0 {
+			err = se.At(c.Pos)
+		}
+		return true
+	})
+	return err
+}
+
+// isName reports whether values of a type are written as names of objects.
+func isName(t *types.Type) bool {
+	switch t.OID {
+	case types.OIDRegClass, types.OIDRegType, types.OIDRegProc, types.OIDRegNamespace:
+		return true
+	}
+	return false
 }
 
 // bindCheck verifies a CHECK condition over the row of d.

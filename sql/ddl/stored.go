@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/planner/deparse"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // The catalog keeps expressions and views as text that says the same whoever reads it, under whatever
@@ -114,12 +115,44 @@ func (env *Env) reprintDefaults(ctx context.Context, was, is *table.Desc) ([]men
 
 // namesRelation reports whether a DEFAULT has the relation as a constant, which follows its name.
 func (env *Env) namesRelation(ctx context.Context, text string, id table.ID) (bool, error) {
+	regs, err := env.namedRelations(ctx, text)
+	return slices.Contains(regs, id), err
+}
+
+// namedRelations lists the relations that a DEFAULT has as constants.
+func (env *Env) namedRelations(ctx context.Context, text string) ([]table.ID, error) {
 	lower := strings.ToLower(text)
 	if !strings.Contains(lower, "regclass") && !strings.Contains(lower, "val(") {
-		return false, nil
+		return nil, nil
 	}
-	regs, err := deparse.Relations(ctx, env.Planner, text)
-	return slices.Contains(regs, id), err
+	return deparse.Relations(ctx, env.Planner, text)
+}
+
+// storedDefault is storedExpr of a DEFAULT, with the relations held that it names.
+func (env *Env) storedDefault(ctx context.Context, text string, t *types.Type) (string, error) {
+	stored, err := env.storedExpr(ctx, nil, text, t)
+	if err != nil {
+		return "", err
+	}
+	named, err := env.namedRelations(ctx, stored)
+	if err != nil {
+		return "", err
+	}
+	return stored, env.hold(ctx, named)
+}
+
+// hold keeps relations from being dropped or renamed by others, on which something rests that is about to
+// be stored.
+func (env *Env) hold(ctx context.Context, ids []table.ID) error {
+	for _, id := range ids {
+		if env.Lock != nil {
+			if err := env.Lock(ctx, id, rowlock.AccessShare); err != nil {
+				return err
+			}
+		}
+	}
+	env.View.Require(ids...)
+	return nil
 }
 
 // putMended stores relations whose texts have been printed anew.

@@ -34,6 +34,9 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 	if err != nil {
 		return err
 	}
+	if err := env.hold(ctx, q.reads); err != nil {
+		return err
+	}
 	d := &table.Desc{DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name, Name: s.Name.Name,
 		Kind: table.KindView, NextColumnID: 1, NextIndexID: 1,
 		View: &table.View{Text: q.text, DependsOn: q.reads, DependsOnKeys: q.keys}}

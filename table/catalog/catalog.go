@@ -43,12 +43,14 @@ type Catalog struct {
 	// lastVersion is the greatest descriptor version that this process gave.
 	lastVersion atomic.Uint64
 	walks       atomic.Int64 // see Walks
+	// turn holds one token: the transaction that took it may commit a change of the schema (Commit).
+	turn chan struct{}
 }
 
 // Open reads the catalog of a store, and on the first opening of a store writes it: database
 // postgres with schema public.
 func Open(ctx context.Context, store *txn.Store) (*Catalog, error) {
-	c := &Catalog{store: store}
+	c := &Catalog{store: store, turn: make(chan struct{}, 1)}
 	c.cache.descs = map[table.ID]*table.Desc{}
 	c.nextID = idRange{key: nextIDKey, first: int64(FirstID), max: math.MaxUint32, grow: 32, limit: 32}
 	_, err := c.own(ctx, func(tx *txn.Txn) error {

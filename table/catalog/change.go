@@ -37,6 +37,9 @@ func (v *View) CreateDatabase(ctx context.Context, name string) (Database, error
 	} else if ok {
 		return Database{}, sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", name)
 	}
+	if err := v.reserve(ctx, databaseKey(name)); err != nil {
+		return Database{}, err
+	}
 	id, err := v.NewID(ctx)
 	if err != nil {
 		return Database{}, err
@@ -65,6 +68,7 @@ func (v *View) DropDatabase(ctx context.Context, db Database) error {
 			return err
 		}
 	}
+	v.tx.Validate(table.PrefixSpan(schemaPrefix(db.ID)))
 	schemas, err := v.Schemas(ctx, db.ID)
 	if err != nil {
 		return err
@@ -94,6 +98,9 @@ func (v *View) CreateSchema(ctx context.Context, db table.ID, name string) (Sche
 	} else if ok {
 		return Schema{}, sqlerr.New(sqlerr.DuplicateSchema, "schema \"%s\" already exists", name)
 	}
+	if err := v.reserve(ctx, schemaKey(db, name)); err != nil {
+		return Schema{}, err
+	}
 	id, err := v.NewID(ctx)
 	if err != nil {
 		return Schema{}, err
@@ -104,6 +111,7 @@ func (v *View) CreateSchema(ctx context.Context, db table.ID, name string) (Sche
 
 // DropSchema removes a schema. Requires: nothing is left in it.
 func (v *View) DropSchema(_ context.Context, s Schema) error {
+	v.tx.Validate(table.PrefixSpan(namesPrefix(s.Database, s.ID)))
 	return v.remove(schemaKey(s.Database, s.Name))
 }
 
@@ -149,7 +157,7 @@ func (v *View) depend(d *table.Desc, on bool) error {
 	return nil
 }
 
-// claim takes a name in the relation's schema.
+// claim takes a name in the relation's schema, which must still be there when the name appears.
 func (v *View) claim(ctx context.Context, d *table.Desc, name string, e nameEntry) error {
 	taken, err := v.nameIn(ctx, d.DatabaseID, d.SchemaID, name)
 	if err != nil {
@@ -158,6 +166,10 @@ func (v *View) claim(ctx context.Context, d *table.Desc, name string, e nameEntr
 	if taken.relation != 0 {
 		return duplicateRelation(name)
 	}
+	if err := v.reserve(ctx, nameKey(d.DatabaseID, d.SchemaID, name)); err != nil {
+		return err
+	}
+	v.validate(schemaKey(d.DatabaseID, d.Schema))
 	return v.put(nameKey(d.DatabaseID, d.SchemaID, name), e.encode())
 }
 
@@ -191,6 +203,7 @@ func (c *Catalog) newVersion(old uint64) uint64 {
 // caller's to mend.
 // Transactions that write rows by the old one fail (catalog I4).
 func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
+	v.tx.Validate(table.PrefixSpan(dependPrefix(d.ID)))
 	if err := v.RelabelRelation(ctx, old, d); err != nil || d.Kind != table.KindTable {
 		return err
 	}
@@ -247,6 +260,7 @@ func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
 
 // DropRelation removes a relation. Its rows and index entries are dropped as a whole.
 func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
+	v.tx.Validate(table.PrefixSpan(dependPrefix(d.ID)))
 	if err := v.remove(nameKey(d.DatabaseID, d.SchemaID, d.Name)); err != nil {
 		return err
 	}

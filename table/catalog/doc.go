@@ -6,7 +6,7 @@
 // it, is package sql/ddl's; how a descriptor turns rows into keys is package table's.
 //
 //	c f                            → format number of the store
-//	c v                            → version: startTS of the transaction that last changed the schema
+//	c v                            → version: a timestamp of the transaction that last changed the schema
 //	c i                            → next object ID (reserved in ranges)
 //	c b {name}                     → database
 //	c s {database}{name}           → schema
@@ -24,8 +24,10 @@
 // # The cache
 //
 // Every transaction that changes the schema writes its startTS under the version key. Two such
-// transactions that overlap write the same key, so one of them fails with a write conflict: a
-// version therefore names one state of the whole catalog, and later states have greater versions.
+// transactions that overlap write the same key, so one of them fails with a write conflict, unless it is one
+// of READ COMMITTED. That one puts a new timestamp there when it commits, in turn with others, behind
+// whatever was committed before ([View.Commit]). A version therefore names one state of the whole catalog,
+// and later states have greater versions.
 // A View reads the version key once and then shares what others with the same version have read.
 // A transaction that finds its own startTS there has changed the schema itself: it reads through
 // its own buffered writes and shares nothing. A rollback to a savepoint takes the buffered version

@@ -43,8 +43,11 @@ func namePrefix(db table.ID) []byte {
 	return table.AppendID([]byte{table.PrefixCatalog, tagName}, db)
 }
 
+// namesPrefix is that of the names in one schema.
+func namesPrefix(db, schema table.ID) []byte { return table.AppendID(namePrefix(db), schema) }
+
 func nameKey(db, schema table.ID, name string) []byte {
-	return append(table.AppendID(namePrefix(db), schema), name...)
+	return append(namesPrefix(db, schema), name...)
 }
 
 func dependPrefix(on table.ID) []byte {
