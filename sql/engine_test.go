@@ -9,6 +9,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/table/catalog"
@@ -55,6 +56,9 @@ func twoProcesses(t *testing.T) (here, there *sql.Engine) {
 func openEngine(t testing.TB, on kv.Engine, opts txn.Options, so sql.Options) (*sql.Engine, *txn.Store) {
 	t.Helper()
 	ctx, quiet := context.Background(), slog.New(slog.DiscardHandler)
+	if _, benchmark := t.(*testing.B); !benchmark {
+		on = kvtest.NewPoison(on)
+	}
 	opts.Logger = quiet
 	if opts.Oracle == nil && !kv.IsExclusive(on) {
 		oracle, err := tso.Open(ctx, on, mvcc.MetaKey("oracle"), tso.Options{Clock: opts.Clock})

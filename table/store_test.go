@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/table"
@@ -25,7 +26,7 @@ type db struct {
 func openDB(t testing.TB, engine kv.Engine, opts txn.Options) *db {
 	t.Helper()
 	ctx := context.Background()
-	store, err := txn.Open(ctx, engine, opts)
+	store, err := txn.Open(ctx, kvtest.NewPoison(engine), opts)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, store.Close())

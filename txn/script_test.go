@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/txn"
@@ -94,7 +95,7 @@ var scriptConfigs = []scriptConfig{
 func newScript(t *testing.T, c scriptConfig) *script {
 	s := &script{t: t, config: c, oracle: &stepOracle{}, txns: map[string]*txn.Txn{}, saves: map[string]txn.Savepoint{}}
 	if c.engine != nil {
-		s.engine = c.engine()
+		s.engine = kvtest.NewPoison(c.engine())
 	} else {
 		s.fs = pebblekv.NewCrashFS()
 		s.openEngine()
@@ -106,7 +107,7 @@ func newScript(t *testing.T, c scriptConfig) *script {
 func (s *script) openEngine() {
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: s.fs, MemTableBytes: 1 << 18, CacheBytes: 1 << 20})
 	require.NoError(s.t, err)
-	s.engine = e
+	s.engine = kvtest.NewPoison(e)
 }
 
 func (s *script) openStore() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
 	"github.com/minidb/minidb/txn"
@@ -34,7 +35,7 @@ var engines = []struct {
 func openPebble(t *testing.T) kv.Engine {
 	e, err := pebblekv.Open("", pebblekv.Options{InMemory: true, MemTableBytes: 1 << 20, CacheBytes: 1 << 20})
 	require.NoError(t, err)
-	return e
+	return kvtest.NewPoison(e)
 }
 
 // openStore opens a store that is closed when the test ends.

@@ -33,6 +33,9 @@ func TestWrappersKeepTheContract(t *testing.T) {
 	t.Run("steps", func(t *testing.T) {
 		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewSteps(pebble(t)) })
 	})
+	t.Run("poison", func(t *testing.T) {
+		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewPoison(pebble(t)) })
+	})
 	t.Run("key by key", func(t *testing.T) {
 		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewKeyByKey(pebble(t)) })
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
@@ -112,7 +113,7 @@ type fixture struct {
 }
 
 func newFixture(t testing.TB) *fixture {
-	s, err := txn.Open(context.Background(), memkv.New(memkv.Options{}), txn.Options{})
+	s, err := txn.Open(context.Background(), kvtest.NewPoison(memkv.New(memkv.Options{})), txn.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return &fixture{t: t, store: s}

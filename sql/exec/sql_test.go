@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
@@ -40,7 +41,7 @@ type database struct {
 
 func newDatabase(t *testing.T) *database {
 	ctx := context.Background()
-	store, err := txn.Open(ctx, memkv.New(memkv.Options{}), txn.Options{})
+	store, err := txn.Open(ctx, kvtest.NewPoison(memkv.New(memkv.Options{})), txn.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	c, err := catalog.Open(ctx, store)

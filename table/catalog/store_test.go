@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -26,7 +27,7 @@ func newFixture(t testing.TB, engine kv.Engine, opts txn.Options) *fixture {
 	t.Helper()
 	f := &fixture{t: t, ctx: context.Background(), engine: engine}
 	var err error
-	f.store, err = txn.Open(f.ctx, engine, opts)
+	f.store, err = txn.Open(f.ctx, kvtest.NewPoison(engine), opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.store.Close()) })
 	f.cat, err = Open(f.ctx, f.store)

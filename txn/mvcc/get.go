@@ -31,6 +31,8 @@ type View struct {
 	point  kv.Iterator
 	key    []byte
 	rowBuf []byte
+	// ownLock is the lock that Own returned last.
+	ownLock []byte
 
 	// room holds the first keys, so that a view made for one read allocates no buffers.
 	room [2][48]byte

@@ -18,7 +18,9 @@ func (v *View) Own(ctx context.Context, key []byte, startTS tso.Timestamp) (l Lo
 	if err != nil || raw == nil {
 		return Lock{}, nil, false, err
 	}
-	if l, err = decodeLock(raw); err != nil || l.StartTS != startTS {
+	// A copy: what Get returned ends with the next one, which reads a value that is not inlined.
+	v.ownLock = append(v.ownLock[:0], raw...)
+	if l, err = decodeLock(v.ownLock); err != nil || l.StartTS != startTS {
 		return Lock{}, nil, false, err
 	}
 	value, err = v.lockValue(ctx, v.rowBuf, &l)
