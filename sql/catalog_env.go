@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/sql/settings"
@@ -66,6 +67,9 @@ func (c catalogEnv) Progress() []pgcatalog.Progress {
 	slices.SortFunc(all, func(a, b pgcatalog.Progress) int { return int(a.PID - b.PID) })
 	return all
 }
+
+// Memory is part of pgcatalog.Env.
+func (c catalogEnv) Memory() memory.Stats { return c.s.engine.opts.Memory.Stats() }
 
 func (c catalogEnv) Prepared() []pgcatalog.Prepared {
 	var out []pgcatalog.Prepared

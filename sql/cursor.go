@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
@@ -51,11 +52,35 @@ type kept struct {
 	rows [][]types.Datum
 	at   int
 	out  *types.Batch
+
+	account *memory.Account // counts bytes of rows
+	bytes   int64
+}
+
+// grow counts n bytes more, of which the result may have limit in all (0: any number).
+func (k *kept) grow(n, limit int64) error {
+	k.bytes += n
+	if limit > 0 && k.bytes > limit {
+		k.account.Owe(n)
+		return sqlerr.New(sqlerr.OutOfMemory, "the rows of a cursor exceed the memory limit of the statement").
+			WithHint("Raise minidb.statement_memory, or declare the cursor NO SCROLL and WITHOUT HOLD.")
+	}
+	return k.account.Grow(n)
+}
+
+// countIn makes another account count the rows.
+func (k *kept) countIn(a *memory.Account) {
+	k.account.Move(k.bytes, a)
+	k.account = a
 }
 
 func (k *kept) columns() []physical.Column { return k.cols }
 func (k *kept) tag(n int64) string         { return "SELECT " + strconv.FormatInt(n, 10) }
-func (k *kept) close()                     {}
+
+func (k *kept) close() {
+	k.account.Shrink(k.bytes)
+	k.rows, k.bytes = nil, 0
+}
 
 func (k *kept) next(context.Context) (*types.Batch, error) {
 	n := min(len(k.rows)-k.at, types.BatchSize)
@@ -95,33 +120,38 @@ func (k *kept) move(to int) *types.Batch {
 // materialise reads a source to its end. The memory budget of a statement bounds it.
 func (s *Session) materialise(ctx context.Context, src source) (*kept, error) {
 	defer src.close()
-	k := &kept{cols: src.columns()}
-	limit, used := s.settings.Derived().StatementMemory, int64(0)
+	k := &kept{cols: src.columns(), account: s.memory}
+	limit := s.settings.Derived().StatementMemory
 	for {
 		b, err := src.next(ctx)
-		if err != nil || b == nil {
-			return k, err
+		if err == nil && b != nil {
+			err = k.add(b, 0, b.Rows(), limit)
 		}
-		for i := range b.Rows() {
-			row := make([]types.Datum, len(b.Cols))
-			used += int64(len(row)) * 96
-			for c, v := range b.Cols {
-				row[c] = v.Get(b.Row(i))
-				used += int64(len(row[c].S))
-			}
-			if limit > 0 && used > limit {
-				return nil, sqlerr.New(sqlerr.OutOfMemory, "the rows of a cursor exceed the memory limit of the statement").
-					WithHint("Raise minidb.statement_memory, or declare the cursor NO SCROLL and WITHOUT HOLD.")
-			}
-			k.rows = append(k.rows, row)
+		if err != nil {
+			k.close()
+			return nil, err
+		}
+		if b == nil {
+			return k, nil
 		}
 	}
+}
+
+// add keeps the rows from..to of a batch.
+func (k *kept) add(b *types.Batch, from, to int, limit int64) error {
+	had := len(k.rows)
+	k.rows = appendRows(k.rows, b, from, to)
+	n := int64(0)
+	for _, row := range k.rows[had:] {
+		n += exec.RowBytes(row)
+	}
+	return k.grow(n, limit)
 }
 
 // holdCursors keeps the rows of WITH HOLD cursors before their transaction ends.
 func (s *Session) holdCursors(ctx context.Context) error {
 	for _, p := range s.portals {
-		if !p.hold || p.kept || p.finished {
+		if !p.hold || p.kept || p.finished || p.failed {
 			continue
 		}
 		if _, done := p.src.(*kept); done {
@@ -137,25 +167,33 @@ func (s *Session) holdCursors(ctx context.Context) error {
 // keepRows reads a cursor to its end into memory: all its rows if it remembers those that it has given,
 // and may go backwards from now on; else those that are left.
 func (s *Session) keepRows(ctx context.Context, p *Portal) error {
-	k := &kept{cols: p.columns}
-	if p.remembers {
-		k.rows, k.at = p.given, len(p.given)
+	limit := s.settings.Derived().StatementMemory
+	k := &kept{cols: p.columns, account: s.memory}
+	if p.given != nil {
+		k, p.given = p.given, nil
+		k.at = len(k.rows)
 		if p.atEnd {
 			k.at++
 		}
 	}
+	err := error(nil)
 	if p.batch != nil {
-		k.rows = appendRows(k.rows, p.batch, p.pos, p.batch.Rows())
+		err = k.add(p.batch, p.pos, p.batch.Rows(), limit)
 		p.batch = nil
 	}
 	runCtx, stop := p.life.within(ctx)
 	defer stop()
-	rest, err := s.materialise(runCtx, p.src)
+	var rest *kept
+	if err == nil {
+		rest, err = s.materialise(runCtx, p.src)
+	}
 	if err != nil {
+		k.close()
 		return err
 	}
 	k.rows = append(k.rows, rest.rows...)
-	p.src, p.given = k, nil
+	k.bytes += rest.bytes
+	p.src = k
 	return nil
 }
 
@@ -228,9 +266,13 @@ func appendRows(rows [][]types.Datum, b *types.Batch, from, to int) [][]types.Da
 // keepHeld makes the held cursors of a committed transaction the session's.
 func (s *Session) keepHeld() {
 	for _, p := range s.portals {
-		if p.hold {
-			p.kept, p.depth = true, 0
+		if !p.hold {
+			continue
 		}
+		if k, ok := p.src.(*kept); ok && !p.kept {
+			k.countIn(s.held)
+		}
+		p.kept, p.depth = true, 0
 	}
 }
 

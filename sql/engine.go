@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/pgcatalog"
@@ -32,6 +33,8 @@ type Options struct {
 	Compact func(ctx context.Context) error
 	// Flush makes what is in memory durable in its final form: CHECKPOINT. Nil: CHECKPOINT answers 0A000.
 	Flush func(ctx context.Context) error
+	// Memory is where what sessions hold is counted; nil: the process's pool.
+	Memory *memory.Pool
 	// PlanCacheSize bounds the number of plans kept; 0 is 1024.
 	PlanCacheSize int
 	// MaxReruns bounds how often a statement is run again because rows changed under it; past it the answer
@@ -78,6 +81,9 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 		opts.MaxReruns = maxReruns
 	}
 	opts.ReservedConnections = min(max(opts.ReservedConnections, 0), opts.MaxConnections-1)
+	if opts.Memory == nil {
+		opts.Memory = memory.Process()
+	}
 	opts.Settings = withLimits(opts)
 	if opts.PlanCacheSize <= 0 {
 		opts.PlanCacheSize = 1024
@@ -104,6 +110,8 @@ func withLimits(o Options) map[string]string {
 	}
 	all["max_connections"] = strconv.Itoa(o.MaxConnections)
 	all["superuser_reserved_connections"] = strconv.Itoa(o.ReservedConnections)
+	bound, _ := o.Memory.Bound()
+	all["minidb.memory"] = strconv.FormatInt(bound>>10, 10)
 	all["authentication_timeout"] = strconv.Itoa(int(StartupLimit / time.Second))
 	return all
 }
@@ -219,10 +227,12 @@ func (r *running) end(cause error) {
 	}
 }
 
-func (r *running) cancelWith(cause error) {
+// cancelWith ends this statement; false when none runs.
+func (r *running) cancelWith(cause error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cancel != nil {
 		r.cancel(cause)
 	}
+	return r.cancel != nil
 }

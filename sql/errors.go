@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
@@ -36,6 +37,7 @@ func toSQL(ctx context.Context, err error) error {
 		reads     *txn.ReadConflictError
 		pair      *txn.SerializationError
 		stale     *txn.StaleError
+		exhausted *memory.ExhaustedError
 	)
 	switch {
 	case errors.As(err, &se):
@@ -45,6 +47,8 @@ func toSQL(ctx context.Context, err error) error {
 			WithHint("The transaction may have been committed. Read before writing again.")
 	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return canceled(ctx)
+	case errors.As(err, &exhausted):
+		return outOfMemory(exhausted)
 	case errors.As(err, &conflict) && conflict.Deleted:
 		return serialization("could not serialize access due to concurrent delete", conflict.Key, err)
 	case errors.As(err, &stale):
@@ -164,7 +168,10 @@ func (s *Session) NameConflict(ctx context.Context, err error) error {
 // canceled is the error of a statement whose context ended, by the reason for it.
 func canceled(ctx context.Context) error {
 	cause := context.Cause(ctx)
+	var exhausted *memory.ExhaustedError
 	switch {
+	case errors.As(cause, &exhausted):
+		return outOfMemory(exhausted)
 	case errors.Is(cause, errStatementTimeout):
 		return wrap(sqlerr.QueryCanceled, "canceling statement due to statement timeout", cause)
 	case errors.Is(cause, errShutdown):

@@ -39,7 +39,7 @@ func (f *fetchSource) next(ctx context.Context) (*types.Batch, error) {
 	for {
 		b, err := f.rows(ctx)
 		if err != nil {
-			f.p.failed = true
+			f.p.fail()
 		}
 		if b == nil || err != nil || !f.moved {
 			return b, err
@@ -75,7 +75,12 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 		out.Sel = append(out.Sel, int32(p.batch.Row(i)))
 	}
 	if p.remembers {
-		p.given = appendRows(p.given, p.batch, p.pos, to)
+		if p.given == nil {
+			p.given = &kept{cols: p.columns, account: f.s.memory}
+		}
+		if err := p.given.add(p.batch, p.pos, to, f.s.settings.Derived().StatementMemory); err != nil {
+			return nil, err
+		}
 	}
 	n := int64(to - p.pos)
 	f.taken += n

@@ -40,10 +40,10 @@ type Portal struct {
 	kept  bool // a held cursor whose transaction has committed
 	depth int  // savepoints at its making: it dies with a rollback to one of them
 
-	scroll    bool // it may go backwards: its rows are in memory
-	remembers bool // it may go backwards: given are the rows that were fetched, until all are in memory
-	given     [][]types.Datum
-	failed    bool // a FETCH has failed
+	scroll    bool  // it may go backwards: its rows are in memory
+	remembers bool  // it may go backwards: given are the rows that were fetched, until all are in memory
+	given     *kept // nil: none yet
+	failed    bool  // an Execute or a FETCH has failed
 }
 
 // life is the context of a portal that several statements run piece by piece. What the portal holds
@@ -138,7 +138,26 @@ func (p *Portal) close() {
 	if p.life != nil {
 		p.life.cancel(nil)
 	}
+	if p.given != nil {
+		p.given.close()
+		p.given = nil
+	}
 	p.batch, p.finished = nil, true
+}
+
+// fail ends a portal whose statement has failed. What it held is given back at once: a failed block may wait long
+// for its ROLLBACK.
+func (p *Portal) fail() {
+	p.failed = true
+	if p.src != nil {
+		p.src.close()
+		p.src = tagSource("")
+	}
+	if p.given != nil {
+		p.given.close()
+		p.given = nil
+	}
+	p.batch = nil
 }
 
 // closePortals closes the portals of a transaction that ends; all also those that are held.
@@ -168,6 +187,9 @@ func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, sink Sink
 	defer done()
 	suspended, err = s.execute(ctx, p, limit, sink)
 	if err != nil {
+		if p.src != nil {
+			p.fail()
+		}
 		err = s.toSQL(ctx, err)
 		s.fail(ctx)
 	}
@@ -183,6 +205,9 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 	}
 	if s.tx.state == inFailed && !isTransactionExit(ps.Stmt) {
 		return false, errFailedTransaction()
+	}
+	if p.failed {
+		return false, errCannotRun(p.Name)
 	}
 	if p.finished {
 		if ps.HasRows {

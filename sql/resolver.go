@@ -137,7 +137,8 @@ func (s *Session) runtime(ctx context.Context) *expr.Runtime {
 
 func (s *Session) execEnv(ctx context.Context, stats bool) *exec.Env {
 	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx), Virtual: s.virtualRows,
-		MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats, Written: &s.progress.rows, SecondLook: s.tx.perStatement(), Observer: s.references}
+		Memory: s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
+		Written: &s.progress.rows, SecondLook: s.tx.perStatement(), Observer: s.references}
 }
 
 // fillTable runs a query into a table that was just made: CREATE TABLE AS.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/parse"
@@ -69,6 +70,8 @@ type Session struct {
 	single   bool        // the statement is all of its message, or of its messages up to Sync
 	running  running
 	progress progress
+	memory   *memory.Account        // what statements, their transaction and its portals hold
+	held     *memory.Account        // what outlives transactions: held cursors
 	hangUp   atomic.Pointer[func()] // ends the connection
 	format   types.Format
 	outside  facts // of values that are read and written outside of plans
@@ -103,6 +106,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	if err := e.register(s); err != nil {
 		return nil, err
 	}
+	s.memory, s.held = e.opts.Memory.Account(memoryOwner{s}), e.opts.Memory.Account(holder{memoryOwner{s}})
 	s.references = ri.NewQueue(riHost{s})
 	s.progress.listen()
 	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
@@ -118,6 +122,8 @@ func (s *Session) Close(ctx context.Context) {
 	s.abort(ctx)
 	s.listener.Close()
 	s.locks.Close()
+	s.memory.Close()
+	s.held.Close()
 	s.engine.unregister(s)
 }
 
@@ -247,6 +253,7 @@ func (s *Session) begin(ctx context.Context, text string, out Sink) (context.Con
 		s.running.set(nil)
 		s.out, s.within = nil, context.Background()
 		cancel(nil)
+		s.memory.Settle()
 	}
 }
 

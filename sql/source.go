@@ -105,6 +105,9 @@ func (p *planSource) tag(n int64) string {
 }
 
 func (p *planSource) close() {
+	if p.rows != nil {
+		p.rows.close()
+	}
 	p.s.noteChanges(p.cursor)
 	if err := p.cursor.Close(); err != nil {
 		p.s.engine.log.Warn("closing a statement", "session", p.s.pid, "error", err)

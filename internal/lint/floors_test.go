@@ -23,7 +23,7 @@ var floors = []struct {
 	name     string
 	prefixes []string
 }{
-	{"foundation", []string{"internal/sqlerr", "internal/sqlname", "internal/planted"}},
+	{"foundation", []string{"internal/sqlerr", "internal/sqlname", "internal/planted", "internal/memory"}},
 	{"kv", []string{"kv"}},
 	{"txn", []string{"txn"}},
 	{"table", []string{"table"}},
@@ -38,6 +38,7 @@ var floors = []struct {
 var addresses = map[string][]string{
 	"github.com/cockroachdb/pebble":     {"kv/pebblekv", "internal/bench"}, // bench: the raw side of its ratios
 	"github.com/jackc/pgproto3":         {"sql/pgwire"},
+	"github.com/KimMachineGun":          {"internal/memory"},
 	"github.com/pingcap/tidb":           {"sql/parse"},
 	"github.com/jackc/pgx":              {"internal/pgtest", "internal/shell", "internal/sqllogic", "cmd/minidb", "examples"},
 	"modernc.org/sqlite":                {"internal/bench"},

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
@@ -23,6 +24,9 @@ type Env struct {
 	Virtual func(ctx context.Context, d *table.Desc, emit func(row []types.Datum) error) error
 	// MemoryLimit bounds the bytes that sorts, joins and aggregates of the statement hold; 0: no bound.
 	MemoryLimit int64
+	// Memory is where the statement's memory is counted, and what it needs is taken from; nil: nowhere. It
+	// belongs to the goroutine that runs the statement, and has all back when the Cursor is closed.
+	Memory *memory.Account
 	// SecondLook lets a statement over one scan go on with the newest version of a row that changed
 	// while it waited for its lock: READ COMMITTED.
 	SecondLook bool
@@ -63,6 +67,7 @@ func Open(ctx context.Context, env *Env, plan *physical.Plan, params []types.Dat
 	r.ev.Runtime.Ctx = ctx
 	root, err := r.build(plan.Root)
 	if err != nil {
+		r.close()
 		return nil, err
 	}
 	c := &Cursor{run: r, plan: plan, root: root, main: r.modification}
@@ -161,7 +166,7 @@ func (c *Cursor) NodeStats(n physical.Node) (rows, loops int64, elapsed time.Dur
 	return s.rows, s.loops, s.elapsed, true
 }
 
-// Close ends the statement. It may be called more than once.
+// Close ends the statement and gives its memory back. It may be called more than once.
 func (c *Cursor) Close() error {
 	err := c.root.Close()
 	if c.rows != nil {
@@ -209,7 +214,7 @@ type run struct {
 }
 
 func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
-	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit}, partial: env.Piecemeal}
+	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit, account: env.Memory}, partial: env.Piecemeal}
 	r.frozen = r.modifies() || readsItself(plan.Root)
 	r.ev = eval.Context{Runtime: env.Runtime, Params: params, Subquery: r}
 	if r.ev.Runtime == nil {
@@ -253,6 +258,7 @@ func (r *run) close() {
 	for _, t := range r.touched {
 		t.free()
 	}
+	r.mem.close()
 }
 
 // compileAll compiles expressions.

@@ -92,7 +92,7 @@ func (j *hashJoin) forget() {
 	j.built, j.leftEnd, j.nullKey, j.rows, j.rest = false, false, false, 0, 0
 	j.store.reset()
 	j.table.reset()
-	j.head, j.tail, j.next = j.head[:0], j.tail[:0], j.next[:0]
+	j.head, j.tail, j.next = nil, nil, nil
 	j.pair.batch = nil
 }
 
@@ -151,13 +151,15 @@ func (j *hashJoin) addRight(b *types.Batch) (err error) {
 	if err := j.store.add(b.Cols, kept); err != nil {
 		return err
 	}
-	if err := j.run.mem.grow(int64(len(kept)) * 8); err != nil {
+	if err := j.store.charge(int64(len(kept)) * chainBytes); err != nil {
 		return err
 	}
-	j.store.bytes += int64(len(kept)) * 8
 	j.link(kept, first)
 	return nil
 }
+
+// chainBytes is what head, tail and next take of a row at most, with the room that append leaves.
+const chainBytes = 16
 
 // link puts the rows kept, the first of which is number row, into the chains of their keys.
 func (j *hashJoin) link(kept []int32, row int) {

@@ -15,6 +15,7 @@ type keyTable struct {
 	mask   uint64
 	buf    []uint64
 	one    [1]int32
+	bytes  int64 // counted for hashes and slots
 }
 
 func newKeyTable(mem *budget, ts []*types.Type) *keyTable {
@@ -27,15 +28,15 @@ func (t *keyTable) len() int { return len(t.hashes) }
 // reset forgets all keys.
 func (t *keyTable) reset() {
 	t.keys.reset()
-	t.keys.mem.shrink(int64(len(t.hashes)) * 24)
 	t.hashes = t.hashes[:0]
 	clear(t.slots)
 }
 
 // free gives the memory up.
 func (t *keyTable) free() {
-	t.reset()
 	t.keys.free()
+	t.keys.mem.shrink(t.bytes)
+	t.bytes = 0
 	t.hashes, t.slots, t.mask = nil, nil, 0
 }
 
@@ -43,10 +44,11 @@ func (t *keyTable) free() {
 func (t *keyTable) add(cols []*types.Vec, sel []int32, out []int32) ([]int32, error) {
 	out = resizeRows(out, len(sel))
 	t.buf = hashRows(cols, sel, t.buf)
-	before := len(t.hashes)
 	for k, i := range sel {
 		if 2*(len(t.hashes)+1) > len(t.slots) {
-			t.rehash()
+			if err := t.rehash(); err != nil {
+				return nil, err
+			}
 		}
 		h := t.buf[k]
 		at := h & t.mask
@@ -69,7 +71,7 @@ func (t *keyTable) add(cols []*types.Vec, sel []int32, out []int32) ([]int32, er
 			at = (at + 1) & t.mask
 		}
 	}
-	return out, t.keys.mem.grow(int64(len(t.hashes)-before) * 24)
+	return out, nil
 }
 
 // find makes out[k] the number of the key of row sel[k], or -1.
@@ -109,9 +111,17 @@ func (t *keyTable) equal(cols []*types.Vec, i, n int) bool {
 	return equalRows(cols, i, t.keys.cols, n)
 }
 
-// rehash doubles the slots.
-func (t *keyTable) rehash() {
+// rehash doubles the slots, half of which may be taken, and makes room for as many hashes. What was before lives
+// until it is copied, so for that time both count.
+func (t *keyTable) rehash() error {
 	n := max(16, 2*len(t.slots))
+	old := t.bytes
+	more := int64(n) * (4 + 8/2)
+	t.bytes += more
+	if err := t.keys.mem.grow(more); err != nil {
+		return err
+	}
+	t.hashes = append(make([]uint64, 0, n/2), t.hashes...)
 	t.slots, t.mask = make([]int32, n), uint64(n-1)
 	for k, h := range t.hashes {
 		at := h & t.mask
@@ -120,6 +130,9 @@ func (t *keyTable) rehash() {
 		}
 		t.slots[at] = int32(k + 1)
 	}
+	t.bytes -= old
+	t.keys.mem.shrink(old)
+	return nil
 }
 
 func resizeRows(s []int32, n int) []int32 {

@@ -53,6 +53,9 @@ type sortEntry struct {
 	row  int32
 }
 
+// sortEntryBytes is the size of a sortEntry.
+const sortEntryBytes = 16
+
 // sortRows returns the row numbers 0 … n-1 in order. Equal rows keep the order of their numbers.
 func sortRows(keys []orderKey, n int) []sortEntry {
 	entries := make([]sortEntry, n)

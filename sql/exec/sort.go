@@ -142,10 +142,9 @@ func (s *sorter) take(b *types.Batch) error {
 	if err := s.store.add(s.vecs, sel); err != nil {
 		return err
 	}
-	if err := s.run.mem.grow(int64(len(sel)) * 16); err != nil {
+	if err := s.store.charge(int64(len(sel)) * sortEntryBytes); err != nil {
 		return err
 	}
-	s.store.bytes += int64(len(sel)) * 16
 	if s.bound >= 0 && int64(s.store.len) > s.bound+slack+s.bound/2 {
 		return s.cut()
 	}
@@ -180,19 +179,18 @@ func (s *sorter) cut() error {
 		s.store.reset()
 		return nil
 	}
-	kept := &rowStore{cols: types.NewBatchCap(s.store.types(), 0).Cols, mem: s.store.mem}
+	kept := newRowStore(s.store.mem, s.store.types())
 	s.rows = s.rows[:0]
 	for _, e := range s.sorted {
 		s.rows = append(s.rows, e.row)
 	}
 	old := s.store
-	old.mem.shrink(old.bytes)
-	old.bytes = 0
-	if err := kept.add(old.cols, s.rows); err != nil {
+	s.store = kept
+	defer old.free()
+	if err := kept.charge(int64(len(s.rows)) * sortEntryBytes); err != nil {
 		return err
 	}
-	s.store = kept
-	return nil
+	return kept.add(old.cols, s.rows)
 }
 
 func (s *rowStore) types() []*types.Type {

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"strings"
+
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -9,25 +11,79 @@ type rowStore struct {
 	cols  []*types.Vec
 	len   int
 	mem   *budget
-	bytes int64
+	bytes int64 // counted
+	room  int   // rows for which the columns have memory, which is counted
+	width int64 // of a row in it, beside what lies elsewhere
 }
 
 func newRowStore(mem *budget, ts []*types.Type) *rowStore {
-	return &rowStore{cols: types.NewBatchCap(ts, 0).Cols, mem: mem}
+	s := &rowStore{cols: types.NewBatchCap(ts, 0).Cols, mem: mem}
+	for _, t := range ts {
+		s.width += entryWidth(t.Family)
+	}
+	return s
 }
+
+// charge counts n bytes that stay as long as the rows.
+func (s *rowStore) charge(n int64) error {
+	s.bytes += n
+	return s.mem.grow(n)
+}
+
+// reserve makes room for n more rows. The old columns live until they are copied, so for that time both count.
+func (s *rowStore) reserve(n int) error {
+	if s.len+n <= s.room {
+		return nil
+	}
+	room := types.NextCap(s.room, s.len+n)
+	old := s.width * int64(s.room)
+	if err := s.charge(s.width * int64(room)); err != nil {
+		return err
+	}
+	for _, c := range s.cols {
+		c.Reserve(room)
+	}
+	s.room = room
+	s.bytes -= old
+	s.mem.shrink(old)
+	return nil
+}
+
+// sparse is how many rows there are at least for each that is kept where only few of a batch are.
+const sparse = 4
 
 // add appends rows sel of cols.
 func (s *rowStore) add(cols []*types.Vec, sel []int32) error {
-	n := entriesSize(cols, sel)
-	s.bytes += n
-	if err := s.mem.grow(n); err != nil {
+	if err := s.reserve(len(sel)); err != nil {
+		return err
+	}
+	if err := s.charge(valuesSize(cols, sel)); err != nil {
 		return err
 	}
 	for i, c := range s.cols {
 		appendRows(c, cols[i], sel)
+		if sparse*len(sel) < cols[i].Len {
+			ownStrings(c, s.len)
+		}
 	}
 	s.len += len(sel)
 	return nil
+}
+
+// sharedMax is the size up to which strings may lie with others in one block of memory.
+const sharedMax = 4 << 10
+
+// ownStrings copies the strings from entry from on. Those of one batch lie in blocks together, so that a few of
+// them would keep all alive.
+func ownStrings(c *types.Vec, from int) {
+	switch c.Type.Family {
+	case types.String, types.Bytes, types.UUID, types.JSON:
+		for i, v := range c.S[from:c.Len] {
+			if len(v) <= sharedMax && !(c.HasNull && c.Nulls[from+i]) {
+				c.S[from+i] = strings.Clone(v)
+			}
+		}
+	}
 }
 
 // addBatch appends the rows of a batch.
@@ -35,20 +91,23 @@ func (s *rowStore) addBatch(b *types.Batch) error { return s.add(b.Cols, selecti
 
 // addRow appends one row of datums.
 func (s *rowStore) addRow(row []types.Datum) error {
+	if err := s.reserve(1); err != nil {
+		return err
+	}
 	n := int64(0)
 	for i, c := range s.cols {
 		c.Append(row[i])
-		n += entryWidth(c.Type.Family) + datumExtra(row[i])
+		n += datumExtra(row[i])
 	}
 	s.len++
-	s.bytes += n
-	return s.mem.grow(n)
+	return s.charge(n)
 }
 
 // reset forgets the rows and keeps the memory for those to come.
 func (s *rowStore) reset() {
-	s.mem.shrink(s.bytes)
-	s.bytes, s.len = 0, 0
+	room := s.width * int64(s.room)
+	s.mem.shrink(s.bytes - room)
+	s.bytes, s.len = room, 0
 	for _, c := range s.cols {
 		c.Reset(c.Type)
 	}
@@ -56,7 +115,8 @@ func (s *rowStore) reset() {
 
 // free gives the memory up.
 func (s *rowStore) free() {
-	s.reset()
+	s.mem.shrink(s.bytes)
+	s.bytes, s.len, s.room = 0, 0, 0
 	for _, c := range s.cols {
 		*c = types.Vec{Type: c.Type}
 	}

@@ -135,6 +135,9 @@ func (w *window) sort() (partition, order []orderKey, err error) {
 		}
 		return partition, order
 	}
+	if err := w.store.charge(int64(w.store.len) * (sortEntryBytes + 4)); err != nil {
+		return nil, nil, err
+	}
 	p, o := keys(w.store.cols)
 	sorted := sortRows(append(p[:len(p):len(p)], o...), w.store.len)
 	numbers := make([]int32, len(sorted))
@@ -165,6 +168,9 @@ func (w *window) compute(ctx context.Context) error {
 	}
 	n := w.rows.len
 	for _, c := range w.calls {
+		if err := w.rows.charge(int64(n) * entryWidth(c.result.Family)); err != nil {
+			return err
+		}
 		v := types.NewVec(c.result, n)
 		v.Resize(n)
 		w.results = append(w.results, v)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
@@ -34,6 +35,8 @@ type Env interface {
 	SafeSnapshotBlockers(pid int32) []int32
 	Conflicts() []Conflict
 	Reruns() []Reruns
+	// Memory is what the process holds in memory.
+	Memory() memory.Stats
 	// TableStatistics are what the session's transaction sees of a table's statistics; nil: there are none.
 	TableStatistics(ctx context.Context, d *table.Desc) (*stats.Table, error)
 	TableCounters(ctx context.Context, d *table.Desc) (stats.Counters, error)
@@ -99,7 +102,7 @@ func registry() *registered {
 func register() *registered {
 	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{}}
 	next := table.ID(12000)
-	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), informationSchema(), lockTables(), progressTables(), statisticsTables()} {
+	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), informationSchema(), lockTables(), progressTables(), memoryTables(), statisticsTables()} {
 		for i := range list {
 			r := &list[i]
 			if r.oid == 0 {

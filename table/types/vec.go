@@ -57,11 +57,48 @@ func grow[T any](s []T, n int) []T {
 	if cap(s) >= n {
 		return s[:n]
 	}
-	c := max(n, 2*cap(s))
-	if c > 64 && c < BatchSize { // no longer a small result: get there at once
-		c = BatchSize
+	g := make([]T, n, NextCap(cap(s), n))
+	copy(g, s)
+	return g
+}
+
+// NextCap is the room that a vector with room for so many values gets when it needs room for n: twice as much, and
+// half as much again once that is a lot.
+func NextCap(room, n int) int {
+	c := max(n, 2*room)
+	switch {
+	case c > 64 && c < BatchSize: // no longer a small result: get there at once
+		return BatchSize
+	case room >= 64*BatchSize:
+		return max(n, room+room/2)
 	}
-	g := make([]T, n, c)
+	return c
+}
+
+// Reserve makes room for n values in all, and for no more: what follows Resize to that length allocates nothing.
+func (v *Vec) Reserve(n int) {
+	v.Nulls = reserve(v.Nulls, n)
+	switch v.Type.Family {
+	case Bool, Int, Date, Time, Timestamp:
+		v.I = reserve(v.I, n)
+	case Float:
+		v.F = reserve(v.F, n)
+	case String, Bytes, UUID, JSON:
+		v.S = reserve(v.S, n)
+	case Decimal:
+		v.Dec = reserve(v.Dec, n)
+	case Interval:
+		v.Iv = reserve(v.Iv, n)
+	case Array, Record:
+		v.Arr = reserve(v.Arr, n)
+	}
+}
+
+func reserve[T any](s []T, n int) []T {
+	if cap(s) >= n {
+		return s
+	}
+	g := make([]T, len(s), n)
 	copy(g, s)
 	return g
 }
