@@ -39,6 +39,8 @@ type DB struct {
 	gone    chan struct{} // closed with the DB
 	opened  chan struct{} // closed once Open is through
 	damages damageReports
+	// releases give back the handle's part of the process's memory.
+	releases []func()
 
 	mu struct {
 		sync.Mutex
@@ -88,8 +90,12 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	if o.engine != nil {
 		o.engine(&eo)
 	}
+	if err := db.boundMemory(&eo); err != nil {
+		return nil, err
+	}
 	engine, err := pebblekv.Open(dir, eo)
 	if err != nil {
+		db.releaseMemory()
 		if errors.Is(err, kv.ErrInUse) {
 			return nil, fmt.Errorf("minidb: directory %s is in use by this or another process: %w", dir, err)
 		}
@@ -97,9 +103,14 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	}
 	r.log(db, engine.Replay())
 	db.engine = engine
-	if err := db.open(dir, settings); err != nil {
+	err = db.fixMemory()
+	if err == nil {
+		err = db.open(dir, settings)
+	}
+	if err != nil {
 		close(db.gone)
 		db.damages.wait()
+		db.releaseMemory()
 		if closed := engine.Close(); closed != nil && !errors.Is(err, kv.ErrCorruption) {
 			err = errors.Join(err, closed)
 		}
@@ -180,5 +191,7 @@ func (db *DB) Close() error {
 	for _, h := range handles {
 		h.end()
 	}
-	return errors.Join(err, db.sql.CloseStatistics(context.Background()), db.catalog.Close(context.Background()), db.store.Close(), db.engine.Close())
+	err = errors.Join(err, db.sql.CloseStatistics(context.Background()), db.catalog.Close(context.Background()), db.store.Close(), db.engine.Close())
+	db.releaseMemory()
+	return err
 }

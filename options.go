@@ -14,6 +14,7 @@ type options struct {
 	inMemory            bool
 	mustExist           bool
 	cacheBytes          int64
+	memoryLimit         int64
 	logger              *slog.Logger
 	database            string
 	maxConnections      int
@@ -34,7 +35,15 @@ func InMemory() Option { return func(o *options) { o.inMemory = true } }
 // MustExist refuses a directory that holds no database; without it Open makes one.
 func MustExist() Option { return func(o *options) { o.mustExist = true } }
 
-// CacheSize is the size of the block cache in bytes, beside the memtables; the default is 64 MiB.
+// MemoryLimit bounds what the process holds in memory, in bytes: the caches of all its handles, and what their
+// statements hold together. When there is no more, the statement that holds the most ends with 53200. All handles
+// of a process share one account: the least limit of those that are open is in force, half of the machine's memory
+// without any. It is at least 32 MiB. What the program itself holds, and an InMemory store's data, are not
+// counted, and Go's own limit (debug.SetMemoryLimit) is left to the program.
+func MemoryLimit(bytes int64) Option { return func(o *options) { o.memoryLimit = bytes } }
+
+// CacheSize is the size of the block cache in bytes, beside the memtables; the default is 64 MiB, and with
+// MemoryLimit 3/16 of that.
 func CacheSize(bytes int64) Option { return func(o *options) { o.cacheBytes = bytes } }
 
 // Logger is where the database logs; the default is slog.Default().

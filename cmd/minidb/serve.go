@@ -7,16 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/minidb/minidb"
+	"github.com/minidb/minidb/internal/memory"
 )
-
-// ballastBytes is memory that is reserved and never touched, so it costs address space alone. Go
-// collects garbage when the heap has doubled; a server's own heap is 3 MB beside the caches, and would
-// double thirty times a second under short statements.
-const ballastBytes = 32 << 20
 
 // serveOptions are the flags of serve.
 type serveOptions struct {
@@ -25,6 +20,7 @@ type serveOptions struct {
 	inMemory, acceptClock bool
 	retention, drain      time.Duration
 	connections, reserved int
+	memory                int64 // bytes
 }
 
 func readServeOptions(c *command, args []string) (o serveOptions, err error) {
@@ -40,6 +36,12 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 		"open a directory though the clock of this machine seems wrong; it stays in the timestamps")
 	fs.IntVar(&o.connections, "max-connections", 100, "how many clients may be connected")
 	fs.IntVar(&o.reserved, "reserved-connections", 3, "how many of these connections are kept for the user postgres")
+	o.memory = memory.DefaultBound()
+	fs.Func("memory", "how much memory the process may hold, as 2GiB or 512MB (default: half of the machine's or the control group's)",
+		func(text string) (err error) {
+			o.memory, err = parseMemory(text)
+			return err
+		})
 	fs.DurationVar(&o.drain, "drain", 10*time.Second,
 		"how long clients may take to finish their statements once the server is told to end")
 	if err := c.parse(fs, args); err != nil {
@@ -61,7 +63,8 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 // open opens the database; fatal receives the error that ends it, should there be one.
 func (o *serveOptions) open(logger *slog.Logger, fatal func(error)) (*minidb.DB, error) {
 	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(o.retention), minidb.OnFatal(fatal),
-		minidb.MaxConnections(o.connections), minidb.ReservedConnections(o.reserved)}
+		minidb.MaxConnections(o.connections), minidb.ReservedConnections(o.reserved),
+		minidb.MemoryLimit(o.memory)}
 	if o.isolation != "" {
 		opts = append(opts, minidb.DefaultIsolation(o.isolation))
 	}
@@ -94,8 +97,7 @@ func serve(ctx context.Context, c *command, args []string) error {
 	addr := l.Addr().(*net.TCPAddr)
 	warnIfOpen(logger, addr)
 	fmt.Printf("minidb is ready: psql -h %s -p %d -U postgres postgres\n", reachable(addr), addr.Port)
-	ballast := make([]byte, ballastBytes)
-	defer runtime.KeepAlive(ballast)
+	defer governMemory(ctx)()
 	served := make(chan error, 1)
 	go func() { served <- db.Serve(l) }()
 	select {

@@ -14,6 +14,7 @@ type Pool struct {
 	waiting atomic.Int32
 	ended   atomic.Int64
 	peak    atomic.Int64
+	high    atomic.Int64 // the most since Ebbed was asked last
 
 	watch heapWatch
 
@@ -146,6 +147,16 @@ func (p *Pool) take(a *Account, n int64) bool {
 	return true
 }
 
+// raise makes a mark at least n.
+func raise(mark *atomic.Int64, n int64) {
+	for {
+		now := mark.Load()
+		if n <= now || mark.CompareAndSwap(now, n) {
+			return
+		}
+	}
+}
+
 // enter makes n bytes that were taken an account's.
 func (p *Pool) enter(a *Account, n int64) {
 	if a.taken.Add(n) == n {
@@ -165,8 +176,8 @@ func (p *Pool) fits(held, n int64) bool {
 			return false
 		}
 		if p.taken.CompareAndSwap(now, now+n) {
-			for most := p.peak.Load(); now+n > most && !p.peak.CompareAndSwap(most, now+n); most = p.peak.Load() {
-			}
+			raise(&p.peak, now+n)
+			raise(&p.high, now+n)
 			return true
 		}
 	}

@@ -201,6 +201,23 @@ func TestAFullHeapEndsTheLargest(t *testing.T) {
 	require.EqualValues(t, 1, p.Stats().Ended)
 }
 
+func TestMemoryIsReturnedOnceItIsNotNeeded(t *testing.T) {
+	p := newTestPool()
+	tide := NewTide(p)
+	a := p.Account(nil)
+	require.False(t, tide.Ebbed())
+	require.NoError(t, a.Grow(70<<20))
+	require.False(t, tide.Ebbed())
+	a.Shrink(70 << 20)
+	require.False(t, tide.Ebbed(), "it was needed since the last look")
+	require.True(t, tide.Ebbed())
+	require.False(t, tide.Ebbed())
+	require.NoError(t, a.Grow(10<<20))
+	a.Shrink(10 << 20)
+	require.False(t, tide.Ebbed())
+	require.False(t, tide.Ebbed(), "too little")
+}
+
 // TestManyAccountsAtOnce: whatever they do at the same time, the pool keeps its bound, somebody always gets
 // on, and nothing is left in the end.
 func TestManyAccountsAtOnce(t *testing.T) {

@@ -20,6 +20,9 @@ type Engine struct {
 	tables  *tableFiles
 	syncs   atomic.Uint64
 
+	// cacheBytes and memTableBytes are what the block cache and all memtables may take.
+	cacheBytes, memTableBytes int64
+
 	replay     Replay
 	corruption corruption
 	space      space
@@ -49,6 +52,9 @@ func newEngine() *Engine {
 
 // Replay tells what opening the store read from its log.
 func (e *Engine) Replay() Replay { return e.replay }
+
+// MemoryBytes is what the block cache and the memtables may take.
+func (e *Engine) MemoryBytes() (cache, memTables int64) { return e.cacheBytes, e.memTableBytes }
 
 // Exclusive reports true: Pebble's lock file keeps other processes out.
 func (e *Engine) Exclusive() bool { return true }

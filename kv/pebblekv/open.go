@@ -39,6 +39,8 @@ type Options struct {
 	// MemTableBytes is the size of one memtable; 0 means 32 MiB, and less on a small file system. Eight times
 	// as much space is kept free on the disk (Room).
 	MemTableBytes int
+	// MemTableMost is the size that a memtable has at most where MemTableBytes is 0; 0: any.
+	MemTableMost int
 	// Logger receives what goes wrong; nil means slog.Default().
 	Logger *slog.Logger
 	// OnReplay sees each key of the updates that are read from the log.
@@ -123,7 +125,14 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 	}
 	if opts.MemTableBytes == 0 {
 		opts.MemTableBytes = memTableBytes(fs, dir)
+		if opts.MemTableMost > 0 {
+			opts.MemTableBytes = min(opts.MemTableBytes, opts.MemTableMost)
+		}
 	}
+	if opts.CacheBytes == 0 {
+		opts.CacheBytes = cacheBytes
+	}
+	e.cacheBytes, e.memTableBytes = opts.CacheBytes, memTables*int64(opts.MemTableBytes)
 	e.space.init(fs, dir, opts)
 	_, format, err := atomicfs.LocateMarker(fs, dir, "format-version")
 	if err != nil {
@@ -235,13 +244,13 @@ func syncDir(fs vfs.FS, dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// cacheBytes is the size of the block cache by default.
+const cacheBytes = 64 << 20
+
 // memTables is how many memtables there may be before writes wait for their flush.
 const memTables = 4
 
 func pebbleOptions(opts Options) *pebble.Options {
-	if opts.CacheBytes == 0 {
-		opts.CacheBytes = 64 << 20
-	}
 	p := &pebble.Options{
 		Comparer:           comparer,
 		FormatMajorVersion: pebble.FormatNewest,
