@@ -2,6 +2,7 @@ package minidb_test
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -140,11 +141,18 @@ func TestSalvageOfADamagedLog(t *testing.T) {
 	}
 }
 
-// copied copies what a kill of the process would leave.
+// copied copies what a kill of the process would leave. A file that is removed meanwhile makes it begin anew.
 func copied(t *testing.T, dir string) string {
-	to := filepath.Join(t.TempDir(), "copy")
-	require.NoError(t, os.CopyFS(to, os.DirFS(dir)))
-	return to
+	for range 100 {
+		to := filepath.Join(t.TempDir(), "copy")
+		err := os.CopyFS(to, os.DirFS(dir))
+		if !errors.Is(err, fs.ErrNotExist) {
+			require.NoError(t, err)
+			return to
+		}
+	}
+	t.Fatal("files are removed again and again")
+	return ""
 }
 
 func TestSalvageRefusesADirectoryThatExists(t *testing.T) {

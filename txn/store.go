@@ -65,6 +65,9 @@ type Options struct {
 	// LeaveFoundLocks leaves the locks that Open finds to whoever meets them. For tools and tests that want
 	// to see them.
 	LeaveFoundLocks bool
+	// Damaged opens the store though its own cells, but for the oracle's, cannot be read: what is known of the
+	// safepoint and of garbage is nothing then. For reading what is left of it.
+	Damaged bool
 	// Logger receives what background work has to say; nil means slog.Default().
 	Logger *slog.Logger
 	// CrashPoint is a test's hook; see CrashPoint.
@@ -220,7 +223,7 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	safe, err := gc.ReadSafepoint(ctx, snap)
-	if err != nil {
+	if err != nil && !s.unread(err) {
 		return false, err
 	}
 	s.registry.note(safe.Point)
@@ -240,11 +243,17 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 	if err == nil {
 		err = s.takeGarbage(ctx)
 	}
+	if s.unread(err) {
+		err = nil
+	}
 	if found {
 		s.lockers.enterAnywhere(tso.Timestamp(s.SessionID()))
 	}
 	return found, err
 }
+
+// unread reports whether an error is damage that Options.Damaged passes over.
+func (s *Store) unread(err error) bool { return s.opts.Damaged && errors.Is(err, kv.ErrCorruption) }
 
 // Engine returns the engine under the store.
 func (s *Store) Engine() kv.Engine { return s.engine }

@@ -20,6 +20,9 @@ import (
 // formatNumber is the number of the disk format that this code writes and reads.
 const formatNumber = "1"
 
+// errFormat begins the error about a store of another format.
+var errFormat = errors.New("disk format")
+
 // formatMarker names the marker file that carries it.
 const formatMarker = "minidb"
 
@@ -57,6 +60,7 @@ type Options struct {
 	OnFailure func(err error)
 
 	readOnce bool // nothing is compacted; see OpenDamaged
+	unlisted bool // there are logs and no list of tables; see openLogs
 }
 
 // failed logs the failure that ended an engine and passes it on.
@@ -117,6 +121,11 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 	}()
 	if err := checkFormat(fs, dir, opts.ReadOnly); err != nil {
 		return nil, err
+	}
+	if !opts.unlisted {
+		if err := listed(fs, dir); err != nil {
+			return nil, err
+		}
 	}
 	if p, ok := fs.(privateFS); ok && !opts.ReadOnly {
 		if err := p.closeDirectory(dir); err != nil {
@@ -185,7 +194,7 @@ func checkFormat(fs vfs.FS, dir string, readOnly bool) error {
 	case found == formatNumber:
 		return nil
 	case found != "":
-		return fmt.Errorf("disk format %s, this program knows format %s", found, formatNumber)
+		return fmt.Errorf("%w %s, this program knows format %s", errFormat, found, formatNumber)
 	case readOnly:
 		return fmt.Errorf("not a minidb store")
 	}

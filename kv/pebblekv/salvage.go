@@ -2,6 +2,7 @@ package pebblekv
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -35,14 +36,18 @@ type Salvaged struct {
 	*Engine
 	// Lost lists what was not read of the logs, in their order.
 	Lost []LostLog
+	// Unlisted is nil when the list of the store's files could be used.
+	Unlisted *Unlisted
 }
 
-// OpenDamaged opens a store whose logs or tables may be damaged, without a change to its directory: what the
-// engine writes stays in memory and ends with it. Of the logs everything before the first damage is read,
-// and nothing behind it, so what the engine shows was the state of the store at some time, but for what
-// lies in damaged blocks of tables: reading those fails as in any other store. A damaged manifest, which
-// lists the files, is an error.
-func OpenDamaged(dir string, opts Options) (*Salvaged, error) {
+// OpenDamaged opens a store whose files may be damaged, without a change to its directory: what the engine
+// writes stays in memory and ends with it. Of the logs everything before the first damage is read, and
+// nothing behind it, so what the engine shows was the state of the store at some time, but for what lies in
+// damaged blocks of tables: reading those fails as in any other store.
+//
+// When the manifest, which lists the files, cannot be used, what all table files and logs hold is copied into
+// a store in the directory scratch, which must not exist and is the caller's to remove (Unlisted).
+func OpenDamaged(ctx context.Context, dir, scratch string, opts Options) (*Salvaged, error) {
 	base := opts.FS
 	if base == nil {
 		base = vfs.Default
@@ -55,12 +60,23 @@ func OpenDamaged(dir string, opts Options) (*Salvaged, error) {
 		return nil, fmt.Errorf("open store %q: %w", dir, err)
 	}
 	logs := &soundLogs{overlayFS: overlay}
-	opts.FS, opts.MustExist, opts.readOnce = logs, true, true
-	e, err := Open(dir, opts)
-	if err != nil {
+	view := opts
+	view.FS, view.MustExist, view.readOnce = logs, true, true
+	e, cause := Open(dir, view)
+	if cause == nil {
+		return &Salvaged{Engine: e, Lost: logs.lost}, nil
+	}
+	if errors.Is(cause, kv.ErrInUse) || errors.Is(cause, errFormat) {
+		return nil, cause
+	}
+	if overlay, err = newOverlayFS(base, dir); err != nil { // without what the attempt left
 		return nil, err
 	}
-	return &Salvaged{Engine: e, Lost: logs.lost}, nil
+	s, err := openUnlisted(ctx, &soundLogs{overlayFS: overlay}, dir, scratch, cause, opts)
+	if err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	return s, nil
 }
 
 // soundLogs shows each log up to the first damage in all of them. Pebble opens those that it needs in

@@ -163,7 +163,7 @@ func (s *salvage) locked(ctx context.Context, span kv.Span, put func(key, value 
 		}
 		var value []byte
 		if known && commitTS != 0 {
-			value, err = mvcc.LockedValue(ctx, s.snap, c.Key, &c.Lock)
+			value, err = mvcc.LockedValue(ctx, s.snap, c.Key, &c.Lock, commitTS)
 		} else {
 			value, err = mvcc.CommittedValue(ctx, s.snap, c.Key)
 		}

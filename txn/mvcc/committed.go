@@ -49,9 +49,14 @@ func CommittedValue(ctx context.Context, r kv.Reader, key []byte) (value []byte,
 }
 
 // LockedValue returns the value that a user key has once a lock on it is settled whose transaction was
-// committed, as a copy; nil when there is none.
-func LockedValue(ctx context.Context, r kv.Reader, key []byte, l *Lock) (value []byte, err error) {
-	if l.Kind == KindLock {
+// committed at commitTS, as a copy; nil when there is none. A newer version counts, though none can be there
+// unless the lock was settled and has come back (DropReturnedLock).
+func LockedValue(ctx context.Context, r kv.Reader, key []byte, l *Lock, commitTS tso.Timestamp) (value []byte, err error) {
+	replaced, err := replacedSince(ctx, r, Row(key), commitTS)
+	if err != nil {
+		return nil, err
+	}
+	if replaced || l.Kind == KindLock {
 		return CommittedValue(ctx, r, key)
 	}
 	var v View
