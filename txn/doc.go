@@ -128,7 +128,7 @@
 //     locks are found before the wait, and those through a lock in the store by whoever asks for a row lock
 //     there, after a while (lock_waits.go); a commit that has locks in the store waits for younger ones only.
 //     On a store that several processes share everybody who waits in the store looks for circles, whatever
-//     he waits for (wait_graph.go).
+//     he waits for (wait_graph.go), and publishes the waits of its process (wait_publication.go).
 //   - I18 (early locks): a one-phase commit gives back the locks of the keys it writes once it is
 //     visible, before its sync. Who gets one, and asked for it, may read that key before it is durable,
 //     and depends on the commit: a commit of its own that writes is behind it in the log, and

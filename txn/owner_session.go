@@ -57,20 +57,23 @@ func (s *Store) owner(ctx context.Context) (uint64, error) {
 	return rec.ID, nil
 }
 
-// RenewLease extends the lease of the Store's session and publishes its oldest start_ts. A goroutine
-// does this every Options.LeaseRenewal, on an engine that is not exclusive.
+// RenewLease extends the lease of the Store's session and publishes its oldest start_ts, and its
+// waits while anybody here looks for deadlock cycles. A goroutine does this every
+// Options.LeaseRenewal, on an engine that is not exclusive.
 func (s *Store) RenewLease(ctx context.Context) error {
 	if s.exclusive {
 		return nil
 	}
-	_, err := s.renewSession(ctx)
-	return err
+	err := s.publishWaits(ctx)
+	_, renewal := s.renewSession(ctx)
+	return errors.Join(renewal, err)
 }
 
 // beginSession gives the Store its first session.
 func (s *Store) beginSession(ctx context.Context) error {
 	if !s.exclusive {
-		return s.RenewLease(ctx)
+		_, err := s.renewSession(ctx)
+		return err
 	}
 	now, err := s.source.Next(ctx)
 	s.session.now.Store(&session.Record{ID: uint64(now), LeaseEnd: tso.Max})
@@ -93,8 +96,8 @@ func (s *Store) renewLocked(ctx context.Context) (*session.Record, error) {
 	rec := session.Record{
 		LeaseEnd: tso.New(now.Physical()+max(1, s.opts.Lease.Milliseconds()), 0),
 		// now was drawn before: who is not registered yet will have a later start_ts.
-		Oldest: s.registry.oldest(now),
-		Waits:  s.waitEdges(),
+		Oldest:    s.registry.oldest(now),
+		Published: s.publication.number.Load(),
 	}
 	if old != nil && (!old.Lapsed(now) || s.session.mu.unsure) {
 		rec.ID = old.ID
@@ -170,7 +173,8 @@ func (s *Store) endSession(ctx context.Context) error {
 	if s.exclusive {
 		return nil
 	}
-	if err := s.removeSession(ctx, s.SessionID()); err != nil && !errors.Is(err, kv.ErrClosed) {
+	err := errors.Join(s.publishWaits(ctx), s.removeSession(ctx, s.SessionID()))
+	if err != nil && !errors.Is(err, kv.ErrClosed) {
 		return fmt.Errorf("end of the owner's session: %w", err)
 	}
 	return nil

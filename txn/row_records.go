@@ -94,6 +94,7 @@ func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, e
 			if err = t.queueInStore(ctx, q); err != nil {
 				return v, err
 			}
+			w.queues(q.place)
 			rows.most, bo.most = queuedBackoff, queuedBackoff
 		}
 		var unknown bool
@@ -234,8 +235,8 @@ func (g goneHolders) judge(ctx context.Context, s *Store, holders []mvcc.RowHold
 	return some, nil
 }
 
-// oldestOf returns the start_ts below which no transaction of a session gives a row lock in the store back:
-// of a session that has ended, none at all does.
+// oldestOf returns the start_ts below which no transaction of a session gives a row lock in the
+// store back: of a session that has ended, none at all does.
 func (s *Store) oldestOf(ctx context.Context, owner uint64) (tso.Timestamp, error) {
 	now, err := s.oracleTime(ctx)
 	if err != nil {
@@ -345,7 +346,7 @@ func (s *Store) dropDeadRowRecords(ctx context.Context) error {
 		return nil // there are none, but of the time before; nobody looks at them
 	}
 	_, err := s.settleRowRecords(ctx)
-	return err
+	return errors.Join(err, s.dropDeadWaits(ctx))
 }
 
 // settleRowRecords removes row locks that nobody will give back, and returns their number.

@@ -124,10 +124,12 @@ type Store struct {
 	session   ownerSession
 	lockers   lockers
 	waits     lockWaits
-	recent    *recent
-	garbage   *garbage
-	rowLocks  rowlock.Table
-	serial    ssi.Graph // of the serializable transactions
+	// publication is what others see of waits, on a store that they share.
+	publication publication
+	recent      *recent
+	garbage     *garbage
+	rowLocks    rowlock.Table
+	serial      ssi.Graph // of the serializable transactions
 
 	// pass is the background's collection; on a shared engine its mutex is held by any.
 	pass struct {

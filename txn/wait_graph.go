@@ -9,17 +9,19 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/internal/planted"
+	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/session"
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Circles of waits through several processes. The lock table finds those of its own process before a
-// wait begins; a circle that leaves the process does so where a transaction waits for a lock in the store: a
-// row lock, or that of a commit. Who has waited there for as long as its patience (deadlock_timeout) publishes all waits of its
-// process beside the session's lease, reads those of the others, and looks for a way back to itself. Of
-// those of a circle who look, the youngest gives in.
+// Circles of waits through several processes. The lock table finds those of its own process before
+// a wait begins; a circle that leaves the process does so where a transaction waits for a lock in
+// the store: a row lock, or that of a commit. Who has waited there for as long as its patience
+// (deadlock_timeout) publishes all waits of its process (wait_publication.go), follows the waits of
+// those in its way, and looks for a way back to itself. Of those of a circle who look, the youngest
+// gives in.
 //
 // The waits of different processes are published at different times, so a circle that was found may
 // never have been one. It is believed when it is found twice again, each of its waits being the same one
@@ -33,15 +35,17 @@ type storeWait struct {
 
 	// Guarded by lockWaits.mu, for they are published.
 	id, looks uint64
-	blockers  []tso.Timestamp
+	seen      uint64 // looks at the last publication
+	from      uint64 // the publication after the last before which it did not look
 	searches  bool
+	place     tso.Timestamp // in the queue of the row
 
 	statement string
 	asked     time.Time // when what is waited for was asked for, which may have been waited for in memory first
 
-	circle []session.Wait // that was found at the last search
-	again  int            // how often it was found once more
-	search time.Time      // when to search next
+	circle []waitEdge // that was found at the last search
+	again  int        // how often it was found once more
+	search time.Time  // when to search next
 }
 
 const (
@@ -126,10 +130,14 @@ func (w *storeWait) enter(key []byte, holders []mvcc.RowHolder) {
 		}
 	}
 	w.Key, w.Lock, w.Held, w.Queues = key, holders[0].AsLock(), holders[0].Mode, holders[0].Queues()
-	w.blockers = w.blockers[:0]
-	for i := range holders {
-		w.blockers = append(w.blockers, holders[i].StartTS)
-	}
+}
+
+// queues notes the place that the transaction has in the queue of the row.
+func (w *storeWait) queues(place tso.Timestamp) {
+	waits := &w.t.s.waits
+	waits.mu.Lock()
+	defer waits.mu.Unlock()
+	w.place = place
 }
 
 // leave is called when nothing is waited for any more, or not for now. What was published of the wait goes
@@ -150,46 +158,8 @@ func (w *storeWait) leave() {
 	}
 }
 
-// waitEdges lists who waits for whom in this process, while anybody looks for circles.
-func (s *Store) waitEdges() []session.Wait {
-	out, look := s.storeEdges()
-	if look == 0 {
-		return nil
-	}
-	for _, e := range s.rowLocks.Edges() {
-		if e.OwnerTransaction != 0 && e.BlockerTransaction != 0 {
-			out = append(out, session.Wait{
-				Waiter: tso.Timestamp(e.OwnerTransaction), Blocker: tso.Timestamp(e.BlockerTransaction),
-				ID: uint64(e.Since.UnixNano()), Looks: look, Key: e.Key, Mode: uint8(e.Mode), Client: uint64(e.Owner),
-			})
-		}
-	}
-	return out
-}
-
-// storeEdges are those of them that wait for locks in the store, and the number of a look that is taken
-// at the others now: zero while nobody looks for circles.
-func (s *Store) storeEdges() (out []session.Wait, look uint64) {
-	s.waits.mu.Lock()
-	defer s.waits.mu.Unlock()
-	if s.waits.searching == 0 {
-		return nil, 0
-	}
-	s.waits.last++
-	look = s.waits.last
-	for w := range s.waits.shared {
-		for _, b := range w.blockers {
-			out = append(out, session.Wait{
-				Waiter: w.StartTS, Blocker: b, ID: w.id, Looks: w.looks, Searches: w.searches,
-				Key: w.Key, Mode: uint8(cmp.Or(w.Mode, rowlock.Update)), Client: w.Client, Statement: w.statement,
-			})
-		}
-	}
-	return out, look
-}
-
-// publishWaits puts the process's waits into the store, unless that was done just now.
-func (w *storeWait) publishWaits(ctx context.Context) error {
+// publish puts the process's waits into the store, unless that was done just now.
+func (w *storeWait) publish(ctx context.Context) error {
 	s := w.t.s
 	s.waits.mu.Lock()
 	now := time.Now()
@@ -213,18 +183,13 @@ func (w *storeWait) searchCircle(ctx context.Context) error {
 	if planted.Is(planted.UndetectedDeadlock) {
 		return nil
 	}
-	if err := w.publishWaits(ctx); err != nil {
+	if err := w.publish(ctx); err != nil {
 		return err
 	}
-	snap, err := w.t.s.engine.Snapshot()
+	found, err := w.t.s.circleThrough(ctx, w.StartTS)
 	if err != nil {
 		return err
 	}
-	all, err := session.All(ctx, snap)
-	if err := errors.Join(err, snap.Close()); err != nil {
-		return err
-	}
-	found := circleThrough(w.StartTS, all)
 	switch {
 	case !sameCircle(w.circle, found):
 		w.circle, w.again = found, 0
@@ -245,50 +210,120 @@ func (w *storeWait) searchCircle(ctx context.Context) error {
 	if victim != w.StartTS {
 		return nil
 	}
-	return w.deadlock(found, all)
+	return w.deadlock(found)
+}
+
+// waitEdge is a wait for one of its blockers.
+type waitEdge struct {
+	session.Wait
+	blocker tso.Timestamp
+	looks   uint64 // grows with each publication that found the blocker still in the way
+}
+
+// waitGraph is the wait-for graph of all who share a store, in one state of it. A search reads what
+// it comes to, and no more.
+type waitGraph struct {
+	r        kv.Reader
+	waits    *session.Waits
+	sessions map[uint64]*session.Record // nil: it has ended
+}
+
+// edges returns the waits of a transaction, for each blocker.
+func (g *waitGraph) edges(ctx context.Context, waiter tso.Timestamp) (out []waitEdge, err error) {
+	waits, err := g.waits.Of(waiter)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range waits {
+		rec, err := g.session(ctx, w.Owner)
+		if err != nil {
+			return nil, err
+		}
+		if rec == nil {
+			continue
+		}
+		e := waitEdge{Wait: w}
+		if rec.Published >= w.From {
+			e.looks = rec.Published
+		}
+		if w.Stored {
+			h := mvcc.RowHolder{StartTS: waiter, Mode: rowlock.Mode(w.Mode), Place: w.Place}
+			if w.Blockers, err = mvcc.Blockers(ctx, g.r, w.Key, h); err != nil {
+				return nil, err
+			}
+		}
+		for _, b := range w.Blockers {
+			e.blocker = b
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b waitEdge) int {
+		return cmp.Or(cmp.Compare(a.blocker, b.blocker), bytes.Compare(a.Key, b.Key))
+	})
+	return out, nil
+}
+
+func (g *waitGraph) session(ctx context.Context, id uint64) (*session.Record, error) {
+	rec, known := g.sessions[id]
+	if known {
+		return rec, nil
+	}
+	read, found, err := session.Get(ctx, g.r, id)
+	if found {
+		rec = &read
+	}
+	g.sessions[id] = rec
+	return rec, err
 }
 
 // circleThrough returns the waits of a shortest circle, that of the transaction first, or nothing.
-func circleThrough(startTS tso.Timestamp, all []session.Record) []session.Wait {
-	edges := map[tso.Timestamp][]session.Wait{}
-	for i := range all {
-		for _, e := range all[i].Waits {
-			edges[e.Waiter] = append(edges[e.Waiter], e)
-		}
+func (s *Store) circleThrough(
+	ctx context.Context, startTS tso.Timestamp,
+) (circle []waitEdge, err error) {
+	snap, err := s.engine.Snapshot()
+	if err != nil {
+		return nil, err
 	}
-	reached := map[tso.Timestamp]session.Wait{} // by the wait for it that was found first
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	waits, err := session.NewWaits(ctx, snap)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, waits.Close()) }()
+	g := waitGraph{r: snap, waits: waits, sessions: map[uint64]*session.Record{}}
+	reached := map[tso.Timestamp]waitEdge{} // by the wait for it that was found first
 	for at := []tso.Timestamp{startTS}; len(at) > 0; at = at[1:] {
-		next := edges[at[0]]
-		slices.SortFunc(next, func(a, b session.Wait) int {
-			return cmp.Or(cmp.Compare(a.Blocker, b.Blocker), bytes.Compare(a.Key, b.Key))
-		})
+		next, err := g.edges(ctx, at[0])
+		if err != nil {
+			return nil, err
+		}
 		for _, e := range next {
-			if e.Blocker == startTS {
-				circle := []session.Wait{e}
+			if e.blocker == startTS {
+				circle := []waitEdge{e}
 				for circle[0].Waiter != startTS {
 					circle = slices.Insert(circle, 0, reached[circle[0].Waiter])
 				}
-				return circle
+				return circle, nil
 			}
-			if _, seen := reached[e.Blocker]; !seen {
-				reached[e.Blocker], at = e, append(at, e.Blocker)
+			if _, seen := reached[e.blocker]; !seen {
+				reached[e.blocker], at = e, append(at, e.blocker)
 			}
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // sameCircle says whether two circles are made of the same waits.
-func sameCircle(a, b []session.Wait) bool {
-	return len(a) > 0 && slices.EqualFunc(a, b, func(a, b session.Wait) bool {
-		return a.Waiter == b.Waiter && a.Blocker == b.Blocker && a.ID == b.ID
+func sameCircle(a, b []waitEdge) bool {
+	return len(a) > 0 && slices.EqualFunc(a, b, func(a, b waitEdge) bool {
+		return a.Waiter == b.Waiter && a.blocker == b.blocker && a.ID == b.ID
 	})
 }
 
 // looksAgain says whether each wait has found its blocker in the way once more.
-func looksAgain(before, now []session.Wait) bool {
+func looksAgain(before, now []waitEdge) bool {
 	for i := range now {
-		if now[i].Looks <= before[i].Looks {
+		if now[i].looks <= before[i].looks {
 			return false
 		}
 	}
@@ -296,21 +331,16 @@ func looksAgain(before, now []session.Wait) bool {
 }
 
 // deadlock tells of a circle in the words of the lock table.
-func (w *storeWait) deadlock(circle []session.Wait, all []session.Record) error {
+func (w *storeWait) deadlock(circle []waitEdge) error {
 	own := w.t.s.SessionID()
-	here := map[tso.Timestamp]bool{}
-	for i := range all {
-		for _, e := range all[i].Waits {
-			here[e.Waiter] = here[e.Waiter] || all[i].ID == own
-		}
-	}
 	e := &rowlock.DeadlockError{}
 	for i := range circle {
 		x, next := &circle[i], &circle[(i+1)%len(circle)]
 		e.Cycle = append(e.Cycle, rowlock.Wait{
-			Key: x.Key, Mode: rowlock.Mode(x.Mode), Owner: int64(x.Client), Blocker: int64(next.Client),
-			OwnerTransaction: uint64(x.Waiter), BlockerTransaction: uint64(x.Blocker),
-			Elsewhere: !here[x.Waiter], BlockerElsewhere: !here[next.Waiter],
+			Key: x.Key, Mode: cmp.Or(rowlock.Mode(x.Mode), rowlock.Update),
+			Owner: int64(x.Client), Blocker: int64(next.Client),
+			OwnerTransaction: uint64(x.Waiter), BlockerTransaction: uint64(x.blocker),
+			Elsewhere: x.Owner != own, BlockerElsewhere: next.Owner != own,
 			Statement: x.Statement, BlockerStatement: next.Statement,
 		})
 	}

@@ -83,7 +83,8 @@ func TestCheckFindsALostAndAStrayIndexEntry(t *testing.T) {
 	}
 }
 
-// TestDumpShowsRowLocks that a shared store has in the cells of a row: of who holds it, and of who queues.
+// TestDumpShowsRowLocks that a shared store has in the cells of a row: of who holds it, and of who
+// queues.
 func TestDumpShowsRowLocks(t *testing.T) {
 	dir := t.TempDir()
 	documents(t, dir)

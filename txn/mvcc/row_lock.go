@@ -13,8 +13,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// The steps of row locks in the store. Each reads the cells of a row's column (row_lock_cell.go) that may
-// stand in its way, and writes its own: neither grows with the number of those that do not exclude it.
+// The steps of row locks in the store. Each reads the cells of a row's column (row_lock_cell.go)
+// that may stand in its way, and writes its own: neither grows with the number of those that do not
+// exclude it.
 
 // RowLockedError says that others hold row locks of a key that exclude what is wanted of it.
 type RowLockedError struct {
@@ -31,7 +32,8 @@ func (e *RowLockedError) Error() string {
 
 // RowRequest is what a transaction wants of a row.
 type RowRequest struct {
-	// RowHolder is the lock. Its mode covers what the transaction had; Place is its place in the queue.
+	// RowHolder is the lock. Its mode covers what the transaction had; Place is its place in the
+	// queue.
 	RowHolder
 	// Had is the mode in which the transaction may hold the row already.
 	Had rowlock.Mode
@@ -49,10 +51,10 @@ type rowLook struct {
 	others []RowHolder // those in the way; of a queue, the first that came first
 }
 
-// lookAtRow finds for whom a transaction that wants a mode has to wait: holders that exclude it, or, when
-// nobody holds the row, those that came to the queue before. Beside holders that do not exclude it nobody
-// waits, whoever queues, as in package rowlock. It reads no more cells than those in the way, the
-// transaction's own among them, and one.
+// lookAtRow finds for whom a transaction that wants a mode has to wait: holders that exclude it,
+// or, when nobody holds the row, those that came to the queue before. Beside holders that do not
+// exclude it nobody waits, whoever queues, as in package rowlock. It reads no more cells than those
+// in the way, the transaction's own among them, and one.
 func (s *step) lookAtRow(ctx context.Context, row []byte, q *RowRequest) (l rowLook, err error) {
 	weakest := weakestExcluded(q.Mode)
 	isOther := func(h RowHolder) bool {
@@ -100,8 +102,8 @@ func (s *step) lookAtRow(ctx context.Context, row []byte, q *RowRequest) (l rowL
 
 // LockRow gives a row lock of the key to a transaction, and tells what was written to the key after
 // q.Since. It refuses with *LockedError while another transaction has prewritten the key, and with
-// *RowLockedError while others hold row locks that exclude the mode. A free row goes to the first of its
-// queue. It may be repeated.
+// *RowLockedError while others hold row locks that exclude the mode. A free row goes to the first
+// of its queue. It may be repeated.
 //
 // Lock and look are one step on one row: of a prewrite of the key and of this, the later one finds the
 // earlier (txn: I9).
@@ -129,8 +131,8 @@ func LockRow(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, q RowReq
 	return v, nil
 }
 
-// takeRowLock writes the cell of a transaction that nobody keeps from the row, in place of those that it
-// has there.
+// takeRowLock writes the cell of a transaction that nobody keeps from the row, in place of those
+// that it has there.
 func (s *step) takeRowLock(row []byte, q *RowRequest, own []RowHolder) {
 	mine := q.RowHolder
 	mine.Place = 0
@@ -155,9 +157,9 @@ func (s *step) takeRowLock(row []byte, q *RowRequest, own []RowHolder) {
 	}
 }
 
-// QueueRow puts a transaction into the queue of a row, at the place that it brings: a timestamp which the
-// caller drew for it. It does not look whether the row is free. LockRow and UnlockRows take it out of the
-// queue. It may be repeated.
+// QueueRow puts a transaction into the queue of a row, at the place that it brings: a timestamp
+// which the caller drew for it. It does not look whether the row is free. LockRow and UnlockRows
+// take it out of the queue. It may be repeated.
 func QueueRow(b *kv.Batch, row []byte, h RowHolder) {
 	s := newStep(nil, b)
 	s.setRowLock(row, &h)
@@ -210,8 +212,8 @@ func UnlockRows(
 	return nil
 }
 
-// DropRowHolders removes those of the given holders of a row, or places in its queue, that are still
-// there under the same session, and returns their number.
+// DropRowHolders removes those of the given holders of a row, or places in its queue, that are
+// still there under the same session, and returns their number.
 func DropRowHolders(
 	ctx context.Context, r kv.Reader, b *kv.Batch, row []byte, holders []RowHolder,
 ) (n int, err error) {
@@ -232,9 +234,9 @@ func DropRowHolders(
 }
 
 // ConvertRowLocks comes before a prewrite of the mutations, in the same update. It refuses with
-// *RowLockedError what others have locked, or queue for, and takes away the transaction's own row locks:
-// the locks that take their place exclude more, and stand until the writes are visible. holds reports
-// whether the transaction may have any.
+// *RowLockedError what others have locked, or queue for, and takes away the transaction's own row
+// locks: the locks that take their place exclude more, and stand until the writes are visible.
+// holds reports whether the transaction may have any.
 func ConvertRowLocks(
 	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, holds bool, muts []Mutation,
 	modeOf func(*Mutation) rowlock.Mode,
@@ -293,4 +295,29 @@ func Contested(
 		return !yes
 	})
 	return yes, err
+}
+
+// Blockers lists the transactions for which one waits that wants a mode of a key, and queues for it
+// at a place, if that is not zero: the one that has a lock of the key, or those in the way of the
+// row lock. With rowlock.None only the former counts.
+func Blockers(
+	ctx context.Context, r kv.Reader, key []byte, h RowHolder,
+) (out []tso.Timestamp, err error) {
+	s := newStep(r, nil)
+	defer s.close(&err)
+	row := Row(key)
+	l, locked, err := s.lock(ctx, row)
+	switch {
+	case err != nil || h.Mode == rowlock.None && !locked:
+		return nil, err
+	case locked && l.StartTS != h.StartTS:
+		return []tso.Timestamp{l.StartTS}, nil
+	case h.Mode == rowlock.None:
+		return nil, nil
+	}
+	look, err := s.lookAtRow(ctx, row, &RowRequest{RowHolder: h})
+	for i := range look.others {
+		out = append(out, look.others[i].StartTS)
+	}
+	return out, err
 }

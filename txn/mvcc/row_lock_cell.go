@@ -11,8 +11,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// RowHolder is a cell of the row lock column of a key: a transaction that holds a row lock of it, of which
-// the lock column says nothing yet, or one that queues for it. Readers never look at this column.
+// RowHolder is a cell of the row lock column of a key: a transaction that holds a row lock of it,
+// of which the lock column says nothing yet, or one that queues for it. Readers never look at this
+// column.
 type RowHolder struct {
 	StartTS tso.Timestamp
 	// Owner is the session (package session) of the transaction: with it the lock ends.
@@ -44,9 +45,9 @@ func (s RowModes) With(m rowlock.Mode) RowModes { return s | 1<<m&^1 }
 
 func (s RowModes) has(m rowlock.Mode) bool { return s&(1<<m) != 0 }
 
-// The cells of a row are ordered so that those which exclude a mode come first: each mode excludes the
-// stronger ones that a weaker mode excludes, and more. So whoever wants a mode reads from the front up to
-// weakestExcluded, and of ten thousand key share locks a further one reads none.
+// The cells of a row are ordered so that those which exclude a mode come first: each mode excludes
+// the stronger ones that a weaker mode excludes, and more. So whoever wants a mode reads from the
+// front up to weakestExcluded, and of ten thousand key share locks a further one reads none.
 //
 //	r  row  rank (1 byte)  start_ts (8 bytes)                     a holder; rank: 1 update … 4 key share
 //	r  row  rank (1 byte)  place (8 bytes)  start_ts (8 bytes)    a place in the queue; rank: 11 … 14
@@ -82,7 +83,8 @@ func (h *RowHolder) appendTo(dst []byte) []byte {
 	return append(dst, h.Statement...)
 }
 
-// decodeRowHolder decodes a cell by what follows the row in its key. The result shares nothing with them.
+// decodeRowHolder decodes a cell by what follows the row in its key. The result shares nothing with
+// them.
 func decodeRowHolder(qualifier, value []byte) (h RowHolder, err error) {
 	bad := fmt.Errorf("mvcc: bad row lock %x=%x: %w", qualifier, value, kv.ErrCorruption)
 	if len(qualifier) == 0 {
@@ -170,8 +172,8 @@ func (s *step) dropRowLock(row []byte, h *RowHolder) {
 	s.b.Delete(s.key)
 }
 
-// RowLocks calls visit with every row lock and place in a queue of a span of user keys: key by key, and of
-// a key the strongest holders first, then those who queue.
+// RowLocks calls visit with every row lock and place in a queue of a span of user keys: key by key,
+// and of a key the strongest holders first, then those who queue.
 func RowLocks(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, h RowHolder) error) error {
 	return rawCells(ctx, r, familySpan(familyRowLock, span), false, func(c Cell) error { return visit(c.Key, c.Holder) })
 }

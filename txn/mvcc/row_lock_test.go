@@ -160,8 +160,8 @@ func (q rowQueue) work(run func(r kv.Reader, b *kv.Batch, row []byte) error) (w 
 }
 
 // TestAHolderCostsTheSameBesideAnyNumber: to lock a row that others have locked in a mode that goes
-// together, to lock it anew, to update the row, and to give the lock back cost the same beside ten key
-// share locks and beside ten thousand (B16).
+// together, to lock it anew, to update the row, and to give the lock back cost the same beside ten
+// key share locks and beside ten thousand (B16).
 func TestAHolderCostsTheSameBesideAnyNumber(t *testing.T) {
 	const last = 1 << 20
 	locks := func(mode, had rowlock.Mode) func(r kv.Reader, b *kv.Batch, row []byte) error {

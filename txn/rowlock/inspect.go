@@ -141,18 +141,60 @@ func (t *Table) Blockers(id int64) []int64 {
 	return nil
 }
 
-// Edges lists who waits for whom in the table, for those who know of waits elsewhere.
-func (t *Table) Edges() (out []Wait) {
+// Edge is one who waits, and those for whom it waits who wait themselves, by the numbers of their
+// transactions.
+type Edge struct {
+	Key         []byte
+	Mode        Mode
+	Owner       int64
+	Transaction uint64
+	Since       time.Time
+	Blockers    []uint64
+}
+
+// Edges lists who waits for whom in the table, for those who know of waits elsewhere: elsewhere
+// reports whether a transaction waits there. Whoever waits for nothing ends no cycle and is left
+// out; so is whoever comes before another one in the queue that waits for both: a queue of writers
+// is a chain.
+func (t *Table) Edges(elsewhere func(transaction uint64) bool) (out []Edge) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range t.entries {
 		for i, w := range e.queue {
-			for o := range e.blockers(w, i) {
-				out = append(out, Wait{
-					Key: []byte(e.key), Mode: w.req.Mode, Owner: w.owner.id, Blocker: o.id, Since: w.since,
-					OwnerTransaction: w.owner.transaction.Load(), BlockerTransaction: o.transaction.Load(),
-				})
+			x := Edge{Key: []byte(e.key), Mode: w.req.Mode, Owner: w.owner.id, Since: w.since}
+			x.Transaction, x.Blockers = w.owner.transaction.Load(), e.waitingBlockers(w, i, elsewhere)
+			if x.Transaction != 0 && len(x.Blockers) > 0 {
+				out = append(out, x)
 			}
+		}
+	}
+	return out
+}
+
+// waitingBlockers are those of the waiter at a place of the queue who wait themselves, without
+// those that another of them leads to.
+func (e *entry) waitingBlockers(w *waiter, at int, elsewhere func(transaction uint64) bool) (out []uint64) {
+	// Whoever has, or wants, one of these modes, and came before, is waited for by one who is listed.
+	var led modes
+	for i := at - 1; i >= 0; i-- {
+		x := e.queue[i]
+		passed := x.owner == w.owner || !x.upgrade && w.upgrade || !x.req.Mode.Conflicts(w.req.Mode)
+		if passed || led.has(x.req.Mode) {
+			continue
+		}
+		if n := x.owner.transaction.Load(); n != 0 {
+			out = append(out, n)
+			if !x.upgrade { // which neither waits for all that came before, nor for its own hold
+				led |= conflicts[x.req.Mode]
+			}
+		}
+	}
+	for _, h := range e.holders {
+		if h.owner == w.owner || !h.held.excludes(w.req.Mode) || h.held&led != 0 {
+			continue
+		}
+		if n := h.owner.transaction.Load(); n != 0 && (h.owner.waiting != nil || elsewhere(n)) {
+			out = append(out, n)
 		}
 	}
 	return out

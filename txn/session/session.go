@@ -5,8 +5,10 @@
 // It owns the records and the steps on them. Who writes them and when, and what follows from a
 // session's end, is for package txn.
 //
-//	m session/<id, 16 hexadecimal digits>   format 1, lease end (8 bytes), oldest start_ts (8 bytes),
-//	                                        then who waits for whom (wait.go)
+//	m session/<id, 16 hexadecimal digits>   format 1, lease end, oldest start_ts, publication (8 bytes each)
+//
+// What a session publishes of its transactions that wait is in cells beside it, one for each
+// (wait.go).
 //
 // A session lives while its record is there. Whoever finds its lease past by the oracle's time removes
 // the record before acting on it (Judge), and its owner renews the lease only of a record that is
@@ -38,9 +40,10 @@ type Record struct {
 	LeaseEnd tso.Timestamp
 	// Oldest is at or below the start_ts of every transaction of the session, running or to come.
 	Oldest tso.Timestamp
-	// Waits is who of the session's transactions waited for whom when the record was written: only
-	// while somebody looks for a circle.
-	Waits []Wait
+	// Published numbers the session's publications of its waits. All cells of the publication are
+	// in the store, and those of earlier ones that it does not have are gone, before the record has
+	// its number.
+	Published uint64
 }
 
 // Lapsed reports whether the lease is past.
@@ -49,7 +52,7 @@ func (r *Record) Lapsed(now tso.Timestamp) bool { return now >= r.LeaseEnd }
 const (
 	prefix      = "session/"
 	format byte = 1
-	fixed       = 1 + 8 + 8
+	fixed       = 1 + 8 + 8 + 8
 )
 
 // Key returns the key of a session's record.
@@ -60,19 +63,17 @@ func put(b *kv.Batch, rec Record) {
 	value = append(value, format)
 	value = binary.BigEndian.AppendUint64(value, uint64(rec.LeaseEnd))
 	value = binary.BigEndian.AppendUint64(value, uint64(rec.Oldest))
-	b.Set(Key(rec.ID), appendWaits(value, rec.Waits))
+	b.Set(Key(rec.ID), binary.BigEndian.AppendUint64(value, rec.Published))
 }
 
 func decode(id uint64, value []byte) (Record, error) {
-	if len(value) >= fixed && value[0] == format {
-		if waits, ok := decodeWaits(value[fixed:]); ok {
-			return Record{
-				ID:       id,
-				LeaseEnd: tso.Timestamp(binary.BigEndian.Uint64(value[1:])),
-				Oldest:   tso.Timestamp(binary.BigEndian.Uint64(value[9:])),
-				Waits:    waits,
-			}, nil
-		}
+	if len(value) == fixed && value[0] == format {
+		return Record{
+			ID:        id,
+			LeaseEnd:  tso.Timestamp(binary.BigEndian.Uint64(value[1:])),
+			Oldest:    tso.Timestamp(binary.BigEndian.Uint64(value[9:])),
+			Published: binary.BigEndian.Uint64(value[17:]),
+		}, nil
 	}
 	return Record{}, fmt.Errorf("session %d: bad record %x: %w", id, value, kv.ErrCorruption)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/session"
+	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,6 +48,62 @@ func TestABadRecordIsCorruption(t *testing.T) {
 		require.NoError(t, err)
 		_, err = session.All(ctx, snap)
 		require.ErrorIs(t, err, kv.ErrCorruption)
+		require.NoError(t, snap.Close())
+	}
+}
+
+func TestWaitsAreFoundByTheirTransactions(t *testing.T) {
+	e := memkv.New(memkv.Options{})
+	want := []session.Wait{
+		{Waiter: 5, ID: 1, Owner: 9, Mode: 4, Key: []byte("k"), Client: 3, Statement: "UPDATE", Stored: true, Place: 8, From: 2},
+		{Waiter: 5, ID: 2, Owner: 9, Searches: true, Key: []byte{}, Blockers: []tso.Timestamp{1, 7}},
+		{Waiter: 1 << 62, ID: 1, Owner: 10, Key: []byte("l"), Blockers: []tso.Timestamp{5}},
+	}
+	for i := range want {
+		update(t, e, want[i].CellKey(), func(b *kv.Batch) { b.Set(want[i].CellKey(), want[i].Cell()) })
+	}
+	snap, err := e.Snapshot()
+	require.NoError(t, err)
+	defer func() { _ = snap.Close() }()
+	waits, err := session.NewWaits(ctx, snap)
+	require.NoError(t, err)
+	defer func() { _ = waits.Close() }()
+	of := func(waiter tso.Timestamp) []session.Wait {
+		got, err := waits.Of(waiter)
+		require.NoError(t, err)
+		return got
+	}
+	for range 2 { // backwards, too
+		require.Empty(t, of(4))
+		require.Equal(t, want[:2], of(5))
+		require.Equal(t, want[:2], of(5))
+		require.Empty(t, of(6))
+		require.Equal(t, want[2:], of(1<<62))
+		require.Empty(t, of(1<<63))
+	}
+	var all []session.Wait
+	require.NoError(t, waits.All(func(w session.Wait) error {
+		all = append(all, w)
+		return nil
+	}))
+	require.Equal(t, want, all)
+}
+
+func TestABadWaitIsCorruption(t *testing.T) {
+	w := session.Wait{Waiter: 5, ID: 1, Owner: 9, Key: []byte("k"), Blockers: []tso.Timestamp{1}}
+	for n := range len(w.Cell()) {
+		if n == len(w.Cell())-8 {
+			continue // it has no blockers
+		}
+		e := memkv.New(memkv.Options{})
+		update(t, e, w.CellKey(), func(b *kv.Batch) { b.Set(w.CellKey(), w.Cell()[:n]) })
+		snap, err := e.Snapshot()
+		require.NoError(t, err)
+		waits, err := session.NewWaits(ctx, snap)
+		require.NoError(t, err)
+		_, err = waits.Of(5)
+		require.ErrorIs(t, err, kv.ErrCorruption, "%d bytes", n)
+		require.NoError(t, waits.Close())
 		require.NoError(t, snap.Close())
 	}
 }

@@ -1,54 +1,89 @@
 package session
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
 
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Wait is an edge of the wait-for graph of all who share a store: a transaction that waits for another
-// one to give a lock back.
+// Wait is what a session publishes of a transaction that waits, for the wait-for graph of all who
+// share a store. It has a cell of its own, which stays as it is while the wait goes on:
+//
+//	m wait/<start_ts, 16 hexadecimal digits>/<id, 16 hexadecimal digits>
+//	  format 1, flags (01 searches, 02 stored), owner (8 bytes), uvarint from, mode (1 byte), uvarint place,
+//	  uvarint client, uvarint length of key, key, uvarint length of statement, statement,
+//	  blockers (8 bytes each)
 type Wait struct {
-	Waiter, Blocker tso.Timestamp // by start_ts
-	// ID is the wait's own among those of the session: the same transaction may wait again. Looks grows
-	// with every look that found the blocker still in the way.
-	ID, Looks uint64
-	// Searches says that the waiter looks for circles, and gives in if it is the youngest of one.
+	Waiter tso.Timestamp // by start_ts
+	// ID is the wait's own among those of the session: the same transaction may wait again.
+	ID uint64
+	// Owner is the session.
+	Owner uint64
+	// From is the publication (Record.Published) from which on each one means that the waiter has
+	// looked once more, and found others in the way.
+	From uint64
+	// Searches reports whether the waiter looks for cycles, and gives in if it is the youngest of
+	// one.
 	Searches bool
-	// Key, Mode, Client and Statement describe the wait for those who read of a deadlock; Mode is of package
-	// rowlock.
+	// Key, Mode, Client and Statement describe the wait; Mode is of package rowlock, None of a wait
+	// for the lock of a commit. Place is the waiter's place in the queue of the row, zero for none.
 	Key       []byte
 	Mode      uint8
+	Place     tso.Timestamp
 	Client    uint64
 	Statement string
+	// Stored reports whether the blockers are to be read in the store: those who hold the key, or
+	// queue for it. Of a wait in the memory of a process they are listed, as far as they wait
+	// themselves.
+	Stored   bool
+	Blockers []tso.Timestamp
 }
 
-// appendWaits appends the encoding of each:
-//
-//	waiter (8 bytes), blocker (8 bytes), uvarint id, uvarint looks, 0 or 1 for searches, mode (1 byte),
-//	uvarint client, uvarint length of key, key, uvarint length of statement, statement
-func appendWaits(dst []byte, waits []Wait) []byte {
-	for i := range waits {
-		w := &waits[i]
-		dst = binary.BigEndian.AppendUint64(dst, uint64(w.Waiter))
-		dst = binary.BigEndian.AppendUint64(dst, uint64(w.Blocker))
-		dst = binary.AppendUvarint(dst, w.ID)
-		dst = binary.AppendUvarint(dst, w.Looks)
-		searches := byte(0)
-		if w.Searches {
-			searches = 1
-		}
-		dst = append(dst, searches, w.Mode)
-		dst = binary.AppendUvarint(dst, w.Client)
-		dst = binary.AppendUvarint(dst, uint64(len(w.Key)))
-		dst = append(dst, w.Key...)
-		dst = binary.AppendUvarint(dst, uint64(len(w.Statement)))
-		dst = append(dst, w.Statement...)
+const (
+	waitPrefix         = "wait/"
+	waitFormat    byte = 1
+	flagSearches  byte = 1
+	flagStored    byte = 2
+	waitIDDigits       = "%016x"
+	waitKeyDigits      = waitPrefix + waitIDDigits + "/"
+)
+
+func waitsOf(waiter tso.Timestamp) []byte {
+	return mvcc.MetaKey(fmt.Sprintf(waitKeyDigits, uint64(waiter)))
+}
+
+// CellKey returns the key of the wait's cell.
+func (w *Wait) CellKey() []byte { return fmt.Appendf(waitsOf(w.Waiter), waitIDDigits, w.ID) }
+
+// Cell returns the value of the wait's cell.
+func (w *Wait) Cell() []byte {
+	flags := byte(0)
+	if w.Searches {
+		flags |= flagSearches
 	}
-	return dst
+	if w.Stored {
+		flags |= flagStored
+	}
+	out := binary.BigEndian.AppendUint64([]byte{waitFormat, flags}, w.Owner)
+	out = binary.AppendUvarint(out, w.From)
+	out = binary.AppendUvarint(append(out, w.Mode), uint64(w.Place))
+	out = binary.AppendUvarint(out, w.Client)
+	out = append(binary.AppendUvarint(out, uint64(len(w.Key))), w.Key...)
+	out = append(binary.AppendUvarint(out, uint64(len(w.Statement))), w.Statement...)
+	for _, b := range w.Blockers {
+		out = binary.BigEndian.AppendUint64(out, uint64(b))
+	}
+	return out
 }
 
-// waitReader takes an encoding apart; bad says that it came to no good end.
+// waitReader takes an encoding apart; bad reports whether it was none.
 type waitReader struct {
 	rest []byte
 	bad  bool
@@ -74,21 +109,89 @@ func (r *waitReader) uvarint() uint64 {
 	return v
 }
 
-func (r *waitReader) timestamp() tso.Timestamp {
-	return tso.Timestamp(binary.BigEndian.Uint64(r.bytes(8)))
+func (r *waitReader) fixed() uint64 { return binary.BigEndian.Uint64(r.bytes(8)) }
+
+// decodeWait decodes a cell. The result shares nothing with it.
+func decodeWait(key, value []byte) (w Wait, err error) {
+	name, ok := bytes.CutPrefix(key, mvcc.MetaKey(waitPrefix))
+	waiter, id, cut := bytes.Cut(name, []byte("/"))
+	startTS, err1 := strconv.ParseUint(string(waiter), 16, 64)
+	number, err2 := strconv.ParseUint(string(id), 16, 64)
+	r := waitReader{rest: value, bad: !ok || !cut || err1 != nil || err2 != nil}
+	head := r.bytes(2)
+	r.bad = r.bad || head[0] != waitFormat
+	w = Wait{
+		Waiter: tso.Timestamp(startTS), ID: number, Owner: r.fixed(), From: r.uvarint(),
+		Searches: head[1]&flagSearches != 0, Stored: head[1]&flagStored != 0, Mode: r.bytes(1)[0],
+		Place: tso.Timestamp(r.uvarint()), Client: r.uvarint(),
+	}
+	w.Key = bytes.Clone(r.bytes(r.uvarint()))
+	w.Statement = string(r.bytes(r.uvarint()))
+	for len(r.rest) > 0 && !r.bad {
+		w.Blockers = append(w.Blockers, tso.Timestamp(r.fixed()))
+	}
+	if r.bad {
+		return Wait{}, fmt.Errorf("wait %q: bad cell %x: %w", key, value, kv.ErrCorruption)
+	}
+	return w, nil
 }
 
-// decodeWaits decodes what appendWaits made. The result shares nothing with it.
-func decodeWaits(value []byte) (out []Wait, ok bool) {
-	r := waitReader{rest: value}
-	for len(r.rest) > 0 && !r.bad {
-		w := Wait{Waiter: r.timestamp(), Blocker: r.timestamp(), ID: r.uvarint(), Looks: r.uvarint()}
-		flags := r.bytes(2)
-		w.Searches, w.Mode = flags[0] == 1, flags[1]
-		w.Client = r.uvarint()
-		w.Key = append([]byte{}, r.bytes(r.uvarint())...)
-		w.Statement = string(r.bytes(r.uvarint()))
-		out = append(out, w)
+// Waits looks up who waits in one state of the store.
+type Waits struct {
+	it kv.Iterator
+	// from is where the last look-up ended: there is no wait between it and the iterator's key.
+	from []byte
+}
+
+// NewWaits returns the waits that a reader shows. The caller closes them before the reader.
+func NewWaits(ctx context.Context, r kv.Reader) (*Waits, error) {
+	start := mvcc.MetaKey(waitPrefix)
+	it, err := r.NewIter(ctx, kv.Span{Start: start, End: kv.PrefixEnd(start)})
+	return &Waits{it: it}, err
+}
+
+// Close releases the iterator.
+func (w *Waits) Close() error { return w.it.Close() }
+
+// Of returns the waits of a transaction. Of many transactions in the order of start_ts, those that
+// wait for nothing cost next to nothing.
+func (w *Waits) Of(waiter tso.Timestamp) (out []Wait, err error) {
+	prefix := waitsOf(waiter)
+	passed := w.from != nil && bytes.Compare(w.from, prefix) <= 0 &&
+		(!w.it.Valid() || bytes.Compare(prefix, w.it.Key()) <= 0)
+	if !passed {
+		w.it.SeekGE(prefix)
 	}
-	return out, !r.bad
+	w.from = kv.PrefixEnd(prefix)
+	for ; w.it.Valid() && bytes.HasPrefix(w.it.Key(), prefix); w.it.Next() {
+		value, err := w.it.Value()
+		if err != nil {
+			return nil, err
+		}
+		x, err := decodeWait(w.it.Key(), value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, w.it.Err()
+}
+
+// All calls visit with every wait.
+func (w *Waits) All(visit func(Wait) error) error {
+	w.from = nil
+	for ok := w.it.First(); ok; ok = w.it.Next() {
+		value, err := w.it.Value()
+		if err != nil {
+			return err
+		}
+		x, err := decodeWait(w.it.Key(), value)
+		if err == nil {
+			err = visit(x)
+		}
+		if err != nil {
+			return errors.Join(err, w.it.Err())
+		}
+	}
+	return w.it.Err()
 }

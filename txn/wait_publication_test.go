@@ -1,0 +1,141 @@
+package txn_test
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/session"
+	"github.com/stretchr/testify/require"
+)
+
+// waitCells is an engine that notes the cells of waits which are written, each with its lengths.
+type waitCells struct {
+	kv.Engine
+	mu      sync.Mutex
+	written map[string][]int
+}
+
+func (e *waitCells) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
+	return kv.UpdateLazy(ctx, e.Engine, rows, func(r kv.Reader, b *kv.Batch) error {
+		if err := step(r, b); err != nil {
+			return err
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for i := range b.Len() {
+			key, value, deleted := b.Op(i)
+			if !deleted && bytes.HasPrefix(key, mvcc.MetaKey("wait/")) {
+				e.written[string(key)] = append(e.written[string(key)], len(key)+len(value))
+			}
+		}
+		return nil
+	})
+}
+
+// waits lists those in the store.
+func (sc *scene) waits(e kv.Engine) (out []session.Wait) {
+	snap, err := e.Snapshot()
+	sc.must(err, "snapshot")
+	defer func() { _ = snap.Close() }()
+	all, err := session.NewWaits(sc.ctx, snap)
+	sc.must(err, "waits")
+	sc.must(all.All(func(w session.Wait) error {
+		out = append(out, w)
+		return nil
+	}), "waits")
+	sc.must(all.Close(), "close")
+	return out
+}
+
+// TestAWaitIsPublishedOnce: while others come and wait, and while publication follows publication,
+// the cell of a wait is written once, and its size does not depend on their number (B16). Nobody's
+// wait is left in the store when nobody looks for deadlock cycles any more.
+func TestAWaitIsPublishedOnce(t *testing.T) {
+	require.NoError(t, prove(func(sc *scene) {
+		e := &waitCells{Engine: shared(), written: map[string][]int{}}
+		opts := txn.Options{LockTTL: time.Hour, Lease: time.Hour}
+		here := sc.open(e.Engine, opts)
+		opts.Oracle = here.Oracle()
+		there := sc.open(e, opts)
+		holder := sc.locker(here, true)
+		sc.must(sc.nowait(holder, "hot", rowlock.Update), "lock")
+
+		ended := make(chan error)
+		began := 0
+		wait := func(mode rowlock.Mode) {
+			tx, o := sc.begin(there), there.RowLocks().NewOwner(int64(began+1))
+			o.SetPatience(time.Millisecond)
+			tx.SetLocking(txn.Locking{Writes: true, Owner: o})
+			began++
+			go func() {
+				err := tx.LockCurrent(sc.ctx, []byte("hot"), mode, false)
+				_ = tx.Rollback(sc.ctx)
+				ended <- err
+			}()
+		}
+		waiters := func() (n int) {
+			for _, st := range there.RowLocks().Waits() {
+				n += len(st.Waiters)
+			}
+			return n
+		}
+		wait(rowlock.Update) // which waits in the store, and lets the others wait in memory
+		until(func() bool { return len(there.LockWaits()) == 1 && len(sc.waits(e)) == 1 })
+		for _, n := range []int{10, 500} {
+			for began <= n {
+				wait(rowlock.Update)
+			}
+			until(func() bool { return waiters() == n })
+			for range 3 {
+				sc.must(there.RenewLease(sc.ctx), "renew")
+			}
+			sc.want("waits in the store", len(sc.waits(e)), n+1)
+		}
+		stored := 0
+		for _, w := range sc.waits(e) {
+			if w.Stored {
+				stored++
+				continue
+			}
+			sc.want("blockers of one in a queue of writers", len(w.Blockers), 1)
+			sizes := e.written[string(w.CellKey())]
+			sc.want("times that a wait was written", len(sizes), 1)
+			if sizes[0] > 150 {
+				sc.fail("a wait has %d bytes", sizes[0])
+			}
+		}
+		sc.want("waits in the store for a lock in the store", stored, 1)
+
+		sc.must(holder.Rollback(sc.ctx), "rollback")
+		for range began {
+			sc.must(<-ended, "lock")
+		}
+		sc.must(there.RenewLease(sc.ctx), "renew")
+		sc.want("waits left in the store", len(sc.waits(e)), 0)
+	}))
+}
+
+// TestWaitsOfTheDeadEnd with a collection, once their session has ended.
+func TestWaitsOfTheDeadEnd(t *testing.T) {
+	require.NoError(t, prove(func(sc *scene) {
+		dead, other := sc.processes("")
+		w := session.Wait{Waiter: sc.begin(dead).StartTS(), ID: 1, Owner: dead.SessionID(), Stored: true, Key: []byte("n")}
+		sc.must(kv.UpdateLazy(sc.ctx, dead.Engine(), [][]byte{kv.Row(w.CellKey())}, func(_ kv.Reader, b *kv.Batch) error {
+			b.Set(w.CellKey(), w.Cell())
+			return nil
+		}), "wait")
+		sc.collect(other)
+		sc.want("waits of the living", len(sc.waits(other.Engine())), 1)
+		sc.clock += 60_000
+		sc.must(other.RenewLease(sc.ctx), "renew")
+		sc.collect(other)
+		sc.want("waits of the dead", len(sc.waits(other.Engine())), 0)
+	}))
+}
