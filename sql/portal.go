@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -50,13 +51,31 @@ type Portal struct {
 // (iterators below) was opened in one statement and is used in later ones, so it must not end with
 // the first; but the cancellation of the statement that runs it at the moment must reach it.
 type life struct {
-	ctx    context.Context
+	ctx    lifeContext
 	cancel context.CancelCauseFunc
+}
+
+// lifeContext is ended by life.cancel, and has ended as soon as the statement that runs the portal has.
+type lifeContext struct {
+	context.Context
+	runs atomic.Pointer[context.Context] // of that statement
+}
+
+// Err implements context.Context. Done follows a moment after the statement's own, by a goroutine, which
+// work that only looks would not wait for.
+func (c *lifeContext) Err() error {
+	if err := c.Context.Err(); err != nil {
+		return err
+	}
+	if runs := c.runs.Load(); runs != nil {
+		return (*runs).Err()
+	}
+	return nil
 }
 
 func newLife(ctx context.Context) *life {
 	l := &life{}
-	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	l.ctx.Context, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	return l
 }
 
@@ -66,8 +85,12 @@ func (l *life) within(ctx context.Context) (context.Context, func()) {
 	if l == nil {
 		return ctx, func() {}
 	}
+	l.ctx.runs.Store(&ctx)
 	stop := context.AfterFunc(ctx, func() { l.cancel(context.Cause(ctx)) })
-	return l.ctx, func() { stop() }
+	return &l.ctx, func() {
+		stop()
+		l.ctx.runs.CompareAndSwap(&ctx, nil)
+	}
 }
 
 // Bind makes a portal. An unnamed one replaces the unnamed one before it.

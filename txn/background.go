@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/minidb/minidb/internal/planted"
@@ -12,9 +13,10 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// secondaryWork is what is left of a committed transaction: locks to be replaced by records.
+// secondaryWork is what is left of a decided transaction: locks to be replaced by records, or removed.
 type secondaryWork struct {
 	startTS, commitTS tso.Timestamp
+	undo              bool // rows of the batches may never have been locked, and must not be any more
 	batches           []batch
 	locker            *locker // nil: the locks are looked at
 	streamed          kv.Span // instead of batches: every lock of the transaction in it
@@ -27,6 +29,11 @@ func (w *secondaryWork) commit(ctx context.Context, r kv.Reader, kb *kv.Batch, b
 		return nil
 	}
 	return mvcc.Resolve(ctx, r, kb, w.startTS, w.commitTS, b.rows)
+}
+
+// uncertain reports whether a prewrite of one of the batches may still land.
+func (w *secondaryWork) uncertain() bool {
+	return slices.ContainsFunc(w.batches, func(b batch) bool { return b.uncertain })
 }
 
 // secondariesTogether is how many transactions' secondaries the background commits in one update.

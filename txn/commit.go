@@ -53,7 +53,10 @@ func (t *Txn) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	muts, absent := t.mutations(false)
+	muts, absent, err := t.mutations(ctx, false)
+	if err != nil {
+		return err
+	}
 	c := &committer{
 		s: t.s, t: t, startTS: t.reg.startTS, muts: muts, bytes: t.buf.bytes, validate: absent,
 	}
@@ -87,7 +90,7 @@ const rowMore = 4
 // that were inserted and deleted again: there is nothing to write, but if another transaction has
 // written one meanwhile, its insert was wrong. Of fresh keys that does not matter. With versions, the mutations
 // have what a return to a savepoint needs.
-func (t *Txn) mutations(versions bool) (muts []mvcc.Mutation, absent []validation) {
+func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutation, absent []validation, err error) {
 	muts = make([]mvcc.Mutation, 0, t.buf.tree.Len())
 	keys := 0
 	t.buf.tree.Scan(func(w write) bool {
@@ -95,7 +98,13 @@ func (t *Txn) mutations(versions bool) (muts []mvcc.Mutation, absent []validatio
 		return true
 	})
 	rows := make([]byte, 0, keys+rowMore*t.buf.tree.Len())
+	n := 0
 	t.buf.tree.Scan(func(w write) bool {
+		if n++; n%writesPerCheck == 0 {
+			if err = ctx.Err(); err != nil {
+				return false
+			}
+		}
 		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base, Held: w.held}
 		if versions {
 			t.buf.savepoints.version(&w, &m)
@@ -121,8 +130,11 @@ func (t *Txn) mutations(versions bool) (muts []mvcc.Mutation, absent []validatio
 		muts = append(muts, m)
 		return true
 	})
-	return muts, absent
+	return muts, absent, err
 }
+
+// writesPerCheck is how many buffered writes pass between two looks at the context.
+const writesPerCheck = 4096
 
 // committer is the coordinator of one commit.
 type committer struct {

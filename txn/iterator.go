@@ -47,7 +47,7 @@ type Iterator struct {
 	err        error
 }
 
-// rowsPerCheck is how many rows pass between two looks at the context.
+// rowsPerCheck is how many keys pass between two looks at the context.
 const rowsPerCheck = 256
 
 // Scan opens an iterator over a span of keys. The caller closes it.
@@ -132,10 +132,8 @@ func (it *Iterator) next() bool {
 	if it.err != nil || it.sc == nil {
 		return false
 	}
-	if it.rows++; it.rows%rowsPerCheck == 0 {
-		if it.err = it.ctx.Err(); it.err != nil {
-			return false
-		}
+	if it.err = it.pass(); it.err != nil {
+		return false
 	}
 	if it.own == nil {
 		if it.advance(); !it.scOK {
@@ -148,6 +146,14 @@ func (it *Iterator) next() bool {
 	return it.merge()
 }
 
+// pass counts a key, of those too that are not shown, and looks at the context now and then.
+func (it *Iterator) pass() error {
+	if it.rows++; it.rows%rowsPerCheck != 0 {
+		return nil
+	}
+	return it.ctx.Err()
+}
+
 // merge returns the lower of the scanner's and the own writes' key (the higher in reverse); at a
 // tie the own write hides the committed one.
 func (it *Iterator) merge() bool {
@@ -155,6 +161,9 @@ func (it *Iterator) merge() bool {
 		it.advance()
 	}
 	for it.err == nil {
+		if it.err = it.pass(); it.err != nil {
+			return false
+		}
 		c := it.compare()
 		switch {
 		case it.own.failed() != nil:

@@ -21,14 +21,14 @@ type largeWork struct {
 }
 
 // largeInMemory is how many of them keep in memory which locks they have. The locks of the others are
-// looked for in the store.
+// looked for in the store, where all of them are, but for what a prewrite of an unknown result may yet bring.
 const largeInMemory = 4
 
 // add adds work at the end.
 func (l *largeWork) add(w secondaryWork) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.all) >= largeInMemory && w.streamed.End == nil {
+	if len(l.all) >= largeInMemory && w.streamed.End == nil && !w.uncertain() {
 		for i := range w.batches {
 			if muts := w.batches[i].muts; len(muts) > 0 {
 				w.streamed = widened(w.streamed, muts)
@@ -142,9 +142,21 @@ func (s *Store) settleStep(ctx context.Context, w *secondaryWork) (more bool) {
 func (s *Store) settleBatch(ctx context.Context, w *secondaryWork) (more bool, err error) {
 	b := &w.batches[0]
 	w.batches = w.batches[1:]
+	if w.undo {
+		return len(w.batches) > 0, s.undoBatch(ctx, w, b)
+	}
 	s.recent.resolving(w.startTS, w.commitTS, b.rows)
 	err = kv.UpdateLazy(ctx, s.engine, b.rows, func(r kv.Reader, kb *kv.Batch) error { return w.commit(ctx, r, kb, b) })
 	return len(w.batches) > 0, err
+}
+
+// undoBatch rolls back a batch of a transaction whose primary is rolled back, with records that stop a late
+// prewrite.
+func (s *Store) undoBatch(ctx context.Context, w *secondaryWork, b *batch) error {
+	s.recent.rollingBack(w.startTS, b.rows...)
+	return kv.UpdateLazy(ctx, s.engine, b.rows, func(r kv.Reader, kb *kv.Batch) error {
+		return mvcc.Rollback(ctx, r, kb, w.startTS, b.rows, false)
+	})
 }
 
 // settleStreamed settles the first locks in the span: which keys they are nobody remembers.

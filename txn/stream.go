@@ -136,7 +136,10 @@ func (t *Txn) streamOut(ctx context.Context) error {
 	if err := t.s.Room(t.frees); err != nil {
 		return err
 	}
-	muts, absent := t.mutations(true)
+	muts, absent, err := t.mutations(ctx, true)
+	if err != nil {
+		return err
+	}
 	t.validated = append(t.validated, absent...)
 	if len(muts) == 0 {
 		return nil
@@ -268,7 +271,8 @@ func (t *Txn) commitStream(ctx context.Context) error {
 		err = t.prepare()
 	}
 	if err == nil {
-		if muts, _ := t.mutations(false); len(muts) > 0 {
+		var muts []mvcc.Mutation
+		if muts, _, err = t.mutations(ctx, false); err == nil && len(muts) > 0 {
 			err = t.prewriteStream(ctx, muts)
 		}
 	}

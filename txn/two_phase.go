@@ -570,11 +570,7 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 // finishSecondaries hands the rest of a committed transaction to the background. Whoever is quicker meets the
 // locks and rolls them forward.
 func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
-	batches[0].rows, batches[0].muts = batches[0].rows[1:], batches[0].muts[1:]
-	if len(batches[0].rows) == 0 {
-		batches = batches[1:]
-	}
-	c.finishAll(ctx, batches)
+	c.finishAll(ctx, withoutPrimary(batches))
 }
 
 // finishAll does so with all rows of the batches.
@@ -587,7 +583,8 @@ func (c *committer) finishAll(ctx context.Context, batches []batch) {
 }
 
 // rollback erases what a failed commit may have prewritten: the primary first, for it decides, then
-// the others. What cannot be erased now is left to whoever meets it.
+// the others. Those of a commit that is larger than a batch are left to the background: its client, who
+// may have cancelled it, does not wait for them. What cannot be erased is left to whoever meets it.
 func (c *committer) rollback(ctx context.Context, batches []batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -596,23 +593,32 @@ func (c *committer) rollback(ctx context.Context, batches []batch) {
 		return
 	}
 	primary := [][]byte{c.muts[0].Row}
-	undo := func(rows [][]byte, protected bool) error {
-		c.s.recent.rollingBack(c.startTS, rows...)
-		return kv.UpdateLazy(ctx, c.s.engine, rows, func(r kv.Reader, b *kv.Batch) error {
-			return mvcc.Rollback(ctx, r, b, c.startTS, rows, protected)
-		})
-	}
-	if err := undo(primary, true); err != nil || c.s.at(AfterRollbackPrimary) != nil {
+	c.s.recent.rollingBack(c.startTS, primary...)
+	err := kv.UpdateLazy(ctx, c.s.engine, primary, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.Rollback(ctx, r, b, c.startTS, primary, true)
+	})
+	if err != nil || c.s.at(AfterRollbackPrimary) != nil {
 		return
 	}
-	for i := range batches {
-		rows := batches[i].rows
-		if i == 0 {
-			rows = rows[1:]
-		}
-		if len(rows) > 0 && undo(rows, false) != nil {
+	w := secondaryWork{startTS: c.startTS, undo: true, batches: withoutPrimary(batches)}
+	if len(c.muts) > lockerRows {
+		c.s.lockers.decide(c.startTS, 0)
+		c.s.settleLater(ctx, w)
+		return
+	}
+	for i := range w.batches {
+		if c.s.undoBatch(ctx, &w, &w.batches[i]) != nil {
 			return
 		}
 	}
 	c.s.lockers.leave(c.startTS)
+}
+
+// withoutPrimary returns the batches without the first row of the first.
+func withoutPrimary(batches []batch) []batch {
+	batches[0].rows, batches[0].muts = batches[0].rows[1:], batches[0].muts[1:]
+	if len(batches[0].rows) == 0 {
+		return batches[1:]
+	}
+	return batches
 }

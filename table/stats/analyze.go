@@ -46,10 +46,14 @@ func Analyze(ctx context.Context, tx *txn.Txn, d *table.Desc, o Options) (*Resul
 		return nil, err
 	}
 	t := &Table{Rows: float64(a.sample.seen), Counted: time.Now(), Columns: map[table.ColumnID]*Column{}}
+	e := &ending{ctx: ctx}
 	for i, o2 := range a.out {
-		c := a.columns[i].column(a.sample.cols[i], a.sample.order, o.Target)
+		c := a.columns[i].column(e, a.sample.cols[i], a.sample.order, o.Target)
 		t.Columns[d.Columns[o2].ID] = c
 		t.RowBytes += c.Width * (1 - c.NullFraction)
+	}
+	if e.err != nil {
+		return nil, e.err
 	}
 	return &Result{Table: t, Rows: a.sample.seen, Sampled: int64(len(a.sample.order))}, nil
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -25,7 +26,7 @@ func analyzed(t *types.Type, target int, seed uint64, values []types.Datum) *Col
 	for i := range v.Len {
 		a.sample.add([]*types.Vec{v}, i)
 	}
-	return a.columns[0].column(a.sample.cols[0], a.sample.order, target)
+	return a.columns[0].column(&ending{ctx: context.Background()}, a.sample.cols[0], a.sample.order, target)
 }
 
 // distribution is a way in which values may lie, with how far estimates from a sample may be off.

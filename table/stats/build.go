@@ -1,8 +1,8 @@
 package stats
 
 import (
+	"cmp"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/table/types"
@@ -91,8 +91,8 @@ type value struct {
 }
 
 // column makes the statistics of a column of the sample. target is the number of common values, and
-// of the histogram's buckets.
-func (g *gathered) column(v *types.Vec, order []int64, target int) *Column {
+// of the histogram's buckets. The result is worth something if the context has not ended.
+func (g *gathered) column(e *ending, v *types.Vec, order []int64, target int) *Column {
 	c := &Column{Type: g.t.WithMod(types.NoMod), Width: float64(max(g.t.Len, 0))}
 	if g.rows == 0 {
 		return c
@@ -110,7 +110,10 @@ func (g *gathered) column(v *types.Vec, order []int64, target int) *Column {
 	}
 	var values []value
 	wides := 0
-	for place, i := range byNumber(order) {
+	for place, i := range byNumber(e, order) {
+		if e.step() {
+			return c
+		}
 		switch d := v.Get(i); {
 		case d.Null:
 		case wide(g.t, d):
@@ -119,8 +122,8 @@ func (g *gathered) column(v *types.Vec, order []int64, target int) *Column {
 			values = append(values, value{d, place})
 		}
 	}
-	slices.SortStableFunc(values, func(a, b value) int { return g.compare(a.d, b.d) })
-	runs := g.runs(values)
+	sortStable(e, values, func(a, b value) int { return g.compare(a.d, b.d) })
+	runs := g.runs(e, values)
 	whole := int64(len(order)) == g.rows
 	if whole {
 		c.Distinct = float64(len(runs) + wides)
@@ -132,7 +135,7 @@ func (g *gathered) column(v *types.Vec, order []int64, target int) *Column {
 	}
 	c.Distinct = max(c.Distinct, 1)
 	sample := float64(len(order))
-	common := g.common(runs, c.Distinct, len(values), wides == 0, target)
+	common := g.common(e, runs, c.Distinct, len(values), wides == 0, target)
 	for _, r := range common {
 		c.Common = append(c.Common, values[r.from].d)
 		c.Frequencies = append(c.Frequencies, float64(r.n)/sample)
@@ -141,8 +144,10 @@ func (g *gathered) column(v *types.Vec, order []int64, target int) *Column {
 	if g.t.Family == types.JSON {
 		return c
 	}
-	c.Correlation = correlation(values)
-	c.Bounds = bounds(values, runs, common, target)
+	if e.err == nil {
+		c.Correlation = correlation(e, values)
+		c.Bounds = bounds(e, values, runs, common, target)
+	}
 	return c
 }
 
@@ -154,21 +159,24 @@ func (g *gathered) compare(a, b types.Datum) int {
 }
 
 // byNumber lists the places of the sample in the order of their rows.
-func byNumber(order []int64) []int {
+func byNumber(e *ending, order []int64) []int {
 	out := make([]int, len(order))
 	for i := range out {
 		out[i] = i
 	}
-	slices.SortFunc(out, func(a, b int) int { return int(order[a] - order[b]) })
+	sortStable(e, out, func(a, b int) int { return int(order[a] - order[b]) })
 	return out
 }
 
 // run is n equal values of the sorted sample.
 type run struct{ from, n int }
 
-func (g *gathered) runs(values []value) []run {
+func (g *gathered) runs(e *ending, values []value) []run {
 	var out []run
 	for i := range values {
+		if e.step() {
+			return nil
+		}
 		if i > 0 && g.compare(values[i-1].d, values[i].d) == 0 {
 			out[len(out)-1].n++
 			continue
@@ -191,14 +199,14 @@ const (
 
 // common chooses the most common values: all, where these are few and the sample has them several
 // times, else those that are clearly more frequent than the average.
-func (g *gathered) common(runs []run, distinct float64, values int, all bool, target int) []run {
+func (g *gathered) common(e *ending, runs []run, distinct float64, values int, all bool, target int) []run {
 	var out []run
 	for _, r := range runs {
 		if r.n >= leastCommon {
 			out = append(out, r)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b run) int { return b.n - a.n })
+	sortStable(e, out, func(a, b run) int { return b.n - a.n })
 	if all && len(out) == len(runs) && len(out) <= target && distinct <= float64(len(runs)) {
 		return out
 	}
@@ -213,7 +221,7 @@ func (g *gathered) common(runs []run, distinct float64, values int, all bool, ta
 }
 
 // bounds cuts the values that are not common into buckets of equal numbers.
-func bounds(values []value, runs, common []run, target int) []types.Datum {
+func bounds(e *ending, values []value, runs, common []run, target int) []types.Datum {
 	taken := map[int]bool{}
 	for _, r := range common {
 		taken[r.from] = true
@@ -226,6 +234,9 @@ func bounds(values []value, runs, common []run, target int) []types.Datum {
 		}
 		distinct++
 		for i := range r.n {
+			if e.step() {
+				return nil
+			}
 			rest = append(rest, values[r.from+i].d)
 		}
 	}
@@ -241,7 +252,7 @@ func bounds(values []value, runs, common []run, target int) []types.Datum {
 }
 
 // correlation is that of the values' order with the rows' (Pearson's, of the ranks).
-func correlation(values []value) float64 {
+func correlation(e *ending, values []value) float64 {
 	n := float64(len(values))
 	if n < 2 {
 		return 0
@@ -251,13 +262,19 @@ func correlation(values []value) float64 {
 	for i, v := range values {
 		places[i] = v.at
 	}
-	slices.Sort(places)
+	sortStable(e, places, cmp.Compare[int])
 	rank := make(map[int]int, len(places))
 	for i, p := range places {
+		if e.step() {
+			return 0
+		}
 		rank[p] = i
 	}
 	sum := 0.0
 	for i, v := range values {
+		if e.step() {
+			return 0
+		}
 		sum += float64(i) * float64(rank[v.at])
 	}
 	mean := (n - 1) / 2

@@ -22,6 +22,9 @@ func PrewriteAsync(
 	down := make([]bool, len(muts))
 	all := true
 	for i := range muts {
+		if err := s.passed.pass(ctx); err != nil {
+			return 0, err
+		}
 		m := &muts[i]
 		l, locked, err := s.lockUnlessKnown(ctx, m)
 		switch {

@@ -214,7 +214,11 @@ func Versions(
 		}
 		return nil
 	}
+	var passed looks
 	for ok := it.First(); ok; ok = it.Next() {
+		if err := passed.pass(ctx); err != nil {
+			return w, err
+		}
 		p, _, err := splitVersion(it.Key())
 		if err != nil {
 			return w, err

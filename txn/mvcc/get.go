@@ -82,7 +82,11 @@ func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error
 	}
 	v.key = appendWriteKey(v.key[:0], v.rowBuf, p.StartTS)
 	n := len(v.key) - tsLen
+	var passed looks
 	for ok := v.point.SeekPrefixGE(v.key); ok; ok = v.point.Next() {
+		if err := passed.pass(ctx); err != nil {
+			return nil, err
+		}
 		if raw := v.point.Key(); len(raw) != len(v.key) || !bytes.Equal(raw[:n], v.key[:n]) {
 			break
 		}

@@ -18,6 +18,7 @@ type step struct {
 	locks  kv.Iterator // of walkLocks
 	// rowLocks is of scanRowLocks
 	rowLocks kv.Iterator
+	passed   looks // rows, and records of one
 	key      []byte
 	val      []byte
 }
@@ -86,6 +87,9 @@ func (s *step) history(
 	s.key = appendWriteKey(s.key[:0], row, from)
 	n := len(s.key) - tsLen
 	for ok := s.writes.SeekPrefixGE(s.key); ok; ok = s.writes.Next() {
+		if err := s.passed.pass(ctx); err != nil {
+			return err
+		}
 		prefix, commitTS, err := splitVersion(s.writes.Key())
 		if err != nil {
 			return err

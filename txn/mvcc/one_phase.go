@@ -17,6 +17,9 @@ func CheckOnePhase(
 	s := newStep(r, nil)
 	defer s.close(&err)
 	for i := range muts {
+		if err := s.passed.pass(ctx); err != nil {
+			return err
+		}
 		m := &muts[i]
 		if !noLocks {
 			l, locked, err := s.lock(ctx, m.Row)

@@ -40,6 +40,7 @@ type OwnScanner struct {
 	Key, Value []byte
 	Lock       Lock // its slices are valid until the next Next
 	err        error
+	passed     looks
 
 	room [2]struct{ key, value []byte } // of this key and the one before, in turns
 }
@@ -56,6 +57,9 @@ func (v *View) ScanOwn(ctx context.Context, span kv.Span, startTS tso.Timestamp,
 // Next moves to the next key and reports whether there is one.
 func (s *OwnScanner) Next() bool {
 	for s.err == nil && s.step() {
+		if s.err = s.passed.pass(s.ctx); s.err != nil {
+			return false
+		}
 		raw, err := s.locks.Value()
 		if err != nil {
 			s.err = err

@@ -84,6 +84,9 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 	s := newStep(r, b)
 	defer s.close(&err)
 	for i := range muts {
+		if err := s.passed.pass(ctx); err != nil {
+			return err
+		}
 		m := &muts[i]
 		if m.Held != HeldUnknown && p.Overwrite {
 			if err := s.checkOverwrite(ctx, m); err != nil {

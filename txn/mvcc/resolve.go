@@ -23,6 +23,9 @@ func Resolve(
 		return err
 	}
 	for _, row := range rows {
+		if err := s.passed.pass(ctx); err != nil {
+			return err
+		}
 		l, locked, err := s.lock(ctx, row)
 		if err != nil {
 			return err
@@ -84,9 +87,6 @@ func (s *step) walkTo() ([]byte, error) {
 	return nil, s.locks.Err()
 }
 
-// locksPerLook is how many locks are read between two looks at the context.
-const locksPerLook = 1024
-
 // LockedRows returns the rows of the first locks in a span of user keys that the transaction which started
 // at startTS has, at most so many, and the key from which on there may be more: nil when there are none.
 func LockedRows(
@@ -98,10 +98,10 @@ func LockedRows(
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
 	var room []byte
-	n := 0
+	var passed looks
 	for ok := it.First(); ok; ok = it.Next() {
-		if n++; n%locksPerLook == 0 && ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+		if err := passed.pass(ctx); err != nil {
+			return nil, nil, err
 		}
 		value, err := it.Value()
 		if err != nil {

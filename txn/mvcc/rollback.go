@@ -17,6 +17,9 @@ func Rollback(
 	s := newStep(r, b)
 	defer s.close(&err)
 	for _, row := range rows {
+		if err := s.passed.pass(ctx); err != nil {
+			return err
+		}
 		if err := s.rollBack(ctx, row, startTS, protected); err != nil {
 			return err
 		}

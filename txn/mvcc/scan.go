@@ -32,6 +32,7 @@ type Scanner struct {
 	writes kv.Iterator
 	locks  kv.Iterator // nil when nothing can be locked
 
+	looks   looks
 	started bool
 	found   bool   // the row in prefix has a visible put that was not returned yet
 	drained bool   // no row is left
@@ -185,6 +186,9 @@ func (s *Scanner) forward() (bool, error) {
 // shows a put, the iterator is left on the next row, when there is more.
 func (s *Scanner) newestVisible(ts tso.Timestamp) (found, more bool, err error) {
 	for newer := 0; ; newer++ {
+		if err := s.looks.pass(s.ctx); err != nil {
+			return false, false, err
+		}
 		switch {
 		case ts <= s.p.StartTS:
 			value, err := s.writes.Value()
@@ -264,6 +268,9 @@ func (s *Scanner) backward() (bool, error) {
 
 func (s *Scanner) newestFromBelow() (found bool, err error) {
 	for s.writes.Valid() && s.sameRow() {
+		if err := s.looks.pass(s.ctx); err != nil {
+			return false, err
+		}
 		_, ts, err := splitVersion(s.writes.Key())
 		if err != nil {
 			return false, err

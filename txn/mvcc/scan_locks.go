@@ -19,6 +19,9 @@ func (s *Scanner) passLocks() (landed bool, err error) {
 		if order > 0 {
 			return false, nil
 		}
+		if err := s.looks.pass(s.ctx); err != nil {
+			return false, err
+		}
 		value, err := s.locks.Value()
 		if err != nil {
 			return false, err

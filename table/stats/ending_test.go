@@ -1,0 +1,52 @@
+package stats
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/table/types"
+)
+
+// endsAt is a context that ends at look number n, and counts the looks.
+type endsAt struct {
+	context.Context
+	n, looks int
+}
+
+func (c *endsAt) Err() error {
+	if c.looks++; c.looks >= c.n {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestASampleIsLeftWhenTheContextEnds: the statistics of a column are made of a sample of up to millions of
+// values, whose sorting ends with the context.
+func TestASampleIsLeftWhenTheContextEnds(t *testing.T) {
+	const values = 100_000
+	r := rand.New(rand.NewPCG(1, 1))
+	v, order := types.NewVec(types.TInt4, 0), make([]int64, values)
+	for i := range order {
+		v.Append(types.NewInt(r.Int64N(values / 4)))
+		order[i] = r.Int64()
+	}
+	g := newGathered(types.TInt4)
+	g.add(v, values)
+	made := func(n int) (*endsAt, error) {
+		ctx := &endsAt{Context: t.Context(), n: n}
+		e := &ending{ctx: ctx}
+		g.column(e, v, order, values)
+		return ctx, e.err
+	}
+	whole, err := made(1 << 30)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, whole.looks, 6*values/stepsPerLook, "each pass over the sample looks")
+	for n := 1; n <= whole.looks; n += 1 + whole.looks/20 {
+		ctx, err := made(n)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, n, ctx.looks, "nobody looks again")
+	}
+}
