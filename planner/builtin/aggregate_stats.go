@@ -109,7 +109,7 @@ func (s *numericVariance) Result(*expr.Runtime) (types.Datum, error) {
 	if err != nil || !s.root {
 		return types.Datum{Dec: v}, err
 	}
-	r, err := types.NumericSqrt(v)
+	r, err := types.NumericSqrt(v, nil)
 	if err != nil {
 		return types.Null, err
 	}

@@ -178,6 +178,25 @@ func TestLargeNumbersAreCancelled(t *testing.T) {
 		require.ErrorIs(t, ten.run(t, &expr.Runtime{Ctx: ctx}), context.Canceled)
 		require.Equal(t, 2, ctx.looks)
 	}
+	for _, c := range []struct{ name, a, b string }{
+		{"sqrt", strings.Repeat("7319", 32_000) + ".5", ""},
+		{"exp", "5000." + strings.Repeat("7319", 250), ""},
+		{"ln", strings.Repeat("7319", 32_000) + "." + strings.Repeat("7319", 2000), ""},
+		{"power", "1." + strings.Repeat("7319", 4000), "500000"},
+	} {
+		var call heavyCall
+		call.name = c.name
+		for _, text := range []string{c.a, c.b} {
+			if text != "" {
+				d, err := types.ParseNumeric(text)
+				require.NoError(t, err)
+				call.ts, call.args = append(call.ts, types.TNumeric), append(call.args, types.NewDecimal(d))
+			}
+		}
+		ctx := &endsAtLook{n: 2}
+		require.ErrorIs(t, call.run(t, &expr.Runtime{Ctx: ctx}), context.Canceled, c.name)
+		require.Equal(t, 2, ctx.looks, c.name)
+	}
 	ctx := &endsAtLook{n: 2}
 	require.ErrorIs(t, heavy("factorial", 20000).run(t, &expr.Runtime{Ctx: ctx}), context.Canceled)
 	require.Equal(t, 2, ctx.looks)
@@ -191,17 +210,60 @@ func TestHeavyCallsWithoutAStatementAreBounded(t *testing.T) {
 }
 
 func TestReplacementsAreThoseOfPackageRegexp(t *testing.T) {
-	for _, text := range []string{"", "a", "aXbXc", "éXé", "foo bar  baz", "aaa", "\xff\xfea"} {
-		for _, re := range []string{"X", "", "a*", `\b`, "^", "$", `\B`, "(a)|b", "x*?", "é?", `^a|a`} {
-			p, err := newPattern(re, false)
-			require.NoError(t, err)
-			var got [][]int
-			err = p.eachPlain(&expr.Runtime{}, text, -1, func(m []int) error {
-				got = append(got, m)
-				return nil
-			})
-			require.NoError(t, err)
-			require.Equal(t, p.FindAllStringSubmatchIndex(text, -1), got, "%q in %q", re, text)
+	for _, text := range []string{"", "a", "aXbXc", "éXé", "foo bar  baz", "aaa", "\xff\xfea", "X\naX", "ab abab b"} {
+		for _, re := range []string{"X", "", "a*", `\b`, "^", "$", `\B`, "(a)|b", "x*?", "é?", `^a|a`, `(?m)^.`, `\b(a|ab)`, `\ba*?`} {
+			for _, longest := range []bool{false, true} {
+				p, err := newPattern(re, longest)
+				require.NoError(t, err)
+				want := p.FindAllStringSubmatchIndex(text, -1)
+				// In one go, and with a text that is read by characters.
+				for _, weight := range []int{1, 2 * searchWork} {
+					p.weight = weight
+					var got [][]int
+					err = p.eachPlain(&expr.Runtime{}, text, -1, func(m []int) error {
+						got = append(got, m)
+						return nil
+					})
+					require.NoError(t, err)
+					starts := func(all [][]int) (out [][]int) {
+						for _, m := range all {
+							out = append(out, m[:2])
+						}
+						return out
+					}
+					require.Equal(t, starts(want), starts(got), "%q in %q, longest %v, weight %d", re, text, longest, weight)
+				}
+			}
+		}
+	}
+}
+
+// TestASearchInALargeTextIsCancelled: a match over many megabytes, or of an expression of many instructions,
+// looks at the context while it goes on.
+func TestASearchInALargeTextIsCancelled(t *testing.T) {
+	large := strings.Repeat("abc ", 512<<10)
+	calls := []heavyCall{
+		heavy("regexp_like", large, "(b|c)+$x"),
+		heavy("regexp_like", large, "x"),
+		heavy("regexp_like", large, "xyz"),
+		heavy("regexp_like", large[:64<<10], "([ab]{100}){10}x"),
+		heavy("regexp_match", large, `(\w+ )*x`),
+		heavy("regexp_count", large, `\bx`),
+		heavy("regexp_count", large, "(?n)^a|x"),
+		heavy("regexp_replace", large, `\yabcd`, "x", "g"),
+		heavy("regexp_substr", large, "[a-z]x"),
+		heavy("substring", large, "(x)"),
+		heavy("regexp_split_to_array", large, `\b\d`),
+	}
+	for _, c := range calls {
+		all := &endsAtLook{}
+		require.NoError(t, c.run(t, &expr.Runtime{Ctx: all, Memory: &account{limit: 1 << 40}}), c.args[1].S)
+		require.GreaterOrEqual(t, all.looks, len(c.args[0].S)>>20, c.args[1].S)
+		for n := 1; n <= all.looks; n += 1 + all.looks/3 {
+			ctx := &endsAtLook{n: n}
+			err := c.run(t, &expr.Runtime{Ctx: ctx, Memory: &account{limit: 1 << 40}})
+			require.ErrorIs(t, err, context.Canceled, c.args[1].S)
+			require.Equal(t, n, ctx.looks, "%s went on after its statement had ended", c.args[1].S)
 		}
 	}
 }

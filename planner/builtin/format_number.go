@@ -201,7 +201,7 @@ func formatDecimal(d *apd.Decimal, f string) (types.Datum, error) {
 		return types.NewString(nf.scientific(d)), nil
 	}
 	if nf.shift {
-		factor, err := types.NumericPower(types.NumericFromInt(10), types.NumericFromInt(int64(nf.multi)))
+		factor, err := types.NumericPower(types.NumericFromInt(10), types.NumericFromInt(int64(nf.multi)), nil)
 		if err != nil {
 			return types.Null, err
 		}

@@ -116,14 +116,14 @@ func mathFunctions() []def {
 		f("trunc(numeric) numeric", numericScale(types.NumericTrunc)),
 		f("trunc(numeric,int4) numeric", numericScale(types.NumericTrunc)),
 		f("trunc(float8) float8", plain(math.Trunc)),
-		f("sqrt(numeric) numeric", dec1(types.NumericSqrt)), f("sqrt(float8) float8", float1(sqrtFloat)),
+		f("sqrt(numeric) numeric", dec1Ticking(types.NumericSqrt)), f("sqrt(float8) float8", float1(sqrtFloat)),
 		f("cbrt(float8) float8", plain(math.Cbrt)),
-		f("exp(numeric) numeric", dec1(types.NumericExp)), f("exp(float8) float8", float1(expFloat)),
-		f("ln(numeric) numeric", dec1(types.NumericLn)), f("ln(float8) float8", logFloat(math.Log)),
-		f("log(numeric,numeric) numeric", dec2(types.NumericLog)),
-		f("power(numeric,numeric) numeric", dec2(types.NumericPower)),
+		f("exp(numeric) numeric", dec1Ticking(types.NumericExp)), f("exp(float8) float8", float1(expFloat)),
+		f("ln(numeric) numeric", dec1Ticking(types.NumericLn)), f("ln(float8) float8", logFloat(math.Log)),
+		f("log(numeric,numeric) numeric", dec2Ticking(types.NumericLog)),
+		f("power(numeric,numeric) numeric", dec2Ticking(types.NumericPower)),
 		f("power(float8,float8) float8", floatScalar(powFloat)),
-		f("pow(numeric,numeric) numeric", dec2(types.NumericPower)),
+		f("pow(numeric,numeric) numeric", dec2Ticking(types.NumericPower)),
 		f("pow(float8,float8) float8", floatScalar(powFloat)),
 		f("mod(int2,int2) int2", modScalar), f("mod(int4,int4) int4", modScalar), f("mod(int8,int8) int8", modScalar),
 		f("mod(numeric,numeric) numeric", dec2(types.NumericMod)),
@@ -158,7 +158,7 @@ func mathFunctions() []def {
 	}
 	out = append(out, f("floor(numeric) numeric", dec1(types.NumericFloor)), f("floor(float8) float8", plain(math.Floor)))
 	for _, name := range []string{"log", "log10"} {
-		out = append(out, f(name+"(numeric) numeric", dec1(types.NumericLog10)), f(name+"(float8) float8", logFloat(math.Log10)))
+		out = append(out, f(name+"(numeric) numeric", dec1Ticking(types.NumericLog10)), f(name+"(float8) float8", logFloat(math.Log10)))
 	}
 	return append(out, trigonometry...)
 }

@@ -21,8 +21,14 @@ func dec2(op func(a, b *apd.Decimal) (*apd.Decimal, error)) scalar {
 // dec2Ticking is dec2 for an operation of many steps over large numbers.
 func dec2Ticking(op func(a, b *apd.Decimal, tick types.Tick) (*apd.Decimal, error)) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := op(a[0].Dec, a[1].Dec, rt.Tick)
-		return types.Datum{Dec: r}, err
+		return dec2(func(x, y *apd.Decimal) (*apd.Decimal, error) { return op(x, y, rt.Tick) })(rt, a)
+	}
+}
+
+// dec1Ticking is dec1 for an operation of many steps.
+func dec1Ticking(op func(a *apd.Decimal, tick types.Tick) (*apd.Decimal, error)) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		return dec1(func(x *apd.Decimal) (*apd.Decimal, error) { return op(x, rt.Tick) })(rt, a)
 	}
 }
 
@@ -30,13 +36,14 @@ func dec2Ticking(op func(a, b *apd.Decimal, tick types.Tick) (*apd.Decimal, erro
 const largeDecimal = 4096
 
 // countDecimals counts the work of an operation on a and b, which is that of multiplying them, and the
-// bytes of its result.
+// bytes of its result. One multiplication or division is not interrupted: numbers of 147,000 digits, as many
+// as a numeric has, take some milliseconds.
 func countDecimals(rt *expr.Runtime, a, b, result *apd.Decimal) error {
-	n := result.Coeff.BitLen()
-	if n < largeDecimal {
+	n, x, y := result.Coeff.BitLen(), a.Coeff.BitLen(), b.Coeff.BitLen()
+	if max(n, x, y) < largeDecimal {
 		return rt.TickSteps(1)
 	}
-	x, y := a.Coeff.BitLen()/8, b.Coeff.BitLen()/8
+	x, y = x/8, y/8
 	if err := rt.Tick(n/8 + x*y/1024); err != nil {
 		return err
 	}
@@ -85,7 +92,7 @@ func numericOperators() []def {
 		v("*"+pair, dec2(types.NumericMul), decVec(types.NumericMul)),
 		v("/"+pair, dec2(types.NumericDiv), decVec(types.NumericDiv)),
 		v("%"+pair, dec2(types.NumericMod), decVec(types.NumericMod)),
-		f("^"+pair, dec2(types.NumericPower)),
+		f("^"+pair, dec2Ticking(types.NumericPower)),
 		f("-(numeric) numeric", dec1(total(types.NumericNeg))),
 		f("+(numeric) numeric", same),
 		f("@(numeric) numeric", dec1(total(types.NumericAbs))),

@@ -35,7 +35,7 @@ func toNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, err
 	}
 	if nf.shift {
-		factor, err := types.NumericPower(types.NumericFromInt(10), types.NumericFromInt(int64(-nf.multi)))
+		factor, err := types.NumericPower(types.NumericFromInt(10), types.NumericFromInt(int64(-nf.multi)), nil)
 		if err != nil {
 			return types.Null, err
 		}

@@ -398,17 +398,18 @@ func similarToEscape(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 
 // regexScalar is ~, ~*, !~ and !~*.
 func regexScalar(fold, want bool) scalar {
-	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		re, err := compileRegex(a[1].S, regexFlags{fold: fold})
 		if err != nil {
 			return types.Null, err
 		}
-		return types.NewBool(re.MatchString(a[0].S) == want), nil
+		found, err := re.matches(rt, a[0].S)
+		return types.NewBool(found == want), err
 	}
 }
 
 func regexVec(fold, want bool) vector {
-	return func(_ *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 		var re *pattern
 		var last string
 		for _, i := range sel {
@@ -419,8 +420,12 @@ func regexVec(fold, want bool) vector {
 				}
 				last = p
 			}
+			found, err := re.matches(rt, a[0].S[i])
+			if err != nil {
+				return err
+			}
 			out.I[i] = 0
-			if re.MatchString(a[0].S[i]) == want {
+			if found == want {
 				out.I[i] = 1
 			}
 		}

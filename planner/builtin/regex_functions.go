@@ -55,12 +55,13 @@ func regexArg(a []types.Datum, i int, noGlobal string) (*pattern, regexFlags, er
 	return re, fl, err
 }
 
-func regexpLike(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func regexpLike(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	re, _, err := regexArg(a, 2, "regexp_like()")
 	if err != nil {
 		return types.Null, err
 	}
-	return types.NewBool(re.MatchString(a[0].S)), nil
+	found, err := re.matches(rt, a[0].S)
+	return types.NewBool(found), err
 }
 
 // groups turns a match into an array: the groups, or without any the whole match.
@@ -79,7 +80,7 @@ func groups(s string, m []int) types.Datum {
 	return types.NewArray(elems)
 }
 
-func regexpMatch(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func regexpMatch(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	re, fl, err := regexArg(a, 2, "")
 	if err != nil {
 		return types.Null, err
@@ -88,9 +89,9 @@ func regexpMatch(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, errInvalid("regexp_match() does not support the \"global\" option").(*sqlerr.Error).
 			WithHint("Use the regexp_matches function instead.")
 	}
-	m := re.FindStringSubmatchIndex(a[0].S)
-	if m == nil {
-		return types.Null, nil
+	m, err := re.find(rt, a[0].S)
+	if m == nil || err != nil {
+		return types.Null, err
 	}
 	return groups(a[0].S, m), nil
 }
@@ -334,18 +335,18 @@ func regexpSplitToTable(rt *expr.Runtime, a []types.Datum, emit func([]types.Dat
 }
 
 // substringRegex is substring(string from pattern): the first group, or the match.
-func substringRegex(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+func substringRegex(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	re, err := compileRegex(a[1].S, regexFlags{})
 	if err != nil {
 		return types.Null, err
 	}
-	m := re.FindStringSubmatchIndex(a[0].S)
+	m, err := re.find(rt, a[0].S)
 	k := 0
 	if len(m) > 2 {
 		k = 2
 	}
-	if m == nil || m[k] < 0 {
-		return types.Null, nil
+	if err != nil || m == nil || m[k] < 0 {
+		return types.Null, err
 	}
 	return types.NewString(a[0].S[m[k]:m[k+1]]), nil
 }

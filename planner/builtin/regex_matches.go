@@ -16,10 +16,16 @@ type pattern struct {
 	*regexp.Regexp
 	text string
 	// behind matches one character and then the expression: it looks for a match at a place in a text with
-	// what stands before it in sight. It is nil for an expression that matches no empty text.
+	// what stands before it in sight.
 	behind func() *regexp.Regexp
+	empty  bool // the expression may match an empty text
 	// local expressions see nothing in front of a match: one may be looked for in the rest of a text.
 	local bool
+	// next finds where the next match begins behind a first character, which is in sight. It is for
+	// expressions that are not local.
+	next func() *regexp.Regexp
+	// weight is the work of matching one character, in bytes: it grows with the expression.
+	weight int
 }
 
 // newPattern compiles text; longest asks for POSIX's longest match.
@@ -35,23 +41,31 @@ func newPattern(text string, longest bool) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pattern{Regexp: re, text: text}
+	p := &pattern{Regexp: re, text: text, weight: 1}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return p, nil
 	}
-	p.local = !looksAround(tree)
-	if matchesEmpty(tree) {
-		p.behind = sync.OnceValue(func() *regexp.Regexp {
-			re, err := compile(`\A(?s:.)(?:` + text + `)`)
-			if err != nil { // larger than regexp allows, by the few characters added
-				return nil
-			}
-			return re
-		})
+	if prog, err := syntax.Compile(tree.Simplify()); err == nil {
+		p.weight += len(prog.Inst) / stepsPerWeight
 	}
+	p.local = !looksAround(tree)
+	// An expression that becomes larger than regexp allows by the few characters added stays nil.
+	p.behind = sync.OnceValue(func() *regexp.Regexp {
+		re, _ := compile(`\A(?s:.)(?:` + text + `)`)
+		return re
+	})
+	p.next = sync.OnceValue(func() *regexp.Regexp {
+		re, _ := regexp.Compile(`\A(?s:.)(?s:.*?)(` + text + `)`)
+		return re
+	})
+	p.empty = matchesEmpty(tree)
 	return p, nil
 }
+
+// stepsPerWeight is how many instructions of an expression take as long as a byte of other work: most of them
+// wait for another place in the text.
+const stepsPerWeight = 32
 
 // matchesEmpty reports whether an expression may match an empty text.
 func matchesEmpty(re *syntax.Regexp) bool {
@@ -82,8 +96,7 @@ func matchesEmpty(re *syntax.Regexp) bool {
 }
 
 // each calls f for the first n matches in s, or all with n < 0, as pairs of offsets by group, until f
-// returns an error. It looks at the statement's context between matches; a match itself is not
-// interrupted, and takes time in proportion to the text.
+// returns an error. It looks at the statement's context between matches, and in the middle of large ones.
 func (p *pattern) each(rt *expr.Runtime, s string, n int, f func(m []int) error) error {
 	give := func(m []int) error {
 		if n == 0 {
@@ -98,25 +111,21 @@ func (p *pattern) each(rt *expr.Runtime, s string, n int, f func(m []int) error)
 	var last []int // given, with a character in it: an empty match may be behind it
 	err := p.eachPlain(rt, s, n, func(m []int) error {
 		if last != nil && m[0] != last[1] {
-			if empty := p.emptyAt(s, last[1]); empty != nil {
-				if err := give(empty); err != nil {
-					return err
-				}
+			if err := p.giveEmpty(rt, s, last[1], give); err != nil {
+				return err
 			}
 		}
 		last = nil
 		if err := give(m); err != nil {
 			return err
 		}
-		if p.behind != nil && m[0] != m[1] {
+		if p.empty && m[0] != m[1] {
 			last = m
 		}
 		return nil
 	})
 	if err == nil && last != nil {
-		if empty := p.emptyAt(s, last[1]); empty != nil {
-			err = give(empty)
-		}
+		err = p.giveEmpty(rt, s, last[1], give)
 	}
 	if err == errEnoughMatches {
 		return nil
@@ -131,16 +140,15 @@ var errEnoughMatches = errors.New("builtin: enough matches")
 
 // eachPlain calls f for the first n matches of package regexp, or all with n < 0.
 func (p *pattern) eachPlain(rt *expr.Runtime, s string, n int, f func(m []int) error) error {
-	if !p.local || n == 1 {
+	if !p.local && n != 1 && p.fits(len(s)) {
 		return p.eachGathered(rt, s, n, f)
 	}
 	behind := -1 // where the match before ended
-	for at := 0; at <= len(s); {
-		m := p.FindStringSubmatchIndex(s[at:])
-		if m == nil {
-			return nil
+	for at := 0; at <= len(s) && n != 0; {
+		m, err := p.findFrom(rt, s, at)
+		if m == nil || err != nil {
+			return err
 		}
-		shiftMatch(m, at)
 		accept := true
 		if m[1] == at { // an empty match
 			accept = m[0] != behind
@@ -153,6 +161,7 @@ func (p *pattern) eachPlain(rt *expr.Runtime, s string, n int, f func(m []int) e
 		if !accept {
 			continue
 		}
+		n--
 		if err := f(m); err != nil {
 			return err
 		}
@@ -170,6 +179,9 @@ func (p *pattern) eachGathered(rt *expr.Runtime, s string, n int, f func(m []int
 			most = min(most, n)
 		}
 		found := p.FindAllStringSubmatchIndex(s, most)
+		if err := rt.Tick(p.weight * len(s)); err != nil {
+			return err
+		}
 		if len(found) < most || most == n {
 			for _, m := range found {
 				if err := f(m); err != nil {
@@ -179,9 +191,6 @@ func (p *pattern) eachGathered(rt *expr.Runtime, s string, n int, f func(m []int
 			return nil
 		}
 		if err := rt.Grow(size * int64(most)); err != nil {
-			return err
-		}
-		if err := rt.Tick(len(s)); err != nil {
 			return err
 		}
 		most *= 8
@@ -211,19 +220,14 @@ func looksAround(re *syntax.Regexp) bool {
 	return false
 }
 
-// emptyAt returns the match of the expression at offset at, which is behind a character, if it is empty.
-func (p *pattern) emptyAt(s string, at int) []int {
-	behind := p.behind()
-	if behind == nil {
+// giveEmpty gives the match of the expression at offset at, which is behind a character, if it is empty.
+func (p *pattern) giveEmpty(rt *expr.Runtime, s string, at int, give func(m []int) error) error {
+	if p.behind() == nil {
 		return nil
 	}
-	_, size := utf8.DecodeLastRuneInString(s[:at])
-	start := at - size
-	m := behind.FindStringSubmatchIndex(s[start:])
-	if m == nil || start+m[1] != at {
-		return nil
+	m, err := p.matchAt(rt, s, at)
+	if err != nil || m == nil || m[1] != at {
+		return err
 	}
-	shiftMatch(m, start)
-	m[0] = at
-	return m
+	return give(m)
 }

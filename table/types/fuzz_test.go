@@ -59,6 +59,6 @@ func FuzzNumeric(f *testing.F) {
 		}
 		require.Equal(t, -NumericCmp(x, y), NumericCmp(y, x))
 		_, _ = NumericDiv(x, y)
-		_, _ = NumericSqrt(x)
+		_, _ = NumericSqrt(x, nil)
 	})
 }

@@ -1,6 +1,8 @@
 package types
 
 import (
+	"math/big"
+
 	"github.com/cockroachdb/apd/v3"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -324,6 +326,26 @@ func (t Tick) step(x *apd.BigInt) error {
 	}
 	return t(x.BitLen() / 8)
 }
+
+// product counts a multiplication of two numbers, or a division.
+func (t Tick) product(x, y *big.Int) error {
+	if t == nil {
+		return nil
+	}
+	a, b := x.BitLen()/8, y.BitLen()/8
+	return t(a + b + a*b/wordsPerTick)
+}
+
+// square counts a multiplication of two numbers of so many bits.
+func (t Tick) square(bits int) error {
+	if t == nil {
+		return nil
+	}
+	return t(bits/4 + bits/8*(bits/8)/wordsPerTick)
+}
+
+// wordsPerTick is how many pairs of bytes are multiplied in the time in which a byte is copied and looked at.
+const wordsPerTick = 1024
 
 // NumericGcd returns the greatest common divisor, never negative.
 func NumericGcd(a, b *apd.Decimal, tick Tick) (*apd.Decimal, error) {

@@ -14,7 +14,7 @@ import (
 // w has 64 bits more than the digits asked for, so that the last digit is the rounded one.
 
 // NumericSqrt returns the square root.
-func NumericSqrt(d *apd.Decimal) (*apd.Decimal, error) {
+func NumericSqrt(d *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	switch {
 	case isNaN(d):
 		return d, nil
@@ -29,10 +29,42 @@ func NumericSqrt(d *apd.Decimal) (*apd.Decimal, error) {
 	n := d.Coeff.MathBigInt()
 	n.Mul(n, bigPow10(2*scale-int(-d.Exponent)))
 	n.Lsh(n, 2)
-	n.Sqrt(n)
+	n, err := intSqrt(n, tick)
+	if err != nil {
+		return nil, err
+	}
 	n.Add(n, bigOne)
 	n.Rsh(n, 1)
 	return decimalFromBig(n, scale)
+}
+
+// sqrtBits is the size of a number from which on its square root is found in halves.
+const sqrtBits = 4096
+
+// intSqrt returns the square root of n, rounded down, by Newton's method: that of the upper half of n is
+// half of it, from where a step or two lead to the end.
+func intSqrt(n *big.Int, tick Tick) (*big.Int, error) {
+	if n.BitLen() <= sqrtBits {
+		return new(big.Int).Sqrt(n), nil
+	}
+	half := uint(n.BitLen() / 4)
+	x, err := intSqrt(new(big.Int).Rsh(n, 2*half), tick)
+	if err != nil {
+		return nil, err
+	}
+	x.Add(x, bigOne)
+	x.Lsh(x, half) // above the root, from where each step leads down to it
+	for y := new(big.Int); ; x, y = y, x {
+		if err := tick.product(n, x); err != nil {
+			return nil, err
+		}
+		y.Quo(n, x)
+		y.Add(y, x)
+		y.Rsh(y, 1)
+		if y.Cmp(x) >= 0 {
+			return x, nil
+		}
+	}
 }
 
 var bigOne = big.NewInt(1)
@@ -77,17 +109,20 @@ func fromFixed(x *big.Int, w uint, scale int) (*apd.Decimal, error) {
 func bitsForDigits(n int) uint { return uint(float64(max(n, 0))*3.3219281) + 64 }
 
 // atanhSeries returns atanh(y) for small fixed-point y.
-func atanhSeries(y *big.Int, w uint) *big.Int {
+func atanhSeries(y *big.Int, w uint, tick Tick) (*big.Int, error) {
 	sum := new(big.Int).Set(y)
 	sq := new(big.Int).Mul(y, y)
 	sq.Rsh(sq, w)
 	term := new(big.Int).Set(y)
 	t := new(big.Int)
 	for k := int64(3); ; k += 2 {
+		if err := tick.product(term, sq); err != nil {
+			return nil, err
+		}
 		term.Mul(term, sq)
 		term.Rsh(term, w)
 		if term.BitLen() == 0 || term.Sign() < 0 && term.BitLen() <= 1 {
-			return sum
+			return sum, nil
 		}
 		sum.Add(sum, t.Quo(term, big.NewInt(k)))
 	}
@@ -99,23 +134,26 @@ var ln2Cache struct {
 	v *big.Int
 }
 
-// ln2Fixed returns ln(2)·2^w. Callers must not change it.
-func ln2Fixed(w uint) *big.Int {
+// ln2Fixed returns ln(2)·2^w.
+func ln2Fixed(w uint, tick Tick) (*big.Int, error) {
 	c := &ln2Cache
 	c.Lock()
 	defer c.Unlock()
 	if c.w < w || c.v == nil {
-		c.w = w + 256
-		third := new(big.Int).Lsh(bigOne, c.w)
+		more := w + 256
+		third := new(big.Int).Lsh(bigOne, more)
 		third.Quo(third, big.NewInt(3))
-		c.v = atanhSeries(third, c.w) // ln 2 = 2·atanh(1/3)
-		c.v.Lsh(c.v, 1)
+		v, err := atanhSeries(third, more, tick) // ln 2 = 2·atanh(1/3)
+		if err != nil {
+			return nil, err
+		}
+		c.w, c.v = more, v.Lsh(v, 1)
 	}
-	return new(big.Int).Rsh(c.v, c.w-w)
+	return new(big.Int).Rsh(c.v, c.w-w), nil
 }
 
 // lnFixed returns ln(d)·2^w for positive finite d.
-func lnFixed(d *apd.Decimal, w uint) *big.Int {
+func lnFixed(d *apd.Decimal, w uint, tick Tick) (*big.Int, error) {
 	const roots = 8
 	w += 64
 	// d = m·2^k with m in [1,2), both exact enough: scale the ratio first.
@@ -138,28 +176,40 @@ func lnFixed(d *apd.Decimal, w uint) *big.Int {
 		k = 0
 	}
 	for range roots {
-		m.Lsh(m, w)
-		m.Sqrt(m)
+		var err error
+		if m, err = intSqrt(m.Lsh(m, w), tick); err != nil {
+			return nil, err
+		}
 	}
 	one := new(big.Int).Lsh(bigOne, w)
 	a := new(big.Int).Sub(m, one)
 	b := m.Add(m, one)
 	a.Lsh(a, w)
 	a.Quo(a, b)
-	r := atanhSeries(a, w)
+	r, err := atanhSeries(a, w, tick)
+	if err != nil {
+		return nil, err
+	}
 	r.Lsh(r, 1+roots)
 	if k != 0 {
-		r.Add(r, new(big.Int).Mul(ln2Fixed(w), big.NewInt(int64(k))))
+		ln2, err := ln2Fixed(w, tick)
+		if err != nil {
+			return nil, err
+		}
+		r.Add(r, ln2.Mul(ln2, big.NewInt(int64(k))))
 	}
-	return r.Rsh(r, 64)
+	return r.Rsh(r, 64), nil
 }
 
 // expFixed returns exp(x/2^w)·2^w. Its relative error is that of x, plus 2^-w.
-func expFixed(x *big.Int, w uint) *big.Int {
+func expFixed(x *big.Int, w uint, tick Tick) (*big.Int, error) {
 	const halvings = 8
 	g := w + 64
 	y := new(big.Int).Lsh(x, 64)
-	ln2 := ln2Fixed(g)
+	ln2, err := ln2Fixed(g, tick)
+	if err != nil {
+		return nil, err
+	}
 	k := new(big.Int)
 	r := new(big.Int)
 	k.DivMod(y, ln2, r) // 0 <= r < ln 2
@@ -167,6 +217,9 @@ func expFixed(x *big.Int, w uint) *big.Int {
 	sum := new(big.Int).Lsh(bigOne, g)
 	term := new(big.Int).Set(sum)
 	for i := int64(1); ; i++ {
+		if err := tick.product(term, r); err != nil {
+			return nil, err
+		}
 		term.Mul(term, r)
 		term.Rsh(term, g)
 		term.Quo(term, big.NewInt(i))
@@ -176,14 +229,17 @@ func expFixed(x *big.Int, w uint) *big.Int {
 		sum.Add(sum, term)
 	}
 	for range halvings {
+		if err := tick.product(sum, sum); err != nil {
+			return nil, err
+		}
 		sum.Mul(sum, sum)
 		sum.Rsh(sum, g)
 	}
 	shift := k.Int64() - 64
 	if shift >= 0 {
-		return sum.Lsh(sum, uint(shift))
+		return sum.Lsh(sum, uint(shift)), nil
 	}
-	return sum.Rsh(sum, uint(-shift))
+	return sum.Rsh(sum, uint(-shift)), nil
 }
 
 // approxFloat is d as a float; out of range becomes an infinity or zero.
@@ -208,7 +264,7 @@ func approxFloat(d *apd.Decimal) float64 {
 }
 
 // NumericExp returns e^d.
-func NumericExp(d *apd.Decimal) (*apd.Decimal, error) {
+func NumericExp(d *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	switch {
 	case isNaN(d):
 		return d, nil
@@ -227,7 +283,11 @@ func NumericExp(d *apd.Decimal) (*apd.Decimal, error) {
 		return &apd.Decimal{Exponent: int32(-scale)}, nil
 	}
 	w := bitsForDigits(scale + max(int(val*0.434294481903252), 0) + 4)
-	return fromFixed(expFixed(toFixed(d, w), w), w, scale)
+	x, err := expFixed(toFixed(d, w), w, tick)
+	if err != nil {
+		return nil, err
+	}
+	return fromFixed(x, w, scale)
 }
 
 // lnDigitWeight estimates the decimal weight of ln(d), as PostgreSQL's estimate_ln_dweight.
@@ -273,7 +333,7 @@ func checkLogArg(d *apd.Decimal) error {
 }
 
 // NumericLn returns the natural logarithm.
-func NumericLn(d *apd.Decimal) (*apd.Decimal, error) {
+func NumericLn(d *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	if isNaN(d) {
 		return d, nil
 	}
@@ -285,11 +345,15 @@ func NumericLn(d *apd.Decimal) (*apd.Decimal, error) {
 	}
 	scale := clampScale(numericMinSigDigits-lnDigitWeight(d), int(-d.Exponent))
 	w := bitsForDigits(scale)
-	return fromFixed(lnFixed(d, w), w, scale)
+	x, err := lnFixed(d, w, tick)
+	if err != nil {
+		return nil, err
+	}
+	return fromFixed(x, w, scale)
 }
 
 // NumericLog returns the logarithm of d to the base.
-func NumericLog(base, d *apd.Decimal) (*apd.Decimal, error) {
+func NumericLog(base, d *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	if isNaN(base) || isNaN(d) {
 		return numericNaN, nil
 	}
@@ -310,15 +374,23 @@ func NumericLog(base, d *apd.Decimal) (*apd.Decimal, error) {
 	wb, wd := lnDigitWeight(base), lnDigitWeight(d)
 	scale := clampScale(numericMinSigDigits-(wd-wb), int(-base.Exponent), int(-d.Exponent))
 	w := bitsForDigits(scale + 2*max(-wb, 0) + max(wd, 0) + 8)
-	den := lnFixed(base, w)
+	den, err := lnFixed(base, w, tick)
+	if err != nil {
+		return nil, err
+	}
 	if den.Sign() == 0 {
 		return nil, errDivZero()
 	}
-	num := lnFixed(d, w)
+	num, err := lnFixed(d, w, tick)
+	if err != nil {
+		return nil, err
+	}
 	num.Lsh(num, w)
 	num.Quo(num, den)
 	return fromFixed(num, w, scale)
 }
 
 // NumericLog10 returns the decimal logarithm.
-func NumericLog10(d *apd.Decimal) (*apd.Decimal, error) { return NumericLog(numericTen, d) }
+func NumericLog10(d *apd.Decimal, tick Tick) (*apd.Decimal, error) {
+	return NumericLog(numericTen, d, tick)
+}

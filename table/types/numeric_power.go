@@ -22,7 +22,7 @@ func isOddInteger(d *apd.Decimal) bool {
 }
 
 // NumericPower returns a to the power of b.
-func NumericPower(a, b *apd.Decimal) (*apd.Decimal, error) {
+func NumericPower(a, b *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	if isNaN(a) || isNaN(b) {
 		// One to any power and any to the power of zero stay 1.
 		if !isNaN(a) && NumericCmp(a, numericOne) == 0 || !isNaN(b) && NumericSign(b) == 0 {
@@ -44,13 +44,13 @@ func NumericPower(a, b *apd.Decimal) (*apd.Decimal, error) {
 	if isIntegral(b) {
 		if e, ok := NumericToInt64(b); ok && e >= math.MinInt32 && e <= math.MaxInt32 {
 			scale := clampScale(numericMinSigDigits, int(-a.Exponent))
-			return powerInt(a, int(e), scale)
+			return powerInt(a, int(e), scale, tick)
 		}
 	}
 	if sa == 0 {
 		return &apd.Decimal{Exponent: -numericMinSigDigits}, nil
 	}
-	return powerGeneral(a, b)
+	return powerGeneral(a, b, tick)
 }
 
 func powerInf(a, b *apd.Decimal, sa, sb int) *apd.Decimal {
@@ -82,7 +82,7 @@ func powerInf(a, b *apd.Decimal, sa, sb int) *apd.Decimal {
 }
 
 // powerInt raises to an integer power, rounded to the scale.
-func powerInt(a *apd.Decimal, e, scale int) (*apd.Decimal, error) {
+func powerInt(a *apd.Decimal, e, scale int, tick Tick) (*apd.Decimal, error) {
 	switch e {
 	case 0:
 		return NumericRound(numericOne, scale)
@@ -119,7 +119,7 @@ func powerInt(a *apd.Decimal, e, scale int) (*apd.Decimal, error) {
 			r, err = checkNumeric(p)
 		}
 	} else {
-		r, err = powerFloat(abs, e, scale, f)
+		r, err = powerFloat(abs, e, scale, f, tick)
 	}
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func log10Decimal(d *apd.Decimal) float64 {
 
 // powerFloat raises by squaring in binary floating point with enough bits for the scale; weight is
 // the result's log10.
-func powerFloat(a *apd.Decimal, e, scale int, weight float64) (*apd.Decimal, error) {
+func powerFloat(a *apd.Decimal, e, scale int, weight float64, tick Tick) (*apd.Decimal, error) {
 	prec := bitsForDigits(scale+max(int(weight), 0)+20) + 64
 	x := new(big.Float).SetPrec(prec).SetInt(a.Coeff.MathBigInt())
 	x.Quo(x, new(big.Float).SetPrec(prec).SetInt(bigPow10(int(-a.Exponent))))
@@ -150,6 +150,9 @@ func powerFloat(a *apd.Decimal, e, scale int, weight float64) (*apd.Decimal, err
 		n = -n
 	}
 	for ; n > 0; n >>= 1 {
+		if err := tick.square(int(prec)); err != nil {
+			return nil, err
+		}
 		if n&1 != 0 {
 			r.Mul(r, x)
 		}
@@ -164,7 +167,7 @@ func powerFloat(a *apd.Decimal, e, scale int, weight float64) (*apd.Decimal, err
 }
 
 // powerGeneral is exp(b·ln(a)) for a non-integer, or very large, b.
-func powerGeneral(a, b *apd.Decimal) (*apd.Decimal, error) {
+func powerGeneral(a, b *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	neg := a.Negative && isOddInteger(b)
 	a = NumericAbs(a)
 	val := approxFloat(b) * log10Decimal(a) * math.Ln10
@@ -180,7 +183,10 @@ func powerGeneral(a, b *apd.Decimal) (*apd.Decimal, error) {
 	// Near 1 the float logarithm has no digits left: take it from the fixed-point one.
 	bd := int(b.NumDigits()) + int(b.Exponent)
 	w := bitsForDigits(max(bd, 0) + 40)
-	ln := lnFixed(a, w)
+	ln, err := lnFixed(a, w, tick)
+	if err != nil {
+		return nil, err
+	}
 	lf, _ := new(big.Float).SetMantExp(new(big.Float).SetInt(ln), -int(w)).Float64()
 	val = approxFloat(b) * lf
 	if math.Abs(val) > numericMaxResultScale*3.01 {
@@ -192,7 +198,10 @@ func powerGeneral(a, b *apd.Decimal) (*apd.Decimal, error) {
 	weight := val * 0.434294481903252
 	scale := clampScale(numericMinSigDigits-int(weight), int(-a.Exponent), int(-b.Exponent))
 	w = bitsForDigits(scale + max(int(weight), 0) + max(bd, 0) + 12)
-	x := lnFixed(a, w)
+	x, err := lnFixed(a, w, tick)
+	if err != nil {
+		return nil, err
+	}
 	x.Mul(x, toFixed(b, w))
 	x.Rsh(x, w)
 	if math.Abs(val) >= numericMaxResultScale*3 {
@@ -201,7 +210,10 @@ func powerGeneral(a, b *apd.Decimal) (*apd.Decimal, error) {
 		}
 		return &apd.Decimal{Exponent: int32(-scale)}, nil
 	}
-	r, err := fromFixed(expFixed(x, w), w, scale)
+	if x, err = expFixed(x, w, tick); err != nil {
+		return nil, err
+	}
+	r, err := fromFixed(x, w, scale)
 	if err != nil || !neg {
 		return r, err
 	}
