@@ -19,6 +19,7 @@ import (
 	"github.com/minidb/minidb/sql/template"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // Options of an Engine. The zero value is good.
@@ -198,7 +199,29 @@ func (e *Engine) Activities() []pgcatalog.Activity {
 			out = append(out, a)
 		}
 	}
-	return out
+	return withTransactions(out, e.store.Running())
+}
+
+// withTransactions tells of each session the transactions that it runs in the store.
+func withTransactions(sessions []pgcatalog.Activity, running []txn.Running) []pgcatalog.Activity {
+	of := make(map[int64]*pgcatalog.Activity, len(sessions))
+	for i := range sessions {
+		of[int64(sessions[i].PID)] = &sessions[i]
+	}
+	older := func(a, b tso.Timestamp) bool { return b == 0 || a < b }
+	for _, r := range running {
+		a := of[r.Session]
+		if a == nil {
+			continue
+		}
+		if older(r.StartTS, a.Oldest) {
+			a.Oldest = r.StartTS
+		}
+		if r.Wrote && older(r.StartTS, a.Writing) {
+			a.Writing = r.StartTS
+		}
+	}
+	return sessions
 }
 
 // running is the statement that a session runs now, so that others can cancel it.

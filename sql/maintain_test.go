@@ -1,6 +1,7 @@
 package sql_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,4 +43,34 @@ func TestVerboseTellsWhatWasDone(t *testing.T) {
 	require.Contains(t, out, "INFO 00000: \"t\": scanned all rows, 10 of them live; 10 rows in sample\n")
 	require.Equal(t, "INFO 00000: index \"t_pkey\" was reindexed\nINFO 00000: index \"t_a\" was reindexed\nREINDEX\n",
 		mustQuery(t, s, "REINDEX (VERBOSE) TABLE t"))
+}
+
+// TestVacuumNamesWhoHoldsItBack: the oldest snapshot is found by pg_stat_activity, and VACUUM VERBOSE names
+// its session.
+func TestVacuumNamesWhoHoldsItBack(t *testing.T) {
+	e := newEngine(t)
+	a, b, c := newSnapshotSession(t, e), newSession(t, e), newSession(t, e)
+	mustQuery(t, c, "CREATE TABLE t (id int PRIMARY KEY, a int); INSERT INTO t VALUES (1, 0)")
+	const oldest = "SELECT pid, backend_xid IS NOT NULL AS writes FROM pg_stat_activity " +
+		"WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() ORDER BY backend_xmin::text::bigint, pid"
+	require.Equal(t, "[pid writes]\nSELECT 0\n", mustQuery(t, c, oldest))
+	mustQuery(t, a, "BEGIN; SELECT * FROM t")
+	a.Idle()
+	snapshot := mustQuery(t, a, "SELECT (txid_current() >> 18) % (1::bigint << 32)")
+	a.Idle()
+	mustQuery(t, b, "BEGIN; UPDATE t SET a = 1")
+	b.Idle()
+	require.Equal(t, "[pid writes]\n"+pid(a)+"|f\n"+pid(b)+"|t\nSELECT 2\n", mustQuery(t, c, oldest))
+	require.Equal(t, strings.Split(snapshot, "\n")[1],
+		strings.Split(mustQuery(t, c, "SELECT backend_xmin FROM pg_stat_activity WHERE pid = "+pid(a)), "\n")[1])
+	mustQuery(t, b, "COMMIT")
+	b.Idle()
+	told := mustQuery(t, c, "VACUUM VERBOSE t")
+	require.Contains(t, told, "0 removed, 1 are dead but not yet removable")
+	require.Contains(t, told, ", held back by process "+pid(a)+", which is idle in transaction, with a transaction of ")
+	mustQuery(t, a, "COMMIT")
+	a.Idle()
+	told = mustQuery(t, c, "VACUUM VERBOSE t")
+	require.Contains(t, told, "1 removed, 0 are dead")
+	require.NotContains(t, told, "held back")
 }

@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -11,6 +12,7 @@ import (
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // vacuum drops the row versions that nobody can read any more, of the tables named or of the whole
@@ -136,8 +138,24 @@ func (s *Session) collect(ctx context.Context, name string, span kv.Span, verbos
 	}
 	cutoff := time.UnixMilli(done.Safepoint.Physical())
 	s.info(verbose, "finished vacuuming \"%s\": row and index versions: %d removed, %d are dead but not yet removable\n"+
-		"removable cutoff: %s, which was %s ago\nlocks settled: %d\nelapsed: %.2f s",
+		"removable cutoff: %s, which was %s ago%s\nlocks settled: %d\nelapsed: %.2f s",
 		name, done.Versions, max(0, done.Records-done.Versions-done.Rows),
-		cutoff.UTC().Format("2006-01-02 15:04:05.000Z"), began.Sub(cutoff).Round(time.Second), done.Locks, time.Since(began).Seconds())
+		cutoff.UTC().Format("2006-01-02 15:04:05.000Z"), began.Sub(cutoff).Round(time.Second), s.engine.heldBack(done.Safepoint),
+		done.Locks, time.Since(began).Seconds())
 	return nil
+}
+
+// heldBack tells what keeps the safepoint from being newer than it is.
+func (e *Engine) heldBack(safepoint tso.Timestamp) string {
+	oldest, found := e.store.Oldest()
+	if !found || oldest.StartTS > safepoint {
+		return "" // versions are kept for a while, or a process that shares the store holds it back
+	}
+	for _, a := range e.Activities() {
+		if int64(a.PID) == oldest.Session {
+			return fmt.Sprintf(", held back by process %d, which is %s, with a transaction of %s: %s", a.PID, a.State,
+				time.UnixMilli(oldest.StartTS.Physical()).UTC().Format("15:04:05.000Z"), a.Query)
+		}
+	}
+	return ", held back by a transaction of the server itself"
 }

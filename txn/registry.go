@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 
 	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/tso"
@@ -35,6 +36,8 @@ type shard struct {
 // registration is a transaction's link in its shard's list.
 type registration struct {
 	startTS    tso.Timestamp
+	session    int64       // BeginOptions.Session
+	wrote      atomic.Bool // the transaction has called for a write
 	shard      *shard
 	prev, next *registration
 }
@@ -90,29 +93,27 @@ func (g *registry) leave(r *registration) {
 	r.shard, r.prev, r.next = nil, nil, nil
 }
 
-// oldest returns the lowest registered start timestamp that is below bound, or bound.
-func (g *registry) oldest(bound tso.Timestamp) tso.Timestamp {
+// each calls visit with every registered transaction, under its shard's mutex.
+func (g *registry) each(visit func(r *registration)) {
 	for i := range g.shards {
 		sh := &g.shards[i]
 		sh.Lock()
 		for r := sh.head; r != nil; r = r.next {
-			bound = min(bound, r.startTS)
+			visit(r)
 		}
 		sh.Unlock()
 	}
+}
+
+// oldest returns the lowest registered start timestamp that is below bound, or bound.
+func (g *registry) oldest(bound tso.Timestamp) tso.Timestamp {
+	g.each(func(r *registration) { bound = min(bound, r.startTS) })
 	return bound
 }
 
 // active counts the registered transactions.
 func (g *registry) active() (n int) {
-	for i := range g.shards {
-		sh := &g.shards[i]
-		sh.Lock()
-		for r := sh.head; r != nil; r = r.next {
-			n++
-		}
-		sh.Unlock()
-	}
+	g.each(func(*registration) { n++ })
 	return n
 }
 

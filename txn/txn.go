@@ -88,6 +88,7 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 	}
 	defer s.gate.RUnlock()
 	t := &Txn{s: s, readOnly: opts.ReadOnly || opts.StartTS != 0, past: opts.StartTS != 0, onStream: opts.OnStream, ctx: ctx}
+	t.reg.session = opts.Session
 	if opts.StartTS == 0 {
 		if opts.Serializable {
 			t.serialize(opts)
@@ -263,6 +264,9 @@ func (t *Txn) writable() error {
 		return ErrTooLarge
 	}
 	t.wrote = t.statement
+	if !t.reg.wrote.Load() {
+		t.reg.wrote.Store(true)
+	}
 	return nil
 }
 

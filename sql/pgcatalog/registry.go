@@ -12,6 +12,7 @@ import (
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // Env is what the rows are made from: one session's view of its database.
@@ -59,6 +60,17 @@ type Activity struct {
 	State                                         string // "active", "idle", "idle in transaction", "idle in transaction (aborted)"
 	Query                                         string
 	Started, TxnStarted, QueryStart, StateChanged time.Time
+	// Oldest is start_ts of the oldest transaction that the session runs in the store, below which no version
+	// is dropped meanwhile; Writing that of one that has written. Zero: there is none.
+	Oldest, Writing tso.Timestamp
+}
+
+// transactionID is a timestamp as an xid: the milliseconds that it stands for, of which 32 bits count.
+func transactionID(ts tso.Timestamp) any {
+	if ts == 0 {
+		return nil
+	}
+	return int64(uint32(ts.Physical()))
 }
 
 // Prepared is a row of pg_prepared_statements.

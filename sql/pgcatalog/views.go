@@ -154,7 +154,8 @@ func activityRows(_ context.Context, r *reader, emit emitter) error {
 		if err := emit("datid", int64(a.DatabaseID), "datname", a.Database, "pid", a.PID, "leader_pid", nil, "usesysid", ownerID,
 			"usename", a.User, "application_name", a.Application, "client_addr", orNull(host), "client_port", port,
 			"backend_start", a.Started, "xact_start", a.TxnStarted, "query_start", a.QueryStart, "state_change", a.StateChanged,
-			"wait_event_type", waitType, "wait_event", orNull(event), "state", a.State, "backend_xid", nil, "backend_xmin", nil, "query_id", nil, "query", a.Query,
+			"wait_event_type", waitType, "wait_event", orNull(event), "state", a.State, "backend_xid", transactionID(a.Writing),
+			"backend_xmin", transactionID(a.Oldest), "query_id", nil, "query", a.Query,
 			"backend_type", "client backend"); err != nil {
 			return err
 		}
