@@ -117,8 +117,10 @@
 //     end of a statement's context does not, once the primary is down: a savepoint takes back what went out.
 //   - I14 (views): on an exclusive engine a transaction reads through a snapshot that another one has
 //     left if memory tells that no commit which it must see is missing there: none of the key, or none
-//     at all for a span, since the timestamp up to which the snapshot is complete (view.go). A view is
-//     closed when nobody took it for a moment, and when it is old; it pins files until then.
+//     at all for a span, since the timestamp up to which the snapshot is complete (view.go). Large
+//     transactions, whose locks stay for long, do not end that: what each of them means for a reader is
+//     known from memory (unsettled.go). A view is closed when nobody took it for a moment, and when it is
+//     old; it pins files until then.
 //   - I15 (steps repeat): every step may come twice and late, and the second run finds what the first
 //     one left: its lock, its record, or its rollback. The route of a commit, one phase or two, is chosen
 //     once; what was tried in one phase is found or barred, and never tried again another way.
@@ -190,8 +192,9 @@
 //	who runs, and what it was pushed   the primary's lock: heartbeats, and its lowest commit_ts
 //	  to (living.go)
 //	commits in flight (inflight.go)    always two phases, never async: the locks in the store
-//	who may hold locks, and who else   the lock column is read, by commits
-//	  was at them (lockers.go)           and resolutions too
+//	who may hold locks, where large    the lock column is read, by commits
+//	  ones do, and who else was at       and resolutions too
+//	  them (lockers.go)
 //	recent commits (recent.go)         the write column is read; rollbacks count for prewrites too
 //	views left by others (views.go)    each transaction takes a snapshot
 //	other sessions are dead            sessions have records with leases in the store (I19)

@@ -18,7 +18,7 @@ func (s *Store) TakeForDead() {
 	defer s.lockers.mu.Unlock()
 	for _, k := range s.lockers.mu.of {
 		k.living.mu.Lock()
-		k.living.runs, k.living.commitTS = false, 0
+		k.living.runs, k.living.commitTS, k.living.rolled = false, 0, false
 		k.living.mu.Unlock()
 	}
 }

@@ -73,7 +73,8 @@ func (s *Store) getKept(ctx context.Context, key []byte) (value []byte, known bo
 	if s.recent.newest() <= v.upTo || s.recent.unchangedSince(v.mv.Row(key), v.upTo) ||
 		planted.Is(planted.StaleNewest) {
 		known = true
-		if value, err = v.mv.Get(ctx, key, mvcc.ReadParams{StartTS: v.upTo, NoLocks: true}); err != nil {
+		p := mvcc.ReadParams{StartTS: v.upTo, NoLocks: !v.locks.has(key), Fates: v.locks.fates}
+		if value, err = v.mv.Get(ctx, key, p); err != nil {
 			v.shared = 0
 		}
 		value = bytes.Clone(value)

@@ -36,6 +36,7 @@ type pending struct {
 	commitTS atomic.Uint64 // zero until it is drawn
 	visible  atomic.Bool   // the engine shows it
 	muts     []mvcc.Mutation
+	primary  bool // muts is the primary alone: the transaction's other keys are locked
 	done     chan struct{}
 	lost     error // once done: the store ended before the result was known
 	at       int   // index in the table; under its mutex
@@ -43,7 +44,15 @@ type pending struct {
 
 // enter adds a commit of the mutations, which are sorted by key.
 func (f *inflight) enter(muts []mvcc.Mutation) *pending {
-	p := &pending{muts: muts, done: make(chan struct{})}
+	return f.add(&pending{muts: muts, done: make(chan struct{})})
+}
+
+// enterPrimary adds the commit point of a transaction whose other keys are locked.
+func (f *inflight) enterPrimary(primary []mvcc.Mutation) *pending {
+	return f.add(&pending{muts: primary, primary: true, done: make(chan struct{})})
+}
+
+func (f *inflight) add(p *pending) *pending {
 	f.mu.Lock()
 	p.at = len(f.mu.commits)
 	f.mu.commits = append(f.mu.commits, p)

@@ -27,9 +27,10 @@ type Iterator struct {
 	span kv.Span
 	opts ScanOptions
 
-	view *view
-	sc   *mvcc.Scanner
-	own  ownWrites // nil without own writes in the span
+	view    *view
+	noLocks bool // the scanner meets none
+	sc      *mvcc.Scanner
+	own     ownWrites // nil without own writes in the span
 
 	scOK    bool // sc stands on a key that was not returned yet
 	scTaken bool // its key was returned, or it stands nowhere yet: advance before looking at it
@@ -95,8 +96,9 @@ func (it *Iterator) openScanner(span kv.Span) error {
 				continue
 			}
 		}
+		it.noLocks = !v.locks.in(span)
 		sc, err := v.mv.Scan(it.ctx, span, mvcc.ScanParams{
-			ReadParams: it.t.readParams(v), Reverse: it.opts.Reverse, KeysOnly: it.opts.KeysOnly,
+			ReadParams: it.t.readParams(v, it.noLocks), Reverse: it.opts.Reverse, KeysOnly: it.opts.KeysOnly,
 		})
 		if err != nil {
 			return err
@@ -220,7 +222,7 @@ func (it *Iterator) advance() {
 	var bo backoff
 	for {
 		if it.scOK = it.sc.Next(); it.scOK {
-			if !it.view.noLocks {
+			if !it.noLocks {
 				it.lastKey, it.atLock = append(it.lastKey[:0], it.sc.Key()...), false
 			}
 			return

@@ -27,6 +27,7 @@ type living struct {
 	pushed   tso.Timestamp // it commits at or above
 	applying *pending      // its commit point under way, too late to be pushed
 	commitTS tso.Timestamp // once it is committed, durably
+	rolled   bool          // it is rolled back
 
 	client    uint64 // for whoever waits for it
 	statement string
@@ -96,6 +97,22 @@ func (v *living) applied(commitTS tso.Timestamp, unknown bool, err error) {
 	case unknown:
 		v.unsure = true
 	}
+}
+
+// decided tells the fate of one whose locks stay for a while: its commit_ts, durable, or zero for a rollback.
+func (v *living) decided(commitTS tso.Timestamp) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.commitTS, v.rolled = commitTS, commitTS == 0
+}
+
+// committed returns the commit_ts, or zero if there is none yet. In that case known reports that there will be
+// none at or below a timestamp which was drawn before the table of commits in flight was looked at, without a
+// commit point of the transaction there: whoever commits enters that table before the commit_ts is drawn.
+func (v *living) committed() (commitTS tso.Timestamp, known bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.commitTS, v.commitTS != 0 || v.rolled || v.runs && !v.unsure && !v.async
 }
 
 // alive reports whether the transaction is known to run.

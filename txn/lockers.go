@@ -31,6 +31,7 @@ type lockers struct {
 	anywhere atomic.Int64              // members that may have locked any row
 	streams  atomic.Int64              // members that stream
 	large    atomic.Pointer[[]*locker] // the same; the list is replaced, never changed
+	small    atomic.Int64              // members that do not: nobody can tell where else their locks are
 	mu       struct {
 		sync.Mutex
 		of map[tso.Timestamp]*locker
@@ -39,6 +40,8 @@ type lockers struct {
 
 // locker is one member.
 type locker struct {
+	startTS tso.Timestamp
+
 	// Under the set's mutex.
 	slots    []uint32
 	anywhere bool
@@ -88,7 +91,8 @@ func (l *lockers) enterStream(startTS tso.Timestamp) *locker {
 	return k
 }
 
-// listLarge lists the members that stream anew.
+// listLarge lists the members that stream anew, before it counts the others: whoever finds no other one finds
+// in the list each member that entered before.
 func (l *lockers) listLarge() {
 	var all []*locker
 	for _, k := range l.mu.of {
@@ -97,6 +101,12 @@ func (l *lockers) listLarge() {
 		}
 	}
 	l.large.Store(&all)
+	l.counted()
+}
+
+func (l *lockers) counted() {
+	l.n.Store(int64(len(l.mu.of)))
+	l.small.Store(int64(len(l.mu.of)) - l.streams.Load())
 }
 
 // find returns the member, or nil.
@@ -133,6 +143,7 @@ func (l *lockers) decide(startTS, commitTS tso.Timestamp) {
 	defer l.mu.Unlock()
 	k := l.member(startTS)
 	k.decided, k.commitTS = true, commitTS
+	k.living.decided(commitTS)
 }
 
 // fate returns what decide was told.
@@ -172,9 +183,9 @@ func (l *lockers) member(startTS tso.Timestamp) *locker {
 		if l.mu.of == nil {
 			l.mu.of = map[tso.Timestamp]*locker{}
 		}
-		k = &locker{}
+		k = &locker{startTS: startTS}
 		l.mu.of[startTS] = k
-		l.n.Store(int64(len(l.mu.of)))
+		l.counted()
 	}
 	return k
 }
@@ -252,13 +263,34 @@ func (l *lockers) drop(startTS tso.Timestamp) {
 		l.streams.Add(-1)
 		l.listLarge()
 	}
-	l.n.Store(int64(len(l.mu.of)))
+	l.counted()
 }
 
 func (l *lockers) none() bool { return l.n.Load() == 0 }
 
-// noneBut reports whether nobody but a stream may hold locks. Nil is no stream.
-func (l *lockers) noneBut(st *stream) bool {
-	n := l.n.Load()
-	return n == 0 || n == 1 && st != nil && !st.undone // which is the one member
+// noneBut reports whether no member but one (nil: none at all) has a lock, or is about to write one, in a span of
+// which the function tells that it matters. Unlike mayLock it may be asked outside of an update.
+func (l *lockers) noneBut(but *locker, matters func(kv.Span) bool) bool {
+	large, ok := l.onlyLarge()
+	for _, k := range large {
+		if k != but && matters(*k.span.Load()) {
+			return false
+		}
+	}
+	return ok
+}
+
+// onlyLarge returns the members, if all of them say in which span their locks are. The list is not to be
+// changed.
+func (l *lockers) onlyLarge() (all []*locker, ok bool) {
+	if l.none() {
+		return nil, true
+	}
+	if l.small.Load() > 0 {
+		return nil, false
+	}
+	if large := l.large.Load(); large != nil {
+		return *large, true
+	}
+	return nil, true
 }

@@ -62,8 +62,9 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *p
 		for i := range c.muts {
 			m := &c.muts[i]
 			m.Unchanged = c.s.recent.unchangedSince(m.Row, max(m.BaseTS, c.startTS))
+			m.Unlocked = c.s.lockers.noneBut(nil, func(s kv.Span) bool { return s.Contains(m.Key) })
 		}
-		err := mvcc.CheckOnePhase(ctx, r, c.startTS, c.muts, c.s.lockers.none())
+		err := mvcc.CheckOnePhase(ctx, r, c.startTS, c.muts)
 		if err != nil {
 			return err
 		}

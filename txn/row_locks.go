@@ -248,7 +248,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 		if err := t.awaitKey(ctx, key); err != nil {
 			return mvcc.Version{}, err
 		}
-		if t.s.lockers.noneBut(t.stream) && t.s.recent.unchangedSince(row, t.readTS) {
+		if t.unlocked(key) && t.s.recent.unchangedSince(row, t.readTS) {
 			return mvcc.Version{}, nil
 		}
 	}
@@ -285,6 +285,16 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 			return v, err
 		}
 	}
+}
+
+// unlocked reports whether memory knows that nobody else has a lock on the key in the store, or is about to have
+// one without looking for row locks first.
+func (t *Txn) unlocked(key []byte) bool {
+	var own *locker
+	if t.stream != nil {
+		own = t.stream.locker
+	}
+	return t.s.lockers.noneBut(own, func(s kv.Span) bool { return s.Contains(key) })
 }
 
 // modeOf is the lock that a write of the key needs when nobody took one for it before.

@@ -25,6 +25,8 @@ var streamFateClauses = []clause{
 	{"I13", "memory forgets no key that was streamed out", planted.StreamedKeyForgotten, streamedKeyIsKnown},
 	{"I23", "a decided lock is no version below its commit", planted.DecidedLockShownEarly, decidedLockIsARecord},
 	{"I23", "a decided lock is a version from its commit on", planted.DecidedLockUnread, decidedLockIsARecord},
+	{"I14", "a view knows which of its locks are decided", planted.UnsettledUnread, decidedLockIsARecord},
+	{"I14", "a view from before a large commit does not hide it", planted.LargeCommitUnseen, largeCommitIsSeen},
 }
 
 func streamedKeyIsKnown(sc *scene) {

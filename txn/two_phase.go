@@ -511,7 +511,7 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 // tryCommitPrimary is one attempt. repeated says that an earlier one may have succeeded.
 func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknown bool, err error) {
 	// The primary's record is visible before it is durable, so its readers wait, as for one phase.
-	p := c.s.inflight.enter(c.first())
+	p := c.s.inflight.enterPrimary(c.first())
 	defer c.s.inflight.leave(p)
 	commitTS := c.drawn
 	if commitTS == 0 {

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/internal/planted"
-	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/ssi"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -64,6 +63,8 @@ type Txn struct {
 	view         *view
 	// pending holds the commits below the read timestamp that were in flight when the view was opened.
 	pending []*pending
+	// large holds the large transactions that had locks then.
+	large []*locker
 	// dependencies are commits in flight whose writes it may have read (early.go).
 	dependencies []dependency
 	// ignored holds writers that were pushed to commit above start_ts.
@@ -371,10 +372,6 @@ func (t *Txn) finish() {
 	t.dependencies = nil
 }
 
-func (t *Txn) readParams(v *view) mvcc.ReadParams {
-	return mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, Fates: t.fates, NoLocks: v.noLocks, Own: t.reg.startTS}
-}
-
 // read returns the committed value of key at start_ts.
 func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 	var bo backoff
@@ -394,7 +391,7 @@ func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 				continue
 			}
 		}
-		value, err := v.mv.Get(ctx, key, t.readParams(v))
+		value, err := v.mv.Get(ctx, key, t.readParams(v, !v.locks.has(key)))
 		if err == nil {
 			return value, nil
 		}

@@ -79,8 +79,8 @@ func (c *committer) validatedRows(rows [][]byte) [][]byte {
 
 // validateIn checks all validated spans inside the update of a one-phase commit.
 func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
-	noLocks := c.s.lockers.none()
 	for _, v := range c.validate {
+		noLocks := c.s.lockers.noneBut(nil, v.span.Overlaps)
 		if v.row != nil && noLocks && c.s.recent.unchangedSince(v.row, v.since) {
 			continue
 		}

@@ -25,14 +25,15 @@ import (
 //     Either way the reader, who looks at the slot last, finds it at or above c. In two phases only
 //     the primary is in the table; but as long as any row is locked, or may be, its transaction is
 //     among the lockers, and who leaves them has raised the slots of all its rows. So a slot at or
-//     below upTo, looked at after both tables, says that there is no such commit.
+//     below upTo, looked at after both tables, says that there is no such commit, unless there are
+//     lockers. Of those that are all large the reader knows enough (unsettled.go).
 //   - No version that the reader needs was collected: its start_ts is registered, or was drawn after
 //     the snapshot was taken, and so it is not below the safepoint of any pass that the snapshot shows.
 type view struct {
-	snap    kv.Snapshot
-	mv      mvcc.View
-	noLocks bool // nothing in the snapshot is locked
-	refs    int
+	snap  kv.Snapshot
+	mv    mvcc.View
+	locks unsettled // those in the snapshot that a reader has to look at
+	refs  int
 
 	upTo   tso.Timestamp
 	shared tso.Timestamp // what upTo is for others than the first owner; zero: it is not for them
@@ -80,7 +81,7 @@ func (t *Txn) open() (*view, error) {
 func (t *Txn) openFor(key []byte) (*view, error) {
 	v, err := t.openAny()
 	if err != nil || t.showsAll(v) || planted.Is(planted.StaleView) ||
-		t.s.recent.unchangedSince(v.mv.Row(key), v.upTo) {
+		!t.mayLackLarge(v, key) && t.s.recent.unchangedSince(v.mv.Row(key), v.upTo) {
 		return v, err
 	}
 	return t.openFresh()
@@ -107,7 +108,7 @@ func (t *Txn) openAny() (*view, error) {
 	if t.view != nil {
 		return t.view, t.view.covers(t.readTS) // which ReadAt may have lowered
 	}
-	if t.inspect() {
+	if t.inspect() && t.stream == nil { // of its own writes another's view may lack some
 		if t.view = t.s.views.take(); t.view != nil {
 			return t.view, nil
 		}
@@ -121,19 +122,23 @@ func (t *Txn) openFresh() (*view, error) {
 		t.view.shared = 0
 		t.dropView()
 	}
-	noLocks := t.inspect()
+	v := &view{refs: 1, upTo: t.readTS, born: t.s.views.now()}
+	known := t.inspect()
+	if v.locks = (unsettled{anywhere: true}); known {
+		v.locks = unsettledOf(t.large, t.readTS)
+	}
 	snap, err := t.s.engine.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	v := &view{snap: snap, refs: 1, noLocks: noLocks, upTo: t.readTS, born: t.s.views.now()}
+	v.snap = snap
 	if v.safepoint, err = t.s.safepointIn(t.readContext(), snap); err == nil {
 		err = v.covers(t.readTS)
 	}
 	if err != nil {
 		return nil, errors.Join(err, snap.Close())
 	}
-	if noLocks {
+	if known {
 		v.shared = belowAll(t.readTS, t.pending)
 	}
 	v.mv.Init(snap)
@@ -149,14 +154,31 @@ func (v *view) covers(readTS tso.Timestamp) error {
 	return nil
 }
 
-// inspect copies what is in flight below the read timestamp, and reports whether no row is locked.
-// What leaves either table after this is in every snapshot that is taken later.
-func (t *Txn) inspect() (noLocks bool) {
+// inspect copies what is in flight below the read timestamp, and who is large among the lockers. It reports whether
+// that is all: no other transaction has locks that the reader would have to look at. What leaves either
+// table after this is in every snapshot that is taken later.
+func (t *Txn) inspect() (known bool) {
+	t.large = nil
 	if !t.s.exclusive {
 		return false
 	}
 	t.pending = t.s.inflight.below(t.readTS, t.pending[:0])
-	return t.s.lockers.none()
+	large, known := t.s.lockers.onlyLarge()
+	if len(large) == 0 || !known {
+		return known
+	}
+	for _, k := range large {
+		if _, known := k.living.committed(); !known {
+			return false
+		}
+	}
+	for _, p := range t.pending {
+		if p.primary {
+			return false
+		}
+	}
+	t.large = large
+	return true
 }
 
 // dropView makes the next read take a view anew.
@@ -165,5 +187,5 @@ func (t *Txn) dropView() {
 		_ = t.s.release(t.view) // reading is over; a failure to release changes no answer
 		t.view = nil
 	}
-	t.pending = nil
+	t.pending, t.large = nil, nil
 }

@@ -127,6 +127,10 @@ const (
 	DecidedLockShownEarly
 	// DecidedLockUnread: a reader passes over the locks of a decided transaction.
 	DecidedLockUnread
+	// UnsettledUnread: a view does not tell which committed transactions still have locks in it.
+	UnsettledUnread
+	// LargeCommitUnseen: a reader takes a view from before a large commit whose locks are not settled.
+	LargeCommitUnseen
 	// LazyVerdict: whoever settles a lock goes by what it finds at the primary, durable or not.
 	LazyVerdict
 	// UnawaitedConflict: a write conflict is told before the write in the way is durable.
@@ -210,6 +214,8 @@ var clauseNames = [endOfClauses - firstOfClauses]string{
 	"write that a savepoint wants not streamed out",
 	"decided lock read below its commit",
 	"decided lock not read",
+	"locks that are not settled not read in a view",
+	"large commit above a view not seen",
 	"verdict rests on what is not durable",
 	"conflict rests on what is not durable",
 	"commit not in flight while its result is unknown",

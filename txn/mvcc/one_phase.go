@@ -9,11 +9,8 @@ import (
 )
 
 // CheckOnePhase makes the checks of a prewrite for a transaction that commits in this one update.
-// noLocks says that the caller knows that none of the rows is locked. Follow it with
-// WriteOnePhase in the same Update; the commit timestamp is drawn between the two.
-func CheckOnePhase(
-	ctx context.Context, r kv.Reader, startTS tso.Timestamp, muts []Mutation, noLocks bool,
-) (err error) {
+// Follow it with WriteOnePhase in the same Update; the commit timestamp is drawn between the two.
+func CheckOnePhase(ctx context.Context, r kv.Reader, startTS tso.Timestamp, muts []Mutation) (err error) {
 	s := newStep(r, nil)
 	defer s.close(&err)
 	for i := range muts {
@@ -21,14 +18,12 @@ func CheckOnePhase(
 			return err
 		}
 		m := &muts[i]
-		if !noLocks {
-			l, locked, err := s.lock(ctx, m.Row)
-			if err != nil {
-				return err
-			}
-			if locked {
-				return &LockedError{Key: bytes.Clone(m.Key), Lock: l.clone()}
-			}
+		l, locked, err := s.lockUnlessKnown(ctx, m)
+		if err != nil {
+			return err
+		}
+		if locked {
+			return &LockedError{Key: bytes.Clone(m.Key), Lock: l.clone()}
 		}
 		if m.Unchanged && !m.MustNotExist {
 			continue

@@ -20,7 +20,7 @@ type Mutation struct {
 	// Unchanged says that the caller knows of no write newer than start_ts, and for a prewrite of no
 	// rollback record of its own transaction either. Nobody looks then.
 	Unchanged bool
-	// Unlocked says that the caller knows that nobody has a lock on the key. A prewrite does not look then.
+	// Unlocked says that the caller knows that nobody has a lock on the key. Nobody looks then.
 	Unlocked bool
 	// Held says that the caller knows which lock the same transaction has on the key, and that nobody else
 	// has been at it. An overwriting prewrite does not look then.
