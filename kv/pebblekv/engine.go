@@ -247,7 +247,16 @@ func (e *Engine) Flush() error {
 		return err
 	}
 	defer e.gate.RUnlock()
-	return mark(e.db.Flush())
+	return e.unlessFailed(e.db.Flush())
+}
+
+// unlessFailed returns the failure that ended the engine, and otherwise err: a failed engine lets Pebble
+// believe that its writes succeed.
+func (e *Engine) unlessFailed(err error) error {
+	if failed := e.fail.get(); failed != nil {
+		return failed
+	}
+	return mark(err)
 }
 
 // Compact rewrites the whole store and waits for it.
@@ -256,7 +265,7 @@ func (e *Engine) Compact(ctx context.Context) error {
 		return err
 	}
 	defer e.gate.RUnlock()
-	return mark(e.db.Compact(ctx, []byte{0x00}, []byte{0xff, 0xff, 0xff, 0xff}, false))
+	return e.unlessFailed(e.db.Compact(ctx, []byte{0x00}, []byte{0xff, 0xff, 0xff, 0xff}, false))
 }
 
 // CompactRange implements kv.RangeCompacter.
@@ -271,7 +280,7 @@ func (e *Engine) CompactRange(ctx context.Context, span kv.Span) error {
 	if span.Empty() {
 		return nil
 	}
-	return mark(e.db.Compact(ctx, span.Start, span.End, false))
+	return e.unlessFailed(e.db.Compact(ctx, span.Start, span.End, false))
 }
 
 // Metrics returns Pebble's own report, for a person to read.

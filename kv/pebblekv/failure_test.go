@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -34,7 +36,10 @@ func TestAFailedLogWriteEndsTheEngineAndNotTheProcess(t *testing.T) {
 				break
 			}
 			acknowledged++
-			if i == 3 && e.Flush() != nil {
+			if i != 3 {
+				continue
+			}
+			if failed = e.Flush(); failed != nil {
 				break
 			}
 		}
@@ -104,4 +109,17 @@ func TestAnUpdateThatOnlyReadsSyncsForLazyOnes(t *testing.T) {
 	reads("b")
 	require.Equal(t, before, e.Syncs(), "the update took it to disk")
 	require.NoError(t, e.Close())
+}
+
+// TestARemovedDirectoryEndsTheEngineAndNotTheProcess removes the directory under an open store: the next log
+// cannot be made, which Pebble answers with a panic that nobody can recover from.
+func TestARemovedDirectoryEndsTheEngineAndNotTheProcess(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "db")
+	e := open(t, dir, pebblekv.Options{Logger: slog.New(slog.DiscardHandler)})
+	update(t, e, "a", "1")
+	require.NoError(t, os.RemoveAll(dir))
+	require.ErrorIs(t, e.Flush(), kv.ErrFailed)
+	rows, step := put("b", "2")
+	require.ErrorIs(t, e.Update(t.Context(), rows, step), kv.ErrFailed)
+	require.ErrorIs(t, e.Close(), kv.ErrFailed)
 }

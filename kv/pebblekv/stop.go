@@ -104,15 +104,24 @@ func (fs *failStopFS) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, 
 	}
 	return fs.vitalFile(name, c, fs.vital("create", name, func() error {
 		f, err = fs.FS.Create(name, c)
-		return err
+		return missing(err)
 	}), &f)
 }
 
 func (fs *failStopFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
 	return fs.vitalFile(name, c, fs.vital("reuse", name, func() error {
 		f, err = fs.FS.ReuseForWrite(oldName, name, c)
-		return err
+		return missing(err)
 	}), &f)
+}
+
+// missing makes a failure of it that a file or the directory is not there, which vital passes on else: Pebble
+// panics where it cannot make a file.
+func missing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("files of the store are missing: %v", err)
+	}
+	return err
 }
 
 // vitalFile wraps a file that was just made, or makes one in memory where that has failed.

@@ -83,8 +83,8 @@ type salvage struct {
 		known             bool
 	}
 
-	counterLoss lostKeys           // of sequences and row IDs
-	last        map[table.ID]int64 // of lost sequences and row IDs: the furthest value that a row has
+	counterLoss lostKeys                // of sequences and row IDs
+	seen        map[table.ID]seenValues // of lost sequences and row IDs
 }
 
 // lostKeys is what copy could not read of a span of user keys.

@@ -168,7 +168,7 @@ func (c *tableCopy) count(ctx context.Context, rows kv.Span) (n int, known strin
 
 // counters copies the positions of sequences and the row IDs of tables without a key.
 func (s *salvage) counters(ctx context.Context) error {
-	s.last = map[table.ID]int64{}
+	s.seen = map[table.ID]seenValues{}
 	for _, prefix := range []byte{table.PrefixSequence, table.PrefixRowID} {
 		lost, err := s.copy(ctx, table.PrefixSpan([]byte{prefix}), s.set(ctx))
 		if err != nil {
@@ -180,6 +180,9 @@ func (s *salvage) counters(ctx context.Context) error {
 	}
 	return nil
 }
+
+// seenValues are the lowest and the highest value that the rows have of a sequence.
+type seenValues struct{ low, high int64 }
 
 // counted notes how far the values of a row have come, for sequences and row IDs that may be lost.
 func (c *tableCopy) counted(row []types.Datum) {
@@ -196,11 +199,11 @@ func (c *tableCopy) counted(row []types.Datum) {
 			continue
 		}
 		v := row[i].I
-		have, ok := c.s.last[id]
-		c.s.last[id] = v
-		if ok {
-			c.s.last[id] = max(have, v)
+		seen, ok := c.s.seen[id]
+		if !ok {
+			seen = seenValues{v, v}
 		}
+		c.s.seen[id] = seenValues{min(seen.low, v), max(seen.high, v)}
 	}
 }
 
@@ -218,8 +221,8 @@ func (s *salvage) lostCounters(ctx context.Context, relations []salvagedRelation
 		case d.Kind == table.KindSequence && s.counterLoss.missing(sequenceKey(d.ID, d.Sequence.Epoch)):
 			err = s.lostSequence(ctx, t)
 		case d.Kind == table.KindTable && s.counterLoss.missing(rowIDKey(d.ID)):
-			if last, ok := s.last[d.ID]; ok {
-				err = s.out.set(ctx, rowIDKey(d.ID), binary.BigEndian.AppendUint64(nil, uint64(last+1)))
+			if seen, ok := s.seen[d.ID]; ok {
+				err = s.out.set(ctx, rowIDKey(d.ID), binary.BigEndian.AppendUint64(nil, uint64(seen.high+1)))
 			}
 		}
 		if err != nil {
@@ -230,13 +233,17 @@ func (s *salvage) lostCounters(ctx context.Context, relations []salvagedRelation
 }
 
 func (s *salvage) lostSequence(ctx context.Context, t salvagedRelation) error {
-	last, ok := s.last[t.desc.ID]
+	seen, ok := s.seen[t.desc.ID]
 	seq := t.desc.Sequence
-	if !ok || seq.Increment < 0 || last < seq.Min || last > seq.Max {
+	last, which := seen.high, "highest"
+	if seq.Increment < 0 {
+		last, which = seen.low, "lowest"
+	}
+	if !ok || last < seq.Min || last > seq.Max {
 		s.opts.Lost(Problem{Relation: t.name, What: "the position of the sequence cannot be read: it begins anew"})
 		return nil
 	}
 	s.opts.Lost(Problem{Relation: t.name,
-		What: fmt.Sprintf("the position of the sequence cannot be read: it goes on behind %d, the highest value in its column", last)})
+		What: fmt.Sprintf("the position of the sequence cannot be read: it goes on behind %d, the %s value in its column", last, which)})
 	return s.out.set(ctx, sequenceKey(t.desc.ID, seq.Epoch), position{last: last, called: true}.encode())
 }
