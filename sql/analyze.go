@@ -19,6 +19,7 @@ func (s *Session) analyze(ctx context.Context, st *ast.Maintenance) error {
 	if err != nil {
 		return err
 	}
+	defer s.progress.upkeep.Store(nil)
 	alone := s.tx.state == inImplicit && !s.several || s.tx.readOnly
 	for _, t := range targets {
 		if err := s.analyzeTarget(ctx, t, o, alone); err != nil {
@@ -43,13 +44,21 @@ func (s *Session) analyzeTarget(ctx context.Context, t target, o upkeep, alone b
 	return s.analyzeInside(ctx, t, o.verbose)
 }
 
-func (s *Session) analyzeOptions(t target) stats.Options {
-	return stats.Options{Columns: t.columns, Target: s.settings.Derived().StatisticsTarget, Seed: uint64(t.desc.ID)}
+func (s *Session) analyzeOptions(ctx context.Context, t target) stats.Options {
+	p := s.progress.beginUpkeep("ANALYZE", t.desc.ID, s.liveRows(ctx, t.desc.ID))
+	p.phase.Store(phaseSampling)
+	seen := func(rows int64, all bool) {
+		p.rows.Store(rows)
+		if all {
+			p.phase.Store(phaseComputing)
+		}
+	}
+	return stats.Options{Columns: t.columns, Target: s.settings.Derived().StatisticsTarget, Seed: uint64(t.desc.ID), Seen: seen}
 }
 
 func (s *Session) analyzeAlone(ctx context.Context, t target, verbose bool) error {
 	s.info(verbose, "analyzing \"%s.%s\"", t.desc.Schema, t.desc.Name)
-	res, err := s.engine.statistics.Analyze(ctx, t.desc.ID, s.analyzeOptions(t), statistics.ByAnalyze)
+	res, err := s.engine.statistics.Analyze(ctx, t.desc.ID, s.analyzeOptions(ctx, t), statistics.ByAnalyze)
 	if err != nil || res == nil {
 		return err
 	}
@@ -59,7 +68,7 @@ func (s *Session) analyzeAlone(ctx context.Context, t target, verbose bool) erro
 
 func (s *Session) analyzeInside(ctx context.Context, t target, verbose bool) error {
 	s.info(verbose, "analyzing \"%s.%s\"", t.desc.Schema, t.desc.Name)
-	res, err := stats.Analyze(ctx, s.tx.tx, t.desc, s.analyzeOptions(t))
+	res, err := stats.Analyze(ctx, s.tx.tx, t.desc, s.analyzeOptions(ctx, t))
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,13 @@
 package sql
 
 import (
+	"context"
 	"sync/atomic"
 
 	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/gc"
 )
 
 // progress is how far the running statement of a session is, for others to look at while it runs.
@@ -16,6 +18,56 @@ type progress struct {
 	keys, bytes atomic.Int64       // that the transaction has streamed out, beyond what its buffer holds
 	phase       atomic.Int32
 	copying     atomic.Pointer[copying]
+	upkeep      atomic.Pointer[upkeepProgress]
+}
+
+// upkeepProgress is how far VACUUM, ANALYZE or the making of an index is with a table.
+type upkeepProgress struct {
+	command  string
+	relation table.ID
+	total    int64 // rows of the table by its counters; 0: not known
+	index    atomic.Uint32
+	phase    atomic.Int32
+	rows     atomic.Int64 // read
+	dropped  atomic.Int64 // versions
+}
+
+// The phases of upkeep, with PostgreSQL's names.
+const (
+	phaseInitializing int32 = iota
+	phaseScanningHeap
+	phaseFinalCleanup
+	phaseSampling
+	phaseComputing
+	phaseScanningTable
+)
+
+var upkeepPhases = [...]string{"initializing", "scanning heap", "performing final cleanup", "acquiring sample rows",
+	"computing statistics", "building index: scanning table"}
+
+// beginUpkeep is called when work on a table begins; it ends with the statement, if not before.
+func (p *progress) beginUpkeep(command string, relation table.ID, total int64) *upkeepProgress {
+	u := &upkeepProgress{command: command, relation: relation, total: total}
+	p.upkeep.Store(u)
+	return u
+}
+
+// collected is told how far the collector is. Of a pass over the whole store no table is told.
+func (p *progress) collected(done gc.Stats) {
+	if u := p.upkeep.Load(); u != nil {
+		u.phase.Store(phaseScanningHeap)
+		u.rows.Store(int64(done.Passed))
+		u.dropped.Store(int64(done.Versions))
+	}
+}
+
+// liveRows is how many rows a table has by its counters; 0 when that is not known.
+func (s *Session) liveRows(ctx context.Context, id table.ID) int64 {
+	c, err := s.engine.statistics.Counters(ctx, id)
+	if err != nil {
+		return 0 // it is told to those who look on, and nothing rests on it
+	}
+	return max(c.Live, 0)
 }
 
 // copying is what a COPY works on.
@@ -40,6 +92,7 @@ func (p *progress) begin() {
 	p.rows.Store(0)
 	p.reruns.Store(0)
 	p.phase.Store(phaseRunning)
+	p.upkeep.Store(nil)
 }
 
 // beginTransaction is called when a transaction of the store begins.
@@ -72,6 +125,10 @@ func (e *Engine) Progresses() []pgcatalog.Progress {
 			Reruns: p.reruns.Load()}
 		if c := p.copying.Load(); c != nil {
 			x.Copy = &pgcatalog.CopyProgress{Relation: c.relation, From: c.from, Bytes: c.bytes.Load(), Rows: c.rows.Load()}
+		}
+		if u := p.upkeep.Load(); u != nil {
+			x.Upkeep = &pgcatalog.UpkeepProgress{Command: u.command, Relation: u.relation, Index: table.ID(u.index.Load()),
+				Phase: upkeepPhases[u.phase.Load()], Rows: u.rows.Load(), Total: u.total, Dropped: u.dropped.Load()}
 		}
 		out = append(out, x)
 	}

@@ -2,12 +2,15 @@ package sql_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -52,4 +55,46 @@ func TestCancelOfOneselfAndOfNobody(t *testing.T) {
 	require.Contains(t, out, "PID 999999 is not a PostgreSQL backend process")
 	require.Contains(t, out, "\nf|f\n")
 	fails(t, a, "SELECT pg_terminate_backend(1, -1)", sqlerr.NumericValueOutOfRange)
+}
+
+// TestUpkeepShowsItsProgress: others see how far VACUUM, ANALYZE, CREATE INDEX and REINDEX are, with counts
+// that are those of the moment.
+func TestUpkeepShowsItsProgress(t *testing.T) {
+	meter := kvtest.NewMeter(memkv.New(memkv.Options{}))
+	t.Cleanup(func() { require.NoError(t, meter.Close()) })
+	e, _ := openEngine(t, meter, txn.Options{}, sql.Options{})
+	a, b := newSession(t, e), newSession(t, e)
+	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, n int)")
+	mustQuery(t, a, "INSERT INTO t SELECT g, g FROM generate_series(1, 6000) g")
+	const vacuum = "SELECT relid::regclass, phase, heap_blks_total, num_dead_tuples FROM pg_stat_progress_vacuum"
+	const analyze = "SELECT relid::regclass, phase FROM pg_stat_progress_analyze"
+	const index = "SELECT relid::regclass, index_relid > 0, command, phase, tuples_done, tuples_total FROM pg_stat_progress_create_index"
+	for _, c := range []struct {
+		text string
+		at   int64 // the key at which others look
+		view string
+		want string
+	}{
+		{"ANALYZE t", 4000, analyze, "t|acquiring sample rows"},
+		{"ANALYZE t", 4000, "SELECT rows_read, rows_expected FROM minidb_progress WHERE pid = " + pid(a), "3072|6000"},
+		{"CREATE INDEX i ON t (n)", 4000, index, "t|t|CREATE INDEX|building index: scanning table|3072|6000"},
+		{"REINDEX INDEX i", 4000, index, "t|t|REINDEX|building index: scanning table|3072|6000"},
+		{"UPDATE t SET n = n + 1", 4000, vacuum, ""},
+		{"VACUUM t", 10, vacuum, "t|initializing|NULL|0"},
+		{"VACUUM t", 60000, vacuum, ""},
+	} {
+		var got string
+		ctx := meter.Watch(t.Context(), c.at, func() { got = mustQuery(t, b, c.view) })
+		require.NoError(t, a.Query(ctx, c.text, &transcript{s: a}), c.text)
+		lines := strings.SplitN(got, "\n", 3)
+		if c.want == "" {
+			require.NotContains(t, got, "|", c.text)
+			continue
+		}
+		require.GreaterOrEqual(t, len(lines), 2, "%s: %q", c.text, got)
+		require.Equal(t, c.want, lines[1], c.text)
+	}
+	for _, view := range []string{vacuum, analyze, index} {
+		require.Contains(t, mustQuery(t, b, view), "SELECT 0")
+	}
 }

@@ -144,7 +144,13 @@ func (s *Session) ddlEnv(ctx context.Context) *ddl.Env {
 			_, err := s.lockTable(ctx, id, mode, false)
 			return err
 		},
-		InUse:   s.inUse,
+		InUse: s.inUse,
+		Building: func(command string, d *table.Desc, ix *table.Index) func(int64) {
+			p := s.progress.beginUpkeep(command, d.ID, s.liveRows(ctx, d.ID))
+			p.index.Store(uint32(ix.OID))
+			p.phase.Store(phaseScanningTable)
+			return p.rows.Store
+		},
 		Cleared: func(id table.ID) { s.addChange(statistics.Change{Table: id, Truncated: true}) },
 	}
 }

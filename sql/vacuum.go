@@ -39,7 +39,9 @@ func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
 		return err
 	}
 	s.start(inImplicit)
+	defer s.progress.upkeep.Store(nil)
 	if len(st.Tables) == 0 {
+		s.progress.beginUpkeep("VACUUM", 0, 0) // of all tables together
 		if err := s.collect(ctx, s.database, kv.Span{}, o.verbose); err != nil {
 			return err
 		}
@@ -63,6 +65,7 @@ func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
 // collected before.
 func (s *Session) vacuumTable(ctx context.Context, t target, o upkeep, named bool) error {
 	name := s.database + "." + t.desc.Schema + "." + t.desc.Name
+	p := s.progress.beginUpkeep("VACUUM", t.desc.ID, 0)
 	if named {
 		span, err := s.engine.spanNow(ctx, t.desc, o.rowsOnly)
 		if err != nil {
@@ -72,6 +75,7 @@ func (s *Session) vacuumTable(ctx context.Context, t target, o upkeep, named boo
 			return err
 		}
 	}
+	p.phase.Store(phaseFinalCleanup)
 	rows, err := s.engine.statistics.Count(ctx, t.desc.ID)
 	if err != nil {
 		return err
@@ -129,7 +133,7 @@ func (s *Session) lockForUpkeep(ctx context.Context, command string, t target, o
 func (s *Session) collect(ctx context.Context, name string, span kv.Span, verbose bool) error {
 	s.info(verbose, "vacuuming \"%s\"", name)
 	began := time.Now()
-	done, err := s.engine.store.CollectSpan(ctx, span)
+	done, err := s.engine.store.CollectSpan(ctx, span, s.progress.collected)
 	if errors.Is(err, gc.ErrClaimed) {
 		return sqlerr.New(sqlerr.ObjectInUse, "another process that shares the store is vacuuming it")
 	}

@@ -220,29 +220,31 @@ func (s *Store) nothingToCollect() bool {
 // On a store that other processes write to, the oldest is that of all sessions, and while another
 // process collects the answer is gc.ErrClaimed.
 func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
-	return s.CollectSpan(ctx, kv.Span{})
+	return s.CollectSpan(ctx, kv.Span{}, nil)
 }
 
-// CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else.
-func (s *Store) CollectSpan(ctx context.Context, span kv.Span) (gc.Stats, error) {
+// CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else. told, if not
+// nil, is called now and then with what was done so far.
+func (s *Store) CollectSpan(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats, error) {
 	if s.exclusive {
-		return s.collectOnce(ctx, span)
+		return s.collectOnce(ctx, span, told)
 	}
 	s.pass.Lock() // one raise at a time
 	defer s.pass.Unlock()
-	stats, err := s.collectOnce(ctx, span)
+	stats, err := s.collectOnce(ctx, span, told)
 	if s.pass.now != nil || errors.Is(err, ErrAbandoned) {
 		return stats, err // the claim is the background's, or that of the dead
 	}
 	return stats, errors.Join(err, s.releaseClaim(ctx))
 }
 
-func (s *Store) collectOnce(ctx context.Context, span kv.Span) (gc.Stats, error) {
+func (s *Store) collectOnce(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats, error) {
 	safepoint, err := s.raiseSafepoint(ctx)
 	if err != nil {
 		return gc.Stats{}, err
 	}
 	pass := gc.NewPassOver(safepoint, span)
+	pass.Tell(told)
 	err = s.settleAlone(ctx, func() error { return pass.Settle(ctx, s.engine, settler{s}) })
 	if err == nil {
 		_, err = pass.Step(ctx, s.engine, settler{s}, 0)

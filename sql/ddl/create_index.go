@@ -6,7 +6,6 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
-	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -66,7 +65,7 @@ func (env *Env) addIndex(ctx context.Context, old *table.Desc, ix *table.Index) 
 	if err := env.View.UpdateRelation(ctx, old, d); err != nil {
 		return err
 	}
-	return catalog.Backfill(ctx, env.Tx, d, d.Index(ix.ID))
+	return env.build(ctx, "CREATE INDEX", d, d.Index(ix.ID))
 }
 
 func checkMethod(s *ast.CreateIndex) error {

@@ -41,6 +41,18 @@ type Env struct {
 	// InUse says why a table may not be changed now, or with an index ID why that index may not: the session
 	// itself is not done with it. "": it may. nil: nothing is in use.
 	InUse func(id table.ID, index table.IndexID) (why string)
+	// Building is told that the entries of an index are about to be made by CREATE INDEX, or REINDEX, and
+	// returns what is told how many rows have been read; nil: nobody asks.
+	Building func(command string, d *table.Desc, ix *table.Index) (seen func(rows int64))
+}
+
+// build writes the entries of a new index.
+func (env *Env) build(ctx context.Context, command string, d *table.Desc, ix *table.Index) error {
+	var seen func(rows int64)
+	if env.Building != nil {
+		seen = env.Building(command, d, ix)
+	}
+	return catalog.Backfill(ctx, env.Tx, d, ix, seen)
 }
 
 // unused refuses a command that changes a table that the session is not done with: plans that are half run,

@@ -6,7 +6,6 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
-	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
@@ -86,7 +85,7 @@ func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string, to
 	}
 	for _, name := range names {
 		if ix := d.IndexByName(name); ix.ID != table.RowIndexID {
-			if err := catalog.Backfill(ctx, env.Tx, d, ix); err != nil {
+			if err := env.build(ctx, "REINDEX", d, ix); err != nil {
 				return err
 			}
 		}

@@ -11,14 +11,19 @@ import (
 
 // Backfill writes the entries of a new index for all rows of d that tx sees; ix need not be in the
 // descriptor yet. It makes the transaction fail when another writes rows meanwhile: together with
-// the change of the descriptor (catalog I4) no row can lack its entry.
-func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index) error {
+// the change of the descriptor (catalog I4) no row can lack its entry. seen, if not nil, is told now and then
+// how many rows have been read.
+func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index, seen func(rows int64)) error {
 	tx.Validate(d.IndexSpan(table.RowIndexID))
 	b, err := table.NewEntryBuilder(d, ix)
 	if err != nil {
 		return err
 	}
+	rows := int64(0)
 	return Rows(ctx, tx, d, func(row []types.Datum) error {
+		if rows++; seen != nil && rows%rowsPerCheck == 0 {
+			seen(rows)
+		}
 		e, err := b.Entry(row)
 		if err != nil {
 			return err

@@ -283,7 +283,7 @@ func (f *fixture) addIndex(tx *txn.Txn, v *View, name string) error {
 	if err := v.UpdateRelation(ctx, old, d); err != nil {
 		return err
 	}
-	return Backfill(ctx, tx, d, d.IndexByName(name))
+	return Backfill(ctx, tx, d, d.IndexByName(name), nil)
 }
 
 func TestCheckFindsWhatIsWrong(t *testing.T) {

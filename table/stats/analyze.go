@@ -20,6 +20,8 @@ type Options struct {
 	Seed uint64
 	// Pause, when not nil, is called between batches: a pass in the background makes room for others.
 	Pause func(ctx context.Context) error
+	// Seen, when not nil, is told between batches how many rows have been read, and at the end that all have.
+	Seen func(rows int64, all bool)
 }
 
 // Result is what Analyze found.
@@ -117,6 +119,9 @@ func (a *analysis) scan(ctx context.Context, tx *txn.Txn, d *table.Desc, o *Opti
 		}
 		for i := range b.Len {
 			a.sample.add(b.Cols, i)
+		}
+		if o.Seen != nil {
+			o.Seen(a.sample.seen, !more)
 		}
 		if !more {
 			return nil

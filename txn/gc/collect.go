@@ -54,6 +54,8 @@ func (p *Pass) collect(ctx context.Context, e kv.Engine, limit int) (err error) 
 	if err != nil {
 		return err
 	}
+	p.Stats.Passed += walked.Rows
+	p.tell()
 	piece := kv.Span{Start: rows.Start, End: walked.Next}
 	if walked.Next == nil {
 		piece.End = rows.End
@@ -133,6 +135,7 @@ func (c *collector) flush(ctx context.Context) error {
 		return err
 	})
 	c.count(len(c.rows), dropped)
+	c.p.tell()
 	c.rows, c.records = c.rows[:0], 0
 	return err
 }

@@ -40,6 +40,7 @@ type Settler interface {
 type Stats struct {
 	Safepoint tso.Timestamp
 	Locks     int // settled
+	Passed    int // rows that were passed, those too that had nothing to be dropped
 	Rows      int // looked at, because they had more than one put
 	Records   int // of these rows
 	Versions  int // dropped
@@ -59,7 +60,8 @@ type Pass struct {
 	Stats   Stats
 	rest    []kv.Span // of rows, in which versions are still to be dropped
 	settled bool
-	dense   *kv.Span // of rows, the last ones that were looked at: most of their versions were dropped
+	told    func(Stats) // nil: nobody asks
+	dense   *kv.Span    // of rows, the last ones that were looked at: most of their versions were dropped
 
 	emptied     bool   // the list of dropped spans is worked off
 	nextDropped []byte // the entry to go on from
@@ -72,6 +74,15 @@ func NewPass(safepoint tso.Timestamp) *Pass { return NewPassOver(safepoint, kv.S
 // the whole store all the same: the primary of a lock elsewhere may be in the span.
 func NewPassOver(safepoint tso.Timestamp, span kv.Span) *Pass {
 	return &Pass{Stats: Stats{Safepoint: safepoint}, rest: []kv.Span{mvcc.RowSpan(span)}}
+}
+
+// Tell calls told now and then with what the pass has done so far, from its own goroutine.
+func (p *Pass) Tell(told func(Stats)) { p.told = told }
+
+func (p *Pass) tell() {
+	if p.told != nil {
+		p.told(p.Stats)
+	}
 }
 
 // Settled reports whether the locks have been settled.
