@@ -45,29 +45,57 @@ func (ch *checker) foreignKey(ctx context.Context, d *table.Desc, fk *table.Fore
 	if fk.NotValid {
 		return nil
 	}
-	return Rows(ctx, ch.tx, d, func(row []types.Datum) error {
-		values := make([]types.Datum, len(fk.Columns))
-		for i, id := range fk.Columns {
-			o := d.ColumnByID(id)
-			if row[o].Null {
-				return nil
-			}
-			to := parent.Columns[parent.ColumnByID(fk.RefColumns[i])].Type
-			v, err := types.Cast(row[o], d.Columns[o].Type, to.WithMod(types.NoMod), false, nil)
-			if err != nil {
-				return err
-			}
-			values[i] = v
-		}
-		key, err := table.ReferencedKey(parent, ix, fk.RefColumns, values)
-		if err != nil {
+	key := referredKey(d, parent, fk, ix)
+	r := &referred{tx: ch.tx}
+	err := Rows(ctx, ch.tx, d, func(row []types.Datum) error {
+		k, err := key(row)
+		if err != nil || k == nil {
 			return err
 		}
-		found, err := table.HasKey(ctx, ch.tx, key)
+		return r.add(ctx, k)
+	})
+	if err == nil {
+		err = r.flush(ctx)
+	}
+	if err != nil || !r.missing {
+		return err
+	}
+	// Only now is each row looked at by itself, to name those that refer to nothing.
+	return Rows(ctx, ch.tx, d, func(row []types.Datum) error {
+		k, err := key(row)
+		if err != nil || k == nil {
+			return err
+		}
+		found, err := table.HasKey(ctx, ch.tx, k)
 		if err == nil && !found {
 			p.What = fmt.Sprintf("row %s refers by %q to a row that does not exist", table.FormatRow(d, row), fk.Name)
 			ch.report(p)
 		}
 		return err
 	})
+}
+
+// referredKey returns what makes the key to which a row of d refers; nil for one that refers to nothing.
+func referredKey(
+	d, parent *table.Desc, fk *table.ForeignKey, ix *table.Index,
+) func(row []types.Datum) ([]byte, error) {
+	from, to := make([]int, len(fk.Columns)), make([]*types.Type, len(fk.Columns))
+	for i, id := range fk.Columns {
+		from[i] = d.ColumnByID(id)
+		to[i] = parent.Columns[parent.ColumnByID(fk.RefColumns[i])].Type.WithMod(types.NoMod)
+	}
+	values := make([]types.Datum, len(from))
+	return func(row []types.Datum) ([]byte, error) {
+		for i, o := range from {
+			if row[o].Null {
+				return nil, nil
+			}
+			v, err := types.Cast(row[o], d.Columns[o].Type, to[i], false, nil)
+			if err != nil {
+				return nil, err
+			}
+			values[i] = v
+		}
+		return table.ReferencedKey(parent, ix, fk.RefColumns, values)
+	}
 }
