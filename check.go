@@ -10,13 +10,19 @@ import (
 	"github.com/minidb/minidb/table/catalog"
 )
 
-// CheckReport receives what CheckEach finds. Both functions may be nil.
+// CheckReport receives what CheckEach finds. Its functions may be nil.
 type CheckReport struct {
 	// Problem is called with a line for each problem.
 	Problem func(line string)
 	// Progress is called behind each file with how many bytes of files are verified, of how many.
 	Progress func(done, total int64)
+	// Read is called behind each million rows and index entries that were read after that, with the table
+	// that is being read and the number of all so far.
+	Read func(table string, keys int64)
 }
+
+// keysPerReport is how many keys CheckEach reads between two calls of CheckReport.Read.
+const keysPerReport = 1_000_000
 
 // Check proves that every block of every table file has its checksum, that every index entry has its row
 // and every row its index entries, and that no lock is left by a dead transaction. It returns a line for
@@ -39,7 +45,11 @@ func (db *DB) CheckEach(ctx context.Context, report CheckReport) error {
 	if err != nil {
 		return fmt.Errorf("minidb: check: %w", err)
 	}
-	return catalog.Check(ctx, db.store, func(p catalog.Problem) { report.Problem(p.String()) })
+	return catalog.CheckTelling(ctx, db.store, catalog.Report{
+		Problem:  func(p catalog.Problem) { report.Problem(p.String()) },
+		Progress: report.Read,
+		Every:    keysPerReport,
+	})
 }
 
 // damagedFile is the line about a damaged part of a file.

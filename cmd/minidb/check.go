@@ -54,6 +54,9 @@ func checkDirectory(ctx context.Context, dir string) error {
 				fmt.Fprintf(os.Stderr, "%d of %d bytes of table files verified\n", done, total)
 			}
 		},
+		Read: func(table string, keys int64) {
+			fmt.Fprintf(os.Stderr, "%d rows and index entries read, now in %s\n", keys, table)
+		},
 	})
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func TestWorkOverATableEndsWithItsContext(t *testing.T) {
 		f.must(func(tx *txn.Txn, _ *View) error {
 			ch := &checker{tx: tx}
 			endsAtEachLook(t, 20, func(ctx context.Context) error {
-				_, err := ch.sumOf(ctx, d.IndexSpan(2))
+				_, err := ch.sumOf(ctx, d, 2)
 				return err
 			})
 			return nil

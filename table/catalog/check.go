@@ -46,9 +46,27 @@ func Check(ctx context.Context, store *txn.Store, report func(Problem)) error {
 	return CheckAt(ctx, store, 0, report)
 }
 
+// Report receives what CheckTelling finds.
+type Report struct {
+	Problem func(Problem)
+	// Progress is called whenever Every more keys of tables have been read, with the table that is being read
+	// and the number of all so far.
+	Progress func(relation string, keys int64)
+	Every    int64
+}
+
+// CheckTelling is Check, and tells how far it is.
+func CheckTelling(ctx context.Context, store *txn.Store, r Report) error {
+	return checkAt(ctx, store, 0, r)
+}
+
 // CheckAt is Check as of a timestamp at or above the safepoint. It does not look at locks, which have
 // no past. Zero is now.
 func CheckAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, report func(Problem)) error {
+	return checkAt(ctx, store, ts, Report{Problem: report})
+}
+
+func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) error {
 	tx, err := store.Begin(ctx, txn.BeginOptions{ReadOnly: true, StartTS: ts})
 	if err != nil {
 		return err
@@ -56,7 +74,7 @@ func CheckAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, report fun
 	defer func() { _ = tx.Rollback(ctx) }()
 	c := &Catalog{store: store}
 	c.cache.descs = map[table.ID]*table.Desc{}
-	ch := &checker{tx: tx, v: c.View(tx), report: report, names: map[table.ID]string{}, descs: map[table.ID]*table.Desc{}}
+	ch := &checker{tx: tx, v: c.View(tx), report: r.Problem, told: r, names: map[table.ID]string{}, descs: map[table.ID]*table.Desc{}}
 	if err := ch.catalog(ctx); err != nil {
 		return err
 	}
@@ -81,9 +99,18 @@ type checker struct {
 	tx     *txn.Txn
 	v      *View
 	report func(Problem)
+	told   Report
+	keys   int64 // of tables, that have been read
 	names  map[table.ID]string
 	descs  map[table.ID]*table.Desc
 	order  []*table.Desc
+}
+
+// passed counts a key of a table that has been read.
+func (ch *checker) passed(d *table.Desc) {
+	if ch.keys++; ch.told.Progress != nil && ch.keys%ch.told.Every == 0 {
+		ch.told.Progress(ch.names[d.ID], ch.keys)
+	}
 }
 
 // catalog reads all names, and verifies that they and the descriptors agree.
@@ -155,6 +182,7 @@ func (ch *checker) table(ctx context.Context, d *table.Desc) error {
 		builders[i] = b
 	}
 	err := Rows(ctx, ch.tx, d, func(row []types.Datum) error {
+		ch.passed(d)
 		for i, b := range builders {
 			if d.Indexes[i].ID == table.RowIndexID {
 				continue
@@ -181,7 +209,7 @@ func (ch *checker) table(ctx context.Context, d *table.Desc) error {
 		if ix.ID == table.RowIndexID {
 			continue
 		}
-		have, err := ch.sumOf(ctx, d.IndexSpan(ix.ID))
+		have, err := ch.sumOf(ctx, d, ix.ID)
 		if err != nil {
 			return err
 		}

@@ -60,6 +60,10 @@ func TestACheckReadsForeignKeysSideBySide(t *testing.T) {
 			require.Less(t, engine.After(), int64(2*children+8*parents), "rows are read twice, and the keys of batches")
 		})
 	}
+	var seen []string
+	require.NoError(t, CheckTelling(f.ctx, f.store, Report{Problem: func(p Problem) { t.Error(p) }, Every: 15_000,
+		Progress: func(relation string, keys int64) { seen = append(seen, fmt.Sprint(relation, " ", keys)) }}))
+	require.Equal(t, []string{"postgres.public.child 15000", "postgres.public.child 30000"}, seen)
 	f.must(func(tx *txn.Txn, _ *View) error {
 		w := table.NewWriter(child, f.cat)
 		for _, i := range []int{5, 7000} {

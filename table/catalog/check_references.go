@@ -48,6 +48,7 @@ func (ch *checker) foreignKey(ctx context.Context, d *table.Desc, fk *table.Fore
 	key := referredKey(d, parent, fk, ix)
 	r := &referred{tx: ch.tx}
 	err := Rows(ctx, ch.tx, d, func(row []types.Datum) error {
+		ch.passed(d)
 		k, err := key(row)
 		if err != nil || k == nil {
 			return err

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 
-	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -36,14 +36,15 @@ func (s *entrySum) add(key, value []byte) {
 	s.b += sum(checkSeeds[1])
 }
 
-// sumOf reads the entries of a span.
-func (ch *checker) sumOf(ctx context.Context, span kv.Span) (sum entrySum, err error) {
-	it, err := ch.tx.Scan(ctx, span, txn.ScanOptions{})
+// sumOf reads the entries of an index.
+func (ch *checker) sumOf(ctx context.Context, d *table.Desc, ix table.IndexID) (sum entrySum, err error) {
+	it, err := ch.tx.Scan(ctx, d.IndexSpan(ix), txn.ScanOptions{})
 	if err != nil {
 		return sum, err
 	}
 	defer func() { _ = it.Close() }()
 	for it.Next() {
+		ch.passed(d)
 		sum.add(it.Key(), it.Value())
 	}
 	return sum, it.Err()
