@@ -229,6 +229,9 @@ type running struct {
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc
 	ended  error // set: no statement may run any more
+
+	between context.Context // of what the session does between statements: it ends with the session
+	over    context.CancelCauseFunc
 }
 
 func (r *running) set(cancel context.CancelCauseFunc) {
@@ -245,6 +248,7 @@ func (r *running) end(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = cause
+	r.over(cause)
 	if r.cancel != nil {
 		r.cancel(cause)
 	}

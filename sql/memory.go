@@ -12,7 +12,12 @@ import (
 type memoryOwner struct{ s *Session }
 
 // Running implements memory.Owner.
-func (o memoryOwner) Running() context.Context { return o.s.within }
+func (o memoryOwner) Running() context.Context {
+	if o.s.within == context.Background() {
+		return o.s.running.between // a message is being read
+	}
+	return o.s.within
+}
 
 // End implements memory.Owner.
 func (o memoryOwner) End(cause error) bool { return o.s.running.cancelWith(cause) }
@@ -28,6 +33,9 @@ func (holder) End(error) bool { return false }
 
 // Memory is the account of what the session's statements hold. It is for the session's own goroutine.
 func (s *Session) Memory() *memory.Account { return s.memory }
+
+// OutOfMemory is the error for a client of what an account refused.
+func OutOfMemory(err error) error { return toSQL(context.Background(), err) }
 
 // outOfMemory is the error of a statement that ended because the process may hold no more.
 func outOfMemory(e *memory.ExhaustedError) error {

@@ -100,6 +100,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	}
 	s := &Session{engine: e, user: o.User, client: o.Client, database: o.Database, started: time.Now(),
 		within: context.Background(), prepared: map[string]*Prepared{}, portals: map[string]*Portal{}, currval: map[types.OID]int64{}}
+	s.running.between, s.running.over = context.WithCancelCause(context.Background())
 	if err := s.startSettings(ctx, o); err != nil {
 		return nil, err
 	}
@@ -122,6 +123,7 @@ func (s *Session) Close(ctx context.Context) {
 	s.abort(ctx)
 	s.listener.Close()
 	s.locks.Close()
+	s.running.over(nil)
 	s.memory.Close()
 	s.held.Close()
 	s.engine.unregister(s)

@@ -114,6 +114,7 @@ func (s *Session) ensure(ctx context.Context) error {
 	}
 	s.tx.tx, s.tx.view = tx, s.engine.catalog.View(tx)
 	tx.SetStatement(ctx, s.text)
+	tx.CountIn(s.memory)
 	if s.tx.frees {
 		tx.FreesSpace()
 	}

@@ -42,8 +42,10 @@ type stream struct {
 
 // afterWrite streams the buffer out when it is full, unless reads must not see what is in it (Freeze).
 func (t *Txn) afterWrite() error {
-	if t.buf.frozen || t.buf.held() <= t.s.opts.StreamBytes {
-		return nil
+	held := t.buf.held()
+	room, err := t.countWrites(int64(held))
+	if err != nil || t.buf.frozen || room && held <= t.s.opts.StreamBytes {
+		return err
 	}
 	return t.streamOut(t.writeContext())
 }
@@ -193,6 +195,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	st.sum.Keys += int64(len(muts))
 	st.sum.Bytes += int64(t.buf.bytes)
 	t.buf.streamedOut()
+	t.uncountWrites()
 	st.doubt = false
 	t.dropView()
 	t.giveBackLocks(muts)

@@ -49,6 +49,7 @@ type Txn struct {
 	refused   error      // what the end of an iterator told, when it was closed early
 	reads     *readSet   // what a serializable transaction has read, on any other engine
 	buf       buffer
+	counted   counted
 	validated []validation
 	// validatedAt is where a span that was given to Validate is in validated.
 	validatedAt map[string]int
@@ -369,6 +370,7 @@ func (t *Txn) finish() {
 	t.noteReplaced()
 	t.s.registry.leave(&t.reg)
 	t.buf = buffer{}
+	t.uncountWrites()
 	t.dependencies = nil
 }
 

@@ -21,7 +21,7 @@ func foldNode(e expr.Expr, rt *expr.Runtime) expr.Expr {
 			return e
 		}
 		if allConst(e.Args) {
-			return foldValue(e, rt)
+			return foldCall(e, rt)
 		}
 	case *expr.Cast:
 		if k, ok := e.Arg.(*expr.Const); ok && (rt != nil || !dependsOnSession(k.T, e.T)) {
@@ -51,6 +51,27 @@ func foldNode(e expr.Expr, rt *expr.Runtime) expr.Expr {
 		}
 	}
 	return e
+}
+
+// foldedMost is how large a value that a function makes of constants may be to become part of a plan. A larger one
+// is made whenever the statement runs, where its memory is counted.
+const foldedMost = 1 << 20
+
+// elemBytes is about what an element of an array takes.
+const elemBytes = 96
+
+func foldCall(e *expr.Call, rt *expr.Runtime) expr.Expr {
+	folded := foldValue(e, rt)
+	if c, ok := folded.(*expr.Const); ok {
+		elems := 0
+		if c.Value.Arr != nil {
+			elems = len(c.Value.Arr.Elems)
+		}
+		if len(c.Value.S)+elems*elemBytes > foldedMost {
+			return e
+		}
+	}
+	return folded
 }
 
 func foldValue(e expr.Expr, rt *expr.Runtime) expr.Expr {

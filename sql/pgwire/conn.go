@@ -88,6 +88,11 @@ func (c *conn) messages(ctx context.Context) error {
 		var body []byte
 		if typ, body, err = c.receive(); err == nil {
 			err = c.guarded(ctx, typ, body)
+			c.in.release()
+		}
+		var refused *refusedBody
+		if errors.As(err, &refused) {
+			err = c.refused(ctx, typ, refused)
 		}
 	}
 	return err
@@ -128,6 +133,7 @@ func (c *conn) start(ctx context.Context) error {
 	_ = c.net.SetWriteDeadline(time.Time{})
 	c.in.within = c.server.limits.message
 	c.out.running = c.session.Running
+	c.in.account, c.out.account = c.session.Memory(), c.session.Memory()
 	c.session.OnTerminate(c.clock.end)
 	c.session.OnNotify(c.clock.ring)
 	c.live.Store(c.session)
@@ -185,6 +191,10 @@ func (c *conn) receive() (byte, []byte, error) {
 		return 0, nil, sqlerr.New("57P05", "terminating connection due to idle-session timeout")
 	}
 	var se *sqlerr.Error
+	var refused *refusedBody
+	if errors.As(err, &refused) {
+		return typ, nil, err
+	}
 	if errors.As(err, &se) {
 		return 0, nil, err
 	}
@@ -247,12 +257,16 @@ func (c *conn) query(ctx context.Context, body []byte) error {
 	if err := c.endBatch(ctx); err != nil { // a client may mix protocols without Sync
 		return err
 	}
+	copied, err := c.copied(body)
+	defer copied()
 	var m pgproto3.Query
-	if err := m.Decode(body); err != nil {
-		return protocolError(err.Error())
+	if err == nil {
+		if err := m.Decode(body); err != nil {
+			return protocolError(err.Error())
+		}
+		c.text = m.String
+		err = checkText(m.String)
 	}
-	c.text = m.String
-	err := checkText(m.String)
 	if err == nil {
 		c.sink = sink{c: c, describes: true}
 		err = c.session.Query(ctx, m.String, &c.sink)
@@ -263,6 +277,46 @@ func (c *conn) query(ctx context.Context, body []byte) error {
 		}
 	}
 	return c.ready()
+}
+
+// refused answers a message that was read and not kept.
+func (c *conn) refused(ctx context.Context, typ byte, refused *refusedBody) error {
+	if c.skipping || typ == 'd' { // what is left of a COPY that failed
+		return nil
+	}
+	c.text = ""
+	err := sql.OutOfMemory(refused.cause)
+	if typ == 'Q' {
+		if err := c.endBatch(ctx); err != nil {
+			return err
+		}
+		if err := c.fail(ctx, err); err != nil {
+			return err
+		}
+		return c.ready()
+	}
+	c.skipping = true
+	c.batch.clear()
+	if err := c.fail(ctx, err); err != nil {
+		return err
+	}
+	return c.out.flush()
+}
+
+// copied counts the copy that decoding made of a large body, until the function returned is called.
+func (c *conn) copied(body []byte) (func(), error) {
+	if len(body) <= keptBuffer {
+		return func() {}, nil
+	}
+	n, a := int64(len(body)), c.session.Memory()
+	err := a.Grow(n)
+	if err != nil {
+		err = sql.OutOfMemory(err)
+	}
+	return func() {
+		a.Shrink(n)
+		a.Settle()
+	}, err
 }
 
 // fail tells the client of an error and rolls back what it must. An error that ends the session is

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgproto3/v2"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/sql/copyfmt"
 )
 
@@ -32,6 +33,9 @@ func (s *sink) CopyOut(columns int, binary bool) error {
 
 // CopyData sends a piece of it.
 func (s *sink) CopyData(b []byte) error {
+	if err := s.c.out.reserve(len(b)); err != nil {
+		return err
+	}
 	at := s.c.out.begin('d')
 	s.c.out.buf = append(s.c.out.buf, b...)
 	s.c.out.end(at)
@@ -102,6 +106,10 @@ func (s *copySource) Next() ([]byte, error) {
 		typ, body, err := s.c.receive()
 		if err != nil {
 			s.ended = true
+			var refused *refusedBody
+			if errors.As(err, &refused) {
+				return nil, sql.OutOfMemory(refused.cause)
+			}
 			s.c.lost = err
 			return nil, err
 		}

@@ -42,6 +42,11 @@ func (c *conn) extended(ctx context.Context, typ byte, body []byte) error {
 }
 
 func (c *conn) parse(ctx context.Context, body []byte) error {
+	copied, err := c.copied(body)
+	defer copied()
+	if err != nil {
+		return err
+	}
 	var m pgproto3.Parse
 	if err := m.Decode(body); err != nil {
 		return protocolError(err.Error())
@@ -63,6 +68,11 @@ func (c *conn) parse(ctx context.Context, body []byte) error {
 }
 
 func (c *conn) bind(ctx context.Context, body []byte) error {
+	copied, err := c.copied(body)
+	defer copied()
+	if err != nil {
+		return err
+	}
 	var m pgproto3.Bind
 	if err := m.Decode(body); err != nil {
 		return protocolError(err.Error())

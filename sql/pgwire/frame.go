@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql/parse"
 )
@@ -51,6 +52,9 @@ type frameReader struct {
 	limit  func(until time.Time)
 	within time.Duration
 	unread bool // a message was refused for its length
+
+	account *memory.Account // of the session, once there is one: counts buf beyond keptBuffer
+	counted int64
 }
 
 func newFrameReader(r io.Reader, limit func(until time.Time)) *frameReader {
@@ -143,29 +147,88 @@ func (f *frameReader) next() (typ byte, body []byte, err error) {
 	return typ, body, err
 }
 
-// body reads n bytes. Memory is taken as they come, so that a length alone costs nothing.
+// body reads n bytes. Memory is taken as they come, so that a length alone costs nothing. A body for which there is
+// no memory is read to its end all the same, and the connection goes on after a *refusedBody.
 func (f *frameReader) body(n int) ([]byte, error) {
-	if cap(f.buf) > keptBuffer && n <= keptBuffer {
-		f.buf = nil
+	if n <= keptBuffer {
+		f.release()
 	}
 	b := f.buf[:0]
 	for len(b) < n {
 		from := len(b)
 		step := min(n-from, max(growStep, from))
 		if cap(b) < from+step {
-			grown := make([]byte, from, from+step)
-			copy(grown, b)
+			grown, err := f.grow(b, from+step)
+			if err != nil {
+				return nil, f.refuse(n-from, err)
+			}
 			b = grown
 		}
 		b = b[:from+step]
-		bounded := f.expect(step)
-		_, err := io.ReadFull(f.r, b[from:])
-		if err = f.expected(bounded, err); err != nil {
+		if err := f.fill(b[from:]); err != nil {
 			return nil, err
 		}
 	}
 	f.buf = b
 	return b, nil
+}
+
+// fill reads the next bytes of a message.
+func (f *frameReader) fill(b []byte) error {
+	bounded := f.expect(len(b))
+	_, err := io.ReadFull(f.r, b)
+	return f.expected(bounded, err)
+}
+
+// grow moves b to where there is room for n bytes. The old bytes live until they are copied, so both count.
+func (f *frameReader) grow(b []byte, n int) ([]byte, error) {
+	if n > keptBuffer {
+		f.counted += int64(n)
+		if err := f.account.Grow(int64(n)); err != nil {
+			return nil, err
+		}
+	}
+	grown := make([]byte, len(b), n)
+	copy(grown, b)
+	f.buf = grown
+	if old := cap(b); old > keptBuffer {
+		f.counted -= int64(old)
+		f.account.Shrink(int64(old))
+	}
+	return grown, nil
+}
+
+// release gives the memory of a large message back, once nobody needs it.
+func (f *frameReader) release() {
+	if cap(f.buf) > keptBuffer {
+		f.buf = nil
+	}
+	if f.counted > 0 {
+		f.account.Shrink(f.counted)
+		f.counted = 0
+	}
+}
+
+// refusedBody is the error of a message for which there was no memory. It is read.
+type refusedBody struct{ cause error }
+
+func (e *refusedBody) Error() string { return e.cause.Error() }
+func (e *refusedBody) Unwrap() error { return e.cause }
+
+// refuse reads the n bytes that are left of a message without keeping them.
+func (f *frameReader) refuse(n int, cause error) error {
+	f.buf = nil
+	f.release()
+	f.account.Settle()
+	var room [4 << 10]byte
+	for n > 0 {
+		part := room[:min(n, len(room))]
+		if err := f.fill(part); err != nil {
+			return err
+		}
+		n -= len(part)
+	}
+	return &refusedBody{cause}
 }
 
 // protocolError is the client's fault; it ends the connection.

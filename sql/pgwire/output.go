@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgproto3/v2"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
@@ -19,12 +20,17 @@ import (
 // flushAt is how much output gathers before it is sent though the client is not waiting.
 const flushAt = 64 << 10
 
+// keptOutput is how much memory for output stays with the connection.
+const keptOutput = 4 * flushAt
+
 // output gathers messages for the client.
 type output struct {
 	w       io.Writer
 	clock   *clock
 	running func() context.Context // of the statement that runs; nil before there is a session
 	buf     []byte
+	account *memory.Account // of the session, once there is one: counts buf beyond keptOutput
+	counted int64
 	flushes int
 	begun   int   // one more than where the message begins that is being written; 0 for none
 	stuck   bool  // a write was interrupted: the client did not read
@@ -66,11 +72,56 @@ func (o *output) flush() error {
 		return shutdownError()
 	}
 	o.err, o.stuck = err, false
-	if cap(o.buf) > 4*flushAt {
+	if cap(o.buf) > keptOutput {
 		o.buf = nil
+		o.account.Shrink(o.counted)
+		o.counted = 0
 	}
 	o.buf = o.buf[:0]
 	return o.err
+}
+
+// reserve makes room for n bytes and counts it if it is much, before it is taken. The old bytes live until they are
+// copied, so both count.
+func (o *output) reserve(n int) error {
+	need := len(o.buf) + n
+	if need <= cap(o.buf) || need <= keptOutput {
+		return nil
+	}
+	room := need + flushAt // for what follows
+	old := o.counted
+	o.counted += int64(room)
+	if err := o.account.Grow(int64(room)); err != nil {
+		o.counted -= int64(room)
+		o.account.Shrink(int64(room))
+		return err
+	}
+	o.buf = append(make([]byte, 0, room), o.buf...)
+	o.counted -= old
+	o.account.Shrink(old)
+	return nil
+}
+
+// count counts what output has grown to without having been asked for.
+func (o *output) count() error {
+	n := int64(cap(o.buf))
+	if n <= keptOutput || n <= o.counted {
+		return nil
+	}
+	more := n - o.counted
+	o.counted = n
+	return o.account.Grow(more)
+}
+
+// valueSize is how many bytes a long value takes on the wire at most; 0: it is not long, or is not known.
+func valueSize(col *types.Vec, r int) int {
+	switch col.Type.Family {
+	case types.Bytes:
+		return 2*len(col.S[r]) + 2
+	case types.String, types.JSON:
+		return len(col.S[r])
+	}
+	return 0
 }
 
 // full flushes if much has gathered.
@@ -194,6 +245,12 @@ func (o *output) rows(b *types.Batch, from, to int, codes []int16, f *types.Form
 				o.int32(-1)
 				continue
 			}
+			if n := valueSize(col, r); n > flushAt {
+				if err := o.reserve(n + 4); err != nil {
+					o.abandon()
+					return err
+				}
+			}
 			start := len(o.buf)
 			o.int32(0)
 			if format(codes, ci) == 1 {
@@ -208,6 +265,9 @@ func (o *output) rows(b *types.Batch, from, to int, codes []int16, f *types.Form
 			return sqlerr.New(sqlerr.ProgramLimitExceeded, "a row of the result is larger than %d bytes", maxRow)
 		}
 		o.end(at)
+		if err := o.count(); err != nil {
+			return err
+		}
 		if err := o.full(); err != nil {
 			return err
 		}
