@@ -164,3 +164,22 @@ func TestTheViewOfMemory(t *testing.T) {
 	require.Contains(t, mustQuery(t, s, "SHOW minidb.memory"), "256MB")
 	fails(t, s, "SET minidb.memory = '1GB'", sqlerr.CantChangeRuntimeParam)
 }
+
+// TestParserAndPlannerDraw: texts and plans that take more than there is are refused, and hold nothing behind them.
+func TestParserAndPlannerDraw(t *testing.T) {
+	pool := memory.NewPool(32 << 20)
+	e := newEngineIn(t, pool)
+	s := newSession(t, e)
+	for name, text := range map[string]string{
+		"tokens": "SELECT 1 WHERE 1 IN (1" + strings.Repeat(",1", 80_000) + ")",
+		"nodes":  "SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", 20_000),
+	} {
+		fails(t, s, text, sqlerr.OutOfMemory)
+		_, err := s.Prepare(t.Context(), "p", text, nil, nil)
+		require.Equal(t, sqlerr.OutOfMemory, codeOf(err), name)
+		require.Zero(t, s.Memory().Used(), name)
+		require.Zero(t, pool.Taken(), name)
+	}
+	mustQuery(t, s, "SELECT 1"+strings.Repeat(" UNION ALL SELECT 1", 1000))
+	require.Zero(t, pool.Taken())
+}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/parse"
@@ -31,11 +32,19 @@ func backoff(ctx context.Context, attempt int) error {
 	}
 }
 
+// smallText is how long a text may be without counting what its parse takes.
+const smallText = 16 << 10
+
 // Query runs all statements of a text: the simple protocol. They form one implicit transaction,
 // except for what BEGIN and COMMIT among them say. After an error the rest is not run.
 func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
 	s.CloseStatement("")
 	s.ClosePortal("")
+	if len(text) > smallText {
+		var work *memory.Work
+		ctx, work = memory.With(ctx, s.memory)
+		defer work.End()
+	}
 	again := false
 	if parse.ShapeOf(text, &s.shape) {
 		var served bool

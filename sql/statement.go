@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
@@ -45,6 +46,11 @@ const (
 func (s *Session) Prepare(ctx context.Context, name, text string, declared []types.OID, out Sink) (*Prepared, error) {
 	ctx, done := s.begin(ctx, text, out)
 	defer done()
+	if len(text) > smallText {
+		var work *memory.Work
+		ctx, work = memory.With(ctx, s.memory)
+		defer work.End()
+	}
 	ps, err := s.prepare(ctx, name, text, declared)
 	if err != nil {
 		err = toSQL(ctx, err)
@@ -226,6 +232,8 @@ func (s *Session) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement)
 			return plan, nil
 		}
 	}
+	ctx, work := memory.With(ctx, s.memory)
+	defer work.End()
 	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), stmt, ps.declared)
 	if err != nil && ps.template != nil {
 		return nil, errNotServed

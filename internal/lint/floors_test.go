@@ -57,12 +57,12 @@ var rooms = map[string][]string{
 	"txn/rowlock":      {"internal/planted"}, // memory, whatever the store is
 	"table/types":      {"internal/sqlerr"},
 	"table/codec":      {"kv", "table/types", "internal/sqlerr"},
-	"planner":          {"planner", "table", "internal/sqlerr", "internal/sqlname"}, // plans from schema and statistics, no store
+	"planner":          {"planner", "table", "internal/sqlerr", "internal/sqlname", "internal/memory"}, // plans from schema and statistics, no store
 	"planner/ast":      {},
 	"planner/expr":     {"table/types"},
 	"planner/physical": {"planner/expr", "table"},
-	"planner/logical":  {"planner/expr", "planner/physical", "table"},
-	"sql/parse":        {"planner/ast", "internal/sqlerr", "internal/sqlname"},
+	"planner/logical":  {"planner/expr", "planner/physical", "table", "internal/memory"},
+	"sql/parse":        {"planner/ast", "internal/sqlerr", "internal/sqlname", "internal/memory"},
 	"sql/settings":     {"table/types", "internal/sqlerr", "internal/sqlname"},
 	"sql/exec":         {"planner/physical", "planner/expr", "planner/eval", "planner/builtin", "table", "txn", "kv", "internal"},
 }

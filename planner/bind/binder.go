@@ -86,7 +86,7 @@ func (b *binder) momentParams(stmt ast.Statement) error {
 }
 
 func newBinder(ctx context.Context, env *Env) *binder {
-	return &binder{ctx: ctx, env: env, meta: logical.NewMeta(), interrupt: logical.NewInterrupt(ctx)}
+	return &binder{ctx: ctx, env: env, meta: logical.NewMeta(), interrupt: logical.NewInterrupt(ctx).Counting()}
 }
 
 func (b *binder) statement(stmt ast.Statement, outer *scope) (*logical.Query, error) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
@@ -29,6 +30,10 @@ type lexer struct {
 
 // stepsPerLook is how many tokens pass between two looks at the context.
 const stepsPerLook = 4096
+
+// tokenBytes is about what the parse of a token takes, with the nodes that are made of it. It is counted before
+// they are made, in the work of the context (memory.With).
+const tokenBytes = 160
 
 // firstTokens bounds the room that a scan makes before it has seen a token.
 const firstTokens = 64 << 10
@@ -76,6 +81,7 @@ func (l *lexer) lex(ctx context.Context, src string) {
 		l.fail(err, 0)
 		return
 	}
+	work := memory.Working(ctx)
 	for l.skipSpace() {
 		if !l.next() {
 			return
@@ -84,7 +90,10 @@ func (l *lexer) lex(ctx context.Context, src string) {
 			continue
 		}
 		l.steps = 0
-		if l.ended = ctx.Err(); l.ended != nil {
+		if l.ended = ctx.Err(); l.ended == nil {
+			l.ended = work.Grow(stepsPerLook * tokenBytes)
+		}
+		if l.ended != nil {
 			l.stop(l.pos)
 			return
 		}
