@@ -180,6 +180,12 @@ func TestParserAndPlannerDraw(t *testing.T) {
 		require.Zero(t, s.Memory().Used(), name)
 		require.Zero(t, pool.Taken(), name)
 	}
-	mustQuery(t, s, "SELECT 1"+strings.Repeat(" UNION ALL SELECT 1", 1000))
+	text := "SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", 1000)
+	mustQuery(t, s, text)
+	require.Zero(t, pool.Taken())
+	_, err := s.Prepare(t.Context(), "p", text, nil, nil)
+	require.NoError(t, err)
+	require.Positive(t, pool.Taken(), "a long statement that is prepared is held")
+	s.CloseStatement("p")
 	require.Zero(t, pool.Taken())
 }

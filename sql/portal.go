@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
@@ -25,6 +26,9 @@ type Portal struct {
 	// that was taken then is new enough.
 	Prompt bool
 	params []types.Datum
+	// bytes of large params are counted by account.
+	bytes   int64
+	account *memory.Account
 
 	src      source         // nil before the first Execute
 	plan     *physical.Plan // of src, if it has one
@@ -95,14 +99,14 @@ func (l *life) within(ctx context.Context) (context.Context, func()) {
 
 // Bind makes a portal. An unnamed one replaces the unnamed one before it.
 func (s *Session) Bind(ctx context.Context, name string, ps *Prepared, params []types.Datum) (*Portal, error) {
-	p, err := s.bind(ps, name, params)
+	p, err := s.bind(ctx, ps, name, params)
 	if err != nil {
 		s.fail(ctx)
 	}
 	return p, err
 }
 
-func (s *Session) bind(ps *Prepared, name string, params []types.Datum) (*Portal, error) {
+func (s *Session) bind(ctx context.Context, ps *Prepared, name string, params []types.Datum) (*Portal, error) {
 	if s.tx.state == inFailed && ps.Stmt != nil && (!isTransactionExit(ps.Stmt) || len(params) > 0) {
 		return nil, errFailedTransaction()
 	}
@@ -118,8 +122,22 @@ func (s *Session) bind(ps *Prepared, name string, params []types.Datum) (*Portal
 	if s.tx.state == idle {
 		s.start(inImplicit)
 	}
-	p := &Portal{Name: name, Statement: ps, params: params, columns: ps.Columns}
-	return p, s.addPortal(p)
+	p := &Portal{Name: name, Statement: ps, params: params, columns: ps.Columns, account: s.memory}
+	if err := s.addPortal(p); err != nil {
+		return p, err
+	}
+	n := exec.RowBytes(params)
+	if n <= smallText {
+		return p, nil
+	}
+	p.bytes = n
+	err := s.memory.Grow(n)
+	if err != nil {
+		s.ClosePortal(name)
+		s.memory.Settle()
+		err = toSQL(ctx, err)
+	}
+	return p, err
 }
 
 func (s *Session) addPortal(p *Portal) error {
@@ -165,6 +183,8 @@ func (p *Portal) close() {
 		p.given.close()
 		p.given = nil
 	}
+	p.account.Shrink(p.bytes)
+	p.bytes = 0
 	p.batch, p.finished = nil, true
 }
 

@@ -32,7 +32,9 @@ func (s *Session) execPrepare(ctx context.Context, st *ast.Prepare) (string, err
 	if err := s.analyse(ctx, ps); err != nil {
 		return "", err
 	}
-	s.prepared[st.Name] = ps
+	if err := s.keepPrepared(ps); err != nil {
+		return "", err
+	}
 	s.once = true
 	return "PREPARE", nil
 }
@@ -86,12 +88,12 @@ func (s *Session) arguments(ctx context.Context, st *ast.Execute, ps *Prepared) 
 func (s *Session) execDeallocate(st *ast.Deallocate) (string, error) {
 	s.once = true
 	if st.All {
-		clear(s.prepared)
+		s.forgetAllPrepared()
 		return "DEALLOCATE ALL", nil
 	}
 	if _, err := s.Statement(st.Name); err != nil {
 		return "", err
 	}
-	delete(s.prepared, st.Name)
+	s.forgetPrepared(st.Name)
 	return "DEALLOCATE", nil
 }

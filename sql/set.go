@@ -126,7 +126,7 @@ func (s *Session) execDiscard(st *ast.Discard) (string, error) {
 			return "", sqlerr.New(sqlerr.ActiveSQLTransaction, "DISCARD ALL cannot run inside a transaction block")
 		}
 		s.closePortals(true)
-		clear(s.prepared)
+		s.forgetAllPrepared()
 		s.locks.UnlockAll()
 		s.settings.ResetAll()
 		s.tx.notices.UnlistenAll()

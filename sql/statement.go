@@ -30,6 +30,7 @@ type Prepared struct {
 	version  uint64
 	epoch    uint64 // of the statistics
 	settings string
+	bytes    int64 // counted by the session while it has a name
 
 	template *template.Template // whose statement it is, with
 	values   []template.Argument
@@ -62,7 +63,7 @@ func (s *Session) Prepare(ctx context.Context, name, text string, declared []typ
 
 func (s *Session) prepare(ctx context.Context, name, text string, declared []types.OID) (*Prepared, error) {
 	if name == "" {
-		delete(s.prepared, "")
+		s.forgetPrepared("")
 	}
 	parsed, err := s.engine.templates.Parse(ctx, text)
 	if err != nil {
@@ -85,8 +86,7 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 	if err := s.analyse(ctx, ps); err != nil {
 		return nil, err
 	}
-	s.prepared[name] = ps
-	return ps, nil
+	return ps, s.keepPrepared(ps)
 }
 
 func typesByOID(oids []types.OID) ([]*types.Type, error) {
@@ -281,7 +281,38 @@ func (s *Session) Statement(name string) (*Prepared, error) {
 }
 
 // CloseStatement forgets a prepared statement; there need not be one.
-func (s *Session) CloseStatement(name string) { delete(s.prepared, name) }
+func (s *Session) CloseStatement(name string) { s.forgetPrepared(name) }
+
+// treeBytes is about what a statement takes for each byte of its text while it is prepared.
+const treeBytes = 16
+
+// keepPrepared gives a statement its name. A long one is counted.
+func (s *Session) keepPrepared(ps *Prepared) error {
+	if len(ps.Text) > smallText {
+		ps.bytes = int64(len(ps.Text)) * treeBytes
+		if err := s.held.Grow(ps.bytes); err != nil {
+			s.held.Shrink(ps.bytes)
+			s.held.Settle()
+			return err
+		}
+	}
+	s.prepared[ps.Name] = ps
+	return nil
+}
+
+// forgetPrepared forgets a prepared statement; there need not be one.
+func (s *Session) forgetPrepared(name string) {
+	if ps := s.prepared[name]; ps != nil {
+		s.held.Shrink(ps.bytes)
+		delete(s.prepared, name)
+	}
+}
+
+func (s *Session) forgetAllPrepared() {
+	for name := range s.prepared {
+		s.forgetPrepared(name)
+	}
+}
 
 // checkResult refuses a new plan of a described statement whose rows look otherwise than told.
 func (ps *Prepared) checkResult(cols []physical.Column) error {
