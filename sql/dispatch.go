@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// open starts a statement: one without rows has run when open returns.
-func (s *Session) open(ctx context.Context, ps *Prepared, params []types.Datum, sink Sink) (source, error) {
+// open starts a statement: one without rows has run when open returns. The options are for a SELECT.
+func (s *Session) open(ctx context.Context, ps *Prepared, params []types.Datum, sink Sink, o runOptions) (source, error) {
 	if tag, done, err := s.control(ctx, ps.Stmt); done {
 		return tagSource(tag), err
 	}
@@ -41,11 +41,11 @@ func (s *Session) open(ctx context.Context, ps *Prepared, params []types.Datum, 
 		return nil, err
 	}
 	s.tx.ran = true
-	return s.openData(ctx, ps, params, sink)
+	return s.openData(ctx, ps, params, sink, o)
 }
 
 // openData starts a statement that sees data or schema.
-func (s *Session) openData(ctx context.Context, ps *Prepared, params []types.Datum, sink Sink) (source, error) {
+func (s *Session) openData(ctx context.Context, ps *Prepared, params []types.Datum, sink Sink, o runOptions) (source, error) {
 	switch st := ps.Stmt.(type) {
 	case *ast.Select:
 		if into := intoTable(st); into != nil {
@@ -54,11 +54,11 @@ func (s *Session) openData(ctx context.Context, ps *Prepared, params []types.Dat
 			}
 			return s.openDDL(ctx, &ast.CreateTable{Pos: st.Pos, Name: *into, As: withoutInto(st)})
 		}
-		src, err := s.openPlan(ctx, ps, st, params, runOptions{})
+		src, err := s.openPlan(ctx, ps, st, params, o)
 		if err != nil {
 			return nil, err
 		}
-		src.gather = src.rerun
+		src.gather = src.rerun && !src.env.Piecemeal
 		return src, nil
 	case *ast.Insert, *ast.Update, *ast.Delete:
 		return s.openPlan(ctx, ps, st, params, runOptions{})

@@ -113,7 +113,7 @@ func (s *Session) fetch(ctx context.Context, p *Portal, st *ast.Fetch) (source, 
 	if p.src == nil && !p.finished { // a portal of the extended protocol that has not run yet
 		p.life = newLife(ctx)
 		runCtx, stop := p.life.within(ctx)
-		src, err := s.open(runCtx, p.Statement, p.params, nil)
+		src, err := s.open(runCtx, p.Statement, p.params, nil, runOptions{})
 		stop()
 		if err != nil {
 			return nil, err

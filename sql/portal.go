@@ -318,7 +318,7 @@ func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, sink S
 	}
 	runCtx, stop := p.life.within(ctx)
 	defer stop()
-	src, err := s.open(runCtx, p.Statement, p.params, sink)
+	src, err := s.open(runCtx, p.Statement, p.params, sink, runOptions{inPieces: limit > 0})
 	if err != nil || limit == 0 || p.life != nil {
 		return src, err
 	}

@@ -52,7 +52,7 @@ func (s *Session) openExecute(ctx context.Context, st *ast.Execute, sink Sink) (
 	if _, nested := ps.Stmt.(*ast.Execute); nested {
 		return nil, sqlerr.Unsupported(int(st.Pos), "EXECUTE of EXECUTE")
 	}
-	return s.open(ctx, ps, params, sink)
+	return s.open(ctx, ps, params, sink, runOptions{})
 }
 
 // arguments evaluates the arguments of EXECUTE.

@@ -156,7 +156,7 @@ func (s *Session) runOne(ctx context.Context, q *queried, i int, sink Sink) (err
 	s.several = len(q.stmts) > 1
 	s.single, s.prompt = !s.several, false
 	ps := q.prepared(i)
-	src, err := s.open(ctx, ps, nil, sink)
+	src, err := s.open(ctx, ps, nil, sink, runOptions{})
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,9 @@ type riHost struct{ s *Session }
 // Tx is part of ri.Host.
 func (h riHost) Tx() *txn.Txn { return h.s.tx.tx }
 
+// Format is part of ri.Host.
+func (h riHost) Format() *types.Format { return h.s.Format() }
+
 // Relation is part of ri.Host.
 func (h riHost) Relation(ctx context.Context, id table.ID) (*table.Desc, error) {
 	return h.s.tx.view.RelationByID(ctx, id)

@@ -166,6 +166,10 @@ func (r *rowsSource) next(context.Context) (*types.Batch, error) {
 type runOptions struct {
 	stats     bool // what each node did is asked for
 	piecemeal bool // it is a cursor's
+	// inPieces: the client takes a limited number of rows at a time. Rows are locked as they are taken where
+	// a changed one can be looked at again by itself; otherwise all are made first, so that the statement may
+	// run again as a whole.
+	inPieces bool
 }
 
 // openPlan starts a planned statement.
@@ -232,7 +236,7 @@ func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Sta
 		s.lockWrites()
 	}
 	env := s.execEnv(ctx, o.stats)
-	env.Piecemeal = o.piecemeal
+	env.Piecemeal = o.piecemeal || o.inPieces && exec.LocksInPieces(plan)
 	cur, err := exec.Open(ctx, env, plan, params)
 	if err != nil {
 		return nil, err

@@ -48,6 +48,55 @@ func (d *Desc) ReferencedIndex(cols []ColumnID) *Index {
 	return nil
 }
 
+// Referable reports whether a foreign key's column of one type may refer to a column of another: their values
+// have one order, or the first becomes the second by an implicit cast.
+func Referable(from, to *types.Type) bool {
+	switch {
+	case from.OID == to.OID:
+		return true
+	case from.Elem != nil && to.Elem != nil:
+		return from.Elem.OID == to.Elem.OID
+	case from.OID == types.OIDName && to.OID == types.OIDBPChar, from.OID == types.OIDOid:
+		return false
+	case isMoment(from) && isMoment(to):
+		return true
+	}
+	oneOrder := from.Family == to.Family &&
+		(from.Family == types.Int || from.Family == types.Float || from.Family == types.String)
+	return oneOrder || types.CastContext(from.OID, to.OID) == 'i'
+}
+
+func isMoment(t *types.Type) bool { return t.Family == types.Date || t.Family == types.Timestamp }
+
+// ByTimeZone reports whether the time zone of the session decides which value of one type equals a value of
+// another.
+func ByTimeZone(from, to *types.Type) bool {
+	return isMoment(from) && isMoment(to) && (from.OID == types.OIDTimestampTZ) != (to.OID == types.OIDTimestampTZ)
+}
+
+// ReferredValue converts a value of a foreign key's column to the type of the column to which it refers. ok is
+// false when no value of that type equals it.
+func ReferredValue(v types.Datum, from, to *types.Type, f *types.Format) (out types.Datum, ok bool) {
+	to = to.WithMod(types.NoMod)
+	out, err := types.Cast(v, from, to, false, f)
+	if err != nil || v.Null || !narrows(from, to) {
+		return out, err == nil
+	}
+	back, err := types.Cast(out, to, from.WithMod(types.NoMod), false, f)
+	return out, err == nil && types.Compare(from, back, v) == 0
+}
+
+// narrows reports whether a cast between types of one order may change the value.
+func narrows(from, to *types.Type) bool {
+	switch {
+	case from.OID == types.OIDTimestampTZ:
+		return isMoment(to) && from.OID != to.OID
+	case from.OID == types.OIDTimestamp:
+		return to.OID == types.OIDDate
+	}
+	return from.OID == types.OIDFloat8 && to.OID == types.OIDFloat4 || to.OID == types.OIDName && from.OID != types.OIDName
+}
+
 // ReferencedKey encodes the key of a row in a unique index, from the values of cols: the columns of
 // the index in another order. Requires: no value is NULL.
 func ReferencedKey(d *Desc, ix *Index, cols []ColumnID, values []types.Datum) ([]byte, error) {

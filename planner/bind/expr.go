@@ -169,7 +169,7 @@ func (b *binder) collate(sc *scope, e *ast.Collate) (expr.Expr, error) {
 }
 
 // typeName is a type's name in messages.
-func typeName(t *types.Type) string { return types.FormatType(t.OID, types.NoMod) }
+func typeName(t *types.Type) string { return types.TypeName(t.OID) }
 
 // at adds a position to an error that has none.
 func at(err error, pos int) error {

@@ -24,7 +24,7 @@ func typeWithoutMod(oid types.OID) string {
 	case types.TBPChar.ArrayOID():
 		return "character[]"
 	}
-	return types.FormatType(oid, types.NoMod)
+	return types.TypeName(oid)
 }
 
 // Signature is a function call as messages show it: "f(integer, text)".

@@ -148,21 +148,14 @@ func (env *Env) nameForeignKey(d *table.Desc, fk *table.ForeignKey, c *ast.Table
 func comparableColumns(d, parent *table.Desc, fk *table.ForeignKey) error {
 	for i, id := range fk.Columns {
 		from, to := &d.Columns[d.ColumnByID(id)], &parent.Columns[parent.ColumnByID(fk.RefColumns[i])]
-		if comparableTypes(from.Type, to.Type) {
+		if table.Referable(from.Type, to.Type) {
 			continue
 		}
 		return sqlerr.New(sqlerr.DatatypeMismatch, "foreign key constraint \"%s\" cannot be implemented", fk.Name).
 			WithDetail("Key columns \"%s\" and \"%s\" are of incompatible types: %s and %s.", from.Name, to.Name,
-				types.FormatType(from.Type.OID, types.NoMod), types.FormatType(to.Type.OID, types.NoMod))
+				types.TypeName(from.Type.OID), types.TypeName(to.Type.OID))
 	}
 	return nil
-}
-
-// comparableTypes says whether a value of from can be looked up among values of to: the types have
-// one order, or from becomes to by an implicit cast.
-func comparableTypes(from, to *types.Type) bool {
-	oneOrder := from.Family == to.Family && (from.Family == types.Int || from.Family == types.Float || from.Family == types.String)
-	return oneOrder || types.CastContext(from.OID, to.OID) == 'i'
 }
 
 // link tells a table that another has foreign keys to it.
@@ -277,7 +270,7 @@ func (a *alteration) verifyForeignKey(ctx context.Context, parent *table.Desc, f
 	if err != nil || values == nil {
 		return err
 	}
-	return ri.Absent(a.d, parent, fk, values)
+	return ri.Absent(a.d, parent, fk, values, &a.env.Runtime.Format)
 }
 
 // validateForeignKey is VALIDATE CONSTRAINT of a foreign key.

@@ -130,7 +130,7 @@ func setBounds(seq *table.Sequence, o *ast.SequenceOptions, fresh, resetMin, res
 		}
 	}
 	if seq.Max < low || seq.Max > high {
-		return badSequence("MAXVALUE (%d) is out of range for sequence data type %s", seq.Max, types.FormatType(seq.Type, types.NoMod))
+		return badSequence("MAXVALUE (%d) is out of range for sequence data type %s", seq.Max, types.TypeName(seq.Type))
 	}
 	if o.Min != nil {
 		seq.Min = *o.Min
@@ -141,7 +141,7 @@ func setBounds(seq *table.Sequence, o *ast.SequenceOptions, fresh, resetMin, res
 		}
 	}
 	if seq.Min < low || seq.Min > high {
-		return badSequence("MINVALUE (%d) is out of range for sequence data type %s", seq.Min, types.FormatType(seq.Type, types.NoMod))
+		return badSequence("MINVALUE (%d) is out of range for sequence data type %s", seq.Min, types.TypeName(seq.Type))
 	}
 	if seq.Min >= seq.Max {
 		return badSequence("MINVALUE (%d) must be less than MAXVALUE (%d)", seq.Min, seq.Max)

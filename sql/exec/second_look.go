@@ -27,8 +27,21 @@ type secondLook struct {
 // newSecondLook returns nil when the statement is to run again as a whole: n is more than one scan with
 // filters, projections and sorts above.
 func (r *run) newSecondLook(n physical.Node) *secondLook {
+	s := looksAgain(n)
+	if !r.env.SecondLook || s == nil {
+		return nil
+	}
+	l := &secondLook{run: r, node: n, scan: s, all: make([]int, len(s.Table.Columns))}
+	for i := range l.all {
+		l.all[i] = i
+	}
+	return l
+}
+
+// looksAgain returns the one scan of a node of whose rows each can be looked at again by itself; otherwise nil.
+func looksAgain(n physical.Node) *physical.Scan {
 	s := singleScan(n)
-	if !r.env.SecondLook || s == nil || anyExpr(n, hasSubquery) {
+	if s == nil || anyExpr(n, hasSubquery) {
 		return nil
 	}
 	for at := n; at != physical.Node(s); at = at.Children()[0] {
@@ -36,11 +49,20 @@ func (r *run) newSecondLook(n physical.Node) *secondLook {
 			return nil
 		}
 	}
-	l := &secondLook{run: r, node: n, scan: s, all: make([]int, len(s.Table.Columns))}
-	for i := range l.all {
-		l.all[i] = i
+	return s
+}
+
+// LocksInPieces reports whether a plan locks the rows of one scan, each of which can be looked at again by
+// itself if it was changed: so it may give rows out before it has locked all.
+func LocksInPieces(plan *physical.Plan) bool {
+	for n := plan.Root; ; n = n.Children()[0] {
+		if l, ok := n.(*physical.LockRows); ok {
+			return looksAgain(l.Child) != nil
+		}
+		if len(n.Children()) != 1 {
+			return false
+		}
 	}
-	return l
 }
 
 // isStale says whether err is about a row that was changed after it was read.

@@ -33,7 +33,7 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 	case "namespace":
 		return r.namespaceName(id)
 	case "type":
-		return types.FormatType(oid, types.NoMod), true
+		return types.TypeName(oid), true
 	case "role":
 		return env.User(), id == ownerID
 	case "visible":
@@ -173,7 +173,7 @@ func (r *reader) regName(kind string, id table.ID) (string, bool) {
 		return sqlname.Qualified(d.Schema, name), true
 	case "regtype":
 		if _, ok := types.ByOID(types.OID(id)); ok {
-			return types.FormatType(types.OID(id), types.NoMod), true
+			return types.TypeName(types.OID(id)), true
 		}
 	case "regproc", "regprocedure":
 		return functionName(types.OID(id), kind == "regprocedure")

@@ -143,7 +143,7 @@ func infoColumnRows(_ context.Context, r *reader, emit emitter) error {
 
 func (r *reader) infoColumn(d *table.Desc, i int, c *table.Column, emit emitter) error {
 	length, octets, numeric, radix, scale, datetime := precision(c.Type)
-	typeName, coll := types.FormatType(c.Type.OID, types.NoMod), any(nil)
+	typeName, coll := types.TypeName(c.Type.OID), any(nil)
 	if c.Type.Elem != nil {
 		typeName = "ARRAY"
 	}
@@ -205,7 +205,7 @@ func infoSequenceRows(_ context.Context, r *reader, emit emitter) error {
 			bits = int(t.Len) * 8
 		}
 		return emit("sequence_catalog", r.databaseName(), "sequence_schema", d.Schema, "sequence_name", d.Name,
-			"data_type", types.FormatType(q.Type, types.NoMod), "numeric_precision", bits, "numeric_precision_radix", 2,
+			"data_type", types.TypeName(q.Type), "numeric_precision", bits, "numeric_precision_radix", 2,
 			"numeric_scale", 0, "start_value", strconv.FormatInt(q.Start, 10), "minimum_value", strconv.FormatInt(q.Min, 10),
 			"maximum_value", strconv.FormatInt(q.Max, 10), "increment", strconv.FormatInt(q.Increment, 10), "cycle_option", yesNo(q.Cycle))
 	})

@@ -16,6 +16,8 @@ import (
 type Host interface {
 	// Tx is the transaction.
 	Tx() *txn.Txn
+	// Format is how the session reads values: its time zone decides which moment a date means.
+	Format() *types.Format
 	// Relation finds a relation as the transaction sees it, nil when there is none.
 	Relation(ctx context.Context, id table.ID) (*table.Desc, error)
 	// Run runs a statement within the one under way, on a snapshot of its own in READ COMMITTED, and
@@ -132,7 +134,7 @@ func (c *check) key(values []types.Datum, from []*types.Type) (key []byte, ok bo
 	cast := make([]types.Datum, len(values))
 	for i, v := range values {
 		to := c.parent.Columns[c.parent.ColumnByID(c.fk.RefColumns[i])].Type
-		if cast[i], err = types.Cast(v, from[i], to.WithMod(types.NoMod), false, nil); err != nil {
+		if cast[i], ok = table.ReferredValue(v, from[i], to, c.host.Format()); !ok {
 			return nil, false, nil
 		}
 	}
@@ -180,16 +182,16 @@ func (c *check) attach(ctx context.Context, values []types.Datum) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	return Absent(c.child, c.parent, c.fk, values)
+	return Absent(c.child, c.parent, c.fk, values, c.host.Format())
 }
 
 // Absent is 23503 for values of a foreign key's columns that no row of the other table has.
-func Absent(child, parent *table.Desc, fk *table.ForeignKey, values []types.Datum) error {
+func Absent(child, parent *table.Desc, fk *table.ForeignKey, values []types.Datum, f *types.Format) error {
 	if countNulls(values) > 0 {
 		return mixed(child, fk)
 	}
 	return violation(child, fk, "insert or update on table \"%s\" violates foreign key constraint \"%s\"", child.Name, fk.Name).
-		WithDetail("Key %s is not present in table \"%s\".", show(child, fk.Columns, values), parent.Name)
+		WithDetail("Key %s is not present in table \"%s\".", show(child, fk.Columns, values, f), parent.Name)
 }
 
 // mixed is 23503 for a row that breaks MATCH FULL.
@@ -256,15 +258,15 @@ func (c *check) unreferenced(ctx context.Context, newer bool, matches string, ts
 	}
 	return violation(c.child, c.fk, "update or delete on table \"%s\" violates foreign key constraint \"%s\" on table \"%s\"",
 		c.parent.Name, c.fk.Name, c.child.Name).
-		WithDetail("Key %s is still referenced from table \"%s\".", show(c.parent, c.fk.RefColumns, old), c.child.Name)
+		WithDetail("Key %s is still referenced from table \"%s\".", show(c.parent, c.fk.RefColumns, old, c.host.Format()), c.child.Name)
 }
 
 // show writes values as details do: (a, b)=(1, x).
-func show(d *table.Desc, cols []table.ColumnID, values []types.Datum) string {
+func show(d *table.Desc, cols []table.ColumnID, values []types.Datum, f *types.Format) string {
 	names, texts := make([]string, len(cols)), make([]string, len(cols))
 	for i, id := range cols {
 		col := &d.Columns[d.ColumnByID(id)]
-		names[i], texts[i] = col.Name, types.Text(col.Type, values[i], &types.DefaultFormat)
+		names[i], texts[i] = col.Name, types.Text(col.Type, values[i], f)
 	}
 	return "(" + strings.Join(names, ", ") + ")=(" + strings.Join(texts, ", ") + ")"
 }

@@ -42,7 +42,7 @@ func (ch *checker) foreignKey(ctx context.Context, d *table.Desc, fk *table.Fore
 		ch.report(p)
 		return nil
 	}
-	if fk.NotValid {
+	if fk.NotValid || byTimeZone(d, parent, fk) {
 		return nil
 	}
 	key := referredKey(d, parent, fk, ix)
@@ -91,12 +91,23 @@ func referredKey(
 			if row[o].Null {
 				return nil, nil
 			}
-			v, err := types.Cast(row[o], d.Columns[o].Type, to[i], false, nil)
-			if err != nil {
-				return nil, err
+			v, ok := table.ReferredValue(row[o], d.Columns[o].Type, to[i], nil)
+			if !ok {
+				return parent.IndexSpan(ix.ID).Start, nil // no row has that key
 			}
 			values[i] = v
 		}
 		return table.ReferencedKey(parent, ix, fk.RefColumns, values)
 	}
+}
+
+// byTimeZone reports whether the time zones of the sessions that wrote the rows decided to which rows they refer.
+func byTimeZone(d, parent *table.Desc, fk *table.ForeignKey) bool {
+	for i, id := range fk.Columns {
+		to := parent.Columns[parent.ColumnByID(fk.RefColumns[i])].Type
+		if table.ByTimeZone(d.Columns[d.ColumnByID(id)].Type, to) {
+			return true
+		}
+	}
+	return false
 }

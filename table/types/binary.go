@@ -433,7 +433,7 @@ func parseArrayBinary(t *Type, b []byte) (*ArrayValue, error) {
 		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid array flags")
 	case OID(head[2]) != t.Elem.OID:
 		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "binary data has array element type %d (%s) instead of expected %d (%s)",
-			head[2], FormatType(OID(head[2]), NoMod), t.Elem.OID, FormatType(t.Elem.OID, NoMod))
+			head[2], TypeName(OID(head[2])), t.Elem.OID, TypeName(t.Elem.OID))
 	}
 	a := &ArrayValue{}
 	total := uint64(1)

@@ -13,7 +13,7 @@ import (
 // ErrCannotCast is 42846 for a pair of types without a cast.
 func ErrCannotCast(from, to *Type) error {
 	return sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to type %s",
-		FormatType(from.OID, NoMod), FormatType(to.OID, NoMod))
+		TypeName(from.OID), TypeName(to.OID))
 }
 
 // Cast converts a value and fits it to the target's modifier. Explicit casts to varchar(n) and
@@ -160,7 +160,7 @@ func intRangeName(t *Type) string {
 	if t.OID == OIDOid || isRegType(t.OID) {
 		return "OID"
 	}
-	return FormatType(t.OID, NoMod)
+	return TypeName(t.OID)
 }
 
 // IntInRange checks v against the range of an integer type.
@@ -287,7 +287,7 @@ func NumericToInt(v *apd.Decimal, to *Type) (int64, error) {
 		if isNaN(v) {
 			what = "NaN"
 		}
-		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert %s to %s", what, FormatType(to.OID, NoMod))
+		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert %s to %s", what, TypeName(to.OID))
 	}
 	i, ok := NumericToInt64(v)
 	if !ok {
@@ -364,5 +364,5 @@ func fromJSONB(s string, to *Type) (Datum, error) {
 			what = "jsonb object"
 		}
 	}
-	return Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "cannot cast %s to type %s", what, FormatType(to.OID, NoMod))
+	return Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "cannot cast %s to type %s", what, TypeName(to.OID))
 }

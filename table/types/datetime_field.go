@@ -85,7 +85,7 @@ func ParseField(name string) (Field, bool) {
 }
 
 func errUnit(known bool, name string, t *Type) error {
-	typ := FormatType(t.OID, NoMod)
+	typ := TypeName(t.OID)
 	if known {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "unit \"%s\" not supported for type %s", strings.ToLower(name), typ)
 	}

@@ -97,7 +97,7 @@ func appendInt(dst []byte, t *Type, v int64, f *Format) []byte {
 	}
 	if t.OID == OIDRegType {
 		if bt, ok := ByOID(OID(v)); ok {
-			return append(dst, FormatType(bt.OID, NoMod)...)
+			return append(dst, TypeName(bt.OID)...)
 		}
 	}
 	return strconv.AppendInt(dst, v, 10)
@@ -136,7 +136,7 @@ func appendUUID(dst []byte, s string) []byte {
 }
 
 func errSyntaxFor(t *Type, s string) error {
-	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type %s: \"%s\"", FormatType(t.OID, NoMod), s)
+	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type %s: \"%s\"", TypeName(t.OID), s)
 }
 
 // ParseText reads a value as PostgreSQL's input function does, applying the type's modifier. A nil
@@ -220,7 +220,7 @@ func parseInt(t *Type, s string, f *Format) (int64, error) {
 	}
 	v, err := strconv.ParseInt(w, 10, 64)
 	if err != nil || !intFits(t, v) {
-		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "value \"%s\" is out of range for type %s", s, FormatType(t.OID, NoMod))
+		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "value \"%s\" is out of range for type %s", s, TypeName(t.OID))
 	}
 	if t.Len == 4 && t.OID != OIDInt4 {
 		v = int64(uint32(v))
@@ -257,7 +257,7 @@ func parseReg(t *Type, s string, f *Format) (int64, error) {
 			return int64(bt.OID), nil
 		}
 		for _, bt := range All() {
-			if strings.EqualFold(FormatType(bt.OID, NoMod), strings.TrimSpace(s)) {
+			if strings.EqualFold(TypeName(bt.OID), strings.TrimSpace(s)) {
 				return int64(bt.OID), nil
 			}
 		}

@@ -139,6 +139,16 @@ func IntervalTypeMod(fields int, precision int32) int32 {
 	return int32(fields)<<16 | precision&0xffff
 }
 
+// TypeName is the SQL name of a type as messages, regtype and data_type show it: without a modifier, and
+// character where FormatType has bpchar, for a column of char(n) is meant.
+func TypeName(oid OID) string {
+	name := FormatType(oid, NoMod)
+	if base, of := strings.CutPrefix(name, "bpchar"); of {
+		return "character" + base
+	}
+	return name
+}
+
 // FormatType is PostgreSQL's format_type: the SQL name of a type with its modifier.
 func FormatType(oid OID, mod int32) string {
 	t, ok := ByOID(oid)
