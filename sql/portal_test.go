@@ -50,7 +50,9 @@ func TestAPortalLocksTheRowsThatItGives(t *testing.T) {
 		e := newEngine(t)
 		s, other := newSession(t, e), newSession(t, e)
 		mustQuery(t, s, "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t SELECT g, g FROM generate_series(1, 10) g")
-		free := func() string { return mustQuery(t, other, "SELECT string_agg(id::text, ',') FROM (SELECT id FROM t ORDER BY id FOR UPDATE SKIP LOCKED) f") }
+		free := func() string {
+			return mustQuery(t, other, "SELECT string_agg(id::text, ',') FROM (SELECT id FROM t ORDER BY id FOR UPDATE SKIP LOCKED) f")
+		}
 		ps, err := s.Prepare(ctx, "p", "SELECT n FROM t WHERE n > 0 ORDER BY id FOR UPDATE", nil, nil)
 		require.NoError(t, err)
 		require.NoError(t, s.Sync(ctx))

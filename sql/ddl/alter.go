@@ -47,12 +47,43 @@ func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err e
 		}
 	}
 	a := &alteration{env: env, d: d}
-	for i := range s.Actions {
-		if err := a.action(ctx, &s.Actions[i]); err != nil {
+	actions := inPasses(s.Actions)
+	for i := range actions {
+		if err := a.action(ctx, &actions[i]); err != nil {
 			return "", err
 		}
 	}
 	return tag, nil
+}
+
+// inPasses returns actions in PostgreSQL's order: what is dropped goes before types change, these before
+// columns are added, then columns get their properties, then come indexes and other constraints. Actions of
+// one pass keep their order.
+func inPasses(actions []ast.AlterAction) []ast.AlterAction {
+	out := slices.Clone(actions)
+	slices.SortStableFunc(out, func(a, b ast.AlterAction) int { return pass(&a) - pass(&b) })
+	return out
+}
+
+func pass(a *ast.AlterAction) int {
+	switch a.Kind {
+	case "drop column", "drop constraint", "drop not null", "drop default", "drop identity":
+		return 0
+	case "set type":
+		return 1
+	case "add column":
+		return 2
+	case "set not null", "set identity":
+		return 3
+	case "add constraint":
+		if c := a.Constraint; c != nil && (c.Kind == "primary key" || c.Kind == "unique") {
+			return 4
+		}
+		return 5
+	case "set default", "add identity":
+		return 5
+	}
+	return 6
 }
 
 // alterMode is the lock that the strongest action needs.
