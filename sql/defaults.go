@@ -159,11 +159,30 @@ func (s *Session) alterSettings(ctx context.Context, st *ast.AlterSettings) (str
 	if !ok {
 		return "", sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", st.Database)
 	}
+	if st.Rename != "" {
+		return command, s.renameDatabase(ctx, db, st.Rename)
+	}
 	if db.Settings, err = s.altered(db.Settings, st); err != nil {
 		return "", err
 	}
 	s.tx.altersDatabase = true
 	return command, s.tx.view.UpdateDatabase(ctx, db)
+}
+
+// renameDatabase is ALTER DATABASE … RENAME TO, of a database in which nobody works.
+func (s *Session) renameDatabase(ctx context.Context, db catalog.Database, name string) error {
+	old := db.Name
+	if err := s.tx.view.RenameDatabase(ctx, db, name); err != nil {
+		return err
+	}
+	if old == s.database {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "current database cannot be renamed")
+	}
+	if err := s.engine.databaseUnused(old); err != nil {
+		return err
+	}
+	s.tx.altersDatabase = true
+	return nil
 }
 
 // alterSystem stores what pg_reload_conf(), or the next start, makes the default of all sessions.

@@ -85,7 +85,8 @@ func TestAlterDatabaseSet(t *testing.T) {
 		{"SET work_mem = '4MB'", "0A000", `parameter "work_mem" is not supported`},
 		{"SET statement_timeout = 1, 2", "22023", "SET statement_timeout takes only one argument"},
 		{"SET LOCAL lock_timeout = 5", "42601", `syntax error at or near "lock_timeout"`},
-		{"RENAME TO other", "0A000", "ALTER DATABASE is not supported"},
+		{"RENAME TO other", "0A000", "current database cannot be renamed"},
+		{"OWNER TO postgres", "0A000", "ALTER DATABASE is not supported"},
 	} {
 		require.Equal(t, x.message, fails(t, s, "ALTER DATABASE postgres "+x.text, x.code).Message)
 	}

@@ -162,15 +162,24 @@ func (s *Session) databasesUnused(stmt ast.Statement) error {
 		if name.Name == s.database {
 			return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
 		}
-		if n := s.engine.sessionsIn(name.Name); n > 0 {
-			detail := "There is 1 other session using the database."
-			if n > 1 {
-				detail = fmt.Sprintf("There are %d other sessions using the database.", n)
-			}
-			return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", name.Name).WithDetail("%s", detail)
+		if err := s.engine.databaseUnused(name.Name); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// databaseUnused is 55006 if sessions work in a database.
+func (e *Engine) databaseUnused(name string) error {
+	n := e.sessionsIn(name)
+	if n == 0 {
+		return nil
+	}
+	detail := "There is 1 other session using the database."
+	if n > 1 {
+		detail = fmt.Sprintf("There are %d other sessions using the database.", n)
+	}
+	return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", name).WithDetail("%s", detail)
 }
 
 // aloneInTransaction says whether PostgreSQL wants the statement outside of a block.

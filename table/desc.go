@@ -116,6 +116,8 @@ type Index struct {
 	Include          []ColumnID // covered columns in the entry's value
 	WhereText        string     // partial index predicate, or ""
 	Comment          string
+	// ConstraintComment is the comment of the constraint that the index backs.
+	ConstraintComment string `json:",omitempty"`
 }
 
 // Check is a CHECK constraint.
@@ -124,6 +126,7 @@ type Check struct {
 	Text string // expression source
 	// NotValid: rows that were there before it have not been verified.
 	NotValid bool
+	Comment  string `json:",omitempty"`
 }
 
 // ForeignKey is a REFERENCES constraint: the values of Columns, unless NULL, are those of RefColumns,
@@ -139,6 +142,24 @@ type ForeignKey struct {
 	OnDelete, OnUpdate string // "no action", "restrict", "cascade", "set null", "set default"
 	Deferrable         bool
 	InitiallyDeferred  bool
+	Comment            string `json:",omitempty"`
+}
+
+// ConstraintComment returns where the comment of a constraint of the table stands, nil if there is no constraint of
+// that name.
+func (d *Desc) ConstraintComment(name string) *string {
+	if ix := d.IndexByName(name); ix != nil && (ix.Primary || ix.Constraint) {
+		return &ix.ConstraintComment
+	}
+	for i := range d.Checks {
+		if d.Checks[i].Name == name {
+			return &d.Checks[i].Comment
+		}
+	}
+	if fk := d.ForeignKey(name); fk != nil {
+		return &fk.Comment
+	}
+	return nil
 }
 
 // View is the definition of a view.

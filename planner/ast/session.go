@@ -85,6 +85,7 @@ type AlterSettings struct {
 	Database string // without System
 	Set      *Set   // nil: RESET ALL
 	Current  bool   // SET name FROM CURRENT
+	Rename   string // the new name of the database; "" for none
 }
 
 // ResetAll is RESET ALL.

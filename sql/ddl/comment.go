@@ -15,7 +15,7 @@ func (env *Env) comment(ctx context.Context, s *ast.Comment) error {
 		text = *s.Text
 	}
 	switch s.Kind {
-	case "table", "view", "sequence", "index", "column":
+	case "table", "view", "sequence", "index", "column", "constraint":
 		return env.commentRelation(ctx, s, text)
 	case "schema":
 		sc, ok, err := env.View.Schema(ctx, env.Database, s.Name.Name)
@@ -53,6 +53,12 @@ func (env *Env) commentRelation(ctx context.Context, s *ast.Comment, text string
 		return err
 	}
 	d := old.Clone()
+	if s.Kind == "constraint" {
+		if err := commentConstraint(d, ix, s, text); err != nil {
+			return err
+		}
+		return env.View.RelabelRelation(ctx, old, d)
+	}
 	switch {
 	case s.Kind == "index" && ix != nil:
 		d.Index(ix.ID).Comment = text
@@ -74,6 +80,18 @@ func (env *Env) commentRelation(ctx context.Context, s *ast.Comment, text string
 		d.Comment = text
 	}
 	return env.View.RelabelRelation(ctx, old, d)
+}
+
+func commentConstraint(d *table.Desc, ix *table.Index, s *ast.Comment, text string) error {
+	if ix != nil {
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is an index", s.Name.Name)
+	}
+	c := d.ConstraintComment(s.Column)
+	if c == nil {
+		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", s.Column, s.Name.Name)
+	}
+	*c = text
+	return nil
 }
 
 func wrongKind(name, kind string) *sqlerr.Error {

@@ -209,7 +209,7 @@ func (p *parser) resetOne(pos ast.Pos) *ast.Set {
 	return s
 }
 
-// alterDatabase parses behind ALTER: DATABASE name {SET … | RESET …}.
+// alterDatabase parses behind ALTER: DATABASE name {SET … | RESET … | RENAME TO name}.
 func (p *parser) alterDatabase(pos ast.Pos) ast.Statement {
 	p.next()
 	a := &ast.AlterSettings{Pos: pos, Database: p.name()}
@@ -229,6 +229,8 @@ func (p *parser) alterDatabase(pos ast.Pos) ast.Statement {
 	case p.accept(kwReset, kwAll):
 	case p.accept(kwReset):
 		a.Set = p.resetOne(at)
+	case p.accept(kwRename, kwTo):
+		a.Rename = p.name()
 	default:
 		p.unsupported(pos, "ALTER DATABASE")
 	}

@@ -324,7 +324,21 @@ func descriptionRows(_ context.Context, r *reader, emit emitter) error {
 			}
 		}
 		for _, ix := range d.Indexes {
-			if err := put(ix.OID, 1259, 0, ix.Comment); err != nil {
+			err := put(ix.OID, 1259, 0, ix.Comment)
+			if err == nil {
+				err = put(ix.OID, 2606, 0, ix.ConstraintComment)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for i, c := range d.Checks {
+			if err := put(derivedID(checkBase, d.ID, i), 2606, 0, c.Comment); err != nil {
+				return err
+			}
+		}
+		for _, fk := range d.ForeignKeys {
+			if err := put(fk.OID, 2606, 0, fk.Comment); err != nil {
 				return err
 			}
 		}

@@ -312,9 +312,33 @@ func (r *reader) anyComment(id table.ID, catalog string) (string, bool) {
 		if ns, found := r.schemaComment(id); found && catalog == "pg_namespace" {
 			return ns, true
 		}
+		if !ok && catalog == "" {
+			return r.constraintComment(id)
+		}
 		return text, ok && catalog != "pg_namespace"
+	case "pg_constraint":
+		return r.constraintComment(id)
 	}
 	return "", false
+}
+
+func (r *reader) constraintComment(id table.ID) (text string, ok bool) {
+	d, check := r.constraintOwner(id)
+	switch {
+	case d == nil:
+	case check != nil:
+		text = check.Comment
+	default:
+		if fk := d.ForeignKeyByOID(id); fk != nil {
+			text = fk.Comment
+		}
+		for i := range d.Indexes {
+			if ix := &d.Indexes[i]; ix.OID == id {
+				text = ix.ConstraintComment
+			}
+		}
+	}
+	return text, text != ""
 }
 
 // comment is obj_description, and with a column's number col_description.

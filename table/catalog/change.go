@@ -86,6 +86,23 @@ func (v *View) UpdateDatabase(_ context.Context, db Database) error {
 	return v.put(databaseKey(db.Name), encodeJSON(db))
 }
 
+// RenameDatabase gives a database another name; 42P04 when it is taken.
+func (v *View) RenameDatabase(ctx context.Context, db Database, name string) error {
+	if _, ok, err := v.Database(ctx, name); err != nil {
+		return err
+	} else if ok {
+		return sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", name)
+	}
+	if err := v.reserve(ctx, databaseKey(name)); err != nil {
+		return err
+	}
+	if err := v.remove(databaseKey(db.Name)); err != nil {
+		return err
+	}
+	db.Name = name
+	return v.UpdateDatabase(ctx, db)
+}
+
 // SetSystemSettings replaces what the sessions of all databases begin with, "name=value" each.
 func (v *View) SetSystemSettings(_ context.Context, entries []string) error {
 	return v.put(systemKey, encodeJSON(entries))
