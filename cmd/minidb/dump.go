@@ -29,7 +29,7 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 	if *data == "" {
 		return usageError("--data is missing")
 	}
-	engine, err := pebblekv.Open(*data, pebblekv.Options{MustExist: true})
+	engine, err := pebblekv.OpenUnchanged(*data, pebblekv.Options{})
 	if errors.Is(err, kv.ErrInUse) {
 		return fmt.Errorf("directory %s is in use by this or another process: %w", *data, err)
 	}

@@ -3,7 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -122,4 +127,27 @@ func TestDumpShowsTheLocksOfADeadCoordinator(t *testing.T) {
 	require.Zero(t, code, errOut)
 	require.Regexp(t, `lock: primary, session \d+, process 7, for "DELETE FROM docs" `, out)
 	require.Regexp(t, `lock: primary@/table/\d+ docs/[^,]*, session \d+ `, out)
+}
+
+// TestDumpChangesNothing: a dump reads what is in the log too, and leaves every file as it is.
+func TestDumpChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	documents(t, dir)
+	files := func() map[string]string {
+		out := map[string]string{}
+		require.NoError(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			out[path] = fmt.Sprintf("%x", sha256.Sum256(b))
+			return err
+		}))
+		return out
+	}
+	before := files()
+	code, out, _ := runCommand(t, "dump", "--data", dir, "--table", "docs")
+	require.Zero(t, code)
+	require.Contains(t, out, "docs_url_key/(a)")
+	require.Equal(t, before, files())
 }

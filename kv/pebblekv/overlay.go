@@ -1,6 +1,7 @@
 package pebblekv
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -23,6 +24,24 @@ type overlayFS struct {
 func newOverlayFS(base vfs.FS, dir string) (*overlayFS, error) {
 	fs := &overlayFS{MemFS: vfs.NewMem(), base: base, gone: map[string]bool{}}
 	return fs, fs.MemFS.MkdirAll(dir, privateDir)
+}
+
+// OpenUnchanged opens a store for one who only looks: what the engine writes stays in memory, its recovery from
+// the log included, and is gone when it closes. The directory's files stay as they are.
+func OpenUnchanged(dir string, opts Options) (*Engine, error) {
+	base := opts.FS
+	if base == nil {
+		base = vfs.Default
+	}
+	if err := mustHold(base, dir); err != nil {
+		return nil, fmt.Errorf("open store %q: %w", dir, err)
+	}
+	overlay, err := newOverlayFS(base, dir)
+	if err != nil {
+		return nil, fmt.Errorf("open store %q: %w", dir, err)
+	}
+	opts.FS, opts.MustExist, opts.readOnce = overlay, true, true
+	return Open(dir, opts)
 }
 
 // below reports whether a name means the file of the directory itself.
