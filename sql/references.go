@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
@@ -107,7 +106,7 @@ func (h riHost) Run(ctx context.Context, text string, ts []*types.Type, params [
 // Newer is part of ri.Host. Rows that the transaction sees cannot be removed by others before it
 // removes the key to which they refer, so more rows now than then are rows that it does not see.
 func (h riHost) Newer(ctx context.Context, text string, ts []*types.Type, params []types.Datum) (bool, error) {
-	if h.s.tx.perStatement() || planted.Is(planted.UnseenChildren) {
+	if h.s.tx.perStatement() {
 		return false, nil
 	}
 	plan, _, err := h.s.innerPlan(ctx, text, ts)

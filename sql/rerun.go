@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
@@ -80,9 +79,7 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 	if cerr := p.cursor.Close(); cerr != nil {
 		return cerr
 	}
-	if !planted.Is(planted.WritesKept) {
-		r.tx.UndoTo(r.at)
-	}
+	r.tx.UndoTo(r.at)
 	p.s.references.ReleaseTo(r.checks)
 	p.s.tx.notices.RollbackTo(r.sent)
 	if aerr := p.s.advance(ctx); aerr != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/notify"
@@ -400,9 +399,7 @@ func (s *Session) execRollbackTo(st *ast.RollbackTo) (string, error) {
 	}
 	sp := &s.tx.savepoints[i]
 	s.closePortalsSince(i + 1)
-	if !planted.Is(planted.SavepointForgotten) {
-		s.tx.tx.RollbackTo(sp.at)
-	}
+	s.tx.tx.RollbackTo(sp.at)
 	sp.at = s.tx.tx.Savepoint()
 	s.settings.RollbackTo(sp.settings)
 	s.locks.ReleaseTo(sp.locks)

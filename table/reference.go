@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -120,9 +119,6 @@ func HoldKey(ctx context.Context, tx *txn.Txn, key []byte) (bool, error) {
 	value, err := tx.Get(ctx, key)
 	if err != nil || value == nil {
 		return false, err
-	}
-	if planted.Is(planted.UnheldParent) {
-		return true, nil
 	}
 	if err := tx.LockCurrent(ctx, key, rowlock.KeyShare, false); err != nil {
 		return false, err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
@@ -254,13 +253,8 @@ func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old, n
 		}
 		return tx.Set(w.is.key, w.is.value)
 	}
-	if !planted.Is(planted.OldEntryKept) {
-		if err := tx.Delete(w.was.key); err != nil {
-			return err
-		}
-	}
-	if planted.Is(planted.EntryLost) {
-		return nil
+	if err := tx.Delete(w.was.key); err != nil {
+		return err
 	}
 	return w.putEntry(ctx, tx, l, &w.is, new)
 }

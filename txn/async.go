@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -134,7 +133,6 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.Prewrite
 				entry.commitTS.Store(0) // the engine runs the step again
 			}
 			ts, ok := source.TryNext()
-			ts = plantedTimestamp(ts, p.StartTS)
 			if !ok {
 				return 0, errExtend
 			}
@@ -230,9 +228,7 @@ func (r *resolver) checkLocks(
 		case st.Missing:
 			return mvcc.Status{}, nil
 		}
-		if highest == 0 || !planted.Is(planted.LowestOfLocks) {
-			highest = max(highest, st.MinCommitTS)
-		}
+		highest = max(highest, st.MinCommitTS)
 		rows = rows[n:]
 		if err := r.s.at(AfterCheckLocks); err != nil {
 			return mvcc.Status{}, err
@@ -248,9 +244,6 @@ func (r *resolver) recover(ctx context.Context, l *mvcc.Lock, ownerGone bool) (m
 	rows = append(rows, mvcc.Row(l.Primary))
 	for _, k := range l.Secondaries {
 		rows = append(rows, mvcc.Row(k))
-	}
-	if planted.Is(planted.TrustedPrimary) {
-		rows = rows[:1]
 	}
 	st, err := r.checkLocks(ctx, l.StartTS, rows, ownerGone)
 	if err != nil || !st.Decided() {

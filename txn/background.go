@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -24,7 +23,7 @@ type secondaryWork struct {
 
 // commit turns the locks of a batch into records, inside a step.
 func (w *secondaryWork) commit(ctx context.Context, r kv.Reader, kb *kv.Batch, b *batch) error {
-	if w.locker.untouched() && !planted.Is(planted.LostSecondary) {
+	if w.locker.untouched() {
 		mvcc.CommitKnown(kb, w.startTS, w.commitTS, b.muts)
 		return nil
 	}

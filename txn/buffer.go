@@ -3,7 +3,6 @@ package txn
 import (
 	"bytes"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -198,7 +197,7 @@ func (b *buffer) put(w, replaced write, was bool) {
 func (b *buffer) set(key, value []byte) {
 	before, was, replaced, there := b.before(key)
 	w := write{kind: writePut, mustNotExist: before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base, held: before.held}
-	if !was || planted.Is(planted.MovedBase) {
+	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}
 	w.value = b.keep(value)

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
@@ -17,13 +16,13 @@ import (
 // What TiKV added, as far as P8, P9 and P1 do not cover it: T1 parallel prewrite, T2 the rollback
 // record, T3 short values, T4 point reads.
 var addedClauses = []clause{
-	{"T1 I4", "a failed batch rolls all back", planted.FailedBatchLeft, failedBatchRollsBack},
-	{"T1", "prewrites of different groups run at the same time", planted.PrewritesInTurn, prewritesRunTogether},
-	{"T2 I5", "a rollback leaves a record", planted.NoRollbackRecord, latePrimaryIsStopped},
-	{"T4 I14", "a view that another transaction left hides no commit", planted.StaleView, leftViewHidesNothing},
-	{"T4 I14", "a point read without a timestamp sees what was acknowledged", planted.StaleNewest, pointReadIsNewest},
-	{"T4", "it draws no timestamp", planted.DrawnPointRead, pointReadDrawsNothing},
-	{"T3 I7", "a short value takes no look-up of its own", planted.LongValues, shortValueIsInlined},
+	{"T1 I4", "a failed batch rolls all back", failedBatchRollsBack},
+	{"T1", "prewrites of different groups run at the same time", prewritesRunTogether},
+	{"T2 I5", "a rollback leaves a record", latePrimaryIsStopped},
+	{"T4 I14", "a view that another transaction left hides no commit", leftViewHidesNothing},
+	{"T4 I14", "a point read without a timestamp sees what was acknowledged", pointReadIsNewest},
+	{"T4", "it draws no timestamp", pointReadDrawsNothing},
+	{"T3 I7", "a short value takes no look-up of its own", shortValueIsInlined},
 }
 
 // ordered is an engine in two groups on which the prewrite of z arrives after that of a.

@@ -1,7 +1,6 @@
 package txn_test
 
 import (
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
 )
@@ -9,13 +8,13 @@ import (
 // P8: a commit with a calculated timestamp. T5 is its condition, max(start_ts, max_read_ts) <
 // commit_ts ≤ now.
 var asyncClauses = []clause{
-	{"P8 T5 I12", "the timestamp is above every earlier read", planted.CommitBelowReaders, asyncIsAboveReads},
-	{"P8 I12", "it is set under locks that readers see", planted.UnseenOnePhase, asyncLockIsSeen},
-	{"P8 I12", "it is the highest of all locks'", planted.LowestOfLocks, asyncIsAtItsHighest},
-	{"P8 I12", "a stranger asks the secondaries too", planted.TrustedPrimary, halfAsyncIsNothing},
-	{"P8 I12", "a missing lock is no commit", planted.MissingIsCommitted, halfAsyncIsNothing},
-	{"P8 I12", "a missing lock is barred before anything is rolled back", planted.UnbarredLock, missingLockIsBarred},
-	{"T5 I12", "the timestamp is not above the present", planted.CommitInFuture, asyncIsSeenAtOnce},
+	{"P8 T5 I12", "the timestamp is above every earlier read", asyncIsAboveReads},
+	{"P8 I12", "it is set under locks that readers see", asyncLockIsSeen},
+	{"P8 I12", "it is the highest of all locks'", asyncIsAtItsHighest},
+	{"P8 I12", "a stranger asks the secondaries too", halfAsyncIsNothing},
+	{"P8 I12", "a missing lock is no commit", halfAsyncIsNothing},
+	{"P8 I12", "a missing lock is barred before anything is rolled back", missingLockIsBarred},
+	{"T5 I12", "the timestamp is not above the present", asyncIsSeenAtOnce},
 }
 
 var async = txn.Options{TwoPhase: true, AsyncCommit: true, BatchKeys: 1}

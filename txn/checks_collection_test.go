@@ -3,7 +3,6 @@ package txn_test
 import (
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -11,14 +10,14 @@ import (
 
 // P16: collection.
 var collectionClauses = []clause{
-	{"P16 I6", "locks below the safepoint are settled first", planted.CollectedBeforeSettled, locksAreSettledFirst},
-	{"P16 I6", "the newest version at or below the safepoint stays", planted.CollectedNewest, newestVersionStays},
-	{"P16 I6", "unless it is a removal, which goes with all that it hides", planted.ResurrectedByCollection, removedStaysRemoved},
-	{"P16 I6", "a reader below the safepoint is refused", planted.ReadBelowSafepoint, readerBelowIsRefused},
-	{"P16 I6", "a running transaction holds the safepoint", planted.CollectedPastReader, runningTransactionHolds},
-	{"P16 I25", "a dropped span stays while it may be read", planted.DroppedUnderReader, droppedSpanStaysForReaders},
-	{"P16 I25", "what lands late in a dropped span is deleted too", planted.DroppedForgotten, droppedSpanIsLookedAtAgain},
-	{"P16 I25", "whoever has read in a dropped span comes before the drop", planted.DroppedUnread, droppedSpanWasRead},
+	{"P16 I6", "locks below the safepoint are settled first", locksAreSettledFirst},
+	{"P16 I6", "the newest version at or below the safepoint stays", newestVersionStays},
+	{"P16 I6", "unless it is a removal, which goes with all that it hides", removedStaysRemoved},
+	{"P16 I6", "a reader below the safepoint is refused", readerBelowIsRefused},
+	{"P16 I6", "a running transaction holds the safepoint", runningTransactionHolds},
+	{"P16 I25", "a dropped span stays while it may be read", droppedSpanStaysForReaders},
+	{"P16 I25", "what lands late in a dropped span is deleted too", droppedSpanIsLookedAtAgain},
+	{"P16 I25", "whoever has read in a dropped span comes before the drop", droppedSpanWasRead},
 }
 
 func (sc *scene) collect(s *txn.Store) {

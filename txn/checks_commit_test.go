@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/txn"
@@ -14,13 +13,13 @@ import (
 
 // P9, P14 and P15: one phase or two, the order of timestamps, unknown results.
 var onePhaseClauses = []clause{
-	{"P9 T6 I8", "what is not one update takes two phases", planted.OneGroupForAll, groupsTakeTwoPhases},
-	{"P9 I15", "a retry of two phases stays two-phase", planted.RetryInOnePhase, retryStaysTwoPhase},
-	{"P9 I15", "one phase whose answer was lost is barred, or found", planted.UnbarredOnePhase, lostUpdateIsBarred},
-	{"P14 I2", "commit_ts is drawn after every prewrite", planted.EarlyCommitTS, commitTSIsDrawnLast},
-	{"P15 I4", "no answer is an unknown result", planted.LostAnswerIsFailure, noAnswerIsAmbiguous},
-	{"T6 I2", "no lock becomes visible in one phase", planted.LockedOnePhase, onePhaseLeavesNoLock},
-	{"T6 I2", "a reader above a commit in one phase does not miss it", planted.UnseenOnePhase, onePhaseIsSeen},
+	{"P9 T6 I8", "what is not one update takes two phases", groupsTakeTwoPhases},
+	{"P9 I15", "a retry of two phases stays two-phase", retryStaysTwoPhase},
+	{"P9 I15", "one phase whose answer was lost is barred, or found", lostUpdateIsBarred},
+	{"P14 I2", "commit_ts is drawn after every prewrite", commitTSIsDrawnLast},
+	{"P15 I4", "no answer is an unknown result", noAnswerIsAmbiguous},
+	{"T6 I2", "no lock becomes visible in one phase", onePhaseLeavesNoLock},
+	{"T6 I2", "a reader above a commit in one phase does not miss it", onePhaseIsSeen},
 }
 
 func groupsTakeTwoPhases(sc *scene) {
@@ -151,13 +150,13 @@ func (l *lockCounter) Update(ctx context.Context, rows [][]byte, step kv.Step) e
 
 // P10 and P11: records that are no versions.
 var kindClauses = []clause{
-	{"P10 I16", "an insert looks through rollback records", planted.BlindInsert, insertLooksThroughRollbacks},
-	{"P10 I16", "an insert looks through records of kind lock", planted.BlindInsert, insertLooksThroughLocks},
-	{"P10 I16", "an insert over an undone streamed write looks for a value", planted.BlindOverwrite, insertLooksBelowItsOwnLock},
-	{"P11 I16", "readers skip records of kind lock", planted.LockRecordHides, undoneWriteIsNone},
-	{"P11 I16", "conflict checks see records of kind lock", planted.LockRecordUnseen, lockedKeyConflicts},
-	{"I13", "who was rolled back by others does not read on", planted.DeadReader, deadDoNotRead},
-	{"I13", "a savepoint takes back what was streamed out", planted.ForgottenUndo, undoneWriteIsNone},
+	{"P10 I16", "an insert looks through rollback records", insertLooksThroughRollbacks},
+	{"P10 I16", "an insert looks through records of kind lock", insertLooksThroughLocks},
+	{"P10 I16", "an insert over an undone streamed write looks for a value", insertLooksBelowItsOwnLock},
+	{"P11 I16", "readers skip records of kind lock", undoneWriteIsNone},
+	{"P11 I16", "conflict checks see records of kind lock", lockedKeyConflicts},
+	{"I13", "who was rolled back by others does not read on", deadDoNotRead},
+	{"I13", "a savepoint takes back what was streamed out", undoneWriteIsNone},
 }
 
 func (sc *scene) wantDuplicate(s *txn.Store, key string) {

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/txn"
@@ -17,9 +16,9 @@ import (
 
 // I2: what is answered rests on durable commits, and a commit whose result is unknown is waited for.
 var doubtClauses = []clause{
-	{"I2", "a reader of a secondary waits until the commit point is durable", planted.LazyVerdict, secondaryAwaitsTheSync},
-	{"I2", "a write conflict is told once the write is durable", planted.UnawaitedConflict, conflictAwaitsTheSync},
-	{"I2", "a commit whose answer was lost is waited for", planted.LeftInDoubt, lateCommitIsAwaited},
+	{"I2", "a reader of a secondary waits until the commit point is durable", secondaryAwaitsTheSync},
+	{"I2", "a write conflict is told once the write is durable", conflictAwaitsTheSync},
+	{"I2", "a commit whose answer was lost is waited for", lateCommitIsAwaited},
 }
 
 // held is an engine on which durable updates are visible, and return when they are let go.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -12,13 +11,13 @@ import (
 
 // P6 and P7: who lives, and readers that do not wait for the living.
 var livenessClauses = []clause{
-	{"P6 I5", "the oracle's time judges the time to live", planted.LocalClockTTL, oracleTimeJudges},
-	{"P6 I5", "a long commit extends its lock", planted.NoHeartbeat, longCommitLives},
-	{"P6 I5", "a heartbeat does not revive the dead", planted.RevivingHeartbeat, deadStayDead},
-	{"P7 I5", "a reader pushes a living writer and does not wait", planted.ReaderWaits, readerDoesNotWait},
-	{"P7 I24", "a commit below a push draws again", planted.UnpushedCommitTS, pushedCommitIsAbove},
-	{"P7 I2", "also when its primary was pushed", planted.UnpushedCommitTS, pushedCommitElsewhereIsAbove},
-	{"P6 I24", "whatever the clock does, who runs lives", planted.LivingExpire, leapDoesNotKill},
+	{"P6 I5", "the oracle's time judges the time to live", oracleTimeJudges},
+	{"P6 I5", "a long commit extends its lock", longCommitLives},
+	{"P6 I5", "a heartbeat does not revive the dead", deadStayDead},
+	{"P7 I5", "a reader pushes a living writer and does not wait", readerDoesNotWait},
+	{"P7 I24", "a commit below a push draws again", pushedCommitIsAbove},
+	{"P7 I2", "also when its primary was pushed", pushedCommitElsewhereIsAbove},
+	{"P6 I24", "whatever the clock does, who runs lives", leapDoesNotKill},
 }
 
 func oracleTimeJudges(sc *scene) {

@@ -3,7 +3,6 @@ package txn_test
 import (
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -12,11 +11,11 @@ import (
 
 // P6 and P16 on a store that several processes share: owners with leases, and one safepoint for all.
 var ownerClauses = []clause{
-	{"P6 I19", "a dead owner's lock is not waited for", planted.DeadOwnerAwaited, deadOwnerIsNotAwaited},
-	{"P6 I19", "a living owner's lock is", planted.LeaseByLocalClock, livingOwnerIsAwaited},
-	{"P16 I20", "a reader that outlived its lease is refused", planted.SafepointUnchecked, lapsedReaderIsRefused},
-	{"P16 I20", "and so is its write", planted.SafepointUnchecked, lapsedWriterIsRefused},
-	{"P16 I20", "a running transaction of another process holds the safepoint", planted.SessionsUncounted, othersHoldTheSafepoint},
+	{"P6 I19", "a dead owner's lock is not waited for", deadOwnerIsNotAwaited},
+	{"P6 I19", "a living owner's lock is", livingOwnerIsAwaited},
+	{"P16 I20", "a reader that outlived its lease is refused", lapsedReaderIsRefused},
+	{"P16 I20", "and so is its write", lapsedWriterIsRefused},
+	{"P16 I20", "a running transaction of another process holds the safepoint", othersHoldTheSafepoint},
 }
 
 // processes opens two stores on a shared engine, at one oracle; the coordinators of the first die at

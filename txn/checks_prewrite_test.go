@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -12,16 +11,16 @@ import (
 
 // P1 to P3: rollback records, unique timestamps, steps that may be repeated.
 var prewriteClauses = []clause{
-	{"P1 I5", "a rollback leaves a record that stops a late prewrite", planted.NoRollbackRecord, latePrimaryIsStopped},
-	{"P1 I5", "the record of a primary is never collapsed", planted.CollapsedProtected, protectedRollbackStays},
-	{"P1 I5", "a run of unprotected records is collapsed", planted.UncollapsedRollbacks, rollbacksCollapse},
-	{"P2 I1", "no commit_ts is another transaction's start_ts", planted.SharedTimestamp, rollbackHitsNoRecord},
-	{"P3 I15", "a prewrite finds its own rollback record", planted.OwnRollbackUnchecked, latePrimaryIsStopped},
-	{"P3 I15", "a prewrite may be repeated", planted.PrewriteOnce, lostPrewriteIsRepeated},
-	{"P3 I15", "a prewrite may be repeated after the commit", planted.PrewriteAfterCommit, prewriteAfterCommit},
-	{"P3 I15", "a commit may be repeated", planted.CommitOnce, lostCommitIsRepeated},
-	{"P3 I15", "a commit fails when it was rolled back", planted.CommitAfterRollback, commitAfterRollback},
-	{"P3 I15", "a rollback of a committed transaction answers so", planted.RollbackAfterCommit, rollbackAfterCommit},
+	{"P1 I5", "a rollback leaves a record that stops a late prewrite", latePrimaryIsStopped},
+	{"P1 I5", "the record of a primary is never collapsed", protectedRollbackStays},
+	{"P1 I5", "a run of unprotected records is collapsed", rollbacksCollapse},
+	{"P2 I1", "no commit_ts is another transaction's start_ts", rollbackHitsNoRecord},
+	{"P3 I15", "a prewrite finds its own rollback record", latePrimaryIsStopped},
+	{"P3 I15", "a prewrite may be repeated", lostPrewriteIsRepeated},
+	{"P3 I15", "a prewrite may be repeated after the commit", prewriteAfterCommit},
+	{"P3 I15", "a commit may be repeated", lostCommitIsRepeated},
+	{"P3 I15", "a commit fails when it was rolled back", commitAfterRollback},
+	{"P3 I15", "a rollback of a committed transaction answers so", rollbackAfterCommit},
 }
 
 // latePrimaryIsStopped: the primary's prewrite comes after a stranger has given the transaction up
@@ -144,10 +143,10 @@ func rollbackAfterCommit(sc *scene) {
 
 // P4 and P5: a primary that is not there.
 var absenceClauses = []clause{
-	{"P4 I5", "an absent primary is waited for until the time to live is over", planted.ImpatientResolver, slowPrimaryIsWaitedFor},
-	{"P4 I5", "then its rollback is written", planted.UnwrittenVerdict, latePrimaryIsStopped},
-	{"P4 I4", "before a secondary is touched", planted.SecondaryFirst, primaryDecidesFirst},
-	{"P5 I4", "the primary is a key that is written", planted.PhantomPrimary, primaryIsWritten},
+	{"P4 I5", "an absent primary is waited for until the time to live is over", slowPrimaryIsWaitedFor},
+	{"P4 I5", "then its rollback is written", latePrimaryIsStopped},
+	{"P4 I4", "before a secondary is touched", primaryDecidesFirst},
+	{"P5 I4", "the primary is a key that is written", primaryIsWritten},
 }
 
 func slowPrimaryIsWaitedFor(sc *scene) {

@@ -6,24 +6,23 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // P12 and P13: row locks. Latches, the rest of P13, are package pebblekv's.
 var rowLockClauses = []clause{
-	{"P12 I9", "READ COMMITTED reads again after a wait", planted.StaleAfterWait, waiterReadsAgain},
-	{"P12 I9", "it takes the lock first and looks then", planted.LockedAfterLook, waiterReadsAgain},
-	{"P12 I9", "it does not go on with what it has read", planted.SkippedSecondLook, waiterReadsAgain},
-	{"P12 I11", "it reads what was committed before its new timestamp", planted.KeptView, laterStatementSeesMore},
-	{"P12 I9", "REPEATABLE READ fails after a wait", planted.StaleAfterWait, waiterFails},
-	{"P12 I11", "a write rests on the version that it was read from", planted.MovedBase, laterStatementProtectsNothing},
-	{"P12 I9", "row locks end with their transaction", planted.LeftoverRowLocks, locksEndWithTheirTransaction},
-	{"P12 I9", "row locks are held until the writes are visible", planted.UnlockedBeforeCommit, locksAreHeldToTheEnd},
-	{"P12 I9", "a commit steals no locked row", planted.RowLockIgnored, lockedRowIsNotStolen},
-	{"P13 I17", "a commit that has locks waits for younger ones only", planted.OlderIsWaitedFor, youngerGivesIn},
-	{"P13 I17", "deadlocks are detected, not waited out", planted.UndetectedDeadlock, deadlockIsDetected},
+	{"P12 I9", "READ COMMITTED reads again after a wait", waiterReadsAgain},
+	{"P12 I9", "it takes the lock first and looks then", waiterReadsAgain},
+	{"P12 I9", "it does not go on with what it has read", waiterReadsAgain},
+	{"P12 I11", "it reads what was committed before its new timestamp", laterStatementSeesMore},
+	{"P12 I9", "REPEATABLE READ fails after a wait", waiterFails},
+	{"P12 I11", "a write rests on the version that it was read from", laterStatementProtectsNothing},
+	{"P12 I9", "row locks end with their transaction", locksEndWithTheirTransaction},
+	{"P12 I9", "row locks are held until the writes are visible", locksAreHeldToTheEnd},
+	{"P12 I9", "a commit steals no locked row", lockedRowIsNotStolen},
+	{"P13 I17", "a commit that has locks waits for younger ones only", youngerGivesIn},
+	{"P13 I17", "deadlocks are detected, not waited out", deadlockIsDetected},
 }
 
 func (sc *scene) locker(s *txn.Store, rereads bool) *txn.Txn {

@@ -4,15 +4,14 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // P12 of large transactions, which give row locks back.
 var streamedLockClauses = []clause{
-	{"P12 I13", "a row lock is given back for a lock in the store only", planted.UnstreamedUnlocked, streamedLocksStand},
-	{"P12 I13", "who waits for a streamed key does not keep its owner from it", planted.KeptFromItsOwnKey, streamedKeyStaysItsOwn},
+	{"P12 I13", "a row lock is given back for a lock in the store only", streamedLocksStand},
+	{"P12 I13", "who waits for a streamed key does not keep its owner from it", streamedKeyStaysItsOwn},
 }
 
 // givenBack returns a transaction that has locked a, b and n, and has the lock of n in the store alone.

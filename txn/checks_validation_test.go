@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
@@ -15,9 +14,9 @@ import (
 
 // I10: what a serializable transaction has read is validated, on a store that several processes share.
 var validationClauses = []clause{
-	{"I5", "a commit that validates for long lives", planted.UnbeatenValidation, validatorLives},
-	{"I5", "also while it is at one span", planted.UnbeatenValidation, validatorOfOneSpanLives},
-	{"I10", "readers do not keep a commit from its end", planted.PushedForever, readersDoNotStarveACommit},
+	{"I5", "a commit that validates for long lives", validatorLives},
+	{"I5", "also while it is at one span", validatorOfOneSpanLives},
+	{"I10", "readers do not keep a commit from its end", readersDoNotStarveACommit},
 }
 
 // probed is a shared engine that calls functions while a commit validates.

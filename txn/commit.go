@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -26,9 +25,6 @@ func (t *Txn) Commit(ctx context.Context) error {
 		return ErrTxnDone
 	}
 	defer t.finish()
-	if planted.Is(planted.UnlockedBeforeCommit) {
-		t.releaseLocks()
-	}
 	t.dropView()
 	err := t.commit(ctx)
 	t.committed(err)
@@ -70,9 +66,6 @@ func (t *Txn) commit(ctx context.Context) error {
 	if t.reads != nil {
 		c.reads = t.reads.spans()
 	}
-	if planted.Is(planted.SkippedValidation) && c.reads != nil {
-		c.reads = c.reads[:0]
-	}
 	if err := c.run(ctx); err != nil {
 		if lost := t.AwaitDurable(context.WithoutCancel(ctx)); lost != nil { // the reason may lie in what was read
 			err = errors.Join(err, lost)
@@ -111,7 +104,7 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 		}
 		m.Kind = kindIn(w.kind)
 		if m.Kind == mvcc.KindLock {
-			if t.stream == nil && len(m.Older) == 0 || planted.Is(planted.ForgottenUndo) {
+			if t.stream == nil && len(m.Older) == 0 {
 				if w.mustNotExist {
 					absent = append(absent, validation{
 						span: kv.Span{Start: w.key, End: successor(w.key)}, row: mvcc.Row(w.key), since: max(w.base, t.reg.startTS),
@@ -151,8 +144,6 @@ type committer struct {
 
 	prewriting bool    // some locks may be in the store
 	locker     *locker // of a commit in two phases that writes each lock once; nil: its locks are looked at
-
-	early tso.Timestamp // of a planted bug
 
 	anchor  []mvcc.Mutation // the primary alone, when the transaction streams its writes out
 	locking sync.Mutex      // held by the goroutine that waits for row locks
@@ -197,7 +188,7 @@ func (c *committer) oneBatch() bool {
 }
 
 func (c *committer) oneGroup() bool {
-	if _, grouped := c.s.engine.(kv.Grouped); !grouped || planted.Is(planted.OneGroupForAll) {
+	if _, grouped := c.s.engine.(kv.Grouped); !grouped {
 		return true
 	}
 	first := kv.GroupOf(c.s.engine, c.muts[0].Row)
@@ -240,7 +231,7 @@ func (s *Store) update(
 	ctx context.Context, rows [][]byte, lazy bool, step kv.Step,
 ) (unknown bool, err error) {
 	return update(step, func(step kv.Step) error {
-		if lazy || planted.Is(planted.UnsyncedCommitPoint) {
+		if lazy {
 			return kv.UpdateLazy(ctx, s.engine, rows, step)
 		}
 		return s.engine.Update(ctx, rows, step)
@@ -250,9 +241,6 @@ func (s *Store) update(
 // updateEarly is a durable update that calls visible once readers can see it.
 func (s *Store) updateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) (unknown bool, err error) {
 	return update(step, func(step kv.Step) error {
-		if planted.Is(planted.UnsyncedCommitPoint) {
-			return kv.UpdateLazy(ctx, s.engine, rows, step)
-		}
 		return kv.UpdateEarly(ctx, s.engine, rows, step, visible)
 	})
 }
@@ -264,7 +252,7 @@ func update(step kv.Step, run func(kv.Step) error) (unknown bool, err error) {
 		return own
 	})
 	unknown = err != nil && own == nil && !errors.Is(err, kv.ErrNotApplied)
-	return unknown && !planted.Is(planted.LostAnswerIsFailure), err
+	return unknown, err
 }
 
 // ambiguous wraps the reason why a result is unknown.
@@ -285,7 +273,7 @@ func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *ba
 	if err != nil || out == lockSettled {
 		return err
 	}
-	if holding && locked.Lock.StartTS < c.startTS && !planted.Is(planted.OlderIsWaitedFor) {
+	if holding && locked.Lock.StartTS < c.startTS {
 		return &WriteConflictError{Key: locked.Key, StartTS: c.startTS, ConflictTS: locked.Lock.StartTS}
 	}
 	return c.waiting(func() error {

@@ -1,9 +1,9 @@
 // # What the paper leaves out
 //
 // The numbered lines of the project's PERCOLATOR checklist: what holds, where, by which invariant, and
-// which function checks it. Each check is an entry of checklist_test.go beside a planted bug that takes
-// just that clause away; TestChecklist wants none of them to find anything, and, with the build tag
-// "planted", TestPlantedClausesAreMissed wants each to find its bug.
+// which function checks it. Each check is an entry of checklist_test.go, and the killer of at least one
+// mutant (testdata/mutants here and in the packages below), which takes just that clause away:
+// TestChecklist expects no check to find anything, and package mutants expects each to find its mutant.
 //
 //   - P1 (I5): a rollback leaves a record (mvcc/rollback.go): latePrimaryIsStopped. Of a run of unprotected
 //     ones the newest stays: rollbacksCollapse. Those of primaries, and those that bar a missing async

@@ -5,7 +5,6 @@ import (
 	"context"
 	"sort"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 )
 
@@ -43,9 +42,6 @@ func (t *Txn) depend(p *pending, key []byte) {
 // errors are the context's, and that of a store which ended before it was known.
 func (t *Txn) AwaitDurable(ctx context.Context) error {
 	for i := range t.dependencies {
-		if planted.Is(planted.UnawaitedDependency) {
-			break
-		}
 		select {
 		case <-t.dependencies[i].p.done:
 		case <-ctx.Done():

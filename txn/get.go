@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -20,7 +19,7 @@ import (
 // that begins after it starts above, and another Get finds the record, or a newer one.
 func (s *Store) Get(ctx context.Context, key []byte) ([]byte, error) {
 	value, known, err := s.getNewest(ctx, key)
-	if (known || err != nil) && !planted.Is(planted.DrawnPointRead) {
+	if known || err != nil {
 		return value, err
 	}
 	t, err := s.Begin(ctx, BeginOptions{ReadOnly: true})
@@ -70,8 +69,7 @@ func (s *Store) getKept(ctx context.Context, key []byte) (value []byte, known bo
 	if v == nil {
 		return nil, false, nil
 	}
-	if s.recent.newest() <= v.upTo || s.recent.unchangedSince(v.mv.Row(key), v.upTo) ||
-		planted.Is(planted.StaleNewest) {
+	if s.recent.newest() <= v.upTo || s.recent.unchangedSince(v.mv.Row(key), v.upTo) {
 		known = true
 		p := mvcc.ReadParams{StartTS: v.upTo, NoLocks: !v.locks.has(key), Fates: v.locks.fates}
 		if value, err = v.mv.Get(ctx, key, p); err != nil {

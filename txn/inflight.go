@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -77,7 +76,7 @@ func (f *inflight) leave(p *pending) {
 // below appends to dst the commits that may have a timestamp at or below startTS. At it: a reader of the
 // past may have named the very timestamp of a commit.
 func (f *inflight) below(startTS tso.Timestamp, dst []*pending) []*pending {
-	if f.n.Load() == 0 || planted.Is(planted.UnseenOnePhase) {
+	if f.n.Load() == 0 {
 		return dst
 	}
 	f.mu.Lock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -76,7 +75,7 @@ func (v *living) apply(p *pending, commitTS tso.Timestamp) error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.pushed > commitTS && !planted.Is(planted.UnpushedCommitTS) {
+	if v.pushed > commitTS {
 		return &mvcc.CommitTooEarlyError{CommitTS: commitTS, MinCommitTS: v.pushed}
 	}
 	v.applying = p
@@ -119,7 +118,7 @@ func (v *living) committed() (commitTS tso.Timestamp, known bool) {
 func (v *living) alive() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.runs && !planted.Is(planted.LivingExpire)
+	return v.runs
 }
 
 // status answers as the primary would (mvcc.CheckStatus), for a reader at readerTS, or for one who waits
@@ -145,7 +144,7 @@ func (v *living) look(readerTS tso.Timestamp) (st mvcc.Status, known bool, p *pe
 	switch {
 	case v.commitTS != 0:
 		return mvcc.Status{CommitTS: v.commitTS}, true, nil
-	case !v.runs || v.unsure || v.async || planted.Is(planted.LivingExpire):
+	case !v.runs || v.unsure || v.async:
 		return mvcc.Status{}, false, nil
 	}
 	st.Lock = mvcc.Lock{Client: v.client, Statement: v.statement}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -53,7 +52,7 @@ func (c *committer) onePhase(ctx context.Context) error {
 func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *pending, unknown bool, err error) {
 	var p *pending
 	defer func() {
-		if p != nil && (doubtful == nil || planted.Is(planted.LeftInDoubt)) {
+		if p != nil && doubtful == nil {
 			c.s.inflight.leave(p)
 		}
 	}()
@@ -107,7 +106,7 @@ func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]b
 	for range unknownAttempts {
 		commitTS, err := c.s.fateOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
 		if err == nil {
-			if p != nil && !planted.Is(planted.LeftInDoubt) {
+			if p != nil {
 				c.s.inflight.leave(p)
 			}
 			if commitTS == 0 {
@@ -121,7 +120,7 @@ func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]b
 			break
 		}
 	}
-	if p != nil && !planted.Is(planted.LeftInDoubt) {
+	if p != nil {
 		c.s.leaveLater([]*pending{p}, func(ctx context.Context) error {
 			_, err := c.s.fateOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
 			return err
@@ -138,7 +137,7 @@ func (s *Store) fateOfOnePhase(
 	s.recent.rollingBack(startTS, row[0])
 	err = s.engine.Update(ctx, row, func(r kv.Reader, b *kv.Batch) error {
 		st, err := mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{
-			Primary: key, StartTS: startTS, Now: tso.Max, RollBackMissing: !planted.Is(planted.UnbarredOnePhase),
+			Primary: key, StartTS: startTS, Now: tso.Max, RollBackMissing: true,
 		})
 		commitTS = st.CommitTS
 		return err

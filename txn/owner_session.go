@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/session"
 	"github.com/minidb/minidb/txn/tso"
@@ -191,18 +190,12 @@ func (s *Store) removeSession(ctx context.Context, id uint64) error {
 // the lease is past, and then the session is ended first, so that all come to the same judgement and
 // the owner, should it come back, too. An owner that did not say who it is has its locks' time to live.
 func (s *Store) ownerDead(ctx context.Context, owner uint64, now tso.Timestamp) (bool, error) {
-	if planted.Is(planted.DeadOwnerAwaited) {
-		return false, nil
-	}
 	rec := s.session.now.Load()
 	if s.exclusive {
 		return owner != rec.ID, nil
 	}
 	if owner == 0 || owner == rec.ID && !rec.Lapsed(now) {
 		return false, nil
-	}
-	if planted.Is(planted.LeaseByLocalClock) {
-		now = tso.FromTime(time.Now())
 	}
 	snap, err := s.engine.Snapshot()
 	if err != nil {
@@ -232,9 +225,6 @@ func (s *Store) judge(ctx context.Context, id uint64, now tso.Timestamp) (rec se
 // oldestOfAll returns the lowest start_ts that a living session has published, or bound if that is
 // lower. Sessions whose lease is past are ended, and do not count.
 func (s *Store) oldestOfAll(ctx context.Context, bound, now tso.Timestamp) (tso.Timestamp, error) {
-	if planted.Is(planted.SessionsUncounted) {
-		return bound, nil
-	}
 	snap, err := s.engine.Snapshot()
 	if err != nil {
 		return 0, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -34,7 +33,7 @@ func (t *Txn) Advance(ctx context.Context) error {
 // and returns the present one: cursors keep the snapshot of the statement that opened them.
 func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 	before = t.readTS
-	if ts > before && !planted.Is(planted.KeptView) {
+	if ts > before {
 		// The view may lack commits below ts, and writers were pushed above the old one only.
 		t.dropView()
 		t.ignored = nil

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -60,7 +59,7 @@ func (g *registry) join(ctx context.Context, r *registration, source tso.Source)
 func (g *registry) joinAt(r *registration, startTS tso.Timestamp) error {
 	g.safe.Lock()
 	defer g.safe.Unlock()
-	if startTS < g.safe.point && !planted.Is(planted.ReadBelowSafepoint) {
+	if startTS < g.safe.point {
 		return &SafepointError{StartTS: startTS, Safepoint: g.safe.point}
 	}
 	g.link(r, startTS)
@@ -122,10 +121,6 @@ func (g *registry) active() (n int) {
 func (g *registry) advance(candidate tso.Timestamp) tso.Timestamp {
 	g.safe.Lock()
 	defer g.safe.Unlock()
-	if planted.Is(planted.CollectedPastReader) {
-		g.safe.point = max(g.safe.point, candidate)
-		return g.safe.point
-	}
 	g.safe.point = max(g.safe.point, g.oldest(candidate))
 	return g.safe.point
 }

@@ -3,9 +3,7 @@ package txn
 import (
 	"context"
 	"sync"
-	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -66,9 +64,6 @@ type settledRun struct {
 func (r *resolver) settleRun(
 	ctx context.Context, e *mvcc.LockedError, readerTS tso.Timestamp, reverse bool,
 ) (out outcome, run settledRun, err error) {
-	if planted.Is(planted.ReaderWaits) {
-		readerTS = 0
-	}
 	st, err := r.status(ctx, &e.Lock, readerTS)
 	if err != nil {
 		return 0, run, err
@@ -103,12 +98,9 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 	if err != nil {
 		return mvcc.Status{}, err
 	}
-	if planted.Is(planted.SecondaryFirst) && l.Expired(now) {
-		return mvcc.Status{RolledBack: true}, nil
-	}
 	p := mvcc.StatusParams{
 		Primary: l.Primary, StartTS: l.StartTS, Now: now, ReaderTS: readerTS,
-		RollBackMissing: l.Expired(now) || planted.Is(planted.ImpatientResolver),
+		RollBackMissing: l.Expired(now),
 	}
 	st, err = r.askPrimary(ctx, l.Owner, p)
 	if err != nil {
@@ -145,9 +137,6 @@ func (r *resolver) now(ctx context.Context, startTS tso.Timestamp) (tso.Timestam
 	if k := r.s.lockers.find(startTS); k != nil && r.s.exclusive && k.living.alive() {
 		return 0, nil
 	}
-	if planted.Is(planted.LocalClockTTL) {
-		return tso.FromTime(time.Now()), nil
-	}
 	return r.s.oracleTime(ctx)
 }
 
@@ -164,7 +153,7 @@ func (r *resolver) askPrimary(ctx context.Context, owner uint64, p mvcc.StatusPa
 		}
 		p.Owner, p.OwnerDead = owner, dead
 		// Durable: a fate read here is acted upon elsewhere, and a crash must not take it back.
-		_, err = r.s.update(ctx, [][]byte{primary}, planted.Is(planted.LazyVerdict), func(kr kv.Reader, b *kv.Batch) (err error) {
+		_, err = r.s.update(ctx, [][]byte{primary}, false, func(kr kv.Reader, b *kv.Batch) (err error) {
 			st, err = mvcc.CheckStatus(ctx, kr, b, p)
 			return err
 		})

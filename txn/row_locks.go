@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -85,7 +84,7 @@ func (t *Txn) owner() *rowlock.Owner {
 
 // releaseLocks ends the transaction's locks, once what it wrote is visible.
 func (t *Txn) releaseLocks() {
-	if o := t.locking.Owner; o != nil && !planted.Is(planted.LeftoverRowLocks) {
+	if o := t.locking.Owner; o != nil {
 		t.releaseRecords(0, t.hasWritten)
 		o.ReleaseTo(0)
 		o.SetTransaction(0)
@@ -131,20 +130,10 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 	if !t.s.exclusive {
 		return t.lockShared(ctx, &rowRequest{key: key, mode: mode, noWait: noWait, current: current})
 	}
-	var early mvcc.Version
-	if planted.Is(planted.LockedAfterLook) {
-		var err error
-		if early, err = t.newest(ctx, key, mode, noWait); err != nil {
-			return early, err
-		}
-	}
 	for wait := (holderWait{lets: true}); ; {
 		before := t.owner().Mark()
 		out, err := t.lockInMemory(ctx, key, mode, noWait, &wait)
-		if planted.Is(planted.LockedAfterLook) && err == nil {
-			return early, nil
-		}
-		if err != nil || out == rowlock.Held || planted.Is(planted.StaleAfterWait) {
+		if err != nil || out == rowlock.Held {
 			return mvcc.Version{}, err // held: it was looked at then, and nobody could write it since
 		}
 		v, err := t.look(ctx, key, mode, noWait, &wait)
@@ -213,10 +202,6 @@ func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, no
 	if err != nil || !changed(v, mode) {
 		return err
 	}
-	if planted.Is(planted.SkippedSecondLook) && t.locking.Rereads && v.Live {
-		t.buf.base = max(t.buf.base, v.CommitTS)
-		return nil
-	}
 	return t.Stale(key, v)
 }
 
@@ -262,7 +247,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 			return err
 		})
 		var locked *LockedError
-		if err == nil && v.CommitTS != 0 && t.s.exclusive && !planted.Is(planted.UnawaitedConflict) {
+		if err == nil && v.CommitTS != 0 && t.s.exclusive {
 			err = t.awaitKey(ctx, key) // what is answered rests on what is durable
 		}
 		if !errors.As(err, &locked) {
@@ -278,7 +263,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 		if noWait {
 			return v, rowlock.ErrNotAvailable
 		}
-		if wait.lets && t.s.lockers.streaming(locked.Lock.StartTS) && !planted.Is(planted.KeptFromItsOwnKey) {
+		if wait.lets && t.s.lockers.streaming(locked.Lock.StartTS) {
 			return v, &streamedAwayError{locked}
 		}
 		if err := t.awaitHolder(ctx, locked, mode, wait); err != nil {
@@ -307,7 +292,7 @@ func modeOf(m *mvcc.Mutation) rowlock.Mode {
 
 // checkRowLocks refuses to write what another owner has locked. It runs inside a step.
 func (c *committer) checkRowLocks(muts []mvcc.Mutation) error {
-	if c.s.rowLocks.Empty() || planted.Is(planted.RowLockIgnored) {
+	if c.s.rowLocks.Empty() {
 		return nil
 	}
 	for i := range muts {

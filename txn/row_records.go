@@ -9,7 +9,6 @@ import (
 	"sort"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -129,10 +128,6 @@ func (t *Txn) lockInStore(ctx context.Context, q *rowRequest) (v mvcc.Version, e
 // tryLockRow looks once. The lock is noted before it is there, so that whatever becomes of the update
 // it will be given back.
 func (t *Txn) tryLockRow(ctx context.Context, q *rowRequest, gone goneHolders) (v mvcc.Version, unknown bool, err error) {
-	if planted.Is(planted.RowRecordUnwritten) {
-		v, err = t.newest(ctx, q.key, q.mode, q.noWait)
-		return v, false, err
-	}
 	h, err := t.rowHolder(ctx, q)
 	if err != nil {
 		return v, false, err
@@ -319,7 +314,7 @@ func (t *Txn) hasWritten(key string) bool {
 // and writes at timestamps above that (txn: I22).
 func (c *committer) checkRecords(commitTS tso.Timestamp) error {
 	r := &c.t.records
-	if len(r.log) == 0 || planted.Is(planted.LostRowLockUnnoticed) {
+	if len(r.log) == 0 {
 		return nil
 	}
 	rec := c.s.session.now.Load()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"sort"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/tidwall/btree"
@@ -205,7 +204,7 @@ func (s *savepoints) version(w *write, m *mvcc.Mutation) {
 		return // every savepoint finds it
 	}
 	m.Seq = w.seq
-	for v := s.wanted(w).older; v != nil && !planted.Is(planted.OlderWriteLost); v = v.older {
+	for v := s.wanted(w).older; v != nil; v = v.older {
 		o := mvcc.OlderWrite{Seq: v.seq, Kind: kindIn(v.kind)}
 		if v.kind == writePut {
 			o.Value = v.value

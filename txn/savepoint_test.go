@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
@@ -19,7 +18,7 @@ import (
 
 // What a large transaction keeps of its savepoints.
 var savepointClauses = []clause{
-	{"I26", "what a savepoint wants back is streamed out with what replaces it", planted.OlderWriteLost, olderWriteComesBack},
+	{"I26", "what a savepoint wants back is streamed out with what replaces it", olderWriteComesBack},
 }
 
 func olderWriteComesBack(sc *scene) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/tso"
@@ -38,7 +37,7 @@ func (s *Store) checkSafepoint(ctx context.Context, r kv.Reader, ts tso.Timestam
 
 // safepointIn returns the safepoint of the reader's state: zero on an exclusive engine.
 func (s *Store) safepointIn(ctx context.Context, r kv.Reader) (tso.Timestamp, error) {
-	if s.exclusive || planted.Is(planted.SafepointUnchecked) {
+	if s.exclusive {
 		return 0, nil
 	}
 	safe, err := gc.ReadSafepoint(ctx, r)

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -229,7 +228,7 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 		return false, err
 	}
 	s.registry.note(safe.Point)
-	if !s.exclusive || planted.Is(planted.LocksForgottenAtOpen) {
+	if !s.exclusive {
 		return false, nil
 	}
 	err = mvcc.Locks(ctx, snap, kv.Span{}, func([]byte, mvcc.Lock) error {
@@ -324,7 +323,7 @@ func (s *Store) Close() error {
 // towards readers, the inflight table, is this process's memory, and its timestamp is drawn under
 // the engine's latches.
 func (s *Store) canOnePhase() bool {
-	return !s.opts.TwoPhase && s.exclusive && s.tryer() != nil && !planted.Is(planted.LockedOnePhase)
+	return !s.opts.TwoPhase && s.exclusive && s.tryer() != nil
 }
 
 // tryer is a source that can draw without touching the engine.

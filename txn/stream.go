@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -215,7 +214,7 @@ func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
 	}
 	o.ReleaseKeys(func(key string) bool {
 		i := sort.Search(len(muts), func(i int) bool { return string(muts[i].Key) >= key })
-		return i < len(muts) && string(muts[i].Key) == key || planted.Is(planted.UnstreamedUnlocked)
+		return i < len(muts) && string(muts[i].Key) == key
 	})
 }
 

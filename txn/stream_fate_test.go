@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
@@ -22,11 +21,11 @@ import (
 
 // What memory knows of a large transaction: which keys it has not streamed out, and its fate.
 var streamFateClauses = []clause{
-	{"I13", "memory forgets no key that was streamed out", planted.StreamedKeyForgotten, streamedKeyIsKnown},
-	{"I23", "a decided lock is no version below its commit", planted.DecidedLockShownEarly, decidedLockIsARecord},
-	{"I23", "a decided lock is a version from its commit on", planted.DecidedLockUnread, decidedLockIsARecord},
-	{"I14", "a view knows which of its locks are decided", planted.UnsettledUnread, decidedLockIsARecord},
-	{"I14", "a view from before a large commit does not hide it", planted.LargeCommitUnseen, largeCommitIsSeen},
+	{"I13", "memory forgets no key that was streamed out", streamedKeyIsKnown},
+	{"I23", "a decided lock is no version below its commit", decidedLockIsARecord},
+	{"I23", "a decided lock is a version from its commit on", decidedLockIsARecord},
+	{"I14", "a view knows which of its locks are decided", decidedLockIsARecord},
+	{"I14", "a view from before a large commit does not hide it", largeCommitIsSeen},
 }
 
 func streamedKeyIsKnown(sc *scene) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 )
@@ -153,7 +152,7 @@ func (t *Txn) openStreamed(ctx context.Context) (*view, error) {
 		return nil, st.failed
 	}
 	v, err := t.open()
-	if err != nil || v == st.whole || planted.Is(planted.DeadReader) {
+	if err != nil || v == st.whole {
 		return v, err
 	}
 	primary := st.c.primary()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"hash/maphash"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 )
@@ -56,7 +55,7 @@ func widened(span kv.Span, muts []mvcc.Mutation) kv.Span {
 
 // mayHave reports whether the key may have been added.
 func (s *streamedKeys) mayHave(key []byte) bool {
-	if s.span.End == nil || !s.span.Contains(key) || planted.Is(planted.StreamedKeyForgotten) {
+	if s.span.End == nil || !s.span.Contains(key) {
 		return false
 	}
 	at, step := s.bits(key)

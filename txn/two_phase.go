@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -21,9 +20,6 @@ func (c *committer) twoPhase(ctx context.Context) error {
 		return err
 	}
 	c.enterLockers()
-	if planted.Is(planted.EarlyCommitTS) {
-		c.early, _ = c.s.source.Next(ctx)
-	}
 	err := c.prewriteAll(ctx, batches)
 	var committed *mvcc.CommittedError
 	if errors.As(err, &committed) {
@@ -129,9 +125,6 @@ func (c *committer) groups() []uint64 {
 // cut appends the batch to out, in pieces of the size that one Update may have.
 func (c *committer) cut(out []batch, b batch) []batch {
 	most := c.s.opts.BatchKeys
-	if planted.Is(planted.OneKeyBatches) {
-		most = 1
-	}
 	from, size := 0, 0
 	for i := range b.muts {
 		if i > from && (i-from >= most || size >= c.s.opts.BatchBytes) {
@@ -148,10 +141,6 @@ func (b batch) part(from, to int) batch {
 }
 
 func (c *committer) primary() []byte {
-	if planted.Is(planted.PhantomPrimary) {
-		lowest, _ := c.t.buf.tree.Min()
-		return lowest.key
-	}
 	return c.first()[0].Key
 }
 
@@ -165,13 +154,6 @@ func (c *committer) first() []mvcc.Mutation {
 
 // prewriteParallel bounds in how many groups a commit prewrites at once.
 const prewriteParallel = 8
-
-func prewritesAtOnce() int {
-	if planted.Is(planted.PrewritesInTurn) {
-		return 1
-	}
-	return prewriteParallel
-}
 
 // prewriteAll prewrites every batch, the primary's among them: the groups in parallel, the batches of one
 // group in turn. So a commit holds the latches of one batch of a group at a time, and others get in between.
@@ -188,7 +170,7 @@ func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
 		wg    sync.WaitGroup
 		once  sync.Once
 		first error
-		slots = make(chan struct{}, prewritesAtOnce())
+		slots = make(chan struct{}, prewriteParallel)
 	)
 	for _, lane := range lanes {
 		slots <- struct{}{}
@@ -292,8 +274,6 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			}
 		case !unknown || ctx.Err() != nil:
 			return err
-		case planted.Is(planted.RetryInOnePhase):
-			return c.plantedOnePhase(ctx, b)
 		default:
 			// A prewrite may be repeated, so an unknown result is no loss.
 			b.uncertain = true
@@ -397,7 +377,7 @@ func (c *committer) beat(ctx context.Context) error {
 
 // heartbeat shows that the owner lives, which on an exclusive engine is known.
 func (c *committer) heartbeat(ctx context.Context) error {
-	if c.s.exclusive || planted.Is(planted.NoHeartbeat) {
+	if c.s.exclusive {
 		return nil
 	}
 	ttl, err := c.ttl(ctx)
@@ -450,7 +430,7 @@ func (c *committer) decide(ctx context.Context) error {
 // decides says in the primary's lock that readers at or above its lowest commit timestamp wait, or do so no
 // more. Requires for yes: all is prewritten.
 func (c *committer) decides(ctx context.Context, yes bool) error {
-	if c.deciding == yes || planted.Is(planted.PushedForever) {
+	if c.deciding == yes {
 		return nil
 	}
 	first := c.first()[0]
@@ -519,9 +499,6 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 			return false, err
 		}
 	}
-	if planted.Is(planted.EarlyCommitTS) && c.early != 0 {
-		commitTS, c.early = c.early, 0
-	}
 	p.commitTS.Store(uint64(commitTS))
 	if err := c.checkRecords(commitTS); err != nil {
 		return false, err
@@ -589,7 +566,7 @@ func (c *committer) rollback(ctx context.Context, batches []batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	c.t.living.end()
-	if c.s.at(BeforeRollback) != nil || planted.Is(planted.FailedBatchLeft) {
+	if c.s.at(BeforeRollback) != nil {
 		return
 	}
 	primary := [][]byte{c.muts[0].Row}

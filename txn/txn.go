@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/ssi"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -190,10 +189,6 @@ func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
 	out := make([][]byte, len(keys))
 	var arena buffer // only its arena is used: the values must all stay valid
 	for i, key := range keys {
-		if planted.Is(planted.ViewPerRead) {
-			t.dropView()
-			t.s.views.drop(func(*view) bool { return true })
-		}
 		value, err := t.Get(ctx, key)
 		if err != nil {
 			return nil, err
@@ -314,9 +309,7 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	t.buf.thaw()
 	t.undo(sp)
 	if t.locking.Owner != nil {
-		if !planted.Is(planted.RowRecordOutlivesSavepoint) {
-			t.releaseRecords(sp.records, nil)
-		}
+		t.releaseRecords(sp.records, nil)
 		t.locking.Owner.ReleaseTo(sp.locks)
 	}
 }

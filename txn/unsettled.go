@@ -3,7 +3,6 @@ package txn
 import (
 	"maps"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -35,7 +34,7 @@ type unsettled struct {
 func unsettledOf(large []*locker, upTo tso.Timestamp) (u unsettled) {
 	for _, k := range large {
 		commitTS, _ := k.living.committed()
-		if commitTS == 0 || commitTS > upTo || planted.Is(planted.UnsettledUnread) {
+		if commitTS == 0 || commitTS > upTo {
 			continue
 		}
 		if u.fates == nil {
@@ -71,7 +70,7 @@ func (u *unsettled) in(span kv.Span) bool {
 // settled. It comes before the look at the slot of recent commits, which is raised before a span shrinks.
 func (t *Txn) mayLackLarge(v *view, key []byte) bool {
 	for _, k := range t.large {
-		if !k.span.Load().Contains(key) || planted.Is(planted.LargeCommitUnseen) {
+		if !k.span.Load().Contains(key) {
 			continue
 		}
 		if commitTS, _ := k.living.committed(); v.upTo < commitTS && commitTS <= t.readTS {

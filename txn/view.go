@@ -3,7 +3,6 @@ package txn
 import (
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -80,7 +79,7 @@ func (t *Txn) open() (*view, error) {
 // openFor returns a view that shows one key as it is at the read timestamp.
 func (t *Txn) openFor(key []byte) (*view, error) {
 	v, err := t.openAny()
-	if err != nil || t.showsAll(v) || planted.Is(planted.StaleView) ||
+	if err != nil || t.showsAll(v) ||
 		!t.mayLackLarge(v, key) && t.s.recent.unchangedSince(v.mv.Row(key), v.upTo) {
 		return v, err
 	}

@@ -23,7 +23,7 @@ var floors = []struct {
 	name     string
 	prefixes []string
 }{
-	{"foundation", []string{"internal/sqlerr", "internal/sqlname", "internal/planted", "internal/memory"}},
+	{"foundation", []string{"internal/sqlerr", "internal/sqlname", "internal/memory"}},
 	{"kv", []string{"kv"}},
 	{"txn", []string{"txn"}},
 	{"table", []string{"table"}},
@@ -53,8 +53,8 @@ var addresses = map[string][]string{
 var rooms = map[string][]string{
 	"kv": {},
 	// the protocol's steps: an engine's rows and timestamps, and the modes of row locks
-	"txn/mvcc":         {"kv", "txn/tso", "txn/rowlock", "internal/planted"},
-	"txn/rowlock":      {"internal/planted"}, // memory, whatever the store is
+	"txn/mvcc":         {"kv", "txn/tso", "txn/rowlock"},
+	"txn/rowlock":      {}, // memory, whatever the store is
 	"table/types":      {"internal/sqlerr"},
 	"table/codec":      {"kv", "table/types", "internal/sqlerr"},
 	"planner":          {"planner", "table", "internal/sqlerr", "internal/sqlname", "internal/memory"}, // plans from schema and statistics, no store

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 )
 
@@ -140,10 +139,6 @@ func (e *Engine) latched(rows [][]byte, step kv.Step, b *kv.Batch, durable bool)
 	defer e.latches.release(slots)
 
 	r := &reader{src: e.db}
-	if planted.Is(planted.CheckBeforeLatch) {
-		e.latches.release(slots)
-		defer e.latches.acquire(rows, nil)
-	}
 	err = step(r, b)
 	if closeErr := r.close(); err == nil && closeErr != nil {
 		err = kv.NotApplied(closeErr)

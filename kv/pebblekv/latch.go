@@ -4,8 +4,6 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
-
-	"github.com/minidb/minidb/internal/planted"
 )
 
 // latchSlots is the number of latches. Rows that share one exclude each other needlessly, for the
@@ -26,9 +24,7 @@ func (l *latches) acquire(rows [][]byte, dst []uint32) []uint32 {
 	for _, row := range rows {
 		dst = append(dst, uint32(maphash.Bytes(l.seed, row)%latchSlots))
 	}
-	if !planted.Is(planted.UnsortedLatches) {
-		slices.Sort(dst)
-	}
+	slices.Sort(dst)
 	dst = slices.Compact(dst)
 	for _, s := range dst {
 		l.slots[s].Lock()

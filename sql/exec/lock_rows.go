@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
@@ -111,9 +110,6 @@ func (l *lockRows) Next(ctx context.Context) (*types.Batch, error) {
 // lockAll locks the rows of all tables that a result row is made of; false when it is to be skipped.
 func (l *lockRows) lockAll(ctx context.Context, b *types.Batch, row int) (bool, error) {
 	for i := range l.targets {
-		if planted.Is(planted.UnlockedRead) {
-			continue
-		}
 		locked, err := l.lock(ctx, &l.targets[i], b, row)
 		if !locked || err != nil {
 			return false, err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -97,7 +96,7 @@ func (l *secondLook) row(ctx context.Context, stale error, key []types.Datum, fn
 		}
 		return stale
 	}
-	if inside, err := l.inRanges(row); err != nil || !inside && !planted.Is(planted.UntestedSecondLook) {
+	if inside, err := l.inRanges(row); err != nil || !inside {
 		return err
 	}
 	cols := columnTypes(l.scan)
@@ -256,9 +255,7 @@ func (r *run) buildFixedRow(n *fixedRow) (operator, error) {
 	s := &scan{run: r, node: n.scan, batch: n.row, started: true, filter: condition{run: r}}
 	f := &fixedScan{scan: s}
 	var err error
-	if !planted.Is(planted.UntestedSecondLook) {
-		s.filter.prog, err = compileOptional(n.scan.Filter)
-	}
+	s.filter.prog, err = compileOptional(n.scan.Filter)
 	return f, err
 }
 

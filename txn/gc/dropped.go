@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -80,9 +79,6 @@ func readDropped(
 	if from != nil {
 		span.Start = from
 	}
-	if planted.Is(planted.DroppedUnderReader) {
-		safepoint = tso.Max
-	}
 	var v mvcc.View
 	v.Init(r)
 	// Every lock below the safepoint is settled.
@@ -141,9 +137,6 @@ func (p *Pass) dropOne(ctx context.Context, e kv.Engine, r kv.Reader, d dropped,
 		}
 	}
 	p.Stats.Spans++
-	if planted.Is(planted.DroppedForgotten) {
-		return true, p.forget(ctx, e, d)
-	}
 	return true, nil
 }
 

@@ -23,7 +23,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -132,9 +131,6 @@ func (p *Pass) Settle(ctx context.Context, e kv.Engine, settler Settler) error {
 // SettleLocks settles every lock of transactions that started below the safepoint, and returns their
 // number.
 func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (n int, err error) {
-	if planted.Is(planted.CollectedBeforeSettled) {
-		return 0, nil
-	}
 	return SettleEach(ctx, e, settler, func(l mvcc.Lock) bool { return l.StartTS < safepoint })
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -93,10 +92,6 @@ func CheckLocks(
 		case f.commitTS != 0:
 			return LocksStatus{CommitTS: f.commitTS}, nil
 		case f.known:
-			return LocksStatus{RolledBack: true}, nil
-		case planted.Is(planted.MissingIsCommitted):
-			continue
-		case decide && planted.Is(planted.UnbarredLock):
 			return LocksStatus{RolledBack: true}, nil
 		case decide:
 			return LocksStatus{RolledBack: true}, s.recordRollback(ctx, row, startTS, true)

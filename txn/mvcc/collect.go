@@ -3,7 +3,6 @@ package mvcc
 import (
 	"context"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -72,9 +71,9 @@ func (s *step) collectPart(
 			return false
 		}
 		p.below = commitTS
-		keep := w.Kind == KindPut && !p.settled && !planted.Is(planted.CollectedNewest)
+		keep := w.Kind == KindPut && !p.settled
 		first := !p.settled
-		if w.Kind == KindPut || w.Kind == KindDelete && !planted.Is(planted.ResurrectedByCollection) {
+		if w.Kind == KindPut || w.Kind == KindDelete {
 			p.settled = true
 		}
 		if w.Kind == KindRollback && commitTS == safepoint {

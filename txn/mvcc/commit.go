@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -24,7 +23,7 @@ func Commit(
 			return err
 		}
 		if locked && l.StartTS == startTS {
-			if l.MinCommitTS > commitTS && isPrimary(&l, row) && !planted.Is(planted.UnpushedCommitTS) {
+			if l.MinCommitTS > commitTS && isPrimary(&l, row) {
 				return &CommitTooEarlyError{CommitTS: commitTS, MinCommitTS: l.MinCommitTS}
 			}
 			s.commit(row, &l, commitTS)
@@ -34,7 +33,7 @@ func Commit(
 		if err != nil {
 			return err
 		}
-		if f.commitTS == 0 && !planted.Is(planted.CommitAfterRollback) || planted.Is(planted.CommitOnce) {
+		if f.commitTS == 0 {
 			key, _ := UserKey(row, nil)
 			return &RolledBackError{Key: bytes.Clone(key), StartTS: startTS}
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -98,9 +97,6 @@ func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error
 		if err != nil {
 			return nil, err
 		}
-		if w.Kind == KindLock && planted.Is(planted.LockRecordHides) {
-			return nil, nil
-		}
 		switch w.Kind {
 		case KindPut:
 			return v.valueOf(ctx, v.rowBuf, &w)
@@ -135,8 +131,8 @@ func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (value [
 // timestamp: then no version of the key is newer, for whoever writes the next one settles the lock first.
 func (p *ReadParams) passes(key []byte, l *Lock) (shown bool, err error) {
 	if commitTS, known := p.Fates[l.StartTS]; known {
-		below := commitTS != 0 && commitTS <= p.StartTS || planted.Is(planted.DecidedLockShownEarly)
-		return below && l.Kind != KindLock && !planted.Is(planted.DecidedLockUnread), nil
+		below := commitTS != 0 && commitTS <= p.StartTS
+		return below && l.Kind != KindLock, nil
 	}
 	if l.StartTS != p.Own && l.blocks(key, p.StartTS, p.Ignored) {
 		return false, &LockedError{Key: bytes.Clone(key), Lock: l.clone()}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -180,7 +179,7 @@ func (l *Lock) Expired(now tso.Timestamp) bool {
 // blocks reports whether a reader at startTS has to know this transaction's fate. key is the user
 // key that the lock is on; ignored says whether the reader already knows that it is not concerned.
 func (l *Lock) blocks(key []byte, startTS tso.Timestamp, ignored map[tso.Timestamp]struct{}) bool {
-	if l.Kind == KindLock || l.StartTS > startTS || planted.Is(planted.IgnoredLock) {
+	if l.Kind == KindLock || l.StartTS > startTS {
 		return false
 	}
 	if l.MinCommitTS > startTS && (l.Async || bytes.Equal(l.Primary, key)) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -52,7 +51,7 @@ func (m *Mutation) base(startTS tso.Timestamp) tso.Timestamp { return max(m.Base
 
 // short returns the value if it is to be inlined in the lock, and then in the write record.
 func (m *Mutation) short() (value []byte, ok bool) {
-	if m.Kind != KindPut || len(m.Value) > ShortValueMax || planted.Is(planted.LongValues) {
+	if m.Kind != KindPut || len(m.Value) > ShortValueMax {
 		return nil, false
 	}
 	return m.Value, true
@@ -100,7 +99,7 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 		if err != nil {
 			return err
 		}
-		if locked && l.StartTS == p.StartTS && !planted.Is(planted.PrewriteOnce) {
+		if locked && l.StartTS == p.StartTS {
 			if p.Overwrite {
 				l = l.clone()
 				if err := s.checkOverwrite(ctx, m); err != nil {
@@ -113,7 +112,7 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 		if m.OwnOnly {
 			continue
 		}
-		if locked && !planted.Is(planted.IgnoredOthersLock) {
+		if locked {
 			return &LockedError{Key: bytes.Clone(m.Key), Lock: l.clone()}
 		}
 		if err := s.checkPrewrite(ctx, m, p.StartTS); err != nil {
@@ -127,7 +126,7 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 // checkOverwrite looks for a live value under the transaction's own lock, where there must be none: the
 // earlier prewrite was perhaps no insert, and was taken back. Nobody else has written since it is down.
 func (s *step) checkOverwrite(ctx context.Context, m *Mutation) error {
-	if !m.MustNotExist || planted.Is(planted.BlindOverwrite) {
+	if !m.MustNotExist {
 		return nil
 	}
 	live := false
@@ -200,19 +199,14 @@ func (s *step) checkConflict(ctx context.Context, m *Mutation, startTS tso.Times
 	err := s.history(ctx, m.Row, tso.Max, func(commitTS tso.Timestamp, w Write) bool {
 		switch {
 		case w.StartTS == startTS && w.Kind == KindRollback:
-			if planted.Is(planted.OwnRollbackUnchecked) {
-				return true
-			}
 			if refused == nil {
 				refused = &RolledBackError{Key: bytes.Clone(m.Key), StartTS: startTS}
 			}
-		case w.StartTS == startTS && !planted.Is(planted.PrewriteAfterCommit):
+		case w.StartTS == startTS:
 			refused = &CommittedError{StartTS: startTS, CommitTS: commitTS}
 		case commitTS > base && w.Kind == KindRollback:
 			return true // a stranger that never wrote
-		case w.Kind == KindLock && planted.Is(planted.LockRecordUnseen):
-			return true
-		case commitTS > base && !planted.Is(planted.SkippedConflictCheck):
+		case commitTS > base:
 			if refused == nil {
 				refused = &WriteConflictError{Key: bytes.Clone(m.Key), StartTS: startTS, ConflictTS: commitTS,
 					Deleted: w.Kind == KindDelete}
@@ -223,7 +217,7 @@ func (s *step) checkConflict(ctx context.Context, m *Mutation, startTS tso.Times
 		case !absent && w.Kind == KindPut:
 			refused = &AlreadyExistsError{Key: bytes.Clone(m.Key)}
 		default:
-			absent = absent || w.Kind == KindDelete || planted.Is(planted.BlindInsert)
+			absent = absent || w.Kind == KindDelete
 			return commitTS > startTS || !absent // down to where its own record would be
 		}
 		return false

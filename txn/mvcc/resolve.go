@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -34,10 +33,6 @@ func Resolve(
 			continue
 		}
 		if commitTS != 0 {
-			if planted.Is(planted.LostSecondary) {
-				s.dropLock(row)
-				continue
-			}
 			s.commit(row, &l, commitTS)
 			continue
 		}

@@ -3,7 +3,6 @@ package mvcc
 import (
 	"context"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -43,7 +42,7 @@ func (s *step) rollBack(ctx context.Context, row []byte, startTS tso.Timestamp, 
 	switch {
 	case err != nil:
 		return err
-	case f.commitTS != 0 && !planted.Is(planted.RollbackAfterCommit):
+	case f.commitTS != 0:
 		return &CommittedError{StartTS: startTS, CommitTS: f.commitTS}
 	case f.known:
 		return nil
@@ -56,12 +55,9 @@ func (s *step) rollBack(ctx context.Context, row []byte, startTS tso.Timestamp, 
 // one was there for, stopping a late prewrite of a secondary, is left to the primary's: a lock that
 // still lands here is found to be rolled back by whoever meets it.
 func (s *step) recordRollback(ctx context.Context, row []byte, startTS tso.Timestamp, protected bool) error {
-	if planted.Is(planted.NoRollbackRecord) {
-		return nil
-	}
 	var below tso.Timestamp
 	err := s.history(ctx, row, startTS, func(commitTS tso.Timestamp, w Write) bool {
-		collapsible := (!w.Protected || planted.Is(planted.CollapsedProtected)) && !planted.Is(planted.UncollapsedRollbacks)
+		collapsible := !w.Protected
 		if w.Kind == KindRollback && collapsible && commitTS != startTS {
 			below = commitTS
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
@@ -79,7 +78,7 @@ func (s *step) lookAtRow(ctx context.Context, row []byte, q *RowRequest) (l rowL
 		l.held = len(l.others)+len(l.own) > 0
 		return true
 	})
-	if err != nil || l.held || planted.Is(planted.RowQueuePassed) {
+	if err != nil || l.held {
 		return l, err
 	}
 	place := cmp.Or(q.Place, tso.Max)
@@ -118,7 +117,7 @@ func LockRow(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, q RowReq
 	if err != nil {
 		return v, err
 	}
-	if len(l.others) > 0 && !planted.Is(planted.RowRecordUnread) {
+	if len(l.others) > 0 {
 		return v, &RowLockedError{Key: bytes.Clone(key), Holders: l.others, Newest: v}
 	}
 	for i := range l.gone {
@@ -253,7 +252,7 @@ func ConvertRowLocks(
 		if err != nil {
 			return err
 		}
-		if len(l.others) > 0 && !planted.Is(planted.RowRecordOverwritten) {
+		if len(l.others) > 0 {
 			return &RowLockedError{Key: bytes.Clone(m.Key), Holders: l.others}
 		}
 		for i := range l.own {

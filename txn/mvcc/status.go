@@ -2,9 +2,7 @@ package mvcc
 
 import (
 	"context"
-	"errors"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -87,8 +85,6 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 		return Status{}, err
 	case f.known:
 		return Status{CommitTS: f.commitTS, RolledBack: f.commitTS == 0}, nil
-	case (p.RollBackMissing || p.OwnerDead) && planted.Is(planted.UnwrittenVerdict):
-		return Status{RolledBack: true}, nil
 	case p.RollBackMissing || p.OwnerDead:
 		return Status{RolledBack: true}, s.recordRollback(ctx, row, p.StartTS, true)
 	}
@@ -109,20 +105,11 @@ func Decide(ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, start
 // lock that is gone makes it fail with *RolledBackError, or *CommittedError when it was its commit that
 // removed it. Of the parameters it takes primary, start_ts, TTL and owner.
 func Heartbeat(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams) error {
-	err := updatePrimary(ctx, r, b, p.Primary, p.StartTS, func(l *Lock) bool {
+	return updatePrimary(ctx, r, b, p.Primary, p.StartTS, func(l *Lock) bool {
 		changed := l.TTLMillis < p.TTLMillis || l.Owner != p.Owner
 		l.TTLMillis, l.Owner = max(l.TTLMillis, p.TTLMillis), p.Owner
 		return changed
 	})
-	var rolled *RolledBackError
-	if errors.As(err, &rolled) && planted.Is(planted.RevivingHeartbeat) {
-		s := newStep(r, b)
-		defer s.close(&err)
-		s.setLock(Row(p.Primary), &Lock{
-			Kind: KindPut, StartTS: p.StartTS, Primary: p.Primary, TTLMillis: p.TTLMillis, Owner: p.Owner, HasShort: true})
-		return nil
-	}
-	return err
 }
 
 // updatePrimary writes the primary's lock anew when the function has changed it.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -34,7 +33,7 @@ func (n *Node) Read(span kv.Span) error {
 	g := n.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if done, err := n.mayRead(); done || planted.Is(planted.UnregisteredRange) {
+	if done, err := n.mayRead(); done {
 		return err
 	}
 	if !n.reads.add(span) {
@@ -112,7 +111,7 @@ func (n *Node) write(key []byte, over bool) error {
 	}
 	for r := range n.concurrent() {
 		if (r.reads.contains(key) || over && r.writes.contains(key)) && !slices.Contains(n.in, r) {
-			if planted.Is(planted.ForgottenReader) && r.committed != 0 || !over && n.follows(r, key) {
+			if !over && n.follows(r, key) {
 				continue
 			}
 			if err := g.edge(r, n, n, key); err != nil {
@@ -238,7 +237,6 @@ func dangerous(reader, writer *Node) bool {
 	for _, out := range writer.out {
 		switch {
 		case out.prepared == 0 || out.gone():
-		case planted.Is(planted.UnseenPrepared) && out.committed == 0:
 		case reader.committed != 0 && out.prepared > reader.committed:
 		case writer.committed != 0 && out.prepared > writer.committed:
 		case reader.reader && out.inSnapshotOf(reader) == no:

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -83,7 +82,7 @@ func (n *Node) Prepare() error {
 		return n.fail(n.doom.during("commit attempt"))
 	}
 	for _, near := range n.in {
-		if near.committed != 0 || near.gone() || !near.pivotBefore(n) || planted.Is(planted.UncheckedCommit) {
+		if near.committed != 0 || near.gone() || !near.pivotBefore(n) {
 			continue
 		}
 		if near.prepared != 0 {

@@ -26,7 +26,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/minidb/minidb/internal/planted"
 	"github.com/minidb/minidb/kv"
 )
 
@@ -75,9 +74,6 @@ func Open(ctx context.Context, engine kv.Engine, key []byte, opts Options) (*Ora
 		opts.Window = 3 * time.Second
 	}
 	o.window = New(opts.Window.Milliseconds(), 0)
-	if planted.Is(planted.WritingOracle) {
-		o.window = 0
-	}
 
 	snap, err := engine.Snapshot()
 	if err != nil {
@@ -131,9 +127,6 @@ func (o *Oracle) TryNext() (Timestamp, bool) {
 	for {
 		last := o.last.Load()
 		next := max(last+1, now)
-		if planted.Is(planted.SteppingOracle) {
-			next = now
-		}
 		if next > o.limit.Load() {
 			return 0, false
 		}
@@ -172,9 +165,7 @@ func (o *Oracle) Extend(ctx context.Context) error {
 			o.raiseLast(mark)
 			limit = max(mark+1, now) + o.window
 		}
-		if !planted.Is(planted.ForgetfulOracle) {
-			b.Set(o.key, binary.BigEndian.AppendUint64(nil, uint64(limit)))
-		}
+		b.Set(o.key, binary.BigEndian.AppendUint64(nil, uint64(limit)))
 		return nil
 	})
 	if err != nil {
