@@ -178,7 +178,7 @@ func (s *Session) renameDatabase(ctx context.Context, db catalog.Database, name 
 	if old == s.database {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "current database cannot be renamed")
 	}
-	if err := s.engine.databaseUnused(old); err != nil {
+	if err := s.engine.databaseUnused(ctx, old); err != nil {
 		return err
 	}
 	s.tx.altersDatabase = true

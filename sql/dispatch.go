@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -145,7 +146,7 @@ func (s *Session) openDDL(ctx context.Context, stmt ast.Statement) (source, erro
 			return nil, sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
 		}
 	}
-	if err := s.databasesUnused(stmt); err != nil {
+	if err := s.databasesUnused(ctx, stmt); err != nil {
 		return nil, err
 	}
 	tag, err := s.changeSchema(ctx, stmt)
@@ -153,7 +154,7 @@ func (s *Session) openDDL(ctx context.Context, stmt ast.Statement) (source, erro
 }
 
 // databasesUnused refuses to drop a database under the sessions that work in it.
-func (s *Session) databasesUnused(stmt ast.Statement) error {
+func (s *Session) databasesUnused(ctx context.Context, stmt ast.Statement) error {
 	drop, ok := stmt.(*ast.Drop)
 	if !ok || drop.Kind != "database" {
 		return nil
@@ -162,16 +163,28 @@ func (s *Session) databasesUnused(stmt ast.Statement) error {
 		if name.Name == s.database {
 			return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
 		}
-		if err := s.engine.databaseUnused(name.Name); err != nil {
+		if err := s.engine.databaseUnused(ctx, name.Name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// databaseUnused is 55006 if sessions work in a database.
-func (e *Engine) databaseUnused(name string) error {
-	n := e.sessionsIn(name)
+// databaseUnused is 55006 if sessions work in a database, and do not end within Options.DatabaseWait.
+func (e *Engine) databaseUnused(ctx context.Context, name string) error {
+	late := time.NewTimer(e.opts.DatabaseWait)
+	defer late.Stop()
+	n, ended := e.sessionsIn(name)
+	for waiting := true; n > 0 && waiting; {
+		select {
+		case <-ended:
+			n, ended = e.sessionsIn(name)
+		case <-late.C:
+			waiting = false
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	if n == 0 {
 		return nil
 	}

@@ -41,6 +41,9 @@ type Options struct {
 	// MaxReruns bounds how often a statement is run again because rows changed under it; past it the answer
 	// is 40001. 0 is 10,000.
 	MaxReruns int
+	// DatabaseWait is how long DROP DATABASE and RENAME wait for other sessions in the database to end; 0 is
+	// five seconds, as in PostgreSQL: a client that has just gone may not be gone here.
+	DatabaseWait time.Duration
 	// AnalyzeInterval is the pause between looks for tables whose statistics are out of date; zero: they
 	// are made by ANALYZE alone.
 	AnalyzeInterval time.Duration
@@ -66,6 +69,7 @@ type Engine struct {
 	mu struct {
 		sync.Mutex
 		sessions map[int32]*Session
+		ended    chan struct{} // closed, and replaced, when a session ends
 		closed   bool
 	}
 }
@@ -86,13 +90,16 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 		opts.Memory = memory.Process()
 	}
 	opts.Settings = withLimits(opts)
+	if opts.DatabaseWait <= 0 {
+		opts.DatabaseWait = 5 * time.Second
+	}
 	if opts.PlanCacheSize <= 0 {
 		opts.PlanCacheSize = 1024
 	}
 	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: newPlanCache(opts.PlanCacheSize),
 		templates: template.NewCache(opts.PlanCacheSize), started: time.Now(),
 		notifications: notify.NewQueue()}
-	e.mu.sessions = map[int32]*Session{}
+	e.mu.sessions, e.mu.ended = map[int32]*Session{}, make(chan struct{})
 	e.statistics = statistics.New(store, cat, opts.Logger)
 	if opts.AnalyzeInterval > 0 {
 		e.statistics.Start(opts.AnalyzeInterval)
@@ -146,19 +153,20 @@ func (e *Engine) unregister(s *Session) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.mu.sessions, s.pid)
+	close(e.mu.ended)
+	e.mu.ended = make(chan struct{})
 }
 
-// sessionsIn counts the sessions that work in a database.
-func (e *Engine) sessionsIn(database string) int {
+// sessionsIn counts the sessions that work in a database. ended is closed when another session ends.
+func (e *Engine) sessionsIn(database string) (n int, ended <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	n := 0
 	for _, s := range e.mu.sessions {
 		if s.database == database {
 			n++
 		}
 	}
-	return n
+	return n, e.mu.ended
 }
 
 // Cancel ends the statement that the session is running, if pid and secret are right.

@@ -4,13 +4,16 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/sql/copyfmt"
 	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
 )
 
 // meddler is a sink that does something when the first rows come.
@@ -162,7 +165,8 @@ func TestEveryVirtualTableCanBeRead(t *testing.T) {
 }
 
 func TestADatabaseInUseIsNotDropped(t *testing.T) {
-	ctx, e := context.Background(), newEngine(t)
+	ctx := context.Background()
+	e, _ := openEngine(t, memkv.New(memkv.Options{}), txn.Options{}, sql.Options{DatabaseWait: 1})
 	a := newSession(t, e)
 	mustQuery(t, a, "CREATE DATABASE d")
 	b, err := e.NewSession(ctx, sql.SessionOptions{User: "u", Database: "d"})
@@ -172,6 +176,22 @@ func TestADatabaseInUseIsNotDropped(t *testing.T) {
 	require.ErrorContains(t, query(b, "DROP DATABASE d"), "cannot drop the currently open database")
 	b.Close(ctx)
 	mustQuery(t, a, "DROP DATABASE d")
+}
+
+// DROP DATABASE and RENAME wait for sessions that are just ending, as in PostgreSQL.
+func TestADatabaseIsDroppedWhenItsSessionsHaveEnded(t *testing.T) {
+	ctx := context.Background()
+	e, _ := openEngine(t, memkv.New(memkv.Options{}), txn.Options{}, sql.Options{DatabaseWait: time.Hour})
+	a := newSession(t, e)
+	mustQuery(t, a, "CREATE DATABASE d")
+	for _, text := range []string{"ALTER DATABASE d RENAME TO f", "DROP DATABASE f"} {
+		name := strings.Fields(text)[2]
+		b, err := e.NewSession(ctx, sql.SessionOptions{User: "u", Database: name})
+		require.NoError(t, err)
+		done := start(a, text)
+		b.Close(ctx)
+		require.NoError(t, <-done)
+	}
 }
 
 // TestACopyThatLosesAKeyHasADuplicate: it takes no row locks at the default level, and finds at its commit that
