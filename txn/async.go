@@ -11,7 +11,18 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// The primary's lock lists all other keys, and a stranger asks all of them, so neither may be many.
+// Async commit (txn: I12). A transaction is committed as soon as all its locks are durable, at the
+// highest of their lowest commit timestamps.
+//
+// Each lock draws its timestamp under the rows' latches, after the commit entered the table in
+// flight. So it is above every earlier read: on an engine of this process's own, the oracle's newest
+// timestamp is the newest read. A lock's timestamp never changes, and no reader pushes it.
+//
+// The primary's lock lists the other keys, and a resolver looks at all of them. All locks are there:
+// committed. One is missing and its owner is gone: a protected rollback record takes the missing
+// lock's place first, and then everything is rolled back.
+
+// A resolver reads all keys of the primary's list, so neither may be many.
 const (
 	asyncKeysMax  = 256
 	asyncBytesMax = 4 << 10

@@ -153,6 +153,10 @@ type committer struct {
 	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended
 }
 
+// run chooses the protocol of the commit, once (txn: I15). Each step of it may be repeated: the second
+// run finds the lock, the record or the rollback of the first. What was tried in one phase and got no
+// answer is looked for and, if it is not there, barred by a rollback record. It is never tried again
+// in two phases, which would not find the record of one.
 func (c *committer) run(ctx context.Context) error {
 	if c.t.node != nil {
 		if err := c.awaitRowLocks(ctx); err != nil {

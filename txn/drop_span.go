@@ -9,7 +9,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// DropSpan drops a span of keys as a whole, at a cost that does not grow with their number. It deletes
+// DropSpan drops a span of keys as a whole, at a cost that does not grow with their number (txn: I25).
+// The span stays as it is until the safepoint has passed this commit and every lock below it, in the
+// whole store, is settled; then the collector deletes it, and looks again later (package gc). It deletes
 // nothing: the caller takes away, in this transaction, what led to the keys, so that no transaction that
 // starts above commit_ts reads or writes any of them; whoever else writes there must validate a key that
 // this transaction writes. The collector deletes the keys when nobody can read them any more (package gc).

@@ -10,6 +10,15 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
+// No deadlock lasts (txn: I17).
+//
+//   - Latches are taken in one order, around check and write (package kv).
+//   - Cycles of row locks are found by the lock table before a wait begins (package rowlock).
+//   - A cycle through a lock in the store is found by the transaction in it that waits for a row lock:
+//     it searches once a second (awaitHolder).
+//   - A commit that has locks in the store waits for younger transactions only (waitForLock).
+//   - On a store that several processes share, every waiter searches (wait_graph.go).
+
 // LockWait is a transaction of this Store that waits for a lock in the store: of a commit under way, or
 // a row lock of another process. Waits for row locks of this process are the lock table's (package rowlock).
 type LockWait struct {

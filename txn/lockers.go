@@ -19,8 +19,12 @@ import (
 // latch. A large one, which streams or has more rows than are counted, says instead in which span its locks
 // are: before a prewrite, and when some of them are gone.
 //
-// A member also remembers whether anybody else has been at its locks. Until then they are what it wrote,
-// and need not be read again to become write records: see untouched.
+// A member also remembers whether anybody else has been at its locks (txn: I21). Until then they are
+// what it wrote, and need not be read again to become write records. A resolver that would push, roll
+// forward or roll back a lock calls touch before its update; the coordinator asks untouched inside its
+// own update, under the row's latch. Either the coordinator hears of the resolver and reads the lock,
+// or the resolver finds what the coordinator wrote. Locks are read in any case if an answer was lost,
+// so that they may be there twice, and if they were streamed out.
 //
 // Of a large one, the set tells the fate from when it is durable until its locks are gone (txn: I23).
 // That much is true on a store with other writers too.

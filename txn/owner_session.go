@@ -16,6 +16,12 @@ import (
 // ownerSession is the Store as the owner of locks: its id is in each of them, and as long as its lease
 // lasts nobody takes the Store for dead (txn: I19).
 //
+// A session lives while its record is in the store. A process that finds the lease expired, by the
+// oracle's time and no other, removes the record before it touches a lock; the owner renews only a
+// record that is there. One of the two wins. An owner whose lease has expired takes a new session
+// before it writes a lock or begins a transaction. Its running transactions go on unless their
+// primaries were rolled back, which the commit point finds out.
+//
 // On an engine that several processes write to it has a record there, which a goroutine renews. The
 // record also publishes the oldest start_ts of the Store's transactions. It is at or below that of
 // each to come as well, for they draw theirs later (registry.oldest); so nothing is written when a

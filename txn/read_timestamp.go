@@ -8,6 +8,10 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
+// A statement of READ COMMITTED reads at a timestamp of its own (txn: I11). A write is checked against
+// the timestamp at which what it replaces was read, which may be above start_ts; start_ts stays the
+// transaction's name in locks and records.
+
 // ReadTS returns the timestamp at which the transaction reads now. It is start_ts until Advance.
 func (t *Txn) ReadTS() tso.Timestamp { return t.readTS }
 

@@ -16,10 +16,17 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Row locks of a store that several processes share (txn: I22; docs/adr/0008). Whoever has a row lock in
-// this process's table takes it in the store too, in the key's row lock column, and waits there for
-// those of other processes, by looks, and in a queue when it lasts (row_queue.go). On an exclusive engine
-// none of this runs.
+// Row locks of a store that several processes share (txn: I22; docs/adr/0008). A transaction that has
+// a row lock in this process's table takes it in the store too, in a cell of its own in the key's row
+// lock column, in the step that looks for prewrites and newer writes. It waits there for those of
+// other processes, by looks, and in a queue when it lasts (row_queue.go). On an exclusive engine none
+// of this runs.
+//
+// A prewrite refuses rows that others hold in the column, and removes its own transaction's cell: its
+// lock stands until the commit is visible. Other row locks are removed after that, and before those
+// in memory; at a return to a savepoint, those taken since. A holder ends with its session (txn: I19),
+// and when its session has only younger transactions. A commit with locks of rows that it does not
+// write requires that its session lasted beyond commit_ts. Readers never look at the column.
 
 // rowRecords are the row locks that a transaction has, or may have, in the store.
 type rowRecords struct {

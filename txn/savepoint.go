@@ -9,11 +9,12 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// savepoints is what it takes to return to the savepoints that are still wanted. Each write has a number, seq,
-// and a savepoint is the number up to which the writes before it go. A write after a savepoint keeps the one
-// that it replaces below itself (write.older) if that is the one which the savepoint wants back; of the writes
-// between two savepoints only the last of each key is there. When the buffer is streamed out, number and
-// older writes go into the locks (mvcc.Lock), so that nothing of them stays in memory:
+// savepoints is what it takes to return to the savepoints that are still wanted (txn: I26). Each
+// write has a number, seq, and a savepoint is the number up to which the writes before it go. A
+// write after a savepoint keeps the one that it replaces below itself (write.older) if that is the
+// one which the savepoint wants back; of the writes between two savepoints only the last of each
+// key is there. When the buffer is streamed out, number and older writes go into the locks
+// (mvcc.Lock), so that nothing of them stays in memory:
 //
 //	set k 1; SAVEPOINT s; set k 2; set k 3     buffer: k = 3 (seq 1) ─► 1 (seq 0)
 //	streamed out                               lock of k: put 3, seq 1, older: put 1, seq 0

@@ -17,8 +17,11 @@ type SerializationError = ssi.Error
 
 // serialize makes the transaction serializable: what it reads from now on, empty spans and absent keys
 // too, has its place in one serial order with what it writes (txn: I10). It comes before start_ts is
-// drawn. What others do can be known on an engine of this process's own; on any other what was read is
-// validated at Commit.
+// drawn. On an engine of this process's own, package ssi is told of reads and writes when they happen,
+// and of the commit before and after; it fails one of every three transactions that could break the
+// order. On any other engine what was read is validated after commit_ts was drawn: nothing in it,
+// ranges and absent keys included, has changed between the snapshot and commit_ts (reads.go,
+// docs/adr/0006).
 func (t *Txn) serialize(opts BeginOptions) {
 	switch {
 	case t.s.exclusive:

@@ -15,6 +15,10 @@ import (
 // that nothing it should find is gone. That alone keeps answers right, whatever a process believes of
 // its lease. Sessions publish their oldest start_ts so that the refusal does not come about.
 //
+// Readers of the past publish their start_ts and then look for a raise under way; a collector
+// announces its target and then looks for readers. One process collects at a time. One that lost its
+// claim while it was paused drops nothing that the recorded safepoint does not allow.
+//
 // A transaction does not begin below a safepoint. Its start_ts is drawn under a lease that lasts
 // beyond it, so the session's record was there. A collector draws its target first and reads the
 // sessions then: if it finds the record, that bounds the transaction; if it finds none, the record was

@@ -19,10 +19,23 @@ type Streamed struct {
 }
 
 // stream is a transaction that outgrew Options.StreamBytes: its writes go out as prewrites under the
-// primary of the first batch, whenever the buffer is full again. Until the commit point they are
-// locks like any other: other transactions wait for them or push them (txn: I13). On an engine that is not
-// exclusive they roll them back once the primary's time to live is over, which a goroutine extends as long
-// as the transaction lives.
+// primary of the first batch, whenever the buffer is full again (txn: I13). Until the commit point
+// they are locks like any other: other transactions wait for them or push them. On an engine that is
+// not exclusive they are rolled back once the primary's time to live is over, which a goroutine
+// extends while the transaction runs.
+//
+// Memory. What stays in memory is the buffer, the row locks (both bounded by Options.MaxTxnBytes),
+// and a filter that recognizes most keys that were not streamed out (streamed_keys.go). Past
+// Options.RowLocks, on an exclusive engine, the row locks of streamed keys are given back: the locks
+// in the store stand for them.
+//
+// Reads. A key that was streamed out is read back from the transaction's own lock, and written again
+// over it. If such a read finds the primary's lock gone, a resolver has begun to remove the locks, and
+// the transaction fails.
+//
+// Failures. A write may now meet what otherwise only a commit meets: conflicts, and locks of others.
+// Such a failure fails the transaction. The end of a statement's context does not, once the primary
+// is prewritten: a savepoint takes back what went out, and that cannot be cancelled.
 type stream struct {
 	c      *committer
 	span   kv.Span // from the lowest key streamed out, or about to be, to just above the highest
