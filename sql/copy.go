@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/copyfmt"
+	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -100,6 +101,9 @@ func (s *Session) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []s
 // rowsPerInsert is how many rows of COPY FROM go through one INSERT.
 const rowsPerInsert = 128
 
+// bytesPerInsert is how much may gather until the rows are inserted, though they are fewer.
+const bytesPerInsert = 1 << 20
+
 // copyIn is a COPY FROM under way: an INSERT of several rows of parameters, and one of a single row.
 type copyIn struct {
 	s            *Session
@@ -109,7 +113,8 @@ type copyIn struct {
 	many, single *physical.Plan
 	types        []*types.Type
 	params       []types.Datum
-	rows         int // in params
+	rows         int   // in params
+	bytes        int64 // of params, counted by the session's account
 	format       *types.Format
 }
 
@@ -148,7 +153,10 @@ func (s *Session) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 	}
 	watched, done := s.watchCopy(ctx, d.ID, src)
 	defer done()
+	defer c.release()
 	r := copyfmt.NewReader(watched, o, columns)
+	r.CountIn(s.memory)
+	defer r.Close()
 	release := s.references.Hold()
 	var n int64
 	for {
@@ -219,7 +227,12 @@ func (c *copyIn) add(ctx context.Context, fields [][]byte) error {
 		c.params = append(c.params, d)
 	}
 	c.rows++
-	if c.rows == rowsPerInsert || len(c.params) >= 1<<14 || len(c.columns) == 0 {
+	n := exec.RowBytes(c.params[len(c.params)-len(fields):])
+	c.bytes += n
+	if err := c.s.memory.Grow(n); err != nil {
+		return err
+	}
+	if c.rows == rowsPerInsert || len(c.params) >= 1<<14 || c.bytes >= bytesPerInsert || len(c.columns) == 0 {
 		return c.flush(ctx)
 	}
 	return nil
@@ -241,7 +254,14 @@ func (c *copyIn) flush(ctx context.Context) (err error) {
 		}
 	}
 	c.params, c.rows = c.params[:0], 0
+	c.release()
 	return err
+}
+
+// release gives back what is counted for the rows that have gathered.
+func (c *copyIn) release() {
+	c.s.memory.Shrink(c.bytes)
+	c.bytes = 0
 }
 
 func (c *copyIn) insert(ctx context.Context, plan *physical.Plan, params []types.Datum) error {

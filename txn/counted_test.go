@@ -18,7 +18,7 @@ func TestWritesAreCountedAndStreamedOutEarly(t *testing.T) {
 	s, err := Open(ctx, memkv.New(memkv.Options{}), Options{})
 	require.NoError(t, err)
 	defer s.Close()
-	pool := memory.NewPool(32 << 20)
+	pool := memory.NewPool(64 << 20)
 	others := pool.Account(nil)
 	require.NoError(t, others.Grow(10<<20))
 	write := func(tx *Txn, n int) (err error) {
@@ -47,7 +47,7 @@ func TestWritesAreCountedAndStreamedOutEarly(t *testing.T) {
 	tx.CountIn(a)
 	tx.Freeze()
 	var e *memory.ExhaustedError
-	require.ErrorAs(t, write(tx, 12_000), &e)
+	require.ErrorAs(t, write(tx, 40_000), &e)
 	require.NoError(t, tx.Rollback(ctx))
 	require.Zero(t, a.Used())
 	others.Close()

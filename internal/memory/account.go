@@ -64,7 +64,8 @@ func (a *Account) Grow(n int64) error {
 	return a.more(true)
 }
 
-// TryGrow is Grow that counts n bytes only if they are there at once, and reports whether they are.
+// TryGrow is Grow for what its caller can do without. It counts n bytes only while the pool is less than half full
+// with them, and reports whether it is: the other half is left to those that cannot.
 func (a *Account) TryGrow(n int64) bool {
 	if a == nil {
 		return true
@@ -148,6 +149,9 @@ func (a *Account) step() int64 { return min(max(a.granted/8, leastStep), mostSte
 // more takes what is missing from the pool.
 func (a *Account) more(wait bool) error {
 	need := a.used - a.granted
+	if !wait && !a.pool.halfEmpty(need+a.step()) {
+		return errFull
+	}
 	if wait && a.used > small && a.pool.watch.full() {
 		if err := a.pool.relieve(a, need); err != nil {
 			return err

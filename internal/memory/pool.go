@@ -138,6 +138,12 @@ func (p *Pool) mayTake(held int64) int64 {
 	return share
 }
 
+// halfEmpty reports whether accounts have taken at most half of what they may, with n bytes more.
+func (p *Pool) halfEmpty(n int64) bool {
+	share := p.share.Load()
+	return share == 0 || p.taken.Load()+n <= share/2
+}
+
 // take takes n bytes for an account if they are there.
 func (p *Pool) take(a *Account, n int64) bool {
 	if a.ending.Load() != nil || !p.fits(a.granted+n, n) {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
@@ -29,6 +30,43 @@ type Reader struct {
 	begun   bool
 	fields  [][]byte
 	scratch []byte
+
+	account *memory.Account // counts buf and scratch where they are large
+	counted int64
+}
+
+// keptLine is how long a line may be without being counted.
+const keptLine = 256 << 10
+
+// CountIn makes an account count what long rows take; Close gives it back.
+func (r *Reader) CountIn(a *memory.Account) { r.account = a }
+
+// Close gives back what is counted. It may be repeated.
+func (r *Reader) Close() {
+	r.account.Shrink(r.counted)
+	r.counted = 0
+}
+
+// reserve makes room for n bytes in buf, and counts as much for scratch, which comes to hold the row's fields. The
+// old bytes live until they are copied.
+func (r *Reader) reserve(n int) error {
+	if n <= cap(r.buf) {
+		return nil
+	}
+	room := max(n, cap(r.buf)/2*3)
+	if room > keptLine {
+		old, now := r.counted, 2*int64(room)
+		r.counted += now
+		if err := r.account.Grow(now); err != nil {
+			return err
+		}
+		defer func() {
+			r.counted -= old
+			r.account.Shrink(old)
+		}()
+	}
+	r.buf = append(make([]byte, 0, room), r.buf...)
+	return nil
 }
 
 // NewReader reads rows for the named columns.
@@ -122,6 +160,9 @@ func (r *Reader) fill() (bool, error) {
 	}
 	if len(r.buf)+len(piece) > maxRow {
 		return false, sqlerr.New(sqlerr.ProgramLimitExceeded, "a row of COPY is larger than %d bytes", maxRow)
+	}
+	if err := r.reserve(len(r.buf) + len(piece)); err != nil {
+		return false, err
 	}
 	r.buf = append(r.buf, piece...)
 	return true, nil

@@ -53,6 +53,35 @@ func TestMessagesThatDoNotFit(t *testing.T) {
 	works()
 }
 
+// TestCopyGathersNoMoreThanFits: large rows are inserted before many of them have gathered, and one that does not
+// fit ends the COPY.
+func TestCopyGathersNoMoreThanFits(t *testing.T) {
+	pool := memory.NewPool(64 << 20)
+	s := start(t, sql.Options{Memory: pool})
+	c := s.login(t, nil)
+	c.send(&pgproto3.Query{String: "CREATE TABLE t (v text); COPY t FROM STDIN"})
+	c.until("CopyInResponse")
+	piece := []byte(strings.Repeat("x", 60<<10))
+	for range 40 {
+		for range 17 { // about a megabyte
+			c.send(&pgproto3.CopyData{Data: piece})
+		}
+		c.send(&pgproto3.CopyData{Data: []byte("\n")})
+	}
+	c.send(&pgproto3.CopyDone{})
+	require.Contains(t, c.until("ReadyForQuery"), "COPY 40")
+	require.Less(t, pool.Stats().Peak, int64(27<<20), "the transaction's writes have half of the pool")
+	require.Zero(t, pool.Taken())
+	c.send(&pgproto3.Query{String: "COPY t FROM STDIN"})
+	c.until("CopyInResponse")
+	for range 17 * 40 {
+		c.send(&pgproto3.CopyData{Data: piece})
+	}
+	c.send(&pgproto3.CopyDone{})
+	require.Contains(t, c.until("ReadyForQuery"), "53200")
+	require.Zero(t, pool.Taken())
+}
+
 // TestAnnouncedMessagesHoldWhatCame: clients that announce much and send little hold little.
 func TestAnnouncedMessagesHoldWhatCame(t *testing.T) {
 	pool := memory.NewPool(64 << 20)
