@@ -31,7 +31,7 @@ const (
 	inExceptList place = "EXCEPT"
 )
 
-// mentions says whether a statement names a relation.
+// mentions reports whether a statement names a relation.
 func mentions(stmt ast.Statement, name string) bool {
 	found := false
 	r := references{onTable: func(ref *ast.TableRef, _ place) { found = found || ref.Name.Name == name }}
@@ -217,81 +217,15 @@ func (r *references) exprs(es []ast.Expr) {
 	}
 }
 
-// sub walks a subquery of an expression.
-func (r *references) sub(q *ast.Select) {
-	r.at(inSubquery, func() { r.query(q) })
-}
-
+// expr walks the subqueries of an expression.
 func (r *references) expr(e ast.Expr) {
-	switch e := e.(type) {
-	case *ast.Binary:
-		for { // chains lean to the left
-			r.expr(e.Right)
-			l, ok := e.Left.(*ast.Binary)
-			if !ok {
-				break
-			}
-			e = l
+	ast.Inspect(e, func(n any) bool {
+		q, sub := n.(*ast.Select)
+		if sub {
+			r.at(inSubquery, func() { r.query(q) })
 		}
-		r.expr(e.Left)
-	case *ast.Unary:
-		r.expr(e.Operand)
-	case *ast.IsTest:
-		r.expr(e.Operand)
-	case *ast.Like:
-		r.exprs([]ast.Expr{e.Operand, e.Pattern, e.Escape})
-	case *ast.IsDistinct:
-		r.exprs([]ast.Expr{e.Left, e.Right})
-	case *ast.Between:
-		r.exprs([]ast.Expr{e.Operand, e.Low, e.High})
-	case *ast.InList:
-		r.expr(e.Operand)
-		r.exprs(e.List)
-	case *ast.Cast:
-		r.expr(e.Operand)
-	case *ast.Collate:
-		r.expr(e.Operand)
-	case *ast.FieldSelect:
-		r.expr(e.Operand)
-	case *ast.Subscript:
-		r.exprs([]ast.Expr{e.Operand, e.Index, e.Low, e.High})
-	case *ast.Array:
-		r.exprs(e.Elements)
-	case *ast.Row:
-		r.exprs(e.Elements)
-	case *ast.Case:
-		r.exprs([]ast.Expr{e.Operand, e.Else})
-		for _, w := range e.Whens {
-			r.exprs([]ast.Expr{w.Cond, w.Result})
-		}
-	case *ast.FuncCall:
-		r.exprs(e.Args)
-		r.expr(e.Filter)
-		for _, o := range e.OrderBy {
-			r.expr(o.Expr)
-		}
-	default:
-		r.queryExpr(e)
-	}
-}
-
-func (r *references) queryExpr(e ast.Expr) {
-	switch e := e.(type) {
-	case *ast.InSubquery:
-		r.sub(e.Query)
-		r.expr(e.Operand)
-	case *ast.Quantified:
-		if e.Query != nil {
-			r.sub(e.Query)
-		}
-		r.exprs([]ast.Expr{e.Left, e.Array})
-	case *ast.Exists:
-		r.sub(e.Query)
-	case *ast.Subquery:
-		r.sub(e.Query)
-	case *ast.ArraySubquery:
-		r.sub(e.Query)
-	}
+		return !sub
+	})
 }
 
 // inDependencyOrder sorts the queries of a WITH RECURSIVE clause so that each comes after those it reads.

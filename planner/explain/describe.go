@@ -302,46 +302,8 @@ func oneRange(d *table.Desc, cols []table.IndexColumn, r *physical.Range) string
 // subplans are the plans of the subqueries in a node's own expressions.
 func subplans(n physical.Node) []physical.Node {
 	var out []physical.Node
-	for _, e := range expressions(n) {
-		expr.Walk(e, func(e expr.Expr) bool {
-			if sq, ok := e.(*expr.Subquery); ok {
-				if p, ok := sq.Plan.(physical.Node); ok {
-					out = append(out, p)
-				}
-			}
-			return true
-		})
-	}
+	physical.EachExpr(n, func(e expr.Expr) {
+		physical.EachSubplan(e, func(plan physical.Node) { out = append(out, plan) })
+	})
 	return out
-}
-
-func expressions(n physical.Node) []expr.Expr {
-	switch n := n.(type) {
-	case *physical.Scan:
-		var out []expr.Expr
-		for i := range n.Ranges {
-			r := &n.Ranges[i]
-			out = append(append(out, r.Eq...), r.Low, r.High)
-		}
-		return append(out, n.Filter)
-	case *physical.VirtualScan:
-		return []expr.Expr{n.Filter}
-	case *physical.Values:
-		var out []expr.Expr
-		for _, row := range n.Rows {
-			out = append(out, row...)
-		}
-		return out
-	case *physical.Filter:
-		return []expr.Expr{n.Cond}
-	case *physical.Project:
-		return n.Exprs
-	case *physical.HashJoin:
-		return []expr.Expr{n.Cond}
-	case *physical.NestLoop:
-		return []expr.Expr{n.Cond}
-	case *physical.Apply:
-		return []expr.Expr{n.Cond}
-	}
-	return nil
 }

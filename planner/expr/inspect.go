@@ -15,3 +15,15 @@ func VolatilityOf(e Expr) Volatility {
 	})
 	return v
 }
+
+// HasSubquery reports whether an expression contains a subquery.
+func HasSubquery(e Expr) bool {
+	found := false
+	Walk(e, func(n Expr) bool {
+		if _, ok := n.(*Subquery); ok {
+			found = true
+		}
+		return !found
+	})
+	return found
+}

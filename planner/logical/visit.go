@@ -258,18 +258,6 @@ func collect(n Node, refs, defs *ColSet) {
 	EachInput(n, func(c *Node) { collect(*c, refs, defs) })
 }
 
-// HasSubquery says whether an expression contains a subquery.
-func HasSubquery(e expr.Expr) bool {
-	found := false
-	expr.Walk(e, func(x expr.Expr) bool {
-		if _, ok := x.(*expr.Subquery); ok {
-			found = true
-		}
-		return !found
-	})
-	return found
-}
-
 // IsVolatile says whether an expression calls a volatile function, in a subquery too.
 func IsVolatile(e expr.Expr) bool {
 	found := false

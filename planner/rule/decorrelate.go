@@ -58,7 +58,7 @@ func toJoin(c *Context, child logical.Node, cond expr.Expr, within bool) logical
 		return nil
 	}
 	for _, l := range sq.Left {
-		if logical.HasSubquery(l) || logical.IsVolatile(l) {
+		if expr.HasSubquery(l) || logical.IsVolatile(l) {
 			return nil
 		}
 	}
@@ -101,7 +101,7 @@ func semiJoin(c *Context, left, right logical.Node, on []expr.Expr) logical.Node
 	cols := logical.SetOf(right.Columns())
 	var own, both []expr.Expr
 	for _, cond := range on {
-		if logical.HasSubquery(cond) && !logical.ColsOf(cond).Intersects(cols) {
+		if expr.HasSubquery(cond) && !logical.ColsOf(cond).Intersects(cols) {
 			own = append(own, cond)
 		} else {
 			both = append(both, cond)

@@ -120,7 +120,7 @@ func aggregateOf(m *logical.Meta, q *logical.Query) (*logical.Aggregate, expr.Ex
 			result = m.Col(id)
 		}
 	}
-	if result == nil || logical.HasSubquery(result) {
+	if result == nil || expr.HasSubquery(result) {
 		return nil, nil
 	}
 	return agg, result
@@ -178,7 +178,7 @@ func correlated(n logical.Node, outer logical.ColSet, dst []expr.Expr) []expr.Ex
 // other of the outer row only.
 func innerSide(cond expr.Expr, outer logical.ColSet) (inner expr.Expr, side int, ok bool) {
 	call, isCall := cond.(*expr.Call)
-	if !isCall || call.Func.Name != "=" || len(call.Args) != 2 || logical.HasSubquery(cond) {
+	if !isCall || call.Func.Name != "=" || len(call.Args) != 2 || expr.HasSubquery(cond) {
 		return nil, 0, false
 	}
 	for side, arg := range call.Args {

@@ -51,7 +51,7 @@ func (c *Context) hashInAggregate(a *physical.Agg, child logical.Node) {
 
 // hashIn replaces the EXISTS of an expression over rows with some columns; asks is how many rows there are.
 func (c *Context) hashIn(e expr.Expr, cols []logical.ColID, asks float64) expr.Expr {
-	if !logical.HasSubquery(e) {
+	if !expr.HasSubquery(e) {
 		return e
 	}
 	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {

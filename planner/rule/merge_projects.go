@@ -68,7 +68,7 @@ func extraAllowed(n logical.Node) bool {
 func mergeable(outer, inner *logical.Project) bool {
 	uses := map[logical.ColID]int{}
 	for _, it := range outer.Items {
-		if logical.HasSubquery(it.Expr) {
+		if expr.HasSubquery(it.Expr) {
 			return false // what it refers to is not found by a walk
 		}
 		expr.Walk(it.Expr, func(x expr.Expr) bool {
@@ -83,7 +83,7 @@ func mergeable(outer, inner *logical.Project) bool {
 		case *expr.Col, *expr.Const:
 			continue
 		}
-		if uses[it.ID] > 1 || logical.IsVolatile(it.Expr) || logical.HasSubquery(it.Expr) {
+		if uses[it.ID] > 1 || logical.IsVolatile(it.Expr) || expr.HasSubquery(it.Expr) {
 			return false
 		}
 	}

@@ -69,7 +69,7 @@ func (p pulling) canJoin(n *logical.Join) bool {
 // not where a count depends on it, for which only equalities serve.
 func (p pulling) canLeave(conds []expr.Expr) bool {
 	for _, cond := range conds {
-		if p.counted && logical.ColsOf(cond).Intersects(p.outer) && logical.HasSubquery(cond) {
+		if p.counted && logical.ColsOf(cond).Intersects(p.outer) && expr.HasSubquery(cond) {
 			return false
 		}
 	}

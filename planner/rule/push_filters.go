@@ -83,14 +83,14 @@ func pushProject(c *Context, n *logical.Project, conds []expr.Expr) logical.Node
 	if len(conds) > 0 {
 		for _, it := range n.Items {
 			by[it.ID] = it.Expr
-			if logical.IsVolatile(it.Expr) || logical.HasSubquery(it.Expr) {
+			if logical.IsVolatile(it.Expr) || expr.HasSubquery(it.Expr) {
 				fixed.Add(it.ID)
 			}
 		}
 	}
 	var down, stay []expr.Expr
 	for _, cond := range conds {
-		if logical.IsVolatile(cond) || logical.HasSubquery(cond) || logical.ColsOf(cond).Intersects(fixed) {
+		if logical.IsVolatile(cond) || expr.HasSubquery(cond) || logical.ColsOf(cond).Intersects(fixed) {
 			stay = append(stay, cond)
 			continue
 		}
@@ -118,7 +118,7 @@ func pushAggregate(c *Context, n *logical.Aggregate, conds []expr.Expr) logical.
 	by := map[logical.ColID]expr.Expr{}
 	if n.Sets == nil && len(conds) > 0 {
 		for _, k := range n.Keys {
-			if !logical.IsVolatile(k.Expr) && !logical.HasSubquery(k.Expr) {
+			if !logical.IsVolatile(k.Expr) && !expr.HasSubquery(k.Expr) {
 				keys.Add(k.ID)
 				by[k.ID] = k.Expr
 			}
@@ -128,7 +128,7 @@ func pushAggregate(c *Context, n *logical.Aggregate, conds []expr.Expr) logical.
 	own := logical.SetOf(n.Columns())
 	for _, cond := range conds {
 		local := localCols(cond, own)
-		if len(n.Keys) == 0 || n.Sets != nil || !local.SubsetOf(keys) || logical.IsVolatile(cond) || logical.HasSubquery(cond) {
+		if len(n.Keys) == 0 || n.Sets != nil || !local.SubsetOf(keys) || logical.IsVolatile(cond) || expr.HasSubquery(cond) {
 			stay = append(stay, cond)
 			continue
 		}
@@ -188,7 +188,7 @@ func renamed(m *logical.Meta, cond expr.Expr, from, to []logical.ColID) expr.Exp
 func pushAppend(c *Context, n *logical.Append, conds []expr.Expr) logical.Node {
 	var down, stay []expr.Expr
 	for _, cond := range conds {
-		if logical.HasSubquery(cond) || logical.IsVolatile(cond) {
+		if expr.HasSubquery(cond) || logical.IsVolatile(cond) {
 			stay = append(stay, cond)
 		} else {
 			c.fired("PushFilters")
@@ -210,7 +210,7 @@ func pushAppend(c *Context, n *logical.Append, conds []expr.Expr) logical.Node {
 func pushSetOp(c *Context, n *logical.SetOp, conds []expr.Expr) logical.Node {
 	var left, right, stay []expr.Expr
 	for _, cond := range conds {
-		if logical.HasSubquery(cond) || logical.IsVolatile(cond) {
+		if expr.HasSubquery(cond) || logical.IsVolatile(cond) {
 			stay = append(stay, cond)
 			continue
 		}

@@ -111,7 +111,7 @@ func (a *alteration) newValues(ctx context.Context, next *table.Desc, o int, n *
 		return nil, nil
 	}
 	p, err := a.env.program(n.bound)
-	if err != nil || volatility(n.bound) == expr.Volatile {
+	if err != nil || expr.VolatilityOf(n.bound) == expr.Volatile {
 		return p, err
 	}
 	v, err := p(nil)

@@ -102,7 +102,7 @@ func (env *Env) bindGenerated(ctx context.Context, d *table.Desc, o int, e ast.E
 	if cyclic != nil {
 		return nil, cyclic
 	}
-	if volatility(x) != expr.Immutable {
+	if expr.VolatilityOf(x) != expr.Immutable {
 		return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "generation expression is not immutable")
 	}
 	return x, nil
@@ -138,18 +138,6 @@ func columnsOf(x expr.Expr) []int {
 		return true
 	})
 	return out
-}
-
-// volatility is that of the most volatile call in x.
-func volatility(x expr.Expr) expr.Volatility {
-	v := expr.Immutable
-	expr.Walk(x, func(n expr.Expr) bool {
-		if c, ok := n.(*expr.Call); ok {
-			v = max(v, c.Func.Volatility)
-		}
-		return true
-	})
-	return v
 }
 
 // parse reads an expression that the catalog keeps as text.

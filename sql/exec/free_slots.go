@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
@@ -12,10 +14,7 @@ type slotSet map[int]bool
 // freeSlots collects the variables that running n reads and does not set itself: its result holds
 // for as long as they do.
 func (r *run) freeSlots(n physical.Node, free slotSet) {
-	nodeExprs(n, func(e expr.Expr) bool {
-		r.freeInExpr(e, free)
-		return false
-	})
+	physical.EachExpr(n, func(e expr.Expr) { r.freeInExpr(e, free) })
 	switch t := n.(type) {
 	case *physical.Apply:
 		r.freeSlots(t.Left, free)
@@ -100,49 +99,28 @@ func (r *run) fixed(n physical.Node) bool {
 	return len(free) == 0 && !changes(n)
 }
 
-// changes says whether n may give other rows each time, variables apart: by a volatile function, by
+// changes reports whether n may give other rows each time, variables apart: by a volatile function, by
 // reading the work table of a recursion, or by writing.
 func changes(n physical.Node) bool {
-	switch t := n.(type) {
-	case *physical.CTEScan:
-		return t.WorkTable
-	case *physical.FuncScan:
-		if t.Func != nil && t.Func.Volatility == expr.Volatile {
-			return true
-		}
-	case *physical.ProjectSet:
-		for _, it := range t.Items {
-			if it.Func != nil && it.Func.Volatility == expr.Volatile {
+	return physical.Contains(n, func(n physical.Node) bool {
+		switch n := n.(type) {
+		case *physical.CTEScan:
+			return n.WorkTable
+		case *physical.FuncScan:
+			if n.Func != nil && n.Func.Volatility == expr.Volatile {
 				return true
 			}
-		}
-	case *physical.Insert, *physical.Update, *physical.Delete:
-		return true
-	}
-	if nodeExprs(n, changesExpr) {
-		return true
-	}
-	for _, c := range n.Children() {
-		if changes(c) {
+		case *physical.ProjectSet:
+			if slices.ContainsFunc(n.Items, func(it physical.SetItem) bool {
+				return it.Func != nil && it.Func.Volatility == expr.Volatile
+			}) {
+				return true
+			}
+		case *physical.Insert, *physical.Update, *physical.Delete:
 			return true
 		}
-	}
-	return false
-}
-
-func changesExpr(e expr.Expr) bool {
-	found := false
-	expr.Walk(e, func(e expr.Expr) bool {
-		switch e := e.(type) {
-		case *expr.Call:
-			found = found || e.Func.Volatility == expr.Volatile
-		case *expr.Subquery:
-			plan, ok := e.Plan.(physical.Node)
-			found = found || !ok || changes(plan)
-		}
-		return !found
+		return physical.HasExpr(n, func(e expr.Expr) bool { return expr.VolatilityOf(e) == expr.Volatile })
 	})
-	return found
 }
 
 // rerun tells an operator that is opened again whether one of its inputs still has the rows it had.

@@ -37,7 +37,7 @@ func (k *keptRows) open(s *scan) {
 
 func (s *scan) fixedRanges() bool {
 	varies := func(e expr.Expr) bool {
-		found := changesExpr(e)
+		found := expr.VolatilityOf(e) == expr.Volatile
 		expr.Walk(e, func(e expr.Expr) bool {
 			_, isVar := e.(*expr.Var)
 			_, isSub := e.(*expr.Subquery)

@@ -89,7 +89,7 @@ func ReadsPoint(plan *physical.Plan) bool {
 		return false
 	}
 	for _, e := range s.Ranges[0].Eq {
-		if hasSubquery(e) {
+		if expr.HasSubquery(e) {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -40,7 +41,7 @@ func (r *run) newSecondLook(n physical.Node) *secondLook {
 // looksAgain returns the one scan of a node of whose rows each can be looked at again by itself; otherwise nil.
 func looksAgain(n physical.Node) *physical.Scan {
 	s := singleScan(n)
-	if s == nil || anyExpr(n, hasSubquery) {
+	if s == nil || physical.TreeHasExpr(n, expr.HasSubquery) {
 		return nil
 	}
 	for at := n; at != physical.Node(s); at = at.Children()[0] {
