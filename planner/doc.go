@@ -14,7 +14,8 @@
 //
 // Around them: ast is what the parser makes; expr is bound expressions, which both kinds of plan
 // hold; builtin is the catalogue of functions and the rules by which a call chooses one; eval
-// compiles expressions and folds constants.
+// compiles expressions and folds constants; opt is what the three functions share, with the model of
+// costs. bind, rule and choose do not name each other.
 //
 // Take SELECT name FROM users WHERE id = $1. The binder finds the table, gives its columns the IDs
 // 1 and 2, learns from `=` that $1 is an int4, and builds Filter(#1 = $1) over Scan. No rule has a
@@ -25,8 +26,8 @@
 // one. It does not know of transactions, sessions or rows, keeps nothing between calls, and may be
 // called from several goroutines at once.
 //
-// How many rows there will be is estimate's: from what ANALYZE found, or by guesses (package choose tells
-// what follows from these).
+// Package estimate says how many rows there will be: from what ANALYZE found, or by guesses (package
+// choose has what follows from these).
 //
 // What is simple on purpose: without statistics join orders are found greedily, with them the left-deep
 // ones of up to nine tables are searched (Selinger et al., "Access path selection in a relational

@@ -93,7 +93,7 @@ func (s *schema) plan(text string) (*physical.Plan, map[string]int, error) {
 	if err := rule.Apply(rc, bound.Query); err != nil {
 		return nil, nil, err
 	}
-	plan, err := choose.Plan(ctx, s.env(), est, bound)
+	plan, err := choose.Plan(ctx, s.env().Costs, est, bound)
 	if again, perr := parse.ParseOne(context.Background(), text); perr != nil || !reflect.DeepEqual(again, p) {
 		panic("planning has changed the tree, which sessions share: " + text)
 	}

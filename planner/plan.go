@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/planner/rule"
 	"github.com/minidb/minidb/table"
@@ -16,13 +17,13 @@ import (
 )
 
 // Catalog is what the planner asks of the schema.
-type Catalog = bind.Catalog
+type Catalog = opt.Catalog
 
 // Env is what planning needs beside the statement.
-type Env = bind.Env
+type Env = opt.Env
 
 // Costs are a session's wishes about plans.
-type Costs = bind.Costs
+type Costs = opt.Costs
 
 // Plan plans SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
 // parameters, nil where they are to be inferred; the plan's ParamTypes is the complete list.
@@ -36,7 +37,7 @@ func Plan(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Typ
 	if err := rule.Apply(rules, bound.Query); err != nil {
 		return nil, err
 	}
-	return choose.Plan(ctx, env, est, bound)
+	return choose.Plan(ctx, env.Costs, est, bound)
 }
 
 // ResolveType finds a type by its written name, or reports 42704.

@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table"
@@ -202,13 +203,13 @@ func (s *Session) keepRows(ctx context.Context, p *Portal) error {
 // see the transaction's own writes.
 func (s *Session) detachCursors(ctx context.Context, writes *physical.Plan) error {
 	for _, p := range s.portals {
-		if p.plan == nil || p.life == nil || p.finished || p.atEnd || uses(p.plan, physical.LocksRows) != nil {
+		if p.plan == nil || p.life == nil || p.finished || p.atEnd || uses(p.plan, opt.LocksRows) != nil {
 			// What modifies has been read to its end when it gives its first row, and FOR UPDATE locks no
 			// row, nor looks which version is the newest, before it is fetched.
 			continue
 		}
-		touched := slices.ContainsFunc(uses(writes, physical.Modifies), func(id table.ID) bool {
-			return slices.Contains(uses(p.plan, physical.Reads), id)
+		touched := slices.ContainsFunc(uses(writes, opt.Modifies), func(id table.ID) bool {
+			return slices.Contains(uses(p.plan, opt.Reads), id)
 		})
 		if !touched {
 			continue
@@ -242,7 +243,7 @@ func (s *Session) detach(ctx context.Context, p *Portal) error {
 }
 
 // uses lists the relations with which a plan does that much at least.
-func uses(p *physical.Plan, least physical.Use) (ids []table.ID) {
+func uses(p *physical.Plan, least opt.Use) (ids []table.ID) {
 	for _, t := range p.Tables {
 		if t.Use >= least {
 			ids = append(ids, t.ID)

@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table"
@@ -296,7 +297,7 @@ func (s *Session) inUse(id table.ID, index table.IndexID) string {
 		if p.plan == nil || p.kept {
 			continue
 		}
-		reads := slices.ContainsFunc(p.plan.Tables, func(t physical.TableVersion) bool { return t.ID == id })
+		reads := slices.ContainsFunc(p.plan.Tables, func(t opt.TableVersion) bool { return t.ID == id })
 		if reads && (index == 0 || exec.UsesIndex(p.plan, id, index)) {
 			return "it is being used by active queries in this session"
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/ddl"
 	"github.com/minidb/minidb/table"
@@ -21,7 +22,7 @@ import (
 // right after a change, looks at the schema again, through a snapshot as new as its lock wherever the transaction may have one.
 
 var useModes = [...]rowlock.Mode{
-	physical.Reads: rowlock.AccessShare, physical.LocksRows: rowlock.RowShare, physical.Modifies: rowlock.RowExclusive,
+	opt.Reads: rowlock.AccessShare, opt.LocksRows: rowlock.RowShare, opt.Modifies: rowlock.RowExclusive,
 }
 
 // tableModes are the modes of LOCK TABLE, by their words.
@@ -42,7 +43,7 @@ func (s *Session) lockTable(ctx context.Context, id table.ID, mode rowlock.Mode,
 
 // lockTables takes the locks of what a plan reads and writes; again says that the schema may have
 // changed since it was made: while a lock was waited for, or before it was there.
-func (s *Session) lockTables(ctx context.Context, tables []physical.TableVersion) (again bool, err error) {
+func (s *Session) lockTables(ctx context.Context, tables []opt.TableVersion) (again bool, err error) {
 	fresh := false
 	for i := range tables {
 		out, err := s.lockTable(ctx, tables[i].ID, useModes[tables[i].Use], false)

@@ -60,11 +60,18 @@ var rooms = map[string][]string{
 	"planner":          {"planner", "table", "internal/sqlerr", "internal/sqlname", "internal/memory"}, // plans from schema and statistics, no store
 	"planner/ast":      {},
 	"planner/expr":     {"table/types"},
-	"planner/physical": {"planner/expr", "table"},
-	"planner/logical":  {"planner/expr", "planner/physical", "table", "internal/memory"},
-	"sql/parse":        {"planner/ast", "internal/sqlerr", "internal/sqlname", "internal/memory"},
-	"sql/settings":     {"table/types", "internal/sqlerr", "internal/sqlname"},
-	"sql/exec":         {"planner/physical", "planner/expr", "planner/eval", "planner/builtin", "table", "txn", "kv", "internal"},
+	"planner/opt":      {"planner/ast", "planner/expr", "table"},
+	"planner/physical": {"planner/expr", "planner/opt", "table"},
+	"planner/logical":  {"planner/expr", "planner/opt", "table", "internal/memory"},
+	// the planner's phases: none names another, but that all may estimate
+	"planner/bind":     {"planner/ast", "planner/builtin", "planner/expr", "planner/logical", "planner/opt", "table", "internal/sqlerr"},
+	"planner/estimate": {"planner/builtin", "planner/eval", "planner/expr", "planner/logical", "planner/opt", "table"},
+	"planner/rule":     {"planner/estimate", "planner/eval", "planner/expr", "planner/logical", "planner/opt", "table"},
+	"planner/choose": {"planner/estimate", "planner/builtin", "planner/expr", "planner/logical", "planner/opt", "planner/physical",
+		"table", "internal/sqlerr"},
+	"sql/parse":    {"planner/ast", "internal/sqlerr", "internal/sqlname", "internal/memory"},
+	"sql/settings": {"table/types", "internal/sqlerr", "internal/sqlname"},
+	"sql/exec":     {"planner/physical", "planner/opt", "planner/expr", "planner/eval", "planner/builtin", "table", "txn", "kv", "internal"},
 }
 
 // engines may be named only where a store is opened; who works on one sees kv.Engine.

@@ -6,7 +6,7 @@ import (
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -46,7 +46,7 @@ func (b *binder) aggregate(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 }
 
 // aggregateArgs binds the parts of the call and chooses the overload.
-func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*physical.Agg, *types.Type, error) {
+func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.Type, error) {
 	pos := int(call.Pos)
 	name := call.Name.Name
 	saved := sc.sel.inAggregate
@@ -87,7 +87,7 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*physical.Agg, *t
 			return nil, nil, err
 		}
 	}
-	agg := &physical.Agg{Func: fn, Args: args, Distinct: call.Distinct}
+	agg := &opt.Agg{Func: fn, Args: args, Distinct: call.Distinct}
 	if call.WithinGroup {
 		agg.Direct, agg.Args = args[:direct], args[direct:]
 		order = agg.Args
@@ -140,7 +140,7 @@ func asArgument(e expr.Expr, args []expr.Expr) expr.Expr {
 
 // aggregateWithin finds an aggregate of the same query in the arguments, brought there by a subquery;
 // it returns its position, or -1.
-func aggregateWithin(owner *selectState, agg *physical.Agg) int {
+func aggregateWithin(owner *selectState, agg *opt.Agg) int {
 	cols := aggregateCols(agg)
 	for i := range owner.aggs {
 		if cols.Has(owner.aggs[i].ID) {
@@ -151,7 +151,7 @@ func aggregateWithin(owner *selectState, agg *physical.Agg) int {
 }
 
 // checkDistinct demands that DISTINCT arguments are sorted by themselves only.
-func (b *binder) checkDistinct(agg *physical.Agg, call *ast.FuncCall) error {
+func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) error {
 	if !call.Distinct {
 		return nil
 	}
@@ -179,7 +179,7 @@ func withinGroupError(call *ast.FuncCall, fn *expr.Aggregate) error {
 }
 
 // aggregateLevel finds the query that an aggregate belongs to.
-func (b *binder) aggregateLevel(sc *scope, agg *physical.Agg) int {
+func (b *binder) aggregateLevel(sc *scope, agg *opt.Agg) int {
 	cols := aggregateCols(agg)
 	level := -1
 	cols.Each(func(id logical.ColID) { level = max(level, b.meta.Cols[id].Level) })
@@ -190,7 +190,7 @@ func (b *binder) aggregateLevel(sc *scope, agg *physical.Agg) int {
 }
 
 // aggregateCols are the columns that an aggregate's arguments, order and filter refer to.
-func aggregateCols(agg *physical.Agg) logical.ColSet {
+func aggregateCols(agg *opt.Agg) logical.ColSet {
 	var cols logical.ColSet
 	for _, a := range agg.Args {
 		logical.ExprCols(a, &cols)
@@ -204,7 +204,7 @@ func aggregateCols(agg *physical.Agg) logical.ColSet {
 	return cols
 }
 
-func equalAgg(a, b *physical.Agg) bool {
+func equalAgg(a, b *opt.Agg) bool {
 	if a.Func != b.Func || a.Distinct != b.Distinct || !logical.EqualAll(a.Args, b.Args) ||
 		!logical.EqualAll(a.Direct, b.Direct) || len(a.OrderBy) != len(b.OrderBy) {
 		return false

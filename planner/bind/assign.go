@@ -5,7 +5,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -28,7 +28,7 @@ func (b *binder) modified(name ast.Name, verb string) (*table.Desc, error) {
 		return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", d.Name)
 	}
 	b.meta.Writes = true
-	b.noteUse(d.ID, physical.Modifies)
+	b.noteUse(d.ID, opt.Modifies)
 	return d, nil
 }
 
@@ -171,8 +171,8 @@ func (b *binder) generated(d *table.Desc, first logical.ColID) ([]expr.Expr, err
 }
 
 // checks binds the CHECK constraints over the new row.
-func (b *binder) checks(d *table.Desc, first logical.ColID) ([]physical.Check, error) {
-	var out []physical.Check
+func (b *binder) checks(d *table.Desc, first logical.ColID) ([]opt.Check, error) {
+	var out []opt.Check
 	for _, c := range d.Checks {
 		parsed, err := b.env.ParseExpr(c.Text)
 		if err != nil {
@@ -185,7 +185,7 @@ func (b *binder) checks(d *table.Desc, first logical.ColID) ([]physical.Check, e
 		if e, err = b.coerceBool(e, "CHECK", parsed); err != nil {
 			return nil, withoutPosition(err)
 		}
-		out = append(out, physical.Check{Name: c.Name, Cond: e})
+		out = append(out, opt.Check{Name: c.Name, Cond: e})
 	}
 	return out, nil
 }

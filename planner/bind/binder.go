@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -18,7 +18,7 @@ const maxDepth = 1000
 // binder binds one statement.
 type binder struct {
 	ctx  context.Context
-	env  *Env
+	env  *opt.Env
 	meta *logical.Meta
 	// path is the search path of the view whose text is being bound; nil: the session's.
 	path      []string
@@ -32,17 +32,9 @@ type binder struct {
 	notes     *Notes // nil unless somebody asked for them
 }
 
-// Result is a bound statement.
-type Result struct {
-	Query *logical.Query
-	Meta  *logical.Meta
-	// NoCache says that a literal depended on when it was read.
-	NoCache bool
-}
-
 // Statement binds SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
 // parameters, nil where they are to be inferred.
-func Statement(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Type) (*Result, error) {
+func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement, params []*types.Type) (*logical.Statement, error) {
 	b := newBinder(ctx, env)
 	for _, t := range params {
 		if t != nil && t.OID == types.OIDUnknown {
@@ -63,7 +55,7 @@ func Statement(ctx context.Context, env *Env, stmt ast.Statement, params []*type
 				"could not determine data type of parameter $%d", i+1)
 		}
 	}
-	return &Result{Query: q, Meta: b.meta, NoCache: b.momentary}, nil
+	return &logical.Statement{Query: q, Meta: b.meta, NoCache: b.momentary}, nil
 }
 
 // momentParams finds the types of the parameters in the statement's AS OF SYSTEM TIME. One that stands
@@ -85,7 +77,7 @@ func (b *binder) momentParams(stmt ast.Statement) error {
 	return err
 }
 
-func newBinder(ctx context.Context, env *Env) *binder {
+func newBinder(ctx context.Context, env *opt.Env) *binder {
 	return &binder{ctx: ctx, env: env, meta: logical.NewMeta(), interrupt: logical.NewInterrupt(ctx).Counting()}
 }
 
@@ -149,11 +141,11 @@ func (b *binder) noteTable(d *table.Desc) {
 			return
 		}
 	}
-	b.meta.Tables = append(b.meta.Tables, physical.TableVersion{ID: d.ID, Version: d.Version})
+	b.meta.Tables = append(b.meta.Tables, opt.TableVersion{ID: d.ID, Version: d.Version})
 }
 
 // noteUse says what the statement does with a relation beside reading it.
-func (b *binder) noteUse(id table.ID, u physical.Use) {
+func (b *binder) noteUse(id table.ID, u opt.Use) {
 	for i := range b.meta.Tables {
 		if t := &b.meta.Tables[i]; t.ID == id {
 			t.Use = max(t.Use, u)

@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -14,7 +15,7 @@ import (
 // RowExpr binds an expression over one row of d, as CHECK constraints, generated columns and index
 // expressions have; its columns are ordinals of d. Without d no columns are allowed, as in DEFAULT.
 // want, when not nil, is the type of the column that takes the value.
-func RowExpr(ctx context.Context, env *Env, d *table.Desc, e ast.Expr, want *types.Type) (expr.Expr, error) {
+func RowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, want *types.Type) (expr.Expr, error) {
 	b := newBinder(ctx, env)
 	first, c := 0, clauseDefault
 	if d != nil {
@@ -36,17 +37,17 @@ func RowExpr(ctx context.Context, env *Env, d *table.Desc, e ast.Expr, want *typ
 }
 
 // Scalar binds an argument of EXECUTE.
-func Scalar(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
+func Scalar(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type) (expr.Expr, error) {
 	return constant(ctx, env, e, want, clauseExecute)
 }
 
 // Moment binds the expression of AS OF SYSTEM TIME.
-func Moment(ctx context.Context, env *Env, e ast.Expr, want *types.Type, params []*types.Type) (expr.Expr, error) {
+func Moment(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type, params []*types.Type) (expr.Expr, error) {
 	return constant(ctx, env, e, want, clauseAsOf, params...)
 }
 
 // constant binds an expression without columns.
-func constant(ctx context.Context, env *Env, e ast.Expr, want *types.Type, c clause, params ...*types.Type) (expr.Expr, error) {
+func constant(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type, c clause, params ...*types.Type) (expr.Expr, error) {
 	b := newBinder(ctx, env)
 	b.meta.Params = append(b.meta.Params, params...)
 	bound, err := b.rowExpr(nil, 0, e, c)
@@ -67,16 +68,16 @@ func (b *binder) wanted(e expr.Expr, want *types.Type, src ast.Expr) (expr.Expr,
 	return b.coerce(e, want, assignment, exprPos(src))
 }
 
-// IndexCondition binds the predicate of a partial index over columns whose IDs go from first on.
-func IndexCondition(ctx context.Context, env *Env, meta *logical.Meta, d *table.Desc, first logical.ColID, text string) ([]expr.Expr, error) {
-	b := &binder{ctx: ctx, env: env, meta: meta}
-	parsed, err := env.ParseExpr(text)
+// indexCondition binds the predicate of a partial index over columns whose IDs go from first on.
+func (b *binder) indexCondition(d *table.Desc, first logical.ColID, text string) ([]expr.Expr, error) {
+	parsed, err := b.env.ParseExpr(text)
 	if err != nil {
 		return nil, err
 	}
-	bound, err := b.rowExpr(d, first, parsed, clauseCheck)
+	alone := &binder{ctx: b.ctx, env: b.env, meta: b.meta}
+	bound, err := alone.rowExpr(d, first, parsed, clauseCheck)
 	if err != nil {
-		return nil, err
+		return nil, withoutPosition(err)
 	}
 	return conjuncts(nil, bound), nil
 }

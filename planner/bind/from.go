@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -36,7 +36,7 @@ func (b *binder) from(sc *scope, list []ast.TableExpr) (logical.Node, error) {
 		if node == nil {
 			node = it.node
 		} else {
-			node = b.join(physical.Inner, node, it.node, nil)
+			node = b.join(opt.Inner, node, it.node, nil)
 		}
 	}
 	if node == nil {
@@ -46,7 +46,7 @@ func (b *binder) from(sc *scope, list []ast.TableExpr) (logical.Node, error) {
 }
 
 // join makes a join node; it is lateral when the right side refers to columns of the left.
-func (b *binder) join(kind physical.JoinKind, left, right logical.Node, on []expr.Expr) *logical.Join {
+func (b *binder) join(kind opt.JoinKind, left, right logical.Node, on []expr.Expr) *logical.Join {
 	b.meta.Joins++
 	return &logical.Join{Kind: kind, Left: left, Right: right, On: on, Lateral: isLateral(left, right)}
 }
@@ -179,7 +179,20 @@ func (b *binder) newScan(d *table.Desc, alias string, level int) *logical.Scan {
 		out[i] = first + i
 	}
 	b.meta.Scans = append(b.meta.Scans, logical.ScanColumns{Desc: d, First: first})
-	return &logical.Scan{Desc: d, Alias: alias, First: first, Out: out}
+	s := &logical.Scan{Desc: d, Alias: alias, First: first, Out: out}
+	for i := range d.Indexes {
+		ix := &d.Indexes[i]
+		if ix.WhereText == "" {
+			continue
+		}
+		if pred, err := b.indexCondition(d, first, ix.WhereText); err == nil {
+			if s.Partial == nil {
+				s.Partial = map[table.IndexID][]expr.Expr{}
+			}
+			s.Partial[ix.ID] = pred
+		}
+	}
+	return s
 }
 
 // newRow makes IDs for all columns of a relation and returns the first.

@@ -8,13 +8,13 @@ import (
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
-var joinKinds = map[string]physical.JoinKind{
-	"inner": physical.Inner, "cross": physical.Inner, "left": physical.Left,
-	"right": physical.Right, "full": physical.Full,
+var joinKinds = map[string]opt.JoinKind{
+	"inner": opt.Inner, "cross": opt.Inner, "left": opt.Left,
+	"right": opt.Right, "full": opt.Full,
 }
 
 // joinExpr is an explicit JOIN.
@@ -35,7 +35,7 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	}
 	kind := joinKinds[j.Kind]
 	node := b.join(kind, left.node, right.node, nil)
-	if node.Lateral && (kind == physical.Right || kind == physical.Full) {
+	if node.Lateral && (kind == opt.Right || kind == opt.Full) {
 		return nil, b.lateralRefused(left, right)
 	}
 	it := &fromItem{node: node, hidden: append(append([]*fromTable(nil), left.hidden...), right.hidden...)}
@@ -71,12 +71,12 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 
 // markPadded notes the entries of which an outer join of this kind may have no row. ON does not see
 // them so and is bound before.
-func markPadded(kind physical.JoinKind, left, right *fromItem) {
+func markPadded(kind opt.JoinKind, left, right *fromItem) {
 	var sides []*fromItem
-	if kind == physical.Left || kind == physical.Full {
+	if kind == opt.Left || kind == opt.Full {
 		sides = append(sides, right)
 	}
-	if kind == physical.Right || kind == physical.Full {
+	if kind == opt.Right || kind == opt.Full {
 		sides = append(sides, left)
 	}
 	for _, side := range sides {
@@ -140,7 +140,7 @@ func usingColumns(j *ast.Join, left, right *fromItem) ([]ast.Ident, error) {
 
 // joinUsing merges the named columns: they come first and once, then the other columns of the left
 // side, then those of the right.
-func (b *binder) joinUsing(sc *scope, j *ast.Join, kind physical.JoinKind, it, left, right *fromItem, using []ast.Ident) error {
+func (b *binder) joinUsing(sc *scope, j *ast.Join, kind opt.JoinKind, it, left, right *fromItem, using []ast.Ident) error {
 	merged := map[string]bool{}
 	for _, u := range using {
 		if merged[u.Name] {
@@ -194,7 +194,7 @@ func sideColumn(it *fromItem, u ast.Ident, side string) (*visible, error) {
 
 // mergeColumn adds l = r to the join and makes the merged column: the side that is never padded
 // with NULLs, or for a full join the one that is there.
-func (b *binder) mergeColumn(kind physical.JoinKind, it *fromItem, l, r *visible, u ast.Ident) (visible, error) {
+func (b *binder) mergeColumn(kind opt.JoinKind, it *fromItem, l, r *visible, u ast.Ident) (visible, error) {
 	le, re := b.visibleRef(l, 0), b.visibleRef(r, 0)
 	t, _, err := builtin.CommonTypeFor("JOIN/USING", []*types.Type{le.Type(), re.Type()})
 	if err != nil {
@@ -214,9 +214,9 @@ func (b *binder) mergeColumn(kind physical.JoinKind, it *fromItem, l, r *visible
 	}
 	e := le
 	switch kind {
-	case physical.Right:
+	case opt.Right:
 		e = re
-	case physical.Full:
+	case opt.Full:
 		e = &expr.Coalesce{T: t, Args: []expr.Expr{le, re}}
 	}
 	if c, ok := e.(*expr.Col); ok {

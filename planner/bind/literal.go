@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -88,7 +89,7 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 
 // Input reads a quoted literal as a value of t. constant is false where its value holds for this moment
 // only, or is found when the statement runs.
-func Input(env *Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
+func Input(env *opt.Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
 	b := &binder{env: env}
 	e, err := b.parseLiteral(&expr.Const{T: types.TUnknown, Value: types.NewString(text)}, t)
 	if err != nil {

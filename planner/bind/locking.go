@@ -6,7 +6,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -40,7 +40,7 @@ func (s *selecting) buildLocking() error {
 		if len(targets) > 0 {
 			s.b.meta.Writes = true
 			for _, t := range targets {
-				s.b.noteUse(t.Desc.ID, physical.LocksRows)
+				s.b.noteUse(t.Desc.ID, opt.LocksRows)
 			}
 			s.locks = append(s.locks, targets...)
 		}
@@ -83,7 +83,7 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 				out = append(out, logical.LockTarget{Desc: n.Desc, First: n.First, Strength: l.Strength, Wait: l.Wait})
 			}
 			if t.desc != nil {
-				s.b.noteUse(t.desc.ID, physical.LocksRows)
+				s.b.noteUse(t.desc.ID, opt.LocksRows)
 			}
 		} else if t.desc != nil && t.desc.Kind == table.KindTable {
 			out = append(out, logical.LockTarget{Desc: t.desc, First: t.first, Strength: l.Strength, Wait: l.Wait})

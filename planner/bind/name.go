@@ -1,6 +1,8 @@
 package bind
 
-import "github.com/minidb/minidb/planner/ast"
+import (
+	"github.com/minidb/minidb/planner/ast"
+)
 
 // figureName names a result column that has no alias, as PostgreSQL's FigureColname does.
 func figureName(e ast.Expr) string {

@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -63,7 +64,7 @@ type KeyNote struct {
 
 // Query binds a query of its own, such as a view's, and takes notes. path is the search path for names
 // in it; nil: the session's.
-func Query(ctx context.Context, env *Env, q *ast.Select, path []string) (*Notes, error) {
+func Query(ctx context.Context, env *opt.Env, q *ast.Select, path []string) (*Notes, error) {
 	b := newBinder(ctx, env)
 	b.path = path
 	b.notes = newNotes()
@@ -83,7 +84,7 @@ func Query(ctx context.Context, env *Env, q *ast.Select, path []string) (*Notes,
 
 // NoteRowExpr binds an expression as RowExpr does, and takes notes. The columns of d belong to no entry
 // of FROM.
-func NoteRowExpr(ctx context.Context, env *Env, d *table.Desc, e ast.Expr) (*Notes, error) {
+func NoteRowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr) (*Notes, error) {
 	b := newBinder(ctx, env)
 	b.notes = newNotes()
 	first, c := 0, clauseDefault

@@ -111,7 +111,7 @@ func sameColumns(ix *table.Index, want map[table.ColumnID]bool) bool {
 	return len(have) == len(want)
 }
 
-// implied says whether a partial index's predicate holds wherever the given condition does.
+// implied reports whether a partial index's predicate holds wherever the given condition does.
 func (b *binder) implied(d *table.Desc, ix *table.Index, first logical.ColID, given expr.Expr) (bool, error) {
 	if ix.WhereText == "" {
 		return true, nil
@@ -119,16 +119,12 @@ func (b *binder) implied(d *table.Desc, ix *table.Index, first logical.ColID, gi
 	if given == nil {
 		return false, nil
 	}
-	parsed, err := b.env.ParseExpr(ix.WhereText)
+	pred, err := b.indexCondition(d, first, ix.WhereText)
 	if err != nil {
 		return false, err
 	}
-	pred, err := b.rowExpr(d, first, parsed, clauseCheck)
-	if err != nil {
-		return false, withoutPosition(err)
-	}
 	have := conjuncts(nil, given)
-	for _, p := range conjuncts(nil, pred) {
+	for _, p := range pred {
 		found := false
 		for _, h := range have {
 			found = found || logical.Equal(p, h)

@@ -1,6 +1,8 @@
 package bind
 
-import "github.com/minidb/minidb/planner/ast"
+import (
+	"github.com/minidb/minidb/planner/ast"
+)
 
 // exprPos is where PostgreSQL points for a whole expression: at its leftmost character, where At is
 // the operator.

@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -130,7 +130,7 @@ func (b *binder) orderResult(sc *scope, q *logical.Query, items []ast.OrderItem,
 		rs.cols = append(rs.cols, visible{name: c.Name, id: c.ID})
 		b.meta.Cols[c.ID].Level = sc.level()
 	}
-	var keys []physical.SortKey
+	var keys []opt.SortKey
 	for _, it := range items {
 		e, err := b.resultKey(rs, q, it.Expr, body)
 		if err != nil {
@@ -176,8 +176,8 @@ func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.Que
 }
 
 // sortKey gives a key its direction: NULLs are larger than every value.
-func sortKey(e expr.Expr, it ast.OrderItem) physical.SortKey {
-	k := physical.SortKey{Expr: e, Desc: it.Desc, NullsFirst: it.Desc}
+func sortKey(e expr.Expr, it ast.OrderItem) opt.SortKey {
+	k := opt.SortKey{Expr: e, Desc: it.Desc, NullsFirst: it.Desc}
 	if it.NullsFirst != nil {
 		k.NullsFirst = *it.NullsFirst
 	}

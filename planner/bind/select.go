@@ -5,7 +5,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -388,14 +388,14 @@ func (s *selecting) distinctAndSort() {
 }
 
 // sortKeys are the ORDER BY items, and for DISTINCT ON its expressions that ORDER BY leaves out.
-func (s *selecting) sortKeys() []physical.SortKey {
-	var keys []physical.SortKey
+func (s *selecting) sortKeys() []opt.SortKey {
+	var keys []opt.SortKey
 	for _, o := range s.order {
 		keys = append(keys, sortKey(s.b.ref(s.targets[o.target].id, 0), o.item))
 	}
 	for _, t := range s.on {
 		if !s.ordered(t) {
-			keys = append(keys, physical.SortKey{Expr: s.b.ref(s.targets[t].id, 0)})
+			keys = append(keys, opt.SortKey{Expr: s.b.ref(s.targets[t].id, 0)})
 		}
 	}
 	return keys

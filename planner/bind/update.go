@@ -5,7 +5,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -15,7 +15,7 @@ type updating struct {
 	sc      *scope
 	d       *table.Desc
 	old     logical.ColID
-	assigns []physical.Assign
+	assigns []opt.Assign
 }
 
 // update binds UPDATE: the rows of the table joined with FROM and filtered, and what becomes of them.
@@ -80,7 +80,7 @@ func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast
 			return nil, 0, err
 		}
 		sc.add(&fromItem{tables: fs.tables, cols: fs.cols})
-		node = b.join(physical.Inner, node, others, nil)
+		node = b.join(opt.Inner, node, others, nil)
 	}
 	conds, err := b.where(sc, where)
 	if err != nil {
@@ -182,7 +182,7 @@ func (u *updating) assign(c ast.Ident, v assigned) error {
 			return nil
 		}
 		e, err := b.defaultOf(u.d, i)
-		u.assigns = append(u.assigns, physical.Assign{Column: i, Expr: e})
+		u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: e})
 		return err
 	}
 	if col.Generated != "" || col.Identity == "always" {
@@ -201,7 +201,7 @@ func (u *updating) assign(c ast.Ident, v assigned) error {
 	if e, err = b.assign(e, col, exprPos(v.src)); err != nil {
 		return err
 	}
-	u.assigns = append(u.assigns, physical.Assign{Column: i, Expr: e})
+	u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: e})
 	return nil
 }
 
@@ -228,7 +228,7 @@ func (u *updating) generated() error {
 	}
 	for i, e := range exprs {
 		if e != nil {
-			u.assigns = append(u.assigns, physical.Assign{Column: i, Expr: replaceRow(e, first, by)})
+			u.assigns = append(u.assigns, opt.Assign{Column: i, Expr: replaceRow(e, first, by)})
 		}
 	}
 	return nil

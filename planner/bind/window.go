@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -16,7 +16,7 @@ import (
 type windowCall struct {
 	logical.WindowItem
 	partition []expr.Expr
-	order     []physical.SortKey
+	order     []opt.SortKey
 	pos       int
 }
 
@@ -287,7 +287,7 @@ func (b *binder) windowSpec(sc *scope, def *ast.Window, w *windowCall) error {
 		}
 		w.order = append(w.order, sortKey(bound, it))
 	}
-	w.Frame = physical.Frame{Mode: "range", StartKind: "unbounded preceding", EndKind: "current row"}
+	w.Frame = opt.Frame{Mode: "range", StartKind: "unbounded preceding", EndKind: "current row"}
 	if def.Frame == nil {
 		return nil
 	}
@@ -303,7 +303,7 @@ func (b *binder) windowExpr(sc *scope, e ast.Expr) (expr.Expr, error) {
 }
 
 func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) error {
-	w.Frame = physical.Frame{Mode: f.Mode, StartKind: f.StartKind, EndKind: f.EndKind, Exclude: f.Exclude}
+	w.Frame = opt.Frame{Mode: f.Mode, StartKind: f.StartKind, EndKind: f.EndKind, Exclude: f.Exclude}
 	if f.Exclude == "no others" {
 		w.Frame.Exclude = ""
 	}

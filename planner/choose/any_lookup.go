@@ -5,6 +5,7 @@ import (
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -13,7 +14,7 @@ import (
 // different elements, each looked up. nil when the path at hand is better, or no key begins with
 // such a column.
 func (c *chooser) anyLookup(s *logical.Scan, conds []expr.Expr, best *path) *built {
-	if best.ranges != nil || c.env.Costs.NoIndexScan {
+	if best.ranges != nil || c.costs.NoIndexScan {
 		return nil
 	}
 	for i, cond := range conds {
@@ -49,14 +50,14 @@ func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []e
 	keys, id := c.elementKeys(elements, id, used[0].key)
 	distinct := &physical.Distinct{Child: keys}
 	distinct.Base = c.base([]logical.ColID{id}, count, count)
-	j := &physical.IndexJoin{Kind: physical.Inner, Left: distinct, Inner: c.lookupScan(s, ix, others)}
+	j := &physical.IndexJoin{Kind: opt.Inner, Left: distinct, Inner: c.lookupScan(s, ix, others)}
 	j.Keys = []expr.Expr{c.ordinal(id, 0)}
 	rows := float64(count)
 	if !unique {
 		rows *= c.est.Matches(s.Desc, []expr.Expr{q.Left})
 	}
 	cols := append([]logical.ColID{id}, s.Out...)
-	j.Base = c.base(cols, rows*c.est.Conds(others), count*lookupCost+rows)
+	j.Base = c.base(cols, rows*c.est.Conds(others), opt.Lookups(count, rows))
 	return &built{node: j, cols: cols}
 }
 

@@ -5,17 +5,18 @@ import (
 	"math"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
+
+	"slices"
 )
 
 // chooser makes one statement's physical plan.
 type chooser struct {
-	ctx   context.Context
-	env   *bind.Env
+	costs opt.Costs
 	est   *estimate.Estimator
 	meta  *logical.Meta
 	vars  []variable // columns of the queries around, innermost last
@@ -57,10 +58,10 @@ type orderCol struct {
 	nullsFirst bool
 }
 
-// Plan makes the physical plan of a bound and rewritten statement; est estimates for it, and may be
-// nil.
-func Plan(ctx context.Context, env *bind.Env, est *estimate.Estimator, r *bind.Result) (*physical.Plan, error) {
-	c := &chooser{ctx: ctx, env: env, est: est, meta: r.Meta, interrupt: logical.NewInterrupt(ctx)}
+// Plan makes the physical plan of a bound and rewritten statement under a session's settings. est
+// estimates for it, and may be nil.
+func Plan(ctx context.Context, costs opt.Costs, est *estimate.Estimator, r *logical.Statement) (*physical.Plan, error) {
+	c := &chooser{costs: costs, est: est, meta: r.Meta, interrupt: logical.NewInterrupt(ctx)}
 	c.qualified = scans(r.Query.Node)+len(r.Meta.CTEs) > 1
 	plan := &physical.Plan{ReadOnly: !r.Meta.Writes, ParamTypes: r.Meta.Params, Tables: r.Meta.Tables, NoCache: r.NoCache, Lasting: r.Meta.Lasting}
 	for _, cte := range r.Meta.CTEs {
@@ -143,12 +144,12 @@ func (c *chooser) rename(node physical.Node, q *logical.Query) physical.Node {
 
 // exactly projects to the listed columns, unless that is what there is.
 func (c *chooser) exactly(b built, want []logical.ColID) built {
-	if sameCols(b.cols, want) {
+	if slices.Equal(b.cols, want) {
 		return b
 	}
 	p := &physical.Project{Child: b.node, Exprs: make([]expr.Expr, len(want))}
 	for i, id := range want {
-		at := find(b.cols, id)
+		at := slices.Index(b.cols, id)
 		if at < 0 {
 			if p.Exprs[i] = c.variable(id); p.Exprs[i] == nil {
 				c.fail("column %d (%s) is not there", id, c.meta.Cols[id].Name)
@@ -162,27 +163,6 @@ func (c *chooser) exactly(b built, want []logical.ColID) built {
 	return built{node: p, cols: want, ordered: b.ordered}
 }
 
-func sameCols(a, b []logical.ColID) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func find(cols []logical.ColID, id logical.ColID) int {
-	for i, c := range cols {
-		if c == id {
-			return i
-		}
-	}
-	return -1
-}
-
 // base describes a node's output.
 func (c *chooser) base(cols []logical.ColID, rows, cost float64) physical.Base {
 	b := physical.Base{Cols: make([]physical.Column, len(cols))}
@@ -190,7 +170,7 @@ func (c *chooser) base(cols []logical.ColID, rows, cost float64) physical.Base {
 		m := &c.meta.Cols[id]
 		b.Cols[i] = physical.Column{Name: m.Name, Type: m.Type, Table: m.Table, Attr: m.Attr}
 	}
-	b.Estimate = physical.Estimate{Rows: math.Max(rows, 1), Cost: cost}
+	b.Estimate = opt.Estimate{Rows: math.Max(rows, 1), Cost: cost}
 	return b
 }
 
@@ -240,7 +220,7 @@ func (c *chooser) variable(id logical.ColID) expr.Expr {
 func (c *chooser) bindOuter(free logical.ColSet, cols []logical.ColID) (slots []int, args []expr.Expr) {
 	free.Each(func(id logical.ColID) {
 		var arg expr.Expr
-		if at := find(cols, id); at >= 0 {
+		if at := slices.Index(cols, id); at >= 0 {
 			arg = c.ordinal(id, at)
 		} else if arg = c.variable(id); arg == nil {
 			c.fail("outer column %d (%s) is not there", id, c.meta.Cols[id].Name)
@@ -267,7 +247,7 @@ func (c *chooser) expr(e expr.Expr, cols []logical.ColID) expr.Expr {
 	case *expr.Const, *expr.Param:
 		return e
 	case *expr.Col:
-		if at := find(cols, e.Index); at >= 0 {
+		if at := slices.Index(cols, e.Index); at >= 0 {
 			return c.ordinal(e.Index, at)
 		}
 		if v := c.variable(e.Index); v != nil {

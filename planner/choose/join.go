@@ -3,14 +3,16 @@ package choose
 import (
 	"math"
 
-	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
+
+	"slices"
 )
 
 // equiPair is a condition left = right between the two sides of a join.
@@ -24,10 +26,10 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 	if n.Lateral {
 		return c.apply(n)
 	}
-	if n.Kind == physical.Right {
-		n = &logical.Join{Kind: physical.Left, Left: n.Right, Right: n.Left, On: n.On}
+	if n.Kind == opt.Right {
+		n = &logical.Join{Kind: opt.Left, Left: n.Right, Right: n.Left, On: n.On}
 	}
-	if n.Kind == physical.Full {
+	if n.Kind == opt.Full {
 		w = wish{} // rows of the right side alone come last
 	}
 	w.order = ownOrder(n.Left, w.order)
@@ -41,7 +43,7 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 		return right
 	}
 	best, hashed := c.plainCost(n.Kind, left, right, len(pairs) > 0)
-	swap := n.Kind == physical.Inner && !left.ordered && left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0 &&
+	swap := n.Kind == opt.Inner && !left.ordered && left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0 &&
 		!ofSystemTable(left.node)
 	if swap && c.est.Known() {
 		best, hashed = c.plainCost(n.Kind, right, left, len(pairs) > 0)
@@ -49,7 +51,7 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 	looked, lookCost := c.indexJoin(n, left, pairs)
 	flipped, flipCost := c.lookupFromRight(n, right, pairs)
 	if looked != nil && lookCost < best && (flipped == nil || lookCost <= flipCost || left.ordered) {
-		return c.finishJoin(n, left, *looked, w)
+		return finishJoin(left, *looked, w)
 	}
 	if flipped != nil && flipCost < best && !left.ordered {
 		return *flipped
@@ -62,9 +64,9 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 		}
 	}
 	if hashed {
-		return c.finishJoin(n, left, c.hashJoin(n, left, right, pairs), w)
+		return finishJoin(left, c.hashJoin(n, left, right, pairs), w)
 	}
-	return c.finishJoin(n, left, c.nestLoop(n, left, right), w)
+	return finishJoin(left, c.nestLoop(n, left, right), w)
 }
 
 // ofSystemTable reports whether the rows of a node follow those of a table of the system. Clients read
@@ -85,8 +87,8 @@ func ofSystemTable(n physical.Node) bool {
 	}
 }
 
-// finishJoin says whether the join keeps the wished order: that of its left side.
-func (c *chooser) finishJoin(_ *logical.Join, left, out built, w wish) built {
+// finishJoin notes whether the join keeps the wished order: that of its left side.
+func finishJoin(left, out built, w wish) built {
 	out.ordered = left.ordered && len(w.order) > 0
 	return out
 }
@@ -146,27 +148,17 @@ func rest(n *logical.Join, pairs []equiPair) []expr.Expr {
 
 // plainCost is what a join of two inputs costs without look-ups: by a hash table where there are pairs,
 // unless the session wants none and there is another way.
-func (c *chooser) plainCost(kind physical.JoinKind, left, right built, pairs bool) (cost float64, hashed bool) {
+func (c *chooser) plainCost(kind opt.JoinKind, left, right built, pairs bool) (cost float64, hashed bool) {
 	if !pairs {
-		return c.nestLoopCost(left, right), false
+		return c.costs.NestLoop(left.node.Est(), right.node.Est()), false
 	}
-	cost = c.hashCost(left, right)
-	if c.env.Costs.NoHashJoin && kind != physical.NullAnti {
-		if nest := c.nestLoopCost(left, right); nest < cost {
+	cost = c.costs.HashJoin(left.node.Est(), right.node.Est())
+	if c.costs.NoHashJoin && kind != opt.NullAnti {
+		if nest := c.costs.NestLoop(left.node.Est(), right.node.Est()); nest < cost {
 			return nest, false
 		}
 	}
 	return cost, true
-}
-
-func (c *chooser) hashCost(left, right built) float64 {
-	l, r := left.node.Est(), right.node.Est()
-	return l.Cost + r.Cost + r.Rows*hashBuildCost + l.Rows*hashProbeCost + unwanted(c.env.Costs.NoHashJoin)
-}
-
-func (c *chooser) nestLoopCost(left, right built) float64 {
-	l, r := left.node.Est(), right.node.Est()
-	return l.Cost + r.Cost + l.Rows*r.Rows*nestCost + unwanted(c.env.Costs.NoNestLoop)
 }
 
 func (c *chooser) hashJoin(n *logical.Join, left, right built, pairs []equiPair) built {
@@ -179,7 +171,7 @@ func (c *chooser) hashJoin(n *logical.Join, left, right built, pairs []equiPair)
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
 	h.Cond = c.conj(rest(n, pairs), both)
 	cols := joinCols(n.Kind, left.cols, both)
-	h.Base = c.base(cols, c.joinRows(n.Kind, left, right, pairs, rest(n, pairs)), c.hashCost(left, right))
+	h.Base = c.base(cols, c.joinRows(n.Kind, left, right, pairs, rest(n, pairs)), c.costs.HashJoin(left.node.Est(), right.node.Est()))
 	return built{node: h, cols: cols}
 }
 
@@ -207,35 +199,40 @@ var dayClock = map[types.OID]int{types.OIDDate: 1, types.OIDTimestamp: 2, types.
 
 func isMoment(t *types.Type) bool { return dayClock[t.OID] > 0 }
 
-func joinCols(kind physical.JoinKind, left, both []logical.ColID) []logical.ColID {
+func joinCols(kind opt.JoinKind, left, both []logical.ColID) []logical.ColID {
 	switch kind {
-	case physical.Semi, physical.Anti, physical.NullAnti:
+	case opt.Semi, opt.Anti, opt.NullAnti:
 		return left
 	}
 	return both
 }
 
 // joinRows estimates a join's size.
-func (c *chooser) joinRows(kind physical.JoinKind, left, right built, pairs []equiPair, rest []expr.Expr) float64 {
-	list := make([]estimate.Pair, len(pairs))
+func (c *chooser) joinRows(kind opt.JoinKind, left, right built, pairs []equiPair, rest []expr.Expr) float64 {
+	return c.est.Join(kind, left.node.Est().Rows, right.node.Est().Rows, estimated(pairs), rest)
+}
+
+// estimated are pairs as the estimator takes them.
+func estimated(pairs []equiPair) []estimate.Pair {
+	out := make([]estimate.Pair, len(pairs))
 	for i, p := range pairs {
-		list[i] = estimate.Pair{Left: p.left, Right: p.right}
+		out[i] = estimate.Pair{Left: p.left, Right: p.right}
 	}
-	return c.est.Join(kind, left.node.Est().Rows, right.node.Est().Rows, list, rest)
+	return out
 }
 
 func (c *chooser) nestLoop(n *logical.Join, left, right built) built {
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
 	j := &physical.NestLoop{Kind: n.Kind, Left: left.node, Right: right.node, Cond: c.conj(n.On, both)}
 	cols := joinCols(n.Kind, left.cols, both)
-	j.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On), c.nestLoopCost(left, right))
+	j.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On), c.costs.NestLoop(left.node.Est(), right.node.Est()))
 	return built{node: j, cols: cols}
 }
 
 // indexJoin tries to look the right side up by an index for each left row; nil when that cannot be.
 func (c *chooser) indexJoin(n *logical.Join, left built, pairs []equiPair) (*built, float64) {
 	switch n.Kind {
-	case physical.Inner, physical.Left, physical.Semi, physical.Anti:
+	case opt.Inner, opt.Left, opt.Semi, opt.Anti:
 	default:
 		return nil, 0
 	}
@@ -254,16 +251,14 @@ func (c *chooser) indexJoin(n *logical.Join, left built, pairs []equiPair) (*bui
 	}
 	inner := c.lookupScan(s, ix, conds)
 	j := &physical.IndexJoin{Kind: n.Kind, Left: left.node, Inner: inner}
-	for _, u := range used {
-		j.Keys = append(j.Keys, c.expr(u.key, left.cols))
-	}
 	var usedPairs []equiPair
 	for _, u := range used {
+		j.Keys = append(j.Keys, c.expr(u.key, left.cols))
 		usedPairs = append(usedPairs, u.pair)
 	}
 	both := append(append([]logical.ColID(nil), left.cols...), s.Out...)
-	left2 := rest(n, usedPairs)
-	j.Cond = c.conj(left2, both)
+	residual := rest(n, usedPairs)
+	j.Cond = c.conj(residual, both)
 	est := left.node.Est()
 	matches := 1.0
 	if !unique {
@@ -273,37 +268,21 @@ func (c *chooser) indexJoin(n *logical.Join, left built, pairs []equiPair) (*bui
 		}
 		matches = c.est.Matches(s.Desc, keys)
 	}
-	perMatch := 1.0
-	if ix != nil && !inner.Covering {
-		perMatch += fetchCost * random(c.env.Costs)
-	}
-	cost := est.Cost + est.Rows*(lookupCost*random(c.env.Costs)+matches*perMatch) + unwanted(c.env.Costs.NoNestLoop) +
-		unwanted(lookupUnwanted(c.env.Costs, inner))
-	rows := c.lookedUp(n.Kind, est.Rows, matches, s, conds, usedPairs, left2)
+	cost := c.costs.IndexJoin(est, matches, ix != nil && !inner.Covering) +
+		c.costs.ScanPenalty(true, ix != nil && inner.Covering)
+	rows := c.lookedUp(n.Kind, est.Rows, matches, s, conds, usedPairs, residual)
 	cols := joinCols(n.Kind, left.cols, both)
 	j.Base = c.base(cols, rows, cost)
 	return &built{node: j, cols: cols}, cost
 }
 
-// lookupUnwanted says whether the session wants no scan like the one that a look-up makes.
-func lookupUnwanted(costs bind.Costs, inner *physical.Scan) bool {
-	if inner.Index != nil && inner.Covering {
-		return costs.NoIndexOnlyScan
-	}
-	return costs.NoIndexScan
-}
-
 // lookedUp estimates a join by look-ups, of which each finds so many rows before conditions.
-func (c *chooser) lookedUp(kind physical.JoinKind, left, matches float64, s *logical.Scan, conds []expr.Expr, pairs []equiPair, rest []expr.Expr) float64 {
+func (c *chooser) lookedUp(kind opt.JoinKind, left, matches float64, s *logical.Scan, conds []expr.Expr, pairs []equiPair, rest []expr.Expr) float64 {
 	if c.est.Known() {
-		list := make([]estimate.Pair, len(pairs))
-		for i, p := range pairs {
-			list[i] = estimate.Pair{Left: p.left, Right: p.right}
-		}
-		return c.est.Join(kind, left, c.est.TableRows(s.Desc)*c.est.Conds(conds), list, rest)
+		return c.est.Join(kind, left, c.est.TableRows(s.Desc)*c.est.Conds(conds), estimated(pairs), rest)
 	}
 	rows := left * matches * c.est.Conds(conds) * c.est.Conds(rest)
-	if kind != physical.Inner {
+	if kind != opt.Inner {
 		rows = math.Max(rows, left)
 	}
 	return rows
@@ -317,7 +296,7 @@ func (c *chooser) lookupScan(s *logical.Scan, ix *table.Index, conds []expr.Expr
 	c.noteAlias(s.Out, alias)
 	scan := &physical.Scan{Table: s.Desc, Alias: s.Alias, Index: ix, Out: c.ordinals(s), Filter: c.conj(conds, s.Out)}
 	scan.Covering = ix == nil || table.Covering(s.Desc, ix, scan.Out)
-	scan.Base = c.base(s.Out, 1, lookupCost)
+	scan.Base = c.base(s.Out, 1, opt.Lookup)
 	return scan
 }
 
@@ -328,10 +307,10 @@ func (c *chooser) lookupFromRight(n *logical.Join, right built, pairs []equiPair
 	for i, p := range pairs {
 		turned[i] = equiPair{left: p.right, right: p.left, cond: p.cond}
 	}
-	j := &logical.Join{Kind: physical.Inner, Left: n.Right, Right: n.Left, On: n.On}
+	j := &logical.Join{Kind: opt.Inner, Left: n.Right, Right: n.Left, On: n.On}
 	switch n.Kind {
-	case physical.Inner:
-	case physical.Semi:
+	case opt.Inner:
+	case opt.Semi:
 		if len(rest(n, pairs)) > 0 || !c.distinctKeys(&right, pairs) {
 			return nil, 0
 		}
@@ -350,7 +329,7 @@ func (c *chooser) distinctKeys(right *built, pairs []equiPair) bool {
 		if !ok || !sameDistinct(p.left.Type(), col.T) {
 			return false
 		}
-		if find(keys, col.Index) < 0 {
+		if slices.Index(keys, col.Index) < 0 {
 			keys = append(keys, col.Index)
 		}
 	}
@@ -364,7 +343,7 @@ func (c *chooser) distinctKeys(right *built, pairs []equiPair) bool {
 		rows = c.est.Groups(c.columns(keys), rows)
 	}
 	d := &physical.Distinct{Child: b.node}
-	d.Base = c.base(keys, rows, est.Cost+est.Rows*aggregateCost)
+	d.Base = c.base(keys, rows, opt.Group(est))
 	*right = built{node: d, cols: keys}
 	return true
 }
@@ -458,7 +437,6 @@ func (c *chooser) apply(n *logical.Join) built {
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
 	a.Cond = c.conj(n.On, both)
 	cols := joinCols(n.Kind, left.cols, both)
-	l, r := left.node.Est(), right.node.Est()
-	a.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On), l.Cost+l.Rows*(r.Cost+1))
+	a.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On), opt.Apply(left.node.Est(), right.node.Est()))
 	return built{node: a, cols: cols, ordered: false}
 }

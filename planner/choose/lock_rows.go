@@ -5,7 +5,10 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
+
+	"slices"
 )
 
 func (c *chooser) lockRows(n *logical.LockRows) built {
@@ -24,7 +27,7 @@ func (c *chooser) lockRows(n *logical.LockRows) built {
 		}
 		target := physical.LockTarget{Table: t.Desc, Strength: t.Strength, Wait: t.Wait}
 		for _, kc := range t.Desc.RowKey {
-			at := find(b.cols, t.First+t.Desc.ColumnByID(kc.ColumnID))
+			at := slices.Index(b.cols, t.First+t.Desc.ColumnByID(kc.ColumnID))
 			if at < 0 {
 				c.fail("row key of %s is not there", t.Desc.Name)
 				return b
@@ -34,7 +37,7 @@ func (c *chooser) lockRows(n *logical.LockRows) built {
 		out.Tables = append(out.Tables, target)
 	}
 	est := b.node.Est()
-	out.Base = c.base(b.cols, est.Rows, est.Cost+est.Rows)
+	out.Base = c.base(b.cols, est.Rows, opt.EachRow(est))
 	return built{node: out, cols: b.cols}
 }
 
@@ -49,8 +52,8 @@ func paddedScans(n logical.Node, padded bool, out map[logical.ColID]bool) {
 		}
 		return
 	case *logical.Join:
-		left := n.Kind == physical.Right || n.Kind == physical.Full
-		right := n.Kind == physical.Left || n.Kind == physical.Full
+		left := n.Kind == opt.Right || n.Kind == opt.Full
+		right := n.Kind == opt.Left || n.Kind == opt.Full
 		paddedScans(n.Left, padded || left, out)
 		paddedScans(n.Right, padded || right, out)
 		return

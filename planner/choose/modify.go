@@ -3,6 +3,7 @@ package choose
 import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 )
@@ -42,18 +43,18 @@ func (c *chooser) returning(items []logical.Item, has bool, cols []logical.ColID
 	return out
 }
 
-func (c *chooser) checks(in []physical.Check, cols []logical.ColID) []physical.Check {
-	var out []physical.Check
+func (c *chooser) checks(in []opt.Check, cols []logical.ColID) []opt.Check {
+	var out []opt.Check
 	for _, ch := range in {
-		out = append(out, physical.Check{Name: ch.Name, Cond: c.expr(ch.Cond, cols)})
+		out = append(out, opt.Check{Name: ch.Name, Cond: c.expr(ch.Cond, cols)})
 	}
 	return out
 }
 
-func (c *chooser) assigns(in []physical.Assign, cols []logical.ColID) []physical.Assign {
-	out := make([]physical.Assign, len(in))
+func (c *chooser) assigns(in []opt.Assign, cols []logical.ColID) []opt.Assign {
+	out := make([]opt.Assign, len(in))
 	for i, a := range in {
-		out[i] = physical.Assign{Column: a.Column, Expr: c.expr(a.Expr, cols)}
+		out[i] = opt.Assign{Column: a.Column, Expr: c.expr(a.Expr, cols)}
 	}
 	return out
 }
@@ -80,7 +81,7 @@ func (c *chooser) insert(n *logical.Insert) built {
 	out.Returning = c.returning(n.Returning, n.HasRows, row)
 	cols := n.Columns()
 	est := b.node.Est()
-	out.Base = c.base(cols, est.Rows, est.Cost+est.Rows)
+	out.Base = c.base(cols, est.Rows, opt.EachRow(est))
 	return built{node: out, cols: cols}
 }
 
@@ -111,7 +112,7 @@ func (c *chooser) update(n *logical.Update) built {
 	out.Returning = c.returning(n.Returning, n.HasRows, seen)
 	cols := n.Columns()
 	est := b.node.Est()
-	out.Base = c.base(cols, est.Rows, est.Cost+est.Rows)
+	out.Base = c.base(cols, est.Rows, opt.EachRow(est))
 	return built{node: out, cols: cols}
 }
 
@@ -125,6 +126,6 @@ func (c *chooser) delete(n *logical.Delete) built {
 	out.Returning = c.returning(n.Returning, n.HasRows, b.cols)
 	cols := n.Columns()
 	est := b.node.Est()
-	out.Base = c.base(cols, est.Rows, est.Cost+est.Rows)
+	out.Base = c.base(cols, est.Rows, opt.EachRow(est))
 	return built{node: out, cols: cols}
 }

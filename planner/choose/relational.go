@@ -4,8 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -72,7 +74,7 @@ func (c *chooser) addFilter(b built, conds []expr.Expr) built {
 	}
 	est := b.node.Est()
 	f := &physical.Filter{Child: b.node, Cond: c.conj(conds, b.cols)}
-	f.Base = c.base(b.cols, est.Rows*c.est.Conds(conds), est.Cost+est.Rows*filterCost)
+	f.Base = c.base(b.cols, est.Rows*c.est.Conds(conds), opt.Filter(est))
 	return built{node: f, cols: b.cols, ordered: b.ordered}
 }
 
@@ -87,7 +89,7 @@ func (c *chooser) project(n *logical.Project, w wish) built {
 	}
 	est := b.node.Est()
 	cols := n.Columns()
-	p.Base = c.base(cols, est.Rows, est.Cost+est.Rows*projectCost)
+	p.Base = c.base(cols, est.Rows, opt.Project(est))
 	return built{node: p, cols: cols, ordered: b.ordered && len(w.order) > 0}
 }
 
@@ -115,7 +117,7 @@ func (c *chooser) values(n *logical.Values) built {
 	for i, row := range n.Rows {
 		v.Rows[i] = c.constantRow(row)
 	}
-	v.Base = c.base(n.Cols, float64(len(n.Rows)), 0.01*float64(len(n.Rows)))
+	v.Base = c.base(n.Cols, float64(len(n.Rows)), opt.Values(float64(len(n.Rows))))
 	return built{node: v, cols: n.Cols}
 }
 
@@ -135,7 +137,7 @@ func (c *chooser) funcScan(n *logical.FuncScan) built {
 	if n.Scalar != nil {
 		f.Scalar = c.expr(n.Scalar, nil)
 	} else {
-		rows = 100
+		rows = estimate.SetRows
 	}
 	c.noteAlias(n.Cols, n.Alias)
 	f.Base = c.base(n.Cols, rows, rows)
@@ -145,7 +147,7 @@ func (c *chooser) funcScan(n *logical.FuncScan) built {
 func (c *chooser) cteRef(n *logical.CTERef) built {
 	s := &physical.CTEScan{ID: n.CTE.ID, Name: n.CTE.Name, WorkTable: n.WorkTable}
 	c.noteAlias(n.Cols, n.Alias)
-	s.Base = c.base(n.Cols, 100, 100)
+	s.Base = c.base(n.Cols, estimate.SetRows, estimate.SetRows)
 	return built{node: s, cols: n.Cols}
 }
 
@@ -164,7 +166,7 @@ func (c *chooser) projectSet(n *logical.ProjectSet) built {
 		cols = append(cols, it.ID)
 	}
 	est := b.node.Est()
-	p.Base = c.base(cols, est.Rows*10, est.Cost+est.Rows*10)
+	p.Base = c.base(cols, est.Rows*estimate.SetElements, est.Cost+est.Rows*estimate.SetElements)
 	return built{node: p, cols: cols}
 }
 
@@ -187,11 +189,11 @@ func (c *chooser) aggregate(n *logical.Aggregate) built {
 	}
 	rows := c.est.Groups(keys, est.Rows)
 	cols := n.Columns()
-	a.Base = c.base(cols, rows, est.Cost+est.Rows*aggregateCost)
+	a.Base = c.base(cols, rows, opt.Group(est))
 	return built{node: a, cols: cols}
 }
 
-func (c *chooser) agg(a *physical.Agg, cols []logical.ColID) physical.Agg {
+func (c *chooser) agg(a *opt.Agg, cols []logical.ColID) opt.Agg {
 	out := *a
 	out.Args = c.exprs(a.Args, cols)
 	out.Direct = c.exprs(a.Direct, cols)
@@ -202,8 +204,8 @@ func (c *chooser) agg(a *physical.Agg, cols []logical.ColID) physical.Agg {
 	return out
 }
 
-func (c *chooser) keys(keys []physical.SortKey, cols []logical.ColID) []physical.SortKey {
-	var out []physical.SortKey
+func (c *chooser) keys(keys []opt.SortKey, cols []logical.ColID) []opt.SortKey {
+	var out []opt.SortKey
 	for _, k := range keys {
 		k.Expr = c.expr(k.Expr, cols)
 		out = append(out, k)
@@ -221,13 +223,13 @@ func (c *chooser) sort(n *logical.Sort, w wish) built {
 }
 
 // leads says whether rows sorted by keys come in the wished order.
-func leads(order []orderCol, keys []physical.SortKey) bool {
+func leads(order []orderCol, keys []opt.SortKey) bool {
 	have := orderOf(keys)
 	return len(order) > 0 && len(order) <= len(have) && slices.Equal(order, have[:len(order)])
 }
 
 // orderOf is the order that sort keys ask for; nil if one of them is computed.
-func orderOf(keys []physical.SortKey) []orderCol {
+func orderOf(keys []opt.SortKey) []orderCol {
 	out := make([]orderCol, len(keys))
 	for i, k := range keys {
 		col, ok := k.Expr.(*expr.Col)
@@ -239,10 +241,10 @@ func orderOf(keys []physical.SortKey) []orderCol {
 	return out
 }
 
-func (c *chooser) addSort(b built, keys []physical.SortKey, top expr.Expr) built {
+func (c *chooser) addSort(b built, keys []opt.SortKey, top expr.Expr) built {
 	est := b.node.Est()
 	s := &physical.Sort{Child: b.node, Keys: c.keys(keys, b.cols), Top: top}
-	s.Base = c.base(b.cols, est.Rows, est.Cost+c.sortCost(est.Rows))
+	s.Base = c.base(b.cols, est.Rows, c.costs.Sort(est))
 	return built{node: s, cols: b.cols, ordered: true}
 }
 
@@ -256,7 +258,7 @@ func (c *chooser) limit(n *logical.Limit, w wish) built {
 			inner.limit = math.Min(inner.limit, w.limit)
 		}
 	} else if n.Count != nil {
-		inner.limit = 10
+		inner.limit = estimate.LimitRows
 	}
 	if n.Count == nil {
 		inner.limit = 0
@@ -339,7 +341,7 @@ func (c *chooser) distinct(n *logical.Distinct, w wish) built {
 	if keys == nil {
 		keys = c.columns(b.cols)
 	}
-	d.Base = c.base(b.cols, c.est.Groups(keys, est.Rows), est.Cost+est.Rows*aggregateCost)
+	d.Base = c.base(b.cols, c.est.Groups(keys, est.Rows), opt.Group(est))
 	return built{node: d, cols: b.cols, ordered: b.ordered && n.On != nil}
 }
 
@@ -368,8 +370,7 @@ func (c *chooser) setOp(n *logical.SetOp) built {
 	}
 	l, r = c.exactly(l, n.LeftCols), c.exactly(r, n.RightCols)
 	s := &physical.SetOp{Except: n.Except, All: n.All, Left: l.node, Right: r.node}
-	le, re := l.node.Est(), r.node.Est()
-	s.Base = c.base(n.Cols, le.Rows, le.Cost+re.Cost+le.Rows+re.Rows)
+	s.Base = c.base(n.Cols, l.node.Est().Rows, opt.EachRow(l.node.Est(), r.node.Est()))
 	return built{node: s, cols: n.Cols}
 }
 
@@ -393,6 +394,6 @@ func (c *chooser) window(n *logical.Window) built {
 		cols = append(cols, call.ID)
 	}
 	est := b.node.Est()
-	w.Base = c.base(cols, est.Rows, est.Cost+c.sortCost(est.Rows))
+	w.Base = c.base(cols, est.Rows, c.costs.Sort(est))
 	return built{node: w, cols: cols}
 }

@@ -3,10 +3,10 @@ package choose
 import (
 	"math"
 
-	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 )
@@ -83,10 +83,10 @@ func (c *chooser) bestPath(s *logical.Scan, conds []expr.Expr, w wish) *path {
 		}
 	}
 	best := c.rowPath(s, conds, rs, w)
-	if best.point && best.rows <= 1 && !c.env.Costs.NoIndexScan {
+	if best.point && best.rows <= 1 && !c.costs.NoIndexScan {
 		return best
 	}
-	if all := c.wholePath(s, conds, w); best.ranges != nil && c.env.Costs.NoIndexScan && all.cost < best.cost {
+	if all := c.wholePath(s, conds, w); best.ranges != nil && c.costs.NoIndexScan && all.cost < best.cost {
 		best = all
 	}
 	for i := range s.Desc.Indexes {
@@ -125,7 +125,7 @@ func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr,
 	var implied []int
 	if ix.WhereText != "" {
 		var ok bool
-		if implied, ok = c.impliesIndex(s, ix, conds); !ok {
+		if implied, ok = impliesIndex(s, ix, conds); !ok {
 			return nil
 		}
 	}
@@ -144,11 +144,11 @@ func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr,
 	return p
 }
 
-// impliesIndex says whether the conditions imply a partial index's predicate, judged by equality, and
+// impliesIndex reports whether the conditions imply a partial index's predicate, judged by equality, and
 // which of them every entry fulfils for that.
-func (c *chooser) impliesIndex(s *logical.Scan, ix *table.Index, conds []expr.Expr) (implied []int, ok bool) {
-	pred, err := bind.IndexCondition(c.ctx, c.env, c.meta, s.Desc, s.First, ix.WhereText)
-	if err != nil {
+func impliesIndex(s *logical.Scan, ix *table.Index, conds []expr.Expr) (implied []int, ok bool) {
+	pred, ok := s.Partial[ix.ID]
+	if !ok {
 		return nil, false
 	}
 	for _, p := range pred {
@@ -394,16 +394,12 @@ func (c *chooser) fixedColumn(s *logical.Scan, key []table.IndexColumn, p *path,
 
 // pathCost is what reading by a path costs, a sort included where the order is not there.
 func (c *chooser) pathCost(s *logical.Scan, p *path, conds []expr.Expr, w wish) float64 {
-	perRow := 1.0
-	if p.index != nil && !p.cover {
-		perRow += fetchCost * random(c.env.Costs)
-	} else if p.index != nil && len(s.Desc.Columns) > 2*(len(p.index.Columns)+len(p.index.Include)+len(s.Desc.RowKey)) {
-		perRow = 0.8 // entries are much smaller than rows
+	scan := opt.KeyScan{Index: p.index != nil, Fetches: !p.cover, Rows: p.rows}
+	scan.Small = p.index != nil && shortEntries(s.Desc, p.index)
+	if p.ranges != nil {
+		scan.Ranges = max(1, len(p.ranges))
 	}
-	cost := seekCost*random(c.env.Costs)*float64(max(1, len(p.ranges))) + p.rows*perRow
-	if p.ranges == nil {
-		cost = p.rows * perRow
-	}
+	cost := c.costs.Scan(scan)
 	var rest []expr.Expr
 	for i, cond := range conds {
 		if !p.covered[i] {
@@ -412,22 +408,23 @@ func (c *chooser) pathCost(s *logical.Scan, p *path, conds []expr.Expr, w wish) 
 	}
 	out := math.Max(1, p.rows*c.est.Conds(rest))
 	if len(w.order) > 0 && !p.ordered {
-		return cost + c.sortCost(out) + c.unwantedPath(s, p)
+		return cost + c.costs.SortRows(out) + c.pathPenalty(s, p)
 	}
 	if w.limit > 0 && w.limit < out {
-		cost *= math.Max(w.limit/out, 0.001)
+		cost = opt.Stopped(cost, w.limit, out)
 	}
-	return cost + c.unwantedPath(s, p)
+	return cost + c.pathPenalty(s, p)
 }
 
-// unwantedPath is what the session's wishes add to a path, by the name that EXPLAIN gives it.
-func (c *chooser) unwantedPath(s *logical.Scan, p *path) float64 {
-	costs := c.env.Costs
-	switch {
-	case p.index != nil && p.cover:
-		return unwanted(costs.NoIndexOnlyScan)
-	case p.index != nil, s.Desc.PrimaryKey() != nil && (p.ranges != nil || p.ordered):
-		return unwanted(costs.NoIndexScan)
+// shortEntries reports whether an index has less than half of its table's columns.
+func shortEntries(d *table.Desc, ix *table.Index) bool {
+	return len(d.Columns) > 2*(len(ix.Columns)+len(ix.Include)+len(d.RowKey))
+}
+
+// pathPenalty is what the session's settings add to a path, by the name that EXPLAIN gives it.
+func (c *chooser) pathPenalty(s *logical.Scan, p *path) float64 {
+	if p.index != nil {
+		return c.costs.ScanPenalty(true, p.cover)
 	}
-	return unwanted(costs.NoSeqScan)
+	return c.costs.ScanPenalty(s.Desc.PrimaryKey() != nil && (p.ranges != nil || p.ordered), false)
 }

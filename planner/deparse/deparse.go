@@ -5,12 +5,13 @@ import (
 
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
 
 // resolveText parses a stored expression over a row of d, or over nothing, and prepares to resolve it.
-func resolveText(ctx context.Context, env *bind.Env, d *table.Desc, text string, opts Options) (*resolver, ast.Expr, error) {
+func resolveText(ctx context.Context, env *opt.Env, d *table.Desc, text string, opts Options) (*resolver, ast.Expr, error) {
 	e, err := env.ParseExpr(text)
 	if err != nil {
 		return nil, nil, err
@@ -26,7 +27,7 @@ func resolveText(ctx context.Context, env *bind.Env, d *table.Desc, text string,
 
 // Expr prints an expression that the catalog keeps as text: over a row of d, or for a DEFAULT without
 // d. want is the type of the column that takes the value; nil for a condition.
-func Expr(ctx context.Context, env *bind.Env, d *table.Desc, text string, want *types.Type, opts Options) (string, error) {
+func Expr(ctx context.Context, env *opt.Env, d *table.Desc, text string, want *types.Type, opts Options) (string, error) {
 	r, e, err := resolveText(ctx, env, d, text, opts)
 	if err != nil {
 		return "", err
@@ -46,7 +47,7 @@ func Expr(ctx context.Context, env *bind.Env, d *table.Desc, text string, want *
 }
 
 // Relations lists the relations that a DEFAULT has as constants of type regclass.
-func Relations(ctx context.Context, env *bind.Env, text string) ([]table.ID, error) {
+func Relations(ctx context.Context, env *opt.Env, text string) ([]table.ID, error) {
 	r, e, err := resolveText(ctx, env, nil, text, Options{})
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func Relations(ctx context.Context, env *bind.Env, text string) ([]table.ID, err
 
 // IndexKey prints the expression of an index key over a row of d. A call can stand in an index by
 // itself, anything else needs parentheses.
-func IndexKey(ctx context.Context, env *bind.Env, d *table.Desc, text string, opts Options) (string, error) {
+func IndexKey(ctx context.Context, env *opt.Env, d *table.Desc, text string, opts Options) (string, error) {
 	r, e, err := resolveText(ctx, env, d, text, opts)
 	if err != nil {
 		return "", err
@@ -81,7 +82,7 @@ func IndexKey(ctx context.Context, env *bind.Env, d *table.Desc, text string, op
 }
 
 // View prints the query of a view, as it is in the catalog.
-func View(ctx context.Context, env *bind.Env, v *table.Desc, opts Options) (string, error) {
+func View(ctx context.Context, env *opt.Env, v *table.Desc, opts Options) (string, error) {
 	q, err := env.ParseQuery(v.View.Text)
 	if err != nil {
 		return "", err
@@ -107,7 +108,7 @@ func View(ctx context.Context, env *bind.Env, v *table.Desc, opts Options) (stri
 
 // Query prints a query of which notes were taken, and adds to these the relations that it has as
 // constants of type regclass. names are those of its columns; nil: its own.
-func Query(ctx context.Context, env *bind.Env, q *ast.Select, notes *bind.Notes, names []string, opts Options) (string, error) {
+func Query(ctx context.Context, env *opt.Env, q *ast.Select, notes *bind.Notes, names []string, opts Options) (string, error) {
 	r := newResolver(ctx, env, notes, opts)
 	tree := r.query(q)
 	if r.err != nil {
@@ -122,7 +123,7 @@ func Query(ctx context.Context, env *bind.Env, q *ast.Select, notes *bind.Notes,
 	return string(p.b), nil
 }
 
-func newResolver(ctx context.Context, env *bind.Env, notes *bind.Notes, opts Options) *resolver {
+func newResolver(ctx context.Context, env *opt.Env, notes *bind.Notes, opts Options) *resolver {
 	r := &resolver{ctx: ctx, env: env, notes: notes, tables: map[ast.TableExpr]*relation{}, format: types.DefaultFormat}
 	if env.Runtime != nil {
 		r.format = env.Runtime.Format

@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/builtin"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -16,7 +17,7 @@ import (
 // resolver makes a tree of nodes from a statement's tree and the binder's notes about it.
 type resolver struct {
 	ctx    context.Context
-	env    *bind.Env
+	env    *opt.Env
 	notes  *bind.Notes
 	format types.Format // for reading literals
 	out    types.Format // for writing constants

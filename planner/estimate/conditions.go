@@ -365,9 +365,6 @@ func (e *Estimator) anyOf(c *stats.Column, list []expr.Expr) float64 {
 	return min(s, 1-c.NullFraction)
 }
 
-// ArrayElements is how many elements an array is guessed to have that is not known yet.
-const ArrayElements = 10
-
 func (e *Estimator) quantified(x *expr.Quantified) float64 {
 	if x.Op.Name != "=" || x.All {
 		return otherSelective

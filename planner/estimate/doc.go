@@ -1,5 +1,5 @@
 // Package estimate says how many rows the parts of a statement will have: the share of rows that a
-// condition keeps, the size of a join, the number of groups. Costs rest on it (package choose), and
+// condition keeps, the size of a join, the number of groups. Costs rest on it (package opt), and
 // the order of joins (package rule).
 //
 // It owns how the estimates of several columns and conditions combine; what follows from one column's

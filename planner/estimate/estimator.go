@@ -3,9 +3,9 @@ package estimate
 import (
 	"context"
 
-	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
@@ -19,7 +19,7 @@ type Estimator struct {
 }
 
 // New returns the estimator of a statement; nil when nothing is known of its tables.
-func New(ctx context.Context, env *bind.Env, meta *logical.Meta) *Estimator {
+func New(ctx context.Context, env *opt.Env, meta *logical.Meta) *Estimator {
 	if env.Statistics == nil {
 		return nil
 	}
@@ -52,6 +52,14 @@ const (
 	rangeSelective = 0.33
 	boundSelective = 0.05 // between two bounds
 	otherSelective = 0.33
+)
+
+// Guesses of what is known only when the statement runs.
+const (
+	ArrayElements = 10  // of an array
+	SetElements   = 10  // of a set-returning function in the select list, for each row
+	SetRows       = 100 // of a function in FROM, or of a WITH query
+	LimitRows     = 10  // that LIMIT asks for
 )
 
 // TableRows is the number of rows of a table.

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/minidb/minidb/planner/expr"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -75,7 +75,7 @@ type Pair struct{ Left, Right expr.Expr }
 
 // Join is the number of rows of a join of two inputs with so many rows: by equal pairs, and by other
 // conditions.
-func (e *Estimator) Join(kind physical.JoinKind, left, right float64, pairs []Pair, rest []expr.Expr) float64 {
+func (e *Estimator) Join(kind opt.JoinKind, left, right float64, pairs []Pair, rest []expr.Expr) float64 {
 	matched := left * right
 	switch {
 	case len(pairs) == 0:
@@ -90,13 +90,13 @@ func (e *Estimator) Join(kind physical.JoinKind, left, right float64, pairs []Pa
 	}
 	rows := matched * e.Conds(rest)
 	switch kind {
-	case physical.Left:
+	case opt.Left:
 		rows = max(rows, left)
-	case physical.Right:
+	case opt.Right:
 		rows = max(rows, right)
-	case physical.Full:
+	case opt.Full:
 		rows = max(rows, left+right)
-	case physical.Semi, physical.Anti, physical.NullAnti:
+	case opt.Semi, opt.Anti, opt.NullAnti:
 		rows = e.semi(kind, left, right, pairs, rest)
 	}
 	return max(rows, 1)
@@ -120,7 +120,7 @@ func (e *Estimator) Pair(p Pair, left, right float64) float64 {
 
 // semi is the number of left rows that have, or do not have, a partner: by the values of the right
 // side that are among those of the left.
-func (e *Estimator) semi(kind physical.JoinKind, left, right float64, pairs []Pair, rest []expr.Expr) float64 {
+func (e *Estimator) semi(kind opt.JoinKind, left, right float64, pairs []Pair, rest []expr.Expr) float64 {
 	share := 0.5
 	known := false
 	if e != nil && len(pairs) > 0 {
@@ -137,7 +137,7 @@ func (e *Estimator) semi(kind physical.JoinKind, left, right float64, pairs []Pa
 			share = s * math.Sqrt(e.Conds(rest))
 		}
 	}
-	if kind != physical.Semi && known {
+	if kind != opt.Semi && known {
 		share = max(1-share, 0.01)
 	}
 	return left * share

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 )
@@ -114,15 +115,15 @@ func scanTitle(n *physical.Scan) string {
 	return kind + direction + " using " + n.Index.Name + " on " + on
 }
 
-func joinTitle(k physical.JoinKind) string {
-	if k == physical.Inner {
+func joinTitle(k opt.JoinKind) string {
+	if k == opt.Inner {
 		return " Join"
 	}
 	return " " + k.String() + " Join"
 }
 
-func loopKind(k physical.JoinKind) string {
-	if k == physical.Inner {
+func loopKind(k opt.JoinKind) string {
+	if k == opt.Inner {
 		return ""
 	}
 	return " " + k.String() + " Join"
@@ -213,7 +214,7 @@ func equalities(left, right []expr.Expr) string {
 }
 
 // sortKeys shows a computed key by what computes it.
-func sortKeys(keys []physical.SortKey, child physical.Node) []string {
+func sortKeys(keys []opt.SortKey, child physical.Node) []string {
 	parts := make([]string, len(keys))
 	p, _ := child.(*physical.Project)
 	for i, k := range keys {

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 )
 
@@ -9,7 +10,7 @@ func properties(n physical.Node) []Detail {
 	kind := func(name string, more ...Detail) []Detail {
 		return append([]Detail{{Label: "Node Type", Text: name}}, more...)
 	}
-	join := func(name string, k physical.JoinKind) []Detail {
+	join := func(name string, k opt.JoinKind) []Detail {
 		return kind(name, Detail{Label: "Join Type", Text: k.String()})
 	}
 	modify := func(operation, table string) []Detail {

@@ -2,7 +2,7 @@ package logical
 
 import (
 	"github.com/minidb/minidb/planner/expr"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -29,7 +29,7 @@ type Meta struct {
 	Cols   []Column // by ColID; the first is unused
 	CTEs   []*CTE
 	Params []*types.Type
-	Tables []physical.TableVersion
+	Tables []opt.TableVersion
 	// Scans are the relations read, in the order of their columns' IDs.
 	Scans []ScanColumns
 	// Writes is set when a function that changes something is called, or the statement modifies.
@@ -96,4 +96,12 @@ func (q *Query) IDs() []ColID {
 		ids[i] = c.ID
 	}
 	return ids
+}
+
+// Statement is a bound statement.
+type Statement struct {
+	Query *Query
+	Meta  *Meta
+	// NoCache is set when a literal depended on when it was read.
+	NoCache bool
 }

@@ -2,7 +2,7 @@ package logical
 
 import (
 	"github.com/minidb/minidb/planner/expr"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -13,7 +13,7 @@ type Insert struct {
 	ChildCols []ColID
 	// Row are IDs for the columns of the row as written: Checks and Returning speak of them.
 	Row        ColID // the first of them, as Scan.First
-	Checks     []physical.Check
+	Checks     []opt.Check
 	OnConflict *OnConflict
 	Returning  []Item
 	HasRows    bool // RETURNING was written
@@ -26,7 +26,7 @@ type OnConflict struct {
 	Arbiters           []table.IndexID
 	Update             bool
 	Existing, Excluded ColID
-	Set                []physical.Assign
+	Set                []opt.Assign
 	Where              expr.Expr
 }
 
@@ -36,8 +36,8 @@ type Update struct {
 	Desc      *table.Desc
 	Child     Node
 	Old, Row  ColID
-	Set       []physical.Assign
-	Checks    []physical.Check
+	Set       []opt.Assign
+	Checks    []opt.Check
 	Returning []Item
 	HasRows   bool
 	cols      []ColID

@@ -2,7 +2,7 @@ package logical
 
 import (
 	"github.com/minidb/minidb/planner/expr"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -18,6 +18,9 @@ type Scan struct {
 	Alias string
 	First ColID
 	Out   []ColID
+	// Partial has the conditions under which a partial index has an entry for a row. An index that is
+	// missing here cannot be used.
+	Partial map[table.IndexID][]expr.Expr
 }
 
 // Values makes rows from expressions without columns.
@@ -80,7 +83,7 @@ type ProjectSet struct {
 
 // Join joins by On (all must be true). With Lateral the right side refers to columns of the left.
 type Join struct {
-	Kind        physical.JoinKind
+	Kind        opt.JoinKind
 	Left, Right Node
 	On          []expr.Expr
 	Lateral     bool
@@ -91,7 +94,7 @@ type Join struct {
 // AggItem is an aggregate call under an ID.
 type AggItem struct {
 	ID ColID
-	physical.Agg
+	opt.Agg
 }
 
 // Aggregate groups by Keys. Without Keys there is exactly one group.
@@ -112,7 +115,7 @@ type Distinct struct {
 // Sort orders rows.
 type Sort struct {
 	Child Node
-	Keys  []physical.SortKey
+	Keys  []opt.SortKey
 }
 
 // Limit skips and counts rows.
@@ -139,14 +142,14 @@ type SetOp struct {
 // WindowItem is a window call under an ID.
 type WindowItem struct {
 	ID ColID
-	physical.WindowCall
+	opt.WindowCall
 }
 
 // Window passes its child's columns on and adds window calls over one partitioning and order.
 type Window struct {
 	Child       Node
 	PartitionBy []expr.Expr
-	OrderBy     []physical.SortKey
+	OrderBy     []opt.SortKey
 	Calls       []WindowItem
 	cols        []ColID
 }
@@ -207,7 +210,7 @@ func appendColumns(cols []ColID, n Node) []ColID {
 // onlyLeft reports whether the join gives no columns of its right side.
 func (n *Join) onlyLeft() bool {
 	switch n.Kind {
-	case physical.Semi, physical.Anti, physical.NullAnti:
+	case opt.Semi, opt.Anti, opt.NullAnti:
 		return true
 	}
 	return false

@@ -2,7 +2,7 @@ package logical
 
 import (
 	"github.com/minidb/minidb/planner/expr"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -92,12 +92,12 @@ func EachExpr(n Node, fn func(*expr.Expr)) {
 }
 
 func eachModify(n Node, fn func(*expr.Expr)) {
-	assigns := func(set []physical.Assign) {
+	assigns := func(set []opt.Assign) {
 		for i := range set {
 			fn(&set[i].Expr)
 		}
 	}
-	checks := func(cs []physical.Check) {
+	checks := func(cs []opt.Check) {
 		for i := range cs {
 			fn(&cs[i].Cond)
 		}
@@ -136,7 +136,7 @@ func eachWindow(n *Window, fn func(*expr.Expr)) {
 	}
 }
 
-func eachAgg(a *physical.Agg, fn func(*expr.Expr)) {
+func eachAgg(a *opt.Agg, fn func(*expr.Expr)) {
 	each(a.Args, fn)
 	each(a.Direct, fn)
 	eachKey(a.OrderBy, fn)
@@ -157,7 +157,7 @@ func eachItem(items []Item, fn func(*expr.Expr)) {
 	}
 }
 
-func eachKey(keys []physical.SortKey, fn func(*expr.Expr)) {
+func eachKey(keys []opt.SortKey, fn func(*expr.Expr)) {
 	for i := range keys {
 		fn(&keys[i].Expr)
 	}

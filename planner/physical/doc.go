@@ -8,6 +8,7 @@
 package physical
 
 import (
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -26,19 +27,13 @@ type Node interface {
 	Columns() []Column
 	Children() []Node
 	// Est is the planner's estimate, for EXPLAIN.
-	Est() Estimate
-}
-
-// Estimate is what the planner expects of a node.
-type Estimate struct {
-	Rows float64
-	Cost float64
+	Est() opt.Estimate
 }
 
 // Base is embedded in every node.
 type Base struct {
 	Cols     []Column
-	Estimate Estimate
+	Estimate opt.Estimate
 }
 
 // Columns returns the output columns.
@@ -48,7 +43,7 @@ func (b *Base) Columns() []Column { return b.Cols }
 func (b *Base) SetColumns(cols []Column) { b.Cols = cols }
 
 // Est returns the estimate.
-func (b *Base) Est() Estimate { return b.Estimate }
+func (b *Base) Est() opt.Estimate { return b.Estimate }
 
 // Plan is a whole statement's plan.
 type Plan struct {
@@ -61,7 +56,7 @@ type Plan struct {
 	CTEs []CTE
 	// Tables lists every relation read or written, with the versions it was planned on: a cached
 	// plan is good while all of them are current.
-	Tables []TableVersion
+	Tables []opt.TableVersion
 	// NoCache is set when planning used something that holds for this moment only, such as the value of
 	// 'now'::timestamp: the plan serves one statement.
 	NoCache bool
@@ -73,26 +68,9 @@ type Plan struct {
 	ReadOnly bool // writes nothing and calls no function that writes (nextval, setval)
 }
 
-// TableVersion names the version of a descriptor, and says what the plan does with the relation.
-type TableVersion struct {
-	ID      table.ID
-	Version uint64
-	Use     Use
-}
-
-// Use is what a plan does with a relation. Each includes those before it.
-type Use uint8
-
-// The uses.
-const (
-	Reads     Use = iota
-	LocksRows     // FOR UPDATE and its like
-	Modifies
-)
-
 // CTE is one materialised WITH query. A recursive one has Recursive set: Plan is the first term,
 // Recursive the second, which reads the last round's rows through a CTEScan of the same ID with
-// WorkTable set. Used is false for a data-modifying query that nothing reads: it runs all the same.
+// WorkTable set.
 type CTE struct {
 	ID        int
 	Name      string

@@ -2,14 +2,9 @@ package physical
 
 import (
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
-
-// Check is a CHECK constraint bound over a table's row (its columns in order).
-type Check struct {
-	Name string
-	Cond expr.Expr
-}
 
 // Insert writes the rows of Child, which has one column per column of Table, in order and of its
 // type: defaults and casts are part of Child. A hidden rowid column is made by the operator (Child
@@ -18,7 +13,7 @@ type Insert struct {
 	Base
 	Table      *table.Desc
 	Child      Node
-	Checks     []Check
+	Checks     []opt.Check
 	OnConflict *OnConflict
 	Returning  []expr.Expr // nil: no output rows
 }
@@ -30,14 +25,8 @@ type OnConflict struct {
 	// Update is false for DO NOTHING. Set and Where see the existing row followed by the excluded
 	// one.
 	Update bool
-	Set    []Assign
+	Set    []opt.Assign
 	Where  expr.Expr
-}
-
-// Assign sets column Column (ordinal of Table.Columns) to Expr.
-type Assign struct {
-	Column int
-	Expr   expr.Expr
 }
 
 // Update changes rows. Child's first columns are all columns of Table (hidden ones too), in order;
@@ -47,8 +36,8 @@ type Update struct {
 	Base
 	Table     *table.Desc
 	Child     Node
-	Set       []Assign
-	Checks    []Check
+	Set       []opt.Assign
+	Checks    []opt.Check
 	Returning []expr.Expr
 }
 

@@ -2,6 +2,7 @@ package physical
 
 import (
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
@@ -36,31 +37,11 @@ type SetItem struct {
 	Column int
 }
 
-// JoinKind is the kind of a join.
-type JoinKind uint8
-
-// The kinds. Semi and Anti output left columns. NullAnti is NOT IN: an outer row whose key is NULL,
-// or any NULL among the inner keys, makes the result not true.
-const (
-	Inner JoinKind = iota
-	Left
-	Right
-	Full
-	Semi
-	Anti
-	NullAnti
-)
-
-// String names the kind as EXPLAIN does.
-func (k JoinKind) String() string {
-	return [...]string{"Inner", "Left", "Right", "Full", "Semi", "Anti", "Null-Aware Anti"}[k]
-}
-
 // HashJoin joins by equality of LeftKeys (over the left row) and RightKeys (over the right row); the
 // right side is built into the table. Cond is the rest of the condition over both rows.
 type HashJoin struct {
 	Base
-	Kind                JoinKind
+	Kind                opt.JoinKind
 	Left, Right         Node
 	LeftKeys, RightKeys []expr.Expr
 	Cond                expr.Expr
@@ -69,7 +50,7 @@ type HashJoin struct {
 // NestLoop joins by evaluating Cond over every pair; the right side is kept in memory. Kinds: all.
 type NestLoop struct {
 	Base
-	Kind        JoinKind
+	Kind        opt.JoinKind
 	Left, Right Node
 	Cond        expr.Expr
 }
@@ -80,7 +61,7 @@ type NestLoop struct {
 // Inner, Left, Semi, Anti.
 type IndexJoin struct {
 	Base
-	Kind  JoinKind
+	Kind  opt.JoinKind
 	Left  Node
 	Inner *Scan
 	Keys  []expr.Expr
@@ -91,25 +72,18 @@ type IndexJoin struct {
 // Left, Semi, Anti. For LATERAL and for what could not be turned into a join.
 type Apply struct {
 	Base
-	Kind        JoinKind
+	Kind        opt.JoinKind
 	Left, Right Node
 	Slots       []int
 	Args        []expr.Expr
 	Cond        expr.Expr
 }
 
-// SortKey orders by an expression.
-type SortKey struct {
-	Expr       expr.Expr
-	Desc       bool
-	NullsFirst bool
-}
-
 // Sort orders its input; with Limit it keeps only the first Offset+Limit rows in memory (top-N).
 type Sort struct {
 	Base
 	Child Node
-	Keys  []SortKey
+	Keys  []opt.SortKey
 	// Top is nil, or the number of rows that anybody above will read (evaluated once).
 	Top expr.Expr
 }
@@ -136,18 +110,8 @@ type Aggregate struct {
 	Base
 	Child   Node
 	GroupBy []expr.Expr
-	Aggs    []Agg
+	Aggs    []opt.Agg
 	Sets    [][]int
-}
-
-// Agg is one aggregate call.
-type Agg struct {
-	Func     *expr.Aggregate
-	Args     []expr.Expr
-	Direct   []expr.Expr // direct arguments of WITHIN GROUP aggregates
-	Distinct bool
-	OrderBy  []SortKey
-	Filter   expr.Expr
 }
 
 // Append is UNION ALL.
@@ -169,24 +133,8 @@ type Window struct {
 	Base
 	Child       Node
 	PartitionBy []expr.Expr
-	OrderBy     []SortKey
-	Calls       []WindowCall
-}
-
-// WindowCall is one call: an aggregate over the frame, or a window function by name.
-type WindowCall struct {
-	Agg   *expr.Aggregate
-	Name  string
-	Args  []expr.Expr
-	Frame Frame
-}
-
-// Frame is a bound window frame; offsets are constant expressions.
-type Frame struct {
-	Mode               string
-	StartKind, EndKind string
-	Start, End         expr.Expr
-	Exclude            string
+	OrderBy     []opt.SortKey
+	Calls       []opt.WindowCall
 }
 
 // LockRows locks the rows that pass through, for SELECT … FOR UPDATE. Tables name which of the

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 )
 
 // EachExpr calls fn with each expression of the node itself. What a node keeps beside its expressions,
@@ -116,19 +117,19 @@ func each(fn func(expr.Expr), es ...expr.Expr) {
 	}
 }
 
-func eachKey(fn func(expr.Expr), keys []SortKey) {
+func eachKey(fn func(expr.Expr), keys []opt.SortKey) {
 	for i := range keys {
 		fn(keys[i].Expr)
 	}
 }
 
-func eachAssign(fn func(expr.Expr), set []Assign) {
+func eachAssign(fn func(expr.Expr), set []opt.Assign) {
 	for i := range set {
 		fn(set[i].Expr)
 	}
 }
 
-func eachCheck(fn func(expr.Expr), checks []Check) {
+func eachCheck(fn func(expr.Expr), checks []opt.Check) {
 	for i := range checks {
 		fn(checks[i].Cond)
 	}

@@ -1,6 +1,8 @@
 package rule
 
-import "github.com/minidb/minidb/planner/logical"
+import (
+	"github.com/minidb/minidb/planner/logical"
+)
 
 // classes are sets of columns that equalities make one.
 type classes struct {

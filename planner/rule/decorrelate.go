@@ -3,7 +3,7 @@ package rule
 import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -91,7 +91,7 @@ func existsJoin(c *Context, child logical.Node, q *logical.Query, negated bool, 
 	}
 	right, on := p.from(q.Node, true)
 	if negated {
-		return joined(c, physical.Anti, child, right, on)
+		return joined(c, opt.Anti, child, right, on)
 	}
 	return semiJoin(c, child, right, on)
 }
@@ -108,7 +108,7 @@ func semiJoin(c *Context, left, right logical.Node, on []expr.Expr) logical.Node
 		}
 	}
 	left, stay := joinConds(c, left, own, false)
-	return joined(c, physical.Semi, filtered(left, stay), right, both)
+	return joined(c, opt.Semi, filtered(left, stay), right, both)
 }
 
 // anyJoin is x IN (…) as a semi join; NOT IN as an anti join that minds NULLs, or a plain one where
@@ -118,16 +118,16 @@ func anyJoin(c *Context, child logical.Node, sq *expr.Subquery, q *logical.Query
 	if correlated && !p.can(q.Node, false) {
 		return nil
 	}
-	kind := physical.Semi
+	kind := opt.Semi
 	if negated {
-		kind = physical.NullAnti
+		kind = opt.NullAnti
 		noNulls := true
 		for i, l := range sq.Left {
 			noNulls = noNulls && neverNull(c.Meta, child, l) && neverNullColumn(c.Meta, q.Node, q.Cols[i].ID)
 		}
 		switch {
 		case noNulls:
-			kind = physical.Anti
+			kind = opt.Anti
 		case correlated || len(sq.Left) != 1 || sq.Ops[0].Name != "=":
 			return nil
 		}
@@ -139,13 +139,13 @@ func anyJoin(c *Context, child logical.Node, sq *expr.Subquery, q *logical.Query
 	for i, l := range sq.Left {
 		on = append(on, &expr.Call{T: types.TBool, Func: sq.Ops[i], Args: []expr.Expr{l, c.Meta.Col(q.Cols[i].ID)}, Pos: sq.Pos})
 	}
-	if kind == physical.Semi {
+	if kind == opt.Semi {
 		return semiJoin(c, child, right, on)
 	}
 	return joined(c, kind, child, right, on)
 }
 
-func joined(c *Context, kind physical.JoinKind, left, right logical.Node, on []expr.Expr) logical.Node {
+func joined(c *Context, kind opt.JoinKind, left, right logical.Node, on []expr.Expr) logical.Node {
 	c.Meta.Joins++
 	return &logical.Join{Kind: kind, Left: left, Right: right, On: on}
 }
@@ -180,10 +180,10 @@ func neverNullColumn(m *logical.Meta, n logical.Node, id logical.ColID) bool {
 			}
 		}
 	case *logical.Join:
-		if n.Kind != physical.Right && n.Kind != physical.Full && neverNullColumn(m, n.Left, id) {
+		if n.Kind != opt.Right && n.Kind != opt.Full && neverNullColumn(m, n.Left, id) {
 			return true
 		}
-		return (n.Kind == physical.Inner || n.Kind == physical.Right) && neverNullColumn(m, n.Right, id)
+		return (n.Kind == opt.Inner || n.Kind == opt.Right) && neverNullColumn(m, n.Right, id)
 	}
 	return false
 }

@@ -3,7 +3,7 @@ package rule
 import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -94,7 +94,7 @@ func joinScalar(c *Context, child *logical.Node, sq *expr.Subquery) expr.Expr {
 	c.fired("DecorrelateScalar")
 	agg.Child, _ = p.from(agg.Child, false)
 	grouped := &logical.Aggregate{Child: agg.Child, Keys: keys, Aggs: agg.Aggs}
-	*child = joined(c, physical.Left, *child, grouped, on)
+	*child = joined(c, opt.Left, *child, grouped, on)
 	return emptyAsZero(result, agg)
 }
 
@@ -126,7 +126,7 @@ func aggregateOf(m *logical.Meta, q *logical.Query) (*logical.Aggregate, expr.Ex
 	return agg, result
 }
 
-func refersToAgg(a *physical.Agg, outer logical.ColSet) bool {
+func refersToAgg(a *opt.Agg, outer logical.ColSet) bool {
 	var cols logical.ColSet
 	for _, e := range append(append([]expr.Expr(nil), a.Args...), a.Direct...) {
 		logical.ExprCols(e, &cols)

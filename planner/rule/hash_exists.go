@@ -3,7 +3,7 @@ package rule
 import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -40,7 +40,7 @@ func hashExists(c *Context, n logical.Node) logical.Node {
 	})
 }
 
-func (c *Context) hashInAggregate(a *physical.Agg, child logical.Node) {
+func (c *Context) hashInAggregate(a *opt.Agg, child logical.Node) {
 	for i := range a.Args {
 		a.Args[i] = c.hashIn(a.Args[i], child.Columns(), c.rows(child))
 	}

@@ -3,7 +3,7 @@ package rule
 import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -36,14 +36,14 @@ func minMaxByIndex(c *Context, n logical.Node) logical.Node {
 		if !s.Column(col.Index).NotNull {
 			child = filtered(child, []expr.Expr{notNull})
 		}
-		key := physical.SortKey{Expr: col, Desc: agg.Func.Name == "max", NullsFirst: agg.Func.Name == "max"}
+		key := opt.SortKey{Expr: col, Desc: agg.Func.Name == "max", NullsFirst: agg.Func.Name == "max"}
 		one := &expr.Const{T: types.TInt8, Value: types.NewInt(1)}
-		a.Child = &logical.Limit{Child: &logical.Sort{Child: child, Keys: []physical.SortKey{key}}, Count: one}
+		a.Child = &logical.Limit{Child: &logical.Sort{Child: child, Keys: []opt.SortKey{key}}, Count: one}
 		return a
 	})
 }
 
-func minMaxColumn(agg *physical.Agg) (*expr.Col, bool) {
+func minMaxColumn(agg *opt.Agg) (*expr.Col, bool) {
 	if agg.Func.Name != "min" && agg.Func.Name != "max" || agg.Filter != nil || len(agg.Args) != 1 || agg.OrderBy != nil {
 		return nil, false
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 )
 
 // orderJoins chooses the order of inner joins. Where statistics are known it searches (search_joins.go);
@@ -21,7 +21,7 @@ func orderJoins(c *Context, n logical.Node) logical.Node {
 	if !c.step() {
 		return n
 	}
-	if j, ok := n.(*logical.Join); ok && j.Kind == physical.Inner && !j.Lateral {
+	if j, ok := n.(*logical.Join); ok && j.Kind == opt.Inner && !j.Lateral {
 		o := &ordering{c: c}
 		o.flatten(j)
 		for i := range o.leaves {
@@ -64,14 +64,14 @@ func (o *ordering) flatten(n logical.Node) {
 	var conds []expr.Expr
 	var visit func(n logical.Node)
 	visit = func(n logical.Node) {
-		if j, ok := n.(*logical.Join); ok && j.Kind == physical.Inner && !j.Lateral {
+		if j, ok := n.(*logical.Join); ok && j.Kind == opt.Inner && !j.Lateral {
 			visit(j.Left)
 			visit(j.Right)
 			conds = append(conds, j.On...)
 			return
 		}
 		if f, ok := n.(*logical.Filter); ok {
-			if j, isJoin := f.Child.(*logical.Join); isJoin && j.Kind == physical.Inner && !j.Lateral {
+			if j, isJoin := f.Child.(*logical.Join); isJoin && j.Kind == opt.Inner && !j.Lateral {
 				visit(j)
 				conds = append(conds, f.Conds...)
 				return
@@ -340,7 +340,7 @@ func (o *ordering) joined(g *group, l *leaf, with logical.ColSet) float64 {
 			rest = append(rest, jc.e)
 		}
 	}
-	return o.c.Estimator.Join(physical.Inner, g.rows, l.rows, pairs, rest)
+	return o.c.Estimator.Join(opt.Inner, g.rows, l.rows, pairs, rest)
 }
 
 func (o *ordering) attach(g *group, i int, rows float64) {
@@ -353,7 +353,7 @@ func (o *ordering) attach(g *group, i int, rows float64) {
 
 // joinNodes joins two trees by all conditions that become decidable.
 func (o *ordering) joinNodes(left, right logical.Node, leaves logical.ColSet) logical.Node {
-	j := &logical.Join{Kind: physical.Inner, Left: left, Right: right}
+	j := &logical.Join{Kind: opt.Inner, Left: left, Right: right}
 	for k := range o.conds {
 		jc := &o.conds[k]
 		o.c.step()

@@ -3,7 +3,7 @@ package rule
 import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 )
 
 // pulling takes the conditions that refer to outer columns out of a subquery that becomes one side of a
@@ -52,13 +52,13 @@ func (p pulling) canJoin(n *logical.Join) bool {
 	}
 	fromLeft := p.can(n.Left, false)
 	switch n.Kind {
-	case physical.Inner:
+	case opt.Inner:
 		return fromLeft && p.canLeave(n.On) && p.can(n.Right, false)
-	case physical.Semi:
+	case opt.Semi:
 		if !p.counted {
 			return fromLeft && p.canLeave(n.On) && p.can(n.Right, false)
 		}
-	case physical.Left, physical.Anti, physical.NullAnti:
+	case opt.Left, opt.Anti, opt.NullAnti:
 	default:
 		return false
 	}
@@ -119,11 +119,11 @@ func (p pulling) from(n logical.Node, exists bool) (logical.Node, []expr.Expr) {
 // inner join: a row may have several partners, which does not matter.
 func (p pulling) fromJoin(n *logical.Join) (logical.Node, []expr.Expr) {
 	var on []expr.Expr
-	if n.Kind == physical.Semi && (refersTo(n.On, p.outer) || logical.FreeCols(n.Right).Intersects(p.outer)) {
-		n.Kind = physical.Inner
+	if n.Kind == opt.Semi && (refersTo(n.On, p.outer) || logical.FreeCols(n.Right).Intersects(p.outer)) {
+		n.Kind = opt.Inner
 	}
 	n.Left, on = p.from(n.Left, false)
-	if n.Kind == physical.Inner {
+	if n.Kind == opt.Inner {
 		var more, out []expr.Expr
 		n.Right, more = p.from(n.Right, false)
 		out, n.On = p.split(n.On)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 )
 
 // pushFilters moves conditions towards the rows that they speak of: through projections,
@@ -243,7 +243,7 @@ func pushJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
 			toLeft = append(toLeft, cond)
 		case !cols.Intersects(left) && cols.Intersects(right) && keepsRight(n.Kind):
 			toRight = append(toRight, cond)
-		case n.Kind == physical.Inner:
+		case n.Kind == opt.Inner:
 			n.On = append(slices.Clip(n.On), cond)
 		default:
 			stay = append(stay, cond)
@@ -274,31 +274,31 @@ func pushJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
 }
 
 // keepsLeft says whether a condition on left columns of the result is one on the left side.
-func keepsLeft(k physical.JoinKind) bool {
+func keepsLeft(k opt.JoinKind) bool {
 	switch k {
-	case physical.Right, physical.Full:
+	case opt.Right, opt.Full:
 		return false
 	}
 	return true
 }
 
-func keepsRight(k physical.JoinKind) bool {
-	return k == physical.Inner || k == physical.Right
+func keepsRight(k opt.JoinKind) bool {
+	return k == opt.Inner || k == opt.Right
 }
 
 // onFiltersRight says whether a right row that fails a condition of ON cannot be seen: it is not
 // kept for its own sake.
-func onFiltersRight(k physical.JoinKind) bool {
+func onFiltersRight(k opt.JoinKind) bool {
 	switch k {
-	case physical.Inner, physical.Left, physical.Semi, physical.Anti:
+	case opt.Inner, opt.Left, opt.Semi, opt.Anti:
 		return true
 	}
 	return false
 }
 
-func onFiltersLeft(k physical.JoinKind) bool {
+func onFiltersLeft(k opt.JoinKind) bool {
 	switch k {
-	case physical.Inner, physical.Right, physical.Semi:
+	case opt.Inner, opt.Right, opt.Semi:
 		return true
 	}
 	return false

@@ -6,21 +6,13 @@ import (
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 )
 
 // searchMost bounds the tables whose orders are all looked at: 2⁹ sets of them, each with its cheapest
 // order (Selinger et al., 1979, §5). More are ordered greedily.
 const searchMost = 9
-
-// What the steps of a join order cost, in units of one row read in sequence, as package choose has it.
-const (
-	searchBuild  = 0.4
-	searchProbe  = 0.2
-	searchOutput = 0.1
-	searchLookup = 4
-	searchFetch  = 2.8
-)
 
 // search finds the cheapest left-deep order of tables that equalities connect. An order costs what its
 // steps cost: reading the next table and building a hash table of it, or looking its rows up by an index,
@@ -148,11 +140,11 @@ func (s *search) extend(set uint, i int) {
 	}
 	leaf := s.o.leaves[s.leaves[i]].rows
 	rows := max(from.rows*leaf*share, 0.5)
-	cost := s.access[i] + leaf*searchBuild + from.rows*searchProbe
+	cost := s.access[i] + opt.HashStep(from.rows, leaf)
 	if key > 0 && s.whole[i] > 0 {
-		cost = min(cost, from.rows*(searchLookup+s.whole[i]*key*searchFetch))
+		cost = min(cost, opt.LookupStep(from.rows, s.whole[i]*key))
 	}
-	cost += from.cost + rows*searchOutput
+	cost += from.cost + opt.JoinedRows(rows)
 	if !to.known || cost < to.cost {
 		*to = step{rows: rows, cost: cost, last: i, known: true}
 	}
@@ -168,7 +160,7 @@ func (c *Context) access(n logical.Node, rows float64) (cost, whole float64) {
 	cost = whole
 	for _, cond := range conds {
 		if leadsKey(s, cond) {
-			cost = min(cost, searchLookup+whole*c.Estimator.Cond(cond)*searchFetch)
+			cost = min(cost, opt.RangeStep(whole*c.Estimator.Cond(cond)))
 		}
 	}
 	return cost, whole

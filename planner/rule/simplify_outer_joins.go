@@ -5,7 +5,7 @@ import (
 
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 )
 
 // simplifyOuterJoins turns an outer join whose NULL-padded rows a condition above drops into an
@@ -35,18 +35,18 @@ func simplifyOuter(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
 }
 
 func simplifyJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
-	if n.Kind == physical.Left || n.Kind == physical.Right || n.Kind == physical.Full {
+	if n.Kind == opt.Left || n.Kind == opt.Right || n.Kind == opt.Full {
 		dropsLeft := anyRejects(conds, logical.SetOf(n.Left.Columns()))
 		dropsRight := anyRejects(conds, logical.SetOf(n.Right.Columns()))
 		kind := n.Kind
 		switch {
-		case kind == physical.Left && dropsRight, kind == physical.Right && dropsLeft,
-			kind == physical.Full && dropsLeft && dropsRight:
-			kind = physical.Inner
-		case kind == physical.Full && dropsLeft:
-			kind = physical.Left
-		case kind == physical.Full && dropsRight:
-			kind = physical.Right
+		case kind == opt.Left && dropsRight, kind == opt.Right && dropsLeft,
+			kind == opt.Full && dropsLeft && dropsRight:
+			kind = opt.Inner
+		case kind == opt.Full && dropsLeft:
+			kind = opt.Left
+		case kind == opt.Full && dropsRight:
+			kind = opt.Right
 		}
 		if kind != n.Kind {
 			c.fired("SimplifyOuterJoins")
@@ -55,13 +55,13 @@ func simplifyJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
 	}
 	left, right := conds, conds
 	switch n.Kind {
-	case physical.Inner, physical.Semi:
+	case opt.Inner, opt.Semi:
 		left = append(slices.Clip(conds), n.On...)
 		right = left
-	case physical.Left, physical.Anti:
+	case opt.Left, opt.Anti:
 		// A row of the right side matters only where ON holds.
 		right = n.On
-	case physical.Right:
+	case opt.Right:
 		left = n.On
 	default:
 		left, right = nil, nil

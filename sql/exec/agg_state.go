@@ -3,7 +3,7 @@ package exec
 import (
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/eval"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -11,7 +11,7 @@ import (
 // in which they come matters: then they are kept and sorted first.
 type aggState struct {
 	run     *run
-	call    *physical.Agg
+	call    *opt.Agg
 	grouped builtin.Grouped
 	args    []*eval.Program // direct arguments first
 	filter  *eval.Program
@@ -19,7 +19,7 @@ type aggState struct {
 	seen   *keyTable // DISTINCT: group and arguments
 	kept   *rowStore // ordered: group, arguments, sort keys
 	keys   []*eval.Program
-	order  []physical.SortKey
+	order  []opt.SortKey
 	vecs   []*types.Vec
 	group  types.Vec // group number by row
 	sel    []int32
@@ -28,7 +28,7 @@ type aggState struct {
 	number []int32
 }
 
-func newAggState(r *run, call *physical.Agg) (*aggState, error) {
+func newAggState(r *run, call *opt.Agg) (*aggState, error) {
 	s := &aggState{run: r, call: call}
 	args := append(append(call.Args[:0:0], call.Direct...), call.Args...)
 	if call.Func.WithinGroup && len(call.Args) == 0 {
@@ -56,7 +56,7 @@ func newAggState(r *run, call *physical.Agg) (*aggState, error) {
 	s.order = call.OrderBy
 	if len(s.order) == 0 && call.Distinct {
 		for _, e := range call.Args { // PostgreSQL finds repeated values by sorting
-			s.order = append(s.order, physical.SortKey{Expr: e})
+			s.order = append(s.order, opt.SortKey{Expr: e})
 		}
 	}
 	if len(s.order) == 0 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -24,7 +25,7 @@ type apply struct {
 
 func (r *run) buildApply(n *physical.Apply) (operator, error) {
 	switch n.Kind {
-	case physical.Inner, physical.Left, physical.Semi, physical.Anti:
+	case opt.Inner, opt.Left, opt.Semi, opt.Anti:
 	default:
 		return nil, sqlerr.Unsupported(0, n.Kind.String()+" lateral join")
 	}

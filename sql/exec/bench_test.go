@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -145,19 +146,19 @@ func BenchmarkFilter(b *testing.B) {
 func BenchmarkHashAggregate(b *testing.B) {
 	benchOperator(b, 1<<18, func(r *run, in physical.Node) operator {
 		return must(r.build(&physical.Aggregate{Base: cols(i8, i8, dec), Child: in, GroupBy: []expr.Expr{col(0, i8)},
-			Aggs: []physical.Agg{agg("count"), agg("sum", col(1, i8))}}))
+			Aggs: []opt.Agg{agg("count"), agg("sum", col(1, i8))}}))
 	}, func(op, in operator) { op.(*aggregate).child = in })
 }
 
 func BenchmarkSort(b *testing.B) {
 	benchOperator(b, 1<<18, func(r *run, in physical.Node) operator {
-		return must(r.build(&physical.Sort{Base: join(in), Child: in, Keys: []physical.SortKey{{Expr: col(0, i8)}}}))
+		return must(r.build(&physical.Sort{Base: join(in), Child: in, Keys: []opt.SortKey{{Expr: col(0, i8)}}}))
 	}, func(op, in operator) { op.(*sorter).child = in })
 }
 
 func BenchmarkTopN(b *testing.B) {
 	benchOperator(b, 1<<18, func(r *run, in physical.Node) operator {
-		return must(r.build(&physical.Sort{Base: join(in), Child: in, Keys: []physical.SortKey{{Expr: col(0, i8)}}, Top: lit(10)}))
+		return must(r.build(&physical.Sort{Base: join(in), Child: in, Keys: []opt.SortKey{{Expr: col(0, i8)}}, Top: lit(10)}))
 	}, func(op, in operator) { op.(*sorter).child = in })
 }
 

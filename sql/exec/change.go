@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -21,7 +22,7 @@ type change struct {
 
 	// UPDATE only.
 	deletes bool
-	assign  []physical.Assign
+	assign  []opt.Assign
 	set     []*eval.Program
 	old     []types.Datum
 	next    []types.Datum // the new row, then the child's further columns

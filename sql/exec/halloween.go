@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 )
@@ -53,7 +54,7 @@ func readsItself(n physical.Node) bool {
 	case *physical.Insert:
 		oc := t.OnConflict
 		return slices.ContainsFunc(t.Returning, expr.HasSubquery) ||
-			oc != nil && (expr.HasSubquery(oc.Where) || slices.ContainsFunc(oc.Set, func(a physical.Assign) bool {
+			oc != nil && (expr.HasSubquery(oc.Where) || slices.ContainsFunc(oc.Set, func(a opt.Assign) bool {
 				return expr.HasSubquery(a.Expr)
 			}))
 	case *physical.Update:

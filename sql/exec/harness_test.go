@@ -15,6 +15,7 @@ import (
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -97,12 +98,12 @@ func valuesOf(ts []*types.Type, rows ...[]any) *physical.Values {
 	return n
 }
 
-func agg(name string, args ...expr.Expr) physical.Agg {
+func agg(name string, args ...expr.Expr) opt.Agg {
 	a, _, err := builtin.ResolveAggregate(name, argTypes(args))
 	if err != nil {
 		panic(err)
 	}
-	return physical.Agg{Func: a, Args: args}
+	return opt.Agg{Func: a, Args: args}
 }
 
 // fixture is a store in memory.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -13,7 +14,7 @@ import (
 // key the chain of its rows in their order.
 type hashJoin struct {
 	run                 *run
-	kind                physical.JoinKind
+	kind                opt.JoinKind
 	left, right         operator
 	leftKeys, rightKeys []*eval.Program
 	pair                *pairing
@@ -63,13 +64,13 @@ func (r *run) buildHashJoin(n *physical.HashJoin) (operator, error) {
 				k.Type().Name, j.rightKeys[i].Type().Name)
 		}
 	}
-	if n.Kind == physical.NullAnti && (n.Cond != nil || len(n.LeftKeys) != 1) {
+	if n.Kind == opt.NullAnti && (n.Cond != nil || len(n.LeftKeys) != 1) {
 		return r.newNullAntiJoin(j, n)
 	}
 	if j.pair, err = newPairing(r, n.Kind, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
 		return nil, err
 	}
-	j.needRows = n.Kind < physical.Semi || n.Cond != nil
+	j.needRows = n.Kind < opt.Semi || n.Cond != nil
 	j.store = newRowStore(&r.mem, columnTypes(n.Right))
 	j.table = newKeyTable(&r.mem, programTypes(j.rightKeys))
 	return j, nil
@@ -229,7 +230,7 @@ func (j *hashJoin) Next(ctx context.Context) (*types.Batch, error) {
 // nextLeft returns the next left batch with rows. With nothing on the right, and nothing to return
 // for left rows alone, the left side need not be read.
 func (j *hashJoin) nextLeft(ctx context.Context) (*types.Batch, error) {
-	if j.rows == 0 && (j.kind == physical.Inner || j.kind == physical.Right || j.kind == physical.Semi) {
+	if j.rows == 0 && (j.kind == opt.Inner || j.kind == opt.Right || j.kind == opt.Semi) {
 		return nil, nil
 	}
 	for {
@@ -243,7 +244,7 @@ func (j *hashJoin) nextLeft(ctx context.Context) (*types.Batch, error) {
 
 // shortcut answers for a left batch that the pairing need not see.
 func (j *hashJoin) shortcut(b *types.Batch) (bool, *types.Batch) {
-	if j.kind != physical.NullAnti {
+	if j.kind != opt.NullAnti {
 		return false, nil
 	}
 	switch {
@@ -265,7 +266,7 @@ func (j *hashJoin) probe(b *types.Batch) (err error) {
 	}
 	j.found = j.table.find(j.vecs, p.sel, j.found)
 	// A NULL key is in the table of nobody: the table never holds one.
-	if j.kind == physical.NullAnti && j.vecs[0].HasNull {
+	if j.kind == opt.NullAnti && j.vecs[0].HasNull {
 		for k, i := range p.sel {
 			if j.vecs[0].Nulls[i] {
 				j.found[k] = 0 // counts as a match: the row is not returned

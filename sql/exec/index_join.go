@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -35,7 +36,7 @@ type indexJoin struct {
 
 func (r *run) buildIndexJoin(n *physical.IndexJoin) (operator, error) {
 	switch n.Kind {
-	case physical.Inner, physical.Left, physical.Semi, physical.Anti:
+	case opt.Inner, opt.Left, opt.Semi, opt.Anti:
 	default:
 		return nil, sqlerr.New(sqlerr.InternalError, "index join cannot be %s", n.Kind)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -18,18 +19,18 @@ func TestHashJoinKinds(t *testing.T) {
 	l := valuesOf([]*types.Type{i8, text}, []any{1, "a"}, []any{2, "b"}, []any{nil, "n"}, []any{2, "c"}, []any{4, "d"})
 	r := valuesOf([]*types.Type{i8, i8}, []any{2, 20}, []any{nil, 0}, []any{4, 40}, []any{2, 21}, []any{9, 90})
 	two, left := join(l, r), join(l)
-	for kind, want := range map[physical.JoinKind]string{
-		physical.Inner: "2 b 2 20 | 2 b 2 21 | 2 c 2 20 | 2 c 2 21 | 4 d 4 40",
-		physical.Left:  "1 a ~ ~ | 2 b 2 20 | 2 b 2 21 | ~ n ~ ~ | 2 c 2 20 | 2 c 2 21 | 4 d 4 40",
-		physical.Right: "2 b 2 20 | 2 b 2 21 | 2 c 2 20 | 2 c 2 21 | 4 d 4 40 | ~ ~ ~ 0 | ~ ~ 9 90",
-		physical.Full: "1 a ~ ~ | 2 b 2 20 | 2 b 2 21 | ~ n ~ ~ | 2 c 2 20 | 2 c 2 21 | 4 d 4 40" +
+	for kind, want := range map[opt.JoinKind]string{
+		opt.Inner: "2 b 2 20 | 2 b 2 21 | 2 c 2 20 | 2 c 2 21 | 4 d 4 40",
+		opt.Left:  "1 a ~ ~ | 2 b 2 20 | 2 b 2 21 | ~ n ~ ~ | 2 c 2 20 | 2 c 2 21 | 4 d 4 40",
+		opt.Right: "2 b 2 20 | 2 b 2 21 | 2 c 2 20 | 2 c 2 21 | 4 d 4 40 | ~ ~ ~ 0 | ~ ~ 9 90",
+		opt.Full: "1 a ~ ~ | 2 b 2 20 | 2 b 2 21 | ~ n ~ ~ | 2 c 2 20 | 2 c 2 21 | 4 d 4 40" +
 			" | ~ ~ ~ 0 | ~ ~ 9 90",
-		physical.Semi:     "2 b | 2 c | 4 d",
-		physical.Anti:     "1 a | ~ n",
-		physical.NullAnti: "",
+		opt.Semi:     "2 b | 2 c | 4 d",
+		opt.Anti:     "1 a | ~ n",
+		opt.NullAnti: "",
 	} {
 		base := two
-		if kind >= physical.Semi {
+		if kind >= opt.Semi {
 			base = left
 		}
 		got := plain(t, &physical.HashJoin{Base: base, Kind: kind, Left: l, Right: r,
@@ -41,7 +42,7 @@ func TestHashJoinKinds(t *testing.T) {
 func TestNotInAndNulls(t *testing.T) {
 	l := valuesOf([]*types.Type{i8}, []any{1}, []any{nil}, []any{2})
 	notIn := func(r physical.Node, cond expr.Expr) string {
-		return plain(t, &physical.HashJoin{Base: join(l), Kind: physical.NullAnti, Left: l, Right: r, Cond: cond,
+		return plain(t, &physical.HashJoin{Base: join(l), Kind: opt.NullAnti, Left: l, Right: r, Cond: cond,
 			LeftKeys: []expr.Expr{col(0, i8)}, RightKeys: []expr.Expr{col(0, i8)}})
 	}
 	require.Equal(t, "1", notIn(valuesOf([]*types.Type{i8}, []any{2}), nil))
@@ -50,7 +51,7 @@ func TestNotInAndNulls(t *testing.T) {
 	// The condition says which rows are in the list: those below the left row. For NULL, none is.
 	less := call("<", col(1, i8), col(0, i8))
 	require.Equal(t, "1 | ~ | 2", notIn(valuesOf([]*types.Type{i8}, []any{2}, []any{nil}), less))
-	nest := plain(t, &physical.NestLoop{Base: join(l), Kind: physical.NullAnti, Left: l,
+	nest := plain(t, &physical.NestLoop{Base: join(l), Kind: opt.NullAnti, Left: l,
 		Right: valuesOf([]*types.Type{i8}, []any{2}), Cond: call("=", col(0, i8), col(1, i8))})
 	require.Equal(t, "1", nest)
 }
@@ -91,19 +92,19 @@ func TestJoinMethodsAgree(t *testing.T) {
 			cond = call("<", col(1, i8), call("+", col(3, i8), lit(5)))
 			full = &expr.And{Args: []expr.Expr{equal, cond}}
 		}
-		for kind := physical.Inner; kind <= physical.Anti; kind++ {
+		for kind := opt.Inner; kind <= opt.Anti; kind++ {
 			base := join(l, r)
-			if kind >= physical.Semi {
+			if kind >= opt.Semi {
 				base = join(l)
 			}
 			hash := plain(t, &physical.HashJoin{Base: base, Kind: kind, Left: l, Right: r, Cond: cond,
 				LeftKeys: []expr.Expr{col(0, i8)}, RightKeys: []expr.Expr{col(0, i8)}})
 			nest := plain(t, &physical.NestLoop{Base: base, Kind: kind, Left: l, Right: r, Cond: full})
 			require.Equal(t, sorted(nest), sorted(hash), "%s join", kind)
-			if kind == physical.Right || kind == physical.Full {
+			if kind == opt.Right || kind == opt.Full {
 				continue
 			}
-			if kind != physical.Inner || cond == nil {
+			if kind != opt.Inner || cond == nil {
 				require.Equal(t, nest, hash, "%s join: order of the left side", kind)
 			}
 			inner := &physical.Filter{Base: join(r), Child: r,
@@ -132,9 +133,9 @@ func TestIndexJoinAgreesWithHashJoin(t *testing.T) {
 	l := valuesOf([]*types.Type{text, i8}, []any{"a", 5}, []any{nil, 1}, []any{"zz", 2}, []any{"b", 50}, []any{"a", 7})
 	inner := scanOf(d)
 	cond := call("<", col(1, i8), col(2, i8))
-	for _, kind := range []physical.JoinKind{physical.Inner, physical.Left, physical.Semi, physical.Anti} {
+	for _, kind := range []opt.JoinKind{opt.Inner, opt.Left, opt.Semi, opt.Anti} {
 		base := join(l, inner)
-		if kind >= physical.Semi {
+		if kind >= opt.Semi {
 			base = join(l)
 		}
 		hash := f.must(&physical.HashJoin{Base: base, Kind: kind, Left: l, Right: inner, Cond: cond,
@@ -150,7 +151,7 @@ func TestIndexJoinAgreesWithHashJoin(t *testing.T) {
 
 func TestJoinWithinItsMemory(t *testing.T) {
 	r := randomRows(rand.New(rand.NewSource(3)), 5000, 5000)
-	n := &physical.HashJoin{Base: join(r, r), Kind: physical.Inner, Left: r, Right: r,
+	n := &physical.HashJoin{Base: join(r, r), Kind: opt.Inner, Left: r, Right: r,
 		LeftKeys: []expr.Expr{col(0, i8)}, RightKeys: []expr.Expr{col(0, i8)}}
 	_, _, err := runPlan(&Env{MemoryLimit: 64 << 10}, &physical.Plan{Root: n})
 	require.ErrorContains(t, err, "out of memory")
@@ -161,15 +162,15 @@ func TestJoinWithinItsMemory(t *testing.T) {
 func TestMemoryIsGivenBack(t *testing.T) {
 	r := randomRows(rand.New(rand.NewSource(3)), 500, 50)
 	key := []expr.Expr{col(0, i8)}
-	hash := &physical.HashJoin{Base: join(r, r), Kind: physical.Full, Left: r, Right: r, LeftKeys: key, RightKeys: key}
+	hash := &physical.HashJoin{Base: join(r, r), Kind: opt.Full, Left: r, Right: r, LeftKeys: key, RightKeys: key}
 	count := agg("count")
 	nodes := map[string]physical.Node{
 		"hash join": hash,
 		"nest loop": &physical.NestLoop{Base: join(r, r), Left: r, Right: r},
-		"sort":      &physical.Sort{Base: join(r), Child: r, Keys: []physical.SortKey{{Expr: col(1, i8)}}},
-		"top":       &physical.Sort{Base: join(hash), Child: hash, Keys: []physical.SortKey{{Expr: col(1, i8)}}, Top: lit(3)},
+		"sort":      &physical.Sort{Base: join(r), Child: r, Keys: []opt.SortKey{{Expr: col(1, i8)}}},
+		"top":       &physical.Sort{Base: join(hash), Child: hash, Keys: []opt.SortKey{{Expr: col(1, i8)}}, Top: lit(3)},
 		"distinct":  &physical.Distinct{Base: join(r), Child: r},
-		"aggregate": &physical.Aggregate{Base: cols(i8, i8), Child: r, GroupBy: key, Aggs: []physical.Agg{count}},
+		"aggregate": &physical.Aggregate{Base: cols(i8, i8), Child: r, GroupBy: key, Aggs: []opt.Agg{count}},
 		"set":       &physical.SetOp{Base: join(r), Left: r, Right: r, All: true},
 	}
 	for name, n := range nodes {

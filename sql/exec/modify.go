@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -38,7 +39,7 @@ type check struct {
 	cond *eval.Program
 }
 
-func (r *run) newModification(child physical.Node, d *table.Desc, checks []physical.Check, returning []expr.Expr) (*modification, error) {
+func (r *run) newModification(child physical.Node, d *table.Desc, checks []opt.Check, returning []expr.Expr) (*modification, error) {
 	op, err := r.build(child)
 	if err != nil {
 		return nil, err

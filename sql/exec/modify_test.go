@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -87,7 +88,7 @@ func TestInsertViolations(t *testing.T) {
 	_, _, err = f.exec(&physical.Plan{Root: insertInto(d, valuesOf(types3(), []any{nil, "x", 50}))})
 	code(t, err, sqlerr.NotNullViolation)
 	n := insertInto(d, valuesOf(types3(), []any{7, "x", -1}))
-	n.Checks = []physical.Check{{Name: "positive", Cond: call(">", col(2, i8), lit(0))}}
+	n.Checks = []opt.Check{{Name: "positive", Cond: call(">", col(2, i8), lit(0))}}
 	_, _, err = f.exec(&physical.Plan{Root: n})
 	e := code(t, err, sqlerr.CheckViolation)
 	require.Equal(t, `new row for relation "accounts" violates check constraint "positive"`, e.Message)
@@ -113,7 +114,7 @@ func TestOnConflict(t *testing.T) {
 
 	upsert := insertInto(d, rows)
 	upsert.OnConflict = &physical.OnConflict{Update: true, Arbiters: []table.IndexID{1},
-		Set:   []physical.Assign{{Column: 2, Expr: call("+", col(2, i8), col(5, i8))}},
+		Set:   []opt.Assign{{Column: 2, Expr: call("+", col(2, i8), col(5, i8))}},
 		Where: call("<", col(0, i8), lit(5))}
 	upsert.Returning = []expr.Expr{col(0, i8), col(2, i8)}
 	upsert.Cols = cols(i8, i8).Cols
@@ -132,7 +133,7 @@ func TestOnConflict(t *testing.T) {
 func TestUpdateAndDelete(t *testing.T) {
 	f, d := seeded(t)
 	up := &physical.Update{Base: cols(i8, i8), Table: d, Child: scanOf(d),
-		Set:       []physical.Assign{{Column: 2, Expr: call("+", col(2, i8), lit(1))}},
+		Set:       []opt.Assign{{Column: 2, Expr: call("+", col(2, i8), lit(1))}},
 		Returning: []expr.Expr{col(0, i8), col(2, i8)}}
 	out, n, err := f.exec(&physical.Plan{Root: up})
 	require.NoError(t, err)
@@ -164,7 +165,7 @@ func TestUpdateDoesNotMeetItsOwnWrites(t *testing.T) {
 	} {
 		s.Ranges = ranges
 		up := &physical.Update{Table: d, Child: s,
-			Set: []physical.Assign{{Column: 2, Expr: call("+", col(2, i8), lit(5000))}}}
+			Set: []opt.Assign{{Column: 2, Expr: call("+", col(2, i8), lit(5000))}}}
 		_, n, err := f.exec(&physical.Plan{Root: up})
 		require.NoError(t, err)
 		require.EqualValues(t, 3000, n)
@@ -172,7 +173,7 @@ func TestUpdateDoesNotMeetItsOwnWrites(t *testing.T) {
 	key := scanOf(d)
 	key.Ranges = []physical.Range{{High: lit(100)}, {Low: lit(2000), LowIncl: true}}
 	up := &physical.Update{Table: d, Child: key,
-		Set: []physical.Assign{{Column: 0, Expr: call("+", col(0, i8), lit(3000))}}}
+		Set: []opt.Assign{{Column: 0, Expr: call("+", col(0, i8), lit(3000))}}}
 	_, n, err := f.exec(&physical.Plan{Root: up})
 	require.NoError(t, err)
 	require.EqualValues(t, 1100, n)
@@ -196,7 +197,7 @@ func TestUpdateFromChangesARowOnce(t *testing.T) {
 	j := &physical.HashJoin{Base: join(s, from), Left: s, Right: from,
 		LeftKeys: []expr.Expr{col(0, i8)}, RightKeys: []expr.Expr{col(0, i8)}}
 	up := &physical.Update{Base: cols(i8, i8), Table: d, Child: j,
-		Set:       []physical.Assign{{Column: 2, Expr: col(4, i8)}},
+		Set:       []opt.Assign{{Column: 2, Expr: col(4, i8)}},
 		Returning: []expr.Expr{col(0, i8), col(4, i8)}}
 	out, n, err := f.exec(&physical.Plan{Root: up})
 	require.NoError(t, err)
@@ -253,7 +254,7 @@ func TestCorrelatedSubquery(t *testing.T) {
 	f, d := seeded(t)
 	inner := scanOf(d, 2)
 	inner.Filter = call("<", col(0, i8), &expr.Var{T: i8, Slot: 0})
-	count := &physical.Aggregate{Base: cols(i8), Child: inner, Aggs: []physical.Agg{agg("count")}}
+	count := &physical.Aggregate{Base: cols(i8), Child: inner, Aggs: []opt.Agg{agg("count")}}
 	sq := sub(expr.Scalar, i8, count)
 	sq.Slots, sq.Args = []int{0}, []expr.Expr{col(1, i8)}
 	out, _, err := f.exec(&physical.Plan{Slots: 1, Root: &physical.Project{Base: cols(i8, i8),
@@ -328,7 +329,7 @@ func TestModifyingWithQuery(t *testing.T) {
 	f, d := seeded(t)
 	gone := &physical.Delete{Base: cols(i8), Table: d, Child: scanOf(d), Returning: []expr.Expr{col(0, i8)}}
 	read := &physical.CTEScan{Base: cols(i8), ID: 1}
-	sum := &physical.Aggregate{Base: cols(dec), Child: read, Aggs: []physical.Agg{agg("sum", col(0, i8))}}
+	sum := &physical.Aggregate{Base: cols(dec), Child: read, Aggs: []opt.Agg{agg("sum", col(0, i8))}}
 	out, _, err := f.exec(&physical.Plan{Root: sum, CTEs: []physical.CTE{{ID: 1, Plan: gone, Modifies: true}}})
 	require.NoError(t, err)
 	require.Equal(t, "10", out)
@@ -348,7 +349,7 @@ func TestModifyingWithQueriesReadTheOldRows(t *testing.T) {
 		return out
 	}
 	up := &physical.Update{Base: cols(i8), Table: d, Child: scanOf(d), Returning: []expr.Expr{col(2, i8)},
-		Set: []physical.Assign{{Column: 2, Expr: call("*", col(2, i8), lit(10))}}}
+		Set: []opt.Assign{{Column: 2, Expr: call("*", col(2, i8), lit(10))}}}
 	require.Equal(t, "10 | 20 | 30 | ~", with(scanOf(d, 2), up))
 	require.Equal(t, "100 | 200 | 300 | ~", with(scanOf(d, 2), insertInto(d, valuesOf(types3(), []any{9, "z", 9}))))
 	require.Equal(t, "1 | 2 | 3 | 4 | 9", f.must(scanOf(d, 0)))

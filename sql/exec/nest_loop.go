@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -11,7 +12,7 @@ import (
 // nestLoop keeps the right side in memory and tests every pair.
 type nestLoop struct {
 	run         *run
-	kind        physical.JoinKind
+	kind        opt.JoinKind
 	left, right operator
 	pair        *pairing
 	rightNode   physical.Node
@@ -50,10 +51,10 @@ func (r *run) buildNestLoop(n *physical.NestLoop) (operator, error) {
 // says which right rows are in the list: a left row is returned unless some right row of the list
 // is equal to it or, for its NULLs, might be. No hash table finds the latter.
 func (r *run) newNullAntiJoin(h *hashJoin, n *physical.HashJoin) (operator, error) {
-	j := &nestLoop{run: r, kind: physical.Anti, left: h.left, right: h.right, rightNode: n.Right,
+	j := &nestLoop{run: r, kind: opt.Anti, left: h.left, right: h.right, rightNode: n.Right,
 		leftKeys: h.leftKeys, rightKeys: h.rightKeys}
 	var err error
-	if j.pair, err = newPairing(r, physical.Anti, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
+	if j.pair, err = newPairing(r, opt.Anti, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
 		return nil, err
 	}
 	j.store = newRowStore(&r.mem, columnTypes(n.Right))

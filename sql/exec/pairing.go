@@ -3,7 +3,7 @@ package exec
 import (
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -13,7 +13,7 @@ import (
 // are done. Left rows keep their order.
 type pairing struct {
 	run    *run
-	kind   physical.JoinKind
+	kind   opt.JoinKind
 	cond   *eval.Program
 	reads  []int // columns that cond reads
 	nLeft  int
@@ -37,7 +37,7 @@ type pairing struct {
 	out     types.Batch
 }
 
-func newPairing(r *run, kind physical.JoinKind, cond expr.Expr, left, right []*types.Type) (*pairing, error) {
+func newPairing(r *run, kind opt.JoinKind, cond expr.Expr, left, right []*types.Type) (*pairing, error) {
 	p := &pairing{run: r, kind: kind, nLeft: len(left)}
 	p.types = append(append(make([]*types.Type, 0, len(left)+len(right)), left...), right...)
 	var err error
@@ -65,13 +65,13 @@ func columnsRead(e expr.Expr) []int {
 }
 
 // leftOnly says whether the join returns left columns only.
-func (p *pairing) leftOnly() bool { return p.kind >= physical.Semi }
+func (p *pairing) leftOnly() bool { return p.kind >= opt.Semi }
 
 // keepsRight says whether right rows without a match are returned.
-func (p *pairing) keepsRight() bool { return p.kind == physical.Right || p.kind == physical.Full }
+func (p *pairing) keepsRight() bool { return p.kind == opt.Right || p.kind == opt.Full }
 
 // keepsLeft says whether left rows without a match are returned.
-func (p *pairing) keepsLeft() bool { return p.kind == physical.Left || p.kind == physical.Full }
+func (p *pairing) keepsLeft() bool { return p.kind == opt.Left || p.kind == opt.Full }
 
 // start takes the next batch of left rows.
 func (p *pairing) start(b *types.Batch) {
@@ -147,7 +147,7 @@ func (p *pairing) test() ([]int32, error) {
 		}
 	}
 	p.cand.Len = n
-	if p.kind == physical.NullAnti {
+	if p.kind == opt.NullAnti {
 		return p.notFalse(n)
 	}
 	var err error
@@ -214,7 +214,7 @@ func (p *pairing) leave() {
 	l := p.sel[p.pos]
 	switch {
 	case p.leftOnly():
-		if p.hit == (p.kind == physical.Semi) {
+		if p.hit == (p.kind == opt.Semi) {
 			p.keep = append(p.keep, l)
 		}
 	case !p.hit:

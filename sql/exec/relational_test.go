@@ -12,6 +12,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -53,7 +54,7 @@ func TestSortOrdersNullsAndKeepsTies(t *testing.T) {
 	src := valuesOf([]*types.Type{text, i8}, []any{"b", 1}, []any{nil, 2}, []any{"a", 3}, []any{"b", 4}, []any{"abcdefghi", 5}, []any{"abcdefgh", 6})
 	sort := func(desc, nullsFirst bool) string {
 		return plain(t, &physical.Sort{Base: join(src), Child: src,
-			Keys: []physical.SortKey{{Expr: col(0, text), Desc: desc, NullsFirst: nullsFirst}}})
+			Keys: []opt.SortKey{{Expr: col(0, text), Desc: desc, NullsFirst: nullsFirst}}})
 	}
 	require.Equal(t, "a 3 | abcdefgh 6 | abcdefghi 5 | b 1 | b 4 | ~ 2", sort(false, false))
 	require.Equal(t, "~ 2 | a 3 | abcdefgh 6 | abcdefghi 5 | b 1 | b 4", sort(false, true))
@@ -74,7 +75,7 @@ func TestSortOfEachFamily(t *testing.T) {
 			}
 		}
 		src := valuesOf([]*types.Type{ty}, rows...)
-		out := plain(t, &physical.Sort{Base: join(src), Child: src, Keys: []physical.SortKey{{Expr: col(0, ty), Desc: true}}})
+		out := plain(t, &physical.Sort{Base: join(src), Child: src, Keys: []opt.SortKey{{Expr: col(0, ty), Desc: true}}})
 		last := 1e9
 		for _, s := range strings.Split(out, " | ") {
 			v, err := strconv.ParseFloat(s, 64)
@@ -90,9 +91,9 @@ func TestTopNIsSortAndLimit(t *testing.T) {
 	rng := rand.New(rand.NewSource(5))
 	for range 12 {
 		src := randomRows(rng, 9000, 1+rng.Intn(3000))
-		keys := []physical.SortKey{{Expr: col(0, i8), Desc: rng.Intn(2) == 0, NullsFirst: rng.Intn(2) == 0}}
+		keys := []opt.SortKey{{Expr: col(0, i8), Desc: rng.Intn(2) == 0, NullsFirst: rng.Intn(2) == 0}}
 		if rng.Intn(2) == 0 {
-			keys = append(keys, physical.SortKey{Expr: call("%", col(1, i8), lit(7))})
+			keys = append(keys, opt.SortKey{Expr: call("%", col(1, i8), lit(7))})
 		}
 		top := lit(rng.Intn(40))
 		full := &physical.Sort{Base: join(src), Child: src, Keys: keys}
@@ -133,7 +134,7 @@ func TestAggregates(t *testing.T) {
 	distinct.Distinct = true
 	filtered := agg("count")
 	filtered.Filter = call("<", col(1, i8), lit(3))
-	aggs := []physical.Agg{agg("count"), agg("sum", col(1, i8)), agg("min", col(1, i8)), distinct, filtered}
+	aggs := []opt.Agg{agg("count"), agg("sum", col(1, i8)), agg("min", col(1, i8)), distinct, filtered}
 	n := &physical.Aggregate{Base: cols(text, i8, dec, i8, i8, i8), Child: src, GroupBy: []expr.Expr{col(0, text)}, Aggs: aggs}
 	require.Equal(t, "a 3 5 1 2 2 | b 2 2 2 1 1 | ~ 1 7 7 1 0", plain(t, n))
 
@@ -146,19 +147,19 @@ func TestAggregates(t *testing.T) {
 func TestGroupingSets(t *testing.T) {
 	src := valuesOf([]*types.Type{text, i8}, []any{"a", 1}, []any{"b", 1}, []any{"a", 2})
 	n := &physical.Aggregate{Base: cols(text, i8, i8), Child: src,
-		GroupBy: []expr.Expr{col(0, text), col(1, i8)}, Sets: [][]int{{0}, {1}, {}}, Aggs: []physical.Agg{agg("count")}}
+		GroupBy: []expr.Expr{col(0, text), col(1, i8)}, Sets: [][]int{{0}, {1}, {}}, Aggs: []opt.Agg{agg("count")}}
 	require.Equal(t, "a ~ 2 | b ~ 1 | ~ 1 2 | ~ 2 1 | ~ ~ 3", plain(t, n))
 }
 
 func TestOrderedAggregates(t *testing.T) {
 	src := valuesOf([]*types.Type{i8, text}, []any{1, "c"}, []any{2, "x"}, []any{1, "a"}, []any{1, "c"}, []any{1, "b"})
 	ordered := agg("array_agg", col(1, text))
-	ordered.OrderBy = []physical.SortKey{{Expr: col(1, text), Desc: true}}
+	ordered.OrderBy = []opt.SortKey{{Expr: col(1, text), Desc: true}}
 	once := agg("array_agg", col(1, text))
 	once.Distinct = true
 	arr := types.ArrayOf(text)
 	n := &physical.Aggregate{Base: cols(i8, arr, arr), Child: src, GroupBy: []expr.Expr{col(0, i8)},
-		Aggs: []physical.Agg{ordered, once}}
+		Aggs: []opt.Agg{ordered, once}}
 	require.Equal(t, "1 {c,c,b,a} {a,b,c} | 2 {x} {x}", plain(t, n))
 }
 
@@ -188,7 +189,7 @@ func TestAggregatesAgreeWithAccumulators(t *testing.T) {
 			require.NoError(t, err)
 			want = append(want, strconv.FormatInt(g, 10)+" "+types.Text(result, d, &types.DefaultFormat))
 		}
-		got := plain(t, &physical.Aggregate{Base: cols(i8, result), Child: src, GroupBy: []expr.Expr{key}, Aggs: []physical.Agg{call}})
+		got := plain(t, &physical.Aggregate{Base: cols(i8, result), Child: src, GroupBy: []expr.Expr{key}, Aggs: []opt.Agg{call}})
 		require.Equal(t, strings.Join(want, " | "), got, name)
 	}
 }
@@ -196,7 +197,7 @@ func TestAggregatesAgreeWithAccumulators(t *testing.T) {
 func TestManyGroups(t *testing.T) {
 	src := numbers(20000)
 	n := &physical.Aggregate{Base: cols(i8, i8), Child: src, GroupBy: []expr.Expr{call("%", col(0, i8), lit(7001))},
-		Aggs: []physical.Agg{agg("count")}}
+		Aggs: []opt.Agg{agg("count")}}
 	c, err := Open(context.Background(), &Env{}, &physical.Plan{Root: n}, nil)
 	require.NoError(t, err)
 	defer c.Close()
@@ -246,10 +247,10 @@ func TestOperatorsKeepTheirMemoryBound(t *testing.T) {
 	key := []expr.Expr{col(0, i8)}
 	list := agg("array_agg", col(0, i8))
 	for name, n := range map[string]physical.Node{
-		"sort":      &physical.Sort{Base: join(src), Child: src, Keys: []physical.SortKey{{Expr: col(0, i8)}}},
+		"sort":      &physical.Sort{Base: join(src), Child: src, Keys: []opt.SortKey{{Expr: col(0, i8)}}},
 		"distinct":  &physical.Distinct{Base: join(src), Child: src},
-		"groups":    &physical.Aggregate{Base: cols(i8, i8), Child: src, GroupBy: key, Aggs: []physical.Agg{agg("count")}},
-		"array_agg": &physical.Aggregate{Base: cols(types.ArrayOf(i8)), Child: src, Aggs: []physical.Agg{list}},
+		"groups":    &physical.Aggregate{Base: cols(i8, i8), Child: src, GroupBy: key, Aggs: []opt.Agg{agg("count")}},
+		"array_agg": &physical.Aggregate{Base: cols(types.ArrayOf(i8)), Child: src, Aggs: []opt.Agg{list}},
 		"except":    &physical.SetOp{Base: join(src), Left: src, Right: src, Except: true},
 		"nest loop": &physical.NestLoop{Base: join(src, src), Left: src, Right: src},
 	} {
@@ -260,7 +261,7 @@ func TestOperatorsKeepTheirMemoryBound(t *testing.T) {
 		require.Contains(t, e.Hint, "minidb.statement_memory", name)
 	}
 	// A bounded sort needs no more than its bound.
-	top := &physical.Sort{Base: join(src), Child: src, Keys: []physical.SortKey{{Expr: col(0, i8), Desc: true}}, Top: lit(2)}
+	top := &physical.Sort{Base: join(src), Child: src, Keys: []opt.SortKey{{Expr: col(0, i8), Desc: true}}, Top: lit(2)}
 	out, _, err := runPlan(&Env{MemoryLimit: 400 << 10}, &physical.Plan{Root: top})
 	require.NoError(t, err)
 	require.Equal(t, "19999 | 19998", out)

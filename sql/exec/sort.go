@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -13,7 +14,7 @@ import (
 type sorter struct {
 	run   *run
 	child operator
-	keys  []physical.SortKey
+	keys  []opt.SortKey
 	progs []*eval.Program
 	top   scalarExpr
 

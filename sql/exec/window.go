@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
@@ -33,7 +34,7 @@ type window struct {
 
 // windowCall is a compiled call.
 type windowCall struct {
-	call       *physical.WindowCall
+	call       *opt.WindowCall
 	args       []*eval.Program
 	types      []*types.Type
 	result     *types.Type

@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -69,7 +69,7 @@ func (c *windowCall) framer(p *partition) (*framer, error) {
 	return f, err
 }
 
-func (c *windowCall) bound(p *partition, fr *physical.Frame, kind string, e *scalarExpr, which string) (frameBound, error) {
+func (c *windowCall) bound(p *partition, fr *opt.Frame, kind string, e *scalarExpr, which string) (frameBound, error) {
 	b := frameBound{kind: kind}
 	if kind != "preceding" && kind != "following" {
 		if kind == "" {

@@ -8,19 +8,20 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
 
-func windowOf(src physical.Node, calls []physical.WindowCall, results ...*types.Type) *physical.Window {
+func windowOf(src physical.Node, calls []opt.WindowCall, results ...*types.Type) *physical.Window {
 	n := &physical.Window{Base: join(src), Child: src, Calls: calls,
-		PartitionBy: []expr.Expr{col(0, text)}, OrderBy: []physical.SortKey{{Expr: col(1, i8)}}}
+		PartitionBy: []expr.Expr{col(0, text)}, OrderBy: []opt.SortKey{{Expr: col(1, i8)}}}
 	n.Cols = append(n.Cols, cols(results...).Cols...)
 	return n
 }
 
-func frame(mode, start string, from expr.Expr, end string, to expr.Expr, exclude string) physical.Frame {
-	return physical.Frame{Mode: mode, StartKind: start, Start: from, EndKind: end, End: to, Exclude: exclude}
+func frame(mode, start string, from expr.Expr, end string, to expr.Expr, exclude string) opt.Frame {
+	return opt.Frame{Mode: mode, StartKind: start, Start: from, EndKind: end, End: to, Exclude: exclude}
 }
 
 func windowSource() *physical.Values {
@@ -34,7 +35,7 @@ func TestWindowFunctions(t *testing.T) {
 	sum := agg("sum", x).Func
 	count := agg("count").Func
 	args := []expr.Expr{x}
-	calls := []physical.WindowCall{
+	calls := []opt.WindowCall{
 		{Name: "row_number"}, {Name: "rank"}, {Name: "dense_rank"},
 		{Name: "lag", Args: args},
 		{Name: "lead", Args: []expr.Expr{x, lit(1), lit(-1)}},
@@ -62,15 +63,15 @@ func TestWindowFunctions(t *testing.T) {
 
 func TestWindowErrors(t *testing.T) {
 	for _, c := range []struct {
-		call physical.WindowCall
+		call opt.WindowCall
 		code string
 	}{
-		{physical.WindowCall{Name: "ntile", Args: []expr.Expr{lit(0)}}, "22014"},
-		{physical.WindowCall{Name: "nth_value", Args: []expr.Expr{col(1, i8), lit(0)}}, "22016"},
-		{physical.WindowCall{Name: "first_value", Args: []expr.Expr{col(1, i8)},
+		{opt.WindowCall{Name: "ntile", Args: []expr.Expr{lit(0)}}, "22014"},
+		{opt.WindowCall{Name: "nth_value", Args: []expr.Expr{col(1, i8), lit(0)}}, "22016"},
+		{opt.WindowCall{Name: "first_value", Args: []expr.Expr{col(1, i8)},
 			Frame: frame("rows", "preceding", lit(-1), "current row", nil, "")}, "22013"},
-		{physical.WindowCall{Name: "no_such"}, sqlerr.FeatureNotSupported},
+		{opt.WindowCall{Name: "no_such"}, sqlerr.FeatureNotSupported},
 	} {
-		code(t, plainErr(windowOf(windowSource(), []physical.WindowCall{c.call}, i8)), c.code)
+		code(t, plainErr(windowOf(windowSource(), []opt.WindowCall{c.call}, i8)), c.code)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/stats"
@@ -141,7 +141,7 @@ func (r *Registry) Replaced(ctx context.Context, id table.ID, rows int64, by Cau
 func (r *Registry) Epoch() uint64 { return r.epoch.Load() }
 
 // Changed says whether the statistics of one of the tables have changed since an epoch.
-func (r *Registry) Changed(tables []physical.TableVersion, since uint64) bool {
+func (r *Registry) Changed(tables []opt.TableVersion, since uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range tables {

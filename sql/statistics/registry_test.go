@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/kv/memkv"
-	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/sql/statistics"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
@@ -62,7 +62,7 @@ func TestOthersLearnAtTheirNextTick(t *testing.T) {
 	ctx := context.Background()
 	open, id, insert := fixture(t)
 	a, b := open(), open()
-	tables := []physical.TableVersion{{ID: id}}
+	tables := []opt.TableVersion{{ID: id}}
 	require.Nil(t, b.Get(ctx, id))
 	insert(1, 100)
 	_, err := a.Analyze(ctx, id, stats.Options{}, statistics.ByAnalyze)
@@ -91,7 +91,7 @@ func TestASizeThatChangesMakesPlansAnew(t *testing.T) {
 	ctx := context.Background()
 	open, id, insert := fixture(t)
 	a := open()
-	tables := []physical.TableVersion{{ID: id}}
+	tables := []opt.TableVersion{{ID: id}}
 	insert(1, 10)
 	_, err := a.Analyze(ctx, id, stats.Options{}, statistics.ByAnalyze)
 	require.NoError(t, err)

@@ -1,0 +1,58 @@
+package opt
+
+import (
+	"github.com/minidb/minidb/planner/expr"
+)
+
+// JoinKind is the kind of a join.
+type JoinKind uint8
+
+// The kinds. Semi and Anti output left columns. NullAnti is NOT IN: an outer row whose key is NULL,
+// or any NULL among the inner keys, makes the result not true.
+const (
+	Inner JoinKind = iota
+	Left
+	Right
+	Full
+	Semi
+	Anti
+	NullAnti
+)
+
+// String names the kind as EXPLAIN does.
+func (k JoinKind) String() string {
+	return [...]string{"Inner", "Left", "Right", "Full", "Semi", "Anti", "Null-Aware Anti"}[k]
+}
+
+// SortKey orders by an expression.
+type SortKey struct {
+	Expr       expr.Expr
+	Desc       bool
+	NullsFirst bool
+}
+
+// Agg is one aggregate call.
+type Agg struct {
+	Func     *expr.Aggregate
+	Args     []expr.Expr
+	Direct   []expr.Expr // direct arguments of WITHIN GROUP aggregates
+	Distinct bool
+	OrderBy  []SortKey
+	Filter   expr.Expr
+}
+
+// WindowCall is one call: an aggregate over the frame, or a window function by name.
+type WindowCall struct {
+	Agg   *expr.Aggregate
+	Name  string
+	Args  []expr.Expr
+	Frame Frame
+}
+
+// Frame is a bound window frame; offsets are constant expressions.
+type Frame struct {
+	Mode               string
+	StartKind, EndKind string
+	Start, End         expr.Expr
+	Exclude            string
+}
