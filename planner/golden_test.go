@@ -18,7 +18,7 @@ import (
 	"github.com/minidb/minidb/sql/parse"
 )
 
-// TestPlans runs the scripts of testdata/plans and testdata/rules. Commands:
+// TestPlans runs the scripts that lie beside the phases of the planner. Commands:
 //
 //	ddl                       CREATE TABLE, INDEX and VIEW statements
 //	stats                     what is known of tables, see know
@@ -26,13 +26,19 @@ import (
 //	types                     names and types of the result columns, and of the parameters
 //	error                     what is wrong with a statement
 func TestPlans(t *testing.T) {
-	for _, dir := range []string{"testdata/plans", "testdata/rules", "testdata/errors"} {
-		datadriven.Walk(t, dir, func(t *testing.T, path string) {
+	seen := map[string]bool{}
+	for _, phase := range []string{"bind", "rule", "choose", "estimate"} {
+		datadriven.Walk(t, phase+"/testdata", func(t *testing.T, path string) {
 			s := newSchema()
+			s.seen = seen
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 				return s.run(t, d)
 			})
 		})
+	}
+	for _, r := range rule.Rules {
+		require.True(t, seen["expect="+r.Name], "no script shows %s fire", r.Name)
+		require.True(t, seen["refuse="+r.Name], "no script shows %s refuse", r.Name)
 	}
 }
 
@@ -51,6 +57,7 @@ func (s *schema) run(t *testing.T, d *datadriven.TestData) string {
 		}
 		for _, arg := range d.CmdArgs {
 			for _, name := range arg.Vals {
+				s.seen[arg.Key+"="+name] = true
 				switch arg.Key {
 				case "expect":
 					require.Positive(t, fired[name], "%s: %s did not fire: %v", d.Pos, name, fired)

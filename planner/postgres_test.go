@@ -32,10 +32,10 @@ func TestPostgreSQLAgrees(t *testing.T) {
 	conn, err := pgconn.Connect(ctx, url)
 	require.NoError(t, err)
 	defer conn.Close(ctx)
-	files, err := filepath.Glob("testdata/errors/*")
+	files, err := filepath.Glob("bind/testdata/errors/*")
 	require.NoError(t, err)
 	var differ []string
-	for _, path := range append(files, "testdata/plans/types") {
+	for _, path := range append(files, "bind/testdata/types") {
 		require.NoError(t, conn.Exec(ctx, "DROP SCHEMA public CASCADE; CREATE SCHEMA public").Close())
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if !d.HasArg("own") {

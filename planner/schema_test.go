@@ -24,6 +24,7 @@ type schema struct {
 	relations  map[string]*table.Desc
 	nextID     table.ID
 	statistics map[table.ID]*stats.Table
+	seen       map[string]bool // what scripts said of rules
 }
 
 func newSchema() *schema {

@@ -202,6 +202,9 @@ func EachRow(inputs ...Estimate) float64 {
 // HashStep is the cost of joining so many rows with a table by a hash table of its rows.
 func HashStep(rows, tableRows float64) float64 { return tableRows*hashBuildCost + rows*hashProbeCost }
 
+// Seeks is the least that looking so many keys up costs.
+func Seeks(keys float64) float64 { return keys * seekCost }
+
 // LookupStep is the cost of looking rows up in a table, each with so many matches.
 func LookupStep(rows, matches float64) float64 { return rows * RangeStep(matches) }
 

@@ -121,8 +121,7 @@ func (c *Context) worthHashing(n logical.Node, conds []expr.Expr, outer logical.
 	if asks < 20 || rows > mostHashed {
 		return false
 	}
-	const lookUp = 2 // at least, in rows read in sequence
-	return !looksUp(n, conds, outer) || c.Estimator.Known() && asks*lookUp > rows
+	return !looksUp(n, conds, outer) || c.Estimator.Known() && opt.Seeks(asks) > rows
 }
 
 // readRows is the number of rows of all tables below a node.

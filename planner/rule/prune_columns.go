@@ -44,7 +44,7 @@ func prune(c *Context, n logical.Node, need logical.ColSet) logical.Node {
 	}
 	switch n := n.(type) {
 	case *logical.Scan:
-		pruneScan(n, need)
+		pruneScan(c, n, need)
 		return n
 	case *logical.Project:
 		return pruneProject(c, n, need)
@@ -73,13 +73,21 @@ func prune(c *Context, n logical.Node, need logical.ColSet) logical.Node {
 	return n
 }
 
-func pruneScan(n *logical.Scan, need logical.ColSet) {
+// pruned notes that a node which had so many columns has fewer now.
+func (c *Context) pruned(before, after int) {
+	if after < before {
+		c.fired("PruneColumns")
+	}
+}
+
+func pruneScan(c *Context, n *logical.Scan, need logical.ColSet) {
 	out := n.Out[:0]
 	for _, id := range n.Out {
 		if need.Has(id) {
 			out = append(out, id)
 		}
 	}
+	c.pruned(len(n.Out), len(out))
 	n.Out = out
 }
 
@@ -90,6 +98,7 @@ func pruneProject(c *Context, n *logical.Project, need logical.ColSet) logical.N
 			items = append(items, it)
 		}
 	}
+	c.pruned(len(n.Items), len(items))
 	n.SetItems(items)
 	var below logical.ColSet
 	pruneExprs(c, n, &below)
@@ -104,6 +113,7 @@ func pruneAggregate(c *Context, n *logical.Aggregate, need logical.ColSet) logic
 			aggs = append(aggs, a)
 		}
 	}
+	c.pruned(len(n.Aggs), len(aggs))
 	n.SetAggs(aggs)
 	var below logical.ColSet
 	pruneExprs(c, n, &below)
@@ -112,12 +122,8 @@ func pruneAggregate(c *Context, n *logical.Aggregate, need logical.ColSet) logic
 }
 
 func pruneAppend(c *Context, n *logical.Append, need logical.ColSet) logical.Node {
-	var keep []int
-	for i, id := range n.Cols {
-		if need.Has(id) {
-			keep = append(keep, i)
-		}
-	}
+	keep := places(n.Cols, need)
+	c.pruned(len(n.Cols), len(keep))
 	n.Cols = pick(n.Cols, keep)
 	for k := range n.Inputs {
 		n.InCols[k] = pick(n.InCols[k], keep)
@@ -126,21 +132,27 @@ func pruneAppend(c *Context, n *logical.Append, need logical.ColSet) logical.Nod
 	return n
 }
 
-func pick(ids []logical.ColID, keep []int) []logical.ColID {
-	out := make([]logical.ColID, len(keep))
+// places lists the places of the columns that are needed.
+func places(cols []logical.ColID, need logical.ColSet) []int {
+	var keep []int
+	for i, id := range cols {
+		if need.Has(id) {
+			keep = append(keep, i)
+		}
+	}
+	return keep
+}
+
+func pick[T any](from []T, keep []int) []T {
+	out := make([]T, len(keep))
 	for i, k := range keep {
-		out[i] = ids[k]
+		out[i] = from[k]
 	}
 	return out
 }
 
 func pruneValues(c *Context, n *logical.Values, need logical.ColSet) logical.Node {
-	var keep []int
-	for i, id := range n.Cols {
-		if need.Has(id) {
-			keep = append(keep, i)
-		}
-	}
+	keep := places(n.Cols, need)
 	if len(keep) < len(n.Cols) {
 		for _, row := range n.Rows {
 			for _, e := range row {
@@ -149,13 +161,10 @@ func pruneValues(c *Context, n *logical.Values, need logical.ColSet) logical.Nod
 				}
 			}
 		}
+		c.pruned(len(n.Cols), len(keep))
 		n.Cols = pick(n.Cols, keep)
 		for r, row := range n.Rows {
-			out := make([]expr.Expr, len(keep))
-			for i, k := range keep {
-				out[i] = row[k]
-			}
-			n.Rows[r] = out
+			n.Rows[r] = pick(row, keep)
 		}
 	}
 	if c.Meta.Subqueries > 0 {
