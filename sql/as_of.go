@@ -17,23 +17,14 @@ import (
 
 // asOf is the clause of a statement that reads the past, or nil.
 func (s *Session) asOf(stmt ast.Statement) *ast.AsOf {
-	switch st := stmt.(type) {
-	case *ast.Select:
-		return st.AsOf
-	case *ast.Explain:
-		return s.asOf(st.Statement)
-	case *ast.DeclareCursor:
-		return st.Query.AsOf
-	case *ast.Copy:
-		if st.Query != nil {
-			return st.Query.AsOf
-		}
-	case *ast.Execute: // within EXPLAIN
-		if ps := s.prepared[st.Name]; ps != nil {
-			return s.asOf(ps.Stmt)
+	if explain, ok := stmt.(*ast.Explain); ok {
+		if execute, ok := explain.Statement.(*ast.Execute); ok {
+			if ps := s.prepared[execute.Name]; ps != nil {
+				return s.asOf(ps.Stmt)
+			}
 		}
 	}
-	return nil
+	return kindOf(stmt).asOf
 }
 
 // arguments are the values of a statement's parameters, with their types.

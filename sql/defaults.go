@@ -139,17 +139,17 @@ func (f *facts) ReloadConf() error { return f.s.engine.reloadSystem(f.ctx) }
 
 // alterSettings is ALTER DATABASE and ALTER SYSTEM.
 func (s *Session) alterSettings(ctx context.Context, st *ast.AlterSettings) (string, error) {
-	command := ddlCommand(st)
+	k := kindOf(st)
+	command := k.name
 	if err := s.writable(command); err != nil {
 		return "", err
 	}
-	if st.System {
-		if err := s.noBlock(command); err != nil {
+	if k.alone {
+		if err := s.alone(command); err != nil {
 			return "", err
 		}
-		if s.several {
-			return "", sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
-		}
+	}
+	if st.System {
 		return command, s.alterSystem(ctx, st)
 	}
 	db, ok, err := s.tx.view.Database(ctx, st.Database)

@@ -15,11 +15,12 @@
 // # A statement
 //
 //	Query ─ (a known shape: its template, templates.go)
-//	      ─ parse.Parse ─┬─ control          BEGIN, COMMIT, SAVEPOINT …       transaction.go
-//	                     ├─ sessionCommand   SET, PREPARE, CLOSE …            set.go, prepare.go
-//	                     └─ openData ─┬─ planFor → exec.Open                  statement.go, source.go
-//	                                  ├─ EXPLAIN, DECLARE, FETCH, COPY        explain.go, cursor.go, copy.go
-//	                                  └─ ddl.Execute                          dispatch.go
+//	      ─ parse.Parse ─ open, which asks the table of kinds (kinds.go) how to go about it
+//	                     ┬─ transactionControl  BEGIN, COMMIT, SAVEPOINT …   transaction.go
+//	                     ├─ sessionCommand      SET, PREPARE, CLOSE …        set.go, prepare.go
+//	                     └─ onData ─┬─ planFor → exec.Open                   statement.go, source.go
+//	                                ├─ EXPLAIN, DECLARE, FETCH, COPY         explain.go, cursor.go, copy.go
+//	                                └─ ddl.Execute                           dispatch.go
 //
 // # Invariants
 //

@@ -97,7 +97,7 @@ func (s *Session) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain
 		}
 		stmt = owner.Stmt
 	}
-	if planned(stmt) != stmt {
+	if kindOf(stmt).planned != stmt {
 		return nil, sqlerr.Unsupported(int(st.Pos), "EXPLAIN of this statement")
 	}
 	begun := time.Now()

@@ -94,6 +94,15 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 	return out, nil
 }
 
+// describeFetch returns the columns of the cursor, if its statement has told them yet.
+func (s *Session) describeFetch(stmt ast.Statement) ([]physical.Column, bool, error) {
+	st := stmt.(*ast.Fetch)
+	if p, ok := s.portals[st.Cursor]; ok && !st.Move && p.columns != nil {
+		return p.columns, true, nil
+	}
+	return nil, false, nil
+}
+
 // openFetch is FETCH and MOVE. A cursor on which one of them has failed is of no use any more.
 func (s *Session) openFetch(ctx context.Context, st *ast.Fetch) (source, error) {
 	p, err := s.findCursor(st.Cursor)
@@ -113,7 +122,7 @@ func (s *Session) fetch(ctx context.Context, p *Portal, st *ast.Fetch) (source, 
 	if p.src == nil && !p.finished { // a portal of the extended protocol that has not run yet
 		p.life = newLife(ctx)
 		runCtx, stop := p.life.within(ctx)
-		src, err := s.open(runCtx, p.Statement, p.params, nil, runOptions{})
+		src, err := s.open(runCtx, call{ps: p.Statement, params: p.params})
 		stop()
 		if err != nil {
 			return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -62,7 +61,7 @@ func (s *Session) beginAgain() error {
 
 // beginStatement gives a statement its snapshot. One that tells its client no more than how many rows
 // it changed may go on from what is not durable yet; every other waits for what came before it.
-func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error {
+func (s *Session) beginStatement(ctx context.Context, k *kind) error {
 	fresh := s.tx.tx == nil
 	if err := s.ensure(ctx); err != nil {
 		return err
@@ -79,8 +78,8 @@ func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error 
 			return err
 		}
 	}
-	early := countsOnly(stmt)
-	s.tx.optimistic = s.optimistic(stmt)
+	early := k.countsOnly()
+	s.tx.optimistic = s.optimistic(k)
 	if !early {
 		if err := s.tx.tx.AwaitDurable(ctx); err != nil {
 			return err
@@ -96,19 +95,17 @@ func (s *Session) beginStatement(ctx context.Context, stmt ast.Statement) error 
 // others did to a row written by the first; and one whose rows have not left before the commit. COPY FROM
 // cannot be repeated, and answers a conflict as a duplicate key. Schema changes exclude others by their locks
 // of tables.
-func (s *Session) optimistic(stmt ast.Statement) bool {
+func (s *Session) optimistic(k *kind) bool {
 	if s.tx.state != inImplicit || s.tx.cautious {
 		return false
 	}
-	switch stmt.(type) {
-	case *ast.Insert, *ast.Update, *ast.Delete:
-		return s.single && s.tx.statements == 1 && countsOnly(stmt)
-	case *ast.Copy:
-		return s.single // a lock for each row would double what a load costs (copyConflict)
-	case *ast.Select, *ast.Explain, *ast.DeclareCursor, *ast.Fetch:
-		return false
+	switch k.unlocked {
+	case unlockedIfCountOnly:
+		return s.single && s.tx.statements == 1 && k.countsOnly()
+	case unlockedIfSingle:
+		return s.single
 	}
-	return true
+	return k.unlocked == unlockedAlways
 }
 
 // awaitDurable comes before rows are given to the client.
@@ -117,15 +114,6 @@ func (s *Session) awaitDurable(ctx context.Context) error {
 		return nil
 	}
 	return s.tx.tx.AwaitDurable(ctx)
-}
-
-// countsOnly reports whether the client learns nothing of a statement but how many rows it changed.
-func countsOnly(stmt ast.Statement) bool {
-	switch stmt.(type) {
-	case *ast.Insert, *ast.Update, *ast.Delete:
-		return !returnsRows(stmt)
-	}
-	return false
 }
 
 // refused returns why the transaction cannot be serialized, if the end of a statement has told.

@@ -29,27 +29,27 @@ func (s *Session) Notifications(most int) (out []notify.Notification, more bool)
 	return s.listener.Take(most)
 }
 
-// notifyCommand runs LISTEN, UNLISTEN and NOTIFY, which take effect when the transaction commits.
-func (s *Session) notifyCommand(stmt ast.Statement) (tag string, done bool, err error) {
-	switch st := stmt.(type) {
-	case *ast.Listen:
-		if s.listener == nil {
-			return "", true, sqlerr.Unsupported(int(st.Pos), "LISTEN through the embedded handle").
-				WithHint("Use DB.Listen, which returns what comes.")
-		}
-		s.tx.notices.Listen(st.Channel)
-		return "LISTEN", true, nil
-	case *ast.Unlisten:
-		if st.All {
-			s.tx.notices.UnlistenAll()
-		} else {
-			s.tx.notices.Unlisten(st.Channel)
-		}
-		return "UNLISTEN", true, nil
-	case *ast.Notify:
-		return "NOTIFY", true, at(s.tx.notices.Send(st.Channel, st.Payload), st.Pos)
+// execListen is LISTEN. It takes effect when the transaction commits, as UNLISTEN and NOTIFY do.
+func (s *Session) execListen(st *ast.Listen) (string, error) {
+	if s.listener == nil {
+		return "", sqlerr.Unsupported(int(st.Pos), "LISTEN through the embedded handle").
+			WithHint("Use DB.Listen, which returns what comes.")
 	}
-	return "", false, nil
+	s.tx.notices.Listen(st.Channel)
+	return "LISTEN", nil
+}
+
+func (s *Session) execUnlisten(st *ast.Unlisten) (string, error) {
+	if st.All {
+		s.tx.notices.UnlistenAll()
+	} else {
+		s.tx.notices.Unlisten(st.Channel)
+	}
+	return "UNLISTEN", nil
+}
+
+func (s *Session) execNotify(st *ast.Notify) (string, error) {
+	return "NOTIFY", at(s.tx.notices.Send(st.Channel, st.Payload), st.Pos)
 }
 
 // announce tells the queue that the transaction is about to commit what it sends.

@@ -108,7 +108,7 @@ func (s *Session) Bind(ctx context.Context, name string, ps *Prepared, params []
 }
 
 func (s *Session) bind(ctx context.Context, ps *Prepared, name string, params []types.Datum) (*Portal, error) {
-	if s.tx.state == inFailed && ps.Stmt != nil && (!isTransactionExit(ps.Stmt) || len(params) > 0) {
+	if s.tx.state == inFailed && ps.Stmt != nil && (!kindOf(ps.Stmt).endsBlock || len(params) > 0) {
 		return nil, errFailedTransaction()
 	}
 	if len(params) != len(ps.ParamTypes) {
@@ -247,7 +247,7 @@ func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink
 	if ps.Stmt == nil {
 		return false, sink.Empty()
 	}
-	if s.tx.state == inFailed && !isTransactionExit(ps.Stmt) {
+	if s.tx.state == inFailed && !kindOf(ps.Stmt).endsBlock {
 		return false, errFailedTransaction()
 	}
 	if p.failed {
@@ -319,7 +319,7 @@ func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, sink S
 	}
 	runCtx, stop := p.life.within(ctx)
 	defer stop()
-	src, err := s.open(runCtx, p.Statement, p.params, sink, runOptions{inPieces: limit > 0})
+	src, err := s.open(runCtx, call{ps: p.Statement, params: p.params, sink: sink, options: runOptions{inPieces: limit > 0}})
 	if err != nil || limit == 0 || p.life != nil {
 		return src, err
 	}
@@ -341,7 +341,7 @@ func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, sink S
 // closes its own portal.
 func (p *Portal) needsLife() bool {
 	ps := p.Statement
-	return ps.HasRows && planned(ps.Stmt) == ps.Stmt && !ps.readsPoint()
+	return ps.HasRows && kindOf(ps.Stmt).planned == ps.Stmt && !ps.readsPoint()
 }
 
 // gathered are all rows of a statement that is over.

@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/eval"
+	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -52,7 +53,16 @@ func (s *Session) openExecute(ctx context.Context, st *ast.Execute, sink Sink) (
 	if _, nested := ps.Stmt.(*ast.Execute); nested {
 		return nil, sqlerr.Unsupported(int(st.Pos), "EXECUTE of EXECUTE")
 	}
-	return s.open(ctx, ps, params, sink, runOptions{})
+	return s.open(ctx, call{ps: ps, params: params, sink: sink})
+}
+
+// describeExecute returns the columns of the statement that EXECUTE names.
+func (s *Session) describeExecute(stmt ast.Statement) ([]physical.Column, bool, error) {
+	inner, err := s.Statement(stmt.(*ast.Execute).Name)
+	if err != nil {
+		return nil, false, err
+	}
+	return inner.Columns, inner.HasRows, nil
 }
 
 // arguments evaluates the arguments of EXECUTE.

@@ -147,7 +147,7 @@ func (s *Session) runOne(ctx context.Context, q *queried, i int, sink Sink) (err
 			s.fail(ctx)
 		}
 	}()
-	if s.tx.state == inFailed && !isTransactionExit(parsed.Stmt) {
+	if s.tx.state == inFailed && !kindOf(parsed.Stmt).endsBlock {
 		return errFailedTransaction()
 	}
 	if _, prepare := parsed.Stmt.(*ast.Prepare); parsed.Params > 0 && !prepare {
@@ -156,7 +156,7 @@ func (s *Session) runOne(ctx context.Context, q *queried, i int, sink Sink) (err
 	s.several = len(q.stmts) > 1
 	s.single, s.prompt = !s.several, false
 	ps := q.prepared(i)
-	src, err := s.open(ctx, ps, nil, sink, runOptions{})
+	src, err := s.open(ctx, call{ps: ps, sink: sink})
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (s *Session) reindexAlone(ctx context.Context, id table.ID, verbose bool) e
 			return err
 		}
 		s.start(inImplicit)
-		err := s.beginStatement(ctx, nil)
+		err := s.beginStatement(ctx, &kind{})
 		if err == nil {
 			err = s.ddlEnv(ctx).ReindexByID(ctx, id, s.toldReindex(verbose))
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/internal/memory"
-	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/parse"
 	"github.com/minidb/minidb/sql/pgcatalog"
@@ -262,15 +261,6 @@ func (s *Session) begin(ctx context.Context, text string, out Sink) (context.Con
 // Running is the context of the statement that runs now: it ends when the statement is cancelled. Without
 // one it never ends. It is for the session's own goroutine: what a sink waits for must end with it.
 func (s *Session) Running() context.Context { return s.within }
-
-// isTransactionExit says whether a failed block accepts the statement.
-func isTransactionExit(stmt ast.Statement) bool {
-	switch stmt.(type) {
-	case *ast.Commit, *ast.Rollback, *ast.RollbackTo:
-		return true
-	}
-	return false
-}
 
 // Reset rolls back what is open and forgets settings and cursors: the session is as new. Prepared
 // statements stay.

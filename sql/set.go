@@ -84,7 +84,7 @@ func (s *Session) execSet(st *ast.Set) (string, error) {
 func textColumn(name string) physical.Column { return physical.Column{Name: name, Type: types.TText} }
 
 // showColumns are the columns of SHOW.
-func (s *Session) showColumns(name string) []physical.Column {
+func showColumns(name string) []physical.Column {
 	if strings.EqualFold(name, "all") {
 		return []physical.Column{textColumn("name"), textColumn("setting"), textColumn("description")}
 	}
@@ -95,7 +95,7 @@ func (s *Session) showColumns(name string) []physical.Column {
 }
 
 func (s *Session) openShow(st *ast.Show) (source, error) {
-	cols := s.showColumns(st.Name)
+	cols := showColumns(st.Name)
 	if len(cols) == 1 {
 		v, ok := s.setting(st.Name)
 		if !ok {
@@ -119,11 +119,8 @@ func (s *Session) execDiscard(st *ast.Discard) (string, error) {
 	what := strings.ToUpper(st.What)
 	switch what {
 	case "ALL":
-		if err := s.noBlock("DISCARD ALL"); err != nil {
+		if err := s.alone("DISCARD ALL"); err != nil {
 			return "", err
-		}
-		if s.several {
-			return "", sqlerr.New(sqlerr.ActiveSQLTransaction, "DISCARD ALL cannot run inside a transaction block")
 		}
 		s.closePortals(true)
 		s.forgetAllPrepared()

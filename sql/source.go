@@ -3,7 +3,6 @@ package sql
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -90,18 +89,11 @@ func (p *planSource) tag(n int64) string {
 	if p.cols == nil {
 		n = p.cursor.RowsAffected()
 	}
-	switch p.stmt.(type) {
-	case *ast.Insert:
-		return "INSERT 0 " + strconv.FormatInt(n, 10)
-	case *ast.Update:
-		return "UPDATE " + strconv.FormatInt(n, 10)
-	case *ast.Delete:
-		return "DELETE " + strconv.FormatInt(n, 10)
-	}
-	if n == 1 {
+	tag := kindOf(p.stmt).tag
+	if n == 1 && tag == "SELECT " {
 		return "SELECT 1" // without making it
 	}
-	return "SELECT " + strconv.FormatInt(n, 10)
+	return tag + strconv.FormatInt(n, 10)
 }
 
 func (p *planSource) close() {
@@ -243,7 +235,7 @@ func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Sta
 	}
 	p := &planSource{s: s, env: env, cursor: cur, stmt: stmt, checked: !plan.References}
 	p.mayRunAgain(plan, params)
-	if returnsRows(stmt) {
+	if kindOf(stmt).returnsRows {
 		if p.cols = cur.Columns(); p.cols == nil {
 			p.cols = []physical.Column{}
 		}
@@ -253,34 +245,8 @@ func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Sta
 
 // mayWrite returns why a statement that writes is not allowed now.
 func (s *Session) mayWrite(stmt ast.Statement) error {
-	if command := commandOf(stmt); command != "" {
-		return s.writable(command)
+	if name := kindOf(stmt).name; name != "" {
+		return s.writable(name)
 	}
 	return nil
-}
-
-// commandOf names a statement as PostgreSQL does in "cannot execute …". It is "" for a query that writes
-// by functions only: they refuse for themselves.
-func commandOf(stmt ast.Statement) string {
-	switch st := stmt.(type) {
-	case *ast.Insert:
-		return "INSERT"
-	case *ast.Update:
-		return "UPDATE"
-	case *ast.Delete:
-		return "DELETE"
-	case *ast.Select:
-		if st.With != nil {
-			for _, c := range st.With.CTEs {
-				if _, query := c.Statement.(*ast.Select); !query {
-					return commandOf(c.Statement)
-				}
-			}
-		}
-		if len(st.Locking) > 0 {
-			return "SELECT FOR " + strings.ToUpper(st.Locking[0].Strength)
-		}
-		return ""
-	}
-	return ddlCommand(stmt)
 }

@@ -69,7 +69,7 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 	if err != nil {
 		return nil, err
 	}
-	if s.tx.state == inFailed && parsed.Stmt != nil && !isTransactionExit(parsed.Stmt) {
+	if s.tx.state == inFailed && parsed.Stmt != nil && !kindOf(parsed.Stmt).endsBlock {
 		return nil, errFailedTransaction()
 	}
 	if _, taken := s.prepared[name]; taken {
@@ -104,36 +104,13 @@ func typesByOID(oids []types.OID) ([]*types.Type, error) {
 	return ts, nil
 }
 
-// planned returns the part of a statement that the planner plans, or nil: EXPLAIN and DECLARE hold
-// one, and its parameters are theirs.
-func planned(stmt ast.Statement) ast.Statement {
-	switch st := stmt.(type) {
-	case *ast.Select:
-		if intoTable(st) != nil {
-			return nil
-		}
-		return st
-	case *ast.Insert, *ast.Update, *ast.Delete:
-		return st
-	case *ast.Explain:
-		return planned(st.Statement)
-	case *ast.DeclareCursor:
-		return st.Query
-	case *ast.Copy:
-		if st.Query != nil {
-			return st.Query
-		}
-	}
-	return nil
-}
-
 // analyse finds out the parameter types and the columns of ps.
 func (s *Session) analyse(ctx context.Context, ps *Prepared) error {
 	ps.ParamTypes = ps.declared
 	if ps.Stmt == nil {
 		return nil
 	}
-	inner := planned(ps.Stmt)
+	inner := kindOf(ps.Stmt).planned
 	if inner != nil && s.tx.state != inFailed {
 		analyse := func() error { return s.analysePlanned(ctx, ps, inner) }
 		if past := s.asOf(inner); past != nil {
@@ -162,7 +139,7 @@ func (s *Session) analysePlanned(ctx context.Context, ps *Prepared, inner ast.St
 	}
 	ps.ParamTypes = plan.ParamTypes
 	if ps.Stmt == inner {
-		if ps.HasRows = returnsRows(ps.Stmt); ps.HasRows {
+		if ps.HasRows = kindOf(ps.Stmt).returnsRows; ps.HasRows {
 			ps.Columns = plan.Root.Columns()
 		}
 	}
@@ -176,38 +153,13 @@ func (s *Session) describeUtility(ps *Prepared) error {
 			return sqlerr.New(sqlerr.IndeterminateDatatype, "could not determine data type of parameter $1")
 		}
 	}
-	switch st := ps.Stmt.(type) {
-	case *ast.Explain:
-		ps.Columns, ps.HasRows = explainColumns(st), true
-	case *ast.Show:
-		ps.Columns, ps.HasRows = s.showColumns(st.Name), true
-	case *ast.Execute:
-		inner, err := s.Statement(st.Name)
-		if err != nil {
-			return err
-		}
-		ps.Columns, ps.HasRows = inner.Columns, inner.HasRows
-	case *ast.Fetch:
-		if p, ok := s.portals[st.Cursor]; ok && !st.Move && p.columns != nil {
-			ps.Columns, ps.HasRows = p.columns, true
-		}
+	describe := kindOf(ps.Stmt).describe
+	if describe == nil {
+		return nil
 	}
-	return nil
-}
-
-// returnsRows says whether a planned statement has result rows, be they of no column.
-func returnsRows(stmt ast.Statement) bool {
-	switch st := stmt.(type) {
-	case *ast.Select:
-		return true
-	case *ast.Insert:
-		return st.Returning != nil
-	case *ast.Update:
-		return st.Returning != nil
-	case *ast.Delete:
-		return st.Returning != nil
-	}
-	return false
+	var err error
+	ps.Columns, ps.HasRows, err = describe(s, ps.Stmt)
+	return err
 }
 
 // planFor returns a plan of ps (or of the statement inside) that is good in the present
@@ -255,7 +207,7 @@ func (s *Session) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement)
 // present transaction. When they do not, or the statement cannot be planned any more, its owner
 // prepares it again.
 func (s *Session) Current(ctx context.Context, ps *Prepared) bool {
-	inner := planned(ps.Stmt)
+	inner := kindOf(ps.Stmt).planned
 	if inner == nil || s.tx.state == inFailed {
 		return true
 	}

@@ -1,0 +1,344 @@
+package sql
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table/types"
+)
+
+// class says what a statement needs before it runs (Session.open).
+type class uint8
+
+const (
+	// transactionControl moves the transaction and needs nothing.
+	transactionControl class = iota
+	// sessionCommand needs a transaction, but no snapshot.
+	sessionCommand
+	// onData reads or writes tables or the schema, and needs a snapshot.
+	onData
+)
+
+// unlocked says when a statement of an implicit transaction may leave its writes unlocked
+// (Session.optimistic).
+type unlocked uint8
+
+const (
+	unlockedAlways unlocked = iota // the locks of tables exclude others, or it writes nothing
+	unlockedNever
+	// unlockedIfSingle: if it is all of its message. A lock for each row would double what a load
+	// costs (copyConflict).
+	unlockedIfSingle
+	// unlockedIfCountOnly: if it is all of its transaction, and returns no rows before the commit.
+	unlockedIfCountOnly
+)
+
+// kind is all that a session decides by the type of a statement. The functions of this file are
+// the one table of kinds: a new statement is a new case.
+type kind struct {
+	class class
+	// name is the statement's in messages: "cannot execute NAME in a read-only transaction".
+	name string
+	// tag is the command tag of a statement that is planned, before its number of rows.
+	tag string
+	// endsBlock: a failed block accepts the statement.
+	endsBlock bool
+	// alone: the statement must be a transaction of its own.
+	alone    bool
+	unlocked unlocked
+	// planned is the part that the planner plans: the statement itself, the one inside of EXPLAIN,
+	// DECLARE and COPY, whose parameters are theirs, or nil.
+	planned ast.Statement
+	// returnsRows: a planned statement has result rows, be they of no column.
+	returnsRows bool
+	asOf        *ast.AsOf // nil: it reads the present
+	// describe returns the columns of a statement that is not planned; nil: it has no rows.
+	describe func(*Session, ast.Statement) (cols []physical.Column, hasRows bool, err error)
+	// open starts the statement: one without rows has run when open returns. The functions
+	// capture nothing, so that a kind costs no allocation.
+	open func(*Session, context.Context, call) (source, error)
+}
+
+// countsOnly reports whether the client learns nothing of the statement but how many rows it changed.
+func (k *kind) countsOnly() bool { return k.unlocked == unlockedIfCountOnly && !k.returnsRows }
+
+// call is a statement to run, with the values of its parameters.
+type call struct {
+	ps     *Prepared
+	params []types.Datum
+	sink   Sink
+	// options are for a SELECT.
+	options runOptions
+}
+
+// ran is the source of a statement that has run.
+func ran(tag string, err error) (source, error) { return tagSource(tag), err }
+
+// kindOf returns what the session has to know of a statement.
+func kindOf(stmt ast.Statement) kind {
+	for _, table := range [...]func(ast.Statement) (kind, bool){
+		plannedKind, controlKind, sessionKind, cursorKind, utilityKind, schemaKind,
+	} {
+		if k, ok := table(stmt); ok {
+			return k
+		}
+	}
+	return kind{class: onData, name: "this statement", open: (*Session).openDDL}
+}
+
+// plannedKind is the table of statements that the planner plans.
+func plannedKind(stmt ast.Statement) (kind, bool) {
+	k := kind{class: onData, planned: stmt, unlocked: unlockedIfCountOnly, open: (*Session).openModify}
+	switch st := stmt.(type) {
+	case *ast.Select:
+		k.name, k.tag, k.asOf = selectName(st), "SELECT ", st.AsOf
+		k.returnsRows, k.unlocked, k.open = true, unlockedNever, (*Session).openSelect
+		if intoTable(st) != nil {
+			k.name, k.planned = "SELECT INTO", nil
+		}
+	case *ast.Insert:
+		k.name, k.tag, k.returnsRows = "INSERT", "INSERT 0 ", st.Returning != nil
+	case *ast.Update:
+		k.name, k.tag, k.returnsRows = "UPDATE", "UPDATE ", st.Returning != nil
+	case *ast.Delete:
+		k.name, k.tag, k.returnsRows = "DELETE", "DELETE ", st.Returning != nil
+	default:
+		return kind{}, false
+	}
+	return k, true
+}
+
+// controlKind is the table of statements that move the transaction.
+func controlKind(stmt ast.Statement) (kind, bool) {
+	k := kind{class: transactionControl}
+	switch stmt.(type) {
+	case *ast.Begin:
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return ran(s.execBegin(ctx, c.ps.Stmt.(*ast.Begin)))
+		}
+	case *ast.Commit:
+		k.endsBlock = true
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return ran(s.execCommit(ctx, c.ps.Stmt.(*ast.Commit)))
+		}
+	case *ast.Rollback:
+		k.endsBlock = true
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return ran(s.execRollback(ctx, c.ps.Stmt.(*ast.Rollback)))
+		}
+	case *ast.Savepoint:
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return ran(s.execSavepoint(ctx, c.ps.Stmt.(*ast.Savepoint)))
+		}
+	case *ast.Release:
+		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+			return ran(s.execRelease(c.ps.Stmt.(*ast.Release)))
+		}
+	case *ast.RollbackTo:
+		k.endsBlock = true
+		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+			return ran(s.execRollbackTo(c.ps.Stmt.(*ast.RollbackTo)))
+		}
+	case *ast.SetTransaction:
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return ran(s.execSetTransaction(ctx, c.ps.Stmt.(*ast.SetTransaction)))
+		}
+	case *ast.SetConstraints:
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return ran(s.execSetConstraints(ctx, c.ps.Stmt.(*ast.SetConstraints)))
+		}
+	default:
+		return kind{}, false
+	}
+	return k, true
+}
+
+// sessionKind is the table of statements that touch the session alone.
+func sessionKind(stmt ast.Statement) (kind, bool) {
+	k := kind{class: sessionCommand}
+	switch stmt.(type) {
+	case *ast.Set:
+		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+			return ran(s.execSet(c.ps.Stmt.(*ast.Set)))
+		}
+	case *ast.ResetAll:
+		k.open = func(s *Session, _ context.Context, _ call) (source, error) {
+			s.settings.ResetAll()
+			return tagSource("RESET"), nil
+		}
+	case *ast.Show:
+		k.describe = func(s *Session, stmt ast.Statement) ([]physical.Column, bool, error) {
+			return showColumns(stmt.(*ast.Show).Name), true, nil
+		}
+		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+			return s.openShow(c.ps.Stmt.(*ast.Show))
+		}
+	case *ast.Discard:
+		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+			return ran(s.execDiscard(c.ps.Stmt.(*ast.Discard)))
+		}
+	case *ast.LockTable:
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return ran(s.execLockTable(ctx, c.ps.Stmt.(*ast.LockTable)))
+		}
+	case *ast.Listen:
+		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+			return ran(s.execListen(c.ps.Stmt.(*ast.Listen)))
+		}
+	case *ast.Unlisten:
+		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+			return ran(s.execUnlisten(c.ps.Stmt.(*ast.Unlisten)))
+		}
+	case *ast.Notify:
+		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+			return ran(s.execNotify(c.ps.Stmt.(*ast.Notify)))
+		}
+	case *ast.Unsupported:
+		k.open = func(_ *Session, _ context.Context, c call) (source, error) {
+			st := c.ps.Stmt.(*ast.Unsupported)
+			return nil, sqlerr.Unsupported(int(st.Pos), st.Construct)
+		}
+	default:
+		return kind{}, false
+	}
+	return k, true
+}
+
+// cursorKind is the table of statements on prepared statements and cursors.
+func cursorKind(stmt ast.Statement) (kind, bool) {
+	k := kind{class: sessionCommand}
+	switch st := stmt.(type) {
+	case *ast.Prepare:
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return ran(s.execPrepare(ctx, c.ps.Stmt.(*ast.Prepare)))
+		}
+	case *ast.Execute:
+		k.describe = (*Session).describeExecute
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return s.openExecute(ctx, c.ps.Stmt.(*ast.Execute), c.sink)
+		}
+	case *ast.Deallocate:
+		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+			return ran(s.execDeallocate(c.ps.Stmt.(*ast.Deallocate)))
+		}
+	case *ast.DeclareCursor:
+		k.class, k.planned, k.asOf, k.unlocked = onData, st.Query, st.Query.AsOf, unlockedNever
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return s.openDeclare(ctx, c.ps, c.ps.Stmt.(*ast.DeclareCursor), c.params)
+		}
+	case *ast.Fetch:
+		k.class, k.unlocked, k.describe = onData, unlockedNever, (*Session).describeFetch
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return s.openFetch(ctx, c.ps.Stmt.(*ast.Fetch))
+		}
+	case *ast.CloseCursor:
+		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+			return ran(s.execCloseCursor(c.ps.Stmt.(*ast.CloseCursor)))
+		}
+	default:
+		return kind{}, false
+	}
+	return k, true
+}
+
+// utilityKind is the table of the other statements that need a snapshot, but change no schema.
+func utilityKind(stmt ast.Statement) (kind, bool) {
+	k := kind{class: onData}
+	switch st := stmt.(type) {
+	case *ast.Explain:
+		inner := kindOf(st.Statement)
+		k.planned, k.asOf, k.unlocked = inner.planned, inner.asOf, unlockedNever
+		k.describe = func(_ *Session, stmt ast.Statement) ([]physical.Column, bool, error) {
+			return explainColumns(stmt.(*ast.Explain)), true, nil
+		}
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return s.openExplain(ctx, c.ps, c.ps.Stmt.(*ast.Explain), c.params)
+		}
+	case *ast.Copy:
+		k.name, k.unlocked = "COPY FROM", unlockedIfSingle
+		if st.Query != nil {
+			k.planned, k.asOf = st.Query, st.Query.AsOf
+		}
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return s.openCopy(ctx, c.ps, c.ps.Stmt.(*ast.Copy), c.params, c.sink)
+		}
+	case *ast.AlterSettings:
+		k.name = "ALTER DATABASE"
+		if st.System {
+			k.name, k.alone = "ALTER SYSTEM", true
+		}
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return ran(s.alterSettings(ctx, c.ps.Stmt.(*ast.AlterSettings)))
+		}
+	case *ast.Maintenance:
+		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+			return ran(s.maintain(ctx, c.ps.Stmt.(*ast.Maintenance)))
+		}
+	default:
+		return kind{}, false
+	}
+	return k, true
+}
+
+// schemaKind is the table of statements that change the schema.
+func schemaKind(stmt ast.Statement) (kind, bool) {
+	k := kind{class: onData, open: (*Session).openDDL}
+	switch st := stmt.(type) {
+	case *ast.CreateTable:
+		if k.name = "CREATE TABLE"; st.As != nil {
+			k.name = "CREATE TABLE AS"
+		}
+	case *ast.CreateIndex:
+		if k.name, k.alone = "CREATE INDEX", st.Concurrently; st.Concurrently {
+			k.name = "CREATE INDEX CONCURRENTLY"
+		}
+	case *ast.CreateView:
+		k.name = "CREATE VIEW"
+	case *ast.CreateSequence:
+		k.name = "CREATE SEQUENCE"
+	case *ast.AlterSequence:
+		k.name = "ALTER SEQUENCE"
+	case *ast.CreateSchema:
+		k.name = "CREATE SCHEMA"
+	case *ast.CreateDatabase:
+		k.name, k.alone = "CREATE DATABASE", true
+	case *ast.Drop:
+		k.name, k.alone = "DROP "+upper(st.Kind), st.Kind == "database" || st.Concurrently
+		if st.Concurrently {
+			k.name += " CONCURRENTLY"
+		}
+	case *ast.AlterTable:
+		k.name = "ALTER " + upper(st.Kind)
+	case *ast.Truncate:
+		k.name = "TRUNCATE TABLE"
+	case *ast.Comment:
+		k.name = "COMMENT"
+	default:
+		return kind{}, false
+	}
+	return k, true
+}
+
+// selectName names a query that writes or locks rows, as "cannot execute …" does. It is "" for one that
+// writes by functions only: they refuse for themselves.
+func selectName(st *ast.Select) string {
+	if st.With != nil {
+		for i := range st.With.CTEs {
+			inner := st.With.CTEs[i].Statement
+			if _, query := inner.(*ast.Select); !query {
+				return kindOf(inner).name
+			}
+		}
+	}
+	if len(st.Locking) > 0 {
+		return lockingNames[st.Locking[0].Strength]
+	}
+	return ""
+}
+
+var lockingNames = map[string]string{
+	"update": "SELECT FOR UPDATE", "no key update": "SELECT FOR NO KEY UPDATE",
+	"share": "SELECT FOR SHARE", "key share": "SELECT FOR KEY SHARE",
+}
