@@ -166,15 +166,14 @@ func (c *committer) run(ctx context.Context) error {
 			return err
 		}
 	}
-	protocol := c.protocol()
-	if protocol == OnePhase {
+	if c.s.canOnePhase() && c.oneBatch() && c.oneGroup() {
 		return c.onePhase(ctx)
 	}
 	if err := c.awaitRowLocks(ctx); err != nil {
 		return err
 	}
 	c.prewriting = true
-	if protocol == Async {
+	if c.canAsync() {
 		return c.asyncCommit(ctx)
 	}
 	return c.twoPhase(ctx)

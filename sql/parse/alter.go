@@ -13,22 +13,22 @@ func (p *parser) alter() ast.Statement {
 	p.next()
 	a := &ast.AlterTable{Pos: pos}
 	switch t := p.tok(); t.kw {
-	case "table", "index", "view":
+	case kwTable, kwIndex, kwView:
 		a.Kind = t.str
 		p.next()
-	case "sequence":
+	case kwSequence:
 		return p.alterSequence(pos)
-	case "database":
+	case kwDatabase:
 		return p.alterDatabase(pos)
-	case "system":
+	case kwSystem:
 		return p.alterSystem(pos)
-	case "materialized", "schema":
+	case kwMaterialized, kwSchema:
 		p.unsupported(pos, "ALTER "+strings.ToUpper(t.str))
 		return nil
 	default:
 		return p.unsupportedObject(pos, "ALTER")
 	}
-	if p.at("all", "in") {
+	if p.at(kwAll, kwIn) {
 		p.unsupported(pos, "ALTER … ALL IN TABLESPACE")
 	}
 	a.IfExists = p.ifExists()
@@ -45,7 +45,7 @@ func (p *parser) alterSequence(pos ast.Pos) ast.Statement {
 	p.next()
 	s := &ast.AlterSequence{Pos: pos, IfExists: p.ifExists()}
 	s.Name = p.qualified()
-	if p.at("rename") || p.at("owner") || p.at("set", "schema") {
+	if p.at(kwRename) || p.at(kwOwner) || p.at(kwSet, kwSchema) {
 		a := &ast.AlterTable{Pos: pos, Kind: "sequence", Name: s.Name, IfExists: s.IfExists}
 		if !p.alterSingle(a) {
 			a.Actions = append(a.Actions, p.alterAction(a.Kind))
@@ -64,21 +64,21 @@ func (p *parser) alterSequence(pos ast.Pos) ast.Statement {
 func (p *parser) alterSingle(a *ast.AlterTable) bool {
 	act := ast.AlterAction{Pos: p.pos()}
 	switch {
-	case p.accept("rename", "to"):
+	case p.accept(kwRename, kwTo):
 		act.Kind, act.NewName = "rename", p.ident()
-	case p.at("rename") && a.Kind != "table" && a.Kind != "view":
+	case p.at(kwRename) && a.Kind != "table" && a.Kind != "view":
 		p.next()
 		p.unexpected()
-	case p.accept("rename", "constraint"):
+	case p.accept(kwRename, kwConstraint):
 		act.Kind, act.Name = "rename constraint", p.ident()
-		p.want("to")
+		p.want(kwTo)
 		act.NewName = p.ident()
-	case p.accept("rename"):
-		p.accept("column")
+	case p.accept(kwRename):
+		p.accept(kwColumn)
 		act.Kind, act.Column = "rename column", p.ident()
-		p.want("to")
+		p.want(kwTo)
 		act.NewName = p.ident()
-	case p.accept("set", "schema"):
+	case p.accept(kwSet, kwSchema):
 		act.Kind, act.NewName = "set schema", p.ident()
 	default:
 		return false
@@ -91,16 +91,16 @@ func (p *parser) alterSingle(a *ast.AlterTable) bool {
 func (p *parser) alterAction(kind string) (a ast.AlterAction) {
 	a.Pos = p.pos()
 	switch t := p.tok(); t.kw {
-	case "add":
+	case kwAdd:
 		p.next()
 		p.alterAdd(&a)
-	case "drop":
+	case kwDrop:
 		p.next()
 		a.Kind = "drop column"
-		if p.accept("constraint") {
+		if p.accept(kwConstraint) {
 			a.Kind = "drop constraint"
 		} else {
-			p.accept("column")
+			p.accept(kwColumn)
 		}
 		a.IfExists = p.ifExists()
 		if id := p.ident(); a.Kind == "drop column" {
@@ -109,28 +109,28 @@ func (p *parser) alterAction(kind string) (a ast.AlterAction) {
 			a.Name = id
 		}
 		a.Cascade = p.cascade()
-	case "alter":
+	case kwAlter:
 		p.next()
-		if p.at("constraint") {
+		if p.at(kwConstraint) {
 			p.unsupported(a.Pos, "ALTER CONSTRAINT")
 			return a
 		}
-		p.accept("column")
+		p.accept(kwColumn)
 		if p.tok().kind == tokInt {
 			p.unsupported(p.pos(), "ALTER COLUMN by number")
 			return a
 		}
 		a.Column = p.ident()
 		p.alterColumn(&a)
-	case "validate":
+	case kwValidate:
 		p.next()
-		p.want("constraint")
+		p.want(kwConstraint)
 		a.Kind, a.Name = "validate constraint", p.ident()
-	case "owner":
+	case kwOwner:
 		p.next()
-		p.want("to")
+		p.want(kwTo)
 		a.Kind, a.NewName = "owner", p.role()
-	case "set", "reset":
+	case kwSet, kwReset:
 		if !p.peek(1).is('(') {
 			p.alterUnsupported(t)
 			return a
@@ -147,8 +147,8 @@ func (p *parser) alterAction(kind string) (a ast.AlterAction) {
 // alterUnsupported answers for the actions that the tree has no kind for.
 func (p *parser) alterUnsupported(t *token) {
 	switch t.kw {
-	case "attach", "detach", "cluster", "disable", "enable", "force", "inherit", "no", "not", "of", "replica",
-		"set", "options", "depends":
+	case kwAttach, kwDetach, kwCluster, kwDisable, kwEnable, kwForce, kwInherit, kwNo, kwNot, kwOf, kwReplica,
+		kwSet, kwOptions, kwDepends:
 		p.unsupported(ast.Pos(t.pos)+1, "ALTER TABLE … "+strings.ToUpper(t.str))
 	default:
 		p.unexpected()
@@ -163,7 +163,7 @@ func (p *parser) alterAdd(a *ast.AlterAction) {
 		return
 	}
 	a.Kind = "add column"
-	p.accept("column")
+	p.accept(kwColumn)
 	a.IfNotExists = p.ifNotExists()
 	def := p.columnDef()
 	a.Def, a.Column = &def, def.Name
@@ -172,39 +172,39 @@ func (p *parser) alterAdd(a *ast.AlterAction) {
 // alterColumn parses what follows ALTER [COLUMN] name.
 func (p *parser) alterColumn(a *ast.AlterAction) {
 	switch {
-	case p.accept("set", "default"):
+	case p.accept(kwSet, kwDefault):
 		a.Kind = "set default"
 		a.Expr, a.ExprText = p.exprText()
-	case p.accept("drop", "default"):
+	case p.accept(kwDrop, kwDefault):
 		a.Kind = "drop default"
-	case p.accept("set", "not", "null"):
+	case p.accept(kwSet, kwNot, kwNull):
 		a.Kind = "set not null"
-	case p.accept("drop", "not", "null"):
+	case p.accept(kwDrop, kwNot, kwNull):
 		a.Kind = "drop not null"
-	case p.accept("type"), p.accept("set", "data", "type"):
+	case p.accept(kwType), p.accept(kwSet, kwData, kwType):
 		a.Kind = "set type"
 		t := p.typeName()
 		a.Type = &t
-		if p.at("collate") {
+		if p.at(kwCollate) {
 			p.unsupported(p.pos(), "COLLATE in ALTER COLUMN")
 		}
-		if p.accept("using") {
+		if p.accept(kwUsing) {
 			a.Using, a.UsingText = p.exprText()
 		}
-	case p.accept("add", "generated"):
+	case p.accept(kwAdd, kwGenerated):
 		a.Kind = "add identity"
-		if a.Always = p.accept("always"); !a.Always {
-			p.want("by", "default")
+		if a.Always = p.accept(kwAlways); !a.Always {
+			p.want(kwBy, kwDefault)
 		}
-		p.want("as", "identity")
+		p.want(kwAs, kwIdentity)
 		a.Sequence = p.parenSequence()
-	case p.at("set", "generated"), p.at("restart"), p.at("set") && p.identityOption():
+	case p.at(kwSet, kwGenerated), p.at(kwRestart), p.at(kwSet) && p.identityOption():
 		p.setIdentity(a)
-	case p.accept("drop", "identity"):
+	case p.accept(kwDrop, kwIdentity):
 		a.Kind = "drop identity"
 		a.IfExists = p.ifExists()
-	case p.at("drop", "expression"), p.at("set", "statistics"), p.at("set", "storage"), p.at("set", "compression"),
-		p.at("set") && p.peek(1).is('('), p.at("reset"):
+	case p.at(kwDrop, kwExpression), p.at(kwSet, kwStatistics), p.at(kwSet, kwStorage), p.at(kwSet, kwCompression),
+		p.at(kwSet) && p.peek(1).is('('), p.at(kwReset):
 		p.unsupported(p.pos(), "ALTER COLUMN … "+strings.ToUpper(p.tok().str+" "+p.peek(1).str))
 	default:
 		p.unexpected()
@@ -214,7 +214,7 @@ func (p *parser) alterColumn(a *ast.AlterAction) {
 // identityOption reports whether the word behind SET is an option of a sequence.
 func (p *parser) identityOption() bool {
 	switch p.peek(1).kw {
-	case "increment", "minvalue", "maxvalue", "no", "start", "cache", "cycle", "restart":
+	case kwIncrement, kwMinvalue, kwMaxvalue, kwNo, kwStart, kwCache, kwCycle, kwRestart:
 		return true
 	}
 	return false
@@ -223,14 +223,14 @@ func (p *parser) identityOption() bool {
 // setIdentity parses SET GENERATED …, RESTART and SET option, in any order.
 func (p *parser) setIdentity(a *ast.AlterAction) {
 	a.Kind = "set identity"
-	if p.accept("set", "generated") {
-		if a.Always = p.accept("always"); !a.Always {
-			p.want("by", "default")
+	if p.accept(kwSet, kwGenerated) {
+		if a.Always = p.accept(kwAlways); !a.Always {
+			p.want(kwBy, kwDefault)
 		}
 		a.Options = append(a.Options, ast.Option{Pos: a.Pos, Name: "generated"})
 	}
 	a.Sequence = p.sequenceOptions()
-	if p.at("set", "generated") {
+	if p.at(kwSet, kwGenerated) {
 		p.failAt(p.pos(), sqlerr.FeatureNotSupported, "SET GENERATED must come before the other options of an identity column")
 	}
 }
@@ -240,17 +240,17 @@ func (p *parser) drop() ast.Statement {
 	d := &ast.Drop{Pos: p.pos()}
 	p.next()
 	switch t := p.tok(); t.kw {
-	case "table", "view", "sequence", "schema":
+	case kwTable, kwView, kwSequence, kwSchema:
 		d.Kind = t.str
 		p.next()
-	case "index":
+	case kwIndex:
 		d.Kind = t.str
 		p.next()
-		d.Concurrently = p.accept("concurrently")
-	case "materialized":
-		p.want("materialized", "view")
+		d.Concurrently = p.accept(kwConcurrently)
+	case kwMaterialized:
+		p.want(kwMaterialized, kwView)
 		d.Kind = "materialized view"
-	case "database":
+	case kwDatabase:
 		return p.dropDatabase(d)
 	default:
 		return p.unsupportedObject(d.Pos, "DROP")
@@ -268,7 +268,7 @@ func (p *parser) dropDatabase(d *ast.Drop) ast.Statement {
 	d.IfExists = p.ifExists()
 	id := p.ident()
 	d.Names = []ast.Name{{Pos: id.Pos, Name: id.Name}}
-	p.accept("with")
+	p.accept(kwWith)
 	if p.punct('(') {
 		p.unsupported(p.pos(), "DROP DATABASE … WITH (FORCE)")
 	}

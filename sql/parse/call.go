@@ -62,7 +62,7 @@ func (p *parser) functionCall(u *unit, src int, name ast.Name) {
 		u.word(p.i, ")")
 		return
 	}
-	if p.at("within", "group") {
+	if p.at(kwWithin, kwGroup) {
 		if len(s.order) > 0 {
 			p.failAt(p.pos(), sqlerr.SyntaxError, "cannot use multiple ORDER BY clauses with WITHIN GROUP")
 		}
@@ -72,15 +72,15 @@ func (p *parser) functionCall(u *unit, src int, name ast.Name) {
 		s.order = p.orderBy(u, &first)
 		p.wantPunct(')')
 	}
-	if p.accept("filter") {
+	if p.accept(kwFilter) {
 		p.wantPunct('(')
-		p.want("where")
+		p.want(kwWhere)
 		u.separate(p.i, &first)
 		p.aExpr(u)
 		s.filter = true
 		p.wantPunct(')')
 	}
-	if p.at("over") {
+	if p.at(kwOver) {
 		s.window = p.over(u, &first)
 	}
 	u.word(p.i, ")")
@@ -96,14 +96,14 @@ func (p *parser) callArgs(u *unit, s *callShape, first *bool) {
 		p.next()
 		f.Star = true
 		return
-	case p.accept("distinct"):
+	case p.accept(kwDistinct):
 		f.Distinct = true
 	default:
-		p.accept("all")
+		p.accept(kwAll)
 	}
 	p.list(func() {
 		u.separate(p.i, first)
-		f.Variadic = p.accept("variadic")
+		f.Variadic = p.accept(kwVariadic)
 		if p.tok().typeOrFunctionName() && (p.peek(1).kind == tokArrow || p.peek(1).kind == tokColonEq) {
 			for len(f.ArgNames) < s.args {
 				f.ArgNames = append(f.ArgNames, "")
@@ -119,14 +119,14 @@ func (p *parser) callArgs(u *unit, s *callShape, first *bool) {
 			p.unexpected()
 		}
 	})
-	if p.at("order") {
+	if p.at(kwOrder) {
 		s.order = p.orderBy(u, first)
 	}
 }
 
 // orderBy parses ORDER BY items and writes their expressions as further parts.
 func (p *parser) orderBy(u *unit, first *bool) (items []ast.OrderItem) {
-	p.want("order", "by")
+	p.want(kwOrder, kwBy)
 	p.list(func() {
 		u.separate(p.i, first)
 		p.aExpr(u)
@@ -138,10 +138,10 @@ func (p *parser) orderBy(u *unit, first *bool) (items []ast.OrderItem) {
 // orderDirection parses ASC, DESC, USING op and NULLS FIRST or LAST.
 func (p *parser) orderDirection() (item ast.OrderItem) {
 	switch {
-	case p.accept("asc"):
-	case p.accept("desc"):
+	case p.accept(kwAsc):
+	case p.accept(kwDesc):
 		item.Desc = true
-	case p.at("using"):
+	case p.at(kwUsing):
 		pos := p.pos()
 		p.next()
 		switch op := p.anyOperator(); op {
@@ -160,8 +160,8 @@ func (p *parser) orderDirection() (item ast.OrderItem) {
 func (p *parser) nullsOrder() *bool {
 	first := true
 	switch {
-	case p.accept("nulls", "first"):
-	case p.accept("nulls", "last"):
+	case p.accept(kwNulls, kwFirst):
+	case p.accept(kwNulls, kwLast):
 		first = false
 	default:
 		return nil
@@ -208,20 +208,20 @@ func (p *parser) windowDefinition(u *unit, first *bool, w *ast.Window) *windowSh
 	s := &windowShape{window: w}
 	w.Pos = p.pos()
 	p.wantPunct('(')
-	if t := p.tok(); t.colID() && !p.at("partition") && !p.at("range") && !p.at("rows") && !p.at("groups") {
+	if t := p.tok(); t.colID() && !p.at(kwPartition) && !p.at(kwRange) && !p.at(kwRows) && !p.at(kwGroups) {
 		w.Ref, w.Copies = p.name(), true
 	}
-	if p.accept("partition", "by") {
+	if p.accept(kwPartition, kwBy) {
 		p.list(func() {
 			u.separate(p.i, first)
 			p.aExpr(u)
 			s.partition++
 		})
 	}
-	if p.at("order") {
+	if p.at(kwOrder) {
 		s.order = p.orderBy(u, first)
 	}
-	if p.at("range") || p.at("rows") || p.at("groups") {
+	if p.at(kwRange) || p.at(kwRows) || p.at(kwGroups) {
 		p.frame(u, first, s)
 	}
 	p.wantPunct(')')
@@ -232,10 +232,10 @@ func (p *parser) windowDefinition(u *unit, first *bool, w *ast.Window) *windowSh
 func (p *parser) frame(u *unit, first *bool, s *windowShape) {
 	f := &ast.Frame{Pos: p.pos(), Mode: p.next().str, EndKind: "current row"}
 	s.window.Frame = f
-	if p.accept("between") {
+	if p.accept(kwBetween) {
 		f.Between = true
 		f.StartKind = p.frameBound(u, first, &s.bounds[0])
-		p.want("and")
+		p.want(kwAnd)
 		endPos := p.pos()
 		f.EndKind = p.frameBound(u, first, &s.bounds[1])
 		p.checkFrame(f, endPos)
@@ -243,15 +243,15 @@ func (p *parser) frame(u *unit, first *bool, s *windowShape) {
 		f.StartKind = p.frameBound(u, first, &s.bounds[0])
 		p.checkFrame(f, f.Pos)
 	}
-	if p.accept("exclude") {
+	if p.accept(kwExclude) {
 		switch {
-		case p.accept("current", "row"):
+		case p.accept(kwCurrent, kwRow):
 			f.Exclude = "current row"
-		case p.accept("group"):
+		case p.accept(kwGroup):
 			f.Exclude = "group"
-		case p.accept("ties"):
+		case p.accept(kwTies):
 			f.Exclude = "ties"
-		case p.accept("no", "others"):
+		case p.accept(kwNo, kwOthers):
 			f.Exclude = "no others"
 		default:
 			p.unexpected()
@@ -262,20 +262,20 @@ func (p *parser) frame(u *unit, first *bool, s *windowShape) {
 // frameBound parses one bound and says whether it has an offset.
 func (p *parser) frameBound(u *unit, first *bool, offset *bool) string {
 	switch {
-	case p.accept("unbounded", "preceding"):
+	case p.accept(kwUnbounded, kwPreceding):
 		return "unbounded preceding"
-	case p.accept("unbounded", "following"):
+	case p.accept(kwUnbounded, kwFollowing):
 		return "unbounded following"
-	case p.accept("current", "row"):
+	case p.accept(kwCurrent, kwRow):
 		return "current row"
 	}
 	u.separate(p.i, first)
 	p.aExpr(u)
 	*offset = true
 	switch {
-	case p.accept("preceding"):
+	case p.accept(kwPreceding):
 		return "preceding"
-	case p.accept("following"):
+	case p.accept(kwFollowing):
 		return "following"
 	}
 	p.unexpected()

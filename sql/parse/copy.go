@@ -9,7 +9,7 @@ import (
 func (p *parser) copyStatement() ast.Statement {
 	c := &ast.Copy{Pos: p.pos()}
 	p.next()
-	if pos := p.pos(); p.accept("binary") {
+	if pos := p.pos(); p.accept(kwBinary) {
 		c.Options = append(c.Options, ast.Option{Pos: pos, Name: "format", Value: "binary"})
 	}
 	if p.tok().is('(') {
@@ -20,21 +20,21 @@ func (p *parser) copyStatement() ast.Statement {
 		c.Columns = p.optIdents()
 	}
 	switch {
-	case c.Query == nil && p.accept("from"):
+	case c.Query == nil && p.accept(kwFrom):
 		c.From = true
 	default:
-		p.want("to")
+		p.want(kwTo)
 	}
-	c.Program = p.accept("program")
+	c.Program = p.accept(kwProgram)
 	switch {
 	case p.tok().kind == tokString:
 		c.File = p.stringLit()
-	case !c.Program && p.acceptAny("stdin", "stdout"):
+	case !c.Program && p.acceptAny(kwStdin, kwStdout):
 	default:
 		p.unexpected()
 	}
 	p.copyOptions(c)
-	if pos := p.pos(); p.accept("where") {
+	if pos := p.pos(); p.accept(kwWhere) {
 		if !c.From {
 			p.failAt(pos, sqlerr.SyntaxError, "WHERE clause not allowed with COPY TO")
 		}
@@ -47,7 +47,7 @@ func (p *parser) copyStatement() ast.Statement {
 func (p *parser) copyQuery(c *ast.Copy) {
 	p.wantPunct('(')
 	switch p.tok().kw {
-	case "insert", "update", "delete":
+	case kwInsert, kwUpdate, kwDelete:
 		p.unsupported(p.pos(), "COPY of a statement that changes data")
 	}
 	stmt := p.queryOrDML()
@@ -64,11 +64,11 @@ func (p *parser) copyOptions(c *ast.Copy) {
 	add := func(pos ast.Pos, name, value string) {
 		c.Options = append(c.Options, ast.Option{Pos: pos, Name: name, Value: value})
 	}
-	if pos := p.pos(); p.acceptAny("using") {
-		p.want("delimiters")
+	if pos := p.pos(); p.acceptAny(kwUsing) {
+		p.want(kwDelimiters)
 		add(pos, "delimiter", p.stringLit())
 	}
-	p.accept("with")
+	p.accept(kwWith)
 	if p.tok().is('(') {
 		c.Options = append(c.Options, p.optionList(p.label)...)
 		return
@@ -76,33 +76,33 @@ func (p *parser) copyOptions(c *ast.Copy) {
 	for p.err == nil {
 		pos := p.pos()
 		switch {
-		case p.accept("binary"):
+		case p.accept(kwBinary):
 			add(pos, "format", "binary")
-		case p.accept("csv"):
+		case p.accept(kwCsv):
 			add(pos, "format", "csv")
-		case p.accept("freeze"):
+		case p.accept(kwFreeze):
 			add(pos, "freeze", "true")
-		case p.accept("header"):
+		case p.accept(kwHeader):
 			add(pos, "header", "true")
-		case p.acceptAny("delimiter", "delimiters"):
-			p.accept("as")
+		case p.acceptAny(kwDelimiter, kwDelimiters):
+			p.accept(kwAs)
 			add(pos, "delimiter", p.stringLit())
-		case p.accept("null"):
-			p.accept("as")
+		case p.accept(kwNull):
+			p.accept(kwAs)
 			add(pos, "null", p.stringLit())
-		case p.accept("quote"):
-			p.accept("as")
+		case p.accept(kwQuote):
+			p.accept(kwAs)
 			add(pos, "quote", p.stringLit())
-		case p.accept("escape"):
-			p.accept("as")
+		case p.accept(kwEscape):
+			p.accept(kwAs)
 			add(pos, "escape", p.stringLit())
-		case p.accept("encoding"):
+		case p.accept(kwEncoding):
 			add(pos, "encoding", p.stringLit())
-		case p.accept("force", "quote"):
+		case p.accept(kwForce, kwQuote):
 			p.forceColumns(c, pos, "force_quote")
-		case p.accept("force", "not", "null"):
+		case p.accept(kwForce, kwNot, kwNull):
 			p.forceColumns(c, pos, "force_not_null")
-		case p.accept("force", "null"):
+		case p.accept(kwForce, kwNull):
 			p.forceColumns(c, pos, "force_null")
 		default:
 			return

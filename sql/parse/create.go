@@ -11,37 +11,37 @@ import (
 func (p *parser) create() ast.Statement {
 	pos := p.pos()
 	p.next()
-	replace := p.accept("or", "replace")
+	replace := p.accept(kwOr, kwReplace)
 	switch p.tok().kw {
-	case "view", "recursive":
+	case kwView, kwRecursive:
 		return p.createView(pos, replace, false)
-	case "temp", "temporary", "local", "global":
+	case kwTemp, kwTemporary, kwLocal, kwGlobal:
 		return p.createTemp(pos, replace)
 	}
 	if replace {
 		return p.createUnsupported(pos)
 	}
 	switch p.tok().kw {
-	case "table":
+	case kwTable:
 		return p.createTable(&ast.CreateTable{Pos: pos})
-	case "unlogged":
+	case kwUnlogged:
 		p.next()
-		if p.at("table") {
+		if p.at(kwTable) {
 			return p.createTable(&ast.CreateTable{Pos: pos, Unlogged: true})
 		}
 		p.unexpected()
-	case "unique":
+	case kwUnique:
 		p.next()
 		return p.createIndex(&ast.CreateIndex{Pos: pos, Unique: true})
-	case "index":
+	case kwIndex:
 		return p.createIndex(&ast.CreateIndex{Pos: pos})
-	case "materialized":
+	case kwMaterialized:
 		return p.createMaterializedView(pos)
-	case "sequence":
+	case kwSequence:
 		return p.createSequence(pos, false)
-	case "schema":
+	case kwSchema:
 		return p.createSchema(pos)
-	case "database":
+	case kwDatabase:
 		return p.createDatabase(pos)
 	}
 	return p.createUnsupported(pos)
@@ -49,17 +49,17 @@ func (p *parser) create() ast.Statement {
 
 // createTemp parses CREATE [GLOBAL|LOCAL] TEMP ….
 func (p *parser) createTemp(pos ast.Pos, replace bool) ast.Statement {
-	p.acceptAny("local", "global")
-	if !p.acceptAny("temp", "temporary") {
+	p.acceptAny(kwLocal, kwGlobal)
+	if !p.acceptAny(kwTemp, kwTemporary) {
 		p.unexpected()
 		return nil
 	}
 	switch {
-	case p.at("view") || p.at("recursive"):
+	case p.at(kwView) || p.at(kwRecursive):
 		return p.createView(pos, replace, true)
-	case p.at("table") && !replace:
+	case p.at(kwTable) && !replace:
 		return p.createTable(&ast.CreateTable{Pos: pos, Temp: true})
-	case p.at("sequence") && !replace:
+	case p.at(kwSequence) && !replace:
 		return p.createSequence(pos, true)
 	}
 	p.unexpected()
@@ -68,12 +68,12 @@ func (p *parser) createTemp(pos ast.Pos, replace bool) ast.Statement {
 
 // unsupportedObjects are the kinds of object that exist in PostgreSQL and not here.
 var unsupportedObjects = map[keyword]bool{
-	"access": true, "aggregate": true, "cast": true, "collation": true, "conversion": true, "default": true,
-	"domain": true, "event": true, "extension": true, "foreign": true, "function": true, "group": true,
-	"language": true, "large": true, "operator": true, "owned": true, "policy": true, "procedure": true,
-	"publication": true, "role": true, "routine": true, "rule": true, "server": true, "statistics": true,
-	"subscription": true, "system": true, "tablespace": true, "text": true, "transform": true,
-	"trigger": true, "trusted": true, "type": true, "user": true, "constraint": true, "procedural": true,
+	kwAccess: true, kwAggregate: true, kwCast: true, kwCollation: true, kwConversion: true, kwDefault: true,
+	kwDomain: true, kwEvent: true, kwExtension: true, kwForeign: true, kwFunction: true, kwGroup: true,
+	kwLanguage: true, kwLarge: true, kwOperator: true, kwOwned: true, kwPolicy: true, kwProcedure: true,
+	kwPublication: true, kwRole: true, kwRoutine: true, kwRule: true, kwServer: true, kwStatistics: true,
+	kwSubscription: true, kwSystem: true, kwTablespace: true, kwText: true, kwTransform: true,
+	kwTrigger: true, kwTrusted: true, kwType: true, kwUser: true, kwConstraint: true, kwProcedural: true,
 }
 
 // createUnsupported answers for CREATE of other objects; DROP and ALTER have the same.
@@ -91,33 +91,33 @@ func (p *parser) unsupportedObject(pos ast.Pos, verb string) ast.Statement {
 }
 
 // ifNotExists parses IF NOT EXISTS; ifExists the other.
-func (p *parser) ifNotExists() bool { return p.accept("if", "not", "exists") }
+func (p *parser) ifNotExists() bool { return p.accept(kwIf, kwNot, kwExists) }
 
-func (p *parser) ifExists() bool { return p.accept("if", "exists") }
+func (p *parser) ifExists() bool { return p.accept(kwIf, kwExists) }
 
 // createView parses VIEW behind CREATE [OR REPLACE] [TEMP].
 func (p *parser) createView(pos ast.Pos, replace, temp bool) ast.Statement {
-	if p.at("recursive") {
+	if p.at(kwRecursive) {
 		p.unsupported(pos, "CREATE RECURSIVE VIEW")
 		return nil
 	}
-	p.want("view")
+	p.want(kwView)
 	v := &ast.CreateView{Pos: pos, OrReplace: replace, Temp: temp, Name: p.qualified()}
 	v.Columns = p.optIdents()
-	if p.at("with") {
+	if p.at(kwWith) {
 		p.unsupported(p.pos(), "view option")
 	}
-	p.want("as")
+	p.want(kwAs)
 	p.viewQuery(v)
-	if p.accept("with") {
+	if p.accept(kwWith) {
 		switch {
-		case p.accept("local"):
+		case p.accept(kwLocal):
 			v.CheckOption = "local"
 		default:
-			p.accept("cascaded")
+			p.accept(kwCascaded)
 			v.CheckOption = "cascaded"
 		}
-		p.want("check", "option")
+		p.want(kwCheck, kwOption)
 	}
 	return v
 }
@@ -133,25 +133,25 @@ func (p *parser) viewQuery(v *ast.CreateView) {
 }
 
 func (p *parser) createMaterializedView(pos ast.Pos) ast.Statement {
-	p.want("materialized", "view")
+	p.want(kwMaterialized, kwView)
 	v := &ast.CreateView{Pos: pos, Materialized: true, IfNotExists: p.ifNotExists(), Name: p.qualified()}
 	v.Columns = p.optIdents()
-	if p.at("with") || p.at("using") || p.at("tablespace") {
+	if p.at(kwWith) || p.at(kwUsing) || p.at(kwTablespace) {
 		p.unsupported(p.pos(), "materialized view option")
 	}
-	p.want("as")
+	p.want(kwAs)
 	p.viewQuery(v)
-	if p.at("with", "no") {
+	if p.at(kwWith, kwNo) {
 		p.unsupported(p.pos(), "WITH NO DATA")
-	} else if p.accept("with") {
-		p.want("data")
+	} else if p.accept(kwWith) {
+		p.want(kwData)
 	}
 	return v
 }
 
 // createSequence parses SEQUENCE behind CREATE [TEMP].
 func (p *parser) createSequence(pos ast.Pos, temp bool) ast.Statement {
-	p.want("sequence")
+	p.want(kwSequence)
 	s := &ast.CreateSequence{Pos: pos, Temp: temp, IfNotExists: p.ifNotExists(), Name: p.qualified()}
 	s.Options = p.sequenceOptions()
 	return s
@@ -178,53 +178,53 @@ func (p *parser) sequenceOptions() (o ast.SequenceOptions) {
 // sequenceOption parses one option and returns what it is about, "" when there is none.
 func (p *parser) sequenceOption(o *ast.SequenceOptions) string {
 	switch {
-	case p.accept("as"):
+	case p.accept(kwAs):
 		t := p.typeName()
 		o.Type = &t
 		return "as"
-	case p.accept("increment"):
-		p.accept("by")
+	case p.accept(kwIncrement):
+		p.accept(kwBy)
 		o.Increment = ptr(p.integer())
 		return "increment"
-	case p.accept("minvalue"):
+	case p.accept(kwMinvalue):
 		o.Min = ptr(p.integer())
 		return "minvalue"
-	case p.accept("maxvalue"):
+	case p.accept(kwMaxvalue):
 		o.Max = ptr(p.integer())
 		return "maxvalue"
-	case p.accept("no", "minvalue"):
+	case p.accept(kwNo, kwMinvalue):
 		o.NoMin = true
 		return "minvalue"
-	case p.accept("no", "maxvalue"):
+	case p.accept(kwNo, kwMaxvalue):
 		o.NoMax = true
 		return "maxvalue"
-	case p.accept("start"):
-		p.accept("with")
+	case p.accept(kwStart):
+		p.accept(kwWith)
 		o.Start = ptr(p.integer())
 		return "start"
-	case p.accept("restart"):
+	case p.accept(kwRestart):
 		o.Restart = true
-		if p.accept("with") || p.tok().kind == tokInt || p.tok().is('-') || p.tok().is('+') {
+		if p.accept(kwWith) || p.tok().kind == tokInt || p.tok().is('-') || p.tok().is('+') {
 			o.RestartWith = ptr(p.integer())
 		}
 		return "restart"
-	case p.accept("cache"):
+	case p.accept(kwCache):
 		o.Cache = ptr(p.integer())
 		return "cache"
-	case p.accept("cycle"):
+	case p.accept(kwCycle):
 		o.Cycle = ptr(true)
 		return "cycle"
-	case p.accept("no", "cycle"):
+	case p.accept(kwNo, kwCycle):
 		o.Cycle = ptr(false)
 		return "cycle"
-	case p.accept("owned", "by"):
+	case p.accept(kwOwned, kwBy):
 		p.sequenceOwner(o)
 		return "owned by"
-	case p.accept("sequence", "name"):
+	case p.accept(kwSequence, kwName):
 		n := p.qualified()
 		o.Name = &n
 		return "sequence name"
-	case p.at("logged"), p.at("unlogged"):
+	case p.at(kwLogged), p.at(kwUnlogged):
 		p.unsupported(p.pos(), "sequence option")
 	}
 	return ""
@@ -232,9 +232,9 @@ func (p *parser) sequenceOption(o *ast.SequenceOptions) string {
 
 // sequenceSet moves past the SET that ALTER … SET GENERATED lists put before each option.
 func (p *parser) sequenceSet() {
-	if p.at("set") {
+	if p.at(kwSet) {
 		switch p.peek(1).kw {
-		case "increment", "minvalue", "maxvalue", "no", "start", "cache", "cycle", "restart":
+		case kwIncrement, kwMinvalue, kwMaxvalue, kwNo, kwStart, kwCache, kwCycle, kwRestart:
 			p.next()
 		}
 	}
@@ -258,16 +258,16 @@ func (p *parser) sequenceOwner(o *ast.SequenceOptions) {
 func (p *parser) createSchema(pos ast.Pos) ast.Statement {
 	p.next()
 	s := &ast.CreateSchema{Pos: pos, IfNotExists: p.ifNotExists()}
-	if !p.at("authorization") {
+	if !p.at(kwAuthorization) {
 		s.Name = p.name()
 	}
-	if p.accept("authorization") {
+	if p.accept(kwAuthorization) {
 		s.Owner = p.role().Name
 		if s.Name == "" {
 			s.Name = s.Owner
 		}
 	}
-	if p.at("create") || p.at("grant") {
+	if p.at(kwCreate) || p.at(kwGrant) {
 		p.unsupported(p.pos(), "element of CREATE SCHEMA")
 	}
 	return s
@@ -277,15 +277,15 @@ func (p *parser) createSchema(pos ast.Pos) ast.Statement {
 func (p *parser) createDatabase(pos ast.Pos) ast.Statement {
 	p.next()
 	d := &ast.CreateDatabase{Pos: pos, Name: p.name()}
-	p.accept("with")
+	p.accept(kwWith)
 	for p.err == nil && p.tok().label() {
 		id := p.label()
 		o := ast.Option{Pos: id.Pos, Name: id.Name}
-		if id.Name == "connection" && p.accept("limit") {
+		if id.Name == "connection" && p.accept(kwLimit) {
 			o.Name = "connection limit"
 		}
 		p.punct('=')
-		if p.accept("default") {
+		if p.accept(kwDefault) {
 			o.Value = "default"
 		} else {
 			o.Value = p.optionValue()
@@ -299,17 +299,17 @@ func (p *parser) createDatabase(pos ast.Pos) ast.Statement {
 func (p *parser) comment() ast.Statement {
 	c := &ast.Comment{Pos: p.pos()}
 	p.next()
-	p.want("on")
+	p.want(kwOn)
 	switch t := p.tok(); t.kw {
-	case "table", "index", "view", "sequence", "schema", "database":
+	case kwTable, kwIndex, kwView, kwSequence, kwSchema, kwDatabase:
 		c.Kind = t.str
 		p.next()
 		c.Name = p.qualified()
-	case "materialized":
-		p.want("materialized", "view")
+	case kwMaterialized:
+		p.want(kwMaterialized, kwView)
 		c.Kind = "materialized view"
 		c.Name = p.qualified()
-	case "column":
+	case kwColumn:
 		p.next()
 		c.Kind = "column"
 		first := p.ident()
@@ -321,20 +321,20 @@ func (p *parser) comment() ast.Statement {
 		n := len(parts) - 1
 		c.Column = parts[n]
 		c.Name = p.nameOf(first.Pos, parts[:n])
-	case "constraint":
+	case kwConstraint:
 		p.next()
 		c.Kind = "constraint"
 		c.Column = p.name()
-		p.want("on")
-		if p.at("domain") {
+		p.want(kwOn)
+		if p.at(kwDomain) {
 			p.unsupported(p.pos(), "COMMENT ON CONSTRAINT of a domain")
 		}
 		c.Name = p.qualified()
 	default:
 		return p.unsupportedObject(c.Pos, "COMMENT ON")
 	}
-	p.want("is")
-	if !p.accept("null") {
+	p.want(kwIs)
+	if !p.accept(kwNull) {
 		text := p.stringLit()
 		c.Text = &text
 	}

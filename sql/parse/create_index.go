@@ -6,27 +6,27 @@ import (
 
 // createIndex parses INDEX behind CREATE [UNIQUE].
 func (p *parser) createIndex(x *ast.CreateIndex) ast.Statement {
-	p.want("index")
-	x.Concurrently = p.accept("concurrently")
+	p.want(kwIndex)
+	x.Concurrently = p.accept(kwConcurrently)
 	x.IfNotExists = p.ifNotExists()
-	if x.IfNotExists || !p.at("on") {
+	if x.IfNotExists || !p.at(kwOn) {
 		x.Name = p.name()
 	}
-	p.want("on")
+	p.want(kwOn)
 	x.Table, x.Only = p.relation()
-	if p.accept("using") {
+	if p.accept(kwUsing) {
 		x.Method = p.name()
 	}
 	p.parenList(func() { x.Elems = append(x.Elems, p.indexElem()) })
-	if p.accept("include") {
+	if p.accept(kwInclude) {
 		x.Include = p.idents()
 	}
 	x.NullsNotDistinct = p.nullsNotDistinct()
-	if p.accept("with") {
+	if p.accept(kwWith) {
 		x.Options = p.storageOptions()
 	}
 	p.tablespace()
-	if p.accept("where") {
+	if p.accept(kwWhere) {
 		x.Where, x.WhereText = p.exprText()
 	}
 	return x
@@ -48,18 +48,18 @@ func (p *parser) indexElem() (e ast.IndexElem) {
 		e.Expr = &ast.ColumnRef{Pos: id.Pos, Name: id.Name}
 		e.ExprText = p.textFrom(first)
 	}
-	if p.accept("collate") {
+	if p.accept(kwCollate) {
 		n := p.qualified()
 		e.Collation = &n
 	}
-	if p.tok().colID() && !p.at("nulls") {
+	if p.tok().colID() && !p.at(kwNulls) {
 		e.OpClass = p.qualified().Name
 		if p.tok().is('(') {
 			p.unsupported(p.pos(), "operator class parameters")
 		}
 	}
-	if !p.accept("asc") {
-		e.Desc = p.accept("desc")
+	if !p.accept(kwAsc) {
+		e.Desc = p.accept(kwDesc)
 	}
 	e.NullsFirst = p.nullsOrder()
 	return e

@@ -7,14 +7,14 @@ import (
 
 // createTable parses TABLE behind CREATE and its modifiers.
 func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
-	p.want("table")
+	p.want(kwTable)
 	t.IfNotExists = p.ifNotExists()
 	t.Name = p.qualified()
 	elements := false // columns with types: no AS may follow
 	switch {
-	case p.at("of"):
+	case p.at(kwOf):
 		p.unsupported(p.pos(), "CREATE TABLE … OF")
-	case p.at("partition"):
+	case p.at(kwPartition):
 		p.unsupported(p.pos(), "CREATE TABLE … PARTITION OF")
 	case p.tok().is('('):
 		if p.peek(1).colID() && (p.peek(2).is(',') || p.peek(2).is(')')) {
@@ -23,15 +23,15 @@ func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
 			p.tableElements(t)
 			elements = true
 		}
-	case !p.at("as") && !p.at("with") && !p.at("on") && !p.at("tablespace") && !p.at("using"):
+	case !p.at(kwAs) && !p.at(kwWith) && !p.at(kwOn) && !p.at(kwTablespace) && !p.at(kwUsing):
 		p.unexpected()
 	}
 	p.tableOptions(t)
 	if elements {
 		return t
 	}
-	p.want("as")
-	if p.at("execute") {
+	p.want(kwAs)
+	if p.at(kwExecute) {
 		p.unsupported(p.pos(), "CREATE TABLE AS EXECUTE")
 	}
 	if p.err == nil && !p.atQuery() {
@@ -41,11 +41,11 @@ func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
 		return t
 	}
 	t.As = p.query()
-	if p.accept("with", "no") {
-		p.want("data")
+	if p.accept(kwWith, kwNo) {
+		p.want(kwData)
 		t.WithNoData = true
-	} else if p.accept("with") {
-		p.want("data")
+	} else if p.accept(kwWith) {
+		p.want(kwData)
 	}
 	return t
 }
@@ -59,7 +59,7 @@ func (p *parser) tableElements(t *ast.CreateTable) {
 	}
 	p.list(func() {
 		switch {
-		case p.at("like"):
+		case p.at(kwLike):
 			t.Likes = append(t.Likes, p.tableLike())
 		case p.tableConstraintHere():
 			t.Constraints = append(t.Constraints, p.tableConstraint())
@@ -72,35 +72,35 @@ func (p *parser) tableElements(t *ast.CreateTable) {
 
 // tableOptions parses what follows the column list.
 func (p *parser) tableOptions(t *ast.CreateTable) {
-	if p.accept("inherits") {
+	if p.accept(kwInherits) {
 		p.parenList(func() { t.Inherits = append(t.Inherits, p.qualified()) })
 	}
-	if p.accept("partition", "by") {
+	if p.accept(kwPartition, kwBy) {
 		first := p.i
 		p.ident()
 		p.parenList(func() { p.indexElem() })
 		t.PartitionBy = p.textFrom(first)
 	}
-	if p.accept("using") {
+	if p.accept(kwUsing) {
 		if pos, method := p.pos(), p.name(); method != "heap" {
 			p.unsupported(pos, "table access method "+method)
 		}
 	}
-	if p.accept("with") {
+	if p.accept(kwWith) {
 		t.Options = p.storageOptions()
-	} else if p.accept("without") {
+	} else if p.accept(kwWithout) {
 		if p.tok().str != "oids" {
 			p.unexpected()
 		}
 		p.next()
 	}
-	if p.accept("on", "commit") {
+	if p.accept(kwOn, kwCommit) {
 		switch {
-		case p.accept("drop"):
+		case p.accept(kwDrop):
 			t.OnCommit = "drop"
-		case p.accept("delete", "rows"):
+		case p.accept(kwDelete, kwRows):
 			t.OnCommit = "delete rows"
-		case p.accept("preserve", "rows"):
+		case p.accept(kwPreserve, kwRows):
 			t.OnCommit = "preserve rows"
 		default:
 			p.unexpected()
@@ -111,7 +111,7 @@ func (p *parser) tableOptions(t *ast.CreateTable) {
 
 // tablespace parses TABLESPACE name: there is one place for all data, and pg_default is its name.
 func (p *parser) tablespace() {
-	if p.accept("tablespace") {
+	if p.accept(kwTablespace) {
 		if pos, name := p.pos(), p.name(); name != "pg_default" {
 			p.unsupported(pos, "tablespace "+name)
 		}
@@ -125,15 +125,15 @@ func (p *parser) tableLike() (l ast.TableLike) {
 	for p.err == nil {
 		into := &l.Including
 		switch {
-		case p.accept("including"):
-		case p.accept("excluding"):
+		case p.accept(kwIncluding):
+		case p.accept(kwExcluding):
 			into = &l.Excluding
 		default:
 			return l
 		}
 		switch t := p.tok(); t.kw {
-		case "comments", "compression", "constraints", "defaults", "identity", "generated", "indexes",
-			"statistics", "storage", "all":
+		case kwComments, kwCompression, kwConstraints, kwDefaults, kwIdentity, kwGenerated, kwIndexes,
+			kwStatistics, kwStorage, kwAll:
 			*into = append(*into, t.str)
 			p.next()
 		default:
@@ -147,11 +147,11 @@ func (p *parser) tableLike() (l ast.TableLike) {
 func (p *parser) columnDef() (c ast.ColumnDef) {
 	c.Name = p.ident()
 	c.Type = p.typeName()
-	if p.at("storage") || p.at("compression") {
+	if p.at(kwStorage) || p.at(kwCompression) {
 		p.unsupported(p.pos(), "column "+p.tok().str)
 	}
 	for p.err == nil {
-		if p.accept("collate") {
+		if p.accept(kwCollate) {
 			n := p.qualified()
 			c.Collation = &n
 			continue
@@ -172,13 +172,13 @@ func (p *parser) columnDef() (c ast.ColumnDef) {
 // deferral parses one of [NOT] DEFERRABLE and INITIALLY DEFERRED|IMMEDIATE.
 func (p *parser) deferral(deferrable, deferred *bool) bool {
 	switch {
-	case p.accept("deferrable"):
+	case p.accept(kwDeferrable):
 		*deferrable = true
-	case p.accept("not", "deferrable"):
+	case p.accept(kwNot, kwDeferrable):
 		*deferrable = false
-	case p.accept("initially", "deferred"):
+	case p.accept(kwInitially, kwDeferred):
 		*deferrable, *deferred = true, true
-	case p.accept("initially", "immediate"):
+	case p.accept(kwInitially, kwImmediate):
 	default:
 		return false
 	}
@@ -188,38 +188,38 @@ func (p *parser) deferral(deferrable, deferred *bool) bool {
 // columnConstraint parses one constraint of a column; false if none stands here.
 func (p *parser) columnConstraint() (k ast.ColumnConstraint, ok bool) {
 	k.Pos = p.pos()
-	named := p.accept("constraint")
+	named := p.accept(kwConstraint)
 	if named {
 		k.Name = p.name()
 	}
 	switch {
-	case p.accept("not", "null"):
+	case p.accept(kwNot, kwNull):
 		k.Kind = "not null"
-	case p.accept("null"):
+	case p.accept(kwNull):
 		k.Kind = "null"
-	case p.accept("default"):
+	case p.accept(kwDefault):
 		k.Kind = "default"
 		first := p.i
 		l := p.newExprList()
 		l.addWith(p.bExpr)
 		k.Expr = l.finish()[0]
 		k.ExprText = p.textFrom(first)
-	case p.accept("check"):
+	case p.accept(kwCheck):
 		k.Kind = "check"
 		k.Expr, k.ExprText = p.parenExpr()
-		k.NoInherit = p.accept("no", "inherit")
-	case p.accept("primary"):
-		p.want("key")
+		k.NoInherit = p.accept(kwNo, kwInherit)
+	case p.accept(kwPrimary):
+		p.want(kwKey)
 		k.Kind = "primary key"
 		p.indexParameters()
-	case p.accept("unique"):
+	case p.accept(kwUnique):
 		k.Kind = "unique"
 		k.NullsNotDistinct = p.nullsNotDistinct()
 		p.indexParameters()
-	case p.at("references"):
+	case p.at(kwReferences):
 		k.Kind = "references"
 		k.Ref = p.references()
-	case p.accept("generated"):
+	case p.accept(kwGenerated):
 		p.generated(&k)
 	default:
 		if named {
@@ -233,14 +233,14 @@ func (p *parser) columnConstraint() (k ast.ColumnConstraint, ok bool) {
 // generated parses what follows GENERATED.
 func (p *parser) generated(k *ast.ColumnConstraint) {
 	when := p.pos()
-	if p.accept("by") {
-		p.want("default")
+	if p.accept(kwBy) {
+		p.want(kwDefault)
 	} else {
-		p.want("always")
+		p.want(kwAlways)
 		k.Always = true
 	}
-	p.want("as")
-	if p.accept("identity") {
+	p.want(kwAs)
+	if p.accept(kwIdentity) {
 		k.Kind = "identity"
 		k.Sequence = p.parenSequence()
 		return
@@ -250,7 +250,7 @@ func (p *parser) generated(k *ast.ColumnConstraint) {
 	}
 	k.Kind = "generated"
 	k.Expr, k.ExprText = p.parenExpr()
-	p.want("stored")
+	p.want(kwStored)
 }
 
 // parenSequence parses ( sequence options ) if it stands here.
@@ -272,21 +272,21 @@ func (p *parser) parenExpr() (ast.Expr, string) {
 
 // nullsNotDistinct parses NULLS [NOT] DISTINCT.
 func (p *parser) nullsNotDistinct() bool {
-	if p.accept("nulls", "not", "distinct") {
+	if p.accept(kwNulls, kwNot, kwDistinct) {
 		return true
 	}
-	p.accept("nulls", "distinct")
+	p.accept(kwNulls, kwDistinct)
 	return false
 }
 
 // indexParameters parses WITH ( … ) and USING INDEX TABLESPACE behind a unique constraint.
 func (p *parser) indexParameters() {
-	if p.at("with") && p.peek(1).is('(') {
+	if p.at(kwWith) && p.peek(1).is('(') {
 		p.next()
 		p.storageOptions()
 	}
-	if p.accept("using", "index") {
-		if !p.at("tablespace") {
+	if p.accept(kwUsing, kwIndex) {
+		if !p.at(kwTablespace) {
 			p.unexpected()
 		}
 		p.tablespace()
@@ -298,9 +298,9 @@ func (p *parser) references() *ast.Reference {
 	p.next()
 	r := &ast.Reference{Table: p.qualified(), OnDelete: "no action", OnUpdate: "no action"}
 	r.Columns = p.optIdents()
-	if p.accept("match") {
+	if p.accept(kwMatch) {
 		switch t := p.tok(); t.kw {
-		case "full", "partial", "simple":
+		case kwFull, kwPartial, kwSimple:
 			r.Match = t.str
 			p.next()
 		default:
@@ -309,9 +309,9 @@ func (p *parser) references() *ast.Reference {
 	}
 	for p.err == nil {
 		switch {
-		case p.accept("on", "delete"):
+		case p.accept(kwOn, kwDelete):
 			r.OnDelete = p.referentialAction()
-		case p.accept("on", "update"):
+		case p.accept(kwOn, kwUpdate):
 			r.OnUpdate = p.referentialAction()
 		default:
 			return r
@@ -323,15 +323,15 @@ func (p *parser) references() *ast.Reference {
 func (p *parser) referentialAction() string {
 	action := ""
 	switch {
-	case p.accept("no", "action"):
+	case p.accept(kwNo, kwAction):
 		return "no action"
-	case p.accept("restrict"):
+	case p.accept(kwRestrict):
 		return "restrict"
-	case p.accept("cascade"):
+	case p.accept(kwCascade):
 		return "cascade"
-	case p.accept("set", "null"):
+	case p.accept(kwSet, kwNull):
 		action = "set null"
-	case p.accept("set", "default"):
+	case p.accept(kwSet, kwDefault):
 		action = "set default"
 	default:
 		p.unexpected()
@@ -345,10 +345,10 @@ func (p *parser) referentialAction() string {
 // tableConstraintHere reports whether a table constraint starts here.
 func (p *parser) tableConstraintHere() bool {
 	switch p.tok().kw {
-	case "constraint", "check", "unique", "primary", "foreign":
+	case kwConstraint, kwCheck, kwUnique, kwPrimary, kwForeign:
 		return true
-	case "exclude":
-		return p.peek(1).is('(') || p.peek(1).kw == "using"
+	case kwExclude:
+		return p.peek(1).is('(') || p.peek(1).kw == kwUsing
 	}
 	return false
 }
@@ -356,40 +356,40 @@ func (p *parser) tableConstraintHere() bool {
 // tableConstraint parses [CONSTRAINT name] constraint.
 func (p *parser) tableConstraint() (k ast.TableConstraint) {
 	k.Pos = p.pos()
-	if p.accept("constraint") {
+	if p.accept(kwConstraint) {
 		k.Name = p.name()
 	}
 	switch {
-	case p.accept("check"):
+	case p.accept(kwCheck):
 		k.Kind = "check"
 		k.Expr, k.ExprText = p.parenExpr()
-	case p.accept("unique"):
+	case p.accept(kwUnique):
 		k.Kind = "unique"
 		k.NullsNotDistinct = p.nullsNotDistinct()
 		p.keyColumns(&k)
-	case p.accept("primary"):
-		p.want("key")
+	case p.accept(kwPrimary):
+		p.want(kwKey)
 		k.Kind = "primary key"
 		p.keyColumns(&k)
-	case p.accept("foreign"):
-		p.want("key")
+	case p.accept(kwForeign):
+		p.want(kwKey)
 		k.Kind = "foreign key"
 		k.Columns = p.idents()
-		if !p.at("references") {
+		if !p.at(kwReferences) {
 			p.unexpected()
 			return k
 		}
 		k.Ref = p.references()
-	case p.at("exclude"):
+	case p.at(kwExclude):
 		p.unsupported(p.pos(), "EXCLUDE constraint")
 	default:
 		p.unexpected()
 	}
 	for p.err == nil {
 		switch {
-		case p.accept("not", "valid"):
+		case p.accept(kwNot, kwValid):
 			k.NotValid = true
-		case p.at("no", "inherit"):
+		case p.at(kwNo, kwInherit):
 			p.unsupported(p.pos(), "NO INHERIT")
 		case p.deferral(&k.Deferrable, &k.InitiallyDeferred):
 		default:
@@ -401,12 +401,12 @@ func (p *parser) tableConstraint() (k ast.TableConstraint) {
 
 // keyColumns parses ( columns ) [INCLUDE ( columns )] or USING INDEX name.
 func (p *parser) keyColumns(k *ast.TableConstraint) {
-	if p.accept("using", "index") {
+	if p.accept(kwUsing, kwIndex) {
 		k.UsingIndex = p.name()
 		return
 	}
 	k.Columns = p.idents()
-	if p.accept("include") {
+	if p.accept(kwInclude) {
 		k.Include = p.idents()
 	}
 	p.indexParameters()

@@ -9,17 +9,17 @@ import (
 func (p *parser) wordOperand(u *unit, t *token) bool {
 	src, pos := p.i, p.pos()
 	switch t.kw {
-	case "null":
+	case kwNull:
 		p.leafWord(u, &ast.Literal{Pos: pos, Kind: ast.LiteralNull})
-	case "true":
+	case kwTrue:
 		p.leafWord(u, &ast.Literal{Pos: pos, Kind: ast.LiteralBool, Text: "t"})
-	case "false":
+	case kwFalse:
 		p.leafWord(u, &ast.Literal{Pos: pos, Kind: ast.LiteralBool, Text: "f"})
-	case "case":
+	case kwCase:
 		p.caseExpr(u)
-	case "cast":
+	case kwCast:
 		p.cast(u)
-	case "exists":
+	case kwExists:
 		if !p.peek(1).is('(') {
 			return false
 		}
@@ -30,33 +30,33 @@ func (p *parser) wordOperand(u *unit, t *token) bool {
 			return true
 		}
 		u.name(src, &ast.Exists{Pos: pos, Query: p.subquery()})
-	case "array":
+	case kwArray:
 		p.array(u)
-	case "row":
+	case kwRow:
 		if !p.peek(1).is('(') {
 			return false
 		}
 		p.row(u)
-	case "default":
+	case kwDefault:
 		p.failAt(pos, sqlerr.SyntaxError, "DEFAULT is not allowed in this context")
-	case "any", "some", "all":
+	case kwAny, kwSome, kwAll:
 		if p.comparesBefore() {
 			p.next()
 		}
 		p.unexpected()
-	case "unique":
+	case kwUnique:
 		p.unsupported(pos, "UNIQUE predicate")
-	case "current_date", "current_user", "current_role", "session_user", "user", "current_catalog":
+	case kwCurrentDate, kwCurrentUser, kwCurrentRole, kwSessionUser, kwUser, kwCurrentCatalog:
 		p.bareCall(u, false)
-	case "current_time", "current_timestamp", "localtime", "localtimestamp":
+	case kwCurrentTime, kwCurrentTimestamp, kwLocaltime, kwLocaltimestamp:
 		p.bareCall(u, true)
-	case "current_schema":
+	case kwCurrentSchema:
 		if p.peek(1).is('(') {
 			return false
 		}
 		p.bareCall(u, false)
-	case "collation":
-		if p.peek(1).kw != "for" {
+	case kwCollation:
+		if p.peek(1).kw != kwFor {
 			return false
 		}
 		p.skip(2)
@@ -96,27 +96,27 @@ func (p *parser) wordFunction(u *unit, t *token) bool {
 	}
 	src, pos := p.i, p.pos()
 	switch t.kw {
-	case "coalesce", "greatest", "least", "nullif", "grouping":
+	case kwCoalesce, kwGreatest, kwLeast, kwNullif, kwGrouping:
 		p.next()
 		p.wordCall(u, src, pos, t.str, func() bool {
-			if n := p.commaExprs(u); t.kw == "nullif" && n != 2 {
+			if n := p.commaExprs(u); t.kw == kwNullif && n != 2 {
 				p.unexpected()
 			}
 			return false
 		})
-	case "extract":
+	case kwExtract:
 		p.next()
 		p.wordCall(u, src, pos, "extract", func() bool { p.extractArgs(u); return true })
-	case "position":
+	case kwPosition:
 		p.position(u)
-	case "substring":
+	case kwSubstring:
 		p.substring(u)
-	case "overlay":
+	case kwOverlay:
 		p.overlay(u)
-	case "trim":
+	case kwTrim:
 		p.trim(u)
-	case "normalize", "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse", "xmlpi",
-		"xmlroot", "xmlserialize":
+	case kwNormalize, kwTreat, kwXmlconcat, kwXmlelement, kwXmlexists, kwXmlforest, kwXmlparse, kwXmlpi,
+		kwXmlroot, kwXmlserialize:
 		p.unsupported(pos, t.str)
 	default:
 		return false
@@ -150,7 +150,7 @@ func (p *parser) cast(u *unit) {
 	}))
 	p.wantPunct('(')
 	p.aExpr(u)
-	p.want("as")
+	p.want(kwAs)
 	typ = p.typeName()
 	u.word(p.i, ")")
 	p.wantPunct(')')
@@ -160,13 +160,13 @@ func (p *parser) cast(u *unit) {
 // extractArgs parses field FROM x; the field becomes a string.
 func (p *parser) extractArgs(u *unit) {
 	t := p.tok()
-	if t.kind != tokString && t.kind != tokQuoted && (t.kind != tokIdent || t.kw != "") && !p.intervalField() {
+	if t.kind != tokString && t.kind != tokQuoted && (t.kind != tokIdent || t.kw != notKeyword) && !p.intervalField() {
 		p.unexpected()
 		return
 	}
 	p.leafWord(u, &ast.Literal{Pos: p.pos(), Kind: ast.LiteralString, Text: t.str})
 	u.word(p.i, ",")
-	p.want("from")
+	p.want(kwFrom)
 	p.aExpr(u)
 }
 
@@ -181,7 +181,7 @@ func (p *parser) position(u *unit) {
 	p.wantPunct('(')
 	p.bExpr(u)
 	u.word(p.i, ",")
-	p.want("in")
+	p.want(kwIn)
 	p.bExpr(u)
 	u.word(p.i, ")")
 	p.wantPunct(')')
@@ -209,21 +209,21 @@ func (p *parser) substring(u *unit) {
 		p.aExpr(u)
 		words = !p.tok().is(',') && !p.tok().is(')')
 		switch {
-		case p.accept("from"):
+		case p.accept(kwFrom):
 			p.nextPart(u)
-			if p.accept("for") {
+			if p.accept(kwFor) {
 				p.nextPart(u)
 			}
-		case p.accept("for"):
+		case p.accept(kwFor):
 			p.nextPart(u)
-			swap = p.accept("from")
+			swap = p.accept(kwFrom)
 			similar = !swap
 			if swap {
 				p.nextPart(u)
 			}
-		case p.accept("similar"):
+		case p.accept(kwSimilar):
 			p.nextPart(u)
-			p.want("escape")
+			p.want(kwEscape)
 			p.nextPart(u)
 		case p.tok().is(','):
 			u.word(p.i, ",")
@@ -248,7 +248,7 @@ func (p *parser) overlay(u *unit) {
 	p.next()
 	p.wordCall(u, src, pos, "overlay", func() bool {
 		p.aExpr(u)
-		if !p.accept("placing") {
+		if !p.accept(kwPlacing) {
 			if p.tok().is(',') {
 				u.word(p.i, ",")
 				p.next()
@@ -257,9 +257,9 @@ func (p *parser) overlay(u *unit) {
 			return false
 		}
 		p.nextPart(u)
-		p.want("from")
+		p.want(kwFrom)
 		p.nextPart(u)
-		if p.accept("for") {
+		if p.accept(kwFor) {
 			p.nextPart(u)
 		}
 		return true
@@ -280,16 +280,16 @@ func (p *parser) trim(u *unit) {
 	}))
 	p.wantPunct('(')
 	switch {
-	case p.accept("leading"):
+	case p.accept(kwLeading):
 		name = "ltrim"
-	case p.accept("trailing"):
+	case p.accept(kwTrailing):
 		name = "rtrim"
 	default:
-		p.accept("both")
+		p.accept(kwBoth)
 	}
-	if !p.accept("from") {
+	if !p.accept(kwFrom) {
 		p.aExpr(u)
-		if p.accept("from") {
+		if p.accept(kwFrom) {
 			swap = true
 			u.word(p.i, ",")
 			p.commaExprs(u)

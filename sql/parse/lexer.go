@@ -7,7 +7,6 @@ import (
 
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/internal/sqlname"
 )
 
 // maxIdentifier is PostgreSQL's NAMEDATALEN-1: longer names are cut, as PostgreSQL does with a notice.
@@ -291,7 +290,7 @@ func (l *lexer) prefixedLiteral(c byte) bool {
 	case 'n':
 		if rest[0] == '\'' { // N'x' is NCHAR 'x'
 			l.pos++
-			l.identifierToken(start, "nchar")
+			l.toks = append(l.toks, token{kind: tokIdent, kw: kwNchar, pos: int32(start), end: int32(l.pos), str: "nchar"})
 			return true
 		}
 	case 'u':
@@ -318,19 +317,11 @@ func (l *lexer) identifier() {
 	if upper {
 		s = foldASCII(s)
 	}
-	l.identifierToken(start, s)
-}
-
-// identifierToken adds the token of a folded word, a key word or not, that began at start.
-func (l *lexer) identifierToken(start int, s string) {
-	use, ok := sqlname.Keywords[s]
-	t := token{kind: tokIdent, use: use, pos: int32(start), end: int32(l.pos)}
-	if ok {
-		t.str, t.kw = s, keyword(s)
-	} else {
-		t.str = truncate(s)
+	kw := keywords[s]
+	if kw == notKeyword {
+		s = truncate(s)
 	}
-	l.toks = append(l.toks, t)
+	l.toks = append(l.toks, token{kind: tokIdent, kw: kw, pos: int32(start), end: int32(l.pos), str: s})
 }
 
 // foldASCII lowers ASCII letters only: PostgreSQL leaves the rest alone in a UTF-8 database.

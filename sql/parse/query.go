@@ -8,9 +8,9 @@ import (
 // queryStart reports whether t can start a query without parentheses.
 func (p *parser) queryStart(i int) bool {
 	switch p.toks[i].kw {
-	case "select", "with", "table":
+	case kwSelect, kwWith, kwTable:
 		return true
-	case "values":
+	case kwValues:
 		return p.toks[i+1].is('(')
 	}
 	return false
@@ -35,7 +35,7 @@ func (p *parser) queryParen() bool {
 			return true // unbalanced: the query's parse says where
 		}
 		switch t := &p.toks[end+1]; t.kw {
-		case "union", "intersect", "except", "order", "limit", "offset", "fetch", "for":
+		case kwUnion, kwIntersect, kwExcept, kwOrder, kwLimit, kwOffset, kwFetch, kwFor:
 		default:
 			if !t.is(')') {
 				return false
@@ -84,7 +84,7 @@ func (p *parser) queryAfter(w *ast.With, pos ast.Pos) *ast.Select {
 // queryTail parses ORDER BY, LIMIT, OFFSET, FETCH and the locking clauses. core is the SELECT that
 // is still open, or nil: then ORDER BY is parsed by itself.
 func (p *parser) queryTail(s *ast.Select, core *coreParse) {
-	if p.at("order") {
+	if p.at(kwOrder) {
 		if s.OrderBy != nil {
 			p.failAt(ast.Pos(p.peek(2).pos)+1, sqlerr.SyntaxError, "multiple ORDER BY clauses not allowed")
 		}
@@ -96,7 +96,7 @@ func (p *parser) queryTail(s *ast.Select, core *coreParse) {
 		}
 	}
 	p.finishCore(core)
-	if p.at("for") {
+	if p.at(kwFor) {
 		p.locking(s)
 		p.limits(s)
 		return
@@ -107,7 +107,7 @@ func (p *parser) queryTail(s *ast.Select, core *coreParse) {
 
 // standaloneOrder parses ORDER BY behind a set operation.
 func (p *parser) standaloneOrder() (items []ast.OrderItem) {
-	p.want("order", "by")
+	p.want(kwOrder, kwBy)
 	l := p.newExprList()
 	p.list(func() {
 		l.add()
@@ -125,12 +125,12 @@ func (p *parser) limits(s *ast.Select) {
 	for p.err == nil {
 		pos := p.pos()
 		switch {
-		case !hadLimit && p.accept("limit"):
+		case !hadLimit && p.accept(kwLimit):
 			hadLimit = true
 			if s.Limit != nil {
 				p.failAt(p.pos(), sqlerr.SyntaxError, "multiple LIMIT clauses not allowed")
 			}
-			if p.accept("all") {
+			if p.accept(kwAll) {
 				break
 			}
 			s.Limit = p.expr()
@@ -138,16 +138,16 @@ func (p *parser) limits(s *ast.Select) {
 				p.fail(sqlerr.New(sqlerr.SyntaxError, "LIMIT #,# syntax is not supported").At(int(pos)).
 					WithHint("Use separate LIMIT and OFFSET clauses."))
 			}
-		case !hadLimit && p.at("fetch"):
+		case !hadLimit && p.at(kwFetch):
 			hadLimit = true
 			s.Limit = p.fetchFirst()
-		case !hadOffset && p.accept("offset"):
+		case !hadOffset && p.accept(kwOffset):
 			hadOffset = true
 			if s.Offset != nil {
 				p.failAt(p.pos(), sqlerr.SyntaxError, "multiple OFFSET clauses not allowed")
 			}
 			s.Offset = p.expr()
-			p.acceptAny("row", "rows")
+			p.acceptAny(kwRow, kwRows)
 		default:
 			return
 		}
@@ -158,11 +158,11 @@ func (p *parser) limits(s *ast.Select) {
 func (p *parser) fetchFirst() ast.Expr {
 	pos := p.pos()
 	p.next()
-	if !p.acceptAny("first", "next") {
+	if !p.acceptAny(kwFirst, kwNext) {
 		p.unexpected()
 	}
 	var n ast.Expr = &ast.Literal{Pos: pos, Kind: ast.LiteralInt, Text: "1"}
-	if !p.at("row") && !p.at("rows") {
+	if !p.at(kwRow) && !p.at(kwRows) {
 		l := p.newExprList()
 		l.addWith(func(u *unit) {
 			if p.tok().is('-') && p.negativeNumber(u) {
@@ -173,43 +173,43 @@ func (p *parser) fetchFirst() ast.Expr {
 		})
 		n = l.finish()[0]
 	}
-	if !p.acceptAny("row", "rows") {
+	if !p.acceptAny(kwRow, kwRows) {
 		p.unexpected()
 	}
-	if p.at("with", "ties") {
+	if p.at(kwWith, kwTies) {
 		p.unsupported(p.pos(), "FETCH FIRST … WITH TIES")
 	}
-	p.want("only")
+	p.want(kwOnly)
 	return n
 }
 
 // locking parses FOR UPDATE and its like.
 func (p *parser) locking(s *ast.Select) {
-	for p.at("for") {
+	for p.at(kwFor) {
 		l := ast.Locking{Pos: p.pos()}
 		p.next()
 		switch {
-		case p.accept("update"):
+		case p.accept(kwUpdate):
 			l.Strength = "update"
-		case p.accept("no", "key", "update"):
+		case p.accept(kwNo, kwKey, kwUpdate):
 			l.Strength = "no key update"
-		case p.accept("share"):
+		case p.accept(kwShare):
 			l.Strength = "share"
-		case p.accept("key", "share"):
+		case p.accept(kwKey, kwShare):
 			l.Strength = "key share"
-		case p.accept("read", "only"):
+		case p.accept(kwRead, kwOnly):
 			continue
 		default:
 			p.unexpected()
 			return
 		}
-		if p.accept("of") {
+		if p.accept(kwOf) {
 			l.Of = p.names()
 		}
 		switch {
-		case p.accept("nowait"):
+		case p.accept(kwNowait):
 			l.Wait = "nowait"
-		case p.accept("skip", "locked"):
+		case p.accept(kwSkip, kwLocked):
 			l.Wait = "skip locked"
 		}
 		s.Locking = append(s.Locking, l)
@@ -228,16 +228,16 @@ func (p *parser) setOperation(level int) (ast.QueryBody, *coreParse) {
 	}
 	for p.err == nil {
 		t := p.tok()
-		if level == 1 && t.kw != "union" && t.kw != "except" || level == 2 && t.kw != "intersect" {
+		if level == 1 && t.kw != kwUnion && t.kw != kwExcept || level == 2 && t.kw != kwIntersect {
 			break
 		}
 		p.finishCore(core)
 		op := &ast.SetOp{Pos: p.pos(), Op: t.str, Left: left}
 		p.next()
-		if p.accept("all") {
+		if p.accept(kwAll) {
 			op.All = true
 		} else {
-			p.accept("distinct")
+			p.accept(kwDistinct)
 		}
 		var right *coreParse
 		if level == 2 {
@@ -257,12 +257,12 @@ func (p *parser) setOperation(level int) (ast.QueryBody, *coreParse) {
 // queryOperand parses SELECT, VALUES, TABLE or a query in parentheses.
 func (p *parser) queryOperand() (ast.QueryBody, *coreParse) {
 	switch t := p.tok(); {
-	case t.kw == "select":
+	case t.kw == kwSelect:
 		core := p.selectCore()
 		return core.core, core
-	case t.kw == "values":
+	case t.kw == kwValues:
 		return p.values(false), nil
-	case t.kw == "table":
+	case t.kw == kwTable:
 		pos := p.pos()
 		p.next()
 		name, only := p.relation()
@@ -285,7 +285,7 @@ func (p *parser) values(defaults bool) *ast.Values {
 	p.list(func() {
 		p.wantPunct('(')
 		p.list(func() {
-			if defaults && p.at("default") {
+			if defaults && p.at(kwDefault) {
 				l.put(&ast.Default{Pos: p.pos()})
 				p.next()
 				return
@@ -309,7 +309,7 @@ func (p *parser) values(defaults bool) *ast.Values {
 func (p *parser) with() *ast.With {
 	w := &ast.With{Pos: p.pos()}
 	p.next()
-	if w.Recursive = p.at("recursive") && p.peek(1).colID() && !p.at("recursive", "as"); w.Recursive {
+	if w.Recursive = p.at(kwRecursive) && p.peek(1).colID() && !p.at(kwRecursive, kwAs); w.Recursive {
 		p.next()
 	}
 	p.list(func() {
@@ -317,9 +317,9 @@ func (p *parser) with() *ast.With {
 		for _, id := range p.optIdents() {
 			c.Columns = append(c.Columns, id.Name)
 		}
-		p.want("as")
-		not := p.accept("not", "materialized")
-		if not || p.accept("materialized") {
+		p.want(kwAs)
+		not := p.accept(kwNot, kwMaterialized)
+		if not || p.accept(kwMaterialized) {
 			materialized := !not
 			c.Materialized = &materialized
 		}
@@ -334,7 +334,7 @@ func (p *parser) with() *ast.With {
 		}
 		p.leave()
 		p.wantPunct(')')
-		if p.at("search") || p.at("cycle") {
+		if p.at(kwSearch) || p.at(kwCycle) {
 			p.unsupported(p.pos(), "WITH … "+p.tok().str)
 		}
 		w.CTEs = append(w.CTEs, c)
@@ -347,17 +347,17 @@ func (p *parser) queryOrDML() ast.Statement {
 	pos := p.pos()
 	defer p.past.leave(len(p.past.ctes))
 	var w *ast.With
-	if p.at("with") {
+	if p.at(kwWith) {
 		w = p.with()
 	}
 	switch p.tok().kw {
-	case "insert":
+	case kwInsert:
 		return p.insert(w)
-	case "update":
+	case kwUpdate:
 		return p.update(w)
-	case "delete":
+	case kwDelete:
 		return p.deleteFrom(w)
-	case "merge":
+	case kwMerge:
 		p.unsupported(p.pos(), "MERGE")
 		return nil
 	}

@@ -10,55 +10,55 @@ func (p *parser) statement() ast.Statement {
 		return p.queryOrDML()
 	}
 	switch p.tok().kw {
-	case "select", "with", "values", "table", "insert", "update", "delete", "merge":
+	case kwSelect, kwWith, kwValues, kwTable, kwInsert, kwUpdate, kwDelete, kwMerge:
 		return p.queryOrDML()
-	case "create":
+	case kwCreate:
 		return p.create()
-	case "drop":
+	case kwDrop:
 		return p.drop()
-	case "alter":
+	case kwAlter:
 		return p.alter()
-	case "truncate":
+	case kwTruncate:
 		return p.truncate()
-	case "copy":
+	case kwCopy:
 		return p.copyStatement()
-	case "comment":
+	case kwComment:
 		return p.comment()
-	case "begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release":
+	case kwBegin, kwStart, kwCommit, kwEnd, kwRollback, kwAbort, kwSavepoint, kwRelease:
 		return p.transaction()
-	case "set":
+	case kwSet:
 		return p.set()
-	case "reset":
+	case kwReset:
 		return p.reset()
-	case "show":
+	case kwShow:
 		return p.show()
-	case "discard":
+	case kwDiscard:
 		return p.discard()
-	case "prepare":
+	case kwPrepare:
 		return p.prepare()
-	case "execute":
+	case kwExecute:
 		return p.execute()
-	case "deallocate":
+	case kwDeallocate:
 		return p.deallocate()
-	case "declare":
+	case kwDeclare:
 		return p.declareCursor()
-	case "fetch", "move":
+	case kwFetch, kwMove:
 		return p.fetch()
-	case "close":
+	case kwClose:
 		return p.closeCursor()
-	case "explain":
+	case kwExplain:
 		return p.explain()
-	case "vacuum", "analyze", "analyse":
+	case kwVacuum, kwAnalyze, kwAnalyse:
 		return p.vacuum()
-	case "checkpoint":
+	case kwCheckpoint:
 		return p.checkpoint()
-	case "reindex":
+	case kwReindex:
 		return p.reindex()
-	case "cluster":
+	case kwCluster:
 		return p.cluster()
-	case "lock":
+	case kwLock:
 		return p.lockTable()
-	case "listen", "unlisten", "notify":
+	case kwListen, kwUnlisten, kwNotify:
 		return p.notify()
 	}
 	if name := unsupportedStatements[p.tok().kw]; name != "" {
@@ -71,7 +71,7 @@ func (p *parser) statement() ast.Statement {
 
 // unsupportedStatements are PostgreSQL's statements that the tree has no node for.
 var unsupportedStatements = map[keyword]string{
-	"call": "CALL", "do": "DO", "grant": "GRANT", "revoke": "REVOKE", "import": "IMPORT FOREIGN SCHEMA",
-	"load": "LOAD", "reassign": "REASSIGN OWNED", "refresh": "REFRESH MATERIALIZED VIEW",
-	"security": "SECURITY LABEL",
+	kwCall: "CALL", kwDo: "DO", kwGrant: "GRANT", kwRevoke: "REVOKE", kwImport: "IMPORT FOREIGN SCHEMA",
+	kwLoad: "LOAD", kwReassign: "REASSIGN OWNED", kwRefresh: "REFRESH MATERIALIZED VIEW",
+	kwSecurity: "SECURITY LABEL",
 }

@@ -8,24 +8,24 @@ import (
 func (p *parser) transaction() ast.Statement {
 	pos := p.pos()
 	switch p.next().kw {
-	case "start":
-		p.want("transaction")
+	case kwStart:
+		p.want(kwTransaction)
 		return &ast.Begin{Pos: pos, Modes: p.txnModes(), Start: true}
-	case "begin":
-		p.acceptAny("work", "transaction")
+	case kwBegin:
+		p.acceptAny(kwWork, kwTransaction)
 		return &ast.Begin{Pos: pos, Modes: p.txnModes()}
-	case "commit":
-		if p.at("prepared") {
+	case kwCommit:
+		if p.at(kwPrepared) {
 			p.unsupported(pos, "COMMIT PREPARED")
 		}
 		return &ast.Commit{Pos: pos, Chain: p.chained()}
-	case "end":
+	case kwEnd:
 		return &ast.Commit{Pos: pos, Chain: p.chained()}
-	case "rollback":
+	case kwRollback:
 		return p.rollback(pos)
-	case "abort":
+	case kwAbort:
 		return &ast.Rollback{Pos: pos, Chain: p.chained()}
-	case "savepoint":
+	case kwSavepoint:
 		return &ast.Savepoint{Pos: pos, Name: p.name()}
 	}
 	p.savepointWord()
@@ -34,17 +34,17 @@ func (p *parser) transaction() ast.Statement {
 
 // savepointWord moves past SAVEPOINT unless it is the savepoint's name.
 func (p *parser) savepointWord() {
-	if p.at("savepoint") && p.peek(1).colID() {
+	if p.at(kwSavepoint) && p.peek(1).colID() {
 		p.next()
 	}
 }
 
 func (p *parser) rollback(pos ast.Pos) ast.Statement {
-	if p.at("prepared") {
+	if p.at(kwPrepared) {
 		p.unsupported(pos, "ROLLBACK PREPARED")
 	}
-	p.acceptAny("work", "transaction")
-	if p.accept("to") {
+	p.acceptAny(kwWork, kwTransaction)
+	if p.accept(kwTo) {
 		p.savepointWord()
 		return &ast.RollbackTo{Pos: pos, Name: p.name()}
 	}
@@ -53,16 +53,16 @@ func (p *parser) rollback(pos ast.Pos) ast.Statement {
 
 // chained parses [WORK|TRANSACTION] [AND [NO] CHAIN].
 func (p *parser) chained() bool {
-	p.acceptAny("work", "transaction")
+	p.acceptAny(kwWork, kwTransaction)
 	return p.andChain()
 }
 
 func (p *parser) andChain() bool {
-	if !p.accept("and") {
+	if !p.accept(kwAnd) {
 		return false
 	}
-	no := p.accept("no")
-	p.want("chain")
+	no := p.accept(kwNo)
+	p.want(kwChain)
 	return !no
 }
 
@@ -71,15 +71,15 @@ func (p *parser) txnModes() (m ast.TxnModes) {
 	for first := true; p.err == nil; first = false {
 		comma := !first && p.punct(',')
 		switch {
-		case p.accept("isolation", "level"):
+		case p.accept(kwIsolation, kwLevel):
 			m.Isolation = p.isolationLevel()
-		case p.accept("read", "only"):
+		case p.accept(kwRead, kwOnly):
 			m.ReadOnly = ptr(true)
-		case p.accept("read", "write"):
+		case p.accept(kwRead, kwWrite):
 			m.ReadOnly = ptr(false)
-		case p.accept("deferrable"):
+		case p.accept(kwDeferrable):
 			m.Deferrable = ptr(true)
-		case p.accept("not", "deferrable"):
+		case p.accept(kwNot, kwDeferrable):
 			m.Deferrable = ptr(false)
 		case p.atAsOf():
 			if m.AsOf = p.asOf(); m.AsOf.Params {
@@ -100,16 +100,16 @@ func ptr[T any](v T) *T { return &v }
 // isolationLevel parses the words of an isolation level.
 func (p *parser) isolationLevel() string {
 	switch {
-	case p.accept("serializable"):
+	case p.accept(kwSerializable):
 		return "serializable"
-	case p.accept("repeatable", "read"):
+	case p.accept(kwRepeatable, kwRead):
 		return "repeatable read"
-	case p.accept("read", "committed"):
+	case p.accept(kwRead, kwCommitted):
 		return "read committed"
-	case p.accept("read", "uncommitted"):
+	case p.accept(kwRead, kwUncommitted):
 		return "read uncommitted"
 	}
-	if p.acceptAny("read", "repeatable") {
+	if p.acceptAny(kwRead, kwRepeatable) {
 		p.unexpected()
 		return ""
 	}

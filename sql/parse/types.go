@@ -10,12 +10,12 @@ import (
 
 // typeName parses a type with its modifiers and array bounds.
 func (p *parser) typeName() ast.TypeName {
-	if p.at("setof") {
+	if p.at(kwSetof) {
 		p.unsupported(p.pos(), "SETOF")
 		return ast.TypeName{}
 	}
 	t := p.simpleType()
-	if p.accept("array") {
+	if p.accept(kwArray) {
 		t.ArrayDims = 1
 		if p.punct('[') {
 			p.integer()
@@ -35,15 +35,15 @@ func (p *parser) typeName() ast.TypeName {
 
 // plainTypes are the type key words that take at most a list of modifiers.
 var plainTypes = map[keyword]string{
-	"int": "int4", "integer": "int4", "smallint": "int2", "bigint": "int8", "real": "float4",
-	"boolean": "bool", "numeric": "numeric", "decimal": "numeric", "dec": "numeric",
+	kwInt: "int4", kwInteger: "int4", kwSmallint: "int2", kwBigint: "int8", kwReal: "float4",
+	kwBoolean: "bool", kwNumeric: "numeric", kwDecimal: "numeric", kwDec: "numeric",
 }
 
 // simpleType parses a type without array bounds.
 func (p *parser) simpleType() ast.TypeName {
 	t := ast.TypeName{Pos: p.pos()}
 	kw := p.tok().kw
-	if name, ok := plainTypes[kw]; ok && kw != "" {
+	if name, ok := plainTypes[kw]; ok && kw != notKeyword {
 		p.next()
 		t.Name = name
 		if name == "numeric" {
@@ -52,37 +52,37 @@ func (p *parser) simpleType() ast.TypeName {
 		return t
 	}
 	switch kw {
-	case "float":
+	case kwFloat:
 		p.next()
 		t.Name = p.floatName()
-	case "double":
-		if p.peek(1).kw != "precision" {
+	case kwDouble:
+		if p.peek(1).kw != kwPrecision {
 			return p.genericType()
 		}
 		p.skip(2)
 		t.Name = "float8"
-	case "bit":
+	case kwBit:
 		p.next()
 		t.Name, t.Mods = "bit", []int{1}
-		if p.accept("varying") {
+		if p.accept(kwVarying) {
 			t.Name, t.Mods = "varbit", nil
 		}
 		p.lengthOf(&t)
-	case "character", "char", "nchar", "national", "varchar":
+	case kwCharacter, kwChar, kwNchar, kwNational, kwVarchar:
 		p.characterType(&t)
-	case "timestamp", "time":
+	case kwTimestamp, kwTime:
 		p.next()
 		t.Name = "timestamp"
-		if kw == "time" {
+		if kw == kwTime {
 			t.Name = "time"
 		}
 		p.lengthOf(&t)
-		if p.accept("with", "time", "zone") {
+		if p.accept(kwWith, kwTime, kwZone) {
 			t.Name += "tz"
 		} else {
-			p.accept("without", "time", "zone")
+			p.accept(kwWithout, kwTime, kwZone)
 		}
-	case "interval":
+	case kwInterval:
 		p.next()
 		t.Name = "interval"
 		if p.tok().is('(') {
@@ -113,7 +113,7 @@ func (p *parser) genericType() ast.TypeName {
 	} else {
 		t.Name = first.str
 	}
-	if p.tok().is('%') && p.peek(1).kw == "type" {
+	if p.tok().is('%') && p.peek(1).kw == kwType {
 		p.unsupported(t.Pos, "%TYPE")
 	}
 	t.Mods = p.optMods()
@@ -181,11 +181,11 @@ func (p *parser) floatName() string {
 
 func (p *parser) characterType(t *ast.TypeName) {
 	kw := p.next().kw
-	if kw == "national" && !p.acceptAny("character", "char") {
+	if kw == kwNational && !p.acceptAny(kwCharacter, kwChar) {
 		p.unexpected()
 	}
 	t.Name, t.Mods = "bpchar", []int{1}
-	if kw == "varchar" || p.accept("varying") {
+	if kw == kwVarchar || p.accept(kwVarying) {
 		t.Name, t.Mods = "varchar", nil
 	}
 	p.lengthOf(t)
@@ -197,11 +197,11 @@ func (p *parser) intervalFields(t *ast.TypeName) {
 		return
 	}
 	fields := p.next().str
-	if p.accept("to") {
+	if p.accept(kwTo) {
 		to := p.tok().kw
 		order := strings.Index("year month day hour minute second", p.tok().str)
 		if !p.intervalField() || order <= strings.Index("year month day hour minute second", fields) ||
-			fields == "year" && to != "month" || fields == "month" {
+			fields == "year" && to != kwMonth || fields == "month" {
 			p.unexpected()
 			return
 		}
@@ -215,7 +215,7 @@ func (p *parser) intervalFields(t *ast.TypeName) {
 
 func (p *parser) intervalField() bool {
 	switch p.tok().kw {
-	case "year", "month", "day", "hour", "minute", "second":
+	case kwYear, kwMonth, kwDay, kwHour, kwMinute, kwSecond:
 		return true
 	}
 	return false
@@ -229,13 +229,13 @@ func (p *parser) literalType() bool {
 		return false
 	}
 	switch t.kw {
-	case "double":
-		return p.peek(1).kw == "precision" && p.peek(2).kind == tokString
-	case "bit", "character", "char", "nchar", "national", "varchar", "float", "numeric", "decimal", "dec",
-		"timestamp", "time", "interval":
+	case kwDouble:
+		return p.peek(1).kw == kwPrecision && p.peek(2).kind == tokString
+	case kwBit, kwCharacter, kwChar, kwNchar, kwNational, kwVarchar, kwFloat, kwNumeric, kwDecimal, kwDec,
+		kwTimestamp, kwTime, kwInterval:
 		return p.literalAfterType()
 	}
-	if t.kw != "" && plainTypes[t.kw] == "" && !t.typeOrFunctionName() && !(t.colID() && p.peek(1).is('.')) {
+	if t.kw != notKeyword && plainTypes[t.kw] == "" && !t.typeOrFunctionName() && !(t.colID() && p.peek(1).is('.')) {
 		return false
 	}
 	n := 1
@@ -252,14 +252,14 @@ func (p *parser) literalType() bool {
 // literalAfterType looks over the words and the modifiers of a key word type for a string.
 func (p *parser) literalAfterType() bool {
 	i := p.i + 1
-	if p.tok().kw == "national" {
+	if p.tok().kw == kwNational {
 		i++
 	}
 	for i < len(p.toks) {
 		switch t := &p.toks[i]; {
 		case t.kind == tokString:
 			return true
-		case t.kw == "varying" || t.kw == "with" || t.kw == "without" || t.kw == "time" || t.kw == "zone":
+		case t.kw == kwVarying || t.kw == kwWith || t.kw == kwWithout || t.kw == kwTime || t.kw == kwZone:
 			i++
 		case t.is('(') && t.pair > 0:
 			i = int(t.pair) + 1
@@ -274,7 +274,7 @@ func (p *parser) literalAfterType() bool {
 func (p *parser) typedLiteral() ast.Expr {
 	pos := p.pos()
 	var t ast.TypeName
-	if p.at("interval") {
+	if p.at(kwInterval) {
 		p.next()
 		t = ast.TypeName{Pos: pos, Name: "interval"}
 		precision := p.tok().is('(')

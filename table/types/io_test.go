@@ -23,16 +23,14 @@ func typeNamed(t *testing.T, name string) *Type {
 	}
 	if rest, ok := strings.CutPrefix(name, "interval "); ok {
 		m := regexp.MustCompile(`^([a-z ]+?)(?:\((\d+)\))?$`).FindStringSubmatch(rest)
-		precision := -1
+		var mods []int
 		if m[2] != "" {
-			precision, _ = strconv.Atoi(m[2])
+			n, _ := strconv.Atoi(m[2])
+			mods = []int{n}
 		}
-		for fields, name := range intervalFieldNames {
-			if name == " "+m[1] {
-				return TInterval.WithMod(IntervalTypeMod(fields, int32(precision)))
-			}
-		}
-		require.Fail(t, "no such interval", name)
+		typ, err := IntervalWithFields(m[1], mods)
+		require.NoError(t, err)
+		return typ
 	}
 	m := regexp.MustCompile(`^("?[a-z0-9_ ]+"?)(?:\(([-0-9, ]+)\))?$`).FindStringSubmatch(name)
 	require.NotNil(t, m, name)
