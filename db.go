@@ -1,6 +1,7 @@
 package minidb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,8 +124,14 @@ func Open(dir string, opts ...Option) (*DB, error) {
 
 func (db *DB) open(dir string, settings map[string]string) (err error) {
 	ctx := context.Background()
-	to := txn.Options{TwoPhase: db.opts.twoPhase, GCInterval: max(db.opts.gcInterval, 0), Retention: db.opts.retention, Logger: db.opts.logger,
-		AcceptClock: db.opts.acceptClock}
+	protocol, err := txn.ParseProtocol(cmp.Or(db.opts.protocol, txn.Auto.String()))
+	if err != nil {
+		return err
+	}
+	to := txn.Options{
+		Protocol: protocol, GCInterval: max(db.opts.gcInterval, 0), Retention: db.opts.retention,
+		Logger: db.opts.logger, AcceptClock: db.opts.acceptClock,
+	}
 	if db.store, err = txn.Open(ctx, db.engine, to); err != nil {
 		var wrong *tso.ClockError
 		if errors.As(err, &wrong) {

@@ -137,7 +137,7 @@ func crashSchemaChanges(t *testing.T, dice *rand.Rand) (out []schemaCrash) {
 	})
 	var opts []minidb.Option
 	if dice.IntN(3) == 0 {
-		opts = append(opts, minidb.TwoPhaseCommit())
+		opts = append(opts, minidb.CommitProtocol("two-phase"))
 	}
 	db := openOn(t, fs, opts...)
 	for _, s := range schemaChanges {

@@ -202,33 +202,47 @@ func (h *handle) runPrepared(ctx context.Context, ps *sql.Prepared, args []any, 
 	h.portals++
 	name := "embedded " + strconv.Itoa(h.portals)
 	c := &collector{}
-	for attempt := 0; ; attempt++ {
-		c.rows, c.marked = c.first[:0], 0
-		p, suspended, err := h.attempt(ctx, name, ps, params, limit, c)
-		if err == nil {
-			if !suspended {
-				p = nil
-			}
-			c.cols, c.hasRows = ps.Columns, ps.HasRows
-			c.format = *h.session.Format()
-			c.format.Reg = nil // it would need the transaction
-			return c, p, nil
-		}
-		h.session.ClosePortal(name)
-		if !h.session.Restart(ctx, attempt, err) {
-			return nil, nil, h.session.NameConflict(ctx, err)
-		}
+	p, suspended, err := h.attempt(ctx, name, ps, params, limit, c)
+	if err != nil {
+		p, suspended, err = h.retry(ctx, name, ps, params, limit, c, err)
 	}
+	if err != nil {
+		return nil, nil, h.session.NameConflict(ctx, err)
+	}
+	if !suspended {
+		p = nil
+	}
+	c.cols, c.hasRows = ps.Columns, ps.HasRows
+	c.format = *h.session.Format()
+	c.format.Reg = nil // it would need the transaction
+	return c, p, nil
 }
 
-func (h *handle) attempt(ctx context.Context, name string, ps *sql.Prepared, params []types.Datum, limit int64, c *collector) (*sql.Portal, bool, error) {
-	p, err := h.session.Bind(ctx, name, ps, params)
-	if err != nil {
+// retry is attempt, again after err.
+func (h *handle) retry(ctx context.Context, name string, ps *sql.Prepared, params []types.Datum, limit int64, c *collector, err error) (
+	p *sql.Portal, suspended bool, _ error) {
+	err = h.session.Retry(ctx, err, func() bool { return true }, func() error {
+		var err error
+		p, suspended, err = h.attempt(ctx, name, ps, params, limit, c)
+		return err
+	})
+	return p, suspended, err
+}
+
+// attempt runs a statement, and commits it unless rows are left. An error leaves no portal.
+func (h *handle) attempt(ctx context.Context, name string, ps *sql.Prepared, params []types.Datum, limit int64, c *collector) (
+	p *sql.Portal, suspended bool, err error) {
+	defer func() {
+		if err != nil {
+			h.session.ClosePortal(name)
+		}
+	}()
+	c.rows, c.marked = c.first[:0], 0
+	if p, err = h.session.Bind(ctx, name, ps, params); err != nil {
 		return nil, false, err
 	}
 	p.Single, p.Prompt = true, true
-	suspended, err := h.session.Execute(ctx, p, limit, c)
-	if err != nil {
+	if suspended, err = h.session.Execute(ctx, p, limit, c); err != nil {
 		return nil, false, err
 	}
 	if !suspended {

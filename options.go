@@ -22,7 +22,7 @@ type options struct {
 	gcInterval          time.Duration
 	retention           time.Duration
 	analyzeInterval     time.Duration
-	twoPhase            bool
+	protocol            string
 	isolation           string
 	onFatal             func(error)
 	acceptClock         bool
@@ -70,9 +70,16 @@ func AnalyzeInterval(d time.Duration) Option { return func(o *options) { o.analy
 // Retention is how far back AS OF SYSTEM TIME reaches at least; the default is ten minutes.
 func Retention(d time.Duration) Option { return func(o *options) { o.retention = d } }
 
-// TwoPhaseCommit makes every commit take the two phases that a store of several groups needs. It is
-// slower, and gives the same histories.
-func TwoPhaseCommit() Option { return func(o *options) { o.twoPhase = true } }
+// CommitProtocol is how commits reach the store, by name. All of them give the same histories; they
+// are to be chosen for studying what each leaves in the store (minidb dump). Open refuses one that the
+// store cannot keep.
+//
+//   - "auto", the default: one phase for what fits into one batch, two phases for what is larger;
+//   - "one-phase": records at once, by a single update; only transactions that are larger than what is
+//     kept in memory take two phases;
+//   - "two-phase": Percolator's locks, commit point and records, for the smallest commit too;
+//   - "async": the locks alone are the commit, of up to 256 keys; the records follow.
+func CommitProtocol(name string) Option { return func(o *options) { o.protocol = name } }
 
 // OnFatal is called once when the database cannot write its log any more: the disk is broken or full,
 // say. From then on every call fails with an error for which errors.Is(err, ErrFailed) holds (SQLSTATE

@@ -9,34 +9,6 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 )
 
-// open starts a statement: one without rows has run when open returns.
-func (s *Session) open(ctx context.Context, c call) (source, error) {
-	k := kindOf(c.ps.Stmt)
-	if k.class == transactionControl {
-		return k.open(s, ctx, c)
-	}
-	if s.tx.state == idle {
-		s.start(inImplicit)
-	}
-	if k.class == sessionCommand {
-		return k.open(s, ctx, c)
-	}
-	if past := s.asOf(c.ps.Stmt); past != nil {
-		with, err := s.argumentsOf(ctx, c.ps, c.params)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.readPast(ctx, past, with); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.beginStatement(ctx, &k); err != nil {
-		return nil, err
-	}
-	s.tx.ran = true
-	return k.open(s, ctx, c)
-}
-
 // openSelect starts a query. All its rows are made before the first is given out, if it may have to
 // run again (planSource.gather).
 func (s *Session) openSelect(ctx context.Context, c call) (source, error) {

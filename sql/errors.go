@@ -182,28 +182,6 @@ func canceled(ctx context.Context) error {
 	return wrap(sqlerr.QueryCanceled, "canceling statement due to user request", cause).WithDetail("%v", cause)
 }
 
-// retryable reports whether a new attempt of the whole transaction may succeed: nothing of it is
-// there, and another transaction was in the way.
-func retryable(err error) bool {
-	var (
-		se       *sqlerr.Error
-		conflict *txn.WriteConflictError
-		exists   *txn.AlreadyExistsError
-		locked   *txn.LockedError
-		deadlock *rowlock.DeadlockError
-		reads    *txn.ReadConflictError
-		pair     *txn.SerializationError
-	)
-	if errors.Is(err, txn.ErrAmbiguous) {
-		return false
-	}
-	if errors.As(err, &conflict) || errors.As(err, &exists) || errors.As(err, &locked) || errors.As(err, &deadlock) ||
-		errors.As(err, &reads) || errors.As(err, &pair) {
-		return true
-	}
-	return errors.As(err, &se) && se.Code == sqlerr.SerializationFailure
-}
-
 // errFailedTransaction is the answer to every statement of a failed block.
 func errFailedTransaction() error {
 	return sqlerr.New(sqlerr.InFailedSQLTransaction,

@@ -1,6 +1,8 @@
 package sql_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,32 +26,32 @@ func value(t *testing.T, run func(string) string, text string) string {
 func TestKeyWordsAsNames(t *testing.T) {
 	s := newSession(t, newEngine(t))
 	run := func(text string) string { return mustQuery(t, s, text) }
-	for _, k := range sqlname.Keywords {
-		if k.Category == sqlname.Unreserved {
+	for _, word := range slices.Sorted(maps.Keys(sqlname.Keywords)) {
+		if sqlname.Keywords[word].Category == sqlname.Unreserved {
 			continue
 		}
-		q := `"` + k.Word + `"`
+		q := `"` + word + `"`
 		run(`CREATE TABLE t (a int CHECK (a > 0), g int GENERATED ALWAYS AS (a * 2) STORED, d int DEFAULT 7);
 			CREATE VIEW v AS SELECT a, g FROM t WHERE a IS NOT NULL`)
 		run(`ALTER TABLE t RENAME a TO ` + q + `; ALTER TABLE t RENAME TO ` + q)
-		run(`CREATE UNIQUE INDEX i ON ` + q + ` (` + q + `); ALTER INDEX i RENAME TO "i ` + k.Word + `"`)
+		run(`CREATE UNIQUE INDEX i ON ` + q + ` (` + q + `); ALTER INDEX i RENAME TO "i ` + word + `"`)
 		run(`INSERT INTO ` + q + ` VALUES (1)`)
 		run(`UPDATE ` + q + ` SET ` + q + ` = 2`)
 		require.Equal(t, "2|4", value(t, run, `SELECT * FROM v`))
 		require.Equal(t, q, value(t, run, `SELECT '`+q+`'::regclass::text`))
-		require.Equal(t, q, value(t, run, `SELECT quote_ident('`+k.Word+`')`))
-		require.Equal(t, q, value(t, run, `SELECT format('%I', '`+k.Word+`')`))
+		require.Equal(t, q, value(t, run, `SELECT quote_ident('`+word+`')`))
+		require.Equal(t, q, value(t, run, `SELECT format('%I', '`+word+`')`))
 
 		check := value(t, run, `SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c'`)
 		require.Equal(t, `CHECK ((`+q+` > 0))`, check)
 		run(`ALTER TABLE ` + q + ` ADD CONSTRAINT ` + q + ` ` + check)
 		generated := value(t, run, `SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = '`+q+`'::regclass AND adnum = 2`)
 		require.Equal(t, `(`+q+` * 2)`, generated)
-		index := value(t, run, `SELECT pg_get_indexdef('"i `+k.Word+`"'::regclass)`)
-		run(`DROP INDEX "i ` + k.Word + `"; ` + index)
+		index := value(t, run, `SELECT pg_get_indexdef('"i `+word+`"'::regclass)`)
+		run(`DROP INDEX "i ` + word + `"; ` + index)
 		view := value(t, run, `SELECT pg_get_viewdef('v'::regclass)`)
-		run(`CREATE VIEW "v ` + k.Word + `" AS ` + view)
-		require.Equal(t, "2|4", value(t, run, `SELECT * FROM "v `+k.Word+`"`))
+		run(`CREATE VIEW "v ` + word + `" AS ` + view)
+		require.Equal(t, "2|4", value(t, run, `SELECT * FROM "v `+word+`"`))
 		run(`DROP TABLE ` + q + ` CASCADE`)
 	}
 }

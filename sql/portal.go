@@ -7,7 +7,6 @@ import (
 
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
@@ -26,6 +25,7 @@ type Portal struct {
 	// Prompt is set by a caller that has not waited for its client since it prepared the statement: a snapshot
 	// that was taken then is new enough.
 	Prompt bool
+	of     message
 	params []types.Datum
 	// bytes of large params are counted by account.
 	bytes   int64
@@ -127,7 +127,7 @@ func (s *Session) bind(ctx context.Context, ps *Prepared, name string, params []
 	if err := s.addPortal(p); err != nil {
 		return p, err
 	}
-	n := types.RowSize(params)
+	n := exec.RowBytes(params)
 	if n <= smallText {
 		return p, nil
 	}
@@ -224,72 +224,6 @@ func (s *Session) closePortalsSince(depth int) {
 	}
 }
 
-// Execute runs a portal, for at most limit rows if limit is not 0. It reports whether the portal was
-// suspended with rows perhaps left; otherwise the sink's Complete (or Empty) has been called.
-func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, sink Sink) (suspended bool, err error) {
-	ctx, done := s.begin(ctx, p.Statement.Text, sink)
-	defer done()
-	suspended, err = s.execute(ctx, p, limit, sink)
-	if err != nil {
-		if p.src != nil {
-			p.fail()
-		}
-		err = s.toSQL(ctx, err)
-		s.fail(ctx)
-	}
-	return suspended, err
-}
-
-func (s *Session) execute(ctx context.Context, p *Portal, limit int64, sink Sink) (bool, error) {
-	ps := p.Statement
-	_, copying := ps.Stmt.(*ast.Copy) // its commit is not told of which statement it is the end
-	s.several, s.single, s.prompt = false, p.Single && !copying, p.Prompt
-	if ps.Stmt == nil {
-		return false, sink.Empty()
-	}
-	if s.tx.state == inFailed && !kindOf(ps.Stmt).endsBlock {
-		return false, errFailedTransaction()
-	}
-	if p.failed {
-		return false, errCannotRun(p.Name)
-	}
-	if p.finished {
-		if ps.HasRows {
-			return false, sink.Complete(p.done)
-		}
-		return false, errCannotRun(p.Name)
-	}
-	if p.src == nil {
-		src, err := s.openPortal(ctx, p, limit, sink)
-		if err != nil {
-			return false, err
-		}
-		p.opened(src)
-	}
-	n, err := s.take(ctx, p, limit, sink)
-	if err != nil {
-		return false, err
-	}
-	if !p.atEnd {
-		return true, nil
-	}
-	tag := p.src.tag(n)
-	p.done = p.src.tag(0)
-	p.close()
-	if err := s.refused(); err != nil {
-		return false, err
-	}
-	return false, sink.Complete(tag)
-}
-
-// opened takes what runs the statement.
-func (p *Portal) opened(src source) {
-	p.src, p.columns = src, src.columns()
-	if run, ok := src.(*planSource); ok {
-		p.plan = run.again.plan
-	}
-}
-
 // inUse says why the transaction may not change a table, or with an index ID that index: plans of portals, and
 // checks of foreign keys that wait, rest on its descriptor.
 func (s *Session) inUse(id table.ID, index table.IndexID) string {
@@ -306,34 +240,6 @@ func (s *Session) inUse(id table.ID, index table.IndexID) string {
 		return "it has pending trigger events"
 	}
 	return ""
-}
-
-// openPortal begins to run the portal's statement, of whose rows the client takes at most limit (0: all)
-// at a time. As in PostgreSQL there are three kinds of statements:
-//   - one without rows has run when openPortal returns, and the limit means nothing to it;
-//   - a planned one with rows is run piece by piece;
-//   - of any other (FETCH, EXECUTE, SHOW, EXPLAIN) all rows are made at once, and given out in pieces.
-func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, sink Sink) (source, error) {
-	if limit > 0 && p.life == nil && p.needsLife() {
-		p.life = newLife(ctx)
-	}
-	runCtx, stop := p.life.within(ctx)
-	defer stop()
-	src, err := s.open(runCtx, call{ps: p.Statement, params: p.params, sink: sink, options: runOptions{inPieces: limit > 0}})
-	if err != nil || limit == 0 || p.life != nil {
-		return src, err
-	}
-	if p.needsLife() { // it was planned anew
-		src.close()
-		return s.openPortal(ctx, p, limit, sink)
-	}
-	switch src.(type) {
-	case *planSource, *fetchSource:
-		if src.columns() != nil && !p.Statement.readsPoint() {
-			return s.gatherRows(ctx, src)
-		}
-	}
-	return src, nil
 }
 
 // needsLife reports whether the portal's statement, if it is suspended, goes on under a context of its own.
@@ -359,81 +265,3 @@ func (s *Session) gatherRows(ctx context.Context, src source) (source, error) {
 
 // readsPoint reports whether the statement's present plan reads one row by its key and does nothing else.
 func (ps *Prepared) readsPoint() bool { return ps.plan != nil && exec.ReadsPoint(ps.plan) }
-
-// take hands up to limit rows (0: all) of the portal to the sink, and returns their number.
-func (s *Session) take(ctx context.Context, p *Portal, limit int64, sink Sink) (int64, error) {
-	ctx, stop := p.life.within(ctx)
-	defer stop()
-	var n int64
-	for {
-		if p.batch == nil {
-			b, err := p.src.next(ctx)
-			if err != nil {
-				return n, err
-			}
-			if b == nil {
-				p.atEnd = true
-				return n, nil
-			}
-			p.batch, p.pos = b, 0
-		}
-		to := p.batch.Rows()
-		if limit > 0 && int64(to-p.pos) > limit-n {
-			to = p.pos + int(limit-n)
-		}
-		if to > p.pos && sink != nil {
-			if err := s.awaitDurable(ctx); err != nil {
-				return n, err
-			}
-			if err := sink.Rows(p.batch, p.pos, to); err != nil {
-				return n, err
-			}
-		}
-		n += int64(to - p.pos)
-		p.rows += int64(to - p.pos)
-		if p.pos = to; p.pos == p.batch.Rows() {
-			p.batch = nil
-		}
-		if limit > 0 && n == limit {
-			return n, nil
-		}
-	}
-}
-
-// Sync ends the implicit transaction of the extended protocol, if there is one.
-func (s *Session) Sync(ctx context.Context) error {
-	if s.tx.state != inImplicit {
-		return nil
-	}
-	if s.tx.tx != nil && s.tx.tx.Dirty() { // nothing else takes time
-		var done func()
-		ctx, done = s.begin(ctx, s.text, nil)
-		defer done()
-	}
-	return s.toSQL(ctx, s.commit(ctx))
-}
-
-// Fail tells the session that its client's message failed before it came to the session.
-func (s *Session) Fail(ctx context.Context) { s.fail(ctx) }
-
-// Restart gets ready to run an implicit transaction again after err, which ended it. It answers
-// false when that must not be done: attempt (from 0) is beyond the limit, err would come again, or
-// the transaction did what cannot be done twice.
-func (s *Session) Restart(ctx context.Context, attempt int, err error) bool {
-	if s.tx.state != idle || !retryable(err) || attempt >= maxAttempts || s.once {
-		return false
-	}
-	s.retries = attempt + 1
-	s.engine.reruns.repeated(s.database)
-	return backoff(ctx, attempt) == nil
-}
-
-// Rewound puts a portal back to where it was bound, in a transaction begun by Restart.
-func (s *Session) Rewound(p *Portal) {
-	p.close()
-	p.finished, p.atEnd, p.rows, p.pos, p.life, p.done = false, false, 0, 0, nil, ""
-	if s.tx.state == idle {
-		s.start(inImplicit)
-	}
-	s.portals[p.Name] = p
-}

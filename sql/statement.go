@@ -25,6 +25,7 @@ type Prepared struct {
 	sql      bool          // by PREPARE
 	declared []*types.Type // as the client declared them, nil entries to be inferred
 	offset   int           // of Text in the message
+	unbound  int           // parameters in the text of a Query, which have no values
 	source   string        // the text with PREPARE or DECLARE that made it, or ""
 	plan     *physical.Plan
 	version  uint64

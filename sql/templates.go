@@ -27,7 +27,7 @@ func (s *Session) queryTemplate(ctx context.Context, text string, sink Sink) (se
 		return false, false, nil
 	}
 	one := []parse.Parsed{{Stmt: t.Stmt, Text: text[s.shape.First:s.shape.End]}}
-	_, err = s.runImplicit(ctx, queried{stmts: one, template: t, values: values}, 0, sink)
+	_, err = s.runImplicit(ctx, &queried{stmts: one, template: t, values: values}, 0, sink)
 	if err == errNotServed {
 		s.tx.statements-- // there was none
 		t.Refused()

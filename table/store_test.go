@@ -43,7 +43,7 @@ func memory(t testing.TB) *db { return openDB(t, memkv.New(memkv.Options{}), txn
 func variants(t *testing.T, f func(t *testing.T, d *db)) {
 	t.Run("memkv", func(t *testing.T) { f(t, memory(t)) })
 	t.Run("memkv two-phase", func(t *testing.T) {
-		f(t, openDB(t, memkv.New(memkv.Options{}), txn.Options{TwoPhase: true}))
+		f(t, openDB(t, memkv.New(memkv.Options{}), txn.Options{Protocol: txn.TwoPhase}))
 	})
 	t.Run("pebblekv", func(t *testing.T) {
 		engine, err := pebblekv.Open("", pebblekv.Options{InMemory: true})

@@ -39,12 +39,10 @@ type async struct {
 	}
 }
 
-// canAsync reports whether the transaction may be committed by its locks alone (txn: I12). Their
-// lowest commit timestamps are drawn under the rows' latches, which takes an engine that is this
-// process's own, and an oracle that can draw there. What was validated has to stay true until all
-// locks are down: with one update that is the update itself, with several it cannot be.
-func (c *committer) canAsync() bool {
-	if !c.s.opts.AsyncCommit || !c.s.exclusive || c.s.tryer() == nil || len(c.muts) > asyncKeysMax {
+// fewKeys reports whether the keys of the commit fit into the primary's lock, and what it validates can
+// stay true until all locks are down: with one update that is the update itself, with several it cannot.
+func (c *committer) fewKeys() bool {
+	if len(c.muts) > asyncKeysMax {
 		return false
 	}
 	size := 0

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var asyncOptions = txn.Options{TwoPhase: true, AsyncCommit: true, BatchKeys: 1, LockWait: time.Millisecond}
+var asyncOptions = txn.Options{Protocol: txn.Async, BatchKeys: 1, LockWait: time.Millisecond}
 
 // write2 commits the keys a and z in one transaction.
 func write2(t *testing.T, s *txn.Store, value string) (*txn.Txn, error) {
@@ -101,7 +101,7 @@ func TestAReaderAboveAnAsyncLockNeverMissesIt(t *testing.T) {
 	ctx := context.Background()
 	e := &pausing{Engine: openPebble(t), onKey: "a", column: mvcc.ColumnLock,
 		reached: make(chan struct{}), resume: make(chan struct{})}
-	s, err := openTxn(ctx, e, txn.Options{TwoPhase: true, AsyncCommit: true})
+	s, err := openTxn(ctx, e, txn.Options{Protocol: txn.Async})
 	require.NoError(t, err)
 	done := make(chan error)
 	var tx *txn.Txn

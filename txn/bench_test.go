@@ -183,9 +183,9 @@ func BenchmarkCommit(b *testing.B) {
 			})
 			b.ReportMetric(float64(e.Syncs()-before)/float64(b.N), "syncs/op")
 		})
-		for _, twoPhase := range []bool{false, true} {
-			b.Run(fmt.Sprintf("twophase=%v/%d", twoPhase, goroutines), func(b *testing.B) {
-				e, s := benchStore(b, txn.Options{TwoPhase: twoPhase})
+		for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
+			b.Run(fmt.Sprintf("%s/%d", protocol, goroutines), func(b *testing.B) {
+				e, s := benchStore(b, txn.Options{Protocol: protocol})
 				before := e.Syncs()
 				parallel(b, goroutines, func() {
 					tx, err := s.Begin(ctx, txn.BeginOptions{})

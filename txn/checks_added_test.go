@@ -62,7 +62,7 @@ func failedBatchRollsBack(sc *scene) {
 
 func shortValueIsInlined(sc *scene) {
 	rec := kvtest.NewRecord(single())
-	s := sc.openWith(rec, txn.Options{TwoPhase: true}, "", nil)
+	s := sc.openWith(rec, txn.Options{Protocol: txn.TwoPhase}, "", nil)
 	sc.commit(s, "a", "1")
 	tx := sc.begin(s)
 	before := rec.Counts()
@@ -137,7 +137,7 @@ func prewritesRunTogether(sc *scene) {
 	four := memkv.New(memkv.Options{Splits: [][]byte{[]byte("b"), []byte("m"), []byte("z")}})
 	for groups, e := range map[int64]kv.Engine{2: split(), 4: four} {
 		m := &meeting{Engine: e, met: make(chan struct{})}
-		s := sc.open(m, txn.Options{TwoPhase: true})
+		s := sc.open(m, txn.Options{Protocol: txn.TwoPhase})
 		tx := sc.writer(s, "a", "1", "b", "1", "y", "1", "z", "1")
 		m.missing.Store(groups)
 		ctx, cancel := context.WithTimeout(sc.ctx, meetingMax)

@@ -17,7 +17,7 @@ var asyncClauses = []clause{
 	{"T5 I12", "the timestamp is not above the present", asyncIsSeenAtOnce},
 }
 
-var async = txn.Options{TwoPhase: true, AsyncCommit: true, BatchKeys: 1}
+var async = txn.Options{Protocol: txn.Async, BatchKeys: 1}
 
 func asyncIsAboveReads(sc *scene) {
 	s := sc.openWith(single(), async, "", nil)

@@ -112,7 +112,7 @@ func (c looking) Done() <-chan struct{} {
 // worth while to wait for it.
 func conflictAwaitsTheSync(sc *scene) {
 	base := single()
-	dead := sc.open(base, txn.Options{TwoPhase: true, CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterPrewrite }})
+	dead := sc.open(base, txn.Options{Protocol: txn.TwoPhase, CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterPrewrite }})
 	_ = sc.writer(dead, "other", "1").Commit(sc.ctx)
 	e := newHeld(base)
 	defer e.letGo()

@@ -15,7 +15,7 @@ var knownClauses = []clause{
 func settledLockIsLookedAt(sc *scene) { lockPassesOn(sc, txn.AfterCommitPoint, txn.Options{}) }
 
 func settledAsyncLockIsLookedAt(sc *scene) {
-	lockPassesOn(sc, txn.AfterPrewrite, txn.Options{AsyncCommit: true})
+	lockPassesOn(sc, txn.AfterPrewrite, txn.Options{Protocol: txn.Async})
 }
 
 // lockPassesOn: before a committed transaction comes to its secondary, a reader has rolled that forward,

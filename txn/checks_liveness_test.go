@@ -84,13 +84,13 @@ func pushedCommit(sc *scene, e kv.Engine) {
 // leapDoesNotKill: the clock makes a step of an hour, and half of one backwards, while a transaction has locks
 // in the store. Who meets one waits, or reads past it (B5).
 func leapDoesNotKill(sc *scene) {
-	for _, opts := range []txn.Options{{StreamBytes: 1}, {TwoPhase: true}, {TwoPhase: true, AsyncCommit: true, BatchKeys: 1}} {
+	for _, opts := range []txn.Options{{StreamBytes: 1}, {Protocol: txn.TwoPhase}, {Protocol: txn.Async, BatchKeys: 1}} {
 		leap := func(s *txn.Store) {
 			for _, step := range []int64{3_600_000, -1_800_000} {
 				sc.clock += step
 				_, err := sc.begin(s).LockKey(sc.ctx, []byte("a"), rowlock.Update, true)
 				sc.want("a row lock", err, rowlock.ErrNotAvailable)
-				if !opts.AsyncCommit { // whose locks are not pushed
+				if opts.Protocol != txn.Async { // whose locks are not pushed
 					sc.want("after a leap", sc.read(s, "a"), "a=- ")
 				}
 			}

@@ -41,7 +41,7 @@ func updateIsNotLost(sc *scene) {
 
 // lockIsNotOverwritten: the one who locked b is between prewrite and commit when another writes b.
 func lockIsNotOverwritten(sc *scene) {
-	s := sc.openWith(single(), txn.Options{TwoPhase: true}, txn.AfterPrewrite, func(s *txn.Store) bool {
+	s := sc.openWith(single(), txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite, func(s *txn.Store) bool {
 		wantError[*txn.WriteConflictError](sc, "a second writer of b", sc.writer(s, "b", "2").Commit(sc.ctx))
 		return false
 	})
@@ -58,14 +58,14 @@ func leftLockIsSettled(sc *scene) {
 
 func lockIsFoundAtOpen(sc *scene) {
 	e := single()
-	s := sc.openWith(e, txn.Options{TwoPhase: true}, txn.AfterCommitPoint, func(*txn.Store) bool { return true })
+	s := sc.openWith(e, txn.Options{Protocol: txn.TwoPhase}, txn.AfterCommitPoint, func(*txn.Store) bool { return true })
 	_ = sc.writer(s, "a", "1", "b", "1").Commit(sc.ctx)
 	sc.must(s.Close(), "close")
 	sc.want("after a restart", sc.read(sc.open(e, txn.Options{}), "a", "b"), "a=1 b=1 ")
 }
 
 func commitSurvivesACrash(sc *scene) {
-	for _, opts := range []txn.Options{{}, {TwoPhase: true}, {TwoPhase: true, AsyncCommit: true}} {
+	for _, opts := range []txn.Options{{}, {Protocol: txn.TwoPhase}, {Protocol: txn.Async}} {
 		fs := pebblekv.NewCrashFS()
 		open := func(fs *pebblekv.CrashFS) *txn.Store {
 			e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
@@ -125,7 +125,7 @@ func oracleServesFromMemory(sc *scene) {
 // prewritesTravelTogether counts updates: the prewrites, the commit point, the secondaries.
 func prewritesTravelTogether(sc *scene) {
 	rec := kvtest.NewRecord(single())
-	s := sc.openWith(rec, txn.Options{TwoPhase: true}, "", nil)
+	s := sc.openWith(rec, txn.Options{Protocol: txn.TwoPhase}, "", nil)
 	sc.commit(s, "warm", "up")
 	before := rec.Counts()
 	sc.commit(s, "a", "1", "b", "1", "c", "1", "d", "1", "e", "1")

@@ -76,7 +76,7 @@ func (sc *scene) records(s *txn.Store, key string) (n int) {
 // rollbackHitsNoRecord: a rollback record lies at start_ts, a write record at commit_ts, and both in
 // one column of one row.
 func rollbackHitsNoRecord(sc *scene) {
-	s := sc.openWith(single(), txn.Options{TwoPhase: true, AsyncCommit: true}, "", nil)
+	s := sc.openWith(single(), txn.Options{Protocol: txn.Async}, "", nil)
 	sc.commit(s, "z", "0")
 	sc.commit(s, "a", "1")
 	tx := sc.writer(s, "a", "2")
@@ -88,7 +88,7 @@ func rollbackHitsNoRecord(sc *scene) {
 // underFault commits a=1 in two phases on an engine of which an update fails.
 func underFault(sc *scene, plan kvtest.FaultPlan) (s *txn.Store, err error) {
 	f := kvtest.NewFault(single())
-	s = sc.openWith(f, txn.Options{TwoPhase: true}, "", nil)
+	s = sc.openWith(f, txn.Options{Protocol: txn.TwoPhase}, "", nil)
 	sc.commit(s, "warm", "up")
 	tx := sc.writer(s, "a", "1")
 	f.Plan(plan)

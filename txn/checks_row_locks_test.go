@@ -128,7 +128,7 @@ func locksAreHeldToTheEnd(sc *scene) {
 // youngerGivesIn: it does not wait until the time to wait is over. The older one waits for it where it is
 // the other way round, so they could wait for each other.
 func youngerGivesIn(sc *scene) {
-	s := sc.openWith(single(), txn.Options{TwoPhase: true}, txn.AfterPrewrite, func(s *txn.Store) bool {
+	s := sc.openWith(single(), txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite, func(s *txn.Store) bool {
 		wantError[*txn.WriteConflictError](sc, "commit", sc.writer(s, "b", "2").Commit(sc.ctx))
 		return false
 	})
@@ -146,7 +146,7 @@ func locksEndWithTheirTransaction(sc *scene) {
 }
 
 func lockedRowIsNotStolen(sc *scene) {
-	for _, opts := range []txn.Options{{}, {TwoPhase: true}, async} {
+	for _, opts := range []txn.Options{{}, {Protocol: txn.TwoPhase}, async} {
 		s := sc.open(single(), opts)
 		sc.notStolen(s, s)
 	}

@@ -141,8 +141,8 @@ func (e *heldSecondaries) UpdateLazy(ctx context.Context, rows [][]byte, step kv
 func TestCloseLeavesTheSecondariesOfLargeCommits(t *testing.T) {
 	const rows, perBatch = 2000, 100
 	for name, opts := range map[string]txn.Options{
-		"two phases": {TwoPhase: true, BatchKeys: perBatch},
-		"streamed":   {TwoPhase: true, BatchKeys: perBatch, StreamBytes: 4 << 10},
+		"two phases": {Protocol: txn.TwoPhase, BatchKeys: perBatch},
+		"streamed":   {Protocol: txn.TwoPhase, BatchKeys: perBatch, StreamBytes: 4 << 10},
 	} {
 		ctx := context.Background()
 		base := memkv.New(memkv.Options{})
@@ -184,7 +184,7 @@ func TestFoundLocksAreSettledAtOnce(t *testing.T) {
 	for _, crash := range []txn.CrashPoint{txn.AfterPrewrite, txn.AfterCommitPoint} {
 		const rows, perTxn = 3000, 1500
 		e := memkv.New(memkv.Options{})
-		s, err := openTxn(ctx, e, txn.Options{TwoPhase: true,
+		s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase,
 			CrashPoint: func(p txn.CrashPoint) bool { return p == crash }})
 		require.NoError(t, err)
 		for i := 0; i < rows; {

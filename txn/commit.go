@@ -166,14 +166,15 @@ func (c *committer) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if c.s.canOnePhase() && c.oneBatch() && c.oneGroup() {
+	protocol := c.protocol()
+	if protocol == OnePhase {
 		return c.onePhase(ctx)
 	}
 	if err := c.awaitRowLocks(ctx); err != nil {
 		return err
 	}
 	c.prewriting = true
-	if c.canAsync() {
+	if protocol == Async {
 		return c.asyncCommit(ctx)
 	}
 	return c.twoPhase(ctx)

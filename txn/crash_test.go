@@ -129,9 +129,9 @@ func bankOptions(rng *rand.Rand) txn.Options {
 		Clock: func() int64 { return clock.Add(1) },
 		// What is looked at between two runs is opened with the machine's clock.
 		AcceptClock: true,
-		TwoPhase:    rng.IntN(2) == 0, AsyncCommit: rng.IntN(2) == 0,
-		LockTTL:  time.Duration(1+rng.IntN(300)) * time.Millisecond,
-		LockWait: 20 * time.Millisecond,
+		Protocol:    txn.Protocol(rng.IntN(4)),
+		LockTTL:     time.Duration(1+rng.IntN(300)) * time.Millisecond,
+		LockWait:    20 * time.Millisecond,
 	}
 	if rng.IntN(2) == 0 {
 		opts.BatchKeys = 1 + rng.IntN(3)
@@ -209,8 +209,8 @@ func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
 		percent := []int{0, 0, 20, 50, 80, 100}[b.rng.IntN(6)]
 		out = append(out, crash{
 			fs: fs.Crash(percent, b.rng), acked: acked,
-			what: fmt.Sprintf("two phases %v, async %v, batches of %d, streams of %d, row locks %v, %d%% of unsynced data kept",
-				b.opts.TwoPhase, b.opts.AsyncCommit, b.opts.BatchKeys, b.opts.StreamBytes, b.locks, percent),
+			what: fmt.Sprintf("%s, batches of %d, streams of %d, row locks %v, %d%% of unsynced data kept",
+				b.opts.Protocol, b.opts.BatchKeys, b.opts.StreamBytes, b.locks, percent),
 		})
 		b.count(release != nil)
 		if release != nil {
@@ -245,9 +245,9 @@ func (b *bank) holdSyncs(fs *pebblekv.CrashFS) (release func()) {
 // count says what was going on when a crash was taken.
 func (b *bank) count(held bool) {
 	for among, yes := range map[string]bool{
-		"in one phase":  !b.opts.TwoPhase && b.opts.StreamBytes == 0,
-		"in two phases": b.opts.TwoPhase && !b.opts.AsyncCommit && b.opts.StreamBytes == 0,
-		"async":         b.opts.TwoPhase && b.opts.AsyncCommit && b.opts.StreamBytes == 0,
+		"in one phase":  b.opts.Protocol <= txn.OnePhase && b.opts.StreamBytes == 0,
+		"in two phases": b.opts.Protocol == txn.TwoPhase && b.opts.StreamBytes == 0,
+		"async":         b.opts.Protocol == txn.Async && b.opts.StreamBytes == 0,
 		"streamed":      b.opts.StreamBytes > 0, "with row locks": b.locks,
 		"of dying coordinators":     b.opts.CrashPoint != nil,
 		"while locks were held":     !b.store.RowLocks().Empty(),

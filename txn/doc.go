@@ -12,7 +12,8 @@
 //   - [Store] is opened on an engine and begins transactions (store.go).
 //   - [Txn] reads (Get, GetMany, Scan), writes (Set, Insert, Delete, with savepoints), commits.
 //   - [Iterator] merges a committed span with the transaction's own writes.
-//   - The coordinator (commit.go) takes one phase (one_phase.go) or two (two_phase.go, async.go).
+//   - The coordinator (commit.go) chooses a [Protocol] (protocol.go): one phase (one_phase.go), two
+//     (two_phase.go), or locks that commit by themselves (async.go).
 //   - A transaction that outgrows its buffer streams it out (stream.go, stream_read.go).
 //   - The resolver (resolver.go) rolls locks of ended transactions forward or back.
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are checked

@@ -136,7 +136,7 @@ func TestALatePrewriteInADroppedSpan(t *testing.T) {
 	for name, open := range dropEngines {
 		t.Run(name, func(t *testing.T) {
 			e := open()
-			dead, err := openTxn(ctx, e, txn.Options{TwoPhase: true, LeaseRenewal: -1, CrashPoint: func(p txn.CrashPoint) bool {
+			dead, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, LeaseRenewal: -1, CrashPoint: func(p txn.CrashPoint) bool {
 				return p == txn.AfterPrewrite
 			}})
 			require.NoError(t, err)
@@ -198,7 +198,7 @@ func TestAPrimaryInADroppedSpanDecidesFirst(t *testing.T) {
 	for name, open := range dropEngines {
 		t.Run(name, func(t *testing.T) {
 			e := open()
-			dead, err := openTxn(ctx, e, txn.Options{TwoPhase: true, LeaseRenewal: -1, CrashPoint: func(p txn.CrashPoint) bool {
+			dead, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, LeaseRenewal: -1, CrashPoint: func(p txn.CrashPoint) bool {
 				return p == txn.AfterCommitPoint
 			}})
 			require.NoError(t, err)
@@ -346,7 +346,7 @@ func TestACrashAnywhereInADrop(t *testing.T) {
 		fs := pebblekv.NewFaultFS(disk)
 		e, err := pebblekv.Open("dir", opts(fs))
 		require.NoError(t, err)
-		s, err := openTxn(ctx, e, txn.Options{TwoPhase: at%2 == 0})
+		s, err := openTxn(ctx, e, txn.Options{Protocol: []txn.Protocol{txn.TwoPhase, txn.Auto}[at%2]})
 		require.NoError(t, err)
 		commit(t, s, "way", "here", "r1", "1", "r2", string(make([]byte, 500)), "other", "1")
 		var after *pebblekv.CrashFS

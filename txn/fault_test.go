@@ -25,7 +25,7 @@ func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
 		"three groups": func() kv.Engine { return memkv.New(memkv.Options{HashGroups: 3}) },
 		"shared":       func() kv.Engine { return memkv.New(memkv.Options{Shared: true}) },
 	}
-	options := map[string]txn.Options{"async": {TwoPhase: true, AsyncCommit: true}}
+	options := map[string]txn.Options{"async": {Protocol: txn.Async}}
 	engines["async"] = engines["one group"]
 	verdicts := map[string]int{}
 	for name, open := range engines {
@@ -90,21 +90,21 @@ func transferUnderFault(t *testing.T, what string, e kv.Engine, opts txn.Options
 // TestALostAnswerIsFoundOut: one lost answer at the commit point is not ambiguous; the coordinator
 // looks, and learns.
 func TestALostAnswerIsFoundOut(t *testing.T) {
-	for _, opts := range []txn.Options{{}, {TwoPhase: true}} {
+	for _, opts := range []txn.Options{{}, {Protocol: txn.TwoPhase}} {
 		for _, applied := range []bool{false, true} {
 			f := kvtest.NewFault(memkv.New(memkv.Options{}))
 			s, err := openTxn(context.Background(), f, opts)
 			require.NoError(t, err)
 			commit(t, s, "warm", "up")
 			point := 1 // the only update of one phase
-			if opts.TwoPhase {
+			if opts.Protocol == txn.TwoPhase {
 				point = 2 // after the prewrite
 			}
 			f.Plan(kvtest.FaultPlan{At: point, Applied: applied})
 			tx := begin(t, s)
 			require.NoError(t, tx.Set([]byte("a"), []byte("1")))
 			err = tx.Commit(context.Background())
-			if !applied && !opts.TwoPhase {
+			if !applied && opts.Protocol != txn.TwoPhase {
 				// One phase is not run again: its rows are barred, and the caller may start over.
 				require.ErrorIs(t, err, kv.ErrNotApplied)
 			} else {
@@ -123,9 +123,9 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 }
 
 func TestAnOracleThatFailsAtTheCommitPointAbortsTheCommit(t *testing.T) {
-	for _, twoPhase := range []bool{false, true} {
+	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		o := &brittleOracle{}
-		s, err := openTxn(context.Background(), memkv.New(memkv.Options{}), txn.Options{Oracle: o, TwoPhase: twoPhase})
+		s, err := openTxn(context.Background(), memkv.New(memkv.Options{}), txn.Options{Oracle: o, Protocol: protocol})
 		require.NoError(t, err)
 		tx := begin(t, s)
 		require.NoError(t, tx.Set([]byte("a"), []byte("1")))

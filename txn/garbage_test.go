@@ -75,7 +75,7 @@ func TestAPassLooksWhereSomethingWasReplaced(t *testing.T) {
 func TestPassesFindAllGarbage(t *testing.T) {
 	ctx := context.Background()
 	for name, opts := range map[string]txn.Options{
-		"one phase": {}, "two phases": {TwoPhase: true}, "async": {TwoPhase: true, AsyncCommit: true},
+		"one phase": {}, "two phases": {Protocol: txn.TwoPhase}, "async": {Protocol: txn.Async},
 		"streaming": {StreamBytes: 1}, "steps": {GCRows: 3},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,13 +78,13 @@ func settled(t testing.TB, s *txn.Store) {
 func TestAReadWithoutATimestampSettlesALock(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		e := memkv.New(memkv.Options{Shared: shared})
-		s, err := openTxn(context.Background(), e, txn.Options{TwoPhase: true})
+		s, err := openTxn(context.Background(), e, txn.Options{Protocol: txn.TwoPhase})
 		require.NoError(t, err)
 		commit(t, s, "a", "1", "b", "1")
 		settled(t, s)
 		require.Equal(t, "1", readOne(t, s, "b"))
 		require.NoError(t, s.Close())
-		dying, err := openTxn(context.Background(), e, txn.Options{TwoPhase: true,
+		dying, err := openTxn(context.Background(), e, txn.Options{Protocol: txn.TwoPhase,
 			CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterCommitPoint }})
 		require.NoError(t, err)
 		require.Equal(t, "1", readOne(t, dying, "b"))

@@ -53,7 +53,7 @@ func TestACommitHoldsTheLatchesOfOneBatch(t *testing.T) {
 		{"a row more is two phases", bound + 1, "v", txn.Options{}, bound},
 		{"many rows", 5 * bound, "v", txn.Options{}, bound},
 		{"long rows", 40, string(make([]byte, 100<<10)), txn.Options{}, 11},
-		{"two phases", 5 * bound, "v", txn.Options{TwoPhase: true}, bound},
+		{"two phases", 5 * bound, "v", txn.Options{Protocol: txn.TwoPhase}, bound},
 		{"streamed", 5 * bound, "v", txn.Options{StreamBytes: 2 << 20}, bound},
 	} {
 		t.Run(c.name, func(t *testing.T) {

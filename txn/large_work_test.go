@@ -58,7 +58,7 @@ func TestNobodyWaitsForTheCleanUpOfALargeTransaction(t *testing.T) {
 	ctx := ownContext()
 	e := &halted{Engine: memkv.New(memkv.Options{}), release: make(chan struct{})}
 	const batch, keys = 100, 1000
-	s := openStore(t, e, txn.Options{StreamBytes: 8 << 10, TwoPhase: true, BatchKeys: batch})
+	s := openStore(t, e, txn.Options{StreamBytes: 8 << 10, Protocol: txn.TwoPhase, BatchKeys: batch})
 	large := func(prefix string) *txn.Txn {
 		tx := begin(t, s)
 		for i := range keys {
@@ -96,7 +96,7 @@ func TestNobodyWaitsForTheCleanUpOfALargeTransaction(t *testing.T) {
 // TestManyLargeCommitsAreSettled: those beyond the first few forget which locks they have, and find them.
 func TestManyLargeCommitsAreSettled(t *testing.T) {
 	e := &halted{Engine: memkv.New(memkv.Options{}), release: make(chan struct{})}
-	s := openStore(t, e, txn.Options{TwoPhase: true, BatchKeys: manyRows})
+	s := openStore(t, e, txn.Options{Protocol: txn.TwoPhase, BatchKeys: manyRows})
 	e.on.Store(true)
 	const keys = 3 * manyRows
 	for n := range 12 {

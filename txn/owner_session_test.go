@@ -143,9 +143,9 @@ func TestAnExclusiveStoreHasASessionAndNoRecord(t *testing.T) {
 // TestEveryLockNamesItsOwner: in two phases, with a calculated commit timestamp, and streamed.
 func TestEveryLockNamesItsOwner(t *testing.T) {
 	for name, opts := range map[string]txn.Options{
-		"two phases": {TwoPhase: true, BatchKeys: 1},
-		"async":      {TwoPhase: true, AsyncCommit: true, BatchKeys: 1},
-		"streamed":   {TwoPhase: true, StreamBytes: 1},
+		"two phases": {Protocol: txn.TwoPhase, BatchKeys: 1},
+		"async":      {Protocol: txn.Async, BatchKeys: 1},
+		"streamed":   {Protocol: txn.TwoPhase, StreamBytes: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
@@ -255,7 +255,7 @@ func TestAStatementInALockIsBounded(t *testing.T) {
 	} {
 		e := memkv.New(memkv.Options{})
 		var got string
-		s := duringCommit(t, e, txn.Options{TwoPhase: true}, txn.AfterPrewrite, func() { got = locksOf(t, e)["a"].Statement })
+		s := duringCommit(t, e, txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite, func() { got = locksOf(t, e)["a"].Statement })
 		tx := begin(t, s)
 		tx.SetStatement(t.Context(), text)
 		require.NoError(t, tx.Set([]byte("a"), []byte("1")))

@@ -35,7 +35,7 @@ func (e *ambush) Group(row []byte) uint64 { return kv.GroupOf(e.Engine, row) }
 // batches of its commit are prewritten side by side. A wait that is given up must find itself there.
 func TestParallelPrewritesWaitForRowLocksInOnePlace(t *testing.T) {
 	e := &ambush{Engine: memkv.New(memkv.Options{HashGroups: 4})}
-	s, err := openTxn(context.Background(), e, txn.Options{TwoPhase: true, BatchKeys: 1})
+	s, err := openTxn(context.Background(), e, txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1})
 	require.NoError(t, err)
 	other := s.RowLocks().NewOwner(7)
 	key := func(i int) []byte { return fmt.Appendf(nil, "k%d", i) }

@@ -18,7 +18,7 @@ import (
 func TestACollectionKeepsTheRollbackOfTheOldestTransaction(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})
-	s, err := openTxn(ctx, e, txn.Options{TwoPhase: true})
+	s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase})
 	require.NoError(t, err)
 	tx := begin(t, s)
 	require.NoError(t, tx.Set([]byte("a"), []byte("1")))

@@ -32,7 +32,9 @@ func TestCrashesWhileRecovering(t *testing.T) {
 	}
 	for left := crashPoints(t) * 3 / 10; left > 0 || missing() != "" && left > -crashesMore; {
 		b := &bank{t: t, rng: rng, opts: bankOptions(rng)}
-		b.opts.TwoPhase = b.opts.TwoPhase || rng.IntN(2) == 0 // which leaves locks
+		if b.opts.Protocol <= txn.OnePhase && rng.IntN(2) == 0 {
+			b.opts.Protocol = txn.TwoPhase // which leaves locks
+		}
 		first := b.run(pebblekv.NewCrashFS(), 1)[0]
 		crashes := recoverAndCrash(t, first, rng, taken)
 		for _, c := range crashes {

@@ -35,11 +35,11 @@ func duringCommit(t *testing.T, e kv.Engine, opts txn.Options, at txn.CrashPoint
 func TestAReaderPushesALivingWriterAboveItself(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})
-	s := duringCommit(t, e, txn.Options{TwoPhase: true}, "", nil)
+	s := duringCommit(t, e, txn.Options{Protocol: txn.TwoPhase}, "", nil)
 	commit(t, s, "a", "1", "b", "1")
 	require.NoError(t, s.Close())
 	var reader *txn.Txn
-	s = duringCommit(t, e, txn.Options{TwoPhase: true}, txn.AfterCommitTS, func() {
+	s = duringCommit(t, e, txn.Options{Protocol: txn.TwoPhase}, txn.AfterCommitTS, func() {
 		reader = begin(t, s)
 		require.Equal(t, "1", get(t, reader, "b"), "the secondary's lock leads to the primary, which is pushed")
 	})
@@ -89,7 +89,7 @@ func TestAMissingPrimaryIsBarredBeforeASecondaryIsRolledBack(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})
 	clock := int64(1000)
-	s, err := openTxn(ctx, e, txn.Options{TwoPhase: true, Clock: func() int64 { return clock }, LockWait: time.Millisecond})
+	s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, Clock: func() int64 { return clock }, LockWait: time.Millisecond})
 	require.NoError(t, err)
 	owner := begin(t, s)
 	p := mvcc.PrewriteParams{StartTS: owner.StartTS(), Primary: []byte("p"), TTLMillis: 3000}
@@ -127,7 +127,7 @@ func TestALongTransactionIsNotBornExpired(t *testing.T) {
 	ctx := context.Background()
 	clock := int64(1000)
 	var s *txn.Store
-	s = duringCommit(t, memkv.New(memkv.Options{}), txn.Options{TwoPhase: true, Clock: func() int64 { return clock }},
+	s = duringCommit(t, memkv.New(memkv.Options{}), txn.Options{Protocol: txn.TwoPhase, Clock: func() int64 { return clock }},
 		txn.AfterPrewrite, func() {
 			clock += 2000 // within the TTL, counted from the prewrite
 			other := begin(t, s)
@@ -145,7 +145,7 @@ func TestACommitOfManyBatchesShowsThatItLives(t *testing.T) {
 	ctx := context.Background()
 	clock := int64(1000)
 	var s *txn.Store
-	opts := txn.Options{TwoPhase: true, BatchKeys: 1, Clock: func() int64 { clock += 100; return clock }}
+	opts := txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1, Clock: func() int64 { clock += 100; return clock }}
 	s = duringCommit(t, memkv.New(memkv.Options{}), opts, txn.AfterPrewrite, func() {
 		other := begin(t, s)
 		require.Nil(t, get(t, other, "k00"))
@@ -249,7 +249,7 @@ func TestACancelledCommitLeavesNothing(t *testing.T) {
 }
 
 func TestLargeTransactionsAreCutIntoBatches(t *testing.T) {
-	for _, opts := range []txn.Options{{TwoPhase: true, BatchKeys: 7}, {TwoPhase: true, BatchBytes: 100}, {}} {
+	for _, opts := range []txn.Options{{Protocol: txn.TwoPhase, BatchKeys: 7}, {Protocol: txn.TwoPhase, BatchBytes: 100}, {}} {
 		ctx := context.Background()
 		e := openPebble(t)
 		s, err := openTxn(ctx, e, opts)
@@ -342,10 +342,10 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 func TestSettlingAllLocksBesideATransaction(t *testing.T) {
 	ctx := context.Background()
 	e := &afterSnapshot{Engine: memkv.New(memkv.Options{})}
-	s := duringCommit(t, e, txn.Options{TwoPhase: true}, "", nil)
+	s := duringCommit(t, e, txn.Options{Protocol: txn.TwoPhase}, "", nil)
 	commit(t, s, "a", "1", "b", "1")
 	require.NoError(t, s.Close())
-	s, err := openTxn(ctx, e, txn.Options{TwoPhase: true, CrashPoint: func(p txn.CrashPoint) bool {
+	s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, CrashPoint: func(p txn.CrashPoint) bool {
 		return p == txn.AfterCommitPoint // so its secondaries stay locked, as if the background were slow
 	}})
 	require.NoError(t, err)

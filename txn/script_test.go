@@ -81,9 +81,9 @@ type scriptConfig struct {
 
 var scriptConfigs = []scriptConfig{
 	{name: "one phase"},
-	{name: "two phases", opts: txn.Options{TwoPhase: true}, twoPhase: true},
-	{name: "async", opts: txn.Options{TwoPhase: true, AsyncCommit: true}, twoPhase: true},
-	{name: "async batches", opts: txn.Options{TwoPhase: true, AsyncCommit: true, BatchKeys: 1}, twoPhase: true, draws: true},
+	{name: "two phases", opts: txn.Options{Protocol: txn.TwoPhase}, twoPhase: true},
+	{name: "async", opts: txn.Options{Protocol: txn.Async}, twoPhase: true},
+	{name: "async batches", opts: txn.Options{Protocol: txn.Async, BatchKeys: 1}, twoPhase: true, draws: true},
 	{name: "memory in groups", twoPhase: true, engine: func() kv.Engine {
 		return memkv.New(memkv.Options{HashGroups: 3})
 	}},

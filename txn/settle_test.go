@@ -24,7 +24,7 @@ func deadLocks(t *testing.T, keys int, committed bool, opts txn.Options) (*txn.S
 		at = txn.AfterCommitPoint
 	}
 	s, err := openTxn(ctx, e, txn.Options{
-		TwoPhase: true, CrashPoint: func(p txn.CrashPoint) bool { return p == at },
+		Protocol: txn.TwoPhase, CrashPoint: func(p txn.CrashPoint) bool { return p == at },
 	})
 	require.NoError(t, err)
 	tx := begin(t, s)

@@ -26,12 +26,8 @@ type Options struct {
 	Clock func() int64
 	// AcceptClock opens the store though the own oracle's clock seems wrong, which is *tso.ClockError else.
 	AcceptClock bool
-	// TwoPhase turns one-phase commit off.
-	TwoPhase bool
-	// AsyncCommit lets a transaction of few keys that cannot commit in one phase be committed by its
-	// locks alone, at a timestamp calculated from them. Needs an exclusive engine, and is without
-	// effect on others.
-	AsyncCommit bool
+	// Protocol is how commits reach the store. Open fails with *ProtocolError if they cannot.
+	Protocol Protocol
 	// LockTTL is how long a lock is respected after its owner's last sign of life on it, even though
 	// the owner's session lives; 0 means three seconds.
 	LockTTL time.Duration
@@ -188,6 +184,9 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 		}
 		s.source, s.own = own, own
 	}
+	if err := s.checkProtocol(s.opts.Protocol); err != nil {
+		return nil, fmt.Errorf("open transaction store: %w", err)
+	}
 	if err := s.beginSession(ctx); err != nil {
 		return nil, fmt.Errorf("open transaction store: %w", err)
 	}
@@ -317,25 +316,4 @@ func (s *Store) Close() error {
 		}
 	}
 	return err
-}
-
-// canOnePhase reports whether a transaction may commit in one update: what replaces its locks
-// towards readers, the inflight table, is this process's memory, and its timestamp is drawn under
-// the engine's latches.
-func (s *Store) canOnePhase() bool {
-	return !s.opts.TwoPhase && s.exclusive && s.tryer() != nil
-}
-
-// tryer is a source that can draw without touching the engine.
-type tryer interface {
-	TryNext() (tso.Timestamp, bool)
-	Extend(ctx context.Context) error
-}
-
-func (s *Store) tryer() tryer {
-	if s.own != nil {
-		return s.own
-	}
-	t, _ := s.source.(tryer)
-	return t
 }

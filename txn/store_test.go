@@ -24,7 +24,7 @@ var engines = []struct {
 	open func(t *testing.T) kv.Engine
 }{
 	{"pebble one phase", txn.Options{}, openPebble},
-	{"pebble two phases", txn.Options{TwoPhase: true}, openPebble},
+	{"pebble two phases", txn.Options{Protocol: txn.TwoPhase}, openPebble},
 	{"memory one phase", txn.Options{}, func(*testing.T) kv.Engine { return memkv.New(memkv.Options{}) }},
 	{"memory groups", txn.Options{}, func(*testing.T) kv.Engine { return memkv.New(memkv.Options{HashGroups: 3}) }},
 	{"memory shared, small batches", txn.Options{BatchKeys: 2}, func(*testing.T) kv.Engine {

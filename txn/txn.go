@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 
@@ -21,6 +22,8 @@ type BeginOptions struct {
 	// Deferrable, of a serializable transaction that is ReadOnly, makes Begin wait for a snapshot that
 	// is safe: what is read in it never makes anybody fail.
 	Deferrable bool
+	// Protocol, if not Auto, is that of this transaction's commit, instead of Options.Protocol.
+	Protocol Protocol
 	// Session is whom to name as the transaction's owner to those who ask who waits for whom.
 	Session int64
 	// OnStream, if not nil, is called after every batch of writes that a large transaction has
@@ -34,6 +37,7 @@ type BeginOptions struct {
 type Txn struct {
 	s        *Store
 	reg      registration
+	protocol Protocol // of its commit
 	readOnly bool
 	past     bool // it was begun at a timestamp of its own
 	done     bool
@@ -88,7 +92,10 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 		return nil, err
 	}
 	defer s.gate.RUnlock()
-	t := &Txn{s: s, readOnly: opts.ReadOnly || opts.StartTS != 0, past: opts.StartTS != 0, onStream: opts.OnStream, ctx: ctx}
+	if err := s.checkProtocol(opts.Protocol); err != nil {
+		return nil, err
+	}
+	t := &Txn{s: s, protocol: cmp.Or(opts.Protocol, s.opts.Protocol), readOnly: opts.ReadOnly || opts.StartTS != 0, past: opts.StartTS != 0, onStream: opts.OnStream, ctx: ctx}
 	t.reg.session = opts.Session
 	if opts.StartTS == 0 {
 		if opts.Serializable {

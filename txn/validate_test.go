@@ -153,8 +153,8 @@ func buildIndex(ctx context.Context, tx *txn.Txn) error {
 // commit; in one phase and in two.
 func TestAnInsertThatIsTakenBackStillHadToBeRight(t *testing.T) {
 	ctx := context.Background()
-	for _, twoPhase := range []bool{false, true} {
-		s := openStore(t, memkv.New(memkv.Options{}), txn.Options{TwoPhase: twoPhase})
+	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
+		s := openStore(t, memkv.New(memkv.Options{}), txn.Options{Protocol: protocol})
 		for i := range 4 {
 			rival, more := i&1 != 0, i&2 == 0 // more: there is something to write
 			tx := begin(t, s)
@@ -208,8 +208,8 @@ func TestWhoHasNoLockWaitsForAnOlderOne(t *testing.T) {
 func TestANewKeyThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	ctx := context.Background()
 	key := []byte("entry")
-	for _, twoPhase := range []bool{false, true} {
-		s := openStore(t, memkv.New(memkv.Options{}), txn.Options{TwoPhase: twoPhase})
+	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
+		s := openStore(t, memkv.New(memkv.Options{}), txn.Options{Protocol: protocol})
 		takeBack := func(write func(tx *txn.Txn) error) (next error) {
 			tx, late := begin(t, s), begin(t, s)
 			require.NoError(t, write(tx))

@@ -67,10 +67,10 @@ func TestATransactionReadsThroughTheViewOfAnEarlierOne(t *testing.T) {
 // TestAViewTakenBesideACommitDoesNotHideIt stops a commit that has its timestamp and is not in the
 // engine yet, while a reader above it takes a view and leaves it to others.
 func TestAViewTakenBesideACommitDoesNotHideIt(t *testing.T) {
-	for _, twoPhase := range []bool{false, true} {
-		t.Run(fmt.Sprintf("two phases: %v", twoPhase), func(t *testing.T) {
+	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
+		t.Run(protocol.String(), func(t *testing.T) {
 			p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
-			s, err := openTxn(context.Background(), p, txn.Options{TwoPhase: twoPhase})
+			s, err := openTxn(context.Background(), p, txn.Options{Protocol: protocol})
 			require.NoError(t, err)
 			commit(t, s, "a", "1")
 			commit(t, s, "b", "1")
@@ -143,7 +143,7 @@ func TestAnIdleStoreHoldsNoView(t *testing.T) {
 // what was acknowledged before a transaction began, it reads, twice the same.
 func TestAReaderSeesEveryAcknowledgedCommit(t *testing.T) {
 	for name, opts := range map[string]txn.Options{
-		"one phase": {}, "two phases": {TwoPhase: true}, "async commit": {TwoPhase: true, AsyncCommit: true}, "shared": {},
+		"one phase": {}, "two phases": {Protocol: txn.TwoPhase}, "async commit": {Protocol: txn.Async}, "shared": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := kv.Engine(memkv.New(memkv.Options{Shared: true}))

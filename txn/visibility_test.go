@@ -95,12 +95,12 @@ func firstOf(ctx context.Context, tx *txn.Txn, reverse bool) (string, error) {
 // timestamp, the reader starts above it, and the engine does not show the commit yet. Without the
 // table of commits in flight the first read says 1 and the second says 2.
 func TestAReaderAboveACommitNeverMissesIt(t *testing.T) {
-	for _, twoPhase := range []bool{false, true} {
+	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		for name, read := range reads {
 			t.Run(name, func(t *testing.T) {
 				// Pebble: unlike memkv it serves snapshots while an update holds its latches.
 				p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
-				s, err := openTxn(context.Background(), p, txn.Options{TwoPhase: twoPhase})
+				s, err := openTxn(context.Background(), p, txn.Options{Protocol: protocol})
 				require.NoError(t, err)
 				commit(t, s, "a", "1")
 				below := begin(t, s)
@@ -143,13 +143,13 @@ func TestAReaderAboveACommitNeverMissesIt(t *testing.T) {
 // TestAnAnswerRestsOnDurableCommitsOnly: a commit is visible in the engine before it is synced. A
 // reader above it waits until it is.
 func TestAnAnswerRestsOnDurableCommitsOnly(t *testing.T) {
-	for _, twoPhase := range []bool{false, true} {
+	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		for name, read := range reads {
 			t.Run(name, func(t *testing.T) {
 				fs := pebblekv.NewCrashFS()
 				e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 				require.NoError(t, err)
-				s, err := openTxn(context.Background(), e, txn.Options{TwoPhase: twoPhase})
+				s, err := openTxn(context.Background(), e, txn.Options{Protocol: protocol})
 				require.NoError(t, err)
 				commit(t, s, "a", "1")
 
@@ -214,7 +214,7 @@ func TestACommitCostsOneSync(t *testing.T) {
 		updates, lazy int64
 	}{
 		{txn.Options{}, 1, 0},
-		{txn.Options{TwoPhase: true}, 1, 1}, // prewrite without a sync; secondaries follow
+		{txn.Options{Protocol: txn.TwoPhase}, 1, 1}, // prewrite without a sync; secondaries follow
 	} {
 		fs := pebblekv.NewCrashFS()
 		e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
@@ -287,10 +287,10 @@ func TestReadingUnlockedKeysLooksForNoLock(t *testing.T) {
 // TestAReaderAtTheTimestampOfACommitWaitsForIt: a reader of the past may name the very timestamp that a
 // commit in flight has drawn.
 func TestAReaderAtTheTimestampOfACommitWaitsForIt(t *testing.T) {
-	for _, twoPhase := range []bool{false, true} {
+	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		oracle := &stepOracle{}
 		p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
-		s, err := openTxn(context.Background(), p, txn.Options{TwoPhase: twoPhase, Oracle: oracle})
+		s, err := openTxn(context.Background(), p, txn.Options{Protocol: protocol, Oracle: oracle})
 		require.NoError(t, err)
 		commit(t, s, "a", "1")
 		p.onKey = "a"
@@ -326,16 +326,16 @@ func TestAReaderAtTheTimestampOfACommitWaitsForIt(t *testing.T) {
 // there, and that nobody has been at the locks when they become records.
 func TestATwoPhaseCommitOfFreshKeysReadsNothing(t *testing.T) {
 	for name, engine := range map[string]func() kv.Engine{"one group": single, "two groups": split} {
-		for _, async := range []bool{false, true} {
+		for _, protocol := range []txn.Protocol{txn.TwoPhase, txn.Async} {
 			rec := kvtest.NewRecord(engine())
-			s, err := openTxn(context.Background(), rec, txn.Options{TwoPhase: true, AsyncCommit: async})
+			s, err := openTxn(context.Background(), rec, txn.Options{Protocol: protocol})
 			require.NoError(t, err)
 			commit(t, s, "warm", "up") // the oracle persists its range
 			before := rec.Counts()
 			commit(t, s, "a", "1", "b", "2", "y", "3", "z", "4")
 			require.NoError(t, s.Close()) // the secondaries are through
 			d := rec.Since(before)
-			require.EqualValues(t, 1, d.Gets, "%s, async %v: the oracle's mark at Close", name, async)
+			require.EqualValues(t, 1, d.Gets, "%s, %s: the oracle's mark at Close", name, protocol)
 			require.Zero(t, d.Iters)
 			require.EqualValues(t, 5, rec.Counts().Deletes, "each lock has become a record")
 		}

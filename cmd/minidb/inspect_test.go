@@ -112,7 +112,7 @@ func TestDumpShowsRowLocks(t *testing.T) {
 func TestDumpShowsTheLocksOfADeadCoordinator(t *testing.T) {
 	dir := t.TempDir()
 	documents(t, dir)
-	below(t, dir, txn.Options{TwoPhase: true, CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterPrewrite }},
+	below(t, dir, txn.Options{Protocol: txn.TwoPhase, CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterPrewrite }},
 		func(ctx context.Context, s *txn.Store) {
 			tx, err := s.Begin(ctx, txn.BeginOptions{})
 			require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 // serveOptions are the flags of serve.
 type serveOptions struct {
 	listen, data          string
-	isolation             string // "": the default
+	isolation, protocol   string // "": the default
 	inMemory, acceptClock bool
 	retention, drain      time.Duration
 	connections, reserved int
@@ -32,6 +32,8 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 		"how long old versions of rows are kept for AS OF SYSTEM TIME, and old snapshots")
 	fs.StringVar(&o.isolation, "isolation", "",
 		"level of transactions that ask for none: \"read committed\" (the default), \"repeatable read\" or \"serializable\"")
+	fs.StringVar(&o.protocol, "commit-protocol", "auto",
+		"how commits reach the store: auto, one-phase, two-phase or async; for studying them with minidb dump")
 	fs.BoolVar(&o.acceptClock, "accept-clock", false,
 		"open a directory though the clock of this machine seems wrong; it stays in the timestamps")
 	fs.IntVar(&o.connections, "max-connections", 100, "how many clients may be connected")
@@ -64,7 +66,7 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 func (o *serveOptions) open(logger *slog.Logger, fatal func(error)) (*minidb.DB, error) {
 	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(o.retention), minidb.OnFatal(fatal),
 		minidb.MaxConnections(o.connections), minidb.ReservedConnections(o.reserved),
-		minidb.MemoryLimit(o.memory)}
+		minidb.MemoryLimit(o.memory), minidb.CommitProtocol(o.protocol)}
 	if o.isolation != "" {
 		opts = append(opts, minidb.DefaultIsolation(o.isolation))
 	}

@@ -192,7 +192,7 @@ func commits(ctx context.Context, o Options) ([]measurement, func() error, error
 	if err != nil {
 		return nil, nil, err
 	}
-	two, engine2, closeTwo, err := openStore(ctx, filepath.Join(o.Dir, "commits-2pc"), txn.Options{TwoPhase: true})
+	two, engine2, closeTwo, err := openStore(ctx, filepath.Join(o.Dir, "commits-2pc"), txn.Options{Protocol: txn.TwoPhase})
 	if err != nil {
 		return nil, nil, errors.Join(err, closeOne())
 	}

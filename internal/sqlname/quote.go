@@ -1,14 +1,11 @@
 package sqlname
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Quote writes a name as an identifier: in double quotes unless it is lower case, plain, and no key
 // word but an unreserved one, as PostgreSQL's quote_identifier does.
 func Quote(name string) string {
-	if isPlain(name) && !mustQuote(name) {
+	if isPlain(name) && Keywords[name].Category == Unreserved {
 		return name
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
@@ -38,20 +35,4 @@ func isPlain(name string) bool {
 		}
 	}
 	return name != ""
-}
-
-func mustQuote(name string) bool {
-	k, ok := Lookup(name)
-	return ok && k.Category != Unreserved
-}
-
-// Lookup finds the key word that a folded word is.
-func Lookup(word string) (Keyword, bool) {
-	i, ok := slices.BinarySearchFunc(Keywords[:], word, func(k Keyword, w string) int {
-		return strings.Compare(k.Word, w)
-	})
-	if !ok {
-		return Keyword{}, false
-	}
-	return Keywords[i], true
 }

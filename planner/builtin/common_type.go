@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -44,10 +43,4 @@ func CommonTypeFor(context string, ts []*types.Type) (t *types.Type, offender in
 		}
 	}
 	return t, 0, nil
-}
-
-// Equality returns the = operator of a type, as InList, USING, DISTINCT and joins need it.
-func Equality(t *types.Type) (*expr.Func, error) {
-	fn, _, err := ResolveOperator("=", t, t)
-	return fn, err
 }

@@ -215,10 +215,10 @@ func columnSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.NewInt(int64(t.Len)), nil
 	}
 	n := 0
-	switch t.Family.Storage() {
-	case types.Str:
+	switch t.Family {
+	case types.String, types.Bytes, types.JSON:
 		n = len(a[0].S)
-	case types.Dec:
+	case types.Decimal:
 		digits := int(a[0].Dec.NumDigits())
 		n = 2 + 2*((digits+3)/4)
 	default:

@@ -237,29 +237,6 @@ func TestSetReturningFunctions(t *testing.T) {
 	is([]string{"cannot call jsonb_object_keys on an array"}, "jsonb_object_keys", "jsonb", `[]`)
 }
 
-func TestSubscriptsOutOfBoundsAreNull(t *testing.T) {
-	arr, err := types.ParseText(types.ArrayOf(types.TInt4), "{{1,2},{3,4}}", &types.DefaultFormat)
-	require.NoError(t, err)
-	fn, err := Subscript(types.ArrayOf(types.TInt4), 2)
-	require.NoError(t, err)
-	at := func(i, j int64) types.Datum {
-		d, err := fn.Scalar(nil, []types.Datum{arr, types.NewInt(i), types.NewInt(j)})
-		require.NoError(t, err)
-		return d
-	}
-	require.Equal(t, int64(3), at(2, 1).I)
-	require.True(t, at(3, 1).Null)
-	require.True(t, at(0, 1).Null)
-	line := types.NewArray([]types.Datum{types.NewInt(1), types.NewInt(2), types.NewInt(3)})
-	fn, err = Slice(types.ArrayOf(types.TInt4), true, false)
-	require.NoError(t, err)
-	d, err := fn.Scalar(nil, []types.Datum{line, types.NewInt(2), types.Null})
-	require.NoError(t, err)
-	require.Equal(t, "{2,3}", types.Text(types.ArrayOf(types.TInt4), d, &types.DefaultFormat))
-	_, err = Subscript(types.TInt4, 1)
-	require.EqualError(t, err, "cannot subscript type integer because it does not support subscripting")
-}
-
 func TestVariadicArraysAreSpread(t *testing.T) {
 	fn, _, err := ResolveFunction("concat", []*types.Type{types.TText, types.TText})
 	require.NoError(t, err)

@@ -114,7 +114,7 @@ func (g *generator) boolean(depth int) expr.Expr {
 	case 5:
 		t := g.some()
 		in := &expr.InList{Arg: g.expr(t, depth-1), Not: g.r.Intn(2) == 0}
-		in.Eq, _ = builtin.Equality(t)
+		in.Eq, _, _ = builtin.ResolveOperator("=", t, t)
 		for range 1 + g.r.Intn(3) {
 			in.List = append(in.List, g.expr(t, g.r.Intn(depth)))
 		}

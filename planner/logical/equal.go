@@ -122,21 +122,23 @@ func sameType(a, b *types.Type) bool {
 	return a == b || a != nil && b != nil && a.OID == b.OID
 }
 
-// EqualDatum reports whether two constants of one type are identical (not only equal: 1.0 and 1.00
-// are not).
+// EqualDatum says whether two constants of one type are identical (not only equal: 1.0 and 1.00 are
+// not).
 func EqualDatum(t *types.Type, a, b types.Datum) bool {
 	if a.Null || b.Null {
 		return a.Null && b.Null
 	}
-	switch t.Family.Storage() {
-	case types.Dec:
+	switch t.Family {
+	case types.Decimal:
 		return a.Dec.Cmp(b.Dec) == 0 && a.Dec.Exponent == b.Dec.Exponent
-	case types.Iv:
+	case types.Interval:
 		return a.Iv == b.Iv
-	case types.F64:
+	case types.Float:
 		return a.F == b.F
-	case types.Arr:
-		return a.Arr == b.Arr || t.Family == types.Array && equalArrays(t, a.Arr, b.Arr)
+	case types.Array:
+		return equalArrays(t, a.Arr, b.Arr)
+	case types.Record:
+		return a.Arr == b.Arr
 	}
 	return a.I == b.I && a.S == b.S
 }

@@ -141,9 +141,9 @@ func (p *pairing) test() ([]int32, error) {
 	}
 	for _, c := range p.reads {
 		if c < p.nLeft {
-			p.cand.Cols[c].Gather(p.batch.Cols[c], p.left)
+			gather(p.cand.Cols[c], p.batch.Cols[c], p.left, false)
 		} else {
-			p.cand.Cols[c].Gather(p.rights[c-p.nLeft], p.right)
+			gather(p.cand.Cols[c], p.rights[c-p.nLeft], p.right, false)
 		}
 	}
 	p.cand.Len = n
@@ -229,14 +229,11 @@ func (p *pairing) leave() {
 func (p *pairing) gather() *types.Batch {
 	p.room()
 	for i := 0; i < p.nLeft; i++ {
-		p.out.Cols[i].Gather(p.batch.Cols[i], p.outL)
+		gather(p.out.Cols[i], p.batch.Cols[i], p.outL, false)
 	}
+	outer := p.keepsLeft()
 	for i, c := range p.rights {
-		if p.keepsLeft() {
-			p.out.Cols[p.nLeft+i].GatherOuter(c, p.outR)
-		} else {
-			p.out.Cols[p.nLeft+i].Gather(c, p.outR)
-		}
+		gather(p.out.Cols[p.nLeft+i], c, p.outR, outer)
 	}
 	p.out.Len, p.out.Sel = len(p.outL), nil
 	return &p.out
@@ -272,7 +269,7 @@ func (p *pairing) unmatched(from *int) *types.Batch {
 		nulls(p.out.Cols[i], p.types[i], len(p.outR))
 	}
 	for i, c := range p.rights {
-		p.out.Cols[p.nLeft+i].Gather(c, p.outR)
+		gather(p.out.Cols[p.nLeft+i], c, p.outR, false)
 	}
 	p.out.Len, p.out.Sel = len(p.outR), nil
 	return &p.out

@@ -13,22 +13,22 @@ func (p *parser) alter() ast.Statement {
 	p.next()
 	a := &ast.AlterTable{Pos: pos}
 	switch t := p.tok(); t.kw {
-	case kwTable, kwIndex, kwView:
+	case "table", "index", "view":
 		a.Kind = t.str
 		p.next()
-	case kwSequence:
+	case "sequence":
 		return p.alterSequence(pos)
-	case kwDatabase:
+	case "database":
 		return p.alterDatabase(pos)
-	case kwSystem:
+	case "system":
 		return p.alterSystem(pos)
-	case kwMaterialized, kwSchema:
+	case "materialized", "schema":
 		p.unsupported(pos, "ALTER "+strings.ToUpper(t.str))
 		return nil
 	default:
 		return p.unsupportedObject(pos, "ALTER")
 	}
-	if p.at(kwAll, kwIn) {
+	if p.at("all", "in") {
 		p.unsupported(pos, "ALTER … ALL IN TABLESPACE")
 	}
 	a.IfExists = p.ifExists()
@@ -45,7 +45,7 @@ func (p *parser) alterSequence(pos ast.Pos) ast.Statement {
 	p.next()
 	s := &ast.AlterSequence{Pos: pos, IfExists: p.ifExists()}
 	s.Name = p.qualified()
-	if p.at(kwRename) || p.at(kwOwner) || p.at(kwSet, kwSchema) {
+	if p.at("rename") || p.at("owner") || p.at("set", "schema") {
 		a := &ast.AlterTable{Pos: pos, Kind: "sequence", Name: s.Name, IfExists: s.IfExists}
 		if !p.alterSingle(a) {
 			a.Actions = append(a.Actions, p.alterAction(a.Kind))
@@ -64,21 +64,21 @@ func (p *parser) alterSequence(pos ast.Pos) ast.Statement {
 func (p *parser) alterSingle(a *ast.AlterTable) bool {
 	act := ast.AlterAction{Pos: p.pos()}
 	switch {
-	case p.accept(kwRename, kwTo):
+	case p.accept("rename", "to"):
 		act.Kind, act.NewName = "rename", p.ident()
-	case p.at(kwRename) && a.Kind != "table" && a.Kind != "view":
+	case p.at("rename") && a.Kind != "table" && a.Kind != "view":
 		p.next()
 		p.unexpected()
-	case p.accept(kwRename, kwConstraint):
+	case p.accept("rename", "constraint"):
 		act.Kind, act.Name = "rename constraint", p.ident()
-		p.want(kwTo)
+		p.want("to")
 		act.NewName = p.ident()
-	case p.accept(kwRename):
-		p.accept(kwColumn)
+	case p.accept("rename"):
+		p.accept("column")
 		act.Kind, act.Column = "rename column", p.ident()
-		p.want(kwTo)
+		p.want("to")
 		act.NewName = p.ident()
-	case p.accept(kwSet, kwSchema):
+	case p.accept("set", "schema"):
 		act.Kind, act.NewName = "set schema", p.ident()
 	default:
 		return false
@@ -91,16 +91,16 @@ func (p *parser) alterSingle(a *ast.AlterTable) bool {
 func (p *parser) alterAction(kind string) (a ast.AlterAction) {
 	a.Pos = p.pos()
 	switch t := p.tok(); t.kw {
-	case kwAdd:
+	case "add":
 		p.next()
 		p.alterAdd(&a)
-	case kwDrop:
+	case "drop":
 		p.next()
 		a.Kind = "drop column"
-		if p.accept(kwConstraint) {
+		if p.accept("constraint") {
 			a.Kind = "drop constraint"
 		} else {
-			p.accept(kwColumn)
+			p.accept("column")
 		}
 		a.IfExists = p.ifExists()
 		if id := p.ident(); a.Kind == "drop column" {
@@ -109,28 +109,28 @@ func (p *parser) alterAction(kind string) (a ast.AlterAction) {
 			a.Name = id
 		}
 		a.Cascade = p.cascade()
-	case kwAlter:
+	case "alter":
 		p.next()
-		if p.at(kwConstraint) {
+		if p.at("constraint") {
 			p.unsupported(a.Pos, "ALTER CONSTRAINT")
 			return a
 		}
-		p.accept(kwColumn)
+		p.accept("column")
 		if p.tok().kind == tokInt {
 			p.unsupported(p.pos(), "ALTER COLUMN by number")
 			return a
 		}
 		a.Column = p.ident()
 		p.alterColumn(&a)
-	case kwValidate:
+	case "validate":
 		p.next()
-		p.want(kwConstraint)
+		p.want("constraint")
 		a.Kind, a.Name = "validate constraint", p.ident()
-	case kwOwner:
+	case "owner":
 		p.next()
-		p.want(kwTo)
+		p.want("to")
 		a.Kind, a.NewName = "owner", p.role()
-	case kwSet, kwReset:
+	case "set", "reset":
 		if !p.peek(1).is('(') {
 			p.alterUnsupported(t)
 			return a
@@ -147,8 +147,8 @@ func (p *parser) alterAction(kind string) (a ast.AlterAction) {
 // alterUnsupported answers for the actions that the tree has no kind for.
 func (p *parser) alterUnsupported(t *token) {
 	switch t.kw {
-	case kwAttach, kwDetach, kwCluster, kwDisable, kwEnable, kwForce, kwInherit, kwNo, kwNot, kwOf, kwReplica,
-		kwSet, kwOptions, kwDepends:
+	case "attach", "detach", "cluster", "disable", "enable", "force", "inherit", "no", "not", "of", "replica",
+		"set", "options", "depends":
 		p.unsupported(ast.Pos(t.pos)+1, "ALTER TABLE … "+strings.ToUpper(t.str))
 	default:
 		p.unexpected()
@@ -163,7 +163,7 @@ func (p *parser) alterAdd(a *ast.AlterAction) {
 		return
 	}
 	a.Kind = "add column"
-	p.accept(kwColumn)
+	p.accept("column")
 	a.IfNotExists = p.ifNotExists()
 	def := p.columnDef()
 	a.Def, a.Column = &def, def.Name
@@ -172,39 +172,39 @@ func (p *parser) alterAdd(a *ast.AlterAction) {
 // alterColumn parses what follows ALTER [COLUMN] name.
 func (p *parser) alterColumn(a *ast.AlterAction) {
 	switch {
-	case p.accept(kwSet, kwDefault):
+	case p.accept("set", "default"):
 		a.Kind = "set default"
 		a.Expr, a.ExprText = p.exprText()
-	case p.accept(kwDrop, kwDefault):
+	case p.accept("drop", "default"):
 		a.Kind = "drop default"
-	case p.accept(kwSet, kwNot, kwNull):
+	case p.accept("set", "not", "null"):
 		a.Kind = "set not null"
-	case p.accept(kwDrop, kwNot, kwNull):
+	case p.accept("drop", "not", "null"):
 		a.Kind = "drop not null"
-	case p.accept(kwType), p.accept(kwSet, kwData, kwType):
+	case p.accept("type"), p.accept("set", "data", "type"):
 		a.Kind = "set type"
 		t := p.typeName()
 		a.Type = &t
-		if p.at(kwCollate) {
+		if p.at("collate") {
 			p.unsupported(p.pos(), "COLLATE in ALTER COLUMN")
 		}
-		if p.accept(kwUsing) {
+		if p.accept("using") {
 			a.Using, a.UsingText = p.exprText()
 		}
-	case p.accept(kwAdd, kwGenerated):
+	case p.accept("add", "generated"):
 		a.Kind = "add identity"
-		if a.Always = p.accept(kwAlways); !a.Always {
-			p.want(kwBy, kwDefault)
+		if a.Always = p.accept("always"); !a.Always {
+			p.want("by", "default")
 		}
-		p.want(kwAs, kwIdentity)
+		p.want("as", "identity")
 		a.Sequence = p.parenSequence()
-	case p.at(kwSet, kwGenerated), p.at(kwRestart), p.at(kwSet) && p.identityOption():
+	case p.at("set", "generated"), p.at("restart"), p.at("set") && p.identityOption():
 		p.setIdentity(a)
-	case p.accept(kwDrop, kwIdentity):
+	case p.accept("drop", "identity"):
 		a.Kind = "drop identity"
 		a.IfExists = p.ifExists()
-	case p.at(kwDrop, kwExpression), p.at(kwSet, kwStatistics), p.at(kwSet, kwStorage), p.at(kwSet, kwCompression),
-		p.at(kwSet) && p.peek(1).is('('), p.at(kwReset):
+	case p.at("drop", "expression"), p.at("set", "statistics"), p.at("set", "storage"), p.at("set", "compression"),
+		p.at("set") && p.peek(1).is('('), p.at("reset"):
 		p.unsupported(p.pos(), "ALTER COLUMN … "+strings.ToUpper(p.tok().str+" "+p.peek(1).str))
 	default:
 		p.unexpected()
@@ -214,7 +214,7 @@ func (p *parser) alterColumn(a *ast.AlterAction) {
 // identityOption reports whether the word behind SET is an option of a sequence.
 func (p *parser) identityOption() bool {
 	switch p.peek(1).kw {
-	case kwIncrement, kwMinvalue, kwMaxvalue, kwNo, kwStart, kwCache, kwCycle, kwRestart:
+	case "increment", "minvalue", "maxvalue", "no", "start", "cache", "cycle", "restart":
 		return true
 	}
 	return false
@@ -223,14 +223,14 @@ func (p *parser) identityOption() bool {
 // setIdentity parses SET GENERATED …, RESTART and SET option, in any order.
 func (p *parser) setIdentity(a *ast.AlterAction) {
 	a.Kind = "set identity"
-	if p.accept(kwSet, kwGenerated) {
-		if a.Always = p.accept(kwAlways); !a.Always {
-			p.want(kwBy, kwDefault)
+	if p.accept("set", "generated") {
+		if a.Always = p.accept("always"); !a.Always {
+			p.want("by", "default")
 		}
 		a.Options = append(a.Options, ast.Option{Pos: a.Pos, Name: "generated"})
 	}
 	a.Sequence = p.sequenceOptions()
-	if p.at(kwSet, kwGenerated) {
+	if p.at("set", "generated") {
 		p.failAt(p.pos(), sqlerr.FeatureNotSupported, "SET GENERATED must come before the other options of an identity column")
 	}
 }
@@ -240,17 +240,17 @@ func (p *parser) drop() ast.Statement {
 	d := &ast.Drop{Pos: p.pos()}
 	p.next()
 	switch t := p.tok(); t.kw {
-	case kwTable, kwView, kwSequence, kwSchema:
+	case "table", "view", "sequence", "schema":
 		d.Kind = t.str
 		p.next()
-	case kwIndex:
+	case "index":
 		d.Kind = t.str
 		p.next()
-		d.Concurrently = p.accept(kwConcurrently)
-	case kwMaterialized:
-		p.want(kwMaterialized, kwView)
+		d.Concurrently = p.accept("concurrently")
+	case "materialized":
+		p.want("materialized", "view")
 		d.Kind = "materialized view"
-	case kwDatabase:
+	case "database":
 		return p.dropDatabase(d)
 	default:
 		return p.unsupportedObject(d.Pos, "DROP")
@@ -268,7 +268,7 @@ func (p *parser) dropDatabase(d *ast.Drop) ast.Statement {
 	d.IfExists = p.ifExists()
 	id := p.ident()
 	d.Names = []ast.Name{{Pos: id.Pos, Name: id.Name}}
-	p.accept(kwWith)
+	p.accept("with")
 	if p.punct('(') {
 		p.unsupported(p.pos(), "DROP DATABASE … WITH (FORCE)")
 	}

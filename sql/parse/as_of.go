@@ -9,14 +9,14 @@ import (
 
 // atAsOf reports whether AS OF SYSTEM TIME or AS OF TIMESTAMP stands here. AS OF alone is an alias.
 func (p *parser) atAsOf() bool {
-	return p.tok().kw == kwAs && (p.at(kwAs, kwOf, kwSystem, kwTime) || p.at(kwAs, kwOf, kwTimestamp))
+	return p.tok().kw == "as" && (p.at("as", "of", "system", "time") || p.at("as", "of", "timestamp"))
 }
 
 // asOf parses AS OF SYSTEM TIME x, CockroachDB's words, or AS OF TIMESTAMP x, TiDB's.
 func (p *parser) asOf() *ast.AsOf {
 	a := &ast.AsOf{Pos: p.pos()}
-	if !p.accept(kwAs, kwOf, kwSystem, kwTime) {
-		p.accept(kwAs, kwOf, kwTimestamp)
+	if !p.accept("as", "of", "system", "time") {
+		p.accept("as", "of", "timestamp")
 	}
 	first := p.i
 	a.Moment, a.Text = p.exprText()

@@ -62,7 +62,7 @@ func (p *parser) functionCall(u *unit, src int, name ast.Name) {
 		u.word(p.i, ")")
 		return
 	}
-	if p.at(kwWithin, kwGroup) {
+	if p.at("within", "group") {
 		if len(s.order) > 0 {
 			p.failAt(p.pos(), sqlerr.SyntaxError, "cannot use multiple ORDER BY clauses with WITHIN GROUP")
 		}
@@ -72,15 +72,15 @@ func (p *parser) functionCall(u *unit, src int, name ast.Name) {
 		s.order = p.orderBy(u, &first)
 		p.wantPunct(')')
 	}
-	if p.accept(kwFilter) {
+	if p.accept("filter") {
 		p.wantPunct('(')
-		p.want(kwWhere)
+		p.want("where")
 		u.separate(p.i, &first)
 		p.aExpr(u)
 		s.filter = true
 		p.wantPunct(')')
 	}
-	if p.at(kwOver) {
+	if p.at("over") {
 		s.window = p.over(u, &first)
 	}
 	u.word(p.i, ")")
@@ -96,14 +96,14 @@ func (p *parser) callArgs(u *unit, s *callShape, first *bool) {
 		p.next()
 		f.Star = true
 		return
-	case p.accept(kwDistinct):
+	case p.accept("distinct"):
 		f.Distinct = true
 	default:
-		p.accept(kwAll)
+		p.accept("all")
 	}
 	p.list(func() {
 		u.separate(p.i, first)
-		f.Variadic = p.accept(kwVariadic)
+		f.Variadic = p.accept("variadic")
 		if p.tok().typeOrFunctionName() && (p.peek(1).kind == tokArrow || p.peek(1).kind == tokColonEq) {
 			for len(f.ArgNames) < s.args {
 				f.ArgNames = append(f.ArgNames, "")
@@ -119,14 +119,14 @@ func (p *parser) callArgs(u *unit, s *callShape, first *bool) {
 			p.unexpected()
 		}
 	})
-	if p.at(kwOrder) {
+	if p.at("order") {
 		s.order = p.orderBy(u, first)
 	}
 }
 
 // orderBy parses ORDER BY items and writes their expressions as further parts.
 func (p *parser) orderBy(u *unit, first *bool) (items []ast.OrderItem) {
-	p.want(kwOrder, kwBy)
+	p.want("order", "by")
 	p.list(func() {
 		u.separate(p.i, first)
 		p.aExpr(u)
@@ -138,10 +138,10 @@ func (p *parser) orderBy(u *unit, first *bool) (items []ast.OrderItem) {
 // orderDirection parses ASC, DESC, USING op and NULLS FIRST or LAST.
 func (p *parser) orderDirection() (item ast.OrderItem) {
 	switch {
-	case p.accept(kwAsc):
-	case p.accept(kwDesc):
+	case p.accept("asc"):
+	case p.accept("desc"):
 		item.Desc = true
-	case p.at(kwUsing):
+	case p.at("using"):
 		pos := p.pos()
 		p.next()
 		switch op := p.anyOperator(); op {
@@ -160,8 +160,8 @@ func (p *parser) orderDirection() (item ast.OrderItem) {
 func (p *parser) nullsOrder() *bool {
 	first := true
 	switch {
-	case p.accept(kwNulls, kwFirst):
-	case p.accept(kwNulls, kwLast):
+	case p.accept("nulls", "first"):
+	case p.accept("nulls", "last"):
 		first = false
 	default:
 		return nil
@@ -208,20 +208,20 @@ func (p *parser) windowDefinition(u *unit, first *bool, w *ast.Window) *windowSh
 	s := &windowShape{window: w}
 	w.Pos = p.pos()
 	p.wantPunct('(')
-	if t := p.tok(); t.colID() && !p.at(kwPartition) && !p.at(kwRange) && !p.at(kwRows) && !p.at(kwGroups) {
+	if t := p.tok(); t.colID() && !p.at("partition") && !p.at("range") && !p.at("rows") && !p.at("groups") {
 		w.Ref, w.Copies = p.name(), true
 	}
-	if p.accept(kwPartition, kwBy) {
+	if p.accept("partition", "by") {
 		p.list(func() {
 			u.separate(p.i, first)
 			p.aExpr(u)
 			s.partition++
 		})
 	}
-	if p.at(kwOrder) {
+	if p.at("order") {
 		s.order = p.orderBy(u, first)
 	}
-	if p.at(kwRange) || p.at(kwRows) || p.at(kwGroups) {
+	if p.at("range") || p.at("rows") || p.at("groups") {
 		p.frame(u, first, s)
 	}
 	p.wantPunct(')')
@@ -232,10 +232,10 @@ func (p *parser) windowDefinition(u *unit, first *bool, w *ast.Window) *windowSh
 func (p *parser) frame(u *unit, first *bool, s *windowShape) {
 	f := &ast.Frame{Pos: p.pos(), Mode: p.next().str, EndKind: "current row"}
 	s.window.Frame = f
-	if p.accept(kwBetween) {
+	if p.accept("between") {
 		f.Between = true
 		f.StartKind = p.frameBound(u, first, &s.bounds[0])
-		p.want(kwAnd)
+		p.want("and")
 		endPos := p.pos()
 		f.EndKind = p.frameBound(u, first, &s.bounds[1])
 		p.checkFrame(f, endPos)
@@ -243,15 +243,15 @@ func (p *parser) frame(u *unit, first *bool, s *windowShape) {
 		f.StartKind = p.frameBound(u, first, &s.bounds[0])
 		p.checkFrame(f, f.Pos)
 	}
-	if p.accept(kwExclude) {
+	if p.accept("exclude") {
 		switch {
-		case p.accept(kwCurrent, kwRow):
+		case p.accept("current", "row"):
 			f.Exclude = "current row"
-		case p.accept(kwGroup):
+		case p.accept("group"):
 			f.Exclude = "group"
-		case p.accept(kwTies):
+		case p.accept("ties"):
 			f.Exclude = "ties"
-		case p.accept(kwNo, kwOthers):
+		case p.accept("no", "others"):
 			f.Exclude = "no others"
 		default:
 			p.unexpected()
@@ -262,20 +262,20 @@ func (p *parser) frame(u *unit, first *bool, s *windowShape) {
 // frameBound parses one bound and says whether it has an offset.
 func (p *parser) frameBound(u *unit, first *bool, offset *bool) string {
 	switch {
-	case p.accept(kwUnbounded, kwPreceding):
+	case p.accept("unbounded", "preceding"):
 		return "unbounded preceding"
-	case p.accept(kwUnbounded, kwFollowing):
+	case p.accept("unbounded", "following"):
 		return "unbounded following"
-	case p.accept(kwCurrent, kwRow):
+	case p.accept("current", "row"):
 		return "current row"
 	}
 	u.separate(p.i, first)
 	p.aExpr(u)
 	*offset = true
 	switch {
-	case p.accept(kwPreceding):
+	case p.accept("preceding"):
 		return "preceding"
-	case p.accept(kwFollowing):
+	case p.accept("following"):
 		return "following"
 	}
 	p.unexpected()

@@ -9,7 +9,7 @@ import (
 func (p *parser) copyStatement() ast.Statement {
 	c := &ast.Copy{Pos: p.pos()}
 	p.next()
-	if pos := p.pos(); p.accept(kwBinary) {
+	if pos := p.pos(); p.accept("binary") {
 		c.Options = append(c.Options, ast.Option{Pos: pos, Name: "format", Value: "binary"})
 	}
 	if p.tok().is('(') {
@@ -20,21 +20,21 @@ func (p *parser) copyStatement() ast.Statement {
 		c.Columns = p.optIdents()
 	}
 	switch {
-	case c.Query == nil && p.accept(kwFrom):
+	case c.Query == nil && p.accept("from"):
 		c.From = true
 	default:
-		p.want(kwTo)
+		p.want("to")
 	}
-	c.Program = p.accept(kwProgram)
+	c.Program = p.accept("program")
 	switch {
 	case p.tok().kind == tokString:
 		c.File = p.stringLit()
-	case !c.Program && p.acceptAny(kwStdin, kwStdout):
+	case !c.Program && p.acceptAny("stdin", "stdout"):
 	default:
 		p.unexpected()
 	}
 	p.copyOptions(c)
-	if pos := p.pos(); p.accept(kwWhere) {
+	if pos := p.pos(); p.accept("where") {
 		if !c.From {
 			p.failAt(pos, sqlerr.SyntaxError, "WHERE clause not allowed with COPY TO")
 		}
@@ -47,7 +47,7 @@ func (p *parser) copyStatement() ast.Statement {
 func (p *parser) copyQuery(c *ast.Copy) {
 	p.wantPunct('(')
 	switch p.tok().kw {
-	case kwInsert, kwUpdate, kwDelete:
+	case "insert", "update", "delete":
 		p.unsupported(p.pos(), "COPY of a statement that changes data")
 	}
 	stmt := p.queryOrDML()
@@ -64,11 +64,11 @@ func (p *parser) copyOptions(c *ast.Copy) {
 	add := func(pos ast.Pos, name, value string) {
 		c.Options = append(c.Options, ast.Option{Pos: pos, Name: name, Value: value})
 	}
-	if pos := p.pos(); p.acceptAny(kwUsing) {
-		p.want(kwDelimiters)
+	if pos := p.pos(); p.acceptAny("using") {
+		p.want("delimiters")
 		add(pos, "delimiter", p.stringLit())
 	}
-	p.accept(kwWith)
+	p.accept("with")
 	if p.tok().is('(') {
 		c.Options = append(c.Options, p.optionList(p.label)...)
 		return
@@ -76,33 +76,33 @@ func (p *parser) copyOptions(c *ast.Copy) {
 	for p.err == nil {
 		pos := p.pos()
 		switch {
-		case p.accept(kwBinary):
+		case p.accept("binary"):
 			add(pos, "format", "binary")
-		case p.accept(kwCsv):
+		case p.accept("csv"):
 			add(pos, "format", "csv")
-		case p.accept(kwFreeze):
+		case p.accept("freeze"):
 			add(pos, "freeze", "true")
-		case p.accept(kwHeader):
+		case p.accept("header"):
 			add(pos, "header", "true")
-		case p.acceptAny(kwDelimiter, kwDelimiters):
-			p.accept(kwAs)
+		case p.acceptAny("delimiter", "delimiters"):
+			p.accept("as")
 			add(pos, "delimiter", p.stringLit())
-		case p.accept(kwNull):
-			p.accept(kwAs)
+		case p.accept("null"):
+			p.accept("as")
 			add(pos, "null", p.stringLit())
-		case p.accept(kwQuote):
-			p.accept(kwAs)
+		case p.accept("quote"):
+			p.accept("as")
 			add(pos, "quote", p.stringLit())
-		case p.accept(kwEscape):
-			p.accept(kwAs)
+		case p.accept("escape"):
+			p.accept("as")
 			add(pos, "escape", p.stringLit())
-		case p.accept(kwEncoding):
+		case p.accept("encoding"):
 			add(pos, "encoding", p.stringLit())
-		case p.accept(kwForce, kwQuote):
+		case p.accept("force", "quote"):
 			p.forceColumns(c, pos, "force_quote")
-		case p.accept(kwForce, kwNot, kwNull):
+		case p.accept("force", "not", "null"):
 			p.forceColumns(c, pos, "force_not_null")
-		case p.accept(kwForce, kwNull):
+		case p.accept("force", "null"):
 			p.forceColumns(c, pos, "force_null")
 		default:
 			return

@@ -11,37 +11,37 @@ import (
 func (p *parser) create() ast.Statement {
 	pos := p.pos()
 	p.next()
-	replace := p.accept(kwOr, kwReplace)
+	replace := p.accept("or", "replace")
 	switch p.tok().kw {
-	case kwView, kwRecursive:
+	case "view", "recursive":
 		return p.createView(pos, replace, false)
-	case kwTemp, kwTemporary, kwLocal, kwGlobal:
+	case "temp", "temporary", "local", "global":
 		return p.createTemp(pos, replace)
 	}
 	if replace {
 		return p.createUnsupported(pos)
 	}
 	switch p.tok().kw {
-	case kwTable:
+	case "table":
 		return p.createTable(&ast.CreateTable{Pos: pos})
-	case kwUnlogged:
+	case "unlogged":
 		p.next()
-		if p.at(kwTable) {
+		if p.at("table") {
 			return p.createTable(&ast.CreateTable{Pos: pos, Unlogged: true})
 		}
 		p.unexpected()
-	case kwUnique:
+	case "unique":
 		p.next()
 		return p.createIndex(&ast.CreateIndex{Pos: pos, Unique: true})
-	case kwIndex:
+	case "index":
 		return p.createIndex(&ast.CreateIndex{Pos: pos})
-	case kwMaterialized:
+	case "materialized":
 		return p.createMaterializedView(pos)
-	case kwSequence:
+	case "sequence":
 		return p.createSequence(pos, false)
-	case kwSchema:
+	case "schema":
 		return p.createSchema(pos)
-	case kwDatabase:
+	case "database":
 		return p.createDatabase(pos)
 	}
 	return p.createUnsupported(pos)
@@ -49,17 +49,17 @@ func (p *parser) create() ast.Statement {
 
 // createTemp parses CREATE [GLOBAL|LOCAL] TEMP ….
 func (p *parser) createTemp(pos ast.Pos, replace bool) ast.Statement {
-	p.acceptAny(kwLocal, kwGlobal)
-	if !p.acceptAny(kwTemp, kwTemporary) {
+	p.acceptAny("local", "global")
+	if !p.acceptAny("temp", "temporary") {
 		p.unexpected()
 		return nil
 	}
 	switch {
-	case p.at(kwView) || p.at(kwRecursive):
+	case p.at("view") || p.at("recursive"):
 		return p.createView(pos, replace, true)
-	case p.at(kwTable) && !replace:
+	case p.at("table") && !replace:
 		return p.createTable(&ast.CreateTable{Pos: pos, Temp: true})
-	case p.at(kwSequence) && !replace:
+	case p.at("sequence") && !replace:
 		return p.createSequence(pos, true)
 	}
 	p.unexpected()
@@ -68,12 +68,12 @@ func (p *parser) createTemp(pos ast.Pos, replace bool) ast.Statement {
 
 // unsupportedObjects are the kinds of object that exist in PostgreSQL and not here.
 var unsupportedObjects = map[keyword]bool{
-	kwAccess: true, kwAggregate: true, kwCast: true, kwCollation: true, kwConversion: true, kwDefault: true,
-	kwDomain: true, kwEvent: true, kwExtension: true, kwForeign: true, kwFunction: true, kwGroup: true,
-	kwLanguage: true, kwLarge: true, kwOperator: true, kwOwned: true, kwPolicy: true, kwProcedure: true,
-	kwPublication: true, kwRole: true, kwRoutine: true, kwRule: true, kwServer: true, kwStatistics: true,
-	kwSubscription: true, kwSystem: true, kwTablespace: true, kwText: true, kwTransform: true,
-	kwTrigger: true, kwTrusted: true, kwType: true, kwUser: true, kwConstraint: true, kwProcedural: true,
+	"access": true, "aggregate": true, "cast": true, "collation": true, "conversion": true, "default": true,
+	"domain": true, "event": true, "extension": true, "foreign": true, "function": true, "group": true,
+	"language": true, "large": true, "operator": true, "owned": true, "policy": true, "procedure": true,
+	"publication": true, "role": true, "routine": true, "rule": true, "server": true, "statistics": true,
+	"subscription": true, "system": true, "tablespace": true, "text": true, "transform": true,
+	"trigger": true, "trusted": true, "type": true, "user": true, "constraint": true, "procedural": true,
 }
 
 // createUnsupported answers for CREATE of other objects; DROP and ALTER have the same.
@@ -91,33 +91,33 @@ func (p *parser) unsupportedObject(pos ast.Pos, verb string) ast.Statement {
 }
 
 // ifNotExists parses IF NOT EXISTS; ifExists the other.
-func (p *parser) ifNotExists() bool { return p.accept(kwIf, kwNot, kwExists) }
+func (p *parser) ifNotExists() bool { return p.accept("if", "not", "exists") }
 
-func (p *parser) ifExists() bool { return p.accept(kwIf, kwExists) }
+func (p *parser) ifExists() bool { return p.accept("if", "exists") }
 
 // createView parses VIEW behind CREATE [OR REPLACE] [TEMP].
 func (p *parser) createView(pos ast.Pos, replace, temp bool) ast.Statement {
-	if p.at(kwRecursive) {
+	if p.at("recursive") {
 		p.unsupported(pos, "CREATE RECURSIVE VIEW")
 		return nil
 	}
-	p.want(kwView)
+	p.want("view")
 	v := &ast.CreateView{Pos: pos, OrReplace: replace, Temp: temp, Name: p.qualified()}
 	v.Columns = p.optIdents()
-	if p.at(kwWith) {
+	if p.at("with") {
 		p.unsupported(p.pos(), "view option")
 	}
-	p.want(kwAs)
+	p.want("as")
 	p.viewQuery(v)
-	if p.accept(kwWith) {
+	if p.accept("with") {
 		switch {
-		case p.accept(kwLocal):
+		case p.accept("local"):
 			v.CheckOption = "local"
 		default:
-			p.accept(kwCascaded)
+			p.accept("cascaded")
 			v.CheckOption = "cascaded"
 		}
-		p.want(kwCheck, kwOption)
+		p.want("check", "option")
 	}
 	return v
 }
@@ -133,25 +133,25 @@ func (p *parser) viewQuery(v *ast.CreateView) {
 }
 
 func (p *parser) createMaterializedView(pos ast.Pos) ast.Statement {
-	p.want(kwMaterialized, kwView)
+	p.want("materialized", "view")
 	v := &ast.CreateView{Pos: pos, Materialized: true, IfNotExists: p.ifNotExists(), Name: p.qualified()}
 	v.Columns = p.optIdents()
-	if p.at(kwWith) || p.at(kwUsing) || p.at(kwTablespace) {
+	if p.at("with") || p.at("using") || p.at("tablespace") {
 		p.unsupported(p.pos(), "materialized view option")
 	}
-	p.want(kwAs)
+	p.want("as")
 	p.viewQuery(v)
-	if p.at(kwWith, kwNo) {
+	if p.at("with", "no") {
 		p.unsupported(p.pos(), "WITH NO DATA")
-	} else if p.accept(kwWith) {
-		p.want(kwData)
+	} else if p.accept("with") {
+		p.want("data")
 	}
 	return v
 }
 
 // createSequence parses SEQUENCE behind CREATE [TEMP].
 func (p *parser) createSequence(pos ast.Pos, temp bool) ast.Statement {
-	p.want(kwSequence)
+	p.want("sequence")
 	s := &ast.CreateSequence{Pos: pos, Temp: temp, IfNotExists: p.ifNotExists(), Name: p.qualified()}
 	s.Options = p.sequenceOptions()
 	return s
@@ -178,53 +178,53 @@ func (p *parser) sequenceOptions() (o ast.SequenceOptions) {
 // sequenceOption parses one option and returns what it is about, "" when there is none.
 func (p *parser) sequenceOption(o *ast.SequenceOptions) string {
 	switch {
-	case p.accept(kwAs):
+	case p.accept("as"):
 		t := p.typeName()
 		o.Type = &t
 		return "as"
-	case p.accept(kwIncrement):
-		p.accept(kwBy)
+	case p.accept("increment"):
+		p.accept("by")
 		o.Increment = ptr(p.integer())
 		return "increment"
-	case p.accept(kwMinvalue):
+	case p.accept("minvalue"):
 		o.Min = ptr(p.integer())
 		return "minvalue"
-	case p.accept(kwMaxvalue):
+	case p.accept("maxvalue"):
 		o.Max = ptr(p.integer())
 		return "maxvalue"
-	case p.accept(kwNo, kwMinvalue):
+	case p.accept("no", "minvalue"):
 		o.NoMin = true
 		return "minvalue"
-	case p.accept(kwNo, kwMaxvalue):
+	case p.accept("no", "maxvalue"):
 		o.NoMax = true
 		return "maxvalue"
-	case p.accept(kwStart):
-		p.accept(kwWith)
+	case p.accept("start"):
+		p.accept("with")
 		o.Start = ptr(p.integer())
 		return "start"
-	case p.accept(kwRestart):
+	case p.accept("restart"):
 		o.Restart = true
-		if p.accept(kwWith) || p.tok().kind == tokInt || p.tok().is('-') || p.tok().is('+') {
+		if p.accept("with") || p.tok().kind == tokInt || p.tok().is('-') || p.tok().is('+') {
 			o.RestartWith = ptr(p.integer())
 		}
 		return "restart"
-	case p.accept(kwCache):
+	case p.accept("cache"):
 		o.Cache = ptr(p.integer())
 		return "cache"
-	case p.accept(kwCycle):
+	case p.accept("cycle"):
 		o.Cycle = ptr(true)
 		return "cycle"
-	case p.accept(kwNo, kwCycle):
+	case p.accept("no", "cycle"):
 		o.Cycle = ptr(false)
 		return "cycle"
-	case p.accept(kwOwned, kwBy):
+	case p.accept("owned", "by"):
 		p.sequenceOwner(o)
 		return "owned by"
-	case p.accept(kwSequence, kwName):
+	case p.accept("sequence", "name"):
 		n := p.qualified()
 		o.Name = &n
 		return "sequence name"
-	case p.at(kwLogged), p.at(kwUnlogged):
+	case p.at("logged"), p.at("unlogged"):
 		p.unsupported(p.pos(), "sequence option")
 	}
 	return ""
@@ -232,9 +232,9 @@ func (p *parser) sequenceOption(o *ast.SequenceOptions) string {
 
 // sequenceSet moves past the SET that ALTER … SET GENERATED lists put before each option.
 func (p *parser) sequenceSet() {
-	if p.at(kwSet) {
+	if p.at("set") {
 		switch p.peek(1).kw {
-		case kwIncrement, kwMinvalue, kwMaxvalue, kwNo, kwStart, kwCache, kwCycle, kwRestart:
+		case "increment", "minvalue", "maxvalue", "no", "start", "cache", "cycle", "restart":
 			p.next()
 		}
 	}
@@ -258,16 +258,16 @@ func (p *parser) sequenceOwner(o *ast.SequenceOptions) {
 func (p *parser) createSchema(pos ast.Pos) ast.Statement {
 	p.next()
 	s := &ast.CreateSchema{Pos: pos, IfNotExists: p.ifNotExists()}
-	if !p.at(kwAuthorization) {
+	if !p.at("authorization") {
 		s.Name = p.name()
 	}
-	if p.accept(kwAuthorization) {
+	if p.accept("authorization") {
 		s.Owner = p.role().Name
 		if s.Name == "" {
 			s.Name = s.Owner
 		}
 	}
-	if p.at(kwCreate) || p.at(kwGrant) {
+	if p.at("create") || p.at("grant") {
 		p.unsupported(p.pos(), "element of CREATE SCHEMA")
 	}
 	return s
@@ -277,15 +277,15 @@ func (p *parser) createSchema(pos ast.Pos) ast.Statement {
 func (p *parser) createDatabase(pos ast.Pos) ast.Statement {
 	p.next()
 	d := &ast.CreateDatabase{Pos: pos, Name: p.name()}
-	p.accept(kwWith)
+	p.accept("with")
 	for p.err == nil && p.tok().label() {
 		id := p.label()
 		o := ast.Option{Pos: id.Pos, Name: id.Name}
-		if id.Name == "connection" && p.accept(kwLimit) {
+		if id.Name == "connection" && p.accept("limit") {
 			o.Name = "connection limit"
 		}
 		p.punct('=')
-		if p.accept(kwDefault) {
+		if p.accept("default") {
 			o.Value = "default"
 		} else {
 			o.Value = p.optionValue()
@@ -299,17 +299,17 @@ func (p *parser) createDatabase(pos ast.Pos) ast.Statement {
 func (p *parser) comment() ast.Statement {
 	c := &ast.Comment{Pos: p.pos()}
 	p.next()
-	p.want(kwOn)
+	p.want("on")
 	switch t := p.tok(); t.kw {
-	case kwTable, kwIndex, kwView, kwSequence, kwSchema, kwDatabase:
+	case "table", "index", "view", "sequence", "schema", "database":
 		c.Kind = t.str
 		p.next()
 		c.Name = p.qualified()
-	case kwMaterialized:
-		p.want(kwMaterialized, kwView)
+	case "materialized":
+		p.want("materialized", "view")
 		c.Kind = "materialized view"
 		c.Name = p.qualified()
-	case kwColumn:
+	case "column":
 		p.next()
 		c.Kind = "column"
 		first := p.ident()
@@ -321,20 +321,20 @@ func (p *parser) comment() ast.Statement {
 		n := len(parts) - 1
 		c.Column = parts[n]
 		c.Name = p.nameOf(first.Pos, parts[:n])
-	case kwConstraint:
+	case "constraint":
 		p.next()
 		c.Kind = "constraint"
 		c.Column = p.name()
-		p.want(kwOn)
-		if p.at(kwDomain) {
+		p.want("on")
+		if p.at("domain") {
 			p.unsupported(p.pos(), "COMMENT ON CONSTRAINT of a domain")
 		}
 		c.Name = p.qualified()
 	default:
 		return p.unsupportedObject(c.Pos, "COMMENT ON")
 	}
-	p.want(kwIs)
-	if !p.accept(kwNull) {
+	p.want("is")
+	if !p.accept("null") {
 		text := p.stringLit()
 		c.Text = &text
 	}

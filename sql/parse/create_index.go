@@ -6,27 +6,27 @@ import (
 
 // createIndex parses INDEX behind CREATE [UNIQUE].
 func (p *parser) createIndex(x *ast.CreateIndex) ast.Statement {
-	p.want(kwIndex)
-	x.Concurrently = p.accept(kwConcurrently)
+	p.want("index")
+	x.Concurrently = p.accept("concurrently")
 	x.IfNotExists = p.ifNotExists()
-	if x.IfNotExists || !p.at(kwOn) {
+	if x.IfNotExists || !p.at("on") {
 		x.Name = p.name()
 	}
-	p.want(kwOn)
+	p.want("on")
 	x.Table, x.Only = p.relation()
-	if p.accept(kwUsing) {
+	if p.accept("using") {
 		x.Method = p.name()
 	}
 	p.parenList(func() { x.Elems = append(x.Elems, p.indexElem()) })
-	if p.accept(kwInclude) {
+	if p.accept("include") {
 		x.Include = p.idents()
 	}
 	x.NullsNotDistinct = p.nullsNotDistinct()
-	if p.accept(kwWith) {
+	if p.accept("with") {
 		x.Options = p.storageOptions()
 	}
 	p.tablespace()
-	if p.accept(kwWhere) {
+	if p.accept("where") {
 		x.Where, x.WhereText = p.exprText()
 	}
 	return x
@@ -48,18 +48,18 @@ func (p *parser) indexElem() (e ast.IndexElem) {
 		e.Expr = &ast.ColumnRef{Pos: id.Pos, Name: id.Name}
 		e.ExprText = p.textFrom(first)
 	}
-	if p.accept(kwCollate) {
+	if p.accept("collate") {
 		n := p.qualified()
 		e.Collation = &n
 	}
-	if p.tok().colID() && !p.at(kwNulls) {
+	if p.tok().colID() && !p.at("nulls") {
 		e.OpClass = p.qualified().Name
 		if p.tok().is('(') {
 			p.unsupported(p.pos(), "operator class parameters")
 		}
 	}
-	if !p.accept(kwAsc) {
-		e.Desc = p.accept(kwDesc)
+	if !p.accept("asc") {
+		e.Desc = p.accept("desc")
 	}
 	e.NullsFirst = p.nullsOrder()
 	return e

@@ -7,14 +7,14 @@ import (
 
 // createTable parses TABLE behind CREATE and its modifiers.
 func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
-	p.want(kwTable)
+	p.want("table")
 	t.IfNotExists = p.ifNotExists()
 	t.Name = p.qualified()
 	elements := false // columns with types: no AS may follow
 	switch {
-	case p.at(kwOf):
+	case p.at("of"):
 		p.unsupported(p.pos(), "CREATE TABLE … OF")
-	case p.at(kwPartition):
+	case p.at("partition"):
 		p.unsupported(p.pos(), "CREATE TABLE … PARTITION OF")
 	case p.tok().is('('):
 		if p.peek(1).colID() && (p.peek(2).is(',') || p.peek(2).is(')')) {
@@ -23,15 +23,15 @@ func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
 			p.tableElements(t)
 			elements = true
 		}
-	case !p.at(kwAs) && !p.at(kwWith) && !p.at(kwOn) && !p.at(kwTablespace) && !p.at(kwUsing):
+	case !p.at("as") && !p.at("with") && !p.at("on") && !p.at("tablespace") && !p.at("using"):
 		p.unexpected()
 	}
 	p.tableOptions(t)
 	if elements {
 		return t
 	}
-	p.want(kwAs)
-	if p.at(kwExecute) {
+	p.want("as")
+	if p.at("execute") {
 		p.unsupported(p.pos(), "CREATE TABLE AS EXECUTE")
 	}
 	if p.err == nil && !p.atQuery() {
@@ -41,11 +41,11 @@ func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
 		return t
 	}
 	t.As = p.query()
-	if p.accept(kwWith, kwNo) {
-		p.want(kwData)
+	if p.accept("with", "no") {
+		p.want("data")
 		t.WithNoData = true
-	} else if p.accept(kwWith) {
-		p.want(kwData)
+	} else if p.accept("with") {
+		p.want("data")
 	}
 	return t
 }
@@ -59,7 +59,7 @@ func (p *parser) tableElements(t *ast.CreateTable) {
 	}
 	p.list(func() {
 		switch {
-		case p.at(kwLike):
+		case p.at("like"):
 			t.Likes = append(t.Likes, p.tableLike())
 		case p.tableConstraintHere():
 			t.Constraints = append(t.Constraints, p.tableConstraint())
@@ -72,35 +72,35 @@ func (p *parser) tableElements(t *ast.CreateTable) {
 
 // tableOptions parses what follows the column list.
 func (p *parser) tableOptions(t *ast.CreateTable) {
-	if p.accept(kwInherits) {
+	if p.accept("inherits") {
 		p.parenList(func() { t.Inherits = append(t.Inherits, p.qualified()) })
 	}
-	if p.accept(kwPartition, kwBy) {
+	if p.accept("partition", "by") {
 		first := p.i
 		p.ident()
 		p.parenList(func() { p.indexElem() })
 		t.PartitionBy = p.textFrom(first)
 	}
-	if p.accept(kwUsing) {
+	if p.accept("using") {
 		if pos, method := p.pos(), p.name(); method != "heap" {
 			p.unsupported(pos, "table access method "+method)
 		}
 	}
-	if p.accept(kwWith) {
+	if p.accept("with") {
 		t.Options = p.storageOptions()
-	} else if p.accept(kwWithout) {
+	} else if p.accept("without") {
 		if p.tok().str != "oids" {
 			p.unexpected()
 		}
 		p.next()
 	}
-	if p.accept(kwOn, kwCommit) {
+	if p.accept("on", "commit") {
 		switch {
-		case p.accept(kwDrop):
+		case p.accept("drop"):
 			t.OnCommit = "drop"
-		case p.accept(kwDelete, kwRows):
+		case p.accept("delete", "rows"):
 			t.OnCommit = "delete rows"
-		case p.accept(kwPreserve, kwRows):
+		case p.accept("preserve", "rows"):
 			t.OnCommit = "preserve rows"
 		default:
 			p.unexpected()
@@ -111,7 +111,7 @@ func (p *parser) tableOptions(t *ast.CreateTable) {
 
 // tablespace parses TABLESPACE name: there is one place for all data, and pg_default is its name.
 func (p *parser) tablespace() {
-	if p.accept(kwTablespace) {
+	if p.accept("tablespace") {
 		if pos, name := p.pos(), p.name(); name != "pg_default" {
 			p.unsupported(pos, "tablespace "+name)
 		}
@@ -125,15 +125,15 @@ func (p *parser) tableLike() (l ast.TableLike) {
 	for p.err == nil {
 		into := &l.Including
 		switch {
-		case p.accept(kwIncluding):
-		case p.accept(kwExcluding):
+		case p.accept("including"):
+		case p.accept("excluding"):
 			into = &l.Excluding
 		default:
 			return l
 		}
 		switch t := p.tok(); t.kw {
-		case kwComments, kwCompression, kwConstraints, kwDefaults, kwIdentity, kwGenerated, kwIndexes,
-			kwStatistics, kwStorage, kwAll:
+		case "comments", "compression", "constraints", "defaults", "identity", "generated", "indexes",
+			"statistics", "storage", "all":
 			*into = append(*into, t.str)
 			p.next()
 		default:
@@ -147,11 +147,11 @@ func (p *parser) tableLike() (l ast.TableLike) {
 func (p *parser) columnDef() (c ast.ColumnDef) {
 	c.Name = p.ident()
 	c.Type = p.typeName()
-	if p.at(kwStorage) || p.at(kwCompression) {
+	if p.at("storage") || p.at("compression") {
 		p.unsupported(p.pos(), "column "+p.tok().str)
 	}
 	for p.err == nil {
-		if p.accept(kwCollate) {
+		if p.accept("collate") {
 			n := p.qualified()
 			c.Collation = &n
 			continue
@@ -172,13 +172,13 @@ func (p *parser) columnDef() (c ast.ColumnDef) {
 // deferral parses one of [NOT] DEFERRABLE and INITIALLY DEFERRED|IMMEDIATE.
 func (p *parser) deferral(deferrable, deferred *bool) bool {
 	switch {
-	case p.accept(kwDeferrable):
+	case p.accept("deferrable"):
 		*deferrable = true
-	case p.accept(kwNot, kwDeferrable):
+	case p.accept("not", "deferrable"):
 		*deferrable = false
-	case p.accept(kwInitially, kwDeferred):
+	case p.accept("initially", "deferred"):
 		*deferrable, *deferred = true, true
-	case p.accept(kwInitially, kwImmediate):
+	case p.accept("initially", "immediate"):
 	default:
 		return false
 	}
@@ -188,38 +188,38 @@ func (p *parser) deferral(deferrable, deferred *bool) bool {
 // columnConstraint parses one constraint of a column; false if none stands here.
 func (p *parser) columnConstraint() (k ast.ColumnConstraint, ok bool) {
 	k.Pos = p.pos()
-	named := p.accept(kwConstraint)
+	named := p.accept("constraint")
 	if named {
 		k.Name = p.name()
 	}
 	switch {
-	case p.accept(kwNot, kwNull):
+	case p.accept("not", "null"):
 		k.Kind = "not null"
-	case p.accept(kwNull):
+	case p.accept("null"):
 		k.Kind = "null"
-	case p.accept(kwDefault):
+	case p.accept("default"):
 		k.Kind = "default"
 		first := p.i
 		l := p.newExprList()
 		l.addWith(p.bExpr)
 		k.Expr = l.finish()[0]
 		k.ExprText = p.textFrom(first)
-	case p.accept(kwCheck):
+	case p.accept("check"):
 		k.Kind = "check"
 		k.Expr, k.ExprText = p.parenExpr()
-		k.NoInherit = p.accept(kwNo, kwInherit)
-	case p.accept(kwPrimary):
-		p.want(kwKey)
+		k.NoInherit = p.accept("no", "inherit")
+	case p.accept("primary"):
+		p.want("key")
 		k.Kind = "primary key"
 		p.indexParameters()
-	case p.accept(kwUnique):
+	case p.accept("unique"):
 		k.Kind = "unique"
 		k.NullsNotDistinct = p.nullsNotDistinct()
 		p.indexParameters()
-	case p.at(kwReferences):
+	case p.at("references"):
 		k.Kind = "references"
 		k.Ref = p.references()
-	case p.accept(kwGenerated):
+	case p.accept("generated"):
 		p.generated(&k)
 	default:
 		if named {
@@ -233,14 +233,14 @@ func (p *parser) columnConstraint() (k ast.ColumnConstraint, ok bool) {
 // generated parses what follows GENERATED.
 func (p *parser) generated(k *ast.ColumnConstraint) {
 	when := p.pos()
-	if p.accept(kwBy) {
-		p.want(kwDefault)
+	if p.accept("by") {
+		p.want("default")
 	} else {
-		p.want(kwAlways)
+		p.want("always")
 		k.Always = true
 	}
-	p.want(kwAs)
-	if p.accept(kwIdentity) {
+	p.want("as")
+	if p.accept("identity") {
 		k.Kind = "identity"
 		k.Sequence = p.parenSequence()
 		return
@@ -250,7 +250,7 @@ func (p *parser) generated(k *ast.ColumnConstraint) {
 	}
 	k.Kind = "generated"
 	k.Expr, k.ExprText = p.parenExpr()
-	p.want(kwStored)
+	p.want("stored")
 }
 
 // parenSequence parses ( sequence options ) if it stands here.
@@ -272,21 +272,21 @@ func (p *parser) parenExpr() (ast.Expr, string) {
 
 // nullsNotDistinct parses NULLS [NOT] DISTINCT.
 func (p *parser) nullsNotDistinct() bool {
-	if p.accept(kwNulls, kwNot, kwDistinct) {
+	if p.accept("nulls", "not", "distinct") {
 		return true
 	}
-	p.accept(kwNulls, kwDistinct)
+	p.accept("nulls", "distinct")
 	return false
 }
 
 // indexParameters parses WITH ( … ) and USING INDEX TABLESPACE behind a unique constraint.
 func (p *parser) indexParameters() {
-	if p.at(kwWith) && p.peek(1).is('(') {
+	if p.at("with") && p.peek(1).is('(') {
 		p.next()
 		p.storageOptions()
 	}
-	if p.accept(kwUsing, kwIndex) {
-		if !p.at(kwTablespace) {
+	if p.accept("using", "index") {
+		if !p.at("tablespace") {
 			p.unexpected()
 		}
 		p.tablespace()
@@ -298,9 +298,9 @@ func (p *parser) references() *ast.Reference {
 	p.next()
 	r := &ast.Reference{Table: p.qualified(), OnDelete: "no action", OnUpdate: "no action"}
 	r.Columns = p.optIdents()
-	if p.accept(kwMatch) {
+	if p.accept("match") {
 		switch t := p.tok(); t.kw {
-		case kwFull, kwPartial, kwSimple:
+		case "full", "partial", "simple":
 			r.Match = t.str
 			p.next()
 		default:
@@ -309,9 +309,9 @@ func (p *parser) references() *ast.Reference {
 	}
 	for p.err == nil {
 		switch {
-		case p.accept(kwOn, kwDelete):
+		case p.accept("on", "delete"):
 			r.OnDelete = p.referentialAction()
-		case p.accept(kwOn, kwUpdate):
+		case p.accept("on", "update"):
 			r.OnUpdate = p.referentialAction()
 		default:
 			return r
@@ -323,15 +323,15 @@ func (p *parser) references() *ast.Reference {
 func (p *parser) referentialAction() string {
 	action := ""
 	switch {
-	case p.accept(kwNo, kwAction):
+	case p.accept("no", "action"):
 		return "no action"
-	case p.accept(kwRestrict):
+	case p.accept("restrict"):
 		return "restrict"
-	case p.accept(kwCascade):
+	case p.accept("cascade"):
 		return "cascade"
-	case p.accept(kwSet, kwNull):
+	case p.accept("set", "null"):
 		action = "set null"
-	case p.accept(kwSet, kwDefault):
+	case p.accept("set", "default"):
 		action = "set default"
 	default:
 		p.unexpected()
@@ -345,10 +345,10 @@ func (p *parser) referentialAction() string {
 // tableConstraintHere reports whether a table constraint starts here.
 func (p *parser) tableConstraintHere() bool {
 	switch p.tok().kw {
-	case kwConstraint, kwCheck, kwUnique, kwPrimary, kwForeign:
+	case "constraint", "check", "unique", "primary", "foreign":
 		return true
-	case kwExclude:
-		return p.peek(1).is('(') || p.peek(1).kw == kwUsing
+	case "exclude":
+		return p.peek(1).is('(') || p.peek(1).kw == "using"
 	}
 	return false
 }
@@ -356,40 +356,40 @@ func (p *parser) tableConstraintHere() bool {
 // tableConstraint parses [CONSTRAINT name] constraint.
 func (p *parser) tableConstraint() (k ast.TableConstraint) {
 	k.Pos = p.pos()
-	if p.accept(kwConstraint) {
+	if p.accept("constraint") {
 		k.Name = p.name()
 	}
 	switch {
-	case p.accept(kwCheck):
+	case p.accept("check"):
 		k.Kind = "check"
 		k.Expr, k.ExprText = p.parenExpr()
-	case p.accept(kwUnique):
+	case p.accept("unique"):
 		k.Kind = "unique"
 		k.NullsNotDistinct = p.nullsNotDistinct()
 		p.keyColumns(&k)
-	case p.accept(kwPrimary):
-		p.want(kwKey)
+	case p.accept("primary"):
+		p.want("key")
 		k.Kind = "primary key"
 		p.keyColumns(&k)
-	case p.accept(kwForeign):
-		p.want(kwKey)
+	case p.accept("foreign"):
+		p.want("key")
 		k.Kind = "foreign key"
 		k.Columns = p.idents()
-		if !p.at(kwReferences) {
+		if !p.at("references") {
 			p.unexpected()
 			return k
 		}
 		k.Ref = p.references()
-	case p.at(kwExclude):
+	case p.at("exclude"):
 		p.unsupported(p.pos(), "EXCLUDE constraint")
 	default:
 		p.unexpected()
 	}
 	for p.err == nil {
 		switch {
-		case p.accept(kwNot, kwValid):
+		case p.accept("not", "valid"):
 			k.NotValid = true
-		case p.at(kwNo, kwInherit):
+		case p.at("no", "inherit"):
 			p.unsupported(p.pos(), "NO INHERIT")
 		case p.deferral(&k.Deferrable, &k.InitiallyDeferred):
 		default:
@@ -401,12 +401,12 @@ func (p *parser) tableConstraint() (k ast.TableConstraint) {
 
 // keyColumns parses ( columns ) [INCLUDE ( columns )] or USING INDEX name.
 func (p *parser) keyColumns(k *ast.TableConstraint) {
-	if p.accept(kwUsing, kwIndex) {
+	if p.accept("using", "index") {
 		k.UsingIndex = p.name()
 		return
 	}
 	k.Columns = p.idents()
-	if p.accept(kwInclude) {
+	if p.accept("include") {
 		k.Include = p.idents()
 	}
 	p.indexParameters()

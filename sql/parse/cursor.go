@@ -11,26 +11,26 @@ func (p *parser) declareCursor() ast.Statement {
 	s := &ast.DeclareCursor{Pos: p.pos()}
 	p.next()
 	s.Name = p.name()
-	for p.err == nil && !p.at(kwCursor) {
+	for p.err == nil && !p.at("cursor") {
 		switch {
-		case p.accept(kwNo, kwScroll):
+		case p.accept("no", "scroll"):
 			s.Scroll = ptr(false)
-		case p.accept(kwScroll):
+		case p.accept("scroll"):
 			s.Scroll = ptr(true)
-		case p.accept(kwBinary):
+		case p.accept("binary"):
 			s.Binary = true
-		case p.acceptAny(kwAsensitive, kwInsensitive):
+		case p.acceptAny("asensitive", "insensitive"):
 		default:
 			p.unexpected()
 		}
 	}
-	p.want(kwCursor)
-	if p.accept(kwWith, kwHold) {
+	p.want("cursor")
+	if p.accept("with", "hold") {
 		s.Hold = true
 	} else {
-		p.accept(kwWithout, kwHold)
+		p.accept("without", "hold")
 	}
-	p.want(kwFor)
+	p.want("for")
 	first := p.i
 	s.Query = p.query()
 	s.Text = p.textFrom(first)
@@ -40,21 +40,21 @@ func (p *parser) declareCursor() ast.Statement {
 // fetch parses FETCH and MOVE.
 func (p *parser) fetch() ast.Statement {
 	f := &ast.Fetch{Pos: p.pos(), Direction: "forward", Count: 1}
-	f.Move = p.next().kw == kwMove
+	f.Move = p.next().kw == "move"
 	switch t := p.tok(); t.kw {
-	case kwNext, kwPrior, kwFirst, kwLast:
+	case "next", "prior", "first", "last":
 		if p.fetchName(1) {
 			f.Direction = t.str
 			p.next()
 		}
-	case kwAbsolute, kwRelative:
+	case "absolute", "relative":
 		if n := p.peek(1); n.kind == tokInt || n.is('-') || n.is('+') {
 			f.Direction = t.str
 			p.next()
 			f.Count = p.integer()
 		}
-	case kwForward, kwBackward:
-		if p.fetchName(1) || p.peek(1).kind == tokInt || p.peek(1).is('-') || p.peek(1).is('+') || p.peek(1).kw == kwAll {
+	case "forward", "backward":
+		if p.fetchName(1) || p.peek(1).kind == tokInt || p.peek(1).is('-') || p.peek(1).is('+') || p.peek(1).kw == "all" {
 			f.Direction = t.str
 			p.next()
 			p.fetchCount(f)
@@ -64,7 +64,7 @@ func (p *parser) fetch() ast.Statement {
 			f.Direction = "next"
 		}
 	}
-	p.acceptAny(kwFrom, kwIn)
+	p.acceptAny("from", "in")
 	f.Cursor = p.name()
 	return f
 }
@@ -72,13 +72,13 @@ func (p *parser) fetch() ast.Statement {
 // fetchName reports whether a cursor's name, alone or behind FROM or IN, stands at the n-th token.
 func (p *parser) fetchName(n int) bool {
 	t := p.peek(n)
-	return t.kw == kwFrom || t.kw == kwIn || t.colID()
+	return t.kw == "from" || t.kw == "in" || t.colID()
 }
 
 // fetchCount parses a count or ALL if one stands here.
 func (p *parser) fetchCount(f *ast.Fetch) bool {
 	switch t := p.tok(); {
-	case p.accept(kwAll):
+	case p.accept("all"):
 		f.All = true
 	case t.kind == tokInt, t.is('-'), t.is('+'):
 		f.Count = p.integer()
@@ -92,7 +92,7 @@ func (p *parser) fetchCount(f *ast.Fetch) bool {
 func (p *parser) closeCursor() ast.Statement {
 	c := &ast.CloseCursor{Pos: p.pos()}
 	p.next()
-	if c.All = p.accept(kwAll); !c.All {
+	if c.All = p.accept("all"); !c.All {
 		c.Name = p.name()
 	}
 	return c
@@ -102,9 +102,9 @@ func (p *parser) closeCursor() ast.Statement {
 func (p *parser) notify() ast.Statement {
 	pos := p.pos()
 	switch p.next().kw {
-	case kwListen:
+	case "listen":
 		return &ast.Listen{Pos: pos, Channel: p.name()}
-	case kwUnlisten:
+	case "unlisten":
 		if p.punct('*') {
 			return &ast.Unlisten{Pos: pos, All: true}
 		}
@@ -121,24 +121,24 @@ func (p *parser) notify() ast.Statement {
 func (p *parser) lockTable() ast.Statement {
 	l := &ast.LockTable{Pos: p.pos(), Mode: "access exclusive"}
 	p.next()
-	p.accept(kwTable)
+	p.accept("table")
 	p.list(func() {
 		n, _ := p.relation()
 		l.Tables = append(l.Tables, n)
 	})
-	if p.accept(kwIn) {
+	if p.accept("in") {
 		l.Mode = p.lockMode()
-		p.want(kwMode)
+		p.want("mode")
 	}
-	l.NoWait = p.accept(kwNowait)
+	l.NoWait = p.accept("nowait")
 	return l
 }
 
 // lockMode parses the words between IN and MODE.
 func (p *parser) lockMode() string {
 	var words []string
-	for p.err == nil && !p.at(kwMode) {
-		if !p.at(kwAccess) && !p.at(kwRow) && !p.at(kwShare) && !p.at(kwUpdate) && !p.at(kwExclusive) {
+	for p.err == nil && !p.at("mode") {
+		if !p.at("access") && !p.at("row") && !p.at("share") && !p.at("update") && !p.at("exclusive") {
 			p.unexpected()
 		}
 		words = append(words, p.next().str)
@@ -161,9 +161,9 @@ func (p *parser) vacuum() ast.Statement {
 	if p.tok().is('(') {
 		m.Options = p.utilityOptions()
 	} else {
-		for _, word := range []keyword{kwFull, kwFreeze, kwVerbose, kwAnalyze, kwAnalyse} {
+		for _, word := range []keyword{"full", "freeze", "verbose", "analyze", "analyse"} {
 			t := p.tok()
-			if (word == kwVerbose || m.Command == "vacuum") && p.accept(word) {
+			if (word == "verbose" || m.Command == "vacuum") && p.accept(word) {
 				m.Options = append(m.Options, ast.Option{Pos: ast.Pos(t.pos) + 1, Name: t.str})
 			}
 		}
@@ -192,13 +192,13 @@ func (p *parser) reindex() ast.Statement {
 		m.Options = p.utilityOptions()
 	}
 	switch t := p.tok(); t.kw {
-	case kwIndex, kwTable, kwSchema, kwDatabase, kwSystem:
+	case "index", "table", "schema", "database", "system":
 		m.Kind = t.str
 		p.next()
 	default:
 		p.unexpected()
 	}
-	if t := p.tok(); p.accept(kwConcurrently) {
+	if t := p.tok(); p.accept("concurrently") {
 		m.Options = append(m.Options, ast.Option{Pos: ast.Pos(t.pos) + 1, Name: t.str})
 	}
 	m.Tables = []ast.MaintainedTable{{Name: p.qualified()}}
@@ -212,14 +212,14 @@ func (p *parser) cluster() ast.Statement {
 	if p.tok().is('(') {
 		m.Options = p.utilityOptions()
 	}
-	if t := p.tok(); p.accept(kwVerbose) {
+	if t := p.tok(); p.accept("verbose") {
 		m.Options = append(m.Options, ast.Option{Pos: ast.Pos(t.pos) + 1, Name: t.str})
 	}
 	if p.tok().colID() {
 		m.Tables = []ast.MaintainedTable{{Name: p.qualified()}}
-		if p.accept(kwUsing) {
+		if p.accept("using") {
 			p.name()
-		} else if p.accept(kwOn) {
+		} else if p.accept("on") {
 			m.Tables = []ast.MaintainedTable{{Name: p.qualified()}}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 // optWith parses WITH if it stands here.
 func (p *parser) optWith() *ast.With {
-	if p.at(kwWith) {
+	if p.at("with") {
 		return p.with()
 	}
 	return nil
@@ -16,9 +16,9 @@ func (p *parser) optWith() *ast.With {
 // insert parses INSERT behind its WITH clause, which may be nil; so do update and deleteFrom.
 func (p *parser) insert(w *ast.With) ast.Statement {
 	s := &ast.Insert{With: w, Pos: p.pos()}
-	p.want(kwInsert, kwInto)
+	p.want("insert", "into")
 	s.Table = p.qualified()
-	if p.accept(kwAs) {
+	if p.accept("as") {
 		s.Alias = p.name()
 	}
 	if p.tok().is('(') && !p.queryParen() {
@@ -27,27 +27,27 @@ func (p *parser) insert(w *ast.With) ast.Statement {
 		}
 		s.Columns = p.targetColumns()
 	}
-	if p.accept(kwOverriding) {
+	if p.accept("overriding") {
 		switch {
-		case p.accept(kwUser):
+		case p.accept("user"):
 			s.Overriding = "user"
-		case p.accept(kwSystem):
+		case p.accept("system"):
 			s.Overriding = "system"
 		default:
 			p.unexpected()
 		}
-		p.want(kwValue)
+		p.want("value")
 	}
 	switch {
-	case s.Columns == nil && s.Overriding == "" && p.accept(kwDefault, kwValues):
-	case p.at(kwValues):
+	case s.Columns == nil && s.Overriding == "" && p.accept("default", "values"):
+	case p.at("values"):
 		s.Query = p.insertValues()
 	case p.atQuery():
 		s.Query = p.query()
 	default:
 		p.unexpectedQuery()
 	}
-	if p.at(kwOn) {
+	if p.at("on") {
 		s.OnConflict = p.onConflict()
 	}
 	s.Returning = p.returning()
@@ -59,7 +59,7 @@ func (p *parser) insertValues() *ast.Select {
 	s := &ast.Select{Pos: p.pos()}
 	s.Body = p.values(true)
 	switch p.tok().kw {
-	case kwUnion, kwIntersect, kwExcept:
+	case "union", "intersect", "except":
 		p.unsupported(p.pos(), "set operation over VALUES in INSERT")
 	}
 	p.queryTail(s, nil)
@@ -83,7 +83,7 @@ func (p *parser) targetColumn() ast.Ident {
 
 // returning parses RETURNING if it stands here.
 func (p *parser) returning() (items []ast.SelectItem) {
-	if !p.accept(kwReturning) {
+	if !p.accept("returning") {
 		return nil
 	}
 	l := p.newExprList()
@@ -99,29 +99,29 @@ func (p *parser) returning() (items []ast.SelectItem) {
 // onConflict parses ON CONFLICT.
 func (p *parser) onConflict() *ast.OnConflict {
 	c := &ast.OnConflict{Pos: p.pos()}
-	p.want(kwOn, kwConflict)
+	p.want("on", "conflict")
 	switch {
 	case p.tok().is('('):
 		p.parenList(func() { c.Target = append(c.Target, p.indexElem()) })
-		if p.accept(kwWhere) {
+		if p.accept("where") {
 			c.TargetWhere = p.expr()
 		}
-	case p.accept(kwOn, kwConstraint):
+	case p.accept("on", "constraint"):
 		id := p.ident()
 		c.Constraint = &id
 	}
-	p.want(kwDo)
-	if p.accept(kwNothing) {
+	p.want("do")
+	if p.accept("nothing") {
 		return c
 	}
-	if c.Target == nil && c.Constraint == nil && p.at(kwUpdate) {
+	if c.Target == nil && c.Constraint == nil && p.at("update") {
 		p.fail(sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
 			At(int(c.Pos)).WithHint("For example, ON CONFLICT (column_name)."))
 	}
-	p.want(kwUpdate, kwSet)
+	p.want("update", "set")
 	c.Update = true
 	c.Set = p.assignments()
-	if p.accept(kwWhere) {
+	if p.accept("where") {
 		c.Where = p.expr()
 	}
 	return c
@@ -140,7 +140,7 @@ func (p *parser) assignments() (set []ast.Assignment) {
 		}
 		p.wantPunct('=')
 		switch {
-		case p.at(kwDefault):
+		case p.at("default"):
 			l.put(&ast.Default{Pos: p.pos()})
 			p.next()
 		case a.Multi && p.rowOfDefaults():
@@ -184,7 +184,7 @@ func (p *parser) checkMulti(a ast.Assignment) {
 // rowOfDefaults reports whether a row here has DEFAULT among its direct elements.
 func (p *parser) rowOfDefaults() bool {
 	i := p.i
-	if p.toks[i].kw == kwRow {
+	if p.toks[i].kw == "row" {
 		i++
 	}
 	if !p.toks[i].is('(') || p.toks[i].pair == 0 {
@@ -193,7 +193,7 @@ func (p *parser) rowOfDefaults() bool {
 	end := int(p.toks[i].pair)
 	for i++; i < end; i++ {
 		t := &p.toks[i]
-		if t.kw == kwDefault && (p.toks[i-1].is('(') || p.toks[i-1].is(',')) {
+		if t.kw == "default" && (p.toks[i-1].is('(') || p.toks[i-1].is(',')) {
 			return true
 		}
 		if t.is('(') {
@@ -206,10 +206,10 @@ func (p *parser) rowOfDefaults() bool {
 // defaultRow parses a row in which DEFAULT may stand.
 func (p *parser) defaultRow() ast.Expr {
 	row := &ast.Row{Pos: p.pos()}
-	p.accept(kwRow)
+	p.accept("row")
 	l := p.newExprList()
 	p.parenList(func() {
-		if p.at(kwDefault) {
+		if p.at("default") {
 			l.put(&ast.Default{Pos: p.pos()})
 			p.next()
 			return
@@ -223,9 +223,9 @@ func (p *parser) defaultRow() ast.Expr {
 // dmlTarget parses [ONLY] table [*] [[AS] alias]; SET is an alias behind AS only.
 func (p *parser) dmlTarget() (name ast.Name, only bool, alias string) {
 	name, only = p.relation()
-	if p.accept(kwAs) {
+	if p.accept("as") {
 		alias = p.name()
-	} else if !p.at(kwSet) {
+	} else if !p.at("set") {
 		alias = p.optName()
 	}
 	return name, only, alias
@@ -234,11 +234,11 @@ func (p *parser) dmlTarget() (name ast.Name, only bool, alias string) {
 // update parses UPDATE.
 func (p *parser) update(w *ast.With) ast.Statement {
 	s := &ast.Update{With: w, Pos: p.pos()}
-	p.want(kwUpdate)
+	p.want("update")
 	s.Table, s.Only, s.Alias = p.dmlTarget()
-	p.want(kwSet)
+	p.want("set")
 	s.Set = p.assignments()
-	if p.accept(kwFrom) {
+	if p.accept("from") {
 		s.From = p.fromItems()
 	}
 	s.Where, s.CurrentOf = p.whereOrCurrentOf()
@@ -249,9 +249,9 @@ func (p *parser) update(w *ast.With) ast.Statement {
 // deleteFrom parses DELETE.
 func (p *parser) deleteFrom(w *ast.With) ast.Statement {
 	s := &ast.Delete{With: w, Pos: p.pos()}
-	p.want(kwDelete, kwFrom)
+	p.want("delete", "from")
 	s.Table, s.Only, s.Alias = p.dmlTarget()
-	if p.accept(kwUsing) {
+	if p.accept("using") {
 		s.Using = p.fromItems()
 	}
 	s.Where, s.CurrentOf = p.whereOrCurrentOf()
@@ -261,10 +261,10 @@ func (p *parser) deleteFrom(w *ast.With) ast.Statement {
 
 // whereOrCurrentOf parses WHERE condition and WHERE CURRENT OF cursor.
 func (p *parser) whereOrCurrentOf() (ast.Expr, string) {
-	if !p.accept(kwWhere) {
+	if !p.accept("where") {
 		return nil, ""
 	}
-	if p.accept(kwCurrent, kwOf) {
+	if p.accept("current", "of") {
 		return nil, p.name()
 	}
 	return p.expr(), ""
@@ -274,15 +274,15 @@ func (p *parser) whereOrCurrentOf() (ast.Expr, string) {
 func (p *parser) truncate() ast.Statement {
 	s := &ast.Truncate{Pos: p.pos()}
 	p.next()
-	p.accept(kwTable)
+	p.accept("table")
 	p.list(func() {
 		n, _ := p.relation()
 		s.Tables = append(s.Tables, n)
 	})
-	if p.accept(kwRestart, kwIdentity) {
+	if p.accept("restart", "identity") {
 		s.RestartIdentity = true
 	} else {
-		p.accept(kwContinue, kwIdentity)
+		p.accept("continue", "identity")
 	}
 	s.Cascade = p.cascade()
 	return s
@@ -290,9 +290,9 @@ func (p *parser) truncate() ast.Statement {
 
 // cascade parses CASCADE or RESTRICT.
 func (p *parser) cascade() bool {
-	if p.accept(kwCascade) {
+	if p.accept("cascade") {
 		return true
 	}
-	p.accept(kwRestrict)
+	p.accept("restrict")
 	return false
 }

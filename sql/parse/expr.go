@@ -217,7 +217,7 @@ func (p *parser) operator(x *exprState) bool {
 			p.infix(x, levelOther, 1, "|")
 			return true
 		case tokIdent:
-			if t.kw == notKeyword || x.restricted > 0 && p.notInBExpr(x, t.kw) || x.item && p.labelHere(t) {
+			if t.kw == "" || x.restricted > 0 && p.notInBExpr(x, t.kw) || x.item && p.labelHere(t) {
 				return false
 			}
 			if more, operand := p.wordOperator(x, t.kw); more {
@@ -239,15 +239,15 @@ func (p *parser) labelHere(t *token) bool {
 		return false
 	}
 	n := p.peek(1)
-	return n.kind == tokEOF || n.is(',') || n.is(')') || n.is(';') || n.kw == kwFrom
+	return n.kind == tokEOF || n.is(',') || n.is(')') || n.is(';') || n.kw == "from"
 }
 
 // notInBExpr reports whether kw starts an operator that a b_expr does not have.
 func (p *parser) notInBExpr(x *exprState, kw keyword) bool {
 	switch kw {
-	case kwOr, kwNot, kwIn, kwLike, kwIlike, kwSimilar, kwBetween, kwIsnull, kwNotnull, kwAt, kwOverlaps:
+	case "or", "not", "in", "like", "ilike", "similar", "between", "isnull", "notnull", "at", "overlaps":
 		return true
-	case kwAnd:
+	case "and":
 		for _, c := range x.closers {
 			if c.kind == closeBetweenLow {
 				return false
@@ -284,38 +284,38 @@ func (p *parser) punctOperator(x *exprState, ch byte) bool {
 // operator may follow; operand: an operand must follow; neither: it is no operator here.
 func (p *parser) wordOperator(x *exprState, kw keyword) (more, operand bool) {
 	switch kw {
-	case kwOr:
+	case "or":
 		p.connect(x)
 		p.infix(x, levelOr, 1, "OR")
 		return false, true
-	case kwAnd:
+	case "and":
 		p.and(x)
 		return false, true
-	case kwIs, kwIsnull, kwNotnull:
+	case "is", "isnull", "notnull":
 		return p.isTest(x)
-	case kwNot:
+	case "not":
 		switch p.peek(1).kw {
-		case kwBetween, kwIn, kwLike, kwIlike, kwSimilar:
+		case "between", "in", "like", "ilike", "similar":
 			return p.predicate(x, p.peek(1).kw, true)
 		}
-	case kwBetween, kwIn, kwLike, kwIlike:
+	case "between", "in", "like", "ilike":
 		return p.predicate(x, kw, false)
-	case kwSimilar:
-		if p.peek(1).kw == kwTo {
+	case "similar":
+		if p.peek(1).kw == "to" {
 			return p.predicate(x, kw, false)
 		}
-	case kwEscape:
+	case "escape":
 		return false, p.escape(x)
-	case kwAt:
-		if p.at(kwAt, kwTime, kwZone) {
+	case "at":
+		if p.at("at", "time", "zone") {
 			p.atTimeZone(x)
 			return false, true
 		}
-	case kwOperator:
+	case "operator":
 		if p.peek(1).is('(') {
 			return p.qualifiedOperator(x)
 		}
-	case kwOverlaps:
+	case "overlaps":
 		p.overlaps(x)
 		return false, true
 	}
@@ -360,16 +360,16 @@ func (p *parser) isTest(x *exprState) (more, operand bool) {
 	}
 	test, not := "null", false
 	switch {
-	case p.accept(kwIsnull):
-	case p.accept(kwNotnull):
+	case p.accept("isnull"):
+	case p.accept("notnull"):
 		not = true
 	default:
 		p.next()
-		not = p.accept(kwNot)
+		not = p.accept("not")
 		switch t := p.tok(); {
-		case t.kw == kwDistinct:
+		case t.kw == "distinct":
 			p.next()
-			p.want(kwFrom)
+			p.want("from")
 			x.u.word(src, "<=>")
 			p.openRight(x, src, predicate(func(l ast.Expr, parts []ast.Expr) ast.Expr {
 				return &ast.IsDistinct{Pos: pos, Left: l, Right: parts[0], Not: not}
@@ -377,10 +377,10 @@ func (p *parser) isTest(x *exprState) (more, operand bool) {
 			return false, true
 		case x.restricted > 0:
 			p.unexpected()
-		case t.kw == kwNull || t.kw == kwTrue || t.kw == kwFalse || t.kw == kwUnknown:
+		case t.kw == "null" || t.kw == "true" || t.kw == "false" || t.kw == "unknown":
 			test = t.str
 			p.next()
-		case t.kw == kwDocument || t.kw == kwNormalized || t.kw == kwNfc || t.kw == kwNfd || t.kw == kwNfkc || t.kw == kwNfkd:
+		case t.kw == "document" || t.kw == "normalized" || t.kw == "nfc" || t.kw == "nfd" || t.kw == "nfkc" || t.kw == "nfkd":
 			p.unsupported(pos, "IS "+t.str)
 		default:
 			p.unexpected()
@@ -406,14 +406,14 @@ func (p *parser) predicate(x *exprState, kw keyword, not bool) (more, operand bo
 	p.next()
 	x.u.word(src, "LIKE")
 	switch kw {
-	case kwIn:
+	case "in":
 		p.inList(x, src, pos, not)
 		x.done = levelPredicate
 		return true, false
-	case kwBetween:
-		symmetric := p.accept(kwSymmetric)
+	case "between":
+		symmetric := p.accept("symmetric")
 		if !symmetric {
-			p.accept(kwAsymmetric)
+			p.accept("asymmetric")
 		}
 		p.openRight(x, src, predicate(func(l ast.Expr, b []ast.Expr) ast.Expr {
 			return &ast.Between{Pos: pos, Operand: l, Low: b[0], High: b[1], Not: not, Symmetric: symmetric}
@@ -422,13 +422,13 @@ func (p *parser) predicate(x *exprState, kw keyword, not bool) (more, operand bo
 	}
 	op := "like"
 	switch kw {
-	case kwIlike:
+	case "ilike":
 		op = "ilike"
-	case kwSimilar:
+	case "similar":
 		op = "similar"
-		p.want(kwTo)
+		p.want("to")
 	}
-	if p.quantifier() && kw != kwSimilar {
+	if p.quantifier() && kw != "similar" {
 		p.anyAll(x, src, likeOperator(op, not))
 		x.done = levelPredicate
 		return true, false
@@ -584,7 +584,7 @@ func (p *parser) quantifier() bool { return p.quantifierAt(0) }
 
 func (p *parser) quantifierAt(n int) bool {
 	k := p.peek(n).kw
-	return (k == kwAny || k == kwSome || k == kwAll) && p.peek(n+1).is('(')
+	return (k == "any" || k == "some" || k == "all") && p.peek(n+1).is('(')
 }
 
 // quantified parses `op ANY (…)` if the operator here is followed by a quantifier.
@@ -612,7 +612,7 @@ func (p *parser) quantified(x *exprState, level int, word string) bool {
 
 // anyAll parses ANY|SOME|ALL ( query or array ) behind op, whose word was written.
 func (p *parser) anyAll(x *exprState, src int, op string) {
-	q := &ast.Quantified{Pos: ast.Pos(p.toks[src].pos) + 1, Op: op, All: p.next().kw == kwAll}
+	q := &ast.Quantified{Pos: ast.Pos(p.toks[src].pos) + 1, Op: op, All: p.next().kw == "all"}
 	if p.queryParen() {
 		q.Query = p.subquery()
 	} else {

@@ -60,7 +60,7 @@ func (p *parser) joinedTable(u *unit) (joins int) {
 	for p.err == nil {
 		src, t := p.i, p.tok()
 		switch t.kw {
-		case kwOn, kwUsing:
+		case "on", "using":
 			if len(open) == 0 {
 				return joins
 			}
@@ -104,31 +104,31 @@ func (p *parser) enterTooDeep() {
 func (p *parser) joinWords() *ast.Join {
 	j := &ast.Join{Pos: p.pos(), Kind: "inner"}
 	switch p.tok().kw {
-	case kwCross:
+	case "cross":
 		p.next()
 		j.Kind = "cross"
-		p.want(kwJoin)
+		p.want("join")
 		return j
-	case kwNatural:
+	case "natural":
 		p.next()
 		j.Natural = true
 	}
 	switch p.tok().kw {
-	case kwJoin:
+	case "join":
 		p.next()
 		return j
-	case kwInner:
+	case "inner":
 		p.next()
-	case kwLeft, kwRight, kwFull:
+	case "left", "right", "full":
 		j.Kind = p.next().str
-		p.accept(kwOuter)
+		p.accept("outer")
 	default:
 		if j.Natural {
 			p.unexpected()
 		}
 		return nil
 	}
-	p.want(kwJoin)
+	p.want("join")
 	return j
 }
 
@@ -136,7 +136,7 @@ func (p *parser) joinWords() *ast.Join {
 func (p *parser) joinCondition(u *unit, j *ast.Join) {
 	src := p.i
 	u.word(src, "ON")
-	if p.accept(kwOn) {
+	if p.accept("on") {
 		u.open(src, &joinShape{j})
 		p.aExpr(u)
 		u.word(p.i, ")")
@@ -144,7 +144,7 @@ func (p *parser) joinCondition(u *unit, j *ast.Join) {
 	}
 	p.next()
 	j.Using = p.idents()
-	if !p.atAsOf() && p.accept(kwAs) {
+	if !p.atAsOf() && p.accept("as") {
 		j.UsingAlias = p.name()
 	}
 	u.name(src, &joinShape{j})
@@ -161,7 +161,7 @@ func (p *parser) tablePrimary(u *unit) {
 		}
 		p.joinParen(u)
 		return
-	case t.kw == kwLateral:
+	case t.kw == "lateral":
 		p.next()
 		if p.tok().is('(') {
 			u.name(src, p.subqueryRef(true))
@@ -169,13 +169,13 @@ func (p *parser) tablePrimary(u *unit) {
 			u.name(src, f)
 		}
 		return
-	case t.kw == kwRows && p.peek(1).kw == kwFrom && p.peek(2).is('('):
+	case t.kw == "rows" && p.peek(1).kw == "from" && p.peek(2).is('('):
 		p.unsupported(p.pos(), "ROWS FROM")
 		return
-	case t.kw == kwXmltable:
+	case t.kw == "xmltable":
 		p.unsupported(p.pos(), "XMLTABLE")
 		return
-	case t.kw != kwOnly && p.functionHere():
+	case t.kw != "only" && p.functionHere():
 		if f := p.functionRef(false); f != nil {
 			u.name(src, f)
 		}
@@ -224,7 +224,7 @@ func (p *parser) alias() (name string, columns []ast.Ident) {
 	if p.atAsOf() {
 		return "", nil
 	}
-	if p.accept(kwAs) {
+	if p.accept("as") {
 		name = p.name()
 	} else if name = p.optName(); name == "" {
 		return "", nil
@@ -241,14 +241,14 @@ func (p *parser) tableRef() *ast.TableRef {
 	}
 	p.past.read(&r.Name)
 	r.Alias, r.Columns = p.alias()
-	if p.at(kwTablesample) {
+	if p.at("tablesample") {
 		s := &ast.Sample{Pos: p.pos()}
 		p.next()
 		s.Method = p.qualified().Name
 		p.wantPunct('(')
 		s.Args = p.exprs()
 		p.wantPunct(')')
-		if p.accept(kwRepeatable) {
+		if p.accept("repeatable") {
 			p.wantPunct('(')
 			s.Repeatable = p.expr()
 			p.wantPunct(')')
@@ -261,7 +261,7 @@ func (p *parser) tableRef() *ast.TableRef {
 // subqueryRef parses ( query ) and the alias that PostgreSQL 15 requires.
 func (p *parser) subqueryRef(lateral bool) *ast.SubqueryRef {
 	s := &ast.SubqueryRef{Pos: p.pos(), Lateral: lateral}
-	values := p.peek(1).kw == kwValues
+	values := p.peek(1).kw == "values"
 	s.Query = p.subquery()
 	s.Alias, s.Columns = p.alias()
 	if s.Alias == "" && p.err == nil {
@@ -278,14 +278,14 @@ func (p *parser) subqueryRef(lateral bool) *ast.SubqueryRef {
 // functionHere reports whether a function call starts here.
 func (p *parser) functionHere() bool {
 	switch p.tok().kw {
-	case kwCurrentDate, kwCurrentTime, kwCurrentTimestamp, kwCurrentUser, kwCurrentRole, kwSessionUser, kwUser,
-		kwCurrentCatalog, kwCurrentSchema, kwLocaltime, kwLocaltimestamp, kwCast:
+	case "current_date", "current_time", "current_timestamp", "current_user", "current_role", "session_user", "user",
+		"current_catalog", "current_schema", "localtime", "localtimestamp", "cast":
 		return true
 	}
 	if !p.tok().label() {
 		return false
 	}
-	if p.at(kwCollation, kwFor) {
+	if p.at("collation", "for") {
 		return true
 	}
 	n := 1
@@ -307,8 +307,8 @@ func (p *parser) functionRef(lateral bool) *ast.FuncRef {
 		p.unsupported(f.Pos, "expression in FROM")
 		return nil
 	}
-	f.Ordinality = p.accept(kwWith, kwOrdinality)
-	as := !p.atAsOf() && p.accept(kwAs)
+	f.Ordinality = p.accept("with", "ordinality")
+	as := !p.atAsOf() && p.accept("as")
 	if p.tok().colID() {
 		f.Alias = p.name()
 	} else if as && !p.tok().is('(') {
@@ -340,7 +340,7 @@ func (p *parser) functionColumns(f *ast.FuncRef) {
 	}
 	p.parenList(func() {
 		c := ast.ColumnType{Name: p.ident(), Type: p.typeName()}
-		if p.at(kwCollate) {
+		if p.at("collate") {
 			p.unsupported(p.pos(), "COLLATE in a column definition list")
 		}
 		f.ColumnDefs = append(f.ColumnDefs, c)

@@ -9,17 +9,17 @@ import (
 func (p *parser) wordOperand(u *unit, t *token) bool {
 	src, pos := p.i, p.pos()
 	switch t.kw {
-	case kwNull:
+	case "null":
 		p.leafWord(u, &ast.Literal{Pos: pos, Kind: ast.LiteralNull})
-	case kwTrue:
+	case "true":
 		p.leafWord(u, &ast.Literal{Pos: pos, Kind: ast.LiteralBool, Text: "t"})
-	case kwFalse:
+	case "false":
 		p.leafWord(u, &ast.Literal{Pos: pos, Kind: ast.LiteralBool, Text: "f"})
-	case kwCase:
+	case "case":
 		p.caseExpr(u)
-	case kwCast:
+	case "cast":
 		p.cast(u)
-	case kwExists:
+	case "exists":
 		if !p.peek(1).is('(') {
 			return false
 		}
@@ -30,33 +30,33 @@ func (p *parser) wordOperand(u *unit, t *token) bool {
 			return true
 		}
 		u.name(src, &ast.Exists{Pos: pos, Query: p.subquery()})
-	case kwArray:
+	case "array":
 		p.array(u)
-	case kwRow:
+	case "row":
 		if !p.peek(1).is('(') {
 			return false
 		}
 		p.row(u)
-	case kwDefault:
+	case "default":
 		p.failAt(pos, sqlerr.SyntaxError, "DEFAULT is not allowed in this context")
-	case kwAny, kwSome, kwAll:
+	case "any", "some", "all":
 		if p.comparesBefore() {
 			p.next()
 		}
 		p.unexpected()
-	case kwUnique:
+	case "unique":
 		p.unsupported(pos, "UNIQUE predicate")
-	case kwCurrentDate, kwCurrentUser, kwCurrentRole, kwSessionUser, kwUser, kwCurrentCatalog:
+	case "current_date", "current_user", "current_role", "session_user", "user", "current_catalog":
 		p.bareCall(u, false)
-	case kwCurrentTime, kwCurrentTimestamp, kwLocaltime, kwLocaltimestamp:
+	case "current_time", "current_timestamp", "localtime", "localtimestamp":
 		p.bareCall(u, true)
-	case kwCurrentSchema:
+	case "current_schema":
 		if p.peek(1).is('(') {
 			return false
 		}
 		p.bareCall(u, false)
-	case kwCollation:
-		if p.peek(1).kw != kwFor {
+	case "collation":
+		if p.peek(1).kw != "for" {
 			return false
 		}
 		p.skip(2)
@@ -96,27 +96,27 @@ func (p *parser) wordFunction(u *unit, t *token) bool {
 	}
 	src, pos := p.i, p.pos()
 	switch t.kw {
-	case kwCoalesce, kwGreatest, kwLeast, kwNullif, kwGrouping:
+	case "coalesce", "greatest", "least", "nullif", "grouping":
 		p.next()
 		p.wordCall(u, src, pos, t.str, func() bool {
-			if n := p.commaExprs(u); t.kw == kwNullif && n != 2 {
+			if n := p.commaExprs(u); t.kw == "nullif" && n != 2 {
 				p.unexpected()
 			}
 			return false
 		})
-	case kwExtract:
+	case "extract":
 		p.next()
 		p.wordCall(u, src, pos, "extract", func() bool { p.extractArgs(u); return true })
-	case kwPosition:
+	case "position":
 		p.position(u)
-	case kwSubstring:
+	case "substring":
 		p.substring(u)
-	case kwOverlay:
+	case "overlay":
 		p.overlay(u)
-	case kwTrim:
+	case "trim":
 		p.trim(u)
-	case kwNormalize, kwTreat, kwXmlconcat, kwXmlelement, kwXmlexists, kwXmlforest, kwXmlparse, kwXmlpi,
-		kwXmlroot, kwXmlserialize:
+	case "normalize", "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse", "xmlpi",
+		"xmlroot", "xmlserialize":
 		p.unsupported(pos, t.str)
 	default:
 		return false
@@ -150,7 +150,7 @@ func (p *parser) cast(u *unit) {
 	}))
 	p.wantPunct('(')
 	p.aExpr(u)
-	p.want(kwAs)
+	p.want("as")
 	typ = p.typeName()
 	u.word(p.i, ")")
 	p.wantPunct(')')
@@ -160,13 +160,13 @@ func (p *parser) cast(u *unit) {
 // extractArgs parses field FROM x; the field becomes a string.
 func (p *parser) extractArgs(u *unit) {
 	t := p.tok()
-	if t.kind != tokString && t.kind != tokQuoted && (t.kind != tokIdent || t.kw != notKeyword) && !p.intervalField() {
+	if t.kind != tokString && t.kind != tokQuoted && (t.kind != tokIdent || t.kw != "") && !p.intervalField() {
 		p.unexpected()
 		return
 	}
 	p.leafWord(u, &ast.Literal{Pos: p.pos(), Kind: ast.LiteralString, Text: t.str})
 	u.word(p.i, ",")
-	p.want(kwFrom)
+	p.want("from")
 	p.aExpr(u)
 }
 
@@ -181,7 +181,7 @@ func (p *parser) position(u *unit) {
 	p.wantPunct('(')
 	p.bExpr(u)
 	u.word(p.i, ",")
-	p.want(kwIn)
+	p.want("in")
 	p.bExpr(u)
 	u.word(p.i, ")")
 	p.wantPunct(')')
@@ -209,21 +209,21 @@ func (p *parser) substring(u *unit) {
 		p.aExpr(u)
 		words = !p.tok().is(',') && !p.tok().is(')')
 		switch {
-		case p.accept(kwFrom):
+		case p.accept("from"):
 			p.nextPart(u)
-			if p.accept(kwFor) {
+			if p.accept("for") {
 				p.nextPart(u)
 			}
-		case p.accept(kwFor):
+		case p.accept("for"):
 			p.nextPart(u)
-			swap = p.accept(kwFrom)
+			swap = p.accept("from")
 			similar = !swap
 			if swap {
 				p.nextPart(u)
 			}
-		case p.accept(kwSimilar):
+		case p.accept("similar"):
 			p.nextPart(u)
-			p.want(kwEscape)
+			p.want("escape")
 			p.nextPart(u)
 		case p.tok().is(','):
 			u.word(p.i, ",")
@@ -248,7 +248,7 @@ func (p *parser) overlay(u *unit) {
 	p.next()
 	p.wordCall(u, src, pos, "overlay", func() bool {
 		p.aExpr(u)
-		if !p.accept(kwPlacing) {
+		if !p.accept("placing") {
 			if p.tok().is(',') {
 				u.word(p.i, ",")
 				p.next()
@@ -257,9 +257,9 @@ func (p *parser) overlay(u *unit) {
 			return false
 		}
 		p.nextPart(u)
-		p.want(kwFrom)
+		p.want("from")
 		p.nextPart(u)
-		if p.accept(kwFor) {
+		if p.accept("for") {
 			p.nextPart(u)
 		}
 		return true
@@ -280,16 +280,16 @@ func (p *parser) trim(u *unit) {
 	}))
 	p.wantPunct('(')
 	switch {
-	case p.accept(kwLeading):
+	case p.accept("leading"):
 		name = "ltrim"
-	case p.accept(kwTrailing):
+	case p.accept("trailing"):
 		name = "rtrim"
 	default:
-		p.accept(kwBoth)
+		p.accept("both")
 	}
-	if !p.accept(kwFrom) {
+	if !p.accept("from") {
 		p.aExpr(u)
-		if p.accept(kwFrom) {
+		if p.accept("from") {
 			swap = true
 			u.word(p.i, ",")
 			p.commaExprs(u)

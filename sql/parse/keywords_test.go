@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	goparser "go/parser"
 	gotoken "go/token"
+	"io/fs"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,23 +14,59 @@ import (
 	"github.com/minidb/minidb/internal/sqlname"
 )
 
-// TestKeywordConstantsFollowTheList: the constants are numbered by their order, so each must stand
-// where its word stands in the list.
-func TestKeywordConstantsFollowTheList(t *testing.T) {
-	f, err := goparser.ParseFile(gotoken.NewFileSet(), "keywords.go", nil, 0)
-	require.NoError(t, err)
-	var names []string
-	for _, d := range f.Decls {
-		if g, ok := d.(*ast.GenDecl); ok && g.Tok == gotoken.CONST {
-			for _, s := range g.Specs {
-				names = append(names, s.(*ast.ValueSpec).Names[0].Name)
+// TestWordsOfTheGrammarAreKeyWords reads this package's sources: a misspelt word in a call such as
+// p.accept("alter", "tabel"), in a switch over a token's key word, or in a comparison with it would
+// never match.
+func TestWordsOfTheGrammarAreKeyWords(t *testing.T) {
+	words := 0
+	check := func(file string, exprs ...ast.Expr) {
+		for _, e := range exprs {
+			if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == gotoken.STRING {
+				word, err := strconv.Unquote(lit.Value)
+				require.NoError(t, err)
+				if word != "" {
+					require.Contains(t, sqlname.Keywords, word, file)
+					words++
+				}
 			}
 		}
 	}
-	require.Equal(t, "notKeyword", names[0])
-	names = names[1:]
-	require.Len(t, names, len(sqlname.Keywords))
-	for i, name := range names {
-		require.Equal(t, "kw"+strings.ReplaceAll(sqlname.Keywords[i].Word, "_", ""), "kw"+strings.ToLower(name[2:]))
+	source := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
+	pkgs, err := goparser.ParseDir(gotoken.NewFileSet(), ".", source, 0)
+	require.NoError(t, err)
+	for file, f := range pkgs["parse"].Files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if s, ok := n.Fun.(*ast.SelectorExpr); ok && takesKeywords[s.Sel.Name] {
+					check(file, n.Args...)
+				}
+			case *ast.BinaryExpr:
+				if isKeyword(n.X) {
+					check(file, n.Y)
+				}
+			case *ast.SwitchStmt:
+				for _, c := range n.Body.List {
+					if n.Tag != nil && isKeyword(n.Tag) {
+						check(file, c.(*ast.CaseClause).List...)
+					}
+				}
+			}
+			return true
+		})
 	}
+	require.Greater(t, words, 700)
+}
+
+var takesKeywords = map[string]bool{"at": true, "accept": true, "acceptAny": true, "want": true}
+
+// isKeyword reports whether e is a token's key word, by its name.
+func isKeyword(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.SelectorExpr:
+		return e.Sel.Name == "kw"
+	case *ast.Ident:
+		return e.Name == "kw"
+	}
+	return false
 }

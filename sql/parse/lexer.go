@@ -7,6 +7,7 @@ import (
 
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/internal/sqlname"
 )
 
 // maxIdentifier is PostgreSQL's NAMEDATALEN-1: longer names are cut, as PostgreSQL does with a notice.
@@ -290,7 +291,7 @@ func (l *lexer) prefixedLiteral(c byte) bool {
 	case 'n':
 		if rest[0] == '\'' { // N'x' is NCHAR 'x'
 			l.pos++
-			l.toks = append(l.toks, token{kind: tokIdent, kw: kwNchar, pos: int32(start), end: int32(l.pos), str: "nchar"})
+			l.identifierToken(start, "nchar")
 			return true
 		}
 	case 'u':
@@ -317,11 +318,19 @@ func (l *lexer) identifier() {
 	if upper {
 		s = foldASCII(s)
 	}
-	kw := keywords[s]
-	if kw == notKeyword {
-		s = truncate(s)
+	l.identifierToken(start, s)
+}
+
+// identifierToken adds the token of a folded word, a key word or not, that began at start.
+func (l *lexer) identifierToken(start int, s string) {
+	use, ok := sqlname.Keywords[s]
+	t := token{kind: tokIdent, use: use, pos: int32(start), end: int32(l.pos)}
+	if ok {
+		t.str, t.kw = s, keyword(s)
+	} else {
+		t.str = truncate(s)
 	}
-	l.toks = append(l.toks, token{kind: tokIdent, kw: kw, pos: int32(start), end: int32(l.pos), str: s})
+	l.toks = append(l.toks, t)
 }
 
 // foldASCII lowers ASCII letters only: PostgreSQL leaves the rest alone in a UTF-8 database.

@@ -97,7 +97,7 @@ func (p *parser) names() (out []ast.Name) {
 
 // relation parses [ONLY] name [*].
 func (p *parser) relation() (n ast.Name, only bool) {
-	only = p.accept(kwOnly)
+	only = p.accept("only")
 	paren := only && p.punct('(')
 	n = p.qualified()
 	if paren {
@@ -141,7 +141,7 @@ func (p *parser) integer() int64 {
 // nonReservedWord parses a word that is not reserved: language, role and option names.
 func (p *parser) nonReservedWord() ast.Ident {
 	t := p.tok()
-	if t.kind != tokQuoted && (t.kind != tokIdent || t.kw.category() == sqlname.Reserved) {
+	if t.kind != tokQuoted && (t.kind != tokIdent || t.use.Category == sqlname.Reserved) {
 		p.unexpected()
 		return ast.Ident{}
 	}
@@ -150,7 +150,7 @@ func (p *parser) nonReservedWord() ast.Ident {
 
 // role parses a role name; CURRENT_USER and its like are allowed.
 func (p *parser) role() ast.Ident {
-	if p.at(kwCurrentUser) || p.at(kwSessionUser) || p.at(kwCurrentRole) {
+	if p.at("current_user") || p.at("session_user") || p.at("current_role") {
 		return p.label()
 	}
 	return p.nonReservedWord()

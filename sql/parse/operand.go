@@ -22,7 +22,7 @@ func (p *parser) prefixed(x *exprState) {
 			p.enter()
 			signs++
 			continue
-		case t.kw == kwNot:
+		case t.kw == "not":
 			if x.restricted > 0 {
 				p.unexpected()
 				return
@@ -32,7 +32,7 @@ func (p *parser) prefixed(x *exprState) {
 		case t.kind == tokOp:
 			p.prefixOperator(x, levelOther, t.str)
 			continue
-		case t.kw == kwOperator && p.peek(1).is('('):
+		case t.kw == "operator" && p.peek(1).is('('):
 			src, pos := p.i, p.pos()
 			op := p.operatorClause()
 			p.openRight(x, src, unaryCall(pos, op), levelOther, closePrefix)
@@ -63,7 +63,7 @@ func (p *parser) negativeNumber(u *unit) bool {
 	if t.kind != tokInt && t.kind != tokNumber {
 		return false
 	}
-	if n := p.peek(2); n.kind == tokCast || n.kw == kwCollate {
+	if n := p.peek(2); n.kind == tokCast || n.kw == "collate" {
 		return false
 	}
 	u.name(p.i, negate(p.pos(), numberLiteral(t)))
@@ -92,7 +92,7 @@ func (p *parser) operand(u *unit) {
 			typ := p.typeName()
 			u.postfix(src, func(e ast.Expr) ast.Expr { return &ast.Cast{Pos: pos, Operand: e, Type: typ} })
 			indirection = false
-		case t.kw == kwCollate && p.peek(1).colID():
+		case t.kw == "collate" && p.peek(1).colID():
 			pos := p.pos()
 			p.next()
 			name := p.qualified()
@@ -178,7 +178,7 @@ func (p *parser) primary(u *unit) (indirection bool) {
 		}
 		return p.parenthesised(u)
 	case tokQuoted, tokIdent:
-		if t.kw != notKeyword && p.wordOperand(u, t) {
+		if t.kw != "" && p.wordOperand(u, t) {
 			return false
 		}
 		if p.err == nil {
@@ -201,7 +201,7 @@ func (p *parser) comparesBefore() bool {
 	case tokPunct:
 		return charClass[t.ch]&classOp != 0
 	default:
-		return t.kw == kwLike || t.kw == kwIlike
+		return t.kw == "like" || t.kw == "ilike"
 	}
 }
 
@@ -279,7 +279,7 @@ func (p *parser) nameOperand(u *unit) bool {
 // nameErrorOffset says which token PostgreSQL's parser stumbles over: a word that can start a
 // function's name is only wrong together with what follows it.
 func (p *parser) nameErrorOffset(t *token) int {
-	if t.kw.category() == sqlname.TypeFunctionName {
+	if t.use.Category == sqlname.TypeFunctionName {
 		return 1
 	}
 	return 0
@@ -375,29 +375,29 @@ func (p *parser) caseExpr(u *unit) {
 		}
 		return c
 	}))
-	if !p.at(kwWhen) {
+	if !p.at("when") {
 		hasOperand = true
 		p.aExpr(u)
 		u.word(p.i, ",")
 	}
-	p.at(kwWhen)
-	for first := true; first || p.at(kwWhen); first = false {
+	p.at("when")
+	for first := true; first || p.at("when"); first = false {
 		if !first {
 			u.word(p.i, ",")
 		}
-		p.want(kwWhen)
+		p.want("when")
 		p.aExpr(u)
 		u.word(p.i, ",")
-		p.want(kwThen)
+		p.want("then")
 		p.aExpr(u)
 		whens++
 	}
-	if p.accept(kwElse) {
+	if p.accept("else") {
 		hasElse = true
 		u.word(p.i, ",")
 		p.aExpr(u)
 	}
 	u.word(p.i, ")")
-	p.want(kwEnd)
+	p.want("end")
 	p.leave()
 }

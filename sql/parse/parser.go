@@ -218,7 +218,7 @@ func (p *parser) unexpectedQuery() {
 	for p.toks[i].is('(') {
 		i++
 	}
-	if i == p.i && p.toks[i].kw == kwValues {
+	if i == p.i && p.toks[i].kw == "values" {
 		i++
 	}
 	p.unexpectedAt(i)
@@ -321,7 +321,7 @@ func (p *parser) at(words ...keyword) bool {
 // lookahead reports whether PostgreSQL's scanner looks at the word k before it passes the one in
 // front on: WITH TIME and NULLS FIRST are one token there, or none.
 func lookahead(k keyword, n int) bool {
-	return n == 1 && (k == kwTime || k == kwOrdinality || k == kwFirst || k == kwLast)
+	return n == 1 && (k == "time" || k == "ordinality" || k == "first" || k == "last")
 }
 
 // accept moves past the key words if they stand here, in this order.
@@ -336,7 +336,7 @@ func (p *parser) accept(words ...keyword) bool {
 // acceptAny moves past the current token if it is one of the key words.
 func (p *parser) acceptAny(words ...keyword) bool {
 	k := p.tok().kw
-	if k == notKeyword {
+	if k == "" {
 		return false
 	}
 	for _, w := range words {

@@ -8,9 +8,9 @@ import (
 // queryStart reports whether t can start a query without parentheses.
 func (p *parser) queryStart(i int) bool {
 	switch p.toks[i].kw {
-	case kwSelect, kwWith, kwTable:
+	case "select", "with", "table":
 		return true
-	case kwValues:
+	case "values":
 		return p.toks[i+1].is('(')
 	}
 	return false
@@ -35,7 +35,7 @@ func (p *parser) queryParen() bool {
 			return true // unbalanced: the query's parse says where
 		}
 		switch t := &p.toks[end+1]; t.kw {
-		case kwUnion, kwIntersect, kwExcept, kwOrder, kwLimit, kwOffset, kwFetch, kwFor:
+		case "union", "intersect", "except", "order", "limit", "offset", "fetch", "for":
 		default:
 			if !t.is(')') {
 				return false
@@ -84,7 +84,7 @@ func (p *parser) queryAfter(w *ast.With, pos ast.Pos) *ast.Select {
 // queryTail parses ORDER BY, LIMIT, OFFSET, FETCH and the locking clauses. core is the SELECT that
 // is still open, or nil: then ORDER BY is parsed by itself.
 func (p *parser) queryTail(s *ast.Select, core *coreParse) {
-	if p.at(kwOrder) {
+	if p.at("order") {
 		if s.OrderBy != nil {
 			p.failAt(ast.Pos(p.peek(2).pos)+1, sqlerr.SyntaxError, "multiple ORDER BY clauses not allowed")
 		}
@@ -96,7 +96,7 @@ func (p *parser) queryTail(s *ast.Select, core *coreParse) {
 		}
 	}
 	p.finishCore(core)
-	if p.at(kwFor) {
+	if p.at("for") {
 		p.locking(s)
 		p.limits(s)
 		return
@@ -107,7 +107,7 @@ func (p *parser) queryTail(s *ast.Select, core *coreParse) {
 
 // standaloneOrder parses ORDER BY behind a set operation.
 func (p *parser) standaloneOrder() (items []ast.OrderItem) {
-	p.want(kwOrder, kwBy)
+	p.want("order", "by")
 	l := p.newExprList()
 	p.list(func() {
 		l.add()
@@ -125,12 +125,12 @@ func (p *parser) limits(s *ast.Select) {
 	for p.err == nil {
 		pos := p.pos()
 		switch {
-		case !hadLimit && p.accept(kwLimit):
+		case !hadLimit && p.accept("limit"):
 			hadLimit = true
 			if s.Limit != nil {
 				p.failAt(p.pos(), sqlerr.SyntaxError, "multiple LIMIT clauses not allowed")
 			}
-			if p.accept(kwAll) {
+			if p.accept("all") {
 				break
 			}
 			s.Limit = p.expr()
@@ -138,16 +138,16 @@ func (p *parser) limits(s *ast.Select) {
 				p.fail(sqlerr.New(sqlerr.SyntaxError, "LIMIT #,# syntax is not supported").At(int(pos)).
 					WithHint("Use separate LIMIT and OFFSET clauses."))
 			}
-		case !hadLimit && p.at(kwFetch):
+		case !hadLimit && p.at("fetch"):
 			hadLimit = true
 			s.Limit = p.fetchFirst()
-		case !hadOffset && p.accept(kwOffset):
+		case !hadOffset && p.accept("offset"):
 			hadOffset = true
 			if s.Offset != nil {
 				p.failAt(p.pos(), sqlerr.SyntaxError, "multiple OFFSET clauses not allowed")
 			}
 			s.Offset = p.expr()
-			p.acceptAny(kwRow, kwRows)
+			p.acceptAny("row", "rows")
 		default:
 			return
 		}
@@ -158,11 +158,11 @@ func (p *parser) limits(s *ast.Select) {
 func (p *parser) fetchFirst() ast.Expr {
 	pos := p.pos()
 	p.next()
-	if !p.acceptAny(kwFirst, kwNext) {
+	if !p.acceptAny("first", "next") {
 		p.unexpected()
 	}
 	var n ast.Expr = &ast.Literal{Pos: pos, Kind: ast.LiteralInt, Text: "1"}
-	if !p.at(kwRow) && !p.at(kwRows) {
+	if !p.at("row") && !p.at("rows") {
 		l := p.newExprList()
 		l.addWith(func(u *unit) {
 			if p.tok().is('-') && p.negativeNumber(u) {
@@ -173,43 +173,43 @@ func (p *parser) fetchFirst() ast.Expr {
 		})
 		n = l.finish()[0]
 	}
-	if !p.acceptAny(kwRow, kwRows) {
+	if !p.acceptAny("row", "rows") {
 		p.unexpected()
 	}
-	if p.at(kwWith, kwTies) {
+	if p.at("with", "ties") {
 		p.unsupported(p.pos(), "FETCH FIRST … WITH TIES")
 	}
-	p.want(kwOnly)
+	p.want("only")
 	return n
 }
 
 // locking parses FOR UPDATE and its like.
 func (p *parser) locking(s *ast.Select) {
-	for p.at(kwFor) {
+	for p.at("for") {
 		l := ast.Locking{Pos: p.pos()}
 		p.next()
 		switch {
-		case p.accept(kwUpdate):
+		case p.accept("update"):
 			l.Strength = "update"
-		case p.accept(kwNo, kwKey, kwUpdate):
+		case p.accept("no", "key", "update"):
 			l.Strength = "no key update"
-		case p.accept(kwShare):
+		case p.accept("share"):
 			l.Strength = "share"
-		case p.accept(kwKey, kwShare):
+		case p.accept("key", "share"):
 			l.Strength = "key share"
-		case p.accept(kwRead, kwOnly):
+		case p.accept("read", "only"):
 			continue
 		default:
 			p.unexpected()
 			return
 		}
-		if p.accept(kwOf) {
+		if p.accept("of") {
 			l.Of = p.names()
 		}
 		switch {
-		case p.accept(kwNowait):
+		case p.accept("nowait"):
 			l.Wait = "nowait"
-		case p.accept(kwSkip, kwLocked):
+		case p.accept("skip", "locked"):
 			l.Wait = "skip locked"
 		}
 		s.Locking = append(s.Locking, l)
@@ -228,16 +228,16 @@ func (p *parser) setOperation(level int) (ast.QueryBody, *coreParse) {
 	}
 	for p.err == nil {
 		t := p.tok()
-		if level == 1 && t.kw != kwUnion && t.kw != kwExcept || level == 2 && t.kw != kwIntersect {
+		if level == 1 && t.kw != "union" && t.kw != "except" || level == 2 && t.kw != "intersect" {
 			break
 		}
 		p.finishCore(core)
 		op := &ast.SetOp{Pos: p.pos(), Op: t.str, Left: left}
 		p.next()
-		if p.accept(kwAll) {
+		if p.accept("all") {
 			op.All = true
 		} else {
-			p.accept(kwDistinct)
+			p.accept("distinct")
 		}
 		var right *coreParse
 		if level == 2 {
@@ -257,12 +257,12 @@ func (p *parser) setOperation(level int) (ast.QueryBody, *coreParse) {
 // queryOperand parses SELECT, VALUES, TABLE or a query in parentheses.
 func (p *parser) queryOperand() (ast.QueryBody, *coreParse) {
 	switch t := p.tok(); {
-	case t.kw == kwSelect:
+	case t.kw == "select":
 		core := p.selectCore()
 		return core.core, core
-	case t.kw == kwValues:
+	case t.kw == "values":
 		return p.values(false), nil
-	case t.kw == kwTable:
+	case t.kw == "table":
 		pos := p.pos()
 		p.next()
 		name, only := p.relation()
@@ -285,7 +285,7 @@ func (p *parser) values(defaults bool) *ast.Values {
 	p.list(func() {
 		p.wantPunct('(')
 		p.list(func() {
-			if defaults && p.at(kwDefault) {
+			if defaults && p.at("default") {
 				l.put(&ast.Default{Pos: p.pos()})
 				p.next()
 				return
@@ -309,7 +309,7 @@ func (p *parser) values(defaults bool) *ast.Values {
 func (p *parser) with() *ast.With {
 	w := &ast.With{Pos: p.pos()}
 	p.next()
-	if w.Recursive = p.at(kwRecursive) && p.peek(1).colID() && !p.at(kwRecursive, kwAs); w.Recursive {
+	if w.Recursive = p.at("recursive") && p.peek(1).colID() && !p.at("recursive", "as"); w.Recursive {
 		p.next()
 	}
 	p.list(func() {
@@ -317,9 +317,9 @@ func (p *parser) with() *ast.With {
 		for _, id := range p.optIdents() {
 			c.Columns = append(c.Columns, id.Name)
 		}
-		p.want(kwAs)
-		not := p.accept(kwNot, kwMaterialized)
-		if not || p.accept(kwMaterialized) {
+		p.want("as")
+		not := p.accept("not", "materialized")
+		if not || p.accept("materialized") {
 			materialized := !not
 			c.Materialized = &materialized
 		}
@@ -334,7 +334,7 @@ func (p *parser) with() *ast.With {
 		}
 		p.leave()
 		p.wantPunct(')')
-		if p.at(kwSearch) || p.at(kwCycle) {
+		if p.at("search") || p.at("cycle") {
 			p.unsupported(p.pos(), "WITH … "+p.tok().str)
 		}
 		w.CTEs = append(w.CTEs, c)
@@ -347,17 +347,17 @@ func (p *parser) queryOrDML() ast.Statement {
 	pos := p.pos()
 	defer p.past.leave(len(p.past.ctes))
 	var w *ast.With
-	if p.at(kwWith) {
+	if p.at("with") {
 		w = p.with()
 	}
 	switch p.tok().kw {
-	case kwInsert:
+	case "insert":
 		return p.insert(w)
-	case kwUpdate:
+	case "update":
 		return p.update(w)
-	case kwDelete:
+	case "delete":
 		return p.deleteFrom(w)
-	case kwMerge:
+	case "merge":
 		p.unsupported(p.pos(), "MERGE")
 		return nil
 	}

@@ -28,11 +28,11 @@ func (p *parser) selectCore() *coreParse {
 	p.next()
 	p.distinct(c)
 	p.selectItems(c)
-	if p.at(kwInto) {
+	if p.at("into") {
 		p.into(c)
 	}
 	from := p.i
-	if p.accept(kwFrom) {
+	if p.accept("from") {
 		c.from = true
 		c.u.word(from, "FROM")
 		if p.fromList(c.u) {
@@ -42,16 +42,16 @@ func (p *parser) selectCore() *coreParse {
 		c.u.word(from, "FROM")
 		c.u.word(from, "q")
 	}
-	if p.at(kwWhere) {
+	if p.at("where") {
 		c.where = true
 		c.u.word(p.i, "WHERE")
 		p.next()
 		p.aExpr(c.u)
 	}
-	if p.at(kwGroup) {
+	if p.at("group") {
 		p.groupBy(c)
 	}
-	if p.at(kwHaving) {
+	if p.at("having") {
 		c.having = true
 		c.u.word(p.i, "HAVING")
 		p.next()
@@ -59,10 +59,10 @@ func (p *parser) selectCore() *coreParse {
 	}
 	c.tailOut, c.tailMarks, c.tailEmpty = len(c.u.out), len(c.u.marks), true
 	c.u.word(p.i, "ORDER BY")
-	if p.accept(kwWindow) {
+	if p.accept("window") {
 		p.list(func() {
 			w := &ast.Window{Name: p.name()}
-			p.want(kwAs)
+			p.want("as")
 			c.windows = append(c.windows, p.windowDefinition(c.u, &c.tailEmpty, w))
 		})
 	}
@@ -71,11 +71,11 @@ func (p *parser) selectCore() *coreParse {
 
 // distinct parses ALL, DISTINCT and DISTINCT ON ( … ).
 func (p *parser) distinct(c *coreParse) {
-	if p.accept(kwAll) || !p.accept(kwDistinct) {
+	if p.accept("all") || !p.accept("distinct") {
 		return
 	}
 	c.core.Distinct = true
-	if p.accept(kwOn) {
+	if p.accept("on") {
 		p.wantPunct('(')
 		c.on = p.commaExprs(c.u)
 		p.wantPunct(')')
@@ -94,8 +94,8 @@ func (p *parser) selectListEnd() bool {
 		return t.ch == ')' || t.ch == ';'
 	case tokIdent:
 		switch t.kw {
-		case kwFrom, kwInto, kwWhere, kwGroup, kwHaving, kwWindow, kwUnion, kwIntersect, kwExcept, kwOrder,
-			kwLimit, kwOffset, kwFetch, kwFor:
+		case "from", "into", "where", "group", "having", "window", "union", "intersect", "except", "order",
+			"limit", "offset", "fetch", "for":
 			return true
 		}
 	}
@@ -126,7 +126,7 @@ func (p *parser) selectItem(u *unit) (item ast.SelectItem) {
 		return item
 	}
 	p.itemExpr(u)
-	if p.accept(kwAs) {
+	if p.accept("as") {
 		item.Alias = p.label().Name
 	} else if p.tok().bareLabel() {
 		item.Alias = p.next().str
@@ -137,10 +137,10 @@ func (p *parser) selectItem(u *unit) (item ast.SelectItem) {
 // into parses SELECT … INTO [TABLE] name.
 func (p *parser) into(c *coreParse) {
 	p.next()
-	if p.at(kwTemporary) || p.at(kwTemp) || p.at(kwLocal) || p.at(kwUnlogged) {
+	if p.at("temporary") || p.at("temp") || p.at("local") || p.at("unlogged") {
 		p.unsupported(p.pos(), "SELECT INTO "+p.tok().str)
 	}
-	p.accept(kwTable)
+	p.accept("table")
 	name := p.qualified()
 	c.core.Into = &name
 }
@@ -149,11 +149,11 @@ func (p *parser) into(c *coreParse) {
 func (p *parser) groupBy(c *coreParse) {
 	out, marks := len(c.u.out), len(c.u.marks)
 	c.u.word(p.i, "GROUP BY")
-	p.want(kwGroup, kwBy)
-	if p.at(kwDistinct) {
+	p.want("group", "by")
+	if p.at("distinct") {
 		p.unsupported(p.pos(), "GROUP BY DISTINCT")
 	}
-	p.accept(kwAll)
+	p.accept("all")
 	first := true
 	p.list(func() {
 		item := ast.GroupItem{Pos: p.pos()}
@@ -161,10 +161,10 @@ func (p *parser) groupBy(c *coreParse) {
 		case p.tok().is('(') && p.peek(1).is(')'):
 			p.skip(2)
 			item.Kind, item.Sets = "sets", [][]ast.Expr{{}}
-		case (p.at(kwRollup) || p.at(kwCube)) && p.peek(1).is('('):
+		case (p.at("rollup") || p.at("cube")) && p.peek(1).is('('):
 			item.Kind = p.next().str
 			item.Sets = p.groupingSets()
-		case p.at(kwGrouping, kwSets):
+		case p.at("grouping", "sets"):
 			p.skip(2)
 			item.Kind, item.Sets = "sets", p.groupingSets()
 		default:
@@ -187,7 +187,7 @@ func (p *parser) groupingSets() (sets [][]ast.Expr) {
 			p.skip(2)
 			sets = append(sets, []ast.Expr{})
 			return
-		case p.at(kwRollup) && p.peek(1).is('('), p.at(kwCube) && p.peek(1).is('('), p.at(kwGrouping, kwSets):
+		case p.at("rollup") && p.peek(1).is('('), p.at("cube") && p.peek(1).is('('), p.at("grouping", "sets"):
 			p.unsupported(p.pos(), "nested grouping sets")
 			return
 		}

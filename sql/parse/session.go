@@ -11,27 +11,27 @@ import (
 func (p *parser) set() ast.Statement {
 	pos := p.pos()
 	p.next()
-	if p.accept(kwSession, kwCharacteristics, kwAs, kwTransaction) {
+	if p.accept("session", "characteristics", "as", "transaction") {
 		return &ast.SetTransaction{Pos: pos, Session: true, Modes: p.wantTxnModes()}
 	}
-	if p.at(kwTransaction) && !p.settingFollows(1) {
+	if p.at("transaction") && !p.settingFollows(1) {
 		p.next()
-		if p.at(kwSnapshot) {
+		if p.at("snapshot") {
 			p.unsupported(pos, "SET TRANSACTION SNAPSHOT")
 		}
 		return &ast.SetTransaction{Pos: pos, Modes: p.wantTxnModes()}
 	}
-	if p.at(kwConstraints) && !p.settingFollows(1) {
+	if p.at("constraints") && !p.settingFollows(1) {
 		return p.setConstraints(pos)
 	}
 	s := &ast.Set{Pos: pos}
-	if p.at(kwLocal) && !p.settingFollows(1) {
+	if p.at("local") && !p.settingFollows(1) {
 		p.next()
 		s.Local = true
-	} else if p.at(kwSession) && !p.settingFollows(1) && p.peek(1).kw != kwAuthorization {
+	} else if p.at("session") && !p.settingFollows(1) && p.peek(1).kw != "authorization" {
 		p.next()
 	}
-	if p.at(kwTransaction) && !p.settingFollows(1) {
+	if p.at("transaction") && !p.settingFollows(1) {
 		p.next()
 		return &ast.SetTransaction{Pos: pos, Modes: p.wantTxnModes()}
 	}
@@ -45,9 +45,9 @@ func (p *parser) set() ast.Statement {
 // settingValues parses behind SET name.
 func (p *parser) settingValues(s *ast.Set) {
 	if !p.punct('=') {
-		p.want(kwTo)
+		p.want("to")
 	}
-	if s.Default = p.accept(kwDefault); !s.Default {
+	if s.Default = p.accept("default"); !s.Default {
 		p.list(func() { s.Values = append(s.Values, p.settingValue()) })
 	}
 }
@@ -56,11 +56,11 @@ func (p *parser) settingValues(s *ast.Set) {
 func (p *parser) setConstraints(pos ast.Pos) ast.Statement {
 	p.next()
 	st := &ast.SetConstraints{Pos: pos}
-	if !p.accept(kwAll) {
+	if !p.accept("all") {
 		p.list(func() { st.Names = append(st.Names, p.qualified()) })
 	}
-	if st.Deferred = p.accept(kwDeferred); !st.Deferred {
-		p.want(kwImmediate)
+	if st.Deferred = p.accept("deferred"); !st.Deferred {
+		p.want("immediate")
 	}
 	return st
 }
@@ -68,7 +68,7 @@ func (p *parser) setConstraints(pos ast.Pos) ast.Statement {
 // settingFollows reports whether the n-th token continues `name TO` or `name =` or a dotted name.
 func (p *parser) settingFollows(n int) bool {
 	t := p.peek(n)
-	return t.kw == kwTo || t.is('=') || t.is('.')
+	return t.kw == "to" || t.is('=') || t.is('.')
 }
 
 func (p *parser) wantTxnModes() ast.TxnModes {
@@ -83,36 +83,36 @@ func (p *parser) wantTxnModes() ast.TxnModes {
 // setSpecial parses the spellings of SET that have no TO.
 func (p *parser) setSpecial(s *ast.Set) bool {
 	switch {
-	case p.accept(kwTime, kwZone):
+	case p.accept("time", "zone"):
 		s.Name = "timezone"
 		p.timeZone(s)
-	case p.at(kwNames) && !p.settingFollows(1):
+	case p.at("names") && !p.settingFollows(1):
 		p.next()
 		s.Name = "client_encoding"
 		switch {
-		case p.accept(kwDefault):
+		case p.accept("default"):
 			s.Default = true
 		case p.tok().kind == tokString:
 			s.Values = []string{p.stringLit()}
 		default:
 			s.Default = true
 		}
-	case p.at(kwSchema) && !p.settingFollows(1):
+	case p.at("schema") && !p.settingFollows(1):
 		p.next()
 		s.Name = "search_path"
 		s.Values = []string{p.stringLit()}
-	case p.at(kwRole) && !p.settingFollows(1):
+	case p.at("role") && !p.settingFollows(1):
 		p.next()
 		s.Name = "role"
 		s.Values = []string{p.wordOrString()}
-	case p.accept(kwSession, kwAuthorization):
+	case p.accept("session", "authorization"):
 		s.Name = "session_authorization"
-		if p.accept(kwDefault) {
+		if p.accept("default") {
 			s.Default = true
 		} else {
 			s.Values = []string{p.wordOrString()}
 		}
-	case p.at(kwXml), p.at(kwCatalog):
+	case p.at("xml"), p.at("catalog"):
 		if p.settingFollows(1) {
 			return false
 		}
@@ -133,13 +133,13 @@ func (p *parser) wordOrString() string {
 // timeZone parses the value of SET TIME ZONE.
 func (p *parser) timeZone(s *ast.Set) {
 	switch t := p.tok(); {
-	case p.accept(kwDefault), p.accept(kwLocal):
+	case p.accept("default"), p.accept("local"):
 		s.Default = true
-	case p.at(kwInterval):
+	case p.at("interval"):
 		if e, ok := p.typedLiteral().(*ast.Cast); ok && p.err == nil {
 			s.Values = []string{e.Operand.(*ast.Literal).Text}
 		}
-	case t.kind == tokString, t.kind == tokIdent && t.kw == notKeyword, t.kind == tokQuoted:
+	case t.kind == tokString, t.kind == tokIdent && t.kw == "", t.kind == tokQuoted:
 		s.Values = []string{p.next().str}
 	default:
 		s.Values = []string{p.signedNumber()}
@@ -177,7 +177,7 @@ func (p *parser) settingValue() string {
 		return p.stringLit()
 	case t.kind == tokInt, t.kind == tokNumber, t.is('-'), t.is('+'):
 		return p.signedNumber()
-	case t.kw == kwTrue, t.kw == kwFalse, t.kw == kwOn:
+	case t.kw == "true", t.kw == "false", t.kw == "on":
 		return p.next().str
 	}
 	return p.nonReservedWord().Name
@@ -187,7 +187,7 @@ func (p *parser) settingValue() string {
 func (p *parser) reset() ast.Statement {
 	pos := p.pos()
 	p.next()
-	if p.accept(kwAll) {
+	if p.accept("all") {
 		return &ast.ResetAll{Pos: pos}
 	}
 	return p.resetOne(pos)
@@ -197,11 +197,11 @@ func (p *parser) reset() ast.Statement {
 func (p *parser) resetOne(pos ast.Pos) *ast.Set {
 	s := &ast.Set{Pos: pos, Default: true}
 	switch {
-	case p.accept(kwTime, kwZone):
+	case p.accept("time", "zone"):
 		s.Name = "timezone"
-	case p.accept(kwTransaction, kwIsolation, kwLevel):
+	case p.accept("transaction", "isolation", "level"):
 		s.Name = "transaction_isolation"
-	case p.accept(kwSession, kwAuthorization):
+	case p.accept("session", "authorization"):
 		s.Name = "session_authorization"
 	default:
 		s.Name = p.settingName()
@@ -215,21 +215,21 @@ func (p *parser) alterDatabase(pos ast.Pos) ast.Statement {
 	a := &ast.AlterSettings{Pos: pos, Database: p.name()}
 	at := p.pos()
 	switch {
-	case p.at(kwSet, kwTablespace) && !p.settingFollows(2):
+	case p.at("set", "tablespace") && !p.settingFollows(2):
 		p.unsupported(pos, "ALTER DATABASE … SET TABLESPACE")
-	case p.accept(kwSet):
+	case p.accept("set"):
 		a.Set = &ast.Set{Pos: at}
 		if p.setSpecial(a.Set) {
 			break
 		}
 		a.Set.Name = p.settingName()
-		if a.Current = p.accept(kwFrom, kwCurrent); !a.Current {
+		if a.Current = p.accept("from", "current"); !a.Current {
 			p.settingValues(a.Set)
 		}
-	case p.accept(kwReset, kwAll):
-	case p.accept(kwReset):
+	case p.accept("reset", "all"):
+	case p.accept("reset"):
 		a.Set = p.resetOne(at)
-	case p.accept(kwRename, kwTo):
+	case p.accept("rename", "to"):
 		a.Rename = p.name()
 	default:
 		p.unsupported(pos, "ALTER DATABASE")
@@ -243,11 +243,11 @@ func (p *parser) alterSystem(pos ast.Pos) ast.Statement {
 	a := &ast.AlterSettings{Pos: pos, System: true}
 	at := p.pos()
 	switch {
-	case p.accept(kwReset, kwAll):
-	case p.accept(kwReset):
+	case p.accept("reset", "all"):
+	case p.accept("reset"):
 		a.Set = &ast.Set{Pos: at, Name: p.settingName(), Default: true}
 	default:
-		p.want(kwSet)
+		p.want("set")
 		a.Set = &ast.Set{Pos: at, Name: p.settingName()}
 		p.settingValues(a.Set)
 	}
@@ -259,13 +259,13 @@ func (p *parser) show() ast.Statement {
 	s := &ast.Show{Pos: p.pos()}
 	p.next()
 	switch {
-	case p.accept(kwAll):
+	case p.accept("all"):
 		s.Name = "all"
-	case p.accept(kwTime, kwZone):
+	case p.accept("time", "zone"):
 		s.Name = "timezone"
-	case p.accept(kwTransaction, kwIsolation, kwLevel):
+	case p.accept("transaction", "isolation", "level"):
 		s.Name = "transaction_isolation"
-	case p.accept(kwSession, kwAuthorization):
+	case p.accept("session", "authorization"):
 		s.Name = "session_authorization"
 	default:
 		s.Name = p.settingName()
@@ -278,10 +278,10 @@ func (p *parser) discard() ast.Statement {
 	d := &ast.Discard{Pos: p.pos()}
 	p.next()
 	switch t := p.tok(); t.kw {
-	case kwAll, kwPlans, kwSequences, kwTemp:
+	case "all", "plans", "sequences", "temp":
 		d.What = t.str
 		p.next()
-	case kwTemporary:
+	case "temporary":
 		d.What = "temp"
 		p.next()
 	default:
@@ -294,14 +294,14 @@ func (p *parser) discard() ast.Statement {
 func (p *parser) prepare() ast.Statement {
 	s := &ast.Prepare{Pos: p.pos()}
 	p.next()
-	if p.at(kwTransaction) && p.peek(1).kind == tokString {
+	if p.at("transaction") && p.peek(1).kind == tokString {
 		p.unsupported(s.Pos, "PREPARE TRANSACTION")
 	}
 	s.Name = p.name()
 	if p.tok().is('(') {
 		p.parenList(func() { s.Types = append(s.Types, p.typeName()) })
 	}
-	p.want(kwAs)
+	p.want("as")
 	first := p.i
 	s.Statement = p.queryOrDML()
 	s.Text = p.textFrom(first)
@@ -324,10 +324,10 @@ func (p *parser) execute() ast.Statement {
 func (p *parser) deallocate() ast.Statement {
 	s := &ast.Deallocate{Pos: p.pos()}
 	p.next()
-	if p.at(kwPrepare) && (p.peek(1).label()) {
+	if p.at("prepare") && (p.peek(1).label()) {
 		p.next()
 	}
-	if s.All = p.accept(kwAll); !s.All {
+	if s.All = p.accept("all"); !s.All {
 		s.Name = p.name()
 	}
 	return s
@@ -348,25 +348,25 @@ func (p *parser) explain() ast.Statement {
 			}
 		}
 	} else {
-		if pos := p.pos(); p.acceptAny(kwAnalyze, kwAnalyse) {
+		if pos := p.pos(); p.acceptAny("analyze", "analyse") {
 			s.Analyze = true
 			s.Options = append(s.Options, ast.Option{Pos: pos, Name: "analyze"})
 		}
-		if pos := p.pos(); p.accept(kwVerbose) {
+		if pos := p.pos(); p.accept("verbose") {
 			s.Verbose = true
 			s.Options = append(s.Options, ast.Option{Pos: pos, Name: "verbose"})
 		}
 	}
 	switch p.tok().kw {
-	case kwCreate:
+	case "create":
 		pos := p.pos()
 		s.Statement = p.create()
 		if c, ok := s.Statement.(*ast.CreateTable); p.err == nil && (!ok || c.As == nil) {
 			p.failAt(pos, sqlerr.SyntaxError, "syntax error at or near \"%s\"", p.src[pos-1:pos+5])
 		}
-	case kwExecute:
+	case "execute":
 		s.Statement = p.execute()
-	case kwDeclare:
+	case "declare":
 		s.Statement = p.declareCursor()
 	default:
 		s.Statement = p.queryOrDML()
@@ -386,7 +386,7 @@ func optionOn(o ast.Option) bool {
 // utilityOptions parses ( name [value], … ) as EXPLAIN and VACUUM have it.
 func (p *parser) utilityOptions() []ast.Option {
 	return p.optionList(func() ast.Ident {
-		if p.at(kwAnalyze) || p.at(kwAnalyse) {
+		if p.at("analyze") || p.at("analyse") {
 			return p.label()
 		}
 		return p.nonReservedWord()
@@ -419,7 +419,7 @@ func (p *parser) optionValue() string {
 	switch t := p.tok(); {
 	case t.kind == tokString:
 		return p.stringLit()
-	case t.kw == kwTrue, t.kw == kwFalse, t.kw == kwOn:
+	case t.kw == "true", t.kw == "false", t.kw == "on":
 		return p.next().str
 	case t.label():
 		return p.nonReservedWord().Name

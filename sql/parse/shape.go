@@ -46,7 +46,7 @@ func ShapeOf(text string, s *Shape) bool {
 	}
 	defer p.close()
 	switch p.toks[0].kw {
-	case kwSelect, kwInsert, kwUpdate, kwDelete:
+	case "select", "insert", "update", "delete":
 	default:
 		return false
 	}

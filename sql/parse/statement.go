@@ -10,55 +10,55 @@ func (p *parser) statement() ast.Statement {
 		return p.queryOrDML()
 	}
 	switch p.tok().kw {
-	case kwSelect, kwWith, kwValues, kwTable, kwInsert, kwUpdate, kwDelete, kwMerge:
+	case "select", "with", "values", "table", "insert", "update", "delete", "merge":
 		return p.queryOrDML()
-	case kwCreate:
+	case "create":
 		return p.create()
-	case kwDrop:
+	case "drop":
 		return p.drop()
-	case kwAlter:
+	case "alter":
 		return p.alter()
-	case kwTruncate:
+	case "truncate":
 		return p.truncate()
-	case kwCopy:
+	case "copy":
 		return p.copyStatement()
-	case kwComment:
+	case "comment":
 		return p.comment()
-	case kwBegin, kwStart, kwCommit, kwEnd, kwRollback, kwAbort, kwSavepoint, kwRelease:
+	case "begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release":
 		return p.transaction()
-	case kwSet:
+	case "set":
 		return p.set()
-	case kwReset:
+	case "reset":
 		return p.reset()
-	case kwShow:
+	case "show":
 		return p.show()
-	case kwDiscard:
+	case "discard":
 		return p.discard()
-	case kwPrepare:
+	case "prepare":
 		return p.prepare()
-	case kwExecute:
+	case "execute":
 		return p.execute()
-	case kwDeallocate:
+	case "deallocate":
 		return p.deallocate()
-	case kwDeclare:
+	case "declare":
 		return p.declareCursor()
-	case kwFetch, kwMove:
+	case "fetch", "move":
 		return p.fetch()
-	case kwClose:
+	case "close":
 		return p.closeCursor()
-	case kwExplain:
+	case "explain":
 		return p.explain()
-	case kwVacuum, kwAnalyze, kwAnalyse:
+	case "vacuum", "analyze", "analyse":
 		return p.vacuum()
-	case kwCheckpoint:
+	case "checkpoint":
 		return p.checkpoint()
-	case kwReindex:
+	case "reindex":
 		return p.reindex()
-	case kwCluster:
+	case "cluster":
 		return p.cluster()
-	case kwLock:
+	case "lock":
 		return p.lockTable()
-	case kwListen, kwUnlisten, kwNotify:
+	case "listen", "unlisten", "notify":
 		return p.notify()
 	}
 	if name := unsupportedStatements[p.tok().kw]; name != "" {
@@ -71,7 +71,7 @@ func (p *parser) statement() ast.Statement {
 
 // unsupportedStatements are PostgreSQL's statements that the tree has no node for.
 var unsupportedStatements = map[keyword]string{
-	kwCall: "CALL", kwDo: "DO", kwGrant: "GRANT", kwRevoke: "REVOKE", kwImport: "IMPORT FOREIGN SCHEMA",
-	kwLoad: "LOAD", kwReassign: "REASSIGN OWNED", kwRefresh: "REFRESH MATERIALIZED VIEW",
-	kwSecurity: "SECURITY LABEL",
+	"call": "CALL", "do": "DO", "grant": "GRANT", "revoke": "REVOKE", "import": "IMPORT FOREIGN SCHEMA",
+	"load": "LOAD", "reassign": "REASSIGN OWNED", "refresh": "REFRESH MATERIALIZED VIEW",
+	"security": "SECURITY LABEL",
 }

@@ -27,15 +27,19 @@ const (
 	tokOther             // a character that starts no token
 )
 
+// keyword is one of PostgreSQL's key words in lower case, or "".
+type keyword string
+
 // token is one lexical unit. Tokens and the white space between them cover the text.
 type token struct {
 	kind tokenKind
-	ch   byte // of a tokPunct
-	kw   keyword
-	pos  int32 // byte offset of the first character, from 0
-	end  int32 // byte offset after the last
-	pair int32 // of "(": index of its ")", or 0; of ";": where the last of several ends, or 0
+	ch   byte            // of a tokPunct
+	use  sqlname.Keyword // how far a tokIdent may serve as a name
+	pos  int32           // byte offset of the first character, from 0
+	end  int32           // byte offset after the last
+	pair int32           // of "(": index of its ")", or 0; of ";": where the last of several ends, or 0
 	str  string
+	kw   keyword
 }
 
 // is reports whether t is the punctuation c.
@@ -47,7 +51,7 @@ func (t *token) colID() bool {
 	case tokQuoted:
 		return true
 	case tokIdent:
-		return t.kw.category() <= sqlname.ColumnName
+		return t.use.Category <= sqlname.ColumnName
 	}
 	return false
 }
@@ -58,7 +62,7 @@ func (t *token) typeOrFunctionName() bool {
 	case tokQuoted:
 		return true
 	case tokIdent:
-		c := t.kw.category()
+		c := t.use.Category
 		return c == sqlname.Unreserved || c == sqlname.TypeFunctionName
 	}
 	return false
@@ -70,7 +74,7 @@ func (t *token) bareLabel() bool {
 	case tokQuoted:
 		return true
 	case tokIdent:
-		return t.kw.bareLabel()
+		return !t.use.NeedsAs
 	}
 	return false
 }

@@ -8,24 +8,24 @@ import (
 func (p *parser) transaction() ast.Statement {
 	pos := p.pos()
 	switch p.next().kw {
-	case kwStart:
-		p.want(kwTransaction)
+	case "start":
+		p.want("transaction")
 		return &ast.Begin{Pos: pos, Modes: p.txnModes(), Start: true}
-	case kwBegin:
-		p.acceptAny(kwWork, kwTransaction)
+	case "begin":
+		p.acceptAny("work", "transaction")
 		return &ast.Begin{Pos: pos, Modes: p.txnModes()}
-	case kwCommit:
-		if p.at(kwPrepared) {
+	case "commit":
+		if p.at("prepared") {
 			p.unsupported(pos, "COMMIT PREPARED")
 		}
 		return &ast.Commit{Pos: pos, Chain: p.chained()}
-	case kwEnd:
+	case "end":
 		return &ast.Commit{Pos: pos, Chain: p.chained()}
-	case kwRollback:
+	case "rollback":
 		return p.rollback(pos)
-	case kwAbort:
+	case "abort":
 		return &ast.Rollback{Pos: pos, Chain: p.chained()}
-	case kwSavepoint:
+	case "savepoint":
 		return &ast.Savepoint{Pos: pos, Name: p.name()}
 	}
 	p.savepointWord()
@@ -34,17 +34,17 @@ func (p *parser) transaction() ast.Statement {
 
 // savepointWord moves past SAVEPOINT unless it is the savepoint's name.
 func (p *parser) savepointWord() {
-	if p.at(kwSavepoint) && p.peek(1).colID() {
+	if p.at("savepoint") && p.peek(1).colID() {
 		p.next()
 	}
 }
 
 func (p *parser) rollback(pos ast.Pos) ast.Statement {
-	if p.at(kwPrepared) {
+	if p.at("prepared") {
 		p.unsupported(pos, "ROLLBACK PREPARED")
 	}
-	p.acceptAny(kwWork, kwTransaction)
-	if p.accept(kwTo) {
+	p.acceptAny("work", "transaction")
+	if p.accept("to") {
 		p.savepointWord()
 		return &ast.RollbackTo{Pos: pos, Name: p.name()}
 	}
@@ -53,16 +53,16 @@ func (p *parser) rollback(pos ast.Pos) ast.Statement {
 
 // chained parses [WORK|TRANSACTION] [AND [NO] CHAIN].
 func (p *parser) chained() bool {
-	p.acceptAny(kwWork, kwTransaction)
+	p.acceptAny("work", "transaction")
 	return p.andChain()
 }
 
 func (p *parser) andChain() bool {
-	if !p.accept(kwAnd) {
+	if !p.accept("and") {
 		return false
 	}
-	no := p.accept(kwNo)
-	p.want(kwChain)
+	no := p.accept("no")
+	p.want("chain")
 	return !no
 }
 
@@ -71,15 +71,15 @@ func (p *parser) txnModes() (m ast.TxnModes) {
 	for first := true; p.err == nil; first = false {
 		comma := !first && p.punct(',')
 		switch {
-		case p.accept(kwIsolation, kwLevel):
+		case p.accept("isolation", "level"):
 			m.Isolation = p.isolationLevel()
-		case p.accept(kwRead, kwOnly):
+		case p.accept("read", "only"):
 			m.ReadOnly = ptr(true)
-		case p.accept(kwRead, kwWrite):
+		case p.accept("read", "write"):
 			m.ReadOnly = ptr(false)
-		case p.accept(kwDeferrable):
+		case p.accept("deferrable"):
 			m.Deferrable = ptr(true)
-		case p.accept(kwNot, kwDeferrable):
+		case p.accept("not", "deferrable"):
 			m.Deferrable = ptr(false)
 		case p.atAsOf():
 			if m.AsOf = p.asOf(); m.AsOf.Params {
@@ -100,16 +100,16 @@ func ptr[T any](v T) *T { return &v }
 // isolationLevel parses the words of an isolation level.
 func (p *parser) isolationLevel() string {
 	switch {
-	case p.accept(kwSerializable):
+	case p.accept("serializable"):
 		return "serializable"
-	case p.accept(kwRepeatable, kwRead):
+	case p.accept("repeatable", "read"):
 		return "repeatable read"
-	case p.accept(kwRead, kwCommitted):
+	case p.accept("read", "committed"):
 		return "read committed"
-	case p.accept(kwRead, kwUncommitted):
+	case p.accept("read", "uncommitted"):
 		return "read uncommitted"
 	}
-	if p.acceptAny(kwRead, kwRepeatable) {
+	if p.acceptAny("read", "repeatable") {
 		p.unexpected()
 		return ""
 	}

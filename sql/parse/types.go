@@ -10,12 +10,12 @@ import (
 
 // typeName parses a type with its modifiers and array bounds.
 func (p *parser) typeName() ast.TypeName {
-	if p.at(kwSetof) {
+	if p.at("setof") {
 		p.unsupported(p.pos(), "SETOF")
 		return ast.TypeName{}
 	}
 	t := p.simpleType()
-	if p.accept(kwArray) {
+	if p.accept("array") {
 		t.ArrayDims = 1
 		if p.punct('[') {
 			p.integer()
@@ -35,15 +35,15 @@ func (p *parser) typeName() ast.TypeName {
 
 // plainTypes are the type key words that take at most a list of modifiers.
 var plainTypes = map[keyword]string{
-	kwInt: "int4", kwInteger: "int4", kwSmallint: "int2", kwBigint: "int8", kwReal: "float4",
-	kwBoolean: "bool", kwNumeric: "numeric", kwDecimal: "numeric", kwDec: "numeric",
+	"int": "int4", "integer": "int4", "smallint": "int2", "bigint": "int8", "real": "float4",
+	"boolean": "bool", "numeric": "numeric", "decimal": "numeric", "dec": "numeric",
 }
 
 // simpleType parses a type without array bounds.
 func (p *parser) simpleType() ast.TypeName {
 	t := ast.TypeName{Pos: p.pos()}
 	kw := p.tok().kw
-	if name, ok := plainTypes[kw]; ok && kw != notKeyword {
+	if name, ok := plainTypes[kw]; ok && kw != "" {
 		p.next()
 		t.Name = name
 		if name == "numeric" {
@@ -52,37 +52,37 @@ func (p *parser) simpleType() ast.TypeName {
 		return t
 	}
 	switch kw {
-	case kwFloat:
+	case "float":
 		p.next()
 		t.Name = p.floatName()
-	case kwDouble:
-		if p.peek(1).kw != kwPrecision {
+	case "double":
+		if p.peek(1).kw != "precision" {
 			return p.genericType()
 		}
 		p.skip(2)
 		t.Name = "float8"
-	case kwBit:
+	case "bit":
 		p.next()
 		t.Name, t.Mods = "bit", []int{1}
-		if p.accept(kwVarying) {
+		if p.accept("varying") {
 			t.Name, t.Mods = "varbit", nil
 		}
 		p.lengthOf(&t)
-	case kwCharacter, kwChar, kwNchar, kwNational, kwVarchar:
+	case "character", "char", "nchar", "national", "varchar":
 		p.characterType(&t)
-	case kwTimestamp, kwTime:
+	case "timestamp", "time":
 		p.next()
 		t.Name = "timestamp"
-		if kw == kwTime {
+		if kw == "time" {
 			t.Name = "time"
 		}
 		p.lengthOf(&t)
-		if p.accept(kwWith, kwTime, kwZone) {
+		if p.accept("with", "time", "zone") {
 			t.Name += "tz"
 		} else {
-			p.accept(kwWithout, kwTime, kwZone)
+			p.accept("without", "time", "zone")
 		}
-	case kwInterval:
+	case "interval":
 		p.next()
 		t.Name = "interval"
 		if p.tok().is('(') {
@@ -113,7 +113,7 @@ func (p *parser) genericType() ast.TypeName {
 	} else {
 		t.Name = first.str
 	}
-	if p.tok().is('%') && p.peek(1).kw == kwType {
+	if p.tok().is('%') && p.peek(1).kw == "type" {
 		p.unsupported(t.Pos, "%TYPE")
 	}
 	t.Mods = p.optMods()
@@ -181,11 +181,11 @@ func (p *parser) floatName() string {
 
 func (p *parser) characterType(t *ast.TypeName) {
 	kw := p.next().kw
-	if kw == kwNational && !p.acceptAny(kwCharacter, kwChar) {
+	if kw == "national" && !p.acceptAny("character", "char") {
 		p.unexpected()
 	}
 	t.Name, t.Mods = "bpchar", []int{1}
-	if kw == kwVarchar || p.accept(kwVarying) {
+	if kw == "varchar" || p.accept("varying") {
 		t.Name, t.Mods = "varchar", nil
 	}
 	p.lengthOf(t)
@@ -197,11 +197,11 @@ func (p *parser) intervalFields(t *ast.TypeName) {
 		return
 	}
 	fields := p.next().str
-	if p.accept(kwTo) {
+	if p.accept("to") {
 		to := p.tok().kw
 		order := strings.Index("year month day hour minute second", p.tok().str)
 		if !p.intervalField() || order <= strings.Index("year month day hour minute second", fields) ||
-			fields == "year" && to != kwMonth || fields == "month" {
+			fields == "year" && to != "month" || fields == "month" {
 			p.unexpected()
 			return
 		}
@@ -215,7 +215,7 @@ func (p *parser) intervalFields(t *ast.TypeName) {
 
 func (p *parser) intervalField() bool {
 	switch p.tok().kw {
-	case kwYear, kwMonth, kwDay, kwHour, kwMinute, kwSecond:
+	case "year", "month", "day", "hour", "minute", "second":
 		return true
 	}
 	return false
@@ -229,13 +229,13 @@ func (p *parser) literalType() bool {
 		return false
 	}
 	switch t.kw {
-	case kwDouble:
-		return p.peek(1).kw == kwPrecision && p.peek(2).kind == tokString
-	case kwBit, kwCharacter, kwChar, kwNchar, kwNational, kwVarchar, kwFloat, kwNumeric, kwDecimal, kwDec,
-		kwTimestamp, kwTime, kwInterval:
+	case "double":
+		return p.peek(1).kw == "precision" && p.peek(2).kind == tokString
+	case "bit", "character", "char", "nchar", "national", "varchar", "float", "numeric", "decimal", "dec",
+		"timestamp", "time", "interval":
 		return p.literalAfterType()
 	}
-	if t.kw != notKeyword && plainTypes[t.kw] == "" && !t.typeOrFunctionName() && !(t.colID() && p.peek(1).is('.')) {
+	if t.kw != "" && plainTypes[t.kw] == "" && !t.typeOrFunctionName() && !(t.colID() && p.peek(1).is('.')) {
 		return false
 	}
 	n := 1
@@ -252,14 +252,14 @@ func (p *parser) literalType() bool {
 // literalAfterType looks over the words and the modifiers of a key word type for a string.
 func (p *parser) literalAfterType() bool {
 	i := p.i + 1
-	if p.tok().kw == kwNational {
+	if p.tok().kw == "national" {
 		i++
 	}
 	for i < len(p.toks) {
 		switch t := &p.toks[i]; {
 		case t.kind == tokString:
 			return true
-		case t.kw == kwVarying || t.kw == kwWith || t.kw == kwWithout || t.kw == kwTime || t.kw == kwZone:
+		case t.kw == "varying" || t.kw == "with" || t.kw == "without" || t.kw == "time" || t.kw == "zone":
 			i++
 		case t.is('(') && t.pair > 0:
 			i = int(t.pair) + 1
@@ -274,7 +274,7 @@ func (p *parser) literalAfterType() bool {
 func (p *parser) typedLiteral() ast.Expr {
 	pos := p.pos()
 	var t ast.TypeName
-	if p.at(kwInterval) {
+	if p.at("interval") {
 		p.next()
 		t = ast.TypeName{Pos: pos, Name: "interval"}
 		precision := p.tok().is('(')

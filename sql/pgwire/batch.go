@@ -59,26 +59,32 @@ func (b *batch) commit(ctx context.Context, c *conn) error {
 	return b.repeat(ctx, c, c.session.Sync(ctx), true)
 }
 
-// repeat does the batch again while it ends with a conflict and the client has seen nothing of it.
+// repeat does the batch again after err, while it ends with a conflict and the client has seen nothing of it.
 func (b *batch) repeat(ctx context.Context, c *conn, err error, commit bool) error {
-	for attempt := 0; err != nil; attempt++ {
-		if len(b.steps) == 0 || b.size > maxBatch || !c.session.Restart(ctx, attempt, err) || !c.out.rewind(b.from) {
-			return err
-		}
-		err = nil
-		for i := range b.steps {
-			if p := b.steps[i].portal; p != nil {
-				c.session.Rewound(p)
-			}
-		}
-		for i := 0; i < len(b.steps) && err == nil; i++ {
-			err = b.steps[i].run(ctx, c)
-		}
-		if err == nil && commit {
-			err = c.session.Sync(ctx)
+	if err == nil || len(b.steps) == 0 || b.size > maxBatch {
+		return err
+	}
+	return c.session.Retry(ctx, err,
+		func() bool { return c.out.rewind(b.from) },
+		func() error { return b.replay(ctx, c, commit) })
+}
+
+// replay does the steps of the batch once more.
+func (b *batch) replay(ctx context.Context, c *conn, commit bool) error {
+	for i := range b.steps {
+		if p := b.steps[i].portal; p != nil {
+			c.session.Rewound(p)
 		}
 	}
-	return nil
+	for i := range b.steps {
+		if err := b.steps[i].run(ctx, c); err != nil {
+			return err
+		}
+	}
+	if !commit {
+		return nil
+	}
+	return c.session.Sync(ctx)
 }
 
 func (s *step) run(ctx context.Context, c *conn) error {

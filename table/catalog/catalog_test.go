@@ -208,7 +208,7 @@ func TestAnIndexBuiltWhileRowsAreWrittenMissesNone(t *testing.T) {
 		engine func() (kv.Engine, error)
 	}{
 		{"one-phase", txn.Options{}, func() (kv.Engine, error) { return memkv.New(memkv.Options{}), nil }},
-		{"two-phase", txn.Options{TwoPhase: true}, func() (kv.Engine, error) { return memkv.New(memkv.Options{HashGroups: 3}), nil }},
+		{"two-phase", txn.Options{Protocol: txn.TwoPhase}, func() (kv.Engine, error) { return memkv.New(memkv.Options{HashGroups: 3}), nil }},
 		{"pebble", txn.Options{}, func() (kv.Engine, error) { return pebblekv.Open("", pebblekv.Options{InMemory: true}) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

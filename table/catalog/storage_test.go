@@ -166,7 +166,7 @@ func TestATruncatedTableIsWrittenInItsNewPlace(t *testing.T) {
 
 // TestAWriterOfATruncatedTableFails: its row would lie where nobody looks any more.
 func TestAWriterOfATruncatedTableFails(t *testing.T) {
-	for _, opts := range []txn.Options{{}, {TwoPhase: true}} {
+	for _, opts := range []txn.Options{{}, {Protocol: txn.TwoPhase}} {
 		f := newFixture(t, memkv.New(memkv.Options{}), opts)
 		var conflict *txn.WriteConflictError
 		require.ErrorAs(t, f.commitBeside(func(v *View, d, _ *table.Desc) error { return v.Truncate(f.ctx, d) }), &conflict)

@@ -33,13 +33,17 @@ func (g *gathered) add(v *types.Vec, n int) {
 			g.nulls++
 			continue
 		}
-		if g.t.Family.Storage() == types.I64 {
+		switch g.t.Family {
+		case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
 			g.sketch.add(types.HashInt(v.I[i], 0))
-			continue
-		}
-		d := v.Get(i)
-		g.bytes += width(g.t, d)
-		if g.sketch != nil {
+		case types.String, types.Bytes, types.JSON:
+			g.bytes += storedLen(len(v.S[i]))
+			if g.sketch != nil {
+				g.sketch.add(g.hash(v.Get(i)))
+			}
+		default:
+			d := v.Get(i)
+			g.bytes += width(g.t, d)
 			g.sketch.add(g.hash(d))
 		}
 	}

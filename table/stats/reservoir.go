@@ -96,30 +96,30 @@ func kept(t *types.Type, d types.Datum) (types.Datum, int) {
 	if d.Null {
 		return d, 0
 	}
-	switch t.Family.Storage() {
-	case types.Str:
+	switch t.Family {
+	case types.String, types.Bytes, types.UUID, types.JSON:
 		if len(d.S) > tooWide {
 			d.S = d.S[:tooWide+1]
 		}
 		d.S = strings.Clone(d.S)
 		return d, len(d.S)
-	case types.Dec:
+	case types.Decimal:
 		if d.Dec.Form == apd.Finite {
 			d.Dec = new(apd.Decimal).Set(d.Dec)
 		}
 		return d, 48
-	case types.Arr:
+	case types.Array:
 		return d, 64 + 72*len(d.Arr.Elems)
 	}
 	return d, 8
 }
 
-// wide reports whether a kept datum was cut off.
+// wide says whether a kept datum was cut off.
 func wide(t *types.Type, d types.Datum) bool {
-	switch t.Family.Storage() {
-	case types.Str:
+	switch t.Family {
+	case types.String, types.Bytes, types.UUID, types.JSON:
 		return len(d.S) > tooWide
-	case types.Arr:
+	case types.Array:
 		return len(d.Arr.Elems) > tooWide/8
 	}
 	return false

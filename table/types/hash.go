@@ -97,29 +97,29 @@ func Hash(t *Type, d Datum, seed uint64) uint64 {
 	if d.Null {
 		return mix(seed, hashK2)
 	}
-	switch t.Family.Order() {
-	case I64:
+	switch t.Family {
+	case Bool, Int, Date, Time, Timestamp:
 		return HashInt(d.I, seed)
-	case F64:
+	case Float:
 		return HashFloat(d.F, seed)
-	case Dec:
+	case Decimal:
 		return HashNumeric(d.Dec, seed)
-	case Iv:
-		hi, lo := intervalSpan(d.Iv)
-		return mix(HashInt(hi, seed), lo)
-	case Str:
+	case String:
 		if t.OID == OIDBPChar {
 			return HashString(strings.TrimRight(d.S, " "), seed)
 		}
 		return HashString(d.S, seed)
-	}
-	switch t.Family {
+	case Bytes, UUID:
+		return HashString(d.S, seed)
 	case JSON:
 		v, err := ParseJSON(d.S)
 		if err != nil {
 			return HashString(d.S, seed)
 		}
 		return hashJSON(v, seed)
+	case Interval:
+		hi, lo := intervalSpan(d.Iv)
+		return mix(HashInt(hi, seed), lo)
 	case Array:
 		h := HashInt(int64(len(d.Arr.Elems)), seed)
 		for _, e := range d.Arr.Elems {

@@ -23,14 +23,16 @@ func typeNamed(t *testing.T, name string) *Type {
 	}
 	if rest, ok := strings.CutPrefix(name, "interval "); ok {
 		m := regexp.MustCompile(`^([a-z ]+?)(?:\((\d+)\))?$`).FindStringSubmatch(rest)
-		var mods []int
+		precision := -1
 		if m[2] != "" {
-			n, _ := strconv.Atoi(m[2])
-			mods = []int{n}
+			precision, _ = strconv.Atoi(m[2])
 		}
-		typ, err := IntervalWithFields(m[1], mods)
-		require.NoError(t, err)
-		return typ
+		for fields, name := range intervalFieldNames {
+			if name == " "+m[1] {
+				return TInterval.WithMod(IntervalTypeMod(fields, int32(precision)))
+			}
+		}
+		require.Fail(t, "no such interval", name)
 	}
 	m := regexp.MustCompile(`^("?[a-z0-9_ ]+"?)(?:\(([-0-9, ]+)\))?$`).FindStringSubmatch(name)
 	require.NotNil(t, m, name)

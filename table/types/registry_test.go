@@ -77,7 +77,7 @@ func TestTypeModifiers(t *testing.T) {
 	require.Equal(t, "err:42601:type modifier is not allowed for type \"int4\"", show(TInt4, 4))
 	require.Equal(t, "\"char\"", show(TChar))
 	require.Equal(t, "bpchar", show(TBPChar))
-	ym, err := IntervalWithFields("YEAR TO MONTH", nil)
+	ym, err := TypeWithMods(TInterval, []int{IntervalYear | IntervalMonth, -1})
 	require.NoError(t, err)
 	require.Equal(t, int32(458751), ym.Mod)
 	require.Equal(t, "interval year to month", ym.String())

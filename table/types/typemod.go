@@ -114,25 +114,6 @@ func intervalMod(mods []int) (int32, error) {
 	return IntervalTypeMod(fields, int32(min(p, 6))), nil
 }
 
-// IntervalWithFields returns interval limited to fields, in the words of SQL ("day to second"), and
-// the precision in mods, if any.
-func IntervalWithFields(fields string, mods []int) (*Type, error) {
-	if fields == "" {
-		return TypeWithMods(TInterval, mods)
-	}
-	low := " " + strings.ToLower(strings.Join(strings.Fields(fields), " "))
-	for bits, name := range intervalFieldNames {
-		if name == low {
-			p := -1
-			if len(mods) > 0 {
-				p = mods[0]
-			}
-			return TypeWithMods(TInterval, []int{bits, p})
-		}
-	}
-	return nil, sqlerr.New(sqlerr.SyntaxError, "syntax error at or near \"%s\"", fields)
-}
-
 // IntervalTypeMod is the type modifier of an interval limited to fields (IntervalFullRange: all) with
 // the precision (-1: none given).
 func IntervalTypeMod(fields int, precision int32) int32 {

@@ -128,6 +128,9 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 	r.history.Records = append(r.history.Records, rec)
 	r.mu.Unlock()
 
+	if r.config.Mixed && dice.IntN(2) == 0 {
+		opts.Protocol = txn.Async
+	}
 	tx, err := s.Begin(ctx, opts)
 	if err != nil {
 		return r.answer(rec, err, 0)

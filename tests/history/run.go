@@ -39,6 +39,8 @@ type Config struct {
 	Power bool
 	// Collecting runs the collector beside the rest; History lets readers read the past.
 	Collecting, History bool
+	// Mixed makes some transactions async, whatever the protocol of the others.
+	Mixed bool
 	// Trace, if not nil, is told of every update.
 	Trace func(string)
 }
@@ -59,16 +61,16 @@ func Configs() []Config {
 		for _, c := range []Config{
 			{Name: "pebble, one phase", Collecting: true, History: true},
 			{Name: "pebble, one phase, power failures", Power: true, Dying: true},
-			{Name: "pebble, two phases", Options: txn.Options{TwoPhase: true}, Dying: true, Collecting: true, History: true},
-			{Name: "pebble, two phases, power failures", Options: txn.Options{TwoPhase: true, BatchKeys: 1}, Power: true, Dying: true},
+			{Name: "pebble, two phases", Options: txn.Options{Protocol: txn.TwoPhase}, Dying: true, Collecting: true, History: true},
+			{Name: "pebble, two phases, power failures", Options: txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1}, Power: true, Dying: true},
 			{Name: "memory, one phase, lost answers", Memory: &memkv.Options{}, Losing: true, Dying: true, Collecting: true},
 			{Name: "memory, groups", Memory: &memkv.Options{HashGroups: 3}, Dying: true, Losing: true, History: true},
 			{Name: "memory, groups, parallel", Memory: &memkv.Options{HashGroups: 4}, Losing: true, Collecting: true},
-			{Name: "pebble, async commit", Options: txn.Options{TwoPhase: true, AsyncCommit: true}, Dying: true, Collecting: true, History: true},
-			{Name: "pebble, async commit, power failures", Options: txn.Options{TwoPhase: true, AsyncCommit: true}, Power: true, Dying: true},
-			{Name: "memory, async commit, groups, parallel", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{AsyncCommit: true}, Losing: true, Collecting: true},
-			{Name: "memory, async commit, groups", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{AsyncCommit: true}, Dying: true, Losing: true, History: true},
-			{Name: "memory, async commit, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Options: txn.Options{AsyncCommit: true}, Collecting: true},
+			{Name: "pebble, async commit", Options: txn.Options{Protocol: txn.Async}, Dying: true, Collecting: true, History: true},
+			{Name: "pebble, async commit, power failures", Options: txn.Options{Protocol: txn.Async}, Power: true, Dying: true},
+			{Name: "memory, async commit, groups, parallel", Memory: &memkv.Options{HashGroups: 3}, Mixed: true, Losing: true, Collecting: true},
+			{Name: "memory, async commit, groups", Memory: &memkv.Options{HashGroups: 3}, Mixed: true, Dying: true, Losing: true, History: true},
+			{Name: "memory, shared, groups", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Collecting: true},
 			{Name: "pebble, streaming", Options: txn.Options{StreamBytes: 1, RowLocks: 1}, Dying: true, Collecting: true, History: true},
 			{Name: "pebble, streaming, power failures", Options: txn.Options{StreamBytes: 500}, Power: true, Dying: true},
 			{Name: "memory, streaming, groups, parallel", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{StreamBytes: 500, RowLocks: 1}, Losing: true, Collecting: true},

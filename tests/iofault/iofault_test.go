@@ -239,7 +239,7 @@ func TestEveryWriteFails(t *testing.T) {
 	for _, mode := range []struct {
 		name string
 		opts txn.Options
-	}{{"one phase", txn.Options{}}, {"two phases", txn.Options{TwoPhase: true, BatchKeys: 1}}} {
+	}{{"one phase", txn.Options{}}, {"two phases", txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1}}} {
 		mode.opts.LockWait = time.Millisecond
 		for _, fault := range []pebblekv.Fault{{Times: 1}, {}, {Times: 1, DiskFull: true}, {Times: 30, DiskFull: true}, {DiskFull: true}} {
 			name := fmt.Sprintf("%s, disk full %v, %d times", mode.name, fault.DiskFull, fault.Times)

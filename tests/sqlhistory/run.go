@@ -120,7 +120,7 @@ func (r *run) runEpoch(last bool) (err error) {
 		minidb.CacheSize(1 << 20), minidb.GCInterval(-1), minidb.Logger(slog.New(slog.DiscardHandler)),
 	}
 	if r.dice.IntN(2) == 0 {
-		opts = append(opts, minidb.TwoPhaseCommit())
+		opts = append(opts, minidb.CommitProtocol("two-phase"))
 	}
 	if r.db, err = minidb.Open("db", opts...); err != nil {
 		return err

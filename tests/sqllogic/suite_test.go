@@ -26,7 +26,7 @@ func TestOurScriptsEmbedded(t *testing.T) {
 }
 
 func TestOurScriptsEmbeddedInTwoPhases(t *testing.T) {
-	conn := sqllogic.Embedded(minidb.TwoPhaseCommit())
+	conn := sqllogic.Embedded(minidb.CommitProtocol("two-phase"))
 	defer func() { require.NoError(t, conn.Close()) }()
 	runScripts(t, conn, nil, ownScripts(t)...)
 }

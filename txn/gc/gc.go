@@ -46,13 +46,6 @@ type Stats struct {
 	Spans     int // deleted as a whole; the next pass finds them empty
 }
 
-// Run makes one pass at once.
-func Run(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (Stats, error) {
-	p := NewPass(safepoint)
-	_, err := p.Step(ctx, e, settler, 0)
-	return p.Stats, err
-}
-
 // Pass is a pass over the store in steps. After a step that failed the next one goes on from the same
 // place; what a step did stays done.
 type Pass struct {

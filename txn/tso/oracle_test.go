@@ -161,5 +161,5 @@ func TestTimestampParts(t *testing.T) {
 	require.Equal(t, "1234.5", ts.String())
 	require.Equal(t, "7", tso.Timestamp(7).String())
 	at := time.UnixMilli(99)
-	require.Equal(t, at, tso.FromTime(at).Time())
+	require.Equal(t, at, tso.New(at.UnixMilli(), 0).Time())
 }

@@ -25,9 +25,6 @@ func New(physicalMillis int64, logical int64) Timestamp {
 	return Timestamp(physicalMillis)<<logicalBits + Timestamp(logical)
 }
 
-// FromTime returns the first timestamp of t's millisecond.
-func FromTime(t time.Time) Timestamp { return New(t.UnixMilli(), 0) }
-
 // Physical returns the milliseconds since 1970.
 func (t Timestamp) Physical() int64 { return int64(t >> logicalBits) }
 

@@ -1,0 +1,86 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// maxAttempts bounds how often an implicit transaction is run again after a conflict. Each conflict
+// means that another transaction has committed, so the database as a whole moves on.
+const maxAttempts = 50
+
+// backoff waits before attempt number attempt+1, longer each time and never the same time twice.
+func backoff(ctx context.Context, attempt int) error {
+	if attempt == 0 {
+		return ctx.Err()
+	}
+	most := time.Millisecond << min(attempt-1, 6)
+	t := time.NewTimer(time.Duration(rand.Int64N(int64(most)) + 1))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Retry runs an implicit transaction again that err has ended, until it meets no conflict. It is the
+// one loop for that (docs/ARCHITECTURE.md, "Run again"). rewind takes back what the client was told
+// since the transaction began, and reports whether it has seen nothing of it; replay then does all
+// of the transaction's statements. Retry returns the error of the last attempt. That is err itself
+// if there must be none: it would come again, or the transaction did what cannot be done twice.
+func (s *Session) Retry(ctx context.Context, err error, rewind func() bool, replay func() error) error {
+	for attempt := 0; err != nil && s.mayRetry(ctx, attempt, err) && rewind(); attempt++ {
+		err = replay()
+	}
+	return err
+}
+
+// mayRetry reports whether attempt number attempt (from 0) may follow err, once it may begin.
+func (s *Session) mayRetry(ctx context.Context, attempt int, err error) bool {
+	if s.tx.state != idle || !retryable(err) || attempt >= maxAttempts || s.once {
+		return false
+	}
+	s.retries = attempt + 1
+	s.engine.reruns.repeated(s.database)
+	return backoff(ctx, attempt) == nil
+}
+
+// Rewound puts a portal back to where it was bound, in a transaction that Retry runs again.
+func (s *Session) Rewound(p *Portal) {
+	p.close()
+	p.finished, p.atEnd, p.rows, p.pos, p.life, p.done = false, false, 0, 0, nil, ""
+	if s.tx.state == idle {
+		s.start(inImplicit)
+	}
+	s.portals[p.Name] = p
+}
+
+// retryable reports whether a new attempt of the whole transaction may succeed: nothing of it is
+// there, and another transaction was in the way.
+func retryable(err error) bool {
+	var (
+		se       *sqlerr.Error
+		conflict *txn.WriteConflictError
+		exists   *txn.AlreadyExistsError
+		locked   *txn.LockedError
+		deadlock *rowlock.DeadlockError
+		reads    *txn.ReadConflictError
+		pair     *txn.SerializationError
+	)
+	if errors.Is(err, txn.ErrAmbiguous) {
+		return false
+	}
+	if errors.As(err, &conflict) || errors.As(err, &exists) || errors.As(err, &locked) || errors.As(err, &deadlock) ||
+		errors.As(err, &reads) || errors.As(err, &pair) {
+		return true
+	}
+	return errors.As(err, &se) && se.Code == sqlerr.SerializationFailure
+}

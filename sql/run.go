@@ -1,0 +1,251 @@
+package sql
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+)
+
+// A statement of a client runs in one way, whichever messages bring it: Query and Execute make a
+// portal, run opens it (open, by its kind), takes its rows, and tells the client of its end.
+
+// message is the part that a portal has in its client's message.
+type message struct {
+	query   bool   // of the simple protocol: its columns are announced with its rows
+	text    string // of the statement in a Query, where the portal's may be its template's
+	several bool   // there are other statements in it
+	last    bool   // the implicit transaction commits before the completion is told
+}
+
+// Execute runs a portal, for at most limit rows if limit is not 0. It reports whether the portal was
+// suspended with rows perhaps left; otherwise the sink's Complete (or Empty) has been called.
+func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, sink Sink) (suspended bool, err error) {
+	return s.run(ctx, p, limit, sink)
+}
+
+// run is Execute. An error has ended the implicit transaction, or made a block fail, except
+// errNotServed, which leaves everything as it was.
+func (s *Session) run(ctx context.Context, p *Portal, limit int64, sink Sink) (suspended bool, err error) {
+	text := p.Statement.Text
+	if p.of.query {
+		text = p.of.text
+	}
+	ctx, done := s.begin(ctx, text, sink)
+	defer done()
+	suspended, err = s.proceed(ctx, p, limit, sink)
+	if err != nil && err != errNotServed {
+		if p.src != nil {
+			p.fail()
+		}
+		err = s.toSQL(ctx, err)
+		s.fail(ctx)
+	}
+	return suspended, err
+}
+
+// proceed opens the portal's statement, or goes on with it.
+func (s *Session) proceed(ctx context.Context, p *Portal, limit int64, sink Sink) (suspended bool, err error) {
+	ps := p.Statement
+	// Sync commits a COPY of the extended protocol, and does not know of which statement it is the end.
+	_, copying := ps.Stmt.(*ast.Copy)
+	s.several, s.prompt = p.of.several, p.Prompt
+	s.single = p.Single && (p.of.query || !copying)
+	if ps.Stmt == nil {
+		return false, sink.Empty()
+	}
+	if p.finished && !p.failed && ps.HasRows && s.tx.state != inFailed {
+		return false, sink.Complete(p.done)
+	}
+	if err := s.runnable(p); err != nil {
+		return false, err
+	}
+	if p.src == nil {
+		if err := s.openPortal(ctx, p, limit, sink); err != nil {
+			return false, err
+		}
+	}
+	n, err := s.take(ctx, p, limit, sink)
+	if err != nil {
+		return false, err
+	}
+	if !p.atEnd {
+		return true, nil
+	}
+	return false, s.complete(ctx, p, n, sink)
+}
+
+// runnable returns why a portal cannot run now.
+func (s *Session) runnable(p *Portal) error {
+	ps := p.Statement
+	switch {
+	case s.tx.state == inFailed && !kindOf(ps.Stmt).endsBlock:
+		return errFailedTransaction()
+	case ps.unbound > 0:
+		return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", ps.unbound).At(ps.offset + parameterAt(ps.Text))
+	case p.failed || p.finished:
+		return errCannotRun(p.Name)
+	}
+	return nil
+}
+
+// parameterAt is where the first $n of a text stands, from 1.
+func parameterAt(text string) int {
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] == '$' && text[i+1] >= '1' && text[i+1] <= '9' {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// openPortal begins to run the portal's statement, of whose rows the client takes at most limit (0: all)
+// at a time. As in PostgreSQL there are three kinds of statements:
+//   - one without rows has run when openPortal returns, and the limit means nothing to it;
+//   - a planned one with rows is run piece by piece;
+//   - of any other (FETCH, EXECUTE, SHOW, EXPLAIN) all rows are made at once, and given out in pieces.
+func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, sink Sink) error {
+	src, err := s.openSource(ctx, p, limit, sink)
+	if err != nil {
+		return err
+	}
+	p.opened(src)
+	if cols := src.columns(); cols != nil && p.of.query {
+		return sink.Describe(cols)
+	}
+	return nil
+}
+
+func (s *Session) openSource(ctx context.Context, p *Portal, limit int64, sink Sink) (source, error) {
+	if limit > 0 && p.life == nil && p.needsLife() {
+		p.life = newLife(ctx)
+	}
+	runCtx, stop := p.life.within(ctx)
+	defer stop()
+	src, err := s.open(runCtx, call{ps: p.Statement, params: p.params, sink: sink, options: runOptions{inPieces: limit > 0}})
+	if err != nil || limit == 0 || p.life != nil {
+		return src, err
+	}
+	if p.needsLife() { // it was planned anew
+		src.close()
+		return s.openSource(ctx, p, limit, sink)
+	}
+	switch src.(type) {
+	case *planSource, *fetchSource:
+		if src.columns() != nil && !p.Statement.readsPoint() {
+			return s.gatherRows(ctx, src)
+		}
+	}
+	return src, nil
+}
+
+// opened takes what runs the statement.
+func (p *Portal) opened(src source) {
+	p.src, p.columns = src, src.columns()
+	if run, ok := src.(*planSource); ok {
+		p.plan = run.again.plan
+	}
+}
+
+// open starts a statement: one without rows has run when open returns.
+func (s *Session) open(ctx context.Context, c call) (source, error) {
+	k := kindOf(c.ps.Stmt)
+	if k.class == transactionControl {
+		return k.open(s, ctx, c)
+	}
+	if s.tx.state == idle {
+		s.start(inImplicit)
+	}
+	if k.class == sessionCommand {
+		return k.open(s, ctx, c)
+	}
+	if past := s.asOf(c.ps.Stmt); past != nil {
+		with, err := s.argumentsOf(ctx, c.ps, c.params)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.readPast(ctx, past, with); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.beginStatement(ctx, &k); err != nil {
+		return nil, err
+	}
+	s.tx.ran = true
+	return k.open(s, ctx, c)
+}
+
+// take hands up to limit rows (0: all) of the portal to the sink, and returns their number.
+func (s *Session) take(ctx context.Context, p *Portal, limit int64, sink Sink) (int64, error) {
+	ctx, stop := p.life.within(ctx)
+	defer stop()
+	var n int64
+	for {
+		if p.batch == nil {
+			b, err := p.src.next(ctx)
+			if err != nil {
+				return n, err
+			}
+			if b == nil {
+				p.atEnd = true
+				return n, nil
+			}
+			p.batch, p.pos = b, 0
+		}
+		to := p.batch.Rows()
+		if limit > 0 && int64(to-p.pos) > limit-n {
+			to = p.pos + int(limit-n)
+		}
+		if to > p.pos && sink != nil {
+			if err := s.awaitDurable(ctx); err != nil {
+				return n, err
+			}
+			if err := sink.Rows(p.batch, p.pos, to); err != nil {
+				return n, err
+			}
+		}
+		n += int64(to - p.pos)
+		p.rows += int64(to - p.pos)
+		if p.pos = to; p.pos == p.batch.Rows() {
+			p.batch = nil
+		}
+		if limit > 0 && n == limit {
+			return n, nil
+		}
+	}
+}
+
+// complete ends a statement whose rows have all been taken, n of them by this run.
+func (s *Session) complete(ctx context.Context, p *Portal, n int64, sink Sink) error {
+	tag := p.src.tag(n)
+	if p.Statement.HasRows {
+		p.done = p.src.tag(0)
+	}
+	p.close()
+	if err := s.refused(); err != nil {
+		return err
+	}
+	if p.of.last && s.tx.state == inImplicit {
+		copied := s.copiedInto(p.Statement.Stmt)
+		if err := s.commit(ctx); err != nil {
+			return copied.conflict(ctx, err)
+		}
+	}
+	return sink.Complete(tag)
+}
+
+// Sync ends the implicit transaction of the extended protocol, if there is one.
+func (s *Session) Sync(ctx context.Context) error {
+	if s.tx.state != inImplicit {
+		return nil
+	}
+	if s.tx.tx != nil && s.tx.tx.Dirty() { // nothing else takes time
+		var done func()
+		ctx, done = s.begin(ctx, s.text, nil)
+		defer done()
+	}
+	return s.toSQL(ctx, s.commit(ctx))
+}
+
+// Fail tells the session that its client's message failed before it came to the session.
+func (s *Session) Fail(ctx context.Context) { s.fail(ctx) }
