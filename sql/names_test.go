@@ -21,8 +21,9 @@ func value(t *testing.T, run func(string) string, text string) string {
 	return out[:at]
 }
 
-// TestKeyWordsAsNames gives every key word that needs quotes to a table, a column, an index and a
-// constraint, by name and by rename, and reads back each text that the catalogs print of them.
+// TestKeyWordsAsNames gives every key word that needs quotes to a table, a column, an index, a sequence,
+// a schema and a constraint, by name and by rename. Views, checks, generated columns, defaults and
+// foreign keys follow, and each text that the catalogs print of them is read back.
 func TestKeyWordsAsNames(t *testing.T) {
 	s := newSession(t, newEngine(t))
 	run := func(text string) string { return mustQuery(t, s, text) }
@@ -31,12 +32,20 @@ func TestKeyWordsAsNames(t *testing.T) {
 			continue
 		}
 		q := `"` + word + `"`
-		run(`CREATE TABLE t (a int CHECK (a > 0), g int GENERATED ALWAYS AS (a * 2) STORED, d int DEFAULT 7);
-			CREATE VIEW v AS SELECT a, g FROM t WHERE a IS NOT NULL`)
+		run(`CREATE TABLE t (a int UNIQUE CHECK (a > 0), g int GENERATED ALWAYS AS (a * 2) STORED, d int DEFAULT 7);
+			CREATE VIEW v AS SELECT a, g FROM t WHERE a IS NOT NULL;
+			CREATE SEQUENCE s; CREATE SCHEMA ` + q + `;
+			CREATE TABLE c (r int REFERENCES t (a) ON UPDATE CASCADE, n int DEFAULT nextval('s') + 10)`)
 		run(`ALTER TABLE t RENAME a TO ` + q + `; ALTER TABLE t RENAME TO ` + q)
+		run(`ALTER TABLE c RENAME r TO ` + q + `; ALTER SEQUENCE s SET SCHEMA ` + q)
 		run(`CREATE UNIQUE INDEX i ON ` + q + ` (` + q + `); ALTER INDEX i RENAME TO "i ` + word + `"`)
 		run(`INSERT INTO ` + q + ` VALUES (1)`)
+		run(`INSERT INTO c VALUES (1)`)
 		run(`UPDATE ` + q + ` SET ` + q + ` = 2`)
+		require.Equal(t, "2|11", value(t, run, `SELECT * FROM c`))
+		run(`ALTER SEQUENCE ` + q + `.s RENAME TO ` + q)
+		run(`INSERT INTO c VALUES (2)`)
+		require.Equal(t, "2|11\n2|12", value(t, run, `SELECT * FROM c ORDER BY n`))
 		require.Equal(t, "2|4", value(t, run, `SELECT * FROM v`))
 		require.Equal(t, q, value(t, run, `SELECT '`+q+`'::regclass::text`))
 		require.Equal(t, q, value(t, run, `SELECT quote_ident('`+word+`')`))
@@ -52,7 +61,10 @@ func TestKeyWordsAsNames(t *testing.T) {
 		view := value(t, run, `SELECT pg_get_viewdef('v'::regclass)`)
 		run(`CREATE VIEW "v ` + word + `" AS ` + view)
 		require.Equal(t, "2|4", value(t, run, `SELECT * FROM "v `+word+`"`))
-		run(`DROP TABLE ` + q + ` CASCADE`)
+		key := value(t, run, `SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f'`)
+		require.Equal(t, `FOREIGN KEY (`+q+`) REFERENCES `+q+`(`+q+`) ON UPDATE CASCADE`, key)
+		run(`ALTER TABLE c ADD CONSTRAINT ` + q + ` ` + key)
+		run(`DROP TABLE ` + q + ` CASCADE; DROP TABLE c; DROP SCHEMA ` + q + ` CASCADE`)
 	}
 }
 
