@@ -13,6 +13,8 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/bind"
+	"github.com/minidb/minidb/planner/deparse"
 	"github.com/minidb/minidb/sql/parse"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/stats"
@@ -78,7 +80,7 @@ func (s *schema) define(t testing.TB, ddl string) {
 		case *ast.CreateTable:
 			s.table(t, st)
 		case *ast.CreateIndex:
-			s.index(st)
+			s.index(t, st)
 		case *ast.CreateView:
 			s.view(t, st)
 		default:
@@ -91,6 +93,7 @@ func (s *schema) table(t testing.TB, st *ast.CreateTable) {
 	d := &table.Desc{ID: s.id(), Schema: "public", Name: st.Name.Name, Version: 1, NextIndexID: 2}
 	var unique [][]string
 	var pk []string
+	var checks []func() // and generated columns: expressions over all columns
 	for i, c := range st.Columns {
 		typ, err := planner.ResolveType(context.Background(), nil, c.Type)
 		require.NoError(t, err)
@@ -104,16 +107,18 @@ func (s *schema) table(t testing.TB, st *ast.CreateTable) {
 			case "unique":
 				unique = append(unique, []string{col.Name})
 			case "default":
-				col.DefaultText = con.ExprText
+				col.DefaultText = s.text(t, nil, con.Expr, col.Type)
 			case "check":
-				d.Checks = append(d.Checks, table.Check{Name: d.Name + "_" + col.Name + "_check", Text: con.ExprText})
+				checks = append(checks, func() {
+					d.Checks = append(d.Checks, table.Check{Name: d.Name + "_" + col.Name + "_check", Text: s.text(t, d, con.Expr, nil)})
+				})
 			case "identity":
 				col.SequenceID, col.NotNull, col.Identity = s.id(), true, "by default"
 				if con.Always {
 					col.Identity = "always"
 				}
 			case "generated":
-				col.Generated = con.ExprText
+				checks = append(checks, func() { d.Columns[i].Generated = s.text(t, d, con.Expr, typ) })
 			}
 		}
 		d.Columns = append(d.Columns, col)
@@ -145,7 +150,17 @@ func (s *schema) table(t testing.TB, st *ast.CreateTable) {
 	for _, u := range unique {
 		s.addIndex(d, table.Index{Name: d.Name + "_" + strings.Join(u, "_") + "_key", Unique: true, Constraint: true, Columns: s.key(d, u)})
 	}
+	for _, add := range checks {
+		add()
+	}
 	s.relations[d.Name] = d
+}
+
+// text is what the catalog keeps of an expression.
+func (s *schema) text(t testing.TB, d *table.Desc, e ast.Expr, want *types.Type) string {
+	text, err := deparse.Expr(context.Background(), s.env(), d, e, want, deparse.Options{Source: true})
+	require.NoError(t, err)
+	return text
 }
 
 func (s *schema) key(d *table.Desc, names []string) []table.IndexColumn {
@@ -162,15 +177,20 @@ func (s *schema) addIndex(d *table.Desc, ix table.Index) {
 	d.Indexes = append(d.Indexes, ix)
 }
 
-func (s *schema) index(st *ast.CreateIndex) {
+func (s *schema) index(t testing.TB, st *ast.CreateIndex) {
 	d := s.relations[st.Table.Name]
-	ix := table.Index{Name: st.Name, Unique: st.Unique, WhereText: st.WhereText}
+	ix := table.Index{Name: st.Name, Unique: st.Unique}
+	if st.Where != nil {
+		ix.WhereText = s.text(t, d, st.Where, nil)
+	}
 	for _, el := range st.Elems {
 		kc := table.IndexColumn{Desc: el.Desc, NullsFirst: el.Desc}
 		if ref, ok := el.Expr.(*ast.ColumnRef); ok {
 			kc.ColumnID = d.Columns[d.Column(ref.Name)].ID
 		} else {
-			kc.ExprText = el.ExprText
+			x, err := planner.BindRowExpr(context.Background(), s.env(), d, el.Expr, nil)
+			require.NoError(t, err)
+			kc.ExprText = s.text(t, d, el.Expr, x.Type())
 		}
 		if el.NullsFirst != nil {
 			kc.NullsFirst = *el.NullsFirst
@@ -184,10 +204,15 @@ func (s *schema) index(st *ast.CreateIndex) {
 }
 
 func (s *schema) view(t testing.TB, st *ast.CreateView) {
-	plan, err := planner.Plan(context.Background(), s.env(), st.Query, nil)
+	ctx := context.Background()
+	plan, err := planner.Plan(ctx, s.env(), st.Query, nil)
+	require.NoError(t, err)
+	notes, err := bind.Query(ctx, s.env(), st.Query, nil)
+	require.NoError(t, err)
+	text, err := deparse.Query(ctx, s.env(), st.Query, notes, nil, deparse.Options{Source: true})
 	require.NoError(t, err)
 	d := &table.Desc{ID: s.id(), Schema: "public", Name: st.Name.Name, Kind: table.KindView, Version: 1,
-		View: &table.View{Text: st.QueryText, SearchPath: []string{"public"}}}
+		View: &table.View{Text: text}}
 	for i, c := range plan.Root.Columns() {
 		name := c.Name
 		if i < len(st.Columns) {

@@ -41,9 +41,8 @@ type ColumnConstraint struct {
 	// Kind is "not null", "null", "default", "check", "primary key", "unique", "references",
 	// "identity" or "generated".
 	Kind                          string
-	Expr                          Expr   // default, check, generated
-	ExprText                      string // the expression's source text: what the catalog keeps
-	Always                        bool   // identity: GENERATED ALWAYS
+	Expr                          Expr // default, check, generated
+	Always                        bool // identity: GENERATED ALWAYS
 	Sequence                      SequenceOptions
 	Ref                           *Reference
 	NoInherit                     bool
@@ -60,7 +59,6 @@ type TableConstraint struct {
 	Columns                       []Ident
 	Include                       []Ident
 	Expr                          Expr
-	ExprText                      string
 	Ref                           *Reference
 	UsingIndex                    string
 	NotValid                      bool
@@ -82,7 +80,6 @@ type Reference struct {
 type IndexElem struct {
 	Pos        Pos
 	Expr       Expr
-	ExprText   string
 	Desc       bool
 	NullsFirst *bool
 	Collation  *Name
@@ -102,12 +99,11 @@ type CreateIndex struct {
 	Elems            []IndexElem
 	Include          []Ident
 	Where            Expr
-	WhereText        string
 	Options          []Option
 	NullsNotDistinct bool
 }
 
-// CreateView is CREATE [OR REPLACE] [TEMP] [MATERIALIZED] VIEW; QueryText is its source text.
+// CreateView is CREATE [OR REPLACE] [TEMP] [MATERIALIZED] VIEW.
 type CreateView struct {
 	Pos          Pos
 	Name         Name
@@ -117,7 +113,6 @@ type CreateView struct {
 	IfNotExists  bool
 	Columns      []Ident
 	Query        *Select
-	QueryText    string
 	CheckOption  string
 }
 
@@ -203,10 +198,8 @@ type AlterAction struct {
 	Constraint  *TableConstraint
 	Name        Ident // constraint's name
 	Expr        Expr
-	ExprText    string
 	Type        *TypeName
 	Using       Expr
-	UsingText   string
 	Sequence    SequenceOptions
 	Always      bool
 	Options     []Option

@@ -10,25 +10,21 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// resolveText parses a stored expression over a row of d, or over nothing, and prepares to resolve it.
-func resolveText(ctx context.Context, env *opt.Env, d *table.Desc, text string, opts Options) (*resolver, ast.Expr, error) {
-	e, err := env.ParseExpr(text)
-	if err != nil {
-		return nil, nil, err
-	}
+// resolveExpr prepares to resolve an expression over a row of d, or over nothing.
+func resolveExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, opts Options) (*resolver, error) {
 	notes, err := bind.NoteRowExpr(ctx, env, d, e)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r := newResolver(ctx, env, notes, opts)
 	r.row = d
-	return r, e, nil
+	return r, nil
 }
 
-// Expr prints an expression that the catalog keeps as text: over a row of d, or for a DEFAULT without
-// d. want is the type of the column that takes the value; nil for a condition.
-func Expr(ctx context.Context, env *opt.Env, d *table.Desc, text string, want *types.Type, opts Options) (string, error) {
-	r, e, err := resolveText(ctx, env, d, text, opts)
+// Expr prints an expression: over a row of d, or for a DEFAULT without d. want is the type of the
+// column that takes the value; nil for a condition.
+func Expr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, want *types.Type, opts Options) (string, error) {
+	r, err := resolveExpr(ctx, env, d, e, opts)
 	if err != nil {
 		return "", err
 	}
@@ -46,9 +42,18 @@ func Expr(ctx context.Context, env *opt.Env, d *table.Desc, text string, want *t
 	return string(p.b), nil
 }
 
+// Stored prints an expression that the catalog keeps as text.
+func Stored(ctx context.Context, env *opt.Env, d *table.Desc, text string, want *types.Type, opts Options) (string, error) {
+	e, err := env.ParseExpr(text)
+	if err != nil {
+		return "", err
+	}
+	return Expr(ctx, env, d, e, want, opts)
+}
+
 // Relations lists the relations that a DEFAULT has as constants of type regclass.
-func Relations(ctx context.Context, env *opt.Env, text string) ([]table.ID, error) {
-	r, e, err := resolveText(ctx, env, nil, text, Options{})
+func Relations(ctx context.Context, env *opt.Env, e ast.Expr) ([]table.ID, error) {
+	r, err := resolveExpr(ctx, env, nil, e, Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +64,11 @@ func Relations(ctx context.Context, env *opt.Env, text string) ([]table.ID, erro
 // IndexKey prints the expression of an index key over a row of d. A call can stand in an index by
 // itself, anything else needs parentheses.
 func IndexKey(ctx context.Context, env *opt.Env, d *table.Desc, text string, opts Options) (string, error) {
-	r, e, err := resolveText(ctx, env, d, text, opts)
+	e, err := env.ParseExpr(text)
+	if err != nil {
+		return "", err
+	}
+	r, err := resolveExpr(ctx, env, d, e, opts)
 	if err != nil {
 		return "", err
 	}

@@ -40,7 +40,7 @@ func (a *alteration) addColumn(ctx context.Context, act *ast.AlterAction) error 
 		return err
 	}
 	if n.generated != nil {
-		n.col.Generated = n.generated.ExprText
+		n.col.Generated = unbound
 	}
 	at := len(next.Columns) // before the hidden row ID, which stays last
 	for at > 0 && next.Columns[at-1].Hidden {
@@ -94,7 +94,7 @@ func (a *alteration) newValues(ctx context.Context, next *table.Desc, o int, n *
 		if err != nil {
 			return nil, err
 		}
-		if c.Generated, err = a.env.storedExpr(ctx, next, n.generated.ExprText, c.Type); err != nil {
+		if c.Generated, err = a.env.storedExpr(ctx, next, n.generated.Expr, c.Type); err != nil {
 			return nil, err
 		}
 		return a.env.program(x)
@@ -384,7 +384,7 @@ func (a *alteration) setDefault(ctx context.Context, o int, act *ast.AlterAction
 		if _, err := a.env.bindDefault(ctx, c.Type, act.Expr); err != nil {
 			return err
 		}
-		text, err := a.env.storedDefault(ctx, act.ExprText, c.Type)
+		text, err := a.env.storedDefault(ctx, act.Expr, c.Type)
 		if err != nil {
 			return err
 		}

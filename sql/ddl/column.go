@@ -116,7 +116,7 @@ func (n *newColumn) constraint(c *ast.ColumnConstraint, relation string) error {
 		}
 		n.generated = c
 	case "check":
-		n.constraints = append(n.constraints, ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "check", Expr: c.Expr, ExprText: c.ExprText})
+		n.constraints = append(n.constraints, ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "check", Expr: c.Expr})
 	case "primary key", "unique":
 		n.constraints = append(n.constraints, ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: c.Kind,
 			Columns: []ast.Ident{n.def.Name}, NullsNotDistinct: c.NullsNotDistinct})
@@ -160,7 +160,7 @@ func (env *Env) setDefault(ctx context.Context, n *newColumn) (err error) {
 	if n.bound, err = env.bindDefault(ctx, n.col.Type, n.deflt.Expr); err != nil {
 		return err
 	}
-	n.col.DefaultText, err = env.storedDefault(ctx, n.deflt.ExprText, n.col.Type)
+	n.col.DefaultText, err = env.storedDefault(ctx, n.deflt.Expr, n.col.Type)
 	return err
 }
 

@@ -123,7 +123,7 @@ func (env *Env) addCheck(ctx context.Context, d *table.Desc, c *ast.TableConstra
 	} else if constraintNamed(d, name) {
 		return nil, duplicateConstraint(d, name)
 	}
-	text, err := env.storedExpr(ctx, d, c.ExprText, nil)
+	text, err := env.storedExpr(ctx, d, c.Expr, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -253,6 +253,9 @@ func sameColumns(d *table.Desc, ix *table.Index) *table.Index {
 	return nil
 }
 
+// unbound marks a column as generated until its expression is bound, which needs all columns.
+const unbound = "?"
+
 // expressions binds what needs all columns: generated columns and CHECK constraints.
 func (b *builder) expressions(ctx context.Context) error {
 	for _, n := range b.columns {
@@ -260,7 +263,7 @@ func (b *builder) expressions(ctx context.Context) error {
 			continue
 		}
 		o := b.d.ColumnByID(n.col.ID)
-		b.d.Columns[o].Generated = n.generated.ExprText
+		b.d.Columns[o].Generated = unbound
 	}
 	for _, n := range b.columns {
 		if n.generated == nil {
@@ -270,7 +273,7 @@ func (b *builder) expressions(ctx context.Context) error {
 		if _, err := b.env.bindGenerated(ctx, b.d, o, n.generated.Expr); err != nil {
 			return err
 		}
-		text, err := b.env.storedExpr(ctx, b.d, n.generated.ExprText, n.col.Type)
+		text, err := b.env.storedExpr(ctx, b.d, n.generated.Expr, n.col.Type)
 		if err != nil {
 			return err
 		}

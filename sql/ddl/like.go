@@ -45,7 +45,7 @@ func (b *builder) like(ctx context.Context, l *ast.TableLike) error {
 			if err != nil {
 				return err
 			}
-			b.constraints = append(b.constraints, ast.TableConstraint{Kind: "check", Name: c.Name, Expr: e, ExprText: c.Text})
+			b.constraints = append(b.constraints, ast.TableConstraint{Kind: "check", Name: c.Name, Expr: e})
 		}
 	}
 	if included(l, "indexes") {
@@ -68,7 +68,7 @@ func (b *builder) likeColumn(l *ast.TableLike, c *table.Column) error {
 		if err != nil {
 			return err
 		}
-		n.deflt = &ast.ColumnConstraint{Kind: "default", Expr: e, ExprText: c.DefaultText}
+		n.deflt = &ast.ColumnConstraint{Kind: "default", Expr: e}
 	}
 	if included(l, "identity") && c.Identity != "" {
 		n.identity = &ast.ColumnConstraint{Kind: "identity", Always: c.Identity == "always"}
@@ -79,7 +79,7 @@ func (b *builder) likeColumn(l *ast.TableLike, c *table.Column) error {
 		if err != nil {
 			return err
 		}
-		n.generated = &ast.ColumnConstraint{Kind: "generated", Expr: e, ExprText: c.Generated}
+		n.generated = &ast.ColumnConstraint{Kind: "generated", Expr: e}
 	}
 	b.columns = append(b.columns, n)
 	return nil

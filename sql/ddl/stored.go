@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/bind"
 	"github.com/minidb/minidb/planner/deparse"
 	"github.com/minidb/minidb/table"
@@ -18,8 +19,8 @@ import (
 
 // storedExpr is the text that the catalog keeps of an expression over a row of d, or of a DEFAULT
 // without d. want is the type of the column; nil for a condition.
-func (env *Env) storedExpr(ctx context.Context, d *table.Desc, text string, want *types.Type) (string, error) {
-	out, err := deparse.Expr(ctx, env.Planner, d, text, want, deparse.Options{Source: true})
+func (env *Env) storedExpr(ctx context.Context, d *table.Desc, e ast.Expr, want *types.Type) (string, error) {
+	out, err := deparse.Expr(ctx, env.Planner, d, e, want, deparse.Options{Source: true})
 	return strings.TrimSpace(out), err
 }
 
@@ -40,7 +41,7 @@ func (env *Env) reprintRow(ctx context.Context, was, is *table.Desc) error {
 		if *text == "" {
 			return nil
 		}
-		out, err := deparse.Expr(ctx, env.Planner, was, *text, want, opts)
+		out, err := deparse.Stored(ctx, env.Planner, was, *text, want, opts)
 		*text = strings.TrimSpace(out)
 		return err
 	}
@@ -94,7 +95,7 @@ func (env *Env) reprintDefaults(ctx context.Context, was, is *table.Desc) ([]men
 			if !names {
 				continue
 			}
-			text, err := deparse.Expr(ctx, env.Planner, nil, t.Columns[i].DefaultText, t.Columns[i].Type, renaming(was, is))
+			text, err := deparse.Stored(ctx, env.Planner, nil, t.Columns[i].DefaultText, t.Columns[i].Type, renaming(was, is))
 			if err != nil {
 				return nil, err
 			}
@@ -115,26 +116,25 @@ func (env *Env) reprintDefaults(ctx context.Context, was, is *table.Desc) ([]men
 
 // namesRelation reports whether a DEFAULT has the relation as a constant, which follows its name.
 func (env *Env) namesRelation(ctx context.Context, text string, id table.ID) (bool, error) {
-	regs, err := env.namedRelations(ctx, text)
-	return slices.Contains(regs, id), err
-}
-
-// namedRelations lists the relations that a DEFAULT has as constants.
-func (env *Env) namedRelations(ctx context.Context, text string) ([]table.ID, error) {
 	lower := strings.ToLower(text)
 	if !strings.Contains(lower, "regclass") && !strings.Contains(lower, "val(") {
-		return nil, nil
+		return false, nil
 	}
-	return deparse.Relations(ctx, env.Planner, text)
+	e, err := env.parse(text)
+	if err != nil {
+		return false, err
+	}
+	named, err := deparse.Relations(ctx, env.Planner, e)
+	return slices.Contains(named, id), err
 }
 
 // storedDefault is storedExpr of a DEFAULT, with the relations held that it names.
-func (env *Env) storedDefault(ctx context.Context, text string, t *types.Type) (string, error) {
-	stored, err := env.storedExpr(ctx, nil, text, t)
+func (env *Env) storedDefault(ctx context.Context, e ast.Expr, t *types.Type) (string, error) {
+	stored, err := env.storedExpr(ctx, nil, e, t)
 	if err != nil {
 		return "", err
 	}
-	named, err := env.namedRelations(ctx, stored)
+	named, err := deparse.Relations(ctx, env.Planner, e)
 	if err != nil {
 		return "", err
 	}

@@ -174,7 +174,7 @@ func (p *parser) alterColumn(a *ast.AlterAction) {
 	switch {
 	case p.accept("set", "default"):
 		a.Kind = "set default"
-		a.Expr, a.ExprText = p.exprText()
+		a.Expr = p.expr()
 	case p.accept("drop", "default"):
 		a.Kind = "drop default"
 	case p.accept("set", "not", "null"):
@@ -189,7 +189,7 @@ func (p *parser) alterColumn(a *ast.AlterAction) {
 			p.unsupported(p.pos(), "COLLATE in ALTER COLUMN")
 		}
 		if p.accept("using") {
-			a.Using, a.UsingText = p.exprText()
+			a.Using = p.expr()
 		}
 	case p.accept("add", "generated"):
 		a.Kind = "add identity"

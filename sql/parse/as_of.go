@@ -19,7 +19,7 @@ func (p *parser) asOf() *ast.AsOf {
 		p.accept("as", "of", "timestamp")
 	}
 	first := p.i
-	a.Moment, a.Text = p.exprText()
+	a.Moment, a.Text = p.expr(), p.textFrom(first)
 	for i := first; i < p.i && p.err == nil; i++ {
 		a.Params = a.Params || p.toks[i].kind == tokParam
 	}

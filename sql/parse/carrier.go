@@ -222,10 +222,3 @@ func (p *parser) exprs() []ast.Expr {
 	p.list(l.add)
 	return l.finish()
 }
-
-// exprText parses one expression and returns its source too.
-func (p *parser) exprText() (ast.Expr, string) {
-	first := p.i
-	e := p.expr()
-	return e, p.textFrom(first)
-}

@@ -123,13 +123,11 @@ func (p *parser) createView(pos ast.Pos, replace, temp bool) ast.Statement {
 }
 
 func (p *parser) viewQuery(v *ast.CreateView) {
-	first := p.i
 	if !p.atQuery() {
 		p.unexpected()
 		return
 	}
 	v.Query = p.query()
-	v.QueryText = p.textFrom(first)
 }
 
 func (p *parser) createMaterializedView(pos ast.Pos) ast.Statement {

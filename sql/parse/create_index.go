@@ -27,7 +27,7 @@ func (p *parser) createIndex(x *ast.CreateIndex) ast.Statement {
 	}
 	p.tablespace()
 	if p.accept("where") {
-		x.Where, x.WhereText = p.exprText()
+		x.Where = p.expr()
 	}
 	return x
 }
@@ -37,16 +37,12 @@ func (p *parser) indexElem() (e ast.IndexElem) {
 	e.Pos = p.pos()
 	switch {
 	case p.tok().is('('):
-		e.Expr, e.ExprText = p.parenExpr()
+		e.Expr = p.parenExpr()
 	case p.functionHere():
-		first := p.i
 		e.Expr = p.windowlessCall()
-		e.ExprText = p.textFrom(first)
 	default:
-		first := p.i
 		id := p.ident()
 		e.Expr = &ast.ColumnRef{Pos: id.Pos, Name: id.Name}
-		e.ExprText = p.textFrom(first)
 	}
 	if p.accept("collate") {
 		n := p.qualified()

@@ -199,14 +199,12 @@ func (p *parser) columnConstraint() (k ast.ColumnConstraint, ok bool) {
 		k.Kind = "null"
 	case p.accept("default"):
 		k.Kind = "default"
-		first := p.i
 		l := p.newExprList()
 		l.addWith(p.bExpr)
 		k.Expr = l.finish()[0]
-		k.ExprText = p.textFrom(first)
 	case p.accept("check"):
 		k.Kind = "check"
-		k.Expr, k.ExprText = p.parenExpr()
+		k.Expr = p.parenExpr()
 		k.NoInherit = p.accept("no", "inherit")
 	case p.accept("primary"):
 		p.want("key")
@@ -249,7 +247,7 @@ func (p *parser) generated(k *ast.ColumnConstraint) {
 		p.failAt(when, sqlerr.SyntaxError, "for a generated column, GENERATED ALWAYS must be specified")
 	}
 	k.Kind = "generated"
-	k.Expr, k.ExprText = p.parenExpr()
+	k.Expr = p.parenExpr()
 	p.want("stored")
 }
 
@@ -262,12 +260,12 @@ func (p *parser) parenSequence() (o ast.SequenceOptions) {
 	return o
 }
 
-// parenExpr parses ( expression ) and returns the source between the parentheses too.
-func (p *parser) parenExpr() (ast.Expr, string) {
+// parenExpr parses ( expression ).
+func (p *parser) parenExpr() ast.Expr {
 	p.wantPunct('(')
-	e, text := p.exprText()
+	e := p.expr()
 	p.wantPunct(')')
-	return e, text
+	return e
 }
 
 // nullsNotDistinct parses NULLS [NOT] DISTINCT.
@@ -362,7 +360,7 @@ func (p *parser) tableConstraint() (k ast.TableConstraint) {
 	switch {
 	case p.accept("check"):
 		k.Kind = "check"
-		k.Expr, k.ExprText = p.parenExpr()
+		k.Expr = p.parenExpr()
 	case p.accept("unique"):
 		k.Kind = "unique"
 		k.NullsNotDistinct = p.nullsNotDistinct()

@@ -82,7 +82,7 @@ func (r *reader) exprDef(extra string) (string, bool) {
 
 // expr prints an expression of the catalog. One that can no longer be bound is shown as it is kept.
 func (r *reader) expr(d *table.Desc, text string, want *types.Type, opts deparse.Options) string {
-	out, err := deparse.Expr(r.ctx, r.env.Planner(r.ctx), d, text, want, opts)
+	out, err := deparse.Stored(r.ctx, r.env.Planner(r.ctx), d, text, want, opts)
 	if err != nil {
 		return text
 	}
