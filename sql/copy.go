@@ -11,7 +11,6 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/copyfmt"
-	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn/rowlock"
@@ -227,7 +226,7 @@ func (c *copyIn) add(ctx context.Context, fields [][]byte) error {
 		c.params = append(c.params, d)
 	}
 	c.rows++
-	n := exec.RowBytes(c.params[len(c.params)-len(fields):])
+	n := types.RowSize(c.params[len(c.params)-len(fields):])
 	c.bytes += n
 	if err := c.s.memory.Grow(n); err != nil {
 		return err

@@ -144,7 +144,7 @@ func (k *kept) add(b *types.Batch, from, to int, limit int64) error {
 	k.rows = appendRows(k.rows, b, from, to)
 	n := int64(0)
 	for _, row := range k.rows[had:] {
-		n += exec.RowBytes(row)
+		n += types.RowSize(row)
 	}
 	return k.grow(n, limit)
 }

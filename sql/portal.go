@@ -127,7 +127,7 @@ func (s *Session) bind(ctx context.Context, ps *Prepared, name string, params []
 	if err := s.addPortal(p); err != nil {
 		return p, err
 	}
-	n := exec.RowBytes(params)
+	n := types.RowSize(params)
 	if n <= smallText {
 		return p, nil
 	}

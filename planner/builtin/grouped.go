@@ -38,10 +38,10 @@ func NewGrouped(a *expr.Aggregate, args []*types.Type) Grouped {
 		if a.Name == "min" {
 			sign = -1
 		}
-		switch args[0].Family {
-		case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+		switch args[0].Family.Order() {
+		case types.I64:
 			return &groupedExtreme[int64]{result: result, sign: sign, field: intField}
-		case types.String:
+		case types.Str:
 			return &groupedExtreme[string]{result: result, sign: sign, field: stringField}
 		}
 	case "bool_and", "bool_or", "every":

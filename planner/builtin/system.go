@@ -215,10 +215,10 @@ func columnSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.NewInt(int64(t.Len)), nil
 	}
 	n := 0
-	switch t.Family {
-	case types.String, types.Bytes, types.JSON:
+	switch t.Family.Storage() {
+	case types.Str:
 		n = len(a[0].S)
-	case types.Decimal:
+	case types.Dec:
 		digits := int(a[0].Dec.NumDigits())
 		n = 2 + 2*((digits+3)/4)
 	default:

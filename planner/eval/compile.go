@@ -158,7 +158,7 @@ func (c *compiler) node(e expr.Expr) (node, error) {
 type colNode struct{ index int }
 
 func (n *colNode) into(_ *state, b *types.Batch, sel []int32, out *types.Vec) error {
-	copyRows(out, b.Cols[n.index], sel)
+	out.CopyRows(b.Cols[n.index], sel)
 	return nil
 }
 
@@ -168,7 +168,7 @@ func (n *colNode) one(_ *state, row []types.Datum) (types.Datum, error) { return
 type constNode struct{ value types.Datum }
 
 func (n *constNode) into(_ *state, _ *types.Batch, sel []int32, out *types.Vec) error {
-	fill(out, n.value, sel)
+	out.Fill(n.value, sel)
 	return nil
 }
 
@@ -179,7 +179,7 @@ type paramNode struct{ index int }
 
 func (n *paramNode) into(st *state, _ *types.Batch, sel []int32, out *types.Vec) error {
 	d, err := n.one(st, nil)
-	fill(out, d, sel)
+	out.Fill(d, sel)
 	return err
 }
 
@@ -194,7 +194,7 @@ func (n *paramNode) one(st *state, _ []types.Datum) (types.Datum, error) {
 type varNode struct{ slot int }
 
 func (n *varNode) into(st *state, _ *types.Batch, sel []int32, out *types.Vec) error {
-	fill(out, st.ctx.Vars[n.slot], sel)
+	out.Fill(st.ctx.Vars[n.slot], sel)
 	return nil
 }
 

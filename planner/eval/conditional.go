@@ -112,7 +112,7 @@ func (n *caseNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec) 
 		}
 	}
 	if n.els == nil {
-		fill(out, types.Null, live)
+		out.Fill(types.Null, live)
 		return nil
 	}
 	return n.els.n.into(st, b, live, out)
@@ -126,7 +126,7 @@ func (n *caseOperandNode) one(st *state, _ []types.Datum) (types.Datum, error) {
 }
 
 func (n *caseOperandNode) into(st *state, _ *types.Batch, sel []int32, out *types.Vec) error {
-	copyRows(out, st.vecArgs[n.owner.vecArg], sel)
+	out.CopyRows(st.vecArgs[n.owner.vecArg], sel)
 	return nil
 }
 

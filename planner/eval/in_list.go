@@ -39,20 +39,20 @@ func (c *compiler) inList(e *expr.InList) (node, error) {
 	return n, nil
 }
 
-// keep puts a constant into a set and says whether it could.
+// keep puts a constant into a set and reports whether the type's values may stand in one.
 func (n *inListNode) keep(d types.Datum) bool {
 	if d.Null {
 		n.hasNull = true
 		return true
 	}
-	switch n.arg.t.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+	switch n.arg.t.Family.Order() {
+	case types.I64:
 		if n.ints == nil {
 			n.ints = map[int64]struct{}{}
 		}
 		n.ints[d.I] = struct{}{}
 		return true
-	case types.String, types.Bytes, types.UUID:
+	case types.Str:
 		if n.strings == nil {
 			n.strings = map[string]struct{}{}
 		}
@@ -135,7 +135,7 @@ func (n *inListNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec
 		}
 	}
 	if n.hasNull && len(n.rest) > 0 {
-		fill(out, types.Null, live)
+		out.Fill(types.Null, live)
 	}
 	return nil
 }

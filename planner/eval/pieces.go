@@ -15,7 +15,7 @@ import (
 // divisible reports whether an evaluation that ended with err may be repeated in pieces: the memory did
 // not suffice, nothing has an effect, and the result itself takes none of the memory.
 func (p *Program) divisible(err error) bool {
-	return OutOfMemory(err) && !p.code.effects && fixedSize(p.code.root.t)
+	return OutOfMemory(err) && !p.code.effects && p.code.root.t.Family.Storage().FixedSize()
 }
 
 // OutOfMemory reports whether err is that the statement's memory did not suffice.
@@ -27,14 +27,6 @@ func OutOfMemory(err error) bool {
 // Repeatable reports whether the program calls no volatile function, so that rows may be evaluated
 // twice.
 func (p *Program) Repeatable() bool { return !p.code.effects }
-
-func fixedSize(t *types.Type) bool {
-	switch t.Family {
-	case types.Bool, types.Int, types.Float, types.Date, types.Time, types.Timestamp, types.Interval:
-		return true
-	}
-	return false
-}
 
 // pieces calls f for the rows sel, or where the memory does not suffice for parts of them in order.
 func (p *Program) pieces(st *state, sel []int32, f func(sel []int32) error) error {

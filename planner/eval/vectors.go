@@ -4,67 +4,6 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// copyRows copies rows sel of src to dst, which has no NULL there yet.
-func copyRows(dst, src *types.Vec, sel []int32) {
-	switch dst.Type.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
-		copySlice(dst.I, src.I, sel)
-	case types.Float:
-		copySlice(dst.F, src.F, sel)
-	case types.String, types.Bytes, types.UUID, types.JSON:
-		copySlice(dst.S, src.S, sel)
-	case types.Decimal:
-		copySlice(dst.Dec, src.Dec, sel)
-	case types.Interval:
-		copySlice(dst.Iv, src.Iv, sel)
-	case types.Array, types.Record:
-		copySlice(dst.Arr, src.Arr, sel)
-	}
-	if !src.HasNull {
-		return
-	}
-	for _, i := range sel {
-		if src.Nulls[i] {
-			dst.SetNull(int(i))
-		}
-	}
-}
-
-func copySlice[T any](dst, src []T, sel []int32) {
-	if n := len(sel); n > 0 && int(sel[n-1]) == int(sel[0])+n-1 { // no gaps
-		lo, hi := sel[0], sel[n-1]+1
-		copy(dst[lo:hi], src[lo:hi])
-		return
-	}
-	for _, i := range sel {
-		dst[i] = src[i]
-	}
-}
-
-// fill sets rows sel of dst to one value.
-func fill(dst *types.Vec, d types.Datum, sel []int32) {
-	if d.Null {
-		for _, i := range sel {
-			dst.SetNull(int(i))
-		}
-		return
-	}
-	switch dst.Type.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
-		for _, i := range sel {
-			dst.I[i] = d.I
-		}
-	case types.String, types.Bytes, types.UUID, types.JSON:
-		for _, i := range sel {
-			dst.S[i] = d.S
-		}
-	default:
-		for _, i := range sel {
-			dst.Set(int(i), d)
-		}
-	}
-}
-
 // trueRows appends to dst the rows of sel that are TRUE in v. dst may share memory with sel.
 func trueRows(v *types.Vec, sel, dst []int32) []int32 {
 	if !v.HasNull {

@@ -122,23 +122,21 @@ func sameType(a, b *types.Type) bool {
 	return a == b || a != nil && b != nil && a.OID == b.OID
 }
 
-// EqualDatum says whether two constants of one type are identical (not only equal: 1.0 and 1.00 are
-// not).
+// EqualDatum reports whether two constants of one type are identical (not only equal: 1.0 and 1.00
+// are not).
 func EqualDatum(t *types.Type, a, b types.Datum) bool {
 	if a.Null || b.Null {
 		return a.Null && b.Null
 	}
-	switch t.Family {
-	case types.Decimal:
+	switch t.Family.Storage() {
+	case types.Dec:
 		return a.Dec.Cmp(b.Dec) == 0 && a.Dec.Exponent == b.Dec.Exponent
-	case types.Interval:
+	case types.Iv:
 		return a.Iv == b.Iv
-	case types.Float:
+	case types.F64:
 		return a.F == b.F
-	case types.Array:
-		return equalArrays(t, a.Arr, b.Arr)
-	case types.Record:
-		return a.Arr == b.Arr
+	case types.Arr:
+		return a.Arr == b.Arr || t.Family == types.Array && equalArrays(t, a.Arr, b.Arr)
 	}
 	return a.I == b.I && a.S == b.S
 }

@@ -229,7 +229,7 @@ func (a *aggregate) results(g *grouping, n int) (*types.Batch, error) {
 		}
 	}
 	for k, i := range g.set {
-		sliceVec(&a.own[i], g.table.keys.cols[k], a.at, a.at+n)
+		a.own[i].Slice(g.table.keys.cols[k], a.at, a.at+n)
 	}
 	for k, s := range g.aggs {
 		if err := s.grouped.Results(a.run.ev.Runtime, a.at, a.at+n, &a.own[a.keys+k]); err != nil {

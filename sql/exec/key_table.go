@@ -43,7 +43,7 @@ func (t *keyTable) free() {
 // add makes out[k] the number of the key of row sel[k], giving new keys new numbers.
 func (t *keyTable) add(cols []*types.Vec, sel []int32, out []int32) ([]int32, error) {
 	out = resizeRows(out, len(sel))
-	t.buf = hashRows(cols, sel, t.buf)
+	t.buf = types.HashRows(cols, sel, t.buf)
 	for k, i := range sel {
 		if 2*(len(t.hashes)+1) > len(t.slots) {
 			if err := t.rehash(); err != nil {
@@ -83,7 +83,7 @@ func (t *keyTable) find(cols []*types.Vec, sel []int32, out []int32) []int32 {
 		}
 		return out
 	}
-	t.buf = hashRows(cols, sel, t.buf)
+	t.buf = types.HashRows(cols, sel, t.buf)
 	for k, i := range sel {
 		h := t.buf[k]
 		out[k] = -1
@@ -101,14 +101,14 @@ func (t *keyTable) find(cols []*types.Vec, sel []int32, out []int32) []int32 {
 // equal compares row i of cols with key n.
 func (t *keyTable) equal(cols []*types.Vec, i, n int) bool {
 	if len(cols) == 1 && !cols[0].HasNull && !t.keys.cols[0].HasNull {
-		switch c, d := cols[0], t.keys.cols[0]; c.Type.Family {
-		case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+		switch c, d := cols[0], t.keys.cols[0]; c.Type.Family.Order() {
+		case types.I64:
 			return c.I[i] == d.I[n]
-		case types.String, types.Bytes, types.UUID:
+		case types.Str:
 			return c.S[i] == d.S[n]
 		}
 	}
-	return equalRows(cols, i, t.keys.cols, n)
+	return types.EqualRows(cols, i, t.keys.cols, n)
 }
 
 // rehash doubles the slots, half of which may be taken, and makes room for as many hashes. What was before lives

@@ -195,7 +195,7 @@ func (j *nestLoop) mayEqual(l, r int) bool {
 		if v.HasNull && v.Nulls[l] || k.HasNull && k.Nulls[r] {
 			continue
 		}
-		if !equalEntries(v, l, k, r) {
+		if !types.EqualEntries(v, l, k, r) {
 			return false
 		}
 	}

@@ -28,7 +28,7 @@ func (k *orderKey) compareKey(a *types.Vec, i int, b *types.Vec, j int) int {
 		}
 		return 1
 	}
-	c := compareEntries(a, i, b, j)
+	c := types.CompareEntries(a, i, b, j)
 	if k.desc {
 		return -c
 	}
@@ -88,12 +88,12 @@ func packHeads(k *orderKey, entries []sortEntry) (exact bool) {
 	c := k.col
 	exact = !c.HasNull
 	var pack func(i int32) uint64
-	switch c.Type.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+	switch c.Type.Family.Order() {
+	case types.I64:
 		pack = func(i int32) uint64 { return uint64(c.I[i]) ^ 1<<63 }
-	case types.Float:
+	case types.F64:
 		pack = func(i int32) uint64 { return packFloat(c.F[i]) }
-	case types.String, types.Bytes, types.UUID:
+	case types.Str:
 		exact = false
 		pack = func(i int32) uint64 { return packString(c.S[i]) }
 	default:

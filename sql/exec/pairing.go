@@ -141,9 +141,9 @@ func (p *pairing) test() ([]int32, error) {
 	}
 	for _, c := range p.reads {
 		if c < p.nLeft {
-			gather(p.cand.Cols[c], p.batch.Cols[c], p.left, false)
+			p.cand.Cols[c].Gather(p.batch.Cols[c], p.left)
 		} else {
-			gather(p.cand.Cols[c], p.rights[c-p.nLeft], p.right, false)
+			p.cand.Cols[c].Gather(p.rights[c-p.nLeft], p.right)
 		}
 	}
 	p.cand.Len = n
@@ -229,11 +229,14 @@ func (p *pairing) leave() {
 func (p *pairing) gather() *types.Batch {
 	p.room()
 	for i := 0; i < p.nLeft; i++ {
-		gather(p.out.Cols[i], p.batch.Cols[i], p.outL, false)
+		p.out.Cols[i].Gather(p.batch.Cols[i], p.outL)
 	}
-	outer := p.keepsLeft()
 	for i, c := range p.rights {
-		gather(p.out.Cols[p.nLeft+i], c, p.outR, outer)
+		if p.keepsLeft() {
+			p.out.Cols[p.nLeft+i].GatherOuter(c, p.outR)
+		} else {
+			p.out.Cols[p.nLeft+i].Gather(c, p.outR)
+		}
 	}
 	p.out.Len, p.out.Sel = len(p.outL), nil
 	return &p.out
@@ -269,7 +272,7 @@ func (p *pairing) unmatched(from *int) *types.Batch {
 		nulls(p.out.Cols[i], p.types[i], len(p.outR))
 	}
 	for i, c := range p.rights {
-		gather(p.out.Cols[p.nLeft+i], c, p.outR, false)
+		p.out.Cols[p.nLeft+i].Gather(c, p.outR)
 	}
 	p.out.Len, p.out.Sel = len(p.outR), nil
 	return &p.out

@@ -221,7 +221,7 @@ func (s *sorter) Next(ctx context.Context) (*types.Batch, error) {
 		s.out = types.NewBatchCap(s.columns, 0)
 	}
 	for i, c := range s.out.Cols {
-		gather(c, s.store.cols[i], s.rows, false)
+		c.Gather(s.store.cols[i], s.rows)
 	}
 	s.out.Len = n
 	return s.out, ctx.Err()

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"strings"
-
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -19,7 +17,7 @@ type rowStore struct {
 func newRowStore(mem *budget, ts []*types.Type) *rowStore {
 	s := &rowStore{cols: types.NewBatchCap(ts, 0).Cols, mem: mem}
 	for _, t := range ts {
-		s.width += entryWidth(t.Family)
+		s.width += t.Family.Storage().EntryWidth()
 	}
 	return s
 }
@@ -57,33 +55,21 @@ func (s *rowStore) add(cols []*types.Vec, sel []int32) error {
 	if err := s.reserve(len(sel)); err != nil {
 		return err
 	}
-	if err := s.charge(valuesSize(cols, sel)); err != nil {
+	size := int64(0)
+	for _, c := range cols {
+		size += c.ExtraSize(sel)
+	}
+	if err := s.charge(size); err != nil {
 		return err
 	}
 	for i, c := range s.cols {
-		appendRows(c, cols[i], sel)
+		c.AppendRows(cols[i], sel)
 		if sparse*len(sel) < cols[i].Len {
-			ownStrings(c, s.len)
+			c.OwnStrings(s.len)
 		}
 	}
 	s.len += len(sel)
 	return nil
-}
-
-// sharedMax is the size up to which strings may lie with others in one block of memory.
-const sharedMax = 4 << 10
-
-// ownStrings copies the strings from entry from on. Those of one batch lie in blocks together, so that a few of
-// them would keep all alive.
-func ownStrings(c *types.Vec, from int) {
-	switch c.Type.Family {
-	case types.String, types.Bytes, types.UUID, types.JSON:
-		for i, v := range c.S[from:c.Len] {
-			if len(v) <= sharedMax && !(c.HasNull && c.Nulls[from+i]) {
-				c.S[from+i] = strings.Clone(v)
-			}
-		}
-	}
 }
 
 // addBatch appends the rows of a batch.
@@ -97,7 +83,7 @@ func (s *rowStore) addRow(row []types.Datum) error {
 	n := int64(0)
 	for i, c := range s.cols {
 		c.Append(row[i])
-		n += datumExtra(row[i])
+		n += row[i].ExtraSize()
 	}
 	s.len++
 	return s.charge(n)
@@ -136,27 +122,8 @@ func (s *rowStore) view(b *types.Batch, from int) bool {
 		}
 	}
 	for i, c := range s.cols {
-		sliceVec(b.Cols[i], c, from, from+n)
+		b.Cols[i].Slice(c, from, from+n)
 	}
 	b.Len, b.Sel = n, nil
 	return true
-}
-
-// sliceVec makes dst the entries [from, to) of src, sharing its memory.
-func sliceVec(dst, src *types.Vec, from, to int) {
-	*dst = types.Vec{Type: src.Type, Len: to - from, HasNull: src.HasNull, Nulls: src.Nulls[from:to:to]}
-	switch src.Type.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
-		dst.I = src.I[from:to:to]
-	case types.Float:
-		dst.F = src.F[from:to:to]
-	case types.String, types.Bytes, types.UUID, types.JSON:
-		dst.S = src.S[from:to:to]
-	case types.Decimal:
-		dst.Dec = src.Dec[from:to:to]
-	case types.Interval:
-		dst.Iv = src.Iv[from:to:to]
-	case types.Array, types.Record:
-		dst.Arr = src.Arr[from:to:to]
-	}
 }

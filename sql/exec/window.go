@@ -169,7 +169,7 @@ func (w *window) compute(ctx context.Context) error {
 	}
 	n := w.rows.len
 	for _, c := range w.calls {
-		if err := w.rows.charge(int64(n) * entryWidth(c.result.Family)); err != nil {
+		if err := w.rows.charge(int64(n) * c.result.Family.Storage().EntryWidth()); err != nil {
 			return err
 		}
 		v := types.NewVec(c.result, n)
@@ -210,7 +210,7 @@ func (w *window) Next(ctx context.Context) (*types.Batch, error) {
 	}
 	w.out.Cols = append(w.out.Cols[:0], w.view.Cols[:w.width]...)
 	for i, v := range w.results {
-		sliceVec(&w.own[i], v, w.at, w.at+w.view.Len)
+		w.own[i].Slice(v, w.at, w.at+w.view.Len)
 		w.out.Cols = append(w.out.Cols, &w.own[i])
 	}
 	w.out.Len = w.view.Len

@@ -16,6 +16,12 @@ const (
 	nullLast  byte = 0x03
 )
 
+// Bytes of a key without its marker.
+const (
+	intervalLen = 16
+	uuidLen     = 16
+)
+
 // AppendKey appends the key of a datum to dst. With desc its order is reversed; nullsFirst says where
 // NULLs go in the order of the bytes, whatever desc is. Types without an order are refused with
 // 42883.
@@ -80,18 +86,18 @@ func SkipKey(b []byte, t *types.Type, desc, _ bool) ([]byte, error) {
 	return b[1+n:], nil
 }
 
-// KeyExact says whether the key of a type gives back the very datum.
+// KeyExact reports whether the key of a type gives back the very datum.
 func KeyExact(t *types.Type) bool {
-	switch t.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp, types.UUID, types.Bytes:
+	switch t.Family.Order() {
+	case types.I64:
 		return true
-	case types.String:
+	case types.Str:
 		return t.OID != types.OIDBPChar
 	}
 	return false
 }
 
-// Indexable says whether values of the type can stand in a key.
+// Indexable reports whether values of the type can stand in a key.
 func Indexable(t *types.Type) bool {
 	switch t.Family {
 	case types.Void, types.Record:
@@ -109,104 +115,122 @@ func invert(b []byte) {
 }
 
 func appendKey(dst []byte, t *types.Type, d types.Datum) ([]byte, error) {
-	switch t.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+	switch t.Family.Storage() {
+	case types.I64:
 		return appendInt(dst, d.I), nil
-	case types.Float:
+	case types.F64:
 		return binary.BigEndian.AppendUint64(dst, orderedFloat(d.F)), nil
-	case types.String:
-		if t.OID == types.OIDJSON {
-			break
-		}
-		s := d.S
-		if t.OID == types.OIDBPChar {
-			s = strings.TrimRight(s, " ")
-		}
-		return appendString(dst, s), nil
-	case types.Bytes:
-		return appendString(dst, d.S), nil
-	case types.UUID:
-		return append(dst, d.S...), nil
-	case types.Decimal:
+	case types.Str:
+		return appendStrKey(dst, t, d.S)
+	case types.Dec:
 		return appendDecimal(dst, d.Dec), nil
-	case types.Interval:
+	case types.Iv:
 		hi, lo := types.IntervalSpan(d.Iv)
 		dst = binary.BigEndian.AppendUint64(dst, uint64(hi)^1<<63)
 		return binary.BigEndian.AppendUint64(dst, lo), nil
-	case types.JSON:
-		return appendJSON(dst, d.S)
-	case types.Array:
-		return appendArray(dst, t, d.Arr)
+	case types.Arr:
+		if t.Family == types.Array {
+			return appendArray(dst, t, d.Arr)
+		}
 	}
-	return dst, sqlerr.New(sqlerr.UndefinedFunction, "could not identify a comparison function for type %s", t.Name)
+	return dst, unordered(t)
+}
+
+func appendStrKey(dst []byte, t *types.Type, s string) ([]byte, error) {
+	switch {
+	case t.Family == types.UUID:
+		return append(dst, s...), nil
+	case t.Family == types.JSON:
+		return appendJSON(dst, s)
+	case t.OID == types.OIDJSON:
+		return dst, unordered(t)
+	case t.OID == types.OIDBPChar:
+		s = strings.TrimRight(s, " ")
+	}
+	return appendString(dst, s), nil
+}
+
+func unordered(t *types.Type) error {
+	return sqlerr.New(sqlerr.UndefinedFunction,
+		"could not identify a comparison function for type %s", t.Name)
 }
 
 func readKey(b []byte, t *types.Type) (types.Datum, []byte, error) {
-	switch t.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+	switch t.Family.Storage() {
+	case types.I64:
 		v, rest, ok := readInt(b)
 		if !ok {
 			return types.Null, nil, corrupt(t, "bad integer key")
 		}
 		return types.Datum{I: v}, rest, nil
-	case types.Float:
+	case types.F64:
 		if len(b) < 8 {
 			return types.Null, nil, corrupt(t, "key ends early")
 		}
 		return types.Datum{F: floatOf(binary.BigEndian.Uint64(b))}, b[8:], nil
-	case types.String, types.Bytes:
-		s, rest, ok := readString(b)
-		if !ok {
-			return types.Null, nil, corrupt(t, "bad string key")
-		}
-		return types.Datum{S: s}, rest, nil
-	case types.UUID:
-		if len(b) < 16 {
-			return types.Null, nil, corrupt(t, "key ends early")
-		}
-		return types.Datum{S: string(b[:16])}, b[16:], nil
-	case types.Decimal:
+	case types.Str:
+		return readStrKey(b, t)
+	case types.Dec:
 		d, rest, ok := readDecimal(b)
 		if !ok {
 			return types.Null, nil, corrupt(t, "bad numeric key")
 		}
 		return types.Datum{Dec: d}, rest, nil
-	case types.Interval:
-		if len(b) < 16 {
+	case types.Iv:
+		if len(b) < intervalLen {
 			return types.Null, nil, corrupt(t, "key ends early")
 		}
 		iv, ok := intervalOf(binary.BigEndian.Uint64(b)^1<<63, binary.BigEndian.Uint64(b[8:]))
 		if !ok {
 			return types.Null, nil, corrupt(t, "interval out of range")
 		}
-		return types.Datum{Iv: iv}, b[16:], nil
-	case types.JSON:
-		return readJSONKey(b, t)
-	case types.Array:
-		return readArray(b, t)
+		return types.Datum{Iv: iv}, b[intervalLen:], nil
+	case types.Arr:
+		if t.Family == types.Array {
+			return readArray(b, t)
+		}
 	}
 	return types.Null, nil, corrupt(t, "no key of this type")
+}
+
+func readStrKey(b []byte, t *types.Type) (types.Datum, []byte, error) {
+	switch t.Family {
+	case types.JSON:
+		return readJSONKey(b, t)
+	case types.UUID:
+		if len(b) < uuidLen {
+			return types.Null, nil, corrupt(t, "key ends early")
+		}
+		return types.Datum{S: string(b[:uuidLen])}, b[uuidLen:], nil
+	}
+	s, rest, ok := readString(b)
+	if !ok {
+		return types.Null, nil, corrupt(t, "bad string key")
+	}
+	return types.Datum{S: s}, rest, nil
 }
 
 // keyLen is the length of a key whose bytes have been xored with mask.
 func keyLen(b []byte, t *types.Type, mask byte) (int, error) {
 	n := -1
-	switch t.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+	switch order := t.Family.Order(); {
+	case order == types.I64:
 		if len(b) > 0 {
 			n = intLen(b[0] ^ mask)
 		}
-	case types.Float:
+	case order == types.F64:
 		n = 8
-	case types.UUID, types.Interval:
-		n = 16
-	case types.String, types.Bytes:
+	case order == types.Iv:
+		n = intervalLen
+	case t.Family == types.UUID:
+		n = uuidLen
+	case order == types.Str:
 		if n = stringLen(b, mask); n == 0 {
 			n = -1
 		}
-	case types.Decimal:
+	case order == types.Dec:
 		n = decimalLen(b, mask)
-	case types.JSON, types.Array:
+	default:
 		plain := append([]byte(nil), b...)
 		for i := range plain {
 			plain[i] ^= mask

@@ -32,8 +32,8 @@ func (r *Reader) Into(field []byte, v *types.Vec, i int) error {
 	}
 	t := v.Type
 	v.Nulls[i] = false
-	switch t.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+	switch t.Family.Storage() {
+	case types.I64:
 		if len(field) == 1 && field[0] < 0x80 {
 			v.I[i] = int64(field[0]>>1) ^ -int64(field[0]&1)
 			return nil
@@ -43,22 +43,19 @@ func (r *Reader) Into(field []byte, v *types.Vec, i int) error {
 			return corrupt(t, "bad integer")
 		}
 		return nil
-	case types.Float:
+	case types.F64:
 		if len(field) != 8 {
 			return corrupt(t, "bad float")
 		}
 		v.F[i] = math.Float64frombits(binary.LittleEndian.Uint64(field))
 		return nil
-	case types.UUID:
-		if len(field) != 16 {
+	case types.Str:
+		if t.Family == types.UUID && len(field) != uuidLen {
 			return corrupt(t, "bad uuid")
 		}
 		v.S[i] = r.str(field)
 		return nil
-	case types.String, types.Bytes, types.JSON:
-		v.S[i] = r.str(field)
-		return nil
-	case types.Decimal:
+	case types.Dec:
 		if len(r.decimals) == 0 {
 			r.decimals = make([]apd.Decimal, decimalBlock)
 		}

@@ -71,8 +71,8 @@ func DecodeValue(field []byte, t *types.Type) (types.Datum, error) {
 	if field == nil {
 		return types.Null, nil
 	}
-	switch t.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+	switch t.Family.Storage() {
+	case types.I64:
 		if len(field) == 1 && field[0] < 0x80 {
 			return types.Datum{I: int64(field[0]>>1) ^ -int64(field[0]&1)}, nil
 		}
@@ -81,55 +81,61 @@ func DecodeValue(field []byte, t *types.Type) (types.Datum, error) {
 			return types.Null, corrupt(t, "bad integer")
 		}
 		return types.Datum{I: v}, nil
-	case types.Float:
+	case types.F64:
 		if len(field) != 8 {
 			return types.Null, corrupt(t, "bad float")
 		}
 		return types.Datum{F: math.Float64frombits(binary.LittleEndian.Uint64(field))}, nil
-	case types.String, types.Bytes, types.JSON:
-		return types.Datum{S: string(field)}, nil
-	case types.UUID:
-		if len(field) != 16 {
+	case types.Str:
+		if t.Family == types.UUID && len(field) != uuidLen {
 			return types.Null, corrupt(t, "bad uuid")
 		}
 		return types.Datum{S: string(field)}, nil
-	case types.Decimal:
+	case types.Dec:
 		return decodeDecimal(field, t)
-	case types.Interval:
-		var v [3]int64
-		for i := range v {
-			var n int
-			if v[i], n = binary.Varint(field); n <= 0 {
-				return types.Null, corrupt(t, "bad interval")
-			}
-			field = field[n:]
+	case types.Iv:
+		return decodeInterval(field, t)
+	case types.Arr:
+		if t.Family == types.Array {
+			return decodeArray(field, t)
 		}
-		if len(field) > 0 || int64(int32(v[0])) != v[0] || int64(int32(v[1])) != v[1] {
-			return types.Null, corrupt(t, "bad interval")
-		}
-		return types.Datum{Iv: types.IntervalValue{Months: int32(v[0]), Days: int32(v[1]), Micros: v[2]}}, nil
-	case types.Array:
-		return decodeArray(field, t)
 	}
 	return types.Null, corrupt(t, "no value of this type")
 }
 
+func decodeInterval(field []byte, t *types.Type) (types.Datum, error) {
+	var v [3]int64
+	for i := range v {
+		var n int
+		if v[i], n = binary.Varint(field); n <= 0 {
+			return types.Null, corrupt(t, "bad interval")
+		}
+		field = field[n:]
+	}
+	if len(field) > 0 || int64(int32(v[0])) != v[0] || int64(int32(v[1])) != v[1] {
+		return types.Null, corrupt(t, "bad interval")
+	}
+	return types.Datum{Iv: types.IntervalValue{Months: int32(v[0]), Days: int32(v[1]), Micros: v[2]}}, nil
+}
+
 func appendField(dst []byte, t *types.Type, d types.Datum) ([]byte, error) {
-	switch t.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+	switch t.Family.Storage() {
+	case types.I64:
 		return binary.AppendVarint(dst, d.I), nil
-	case types.Float:
+	case types.F64:
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(d.F)), nil
-	case types.String, types.Bytes, types.JSON, types.UUID:
+	case types.Str:
 		return append(dst, d.S...), nil
-	case types.Decimal:
+	case types.Dec:
 		return appendDecimalField(dst, d.Dec), nil
-	case types.Interval:
+	case types.Iv:
 		dst = binary.AppendVarint(dst, int64(d.Iv.Months))
 		dst = binary.AppendVarint(dst, int64(d.Iv.Days))
 		return binary.AppendVarint(dst, d.Iv.Micros), nil
-	case types.Array:
-		return appendArrayField(dst, t, d.Arr)
+	case types.Arr:
+		if t.Family == types.Array {
+			return appendArrayField(dst, t, d.Arr)
+		}
 	}
 	return dst, sqlerr.New(sqlerr.InvalidTableDefinition, "a column cannot hold values of type %s", t.Name)
 }

@@ -33,17 +33,13 @@ func (g *gathered) add(v *types.Vec, n int) {
 			g.nulls++
 			continue
 		}
-		switch g.t.Family {
-		case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+		if g.t.Family.Storage() == types.I64 {
 			g.sketch.add(types.HashInt(v.I[i], 0))
-		case types.String, types.Bytes, types.JSON:
-			g.bytes += storedLen(len(v.S[i]))
-			if g.sketch != nil {
-				g.sketch.add(g.hash(v.Get(i)))
-			}
-		default:
-			d := v.Get(i)
-			g.bytes += width(g.t, d)
+			continue
+		}
+		d := v.Get(i)
+		g.bytes += width(g.t, d)
+		if g.sketch != nil {
 			g.sketch.add(g.hash(d))
 		}
 	}

@@ -96,30 +96,30 @@ func kept(t *types.Type, d types.Datum) (types.Datum, int) {
 	if d.Null {
 		return d, 0
 	}
-	switch t.Family {
-	case types.String, types.Bytes, types.UUID, types.JSON:
+	switch t.Family.Storage() {
+	case types.Str:
 		if len(d.S) > tooWide {
 			d.S = d.S[:tooWide+1]
 		}
 		d.S = strings.Clone(d.S)
 		return d, len(d.S)
-	case types.Decimal:
+	case types.Dec:
 		if d.Dec.Form == apd.Finite {
 			d.Dec = new(apd.Decimal).Set(d.Dec)
 		}
 		return d, 48
-	case types.Array:
+	case types.Arr:
 		return d, 64 + 72*len(d.Arr.Elems)
 	}
 	return d, 8
 }
 
-// wide says whether a kept datum was cut off.
+// wide reports whether a kept datum was cut off.
 func wide(t *types.Type, d types.Datum) bool {
-	switch t.Family {
-	case types.String, types.Bytes, types.UUID, types.JSON:
+	switch t.Family.Storage() {
+	case types.Str:
 		return len(d.S) > tooWide
-	case types.Array:
+	case types.Arr:
 		return len(d.Arr.Elems) > tooWide/8
 	}
 	return false

@@ -10,10 +10,9 @@ import (
 // inBucket is how far d lies between the bounds of its bucket, from 0 to 1.
 func inBucket(t *types.Type, low, high, d types.Datum) float64 {
 	l, h, v, ok := 0.0, 0.0, 0.0, true
-	switch t.Family {
-	case types.String, types.Bytes, types.UUID:
+	if t.Family.Order() == types.Str {
 		l, h, v = textScale(low.S, high.S, d.S)
-	default:
+	} else {
 		for _, x := range []struct {
 			d  types.Datum
 			to *float64
@@ -30,18 +29,18 @@ func inBucket(t *types.Type, low, high, d types.Datum) float64 {
 
 // scale is a value as a number, where its type has such.
 func scale(t *types.Type, d types.Datum) (f float64, ok bool) {
-	switch t.Family {
-	case types.Bool, types.Int, types.Date, types.Time, types.Timestamp:
+	switch t.Family.Storage() {
+	case types.I64:
 		return float64(d.I), true
-	case types.Float:
+	case types.F64:
 		f = d.F
-	case types.Decimal:
+	case types.Dec:
 		n, err := types.NumericToFloat(d.Dec)
 		if err != nil {
 			return 0, false
 		}
 		f = n
-	case types.Interval:
+	case types.Iv:
 		const day = 86_400e6
 		return float64(d.Iv.Months)*30*day + float64(d.Iv.Days)*day + float64(d.Iv.Micros), true
 	default:

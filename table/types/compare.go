@@ -18,24 +18,24 @@ func Compare(t *Type, a, b Datum) int {
 		}
 		return -1
 	}
-	switch t.Family {
-	case Bool, Int, Date, Time, Timestamp:
+	switch t.Family.Order() {
+	case I64:
 		return cmp.Compare(a.I, b.I)
-	case Float:
+	case F64:
 		return CompareFloats(a.F, b.F)
-	case Decimal:
+	case Dec:
 		return NumericCmp(a.Dec, b.Dec)
-	case String:
+	case Iv:
+		return IntervalCmp(a.Iv, b.Iv)
+	case Str:
 		if t.OID == OIDBPChar {
 			return strings.Compare(strings.TrimRight(a.S, " "), strings.TrimRight(b.S, " "))
 		}
 		return strings.Compare(a.S, b.S)
-	case Bytes, UUID:
-		return strings.Compare(a.S, b.S)
+	}
+	switch t.Family {
 	case JSON:
 		return compareJSONText(a.S, b.S)
-	case Interval:
-		return IntervalCmp(a.Iv, b.Iv)
 	case Array:
 		return compareArrays(t.Elem, a.Arr, b.Arr)
 	case Record:
@@ -44,17 +44,15 @@ func Compare(t *Type, a, b Datum) int {
 	return 0
 }
 
-// Equal says whether Compare is 0; two NULLs are equal here.
+// Equal reports whether Compare is 0; two NULLs are equal here.
 func Equal(t *Type, a, b Datum) bool {
 	if a.Null || b.Null {
 		return a.Null && b.Null
 	}
-	switch t.Family {
-	case Bool, Int, Date, Time, Timestamp:
+	switch t.Family.Order() {
+	case I64:
 		return a.I == b.I
-	case Bytes, UUID:
-		return a.S == b.S
-	case String:
+	case Str:
 		if t.OID != OIDBPChar {
 			return a.S == b.S
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Datum is one value. Which field holds it follows from the family of its type, which travels
+// Datum is one value. Which field holds it follows from the storage class of its type, which travels
 // beside it: a Datum alone does not know its type. The zero Datum is false, 0 or ""; NULL is
 // Datum{Null: true}.
 type Datum struct {
@@ -44,7 +44,7 @@ type ArrayValue struct {
 	Names []string
 }
 
-// NewInt returns an Int, Bool, Date, Time or Timestamp datum.
+// NewInt returns a datum of class I64.
 func NewInt(i int64) Datum { return Datum{I: i} }
 
 // NewBool returns a Bool datum.
@@ -58,7 +58,7 @@ func NewBool(b bool) Datum {
 // NewFloat returns a Float datum.
 func NewFloat(f float64) Datum { return Datum{F: f} }
 
-// NewString returns a String, Bytes, UUID or JSON datum.
+// NewString returns a datum of class Str.
 func NewString(s string) Datum { return Datum{S: s} }
 
 // NewDecimal returns a Decimal datum; d must not be changed afterwards.

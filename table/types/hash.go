@@ -97,29 +97,29 @@ func Hash(t *Type, d Datum, seed uint64) uint64 {
 	if d.Null {
 		return mix(seed, hashK2)
 	}
-	switch t.Family {
-	case Bool, Int, Date, Time, Timestamp:
+	switch t.Family.Order() {
+	case I64:
 		return HashInt(d.I, seed)
-	case Float:
+	case F64:
 		return HashFloat(d.F, seed)
-	case Decimal:
+	case Dec:
 		return HashNumeric(d.Dec, seed)
-	case String:
+	case Iv:
+		hi, lo := intervalSpan(d.Iv)
+		return mix(HashInt(hi, seed), lo)
+	case Str:
 		if t.OID == OIDBPChar {
 			return HashString(strings.TrimRight(d.S, " "), seed)
 		}
 		return HashString(d.S, seed)
-	case Bytes, UUID:
-		return HashString(d.S, seed)
+	}
+	switch t.Family {
 	case JSON:
 		v, err := ParseJSON(d.S)
 		if err != nil {
 			return HashString(d.S, seed)
 		}
 		return hashJSON(v, seed)
-	case Interval:
-		hi, lo := intervalSpan(d.Iv)
-		return mix(HashInt(hi, seed), lo)
 	case Array:
 		h := HashInt(int64(len(d.Arr.Elems)), seed)
 		for _, e := range d.Arr.Elems {

@@ -1,6 +1,6 @@
 package types
 
-// Family decides the in-memory form of a value.
+// Family is what a value is. Storage and Order tell how it is held and compared.
 type Family uint8
 
 // The families, in the order of the package's table.
@@ -106,7 +106,7 @@ var (
 	TRecord       = &Type{OID: OIDRecord, Family: Record, Name: "record", Mod: NoMod, Len: -1}
 )
 
-// Equal says whether two types are the same, modifiers aside.
+// Equal reports whether two types are the same, modifiers aside.
 func (t *Type) Equal(o *Type) bool { return t.OID == o.OID }
 
 // WithMod returns the type with a modifier.

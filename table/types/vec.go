@@ -5,20 +5,20 @@ import "github.com/cockroachdb/apd/v3"
 // BatchSize is the number of rows that operators aim to pass at once.
 const BatchSize = 1024
 
-// Vec is a column of values of one type. Only the slice of the type's family is in use, and it has
-// at least Len entries; Nulls has as many (entry true: NULL, its value is then unspecified). HasNull
+// Vec is a column of values of one type. Only the slice of the type's storage class is in use, and it
+// has at least Len entries; Nulls has as many (entry true: NULL, its value is then unspecified). HasNull
 // false promises that no entry is true, so that loops can skip the look.
 type Vec struct {
 	Type    *Type
 	Len     int
 	HasNull bool
 	Nulls   []bool
-	I       []int64 // Bool, Int, Date, Time, Timestamp
+	I       []int64
 	F       []float64
-	S       []string // String, Bytes, UUID, JSON
+	S       []string
 	Dec     []*apd.Decimal
 	Iv      []IntervalValue
-	Arr     []*ArrayValue // Array, Record
+	Arr     []*ArrayValue
 }
 
 // NewVec returns an empty vector with room for n values.
@@ -29,130 +29,9 @@ func NewVec(t *Type, n int) *Vec {
 	return v
 }
 
-// Resize sets the length to n, keeping the values below the old length. New entries are not NULL
-// and otherwise unspecified.
-func (v *Vec) Resize(n int) {
-	v.Nulls = grow(v.Nulls, n)
-	switch v.Type.Family {
-	case Bool, Int, Date, Time, Timestamp:
-		v.I = grow(v.I, n)
-	case Float:
-		v.F = grow(v.F, n)
-	case String, Bytes, UUID, JSON:
-		v.S = grow(v.S, n)
-	case Decimal:
-		v.Dec = grow(v.Dec, n)
-	case Interval:
-		v.Iv = grow(v.Iv, n)
-	case Array, Record:
-		v.Arr = grow(v.Arr, n)
-	}
-	for i := v.Len; i < n; i++ {
-		v.Nulls[i] = false
-	}
-	v.Len = n
-}
-
-func grow[T any](s []T, n int) []T {
-	if cap(s) >= n {
-		return s[:n]
-	}
-	g := make([]T, n, NextCap(cap(s), n))
-	copy(g, s)
-	return g
-}
-
-// NextCap is the room that a vector with room for so many values gets when it needs room for n: twice as much, and
-// half as much again once that is a lot.
-func NextCap(room, n int) int {
-	c := max(n, 2*room)
-	switch {
-	case c > 64 && c < BatchSize: // no longer a small result: get there at once
-		return BatchSize
-	case room >= 64*BatchSize:
-		return max(n, room+room/2)
-	}
-	return c
-}
-
-// Reserve makes room for n values in all, and for no more: what follows Resize to that length allocates nothing.
-func (v *Vec) Reserve(n int) {
-	v.Nulls = reserve(v.Nulls, n)
-	switch v.Type.Family {
-	case Bool, Int, Date, Time, Timestamp:
-		v.I = reserve(v.I, n)
-	case Float:
-		v.F = reserve(v.F, n)
-	case String, Bytes, UUID, JSON:
-		v.S = reserve(v.S, n)
-	case Decimal:
-		v.Dec = reserve(v.Dec, n)
-	case Interval:
-		v.Iv = reserve(v.Iv, n)
-	case Array, Record:
-		v.Arr = reserve(v.Arr, n)
-	}
-}
-
-func reserve[T any](s []T, n int) []T {
-	if cap(s) >= n {
-		return s
-	}
-	g := make([]T, len(s), n)
-	copy(g, s)
-	return g
-}
-
 // Reset makes the vector empty and of type t, keeping its memory.
 func (v *Vec) Reset(t *Type) {
 	v.Type, v.Len, v.HasNull = t, 0, false
-}
-
-// Get returns entry i.
-func (v *Vec) Get(i int) Datum {
-	if v.HasNull && v.Nulls[i] {
-		return Null
-	}
-	switch v.Type.Family {
-	case Bool, Int, Date, Time, Timestamp:
-		return Datum{I: v.I[i]}
-	case Float:
-		return Datum{F: v.F[i]}
-	case String, Bytes, UUID, JSON:
-		return Datum{S: v.S[i]}
-	case Decimal:
-		return Datum{Dec: v.Dec[i]}
-	case Interval:
-		return Datum{Iv: v.Iv[i]}
-	case Void:
-		return Datum{}
-	case Array, Record:
-		return Datum{Arr: v.Arr[i]}
-	}
-	return Null
-}
-
-// Set writes entry i, which must exist. Requires: d is of the vector's family.
-func (v *Vec) Set(i int, d Datum) {
-	v.Nulls[i] = d.Null
-	if d.Null {
-		v.HasNull = true
-		return
-	}
-	switch v.Type.Family {
-	case Bool, Int, Date, Time, Timestamp:
-		v.I[i] = d.I
-	case Float:
-		v.F[i] = d.F
-	case String, Bytes, UUID, JSON:
-		v.S[i] = d.S
-	case Decimal:
-		v.Dec[i] = d.Dec
-	case Interval:
-		v.Iv[i] = d.Iv
-	case Array, Record:
-		v.Arr[i] = d.Arr
-	}
 }
 
 // SetNull makes entry i NULL.

@@ -1,0 +1,46 @@
+package types
+
+// Storage is the class of memory that holds a value: the field of Datum and the slice of Vec. Code
+// that moves values switches on it, so that a family which is held like another one adds no case.
+type Storage uint8
+
+// The storage classes.
+const (
+	NoStorage Storage = iota
+	I64               // Datum.I and Vec.I
+	F64               // Datum.F and Vec.F
+	Str               // Datum.S and Vec.S
+	Dec               // Datum.Dec and Vec.Dec
+	Iv                // Datum.Iv and Vec.Iv
+	Arr               // Datum.Arr and Vec.Arr
+)
+
+// The arrays have an entry for each uint8, so that looking one up needs no check of bounds.
+var (
+	storages = [256]Storage{
+		Bool: I64, Int: I64, Date: I64, Time: I64, Timestamp: I64,
+		Float:  F64,
+		String: Str, Bytes: Str, UUID: Str, JSON: Str,
+		Decimal:  Dec,
+		Interval: Iv,
+		Array:    Arr, Record: Arr,
+	}
+	orders = [256]Storage{
+		Bool: I64, Int: I64, Date: I64, Time: I64, Timestamp: I64,
+		Float:  F64,
+		String: Str, Bytes: Str, UUID: Str,
+		Decimal:  Dec,
+		Interval: Iv,
+	}
+)
+
+// Storage returns the class of memory that holds the family's values; NoStorage for Void.
+func (f Family) Storage() Storage { return storages[f] }
+
+// Order returns the storage class whose comparison is the family's: numbers, text by bytes,
+// numerics, intervals. It is NoStorage where Compare must look into the value (JSON, Array, Record).
+// A bpchar orders as Str when it is trimmed, as stored values are.
+func (f Family) Order() Storage { return orders[f] }
+
+// FixedSize reports whether all values of the class take the same memory, none of it elsewhere.
+func (s Storage) FixedSize() bool { return s == I64 || s == F64 || s == Iv }
