@@ -10,7 +10,7 @@ import (
 
 // analyze gathers the statistics of the tables named, or of all of the database. By itself it takes a
 // transaction for each; in a block it is part of that, sees its rows, and serves its plans at once.
-func (s *Session) analyze(ctx context.Context, st *ast.Maintenance) error {
+func (s maintenance) analyze(ctx context.Context, st *ast.Maintenance) error {
 	o, err := readUpkeep(st)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (s *Session) analyze(ctx context.Context, st *ast.Maintenance) error {
 }
 
 // analyzeTarget analyses a table under its lock, which a block keeps.
-func (s *Session) analyzeTarget(ctx context.Context, t target, o upkeep, alone bool) error {
+func (s maintenance) analyzeTarget(ctx context.Context, t target, o upkeep, alone bool) error {
 	if s.tx.state != inBlock && alone {
 		return s.underUpkeep(ctx, "analyze", t, o, func() error { return s.analyzeAlone(ctx, t, o.verbose) })
 	}
@@ -44,7 +44,7 @@ func (s *Session) analyzeTarget(ctx context.Context, t target, o upkeep, alone b
 	return s.analyzeInside(ctx, t, o.verbose)
 }
 
-func (s *Session) analyzeOptions(ctx context.Context, t target) stats.Options {
+func (s maintenance) analyzeOptions(ctx context.Context, t target) stats.Options {
 	p := s.progress.beginUpkeep("ANALYZE", t.desc.ID, s.liveRows(ctx, t.desc.ID))
 	p.phase.Store(phaseSampling)
 	seen := func(rows int64, all bool) {
@@ -56,7 +56,7 @@ func (s *Session) analyzeOptions(ctx context.Context, t target) stats.Options {
 	return stats.Options{Columns: t.columns, Target: s.settings.Derived().StatisticsTarget, Seed: uint64(t.desc.ID), Seen: seen}
 }
 
-func (s *Session) analyzeAlone(ctx context.Context, t target, verbose bool) error {
+func (s maintenance) analyzeAlone(ctx context.Context, t target, verbose bool) error {
 	s.info(verbose, "analyzing \"%s.%s\"", t.desc.Schema, t.desc.Name)
 	res, err := s.engine.statistics.Analyze(ctx, t.desc.ID, s.analyzeOptions(ctx, t), statistics.ByAnalyze)
 	if err != nil || res == nil {
@@ -66,7 +66,7 @@ func (s *Session) analyzeAlone(ctx context.Context, t target, verbose bool) erro
 	return nil
 }
 
-func (s *Session) analyzeInside(ctx context.Context, t target, verbose bool) error {
+func (s maintenance) analyzeInside(ctx context.Context, t target, verbose bool) error {
 	s.info(verbose, "analyzing \"%s.%s\"", t.desc.Schema, t.desc.Name)
 	res, err := stats.Analyze(ctx, s.tx.tx, t.desc, s.analyzeOptions(ctx, t))
 	if err != nil {
@@ -80,6 +80,6 @@ func (s *Session) analyzeInside(ctx context.Context, t target, verbose bool) err
 	return nil
 }
 
-func (s *Session) tellAnalyzed(t target, res *stats.Result, verbose bool) {
+func (s maintenance) tellAnalyzed(t target, res *stats.Result, verbose bool) {
 	s.info(verbose, "\"%s\": scanned all rows, %d of them live; %d rows in sample", t.desc.Name, res.Rows, res.Sampled)
 }

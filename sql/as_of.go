@@ -50,7 +50,7 @@ func (s *Session) argumentsOf(ctx context.Context, ps *Prepared, params []types.
 
 // readPast makes the present transaction read at the moment of a: read only, whatever its isolation
 // level, the tables as they were then, their schema included. It must not have read anything yet.
-func (s *Session) readPast(ctx context.Context, a *ast.AsOf, with arguments) error {
+func (s *planRunner) readPast(ctx context.Context, a *ast.AsOf, with arguments) error {
 	if s.tx.ran || s.tx.asOf != 0 || len(s.tx.savepoints) > 0 {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction, "AS OF SYSTEM TIME must be set before any query").At(int(a.Pos))
 	}
@@ -69,7 +69,7 @@ func (s *Session) readPast(ctx context.Context, a *ast.AsOf, with arguments) err
 // without a snapshot: where it reads is for the statement's execution to say. In a transaction that
 // has read already, the schema is the one that it sees; of a moment that parameters tell, it is the
 // present one.
-func (s *Session) analysePast(ctx context.Context, a *ast.AsOf, analyse func() error) error {
+func (s *planRunner) analysePast(ctx context.Context, a *ast.AsOf, analyse func() error) error {
 	if a.Params || s.tx.ran || s.tx.asOf != 0 || len(s.tx.savepoints) > 0 {
 		return analyse()
 	}
@@ -92,7 +92,7 @@ func (s *Session) analysePast(ctx context.Context, a *ast.AsOf, analyse func() e
 }
 
 // saysWhen adds to the absence of a name that it is of the past.
-func (s *Session) saysWhen(err error) error {
+func (s *transactor) saysWhen(err error) error {
 	var se *sqlerr.Error
 	if s.tx.asOf == 0 || !errors.As(err, &se) || se.Detail != "" {
 		return err
@@ -112,7 +112,7 @@ type moment struct {
 
 // timestampOf finds the timestamp of a moment: of a time the last one of its millisecond, as far as
 // it is past.
-func (s *Session) timestampOf(ctx context.Context, a *ast.AsOf, with arguments) (tso.Timestamp, error) {
+func (s *planRunner) timestampOf(ctx context.Context, a *ast.AsOf, with arguments) (tso.Timestamp, error) {
 	now, err := s.engine.store.Now(ctx)
 	if err != nil {
 		return 0, err
@@ -138,7 +138,7 @@ func (s *Session) timestampOf(ctx context.Context, a *ast.AsOf, with arguments) 
 
 // momentOf evaluates a moment: a time, an interval that counts from now, or a bigint, which is a
 // timestamp as minidb_snapshot_timestamp() and minidb_last_commit_timestamp() give it.
-func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, with arguments, now time.Time) (m moment, err error) {
+func (s *planRunner) momentOf(ctx context.Context, a *ast.AsOf, with arguments, now time.Time) (m moment, err error) {
 	if lit, ok := a.Moment.(*ast.Literal); ok && lit.Kind == ast.LiteralString {
 		m.at, err = s.momentText(lit.Text, now)
 		return m, err
@@ -185,7 +185,7 @@ func (s *Session) momentOf(ctx context.Context, a *ast.AsOf, with arguments, now
 }
 
 // momentText reads an interval back from now, or a timestamp with time zone.
-func (s *Session) momentText(text string, now time.Time) (time.Time, error) {
+func (s *planRunner) momentText(text string, now time.Time) (time.Time, error) {
 	format := s.settings.Derived().Format
 	if text = strings.TrimSpace(text); strings.HasPrefix(text, "-") {
 		iv, err := types.ParseText(types.TInterval, text, &format)

@@ -17,7 +17,7 @@ import (
 )
 
 // catalogEnv is what pgcatalog may see of a session.
-type catalogEnv struct{ s *Session }
+type catalogEnv struct{ s *planRunner }
 
 func (c catalogEnv) View() *catalog.View                     { return c.s.tx.view }
 func (c catalogEnv) Database() (table.ID, string)            { return c.s.databaseID, c.s.database }

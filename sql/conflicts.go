@@ -45,7 +45,7 @@ func (e *Engine) Conflicts() []pgcatalog.Conflict {
 }
 
 // toSQL is toSQL with what the session knows: the statements of a deadlock. It notes conflicts.
-func (s *Session) toSQL(ctx context.Context, err error) error {
+func (s *client) toSQL(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

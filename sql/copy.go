@@ -28,7 +28,7 @@ type CopySink interface {
 }
 
 // openCopy is COPY FROM STDIN and COPY TO STDOUT.
-func (s *Session) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, params []types.Datum, sink Sink) (source, error) {
+func (s utility) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, params []types.Datum, sink Sink) (source, error) {
 	out, ok := sink.(CopySink)
 	switch {
 	case st.Program:
@@ -53,8 +53,8 @@ func (s *Session) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, para
 }
 
 // copyTable finds the table of a COPY and the columns that take part.
-func (s *Session) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []string, error) {
-	d, err := resolver{s}.Relation(ctx, *st.Table)
+func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []string, error) {
+	d, err := resolver{&s.planRunner}.Relation(ctx, *st.Table)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,7 +105,7 @@ const bytesPerInsert = 1 << 20
 
 // copyIn is a COPY FROM under way: an INSERT of several rows of parameters, and one of a single row.
 type copyIn struct {
-	s            *Session
+	s            *planRunner
 	table        ast.Name
 	columns      []string
 	binary       bool
@@ -117,7 +117,7 @@ type copyIn struct {
 	format       *types.Format
 }
 
-func (s *Session) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, out CopySink) (int64, error) {
+func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, out CopySink) (int64, error) {
 	if err := s.writable("COPY FROM"); err != nil {
 		return 0, err
 	}
@@ -140,7 +140,7 @@ func (s *Session) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 	if d.Kind == table.KindVirtual {
 		return 0, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", d.Name)
 	}
-	c := &copyIn{s: s, table: ast.Name{Schema: d.Schema, Name: d.Name}, columns: columns, binary: o.Format == copyfmt.Binary, format: s.Format()}
+	c := &copyIn{s: &s.planRunner, table: ast.Name{Schema: d.Schema, Name: d.Name}, columns: columns, binary: o.Format == copyfmt.Binary, format: s.Format()}
 	if c.single, err = c.plan(ctx, 1); err != nil {
 		return 0, err
 	}
@@ -273,7 +273,7 @@ func (c *copyIn) insert(ctx context.Context, plan *physical.Plan, params []types
 	return err
 }
 
-func (s *Session) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyfmt.Options, params []types.Datum, out CopySink) (int64, error) {
+func (s utility) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyfmt.Options, params []types.Datum, out CopySink) (int64, error) {
 	query, relation := st.Query, table.ID(0)
 	if query == nil {
 		d, columns, err := s.copyTable(ctx, st)
@@ -308,7 +308,7 @@ func (s *Session) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copy
 }
 
 // sendCopy writes the rows of a source in COPY's format.
-func (s *Session) sendCopy(ctx context.Context, src source, w *copyfmt.Writer, binary bool, out CopySink) (n int64, err error) {
+func (s utility) sendCopy(ctx context.Context, src source, w *copyfmt.Writer, binary bool, out CopySink) (n int64, err error) {
 	format := s.Format()
 	var line, values []byte
 	if line = w.Begin(nil); len(line) > 0 && !binary {

@@ -18,7 +18,7 @@ import (
 type copied struct{ e *Engine }
 
 // copiedInto returns what conflict needs to know, before the commit ends the transaction.
-func (s *Session) copiedInto(stmt ast.Statement) *copied {
+func (s *transactor) copiedInto(stmt ast.Statement) *copied {
 	if c, ok := stmt.(*ast.Copy); ok && c.From && s.tx.optimistic && s.tx.perStatement() {
 		return &copied{e: s.engine}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // openDeclare is DECLARE name CURSOR FOR query.
-func (s *Session) openDeclare(ctx context.Context, ps *Prepared, st *ast.DeclareCursor, params []types.Datum) (source, error) {
+func (s utility) openDeclare(ctx context.Context, ps *Prepared, st *ast.DeclareCursor, params []types.Datum) (source, error) {
 	if st.Binary {
 		return nil, sqlerr.Unsupported(int(st.Pos), "DECLARE BINARY CURSOR")
 	}
@@ -119,7 +119,7 @@ func (k *kept) move(to int) *types.Batch {
 }
 
 // materialise reads a source to its end. The memory budget of a statement bounds it.
-func (s *Session) materialise(ctx context.Context, src source) (*kept, error) {
+func (s *portalSet) materialise(ctx context.Context, src source) (*kept, error) {
 	defer src.close()
 	k := &kept{cols: src.columns(), account: s.memory}
 	limit := s.settings.Derived().StatementMemory
@@ -150,7 +150,7 @@ func (k *kept) add(b *types.Batch, from, to int, limit int64) error {
 }
 
 // holdCursors keeps the rows of WITH HOLD cursors before their transaction ends.
-func (s *Session) holdCursors(ctx context.Context) error {
+func (s *portalSet) holdCursors(ctx context.Context) error {
 	for _, p := range s.portals {
 		if !p.hold || p.kept || p.finished || p.failed {
 			continue
@@ -167,7 +167,7 @@ func (s *Session) holdCursors(ctx context.Context) error {
 
 // keepRows reads a cursor to its end into memory: all its rows if it remembers those that it has given,
 // and may go backwards from now on; else those that are left.
-func (s *Session) keepRows(ctx context.Context, p *Portal) error {
+func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
 	limit := s.settings.Derived().StatementMemory
 	k := &kept{cols: p.columns, account: s.memory}
 	if p.given != nil {
@@ -201,7 +201,7 @@ func (s *Session) keepRows(ctx context.Context, p *Portal) error {
 // detachCursors prepares the open cursors and suspended portals for a plan that writes: they show what was
 // there when they were opened (PostgreSQL's cursors are insensitive), and a scan that is not open yet would
 // see the transaction's own writes.
-func (s *Session) detachCursors(ctx context.Context, writes *physical.Plan) error {
+func (s *portalSet) detachCursors(ctx context.Context, writes *physical.Plan) error {
 	for _, p := range s.portals {
 		if p.plan == nil || p.life == nil || p.finished || p.atEnd || uses(p.plan, opt.LocksRows) != nil {
 			// What modifies has been read to its end when it gives its first row, and FOR UPDATE locks no
@@ -222,7 +222,7 @@ func (s *Session) detachCursors(ctx context.Context, writes *physical.Plan) erro
 }
 
 // detach opens the portal's scan; rows that several scans give go into memory.
-func (s *Session) detach(ctx context.Context, p *Portal) error {
+func (s *portalSet) detach(ctx context.Context, p *Portal) error {
 	if _, done := p.src.(*kept); done {
 		return nil
 	}
@@ -265,7 +265,7 @@ func appendRows(rows [][]types.Datum, b *types.Batch, from, to int) [][]types.Da
 }
 
 // keepHeld makes the held cursors of a committed transaction the session's.
-func (s *Session) keepHeld() {
+func (s *portalSet) keepHeld() {
 	for _, p := range s.portals {
 		if !p.hold {
 			continue
@@ -278,7 +278,7 @@ func (s *Session) keepHeld() {
 }
 
 // dropHeld closes the held cursors of a transaction that did not commit.
-func (s *Session) dropHeld() {
+func (s *portalSet) dropHeld() {
 	for name, p := range s.portals {
 		if p.hold && !p.kept {
 			p.close()
@@ -294,7 +294,7 @@ func (s *Session) findCursor(name string) (*Portal, error) {
 	return nil, sqlerr.New(sqlerr.InvalidCursorName, "cursor \"%s\" does not exist", name)
 }
 
-func (s *Session) execCloseCursor(st *ast.CloseCursor) (string, error) {
+func (s utility) execCloseCursor(st *ast.CloseCursor) (string, error) {
 	s.once = true
 	if st.All {
 		for name, p := range s.portals {

@@ -53,7 +53,7 @@ func (e *Engine) inCatalog(ctx context.Context, f func(*catalog.View) error) err
 
 // startSettings finds the session's database and gives the session the settings that it begins with. Those
 // that its client asked for must be good.
-func (s *Session) startSettings(ctx context.Context, o SessionOptions) error {
+func (s *client) startSettings(ctx context.Context, o SessionOptions) error {
 	server := map[string]string{"session_authorization": o.User}
 	for k, v := range s.engine.opts.Settings {
 		server[k] = v
@@ -85,7 +85,7 @@ func (s *Session) startSettings(ctx context.Context, o SessionOptions) error {
 }
 
 // followSystem takes over what pg_reload_conf() loaded since.
-func (s *Session) followSystem() {
+func (s *client) followSystem() {
 	loads := s.engine.defaults.loads.Load()
 	if loads == s.defaults.loads {
 		return
@@ -95,7 +95,7 @@ func (s *Session) followSystem() {
 }
 
 // followDatabase finds the session's database, and takes over its settings.
-func (s *Session) followDatabase(ctx context.Context) error {
+func (s *client) followDatabase(ctx context.Context) error {
 	s.defaults.databases = s.engine.defaults.databases.Load()
 	db, err := s.engine.findDatabase(ctx, s.database)
 	if err != nil {
@@ -119,7 +119,7 @@ func (e *Engine) findDatabase(ctx context.Context, name string) (db catalog.Data
 
 // takeOver gives a layer its values. They were good when they were stored: what another version of the program
 // does not know any more is logged, and left out.
-func (s *Session) takeOver(l settings.Layer, values map[string]string) {
+func (s *client) takeOver(l settings.Layer, values map[string]string) {
 	if err := s.settings.SetLayer(l, values); err != nil {
 		s.engine.log.Warn("settings of new sessions", "database", s.database, "error", err)
 	}
@@ -138,7 +138,7 @@ func (s *Session) Refresh(ctx context.Context) error {
 func (f *facts) ReloadConf() error { return f.s.engine.reloadSystem(f.ctx) }
 
 // alterSettings is ALTER DATABASE and ALTER SYSTEM.
-func (s *Session) alterSettings(ctx context.Context, st *ast.AlterSettings) (string, error) {
+func (s utility) alterSettings(ctx context.Context, st *ast.AlterSettings) (string, error) {
 	k := kindOf(st)
 	command := k.name
 	if err := s.writable(command); err != nil {
@@ -170,7 +170,7 @@ func (s *Session) alterSettings(ctx context.Context, st *ast.AlterSettings) (str
 }
 
 // renameDatabase is ALTER DATABASE … RENAME TO, of a database in which nobody works.
-func (s *Session) renameDatabase(ctx context.Context, db catalog.Database, name string) error {
+func (s utility) renameDatabase(ctx context.Context, db catalog.Database, name string) error {
 	old := db.Name
 	if err := s.tx.view.RenameDatabase(ctx, db, name); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (s *Session) renameDatabase(ctx context.Context, db catalog.Database, name 
 }
 
 // alterSystem stores what pg_reload_conf(), or the next start, makes the default of all sessions.
-func (s *Session) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
+func (s utility) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
 	if st.Set != nil {
 		d := settings.Lookup(st.Set.Name)
 		switch {
@@ -210,7 +210,7 @@ func (s *Session) alterSystem(ctx context.Context, st *ast.AlterSettings) error 
 }
 
 // altered returns entries as a statement leaves them.
-func (s *Session) altered(entries []string, st *ast.AlterSettings) ([]string, error) {
+func (s utility) altered(entries []string, st *ast.AlterSettings) ([]string, error) {
 	set := st.Set
 	if set == nil {
 		return nil, nil

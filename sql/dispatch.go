@@ -11,7 +11,7 @@ import (
 
 // openSelect starts a query. All its rows are made before the first is given out, if it may have to
 // run again (planSource.gather).
-func (s *Session) openSelect(ctx context.Context, c call) (source, error) {
+func (s utility) openSelect(ctx context.Context, c call) (source, error) {
 	st := c.ps.Stmt.(*ast.Select)
 	if into := intoTable(st); into != nil {
 		if err := s.writable("SELECT INTO"); err != nil {
@@ -29,12 +29,12 @@ func (s *Session) openSelect(ctx context.Context, c call) (source, error) {
 }
 
 // openModify starts an INSERT, UPDATE or DELETE.
-func (s *Session) openModify(ctx context.Context, c call) (source, error) {
+func (s utility) openModify(ctx context.Context, c call) (source, error) {
 	return s.openPlan(ctx, c.ps, c.ps.Stmt, c.params, runOptions{})
 }
 
 // openDDL runs a statement that changes the schema.
-func (s *Session) openDDL(ctx context.Context, c call) (source, error) {
+func (s utility) openDDL(ctx context.Context, c call) (source, error) {
 	stmt := c.ps.Stmt
 	k := kindOf(stmt)
 	if err := s.writable(k.name); err != nil {
@@ -52,7 +52,7 @@ func (s *Session) openDDL(ctx context.Context, c call) (source, error) {
 }
 
 // databasesUnused refuses to drop a database under the sessions that work in it.
-func (s *Session) databasesUnused(ctx context.Context, stmt ast.Statement) error {
+func (s utility) databasesUnused(ctx context.Context, stmt ast.Statement) error {
 	drop, ok := stmt.(*ast.Drop)
 	if !ok || drop.Kind != "database" {
 		return nil

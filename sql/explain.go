@@ -82,7 +82,7 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 }
 
 // openExplain is EXPLAIN [ANALYZE].
-func (s *Session) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain, params []types.Datum) (source, error) {
+func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain, params []types.Datum) (source, error) {
 	o, err := readExplain(st)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 // facts are what functions such as current_user, nextval and pg_get_expr may ask of the session that
 // runs them (expr.Session). It is made for one statement.
 type facts struct {
-	s   *Session
+	s   *planRunner
 	ctx context.Context
 }
 

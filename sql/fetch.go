@@ -12,7 +12,7 @@ import (
 
 // fetchSource gives some rows of a cursor: FETCH.
 type fetchSource struct {
-	s     *Session
+	s     *client
 	p     *Portal
 	limit int64 // < 0: all that are left
 	taken int64
@@ -95,7 +95,7 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 }
 
 // describeFetch returns the columns of the cursor, if its statement has told them yet.
-func (s *Session) describeFetch(stmt ast.Statement) ([]physical.Column, bool, error) {
+func (s utility) describeFetch(stmt ast.Statement) ([]physical.Column, bool, error) {
 	st := stmt.(*ast.Fetch)
 	if p, ok := s.portals[st.Cursor]; ok && !st.Move && p.columns != nil {
 		return p.columns, true, nil
@@ -104,7 +104,7 @@ func (s *Session) describeFetch(stmt ast.Statement) ([]physical.Column, bool, er
 }
 
 // openFetch is FETCH and MOVE. A cursor on which one of them has failed is of no use any more.
-func (s *Session) openFetch(ctx context.Context, st *ast.Fetch) (source, error) {
+func (s utility) openFetch(ctx context.Context, st *ast.Fetch) (source, error) {
 	p, err := s.findCursor(st.Cursor)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (s *Session) openFetch(ctx context.Context, st *ast.Fetch) (source, error) 
 	return src, err
 }
 
-func (s *Session) fetch(ctx context.Context, p *Portal, st *ast.Fetch) (source, error) {
+func (s utility) fetch(ctx context.Context, p *Portal, st *ast.Fetch) (source, error) {
 	if p.src == nil && !p.finished { // a portal of the extended protocol that has not run yet
 		p.life = newLife(ctx)
 		runCtx, stop := p.life.within(ctx)
@@ -165,8 +165,8 @@ func goesForward(st *ast.Fetch) bool {
 // fetchOnward fetches from a cursor that can only go forward. Which commands it refuses is PostgreSQL's
 // DoPortalRunFetch: FIRST is ABSOLUTE 1, and ABSOLUTE n goes back to the start if that is nearer than
 // the cursor's position, even when the row lies ahead.
-func (s *Session) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (source, error) {
-	f := &fetchSource{s: s, p: p, limit: st.Count, moved: st.Move}
+func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (source, error) {
+	f := &fetchSource{s: &s.client, p: p, limit: st.Count, moved: st.Move}
 	atStart, onRow, at := p.rows == 0 && !p.atEnd, p.rows > 0 && !p.atEnd, p.rows
 	if p.atEnd {
 		at++
@@ -251,7 +251,7 @@ func notScrollable() error {
 }
 
 // fetchKept fetches from a cursor whose rows are in memory, in any direction.
-func (s *Session) fetchKept(p *Portal, k *kept, st *ast.Fetch) (source, error) {
+func (s utility) fetchKept(p *Portal, k *kept, st *ast.Fetch) (source, error) {
 	from := k.at
 	var rows [][]types.Datum
 	one := func(to int) {

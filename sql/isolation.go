@@ -35,7 +35,7 @@ func (t *transaction) reruns() bool {
 }
 
 // setIsolation changes the level of the present transaction; "" leaves it.
-func (s *Session) setIsolation(level string) error {
+func (s *transactor) setIsolation(level string) error {
 	switch {
 	case level == "" || level == s.tx.isolation:
 		return nil
@@ -50,7 +50,7 @@ func (s *Session) setIsolation(level string) error {
 
 // beginAgain gives up a snapshot that was taken before the transaction's modes were known: nothing has
 // been read in it but the schema.
-func (s *Session) beginAgain() error {
+func (s *transactor) beginAgain() error {
 	if s.tx.tx == nil || s.tx.ran || len(s.tx.savepoints) > 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (s *Session) beginAgain() error {
 
 // beginStatement gives a statement its snapshot. One that tells its client no more than how many rows
 // it changed may go on from what is not durable yet; every other waits for what came before it.
-func (s *Session) beginStatement(ctx context.Context, k *kind) error {
+func (s *transactor) beginStatement(ctx context.Context, k *kind) error {
 	fresh := s.tx.tx == nil
 	if err := s.ensure(ctx); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *Session) beginStatement(ctx context.Context, k *kind) error {
 // others did to a row written by the first; and one whose rows have not left before the commit. COPY FROM
 // cannot be repeated, and answers a conflict as a duplicate key. Schema changes exclude others by their locks
 // of tables.
-func (s *Session) optimistic(k *kind) bool {
+func (s *transactor) optimistic(k *kind) bool {
 	if s.tx.state != inImplicit || s.tx.cautious {
 		return false
 	}
@@ -109,7 +109,7 @@ func (s *Session) optimistic(k *kind) bool {
 }
 
 // awaitDurable comes before rows are given to the client.
-func (s *Session) awaitDurable(ctx context.Context) error {
+func (s *transactor) awaitDurable(ctx context.Context) error {
 	if s.tx.tx == nil {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (s *Session) awaitDurable(ctx context.Context) error {
 }
 
 // refused returns why the transaction cannot be serialized, if the end of a statement has told.
-func (s *Session) refused() error {
+func (s *transactor) refused() error {
 	if s.tx.tx == nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (s *Session) refused() error {
 }
 
 // advance moves the transaction to a new snapshot, of the schema too.
-func (s *Session) advance(ctx context.Context) error {
+func (s *transactor) advance(ctx context.Context) error {
 	if err := s.tx.tx.Advance(ctx); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (s *Session) advance(ctx context.Context) error {
 
 // newestSchema shows a statement the schema as it is now, as far as its isolation level lets it: with all
 // that is committed, or with constraints alone.
-func (s *Session) newestSchema(ctx context.Context) error {
+func (s *transactor) newestSchema(ctx context.Context) error {
 	if s.tx.perStatement() {
 		return s.advance(ctx)
 	}
@@ -145,7 +145,7 @@ func (s *Session) newestSchema(ctx context.Context) error {
 
 // renewSchema lets a statement of a block that keeps its snapshot know the constraints that there are now
 // (docs/adr/0004). changed says that plans made before are no good.
-func (s *Session) renewSchema(ctx context.Context) (changed bool, err error) {
+func (s *transactor) renewSchema(ctx context.Context) (changed bool, err error) {
 	if s.tx.state != inBlock || s.tx.perStatement() || s.tx.asOf != 0 {
 		return false, nil
 	}
@@ -157,7 +157,7 @@ func (s *Session) renewSchema(ctx context.Context) (changed bool, err error) {
 }
 
 // setLocking tells the store's transaction how to lock from now on.
-func (s *Session) setLocking(early bool) {
+func (s *transactor) setLocking(early bool) {
 	d := s.settings.Derived()
 	s.locks.SetPatience(d.DeadlockTimeout)
 	s.tx.tx.SetLocking(txn.Locking{
@@ -171,7 +171,7 @@ func (s *Session) setLocking(early bool) {
 }
 
 // releaseFailed gives back what a block that has failed holds, as far as ROLLBACK TO cannot want it.
-func (s *Session) releaseFailed() {
+func (s *transactor) releaseFailed() {
 	if n := len(s.tx.savepoints); n > 0 {
 		s.tx.tx.RollbackTo(s.tx.savepoints[n-1].at)
 		return

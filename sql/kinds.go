@@ -55,10 +55,10 @@ type kind struct {
 	returnsRows bool
 	asOf        *ast.AsOf // nil: it reads the present
 	// describe returns the columns of a statement that is not planned; nil: it has no rows.
-	describe func(*Session, ast.Statement) (cols []physical.Column, hasRows bool, err error)
+	describe func(utility, ast.Statement) (cols []physical.Column, hasRows bool, err error)
 	// open starts the statement: one without rows has run when open returns. The functions
 	// capture nothing, so that a kind costs no allocation.
-	open func(*Session, context.Context, call) (source, error)
+	open func(utility, context.Context, call) (source, error)
 }
 
 // countsOnly reports whether the client learns nothing of the statement but how many rows it changed.
@@ -85,16 +85,16 @@ func kindOf(stmt ast.Statement) kind {
 			return k
 		}
 	}
-	return kind{class: onData, name: "this statement", open: (*Session).openDDL}
+	return kind{class: onData, name: "this statement", open: utility.openDDL}
 }
 
 // plannedKind is the table of statements that the planner plans.
 func plannedKind(stmt ast.Statement) (kind, bool) {
-	k := kind{class: onData, planned: stmt, unlocked: unlockedIfCountOnly, open: (*Session).openModify}
+	k := kind{class: onData, planned: stmt, unlocked: unlockedIfCountOnly, open: utility.openModify}
 	switch st := stmt.(type) {
 	case *ast.Select:
 		k.name, k.tag, k.asOf = selectName(st), "SELECT ", st.AsOf
-		k.returnsRows, k.unlocked, k.open = true, unlockedNever, (*Session).openSelect
+		k.returnsRows, k.unlocked, k.open = true, unlockedNever, utility.openSelect
 		if intoTable(st) != nil {
 			k.name, k.planned = "SELECT INTO", nil
 		}
@@ -115,38 +115,38 @@ func controlKind(stmt ast.Statement) (kind, bool) {
 	k := kind{class: transactionControl}
 	switch stmt.(type) {
 	case *ast.Begin:
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return ran(s.execBegin(ctx, c.ps.Stmt.(*ast.Begin)))
 		}
 	case *ast.Commit:
 		k.endsBlock = true
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return ran(s.execCommit(ctx, c.ps.Stmt.(*ast.Commit)))
 		}
 	case *ast.Rollback:
 		k.endsBlock = true
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return ran(s.execRollback(ctx, c.ps.Stmt.(*ast.Rollback)))
 		}
 	case *ast.Savepoint:
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return ran(s.execSavepoint(ctx, c.ps.Stmt.(*ast.Savepoint)))
 		}
 	case *ast.Release:
-		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+		k.open = func(s utility, _ context.Context, c call) (source, error) {
 			return ran(s.execRelease(c.ps.Stmt.(*ast.Release)))
 		}
 	case *ast.RollbackTo:
 		k.endsBlock = true
-		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+		k.open = func(s utility, _ context.Context, c call) (source, error) {
 			return ran(s.execRollbackTo(c.ps.Stmt.(*ast.RollbackTo)))
 		}
 	case *ast.SetTransaction:
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return ran(s.execSetTransaction(ctx, c.ps.Stmt.(*ast.SetTransaction)))
 		}
 	case *ast.SetConstraints:
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return ran(s.execSetConstraints(ctx, c.ps.Stmt.(*ast.SetConstraints)))
 		}
 	default:
@@ -160,43 +160,43 @@ func sessionKind(stmt ast.Statement) (kind, bool) {
 	k := kind{class: sessionCommand}
 	switch stmt.(type) {
 	case *ast.Set:
-		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+		k.open = func(s utility, _ context.Context, c call) (source, error) {
 			return ran(s.execSet(c.ps.Stmt.(*ast.Set)))
 		}
 	case *ast.ResetAll:
-		k.open = func(s *Session, _ context.Context, _ call) (source, error) {
+		k.open = func(s utility, _ context.Context, _ call) (source, error) {
 			s.settings.ResetAll()
 			return tagSource("RESET"), nil
 		}
 	case *ast.Show:
-		k.describe = func(s *Session, stmt ast.Statement) ([]physical.Column, bool, error) {
+		k.describe = func(s utility, stmt ast.Statement) ([]physical.Column, bool, error) {
 			return showColumns(stmt.(*ast.Show).Name), true, nil
 		}
-		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+		k.open = func(s utility, _ context.Context, c call) (source, error) {
 			return s.openShow(c.ps.Stmt.(*ast.Show))
 		}
 	case *ast.Discard:
-		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+		k.open = func(s utility, _ context.Context, c call) (source, error) {
 			return ran(s.execDiscard(c.ps.Stmt.(*ast.Discard)))
 		}
 	case *ast.LockTable:
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return ran(s.execLockTable(ctx, c.ps.Stmt.(*ast.LockTable)))
 		}
 	case *ast.Listen:
-		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+		k.open = func(s utility, _ context.Context, c call) (source, error) {
 			return ran(s.execListen(c.ps.Stmt.(*ast.Listen)))
 		}
 	case *ast.Unlisten:
-		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+		k.open = func(s utility, _ context.Context, c call) (source, error) {
 			return ran(s.execUnlisten(c.ps.Stmt.(*ast.Unlisten)))
 		}
 	case *ast.Notify:
-		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+		k.open = func(s utility, _ context.Context, c call) (source, error) {
 			return ran(s.execNotify(c.ps.Stmt.(*ast.Notify)))
 		}
 	case *ast.Unsupported:
-		k.open = func(_ *Session, _ context.Context, c call) (source, error) {
+		k.open = func(_ utility, _ context.Context, c call) (source, error) {
 			st := c.ps.Stmt.(*ast.Unsupported)
 			return nil, sqlerr.Unsupported(int(st.Pos), st.Construct)
 		}
@@ -211,30 +211,30 @@ func cursorKind(stmt ast.Statement) (kind, bool) {
 	k := kind{class: sessionCommand}
 	switch st := stmt.(type) {
 	case *ast.Prepare:
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return ran(s.execPrepare(ctx, c.ps.Stmt.(*ast.Prepare)))
 		}
 	case *ast.Execute:
-		k.describe = (*Session).describeExecute
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.describe = utility.describeExecute
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return s.openExecute(ctx, c.ps.Stmt.(*ast.Execute), c.sink)
 		}
 	case *ast.Deallocate:
-		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+		k.open = func(s utility, _ context.Context, c call) (source, error) {
 			return ran(s.execDeallocate(c.ps.Stmt.(*ast.Deallocate)))
 		}
 	case *ast.DeclareCursor:
 		k.class, k.planned, k.asOf, k.unlocked = onData, st.Query, st.Query.AsOf, unlockedNever
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return s.openDeclare(ctx, c.ps, c.ps.Stmt.(*ast.DeclareCursor), c.params)
 		}
 	case *ast.Fetch:
-		k.class, k.unlocked, k.describe = onData, unlockedNever, (*Session).describeFetch
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.class, k.unlocked, k.describe = onData, unlockedNever, utility.describeFetch
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return s.openFetch(ctx, c.ps.Stmt.(*ast.Fetch))
 		}
 	case *ast.CloseCursor:
-		k.open = func(s *Session, _ context.Context, c call) (source, error) {
+		k.open = func(s utility, _ context.Context, c call) (source, error) {
 			return ran(s.execCloseCursor(c.ps.Stmt.(*ast.CloseCursor)))
 		}
 	default:
@@ -250,10 +250,10 @@ func utilityKind(stmt ast.Statement) (kind, bool) {
 	case *ast.Explain:
 		inner := kindOf(st.Statement)
 		k.planned, k.asOf, k.unlocked = inner.planned, inner.asOf, unlockedNever
-		k.describe = func(_ *Session, stmt ast.Statement) ([]physical.Column, bool, error) {
+		k.describe = func(_ utility, stmt ast.Statement) ([]physical.Column, bool, error) {
 			return explainColumns(stmt.(*ast.Explain)), true, nil
 		}
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return s.openExplain(ctx, c.ps, c.ps.Stmt.(*ast.Explain), c.params)
 		}
 	case *ast.Copy:
@@ -261,7 +261,7 @@ func utilityKind(stmt ast.Statement) (kind, bool) {
 		if st.Query != nil {
 			k.planned, k.asOf = st.Query, st.Query.AsOf
 		}
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return s.openCopy(ctx, c.ps, c.ps.Stmt.(*ast.Copy), c.params, c.sink)
 		}
 	case *ast.AlterSettings:
@@ -269,12 +269,12 @@ func utilityKind(stmt ast.Statement) (kind, bool) {
 		if st.System {
 			k.name, k.alone = "ALTER SYSTEM", true
 		}
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
 			return ran(s.alterSettings(ctx, c.ps.Stmt.(*ast.AlterSettings)))
 		}
 	case *ast.Maintenance:
-		k.open = func(s *Session, ctx context.Context, c call) (source, error) {
-			return ran(s.maintain(ctx, c.ps.Stmt.(*ast.Maintenance)))
+		k.open = func(s utility, ctx context.Context, c call) (source, error) {
+			return ran(maintenance{s}.maintain(ctx, c.ps.Stmt.(*ast.Maintenance)))
 		}
 	default:
 		return kind{}, false
@@ -284,7 +284,7 @@ func utilityKind(stmt ast.Statement) (kind, bool) {
 
 // schemaKind is the table of statements that change the schema.
 func schemaKind(stmt ast.Statement) (kind, bool) {
-	k := kind{class: onData, open: (*Session).openDDL}
+	k := kind{class: onData, open: utility.openDDL}
 	switch st := stmt.(type) {
 	case *ast.CreateTable:
 		if k.name = "CREATE TABLE"; st.As != nil {

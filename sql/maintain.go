@@ -15,7 +15,7 @@ import (
 
 // maintain is VACUUM, ANALYZE, REINDEX and CHECKPOINT; CLUSTER has nothing to act on, for a table is
 // always in the order of its key.
-func (s *Session) maintain(ctx context.Context, st *ast.Maintenance) (string, error) {
+func (s maintenance) maintain(ctx context.Context, st *ast.Maintenance) (string, error) {
 	command := strings.ToUpper(st.Command)
 	switch st.Command {
 	case "vacuum":
@@ -34,7 +34,7 @@ func (s *Session) maintain(ctx context.Context, st *ast.Maintenance) (string, er
 }
 
 // alone refuses a command that commits by itself where other statements share its transaction.
-func (s *Session) alone(command string) error {
+func (s *transactor) alone(command string) error {
 	if err := s.noBlock(command); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ type target struct {
 }
 
 // targets finds the tables that a statement names; without names, all of the database.
-func (s *Session) targets(ctx context.Context, st *ast.Maintenance, analyze bool) ([]target, error) {
+func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze bool) ([]target, error) {
 	if len(st.Tables) == 0 {
 		return s.allTables(ctx, "")
 	}
@@ -176,8 +176,8 @@ func (s *Session) targets(ctx context.Context, st *ast.Maintenance, analyze bool
 }
 
 // maintained finds a relation; nil for an index, which is none.
-func (s *Session) maintained(ctx context.Context, name ast.Name) (*table.Desc, error) {
-	d, err := resolver{s}.Relation(ctx, name)
+func (s maintenance) maintained(ctx context.Context, name ast.Name) (*table.Desc, error) {
+	d, err := resolver{&s.planRunner}.Relation(ctx, name)
 	if d != nil || err != nil {
 		return d, err
 	}
@@ -197,7 +197,7 @@ func (s *Session) maintained(ctx context.Context, name ast.Name) (*table.Desc, e
 }
 
 // allTables lists the tables of the database, or of one schema of it.
-func (s *Session) allTables(ctx context.Context, schema string) (out []target, err error) {
+func (s maintenance) allTables(ctx context.Context, schema string) (out []target, err error) {
 	rels, err := s.tx.view.Relations(ctx, s.databaseID)
 	for _, d := range rels {
 		if d.Kind == table.KindTable && (schema == "" || d.Schema == schema) {
@@ -223,7 +223,7 @@ func columnIDs(d *table.Desc, names []ast.Ident) (out []table.ColumnID, err erro
 }
 
 // info tells the client how a command goes on, with VERBOSE.
-func (s *Session) info(verbose bool, format string, args ...any) {
+func (s *client) info(verbose bool, format string, args ...any) {
 	if verbose {
 		s.notice("INFO", "00000", format, args...)
 	}

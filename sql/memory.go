@@ -9,7 +9,7 @@ import (
 
 // memoryOwner is the owner of a session's account: the statement that runs ends when it holds the most and
 // there is no more.
-type memoryOwner struct{ s *Session }
+type memoryOwner struct{ s *client }
 
 // Running implements memory.Owner.
 func (o memoryOwner) Running() context.Context {

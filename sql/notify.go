@@ -30,7 +30,7 @@ func (s *Session) Notifications(most int) (out []notify.Notification, more bool)
 }
 
 // execListen is LISTEN. It takes effect when the transaction commits, as UNLISTEN and NOTIFY do.
-func (s *Session) execListen(st *ast.Listen) (string, error) {
+func (s utility) execListen(st *ast.Listen) (string, error) {
 	if s.listener == nil {
 		return "", sqlerr.Unsupported(int(st.Pos), "LISTEN through the embedded handle").
 			WithHint("Use DB.Listen, which returns what comes.")
@@ -39,7 +39,7 @@ func (s *Session) execListen(st *ast.Listen) (string, error) {
 	return "LISTEN", nil
 }
 
-func (s *Session) execUnlisten(st *ast.Unlisten) (string, error) {
+func (s utility) execUnlisten(st *ast.Unlisten) (string, error) {
 	if st.All {
 		s.tx.notices.UnlistenAll()
 	} else {
@@ -48,12 +48,12 @@ func (s *Session) execUnlisten(st *ast.Unlisten) (string, error) {
 	return "UNLISTEN", nil
 }
 
-func (s *Session) execNotify(st *ast.Notify) (string, error) {
+func (s utility) execNotify(st *ast.Notify) (string, error) {
 	return "NOTIFY", at(s.tx.notices.Send(st.Channel, st.Payload), st.Pos)
 }
 
 // announce tells the queue that the transaction is about to commit what it sends.
-func (s *Session) announce(ctx context.Context) (*notify.Sending, error) {
+func (s *transactor) announce(ctx context.Context) (*notify.Sending, error) {
 	if s.tx.notices.Empty() {
 		return nil, nil
 	}

@@ -98,6 +98,12 @@ func (l *life) within(ctx context.Context) (context.Context, func()) {
 	}
 }
 
+// portalSet is the layer of a session that keeps its open portals and cursors.
+type portalSet struct {
+	client
+	portals map[string]*Portal
+}
+
 // Bind makes a portal. An unnamed one replaces the unnamed one before it.
 func (s *Session) Bind(ctx context.Context, name string, ps *Prepared, params []types.Datum) (*Portal, error) {
 	p, err := s.bind(ctx, ps, name, params)
@@ -205,7 +211,7 @@ func (p *Portal) fail() {
 }
 
 // closePortals closes the portals of a transaction that ends; all also those that are held.
-func (s *Session) closePortals(all bool) {
+func (s *portalSet) closePortals(all bool) {
 	for name, p := range s.portals {
 		if all || !p.kept && !p.hold {
 			p.close()
@@ -215,7 +221,7 @@ func (s *Session) closePortals(all bool) {
 }
 
 // closePortalsSince closes the portals made under the savepoint with index depth-1.
-func (s *Session) closePortalsSince(depth int) {
+func (s *portalSet) closePortalsSince(depth int) {
 	for name, p := range s.portals {
 		if !p.kept && p.depth >= depth {
 			p.close()
@@ -226,7 +232,7 @@ func (s *Session) closePortalsSince(depth int) {
 
 // inUse says why the transaction may not change a table, or with an index ID that index: plans of portals, and
 // checks of foreign keys that wait, rest on its descriptor.
-func (s *Session) inUse(id table.ID, index table.IndexID) string {
+func (s utility) inUse(id table.ID, index table.IndexID) string {
 	for _, p := range s.portals {
 		if p.plan == nil || p.kept {
 			continue
@@ -258,7 +264,7 @@ type gathered struct {
 
 func (g gathered) tag(n int64) string { return g.of.tag(n) }
 
-func (s *Session) gatherRows(ctx context.Context, src source) (source, error) {
+func (s *portalSet) gatherRows(ctx context.Context, src source) (source, error) {
 	rows, err := s.materialise(ctx, src)
 	return gathered{rows, src}, err
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // execPrepare is PREPARE.
-func (s *Session) execPrepare(ctx context.Context, st *ast.Prepare) (string, error) {
+func (s utility) execPrepare(ctx context.Context, st *ast.Prepare) (string, error) {
 	if _, taken := s.prepared[st.Name]; taken {
 		return "", sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement \"%s\" already exists", st.Name)
 	}
@@ -41,7 +41,7 @@ func (s *Session) execPrepare(ctx context.Context, st *ast.Prepare) (string, err
 }
 
 // openExecute is EXECUTE name (args).
-func (s *Session) openExecute(ctx context.Context, st *ast.Execute, sink Sink) (source, error) {
+func (s utility) openExecute(ctx context.Context, st *ast.Execute, sink Sink) (source, error) {
 	ps, err := s.Statement(st.Name)
 	if err != nil {
 		return nil, at(err, 0)
@@ -57,7 +57,7 @@ func (s *Session) openExecute(ctx context.Context, st *ast.Execute, sink Sink) (
 }
 
 // describeExecute returns the columns of the statement that EXECUTE names.
-func (s *Session) describeExecute(stmt ast.Statement) ([]physical.Column, bool, error) {
+func (s utility) describeExecute(stmt ast.Statement) ([]physical.Column, bool, error) {
 	inner, err := s.Statement(stmt.(*ast.Execute).Name)
 	if err != nil {
 		return nil, false, err
@@ -95,7 +95,7 @@ func (s *Session) arguments(ctx context.Context, st *ast.Execute, ps *Prepared) 
 	return out, nil
 }
 
-func (s *Session) execDeallocate(st *ast.Deallocate) (string, error) {
+func (s utility) execDeallocate(st *ast.Deallocate) (string, error) {
 	s.once = true
 	if st.All {
 		s.forgetAllPrepared()

@@ -62,7 +62,7 @@ func (p *progress) collected(done gc.Stats) {
 }
 
 // liveRows is how many rows a table has by its counters; 0 when that is not known.
-func (s *Session) liveRows(ctx context.Context, id table.ID) int64 {
+func (s *client) liveRows(ctx context.Context, id table.ID) int64 {
 	c, err := s.engine.statistics.Counters(ctx, id)
 	if err != nil {
 		return 0 // it is told to those who look on, and nothing rests on it

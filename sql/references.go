@@ -18,7 +18,7 @@ import (
 // lockWrites makes the transaction lock what it writes from now on, whatever its settings: foreign keys
 // rest on it (package ri, I1), and a statement with a lasting effect needs it, for a conflict at commit
 // could only be mended by running it all again, where PostgreSQL looks again at the one row.
-func (s *Session) lockWrites() {
+func (s *transactor) lockWrites() {
 	if !s.tx.cautious {
 		s.tx.cautious = true
 		s.setLocking(false)
@@ -26,7 +26,7 @@ func (s *Session) lockWrites() {
 }
 
 // riHost is the session as the checks of foreign keys use it.
-type riHost struct{ s *Session }
+type riHost struct{ s *planRunner }
 
 // Tx is part of ri.Host.
 func (h riHost) Tx() *txn.Txn { return h.s.tx.tx }
@@ -51,7 +51,7 @@ func (h riHost) Refresh(ctx context.Context) (bool, error) {
 const maxInner = 256
 
 // innerPlan plans a statement of a check.
-func (s *Session) innerPlan(ctx context.Context, text string, ts []*types.Type) (*physical.Plan, ast.Statement, error) {
+func (s *planRunner) innerPlan(ctx context.Context, text string, ts []*types.Type) (*physical.Plan, ast.Statement, error) {
 	ps := s.inner[text]
 	if ps == nil || !sameTypes(ps.declared, ts) {
 		parsed, err := parse.ParseOne(ctx, text)
@@ -145,7 +145,7 @@ func (h riHost) count(ctx context.Context, plan *physical.Plan, params []types.D
 }
 
 // firstRow is what DDL asks of a table: the first row of a query, nil when there is none.
-func (s *Session) firstRow(ctx context.Context, text string) ([]types.Datum, error) {
+func (s *planRunner) firstRow(ctx context.Context, text string) ([]types.Datum, error) {
 	plan, stmt, err := s.innerPlan(ctx, text, nil)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (s *Session) firstRow(ctx context.Context, text string) ([]types.Datum, err
 }
 
 // execSetConstraints is SET CONSTRAINTS.
-func (s *Session) execSetConstraints(ctx context.Context, st *ast.SetConstraints) (string, error) {
+func (s utility) execSetConstraints(ctx context.Context, st *ast.SetConstraints) (string, error) {
 	const tag = "SET CONSTRAINTS"
 	if s.tx.state != inBlock {
 		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET CONSTRAINTS can only be used in transaction blocks")
@@ -193,7 +193,7 @@ func (s *Session) execSetConstraints(ctx context.Context, st *ast.SetConstraints
 
 // foreignKeys finds the constraints that are named: all of a name in the first schema of the search
 // path that has one.
-func (s *Session) foreignKeys(ctx context.Context, names []ast.Name) (found []ri.Constraint, err error) {
+func (s *planRunner) foreignKeys(ctx context.Context, names []ast.Name) (found []ri.Constraint, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // reindex builds indexes anew: one, those of a table, or those of many tables, each of which then has
 // a transaction of its own.
-func (s *Session) reindex(ctx context.Context, st *ast.Maintenance) error {
+func (s maintenance) reindex(ctx context.Context, st *ast.Maintenance) error {
 	verbose, concurrently, err := readReindex(st)
 	if err != nil {
 		return err
@@ -62,13 +62,13 @@ func readReindex(st *ast.Maintenance) (verbose, concurrently bool, err error) {
 	return verbose, concurrently, nil
 }
 
-func (s *Session) toldReindex(verbose bool) func(index string) {
+func (s maintenance) toldReindex(verbose bool) func(index string) {
 	return func(index string) { s.info(verbose, "index \"%s\" was reindexed", index) }
 }
 
 // reindexMany builds the indexes of a schema or of the database anew. Those of the system catalogs are
 // none: these are made by the server, and the schema itself is found by its keys.
-func (s *Session) reindexMany(ctx context.Context, kind string, name ast.Name, concurrently, verbose bool) error {
+func (s maintenance) reindexMany(ctx context.Context, kind string, name ast.Name, concurrently, verbose bool) error {
 	schema := ""
 	switch kind {
 	case "schema":
@@ -105,7 +105,7 @@ func (s *Session) reindexMany(ctx context.Context, kind string, name ast.Name, c
 
 // reindexAlone builds the indexes of a table anew in a transaction of its own, again while it meets
 // conflicts.
-func (s *Session) reindexAlone(ctx context.Context, id table.ID, verbose bool) error {
+func (s maintenance) reindexAlone(ctx context.Context, id table.ID, verbose bool) error {
 	for attempt := 0; ; attempt++ {
 		if err := s.commit(ctx); err != nil {
 			return err
@@ -134,7 +134,7 @@ func (s *Session) reindexAlone(ctx context.Context, id table.ID, verbose bool) e
 }
 
 // ddlEnv is what a change of the schema runs in.
-func (s *Session) ddlEnv(ctx context.Context) *ddl.Env {
+func (s utility) ddlEnv(ctx context.Context) *ddl.Env {
 	return &ddl.Env{
 		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: s.plannerEnv(ctx),
 		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx), Runtime: s.runtime(ctx),

@@ -100,7 +100,7 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 
 // sameTables reports whether the transaction sees every table of a plan as the plan was made for. Other
 // changes of the schema do not concern it.
-func (s *Session) sameTables(ctx context.Context, plan *physical.Plan) (bool, error) {
+func (s *transactor) sameTables(ctx context.Context, plan *physical.Plan) (bool, error) {
 	for i := range plan.Tables {
 		t := &plan.Tables[i]
 		if t.ID < catalog.FirstID {

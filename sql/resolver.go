@@ -19,7 +19,7 @@ import (
 )
 
 // resolver answers the planner's questions about the schema for one session's transaction.
-type resolver struct{ s *Session }
+type resolver struct{ s *planRunner }
 
 // Relation finds a relation by its own schema, or along the search path.
 func (r resolver) Relation(ctx context.Context, name ast.Name) (*table.Desc, error) {
@@ -69,14 +69,14 @@ func (r resolver) RelationByID(ctx context.Context, id table.ID) (*table.Desc, e
 
 // searchPath is path for what only shows or writes down names: where the catalog cannot be read, what
 // comes next fails.
-func (s *Session) searchPath(ctx context.Context) []string {
+func (s *planRunner) searchPath(ctx context.Context) []string {
 	out, _ := s.path(ctx)
 	return out
 }
 
 // path lists the schemas of the search path that exist, in order, "$user" resolved. pg_catalog comes
 // before all others unless it is named. The catalog is read like any table, which may fail.
-func (s *Session) path(ctx context.Context) (out []string, err error) {
+func (s *planRunner) path(ctx context.Context) (out []string, err error) {
 	for _, name := range s.settings.Derived().SearchPath {
 		if name == "$user" {
 			name = s.user
@@ -102,7 +102,7 @@ func (s *Session) path(ctx context.Context) (out []string, err error) {
 	return out, nil
 }
 
-func (s *Session) plannerEnv(ctx context.Context) *planner.Env {
+func (s *planRunner) plannerEnv(ctx context.Context) *planner.Env {
 	costs := planner.Costs(s.settings.Derived().Planner)
 	parseQuery := func(text string) (*ast.Select, error) { return parseQuery(ctx, text) }
 	return &planner.Env{Costs: costs, Catalog: resolver{s}, Statistics: s.tableStatistics,
@@ -123,7 +123,7 @@ func parseQuery(ctx context.Context, text string) (*ast.Select, error) {
 }
 
 // runtime is what functions of one statement may know.
-func (s *Session) runtime(ctx context.Context) *expr.Runtime {
+func (s *planRunner) runtime(ctx context.Context) *expr.Runtime {
 	f := s.settings.Derived().Format
 	r := &struct {
 		expr.Runtime
@@ -135,14 +135,14 @@ func (s *Session) runtime(ctx context.Context) *expr.Runtime {
 	return &r.Runtime
 }
 
-func (s *Session) execEnv(ctx context.Context, stats bool) *exec.Env {
+func (s *planRunner) execEnv(ctx context.Context, stats bool) *exec.Env {
 	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx), Virtual: s.virtualRows,
 		Memory: s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
 		Written: &s.progress.rows, SecondLook: s.tx.perStatement(), Observer: s.references}
 }
 
 // fillTable runs a query into a table that was just made: CREATE TABLE AS.
-func (s *Session) fillTable(ctx context.Context, query *ast.Select, into *table.Desc) (int64, error) {
+func (s *planRunner) fillTable(ctx context.Context, query *ast.Select, into *table.Desc) (int64, error) {
 	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), query, nil)
 	if err != nil {
 		return 0, err
@@ -185,7 +185,7 @@ func (s *Session) fillTable(ctx context.Context, query *ast.Select, into *table.
 }
 
 // virtualRows gives the rows of a table of pg_catalog or information_schema.
-func (s *Session) virtualRows(ctx context.Context, d *table.Desc, emit func(row []types.Datum) error) error {
+func (s *planRunner) virtualRows(ctx context.Context, d *table.Desc, emit func(row []types.Datum) error) error {
 	if d.Kind == table.KindSequence {
 		last, called, err := s.engine.catalog.SequencePosition(ctx, d)
 		if err != nil {
@@ -197,3 +197,11 @@ func (s *Session) virtualRows(ctx context.Context, d *table.Desc, emit func(row 
 }
 
 func upper(s string) string { return strings.ToUpper(s) }
+
+// Format is how values are read and written as text now. It is for the running statement: the next
+// call changes it.
+func (s *planRunner) Format() *types.Format {
+	s.format = s.settings.Derived().Format
+	s.format.Reg, s.format.Now = &s.outside, s.tx.started
+	return &s.format
+}

@@ -44,7 +44,7 @@ func (s *Session) Retry(ctx context.Context, err error, rewind func() bool, repl
 }
 
 // mayRetry reports whether attempt number attempt (from 0) may follow err, once it may begin.
-func (s *Session) mayRetry(ctx context.Context, attempt int, err error) bool {
+func (s *transactor) mayRetry(ctx context.Context, attempt int, err error) bool {
 	if s.tx.state != idle || !retryable(err) || attempt >= maxAttempts || s.once {
 		return false
 	}

@@ -151,13 +151,13 @@ func (p *Portal) opened(src source) {
 func (s *Session) open(ctx context.Context, c call) (source, error) {
 	k := kindOf(c.ps.Stmt)
 	if k.class == transactionControl {
-		return k.open(s, ctx, c)
+		return k.open(utility{s}, ctx, c)
 	}
 	if s.tx.state == idle {
 		s.start(inImplicit)
 	}
 	if k.class == sessionCommand {
-		return k.open(s, ctx, c)
+		return k.open(utility{s}, ctx, c)
 	}
 	if past := s.asOf(c.ps.Stmt); past != nil {
 		with, err := s.argumentsOf(ctx, c.ps, c.params)
@@ -172,7 +172,7 @@ func (s *Session) open(ctx context.Context, c call) (source, error) {
 		return nil, err
 	}
 	s.tx.ran = true
-	return k.open(s, ctx, c)
+	return k.open(utility{s}, ctx, c)
 }
 
 // take hands up to limit rows (0: all) of the portal to the sink, and returns their number.

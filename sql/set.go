@@ -12,7 +12,7 @@ import (
 )
 
 // setting is the value of a parameter, those of the present transaction included.
-func (s *Session) setting(name string) (string, bool) {
+func (s *transactor) setting(name string) (string, bool) {
 	switch strings.ToLower(name) {
 	case "transaction_read_only":
 		if s.tx.state != idle {
@@ -31,7 +31,7 @@ func (s *Session) setting(name string) (string, bool) {
 }
 
 // setTransactionSetting handles the parameters that are modes of the present transaction.
-func (s *Session) setTransactionSetting(name, value string) (done bool, err error) {
+func (s *planRunner) setTransactionSetting(name, value string) (done bool, err error) {
 	var modes ast.TxnModes
 	switch strings.ToLower(name) {
 	case "transaction_read_only":
@@ -61,7 +61,7 @@ func (s *Session) setTransactionSetting(name, value string) (done bool, err erro
 	return true, s.setModes(context.Background(), &modes) // none of these modes waits
 }
 
-func (s *Session) execSet(st *ast.Set) (string, error) {
+func (s utility) execSet(st *ast.Set) (string, error) {
 	tag := "SET"
 	if word := strings.TrimSpace(s.text); len(word) > 5 && strings.EqualFold(word[:5], "reset") {
 		tag = "RESET" // the same statement under another name
@@ -94,7 +94,7 @@ func showColumns(name string) []physical.Column {
 	return []physical.Column{textColumn(name)}
 }
 
-func (s *Session) openShow(st *ast.Show) (source, error) {
+func (s utility) openShow(st *ast.Show) (source, error) {
 	cols := showColumns(st.Name)
 	if len(cols) == 1 {
 		v, ok := s.setting(st.Name)
@@ -115,7 +115,7 @@ func (s *Session) openShow(st *ast.Show) (source, error) {
 	return newRows("SHOW", cols, rows), nil
 }
 
-func (s *Session) execDiscard(st *ast.Discard) (string, error) {
+func (s utility) execDiscard(st *ast.Discard) (string, error) {
 	what := strings.ToUpper(st.What)
 	switch what {
 	case "ALL":
@@ -139,7 +139,7 @@ func (s *Session) execDiscard(st *ast.Discard) (string, error) {
 	return "DISCARD " + what, nil
 }
 
-func (s *Session) forgetSequences() {
+func (s *planRunner) forgetSequences() {
 	clear(s.currval)
 	s.lastSeq = 0
 }

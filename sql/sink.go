@@ -22,3 +22,12 @@ type Sink interface {
 	Mark()
 	Rewind() bool
 }
+
+// Notice is a message beside the result.
+type Notice struct {
+	Severity string // "NOTICE", "WARNING", "INFO", …
+	Code     string
+	Message  string
+	Detail   string
+	Hint     string
+}

@@ -22,9 +22,20 @@ type source interface {
 	close()
 }
 
+// planRunner is the layer of a session that plans and runs a statement in the present transaction.
+type planRunner struct {
+	transactor
+	prepared map[string]*Prepared
+	inner    map[string]*Prepared // the statements of checks of foreign keys
+	currval  map[types.OID]int64
+	lastSeq  types.OID
+	format   types.Format
+	outside  facts // of values that are read and written outside of plans
+}
+
 // planSource runs a plan.
 type planSource struct {
-	s      *Session
+	s      *planRunner
 	env    *exec.Env
 	cursor *exec.Cursor
 	stmt   ast.Statement
@@ -165,7 +176,7 @@ type runOptions struct {
 }
 
 // openPlan starts a planned statement.
-func (s *Session) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
+func (s *planRunner) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
 	plan, with, err := s.executable(ctx, ps, stmt, params)
 	if err != nil {
 		return nil, err
@@ -184,7 +195,7 @@ func (s *Session) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement
 
 // executable returns a plan of a statement, with its tables locked and the result that its client was told
 // of, and the values of its parameters: params, or those that a template finds in the text.
-func (s *Session) executable(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum) (*physical.Plan, []types.Datum, error) {
+func (s *planRunner) executable(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum) (*physical.Plan, []types.Datum, error) {
 	plan, err := s.lockedPlan(ctx, ps, stmt)
 	if err != nil {
 		return nil, nil, err
@@ -218,7 +229,7 @@ func sameTypes(a, b []*types.Type) bool {
 }
 
 // runPlan opens a plan in the session's transaction.
-func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
+func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
 	if !plan.ReadOnly {
 		if err := s.detachCursors(ctx, plan); err != nil {
 			return nil, err
@@ -244,7 +255,7 @@ func (s *Session) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Sta
 }
 
 // mayWrite returns why a statement that writes is not allowed now.
-func (s *Session) mayWrite(stmt ast.Statement) error {
+func (s *planRunner) mayWrite(stmt ast.Statement) error {
 	if name := kindOf(stmt).name; name != "" {
 		return s.writable(name)
 	}

@@ -130,7 +130,7 @@ func (s *Session) analyse(ctx context.Context, ps *Prepared) error {
 
 // analysePlanned takes parameters, and the columns of a statement that is planned as a whole, from a
 // plan.
-func (s *Session) analysePlanned(ctx context.Context, ps *Prepared, inner ast.Statement) error {
+func (s *planRunner) analysePlanned(ctx context.Context, ps *Prepared, inner ast.Statement) error {
 	if err := s.ensure(ctx); err != nil {
 		return err
 	}
@@ -159,14 +159,14 @@ func (s *Session) describeUtility(ps *Prepared) error {
 		return nil
 	}
 	var err error
-	ps.Columns, ps.HasRows, err = describe(s, ps.Stmt)
+	ps.Columns, ps.HasRows, err = describe(utility{s}, ps.Stmt)
 	return err
 }
 
 // planFor returns a plan of ps (or of the statement inside) that is good in the present
 // transaction: the one made before if the schema is still the same, else one from the cache, else a
 // new one.
-func (s *Session) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
+func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
 	version, own, err := s.tx.view.Version(ctx)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ var tableModes = map[string]rowlock.Mode{
 }
 
 // lockTable takes the lock of one relation until the transaction's end.
-func (s *Session) lockTable(ctx context.Context, id table.ID, mode rowlock.Mode, noWait bool) (rowlock.Outcome, error) {
+func (s *transactor) lockTable(ctx context.Context, id table.ID, mode rowlock.Mode, noWait bool) (rowlock.Outcome, error) {
 	if id < catalog.FirstID || s.tx.asOf != 0 {
 		return rowlock.Held, nil // the system's own tables never change, and neither does the past
 	}
@@ -43,7 +43,7 @@ func (s *Session) lockTable(ctx context.Context, id table.ID, mode rowlock.Mode,
 
 // lockTables takes the locks of what a plan reads and writes; again says that the schema may have
 // changed since it was made: while a lock was waited for, or before it was there.
-func (s *Session) lockTables(ctx context.Context, tables []opt.TableVersion) (again bool, err error) {
+func (s *transactor) lockTables(ctx context.Context, tables []opt.TableVersion) (again bool, err error) {
 	fresh := false
 	for i := range tables {
 		out, err := s.lockTable(ctx, tables[i].ID, useModes[tables[i].Use], false)
@@ -56,7 +56,7 @@ func (s *Session) lockTables(ctx context.Context, tables []opt.TableVersion) (ag
 }
 
 // lockedPlan is planFor with the tables of the plan locked.
-func (s *Session) lockedPlan(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
+func (s *planRunner) lockedPlan(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
 	for {
 		plan, err := s.planFor(ctx, ps, stmt)
 		var changed bool
@@ -76,7 +76,7 @@ func (s *Session) lockedPlan(ctx context.Context, ps *Prepared, stmt ast.Stateme
 
 // lookAgain comes after the wait for a table's lock. It shows the statement the schema as it is now, as far
 // as that goes, and says whether anything may have changed.
-func (s *Session) lookAgain(ctx context.Context) (bool, error) {
+func (s *transactor) lookAgain(ctx context.Context) (bool, error) {
 	if !s.refreshable() {
 		return s.renewSchema(ctx)
 	}
@@ -86,7 +86,7 @@ func (s *Session) lookAgain(ctx context.Context) (bool, error) {
 // awaitChanges waits for those who are changing a table of a statement that cannot be planned, and says
 // whether there were any: what is not there may be there now. PostgreSQL locks a table before it looks
 // for its columns.
-func (s *Session) awaitChanges(ctx context.Context, ps *Prepared, stmt ast.Statement) bool {
+func (s *planRunner) awaitChanges(ctx context.Context, ps *Prepared, stmt ast.Statement) bool {
 	if !s.refreshable() {
 		return false
 	}
@@ -114,12 +114,12 @@ func (r lockingResolver) Relation(ctx context.Context, name ast.Name) (*table.De
 
 // refreshable says whether the statement may have a newer snapshot: always in READ COMMITTED,
 // otherwise when it is the transaction's first.
-func (s *Session) refreshable() bool {
+func (s *transactor) refreshable() bool {
 	return s.tx.perStatement() || s.tx.statements <= 1 && len(s.tx.savepoints) == 0 && !s.tx.tx.Dirty()
 }
 
 // refresh gives the statement a new snapshot. Requires: refreshable.
-func (s *Session) refresh(ctx context.Context) error {
+func (s *transactor) refresh(ctx context.Context) error {
 	if s.tx.perStatement() {
 		return s.advance(ctx)
 	}
@@ -130,7 +130,7 @@ func (s *Session) refresh(ctx context.Context) error {
 }
 
 // dropSnapshot lets go of a snapshot through which only the schema was read. Locks stay the session's.
-func (s *Session) dropSnapshot(ctx context.Context) error {
+func (s *transactor) dropSnapshot(ctx context.Context) error {
 	tx := s.tx.tx
 	if tx == nil {
 		return nil
@@ -142,7 +142,7 @@ func (s *Session) dropSnapshot(ctx context.Context) error {
 
 // execLockTable is LOCK TABLE. It takes no snapshot of its own, so that a transaction which begins
 // with it sees the table as it is once the lock is there.
-func (s *Session) execLockTable(ctx context.Context, st *ast.LockTable) (string, error) {
+func (s utility) execLockTable(ctx context.Context, st *ast.LockTable) (string, error) {
 	if s.tx.state != inBlock && !s.several {
 		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "LOCK TABLE can only be used in transaction blocks")
 	}
@@ -167,9 +167,9 @@ func (s *Session) execLockTable(ctx context.Context, st *ast.LockTable) (string,
 	}
 }
 
-func (s *Session) lockNamed(ctx context.Context, st *ast.LockTable) (waited bool, err error) {
+func (s utility) lockNamed(ctx context.Context, st *ast.LockTable) (waited bool, err error) {
 	for _, name := range st.Tables {
-		d, err := resolver{s}.Relation(ctx, name)
+		d, err := resolver{&s.planRunner}.Relation(ctx, name)
 		switch {
 		case err != nil:
 			return false, err
@@ -199,7 +199,7 @@ func cannotLock(name, kind string) error {
 		WithDetail("This operation is not supported for %s.", kind)
 }
 
-func (s *Session) isIndex(ctx context.Context, name ast.Name) bool {
+func (s *planRunner) isIndex(ctx context.Context, name ast.Name) bool {
 	schemas := []string{name.Schema}
 	if name.Schema == "" {
 		schemas = s.searchPath(ctx)
@@ -213,7 +213,7 @@ func (s *Session) isIndex(ctx context.Context, name ast.Name) bool {
 }
 
 // lockDeep locks a table, or a view with all that it reads.
-func (s *Session) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode, noWait bool) (waited bool, err error) {
+func (s utility) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode, noWait bool) (waited bool, err error) {
 	out, err := s.lockTable(ctx, d.ID, mode, noWait)
 	if errors.Is(err, rowlock.ErrNotAvailable) {
 		err = sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on relation \"%s\"", d.Name)
@@ -245,7 +245,7 @@ var errLockedAnew = errors.New("a table was locked")
 
 // locker is how a schema change locks its tables. Where the snapshot must stay, it goes on with the one that
 // it has, and conflicts at commit with what that does not show.
-func (s *Session) locker() func(context.Context, table.ID, rowlock.Mode) error {
+func (s utility) locker() func(context.Context, table.ID, rowlock.Mode) error {
 	return func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
 		out, err := s.lockTable(ctx, id, mode, false)
 		anew := out == rowlock.Waited || out == rowlock.Granted &&
@@ -259,7 +259,7 @@ func (s *Session) locker() func(context.Context, table.ID, rowlock.Mode) error {
 
 // changeSchema runs a statement that changes the schema, with the locks that it needs. One that had to
 // wait for a table or for a name is undone and begins again, with the locks that it has got.
-func (s *Session) changeSchema(ctx context.Context, stmt ast.Statement) (string, error) {
+func (s utility) changeSchema(ctx context.Context, stmt ast.Statement) (string, error) {
 	refreshable := s.refreshable()
 	for {
 		if _, err := s.path(ctx); err != nil {

@@ -19,7 +19,7 @@ type analyzed struct {
 }
 
 // tableStatistics is what the planner may know of a table.
-func (s *Session) tableStatistics(ctx context.Context, d *table.Desc) *stats.Table {
+func (s *transactor) tableStatistics(ctx context.Context, d *table.Desc) *stats.Table {
 	for i := len(s.tx.analyzed) - 1; i >= 0; i-- {
 		if a := &s.tx.analyzed[i]; a.id == d.ID {
 			return a.table
@@ -29,7 +29,7 @@ func (s *Session) tableStatistics(ctx context.Context, d *table.Desc) *stats.Tab
 }
 
 // noteChanges takes what a statement changed into the transaction's account.
-func (s *Session) noteChanges(c *exec.Cursor) {
+func (s *transactor) noteChanges(c *exec.Cursor) {
 	c.EachChange(func(id table.ID, ch exec.Changes) {
 		s.addChange(statistics.Change{Table: id, Inserted: ch.Inserted, Updated: ch.Updated, Deleted: ch.Deleted})
 	})
@@ -37,7 +37,7 @@ func (s *Session) noteChanges(c *exec.Cursor) {
 
 // addChange adds to the account since the last savepoint, so that a rollback to it can cut the rest
 // off.
-func (s *Session) addChange(ch statistics.Change) {
+func (s *transactor) addChange(ch statistics.Change) {
 	from := 0
 	if n := len(s.tx.savepoints); n > 0 {
 		from = s.tx.savepoints[n-1].changes
@@ -54,7 +54,7 @@ func (s *Session) addChange(ch statistics.Change) {
 }
 
 // noteCommitted tells the registry of a transaction's changes once they are there.
-func (s *Session) noteCommitted(ctx context.Context, changes []statistics.Change, found []analyzed) {
+func (s *transactor) noteCommitted(ctx context.Context, changes []statistics.Change, found []analyzed) {
 	s.engine.statistics.Note(ctx, changes)
 	for _, a := range found {
 		s.engine.statistics.Replaced(ctx, a.id, a.rows, a.by)
@@ -62,7 +62,7 @@ func (s *Session) noteCommitted(ctx context.Context, changes []statistics.Change
 }
 
 // planIsCurrent says whether the statistics that a plan was made with are still those of its tables.
-func (s *Session) planIsCurrent(plan *physical.Plan, epoch *uint64) bool {
+func (s *transactor) planIsCurrent(plan *physical.Plan, epoch *uint64) bool {
 	now := s.engine.statistics.Epoch()
 	if *epoch == now {
 		return true

@@ -38,7 +38,7 @@ func (s *Session) queryTemplate(ctx context.Context, text string, sink Sink) (se
 }
 
 // fillTemplate returns the values of the parameters of a template's plan, or errNotServed.
-func (s *Session) fillTemplate(ctx context.Context, ps *Prepared, plan *physical.Plan) ([]types.Datum, error) {
+func (s *planRunner) fillTemplate(ctx context.Context, ps *Prepared, plan *physical.Plan) ([]types.Datum, error) {
 	if !template.Serves(plan) || len(plan.ParamTypes) != len(ps.values) {
 		return nil, errNotServed
 	}

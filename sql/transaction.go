@@ -73,8 +73,70 @@ type savepoint struct {
 	readOnly bool
 }
 
+// transactor is the layer of a session that begins, commits and ends its transactions.
+type transactor struct {
+	portalSet
+	tx    transaction
+	locks *rowlock.Owner // row locks and advisory locks
+	// lastCommit is commit_ts of the last transaction that wrote; zero before there was one.
+	lastCommit tso.Timestamp
+	listener   *notify.Listener // nil: nobody would take what it gets
+	references *ri.Queue        // checks of foreign keys that the transaction has left to do
+	retries    int              // attempts at the implicit transaction that failed
+	caution    int              // how many implicit transactions are still to lock what they write
+
+	once    bool // the implicit transaction did what cannot be done twice
+	several bool // the statement is one of several in its Query
+	prompt  bool // nothing was waited for since the statement was prepared
+	single  bool // the statement is all of its message, or of its messages up to Sync
+}
+
+// report tells those who look what the session does.
+func (s *transactor) report(state, query string) {
+	now := time.Now()
+	app := s.settings.Derived().ApplicationName
+	a := &s.activity
+	a.Lock()
+	defer a.Unlock()
+	a.Application, a.State, a.Query, a.StateChanged, a.TxnStarted = app, state, query, now, time.Time{}
+	if s.tx.state != idle {
+		a.TxnStarted = s.tx.started
+	} else if state == "active" {
+		a.TxnStarted = now
+	}
+	if state == "active" || a.QueryStart.IsZero() {
+		a.QueryStart = now
+	}
+}
+
+// begin prepares to run one statement: its context ends by Cancel and by statement_timeout.
+func (s *transactor) begin(ctx context.Context, text string, out Sink) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.running.set(cancel)
+	s.out, s.text, s.within = out, text, ctx
+	s.followSystem()
+	s.progress.begin()
+	if s.tx.tx != nil {
+		s.tx.tx.SetStatement(ctx, text)
+	}
+	var timer *time.Timer
+	if d := s.settings.Derived().StatementTimeout; d > 0 {
+		timer = time.AfterFunc(d, func() { cancel(errStatementTimeout) })
+	}
+	s.report("active", text)
+	return ctx, func() {
+		if timer != nil {
+			timer.Stop()
+		}
+		s.running.set(nil)
+		s.out, s.within = nil, context.Background()
+		cancel(nil)
+		s.memory.Settle()
+	}
+}
+
 // start leaves idle.
-func (s *Session) start(state txnState) {
+func (s *transactor) start(state txnState) {
 	s.once = false
 	d := s.settings.Derived()
 	s.tx = transaction{state: state, started: time.Now(), frees: s.tx.frees, readOnly: d.ReadOnly, deferrable: d.DefaultTransactionDefr,
@@ -82,7 +144,7 @@ func (s *Session) start(state txnState) {
 }
 
 // becomeCautious says whether an implicit transaction that begins now should lock what it writes.
-func (s *Session) becomeCautious() bool {
+func (s *transactor) becomeCautious() bool {
 	switch {
 	case s.retries >= cautiousAfter:
 		s.caution = cautionKept
@@ -95,7 +157,7 @@ func (s *Session) becomeCautious() bool {
 }
 
 // ensure gives the transaction its snapshot.
-func (s *Session) ensure(ctx context.Context) error {
+func (s *transactor) ensure(ctx context.Context) error {
 	if s.tx.state == idle {
 		s.start(inImplicit)
 	}
@@ -123,7 +185,7 @@ func (s *Session) ensure(ctx context.Context) error {
 
 // commit ends the transaction, whatever its state, and makes what it wrote durable. On an error
 // nothing of it is there, except when the error is ambiguous.
-func (s *Session) commit(ctx context.Context) error {
+func (s *transactor) commit(ctx context.Context) error {
 	if s.tx.state == idle {
 		return nil
 	}
@@ -177,7 +239,7 @@ func (s *Session) commit(ctx context.Context) error {
 }
 
 // abort ends the transaction, whatever its state, and forgets what it wrote.
-func (s *Session) abort(ctx context.Context) {
+func (s *transactor) abort(ctx context.Context) {
 	if s.tx.state == idle {
 		return
 	}
@@ -199,7 +261,7 @@ func (s *Session) abort(ctx context.Context) {
 
 // fail is what an error does to the transaction: a block waits for its ROLLBACK, an implicit
 // transaction is gone.
-func (s *Session) fail(ctx context.Context) {
+func (s *transactor) fail(ctx context.Context) {
 	if s.tx.tx != nil { // the reason may lie in what is not durable yet, and the client will hear of it
 		_ = s.tx.tx.AwaitDurable(context.WithoutCancel(ctx))
 	}
@@ -212,7 +274,7 @@ func (s *Session) fail(ctx context.Context) {
 	}
 }
 
-func (s *Session) execBegin(ctx context.Context, st *ast.Begin) (string, error) {
+func (s utility) execBegin(ctx context.Context, st *ast.Begin) (string, error) {
 	tag := "BEGIN"
 	if st.Start {
 		tag = "START TRANSACTION"
@@ -229,7 +291,7 @@ func (s *Session) execBegin(ctx context.Context, st *ast.Begin) (string, error) 
 }
 
 // setModes applies the modes of BEGIN and SET TRANSACTION to the present transaction.
-func (s *Session) setModes(ctx context.Context, m *ast.TxnModes) error {
+func (s *planRunner) setModes(ctx context.Context, m *ast.TxnModes) error {
 	if err := s.setIsolation(m.Isolation); err != nil {
 		return err
 	}
@@ -267,7 +329,7 @@ func (s *Session) setModes(ctx context.Context, m *ast.TxnModes) error {
 	return nil
 }
 
-func (s *Session) execSetTransaction(ctx context.Context, st *ast.SetTransaction) (string, error) {
+func (s utility) execSetTransaction(ctx context.Context, st *ast.SetTransaction) (string, error) {
 	if st.Session {
 		if s.tx.state == idle {
 			s.start(inImplicit) // what is set belongs to a transaction, and stays when that commits
@@ -306,7 +368,7 @@ func onOff(b bool) string {
 	return "off"
 }
 
-func (s *Session) execCommit(ctx context.Context, st *ast.Commit) (string, error) {
+func (s utility) execCommit(ctx context.Context, st *ast.Commit) (string, error) {
 	modes := s.tx
 	switch s.tx.state {
 	case inFailed:
@@ -327,7 +389,7 @@ func (s *Session) execCommit(ctx context.Context, st *ast.Commit) (string, error
 	return "COMMIT", s.commit(ctx)
 }
 
-func (s *Session) execRollback(ctx context.Context, st *ast.Rollback) (string, error) {
+func (s utility) execRollback(ctx context.Context, st *ast.Rollback) (string, error) {
 	modes := s.tx
 	if s.tx.state == inBlock || s.tx.state == inFailed {
 		s.abort(ctx)
@@ -343,14 +405,14 @@ func (s *Session) execRollback(ctx context.Context, st *ast.Rollback) (string, e
 }
 
 // chain begins the next block at once, with the modes of the one that ended.
-func (s *Session) chain(yes bool, modes *transaction) {
+func (s utility) chain(yes bool, modes *transaction) {
 	if yes {
 		s.start(inBlock)
 		s.tx.readOnly, s.tx.deferrable, s.tx.isolation = modes.readOnly, modes.deferrable, modes.isolation
 	}
 }
 
-func (s *Session) execSavepoint(ctx context.Context, st *ast.Savepoint) (string, error) {
+func (s utility) execSavepoint(ctx context.Context, st *ast.Savepoint) (string, error) {
 	if s.tx.state != inBlock {
 		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "SAVEPOINT can only be used in transaction blocks")
 	}
@@ -371,7 +433,7 @@ func (s *Session) execSavepoint(ctx context.Context, st *ast.Savepoint) (string,
 const maxSavepoints = 1 << 16
 
 // findSavepoint returns the index of the latest savepoint of that name.
-func (s *Session) findSavepoint(name, command string) (int, error) {
+func (s utility) findSavepoint(name, command string) (int, error) {
 	if s.tx.state == idle || s.tx.state == inImplicit {
 		return 0, sqlerr.New(sqlerr.NoActiveSQLTransaction, "%s can only be used in transaction blocks", command)
 	}
@@ -383,7 +445,7 @@ func (s *Session) findSavepoint(name, command string) (int, error) {
 	return 0, sqlerr.New(sqlerr.InvalidSavepoint, "savepoint \"%s\" does not exist", name)
 }
 
-func (s *Session) execRelease(st *ast.Release) (string, error) {
+func (s utility) execRelease(st *ast.Release) (string, error) {
 	i, err := s.findSavepoint(st.Name, "RELEASE SAVEPOINT")
 	if err != nil {
 		return "", err
@@ -392,7 +454,7 @@ func (s *Session) execRelease(st *ast.Release) (string, error) {
 	return "RELEASE", nil
 }
 
-func (s *Session) execRollbackTo(st *ast.RollbackTo) (string, error) {
+func (s utility) execRollbackTo(st *ast.RollbackTo) (string, error) {
 	i, err := s.findSavepoint(st.Name, "ROLLBACK TO SAVEPOINT")
 	if err != nil {
 		return "", err
@@ -413,7 +475,7 @@ func (s *Session) execRollbackTo(st *ast.RollbackTo) (string, error) {
 }
 
 // noBlock refuses a statement that must be a transaction of its own.
-func (s *Session) noBlock(command string) error {
+func (s *transactor) noBlock(command string) error {
 	if s.tx.state == inBlock {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
 	}
@@ -421,7 +483,7 @@ func (s *Session) noBlock(command string) error {
 }
 
 // writable refuses a statement that writes when the transaction is read-only.
-func (s *Session) writable(command string) error {
+func (s *transactor) writable(command string) error {
 	if s.tx.readOnly {
 		return sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", command)
 	}
@@ -429,7 +491,7 @@ func (s *Session) writable(command string) error {
 }
 
 // hasRoom refuses a statement that writes on a disk that is nearly full, unless it makes room in the end.
-func (s *Session) hasRoom(command string) error {
+func (s *transactor) hasRoom(command string) error {
 	frees := command == "DELETE" || strings.HasPrefix(command, "DROP") || strings.HasPrefix(command, "TRUNCATE")
 	if frees {
 		s.tx.frees = true

@@ -19,7 +19,7 @@ import (
 // store, counts the rows that are left, and with FULL rewrites the store's files without the rest. It
 // keeps no reader or writer off the tables, FULL neither: the collector works beside them, as it does in
 // the background.
-func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
+func (s maintenance) vacuum(ctx context.Context, st *ast.Maintenance) error {
 	if err := s.alone("VACUUM"); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *Session) vacuum(ctx context.Context, st *ast.Maintenance) error {
 
 // vacuumTable vacuums a table; its versions are collected only if it was named, else the whole store was
 // collected before.
-func (s *Session) vacuumTable(ctx context.Context, t target, o upkeep, named bool) error {
+func (s maintenance) vacuumTable(ctx context.Context, t target, o upkeep, named bool) error {
 	name := s.database + "." + t.desc.Schema + "." + t.desc.Name
 	p := s.progress.beginUpkeep("VACUUM", t.desc.ID, 0)
 	if named {
@@ -110,7 +110,7 @@ func (e *Engine) spanNow(ctx context.Context, d *table.Desc, rowsOnly bool) (kv.
 
 // underUpkeep does work on a table under the lock that keeps schema changes and other upkeep off it, and
 // gives that back. With SKIP_LOCKED it does not wait for it.
-func (s *Session) underUpkeep(ctx context.Context, command string, t target, o upkeep, work func() error) error {
+func (s maintenance) underUpkeep(ctx context.Context, command string, t target, o upkeep, work func() error) error {
 	mark := s.locks.Mark()
 	defer s.locks.ReleaseTo(mark)
 	if free, err := s.lockForUpkeep(ctx, command, t, o); err != nil || !free {
@@ -120,7 +120,7 @@ func (s *Session) underUpkeep(ctx context.Context, command string, t target, o u
 }
 
 // lockForUpkeep takes the lock; false: it was not free, and the table is to be skipped.
-func (s *Session) lockForUpkeep(ctx context.Context, command string, t target, o upkeep) (bool, error) {
+func (s maintenance) lockForUpkeep(ctx context.Context, command string, t target, o upkeep) (bool, error) {
 	_, err := s.lockTable(ctx, t.desc.ID, rowlock.ShareUpdateExclusive, o.skipLocked)
 	if o.skipLocked && errors.Is(err, rowlock.ErrNotAvailable) {
 		s.notice("WARNING", sqlerr.LockNotAvailable, "skipping %s of \"%s\" --- lock not available", command, t.desc.Name)
@@ -130,7 +130,7 @@ func (s *Session) lockForUpkeep(ctx context.Context, command string, t target, o
 }
 
 // collect runs the collector over a span; the zero one is the whole store.
-func (s *Session) collect(ctx context.Context, name string, span kv.Span, verbose bool) error {
+func (s maintenance) collect(ctx context.Context, name string, span kv.Span, verbose bool) error {
 	s.info(verbose, "vacuuming \"%s\"", name)
 	began := time.Now()
 	done, err := s.engine.store.CollectSpan(ctx, span, s.progress.collected)

@@ -1,0 +1,81 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/minidb/minidb/internal/memory"
+	"github.com/minidb/minidb/sql/pgcatalog"
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table"
+)
+
+// client is the lowest layer of a session: who the client is, its settings, and the statement that
+// it runs now.
+type client struct {
+	engine      *Engine
+	pid, secret int32
+	user        string
+	address     string // "": it is not known
+	database    string
+	databaseID  table.ID
+	started     time.Time
+	settings    *settings.Values
+	defaults    defaultsSeen
+
+	out      Sink            // where notices of the running statement go
+	within   context.Context // of the running statement, for what its sink does
+	text     string
+	running  running
+	progress progress
+	memory   *memory.Account        // what statements, their transaction and its portals hold
+	held     *memory.Account        // what outlives transactions: held cursors
+	hangUp   atomic.Pointer[func()] // ends the connection
+	activity struct {
+		sync.Mutex
+		pgcatalog.Activity
+	}
+}
+
+// introduce tells them who the session is.
+func (s *client) introduce() {
+	s.activity.Lock()
+	defer s.activity.Unlock()
+	s.activity.Activity = pgcatalog.Activity{PID: s.pid, User: s.user, Database: s.database, DatabaseID: uint32(s.databaseID),
+		Client: s.address, Started: s.started}
+}
+
+// seen is what report told last.
+func (s *client) seen() pgcatalog.Activity {
+	s.activity.Lock()
+	defer s.activity.Unlock()
+	return s.activity.Activity
+}
+
+// levels orders the severities of client_min_messages.
+var levels = map[string]int{"debug5": 1, "debug4": 2, "debug3": 3, "debug2": 4, "debug1": 5, "log": 6,
+	"notice": 7, "warning": 8, "error": 9}
+
+// notice sends a message to the client, if it wants messages of its kind.
+func (s *client) notice(severity, code, format string, args ...any) {
+	message := format
+	if len(args) > 0 {
+		message = fmt.Sprintf(format, args...)
+	}
+	s.say(severity, code, message, "")
+}
+
+// say is notice of a finished text, with a detail that may be empty.
+func (s *client) say(severity, code, message, detail string) {
+	level := levels[strings.ToLower(severity)]
+	if severity != "INFO" && level < levels[s.settings.Derived().ClientMinMessages] {
+		return
+	}
+	if s.out != nil {
+		s.out.Notice(&Notice{Severity: severity, Code: code, Message: message, Detail: detail})
+	}
+}
