@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // Async commit (txn: I12). A transaction is committed as soon as all its locks are durable, at the
@@ -168,15 +169,15 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.Prewrite
 // and the transaction is committed, or a rollback record is put where one is missing. It returns nil
 // in the first case and the reason of the failure in the second.
 func (c *committer) learnAsync(ctx context.Context, reason error) error {
-	ctx, cancel := detached(ctx)
+	ctx, cancel := wait.Detached(ctx)
 	defer cancel()
 	var committed *mvcc.CommittedError
 	if errors.As(reason, &committed) {
 		c.commitTS = committed.CommitTS
 		return nil
 	}
-	bo := backoff{limit: unknownTime}
-	for range unknownAttempts {
+	bo := wait.Backoff{Limit: wait.UnknownTime}
+	for range wait.UnknownAttempts {
 		st, err := c.s.resolver.checkLocks(ctx, c.startTS, rowsOf(c.muts), true)
 		switch {
 		case err == nil && st.CommitTS != 0:
@@ -187,7 +188,7 @@ func (c *committer) learnAsync(ctx context.Context, reason error) error {
 		case errors.Is(err, ErrAbandoned):
 			return err
 		}
-		if more, _ := bo.wait(ctx); !more {
+		if more, _ := bo.Wait(ctx); !more {
 			break
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // secondaryWork is what is left of a decided transaction: locks to be replaced by records, or removed.
@@ -189,7 +191,7 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 		s.lockers.leaveBelow(s.pass.safepoint)
 		s.garbage.collected(s.pass.safepoint)
 		s.pass.now = nil
-		err = errors.Join(s.dropDeadRowRecords(ctx), s.releaseClaim(ctx))
+		err = errors.Join(s.peers.DropDead(ctx), s.peers.ReleaseClaim(ctx))
 	}
 	return done, err
 }
@@ -234,7 +236,7 @@ func (s *Store) CollectSpan(ctx context.Context, span kv.Span, told func(gc.Stat
 	if s.pass.now != nil || errors.Is(err, ErrAbandoned) {
 		return stats, err // the claim is the background's, or that of the dead
 	}
-	return stats, errors.Join(err, s.releaseClaim(ctx))
+	return stats, errors.Join(err, s.peers.ReleaseClaim(ctx))
 }
 
 func (s *Store) collectOnce(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats, error) {
@@ -250,7 +252,7 @@ func (s *Store) collectOnce(ctx context.Context, span kv.Span, told func(gc.Stat
 	}
 	if err == nil {
 		s.lockers.leaveBelow(safepoint)
-		err = s.dropDeadRowRecords(ctx)
+		err = s.peers.DropDead(ctx)
 	}
 	return pass.Stats, err
 }
@@ -265,8 +267,8 @@ func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
 	if r := s.retention().Milliseconds(); r > 0 {
 		candidate = tso.New(max(0, now.Physical()-r), 0)
 	}
-	if !s.exclusive {
-		return s.raiseShared(ctx, candidate, now)
+	if s.peers != nil {
+		return s.peers.Raise(ctx, candidate, now)
 	}
 	safepoint := s.registry.advance(candidate)
 	// Recorded before anything is dropped: after a restart, a reader below is still refused.
@@ -297,7 +299,7 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	if err != nil {
 		return n, err
 	}
-	rows, err := s.settleRowRecords(ctx)
+	rows, err := shared.DropDeadRowLocks(ctx, s.engine, s.opts.BatchKeys, s.oldestOf)
 	return n + rows, err
 }
 
@@ -325,14 +327,14 @@ type settler struct{ s *Store }
 // Settle settles a lock, waiting for its owner to finish or expire, and those of the same transaction that
 // directly follow it. It returns the key of the last one, and their number.
 func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, n int, err error) {
-	bo := backoff{limit: st.s.opts.LockWait + st.s.opts.LockTTL, closing: st.s.closing.ch}
+	bo := wait.Backoff{Limit: st.s.opts.LockWait + st.s.opts.LockTTL, Closing: st.s.closing.ch}
 	locked := &mvcc.LockedError{Key: key, Lock: l}
 	for {
 		out, run, err := st.s.resolver.settleRun(ctx, locked, 0, false)
 		if err != nil || out == lockSettled {
 			return run.through, run.locks, err
 		}
-		more, err := bo.wait(ctx)
+		more, err := bo.Wait(ctx)
 		if err != nil {
 			return nil, 0, err
 		}

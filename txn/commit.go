@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
@@ -29,7 +28,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 	err := t.commit(ctx)
 	t.committed(err)
 	if errors.Is(err, ErrAbandoned) {
-		t.records = rowRecords{} // the dead give nothing back
+		t.shared.Forget() // the dead give nothing back
 	}
 	return err
 }
@@ -218,18 +217,6 @@ func rowsOf(muts []mvcc.Mutation) [][]byte {
 	return rows
 }
 
-// unknownAttempts and unknownTime bound how long a coordinator tries to learn the result of an
-// update that the engine could not tell.
-const (
-	unknownAttempts = 3
-	unknownTime     = 2 * time.Second
-)
-
-// detached returns a context for what must be finished whether or not the caller still waits.
-func detached(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), unknownTime)
-}
-
 // update runs a step and tells what an error means: with unknown, the engine cannot say whether the
 // batch was written. The step's own error is never that.
 func (s *Store) update(
@@ -268,10 +255,10 @@ func ambiguous(err error) error { return fmt.Errorf("%w: %w", ErrAmbiguous, err)
 // have lost; only if it fails may we go on. holding says that the transaction has locks of its own:
 // then it waits only for younger transactions than itself, so that no two wait for each other.
 func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *backoff, holding bool) error {
-	if bo.limit == 0 {
-		bo.limit = c.s.opts.LockWait
+	if bo.Limit == 0 {
+		bo.Limit = c.s.opts.LockWait
 		if c.t.locking.Timeout > 0 {
-			bo.limit = min(bo.limit, c.t.locking.Timeout)
+			bo.Limit = min(bo.Limit, c.t.locking.Timeout)
 		}
 	}
 	out, err := c.s.resolver.settle(ctx, locked, 0)
@@ -286,7 +273,7 @@ func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *ba
 		switch {
 		case err != nil || more:
 			return err
-		case c.t.locking.Timeout > 0 && bo.spent >= c.t.locking.Timeout:
+		case c.t.locking.Timeout > 0 && bo.Spent >= c.t.locking.Timeout:
 			return &rowlock.TimeoutError{Wait: c.t.waitFor(locked, rowlock.NoKeyUpdate)}
 		}
 		return locked

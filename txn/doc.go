@@ -19,8 +19,8 @@
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are checked
 //     by package ssi (serial.go).
 //   - The registry (registry.go) lists running transactions, which hold the safepoint (package gc).
-//   - What several processes on one store need besides: owner_session.go, shared_safepoint.go,
-//     row_records.go, row_queue.go, wait_graph.go and wait_publication.go, with package session.
+//   - What several processes on one store need besides is package shared, with package lease. On an
+//     engine of this process's own, which is that of the product, there is none of it (owner.go).
 //
 // # A transfer in two phases
 //
@@ -57,7 +57,7 @@
 //   - I13 (large transactions): what outgrew the buffer is in the store as locks under one primary,
 //     read back from there, and visible or gone as a whole (stream.go).
 //   - I19 (leases): every lock names its owner's session; a session is ended before anyone acts on its
-//     end, and its owner learns of it before it writes again (owner_session.go).
+//     end, and its owner learns of it before it writes again (package shared).
 //
 // Smaller ones, each explained in the file that keeps it:
 //
@@ -70,9 +70,9 @@
 //	I16 readers and inserts ignore records of kinds rollback and lock       mvcc/doc.go
 //	I17 no deadlock lasts                                                   lock_waits.go
 //	I18 what rests on a commit that is not durable is told to nobody        early.go
-//	I20 a shared safepoint is in the store before anything is dropped       shared_safepoint.go
+//	I20 a shared safepoint is in the store before anything is dropped       package shared
 //	I21 a coordinator's own locks are as it wrote them, until touched       lockers.go
-//	I22 on a shared store, row locks are in the store too                   row_records.go
+//	I22 on a shared store, row locks are in the store too                   package shared
 //	I23 locks of a decided large transaction are read as its records        unsettled.go
 //	I24 transactions of this process are judged in memory, by no clock      living.go
 //	I25 a dropped span stays until no transaction can read it               drop_span.go
@@ -87,7 +87,7 @@
 //
 // # Locking order
 //
-// Store.gate (read) → Store.pass → ownerSession.mu → registry.safe → one registry shard → the oracle's
+// Store.gate (read) → Store.pass → shared.session.mu → registry.safe → one registry shard → the oracle's
 // mutex. lockers.mu comes before living.mu. All others are leaves. Under an engine's latches, which
 // are taken inside kv.Engine.Update only, a step never calls the engine: when the oracle's range is
 // used up it gives up, the range is extended, and the step runs again.

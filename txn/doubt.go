@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // A commit whose update answered that its result is unknown may land later (kv's contract), at a commit_ts
@@ -31,12 +32,12 @@ func (s *Store) leaveLater(doubtful []*pending, ask learn) {
 // learnAtLast asks until it is answered. An error says that nobody will read from the store any more: it is
 // closing, or it has failed.
 func (s *Store) learnAtLast(ask learn) error {
-	bo := backoff{limit: math.MaxInt64, closing: s.closing.ch}
+	bo := wait.Backoff{Limit: math.MaxInt64, Closing: s.closing.ch}
 	for {
-		if _, err := bo.wait(context.Background()); err != nil {
+		if _, err := bo.Wait(context.Background()); err != nil {
 			return err
 		}
-		ctx, cancel := detached(context.Background())
+		ctx, cancel := wait.Detached(context.Background())
 		err := ask(ctx)
 		cancel()
 		if err == nil || errors.Is(err, kv.ErrFailed) || errors.Is(err, kv.ErrClosed) {

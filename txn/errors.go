@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // The errors of the protocol's steps, under the name by which the floors above know them.
@@ -16,6 +18,8 @@ type (
 	AlreadyExistsError = mvcc.AlreadyExistsError
 	// LockedError says that a key stayed locked in the store for longer than Options.LockWait.
 	LockedError = mvcc.LockedError
+	// SafepointError says that a reader asked for a time whose versions may have been collected.
+	SafepointError = gc.SafepointError
 )
 
 var (
@@ -33,7 +37,7 @@ var (
 	ErrReadOnly = errors.New("transaction is read-only")
 
 	// ErrClosed answers calls on a closed Store.
-	ErrClosed = errors.New("transaction store is closed")
+	ErrClosed = wait.ErrClosed
 
 	// ErrNoOracle answers Open of a store that other processes may write to without Options.Oracle: with an
 	// oracle each, one would not see what another has acknowledged.
@@ -42,15 +46,6 @@ var (
 	// ErrAbandoned is returned by a commit that a test's crash point stopped half way.
 	ErrAbandoned = errors.New("coordinator was abandoned at a crash point")
 )
-
-// SafepointError says that a reader asked for a time whose versions may have been collected.
-type SafepointError struct {
-	StartTS, Safepoint tso.Timestamp
-}
-
-func (e *SafepointError) Error() string {
-	return fmt.Sprintf("start timestamp %s is below the safepoint %s", e.StartTS, e.Safepoint)
-}
 
 // FutureError says that a historical read asked for a time that has not come yet.
 type FutureError struct {

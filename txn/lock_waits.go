@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
-	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/shared"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // No deadlock lasts (txn: I17).
@@ -17,61 +17,44 @@ import (
 //   - A cycle through a lock in the store is found by the transaction in it that waits for a row lock:
 //     it searches once a second (awaitHolder).
 //   - A commit that has locks in the store waits for younger transactions only (waitForLock).
-//   - On a store that several processes share, every waiter searches (wait_graph.go).
+//   - On a store that several processes share, every waiter searches (package shared).
 
-// LockWait is a transaction of this Store that waits for a lock in the store: of a commit under way, or
-// a row lock of another process. Waits for row locks of this process are the lock table's (package rowlock).
-type LockWait struct {
-	Client  uint64        // who waits, by the number of the floors above; zero for nobody known
-	StartTS tso.Timestamp // of who waits
-	Key     []byte
-	Lock    mvcc.Lock // of who is waited for, with client and statement as far as its primary told them
-	Since   time.Time
-	// Mode is what is wanted of a row, which this process's lock table shows as granted, and Held the
-	// row lock that is waited for. Both are rowlock.None where neither is one.
-	Mode, Held rowlock.Mode
-	// Queues says that who is waited for does not have that row lock, but queues for it.
-	Queues bool
-}
+// LockWait is a transaction of this Store that waits for a lock in the store.
+type LockWait = wait.LockWait
 
-// lockWaits are those who wait now.
+// lockWaits are the transactions that wait now, on an engine of this process's own.
 type lockWaits struct {
-	mu     sync.Mutex
-	all    map[*LockWait]struct{}
-	shared map[*storeWait]struct{} // those on a store that several processes share, beside
-	last   uint64                  // number that was given to a wait or a look
-
-	published time.Time // when the wait-for graph was last put into the store
-	searching int       // how many look for circles
+	mu  sync.Mutex
+	all map[*LockWait]struct{}
 }
 
-// LockWaits lists who waits, in no order.
+// LockWaits lists the transactions that wait for locks in the store, in no order.
 func (s *Store) LockWaits() []LockWait {
 	s.waits.mu.Lock()
 	defer s.waits.mu.Unlock()
-	out := make([]LockWait, 0, len(s.waits.all)+len(s.waits.shared))
+	out := make([]LockWait, 0, len(s.waits.all))
 	for w := range s.waits.all {
 		out = append(out, *w)
 	}
-	for w := range s.waits.shared {
-		out = append(out, w.LockWait)
-	}
-	return out
+	return append(out, s.peers.Waits()...)
+}
+
+// backoff paces the attempts of one reader, commit or request for a row lock.
+type backoff struct {
+	wait.Backoff
+	since time.Time    // of the first wait for a lock: to be shown, not to be judged by
+	peer  *shared.Wait // the wait in the wait-for graph of all processes; nil: this one is alone
 }
 
 // awaitLock waits before another look at the lock, and can be seen to wait. On a store that several
-// processes share it may answer *rowlock.DeadlockError.
+// processes share the error may be *rowlock.DeadlockError.
 func (t *Txn) awaitLock(ctx context.Context, locked *LockedError, bo *backoff) (more bool, err error) {
-	bo.closing = t.s.closing.ch
-	if !t.s.exclusive {
-		if bo.graph == nil {
-			bo.graph = t.newStoreWait(rowlock.None)
+	bo.Closing = t.s.closing.ch
+	if t.s.peers != nil {
+		if bo.peer == nil {
+			bo.peer = t.s.peers.NewWait(t.waiter(), rowlock.None)
 		}
-		defer bo.graph.leave()
-		if err := bo.graph.look(ctx, locked.Key, []mvcc.RowHolder{holderOf(&locked.Lock)}); err != nil {
-			return false, err
-		}
-		return bo.wait(ctx)
+		return bo.peer.Await(ctx, locked, &bo.Backoff)
 	}
 	if bo.since.IsZero() {
 		bo.since = time.Now()
@@ -89,11 +72,19 @@ func (t *Txn) awaitLock(ctx context.Context, locked *LockedError, bo *backoff) (
 		delete(waits.all, w)
 		waits.mu.Unlock()
 	}()
-	return bo.wait(ctx)
+	return bo.Wait(ctx)
 }
 
-// circleSearch lies between two searches of one who waits.
-const circleSearch = time.Second
+// waiter is the transaction as the other processes see it.
+func (t *Txn) waiter() shared.Waiter {
+	return shared.Waiter{
+		StartTS: t.reg.startTS, Client: t.client(), Statement: t.statement,
+		Owner: t.locking.Owner, Timeout: t.locking.Timeout,
+	}
+}
+
+// cycleSearch lies between two searches of one transaction.
+const cycleSearch = time.Second
 
 // holderWait is one wait for who has a key locked in the store.
 type holderWait struct {
@@ -103,31 +94,31 @@ type holderWait struct {
 }
 
 // awaitHolder is awaitLock of one who asks for a row lock: it waits as long as for a row lock, which is
-// until Locking.Timeout. The lock table does not know waits for locks in the store, so a circle through
+// until Locking.Timeout. The lock table does not know waits for locks in the store, so a cycle through
 // one is looked for here every second; where it cannot be found, because who holds the lock is another
 // process or has no number, the wait ends after Options.LockWait.
 func (t *Txn) awaitHolder(ctx context.Context, locked *LockedError, mode rowlock.Mode, w *holderWait) error {
 	bound := t.locking.Timeout
-	w.limit = min(t.s.opts.LockWait, circleSearch)
+	w.Limit = min(t.s.opts.LockWait, cycleSearch)
 	if bound > 0 {
-		w.limit = min(w.limit, bound-w.before)
+		w.Limit = min(w.Limit, bound-w.before)
 	}
 	more, err := t.awaitLock(ctx, locked, &w.backoff)
 	if err != nil || more {
 		return err
 	}
-	w.before, w.spent = w.before+w.spent, 0
+	w.before, w.Spent = w.before+w.Spent, 0
 	me := t.waitFor(locked, mode)
 	if bound > 0 && w.before >= bound {
 		return &rowlock.TimeoutError{Wait: me}
 	}
-	if !t.s.exclusive || me.Owner == 0 || me.Blocker == 0 {
+	if t.s.peers != nil || me.Owner == 0 || me.Blocker == 0 {
 		if w.before < t.s.opts.LockWait {
 			return nil
 		}
 		return locked
 	}
-	if cycle := t.s.circle(me); cycle != nil {
+	if cycle := t.s.cycle(me); cycle != nil {
 		return &rowlock.DeadlockError{Cycle: cycle}
 	}
 	return nil
@@ -140,9 +131,9 @@ func (t *Txn) waitFor(locked *LockedError, mode rowlock.Mode) rowlock.Wait {
 	}
 }
 
-// circle returns the waits, for row locks and for locks in the store, of a circle that a wait closes, or
-// nil.
-func (s *Store) circle(first rowlock.Wait) []rowlock.Wait {
+// cycle returns the waits, for row locks and for locks in the store, of a deadlock cycle that a wait
+// closes, or nil.
+func (s *Store) cycle(first rowlock.Wait) []rowlock.Wait {
 	next := map[int64][]rowlock.Wait{}
 	for _, key := range s.rowLocks.Waits() {
 		for _, w := range key.Waiters {

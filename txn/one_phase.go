@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // errExtend leaves a step whose timestamp would need a write to the engine.
@@ -99,11 +100,11 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *p
 
 // learnOnePhase finds out what became of an update whose answer was lost.
 func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]byte, lost error) error {
-	ctx, cancel := detached(ctx)
+	ctx, cancel := wait.Detached(ctx)
 	defer cancel()
-	bo := backoff{limit: unknownTime}
+	bo := wait.Backoff{Limit: wait.UnknownTime}
 	var failed error
-	for range unknownAttempts {
+	for range wait.UnknownAttempts {
 		commitTS, err := c.s.fateOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
 		if err == nil {
 			if p != nil {
@@ -116,7 +117,7 @@ func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]b
 			return nil
 		}
 		failed = err
-		if more, _ := bo.wait(ctx); !more {
+		if more, _ := bo.Wait(ctx); !more {
 			break
 		}
 	}

@@ -54,7 +54,7 @@ func (t *Txn) WrittenBetween(ctx context.Context, key []byte, after, later tso.T
 		return false, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	if err := t.s.checkSafepoint(ctx, snap, after); err != nil {
+	if err := t.s.peers.CheckSafepoint(ctx, snap, after); err != nil {
 		return false, err
 	}
 	return mvcc.WrittenBetween(ctx, snap, key, after, later-1)

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
 	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -47,7 +49,7 @@ type rowLockedError struct{ key []byte }
 func (e *rowLockedError) Error() string { return fmt.Sprintf("key %q has a row lock", e.key) }
 
 // RowLocks is the lock table of this process. On a store that others share, what it grants of rows is
-// then taken in the store (row_records.go).
+// then taken in the store (package shared).
 func (s *Store) RowLocks() *rowlock.Table { return &s.rowLocks }
 
 // SetLocking chooses how the transaction locks from now on.
@@ -85,7 +87,7 @@ func (t *Txn) owner() *rowlock.Owner {
 // releaseLocks ends the transaction's locks, once what it wrote is visible.
 func (t *Txn) releaseLocks() {
 	if o := t.locking.Owner; o != nil {
-		t.releaseRecords(0, t.hasWritten)
+		t.shared.ReleaseTo(0, t.hasWritten)
 		o.ReleaseTo(0)
 		o.SetTransaction(0)
 	}
@@ -104,7 +106,7 @@ func (t *Txn) Unlock() {
 		}
 	}
 	if o := t.locking.Owner; o != nil {
-		t.releaseRecords(0, nil)
+		t.shared.ReleaseTo(0, nil)
 		o.ReleaseTo(0)
 	}
 }
@@ -127,8 +129,8 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 	case t.footprint() > t.s.opts.MaxTxnBytes:
 		return mvcc.Version{}, ErrTooLarge
 	}
-	if !t.s.exclusive {
-		return t.lockShared(ctx, &rowRequest{key: key, mode: mode, noWait: noWait, current: current})
+	if t.shared != nil {
+		return t.lockShared(ctx, key, mode, noWait, current)
 	}
 	for wait := (holderWait{lets: true}); ; {
 		before := t.owner().Mark()
@@ -149,6 +151,26 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 			return v, err
 		}
 	}
+}
+
+// lockShared is lockKey on a store that several processes write to.
+func (t *Txn) lockShared(ctx context.Context, key []byte, mode rowlock.Mode, noWait, current bool) (mvcc.Version, error) {
+	q := t.sharedRequest(key, mode)
+	q.NoWait = noWait
+	if current && !t.locking.Rereads {
+		q.Stale = func(v mvcc.Version) error {
+			if !changed(v, mode) {
+				return nil
+			}
+			return t.Stale(key, v)
+		}
+	}
+	return t.shared.Lock(ctx, q)
+}
+
+func (t *Txn) sharedRequest(key []byte, mode rowlock.Mode) *shared.Request {
+	t.owner()
+	return &shared.Request{Waiter: t.waiter(), Key: key, Mode: mode, ReadTS: t.readTS}
 }
 
 // lockInMemory takes the key's lock in the lock table. Others who wait for the transaction's own lock of
@@ -240,7 +262,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 	for {
 		var v mvcc.Version
 		err := kv.UpdateLazy(ctx, t.s.engine, [][]byte{row}, func(r kv.Reader, _ *kv.Batch) (err error) {
-			if err := t.s.checkSafepoint(ctx, r, t.readTS); err != nil {
+			if err := t.s.peers.CheckSafepoint(ctx, r, t.readTS); err != nil {
 				return err
 			}
 			v, err = mvcc.Newest(ctx, r, key, t.reg.startTS, t.readTS)
@@ -282,6 +304,21 @@ func (t *Txn) unlocked(key []byte) bool {
 	return t.s.lockers.noneBut(own, func(s kv.Span) bool { return s.Contains(key) })
 }
 
+// hasWritten reports whether the transaction has committed a write of the key.
+func (t *Txn) hasWritten(key string) bool {
+	if t.commitTS == 0 || t.stream != nil {
+		return false
+	}
+	w, ok := t.buf.get([]byte(key))
+	return ok && (w.kind == writePut || w.kind == writeDelete)
+}
+
+// writes reports whether a key is among the mutations, which is not known of one that streams.
+func (c *committer) writes(key []byte) bool {
+	i := sort.Search(len(c.muts), func(i int) bool { return string(c.muts[i].Key) >= string(key) })
+	return i < len(c.muts) && string(c.muts[i].Key) == string(key)
+}
+
 // modeOf is the lock that a write of the key needs when nobody took one for it before.
 func modeOf(m *mvcc.Mutation) rowlock.Mode {
 	if m.Kind == mvcc.KindDelete || m.MustNotExist {
@@ -318,8 +355,8 @@ func (c *committer) awaitRowLocks(ctx context.Context) error {
 			continue
 		}
 		err := c.waiting(func() error {
-			if !c.s.exclusive {
-				_, err := c.t.lockShared(ctx, &rowRequest{key: m.Key, mode: mode})
+			if c.t.shared != nil {
+				_, err := c.t.shared.Lock(ctx, c.t.sharedRequest(m.Key, mode))
 				return err
 			}
 			_, err := c.s.rowLocks.Lock(ctx, c.t.owner(), m.Key, rowlock.Request{Mode: mode, Timeout: c.t.locking.Timeout})
@@ -339,7 +376,9 @@ func (c *committer) awaitRowRecord(ctx context.Context, muts []mvcc.Mutation, he
 	for i := range muts {
 		if m := &muts[i]; bytes.Equal(m.Key, held.Key) {
 			return c.waiting(func() error {
-				_, err := c.t.lockShared(ctx, &rowRequest{key: m.Key, mode: modeOf(m), again: true})
+				q := c.t.sharedRequest(m.Key, modeOf(m))
+				q.Again = true
+				_, err := c.t.shared.Lock(ctx, q)
 				return err
 			})
 		}
@@ -352,22 +391,17 @@ func (t *Txn) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (boo
 	if t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
 		return true, nil
 	}
-	if t.s.exclusive {
-		if t.s.lockers.streams.Load() == 0 {
-			return false, nil
-		}
-		_, err := t.newest(ctx, key, mode, true)
-		if errors.Is(err, rowlock.ErrNotAvailable) {
-			return true, nil
-		}
-		return false, err
+	if t.shared != nil {
+		return t.shared.Contested(ctx, key, mode)
 	}
-	snap, err := t.s.engine.Snapshot()
-	if err != nil {
-		return false, err
+	if t.s.lockers.streams.Load() == 0 {
+		return false, nil
 	}
-	yes, err := mvcc.Contested(ctx, snap, key, t.reg.startTS, mode)
-	return yes, errors.Join(err, snap.Close())
+	_, err := t.newest(ctx, key, mode, true)
+	if errors.Is(err, rowlock.ErrNotAvailable) {
+		return true, nil
+	}
+	return false, err
 }
 
 // InsertAfter is Insert of a key that the transaction has locked and found removed at a timestamp

@@ -2,9 +2,6 @@ package txn
 
 import (
 	"context"
-	"unicode/utf8"
-
-	"github.com/minidb/minidb/txn/mvcc"
 )
 
 // SetStatement says what the transaction runs from now on, and the context that ends it: a write that is
@@ -33,19 +30,6 @@ func (t *Txn) readContext() context.Context {
 		return context.WithoutCancel(t.ctx)
 	}
 	return t.ctx
-}
-
-// cutStatement returns the longest beginning of text that is valid UTF-8 and short enough.
-func cutStatement(text string) string {
-	n := 0
-	for n < len(text) {
-		r, size := utf8.DecodeRuneInString(text[n:])
-		if r == utf8.RuneError && size <= 1 || n+size > mvcc.StatementMax {
-			break
-		}
-		n += size
-	}
-	return text[:n]
 }
 
 // client is the number by which the floors above know whoever runs the transaction, zero for nobody.

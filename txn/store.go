@@ -13,6 +13,7 @@ import (
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/ssi"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -116,15 +117,14 @@ type Store struct {
 	// exclusive: nobody else writes to the engine, so what follows may be believed.
 	exclusive bool
 	inflight  inflight
-	session   ownerSession
+	session   uint64        // its id, when no other process writes
+	peers     *shared.Peers // the others; nil when no other process writes
 	lockers   lockers
 	waits     lockWaits
-	// publication is what others see of waits, on a store that they share.
-	publication publication
-	recent      *recent
-	garbage     *garbage
-	rowLocks    rowlock.Table
-	serial      ssi.Graph // of the serializable transactions
+	recent    *recent
+	garbage   *garbage
+	rowLocks  rowlock.Table
+	serial    ssi.Graph // of the serializable transactions
 
 	// pass is the background's collection; on a shared engine its mutex is held by any.
 	pass struct {
@@ -205,9 +205,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	if found && !s.opts.LeaveFoundLocks {
 		s.workers.Go(func() { s.settleFound(background) })
 	}
-	if !s.exclusive && s.opts.LeaseRenewal > 0 {
-		s.workers.Go(func() { s.keepSession(background) })
-	}
+	s.peers.Run(background)
 	if s.opts.GCInterval > 0 {
 		s.workers.Go(func() { s.collectPeriodically(background) })
 	}
@@ -305,7 +303,7 @@ func (s *Store) Close() error {
 	s.cancel()
 	s.views.close()
 	s.workers.Wait()
-	err := s.endSession(context.Background())
+	err := s.peers.Close(context.Background())
 	if left := s.leaveGarbage(context.Background()); left != nil && !errors.Is(left, kv.ErrClosed) {
 		err = errors.Join(err, fmt.Errorf("close transaction store: %w", left))
 	}

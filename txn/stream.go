@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // Streamed says what a large transaction has streamed out so far.
@@ -180,7 +181,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	if t.stream == nil {
 		// The primary alone and first, so that there is something to keep alive.
 		t.stream = st
-		st.c.holds = len(t.records.log) > 0
+		st.c.holds = t.shared.Mark() > 0
 		err = st.c.prewrite(ctx, &batches[0])
 		if st.begun = err == nil; st.begun {
 			err = t.s.at(AfterPrewritePrimary)
@@ -334,7 +335,7 @@ func (t *Txn) undoStream(ctx context.Context) {
 	if c.s.at(BeforeRollback) != nil {
 		return
 	}
-	ctx, cancel := detached(ctx)
+	ctx, cancel := wait.Detached(ctx)
 	defer cancel()
 	primary := [][]byte{c.first()[0].Row}
 	c.s.recent.rollingBack(c.startTS, primary...)

@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // twoPhase is Percolator's commit (§2.2, figure 6): prewrite the primary and the others, draw
@@ -158,7 +159,7 @@ const prewriteParallel = 8
 // prewriteAll prewrites every batch, the primary's among them: the groups in parallel, the batches of one
 // group in turn. So a commit holds the latches of one batch of a group at a time, and others get in between.
 func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
-	c.holds = len(c.t.records.log) > 0
+	c.holds = c.t.shared.Mark() > 0
 	lanes := c.lanes(batches)
 	if len(lanes) == 1 || c.s.opts.CrashPoint != nil {
 		return c.prewriteInTurn(ctx, batches)
@@ -231,7 +232,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 		}
 		p := mvcc.PrewriteParams{
 			StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Overwrite: c.anchor != nil,
-			Owner: owner, Client: c.t.client(), Statement: cutStatement(c.t.wrote),
+			Owner: owner, Client: c.t.client(), Statement: mvcc.CutStatement(c.t.wrote),
 		}
 		c.t.living.tell(p.Client, p.Statement)
 		unknown, err := c.tryPrewrite(ctx, b, p)
@@ -277,7 +278,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 		default:
 			// A prewrite may be repeated, so an unknown result is no loss.
 			b.uncertain = true
-			if attempts++; attempts == unknownAttempts {
+			if attempts++; attempts == wait.UnknownAttempts {
 				return err
 			}
 		}
@@ -292,13 +293,11 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 		if err := c.checkRowLocks(b.muts); err != nil {
 			return err
 		}
-		if err := c.s.checkSafepoint(ctx, r, c.startTS); err != nil {
+		if err := c.s.peers.CheckSafepoint(ctx, r, c.startTS); err != nil {
 			return err // rollback and delete records that should stop us may be gone
 		}
-		if !c.s.exclusive {
-			if err := mvcc.ConvertRowLocks(ctx, r, kb, c.startTS, c.holds, b.muts, modeOf); err != nil {
-				return err
-			}
+		if err := c.t.shared.Convert(ctx, r, kb, c.holds, b.muts, modeOf); err != nil {
+			return err
 		}
 		var room [16]uint32
 		slots := c.tellKnown(b, room[:0])
@@ -442,7 +441,7 @@ func (c *committer) decides(ctx context.Context, yes bool) error {
 			c.deciding = yes
 			return c.beat(ctx)
 		}
-		if !unknown || attempts == unknownAttempts || ctx.Err() != nil {
+		if !unknown || attempts == wait.UnknownAttempts || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -454,9 +453,9 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := detached(ctx)
+	ctx, cancel := wait.Detached(ctx)
 	defer cancel()
-	bo := backoff{limit: unknownTime}
+	bo := wait.Backoff{Limit: wait.UnknownTime}
 	var lost error
 	for attempts := 0; ; {
 		unknown, err := c.tryCommitPrimary(ctx, attempts > 0)
@@ -479,10 +478,10 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 		}
 		// The answer was lost. The step may be repeated: it finds its own record, or a rollback.
 		lost = errors.Join(lost, err)
-		if attempts++; attempts == unknownAttempts {
+		if attempts++; attempts == wait.UnknownAttempts {
 			return ambiguous(lost)
 		}
-		if more, _ := bo.wait(ctx); !more {
+		if more, _ := bo.Wait(ctx); !more {
 			return ambiguous(lost)
 		}
 	}
@@ -500,7 +499,7 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 		}
 	}
 	p.commitTS.Store(uint64(commitTS))
-	if err := c.checkRecords(commitTS); err != nil {
+	if err := c.t.shared.Check(commitTS, c.writes); err != nil {
 		return false, err
 	}
 	if err := c.s.at(AfterCommitTS); err != nil {
@@ -522,7 +521,7 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 		var rolled *mvcc.RolledBackError
 		if errors.As(err, &rolled) {
 			// Below the safepoint the record of an earlier attempt may have been collected.
-			err = errors.Join(c.s.checkSafepoint(ctx, r, c.startTS), err)
+			err = errors.Join(c.s.peers.CheckSafepoint(ctx, r, c.startTS), err)
 		}
 		if err == nil && b.Empty() {
 			// Committed by an earlier attempt: at which timestamp, its record knows.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/ssi"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -47,10 +48,10 @@ type Txn struct {
 
 	readTS    tso.Timestamp // start_ts until Advance
 	locking   Locking
-	records   rowRecords // its row locks in a store that others share
-	node      *ssi.Node  // of a serializable transaction, on an engine of this process's own
-	refused   error      // what the end of an iterator told, when it was closed early
-	reads     *readSet   // what a serializable transaction has read, on any other engine
+	shared    *shared.RowLocks // in a store that others write to, and else nil
+	node      *ssi.Node        // of a serializable transaction, on an engine of this process's own
+	refused   error            // what the end of an iterator told, when it was closed early
+	reads     *readSet         // what a serializable transaction has read, on any other engine
 	buf       buffer
 	counted   counted
 	validated []validation
@@ -109,6 +110,7 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 			t.node.Started(t.reg.startTS)
 		}
 		t.readTS = t.reg.startTS
+		t.shared = s.peers.NewRowLocks(t.reg.startTS)
 		return t, nil
 	}
 	now, err := s.source.Next(ctx)
@@ -118,15 +120,11 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 	if opts.StartTS > now {
 		return nil, &FutureError{StartTS: opts.StartTS, Now: now}
 	}
-	if s.exclusive {
-		err = s.registry.joinAt(&t.reg, opts.StartTS)
-	} else {
-		err = s.joinPast(ctx, &t.reg, opts.StartTS)
-	}
-	if err != nil {
+	if err := s.joinPast(ctx, &t.reg, opts.StartTS); err != nil {
 		return nil, err
 	}
 	t.readTS = t.reg.startTS
+	t.shared = s.peers.NewRowLocks(t.reg.startTS)
 	return t, nil
 }
 
@@ -303,7 +301,7 @@ func (t *Txn) Savepoint() Savepoint {
 	if t.locking.Owner != nil {
 		sp.locks = t.locking.Owner.Mark()
 	}
-	sp.records = len(t.records.log)
+	sp.records = t.shared.Mark()
 	return sp
 }
 
@@ -316,7 +314,7 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	t.buf.thaw()
 	t.undo(sp)
 	if t.locking.Owner != nil {
-		t.releaseRecords(sp.records, nil)
+		t.shared.ReleaseTo(sp.records, nil)
 		t.locking.Owner.ReleaseTo(sp.locks)
 	}
 }
@@ -438,8 +436,8 @@ func (t *Txn) settleAhead(ctx context.Context, err error, bo *backoff, reverse b
 	if t.readThrough(locked.Lock.StartTS) {
 		return nil
 	}
-	if bo.limit == 0 {
-		bo.limit = t.s.opts.LockWait
+	if bo.Limit == 0 {
+		bo.Limit = t.s.opts.LockWait
 	}
 	out, _, err := t.s.resolver.settleRun(ctx, locked, t.readTS, reverse)
 	switch {

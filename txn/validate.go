@@ -138,7 +138,7 @@ func (c *committer) validateSome(ctx context.Context, all []validation) (done in
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	safepoint, err := c.s.safepointIn(ctx, snap)
+	safepoint, err := c.s.peers.SafepointIn(ctx, snap)
 	if err != nil {
 		return 0, err
 	}

@@ -131,7 +131,7 @@ func (t *Txn) openFresh() (*view, error) {
 		return nil, err
 	}
 	v.snap = snap
-	if v.safepoint, err = t.s.safepointIn(t.readContext(), snap); err == nil {
+	if v.safepoint, err = t.s.peers.SafepointIn(t.readContext(), snap); err == nil {
 		err = v.covers(t.readTS)
 	}
 	if err != nil {

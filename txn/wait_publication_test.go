@@ -9,9 +9,9 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/lease"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
-	"github.com/minidb/minidb/txn/session"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,13 +40,13 @@ func (e *waitCells) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step)
 }
 
 // waits lists those in the store.
-func (sc *scene) waits(e kv.Engine) (out []session.Wait) {
+func (sc *scene) waits(e kv.Engine) (out []lease.Wait) {
 	snap, err := e.Snapshot()
 	sc.must(err, "snapshot")
 	defer func() { _ = snap.Close() }()
-	all, err := session.NewWaits(sc.ctx, snap)
+	all, err := lease.NewWaits(sc.ctx, snap)
 	sc.must(err, "waits")
-	sc.must(all.All(func(w session.Wait) error {
+	sc.must(all.All(func(w lease.Wait) error {
 		out = append(out, w)
 		return nil
 	}), "waits")
@@ -126,7 +126,7 @@ func TestAWaitIsPublishedOnce(t *testing.T) {
 func TestWaitsOfTheDeadEnd(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {
 		dead, other := sc.processes("")
-		w := session.Wait{Waiter: sc.begin(dead).StartTS(), ID: 1, Owner: dead.SessionID(), Stored: true, Key: []byte("n")}
+		w := lease.Wait{Waiter: sc.begin(dead).StartTS(), ID: 1, Owner: dead.SessionID(), Stored: true, Key: []byte("n")}
 		sc.must(kv.UpdateLazy(sc.ctx, dead.Engine(), [][]byte{kv.Row(w.CellKey())}, func(_ kv.Reader, b *kv.Batch) error {
 			b.Set(w.CellKey(), w.Cell())
 			return nil

@@ -55,6 +55,9 @@ var rooms = map[string][]string{
 	// the protocol's steps: an engine's rows and timestamps, and the modes of row locks
 	"txn/mvcc":         {"kv", "txn/tso", "txn/rowlock"},
 	"txn/rowlock":      {}, // memory, whatever the store is
+	"txn/wait":         {"txn/mvcc", "txn/rowlock", "txn/tso"},
+	"txn/lease":        {"kv", "txn/mvcc", "txn/tso"},
+	"txn/shared":       {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"}, // the door: not txn
 	"table/types":      {"internal/sqlerr"},
 	"table/codec":      {"kv", "table/types", "internal/sqlerr"},
 	"planner":          {"planner", "table", "internal/sqlerr", "internal/sqlname", "internal/memory"}, // plans from schema and statistics, no store

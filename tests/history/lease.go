@@ -12,7 +12,7 @@ import (
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
-	"github.com/minidb/minidb/txn/session"
+	"github.com/minidb/minidb/txn/lease"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -102,12 +102,12 @@ func (r *run) collect(s *txn.Store, who int, dice *rand.Rand) {
 }
 
 // sessionOf returns what a snapshot of the engine has of a session.
-func sessionOf(ctx context.Context, e kv.Engine, id uint64) (rec session.Record, found bool, err error) {
+func sessionOf(ctx context.Context, e kv.Engine, id uint64) (rec lease.Record, found bool, err error) {
 	snap, err := e.Snapshot()
 	if err != nil {
 		return rec, false, err
 	}
-	rec, found, err = session.Get(ctx, snap, id)
+	rec, found, err = lease.Get(ctx, snap, id)
 	return rec, found, errors.Join(err, snap.Close())
 }
 
@@ -135,8 +135,8 @@ func (w *watched) judgeEnd(ctx context.Context, r kv.Reader, who int, key []byte
 	if _, err := fmt.Sscanf(string(key[len(prefix):]), "%x", &id); err != nil {
 		return err
 	}
-	rec, found, err := session.Get(ctx, r, id)
-	if now := w.now(); err == nil && found && !rec.Lapsed(now) {
+	rec, found, err := lease.Get(ctx, r, id)
+	if now := w.now(); err == nil && found && !rec.Expired(now) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.mu.found = append(w.mu.found, Violation{Impatience, fmt.Sprintf(
@@ -151,6 +151,6 @@ func (w *watched) ownerLives(ctx context.Context, r kv.Reader, l *mvcc.Lock, now
 	if w.Exclusive() || l.Owner == 0 {
 		return l.StartTS > w.started(-1), nil
 	}
-	rec, found, err := session.Get(ctx, r, l.Owner)
-	return found && !rec.Lapsed(now), err
+	rec, found, err := lease.Get(ctx, r, l.Owner)
+	return found && !rec.Expired(now), err
 }

@@ -117,3 +117,12 @@ func Release(ctx context.Context, r kv.Reader, b *kv.Batch, session uint64) erro
 	s.put(b)
 	return nil
 }
+
+// SafepointError says that a reader asked for a time whose versions may have been collected.
+type SafepointError struct {
+	StartTS, Safepoint tso.Timestamp
+}
+
+func (e *SafepointError) Error() string {
+	return fmt.Sprintf("start timestamp %s is below the safepoint %s", e.StartTS, e.Safepoint)
+}

@@ -1,20 +1,19 @@
-// Package session keeps the sessions of those who own locks: one record in the store for each
-// coordinator that runs on it, with the end of its lease (Percolator, §2.2, end, has a token in Chubby
-// for this). Not to be taken for a client's session, which is a floor's above.
+// Package lease keeps the sessions of those who own locks: one record in the store for each Store that
+// runs transactions on it, with the end of its lease (Percolator, §2.2, end, has a token in Chubby for
+// this). Such a session has nothing to do with the session of a client.
 //
-// It owns the records and the steps on them. Who writes them and when, and what follows from a
-// session's end, is for package txn.
+// It owns the records and the steps on them. When they are written, and what follows from a session's
+// end, is for package shared.
 //
 //	m session/<id, 16 hexadecimal digits>   format 1, lease end, oldest start_ts, publication (8 bytes each)
 //
-// What a session publishes of its transactions that wait is in cells beside it, one for each
-// (wait.go).
+// What a session publishes of its transactions that wait is in cells beside it, one for each (wait.go).
 //
-// A session lives while its record is there. Whoever finds its lease past by the oracle's time removes
-// the record before acting on it (Judge), and its owner renews the lease only of a record that is
-// there (Renew): both are updates of the record's row, so exactly one of them wins, and an owner that
-// was judged dead learns of it. Ids are timestamps of the oracle and never come again.
-package session
+// A session is alive while its record is there. A process that finds its lease expired, by the oracle's
+// time, removes the record before it acts on that (CheckLiveness), and the owner renews the lease only of
+// a record that is there (Renew). Both are updates of the record's row, so exactly one of them wins, and
+// an owner whose session was ended learns of it. Ids are timestamps of the oracle and never come again.
+package lease
 
 import (
 	"bytes"
@@ -46,8 +45,8 @@ type Record struct {
 	Published uint64
 }
 
-// Lapsed reports whether the lease is past.
-func (r *Record) Lapsed(now tso.Timestamp) bool { return now >= r.LeaseEnd }
+// Expired reports whether the lease is past.
+func (r *Record) Expired(now tso.Timestamp) bool { return now >= r.LeaseEnd }
 
 const (
 	prefix      = "session/"
@@ -125,23 +124,23 @@ func Renew(ctx context.Context, r kv.Reader, b *kv.Batch, rec Record, now tso.Ti
 	switch {
 	case err != nil:
 		return err
-	case !found || old.Lapsed(now):
+	case !found || old.Expired(now):
 		return ErrEnded
 	}
 	put(b, rec)
 	return nil
 }
 
-// Judge reports whether the session is alive, with its record. One whose lease is past is ended here:
+// CheckLiveness reports whether the session is alive, with its record. One whose lease is past is ended here:
 // once that is known it does not come back.
-func Judge(
+func CheckLiveness(
 	ctx context.Context, r kv.Reader, b *kv.Batch, id uint64, now tso.Timestamp,
 ) (rec Record, alive bool, err error) {
 	rec, found, err := Get(ctx, r, id)
 	if err != nil || !found {
 		return Record{}, false, err
 	}
-	if rec.Lapsed(now) {
+	if rec.Expired(now) {
 		End(b, id)
 		return Record{}, false, nil
 	}

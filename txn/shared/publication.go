@@ -1,4 +1,4 @@
-package txn
+package shared
 
 import (
 	"context"
@@ -8,11 +8,13 @@ import (
 	"sync/atomic"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/txn/session"
+	"github.com/minidb/minidb/txn/lease"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
 )
 
-// What a process publishes of its waits, for those who look for deadlock cycles (wait_graph.go).
+// What a process publishes of its waits, for the search for deadlock cycles (wait_graph.go).
 // Each wait has a cell, which is written once: while it goes on, the number of the publication in
 // the session's record says that it was looked at again. So a publication costs what has changed
 // since the last one.
@@ -24,50 +26,50 @@ type publication struct {
 	cells  map[string]string // by key; an empty value is not known
 }
 
-// publishWaits brings the cells up to date: all waits while anybody looks for deadlock cycles, and
+// publishWaits brings the cells up to date: all waits while a transaction searches for deadlock cycles, and
 // otherwise none. The record of the session, which is written after it, then has the new number.
-func (s *Store) publishWaits(ctx context.Context) error {
-	p := &s.publication
-	p.Lock()
-	defer p.Unlock()
-	number := p.number.Load() + 1
+func (p *Peers) publishWaits(ctx context.Context) error {
+	pub := &p.publication
+	pub.Lock()
+	defer pub.Unlock()
+	number := pub.number.Load() + 1
 	want := map[string]string{}
-	for _, w := range s.waitsNow(number) {
+	for _, w := range p.waitsNow(number) {
 		want[string(w.CellKey())] = string(w.Cell())
 	}
-	if len(want)+len(p.cells) == 0 {
+	if len(want)+len(pub.cells) == 0 {
 		return nil
 	}
 	groups := map[uint64][]string{}
 	change := func(key string) {
-		g := kv.GroupOf(s.engine, kv.Row([]byte(key)))
+		g := kv.GroupOf(p.o.Engine, kv.Row([]byte(key)))
 		groups[g] = append(groups[g], key)
 	}
 	for key, value := range want {
-		if p.cells[key] != value {
+		if pub.cells[key] != value {
 			change(key)
 		}
 	}
-	for key := range p.cells {
+	for key := range pub.cells {
 		if _, stays := want[key]; !stays {
 			change(key)
 		}
 	}
 	for _, keys := range groups {
-		for batch := range slices.Chunk(keys, s.opts.BatchKeys) {
-			if err := s.writeWaits(ctx, batch, want); err != nil {
+		for batch := range slices.Chunk(keys, p.o.BatchKeys) {
+			if err := p.writeWaits(ctx, batch, want); err != nil {
 				return err
 			}
 		}
 	}
-	p.number.Store(number)
+	pub.number.Store(number)
 	return nil
 }
 
 // writeWaits writes the cells of one group that are wanted, and removes the others. Requires: the
 // publication is locked.
-func (s *Store) writeWaits(ctx context.Context, keys []string, want map[string]string) error {
-	cells := &s.publication.cells
+func (p *Peers) writeWaits(ctx context.Context, keys []string, want map[string]string) error {
+	cells := &p.publication.cells
 	if *cells == nil {
 		*cells = map[string]string{}
 	}
@@ -77,7 +79,7 @@ func (s *Store) writeWaits(ctx context.Context, keys []string, want map[string]s
 		(*cells)[key] = "" // until it is known
 	}
 	for attempts := 1; ; attempts++ {
-		unknown, err := s.update(ctx, rows, true, func(_ kv.Reader, b *kv.Batch) error {
+		unknown, err := p.o.Update(ctx, rows, true, func(_ kv.Reader, b *kv.Batch) error {
 			for _, key := range keys {
 				if value, wanted := want[key]; wanted {
 					b.Set([]byte(key), []byte(value))
@@ -90,7 +92,7 @@ func (s *Store) writeWaits(ctx context.Context, keys []string, want map[string]s
 		if err == nil {
 			break
 		}
-		if !unknown || attempts == unknownAttempts || ctx.Err() != nil {
+		if !unknown || attempts == wait.UnknownAttempts || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -105,15 +107,15 @@ func (s *Store) writeWaits(ctx context.Context, keys []string, want map[string]s
 }
 
 // waitsNow lists the waits of this process, in memory and in the store, for a publication: none
-// while nobody looks for deadlock cycles.
-func (s *Store) waitsNow(number uint64) []session.Wait {
-	out, elsewhere := s.storeWaits(number)
+// while no transaction searches for deadlock cycles.
+func (p *Peers) waitsNow(number uint64) []lease.Wait {
+	out, elsewhere := p.storeWaits(number)
 	if len(out) == 0 {
 		return nil
 	}
-	owner := s.SessionID()
-	for _, e := range s.rowLocks.Edges(func(n uint64) bool { return elsewhere[tso.Timestamp(n)] }) {
-		w := session.Wait{
+	owner := p.SessionID()
+	for _, e := range p.o.RowLocks.Edges(func(n uint64) bool { return elsewhere[tso.Timestamp(n)] }) {
+		w := lease.Wait{
 			Waiter: tso.Timestamp(e.Transaction), ID: uint64(e.Since.UnixNano()), Owner: owner,
 			Key: e.Key, Mode: uint8(e.Mode), Client: uint64(e.Owner),
 		}
@@ -127,23 +129,23 @@ func (s *Store) waitsNow(number uint64) []session.Wait {
 
 // storeWaits are those of them that wait for locks in the store, with their transactions. One that
 // has not looked since the last publication is not believed before the next one.
-func (s *Store) storeWaits(number uint64) (out []session.Wait, waiters map[tso.Timestamp]bool) {
-	owner := s.SessionID()
-	s.waits.mu.Lock()
-	defer s.waits.mu.Unlock()
-	if s.waits.searching == 0 {
+func (p *Peers) storeWaits(number uint64) (out []lease.Wait, waiters map[tso.Timestamp]bool) {
+	owner := p.SessionID()
+	p.waits.mu.Lock()
+	defer p.waits.mu.Unlock()
+	if p.waits.searching == 0 {
 		return nil, nil
 	}
 	waiters = map[tso.Timestamp]bool{}
-	for w := range s.waits.shared {
+	for w := range p.waits.all {
 		if w.seen == w.looks {
 			w.from = number + 1
 		}
 		w.seen = w.looks
 		waiters[w.StartTS] = true
-		out = append(out, session.Wait{
+		out = append(out, lease.Wait{
 			Waiter: w.StartTS, ID: w.id, Owner: owner, From: w.from, Searches: w.searches, Stored: true,
-			Key: w.Key, Mode: uint8(w.Mode), Place: w.place, Client: w.Client, Statement: w.statement,
+			Key: w.Key, Mode: uint8(w.Mode), Place: w.place, Client: w.Client, Statement: mvcc.CutStatement(w.by.Statement),
 		})
 	}
 	return out, waiters
@@ -151,22 +153,22 @@ func (s *Store) storeWaits(number uint64) (out []session.Wait, waiters map[tso.T
 
 // dropDeadWaits is part of a collection: waits of sessions that have ended, or that go on without
 // the transaction.
-func (s *Store) dropDeadWaits(ctx context.Context) (err error) {
-	snap, err := s.engine.Snapshot()
+func (p *Peers) dropDeadWaits(ctx context.Context) (err error) {
+	snap, err := p.o.Engine.Snapshot()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	waits, err := session.NewWaits(ctx, snap)
+	waits, err := lease.NewWaits(ctx, snap)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, waits.Close()) }()
 	oldest := map[uint64]tso.Timestamp{}
-	return waits.All(func(w session.Wait) error {
-		bound, judged := oldest[w.Owner]
-		if !judged {
-			if bound, err = s.oldestOf(ctx, w.Owner); err != nil {
+	return waits.All(func(w lease.Wait) error {
+		bound, known := oldest[w.Owner]
+		if !known {
+			if bound, err = p.OldestOf(ctx, w.Owner); err != nil {
 				return err
 			}
 			oldest[w.Owner] = bound
@@ -175,7 +177,7 @@ func (s *Store) dropDeadWaits(ctx context.Context) (err error) {
 			return nil
 		}
 		key := w.CellKey()
-		return kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(key)}, func(_ kv.Reader, b *kv.Batch) error {
+		return kv.UpdateLazy(ctx, p.o.Engine, [][]byte{kv.Row(key)}, func(_ kv.Reader, b *kv.Batch) error {
 			b.Delete(key)
 			return nil
 		})

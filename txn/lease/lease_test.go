@@ -1,4 +1,4 @@
-package session_test
+package lease_test
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
+	"github.com/minidb/minidb/txn/lease"
 	"github.com/minidb/minidb/txn/mvcc"
-	"github.com/minidb/minidb/txn/session"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
@@ -23,19 +23,19 @@ func update(t *testing.T, e kv.Engine, key []byte, f func(b *kv.Batch)) {
 
 func TestSessionsAreListedByAge(t *testing.T) {
 	e := memkv.New(memkv.Options{})
-	want := []session.Record{{ID: 9, LeaseEnd: 20, Oldest: 3}, {ID: 0x10, LeaseEnd: 21, Oldest: 4}, {ID: 1 << 62, LeaseEnd: 22, Oldest: 5}}
+	want := []lease.Record{{ID: 9, LeaseEnd: 20, Oldest: 3}, {ID: 0x10, LeaseEnd: 21, Oldest: 4}, {ID: 1 << 62, LeaseEnd: 22, Oldest: 5}}
 	for _, i := range []int{2, 0, 1} {
-		update(t, e, session.Key(want[i].ID), func(b *kv.Batch) { session.Start(b, want[i]) })
+		update(t, e, lease.Key(want[i].ID), func(b *kv.Batch) { lease.Start(b, want[i]) })
 	}
 	update(t, e, mvcc.MetaKey("session"), func(b *kv.Batch) { b.Set(mvcc.MetaKey("session"), []byte("no session")) })
 	update(t, e, mvcc.MetaKey("sessions"), func(b *kv.Batch) { b.Set(mvcc.MetaKey("sessions"), []byte("nor this")) })
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
 	defer func() { _ = snap.Close() }()
-	all, err := session.All(ctx, snap)
+	all, err := lease.All(ctx, snap)
 	require.NoError(t, err)
 	require.Equal(t, want, all)
-	_, found, err := session.Get(ctx, snap, 8)
+	_, found, err := lease.Get(ctx, snap, 8)
 	require.NoError(t, err)
 	require.False(t, found)
 }
@@ -46,7 +46,7 @@ func TestABadRecordIsCorruption(t *testing.T) {
 		update(t, e, mvcc.MetaKey(key), func(b *kv.Batch) { b.Set(mvcc.MetaKey(key), []byte("short")) })
 		snap, err := e.Snapshot()
 		require.NoError(t, err)
-		_, err = session.All(ctx, snap)
+		_, err = lease.All(ctx, snap)
 		require.ErrorIs(t, err, kv.ErrCorruption)
 		require.NoError(t, snap.Close())
 	}
@@ -54,7 +54,7 @@ func TestABadRecordIsCorruption(t *testing.T) {
 
 func TestWaitsAreFoundByTheirTransactions(t *testing.T) {
 	e := memkv.New(memkv.Options{})
-	want := []session.Wait{
+	want := []lease.Wait{
 		{Waiter: 5, ID: 1, Owner: 9, Mode: 4, Key: []byte("k"), Client: 3, Statement: "UPDATE", Stored: true, Place: 8, From: 2},
 		{Waiter: 5, ID: 2, Owner: 9, Searches: true, Key: []byte{}, Blockers: []tso.Timestamp{1, 7}},
 		{Waiter: 1 << 62, ID: 1, Owner: 10, Key: []byte("l"), Blockers: []tso.Timestamp{5}},
@@ -65,10 +65,10 @@ func TestWaitsAreFoundByTheirTransactions(t *testing.T) {
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
 	defer func() { _ = snap.Close() }()
-	waits, err := session.NewWaits(ctx, snap)
+	waits, err := lease.NewWaits(ctx, snap)
 	require.NoError(t, err)
 	defer func() { _ = waits.Close() }()
-	of := func(waiter tso.Timestamp) []session.Wait {
+	of := func(waiter tso.Timestamp) []lease.Wait {
 		got, err := waits.Of(waiter)
 		require.NoError(t, err)
 		return got
@@ -81,8 +81,8 @@ func TestWaitsAreFoundByTheirTransactions(t *testing.T) {
 		require.Equal(t, want[2:], of(1<<62))
 		require.Empty(t, of(1<<63))
 	}
-	var all []session.Wait
-	require.NoError(t, waits.All(func(w session.Wait) error {
+	var all []lease.Wait
+	require.NoError(t, waits.All(func(w lease.Wait) error {
 		all = append(all, w)
 		return nil
 	}))
@@ -90,7 +90,7 @@ func TestWaitsAreFoundByTheirTransactions(t *testing.T) {
 }
 
 func TestABadWaitIsCorruption(t *testing.T) {
-	w := session.Wait{Waiter: 5, ID: 1, Owner: 9, Key: []byte("k"), Blockers: []tso.Timestamp{1}}
+	w := lease.Wait{Waiter: 5, ID: 1, Owner: 9, Key: []byte("k"), Blockers: []tso.Timestamp{1}}
 	for n := range len(w.Cell()) {
 		if n == len(w.Cell())-8 {
 			continue // it has no blockers
@@ -99,7 +99,7 @@ func TestABadWaitIsCorruption(t *testing.T) {
 		update(t, e, w.CellKey(), func(b *kv.Batch) { b.Set(w.CellKey(), w.Cell()[:n]) })
 		snap, err := e.Snapshot()
 		require.NoError(t, err)
-		waits, err := session.NewWaits(ctx, snap)
+		waits, err := lease.NewWaits(ctx, snap)
 		require.NoError(t, err)
 		_, err = waits.Of(5)
 		require.ErrorIs(t, err, kv.ErrCorruption, "%d bytes", n)

@@ -11,9 +11,9 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/lease"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
-	"github.com/minidb/minidb/txn/session"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
@@ -62,11 +62,11 @@ func (s *shop) store(change func(*txn.Options)) *txn.Store {
 func (s *shop) pass(d time.Duration) { s.clock.Add(d.Milliseconds()) }
 
 // sessions returns the records in the store.
-func (s *shop) sessions() []session.Record {
+func (s *shop) sessions() []lease.Record {
 	snap, err := s.engine.Snapshot()
 	require.NoError(s.t, err)
 	defer func() { _ = snap.Close() }()
-	all, err := session.All(context.Background(), snap)
+	all, err := lease.All(context.Background(), snap)
 	require.NoError(s.t, err)
 	return all
 }
@@ -133,7 +133,7 @@ func TestAnExclusiveStoreHasASessionAndNoRecord(t *testing.T) {
 	require.NotZero(t, s.SessionID())
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
-	all, err := session.All(context.Background(), snap)
+	all, err := lease.All(context.Background(), snap)
 	require.NoError(t, err)
 	require.Empty(t, all)
 	require.NoError(t, snap.Close())
@@ -378,12 +378,12 @@ func TestOneOfRenewalAndJudgementWins(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{Shared: true})
 	end := tso.New(1000, 0)
-	rec := session.Record{ID: 7, LeaseEnd: end, Oldest: 3}
-	row := [][]byte{kv.Row(session.Key(7))}
+	rec := lease.Record{ID: 7, LeaseEnd: end, Oldest: 3}
+	row := [][]byte{kv.Row(lease.Key(7))}
 	step := func(f func(kv.Reader, *kv.Batch) error) error { return e.Update(ctx, row, f) }
 	judge := func(now tso.Timestamp) (alive bool) {
 		require.NoError(t, step(func(r kv.Reader, b *kv.Batch) (err error) {
-			_, alive, err = session.Judge(ctx, r, b, 7, now)
+			_, alive, err = lease.CheckLiveness(ctx, r, b, 7, now)
 			return err
 		}))
 		return alive
@@ -391,14 +391,14 @@ func TestOneOfRenewalAndJudgementWins(t *testing.T) {
 	renew := func(now tso.Timestamp) error {
 		later := rec
 		later.LeaseEnd = now + end
-		return step(func(r kv.Reader, b *kv.Batch) error { return session.Renew(ctx, r, b, later, now) })
+		return step(func(r kv.Reader, b *kv.Batch) error { return lease.Renew(ctx, r, b, later, now) })
 	}
-	require.NoError(t, step(func(_ kv.Reader, b *kv.Batch) error { session.Start(b, rec); return nil }))
+	require.NoError(t, step(func(_ kv.Reader, b *kv.Batch) error { lease.Start(b, rec); return nil }))
 	require.True(t, judge(end-1))
 	require.NoError(t, renew(end-1))
 	require.True(t, judge(end), "it was renewed")
 	require.False(t, judge(2*end))
-	require.ErrorIs(t, renew(end), session.ErrEnded, "it was judged dead, by whatever clock")
+	require.ErrorIs(t, renew(end), lease.ErrEnded, "it was judged dead, by whatever clock")
 	require.False(t, judge(0))
 }
 

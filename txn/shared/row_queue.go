@@ -1,4 +1,4 @@
-package txn
+package shared
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/wait"
 )
 
 // The queue of a row in the store, for those who have waited there for long (txn: I22).
@@ -22,16 +23,16 @@ const (
 )
 
 // queueInStore puts the transaction into the row's queue, where LockRow finds it.
-func (t *Txn) queueInStore(ctx context.Context, q *rowRequest) error {
-	h, err := t.rowHolder(ctx, q)
+func (l *RowLocks) queueInStore(ctx context.Context, q *Request) error {
+	h, err := l.rowHolder(ctx, q)
 	if err != nil {
 		return err
 	}
-	if h.Place, err = t.s.source.Next(ctx); err != nil {
+	if h.Place, err = l.p.o.Source.Next(ctx); err != nil {
 		return err
 	}
-	row := mvcc.Row(q.key)
-	unknown, err := t.s.update(ctx, [][]byte{row}, true, func(_ kv.Reader, b *kv.Batch) error {
+	row := mvcc.Row(q.Key)
+	unknown, err := l.p.o.Update(ctx, [][]byte{row}, true, func(_ kv.Reader, b *kv.Batch) error {
 		mvcc.QueueRow(b, row, h)
 		return nil
 	})
@@ -46,13 +47,13 @@ func (t *Txn) queueInStore(ctx context.Context, q *rowRequest) error {
 
 // leaveQueue takes it out again, without the row. Where that fails, whoever waits behind it finds that its
 // session has gone on without it, or has ended.
-func (t *Txn) leaveQueue(q *rowRequest) {
-	ctx, cancel := detached(context.Background())
+func (l *RowLocks) leaveQueue(q *Request) {
+	ctx, cancel := wait.Detached(context.Background())
 	defer cancel()
 	k := mvcc.KeepRow{
-		Row: mvcc.Row(q.key), Mode: q.before, Had: mvcc.RowModes(0).With(q.stored()), Place: q.place, Queued: q.stored(),
+		Row: mvcc.Row(q.Key), Mode: q.before, Had: mvcc.RowModes(0).With(q.stored()), Place: q.place, Queued: q.stored(),
 	}
-	if err := t.unlockRows(ctx, []mvcc.KeepRow{k}); err != nil && !errors.Is(err, kv.ErrClosed) {
-		t.s.opts.Logger.Warn("place in a row's queue left to those who meet it", "start_ts", t.reg.startTS, "err", err)
+	if err := l.unlockRows(ctx, []mvcc.KeepRow{k}); err != nil && !errors.Is(err, kv.ErrClosed) {
+		l.p.o.Logger.Warn("place in a row's queue left to those who meet it", "start_ts", l.startTS, "err", err)
 	}
 }

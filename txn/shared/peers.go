@@ -1,0 +1,86 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Options are what Peers needs of the Store.
+type Options struct {
+	Engine   kv.Engine
+	Source   tso.Source
+	RowLocks *rowlock.Table
+	Logger   *slog.Logger
+
+	// Lease is how long the session counts as alive after its last renewal; Renewal is the pause
+	// between renewals, and when it is negative the caller calls RenewLease.
+	Lease, Renewal time.Duration
+	// LockWait bounds a wait for the lock of a commit under way.
+	LockWait time.Duration
+	// BatchKeys bounds one update.
+	BatchKeys int
+	// Closing ends every wait.
+	Closing <-chan struct{}
+
+	// Now returns the oracle's time, without a draw where it can.
+	Now func(ctx context.Context) (tso.Timestamp, error)
+	// Update runs a step; unknown reports that the engine cannot tell whether its batch was written.
+	Update func(ctx context.Context, rows [][]byte, lazy bool, step kv.Step) (unknown bool, err error)
+	// Settle settles the lock of a commit if its transaction is decided.
+	Settle func(ctx context.Context, locked *mvcc.LockedError) (settled bool, err error)
+	// Oldest returns the lowest start_ts of a transaction that runs here and is below bound, or bound.
+	Oldest func(bound tso.Timestamp) tso.Timestamp
+	// NoteSafepoint remembers a safepoint that the store has.
+	NoteSafepoint func(point tso.Timestamp)
+}
+
+// Peers is this process among those that write to a store. Nil is a process that is alone.
+type Peers struct {
+	o           Options
+	session     session
+	waits       waits
+	publication publication
+	renewals    sync.WaitGroup
+}
+
+// Open begins the process's session.
+func Open(ctx context.Context, o Options) (*Peers, error) {
+	p := &Peers{o: o}
+	_, err := p.renew(ctx)
+	return p, err
+}
+
+// Run renews the lease until the context ends, unless the caller does so itself.
+func (p *Peers) Run(ctx context.Context) {
+	if p != nil && p.o.Renewal > 0 {
+		p.renewals.Go(func() { p.keepSession(ctx) })
+	}
+}
+
+// Close ends the session, so that nobody waits for locks that may be left. Requires: the context of Run
+// has ended.
+func (p *Peers) Close(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
+	p.renewals.Wait()
+	return p.endSession(ctx)
+}
+
+// DropDead removes the row locks and the waits of transactions that will not do so themselves. It is a
+// part of a collection.
+func (p *Peers) DropDead(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
+	_, err := DropDeadRowLocks(ctx, p.o.Engine, p.o.BatchKeys, p.OldestOf)
+	return errors.Join(err, p.dropDeadWaits(ctx))
+}

@@ -1,0 +1,434 @@
+package shared
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/lease"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
+	"github.com/minidb/minidb/txn/wait"
+)
+
+// Row locks of a store that several processes share (txn: I22; docs/adr/0008). A transaction that has
+// a row lock in this process's table takes it in the store too, in a cell of its own in the key's row
+// lock column, in the step that looks for prewrites and newer writes. It waits there for those of
+// other processes, by looks, and in a queue when it lasts (row_queue.go). On an exclusive engine none
+// of this runs.
+//
+// A prewrite refuses rows that others hold in the column, and removes its own transaction's cell: its
+// lock stands until the commit is visible. Other row locks are removed after that, and before those
+// in memory; at a return to a savepoint, those taken since. A holder ends with its session (txn: I19),
+// and when its session has only younger transactions. A commit with locks of rows that it does not
+// write requires that its session lasted beyond commit_ts. Readers never look at the column.
+
+// RowLocks are the row locks that one transaction has, or may have, in the store. Nil is none, of a
+// process that is alone.
+type RowLocks struct {
+	p       *Peers
+	startTS tso.Timestamp
+	log     []rowLock // oldest first
+	// session is the one under which the first was taken; lost reports that a later one was another.
+	session uint64
+	lost    bool
+}
+
+// rowLock is a step by which the transaction got a row lock, or a stronger one.
+type rowLock struct {
+	key           string
+	before, after rowlock.Mode
+}
+
+// NewRowLocks returns the row locks of a transaction that has none yet.
+func (p *Peers) NewRowLocks(startTS tso.Timestamp) *RowLocks {
+	if p == nil {
+		return nil
+	}
+	return &RowLocks{p: p, startTS: startTS}
+}
+
+// Request is what a transaction wants of the store.
+type Request struct {
+	Waiter
+	Key    []byte
+	Mode   rowlock.Mode
+	NoWait bool
+	ReadTS tso.Timestamp // writes after it are returned
+	Again  bool          // whatever this process's lock table says
+	// Stale returns the error for a version that makes the lock worthless, if such a one is an error
+	// before the lock is had. It may be nil.
+	Stale func(v mvcc.Version) error
+
+	before rowlock.Mode
+	asked  time.Time
+	limit  time.Duration // of all waits for row locks
+	place  tso.Timestamp // in the row's queue in the store; zero: none
+}
+
+// stored is the mode that the transaction takes in the store.
+func (q *Request) stored() rowlock.Mode { return max(q.Mode, q.before) }
+
+// Lock takes the key's lock in this process and then in the store, and returns what others wrote to the
+// key after ReadTS. What it does not get in the store it gives back here. A lock that it has here already
+// it has there too, unless its session has ended since, or the store was seen without it.
+func (l *RowLocks) Lock(ctx context.Context, q *Request) (mvcc.Version, error) {
+	q.asked = time.Now()
+	mark := q.Owner.Mark()
+	q.before = q.Owner.Holds(q.Key)
+	req := rowlock.Request{Mode: q.Mode, NoWait: q.NoWait, Timeout: q.Timeout}
+	out, err := l.p.o.RowLocks.Lock(ctx, q.Owner, q.Key, req)
+	if err != nil || out == rowlock.Held && !q.Again && l.session == l.p.SessionID() {
+		return mvcc.Version{}, err
+	}
+	q.limit = math.MaxInt64
+	if req.Timeout > 0 {
+		q.limit = max(0, req.Timeout-time.Since(q.asked))
+	}
+	v, err := l.lockInStore(ctx, q)
+	if err != nil {
+		q.Owner.ReleaseTo(mark)
+	}
+	return v, err
+}
+
+// lockInStore writes the transaction into the key's row lock column, once no holder is in the way.
+func (l *RowLocks) lockInStore(ctx context.Context, q *Request) (v mvcc.Version, err error) {
+	var rows, bo wait.Backoff
+	gone := goneHolders{}
+	w := l.p.NewWait(q.Waiter, q.Mode)
+	w.asked = q.asked
+	defer func() {
+		w.leave()
+		if q.place != 0 && err != nil {
+			l.leaveQueue(q)
+		}
+	}()
+	for attempts := 0; ; {
+		if q.place == 0 && w.id != 0 && time.Since(w.Since) >= queueAfter {
+			if err = l.queueInStore(ctx, q); err != nil {
+				return v, err
+			}
+			w.queues(q.place)
+			rows.Most, bo.Most = queuedBackoff, queuedBackoff
+		}
+		var unknown bool
+		v, unknown, err = l.tryLock(ctx, q, gone)
+		var held *mvcc.RowLockedError
+		var locked *mvcc.LockedError
+		switch {
+		case err == nil:
+			return v, nil
+		case errors.As(err, &held):
+			rows.Limit = q.limit - bo.Spent
+			if err = l.awaitHolders(ctx, q, held, gone, w, &rows); err != nil {
+				return v, err
+			}
+		case errors.As(err, &locked):
+			if err = l.awaitPrewritten(ctx, q, locked, w, &bo, q.limit-rows.Spent); err != nil {
+				return v, err
+			}
+		case !unknown || ctx.Err() != nil:
+			return v, err
+		default: // the lock may be there; to take it again is no harm
+			if attempts++; attempts == wait.UnknownAttempts {
+				return v, err
+			}
+		}
+	}
+}
+
+// tryLock looks once. The lock is noted before it is there, so that whatever becomes of the update it will
+// be given back.
+func (l *RowLocks) tryLock(ctx context.Context, q *Request, gone goneHolders) (v mvcc.Version, unknown bool, err error) {
+	h, err := l.rowHolder(ctx, q)
+	if err != nil {
+		return v, false, err
+	}
+	req := mvcc.RowRequest{RowHolder: h, Had: q.before, Since: q.ReadTS, Gone: gone.has}
+	unknown, err = l.p.o.Update(ctx, [][]byte{mvcc.Row(q.Key)}, true, func(r kv.Reader, b *kv.Batch) error {
+		if err := l.p.CheckSafepoint(ctx, r, q.ReadTS); err != nil {
+			return err
+		}
+		var err error
+		v, err = mvcc.LockRow(ctx, r, b, q.Key, req)
+		return err
+	})
+	if err == nil || unknown {
+		l.note(rowLock{key: string(q.Key), before: q.before, after: h.Mode}, h.Owner)
+	}
+	return v, unknown, err
+}
+
+// rowHolder is the transaction as the row lock column has it.
+func (l *RowLocks) rowHolder(ctx context.Context, q *Request) (mvcc.RowHolder, error) {
+	owner, err := l.p.Owner(ctx)
+	return mvcc.RowHolder{
+		StartTS: l.startTS, Owner: owner, Mode: q.stored(), Place: q.place,
+		Client: q.Client, Statement: mvcc.CutStatement(q.Statement),
+	}, err
+}
+
+func (l *RowLocks) note(lock rowLock, session uint64) {
+	if len(l.log) == 0 {
+		l.session, l.lost = session, false
+	}
+	l.lost = l.lost || l.session != session
+	l.log = append(l.log, lock)
+}
+
+// awaitHolders waits before another look at a row that others have locked, unless one of them is gone, or
+// the row was changed so that the lock is worthless.
+func (l *RowLocks) awaitHolders(
+	ctx context.Context, q *Request, held *mvcc.RowLockedError, gone goneHolders, w *Wait, bo *wait.Backoff,
+) error {
+	if q.Stale != nil {
+		if err := q.Stale(held.Newest); err != nil {
+			return err
+		}
+	}
+	cleared, err := gone.check(ctx, l.p.OldestOf, held.Holders)
+	switch {
+	case err != nil || cleared:
+		return err
+	case q.NoWait:
+		return rowlock.ErrNotAvailable
+	}
+	return w.wait(ctx, q.Key, held.Holders, bo, nil)
+}
+
+// awaitPrewritten settles the lock of a commit under way, or waits for it. left is what is left of q.limit.
+func (l *RowLocks) awaitPrewritten(
+	ctx context.Context, q *Request, locked *mvcc.LockedError, w *Wait, bo *wait.Backoff, left time.Duration,
+) error {
+	settled, err := l.p.o.Settle(ctx, locked)
+	switch {
+	case err != nil || settled:
+		return err
+	case q.NoWait:
+		return rowlock.ErrNotAvailable
+	}
+	limit := error(locked)
+	if bo.Limit = l.p.o.LockWait; left < bo.Limit {
+		bo.Limit, limit = left, nil
+	}
+	return w.wait(ctx, q.Key, []mvcc.RowHolder{holderOf(&locked.Lock)}, bo, limit)
+}
+
+// goneHolders are row locks of which it is known that nobody will give them back. Each is one under one
+// session: a transaction that has outlived its session may have locked the row again under the next.
+type goneHolders map[goneHolder]struct{}
+
+type goneHolder struct {
+	startTS tso.Timestamp
+	owner   uint64
+}
+
+func (g goneHolders) has(h mvcc.RowHolder) bool {
+	_, gone := g[goneHolder{h.StartTS, h.Owner}]
+	return gone
+}
+
+// check adds those of the holders that are gone, and reports whether there are any.
+func (g goneHolders) check(
+	ctx context.Context, oldestOf func(ctx context.Context, owner uint64) (tso.Timestamp, error), holders []mvcc.RowHolder,
+) (some bool, err error) {
+	oldest := map[uint64]tso.Timestamp{} // of each session, which is looked at once
+	for i := range holders {
+		h := &holders[i]
+		bound, known := oldest[h.Owner]
+		if !known {
+			if bound, err = oldestOf(ctx, h.Owner); err != nil {
+				return false, err
+			}
+			oldest[h.Owner] = bound
+		}
+		if h.StartTS < bound {
+			g[goneHolder{h.StartTS, h.Owner}] = struct{}{}
+			some = true
+		}
+	}
+	return some, nil
+}
+
+// OldestOf returns the start_ts below which no transaction of a session gives a row lock in the
+// store back: of a session that has ended, none at all does.
+func (p *Peers) OldestOf(ctx context.Context, owner uint64) (tso.Timestamp, error) {
+	now, err := p.o.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	switch dead, err := p.Dead(ctx, owner, now); {
+	case err != nil:
+		return 0, err
+	case dead:
+		return tso.Max, nil
+	}
+	snap, err := p.o.Engine.Snapshot()
+	if err != nil {
+		return 0, err
+	}
+	rec, found, err := lease.Get(ctx, snap, owner)
+	if !found {
+		rec.Oldest = 0
+	}
+	return rec.Oldest, errors.Join(err, snap.Close())
+}
+
+// Mark returns the present point of the log, for ReleaseTo.
+func (l *RowLocks) Mark() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.log)
+}
+
+// Forget gives nothing back: the process counts as dead.
+func (l *RowLocks) Forget() {
+	if l != nil {
+		l.log = nil
+	}
+}
+
+// ReleaseTo gives back in the store what the transaction has locked there since a point of its log, but
+// for the keys that it has written: a prewrite took their row locks away.
+func (l *RowLocks) ReleaseTo(mark int, written func(key string) bool) {
+	if l == nil || len(l.log) <= mark {
+		return
+	}
+	kept := map[string]mvcc.KeepRow{} // by key
+	for i := len(l.log) - 1; i >= mark; i-- {
+		lock := &l.log[i]
+		k := kept[lock.key]
+		k.Mode, k.Had = lock.before, k.Had.With(lock.before).With(lock.after)
+		kept[lock.key] = k
+	}
+	l.log = l.log[:mark]
+	groups := map[uint64][]mvcc.KeepRow{}
+	for key, k := range kept {
+		if written != nil && written(key) {
+			continue
+		}
+		k.Row = mvcc.Row([]byte(key))
+		g := kv.GroupOf(l.p.o.Engine, k.Row)
+		groups[g] = append(groups[g], k)
+	}
+	ctx, cancel := wait.Detached(context.Background())
+	defer cancel()
+	for _, all := range groups {
+		for batch := range slices.Chunk(all, l.p.o.BatchKeys) {
+			if err := l.unlockRows(ctx, batch); err != nil && !errors.Is(err, kv.ErrClosed) {
+				l.p.o.Logger.Warn("row locks left to those who meet them",
+					"start_ts", l.startTS, "rows", len(batch), "err", err)
+			}
+		}
+	}
+}
+
+func (l *RowLocks) unlockRows(ctx context.Context, keep []mvcc.KeepRow) error {
+	rows := make([][]byte, len(keep))
+	for i := range keep {
+		rows[i] = keep[i].Row
+	}
+	return kv.UpdateLazy(ctx, l.p.o.Engine, rows, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.UnlockRows(ctx, r, b, l.startTS, keep)
+	})
+}
+
+// Convert comes before a prewrite of the mutations, inside its step: it refuses rows that others hold,
+// and removes the transaction's own cells. holds reports that the transaction had row locks when its
+// prewrites began, and mode returns what a write needs.
+func (l *RowLocks) Convert(
+	ctx context.Context, r kv.Reader, b *kv.Batch, holds bool, muts []mvcc.Mutation, mode func(*mvcc.Mutation) rowlock.Mode,
+) error {
+	if l == nil {
+		return nil
+	}
+	return mvcc.ConvertRowLocks(ctx, r, b, l.startTS, holds, muts, mode)
+}
+
+// Check fails a commit whose row locks may have been taken from it: a session that outlived its lease
+// counts as dead, and others take its locks. Locks of keys that the commit writes are not missed: its
+// prewrites look for whatever others have written there. Of the others it must be known that they stood
+// at commit_ts. A process that ends the session does so at a later timestamp than the lease's end, and
+// reads and writes at timestamps above that (txn: I22).
+func (l *RowLocks) Check(commitTS tso.Timestamp, writes func(key []byte) bool) error {
+	if l == nil || len(l.log) == 0 {
+		return nil
+	}
+	rec := l.p.session.now.Load()
+	if !l.lost && rec.ID == l.session && !rec.Expired(commitTS) {
+		return nil
+	}
+	for i := range l.log {
+		if key := []byte(l.log[i].key); !writes(key) {
+			return &mvcc.WriteConflictError{Key: key, StartTS: l.startTS, ConflictTS: commitTS}
+		}
+	}
+	return nil
+}
+
+// Contested reports whether another transaction has a row lock in the store that excludes the mode.
+func (l *RowLocks) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (bool, error) {
+	snap, err := l.p.o.Engine.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	yes, err := mvcc.Contested(ctx, snap, key, l.startTS, mode)
+	return yes, errors.Join(err, snap.Close())
+}
+
+// DropDeadRowLocks removes row locks that no transaction will give back, and returns their number.
+// oldestOf returns the start_ts below which no transaction of an owner gives one back.
+func DropDeadRowLocks(
+	ctx context.Context, e kv.Engine, batchKeys int, oldestOf func(ctx context.Context, owner uint64) (tso.Timestamp, error),
+) (n int, err error) {
+	snap, err := e.Snapshot()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	var row []byte
+	var holders []mvcc.RowHolder // of the row, a batch of them at most
+	settle := func() error {
+		dropped, err := dropGone(ctx, e, row, holders, oldestOf)
+		n, holders = n+dropped, holders[:0]
+		return err
+	}
+	err = mvcc.RowLocks(ctx, snap, kv.Span{}, func(key []byte, h mvcc.RowHolder) error {
+		if next := mvcc.Row(key); !bytes.Equal(next, row) || len(holders) == batchKeys {
+			if err := settle(); err != nil {
+				return err
+			}
+			row = next
+		}
+		holders = append(holders, h)
+		return nil
+	})
+	if err != nil {
+		return n, err
+	}
+	return n, settle()
+}
+
+// dropGone removes those of a row's holders that no transaction will give back, and returns their number.
+func dropGone(
+	ctx context.Context, e kv.Engine, row []byte, holders []mvcc.RowHolder,
+	oldestOf func(ctx context.Context, owner uint64) (tso.Timestamp, error),
+) (n int, err error) {
+	gone := goneHolders{}
+	if some, err := gone.check(ctx, oldestOf, holders); err != nil || !some {
+		return 0, err
+	}
+	holders = slices.DeleteFunc(holders, func(h mvcc.RowHolder) bool { return !gone.has(h) })
+	err = kv.UpdateLazy(ctx, e, [][]byte{row}, func(r kv.Reader, b *kv.Batch) (err error) {
+		n, err = mvcc.DropRowHolders(ctx, r, b, row, holders)
+		return err
+	})
+	return n, err
+}

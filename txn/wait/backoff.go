@@ -1,0 +1,67 @@
+// Package wait paces the attempts to get past a lock, and describes waits for those who look at them.
+package wait
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// ErrClosed ends a wait when the store closes.
+var ErrClosed = errors.New("transaction store is closed")
+
+// Backoff spaces out attempts to get past a lock: from half a millisecond, doubled each time with
+// jitter, up to a tenth of a second each, or Most, and Limit in total.
+type Backoff struct {
+	Most  time.Duration
+	Spent time.Duration
+	Limit time.Duration
+	// Closing is of the store; nil: the wait does not end with it.
+	Closing <-chan struct{}
+
+	next time.Duration
+}
+
+const (
+	backoffFirst = 500 * time.Microsecond
+	backoffMost  = 100 * time.Millisecond
+)
+
+// Wait sleeps and reports whether there is any use in another attempt. The limit counts what was
+// slept, so no clock decides. When the store closes the error is ErrClosed.
+func (b *Backoff) Wait(ctx context.Context) (bool, error) {
+	if b.Spent >= b.Limit {
+		return false, ctx.Err()
+	}
+	if b.next == 0 {
+		b.next = backoffFirst
+	}
+	b.next = min(b.next, cmp.Or(b.Most, backoffMost))
+	d := min(b.next/2+rand.N(b.next/2+1), b.Limit-b.Spent)
+	b.next = min(2*b.next, cmp.Or(b.Most, backoffMost))
+	b.Spent += d
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-b.Closing:
+		return false, ErrClosed
+	}
+}
+
+// UnknownAttempts and UnknownTime bound how long the result of an update is looked for that the engine
+// could not tell.
+const (
+	UnknownAttempts = 3
+	UnknownTime     = 2 * time.Second
+)
+
+// Detached returns a context for what must be finished whether or not the caller still waits.
+func Detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), UnknownTime)
+}
