@@ -188,8 +188,7 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 	done, err = s.pass.now.Step(ctx, s.engine, settler{s}, s.opts.GCRows)
 	if err == nil && done {
 		s.pass.safepoint, s.pass.again = s.pass.now.Stats.Safepoint, s.pass.now.Stats.Spans > 0
-		s.lockers.leaveBelow(s.pass.safepoint)
-		s.garbage.collected(s.pass.safepoint)
+		s.collected(s.pass.safepoint)
 		s.pass.now = nil
 		err = errors.Join(s.peers.DropDead(ctx), s.peers.ReleaseClaim(ctx))
 	}
@@ -203,7 +202,7 @@ func (s *Store) settleForPass(ctx context.Context, p *gc.Pass) error {
 		return nil
 	}
 	err := s.settleAlone(ctx, func() error { return p.Settle(ctx, s.engine, settler{s}) })
-	if err == nil && s.exclusive {
+	if err == nil {
 		p.Over(s.garbage.due(p.Stats.Safepoint))
 	}
 	return err
@@ -212,8 +211,7 @@ func (s *Store) settleForPass(ctx context.Context, p *gc.Pass) error {
 // nothingToCollect reports whether a pass would find nothing: nothing was committed above the last one's
 // safepoint, and that one left nothing to look at again.
 func (s *Store) nothingToCollect() bool {
-	return s.exclusive && s.pass.safepoint != 0 && !s.pass.again &&
-		s.recent.newest() <= s.pass.safepoint && s.lockers.none()
+	return s.pass.safepoint != 0 && !s.pass.again && s.quiet(s.pass.safepoint)
 }
 
 // CollectGarbage moves the safepoint to Options.Retention before now, or to the oldest running
@@ -227,7 +225,7 @@ func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
 // CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else. told, if not
 // nil, is called now and then with what was done so far.
 func (s *Store) CollectSpan(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats, error) {
-	if s.exclusive {
+	if s.peers == nil {
 		return s.collectOnce(ctx, span, told)
 	}
 	s.pass.Lock() // one raise at a time

@@ -81,9 +81,10 @@
 // # Memory as a hint
 //
 // On an engine that only this process writes to (kv.Exclusive), memory answers what a Store on any
-// other engine reads in the store: commits in flight (inflight.go), recent commits (recent.go), the
-// lock-holder set (lockers.go), running transactions (living.go), snapshots that others left
-// (views.go), the reads of serializable transactions (package ssi), replaced versions (garbage.go).
+// other engine reads in the store (hints.go): commits in flight (inflight.go), recent commits
+// (recent.go), the lock-holder set (lockers.go), running transactions (living.go), snapshots that
+// others left (views.go), replaced versions (garbage.go). A hint says "perhaps" or "no"; on any other
+// engine all say "perhaps".
 //
 // # Locking order
 //

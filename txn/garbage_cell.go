@@ -71,7 +71,7 @@ func (s *Store) leaveGarbage(ctx context.Context) error {
 	s.garbage.mu.Lock()
 	complete, value := s.garbage.complete, s.garbage.appendTo(nil)
 	s.garbage.mu.Unlock()
-	if !s.exclusive || !complete {
+	if !complete {
 		return nil
 	}
 	return kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(garbageKey)}, func(_ kv.Reader, b *kv.Batch) error {

@@ -37,7 +37,7 @@ func (s *Store) getNewest(ctx context.Context, key []byte) (value []byte, known 
 		return nil, false, err
 	}
 	defer s.gate.RUnlock()
-	if s.exclusive {
+	if s.alone {
 		return s.getKept(ctx, key)
 	}
 	snap, err := s.engine.Snapshot()

@@ -14,7 +14,7 @@ import (
 
 // beginSession gives the Store its session.
 func (s *Store) beginSession(ctx context.Context) error {
-	if s.exclusive {
+	if s.alone {
 		now, err := s.source.Next(ctx)
 		s.session = uint64(now)
 		return err

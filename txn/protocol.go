@@ -68,7 +68,7 @@ func (s *Store) tryer() tryer {
 
 // drawsUnderLatches reports whether commit timestamps can be drawn inside an update of the engine, where
 // no other process draws any.
-func (s *Store) drawsUnderLatches() bool { return s.exclusive && s.tryer() != nil }
+func (s *Store) drawsUnderLatches() bool { return s.alone && s.tryer() != nil }
 
 // checkProtocol reports why the Store cannot keep a protocol. What replaces a commit's locks towards
 // readers in one phase is the table in flight, and async calculates a timestamp above all reads: both

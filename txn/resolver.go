@@ -121,20 +121,17 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 func (r *resolver) statusInMemory(
 	ctx context.Context, startTS, readerTS tso.Timestamp,
 ) (st mvcc.Status, known bool, err error) {
-	if !r.s.exclusive {
+	v := r.s.running(startTS)
+	if v == nil {
 		return mvcc.Status{}, false, nil
 	}
-	k := r.s.lockers.find(startTS)
-	if k == nil {
-		return mvcc.Status{}, false, nil
-	}
-	return k.living.status(ctx, readerTS)
+	return v.status(ctx, readerTS)
 }
 
 // now returns the oracle's time, by which a lock of the transaction is judged: zero, at which none is
 // expired, if the transaction is known to run.
 func (r *resolver) now(ctx context.Context, startTS tso.Timestamp) (tso.Timestamp, error) {
-	if k := r.s.lockers.find(startTS); k != nil && r.s.exclusive && k.living.alive() {
+	if v := r.s.running(startTS); v != nil && v.alive() {
 		return 0, nil
 	}
 	return r.s.oracleTime(ctx)

@@ -70,7 +70,7 @@ func (t *Txn) LocksWrites() bool { return t.locking.Writes }
 // LocksBind says whether row locks bind every writer of the store for as long as the transaction lasts.
 // Where other processes write too they do so no longer than the lease of the owner's session, and what
 // must stay as it is has to be validated as well.
-func (t *Txn) LocksBind() bool { return t.s.exclusive }
+func (t *Txn) LocksBind() bool { return t.s.alone }
 
 // Rereads says whether a key that was written since the read timestamp is no conflict (Locking.Rereads).
 func (t *Txn) Rereads() bool { return t.locking.Rereads }
@@ -251,7 +251,7 @@ func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait 
 // the answer may be *streamedAwayError, and the caller waits.
 func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *holderWait) (mvcc.Version, error) {
 	row := mvcc.Row(key)
-	if t.s.exclusive {
+	if t.s.alone {
 		if err := t.awaitKey(ctx, key); err != nil {
 			return mvcc.Version{}, err
 		}
@@ -269,7 +269,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 			return err
 		})
 		var locked *LockedError
-		if err == nil && v.CommitTS != 0 && t.s.exclusive {
+		if err == nil && v.CommitTS != 0 && t.s.alone {
 			err = t.awaitKey(ctx, key) // what is answered rests on what is durable
 		}
 		if !errors.As(err, &locked) {

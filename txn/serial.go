@@ -24,7 +24,7 @@ type SerializationError = ssi.Error
 // docs/adr/0006).
 func (t *Txn) serialize(opts BeginOptions) {
 	switch {
-	case t.s.exclusive:
+	case t.s.alone:
 		t.node = t.s.serial.Begin(ssi.Options{ReadOnly: opts.ReadOnly, Deferrable: opts.Deferrable, Owner: opts.Session})
 	case !opts.ReadOnly:
 		t.reads = &readSet{}

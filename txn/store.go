@@ -114,17 +114,12 @@ type Store struct {
 	source tso.Source
 	own    *tso.Oracle // source, when it is the store's own
 
-	// exclusive: nobody else writes to the engine, so what follows may be believed.
-	exclusive bool
-	inflight  inflight
-	session   uint64        // its id, when no other process writes
-	peers     *shared.Peers // the others; nil when no other process writes
-	lockers   lockers
-	waits     lockWaits
-	recent    *recent
-	garbage   *garbage
-	rowLocks  rowlock.Table
-	serial    ssi.Graph // of the serializable transactions
+	hints
+	session  uint64        // its id, when no other process writes
+	peers    *shared.Peers // nil when no other process writes
+	waits    lockWaits
+	rowLocks rowlock.Table
+	serial   ssi.Graph // of the serializable transactions
 
 	// pass is the background's collection; on a shared engine its mutex is held by any.
 	pass struct {
@@ -137,7 +132,6 @@ type Store struct {
 	settling chan struct{} // holds one while somebody goes through the locks (settleAlone)
 	registry registry
 	resolver *resolver
-	views    views
 	tight    tight
 
 	secondaries chan secondaryWork
@@ -166,14 +160,13 @@ var oracleKey = mvcc.MetaKey("oracle")
 func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s := &Store{
 		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
-		exclusive: kv.IsExclusive(engine), garbage: newGarbage(),
 		secondaries: make(chan secondaryWork, 256), large: largeWork{wake: make(chan struct{}, 1)}, settling: make(chan struct{}, 1),
 	}
 	s.closing.ch = make(chan struct{})
-	s.recent = newRecent(s.garbage)
+	s.hints.init(kv.IsExclusive(engine))
 	s.tight.rung = make(chan struct{}, 1)
 	s.resolver = newResolver(s)
-	if s.source == nil && !s.exclusive {
+	if s.source == nil && !s.alone {
 		return nil, ErrNoOracle
 	}
 	if s.source == nil {
@@ -198,8 +191,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s.cancel = cancel
 	s.workers.Go(func() { s.commitSecondaries(background) })
 	s.workers.Go(func() { s.settleLarge(background) })
-	if s.exclusive {
-		s.views.open()
+	if s.alone {
 		s.workers.Go(func() { s.views.expire(background) })
 	}
 	if found && !s.opts.LeaveFoundLocks {
@@ -225,7 +217,7 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 		return false, err
 	}
 	s.registry.note(safe.Point)
-	if !s.exclusive {
+	if !s.alone {
 		return false, nil
 	}
 	err = mvcc.Locks(ctx, snap, kv.Span{}, func([]byte, mvcc.Lock) error {

@@ -223,7 +223,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 // On a store that others share row locks have records, which are counted and kept.
 func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
 	o := t.locking.Owner
-	if o == nil || !t.s.exclusive || o.Locks() <= t.s.opts.RowLocks {
+	if o == nil || t.shared != nil || o.Locks() <= t.s.opts.RowLocks {
 		return
 	}
 	o.ReleaseKeys(func(key string) bool {
@@ -236,9 +236,7 @@ func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row), nil
 	primary.Older = nil
 	k := t.s.lockers.enterStream(t.reg.startTS)
-	if t.s.exclusive {
-		t.living = &k.living
-	}
+	t.living = t.s.livingOf(k)
 	return &stream{
 		c:      &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true},
 		keys:   newStreamedKeys(t.s.opts.StreamBytes),
@@ -248,7 +246,7 @@ func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 
 // beat keeps the primary's lock alive, also while the client thinks, for other processes.
 func (st *stream) beat() {
-	if st.c.s.exclusive {
+	if st.c.s.peers == nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -8,7 +8,6 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
-	"github.com/minidb/minidb/txn/tso"
 	"github.com/minidb/minidb/txn/wait"
 )
 
@@ -55,21 +54,10 @@ func (c *committer) verdict(err error) error {
 	return err
 }
 
-// enterLockers comes before the first prewrite. On a store with other writers memory says nothing. One with
-// more rows than are counted says in which span they are, and is read through once it is decided, as one
-// that streams.
+// enterLockers comes before the first prewrite.
 func (c *committer) enterLockers() {
-	var k *locker
-	if len(c.muts) > lockerRows {
-		k = c.s.lockers.enterStream(c.startTS)
-		span := widened(kv.Span{}, c.muts)
-		k.span.Store(&span)
-	} else {
-		k = c.s.lockers.enter(c.startTS)
-	}
-	if c.s.exclusive {
-		c.locker, c.t.living = k, &k.living
-	}
+	c.locker = c.s.enterLockers(c.startTS, c.muts)
+	c.t.living = c.s.livingOf(c.locker)
 }
 
 // batch is what one Update prewrites or commits: mutations of one group, and their rows.
@@ -320,8 +308,8 @@ func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
 		if m.Held != mvcc.HeldUnknown && !c.knowsHeld(b, m) {
 			m.Held = mvcc.HeldUnknown
 		}
-		m.Unlocked = c.s.exclusive && c.knowsUnlocked(b, m, slot)
-		m.Unchanged = c.s.exclusive && tso.Timestamp(c.s.recent.slots[slot].Load()) <= c.startTS
+		m.Unlocked = c.knowsUnlocked(b, m, slot)
+		m.Unchanged = c.s.unchanged(slot, c.startTS)
 	}
 	return slots
 }
@@ -336,13 +324,13 @@ func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool 
 		}
 		own = st.locker
 	}
-	return !b.uncertain && !c.s.lockers.mayLock(slot, m.Key, own)
+	return !b.uncertain && c.s.unlocked(slot, m.Key, own)
 }
 
 // knowsHeld reports whether a stream's own lock is as it was when it was looked at.
 func (c *committer) knowsHeld(b *batch, m *mvcc.Mutation) bool {
 	st := c.t.stream
-	return c.s.exclusive && !b.uncertain && !st.doubt && st.locker.untouched()
+	return c.s.alone && !b.uncertain && !st.doubt && st.locker.untouched()
 }
 
 // ttl returns the lifetime of a lock written now, counted from start_ts: a transaction that began
@@ -359,7 +347,7 @@ func (c *committer) ttl(ctx context.Context) (uint64, error) {
 // beat extends the primary's lock when half of its time is over: a transaction of many batches
 // outlives the promise of the first.
 func (c *committer) beat(ctx context.Context) error {
-	if c.s.exclusive {
+	if c.s.peers == nil {
 		return nil
 	}
 	now, err := c.s.oracleTime(ctx)
@@ -376,7 +364,7 @@ func (c *committer) beat(ctx context.Context) error {
 
 // heartbeat shows that the owner lives, which on an exclusive engine is known.
 func (c *committer) heartbeat(ctx context.Context) error {
-	if c.s.exclusive {
+	if c.s.peers == nil {
 		return nil
 	}
 	ttl, err := c.ttl(ctx)

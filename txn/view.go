@@ -95,11 +95,8 @@ func (t *Txn) showsAll(v *view) bool {
 // memory alone, so a false answer means nothing. Who commits counts among the lockers of the row's slot
 // until it has raised the slot of recent commits, or raises that before it is acknowledged.
 func (t *Txn) Unchanged(key []byte) bool {
-	if !t.s.exclusive {
-		return false
-	}
 	slot := t.s.recent.slotOf(mvcc.Row(key))
-	return !t.s.lockers.mayLock(slot, key, nil) && tso.Timestamp(t.s.recent.slots[slot].Load()) <= t.readTS
+	return t.s.unlocked(slot, key, nil) && t.s.unchanged(slot, t.readTS)
 }
 
 // openAny returns the present view, or one that another transaction left, or a new one.
@@ -158,7 +155,7 @@ func (v *view) covers(readTS tso.Timestamp) error {
 // table after this is in every snapshot that is taken later.
 func (t *Txn) inspect() (known bool) {
 	t.large = nil
-	if !t.s.exclusive {
+	if !t.s.alone {
 		return false
 	}
 	t.pending = t.s.inflight.below(t.readTS, t.pending[:0])

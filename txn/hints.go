@@ -1,0 +1,92 @@
+package txn
+
+import (
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// hints is what memory says of the store while no other process writes to it: commits in flight, recent
+// commits, which transactions may hold locks, which of them run, snapshots that others left, where
+// versions were replaced. A hint may say "perhaps" where the truth is no; it never says no where the
+// truth is yes. On an engine that other processes write to (alone is false) every hint is "perhaps":
+// readers and commits look into the store, and nothing else changes for them.
+type hints struct {
+	alone    bool
+	inflight inflight
+	lockers  lockers
+	recent   *recent
+	views    views
+	garbage  *garbage
+}
+
+func (h *hints) init(alone bool) {
+	h.alone = alone
+	h.garbage = newGarbage()
+	h.recent = newRecent(h.garbage)
+	if alone {
+		h.views.open()
+	}
+}
+
+// unchanged reports whether no row of the slot was written, or rolled back, after a timestamp.
+func (h *hints) unchanged(slot uint32, since tso.Timestamp) bool {
+	return h.alone && tso.Timestamp(h.recent.slots[slot].Load()) <= since
+}
+
+// unlocked reports whether no transaction but one has a lock on the key, whose row is of the slot.
+func (h *hints) unlocked(slot uint32, key []byte, but *locker) bool {
+	return h.alone && !h.lockers.mayLock(slot, key, but)
+}
+
+// running returns what is known of a transaction that has locks in the store, or nil.
+func (h *hints) running(startTS tso.Timestamp) *living {
+	if !h.alone {
+		return nil
+	}
+	if k := h.lockers.find(startTS); k != nil {
+		return &k.living
+	}
+	return nil
+}
+
+// enterLockers makes the coordinator's transaction a member of the lock-holder set, before its first
+// prewrite. One with more rows than are counted names the span in which they are, and is read through once
+// it is decided, as one that streams. The result is nil when memory says nothing.
+func (h *hints) enterLockers(startTS tso.Timestamp, muts []mvcc.Mutation) *locker {
+	var k *locker
+	if len(muts) > lockerRows {
+		k = h.lockers.enterStream(startTS)
+		span := widened(kv.Span{}, muts)
+		k.span.Store(&span)
+	} else {
+		k = h.lockers.enter(startTS)
+	}
+	if !h.alone {
+		return nil
+	}
+	return k
+}
+
+// livingOf returns what is known of the transaction of a member, to be told how it fares: nil when nothing is
+// to be known.
+func (h *hints) livingOf(k *locker) *living {
+	if !h.alone || k == nil {
+		return nil
+	}
+	return &k.living
+}
+
+// quiet reports whether nothing was committed above a safepoint, and no lock is left.
+func (h *hints) quiet(safepoint tso.Timestamp) bool {
+	return h.alone && h.recent.newest() <= safepoint && h.lockers.none()
+}
+
+// collected notes that a pass over what was due at the safepoint has come to its end. Without other
+// processes the places of garbage are complete from then on.
+func (h *hints) collected(safepoint tso.Timestamp) {
+	h.lockers.leaveBelow(safepoint)
+	if h.alone {
+		h.garbage.collected(safepoint)
+	}
+}
