@@ -11,8 +11,8 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/gc"
-	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/lease"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
 
