@@ -1,5 +1,7 @@
 package ast
 
+import "slices"
+
 // LiteralKind says how a literal was written; the planner gives it a type as PostgreSQL does.
 type LiteralKind uint8
 
@@ -282,3 +284,37 @@ func (*Cast) expr()          {}
 func (*Collate) expr()       {}
 func (*FuncCall) expr()      {}
 func (*Default) expr()       {}
+
+// Chain returns the operands of a chain of one operator, such as a AND b AND c, from left to right:
+// parentheses around its left side make no difference. It does not recurse, as chains may be long.
+func (e *Binary) Chain() []Expr {
+	operands := []Expr{e.Right}
+	left := e.Left
+	for {
+		l, ok := left.(*Binary)
+		if !ok || l.Op != e.Op {
+			break
+		}
+		operands = append(operands, l.Right)
+		left = l.Left
+	}
+	operands = append(operands, left)
+	slices.Reverse(operands)
+	return operands
+}
+
+// Chain returns what a chain of subscripts such as a[1][2] is applied to, and the chain from its last
+// subscript to its first.
+func (e *Subscript) Chain() (base Expr, chain []*Subscript) {
+	base = e
+	for {
+		s, ok := base.(*Subscript)
+		if !ok {
+			return base, chain
+		}
+		chain, base = append(chain, s), s.Operand
+		if !s.Continues {
+			return base, chain
+		}
+	}
+}

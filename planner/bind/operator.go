@@ -32,24 +32,14 @@ func (b *binder) binaryExpr(sc *scope, e *ast.Binary) (expr.Expr, error) {
 
 // logic binds a chain of one connective as a list, without recursion along its left side.
 func (b *binder) logic(sc *scope, e *ast.Binary) (expr.Expr, error) {
-	var operands []ast.Expr
-	var left ast.Expr = e
-	for {
-		l, ok := left.(*ast.Binary)
-		if !ok || l.Op != e.Op {
-			break
-		}
-		operands = append(operands, l.Right)
-		left = l.Left
-	}
-	operands = append(operands, left)
+	operands := e.Chain()
 	name := "AND"
 	if e.Op == "or" {
 		name = "OR"
 	}
 	args := make([]expr.Expr, 0, len(operands))
-	for i := len(operands) - 1; i >= 0; i-- {
-		arg, err := b.condition(sc, operands[i], name)
+	for _, operand := range operands {
+		arg, err := b.condition(sc, operand, name)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -117,7 +119,7 @@ func (b *binder) unifyOutputs(op string, left, right *logical.Query, i int, s *a
 }
 
 func (b *binder) combine(sc *scope, s *ast.SetOp, left, right *logical.Query) *logical.Query {
-	if app, ok := left.Node.(*logical.Append); ok && s.Op == "union" && s.All && sameIDs(app.Cols, left.IDs()) {
+	if app, ok := left.Node.(*logical.Append); ok && s.Op == "union" && s.All && slices.Equal(app.Cols, left.IDs()) {
 		return b.extend(app, left, right)
 	}
 	q := &logical.Query{}
@@ -158,16 +160,4 @@ func (b *binder) extend(app *logical.Append, left, right *logical.Query) *logica
 	app.Inputs = append(app.Inputs, right.Node)
 	app.InCols = append(app.InCols, right.IDs())
 	return left
-}
-
-func sameIDs(a, b []logical.ColID) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -13,19 +13,7 @@ import (
 
 // subscript binds a[i][j], a[low:high], and j['key'] of a jsonb.
 func (b *binder) subscript(sc *scope, e *ast.Subscript) (expr.Expr, error) {
-	var chain []*ast.Subscript
-	var base ast.Expr = e
-	for {
-		s, ok := base.(*ast.Subscript)
-		if !ok {
-			break
-		}
-		chain = append(chain, s)
-		base = s.Operand
-		if !s.Continues {
-			break
-		}
-	}
+	base, chain := e.Chain()
 	operand, err := b.expr(sc, base)
 	if err != nil {
 		return nil, err

@@ -125,10 +125,7 @@ func ResolveVariadic(name string, args []*types.Type) (*expr.Func, []*types.Type
 		cands = append(cands, candidate{args: decl, fn: fn})
 	}
 	c, outcome := choose(cands, args)
-	if outcome != chosen {
-		return nil, nil, functionError(name, args, outcome)
-	}
-	targets, err := concrete(c.args, args)
+	targets, err := c.targets(name, args, outcome)
 	if err != nil {
 		return nil, nil, err
 	}

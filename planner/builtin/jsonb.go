@@ -66,12 +66,15 @@ func arrayToJSON(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(string(appendJSONArray(nil, rt, rt.ArgTypes[0].Elem, a[0].Arr, lines))), nil
 }
 
-func jsonbContains(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	x, err := types.ParseJSON(a[0].S)
-	if err != nil {
-		return types.Null, err
+func parsePair(a []types.Datum) (x, y *types.JSONValue, err error) {
+	if x, err = types.ParseJSON(a[0].S); err == nil {
+		y, err = types.ParseJSON(a[1].S)
 	}
-	y, err := types.ParseJSON(a[1].S)
+	return x, y, err
+}
+
+func jsonbContains(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	x, y, err := parsePair(a)
 	if err != nil {
 		return types.Null, err
 	}
@@ -107,11 +110,7 @@ func keysExist(all bool) scalar {
 }
 
 func jsonbConcat(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	x, err := types.ParseJSON(a[0].S)
-	if err != nil {
-		return types.Null, err
-	}
-	y, err := types.ParseJSON(a[1].S)
+	x, y, err := parsePair(a)
 	if err != nil {
 		return types.Null, err
 	}

@@ -31,14 +31,19 @@ func ResolveFunction(name string, args []*types.Type) (*expr.Func, []*types.Type
 			return fn, []*types.Type{target}, nil
 		}
 	}
-	if outcome != chosen {
-		return nil, nil, functionError(name, args, outcome)
-	}
-	targets, err := concrete(c.args, args)
+	targets, err := c.targets(name, args, outcome)
 	if err != nil {
 		return nil, nil, err
 	}
 	return c.fn, targets, nil
+}
+
+// targets are the types to which the arguments must be cast, or the error that no candidate was chosen.
+func (c candidate) targets(name string, args []*types.Type, o outcome) ([]*types.Type, error) {
+	if o != chosen {
+		return nil, functionError(name, args, o)
+	}
+	return concrete(c.args, args)
 }
 
 // ResolveAggregate chooses the overload of an aggregate. For count(*) args is empty. For an
@@ -51,10 +56,7 @@ func ResolveAggregate(name string, args []*types.Type) (*expr.Aggregate, []*type
 		}
 	}
 	c, outcome := choose(cands, args)
-	if outcome != chosen {
-		return nil, nil, functionError(name, args, outcome)
-	}
-	targets, err := concrete(c.args, args)
+	targets, err := c.targets(name, args, outcome)
 	if err != nil {
 		return nil, nil, err
 	}

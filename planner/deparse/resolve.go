@@ -165,22 +165,11 @@ func (r *resolver) compare(op string, left, right ast.Expr) node {
 	return r.binary(op, r.expr(left), r.expr(right))
 }
 
-// chain is a list of conditions: parentheses on the left side make no difference.
+// chain is a list of conditions.
 func (r *resolver) chain(e *ast.Binary, op string) node {
-	operands := []ast.Expr{e.Right}
-	left := e.Left
-	for {
-		l, ok := left.(*ast.Binary)
-		if !ok || l.Op != e.Op {
-			break
-		}
-		operands = append(operands, l.Right)
-		left = l.Left
-	}
-	operands = append(operands, left)
 	out := &logic{op: op}
-	for i := len(operands) - 1; i >= 0; i-- {
-		out.args = append(out.args, r.condition(operands[i]))
+	for _, operand := range e.Chain() {
+		out.args = append(out.args, r.condition(operand))
 	}
 	return out
 }
@@ -464,18 +453,7 @@ func (r *resolver) cast(e *ast.Cast) node {
 
 // subscript resolves a chain of subscripts, which is one node.
 func (r *resolver) subscript(e *ast.Subscript) node {
-	var chain []*ast.Subscript
-	var base ast.Expr = e
-	for {
-		s, ok := base.(*ast.Subscript)
-		if !ok {
-			break
-		}
-		chain = append(chain, s)
-		if base = s.Operand; !s.Continues {
-			break
-		}
-	}
+	base, chain := e.Chain()
 	out := &subscript{arg: r.expr(base), t: r.notes.Types[e]}
 	for i := len(chain) - 1; i >= 0; i-- {
 		s := chain[i]

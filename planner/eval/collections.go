@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
@@ -83,7 +85,7 @@ func (n *arrayNode) build(elems []types.Datum) (types.Datum, error) {
 		if i == 0 {
 			a.Dims = append([]int{len(elems)}, e.Arr.Dims...)
 			a.Lower = append([]int{1}, e.Arr.Lower...)
-		} else if !equalInts(a.Dims[1:], e.Arr.Dims) || !equalInts(a.Lower[1:], e.Arr.Lower) {
+		} else if !slices.Equal(a.Dims[1:], e.Arr.Dims) || !slices.Equal(a.Lower[1:], e.Arr.Lower) {
 			return types.Null, mismatch
 		}
 		a.Elems = append(a.Elems, e.Arr.Elems...)
@@ -92,18 +94,6 @@ func (n *arrayNode) build(elems []types.Datum) (types.Datum, error) {
 		a.Dims, a.Lower = nil, nil
 	}
 	return types.Datum{Arr: a}, nil
-}
-
-func equalInts(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // recordNode is ROW(…).

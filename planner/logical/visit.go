@@ -258,7 +258,7 @@ func collect(n Node, refs, defs *ColSet) {
 	EachInput(n, func(c *Node) { collect(*c, refs, defs) })
 }
 
-// IsVolatile says whether an expression calls a volatile function, in a subquery too.
+// IsVolatile reports whether an expression calls a volatile function, in a subquery too.
 func IsVolatile(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(x expr.Expr) bool {
@@ -275,7 +275,11 @@ func IsVolatile(e expr.Expr) bool {
 	return found
 }
 
-// NodeVolatile says whether a tree calls a volatile function or modifies anything.
+// Movable reports whether an expression may be evaluated at another place, or twice: it calls nothing
+// volatile and has no subquery.
+func Movable(e expr.Expr) bool { return !IsVolatile(e) && !expr.HasSubquery(e) }
+
+// NodeVolatile reports whether a tree calls a volatile function or modifies anything.
 func NodeVolatile(n Node) bool {
 	found := false
 	switch n := n.(type) {

@@ -58,7 +58,7 @@ func toJoin(c *Context, child logical.Node, cond expr.Expr, within bool) logical
 		return nil
 	}
 	for _, l := range sq.Left {
-		if expr.HasSubquery(l) || logical.IsVolatile(l) {
+		if !logical.Movable(l) {
 			return nil
 		}
 	}

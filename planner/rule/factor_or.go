@@ -54,7 +54,7 @@ func factor(or *expr.Or) (common []expr.Expr, rest expr.Expr) {
 		}
 	}
 	for _, cand := range sides[0] {
-		if inAll(sides[1:], cand) && !logical.IsVolatile(cand) && !expr.HasSubquery(cand) {
+		if inAll(sides[1:], cand) && logical.Movable(cand) {
 			common = append(common, cand)
 		}
 	}

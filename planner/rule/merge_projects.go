@@ -83,7 +83,7 @@ func mergeable(outer, inner *logical.Project) bool {
 		case *expr.Col, *expr.Const:
 			continue
 		}
-		if uses[it.ID] > 1 || logical.IsVolatile(it.Expr) || expr.HasSubquery(it.Expr) {
+		if uses[it.ID] > 1 || !logical.Movable(it.Expr) {
 			return false
 		}
 	}

@@ -83,22 +83,34 @@ func pushProject(c *Context, n *logical.Project, conds []expr.Expr) logical.Node
 	if len(conds) > 0 {
 		for _, it := range n.Items {
 			by[it.ID] = it.Expr
-			if logical.IsVolatile(it.Expr) || expr.HasSubquery(it.Expr) {
+			if !logical.Movable(it.Expr) {
 				fixed.Add(it.ID)
 			}
 		}
 	}
-	var down, stay []expr.Expr
+	down, stay := c.split(conds, func(cond expr.Expr) bool { return !logical.ColsOf(cond).Intersects(fixed) })
+	n.Child = push(c, n.Child, withAll(down, by))
+	return filtered(n, stay)
+}
+
+// split parts the conditions that pass a node from those that stay above it.
+func (c *Context) split(conds []expr.Expr, passes func(expr.Expr) bool) (down, stay []expr.Expr) {
 	for _, cond := range conds {
-		if logical.IsVolatile(cond) || expr.HasSubquery(cond) || logical.ColsOf(cond).Intersects(fixed) {
+		if !logical.Movable(cond) || !passes(cond) {
 			stay = append(stay, cond)
 			continue
 		}
 		c.fired("PushFilters")
-		down = append(down, withExprs(cond, by))
+		down = append(down, cond)
 	}
-	n.Child = push(c, n.Child, down)
-	return filtered(n, stay)
+	return down, stay
+}
+
+func withAll(conds []expr.Expr, by map[logical.ColID]expr.Expr) []expr.Expr {
+	for i, cond := range conds {
+		conds[i] = withExprs(cond, by)
+	}
+	return conds
 }
 
 // withExprs puts the expressions of computed columns in their place.
@@ -118,24 +130,17 @@ func pushAggregate(c *Context, n *logical.Aggregate, conds []expr.Expr) logical.
 	by := map[logical.ColID]expr.Expr{}
 	if n.Sets == nil && len(conds) > 0 {
 		for _, k := range n.Keys {
-			if !logical.IsVolatile(k.Expr) && !expr.HasSubquery(k.Expr) {
+			if logical.Movable(k.Expr) {
 				keys.Add(k.ID)
 				by[k.ID] = k.Expr
 			}
 		}
 	}
-	var down, stay []expr.Expr
 	own := logical.SetOf(n.Columns())
-	for _, cond := range conds {
-		local := localCols(cond, own)
-		if len(n.Keys) == 0 || n.Sets != nil || !local.SubsetOf(keys) || logical.IsVolatile(cond) || expr.HasSubquery(cond) {
-			stay = append(stay, cond)
-			continue
-		}
-		c.fired("PushFilters")
-		down = append(down, withExprs(cond, by))
-	}
-	n.Child = push(c, n.Child, down)
+	down, stay := c.split(conds, func(cond expr.Expr) bool {
+		return len(n.Keys) > 0 && n.Sets == nil && localCols(cond, own).SubsetOf(keys)
+	})
+	n.Child = push(c, n.Child, withAll(down, by))
 	return filtered(n, stay)
 }
 
@@ -173,34 +178,28 @@ func pushDistinct(c *Context, n *logical.Distinct, conds []expr.Expr) logical.No
 	return filtered(n, stay)
 }
 
-// renamed says a condition in terms of an input's columns.
-func renamed(m *logical.Meta, cond expr.Expr, from, to []logical.ColID) expr.Expr {
-	return expr.Rewrite(cond, func(x expr.Expr) expr.Expr {
-		if col, ok := x.(*expr.Col); ok {
-			if i := slices.Index(from, col.Index); i >= 0 {
-				return m.Col(to[i])
+func anyCond(expr.Expr) bool { return true }
+
+// renamed puts conditions in terms of an input's columns.
+func renamed(m *logical.Meta, conds []expr.Expr, from, to []logical.ColID) []expr.Expr {
+	var out []expr.Expr
+	for _, cond := range conds {
+		out = append(out, expr.Rewrite(cond, func(x expr.Expr) expr.Expr {
+			if col, ok := x.(*expr.Col); ok {
+				if i := slices.Index(from, col.Index); i >= 0 {
+					return m.Col(to[i])
+				}
 			}
-		}
-		return x
-	})
+			return x
+		}))
+	}
+	return out
 }
 
 func pushAppend(c *Context, n *logical.Append, conds []expr.Expr) logical.Node {
-	var down, stay []expr.Expr
-	for _, cond := range conds {
-		if expr.HasSubquery(cond) || logical.IsVolatile(cond) {
-			stay = append(stay, cond)
-		} else {
-			c.fired("PushFilters")
-			down = append(down, cond)
-		}
-	}
+	down, stay := c.split(conds, anyCond)
 	for i := range n.Inputs {
-		var own []expr.Expr
-		for _, cond := range down {
-			own = append(own, renamed(c.Meta, cond, n.Cols, n.InCols[i]))
-		}
-		n.Inputs[i] = push(c, n.Inputs[i], own)
+		n.Inputs[i] = push(c, n.Inputs[i], renamed(c.Meta, down, n.Cols, n.InCols[i]))
 	}
 	return filtered(n, stay)
 }
@@ -208,18 +207,9 @@ func pushAppend(c *Context, n *logical.Append, conds []expr.Expr) logical.Node {
 // pushSetOp: INTERSECT and EXCEPT compare whole rows, so that a condition on the result is one on
 // both sides.
 func pushSetOp(c *Context, n *logical.SetOp, conds []expr.Expr) logical.Node {
-	var left, right, stay []expr.Expr
-	for _, cond := range conds {
-		if expr.HasSubquery(cond) || logical.IsVolatile(cond) {
-			stay = append(stay, cond)
-			continue
-		}
-		c.fired("PushFilters")
-		left = append(left, renamed(c.Meta, cond, n.Cols, n.LeftCols))
-		right = append(right, renamed(c.Meta, cond, n.Cols, n.RightCols))
-	}
-	n.Left = push(c, n.Left, left)
-	n.Right = push(c, n.Right, right)
+	down, stay := c.split(conds, anyCond)
+	n.Left = push(c, n.Left, renamed(c.Meta, down, n.Cols, n.LeftCols))
+	n.Right = push(c, n.Right, renamed(c.Meta, down, n.Cols, n.RightCols))
 	return filtered(n, stay)
 }
 

@@ -78,7 +78,7 @@ func (c *Context) restrictLeaf(n logical.Node, or *expr.Or) logical.Node {
 		var conds []expr.Expr
 		for _, cond := range conjuncts(side) {
 			cols := logical.ColsOf(cond)
-			if !cols.Empty() && cols.SubsetOf(own) && !logical.IsVolatile(cond) && !expr.HasSubquery(cond) {
+			if !cols.Empty() && cols.SubsetOf(own) && logical.Movable(cond) {
 				conds = append(conds, cond)
 			}
 		}
