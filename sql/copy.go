@@ -112,8 +112,9 @@ type copyIn struct {
 	many, single *physical.Plan
 	types        []*types.Type
 	params       []types.Datum
-	rows         int   // in params
-	bytes        int64 // of params, counted by the session's account
+	rows         int         // in params
+	bytes        int64       // of params, counted by the session's account
+	lines        copiedLines // of these rows
 	format       *types.Format
 }
 
@@ -157,21 +158,33 @@ func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, 
 	r.CountIn(s.memory)
 	defer r.Close()
 	release := s.references.Hold()
-	var n int64
+	n, err := c.all(ctx, r)
+	if err != nil {
+		return n, err
+	}
+	release()
+	return n, s.references.Check(ctx)
+}
+
+// all inserts the rows of r and returns how many there were. Its errors name the line, and the column
+// where there is one.
+func (c *copyIn) all(ctx context.Context, r *copyfmt.Reader) (n int64, err error) {
 	for {
 		fields, err := r.Next()
 		if errors.Is(err, io.EOF) {
+			return n, c.flush(ctx)
+		}
+		// A value is looked at before what the row lacks behind it.
+		if v := c.values(fields); v != nil || err != nil {
+			return n, c.refused(ctx, r, v, err)
+		}
+		if err := c.gather(len(fields), r); err != nil {
+			return n, c.refused(ctx, r, nil, err)
+		}
+		if c.rows == rowsPerInsert || len(c.params) >= 1<<14 || c.bytes >= bytesPerInsert || len(c.columns) == 0 {
 			if err := c.flush(ctx); err != nil {
 				return n, err
 			}
-			release()
-			return n, s.references.Check(ctx)
-		}
-		if err != nil {
-			return n, err
-		}
-		if err := c.add(ctx, fields); err != nil {
-			return n, err
 		}
 		n++
 	}
@@ -207,7 +220,8 @@ func (c *copyIn) plan(ctx context.Context, n int) (*physical.Plan, error) {
 	return planner.Plan(ctx, c.s.plannerEnv(ctx), ins, declared)
 }
 
-func (c *copyIn) add(ctx context.Context, fields [][]byte) error {
+// values adds the values of a row to the parameters.
+func (c *copyIn) values(fields [][]byte) *valueError {
 	for i, f := range fields {
 		d := types.Null
 		var err error
@@ -216,49 +230,69 @@ func (c *copyIn) add(ctx context.Context, fields [][]byte) error {
 		case c.binary:
 			d, err = types.ParseBinary(c.types[i], f)
 		default:
-			if err = types.CheckUTF8(f); err == nil {
-				d, err = types.ParseText(c.types[i], string(f), c.format)
-			}
+			d, err = types.ParseText(c.types[i], string(f), c.format)
 		}
 		if err != nil {
-			return err
+			return &valueError{err: err, column: c.columns[i], value: f}
 		}
 		c.params = append(c.params, d)
-	}
-	c.rows++
-	n := types.RowSize(c.params[len(c.params)-len(fields):])
-	c.bytes += n
-	if err := c.s.memory.Grow(n); err != nil {
-		return err
-	}
-	if c.rows == rowsPerInsert || len(c.params) >= 1<<14 || c.bytes >= bytesPerInsert || len(c.columns) == 0 {
-		return c.flush(ctx)
 	}
 	return nil
 }
 
-// flush inserts the rows that have gathered.
-func (c *copyIn) flush(ctx context.Context) (err error) {
-	width := len(c.columns)
-	if c.rows == rowsPerInsert && width > 0 {
-		if c.many == nil {
-			if c.many, err = c.plan(ctx, rowsPerInsert); err != nil {
-				return err
-			}
-		}
-		err = c.insert(ctx, c.many, c.params)
-	} else {
-		for i := 0; i < c.rows && err == nil; i++ {
-			err = c.insert(ctx, c.single, c.params[i*width:(i+1)*width])
-		}
-	}
-	c.params, c.rows = c.params[:0], 0
-	c.release()
-	return err
+// gather counts the row whose values are the last ones of the parameters.
+func (c *copyIn) gather(width int, r *copyfmt.Reader) error {
+	number, text := r.Line()
+	c.lines.add(number, text)
+	c.rows++
+	n := types.RowSize(c.params[len(c.params)-width:])
+	c.bytes += n
+	return c.s.memory.Grow(n)
 }
 
-// release gives back what is counted for the rows that have gathered.
+// flush inserts the rows that have gathered.
+func (c *copyIn) flush(ctx context.Context) (err error) {
+	defer c.release()
+	if c.rows < rowsPerInsert || len(c.columns) == 0 {
+		return c.oneByOne(ctx, nil)
+	}
+	if c.many == nil {
+		if c.many, err = c.plan(ctx, rowsPerInsert); err != nil {
+			return err
+		}
+	}
+	before := c.s.progress.rows.Load()
+	if err = c.insert(ctx, c.many, c.params); err == nil {
+		return nil
+	}
+	row := int(c.s.progress.rows.Load() - before)
+	if row == 0 && isDataError(err) {
+		// Values are computed for all rows before the first is written. Which row failed is found out.
+		return c.oneByOne(ctx, err)
+	}
+	return c.failed(ctx, row, err)
+}
+
+// oneByOne inserts the rows that have gathered, each by itself. cause is nil, or the error of inserting
+// them together, of which nothing was written.
+func (c *copyIn) oneByOne(ctx context.Context, cause error) error {
+	width := len(c.columns)
+	for i := range c.rows {
+		err := c.insert(ctx, c.single, c.params[i*width:(i+1)*width])
+		if err == nil {
+			continue
+		}
+		if i == 0 && cause != nil {
+			err = cause
+		}
+		return c.failed(ctx, i, err)
+	}
+	return cause
+}
+
+// release forgets the rows that have gathered.
 func (c *copyIn) release() {
+	c.params, c.rows, c.lines = c.params[:0], 0, c.lines.reset()
 	c.s.memory.Shrink(c.bytes)
 	c.bytes = 0
 }

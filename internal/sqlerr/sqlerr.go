@@ -2,7 +2,10 @@
 // with PostgreSQL's message fields. kv and txn know nothing of it.
 package sqlerr
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Error is what a client sees. Code is chosen where the fact is known.
 type Error struct {
@@ -10,7 +13,7 @@ type Error struct {
 	Message    string // short, lower case, names in double quotes
 	Detail     string
 	Hint       string
-	Context    string // where in the data it went wrong
+	Context    string // where in the data it went wrong, the innermost place first, one a line
 	Schema     string
 	Table      string
 	Column     string
@@ -64,4 +67,22 @@ func (e *Error) WithContext(format string, args ...any) *Error {
 // Unsupported is 0A000: the construct is known, and minidb does not do it.
 func Unsupported(pos int, construct string) *Error {
 	return New(FeatureNotSupported, "%s is not supported", construct).At(pos)
+}
+
+// Within returns err with an outer place behind the places that it names already. The error itself
+// stays as it is, since others may hold it. One that is no Error is returned unchanged.
+func Within(err error, format string, args ...any) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	placed := *e
+	if error(e) != err {
+		placed.Cause = err
+	}
+	if placed.Context != "" {
+		placed.Context += "\n"
+	}
+	placed.Context += fmt.Sprintf(format, args...)
+	return &placed
 }

@@ -1,7 +1,6 @@
 package copyfmt
 
 import (
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table/types"
 )
 
 // pieces gives a stream a few bytes at a time.
@@ -103,12 +103,48 @@ func TestReadErrors(t *testing.T) {
 		{"empty", "binary", ""},
 	} {
 		_, err := readAll(options(t, true, "format", c.format), c.data, 7, "a", "b")
-		var e *sqlerr.Error
-		require.True(t, errors.As(err, &e), c.name)
-		require.Equal(t, codeBadCopy, e.Code, c.name)
+		requireCode(t, BadFormat, err, c.name)
 	}
 	_, err := readAll(options(t, true, "format", "csv", "header", "match"), "a,c\n", 7, "a", "b")
 	require.ErrorContains(t, err, "column name mismatch")
+}
+
+func requireCode(t *testing.T, code string, err error, about ...any) {
+	t.Helper()
+	var e *sqlerr.Error
+	require.ErrorAs(t, err, &e, about...)
+	require.Equal(t, code, e.Code, about...)
+}
+
+// Lines are counted as PostgreSQL counts them: newlines in quotes once it is known how lines end.
+func TestLines(t *testing.T) {
+	for _, c := range []struct {
+		name, format, data string
+		line               int
+		text               string
+	}{
+		{"missing", "text", "1\ta\n2\n", 2, "2"},
+		{"newlines in quotes", "csv", "\"a\n\",b\n\"a\n\n\",b\nc\n", 5, "c"},
+		{"unterminated", "csv", "1,2\n\"a\n", 3, "\"a\n"},
+		{"escaped bytes", "text", "1\ta\n2\t\\xff\n", 2, "2\t\\xff"},
+		{"bytes", "text", "1\ta\n2\t\xff\n", 2, ""},
+		{"a row that is too wide", "binary", string(signature) + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x09", 1, ""},
+		{"no signature", "binary", "PGCOPX", 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, step := range []int{1, 2, 1000} {
+				r := NewReader(&pieces{[]byte(c.data), step}, options(t, true, "format", c.format), []string{"a", "b"})
+				var err error
+				for err == nil {
+					_, err = r.Next()
+				}
+				require.NotErrorIs(t, err, io.EOF)
+				line, text := r.Line()
+				require.Equal(t, c.line, line)
+				require.Equal(t, c.text, string(text))
+			}
+		})
+	}
 }
 
 func TestOptionErrors(t *testing.T) {
@@ -141,6 +177,10 @@ func FuzzRoundTrip(f *testing.F) {
 		data = w.Row(data, [][]byte{[]byte(b), []byte(a)})
 		data = w.End(data)
 		got, err := readAll(o, string(data), int(step%16)+1, "a", "b")
+		if o.Format != Binary && types.CheckUTF8([]byte(a+b)) != nil {
+			requireCode(t, sqlerr.CharacterNotInRepertoire, err)
+			return
+		}
 		require.NoError(t, err)
 		require.Equal(t, []string{"<" + a + "> NULL", "<" + b + "> <" + a + ">"}, got)
 	})

@@ -38,8 +38,8 @@ type Options struct {
 	ForceNull    []string
 }
 
-// codeBadCopy is 22P04: the data does not fit the format.
-const codeBadCopy = "22P04"
+// BadFormat is 22P04: the data does not fit the format.
+const BadFormat = "22P04"
 
 // ParseOptions reads the options of a COPY; from says whether it is COPY FROM.
 func ParseOptions(opts []ast.Option, from bool) (o Options, err error) {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"unicode/utf8"
 
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/table/types"
 )
 
 // Source gives the stream piece by piece; io.EOF ends it. A piece is valid until the next call.
@@ -24,9 +26,11 @@ type Reader struct {
 	columns []string
 	buf     []byte // bytes read and not yet used start at pos
 	pos     int
-	ended   bool // the source has no more
-	done    bool // the format's own end was seen
-	line    int
+	ended   bool   // the source has no more
+	done    bool   // the format's own end was seen
+	line    int    // the number of the line that is being read, or has been
+	text    []byte // that line without its end; nil while it is being read
+	counts  bool   // newlines in quotes count as lines: how lines end is known
 	begun   bool
 	fields  [][]byte
 	scratch []byte
@@ -75,8 +79,13 @@ func NewReader(src Source, o Options, columns []string) *Reader {
 	return &Reader{o: o, src: src, columns: columns, scratch: make([]byte, 0, 256)}
 }
 
+// Line returns the number of the line (in binary the row) of the last Next, and its text without
+// the end; the text is nil when the line was not read to its end, and in binary. The number is 0
+// before the first row. The text is valid until the next Next.
+func (r *Reader) Line() (number int, text []byte) { return r.line, r.text }
+
 // Next returns the fields of the next row, io.EOF at the end. The number of fields is that of the
-// columns.
+// columns; the fields of a row that is too short come with the error that says so.
 func (r *Reader) Next() ([][]byte, error) {
 	if r.o.Format == Binary {
 		return r.binaryRow()
@@ -104,11 +113,11 @@ func (r *Reader) header() error {
 		return err
 	}
 	if len(r.fields) != len(r.columns) {
-		return sqlerr.New(codeBadCopy, "wrong number of fields in header line: got %d, expected %d", len(r.fields), len(r.columns))
+		return sqlerr.New(BadFormat, "wrong number of fields in header line: got %d, expected %d", len(r.fields), len(r.columns))
 	}
 	for i, f := range r.fields {
 		if string(f) != r.columns[i] {
-			return sqlerr.New(codeBadCopy, "column name mismatch in header line field %d: got \"%s\", expected \"%s\"", i+1, f, r.columns[i])
+			return sqlerr.New(BadFormat, "column name mismatch in header line field %d: got \"%s\", expected \"%s\"", i+1, f, r.columns[i])
 		}
 	}
 	return nil
@@ -126,9 +135,9 @@ func (r *Reader) textRow() ([][]byte, error) {
 	case len(r.columns) == 0 && len(line) == 0:
 		return r.fields[:0], nil
 	case len(r.fields) > len(r.columns):
-		return nil, sqlerr.New(codeBadCopy, "extra data after last expected column").WithDetail("Line %d.", r.line)
+		return nil, sqlerr.New(BadFormat, "extra data after last expected column")
 	case len(r.fields) < len(r.columns):
-		return nil, sqlerr.New(codeBadCopy, "missing data for column \"%s\"", r.columns[len(r.fields)]).WithDetail("Line %d.", r.line)
+		return r.fields, sqlerr.New(BadFormat, "missing data for column \"%s\"", r.columns[len(r.fields)])
 	}
 	return r.fields, nil
 }
@@ -174,6 +183,7 @@ func (r *Reader) readLine() ([]byte, error) {
 	if r.done {
 		return nil, r.drain()
 	}
+	r.line, r.text = r.line+1, nil
 	scanned, quoted := 0, false
 	for {
 		rest := r.buf[r.pos:]
@@ -188,7 +198,10 @@ func (r *Reader) readLine() ([]byte, error) {
 				quoted = !quoted
 			case c == '\n' && !quoted:
 				r.pos += i + 1
+				r.counts = true
 				return r.endLine(trimReturn(rest[:i]))
+			case c == '\n' && r.counts:
+				r.line++
 			case c == '\\' && r.o.Format == Text:
 				if i+1 == len(rest) && !r.ended {
 					goto more
@@ -209,17 +222,23 @@ func (r *Reader) readLine() ([]byte, error) {
 		if len(rest) == 0 {
 			return nil, io.EOF
 		}
-		if quoted {
-			return nil, sqlerr.New(codeBadCopy, "unterminated CSV quoted field").WithDetail("Line %d.", r.line+1)
-		}
 		r.pos = len(r.buf)
+		if quoted {
+			r.text = rest
+			return nil, unterminated()
+		}
 		return r.endLine(trimReturn(rest))
 	}
 }
 
-// endLine counts a line, and notices the one that ends the data.
+func unterminated() error { return sqlerr.New(BadFormat, "unterminated CSV quoted field") }
+
+// endLine looks at the bytes of a line, and notices the one that ends the data.
 func (r *Reader) endLine(line []byte) ([]byte, error) {
-	r.line++
+	if !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
+		return nil, types.CheckUTF8(line)
+	}
+	r.text = line
 	if len(line) == 2 && line[0] == '\\' && line[1] == '.' {
 		r.done = true
 		return nil, r.drain()
@@ -256,7 +275,7 @@ func (r *Reader) splitText(line []byte) error {
 		r.scratch = make([]byte, 0, len(line))
 	}
 	for i := 0; ; i++ {
-		start, from := i, len(r.scratch)
+		start, from, written := i, len(r.scratch), false
 		for i < len(line) && line[i] != r.o.Delimiter {
 			if line[i] != '\\' || i+1 == len(line) {
 				r.scratch = append(r.scratch, line[i])
@@ -265,7 +284,13 @@ func (r *Reader) splitText(line []byte) error {
 			}
 			c, n := unescape(line[i+1:])
 			r.scratch = append(r.scratch, c)
+			written = written || c != line[i+1]
 			i += 1 + n
+		}
+		if written { // as a number, which can be any byte
+			if err := types.CheckUTF8(r.scratch[from:]); err != nil {
+				return err
+			}
 		}
 		if string(line[start:i]) == r.o.Null {
 			r.scratch = r.scratch[:from]
@@ -344,7 +369,7 @@ func (r *Reader) splitCSV(line []byte) error {
 			i++
 		}
 		if inside {
-			return sqlerr.New(codeBadCopy, "unterminated CSV quoted field").WithDetail("Line %d.", r.line)
+			return unterminated()
 		}
 		f := r.keep(from)
 		if string(f) == r.o.Null && r.isNull(len(r.fields), quoted) {
@@ -381,7 +406,7 @@ func (r *Reader) need(n int) (bool, error) {
 	return true, nil
 }
 
-func unexpectedEnd() error { return sqlerr.New(codeBadCopy, "unexpected EOF in COPY data") }
+func unexpectedEnd() error { return sqlerr.New(BadFormat, "unexpected EOF in COPY data") }
 
 func (r *Reader) int32() (int32, error) {
 	ok, err := r.need(4)
@@ -402,22 +427,22 @@ func (r *Reader) binaryHeader() error {
 		return err
 	}
 	if !ok || !bytes.Equal(r.buf[r.pos:r.pos+len(signature)], signature) {
-		return sqlerr.New(codeBadCopy, "COPY file signature not recognized")
+		return sqlerr.New(BadFormat, "COPY file signature not recognized")
 	}
 	r.pos += len(signature)
 	flags, err := r.int32()
 	if err != nil {
-		return sqlerr.New(codeBadCopy, "invalid COPY file header (missing flags)")
+		return sqlerr.New(BadFormat, "invalid COPY file header (missing flags)")
 	}
 	if uint32(flags)&0xffff0000 != 0 {
-		return sqlerr.New(codeBadCopy, "unrecognized critical flags in COPY file header")
+		return sqlerr.New(BadFormat, "unrecognized critical flags in COPY file header")
 	}
 	n, err := r.int32()
 	if err != nil || n < 0 {
-		return sqlerr.New(codeBadCopy, "invalid COPY file header (missing length)")
+		return sqlerr.New(BadFormat, "invalid COPY file header (missing length)")
 	}
 	if ok, err := r.need(int(n)); err != nil || !ok {
-		return sqlerr.New(codeBadCopy, "invalid COPY file header (wrong length)")
+		return sqlerr.New(BadFormat, "invalid COPY file header (wrong length)")
 	}
 	r.pos += int(n)
 	return nil
@@ -433,6 +458,7 @@ func (r *Reader) binaryRow() ([][]byte, error) {
 			return nil, err
 		}
 	}
+	r.line++
 	ok, err := r.need(2)
 	if err != nil {
 		return nil, err
@@ -447,9 +473,8 @@ func (r *Reader) binaryRow() ([][]byte, error) {
 		r.done = true
 		return nil, r.drain()
 	}
-	r.line++
 	if n != len(r.columns) {
-		return nil, sqlerr.New(codeBadCopy, "row field count is %d, expected %d", n, len(r.columns))
+		return nil, sqlerr.New(BadFormat, "row field count is %d, expected %d", n, len(r.columns))
 	}
 	r.fields, r.scratch = r.fields[:0], r.scratch[:0]
 	ends := make([]int, n)
@@ -463,7 +488,7 @@ func (r *Reader) binaryRow() ([][]byte, error) {
 			continue
 		}
 		if size < 0 {
-			return nil, sqlerr.New(codeBadCopy, "invalid field size")
+			return nil, sqlerr.New(BadFormat, "invalid field size")
 		}
 		ok, err := r.need(int(size))
 		if err == nil && !ok {

@@ -124,21 +124,43 @@ func (c *conn) parameters(m *pgproto3.Bind, ps *sql.Prepared) ([]types.Datum, er
 			continue
 		}
 		var err error
-		switch code := format(m.ParameterFormatCodes, i); code {
-		case 0:
-			if err = types.CheckUTF8(b); err == nil {
-				out[i], err = types.ParseText(ps.ParamTypes[i], string(b), f)
-			}
-		case 1:
-			out[i], err = types.ParseBinary(ps.ParamTypes[i], b)
-		default:
-			err = sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", code)
-		}
-		if err != nil {
+		if out[i], err = parameter(ps.ParamTypes[i], b, m, i, f); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// parameter decodes the i-th value of a Bind, b. Its errors name the portal and the parameter.
+func parameter(t *types.Type, b []byte, m *pgproto3.Bind, i int, f *types.Format) (d types.Datum, err error) {
+	value := "" // shown in the error
+	switch code := format(m.ParameterFormatCodes, i); code {
+	case 0:
+		if err = types.CheckUTF8(b); err == nil {
+			d, err = types.ParseText(t, string(b), f)
+			value = hidden(b)
+		}
+	case 1:
+		d, err = types.ParseBinary(t, b)
+	default:
+		err = sqlerr.New(sqlerr.InvalidParameterValue, "unsupported format code: %d", code)
+	}
+	switch {
+	case err == nil:
+		return d, nil
+	case m.DestinationPortal == "":
+		return d, sqlerr.Within(err, "unnamed portal parameter $%d%s", i+1, value)
+	}
+	return d, sqlerr.Within(err, "portal \"%s\" parameter $%d%s", m.DestinationPortal, i+1, value)
+}
+
+// hidden shows that a parameter had a value, as PostgreSQL does unless its setting
+// log_parameter_max_length_on_error allows the value itself to be logged.
+func hidden(b []byte) string {
+	if len(b) == 0 {
+		return " = ''"
+	}
+	return " = '...'"
 }
 
 func (c *conn) describe(body []byte) error {

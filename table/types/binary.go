@@ -294,9 +294,9 @@ func CheckUTF8(b []byte) error {
 			switch c := b[i]; {
 			case c >= 0xf0 && c < 0xf8:
 				want = 4
-			case c >= 0xe0:
+			case c >= 0xe0 && c < 0xf0:
 				want = 3
-			case c >= 0xc0:
+			case c >= 0xc0 && c < 0xe0:
 				want = 2
 			}
 			var hex []string
