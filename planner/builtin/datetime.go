@@ -176,11 +176,11 @@ var datetimeFunctions = []def{
 		return types.NewInt(r), err
 	}).stable(),
 	f("date_trunc(text,timestamptz,text) timestamptz", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		loc, err := types.ParseZone(a[2].S)
+		zone, err := types.ParseZone(a[2].S)
 		if err != nil {
 			return types.Null, err
 		}
-		r, err := types.TruncTimestampTZ(a[0].S, a[1].I, loc)
+		r, err := types.TruncTimestampTZ(a[0].S, a[1].I, zone.Location)
 		return types.NewInt(r), err
 	}).stable(),
 	f("date_trunc(text,interval) interval", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -241,15 +241,15 @@ var datetimeFunctions = []def{
 	f("make_timestamp(int4,int4,int4,int4,int4,float8) timestamp", makeTimestamp),
 	f("make_timestamptz(int4,int4,int4,int4,int4,float8) timestamptz",
 		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			return toUTC(makeTimestamp(rt, a))(location(rt))
+			return toUTC(makeTimestamp(rt, a))(types.Zone{Location: location(rt)})
 		}).stable(),
 	f("make_timestamptz(int4,int4,int4,int4,int4,float8,text) timestamptz",
 		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			loc, err := types.ParseZoneOffset(a[6].S)
+			zone, err := types.ParseZoneOffset(a[6].S)
 			if err != nil {
 				return types.Null, err
 			}
-			return toUTC(makeTimestamp(rt, a))(loc)
+			return toUTC(makeTimestamp(rt, a))(zone)
 		}).stable(),
 	f("make_interval() interval", makeInterval), f("make_interval(int4) interval", makeInterval),
 	f("make_interval(int4,int4) interval", makeInterval), f("make_interval(int4,int4,int4) interval", makeInterval),
@@ -262,10 +262,10 @@ var datetimeFunctions = []def{
 		return types.NewInt(r), err
 	}),
 
-	f("timezone(text,timestamptz) timestamp", atZone(types.UTCToLocal)),
-	f("timezone(text,timestamp) timestamptz", atZone(types.LocalToUTC)),
-	f("timezone(interval,timestamptz) timestamp", atIntervalZone(types.UTCToLocal)),
-	f("timezone(interval,timestamp) timestamptz", atIntervalZone(types.LocalToUTC)),
+	f("timezone(text,timestamptz) timestamp", atZone(types.Zone.ToLocal)),
+	f("timezone(text,timestamp) timestamptz", atZone(types.Zone.ToUTC)),
+	f("timezone(interval,timestamptz) timestamp", atIntervalZone(types.Zone.ToLocal)),
+	f("timezone(interval,timestamp) timestamptz", atIntervalZone(types.Zone.ToUTC)),
 
 	f("date(timestamp) date", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.NewInt(types.TimestampToDate(a[0].I)), nil
@@ -406,12 +406,12 @@ func makeTimestamp(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 }
 
 // toUTC continues with a local timestamp in a zone.
-func toUTC(local types.Datum, err error) func(loc *time.Location) (types.Datum, error) {
-	return func(loc *time.Location) (types.Datum, error) {
+func toUTC(local types.Datum, err error) func(types.Zone) (types.Datum, error) {
+	return func(zone types.Zone) (types.Datum, error) {
 		if err != nil {
 			return types.Null, err
 		}
-		r, err := types.LocalToUTC(local.I, loc)
+		r, err := zone.ToUTC(local.I)
 		return types.NewInt(r), err
 	}
 }
@@ -433,24 +433,24 @@ func makeInterval(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewInterval(r), err
 }
 
-func atZone(op func(int64, *time.Location) (int64, error)) scalar {
+func atZone(op func(types.Zone, int64) (int64, error)) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		loc, err := types.ParseZone(a[0].S)
+		zone, err := types.ParseZone(a[0].S)
 		if err != nil {
 			return types.Null, err
 		}
-		r, err := op(a[1].I, loc)
+		r, err := op(zone, a[1].I)
 		return types.NewInt(r), err
 	}
 }
 
-func atIntervalZone(op func(int64, *time.Location) (int64, error)) scalar {
+func atIntervalZone(op func(types.Zone, int64) (int64, error)) scalar {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		loc, err := types.IntervalZone(a[0].Iv)
+		zone, err := types.IntervalZone(a[0].Iv)
 		if err != nil {
 			return types.Null, err
 		}
-		r, err := op(a[1].I, loc)
+		r, err := op(zone, a[1].I)
 		return types.NewInt(r), err
 	}
 }

@@ -187,11 +187,11 @@ func cursorRows(_ context.Context, r *reader, emit emitter) error {
 
 func zoneRows(_ context.Context, _ *reader, emit emitter) error {
 	for _, name := range types.ZoneNames() {
-		loc, err := types.ParseZone(name)
+		zone, err := types.ParseZone(name)
 		if err != nil {
 			continue
 		}
-		now := statementTime().In(loc)
+		now := statementTime().In(zone.Location)
 		abbrev, offset := now.Zone()
 		if err := emit("name", name, "abbrev", abbrev, "utc_offset",
 			types.NewInterval(types.IntervalValue{Micros: int64(offset) * 1_000_000}), "is_dst", now.IsDST()); err != nil {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 )
@@ -23,6 +22,7 @@ const (
 	fieldAMPM
 	fieldADBC
 	fieldDST
+	fieldOddZone // of daylight saving time or with a history; no date of numbers may follow it
 
 	fieldsDate = fieldYear | fieldMonth | fieldDay
 	fieldsTime = fieldHour | fieldMinute | fieldSecond
@@ -44,8 +44,8 @@ type dateDecoder struct {
 	bc        bool
 	pm, am    bool
 	yday      int
-	offset    int // seconds east of UTC
-	zone      *time.Location
+	offset    int  // seconds east of UTC
+	zone      Zone // with a location when the offset depends on the moment
 }
 
 func (d *dateDecoder) has(mask int) bool { return d.mask&mask == mask }
@@ -87,7 +87,7 @@ func (d *dateDecoder) finish() error {
 	case d.pm && c.hour != 12:
 		c.hour += 12
 	}
-	if d.mask&fieldDST != 0 && (d.zone != nil || !d.has(fieldZone)) {
+	if d.mask&fieldDST != 0 && (d.zone.Location != nil || !d.has(fieldZone)) {
 		return errDTFormat
 	}
 	if d.timeOnly {
@@ -198,7 +198,7 @@ func (d *dateDecoder) zoneName(s string, required bool) error {
 		}
 		return errDTFormat
 	}
-	d.zone = l
+	d.zone = Zone{Location: l}
 	return nil
 }
 

@@ -112,8 +112,8 @@ func parseMoment(s string, mod int32, f *Format, typ string, zoned bool) (int64,
 		if zoned {
 			off := d.offset
 			switch {
-			case d.zone != nil:
-				off = localOffset(ts, d.zone)
+			case d.zone.Location != nil:
+				off = d.zone.localOffset(ts)
 			case !d.has(fieldZone):
 				off = localOffset(ts, d.format.Location)
 			}

@@ -130,9 +130,9 @@ func (a *dtArgs) call(name string) string {
 		noon, err := ParseTimestamp("2020-07-01 12:00:00", NoMod, a.f)
 		require.NoError(a.t, err)
 		if name == "at_zone" {
-			return tz(LocalToUTC(noon, zone))
+			return tz(zone.ToUTC(noon))
 		}
-		return ts(UTCToLocal(noon, zone))
+		return ts(zone.ToLocal(noon))
 	}
 	a.t.Fatalf("unknown function %s", name)
 	return ""

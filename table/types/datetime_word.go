@@ -4,7 +4,13 @@ package types
 func (d *dateDecoder) word(s string) (int, error) {
 	if a, ok := zoneTables().abbrevs[s]; ok {
 		d.offset = a.offset
-		return fieldZone, nil
+		switch {
+		case a.fixed == nil:
+			d.zone = a.history() // what it means is known when date and time are
+		case !a.daylight:
+			return fieldZone, nil
+		}
+		return fieldZone | fieldOddZone, nil
 	}
 	w := dateWords[truncWord(s)]
 	switch w.kind {

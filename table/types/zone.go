@@ -11,14 +11,9 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
-type zoneAbbrev struct {
-	offset int // seconds east of UTC
-	dst    bool
-}
-
 var zoneTables = sync.OnceValue(func() (t struct {
 	names   map[string]string
-	abbrevs map[string]zoneAbbrev
+	abbrevs map[string]abbreviation // by the name in lower case
 }) {
 	names := strings.Fields(zoneNames)
 	t.names = make(map[string]string, len(names))
@@ -26,11 +21,10 @@ var zoneTables = sync.OnceValue(func() (t struct {
 		t.names[strings.ToLower(n)] = n
 	}
 	abbrevs := strings.Fields(zoneAbbrevs)
-	t.abbrevs = make(map[string]zoneAbbrev, len(abbrevs))
+	t.abbrevs = make(map[string]abbreviation, len(abbrevs))
 	for _, a := range abbrevs {
-		f := strings.Split(a, ":")
-		off, _ := strconv.Atoi(f[1])
-		t.abbrevs[strings.ToLower(f[0])] = zoneAbbrev{offset: off, dst: f[2] == "1"}
+		name, meaning, _ := strings.Cut(a, "=")
+		t.abbrevs[strings.ToLower(name)] = newAbbreviation(name, meaning)
 	}
 	return t
 })
@@ -121,17 +115,17 @@ func clockOffset(s string, maxHour int) (sec int, ok bool) {
 
 // ParseZone finds the zone that AT TIME ZONE and timezone() name: an abbreviation ("EST"), a name
 // of the tz database in any case, or a POSIX offset, which counts west.
-func ParseZone(name string) (*time.Location, error) {
-	if a, ok := zoneTables().abbrevs[strings.ToLower(name)]; ok && !strings.EqualFold(name, "utc") {
-		return time.FixedZone(strings.ToUpper(name), a.offset), nil
+func ParseZone(name string) (Zone, error) {
+	if z, ok := abbreviated(name); ok {
+		return z, nil
 	}
 	if l, ok := namedZone(name); ok {
-		return l, nil
+		return Zone{Location: l}, nil
 	}
 	if l, ok := posixZone(name); ok {
-		return l, nil
+		return Zone{Location: l}, nil
 	}
-	return nil, sqlerr.New(sqlerr.InvalidParameterValue, "time zone \"%s\" not recognized", name)
+	return Zone{}, sqlerr.New(sqlerr.InvalidParameterValue, "time zone \"%s\" not recognized", name)
 }
 
 // tzHourMax is how many hours from UTC a numeric zone may be, as in PostgreSQL.
@@ -139,12 +133,12 @@ const tzHourMax = 15
 
 // ParseZoneOffset reads a zone as ParseZone does, but takes a signed number as hours (and minutes and
 // seconds) east of UTC, where POSIX counts them to the west.
-func ParseZoneOffset(name string) (*time.Location, error) {
+func ParseZoneOffset(name string) (Zone, error) {
 	if name == "" || !isDigit(name[0]) && name[0] != '+' && name[0] != '-' {
 		return ParseZone(name)
 	}
 	if isDigit(name[0]) {
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "invalid input syntax for type numeric time zone: \"%s\"", name).
+		return Zone{}, sqlerr.New(sqlerr.InvalidParameterValue, "invalid input syntax for type numeric time zone: \"%s\"", name).
 			WithHint("Numeric time zones must have \"-\" or \"+\" as first character.")
 	}
 	rest := name[1:]
@@ -156,11 +150,11 @@ func ParseZoneOffset(name string) (*time.Location, error) {
 	case !ok:
 		return ParseZone(name)
 	case sec >= (tzHourMax+1)*3600:
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "numeric time zone \"%s\" out of range", name)
+		return Zone{}, sqlerr.New(sqlerr.InvalidParameterValue, "numeric time zone \"%s\" out of range", name)
 	case name[0] == '-':
 		sec = -sec
 	}
-	return fixedZone(sec), nil
+	return Zone{Location: fixedZone(sec)}, nil
 }
 
 // ParseZoneSetting reads a value of the TimeZone parameter and returns how SHOW prints it. Plain
@@ -189,12 +183,12 @@ func ParseZoneSetting(value string) (loc *time.Location, show string, err error)
 }
 
 // IntervalZone returns the zone of AT TIME ZONE interval.
-func IntervalZone(iv IntervalValue) (*time.Location, error) {
+func IntervalZone(iv IntervalValue) (Zone, error) {
 	if iv.Months != 0 || iv.Days != 0 {
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue,
+		return Zone{}, sqlerr.New(sqlerr.InvalidParameterValue,
 			"interval time zone \"%s\" must not include months or days", AppendInterval(nil, iv, "postgres"))
 	}
-	return fixedZone(int(iv.Micros / MicrosPerSecond)), nil
+	return Zone{Location: fixedZone(int(iv.Micros / MicrosPerSecond))}, nil
 }
 
 // utcOffset returns the seconds east of UTC that are in force at a UTC timestamp.
