@@ -7,13 +7,13 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// An expression is evaluated over a whole batch, so what its functions make for all of the rows is held
-// at once: length(repeat(t, 1000000)) over a batch of 1,024 rows holds a gigabyte, of which PostgreSQL
-// holds a megabyte at a time. Where the statement's memory does not suffice, the batch is evaluated in
-// halves, and these again, down to a row.
+// An expression is evaluated over a whole batch, so what its functions make for all of the rows is
+// held at once: length(repeat(t, 1000000)) over a batch of 1,024 rows holds a gigabyte, of which
+// PostgreSQL holds a megabyte at a time. Where the statement's memory does not suffice, the batch
+// is evaluated in halves, and these again, down to a row.
 
-// divisible reports whether an evaluation that ended with err may be repeated in pieces: the memory did
-// not suffice, nothing has an effect, and the result itself takes none of the memory.
+// divisible reports whether an evaluation that ended with err may be repeated in pieces: the memory
+// did not suffice, nothing has an effect, and the result itself takes none of the memory.
 func (p *Program) divisible(err error) bool {
 	return OutOfMemory(err) && !p.code.effects && p.code.root.t.Family.Storage().FixedSize()
 }

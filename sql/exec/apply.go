@@ -16,11 +16,11 @@ type apply struct {
 	left, right operator
 	slots       []int
 	args        []*eval.Program
-	pair        *pairing
+	match       *joinMatcher
 	store       *rowStore // right rows of the present candidates
 	vecs        []*types.Vec
-	at          int
-	open        bool // the right side runs for the row at position at
+	pos         int  // position in the left selection
+	open        bool // the right side runs for the row at pos
 }
 
 func (r *run) buildApply(n *physical.Apply) (operator, error) {
@@ -41,7 +41,8 @@ func (r *run) buildApply(n *physical.Apply) (operator, error) {
 	if a.args, err = compileAll(n.Args); err != nil {
 		return nil, err
 	}
-	if a.pair, err = newPairing(r, n.Kind, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
+	a.match, err = newJoinMatcher(r, n.Kind, n.Cond, columnTypes(n.Left), columnTypes(n.Right))
+	if err != nil {
 		return nil, err
 	}
 	a.store = newRowStore(&r.mem, columnTypes(n.Right))
@@ -49,59 +50,46 @@ func (r *run) buildApply(n *physical.Apply) (operator, error) {
 }
 
 func (a *apply) Open(ctx context.Context) error {
-	a.pair.batch, a.open = nil, false
+	a.match.reset()
+	a.open = false
 	return a.left.Open(ctx)
 }
 
 func (a *apply) Close() error {
-	a.pair.batch, a.open = nil, false
+	a.match.reset()
+	a.open = false
 	a.store.free()
 	return closeAll(a.left, a.right)
 }
 
 func (a *apply) Next(ctx context.Context) (*types.Batch, error) {
-	p := a.pair
-	for {
-		if p.batch == nil {
-			b, err := a.left.Next(ctx)
-			if err != nil || b == nil {
-				return nil, err
-			}
-			p.start(b)
-			a.at, a.open = 0, false
-			a.run.ctx = ctx
-			if a.vecs, err = a.run.evalKeys(a.args, b, a.vecs); err != nil {
-				return nil, err
-			}
-		}
-		if err := a.candidates(ctx); err != nil {
-			return nil, err
-		}
-		a.run.ctx = ctx
-		out, err := p.emit()
-		if p.done == len(p.sel) {
-			p.batch = nil
-		}
-		if err != nil || out != nil {
-			return out, err
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
+	return a.match.next(ctx, a)
 }
 
-// candidates collects right rows of as many left rows as fill a batch.
+// nextLeft implements candidateSource.
+func (a *apply) nextLeft(ctx context.Context) (*types.Batch, error) {
+	b, err := a.left.Next(ctx)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	a.run.ctx = ctx
+	a.pos, a.open = 0, false
+	a.vecs, err = a.run.evalKeys(a.args, b, a.vecs)
+	return b, err
+}
+
+// candidates collects right rows of as many left rows as fill a batch. It implements
+// candidateSource.
 func (a *apply) candidates(ctx context.Context) error {
-	p := a.pair
+	m := a.match
 	a.store.reset()
-	p.rights = a.store.cols
-	for a.at < len(p.sel) {
-		if p.full() {
-			p.done = a.at
+	m.rights = a.store.cols
+	for a.pos < len(m.sel) {
+		if m.full() {
+			m.completed = a.pos
 			return nil
 		}
-		l := p.sel[a.at]
+		l := m.sel[a.pos]
 		if !a.open {
 			for i, s := range a.slots {
 				a.run.setVar(s, a.vecs[i].Get(int(l)))
@@ -111,8 +99,8 @@ func (a *apply) candidates(ctx context.Context) error {
 			}
 			a.open = true
 		}
-		if p.settled(a.at) {
-			a.at, a.open = a.at+1, false
+		if m.settled(a.pos) {
+			a.pos, a.open = a.pos+1, false
 			continue
 		}
 		b, err := a.right.Next(ctx)
@@ -120,14 +108,14 @@ func (a *apply) candidates(ctx context.Context) error {
 			return err
 		}
 		if b == nil {
-			a.at, a.open = a.at+1, false
+			a.pos, a.open = a.pos+1, false
 			continue
 		}
 		if err := a.take(b, l); err != nil {
 			return err
 		}
 	}
-	p.done = len(p.sel)
+	m.completed = len(m.sel)
 	return nil
 }
 
@@ -138,10 +126,10 @@ func (a *apply) take(b *types.Batch, l int32) error {
 		return err
 	}
 	for i := 0; i < n; i++ {
-		a.pair.add(l, int32(first+i))
+		a.match.add(l, int32(first+i))
 	}
-	if n > 0 && a.pair.leftOnly() && a.pair.cond == nil {
-		a.at, a.open = a.at+1, false // one row is enough
+	if n > 0 && a.match.leftOnly() && a.match.cond == nil {
+		a.pos, a.open = a.pos+1, false // one row is enough
 	}
 	return nil
 }

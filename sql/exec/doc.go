@@ -13,27 +13,28 @@
 //	         ├─ Scan   table.Scanner → vectors; filter → selection
 //	         └─ Scan
 //
-// Rows travel in types.Batch: vectors of up to types.BatchSize entries and a selection of those that
-// count. Nothing is boxed per value: loops switch on the family of a column outside of the loop. The
-// exceptions are the edges where single rows are the subject: rows to be written, arguments of
-// subqueries, lookup keys, and volatile functions where not all rows may be asked for (stepwise.go).
+// Rows travel in types.Batch: vectors of up to types.BatchSize entries and a selection of those
+// that count. Nothing is boxed per value: loops switch on the storage class of a column
+// (types.Storage) outside of the loop. The exceptions are the edges where single rows are the
+// subject: rows to be written, arguments of subqueries, lookup keys, and volatile functions where
+// not all rows may be asked for (stepwise.go).
 //
 // # Joins
 //
-// All joins produce pairs of row numbers (left row of the current batch, right row of what is kept)
-// and hand them to one pairing, which tests the rest of the condition on just the columns that it
-// reads, does what the kind of join asks, and gathers the output columns. Left rows keep their order
-// in every join, so a plan may rely on the order of a join's left side.
+// All joins produce candidates, which are pairs of row numbers (left row of the current batch,
+// right row in memory), and hand them to a joinMatcher, which tests the rest of the condition on
+// just the columns that it reads, does what the kind of join asks, and gathers the output columns.
+// Left rows keep their order in every join, so a plan may rely on the order of a join's left side.
 //
 // # Writes
 //
 // A statement must not see what it writes itself. An open iterator of a transaction does not, but
 // one opened later does, and so does a point read. Therefore INSERT, UPDATE and DELETE read their
-// whole input before they write, except where the input is a single section of one table read by one
-// iterator, or does not read the table. Statements that go on reading after their first write, with WITH
-// queries that modify or with subqueries in RETURNING or ON CONFLICT, freeze what the transaction's
-// reads see of its own writes, and write as they go. Of several changes of a row by such a statement
-// only the first counts.
+// whole input before they write, except where the input is a single section of one table read by
+// one iterator, or does not read the table. Statements that go on reading after their first write,
+// with WITH queries that modify or with subqueries in RETURNING or ON CONFLICT, freeze what the
+// transaction's reads see of its own writes, and write as they go. Of several changes of a row by
+// such a statement only the first counts.
 //
 // # Memory
 //

@@ -10,14 +10,25 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// hashJoin keeps the right side in memory: its columns, a table of its distinct keys, and for each
-// key the chain of its rows in their order.
+// A hash join reads its right side into memory, where a table numbers the distinct keys, and then
+// looks up the keys of each left row: of all pairs of rows only those of equal keys are candidates
+// for the matcher, which tests the rest of the condition. The rows of one key are a chain in their
+// order of arrival. Below, rows 0 and 2 have key "b", row 1 has "a":
+//
+//	table (key -> number)      head           next (by row)
+//	  "b" -> 0                 [0] = row 0 -> [0] = row 2 -> [2] = -1
+//	  "a" -> 1                 [1] = row 1 -> [1] = -1
+//
+// tail is the end of each chain, for appending. A row with a NULL among its keys equals none and is
+// in no chain. Joins that need no right row but its key (a semijoin without a condition) keep only
+// the table.
+
 type hashJoin struct {
 	run                 *run
 	kind                opt.JoinKind
 	left, right         operator
 	leftKeys, rightKeys []*eval.Program
-	pair                *pairing
+	match               *joinMatcher
 	needRows            bool // right columns are needed, not just keys
 	rightNode           physical.Node
 	rerun               rerun
@@ -25,21 +36,19 @@ type hashJoin struct {
 	built   bool
 	store   *rowStore
 	table   *keyTable
-	head    []int32 // by key: first row
-	tail    []int32
-	next    []int32 // by row: next row of the same key, or -1
+	head    []int32 // by key number: first row of the chain
+	tail    []int32 // by key number: last row of the chain
+	next    []int32 // by row: next row of the chain, or -1
 	nullKey bool    // a right row has a NULL key
 	rows    int     // right rows, those with NULL keys included
 
 	vecs    []*types.Vec
-	live    []int32
-	groups  []int32
+	live    []int32 // rows of a right batch that have no NULL among their keys
+	groups  []int32 // key numbers of live
 	found   []int32 // by position of the left selection: key number or -1
-	at      int     // position
+	pos     int     // position in the left selection
+	inChain bool    // row is in the chain of the left row at pos
 	row     int32   // right row to continue with, or -1
-	mid     bool    // within the chain of the row at position at
-	rest    int     // progress through unmatched right rows
-	leftEnd bool    // the left side has no more rows
 }
 
 func (r *run) buildHashJoin(n *physical.HashJoin) (operator, error) {
@@ -67,7 +76,8 @@ func (r *run) buildHashJoin(n *physical.HashJoin) (operator, error) {
 	if n.Kind == opt.NullAnti && (n.Cond != nil || len(n.LeftKeys) != 1) {
 		return r.newNullAntiJoin(j, n)
 	}
-	if j.pair, err = newPairing(r, n.Kind, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
+	j.match, err = newJoinMatcher(r, n.Kind, n.Cond, columnTypes(n.Left), columnTypes(n.Right))
+	if err != nil {
 		return nil, err
 	}
 	j.needRows = n.Kind < opt.Semi || n.Cond != nil
@@ -81,8 +91,7 @@ func (j *hashJoin) Open(ctx context.Context) error {
 		return err
 	}
 	if j.rerun.again(j.run, j.rightNode) && j.built {
-		j.rest, j.leftEnd, j.pair.batch = 0, false, nil
-		j.pair.expectRight(j.store.len)
+		j.match.reset()
 		return nil
 	}
 	j.forget()
@@ -90,11 +99,11 @@ func (j *hashJoin) Open(ctx context.Context) error {
 }
 
 func (j *hashJoin) forget() {
-	j.built, j.leftEnd, j.nullKey, j.rows, j.rest = false, false, false, 0, 0
+	j.built, j.nullKey, j.rows = false, false, 0
 	j.store.reset()
 	j.table.reset()
 	j.head, j.tail, j.next = nil, nil, nil
-	j.pair.batch = nil
+	j.match.reset()
 }
 
 func (j *hashJoin) Close() error {
@@ -123,8 +132,8 @@ func (j *hashJoin) build(ctx context.Context) error {
 		}
 	}
 	j.built = true
-	j.pair.rights = j.store.cols
-	j.pair.expectRight(j.store.len)
+	j.match.rights = j.store.cols
+	j.match.expectRight(j.store.len)
 	return nil
 }
 
@@ -145,7 +154,7 @@ func (j *hashJoin) addRight(b *types.Batch) (err error) {
 		return nil
 	}
 	kept := j.live
-	if j.pair.keepsRight() {
+	if j.match.keepsRight() {
 		kept = sel // rows without a key match nothing, and are returned in the end
 	}
 	first := j.store.len
@@ -189,37 +198,19 @@ func (j *hashJoin) Next(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 	}
-	p := j.pair
+	if j.kind == opt.NullAnti && (j.rows == 0 || j.nullKey) {
+		return j.withoutMatcher(ctx)
+	}
+	return j.match.next(ctx, j)
+}
+
+// withoutMatcher returns what a NOT IN leaves of the left side if that does not depend on its keys:
+// all rows, even NULL, of an empty list, and none if the list has a NULL.
+func (j *hashJoin) withoutMatcher(ctx context.Context) (*types.Batch, error) {
 	for {
-		if p.batch == nil {
-			if j.leftEnd {
-				return p.unmatched(&j.rest), nil
-			}
-			b, err := j.nextLeft(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if b == nil {
-				j.leftEnd = true
-				return p.unmatched(&j.rest), nil
-			}
-			if done, out := j.shortcut(b); done {
-				if out != nil {
-					return out, nil
-				}
-				continue
-			}
-			if err := j.probe(b); err != nil {
-				return nil, err
-			}
-		}
-		j.candidates()
-		out, err := p.emit()
-		if p.done == len(p.sel) {
-			p.batch = nil
-		}
-		if err != nil || out != nil {
-			return out, err
+		b, err := j.left.Next(ctx)
+		if err != nil || b == nil || b.Rows() > 0 && j.rows == 0 {
+			return b, err
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -227,8 +218,8 @@ func (j *hashJoin) Next(ctx context.Context) (*types.Batch, error) {
 	}
 }
 
-// nextLeft returns the next left batch with rows. With nothing on the right, and nothing to return
-// for left rows alone, the left side need not be read.
+// nextLeft implements candidateSource. With nothing on the right, and nothing to return for left
+// rows alone, the left side need not be read.
 func (j *hashJoin) nextLeft(ctx context.Context) (*types.Batch, error) {
 	if j.rows == 0 && (j.kind == opt.Inner || j.kind == opt.Right || j.kind == opt.Semi) {
 		return nil, nil
@@ -236,38 +227,25 @@ func (j *hashJoin) nextLeft(ctx context.Context) (*types.Batch, error) {
 	for {
 		b, err := j.left.Next(ctx)
 		j.run.ctx = ctx
-		if err != nil || b == nil || b.Rows() > 0 {
-			return b, err
+		if err != nil || b == nil {
+			return nil, err
+		}
+		if b.Rows() > 0 {
+			return b, j.probe(b)
 		}
 	}
 }
 
-// shortcut answers for a left batch that the pairing need not see.
-func (j *hashJoin) shortcut(b *types.Batch) (bool, *types.Batch) {
-	if j.kind != opt.NullAnti {
-		return false, nil
-	}
-	switch {
-	case j.rows == 0: // x NOT IN (nothing) is true even for NULL
-		return true, b
-	case j.nullKey:
-		return true, nil
-	}
-	return false, nil
-}
-
 // probe looks the keys of the left rows up.
 func (j *hashJoin) probe(b *types.Batch) (err error) {
-	p := j.pair
-	p.start(b)
-	j.at, j.mid = 0, false
+	sel := selection(b)
+	j.pos, j.inChain = 0, false
 	if j.vecs, err = j.run.evalKeys(j.leftKeys, b, j.vecs); err != nil {
 		return err
 	}
-	j.found = j.table.find(j.vecs, p.sel, j.found)
-	// A NULL key is in the table of nobody: the table never holds one.
+	j.found = j.table.find(j.vecs, sel, j.found)
 	if j.kind == opt.NullAnti && j.vecs[0].HasNull {
-		for k, i := range p.sel {
+		for k, i := range sel {
 			if j.vecs[0].Nulls[i] {
 				j.found[k] = 0 // counts as a match: the row is not returned
 			}
@@ -276,32 +254,33 @@ func (j *hashJoin) probe(b *types.Batch) (err error) {
 	return nil
 }
 
-// candidates fills the pairing.
-func (j *hashJoin) candidates() {
-	p := j.pair
-	firstOnly := p.leftOnly() && p.cond == nil
-	for ; j.at < len(p.sel); j.at++ {
-		l := p.sel[j.at]
-		if !j.mid {
-			e := j.found[j.at]
+// candidates implements candidateSource.
+func (j *hashJoin) candidates(context.Context) error {
+	m := j.match
+	firstOnly := m.leftOnly() && m.cond == nil
+	for ; j.pos < len(m.sel); j.pos++ {
+		l := m.sel[j.pos]
+		if !j.inChain {
+			e := j.found[j.pos]
 			switch {
 			case e < 0:
 				continue
 			case firstOnly:
-				p.add(l, -1)
+				m.add(l, -1)
 				continue
 			}
-			j.row, j.mid = j.head[e], true
+			j.row, j.inChain = j.head[e], true
 		}
-		for j.row >= 0 && !p.settled(j.at) {
-			if p.full() {
-				p.done = j.at
-				return
+		for j.row >= 0 && !m.settled(j.pos) {
+			if m.full() {
+				m.completed = j.pos
+				return nil
 			}
-			p.add(l, j.row)
+			m.add(l, j.row)
 			j.row = j.next[j.row]
 		}
-		j.mid = false
+		j.inChain = false
 	}
-	p.done = len(p.sel)
+	m.completed = len(m.sel)
+	return nil
 }

@@ -22,10 +22,10 @@ type indexJoin struct {
 	index  *table.Index // nil: the rows
 	keys   []*eval.Program
 	filter *eval.Program
-	pair   *pairing
+	match  *joinMatcher
 	stats  *nodeStats // of the inner scan
 	vecs   []*types.Vec
-	at     int
+	pos    int // position in the left selection
 	values []types.Datum
 	rows   [][]types.Datum // keys of one lookup
 	from   []int32         // left rows of these keys
@@ -55,7 +55,7 @@ func (r *run) buildIndexJoin(n *physical.IndexJoin) (operator, error) {
 		return nil, err
 	}
 	inner := columnTypes(n.Inner)
-	if j.pair, err = newPairing(r, n.Kind, n.Cond, columnTypes(n.Left), inner); err != nil {
+	if j.match, err = newJoinMatcher(r, n.Kind, n.Cond, columnTypes(n.Left), inner); err != nil {
 		return nil, err
 	}
 	j.found = types.NewBatchCap(inner, 0)
@@ -67,55 +67,39 @@ func (r *run) buildIndexJoin(n *physical.IndexJoin) (operator, error) {
 }
 
 func (j *indexJoin) Open(ctx context.Context) error {
-	j.pair.batch = nil
+	j.match.reset()
 	return j.left.Open(ctx)
 }
 
 func (j *indexJoin) Close() error {
-	j.pair.batch = nil
+	j.match.reset()
 	return j.left.Close()
 }
 
 func (j *indexJoin) Next(ctx context.Context) (*types.Batch, error) {
-	p := j.pair
-	for {
-		if p.batch == nil {
-			b, err := j.left.Next(ctx)
-			if err != nil || b == nil {
-				return nil, err
-			}
-			j.run.ctx = ctx
-			p.start(b)
-			j.at = 0
-			if j.vecs, err = j.run.evalKeys(j.keys, b, j.vecs); err != nil {
-				return nil, err
-			}
-		}
-		j.run.ctx = ctx
-		if err := j.candidates(ctx); err != nil {
-			return nil, err
-		}
-		out, err := p.emit()
-		if p.done == len(p.sel) {
-			p.batch = nil
-		}
-		if err != nil || out != nil {
-			return out, err
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
+	return j.match.next(ctx, j)
 }
 
-// candidates looks the next left rows up.
+// nextLeft implements candidateSource.
+func (j *indexJoin) nextLeft(ctx context.Context) (*types.Batch, error) {
+	b, err := j.left.Next(ctx)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	j.run.ctx = ctx
+	j.pos = 0
+	j.vecs, err = j.run.evalKeys(j.keys, b, j.vecs)
+	return b, err
+}
+
+// candidates looks the next left rows up. It implements candidateSource.
 func (j *indexJoin) candidates(ctx context.Context) error {
-	p := j.pair
-	upTo := min(len(p.sel), j.at+lookupRows)
-	j.collect(p.sel[j.at:upTo])
-	j.at, p.done = upTo, upTo
+	m := j.match
+	upTo := min(len(m.sel), j.pos+lookupRows)
+	j.collect(m.sel[j.pos:upTo])
+	j.pos, m.completed = upTo, upTo
 	j.found.Reset()
-	p.rights = j.found.Cols
+	m.rights = j.found.Cols
 	if len(j.rows) == 0 {
 		return nil
 	}
@@ -136,7 +120,7 @@ func (j *indexJoin) candidates(ctx context.Context) error {
 		sel = j.sel
 	}
 	for _, r := range sel {
-		p.add(j.from[j.which[r]], r)
+		m.add(j.from[j.which[r]], r)
 	}
 	return nil
 }

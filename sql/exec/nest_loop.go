@@ -14,15 +14,13 @@ type nestLoop struct {
 	run         *run
 	kind        opt.JoinKind
 	left, right operator
-	pair        *pairing
+	match       *joinMatcher
 	rightNode   physical.Node
 	rerun       rerun
 	store       *rowStore
 	built       bool
-	at          int // position in the left selection
+	pos         int // position in the left selection
 	row         int // right row to continue with
-	rest        int
-	leftEnd     bool // the left side has no more rows
 
 	// With keys, pairs are left out whose keys surely differ: see newNullAntiJoin.
 	leftKeys, rightKeys []*eval.Program
@@ -40,7 +38,8 @@ func (r *run) buildNestLoop(n *physical.NestLoop) (operator, error) {
 		return nil, err
 	}
 	j := &nestLoop{run: r, kind: n.Kind, left: left, right: right, rightNode: n.Right}
-	if j.pair, err = newPairing(r, n.Kind, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
+	j.match, err = newJoinMatcher(r, n.Kind, n.Cond, columnTypes(n.Left), columnTypes(n.Right))
+	if err != nil {
 		return nil, err
 	}
 	j.store = newRowStore(&r.mem, columnTypes(n.Right))
@@ -54,7 +53,8 @@ func (r *run) newNullAntiJoin(h *hashJoin, n *physical.HashJoin) (operator, erro
 	j := &nestLoop{run: r, kind: opt.Anti, left: h.left, right: h.right, rightNode: n.Right,
 		leftKeys: h.leftKeys, rightKeys: h.rightKeys}
 	var err error
-	if j.pair, err = newPairing(r, opt.Anti, n.Cond, columnTypes(n.Left), columnTypes(n.Right)); err != nil {
+	j.match, err = newJoinMatcher(r, opt.Anti, n.Cond, columnTypes(n.Left), columnTypes(n.Right))
+	if err != nil {
 		return nil, err
 	}
 	j.store = newRowStore(&r.mem, columnTypes(n.Right))
@@ -67,8 +67,7 @@ func (j *nestLoop) Open(ctx context.Context) error {
 		return err
 	}
 	if j.rerun.again(j.run, j.rightNode) && j.built {
-		j.rest, j.leftEnd, j.pair.batch = 0, false, nil
-		j.pair.expectRight(j.store.len)
+		j.match.reset()
 		return nil
 	}
 	j.forget()
@@ -76,12 +75,12 @@ func (j *nestLoop) Open(ctx context.Context) error {
 }
 
 func (j *nestLoop) forget() {
-	j.built, j.leftEnd, j.rest = false, false, 0
+	j.built = false
 	j.store.reset()
 	if j.keys != nil {
 		j.keys.reset()
 	}
-	j.pair.batch = nil
+	j.match.reset()
 }
 
 func (j *nestLoop) Close() error {
@@ -116,8 +115,8 @@ func (j *nestLoop) build(ctx context.Context) error {
 		}
 	}
 	j.built = true
-	j.pair.rights = j.store.cols
-	j.pair.expectRight(j.store.len)
+	j.match.rights = j.store.cols
+	j.match.expectRight(j.store.len)
 	return nil
 }
 
@@ -127,68 +126,49 @@ func (j *nestLoop) Next(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 	}
-	p := j.pair
-	for {
-		if p.batch == nil {
-			if j.leftEnd {
-				return p.unmatched(&j.rest), nil
-			}
-			b, err := j.left.Next(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if b == nil {
-				j.leftEnd = true
-				return p.unmatched(&j.rest), nil
-			}
-			p.start(b)
-			j.at, j.row = 0, 0
-			if j.keys != nil {
-				if j.vecs, err = j.run.evalKeys(j.leftKeys, b, j.vecs); err != nil {
-					return nil, err
-				}
-			}
-		}
-		j.run.ctx = ctx
-		j.candidates()
-		out, err := p.emit()
-		if p.done == len(p.sel) {
-			p.batch = nil
-		}
-		if err != nil || out != nil {
-			return out, err
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
+	return j.match.next(ctx, j)
 }
 
-func (j *nestLoop) candidates() {
-	p := j.pair
-	for ; j.at < len(p.sel); j.at++ {
-		l, n := p.sel[j.at], j.store.len
-		if p.settled(j.at) {
+// nextLeft implements candidateSource.
+func (j *nestLoop) nextLeft(ctx context.Context) (*types.Batch, error) {
+	b, err := j.left.Next(ctx)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	j.pos, j.row = 0, 0
+	if j.keys != nil {
+		j.vecs, err = j.run.evalKeys(j.leftKeys, b, j.vecs)
+	}
+	return b, err
+}
+
+// candidates implements candidateSource.
+func (j *nestLoop) candidates(context.Context) error {
+	m := j.match
+	for ; j.pos < len(m.sel); j.pos++ {
+		l, n := m.sel[j.pos], j.store.len
+		if m.settled(j.pos) {
 			j.row = n
-		} else if p.leftOnly() && p.cond == nil && j.keys == nil {
+		} else if m.leftOnly() && m.cond == nil && j.keys == nil {
 			n = min(n, 1)
 		}
 		for ; j.row < n; j.row++ {
-			if p.full() {
-				p.done = j.at
-				return
+			if m.full() {
+				m.completed = j.pos
+				return nil
 			}
 			if j.keys == nil || j.mayEqual(int(l), j.row) {
-				p.add(l, int32(j.row))
+				m.add(l, int32(j.row))
 			}
 		}
 		j.row = 0
 	}
-	p.done = len(p.sel)
+	m.completed = len(m.sel)
+	return nil
 }
 
-// mayEqual says whether the keys of a left and a right row are equal or, for a NULL, not known to
-// differ.
+// mayEqual reports whether the keys of a left and a right row are equal or, for a NULL, not known
+// to differ.
 func (j *nestLoop) mayEqual(l, r int) bool {
 	for i, v := range j.vecs {
 		k := j.keys.cols[i]

@@ -13,16 +13,16 @@ import (
 // scan reads a table or an index, all of it or sections. Point reads take a path of their own
 // (point.go).
 type scan struct {
-	run     *run
-	node    *physical.Scan
-	index   *table.Index // nil: the rows
-	ranges  []scanRange
-	filter  condition // without a program, where there is none
-	started bool
-	ended   bool
-	scanner *table.Scanner
-	batch   *types.Batch
-	kept    keptRows
+	run          *run
+	node         *physical.Scan
+	index        *table.Index // nil: the rows
+	ranges       []scanRange
+	filter       condition // without a program, where there is none
+	started      bool
+	ended        bool
+	scanner      *table.Scanner
+	batch        *types.Batch
+	materialised materialisedRows
 }
 
 // scanRange is a physical.Range ready to be evaluated.
@@ -61,13 +61,13 @@ func (r *run) buildScan(n *physical.Scan) (operator, error) {
 func (s *scan) Open(context.Context) error {
 	s.started, s.ended = false, false
 	s.filter.failed = nil
-	s.kept.open(s)
+	s.materialised.open(s)
 	return s.release()
 }
 
 func (s *scan) Close() error {
 	s.started, s.ended = true, true
-	s.kept.close()
+	s.materialised.close()
 	return s.release()
 }
 
@@ -85,8 +85,8 @@ func (s *scan) Next(ctx context.Context) (*types.Batch, error) {
 	if s.filter.failed != nil {
 		return nil, s.filter.failed
 	}
-	if s.kept.complete {
-		return s.nextKept(ctx)
+	if s.materialised.complete {
+		return s.nextMaterialised(ctx)
 	}
 	if !s.started {
 		s.started = true
@@ -102,10 +102,10 @@ func (s *scan) Next(ctx context.Context) (*types.Batch, error) {
 		}
 		if !more {
 			s.ended = true
-			s.kept.end()
+			s.materialised.end()
 			return nil, s.release()
 		}
-		if err := s.kept.add(s.batch); err != nil {
+		if err := s.materialised.add(s.batch); err != nil {
 			return nil, err
 		}
 		b, err := s.narrow(s.batch)
@@ -130,7 +130,7 @@ func (s *scan) narrow(b *types.Batch) (*types.Batch, error) {
 // start opens the scanner; done says that there is nothing for it to do, b being all rows.
 func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error) {
 	if s.batch == nil {
-		s.batch = types.NewBatchCap(columnTypes(s.node), s.room())
+		s.batch = types.NewBatchCap(columnTypes(s.node), s.firstCapacity())
 	}
 	spans, err := s.spans()
 	if err != nil {
@@ -163,8 +163,8 @@ func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error)
 	return nil, err != nil, err
 }
 
-// room is how many rows the batch has room for at first: it grows when there are more.
-func (s *scan) room() int {
+// firstCapacity is the number of rows for which the batch has memory at first. It grows as needed.
+func (s *scan) firstCapacity() int {
 	switch n := s.node; {
 	case n.Point:
 		return len(n.Ranges)

@@ -22,9 +22,9 @@ const (
 	uuidLen     = 16
 )
 
-// AppendKey appends the key of a datum to dst. With desc its order is reversed; nullsFirst says where
-// NULLs go in the order of the bytes, whatever desc is. Types without an order are refused with
-// 42883.
+// AppendKey appends the key of a datum to dst. With desc its order is reversed; nullsFirst says
+// where NULLs go in the order of the bytes, whatever desc is. Types without an order are refused
+// with 42883.
 func AppendKey(dst []byte, t *types.Type, d types.Datum, desc, nullsFirst bool) ([]byte, error) {
 	if d.Null {
 		if nullsFirst {

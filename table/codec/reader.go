@@ -11,8 +11,8 @@ import (
 )
 
 // Reader decodes fields straight into vectors. Its strings and numerics share blocks of memory with
-// each other, so that a scan allocates once for many rows; they never alias the field. It belongs to
-// one goroutine. The zero Reader is ready.
+// each other, so that a scan allocates once for many rows; they never alias the field. It belongs
+// to one goroutine. The zero Reader is ready.
 type Reader struct {
 	strings  strings.Builder
 	decimals []apd.Decimal

@@ -10,9 +10,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// A row value is its columns one after the other, in order of column ID: the ID and the length of the
-// field plus one as varints (0 for NULL), and the field. So a reader merges the columns it wants with
-// those it meets and looks into no other.
+// A row value is its columns one after the other, in order of column ID: the ID and the length of
+// the field plus one as varints (0 for NULL), and the field. So a reader merges the columns it
+// wants with those it meets and looks into no other.
 
 // AppendColumn appends a column to a row value.
 func AppendColumn(dst []byte, id uint32, t *types.Type, d types.Datum) ([]byte, error) {
@@ -140,8 +140,8 @@ func appendField(dst []byte, t *types.Type, d types.Datum) ([]byte, error) {
 	return dst, sqlerr.New(sqlerr.InvalidTableDefinition, "a column cannot hold values of type %s", t.Name)
 }
 
-// Numeric fields: a byte of form (bits 0-1: finite, infinite, NaN) and sign (bit 2), and for finite ones
-// the exponent as a varint and the coefficient, most significant byte first.
+// Numeric fields: a byte of form (bits 0-1: finite, infinite, NaN) and sign (bit 2), and for finite
+// ones the exponent as a varint and the coefficient, most significant byte first.
 const (
 	formFinite   byte = 0
 	formInfinite byte = 1
@@ -223,8 +223,8 @@ func decodeDecimalInto(field []byte, t *types.Type, d *apd.Decimal) (*apd.Decima
 	return d, nil
 }
 
-// Array fields: the number of dimensions, for each its length and lower bound, and the elements, each
-// with its length plus one, 0 for NULL; all numbers varints.
+// Array fields: the number of dimensions, for each its length and lower bound, and the elements,
+// each with its length plus one, 0 for NULL; all numbers varints.
 func appendArrayField(dst []byte, t *types.Type, a *types.ArrayValue) ([]byte, error) {
 	dst = binary.AppendUvarint(dst, uint64(len(a.Dims)))
 	for i := range a.Dims {

@@ -186,8 +186,8 @@ func (g *gathered) runs(e *ending, values []value) []run {
 // taken to be different.
 const unique = 0.97
 
-// commoner is how much more often than the average a value must be in the sample to count as common,
-// and leastCommon how often at least: less is chance.
+// commoner is how much more often than the average a value must be in the sample to count as
+// common, and leastCommon how often at least: less is chance.
 const (
 	commoner    = 1.25
 	leastCommon = 2

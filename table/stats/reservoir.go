@@ -22,8 +22,8 @@ type reservoir struct {
 	seen     int64
 }
 
-// tooWide is the length from which on a value is not kept: such values are hardly ever frequent, and
-// nobody compares with them. They count as different from each other.
+// tooWide is the length from which on a value is not kept: such values are hardly ever frequent,
+// and nobody compares with them. They count as different from each other.
 const tooWide = 1024
 
 func newReservoir(ts []*types.Type, capacity, budget int, seed uint64) *reservoir {
@@ -63,8 +63,8 @@ func (r *reservoir) put(at int, number int64, cols []*types.Vec, i int) {
 	r.sizes[at], r.order[at] = size, number
 }
 
-// shrink drops half of the sample at random. What is left is a uniform sample of what was seen, of the
-// new capacity.
+// shrink drops half of the sample at random. What is left is a uniform sample of what was seen, of
+// the new capacity.
 func (r *reservoir) shrink() {
 	n := len(r.order)
 	half := (n + 1) / 2
@@ -90,8 +90,8 @@ func (r *reservoir) shrink() {
 	r.order, r.sizes, r.capacity = r.order[:half], r.sizes[:half], half
 }
 
-// kept is a datum in memory of its own, and its bytes. One that is too wide stands as itself cut off,
-// which is longer than any that is not, so that it can be told.
+// kept is a datum in memory of its own, and its bytes. One that is too wide stands as itself cut
+// off, which is longer than any that is not, so that it can be told.
 func kept(t *types.Type, d types.Datum) (types.Datum, int) {
 	if d.Null {
 		return d, 0

@@ -6,9 +6,9 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Datum is one value. Which field holds it follows from the storage class of its type, which travels
-// beside it: a Datum alone does not know its type. The zero Datum is false, 0 or ""; NULL is
-// Datum{Null: true}.
+// Datum is one value. Which field holds it follows from the storage class of its type, which
+// travels beside it: a Datum alone does not know its type. The zero Datum is false, 0 or ""; NULL
+// is Datum{Null: true}.
 type Datum struct {
 	Null bool
 	I    int64
@@ -38,8 +38,8 @@ type ArrayValue struct {
 	Elems []Datum
 	Dims  []int
 	Lower []int
-	// Types holds the fields' types of a record; nil for arrays. Names holds their names where a row
-	// of a relation was made into a record; nil: f1, f2, ….
+	// Types holds the fields' types of a record; nil for arrays. Names holds their names where a
+	// row of a relation was made into a record; nil: f1, f2, ….
 	Types []*Type
 	Names []string
 }

@@ -1,9 +1,9 @@
 // Package types is minidb's values: SQL types, single values (Datum), and vectors of values (Vec).
 //
-// A type belongs to a family, and the family to a storage class, which is the field of Datum and the
-// slice of Vec that hold its values. Code that moves values (vec_ops.go, vec_hash.go, vec_compare.go,
-// the row format of table/codec) switches on the class once, outside the loop over the rows; only
-// what a value means asks for its family.
+// A type belongs to a family, and the family to a storage class, which is the field of Datum and
+// the slice of Vec that hold its values. Code that moves values (vec_ops.go, vec_hash.go,
+// vec_compare.go, the row format of table/codec) switches on the class once, outside the loop over
+// the rows; only what a value means asks for its family.
 //
 //	family    | types                                                | class | held as
 //	----------+------------------------------------------------------+-------+---------------------------

@@ -38,8 +38,8 @@ var (
 func (f Family) Storage() Storage { return storages[f] }
 
 // Order returns the storage class whose comparison is the family's: numbers, text by bytes,
-// numerics, intervals. It is NoStorage where Compare must look into the value (JSON, Array, Record).
-// A bpchar orders as Str when it is trimmed, as stored values are.
+// numerics, intervals. It is NoStorage where Compare must look into the value (JSON, Array,
+// Record). A bpchar orders as Str when it is trimmed, as stored values are.
 func (f Family) Order() Storage { return orders[f] }
 
 // FixedSize reports whether all values of the class take the same memory, none of it elsewhere.

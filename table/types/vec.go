@@ -5,9 +5,9 @@ import "github.com/cockroachdb/apd/v3"
 // BatchSize is the number of rows that operators aim to pass at once.
 const BatchSize = 1024
 
-// Vec is a column of values of one type. Only the slice of the type's storage class is in use, and it
-// has at least Len entries; Nulls has as many (entry true: NULL, its value is then unspecified). HasNull
-// false promises that no entry is true, so that loops can skip the look.
+// Vec is a column of values of one type. Only the slice of the type's storage class is in use, and
+// it has at least Len entries; Nulls has as many (entry true: NULL, its value is then unspecified).
+// HasNull false promises that no entry is true, so that loops can skip the look.
 type Vec struct {
 	Type    *Type
 	Len     int

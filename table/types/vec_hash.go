@@ -22,7 +22,8 @@ func fold(h, x uint64) uint64 {
 }
 
 // HashRows returns the hashes of rows sel over all columns, in the memory of out if that suffices.
-// Rows that EqualRows calls equal have equal hashes: NULL equals NULL, -0 equals 0, 1.0 equals 1.00.
+// Rows that EqualRows calls equal have equal hashes: NULL equals NULL, -0 equals 0, 1.0 equals
+// 1.00.
 func HashRows(cols []*Vec, sel []int32, out []uint64) []uint64 {
 	if cap(out) < len(sel) {
 		out = make([]uint64, len(sel), max(len(sel), 16))

@@ -2,8 +2,8 @@ package types
 
 import "strings"
 
-// The operations of this file are written once for each storage class: the switch stands outside the
-// loop over the rows, and the loops are generic.
+// The operations of this file are written once for each storage class: the switch stands outside
+// the loop over the rows, and the loops are generic.
 
 // Resize sets the length to n, keeping the values below the old length. New entries are not NULL
 // and otherwise unspecified.
@@ -50,8 +50,8 @@ func grow[T any](s []T, n, room int) []T {
 	return g
 }
 
-// NextCap is the room that a vector with room for so many values gets when it needs room for n: twice
-// as much, and half as much again once that is a lot.
+// NextCap is the room that a vector with room for so many values gets when it needs room for n:
+// twice as much, and half as much again once that is a lot.
 func NextCap(room, n int) int {
 	c := max(n, 2*room)
 	switch {
@@ -108,8 +108,8 @@ func (v *Vec) Set(i int, d Datum) {
 	}
 }
 
-// copyEntry copies entry j of src to entry i, which exists and is not NULL yet. Requires: both are of
-// one storage class, here and below.
+// copyEntry copies entry j of src to entry i, which exists and is not NULL yet. Requires: both are
+// of one storage class, here and below.
 func (v *Vec) copyEntry(i int, src *Vec, j int) {
 	if src.HasNull && src.Nulls[j] {
 		v.SetNull(i)
@@ -206,8 +206,8 @@ func consecutive(sel []int32) bool {
 	return true
 }
 
-// CopyRows copies rows sel of src to the same rows of v, which exist and are not NULL yet. Requires:
-// sel ascends.
+// CopyRows copies rows sel of src to the same rows of v, which exist and are not NULL yet.
+// Requires: sel ascends.
 func (v *Vec) CopyRows(src *Vec, sel []int32) {
 	switch v.Type.Family.Storage() {
 	case I64:

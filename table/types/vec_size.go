@@ -1,7 +1,7 @@
 package types
 
-// Sizes by which memory is counted, in bytes: a datum of a row with the room that growing slices leave
-// unused, a numeric, and an array or record without its elements.
+// Sizes by which memory is counted, in bytes: a datum of a row with the room that growing slices
+// leave unused, a numeric, and an array or record without its elements.
 const (
 	rowDatumSize = 96
 	numericSize  = 48
