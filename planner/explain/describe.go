@@ -23,110 +23,196 @@ func width(n physical.Node) int {
 	return w
 }
 
-func title(n physical.Node) string {
+// nodeOf says of a node what it is: in its title for the text form, one by one in its properties for the
+// others, and in its details for both.
+func nodeOf(n physical.Node) *node {
 	switch n := n.(type) {
 	case *physical.Scan:
-		return scanTitle(n)
+		return scanNode(n)
 	case *physical.VirtualScan:
-		return "Seq Scan on " + named(n.Table.Name, n.Alias)
+		return relationNode("Seq Scan", "Seq Scan", n.Table.Name, n.Alias).filter(n.Filter)
 	case *physical.Values:
 		if len(n.Rows) <= 1 {
-			return "Result"
+			return called("Result")
 		}
-		return `Values Scan on "*VALUES*"`
+		return of(`Values Scan on "*VALUES*"`, "Values Scan", Detail{Label: "Alias", Text: "*VALUES*"})
 	case *physical.FuncScan:
-		if n.Func != nil {
-			return "Function Scan on " + named(n.Func.Name, n.Alias)
+		alias := Detail{Label: "Alias", Text: n.Alias}
+		if n.Func == nil {
+			return of("Function Scan on "+n.Alias, "Function Scan", alias)
 		}
-		return "Function Scan on " + n.Alias
+		name := Detail{Label: "Function Name", Text: n.Func.Name}
+		return of("Function Scan on "+named(n.Func.Name, n.Alias), "Function Scan", name, alias)
 	case *physical.CTEScan:
+		kind := "CTE Scan"
 		if n.WorkTable {
-			return "WorkTable Scan on " + n.Name
+			kind = "WorkTable Scan"
 		}
-		return "CTE Scan on " + n.Name
-	case *physical.ProjectSet:
-		return "ProjectSet"
+		return of(kind+" on "+n.Name, kind, Detail{Label: "CTE Name", Text: n.Name})
 	case *physical.HashJoin:
-		return "Hash" + joinTitle(n.Kind)
-	case *physical.NestLoop:
-		return "Nested Loop" + loopKind(n.Kind)
-	case *physical.IndexJoin:
-		return "Nested Loop" + loopKind(n.Kind)
-	case *physical.Apply:
-		return "Nested Loop" + loopKind(n.Kind)
-	case *physical.Sort:
-		if n.Top != nil {
-			return "Top-N Sort"
+		on := Detail{Label: "Hash Cond", Text: equalities(n.LeftKeys, n.RightKeys)}
+		title := "Hash Join"
+		if n.Kind != opt.Inner {
+			title = "Hash" + joinWords(n.Kind)
 		}
-		return "Sort"
+		return joinNode(title, "Hash Join", n.Kind).detail(on).expr("Join Filter", n.Cond)
+	case *physical.NestLoop:
+		return loopNode(n.Kind, n.Cond)
+	case *physical.IndexJoin:
+		return loopNode(n.Kind, n.Cond)
+	case *physical.Apply:
+		return loopNode(n.Kind, n.Cond)
+	case *physical.Insert, *physical.Update, *physical.Delete:
+		return modifyNode(n)
+	}
+	return rowsNode(n)
+}
+
+// rowsNode is nodeOf for the nodes that do something with the rows of their inputs.
+func rowsNode(n physical.Node) *node {
+	hashed := Detail{Label: "Strategy", Text: "Hashed"}
+	switch n := n.(type) {
+	case *physical.ProjectSet:
+		return called("ProjectSet")
+	case *physical.Sort:
+		key := Detail{Label: "Sort Key", List: sortKeys(n.Keys, n.Child)}
+		if n.Top != nil {
+			return of("Top-N Sort", "Sort", Detail{Label: "Sort Method", Text: "top-N heapsort"}).detail(key)
+		}
+		return called("Sort").detail(key)
 	case *physical.Limit:
-		return "Limit"
+		return called("Limit")
 	case *physical.Distinct:
 		if n.On != nil {
-			return "Unique"
+			return called("Unique").detail(Detail{Label: "Unique Key", List: formats(n.On)})
 		}
-		return "HashAggregate"
+		return of("HashAggregate", "Aggregate", hashed)
 	case *physical.Aggregate:
 		if len(n.GroupBy) == 0 {
-			return "Aggregate"
+			return of("Aggregate", "Aggregate", Detail{Label: "Strategy", Text: "Plain"})
 		}
-		return "HashAggregate"
+		return of("HashAggregate", "Aggregate", hashed).detail(Detail{Label: "Group Key", List: formats(n.GroupBy)})
 	case *physical.Append:
-		return "Append"
+		return called("Append")
 	case *physical.SetOp:
-		return "HashSetOp " + setOpName(n)
+		name := setOpName(n)
+		return of("HashSetOp "+name, "SetOp", hashed, Detail{Label: "Command", Text: name})
 	case *physical.Window:
-		return "WindowAgg"
+		return called("WindowAgg")
 	case *physical.LockRows:
-		return "LockRows"
-	case *physical.Insert:
-		return "Insert on " + n.Table.Name
-	case *physical.Update:
-		return "Update on " + n.Table.Name
-	case *physical.Delete:
-		return "Delete on " + n.Table.Name
+		return called("LockRows")
 	}
-	return fmt.Sprintf("%T", n)
+	return called(fmt.Sprintf("%T", n))
 }
+
+func modifyNode(n physical.Node) *node {
+	on := func(operation, table string) *node {
+		out := of(operation+" on "+table, "ModifyTable", Detail{Label: "Operation", Text: operation})
+		out.properties = append(out.properties, relationProperties(table, "")...)
+		return out
+	}
+	switch n := n.(type) {
+	case *physical.Update:
+		return on("Update", n.Table.Name)
+	case *physical.Delete:
+		return on("Delete", n.Table.Name)
+	}
+	insert := n.(*physical.Insert)
+	out := on("Insert", insert.Table.Name)
+	if c := insert.OnConflict; c != nil {
+		what := "NOTHING"
+		if c.Update {
+			what = "UPDATE"
+		}
+		out.detail(Detail{Label: "Conflict Resolution", Text: what})
+	}
+	return out
+}
+
+// of makes a node with a title and, beside its type, properties.
+func of(title, kind string, properties ...Detail) *node {
+	return &node{title: title, properties: append([]Detail{{Label: "Node Type", Text: kind}}, properties...)}
+}
+
+// called is of for a node whose title is its type.
+func called(name string) *node { return of(name, name) }
+
+// relationNode is of for a node over a relation.
+func relationNode(title, kind, table, alias string, properties ...Detail) *node {
+	return of(title+" on "+named(table, alias), kind, append(properties, relationProperties(table, alias)...)...)
+}
+
+func relationProperties(table, alias string) []Detail {
+	if alias == "" {
+		alias = table
+	}
+	return []Detail{{Label: "Relation Name", Text: table}, {Label: "Alias", Text: alias}}
+}
+
+func joinNode(title, kind string, k opt.JoinKind) *node {
+	return of(title, kind, Detail{Label: "Join Type", Text: k.String()})
+}
+
+func loopNode(k opt.JoinKind, cond expr.Expr) *node {
+	title := "Nested Loop"
+	if k != opt.Inner {
+		title += joinWords(k)
+	}
+	return joinNode(title, "Nested Loop", k).expr("Join Filter", cond)
+}
+
+func joinWords(k opt.JoinKind) string { return " " + k.String() + " Join" }
+
+// scanNode: a scan of rows by their key is one of the primary key's index, as in PostgreSQL.
+func scanNode(n *physical.Scan) *node {
+	index := ""
+	if n.Index != nil {
+		index = n.Index.Name
+	} else if pk := n.Table.PrimaryKey(); pk != nil && (n.Ranges != nil || n.Ordered) {
+		index = pk.Name
+	}
+	out := relationNode("Seq Scan", "Seq Scan", n.Table.Name, n.Alias)
+	if index != "" {
+		out = indexNode(n, index, n.Reverse)
+	}
+	if cond := rangeText(n); cond != "" {
+		out.detail(Detail{Label: "Index Cond", Text: cond})
+	}
+	return out.filter(n.Filter)
+}
+
+func indexNode(n *physical.Scan, index string, reverse bool) *node {
+	kind, direction, backward := "Index Scan", "Forward", ""
+	if n.Index != nil && n.Covering {
+		kind = "Index Only Scan"
+	}
+	if reverse {
+		direction, backward = "Backward", " Backward"
+	}
+	return relationNode(kind+backward+" using "+index, kind, n.Table.Name, n.Alias,
+		Detail{Label: "Scan Direction", Text: direction}, Detail{Label: "Index Name", Text: index})
+}
+
+func (n *node) detail(d Detail) *node {
+	n.details = append(n.details, d)
+	return n
+}
+
+// expr adds an expression, if there is one.
+func (n *node) expr(label string, e expr.Expr) *node {
+	if e == nil {
+		return n
+	}
+	return n.detail(Detail{Label: label, Text: parens(expr.Format(e))})
+}
+
+func (n *node) filter(e expr.Expr) *node { return n.expr("Filter", e) }
 
 func named(name, alias string) string {
 	if alias != "" && alias != name {
 		return name + " " + alias
 	}
 	return name
-}
-
-func scanTitle(n *physical.Scan) string {
-	direction := ""
-	if n.Reverse {
-		direction = " Backward"
-	}
-	on := named(n.Table.Name, n.Alias)
-	if n.Index == nil {
-		if pk := n.Table.PrimaryKey(); pk != nil && (n.Ranges != nil || n.Ordered) {
-			return "Index Scan" + direction + " using " + pk.Name + " on " + on
-		}
-		return "Seq Scan on " + on
-	}
-	kind := "Index Scan"
-	if n.Covering {
-		kind = "Index Only Scan"
-	}
-	return kind + direction + " using " + n.Index.Name + " on " + on
-}
-
-func joinTitle(k opt.JoinKind) string {
-	if k == opt.Inner {
-		return " Join"
-	}
-	return " " + k.String() + " Join"
-}
-
-func loopKind(k opt.JoinKind) string {
-	if k == opt.Inner {
-		return ""
-	}
-	return " " + k.String() + " Join"
 }
 
 func setOpName(n *physical.SetOp) string {
@@ -138,53 +224,6 @@ func setOpName(n *physical.SetOp) string {
 		name += " All"
 	}
 	return name
-}
-
-// details are what is said of a node below its name.
-func details(n physical.Node) []Detail {
-	var out []Detail
-	add := func(label string, e expr.Expr) {
-		if e != nil {
-			out = append(out, Detail{Label: label, Text: parens(expr.Format(e))})
-		}
-	}
-	switch n := n.(type) {
-	case *physical.Scan:
-		if cond := rangeText(n); cond != "" {
-			out = append(out, Detail{Label: "Index Cond", Text: cond})
-		}
-		add("Filter", n.Filter)
-	case *physical.VirtualScan:
-		add("Filter", n.Filter)
-	case *physical.HashJoin:
-		out = append(out, Detail{Label: "Hash Cond", Text: equalities(n.LeftKeys, n.RightKeys)})
-		add("Join Filter", n.Cond)
-	case *physical.NestLoop:
-		add("Join Filter", n.Cond)
-	case *physical.IndexJoin:
-		add("Join Filter", n.Cond)
-	case *physical.Apply:
-		add("Join Filter", n.Cond)
-	case *physical.Sort:
-		out = append(out, Detail{Label: "Sort Key", List: sortKeys(n.Keys, n.Child)})
-	case *physical.Aggregate:
-		if len(n.GroupBy) > 0 {
-			out = append(out, Detail{Label: "Group Key", List: formats(n.GroupBy)})
-		}
-	case *physical.Distinct:
-		if n.On != nil {
-			out = append(out, Detail{Label: "Unique Key", List: formats(n.On)})
-		}
-	case *physical.Insert:
-		if c := n.OnConflict; c != nil {
-			what := "NOTHING"
-			if c.Update {
-				what = "UPDATE"
-			}
-			out = append(out, Detail{Label: "Conflict Resolution", Text: what})
-		}
-	}
-	return out
 }
 
 func formats(es []expr.Expr) []string {

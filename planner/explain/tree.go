@@ -78,18 +78,22 @@ type describer struct {
 // node describes a node and what is below it.
 func (d *describer) node(n physical.Node) *node {
 	shown := n
-	var filters []Detail
+	var filters []expr.Expr
 	for {
 		if p, ok := shown.(*physical.Project); ok {
 			shown = p.Child
 		} else if f, ok := shown.(*physical.Filter); ok {
-			filters = append(filters, Detail{Label: "Filter", Text: parens(expr.Format(f.Cond))})
+			filters = append(filters, f.Cond)
 			shown = f.Child
 		} else {
 			break
 		}
 	}
-	out := &node{title: title(shown), properties: properties(shown), what: d.figures(n), details: append(details(shown), filters...)}
+	out := nodeOf(shown)
+	out.what = d.figures(n)
+	for _, f := range filters {
+		out.filter(f)
+	}
 	if d.o.Verbose {
 		out.output(n)
 	}
@@ -147,21 +151,12 @@ func (d *describer) lookup(j *physical.IndexJoin) *node {
 	if pk := s.Table.PrimaryKey(); pk != nil {
 		name = pk.Name
 	}
-	kind := "Index Scan"
 	if s.Index != nil {
 		name, key = s.Index.Name, s.Index.Columns
-		if s.Covering {
-			kind = "Index Only Scan"
-		}
 	}
-	out := &node{title: kind + " using " + name + " on " + named(s.Table.Name, s.Alias), what: d.figures(s)}
-	out.properties = append([]Detail{{Label: "Node Type", Text: kind}, {Label: "Scan Direction", Text: "Forward"},
-		{Label: "Index Name", Text: name}}, relationProperties(s.Table.Name, s.Alias)...)
-	out.details = []Detail{{Label: "Index Cond", Text: oneRange(s.Table, key, &physical.Range{Eq: j.Keys})}}
-	if s.Filter != nil {
-		out.details = append(out.details, Detail{Label: "Filter", Text: parens(expr.Format(s.Filter))})
-	}
-	return out
+	out := indexNode(s, name, false)
+	out.what = d.figures(s)
+	return out.detail(Detail{Label: "Index Cond", Text: oneRange(s.Table, key, &physical.Range{Eq: j.Keys})}).filter(s.Filter)
 }
 
 func (d *describer) figures(n physical.Node) figures {
