@@ -15,39 +15,6 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// asOf is the clause of a statement that reads the past, or nil.
-func (s *Session) asOf(stmt ast.Statement) *ast.AsOf {
-	if explain, ok := stmt.(*ast.Explain); ok {
-		if execute, ok := explain.Statement.(*ast.Execute); ok {
-			if ps := s.prepared[execute.Name]; ps != nil {
-				return s.asOf(ps.Stmt)
-			}
-		}
-	}
-	return kindOf(stmt).asOf
-}
-
-// arguments are the values of a statement's parameters, with their types.
-type arguments struct {
-	types  []*types.Type
-	values []types.Datum
-}
-
-// argumentsOf are those of a statement that is about to run, be it by EXECUTE within EXPLAIN.
-func (s *Session) argumentsOf(ctx context.Context, ps *Prepared, params []types.Datum) (arguments, error) {
-	if st, ok := ps.Stmt.(*ast.Explain); ok {
-		if ex, ok := st.Statement.(*ast.Execute); ok {
-			inner, err := s.Statement(ex.Name)
-			if err != nil {
-				return arguments{}, err
-			}
-			params, err = s.arguments(ctx, ex, inner)
-			return arguments{inner.ParamTypes, params}, err
-		}
-	}
-	return arguments{ps.ParamTypes, params}, nil
-}
-
 // readPast makes the present transaction read at the moment of a: read only, whatever its isolation
 // level, the tables as they were then, their schema included. It must not have read anything yet.
 func (s *planRunner) readPast(ctx context.Context, a *ast.AsOf, with arguments) error {

@@ -47,26 +47,6 @@ func (e *Engine) terminate(f *facts, pid int32, wait time.Duration) (found, gone
 	}
 }
 
-// Terminate ends the session from any goroutine: the statement that it runs, every one that it still
-// begins, and what waits for its client.
-func (s *Session) Terminate() {
-	s.running.end(errShutdown)
-	if hang := s.hangUp.Load(); hang != nil {
-		(*hang)()
-	}
-}
-
-// OnTerminate gives what ends the session's connection while it waits for its client. It may be called
-// at any time, from any goroutine, more than once.
-func (s *Session) OnTerminate(hangUp func()) { s.hangUp.Store(&hangUp) }
-
-// Terminated says that somebody has ended the session: it runs no statement any more.
-func (s *Session) Terminated() bool {
-	s.running.mu.Lock()
-	defer s.running.mu.Unlock()
-	return s.running.ended != nil
-}
-
 // CancelBackend answers pg_cancel_backend (expr.Backends).
 func (f *facts) CancelBackend(pid int32) (bool, error) {
 	f.s.once = true

@@ -79,3 +79,10 @@ func (s *client) say(severity, code, message, detail string) {
 		s.out.Notice(&Notice{Severity: severity, Code: code, Message: message, Detail: detail})
 	}
 }
+
+// info tells the client how a command goes on, with VERBOSE.
+func (s *client) info(verbose bool, format string, args ...any) {
+	if verbose {
+		s.notice("INFO", "00000", format, args...)
+	}
+}

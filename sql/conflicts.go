@@ -1,11 +1,11 @@
 package sql
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -17,32 +17,6 @@ import (
 
 // conflictsKept is how many the history holds.
 const conflictsKept = 256
-
-// history is a ring of the last conflicts.
-type history struct {
-	mu   sync.Mutex
-	ring []pgcatalog.Conflict
-	next int
-}
-
-func (h *history) add(c pgcatalog.Conflict) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.ring) < conflictsKept {
-		h.ring = append(h.ring, c)
-		return
-	}
-	h.ring[h.next] = c
-	h.next = (h.next + 1) % conflictsKept
-}
-
-// Conflicts lists the last conflicts, oldest first.
-func (e *Engine) Conflicts() []pgcatalog.Conflict {
-	h := &e.conflicts
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return append(append([]pgcatalog.Conflict(nil), h.ring[h.next:]...), h.ring[:h.next]...)
-}
 
 // toSQL is toSQL with what the session knows: the statements of a deadlock. It notes conflicts.
 func (s *client) toSQL(ctx context.Context, err error) error {
@@ -152,4 +126,41 @@ func (e *Engine) tableOf(ctx context.Context, id table.StorageID) table.ID {
 		return 0
 	}
 	return d.ID
+}
+
+// NameConflict adds to an error that says 40001 which row it was about. It is for errors that go to
+// the client: it reads the schema, which a statement that is run again has no time for.
+func (s *Session) NameConflict(ctx context.Context, err error) error {
+	var e *sqlerr.Error
+	var c *conflict
+	if !errors.As(err, &e) || e.Code != sqlerr.SerializationFailure || e.Detail != "" || !errors.As(err, &c) {
+		return err
+	}
+	k, ok := table.DecodeKey(c.key)
+	if !ok {
+		if bytes.HasPrefix(c.key, []byte{table.PrefixCatalog}) {
+			e.Detail = "The schema was changed by a transaction that committed first."
+		}
+		return err
+	}
+	tx, terr := s.engine.store.Begin(ctx, beginReadOnly)
+	if terr != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	d, terr := s.engine.catalog.View(tx).RelationByStorage(ctx, k.Storage)
+	if terr != nil || d == nil {
+		return err
+	}
+	name := d.Name
+	if ix := d.Index(k.Index); ix != nil && k.Index != table.RowIndexID {
+		name = ix.Name
+	}
+	e.Schema, e.Table = d.Schema, d.Name
+	e.Detail = fmt.Sprintf("Key %s of \"%s\" was written by a transaction that committed first.", table.DescribeKey(d, k), name)
+	var locked *txn.LockedError
+	if errors.As(c.cause, &locked) {
+		e.Detail = fmt.Sprintf("Key %s of \"%s\" is locked by a transaction (%s).", table.DescribeKey(d, k), name, locked.Lock.Holder())
+	}
+	return err
 }

@@ -16,17 +16,6 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// CopySink is a Sink that can carry COPY's data.
-type CopySink interface {
-	Sink
-	// CopyIn tells the client to send data; its pieces come from the source.
-	CopyIn(columns int, binary bool) (copyfmt.Source, error)
-	// CopyOut announces data, CopyData sends some, CopyDone ends it.
-	CopyOut(columns int, binary bool) error
-	CopyData(b []byte) error
-	CopyDone() error
-}
-
 // openCopy is COPY FROM STDIN and COPY TO STDOUT.
 func (s utility) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, params []types.Datum, sink Sink) (source, error) {
 	out, ok := sink.(CopySink)

@@ -14,13 +14,19 @@
 //
 // # A statement
 //
-//	Query ─ (a known shape: its template, templates.go)
-//	      ─ parse.Parse ─ open, which asks the table of kinds (kinds.go) how to go about it
-//	                     ┬─ transactionControl  BEGIN, COMMIT, SAVEPOINT …   transaction.go
-//	                     ├─ sessionCommand      SET, PREPARE, CLOSE …        set.go, prepare.go
-//	                     └─ onData ─┬─ planFor → exec.Open                   statement.go, source.go
-//	                                ├─ EXPLAIN, DECLARE, FETCH, COPY         explain.go, cursor.go, copy.go
-//	                                └─ ddl.Execute                           dispatch.go
+//	Query ─────────┐
+//	Execute ───────┴─ run (run.go): open, take rows, complete
+//	                   └─ open asks the table of kinds (kinds.go) how to go about the statement
+//	                       ┬─ transactionControl  BEGIN, COMMIT, SAVEPOINT …  transaction_commands.go
+//	                       ├─ sessionCommand      SET, PREPARE, CLOSE …       set.go, prepare.go
+//	                       └─ onData ─┬─ openPlan → exec.Open                 plan_runner.go, plan_source.go
+//	                                  ├─ EXPLAIN, FETCH, COPY                 explain.go, fetch.go, copy.go
+//	                                  └─ ddl.Execute                          schema_change.go
+//
+// A session is made of layers, each of which uses only what is below it (session.go): Session over
+// planRunner over transactor over portalSet over client. A query of a client is followed through
+// three files: run.go, plan_runner.go, plan_source.go. What runs a statement again, and why, is in
+// docs/ARCHITECTURE.md.
 //
 // # Invariants
 //
@@ -38,6 +44,6 @@
 // # Simple on purpose
 //
 // A snapshot is taken by the first statement that needs one, as PostgreSQL does in REPEATABLE READ and
-// SERIALIZABLE; READ COMMITTED, the default, moves it at each statement (isolation.go, docs/adr/0006 and 0009). Row locks and
+// SERIALIZABLE; READ COMMITTED, the default, moves it at each statement (snapshot.go, docs/adr/0006 and 0009). Row locks and
 // the history of conflicts are this process's memory.
 package sql

@@ -271,3 +271,5 @@ func (r *running) cancelWith(cause error) bool {
 	}
 	return r.cancel != nil
 }
+
+var beginReadOnly = txn.BeginOptions{ReadOnly: true}

@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,7 @@ import (
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 )
@@ -119,52 +118,6 @@ func serialization(message string, key []byte, cause error) *sqlerr.Error {
 	return e.WithHint("The transaction might succeed if retried.")
 }
 
-// conflict remembers the key of a conflict, so that it can be named once nothing is tried any more.
-type conflict struct {
-	key   []byte
-	cause error
-}
-
-func (c *conflict) Error() string { return c.cause.Error() }
-func (c *conflict) Unwrap() error { return c.cause }
-
-// NameConflict adds to an error that says 40001 which row it was about. It is for errors that go to
-// the client: it reads the schema, which a statement that is run again has no time for.
-func (s *Session) NameConflict(ctx context.Context, err error) error {
-	var e *sqlerr.Error
-	var c *conflict
-	if !errors.As(err, &e) || e.Code != sqlerr.SerializationFailure || e.Detail != "" || !errors.As(err, &c) {
-		return err
-	}
-	k, ok := table.DecodeKey(c.key)
-	if !ok {
-		if bytes.HasPrefix(c.key, []byte{table.PrefixCatalog}) {
-			e.Detail = "The schema was changed by a transaction that committed first."
-		}
-		return err
-	}
-	tx, terr := s.engine.store.Begin(ctx, beginReadOnly)
-	if terr != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback(ctx) }()
-	d, terr := s.engine.catalog.View(tx).RelationByStorage(ctx, k.Storage)
-	if terr != nil || d == nil {
-		return err
-	}
-	name := d.Name
-	if ix := d.Index(k.Index); ix != nil && k.Index != table.RowIndexID {
-		name = ix.Name
-	}
-	e.Schema, e.Table = d.Schema, d.Name
-	e.Detail = fmt.Sprintf("Key %s of \"%s\" was written by a transaction that committed first.", table.DescribeKey(d, k), name)
-	var locked *txn.LockedError
-	if errors.As(c.cause, &locked) {
-		e.Detail = fmt.Sprintf("Key %s of \"%s\" is locked by a transaction (%s).", table.DescribeKey(d, k), name, locked.Lock.Holder())
-	}
-	return err
-}
-
 // canceled is the error of a statement whose context ended, by the reason for it.
 func canceled(ctx context.Context) error {
 	cause := context.Cause(ctx)
@@ -187,3 +140,38 @@ func errFailedTransaction() error {
 	return sqlerr.New(sqlerr.InFailedSQLTransaction,
 		"current transaction is aborted, commands ignored until end of transaction block")
 }
+
+// OutOfMemory is the error for a client of what an account refused.
+func OutOfMemory(err error) error { return toSQL(context.Background(), err) }
+
+// outOfMemory is the error of a statement that ended because the process may hold no more.
+func outOfMemory(e *memory.ExhaustedError) error {
+	out := wrap(sqlerr.OutOfMemory, "out of memory", e)
+	if e.Asked > 0 {
+		out = out.WithDetail("The session held %d kB and asked for %d kB more; the process may hold %d kB, and none that held more could be ended.",
+			e.Held>>10, e.Asked>>10, e.Bound>>10)
+	} else {
+		out = out.WithDetail("The session held %d kB, the most of all, when the process could hold no more: it may hold %d kB.",
+			e.Held>>10, e.Bound>>10)
+	}
+	return out.WithHint("The view minidb_memory shows what is held. Run fewer such statements at once, or give the process more (serve --memory).")
+}
+
+// at points an error that has no position at pos.
+func at(err error, pos ast.Pos) error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) && e.Position == 0 {
+		return e.At(int(pos))
+	}
+	return err
+}
+
+// conflict remembers the key of a conflict, so that it can be named once nothing is tried any more.
+type conflict struct {
+	key   []byte
+	cause error
+}
+
+func (c *conflict) Error() string { return c.cause.Error() }
+
+func (c *conflict) Unwrap() error { return c.cause }

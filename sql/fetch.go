@@ -300,24 +300,51 @@ func (s utility) fetchKept(p *Portal, k *kept, st *ast.Fetch) (source, error) {
 	return out, nil
 }
 
-// forward steps n rows ahead and returns those that it went over.
-func (k *kept) forward(n int) [][]types.Datum {
-	from := min(k.at, len(k.rows))
-	to := min(from+n, len(k.rows))
-	rows := k.rows[from:to]
-	if k.at = to; len(rows) < n {
-		k.at = len(k.rows) + 1
+// openDeclare is DECLARE name CURSOR FOR query.
+func (s utility) openDeclare(ctx context.Context, ps *Prepared, st *ast.DeclareCursor, params []types.Datum) (source, error) {
+	if st.Binary {
+		return nil, sqlerr.Unsupported(int(st.Pos), "DECLARE BINARY CURSOR")
 	}
-	return rows
-}
-
-// backward steps n rows back and returns those that it went over, nearest first.
-func (k *kept) backward(n int) [][]types.Datum {
-	var rows [][]types.Datum
-	for ; n > 0 && k.at > 0; n-- {
-		if k.at--; k.at > 0 {
-			rows = append(rows, k.rows[k.at-1])
+	if !st.Hold && s.tx.state != inBlock && !s.several {
+		return nil, sqlerr.New(sqlerr.NoActiveSQLTransaction, "DECLARE CURSOR can only be used in transaction blocks")
+	}
+	if _, taken := s.portals[st.Name]; taken {
+		return nil, sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", st.Name)
+	}
+	l := newLife(ctx)
+	runCtx, stop := l.within(ctx)
+	defer stop()
+	src, err := s.openPlan(runCtx, ps, st.Query, params, runOptions{piecemeal: true})
+	if err != nil {
+		return nil, err
+	}
+	p := &Portal{life: l, Name: st.Name, Statement: &Prepared{Text: st.Text, source: s.seen().Query, Stmt: st.Query, HasRows: true, Columns: src.columns()},
+		hold: st.Hold}
+	p.opened(src)
+	p.scroll, p.remembers = st.Scroll != nil && *st.Scroll, st.Hold && st.Scroll == nil
+	if p.scroll {
+		if p.src, err = s.materialise(ctx, src); err != nil {
+			return nil, err
 		}
 	}
-	return rows
+	s.once = true
+	return tagSource("DECLARE CURSOR"), s.addPortal(p)
+}
+
+func (s utility) execCloseCursor(st *ast.CloseCursor) (string, error) {
+	s.once = true
+	if st.All {
+		for name, p := range s.portals {
+			if name != "" {
+				p.close()
+				delete(s.portals, name)
+			}
+		}
+		return "CLOSE CURSOR ALL", nil
+	}
+	if _, err := s.findCursor(st.Name); err != nil {
+		return "", err
+	}
+	s.ClosePortal(st.Name)
+	return "CLOSE CURSOR", nil
 }

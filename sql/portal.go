@@ -2,15 +2,10 @@ package sql
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 
 	"github.com/minidb/minidb/internal/memory"
-	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
-	"github.com/minidb/minidb/sql/exec"
-	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -104,75 +99,6 @@ type portalSet struct {
 	portals map[string]*Portal
 }
 
-// Bind makes a portal. An unnamed one replaces the unnamed one before it.
-func (s *Session) Bind(ctx context.Context, name string, ps *Prepared, params []types.Datum) (*Portal, error) {
-	p, err := s.bind(ctx, ps, name, params)
-	if err != nil {
-		s.fail(ctx)
-	}
-	return p, err
-}
-
-func (s *Session) bind(ctx context.Context, ps *Prepared, name string, params []types.Datum) (*Portal, error) {
-	if s.tx.state == inFailed && ps.Stmt != nil && (!kindOf(ps.Stmt).endsBlock || len(params) > 0) {
-		return nil, errFailedTransaction()
-	}
-	if len(params) != len(ps.ParamTypes) {
-		return nil, sqlerr.New(sqlerr.ProtocolViolation,
-			"bind message supplies %d parameters, but prepared statement \"%s\" requires %d", len(params), ps.Name, len(ps.ParamTypes))
-	}
-	if name == "" {
-		s.ClosePortal("")
-	} else if _, taken := s.portals[name]; taken {
-		return nil, sqlerr.New(sqlerr.DuplicateCursor, "portal \"%s\" already exists", name)
-	}
-	if s.tx.state == idle {
-		s.start(inImplicit)
-	}
-	p := &Portal{Name: name, Statement: ps, params: params, columns: ps.Columns, account: s.memory}
-	if err := s.addPortal(p); err != nil {
-		return p, err
-	}
-	n := types.RowSize(params)
-	if n <= smallText {
-		return p, nil
-	}
-	p.bytes = n
-	err := s.memory.Grow(n)
-	if err != nil {
-		s.ClosePortal(name)
-		s.memory.Settle()
-		err = toSQL(ctx, err)
-	}
-	return p, err
-}
-
-func (s *Session) addPortal(p *Portal) error {
-	if len(s.portals) >= maxPortals {
-		return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "too many portals").
-			WithHint("A session may hold %d of them; CLOSE those that are no longer needed.", maxPortals)
-	}
-	p.depth = len(s.tx.savepoints)
-	s.portals[p.Name] = p
-	return nil
-}
-
-// Portal finds a portal.
-func (s *Session) Portal(name string) (*Portal, error) {
-	if p := s.portals[name]; p != nil {
-		return p, nil
-	}
-	return nil, sqlerr.New(sqlerr.InvalidCursorName, "portal \"%s\" does not exist", name)
-}
-
-// ClosePortal forgets a portal; there need not be one.
-func (s *Session) ClosePortal(name string) {
-	if p := s.portals[name]; p != nil {
-		p.close()
-		delete(s.portals, name)
-	}
-}
-
 // Columns are the columns of the portal's rows; HasRows is false for a statement without rows.
 func (p *Portal) Columns() (cols []physical.Column, hasRows bool) {
 	return p.columns, p.Statement.HasRows
@@ -230,44 +156,24 @@ func (s *portalSet) closePortalsSince(depth int) {
 	}
 }
 
-// inUse says why the transaction may not change a table, or with an index ID that index: plans of portals, and
-// checks of foreign keys that wait, rest on its descriptor.
-func (s utility) inUse(id table.ID, index table.IndexID) string {
-	for _, p := range s.portals {
-		if p.plan == nil || p.kept {
-			continue
-		}
-		reads := slices.ContainsFunc(p.plan.Tables, func(t opt.TableVersion) bool { return t.ID == id })
-		if reads && (index == 0 || exec.UsesIndex(p.plan, id, index)) {
-			return "it is being used by active queries in this session"
-		}
+// message is the part that a portal has in its client's message.
+type message struct {
+	query   bool   // of the simple protocol: its columns are announced with its rows
+	text    string // of the statement in a Query, where the portal's may be its template's
+	several bool   // there are other statements in it
+	last    bool   // the implicit transaction commits before the completion is told
+}
+
+// opened takes what runs the statement.
+func (p *Portal) opened(src source) {
+	p.src, p.columns = src, src.columns()
+	if run, ok := src.(*planSource); ok {
+		p.plan = run.again.plan
 	}
-	if index == 0 && s.references.Pending(id) {
-		return "it has pending trigger events"
-	}
-	return ""
 }
 
-// needsLife reports whether the portal's statement, if it is suspended, goes on under a context of its own.
-// What reads a single row holds no context. A statement that ends the transaction must not have one: it
-// closes its own portal.
-func (p *Portal) needsLife() bool {
-	ps := p.Statement
-	return ps.HasRows && kindOf(ps.Stmt).planned == ps.Stmt && !ps.readsPoint()
-}
-
-// gathered are all rows of a statement that is over.
-type gathered struct {
-	*kept
-	of source
-}
-
-func (g gathered) tag(n int64) string { return g.of.tag(n) }
-
-func (s *portalSet) gatherRows(ctx context.Context, src source) (source, error) {
-	rows, err := s.materialise(ctx, src)
-	return gathered{rows, src}, err
-}
-
-// readsPoint reports whether the statement's present plan reads one row by its key and does nothing else.
-func (ps *Prepared) readsPoint() bool { return ps.plan != nil && exec.ReadsPoint(ps.plan) }
+// maxPrepared and maxPortals bound what one session holds.
+const (
+	maxPrepared = 10_000
+	maxPortals  = 10_000
+)

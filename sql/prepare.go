@@ -6,9 +6,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
-	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/physical"
-	"github.com/minidb/minidb/table/types"
 )
 
 // execPrepare is PREPARE.
@@ -63,36 +61,6 @@ func (s utility) describeExecute(stmt ast.Statement) ([]physical.Column, bool, e
 		return nil, false, err
 	}
 	return inner.Columns, inner.HasRows, nil
-}
-
-// arguments evaluates the arguments of EXECUTE.
-func (s *Session) arguments(ctx context.Context, st *ast.Execute, ps *Prepared) ([]types.Datum, error) {
-	if len(st.Args) != len(ps.ParamTypes) {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement \"%s\"", ps.Name).
-			WithDetail("Expected %d parameters but got %d.", len(ps.ParamTypes), len(st.Args))
-	}
-	if len(st.Args) == 0 {
-		return nil, nil
-	}
-	if err := s.ensure(ctx); err != nil {
-		return nil, err
-	}
-	env := s.plannerEnv(ctx)
-	out := make([]types.Datum, len(st.Args))
-	for i, arg := range st.Args {
-		e, err := planner.BindScalar(ctx, env, arg, ps.ParamTypes[i])
-		if err != nil {
-			return nil, err
-		}
-		program, err := eval.Compile(e)
-		if err != nil {
-			return nil, err
-		}
-		if out[i], err = program.EvalRow(&eval.Context{Runtime: env.Runtime}, nil); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 func (s utility) execDeallocate(st *ast.Deallocate) (string, error) {

@@ -9,9 +9,6 @@ import (
 	"github.com/minidb/minidb/sql/template"
 )
 
-// smallText is how long a text may be without counting what its parse takes.
-const smallText = 16 << 10
-
 // Query runs all statements of a text: the simple protocol. They form one implicit transaction,
 // except for what BEGIN and COMMIT among them say. After an error the rest is not run.
 func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
@@ -119,4 +116,26 @@ func (s *Session) runUntilCommitted(ctx context.Context, q *queried, first int, 
 		}
 	}
 	return len(q.stmts), implicit, nil
+}
+
+// queryTemplate runs the text that the session's shape is of by a template. served is false if there is
+// none that can; again says then that a template may be made from the text.
+func (s *Session) queryTemplate(ctx context.Context, text string, sink Sink) (served, again bool, err error) {
+	t, again := s.engine.templates.Find(&s.shape)
+	if t == nil {
+		return false, again, nil
+	}
+	values, ok := t.Arguments(&s.shape)
+	if !ok {
+		return false, false, nil
+	}
+	one := []parse.Parsed{{Stmt: t.Stmt, Text: text[s.shape.First:s.shape.End]}}
+	_, err = s.runImplicit(ctx, &queried{stmts: one, template: t, values: values}, 0, sink)
+	if err == errNotServed {
+		s.tx.statements-- // there was none
+		t.Refused()
+		return false, false, nil
+	}
+	t.Served()
+	return true, false, err
 }

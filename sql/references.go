@@ -4,26 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/sql/parse"
-	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 )
-
-// lockWrites makes the transaction lock what it writes from now on, whatever its settings: foreign keys
-// rest on it (package ri, I1), and a statement with a lasting effect needs it, for a conflict at commit
-// could only be mended by running it all again, where PostgreSQL looks again at the one row.
-func (s *transactor) lockWrites() {
-	if !s.tx.cautious {
-		s.tx.cautious = true
-		s.setLocking(false)
-	}
-}
 
 // riHost is the session as the checks of foreign keys use it.
 type riHost struct{ s *planRunner }
@@ -142,93 +130,4 @@ func (h riHost) count(ctx context.Context, plan *physical.Plan, params []types.D
 		}
 		n += int64(b.Rows())
 	}
-}
-
-// firstRow is what DDL asks of a table: the first row of a query, nil when there is none.
-func (s *planRunner) firstRow(ctx context.Context, text string) ([]types.Datum, error) {
-	plan, stmt, err := s.innerPlan(ctx, text, nil)
-	if err != nil {
-		return nil, err
-	}
-	src, err := s.runPlan(ctx, plan, stmt, nil, runOptions{})
-	if err != nil {
-		return nil, err
-	}
-	defer src.close()
-	for {
-		b, err := src.next(ctx)
-		if err != nil || b == nil {
-			return nil, err
-		}
-		if b.Rows() == 0 {
-			continue
-		}
-		row := make([]types.Datum, len(b.Cols))
-		for i, c := range b.Cols {
-			row[i] = c.Get(b.Row(0))
-		}
-		return row, nil
-	}
-}
-
-// execSetConstraints is SET CONSTRAINTS.
-func (s utility) execSetConstraints(ctx context.Context, st *ast.SetConstraints) (string, error) {
-	const tag = "SET CONSTRAINTS"
-	if s.tx.state != inBlock {
-		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET CONSTRAINTS can only be used in transaction blocks")
-		return tag, nil
-	}
-	if err := s.ensure(ctx); err != nil {
-		return "", err
-	}
-	if err := s.newestSchema(ctx); err != nil {
-		return "", err
-	}
-	named, err := s.foreignKeys(ctx, st.Names)
-	if err != nil {
-		return "", err
-	}
-	return tag, s.references.SetMode(ctx, named, st.Deferred)
-}
-
-// foreignKeys finds the constraints that are named: all of a name in the first schema of the search
-// path that has one.
-func (s *planRunner) foreignKeys(ctx context.Context, names []ast.Name) (found []ri.Constraint, err error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	rels, err := s.tx.view.Relations(ctx, s.databaseID)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range names {
-		path, err := s.path(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if n.Schema != "" {
-			path = []string{n.Schema}
-		}
-		before := len(found)
-		for _, schema := range path {
-			for _, d := range rels {
-				if d.Schema != schema {
-					continue
-				}
-				if fk := d.ForeignKey(n.Name); fk != nil {
-					if !fk.Deferrable {
-						return nil, sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" is not deferrable", n.Name)
-					}
-					found = append(found, ri.Constraint{Table: d.ID, OID: fk.OID})
-				}
-			}
-			if len(found) > before {
-				break
-			}
-		}
-		if len(found) == before {
-			return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" does not exist", n.Name)
-		}
-	}
-	return found, nil
 }

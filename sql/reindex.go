@@ -6,10 +6,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
-	"github.com/minidb/minidb/sql/ddl"
-	"github.com/minidb/minidb/sql/statistics"
 	"github.com/minidb/minidb/table"
-	"github.com/minidb/minidb/txn/rowlock"
 )
 
 // reindex builds indexes anew: one, those of a table, or those of many tables, each of which then has
@@ -130,27 +127,5 @@ func (s maintenance) reindexAlone(ctx context.Context, id table.ID, verbose bool
 			return err
 		}
 		s.start(inImplicit)
-	}
-}
-
-// ddlEnv is what a change of the schema runs in.
-func (s utility) ddlEnv(ctx context.Context) *ddl.Env {
-	return &ddl.Env{
-		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: s.plannerEnv(ctx),
-		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx), Runtime: s.runtime(ctx),
-		Notice:   s.say,
-		RunQuery: s.fillTable, FirstRow: s.firstRow,
-		Lock: func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
-			_, err := s.lockTable(ctx, id, mode, false)
-			return err
-		},
-		InUse: s.inUse,
-		Building: func(command string, d *table.Desc, ix *table.Index) func(int64) {
-			p := s.progress.beginUpkeep(command, d.ID, s.liveRows(ctx, d.ID))
-			p.index.Store(uint32(ix.OID))
-			p.phase.Store(phaseScanningTable)
-			return p.rows.Store
-		},
-		Cleared: func(id table.ID) { s.addChange(statistics.Change{Table: id, Truncated: true}) },
 	}
 }

@@ -3,17 +3,12 @@ package sql
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/sql/notify"
-	"github.com/minidb/minidb/sql/pgcatalog"
 	"github.com/minidb/minidb/sql/ri"
-	"github.com/minidb/minidb/table/catalog"
 	"github.com/minidb/minidb/table/types"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
@@ -98,22 +93,6 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 	return verr
 }
 
-// sameTables reports whether the transaction sees every table of a plan as the plan was made for. Other
-// changes of the schema do not concern it.
-func (s *transactor) sameTables(ctx context.Context, plan *physical.Plan) (bool, error) {
-	for i := range plan.Tables {
-		t := &plan.Tables[i]
-		if t.ID < catalog.FirstID {
-			continue // the system's own tables never change
-		}
-		d, err := s.tx.view.RelationByID(ctx, t.ID)
-		if err != nil || d == nil || d.Version != t.Version {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // replan makes the plan for the schema as it is now. A schema change that the locks of tables exclude can
 // have come from another process alone: then the statement may have other columns than its client was told
 // of, and stale is the answer.
@@ -138,91 +117,4 @@ func (p *planSource) replan(ctx context.Context, stale error) error {
 	}
 	r.plan, r.params = plan, params
 	return nil
-}
-
-func sameColumns(a, b []physical.Column) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Name != b[i].Name || !a[i].Type.Equal(b[i].Type) || a[i].Type.Mod != b[i].Type.Mod {
-			return false
-		}
-	}
-	return true
-}
-
-// gathered reads the plan to its end before it gives anything out.
-func (p *planSource) gathered(ctx context.Context) (*types.Batch, error) {
-	if p.rows == nil {
-		rows, err := p.s.materialise(ctx, &planRows{p})
-		if err != nil {
-			return nil, err
-		}
-		p.rows = rows
-	}
-	return p.rows.next(ctx)
-}
-
-// planRows are the rows of a plan as a source; closing it leaves the plan open.
-type planRows struct{ p *planSource }
-
-func (r *planRows) columns() []physical.Column { return r.p.cols }
-func (r *planRows) tag(int64) string           { return "" }
-func (r *planRows) close()                     {}
-func (r *planRows) next(ctx context.Context) (*types.Batch, error) {
-	return r.p.pull(ctx)
-}
-
-// rerunCounts count statements that were run again, by database.
-type rerunCounts struct {
-	mu sync.Mutex
-	of map[string]*pgcatalog.Reruns
-}
-
-func (c *rerunCounts) count(database string, f func(*pgcatalog.Reruns)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := c.of[database]
-	if n == nil {
-		if c.of == nil {
-			c.of = map[string]*pgcatalog.Reruns{}
-		}
-		n = &pgcatalog.Reruns{Database: database}
-		c.of[database] = n
-	}
-	f(n)
-}
-
-// again counts that a statement runs again for the nth time.
-func (c *rerunCounts) again(database string, nth int) {
-	c.count(database, func(n *pgcatalog.Reruns) {
-		if nth == 1 {
-			n.Statements++
-		}
-		n.Reruns++
-		n.Most = max(n.Most, int64(nth))
-	})
-}
-
-// refused counts a statement that was run again as often as it may be.
-func (c *rerunCounts) refused(database string) {
-	c.count(database, func(n *pgcatalog.Reruns) { n.Refused++ })
-}
-
-// repeated counts an implicit transaction that is run again after a conflict.
-func (c *rerunCounts) repeated(database string) {
-	c.count(database, func(n *pgcatalog.Reruns) { n.Transactions++ })
-}
-
-// Reruns lists how often statements were run again, a row for each database where that has happened.
-func (e *Engine) Reruns() []pgcatalog.Reruns {
-	e.reruns.mu.Lock()
-	defer e.reruns.mu.Unlock()
-	var out []pgcatalog.Reruns
-	for _, n := range e.reruns.of {
-		out = append(out, *n)
-	}
-	slices.SortFunc(out, func(a, b pgcatalog.Reruns) int { return strings.Compare(a.Database, b.Database) })
-	return out
 }

@@ -10,14 +10,6 @@ import (
 // A statement of a client runs in one way, whichever messages bring it: Query and Execute make a
 // portal, run opens it (open, by its kind), takes its rows, and tells the client of its end.
 
-// message is the part that a portal has in its client's message.
-type message struct {
-	query   bool   // of the simple protocol: its columns are announced with its rows
-	text    string // of the statement in a Query, where the portal's may be its template's
-	several bool   // there are other statements in it
-	last    bool   // the implicit transaction commits before the completion is told
-}
-
 // Execute runs a portal, for at most limit rows if limit is not 0. It reports whether the portal was
 // suspended with rows perhaps left; otherwise the sink's Complete (or Empty) has been called.
 func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, sink Sink) (suspended bool, err error) {
@@ -139,14 +131,6 @@ func (s *Session) openSource(ctx context.Context, p *Portal, limit int64, sink S
 	return src, nil
 }
 
-// opened takes what runs the statement.
-func (p *Portal) opened(src source) {
-	p.src, p.columns = src, src.columns()
-	if run, ok := src.(*planSource); ok {
-		p.plan = run.again.plan
-	}
-}
-
 // open starts a statement: one without rows has run when open returns.
 func (s *Session) open(ctx context.Context, c call) (source, error) {
 	k := kindOf(c.ps.Stmt)
@@ -249,3 +233,24 @@ func (s *Session) Sync(ctx context.Context) error {
 
 // Fail tells the session that its client's message failed before it came to the session.
 func (s *Session) Fail(ctx context.Context) { s.fail(ctx) }
+
+// needsLife reports whether the portal's statement, if it is suspended, goes on under a context of its own.
+// What reads a single row holds no context. A statement that ends the transaction must not have one: it
+// closes its own portal.
+func (p *Portal) needsLife() bool {
+	ps := p.Statement
+	return ps.HasRows && kindOf(ps.Stmt).planned == ps.Stmt && !ps.readsPoint()
+}
+
+// gathered are all rows of a statement that is over.
+type gathered struct {
+	*kept
+	of source
+}
+
+func (g gathered) tag(n int64) string { return g.of.tag(n) }
+
+func (s *portalSet) gatherRows(ctx context.Context, src source) (source, error) {
+	rows, err := s.materialise(ctx, src)
+	return gathered{rows, src}, err
+}

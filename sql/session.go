@@ -2,23 +2,12 @@ package sql
 
 import (
 	"context"
-	"time"
 
+	"github.com/minidb/minidb/internal/memory"
+	"github.com/minidb/minidb/sql/notify"
 	"github.com/minidb/minidb/sql/parse"
-	"github.com/minidb/minidb/sql/ri"
 	"github.com/minidb/minidb/sql/settings"
-	"github.com/minidb/minidb/table/types"
 )
-
-// SessionOptions say who comes in.
-type SessionOptions struct {
-	User     string
-	Database string // "": the user's name, as PostgreSQL
-	Client   string // address, for pg_stat_activity
-	Port     int    // at which the client came in; zero: it did not come over TCP
-	// Settings are parameters of the startup packet: what RESET goes back to.
-	Settings map[string]string
-}
 
 // Session is the state of one client. It belongs to one goroutine at a time; only Engine.Cancel
 // reaches in from outside.
@@ -26,7 +15,7 @@ type SessionOptions struct {
 // It is made of layers, each of which uses what is below it:
 //
 //	Session      runs the messages of a client: Query; Parse, Bind, Execute, Sync      query.go, run.go
-//	  planRunner   plans and runs one statement in the present transaction             source.go, plan.go
+//	  planRunner   plans and runs one statement in the present transaction             plan_runner.go, plan_source.go
 //	  transactor   begins, commits and ends transactions                               transaction.go
 //	  portalSet    the open portals and cursors                                        portal.go, cursor.go
 //	  client       who the client is, its settings, and what it runs now               client.go
@@ -35,47 +24,6 @@ type SessionOptions struct {
 type Session struct {
 	planRunner
 	shape parse.Shape // of the text of a Query
-}
-
-// NewSession opens a session on a database. The caller closes it.
-func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, error) {
-	if o.User == "" {
-		o.User = "postgres"
-	}
-	if o.Database == "" {
-		o.Database = o.User
-	}
-	s := &Session{}
-	s.client = client{engine: e, user: o.User, address: o.Client, database: o.Database, started: time.Now(),
-		within: context.Background()}
-	s.portals, s.prepared, s.currval = map[string]*Portal{}, map[string]*Prepared{}, map[types.OID]int64{}
-	s.running.between, s.running.over = context.WithCancelCause(context.Background())
-	if err := s.startSettings(ctx, o); err != nil {
-		return nil, err
-	}
-	if err := e.register(s); err != nil {
-		return nil, err
-	}
-	s.memory, s.held = e.opts.Memory.Account(memoryOwner{&s.client}), e.opts.Memory.Account(holder{memoryOwner{&s.client}})
-	s.references = ri.NewQueue(riHost{&s.planRunner})
-	s.progress.listen()
-	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
-	s.outside = facts{s: &s.planRunner, ctx: context.Background()}
-	s.introduce()
-	s.report("idle", "")
-	return s, nil
-}
-
-// Close rolls back what is open and gives up the session's number.
-func (s *Session) Close(ctx context.Context) {
-	s.closePortals(true)
-	s.abort(ctx)
-	s.listener.Close()
-	s.locks.Close()
-	s.running.over(nil)
-	s.memory.Close()
-	s.held.Close()
-	s.engine.unregister(s)
 }
 
 // PID and Secret are the numbers of BackendKeyData.
@@ -121,17 +69,49 @@ func (s *Session) Idle() {
 // one it never ends. It is for the session's own goroutine: what a sink waits for must end with it.
 func (s *Session) Running() context.Context { return s.within }
 
-// Reset rolls back what is open and forgets settings and cursors: the session is as new. Prepared
-// statements stay.
-func (s *Session) Reset(ctx context.Context) {
-	s.locks.UnlockAll()
-	s.lastCommit = 0
-	if s.tx.state == idle && len(s.portals) == 0 && s.settings.Pristine() {
-		return
+// Terminate ends the session from any goroutine: the statement that it runs, every one that it still
+// begins, and what waits for its client.
+func (s *Session) Terminate() {
+	s.running.end(errShutdown)
+	if hang := s.hangUp.Load(); hang != nil {
+		(*hang)()
 	}
-	s.closePortals(true)
-	s.abort(ctx)
-	s.settings.ResetAll()
-	s.settings.Commit()
-	s.forgetSequences()
 }
+
+// OnTerminate gives what ends the session's connection while it waits for its client. It may be called
+// at any time, from any goroutine, more than once.
+func (s *Session) OnTerminate(hangUp func()) { s.hangUp.Store(&hangUp) }
+
+// Terminated says that somebody has ended the session: it runs no statement any more.
+func (s *Session) Terminated() bool {
+	s.running.mu.Lock()
+	defer s.running.mu.Unlock()
+	return s.running.ended != nil
+}
+
+// Memory is the account of what the session's statements hold. It is for the session's own goroutine.
+func (s *Session) Memory() *memory.Account { return s.memory }
+
+// OnNotify lets the session listen. wake is called, from any goroutine, when there may be something for
+// Notifications to return.
+func (s *Session) OnNotify(wake func()) {
+	s.listener = s.engine.notifications.NewListener(uint32(s.databaseID), s.pid, wake)
+}
+
+// Listening says whether Notifications can return anything.
+func (s *Session) Listening() bool { return s.listener.Listening() }
+
+// Notifications takes what others have sent, at most so many; more says that there may be others. In a
+// transaction there is nothing: a client gets them between its transactions.
+func (s *Session) Notifications(most int) (out []notify.Notification, more bool) {
+	if s.tx.state != idle {
+		return nil, false
+	}
+	return s.listener.Take(most)
+}
+
+// utility runs the statements that are more than a plan, on the session that it is about.
+type utility struct{ *Session }
+
+// maintenance runs VACUUM, ANALYZE and REINDEX.
+type maintenance struct{ utility }

@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"context"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -10,56 +9,6 @@ import (
 	"github.com/minidb/minidb/sql/settings"
 	"github.com/minidb/minidb/table/types"
 )
-
-// setting is the value of a parameter, those of the present transaction included.
-func (s *transactor) setting(name string) (string, bool) {
-	switch strings.ToLower(name) {
-	case "transaction_read_only":
-		if s.tx.state != idle {
-			return onOff(s.tx.readOnly), true
-		}
-		return onOff(s.settings.Derived().ReadOnly), true
-	case "transaction_deferrable":
-		return onOff(s.tx.deferrable), true
-	case "transaction_isolation":
-		if s.tx.state != idle {
-			return s.tx.isolation, true
-		}
-		return s.settings.Derived().Isolation, true
-	}
-	return s.settings.Get(name)
-}
-
-// setTransactionSetting handles the parameters that are modes of the present transaction.
-func (s *planRunner) setTransactionSetting(name, value string) (done bool, err error) {
-	var modes ast.TxnModes
-	switch strings.ToLower(name) {
-	case "transaction_read_only":
-		b, ok := settings.ParseBool(value)
-		if !ok {
-			return true, sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"transaction_read_only\" requires a Boolean value")
-		}
-		modes.ReadOnly = &b
-	case "transaction_deferrable":
-		b, ok := settings.ParseBool(value)
-		if !ok {
-			return true, sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"transaction_deferrable\" requires a Boolean value")
-		}
-		modes.Deferrable = &b
-	case "transaction_isolation":
-		level := settings.Lookup(name)
-		if value, err = level.Canonical(value); err != nil {
-			return true, err
-		}
-		modes.Isolation = value
-	default:
-		return false, nil
-	}
-	if s.tx.state != inBlock && s.tx.state != inImplicit {
-		return true, nil
-	}
-	return true, s.setModes(context.Background(), &modes) // none of these modes waits
-}
 
 func (s utility) execSet(st *ast.Set) (string, error) {
 	tag := "SET"

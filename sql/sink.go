@@ -2,6 +2,7 @@ package sql
 
 import (
 	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/copyfmt"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -30,4 +31,15 @@ type Notice struct {
 	Message  string
 	Detail   string
 	Hint     string
+}
+
+// CopySink is a Sink that can carry COPY's data.
+type CopySink interface {
+	Sink
+	// CopyIn tells the client to send data; its pieces come from the source.
+	CopyIn(columns int, binary bool) (copyfmt.Source, error)
+	// CopyOut announces data, CopyData sends some, CopyDone ends it.
+	CopyOut(columns int, binary bool) error
+	CopyData(b []byte) error
+	CopyDone() error
 }

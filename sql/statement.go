@@ -5,42 +5,8 @@ import (
 
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
-	"github.com/minidb/minidb/planner/physical"
-	"github.com/minidb/minidb/sql/template"
 	"github.com/minidb/minidb/table/types"
-)
-
-// Prepared is a parsed statement whose parameters and result are known.
-type Prepared struct {
-	Name       string
-	Text       string
-	Stmt       ast.Statement // nil: an empty text
-	ParamTypes []*types.Type
-	// Columns are what Describe tells; HasRows is false for statements that return none.
-	Columns []physical.Column
-	HasRows bool
-
-	sql      bool          // by PREPARE
-	declared []*types.Type // as the client declared them, nil entries to be inferred
-	offset   int           // of Text in the message
-	unbound  int           // parameters in the text of a Query, which have no values
-	source   string        // the text with PREPARE or DECLARE that made it, or ""
-	plan     *physical.Plan
-	version  uint64
-	epoch    uint64 // of the statistics
-	settings string
-	bytes    int64 // counted by the session while it has a name
-
-	template *template.Template // whose statement it is, with
-	values   []template.Argument
-}
-
-// maxPrepared and maxPortals bound what one session holds.
-const (
-	maxPrepared = 10_000
-	maxPortals  = 10_000
 )
 
 // Prepare parses and analyses one statement: the extended protocol's Parse. An unnamed one replaces
@@ -163,47 +129,6 @@ func (s *Session) describeUtility(ps *Prepared) error {
 	return err
 }
 
-// planFor returns a plan of ps (or of the statement inside) that is good in the present
-// transaction: the one made before if the schema is still the same, else one from the cache, else a
-// new one.
-func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
-	version, own, err := s.tx.view.Version(ctx)
-	if err != nil {
-		return nil, err
-	}
-	settings := s.settings.Derived().PlanKey
-	own = own || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
-	if ps.plan != nil && !own && ps.version == version && ps.settings == settings && s.planIsCurrent(ps.plan, &ps.epoch) {
-		return ps.plan, nil
-	}
-	share := !own && ps.offset == 0 && ps.Stmt == stmt && len(ps.Text) <= maxCachedText
-	epoch := s.engine.statistics.Epoch()
-	key := planKey{database: s.databaseID, text: ps.Text, params: typesKey(ps.declared), settings: settings, user: s.user}
-	if share {
-		if plan := s.engine.plans.get(key, version, s.planIsCurrent); plan != nil {
-			ps.plan, ps.version, ps.epoch, ps.settings = plan, version, epoch, settings
-			return plan, nil
-		}
-	}
-	ctx, work := memory.With(ctx, s.memory)
-	defer work.End()
-	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), stmt, ps.declared)
-	if err != nil && ps.template != nil {
-		return nil, errNotServed
-	}
-	if err != nil {
-		return nil, s.saysWhen(err)
-	}
-	if share && !plan.NoCache {
-		s.engine.plans.put(key, version, epoch, plan)
-	}
-	ps.plan = nil
-	if !own && !plan.NoCache && len(ps.Text) <= maxCachedText {
-		ps.plan, ps.version, ps.epoch, ps.settings = plan, version, epoch, settings
-	}
-	return plan, nil
-}
-
 // Current reports whether the parameters and columns that ps was prepared with still hold in the
 // present transaction. When they do not, or the statement cannot be planned any more, its owner
 // prepares it again.
@@ -265,18 +190,4 @@ func (s *Session) forgetAllPrepared() {
 	for name := range s.prepared {
 		s.forgetPrepared(name)
 	}
-}
-
-// checkResult refuses a new plan of a described statement whose rows look otherwise than told.
-func (ps *Prepared) checkResult(cols []physical.Column) error {
-	if !sameColumns(cols, ps.Columns) {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
-	}
-	return nil
-}
-
-// ReadOnly says that the statement is a query that writes nothing.
-func (ps *Prepared) ReadOnly() bool {
-	_, query := ps.Stmt.(*ast.Select)
-	return query && ps.plan != nil && ps.plan.ReadOnly
 }

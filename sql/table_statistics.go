@@ -10,14 +10,6 @@ import (
 	"github.com/minidb/minidb/table/stats"
 )
 
-// analyzed is what ANALYZE in a transaction found, for its own plans until it commits.
-type analyzed struct {
-	id    table.ID
-	table *stats.Table
-	rows  int64
-	by    statistics.Cause
-}
-
 // tableStatistics is what the planner may know of a table.
 func (s *transactor) tableStatistics(ctx context.Context, d *table.Desc) *stats.Table {
 	for i := len(s.tx.analyzed) - 1; i >= 0; i-- {

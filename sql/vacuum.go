@@ -11,7 +11,6 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn/gc"
-	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -106,27 +105,6 @@ func (e *Engine) spanNow(ctx context.Context, d *table.Desc, rowsOnly bool) (kv.
 		return d.IndexSpan(table.RowIndexID), nil
 	}
 	return d.Span(), nil
-}
-
-// underUpkeep does work on a table under the lock that keeps schema changes and other upkeep off it, and
-// gives that back. With SKIP_LOCKED it does not wait for it.
-func (s maintenance) underUpkeep(ctx context.Context, command string, t target, o upkeep, work func() error) error {
-	mark := s.locks.Mark()
-	defer s.locks.ReleaseTo(mark)
-	if free, err := s.lockForUpkeep(ctx, command, t, o); err != nil || !free {
-		return err
-	}
-	return work()
-}
-
-// lockForUpkeep takes the lock; false: it was not free, and the table is to be skipped.
-func (s maintenance) lockForUpkeep(ctx context.Context, command string, t target, o upkeep) (bool, error) {
-	_, err := s.lockTable(ctx, t.desc.ID, rowlock.ShareUpdateExclusive, o.skipLocked)
-	if o.skipLocked && errors.Is(err, rowlock.ErrNotAvailable) {
-		s.notice("WARNING", sqlerr.LockNotAvailable, "skipping %s of \"%s\" --- lock not available", command, t.desc.Name)
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // collect runs the collector over a span; the zero one is the whole store.

@@ -1,0 +1,74 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/sql/parse"
+	"github.com/minidb/minidb/sql/pgcatalog"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+)
+
+func (s *planRunner) plannerEnv(ctx context.Context) *planner.Env {
+	costs := planner.Costs(s.settings.Derived().Planner)
+	parseQuery := func(text string) (*ast.Select, error) { return parseQuery(ctx, text) }
+	return &planner.Env{Costs: costs, Catalog: resolver{s}, Statistics: s.tableStatistics,
+		ParseExpr: parse.ParseExpr, ParseQuery: parseQuery, Runtime: s.runtime(ctx)}
+}
+
+// parseQuery reads the text of a view.
+func parseQuery(ctx context.Context, text string) (*ast.Select, error) {
+	p, err := parse.ParseOne(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	sel, ok := p.Stmt.(*ast.Select)
+	if !ok {
+		return nil, fmt.Errorf("the text of a view is no query")
+	}
+	return sel, nil
+}
+
+// runtime is what functions of one statement may know.
+func (s *planRunner) runtime(ctx context.Context) *expr.Runtime {
+	f := s.settings.Derived().Format
+	r := &struct {
+		expr.Runtime
+		facts
+	}{facts: facts{s: s, ctx: ctx}}
+	f.Reg, f.Now = &r.facts, s.tx.started
+	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.seen().QueryStart, TxnTime: s.tx.started, Location: f.Location,
+		Session: &r.facts, Format: f}
+	return &r.Runtime
+}
+
+func (s *planRunner) execEnv(ctx context.Context, stats bool) *exec.Env {
+	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx), Virtual: s.virtualRows,
+		Memory: s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
+		Written: &s.progress.rows, SecondLook: s.tx.perStatement(), Observer: s.references}
+}
+
+// virtualRows gives the rows of a table of pg_catalog or information_schema.
+func (s *planRunner) virtualRows(ctx context.Context, d *table.Desc, emit func(row []types.Datum) error) error {
+	if d.Kind == table.KindSequence {
+		last, called, err := s.engine.catalog.SequencePosition(ctx, d)
+		if err != nil {
+			return err
+		}
+		return emit([]types.Datum{types.NewInt(last), types.NewInt(0), types.NewBool(called)})
+	}
+	return pgcatalog.Rows(ctx, catalogEnv{s}, d, emit)
+}
+
+// Format is how values are read and written as text now. It is for the running statement: the next
+// call changes it.
+func (s *planRunner) Format() *types.Format {
+	s.format = s.settings.Derived().Format
+	s.format.Reg, s.format.Now = &s.outside, s.tx.started
+	return &s.format
+}

@@ -1,0 +1,108 @@
+package sql
+
+import (
+	"context"
+	"time"
+
+	"github.com/minidb/minidb/sql/ri"
+	"github.com/minidb/minidb/table/types"
+)
+
+// SessionOptions say who comes in.
+type SessionOptions struct {
+	User     string
+	Database string // "": the user's name, as PostgreSQL
+	Client   string // address, for pg_stat_activity
+	Port     int    // at which the client came in; zero: it did not come over TCP
+	// Settings are parameters of the startup packet: what RESET goes back to.
+	Settings map[string]string
+}
+
+// NewSession opens a session on a database. The caller closes it.
+func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, error) {
+	if o.User == "" {
+		o.User = "postgres"
+	}
+	if o.Database == "" {
+		o.Database = o.User
+	}
+	s := &Session{}
+	s.client = client{engine: e, user: o.User, address: o.Client, database: o.Database, started: time.Now(),
+		within: context.Background()}
+	s.portals, s.prepared, s.currval = map[string]*Portal{}, map[string]*Prepared{}, map[types.OID]int64{}
+	s.running.between, s.running.over = context.WithCancelCause(context.Background())
+	if err := s.startSettings(ctx, o); err != nil {
+		return nil, err
+	}
+	if err := e.register(s); err != nil {
+		return nil, err
+	}
+	s.memory, s.held = e.opts.Memory.Account(memoryOwner{&s.client}), e.opts.Memory.Account(holder{memoryOwner{&s.client}})
+	s.references = ri.NewQueue(riHost{&s.planRunner})
+	s.progress.listen()
+	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
+	s.outside = facts{s: &s.planRunner, ctx: context.Background()}
+	s.introduce()
+	s.report("idle", "")
+	return s, nil
+}
+
+// Close rolls back what is open and gives up the session's number.
+func (s *Session) Close(ctx context.Context) {
+	s.closePortals(true)
+	s.abort(ctx)
+	s.listener.Close()
+	s.locks.Close()
+	s.running.over(nil)
+	s.memory.Close()
+	s.held.Close()
+	s.engine.unregister(s)
+}
+
+// Reset rolls back what is open and forgets settings and cursors: the session is as new. Prepared
+// statements stay.
+func (s *Session) Reset(ctx context.Context) {
+	s.locks.UnlockAll()
+	s.lastCommit = 0
+	if s.tx.state == idle && len(s.portals) == 0 && s.settings.Pristine() {
+		return
+	}
+	s.closePortals(true)
+	s.abort(ctx)
+	s.settings.ResetAll()
+	s.settings.Commit()
+	s.forgetSequences()
+}
+
+// Refresh makes a session that was kept for later use begin with the settings of its database as they are now,
+// as a new one would.
+func (s *Session) Refresh(ctx context.Context) error {
+	if s.defaults.databases == s.engine.defaults.databases.Load() {
+		return nil
+	}
+	return s.followDatabase(ctx)
+}
+
+// memoryOwner is the owner of a session's account: the statement that runs ends when it holds the most and
+// there is no more.
+type memoryOwner struct{ s *client }
+
+// Running implements memory.Owner.
+func (o memoryOwner) Running() context.Context {
+	if o.s.within == context.Background() {
+		return o.s.running.between // a message is being read
+	}
+	return o.s.within
+}
+
+// End implements memory.Owner.
+func (o memoryOwner) End(cause error) bool { return o.s.running.cancelWith(cause) }
+
+// PID implements memory.Owner.
+func (o memoryOwner) PID() int32 { return o.s.pid }
+
+// holder is the owner of what outlives statements: to end one would give nothing back.
+type holder struct{ memoryOwner }
+
+// End implements memory.Owner.
+func (holder) End(error) bool { return false }

@@ -1,0 +1,118 @@
+package sql
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// tableModes are the modes of LOCK TABLE, by their words.
+var tableModes = map[string]rowlock.Mode{
+	"access share": rowlock.AccessShare, "row share": rowlock.RowShare, "row exclusive": rowlock.RowExclusive,
+	"share update exclusive": rowlock.ShareUpdateExclusive, "share": rowlock.TableShare,
+	"share row exclusive": rowlock.ShareRowExclusive, "exclusive": rowlock.Exclusive, "access exclusive": rowlock.AccessExclusive,
+}
+
+// execLockTable is LOCK TABLE. It takes no snapshot of its own, so that a transaction which begins
+// with it sees the table as it is once the lock is there.
+func (s utility) execLockTable(ctx context.Context, st *ast.LockTable) (string, error) {
+	if s.tx.state != inBlock && !s.several {
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "LOCK TABLE can only be used in transaction blocks")
+	}
+	fresh := s.tx.tx == nil
+	for {
+		if err := s.ensure(ctx); err != nil {
+			return "", err
+		}
+		waited, err := s.lockNamed(ctx, st)
+		if err != nil {
+			return "", err
+		}
+		if fresh {
+			if err := s.dropSnapshot(ctx); err != nil {
+				return "", err
+			}
+		}
+		if !waited || !fresh {
+			return "LOCK TABLE", nil
+		}
+		// A table that was waited for may have gone, or be another one by now.
+	}
+}
+
+func (s utility) lockNamed(ctx context.Context, st *ast.LockTable) (waited bool, err error) {
+	for _, name := range st.Tables {
+		d, err := resolver{&s.planRunner}.Relation(ctx, name)
+		switch {
+		case err != nil:
+			return false, err
+		case d == nil && s.isIndex(ctx, name):
+			return false, cannotLock(name.Name, "indexes")
+		case d == nil:
+			return false, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", plainName(name))
+		case d.ID < catalog.FirstID:
+			return false, sqlerr.Unsupported(int(name.Pos), "LOCK TABLE of a system catalog")
+		}
+		if real, err := s.tx.view.RelationByID(ctx, d.ID); err != nil {
+			return false, err
+		} else if real != nil && real.Kind == table.KindSequence {
+			return false, cannotLock(d.Name, "sequences")
+		}
+		again, err := s.lockDeep(ctx, d, tableModes[st.Mode], st.NoWait)
+		if err != nil {
+			return false, err
+		}
+		waited = waited || again
+	}
+	return waited, nil
+}
+
+func cannotLock(name, kind string) error {
+	return sqlerr.New(sqlerr.WrongObjectType, "cannot lock relation \"%s\"", name).
+		WithDetail("This operation is not supported for %s.", kind)
+}
+
+func (s *planRunner) isIndex(ctx context.Context, name ast.Name) bool {
+	schemas := []string{name.Schema}
+	if name.Schema == "" {
+		schemas = s.searchPath(ctx)
+	}
+	for _, schema := range schemas {
+		if _, ix, err := s.tx.view.Index(ctx, s.databaseID, schema, name.Name); err == nil && ix != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// lockDeep locks a table, or a view with all that it reads.
+func (s utility) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode, noWait bool) (waited bool, err error) {
+	out, err := s.lockTable(ctx, d.ID, mode, noWait)
+	if errors.Is(err, rowlock.ErrNotAvailable) {
+		err = sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on relation \"%s\"", d.Name)
+	}
+	if err != nil || d.View == nil {
+		return out == rowlock.Waited, err
+	}
+	waited = out == rowlock.Waited
+	for _, id := range d.View.DependsOn {
+		below, err := s.tx.view.RelationByID(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		if below == nil || below.Kind == table.KindSequence {
+			continue
+		}
+		again, err := s.lockDeep(ctx, below, mode, noWait)
+		if err != nil {
+			return false, err
+		}
+		waited = waited || again
+	}
+	return waited, nil
+}

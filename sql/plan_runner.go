@@ -1,0 +1,248 @@
+package sql
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/internal/memory"
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/sql/template"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// planRunner is the layer of a session that plans and runs a statement in the present transaction.
+type planRunner struct {
+	transactor
+	prepared map[string]*Prepared
+	inner    map[string]*Prepared // the statements of checks of foreign keys
+	currval  map[types.OID]int64
+	lastSeq  types.OID
+	format   types.Format
+	outside  facts // of values that are read and written outside of plans
+}
+
+// runOptions are how a plan is run.
+type runOptions struct {
+	stats     bool // what each node did is asked for
+	piecemeal bool // it is a cursor's
+	// inPieces: the client takes a limited number of rows at a time. Rows are locked as they are taken where
+	// a changed one can be looked at again by itself; otherwise all are made first, so that the statement may
+	// run again as a whole.
+	inPieces bool
+}
+
+// openPlan starts a planned statement.
+func (s *planRunner) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
+	plan, with, err := s.executable(ctx, ps, stmt, params)
+	if err != nil {
+		return nil, err
+	}
+	if !plan.ReadOnly {
+		if err := s.mayWrite(stmt); err != nil {
+			return nil, err
+		}
+	}
+	src, err := s.runPlan(ctx, plan, stmt, with, o)
+	if err == nil {
+		src.plannedAnew(ps, stmt)
+	}
+	return src, err
+}
+
+// executable returns a plan of a statement, with its tables locked and the result that its client was told
+// of, and the values of its parameters: params, or those that a template finds in the text.
+func (s *planRunner) executable(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum) (*physical.Plan, []types.Datum, error) {
+	plan, err := s.lockedPlan(ctx, ps, stmt)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ps.template != nil {
+		if params, err = s.fillTemplate(ctx, ps, plan); err != nil {
+			return nil, nil, err
+		}
+	}
+	if ps.Columns != nil && ps.Stmt == stmt {
+		if err := ps.checkResult(plan.Root.Columns()); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(params) > 0 && !sameTypes(plan.ParamTypes, ps.ParamTypes) {
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change parameter types")
+	}
+	return plan, params, nil
+}
+
+// runPlan opens a plan in the session's transaction.
+func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
+	if !plan.ReadOnly {
+		if err := s.detachCursors(ctx, plan); err != nil {
+			return nil, err
+		}
+	}
+	if plan.References || plan.Lasting && !plan.ReadOnly {
+		s.lockWrites()
+	}
+	env := s.execEnv(ctx, o.stats)
+	env.Piecemeal = o.piecemeal || o.inPieces && exec.LocksInPieces(plan)
+	cur, err := exec.Open(ctx, env, plan, params)
+	if err != nil {
+		return nil, err
+	}
+	p := &planSource{s: s, env: env, cursor: cur, stmt: stmt, checked: !plan.References}
+	p.mayRunAgain(plan, params)
+	if kindOf(stmt).returnsRows {
+		if p.cols = cur.Columns(); p.cols == nil {
+			p.cols = []physical.Column{}
+		}
+	}
+	return p, nil
+}
+
+// mayWrite returns why a statement that writes is not allowed now.
+func (s *planRunner) mayWrite(stmt ast.Statement) error {
+	if name := kindOf(stmt).name; name != "" {
+		return s.writable(name)
+	}
+	return nil
+}
+
+// planFor returns a plan of ps (or of the statement inside) that is good in the present
+// transaction: the one made before if the schema is still the same, else one from the cache, else a
+// new one.
+func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
+	version, own, err := s.tx.view.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	settings := s.settings.Derived().PlanKey
+	own = own || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
+	if ps.plan != nil && !own && ps.version == version && ps.settings == settings && s.planIsCurrent(ps.plan, &ps.epoch) {
+		return ps.plan, nil
+	}
+	share := !own && ps.offset == 0 && ps.Stmt == stmt && len(ps.Text) <= maxCachedText
+	epoch := s.engine.statistics.Epoch()
+	key := planKey{database: s.databaseID, text: ps.Text, params: typesKey(ps.declared), settings: settings, user: s.user}
+	if share {
+		if plan := s.engine.plans.get(key, version, s.planIsCurrent); plan != nil {
+			ps.plan, ps.version, ps.epoch, ps.settings = plan, version, epoch, settings
+			return plan, nil
+		}
+	}
+	ctx, work := memory.With(ctx, s.memory)
+	defer work.End()
+	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), stmt, ps.declared)
+	if err != nil && ps.template != nil {
+		return nil, errNotServed
+	}
+	if err != nil {
+		return nil, s.saysWhen(err)
+	}
+	if share && !plan.NoCache {
+		s.engine.plans.put(key, version, epoch, plan)
+	}
+	ps.plan = nil
+	if !own && !plan.NoCache && len(ps.Text) <= maxCachedText {
+		ps.plan, ps.version, ps.epoch, ps.settings = plan, version, epoch, settings
+	}
+	return plan, nil
+}
+
+// lockedPlan is planFor with the tables of the plan locked.
+func (s *planRunner) lockedPlan(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
+	for {
+		plan, err := s.planFor(ctx, ps, stmt)
+		var changed bool
+		if err == nil {
+			changed, err = s.lockTables(ctx, plan.Tables)
+		} else if changing := s.awaitChanges(ctx, ps, stmt); changing {
+			changed, err = true, nil
+		}
+		if err != nil || !changed {
+			return plan, err
+		}
+		if again, err := s.lookAgain(ctx); err != nil || !again {
+			return plan, err
+		}
+	}
+}
+
+// awaitChanges waits for those who are changing a table of a statement that cannot be planned, and says
+// whether there were any: what is not there may be there now. PostgreSQL locks a table before it looks
+// for its columns.
+func (s *planRunner) awaitChanges(ctx context.Context, ps *Prepared, stmt ast.Statement) bool {
+	if !s.refreshable() {
+		return false
+	}
+	env, waited := s.plannerEnv(ctx), false
+	env.Catalog = lockingResolver{resolver: resolver{s}, waited: &waited}
+	_, _ = planner.Plan(ctx, env, stmt, ps.declared) // the error is known
+	return waited
+}
+
+// lockingResolver locks what it finds.
+type lockingResolver struct {
+	resolver
+	waited *bool
+}
+
+func (r lockingResolver) Relation(ctx context.Context, name ast.Name) (*table.Desc, error) {
+	d, err := r.resolver.Relation(ctx, name)
+	if d == nil || err != nil {
+		return d, err
+	}
+	out, err := r.s.lockTable(ctx, d.ID, rowlock.AccessShare, false)
+	*r.waited = *r.waited || err == nil && out == rowlock.Waited
+	return d, err
+}
+
+// errNotServed ends the attempt to run a text by its template, before it has done anything: the text is
+// parsed, and runs as if there had been no attempt.
+var errNotServed = errors.New("the template does not serve the text")
+
+// fillTemplate returns the values of the parameters of a template's plan, or errNotServed.
+func (s *planRunner) fillTemplate(ctx context.Context, ps *Prepared, plan *physical.Plan) ([]types.Datum, error) {
+	if !template.Serves(plan) || len(plan.ParamTypes) != len(ps.values) {
+		return nil, errNotServed
+	}
+	ps.ParamTypes = plan.ParamTypes
+	params := make([]types.Datum, len(ps.values))
+	var env *planner.Env
+	for i, v := range ps.values {
+		if !v.Quoted {
+			params[i] = types.NewInt(int64(v.Int))
+			continue
+		}
+		if env == nil {
+			env = s.plannerEnv(ctx)
+		}
+		d, constant, err := planner.Input(env, v.Text, plan.ParamTypes[i])
+		if err != nil || !constant {
+			return nil, errNotServed
+		}
+		params[i] = d
+	}
+	return params, nil
+}
+
+// sameTables reports whether the transaction sees every table of a plan as the plan was made for. Other
+// changes of the schema do not concern it.
+func (s *transactor) sameTables(ctx context.Context, plan *physical.Plan) (bool, error) {
+	for i := range plan.Tables {
+		t := &plan.Tables[i]
+		if t.ID < catalog.FirstID {
+			continue // the system's own tables never change
+		}
+		d, err := s.tx.view.RelationByID(ctx, t.ID)
+		if err != nil || d == nil || d.Version != t.Version {
+			return false, err
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,120 @@
+package sql
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/table/types"
+)
+
+// planSource runs a plan.
+type planSource struct {
+	s      *planRunner
+	env    *exec.Env
+	cursor *exec.Cursor
+	stmt   ast.Statement
+	cols   []physical.Column
+	rerun  bool // a row found changed makes the statement run again
+	gather bool // all rows are made before the first is given out, so that it may
+	again  rerun
+	rows   *kept
+	// checked: the foreign keys of what it has written hold.
+	checked bool
+}
+
+func (p *planSource) columns() []physical.Column { return p.cols }
+
+func (p *planSource) next(ctx context.Context) (*types.Batch, error) {
+	p.env.Runtime.Ctx = ctx
+	if before := p.again.tx.ReadAt(p.again.readTS); before != p.again.readTS { // a cursor keeps its snapshot
+		defer p.again.tx.ReadAt(before)
+	}
+	if p.rerun && !p.again.given {
+		p.mark()
+	}
+	for {
+		b, err := p.attempt(ctx)
+		if err == nil {
+			p.again.given = true
+			return b, nil
+		}
+		if err := p.runAgain(ctx, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// attempt is next without a second try.
+func (p *planSource) attempt(ctx context.Context) (*types.Batch, error) {
+	if p.gather {
+		return p.gathered(ctx)
+	}
+	b, err := p.pull(ctx)
+	if b != nil && p.cols == nil { // no RETURNING: nothing to show
+		for b != nil && err == nil {
+			b, err = p.cursor.Next(ctx)
+		}
+		return nil, err
+	}
+	return b, err
+}
+
+// pull asks the plan for rows. A plan that writes has written everything when it gives its first
+// rows, so that is when the foreign keys are looked at.
+func (p *planSource) pull(ctx context.Context) (*types.Batch, error) {
+	b, err := p.cursor.Next(ctx)
+	if err == nil && !p.checked {
+		p.checked = true
+		err = p.s.references.Check(ctx)
+	}
+	return b, err
+}
+
+func (p *planSource) tag(n int64) string {
+	if p.cols == nil {
+		n = p.cursor.RowsAffected()
+	}
+	tag := kindOf(p.stmt).tag
+	if n == 1 && tag == "SELECT " {
+		return "SELECT 1" // without making it
+	}
+	return tag + strconv.FormatInt(n, 10)
+}
+
+func (p *planSource) close() {
+	if p.rows != nil {
+		p.rows.close()
+	}
+	p.s.noteChanges(p.cursor)
+	if err := p.cursor.Close(); err != nil {
+		p.s.engine.log.Warn("closing a statement", "session", p.s.pid, "error", err)
+	}
+}
+
+// gathered reads the plan to its end before it gives anything out.
+func (p *planSource) gathered(ctx context.Context) (*types.Batch, error) {
+	if p.rows == nil {
+		rows, err := p.s.materialise(ctx, &planRows{p})
+		if err != nil {
+			return nil, err
+		}
+		p.rows = rows
+	}
+	return p.rows.next(ctx)
+}
+
+// planRows are the rows of a plan as a source; closing it leaves the plan open.
+type planRows struct{ p *planSource }
+
+func (r *planRows) columns() []physical.Column { return r.p.cols }
+
+func (r *planRows) tag(int64) string { return "" }
+
+func (r *planRows) close() {}
+
+func (r *planRows) next(ctx context.Context) (*types.Batch, error) {
+	return r.p.pull(ctx)
+}

@@ -1,0 +1,79 @@
+package sql
+
+import (
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/sql/template"
+	"github.com/minidb/minidb/table/types"
+)
+
+// Prepared is a parsed statement whose parameters and result are known.
+type Prepared struct {
+	Name       string
+	Text       string
+	Stmt       ast.Statement // nil: an empty text
+	ParamTypes []*types.Type
+	// Columns are what Describe tells; HasRows is false for statements that return none.
+	Columns []physical.Column
+	HasRows bool
+
+	sql      bool          // by PREPARE
+	declared []*types.Type // as the client declared them, nil entries to be inferred
+	offset   int           // of Text in the message
+	unbound  int           // parameters in the text of a Query, which have no values
+	source   string        // the text with PREPARE or DECLARE that made it, or ""
+	plan     *physical.Plan
+	version  uint64
+	epoch    uint64 // of the statistics
+	settings string
+	bytes    int64 // counted by the session while it has a name
+
+	template *template.Template // whose statement it is, with
+	values   []template.Argument
+}
+
+// readsPoint reports whether the statement's present plan reads one row by its key and does nothing else.
+func (ps *Prepared) readsPoint() bool { return ps.plan != nil && exec.ReadsPoint(ps.plan) }
+
+// smallText is how long a text may be without counting what its parse takes.
+const smallText = 16 << 10
+
+func sameColumns(a, b []physical.Column) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name || !a[i].Type.Equal(b[i].Type) || a[i].Type.Mod != b[i].Type.Mod {
+			return false
+		}
+	}
+	return true
+}
+
+func sameTypes(a, b []*types.Type) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] && !a[i].Equal(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkResult refuses a new plan of a described statement whose rows look otherwise than told.
+func (ps *Prepared) checkResult(cols []physical.Column) error {
+	if !sameColumns(cols, ps.Columns) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
+	}
+	return nil
+}
+
+// ReadOnly says that the statement is a query that writes nothing.
+func (ps *Prepared) ReadOnly() bool {
+	_, query := ps.Stmt.(*ast.Select)
+	return query && ps.plan != nil && ps.plan.ReadOnly
+}

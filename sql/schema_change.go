@@ -1,0 +1,252 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/planner/expr"
+	"github.com/minidb/minidb/planner/opt"
+	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/sql/ddl"
+	"github.com/minidb/minidb/sql/exec"
+	"github.com/minidb/minidb/sql/statistics"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/types"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// openDDL runs a statement that changes the schema.
+func (s utility) openDDL(ctx context.Context, c call) (source, error) {
+	stmt := c.ps.Stmt
+	k := kindOf(stmt)
+	if err := s.writable(k.name); err != nil {
+		return nil, err
+	}
+	if k.alone {
+		if err := s.alone(k.name); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.databasesUnused(ctx, stmt); err != nil {
+		return nil, err
+	}
+	return ran(s.changeSchema(ctx, stmt))
+}
+
+// databasesUnused refuses to drop a database under the sessions that work in it.
+func (s utility) databasesUnused(ctx context.Context, stmt ast.Statement) error {
+	drop, ok := stmt.(*ast.Drop)
+	if !ok || drop.Kind != "database" {
+		return nil
+	}
+	for _, name := range drop.Names {
+		if name.Name == s.database {
+			return sqlerr.New(sqlerr.ObjectInUse, "cannot drop the currently open database")
+		}
+		if err := s.engine.databaseUnused(ctx, name.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// databaseUnused is 55006 if sessions work in a database, and do not end within Options.DatabaseWait.
+func (e *Engine) databaseUnused(ctx context.Context, name string) error {
+	late := time.NewTimer(e.opts.DatabaseWait)
+	defer late.Stop()
+	n, ended := e.sessionsIn(name)
+	for waiting := true; n > 0 && waiting; {
+		select {
+		case <-ended:
+			n, ended = e.sessionsIn(name)
+		case <-late.C:
+			waiting = false
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	detail := "There is 1 other session using the database."
+	if n > 1 {
+		detail = fmt.Sprintf("There are %d other sessions using the database.", n)
+	}
+	return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", name).WithDetail("%s", detail)
+}
+
+// inUse says why the transaction may not change a table, or with an index ID that index: plans of portals, and
+// checks of foreign keys that wait, rest on its descriptor.
+func (s utility) inUse(id table.ID, index table.IndexID) string {
+	for _, p := range s.portals {
+		if p.plan == nil || p.kept {
+			continue
+		}
+		reads := slices.ContainsFunc(p.plan.Tables, func(t opt.TableVersion) bool { return t.ID == id })
+		if reads && (index == 0 || exec.UsesIndex(p.plan, id, index)) {
+			return "it is being used by active queries in this session"
+		}
+	}
+	if index == 0 && s.references.Pending(id) {
+		return "it has pending trigger events"
+	}
+	return ""
+}
+
+// firstRow is what DDL asks of a table: the first row of a query, nil when there is none.
+func (s *planRunner) firstRow(ctx context.Context, text string) ([]types.Datum, error) {
+	plan, stmt, err := s.innerPlan(ctx, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	src, err := s.runPlan(ctx, plan, stmt, nil, runOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	for {
+		b, err := src.next(ctx)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		if b.Rows() == 0 {
+			continue
+		}
+		row := make([]types.Datum, len(b.Cols))
+		for i, c := range b.Cols {
+			row[i] = c.Get(b.Row(0))
+		}
+		return row, nil
+	}
+}
+
+// ddlEnv is what a change of the schema runs in.
+func (s utility) ddlEnv(ctx context.Context) *ddl.Env {
+	return &ddl.Env{
+		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: s.plannerEnv(ctx),
+		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx), Runtime: s.runtime(ctx),
+		Notice:   s.say,
+		RunQuery: s.fillTable, FirstRow: s.firstRow,
+		Lock: func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
+			_, err := s.lockTable(ctx, id, mode, false)
+			return err
+		},
+		InUse: s.inUse,
+		Building: func(command string, d *table.Desc, ix *table.Index) func(int64) {
+			p := s.progress.beginUpkeep(command, d.ID, s.liveRows(ctx, d.ID))
+			p.index.Store(uint32(ix.OID))
+			p.phase.Store(phaseScanningTable)
+			return p.rows.Store
+		},
+		Cleared: func(id table.ID) { s.addChange(statistics.Change{Table: id, Truncated: true}) },
+	}
+}
+
+// fillTable runs a query into a table that was just made: CREATE TABLE AS.
+func (s *planRunner) fillTable(ctx context.Context, query *ast.Select, into *table.Desc) (int64, error) {
+	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), query, nil)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := s.lockTables(ctx, plan.Tables); err != nil {
+		return 0, err
+	}
+	cols := plan.Root.Columns()
+	project := &physical.Project{Child: plan.Root}
+	next := 0
+	for i := range into.Columns {
+		c := &into.Columns[i]
+		col := physical.Column{Name: c.Name, Type: c.Type}
+		var e expr.Expr = &expr.Const{T: c.Type, Value: types.Null}
+		if !c.Hidden {
+			if next >= len(cols) {
+				return 0, fmt.Errorf("table %s has more columns than its query", into.Name)
+			}
+			e = &expr.Col{T: cols[next].Type, Index: next, Name: cols[next].Name}
+			if !cols[next].Type.Equal(c.Type) || cols[next].Type.Mod != c.Type.Mod {
+				e = &expr.Cast{T: c.Type, Arg: e}
+			}
+			next++
+		}
+		project.Exprs = append(project.Exprs, e)
+		project.Cols = append(project.Cols, col)
+	}
+	filled := *plan
+	filled.Root = &physical.Insert{Table: into, Child: project}
+	filled.ReadOnly = false
+	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)), runOptions{})
+	if err != nil {
+		return 0, err
+	}
+	defer src.close()
+	if _, err := src.next(ctx); err != nil {
+		return 0, err
+	}
+	return src.cursor.RowsAffected(), nil
+}
+
+func upper(s string) string { return strings.ToUpper(s) }
+
+// errLockedAnew leaves a schema change that got a lock: it begins again on a snapshot that shows what
+// the lock now keeps as it is.
+var errLockedAnew = errors.New("a table was locked")
+
+// locker is how a schema change locks its tables. Where the snapshot must stay, it goes on with the one that
+// it has, and conflicts at commit with what that does not show.
+func (s utility) locker() func(context.Context, table.ID, rowlock.Mode) error {
+	return func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
+		out, err := s.lockTable(ctx, id, mode, false)
+		anew := out == rowlock.Waited || out == rowlock.Granted &&
+			(mode != rowlock.AccessShare || s.tx.view.Outdated()) // such a lock is for the schema alone
+		if err == nil && anew && s.refreshable() {
+			return errLockedAnew
+		}
+		return err
+	}
+}
+
+// changeSchema runs a statement that changes the schema, with the locks that it needs. One that had to
+// wait for a table or for a name is undone and begins again, with the locks that it has got.
+func (s utility) changeSchema(ctx context.Context, stmt ast.Statement) (string, error) {
+	refreshable := s.refreshable()
+	for {
+		if _, err := s.path(ctx); err != nil {
+			return "", err
+		}
+		tx, at, checks, changes := s.tx.tx, s.tx.tx.Savepoint(), s.references.Mark(), slices.Clone(s.tx.changes)
+		var notices [][4]string
+		env := s.ddlEnv(ctx)
+		env.Lock = s.locker()
+		env.Notice = func(severity, code, message, detail string) {
+			notices = append(notices, [4]string{severity, code, message, detail})
+		}
+		tag, err := ddl.Execute(ctx, env, stmt)
+		if refreshable && isOutdated(err) {
+			tx.UndoTo(at)
+			s.references.ReleaseTo(checks)
+			s.tx.changes = changes
+			if err := s.refresh(ctx); err != nil {
+				return "", err
+			}
+			continue
+		}
+		for _, n := range notices {
+			s.say(n[0], n[1], n[2], n[3])
+		}
+		return tag, err
+	}
+}
+
+// isOutdated reports whether a change of the schema has got a lock that it has to look behind.
+func isOutdated(err error) bool {
+	var stale *txn.StaleError
+	return errors.Is(err, errLockedAnew) || errors.As(err, &stale)
+}

@@ -1,0 +1,162 @@
+package sql
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+)
+
+func (s utility) execBegin(ctx context.Context, st *ast.Begin) (string, error) {
+	tag := "BEGIN"
+	if st.Start {
+		tag = "START TRANSACTION"
+	}
+	switch s.tx.state {
+	case inBlock:
+		s.notice("WARNING", sqlerr.ActiveSQLTransaction, "there is already a transaction in progress")
+	case idle:
+		s.start(inBlock)
+	default:
+		s.tx.state = inBlock
+	}
+	return tag, s.setModes(ctx, &st.Modes)
+}
+
+func (s utility) execSetTransaction(ctx context.Context, st *ast.SetTransaction) (string, error) {
+	if st.Session {
+		if s.tx.state == idle {
+			s.start(inImplicit) // what is set belongs to a transaction, and stays when that commits
+		}
+		if st.Modes.AsOf != nil {
+			return "", sqlerr.Unsupported(int(st.Modes.AsOf.Pos), "AS OF SYSTEM TIME for a session")
+		}
+		if st.Modes.Isolation != "" {
+			if err := s.settings.Set("default_transaction_isolation", st.Modes.Isolation, false); err != nil {
+				return "", err
+			}
+		}
+		if st.Modes.ReadOnly != nil {
+			if err := s.settings.Set("default_transaction_read_only", onOff(*st.Modes.ReadOnly), false); err != nil {
+				return "", err
+			}
+		}
+		if st.Modes.Deferrable != nil {
+			if err := s.settings.Set("default_transaction_deferrable", onOff(*st.Modes.Deferrable), false); err != nil {
+				return "", err
+			}
+		}
+		return "SET", nil
+	}
+	if s.tx.state != inBlock {
+		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks")
+		return "SET", nil
+	}
+	return "SET", s.setModes(ctx, &st.Modes)
+}
+
+func (s utility) execCommit(ctx context.Context, st *ast.Commit) (string, error) {
+	modes := s.tx
+	switch s.tx.state {
+	case inFailed:
+		s.abort(ctx)
+		s.chain(st.Chain, &modes)
+		return "ROLLBACK", nil
+	case inBlock:
+		if err := s.commit(ctx); err != nil {
+			return "", err
+		}
+		s.chain(st.Chain, &modes)
+		return "COMMIT", nil
+	}
+	if st.Chain {
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "COMMIT AND CHAIN can only be used in transaction blocks")
+	}
+	s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")
+	return "COMMIT", s.commit(ctx)
+}
+
+func (s utility) execRollback(ctx context.Context, st *ast.Rollback) (string, error) {
+	modes := s.tx
+	if s.tx.state == inBlock || s.tx.state == inFailed {
+		s.abort(ctx)
+		s.chain(st.Chain, &modes)
+		return "ROLLBACK", nil
+	}
+	if st.Chain {
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "ROLLBACK AND CHAIN can only be used in transaction blocks")
+	}
+	s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")
+	s.abort(ctx)
+	return "ROLLBACK", nil
+}
+
+// chain begins the next block at once, with the modes of the one that ended.
+func (s utility) chain(yes bool, modes *transaction) {
+	if yes {
+		s.start(inBlock)
+		s.tx.readOnly, s.tx.deferrable, s.tx.isolation = modes.readOnly, modes.deferrable, modes.isolation
+	}
+}
+
+func (s utility) execSavepoint(ctx context.Context, st *ast.Savepoint) (string, error) {
+	if s.tx.state != inBlock {
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "SAVEPOINT can only be used in transaction blocks")
+	}
+	if len(s.tx.savepoints) >= maxSavepoints {
+		return "", sqlerr.New(sqlerr.ProgramLimitExceeded, "too many savepoints").
+			WithHint("A transaction may have %d of them; RELEASE those that are no longer needed.", maxSavepoints)
+	}
+	if err := s.ensure(ctx); err != nil {
+		return "", err
+	}
+	s.tx.savepoints = append(s.tx.savepoints, savepoint{name: st.Name, at: s.tx.tx.Savepoint(),
+		settings: s.settings.Mark(), locks: s.locks.Mark(), changes: len(s.tx.changes), analyzed: len(s.tx.analyzed),
+		checks: s.references.Savepoint(), notices: s.tx.notices.Mark(), readOnly: s.tx.readOnly})
+	return "SAVEPOINT", nil
+}
+
+// maxSavepoints bounds what one block can pile up.
+const maxSavepoints = 1 << 16
+
+// findSavepoint returns the index of the latest savepoint of that name.
+func (s utility) findSavepoint(name, command string) (int, error) {
+	if s.tx.state == idle || s.tx.state == inImplicit {
+		return 0, sqlerr.New(sqlerr.NoActiveSQLTransaction, "%s can only be used in transaction blocks", command)
+	}
+	for i := len(s.tx.savepoints) - 1; i >= 0; i-- {
+		if s.tx.savepoints[i].name == name {
+			return i, nil
+		}
+	}
+	return 0, sqlerr.New(sqlerr.InvalidSavepoint, "savepoint \"%s\" does not exist", name)
+}
+
+func (s utility) execRelease(st *ast.Release) (string, error) {
+	i, err := s.findSavepoint(st.Name, "RELEASE SAVEPOINT")
+	if err != nil {
+		return "", err
+	}
+	s.tx.savepoints = s.tx.savepoints[:i]
+	return "RELEASE", nil
+}
+
+func (s utility) execRollbackTo(st *ast.RollbackTo) (string, error) {
+	i, err := s.findSavepoint(st.Name, "ROLLBACK TO SAVEPOINT")
+	if err != nil {
+		return "", err
+	}
+	sp := &s.tx.savepoints[i]
+	s.closePortalsSince(i + 1)
+	s.tx.tx.RollbackTo(sp.at)
+	sp.at = s.tx.tx.Savepoint()
+	s.settings.RollbackTo(sp.settings)
+	s.locks.ReleaseTo(sp.locks)
+	s.references.RollbackTo(sp.checks)
+	s.tx.notices.RollbackTo(sp.notices)
+	s.tx.readOnly = sp.readOnly
+	s.tx.changes, s.tx.analyzed = s.tx.changes[:sp.changes], s.tx.analyzed[:sp.analyzed]
+	s.tx.savepoints = s.tx.savepoints[:i+1]
+	s.tx.state = inBlock
+	return "ROLLBACK", nil
+}

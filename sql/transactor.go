@@ -1,0 +1,113 @@
+package sql
+
+import (
+	"time"
+
+	"github.com/minidb/minidb/sql/notify"
+	"github.com/minidb/minidb/sql/ri"
+	"github.com/minidb/minidb/sql/statistics"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/stats"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// txnState is where a session's transaction stands.
+//
+//	         statement            BEGIN
+//	idle ───────────────▶ implicit ─────▶ block ──error──▶ failed
+//	  ▲ ◀── end of Query, Sync ──┘          │  ◀─ROLLBACK TO─┘ │
+//	  └───────────── COMMIT, ROLLBACK ──────┴─────────────────┘
+type txnState uint8
+
+const (
+	idle       txnState = iota
+	inImplicit          // started by a statement; ends with the Query message, or at Sync
+	inBlock             // after BEGIN
+	inFailed            // a block after an error: only ROLLBACK, ROLLBACK TO and COMMIT
+)
+
+// transaction is the session's present transaction. The store's transaction is begun by the first
+// statement that needs a snapshot, not by BEGIN.
+type transaction struct {
+	state      txnState
+	tx         *txn.Txn
+	view       *catalog.View
+	started    time.Time // now()
+	readOnly   bool
+	frees      bool          // it makes room on the disk in the end
+	asOf       tso.Timestamp // not zero: it reads the past
+	deferrable bool
+	isolation  string
+	cautious   bool // an implicit transaction that lost before: it locks what it writes
+	optimistic bool // the statement locks nothing (Session.optimistic)
+	statements int  // that have begun to see data
+	ran        bool // a statement has run: too late for SET TRANSACTION
+	savepoints []savepoint
+	changes    []statistics.Change // for the counters, once it is committed
+	analyzed   []analyzed          // statistics that it stored
+	notices    notify.Pending      // LISTEN, UNLISTEN and NOTIFY
+	// altersDatabase: ALTER DATABASE changed what sessions begin with.
+	altersDatabase bool
+	sequences      map[table.ID]*table.Desc // locked ones, whose definition the snapshot does not show
+}
+
+// savepoint is a named point of a block.
+type savepoint struct {
+	name     string
+	at       txn.Savepoint
+	settings int
+	locks    rowlock.Mark
+	changes  int
+	analyzed int
+	checks   ri.Savepoint
+	notices  notify.Mark
+	readOnly bool
+}
+
+// transactor is the layer of a session that begins, commits and ends its transactions.
+type transactor struct {
+	portalSet
+	tx    transaction
+	locks *rowlock.Owner // row locks and advisory locks
+	// lastCommit is commit_ts of the last transaction that wrote; zero before there was one.
+	lastCommit tso.Timestamp
+	listener   *notify.Listener // nil: nobody would take what it gets
+	references *ri.Queue        // checks of foreign keys that the transaction has left to do
+	retries    int              // attempts at the implicit transaction that failed
+	caution    int              // how many implicit transactions are still to lock what they write
+
+	once    bool // the implicit transaction did what cannot be done twice
+	several bool // the statement is one of several in its Query
+	prompt  bool // nothing was waited for since the statement was prepared
+	single  bool // the statement is all of its message, or of its messages up to Sync
+}
+
+// The isolation levels. READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
+const (
+	serializable    = "serializable"
+	readCommitted   = "read committed"
+	readUncommitted = "read uncommitted"
+)
+
+// perStatement reports whether each statement has a snapshot of its own.
+func (t *transaction) perStatement() bool {
+	return t.isolation == readCommitted || t.isolation == readUncommitted
+}
+
+// reruns reports whether a statement that finds a row changed may run again on a newer snapshot: always
+// in READ COMMITTED, otherwise only where nothing was read before it. A statement that locks nothing finds
+// out at its commit, and its whole transaction is repeated.
+func (t *transaction) reruns() bool {
+	return t.perStatement() && !t.optimistic || t.state == inImplicit && t.cautious && t.statements <= 1 && t.isolation != serializable
+}
+
+// analyzed is what ANALYZE in a transaction found, for its own plans until it commits.
+type analyzed struct {
+	id    table.ID
+	table *stats.Table
+	rows  int64
+	by    statistics.Cause
+}

@@ -1,0 +1,215 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/pgcatalog"
+	"github.com/minidb/minidb/sql/settings"
+	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/txn/rowlock"
+)
+
+// upkeep are the options of VACUUM and ANALYZE.
+type upkeep struct {
+	verbose, analyze, full, rowsOnly, skipLocked bool
+}
+
+// readUpkeep reads the options. Those of VACUUM that speak of PostgreSQL's pages hold by themselves:
+// nothing is skipped, there is no TOAST table and no file to be cut off, transaction numbers do not wrap
+// around so that no row needs freezing, and a pass has no workers.
+func readUpkeep(st *ast.Maintenance) (o upkeep, err error) {
+	command := strings.ToUpper(st.Command)
+	workers, noSkipping, noTOAST := int64(0), false, false
+	for i := range st.Options {
+		opt := &st.Options[i]
+		name := strings.ToLower(opt.Name)
+		vacuum := st.Command == "vacuum"
+		on := true
+		if name != "parallel" && name != "index_cleanup" {
+			if on, err = boolOption(opt); err != nil {
+				return o, err
+			}
+		}
+		switch {
+		case name == "verbose":
+			o.verbose = on
+		case name == "skip_locked":
+			o.skipLocked = on
+		case !vacuum:
+			return o, unknownOption(command, opt)
+		case name == "analyze" || name == "analyse":
+			o.analyze = on
+		case name == "full":
+			o.full = on
+		case name == "freeze" || name == "truncate":
+		case name == "disable_page_skipping":
+			noSkipping = on
+		case name == "process_toast":
+			noTOAST = !on
+		case name == "index_cleanup":
+			if o.rowsOnly, err = indexCleanupOff(opt); err != nil {
+				return o, err
+			}
+		case name == "parallel":
+			if workers, err = parallelWorkers(opt); err != nil {
+				return o, err
+			}
+		default:
+			return o, unknownOption(command, opt)
+		}
+	}
+	switch {
+	case o.full && workers > 0:
+		return o, sqlerr.New(sqlerr.FeatureNotSupported, "VACUUM FULL cannot be performed in parallel")
+	case o.full && noSkipping:
+		return o, sqlerr.New(sqlerr.FeatureNotSupported, "VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL")
+	case o.full && noTOAST:
+		return o, sqlerr.New(sqlerr.FeatureNotSupported, "PROCESS_TOAST required with VACUUM FULL")
+	}
+	return o, nil
+}
+
+func unknownOption(command string, o *ast.Option) error {
+	return sqlerr.New(sqlerr.SyntaxError, "unrecognized %s option \"%s\"", command, o.Name).At(int(o.Pos))
+}
+
+func boolOption(o *ast.Option) (bool, error) {
+	if o.Value == "" {
+		return true, nil
+	}
+	on, ok := settings.ParseBool(o.Value)
+	if !ok {
+		return false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", strings.ToLower(o.Name))
+	}
+	return on, nil
+}
+
+func indexCleanupOff(o *ast.Option) (bool, error) {
+	if strings.EqualFold(o.Value, "auto") {
+		return false, nil
+	}
+	on, err := boolOption(o)
+	return !on, err
+}
+
+func parallelWorkers(o *ast.Option) (int64, error) {
+	if o.Value == "" {
+		return 0, sqlerr.New(sqlerr.SyntaxError, "parallel option requires a value between 0 and 1024").At(int(o.Pos))
+	}
+	n, err := strconv.ParseInt(o.Value, 10, 64)
+	if err != nil || n < 0 || n > 1024 {
+		return 0, sqlerr.New(sqlerr.SyntaxError, "parallel workers for vacuum must be between 0 and 1024").At(int(o.Pos))
+	}
+	return n, nil
+}
+
+// target is a table to be looked after.
+type target struct {
+	desc    *table.Desc
+	columns []table.ColumnID // of ANALYZE; nil: all
+}
+
+// targets finds the tables that a statement names; without names, all of the database.
+func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze bool) ([]target, error) {
+	if len(st.Tables) == 0 {
+		return s.allTables(ctx, "")
+	}
+	var out []target
+	for i := range st.Tables {
+		t := &st.Tables[i]
+		if t.Columns != nil && !analyze {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ANALYZE option must be specified when a column list is provided")
+		}
+		d, err := s.maintained(ctx, t.Name)
+		if err != nil {
+			return nil, err
+		}
+		if d != nil && pgcatalog.IsTable(d) {
+			continue // made by the server: there is nothing to look after
+		}
+		if d == nil || d.Kind != table.KindTable {
+			s.notice("WARNING", "01000", "skipping \"%s\" --- cannot %s non-tables or special system tables", t.Name.Name, st.Command)
+			continue
+		}
+		columns, err := columnIDs(d, t.Columns)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, target{d, columns})
+	}
+	return out, nil
+}
+
+// maintained finds a relation; nil for an index, which is none.
+func (s maintenance) maintained(ctx context.Context, name ast.Name) (*table.Desc, error) {
+	d, err := resolver{&s.planRunner}.Relation(ctx, name)
+	if d != nil || err != nil {
+		return d, err
+	}
+	schemas, err := s.path(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if name.Schema != "" {
+		schemas = []string{name.Schema}
+	}
+	for _, schema := range schemas {
+		if _, ix, err := s.tx.view.Index(ctx, s.databaseID, schema, name.Name); ix != nil || err != nil {
+			return nil, err
+		}
+	}
+	return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", plainName(name))
+}
+
+// allTables lists the tables of the database, or of one schema of it.
+func (s maintenance) allTables(ctx context.Context, schema string) (out []target, err error) {
+	rels, err := s.tx.view.Relations(ctx, s.databaseID)
+	for _, d := range rels {
+		if d.Kind == table.KindTable && (schema == "" || d.Schema == schema) {
+			out = append(out, target{desc: d})
+		}
+	}
+	return out, err
+}
+
+func columnIDs(d *table.Desc, names []ast.Ident) (out []table.ColumnID, err error) {
+	for _, n := range names {
+		i := d.Column(n.Name)
+		if i < 0 || d.Columns[i].Hidden {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n.Name, d.Name)
+		}
+		id := d.Columns[i].ID
+		if slices.Contains(out, id) {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" appears more than once", n.Name, d.Name)
+		}
+		out = append(out, id)
+	}
+	return out, nil
+}
+
+// underUpkeep does work on a table under the lock that keeps schema changes and other upkeep off it, and
+// gives that back. With SKIP_LOCKED it does not wait for it.
+func (s maintenance) underUpkeep(ctx context.Context, command string, t target, o upkeep, work func() error) error {
+	mark := s.locks.Mark()
+	defer s.locks.ReleaseTo(mark)
+	if free, err := s.lockForUpkeep(ctx, command, t, o); err != nil || !free {
+		return err
+	}
+	return work()
+}
+
+// lockForUpkeep takes the lock; false: it was not free, and the table is to be skipped.
+func (s maintenance) lockForUpkeep(ctx context.Context, command string, t target, o upkeep) (bool, error) {
+	_, err := s.lockTable(ctx, t.desc.ID, rowlock.ShareUpdateExclusive, o.skipLocked)
+	if o.skipLocked && errors.Is(err, rowlock.ErrNotAvailable) {
+		s.notice("WARNING", sqlerr.LockNotAvailable, "skipping %s of \"%s\" --- lock not available", command, t.desc.Name)
+		return false, nil
+	}
+	return err == nil, err
+}
