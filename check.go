@@ -45,7 +45,7 @@ func (db *DB) CheckEach(ctx context.Context, report CheckReport) error {
 	if err != nil {
 		return fmt.Errorf("minidb: check: %w", err)
 	}
-	return catalog.CheckTelling(ctx, db.store, catalog.Report{
+	return catalog.CheckWithProgress(ctx, db.store, catalog.Report{
 		Problem:  func(p catalog.Problem) { report.Problem(p.String()) },
 		Progress: report.Read,
 		Every:    keysPerReport,

@@ -47,8 +47,8 @@ func (b *Batch) Op(i int) (key, value []byte, deleted bool) {
 	return b.buf[o.key:o.val:o.val], b.buf[o.val:o.end:o.end], o.del
 }
 
-// CheckRows answers ErrForeignRow, marked as not applied, when the batch writes a row that is not one of rows
-// (kv I6).
+// CheckRows returns ErrForeignRow, marked as not applied, when the batch writes a row that is not
+// one of rows (kv I6).
 func (b *Batch) CheckRows(rows [][]byte) error {
 	at := 0 // writes come in the order of the rows, mostly
 	var all map[string]struct{}

@@ -16,8 +16,8 @@
 //	+--------+---------------------------+-----------+
 //
 // The family is a locality group: families sort apart, so that a scan of one never steps over
-// another. The row is the unit of atomicity. The qualifier tells the cells of a row in one family
-// apart (a timestamp). Family and row together are the key's prefix; an engine may keep filters by
+// another. The row is the unit of atomicity. The qualifier distinguishes the cells of a row in one
+// family (a timestamp). Family and row together are the key's prefix; an engine may keep filters by
 // prefix and skip from prefix to prefix. A key without 00 01 is a row of its own, without
 // qualifier, and no rule breaks for it.
 //
@@ -54,15 +54,16 @@
 //     durable Update of this engine survives a crash, so does every lazy one that returned before
 //     it began. Engines that append to one log give this for nothing. Prewrites use it, so that a
 //     commit costs one sync.
-//   - [Early]: an Update that tells when its batch can be seen, which is before it is durable. What is
-//     updated durably after that takes it to disk as well.
+//   - [Early]: an Update that calls back when its batch can be seen, which is before it is durable.
+//     A later durable Update takes it to disk as well.
 //   - [RangeDeleter]: all keys of a span are deleted at the cost of one. DeleteSpan does without, in
 //     bounded updates.
 //   - [RangeCompacter]: a span is rewritten without the marks of what was deleted there.
 //   - [Exclusive]: no other process writes while this handle is open. Only then may the layer above
 //     keep anything in memory about what the store holds (see txn's doc for the list, and for what
 //     replaces each item on a shared store).
-//   - [Failing]: an engine that ends when its log cannot be written says so, without ending the process.
+//   - [Failing]: an engine that ends when its log cannot be written reports that, without ending
+//     the process.
 //   - [Verifier]: an engine whose files have checksums compares all of them, also what no reader is shown.
 //   - [Roomy]: an engine on a disk says when it is nearly full, before an update can fail.
 //   - [SyncCounter]: tests and benchmarks count what reached the disk.

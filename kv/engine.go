@@ -19,7 +19,7 @@ type Engine interface {
 	Update(ctx context.Context, rows [][]byte, step Step) error
 
 	// Close releases the engine. Snapshots and iterators must be closed before. Afterwards every
-	// call answers ErrClosed.
+	// call returns ErrClosed.
 	Close() error
 }
 
@@ -44,14 +44,14 @@ type Snapshot interface {
 }
 
 // Iterator is a cursor over keys in order. It belongs to one goroutine at a time. Each positioning
-// method reports whether the iterator stands on a key; if not, Err tells whether that is the end or
-// a failure. Key and Value are valid until the iterator moves.
+// method reports whether the iterator is on a key; if not, Err returns nil at the end, and the
+// error after a failure. Key and Value are valid until the iterator moves.
 type Iterator interface {
 	// SeekGE moves to the first key ≥ key.
 	SeekGE(key []byte) bool
 	// SeekPrefixGE moves to the first key ≥ key that has the same prefix (see Prefix). Next then
-	// stays within the prefix. An engine may answer from a filter without touching data. Only Next,
-	// and another seek, may follow.
+	// stays within the prefix. An engine may find from a filter, without reading data, that there
+	// is none. Only Next, and another seek, may follow.
 	SeekPrefixGE(key []byte) bool
 	// SeekLT moves to the last key < key.
 	SeekLT(key []byte) bool
@@ -83,7 +83,7 @@ type Lazy interface {
 	UpdateLazy(ctx context.Context, rows [][]byte, step Step) error
 }
 
-// Early is an engine that shows an update before it is durable, and tells when.
+// Early is an engine that shows an update before it is durable, and calls back at that moment.
 type Early interface {
 	// UpdateEarly is Update, and calls visible, in the caller's goroutine and without a latch, once
 	// the batch is applied: every snapshot taken and every step run from then on shows it, and every
@@ -109,8 +109,9 @@ type SyncCounter interface {
 	Syncs() uint64
 }
 
-// Roomy is an engine that knows how much space it has left. It takes every update all the same: to roll
-// back, to settle a lock and to collect garbage must go on. Who brings new data asks first.
+// Roomy is an engine that knows how much space it has left. It accepts every update all the same:
+// rolling back, settling locks and collecting garbage must go on. A caller that writes new data
+// calls Room first.
 type Roomy interface {
 	// Room returns nil when there is room for new data, and otherwise an error for which
 	// errors.Is(err, ErrDiskFull) holds. frees asks for something that makes room in the end, as deleting
@@ -157,7 +158,7 @@ func GroupOf(e Engine, row []byte) uint64 {
 	return 0
 }
 
-// RoomOf asks e for room. An engine that cannot tell has some.
+// RoomOf returns what e's Room returns, and nil for an engine that is not Roomy.
 func RoomOf(e Engine, frees bool) error {
 	if r, ok := e.(Roomy); ok {
 		return r.Room(frees)
@@ -165,7 +166,7 @@ func RoomOf(e Engine, frees bool) error {
 	return nil
 }
 
-// FailureOf returns what ended e, and nil for an engine that works or cannot tell.
+// FailureOf returns what ended e, and nil for an engine that works or is not Failing.
 func FailureOf(e Engine) error {
 	if f, ok := e.(Failing); ok {
 		return f.Failure()

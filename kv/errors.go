@@ -3,7 +3,7 @@ package kv
 import "errors"
 
 var (
-	// ErrClosed answers every call on a closed engine.
+	// ErrClosed is returned by every call on a closed engine.
 	ErrClosed = errors.New("kv: engine is closed")
 
 	// ErrCorruption marks data that the engine cannot trust. It is never retried.
@@ -12,21 +12,22 @@ var (
 	// ErrNotApplied marks an Update that certainly wrote nothing.
 	ErrNotApplied = errors.New("kv: update was not applied")
 
-	// ErrInUse answers an Open of a store that is open already, here or in another process.
+	// ErrInUse is returned by Open for a store that is open already, here or in another process.
 	ErrInUse = errors.New("kv: store is in use")
 
-	// ErrFailed answers every call on an engine that could not write its log: what its memory shows and
-	// what the disk holds may differ from then on. An Update that was under way has an unknown result.
-	// Only opening the store again helps, which keeps all that was acknowledged.
+	// ErrFailed is returned by every call on an engine that could not write its log: what its
+	// memory shows and what the disk holds may differ from then on. An Update that was under way
+	// has an unknown result. Only opening the store again helps, which keeps all that was
+	// acknowledged.
 	ErrFailed = errors.New("kv: store has failed")
 
-	// ErrDiskFull answers Roomy.Room when there is too little space left for new data.
+	// ErrDiskFull is returned by Roomy.Room when there is too little space left for new data.
 	ErrDiskFull = errors.New("kv: the disk is nearly full")
 
-	// ErrForeignRow answers an Update whose batch holds a key of a row that was not named.
+	// ErrForeignRow is returned by an Update whose batch holds a key of a row that was not named.
 	ErrForeignRow = errors.New("kv: batch holds a key of a row that the update did not name")
 
-	// ErrGroups answers an Update that names rows of more than one group.
+	// ErrGroups is returned by an Update that names rows of more than one group.
 	ErrGroups = errors.New("kv: update names rows of several groups")
 )
 

@@ -24,7 +24,7 @@ type IndexID uint32
 // RowIndexID is the index ID of the rows themselves.
 const RowIndexID IndexID = 1
 
-// Kind tells what a descriptor describes.
+// Kind is what a descriptor describes.
 type Kind uint8
 
 // The kinds of relation.
@@ -181,8 +181,8 @@ type Sequence struct {
 	OwnerTable                        ID
 	OwnerColumn                       ColumnID
 	Type                              types.OID
-	// Epoch tells apart the runs of positions of one sequence: a change that restarts it or alters
-	// how it counts begins a new one, at Last, so that it can be rolled back. Called says whether
+	// Epoch numbers the runs of positions of one sequence. A change that restarts it or alters how
+	// it counts begins a new run, at Last, so that it can be rolled back. Called reports whether
 	// Last was handed out already.
 	Epoch  uint32
 	Last   int64

@@ -13,7 +13,7 @@
 // For a table docs (16384) with primary key id, UNIQUE (url) and an index on (lang DESC):
 //
 //	't' 16384 1 {id}              → lang, url, …         the row: columns by ID
-//	't' 16384 2 {url}             → {id}                 unique: the key alone tells, row key in the value
+//	't' 16384 2 {url}             → {id}                 unique: the value is the row key
 //	't' 16384 2 {NULL}{id}        →                      a NULL equals nothing, so the row key is in the key
 //	't' 16384 3 {lang, desc}{id}  →                      others have it there always
 //
@@ -23,9 +23,9 @@
 // Numbers in keys take one byte below 240 and otherwise as many as they need (appendUint). A table
 // without primary key has a hidden column with a number for each row (RowIDs).
 //
-// Values hold what the key does not: columns that are no part of it, INCLUDE columns of an index, and
-// key columns whose encoding keeps their order but not their exact value (codec.KeyExact). A row
-// written before a column was added lacks it; the column's Missing stands in.
+// Values hold what the key does not: columns that are no part of it, INCLUDE columns of an index,
+// and key columns whose encoding keeps their order but not their exact value (codec.KeyExact). A
+// row written before a column was added lacks it; its value is the column's Missing.
 //
 // # Invariants
 //
@@ -34,8 +34,9 @@
 //   - table I2: a key that must be unique is read before it is written, and written with Txn.Insert:
 //     of two transactions that write it at once, one fails with a conflict. Nothing else makes
 //     uniqueness.
-//   - table I3: whoever writes rows validates the table's writers' key, so no row is written by a
-//     descriptor that another transaction has replaced (see catalog I4 for the other half).
+//   - table I3: a transaction that writes rows validates the table's writers' key, so no row is
+//     written by a descriptor that another transaction has replaced (see catalog I4 for the other
+//     half).
 //   - table I4: the order of keys is the order of datums, column by column, NULLs where the index
 //     puts them; a range of datums is therefore a span of keys.
 //

@@ -2,7 +2,7 @@ package table
 
 import "github.com/minidb/minidb/table/types"
 
-// EntryBuilder makes the index entries of rows, for who writes or verifies an index as a whole.
+// EntryBuilder makes the index entries of rows, for code that writes or verifies a whole index.
 type EntryBuilder struct {
 	rows, index *layout
 	key         []byte

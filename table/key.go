@@ -23,7 +23,7 @@ const (
 )
 
 // appendUint appends v so that the order of bytes is the order of numbers: one byte below 240,
-// otherwise a byte that tells how many follow, and those, most significant first.
+// otherwise a byte with the number of bytes that follow, and those, most significant first.
 func appendUint(dst []byte, v uint32) []byte {
 	switch {
 	case v < 0xF0:
@@ -70,9 +70,9 @@ func DescKey(id ID) []byte {
 	return AppendID([]byte{PrefixCatalog, descTag}, id)
 }
 
-// WritersKey is written with a table's descriptor whenever the change matters to those who write rows.
-// It is known here, below the catalog, because every transaction that writes rows validates it: such a
-// change that commits in between must make the transaction fail.
+// WritersKey is written with a table's descriptor whenever the change matters to transactions that
+// write rows. It is defined here, below the catalog, because every transaction that writes rows
+// validates it: such a change that commits in between must make the transaction fail.
 func WritersKey(id ID) []byte {
 	return AppendID([]byte{PrefixCatalog, writersTag}, id)
 }

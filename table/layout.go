@@ -170,7 +170,7 @@ func layoutOf(d *Desc, ix *Index) (*layout, error) {
 	return indexLayout(d, ix, p.rows)
 }
 
-// appendKey appends the key columns of row. null tells whether one of them is NULL.
+// appendKey appends the key columns of row. null reports whether one of them is NULL.
 func (l *layout) appendKey(dst []byte, row []types.Datum) (key []byte, null bool, err error) {
 	for i := range l.key {
 		c := &l.key[i]
@@ -211,7 +211,7 @@ type entry struct {
 // entry fills e with the index entry of row, whose row key without prefix is rowKey.
 //
 // An entry that is unique on its own has the row key in its value; all others have it at the end of
-// their key, so that equal values stand side by side.
+// their key, so that equal values are adjacent.
 func (l *layout) entry(e *entry, row []types.Datum, rowKey []byte) error {
 	key, null, err := l.appendKey(append(e.key[:0], l.prefix...), row)
 	if err != nil {
@@ -256,7 +256,7 @@ func (l *layout) splitAfterKey(after, value []byte) (rowKey, columns []byte, err
 	return value[w : w+int(n)], value[w+int(n):], nil
 }
 
-// Covering says whether the entries of ix alone give the columns out.
+// Covering reports whether the entries of ix alone hold the columns out.
 func Covering(d *Desc, ix *Index, out []int) bool {
 	l, err := layoutOf(d, ix)
 	if err != nil {

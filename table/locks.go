@@ -10,9 +10,9 @@ import (
 )
 
 // A transaction that locks what it writes (txn.Locking.Writes) takes, before the first write of a
-// row, the lock of its row key, and the locks of the unique keys that the row gives up or gets. Who
-// wants one of these keys then waits until it is known who has it. Entries of other indexes hold the
-// row key and need no lock of their own.
+// row, the lock of its row key, and the locks of the unique keys that the row gives up or gets.
+// Another transaction that wants one of these keys then waits until this one ends. Entries of other
+// indexes hold the row key and need no lock of their own.
 
 // lockUpdate locks a row that changes from old to new: weakly, so that FOR KEY SHARE goes on, unless
 // a unique key changes. Requires: w.key and w.next are the two row keys.
@@ -78,7 +78,7 @@ func (w *Writer) lockDelete(ctx context.Context, tx *txn.Txn, old []types.Datum)
 	return nil
 }
 
-// lockInsert locks a unique key that a new row wants to have. done says that the row has been
+// lockInsert locks a unique key that a new row wants to have. done reports that the row has been
 // written: the key was given up by another transaction since the snapshot.
 func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, value []byte, row []types.Datum) (done bool, err error) {
 	if !tx.LocksWrites() {

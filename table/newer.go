@@ -6,8 +6,8 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// ReadAt returns the descriptor as one that was read at ts, above the timestamp at which the transaction
-// reads rows: who writes rows by it validates it since then.
+// ReadAt returns the descriptor as one that was read at ts, above the timestamp at which the
+// transaction reads rows: a transaction that writes rows by it validates it since then.
 func (d *Desc) ReadAt(ts tso.Timestamp) *Desc {
 	c := *d
 	c.readAt = ts
@@ -17,10 +17,11 @@ func (d *Desc) ReadAt(ts tso.Timestamp) *Desc {
 	return &c
 }
 
-// Reconstrained says whether next, a later descriptor of table d, also describes the rows and index entries
-// that were written under d, and tells no more about them: the two differ in constraints on rows, comments,
-// names of indexes, and columns that may be NULL by now. A column that must not be NULL by now may have
-// been, and plans rest on that. Another version of the same says that rows were changed as a whole.
+// Reconstrained reports whether next, a later descriptor of table d, also describes the rows and
+// index entries that were written under d, and promises no more about them. The two then differ
+// only in constraints on rows, comments, names of indexes, and columns that may be NULL by now. A
+// column that is NOT NULL only in next may hold NULLs, and plans rely on that, so it makes the
+// result false. So does another version of the same descriptor, for then all rows were rewritten.
 func Reconstrained(d, next *Desc) bool {
 	if d.Kind != KindTable || len(d.Columns) != len(next.Columns) || len(d.Indexes) != len(next.Indexes) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// References says whether writing the table's rows concerns a foreign key, of its own or to it.
+// References reports whether writing the table's rows concerns a foreign key, of its own or to it.
 func (d *Desc) References() bool { return len(d.ForeignKeys)+len(d.ReferencedBy) > 0 }
 
 // ForeignKey returns the foreign key of that name, or nil.
@@ -113,8 +113,9 @@ func ReferencedKey(d *Desc, ix *Index, cols []ColumnID, values []types.Datum) ([
 }
 
 // HoldKey reports whether a unique key exists in what the transaction sees, and makes it stay until
-// the transaction ends: who would remove or change it waits for the key's lock, and where locks do
-// not bind every writer, Commit fails if anybody touched it. The errors are those of Txn.LockCurrent.
+// the transaction ends. A transaction that would remove or change it waits for the key's lock;
+// where locks do not bind every writer, Commit fails if another transaction changed it. The errors
+// are those of Txn.LockCurrent.
 func HoldKey(ctx context.Context, tx *txn.Txn, key []byte) (bool, error) {
 	value, err := tx.Get(ctx, key)
 	if err != nil || value == nil {

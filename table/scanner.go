@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// ScanSpec says what a Scanner reads.
+// ScanSpec describes what a Scanner reads.
 type ScanSpec struct {
 	Desc  *Desc
 	Index *Index // nil: the rows
@@ -113,7 +113,7 @@ func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err erro
 	return true, s.flush(ctx, b)
 }
 
-// keysOnly says that no value is looked at: all columns are in the key.
+// keysOnly reports whether no value is decoded: all columns are in the key.
 func (s *Scanner) keysOnly() bool {
 	return s.fetch == nil && s.l.index == nil && len(s.dec.values) == 0
 }

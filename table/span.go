@@ -8,9 +8,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Range is a section of an index or, with a nil index, of the rows: the first key columns equal
-// Eq, and the next one lies between Low and High. A NULL in Eq stands for IS NULL. Where Low or
-// High is set, NULLs of that column are outside; a bound that is itself NULL makes the range empty.
+// Range is a section of an index or, with a nil index, of the rows: the first key columns equal Eq,
+// and the next one lies between Low and High. A NULL in Eq means IS NULL. Where Low or High is set,
+// NULLs of that column are outside; a bound that is itself NULL makes the range empty.
 type Range struct {
 	Eq                []types.Datum
 	Low, High         *types.Datum
@@ -70,7 +70,7 @@ func (l *layout) span(r *Range) (sp kv.Span, ok bool, err error) {
 
 // bounded is the span of the keys that begin with p and whose next column c lies within r's bounds.
 func (l *layout) bounded(p []byte, c *keyColumn, r *Range) (sp kv.Span, err error) {
-	// First all values but NULL: encoded, NULLs stand before or after all others.
+	// First all values but NULL: encoded, NULLs sort before or after all others.
 	sp = PrefixSpan(p)
 	null, err := c.append(slices.Clone(p), types.Null)
 	if err != nil {
@@ -133,7 +133,7 @@ func mergeSpans(spans []kv.Span) []kv.Span {
 	return out
 }
 
-// isPoint says whether a span holds just the key at its start.
+// isPoint reports whether a span holds just the key at its start.
 func isPoint(sp kv.Span) bool {
 	n := len(sp.Start)
 	return len(sp.End) == n+1 && sp.End[n] == 0 && bytes.Equal(sp.End[:n], sp.Start)

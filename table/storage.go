@@ -2,9 +2,10 @@ package table
 
 import "github.com/minidb/minidb/txn"
 
-// HoldStorage makes Commit fail if the place of the table's rows, or of the entries of one of its indexes,
-// has been dropped since the descriptor was read: by a rewrite, TRUNCATE or REINDEX. It is for those who
-// rest on rows, or on locks of rows, that they do not write: others would meet neither in the new place.
+// HoldStorage makes Commit fail if the place of the table's rows, or of the entries of one of its
+// indexes, has been dropped since the descriptor was read: by a rewrite, TRUNCATE or REINDEX. It is
+// for transactions that rely on rows, or on locks of rows, that they do not write: other
+// transactions would find neither in the new place.
 func HoldStorage(tx *txn.Txn, d *Desc) {
 	since := d.readAt
 	if since == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// CheckNulls verifies the NOT NULL columns of a new row. Insert and Update do so too; who evaluates
-// CHECK constraints calls it before them, as PostgreSQL does.
+// CheckNulls verifies the NOT NULL columns of a new row. Insert and Update do so too. A caller that
+// evaluates CHECK constraints calls it before them, as PostgreSQL does.
 func (w *Writer) CheckNulls(row []types.Datum) error {
 	for _, o := range w.notNull {
 		if row[o].Null {
@@ -38,9 +38,10 @@ func CheckViolation(d *Desc, constraint string, row []types.Datum) error {
 	return e.WithDetail("Failing row contains %s.", FormatRow(d, row))
 }
 
-// duplicateOf is duplicate, unless the transaction has no place in a serial order with the one that has
-// the key: that is the better error, for it says that a new attempt will see another state. later is when
-// the key was written after the snapshot, zero when the snapshot shows who has it.
+// duplicateOf is duplicate, unless the transaction has no place in a serial order with the one that
+// wrote the key. The serialization failure is the better error, because a new attempt will see
+// another state. later is the commit timestamp of the key if that is above the snapshot; it is zero
+// when the snapshot shows the row that has the key.
 func duplicateOf(tx *txn.Txn, d *Desc, l *layout, key []byte, later tso.Timestamp, row []types.Datum) error {
 	if err := tx.Refuse(key, later); err != nil {
 		return err

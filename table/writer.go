@@ -42,16 +42,16 @@ type Writer struct {
 	removed tso.Timestamp
 }
 
-// Observer is told of each row that was written: old is nil when the row is new, and new when it is
+// Observer receives each row that was written: old is nil when the row is new, and new when it is
 // gone. Both are lent for the call.
 type Observer interface {
 	RowChanged(ctx context.Context, d *Desc, old, new []types.Datum) error
 }
 
-// Observe makes o hear of every row that w writes from now on.
+// Observe passes every row that w writes from now on to o.
 func (w *Writer) Observe(o Observer) { w.observer = o }
 
-func (w *Writer) tell(ctx context.Context, old, new []types.Datum) error {
+func (w *Writer) notify(ctx context.Context, old, new []types.Datum) error {
 	if w.observer == nil {
 		return nil
 	}
@@ -129,10 +129,11 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 			return err
 		}
 	}
-	return w.tell(ctx, nil, row)
+	return w.notify(ctx, nil, row)
 }
 
-// encode makes key and value of a new row. fresh says that it got a row ID, in row itself.
+// encode makes key and value of a new row. fresh reports whether it got a row ID, which is then set
+// in row.
 func (w *Writer) encode(ctx context.Context, row []types.Datum) (fresh bool, err error) {
 	if w.rowID >= 0 && row[w.rowID].Null {
 		id, err := w.alloc.NextRowID(ctx, w.d.ID)
@@ -152,9 +153,9 @@ func (w *Writer) encode(ctx context.Context, row []types.Datum) (fresh bool, err
 	return fresh, err
 }
 
-// Encode calls emit with what Insert would write, for who writes a table as a whole and sees himself to
-// unique keys: first the row, in list zero, then the entry of each index that has entries of its own, in
-// lists from one on. The slices are good during the call.
+// Encode calls emit with what Insert would write: first the row, in list zero, then the entry of
+// each index that has entries of its own, in lists from one on. It is for bulk loads; the caller
+// checks unique keys. The slices are valid only during the call of emit.
 func (w *Writer) Encode(ctx context.Context, row []types.Datum, emit func(list int, key, value []byte)) error {
 	if w.err != nil {
 		return w.err
@@ -236,7 +237,7 @@ func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum
 			return err
 		}
 	}
-	return w.tell(ctx, old, new)
+	return w.notify(ctx, old, new)
 }
 
 func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old, new []types.Datum) error {
@@ -282,11 +283,11 @@ func (w *Writer) Delete(ctx context.Context, tx *txn.Txn, old []types.Datum) err
 			return err
 		}
 	}
-	return w.tell(ctx, old, nil)
+	return w.notify(ctx, old, nil)
 }
 
 // Conflict finds a row that has the same unique key as row, as ON CONFLICT asks: in the indexes
-// named by arbiters, or with nil in any. existing is the whole row, ix the index in which it stands.
+// named by arbiters, or with nil in any. existing is the whole row, ix the index that has the key.
 func (w *Writer) Conflict(ctx context.Context, tx *txn.Txn, row []types.Datum, arbiters []IndexID) (existing []types.Datum, ix *Index, found bool, err error) {
 	if w.err != nil {
 		return nil, nil, false, w.err

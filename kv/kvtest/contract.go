@@ -172,8 +172,8 @@ func testLazyPrefix(t *testing.T, e Crashable, dice *rand.Rand) {
 	require.NoError(t, after.Close())
 }
 
-// RunUnknown checks what an engine promises of an update whose result is unknown: a later update of the row is
-// ordered after it. lose makes the answer of the next update get lost.
+// RunUnknown checks what an engine promises of an update whose result is unknown: a later update of
+// the row is ordered after it. lose makes the result of the next update get lost.
 func RunUnknown(t *testing.T, open func(t *testing.T) (e kv.Engine, lose func())) {
 	for _, lazy := range []bool{false, true} {
 		e, lose := open(t)

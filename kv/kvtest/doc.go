@@ -6,8 +6,8 @@
 //     updates whose result is unknown.
 //   - [Mirror] runs every update on two engines and fails when they disagree.
 //   - [Record] counts operations and the syncs that they cost.
-//   - [Fault] fails the n-th update: before it is applied, or after, or it lands later, the ambiguous results
-//     that a store on the network gives when an answer is lost.
+//   - [Fault] fails the n-th update: before it is applied, or after, or it lands later, the
+//     ambiguous results that a store on the network gives when a reply is lost.
 //
 // The wrappers pass on the optional interfaces of what they wrap, as far as it has them.
 package kvtest

@@ -11,8 +11,8 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// ErrInjected is the failure that Fault makes up. It is not kv.ErrNotApplied: who gets it cannot
-// know whether the update was applied.
+// ErrInjected is the failure that Fault injects. It is not kv.ErrNotApplied: the caller cannot know
+// whether the update was applied.
 var ErrInjected = errors.New("injected failure")
 
 // FaultPlan says which update fails, and how. Updates are counted from one, lazy ones included.
@@ -20,12 +20,12 @@ type FaultPlan struct {
 	At int
 	// Times is how many updates in a row fail from there on; 0 means one.
 	Times int
-	// Applied applies the update all the same: only its answer is lost.
+	// Applied applies the update all the same: only its result is lost.
 	Applied bool
 	// Late applies it later: before the next update that names one of its rows, or when Land is called. Reads
 	// do not show it until then.
 	Late bool
-	// Err is what they answer; nil means ErrInjected.
+	// Err is what they return; nil means ErrInjected.
 	Err error
 }
 

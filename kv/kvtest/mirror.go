@@ -10,7 +10,7 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// ErrDiverged says that the two engines of a Mirror gave different answers.
+// ErrDiverged means that the two engines of a Mirror returned different results.
 var ErrDiverged = errors.New("mirrored engines disagree")
 
 // Mirror runs every update on two engines and compares what their steps read and wrote; reads go to

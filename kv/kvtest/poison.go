@@ -99,7 +99,7 @@ func (s *poisonedSnapshot) Close() error {
 	return s.s.Close()
 }
 
-// poisonedIterator lends the key and the value where it stands; asked twice, it returns the same.
+// poisonedIterator lends the key and the value at its position; called twice, it returns the same.
 type poisonedIterator struct {
 	kv.Iterator
 	key, value lent

@@ -120,7 +120,7 @@ type steppedIterator struct {
 	kv.Iterator
 	r    stepped
 	span kv.Span
-	at   []byte // where the iterator stands
+	at   []byte // the iterator's position
 }
 
 // passed counts what lies between two keys, in either direction, and the one that was found.

@@ -37,7 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 		{"spans are deleted beside updates of other rows", testDeleteSpanBeside},
 		{"a batch that writes a row which was not named is refused whole", testForeignRow},
 		{"an update stays in one group", testGroups},
-		{"a closed engine says so", testClosed},
+		{"a closed engine returns ErrClosed", testClosed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := open(t)

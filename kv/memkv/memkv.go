@@ -74,7 +74,7 @@ func (e *Engine) Group(row []byte) uint64 {
 	return 0
 }
 
-// Exclusive reports that no one else can reach the engine's memory, unless it was told to deny it.
+// Exclusive reports whether no other process can reach the store: true, except with Options.Shared.
 func (e *Engine) Exclusive() bool { return !e.opts.Shared }
 
 // Syncs counts the updates that would have been synced.

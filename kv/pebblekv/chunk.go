@@ -41,7 +41,7 @@ const (
 	chunkBlockEnd           // nothing more fits into the block
 )
 
-// chunk is what stands at some offset of a block.
+// chunk is a decoded piece of a record, at some offset of a block.
 type chunk struct {
 	kind   chunkKind
 	end    int    // offset behind it
@@ -50,7 +50,7 @@ type chunk struct {
 	synced uint64 // offset in the log up to which it was synced
 }
 
-// chunkFormat tells the chunks of one file from anything else.
+// chunkFormat is what marks a chunk as belonging to one file.
 type chunkFormat struct {
 	manifest bool
 	logNum   uint32 // low bytes of the number of the log
@@ -177,9 +177,10 @@ func oneByte(x uint32) bool {
 	return x != 0 && (x>>(bits.TrailingZeros32(x)&^7)) <= 0xff
 }
 
-// wrongByte returns where two texts of n bytes whose CRCs differ by x can differ in a single byte, and -1
-// where they cannot. The difference of the CRCs is that byte's, carried through the bytes behind it,
-// which is undone step by step: the highest byte of a table entry tells which entry was used.
+// wrongByte returns where two texts of n bytes whose CRCs differ by x can differ in a single byte,
+// and -1 where they cannot. The difference of the CRCs is that byte's, carried through the bytes
+// behind it, which is undone step by step: the highest byte of a table entry identifies the entry
+// that was used.
 func wrongByte(x uint32, n int) int {
 	if x == 0 {
 		return -1 // the checksum is right, as in what a log held before it was used again

@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// comparer orders keys as bytes.Compare does and tells Pebble where a key's prefix ends, so that
+// comparer orders keys as bytes.Compare does and shows Pebble where a key's prefix ends, so that
 // filters and NextPrefix work on prefixes. Its name is part of the disk format.
 //
 // Pebble asks that prefixes order keys before suffixes do. They do: a prefix ends at the first

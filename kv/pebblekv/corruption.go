@@ -16,8 +16,8 @@ import (
 // corruption remembers which files were found damaged while the store is open. Pebble goes on: only
 // reads that need a damaged block fail, and compactions that do are put off.
 type corruption struct {
-	log  *slog.Logger
-	tell func(*kv.CorruptionError)
+	log    *slog.Logger
+	notify func(*kv.CorruptionError)
 
 	mu struct {
 		sync.Mutex
@@ -26,11 +26,11 @@ type corruption struct {
 }
 
 func (c *corruption) init(opts Options) {
-	c.log, c.tell = opts.logger(), opts.OnCorruption
+	c.log, c.notify = opts.logger(), opts.OnCorruption
 	c.mu.files = map[string]bool{}
 }
 
-// found is told by Pebble each time that it reads a damaged block.
+// found is called by Pebble each time that it reads a damaged block.
 func (c *corruption) found(info pebble.DataCorruptionInfo) {
 	err := corruptionError(&info)
 	c.mu.Lock()
@@ -39,15 +39,15 @@ func (c *corruption) found(info pebble.DataCorruptionInfo) {
 	c.mu.Unlock()
 	switch {
 	case known:
-	case c.tell != nil:
-		c.tell(err)
+	case c.notify != nil:
+		c.notify(err)
 	default:
 		c.log.Error(err.Error())
 	}
 }
 
-// background logs what made a flush or a compaction fail, unless it is damage, which found was told of,
-// or want of space, which is space's to tell.
+// background logs what made a flush or a compaction fail, unless it is damage, which found has
+// reported, or a lack of space, which space reports.
 func (c *corruption) background(err error) {
 	if !pebble.IsCorruptionError(err) && !errors.Is(err, syscall.ENOSPC) {
 		c.log.Error(err.Error(), "component", "pebble")

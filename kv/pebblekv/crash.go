@@ -8,7 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// CrashFS is a file system in memory that knows which of its bytes were synced. Tests open an
+// CrashFS is a file system in memory that records which of its bytes were synced. Tests open an
 // engine on it (Options.FS), hold its syncs, and take its state as a power failure would leave it.
 type CrashFS struct {
 	vfs.FS

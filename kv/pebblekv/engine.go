@@ -49,7 +49,7 @@ func newEngine() *Engine {
 	return e
 }
 
-// Replay tells what opening the store read from its log.
+// Replay returns what opening the store read from its log.
 func (e *Engine) Replay() Replay { return e.replay }
 
 // MemoryBytes is what the block cache and the memtables may take.

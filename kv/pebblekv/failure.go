@@ -16,7 +16,7 @@ type failure struct {
 	happened atomic.Bool // set after err
 	err      error
 	cause    error
-	tell     func(error)
+	notify   func(error)
 }
 
 // set ends the engine. Only the first reason counts. It returns when the callback has.
@@ -25,13 +25,13 @@ func (f *failure) set(cause error) {
 		f.cause = cause
 		f.err = fmt.Errorf("%w: %w; open it again to recover what was acknowledged", kv.ErrFailed, cause)
 		f.happened.Store(true)
-		if f.tell != nil {
-			f.tell(f.err)
+		if f.notify != nil {
+			f.notify(f.err)
 		}
 	})
 }
 
-// get returns the error that answers every call on a failed engine, and nil for one that works.
+// get returns the error that every call on a failed engine returns, and nil for one that works.
 func (f *failure) get() error {
 	if f.happened.Load() {
 		return f.err

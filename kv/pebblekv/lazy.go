@@ -2,8 +2,8 @@ package pebblekv
 
 import "sync/atomic"
 
-// lazyWrites tells whether all lazy updates so far are durable, so that an update that only reads need
-// not sync for them.
+// lazyWrites reports whether all lazy updates so far are durable, so that an update that only reads
+// need not sync for them.
 //
 // A sync covers the lazy updates that were in the log before it was asked for. With updates in several
 // goroutines a count says that only at a moment when none is under way: then those that have begun are

@@ -12,9 +12,10 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// tableMerge shows the newest entry of each key in any number of table files, of which nobody knows the
-// levels. Entries are ordered by their sequence numbers. Pebble sets those to zero at the last level, where
-// nothing older can lie below; of two entries with the same number the one in the younger file counts.
+// tableMerge shows the newest entry of each key in any number of table files, whose levels are not
+// known. Entries are ordered by their sequence numbers. Pebble sets those to zero at the last
+// level, where nothing older can lie below; of two entries with the same number the one in the
+// younger file counts.
 type tableMerge struct {
 	waiting []*tablePart // whose keys are all behind those that were shown, by their first
 	open    partHeap
@@ -135,7 +136,7 @@ func (m *tableMerge) pass(key, value []byte, found bool, seq pebble.SeqNum, numb
 	return nil
 }
 
-// kept reports whether a part stands on an entry of its span, and closes it when it does not.
+// kept reports whether a part is on an entry of its span, and closes it when it does not.
 func (m *tableMerge) kept(p *tablePart, ok bool) (bool, error) {
 	if ok && p.span.Contains(p.it.entry().UserKey) {
 		return true, nil

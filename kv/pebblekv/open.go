@@ -54,9 +54,9 @@ type Options struct {
 	// OnTight is called when the disk begins to be full (less than twice the space below which Room
 	// refuses), and when it no longer is. It must not use the engine.
 	OnTight func(tight bool)
-	// OnFailure is called once, when the log cannot be written, with the error that answers every call
-	// from then on (kv.ErrFailed). It runs in the goroutine that wrote, with locks held, and must not use
-	// the engine.
+	// OnFailure is called once, when the log cannot be written, with the error that every call
+	// returns from then on (kv.ErrFailed). It runs in the goroutine that wrote, with locks held,
+	// and must not use the engine.
 	OnFailure func(err error)
 
 	readOnce bool // nothing is compacted; see OpenDamaged
@@ -78,8 +78,8 @@ func (o *Options) logger() *slog.Logger {
 	return o.Logger
 }
 
-// Open opens the store in dir, and creates it when it is missing. An error for which
-// errors.Is(err, kv.ErrInUse) holds says that somebody has it open already.
+// Open opens the store in dir, and creates it when it is missing. An error for which errors.Is(err,
+// kv.ErrInUse) holds means that the store is open already.
 func Open(dir string, opts Options) (*Engine, error) {
 	fs := opts.FS
 	switch {
@@ -165,14 +165,15 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 		return nil, verify.explain(err)
 	}
 	if format != db.FormatMajorVersion().String() && !opts.InMemory && !opts.ReadOnly {
-		// Pebble made the log before it raised the format of the store, a new one say, so its chunks do not
-		// tell what was synced, and damage in it would pass for a torn tail. Nothing is in it yet.
+		// Pebble made the log before it raised the format of the store (a new one, for example).
+		// Its chunks do not record what was synced, so damage in it would pass for a torn tail.
+		// Nothing is in it yet.
 		if err := errors.Join(db.Flush(), e.fail.get()); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
 	e.replay = verify.opened()
-	e.fail.tell = opts.failed
+	e.fail.notify = opts.failed
 	failStop.armed.Store(true)
 	return db, nil
 }
@@ -194,7 +195,7 @@ func checkFormat(fs vfs.FS, dir string, readOnly bool) error {
 	case found == formatNumber:
 		return nil
 	case found != "":
-		return fmt.Errorf("%w %s, this program knows format %s", errFormat, found, formatNumber)
+		return fmt.Errorf("%w %s, this program supports format %s", errFormat, found, formatNumber)
 	case readOnly:
 		return fmt.Errorf("not a minidb store")
 	}

@@ -26,8 +26,8 @@ func newOverlayFS(base vfs.FS, dir string) (*overlayFS, error) {
 	return fs, fs.MemFS.MkdirAll(dir, privateDir)
 }
 
-// OpenUnchanged opens a store for one who only looks: what the engine writes stays in memory, its recovery from
-// the log included, and is gone when it closes. The directory's files stay as they are.
+// OpenUnchanged opens a store for reading only. What the engine writes, its recovery from the log
+// included, stays in memory and is gone when it closes. The directory's files stay as they are.
 func OpenUnchanged(dir string, opts Options) (*Engine, error) {
 	base := opts.FS
 	if base == nil {

@@ -57,8 +57,8 @@ func (fs privateFS) Lock(name string) (io.Closer, error) {
 // Unwrap implements vfs.FS.
 func (fs privateFS) Unwrap() vfs.FS { return fs.FS }
 
-// closeDirectory takes a store's directory away from everybody but its owner, where others may look into it:
-// one that was made before it became a store, or by an older program.
+// closeDirectory removes the permissions of other users from a store's directory, if they may read
+// it: one that was made before it became a store, or by an older program.
 func (fs privateFS) closeDirectory(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm()&0o027 == 0 { // a group that may read was let in on purpose

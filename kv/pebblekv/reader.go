@@ -68,9 +68,9 @@ func iterOptions(span kv.Span) *pebble.IterOptions {
 	return &pebble.IterOptions{LowerBound: span.Start, UpperBound: span.End}
 }
 
-// snapshot pins the state of its first iterator; every other is a clone of it. The first one is lent
-// to the first caller who wants an iterator over everything: a transaction that reads one key makes
-// one Pebble iterator and no more.
+// snapshot pins the state of its first iterator; every other is a clone of it. The first one is
+// lent to the first caller that wants an iterator over everything: a transaction that reads one key
+// makes one Pebble iterator and no more.
 type snapshot struct {
 	base   *pebble.Iterator
 	get    *pebble.Iterator // of Get; made when first needed

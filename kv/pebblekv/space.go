@@ -14,14 +14,15 @@ import (
 // space watches the room that is left on the store's file system, so that new data is refused before the
 // log can fail: below lowWater, until there is a quarter more. What the memtables hold still has to fit.
 //
-// A reserve file keeps room back from everybody else on the file system. It is given up when something that
-// frees space needs to write below the mark, or when a write fails all the same, and is made again once
-// there is room for it. A file system that cannot tell how much room it has is not watched.
+// A reserve file keeps space that no other program on the file system can use. It is given up when
+// something that frees space needs to write below the mark, or when a write fails all the same, and
+// is made again once there is room for it. A file system that does not report its free space is not
+// watched.
 type space struct {
 	fs       vfs.FS // below Pebble's, so that it is not counted among its files
 	dir      string
 	log      *slog.Logger
-	tell     func(tight bool)
+	notify   func(tight bool)
 	now      func() time.Time
 	lowWater uint64
 	reserve  uint64
@@ -45,8 +46,8 @@ const (
 	lookEvery = 50 * time.Millisecond
 	// waitForSpace is the pause between attempts to write a table on a full file system.
 	waitForSpace = 100 * time.Millisecond
-	// Room in memtables: what they hold is written out, and compacted, below the mark; and what those
-	// need who free space.
+	// Space in memtables: their contents are written out, and compacted, below the mark; and
+	// operations that free space need some as well.
 	lowWaterMemTables = 8
 	reserveMemTables  = 2
 	// smallDisk is the size of a file system below which a memtable is a smallDiskShare of it.
@@ -65,7 +66,7 @@ func memTableBytes(fs vfs.FS, dir string) int {
 
 // init looks at the file system for the first time, and makes the reserve.
 func (s *space) init(fs vfs.FS, dir string, opts Options) {
-	s.fs, s.dir, s.log, s.tell = fs, dir, opts.logger(), opts.OnTight
+	s.fs, s.dir, s.log, s.notify = fs, dir, opts.logger(), opts.OnTight
 	s.now, s.closing = time.Now, make(chan struct{})
 	s.lowWater = uint64(lowWaterMemTables * opts.MemTableBytes)
 	s.reserve = uint64(reserveMemTables * opts.MemTableBytes)
@@ -91,7 +92,8 @@ func (s *space) look() {
 	}
 }
 
-// measure asks the file system, and tells what follows from its answer. Requires: mu is held.
+// measure asks the file system for its free space, and reports when space became tight or ceased to
+// be. Requires: mu is held.
 func (s *space) measure() {
 	u, err := s.fs.GetDiskUsage(s.dir)
 	s.mu.lookedAt = s.now()
@@ -113,8 +115,8 @@ func (s *space) measure() {
 	}
 	if tight := s.mu.full || s.mu.free < mark; tight != s.mu.tight {
 		s.mu.tight = tight
-		if s.tell != nil {
-			s.tell(tight)
+		if s.notify != nil {
+			s.notify(tight)
 		}
 	}
 }
@@ -177,8 +179,8 @@ func (s *space) room(frees bool) error {
 	return fmt.Errorf("%w: %d MiB are free, writes need %d MiB", kv.ErrDiskFull, s.mu.free>>20, s.lowWater>>20)
 }
 
-// failedWrite is told of a write that failed for want of room. It reports whether trying again at once
-// may help.
+// failedWrite is called after a write failed for lack of space. It reports whether trying again at
+// once may help.
 func (s *space) failedWrite() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

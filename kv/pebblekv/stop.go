@@ -12,16 +12,16 @@ import (
 )
 
 // failStopFS ends the engine when the log, the manifest, a marker or the directory of an open store
-// cannot be written. What the memtable shows would not be what the disk holds, and an acknowledgement
-// could not be kept. Pebble itself panics there, in goroutines where nobody can catch it, and the
-// program around an embedded store must not end with it. So Pebble is told that the write succeeded,
-// the engine answers every call with its failure, and nothing that Pebble does afterwards reaches the
-// disk: writes are dropped, files that it removes stay, files that it makes live in memory. The store
-// is opened again from what was synced.
+// cannot be written. What the memtable shows would not be what the disk holds, and an
+// acknowledgement could not be kept. Pebble itself panics there, in goroutines where no caller can
+// recover from it, and the program around an embedded store must not end with it. So the write
+// returns success to Pebble, every call on the engine returns its failure, and nothing that Pebble
+// does afterwards reaches the disk: writes are dropped, files that it removes stay, files that it
+// makes live in memory. The store is opened again from what was synced.
 //
 // Tables are another matter: Pebble writes those again, and again: after tableAttempts failures
-// without a success in between the engine ends too, for nobody can write any more once the memtables
-// are full. Where only the room is wanting, each attempt waits a while instead (space.go).
+// without a success in between the engine ends too, for no update can be written once the memtables
+// are full. Where only space is lacking, each attempt waits a while instead (space.go).
 //
 // While the store is being opened, all this makes Open fail: Pebble would try again for ever.
 type failStopFS struct {
@@ -75,7 +75,7 @@ func (fs *failStopFS) vital(what, name string, write func() error) error {
 	return nil
 }
 
-// isVital tells by a file's name whether the store depends on each write of it.
+// isVital reports, by a file's name, whether the store depends on each write of it.
 func (fs *failStopFS) isVital(name string) bool {
 	base := fs.PathBase(name)
 	return strings.HasSuffix(base, ".log") || strings.HasPrefix(base, "MANIFEST") || strings.HasPrefix(base, "marker.")

@@ -7,9 +7,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 )
 
-// tableIter is a cursor over the entries of a table file: by key, and of one key the newest first. Its
-// functions close over Pebble's type of an entry, which has no exported name. Those that move report
-// whether the cursor stands on an entry; if not, err tells whether that is the end or a failure.
+// tableIter is a cursor over the entries of a table file: by key, and of one key the newest first.
+// Its functions close over Pebble's type of an entry, which has no exported name. Those that move
+// report whether the cursor is on an entry; if not, err is nil at the end and otherwise the
+// failure.
 type tableIter struct {
 	seekGE, seekLT func(key []byte) bool
 	next, prev     func() bool

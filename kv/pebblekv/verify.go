@@ -17,14 +17,15 @@ type verified struct {
 	behind int   // valid chunks behind a torn one: they were written and not yet synced
 }
 
-// verifyChunks reads a log or a manifest as Pebble will, and tells damage from the torn tail that a
-// crash leaves. Pebble takes the first for the second in a manifest, in the last block of a log, and
-// where a damaged number looks like the end.
+// verifyChunks reads a log or a manifest as Pebble will, and distinguishes damage from the torn
+// tail that a crash leaves. Pebble takes the first for the second in a manifest, in the last block
+// of a log, and where a damaged number looks like the end.
 //
-// The first invalid chunk is damage if a valid one behind it says that the log had been synced beyond
-// it; in a manifest, which is synced after each record, if a valid one behind it begins a record; and if
-// the chunk lacks but one byte. What is left is a torn tail, or damage that nobody can tell from one:
-// several bytes in what was written after the last sync that a later chunk knows of.
+// The first invalid chunk is damage if a valid one behind it records that the log had been synced
+// beyond it; in a manifest, which is synced after each record, if a valid one behind it begins a
+// record; and if the chunk lacks but one byte. What is left is a torn tail, or damage that cannot
+// be distinguished from one: several bytes in what was written after the last sync that a later
+// chunk records.
 func verifyChunks(r io.Reader, name string, f chunkFormat) (verified, error) {
 	var v verified
 	block := make([]byte, blockSize)

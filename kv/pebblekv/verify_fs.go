@@ -20,8 +20,8 @@ type Replay struct {
 	End     int64  // offset behind the last update that was read from it
 	Updates int    // from all logs
 	Closed  bool   // the log was closed, so nothing was under way
-	// Dropped counts pieces behind a torn one in the last log. They were not synced, so nobody was told
-	// that they are there.
+	// Dropped counts pieces behind a torn one in the last log. They were not synced, so none of
+	// them was acknowledged.
 	Dropped int
 }
 

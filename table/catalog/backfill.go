@@ -11,8 +11,8 @@ import (
 
 // Backfill writes the entries of a new index for all rows of d that tx sees; ix need not be in the
 // descriptor yet. It makes the transaction fail when another writes rows meanwhile: together with
-// the change of the descriptor (catalog I4) no row can lack its entry. seen, if not nil, is told now and then
-// how many rows have been read.
+// the change of the descriptor (catalog I4) no row can lack its entry. seen, if not nil, is called
+// now and then with the number of rows that have been read.
 func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index, seen func(rows int64)) error {
 	tx.Validate(d.IndexSpan(table.RowIndexID))
 	b, err := table.NewEntryBuilder(d, ix)

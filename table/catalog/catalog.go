@@ -16,10 +16,10 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// format is the number of the layout of all keys and values that table and catalog write. Since 2 the rows
-// of a table may lie under a storage ID that is not the table's number. A store of format 1 has none, is
-// read as it is, and becomes one of format 2 when it is opened: a program that knows only format 1 would
-// not find all rows in it.
+// format is the number of the layout of all keys and values that table and catalog write. Since 2
+// the rows of a table may lie under a storage ID that is not the table's number. A store of format
+// 1 has no storage IDs. It is read as it is, and becomes one of format 2 when it is opened, because
+// a program that supports only format 1 would not find all rows in it.
 const format = 2
 
 // Object IDs that PostgreSQL gives away itself, and the first one of ours.
@@ -62,7 +62,8 @@ func Open(ctx context.Context, store *txn.Store) (*Catalog, error) {
 			v, n := binary.Uvarint(b)
 			switch {
 			case n <= 0 || v == 0 || v > format:
-				return fmt.Errorf("catalog: the store has format %d, this program knows %d", v, format)
+				return fmt.Errorf("catalog: the store has format %d,"+
+					" this program supports %d", v, format)
 			case v < format:
 				return tx.Set(formatKey, binary.AppendUvarint(nil, format))
 			}
@@ -193,7 +194,7 @@ func (c *Catalog) NextRowID(ctx context.Context, id table.ID) (int64, error) {
 	return r.(*idRange).draw(ctx, c)
 }
 
-// isConflict says that a transaction failed because of another, and may be tried again.
+// isConflict reports whether a transaction failed because of another one, and may be tried again.
 func isConflict(err error) bool {
 	var conflict *txn.WriteConflictError
 	var exists *txn.AlreadyExistsError

@@ -231,8 +231,9 @@ func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
 // schema before: the descriptor is the same, and others that it names are not.
 func (v *View) ExcludeWriters(id table.ID) error { return v.put(table.WritersKey(id), nil) }
 
-// RelabelRelation is UpdateRelation for what those who write rows need not know: names of indexes,
-// comments, and that all rows obey a constraint which they know already. It lets them go on.
+// RelabelRelation is UpdateRelation for changes that do not matter to writers of rows: names of
+// indexes, comments, and that all rows obey a constraint that writers check already. It does not
+// make them fail.
 func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
 	type name struct {
 		schema table.ID

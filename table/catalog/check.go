@@ -40,13 +40,13 @@ func (p Problem) String() string {
 
 // Check verifies the whole store at one timestamp: names and descriptors agree, every row has its
 // entry in every index with the right value, every entry has its row, unique keys are unique, no
-// key belongs to nobody, and no lock is left of a transaction that is gone. report gets each
+// key is without an owner, and no lock is left of a transaction that is gone. report gets each
 // problem; Check itself fails only when it cannot go on.
 func Check(ctx context.Context, store *txn.Store, report func(Problem)) error {
 	return CheckAt(ctx, store, 0, report)
 }
 
-// Report receives what CheckTelling finds.
+// Report receives what CheckWithProgress finds.
 type Report struct {
 	Problem func(Problem)
 	// Progress is called whenever Every more keys of tables have been read, with the table that is being read
@@ -55,8 +55,8 @@ type Report struct {
 	Every    int64
 }
 
-// CheckTelling is Check, and tells how far it is.
-func CheckTelling(ctx context.Context, store *txn.Store, r Report) error {
+// CheckWithProgress is Check, and reports its progress.
+func CheckWithProgress(ctx context.Context, store *txn.Store, r Report) error {
 	return checkAt(ctx, store, 0, r)
 }
 
@@ -74,7 +74,7 @@ func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) 
 	defer func() { _ = tx.Rollback(ctx) }()
 	c := &Catalog{store: store}
 	c.cache.descs = map[table.ID]*table.Desc{}
-	ch := &checker{tx: tx, v: c.View(tx), report: r.Problem, told: r, names: map[table.ID]string{}, descs: map[table.ID]*table.Desc{}}
+	ch := &checker{tx: tx, v: c.View(tx), report: r.Problem, progress: r, names: map[table.ID]string{}, descs: map[table.ID]*table.Desc{}}
 	if err := ch.catalog(ctx); err != nil {
 		return err
 	}
@@ -96,20 +96,20 @@ func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) 
 }
 
 type checker struct {
-	tx     *txn.Txn
-	v      *View
-	report func(Problem)
-	told   Report
-	keys   int64 // of tables, that have been read
-	names  map[table.ID]string
-	descs  map[table.ID]*table.Desc
-	order  []*table.Desc
+	tx       *txn.Txn
+	v        *View
+	report   func(Problem)
+	progress Report
+	keys     int64 // of tables, that have been read
+	names    map[table.ID]string
+	descs    map[table.ID]*table.Desc
+	order    []*table.Desc
 }
 
 // passed counts a key of a table that has been read.
 func (ch *checker) passed(d *table.Desc) {
-	if ch.keys++; ch.told.Progress != nil && ch.keys%ch.told.Every == 0 {
-		ch.told.Progress(ch.names[d.ID], ch.keys)
+	if ch.keys++; ch.progress.Progress != nil && ch.keys%ch.progress.Every == 0 {
+		ch.progress.Progress(ch.names[d.ID], ch.keys)
 	}
 }
 
@@ -339,9 +339,9 @@ func (ch *checker) strays(ctx context.Context) error {
 	return nil
 }
 
-// locks finds what transactions that are gone left behind. Their locks may lie about until somebody
-// meets them, and reading above has not met all: those of statistics, of sequences, and those that no
-// reader needs to settle. So they are settled here; what is left then is wrong.
+// locks finds what transactions that are gone left behind. Their locks may stay until a transaction
+// meets them, and the reads above have not met all: those of statistics, of sequences, and those
+// that no reader needs to resolve. So they are resolved here; a lock that is left then is an error.
 func (ch *checker) locks(ctx context.Context, store *txn.Store) error {
 	now, err := store.Now(ctx)
 	if err != nil {

@@ -61,7 +61,7 @@ func TestACheckReadsForeignKeysSideBySide(t *testing.T) {
 		})
 	}
 	var seen []string
-	require.NoError(t, CheckTelling(f.ctx, f.store, Report{Problem: func(p Problem) { t.Error(p) }, Every: 15_000,
+	require.NoError(t, CheckWithProgress(f.ctx, f.store, Report{Problem: func(p Problem) { t.Error(p) }, Every: 15_000,
 		Progress: func(relation string, keys int64) { seen = append(seen, fmt.Sprint(relation, " ", keys)) }}))
 	require.Equal(t, []string{"postgres.public.child 15000", "postgres.public.child 30000"}, seen)
 	f.must(func(tx *txn.Txn, _ *View) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// foreignKeys verifies that descriptors know of each other, and that every row refers to rows that
-// are there, as far as its foreign keys have been validated.
+// foreignKeys verifies that both descriptors of a foreign key list it, and that every row refers to
+// rows that exist, as far as its foreign keys have been validated.
 func (ch *checker) foreignKeys(ctx context.Context) error {
 	for _, d := range ch.order {
 		for _, id := range d.ReferencedBy {

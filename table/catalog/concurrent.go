@@ -16,9 +16,10 @@ import (
 // and the other sides, which drop or rename, by validated spans. The version key alone is written by both,
 // so the second one's write of it is moved behind the first one's at commit.
 
-// reserve takes the row lock of a key that the transaction read as absent and is about to write: another
-// transaction that wants to write it waits until this one has ended. If somebody wrote the key since it
-// was read, the error is *txn.StaleError or *txn.WriteConflictError, as txn.Locking.Rereads tells.
+// reserve takes the row lock of a key that the transaction read as absent and is about to write:
+// another transaction that wants to write it waits until this one has ended. If the key was written
+// since it was read, the error is *txn.StaleError with txn.Locking.Rereads, and otherwise
+// *txn.WriteConflictError.
 func (v *View) reserve(ctx context.Context, key []byte) error {
 	if !v.tx.LocksBind() {
 		return nil // the keys conflict at commit
@@ -41,13 +42,14 @@ func (v *View) validate(key []byte) {
 	v.tx.Validate(kv.Span{Start: key, End: append(key[:len(key):len(key)], 0)})
 }
 
-// Commit commits the transaction by calling commit. With rebase, a change of the schema that others have
-// committed since this transaction's is no conflict by itself. That is for READ COMMITTED, where each
-// statement saw the newest schema. Transactions of this process that are rebased take turns, and the version
-// that each of them leaves is above all versions before it.
+// Commit commits the transaction by calling commit. With rebase, a change of the schema that
+// another transaction has committed since this one's snapshot does not by itself conflict. That is
+// for READ COMMITTED, where each statement saw the newest schema. Transactions of this process that
+// are rebased take turns, and the version that each of them leaves is above all versions before it.
 //
-// A transaction that has written its version to the store already (it outgrew txn.Options.StreamBytes) is not
-// rebased: whoever changes the schema beside it waits for it, and conflicts.
+// A transaction that has written its version to the store already (it outgrew
+// txn.Options.StreamBytes) is not rebased: a concurrent transaction that changes the schema waits
+// for it, and conflicts.
 func (v *View) Commit(ctx context.Context, rebase bool, commit func() error) error {
 	if !rebase || !v.tx.Buffered(versionKey) {
 		return commit()

@@ -12,7 +12,7 @@
 //	c s {database}{name}           → schema
 //	c n {database}{schema}{name}   → relation or index of that name
 //	c d {relation}                 → descriptor
-//	c w {table}                    → nothing: written when a descriptor changes for those who write rows
+//	c w {table}                    → nothing: written when a descriptor changes for writers of rows
 //	c o {storage}                  → table whose rows lie under a storage ID that is not its own number
 //	c y                            → settings of ALTER SYSTEM
 //	c p {relation}{view}           → nothing: the view reads the relation
@@ -37,23 +37,23 @@
 //
 // A View shows the schema at the transaction's read timestamp. [View.Renew] lets one that keeps its
 // snapshot show tables with the constraints that they have now. Such a descriptor carries the
-// timestamp at which it was read, and whoever writes by it validates since then.
+// timestamp at which it was read. A transaction that writes rows by it validates it since then.
 //
 // # Invariants
 //
 //   - catalog I1: nothing under "c" but c i changes without c v changing in the same transaction.
 //   - catalog I2: a name under c n belongs to one relation or index, whose descriptor carries it.
 //   - catalog I3: object IDs are never used again, also those of transactions that failed.
-//   - catalog I4: whoever changes or reads rows by a descriptor in a way that other descriptors of
-//     the table would not, is excluded from them: writers of rows validate the table's writers' key
-//     since they have read the descriptor, readers that build something from all rows (an index)
-//     validate the table's span and write that key with the descriptor. Whichever commits second
-//     fails. Within a process the locks of tables (package sql) keep this fair; correctness does
-//     not need them. A change that alters nothing for writers (RelabelRelation) excludes nobody.
+//   - catalog I4: two transactions that use the rows of a table by descriptors that disagree about
+//     them do not both commit; the second to commit fails. Writers of rows validate the table's
+//     writers' key since they read the descriptor. Transactions that build something from all rows
+//     (an index) validate the table's span, and write that key with the descriptor. Within a
+//     process the locks of tables (package sql) keep this fair; correctness does not need them. A
+//     change that alters nothing for writers (RelabelRelation) excludes no transaction.
 //   - catalog I5: sequences, row IDs and object IDs are drawn by transactions of their own, never
 //     given back: a gap is allowed, a repetition is not.
-//   - catalog I6: a storage ID belongs to one table for ever. A transaction that gives a table another one,
-//     drops it, or takes an index out of its descriptor, drops the old span in the same transaction. Who
-//     writes rows fails by I4; who rests on rows without writing them validates that the span was not
-//     dropped (table.HoldStorage).
+//   - catalog I6: a storage ID belongs to one table for ever. A transaction that gives a table
+//     another one, drops it, or takes an index out of its descriptor, drops the old span in the
+//     same transaction. A transaction that writes rows then fails by I4. One that relies on rows
+//     without writing them validates that the span was not dropped (table.HoldStorage).
 package catalog

@@ -71,7 +71,7 @@ func sequenceKey(id table.ID, epoch uint32) []byte {
 
 func rowIDKey(id table.ID) []byte { return table.AppendID([]byte{table.PrefixRowID}, id) }
 
-// nameEntry is what a name in a schema stands for: a relation, or an index of one.
+// nameEntry is what a name in a schema refers to: a relation, or an index of one.
 type nameEntry struct {
 	relation table.ID
 	index    table.ID // the index's OID; 0: the relation itself

@@ -8,26 +8,28 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// newest is what a View knows of a schema newer than its snapshot.
+// newest is the part of a schema newer than its snapshot that a View has read.
 type newest struct {
 	version uint64
 	at      tso.Timestamp            // at which it was read
 	descs   map[table.ID]*table.Desc // what to use, by what has been asked for
 }
 
-// Renewed says whether the View mixes two states of the catalog: Version does not name what it shows.
+// Renewed reports whether the View mixes two states of the catalog, so that Version does not name
+// what it shows.
 func (v *View) Renewed() bool { return v.newest != nil }
 
-// Outdated says that the catalog may have changed since the snapshot: it asks memory, which can tell that
-// it has not, on an engine of this process's own. On any other it knows nothing, and says no.
+// Outdated reports whether the catalog may have changed since the snapshot. It reads no store: on
+// an engine of this process's own, memory can rule a change out. On any other engine it returns
+// false.
 func (v *View) Outdated() bool { return v.tx.LocksBind() && !v.tx.Unchanged(versionKey) }
 
-// Renew looks at the newest state of the catalog, on an engine of this process's own: from now on the View
-// shows tables with the constraints that they have in it, where that is all that has changed about them
-// ([table.Reconstrained]) and about every table that foreign keys join to them. Everything else
-// stays as the snapshot shows it, and so does all of the schema once the transaction has changed it
-// itself: it will fail at commit, for two have changed the catalog. changed says that there is
-// another state now than at the last call.
+// Renew looks at the newest state of the catalog, on an engine of this process's own: from now on
+// the View shows tables with the constraints that they have in it, where that is all that has
+// changed about them ([table.Reconstrained]) and about every table that foreign keys join to them.
+// Everything else stays as the snapshot shows it, and so does all of the schema once the
+// transaction has changed it itself: it will fail at commit, for two have changed the catalog.
+// changed reports whether the state differs from that of the last call.
 func (v *View) Renew(ctx context.Context) (changed bool, err error) {
 	if !v.tx.LocksBind() || v.newest == nil && v.tx.Unchanged(versionKey) {
 		return false, nil

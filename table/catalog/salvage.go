@@ -14,7 +14,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// SalvageOptions tell what Salvage finds on its way.
+// SalvageOptions are called with what Salvage finds on its way.
 type SalvageOptions struct {
 	Lost     func(Problem)       // is called for everything that could not be copied as it is
 	Progress func(string, int64) // is called now and then: a table, and how many of its rows were copied
@@ -31,7 +31,7 @@ type SalvageOptions struct {
 //   - a row that has the key of another in a unique index, which such an older version may have;
 //   - positions of sequences: they go on behind the values in the column that owns them.
 //
-// Requires: nobody else uses the two stores, and from was opened with LeaveFoundLocks.
+// Requires: nothing else uses the two stores, and from was opened with LeaveFoundLocks.
 func Salvage(ctx context.Context, from, to *txn.Store, o SalvageOptions) (err error) {
 	snap, err := from.Engine().Snapshot()
 	if err != nil {
@@ -89,9 +89,9 @@ type salvage struct {
 
 // lostKeys is what copy could not read of a span of user keys.
 type lostKeys struct {
-	spans []kv.Span // where nobody knows which keys there are
+	spans []kv.Span // where it is unknown which keys there are
 	keys  [][]byte  // whose values cannot be read
-	older [][]byte  // copied as they were before a change of which nobody knows whether it was committed
+	older [][]byte  // copied as they were before a change that may or may not be committed
 	locks []kv.Span // of the engine's keys: locks that cannot be read
 }
 

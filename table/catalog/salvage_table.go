@@ -103,7 +103,7 @@ func (c *tableCopy) text(key []byte) string {
 	return fmt.Sprintf("%x", key)
 }
 
-// report tells what was not copied.
+// report reports what was not copied.
 func (c *tableCopy) report(ctx context.Context, lost *lostKeys) error {
 	for _, key := range lost.keys {
 		c.lost(fmt.Sprintf("row %s cannot be read", c.text(key)))

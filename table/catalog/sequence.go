@@ -87,7 +87,7 @@ type sequenceID struct {
 // sequence is this process's reserved range of one epoch of a sequence.
 type sequence struct {
 	mu       sync.Mutex
-	pos      position      // what was handed out last, as far as this process knows
+	pos      position      // what this process handed out last
 	left     int64         // values that may follow pos without asking the store
 	reserved position      // as the store has it
 	at       tso.Timestamp // when it was put there
@@ -182,7 +182,7 @@ func (c *Catalog) SetVal(ctx context.Context, d *table.Desc, value int64, called
 	return nil
 }
 
-// SequencePosition tells last_value and is_called of a sequence.
+// SequencePosition returns last_value and is_called of a sequence.
 func (c *Catalog) SequencePosition(ctx context.Context, d *table.Desc) (last int64, called bool, err error) {
 	s := c.sequence(d)
 	s.mu.Lock()
@@ -198,9 +198,9 @@ func (c *Catalog) SequencePosition(ctx context.Context, d *table.Desc) (last int
 	return p.last, p.called, err
 }
 
-// NextEpoch fills in the fields by which seq, a changed copy of old's definition, goes on where old
-// stands. It gives up what this process has reserved, and makes the View's transaction fail when
-// somebody draws from the old epoch before it commits.
+// NextEpoch fills in the fields by which seq, a changed copy of old's definition, continues at
+// old's position. It gives up what this process has reserved, and makes the View's transaction fail
+// if a value is drawn from the old epoch before it commits.
 func (v *View) NextEpoch(ctx context.Context, old *table.Desc, seq *table.Sequence) error {
 	last, called, err := v.c.SequencePosition(ctx, old)
 	if err != nil {
@@ -258,8 +258,9 @@ func (c *Catalog) Close(ctx context.Context) error {
 	return first
 }
 
-// Sweep deletes the positions of sequences and the row IDs of tables that exist no longer. Requires:
-// nobody else uses the store. A sequence of a transaction still running looks like one that is gone.
+// Sweep deletes the positions of sequences and the row IDs of tables that exist no longer.
+// Requires: nothing else uses the store, because a sequence of a running transaction looks like one
+// that is gone.
 func (c *Catalog) Sweep(ctx context.Context) error {
 	_, err := c.own(ctx, func(tx *txn.Txn) error {
 		for _, prefix := range []byte{table.PrefixSequence, table.PrefixRowID} {

@@ -222,5 +222,5 @@ func TestAStoreOfFormat1IsReadAsItIs(t *testing.T) {
 	f.check()
 	f.must(func(tx *txn.Txn, _ *View) error { return tx.Set(formatKey, binary.AppendUvarint(nil, format+1)) })
 	_, err = Open(f.ctx, f.store)
-	require.ErrorContains(t, err, "this program knows 2")
+	require.ErrorContains(t, err, "this program supports 2")
 }

@@ -15,9 +15,9 @@ import (
 )
 
 // View is the schema as one transaction sees it, its own changes included. It belongs to the
-// transaction's goroutine. What it returns is shared and must not be changed. No serial order rests on the
-// schema itself, as in PostgreSQL: locks of tables, and catalog I4, keep its changes from those who read and
-// write rows.
+// transaction's goroutine. What it returns is shared and must not be changed. As in PostgreSQL,
+// serializable transactions do not track reads of the schema: locks of tables, and catalog I4,
+// exclude its changes from the transactions that read and write rows.
 type View struct {
 	c  *Catalog
 	tx *txn.Txn
@@ -43,8 +43,8 @@ type ownDesc struct {
 func (c *Catalog) View(tx *txn.Txn) *View { return &View{c: c, tx: tx} }
 
 // Version names the state of the catalog that the transaction sees: two Views with equal versions
-// see the same schema. own says that the transaction has changed the schema itself; the version
-// then says nothing about which of its changes are seen.
+// see the same schema. own reports whether the transaction has changed the schema itself; the
+// version then does not determine which of its changes are seen.
 func (v *View) Version(ctx context.Context) (version uint64, own bool, err error) {
 	if v.known && !v.tx.Dirty() {
 		return v.version, false, nil
@@ -151,7 +151,7 @@ func (v *View) Index(ctx context.Context, db table.ID, schema, name string) (*ta
 	return nil, nil, fmt.Errorf("catalog: index %q is not in its table: %w", name, kv.ErrCorruption)
 }
 
-// Taken says whether a relation or an index has the name.
+// Taken reports whether a relation or an index has the name.
 func (v *View) Taken(ctx context.Context, db table.ID, schema, name string) (bool, error) {
 	e, err := v.name(ctx, db, schema, name)
 	return e.relation != 0, err
@@ -217,7 +217,7 @@ func (v *View) RelationByStorage(ctx context.Context, id table.StorageID) (*tabl
 	return d, nil
 }
 
-// relation finds a relation in the snapshot. st is state's answer.
+// relation finds a relation in the snapshot. st is what state returned.
 func (v *View) relation(ctx context.Context, st *state, id table.ID) (*table.Desc, error) {
 	return memo(st, func(s *state) map[table.ID]*table.Desc { return s.descs }, id,
 		func() (*table.Desc, error) {

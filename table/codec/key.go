@@ -86,7 +86,7 @@ func SkipKey(b []byte, t *types.Type, desc, _ bool) ([]byte, error) {
 	return b[1+n:], nil
 }
 
-// KeyExact reports whether the key of a type gives back the very datum.
+// KeyExact reports whether decoding a key of the type returns exactly the datum that was encoded.
 func KeyExact(t *types.Type) bool {
 	switch t.Family.Order() {
 	case types.I64:
@@ -97,7 +97,7 @@ func KeyExact(t *types.Type) bool {
 	return false
 }
 
-// Indexable reports whether values of the type can stand in a key.
+// Indexable reports whether values of the type can be part of a key.
 func Indexable(t *types.Type) bool {
 	switch t.Family {
 	case types.Void, types.Record:

@@ -11,8 +11,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Integers take one byte from 0 to 109, otherwise a byte that tells sign and length, and the number's
-// low bytes, most significant first.
+// Integers take one byte from 0 to 109, otherwise a byte for sign and length, and the number's low
+// bytes, most significant first.
 const (
 	intZero  = 0x88 // below it: 8 - n is a negative number of n bytes
 	intSmall = 109
@@ -75,7 +75,7 @@ func readInt(b []byte) (int64, []byte, bool) {
 	return int64(v), b[n:], true
 }
 
-// Strings end with 01, which stands nowhere else in them: the bytes 00, 01 and 02 are written as 02
+// Strings end with 01, which occurs nowhere else in them: the bytes 00, 01 and 02 are written as 02
 // and 03, 04 or 05.
 const (
 	stringEnd    byte = 0x01
