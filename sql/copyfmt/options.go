@@ -41,7 +41,7 @@ type Options struct {
 // BadFormat is 22P04: the data does not fit the format.
 const BadFormat = "22P04"
 
-// ParseOptions reads the options of a COPY; from says whether it is COPY FROM.
+// ParseOptions reads the options of a COPY; from is true for COPY FROM.
 func ParseOptions(opts []ast.Option, from bool) (o Options, err error) {
 	seen := map[string]bool{}
 	set := func(name string) bool { return seen[name] }
@@ -104,7 +104,8 @@ func (o *Options) set(opt *ast.Option, from bool) error {
 		}
 		return boolean(opt, &o.Header)
 	case "freeze":
-		var freeze bool // rows are visible at once to nobody else here: there is nothing to freeze
+		// No other transaction sees rows before their commit: there is nothing to freeze.
+		var freeze bool
 		return boolean(opt, &freeze)
 	case "encoding":
 		if name := strings.ToLower(strings.ReplaceAll(opt.Value, "-", "")); name != "utf8" && name != "unicode" {
@@ -194,7 +195,7 @@ func (o *Options) check(set func(string) bool) error {
 	return nil
 }
 
-// forced says whether a list of columns names this one.
+// forced reports whether a list of columns names this one.
 func forced(list []string, column string) bool {
 	return slices.Contains(list, column) || len(list) == 1 && list[0] == "*"
 }

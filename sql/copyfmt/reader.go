@@ -304,7 +304,7 @@ func (r *Reader) splitText(line []byte) error {
 	}
 }
 
-// unescape reads what follows a backslash: the byte it stands for, and its length.
+// unescape reads what follows a backslash, and returns the byte that it stands for and its length.
 func unescape(s []byte) (c byte, n int) {
 	switch s[0] {
 	case 'b':
@@ -382,7 +382,7 @@ func (r *Reader) splitCSV(line []byte) error {
 	}
 }
 
-// isNull says whether a field that looks like NULL is it.
+// isNull reports whether a field that looks like NULL is NULL.
 func (r *Reader) isNull(i int, quoted bool) bool {
 	if i >= len(r.columns) {
 		return !quoted

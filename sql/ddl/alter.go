@@ -104,7 +104,7 @@ func alterMode(s *ast.AlterTable, index bool) rowlock.Mode {
 	return mode
 }
 
-// onlyNames says whether nothing changes but what things are called.
+// onlyNames reports whether the statement changes only names.
 func onlyNames(s *ast.AlterTable) bool {
 	return !slices.ContainsFunc(s.Actions, func(a ast.AlterAction) bool {
 		return !strings.HasPrefix(a.Kind, "rename") && a.Kind != "set schema"

@@ -229,7 +229,7 @@ func (a *alteration) generatedFrom(ctx context.Context, o int) ([]string, error)
 	return out, nil
 }
 
-// textReads says whether an expression over the row reads column o.
+// textReads reports whether an expression over the row reads column o.
 func (a *alteration) textReads(ctx context.Context, text string, o int) (bool, error) {
 	e, err := a.env.parse(text)
 	if err != nil {

@@ -58,9 +58,9 @@ func (a *alteration) exclude(tables ...*table.Desc) {
 	}
 }
 
-// excludeUnaware is exclude for a constraint that is there already, but is not valid for all rows. Since
-// it was committed nobody writes rows without regard to it, so that to look at a snapshot which shows
-// the constraint is enough. If it may be this transaction's own, others do not know it yet.
+// excludeUnaware is exclude for a constraint that exists already but is not valid for all rows.
+// Since the constraint was committed all writers check it, so validating a snapshot that shows it
+// is enough. If this transaction may have added it, other transactions do not check it yet.
 func (a *alteration) excludeUnaware(ctx context.Context, tables ...*table.Desc) error {
 	_, own, err := a.env.View.Version(ctx)
 	if own {

@@ -200,7 +200,7 @@ func (a *alteration) dependentTexts(ctx context.Context, next *table.Desc, o int
 	return nil
 }
 
-// sameValues says that every value of type from is one of type to, held the same way.
+// sameValues reports whether every value of type from is one of type to, stored the same way.
 func sameValues(from, to *types.Type) bool {
 	plain := func(t *types.Type) bool { return t.OID == types.OIDText || t.OID == types.OIDVarchar }
 	switch {

@@ -155,7 +155,7 @@ func (env *Env) setDefault(ctx context.Context, n *newColumn) (err error) {
 		return nil
 	}
 	if l, ok := n.deflt.Expr.(*ast.Literal); ok && l.Kind == ast.LiteralNull {
-		return nil // DEFAULT NULL is no default
+		return nil // DEFAULT NULL means without a default
 	}
 	if n.bound, err = env.bindDefault(ctx, n.col.Type, n.deflt.Expr); err != nil {
 		return err

@@ -81,7 +81,7 @@ func (env *Env) nameConstraint(ctx context.Context, d *table.Desc, c *ast.TableC
 	return err
 }
 
-// constraintNamed tells whether a constraint or index of the table has the name.
+// constraintNamed reports whether a constraint or index of the table has the name.
 func constraintNamed(d *table.Desc, name string) bool {
 	return d.IndexByName(name) != nil ||
 		slices.ContainsFunc(d.Checks, func(c table.Check) bool { return c.Name == name }) ||

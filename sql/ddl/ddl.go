@@ -31,18 +31,18 @@ type Env struct {
 	Notice func(severity, code, message, detail string)
 	// RunQuery runs a query and inserts its rows into a table made for them: CREATE TABLE AS.
 	RunQuery func(ctx context.Context, q *ast.Select, into *table.Desc) (int64, error)
-	// Cleared is told of tables whose rows are all gone; nil: nobody asks.
+	// Cleared is called for each table whose rows are all gone; nil: not called.
 	Cleared func(id table.ID)
 	// FirstRow runs the text of a query and returns its first row, nil when there is none.
 	FirstRow func(ctx context.Context, text string) ([]types.Datum, error)
-	// Lock locks a relation until the transaction's end, before anything of it is changed; nil: nobody
-	// else is there. An error ends the statement.
+	// Lock locks a relation until the transaction's end, before anything of it is changed; nil:
+	// there are no other sessions. An error ends the statement.
 	Lock func(ctx context.Context, id table.ID, mode rowlock.Mode) error
-	// InUse says why a table may not be changed now, or with an index ID why that index may not: the session
-	// itself is not done with it. "": it may. nil: nothing is in use.
+	// InUse returns why a table, or with an index ID that index, may not be changed now: the
+	// session itself still uses it. It returns "" when it may be changed. nil: nothing is in use.
 	InUse func(id table.ID, index table.IndexID) (why string)
-	// Building is told that the entries of an index are about to be made by CREATE INDEX, or REINDEX, and
-	// returns what is told how many rows have been read; nil: nobody asks.
+	// Building is called before the entries of an index are made by CREATE INDEX or REINDEX, and
+	// returns a function that is called with the number of rows read so far; nil: not called.
 	Building func(command string, d *table.Desc, ix *table.Index) (seen func(rows int64))
 }
 

@@ -135,7 +135,7 @@ func (dr *dropper) run(ctx context.Context, cascade bool) error {
 		if !cascade {
 			return dr.refuse()
 		}
-		dr.tell()
+		dr.notice()
 	}
 	if err := dr.lockOtherEnds(ctx); err != nil {
 		return err
@@ -222,7 +222,7 @@ func (dr *dropper) refuse() error {
 		WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 }
 
-func (dr *dropper) tell() {
+func (dr *dropper) notice() {
 	if len(dr.cascaded) == 1 {
 		dr.env.notice("00000", "drop cascades to %s", dr.cascaded[0])
 	} else {

@@ -15,8 +15,9 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// addForeignKey binds a FOREIGN KEY constraint, adds it to d, and returns the table it refers to, which
-// is d itself when the constraint says so. The other table is to be told (link) once d is stored.
+// addForeignKey binds a FOREIGN KEY constraint, adds it to d, and returns the table it refers to,
+// which is d itself for a self-referencing key. The caller links the other table once d is stored
+// (link).
 func (env *Env) addForeignKey(ctx context.Context, d *table.Desc, c *ast.TableConstraint) (*table.Desc, error) {
 	if c.Ref.Match == "partial" {
 		return nil, sqlerr.Unsupported(int(c.Pos), "MATCH PARTIAL")
@@ -158,7 +159,7 @@ func comparableColumns(d, parent *table.Desc, fk *table.ForeignKey) error {
 	return nil
 }
 
-// link tells a table that another has foreign keys to it.
+// link records in a table's descriptor that another has foreign keys to it.
 func (env *Env) link(ctx context.Context, parent, child table.ID) error {
 	old, err := env.View.RelationByID(ctx, parent)
 	if err != nil {
@@ -172,7 +173,8 @@ func (env *Env) link(ctx context.Context, parent, child table.ID) error {
 	return env.View.UpdateRelation(ctx, old, next)
 }
 
-// unlink tells the tables to which a table had foreign keys, and has none any more.
+// unlink removes the table from the descriptors of those to which it had foreign keys and has none
+// any more.
 func (env *Env) unlink(ctx context.Context, child table.ID, had, has []table.ForeignKey) error {
 	for _, fk := range had {
 		if slices.ContainsFunc(has, func(f table.ForeignKey) bool { return f.RefTable == fk.RefTable }) {
@@ -194,7 +196,8 @@ func (env *Env) unlink(ctx context.Context, child table.ID, had, has []table.For
 	return nil
 }
 
-// lockReferenced locks the tables to which foreign keys refer that are to go: who writes there knows the keys.
+// lockReferenced locks the tables that the foreign keys to be dropped refer to, because writers of
+// those tables check the keys.
 func (env *Env) lockReferenced(ctx context.Context, fks []table.ForeignKey) error {
 	for i := range fks {
 		parent, err := env.View.RelationByID(ctx, fks[i].RefTable)
@@ -345,8 +348,8 @@ func (a *alteration) verifyReferences(ctx context.Context, id table.ColumnID) er
 	})
 }
 
-// eachForeignKeyOf calls fn for the foreign keys of d, and to d, that have the column. d stands for the
-// table as it is about to be.
+// eachForeignKeyOf calls fn for the foreign keys of d, and to d, that have the column. d is the
+// table's future descriptor.
 func (a *alteration) eachForeignKeyOf(ctx context.Context, d *table.Desc, id table.ColumnID, fn func(child, parent *table.Desc, fk *table.ForeignKey) error) error {
 	for i := range d.ForeignKeys {
 		fk := &d.ForeignKeys[i]

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// included says whether LIKE copies a thing. Options count in the order EXCLUDING after INCLUDING,
-// with ALL standing for each.
+// included reports whether LIKE copies a thing. Options count in the order EXCLUDING after
+// INCLUDING, and ALL means each.
 func included(l *ast.TableLike, what string) bool {
 	in := slices.Contains(l.Including, what) || slices.Contains(l.Including, "all")
 	return in && !slices.Contains(l.Excluding, what) && !slices.Contains(l.Excluding, "all")

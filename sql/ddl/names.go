@@ -96,7 +96,7 @@ func (env *Env) systemRelation(ctx context.Context, n ast.Name) error {
 	return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", d.Name)
 }
 
-// relation finds a relation that is no index, or reports 42P01.
+// relation finds a relation that is not an index, or fails with 42P01.
 func (env *Env) relation(ctx context.Context, n ast.Name) (*table.Desc, error) {
 	d, ix, err := env.lookup(ctx, n)
 	if err != nil {
@@ -187,7 +187,7 @@ func freeName(name1, name2, label string, taken func(string) (bool, error)) (str
 	}
 }
 
-// relationTaken tells whether a relation name is in use in a schema, or among those about to be.
+// relationTaken reports whether a relation name is in use in a schema, or among those about to be.
 func (env *Env) relationTaken(ctx context.Context, schema string, pending func(string) bool) func(string) (bool, error) {
 	return func(name string) (bool, error) {
 		if pending != nil && pending(name) {

@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// ReindexIndex builds an index anew, and tells its name.
-func (env *Env) ReindexIndex(ctx context.Context, n ast.Name, told func(index string)) error {
+// ReindexIndex builds an index anew, and calls rebuilt with its name.
+func (env *Env) ReindexIndex(ctx context.Context, n ast.Name, rebuilt func(index string)) error {
 	d, ix, err := env.lookup(ctx, n)
 	switch {
 	case err != nil:
@@ -20,11 +20,11 @@ func (env *Env) ReindexIndex(ctx context.Context, n ast.Name, told func(index st
 	case ix == nil:
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not an index", n.Name)
 	}
-	return env.rebuild(ctx, d, []string{ix.Name}, told)
+	return env.rebuild(ctx, d, []string{ix.Name}, rebuilt)
 }
 
-// ReindexTable builds all indexes of a table anew, and tells their names.
-func (env *Env) ReindexTable(ctx context.Context, n ast.Name, told func(index string)) error {
+// ReindexTable builds all indexes of a table anew, and calls rebuilt with their names.
+func (env *Env) ReindexTable(ctx context.Context, n ast.Name, rebuilt func(index string)) error {
 	d, ix, err := env.lookup(ctx, n)
 	switch {
 	case err != nil:
@@ -34,16 +34,16 @@ func (env *Env) ReindexTable(ctx context.Context, n ast.Name, told func(index st
 	case ix != nil || d.Kind != table.KindTable:
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view", n.Name)
 	}
-	return env.rebuild(ctx, d, indexNames(d), told)
+	return env.rebuild(ctx, d, indexNames(d), rebuilt)
 }
 
 // ReindexByID is ReindexTable for a table that may be gone.
-func (env *Env) ReindexByID(ctx context.Context, id table.ID, told func(index string)) error {
+func (env *Env) ReindexByID(ctx context.Context, id table.ID, rebuilt func(index string)) error {
 	d, err := env.View.RelationByID(ctx, id)
 	if err != nil || d == nil {
 		return err
 	}
-	return env.rebuild(ctx, d, indexNames(d), told)
+	return env.rebuild(ctx, d, indexNames(d), rebuilt)
 }
 
 func indexNames(d *table.Desc) []string {
@@ -57,7 +57,7 @@ func indexNames(d *table.Desc) []string {
 // rebuild writes the entries of indexes again, from the rows, under new index IDs, and drops those
 // of the old ones as a whole: nothing of an old entry is trusted. An index that is the rows themselves has no
 // entries to write.
-func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string, told func(index string)) error {
+func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string, rebuilt func(index string)) error {
 	if err := env.lock(ctx, old, rowlock.TableShare); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string, to
 				return err
 			}
 		}
-		told(name)
+		rebuilt(name)
 	}
 	return nil
 }

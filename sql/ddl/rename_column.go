@@ -27,8 +27,8 @@ func (a *alteration) renameColumn(ctx context.Context, act *ast.AlterAction) err
 	return a.replaceNames(ctx, next)
 }
 
-// replaceNames stores the descriptor under its new names, with all that the catalog keeps in which the
-// old ones stand.
+// replaceNames stores the descriptor under its new names, with all stored expressions and views
+// that contain the old names.
 func (a *alteration) replaceNames(ctx context.Context, next *table.Desc) error {
 	if err := a.env.reprintRow(ctx, a.d, next); err != nil {
 		return err

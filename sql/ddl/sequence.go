@@ -81,7 +81,7 @@ func badSequence(format string, args ...any) error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, format, args...)
 }
 
-// applyOptions changes a definition; fresh tells CREATE from ALTER.
+// applyOptions changes a definition; fresh is true for CREATE, false for ALTER.
 func (env *Env) applyOptions(ctx context.Context, seq *table.Sequence, o *ast.SequenceOptions, fresh bool) error {
 	oldLow, oldHigh := sequenceBounds(seq.Type)
 	resetMin, resetMax := false, false

@@ -13,9 +13,9 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// The catalog keeps expressions and views as text that says the same whoever reads it, under whatever
-// search path, and whenever: relations carry their schemas, stars are written out, 'now' has become a
-// time. A change of a name prints the texts anew in which it stands, from their trees.
+// The catalog keeps expressions and views as text whose meaning depends neither on the session, nor
+// on its search path, nor on the time: relations carry their schemas, stars are written out, 'now'
+// has become a time. A rename prints the texts that contain the name anew, from their trees.
 
 // storedExpr is the text that the catalog keeps of an expression over a row of d, or of a DEFAULT
 // without d. want is the type of the column; nil for a condition.

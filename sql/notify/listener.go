@@ -24,7 +24,7 @@ func (q *Queue) NewListener(database uint32, pid int32, wake func()) *Listener {
 	return &Listener{q: q, database: database, pid: pid, wake: wake}
 }
 
-// Listening says whether it has a channel.
+// Listening reports whether it listens to a channel.
 func (l *Listener) Listening() bool { return l != nil && l.listening.Load() }
 
 // Channels are what it listens to, in the order in which it began to.
@@ -37,7 +37,7 @@ func (l *Listener) Channels() []string {
 	return slices.Clone(l.channels)
 }
 
-// Take returns the next messages, at most so many; more says that there may be others.
+// Take returns the next messages, at most so many; more reports whether there may be others.
 func (l *Listener) Take(most int) (out []Notification, more bool) {
 	if !l.Listening() {
 		return nil, false
@@ -104,5 +104,5 @@ func (l *Listener) apply(actions []action) {
 	l.listening.Store(len(l.channels) > 0)
 }
 
-// wants says whether it listens to the message's channel.
+// wants reports whether it listens to the message's channel.
 func (l *Listener) wants(m message) bool { return slices.Contains(l.channels, m.channel) }

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxBytes bounds the messages that are kept for listeners who have not taken them.
+	// maxBytes bounds the messages that are kept for listeners that have not taken them.
 	maxBytes = 64 << 20
 	// entryOverhead is what a message takes beside its text.
 	entryOverhead = 64
@@ -25,7 +25,7 @@ type Notification struct {
 type Queue struct {
 	mu        sync.Mutex
 	published sync.Cond
-	entries   []entry // that somebody has not taken yet, in order
+	entries   []entry // that some listener has not taken yet, in order
 	first     uint64  // the number of entries[0]
 	bytes     int     // of entries, and of what is announced
 	listeners map[*Listener]struct{}
@@ -58,7 +58,7 @@ func errFull() *sqlerr.Error {
 	return sqlerr.New(sqlerr.ProgramLimitExceeded, "too many notifications in the NOTIFY queue")
 }
 
-// Sender says who sends.
+// Sender is the session that sends.
 type Sender struct {
 	Database uint32
 	PID      int32
@@ -68,25 +68,25 @@ type Sender struct {
 
 // Sending is a transaction between its announcement and its end. A nil one does nothing.
 type Sending struct {
-	q     *Queue
-	who   Sender
-	what  Pending
-	bytes int           // reserved in the queue
-	ts    tso.Timestamp // it commits above this one; once it has committed, at it
-	state sendingState
+	q      *Queue
+	sender Sender
+	what   Pending
+	bytes  int           // reserved in the queue
+	ts     tso.Timestamp // it commits above this one; once it has committed, at it
+	state  sendingState
 }
 
 type sendingState uint8
 
 const (
 	announced sendingState = iota
-	committed              // and waits for those who may have committed before
+	committed              // and waits for those that may have committed before
 	done
 )
 
-// Announce comes before the commit of a transaction. after was drawn from the oracle in this
-// transaction's name, so that it commits later. Whoever announces calls Close in the end.
-func (q *Queue) Announce(who Sender, what Pending, after tso.Timestamp) (*Sending, error) {
+// Announce comes before the commit of a transaction. after is a timestamp that was drawn from the
+// oracle for this transaction, so it commits later. The caller calls Close in the end.
+func (q *Queue) Announce(sender Sender, what Pending, after tso.Timestamp) (*Sending, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.bytes+what.bytes > maxBytes && len(what.messages) > 0 {
@@ -97,13 +97,13 @@ func (q *Queue) Announce(who Sender, what Pending, after tso.Timestamp) (*Sendin
 		}
 		return nil, err
 	}
-	s := &Sending{q: q, who: who, what: what, bytes: what.bytes, ts: after}
+	s := &Sending{q: q, sender: sender, what: what, bytes: what.bytes, ts: after}
 	q.bytes += s.bytes
 	q.sendings = append(q.sendings, s)
 	return s, nil
 }
 
-// slowest is the listener for whom the oldest message is kept.
+// slowest is the listener for which the oldest message is kept.
 func (q *Queue) slowest() *Listener {
 	for l := range q.listeners {
 		if l.next == q.first && len(q.entries) > 0 {
@@ -113,8 +113,8 @@ func (q *Queue) slowest() *Listener {
 	return nil
 }
 
-// Committed says that the transaction is visible since ts; zero when it wrote nothing. The session
-// listens from here on.
+// Committed records that the transaction is visible since ts; zero when it wrote nothing. From here
+// on the session listens.
 func (s *Sending) Committed(ts tso.Timestamp) {
 	if s == nil {
 		return
@@ -124,7 +124,7 @@ func (s *Sending) Committed(ts tso.Timestamp) {
 		s.ts = ts
 	}
 	s.state = committed
-	if l := s.who.Listener; l != nil {
+	if l := s.sender.Listener; l != nil {
 		l.apply(s.what.actions)
 	}
 	woken := s.q.publish()
@@ -177,20 +177,22 @@ func (q *Queue) publish() (woken []*Listener) {
 	}
 }
 
-// append puts a transaction's messages in the queue, if there is anybody to take them, and returns those
-// who want them. Who wants none of them, and has taken all before, need not look at them.
+// append puts a transaction's messages in the queue, if there is a listener, and returns the
+// listeners that want them. A listener that wants none of them, and has taken all before, moves
+// past them at once.
 func (q *Queue) append(s *Sending) (interested []*Listener) {
 	from, end := q.end(), q.end()+uint64(len(s.what.messages))
 	for l := range q.listeners {
-		switch wants := l.database == s.who.Database && slices.ContainsFunc(s.what.messages, l.wants); {
-		case wants:
+		switch {
+		case l.database == s.sender.Database && slices.ContainsFunc(s.what.messages, l.wants):
 			interested = append(interested, l)
 		case l.next == from:
 			l.next = end
 		}
 	}
 	for _, m := range s.what.messages {
-		e := entry{s.who.Database, Notification{Channel: m.channel, Payload: m.payload, PID: s.who.PID}}
+		n := Notification{Channel: m.channel, Payload: m.payload, PID: s.sender.PID}
+		e := entry{s.sender.Database, n}
 		q.entries, q.bytes = append(q.entries, e), q.bytes+e.size()
 	}
 	q.trim()
@@ -200,7 +202,7 @@ func (q *Queue) append(s *Sending) (interested []*Listener) {
 // end is the number of the next entry.
 func (q *Queue) end() uint64 { return q.first + uint64(len(q.entries)) }
 
-// trim forgets what everybody has taken.
+// trim removes what all listeners have taken.
 func (q *Queue) trim() {
 	low := q.end()
 	for l := range q.listeners {

@@ -60,7 +60,7 @@ func (p *parser) alterSequence(pos ast.Pos) ast.Statement {
 	return s
 }
 
-// alterSingle parses the actions that stand alone: RENAME and SET SCHEMA.
+// alterSingle parses the actions that must be alone: RENAME and SET SCHEMA.
 func (p *parser) alterSingle(a *ast.AlterTable) bool {
 	act := ast.AlterAction{Pos: p.pos()}
 	switch {
@@ -144,7 +144,7 @@ func (p *parser) alterAction(kind string) (a ast.AlterAction) {
 	return a
 }
 
-// alterUnsupported answers for the actions that the tree has no kind for.
+// alterUnsupported refuses the actions that the tree has no kind for.
 func (p *parser) alterUnsupported(t *token) {
 	switch t.kw {
 	case "attach", "detach", "cluster", "disable", "enable", "force", "inherit", "no", "not", "of", "replica",

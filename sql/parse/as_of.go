@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 )
 
-// atAsOf reports whether AS OF SYSTEM TIME or AS OF TIMESTAMP stands here. AS OF alone is an alias.
+// atAsOf reports whether AS OF SYSTEM TIME or AS OF TIMESTAMP is next. AS OF alone is an alias.
 func (p *parser) atAsOf() bool {
 	return p.tok().kw == "as" && (p.at("as", "of", "system", "time") || p.at("as", "of", "timestamp"))
 }

@@ -86,7 +86,7 @@ func (p *parser) functionCall(u *unit, src int, name ast.Name) {
 	u.word(p.i, ")")
 }
 
-// callArgs parses what stands between the parentheses of a call.
+// callArgs parses what is between the parentheses of a call.
 func (p *parser) callArgs(u *unit, s *callShape, first *bool) {
 	f := s.call
 	switch {
@@ -156,7 +156,7 @@ func (p *parser) orderDirection() (item ast.OrderItem) {
 	return item
 }
 
-// nullsOrder parses NULLS FIRST or NULLS LAST, nil if neither stands here.
+// nullsOrder parses NULLS FIRST or NULLS LAST, nil if neither is next.
 func (p *parser) nullsOrder() *bool {
 	first := true
 	switch {
@@ -259,7 +259,7 @@ func (p *parser) frame(u *unit, first *bool, s *windowShape) {
 	}
 }
 
-// frameBound parses one bound and says whether it has an offset.
+// frameBound parses one bound and reports whether it has an offset.
 func (p *parser) frameBound(u *unit, first *bool, offset *bool) string {
 	switch {
 	case p.accept("unbounded", "preceding"):

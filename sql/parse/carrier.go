@@ -108,7 +108,7 @@ func (u *unit) postfix(src int, f postfix) {
 	u.word(src, "BINARY")
 }
 
-// sourceAt is the user's token that stands behind the byte at off.
+// sourceAt is the user's token from which the byte at off was made.
 func (u *unit) sourceAt(off int) int {
 	lo, hi := 0, len(u.marks)
 	for lo < hi {

@@ -76,7 +76,7 @@ var unsupportedObjects = map[keyword]bool{
 	"trigger": true, "trusted": true, "type": true, "user": true, "constraint": true, "procedural": true,
 }
 
-// createUnsupported answers for CREATE of other objects; DROP and ALTER have the same.
+// createUnsupported refuses CREATE of other objects; DROP and ALTER have the same.
 func (p *parser) createUnsupported(pos ast.Pos) ast.Statement {
 	return p.unsupportedObject(pos, "CREATE")
 }

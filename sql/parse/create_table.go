@@ -185,7 +185,7 @@ func (p *parser) deferral(deferrable, deferred *bool) bool {
 	return true
 }
 
-// columnConstraint parses one constraint of a column; false if none stands here.
+// columnConstraint parses one constraint of a column; false if none is next.
 func (p *parser) columnConstraint() (k ast.ColumnConstraint, ok bool) {
 	k.Pos = p.pos()
 	named := p.accept("constraint")
@@ -251,7 +251,7 @@ func (p *parser) generated(k *ast.ColumnConstraint) {
 	p.want("stored")
 }
 
-// parenSequence parses ( sequence options ) if it stands here.
+// parenSequence parses ( sequence options ) if it is next.
 func (p *parser) parenSequence() (o ast.SequenceOptions) {
 	if p.punct('(') {
 		o = p.sequenceOptions()

@@ -73,7 +73,7 @@ func (p *parser) fetchName(n int) bool {
 	return t.kw == "from" || t.kw == "in" || t.colID()
 }
 
-// fetchCount parses a count or ALL if one stands here.
+// fetchCount parses a count or ALL if one is next.
 func (p *parser) fetchCount(f *ast.Fetch) bool {
 	switch t := p.tok(); {
 	case p.accept("all"):

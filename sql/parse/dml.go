@@ -5,7 +5,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 )
 
-// optWith parses WITH if it stands here.
+// optWith parses WITH if it is next.
 func (p *parser) optWith() *ast.With {
 	if p.at("with") {
 		return p.with()
@@ -54,7 +54,7 @@ func (p *parser) insert(w *ast.With) ast.Statement {
 	return s
 }
 
-// insertValues parses VALUES, in which DEFAULT may stand, and goes on as a query.
+// insertValues parses VALUES, in which DEFAULT is allowed, and goes on as a query.
 func (p *parser) insertValues() *ast.Select {
 	s := &ast.Select{Pos: p.pos()}
 	s.Body = p.values(true)
@@ -81,7 +81,7 @@ func (p *parser) targetColumn() ast.Ident {
 	return id
 }
 
-// returning parses RETURNING if it stands here.
+// returning parses RETURNING if it is next.
 func (p *parser) returning() (items []ast.SelectItem) {
 	if !p.accept("returning") {
 		return nil
@@ -203,7 +203,7 @@ func (p *parser) rowOfDefaults() bool {
 	return false
 }
 
-// defaultRow parses a row in which DEFAULT may stand.
+// defaultRow parses a row in which DEFAULT is allowed.
 func (p *parser) defaultRow() ast.Expr {
 	row := &ast.Row{Pos: p.pos()}
 	p.accept("row")

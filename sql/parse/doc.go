@@ -1,5 +1,5 @@
 // Package parse turns PostgreSQL text into minidb's statement tree (planner/ast). It owns the text:
-// nothing above it reads SQL, and nothing below it knows that the TiDB parser exists.
+// no other package reads SQL or depends on the TiDB parser.
 //
 // Three layers:
 //

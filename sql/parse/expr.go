@@ -46,7 +46,7 @@ type exprState struct {
 	comparing bool // a comparison is open: another one is an error (they do not associate)
 	// restricted counts what makes this a b_expr: an open first bound of BETWEEN, or the place.
 	restricted int
-	// item says that this is a select item: an operator's word may be its label.
+	// item means that this is a select item: an operator's word may be its label.
 	item bool
 	// starts holds, for each level, the mark where the left side of an operator of it begins.
 	starts [levelPower + 1]int32
@@ -73,8 +73,8 @@ func (x *exprState) startsFrom(level int) {
 	}
 }
 
-// aExpr parses PostgreSQL's a_expr and writes it to u. It knows which tokens can stand where and
-// what must be carried; precedence among what it writes is the TiDB parser's work.
+// aExpr parses PostgreSQL's a_expr and writes it to u. It decides which tokens are allowed where
+// and what must be carried; precedence among what it writes is left to the TiDB parser.
 func (p *parser) aExpr(u *unit) {
 	x := newExprState(u)
 	p.operands(&x)
@@ -196,8 +196,8 @@ func (p *parser) ready(x *exprState, level int) bool {
 	return true
 }
 
-// operator parses what stands behind an operand. True means that an operand must follow; false
-// that the expression is at its end.
+// operator parses what follows an operand. True means that an operand must follow; false that the
+// expression is at its end.
 func (p *parser) operator(x *exprState) bool {
 	for p.err == nil {
 		t := p.tok()
@@ -281,7 +281,7 @@ func (p *parser) punctOperator(x *exprState, ch byte) bool {
 }
 
 // wordOperator parses an operator that is spelled with words. more: it is complete, and another
-// operator may follow; operand: an operand must follow; neither: it is no operator here.
+// operator may follow; operand: an operand must follow; neither: it is not an operator here.
 func (p *parser) wordOperator(x *exprState, kw keyword) (more, operand bool) {
 	switch kw {
 	case "or":
@@ -579,7 +579,7 @@ func (p *parser) anyOperator() string {
 	return ""
 }
 
-// quantifier reports whether ANY, SOME or ALL ( stands here.
+// quantifier reports whether ANY, SOME or ALL ( is next.
 func (p *parser) quantifier() bool { return p.quantifierAt(0) }
 
 func (p *parser) quantifierAt(n int) bool {

@@ -15,7 +15,8 @@ type joinAlias struct {
 	columns []ast.Ident
 }
 
-// fromList parses the comma list of FROM. past says that it ends in an AS OF clause, which is for all of it.
+// fromList parses the comma list of FROM. past reports whether it ends in an AS OF clause, which is
+// for all of it.
 func (p *parser) fromList(u *unit) (past bool) {
 	from, first := p.past.mark(), true
 	p.list(func() {
@@ -100,7 +101,7 @@ func (p *parser) enterTooDeep() {
 	p.failAt(p.pos(), sqlerr.StatementTooComplex, "stack depth limit exceeded")
 }
 
-// joinWords parses the words of a join, nil if none stands here.
+// joinWords parses the words of a join, nil if none is next.
 func (p *parser) joinWords() *ast.Join {
 	j := &ast.Join{Pos: p.pos(), Kind: "inner"}
 	switch p.tok().kw {
@@ -150,7 +151,7 @@ func (p *parser) joinCondition(u *unit, j *ast.Join) {
 	u.name(src, &joinShape{j})
 }
 
-// tablePrimary parses a FROM entry that is no join, or a join in parentheses.
+// tablePrimary parses a FROM entry that is not a join, or a join in parentheses.
 func (p *parser) tablePrimary(u *unit) {
 	src, t := p.i, p.tok()
 	switch {
@@ -185,7 +186,7 @@ func (p *parser) tablePrimary(u *unit) {
 }
 
 // joinParen parses ( join ) with an optional alias. Doubled parentheses mean no more than one pair,
-// and the TiDB tree would not tell them apart.
+// and the TiDB tree would not distinguish them.
 func (p *parser) joinParen(u *unit) {
 	p.enter()
 	defer p.leave()

@@ -14,7 +14,7 @@ import (
 const maxIdentifier = 63
 
 // lexer cuts text into tokens by the rules of PostgreSQL's scan.l with standard_conforming_strings
-// on. After the first error it stops with a tokError, so that a syntax error that stands before it
+// on. After the first error it stops with a tokError, so that a syntax error before it in the text
 // is the one that is reported.
 type lexer struct {
 	ctx   context.Context
@@ -45,7 +45,7 @@ const (
 	classDigit
 	classIdentStart
 	classIdentCont
-	classOp   // may stand in an operator
+	classOp   // may be part of an operator
 	classSelf // is a token by itself
 )
 
@@ -492,8 +492,8 @@ func (l *lexer) punct(c byte) {
 	}
 }
 
-// operatorRun is a run of characters that may stand in operators. It is measured once, however many
-// operators it is cut into: `+++…` of a megabyte is a million of them.
+// operatorRun is a run of characters that may be part of operators. It is measured once, however
+// many operators it is cut into: `+++…` of a megabyte is a million of them.
 type operatorRun struct {
 	end     int // where the run, or a comment in it, ends it
 	solid   int // after the last character that is neither + nor -
@@ -521,7 +521,7 @@ func (l *lexer) measure(start int) operatorRun {
 }
 
 // operator scans the longest operator, then takes back what PostgreSQL takes back: a comment
-// inside, and a trailing + or - unless one of ~ ! @ # ^ & | ` ? % stands before it.
+// inside, and a trailing + or - unless one of ~ ! @ # ^ & | ` ? % precedes it.
 func (l *lexer) operator() {
 	start := l.pos
 	if l.run.end <= start {

@@ -34,7 +34,7 @@ func (p *parser) label() ast.Ident {
 	return ast.Ident{Pos: ast.Pos(t.pos) + 1, Name: t.str}
 }
 
-// optName parses a name if one stands here.
+// optName parses a name if one is next.
 func (p *parser) optName() string {
 	if p.tok().colID() {
 		return p.name()
@@ -48,7 +48,7 @@ func (p *parser) idents() (out []ast.Ident) {
 	return out
 }
 
-// optIdents parses ( a, b, … ) if a parenthesis stands here.
+// optIdents parses ( a, b, … ) if a parenthesis is next.
 func (p *parser) optIdents() []ast.Ident {
 	if p.tok().is('(') {
 		return p.idents()

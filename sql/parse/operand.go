@@ -112,7 +112,7 @@ func (p *parser) operand(u *unit) {
 	}
 }
 
-// subscript parses [i] or [low:high]; continues says that another one stands right before it.
+// subscript parses [i] or [low:high]; continues means that another one is right before it.
 func (p *parser) subscript(continues bool) postfix {
 	p.next()
 	var low, high ast.Expr
@@ -134,7 +134,8 @@ func (p *parser) subscript(continues bool) postfix {
 	}
 }
 
-// at is where e stands; PostgreSQL blames the operand when a subscript or a field does not fit it.
+// at is the position of e; PostgreSQL blames the operand when a subscript or a field does not fit
+// it.
 func at(e ast.Expr) ast.Pos {
 	if e == nil { // after an error
 		return 0

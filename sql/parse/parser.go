@@ -15,12 +15,12 @@ const (
 	// maxDepth bounds nesting: parentheses, subqueries, prefix operators, calls, CASE.
 	maxDepth = 3000
 	// maxChain bounds the operators of one expression, whose tree leans to the left. Those of the
-	// items of a list, or of the operands of AND and OR, are not added: their trees stand side by side.
+	// items of a list, or of the operands of AND and OR, are not added: their trees are siblings.
 	maxChain = 50_000
 	// maxLogic bounds the ANDs and ORs of one expression, which programs write as long lists.
 	maxLogic = 250_000
 	// maxWraps bounds the operands that have to be put in parentheses afterwards, which costs time
-	// in the square of their number and which nobody writes: 1 IS NULL + 1 IS NULL + ….
+	// in the square of their number. Real statements have few: 1 IS NULL + 1 IS NULL + ….
 	maxWraps = 1000
 	// maxParam is the highest $n, as many as the protocol can bind.
 	maxParam = 65535
@@ -129,10 +129,11 @@ type parser struct {
 	chain int // operators on the longest way down the outermost expression so far
 	logic int // ANDs and ORs on it
 	wraps int // operands of it put in parentheses so far (maxWraps)
-	// plainCall says that the call here takes no FILTER, OVER and WITHIN GROUP: in FROM and in
+	// plainCall means that the call here takes no FILTER, OVER and WITHIN GROUP: in FROM and in
 	// indexes (func_expr_windowless).
 	plainCall bool
-	// partial is the token at which the first partialWords words of a phrase stood, but not the next.
+	// partial is the token at which the first partialWords words of a phrase matched, but not the
+	// next.
 	partial, partialWords int
 	past                  pastReads // of this statement
 	units                 []*unit   // free list
@@ -275,10 +276,10 @@ func (p *parser) next() *token {
 	return t
 }
 
-// skip passes n tokens; after an error the parser stands at the end of the text, and stays there.
+// skip passes n tokens; after an error the parser is at the end of the text, and stays there.
 func (p *parser) skip(n int) { p.i = min(p.i+n, len(p.toks)-1) }
 
-// pos is where the current token stands.
+// pos is the position of the current token.
 func (p *parser) pos() ast.Pos { return ast.Pos(p.toks[p.i].pos) + 1 }
 
 // textFrom is the source from the token first to the one before the current.
@@ -305,7 +306,7 @@ func (p *parser) wantPunct(c byte) {
 	}
 }
 
-// at reports whether the key words stand here, in this order.
+// at reports whether the key words are next, in this order.
 func (p *parser) at(words ...keyword) bool {
 	for n, k := range words {
 		if p.peek(n).kw != k {
@@ -324,7 +325,7 @@ func lookahead(k keyword, n int) bool {
 	return n == 1 && (k == "time" || k == "ordinality" || k == "first" || k == "last")
 }
 
-// accept moves past the key words if they stand here, in this order.
+// accept moves past the key words if they are next, in this order.
 func (p *parser) accept(words ...keyword) bool {
 	if !p.at(words...) {
 		return false
@@ -372,7 +373,7 @@ func (p *parser) list(item func()) {
 	}
 }
 
-// siblings counts the operators of trees that stand side by side: the longest of them counts.
+// siblings counts the operators of sibling trees: the longest of them counts.
 type siblings struct {
 	chain, logic  int // of the parser, where the first one began
 	longest, most int // that one of them led to

@@ -342,7 +342,7 @@ func (p *parser) with() *ast.With {
 	return w
 }
 
-// queryOrDML parses what may stand in a CTE, EXPLAIN, PREPARE and by itself.
+// queryOrDML parses a statement that is allowed in a CTE, EXPLAIN, PREPARE and by itself.
 func (p *parser) queryOrDML() ast.Statement {
 	pos := p.pos()
 	defer p.past.leave(len(p.past.ctes))

@@ -33,9 +33,9 @@ type ShapeLiteral struct {
 	Minus ast.Pos // of the minus right before digits, which may be the sign or an operator; 0 if there is none
 }
 
-// ShapeOf cuts a text into its shape, for which it takes the place that s has from an earlier one. False
-// says that it has none: it is another statement or several, has parameters or nothing to take out, or
-// errors.
+// ShapeOf cuts a text into its shape. It reuses the memory of s. It returns false for a text
+// without a shape: another kind of statement or several of them, one with parameters, without
+// literals, or with errors.
 func ShapeOf(text string, s *Shape) bool {
 	if len(text) > maxShapeText {
 		return false

@@ -22,7 +22,7 @@ func Split(text string) (statements []string, rest string) {
 			return statements, text[from:]
 		case t.kind == tokError && strings.HasPrefix(l.err.Message, "unterminated"):
 			return statements, text[from:]
-		case t.kind == tokError: // no further line would mend it: the parser shall say what is wrong
+		case t.kind == tokError: // no further line would mend it: the parser reports what is wrong
 			return append(statements, text[from:]), ""
 		case t.is('('):
 			depth++

@@ -120,7 +120,7 @@ func (p *parser) genericType() ast.TypeName {
 	return t
 }
 
-// optMods parses ( n, … ) if it stands here.
+// optMods parses ( n, … ) if it is next.
 func (p *parser) optMods() (mods []int) {
 	if !p.tok().is('(') {
 		return nil
@@ -222,7 +222,7 @@ func (p *parser) intervalField() bool {
 }
 
 // literalType reports whether a type followed by a string literal starts here (`date '2020-01-01'`)
-// and if so, where the literal stands.
+// and if so, the position of the literal.
 func (p *parser) literalType() bool {
 	t := p.tok()
 	if t.kind != tokIdent && t.kind != tokQuoted {

@@ -26,7 +26,7 @@ const maxBatch = flushAt
 
 func (b *batch) clear() { b.steps, b.size = b.steps[:0], 0 }
 
-// said adds answers of messages between the Executes.
+// said adds the replies to messages between the Executes.
 func (b *batch) said(out []byte) {
 	if len(b.steps) == 0 || b.size > maxBatch || len(out) == 0 {
 		return

@@ -45,7 +45,8 @@ func newConn(s *Server, nc net.Conn) *conn {
 // One that runs a statement sees it afterwards.
 func (c *conn) drain() { c.clock.drain() }
 
-// terminate ends the session, whatever it does: its client is told. Without a session the connection ends.
+// terminate ends the session, whatever it is doing, with an error to its client. Without a session
+// the connection ends.
 func (c *conn) terminate() {
 	if s := c.live.Load(); s != nil {
 		s.Terminate()
@@ -54,11 +55,11 @@ func (c *conn) terminate() {
 	c.net.Close()
 }
 
-// closing reports whether somebody has asked the connection to end.
+// closing reports whether the connection was asked to end.
 func (c *conn) closing() bool { return c.server.draining() || c.session.Terminated() }
 
-// serve runs the connection. Its session ends before the client is told why, so that a client that does
-// not listen holds no locks meanwhile.
+// serve runs the connection. Its session ends before the error is sent, so that a client that does
+// not read holds no locks meanwhile.
 func (c *conn) serve() {
 	defer c.leave() // also after a panic
 	ctx := c.server.ctx
@@ -148,7 +149,7 @@ func (c *conn) start(ctx context.Context) error {
 	return nil
 }
 
-// negotiate tells a client of a later minor version what this server speaks.
+// negotiate sends a client of a later minor version the version that this server speaks.
 func (c *conn) negotiate(h *hello) {
 	at := c.out.begin('v')
 	c.out.int32(0)
@@ -198,7 +199,7 @@ func (c *conn) receive() (byte, []byte, error) {
 	if errors.As(err, &se) {
 		return 0, nil, err
 	}
-	return 0, nil, errGone // the network's errors have nobody to be told to
+	return 0, nil, errGone // errors of the network cannot be reported to the client
 }
 
 // idleLimit is how long the client may stay silent; 0 is for ever.
@@ -279,7 +280,7 @@ func (c *conn) query(ctx context.Context, body []byte) error {
 	return c.ready()
 }
 
-// refused answers a message that was read and not kept.
+// refused replies to a message that was read and not kept.
 func (c *conn) refused(ctx context.Context, typ byte, refused *refusedBody) error {
 	if c.skipping || typ == 'd' { // what is left of a COPY that failed
 		return nil
@@ -319,7 +320,7 @@ func (c *conn) copied(body []byte) (func(), error) {
 	}, err
 }
 
-// fail tells the client of an error and rolls back what it must. An error that ends the session is
+// fail sends an error to the client and rolls back what it must. An error that ends the session is
 // returned.
 func (c *conn) fail(ctx context.Context, err error) error {
 	c.session.Fail(ctx)
@@ -334,7 +335,8 @@ func (c *conn) fail(ctx context.Context, err error) error {
 	return nil
 }
 
-// fatal tells the client why its connection ends. One that did not read before has little time for it.
+// fatal sends the client the error that ends its connection. A client that did not read before has
+// little time for it.
 func (c *conn) fatal(err error) {
 	e := asError(err)
 	c.server.log.Info("connection ends", "client", c.net.RemoteAddr().String(), "code", e.Code, "error", e.Message)
@@ -371,7 +373,7 @@ func asError(err error) *sqlerr.Error {
 	return &sqlerr.Error{Code: sqlerr.InternalError, Message: err.Error()}
 }
 
-// ready tells the client what changed and that it may go on.
+// ready sends the client the changed parameters and ReadyForQuery.
 func (c *conn) ready() error {
 	for _, r := range c.session.Settings().Changed() {
 		c.out.parameter(r.Name, r.Value)

@@ -16,7 +16,7 @@ import (
 	"github.com/minidb/minidb/sql/copyfmt"
 )
 
-// CopyIn tells the client to send data (sql.CopySink).
+// CopyIn asks the client to send data (sql.CopySink).
 func (s *sink) CopyIn(columns int, binary bool) (copyfmt.Source, error) {
 	s.c.out.send(&pgproto3.CopyInResponse{OverallFormat: overall(binary), ColumnFormatCodes: codes(columns, binary)})
 	if err := s.c.out.flush(); err != nil {
@@ -66,7 +66,7 @@ func codes(n int, binary bool) []uint16 {
 }
 
 // copySource takes the client's CopyData messages. An error of the connection ends the connection
-// too: whoever reads next meets it again.
+// too: the next read meets it again.
 type copySource struct {
 	c           *conn
 	ended       bool
@@ -82,7 +82,7 @@ func (s *copySource) Interrupt() {
 // await waits for the client's next message; false when it was interrupted.
 func (s *copySource) await() bool {
 	for {
-		s.c.clock.wait() // before the look: who interrupts after it rings
+		s.c.clock.wait() // before the check: an interrupt after it rings
 		var err error
 		if !s.interrupted.Load() {
 			err = s.c.in.wait()

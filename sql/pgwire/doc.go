@@ -2,8 +2,8 @@
 // package sql.
 //
 // It owns sockets, frames and the forms of values on the wire; what a statement means is package
-// sql's. A [Server] accepts; each connection has one goroutine, which reads a message, lets the session
-// work and writes the answer into a buffer that goes out when the client is waiting for it.
+// sql's. A [Server] accepts; each connection has one goroutine, which reads a message, lets the
+// session work and writes the reply into a buffer that goes out when the client is waiting for it.
 //
 // Bytes from the client pass three gates. A frame's length is bounded by its type before memory is
 // taken for it (frame.go), and memory grows only as bytes arrive. The body's structure is checked to
@@ -11,10 +11,10 @@
 //
 // # A conflict, and what the client sees of it
 //
-// In the extended protocol an implicit transaction commits at Sync, after the answers of its Execute
-// messages have been written to the buffer. When that commit meets a conflict, and nothing since the
-// first Execute has left the buffer, the connection takes the answers back, runs the Execute messages
-// again and tries once more (batch.go).
+// In the extended protocol an implicit transaction commits at Sync, after the replies to its
+// Execute messages have been written to the buffer. When that commit meets a conflict, and nothing
+// since the first Execute has left the buffer, the connection takes the replies back, runs the
+// Execute messages again and tries once more (batch.go).
 //
 // # How long a client may take
 //

@@ -221,7 +221,7 @@ func (c *conn) close(body []byte) error {
 	return nil
 }
 
-// sync ends the batch and tells the client so.
+// sync ends the batch and sends ReadyForQuery.
 func (c *conn) sync(ctx context.Context) error {
 	c.skipping = false
 	if err := c.endBatch(ctx); err != nil {

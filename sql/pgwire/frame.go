@@ -70,7 +70,7 @@ func (f *frameReader) expect(n int) (bounded bool) {
 	return bounded
 }
 
-// expected lifts the bound, and returns what to tell of the error that the read met.
+// expected lifts the bound, and returns the error to report for the error that the read met.
 func (f *frameReader) expected(bounded bool, err error) error {
 	if bounded {
 		f.limit(time.Time{})
@@ -116,8 +116,8 @@ func (f *frameReader) syncFollows() bool {
 	return err == nil && next[0] == 'S'
 }
 
-// next reads one message. The body is valid until the next call. io.EOF says that the client closed
-// the connection between messages.
+// next reads one message. The body is valid until the next call. io.EOF means that the client
+// closed the connection between messages.
 func (f *frameReader) next() (typ byte, body []byte, err error) {
 	typ, err = f.r.ReadByte()
 	if err != nil {
@@ -198,7 +198,7 @@ func (f *frameReader) grow(b []byte, n int) ([]byte, error) {
 	return grown, nil
 }
 
-// release gives the memory of a large message back, once nobody needs it.
+// release gives the memory of a large message back, once it is no longer used.
 func (f *frameReader) release() {
 	if cap(f.buf) > keptBuffer {
 		f.buf = nil

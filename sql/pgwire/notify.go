@@ -38,7 +38,7 @@ func (c *conn) await(until time.Time) error {
 		return nil
 	}
 	for {
-		c.clock.wait() // before the look: who sends after it rings
+		c.clock.wait() // before the check: a message sent after it rings
 		err := errors.Join(c.notifications(), c.out.flush())
 		if err == nil {
 			err = c.in.wait()

@@ -148,9 +148,9 @@ func (s *Server) accept(nc net.Conn) {
 	}()
 }
 
-// Shutdown stops accepting, lets every session finish the statement that it runs, tells the clients,
-// and returns nil when all are gone. When ctx ends first it cancels what is still running, tells those
-// clients too, and returns ctx's error once all are gone.
+// Shutdown stops accepting, lets every session finish the statement that it runs, sends the clients
+// an error, and returns nil when all are gone. When ctx ends first it cancels what is still
+// running, sends those clients the error too, and returns ctx's error once all are gone.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.mu.draining {

@@ -48,7 +48,7 @@ func (s *sink) Notice(n *sql.Notice) { s.c.notice(n) }
 func (s *sink) Mark()                { s.marked = s.c.out.mark() }
 func (s *sink) Rewind() bool         { return s.c.out.rewind(s.marked) }
 
-// checkText refuses a statement that is no UTF-8.
+// checkText refuses a statement that is not valid UTF-8.
 func checkText(text string) error {
 	if utf8.ValidString(text) {
 		return nil

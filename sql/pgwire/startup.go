@@ -11,7 +11,7 @@ import (
 	"github.com/minidb/minidb/sql"
 )
 
-// Codes that stand where the protocol version would be.
+// Codes in the place of the protocol version.
 const (
 	codeCancel = 80877102
 	codeSSL    = 80877103
@@ -28,7 +28,7 @@ type hello struct {
 	unknown []string // protocol extensions that the client asked for
 }
 
-// greet reads packets until one starts a session, and answers the others.
+// greet reads packets until one starts a session, and replies to the others.
 func (c *conn) greet() (*hello, error) {
 	for range 4 { // SSL, GSS, and the packet itself
 		body, err := c.in.startup()

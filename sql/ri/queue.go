@@ -111,7 +111,7 @@ func (q *Queue) End() {
 	*q = Queue{host: q.host}
 }
 
-// Pending says whether rows of a table have left checks that wait for the transaction's end.
+// Pending reports whether rows of a table have left checks that wait for the transaction's end.
 func (q *Queue) Pending(id table.ID) bool {
 	return slices.ContainsFunc(q.later, func(e event) bool { return e.of == id })
 }
@@ -123,7 +123,7 @@ func (q *Queue) Hold() (release func()) {
 	return func() { q.held-- }
 }
 
-// note remembers an attach event, and says whether it is the first of its kind.
+// note records an attach event, and reports whether it is the first of its kind.
 func (q *Queue) note(e *event) bool {
 	if !e.attach {
 		return true
@@ -158,7 +158,7 @@ func (q *Queue) add(e event, deferred bool) {
 	}
 }
 
-// deferred says whether the checks of a foreign key wait for the end of the transaction.
+// deferred reports whether the checks of a foreign key wait for the end of the transaction.
 func (q *Queue) deferred(c Constraint, fk *table.ForeignKey) bool {
 	if !fk.Deferrable {
 		return false
@@ -227,7 +227,8 @@ func (q *Queue) detach(ctx context.Context, d *table.Desc, old, new []types.Datu
 	return nil
 }
 
-// ForgetReferrers comes after a change of the schema that the queue is told of.
+// ForgetReferrers drops what the queue has cached of the schema. Call it after each change of the
+// schema.
 func (q *Queue) ForgetReferrers() { q.referrers = nil }
 
 func (q *Queue) referrersOf(ctx context.Context, d *table.Desc) ([]referrer, error) {

@@ -1,14 +1,15 @@
 // Package settings is the table of configuration parameters, PostgreSQL 15's names, types, defaults
 // and messages, and the values that one session gives them.
 //
-// A parameter is here only if every value that it accepts is kept to. That is so if it
+// A parameter is here only if every value that it accepts has its effect. That is so if it
 //
 //   - does what its name says (enable_seqscan, random_page_cost, lock_timeout);
-//   - permits, prices or bounds something that is never done: whoever allows bitmap scans, JIT or four
-//     parallel workers is not promised any, and whoever forbids them has what he wants
-//     (enable_bitmapscan, jit, max_parallel_workers_per_gather, parallel_setup_cost);
-//   - has one value that is true here: such a parameter is Fixed, and SET to anything else answers 0A000
-//     (synchronous_commit, force_parallel_mode, enable_hashagg: aggregates have no other way).
+//   - permits, prices or bounds something that is never done. Allowing bitmap scans, JIT or four
+//     parallel workers promises none of them, and forbidding them is obeyed (enable_bitmapscan,
+//     jit, max_parallel_workers_per_gather, parallel_setup_cost);
+//   - has one value that is true here: such a parameter is Fixed, and SET to anything else fails
+//     with 0A000 (synchronous_commit, force_parallel_mode, enable_hashagg: aggregates have no other
+//     way).
 //
 // Parameters of PostgreSQL that would have to change something, and do not, are refused with 0A000 and
 // what to set instead (work_mem); other names are unknown, 42704.

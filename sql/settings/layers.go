@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
-// Layer is who gave a parameter the value that RESET goes back to. A later layer wins over an earlier one,
-// as in PostgreSQL; what the session sets wins over all.
+// Layer is the source of the value that RESET sets a parameter to. A later layer wins over an
+// earlier one, as in PostgreSQL; what the session sets wins over all.
 type Layer int
 
 // The layers.
@@ -109,7 +109,7 @@ func (v *Values) Check(name, value string) error {
 	return err
 }
 
-// changeable refuses the names of what is no parameter, and of the modes of one transaction.
+// changeable refuses names that are not parameters, and the modes of one transaction.
 func (v *Values) changeable(name string) error {
 	d := Lookup(name)
 	switch {
@@ -155,7 +155,7 @@ func (v *Values) announce(before map[string]string) {
 	}
 }
 
-// Source tells where a parameter's value comes from, as pg_settings.source does.
+// Source returns where a parameter's value comes from, as pg_settings.source does.
 func (v *Values) Source(name string) string {
 	k := key(name)
 	if _, ok := v.local[k]; ok {

@@ -56,7 +56,7 @@ var plannerDefs = []Def{
 	cost("parallel_setup_cost", "1000", "starting up worker processes for parallel query"),
 	cost("parallel_tuple_cost", "0.1", "passing each tuple (row) from worker to leader backend"),
 
-	// They ask for what is not there, or deny what there is no other way to do.
+	// They ask for what does not exist, or forbid the only way to do something.
 	{Name: "enable_hashagg", Kind: Bool, Default: "on", Context: "user", Fixed: true, Category: methods,
 		Desc: "Enables the planner's use of hashed aggregation plans."},
 	{Name: "enable_material", Kind: Bool, Default: "on", Context: "user", Fixed: true, Category: methods,
@@ -83,7 +83,7 @@ var refused = map[string]string{
 	"work_mem":             "Sorts and hash tables do not spill to disk: minidb.statement_memory bounds what they hold.",
 	"hash_mem_multiplier":  "Sorts and hash tables do not spill to disk: minidb.statement_memory bounds what they hold.",
 	"maintenance_work_mem": "A schema change holds what it writes in the transaction, not in memory of its own.",
-	"effective_cache_size": "The planner knows of no cache; random_page_cost tells it what leaving the order costs.",
+	"effective_cache_size": "The planner has no model of caches; set random_page_cost instead.",
 	"cpu_tuple_cost":       "The planner's costs are in rows; random_page_cost and seq_page_cost are those to set.",
 	"cpu_index_tuple_cost": "The planner's costs are in rows; random_page_cost and seq_page_cost are those to set.",
 	"cpu_operator_cost":    "The planner's costs are in rows; random_page_cost and seq_page_cost are those to set.",

@@ -387,5 +387,5 @@ func (v *Values) derive() {
 	v.computed = true
 }
 
-// Pristine says that no parameter has been set.
+// Pristine reports whether no parameter has been set.
 func (v *Values) Pristine() bool { return len(v.session) == 0 && len(v.local) == 0 }

@@ -83,7 +83,7 @@ func (r *Registry) refresh(ctx context.Context) error {
 			since := r.mu.since[id]
 			r.mu.Unlock()
 			if !asked {
-				return nil // whoever asks will read what there is
+				return nil // no cached copy to refresh: the next call reads what is stored
 			}
 			t, err := stats.ReadTable(ctx, tx, id)
 			if err != nil || t == nil || cached && !t.Counted.After(old.Counted) {
@@ -171,7 +171,7 @@ func (r *Registry) analyze(ctx context.Context, id table.ID) error {
 	_, err := r.Analyze(ctx, id, stats.Options{Pause: pause}, ByBackground)
 	var conflict *txn.WriteConflictError
 	if errors.As(err, &conflict) {
-		return nil // somebody else analysed it, or changed it: it is due again if need be
+		return nil // another transaction analysed or changed it: it is due again if need be
 	}
 	return err
 }

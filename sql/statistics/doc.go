@@ -1,5 +1,6 @@
-// Package statistics is what a process knows of its tables beside their rows: the statistics that
-// ANALYZE stored, counters of changes since, and the background analysis that follows from both.
+// Package statistics holds what a process keeps about its tables beside their rows: the statistics
+// that ANALYZE stored, counters of changes since, and the background analysis that follows from
+// both.
 //
 // It owns a [Registry] per database directory. How statistics are gathered and stored is table/stats';
 // the planner asks for them through the session.
@@ -14,9 +15,10 @@
 //
 // # Background analysis
 //
-// Each tick analyses the tables of which 50 rows and a tenth have changed since their statistics were
-// made (PostgreSQL's autovacuum_analyze_threshold and _scale_factor), one after the other, with pauses
-// between batches. A table that nobody ever analysed, and that changed too little, stays unknown.
+// Each tick analyses the tables of which 50 rows and a tenth have changed since their statistics
+// were made (PostgreSQL's autovacuum_analyze_threshold and _scale_factor), one after the other,
+// with pauses between batches. A table that was never analysed, and that changed too little, stays
+// without statistics.
 //
 // # Plans
 //

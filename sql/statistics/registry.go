@@ -15,7 +15,7 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// Registry is what a process knows of its tables. It is safe for concurrent use.
+// Registry holds a process's statistics and counters of its tables. It is safe for concurrent use.
 type Registry struct {
 	store   *txn.Store
 	catalog *catalog.Catalog
@@ -97,7 +97,7 @@ func (r *Registry) get(ctx context.Context, id table.ID) (*stats.Table, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.epoch.Load() != epoch {
-		return t, nil // something changed meanwhile: whoever asks next reads again
+		return t, nil // something changed meanwhile: the next call reads again
 	}
 	if stored != nil {
 		r.mu.stored, r.mu.loaded = stored, true
@@ -121,9 +121,8 @@ func list(ctx context.Context, tx *txn.Txn) (map[table.ID]bool, error) {
 	return out, err
 }
 
-// Replaced tells that the statistics of a table were stored anew, with what its counters are then:
-// rows as counted, nothing modified. auto says that the background did it, vacuumed that it was VACUUM
-// that counted.
+// Replaced resets the counters of a table after its statistics were stored anew: rows as counted,
+// nothing modified. by is what counted them: ANALYZE, VACUUM or the background.
 func (r *Registry) Replaced(ctx context.Context, id table.ID, rows int64, by Cause) {
 	c := r.counter(id)
 	if err := r.base(ctx, id, c); err != nil {
@@ -140,7 +139,7 @@ func (r *Registry) Replaced(ctx context.Context, id table.ID, rows int64, by Cau
 // Epoch names the state of all statistics.
 func (r *Registry) Epoch() uint64 { return r.epoch.Load() }
 
-// Changed says whether the statistics of one of the tables have changed since an epoch.
+// Changed reports whether the statistics of one of the tables have changed since an epoch.
 func (r *Registry) Changed(tables []opt.TableVersion, since uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,6 @@
-// Package template keeps parsed statements: that of a text with parameters, and one for all texts that
-// differ in literals only, which so share a plan too. Trees are shared by sessions: nobody changes one.
+// Package template keeps parsed statements: that of a text with parameters, and one for all texts
+// that differ in literals only, so that these share a plan too. Trees are shared by sessions and
+// never changed.
 //
 // A client that writes values into its texts sends a new text each time. Texts of one shape
 // (parse.Shape) get a template: their statement with parameters in the places of literals, whose plan is

@@ -61,18 +61,18 @@ func (t *Template) Arguments(s *parse.Shape) ([]Argument, bool) {
 // patience is how many texts in a row a template may fail to serve before it is given up.
 const patience = 8
 
-// Served and Refused tell what became of a text.
+// Served records that the template served a text.
 func (t *Template) Served() {
 	if t.refused.Load() != 0 {
 		t.refused.Store(0)
 	}
 }
 
-// Refused is told when the template could not serve a text.
+// Refused records that the template could not serve a text.
 func (t *Template) Refused() { t.refused.Add(1) }
 
-// Serves says whether a plan is the best one for any values of its parameters: what it reads, it finds
-// by one whole unique key.
+// Serves reports whether a plan is the best one for any values of its parameters: all that it reads
+// is found by a whole unique key.
 func Serves(plan *physical.Plan) bool {
 	return !plan.NoCache && len(plan.CTEs) == 0 && byKey(plan.Root)
 }
@@ -107,8 +107,8 @@ func NewCache(size int) *Cache {
 	return &Cache{shapes: newRecent[*Template](size), trees: newRecent[parse.Parsed](size)}
 }
 
-// Find returns the template of a shape, or nil. again says that the shape has come before, and that nobody
-// has tried to make its template.
+// Find returns the template of a shape, or nil. again reports whether the shape was seen before and
+// no template has been tried for it.
 func (c *Cache) Find(s *parse.Shape) (t *Template, again bool) {
 	text := string(s.Text)
 	t, known := c.shapes.get(text)
