@@ -33,7 +33,7 @@ func (db *DB) Check(ctx context.Context) (problems []string, err error) {
 	return problems, err
 }
 
-// CheckEach is Check, and tells each problem when it is found.
+// CheckEach is Check, and reports each problem when it is found.
 func (db *DB) CheckEach(ctx context.Context, report CheckReport) error {
 	if report.Problem == nil {
 		report.Problem = func(string) {}

@@ -30,7 +30,8 @@ func (r *replayed) key(raw []byte) {
 	}
 }
 
-// log tells how far the log was read, so that an operator can hold it to what clients were told.
+// log logs how far the log was read, so that an operator can compare it with what was acknowledged
+// to clients.
 func (r *replayed) log(db *DB, p pebblekv.Replay) {
 	if p.Updates == 0 {
 		return

@@ -20,13 +20,13 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// ErrClosed answers calls on a closed DB, and on what was made from it.
+// ErrClosed is returned by calls on a closed DB, and on what was made from it.
 var ErrClosed = errors.New("minidb: database is closed")
 
-// ErrFailed answers calls on a DB that could not write its log; see OnFatal.
+// ErrFailed is returned by calls on a DB that could not write its log; see OnFatal.
 var ErrFailed = kv.ErrFailed
 
-// retention is how long versions that nobody reads any more are kept at least, by default.
+// retention is the default of the least time for which old versions are kept.
 const retention = 10 * time.Minute
 
 // DB is an open database directory.
@@ -160,7 +160,7 @@ func (db *DB) open(dir string, settings map[string]string) (err error) {
 	return nil
 }
 
-// Serve answers PostgreSQL clients on l, beside the program's own use of the handle, until the DB is
+// Serve serves PostgreSQL clients on l, beside the program's own use of the handle, until the DB is
 // closed; it then returns nil. It may be called for several listeners.
 func (db *DB) Serve(l net.Listener) error {
 	if err := db.server.Serve(l); !errors.Is(err, pgwire.ErrServerClosed) {
@@ -169,8 +169,8 @@ func (db *DB) Serve(l net.Listener) error {
 	return nil
 }
 
-// Shutdown ends serving: clients finish the statements that they are running and are told that the
-// server goes away. When ctx ends first, those statements are cancelled.
+// Shutdown ends serving: clients finish the statements that they are running and receive an error
+// with SQLSTATE 57P01. When ctx ends first, those statements are cancelled.
 func (db *DB) Shutdown(ctx context.Context) error { return db.server.Shutdown(ctx) }
 
 // Store is the transaction layer below, for tools and benchmarks.

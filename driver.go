@@ -160,7 +160,7 @@ func (c *sqlConn) Ping(ctx context.Context) error {
 	return connErr(err)
 }
 
-// connErr tells database/sql that a connection is of no more use.
+// connErr turns errors after which a connection is unusable into driver.ErrBadConn.
 func connErr(err error) error {
 	if errors.Is(err, ErrClosed) {
 		return driver.ErrBadConn

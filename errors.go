@@ -15,7 +15,7 @@ import "github.com/minidb/minidb/internal/sqlerr"
 //	Detail      more about it, or ""
 //	Hint        what to do, or ""
 //	Schema, Table, Column, DataType, Constraint
-//	            the name of what it is about, where PostgreSQL tells it, or ""
+//	            the name of what it is about, where PostgreSQL reports it, or ""
 //	Position    where in the statement, in bytes from 1, or 0
 //	Cause       the error below, or nil; Unwrap returns it
 //

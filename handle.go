@@ -252,7 +252,7 @@ func (h *handle) attempt(ctx context.Context, name string, ps *sql.Prepared, par
 	return p, suspended, err
 }
 
-// more takes further rows of a query; done says that there are none behind them.
+// more takes further rows of a query; done reports whether they are the last.
 func (h *handle) more(ctx context.Context, p *sql.Portal, c *collector) (done bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 // Notification is a message that NOTIFY or pg_notify() sent.
 type Notification struct {
 	Channel, Payload string
-	// PID is the number of the session that sent it, as pg_backend_pid() answers there.
+	// PID is the number of the session that sent it, as pg_backend_pid() returns there.
 	PID int32
 }
 

@@ -103,7 +103,7 @@ type Rows struct {
 	release func()
 }
 
-// Next moves to the next row, and answers false at the end or after an error.
+// Next moves to the next row, and returns false at the end or after an error.
 func (r *Rows) Next() bool {
 	if r.closed || r.err != nil {
 		return false
@@ -276,7 +276,7 @@ func levelNamed(setting, level string) (string, error) {
 	return settings.Lookup(setting).Canonical(level)
 }
 
-// ErrTxDone answers calls on a Tx that has ended.
+// ErrTxDone is returned by calls on a Tx that has ended.
 var ErrTxDone = stdsql.ErrTxDone
 
 // Exec is DB.Exec inside the transaction. After an error only Rollback is left, as in PostgreSQL.
@@ -301,11 +301,11 @@ func (t *Tx) QueryRow(ctx context.Context, text string, args ...any) *Row {
 	return &Row{rows: r, err: err}
 }
 
-// ErrRolledBack is what Commit answers when the transaction had failed before.
+// ErrRolledBack is what Commit returns when the transaction had failed before.
 var ErrRolledBack = errors.New("minidb: the transaction had failed and was rolled back")
 
-// Commit makes the transaction durable. An error with SQLSTATE 40001 says that nothing of it is
-// there and that it may be run again; 40003 that nobody knows.
+// Commit makes the transaction durable. An error with SQLSTATE 40001 means that nothing of it was
+// written and that it may be run again; 40003 means that the result is unknown.
 func (t *Tx) Commit(ctx context.Context) error {
 	if t.managed {
 		return ErrManaged
@@ -326,7 +326,7 @@ func (t *Tx) commit(ctx context.Context) error {
 	return err
 }
 
-// Rollback forgets what the transaction wrote. After Commit it does nothing and answers ErrTxDone.
+// Rollback drops what the transaction wrote. After Commit it does nothing and returns ErrTxDone.
 func (t *Tx) Rollback(ctx context.Context) error {
 	if t.managed {
 		return ErrManaged

@@ -28,10 +28,11 @@ type SalvageReport struct {
 	Progress func(table string, rows int64)
 }
 
-// Salvage copies what can be read of a damaged database directory into a new one, which must not exist.
-// The damaged directory is not changed; nobody else may have it open. Of a damaged log, what comes before
-// the damage is used: the new database is the old one as it was at that commit, but for rows whose blocks
-// in table files are damaged. Old versions are not copied. After an error there is no new directory.
+// Salvage copies what can be read of a damaged database directory into a new one, which must not
+// exist. The damaged directory is not changed; no other handle may have it open. Of a damaged log,
+// what comes before the damage is used: the new database is the old one as it was at that commit,
+// but for rows whose blocks in table files are damaged. Old versions are not copied. After an error
+// there is no new directory.
 //
 // When the list of the store's files cannot be used, every file in the directory is, also such as the store
 // had replaced and not yet removed. Then rows that were deleted lately may be back, which the report says.

@@ -57,7 +57,7 @@ func scanDatum(t *types.Type, d types.Datum, dest any, f *types.Format) error {
 	}
 	rv := reflect.ValueOf(dest)
 	if rv.Kind() != reflect.Pointer || rv.IsNil() {
-		return fmt.Errorf("destination %T is no pointer", dest)
+		return fmt.Errorf("destination %T is not a pointer", dest)
 	}
 	return scanReflect(t, d, rv.Elem(), f)
 }
@@ -222,7 +222,7 @@ func scanDuration(t *types.Type, d types.Datum, p *time.Duration) error {
 	switch t.Family {
 	case types.Interval:
 		if d.Iv.Months != 0 {
-			return fmt.Errorf("an interval with months is no time.Duration")
+			return fmt.Errorf("an interval with months is not a time.Duration")
 		}
 		*p = time.Duration(d.Iv.Days)*24*time.Hour + time.Duration(d.Iv.Micros)*time.Microsecond
 	case types.Time:

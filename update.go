@@ -19,17 +19,19 @@ const (
 	updateBackoffMax = 64 * time.Millisecond
 )
 
-// ErrManaged answers Commit and Rollback of a Tx that Update or View made: they end it themselves.
+// ErrManaged is returned by Commit and Rollback of a Tx that Update or View made: they end it
+// themselves.
 var ErrManaged = errors.New("minidb: Update and View end their transaction themselves")
 
 // Update runs f in a transaction with snapshot isolation (REPEATABLE READ) and commits it. When f returns an
 // error, or panics, the transaction is rolled back and Update returns that error, or panics on.
 //
-// When the transaction loses against another one (SQLSTATE 40001, or 40P01 in a deadlock), be it in f or at the
-// commit, Update rolls it back, waits a little, longer each time, and runs f again in a new one. So f may run
-// several times: what it does outside of the transaction must bear that, and it must return the errors of
-// its statements. After a thousand attempts, or when ctx ends, Update gives up and returns the last conflict,
-// joined with ctx's error. It never repeats a commit whose outcome nobody knows (40003): f may have happened.
+// When the transaction loses against another one (SQLSTATE 40001, or 40P01 in a deadlock), be it in
+// f or at the commit, Update rolls it back, waits a little, longer each time, and runs f again in a
+// new one. So f may run several times: what it does outside of the transaction must bear that, and
+// it must return the errors of its statements. After a thousand attempts, or when ctx ends, Update
+// gives up and returns the last conflict, joined with ctx's error. It never repeats a commit whose
+// outcome is unknown (40003), because its writes may have been applied.
 func (db *DB) Update(ctx context.Context, f func(tx *Tx) error) error {
 	for attempt := 1; ; attempt++ {
 		err := db.managed(ctx, f, true, Isolation("repeatable read"))

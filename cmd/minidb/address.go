@@ -14,7 +14,8 @@ func reachable(addr *net.TCPAddr) string {
 	return addr.IP.String()
 }
 
-// warnIfOpen tells the operator what listening on more than the loopback address means.
+// warnIfOpen warns that a server that listens on more than the loopback address asks for no
+// password.
 func warnIfOpen(log *slog.Logger, addr *net.TCPAddr) {
 	if addr.IP.IsLoopback() {
 		return

@@ -42,15 +42,15 @@ func checkDirectory(ctx context.Context, dir string) error {
 		return err
 	}
 	defer db.Close()
-	n, told := 0, int64(0)
+	n, reported := 0, int64(0)
 	err = db.CheckEach(ctx, minidb.CheckReport{
 		Problem: func(line string) {
 			n++
 			fmt.Println(line)
 		},
 		Progress: func(done, total int64) {
-			if tenth := 10 * done / max(total, 1); tenth > told {
-				told = tenth
+			if tenth := 10 * done / max(total, 1); tenth > reported {
+				reported = tenth
 				fmt.Fprintf(os.Stderr, "%d of %d bytes of table files verified\n", done, total)
 			}
 		},

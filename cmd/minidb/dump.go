@@ -132,8 +132,8 @@ func printCells(w io.Writer, rows []*cells, d *catalog.Describer, table string) 
 	return found
 }
 
-// widest bounds what a column is padded to: a longer value stands out of its column, and does not
-// push the others of its key off the screen.
+// widest bounds what a column is padded to: a longer value exceeds its column, and does not push
+// the others of its key off the screen.
 const widest = 60
 
 func columnWidth(s string) int {
@@ -145,7 +145,7 @@ func columnWidth(s string) int {
 
 func pad(s string, width int) string { return s + strings.Repeat(" ", max(width-len([]rune(s)), 0)) }
 
-// ofTable says whether a described key belongs to the table: /table/16384 docs/….
+// ofTable reports whether a described key belongs to the table: /table/16384 docs/….
 func ofTable(name, table string) bool {
 	_, rest, _ := strings.Cut(strings.TrimPrefix(name, "/table/"), " ")
 	relation, _, _ := strings.Cut(rest, "/")

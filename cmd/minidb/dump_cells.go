@@ -23,8 +23,8 @@ type line struct {
 	data, lock, write string
 }
 
-// holder tells whose lock it is, as far as it says so: the process that owned the store by its session,
-// the client in it, and the statement.
+// holder describes the owner of a lock, as far as the lock records it: the process that owned the
+// store by its session, the client in it, and the statement.
 func holder(l *mvcc.Lock) (out string) {
 	if l.Owner != 0 {
 		out += fmt.Sprintf(", session %d", l.Owner)
@@ -38,7 +38,7 @@ func holder(l *mvcc.Lock) (out string) {
 	return out
 }
 
-// rowLock tells of a row lock that a transaction of a shared store holds, or queues for.
+// rowLock describes a row lock that a transaction of a shared store holds, or queues for.
 func rowLock(h *mvcc.RowHolder) string {
 	what := "row lock, "
 	if h.Queues() {

@@ -88,8 +88,8 @@ func TestCheckFindsALostAndAStrayIndexEntry(t *testing.T) {
 	}
 }
 
-// TestDumpShowsRowLocks that a shared store has in the cells of a row: of who holds it, and of who
-// queues.
+// TestDumpShowsRowLocks that a shared store has in the cells of a row: of the holder, and of the
+// transactions in the queue.
 func TestDumpShowsRowLocks(t *testing.T) {
 	dir := t.TempDir()
 	documents(t, dir)

@@ -25,7 +25,7 @@ var commands = []*command{
 	{"sqllogictest", "[--url URL] [--label NAME] [--known FILE] [-v] PATH…", "run sqllogictest scripts, embedded or over the wire", sqlLogicTest},
 	{"check", "--data DIR [--salvage NEWDIR]", "prove that every index agrees with its table and no lock is orphaned", check},
 	{"dump", "--data DIR [--table T]", "print every key decoded, Percolator's columns side by side", dump},
-	{"version", "", "tell what this binary was built from", version},
+	{"version", "", "print what this binary was built from", version},
 	{"bench", "[--dir DIR] [--round TIME] [--rounds N] [--only NAME]", "measure beside Pebble and SQLite", runBench},
 }
 
@@ -75,7 +75,7 @@ func quiet() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// errReported is a failure that the command has already told in full.
+// errReported is a failure that the command has already reported in full.
 var errReported = errors.New("failed")
 
 // usageError is a command line that makes no sense.
@@ -88,7 +88,7 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-13s %s\n", c.name, c.summary)
 	}
-	fmt.Fprintln(w, "\nminidb COMMAND --help tells the flags.")
+	fmt.Fprintln(w, "\nminidb COMMAND --help lists the flags.")
 }
 
 // flags returns the command's flag set; its help goes to standard output.

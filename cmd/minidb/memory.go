@@ -40,7 +40,7 @@ func parseMemory(text string) (int64, error) {
 	}
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(n > 0) || n*float64(unit) > math.MaxInt64/2 {
-		return 0, fmt.Errorf("%q is no size; write 2GiB or 512MB", text)
+		return 0, fmt.Errorf("%q is not a size; write 2GiB or 512MB", text)
 	}
 	if n *= float64(unit); n < memory.LeastBound {
 		return 0, fmt.Errorf("%s is too little: at least %d MiB are needed", text, memory.LeastBound>>20)

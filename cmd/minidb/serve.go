@@ -45,7 +45,7 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 			return err
 		})
 	fs.DurationVar(&o.drain, "drain", 10*time.Second,
-		"how long clients may take to finish their statements once the server is told to end")
+		"how long clients may take to finish their statements after a signal to end")
 	if err := c.parse(fs, args); err != nil {
 		return o, err
 	}

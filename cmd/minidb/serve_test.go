@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// O14: SIGTERM during a statement without end. It is cancelled when the time for it is over, its client
-// is told 57P01, and the command succeeds.
+// O14: SIGTERM during a statement without end. It is cancelled when the time for it is over, its
+// client receives 57P01, and the command succeeds.
 func TestServeEndsALongStatementAndSucceeds(t *testing.T) {
 	stdout, stderr := os.Stdout, os.Stderr
 	defer func() { os.Stdout, os.Stderr = stdout, stderr }()

@@ -83,7 +83,7 @@ func exclusive(fs *flag.FlagSet, names ...string) error {
 	return err
 }
 
-// shellConnection connects to a server, or opens a directory and serves it to nobody but this shell.
+// shellConnection connects to a server, or opens a directory and serves it to this shell only.
 func shellConnection(ctx context.Context, url, data, database string, inMemory bool) (*pgconn.PgConn, func(), error) {
 	notices := shell.Notices(os.Stderr)
 	if url != "" {

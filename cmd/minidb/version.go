@@ -23,7 +23,8 @@ func version(_ context.Context, c *command, args []string) error {
 	return nil
 }
 
-// describeBuild is one line: the module's version, the commit, and what the server tells clients that it is.
+// describeBuild is one line: the module's version, the commit, and the version that the server
+// reports to clients.
 func describeBuild(info *debug.BuildInfo) string {
 	release, commit := "(devel)", ""
 	if info != nil {

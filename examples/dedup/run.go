@@ -43,7 +43,7 @@ func (l *ledger) add(d document) {
 
 func (l *ledger) wake() { l.more.Broadcast() }
 
-// await returns when n documents are acknowledged or stop says so.
+// await returns when n documents are acknowledged or stop returns true.
 func (l *ledger) await(n int, stop func() bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

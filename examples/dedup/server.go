@@ -53,7 +53,7 @@ func serve(ctx context.Context, dir, addr, level string, writers, first int) err
 	}
 }
 
-// embedded is a transaction on the embedded handle that answers to BEGIN, COMMIT and ROLLBACK.
+// embedded is a transaction on the embedded handle that accepts BEGIN, COMMIT and ROLLBACK.
 type embedded struct {
 	db *minidb.DB
 	tx *minidb.Tx

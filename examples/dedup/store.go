@@ -79,9 +79,9 @@ func storeOnce(ctx context.Context, db statements, d document) (err error) {
 	return db.Exec(ctx, "COMMIT")
 }
 
-// serializationFailure says whether the transaction lost against another one, in a conflict or a
-// deadlock, and may be tried again. A unique violation is the same here: somebody else made the
-// content canonical first.
+// serializationFailure reports whether the transaction lost against another one, in a conflict or a
+// deadlock, and may be tried again. A unique violation is the same here: another transaction made
+// the content canonical first.
 func serializationFailure(err error) bool {
 	var coded interface{ SQLState() string }
 	if !errors.As(err, &coded) {

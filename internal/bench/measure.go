@@ -63,7 +63,7 @@ func (t *tally) take(ctx context.Context, s side, workers int, length time.Durat
 	return nil
 }
 
-// syncsPerOp is empty for a side whose syncs nobody counts.
+// syncsPerOp is empty for a side whose syncs are not counted.
 func (t *tally) syncsPerOp(s side) string {
 	if s.syncs == nil || t.ops == 0 {
 		return ""
@@ -73,7 +73,7 @@ func (t *tally) syncsPerOp(s side) string {
 
 // run gives the sides their turns, now the one first and now the other, and prints one line. What
 // disturbs the machine for longer than two turns disturbs both sides of a pair, so the ratio is the
-// median of those of the pairs, and beside it stand the lowest and the highest of them.
+// median of those of the pairs, printed with the lowest and the highest of them.
 func (m *measurement) run(ctx context.Context, o Options, w io.Writer) error {
 	var ours, theirs tally
 	for round := range o.Rounds {

@@ -111,7 +111,8 @@ func bandOf(name string) int {
 	return slices.Index(bands, ".")
 }
 
-// rowsOf sorts the boxes into rows, from the top down: in its band, a package stands above all that it imports.
+// rowsOf sorts the boxes into rows, from the top down: in its band, a package is above all that it
+// imports.
 func rowsOf(boxes []*box) (rows [][]*box) {
 	for changed := true; changed; {
 		changed = false

@@ -90,8 +90,8 @@ func branches(n ast.Node) (count int) {
 	return count
 }
 
-// nesting is how many control statements stand around the deepest one below n, itself included. An
-// else-if stands beside its if.
+// nesting is how many control statements enclose the deepest one below n, itself included. An
+// else-if counts at the level of its if.
 func nesting(n ast.Node) int {
 	deepest := 0
 	var visit func(n ast.Node, depth int)

@@ -41,7 +41,7 @@ func (f *figures) addLines(file *sourceFile) {
 // width is the number of columns that a line takes, with tabs of four.
 func width(line []byte) int { return utf8.RuneCount(line) + 3*bytes.Count(line, []byte("\t")) }
 
-// kinds tells which lines hold tokens of code and which hold comments.
+// kinds reports which lines hold tokens of code and which hold comments.
 func kinds(text []byte, lines int) (code, comment []bool) {
 	code, comment = make([]bool, lines+1), make([]bool, lines+1)
 	fset := token.NewFileSet()

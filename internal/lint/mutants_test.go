@@ -12,7 +12,7 @@ import (
 	"github.com/minidb/minidb/internal/mutants"
 )
 
-// TestMutantsApply: whoever changes a function that a mutant changes also changes the mutant. That it
+// TestMutantsApply: a change of a function that a mutant changes also changes the mutant. That it
 // compiles and is caught, `MINIDB_MUTANTS=all go test -run TestMutants ./internal/mutants` shows.
 func TestMutantsApply(t *testing.T) {
 	all, err := mutants.Load("../..")

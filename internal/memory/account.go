@@ -24,7 +24,7 @@ type Owner interface {
 	// End ends what the owner runs at the moment with the cause, and reports whether it runs anything. It is
 	// called by any goroutine and must not wait, nor use the pool.
 	End(cause error) bool
-	// PID names the owner to those who look.
+	// PID identifies the owner in views and logs.
 	PID() int32
 }
 
@@ -39,7 +39,8 @@ type Account struct {
 	ending  atomic.Pointer[ExhaustedError]
 }
 
-// ExhaustedError says that the process may hold no more, and that the statement was the one to end.
+// ExhaustedError means that the process may hold no more, and that this statement was chosen to
+// end.
 type ExhaustedError struct {
 	Held  int64 // bytes that the account held
 	Asked int64 // bytes that it asked for; 0: another account did

@@ -9,7 +9,7 @@ import (
 const (
 	// LeastBound is the smallest bound with which a store works.
 	LeastBound = 32 << 20
-	// unknownBound is for a machine that does not tell how much memory it has.
+	// unknownBound is for a machine that does not report how much memory it has.
 	unknownBound = 1 << 30
 	// leastMemTable and mostMemTable bound the size of one memtable of a store.
 	leastMemTable = 1 << 20

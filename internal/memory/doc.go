@@ -19,8 +19,9 @@
 // When the pool has no more, the largest account pays, whichever account asks:
 //
 //   - The asker is the largest: Grow fails with an [ExhaustedError].
-//   - Another is: its owner is told to end what runs (Owner.End), and the asker waits until memory comes back
-//     or its own context ends. One account ends at a time: while one is ending, no other is chosen.
+//   - Another is: its owner is asked to end what runs (Owner.End), and the asker waits until memory
+//     comes back or its own context ends. One account ends at a time: while one is ending, no other
+//     is chosen.
 //   - An account whose owner runs nothing (the open cursor of an idle client) cannot act, so it is passed over,
 //     and the largest that runs something is ended.
 //

@@ -9,7 +9,7 @@ import (
 // heapWatch looks at what was live in Go's heap at the end of the last collection. Accounts are estimates, and
 // some memory is not counted: when the heap is full all the same, the largest account ends.
 type heapWatch struct {
-	limit atomic.Int64 // of live bytes; 0: nobody looks
+	limit atomic.Int64 // of live bytes; 0: not watched
 
 	mu struct {
 		sync.Mutex

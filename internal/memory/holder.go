@@ -13,7 +13,7 @@ type Holder struct {
 	Ending bool // it was chosen to end, and has not yet
 }
 
-// Stats are what a pool knows of itself, in bytes.
+// Stats are the figures of a pool, in bytes.
 type Stats struct {
 	Bound, Heap    int64 // the bound, and what of it is not fixed
 	Share, Reserve int64 // what accounts may take, and what of it is for small ones only

@@ -26,7 +26,7 @@ type Pool struct {
 		fixed    []*fixture
 		accounts map[*Account]struct{} // that have taken anything
 		ending   int                   // accounts that were chosen to end and have not
-		freed    chan struct{}         // closed when memory comes back; nil: nobody waits
+		freed    chan struct{}         // closed when memory comes back; nil: no account waits
 	}
 }
 
@@ -49,8 +49,8 @@ func NewPool(bound int64) *Pool {
 // process is the pool of all stores that a program opens.
 var process = NewPool(0)
 
-// Process returns the pool that all handles of this process share. Its bound is DefaultBound as long as there
-// is no other.
+// Process returns the pool that all handles of this process share. Its bound is DefaultBound unless
+// another one is set.
 func Process() *Pool {
 	process.mu.Lock()
 	defer process.mu.Unlock()
@@ -94,7 +94,8 @@ func (p *Pool) Fix(name string, bytes int64) (release func()) {
 // leastShare is what accounts may take however small the bound is.
 const leastShare = 4 << 20
 
-// rebound computes the parts of the bound anew. Requires: mu is held, or nobody else knows the pool.
+// rebound computes the parts of the bound anew. Requires: mu is held, or the pool is not shared
+// yet.
 func (p *Pool) rebound() {
 	p.mu.bound = p.mu.fallback
 	for i, l := range p.mu.limits {
@@ -198,7 +199,7 @@ func (p *Pool) giveBack(n int64) {
 	}
 }
 
-// wake lets those who wait try again. Requires: mu is held.
+// wake lets waiting accounts try again. Requires: mu is held.
 func (p *Pool) wake() {
 	if p.mu.freed != nil {
 		close(p.mu.freed)
@@ -241,8 +242,9 @@ func (p *Pool) takeSlowly(a *Account, n int64) error {
 	}
 }
 
-// relieve ends the largest account because the heap is fuller than the accounts know. The asker does not wait
-// for it: what is live in the heap is known at the end of the next collection only.
+// relieve ends the largest account because the heap is fuller than the accounts add up to. The
+// asker does not wait for it: what is live in the heap is known at the end of the next collection
+// only.
 func (p *Pool) relieve(a *Account, n int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// worker is an owner that runs until it is told to end.
+// worker is an owner that runs until End is called.
 type worker struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -63,11 +63,11 @@ func TestTheLargestPaysWhoeverAsks(t *testing.T) {
 	require.NoError(t, b.Grow(10<<20))
 	got := make(chan error)
 	go func() { got <- b.Grow(20 << 20) }()
-	<-large.ctx.Done() // it was told
+	<-large.ctx.Done() // its End was called
 	e := exhausted(t, context.Cause(large.ctx))
 	require.EqualValues(t, 160<<20, e.Bound)
 	require.GreaterOrEqual(t, e.Held, int64(60<<20))
-	require.Equal(t, e, a.Grow(1<<20), "whoever is ending gets nothing and does not wait")
+	require.Equal(t, e, a.Grow(1<<20), "an ending account gets nothing and does not wait")
 	select {
 	case err := <-got:
 		t.Fatal("memory that has not come back was given out", err)
@@ -121,7 +121,7 @@ func TestAnIdleOwnerIsPassedOver(t *testing.T) {
 	require.NoError(t, <-got)
 	require.NoError(t, idle.ctx.Err())
 
-	// With nobody left that runs anything, the asker pays, although it is not the largest.
+	// When no owner runs anything, the asker pays, although it is not the largest.
 	exhausted(t, c.Grow(30<<20))
 }
 
@@ -218,8 +218,8 @@ func TestMemoryIsReturnedOnceItIsNotNeeded(t *testing.T) {
 	require.False(t, tide.Ebbed(), "too little")
 }
 
-// TestManyAccountsAtOnce: whatever they do at the same time, the pool keeps its bound, somebody always gets
-// on, and nothing is left in the end.
+// TestManyAccountsAtOnce: whatever they do at the same time, the pool keeps its bound, some account
+// always proceeds, and nothing is left in the end.
 func TestManyAccountsAtOnce(t *testing.T) {
 	p := newTestPool()
 	const workers, rounds, step, most = 8, 20, 1 << 20, 60

@@ -3,8 +3,9 @@ package memory
 // leastEbb is how much accounts have given back at least when it is worth a collection to return it.
 const leastEbb = 64 << 20
 
-// Tide tells when accounts have given back so much, and for long enough, that the program should return memory to
-// the system: Go keeps what it has freed, and an idle program collects garbage every two minutes only.
+// Tide reports when accounts have given back so much, and for long enough, that the program should
+// return memory to the system: Go keeps what it has freed, and an idle program collects garbage
+// every two minutes only.
 type Tide struct {
 	pool *Pool
 	high int64 // the most since memory was returned

@@ -48,7 +48,7 @@ func chosen(pkg string, all []*Mutant) string {
 func (o *Overlay) apply(m *Mutant, n int) error {
 	type target struct{ dir, function string }
 	bodies := map[target]string{}
-	var order []target // of the file, so that the build cache knows it again
+	var order []target // of the file, so that the build cache recognises it
 	for _, h := range m.Hunks {
 		p, err := o.read(h.Dir)
 		if err != nil {

@@ -99,8 +99,8 @@ func (f *function) body() string {
 	return f.file.text[f.at(f.decl.Body.Lbrace):f.at(f.decl.End())]
 }
 
-// addCopy adds a copy with another body, to which the function switches when mutant n is chosen. The
-// compiler is told that the copy's lines are those of origin.
+// addCopy adds a copy with another body, to which the function switches when mutant n is chosen. A
+// line directive gives the copy the line numbers of origin.
 func (f *function) addCopy(n int, origin, body string) {
 	if len(f.branches) == 0 {
 		f.call = f.typeArguments() + "(" + f.arguments() + ")"
@@ -186,7 +186,7 @@ func (f *file) needImports(paths []string, text string) {
 }
 
 // finish adds the package's changed files. What is inserted adds no line, so that a failing test
-// names the lines of the product; copies stand at the end.
+// names the lines of the product; copies are at the end.
 func (p *source) finish(files map[string]string) {
 	for _, fn := range p.functions {
 		if len(fn.branches) > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// waitReady returns once the server answers a query.
+// waitReady returns once the server has replied to a query.
 func waitReady(port int, srv *exec.Cmd) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -31,7 +31,7 @@ func (s *Shell) metaLines(ctx context.Context, text string) (rest string, quit b
 	}
 }
 
-// meta runs a command that starts with a backslash and says whether to quit.
+// meta runs a command that starts with a backslash and reports whether to quit.
 func (s *Shell) meta(ctx context.Context, input string) (quit bool) {
 	words := strings.Fields(input)
 	arg := ""

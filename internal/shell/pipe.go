@@ -36,10 +36,10 @@ func (p *Pipe) Close() error {
 	return nil
 }
 
-// Addr is a loopback address: who can reach the pipe is in this process.
+// Addr is a loopback address, because only this process can reach the pipe.
 func (p *Pipe) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
-// Dial connects to whoever accepts.
+// Dial connects to the pipe's listener.
 func (p *Pipe) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	here, there := net.Pipe()
 	select {

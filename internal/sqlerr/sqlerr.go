@@ -1,5 +1,5 @@
 // Package sqlerr is the one error type that table, planner and sql return to clients: a SQLSTATE
-// with PostgreSQL's message fields. kv and txn know nothing of it.
+// with PostgreSQL's message fields. kv and txn do not import it.
 package sqlerr
 
 import (

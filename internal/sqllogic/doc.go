@@ -1,6 +1,6 @@
-// Package sqllogic runs sqllogictest scripts against any database that answers SQL: minidb embedded,
-// minidb or PostgreSQL over the wire. It owns the script format, the rendering of values and the
-// verdict; a Conn owns the database.
+// Package sqllogic runs sqllogictest scripts against any SQL database: minidb embedded, minidb or
+// PostgreSQL over the wire. It owns the script format, the rendering of values and the verdict; a
+// Conn owns the database.
 //
 // The format is SQLite's (https://www.sqlite.org/sqllogictest), which PostgreSQL 15 is also judged
 // by:

@@ -10,8 +10,8 @@ import (
 )
 
 // Known lists records whose failure is expected, because the reference database fails them too. A
-// line is `file:line reason`; file is the tail of a path, so that a list outlives the folder that
-// the suite stands in.
+// line is `file:line reason`; file is the tail of a path, so that a list does not depend on the
+// folder of the suite.
 type Known struct {
 	records map[string]map[int]string // base name → line → tail of path and reason
 	tails   map[string][]string       // base name → tails
@@ -42,7 +42,7 @@ func ReadKnown(r io.Reader) (*Known, error) {
 	return k, sc.Err()
 }
 
-// Has says whether the record of file at line is listed.
+// Has reports whether the record of file at line is listed.
 func (k *Known) Has(file string, line int) bool {
 	file = filepath.ToSlash(file)
 	for _, tail := range k.tails[filepath.Base(file)] {

@@ -41,7 +41,7 @@ type Record struct {
 	Threshold  int
 }
 
-// Skipped says whether the record is not for the engine called label.
+// Skipped reports whether the record is not for the engine called label.
 func (r *Record) Skipped(label string) bool {
 	for _, c := range r.Conditions {
 		if c.Only != (c.Label == label) {

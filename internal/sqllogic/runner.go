@@ -77,7 +77,7 @@ func clip(s string) string {
 type Runner struct {
 	Conn  Conn
 	Label string // what skipif and onlyif compare with
-	// Known tells records, by file and line, whose failure is expected and counted as skipped.
+	// Known reports whether a record, by file and line, is expected to fail; it counts as skipped.
 	Known func(file string, line int) bool
 	// OnFailure is called for each failure that is not known; may be nil.
 	OnFailure func(Failure)
@@ -118,7 +118,7 @@ func (r *Runner) File(ctx context.Context, path string) (Tally, error) {
 	return run.tally, nil
 }
 
-// record runs one record and says whether the file halts here.
+// record runs one record and reports whether the file halts here.
 func (r *fileRun) record(ctx context.Context, rec *Record) (halt bool) {
 	skipped := rec.Skipped(r.Label)
 	switch rec.Kind {

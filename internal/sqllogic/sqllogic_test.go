@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scripted answers statements from a table.
+// scripted returns the results of statements from a table.
 type scripted map[string]*Result
 
 type codedError string

@@ -12,7 +12,7 @@ import (
 const oidBool = 16
 
 // wireConn runs scripts in a database of its own, which is gone after Close: scripts begin with an
-// empty schema, and the one that the URL names may be somebody's.
+// empty schema, and the database that the URL names may be in use.
 type wireConn struct {
 	url     string
 	scratch string

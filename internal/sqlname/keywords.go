@@ -5,8 +5,8 @@ import "strings"
 // Category is how far a key word may serve as a name (PostgreSQL's manual, appendix C).
 type Category uint8
 
-// The categories, the most permissive first. A word that is no key word is as free as an unreserved
-// one.
+// The categories, the most permissive first. A word that is not a key word is as free as an
+// unreserved one.
 const (
 	Unreserved       Category = iota // any name
 	ColumnName                       // any name but a function's or a type's
@@ -14,8 +14,8 @@ const (
 	Reserved                         // a label after AS only
 )
 
-// Keyword is what the grammar knows of one of PostgreSQL's key words. The zero value fits a word that
-// is no key word.
+// Keyword holds the grammar's properties of one of PostgreSQL's key words. The zero value fits any
+// other word.
 type Keyword struct {
 	Category Category
 	NeedsAs  bool // labels a select item only after AS
