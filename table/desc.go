@@ -145,8 +145,8 @@ type ForeignKey struct {
 	Comment            string `json:",omitempty"`
 }
 
-// ConstraintComment returns where the comment of a constraint of the table stands, nil if there is no constraint of
-// that name.
+// ConstraintComment returns a pointer to the comment of a constraint of the table, nil if there is
+// no constraint of that name.
 func (d *Desc) ConstraintComment(name string) *string {
 	if ix := d.IndexByName(name); ix != nil && (ix.Primary || ix.Constraint) {
 		return &ix.ConstraintComment

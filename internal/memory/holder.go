@@ -22,7 +22,7 @@ type Stats struct {
 	Holders        []Holder
 }
 
-// Stats returns what is held, and by whom, the largest first.
+// Stats returns what is held and the holders, the largest first.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -67,7 +67,7 @@ func (p *parser) fetch() ast.Statement {
 	return f
 }
 
-// fetchName reports whether a cursor's name, alone or behind FROM or IN, stands at the n-th token.
+// fetchName reports whether a cursor's name, alone or behind FROM or IN, is at the n-th token.
 func (p *parser) fetchName(n int) bool {
 	t := p.peek(n)
 	return t.kw == "from" || t.kw == "in" || t.colID()

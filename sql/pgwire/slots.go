@@ -25,7 +25,7 @@ const (
 	inSession
 )
 
-// superuser is the user to whom the reserved connections belong.
+// superuser is the user that may use the reserved connections.
 const superuser = "postgres"
 
 // maxSilent bounds the connections that have not sent a start-up packet.

@@ -2,5 +2,5 @@
 // Hermitage with the verdicts of PostgreSQL 15 at each level, and PostgreSQL's own isolation specs
 // with the output of its isolationtester, word for word.
 //
-// A step blocks when its session stands in pg_locks as one who waits, so nothing here depends on time.
+// A step blocks when pg_locks shows that its session waits, so nothing here depends on time.
 package isolation

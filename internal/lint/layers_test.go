@@ -17,9 +17,9 @@ import (
 
 const module = "github.com/minidb/minidb"
 
-// floors lists the house from the cellar up: a package may import packages of its own floor and of
+// layers lists the layers from the lowest up: a package may import packages of its own layer and of
 // those before it. The longest matching prefix decides; "." is the root package.
-var floors = []struct {
+var layers = []struct {
 	name     string
 	prefixes []string
 }{
@@ -34,8 +34,8 @@ var floors = []struct {
 	{"cmd", []string{"cmd", "tests"}},
 }
 
-// addresses lists the one place where each foreign library may be imported, tests aside.
-var addresses = map[string][]string{
+// libraryImporters lists the packages that may import each foreign library, tests aside.
+var libraryImporters = map[string][]string{
 	"github.com/cockroachdb/pebble":     {"kv/pebblekv", "internal/bench"}, // bench: the raw side of its ratios
 	"github.com/jackc/pgproto3":         {"sql/pgwire"},
 	"github.com/KimMachineGun":          {"internal/memory"},
@@ -48,9 +48,9 @@ var addresses = map[string][]string{
 	"go.uber.org/goleak":                nil,
 }
 
-// rooms lists packages that may name only these of the module's own packages, themselves aside: what
-// makes a phase a function, a node data and a step pure is what it cannot reach.
-var rooms = map[string][]string{
+// allowedImports lists packages that may import only these of the module's own packages, themselves
+// aside: what makes a phase a function, a node data and a step pure is what it cannot reach.
+var allowedImports = map[string][]string{
 	"kv": {},
 	// the protocol's steps: an engine's rows and timestamps, and the modes of row locks
 	"txn/mvcc":         {"kv", "txn/tso", "txn/rowlock"},
@@ -77,13 +77,13 @@ var rooms = map[string][]string{
 	"sql/exec":     {"planner/physical", "planner/opt", "planner/expr", "planner/eval", "planner/builtin", "table", "txn", "kv", "internal"},
 }
 
-// engines may be named only where a store is opened; who works on one sees kv.Engine.
+// engines may be named only where a store is opened; all other packages use kv.Engine.
 var (
 	engines       = []string{"kv/pebblekv", "kv/memkv", "kv/kvtest"}
 	engineOpeners = []string{".", "kv", "cmd", "internal/bench", "tests"}
 )
 
-// noSQL are the floors that know no SQLSTATE.
+// noSQL are the layers whose errors carry no SQLSTATE.
 var noSQL = []string{"kv", "txn"}
 
 type pkg struct {
@@ -120,10 +120,10 @@ func packages(t *testing.T) []*pkg {
 	}
 }
 
-// floorOf returns the index into floors, or -1.
-func floorOf(rel string) int {
+// layerOf returns the index into layers, or -1.
+func layerOf(rel string) int {
 	best, length := -1, -1
-	for i, f := range floors {
+	for i, f := range layers {
 		for _, prefix := range f.prefixes {
 			if (rel == prefix || strings.HasPrefix(rel, prefix+"/")) && len(prefix) > length {
 				best, length = i, len(prefix)
@@ -144,9 +144,9 @@ func under(rel string, prefixes []string) bool {
 
 func TestImportsGoDownOnly(t *testing.T) {
 	for _, p := range packages(t) {
-		rel, from := p.rel(), floorOf(p.rel())
+		rel, from := p.rel(), layerOf(p.rel())
 		if !under(rel, []string{"internal/lint"}) && from < 0 {
-			t.Errorf("%s stands on no floor: add it to the list", rel)
+			t.Errorf("%s is in no layer: add it to the list", rel)
 			continue
 		}
 		for _, imp := range p.Imports {
@@ -154,17 +154,17 @@ func TestImportsGoDownOnly(t *testing.T) {
 				continue
 			}
 			target := (&pkg{ImportPath: imp}).rel()
-			if to := floorOf(target); to > from {
-				t.Errorf("%s (%s) imports %s (%s), which is above it", rel, floors[from].name, target, floors[to].name)
+			if to := layerOf(target); to > from {
+				t.Errorf("%s (%s) imports %s (%s), which is above it", rel, layers[from].name, target, layers[to].name)
 			}
 			if target == "internal/sqlerr" && under(rel, noSQL) {
-				t.Errorf("%s imports internal/sqlerr: kv and txn know no SQLSTATE", rel)
+				t.Errorf("%s imports internal/sqlerr: errors of kv and txn carry no SQLSTATE", rel)
 			}
 		}
 	}
 }
 
-// TestListedPackagesExist: a rule about a package that is gone protects nothing.
+// TestListedPackagesExist: a rule about a package that does not exist protects nothing.
 func TestListedPackagesExist(t *testing.T) {
 	known := map[string]bool{}
 	for _, p := range packages(t) {
@@ -173,15 +173,15 @@ func TestListedPackagesExist(t *testing.T) {
 		}
 	}
 	known["."] = true
-	listed := slices.Concat(slices.Collect(maps.Keys(rooms)), engines, engineOpeners, noSQL)
-	for _, f := range floors {
+	listed := slices.Concat(slices.Collect(maps.Keys(allowedImports)), engines, engineOpeners, noSQL)
+	for _, f := range layers {
 		listed = append(listed, f.prefixes...)
 	}
-	for _, places := range addresses {
+	for _, places := range libraryImporters {
 		listed = append(listed, places...)
 	}
-	for _, own := range rooms {
-		listed = append(listed, own...)
+	for _, targets := range allowedImports {
+		listed = append(listed, targets...)
 	}
 	for _, rel := range listed {
 		if !known[rel] {
@@ -190,13 +190,13 @@ func TestListedPackagesExist(t *testing.T) {
 	}
 }
 
-func TestRoomsKeepToThemselves(t *testing.T) {
+func TestPackagesImportOnlyWhatIsAllowed(t *testing.T) {
 	for _, p := range packages(t) {
 		rel := p.rel()
-		room, length := "", -1
-		for name := range rooms {
+		listed, length := "", -1
+		for name := range allowedImports {
 			if under(rel, []string{name}) && len(name) > length && !under(rel, engines) {
-				room, length = name, len(name)
+				listed, length = name, len(name)
 			}
 		}
 		for _, imp := range p.Imports {
@@ -204,8 +204,8 @@ func TestRoomsKeepToThemselves(t *testing.T) {
 			if target == imp {
 				continue // not the module's own
 			}
-			if room != "" && !under(target, append(rooms[room], rel)) {
-				t.Errorf("%s imports %s; it may import %v", rel, target, rooms[room])
+			if listed != "" && !under(target, append(allowedImports[listed], rel)) {
+				t.Errorf("%s imports %s; it may import %v", rel, target, allowedImports[listed])
 			}
 			if under(target, engines) && !under(rel, engineOpeners) && rel != "." {
 				t.Errorf("%s imports %s: engines are named where a store is opened, %v", rel, target, engineOpeners)
@@ -214,12 +214,12 @@ func TestRoomsKeepToThemselves(t *testing.T) {
 	}
 }
 
-func TestForeignLibrariesHaveOneAddress(t *testing.T) {
+func TestForeignLibrariesHaveFewImporters(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, imp := range p.Imports {
-			for lib, places := range addresses {
+			for lib, places := range libraryImporters {
 				if strings.HasPrefix(imp, lib) && !under(p.rel(), places) {
-					t.Errorf("%s imports %s, whose only places are %v", p.rel(), imp, places)
+					t.Errorf("%s imports %s, which only %v may import", p.rel(), imp, places)
 				}
 			}
 		}

@@ -1,0 +1,110 @@
+package lint
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// wordsPending lists packages whose comments and names still use forbidden words, "/..." for all below
+// one. It only shrinks: the test demands that a package that is clean leaves it.
+var wordsPending = []string{
+	"planner/...", "sql", "sql/exec", "sql/pgcatalog", "table/stats", "table/types", "txn/...",
+	"tests/history", "tests/sqlhistory",
+}
+
+// pending returns the entry of wordsPending that a package falls under, or "".
+func pending(dir string) string {
+	for _, entry := range wordsPending {
+		prefix, all := strings.CutSuffix(entry, "/...")
+		if dir == prefix || all && strings.HasPrefix(dir, prefix+"/") {
+			return entry
+		}
+	}
+	return ""
+}
+
+// forbidden lists words that comments do not use, each with what to write instead. There is one word
+// per thing, a function reports or returns, and a process, a lock or a transaction is not a person.
+var forbidden = []struct {
+	words   *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`(?i)\b(says?|tells?) (whether|if)\b`), "reports whether"},
+	{regexp.MustCompile(`(?i)\b(tells?|told)\b`), "reports, returns, sends, is called with"},
+	{regexp.MustCompile(`(?i)\bwhoever\b`), "the transaction that, the caller that"},
+	{regexp.MustCompile(`(?i)\b(who|whom)\b`), "that, with the noun it belongs to"},
+	{regexp.MustCompile(`(?i)\b(he|him|his|himself)\b`), "it, its, or the noun"},
+	{regexp.MustCompile(`(?i)\b(some|any|every|no)body('s)?\b`), "the transaction, session or caller"},
+	{regexp.MustCompile(`(?i)\bstrangers?\b`), "another transaction"},
+	{regexp.MustCompile(`(?i)\bcircles?\b`), "cycle"},
+	{regexp.MustCompile(`(?i)\b(second|first) looks?\b`), "recheck"},
+	{regexp.MustCompile(`(?i)\bstands\b`), "is, is at, occurs"},
+	{regexp.MustCompile(`\b(answers|answered) (Err|calls|every call|an Update)`), "returns, is returned by"},
+	{regexp.MustCompile(`(?i)\b(house|cellar)\b`), "architecture, lowest layer"},
+}
+
+// wordsAllowed lists phrases that contain a forbidden word and may be used.
+var wordsAllowed = []string{
+	"type circle", // PostgreSQL's geometric type
+	"stands for",  // as an abbreviation does
+}
+
+// forbiddenNames matches identifiers that no code uses.
+var forbiddenNames = regexp.MustCompile(`(?i)stranger|whoever|circle|cellar|secondLook|^told$|^tells?[A-Z]|^tell$`)
+
+func TestWordsOfCodeAndComments(t *testing.T) {
+	dirty := map[string]bool{}
+	fset := token.NewFileSet()
+	for _, f := range files(t, ".go") {
+		dir := path.Dir(f.path)
+		if f.isTest() || dir == "internal/lint" {
+			continue
+		}
+		tree, err := parser.ParseFile(fset, f.path, f.text, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		complain := func(pos token.Pos, found, instead string) {
+			if entry := pending(dir); entry != "" {
+				dirty[entry] = true
+				return
+			}
+			t.Errorf("%s: %q; say: %s", fset.Position(pos), found, instead)
+		}
+		for _, group := range tree.Comments {
+			for _, c := range group.List {
+				wordsOf(c, complain)
+			}
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && forbiddenNames.MatchString(id.Name) {
+				complain(id.Pos(), id.Name, "the word of the style table")
+			}
+			return true
+		})
+	}
+	for _, entry := range wordsPending {
+		if !dirty[entry] {
+			t.Errorf("%s uses no forbidden word any more: take it out of wordsPending", entry)
+		}
+	}
+}
+
+// wordsOf finds the forbidden words of a comment.
+func wordsOf(c *ast.Comment, complain func(pos token.Pos, found, instead string)) {
+	for _, line := range strings.Split(c.Text, "\n") {
+		for _, allowed := range wordsAllowed {
+			line = strings.ReplaceAll(line, allowed, "")
+		}
+		for _, w := range forbidden {
+			if found := w.words.FindString(line); found != "" {
+				complain(c.Pos(), found, w.instead)
+			}
+		}
+	}
+}
