@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
@@ -21,15 +22,24 @@ func (s *planRunner) plannerEnv(ctx context.Context) *planner.Env {
 		ParseExpr: parse.ParseExpr, ParseQuery: parseQuery, Runtime: s.runtime(ctx)}
 }
 
-// parseQuery reads the text of a view.
+// systemQueries holds the parsed queries of system views, whose texts never change.
+var systemQueries sync.Map // text → *ast.Select
+
+// parseQuery reads the text of a view. The tree that it returns must not be changed.
 func parseQuery(ctx context.Context, text string) (*ast.Select, error) {
+	if q, ok := systemQueries.Load(text); ok {
+		return q.(*ast.Select), nil
+	}
 	p, err := parse.ParseOne(ctx, text)
 	if err != nil {
 		return nil, err
 	}
 	sel, ok := p.Stmt.(*ast.Select)
 	if !ok {
-		return nil, fmt.Errorf("the text of a view is no query")
+		return nil, fmt.Errorf("the text of a view is not a query")
+	}
+	if pgcatalog.IsSystemQuery(text) {
+		systemQueries.Store(text, sel)
 	}
 	return sel, nil
 }
@@ -53,16 +63,10 @@ func (s *planRunner) execEnv(ctx context.Context, stats bool) *exec.Env {
 		Written: &s.progress.rows, SecondLook: s.tx.perStatement(), Observer: s.references}
 }
 
-// virtualRows gives the rows of a table of pg_catalog or information_schema.
-func (s *planRunner) virtualRows(ctx context.Context, d *table.Desc, emit func(row []types.Datum) error) error {
-	if d.Kind == table.KindSequence {
-		last, called, err := s.engine.catalog.SequencePosition(ctx, d)
-		if err != nil {
-			return err
-		}
-		return emit([]types.Datum{types.NewInt(last), types.NewInt(0), types.NewBool(called)})
-	}
-	return pgcatalog.Rows(ctx, catalogEnv{s}, d, emit)
+// virtualRows emits the rows of a system table, of each the columns with these ordinals.
+func (s *planRunner) virtualRows(ctx context.Context, d *table.Desc, columns []int,
+	emit func(row []types.Datum) error) error {
+	return pgcatalog.Rows(ctx, catalogEnv{s}, d, columns, emit)
 }
 
 // Format is how values are read and written as text now. It is for the running statement: the next

@@ -146,12 +146,10 @@ func (b *binder) tableRef(sc *scope, ref *ast.TableRef) (*fromItem, error) {
 	if err != nil {
 		return nil, laterCTE(err, sc.with, ref.Name.Name)
 	}
-	switch d.Kind {
-	case table.KindView:
-		if b.notes == nil {
-			return b.viewRef(sc, ref, d)
-		}
-	case table.KindSequence:
+	switch {
+	case d.View != nil && b.notes == nil:
+		return b.viewRef(sc, ref, d)
+	case d.Kind == table.KindSequence:
 		return b.sequenceRef(sc, ref, d)
 	}
 	return b.scan(sc, d, ref.Alias, ref.Columns, ref.Name.Pos)

@@ -91,6 +91,7 @@ var catalogFunctions = func() []def {
 			return strconv.FormatInt(a[1].I, 10) + " pretty"
 		})).stable(),
 		f("pg_get_serial_sequence(text,text) text", serialSequence).stable(),
+		f("pg_sequence_last_value(regclass) int8", sequenceLastValue).volatile(),
 		f("pg_get_userbyid(oid) name", userByID).stable(),
 		f("pg_table_is_visible(oid) bool", visible).stable(),
 		f("to_regclass(text) regclass", toRegclass).stable(),
@@ -272,6 +273,16 @@ func relationSize(what string) scalar {
 		n, _ := strconv.ParseInt(d.S, 10, 64)
 		return types.NewInt(n), nil
 	}
+}
+
+// sequenceLastValue is NULL for a sequence that has given no value yet.
+func sequenceLastValue(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	d, err := describe("last value", nil)(rt, a)
+	if err != nil || d.Null {
+		return types.Null, err
+	}
+	n, err := strconv.ParseInt(d.S, 10, 64)
+	return types.NewInt(n), err
 }
 
 // namedDatabaseSize is pg_database_size by name.

@@ -81,6 +81,10 @@ func ofSystemTable(n physical.Node) bool {
 			n = t.Left
 		case *physical.NestLoop:
 			n = t.Left
+		case *physical.Project:
+			n = t.Child
+		case *physical.Filter:
+			n = t.Child
 		default:
 			return false
 		}

@@ -20,8 +20,10 @@ type Env struct {
 	Tx      *txn.Txn
 	RowIDs  table.RowIDs
 	Runtime *expr.Runtime
-	// Virtual gives the rows of a virtual table, all its columns in order.
-	Virtual func(ctx context.Context, d *table.Desc, emit func(row []types.Datum) error) error
+	// Virtual emits the rows of a virtual table, of each the columns with these ordinals. A row is
+	// valid until emit returns.
+	Virtual func(ctx context.Context, d *table.Desc, columns []int,
+		emit func(row []types.Datum) error) error
 	// MemoryLimit bounds the bytes that sorts, joins and aggregates of the statement hold; 0: no bound.
 	MemoryLimit int64
 	// Memory is where the statement's memory is counted, and what it needs is taken from; nil: nowhere. It

@@ -44,13 +44,7 @@ func (v *virtualScan) fill(ctx context.Context) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "system tables cannot be read here")
 	}
 	v.store.reset()
-	row := make([]types.Datum, len(v.node.Out))
-	err := v.run.env.Virtual(ctx, v.node.Table, func(all []types.Datum) error {
-		for i, c := range v.node.Out {
-			row[i] = all[c]
-		}
-		return v.store.addRow(row)
-	})
+	err := v.run.env.Virtual(ctx, v.node.Table, v.node.Out, v.store.addRow)
 	v.filled = err == nil
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -11,8 +12,8 @@ func coreTables() []relation {
 	const s = "pg_catalog"
 	return []relation{
 		{schema: s, name: "pg_namespace", oid: 2615, columns: colsNamespace, rows: namespaceRows},
-		{schema: s, name: "pg_class", oid: 1259, columns: colsClass, rows: classRows},
-		{schema: s, name: "pg_attribute", oid: 1249, columns: colsAttribute, rows: attributeRows},
+		{schema: s, name: "pg_class", oid: 1259, columns: colsClass, rows: classRows, fixed: fixedClasses},
+		{schema: s, name: "pg_attribute", oid: 1249, columns: colsAttribute, rows: attributeRows, fixed: fixedAttributes},
 		{schema: s, name: "pg_attrdef", oid: 2604, columns: colsAttrdef, rows: attrdefRows},
 		{schema: s, name: "pg_index", oid: 2610, columns: colsIndex, rows: indexRows},
 		{schema: s, name: "pg_constraint", oid: 2606, columns: colsConstraint, rows: constraintRows},
@@ -49,7 +50,7 @@ func namespaceRows(_ context.Context, r *reader, emit emitter) error {
 	return nil
 }
 
-// IsTable says whether a relation is made by the server and stands for a table of PostgreSQL's.
+// IsTable reports whether a relation is made by the server and stands for a table of PostgreSQL's.
 func IsTable(d *table.Desc) bool { return d.Kind == table.KindVirtual && relkind(d) == "r" }
 
 // relkind is pg_class.relkind.
@@ -60,7 +61,7 @@ func relkind(d *table.Desc) string {
 	case table.KindSequence:
 		return "S"
 	case table.KindVirtual:
-		if e := registry().byID[d.ID]; e != nil && e.view {
+		if e := registry().byID[d.ID]; d.View != nil || e != nil && e.view {
 			return "v"
 		}
 	}
@@ -76,31 +77,27 @@ func relfilenode(d *table.Desc) table.ID {
 }
 
 func classRows(_ context.Context, r *reader, emit emitter) error {
-	err := r.eachRelation(true, func(d *table.Desc) error {
-		kind, am := relkind(d), 0
-		if kind == "r" {
-			am = 2
-		}
+	sized := r.wants("reltuples", "relpages")
+	err := r.eachRelation(func(d *table.Desc) error {
 		tuples, pages := -1.0, int64(0)
-		if d.Kind == table.KindTable {
+		if d.Kind == table.KindTable && sized {
 			t, err := r.env.TableStatistics(r.ctx, d)
 			if err != nil {
 				return err
 			}
 			tuples, pages = size(t, rowBytes)
 		}
-		return emit("oid", d.ID, "relname", d.Name, "relnamespace", d.SchemaID, "relowner", ownerID, "relam", am,
-			"relfilenode", relfilenode(d), "reltuples", tuples, "relpages", pages, "relhasindex", len(d.Indexes) > 0, "relpersistence", "p", "relkind", kind,
-			"relnatts", len(visibleColumns(d)), "relchecks", len(d.Checks), "relhasrules", kind == "v",
-			"relhastriggers", d.References(), "relispopulated", true, "relreplident", "d")
+		return emitClass(d, tuples, pages, emit)
 	})
 	if err != nil {
 		return err
 	}
-	return r.eachIndex(func(d *table.Desc, ix *table.Index) error {
-		t, err := r.env.TableStatistics(r.ctx, d)
-		if err != nil {
-			return err
+	return r.eachIndex(func(d *table.Desc, ix *table.Index) (err error) {
+		var t *stats.Table
+		if sized {
+			if t, err = r.env.TableStatistics(r.ctx, d); err != nil {
+				return err
+			}
 		}
 		tuples, pages := size(t, entryBytes(ix))
 		tuples = max(tuples, 0)
@@ -108,6 +105,27 @@ func classRows(_ context.Context, r *reader, emit emitter) error {
 			"relfilenode", table.ID(ix.Storage()), "reltuples", tuples, "relpages", pages, "relpersistence", "p", "relkind", "i", "relnatts", len(ix.Columns)+len(ix.Include),
 			"relispopulated", true, "relreplident", "n")
 	})
+}
+
+func emitClass(d *table.Desc, tuples float64, pages int64, emit emitter) error {
+	kind, am := relkind(d), 0
+	if kind == "r" {
+		am = 2
+	}
+	return emit("oid", d.ID, "relname", d.Name, "relnamespace", d.SchemaID, "relowner", ownerID,
+		"relam", am, "relfilenode", relfilenode(d), "reltuples", tuples, "relpages", pages,
+		"relhasindex", len(d.Indexes) > 0, "relpersistence", "p", "relkind", kind,
+		"relnatts", len(visibleColumns(d)), "relchecks", len(d.Checks), "relhasrules", kind == "v",
+		"relhastriggers", d.References(), "relispopulated", true, "relreplident", "d")
+}
+
+func fixedClasses(emit emitter) error {
+	for _, e := range registry().all {
+		if err := emitClass(e.desc, -1, 0, emit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // collationOf is pg_attribute.attcollation: the default one for what has a collation at all.
@@ -128,32 +146,7 @@ func collationOf(t *types.Type, name string) table.ID {
 }
 
 func attributeRows(_ context.Context, r *reader, emit emitter) error {
-	err := r.eachRelation(true, func(d *table.Desc) error {
-		for i, c := range visibleColumns(d) {
-			identity, generated := "", ""
-			switch c.Identity {
-			case "always":
-				identity = "a"
-			case "by default":
-				identity = "d"
-			}
-			if c.Generated != "" {
-				generated = "s"
-			}
-			dims := 0
-			if c.Type.Family == types.Array {
-				dims = 1
-			}
-			if err := emit("attrelid", d.ID, "attname", c.Name, "atttypid", c.Type.OID, "attstattarget", -1,
-				"attlen", c.Type.Len, "attnum", i+1, "attndims", dims, "attcacheoff", -1, "atttypmod", c.Type.Mod,
-				"attbyval", byValue(c.Type), "attalign", string(c.Type.Align()), "attstorage", storage(c.Type),
-				"attnotnull", c.NotNull, "atthasdef", hasDefault(&c), "attidentity", identity,
-				"attgenerated", generated, "attislocal", true, "attcollation", collationOf(c.Type, c.Collation)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := r.eachRelation(func(d *table.Desc) error { return emitAttributes(d, emit) })
 	if err != nil {
 		return err
 	}
@@ -173,6 +166,43 @@ func attributeRows(_ context.Context, r *reader, emit emitter) error {
 	})
 }
 
+func fixedAttributes(emit emitter) error {
+	for _, e := range registry().all {
+		if err := emitAttributes(e.desc, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func emitAttributes(d *table.Desc, emit emitter) error {
+	for i, c := range visibleColumns(d) {
+		identity, generated := "", ""
+		switch c.Identity {
+		case "always":
+			identity = "a"
+		case "by default":
+			identity = "d"
+		}
+		if c.Generated != "" {
+			generated = "s"
+		}
+		dims := 0
+		if c.Type.Family == types.Array {
+			dims = 1
+		}
+		if err := emit("attrelid", d.ID, "attname", c.Name, "atttypid", c.Type.OID, "attstattarget", -1,
+			"attlen", c.Type.Len, "attnum", i+1, "attndims", dims, "attcacheoff", -1, "atttypmod", c.Type.Mod,
+			"attbyval", byValue(c.Type), "attalign", string(c.Type.Align()), "attstorage", storage(c.Type),
+			"attnotnull", c.NotNull, "atthasdef", hasDefault(&c), "attidentity", identity,
+			"attgenerated", generated, "attislocal", true,
+			"attcollation", collationOf(c.Type, c.Collation)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func byValue(t *types.Type) bool { return t.Len > 0 && t.Len <= 8 && t.Len != 6 }
 
 func storage(t *types.Type) string {
@@ -186,7 +216,7 @@ func storage(t *types.Type) string {
 }
 
 func attrdefRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(false, func(d *table.Desc) error {
+	return r.eachRelation(func(d *table.Desc) error {
 		for i, c := range visibleColumns(d) {
 			if !hasDefault(&c) {
 				continue
@@ -234,7 +264,7 @@ func indexRows(_ context.Context, r *reader, emit emitter) error {
 }
 
 func constraintRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(false, func(d *table.Desc) error {
+	return r.eachRelation(func(d *table.Desc) error {
 		for i := range d.Indexes {
 			ix := &d.Indexes[i]
 			if !ix.Primary && !ix.Constraint {
@@ -288,7 +318,7 @@ func (r *reader) foreignKeys(d *table.Desc, emit emitter) error {
 }
 
 func sequenceRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(false, func(d *table.Desc) error {
+	return r.eachRelation(func(d *table.Desc) error {
 		if d.Kind != table.KindSequence {
 			return nil
 		}
@@ -314,7 +344,7 @@ func descriptionRows(_ context.Context, r *reader, emit emitter) error {
 			return err
 		}
 	}
-	return r.eachRelation(false, func(d *table.Desc) error {
+	return r.eachRelation(func(d *table.Desc) error {
 		if err := put(d.ID, 1259, 0, d.Comment); err != nil {
 			return err
 		}
@@ -379,7 +409,7 @@ func databaseSettingRows(_ context.Context, r *reader, emit emitter) error {
 
 // dependRows tells which column owns which sequence, and what views are built on.
 func dependRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(false, func(d *table.Desc) error {
+	return r.eachRelation(func(d *table.Desc) error {
 		if q := d.Sequence; q != nil && q.OwnerTable != 0 {
 			owner, err := r.env.View().RelationByID(r.ctx, q.OwnerTable)
 			if err != nil || owner == nil {
@@ -404,7 +434,7 @@ func dependRows(_ context.Context, r *reader, emit emitter) error {
 }
 
 func rewriteRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(false, func(d *table.Desc) error {
+	return r.eachRelation(func(d *table.Desc) error {
 		if d.Kind != table.KindView {
 			return nil
 		}

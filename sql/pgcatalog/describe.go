@@ -21,7 +21,8 @@ func statementTime() time.Time { return time.Now() }
 // "class", "namespace", "type" and "role" are names by OID, "reg" a name for the type in extra;
 // "indexdef", "constraintdef", "viewdef" and "expr" are definitions (see definition.go), "serial" the
 // sequence of the column in extra, "comment" a comment, "size" bytes by the statistics, "visible" whether
-// a relation is found by its plain name, "filenode" its storage ID.
+// a relation is found by its plain name, "filenode" its storage ID,
+// "last value" that of a sequence.
 func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra string) (string, bool) {
 	r := &reader{ctx: ctx, env: env}
 	id := table.ID(oid)
@@ -65,6 +66,8 @@ func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra st
 		return r.sharedComment(id, extra)
 	case "filenode":
 		return r.filenode(id)
+	case "last value":
+		return r.lastValue(id)
 	}
 	return "", false
 }
@@ -99,6 +102,16 @@ func (r *reader) filenode(id table.ID) (string, bool) {
 		return "", false
 	}
 	return strconv.FormatUint(uint64(relfilenode(d)), 10), true
+}
+
+// lastValue is the value that a sequence gave last, if it gave one.
+func (r *reader) lastValue(id table.ID) (string, bool) {
+	d, err := r.env.View().RelationByID(r.ctx, id)
+	if err != nil || d == nil || d.Kind != table.KindSequence {
+		return "", false
+	}
+	last, called, err := r.env.SequencePosition(r.ctx, d)
+	return strconv.FormatInt(last, 10), called && err == nil
 }
 
 func (r *reader) namespaceName(id table.ID) (string, bool) {

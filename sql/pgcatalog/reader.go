@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
@@ -10,8 +11,17 @@ import (
 
 // reader reads the schema for one scan of a virtual table.
 type reader struct {
-	ctx context.Context
-	env Env
+	ctx    context.Context
+	env    Env
+	wanted map[string]int // has the columns that are read
+}
+
+// wants reports whether one of the columns is read.
+func (r *reader) wants(columns ...string) bool {
+	return slices.ContainsFunc(columns, func(c string) bool {
+		_, ok := r.wanted[c]
+		return ok
+	})
 }
 
 func (r *reader) database() table.ID {
@@ -29,8 +39,8 @@ func (r *reader) relations() ([]*table.Desc, error) {
 	return r.env.View().Relations(r.ctx, r.database())
 }
 
-// eachRelation calls f for the relations of the database and, with virtual, for the virtual ones too.
-func (r *reader) eachRelation(virtual bool, f func(d *table.Desc) error) error {
+// eachRelation calls f for the relations of the database, the virtual ones aside.
+func (r *reader) eachRelation(f func(d *table.Desc) error) error {
 	rels, err := r.relations()
 	if err != nil {
 		return err
@@ -40,20 +50,12 @@ func (r *reader) eachRelation(virtual bool, f func(d *table.Desc) error) error {
 			return err
 		}
 	}
-	if !virtual {
-		return nil
-	}
-	for _, e := range registry().all {
-		if err := f(e.desc); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
 // eachIndex calls f for every index of the database's tables.
 func (r *reader) eachIndex(f func(d *table.Desc, ix *table.Index) error) error {
-	return r.eachRelation(false, func(d *table.Desc) error {
+	return r.eachRelation(func(d *table.Desc) error {
 		for i := range d.Indexes {
 			if err := f(d, &d.Indexes[i]); err != nil {
 				return err

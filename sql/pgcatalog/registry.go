@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -91,13 +92,16 @@ type Cursor struct {
 type emitter func(namesAndValues ...any) error
 
 // relation is one virtual table. columns is "name type, name type"; a type with [] is an array.
+// Without rows, fixed and query it is empty.
 type relation struct {
 	schema  string
 	name    string
 	oid     table.ID
 	columns string
-	view    bool // PostgreSQL has a view here
+	view    bool   // PostgreSQL has a view here
+	query   string // of a view over other tables of pg_catalog (system_views.go)
 	rows    func(ctx context.Context, r *reader, emit emitter) error
+	fixed   func(emit emitter) error // the same rows in every database
 }
 
 var tables struct {
@@ -112,9 +116,9 @@ func registry() *registered {
 }
 
 func register() *registered {
-	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{}}
+	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{}, queries: map[string]bool{}}
 	next := table.ID(12000)
-	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), informationSchema(), lockTables(), progressTables(), memoryTables(), statisticsTables()} {
+	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), systemViews(), lockTables(), progressTables(), memoryTables(), statisticsTables()} {
 		for i := range list {
 			r := &list[i]
 			if r.oid == 0 {
@@ -125,6 +129,7 @@ func register() *registered {
 			g.byName[r.schema+"."+r.name] = e
 			g.byID[r.oid] = e
 			g.all = append(g.all, e)
+			g.queries[r.query] = true
 		}
 	}
 	return g
@@ -134,6 +139,8 @@ type registered struct {
 	byName map[string]*entry
 	byID   map[table.ID]*entry
 	all    []*entry
+
+	queries map[string]bool // the texts of system views
 }
 
 type entry struct {
@@ -141,10 +148,13 @@ type entry struct {
 	desc    *table.Desc
 	ordinal map[string]int
 	zero    []types.Datum
+
+	fixedRows func() [][]types.Datum // made on first use
 }
 
 func newEntry(r *relation) *entry {
 	e := &entry{relation: r, desc: r.build(), ordinal: map[string]int{}}
+	e.fixedRows = sync.OnceValue(e.makeFixed)
 	for i, c := range e.desc.Columns {
 		e.ordinal[c.Name] = i
 		z := types.Null
@@ -171,6 +181,9 @@ func (r *relation) build() *table.Desc {
 	d := &table.Desc{ID: r.oid, SchemaID: CatalogSchemaID, Schema: r.schema, Name: r.name, Kind: table.KindVirtual, Version: 1}
 	if r.schema == "information_schema" {
 		d.SchemaID = InformationSchemaID
+	}
+	if r.query != "" {
+		d.View = &table.View{Text: r.query, SearchPath: []string{"pg_catalog"}}
 	}
 	for i, col := range strings.Split(r.columns, ",") {
 		name, typ, _ := strings.Cut(strings.TrimSpace(col), " ")
@@ -204,34 +217,81 @@ func ByID(id table.ID) *table.Desc {
 	return nil
 }
 
-// Rows emits the rows of a virtual table. The slice that emit gets is its own.
-func Rows(ctx context.Context, env Env, d *table.Desc, emit func(row []types.Datum) error) error {
+// IsSystemQuery reports whether the text is the query of a system view.
+func IsSystemQuery(text string) bool { return registry().queries[text] }
+
+// Rows emits the rows of a virtual table, of each the columns with these ordinals. The slice that emit
+// gets is valid during the call.
+func Rows(ctx context.Context, env Env, d *table.Desc, columns []int, emit func(row []types.Datum) error) error {
 	e := registry().byID[d.ID]
 	if e == nil {
-		return sequenceState(ctx, env, d, emit)
+		return sequenceState(ctx, env, d, columns, emit)
+	}
+	p := e.project(columns)
+	for _, row := range e.fixedRows() {
+		for i, c := range columns {
+			p.row[i] = row[c]
+		}
+		if err := emit(p.row); err != nil {
+			return err
+		}
 	}
 	if e.rows == nil {
 		return nil
 	}
-	return e.rows(ctx, &reader{ctx: ctx, env: env}, func(kv ...any) error {
+	return e.rows(ctx, &reader{ctx: ctx, env: env, wanted: p.at}, func(kv ...any) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return emit(e.row(kv))
+		return emit(p.fill(kv))
 	})
 }
 
-// row makes a whole row of the table.
-func (e *entry) row(kv []any) []types.Datum {
-	row := append([]types.Datum(nil), e.zero...)
-	for i := 0; i+1 < len(kv); i += 2 {
-		c, ok := e.ordinal[kv[i].(string)]
-		if !ok {
-			panic("pgcatalog: " + e.name + " has no column " + kv[i].(string))
-		}
-		row[c] = datum(kv[i+1])
+// makeFixed returns the rows that are the same in every database, with all columns.
+func (e *entry) makeFixed() (rows [][]types.Datum) {
+	if e.fixed == nil {
+		return nil
 	}
-	return row
+	all := make([]int, len(e.desc.Columns))
+	for i := range all {
+		all[i] = i
+	}
+	p := e.project(all)
+	_ = e.fixed(func(kv ...any) error {
+		rows = append(rows, slices.Clone(p.fill(kv)))
+		return nil
+	})
+	return rows
+}
+
+// projection makes rows of some columns of an entry's table.
+type projection struct {
+	e         *entry
+	at        map[string]int // place in row by the column's name
+	zero, row []types.Datum
+}
+
+func (e *entry) project(columns []int) *projection {
+	p := &projection{e: e, at: make(map[string]int, len(columns)), row: make([]types.Datum, len(columns))}
+	for i, c := range columns {
+		p.at[e.desc.Columns[c].Name] = i
+		p.zero = append(p.zero, e.zero[c])
+	}
+	return p
+}
+
+// fill makes the next row in place of the last one.
+func (p *projection) fill(kv []any) []types.Datum {
+	copy(p.row, p.zero)
+	for i := 0; i+1 < len(kv); i += 2 {
+		name := kv[i].(string)
+		if c, ok := p.at[name]; ok {
+			p.row[c] = datum(kv[i+1])
+		} else if _, ok := p.e.ordinal[name]; !ok {
+			panic("pgcatalog: " + p.e.name + " has no column " + name)
+		}
+	}
+	return p.row
 }
 
 // datum converts the Go values that rows are written with.
@@ -304,7 +364,7 @@ func SequenceTable(seq *table.Desc) *table.Desc {
 }
 
 // sequenceState emits the row of a SequenceTable.
-func sequenceState(ctx context.Context, env Env, d *table.Desc, emit func(row []types.Datum) error) error {
+func sequenceState(ctx context.Context, env Env, d *table.Desc, columns []int, emit func(row []types.Datum) error) error {
 	seq, err := env.View().RelationByID(ctx, d.ID)
 	if err != nil || seq == nil || seq.Sequence == nil {
 		return err
@@ -313,5 +373,10 @@ func sequenceState(ctx context.Context, env Env, d *table.Desc, emit func(row []
 	if err != nil {
 		return err
 	}
-	return emit([]types.Datum{types.NewInt(last), types.NewInt(0), types.NewBool(called)})
+	state := []types.Datum{types.NewInt(last), types.NewInt(0), types.NewBool(called)}
+	row := make([]types.Datum, len(columns))
+	for i, c := range columns {
+		row[i] = state[c]
+	}
+	return emit(row)
 }

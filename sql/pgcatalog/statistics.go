@@ -17,17 +17,12 @@ func statisticsTables() []relation {
 		"n_mod_since_analyze int8, n_ins_since_vacuum int8, last_vacuum timestamptz, last_autovacuum timestamptz, " +
 		"last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8, autovacuum_count int8, analyze_count int8, " +
 		"autoanalyze_count int8"
-	const blocks = "relid oid, schemaname name, relname name, heap_blks_read int8, heap_blks_hit int8, idx_blks_read int8, " +
-		"idx_blks_hit int8, toast_blks_read int8, toast_blks_hit int8, tidx_blks_read int8, tidx_blks_hit int8"
 	return []relation{
 		{schema: s, name: "pg_stats", view: true, rows: statsRows,
 			columns: "schemaname name, tablename name, attname name, inherited bool, null_frac float4, avg_width int4, n_distinct float4, " +
 				"most_common_vals text, most_common_freqs float4[], histogram_bounds text, correlation float4, most_common_elems text, " +
 				"most_common_elem_freqs float4[], elem_count_histogram float4[]"},
-		{schema: s, name: "pg_stat_user_tables", view: true, rows: counterRows, columns: counters},
 		{schema: s, name: "pg_stat_all_tables", view: true, rows: counterRows, columns: counters},
-		{schema: s, name: "pg_statio_user_tables", view: true, rows: blockRows, columns: blocks},
-		{schema: s, name: "pg_statio_all_tables", view: true, rows: blockRows, columns: blocks},
 	}
 }
 
@@ -36,7 +31,7 @@ func statisticsTables() []relation {
 const negativeDistinct = 0.1
 
 func statsRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(false, func(d *table.Desc) error {
+	return r.eachRelation(func(d *table.Desc) error {
 		if d.Kind != table.KindTable {
 			return nil
 		}
@@ -88,9 +83,9 @@ func floats(fs []float64) any {
 	return types.NewArray(elems)
 }
 
-// counterRows are the rows of pg_stat_user_tables. Scans and row versions are not counted by table.
+// counterRows are the rows of pg_stat_all_tables. Scans and row versions are not counted by table.
 func counterRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(false, func(d *table.Desc) error {
+	return r.eachRelation(func(d *table.Desc) error {
 		if d.Kind != table.KindTable {
 			return nil
 		}
@@ -103,17 +98,6 @@ func counterRows(_ context.Context, r *reader, emit emitter) error {
 			"n_live_tup", c.Live, "n_dead_tup", nil, "n_mod_since_analyze", c.Modified, "n_ins_since_vacuum", c.InsertedSince,
 			"last_vacuum", c.LastVacuum, "last_analyze", c.LastAnalyze, "last_autoanalyze", c.LastAutoanalyze,
 			"vacuum_count", c.Vacuums, "analyze_count", c.Analyzes, "autoanalyze_count", c.Autoanalyzes)
-	})
-}
-
-// blockRows are the rows of pg_statio_user_tables. Reads of blocks are not counted by table: the engine
-// does not know tables.
-func blockRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(false, func(d *table.Desc) error {
-		if d.Kind != table.KindTable {
-			return nil
-		}
-		return emit("relid", d.ID, "schemaname", d.Schema, "relname", d.Name)
 	})
 }
 
@@ -214,7 +198,7 @@ func (r *reader) databaseBytes(id table.ID) (string, bool) {
 		return "", false
 	}
 	n := int64(0)
-	err := r.eachRelation(false, func(d *table.Desc) error {
+	err := r.eachRelation(func(d *table.Desc) error {
 		if d.Kind != table.KindTable {
 			return nil
 		}

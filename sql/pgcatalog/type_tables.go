@@ -10,7 +10,7 @@ import (
 func typeTables() []relation {
 	const s = "pg_catalog"
 	return []relation{
-		{schema: s, name: "pg_type", oid: 1247, columns: colsType, rows: typeRows},
+		{schema: s, name: "pg_type", oid: 1247, columns: colsType, fixed: fixedTypes},
 		{schema: s, name: "pg_am", oid: 2601, columns: colsAm, rows: amRows},
 		{schema: s, name: "pg_collation", oid: 3456, columns: colsCollation, rows: collationRows},
 		{schema: s, name: "pg_language", oid: 2612, columns: colsLanguage, rows: languageRows},
@@ -20,7 +20,7 @@ func typeTables() []relation {
 	}
 }
 
-func typeRows(_ context.Context, _ *reader, emit emitter) error {
+func fixedTypes(emit emitter) error {
 	for _, t := range types.All() {
 		kind, elem := "b", types.OID(0)
 		switch t.OID {

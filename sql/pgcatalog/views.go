@@ -6,32 +6,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/minidb/minidb/planner/deparse"
-	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
 
-// viewTables are what PostgreSQL has as views in pg_catalog.
+// viewTables are views of PostgreSQL's whose rows are no function of other tables here.
 func viewTables() []relation {
 	const s = "pg_catalog"
 	return []relation{
-		{schema: s, name: "pg_tables", view: true, rows: tablesRows,
-			columns: "schemaname name, tablename name, tableowner name, tablespace name, hasindexes bool, hasrules bool, hastriggers bool, rowsecurity bool"},
-		{schema: s, name: "pg_views", view: true, rows: viewsRows,
-			columns: "schemaname name, viewname name, viewowner name, definition text"},
 		{schema: s, name: "pg_matviews", view: true,
 			columns: "schemaname name, matviewname name, matviewowner name, tablespace name, hasindexes bool, ispopulated bool, definition text"},
-		{schema: s, name: "pg_indexes", view: true, rows: indexesRows,
-			columns: "schemaname name, tablename name, indexname name, tablespace name, indexdef text"},
-		{schema: s, name: "pg_sequences", view: true, rows: sequencesRows,
-			columns: "schemaname name, sequencename name, sequenceowner name, data_type regtype, start_value int8, min_value int8, " +
-				"max_value int8, increment_by int8, cycle bool, cache_size int8, last_value int8"},
-		{schema: s, name: "pg_roles", view: true, rows: rolesRows,
-			columns: "rolname name, rolsuper bool, rolinherit bool, rolcreaterole bool, rolcreatedb bool, rolcanlogin bool, " +
-				"rolreplication bool, rolconnlimit int4, rolpassword text, rolvaliduntil timestamptz, rolbypassrls bool, rolconfig text[], oid oid"},
-		{schema: s, name: "pg_user", view: true, rows: userRows,
-			columns: "usename name, usesysid oid, usecreatedb bool, usesuper bool, userepl bool, usebypassrls bool, passwd text, " +
-				"valuntil timestamptz, useconfig text[]"},
 		{schema: s, name: "pg_settings", view: true, rows: settingsRows,
 			columns: "name text, setting text, unit text, category text, short_desc text, extra_desc text, context text, vartype text, " +
 				"source text, min_val text, max_val text, enumvals text[], boot_val text, reset_val text, sourcefile text, sourceline int4, pending_restart bool"},
@@ -49,63 +32,6 @@ func viewTables() []relation {
 		{schema: s, name: "pg_available_extensions", view: true,
 			columns: "name name, default_version text, installed_version text, comment text"},
 	}
-}
-
-func tablesRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(true, func(d *table.Desc) error {
-		if relkind(d) != "r" {
-			return nil
-		}
-		return emit("schemaname", d.Schema, "tablename", d.Name, "tableowner", r.env.User(), "hasindexes", len(d.Indexes) > 0)
-	})
-}
-
-func viewsRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(true, func(d *table.Desc) error {
-		if relkind(d) != "v" {
-			return nil
-		}
-		text := any(nil)
-		if d.View != nil {
-			text = r.viewText(d, deparse.Options{})
-		}
-		return emit("schemaname", d.Schema, "viewname", d.Name, "viewowner", r.env.User(), "definition", text)
-	})
-}
-
-func indexesRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachIndex(func(d *table.Desc, ix *table.Index) error {
-		return emit("schemaname", d.Schema, "tablename", d.Name, "indexname", ix.Name, "indexdef", r.indexText(d, ix, false))
-	})
-}
-
-func sequencesRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(false, func(d *table.Desc) error {
-		if d.Kind != table.KindSequence {
-			return nil
-		}
-		last, called, err := r.env.SequencePosition(r.ctx, d)
-		if err != nil {
-			return err
-		}
-		var value any
-		if called {
-			value = last
-		}
-		q := d.Sequence
-		return emit("schemaname", d.Schema, "sequencename", d.Name, "sequenceowner", r.env.User(), "data_type", q.Type,
-			"start_value", q.Start, "min_value", q.Min, "max_value", q.Max, "increment_by", q.Increment, "cycle", q.Cycle,
-			"cache_size", q.Cache, "last_value", value)
-	})
-}
-
-func rolesRows(_ context.Context, r *reader, emit emitter) error {
-	return emit("rolname", r.env.User(), "rolsuper", true, "rolinherit", true, "rolcreaterole", true, "rolcreatedb", true,
-		"rolcanlogin", true, "rolconnlimit", -1, "rolpassword", "********", "oid", ownerID)
-}
-
-func userRows(_ context.Context, r *reader, emit emitter) error {
-	return emit("usename", r.env.User(), "usesysid", ownerID, "usecreatedb", true, "usesuper", true, "passwd", "********")
 }
 
 func settingsRows(_ context.Context, r *reader, emit emitter) error {

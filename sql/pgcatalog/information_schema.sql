@@ -1,0 +1,170 @@
+-- information_schema over the tables of pg_catalog, as PostgreSQL's information_schema.sql has it.
+-- Left out is what never holds here: domains, user-defined types, partitions, foreign tables, and
+-- objects that the one role may not see. A constraint is in the schema of its table.
+
+CREATE VIEW information_schema.schemata (catalog_name name, schema_name name, schema_owner name,
+	default_character_set_catalog name, default_character_set_schema name,
+	default_character_set_name name, sql_path varchar) AS
+SELECT current_database(), nspname, pg_get_userbyid(nspowner), NULL, NULL, NULL, NULL
+FROM pg_namespace;
+
+CREATE VIEW information_schema.tables (table_catalog name, table_schema name, table_name name,
+	table_type varchar, self_referencing_column_name name, reference_generation varchar,
+	user_defined_type_catalog name, user_defined_type_schema name, user_defined_type_name name,
+	is_insertable_into varchar, is_typed varchar, commit_action varchar) AS
+SELECT current_database(), nc.nspname, c.relname,
+	CASE c.relkind WHEN 'r' THEN 'BASE TABLE' ELSE 'VIEW' END, NULL, NULL, NULL, NULL, NULL,
+	CASE c.relkind WHEN 'r' THEN 'YES' ELSE 'NO' END, 'NO', NULL
+FROM pg_class c JOIN pg_namespace nc ON nc.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v');
+
+CREATE VIEW information_schema.columns (table_catalog name, table_schema name, table_name name,
+	column_name name, ordinal_position int4, column_default varchar, is_nullable varchar,
+	data_type varchar, character_maximum_length int4, character_octet_length int4,
+	numeric_precision int4, numeric_precision_radix int4, numeric_scale int4, datetime_precision int4,
+	interval_type varchar, interval_precision int4, character_set_catalog name,
+	character_set_schema name, character_set_name name, collation_catalog name, collation_schema name,
+	collation_name name, domain_catalog name, domain_schema name, domain_name name, udt_catalog name,
+	udt_schema name, udt_name name, scope_catalog name, scope_schema name, scope_name name,
+	maximum_cardinality int4, dtd_identifier name, is_self_referencing varchar, is_identity varchar,
+	identity_generation varchar, identity_start varchar, identity_increment varchar,
+	identity_maximum varchar, identity_minimum varchar, identity_cycle varchar, is_generated varchar,
+	generation_expression varchar, is_updatable varchar) AS
+SELECT current_database(), nc.nspname, c.relname, a.attname, a.attnum,
+	CASE WHEN a.attgenerated = '' THEN pg_get_expr(ad.adbin, ad.adrelid) END,
+	CASE WHEN a.attnotnull THEN 'NO' ELSE 'YES' END,
+	CASE WHEN t.typelem <> 0 AND t.typlen = -1 THEN 'ARRAY' ELSE format_type(a.atttypid, NULL) END,
+	CASE WHEN a.atttypmod <> -1 AND a.atttypid IN (1042, 1043) THEN a.atttypmod - 4 END,
+	CASE WHEN a.atttypid NOT IN (25, 1042, 1043) THEN NULL
+		WHEN a.atttypmod = -1 THEN 1073741824
+		ELSE (a.atttypmod - 4) * 4 END,
+	CASE a.atttypid WHEN 21 THEN 16 WHEN 23 THEN 32 WHEN 20 THEN 64 WHEN 700 THEN 24 WHEN 701 THEN 53
+		WHEN 1700 THEN CASE WHEN a.atttypmod <> -1 THEN ((a.atttypmod - 4) >> 16) & 65535 END END,
+	CASE WHEN a.atttypid IN (20, 21, 23, 700, 701) THEN 2 WHEN a.atttypid = 1700 THEN 10 END,
+	CASE WHEN a.atttypid IN (20, 21, 23) THEN 0
+		WHEN a.atttypid = 1700 AND a.atttypmod <> -1 THEN (a.atttypmod - 4) & 65535 END,
+	CASE WHEN a.atttypid = 1082 THEN 0
+		WHEN a.atttypid IN (1083, 1114, 1184, 1266)
+			THEN CASE WHEN a.atttypmod < 0 THEN 6 ELSE a.atttypmod END
+		WHEN a.atttypid = 1186 THEN CASE WHEN a.atttypmod < 0 OR a.atttypmod & 65535 = 65535 THEN 6
+			ELSE a.atttypmod & 65535 END END,
+	CASE WHEN a.atttypid = 1186
+		THEN upper(substring(format_type(a.atttypid, a.atttypmod) from 'interval[()0-9]* (.+)')) END,
+	NULL, NULL, NULL, NULL, CASE WHEN co.oid IS NOT NULL THEN current_database() END,
+	CASE WHEN co.oid IS NOT NULL THEN 'pg_catalog' END, co.collname, NULL, NULL, NULL,
+	current_database(), 'pg_catalog', t.typname, NULL, NULL, NULL, NULL, a.attnum, 'NO',
+	CASE WHEN a.attidentity = '' THEN 'NO' ELSE 'YES' END,
+	CASE a.attidentity WHEN 'a' THEN 'ALWAYS' WHEN 'd' THEN 'BY DEFAULT' END,
+	seq.seqstart, seq.seqincrement, seq.seqmax, seq.seqmin,
+	CASE WHEN seq.seqcycle THEN 'YES' ELSE 'NO' END,
+	CASE WHEN a.attgenerated = '' THEN 'NEVER' ELSE 'ALWAYS' END,
+	CASE WHEN a.attgenerated <> '' THEN pg_get_expr(ad.adbin, ad.adrelid) END,
+	CASE c.relkind WHEN 'r' THEN 'YES' ELSE 'NO' END
+FROM pg_attribute a
+	LEFT JOIN pg_attrdef ad ON a.attrelid = ad.adrelid AND a.attnum = ad.adnum
+	JOIN pg_class c ON a.attrelid = c.oid
+	JOIN pg_namespace nc ON c.relnamespace = nc.oid
+	JOIN pg_type t ON a.atttypid = t.oid
+	LEFT JOIN pg_collation co ON a.attcollation = co.oid AND co.collname <> 'default'
+	LEFT JOIN (pg_depend dep JOIN pg_sequence seq ON dep.objid = seq.seqrelid AND dep.deptype = 'i')
+		ON dep.refobjid = c.oid AND dep.refobjsubid = a.attnum
+WHERE c.relkind IN ('r', 'v');
+
+CREATE VIEW information_schema.views (table_catalog name, table_schema name, table_name name,
+	view_definition varchar, check_option varchar, is_updatable varchar, is_insertable_into varchar,
+	is_trigger_updatable varchar, is_trigger_deletable varchar, is_trigger_insertable_into varchar) AS
+SELECT current_database(), nc.nspname, c.relname, pg_get_viewdef(c.oid), 'NONE', 'NO', 'NO',
+	'NO', 'NO', 'NO'
+FROM pg_class c JOIN pg_namespace nc ON c.relnamespace = nc.oid
+WHERE c.relkind = 'v';
+
+CREATE VIEW information_schema.sequences (sequence_catalog name, sequence_schema name,
+	sequence_name name, data_type varchar, numeric_precision int4, numeric_precision_radix int4,
+	numeric_scale int4, start_value varchar, minimum_value varchar, maximum_value varchar,
+	increment varchar, cycle_option varchar) AS
+SELECT current_database(), nc.nspname, c.relname, format_type(s.seqtypid, NULL),
+	CASE s.seqtypid WHEN 21 THEN 16 WHEN 23 THEN 32 ELSE 64 END, 2, 0,
+	s.seqstart, s.seqmin, s.seqmax, s.seqincrement, CASE WHEN s.seqcycle THEN 'YES' ELSE 'NO' END
+FROM pg_sequence s
+	JOIN pg_class c ON c.oid = s.seqrelid
+	JOIN pg_namespace nc ON c.relnamespace = nc.oid
+WHERE NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = c.oid AND deptype = 'i');
+
+CREATE VIEW information_schema.table_constraints (constraint_catalog name, constraint_schema name,
+	constraint_name name, table_catalog name, table_schema name, table_name name,
+	constraint_type varchar, is_deferrable varchar, initially_deferred varchar, enforced varchar,
+	nulls_distinct varchar) AS
+SELECT current_database(), nr.nspname, c.conname, current_database(), nr.nspname, r.relname,
+	CASE c.contype WHEN 'c' THEN 'CHECK' WHEN 'f' THEN 'FOREIGN KEY' WHEN 'p' THEN 'PRIMARY KEY'
+		WHEN 'u' THEN 'UNIQUE' END,
+	CASE WHEN c.condeferrable THEN 'YES' ELSE 'NO' END,
+	CASE WHEN c.condeferred THEN 'YES' ELSE 'NO' END, 'YES',
+	CASE WHEN c.contype = 'u' THEN CASE WHEN x.indnullsnotdistinct THEN 'NO' ELSE 'YES' END END
+FROM pg_constraint c
+	JOIN pg_class r ON r.oid = c.conrelid
+	JOIN pg_namespace nr ON nr.oid = r.relnamespace
+	LEFT JOIN pg_index x ON x.indexrelid = c.conindid
+UNION ALL
+SELECT current_database(), nr.nspname, nr.oid || '_' || r.oid || '_' || a.attnum || '_not_null',
+	current_database(), nr.nspname, r.relname, 'CHECK', 'NO', 'NO', 'YES', NULL
+FROM pg_attribute a
+	JOIN pg_class r ON r.oid = a.attrelid
+	JOIN pg_namespace nr ON nr.oid = r.relnamespace
+WHERE a.attnotnull AND r.relkind = 'r';
+
+CREATE VIEW information_schema.key_column_usage (constraint_catalog name, constraint_schema name,
+	constraint_name name, table_catalog name, table_schema name, table_name name, column_name name,
+	ordinal_position int4, position_in_unique_constraint int4) AS
+SELECT current_database(), nr.nspname, c.conname, current_database(), nr.nspname, r.relname,
+	a.attname, k.n, CASE WHEN c.contype = 'f' THEN array_position(x.indkey, c.confkey[k.n]) + 1 END
+FROM pg_constraint c
+	CROSS JOIN LATERAL _pg_expandarray(c.conkey) AS k (x, n)
+	JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.x
+	JOIN pg_class r ON r.oid = c.conrelid
+	JOIN pg_namespace nr ON nr.oid = r.relnamespace
+	LEFT JOIN pg_index x ON x.indexrelid = c.conindid
+WHERE c.contype IN ('p', 'u', 'f');
+
+CREATE VIEW information_schema.constraint_column_usage (table_catalog name, table_schema name,
+	table_name name, column_name name, constraint_catalog name, constraint_schema name,
+	constraint_name name) AS
+SELECT current_database(), nr.nspname, r.relname, a.attname, current_database(),
+	nc.nspname, c.conname
+FROM pg_constraint c
+	CROSS JOIN LATERAL unnest(CASE c.contype WHEN 'f' THEN c.confkey ELSE c.conkey END) AS k (x)
+	JOIN pg_attribute a ON a.attnum = k.x
+		AND a.attrelid = CASE c.contype WHEN 'f' THEN c.confrelid ELSE c.conrelid END
+	JOIN pg_class r ON r.oid = a.attrelid
+	JOIN pg_namespace nr ON nr.oid = r.relnamespace
+	JOIN pg_namespace nc ON nc.oid = c.connamespace
+WHERE c.contype IN ('p', 'u', 'f');
+
+CREATE VIEW information_schema.referential_constraints (constraint_catalog name,
+	constraint_schema name, constraint_name name, unique_constraint_catalog name,
+	unique_constraint_schema name, unique_constraint_name name, match_option varchar,
+	update_rule varchar, delete_rule varchar) AS
+SELECT current_database(), nc.nspname, c.conname,
+	CASE WHEN u.oid IS NOT NULL THEN current_database() END, nu.nspname, u.conname,
+	CASE c.confmatchtype WHEN 'f' THEN 'FULL' ELSE 'NONE' END,
+	CASE c.confupdtype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT'
+		WHEN 'r' THEN 'RESTRICT' ELSE 'NO ACTION' END,
+	CASE c.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT'
+		WHEN 'r' THEN 'RESTRICT' ELSE 'NO ACTION' END
+FROM pg_constraint c
+	JOIN pg_namespace nc ON nc.oid = c.connamespace
+	LEFT JOIN pg_constraint u ON u.conindid = c.conindid AND u.contype IN ('p', 'u')
+	LEFT JOIN pg_namespace nu ON nu.oid = u.connamespace
+WHERE c.contype = 'f';
+
+CREATE VIEW information_schema.check_constraints (constraint_catalog name, constraint_schema name,
+	constraint_name name, check_clause varchar) AS
+SELECT current_database(), n.nspname, c.conname, substring(pg_get_constraintdef(c.oid) from 7)
+FROM pg_constraint c JOIN pg_namespace n ON n.oid = c.connamespace
+WHERE c.contype = 'c'
+UNION ALL
+SELECT current_database(), n.nspname, n.oid || '_' || r.oid || '_' || a.attnum || '_not_null',
+	a.attname || ' IS NOT NULL'
+FROM pg_attribute a
+	JOIN pg_class r ON r.oid = a.attrelid
+	JOIN pg_namespace n ON n.oid = r.relnamespace
+WHERE a.attnotnull AND r.relkind = 'r';

@@ -1,0 +1,69 @@
+-- Views of pg_catalog over its tables, as PostgreSQL's system_views.sql defines them. Left out is
+-- what never holds here: partitions, foreign tables, tablespaces of a relation, temporary schemas.
+-- Clients read rows in the order of the first table of a join (planner/choose keeps it).
+
+CREATE VIEW pg_catalog.pg_tables (schemaname name, tablename name, tableowner name, tablespace name,
+	hasindexes bool, hasrules bool, hastriggers bool, rowsecurity bool) AS
+SELECT n.nspname, c.relname, pg_get_userbyid(c.relowner), NULL::name, c.relhasindex, c.relhasrules,
+	c.relhastriggers, c.relrowsecurity
+FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'r';
+
+CREATE VIEW pg_catalog.pg_views (schemaname name, viewname name, viewowner name, definition text) AS
+SELECT n.nspname, c.relname, pg_get_userbyid(c.relowner), pg_get_viewdef(c.oid)
+FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'v';
+
+CREATE VIEW pg_catalog.pg_indexes (schemaname name, tablename name, indexname name, tablespace name,
+	indexdef text) AS
+SELECT n.nspname, c.relname, i.relname, NULL::name, pg_get_indexdef(i.oid)
+FROM pg_index x
+	JOIN pg_class c ON c.oid = x.indrelid
+	JOIN pg_class i ON i.oid = x.indexrelid
+	LEFT JOIN pg_namespace n ON n.oid = c.relnamespace;
+
+CREATE VIEW pg_catalog.pg_sequences (schemaname name, sequencename name, sequenceowner name,
+	data_type regtype, start_value int8, min_value int8, max_value int8, increment_by int8, cycle bool,
+	cache_size int8, last_value int8) AS
+SELECT n.nspname, c.relname, pg_get_userbyid(c.relowner), s.seqtypid::regtype, s.seqstart, s.seqmin,
+	s.seqmax, s.seqincrement, s.seqcycle, s.seqcache, pg_sequence_last_value(c.oid)
+FROM pg_sequence s
+	JOIN pg_class c ON c.oid = s.seqrelid
+	LEFT JOIN pg_namespace n ON n.oid = c.relnamespace;
+
+CREATE VIEW pg_catalog.pg_roles (rolname name, rolsuper bool, rolinherit bool, rolcreaterole bool,
+	rolcreatedb bool, rolcanlogin bool, rolreplication bool, rolconnlimit int4, rolpassword text,
+	rolvaliduntil timestamptz, rolbypassrls bool, rolconfig text[], oid oid) AS
+SELECT rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication,
+	rolconnlimit, '********', rolvaliduntil, rolbypassrls, s.setconfig, a.oid
+FROM pg_authid a LEFT JOIN pg_db_role_setting s ON a.oid = s.setrole AND s.setdatabase = 0;
+
+CREATE VIEW pg_catalog.pg_user (usename name, usesysid oid, usecreatedb bool, usesuper bool, userepl bool,
+	usebypassrls bool, passwd text, valuntil timestamptz, useconfig text[]) AS
+SELECT rolname, oid, rolcreatedb, rolsuper, rolreplication, rolbypassrls, rolpassword, rolvaliduntil,
+	rolconfig
+FROM pg_roles
+WHERE rolcanlogin;
+
+CREATE VIEW pg_catalog.pg_stat_user_tables (relid oid, schemaname name, relname name, seq_scan int8,
+	seq_tup_read int8, idx_scan int8, idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8,
+	n_tup_hot_upd int8, n_live_tup int8, n_dead_tup int8, n_mod_since_analyze int8,
+	n_ins_since_vacuum int8, last_vacuum timestamptz, last_autovacuum timestamptz,
+	last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8, autovacuum_count int8,
+	analyze_count int8, autoanalyze_count int8) AS
+SELECT * FROM pg_stat_all_tables
+WHERE schemaname NOT IN ('pg_catalog', 'information_schema');
+
+-- Reads of blocks are not counted by table: the engine does not know tables.
+CREATE VIEW pg_catalog.pg_statio_all_tables (relid oid, schemaname name, relname name,
+	heap_blks_read int8, heap_blks_hit int8, idx_blks_read int8, idx_blks_hit int8, toast_blks_read int8,
+	toast_blks_hit int8, tidx_blks_read int8, tidx_blks_hit int8) AS
+SELECT c.oid, n.nspname, c.relname, 0, 0, 0, 0, 0, 0, 0, 0
+FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'r';
+
+CREATE VIEW pg_catalog.pg_statio_user_tables (relid oid, schemaname name, relname name,
+	heap_blks_read int8, heap_blks_hit int8, idx_blks_read int8, idx_blks_hit int8, toast_blks_read int8,
+	toast_blks_hit int8, tidx_blks_read int8, tidx_blks_hit int8) AS
+SELECT * FROM pg_statio_all_tables
+WHERE schemaname NOT IN ('pg_catalog', 'information_schema');
