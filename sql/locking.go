@@ -50,7 +50,7 @@ func (s *transactor) releaseFailed() {
 		return
 	}
 	if s.tx.tx != nil {
-		s.tx.tx.Withdraw()
+		s.tx.tx.Abort()
 		s.tx.tx.Unlock()
 	}
 	s.locks.ReleaseTo(0)

@@ -55,7 +55,7 @@ func (c *committer) fewKeys() bool {
 
 // asyncCommit prewrites all keys durably. When the last lock is down the transaction is committed at
 // the highest of their lowest commit timestamps, and nothing is waited for any more: the write
-// records follow in the background, and until then a reader finds the fate in the locks.
+// records follow in the background, and until then a reader finds the status in the locks.
 func (c *committer) asyncCommit(ctx context.Context) (err error) {
 	batches := c.batches()
 	if err := c.s.at(BeforePrewrite); err != nil {
@@ -65,8 +65,8 @@ func (c *committer) asyncCommit(ctx context.Context) (err error) {
 	for i := range c.muts[1:] {
 		c.async.secondaries = append(c.async.secondaries, c.muts[i+1].Key)
 	}
-	c.enterLockers()
-	c.t.living.beginAsync()
+	c.enterLockHolders()
+	c.t.liveness.beginAsync()
 	defer func() { c.leaveDoubtful(err) }()
 	err = c.prewriteAll(ctx, batches)
 	if errors.Is(err, ErrAbandoned) {
@@ -74,11 +74,11 @@ func (c *committer) asyncCommit(ctx context.Context) (err error) {
 	}
 	if err == nil {
 		c.commitTS = tso.Timestamp(c.async.highest.Load())
-	} else if c.locker, err = nil, c.learnAsync(ctx, err); errors.Is(err, ErrAmbiguous) {
+	} else if c.lockHolder, err = nil, c.learnAsync(ctx, err); errors.Is(err, ErrAmbiguous) {
 		return err
 	} else if err != nil {
 		c.rollback(ctx, batches)
-		return c.verdict(err)
+		return c.finalError(err)
 	}
 	if err := c.s.at(AfterPrewrite); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (c *committer) asyncCommit(ctx context.Context) (err error) {
 	return nil
 }
 
-// leaveDoubtful takes the batches whose answers were lost out of the table in flight: now that the fate of the
+// leaveDoubtful takes the batches whose answers were lost out of the table in flight: now that the status of the
 // transaction is known, or when it will be.
 func (c *committer) leaveDoubtful(err error) {
 	all := c.async.doubtful.all
@@ -150,7 +150,7 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.Prewrite
 			return ts, nil
 		})
 		if err == nil {
-			c.s.lockers.count(c.startTS, slots)
+			c.s.lockHolders.count(c.startTS, slots)
 		}
 		return err
 	})
@@ -165,7 +165,7 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.Prewrite
 	}
 }
 
-// learnAsync finds out what a failed prewrite came to, as a stranger would: either all locks are down
+// learnAsync finds out what a failed prewrite came to, as a resolver would: either all locks are down
 // and the transaction is committed, or a rollback record is put where one is missing. It returns nil
 // in the first case and the reason of the failure in the second.
 func (c *committer) learnAsync(ctx context.Context, reason error) error {
@@ -210,7 +210,7 @@ func refused(err error) bool {
 		errors.As(err, &rolled) || errors.Is(err, kv.ErrNotApplied)
 }
 
-// checkLocks asks the locks of an async transaction for its fate. rows are all its rows. If all locks
+// checkLocks asks the locks of an async transaction for its status. rows are all its rows. If all locks
 // are down it is committed, at the highest of their timestamps, and no one can take that back: a lock
 // is rolled back only after another was found missing, and that one can never come again (txn: I12).
 // The updates are durable ones, so that what was found survives a crash.
@@ -224,7 +224,7 @@ func (r *resolver) checkLocks(
 			n++
 		}
 		var st mvcc.LocksStatus
-		r.s.lockers.touch(startTS)
+		r.s.lockHolders.touch(startTS)
 		r.s.recent.rollingBack(startTS, rows[:n]...)
 		err := r.s.engine.Update(ctx, rows[:n], func(kr kv.Reader, b *kv.Batch) (err error) {
 			st, err = mvcc.CheckLocks(ctx, kr, b, startTS, rows[:n], decide)
@@ -247,7 +247,7 @@ func (r *resolver) checkLocks(
 	return mvcc.Status{CommitTS: highest}, nil
 }
 
-// recover settles the primary of an async transaction, whose lock was met, by the fate that all its
+// recover settles the primary of an async transaction, whose lock was met, by the status that all its
 // locks tell. While its owner may live nothing is written in the place of a missing lock.
 func (r *resolver) recover(ctx context.Context, l *mvcc.Lock, ownerGone bool) (mvcc.Status, error) {
 	rows := make([][]byte, 0, 1+len(l.Secondaries))

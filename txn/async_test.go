@@ -25,9 +25,9 @@ func write2(t *testing.T, s *txn.Store, value string) (*txn.Txn, error) {
 	return tx, tx.Commit(context.Background())
 }
 
-// TestAStrangerSettlesAnAsyncCommitBeforeItsCoordinator: all locks are down, so the transaction is
+// TestAResolverSettlesAnAsyncCommitBeforeItsCoordinator: all locks are down, so the transaction is
 // committed, although its coordinator lives and has not said so yet (txn: I12).
-func TestAStrangerSettlesAnAsyncCommitBeforeItsCoordinator(t *testing.T) {
+func TestAResolverSettlesAnAsyncCommitBeforeItsCoordinator(t *testing.T) {
 	ctx := context.Background()
 	for _, key := range []string{"a", "z"} {
 		e := memkv.New(memkv.Options{})
@@ -52,7 +52,7 @@ func TestAStrangerSettlesAnAsyncCommitBeforeItsCoordinator(t *testing.T) {
 	}
 }
 
-// TestAMissingAsyncLockIsBarredWhileTheCoordinatorLives: a stranger takes the coordinator for dead
+// TestAMissingAsyncLockIsBarredWhileTheCoordinatorLives: a resolver takes the coordinator for dead
 // between two prewrites; the second one must not land any more.
 func TestAMissingAsyncLockIsBarredWhileTheCoordinatorLives(t *testing.T) {
 	ctx := context.Background()

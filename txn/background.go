@@ -19,13 +19,13 @@ type secondaryWork struct {
 	startTS, commitTS tso.Timestamp
 	undo              bool // rows of the batches may never have been locked, and must not be any more
 	batches           []batch
-	locker            *locker // nil: the locks are looked at
-	streamed          kv.Span // instead of batches: every lock of the transaction in it
+	lockHolder        *lockHolder // nil: the locks are looked at
+	streamed          kv.Span     // instead of batches: every lock of the transaction in it
 }
 
 // commit turns the locks of a batch into records, inside a step.
 func (w *secondaryWork) commit(ctx context.Context, r kv.Reader, kb *kv.Batch, b *batch) error {
-	if w.locker.untouched() {
+	if w.lockHolder.pristine() {
 		mvcc.CommitKnown(kb, w.startTS, w.commitTS, b.muts)
 		return nil
 	}
@@ -93,11 +93,11 @@ func (s *Store) commitTogether(ctx context.Context, all []secondaryWork) {
 		return
 	}
 	for _, w := range small {
-		s.lockers.leave(w.startTS)
+		s.lockHolders.leave(w.startTS)
 	}
 }
 
-// isSmall says whether the work is a few rows of one group.
+// isSmall reports whether the work is a few rows of one group.
 func (s *Store) isSmall(w secondaryWork) bool {
 	return w.streamed.End == nil && len(w.batches) == 1 && len(w.batches[0].rows) > 0 &&
 		len(w.batches[0].rows) <= s.opts.BatchKeys/secondariesTogether
@@ -249,7 +249,7 @@ func (s *Store) collectOnce(ctx context.Context, span kv.Span, told func(gc.Stat
 		_, err = pass.Step(ctx, s.engine, settler{s}, 0)
 	}
 	if err == nil {
-		s.lockers.leaveBelow(safepoint)
+		s.lockHolders.leaveBelow(safepoint)
 		err = s.peers.DropDead(ctx)
 	}
 	return pass.Stats, err
@@ -292,7 +292,7 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 		return err
 	})
 	if err == nil && alone {
-		s.lockers.leaveBelow(now)
+		s.lockHolders.leaveBelow(now)
 	}
 	if err != nil {
 		return n, err

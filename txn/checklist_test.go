@@ -84,7 +84,7 @@ func TestTheChecklistIsDocumented(t *testing.T) {
 		require.NoError(t, os.WriteFile(checklistPage, []byte(want), 0o644))
 		return
 	}
-	require.Equal(t, want, string(page), "run go test ./txn -run Documented -rewrite")
+	require.True(t, want == string(page), "the table is an old one: run go test ./txn -run Documented -rewrite")
 }
 
 // TestEveryClauseHasAMutant: each check is the killer of a mutant, here or in a package below.

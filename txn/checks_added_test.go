@@ -19,7 +19,7 @@ var addedClauses = []clause{
 	{"T1 I4", "a failed batch rolls all back", failedBatchRollsBack},
 	{"T1", "prewrites of different groups run at the same time", prewritesRunTogether},
 	{"T2 I5", "a rollback leaves a record", latePrimaryIsStopped},
-	{"T4 I14", "a view that another transaction left hides no commit", leftViewHidesNothing},
+	{"T4 I14", "a snapshot that another transaction left hides no commit", leftSnapshotHidesNothing},
 	{"T4 I14", "a point read without a timestamp sees what was acknowledged", pointReadIsNewest},
 	{"T4", "it draws no timestamp", pointReadDrawsNothing},
 	{"T3 I7", "a short value takes no look-up of its own", shortValueIsInlined},
@@ -70,7 +70,7 @@ func shortValueIsInlined(sc *scene) {
 	sc.want("look-ups of a read", rec.Since(before), kvtest.Counts{Snapshots: 1, Iters: 1})
 }
 
-func leftViewHidesNothing(sc *scene) {
+func leftSnapshotHidesNothing(sc *scene) {
 	s := sc.open(single(), txn.Options{})
 	sc.commit(s, "a", "1")
 	sc.want("before", sc.read(s, "a"), "a=1 ")

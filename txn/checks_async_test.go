@@ -11,7 +11,7 @@ var asyncClauses = []clause{
 	{"P8 T5 I12", "the timestamp is above every earlier read", asyncIsAboveReads},
 	{"P8 I12", "it is set under locks that readers see", asyncLockIsSeen},
 	{"P8 I12", "it is the highest of all locks'", asyncIsAtItsHighest},
-	{"P8 I12", "a stranger asks the secondaries too", halfAsyncIsNothing},
+	{"P8 I12", "a resolver asks the secondaries too", halfAsyncIsNothing},
 	{"P8 I12", "a missing lock is no commit", halfAsyncIsNothing},
 	{"P8 I12", "a missing lock is barred before anything is rolled back", missingLockIsBarred},
 	{"T5 I12", "the timestamp is not above the present", asyncIsSeenAtOnce},

@@ -25,7 +25,7 @@ func (sc *scene) collect(s *txn.Store) {
 	sc.must(err, "collect")
 }
 
-// locksAreSettledFirst: the fate of z is written in the record of a, which is about to be dropped.
+// locksAreSettledFirst: the status of z is written in the record of a, which is about to be dropped.
 func locksAreSettledFirst(sc *scene) {
 	s := sc.openWith(split(), txn.Options{}, txn.AfterCommitPoint, func(*txn.Store) bool { return true })
 	_ = sc.writer(s, "a", "1", "z", "1").Commit(sc.ctx)
@@ -87,7 +87,7 @@ func droppedSpanStaysForReaders(sc *scene) {
 	old := sc.begin(s)
 	sc.dropped(s)
 	sc.collect(s)
-	old.Idle() // and takes a new view
+	old.Idle() // and takes a new snapshot
 	sc.commit(s, "a", "1")
 	sc.want("at the old snapshot", sc.get(old, "r1"), "1")
 }

@@ -209,7 +209,7 @@ func undoneWriteIsNone(sc *scene) {
 	sc.want("after the commit", sc.read(s, "k", "z"), "k=1 z=1 ")
 }
 
-// deadDoNotRead: a stranger has taken the transaction for dead and removed what it had streamed out.
+// deadDoNotRead: a resolver has taken the transaction for dead and removed what it had streamed out.
 func deadDoNotRead(sc *scene) {
 	s := sc.open(single(), txn.Options{StreamBytes: 1, LockTTL: time.Hour})
 	tx := sc.writer(s, "a", "1", "z", "1")

@@ -117,7 +117,7 @@ func conflictAwaitsTheSync(sc *scene) {
 	e := newHeld(base)
 	defer e.letGo()
 	s := sc.open(e, txn.Options{LeaveFoundLocks: true}) // while there is a lock, whoever looks does so in the store
-	late, holder := sc.locker(s, false), sc.locker(s, false)
+	late, holder := sc.lockHolder(s, false), sc.lockHolder(s, false)
 	sc.must(sc.nowait(holder, "k", rowlock.Update), "lock")
 	sc.set(holder, "k", "1")
 	e.hold.Store(true)

@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// P6 and P7: who lives, and readers that do not wait for the living.
+// P6 and P7: liveness, and readers that do not wait for running writers.
 var livenessClauses = []clause{
 	{"P6 I5", "the oracle's time judges the time to live", oracleTimeJudges},
 	{"P6 I5", "a long commit extends its lock", longCommitLives},
@@ -42,7 +42,7 @@ func longCommitLives(sc *scene) {
 	sc.must(tx.Commit(sc.ctx), "commit")
 }
 
-// deadStayDead: the heartbeat arrives after a stranger has rolled the transaction back.
+// deadStayDead: the heartbeat arrives after a resolver has rolled the transaction back.
 func deadStayDead(sc *scene) {
 	s := sc.open(shared(), txn.Options{})
 	t := sc.coordinator(s, "p")

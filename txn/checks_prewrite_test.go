@@ -23,7 +23,7 @@ var prewriteClauses = []clause{
 	{"P3 I15", "a rollback of a committed transaction answers so", rollbackAfterCommit},
 }
 
-// latePrimaryIsStopped: the primary's prewrite comes after a stranger has given the transaction up
+// latePrimaryIsStopped: the primary's prewrite comes after a resolver has given the transaction up
 // and rolled back the secondary.
 func latePrimaryIsStopped(sc *scene) {
 	s := sc.open(shared(), txn.Options{})
@@ -121,7 +121,7 @@ func prewriteAfterCommit(sc *scene) {
 	sc.want("p", sc.read(s, "p"), "p=2 ")
 }
 
-// commitAfterRollback: a stranger takes the coordinator for dead when all its locks are down.
+// commitAfterRollback: a resolver takes the coordinator for dead when all its locks are down.
 func commitAfterRollback(sc *scene) {
 	s := sc.openWith(shared(), txn.Options{}, txn.AfterPrewrite, func(s *txn.Store) bool {
 		sc.clock += 5000

@@ -25,7 +25,7 @@ var rowLockClauses = []clause{
 	{"P13 I17", "deadlocks are detected, not waited out", deadlockIsDetected},
 }
 
-func (sc *scene) locker(s *txn.Store, rereads bool) *txn.Txn {
+func (sc *scene) lockHolder(s *txn.Store, rereads bool) *txn.Txn {
 	tx := sc.begin(s)
 	tx.SetLocking(txn.Locking{Writes: true, Rereads: rereads})
 	return tx
@@ -39,7 +39,7 @@ func (sc *scene) nowait(tx *txn.Txn, key string, mode rowlock.Mode) error {
 // returns it and its answer. Here and there may be one store.
 func (sc *scene) afterWait(here, there *txn.Store, rereads bool) (*txn.Txn, error) {
 	sc.commit(here, "n", "1")
-	holder, waiter := sc.locker(here, rereads), sc.locker(there, rereads)
+	holder, waiter := sc.lockHolder(here, rereads), sc.lockHolder(there, rereads)
 	sc.must(sc.nowait(holder, "n", rowlock.Update), "lock")
 	sc.want("n", sc.get(waiter, "n"), "1")
 	done := make(chan error, 1)
@@ -113,13 +113,13 @@ func laterStatementSeesMore(sc *scene) {
 
 func locksAreHeldToTheEnd(sc *scene) {
 	s := sc.openWith(single(), txn.Options{}, txn.BeforeOnePhase, func(s *txn.Store) bool {
-		err := sc.nowait(sc.locker(s, false), "n", rowlock.Update)
+		err := sc.nowait(sc.lockHolder(s, false), "n", rowlock.Update)
 		if !errors.Is(err, rowlock.ErrNotAvailable) {
 			sc.fail("lock of a row that is being committed: %v", err)
 		}
 		return false
 	})
-	tx := sc.locker(s, false)
+	tx := sc.lockHolder(s, false)
 	sc.must(sc.nowait(tx, "n", rowlock.Update), "lock")
 	sc.set(tx, "n", "1")
 	sc.must(tx.Commit(sc.ctx), "commit")
@@ -137,11 +137,11 @@ func youngerGivesIn(sc *scene) {
 
 func locksEndWithTheirTransaction(sc *scene) {
 	s := sc.open(single(), txn.Options{})
-	tx := sc.locker(s, false)
+	tx := sc.lockHolder(s, false)
 	sc.must(sc.nowait(tx, "n", rowlock.Update), "lock")
 	sc.set(tx, "other", "1")
 	sc.must(tx.Commit(sc.ctx), "commit")
-	sc.must(sc.nowait(sc.locker(s, false), "n", rowlock.Update), "lock after the commit")
+	sc.must(sc.nowait(sc.lockHolder(s, false), "n", rowlock.Update), "lock after the commit")
 	sc.want("records of a key that was locked only", sc.records(s, "n"), 0)
 }
 
@@ -155,7 +155,7 @@ func lockedRowIsNotStolen(sc *scene) {
 // notStolen: a commit there over a row that is locked here waits in vain.
 func (sc *scene) notStolen(here, there *txn.Store) {
 	sc.commit(here, "n", "1")
-	holder := sc.locker(here, false)
+	holder := sc.lockHolder(here, false)
 	sc.must(sc.nowait(holder, "n", rowlock.Update), "lock")
 	thief := sc.writer(there, "n", "stolen")
 	thief.SetLocking(txn.Locking{Timeout: time.Millisecond})
@@ -173,7 +173,7 @@ func deadlockIsDetected(sc *scene) {
 	s := sc.open(single(), txn.Options{})
 	ctx, cancel := context.WithCancel(sc.ctx)
 	defer cancel()
-	txns := []*txn.Txn{sc.locker(s, false), sc.locker(s, false)}
+	txns := []*txn.Txn{sc.lockHolder(s, false), sc.lockHolder(s, false)}
 	keys := [][]byte{[]byte("a"), []byte("b")}
 	ends := make(chan error, 2)
 	for i, tx := range txns {

@@ -46,7 +46,7 @@ func (sc *scene) rowRecords(s *txn.Store) (n int) {
 // rowLockIsSeenElsewhere, and those that go together do.
 func rowLockIsSeenElsewhere(sc *scene) {
 	here, there := sc.processes("")
-	a, b := sc.locker(here, true), sc.locker(there, true)
+	a, b := sc.lockHolder(here, true), sc.lockHolder(there, true)
 	for _, held := range []rowlock.Mode{rowlock.KeyShare, rowlock.Share, rowlock.NoKeyUpdate, rowlock.Update} {
 		key := "held " + held.String()
 		sc.must(sc.nowait(a, key, held), "lock")
@@ -77,7 +77,7 @@ func waiterElsewhereReadsAgain(sc *scene) {
 
 func recordsEndWithTheirTransaction(sc *scene) {
 	here, there := sc.processes("")
-	tx := sc.locker(here, false)
+	tx := sc.lockHolder(here, false)
 	for _, key := range []string{"n", "only locked", "other"} {
 		sc.must(sc.nowait(tx, key, rowlock.Update), "lock")
 	}
@@ -85,7 +85,7 @@ func recordsEndWithTheirTransaction(sc *scene) {
 	sc.want("row locks", sc.rowRecords(there), 3)
 	sc.must(tx.Commit(sc.ctx), "commit")
 	sc.want("row locks after the commit", sc.rowRecords(there), 0)
-	sc.must(sc.nowait(sc.locker(there, true), "only locked", rowlock.Update), "lock elsewhere")
+	sc.must(sc.nowait(sc.lockHolder(there, true), "only locked", rowlock.Update), "lock elsewhere")
 }
 
 // recordsAreHeldToTheEnd: of a key that is written the prewrite's lock is held, of others the row lock.
@@ -95,13 +95,13 @@ func recordsAreHeldToTheEnd(sc *scene) {
 	looked := false
 	here := sc.openWith(e, txn.Options{}, txn.AfterPrewrite, func(*txn.Store) bool {
 		looked = true
-		b := sc.locker(there, true)
+		b := sc.lockHolder(there, true)
 		sc.mustBeLocked(b, "n", rowlock.Update)
 		sc.mustBeLocked(b, "only locked", rowlock.Share)
 		return false
 	})
 	there = sc.open(e, txn.Options{Oracle: here.Oracle()})
-	tx := sc.locker(here, false)
+	tx := sc.lockHolder(here, false)
 	sc.must(sc.nowait(tx, "n", rowlock.Update), "lock")
 	sc.must(sc.nowait(tx, "only locked", rowlock.Update), "lock")
 	sc.set(tx, "n", "1")
@@ -111,7 +111,7 @@ func recordsAreHeldToTheEnd(sc *scene) {
 
 func recordsEndAtTheSavepoint(sc *scene) {
 	here, there := sc.processes("")
-	tx, b := sc.locker(here, true), sc.locker(there, true)
+	tx, b := sc.lockHolder(here, true), sc.lockHolder(there, true)
 	sc.must(sc.nowait(tx, "before", rowlock.Share), "lock")
 	sp := tx.Savepoint()
 	sc.must(sc.nowait(tx, "before", rowlock.Update), "lock")
@@ -125,9 +125,9 @@ func recordsEndAtTheSavepoint(sc *scene) {
 
 func recordsOfTheDeadEnd(sc *scene) {
 	dead, other := sc.processes("")
-	sc.must(sc.nowait(sc.locker(dead, false), "n", rowlock.Update), "lock")
-	sc.must(sc.nowait(sc.locker(dead, false), "unmet", rowlock.Update), "lock")
-	b := sc.locker(other, true)
+	sc.must(sc.nowait(sc.lockHolder(dead, false), "n", rowlock.Update), "lock")
+	sc.must(sc.nowait(sc.lockHolder(dead, false), "unmet", rowlock.Update), "lock")
+	b := sc.lockHolder(other, true)
 	sc.clock += 59_000
 	sc.must(other.RenewLease(sc.ctx), "renew")
 	sc.mustBeLocked(b, "n", rowlock.KeyShare)
@@ -141,10 +141,10 @@ func recordsOfTheDeadEnd(sc *scene) {
 func lostRowLockFailsTheCommit(sc *scene) {
 	paused, other := sc.processes("")
 	sc.commit(other, "guard", "1")
-	tx := sc.locker(paused, true)
+	tx := sc.lockHolder(paused, true)
 	sc.must(sc.nowait(tx, "guard", rowlock.Share), "lock")
 	sc.clock += 60_000
-	b := sc.locker(other, true)
+	b := sc.lockHolder(other, true)
 	sc.must(sc.nowait(b, "guard", rowlock.Update), "lock of the paused")
 	sc.set(b, "guard", "2")
 	sc.must(b.Commit(sc.ctx), "commit")
@@ -155,11 +155,11 @@ func lostRowLockFailsTheCommit(sc *scene) {
 // lostRowLockIsWaitedFor: a commit does not believe that it has a lock which the store gave to another.
 func lostRowLockIsWaitedFor(sc *scene) {
 	paused, other := sc.processes("")
-	tx := sc.locker(paused, false)
+	tx := sc.lockHolder(paused, false)
 	tx.SetLocking(txn.Locking{Writes: true, Timeout: time.Millisecond})
 	sc.must(sc.nowait(tx, "n", rowlock.Update), "lock")
 	sc.clock += 60_000
-	sc.must(sc.nowait(sc.locker(other, true), "n", rowlock.Update), "lock of the paused")
+	sc.must(sc.nowait(sc.lockHolder(other, true), "n", rowlock.Update), "lock of the paused")
 	sc.set(tx, "n", "1")
 	if err := tx.Commit(sc.ctx); !errors.Is(err, rowlock.ErrTimeout) {
 		sc.fail("commit over a lost row lock: %v", err)
@@ -199,7 +199,7 @@ func deadlockElsewhereIsDetected(sc *scene) {
 		of[x.tx] = x.err
 	}
 	e := wantError[*rowlock.DeadlockError](sc, "lock of the victim", of[c])
-	sc.want("circle", e.Error(), "deadlock: 3 waits for 2, 2 waits for 1, 1 waits for 3")
+	sc.want("cycle", e.Error(), "deadlock: 3 waits for 2, 2 waits for 1, 1 waits for 3")
 	sc.must(of[a], "lock of another")
 	sc.must(of[b], "lock of another")
 }

@@ -32,8 +32,8 @@ func streamedLocksStand(sc *scene) {
 	s, holder := sc.givenBack()
 	refused := func() {
 		for _, key := range []string{"a", "b", "n"} {
-			sc.mustBeLocked(sc.locker(s, false), key, rowlock.Update)
-			contested, err := sc.locker(s, false).Contested(sc.ctx, []byte(key), rowlock.KeyShare)
+			sc.mustBeLocked(sc.lockHolder(s, false), key, rowlock.Update)
+			contested, err := sc.lockHolder(s, false).Contested(sc.ctx, []byte(key), rowlock.KeyShare)
 			sc.must(err, "contested")
 			sc.want(key+" is contested", contested, true)
 			thief := sc.begin(s)
@@ -55,7 +55,7 @@ func streamedLocksStand(sc *scene) {
 	holder.RollbackTo(sp)
 	refused()
 	sc.must(holder.Commit(sc.ctx), "commit of the holder")
-	later := sc.locker(s, false)
+	later := sc.lockHolder(s, false)
 	for _, key := range []string{"a", "b", "n"} {
 		sc.must(sc.nowait(later, key, rowlock.Update), "lock after the commit")
 	}

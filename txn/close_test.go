@@ -40,7 +40,7 @@ func TestCloseEndsEveryWait(t *testing.T) {
 			require.NoError(t, tx.Set([]byte("k"), nil))
 			return func() error { return tx.Commit(ctx) }, func() bool { return len(s.RowLocks().Waits()) > 0 }
 		},
-		"a locker for a row lock": func(t *testing.T, s *txn.Store) (func() error, func() bool) {
+		"a lockHolder for a row lock": func(t *testing.T, s *txn.Store) (func() error, func() bool) {
 			_, err := locking(t, s, false).LockKey(ctx, []byte("k"), rowlock.Update, false)
 			require.NoError(t, err)
 			tx := locking(t, s, false)
@@ -55,7 +55,7 @@ func TestCloseEndsEveryWait(t *testing.T) {
 			require.NoError(t, tx.Set([]byte("k"), nil))
 			return func() error { return tx.Commit(ctx) }, func() bool { return len(s.LockWaits()) > 0 }
 		},
-		"a locker for a lock in the store": func(t *testing.T, s *txn.Store) (func() error, func() bool) {
+		"a lockHolder for a lock in the store": func(t *testing.T, s *txn.Store) (func() error, func() bool) {
 			large(t, s, "k")
 			tx := locking(t, s, false)
 			return func() error {
@@ -212,7 +212,7 @@ func TestFoundLocksAreSettledAtOnce(t *testing.T) {
 			require.NoError(t, tx.Rollback(ctx))
 		}
 		since := rec.Since(before)
-		require.Less(t, since.Snapshots, int64(10), "%s: readers take the view that another left", crash)
+		require.Less(t, since.Snapshots, int64(10), "%s: readers take the snapshot that another left", crash)
 		require.Zero(t, since.Gets, "%s: nobody looks for locks", crash)
 	}
 }

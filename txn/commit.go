@@ -24,7 +24,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 		return ErrTxnDone
 	}
 	defer t.finish()
-	t.dropView()
+	t.dropSnapshot()
 	err := t.commit(ctx)
 	t.committed(err)
 	if errors.Is(err, ErrAbandoned) {
@@ -141,8 +141,8 @@ type committer struct {
 	drawn    tso.Timestamp // commit_ts, when it was drawn before the commit point
 	deciding bool          // the primary's lock says so: readers do not push commit_ts
 
-	prewriting bool    // some locks may be in the store
-	locker     *locker // of a commit in two phases that writes each lock once; nil: its locks are looked at
+	prewriting bool        // some locks may be in the store
+	lockHolder *lockHolder // of a commit in two phases that writes each lock once; nil: its locks are looked at
 
 	anchor  []mvcc.Mutation // the primary alone, when the transaction streams its writes out
 	locking sync.Mutex      // held by the goroutine that waits for row locks
@@ -217,7 +217,7 @@ func rowsOf(muts []mvcc.Mutation) [][]byte {
 	return rows
 }
 
-// update runs a step and tells what an error means: with unknown, the engine cannot say whether the
+// update runs a step and tells what an error means: with unknown, the engine cannot tell whether the
 // batch was written. The step's own error is never that.
 func (s *Store) update(
 	ctx context.Context, rows [][]byte, lazy bool, step kv.Step,

@@ -19,7 +19,7 @@ const (
 	BeforeRollback       CrashPoint = "before-rollback"
 	AfterRollbackPrimary CrashPoint = "after-rollback-primary"
 	AfterCheckLocks      CrashPoint = "after-check-locks" // a resolver has asked a group of async locks
-	AfterStatus          CrashPoint = "after-status"      // a resolver knows the fate, and has not acted
+	AfterStatus          CrashPoint = "after-status"      // a resolver knows the status, and has not acted
 	AfterResolve         CrashPoint = "after-resolve"     // it has settled the lock that it met
 )
 

@@ -122,7 +122,7 @@ var crashesAmong = []string{
 
 // bankOptions varies how transactions commit.
 func bankOptions(rng *rand.Rand) txn.Options {
-	// Each look at the clock takes a millisecond, so locks expire under their living owners too.
+	// Each look at the clock takes a millisecond, so locks expire under their running owners too.
 	var clock atomic.Int64
 	clock.Store(1_000_000)
 	opts := txn.Options{

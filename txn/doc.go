@@ -65,16 +65,16 @@
 //	I8  every protocol, group and batch size gives the same answers         tests/history
 //	I11 a write is checked against the timestamp at which it was read       read_timestamp.go
 //	I12 async: committed when all locks are down, at their highest          async.go
-//	I14 a snapshot left by another transaction hides no commit              view.go
+//	I14 a snapshot left by another transaction hides no commit              snapshot.go
 //	I15 every step may come twice and late; the protocol is chosen once     commit.go
 //	I16 readers and inserts ignore records of kinds rollback and lock       mvcc/doc.go
 //	I17 no deadlock lasts                                                   lock_waits.go
 //	I18 what rests on a commit that is not durable is told to nobody        early.go
 //	I20 a shared safepoint is in the store before anything is dropped       package shared
-//	I21 a coordinator's own locks are as it wrote them, until touched       lockers.go
+//	I21 a coordinator's own locks are as it wrote them, until touched       lock_holders.go
 //	I22 on a shared store, row locks are in the store too                   package shared
 //	I23 locks of a decided large transaction are read as its records        unsettled.go
-//	I24 transactions of this process are judged in memory, by no clock      living.go
+//	I24 transactions of this process are judged in memory, by no clock      liveness.go
 //	I25 a dropped span stays until no transaction can read it               drop_span.go
 //	I26 a savepoint costs no memory for what is written after it            savepoint.go
 //
@@ -82,14 +82,14 @@
 //
 // On an engine that only this process writes to (kv.Exclusive), memory answers what a Store on any
 // other engine reads in the store (hints.go): commits in flight (inflight.go), recent commits
-// (recent.go), the lock-holder set (lockers.go), running transactions (living.go), snapshots that
-// others left (views.go), replaced versions (garbage.go). A hint says "perhaps" or "no"; on any other
+// (recent.go), the lock-holder set (lock_holders.go), running transactions (liveness.go), snapshots that
+// others left (snapshots.go), replaced versions (garbage.go). A hint says "perhaps" or "no"; on any other
 // engine all say "perhaps".
 //
 // # Locking order
 //
 // Store.gate (read) → Store.pass → shared.session.mu → registry.safe → one registry shard → the oracle's
-// mutex. lockers.mu comes before living.mu. All others are leaves. Under an engine's latches, which
+// mutex. lockHolders.mu comes before liveness.mu. All others are leaves. Under an engine's latches, which
 // are taken inside kv.Engine.Update only, a step never calls the engine: when the oracle's range is
 // used up it gives up, the range is extended, and the step runs again.
 //

@@ -10,14 +10,14 @@ import (
 )
 
 // A commit whose update answered that its result is unknown may land later (kv's contract), at a commit_ts
-// that was drawn before. So it stays in the table of commits in flight until its fate is known: a reader that
+// that was drawn before. So it stays in the table of commits in flight until its status is known: a reader that
 // was let through before would miss it, and see it on a second read (txn: I2). The coordinator asks for the
-// fate for a while; its caller is then told that the result is unknown, and the background goes on asking.
+// status for a while; its caller is then told that the result is unknown, and the background goes on asking.
 
 // learn asks once what became of a commit. Without an error it is known, and cannot change.
 type learn func(ctx context.Context) error
 
-// leaveLater takes commits out of the table in flight once their fate is known, or can never be. Requires: the
+// leaveLater takes commits out of the table in flight once their status is known, or can never be. Requires: the
 // gate is held.
 func (s *Store) leaveLater(doubtful []*pending, ask learn) {
 	s.workers.Go(func() {

@@ -33,7 +33,7 @@ func (t *Txn) dependsOn(p *pending, key []byte) bool {
 // depend makes the transaction depend on a commit that the engine shows. Requires: it has the key's lock.
 func (t *Txn) depend(p *pending, key []byte) {
 	t.dependencies = append(t.dependencies, dependency{p, bytes.Clone(key)})
-	t.dropView() // it may lack the commit, and nothing will wait for it any more
+	t.dropSnapshot() // it may lack the commit, and nothing will wait for it any more
 }
 
 // AwaitDurable waits until everything that the transaction has read is durable. Whoever takes locks

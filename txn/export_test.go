@@ -5,7 +5,7 @@ import "runtime"
 // AwaitSecondaries returns once no transaction of this Store can have a lock in the store any more: the
 // background has settled those of all that have ended.
 func (s *Store) AwaitSecondaries() {
-	for !s.lockers.none() {
+	for !s.lockHolders.none() {
 		runtime.Gosched()
 	}
 }
@@ -14,11 +14,11 @@ func (s *Store) AwaitSecondaries() {
 // whoever meets one judges it by its primary, its owner's session and the time to live. So tests play a
 // resolver of another process, wrong about an owner or right, on an engine that has no other processes.
 func (s *Store) TakeForDead() {
-	s.lockers.mu.Lock()
-	defer s.lockers.mu.Unlock()
-	for _, k := range s.lockers.mu.of {
-		k.living.mu.Lock()
-		k.living.runs, k.living.commitTS, k.living.rolled = false, 0, false
-		k.living.mu.Unlock()
+	s.lockHolders.mu.Lock()
+	defer s.lockHolders.mu.Unlock()
+	for _, k := range s.lockHolders.mu.of {
+		k.liveness.mu.Lock()
+		k.liveness.runs, k.liveness.commitTS, k.liveness.rolled = false, 0, false
+		k.liveness.mu.Unlock()
 	}
 }

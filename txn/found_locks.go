@@ -11,7 +11,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// On an exclusive engine the locks that Open finds were left by processes that are dead, so their fate can
+// On an exclusive engine the locks that Open finds were left by processes that are dead, so their status can
 // be decided at once. While one is there, every read has to look for locks, in a snapshot of its own (txn:
 // I7, I14). So the background settles them all as soon as the store is open, in bounded steps.
 
@@ -34,7 +34,7 @@ func (s *Store) settleFound(ctx context.Context) {
 			return
 		}
 	}
-	s.lockers.leave(session)
+	s.lockHolders.leave(session)
 }
 
 // settleFoundFrom takes one step from a key on, and returns where the next one begins: nil at the end.
@@ -81,7 +81,7 @@ func (r *lockRun) add(ctx context.Context, row []byte, l *mvcc.Lock) error {
 		return err
 	}
 	if r.startTS != l.StartTS {
-		commitTS, err := r.s.FateOf(ctx, l)
+		commitTS, err := r.s.CommitTSOf(ctx, l)
 		if err != nil {
 			return err
 		}
@@ -100,10 +100,10 @@ func (r *lockRun) settle(ctx context.Context) error {
 	return r.s.resolver.resolveRows(ctx, r.startTS, r.commitTS, rows)
 }
 
-// FateOf returns what became of the transaction that left a lock: its commit_ts, or zero when it was rolled
+// CommitTSOf returns what became of the transaction that left a lock: its commit_ts, or zero when it was rolled
 // back, as it is then if nothing had decided it. Unlike a read of the locked row it looks at the primary
 // alone, and settles nothing else. Requires: the engine is exclusive, and the lock is older than the Store.
-func (s *Store) FateOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, err error) {
+func (s *Store) CommitTSOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, err error) {
 	st, err := s.resolver.status(ctx, l, 0)
 	if err == nil && !st.Decided() {
 		err = fmt.Errorf("lock of transaction %s, whose owner is dead, is not decided", l.StartTS)

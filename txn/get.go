@@ -44,7 +44,7 @@ func (s *Store) getNewest(ctx context.Context, key []byte) (value []byte, known 
 	if err != nil {
 		return nil, false, err
 	}
-	v := &view{snap: snap, refs: 1}
+	v := &snapshot{snap: snap, refs: 1}
 	v.mv.Init(snap)
 	// A lock that may be a committed transaction's is in the same snapshot as what it hides.
 	value, err = v.mv.Get(ctx, key, mvcc.ReadParams{StartTS: tso.Max})
@@ -57,21 +57,21 @@ func (s *Store) getNewest(ctx context.Context, key []byte) (value []byte, known 
 	return value, known, errors.Join(err, v.close())
 }
 
-// getKept reads from a view that a transaction left, if it shows the newest value. A commit that was
-// acknowledged before is no locker any more, or one is found; once it is none it has raised the slot. So
-// with no lockers, and then a slot at or below what the view is complete to, the newest version is in
-// the view, and it is durable (view).
+// getKept reads from a snapshot that a transaction left, if it shows the newest value. A commit that was
+// acknowledged before is no lock holder any more, or one is found; once it is none it has raised the slot. So
+// with no lock holders, and then a slot at or below what the snapshot is complete to, the newest version is in
+// the snapshot, and it is durable (snapshot).
 func (s *Store) getKept(ctx context.Context, key []byte) (value []byte, known bool, err error) {
-	if !s.lockers.none() {
+	if !s.lockHolders.none() {
 		return nil, false, nil
 	}
-	v := s.views.take()
+	v := s.snapshots.take()
 	if v == nil {
 		return nil, false, nil
 	}
 	if s.recent.newest() <= v.upTo || s.recent.unchangedSince(v.mv.Row(key), v.upTo) {
 		known = true
-		p := mvcc.ReadParams{StartTS: v.upTo, NoLocks: !v.locks.has(key), Fates: v.locks.fates}
+		p := mvcc.ReadParams{StartTS: v.upTo, NoLocks: !v.locks.has(key), Decided: v.locks.decided}
 		if value, err = v.mv.Get(ctx, key, p); err != nil {
 			v.shared = 0
 		}

@@ -12,12 +12,12 @@ import (
 // truth is yes. On an engine that other processes write to (alone is false) every hint is "perhaps":
 // readers and commits look into the store, and nothing else changes for them.
 type hints struct {
-	alone    bool
-	inflight inflight
-	lockers  lockers
-	recent   *recent
-	views    views
-	garbage  *garbage
+	alone       bool
+	inflight    inflight
+	lockHolders lockHolders
+	recent      *recent
+	snapshots   snapshots
+	garbage     *garbage
 }
 
 func (h *hints) init(alone bool) {
@@ -25,7 +25,7 @@ func (h *hints) init(alone bool) {
 	h.garbage = newGarbage()
 	h.recent = newRecent(h.garbage)
 	if alone {
-		h.views.open()
+		h.snapshots.open()
 	}
 }
 
@@ -35,32 +35,32 @@ func (h *hints) unchanged(slot uint32, since tso.Timestamp) bool {
 }
 
 // unlocked reports whether no transaction but one has a lock on the key, whose row is of the slot.
-func (h *hints) unlocked(slot uint32, key []byte, but *locker) bool {
-	return h.alone && !h.lockers.mayLock(slot, key, but)
+func (h *hints) unlocked(slot uint32, key []byte, but *lockHolder) bool {
+	return h.alone && !h.lockHolders.mayLock(slot, key, but)
 }
 
 // running returns what is known of a transaction that has locks in the store, or nil.
-func (h *hints) running(startTS tso.Timestamp) *living {
+func (h *hints) running(startTS tso.Timestamp) *liveness {
 	if !h.alone {
 		return nil
 	}
-	if k := h.lockers.find(startTS); k != nil {
-		return &k.living
+	if k := h.lockHolders.find(startTS); k != nil {
+		return &k.liveness
 	}
 	return nil
 }
 
-// enterLockers makes the coordinator's transaction a member of the lock-holder set, before its first
+// enterLockHolders makes the coordinator's transaction a member of the lock-holder set, before its first
 // prewrite. One with more rows than are counted names the span in which they are, and is read through once
 // it is decided, as one that streams. The result is nil when memory says nothing.
-func (h *hints) enterLockers(startTS tso.Timestamp, muts []mvcc.Mutation) *locker {
-	var k *locker
-	if len(muts) > lockerRows {
-		k = h.lockers.enterStream(startTS)
+func (h *hints) enterLockHolders(startTS tso.Timestamp, muts []mvcc.Mutation) *lockHolder {
+	var k *lockHolder
+	if len(muts) > lockHolderRows {
+		k = h.lockHolders.enterStream(startTS)
 		span := widened(kv.Span{}, muts)
 		k.span.Store(&span)
 	} else {
-		k = h.lockers.enter(startTS)
+		k = h.lockHolders.enter(startTS)
 	}
 	if !h.alone {
 		return nil
@@ -70,22 +70,22 @@ func (h *hints) enterLockers(startTS tso.Timestamp, muts []mvcc.Mutation) *locke
 
 // livingOf returns what is known of the transaction of a member, to be told how it fares: nil when nothing is
 // to be known.
-func (h *hints) livingOf(k *locker) *living {
+func (h *hints) livingOf(k *lockHolder) *liveness {
 	if !h.alone || k == nil {
 		return nil
 	}
-	return &k.living
+	return &k.liveness
 }
 
 // quiet reports whether nothing was committed above a safepoint, and no lock is left.
 func (h *hints) quiet(safepoint tso.Timestamp) bool {
-	return h.alone && h.recent.newest() <= safepoint && h.lockers.none()
+	return h.alone && h.recent.newest() <= safepoint && h.lockHolders.none()
 }
 
 // collected notes that a pass over what was due at the safepoint has come to its end. Without other
 // processes the places of garbage are complete from then on.
 func (h *hints) collected(safepoint tso.Timestamp) {
-	h.lockers.leaveBelow(safepoint)
+	h.lockHolders.leaveBelow(safepoint)
 	if h.alone {
 		h.garbage.collected(safepoint)
 	}

@@ -29,16 +29,16 @@ func TestNoWaitForAStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, holder := streamedKey(t)
 	for _, rereads := range []bool{false, true} {
-		locker := locking(t, s, rereads)
-		require.ErrorIs(t, locker.LockCurrent(ctx, []byte("a"), rowlock.Update, true), rowlock.ErrNotAvailable)
+		lockHolder := locking(t, s, rereads)
+		require.ErrorIs(t, lockHolder.LockCurrent(ctx, []byte("a"), rowlock.Update, true), rowlock.ErrNotAvailable)
 		require.True(t, s.RowLocks().Empty())
-		require.NoError(t, locker.LockCurrent(ctx, []byte("b"), rowlock.Update, true))
-		require.NoError(t, locker.Rollback(ctx))
+		require.NoError(t, lockHolder.LockCurrent(ctx, []byte("b"), rowlock.Update, true))
+		require.NoError(t, lockHolder.Rollback(ctx))
 	}
 	require.NoError(t, holder.Rollback(ctx))
-	locker := locking(t, s, false)
-	require.NoError(t, locker.LockCurrent(ctx, []byte("a"), rowlock.Update, true))
-	require.NoError(t, locker.Rollback(ctx))
+	lockHolder := locking(t, s, false)
+	require.NoError(t, lockHolder.LockCurrent(ctx, []byte("a"), rowlock.Update, true))
+	require.NoError(t, lockHolder.Rollback(ctx))
 }
 
 // TestAFailedTransactionHoldsNoStreamedKey: as long as its client does not say ROLLBACK, a transaction that
@@ -47,10 +47,10 @@ func TestAFailedTransactionHoldsNoStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, failed := streamedKey(t)
 	failed.Unlock()
-	locker := locking(t, s, false)
-	require.NoError(t, locker.LockCurrent(ctx, []byte("a"), rowlock.Update, true))
-	require.NoError(t, locker.Set([]byte("a"), []byte("2")))
-	require.NoError(t, locker.Commit(ctx))
+	lockHolder := locking(t, s, false)
+	require.NoError(t, lockHolder.LockCurrent(ctx, []byte("a"), rowlock.Update, true))
+	require.NoError(t, lockHolder.Set([]byte("a"), []byte("2")))
+	require.NoError(t, lockHolder.Commit(ctx))
 	_, err := failed.Get(ctx, []byte("a"))
 	require.ErrorIs(t, err, txn.ErrTxnDone)
 	require.ErrorIs(t, failed.Set([]byte("c"), nil), txn.ErrTxnDone)
@@ -62,16 +62,16 @@ func TestAFailedTransactionHoldsNoStreamedKey(t *testing.T) {
 func TestLockTimeoutOnAStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, holder := streamedKey(t)
-	locker := begin(t, s)
-	locker.SetLocking(txn.Locking{Writes: true, Timeout: time.Millisecond, Owner: s.RowLocks().NewOwner(9)})
-	err := locker.LockCurrent(ctx, []byte("a"), rowlock.NoKeyUpdate, false)
+	lockHolder := begin(t, s)
+	lockHolder.SetLocking(txn.Locking{Writes: true, Timeout: time.Millisecond, Owner: s.RowLocks().NewOwner(9)})
+	err := lockHolder.LockCurrent(ctx, []byte("a"), rowlock.NoKeyUpdate, false)
 	var late *rowlock.TimeoutError
 	require.ErrorAs(t, err, &late)
 	require.ErrorIs(t, err, rowlock.ErrTimeout)
 	require.Equal(t, "a", string(late.Wait.Key))
 	require.EqualValues(t, 9, late.Wait.Owner)
 	require.EqualValues(t, 7, late.Wait.Blocker)
-	require.NoError(t, locker.Rollback(ctx))
+	require.NoError(t, lockHolder.Rollback(ctx))
 	require.NoError(t, holder.Rollback(ctx))
 }
 
@@ -79,13 +79,13 @@ func TestLockTimeoutOnAStreamedKey(t *testing.T) {
 func TestWaitForAStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, holder := streamedKey(t)
-	locker := locking(t, s, false)
-	locker.SetLocking(txn.Locking{Writes: true, Owner: s.RowLocks().NewOwner(9)})
+	lockHolder := locking(t, s, false)
+	lockHolder.SetLocking(txn.Locking{Writes: true, Owner: s.RowLocks().NewOwner(9)})
 	got := make(chan error, 1)
 	var v mvcc.Version
 	go func() (err error) {
 		defer func() { got <- err }()
-		v, err = locker.LockKey(ctx, []byte("a"), rowlock.Update, false)
+		v, err = lockHolder.LockKey(ctx, []byte("a"), rowlock.Update, false)
 		return err
 	}()
 	for range 3 { // LockWait is over each time
@@ -98,16 +98,16 @@ func TestWaitForAStreamedKey(t *testing.T) {
 	require.NoError(t, holder.Commit(ctx))
 	require.NoError(t, <-got)
 	require.Equal(t, holder.CommitTS(), v.CommitTS)
-	require.NoError(t, locker.Rollback(ctx))
+	require.NoError(t, lockHolder.Rollback(ctx))
 }
 
-// TestACircleThroughAStreamedKey: a circle of which one wait is for a lock in the store is found.
-func TestACircleThroughAStreamedKey(t *testing.T) {
+// TestACycleThroughAStreamedKey: a cycle of which one wait is for a lock in the store is found.
+func TestACycleThroughAStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, holder := streamedKey(t)
-	locker := begin(t, s)
-	locker.SetLocking(txn.Locking{Writes: true, Owner: s.RowLocks().NewOwner(9)})
-	require.NoError(t, locker.LockCurrent(ctx, []byte("b"), rowlock.Update, false))
+	lockHolder := begin(t, s)
+	lockHolder.SetLocking(txn.Locking{Writes: true, Owner: s.RowLocks().NewOwner(9)})
+	require.NoError(t, lockHolder.LockCurrent(ctx, []byte("b"), rowlock.Update, false))
 	committed := make(chan error, 1)
 	go func() {
 		err := holder.Set([]byte("b"), []byte("1")) // waits for the row lock of b
@@ -117,7 +117,7 @@ func TestACircleThroughAStreamedKey(t *testing.T) {
 		committed <- err
 	}()
 	var deadlock *rowlock.DeadlockError
-	require.ErrorAs(t, locker.LockCurrent(ctx, []byte("a"), rowlock.Update, false), &deadlock)
+	require.ErrorAs(t, lockHolder.LockCurrent(ctx, []byte("a"), rowlock.Update, false), &deadlock)
 	require.Len(t, deadlock.Cycle, 2)
 	for i, key := range []string{"a", "b"} {
 		w := deadlock.Cycle[i]
@@ -126,6 +126,6 @@ func TestACircleThroughAStreamedKey(t *testing.T) {
 		require.Equal(t, []int64{7, 9}[i], w.Blocker)
 		require.Equal(t, deadlock.Cycle[1-i].OwnerTransaction, w.BlockerTransaction)
 	}
-	require.NoError(t, locker.Rollback(ctx))
+	require.NoError(t, lockHolder.Rollback(ctx))
 	require.NoError(t, <-committed)
 }

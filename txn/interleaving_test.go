@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests here try every order, within a bound, in which a coordinator and strangers who take it for
+// The tests here try every order, within a bound, in which a coordinator and resolvers that take it for
 // dead can reach the engine. Between two steps of one actor any other may run. The bound is the number
 // of preemptions: how often somebody is stopped who could have gone on.
 
@@ -139,9 +139,9 @@ var interleavings = map[string]interleaving{
 	"streaming, shared":  {memkv.Options{Shared: true}, txn.Options{BatchKeys: 1, StreamBytes: 1}},
 }
 
-// TestEveryInterleavingOfACommitAndItsStrangers tries all orders with one preemption, or
+// TestEveryInterleavingOfACommitAndItsResolvers tries all orders with one preemption, or
 // MINIDB_PREEMPTIONS.
-func TestEveryInterleavingOfACommitAndItsStrangers(t *testing.T) {
+func TestEveryInterleavingOfACommitAndItsResolvers(t *testing.T) {
 	preemptions := 1
 	if v := os.Getenv("MINIDB_PREEMPTIONS"); v != "" {
 		var err error
@@ -175,9 +175,9 @@ func (c interleaving) explore(preemptions int, hasty bool) (verdicts map[string]
 	return verdicts, nil
 }
 
-// interleave lets a coordinator commit a and z while two strangers read both, each beginning at another
+// interleave lets a coordinator commit a and z while two resolvers read both, each beginning at another
 // one, and a third writes z. When hasty, time runs so
-// fast for them that all locks which they meet have expired, and nobody knows better. What the strangers
+// fast for them that all locks which they meet have expired, and nobody knows better. What the resolvers
 // saw must be what is there in the end at their timestamps, and what the coordinator was told must be
 // true. It returns which it was.
 func (sc *scene) interleave(s *schedule, e kv.Engine, opts txn.Options, hasty bool) (verdict string) {
@@ -200,9 +200,9 @@ func (sc *scene) interleave(s *schedule, e kv.Engine, opts txn.Options, hasty bo
 		}
 		_ = rival.Rollback(sc.ctx)
 	})
-	strangers := make([]stranger, 2)
+	others := make([]other, 2)
 	for i, keys := range [][]string{{"a", "z"}, {"z", "a"}} {
-		actors = append(actors, func() { strangers[i].read(sc.ctx, store, keys) })
+		actors = append(actors, func() { others[i].read(sc.ctx, store, keys) })
 	}
 	s.run(func(who int) {
 		if hasty && who > 1 { // under a writer's feet it would use up the oracle's range for ever
@@ -237,8 +237,8 @@ func (sc *scene) interleave(s *schedule, e kv.Engine, opts txn.Options, hasty bo
 	for key, value := range want {
 		sc.want(fmt.Sprintf("%s, when the one was told %v and the other %v", key, told, refused), sc.read(store, key), key+"="+value+" ")
 	}
-	for _, st := range strangers {
-		sc.must(st.failed, "stranger")
+	for _, st := range others {
+		sc.must(st.failed, "other")
 		past := sc.beginAt(store, st.startTS)
 		for key, value := range st.values {
 			sc.want(key+" at "+st.startTS.String(), value, sc.get(past, key))
@@ -253,14 +253,14 @@ func (sc *scene) interleave(s *schedule, e kv.Engine, opts txn.Options, hasty bo
 	return verdict
 }
 
-// stranger is a reader and what it saw. A key that stayed locked it did not see.
-type stranger struct {
+// resolver is a reader and what it saw. A key that stayed locked it did not see.
+type other struct {
 	startTS tso.Timestamp
 	values  map[string]string
 	failed  error
 }
 
-func (st *stranger) read(ctx context.Context, store *txn.Store, keys []string) {
+func (st *other) read(ctx context.Context, store *txn.Store, keys []string) {
 	tx, err := store.Begin(ctx, txn.BeginOptions{})
 	if err != nil {
 		st.failed = err

@@ -27,17 +27,17 @@ type Iterator struct {
 	span kv.Span
 	opts ScanOptions
 
-	view    *view
-	noLocks bool // the scanner meets none
-	sc      *mvcc.Scanner
-	own     ownWrites // nil without own writes in the span
+	snapshot *snapshot
+	noLocks  bool // the scanner meets none
+	sc       *mvcc.Scanner
+	own      ownWrites // nil without own writes in the span
 
 	scOK    bool // sc stands on a key that was not returned yet
 	scTaken bool // its key was returned, or it stands nowhere yet: advance before looking at it
 	rows    int
 
-	// lastKey is where to go on in a new view: after the last key that sc gave, or, with atLock, at the key
-	// of a lock that it met since. There was nothing in between, and no view of the transaction has more.
+	// lastKey is where to go on in a new snapshot: after the last key that sc gave, or, with atLock, at the key
+	// of a lock that it met since. There was nothing in between, and no snapshot of the transaction has more.
 	lastKey []byte
 	atLock  bool
 
@@ -79,7 +79,7 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 	return it, nil
 }
 
-// openScanner opens a scanner over what is left of the span, in a view in which no pending commit
+// openScanner opens a scanner over what is left of the span, in a snapshot in which no pending commit
 // concerns it.
 func (it *Iterator) openScanner(span kv.Span) error {
 	for {
@@ -104,7 +104,7 @@ func (it *Iterator) openScanner(span kv.Span) error {
 			return err
 		}
 		v.refs++
-		it.view, it.sc = v, sc
+		it.snapshot, it.sc = v, sc
 		return nil
 	}
 }
@@ -113,8 +113,8 @@ func (it *Iterator) closeScanner() error {
 	if it.sc == nil {
 		return nil
 	}
-	err := errors.Join(it.sc.Close(), it.t.s.release(it.view))
-	it.sc, it.view = nil, nil
+	err := errors.Join(it.sc.Close(), it.t.s.release(it.snapshot))
+	it.sc, it.snapshot = nil, nil
 	return err
 }
 
@@ -231,7 +231,7 @@ func (it *Iterator) advance() {
 		if err == nil {
 			return
 		}
-		it.view.shared = 0 // its iterator may have failed
+		it.snapshot.shared = 0 // its iterator may have failed
 		if it.err = it.t.settleAhead(it.ctx, err, &bo, it.opts.Reverse); it.err != nil {
 			return
 		}
@@ -245,7 +245,7 @@ func (it *Iterator) advance() {
 	}
 }
 
-// reopen continues from lastKey in the transaction's present view. It does not begin where the scan did:
+// reopen continues from lastKey in the transaction's present snapshot. It does not begin where the scan did:
 // an engine may have to step over each of the locks that were settled since.
 func (it *Iterator) reopen() error {
 	if err := it.closeScanner(); err != nil {

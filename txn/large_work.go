@@ -123,7 +123,7 @@ func (s *Store) settleStep(ctx context.Context, w *secondaryWork) (more bool) {
 	case len(w.batches) > 0:
 		more, err = s.settleBatch(ctx, w)
 	default:
-		s.lockers.leave(w.startTS) // it was all primary
+		s.lockHolders.leave(w.startTS) // it was all primary
 		return false
 	}
 	switch {
@@ -133,7 +133,7 @@ func (s *Store) settleStep(ctx context.Context, w *secondaryWork) (more bool) {
 	case s.at(AfterSecondaryBatch) != nil:
 		return false
 	case !more:
-		s.lockers.leave(w.startTS)
+		s.lockHolders.leave(w.startTS)
 	}
 	return more
 }
@@ -178,7 +178,7 @@ func (s *Store) settleStreamed(ctx context.Context, w *secondaryWork) (more bool
 		return false, err
 	}
 	w.streamed.Start = next
-	s.lockers.narrow(w.startTS, w.streamed)
+	s.lockHolders.shrink(w.startTS, w.streamed)
 	return true, nil
 }
 

@@ -62,7 +62,7 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *p
 		for i := range c.muts {
 			m := &c.muts[i]
 			m.Unchanged = c.s.recent.unchangedSince(m.Row, max(m.BaseTS, c.startTS))
-			m.Unlocked = c.s.lockers.noneBut(nil, func(s kv.Span) bool { return s.Contains(m.Key) })
+			m.Unlocked = c.s.lockHolders.noneBut(nil, func(s kv.Span) bool { return s.Contains(m.Key) })
 		}
 		err := mvcc.CheckOnePhase(ctx, r, c.startTS, c.muts)
 		if err != nil {
@@ -105,7 +105,7 @@ func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]b
 	bo := wait.Backoff{Limit: wait.UnknownTime}
 	var failed error
 	for range wait.UnknownAttempts {
-		commitTS, err := c.s.fateOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
+		commitTS, err := c.s.statusOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
 		if err == nil {
 			if p != nil {
 				c.s.inflight.leave(p)
@@ -123,16 +123,16 @@ func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]b
 	}
 	if p != nil {
 		c.s.leaveLater([]*pending{p}, func(ctx context.Context) error {
-			_, err := c.s.fateOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
+			_, err := c.s.statusOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
 			return err
 		})
 	}
 	return ambiguous(errors.Join(lost, failed))
 }
 
-// fateOfOnePhase finds the record of an update of one phase, or puts a rollback record in its way, after
+// statusOfOnePhase finds the record of an update of one phase, or puts a rollback record in its way, after
 // which it cannot land any more. It returns zero for the latter.
-func (s *Store) fateOfOnePhase(
+func (s *Store) statusOfOnePhase(
 	ctx context.Context, key []byte, row [][]byte, startTS tso.Timestamp,
 ) (commitTS tso.Timestamp, err error) {
 	s.recent.rollingBack(startTS, row[0])

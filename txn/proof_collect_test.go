@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestACollectionKeepsTheRollbackOfTheOldestTransaction: a stranger has met a secondary's lock, whose
+// TestACollectionKeepsTheRollbackOfTheOldestTransaction: a resolver has met a secondary's lock, whose
 // time was over, and rolled back a transaction whose prewrite of the primary is still to come. The
 // transaction holds the safepoint at its own start_ts, and there the rollback record lies; without it
 // the late prewrite would succeed and commit the primary alone.

@@ -57,7 +57,7 @@ func TestAReaderPushesALivingWriterAboveItself(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestALatePrewriteIsStopped: a stranger has decided that the transaction is dead; its prewrite and
+// TestALatePrewriteIsStopped: a resolver has decided that the transaction is dead; its prewrite and
 // its commit arrive afterwards.
 func TestALatePrewriteIsStopped(t *testing.T) {
 	ctx := context.Background()

@@ -38,15 +38,15 @@ func (t *Txn) Advance(ctx context.Context) error {
 func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 	before = t.readTS
 	if ts > before {
-		// The view may lack commits below ts, and writers were pushed above the old one only.
-		t.dropView()
+		// The snapshot may lack commits below ts, and writers were pushed above the old one only.
+		t.dropSnapshot()
 		t.ignored = nil
 	}
 	t.readTS, t.buf.base = ts, ts
 	return before
 }
 
-// WrittenBetween tells whether others wrote a key after a timestamp at which the transaction may read and
+// WrittenBetween reports whether others wrote a key after a timestamp at which the transaction may read and
 // before a later write that it knows of, a StaleError's.
 func (t *Txn) WrittenBetween(ctx context.Context, key []byte, after, later tso.Timestamp) (written bool, err error) {
 	snap, err := t.s.engine.Snapshot()

@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// outcome is what came of a look at a stranger's lock.
+// outcome is what came of a look at another transaction's lock.
 type outcome int
 
 const (
@@ -26,28 +26,28 @@ const (
 type resolver struct {
 	s *Store
 
-	// fates remembers decided transactions, for the many secondaries that one may have left. A fate
+	// statuses remembers decided transactions, for the many secondaries that one may have left. A status
 	// never changes. The map is emptied when it is full.
-	fates struct {
+	statuses struct {
 		sync.Mutex
 		of map[tso.Timestamp]mvcc.Status
 	}
 }
 
 const (
-	fatesMax = 4096
+	statusesMax = 4096
 	// resolveBatch is how many neighbouring locks of a decided transaction are settled at once.
 	resolveBatch = 256
 )
 
 func newResolver(s *Store) *resolver {
 	r := &resolver{s: s}
-	r.fates.of = map[tso.Timestamp]mvcc.Status{}
+	r.statuses.of = map[tso.Timestamp]mvcc.Status{}
 	return r
 }
 
-// settle finds out the fate of the lock's transaction and settles the lock if it is decided. readerTS,
-// if not zero, is the start_ts of a reader that would rather push a living writer than wait.
+// settle finds out the status of the lock's transaction and settles the lock if it is decided. readerTS,
+// if not zero, is the start_ts of a reader that would rather push a running writer than wait.
 func (r *resolver) settle(ctx context.Context, e *mvcc.LockedError, readerTS tso.Timestamp) (outcome, error) {
 	out, _, err := r.settleRun(ctx, e, readerTS, false)
 	return out, err
@@ -85,9 +85,9 @@ func (r *resolver) settleRun(
 }
 
 func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timestamp) (mvcc.Status, error) {
-	r.fates.Lock()
-	st, known := r.fates.of[l.StartTS]
-	r.fates.Unlock()
+	r.statuses.Lock()
+	st, known := r.statuses.of[l.StartTS]
+	r.statuses.Unlock()
 	if known {
 		return st, nil
 	}
@@ -141,7 +141,7 @@ func (r *resolver) now(ctx context.Context, startTS tso.Timestamp) (tso.Timestam
 // lock may have been written under another session of the same owner, which is then judged too.
 func (r *resolver) askPrimary(ctx context.Context, owner uint64, p mvcc.StatusParams) (st mvcc.Status, err error) {
 	primary := mvcc.Row(p.Primary)
-	r.s.lockers.touch(p.StartTS)
+	r.s.lockHolders.touch(p.StartTS)
 	r.s.recent.rollingBack(p.StartTS, primary)
 	for {
 		dead, err := r.s.ownerDead(ctx, owner, p.Now)
@@ -149,7 +149,7 @@ func (r *resolver) askPrimary(ctx context.Context, owner uint64, p mvcc.StatusPa
 			return mvcc.Status{}, err
 		}
 		p.Owner, p.OwnerDead = owner, dead
-		// Durable: a fate read here is acted upon elsewhere, and a crash must not take it back.
+		// Durable: a status read here is acted upon elsewhere, and a crash must not take it back.
 		_, err = r.s.update(ctx, [][]byte{primary}, false, func(kr kv.Reader, b *kv.Batch) (err error) {
 			st, err = mvcc.CheckStatus(ctx, kr, b, p)
 			return err
@@ -165,12 +165,12 @@ func (r *resolver) askPrimary(ctx context.Context, owner uint64, p mvcc.StatusPa
 }
 
 func (r *resolver) remember(startTS tso.Timestamp, st mvcc.Status) {
-	r.fates.Lock()
-	defer r.fates.Unlock()
-	if len(r.fates.of) >= fatesMax {
-		clear(r.fates.of)
+	r.statuses.Lock()
+	defer r.statuses.Unlock()
+	if len(r.statuses.of) >= statusesMax {
+		clear(r.statuses.of)
 	}
-	r.fates.of[startTS] = mvcc.Status{CommitTS: st.CommitTS, RolledBack: st.RolledBack}
+	r.statuses.of[startTS] = mvcc.Status{CommitTS: st.CommitTS, RolledBack: st.RolledBack}
 }
 
 // resolve settles a lock, and those of the same transaction that directly follow it: who scans into a
@@ -190,7 +190,7 @@ func (r *resolver) resolve(
 
 // resolveRows settles the locks of a decided transaction on rows of one group.
 func (r *resolver) resolveRows(ctx context.Context, startTS, commitTS tso.Timestamp, rows [][]byte) error {
-	r.s.lockers.touch(startTS)
+	r.s.lockHolders.touch(startTS)
 	r.s.recent.resolving(startTS, commitTS, rows)
 	// Lazy: if a crash takes this back, the lock is there again and so is its primary's record.
 	return kv.UpdateLazy(ctx, r.s.engine, rows, func(kr kv.Reader, b *kv.Batch) error {

@@ -64,15 +64,15 @@ func (t *Txn) SetLocking(l Locking) {
 	}
 }
 
-// LocksWrites says whether keys are to be locked before they are written.
+// LocksWrites reports whether keys are to be locked before they are written.
 func (t *Txn) LocksWrites() bool { return t.locking.Writes }
 
-// LocksBind says whether row locks bind every writer of the store for as long as the transaction lasts.
+// LocksBind reports whether row locks bind every writer of the store for as long as the transaction lasts.
 // Where other processes write too they do so no longer than the lease of the owner's session, and what
 // must stay as it is has to be validated as well.
 func (t *Txn) LocksBind() bool { return t.s.alone }
 
-// Rereads says whether a key that was written since the read timestamp is no conflict (Locking.Rereads).
+// Rereads reports whether a key that was written since the read timestamp is no conflict (Locking.Rereads).
 func (t *Txn) Rereads() bool { return t.locking.Rereads }
 
 func (t *Txn) owner() *rowlock.Owner {
@@ -227,7 +227,7 @@ func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, no
 	return t.Stale(key, v)
 }
 
-// changed says whether a version found after the read timestamp concerns a locker in that mode.
+// changed reports whether a version found after the read timestamp concerns a request for a lock in that mode.
 func changed(v mvcc.Version, mode rowlock.Mode) bool {
 	return v.CommitTS != 0 && !(mode == rowlock.KeyShare && v.Live)
 }
@@ -246,7 +246,7 @@ func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait 
 }
 
 // look looks for writes of the key after the read timestamp. On an engine of this process's own,
-// memory tells in nearly all cases that there are none. A lock of a living transaction in the store
+// memory tells in nearly all cases that there are none. A lock of a running transaction in the store
 // is waited for like a row lock, under the same bounds; with wait.lets
 // the answer may be *streamedAwayError, and the caller waits.
 func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *holderWait) (mvcc.Version, error) {
@@ -285,7 +285,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 		if noWait {
 			return v, rowlock.ErrNotAvailable
 		}
-		if wait.lets && t.s.lockers.streaming(locked.Lock.StartTS) {
+		if wait.lets && t.s.lockHolders.streaming(locked.Lock.StartTS) {
 			return v, &streamedAwayError{locked}
 		}
 		if err := t.awaitHolder(ctx, locked, mode, wait); err != nil {
@@ -297,11 +297,11 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 // unlocked reports whether memory knows that nobody else has a lock on the key in the store, or is about to have
 // one without looking for row locks first.
 func (t *Txn) unlocked(key []byte) bool {
-	var own *locker
+	var own *lockHolder
 	if t.stream != nil {
-		own = t.stream.locker
+		own = t.stream.lockHolder
 	}
-	return t.s.lockers.noneBut(own, func(s kv.Span) bool { return s.Contains(key) })
+	return t.s.lockHolders.noneBut(own, func(s kv.Span) bool { return s.Contains(key) })
 }
 
 // hasWritten reports whether the transaction has committed a write of the key.
@@ -394,7 +394,7 @@ func (t *Txn) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (boo
 	if t.shared != nil {
 		return t.shared.Contested(ctx, key, mode)
 	}
-	if t.s.lockers.streams.Load() == 0 {
+	if t.s.lockHolders.streams.Load() == 0 {
 		return false, nil
 	}
 	_, err := t.newest(ctx, key, mode, true)

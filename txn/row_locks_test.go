@@ -76,7 +76,7 @@ func TestACommitWaitsForRowLocks(t *testing.T) {
 	}
 }
 
-// TestLockersNeverLoseAtCommit: optimistic writers and lockers of the same few keys; no increment is
+// TestLockersNeverLoseAtCommit: optimistic writers and lock holders of the same few keys; no increment is
 // lost, and a transaction that locked and looked never fails at commit.
 func TestLockersNeverLoseAtCommit(t *testing.T) {
 	ctx := context.Background()
@@ -115,7 +115,7 @@ func TestLockersNeverLoseAtCommit(t *testing.T) {
 						t.Error(err)
 					}
 					if err := tx.Commit(ctx); err != nil {
-						t.Errorf("a locker lost: %v", err)
+						t.Errorf("a lockHolder lost: %v", err)
 					}
 					total.Add(1)
 				}

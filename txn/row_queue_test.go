@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Waits in a store that several processes share: their order, and circles of all kinds of them.
+// Waits in a store that several processes share: their order, and cycles of all kinds of them.
 var sharedWaitClauses = []clause{
 	{"P12 I22", "a process that hands a row on to itself keeps no other one out", queuedRowIsNotTaken},
-	{"P13 I17", "a circle is found whatever its waits in the store are for", circleThroughACommitIsDetected},
+	{"P13 I17", "a cycle is found whatever its waits in the store are for", cycleThroughACommitIsDetected},
 }
 
 // until waits for a fact.
@@ -44,10 +44,10 @@ func queuedRowIsNotTaken(sc *scene) {
 	here, there := sc.processes("")
 	ctx, giveUp := context.WithCancel(sc.ctx)
 	defer giveUp()
-	holder := sc.locker(here, true)
+	holder := sc.lockHolder(here, true)
 	wait := func(ctx context.Context, key string) <-chan error {
 		sc.must(sc.nowait(holder, key, rowlock.Update), "lock")
-		tx, done := sc.locker(there, true), make(chan error, 1)
+		tx, done := sc.lockHolder(there, true), make(chan error, 1)
 		go func() { done <- tx.LockCurrent(ctx, []byte(key), rowlock.Update, false) }()
 		return done
 	}
@@ -61,7 +61,7 @@ func queuedRowIsNotTaken(sc *scene) {
 	sc.must(holder.Rollback(sc.ctx), "rollback")
 	sc.must(<-patient, "lock of who queued")
 
-	next, queued := sc.locker(here, true), sc.locker(there, true)
+	next, queued := sc.lockHolder(here, true), sc.lockHolder(there, true)
 	sc.queue(queued, there, "free", rowlock.Update)
 	sc.mustBeLocked(next, "free", rowlock.Update)
 	writer := sc.writer(here, "free", "taken")
@@ -73,9 +73,9 @@ func queuedRowIsNotTaken(sc *scene) {
 	sc.must(sc.nowait(next, "given up", rowlock.Update), "lock of the row that was given up")
 }
 
-// circleThroughACommitIsDetected: an old commit of one process waits for the lock of a younger one of
+// cycleThroughACommitIsDetected: an old commit of one process waits for the lock of a younger one of
 // another, which waits in memory for a row lock of its own process, whose holder waits for the old commit.
-func circleThroughACommitIsDetected(sc *scene) {
+func cycleThroughACommitIsDetected(sc *scene) {
 	e := shared()
 	opts := txn.Options{LockTTL: time.Hour, Lease: time.Hour, LockWait: 3 * time.Second, BatchKeys: 1}
 	here := sc.openWith(e, opts, "", nil) // with crash points the batches are prewritten in turn
@@ -86,14 +86,14 @@ func circleThroughACommitIsDetected(sc *scene) {
 		return false
 	})
 	older, younger := sc.writer(here, "a", "1", "b", "1"), sc.writer(there, "b", "2", "c", "2")
-	holder = sc.locker(there, true)
+	holder = sc.lockHolder(there, true)
 	ends := make(chan error, 2)
 	go func() { ends <- younger.Commit(sc.ctx) }()
 	until(func() bool { return len(there.RowLocks().Waits()) == 1 })
 	go func() { ends <- older.Commit(sc.ctx) }()
 	until(func() bool { return len(here.LockWaits()) == 1 })
 	d := wantError[*rowlock.DeadlockError](sc, "lock", holder.LockCurrent(sc.ctx, []byte("a"), rowlock.Update, false))
-	sc.want("waits in the circle", len(d.Cycle), 3)
+	sc.want("waits in the cycle", len(d.Cycle), 3)
 	sc.want("victim", d.Cycle[0].OwnerTransaction, uint64(holder.StartTS()))
 	sc.must(holder.Rollback(sc.ctx), "rollback")
 	first, second := <-ends, <-ends
@@ -105,17 +105,17 @@ func circleThroughACommitIsDetected(sc *scene) {
 func TestThePlaceOfTheDeadInAQueue(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {
 		dead, other := sc.processes("")
-		tx := sc.locker(dead, false)
+		tx := sc.lockHolder(dead, false)
 		for _, key := range []string{"n", "unmet"} {
 			sc.queue(tx, dead, key, rowlock.Share)
 		}
-		b := sc.locker(other, true)
+		b := sc.lockHolder(other, true)
 		sc.mustBeLocked(b, "n", rowlock.Update)
 		sc.must(sc.nowait(b, "n", rowlock.KeyShare), "what goes together with it")
 		sc.clock += 59_000
 		sc.must(other.RenewLease(sc.ctx), "renew")
 		sc.must(b.Rollback(sc.ctx), "rollback")
-		b = sc.locker(other, true)
+		b = sc.lockHolder(other, true)
 		sc.mustBeLocked(b, "n", rowlock.Update)
 		sc.clock += 1_000
 		sc.must(sc.nowait(b, "n", rowlock.Update), "its lease is past")

@@ -49,7 +49,7 @@ func (sc *scene) lockedAgain(number int, second func(other *txn.Store)) {
 	opts := txn.Options{LockTTL: time.Hour, Lease: time.Minute}
 	paused := sc.open(e, opts)
 	opts.Oracle = paused.Oracle()
-	tx := sc.locker(paused, true)
+	tx := sc.lockHolder(paused, true)
 	tx.SetLocking(txn.Locking{Writes: true, Rereads: true, Owner: paused.RowLocks().NewOwner(1)})
 	at := tx.Savepoint()
 	sc.must(sc.nowait(tx, "n", rowlock.Update), "lock")
@@ -70,7 +70,7 @@ func (sc *scene) lockedAgain(number int, second func(other *txn.Store)) {
 func TestTheEndOfASessionEndsItsOwnRowLocks(t *testing.T) {
 	t.Run("who waits", func(t *testing.T) {
 		require.NoError(t, prove(func(sc *scene) {
-			sc.lockedAgain(2, func(other *txn.Store) { sc.mustBeLocked(sc.locker(other, true), "n", rowlock.Update) })
+			sc.lockedAgain(2, func(other *txn.Store) { sc.mustBeLocked(sc.lockHolder(other, true), "n", rowlock.Update) })
 		}))
 	})
 	t.Run("who settles all", func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestLockTimeoutBoundsAllWaitsInTheStore(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {
 		e := shared()
 		here := sc.open(e, txn.Options{LockTTL: time.Hour, Lease: time.Hour})
-		holder, commit := sc.locker(here, true), sc.coordinator(here, "primary")
+		holder, commit := sc.lockHolder(here, true), sc.coordinator(here, "primary")
 		sc.must(sc.nowait(holder, "n", rowlock.Update), "lock")
 		looks := &counted{Engine: e, row: mvcc.Row([]byte("n")), before: func(n int) {
 			if n == 2 {

@@ -61,8 +61,8 @@ func (s *Store) beginSafe(ctx context.Context, opts BeginOptions) (*Txn, error) 
 // SafeSnapshotWaits tells which sessions wait for a safe snapshot, and for whom.
 func (s *Store) SafeSnapshotWaits() []ssi.Wait { return s.serial.Waits() }
 
-// Withdraw says that the transaction will not commit: no other one is failed because of it any more.
-func (t *Txn) Withdraw() {
+// Abort says that the transaction will not commit: no other one is failed because of it any more.
+func (t *Txn) Abort() {
 	if t.node != nil {
 		t.node.Aborted()
 	}
@@ -136,7 +136,7 @@ func (t *Txn) prepare() error {
 }
 
 // committed tells the other serializable transactions how a commit has ended. A failure is told by
-// Withdraw.
+// Abort.
 func (t *Txn) committed(err error) {
 	switch {
 	case t.node == nil:
@@ -154,7 +154,7 @@ func (c *committer) waiting(wait func() error) error {
 	if n == nil || c.prewriting {
 		return wait()
 	}
-	prepared := n.Retreat()
+	prepared := n.Unprepare()
 	if err := wait(); err != nil || !prepared {
 		return err
 	}

@@ -33,7 +33,7 @@ type Options struct {
 	// the owner's session lives; 0 means three seconds.
 	LockTTL time.Duration
 	// LockWait bounds what one read or commit waits for locks in the store; 0 means ten seconds. On an
-	// exclusive engine it does not bound who asks for a row lock: that one looks for a circle then.
+	// exclusive engine it does not bound who asks for a row lock: that one looks for a cycle then.
 	LockWait time.Duration
 	// BatchKeys and BatchBytes bound one prewrite or commit of a group; 0 means 4096 and 1 MiB.
 	BatchKeys, BatchBytes int
@@ -192,7 +192,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s.workers.Go(func() { s.commitSecondaries(background) })
 	s.workers.Go(func() { s.settleLarge(background) })
 	if s.alone {
-		s.workers.Go(func() { s.views.expire(background) })
+		s.workers.Go(func() { s.snapshots.expire(background) })
 	}
 	if found && !s.opts.LeaveFoundLocks {
 		s.workers.Go(func() { s.settleFound(background) })
@@ -205,7 +205,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 }
 
 // load reads the safepoint, and on an exclusive engine looks whether earlier processes have left locks. All
-// of those are older than the session, under whose name they stay among the lockers until they are gone.
+// of those are older than the session, under whose name they stay among the lock holders until they are gone.
 func (s *Store) load(ctx context.Context) (found bool, err error) {
 	snap, err := s.engine.Snapshot()
 	if err != nil {
@@ -237,7 +237,7 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 		err = nil
 	}
 	if found {
-		s.lockers.enterAnywhere(tso.Timestamp(s.SessionID()))
+		s.lockHolders.enterAnywhere(tso.Timestamp(s.SessionID()))
 	}
 	return found, err
 }
@@ -293,7 +293,7 @@ func (s *Store) Close() error {
 	s.gate.Unlock()
 	close(s.secondaries)
 	s.cancel()
-	s.views.close()
+	s.snapshots.close()
 	s.workers.Wait()
 	err := s.peers.Close(context.Background())
 	if left := s.leaveGarbage(context.Background()); left != nil && !errors.Is(left, kv.ErrClosed) {

@@ -38,16 +38,16 @@ type Streamed struct {
 // Such a failure fails the transaction. The end of a statement's context does not, once the primary
 // is prewritten: a savepoint takes back what went out, and that cannot be cancelled.
 type stream struct {
-	c      *committer
-	span   kv.Span // from the lowest key streamed out, or about to be, to just above the highest
-	keys   streamedKeys
-	locker *locker
-	sum    Streamed
-	failed error // the first failure; it fails the transaction (but see prewriteStream)
-	begun  bool  // the primary was prewritten
-	doubt  bool  // some of what is buffered was prewritten: what is held is not what it was
-	undone bool  // it was rolled back, as far as it could be
-	whole  *view // the newest that was seen to show the primary's lock, and so all that was streamed out
+	c          *committer
+	span       kv.Span // from the lowest key streamed out, or about to be, to just above the highest
+	keys       streamedKeys
+	lockHolder *lockHolder
+	sum        Streamed
+	failed     error     // the first failure; it fails the transaction (but see prewriteStream)
+	begun      bool      // the primary was prewritten
+	doubt      bool      // some of what is buffered was prewritten: what is held is not what it was
+	undone     bool      // it was rolled back, as far as it could be
+	whole      *snapshot // the newest that was seen to show the primary's lock, and so all that was streamed out
 
 	cancel context.CancelFunc
 	beats  sync.WaitGroup
@@ -176,7 +176,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	t.buf.streamed = true
 	span := widened(st.span, muts)
 	st.span = span
-	st.locker.span.Store(&span)
+	st.lockHolder.span.Store(&span)
 	var err error
 	if t.stream == nil {
 		// The primary alone and first, so that there is something to keep alive.
@@ -202,7 +202,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 		return err
 	}
 	if err != nil {
-		st.failed = st.c.verdict(err)
+		st.failed = st.c.finalError(err)
 		return st.failed
 	}
 	st.sum.Keys += int64(len(muts))
@@ -210,7 +210,7 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	t.buf.streamedOut()
 	t.uncountWrites()
 	st.doubt = false
-	t.dropView()
+	t.dropSnapshot()
 	t.giveBackLocks(muts)
 	if t.onStream != nil {
 		t.onStream(st.sum)
@@ -235,12 +235,12 @@ func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
 func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row), nil
 	primary.Older = nil
-	k := t.s.lockers.enterStream(t.reg.startTS)
-	t.living = t.s.livingOf(k)
+	k := t.s.lockHolders.enterStream(t.reg.startTS)
+	t.liveness = t.s.livingOf(k)
 	return &stream{
-		c:      &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true},
-		keys:   newStreamedKeys(t.s.opts.StreamBytes),
-		locker: k,
+		c:          &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true},
+		keys:       newStreamedKeys(t.s.opts.StreamBytes),
+		lockHolder: k,
 	}
 }
 
@@ -302,7 +302,7 @@ func (t *Txn) commitStream(ctx context.Context) error {
 		return err
 	case err != nil:
 		t.undoStream(ctx)
-		return c.verdict(err)
+		return c.finalError(err)
 	}
 	t.commitTS = c.commitTS
 	if err := c.s.at(AfterCommitPoint); err != nil {
@@ -329,7 +329,7 @@ func (t *Txn) undoStream(ctx context.Context) {
 	}
 	st.undone = true
 	st.stop()
-	c.t.living.end()
+	c.t.liveness.end()
 	if c.s.at(BeforeRollback) != nil {
 		return
 	}
@@ -349,6 +349,6 @@ func (t *Txn) undoStream(ctx context.Context) {
 // finish settles all locks of the transaction but the primary's, in the background.
 func (st *stream) finish(ctx context.Context, commitTS tso.Timestamp) {
 	work := secondaryWork{startTS: st.c.startTS, commitTS: commitTS, streamed: st.span}
-	st.c.s.lockers.decide(st.c.startTS, commitTS)
+	st.c.s.lockHolders.decide(st.c.startTS, commitTS)
 	st.c.s.settleLater(ctx, work)
 }

@@ -19,13 +19,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What memory knows of a large transaction: which keys it has not streamed out, and its fate.
+// What memory knows of a large transaction: which keys it has not streamed out, and its status.
 var streamFateClauses = []clause{
 	{"I13", "memory forgets no key that was streamed out", streamedKeyIsKnown},
 	{"I23", "a decided lock is no version below its commit", decidedLockIsARecord},
 	{"I23", "a decided lock is a version from its commit on", decidedLockIsARecord},
-	{"I14", "a view knows which of its locks are decided", decidedLockIsARecord},
-	{"I14", "a view from before a large commit does not hide it", largeCommitIsSeen},
+	{"I14", "a snapshot knows which of its locks are decided", decidedLockIsARecord},
+	{"I14", "a snapshot from before a large commit does not hide it", largeCommitIsSeen},
 }
 
 func streamedKeyIsKnown(sc *scene) {

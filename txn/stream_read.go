@@ -40,19 +40,19 @@ func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWri
 		return nil, err
 	}
 	v.refs++
-	c := &streamedCursor{s: t.s, buffered: buffered, sc: sc, view: v, reverse: reverse}
+	c := &streamedCursor{s: t.s, buffered: buffered, sc: sc, snapshot: v, reverse: reverse}
 	c.scOK = sc.Next()
 	return c, nil
 }
 
-// streamedCursor merges the buffered writes over those that were streamed out before. It has a view
+// streamedCursor merges the buffered writes over those that were streamed out before. It has a snapshot
 // of its own: what is streamed out later does not concern it.
 type streamedCursor struct {
 	buffered *cursor // nil without any
 	s        *Store
 	sc       *mvcc.OwnScanner
 	scOK     bool
-	view     *view
+	snapshot *snapshot
 	reverse  bool
 }
 
@@ -95,14 +95,14 @@ func (c *streamedCursor) next() {
 func (c *streamedCursor) failed() error { return c.sc.Err() }
 
 func (c *streamedCursor) close() error {
-	if c.view == nil {
+	if c.snapshot == nil {
 		return nil
 	}
 	err := c.sc.Close()
-	if releaseErr := c.s.release(c.view); err == nil {
+	if releaseErr := c.s.release(c.snapshot); err == nil {
 		err = releaseErr
 	}
-	c.view = nil
+	c.snapshot = nil
 	return err
 }
 
@@ -143,10 +143,10 @@ func heldBy(l *mvcc.Lock) mvcc.Held {
 	return mvcc.HeldShort
 }
 
-// openStreamed returns a view that shows all that was streamed out. Strangers who took the transaction
+// openStreamed returns a snapshot that shows all that was streamed out. Resolvers that took the transaction
 // for dead have removed some of it, perhaps, and it must not read as if it had not been written. The
 // primary goes first, so as long as its lock is there, all the others are.
-func (t *Txn) openStreamed(ctx context.Context) (*view, error) {
+func (t *Txn) openStreamed(ctx context.Context) (*snapshot, error) {
 	st := t.stream
 	if st.failed != nil {
 		return nil, st.failed
@@ -161,7 +161,7 @@ func (t *Txn) openStreamed(ctx context.Context) (*view, error) {
 	case err != nil:
 		return nil, err
 	case !found:
-		st.failed = st.c.verdict(&mvcc.RolledBackError{Key: primary, StartTS: t.reg.startTS})
+		st.failed = st.c.finalError(&mvcc.RolledBackError{Key: primary, StartTS: t.reg.startTS})
 		return nil, st.failed
 	}
 	st.whole = v

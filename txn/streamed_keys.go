@@ -19,7 +19,7 @@ type streamedKeys struct {
 }
 
 // streamedKeysShare of Options.StreamBytes is what the filter takes: 4 MiB of 64. Of ten million
-// keys it then still knows four in five strangers.
+// keys it then still recognizes four in five that were not streamed out.
 const streamedKeysShare = 16
 
 // streamedKeyBits is how many bits of the filter a key has.

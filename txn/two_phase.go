@@ -19,12 +19,12 @@ func (c *committer) twoPhase(ctx context.Context) error {
 	if err := c.s.at(BeforePrewrite); err != nil {
 		return err
 	}
-	c.enterLockers()
+	c.enterLockHolders()
 	err := c.prewriteAll(ctx, batches)
 	var committed *mvcc.CommittedError
 	if errors.As(err, &committed) {
 		// An earlier attempt of ours, of which we never learnt. Everything up to here repeats.
-		c.commitTS, c.locker, err = committed.CommitTS, nil, nil
+		c.commitTS, c.lockHolder, err = committed.CommitTS, nil, nil
 	} else if err == nil {
 		if err = c.s.at(AfterPrewrite); err == nil {
 			err = c.decide(ctx)
@@ -35,7 +35,7 @@ func (c *committer) twoPhase(ctx context.Context) error {
 		return err
 	case err != nil:
 		c.rollback(ctx, batches)
-		return c.verdict(err)
+		return c.finalError(err)
 	}
 	if err := c.s.at(AfterCommitPoint); err != nil {
 		return err
@@ -44,20 +44,20 @@ func (c *committer) twoPhase(ctx context.Context) error {
 	return nil
 }
 
-// verdict names the reason of a failed commit in the words of the floors above.
-func (c *committer) verdict(err error) error {
+// finalError names the reason of a failed commit in the words of the floors above.
+func (c *committer) finalError(err error) error {
 	var rolled *mvcc.RolledBackError
 	if errors.As(err, &rolled) {
-		// A stranger took us for dead. The transaction may be run again.
+		// A resolver took us for dead. The transaction may be run again.
 		return &WriteConflictError{Key: rolled.Key, StartTS: c.startTS, ConflictTS: c.startTS}
 	}
 	return err
 }
 
-// enterLockers comes before the first prewrite.
-func (c *committer) enterLockers() {
-	c.locker = c.s.enterLockers(c.startTS, c.muts)
-	c.t.living = c.s.livingOf(c.locker)
+// enterLockHolders comes before the first prewrite.
+func (c *committer) enterLockHolders() {
+	c.lockHolder = c.s.enterLockHolders(c.startTS, c.muts)
+	c.t.liveness = c.s.livingOf(c.lockHolder)
 }
 
 // batch is what one Update prewrites or commits: mutations of one group, and their rows.
@@ -222,7 +222,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Overwrite: c.anchor != nil,
 			Owner: owner, Client: c.t.client(), Statement: mvcc.CutStatement(c.t.wrote),
 		}
-		c.t.living.tell(p.Client, p.Statement)
+		c.t.liveness.tell(p.Client, p.Statement)
 		unknown, err := c.tryPrewrite(ctx, b, p)
 		var locked *LockedError
 		var held *rowLockedError
@@ -249,7 +249,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 				return err
 			}
 		case errors.As(err, &locked):
-			if commitTS, known := c.s.lockers.fate(locked.Lock.StartTS); known {
+			if commitTS, known := c.s.lockHolders.decision(locked.Lock.StartTS); known {
 				// There are many locks of that transaction; those of the batch are settled together.
 				err = c.s.resolver.resolveRows(ctx, locked.Lock.StartTS, commitTS, b.rows)
 			} else {
@@ -292,7 +292,7 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 		if err := mvcc.Prewrite(ctx, r, kb, p, b.muts); err != nil {
 			return err
 		}
-		c.s.lockers.count(c.startTS, slots)
+		c.s.lockHolders.count(c.startTS, slots)
 		return nil
 	})
 }
@@ -317,12 +317,12 @@ func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
 // knowsUnlocked reports whether nobody has locked the row of a mutation: no other transaction, nor this
 // one, which may have done so in an earlier attempt, or, if it streams, with an earlier write of the key.
 func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool {
-	own := c.locker
+	own := c.lockHolder
 	if st := c.t.stream; st != nil {
 		if st.keys.mayHave(m.Key) {
 			return false
 		}
-		own = st.locker
+		own = st.lockHolder
 	}
 	return !b.uncertain && c.s.unlocked(slot, m.Key, own)
 }
@@ -330,7 +330,7 @@ func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool 
 // knowsHeld reports whether a stream's own lock is as it was when it was looked at.
 func (c *committer) knowsHeld(b *batch, m *mvcc.Mutation) bool {
 	st := c.t.stream
-	return c.s.alone && !b.uncertain && !st.doubt && st.locker.untouched()
+	return c.s.alone && !b.uncertain && !st.doubt && st.lockHolder.pristine()
 }
 
 // ttl returns the lifetime of a lock written now, counted from start_ts: a transaction that began
@@ -498,10 +498,10 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	var already *mvcc.Status
 	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, b *kv.Batch) error {
 		already = nil
-		if err := c.t.living.apply(p, commitTS); err != nil {
+		if err := c.t.liveness.apply(p, commitTS); err != nil {
 			return err
 		}
-		if !repeated && c.locker.untouched() {
+		if !repeated && c.lockHolder.pristine() {
 			mvcc.CommitKnown(b, c.startTS, commitTS, c.first())
 			return nil
 		}
@@ -524,7 +524,7 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	if err == nil && already != nil {
 		commitTS = already.CommitTS
 	}
-	c.t.living.applied(commitTS, unknown, err)
+	c.t.liveness.applied(commitTS, unknown, err)
 	if err == nil {
 		c.commitTS = commitTS
 	}
@@ -539,9 +539,9 @@ func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
 
 // finishAll does so with all rows of the batches.
 func (c *committer) finishAll(ctx context.Context, batches []batch) {
-	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches, locker: c.locker}
-	if len(c.muts) > lockerRows {
-		c.s.lockers.decide(c.startTS, c.commitTS)
+	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches, lockHolder: c.lockHolder}
+	if len(c.muts) > lockHolderRows {
+		c.s.lockHolders.decide(c.startTS, c.commitTS)
 	}
 	c.s.settleLater(ctx, work)
 }
@@ -552,7 +552,7 @@ func (c *committer) finishAll(ctx context.Context, batches []batch) {
 func (c *committer) rollback(ctx context.Context, batches []batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	c.t.living.end()
+	c.t.liveness.end()
 	if c.s.at(BeforeRollback) != nil {
 		return
 	}
@@ -565,8 +565,8 @@ func (c *committer) rollback(ctx context.Context, batches []batch) {
 		return
 	}
 	w := secondaryWork{startTS: c.startTS, undo: true, batches: withoutPrimary(batches)}
-	if len(c.muts) > lockerRows {
-		c.s.lockers.decide(c.startTS, 0)
+	if len(c.muts) > lockHolderRows {
+		c.s.lockHolders.decide(c.startTS, 0)
 		c.s.settleLater(ctx, w)
 		return
 	}
@@ -575,7 +575,7 @@ func (c *committer) rollback(ctx context.Context, batches []batch) {
 			return
 		}
 	}
-	c.s.lockers.leave(c.startTS)
+	c.s.lockHolders.leave(c.startTS)
 }
 
 // withoutPrimary returns the batches without the first row of the first.

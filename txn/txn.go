@@ -57,25 +57,25 @@ type Txn struct {
 	validated []validation
 	// validatedAt is where a span that was given to Validate is in validated.
 	validatedAt map[string]int
-	stream      *stream // of a transaction that outgrew Options.StreamBytes
-	living      *living // once it has locks in the store, on an engine of this process's own
-	statement   string  // what it runs
-	wrote       string  // the last statement that wrote
+	stream      *stream   // of a transaction that outgrew Options.StreamBytes
+	liveness    *liveness // once it has locks in the store, on an engine of this process's own
+	statement   string    // what it runs
+	wrote       string    // the last statement that wrote
 	onStream    func(Streamed)
 	ctx         context.Context // of the last read, or of Begin
 	// statementCtx is that of what it runs, if anybody has said it: writes have none.
 	statementCtx context.Context
-	view         *view
-	// pending holds the commits below the read timestamp that were in flight when the view was opened.
+	snapshot     *snapshot
+	// pending holds the commits below the read timestamp that were in flight when the snapshot was opened.
 	pending []*pending
 	// large holds the large transactions that had locks then.
-	large []*locker
+	large []*lockHolder
 	// dependencies are commits in flight whose writes it may have read (early.go).
 	dependencies []dependency
 	// ignored holds writers that were pushed to commit above start_ts.
 	ignored map[tso.Timestamp]struct{}
-	// fates holds decided transactions whose locks it has met while they were being settled.
-	fates map[tso.Timestamp]tso.Timestamp
+	// statuses holds decided transactions whose locks it has met while they were being settled.
+	decided map[tso.Timestamp]tso.Timestamp
 }
 
 // Begin starts a transaction: it draws start_ts and holds the safepoint at or below it until the
@@ -103,7 +103,7 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 			t.serialize(opts)
 		}
 		if err := s.join(ctx, &t.reg); err != nil {
-			t.Withdraw()
+			t.Abort()
 			return nil, err
 		}
 		if t.node != nil {
@@ -341,7 +341,7 @@ func (t *Txn) Size() int { return t.buf.bytes }
 
 // Idle lets go of what the transaction holds in the engine between statements, so that one that
 // waits for its client pins no files. The next read takes a new snapshot and sees the same.
-func (t *Txn) Idle() { t.dropView() }
+func (t *Txn) Idle() { t.dropSnapshot() }
 
 // Rollback ends the transaction without a trace. It may be repeated, and after Commit it does nothing.
 func (t *Txn) Rollback(ctx context.Context) error {
@@ -361,9 +361,9 @@ func (t *Txn) finish() {
 	if t.stream != nil {
 		t.stream.stop()
 	}
-	t.living.end()
-	t.dropView()
-	t.Withdraw()
+	t.liveness.end()
+	t.dropSnapshot()
+	t.Abort()
 	t.releaseLocks()
 	t.noteReplaced()
 	t.s.registry.leave(&t.reg)
@@ -403,7 +403,7 @@ func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 }
 
 // awaitPending waits for the pending commits that concern the reader. If there was one, the
-// view is dropped, for it may lack that commit.
+// snapshot is dropped, for it may lack that commit.
 func (t *Txn) awaitPending(ctx context.Context, concerns func(*pending) bool) (bool, error) {
 	waited := false
 	for _, p := range t.pending {
@@ -417,7 +417,7 @@ func (t *Txn) awaitPending(ctx context.Context, concerns func(*pending) bool) (b
 		waited = waited || done
 	}
 	if waited {
-		t.dropView()
+		t.dropSnapshot()
 	}
 	return waited, nil
 }
@@ -458,23 +458,23 @@ func (t *Txn) settleAhead(ctx context.Context, err error, bo *backoff, reverse b
 			return locked
 		}
 	}
-	t.dropView()
+	t.dropSnapshot()
 	return nil
 }
 
 // readThrough reports whether the locks of a transaction can be read as the records that they become: it
-// has streamed, its fate is durable, and the background has begun to settle its locks, which are too many to
-// be waited for (txn: I23). The view need not be newer: if the commit is at or below the read timestamp,
-// the locks were all down before the view was taken.
+// has streamed, its status is durable, and the background has begun to settle its locks, which are too many to
+// be waited for (txn: I23). The snapshot need not be newer: if the commit is at or below the read timestamp,
+// the locks were all down before the snapshot was taken.
 func (t *Txn) readThrough(startTS tso.Timestamp) bool {
-	commitTS, known := t.s.lockers.fate(startTS)
+	commitTS, known := t.s.lockHolders.decision(startTS)
 	if !known {
 		return false
 	}
-	if t.fates == nil {
-		t.fates = map[tso.Timestamp]tso.Timestamp{}
+	if t.decided == nil {
+		t.decided = map[tso.Timestamp]tso.Timestamp{}
 	}
-	t.fates[startTS] = commitTS
+	t.decided[startTS] = commitTS
 	return true
 }
 

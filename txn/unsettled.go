@@ -9,38 +9,38 @@ import (
 )
 
 // A large transaction has locks in the store for seconds or minutes: while it writes, and after its commit
-// point until the background has settled them. Readers on an exclusive engine share views all the while
+// point until the background has settled them. Readers on an exclusive engine share snapshots all the while
 // (txn: I14), for memory knows of each whether it is committed, and in which span its locks are. A reader at S
-// that finds all lockers large, after it looked for their commit points in the table in flight, goes by this:
+// that finds all lock holders large, after it looked for their commit points in the table in flight, goes by this:
 //
-//	the transaction                       its locks in a view that is complete up to upTo
+//	the transaction                       its locks in a snapshot that is complete up to upTo
 //	runs, or is rolled back               mean nothing: if it commits, then above S
 //	committed at c, S < c                 mean nothing
-//	committed at c, upTo < c <= S         the view may lack them: of a key in the span it is too old
-//	committed at c <= upTo                were all there when the view was taken: those that it shows are
+//	committed at c, upTo < c <= S         the snapshot may lack them: of a key in the span it is too old
+//	committed at c <= upTo                were all there when the snapshot was taken: those that it shows are
 //	                                      read as the records that they become (I23)
 //
 // What has been settled is outside of the span, and its slots of recent commits were raised before.
 
-// unsettled are the locks of a view's snapshot that mean something: of transactions that were committed at or below
+// unsettled are the locks of a snapshot that mean something: of transactions that were committed at or below
 // upTo when it was taken. Their spans are at least as wide as their locks were then.
 type unsettled struct {
 	anywhere bool // nothing is known: any row may be locked by anybody
 	spans    []kv.Span
-	fates    map[tso.Timestamp]tso.Timestamp // what became of their transactions; nobody changes it
+	decided  map[tso.Timestamp]tso.Timestamp // what became of their transactions; nobody changes it
 }
 
 // unsettledOf returns those of the large transactions. It comes before the snapshot, for the spans shrink.
-func unsettledOf(large []*locker, upTo tso.Timestamp) (u unsettled) {
+func unsettledOf(large []*lockHolder, upTo tso.Timestamp) (u unsettled) {
 	for _, k := range large {
-		commitTS, _ := k.living.committed()
+		commitTS, _ := k.liveness.committed()
 		if commitTS == 0 || commitTS > upTo {
 			continue
 		}
-		if u.fates == nil {
-			u.fates = map[tso.Timestamp]tso.Timestamp{}
+		if u.decided == nil {
+			u.decided = map[tso.Timestamp]tso.Timestamp{}
 		}
-		u.fates[k.startTS] = commitTS
+		u.decided[k.startTS] = commitTS
 		u.spans = append(u.spans, *k.span.Load())
 	}
 	return u
@@ -66,29 +66,29 @@ func (u *unsettled) in(span kv.Span) bool {
 	return u.anywhere
 }
 
-// mayLackLarge reports whether the view may lack a commit of the key, below the read timestamp, whose locks are not
+// mayLackLarge reports whether the snapshot may lack a commit of the key, below the read timestamp, whose locks are not
 // settled. It comes before the look at the slot of recent commits, which is raised before a span shrinks.
-func (t *Txn) mayLackLarge(v *view, key []byte) bool {
+func (t *Txn) mayLackLarge(v *snapshot, key []byte) bool {
 	for _, k := range t.large {
 		if !k.span.Load().Contains(key) {
 			continue
 		}
-		if commitTS, _ := k.living.committed(); v.upTo < commitTS && commitTS <= t.readTS {
+		if commitTS, _ := k.liveness.committed(); v.upTo < commitTS && commitTS <= t.readTS {
 			return true
 		}
 	}
 	return false
 }
 
-// readParams tells how to read in a view, of which noLocks says that the part in question has no lock that means
+// readParams tells how to read in a snapshot, of which noLocks says that the part in question has no lock that means
 // anything.
-func (t *Txn) readParams(v *view, noLocks bool) mvcc.ReadParams {
-	p := mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, Fates: t.fates, NoLocks: noLocks, Own: t.reg.startTS}
+func (t *Txn) readParams(v *snapshot, noLocks bool) mvcc.ReadParams {
+	p := mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, Decided: t.decided, NoLocks: noLocks, Own: t.reg.startTS}
 	switch {
-	case p.Fates == nil:
-		p.Fates = v.locks.fates
-	case v.locks.fates != nil:
-		maps.Copy(p.Fates, v.locks.fates) // into the transaction's own
+	case p.Decided == nil:
+		p.Decided = v.locks.decided
+	case v.locks.decided != nil:
+		maps.Copy(p.Decided, v.locks.decided) // into the transaction's own
 	}
 	return p
 }

@@ -37,7 +37,7 @@ func largeOf(t testing.TB, s *txn.Store, letter string) *txn.Txn {
 	return tx
 }
 
-// largeCommitIsSeen: a view is left while a large transaction runs, and taken again after its commit.
+// largeCommitIsSeen: a snapshot is left while a large transaction runs, and taken again after its commit.
 func largeCommitIsSeen(sc *scene) {
 	opts := unsettling()
 	opts.StreamBytes, opts.BatchKeys = 1, 1
@@ -50,15 +50,15 @@ func largeCommitIsSeen(sc *scene) {
 	sc.want("before the commit", sc.get(before, "d"), "-")
 }
 
-// TestReadersShareAViewBesideALargeTransaction counts what reads ask the engine for while a large transaction runs,
+// TestReadersShareASnapshotBesideALargeTransaction counts what reads ask the engine for while a large transaction runs,
 // and while its locks wait to be settled: no snapshot of their own, and no look at locks where there are none (O5).
-func TestReadersShareAViewBesideALargeTransaction(t *testing.T) {
+func TestReadersShareASnapshotBesideALargeTransaction(t *testing.T) {
 	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
 	s := openStore(t, rec, unsettling())
 	commit(t, s, "a", "1", "m10", "1", "z", "1")
 	read := func(keys ...string) kvtest.Counts {
 		for _, key := range keys {
-			readOne(t, s, key) // the first one may take a view
+			readOne(t, s, key) // the first one may take a snapshot
 		}
 		before := rec.Counts()
 		for range 5 {

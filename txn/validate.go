@@ -52,7 +52,7 @@ func spanID(s kv.Span) string {
 	return string(b)
 }
 
-// isPoint says whether the span holds one key.
+// isPoint reports whether the span holds one key.
 func isPoint(s kv.Span) bool {
 	n := len(s.Start)
 	return len(s.End) == n+1 && s.End[n] == 0 && bytes.Equal(s.End[:n], s.Start)
@@ -79,7 +79,7 @@ func (c *committer) validatedRows(rows [][]byte) [][]byte {
 // validateIn checks all validated spans inside the update of a one-phase commit.
 func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 	for _, v := range c.validate {
-		noLocks := c.s.lockers.noneBut(nil, v.span.Overlaps)
+		noLocks := c.s.lockHolders.noneBut(nil, v.span.Overlaps)
 		if v.row != nil && noLocks && c.s.recent.unchangedSince(v.row, v.since) {
 			continue
 		}

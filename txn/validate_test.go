@@ -87,7 +87,7 @@ func TestAnIndexBuiltBesideWritersMissesNoRow(t *testing.T) {
 	})
 }
 
-// retry runs a transaction and says whether it lost and must be run again.
+// retry runs a transaction and reports whether it lost and must be run again.
 func retry(t *testing.T, s *txn.Store, run func(tx *txn.Txn) error) bool {
 	return retryIn(t, s, txn.BeginOptions{}, run)
 }
@@ -113,7 +113,7 @@ func retryIn(t *testing.T, s *txn.Store, opts txn.BeginOptions, run func(tx *txn
 	return false
 }
 
-// unserializable says whether a serializable transaction was refused.
+// unserializable reports whether a serializable transaction was refused.
 func unserializable(err error) bool {
 	var read *txn.ReadConflictError
 	var pair *txn.SerializationError

@@ -64,7 +64,7 @@ func TestAWaitIsPublishedOnce(t *testing.T) {
 		here := sc.open(e.Engine, opts)
 		opts.Oracle = here.Oracle()
 		there := sc.open(e, opts)
-		holder := sc.locker(here, true)
+		holder := sc.lockHolder(here, true)
 		sc.must(sc.nowait(holder, "hot", rowlock.Update), "lock")
 
 		ended := make(chan error)

@@ -187,7 +187,7 @@ func (s *salvage) locked(ctx context.Context, span kv.Span, put func(key, value 
 func (s *salvage) fateOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, known bool, err error) {
 	if s.fate.startTS != l.StartTS {
 		s.fate.startTS = l.StartTS
-		s.fate.commitTS, err = s.from.FateOf(ctx, l)
+		s.fate.commitTS, err = s.from.CommitTSOf(ctx, l)
 		s.fate.known = err == nil
 		if err != nil && !errors.Is(err, kv.ErrCorruption) {
 			return 0, false, err

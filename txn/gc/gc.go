@@ -8,7 +8,7 @@
 //
 // A span of keys that was dropped as a whole is deleted as a whole (dropped.go).
 //
-// Locks first: the fate of a secondary is written in its primary's record, and that record may be
+// Locks first: the status of a secondary is written in its primary's record, and that record may be
 // among what is dropped. Then versions: of each key the newest put at or below the safepoint stays,
 // and everything older goes; if a delete is newest, all goes. Each row is collected by mvcc.Collect
 // in an atomic update that reads the row again, so a pass may run beside anything.

@@ -11,7 +11,7 @@ import (
 // PrewriteAsync is Prewrite of a transaction that is committed once all its locks are down. After the
 // checks, and before anything is written, it calls draw for the lowest commit timestamp of the new
 // locks: a timestamp above every read of the keys that did not see the locks. It returns the highest
-// one of the mutations; locks that were down already keep theirs, for a stranger may have counted it.
+// one of the mutations; locks that were down already keep theirs, for a resolver may have counted it.
 func PrewriteAsync(
 	ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, muts []Mutation,
 	draw func() (tso.Timestamp, error),
@@ -56,7 +56,7 @@ func PrewriteAsync(
 	return max(highest, p.MinCommitTS), nil
 }
 
-// LocksStatus says what the locks of an async transaction on some of its keys tell of its fate.
+// LocksStatus says what the locks of an async transaction on some of its keys tell of its status.
 type LocksStatus struct {
 	// CommitTS is set when one of them has become a write record.
 	CommitTS tso.Timestamp
@@ -70,7 +70,7 @@ type LocksStatus struct {
 
 // CheckLocks looks at the rows of an async transaction. If a lock is missing and decide is set, it
 // writes a protected rollback record in its place: from then on not all of them can ever be down. It
-// stops at the first row that tells the fate.
+// stops at the first row that tells the status.
 func CheckLocks(
 	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows [][]byte, decide bool,
 ) (st LocksStatus, err error) {
@@ -85,7 +85,7 @@ func CheckLocks(
 			st.MinCommitTS = max(st.MinCommitTS, l.MinCommitTS)
 			continue
 		}
-		f, err := s.fateOf(ctx, row, startTS)
+		f, err := s.recordOf(ctx, row, startTS)
 		switch {
 		case err != nil:
 			return LocksStatus{}, err

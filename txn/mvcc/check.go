@@ -119,6 +119,6 @@ func isOrphan(ctx context.Context, r kv.Reader, l *Lock) (orphan bool, err error
 	if err != nil || locked && pl.StartTS == startTS {
 		return false, err
 	}
-	f, err := s.fateOf(ctx, row, startTS)
+	f, err := s.recordOf(ctx, row, startTS)
 	return !f.known, err
 }

@@ -29,7 +29,7 @@ func Commit(
 			s.commit(row, &l, commitTS)
 			continue
 		}
-		f, err := s.fateOf(ctx, row, startTS)
+		f, err := s.recordOf(ctx, row, startTS)
 		if err != nil {
 			return err
 		}

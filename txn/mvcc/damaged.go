@@ -36,7 +36,7 @@ func DropReturnedLock(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte)
 		return err
 	}
 	startTS := l.StartTS
-	f, err := s.fateOf(ctx, row, startTS)
+	f, err := s.recordOf(ctx, row, startTS)
 	if err == nil && f.known {
 		s.dropLock(row)
 	}

@@ -34,9 +34,9 @@
 //	CheckStatus    what became of a transaction; decide if its owner
 //	               is dead; push a living one above a reader             status.go
 //	Heartbeat      extend the primary's time to live                     status.go
-//	Resolve        roll a stranger's locks forward or back               resolve.go
+//	Resolve        roll another transaction's locks forward or back               resolve.go
 //	PrewriteAsync, CheckLocks      locks that commit by themselves, and what
-//	               they tell a stranger                                  async.go
+//	               they tell a resolver                                  async.go
 //	LockRow, UnlockRows            row locks that others can see           row_lock.go
 //	ConvertRowLocks                before a prewrite, which replaces them  row_lock.go
 //	CheckOnePhase, WriteOnePhase   prewrite's checks, then the records   one_phase.go

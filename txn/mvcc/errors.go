@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// LockedError says that a key is locked by a transaction whose fate is not known here.
+// LockedError says that a key is locked by a transaction whose status is not known here.
 type LockedError struct {
 	Key []byte
 	// Lock is the key's. Whoever has asked its primary adds what that tells of client and statement.
@@ -56,7 +56,7 @@ type AlreadyExistsError struct {
 
 func (e *AlreadyExistsError) Error() string { return fmt.Sprintf("key %q already exists", e.Key) }
 
-// RolledBackError says that the transaction was rolled back, by itself or by a stranger.
+// RolledBackError says that the transaction was rolled back, by itself or by a resolver.
 type RolledBackError struct {
 	Key     []byte
 	StartTS tso.Timestamp

@@ -14,9 +14,9 @@ type ReadParams struct {
 	StartTS tso.Timestamp
 	// Ignored holds the start_ts of transactions that are known to commit above StartTS, if at all.
 	Ignored map[tso.Timestamp]struct{}
-	// Fates holds, by start_ts, transactions that are known to be decided: their commit_ts, or zero for one
+	// Decided holds, by start_ts, transactions that are known to be decided: their commit_ts, or zero for one
 	// that was rolled back. What such a one has locked is read as if its lock were a record already.
-	Fates map[tso.Timestamp]tso.Timestamp
+	Decided map[tso.Timestamp]tso.Timestamp
 	// Own, if not zero, is the start_ts of the reader's own locks, which are none of its concern here.
 	Own tso.Timestamp
 	// NoLocks says that nothing in the snapshot is locked; the lock column is then not read.
@@ -130,7 +130,7 @@ func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (value [
 // its transaction; shown says that the transaction is known to have committed at or below the read
 // timestamp: then no version of the key is newer, for whoever writes the next one settles the lock first.
 func (p *ReadParams) passes(key []byte, l *Lock) (shown bool, err error) {
-	if commitTS, known := p.Fates[l.StartTS]; known {
+	if commitTS, known := p.Decided[l.StartTS]; known {
 		below := commitTS != 0 && commitTS <= p.StartTS
 		return below && l.Kind != KindLock, nil
 	}

@@ -112,15 +112,15 @@ func (s *step) history(
 	return s.writes.Err()
 }
 
-// fate is what the write records of a row say about one transaction.
-type fate struct {
+// recorded is what the write records of a row say about one transaction.
+type recorded struct {
 	known    bool
 	commitTS tso.Timestamp // zero when it was rolled back
 }
 
-// fateOf looks for the record of the transaction that started at startTS. It lies at its commit_ts,
+// recordOf looks for the record of the transaction that started at startTS. It lies at its commit_ts,
 // or at startTS itself when the transaction was rolled back; in neither case below startTS.
-func (s *step) fateOf(ctx context.Context, row []byte, startTS tso.Timestamp) (f fate, err error) {
+func (s *step) recordOf(ctx context.Context, row []byte, startTS tso.Timestamp) (f recorded, err error) {
 	err = s.history(ctx, row, tso.Max, func(commitTS tso.Timestamp, w Write) bool {
 		if w.StartTS == startTS {
 			f.known = true

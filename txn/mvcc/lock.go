@@ -39,7 +39,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%#x)", byte(k))
 }
 
-// Lock is the lock column of a key: a transaction has prewritten it and its fate is its primary's.
+// Lock is the lock column of a key: a transaction has prewritten it and its status is its primary's.
 type Lock struct {
 	Kind    Kind
 	StartTS tso.Timestamp
@@ -176,8 +176,8 @@ func (l *Lock) Expired(now tso.Timestamp) bool {
 	return now.Physical() >= l.StartTS.Physical()+int64(l.TTLMillis)
 }
 
-// blocks reports whether a reader at startTS has to know this transaction's fate. key is the user
-// key that the lock is on; ignored says whether the reader already knows that it is not concerned.
+// blocks reports whether a reader at startTS has to know this transaction's status. key is the user
+// key that the lock is on; ignored reports whether the reader already knows that it is not concerned.
 func (l *Lock) blocks(key []byte, startTS tso.Timestamp, ignored map[tso.Timestamp]struct{}) bool {
 	if l.Kind == KindLock || l.StartTS > startTS {
 		return false

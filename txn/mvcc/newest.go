@@ -14,7 +14,7 @@ type Version struct {
 	Live     bool          // a value, and not its removal
 }
 
-// Newest tells whether a key was put or deleted after since, and refuses with *LockedError while
+// Newest reports whether a key was put or deleted after since, and refuses with *LockedError while
 // another transaction than startTS has a lock on it.
 func Newest(ctx context.Context, r kv.Reader, key []byte, startTS, since tso.Timestamp) (v Version, err error) {
 	s := newStep(r, nil)
@@ -40,7 +40,7 @@ func Newest(ctx context.Context, r kv.Reader, key []byte, startTS, since tso.Tim
 	return v, err
 }
 
-// WrittenBetween tells whether a key was put or deleted after one timestamp and not after another. It
+// WrittenBetween reports whether a key was put or deleted after one timestamp and not after another. It
 // looks at no locks: the caller knows of a later write of the key, before which all locks were settled.
 func WrittenBetween(ctx context.Context, r kv.Reader, key []byte, after, until tso.Timestamp) (written bool, err error) {
 	s := newStep(r, nil)

@@ -76,7 +76,7 @@ type PrewriteParams struct {
 }
 
 // Prewrite locks every key and stores its data, or fails as a whole (§2.2, figure 6): with
-// *LockedError on a stranger's lock, *WriteConflictError on a newer write, *AlreadyExistsError,
+// *LockedError on another transaction's lock, *WriteConflictError on a newer write, *AlreadyExistsError,
 // *RolledBackError on its own rollback record, *CommittedError when the transaction has committed
 // already. Keys that it has locked before are left alone, so it may be repeated (txn: I3).
 func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, muts []Mutation) (err error) {
@@ -205,7 +205,7 @@ func (s *step) checkConflict(ctx context.Context, m *Mutation, startTS tso.Times
 		case w.StartTS == startTS:
 			refused = &CommittedError{StartTS: startTS, CommitTS: commitTS}
 		case commitTS > base && w.Kind == KindRollback:
-			return true // a stranger that never wrote
+			return true // a resolver that never wrote
 		case commitTS > base:
 			if refused == nil {
 				refused = &WriteConflictError{Key: bytes.Clone(m.Key), StartTS: startTS, ConflictTS: commitTS,

@@ -38,7 +38,7 @@ func (s *step) rollBack(ctx context.Context, row []byte, startTS tso.Timestamp, 
 		s.dropLock(row)
 		return s.recordRollback(ctx, row, startTS, protected)
 	}
-	f, err := s.fateOf(ctx, row, startTS)
+	f, err := s.recordOf(ctx, row, startTS)
 	switch {
 	case err != nil:
 		return err

@@ -20,7 +20,7 @@ const versionsBeforeSeek = 3
 //
 // Next fails with *LockedError before it would pass over a key whose lock blocks the reader, so
 // nothing that it returned before depends on that lock; the caller settles the lock and opens a new
-// scanner after the last key it got. Of a transaction whose fate is known (ReadParams.Fates) the locks
+// scanner after the last key it got. Of a transaction whose status is known (ReadParams.Decided) the locks
 // are read in place of the records that they will become.
 type Scanner struct {
 	v       *View

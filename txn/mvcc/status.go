@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// StatusParams ask for the fate of the transaction that started at StartTS.
+// StatusParams ask for the status of the transaction that started at StartTS.
 type StatusParams struct {
 	Primary []byte // user key
 	StartTS tso.Timestamp
@@ -26,7 +26,7 @@ type StatusParams struct {
 	RollBackMissing bool
 }
 
-// Status is the fate of a transaction.
+// Status is the status of a transaction.
 type Status struct {
 	// CommitTS is set when it is committed.
 	CommitTS tso.Timestamp
@@ -45,7 +45,7 @@ type Status struct {
 // Decided reports whether the transaction is committed or rolled back.
 func (s Status) Decided() bool { return s.CommitTS != 0 || s.RolledBack }
 
-// CheckStatus finds out the fate of a transaction at its primary, and decides it when its owner is
+// CheckStatus finds out the status of a transaction at its primary, and decides it when its owner is
 // dead or expired (§2.2, end). It races the owner's commit for the primary's lock in one atomic
 // update, so exactly one of them wins (txn: I3).
 func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) (st Status, err error) {
@@ -60,7 +60,7 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 		return Status{Lock: l.clone(), OtherOwner: true}, nil
 	}
 	if locked && l.StartTS == p.StartTS && l.Async {
-		// Neither pushed nor rolled back here: all its locks together are its fate (CheckLocks).
+		// Neither pushed nor rolled back here: all its locks together are its status (CheckLocks).
 		pushed := p.ReaderTS != 0 && l.MinCommitTS > p.ReaderTS
 		return Status{Lock: l.clone(), Pushed: pushed, OwnerDead: p.OwnerDead}, nil
 	}
@@ -79,7 +79,7 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 		st.Pushed = p.ReaderTS != 0
 		return st, nil
 	}
-	f, err := s.fateOf(ctx, row, p.StartTS)
+	f, err := s.recordOf(ctx, row, p.StartTS)
 	switch {
 	case err != nil:
 		return Status{}, err
@@ -129,7 +129,7 @@ func updatePrimary(
 		}
 		return nil
 	}
-	f, err := s.fateOf(ctx, row, startTS)
+	f, err := s.recordOf(ctx, row, startTS)
 	switch {
 	case err != nil:
 		return err

@@ -40,7 +40,7 @@ type Wait struct {
 	Statement, BlockerStatement string
 }
 
-// DeadlockError says that waiting would have closed a circle. Its first edge is the victim's.
+// DeadlockError says that waiting would have closed a cycle. Its first edge is the victim's.
 type DeadlockError struct {
 	Cycle []Wait
 }
@@ -57,7 +57,7 @@ func (e *DeadlockError) Error() string {
 	return b.String()
 }
 
-// cycle returns the waiters of a circle through w, w first, or nil. Everybody waits in one place at
+// cycle returns the waiters of a cycle through w, w first, or nil. Everybody waits in one place at
 // most, so the graph has as many nodes as there are waiters.
 func (t *Table) cycle(w *waiter) []*waiter {
 	seen := map[*waiter]bool{w: true}
@@ -83,12 +83,12 @@ func (t *Table) cycle(w *waiter) []*waiter {
 	return search([]*waiter{w})
 }
 
-// reorderings bounds how many places in queues are changed to resolve one circle.
+// reorderings bounds how many places in queues are changed to resolve one cycle.
 const reorderings = 8
 
-// reorder tries to resolve a circle by letting some waiter pass another who waits in the same queue,
+// reorder tries to resolve a cycle by letting some waiter pass another who waits in the same queue,
 // as PostgreSQL does: its wait was for the order of arrival only. w is the waiter that closed the
-// circle; the change nearest to the circle's end is tried first.
+// cycle; the change nearest to the cycle's end is tried first.
 func (t *Table) reorder(w *waiter, cycle []*waiter, more int) bool {
 	for i := len(cycle) - 1; i >= 0 && more > 0; i-- {
 		passing, passed := cycle[i], cycle[(i+1)%len(cycle)]

@@ -116,7 +116,7 @@ func TestMoreTablesThanSlots(t *testing.T) {
 	unused(t, &tb)
 }
 
-// TestAWaitForTheOrderOfArrivalGivesWay is the spec deadlock-soft: of a circle with two waits for
+// TestAWaitForTheOrderOfArrivalGivesWay is the spec deadlock-soft: of a cycle with two waits for
 // those who came first, one is turned round, and nobody is refused.
 func TestAWaitForTheOrderOfArrivalGivesWay(t *testing.T) {
 	var tb Table

@@ -76,7 +76,7 @@ func (n *Node) ReadKey(key []byte) error {
 	return nil
 }
 
-// mayRead says whether nothing need be noted any more, and why not.
+// mayRead reports whether nothing need be noted any more, and why not.
 func (n *Node) mayRead() (done bool, err error) {
 	switch {
 	case n.safe || n.finished:
@@ -151,9 +151,9 @@ func (n *Node) WriteSpan(span kv.Span) error {
 	return nil
 }
 
-// follows says whether what r has read at the key was overwritten by another whom n's snapshot shows:
+// follows reports whether what r has read at the key was overwritten by another whom n's snapshot shows:
 // the version that n replaces is that one's, not r's (ssi: I5). An edge from r alone does not say so: r's
-// snapshot may show that one too, if its commit was under way when r asked; and one whose fate nobody
+// snapshot may show that one too, if its commit was under way when r asked; and one whose status nobody
 // knows has perhaps replaced nothing.
 func (n *Node) follows(r *Node, key []byte) bool {
 	return slices.ContainsFunc(r.out, func(w *Node) bool {
@@ -191,7 +191,7 @@ const (
 	yes
 )
 
-// inSnapshotOf says whether a transaction that writes has committed before r's snapshot (ssi: I2).
+// inSnapshotOf reports whether a transaction that writes has committed before r's snapshot (ssi: I2).
 func (n *Node) inSnapshotOf(r *Node) answer {
 	switch {
 	case n.prepared == 0 || n.prepared > r.started:
@@ -221,14 +221,14 @@ func (g *Graph) edge(reader, writer, me *Node, key []byte) error {
 		reason := fmt.Sprintf("Canceled on conflict out to pivot %d, during read.", uint64(writer.startTS))
 		return me.fail(&Error{Reason: reason, Key: slices.Clone(key)})
 	}
-	writer.condemn(key)
+	writer.doomBy(key)
 	// The writer is lost; until it is gone the edge is true.
 	reader.out = append(reader.out, writer)
 	writer.in = append(writer.in, reader)
 	return nil
 }
 
-// dangerous says whether an edge from reader to writer would make one of them a pivot whose T-out has
+// dangerous reports whether an edge from reader to writer would make one of them a pivot whose T-out has
 // committed first, or is about to.
 func dangerous(reader, writer *Node) bool {
 	if writer.oldOut {

@@ -83,7 +83,7 @@ func TestANextVersionOnly(t *testing.T) {
 			continue
 		}
 		require.NoError(t, s.commit(t3))
-		// Only when t1 overwrites what t4 has read is there a circle: t1, t2, t3, t4.
+		// Only when t1 overwrites what t4 has read is there a cycle: t1, t2, t3, t4.
 		s.wantRefused(t1.Write([]byte("z")), "Canceled on identification as a pivot, during write.")
 	}
 }

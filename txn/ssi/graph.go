@@ -70,7 +70,7 @@ func (n *Node) Started(startTS tso.Timestamp) {
 }
 
 // Prepare asks whether the transaction may commit. If it may, nobody fails it from now on, and its
-// owner calls Committed or Aborted, or Retreat. It may be repeated.
+// owner calls Committed or Aborted, or Unprepare. It may be repeated.
 func (n *Node) Prepare() error {
 	g := n.g
 	g.mu.Lock()
@@ -88,16 +88,16 @@ func (n *Node) Prepare() error {
 		if near.prepared != 0 {
 			return n.fail(&Error{Reason: "Canceled on commit attempt with conflict in from prepared pivot."})
 		}
-		near.condemn(nil)
+		near.doomBy(nil)
 	}
 	g.seq++
 	n.prepared = g.seq
 	return nil
 }
 
-// Retreat takes Prepare back, before commit_ts is drawn: the transaction has to wait for another one,
+// Unprepare takes Prepare back, before commit_ts is drawn: the transaction has to wait for another one,
 // which should not fail because of it meanwhile. It reports whether there was one, which comes again.
-func (n *Node) Retreat() (prepared bool) {
+func (n *Node) Unprepare() (prepared bool) {
 	n.g.mu.Lock()
 	defer n.g.mu.Unlock()
 	prepared = n.prepared != 0
@@ -105,7 +105,7 @@ func (n *Node) Retreat() (prepared bool) {
 	return prepared
 }
 
-// pivotBefore says whether an edge leads into n from one that could become T-in of a pair whose T-out
+// pivotBefore reports whether an edge leads into n from one that could become T-in of a pair whose T-out
 // is out, which is about to commit.
 func (n *Node) pivotBefore(out *Node) bool {
 	return slices.ContainsFunc(n.in, func(far *Node) bool {
@@ -113,7 +113,7 @@ func (n *Node) pivotBefore(out *Node) bool {
 	})
 }
 
-// Committed tells that the transaction is committed, at commit_ts if it wrote. One whose fate nobody
+// Committed tells that the transaction is committed, at commit_ts if it wrote. One whose status nobody
 // knows counts as committed, at zero: a timestamp that is not known, but is below all drawn from now on.
 func (n *Node) Committed(commitTS tso.Timestamp) {
 	g := n.g
@@ -212,8 +212,8 @@ func (g *Graph) drop(n *Node) {
 // gone says that the transaction will never commit.
 func (n *Node) gone() bool { return n.doomed }
 
-// condemn makes a transaction fail at its next step.
-func (n *Node) condemn(key []byte) {
+// doomBy makes a transaction fail at its next step.
+func (n *Node) doomBy(key []byte) {
 	if !n.doomed {
 		n.doomed, n.doom = true, &Error{Key: slices.Clone(key)}
 	}
@@ -221,7 +221,7 @@ func (n *Node) condemn(key []byte) {
 
 // fail makes the transaction itself fail, with an error.
 func (n *Node) fail(err *Error) error {
-	n.condemn(err.Key)
+	n.doomBy(err.Key)
 	err.StartTS = n.startTS
 	return err
 }

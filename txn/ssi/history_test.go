@@ -158,7 +158,7 @@ func (w *world) commit(a *actor) {
 		}
 	case 4:
 		if a.waits {
-			a.node.Retreat()
+			a.node.Unprepare()
 			a.waits, a.phase = false, 3
 			return
 		}
@@ -185,14 +185,14 @@ func (w *world) commit(a *actor) {
 	}
 }
 
-// changed says whether something that the actor read was written since.
+// changed reports whether something that the actor read was written since.
 func (w *world) changed(a *actor) bool {
 	return slices.ContainsFunc(w.actors, func(b *actor) bool {
 		return b != a && b.drawn && b.commit > a.startTS && b.writes&a.reads != 0
 	})
 }
 
-// cyclic says whether no serial order explains what was committed.
+// cyclic reports whether no serial order explains what was committed.
 func (w *world) cyclic() bool {
 	var after [8]uint8 // by actor, those that must come after it
 	for i, a := range w.actors {
@@ -217,7 +217,7 @@ func (w *world) cyclic() bool {
 	return false
 }
 
-// dependsOn says whether b must come after a: it overwrote or read what a wrote, or overwrote what a
+// dependsOn reports whether b must come after a: it overwrote or read what a wrote, or overwrote what a
 // read.
 func dependsOn(b, a *actor) bool {
 	return b.writes&a.writes != 0 && a.commit < b.commit ||

@@ -34,7 +34,7 @@ func (n *Node) watch() {
 	n.decide()
 }
 
-// spoils says whether a committed writer has an edge to one that is in the reader's snapshot, while it
+// spoils reports whether a committed writer has an edge to one that is in the reader's snapshot, while it
 // is not itself: it has to come before it, and the reader cannot have both.
 func (n *Node) spoils(r *Node) bool {
 	if n.reader || n.inSnapshotOf(r) == yes {
@@ -86,7 +86,7 @@ func (n *Node) decide() {
 // Decided is closed when it is known whether the snapshot of a transaction declared READ ONLY is safe.
 func (n *Node) Decided() <-chan struct{} { return n.decided }
 
-// Safe says whether the transaction's snapshot is known to be safe.
+// Safe reports whether the transaction's snapshot is known to be safe.
 func (n *Node) Safe() bool {
 	n.g.mu.Lock()
 	defer n.g.mu.Unlock()

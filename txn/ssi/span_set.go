@@ -93,13 +93,13 @@ func (s *spanSet) at(key []byte) int {
 	return lo
 }
 
-// contains says whether the key is in the set.
+// contains reports whether the key is in the set.
 func (s *spanSet) contains(key []byte) bool {
 	i := s.at(key)
 	return i < len(s.list) && bytes.Compare(s.list[i].Start, key) <= 0
 }
 
-// overlaps says whether any key of the span is in the set.
+// overlaps reports whether any key of the span is in the set.
 func (s *spanSet) overlaps(span kv.Span) bool {
 	i := s.at(span.Start)
 	return i < len(s.list) && (span.End == nil || bytes.Compare(s.list[i].Start, span.End) < 0)
@@ -130,7 +130,7 @@ func (s *spanSet) keepEnd(end []byte) []byte {
 	return s.keep(end)
 }
 
-// reaches says whether a ends where b does, or above.
+// reaches reports whether a ends where b does, or above.
 func reaches(a, b kv.Span) bool {
 	return a.End == nil || b.End != nil && bytes.Compare(a.End, b.End) >= 0
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// view is one snapshot of the engine under a transaction. Every snapshot taken after start_ts was
+// snapshot is one snapshot of the engine under a transaction. Every snapshot taken after start_ts was
 // drawn shows the same at start_ts, but for keys that are locked or pending in it; when a reader
-// meets one of those, it settles that and goes on with a new view. Iterators keep theirs.
+// meets one of those, it settles that and goes on with a new snapshot. Iterators keep theirs.
 //
-// On an exclusive engine a view outlives its transaction (views.go), and answers others as long as
+// On an exclusive engine a snapshot outlives its transaction (snapshots.go), and answers others as long as
 // memory tells that it shows what they must see (txn: I14):
 //
 //   - It shows, durably, every commit at or below upTo: for its first owner that is the timestamp at
@@ -23,12 +23,12 @@ import (
 //     reader waits for it. If it has left, it had raised its rows' slots of recent commits before.
 //     Either way the reader, who looks at the slot last, finds it at or above c. In two phases only
 //     the primary is in the table; but as long as any row is locked, or may be, its transaction is
-//     among the lockers, and who leaves them has raised the slots of all its rows. So a slot at or
+//     among the lock holders, and who leaves them has raised the slots of all its rows. So a slot at or
 //     below upTo, looked at after both tables, says that there is no such commit, unless there are
-//     lockers. Of those that are all large the reader knows enough (unsettled.go).
+//     lock holders. Of those that are all large the reader knows enough (unsettled.go).
 //   - No version that the reader needs was collected: its start_ts is registered, or was drawn after
 //     the snapshot was taken, and so it is not below the safepoint of any pass that the snapshot shows.
-type view struct {
+type snapshot struct {
 	snap  kv.Snapshot
 	mv    mvcc.View
 	locks unsettled // those in the snapshot that a reader has to look at
@@ -37,7 +37,7 @@ type view struct {
 	upTo   tso.Timestamp
 	shared tso.Timestamp // what upTo is for others than the first owner; zero: it is not for them
 
-	born, used uint64 // ticks of the store's views
+	born, used uint64 // ticks of the store's snapshots
 
 	// safepoint is the store's in this very snapshot, on a shared engine: what is below may be gone
 	// (txn: I20).
@@ -57,18 +57,18 @@ func belowAll(readTS tso.Timestamp, commits []*pending) tso.Timestamp {
 	return readTS
 }
 
-// release gives up one reference. The last one leaves the view to the next transaction, or closes it.
-func (s *Store) release(v *view) error {
-	if v.refs--; v.refs > 0 || s.views.put(v) {
+// release gives up one reference. The last one leaves the snapshot to the next transaction, or closes it.
+func (s *Store) release(v *snapshot) error {
+	if v.refs--; v.refs > 0 || s.snapshots.put(v) {
 		return nil
 	}
 	return v.close()
 }
 
-func (v *view) close() error { return errors.Join(v.mv.Close(), v.snap.Close()) }
+func (v *snapshot) close() error { return errors.Join(v.mv.Close(), v.snap.Close()) }
 
-// open returns a view of everything at the transaction's read timestamp.
-func (t *Txn) open() (*view, error) {
+// open returns a snapshot of everything at the transaction's read timestamp.
+func (t *Txn) open() (*snapshot, error) {
 	v, err := t.openAny()
 	if err != nil || t.showsAll(v) {
 		return v, err
@@ -76,8 +76,8 @@ func (t *Txn) open() (*view, error) {
 	return t.openFresh()
 }
 
-// openFor returns a view that shows one key as it is at the read timestamp.
-func (t *Txn) openFor(key []byte) (*view, error) {
+// openFor returns a snapshot that shows one key as it is at the read timestamp.
+func (t *Txn) openFor(key []byte) (*snapshot, error) {
 	v, err := t.openAny()
 	if err != nil || t.showsAll(v) ||
 		!t.mayLackLarge(v, key) && t.s.recent.unchangedSince(v.mv.Row(key), v.upTo) {
@@ -86,39 +86,39 @@ func (t *Txn) openFor(key []byte) (*view, error) {
 	return t.openFresh()
 }
 
-// showsAll says whether nothing was committed between the view and the read timestamp.
-func (t *Txn) showsAll(v *view) bool {
+// showsAll reports whether nothing was committed between the snapshot and the read timestamp.
+func (t *Txn) showsAll(v *snapshot) bool {
 	return t.readTS <= v.upTo || t.s.recent.newest() <= v.upTo
 }
 
 // Unchanged says that no change of the key that was acknowledged before is above the read timestamp. It asks
-// memory alone, so a false answer means nothing. Who commits counts among the lockers of the row's slot
+// memory alone, so a false answer means nothing. Who commits counts among the lock holders of the row's slot
 // until it has raised the slot of recent commits, or raises that before it is acknowledged.
 func (t *Txn) Unchanged(key []byte) bool {
 	slot := t.s.recent.slotOf(mvcc.Row(key))
 	return t.s.unlocked(slot, key, nil) && t.s.unchanged(slot, t.readTS)
 }
 
-// openAny returns the present view, or one that another transaction left, or a new one.
-func (t *Txn) openAny() (*view, error) {
-	if t.view != nil {
-		return t.view, t.view.covers(t.readTS) // which ReadAt may have lowered
+// openAny returns the present snapshot, or one that another transaction left, or a new one.
+func (t *Txn) openAny() (*snapshot, error) {
+	if t.snapshot != nil {
+		return t.snapshot, t.snapshot.covers(t.readTS) // which ReadAt may have lowered
 	}
-	if t.inspect() && t.stream == nil { // of its own writes another's view may lack some
-		if t.view = t.s.views.take(); t.view != nil {
-			return t.view, nil
+	if t.inspect() && t.stream == nil { // of its own writes another's snapshot may lack some
+		if t.snapshot = t.s.snapshots.take(); t.snapshot != nil {
+			return t.snapshot, nil
 		}
 	}
 	return t.openFresh()
 }
 
-// openFresh replaces the present view, which is too old, by a new one.
-func (t *Txn) openFresh() (*view, error) {
-	if t.view != nil {
-		t.view.shared = 0
-		t.dropView()
+// openFresh replaces the present snapshot, which is too old, by a new one.
+func (t *Txn) openFresh() (*snapshot, error) {
+	if t.snapshot != nil {
+		t.snapshot.shared = 0
+		t.dropSnapshot()
 	}
-	v := &view{refs: 1, upTo: t.readTS, born: t.s.views.now()}
+	v := &snapshot{refs: 1, upTo: t.readTS, born: t.s.snapshots.now()}
 	known := t.inspect()
 	if v.locks = (unsettled{anywhere: true}); known {
 		v.locks = unsettledOf(t.large, t.readTS)
@@ -138,19 +138,19 @@ func (t *Txn) openFresh() (*view, error) {
 		v.shared = belowAll(t.readTS, t.pending)
 	}
 	v.mv.Init(snap)
-	t.view = v
+	t.snapshot = v
 	return v, nil
 }
 
-// covers refuses a read timestamp of which versions may have been collected in the view.
-func (v *view) covers(readTS tso.Timestamp) error {
+// covers refuses a read timestamp of which versions may have been collected in the snapshot.
+func (v *snapshot) covers(readTS tso.Timestamp) error {
 	if readTS < v.safepoint {
 		return &SafepointError{StartTS: readTS, Safepoint: v.safepoint}
 	}
 	return nil
 }
 
-// inspect copies what is in flight below the read timestamp, and who is large among the lockers. It reports whether
+// inspect copies what is in flight below the read timestamp, and who is large among the lock holders. It reports whether
 // that is all: no other transaction has locks that the reader would have to look at. What leaves either
 // table after this is in every snapshot that is taken later.
 func (t *Txn) inspect() (known bool) {
@@ -159,12 +159,12 @@ func (t *Txn) inspect() (known bool) {
 		return false
 	}
 	t.pending = t.s.inflight.below(t.readTS, t.pending[:0])
-	large, known := t.s.lockers.onlyLarge()
+	large, known := t.s.lockHolders.onlyLarge()
 	if len(large) == 0 || !known {
 		return known
 	}
 	for _, k := range large {
-		if _, known := k.living.committed(); !known {
+		if _, known := k.liveness.committed(); !known {
 			return false
 		}
 	}
@@ -177,11 +177,11 @@ func (t *Txn) inspect() (known bool) {
 	return true
 }
 
-// dropView makes the next read take a view anew.
-func (t *Txn) dropView() {
-	if t.view != nil {
-		_ = t.s.release(t.view) // reading is over; a failure to release changes no answer
-		t.view = nil
+// dropSnapshot makes the next read take a snapshot anew.
+func (t *Txn) dropSnapshot() {
+	if t.snapshot != nil {
+		_ = t.s.release(t.snapshot) // reading is over; a failure to release changes no answer
+		t.snapshot = nil
 	}
 	t.pending, t.large = nil, nil
 }

@@ -27,9 +27,9 @@ func readOne(t testing.TB, s *txn.Store, key string) string {
 	return v.(string)
 }
 
-// TestATransactionReadsThroughTheViewOfAnEarlierOne counts what the engine is asked for, and that what
+// TestATransactionReadsThroughTheSnapshotOfAnEarlierOne counts what the engine is asked for, and that what
 // was committed in between is seen (txn: I14).
-func TestATransactionReadsThroughTheViewOfAnEarlierOne(t *testing.T) {
+func TestATransactionReadsThroughTheSnapshotOfAnEarlierOne(t *testing.T) {
 	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
 	s, err := openTxn(context.Background(), rec, txn.Options{})
 	require.NoError(t, err)
@@ -52,21 +52,21 @@ func TestATransactionReadsThroughTheViewOfAnEarlierOne(t *testing.T) {
 	commit(t, s, "a", "4")
 	require.Equal(t, "4", readOne(t, s, "a"))
 	before = rec.Counts()
-	require.Equal(t, "3", get(t, old, "a"), "a view that is younger than the reader shows it the past")
+	require.Equal(t, "3", get(t, old, "a"), "a snapshot that is younger than the reader shows it the past")
 	require.Zero(t, rec.Since(before).Snapshots)
 	require.NoError(t, old.Rollback(context.Background()))
 
 	commit(t, s, "c", "5")
 	tx := begin(t, s)
 	require.Equal(t, "2", get(t, tx, "b"))
-	require.Equal(t, []string{"a=4", "b=2", "c=5"}, scan(t, tx, kv.Span{}, txn.ScanOptions{}), "a span needs a view of everything")
+	require.Equal(t, []string{"a=4", "b=2", "c=5"}, scan(t, tx, kv.Span{}, txn.ScanOptions{}), "a span needs a snapshot of everything")
 	require.NoError(t, tx.Rollback(context.Background()))
 	require.NoError(t, s.Close())
 }
 
-// TestAViewTakenBesideACommitDoesNotHideIt stops a commit that has its timestamp and is not in the
-// engine yet, while a reader above it takes a view and leaves it to others.
-func TestAViewTakenBesideACommitDoesNotHideIt(t *testing.T) {
+// TestASnapshotTakenBesideACommitDoesNotHideIt stops a commit that has its timestamp and is not in the
+// engine yet, while a reader above it takes a snapshot and leaves it to others.
+func TestASnapshotTakenBesideACommitDoesNotHideIt(t *testing.T) {
 	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		t.Run(protocol.String(), func(t *testing.T) {
 			p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
@@ -116,9 +116,9 @@ func (s *heldSnapshot) Close() error {
 	return s.Snapshot.Close()
 }
 
-// TestAnIdleStoreHoldsNoView: what is kept for the next transaction is given up when there is none,
+// TestAnIdleStoreHoldsNoSnapshot: what is kept for the next transaction is given up when there is none,
 // again and again, and when the store is closed.
-func TestAnIdleStoreHoldsNoView(t *testing.T) {
+func TestAnIdleStoreHoldsNoSnapshot(t *testing.T) {
 	h := &holding{Engine: openPebble(t)}
 	s, err := openTxn(context.Background(), h, txn.Options{})
 	require.NoError(t, err)

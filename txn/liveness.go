@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// living is what memory knows of a transaction of this Store that has locks in the store, while it runs and
+// liveness is what memory knows of a transaction of this Store that has locks in the store, while it runs and
 // after its commit point. On an exclusive engine whoever meets one of its locks asks here and not at the
 // primary: the transaction lives for as long as it runs, whatever the clock does, and a reader pushes its
 // commit timestamp without an update of the store (txn: I24).
@@ -18,10 +18,10 @@ import (
 //	  └───── refused ──────────────┴──► unsure: its primary alone knows
 //
 // The zero value knows nothing, and so does one whose transaction has ended without a known commit.
-type living struct {
+type liveness struct {
 	mu       sync.Mutex
 	runs     bool
-	async    bool          // all its locks together are its fate, and nobody pushes it
+	async    bool          // all its locks together are its status, and nobody pushes it
 	unsure   bool          // an update at its commit point may have succeeded
 	pushed   tso.Timestamp // it commits at or above
 	applying *pending      // its commit point under way, too late to be pushed
@@ -33,14 +33,14 @@ type living struct {
 }
 
 // begin says that the transaction runs, and has a lock in the store soon.
-func (v *living) begin() {
+func (v *liveness) begin() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.runs = true
 }
 
 // beginAsync says so of one that commits by its locks alone.
-func (v *living) beginAsync() {
+func (v *liveness) beginAsync() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.async = true
@@ -48,7 +48,7 @@ func (v *living) beginAsync() {
 
 // end says that the transaction has ended, or rolls back: its locks are the store's from now on. It may be
 // repeated. Nil is nobody.
-func (v *living) end() {
+func (v *liveness) end() {
 	if v == nil {
 		return
 	}
@@ -58,7 +58,7 @@ func (v *living) end() {
 }
 
 // tell says on whose behalf the transaction has locks.
-func (v *living) tell(client uint64, statement string) {
+func (v *liveness) tell(client uint64, statement string) {
 	if v == nil {
 		return
 	}
@@ -69,7 +69,7 @@ func (v *living) tell(client uint64, statement string) {
 
 // apply is called inside the step that is the commit point. It refuses a commit timestamp that a reader has
 // pushed; otherwise readers at or above it wait for p from now on.
-func (v *living) apply(p *pending, commitTS tso.Timestamp) error {
+func (v *liveness) apply(p *pending, commitTS tso.Timestamp) error {
 	if v == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (v *living) apply(p *pending, commitTS tso.Timestamp) error {
 }
 
 // applied tells what became of it. It comes before p leaves the table of commits in flight.
-func (v *living) applied(commitTS tso.Timestamp, unknown bool, err error) {
+func (v *liveness) applied(commitTS tso.Timestamp, unknown bool, err error) {
 	if v == nil {
 		return
 	}
@@ -98,8 +98,8 @@ func (v *living) applied(commitTS tso.Timestamp, unknown bool, err error) {
 	}
 }
 
-// decided tells the fate of one whose locks stay for a while: its commit_ts, durable, or zero for a rollback.
-func (v *living) decided(commitTS tso.Timestamp) {
+// decided tells the status of one whose locks stay for a while: its commit_ts, durable, or zero for a rollback.
+func (v *liveness) decided(commitTS tso.Timestamp) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.commitTS, v.rolled = commitTS, commitTS == 0
@@ -108,14 +108,14 @@ func (v *living) decided(commitTS tso.Timestamp) {
 // committed returns the commit_ts, or zero if there is none yet. In that case known reports that there will be
 // none at or below a timestamp which was drawn before the table of commits in flight was looked at, without a
 // commit point of the transaction there: whoever commits enters that table before the commit_ts is drawn.
-func (v *living) committed() (commitTS tso.Timestamp, known bool) {
+func (v *liveness) committed() (commitTS tso.Timestamp, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.commitTS, v.commitTS != 0 || v.rolled || v.runs && !v.unsure && !v.async
 }
 
 // alive reports whether the transaction is known to run.
-func (v *living) alive() bool {
+func (v *liveness) alive() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.runs
@@ -124,7 +124,7 @@ func (v *living) alive() bool {
 // status answers as the primary would (mvcc.CheckStatus), for a reader at readerTS, or for one who waits
 // for the transaction when that is zero. A reader waits for a commit point under way, which is an update and
 // its sync. It is not known when only the store can tell.
-func (v *living) status(ctx context.Context, readerTS tso.Timestamp) (st mvcc.Status, known bool, err error) {
+func (v *liveness) status(ctx context.Context, readerTS tso.Timestamp) (st mvcc.Status, known bool, err error) {
 	for {
 		st, known, p := v.look(readerTS)
 		if p == nil {
@@ -138,7 +138,7 @@ func (v *living) status(ctx context.Context, readerTS tso.Timestamp) (st mvcc.St
 }
 
 // look is status without the wait: it returns the commit that is to be waited for.
-func (v *living) look(readerTS tso.Timestamp) (st mvcc.Status, known bool, p *pending) {
+func (v *liveness) look(readerTS tso.Timestamp) (st mvcc.Status, known bool, p *pending) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {

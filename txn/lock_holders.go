@@ -8,83 +8,83 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// lockers is the set of transactions that may hold locks in the engine. While it is empty, readers
+// lockHolders is the set of transactions that may hold locks in the engine. While it is empty, readers
 // and one-phase commits need not look for locks. A transaction enters before its first prewrite and
 // leaves when all its locks are known to be gone; one whose coordinator died stays until the
 // collector has settled every lock below the safepoint. On a store with other writers the set says
 // nothing, and the lock column is read.
 //
 // Each member counts in the slots of the rows that it prewrites, so that a prewrite need not look for
-// a stranger's lock on a row whose slot nobody counts in. Looking and counting happen under the row's
+// another transaction's lock on a row whose slot nobody counts in. Looking and counting happen under the row's
 // latch. A large one, which streams or has more rows than are counted, says instead in which span its locks
 // are: before a prewrite, and when some of them are gone.
 //
 // A member also remembers whether anybody else has been at its locks (txn: I21). Until then they are
 // what it wrote, and need not be read again to become write records. A resolver that would push, roll
-// forward or roll back a lock calls touch before its update; the coordinator asks untouched inside its
+// forward or roll back a lock calls touch before its update; the coordinator asks pristine inside its
 // own update, under the row's latch. Either the coordinator hears of the resolver and reads the lock,
 // or the resolver finds what the coordinator wrote. Locks are read in any case if an answer was lost,
 // so that they may be there twice, and if they were streamed out.
 //
-// Of a large one, the set tells the fate from when it is durable until its locks are gone (txn: I23).
+// Of a large one, the set tells the status from when it is durable until its locks are gone (txn: I23).
 // That much is true on a store with other writers too.
-type lockers struct {
+type lockHolders struct {
 	n        atomic.Int64
-	slots    [recentSlots]atomic.Int32 // as those of recent commits
-	anywhere atomic.Int64              // members that may have locked any row
-	streams  atomic.Int64              // members that stream
-	large    atomic.Pointer[[]*locker] // the same; the list is replaced, never changed
-	small    atomic.Int64              // members that do not: nobody can tell where else their locks are
+	slots    [recentSlots]atomic.Int32     // as those of recent commits
+	anywhere atomic.Int64                  // members that may have locked any row
+	streams  atomic.Int64                  // members that stream
+	large    atomic.Pointer[[]*lockHolder] // the same; the list is replaced, never changed
+	small    atomic.Int64                  // members that do not: nobody can tell where else their locks are
 	mu       struct {
 		sync.Mutex
-		of map[tso.Timestamp]*locker
+		of map[tso.Timestamp]*lockHolder
 	}
 }
 
-// locker is one member.
-type locker struct {
+// lockHolder is one member.
+type lockHolder struct {
 	startTS tso.Timestamp
 
 	// Under the set's mutex.
 	slots    []uint32
 	anywhere bool
 	streams  bool
-	decided  bool // its fate is commitTS, zero for rolled back; its locks are being settled
+	decided  bool // its status is commitTS, zero for rolled back; its locks are being settled
 	commitTS tso.Timestamp
 
 	span    atomic.Pointer[kv.Span] // of one that streams: outside of it there are none of its locks
-	touched atomic.Bool             // see untouched; never taken back
+	touched atomic.Bool             // see pristine; never taken back
 
-	living living // what is known of its transaction
+	liveness liveness // what is known of its transaction
 }
 
-// untouched reports whether each lock that the member's coordinator is known to have written is still
+// pristine reports whether each lock that the member's coordinator is known to have written is still
 // there, as it was written but for heartbeats. Asked inside a step, it holds for the step's rows: whoever
 // else would push, roll forward or roll back one of the locks says so first (touch), and then needs the
 // row's latch. Nil, a store on which memory says nothing, knows of nothing.
-func (k *locker) untouched() bool {
+func (k *lockHolder) pristine() bool {
 	return k != nil && !k.touched.Load()
 }
 
-// lockerRows is how many rows of one member are counted; one with more may have locked any.
-const lockerRows = 1 << 12
+// lockHolderRows is how many rows of one member are counted; one with more may have locked any.
+const lockHolderRows = 1 << 12
 
 // enter makes a transaction that runs a member that has locked nothing yet.
-func (l *lockers) enter(startTS tso.Timestamp) *locker {
+func (l *lockHolders) enter(startTS tso.Timestamp) *lockHolder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.member(startTS)
-	k.living.begin()
+	k.liveness.begin()
 	return k
 }
 
 // enterStream makes it one whose locks in the store may stand for row locks that it has in memory no more,
 // and whose locks lie in a span, which is empty now.
-func (l *lockers) enterStream(startTS tso.Timestamp) *locker {
+func (l *lockHolders) enterStream(startTS tso.Timestamp) *lockHolder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.member(startTS)
-	k.living.begin()
+	k.liveness.begin()
 	if !k.streams {
 		k.streams = true
 		k.span.Store(&kv.Span{End: []byte{}})
@@ -96,8 +96,8 @@ func (l *lockers) enterStream(startTS tso.Timestamp) *locker {
 
 // listLarge lists the members that stream anew, before it counts the others: whoever finds no other one finds
 // in the list each member that entered before.
-func (l *lockers) listLarge() {
-	var all []*locker
+func (l *lockHolders) listLarge() {
+	var all []*lockHolder
 	for _, k := range l.mu.of {
 		if k.streams {
 			all = append(all, k)
@@ -107,20 +107,20 @@ func (l *lockers) listLarge() {
 	l.counted()
 }
 
-func (l *lockers) counted() {
+func (l *lockHolders) counted() {
 	l.n.Store(int64(len(l.mu.of)))
 	l.small.Store(int64(len(l.mu.of)) - l.streams.Load())
 }
 
 // find returns the member, or nil.
-func (l *lockers) find(startTS tso.Timestamp) *locker {
+func (l *lockHolders) find(startTS tso.Timestamp) *lockHolder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.mu.of[startTS]
 }
 
-// narrow says that the locks of one that streams are gone, but for those in a span.
-func (l *lockers) narrow(startTS tso.Timestamp, span kv.Span) {
+// shrink says that the locks of one that streams are gone, but for those in a span.
+func (l *lockHolders) shrink(startTS tso.Timestamp, span kv.Span) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k := l.mu.of[startTS]; k != nil {
@@ -129,7 +129,7 @@ func (l *lockers) narrow(startTS tso.Timestamp, span kv.Span) {
 }
 
 // streaming reports whether the transaction is one that streams, or has streamed.
-func (l *lockers) streaming(startTS tso.Timestamp) bool {
+func (l *lockHolders) streaming(startTS tso.Timestamp) bool {
 	if l.streams.Load() == 0 {
 		return false
 	}
@@ -139,18 +139,18 @@ func (l *lockers) streaming(startTS tso.Timestamp) bool {
 	return k != nil && k.streams
 }
 
-// decide tells the fate of a transaction whose locks are many and stay for a while: its commit_ts, durable,
+// decide tells the status of a transaction whose locks are many and stay for a while: its commit_ts, durable,
 // or zero when it is rolled back.
-func (l *lockers) decide(startTS, commitTS tso.Timestamp) {
+func (l *lockHolders) decide(startTS, commitTS tso.Timestamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.member(startTS)
 	k.decided, k.commitTS = true, commitTS
-	k.living.decided(commitTS)
+	k.liveness.decided(commitTS)
 }
 
-// fate returns what decide was told.
-func (l *lockers) fate(startTS tso.Timestamp) (commitTS tso.Timestamp, known bool) {
+// decision returns what decide was told.
+func (l *lockHolders) decision(startTS tso.Timestamp) (commitTS tso.Timestamp, known bool) {
 	if l.streams.Load() == 0 {
 		return 0, false
 	}
@@ -165,7 +165,7 @@ func (l *lockers) fate(startTS tso.Timestamp) (commitTS tso.Timestamp, known boo
 
 // touch says that somebody else than the transaction's coordinator is about to look at locks of its and
 // perhaps to change them. Called before the update that does.
-func (l *lockers) touch(startTS tso.Timestamp) {
+func (l *lockHolders) touch(startTS tso.Timestamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k := l.mu.of[startTS]; k != nil {
@@ -174,26 +174,26 @@ func (l *lockers) touch(startTS tso.Timestamp) {
 }
 
 // enterAnywhere makes it one that may have locked any row.
-func (l *lockers) enterAnywhere(startTS tso.Timestamp) {
+func (l *lockHolders) enterAnywhere(startTS tso.Timestamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.spread(l.member(startTS))
+	l.markAnywhere(l.member(startTS))
 }
 
-func (l *lockers) member(startTS tso.Timestamp) *locker {
+func (l *lockHolders) member(startTS tso.Timestamp) *lockHolder {
 	k := l.mu.of[startTS]
 	if k == nil {
 		if l.mu.of == nil {
-			l.mu.of = map[tso.Timestamp]*locker{}
+			l.mu.of = map[tso.Timestamp]*lockHolder{}
 		}
-		k = &locker{startTS: startTS}
+		k = &lockHolder{startTS: startTS}
 		l.mu.of[startTS] = k
 		l.counted()
 	}
 	return k
 }
 
-func (l *lockers) spread(k *locker) {
+func (l *lockHolders) markAnywhere(k *lockHolder) {
 	if !k.anywhere {
 		k.anywhere = true
 		l.anywhere.Add(1)
@@ -201,7 +201,7 @@ func (l *lockers) spread(k *locker) {
 }
 
 // mayLock reports whether anyone but one (nil: anyone at all) may have a lock on a key, whose row is of the slot.
-func (l *lockers) mayLock(slot uint32, key []byte, but *locker) bool {
+func (l *lockHolders) mayLock(slot uint32, key []byte, but *lockHolder) bool {
 	if l.anywhere.Load() > 0 || l.slots[slot].Load() > 0 {
 		return true
 	}
@@ -216,14 +216,14 @@ func (l *lockers) mayLock(slot uint32, key []byte, but *locker) bool {
 }
 
 // count says that the transaction is about to lock rows of the slots.
-func (l *lockers) count(startTS tso.Timestamp, slots []uint32) {
+func (l *lockHolders) count(startTS tso.Timestamp, slots []uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.member(startTS)
 	switch {
 	case k.anywhere, k.streams:
-	case len(k.slots)+len(slots) > lockerRows:
-		l.spread(k)
+	case len(k.slots)+len(slots) > lockHolderRows:
+		l.markAnywhere(k)
 	default:
 		for _, slot := range slots {
 			l.slots[slot].Add(1)
@@ -232,14 +232,14 @@ func (l *lockers) count(startTS tso.Timestamp, slots []uint32) {
 	}
 }
 
-func (l *lockers) leave(startTS tso.Timestamp) {
+func (l *lockHolders) leave(startTS tso.Timestamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.drop(startTS)
 }
 
 // leaveBelow removes everyone below the safepoint, whose locks have all been settled.
-func (l *lockers) leaveBelow(safepoint tso.Timestamp) {
+func (l *lockHolders) leaveBelow(safepoint tso.Timestamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for ts := range l.mu.of {
@@ -249,7 +249,7 @@ func (l *lockers) leaveBelow(safepoint tso.Timestamp) {
 	}
 }
 
-func (l *lockers) drop(startTS tso.Timestamp) {
+func (l *lockHolders) drop(startTS tso.Timestamp) {
 	k := l.mu.of[startTS]
 	if k == nil {
 		return
@@ -269,11 +269,11 @@ func (l *lockers) drop(startTS tso.Timestamp) {
 	l.counted()
 }
 
-func (l *lockers) none() bool { return l.n.Load() == 0 }
+func (l *lockHolders) none() bool { return l.n.Load() == 0 }
 
 // noneBut reports whether no member but one (nil: none at all) has a lock, or is about to write one, in a span of
 // which the function tells that it matters. Unlike mayLock it may be asked outside of an update.
-func (l *lockers) noneBut(but *locker, matters func(kv.Span) bool) bool {
+func (l *lockHolders) noneBut(but *lockHolder, matters func(kv.Span) bool) bool {
 	large, ok := l.onlyLarge()
 	for _, k := range large {
 		if k != but && matters(*k.span.Load()) {
@@ -285,7 +285,7 @@ func (l *lockers) noneBut(but *locker, matters func(kv.Span) bool) bool {
 
 // onlyLarge returns the members, if all of them say in which span their locks are. The list is not to be
 // changed.
-func (l *lockers) onlyLarge() (all []*locker, ok bool) {
+func (l *lockHolders) onlyLarge() (all []*lockHolder, ok bool) {
 	if l.none() {
 		return nil, true
 	}

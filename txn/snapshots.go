@@ -1,0 +1,131 @@
+package txn
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// snapshots keeps the snapshots that transactions on an exclusive engine have left, for the next ones: a read
+// with a transaction of its own then costs no snapshot and no iterator. A snapshot that nobody took for a
+// moment is closed, and so is one that has become old, for it pins memtables and tables of the engine.
+type snapshots struct {
+	tick atomic.Uint64 // moments since Open, counted while there are snapshots
+	mu   struct {
+		sync.Mutex
+		kept   []*snapshot // the newest use is the last
+		open   bool
+		asleep bool // expire waits for a snapshot
+	}
+	wake chan struct{}
+}
+
+const (
+	// snapshotsMost is how many snapshots are kept: as many as there may be readers at the same moment.
+	snapshotsMost = 16
+	// snapshotsTick is the length of a moment.
+	snapshotsTick = 100 * time.Millisecond
+	// snapshotIdleTicks and snapshotAgeTicks are how long a snapshot is kept unused, and at all.
+	snapshotIdleTicks, snapshotAgeTicks = 2, 20
+)
+
+func (c *snapshots) open() {
+	c.wake = make(chan struct{}, 1)
+	c.mu.open = true
+}
+
+func (c *snapshots) now() uint64 { return c.tick.Load() }
+
+// take returns the snapshot that was put last, or nil. Its owner is the only one.
+func (c *snapshots) take() *snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := len(c.mu.kept)
+	if n == 0 {
+		return nil
+	}
+	v := c.mu.kept[n-1]
+	c.mu.kept[n-1] = nil
+	c.mu.kept = c.mu.kept[:n-1]
+	v.refs = 1
+	return v
+}
+
+// put keeps the snapshot, which nobody refers to any more, unless it is not for others or there are
+// enough.
+func (c *snapshots) put(v *snapshot) bool {
+	now := c.now()
+	if v.shared == 0 || now-v.born > snapshotAgeTicks {
+		return false
+	}
+	v.upTo, v.used = v.shared, now
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.mu.open || len(c.mu.kept) == snapshotsMost {
+		return false
+	}
+	c.mu.kept = append(c.mu.kept, v)
+	if c.mu.asleep {
+		c.mu.asleep = false
+		select {
+		case c.wake <- struct{}{}:
+		default: // it was not asleep yet when it was woken the last time
+		}
+	}
+	return true
+}
+
+// expire closes what is idle or old, until Close. While there are no snapshots it sleeps.
+func (c *snapshots) expire(ctx context.Context) {
+	timer := time.NewTimer(snapshotsTick)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		now := c.tick.Add(1)
+		if c.drop(func(v *snapshot) bool { return now-v.used > snapshotIdleTicks || now-v.born > snapshotAgeTicks }) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-c.wake:
+			}
+		}
+		timer.Reset(snapshotsTick)
+	}
+}
+
+// drop closes the kept snapshots for which the function holds. If none is left, the next one to be put
+// wakes expire.
+func (c *snapshots) drop(which func(*snapshot) bool) (none bool) {
+	var out []*snapshot
+	c.mu.Lock()
+	kept := c.mu.kept[:0]
+	for _, v := range c.mu.kept {
+		if which(v) {
+			out = append(out, v)
+		} else {
+			kept = append(kept, v)
+		}
+	}
+	clear(c.mu.kept[len(kept):])
+	c.mu.kept = kept
+	c.mu.asleep = len(kept) == 0
+	none = c.mu.asleep
+	c.mu.Unlock()
+	for _, v := range out {
+		_ = v.close() // nobody reads from it; a failure changes no answer
+	}
+	return none
+}
+
+// close closes them all, and from now on each one that is put.
+func (c *snapshots) close() {
+	c.mu.Lock()
+	c.mu.open = false
+	c.mu.Unlock()
+	c.drop(func(*snapshot) bool { return true })
+}
