@@ -41,7 +41,7 @@ func Plan(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Typ
 }
 
 // ResolveType finds a type by its written name, or reports 42704.
-func ResolveType(_ context.Context, _ *Env, name ast.TypeName) (*types.Type, error) {
+func ResolveType(name ast.TypeName) (*types.Type, error) {
 	return bind.ResolveType(name)
 }
 

@@ -95,7 +95,7 @@ func (s *schema) table(t testing.TB, st *ast.CreateTable) {
 	var pk []string
 	var checks []func() // and generated columns: expressions over all columns
 	for i, c := range st.Columns {
-		typ, err := planner.ResolveType(context.Background(), nil, c.Type)
+		typ, err := planner.ResolveType(c.Type)
 		require.NoError(t, err)
 		col := table.Column{ID: table.ColumnID(i + 1), Name: c.Name.Name, Type: typ}
 		for _, con := range c.Constraints {

@@ -238,7 +238,7 @@ func (f *facts) RegOID(typ types.OID, name string) (types.OID, error) {
 	case types.OIDRegClass:
 		return f.ResolveClass(name)
 	case types.OIDRegType:
-		return typeOID(f.ctx, name)
+		return typeOID(name)
 	}
 	if err := f.s.ensure(f.ctx); err != nil {
 		return 0, err
@@ -247,12 +247,12 @@ func (f *facts) RegOID(typ types.OID, name string) (types.OID, error) {
 }
 
 // typeOID reads a type as it is written in SQL.
-func typeOID(ctx context.Context, text string) (types.OID, error) {
+func typeOID(text string) (types.OID, error) {
 	name, err := parse.ParseTypeName(text)
 	if err != nil {
 		return 0, err
 	}
-	t, err := planner.ResolveType(ctx, nil, name)
+	t, err := planner.ResolveType(name)
 	var e *sqlerr.Error
 	if errors.As(err, &e) {
 		err = e.At(0) // a place in the value, not in the statement

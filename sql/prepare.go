@@ -22,7 +22,7 @@ func (s utility) execPrepare(ctx context.Context, st *ast.Prepare) (string, erro
 	}
 	ps := &Prepared{Name: st.Name, Text: st.Text, source: s.seen().Query, Stmt: st.Statement, sql: true, offset: 1}
 	for _, tn := range st.Types {
-		t, err := planner.ResolveType(ctx, s.plannerEnv(ctx), tn)
+		t, err := planner.ResolveType(tn)
 		if err != nil {
 			return "", err
 		}

@@ -25,7 +25,7 @@ func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
 	if act.Def != nil {
 		coll = act.Def.Collation
 	}
-	t, collation, err := a.env.resolveType(ctx, *act.Type, coll)
+	t, collation, err := resolveType(*act.Type, coll)
 	if err != nil {
 		return err
 	}

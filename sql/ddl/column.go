@@ -50,7 +50,7 @@ func (env *Env) columnDef(ctx context.Context, relation string, def *ast.ColumnD
 		}
 		n.col.Type, n.col.NotNull, n.serial = t, true, t.OID
 	} else {
-		t, coll, err := env.resolveType(ctx, def.Type, def.Collation)
+		t, coll, err := resolveType(def.Type, def.Collation)
 		if err != nil {
 			return nil, err
 		}

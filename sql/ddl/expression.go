@@ -154,8 +154,8 @@ func (env *Env) program(x expr.Expr) (func(row []types.Datum) (types.Datum, erro
 }
 
 // resolveType turns a type as written into a type, collations checked.
-func (env *Env) resolveType(ctx context.Context, tn ast.TypeName, coll *ast.Name) (*types.Type, string, error) {
-	t, err := planner.ResolveType(ctx, env.Planner, tn)
+func resolveType(tn ast.TypeName, coll *ast.Name) (*types.Type, string, error) {
+	t, err := planner.ResolveType(tn)
 	if err != nil {
 		return nil, "", err
 	}

@@ -51,7 +51,7 @@ func (env *Env) newSequence(ctx context.Context, sc catalog.Schema, name string,
 		return nil, err
 	}
 	seq := &table.Sequence{Increment: 1, Cache: 1, Type: oid}
-	if err := env.applyOptions(ctx, seq, o, true); err != nil {
+	if err := applyOptions(seq, o, true); err != nil {
 		return nil, err
 	}
 	seq.Last = seq.Start
@@ -82,11 +82,11 @@ func badSequence(format string, args ...any) error {
 }
 
 // applyOptions changes a definition; fresh is true for CREATE, false for ALTER.
-func (env *Env) applyOptions(ctx context.Context, seq *table.Sequence, o *ast.SequenceOptions, fresh bool) error {
+func applyOptions(seq *table.Sequence, o *ast.SequenceOptions, fresh bool) error {
 	oldLow, oldHigh := sequenceBounds(seq.Type)
 	resetMin, resetMax := false, false
 	if o.Type != nil {
-		t, err := planner.ResolveType(ctx, env.Planner, *o.Type)
+		t, err := planner.ResolveType(*o.Type)
 		if err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func (env *Env) alterSequence(ctx context.Context, s *ast.AlterSequence) error {
 // epoch, so that the change can be rolled back although positions cannot.
 func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.SequenceOptions) error {
 	d := old.Clone()
-	if err := env.applyOptions(ctx, d.Sequence, o, false); err != nil {
+	if err := applyOptions(d.Sequence, o, false); err != nil {
 		return err
 	}
 	counts := o.Increment != nil || o.Min != nil || o.Max != nil || o.NoMin || o.NoMax || o.Cache != nil ||
