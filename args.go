@@ -202,7 +202,7 @@ func bytesDatum(t *types.Type, b []byte, f *types.Format) (types.Datum, error) {
 	switch {
 	case t.Family == types.Bytes:
 		return types.NewString(string(b)), nil
-	case t.Family == types.UUID && len(b) == 16:
+	case len(b) > 0 && len(b) == t.Family.FixedLen():
 		return types.NewString(string(b)), nil
 	}
 	return textDatum(t, string(b), f)

@@ -158,7 +158,7 @@ func scanComposite(t *types.Type, d types.Datum, v reflect.Value, f *types.Forma
 	switch {
 	case v.Kind() == reflect.Array && v.Type().Elem().Kind() == reflect.Uint8:
 		b := bytesOf(t, d, f)
-		if t.Family == types.UUID {
+		if t.Family.FixedLen() > 0 {
 			b = []byte(d.S)
 		}
 		if len(b) != v.Len() {

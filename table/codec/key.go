@@ -16,11 +16,8 @@ const (
 	nullLast  byte = 0x03
 )
 
-// Bytes of a key without its marker.
-const (
-	intervalLen = 16
-	uuidLen     = 16
-)
+// intervalLen is the length of an interval's key without its marker.
+const intervalLen = 16
 
 // AppendKey appends the key of a datum to dst. With desc its order is reversed; nullsFirst says
 // where NULLs go in the order of the bytes, whatever desc is. Types without an order are refused
@@ -138,7 +135,7 @@ func appendKey(dst []byte, t *types.Type, d types.Datum) ([]byte, error) {
 
 func appendStrKey(dst []byte, t *types.Type, s string) ([]byte, error) {
 	switch {
-	case t.Family == types.UUID:
+	case t.Family.FixedLen() > 0:
 		return append(dst, s...), nil
 	case t.Family == types.JSON:
 		return appendJSON(dst, s)
@@ -194,14 +191,14 @@ func readKey(b []byte, t *types.Type) (types.Datum, []byte, error) {
 }
 
 func readStrKey(b []byte, t *types.Type) (types.Datum, []byte, error) {
-	switch t.Family {
-	case types.JSON:
+	if t.Family == types.JSON {
 		return readJSONKey(b, t)
-	case types.UUID:
-		if len(b) < uuidLen {
+	}
+	if n := t.Family.FixedLen(); n > 0 {
+		if len(b) < n {
 			return types.Null, nil, corrupt(t, "key ends early")
 		}
-		return types.Datum{S: string(b[:uuidLen])}, b[uuidLen:], nil
+		return types.Datum{S: string(b[:n])}, b[n:], nil
 	}
 	s, rest, ok := readString(b)
 	if !ok {
@@ -222,8 +219,8 @@ func keyLen(b []byte, t *types.Type, mask byte) (int, error) {
 		n = 8
 	case order == types.Iv:
 		n = intervalLen
-	case t.Family == types.UUID:
-		n = uuidLen
+	case order == types.Str && t.Family.FixedLen() > 0:
+		n = t.Family.FixedLen()
 	case order == types.Str:
 		if n = stringLen(b, mask); n == 0 {
 			n = -1

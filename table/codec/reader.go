@@ -50,8 +50,8 @@ func (r *Reader) Into(field []byte, v *types.Vec, i int) error {
 		v.F[i] = math.Float64frombits(binary.LittleEndian.Uint64(field))
 		return nil
 	case types.Str:
-		if t.Family == types.UUID && len(field) != uuidLen {
-			return corrupt(t, "bad uuid")
+		if !goodLen(field, t) {
+			return corrupt(t, "bad length")
 		}
 		v.S[i] = r.str(field)
 		return nil

@@ -87,8 +87,8 @@ func DecodeValue(field []byte, t *types.Type) (types.Datum, error) {
 		}
 		return types.Datum{F: math.Float64frombits(binary.LittleEndian.Uint64(field))}, nil
 	case types.Str:
-		if t.Family == types.UUID && len(field) != uuidLen {
-			return types.Null, corrupt(t, "bad uuid")
+		if !goodLen(field, t) {
+			return types.Null, corrupt(t, "bad length")
 		}
 		return types.Datum{S: string(field)}, nil
 	case types.Dec:
@@ -101,6 +101,12 @@ func DecodeValue(field []byte, t *types.Type) (types.Datum, error) {
 		}
 	}
 	return types.Null, corrupt(t, "no value of this type")
+}
+
+// goodLen reports whether a field has the length of the type's strings, if they all have one.
+func goodLen(field []byte, t *types.Type) bool {
+	n := t.Family.FixedLen()
+	return n == 0 || n == len(field)
 }
 
 func decodeInterval(field []byte, t *types.Type) (types.Datum, error) {

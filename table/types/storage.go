@@ -42,5 +42,14 @@ func (f Family) Storage() Storage { return storages[f] }
 // Record). A bpchar orders as Str when it is trimmed, as stored values are.
 func (f Family) Order() Storage { return orders[f] }
 
+// FixedLen returns the length in bytes of the family's strings if they all have one, else 0. Such
+// strings are stored as they are; others in a key are escaped and end with a mark.
+func (f Family) FixedLen() int {
+	if f == UUID {
+		return 16
+	}
+	return 0
+}
+
 // FixedSize reports whether all values of the class take the same memory, none of it elsewhere.
 func (s Storage) FixedSize() bool { return s == I64 || s == F64 || s == Iv }
