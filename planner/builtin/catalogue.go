@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -196,14 +197,8 @@ func parseColumns(name, cols string, ret *types.Type) []expr.SetColumn {
 
 var namedTypes = func() map[string]*types.Type {
 	m := map[string]*types.Type{}
-	for _, t := range []*types.Type{
-		types.TVoid, types.TBool, types.TInt2, types.TInt4, types.TInt8, types.TOid, types.TRegClass,
-		types.TRegType, types.TRegProc, types.TRegNamespace, types.TFloat4, types.TFloat8,
-		types.TNumeric, types.TText, types.TVarchar, types.TBPChar, types.TName, types.TChar,
-		types.TBytea, types.TDate, types.TTime, types.TTimestamp, types.TTimestampTZ,
-		types.TInterval, types.TUUID, types.TJSON, types.TJSONB, types.TRecord, types.TUnknown,
-		types.TXid, types.TOidVector, types.TNodeTree, Any, AnyElement, AnyArray, AnyNonArray, AnyCompatible, AnyCompatibleArray,
-	} {
+	pseudo := []*types.Type{Any, AnyElement, AnyArray, AnyNonArray, AnyCompatible, AnyCompatibleArray}
+	for _, t := range slices.Concat(types.All(), pseudo) {
 		m[t.Name] = t
 	}
 	return m
