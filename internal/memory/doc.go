@@ -10,8 +10,9 @@
 //	   │  └─ reserve   the last 1/8 of the share, for small accounts only
 //	   └─ room     for garbage, for growing, for what is not counted
 //
-// Go collects garbage when the heap has doubled, so a heap whose live part stays below the share stays within
-// the bound, whether or not the program sets Go's own limit ([Pool.Heap]).
+// Go collects garbage when the heap has doubled, so a heap whose live part stays below the share
+// stays within the bound, whether or not the program sets Go's own limit to the heap
+// ([Pool.Bound]).
 //
 // An [Account] counts what one session holds. Its first bytes are free, so that a statement of one row never
 // touches the pool; beyond these it takes from the pool in steps that grow with it.
