@@ -7,7 +7,6 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table"
-	"github.com/minidb/minidb/table/types"
 )
 
 // columnRef resolves a name to a column of this query or of one around it.
@@ -93,33 +92,6 @@ func (b *binder) visibleRef(v *visible, pos ast.Pos) expr.Expr {
 		return v.e
 	}
 	return b.ref(v.id, pos)
-}
-
-// wholeRow is `t` used as a value. Where an outer join found no row of t it is NULL, not a row of
-// NULLs: a table tells the two apart by its row key, a subquery (nearly) by whether all is NULL.
-func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
-	row := &expr.RowExpr{Elems: make([]expr.Expr, len(t.cols)), Names: make([]string, len(t.cols))}
-	for i := range t.cols {
-		row.Names[i] = t.cols[i].name
-		row.Elems[i] = b.visibleRef(&t.cols[i], pos)
-	}
-	if !t.padded {
-		return row
-	}
-	var missing []expr.Expr
-	if t.desc != nil && t.desc.Kind == table.KindTable {
-		key := t.first + t.desc.ColumnByID(t.desc.RowKey[0].ColumnID)
-		missing = []expr.Expr{&expr.IsNull{Arg: b.ref(key, pos)}}
-	} else {
-		for _, e := range row.Elems {
-			missing = append(missing, &expr.IsNull{Arg: e})
-		}
-	}
-	if len(missing) == 0 {
-		return row
-	}
-	null := &expr.Const{T: types.TRecord, Value: types.Null}
-	return &expr.Case{T: types.TRecord, Whens: []expr.When{{Cond: fold2(missing, true), Result: null}}, Else: row}
 }
 
 // findTable finds the FROM entry of a qualifier, in the nearest query that has one. hidden is an

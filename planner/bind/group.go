@@ -246,6 +246,9 @@ func (s *selecting) buildGroups() error {
 	for _, a := range sel.aggs {
 		g.node.Aggs = append(g.node.Aggs, a.AggItem)
 	}
+	if g.node.Sets != nil {
+		g.computeOnce()
+	}
 	s.node = g.node
 	if len(s.having) > 0 {
 		s.node = &logical.Filter{Child: s.node, Conds: s.having}

@@ -38,6 +38,8 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	if node.Lateral && (kind == opt.Right || kind == opt.Full) {
 		return nil, b.lateralRefused(left, right)
 	}
+	left.isSide(&node.Left, sc.level())
+	right.isSide(&node.Right, sc.level())
 	it := &fromItem{node: node, hidden: append(append([]*fromTable(nil), left.hidden...), right.hidden...)}
 	it.tables = append(append(it.tables, left.tables...), right.tables...)
 	using, err := usingColumns(j, left, right)
@@ -67,6 +69,13 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 		it.tables, it.cols = []*fromTable{t}, t.cols
 	}
 	return it, nil
+}
+
+// isSide notes which side of a join the item is, if it is one entry.
+func (it *fromItem) isSide(side *logical.Node, level int) {
+	if len(it.tables) == 1 && it.tables[0].side == nil {
+		it.tables[0].side, it.tables[0].level = side, level
+	}
 }
 
 // markPadded notes the entries of which an outer join of this kind may have no row. ON does not see

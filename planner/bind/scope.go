@@ -33,6 +33,12 @@ type fromTable struct {
 	nested  bool         // rows of a query or a join under an alias
 	padded  bool         // an outer join may have no row of it
 	source  logical.Node // of a subquery, view, WITH query or function: what makes its rows
+	// side is the side of a join that is this entry alone, level that of its columns.
+	side  *logical.Node
+	level int
+	// marker is the column that wholeRow has put beside its columns, once marked is set.
+	marker logical.ColID
+	marked bool
 }
 
 // visible is a column under the name by which it is in sight. e is set for a merged column of a
