@@ -3,8 +3,6 @@ package builtin
 import (
 	"math"
 
-	"github.com/cockroachdb/apd/v3"
-
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
 )
@@ -41,12 +39,9 @@ func statisticAggregates() []aggDef {
 	return out
 }
 
-// numericVariance is variance and standard deviation in numeric: exact sums of the values and their
-// squares, one division at the end.
+// numericVariance is variance and standard deviation in numeric.
 type numericVariance struct {
-	n                  int64
-	sum, squares       *apd.Decimal
-	special            bool // a NaN or an infinity was seen
+	moments            types.NumericMoments
 	sample, root, ints bool
 }
 
@@ -55,66 +50,16 @@ func (s *numericVariance) Add(_ *expr.Runtime, a []types.Datum) error {
 	if s.ints {
 		x = types.NumericFromInt(a[0].I)
 	}
-	s.n++
-	if x.Form != apd.Finite {
-		s.special = true
-		return nil
-	}
-	sq, err := types.NumericMul(x, x)
-	if err != nil {
-		return err
-	}
-	if s.sum == nil {
-		s.sum, s.squares = x, sq
-		return nil
-	}
-	if s.sum, err = types.NumericAdd(s.sum, x); err != nil {
-		return err
-	}
-	s.squares, err = types.NumericAdd(s.squares, sq)
-	return err
+	s.moments.Add(x)
+	return nil
 }
 
 func (s *numericVariance) Result(*expr.Runtime) (types.Datum, error) {
-	n := s.n
-	if s.sample {
-		n--
-	}
-	if n <= 0 {
-		return types.Null, nil
-	}
-	if s.special {
-		return types.NewDecimal(types.NumericNaN()), nil
-	}
-	// (N Σx² - (Σx)²) / (N n)
-	num, err := types.NumericMul(types.NumericFromInt(s.n), s.squares)
-	if err != nil {
+	v, err := s.moments.Variance(s.sample, s.root)
+	if err != nil || v == nil {
 		return types.Null, err
 	}
-	sq, err := types.NumericMul(s.sum, s.sum)
-	if err != nil {
-		return types.Null, err
-	}
-	if num, err = types.NumericSub(num, sq); err != nil {
-		return types.Null, err
-	}
-	if types.NumericSign(num) <= 0 {
-		return types.NewDecimal(types.NumericFromInt(0)), nil
-	}
-	den, err := types.NumericMul(types.NumericFromInt(s.n), types.NumericFromInt(n))
-	if err != nil {
-		return types.Null, err
-	}
-	v, err := types.NumericDiv(num, den)
-	if err != nil || !s.root {
-		return types.Datum{Dec: v}, err
-	}
-	r, err := types.NumericSqrt(v, nil)
-	if err != nil {
-		return types.Null, err
-	}
-	r, err = types.NumericRound(r, types.NumericScale(v))
-	return types.Datum{Dec: r}, err
+	return types.NewDecimal(v), nil
 }
 
 func (s *numericVariance) Size() int { return 200 }

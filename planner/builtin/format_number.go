@@ -140,6 +140,15 @@ func toCharNumeric(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return formatDecimal(a[0].Dec, a[1].S)
 }
 
+// toCharInt4 prints with an exponent what a double would.
+func toCharInt4(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	nf, err := parseNumberFormat(a[1].S)
+	if err == nil && nf.sci {
+		return types.NewString(nf.scientificFloat(float64(a[0].I))), nil
+	}
+	return toCharInt(rt, a)
+}
+
 func toCharInt(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return formatDecimal(types.NumericFromInt(a[0].I), a[1].S)
 }
@@ -156,7 +165,7 @@ func toCharFloat(digits int) scalar {
 			return types.NewString(nf.romanText(types.NumericFromFloat(math.RoundToEven(x), 64))), nil
 		}
 		if nf.sci {
-			return formatDecimal(types.NumericFromFloat(x, 64), a[1].S)
+			return types.NewString(nf.scientificFloat(x)), nil
 		}
 		if nf.shift {
 			x *= math.Pow(10, float64(nf.multi))
@@ -249,30 +258,45 @@ func romanNumeral(v int) string {
 	return b.String()
 }
 
+// scientific writes a numeric with one digit before the point. A number that rounding makes ten keeps its
+// exponent, as in PostgreSQL: 9.999 is 10.00e+00.
 func (nf *numberFormat) scientific(d *apd.Decimal) string {
 	if d.Form != apd.Finite {
-		return " " + strings.Repeat("#", nf.pre) + "." + strings.Repeat("#", nf.post+4)
+		return nf.noNumber()
 	}
-	r := new(apd.Decimal)
-	ctx := apd.Context{Precision: uint32(nf.post + 1), MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: apd.RoundHalfUp}
-	if _, err := ctx.Round(r, d); err != nil {
+	var digits apd.Decimal
+	exp := 0
+	if !d.IsZero() {
+		exp = int(d.NumDigits()) + int(d.Exponent) - 1
+		digits.Set(d)
+		digits.Exponent -= int32(exp)
+	}
+	rounded, err := types.NumericRound(&digits, nf.post)
+	if err != nil { // it has two digits before the point at most
 		return ""
 	}
-	digits := r.Coeff.String()
-	exp := int(r.Exponent) + len(digits) - 1
-	if r.IsZero() {
-		digits, exp = "0", 0
+	return blankPlus(fmt.Sprintf("%se%+03d", types.NumericString(rounded), exp))
+}
+
+// scientificFloat is scientific for a double, which prints as C prints it.
+func (nf *numberFormat) scientificFloat(x float64) string {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nf.noNumber()
 	}
-	digits += strings.Repeat("0", max(0, nf.post+1-len(digits)))
-	text := digits[:1]
-	if nf.post > 0 {
-		text += "." + digits[1:nf.post+1]
+	return blankPlus(fmt.Sprintf("%.*e", nf.post, x))
+}
+
+// noNumber stands for infinities and NaN.
+func (nf *numberFormat) noNumber() string {
+	return " " + strings.Repeat("#", nf.pre) + "." + strings.Repeat("#", nf.post+4)
+}
+
+// blankPlus puts a blank in the place of the sign of a number that is not negative.
+func blankPlus(text string) string {
+	if strings.HasPrefix(text, "-") {
+		return text
 	}
-	sign := " "
-	if d.Negative {
-		sign = "-"
-	}
-	return fmt.Sprintf("%s%se%+03d", sign, text, exp)
+	return " " + text
 }
 
 // numberWriter lays the digits of a number out over the nodes of a format. It follows

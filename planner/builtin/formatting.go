@@ -16,7 +16,7 @@ var formattingFunctions = []def{
 	f("to_char(timestamptz,text) text", toCharTimestampTZ).stable(),
 	f("to_char(interval,text) text", toCharInterval).stable(),
 	f("to_char(numeric,text) text", toCharNumeric).stable(),
-	f("to_char(int4,text) text", toCharInt).stable(),
+	f("to_char(int4,text) text", toCharInt4).stable(),
 	f("to_char(int8,text) text", toCharInt).stable(),
 	f("to_char(float4,text) text", toCharFloat(6)).stable(),
 	f("to_char(float8,text) text", toCharFloat(15)).stable(),

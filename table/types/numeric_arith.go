@@ -88,16 +88,21 @@ func NumericSub(a, b *apd.Decimal) (*apd.Decimal, error) { return addSigned(a, b
 
 // addSigned adds to a the absolute value of b under the given sign.
 func addSigned(a, b *apd.Decimal, bneg bool) (*apd.Decimal, error) {
+	return checkNumeric(addWide(a, b, bneg))
+}
+
+// addWide is addSigned without a bound on the result.
+func addWide(a, b *apd.Decimal, bneg bool) *apd.Decimal {
 	if a.Form != apd.Finite || b.Form != apd.Finite {
 		switch {
 		case isNaN(a) || isNaN(b):
-			return numericNaN, nil
+			return numericNaN
 		case isInf(a) && isInf(b) && a.Negative != bneg:
-			return numericNaN, nil
+			return numericNaN
 		case isInf(a):
-			return a, nil
+			return a
 		}
-		return NumericInf(bneg), nil
+		return NumericInf(bneg)
 	}
 	var t apd.BigInt
 	x, y := &a.Coeff, &b.Coeff
@@ -120,7 +125,7 @@ func addSigned(a, b *apd.Decimal, bneg bool) (*apd.Decimal, error) {
 			r.Negative = bneg
 		}
 	}
-	return checkNumeric(r)
+	return r
 }
 
 // NumericMul returns a * b with the sum of the scales.
@@ -131,12 +136,18 @@ func NumericMul(a, b *apd.Decimal) (*apd.Decimal, error) {
 		}
 		return NumericInf(a.Negative != b.Negative), nil
 	}
-	r := &apd.Decimal{Exponent: a.Exponent + b.Exponent, Negative: a.Negative != b.Negative}
-	r.Coeff.Mul(&a.Coeff, &b.Coeff)
+	r := mulWide(a, b)
 	if r.Exponent < -numericMaxScale {
 		setScale(r, r, numericMaxScale, roundHalfAway)
 	}
 	return checkNumeric(r)
+}
+
+// mulWide is the exact product of finite numbers, without a bound.
+func mulWide(a, b *apd.Decimal) *apd.Decimal {
+	r := &apd.Decimal{Exponent: a.Exponent + b.Exponent, Negative: a.Negative != b.Negative}
+	r.Coeff.Mul(&a.Coeff, &b.Coeff)
+	return r
 }
 
 func errDivZero() error { return sqlerr.New(sqlerr.DivisionByZero, "division by zero") }
@@ -218,6 +229,11 @@ func divSpecial(a, b *apd.Decimal) (r *apd.Decimal, done bool, err error) {
 
 // divToScale divides finite numbers, b not zero.
 func divToScale(a, b *apd.Decimal, scale int, how rounding) (*apd.Decimal, error) {
+	return checkNumeric(divWide(a, b, scale, how))
+}
+
+// divWide is divToScale without a bound on the result.
+func divWide(a, b *apd.Decimal, scale int, how rounding) *apd.Decimal {
 	var x, y, rem apd.BigInt
 	num, den := &a.Coeff, &b.Coeff
 	switch shift := scale + int(a.Exponent) - int(b.Exponent); {
@@ -234,7 +250,7 @@ func divToScale(a, b *apd.Decimal, scale int, how rounding) (*apd.Decimal, error
 			r.Coeff.Add(&r.Coeff, &pow10Table[0])
 		}
 	}
-	return checkNumeric(r)
+	return r
 }
 
 // NumericDivTrunc returns the integer quotient of a / b, truncated toward zero: div(a, b).

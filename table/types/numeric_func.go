@@ -24,7 +24,12 @@ func NumericSqrt(d *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 		return d, nil
 	}
 	w, _ := nbaseLead(d)
-	scale := clampScale(numericMinSigDigits-((w+1)*4/2-1), int(-d.Exponent))
+	return sqrtToScale(d, clampScale(numericMinSigDigits-((w+1)*4/2-1), int(-d.Exponent)), tick)
+}
+
+// sqrtToScale rounds the square root of a finite number that is not negative. Requires: the scale is
+// not below that of d.
+func sqrtToScale(d *apd.Decimal, scale int, tick Tick) (*apd.Decimal, error) {
 	// round(sqrt(n)) = (isqrt(4n) + 1) / 2
 	n := d.Coeff.MathBigInt()
 	n.Mul(n, bigPow10(2*scale-int(-d.Exponent)))
