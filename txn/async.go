@@ -16,12 +16,12 @@ import (
 // highest of their lowest commit timestamps.
 //
 // Each lock draws its timestamp under the rows' latches, after the commit entered the table in
-// flight. So it is above every earlier read: on an engine of this process's own, the oracle's newest
-// timestamp is the newest read. A lock's timestamp never changes, and no reader pushes it.
+// flight. So it is above every earlier read: on an engine of this process's own, the oracle's
+// newest timestamp is the newest read. A lock's timestamp never changes, and no reader pushes it.
 //
-// The primary's lock lists the other keys, and a resolver looks at all of them. All locks are there:
-// committed. One is missing and its owner is gone: a protected rollback record takes the missing
-// lock's place first, and then everything is rolled back.
+// The primary's lock lists the other keys, and a resolver looks at all of them. All locks are
+// there: committed. One is missing and its owner is gone: a protected rollback record takes the
+// missing lock's place first, and then everything is rolled back.
 
 // A resolver reads all keys of the primary's list, so neither may be many.
 const (
@@ -40,8 +40,9 @@ type async struct {
 	}
 }
 
-// fewKeys reports whether the keys of the commit fit into the primary's lock, and what it validates can
-// stay true until all locks are down: with one update that is the update itself, with several it cannot.
+// fewKeys reports whether the keys of the commit fit into the primary's lock, and what it validates
+// can stay true until all locks are down: with one update that is the update itself, with several
+// it cannot.
 func (c *committer) fewKeys() bool {
 	if len(c.muts) > asyncKeysMax {
 		return false
@@ -53,8 +54,8 @@ func (c *committer) fewKeys() bool {
 	return size <= asyncBytesMax && (len(c.validate) == 0 || c.oneBatch() && c.oneGroup())
 }
 
-// asyncCommit prewrites all keys durably. When the last lock is down the transaction is committed at
-// the highest of their lowest commit timestamps, and nothing is waited for any more: the write
+// asyncCommit prewrites all keys durably. When the last lock is down the transaction is committed
+// at the highest of their lowest commit timestamps, and nothing is waited for any more: the write
 // records follow in the background, and until then a reader finds the status in the locks.
 func (c *committer) asyncCommit(ctx context.Context) (err error) {
 	batches := c.batches()
@@ -87,8 +88,8 @@ func (c *committer) asyncCommit(ctx context.Context) (err error) {
 	return nil
 }
 
-// leaveDoubtful takes the batches whose answers were lost out of the table in flight: now that the status of the
-// transaction is known, or when it will be.
+// leaveDoubtful takes the batches whose answers were lost out of the table in flight: now that the
+// status of the transaction is known, or when it will be.
 func (c *committer) leaveDoubtful(err error) {
 	all := c.async.doubtful.all
 	if len(all) == 0 {
@@ -107,9 +108,9 @@ func (c *committer) leaveDoubtful(err error) {
 	}
 }
 
-// prewriteAsync is one attempt at a batch. It enters the table of commits in flight before it draws,
-// as a one-phase commit does and for the same reason: a reader whose start_ts is above what is drawn
-// here copies the table later, and finds the locks, or waits for them (docs/adr/0002).
+// prewriteAsync is one attempt at a batch. It enters the table of commits in flight before it
+// draws, as a one-phase commit does and for the same reason: a reader whose start_ts is above what
+// is drawn here copies the table later, and finds the locks, or waits for them (docs/adr/0002).
 func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.PrewriteParams) (unknown bool, err error) {
 	var entry *pending
 	defer func() {
@@ -165,9 +166,9 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.Prewrite
 	}
 }
 
-// learnAsync finds out what a failed prewrite came to, as a resolver would: either all locks are down
-// and the transaction is committed, or a rollback record is put where one is missing. It returns nil
-// in the first case and the reason of the failure in the second.
+// learnAsync finds out what a failed prewrite came to, as a resolver would: either all locks are
+// down and the transaction is committed, or a rollback record is put where one is missing. It
+// returns nil in the first case and the reason of the failure in the second.
 func (c *committer) learnAsync(ctx context.Context, reason error) error {
 	ctx, cancel := wait.Detached(ctx)
 	defer cancel()
@@ -210,10 +211,10 @@ func refused(err error) bool {
 		errors.As(err, &rolled) || errors.Is(err, kv.ErrNotApplied)
 }
 
-// checkLocks asks the locks of an async transaction for its status. rows are all its rows. If all locks
-// are down it is committed, at the highest of their timestamps, and no one can take that back: a lock
-// is rolled back only after another was found missing, and that one can never come again (txn: I12).
-// The updates are durable ones, so that what was found survives a crash.
+// checkLocks asks the locks of an async transaction for its status. rows are all its rows. If all
+// locks are down it is committed, at the highest of their timestamps, and no one can take that
+// back: a lock is rolled back only after another was found missing, and that one can never come
+// again (txn: I12). The updates are durable ones, so that what was found survives a crash.
 func (r *resolver) checkLocks(
 	ctx context.Context, startTS tso.Timestamp, rows [][]byte, decide bool,
 ) (mvcc.Status, error) {
@@ -247,8 +248,8 @@ func (r *resolver) checkLocks(
 	return mvcc.Status{CommitTS: highest}, nil
 }
 
-// recover settles the primary of an async transaction, whose lock was met, by the status that all its
-// locks tell. While its owner may live nothing is written in the place of a missing lock.
+// recover settles the primary of an async transaction, whose lock was met, by the status that all
+// its locks tell. While its owner may live nothing is written in the place of a missing lock.
 func (r *resolver) recover(ctx context.Context, l *mvcc.Lock, ownerGone bool) (mvcc.Status, error) {
 	rows := make([][]byte, 0, 1+len(l.Secondaries))
 	rows = append(rows, mvcc.Row(l.Primary))

@@ -14,7 +14,8 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// secondaryWork is what is left of a decided transaction: locks to be replaced by records, or removed.
+// secondaryWork is what is left of a decided transaction: locks to be replaced by records, or
+// removed.
 type secondaryWork struct {
 	startTS, commitTS tso.Timestamp
 	undo              bool // rows of the batches may never have been locked, and must not be any more
@@ -40,9 +41,10 @@ func (w *secondaryWork) uncertain() bool {
 // secondariesTogether is how many transactions' secondaries the background commits in one update.
 const secondariesTogether = 32
 
-// commitSecondaries is the background committer. What waits in the queue meanwhile is committed together.
-// It ends when Close closes the queue, and has then committed what small transactions have left there, so
-// that the next Open finds no locks of theirs. Large ones have a goroutine of their own (large_work.go).
+// commitSecondaries is the background committer. What waits in the queue meanwhile is committed
+// together. It ends when Close closes the queue, and has then committed what small transactions
+// have left there, so that the next Open finds no locks of theirs. Large ones have a goroutine of
+// their own (large_work.go).
 func (s *Store) commitSecondaries(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx) // no update is broken off
 	together := make([]secondaryWork, 0, secondariesTogether)
@@ -63,8 +65,9 @@ func (s *Store) commitSecondaries(ctx context.Context) {
 	}
 }
 
-// commitTogether commits the secondaries of several transactions: the small ones of one group in one
-// update. Of those that lock the same row one after the other only the present holder finds its lock.
+// commitTogether commits the secondaries of several transactions: the small ones of one group in
+// one update. Of those that lock the same row one after the other only the present holder finds its
+// lock.
 func (s *Store) commitTogether(ctx context.Context, all []secondaryWork) {
 	var rows [][]byte
 	small := all[:0:0]
@@ -126,9 +129,9 @@ func (s *Store) lazily(ctx context.Context, rows [][]byte, step kv.Step) error {
 	return kv.UpdateLazy(ctx, s.engine, rows, step)
 }
 
-// collectPeriodically runs passes until Close: a pass every GCInterval, cut into steps of GCRows with
-// pauses between them, so that it takes a small share of the machine. A step that failed is taken
-// again an interval later, from where it was.
+// collectPeriodically runs passes until Close: a pass every GCInterval, cut into steps of GCRows
+// with pauses between them, so that it takes a small share of the machine. A step that failed is
+// taken again an interval later, from where it was.
 func (s *Store) collectPeriodically(ctx context.Context) {
 	timer := time.NewTimer(s.opts.GCInterval)
 	defer timer.Stop()
@@ -153,8 +156,9 @@ func (s *Store) collectPeriodically(ctx context.Context) {
 	}
 }
 
-// gcPause lies at least between two steps of a pass in the background, and gcRest times the time that the
-// step took: a pass takes at most a sixth of one processor, and the slower the machine answers the less it asks.
+// gcPause lies at least between two steps of a pass in the background, and gcRest times the time
+// that the step took: a pass takes at most a sixth of one processor, and the slower the machine
+// answers the less it asks.
 const (
 	gcPause = 20 * time.Millisecond
 	gcRest  = 5
@@ -195,8 +199,8 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
-// settleForPass settles the locks for a pass of the background, and then tells it where to look. Rollbacks
-// leave records, so this comes after.
+// settleForPass settles the locks for a pass of the background, and then tells it where to look.
+// Rollbacks leave records, so this comes after.
 func (s *Store) settleForPass(ctx context.Context, p *gc.Pass) error {
 	if p.Settled() {
 		return nil
@@ -208,8 +212,8 @@ func (s *Store) settleForPass(ctx context.Context, p *gc.Pass) error {
 	return err
 }
 
-// nothingToCollect reports whether a pass would find nothing: nothing was committed above the last one's
-// safepoint, and that one left nothing to look at again.
+// nothingToCollect reports whether a pass would find nothing: nothing was committed above the last
+// one's safepoint, and that one left nothing to look at again.
 func (s *Store) nothingToCollect() bool {
 	return s.pass.safepoint != 0 && !s.pass.again && s.quiet(s.pass.safepoint)
 }
@@ -222,8 +226,8 @@ func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
 	return s.CollectSpan(ctx, kv.Span{}, nil)
 }
 
-// CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else. told, if not
-// nil, is called now and then with what was done so far.
+// CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else. told,
+// if not nil, is called now and then with what was done so far.
 func (s *Store) CollectSpan(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats, error) {
 	if s.peers == nil {
 		return s.collectOnce(ctx, span, told)
@@ -276,15 +280,16 @@ func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
 	return safepoint, err
 }
 
-// SettleLocks settles every lock of the store, and removes row locks of the dead, for a tool that opens
-// a store which nobody else uses: on an exclusive engine the owners of locks found at Open are dead,
-// and nothing is waited for. It returns how many there were.
+// SettleLocks settles every lock of the store, and removes row locks of the dead, for a tool that
+// opens a store which nobody else uses: on an exclusive engine the owners of locks found at Open
+// are dead, and nothing is waited for. It returns how many there were.
 func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	now, err := s.source.Next(ctx)
 	if err != nil {
 		return 0, err
 	}
-	// Asked before the locks are: a transaction that ends meanwhile may leave some that were not met.
+	// Asked before the locks are: a transaction that ends meanwhile may leave some that were not
+	// met.
 	alone := s.registry.oldest(now) == now
 	n := 0
 	err = s.settleAlone(ctx, func() (err error) {
@@ -301,8 +306,8 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 	return n + rows, err
 }
 
-// settleAlone runs what goes through the locks of the store to settle them, once nobody else does. Of two at
-// once each would step over the marks of what the other has deleted, again and again.
+// settleAlone runs what goes through the locks of the store to settle them, once nobody else does.
+// Of two at once each would step over the marks of what the other has deleted, again and again.
 func (s *Store) settleAlone(ctx context.Context, settle func() error) error {
 	select {
 	case s.settling <- struct{}{}:
@@ -313,7 +318,8 @@ func (s *Store) settleAlone(ctx context.Context, settle func() error) error {
 	}
 }
 
-// SettleExpired settles the locks whose time to live is over at a time, waiting for their owners to finish.
+// SettleExpired settles the locks whose time to live is over at a time, waiting for their owners to
+// finish.
 func (s *Store) SettleExpired(ctx context.Context, now tso.Timestamp) error {
 	_, err := gc.SettleEach(ctx, s.engine, settler{s}, func(l mvcc.Lock) bool { return l.Expired(now) })
 	return err
@@ -322,8 +328,8 @@ func (s *Store) SettleExpired(ctx context.Context, now tso.Timestamp) error {
 // settler is the resolver as the collector uses it.
 type settler struct{ s *Store }
 
-// Settle settles a lock, waiting for its owner to finish or expire, and those of the same transaction that
-// directly follow it. It returns the key of the last one, and their number.
+// Settle settles a lock, waiting for its owner to finish or expire, and those of the same
+// transaction that directly follow it. It returns the key of the last one, and their number.
 func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, n int, err error) {
 	bo := wait.Backoff{Limit: st.s.opts.LockWait + st.s.opts.LockTTL, Closing: st.s.closing.ch}
 	locked := &mvcc.LockedError{Key: key, Lock: l}

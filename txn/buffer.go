@@ -17,16 +17,17 @@ type write struct {
 	kind  writeKind
 	// mustNotExist: the key was inserted, and prewrite has to find it absent.
 	mustNotExist bool
-	// fresh: the writer knew the key to be absent, and what stands for it (a row, for the entries of its
-	// indexes) is checked instead. To delete it again leaves nothing to write, and nothing to check.
+	// fresh: the writer knew the key to be absent, and what stands for it (a row, for the entries
+	// of its indexes) is checked instead. To delete it again leaves nothing to write, and nothing
+	// to check.
 	fresh bool
 	// held is what the transaction's own lock in the store is, if it was looked at.
 	held mvcc.Held
 	// base is the read timestamp of the first write of the key, zero before any Advance: what
 	// others committed above it is a conflict.
 	base tso.Timestamp
-	// seq tells between which savepoints it was written, and older is the write of the key that an earlier
-	// savepoint wants back, nil for none (savepoint.go).
+	// seq tells between which savepoints it was written, and older is the write of the key that an
+	// earlier savepoint wants back, nil for none (savepoint.go).
 	seq   uint64
 	older *write
 	// stored: it is what the transaction's lock in the store says.
@@ -38,14 +39,15 @@ type writeKind byte
 const (
 	writePut writeKind = iota + 1
 	writeDelete
-	// writeNone is an insert, or a fresh write, that the transaction itself deleted again: the key reads
-	// as absent, and nothing is written; above all it must not become the primary.
+	// writeNone is an insert, or a fresh write, that the transaction itself deleted again: the key
+	// reads as absent, and nothing is written; above all it must not become the primary.
 	writeNone
 	// writeUndone takes back a write that was streamed out: the key reads as if it had never been.
 	writeUndone
 )
 
-// buffer holds a transaction's writes in key order, with those below them that savepoints want back.
+// buffer holds a transaction's writes in key order, with those below them that savepoints want
+// back.
 type buffer struct {
 	tree    *btree.BTreeG[write]
 	highest []byte // no key in the tree is above it
@@ -54,7 +56,8 @@ type buffer struct {
 	base    tso.Timestamp // of writes to come
 
 	savepoints savepoints
-	// streamed: some writes are in the store already, perhaps, and what is undone has to be taken back there.
+	// streamed: some writes are in the store already, perhaps, and what is undone has to be taken
+	// back there.
 	streamed bool
 
 	// frozen: reads are answered by past, the writes as they were at freeze; nil for none.
@@ -71,8 +74,8 @@ type Savepoint struct {
 
 func lessWrite(a, b write) bool { return bytes.Compare(a.key, b.key) < 0 }
 
-// writeOverhead is about what a buffered write takes beside its bytes: its node, its slices, and its
-// mutation while it is committed.
+// writeOverhead is about what a buffered write takes beside its bytes: its node, its slices, and
+// its mutation while it is committed.
 const writeOverhead = 192
 
 // held is about how much memory the writes take, with the older ones that savepoints want back.
@@ -125,8 +128,8 @@ func (b *buffer) visible(key []byte) (write, bool) {
 	return b.past.Get(write{key: key})
 }
 
-// store puts a write into the tree in the place of another one, if was says that there is one. A key above all
-// others, as rows come that are in order, is not searched for.
+// store puts a write into the tree in the place of another one, if was says that there is one. A
+// key above all others, as rows come that are in order, is not searched for.
 func (b *buffer) store(w, replaced write, was bool) {
 	if b.tree == nil {
 		b.tree = btree.NewBTreeGOptions(lessWrite, btree.Options{NoLocks: true})
@@ -149,8 +152,8 @@ func (b *buffer) remove(w write) {
 	b.tree.Delete(w)
 }
 
-// before returns the write that stands before another one of the same key, and the one that is replaced: they
-// differ where a write was taken back.
+// before returns the write that stands before another one of the same key, and the one that is
+// replaced: they differ where a write was taken back.
 func (b *buffer) before(key []byte) (before write, was bool, replaced write, there bool) {
 	replaced, there = b.get(key)
 	if replaced.kind == writeUndone {
@@ -166,7 +169,8 @@ func (b *buffer) streamedOut() {
 	b.highest, b.arena, b.bytes = nil, nil, 0
 }
 
-// faultIn puts a write that was streamed out, or an older one of that key, back where it can be changed.
+// faultIn puts a write that was streamed out, or an older one of that key, back where it can be
+// changed.
 func (b *buffer) faultIn(key []byte, w write) {
 	key = b.keep(key)
 	for v := &w; v != nil; v = v.older {
@@ -187,7 +191,8 @@ func (b *buffer) keep(p []byte) []byte {
 	return b.arena[at:len(b.arena):len(b.arena)]
 }
 
-// put buffers a write over the one that get returned. That one is kept if a savepoint wants it back.
+// put buffers a write over the one that get returned. That one is kept if a savepoint wants it
+// back.
 func (b *buffer) put(w, replaced write, was bool) {
 	b.savepoints.stamp(&w, replaced, was)
 	b.store(w, replaced, was)
@@ -212,7 +217,8 @@ func (b *buffer) setAfter(base tso.Timestamp, key, value []byte) {
 	b.tree.Set(w)
 }
 
-// setNew is set of a key that is known to be absent, unless this transaction has written it already.
+// setNew is set of a key that is known to be absent, unless this transaction has written it
+// already.
 func (b *buffer) setNew(key, value []byte) {
 	_, was, replaced, there := b.before(key)
 	if was {
@@ -245,9 +251,10 @@ func (b *buffer) delete(key []byte) {
 	b.put(w, replaced, there)
 }
 
-// rollbackTo forgets what was written in the buffer after sp. The span is that of keys streamed out since, which
-// have to be looked at: they are to be taken back in the store, unless the buffer has a write of them now.
-// With doubt, some of the buffer is in the store, and what is stored is not known.
+// rollbackTo forgets what was written in the buffer after sp. The span is that of keys streamed out
+// since, which have to be looked at: they are to be taken back in the store, unless the buffer has
+// a write of them now. With doubt, some of the buffer is in the store, and what is stored is not
+// known.
 func (b *buffer) rollbackTo(sp Savepoint, doubt bool) (streamed kv.Span) {
 	keys, streamed := b.savepoints.cutTo(sp.at)
 	for _, key := range keys {
@@ -277,8 +284,8 @@ type cursor struct {
 	ok      bool
 }
 
-// cursor returns nil when no write lies in the span now, as reads see the writes. The tree is copied on
-// write, so later writes do not disturb the cursor.
+// cursor returns nil when no write lies in the span now, as reads see the writes. The tree is
+// copied on write, so later writes do not disturb the cursor.
 func (b *buffer) cursor(span kv.Span, reverse bool) *cursor {
 	tree := b.tree
 	if b.frozen {

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// clause is one clause of the checklist (docs/percolator.md): what the protocol promises, under which
-// invariant, and a check of the smallest scene in which it shows. The checks are deterministic. Each
-// must find nothing, and must find something in each mutant that names it as its killer
-// (testdata/mutants, package mutants).
+// clause is one clause of the checklist (docs/percolator.md): what the protocol promises, under
+// which invariant, and a check of the smallest scene in which it shows. The checks are
+// deterministic. Each must find nothing, and must find something in each mutant that names it as
+// its killer (testdata/mutants, package mutants).
 type clause struct {
 	line, says string
 	check      func(sc *scene)
@@ -59,7 +59,8 @@ func TestChecklist(t *testing.T) {
 	}
 }
 
-// checklistPage has a row for each clause. With -rewrite TestTheChecklistIsDocumented makes them anew.
+// checklistPage has a row for each clause. With -rewrite TestTheChecklistIsDocumented makes them
+// anew.
 const checklistPage = "../docs/percolator.md"
 
 // TestTheChecklistIsDocumented: the page's table is that of the checks.
@@ -104,8 +105,8 @@ func TestEveryClauseHasAMutant(t *testing.T) {
 	}
 }
 
-// TestEveryCheckedInvariantIsDefined: doc.go states each invariant that a line of the checklist names.
-// Package lint looks at those that comments cite.
+// TestEveryCheckedInvariantIsDefined: doc.go states each invariant that a line of the checklist
+// names. Package lint looks at those that comments cite.
 func TestEveryCheckedInvariantIsDefined(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)

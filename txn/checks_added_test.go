@@ -106,8 +106,8 @@ func pointReadDrawsNothing(sc *scene) {
 	}
 }
 
-// meeting is an engine on which no prewrite of a commit goes on before all of them have begun, as if each
-// waited for the others. One that never sees them gives up when its context ends.
+// meeting is an engine on which no prewrite of a commit goes on before all of them have begun, as
+// if each waited for the others. One that never sees them gives up when its context ends.
 type meeting struct {
 	kv.Engine
 	missing atomic.Int64
@@ -147,5 +147,6 @@ func prewritesRunTogether(sc *scene) {
 	}
 }
 
-// meetingMax is far above what prewrites need that run at the same time, and all that those wait which do not.
+// meetingMax is far above what prewrites need that run at the same time, and all that those wait
+// which do not.
 const meetingMax = 10 * time.Second

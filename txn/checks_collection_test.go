@@ -25,7 +25,8 @@ func (sc *scene) collect(s *txn.Store) {
 	sc.must(err, "collect")
 }
 
-// locksAreSettledFirst: the status of z is written in the record of a, which is about to be dropped.
+// locksAreSettledFirst: the status of z is written in the record of a, which is about to be
+// dropped.
 func locksAreSettledFirst(sc *scene) {
 	s := sc.openWith(split(), txn.Options{}, txn.AfterCommitPoint, func(*txn.Store) bool { return true })
 	_ = sc.writer(s, "a", "1", "z", "1").Commit(sc.ctx)

@@ -40,9 +40,9 @@ func retryStaysTwoPhase(sc *scene) {
 	sc.want("all or none", sc.read(s, "a", "z"), "a=- z=0 ")
 }
 
-// slow is an engine on which an update can get stuck on its way: its result is unknown, and it lands
-// when the test says so, unless one of its rows was written meanwhile. That is what a conditional
-// request to a store on the network may do.
+// slow is an engine on which an update can get stuck on its way: its result is unknown, and it
+// lands when the test says so, unless one of its rows was written meanwhile. That is what a
+// conditional request to a store on the network may do.
 type slow struct {
 	kv.Engine
 	armed bool
@@ -209,7 +209,8 @@ func undoneWriteIsNone(sc *scene) {
 	sc.want("after the commit", sc.read(s, "k", "z"), "k=1 z=1 ")
 }
 
-// deadDoNotRead: a resolver has taken the transaction for dead and removed what it had streamed out.
+// deadDoNotRead: a resolver has taken the transaction for dead and removed what it had streamed
+// out.
 func deadDoNotRead(sc *scene) {
 	s := sc.open(single(), txn.Options{StreamBytes: 1, LockTTL: time.Hour})
 	tx := sc.writer(s, "a", "1", "z", "1")
@@ -224,8 +225,8 @@ func deadDoNotRead(sc *scene) {
 	wantError[*txn.WriteConflictError](sc, "a scan of its own writes", err)
 }
 
-// lockedKeyConflicts: one of two doctors locks the other's row instead of writing it, as a store that
-// keeps its row locks in the lock column would.
+// lockedKeyConflicts: one of two doctors locks the other's row instead of writing it, as a store
+// that keeps its row locks in the lock column would.
 func lockedKeyConflicts(sc *scene) {
 	s := sc.open(shared(), txn.Options{})
 	sc.commit(s, "x", "on", "y", "on")

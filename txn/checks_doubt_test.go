@@ -14,7 +14,8 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// I2: what is answered rests on durable commits, and a commit whose result is unknown is waited for.
+// I2: what is answered rests on durable commits, and a commit whose result is unknown is waited
+// for.
 var doubtClauses = []clause{
 	{"I2", "a reader of a secondary waits until the commit point is durable", secondaryAwaitsTheSync},
 	{"I2", "a write conflict is told once the write is durable", conflictAwaitsTheSync},
@@ -108,8 +109,8 @@ func (c looking) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// conflictAwaitsTheSync: whoever holds a row's lock commits, in one phase, while another looks whether it is
-// worth while to wait for it.
+// conflictAwaitsTheSync: whoever holds a row's lock commits, in one phase, while another looks
+// whether it is worth while to wait for it.
 func conflictAwaitsTheSync(sc *scene) {
 	base := single()
 	dead := sc.open(base, txn.Options{Protocol: txn.TwoPhase, CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterPrewrite }})
@@ -143,8 +144,8 @@ func conflictAwaitsTheSync(sc *scene) {
 	sc.want("commit", <-committed, "")
 }
 
-// lateCommitIsAwaited: the answer of a commit in one phase is lost, and its batch lands when the coordinator
-// asks for it. A reader comes in between, above its commit_ts.
+// lateCommitIsAwaited: the answer of a commit in one phase is lost, and its batch lands when the
+// coordinator asks for it. A reader comes in between, above its commit_ts.
 func lateCommitIsAwaited(sc *scene) {
 	f := kvtest.NewFault(single())
 	e := &asked{Engine: f}

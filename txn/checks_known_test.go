@@ -4,8 +4,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// I21: a coordinator that knows its locks to be as it wrote them does not read them again, and does as
-// soon as somebody else has been at one.
+// I21: a coordinator that knows its locks to be as it wrote them does not read them again, and does
+// as soon as somebody else has been at one.
 var knownClauses = []clause{
 	{"I21 I4", "a lock that another settled is not settled again", settledLockIsLookedAt},
 	{"I21 I4", "nor that of an async commit", settledAsyncLockIsLookedAt},
@@ -18,8 +18,9 @@ func settledAsyncLockIsLookedAt(sc *scene) {
 	lockPassesOn(sc, txn.AfterPrewrite, txn.Options{Protocol: txn.Async})
 }
 
-// lockPassesOn: before a committed transaction comes to its secondary, a reader has rolled that forward,
-// and a second transaction has locked it, committed and died. Its lock is not the first one's to remove.
+// lockPassesOn: before a committed transaction comes to its secondary, a reader has rolled that
+// forward, and a second transaction has locked it, committed and died. Its lock is not the first
+// one's to remove.
 func lockPassesOn(sc *scene, committed txn.CrashPoint, opts txn.Options) {
 	var s *txn.Store
 	commits := 0

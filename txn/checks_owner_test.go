@@ -9,7 +9,8 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// P6 and P16 on a store that several processes share: owners with leases, and one safepoint for all.
+// P6 and P16 on a store that several processes share: owners with leases, and one safepoint for
+// all.
 var ownerClauses = []clause{
 	{"P6 I19", "a dead owner's lock is not waited for", deadOwnerIsNotAwaited},
 	{"P6 I19", "a living owner's lock is", livingOwnerIsAwaited},
@@ -18,8 +19,8 @@ var ownerClauses = []clause{
 	{"P16 I20", "a running transaction of another process holds the safepoint", othersHoldTheSafepoint},
 }
 
-// processes opens two stores on a shared engine, at one oracle; the coordinators of the first die at
-// the crash point. A lease is a minute, a time to live an hour.
+// processes opens two stores on a shared engine, at one oracle; the coordinators of the first die
+// at the crash point. A lease is a minute, a time to live an hour.
 func (sc *scene) processes(at txn.CrashPoint) (first, second *txn.Store) {
 	e := shared()
 	opts := txn.Options{LockTTL: time.Hour, Lease: time.Minute}

@@ -73,8 +73,8 @@ func (sc *scene) records(s *txn.Store, key string) (n int) {
 	return n
 }
 
-// rollbackHitsNoRecord: a rollback record lies at start_ts, a write record at commit_ts, and both in
-// one column of one row.
+// rollbackHitsNoRecord: a rollback record lies at start_ts, a write record at commit_ts, and both
+// in one column of one row.
 func rollbackHitsNoRecord(sc *scene) {
 	s := sc.openWith(single(), txn.Options{Protocol: txn.Async}, "", nil)
 	sc.commit(s, "z", "0")

@@ -35,8 +35,8 @@ func (sc *scene) nowait(tx *txn.Txn, key string, mode rowlock.Mode) error {
 	return tx.LockCurrent(sc.ctx, []byte(key), mode, true)
 }
 
-// afterWait makes a transaction of there wait for a row that one of here has locked and then changes, and
-// returns it and its answer. Here and there may be one store.
+// afterWait makes a transaction of there wait for a row that one of here has locked and then
+// changes, and returns it and its answer. Here and there may be one store.
 func (sc *scene) afterWait(here, there *txn.Store, rereads bool) (*txn.Txn, error) {
 	sc.commit(here, "n", "1")
 	holder, waiter := sc.lockHolder(here, rereads), sc.lockHolder(there, rereads)
@@ -81,8 +81,8 @@ func waiterFails(sc *scene) {
 	wantError[*txn.WriteConflictError](sc, "lock in a snapshot", err)
 }
 
-// laterStatementProtectsNothing: of two optimistic statements the first wrote what it had read, then
-// another transaction wrote it, then the second statement wrote it again.
+// laterStatementProtectsNothing: of two optimistic statements the first wrote what it had read,
+// then another transaction wrote it, then the second statement wrote it again.
 func laterStatementProtectsNothing(sc *scene) {
 	s := sc.open(single(), txn.Options{})
 	sc.commit(s, "n", "1")
@@ -125,8 +125,8 @@ func locksAreHeldToTheEnd(sc *scene) {
 	sc.must(tx.Commit(sc.ctx), "commit")
 }
 
-// youngerGivesIn: it does not wait until the time to wait is over. The older one waits for it where it is
-// the other way round, so they could wait for each other.
+// youngerGivesIn: it does not wait until the time to wait is over. The older one waits for it where
+// it is the other way round, so they could wait for each other.
 func youngerGivesIn(sc *scene) {
 	s := sc.openWith(single(), txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite, func(s *txn.Store) bool {
 		wantError[*txn.WriteConflictError](sc, "commit", sc.writer(s, "b", "2").Commit(sc.ctx))

@@ -88,7 +88,8 @@ func recordsEndWithTheirTransaction(sc *scene) {
 	sc.must(sc.nowait(sc.lockHolder(there, true), "only locked", rowlock.Update), "lock elsewhere")
 }
 
-// recordsAreHeldToTheEnd: of a key that is written the prewrite's lock is held, of others the row lock.
+// recordsAreHeldToTheEnd: of a key that is written the prewrite's lock is held, of others the row
+// lock.
 func recordsAreHeldToTheEnd(sc *scene) {
 	e := shared()
 	var there *txn.Store
@@ -152,7 +153,8 @@ func lostRowLockFailsTheCommit(sc *scene) {
 	wantError[*txn.WriteConflictError](sc, "commit without the lock", tx.Commit(sc.ctx))
 }
 
-// lostRowLockIsWaitedFor: a commit does not believe that it has a lock which the store gave to another.
+// lostRowLockIsWaitedFor: a commit does not believe that it has a lock which the store gave to
+// another.
 func lostRowLockIsWaitedFor(sc *scene) {
 	paused, other := sc.processes("")
 	tx := sc.lockHolder(paused, false)
@@ -166,8 +168,9 @@ func lostRowLockIsWaitedFor(sc *scene) {
 	}
 }
 
-// deadlockElsewhereIsDetected: each of two processes has a transaction that waits for the other's, one
-// of them through a third that waits in memory. The younger of those that wait in the store gives in.
+// deadlockElsewhereIsDetected: each of two processes has a transaction that waits for the other's,
+// one of them through a third that waits in memory. The younger of those that wait in the store
+// gives in.
 func deadlockElsewhereIsDetected(sc *scene) {
 	here, there := sc.processes("")
 	begin := func(s *txn.Store, id int64) *txn.Txn {

@@ -14,7 +14,8 @@ var streamedLockClauses = []clause{
 	{"P12 I13", "who waits for a streamed key does not keep its owner from it", streamedKeyStaysItsOwn},
 }
 
-// givenBack returns a transaction that has locked a, b and n, and has the lock of n in the store alone.
+// givenBack returns a transaction that has locked a, b and n, and has the lock of n in the store
+// alone.
 func (sc *scene) givenBack() (*txn.Store, *txn.Txn) {
 	s := sc.open(single(), txn.Options{StreamBytes: 1, RowLocks: 1, LockWait: time.Nanosecond})
 	sc.commit(s, "a", "1", "b", "1", "n", "1")

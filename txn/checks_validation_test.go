@@ -12,7 +12,8 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// I10: what a serializable transaction has read is validated, on a store that several processes share.
+// I10: what a serializable transaction has read is validated, on a store that several processes
+// share.
 var validationClauses = []clause{
 	{"I5", "a commit that validates for long lives", validatorLives},
 	{"I5", "also while it is at one span", validatorOfOneSpanLives},
@@ -73,8 +74,8 @@ func (sc *scene) twoProcesses(e *probed) (watchful, other *txn.Store) {
 	return sc.open(e, opts), sc.open(e.Engine, opts)
 }
 
-// validatorLives: validation takes sixteen seconds under a lock of three, and now and then somebody reads what
-// is to be committed.
+// validatorLives: validation takes sixteen seconds under a lock of three, and now and then somebody
+// reads what is to be committed.
 func validatorLives(sc *scene) {
 	e := &probed{}
 	s, other := sc.twoProcesses(e)
@@ -123,8 +124,8 @@ func validatorOfOneSpanLives(sc *scene) {
 	sc.must(tx.Commit(sc.ctx), "commit")
 }
 
-// readersDoNotStarveACommit: one comes each time when the commit has drawn its timestamp. The first one pushes
-// it, and the next ones wait.
+// readersDoNotStarveACommit: one comes each time when the commit has drawn its timestamp. The first
+// one pushes it, and the next ones wait.
 func readersDoNotStarveACommit(sc *scene) {
 	e := &probed{}
 	s, other := sc.twoProcesses(e)

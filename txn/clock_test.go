@@ -15,8 +15,8 @@ import (
 
 const hour = int64(3_600_000)
 
-// TestLeasesEndAfterTheClockWasAhead: the wall clock was an hour ahead when a process died with locks, and
-// was put right. Its lease ends ten seconds later all the same.
+// TestLeasesEndAfterTheClockWasAhead: the wall clock was an hour ahead when a process died with
+// locks, and was put right. Its lease ends ten seconds later all the same.
 func TestLeasesEndAfterTheClockWasAhead(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{Shared: true})

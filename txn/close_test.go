@@ -28,8 +28,8 @@ func awaitOrFail(t *testing.T, what string, done <-chan error, condition func() 
 	}
 }
 
-// TestCloseEndsEveryWait: Close does not wait for a commit that waits for somebody who cannot commit before
-// Close is over.
+// TestCloseEndsEveryWait: Close does not wait for a commit that waits for somebody who cannot
+// commit before Close is over.
 func TestCloseEndsEveryWait(t *testing.T) {
 	ctx := context.Background()
 	waits := map[string]func(t *testing.T, s *txn.Store) (wait func() error, waits func() bool){
@@ -107,8 +107,8 @@ func TestCloseEndsTheWaitForASafeSnapshot(t *testing.T) {
 	require.ErrorIs(t, <-done, txn.ErrClosed)
 }
 
-// heldSecondaries holds the lazy updates that come after a durable one, the commit point, until they are
-// let go.
+// heldSecondaries holds the lazy updates that come after a durable one, the commit point, until
+// they are let go.
 type heldSecondaries struct {
 	kv.Engine
 	armed   atomic.Bool
@@ -136,8 +136,8 @@ func (e *heldSecondaries) UpdateLazy(ctx context.Context, rows [][]byte, step kv
 	return kv.UpdateLazy(ctx, e.Engine, rows, step)
 }
 
-// TestCloseLeavesTheSecondariesOfLargeCommits: once Close has begun, the background ends with the batch that
-// it is at. The next Open settles what is left, and reads lose nothing.
+// TestCloseLeavesTheSecondariesOfLargeCommits: once Close has begun, the background ends with the
+// batch that it is at. The next Open settles what is left, and reads lose nothing.
 func TestCloseLeavesTheSecondariesOfLargeCommits(t *testing.T) {
 	const rows, perBatch = 2000, 100
 	for name, opts := range map[string]txn.Options{
@@ -177,8 +177,8 @@ func TestCloseLeavesTheSecondariesOfLargeCommits(t *testing.T) {
 	}
 }
 
-// TestFoundLocksAreSettledAtOnce: reads are cheap again as soon as the locks that a crash left are gone, which
-// takes no reader and no collection.
+// TestFoundLocksAreSettledAtOnce: reads are cheap again as soon as the locks that a crash left are
+// gone, which takes no reader and no collection.
 func TestFoundLocksAreSettledAtOnce(t *testing.T) {
 	ctx := context.Background()
 	for _, crash := range []txn.CrashPoint{txn.AfterPrewrite, txn.AfterCommitPoint} {

@@ -15,9 +15,9 @@ import (
 
 // Commit makes the transaction's writes visible and durable, all or none, and ends it. Without
 // writes it does nothing, but for keys that were inserted and deleted again: they must be absent
-// still. The errors are *WriteConflictError, *AlreadyExistsError, *LockedError when waiting took too
-// long, ErrAmbiguous (wrapped) when the result is unknown, and what the engine or the context says;
-// with any of them but ErrAmbiguous nothing was written. Of a serializable transaction, also
+// still. The errors are *WriteConflictError, *AlreadyExistsError, *LockedError when waiting took
+// too long, ErrAmbiguous (wrapped) when the result is unknown, and what the engine or the context
+// says; with any of them but ErrAmbiguous nothing was written. Of a serializable transaction, also
 // *SerializationError and *ReadConflictError, the former without writes too.
 func (t *Txn) Commit(ctx context.Context) error {
 	if t.done {
@@ -78,10 +78,10 @@ func (t *Txn) commit(ctx context.Context) error {
 // rowMore is room for what a row has more than its key; with many escapes in it the rows grow.
 const rowMore = 4
 
-// mutations turns the buffer into what the protocol's steps take, sorted by key. absent are the keys
-// that were inserted and deleted again: there is nothing to write, but if another transaction has
-// written one meanwhile, its insert was wrong. Of fresh keys that does not matter. With versions, the mutations
-// have what a return to a savepoint needs.
+// mutations turns the buffer into what the protocol's steps take, sorted by key. absent are the
+// keys that were inserted and deleted again: there is nothing to write, but if another transaction
+// has written one meanwhile, its insert was wrong. Of fresh keys that does not matter. With
+// versions, the mutations have what a return to a savepoint needs.
 func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutation, absent []validation, err error) {
 	muts = make([]mvcc.Mutation, 0, t.buf.tree.Len())
 	keys := 0
@@ -152,10 +152,10 @@ type committer struct {
 	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended
 }
 
-// run chooses the protocol of the commit, once (txn: I15). Each step of it may be repeated: the second
-// run finds the lock, the record or the rollback of the first. What was tried in one phase and got no
-// answer is looked for and, if it is not there, barred by a rollback record. It is never tried again
-// in two phases, which would not find the record of one.
+// run chooses the protocol of the commit, once (txn: I15). Each step of it may be repeated: the
+// second run finds the lock, the record or the rollback of the first. What was tried in one phase
+// and got no answer is looked for and, if it is not there, barred by a rollback record. It is never
+// tried again in two phases, which would not find the record of one.
 func (c *committer) run(ctx context.Context) error {
 	if c.t.node != nil {
 		if err := c.awaitRowLocks(ctx); err != nil {
@@ -179,8 +179,8 @@ func (c *committer) run(ctx context.Context) error {
 	return c.twoPhase(ctx)
 }
 
-// oneBatch reports whether the commit is no more than one batch. A larger one takes two phases: in one
-// phase it would keep others waiting for the latches of all its rows at once.
+// oneBatch reports whether the commit is no more than one batch. A larger one takes two phases: in
+// one phase it would keep others waiting for the latches of all its rows at once.
 func (c *committer) oneBatch() bool {
 	rows := len(c.muts)
 	for i := range c.validate {
@@ -217,8 +217,8 @@ func rowsOf(muts []mvcc.Mutation) [][]byte {
 	return rows
 }
 
-// update runs a step and tells what an error means: with unknown, the engine cannot tell whether the
-// batch was written. The step's own error is never that.
+// update runs a step and tells what an error means: with unknown, the engine cannot tell whether
+// the batch was written. The step's own error is never that.
 func (s *Store) update(
 	ctx context.Context, rows [][]byte, lazy bool, step kv.Step,
 ) (unknown bool, err error) {
@@ -251,9 +251,10 @@ func update(step kv.Step, run func(kv.Step) error) (unknown bool, err error) {
 func ambiguous(err error) error { return fmt.Errorf("%w: %w", ErrAmbiguous, err) }
 
 // waitForLock settles the lock that stopped a commit, or waits for it. It returns nil when the
-// commit should try again. A lock's owner, if it lives, will commit above our start_ts, and we shall
-// have lost; only if it fails may we go on. holding says that the transaction has locks of its own:
-// then it waits only for younger transactions than itself, so that no two wait for each other.
+// commit should try again. A lock's owner, if it lives, will commit above our start_ts, and we
+// shall have lost; only if it fails may we go on. holding says that the transaction has locks of
+// its own: then it waits only for younger transactions than itself, so that no two wait for each
+// other.
 func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *backoff, holding bool) error {
 	if bo.Limit == 0 {
 		bo.Limit = c.s.opts.LockWait

@@ -2,7 +2,8 @@ package txn
 
 import "github.com/minidb/minidb/internal/memory"
 
-// countStep is how much the buffer grows until it is counted again: a transaction with less is not counted.
+// countStep is how much the buffer grows until it is counted again: a transaction with less is not
+// counted.
 const countStep = 1 << 20
 
 // counted is what an account knows of the transaction's buffer.
@@ -11,12 +12,13 @@ type counted struct {
 	bytes   int64
 }
 
-// CountIn makes an account count the buffered writes. It belongs to the transaction's goroutine, and has all back
-// when the transaction has ended.
+// CountIn makes an account count the buffered writes. It belongs to the transaction's goroutine,
+// and has all back when the transaction has ended.
 func (t *Txn) CountIn(a *memory.Account) { t.counted.account = a }
 
-// countWrites counts a buffer of so many bytes. room is false when the account has no more: then the buffer is
-// streamed out before it is full. What must stay in memory (Freeze) fails with the account's error.
+// countWrites counts a buffer of so many bytes. room is false when the account has no more: then
+// the buffer is streamed out before it is full. What must stay in memory (Freeze) fails with the
+// account's error.
 func (t *Txn) countWrites(held int64) (room bool, err error) {
 	c := &t.counted
 	if c.account == nil || held < c.bytes || held < countStep {

@@ -11,8 +11,8 @@ import (
 	"github.com/minidb/minidb/kv/memkv"
 )
 
-// TestWritesAreCountedAndStreamedOutEarly: a buffer for which there is no more memory goes out before it is full,
-// and what must stay in memory fails.
+// TestWritesAreCountedAndStreamedOutEarly: a buffer for which there is no more memory goes out
+// before it is full, and what must stay in memory fails.
 func TestWritesAreCountedAndStreamedOutEarly(t *testing.T) {
 	ctx := context.Background()
 	s, err := Open(ctx, memkv.New(memkv.Options{}), Options{})

@@ -24,10 +24,10 @@ import (
 )
 
 // The crash test runs a bank on a crashable file system, takes the state that a power failure would
-// leave at random moments, and opens it. Every transfer writes both accounts and, under a key of its
-// own, what it moved; so from the transfers found, every balance can be recomputed: one that is half
-// there shows. Every transfer whose commit returned before the crash must be there (txn: I4), and so
-// must every one of which a look at an account has told (txn: I18).
+// leave at random moments, and opens it. Every transfer writes both accounts and, under a key of
+// its own, what it moved; so from the transfers found, every balance can be recomputed: one that is
+// half there shows. Every transfer whose commit returned before the crash must be there (txn: I4),
+// and so must every one of which a look at an account has told (txn: I18).
 //
 // MINIDB_CRASH_POINTS is the number of crashes of all these tests together:
 //
@@ -42,9 +42,9 @@ import (
 //	       (package minidb)                 its backfill, of actions of foreign keys, of VACUUM, ANALYZE,
 //	                                        CHECKPOINT, Close; in one phase and in two
 //
-// All count their crashes by what was going on, and fail when one of those was never hit (the last one from
-// 10,000 crashes on; the others take more than their share rather than miss one). Of
-// what was not synced 0, 20, 50, 80 or 100 percent are kept. Beside these, tests/crash kills real
+// All count their crashes by what was going on, and fail when one of those was never hit (the last
+// one from 10,000 crashes on; the others take more than their share rather than miss one). Of what
+// was not synced 0, 20, 50, 80 or 100 percent are kept. Beside these, tests/crash kills real
 // servers (MINIDB_KILLS), tests/history and tests/sqlhistory take power failures within histories
 // (MINIDB_HISTORIES), and tests/iofault fails writes (MINIDB_IO_FAULTS).
 
@@ -101,7 +101,8 @@ func TestRandomCrashesLoseNoAcknowledgedCommit(t *testing.T) {
 	require.Empty(t, missing(), "no crash was taken")
 }
 
-// crashesMore bounds the crashes that are taken beyond their number until there was one of each kind.
+// crashesMore bounds the crashes that are taken beyond their number until there was one of each
+// kind.
 const crashesMore = 1000
 
 // firstMissing returns a kind of which there was none, or "".
@@ -224,8 +225,8 @@ func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
 	return out
 }
 
-// holdSyncs holds the syncs of the log now and then, and lets workers run into them: what they commit
-// meanwhile is visible and not durable.
+// holdSyncs holds the syncs of the log now and then, and lets workers run into them: what they
+// commit meanwhile is visible and not durable.
 func (b *bank) holdSyncs(fs *pebblekv.CrashFS) (release func()) {
 	if b.rng.IntN(3) > 0 {
 		return nil
@@ -339,8 +340,8 @@ func (b *bank) read(ctx context.Context, tx *txn.Txn, i int) ([]byte, error) {
 	return tx.Get(ctx, account(i))
 }
 
-// transfer moves an amount between two accounts, which name it as the last, and records it, padded now
-// and then so that values are not always inlined.
+// transfer moves an amount between two accounts, which name it as the last, and records it, padded
+// now and then so that values are not always inlined.
 func (b *bank) transfer(key string, dice *rand.Rand) error {
 	ctx := context.Background()
 	tx, err := b.begin(ctx, b.locks && dice.IntN(3) > 0)
@@ -414,7 +415,8 @@ func verifyBank(t *testing.T, c crash, keep bool) {
 	require.NoError(t, e.Close())
 }
 
-// checkStore holds a store without running transactions to mvcc's invariants, and to having no locks.
+// checkStore holds a store without running transactions to mvcc's invariants, and to having no
+// locks.
 func checkStore(t testing.TB, e kv.Engine, what string) {
 	ctx := context.Background()
 	snap, err := e.Snapshot()

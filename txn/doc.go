@@ -2,10 +2,10 @@
 // §2) over any kv.Engine. A transaction reads at its start_ts, buffers its writes, and commits them
 // all or none, visible from its commit_ts on.
 //
-// It owns transactions, the coordinator of a commit, the resolution of locks that other transactions
-// left, the safepoint and the background work. It relies on an engine's atomic updates of rows
-// (package kv), on mvcc for the columns and the steps of the protocol, and on tso for timestamps. It
-// speaks no SQL and returns few errors, all typed.
+// It owns transactions, the coordinator of a commit, the resolution of locks that other
+// transactions left, the safepoint and the background work. It relies on an engine's atomic updates
+// of rows (package kv), on mvcc for the columns and the steps of the protocol, and on tso for
+// timestamps. It speaks no SQL and returns few errors, all typed.
 //
 // # In the order in which one meets them
 //
@@ -16,8 +16,8 @@
 //     (two_phase.go), or locks that commit by themselves (async.go).
 //   - A transaction that outgrows its buffer streams it out (stream.go, stream_read.go).
 //   - The resolver (resolver.go) rolls locks of ended transactions forward or back.
-//   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are checked
-//     by package ssi (serial.go).
+//   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are
+//     checked by package ssi (serial.go).
 //   - The registry (registry.go) lists running transactions, which hold the safepoint (package gc).
 //   - What several processes on one store need besides is package shared, with package lease. On an
 //     engine of this process's own, which is that of the product, there is none of it (owner.go).
@@ -33,31 +33,32 @@
 //	commit point      7: 3                    8: data@7     7: 9    7: primary@Bob
 //	secondaries       7: 3                    8: data@7     7: 9                   8: data@7
 //
-// Before the commit point everything rolls back, after it everything rolls forward; the primary tells
-// which. In one phase a single update writes the last line at once. One phase costs one sync, which
-// concurrent commits share. Two phases cost one as well: prewrites, secondaries and clean-up are lazy,
-// and the commit point is later in the same log.
+// Before the commit point everything rolls back, after it everything rolls forward; the primary
+// tells which. In one phase a single update writes the last line at once. One phase costs one sync,
+// which concurrent commits share. Two phases cost one as well: prewrites, secondaries and clean-up
+// are lazy, and the commit point is later in the same log.
 //
 // # Invariants
 //
-//   - I1 (one order): all timestamps come from one oracle; no two are equal, and a later one is higher.
-//   - I2 (no commit is missed): a reader whose start_ts is above a commit_ts sees that commit or waits
-//     for it (inflight.go, doubt.go; docs/adr/0002).
-//   - I3 (one winner): a prewrite refuses a newer write, any lock, and its own rollback record; commit
-//     and clean-up meet on the primary's row in one atomic update (package mvcc).
-//   - I4 (all or none): the primary decides for all keys; an unknown result is ErrAmbiguous, never a
-//     guess (two_phase.go).
-//   - I5 (liveness): no transaction waits for one whose owner is dead, or whose primary's time to live
-//     is over by the oracle's time, and readers push writers instead of waiting (resolver.go).
-//   - I6 (the safepoint): below it only the newest version of a key is kept and reads are refused; no
-//     running transaction is below it (registry.go, package gc).
+//   - I1 (one order): all timestamps come from one oracle; no two are equal, and a later one is
+//     higher.
+//   - I2 (no commit is missed): a reader whose start_ts is above a commit_ts sees that commit or
+//     waits for it (inflight.go, doubt.go; docs/adr/0002).
+//   - I3 (one winner): a prewrite refuses a newer write, any lock, and its own rollback record;
+//     commit and clean-up meet on the primary's row in one atomic update (package mvcc).
+//   - I4 (all or none): the primary decides for all keys; an unknown result is ErrAmbiguous, never
+//     a guess (two_phase.go).
+//   - I5 (liveness): no transaction waits for one whose owner is dead, or whose primary's time to
+//     live is over by the oracle's time, and readers push writers instead of waiting (resolver.go).
+//   - I6 (the safepoint): below it only the newest version of a key is kept and reads are refused;
+//     no running transaction is below it (registry.go, package gc).
 //   - I9 (locked rows are not stolen): no commit writes a key on which another owner has a row lock
 //     that excludes the write (row_locks.go).
 //   - I10 (serializable): serializable transactions that committed have a serial order (serial.go).
 //   - I13 (large transactions): what outgrew the buffer is in the store as locks under one primary,
 //     read back from there, and visible or gone as a whole (stream.go).
-//   - I19 (leases): every lock names its owner's session; a session is ended before anyone acts on its
-//     end, and its owner learns of it before it writes again (package shared).
+//   - I19 (leases): every lock names its owner's session; a session is ended before anyone acts on
+//     its end, and its owner learns of it before it writes again (package shared).
 //
 // Smaller ones, each explained in the file that keeps it:
 //
@@ -82,16 +83,16 @@
 //
 // On an engine that only this process writes to (kv.Exclusive), memory answers what a Store on any
 // other engine reads in the store (hints.go): commits in flight (inflight.go), recent commits
-// (recent.go), the lock-holder set (lock_holders.go), running transactions (liveness.go), snapshots that
-// others left (snapshots.go), replaced versions (garbage.go). A hint says "perhaps" or "no"; on any other
-// engine all say "perhaps".
+// (recent.go), the lock-holder set (lock_holders.go), running transactions (liveness.go), snapshots
+// that others left (snapshots.go), replaced versions (garbage.go). A hint says "perhaps" or "no";
+// on any other engine all say "perhaps".
 //
 // # Locking order
 //
-// Store.gate (read) → Store.pass → shared.session.mu → registry.safe → one registry shard → the oracle's
-// mutex. lockHolders.mu comes before liveness.mu. All others are leaves. Under an engine's latches, which
-// are taken inside kv.Engine.Update only, a step never calls the engine: when the oracle's range is
-// used up it gives up, the range is extended, and the step runs again.
+// Store.gate (read) → Store.pass → shared.session.mu → registry.safe → one registry shard → the
+// oracle's mutex. lockHolders.mu comes before liveness.mu. All others are leaves. Under an engine's
+// latches, which are taken inside kv.Engine.Update only, a step never calls the engine: when the
+// oracle's range is used up it gives up, the range is extended, and the step runs again.
 //
 // The goroutines of a Store are listed in docs/ARCHITECTURE.md. Close ends every wait for another
 // transaction, waits for commits under way, and stops the goroutines at the end of their steps.

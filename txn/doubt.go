@@ -9,16 +9,17 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// A commit whose update answered that its result is unknown may land later (kv's contract), at a commit_ts
-// that was drawn before. So it stays in the table of commits in flight until its status is known: a reader that
-// was let through before would miss it, and see it on a second read (txn: I2). The coordinator asks for the
-// status for a while; its caller is then told that the result is unknown, and the background goes on asking.
+// A commit whose update answered that its result is unknown may land later (kv's contract), at a
+// commit_ts that was drawn before. So it stays in the table of commits in flight until its status
+// is known: a reader that was let through before would miss it, and see it on a second read (txn:
+// I2). The coordinator asks for the status for a while; its caller is then told that the result is
+// unknown, and the background goes on asking.
 
 // learn asks once what became of a commit. Without an error it is known, and cannot change.
 type learn func(ctx context.Context) error
 
-// leaveLater takes commits out of the table in flight once their status is known, or can never be. Requires: the
-// gate is held.
+// leaveLater takes commits out of the table in flight once their status is known, or can never be.
+// Requires: the gate is held.
 func (s *Store) leaveLater(doubtful []*pending, ask learn) {
 	s.workers.Go(func() {
 		err := s.learnAtLast(ask)
@@ -29,8 +30,8 @@ func (s *Store) leaveLater(doubtful []*pending, ask learn) {
 	})
 }
 
-// learnAtLast asks until it is answered. An error says that nobody will read from the store any more: it is
-// closing, or it has failed.
+// learnAtLast asks until it is answered. An error says that nobody will read from the store any
+// more: it is closing, or it has failed.
 func (s *Store) learnAtLast(ask learn) error {
 	bo := wait.Backoff{Limit: math.MaxInt64, Closing: s.closing.ch}
 	for {

@@ -9,14 +9,14 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// DropSpan drops a span of keys as a whole, at a cost that does not grow with their number (txn: I25).
-// The span stays as it is until the safepoint has passed this commit and every lock below it, in the
-// whole store, is settled; then the collector deletes it, and looks again later (package gc). It deletes
-// nothing: the caller takes away, in this transaction, what led to the keys, so that no transaction that
-// starts above commit_ts reads or writes any of them; whoever else writes there must validate a key that
-// this transaction writes. The collector deletes the keys when nobody can read them any more (package gc).
-// What a serializable transaction has read in the span counts as written. Requires: the span has an end,
-// and its keys are never used again.
+// DropSpan drops a span of keys as a whole, at a cost that does not grow with their number (txn:
+// I25). The span stays as it is until the safepoint has passed this commit and every lock below it,
+// in the whole store, is settled; then the collector deletes it, and looks again later (package
+// gc). It deletes nothing: the caller takes away, in this transaction, what led to the keys, so
+// that no transaction that starts above commit_ts reads or writes any of them; whoever else writes
+// there must validate a key that this transaction writes. The collector deletes the keys when
+// nobody can read them any more (package gc). What a serializable transaction has read in the span
+// counts as written. Requires: the span has an end, and its keys are never used again.
 func (t *Txn) DropSpan(span kv.Span) error {
 	if t.node != nil {
 		if err := t.node.WriteSpan(span); err != nil {
@@ -27,15 +27,15 @@ func (t *Txn) DropSpan(span kv.Span) error {
 	return t.Set(key, value)
 }
 
-// ValidateKept makes Commit fail with *WriteConflictError if the span was dropped as a whole (DropSpan)
-// after the timestamp: keys of it that were read, or locked, say nothing any more.
+// ValidateKept makes Commit fail with *WriteConflictError if the span was dropped as a whole
+// (DropSpan) after the timestamp: keys of it that were read, or locked, say nothing any more.
 func (t *Txn) ValidateKept(span kv.Span, since tso.Timestamp) {
 	key, _ := gc.AppendDropped(span)
 	t.ValidateSince(kv.Span{Start: key, End: successor(key)}, since)
 }
 
-// Dropped lists the spans that were dropped as a whole and that the collector may not have deleted yet, as
-// the transaction sees the list.
+// Dropped lists the spans that were dropped as a whole and that the collector may not have deleted
+// yet, as the transaction sees the list.
 func (t *Txn) Dropped(ctx context.Context) (spans []kv.Span, err error) {
 	it, err := t.Scan(ctx, gc.DroppedSpans(), ScanOptions{Unserialized: true})
 	if err != nil {
@@ -52,6 +52,6 @@ func (t *Txn) Dropped(ctx context.Context) (spans []kv.Span, err error) {
 	return spans, it.Err()
 }
 
-// DroppedStart returns where a dropped span starts, of a key of the list of dropped spans; ok is false for
-// other keys.
+// DroppedStart returns where a dropped span starts, of a key of the list of dropped spans; ok is
+// false for other keys.
 func DroppedStart(key []byte) (start []byte, ok bool) { return gc.DroppedStart(key) }

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A table in small: the key "way" leads to its rows, those who write them validate it, and who drops the
-// rows as a whole writes it.
+// A table in small: the key "way" leads to its rows, those who write them validate it, and who
+// drops the rows as a whole writes it.
 var (
 	rowsSpan = kv.Span{Start: []byte("r"), End: []byte("s")}
 	way      = []byte("way")
@@ -65,8 +65,9 @@ var dropEngines = map[string]func() kv.Engine{
 	"shared":     func() kv.Engine { return memkv.New(memkv.Options{Shared: true}) },
 }
 
-// TestADroppedSpanGoesWhenNobodyCanReadIt: a transaction from before the drop reads the rows until it
-// ends; then one pass deletes them, and the next one, which finds nothing, the entry in the list.
+// TestADroppedSpanGoesWhenNobodyCanReadIt: a transaction from before the drop reads the rows until
+// it ends; then one pass deletes them, and the next one, which finds nothing, the entry in the
+// list.
 func TestADroppedSpanGoesWhenNobodyCanReadIt(t *testing.T) {
 	ctx := context.Background()
 	for name, open := range dropEngines {
@@ -128,9 +129,9 @@ func TestADropRolledBackDropsNothing(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestALatePrewriteInADroppedSpan: a writer that came by the old way prewrites, or its process dies with
-// its locks down, after the drop. It cannot commit, its locks are settled first, and they go with the span;
-// what an engine applies after the span was deleted goes in the next pass.
+// TestALatePrewriteInADroppedSpan: a writer that came by the old way prewrites, or its process dies
+// with its locks down, after the drop. It cannot commit, its locks are settled first, and they go
+// with the span; what an engine applies after the span was deleted goes in the next pass.
 func TestALatePrewriteInADroppedSpan(t *testing.T) {
 	ctx := context.Background()
 	for name, open := range dropEngines {
@@ -191,8 +192,8 @@ func value(t *testing.T, s *txn.Store, key string) []byte {
 	return v
 }
 
-// TestAPrimaryInADroppedSpanDecidesFirst: its transaction has committed, a secondary elsewhere is still
-// locked, and what it says goes with the span.
+// TestAPrimaryInADroppedSpanDecidesFirst: its transaction has committed, a secondary elsewhere is
+// still locked, and what it says goes with the span.
 func TestAPrimaryInADroppedSpanDecidesFirst(t *testing.T) {
 	ctx := context.Background()
 	for name, open := range dropEngines {
@@ -219,8 +220,8 @@ func TestAPrimaryInADroppedSpanDecidesFirst(t *testing.T) {
 	}
 }
 
-// TestASerializableReaderOfADroppedSpan: it has read a row and writes what the dropper has read. The two
-// have no serial order, though the dropper wrote no key that the reader read.
+// TestASerializableReaderOfADroppedSpan: it has read a row and writes what the dropper has read.
+// The two have no serial order, though the dropper wrote no key that the reader read.
 func TestASerializableReaderOfADroppedSpan(t *testing.T) {
 	ctx := context.Background()
 	for _, shared := range []bool{false, true} {
@@ -297,7 +298,8 @@ func dropCosts(t *testing.T, rows int) (drop, passes kvtest.Counts, steps int64)
 }
 
 // TestADropCostsTheSameForAnyNumberOfRows counts all that is done to the engine, the keys that its
-// iterators pass included (S20). Nothing in it depends on the number of rows, so ten million cost the same.
+// iterators pass included (S20). Nothing in it depends on the number of rows, so ten million cost
+// the same.
 func TestADropCostsTheSameForAnyNumberOfRows(t *testing.T) {
 	drop, passes, steps := dropCosts(t, 1)
 	manyDrop, manyPasses, manySteps := dropCosts(t, 100_000)
@@ -307,8 +309,8 @@ func TestADropCostsTheSameForAnyNumberOfRows(t *testing.T) {
 	require.Equal(t, int64(1), passes.Ranges)
 }
 
-// TestADropInBoundedStepsKeyByKey: where an engine cannot delete a span at once, a step of the background
-// deletes no more than it may.
+// TestADropInBoundedStepsKeyByKey: where an engine cannot delete a span at once, a step of the
+// background deletes no more than it may.
 func TestADropInBoundedStepsKeyByKey(t *testing.T) {
 	ctx := context.Background()
 	e := kvtest.NewKeyByKey(memkv.New(memkv.Options{}))
@@ -334,8 +336,9 @@ func TestADropInBoundedStepsKeyByKey(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestACrashAnywhereInADrop: the power fails before each write to the disk between the drop and the end
-// of its collection. Before the drop's commit the rows are there; after it, and two passes, nothing is.
+// TestACrashAnywhereInADrop: the power fails before each write to the disk between the drop and the
+// end of its collection. Before the drop's commit the rows are there; after it, and two passes,
+// nothing is.
 func TestACrashAnywhereInADrop(t *testing.T) {
 	ctx := context.Background()
 	opts := func(fs *pebblekv.FaultFS) pebblekv.Options {

@@ -8,13 +8,14 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// Early lock release (Johnson and others, Aether, VLDB 2010; docs/adr/0005): a one-phase commit gives
-// back the locks of the keys that it writes once the engine shows its batch, and not after the sync.
-// Its entry in the table of commits in flight guards the keys from then on: whoever reads them waits
-// for the sync. A transaction that got such a lock and asked for it (Locking.Early) may go on at once,
-// and depends on the commit (txn: I18).
+// Early lock release (Johnson and others, Aether, VLDB 2010; docs/adr/0005): a one-phase commit
+// gives back the locks of the keys that it writes once the engine shows its batch, and not after
+// the sync. Its entry in the table of commits in flight guards the keys from then on: whoever reads
+// them waits for the sync. A transaction that got such a lock and asked for it (Locking.Early) may
+// go on at once, and depends on the commit (txn: I18).
 
-// dependency is a commit in flight whose write of a key the transaction may read before it is durable.
+// dependency is a commit in flight whose write of a key the transaction may read before it is
+// durable.
 type dependency struct {
 	p   *pending
 	key []byte
@@ -30,7 +31,8 @@ func (t *Txn) dependsOn(p *pending, key []byte) bool {
 	return false
 }
 
-// depend makes the transaction depend on a commit that the engine shows. Requires: it has the key's lock.
+// depend makes the transaction depend on a commit that the engine shows. Requires: it has the key's
+// lock.
 func (t *Txn) depend(p *pending, key []byte) {
 	t.dependencies = append(t.dependencies, dependency{p, bytes.Clone(key)})
 	t.dropSnapshot() // it may lack the commit, and nothing will wait for it any more
@@ -38,8 +40,8 @@ func (t *Txn) depend(p *pending, key []byte) {
 
 // AwaitDurable waits until everything that the transaction has read is durable. Whoever takes locks
 // with Locking.Early calls it before anybody is told what follows from what was read. A Commit that
-// writes need not: its own sync takes what it depends on to disk. One that does not write waits here. The
-// errors are the context's, and that of a store which ended before it was known.
+// writes need not: its own sync takes what it depends on to disk. One that does not write waits
+// here. The errors are the context's, and that of a store which ended before it was known.
 func (t *Txn) AwaitDurable(ctx context.Context) error {
 	for i := range t.dependencies {
 		select {
@@ -65,8 +67,8 @@ func (c *committer) shown(p *pending) {
 	})
 }
 
-// awaitKey waits for the commits in flight that write the key, or depends on those that are visible.
-// Requires, with Locking.Early: the transaction has the key's lock.
+// awaitKey waits for the commits in flight that write the key, or depends on those that are
+// visible. Requires, with Locking.Early: the transaction has the key's lock.
 func (t *Txn) awaitKey(ctx context.Context, key []byte) error {
 	f := &t.s.inflight
 	for f.n.Load() > 0 {
@@ -87,7 +89,8 @@ func (t *Txn) awaitKey(ctx context.Context, key []byte) error {
 	return nil
 }
 
-// writer returns a commit in flight that writes the key, and on which the transaction does not depend.
+// writer returns a commit in flight that writes the key, and on which the transaction does not
+// depend.
 func (f *inflight) writer(key []byte, t *Txn) *pending {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -68,7 +68,8 @@ func holdCommit(t *testing.T, older int) *heldCommit {
 	return h
 }
 
-// waits runs fn, which must wait for the held sync, and returns its result once the sync is released.
+// waits runs fn, which must wait for the held sync, and returns its result once the sync is
+// released.
 func (h *heldCommit) waits(t *testing.T, fn func(ctx context.Context) error) <-chan error {
 	t.Helper()
 	ctx, result := newWatched(), make(chan error, 1)
@@ -129,8 +130,8 @@ func TestALockWithoutEarlyWaitsForTheSync(t *testing.T) {
 	}
 }
 
-// TestNothingIsToldBeforeTheSync: a commit without writes, a commit that fails and AwaitDurable wait
-// for what the transaction has read.
+// TestNothingIsToldBeforeTheSync: a commit without writes, a commit that fails and AwaitDurable
+// wait for what the transaction has read.
 func TestNothingIsToldBeforeTheSync(t *testing.T) {
 	for name, tell := range map[string]func(ctx context.Context, tx *txn.Txn) error{
 		"await":  func(ctx context.Context, tx *txn.Txn) error { return tx.AwaitDurable(ctx) },
@@ -148,8 +149,8 @@ func TestNothingIsToldBeforeTheSync(t *testing.T) {
 	}
 }
 
-// TestASnapshotReaderIsRefusedWithoutALock: to a transaction whose snapshot is older than the row, it
-// makes no difference how the present holder of the lock ends.
+// TestASnapshotReaderIsRefusedWithoutALock: to a transaction whose snapshot is older than the row,
+// it makes no difference how the present holder of the lock ends.
 func TestASnapshotReaderIsRefusedWithoutALock(t *testing.T) {
 	ctx := context.Background()
 	everywhere(t, func(t *testing.T, s *txn.Store) {
@@ -166,9 +167,9 @@ func TestASnapshotReaderIsRefusedWithoutALock(t *testing.T) {
 	})
 }
 
-// TestEarlyLocksSurviveACrash counts in one hot key, with a record of every count, and looks at what a
-// crash leaves at any moment: an unbroken row of counts that holds every count that was acknowledged,
-// and every count that a transaction without writes told of.
+// TestEarlyLocksSurviveACrash counts in one hot key, with a record of every count, and looks at
+// what a crash leaves at any moment: an unbroken row of counts that holds every count that was
+// acknowledged, and every count that a transaction without writes told of.
 func TestEarlyLocksSurviveACrash(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -2,17 +2,18 @@ package txn
 
 import "runtime"
 
-// AwaitSecondaries returns once no transaction of this Store can have a lock in the store any more: the
-// background has settled those of all that have ended.
+// AwaitSecondaries returns once no transaction of this Store can have a lock in the store any more:
+// the background has settled those of all that have ended.
 func (s *Store) AwaitSecondaries() {
 	for !s.lockHolders.none() {
 		runtime.Gosched()
 	}
 }
 
-// TakeForDead makes the Store forget what it knows of the transactions that have locks in the store:
-// whoever meets one judges it by its primary, its owner's session and the time to live. So tests play a
-// resolver of another process, wrong about an owner or right, on an engine that has no other processes.
+// TakeForDead makes the Store forget what it knows of the transactions that have locks in the
+// store: whoever meets one judges it by its primary, its owner's session and the time to live. So
+// tests play a resolver of another process, wrong about an owner or right, on an engine that has no
+// other processes.
 func (s *Store) TakeForDead() {
 	s.lockHolders.mu.Lock()
 	defer s.lockHolders.mu.Unlock()

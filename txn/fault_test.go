@@ -17,8 +17,8 @@ import (
 )
 
 // TestAFailedUpdateNeverTearsATransaction fails each update of a transfer in turn, once and for
-// good, with its effect, without, and with an effect that comes later. Whatever Commit says must be true afterwards, and with
-// ErrAmbiguous both accounts must still agree (txn: I4).
+// good, with its effect, without, and with an effect that comes later. Whatever Commit says must be
+// true afterwards, and with ErrAmbiguous both accounts must still agree (txn: I4).
 func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
 	engines := map[string]func() kv.Engine{
 		"one group":    func() kv.Engine { return memkv.New(memkv.Options{}) },

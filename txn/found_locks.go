@@ -11,15 +11,16 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// On an exclusive engine the locks that Open finds were left by processes that are dead, so their status can
-// be decided at once. While one is there, every read has to look for locks, in a snapshot of its own (txn:
-// I7, I14). So the background settles them all as soon as the store is open, in bounded steps.
+// On an exclusive engine the locks that Open finds were left by processes that are dead, so their
+// status can be decided at once. While one is there, every read has to look for locks, in a
+// snapshot of its own (txn: I7, I14). So the background settles them all as soon as the store is
+// open, in bounded steps.
 
 // settleFoundStep is how many locks are looked at in one snapshot.
 const settleFoundStep = 1024
 
-// settleFound settles the locks that are older than the session, and then says that there are none. After a
-// failure the rest is left to readers and to the collector.
+// settleFound settles the locks that are older than the session, and then says that there are none.
+// After a failure the rest is left to readers and to the collector.
 func (s *Store) settleFound(ctx context.Context) {
 	session := tso.Timestamp(s.SessionID())
 	for next := []byte{}; next != nil; {
@@ -37,7 +38,8 @@ func (s *Store) settleFound(ctx context.Context) {
 	s.lockHolders.leave(session)
 }
 
-// settleFoundFrom takes one step from a key on, and returns where the next one begins: nil at the end.
+// settleFoundFrom takes one step from a key on, and returns where the next one begins: nil at the
+// end.
 func (s *Store) settleFoundFrom(ctx context.Context, from []byte, session tso.Timestamp) (next []byte, err error) {
 	snap, err := s.engine.Snapshot()
 	if err != nil {
@@ -100,9 +102,10 @@ func (r *lockRun) settle(ctx context.Context) error {
 	return r.s.resolver.resolveRows(ctx, r.startTS, r.commitTS, rows)
 }
 
-// CommitTSOf returns what became of the transaction that left a lock: its commit_ts, or zero when it was rolled
-// back, as it is then if nothing had decided it. Unlike a read of the locked row it looks at the primary
-// alone, and settles nothing else. Requires: the engine is exclusive, and the lock is older than the Store.
+// CommitTSOf returns what became of the transaction that left a lock: its commit_ts, or zero when
+// it was rolled back, as it is then if nothing had decided it. Unlike a read of the locked row it
+// looks at the primary alone, and settles nothing else. Requires: the engine is exclusive, and the
+// lock is older than the Store.
 func (s *Store) CommitTSOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, err error) {
 	st, err := s.resolver.status(ctx, l, 0)
 	if err == nil && !st.Decided() {

@@ -12,7 +12,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// TestFrozenReadsShowTheWritesBefore: also those that were streamed out, and whatever is written meanwhile.
+// TestFrozenReadsShowTheWritesBefore: also those that were streamed out, and whatever is written
+// meanwhile.
 func TestFrozenReadsShowTheWritesBefore(t *testing.T) {
 	ctx, opts := context.Background(), txn.Options{StreamBytes: 4 << 10}
 	tx := begin(t, openStore(t, memkv.New(memkv.Options{}), opts))

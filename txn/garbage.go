@@ -9,11 +9,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// garbage remembers where in the store a collection may find something: a commit knows which keys it
-// replaced or removed, and a rollback where it left records. So a pass after a load that only inserted reads
-// nothing, and one beside a small hot table reads that table. It is this process's memory: on an exclusive
-// engine it is complete once a pass over everything has come to its end, for nobody else writes; on any other
-// it is not used.
+// garbage remembers where in the store a collection may find something: a commit knows which keys
+// it replaced or removed, and a rollback where it left records. So a pass after a load that only
+// inserted reads nothing, and one beside a small hot table reads that table. It is this process's
+// memory: on an exclusive engine it is complete once a pass over everything has come to its end,
+// for nobody else writes; on any other it is not used.
 //
 // What is noted may be more than there is, never less: a place is
 // forgotten only after a pass over it at a safepoint at or above everything noted there.
@@ -37,12 +37,12 @@ func placeOf(row []byte, length int) (p place) {
 
 func (p place) prefix() []byte { return p.bytes[:p.n] }
 
-// noted is when garbage came to be in a place: timestamps at or above those of the records that replaced
-// something.
+// noted is when garbage came to be in a place: timestamps at or above those of the records that
+// replaced something.
 type noted struct{ first, last tso.Timestamp }
 
-// placeLength is how many bytes of a row are a place at first: of a table with an integer key, its rows by
-// the upper bytes of that. placesMax bounds their number; beyond it they become shorter.
+// placeLength is how many bytes of a row are a place at first: of a table with an integer key, its
+// rows by the upper bytes of that. placesMax bounds their number; beyond it they become shorter.
 const (
 	placeLength = 8
 	placesMax   = 1 << 14
@@ -93,8 +93,8 @@ func (g *garbage) shorten() {
 	g.places = joined
 }
 
-// due returns the spans of rows in which a pass at the safepoint may find something: everything as long as
-// the memory is not complete.
+// due returns the spans of rows in which a pass at the safepoint may find something: everything as
+// long as the memory is not complete.
 func (g *garbage) due(safepoint tso.Timestamp) []kv.Span {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -169,8 +169,8 @@ func (r *replaced) compact() {
 	r.less = max(0, r.less-1)
 }
 
-// noteReplaced tells the collector what the transaction has replaced, before it lets go of the safepoint: a
-// pass at or above its commit_ts begins after that.
+// noteReplaced tells the collector what the transaction has replaced, before it lets go of the
+// safepoint: a pass at or above its commit_ts begins after that.
 func (t *Txn) noteReplaced() {
 	if len(t.replaced.places) == 0 {
 		return

@@ -10,9 +10,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// A Store that is closed in order leaves what it remembers of garbage in a cell of the store, and the next
-// one takes it from there, and the cell away. After a crash there is none, and the first pass reads
-// everything.
+// A Store that is closed in order leaves what it remembers of garbage in a cell of the store, and
+// the next one takes it from there, and the cell away. After a crash there is none, and the first
+// pass reads everything.
 //
 //	format 01, then for each place: its length, its bytes, the first and the last timestamp of 8 bytes
 
@@ -53,8 +53,8 @@ func (g *garbage) read(value []byte) error {
 	return nil
 }
 
-// takeGarbage reads the cell, if there is one, and takes it away: nothing is committed before that. Lazy: a
-// commit that survives a crash comes after it.
+// takeGarbage reads the cell, if there is one, and takes it away: nothing is committed before that.
+// Lazy: a commit that survives a crash comes after it.
 func (s *Store) takeGarbage(ctx context.Context) error {
 	return kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(garbageKey)}, func(r kv.Reader, b *kv.Batch) error {
 		value, err := r.Get(ctx, garbageKey)

@@ -38,8 +38,8 @@ func load(t *testing.T, s *txn.Store, prefix string, keys int) {
 	}
 }
 
-// TestAPassLooksWhereSomethingWasReplaced counts the keys that passes step over: after the first one a
-// load that only inserts costs none, and changes of a small table those of that table.
+// TestAPassLooksWhereSomethingWasReplaced counts the keys that passes step over: after the first
+// one a load that only inserts costs none, and changes of a small table those of that table.
 func TestAPassLooksWhereSomethingWasReplaced(t *testing.T) {
 	ctx := context.Background()
 	e := kvtest.NewSteps(memkv.New(memkv.Options{}))
@@ -70,8 +70,9 @@ func TestAPassLooksWhereSomethingWasReplaced(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestPassesFindAllGarbage runs random transactions, in every way to commit and to fail, with passes in
-// between: once they are over, a pass over everything finds nothing that the passes should have found.
+// TestPassesFindAllGarbage runs random transactions, in every way to commit and to fail, with
+// passes in between: once they are over, a pass over everything finds nothing that the passes
+// should have found.
 func TestPassesFindAllGarbage(t *testing.T) {
 	ctx := context.Background()
 	for name, opts := range map[string]txn.Options{
@@ -111,7 +112,8 @@ func TestPassesFindAllGarbage(t *testing.T) {
 	}
 }
 
-// randomTransactions runs two transactions one inside the other: the inner one may make the outer one fail.
+// randomTransactions runs two transactions one inside the other: the inner one may make the outer
+// one fail.
 func randomTransactions(t *testing.T, s *txn.Store, dice *rand.Rand) {
 	t.Helper()
 	ctx := context.Background()
@@ -163,8 +165,8 @@ func randomTransactions(t *testing.T, s *txn.Store, dice *rand.Rand) {
 	end(outer, write(outer))
 }
 
-// TestGarbageIsRememberedOverARestart: a Store that was closed in order leaves what it knew, and one that was
-// not looks at everything once.
+// TestGarbageIsRememberedOverARestart: a Store that was closed in order leaves what it knew, and
+// one that was not looks at everything once.
 func TestGarbageIsRememberedOverARestart(t *testing.T) {
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "db")

@@ -9,14 +9,14 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Get returns the newest committed value of a key, or nil: a point read without a timestamp. It sees
-// every commit that was acknowledged before the call. It draws no timestamp, which on a store that
-// several processes share saves the way to the oracle, and begins no transaction unless the key may be
-// locked. The value is the caller's own.
+// Get returns the newest committed value of a key, or nil: a point read without a timestamp. It
+// sees every commit that was acknowledged before the call. It draws no timestamp, which on a store
+// that several processes share saves the way to the oracle, and begins no transaction unless the
+// key may be locked. The value is the caller's own.
 //
-// It is not for anyone who reads twice and wants the two to belong together. But what it returned no
-// later read takes back: the commit's timestamp was drawn before the call returned, so a transaction
-// that begins after it starts above, and another Get finds the record, or a newer one.
+// It is not for anyone who reads twice and wants the two to belong together. But what it returned
+// no later read takes back: the commit's timestamp was drawn before the call returned, so a
+// transaction that begins after it starts above, and another Get finds the record, or a newer one.
 func (s *Store) Get(ctx context.Context, key []byte) ([]byte, error) {
 	value, known, err := s.getNewest(ctx, key)
 	if known || err != nil {
@@ -57,10 +57,10 @@ func (s *Store) getNewest(ctx context.Context, key []byte) (value []byte, known 
 	return value, known, errors.Join(err, v.close())
 }
 
-// getKept reads from a snapshot that a transaction left, if it shows the newest value. A commit that was
-// acknowledged before is no lock holder any more, or one is found; once it is none it has raised the slot. So
-// with no lock holders, and then a slot at or below what the snapshot is complete to, the newest version is in
-// the snapshot, and it is durable (snapshot).
+// getKept reads from a snapshot that a transaction left, if it shows the newest value. A committed
+// transaction raises its rows' slots of recent commits before it leaves the lock holders. So if there
+// are no lock holders, and then the slot is at or below the timestamp up to which the snapshot is
+// complete, no commit is missing from the snapshot, and what it shows is durable.
 func (s *Store) getKept(ctx context.Context, key []byte) (value []byte, known bool, err error) {
 	if !s.lockHolders.none() {
 		return nil, false, nil

@@ -73,8 +73,8 @@ func settled(t testing.TB, s *txn.Store) {
 	}
 }
 
-// TestAReadWithoutATimestampSettlesALock: the secondary of a committed transaction is locked still, and
-// the commit was acknowledged.
+// TestAReadWithoutATimestampSettlesALock: the secondary of a committed transaction is locked still,
+// and the commit was acknowledged.
 func TestAReadWithoutATimestampSettlesALock(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		e := memkv.New(memkv.Options{Shared: shared})

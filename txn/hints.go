@@ -6,11 +6,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// hints is what memory says of the store while no other process writes to it: commits in flight, recent
-// commits, which transactions may hold locks, which of them run, snapshots that others left, where
-// versions were replaced. A hint may say "perhaps" where the truth is no; it never says no where the
-// truth is yes. On an engine that other processes write to (alone is false) every hint is "perhaps":
-// readers and commits look into the store, and nothing else changes for them.
+// hints is what memory says of the store while no other process writes to it: commits in flight,
+// recent commits, which transactions may hold locks, which of them run, snapshots that others left,
+// where versions were replaced. A hint may say "perhaps" where the truth is no; it never says no
+// where the truth is yes. On an engine that other processes write to (alone is false) every hint is
+// "perhaps": readers and commits look into the store, and nothing else changes for them.
 type hints struct {
 	alone       bool
 	inflight    inflight
@@ -50,9 +50,9 @@ func (h *hints) running(startTS tso.Timestamp) *liveness {
 	return nil
 }
 
-// enterLockHolders makes the coordinator's transaction a member of the lock-holder set, before its first
-// prewrite. One with more rows than are counted names the span in which they are, and is read through once
-// it is decided, as one that streams. The result is nil when memory says nothing.
+// enterLockHolders makes the coordinator's transaction a member of the lock-holder set, before its
+// first prewrite. One with more rows than are counted names the span in which they are, and is read
+// through once it is decided, as one that streams. The result is nil when memory says nothing.
 func (h *hints) enterLockHolders(startTS tso.Timestamp, muts []mvcc.Mutation) *lockHolder {
 	var k *lockHolder
 	if len(muts) > lockHolderRows {
@@ -68,9 +68,9 @@ func (h *hints) enterLockHolders(startTS tso.Timestamp, muts []mvcc.Mutation) *l
 	return k
 }
 
-// livingOf returns what is known of the transaction of a member, to be told how it fares: nil when nothing is
-// to be known.
-func (h *hints) livingOf(k *lockHolder) *liveness {
+// livenessOf returns the liveness of a member, for its coordinator to keep up to date. It is nil on an
+// engine that other processes write to.
+func (h *hints) livenessOf(k *lockHolder) *liveness {
 	if !h.alone || k == nil {
 		return nil
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// streamedKey opens a store whose transactions stream every write, and one that has streamed key a out.
+// streamedKey opens a store whose transactions stream every write, and one that has streamed key a
+// out.
 func streamedKey(t *testing.T) (*txn.Store, *txn.Txn) {
 	t.Helper()
 	s := openStore(t, memkv.New(memkv.Options{}), txn.Options{StreamBytes: 1, LockWait: time.Nanosecond})
@@ -23,8 +24,8 @@ func streamedKey(t *testing.T) (*txn.Store, *txn.Txn) {
 	return s, holder
 }
 
-// TestNoWaitForAStreamedKey: who does not want to wait does not wait for a lock in the store either, and
-// has no row lock afterwards.
+// TestNoWaitForAStreamedKey: who does not want to wait does not wait for a lock in the store
+// either, and has no row lock afterwards.
 func TestNoWaitForAStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, holder := streamedKey(t)
@@ -41,8 +42,8 @@ func TestNoWaitForAStreamedKey(t *testing.T) {
 	require.NoError(t, lockHolder.Rollback(ctx))
 }
 
-// TestAFailedTransactionHoldsNoStreamedKey: as long as its client does not say ROLLBACK, a transaction that
-// has failed keeps nobody waiting, be it for a lock in the store.
+// TestAFailedTransactionHoldsNoStreamedKey: as long as its client does not say ROLLBACK, a
+// transaction that has failed keeps nobody waiting, be it for a lock in the store.
 func TestAFailedTransactionHoldsNoStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, failed := streamedKey(t)
@@ -58,7 +59,8 @@ func TestAFailedTransactionHoldsNoStreamedKey(t *testing.T) {
 	require.Equal(t, "2", get(t, begin(t, s), "a"))
 }
 
-// TestLockTimeoutOnAStreamedKey: the bound of a wait for a row lock is one for a lock in the store too.
+// TestLockTimeoutOnAStreamedKey: the bound of a wait for a row lock is one for a lock in the store
+// too.
 func TestLockTimeoutOnAStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, holder := streamedKey(t)
@@ -75,7 +77,8 @@ func TestLockTimeoutOnAStreamedKey(t *testing.T) {
 	require.NoError(t, holder.Rollback(ctx))
 }
 
-// TestWaitForAStreamedKey: a row lock is waited for as long as the holder takes, whatever LockWait is.
+// TestWaitForAStreamedKey: a row lock is waited for as long as the holder takes, whatever LockWait
+// is.
 func TestWaitForAStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, holder := streamedKey(t)

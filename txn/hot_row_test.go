@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkHotRow reads and changes a row that has many versions, none of which may be collected yet:
-// the newest one is found with one seek, however many there are.
+// BenchmarkHotRow reads and changes a row that has many versions, none of which may be collected
+// yet: the newest one is found with one seek, however many there are.
 func BenchmarkHotRow(b *testing.B) {
 	ctx := context.Background()
 	for _, versions := range []int{1, 1000, 100_000} {
@@ -36,7 +36,8 @@ func BenchmarkHotRow(b *testing.B) {
 		})
 		b.Run("change/"+strconv.Itoa(versions), func(b *testing.B) {
 			for b.Loop() {
-				// An older snapshot, so that memory cannot tell and the newest version is looked for.
+				// An older snapshot, so that memory cannot tell and the newest version is looked
+				// for.
 				tx := begin(b, s)
 				tx.SetLocking(txn.Locking{Writes: true, Rereads: true})
 				commit(b, s, "hot", "1")

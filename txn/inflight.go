@@ -17,11 +17,10 @@ import (
 // known to be durable, or have a timestamp and are not visible yet. A reader above such a commit
 // waits for it when it reads one of its keys (txn: I2; docs/adr/0002).
 //
-// A commit enters before its timestamp is drawn and leaves after its update has returned, and its result is
-// known (doubt.go). A reader
-// copies the table after its start_ts was drawn and before it takes its snapshot. So a commit below
-// start_ts that is not in the copy has returned and is in the snapshot, and one that enters later
-// has a timestamp above start_ts.
+// A commit enters before its timestamp is drawn and leaves after its update has returned, and its
+// result is known (doubt.go). A reader copies the table after its start_ts was drawn and before it
+// takes its snapshot. So a commit below start_ts that is not in the copy has returned and is in the
+// snapshot, and one that enters later has a timestamp above start_ts.
 type inflight struct {
 	n  atomic.Int64
 	mu struct {
@@ -73,8 +72,8 @@ func (f *inflight) leave(p *pending) {
 	close(p.done)
 }
 
-// below appends to dst the commits that may have a timestamp at or below startTS. At it: a reader of the
-// past may have named the very timestamp of a commit.
+// below appends to dst the commits that may have a timestamp at or below startTS. At it: a reader
+// of the past may have named the very timestamp of a commit.
 func (f *inflight) below(startTS tso.Timestamp, dst []*pending) []*pending {
 	if f.n.Load() == 0 {
 		return dst

@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests here try every order, within a bound, in which a coordinator and resolvers that take it for
-// dead can reach the engine. Between two steps of one actor any other may run. The bound is the number
-// of preemptions: how often somebody is stopped who could have gone on.
+// The tests here try every order, within a bound, in which a coordinator and resolvers that take it
+// for dead can reach the engine. Between two steps of one actor any other may run. The bound is the
+// number of preemptions: how often somebody is stopped who could have gone on.
 
 // schedule runs actors one at a time. Each stops before it touches the engine.
 type schedule struct {
@@ -83,7 +83,8 @@ func (s *schedule) stop() {
 	}
 }
 
-// others returns the schedules that differ from this one after its prefix, within so many preemptions.
+// others returns the schedules that differ from this one after its prefix, within so many
+// preemptions.
 func (s *schedule) others(preemptions int) (out [][]int) {
 	var chosen []int
 	spent := 0
@@ -103,8 +104,8 @@ func (s *schedule) others(preemptions int) (out [][]int) {
 	return out
 }
 
-// stopping is an engine before which actors stop. The oracle's own updates do not count: its mutex is
-// held.
+// stopping is an engine before which actors stop. The oracle's own updates do not count: its mutex
+// is held.
 type stopping struct {
 	kv.Engine
 	s *schedule
@@ -130,8 +131,9 @@ type interleaving struct {
 	opts   txn.Options
 }
 
-// interleavings are the ways to commit a and z in which they matter. On an exclusive engine the commit
-// point of two phases is left out: a reader waits for it in memory, where nobody can be stopped.
+// interleavings are the ways to commit a and z in which they matter. On an exclusive engine the
+// commit point of two phases is left out: a reader waits for it in memory, where nobody can be
+// stopped.
 var interleavings = map[string]interleaving{
 	"async":              {memkv.Options{}, async},
 	"async in groups":    {memkv.Options{Splits: [][]byte{[]byte("m")}}, async},
@@ -175,11 +177,11 @@ func (c interleaving) explore(preemptions int, hasty bool) (verdicts map[string]
 	return verdicts, nil
 }
 
-// interleave lets a coordinator commit a and z while two resolvers read both, each beginning at another
-// one, and a third writes z. When hasty, time runs so
-// fast for them that all locks which they meet have expired, and nobody knows better. What the resolvers
-// saw must be what is there in the end at their timestamps, and what the coordinator was told must be
-// true. It returns which it was.
+// interleave lets a coordinator commit a and z while two resolvers read both, each beginning at
+// another one, and a third writes z. When hasty, time runs so fast for them that all locks which
+// they meet have expired, and nobody knows better. What the resolvers saw must be what is there in
+// the end at their timestamps, and what the coordinator was told must be true. It returns which it
+// was.
 func (sc *scene) interleave(s *schedule, e kv.Engine, opts txn.Options, hasty bool) (verdict string) {
 	opts.LockTTL = time.Hour
 	opts.LockWait = time.Nanosecond

@@ -36,8 +36,9 @@ type Iterator struct {
 	scTaken bool // its key was returned, or it stands nowhere yet: advance before looking at it
 	rows    int
 
-	// lastKey is where to go on in a new snapshot: after the last key that sc gave, or, with atLock, at the key
-	// of a lock that it met since. There was nothing in between, and no snapshot of the transaction has more.
+	// lastKey is where to go on in a new snapshot: after the last key that sc gave, or, with
+	// atLock, at the key of a lock that it met since. There was nothing in between, and no snapshot
+	// of the transaction has more.
 	lastKey []byte
 	atLock  bool
 
@@ -79,8 +80,8 @@ func (t *Txn) Scan(ctx context.Context, span kv.Span, opts ScanOptions) (*Iterat
 	return it, nil
 }
 
-// openScanner opens a scanner over what is left of the span, in a snapshot in which no pending commit
-// concerns it.
+// openScanner opens a scanner over what is left of the span, in a snapshot in which no pending
+// commit concerns it.
 func (it *Iterator) openScanner(span kv.Span) error {
 	for {
 		v, err := it.t.open()
@@ -245,8 +246,8 @@ func (it *Iterator) advance() {
 	}
 }
 
-// reopen continues from lastKey in the transaction's present snapshot. It does not begin where the scan did:
-// an engine may have to step over each of the locks that were settled since.
+// reopen continues from lastKey in the transaction's present snapshot. It does not begin where the
+// scan did: an engine may have to step over each of the locks that were settled since.
 func (it *Iterator) reopen() error {
 	if err := it.closeScanner(); err != nil {
 		return err

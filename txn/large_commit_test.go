@@ -13,7 +13,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// latchCount is an engine that counts its updates, and the rows named by those under way: each is a latch.
+// latchCount is an engine that counts its updates, and the rows named by those under way: each is a
+// latch.
 type latchCount struct {
 	*memkv.Engine
 	held, most, updates atomic.Int64
@@ -38,8 +39,8 @@ func (e *latchCount) hold(rows [][]byte) (release func()) {
 	return func() { e.held.Add(-n) }
 }
 
-// TestACommitHoldsTheLatchesOfOneBatch (B3): whatever its size, and however it commits, a transaction never
-// holds more than 4,096 latches.
+// TestACommitHoldsTheLatchesOfOneBatch (B3): whatever its size, and however it commits, a
+// transaction never holds more than 4,096 latches.
 func TestACommitHoldsTheLatchesOfOneBatch(t *testing.T) {
 	const bound = 4096
 	for _, c := range []struct {
@@ -74,7 +75,8 @@ func TestACommitHoldsTheLatchesOfOneBatch(t *testing.T) {
 	}
 }
 
-// TestValidatedKeysAreLatchesToo (B3): points that a commit in one phase validates are rows of its update.
+// TestValidatedKeysAreLatchesToo (B3): points that a commit in one phase validates are rows of its
+// update.
 func TestValidatedKeysAreLatchesToo(t *testing.T) {
 	const bound = 8
 	e := &latchCount{Engine: memkv.New(memkv.Options{})}
@@ -89,8 +91,8 @@ func TestValidatedKeysAreLatchesToo(t *testing.T) {
 	require.LessOrEqual(t, e.most.Load(), int64(bound))
 }
 
-// TestReadersOfALargeTransactionUpdateNothing (B4): a read of what a running transaction has streamed out is
-// no update of the store, and so no sync; nor is one while it is committed.
+// TestReadersOfALargeTransactionUpdateNothing (B4): a read of what a running transaction has
+// streamed out is no update of the store, and so no sync; nor is one while it is committed.
 func TestReadersOfALargeTransactionUpdateNothing(t *testing.T) {
 	ctx := context.Background()
 	e := &latchCount{Engine: memkv.New(memkv.Options{})}

@@ -11,17 +11,18 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// largeWork is what large transactions have left: locks to be settled in the background, a batch of each
-// transaction in turn. It has a goroutine of its own, so that neither COMMIT nor ROLLBACK of a large transaction
-// waits for it, and small ones do not queue behind it.
+// largeWork is what large transactions have left: locks to be settled in the background, a batch of
+// each transaction in turn. It has a goroutine of its own, so that neither COMMIT nor ROLLBACK of a
+// large transaction waits for it, and small ones do not queue behind it.
 type largeWork struct {
 	mu   sync.Mutex
 	all  []secondaryWork
 	wake chan struct{} // holds one while there may be work
 }
 
-// largeInMemory is how many of them keep in memory which locks they have. The locks of the others are
-// looked for in the store, where all of them are, but for what a prewrite of an unknown result may yet bring.
+// largeInMemory is how many of them keep in memory which locks they have. The locks of the others
+// are looked for in the store, where all of them are, but for what a prewrite of an unknown result
+// may yet bring.
 const largeInMemory = 4
 
 // add adds work at the end.
@@ -55,8 +56,8 @@ func (l *largeWork) next() (w secondaryWork, ok bool) {
 	return w, true
 }
 
-// settleLarge is the goroutine. When Close has begun it takes one more step of each and ends: what is left
-// then is settled after the next Open.
+// settleLarge is the goroutine. When Close has begun it takes one more step of each and ends: what
+// is left then is settled after the next Open.
 func (s *Store) settleLarge(ctx context.Context) {
 	for last := false; !last; {
 		select {
@@ -74,8 +75,8 @@ func (s *Store) settleLarge(ctx context.Context) {
 	}
 }
 
-// largeRest is how many times as long as a batch took the goroutine rests after it: nobody waits for what it
-// does, and others want the processors.
+// largeRest is how many times as long as a batch took the goroutine rests after it: nobody waits
+// for what it does, and others want the processors.
 const largeRest = 2
 
 // restAfter rests after a batch, until Close.
@@ -88,8 +89,8 @@ func (s *Store) restAfter(batch time.Duration) {
 	}
 }
 
-// settleLater hands work to the background. What is large never keeps the caller; a few rows are settled
-// here when the background has enough to do.
+// settleLater hands work to the background. What is large never keeps the caller; a few rows are
+// settled here when the background has enough to do.
 func (s *Store) settleLater(ctx context.Context, w secondaryWork) {
 	if s.opts.CrashPoint == nil {
 		if !w.isFew() {
@@ -105,8 +106,8 @@ func (s *Store) settleLater(ctx context.Context, w secondaryWork) {
 	s.commitBatches(context.WithoutCancel(ctx), w)
 }
 
-// commitBatches settles the locks of a decided transaction. What it cannot do is left to whoever meets the
-// locks: the primary's record says what to do with them.
+// commitBatches settles the locks of a decided transaction. What it cannot do is left to whoever
+// meets the locks: the primary's record says what to do with them.
 func (s *Store) commitBatches(ctx context.Context, w secondaryWork) {
 	finish := w.isFew()
 	for more := true; more && (finish || !s.closes()); {
@@ -114,7 +115,8 @@ func (s *Store) commitBatches(ctx context.Context, w secondaryWork) {
 	}
 }
 
-// settleStep settles the next batch of a transaction's locks, and reports whether there is more to do.
+// settleStep settles the next batch of a transaction's locks, and reports whether there is more to
+// do.
 func (s *Store) settleStep(ctx context.Context, w *secondaryWork) (more bool) {
 	var err error
 	switch {
@@ -150,8 +152,8 @@ func (s *Store) settleBatch(ctx context.Context, w *secondaryWork) (more bool, e
 	return len(w.batches) > 0, err
 }
 
-// undoBatch rolls back a batch of a transaction whose primary is rolled back, with records that stop a late
-// prewrite.
+// undoBatch rolls back a batch of a transaction whose primary is rolled back, with records that
+// stop a late prewrite.
 func (s *Store) undoBatch(ctx context.Context, w *secondaryWork, b *batch) error {
 	s.recent.rollingBack(w.startTS, b.rows...)
 	return kv.UpdateLazy(ctx, s.engine, b.rows, func(r kv.Reader, kb *kv.Batch) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
-// halted is an engine on which updates of many rows wait, once it is told so, unless a test's own context comes
-// with them: the clean-up of large transactions.
+// halted is an engine on which updates of many rows wait, once it is told so, unless a test's own
+// context comes with them: the clean-up of large transactions.
 type halted struct {
 	*memkv.Engine
 	on      atomic.Bool
@@ -52,8 +52,8 @@ func locksIn(t *testing.T, e kv.Engine, start, end string) (n int) {
 	return n
 }
 
-// TestNobodyWaitsForTheCleanUpOfALargeTransaction: with its clean-up halted, ROLLBACK and COMMIT of large
-// transactions return, and others commit, drop a span, read and have their own locks settled.
+// TestNobodyWaitsForTheCleanUpOfALargeTransaction: with its clean-up halted, ROLLBACK and COMMIT of
+// large transactions return, and others commit, drop a span, read and have their own locks settled.
 func TestNobodyWaitsForTheCleanUpOfALargeTransaction(t *testing.T) {
 	ctx := ownContext()
 	e := &halted{Engine: memkv.New(memkv.Options{}), release: make(chan struct{})}
@@ -93,7 +93,8 @@ func TestNobodyWaitsForTheCleanUpOfALargeTransaction(t *testing.T) {
 	require.LessOrEqual(t, e.most.Load(), int64(batch), "a step is a batch")
 }
 
-// TestManyLargeCommitsAreSettled: those beyond the first few forget which locks they have, and find them.
+// TestManyLargeCommitsAreSettled: those beyond the first few forget which locks they have, and find
+// them.
 func TestManyLargeCommitsAreSettled(t *testing.T) {
 	e := &halted{Engine: memkv.New(memkv.Options{}), release: make(chan struct{})}
 	s := openStore(t, e, txn.Options{Protocol: txn.TwoPhase, BatchKeys: manyRows})

@@ -208,8 +208,8 @@ func deadOwner(t testing.TB, die func(*shop, *txn.Store)) {
 	}
 }
 
-// TestALivingOwnersLockIsRespected until its time to live is over: then it is cleaned up although the
-// owner lives.
+// TestALivingOwnersLockIsRespected until its time to live is over: then it is cleaned up although
+// the owner lives.
 func TestALivingOwnersLockIsRespected(t *testing.T) { livingOwner(t) }
 
 func livingOwner(t testing.TB) {
@@ -328,8 +328,8 @@ func TestATransactionWhoseLocksWereCleanedUpFailsCleanly(t *testing.T) {
 	}
 }
 
-// TestALongTransactionShowsThatItLives: one that streams its writes extends the primary's time to live
-// for as long as its client thinks.
+// TestALongTransactionShowsThatItLives: one that streams its writes extends the primary's time to
+// live for as long as its client thinks.
 func TestALongTransactionShowsThatItLives(t *testing.T) {
 	ctx := context.Background()
 	sh := openShop(t, 0)
@@ -402,8 +402,8 @@ func TestOneOfRenewalAndJudgementWins(t *testing.T) {
 	require.False(t, judge(0))
 }
 
-// TestAHeartbeatTakesTheNewSession: the process was paused beyond its lease, nobody came by, and the
-// long transaction goes on under the new session, though its secondaries name the old one.
+// TestAHeartbeatTakesTheNewSession: the process was paused beyond its lease, nobody came by, and
+// the long transaction goes on under the new session, though its secondaries name the old one.
 func TestAHeartbeatTakesTheNewSession(t *testing.T) {
 	ctx := context.Background()
 	sh := openShop(t, 0)

@@ -8,10 +8,10 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// liveness is what memory knows of a transaction of this Store that has locks in the store, while it runs and
-// after its commit point. On an exclusive engine whoever meets one of its locks asks here and not at the
-// primary: the transaction lives for as long as it runs, whatever the clock does, and a reader pushes its
-// commit timestamp without an update of the store (txn: I24).
+// liveness is what memory knows of a transaction of this Store that has locks in the store, while
+// it runs and after its commit point. On an exclusive engine whoever meets one of its locks asks
+// here and not at the primary: the transaction lives for as long as it runs, whatever the clock
+// does, and a reader pushes its commit timestamp without an update of the store (txn: I24).
 //
 //	runs ──tryCommitPrimary──► applying ──► committed
 //	  ▲                            │
@@ -32,22 +32,22 @@ type liveness struct {
 	statement string
 }
 
-// begin says that the transaction runs, and has a lock in the store soon.
+// begin notes that the transaction runs, and is about to have a lock in the store.
 func (v *liveness) begin() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.runs = true
 }
 
-// beginAsync says so of one that commits by its locks alone.
+// beginAsync notes that the transaction commits by its locks alone.
 func (v *liveness) beginAsync() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.async = true
 }
 
-// end says that the transaction has ended, or rolls back: its locks are the store's from now on. It may be
-// repeated. Nil is nobody.
+// end notes that the transaction has ended, or rolls back: what becomes of its locks is decided in the
+// store from now on. It may be repeated. A nil receiver is allowed.
 func (v *liveness) end() {
 	if v == nil {
 		return
@@ -57,7 +57,7 @@ func (v *liveness) end() {
 	v.runs = false
 }
 
-// tell says on whose behalf the transaction has locks.
+// tell notes the client and the statement on whose behalf the transaction has locks.
 func (v *liveness) tell(client uint64, statement string) {
 	if v == nil {
 		return
@@ -67,8 +67,8 @@ func (v *liveness) tell(client uint64, statement string) {
 	v.client, v.statement = client, statement
 }
 
-// apply is called inside the step that is the commit point. It refuses a commit timestamp that a reader has
-// pushed; otherwise readers at or above it wait for p from now on.
+// apply is called inside the step that is the commit point. It refuses a commit timestamp that a
+// reader has pushed; otherwise readers at or above it wait for p from now on.
 func (v *liveness) apply(p *pending, commitTS tso.Timestamp) error {
 	if v == nil {
 		return nil
@@ -98,16 +98,18 @@ func (v *liveness) applied(commitTS tso.Timestamp, unknown bool, err error) {
 	}
 }
 
-// decided tells the status of one whose locks stay for a while: its commit_ts, durable, or zero for a rollback.
+// decided tells the status of one whose locks stay for a while: its commit_ts, durable, or zero for
+// a rollback.
 func (v *liveness) decided(commitTS tso.Timestamp) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.commitTS, v.rolled = commitTS, commitTS == 0
 }
 
-// committed returns the commit_ts, or zero if there is none yet. In that case known reports that there will be
-// none at or below a timestamp which was drawn before the table of commits in flight was looked at, without a
-// commit point of the transaction there: whoever commits enters that table before the commit_ts is drawn.
+// committed returns the commit_ts, or zero if there is none yet. In that case known reports that
+// there will be none at or below a timestamp which was drawn before the table of commits in flight
+// was looked at, without a commit point of the transaction there: whoever commits enters that table
+// before the commit_ts is drawn.
 func (v *liveness) committed() (commitTS tso.Timestamp, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -121,9 +123,9 @@ func (v *liveness) alive() bool {
 	return v.runs
 }
 
-// status answers as the primary would (mvcc.CheckStatus), for a reader at readerTS, or for one who waits
-// for the transaction when that is zero. A reader waits for a commit point under way, which is an update and
-// its sync. It is not known when only the store can tell.
+// status answers as the primary would (mvcc.CheckStatus), for a reader at readerTS, or for one who
+// waits for the transaction when that is zero. A reader waits for a commit point under way, which
+// is an update and its sync. It is not known when only the store can tell.
 func (v *liveness) status(ctx context.Context, readerTS tso.Timestamp) (st mvcc.Status, known bool, err error) {
 	for {
 		st, known, p := v.look(readerTS)

@@ -8,26 +8,26 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// lockHolders is the set of transactions that may hold locks in the engine. While it is empty, readers
-// and one-phase commits need not look for locks. A transaction enters before its first prewrite and
-// leaves when all its locks are known to be gone; one whose coordinator died stays until the
-// collector has settled every lock below the safepoint. On a store with other writers the set says
-// nothing, and the lock column is read.
+// lockHolders is the set of transactions that may hold locks in the engine. While it is empty,
+// readers and one-phase commits need not look for locks. A transaction enters before its first
+// prewrite and leaves when all its locks are known to be gone; one whose coordinator died stays
+// until the collector has settled every lock below the safepoint. On a store with other writers the
+// set says nothing, and the lock column is read.
 //
-// Each member counts in the slots of the rows that it prewrites, so that a prewrite need not look for
-// another transaction's lock on a row whose slot nobody counts in. Looking and counting happen under the row's
-// latch. A large one, which streams or has more rows than are counted, says instead in which span its locks
-// are: before a prewrite, and when some of them are gone.
+// Each member counts in the slots of the rows that it prewrites, so that a prewrite need not look
+// for another transaction's lock on a row whose slot nobody counts in. Looking and counting happen
+// under the row's latch. A large one, which streams or has more rows than are counted, says instead
+// in which span its locks are: before a prewrite, and when some of them are gone.
 //
-// A member also remembers whether anybody else has been at its locks (txn: I21). Until then they are
-// what it wrote, and need not be read again to become write records. A resolver that would push, roll
-// forward or roll back a lock calls touch before its update; the coordinator asks pristine inside its
-// own update, under the row's latch. Either the coordinator hears of the resolver and reads the lock,
-// or the resolver finds what the coordinator wrote. Locks are read in any case if an answer was lost,
-// so that they may be there twice, and if they were streamed out.
+// A member also remembers whether anybody else has been at its locks (txn: I21). Until then they
+// are what it wrote, and need not be read again to become write records. A resolver that would
+// push, roll forward or roll back a lock calls touch before its update; the coordinator asks
+// pristine inside its own update, under the row's latch. Either the coordinator hears of the
+// resolver and reads the lock, or the resolver finds what the coordinator wrote. Locks are read in
+// any case if an answer was lost, so that they may be there twice, and if they were streamed out.
 //
-// Of a large one, the set tells the status from when it is durable until its locks are gone (txn: I23).
-// That much is true on a store with other writers too.
+// Of a large one, the set tells the status from when it is durable until its locks are gone (txn:
+// I23). That much is true on a store with other writers too.
 type lockHolders struct {
 	n        atomic.Int64
 	slots    [recentSlots]atomic.Int32     // as those of recent commits
@@ -58,10 +58,10 @@ type lockHolder struct {
 	liveness liveness // what is known of its transaction
 }
 
-// pristine reports whether each lock that the member's coordinator is known to have written is still
-// there, as it was written but for heartbeats. Asked inside a step, it holds for the step's rows: whoever
-// else would push, roll forward or roll back one of the locks says so first (touch), and then needs the
-// row's latch. Nil, a store on which memory says nothing, knows of nothing.
+// pristine reports whether each lock that the member's coordinator is known to have written is
+// still there, as it was written but for heartbeats. Asked inside a step, it holds for the step's
+// rows: whoever else would push, roll forward or roll back one of the locks says so first (touch),
+// and then needs the row's latch. Nil, a store on which memory says nothing, knows of nothing.
 func (k *lockHolder) pristine() bool {
 	return k != nil && !k.touched.Load()
 }
@@ -78,8 +78,8 @@ func (l *lockHolders) enter(startTS tso.Timestamp) *lockHolder {
 	return k
 }
 
-// enterStream makes it one whose locks in the store may stand for row locks that it has in memory no more,
-// and whose locks lie in a span, which is empty now.
+// enterStream makes it one whose locks in the store may stand for row locks that it has in memory
+// no more, and whose locks lie in a span, which is empty now.
 func (l *lockHolders) enterStream(startTS tso.Timestamp) *lockHolder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,8 +94,8 @@ func (l *lockHolders) enterStream(startTS tso.Timestamp) *lockHolder {
 	return k
 }
 
-// listLarge lists the members that stream anew, before it counts the others: whoever finds no other one finds
-// in the list each member that entered before.
+// listLarge lists the members that stream anew, before it counts the others: whoever finds no other
+// one finds in the list each member that entered before.
 func (l *lockHolders) listLarge() {
 	var all []*lockHolder
 	for _, k := range l.mu.of {
@@ -119,7 +119,7 @@ func (l *lockHolders) find(startTS tso.Timestamp) *lockHolder {
 	return l.mu.of[startTS]
 }
 
-// shrink says that the locks of one that streams are gone, but for those in a span.
+// shrink notes that the locks of a member that streams are gone, but for those in a span.
 func (l *lockHolders) shrink(startTS tso.Timestamp, span kv.Span) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,8 +139,8 @@ func (l *lockHolders) streaming(startTS tso.Timestamp) bool {
 	return k != nil && k.streams
 }
 
-// decide tells the status of a transaction whose locks are many and stay for a while: its commit_ts, durable,
-// or zero when it is rolled back.
+// decide notes what became of a transaction whose locks are many and stay for a while: its commit_ts,
+// durable, or zero when it is rolled back.
 func (l *lockHolders) decide(startTS, commitTS tso.Timestamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +149,7 @@ func (l *lockHolders) decide(startTS, commitTS tso.Timestamp) {
 	k.liveness.decided(commitTS)
 }
 
-// decision returns what decide was told.
+// decision returns what decide noted.
 func (l *lockHolders) decision(startTS tso.Timestamp) (commitTS tso.Timestamp, known bool) {
 	if l.streams.Load() == 0 {
 		return 0, false
@@ -163,8 +163,8 @@ func (l *lockHolders) decision(startTS tso.Timestamp) (commitTS tso.Timestamp, k
 	return k.commitTS, true
 }
 
-// touch says that somebody else than the transaction's coordinator is about to look at locks of its and
-// perhaps to change them. Called before the update that does.
+// touch marks the transaction's locks as possibly changed by a resolver. Call it before the update
+// that changes them.
 func (l *lockHolders) touch(startTS tso.Timestamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,7 +200,8 @@ func (l *lockHolders) markAnywhere(k *lockHolder) {
 	}
 }
 
-// mayLock reports whether anyone but one (nil: anyone at all) may have a lock on a key, whose row is of the slot.
+// mayLock reports whether anyone but one (nil: anyone at all) may have a lock on a key, whose row
+// is of the slot.
 func (l *lockHolders) mayLock(slot uint32, key []byte, but *lockHolder) bool {
 	if l.anywhere.Load() > 0 || l.slots[slot].Load() > 0 {
 		return true
@@ -215,7 +216,7 @@ func (l *lockHolders) mayLock(slot uint32, key []byte, but *lockHolder) bool {
 	return false
 }
 
-// count says that the transaction is about to lock rows of the slots.
+// count enters the slots of rows that the transaction is about to lock.
 func (l *lockHolders) count(startTS tso.Timestamp, slots []uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -271,8 +272,9 @@ func (l *lockHolders) drop(startTS tso.Timestamp) {
 
 func (l *lockHolders) none() bool { return l.n.Load() == 0 }
 
-// noneBut reports whether no member but one (nil: none at all) has a lock, or is about to write one, in a span of
-// which the function tells that it matters. Unlike mayLock it may be asked outside of an update.
+// noneBut reports whether no member but one (nil: none at all) has a lock, or is about to write
+// one, in a span of which the function tells that it matters. Unlike mayLock it may be asked
+// outside of an update.
 func (l *lockHolders) noneBut(but *lockHolder, matters func(kv.Span) bool) bool {
 	large, ok := l.onlyLarge()
 	for _, k := range large {
@@ -283,8 +285,8 @@ func (l *lockHolders) noneBut(but *lockHolder, matters func(kv.Span) bool) bool 
 	return ok
 }
 
-// onlyLarge returns the members, if all of them say in which span their locks are. The list is not to be
-// changed.
+// onlyLarge returns the members, if all of them say in which span their locks are. The list is not
+// to be changed.
 func (l *lockHolders) onlyLarge() (all []*lockHolder, ok bool) {
 	if l.none() {
 		return nil, true

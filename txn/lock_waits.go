@@ -14,8 +14,8 @@ import (
 //
 //   - Latches are taken in one order, around check and write (package kv).
 //   - Cycles of row locks are found by the lock table before a wait begins (package rowlock).
-//   - A cycle through a lock in the store is found by the transaction in it that waits for a row lock:
-//     it searches once a second (awaitHolder).
+//   - A cycle through a lock in the store is found by the transaction in it that waits for a row
+//     lock: it searches once a second (awaitHolder).
 //   - A commit that has locks in the store waits for younger transactions only (waitForLock).
 //   - On a store that several processes share, every waiter searches (package shared).
 
@@ -93,10 +93,10 @@ type holderWait struct {
 	lets   bool          // the row lock in memory can be let go meanwhile (streamedAwayError)
 }
 
-// awaitHolder is awaitLock of one who asks for a row lock: it waits as long as for a row lock, which is
-// until Locking.Timeout. The lock table does not know waits for locks in the store, so a cycle through
-// one is looked for here every second; where it cannot be found, because who holds the lock is another
-// process or has no number, the wait ends after Options.LockWait.
+// awaitHolder is awaitLock of one who asks for a row lock: it waits as long as for a row lock,
+// which is until Locking.Timeout. The lock table does not know waits for locks in the store, so a
+// cycle through one is looked for here every second; where it cannot be found, because who holds
+// the lock is another process or has no number, the wait ends after Options.LockWait.
 func (t *Txn) awaitHolder(ctx context.Context, locked *LockedError, mode rowlock.Mode, w *holderWait) error {
 	bound := t.locking.Timeout
 	w.Limit = min(t.s.opts.LockWait, cycleSearch)
@@ -131,8 +131,8 @@ func (t *Txn) waitFor(locked *LockedError, mode rowlock.Mode) rowlock.Wait {
 	}
 }
 
-// cycle returns the waits, for row locks and for locks in the store, of a deadlock cycle that a wait
-// closes, or nil.
+// cycle returns the waits, for row locks and for locks in the store, of a deadlock cycle that a
+// wait closes, or nil.
 func (s *Store) cycle(first rowlock.Wait) []rowlock.Wait {
 	next := map[int64][]rowlock.Wait{}
 	for _, key := range s.rowLocks.Waits() {

@@ -48,8 +48,8 @@ func (c *committer) onePhase(ctx context.Context) error {
 	}
 }
 
-// tryOnePhase is one attempt. When its result is unknown it returns what is still in the table in flight, which
-// is nil if the step did not run.
+// tryOnePhase is one attempt. When its result is unknown it returns what is still in the table in
+// flight, which is nil if the step did not run.
 func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *pending, unknown bool, err error) {
 	var p *pending
 	defer func() {
@@ -130,8 +130,8 @@ func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]b
 	return ambiguous(errors.Join(lost, failed))
 }
 
-// statusOfOnePhase finds the record of an update of one phase, or puts a rollback record in its way, after
-// which it cannot land any more. It returns zero for the latter.
+// statusOfOnePhase finds the record of an update of one phase, or puts a rollback record in its
+// way, after which it cannot land any more. It returns zero for the latter.
 func (s *Store) statusOfOnePhase(
 	ctx context.Context, key []byte, row [][]byte, startTS tso.Timestamp,
 ) (commitTS tso.Timestamp, err error) {

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// openTxn is txn.Open, and gives a store that others may share an oracle in the engine if it has none.
+// openTxn is txn.Open, and gives a store that others may share an oracle in the engine if it has
+// none.
 func openTxn(ctx context.Context, e kv.Engine, opts txn.Options) (*txn.Store, error) {
 	if opts.Oracle == nil && !kv.IsExclusive(e) {
 		oracle, err := tso.Open(ctx, e, mvcc.MetaKey("oracle"), tso.Options{
@@ -25,8 +26,8 @@ func openTxn(ctx context.Context, e kv.Engine, opts txn.Options) (*txn.Store, er
 	return txn.Open(ctx, e, opts)
 }
 
-// TestASharedStoreNeedsItsOracle: with an oracle for each process one would read below what another has
-// acknowledged (B10).
+// TestASharedStoreNeedsItsOracle: with an oracle for each process one would read below what another
+// has acknowledged (B10).
 func TestASharedStoreNeedsItsOracle(t *testing.T) {
 	_, err := txn.Open(context.Background(), memkv.New(memkv.Options{Shared: true}), txn.Options{})
 	require.ErrorIs(t, err, txn.ErrNoOracle)

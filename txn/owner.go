@@ -7,10 +7,10 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// A Store is the owner of locks: the id of its session is in each of them (txn: I19). On an engine of
-// this process's own the id is a timestamp that was drawn at Open, and needs no record: a lock with any
-// other id was left by an earlier process, which is dead. Elsewhere the session has a lease in the store
-// (package shared).
+// A Store is the owner of locks: the id of its session is in each of them (txn: I19). On an engine
+// of this process's own the id is a timestamp that was drawn at Open, and needs no record: a lock
+// with any other id was left by an earlier process, which is dead. Elsewhere the session has a
+// lease in the store (package shared).
 
 // beginSession gives the Store its session.
 func (s *Store) beginSession(ctx context.Context) error {
@@ -41,8 +41,8 @@ func (s *Store) SessionID() uint64 {
 	return s.session
 }
 
-// RenewLease extends the lease of the Store's session, on an engine that is not exclusive. A goroutine
-// does this every Options.LeaseRenewal.
+// RenewLease extends the lease of the Store's session, on an engine that is not exclusive. A
+// goroutine does this every Options.LeaseRenewal.
 func (s *Store) RenewLease(ctx context.Context) error { return s.peers.RenewLease(ctx) }
 
 // owner returns the id for a lock that is to be written now.
@@ -61,7 +61,8 @@ func (s *Store) ownerDead(ctx context.Context, owner uint64, now tso.Timestamp) 
 	return owner != s.session, nil
 }
 
-// oldestOf returns the start_ts below which no transaction of an owner gives a row lock in the store back.
+// oldestOf returns the start_ts below which no transaction of an owner gives a row lock in the
+// store back.
 func (s *Store) oldestOf(ctx context.Context, owner uint64) (tso.Timestamp, error) {
 	switch {
 	case s.peers != nil:
@@ -72,7 +73,8 @@ func (s *Store) oldestOf(ctx context.Context, owner uint64) (tso.Timestamp, erro
 	return 0, nil
 }
 
-// join registers a new transaction: on a shared engine under a lease that lasts beyond its start_ts.
+// join registers a new transaction: on a shared engine under a lease that lasts beyond its
+// start_ts.
 func (s *Store) join(ctx context.Context, reg *registration) error {
 	for {
 		if err := s.registry.join(ctx, reg, s.source); err != nil {

@@ -32,7 +32,8 @@ func (e *ambush) Exclusive() bool         { return kv.IsExclusive(e.Engine) }
 func (e *ambush) Group(row []byte) uint64 { return kv.GroupOf(e.Engine, row) }
 
 // TestParallelPrewritesWaitForRowLocksInOnePlace: an owner waits in one place at a time, though the
-// batches of its commit are prewritten side by side. A wait that is given up must find itself there.
+// batches of its commit are prewritten side by side. A wait that is given up must find itself
+// there.
 func TestParallelPrewritesWaitForRowLocksInOnePlace(t *testing.T) {
 	e := &ambush{Engine: memkv.New(memkv.Options{HashGroups: 4})}
 	s, err := openTxn(context.Background(), e, txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1})

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestACollectionKeepsTheRollbackOfTheOldestTransaction: a resolver has met a secondary's lock, whose
-// time was over, and rolled back a transaction whose prewrite of the primary is still to come. The
-// transaction holds the safepoint at its own start_ts, and there the rollback record lies; without it
-// the late prewrite would succeed and commit the primary alone.
+// TestACollectionKeepsTheRollbackOfTheOldestTransaction: a resolver has met a secondary's lock,
+// whose time was over, and rolled back a transaction whose prewrite of the primary is still to
+// come. The transaction holds the safepoint at its own start_ts, and there the rollback record
+// lies; without it the late prewrite would succeed and commit the primary alone.
 func TestACollectionKeepsTheRollbackOfTheOldestTransaction(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})

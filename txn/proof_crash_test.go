@@ -16,7 +16,8 @@ import (
 )
 
 // TestCrashesWhileRecovering takes crashes at the writes of Open, of the settling of locks, of a
-// collection and of Close, on what an earlier crash left. It takes three tenths of MINIDB_CRASH_POINTS.
+// collection and of Close, on what an earlier crash left. It takes three tenths of
+// MINIDB_CRASH_POINTS.
 func TestCrashesWhileRecovering(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if v := os.Getenv("MINIDB_CRASH_SEED"); v != "" {

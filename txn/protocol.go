@@ -10,22 +10,24 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Protocol is a way in which commits reach the store. All of them give the same histories; what each
-// leaves in the store on its way differs, and is what `minidb dump` shows after a crash.
+// Protocol is a way in which commits reach the store. All of them give the same histories; what
+// each leaves in the store on its way differs, and is what `minidb dump` shows after a crash.
 type Protocol uint8
 
 const (
-	// Auto is OnePhase for a commit that is one batch of one group, where the Store can keep it, and
-	// TwoPhase for any other.
+	// Auto is OnePhase for a commit that is one batch of one group, where the Store can keep it,
+	// and TwoPhase for any other.
 	Auto Protocol = iota
-	// OnePhase writes the records of a commit by one update, without any lock. It needs an engine of
-	// this process's own whose rows are one group. Large transactions, which stream their writes out
-	// before Commit, take two phases all the same.
+	// OnePhase writes the records of a commit by one update, without any lock. It needs an engine
+	// of this process's own whose rows are one group. Large transactions, which stream their writes
+	// out before Commit, take two phases all the same.
 	OnePhase
-	// TwoPhase is Percolator's commit: locks on all keys, the commit point on the primary, the others.
+	// TwoPhase is Percolator's commit: locks on all keys, the commit point on the primary, the
+	// others.
 	TwoPhase
-	// Async commits by the locks alone, at a timestamp calculated from them; the records follow in the
-	// background. It needs an engine of this process's own. Commits of many keys take two phases.
+	// Async commits by the locks alone, at a timestamp calculated from them; the records follow in
+	// the background. It needs an engine of this process's own. Commits of many keys take two
+	// phases.
 	Async
 )
 
@@ -66,13 +68,13 @@ func (s *Store) tryer() tryer {
 	return t
 }
 
-// drawsUnderLatches reports whether commit timestamps can be drawn inside an update of the engine, where
-// no other process draws any.
+// drawsUnderLatches reports whether commit timestamps can be drawn inside an update of the engine,
+// where no other process draws any.
 func (s *Store) drawsUnderLatches() bool { return s.alone && s.tryer() != nil }
 
-// checkProtocol reports why the Store cannot keep a protocol. What replaces a commit's locks towards
-// readers in one phase is the table in flight, and async calculates a timestamp above all reads: both
-// are this process's memory, and their timestamps are drawn under the engine's latches.
+// checkProtocol reports why the Store cannot keep a protocol. What replaces a commit's locks
+// towards readers in one phase is the table in flight, and async calculates a timestamp above all
+// reads: both are this process's memory, and their timestamps are drawn under the engine's latches.
 func (s *Store) checkProtocol(p Protocol) error {
 	if p == Auto || p == TwoPhase {
 		return nil

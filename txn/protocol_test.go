@@ -337,8 +337,8 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 	})
 }
 
-// TestSettlingAllLocksBesideATransaction: it begins before SettleLocks does and commits meanwhile, so its
-// secondaries are not all met. They must still be looked for.
+// TestSettlingAllLocksBesideATransaction: it begins before SettleLocks does and commits meanwhile,
+// so its secondaries are not all met. They must still be looked for.
 func TestSettlingAllLocksBesideATransaction(t *testing.T) {
 	ctx := context.Background()
 	e := &afterSnapshot{Engine: memkv.New(memkv.Options{})}

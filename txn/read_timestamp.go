@@ -8,9 +8,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// A statement of READ COMMITTED reads at a timestamp of its own (txn: I11). A write is checked against
-// the timestamp at which what it replaces was read, which may be above start_ts; start_ts stays the
-// transaction's name in locks and records.
+// A statement of READ COMMITTED reads at a timestamp of its own (txn: I11). A write is checked
+// against the timestamp at which what it replaces was read, which may be above start_ts; start_ts
+// stays the transaction's name in locks and records.
 
 // ReadTS returns the timestamp at which the transaction reads now. It is start_ts until Advance.
 func (t *Txn) ReadTS() tso.Timestamp { return t.readTS }
@@ -33,8 +33,8 @@ func (t *Txn) Advance(ctx context.Context) error {
 	return nil
 }
 
-// ReadAt makes the transaction read at a timestamp that ReadTS gave before, or at one between two such,
-// and returns the present one: cursors keep the snapshot of the statement that opened them.
+// ReadAt makes the transaction read at a timestamp that ReadTS gave before, or at one between two
+// such, and returns the present one: cursors keep the snapshot of the statement that opened them.
 func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 	before = t.readTS
 	if ts > before {
@@ -46,8 +46,8 @@ func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 	return before
 }
 
-// WrittenBetween reports whether others wrote a key after a timestamp at which the transaction may read and
-// before a later write that it knows of, a StaleError's.
+// WrittenBetween reports whether others wrote a key after a timestamp at which the transaction may
+// read and before a later write that it knows of, a StaleError's.
 func (t *Txn) WrittenBetween(ctx context.Context, key []byte, after, later tso.Timestamp) (written bool, err error) {
 	snap, err := t.s.engine.Snapshot()
 	if err != nil {

@@ -47,8 +47,8 @@ func (r *readSet) add(s kv.Span) {
 	}
 }
 
-// spans returns what was read, sorted and disjoint. It is not nil. Whoever drops a span as a whole writes
-// none of its keys, only the list of dropped spans: so that belongs to what was read.
+// spans returns what was read, sorted and disjoint. It is not nil. Whoever drops a span as a whole
+// writes none of its keys, only the list of dropped spans: so that belongs to what was read.
 func (r *readSet) spans() []kv.Span {
 	if len(r.list) > 0 {
 		r.add(gc.DroppedSpans())

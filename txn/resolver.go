@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// outcome is what came of a look at another transaction's lock.
+// outcome is the result of an attempt to settle another transaction's lock.
 type outcome int
 
 const (
@@ -21,13 +21,13 @@ const (
 	lockAlive
 )
 
-// resolver settles locks that it meets, for readers, prewrites and the collector (§2.2, end): it asks
-// the primary, which decides, and then rolls the lock forward or back.
+// resolver settles locks that it meets, for readers, prewrites and the collector (§2.2, end): it
+// asks the primary, which decides, and then rolls the lock forward or back.
 type resolver struct {
 	s *Store
 
-	// statuses remembers decided transactions, for the many secondaries that one may have left. A status
-	// never changes. The map is emptied when it is full.
+	// statuses remembers decided transactions, for the many secondaries that one may have left. A
+	// status never changes. The map is emptied when it is full.
 	statuses struct {
 		sync.Mutex
 		of map[tso.Timestamp]mvcc.Status
@@ -46,8 +46,9 @@ func newResolver(s *Store) *resolver {
 	return r
 }
 
-// settle finds out the status of the lock's transaction and settles the lock if it is decided. readerTS,
-// if not zero, is the start_ts of a reader that would rather push a running writer than wait.
+// settle finds out the status of the lock's transaction and settles the lock if it is decided.
+// readerTS, if not zero, is the start_ts of a reader that would rather push a running writer than
+// wait.
 func (r *resolver) settle(ctx context.Context, e *mvcc.LockedError, readerTS tso.Timestamp) (outcome, error) {
 	out, _, err := r.settleRun(ctx, e, readerTS, false)
 	return out, err
@@ -59,8 +60,8 @@ type settledRun struct {
 	locks   int
 }
 
-// settleRun is settle, and returns the run of locks that it settled. With reverse these are the locks
-// before the one that was met: those are ahead of a scan that goes backwards.
+// settleRun is settle, and returns the run of locks that it settled. With reverse these are the
+// locks before the one that was met: those are ahead of a scan that goes backwards.
 func (r *resolver) settleRun(
 	ctx context.Context, e *mvcc.LockedError, readerTS tso.Timestamp, reverse bool,
 ) (out outcome, run settledRun, err error) {
@@ -117,7 +118,8 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 	return st, nil
 }
 
-// statusInMemory answers for a transaction of this Store, if memory can: then nothing is asked of the store.
+// statusInMemory answers for a transaction of this Store, if memory can: then nothing is asked of
+// the store.
 func (r *resolver) statusInMemory(
 	ctx context.Context, startTS, readerTS tso.Timestamp,
 ) (st mvcc.Status, known bool, err error) {
@@ -128,8 +130,8 @@ func (r *resolver) statusInMemory(
 	return v.status(ctx, readerTS)
 }
 
-// now returns the oracle's time, by which a lock of the transaction is judged: zero, at which none is
-// expired, if the transaction is known to run.
+// now returns the oracle's time, by which a lock of the transaction is judged: zero, at which none
+// is expired, if the transaction is known to run.
 func (r *resolver) now(ctx context.Context, startTS tso.Timestamp) (tso.Timestamp, error) {
 	if v := r.s.running(startTS); v != nil && v.alive() {
 		return 0, nil
@@ -173,8 +175,8 @@ func (r *resolver) remember(startTS tso.Timestamp, st mvcc.Status) {
 	r.statuses.of[startTS] = mvcc.Status{CommitTS: st.CommitTS, RolledBack: st.RolledBack}
 }
 
-// resolve settles a lock, and those of the same transaction that directly follow it: who scans into a
-// large dead transaction will meet them next.
+// resolve settles a lock, and those of the same transaction that directly follow it: who scans into
+// a large dead transaction will meet them next.
 func (r *resolver) resolve(
 	ctx context.Context, e *mvcc.LockedError, commitTS tso.Timestamp, reverse bool,
 ) (run settledRun, err error) {
@@ -198,10 +200,10 @@ func (r *resolver) resolveRows(ctx context.Context, startTS, commitTS tso.Timest
 	})
 }
 
-// neighbours returns the row of key and the rows after it, in reverse before it, of the same group, while
-// each is locked by the same transaction, and the key of the last one. There are none if the lock on key is
-// gone: the look at its primary has settled it, or somebody else, and perhaps all that follow, over which an
-// engine steps one by one.
+// neighbours returns the row of key and the rows after it, in reverse before it, of the same group,
+// while each is locked by the same transaction, and the key of the last one. There are none if the
+// lock on key is gone: the look at its primary has settled it, or somebody else, and perhaps all
+// that follow, over which an engine steps one by one.
 func (r *resolver) neighbours(
 	ctx context.Context, key []byte, startTS tso.Timestamp, reverse bool,
 ) (rows [][]byte, last []byte, err error) {

@@ -27,13 +27,13 @@ type Locking struct {
 	// Rereads says that a key written since the read timestamp is no conflict: LockCurrent answers
 	// *StaleError, and the caller reads again after Advance.
 	Rereads bool
-	// Early says that a lock is enough to go on: what its last holder committed may be read before it
-	// is durable. Nobody may be told what follows from it before AwaitDurable.
+	// Early says that a lock is enough to go on: what its last holder committed may be read before
+	// it is durable. Nobody may be told what follows from it before AwaitDurable.
 	Early bool
 }
 
-// StaleError says that a key which is locked now was written after the transaction's read timestamp,
-// so that what was read of it must be read again.
+// StaleError says that a key which is locked now was written after the transaction's read
+// timestamp, so that what was read of it must be read again.
 type StaleError struct {
 	Key      []byte
 	CommitTS tso.Timestamp
@@ -43,13 +43,14 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("key %q was written at %s, after it was read", e.Key, e.CommitTS)
 }
 
-// rowLockedError leaves a step of a commit that would write a key on which another owner has a lock.
+// rowLockedError leaves a step of a commit that would write a key on which another owner has a
+// lock.
 type rowLockedError struct{ key []byte }
 
 func (e *rowLockedError) Error() string { return fmt.Sprintf("key %q has a row lock", e.key) }
 
-// RowLocks is the lock table of this process. On a store that others share, what it grants of rows is
-// then taken in the store (package shared).
+// RowLocks is the lock table of this process. On a store that others share, what it grants of rows
+// is then taken in the store (package shared).
 func (s *Store) RowLocks() *rowlock.Table { return &s.rowLocks }
 
 // SetLocking chooses how the transaction locks from now on.
@@ -67,12 +68,13 @@ func (t *Txn) SetLocking(l Locking) {
 // LocksWrites reports whether keys are to be locked before they are written.
 func (t *Txn) LocksWrites() bool { return t.locking.Writes }
 
-// LocksBind reports whether row locks bind every writer of the store for as long as the transaction lasts.
-// Where other processes write too they do so no longer than the lease of the owner's session, and what
-// must stay as it is has to be validated as well.
+// LocksBind reports whether row locks bind every writer of the store for as long as the transaction
+// lasts. Where other processes write too they do so no longer than the lease of the owner's
+// session, and what must stay as it is has to be validated as well.
 func (t *Txn) LocksBind() bool { return t.s.alone }
 
-// Rereads reports whether a key that was written since the read timestamp is no conflict (Locking.Rereads).
+// Rereads reports whether a key that was written since the read timestamp is no conflict
+// (Locking.Rereads).
 func (t *Txn) Rereads() bool { return t.locking.Rereads }
 
 func (t *Txn) owner() *rowlock.Owner {
@@ -93,8 +95,8 @@ func (t *Txn) releaseLocks() {
 	}
 }
 
-// Unlock gives back all locks of a transaction that has failed and waits for its end. What it has streamed
-// out is rolled back, for that is locks too: nothing can be read or written any more.
+// Unlock gives back all locks of a transaction that has failed and waits for its end. What it has
+// streamed out is rolled back, for that is locks too: nothing can be read or written any more.
 func (t *Txn) Unlock() {
 	if t.done {
 		return
@@ -116,7 +118,8 @@ func (t *Txn) Unlock() {
 //
 // The order is lock, then look. A commit looks at the lock table after it has entered the table of
 // commits in flight, or under the latch under which it writes its prewrite; so of a commit and of
-// this at least one sees the other (txn: I9). On a shared store lock and look are one step (mvcc.LockRow).
+// this at least one sees the other (txn: I9). On a shared store lock and look are one step
+// (mvcc.LockRow).
 func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) (mvcc.Version, error) {
 	return t.lockKey(ctx, key, mode, noWait, false)
 }
@@ -173,9 +176,9 @@ func (t *Txn) sharedRequest(key []byte, mode rowlock.Mode) *shared.Request {
 	return &shared.Request{Waiter: t.waiter(), Key: key, Mode: mode, ReadTS: t.readTS}
 }
 
-// lockInMemory takes the key's lock in the lock table. Others who wait for the transaction's own lock of
-// it in the store have it there for a moment: they are no reason not to wait. To Update they may be one: a
-// key share lock that was there before the write lasts.
+// lockInMemory takes the key's lock in the lock table. Others who wait for the transaction's own
+// lock of it in the store have it there for a moment: they are no reason not to wait. To Update
+// they may be one: a key share lock that was there before the write lasts.
 func (t *Txn) lockInMemory(
 	ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *holderWait,
 ) (rowlock.Outcome, error) {
@@ -200,16 +203,16 @@ func (t *Txn) lockInMemory(
 	return out, err
 }
 
-// streamedAwayError is the *LockedError of a transaction that streams: its lock in the store may be all
-// that it has. Who waits for it must not keep it from its own key by a row lock.
+// streamedAwayError is the *LockedError of a transaction that streams: its lock in the store may be
+// all that it has. Who waits for it must not keep it from its own key by a row lock.
 type streamedAwayError struct{ *LockedError }
 
 func (e *streamedAwayError) Unwrap() error { return e.LockedError }
 
 // LockCurrent is LockKey of a key as it was read: if others wrote it meanwhile, the answer is
-// *StaleError or *WriteConflictError, as Locking.Rereads says. A key share lock, which cares for the
-// row's existence alone, lets changes pass. To whom a change is a conflict, it is one before the lock
-// is had: there is nothing to wait for.
+// *StaleError or *WriteConflictError, as Locking.Rereads says. A key share lock, which cares for
+// the row's existence alone, lets changes pass. To whom a change is a conflict, it is one before
+// the lock is had: there is nothing to wait for.
 func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) error {
 	if !t.locking.Rereads && !t.done && t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
 		v, err := t.newest(ctx, key, mode, noWait)
@@ -227,7 +230,8 @@ func (t *Txn) LockCurrent(ctx context.Context, key []byte, mode rowlock.Mode, no
 	return t.Stale(key, v)
 }
 
-// changed reports whether a version found after the read timestamp concerns a request for a lock in that mode.
+// changed reports whether a version found after the read timestamp concerns a request for a lock in
+// that mode.
 func changed(v mvcc.Version, mode rowlock.Mode) bool {
 	return v.CommitTS != 0 && !(mode == rowlock.KeyShare && v.Live)
 }
@@ -246,9 +250,9 @@ func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait 
 }
 
 // look looks for writes of the key after the read timestamp. On an engine of this process's own,
-// memory tells in nearly all cases that there are none. A lock of a running transaction in the store
-// is waited for like a row lock, under the same bounds; with wait.lets
-// the answer may be *streamedAwayError, and the caller waits.
+// memory tells in nearly all cases that there are none. A lock of a running transaction in the
+// store is waited for like a row lock, under the same bounds; with wait.lets the answer may be
+// *streamedAwayError, and the caller waits.
 func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *holderWait) (mvcc.Version, error) {
 	row := mvcc.Row(key)
 	if t.s.alone {
@@ -294,8 +298,8 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 	}
 }
 
-// unlocked reports whether memory knows that nobody else has a lock on the key in the store, or is about to have
-// one without looking for row locks first.
+// unlocked reports whether memory knows that nobody else has a lock on the key in the store, or is
+// about to have one without looking for row locks first.
 func (t *Txn) unlocked(key []byte) bool {
 	var own *lockHolder
 	if t.stream != nil {
@@ -431,8 +435,8 @@ func (t *Txn) Buffered(key []byte) bool {
 	return ok && w.kind == writePut && t.stream == nil
 }
 
-// SetAfter is Set of a key, of which no write of others up to a timestamp is a conflict, whatever the
-// transaction has read of it. Requires: Buffered(key), and the transaction is not serializable.
+// SetAfter is Set of a key, of which no write of others up to a timestamp is a conflict, whatever
+// the transaction has read of it. Requires: Buffered(key), and the transaction is not serializable.
 func (t *Txn) SetAfter(since tso.Timestamp, key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err

@@ -76,8 +76,8 @@ func TestACommitWaitsForRowLocks(t *testing.T) {
 	}
 }
 
-// TestLockersNeverLoseAtCommit: optimistic writers and lock holders of the same few keys; no increment is
-// lost, and a transaction that locked and looked never fails at commit.
+// TestLockersNeverLoseAtCommit: optimistic writers and lock holders of the same few keys; no
+// increment is lost, and a transaction that locked and looked never fails at commit.
 func TestLockersNeverLoseAtCommit(t *testing.T) {
 	ctx := context.Background()
 	everywhere(t, func(t *testing.T, s *txn.Store) {

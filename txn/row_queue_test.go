@@ -37,9 +37,9 @@ func (sc *scene) queue(tx *txn.Txn, s *txn.Store, key string, mode rowlock.Mode)
 	}), "queue")
 }
 
-// queuedRowIsNotTaken: of two who wait long for rows of another process, one gives up and leaves no trace,
-// and one has the row in the end. A free row that somebody queues for is not had by who comes then, be it a
-// commit; who queues has it.
+// queuedRowIsNotTaken: of two who wait long for rows of another process, one gives up and leaves no
+// trace, and one has the row in the end. A free row that somebody queues for is not had by who
+// comes then, be it a commit; who queues has it.
 func queuedRowIsNotTaken(sc *scene) {
 	here, there := sc.processes("")
 	ctx, giveUp := context.WithCancel(sc.ctx)
@@ -73,8 +73,9 @@ func queuedRowIsNotTaken(sc *scene) {
 	sc.must(sc.nowait(next, "given up", rowlock.Update), "lock of the row that was given up")
 }
 
-// cycleThroughACommitIsDetected: an old commit of one process waits for the lock of a younger one of
-// another, which waits in memory for a row lock of its own process, whose holder waits for the old commit.
+// cycleThroughACommitIsDetected: an old commit of one process waits for the lock of a younger one
+// of another, which waits in memory for a row lock of its own process, whose holder waits for the
+// old commit.
 func cycleThroughACommitIsDetected(sc *scene) {
 	e := shared()
 	opts := txn.Options{LockTTL: time.Hour, Lease: time.Hour, LockWait: 3 * time.Second, BatchKeys: 1}

@@ -41,9 +41,9 @@ func (c *counted) count(rows [][]byte) {
 	}
 }
 
-// lockedAgain plays a transaction that locks a row, outlives its lease, and locks the row anew under
-// another session, just before the update of the row with the given number by a second process. That one
-// has found out before that the first session is over.
+// lockedAgain plays a transaction that locks a row, outlives its lease, and locks the row anew
+// under another session, just before the update of the row with the given number by a second
+// process. That one has found out before that the first session is over.
 func (sc *scene) lockedAgain(number int, second func(other *txn.Store)) {
 	e, row := shared(), mvcc.Row([]byte("n"))
 	opts := txn.Options{LockTTL: time.Hour, Lease: time.Minute}
@@ -65,8 +65,8 @@ func (sc *scene) lockedAgain(number int, second func(other *txn.Store)) {
 	sc.must(tx.Commit(sc.ctx), "commit")
 }
 
-// TestTheEndOfASessionEndsItsOwnRowLocks: that a session is over says nothing of what its transaction
-// has locked since under the next one.
+// TestTheEndOfASessionEndsItsOwnRowLocks: that a session is over says nothing of what its
+// transaction has locked since under the next one.
 func TestTheEndOfASessionEndsItsOwnRowLocks(t *testing.T) {
 	t.Run("who waits", func(t *testing.T) {
 		require.NoError(t, prove(func(sc *scene) {
@@ -84,8 +84,8 @@ func TestTheEndOfASessionEndsItsOwnRowLocks(t *testing.T) {
 	})
 }
 
-// TestLockTimeoutBoundsAllWaitsInTheStore: who has waited for a row lock as long as it may does not begin anew
-// when the lock of a commit takes its place.
+// TestLockTimeoutBoundsAllWaitsInTheStore: who has waited for a row lock as long as it may does not
+// begin anew when the lock of a commit takes its place.
 func TestLockTimeoutBoundsAllWaitsInTheStore(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {
 		e := shared()

@@ -2,8 +2,8 @@ package txn
 
 import "github.com/minidb/minidb/txn/tso"
 
-// Running is a transaction of this process that has begun and not ended. It holds the safepoint at or below
-// its start_ts.
+// Running is a transaction of this process that has begun and not ended. It holds the safepoint at
+// or below its start_ts.
 type Running struct {
 	Session int64 // BeginOptions.Session
 	StartTS tso.Timestamp
@@ -18,7 +18,8 @@ func (s *Store) Running() (all []Running) {
 	return all
 }
 
-// Oldest returns the transaction of this process that holds the safepoint back furthest, if there is any.
+// Oldest returns the transaction of this process that holds the safepoint back furthest, if there
+// is any.
 func (s *Store) Oldest() (oldest Running, found bool) {
 	for _, r := range s.Running() {
 		if !found || r.StartTS < oldest.StartTS {

@@ -19,8 +19,8 @@ import (
 //	set k 1; SAVEPOINT s; set k 2; set k 3     buffer: k = 3 (seq 1) ─► 1 (seq 0)
 //	streamed out                               lock of k: put 3, seq 1, older: put 1, seq 0
 //
-// What was written after a savepoint is found again by its keys, as far as it is in the buffer, and by the
-// span of its keys, as far as it was streamed out.
+// What was written after a savepoint is found again by its keys, as far as it is in the buffer, and
+// by the span of its keys, as far as it was streamed out.
 type savepoints struct {
 	seq  uint64 // of writes to come
 	all  []savepoint
@@ -57,8 +57,8 @@ func (s *savepoints) first(at uint64) int {
 	return sort.Search(len(s.all), func(i int) bool { return s.all[i].at >= at })
 }
 
-// forgetAfter forgets the savepoints after the first n. What was written after one counts as written after
-// the one before it.
+// forgetAfter forgets the savepoints after the first n. What was written after one counts as
+// written after the one before it.
 func (s *savepoints) forgetAfter(n int, b *buffer) {
 	if n == 0 {
 		s.all, s.keys = nil, 0
@@ -79,8 +79,8 @@ func (s *savepoints) forgetAfter(n int, b *buffer) {
 	}
 }
 
-// merge drops the write of a key that only a savepoint at a number wanted back. It reports whether the key
-// has one more write after the savepoint before that one now, which it had not before.
+// merge drops the write of a key that only a savepoint at a number wanted back. It reports whether
+// the key has one more write after the savepoint before that one now, which it had not before.
 func (s *savepoints) merge(b *buffer, w write, at, before uint64) (fresh bool) {
 	v := w.after(at)
 	if v == nil {
@@ -131,8 +131,8 @@ func (s *savepoints) stamp(w *write, replaced write, was bool) {
 	s.keys++
 }
 
-// wanted returns a write, to be put below a newer one, with those below it that are wanted: each is the one
-// that some savepoint finds.
+// wanted returns a write, to be put below a newer one, with those below it that are wanted: each is
+// the one that some savepoint finds.
 func (s *savepoints) wanted(w *write) *write {
 	copied := *w
 	copied.older = nil
@@ -146,7 +146,8 @@ func (s *savepoints) wanted(w *write) *write {
 	return &copied
 }
 
-// note notes the key of a write that comes from the store with every savepoint that it was written after.
+// note notes the key of a write that comes from the store with every savepoint that it was written
+// after.
 func (s *savepoints) note(w *write) {
 	for v := w; v != nil; v = v.older {
 		if i := s.first(v.seq); i > 0 {
@@ -156,8 +157,8 @@ func (s *savepoints) note(w *write) {
 	}
 }
 
-// cutTo forgets the savepoints after the first one at or after a number, and what was written after that one: it
-// returns the keys and the span.
+// cutTo forgets the savepoints after the first one at or after a number, and what was written after
+// that one: it returns the keys and the span.
 func (s *savepoints) cutTo(at uint64) (keys [][]byte, streamed kv.Span) {
 	n := s.first(at)
 	for i := n; i < len(s.all); i++ {

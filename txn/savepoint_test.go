@@ -31,8 +31,8 @@ func olderWriteComesBack(sc *scene) {
 	sc.want("after the commit", sc.read(s, "a", "b", "c", "d"), "a=1 b=1 c=- d=- ")
 }
 
-// TestSavepointsAreCopies compares transactions, which stream out or do not, with maps of which each
-// savepoint is a copy.
+// TestSavepointsAreCopies compares transactions, which stream out or do not, with maps of which
+// each savepoint is a copy.
 func TestSavepointsAreCopies(t *testing.T) {
 	for range 150 {
 		seed := rand.Uint64()

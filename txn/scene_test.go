@@ -113,8 +113,8 @@ func (sc *scene) open(e kv.Engine, opts txn.Options) *txn.Store {
 	return s
 }
 
-// openWith is open with a function that runs the first time a commit passes the crash point, and says
-// whether the coordinator dies there.
+// openWith is open with a function that runs the first time a commit passes the crash point, and
+// says whether the coordinator dies there.
 func (sc *scene) openWith(e kv.Engine, opts txn.Options, at txn.CrashPoint, run func(s *txn.Store) (die bool)) *txn.Store {
 	var s *txn.Store
 	opts.CrashPoint = func(p txn.CrashPoint) bool {

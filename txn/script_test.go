@@ -22,7 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stepOracle counts, so that scripts show small timestamps. Its time moves only when a script says so.
+// stepOracle counts, so that scripts show small timestamps. Its time moves only when a script says
+// so.
 type stepOracle struct {
 	mu   sync.Mutex
 	last tso.Timestamp

@@ -11,17 +11,17 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// SerializationError says that a serializable transaction cannot be placed in a serial order with the
-// others; run the whole again.
+// SerializationError says that a serializable transaction cannot be placed in a serial order with
+// the others; run the whole again.
 type SerializationError = ssi.Error
 
-// serialize makes the transaction serializable: what it reads from now on, empty spans and absent keys
-// too, has its place in one serial order with what it writes (txn: I10). It comes before start_ts is
-// drawn. On an engine of this process's own, package ssi is told of reads and writes when they happen,
-// and of the commit before and after; it fails one of every three transactions that could break the
-// order. On any other engine what was read is validated after commit_ts was drawn: nothing in it,
-// ranges and absent keys included, has changed between the snapshot and commit_ts (reads.go,
-// docs/adr/0006).
+// serialize makes the transaction serializable: what it reads from now on, empty spans and absent
+// keys too, has its place in one serial order with what it writes (txn: I10). It comes before
+// start_ts is drawn. On an engine of this process's own, package ssi is told of reads and writes
+// when they happen, and of the commit before and after; it fails one of every three transactions
+// that could break the order. On any other engine what was read is validated after commit_ts was
+// drawn: nothing in it, ranges and absent keys included, has changed between the snapshot and
+// commit_ts (reads.go, docs/adr/0006).
 func (t *Txn) serialize(opts BeginOptions) {
 	switch {
 	case t.s.alone:
@@ -31,8 +31,8 @@ func (t *Txn) serialize(opts BeginOptions) {
 	}
 }
 
-// beginSafe begins transactions until one has a safe snapshot, waiting each time for the writers that
-// are under way.
+// beginSafe begins transactions until one has a safe snapshot, waiting each time for the writers
+// that are under way.
 func (s *Store) beginSafe(ctx context.Context, opts BeginOptions) (*Txn, error) {
 	for {
 		t, err := s.begin(ctx, opts)
@@ -68,8 +68,9 @@ func (t *Txn) Abort() {
 	}
 }
 
-// Refused returns why the transaction cannot be serialized, if that was found out when an iterator was
-// closed before its end. Whoever has no use for errors of Close asks here once a statement is over.
+// Refused returns why the transaction cannot be serialized, if that was found out when an iterator
+// was closed before its end. Whoever has no use for errors of Close asks here once a statement is
+// over.
 func (t *Txn) Refused() error { return t.refused }
 
 // noteRead notes a key before it is read.
@@ -83,9 +84,9 @@ func (t *Txn) noteRead(key []byte) error {
 	return nil
 }
 
-// GetUnserialized is Get of what others change only in ways that locks keep from what the transaction
-// reads beside it, such as the schema: no serial order rests on it, and no serializable transaction is
-// failed for it. Where locks do not bind the other writers (LocksBind) it is Get.
+// GetUnserialized is Get of what others change only in ways that locks keep from what the
+// transaction reads beside it, such as the schema: no serial order rests on it, and no serializable
+// transaction is failed for it. Where locks do not bind the other writers (LocksBind) it is Get.
 func (t *Txn) GetUnserialized(ctx context.Context, key []byte) ([]byte, error) {
 	w, own := t.buf.visible(key)
 	return t.get(ctx, key, w, own, t.node == nil)
@@ -100,9 +101,9 @@ func (t *Txn) noteSpan(span kv.Span) error {
 	return nil
 }
 
-// Peek is Get of a key that the transaction is about to insert. If it is absent, and so written, the
-// insert itself keeps others from it; so no serial order depends on this read, unless a savepoint may
-// take the insert back.
+// Peek is Get of a key that the transaction is about to insert. If it is absent, and so written,
+// the insert itself keeps others from it; so no serial order depends on this read, unless a
+// savepoint may take the insert back.
 func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
 	w, own := t.buf.get(key)
 	value, err := t.get(ctx, key, w, own, t.buf.savepoints.any())
@@ -113,9 +114,9 @@ func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
 }
 
 // Refuse is called before an error is given out that says that the key cannot be written, because
-// another transaction has written it: if the two cannot be put in any serial order, that is the better
-// error, for it says that a new attempt will find another state. later is when the key was written after
-// the snapshot; with zero the snapshot shows that write, and so would the next one.
+// another transaction has written it: if the two cannot be put in any serial order, that is the
+// better error, for it says that a new attempt will find another state. later is when the key was
+// written after the snapshot; with zero the snapshot shows that write, and so would the next one.
 func (t *Txn) Refuse(key []byte, later tso.Timestamp) error {
 	switch {
 	case t.node != nil:
@@ -147,8 +148,8 @@ func (t *Txn) committed(err error) {
 	}
 }
 
-// waiting runs a wait of a commit. Until it is over the transaction may still be failed, so that those
-// for whom it waits need not be. Once some of it may be in the store it is too late for that.
+// waiting runs a wait of a commit. Until it is over the transaction may still be failed, so that
+// those for whom it waits need not be. Once some of it may be in the store it is too late for that.
 func (c *committer) waiting(wait func() error) error {
 	n := c.t.node
 	if n == nil || c.prewriting {
@@ -161,8 +162,8 @@ func (c *committer) waiting(wait func() error) error {
 	return n.Prepare()
 }
 
-// noteRead tells a serializable transaction what the iterator has seen: all of its span, or as far as
-// it came.
+// noteRead tells a serializable transaction what the iterator has seen: all of its span, or as far
+// as it came.
 func (it *Iterator) noteRead() error {
 	if it.noted {
 		return nil

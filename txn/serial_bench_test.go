@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkSerializable runs small transactions, five reads and two writes of keys read, on 8 goroutines,
-// at both levels: on Pebble, where a commit syncs, and in memory, where nothing hides the cost.
+// BenchmarkSerializable runs small transactions, five reads and two writes of keys read, on 8
+// goroutines, at both levels: on Pebble, where a commit syncs, and in memory, where nothing hides
+// the cost.
 func BenchmarkSerializable(b *testing.B) {
 	for _, engine := range []string{"pebble", "memory"} {
 		var s *txn.Store

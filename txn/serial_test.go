@@ -58,8 +58,8 @@ func TestWriteSkewIsRefused(t *testing.T) {
 	})
 }
 
-// TestReadsAreNotedAsFarAsTheyWent: of two transactions, each of which writes what the other has read,
-// one is refused; what lies behind the last row that was taken was not read.
+// TestReadsAreNotedAsFarAsTheyWent: of two transactions, each of which writes what the other has
+// read, one is refused; what lies behind the last row that was taken was not read.
 func TestReadsAreNotedAsFarAsTheyWent(t *testing.T) {
 	ctx := context.Background()
 	everywhere(t, func(t *testing.T, s *txn.Store) {
@@ -98,7 +98,8 @@ func TestReadsAreNotedAsFarAsTheyWent(t *testing.T) {
 	})
 }
 
-// TestOneDependencyIsNoReason: who read what another has overwritten comes before it, and both commit.
+// TestOneDependencyIsNoReason: who read what another has overwritten comes before it, and both
+// commit.
 func TestOneDependencyIsNoReason(t *testing.T) {
 	ctx := context.Background()
 	s := openStore(t, memkv.New(memkv.Options{}), txn.Options{})
@@ -148,8 +149,8 @@ func TestTheReadOnlyAnomaly(t *testing.T) {
 }
 
 // TestTheReadOnlyAnomalyBetweenProcesses: two stores on one engine. The first has validated what it
-// read, when the second overwrites that and commits; a reader that sees the second and not the first
-// has no place among them. So commit_ts is drawn before validation.
+// read, when the second overwrites that and commits; a reader that sees the second and not the
+// first has no place among them. So commit_ts is drawn before validation.
 func TestTheReadOnlyAnomalyBetweenProcesses(t *testing.T) {
 	ctx := context.Background()
 	engine := memkv.New(memkv.Options{Shared: true})
@@ -190,8 +191,8 @@ func TestTheReadOnlyAnomalyBetweenProcesses(t *testing.T) {
 	require.NoError(t, reader.Rollback(ctx))
 }
 
-// TestDeferrableWaitsForASafeSnapshot: its snapshot is taken when nobody can spoil it, and then it needs
-// no noting.
+// TestDeferrableWaitsForASafeSnapshot: its snapshot is taken when nobody can spoil it, and then it
+// needs no noting.
 func TestDeferrableWaitsForASafeSnapshot(t *testing.T) {
 	ctx := context.Background()
 	s := openStore(t, memkv.New(memkv.Options{}), txn.Options{})
@@ -240,8 +241,8 @@ func TestDeferrableWaitsForASafeSnapshot(t *testing.T) {
 	require.Zero(t, s.Active())
 }
 
-// TestAnInsertDependsOnNobodyElsesAbsence: to look whether a key is there before it is inserted is no
-// read that others could overwrite, unless a savepoint may take the insert back.
+// TestAnInsertDependsOnNobodyElsesAbsence: to look whether a key is there before it is inserted is
+// no read that others could overwrite, unless a savepoint may take the insert back.
 func TestAnInsertDependsOnNobodyElsesAbsence(t *testing.T) {
 	ctx := context.Background()
 	s := openStore(t, memkv.New(memkv.Options{}), txn.Options{})

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// deadLocks leaves so many locks of a transaction that died behind its commit point, or before it, and
-// returns the store that was opened then.
+// deadLocks leaves so many locks of a transaction that died behind its commit point, or before it,
+// and returns the store that was opened then.
 func deadLocks(t *testing.T, keys int, committed bool, opts txn.Options) (*txn.Store, *kvtest.Steps) {
 	t.Helper()
 	ctx := context.Background()
@@ -38,8 +38,8 @@ func deadLocks(t *testing.T, keys int, committed bool, opts txn.Options) (*txn.S
 	return s, e
 }
 
-// TestSettlingIsLinear counts the keys, and the marks of deleted ones, that are passed when the locks of
-// a large transaction are settled by the collector, and by scans in both directions (O5).
+// TestSettlingIsLinear counts the keys, and the marks of deleted ones, that are passed when the
+// locks of a large transaction are settled by the collector, and by scans in both directions (O5).
 func TestSettlingIsLinear(t *testing.T) {
 	ctx := context.Background()
 	scan := func(reverse bool) func(t *testing.T, s *txn.Store) {
@@ -76,8 +76,8 @@ func TestSettlingIsLinear(t *testing.T) {
 	}
 }
 
-// TestACollectionBesideTheBackgroundIsLinear: of the two that settle the locks found at Open neither walks over
-// what the other has settled.
+// TestACollectionBesideTheBackgroundIsLinear: of the two that settle the locks found at Open
+// neither walks over what the other has settled.
 func TestACollectionBesideTheBackgroundIsLinear(t *testing.T) {
 	const keys = 4000
 	for _, committed := range []bool{true, false} {
@@ -90,8 +90,8 @@ func TestACollectionBesideTheBackgroundIsLinear(t *testing.T) {
 	}
 }
 
-// TestSettlingBesideACommitIsLinear: between the first lock that a collection or a scan meets and the next
-// one, somebody else settles them all, as the background does behind a large commit.
+// TestSettlingBesideACommitIsLinear: between the first lock that a collection or a scan meets and
+// the next one, somebody else settles them all, as the background does behind a large commit.
 func TestSettlingBesideACommitIsLinear(t *testing.T) {
 	ctx := context.Background()
 	for _, reverse := range []bool{false, true} {

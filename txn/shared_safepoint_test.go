@@ -73,8 +73,8 @@ func readerElsewhere(t testing.TB, groups int) {
 	require.Equal(t, 1, versions(t, sh.engine, "a"))
 }
 
-// TestAReaderThatOutlivedItsLeaseIsRefused, in whatever way it asks, and so are its writes. The process
-// did not notice that it was paused.
+// TestAReaderThatOutlivedItsLeaseIsRefused, in whatever way it asks, and so are its writes. The
+// process did not notice that it was paused.
 func TestAReaderThatOutlivedItsLeaseIsRefused(t *testing.T) {
 	ctx := context.Background()
 	for name, use := range map[string]func(tx *txn.Txn) error{
@@ -294,8 +294,8 @@ func TestTheCollectorSettlesLocksOfTheDead(t *testing.T) {
 	require.NoError(t, reader.Rollback(context.Background()))
 }
 
-// TestALostAnswerBelowTheSafepointIsAmbiguous: the record of the commit may have been collected by the
-// time its coordinator asks again.
+// TestALostAnswerBelowTheSafepointIsAmbiguous: the record of the commit may have been collected by
+// the time its coordinator asks again.
 func TestALostAnswerBelowTheSafepointIsAmbiguous(t *testing.T) {
 	ctx := context.Background()
 	sh := openShop(t, 0)
@@ -308,7 +308,8 @@ func TestALostAnswerBelowTheSafepointIsAmbiguous(t *testing.T) {
 			lossy.lose = func() {
 				lossy.lose = nil
 				sh.pass(shopLease)
-				// The lock of the primary is gone with its commit; the record goes with the next one.
+				// The lock of the primary is gone with its commit; the record goes with the next
+				// one.
 				commit(t, other, "a", "theirs")
 				collected(t, other)
 			}

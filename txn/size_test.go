@@ -30,9 +30,9 @@ func TestATransactionIsBounded(t *testing.T) {
 	require.NoError(t, tx.Commit(ctx))
 }
 
-// TestTheUndoOfAStatementTakesNoMemory (B14): however many rows are written after a savepoint, and however
-// often, the transaction keeps no more of them in memory than it may before it streams them out, and goes
-// back to what was there.
+// TestTheUndoOfAStatementTakesNoMemory (B14): however many rows are written after a savepoint, and
+// however often, the transaction keeps no more of them in memory than it may before it streams them
+// out, and goes back to what was there.
 func TestTheUndoOfAStatementTakesNoMemory(t *testing.T) {
 	const rows = 3000 // of 1 KiB: a hundred times what the transaction may hold
 	for name, opts := range map[string]txn.Options{"streamed": {StreamBytes: 8 << 10}, "in batches": {StreamBytes: 8 << 10, BatchKeys: 3}} {
@@ -61,8 +61,8 @@ func TestTheUndoOfAStatementTakesNoMemory(t *testing.T) {
 	}
 }
 
-// TestStatementsAfterASavepointTakeNoMemory (B14): each statement has a savepoint of its own, which is
-// forgotten after it, and a row that all of them write is kept as it was before the first.
+// TestStatementsAfterASavepointTakeNoMemory (B14): each statement has a savepoint of its own, which
+// is forgotten after it, and a row that all of them write is kept as it was before the first.
 func TestStatementsAfterASavepointTakeNoMemory(t *testing.T) {
 	tx := begin(t, openStore(t, memkv.New(memkv.Options{}), txn.Options{MaxTxnBytes: 16 << 10}))
 	require.NoError(t, tx.Set([]byte("hot"), []byte("before")))

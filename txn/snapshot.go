@@ -8,26 +8,29 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// snapshot is one snapshot of the engine under a transaction. Every snapshot taken after start_ts was
-// drawn shows the same at start_ts, but for keys that are locked or pending in it; when a reader
-// meets one of those, it settles that and goes on with a new snapshot. Iterators keep theirs.
+// snapshot is one snapshot of the engine under a transaction. Every snapshot taken after start_ts
+// was drawn shows the same at start_ts, but for keys that are locked or pending in it; when a
+// reader meets one of those, it settles that and goes on with a new snapshot. Iterators keep
+// theirs.
 //
-// On an exclusive engine a snapshot outlives its transaction (snapshots.go), and answers others as long as
-// memory tells that it shows what they must see (txn: I14):
+// On an exclusive engine a snapshot outlives its transaction (snapshots.go), and answers others as
+// long as memory tells that it shows what they must see (txn: I14):
 //
-//   - It shows, durably, every commit at or below upTo: for its first owner that is the timestamp at
-//     which it was opened; for others it is lowered below the commits that were in flight then.
-//   - A reader at S ≤ upTo needs no more. For a reader at S > upTo the question is whether some commit
-//     c of its key has upTo < c < S. Such a commit entered the table in flight before c was drawn, so
-//     before S was; the reader copies that table after S was drawn. If the commit is in the copy, the
-//     reader waits for it. If it has left, it had raised its rows' slots of recent commits before.
-//     Either way the reader, who looks at the slot last, finds it at or above c. In two phases only
-//     the primary is in the table; but as long as any row is locked, or may be, its transaction is
-//     among the lock holders, and who leaves them has raised the slots of all its rows. So a slot at or
-//     below upTo, looked at after both tables, says that there is no such commit, unless there are
-//     lock holders. Of those that are all large the reader knows enough (unsettled.go).
-//   - No version that the reader needs was collected: its start_ts is registered, or was drawn after
-//     the snapshot was taken, and so it is not below the safepoint of any pass that the snapshot shows.
+//   - It shows, durably, every commit at or below upTo: for its first owner that is the timestamp
+//     at which it was opened; for others it is lowered below the commits that were in flight then.
+//   - A reader at S ≤ upTo needs no more. For a reader at S > upTo the question is whether some
+//     commit c of its key has upTo < c < S. Such a commit entered the table in flight before c was
+//     drawn, so before S was; the reader copies that table after S was drawn. If the commit is in
+//     the copy, the reader waits for it. If it has left, it had raised its rows' slots of recent
+//     commits before. Either way the reader, who looks at the slot last, finds it at or above c. In
+//     two phases only the primary is in the table; but as long as any row is locked, or may be, its
+//     transaction is among the lock holders, and who leaves them has raised the slots of all its
+//     rows. So a slot at or below upTo, looked at after both tables, says that there is no such
+//     commit, unless there are lock holders. Of those that are all large the reader knows enough
+//     (unsettled.go).
+//   - No version that the reader needs was collected: its start_ts is registered, or was drawn
+//     after the snapshot was taken, and so it is not below the safepoint of any pass that the
+//     snapshot shows.
 type snapshot struct {
 	snap  kv.Snapshot
 	mv    mvcc.View
@@ -44,8 +47,8 @@ type snapshot struct {
 	safepoint tso.Timestamp
 }
 
-// belowAll returns the highest timestamp up to readTS that is below all the commits, or zero when one
-// of them has none yet. A commit whose step runs again draws a higher one.
+// belowAll returns the highest timestamp up to readTS that is below all the commits, or zero when
+// one of them has none yet. A commit whose step runs again draws a higher one.
 func belowAll(readTS tso.Timestamp, commits []*pending) tso.Timestamp {
 	for _, p := range commits {
 		ts := tso.Timestamp(p.commitTS.Load())
@@ -57,7 +60,8 @@ func belowAll(readTS tso.Timestamp, commits []*pending) tso.Timestamp {
 	return readTS
 }
 
-// release gives up one reference. The last one leaves the snapshot to the next transaction, or closes it.
+// release gives up one reference. The last one leaves the snapshot to the next transaction, or
+// closes it.
 func (s *Store) release(v *snapshot) error {
 	if v.refs--; v.refs > 0 || s.snapshots.put(v) {
 		return nil
@@ -91,9 +95,10 @@ func (t *Txn) showsAll(v *snapshot) bool {
 	return t.readTS <= v.upTo || t.s.recent.newest() <= v.upTo
 }
 
-// Unchanged says that no change of the key that was acknowledged before is above the read timestamp. It asks
-// memory alone, so a false answer means nothing. Who commits counts among the lock holders of the row's slot
-// until it has raised the slot of recent commits, or raises that before it is acknowledged.
+// Unchanged says that no change of the key that was acknowledged before is above the read
+// timestamp. It asks memory alone, so a false answer means nothing. Who commits counts among the
+// lock holders of the row's slot until it has raised the slot of recent commits, or raises that
+// before it is acknowledged.
 func (t *Txn) Unchanged(key []byte) bool {
 	slot := t.s.recent.slotOf(mvcc.Row(key))
 	return t.s.unlocked(slot, key, nil) && t.s.unchanged(slot, t.readTS)
@@ -150,9 +155,9 @@ func (v *snapshot) covers(readTS tso.Timestamp) error {
 	return nil
 }
 
-// inspect copies what is in flight below the read timestamp, and who is large among the lock holders. It reports whether
-// that is all: no other transaction has locks that the reader would have to look at. What leaves either
-// table after this is in every snapshot that is taken later.
+// inspect copies what is in flight below the read timestamp, and who is large among the lock
+// holders. It reports whether that is all: no other transaction has locks that the reader would
+// have to look at. What leaves either table after this is in every snapshot that is taken later.
 func (t *Txn) inspect() (known bool) {
 	t.large = nil
 	if !t.s.alone {

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// snapshots keeps the snapshots that transactions on an exclusive engine have left, for the next ones: a read
-// with a transaction of its own then costs no snapshot and no iterator. A snapshot that nobody took for a
-// moment is closed, and so is one that has become old, for it pins memtables and tables of the engine.
+// snapshots is a cache of the snapshots that transactions on an engine of this process's own have
+// left, for the next ones: a read with a transaction of its own then costs no snapshot of the engine
+// and no iterator. A cached snapshot is closed when it was not taken for a moment, and when it has
+// become old, for it pins memtables and tables of the engine.
 type snapshots struct {
 	tick atomic.Uint64 // moments since Open, counted while there are snapshots
 	mu   struct {
@@ -22,7 +23,8 @@ type snapshots struct {
 }
 
 const (
-	// snapshotsMost is how many snapshots are kept: as many as there may be readers at the same moment.
+	// snapshotsMost is how many snapshots are kept: as many as there may be readers at the same
+	// moment.
 	snapshotsMost = 16
 	// snapshotsTick is the length of a moment.
 	snapshotsTick = 100 * time.Millisecond
@@ -37,7 +39,7 @@ func (c *snapshots) open() {
 
 func (c *snapshots) now() uint64 { return c.tick.Load() }
 
-// take returns the snapshot that was put last, or nil. Its owner is the only one.
+// take returns the snapshot that was put last, or nil. The caller is its only owner.
 func (c *snapshots) take() *snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,8 +54,8 @@ func (c *snapshots) take() *snapshot {
 	return v
 }
 
-// put keeps the snapshot, which nobody refers to any more, unless it is not for others or there are
-// enough.
+// put returns an unreferenced snapshot to the cache. It reports false if the snapshot cannot be
+// shared, is too old, or the cache is full.
 func (c *snapshots) put(v *snapshot) bool {
 	now := c.now()
 	if v.shared == 0 || now-v.born > snapshotAgeTicks {
@@ -98,8 +100,8 @@ func (c *snapshots) expire(ctx context.Context) {
 	}
 }
 
-// drop closes the kept snapshots for which the function holds. If none is left, the next one to be put
-// wakes expire.
+// drop closes the kept snapshots for which the function holds. If none is left, the next one to be
+// put wakes expire.
 func (c *snapshots) drop(which func(*snapshot) bool) (none bool) {
 	var out []*snapshot
 	c.mu.Lock()

@@ -27,8 +27,8 @@ func readOne(t testing.TB, s *txn.Store, key string) string {
 	return v.(string)
 }
 
-// TestATransactionReadsThroughTheSnapshotOfAnEarlierOne counts what the engine is asked for, and that what
-// was committed in between is seen (txn: I14).
+// TestATransactionReadsThroughTheSnapshotOfAnEarlierOne counts what the engine is asked for, and
+// that what was committed in between is seen (txn: I14).
 func TestATransactionReadsThroughTheSnapshotOfAnEarlierOne(t *testing.T) {
 	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
 	s, err := openTxn(context.Background(), rec, txn.Options{})
@@ -64,8 +64,8 @@ func TestATransactionReadsThroughTheSnapshotOfAnEarlierOne(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestASnapshotTakenBesideACommitDoesNotHideIt stops a commit that has its timestamp and is not in the
-// engine yet, while a reader above it takes a snapshot and leaves it to others.
+// TestASnapshotTakenBesideACommitDoesNotHideIt stops a commit that has its timestamp and is not in
+// the engine yet, while a reader above it takes a snapshot and leaves it to others.
 func TestASnapshotTakenBesideACommitDoesNotHideIt(t *testing.T) {
 	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		t.Run(protocol.String(), func(t *testing.T) {
@@ -116,8 +116,8 @@ func (s *heldSnapshot) Close() error {
 	return s.Snapshot.Close()
 }
 
-// TestAnIdleStoreHoldsNoSnapshot: what is kept for the next transaction is given up when there is none,
-// again and again, and when the store is closed.
+// TestAnIdleStoreHoldsNoSnapshot: what is kept for the next transaction is given up when there is
+// none, again and again, and when the store is closed.
 func TestAnIdleStoreHoldsNoSnapshot(t *testing.T) {
 	h := &holding{Engine: openPebble(t)}
 	s, err := openTxn(context.Background(), h, txn.Options{})
@@ -139,8 +139,8 @@ func TestAnIdleStoreHoldsNoSnapshot(t *testing.T) {
 	require.NoError(t, h.Close())
 }
 
-// TestAReaderSeesEveryAcknowledgedCommit runs writers and readers of the same few keys side by side:
-// what was acknowledged before a transaction began, it reads, twice the same.
+// TestAReaderSeesEveryAcknowledgedCommit runs writers and readers of the same few keys side by
+// side: what was acknowledged before a transaction began, it reads, twice the same.
 func TestAReaderSeesEveryAcknowledgedCommit(t *testing.T) {
 	for name, opts := range map[string]txn.Options{
 		"one phase": {}, "two phases": {Protocol: txn.TwoPhase}, "async commit": {Protocol: txn.Async}, "shared": {},

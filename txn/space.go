@@ -16,8 +16,8 @@ type tight struct {
 	rung chan struct{} // wakes the collector
 }
 
-// Tighten shortens the retention of old versions while the disk is nearly full, and has them collected at
-// once. It does not use the engine and does not wait.
+// Tighten shortens the retention of old versions while the disk is nearly full, and has them
+// collected at once. It does not use the engine and does not wait.
 func (s *Store) Tighten(on bool) {
 	if s.tight.on.Swap(on) == on || s.opts.Retention <= tightRetention {
 		return
@@ -42,10 +42,10 @@ func (s *Store) retention() time.Duration {
 	return s.opts.Retention
 }
 
-// Room returns nil when the engine has room for new data; frees asks for a statement that makes room in the
-// end. The error is kv.ErrDiskFull's.
+// Room returns nil when the engine has room for new data; frees asks for a statement that makes
+// room in the end. The error is kv.ErrDiskFull's.
 func (s *Store) Room(frees bool) error { return kv.RoomOf(s.engine, frees) }
 
-// FreesSpace says that the transaction makes room in the end, as deleting does: its writes may use the
-// space that the engine keeps back when the disk is full.
+// FreesSpace says that the transaction makes room in the end, as deleting does: its writes may use
+// the space that the engine keeps back when the disk is full.
 func (t *Txn) FreesSpace() { t.frees = true }

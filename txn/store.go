@@ -21,27 +21,30 @@ import (
 // Options of a Store. The zero value is what a server wants, but for collection, which is off.
 type Options struct {
 	// Oracle gives timestamps; nil means an oracle of the store's own, persisted in the engine. On
-	// an engine that other processes write to, all of them must use the same one, and nil is ErrNoOracle.
+	// an engine that other processes write to, all of them must use the same one, and nil is
+	// ErrNoOracle.
 	Oracle tso.Source
 	// Clock is the own oracle's clock, in milliseconds; nil means the wall clock.
 	Clock func() int64
-	// AcceptClock opens the store though the own oracle's clock seems wrong, which is *tso.ClockError else.
+	// AcceptClock opens the store though the own oracle's clock seems wrong, which is
+	// *tso.ClockError else.
 	AcceptClock bool
 	// Protocol is how commits reach the store. Open fails with *ProtocolError if they cannot.
 	Protocol Protocol
-	// LockTTL is how long a lock is respected after its owner's last sign of life on it, even though
-	// the owner's session lives; 0 means three seconds.
+	// LockTTL is how long a lock is respected after its owner's last sign of life on it, even
+	// though the owner's session lives; 0 means three seconds.
 	LockTTL time.Duration
-	// LockWait bounds what one read or commit waits for locks in the store; 0 means ten seconds. On an
-	// exclusive engine it does not bound who asks for a row lock: that one looks for a cycle then.
+	// LockWait bounds what one read or commit waits for locks in the store; 0 means ten seconds. On
+	// an exclusive engine it does not bound who asks for a row lock: that one looks for a cycle
+	// then.
 	LockWait time.Duration
 	// BatchKeys and BatchBytes bound one prewrite or commit of a group; 0 means 4096 and 1 MiB.
 	BatchKeys, BatchBytes int
-	// MaxTxnBytes bounds what one transaction keeps in memory until it commits, row locks included; 0
-	// means 1 GiB. A write or a row lock beyond it answers ErrTooLarge.
+	// MaxTxnBytes bounds what one transaction keeps in memory until it commits, row locks included;
+	// 0 means 1 GiB. A write or a row lock beyond it answers ErrTooLarge.
 	MaxTxnBytes int
-	// RowLocks is how many row locks a transaction that streams keeps in memory; 0 means 100,000. When
-	// it has more, those of the keys that it streams out are left to its locks in the store.
+	// RowLocks is how many row locks a transaction that streams keeps in memory; 0 means 100,000.
+	// When it has more, those of the keys that it streams out are left to its locks in the store.
 	RowLocks int
 	// StreamBytes is what a transaction may keep in memory before it streams its writes out as
 	// prewrites; 0 means 64 MiB.
@@ -58,11 +61,11 @@ type Options struct {
 	GCRows int
 	// Retention is how far back historical reads may go once collections run.
 	Retention time.Duration
-	// LeaveFoundLocks leaves the locks that Open finds to whoever meets them. For tools and tests that want
-	// to see them.
+	// LeaveFoundLocks leaves the locks that Open finds to whoever meets them. For tools and tests
+	// that want to see them.
 	LeaveFoundLocks bool
-	// Damaged opens the store though its own cells, but for the oracle's, cannot be read: what is known of the
-	// safepoint and of garbage is nothing then. For reading what is left of it.
+	// Damaged opens the store though its own cells, but for the oracle's, cannot be read: what is
+	// known of the safepoint and of garbage is nothing then. For reading what is left of it.
 	Damaged bool
 	// Logger receives what background work has to say; nil means slog.Default().
 	Logger *slog.Logger
@@ -139,8 +142,9 @@ type Store struct {
 	workers     sync.WaitGroup
 	cancel      context.CancelFunc // of background work
 
-	// closing ends, when Close begins, every wait for another transaction. Without that a commit that waits
-	// for a row lock would keep Close from the gate, and Close would keep the holder's commit from it.
+	// closing ends, when Close begins, every wait for another transaction. Without that a commit
+	// that waits for a row lock would keep Close from the gate, and Close would keep the holder's
+	// commit from it.
 	closing struct {
 		begun atomic.Bool
 		ch    chan struct{}
@@ -155,8 +159,9 @@ type Store struct {
 // oracleKey is the cell of the store's own oracle.
 var oracleKey = mvcc.MetaKey("oracle")
 
-// Open returns a store on the engine. Locks left by dead coordinators are settled by whoever meets them; on
-// an exclusive engine the background begins with them at once, for until they are gone reads look for locks.
+// Open returns a store on the engine. Locks left by dead coordinators are settled by whoever meets
+// them; on an exclusive engine the background begins with them at once, for until they are gone
+// reads look for locks.
 func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s := &Store{
 		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
@@ -204,8 +209,9 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// load reads the safepoint, and on an exclusive engine looks whether earlier processes have left locks. All
-// of those are older than the session, under whose name they stay among the lock holders until they are gone.
+// load reads the safepoint, and on an exclusive engine looks whether earlier processes have left
+// locks. All of those are older than the session, under whose name they stay among the lock holders
+// until they are gone.
 func (s *Store) load(ctx context.Context) (found bool, err error) {
 	snap, err := s.engine.Snapshot()
 	if err != nil {
@@ -279,9 +285,10 @@ func (s *Store) enter() error {
 	return nil
 }
 
-// Close ends every wait for another transaction with ErrClosed, waits for commits under way and for the
-// step that the background is at, and leaves the engine open. Transactions still running fail from now on.
-// What is left of large committed transactions is for whoever meets their locks, which the next Open is.
+// Close ends every wait for another transaction with ErrClosed, waits for commits under way and for
+// the step that the background is at, and leaves the engine open. Transactions still running fail
+// from now on. What is left of large committed transactions is for whoever meets their locks, which
+// the next Open is.
 func (s *Store) Close() error {
 	if s.closing.begun.Swap(true) {
 		return ErrClosed

@@ -19,24 +19,24 @@ type Streamed struct {
 	Keys, Bytes int64
 }
 
-// stream is a transaction that outgrew Options.StreamBytes: its writes go out as prewrites under the
-// primary of the first batch, whenever the buffer is full again (txn: I13). Until the commit point
-// they are locks like any other: other transactions wait for them or push them. On an engine that is
-// not exclusive they are rolled back once the primary's time to live is over, which a goroutine
-// extends while the transaction runs.
+// stream is a transaction that outgrew Options.StreamBytes: its writes go out as prewrites under
+// the primary of the first batch, whenever the buffer is full again (txn: I13). Until the commit
+// point they are locks like any other: other transactions wait for them or push them. On an engine
+// that is not exclusive they are rolled back once the primary's time to live is over, which a
+// goroutine extends while the transaction runs.
 //
 // Memory. What stays in memory is the buffer, the row locks (both bounded by Options.MaxTxnBytes),
 // and a filter that recognizes most keys that were not streamed out (streamed_keys.go). Past
-// Options.RowLocks, on an exclusive engine, the row locks of streamed keys are given back: the locks
-// in the store stand for them.
+// Options.RowLocks, on an exclusive engine, the row locks of streamed keys are given back: the
+// locks in the store stand for them.
 //
-// Reads. A key that was streamed out is read back from the transaction's own lock, and written again
-// over it. If such a read finds the primary's lock gone, a resolver has begun to remove the locks, and
-// the transaction fails.
+// Reads. A key that was streamed out is read back from the transaction's own lock, and written
+// again over it. If such a read finds the primary's lock gone, a resolver has begun to remove the
+// locks, and the transaction fails.
 //
-// Failures. A write may now meet what otherwise only a commit meets: conflicts, and locks of others.
-// Such a failure fails the transaction. The end of a statement's context does not, once the primary
-// is prewritten: a savepoint takes back what went out, and that cannot be cancelled.
+// Failures. A write may now meet what otherwise only a commit meets: conflicts, and locks of
+// others. Such a failure fails the transaction. The end of a statement's context does not, once the
+// primary is prewritten: a savepoint takes back what went out, and that cannot be cancelled.
 type stream struct {
 	c          *committer
 	span       kv.Span // from the lowest key streamed out, or about to be, to just above the highest
@@ -53,7 +53,8 @@ type stream struct {
 	beats  sync.WaitGroup
 }
 
-// afterWrite streams the buffer out when it is full, unless reads must not see what is in it (Freeze).
+// afterWrite streams the buffer out when it is full, unless reads must not see what is in it
+// (Freeze).
 func (t *Txn) afterWrite() error {
 	held := t.buf.held()
 	room, err := t.countWrites(int64(held))
@@ -63,10 +64,10 @@ func (t *Txn) afterWrite() error {
 	return t.streamOut(t.writeContext())
 }
 
-// undo forgets the writes made after sp. What was streamed out since is taken back in the store: it comes
-// into the buffer as it was before, and is streamed out as writes are. That cannot be cancelled: whoever goes
-// back to a savepoint goes on from there. What fails there fails the transaction, which has nothing to
-// undo then.
+// undo forgets the writes made after sp. What was streamed out since is taken back in the store: it
+// comes into the buffer as it was before, and is streamed out as writes are. That cannot be
+// cancelled: whoever goes back to a savepoint goes on from there. What fails there fails the
+// transaction, which has nothing to undo then.
 func (t *Txn) undo(sp Savepoint) {
 	span := t.buf.rollbackTo(sp, t.stream != nil && t.stream.doubt)
 	if span.End == nil || t.stream.failed != nil {
@@ -88,9 +89,9 @@ func (t *Txn) undo(sp Savepoint) {
 	}
 }
 
-// undoStreamed brings the keys of a span that were streamed out after a savepoint back into the buffer, as they
-// were at it, until the buffer is full: next is where to go on, nil at the end. What the buffer has is newer
-// than the store, and is undone already.
+// undoStreamed brings the keys of a span that were streamed out after a savepoint back into the
+// buffer, as they were at it, until the buffer is full: next is where to go on, nil at the end.
+// What the buffer has is newer than the store, and is undone already.
 func (t *Txn) undoStreamed(ctx context.Context, span kv.Span, at uint64) (next []byte, err error) {
 	v, err := t.openStreamed(ctx)
 	if err != nil {
@@ -162,10 +163,10 @@ func (t *Txn) streamOut(ctx context.Context) error {
 	return t.prewriteStream(ctx, muts)
 }
 
-// prewriteStream prewrites the mutations of the buffer, and then forgets them. When the context ends in
-// the middle, some are in the store and all are in the buffer still, for the next time: a statement
-// that was cancelled may be taken back to a savepoint. Any other failure fails the transaction, and so
-// does one of the primary, without which nothing can go on.
+// prewriteStream prewrites the mutations of the buffer, and then forgets them. When the context
+// ends in the middle, some are in the store and all are in the buffer still, for the next time: a
+// statement that was cancelled may be taken back to a savepoint. Any other failure fails the
+// transaction, and so does one of the primary, without which nothing can go on.
 func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	st := t.stream
 	if st == nil {
@@ -218,9 +219,9 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	return nil
 }
 
-// giveBackLocks gives back the row locks of keys that were just streamed out, if the transaction has
-// many: their locks in the store exclude everybody else until the transaction ends, whatever it undoes.
-// On a store that others share row locks have records, which are counted and kept.
+// giveBackLocks gives back the row locks of keys that were just streamed out, if the transaction
+// has many: their locks in the store exclude everybody else until the transaction ends, whatever it
+// undoes. On a store that others share row locks have records, which are counted and kept.
 func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
 	o := t.locking.Owner
 	if o == nil || t.shared != nil || o.Locks() <= t.s.opts.RowLocks {
@@ -236,7 +237,7 @@ func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row), nil
 	primary.Older = nil
 	k := t.s.lockHolders.enterStream(t.reg.startTS)
-	t.liveness = t.s.livingOf(k)
+	t.liveness = t.s.livenessOf(k)
 	return &stream{
 		c:          &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true},
 		keys:       newStreamedKeys(t.s.opts.StreamBytes),
@@ -312,8 +313,8 @@ func (t *Txn) commitStream(ctx context.Context) error {
 	return nil
 }
 
-// rollbackStream rolls back what was streamed out: the primary now, for it decides, the others in the
-// background. A store that is closed leaves them to whoever meets them.
+// rollbackStream rolls back what was streamed out: the primary now, for it decides, the others in
+// the background. A store that is closed leaves them to whoever meets them.
 func (t *Txn) rollbackStream(ctx context.Context) {
 	if errors.Is(t.stream.failed, ErrAbandoned) || t.s.enter() != nil {
 		return

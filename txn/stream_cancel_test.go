@@ -70,9 +70,10 @@ var streamers = []struct {
 	{"pebble, parallel", openPebble, false, false},
 }
 
-// TestAStreamIsCancelledInItsCommit ends the context of a large transaction at each crash point, and
-// before and after each of its updates, the commit's among them. Whoever is told that it is committed
-// finds all of it, whoever is told another thing nothing; and nobody is kept waiting by what is left.
+// TestAStreamIsCancelledInItsCommit ends the context of a large transaction at each crash point,
+// and before and after each of its updates, the commit's among them. Whoever is told that it is
+// committed finds all of it, whoever is told another thing nothing; and nobody is kept waiting by
+// what is left.
 func TestAStreamIsCancelledInItsCommit(t *testing.T) {
 	for _, c := range streamers {
 		t.Run(c.name, func(t *testing.T) {
@@ -90,8 +91,8 @@ func TestAStreamIsCancelledInItsCommit(t *testing.T) {
 	}
 }
 
-// TestAStreamIsCancelledAndItsAnswersAreLost does so, and from that moment on some updates lose their
-// answers: with ErrAmbiguous everything is there or nothing.
+// TestAStreamIsCancelledAndItsAnswersAreLost does so, and from that moment on some updates lose
+// their answers: with ErrAmbiguous everything is there or nothing.
 func TestAStreamIsCancelledAndItsAnswersAreLost(t *testing.T) {
 	for _, lost := range []int64{1, 2, 6} {
 		for _, applied := range []bool{false, true} {
@@ -109,8 +110,8 @@ func TestAStreamIsCancelledAndItsAnswersAreLost(t *testing.T) {
 }
 
 // cancelEverywhere runs the transaction with one moment after the other, until a few are beyond its
-// end (their number varies by what goes on beside it), and counts what was told. run reports whether the
-// moment came before the transaction had ended.
+// end (their number varies by what goes on beside it), and counts what was told. run reports
+// whether the moment came before the transaction had ended.
 func cancelEverywhere(t *testing.T, with func(at int64) *streamer, run func(*streamer) (ended bool)) map[string]int {
 	told := map[string]int{}
 	for n, beyond := int64(1), 0; beyond < 5; n++ {
@@ -126,7 +127,8 @@ func cancelEverywhere(t *testing.T, with func(at int64) *streamer, run func(*str
 	return told
 }
 
-// streamer is one large transaction over the odd keys of those that are there, and some that are not.
+// streamer is one large transaction over the odd keys of those that are there, and some that are
+// not.
 type streamer struct {
 	t            *testing.T
 	engine       kv.Engine
@@ -147,8 +149,8 @@ const streamerKeys = 24
 
 func streamerKey(i int) []byte { return fmt.Appendf(nil, "k%03d", i) }
 
-// open opens the store with the even keys, and returns a context that ends at the moment. From then on
-// updates lose their answers.
+// open opens the store with the even keys, and returns a context that ends at the moment. From then
+// on updates lose their answers.
 func (s *streamer) open() (ctx context.Context, cancel func()) {
 	ctx, cancel = context.WithCancel(context.Background())
 	moment := func() {
@@ -213,8 +215,8 @@ func (s *streamer) run() (ended bool) {
 	return ended
 }
 
-// writeAll writes the even keys, in one transaction. It comes through at once, unless a rollback had its
-// answer lost: then the locks that are left have their time to live.
+// writeAll writes the even keys, in one transaction. It comes through at once, unless a rollback
+// had its answer lost: then the locks that are left have their time to live.
 func (s *streamer) writeAll(value string) {
 	for {
 		tx := begin(s.t, s.store)
@@ -301,8 +303,8 @@ func (s *streamer) count(value string) (n int) {
 	return n
 }
 
-// TestAWriteOfACancelledStatementWaitsForNobody: the statement is cancelled between a read and the write
-// that streams out what came before it, which would have to wait for another's row lock.
+// TestAWriteOfACancelledStatementWaitsForNobody: the statement is cancelled between a read and the
+// write that streams out what came before it, which would have to wait for another's row lock.
 func TestAWriteOfACancelledStatementWaitsForNobody(t *testing.T) {
 	for _, reads := range []bool{false, true} {
 		e := memkv.New(memkv.Options{})
@@ -329,8 +331,8 @@ func TestAWriteOfACancelledStatementWaitsForNobody(t *testing.T) {
 
 // TestACancelledStatementOfAStreamIsTakenBack ends the context of the second statement of a large
 // transaction at each of its moments, goes back to the savepoint before it, and commits: the first
-// statement, which has been streamed out or not, is there whole, and of the second nothing. Only when
-// the primary could not be prewritten the transaction has failed, and nothing is there.
+// statement, which has been streamed out or not, is there whole, and of the second nothing. Only
+// when the primary could not be prewritten the transaction has failed, and nothing is there.
 func TestACancelledStatementOfAStreamIsTakenBack(t *testing.T) {
 	for _, c := range streamers {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,7 +38,8 @@ func streamedKeyIsKnown(sc *scene) {
 	sc.want("after the commit", sc.read(s, "a", "b", "c"), "a=1 b=2 c=- ")
 }
 
-// decidedLockIsARecord: the background has settled one lock of a large transaction, and is not done.
+// decidedLockIsARecord: the background has settled one lock of a large transaction, and is not
+// done.
 func decidedLockIsARecord(sc *scene) {
 	s := sc.open(single(), txn.Options{StreamBytes: 1, BatchKeys: 1, CrashPoint: func(p txn.CrashPoint) bool {
 		return p == txn.AfterSecondaryBatch
@@ -88,8 +89,8 @@ func (sc *scene) keysOf(tx *txn.Txn) (out string) {
 	return out
 }
 
-// TestLocksOfDecidedStreamsReadAsRecords: after large transactions whose locks are settled in part, or not
-// at all, every reader at every timestamp sees what a list of the commits says.
+// TestLocksOfDecidedStreamsReadAsRecords: after large transactions whose locks are settled in part,
+// or not at all, every reader at every timestamp sees what a list of the commits says.
 func TestLocksOfDecidedStreamsReadAsRecords(t *testing.T) {
 	for range 60 {
 		seed := rand.Uint64()
@@ -176,8 +177,8 @@ func readDecided(t *testing.T, s *txn.Store, at tso.Timestamp, content map[strin
 	}
 }
 
-// TestAnUndoneLongValueIsDropped: what a stream knew of its lock before it wrote a long value is not what it
-// finds when that is taken back.
+// TestAnUndoneLongValueIsDropped: what a stream knew of its lock before it wrote a long value is
+// not what it finds when that is taken back.
 func TestAnUndoneLongValueIsDropped(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})
@@ -197,8 +198,8 @@ func TestAnUndoneLongValueIsDropped(t *testing.T) {
 	checkStore(t, e, "after Close")
 }
 
-// TestACancelledLongValueIsDropped: a stream of long values over short ones ends in the middle, so that the
-// locks are partly those that it knew and partly those that it was about to write.
+// TestACancelledLongValueIsDropped: a stream of long values over short ones ends in the middle, so
+// that the locks are partly those that it knew and partly those that it was about to write.
 func TestACancelledLongValueIsDropped(t *testing.T) {
 	ended := 0
 	for round := 0; ended <= 4; round++ { // how many a moment ends is up to who runs first
@@ -209,7 +210,8 @@ func TestACancelledLongValueIsDropped(t *testing.T) {
 	}
 }
 
-// cancelledLongValues ends a statement at a moment of its updates and returns how many writes that ended.
+// cancelledLongValues ends a statement at a moment of its updates and returns how many writes that
+// ended.
 func cancelledLongValues(t *testing.T, at int64) (ended int) {
 	ctx := context.Background()
 	statement, cancel := context.WithCancel(ctx)

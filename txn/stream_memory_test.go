@@ -88,7 +88,8 @@ func TestRowLocksCount(t *testing.T) {
 	require.NoError(t, tx.Commit(ctx))
 }
 
-// TestASavepointIsGoneBackToInBoundedMemory: what takes the writes back is streamed out as they were.
+// TestASavepointIsGoneBackToInBoundedMemory: what takes the writes back is streamed out as they
+// were.
 func TestASavepointIsGoneBackToInBoundedMemory(t *testing.T) {
 	const keys, bound = 60_000, 16 << 20 // half of it the undo log; undone in the buffer they would take 14 MiB more
 	ctx := context.Background()

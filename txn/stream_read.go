@@ -45,8 +45,8 @@ func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWri
 	return c, nil
 }
 
-// streamedCursor merges the buffered writes over those that were streamed out before. It has a snapshot
-// of its own: what is streamed out later does not concern it.
+// streamedCursor merges the buffered writes over those that were streamed out before. It has a
+// snapshot of its own: what is streamed out later does not concern it.
 type streamedCursor struct {
 	buffered *cursor // nil without any
 	s        *Store
@@ -143,9 +143,9 @@ func heldBy(l *mvcc.Lock) mvcc.Held {
 	return mvcc.HeldShort
 }
 
-// openStreamed returns a snapshot that shows all that was streamed out. Resolvers that took the transaction
-// for dead have removed some of it, perhaps, and it must not read as if it had not been written. The
-// primary goes first, so as long as its lock is there, all the others are.
+// openStreamed returns a snapshot that shows all that was streamed out. Resolvers that took the
+// transaction for dead have removed some of it, perhaps, and it must not read as if it had not been
+// written. The primary goes first, so as long as its lock is there, all the others are.
 func (t *Txn) openStreamed(ctx context.Context) (*snapshot, error) {
 	st := t.stream
 	if st.failed != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// streaming lists ways to stream that must not show: every write by itself, and a few at a time, with
-// keys left over for the commit.
+// streaming lists ways to stream that must not show: every write by itself, and a few at a time,
+// with keys left over for the commit.
 var streaming = []scriptConfig{
 	{name: "every write", opts: txn.Options{StreamBytes: 1}, twoPhase: true},
 	{name: "a few writes", opts: txn.Options{StreamBytes: 900, BatchKeys: 2}, twoPhase: true},

@@ -8,10 +8,11 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
-// streamedKeys tells of most keys that a transaction has not streamed them out, so that a bulk load does
-// not look in the store for each key that it writes. It never says so of one that was, or may have been,
-// prewritten: a Bloom filter (Bloom 1970) of a fixed size, and the span of all the keys, which alone is
-// enough for rows that come in order. Asking it is safe in several goroutines, adding is not.
+// streamedKeys tells of most keys that a transaction has not streamed them out, so that a bulk load
+// does not look in the store for each key that it writes. It never says so of one that was, or may
+// have been, prewritten: a Bloom filter (Bloom 1970) of a fixed size, and the span of all the keys,
+// which alone is enough for rows that come in order. Asking it is safe in several goroutines,
+// adding is not.
 type streamedKeys struct {
 	span   kv.Span // from the lowest key to just above the highest
 	seed   maphash.Seed
@@ -29,7 +30,8 @@ func newStreamedKeys(streamBytes int) streamedKeys {
 	return streamedKeys{seed: maphash.MakeSeed(), filter: make([]uint64, max(8, streamBytes/streamedKeysShare/8))}
 }
 
-// add notes the keys of mutations, which are sorted, after their prewrite, whether or not it succeeded.
+// add notes the keys of mutations, which are sorted, after their prewrite, whether or not it
+// succeeded.
 func (s *streamedKeys) add(muts []mvcc.Mutation) {
 	s.span = widened(s.span, muts)
 	for i := range muts {

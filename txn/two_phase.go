@@ -12,8 +12,8 @@ import (
 )
 
 // twoPhase is Percolator's commit (§2.2, figure 6): prewrite the primary and the others, draw
-// commit_ts, commit the primary (the commit point), then the others. Prewrites are lazy: the sync of
-// the commit point takes them to disk with it, for it is later in the same log.
+// commit_ts, commit the primary (the commit point), then the others. Prewrites are lazy: the sync
+// of the commit point takes them to disk with it, for it is later in the same log.
 func (c *committer) twoPhase(ctx context.Context) error {
 	batches := c.batches()
 	if err := c.s.at(BeforePrewrite); err != nil {
@@ -57,7 +57,7 @@ func (c *committer) finalError(err error) error {
 // enterLockHolders comes before the first prewrite.
 func (c *committer) enterLockHolders() {
 	c.lockHolder = c.s.enterLockHolders(c.startTS, c.muts)
-	c.t.liveness = c.s.livingOf(c.lockHolder)
+	c.t.liveness = c.s.livenessOf(c.lockHolder)
 }
 
 // batch is what one Update prewrites or commits: mutations of one group, and their rows.
@@ -144,8 +144,9 @@ func (c *committer) first() []mvcc.Mutation {
 // prewriteParallel bounds in how many groups a commit prewrites at once.
 const prewriteParallel = 8
 
-// prewriteAll prewrites every batch, the primary's among them: the groups in parallel, the batches of one
-// group in turn. So a commit holds the latches of one batch of a group at a time, and others get in between.
+// prewriteAll prewrites every batch, the primary's among them: the groups in parallel, the batches
+// of one group in turn. So a commit holds the latches of one batch of a group at a time, and others
+// get in between.
 func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
 	c.holds = c.t.shared.Mark() > 0
 	lanes := c.lanes(batches)
@@ -177,7 +178,8 @@ func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
 	return first
 }
 
-// prewriteInTurn prewrites one batch after the other. The first key of the first one may be the primary.
+// prewriteInTurn prewrites one batch after the other. The first key of the first one may be the
+// primary.
 func (c *committer) prewriteInTurn(ctx context.Context, batches []batch) error {
 	for i := range batches {
 		if err := c.prewrite(ctx, &batches[i]); err != nil {
@@ -250,7 +252,8 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			}
 		case errors.As(err, &locked):
 			if commitTS, known := c.s.lockHolders.decision(locked.Lock.StartTS); known {
-				// There are many locks of that transaction; those of the batch are settled together.
+				// There are many locks of that transaction; those of the batch are settled
+				// together.
 				err = c.s.resolver.resolveRows(ctx, locked.Lock.StartTS, commitTS, b.rows)
 			} else {
 				err = c.waitForLock(ctx, locked, &bo, true)
@@ -297,9 +300,9 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 	})
 }
 
-// tellKnown tells the mutations what memory knows of their rows, so that a prewrite need not look, and
-// returns the rows' slots. It runs inside the step, and so does counting the transaction in after it:
-// who prewrites one of the rows later sees the count.
+// tellKnown tells the mutations what memory knows of their rows, so that a prewrite need not look,
+// and returns the rows' slots. It runs inside the step, and so does counting the transaction in
+// after it: who prewrites one of the rows later sees the count.
 func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
 	for i := range b.muts {
 		m := &b.muts[i]
@@ -314,8 +317,9 @@ func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
 	return slots
 }
 
-// knowsUnlocked reports whether nobody has locked the row of a mutation: no other transaction, nor this
-// one, which may have done so in an earlier attempt, or, if it streams, with an earlier write of the key.
+// knowsUnlocked reports whether nobody has locked the row of a mutation: no other transaction, nor
+// this one, which may have done so in an earlier attempt, or, if it streams, with an earlier write
+// of the key.
 func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool {
 	own := c.lockHolder
 	if st := c.t.stream; st != nil {
@@ -387,10 +391,11 @@ func (c *committer) heartbeat(ctx context.Context) error {
 	return err
 }
 
-// decide validates what has to be as it was read, and commits the primary. Where reads are validated,
-// commit_ts is drawn first: what is written below it is locked or committed by then, and seen, so that
-// nothing that was read has changed below commit_ts (txn: I10). A reader of the primary that came meanwhile
-// has pushed commit_ts, and all begins anew: the second time readers wait until it is over.
+// decide validates what has to be as it was read, and commits the primary. Where reads are
+// validated, commit_ts is drawn first: what is written below it is locked or committed by then, and
+// seen, so that nothing that was read has changed below commit_ts (txn: I10). A reader of the
+// primary that came meanwhile has pushed commit_ts, and all begins anew: the second time readers
+// wait until it is over.
 func (c *committer) decide(ctx context.Context) error {
 	var bo backoff
 	for {
@@ -414,8 +419,8 @@ func (c *committer) decide(ctx context.Context) error {
 	}
 }
 
-// decides says in the primary's lock that readers at or above its lowest commit timestamp wait, or do so no
-// more. Requires for yes: all is prewritten.
+// decides says in the primary's lock that readers at or above its lowest commit timestamp wait, or
+// do so no more. Requires for yes: all is prewritten.
 func (c *committer) decides(ctx context.Context, yes bool) error {
 	if c.deciding == yes {
 		return nil
@@ -531,8 +536,8 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	return unknown, err
 }
 
-// finishSecondaries hands the rest of a committed transaction to the background. Whoever is quicker meets the
-// locks and rolls them forward.
+// finishSecondaries hands the rest of a committed transaction to the background. Whoever is quicker
+// meets the locks and rolls them forward.
 func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
 	c.finishAll(ctx, withoutPrimary(batches))
 }
@@ -547,8 +552,9 @@ func (c *committer) finishAll(ctx context.Context, batches []batch) {
 }
 
 // rollback erases what a failed commit may have prewritten: the primary first, for it decides, then
-// the others. Those of a commit that is larger than a batch are left to the background: its client, who
-// may have cancelled it, does not wait for them. What cannot be erased is left to whoever meets it.
+// the others. Those of a commit that is larger than a batch are left to the background: its client,
+// who may have cancelled it, does not wait for them. What cannot be erased is left to whoever meets
+// it.
 func (c *committer) rollback(ctx context.Context, batches []batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()

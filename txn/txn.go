@@ -17,11 +17,12 @@ type BeginOptions struct {
 	ReadOnly bool
 	// StartTS, if not zero, makes it a reader of the past: what was committed at or below it.
 	StartTS tso.Timestamp
-	// Serializable makes the transaction take part in what keeps serializable ones in a serial order
-	// (serial.go). With StartTS it does not: a reader of the past sees what a snapshot saw then.
+	// Serializable makes the transaction take part in what keeps serializable ones in a serial
+	// order (serial.go). With StartTS it does not: a reader of the past sees what a snapshot saw
+	// then.
 	Serializable bool
-	// Deferrable, of a serializable transaction that is ReadOnly, makes Begin wait for a snapshot that
-	// is safe: what is read in it never makes anybody fail.
+	// Deferrable, of a serializable transaction that is ReadOnly, makes Begin wait for a snapshot
+	// that is safe: what is read in it never makes anybody fail.
 	Deferrable bool
 	// Protocol, if not Auto, is that of this transaction's commit, instead of Options.Protocol.
 	Protocol Protocol
@@ -66,7 +67,8 @@ type Txn struct {
 	// statementCtx is that of what it runs, if anybody has said it: writes have none.
 	statementCtx context.Context
 	snapshot     *snapshot
-	// pending holds the commits below the read timestamp that were in flight when the snapshot was opened.
+	// pending holds the commits below the read timestamp that were in flight when the snapshot was
+	// opened.
 	pending []*pending
 	// large holds the large transactions that had locks then.
 	large []*lockHolder
@@ -153,15 +155,15 @@ func (t *Txn) GetCurrent(ctx context.Context, key []byte) ([]byte, error) {
 }
 
 // Freeze makes Get, GetMany and Scan show the transaction's own writes as they are now, until Thaw:
-// all parts of a statement that modifies read what was there before it. Peek and GetCurrent see all.
-// What is written meanwhile is not streamed out, so Options.MaxTxnBytes bounds it.
+// all parts of a statement that modifies read what was there before it. Peek and GetCurrent see
+// all. What is written meanwhile is not streamed out, so Options.MaxTxnBytes bounds it.
 func (t *Txn) Freeze() { t.buf.freeze() }
 
 // Thaw ends Freeze, as RollbackTo and UndoTo do. It may be called without one.
 func (t *Txn) Thaw() { t.buf.thaw() }
 
-// get reads key. w is the buffered write of it, if own says that there is one; depends says that what was
-// read has to stay true until Commit.
+// get reads key. w is the buffered write of it, if own says that there is one; depends says that
+// what was read has to stay true until Commit.
 func (t *Txn) get(ctx context.Context, key []byte, w write, own, depends bool) ([]byte, error) {
 	if t.done {
 		return nil, ErrTxnDone
@@ -217,10 +219,10 @@ func (t *Txn) Set(key, value []byte) error {
 	return t.afterWrite()
 }
 
-// SetNew is Set of a key that the caller knows to have no value where the transaction reads, because of
-// another key that he writes beside it: of an entry of a new row, whose row key he locks or inserts.
-// Unlike Insert it makes Commit look for nothing more; and if the transaction deletes the key again, it
-// leaves no trace of it, and no conflict for whoever writes it next.
+// SetNew is Set of a key that the caller knows to have no value where the transaction reads,
+// because of another key that he writes beside it: of an entry of a new row, whose row key he locks
+// or inserts. Unlike Insert it makes Commit look for nothing more; and if the transaction deletes
+// the key again, it leaves no trace of it, and no conflict for whoever writes it next.
 func (t *Txn) SetNew(key, value []byte) error {
 	if err := t.writable(); err != nil {
 		return err
@@ -272,8 +274,8 @@ func (t *Txn) writable() error {
 	return nil
 }
 
-// rowLockBytes is about what a row lock in memory takes: an entry of the lock table, its place in the
-// table's map, and one in its owner's log.
+// rowLockBytes is about what a row lock in memory takes: an entry of the lock table, its place in
+// the table's map, and one in its owner's log.
 const rowLockBytes = 256
 
 // footprint is about how much memory the transaction takes: its writes and its row locks.
@@ -319,11 +321,12 @@ func (t *Txn) RollbackTo(sp Savepoint) {
 	}
 }
 
-// ForgetSavepoints gives back the memory that it takes to return to one: none that was made so far is
-// used any more.
+// ForgetSavepoints gives back the memory that it takes to return to one: none that was made so far
+// is used any more.
 func (t *Txn) ForgetSavepoints() { t.buf.savepoints.forgetAfter(0, &t.buf) }
 
-// ForgetSavepointsAfter does so with those that were made after sp. Requires: sp has not been forgotten.
+// ForgetSavepointsAfter does so with those that were made after sp. Requires: sp has not been
+// forgotten.
 func (t *Txn) ForgetSavepointsAfter(sp Savepoint) {
 	t.buf.savepoints.forgetAfter(t.buf.savepoints.first(sp.at)+1, &t.buf)
 }
@@ -343,7 +346,8 @@ func (t *Txn) Size() int { return t.buf.bytes }
 // waits for its client pins no files. The next read takes a new snapshot and sees the same.
 func (t *Txn) Idle() { t.dropSnapshot() }
 
-// Rollback ends the transaction without a trace. It may be repeated, and after Commit it does nothing.
+// Rollback ends the transaction without a trace. It may be repeated, and after Commit it does
+// nothing.
 func (t *Txn) Rollback(ctx context.Context) error {
 	if t.stream != nil && !t.done {
 		t.rollbackStream(ctx)
@@ -462,10 +466,10 @@ func (t *Txn) settleAhead(ctx context.Context, err error, bo *backoff, reverse b
 	return nil
 }
 
-// readThrough reports whether the locks of a transaction can be read as the records that they become: it
-// has streamed, its status is durable, and the background has begun to settle its locks, which are too many to
-// be waited for (txn: I23). The snapshot need not be newer: if the commit is at or below the read timestamp,
-// the locks were all down before the snapshot was taken.
+// readThrough reports whether the locks of a transaction can be read as the records that they
+// become: it has streamed, its status is durable, and the background has begun to settle its locks,
+// which are too many to be waited for (txn: I23). The snapshot need not be newer: if the commit is
+// at or below the read timestamp, the locks were all down before the snapshot was taken.
 func (t *Txn) readThrough(startTS tso.Timestamp) bool {
 	commitTS, known := t.s.lockHolders.decision(startTS)
 	if !known {

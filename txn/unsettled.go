@@ -8,10 +8,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// A large transaction has locks in the store for seconds or minutes: while it writes, and after its commit
-// point until the background has settled them. Readers on an exclusive engine share snapshots all the while
-// (txn: I14), for memory knows of each whether it is committed, and in which span its locks are. A reader at S
-// that finds all lock holders large, after it looked for their commit points in the table in flight, goes by this:
+// A large transaction has locks in the store for seconds or minutes: while it writes, and after its
+// commit point until the background has settled them. Readers on an exclusive engine share
+// snapshots all the while (txn: I14), for memory knows of each whether it is committed, and in
+// which span its locks are. A reader at S that finds all lock holders large, after it looked for
+// their commit points in the table in flight, goes by this:
 //
 //	the transaction                       its locks in a snapshot that is complete up to upTo
 //	runs, or is rolled back               mean nothing: if it commits, then above S
@@ -22,15 +23,16 @@ import (
 //
 // What has been settled is outside of the span, and its slots of recent commits were raised before.
 
-// unsettled are the locks of a snapshot that mean something: of transactions that were committed at or below
-// upTo when it was taken. Their spans are at least as wide as their locks were then.
+// unsettled are the locks of a snapshot that mean something: of transactions that were committed at
+// or below upTo when it was taken. Their spans are at least as wide as their locks were then.
 type unsettled struct {
 	anywhere bool // nothing is known: any row may be locked by anybody
 	spans    []kv.Span
 	decided  map[tso.Timestamp]tso.Timestamp // what became of their transactions; nobody changes it
 }
 
-// unsettledOf returns those of the large transactions. It comes before the snapshot, for the spans shrink.
+// unsettledOf returns those of the large transactions. It comes before the snapshot, for the spans
+// shrink.
 func unsettledOf(large []*lockHolder, upTo tso.Timestamp) (u unsettled) {
 	for _, k := range large {
 		commitTS, _ := k.liveness.committed()
@@ -66,8 +68,9 @@ func (u *unsettled) in(span kv.Span) bool {
 	return u.anywhere
 }
 
-// mayLackLarge reports whether the snapshot may lack a commit of the key, below the read timestamp, whose locks are not
-// settled. It comes before the look at the slot of recent commits, which is raised before a span shrinks.
+// mayLackLarge reports whether the snapshot may lack a commit of the key, below the read timestamp,
+// whose locks are not settled. It comes before the look at the slot of recent commits, which is
+// raised before a span shrinks.
 func (t *Txn) mayLackLarge(v *snapshot, key []byte) bool {
 	for _, k := range t.large {
 		if !k.span.Load().Contains(key) {
@@ -80,8 +83,8 @@ func (t *Txn) mayLackLarge(v *snapshot, key []byte) bool {
 	return false
 }
 
-// readParams tells how to read in a snapshot, of which noLocks says that the part in question has no lock that means
-// anything.
+// readParams tells how to read in a snapshot, of which noLocks says that the part in question has
+// no lock that means anything.
 func (t *Txn) readParams(v *snapshot, noLocks bool) mvcc.ReadParams {
 	p := mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, Decided: t.decided, NoLocks: noLocks, Own: t.reg.startTS}
 	switch {

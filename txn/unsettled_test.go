@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unsettling are options with which a transaction of many writes is large, and leaves all its locks but for one batch.
+// unsettling are options with which a transaction of many writes is large, and leaves all its locks
+// but for one batch.
 func unsettling() txn.Options {
 	return txn.Options{StreamBytes: 1 << 10, BatchKeys: 4, CrashPoint: func(p txn.CrashPoint) bool {
 		return p == txn.AfterSecondaryBatch
@@ -25,7 +26,8 @@ func unsettling() txn.Options {
 // largeKeys is how many keys a transaction of at least unsettling's StreamBytes writes.
 const largeKeys = 30
 
-// largeOf begins a transaction that has written so many keys that begin with a letter, and streamed them out.
+// largeOf begins a transaction that has written so many keys that begin with a letter, and streamed
+// them out.
 func largeOf(t testing.TB, s *txn.Store, letter string) *txn.Txn {
 	streamed := 0
 	tx, err := s.Begin(context.Background(), txn.BeginOptions{OnStream: func(txn.Streamed) { streamed++ }})
@@ -37,7 +39,8 @@ func largeOf(t testing.TB, s *txn.Store, letter string) *txn.Txn {
 	return tx
 }
 
-// largeCommitIsSeen: a snapshot is left while a large transaction runs, and taken again after its commit.
+// largeCommitIsSeen: a snapshot is left while a large transaction runs, and taken again after its
+// commit.
 func largeCommitIsSeen(sc *scene) {
 	opts := unsettling()
 	opts.StreamBytes, opts.BatchKeys = 1, 1
@@ -50,8 +53,9 @@ func largeCommitIsSeen(sc *scene) {
 	sc.want("before the commit", sc.get(before, "d"), "-")
 }
 
-// TestReadersShareASnapshotBesideALargeTransaction counts what reads ask the engine for while a large transaction runs,
-// and while its locks wait to be settled: no snapshot of their own, and no look at locks where there are none (O5).
+// TestReadersShareASnapshotBesideALargeTransaction counts what reads ask the engine for while a
+// large transaction runs, and while its locks wait to be settled: no snapshot of their own, and no
+// look at locks where there are none (O5).
 func TestReadersShareASnapshotBesideALargeTransaction(t *testing.T) {
 	rec := kvtest.NewRecord(memkv.New(memkv.Options{}))
 	s := openStore(t, rec, unsettling())
@@ -100,9 +104,9 @@ func TestACommitLooksForNoLockOfALargeTransaction(t *testing.T) {
 	require.Equal(t, "3", readOne(t, s, "m20"))
 }
 
-// TestReadersBesideLargeTransactionsSeeThemWhole: each transaction writes one value to keys of a span that they share, in
-// pieces, and half of them roll back. Readers find one value in all the keys, by scans and by point reads, and never
-// an older one than before.
+// TestReadersBesideLargeTransactionsSeeThemWhole: each transaction writes one value to keys of a
+// span that they share, in pieces, and half of them roll back. Readers find one value in all the
+// keys, by scans and by point reads, and never an older one than before.
 func TestReadersBesideLargeTransactionsSeeThemWhole(t *testing.T) {
 	ctx := context.Background()
 	for name, e := range map[string]kv.Engine{"memory": memkv.New(memkv.Options{}), "pebble": openPebble(t)} {

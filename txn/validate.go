@@ -16,13 +16,13 @@ import (
 // A transaction without writes needs no validation, for its snapshot is one instant.
 //
 // Two transactions of which each writes what the other validates are told apart as long as one of
-// the two spans is a point, [key, key+0x00): a point is validated under its row's latch, or after all
-// locks are down. This is how a change of a table's schema (which writes the descriptor and
+// the two spans is a point, [key, key+0x00): a point is validated under its row's latch, or after
+// all locks are down. This is how a change of a table's schema (which writes the descriptor and
 // validates the rows) and a change of its rows (which validates the descriptor) exclude each other.
 func (t *Txn) Validate(span kv.Span) { t.ValidateSince(span, t.readTS) }
 
-// ValidateSince is Validate of a span that was read at a timestamp of its own. Of several of one span the
-// earliest counts.
+// ValidateSince is Validate of a span that was read at a timestamp of its own. Of several of one
+// span the earliest counts.
 func (t *Txn) ValidateSince(span kv.Span, since tso.Timestamp) {
 	id := spanID(span)
 	if i, known := t.validatedAt[id]; known {
@@ -94,9 +94,9 @@ func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 var errRedraw = errors.New("commit_ts is drawn anew")
 
 // validateLocked checks all validated spans once every key is prewritten and before commit_ts is
-// drawn, but for what a serializable transaction has read (decide). A lock in the way is settled or waited
-// for like one that stops a prewrite, or, by who has prewritten nothing, like one that stops a commit in one
-// phase. All spans are looked at in one snapshot, but for such waits.
+// drawn, but for what a serializable transaction has read (decide). A lock in the way is settled or
+// waited for like one that stops a prewrite, or, by who has prewritten nothing, like one that stops
+// a commit in one phase. All spans are looked at in one snapshot, but for such waits.
 func (c *committer) validateLocked(ctx context.Context, bo *backoff) error {
 	all := append(make([]validation, 0, len(c.validate)+len(c.reads)), c.validate...)
 	for _, span := range c.reads {

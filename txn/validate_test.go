@@ -148,9 +148,9 @@ func buildIndex(ctx context.Context, tx *txn.Txn) error {
 	return errors.Join(it.Err(), it.Close(), tx.Set([]byte("desc"), []byte("indexed")))
 }
 
-// TestAnInsertThatIsTakenBackStillHadToBeRight: a transaction that inserts a key and deletes it again
-// has told its client that the key was absent. If another has written it meanwhile, the two cannot both
-// commit; in one phase and in two.
+// TestAnInsertThatIsTakenBackStillHadToBeRight: a transaction that inserts a key and deletes it
+// again has told its client that the key was absent. If another has written it meanwhile, the two
+// cannot both commit; in one phase and in two.
 func TestAnInsertThatIsTakenBackStillHadToBeRight(t *testing.T) {
 	ctx := context.Background()
 	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
@@ -182,8 +182,9 @@ func TestAnInsertThatIsTakenBackStillHadToBeRight(t *testing.T) {
 	}
 }
 
-// TestWhoHasNoLockWaitsForAnOlderOne: a transaction that has taken back all that it inserted stands in nobody's
-// way, so it can wait for whoever is writing one of the keys; if that one fails, it has told the truth.
+// TestWhoHasNoLockWaitsForAnOlderOne: a transaction that has taken back all that it inserted stands
+// in nobody's way, so it can wait for whoever is writing one of the keys; if that one fails, it has
+// told the truth.
 func TestWhoHasNoLockWaitsForAnOlderOne(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {
 		s := sc.open(shared(), txn.Options{LockWait: time.Minute})
@@ -202,9 +203,9 @@ func TestWhoHasNoLockWaitsForAnOlderOne(t *testing.T) {
 	}))
 }
 
-// TestANewKeyThatIsTakenBackLeavesNoTrace: what SetNew wrote and the same transaction deleted again is no
-// conflict for whoever writes the key next, and nothing is checked of it; of a key that was there, or was
-// written by Set, the deletion stands. A savepoint brings each back.
+// TestANewKeyThatIsTakenBackLeavesNoTrace: what SetNew wrote and the same transaction deleted again
+// is no conflict for whoever writes the key next, and nothing is checked of it; of a key that was
+// there, or was written by Set, the deletion stands. A savepoint brings each back.
 func TestANewKeyThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	ctx := context.Background()
 	key := []byte("entry")
@@ -255,8 +256,8 @@ func TestANewKeyThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestManySpansAreValidatedTogether: of several readings of one span the earliest counts, and all spans are
-// validated in one snapshot (B15).
+// TestManySpansAreValidatedTogether: of several readings of one span the earliest counts, and all
+// spans are validated in one snapshot (B15).
 func TestManySpansAreValidatedTogether(t *testing.T) {
 	ctx := context.Background()
 	rec := kvtest.NewRecord(memkv.New(memkv.Options{Shared: true}))

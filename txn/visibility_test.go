@@ -284,8 +284,8 @@ func TestReadingUnlockedKeysLooksForNoLock(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestAReaderAtTheTimestampOfACommitWaitsForIt: a reader of the past may name the very timestamp that a
-// commit in flight has drawn.
+// TestAReaderAtTheTimestampOfACommitWaitsForIt: a reader of the past may name the very timestamp
+// that a commit in flight has drawn.
 func TestAReaderAtTheTimestampOfACommitWaitsForIt(t *testing.T) {
 	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		oracle := &stepOracle{}
@@ -322,8 +322,8 @@ func TestAReaderAtTheTimestampOfACommitWaitsForIt(t *testing.T) {
 	}
 }
 
-// TestATwoPhaseCommitOfFreshKeysReadsNothing: memory tells that nobody has locked, written or rolled back
-// there, and that nobody has been at the locks when they become records.
+// TestATwoPhaseCommitOfFreshKeysReadsNothing: memory tells that nobody has locked, written or
+// rolled back there, and that nobody has been at the locks when they become records.
 func TestATwoPhaseCommitOfFreshKeysReadsNothing(t *testing.T) {
 	for name, engine := range map[string]func() kv.Engine{"one group": single, "two groups": split} {
 		for _, protocol := range []txn.Protocol{txn.TwoPhase, txn.Async} {

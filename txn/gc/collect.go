@@ -18,9 +18,10 @@ const (
 // stepRows bounds what a pass at once looks at in one snapshot.
 const stepRows = 50_000
 
-// A piece of the store is dense with dropped versions when at least denseRecords were dropped there, and
-// denseShare times as many as are left. Then readers pass more marks of dropped versions than rows until
-// the engine rewrites what it keeps of the piece, so it is asked to (kv.RangeCompacter).
+// A piece of the store is dense with dropped versions when at least denseRecords were dropped
+// there, and denseShare times as many as are left. Then readers pass more marks of dropped versions
+// than rows until the engine rewrites what it keeps of the piece, so it is asked to
+// (kv.RangeCompacter).
 const (
 	denseRecords = 4096
 	denseShare   = 4
@@ -67,8 +68,8 @@ func (p *Pass) collect(ctx context.Context, e kv.Engine, limit int) (err error) 
 	return p.compact(ctx, e, piece, c.dropped >= denseRecords && c.dropped >= denseShare*kept)
 }
 
-// compact gathers neighbouring pieces that are dense, and has the engine rewrite them together: once one
-// comes that is not dense, or lies apart, or none comes any more.
+// compact gathers neighbouring pieces that are dense, and has the engine rewrite them together:
+// once one comes that is not dense, or lies apart, or none comes any more.
 func (p *Pass) compact(ctx context.Context, e kv.Engine, piece kv.Span, dense bool) error {
 	switch {
 	case !dense:
@@ -103,7 +104,8 @@ func (p *Pass) rewriteDense(ctx context.Context, e kv.Engine) error {
 	return nil
 }
 
-// add notes a row to be collected. One with more records than go into an update is collected in parts.
+// add notes a row to be collected. One with more records than go into an update is collected in
+// parts.
 func (c *collector) add(ctx context.Context, row []byte, records int) error {
 	c.many++
 	c.found += records

@@ -11,20 +11,21 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Whoever drops a span of user keys as a whole writes one key, in the transaction that takes away what
-// led to the span: an entry in the list of dropped spans. The collector deletes the span, locks, records
-// and values, once nobody can need any of it:
+// Whoever drops a span of user keys as a whole writes one key, in the transaction that takes away
+// what led to the span: an entry in the list of dropped spans. The collector deletes the span,
+// locks, records and values, once nobody can need any of it:
 //
-//   - The safepoint has passed the entry's commit_ts. So no transaction is left that may read what the
-//     span held: those at or above the safepoint do not know the way to it any more. And none is left
-//     that may write there: a writer that came by the old way started below the drop, and fails, for it
-//     validates what the drop has written.
-//   - Every lock below the safepoint is settled, in the whole store. A primary in the span may decide
-//     secondaries elsewhere, and its record goes with the span; so those must have become records first.
-//     The locks in the span are settled too: late prewrites of those who failed.
+//   - The safepoint has passed the entry's commit_ts. So no transaction is left that may read what
+//     the span held: those at or above the safepoint do not know the way to it any more. And none
+//     is left that may write there: a writer that came by the old way started below the drop, and
+//     fails, for it validates what the drop has written.
+//   - Every lock below the safepoint is settled, in the whole store. A primary in the span may
+//     decide secondaries elsewhere, and its record goes with the span; so those must have become
+//     records first. The locks in the span are settled too: late prewrites of those who failed.
 //
-// An entry goes when a later pass finds its span empty. Until then every pass deletes what it finds, so a
-// crash between any two steps, and a write that an engine applies late, leave nothing for good.
+// An entry goes when a later pass finds its span empty. Until then every pass deletes what it
+// finds, so a crash between any two steps, and a write that an engine applies late, leave nothing
+// for good.
 //
 //	user key                          value
 //	00 'd' 'r' 'o' 'p' start of span  01, end of span
@@ -40,14 +41,15 @@ func DroppedSpans() kv.Span {
 	return kv.Span{Start: []byte(droppedPrefix), End: kv.PrefixEnd([]byte(droppedPrefix))}
 }
 
-// AppendDropped returns the entry for a dropped span. Requires: the span has an end. Of several spans with
-// one start only the last is remembered.
+// AppendDropped returns the entry for a dropped span. Requires: the span has an end. Of several
+// spans with one start only the last is remembered.
 func AppendDropped(span kv.Span) (key, value []byte) {
 	key = append([]byte(droppedPrefix), span.Start...)
 	return key, append([]byte{droppedFormat}, span.End...)
 }
 
-// DroppedStart returns the start of the dropped span of an entry, by its key; ok is false for other keys.
+// DroppedStart returns the start of the dropped span of an entry, by its key; ok is false for other
+// keys.
 func DroppedStart(key []byte) (start []byte, ok bool) {
 	return bytes.CutPrefix(key, []byte(droppedPrefix))
 }
@@ -70,8 +72,8 @@ type dropped struct {
 	span kv.Span
 }
 
-// readDropped returns the first entries that were committed at or below the safepoint, from a key on, and
-// the key to go on from, nil at the end.
+// readDropped returns the first entries that were committed at or below the safepoint, from a key
+// on, and the key to go on from, nil at the end.
 func readDropped(
 	ctx context.Context, r kv.Reader, safepoint tso.Timestamp, from []byte,
 ) (list []dropped, next []byte, err error) {
@@ -100,8 +102,8 @@ func readDropped(
 	return list, nil, sc.Err()
 }
 
-// drop takes the next step through the list, deleting up to limit keys of a span where the engine cannot
-// delete it at once, or all when limit is zero. It reports whether the list is worked off.
+// drop takes the next step through the list, deleting up to limit keys of a span where the engine
+// cannot delete it at once, or all when limit is zero. It reports whether the list is worked off.
 func (p *Pass) drop(ctx context.Context, e kv.Engine, limit int) (done bool, err error) {
 	snap, err := e.Snapshot()
 	if err != nil {
@@ -140,7 +142,8 @@ func (p *Pass) dropOne(ctx context.Context, e kv.Engine, r kv.Reader, d dropped,
 	return true, nil
 }
 
-// forget removes an entry from the list. Lazy: if a crash takes it back, its span is found empty again.
+// forget removes an entry from the list. Lazy: if a crash takes it back, its span is found empty
+// again.
 func (p *Pass) forget(ctx context.Context, e kv.Engine, d dropped) error {
 	row := [][]byte{mvcc.Row(d.key)}
 	return kv.UpdateLazy(ctx, e, row, func(r kv.Reader, b *kv.Batch) error {

@@ -2,9 +2,9 @@
 // that no reader at or above the safepoint can see (PERCOLATOR's paper leaves this to Bigtable).
 //
 // It owns one pass over the store, at once or in steps of so many rows, and the cell that has the
-// safepoint and the claim of the process that collects (safepoint.go). When passes run, and where the
-// safepoint is, is the transaction store's affair: a running transaction holds it at or below its
-// start_ts.
+// safepoint and the claim of the process that collects (safepoint.go). When passes run, and where
+// the safepoint is, is the transaction store's affair: a running transaction holds it at or below
+// its start_ts.
 //
 // A span of keys that was dropped as a whole is deleted as a whole (dropped.go).
 //
@@ -13,9 +13,10 @@
 // and everything older goes; if a delete is newest, all goes. Each row is collected by mvcc.Collect
 // in an atomic update that reads the row again, so a pass may run beside anything.
 //
-// A pass reads the write column of the spans that it is given: of everything, or where the transaction
-// store knows that something was replaced (txn/garbage.go). Where most of what it met was dropped it has the
-// engine rewrite what is left, so that readers need not step over the marks (collect.go).
+// A pass reads the write column of the spans that it is given: of everything, or where the
+// transaction store knows that something was replaced (txn/garbage.go). Where most of what it met
+// was dropped it has the engine rewrite what is left, so that readers need not step over the marks
+// (collect.go).
 package gc
 
 import (
@@ -28,9 +29,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Settler settles a lock whose transaction started below the safepoint, and perhaps some of those that
-// follow it. It returns their number, and the last key of which it knows that neither this nor any before
-// it, from the lock on, is locked any more by a transaction below the safepoint.
+// Settler settles a lock whose transaction started below the safepoint, and perhaps some of those
+// that follow it. It returns their number, and the last key of which it knows that neither this nor
+// any before it, from the lock on, is locked any more by a transaction below the safepoint.
 type Settler interface {
 	Settle(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, n int, err error)
 }
@@ -46,8 +47,8 @@ type Stats struct {
 	Spans     int // deleted as a whole; the next pass finds them empty
 }
 
-// Pass is a pass over the store in steps. After a step that failed the next one goes on from the same
-// place; what a step did stays done.
+// Pass is a pass over the store in steps. After a step that failed the next one goes on from the
+// same place; what a step did stays done.
 type Pass struct {
 	Stats   Stats
 	rest    []kv.Span // of rows, in which versions are still to be dropped
@@ -59,11 +60,12 @@ type Pass struct {
 	nextDropped []byte // the entry to go on from
 }
 
-// NewPass returns a pass that has not begun. Requires: no reader is below the safepoint, nor will be.
+// NewPass returns a pass that has not begun. Requires: no reader is below the safepoint, nor will
+// be.
 func NewPass(safepoint tso.Timestamp) *Pass { return NewPassOver(safepoint, kv.Span{}) }
 
-// NewPassOver returns a pass that drops versions in a span of user keys alone. It settles the locks of
-// the whole store all the same: the primary of a lock elsewhere may be in the span.
+// NewPassOver returns a pass that drops versions in a span of user keys alone. It settles the locks
+// of the whole store all the same: the primary of a lock elsewhere may be in the span.
 func NewPassOver(safepoint tso.Timestamp, span kv.Span) *Pass {
 	return &Pass{Stats: Stats{Safepoint: safepoint}, rest: []kv.Span{mvcc.RowSpan(span)}}
 }
@@ -80,12 +82,12 @@ func (p *Pass) tell() {
 // Settled reports whether the locks have been settled.
 func (p *Pass) Settled() bool { return p.settled }
 
-// Over makes the pass drop versions in spans of rows alone, which are sorted and do not overlap. Requires: the
-// locks have been settled, and nothing else was done yet.
+// Over makes the pass drop versions in spans of rows alone, which are sorted and do not overlap.
+// Requires: the locks have been settled, and nothing else was done yet.
 func (p *Pass) Over(rows []kv.Span) { p.rest = slices.Clone(rows) }
 
-// Step looks at so many rows, at all of them when rows is zero, and reports whether the pass is over.
-// The first step settles the locks; then come the dropped spans, then versions.
+// Step looks at so many rows, at all of them when rows is zero, and reports whether the pass is
+// over. The first step settles the locks; then come the dropped spans, then versions.
 func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int) (done bool, err error) {
 	if err := p.Settle(ctx, e, settler); err != nil {
 		return false, err
@@ -107,7 +109,8 @@ func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int)
 	return true, nil
 }
 
-// Settle settles the locks, which is the first part of the first step. It does nothing the second time.
+// Settle settles the locks, which is the first part of the first step. It does nothing the second
+// time.
 func (p *Pass) Settle(ctx context.Context, e kv.Engine, settler Settler) error {
 	if p.settled {
 		return nil
@@ -121,15 +124,15 @@ func (p *Pass) Settle(ctx context.Context, e kv.Engine, settler Settler) error {
 	return err
 }
 
-// SettleLocks settles every lock of transactions that started below the safepoint, and returns their
-// number.
+// SettleLocks settles every lock of transactions that started below the safepoint, and returns
+// their number.
 func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (n int, err error) {
 	return SettleEach(ctx, e, settler, func(l mvcc.Lock) bool { return l.StartTS < safepoint })
 }
 
-// SettleEach settles every lock that is wanted, and returns their number. It looks for each in a new
-// snapshot, behind what was settled before: in an older one it would ask the settler for locks that are
-// gone by now, of the neighbours of an earlier one or of those that others have settled.
+// SettleEach settles every lock that is wanted, and returns their number. It looks for each in a
+// new snapshot, behind what was settled before: in an older one it would ask the settler for locks
+// that are gone by now, of the neighbours of an earlier one or of those that others have settled.
 func SettleEach(ctx context.Context, e kv.Engine, settler Settler, want func(mvcc.Lock) bool) (n int, err error) {
 	for from := (kv.Span{}); ; {
 		key, l, err := nextLock(ctx, e, from, want)

@@ -111,8 +111,8 @@ func (e *bounded) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) e
 	return err
 }
 
-// TestAHotRowIsCollectedInBoundedUpdates: between two of them a reader at the safepoint sees what it saw
-// before: a removal stays until all that it hides is gone.
+// TestAHotRowIsCollectedInBoundedUpdates: between two of them a reader at the safepoint sees what
+// it saw before: a removal stays until all that it hides is gone.
 func TestAHotRowIsCollectedInBoundedUpdates(t *testing.T) {
 	for _, newest := range []mvcc.Kind{mvcc.KindPut, mvcc.KindDelete} {
 		e := &bounded{Engine: memkv.New(memkv.Options{}), t: t}
@@ -159,8 +159,8 @@ func newestData(kind mvcc.Kind) int {
 	return 0
 }
 
-// TestDenseSpansAreRewritten: once almost all rows of a span are gone, a reader does not step over the
-// marks of those (O23); where most are left, the engine is not asked to rewrite anything.
+// TestDenseSpansAreRewritten: once almost all rows of a span are gone, a reader does not step over
+// the marks of those (O23); where most are left, the engine is not asked to rewrite anything.
 func TestDenseSpansAreRewritten(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		e := kvtest.NewSteps(memkv.New(memkv.Options{}))

@@ -25,17 +25,18 @@ func SafepointRow() []byte { return kv.Row(safepointKey) }
 //	point (8 bytes), or point, target, collector (8 bytes each)
 //
 // A raise on a store that several processes share has two steps. Claim announces the highest value
-// that the safepoint may get; then the sessions are read; then Raise records the safepoint at or below
-// the oldest start_ts that they published. A reader of the past first publishes its start_ts and then
-// looks here: either the collector sees it among the sessions, or it sees the target above itself.
+// that the safepoint may get; then the sessions are read; then Raise records the safepoint at or
+// below the oldest start_ts that they published. A reader of the past first publishes its start_ts
+// and then looks here: either the collector sees it among the sessions, or it sees the target above
+// itself.
 type Safepoint struct {
 	Point     tso.Timestamp // reads below it are refused
 	Target    tso.Timestamp // of a raise under way, or zero
 	Collector uint64        // the session that collects, or zero
 }
 
-// Bars reports whether a reader of the past may not begin at startTS: what it would read is gone, or
-// may be about to go.
+// Bars reports whether a reader of the past may not begin at startTS: what it would read is gone,
+// or may be about to go.
 func (s *Safepoint) Bars(startTS tso.Timestamp) bool { return startTS < max(s.Point, s.Target) }
 
 // ReadSafepoint returns the cell as the reader has it.
@@ -75,8 +76,8 @@ func SetPoint(ctx context.Context, r kv.Reader, b *kv.Batch, point tso.Timestamp
 	return nil
 }
 
-// Claim makes the session the collector and announces the target, or returns ErrClaimed with the cell
-// of the session that collects. dead is a session that is known to have ended.
+// Claim makes the session the collector and announces the target, or returns ErrClaimed with the
+// cell of the session that collects. dead is a session that is known to have ended.
 func Claim(
 	ctx context.Context, r kv.Reader, b *kv.Batch, session, dead uint64, target tso.Timestamp,
 ) (Safepoint, error) {
@@ -92,8 +93,8 @@ func Claim(
 	return s, nil
 }
 
-// Raise ends what Claim began: it records the safepoint, which never falls, and returns it. A session
-// that has lost its claim meanwhile gets ErrClaimed.
+// Raise ends what Claim began: it records the safepoint, which never falls, and returns it. A
+// session that has lost its claim meanwhile gets ErrClaimed.
 func Raise(ctx context.Context, r kv.Reader, b *kv.Batch, session uint64, point tso.Timestamp) (tso.Timestamp, error) {
 	s, err := ReadSafepoint(ctx, r)
 	switch {

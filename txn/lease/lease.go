@@ -1,18 +1,20 @@
-// Package lease keeps the sessions of those who own locks: one record in the store for each Store that
-// runs transactions on it, with the end of its lease (Percolator, §2.2, end, has a token in Chubby for
-// this). Such a session has nothing to do with the session of a client.
+// Package lease keeps the sessions of those who own locks: one record in the store for each Store
+// that runs transactions on it, with the end of its lease (Percolator, §2.2, end, has a token in
+// Chubby for this). Such a session has nothing to do with the session of a client.
 //
-// It owns the records and the steps on them. When they are written, and what follows from a session's
-// end, is for package shared.
+// It owns the records and the steps on them. When they are written, and what follows from a
+// session's end, is for package shared.
 //
 //	m session/<id, 16 hexadecimal digits>   format 1, lease end, oldest start_ts, publication (8 bytes each)
 //
-// What a session publishes of its transactions that wait is in cells beside it, one for each (wait.go).
+// What a session publishes of its transactions that wait is in cells beside it, one for each
+// (wait.go).
 //
-// A session is alive while its record is there. A process that finds its lease expired, by the oracle's
-// time, removes the record before it acts on that (CheckLiveness), and the owner renews the lease only of
-// a record that is there (Renew). Both are updates of the record's row, so exactly one of them wins, and
-// an owner whose session was ended learns of it. Ids are timestamps of the oracle and never come again.
+// A session is alive while its record is there. A process that finds its lease expired, by the
+// oracle's time, removes the record before it acts on that (CheckLiveness), and the owner renews
+// the lease only of a record that is there (Renew). Both are updates of the record's row, so
+// exactly one of them wins, and an owner whose session was ended learns of it. Ids are timestamps
+// of the oracle and never come again.
 package lease
 
 import (
@@ -131,8 +133,8 @@ func Renew(ctx context.Context, r kv.Reader, b *kv.Batch, rec Record, now tso.Ti
 	return nil
 }
 
-// CheckLiveness reports whether the session is alive, with its record. One whose lease is past is ended here:
-// once that is known it does not come back.
+// CheckLiveness reports whether the session is alive, with its record. One whose lease is past is
+// ended here: once that is known it does not come back.
 func CheckLiveness(
 	ctx context.Context, r kv.Reader, b *kv.Batch, id uint64, now tso.Timestamp,
 ) (rec Record, alive bool, err error) {

@@ -8,10 +8,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// PrewriteAsync is Prewrite of a transaction that is committed once all its locks are down. After the
-// checks, and before anything is written, it calls draw for the lowest commit timestamp of the new
-// locks: a timestamp above every read of the keys that did not see the locks. It returns the highest
-// one of the mutations; locks that were down already keep theirs, for a resolver may have counted it.
+// PrewriteAsync is Prewrite of a transaction that is committed once all its locks are down. After
+// the checks, and before anything is written, it calls draw for the lowest commit timestamp of the
+// new locks: a timestamp above every read of the keys that did not see the locks. It returns the
+// highest one of the mutations; locks that were down already keep theirs, for a resolver may have
+// counted it.
 func PrewriteAsync(
 	ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, muts []Mutation,
 	draw func() (tso.Timestamp, error),
@@ -69,8 +70,8 @@ type LocksStatus struct {
 }
 
 // CheckLocks looks at the rows of an async transaction. If a lock is missing and decide is set, it
-// writes a protected rollback record in its place: from then on not all of them can ever be down. It
-// stops at the first row that tells the status.
+// writes a protected rollback record in its place: from then on not all of them can ever be down.
+// It stops at the first row that tells the status.
 func CheckLocks(
 	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows [][]byte, decide bool,
 ) (st LocksStatus, err error) {

@@ -168,7 +168,8 @@ func RowSpan(span kv.Span) (rows kv.Span) {
 	return rows
 }
 
-// WriteSpans returns the spans of the engine's keys that hold the records and values of a span of rows.
+// WriteSpans returns the spans of the engine's keys that hold the records and values of a span of
+// rows.
 func WriteSpans(rows kv.Span) []kv.Span {
 	return []kv.Span{columnSpan(familyWrite, rows), columnSpan(familyData, rows)}
 }
@@ -191,9 +192,9 @@ type Walked struct {
 	Next []byte // the row to go on from; nil at the end of the span
 }
 
-// Versions finds the rows of a span of rows that have more to them than one put: those on which Collect may
-// find something. It calls visit with each row and the number of its records. After limit rows of any kind
-// it stops, if limit is not zero.
+// Versions finds the rows of a span of rows that have more to them than one put: those on which
+// Collect may find something. It calls visit with each row and the number of its records. After
+// limit rows of any kind it stops, if limit is not zero.
 func Versions(
 	ctx context.Context, r kv.Reader, rows kv.Span, limit int, visit func(row []byte, records int) error,
 ) (w Walked, err error) {

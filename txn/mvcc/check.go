@@ -9,11 +9,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Check walks the whole store and calls report with each broken invariant of this package (I1 to I3, I5),
-// each cell that does not decode, and each orphan: a lock whose primary knows nothing of its
-// transaction. After a crash such a lock may be there by right, when a secondary's prewrite survived
-// and its primary's did not; whoever meets it rolls it back. So let the locks be settled before
-// (txn.Store.SettleLocks); what is left after that should not be.
+// Check walks the whole store and calls report with each broken invariant of this package (I1 to
+// I3, I5), each cell that does not decode, and each orphan: a lock whose primary knows nothing of
+// its transaction. After a crash such a lock may be there by right, when a secondary's prewrite
+// survived and its primary's did not; whoever meets it rolls it back. So let the locks be settled
+// before (txn.Store.SettleLocks); what is left after that should not be.
 func Check(ctx context.Context, r kv.Reader, report func(problem string)) error {
 	return Keys(ctx, r, kv.Span{}, func(key []byte, cells []Cell) error {
 		var c checker

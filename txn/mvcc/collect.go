@@ -9,10 +9,10 @@ import (
 
 // Collect drops the versions of each row that no reader at or above the safepoint can see: all
 // records at or below it but the newest put. If the newest of put and delete is a delete, it goes
-// too. Records of kinds lock and rollback have said what they were there to say, but for a rollback at
-// the safepoint itself: its transaction may be the one that holds the safepoint there, with a late
-// prewrite still to come. Requires: no lock below the safepoint is left on any key (txn: I6). It
-// returns the number of records dropped.
+// too. Records of kinds lock and rollback have said what they were there to say, but for a rollback
+// at the safepoint itself: its transaction may be the one that holds the safepoint there, with a
+// late prewrite still to come. Requires: no lock below the safepoint is left on any key (txn: I6).
+// It returns the number of records dropped.
 func Collect(
 	ctx context.Context, r kv.Reader, b *kv.Batch, safepoint tso.Timestamp, rows [][]byte,
 ) (dropped int, err error) {
@@ -36,8 +36,8 @@ type Part struct {
 	removal tso.Timestamp // it is this delete, which goes last: until then it hides what is older
 }
 
-// CollectPart is Collect for a row with many records: it drops up to limit of them, and returns where to
-// go on.
+// CollectPart is Collect for a row with many records: it drops up to limit of them, and returns
+// where to go on.
 func CollectPart(
 	ctx context.Context, r kv.Reader, b *kv.Batch, safepoint tso.Timestamp, row []byte, p Part, limit int,
 ) (next Part, dropped int, err error) {

@@ -11,8 +11,9 @@ import (
 // newestOfAll is above every timestamp.
 const newestOfAll = ^tso.Timestamp(0)
 
-// Committed walks the newest committed versions of user keys, and passes over locks, also of transactions
-// that have committed. keysOnly leaves values nil, and unread where they are not inlined.
+// Committed walks the newest committed versions of user keys, and passes over locks, also of
+// transactions that have committed. keysOnly leaves values nil, and unread where they are not
+// inlined.
 func Committed(r kv.Reader, keysOnly bool) kv.Walk {
 	return func(ctx context.Context, span kv.Span, reverse bool, visit func(key, value []byte) error) (err error) {
 		var v View
@@ -35,8 +36,8 @@ func Committed(r kv.Reader, keysOnly bool) kv.Walk {
 	}
 }
 
-// CommittedValue returns the newest committed value of a user key as a copy, nil when there is none. It
-// passes over a lock as Committed does.
+// CommittedValue returns the newest committed value of a user key as a copy, nil when there is
+// none. It passes over a lock as Committed does.
 func CommittedValue(ctx context.Context, r kv.Reader, key []byte) (value []byte, err error) {
 	var v View
 	v.Init(r)
@@ -48,9 +49,9 @@ func CommittedValue(ctx context.Context, r kv.Reader, key []byte) (value []byte,
 	return append([]byte{}, found...), nil
 }
 
-// LockedValue returns the value that a user key has once a lock on it is settled whose transaction was
-// committed at commitTS, as a copy; nil when there is none. A newer version counts, though none can be there
-// unless the lock was settled and has come back (DropReturnedLock).
+// LockedValue returns the value that a user key has once a lock on it is settled whose transaction
+// was committed at commitTS, as a copy; nil when there is none. A newer version counts, though none
+// can be there unless the lock was settled and has come back (DropReturnedLock).
 func LockedValue(ctx context.Context, r kv.Reader, key []byte, l *Lock, commitTS tso.Timestamp) (value []byte, err error) {
 	replaced, err := replacedSince(ctx, r, Row(key), commitTS)
 	if err != nil {

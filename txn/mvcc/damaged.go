@@ -8,7 +8,8 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// NewestTimestamp returns the highest timestamp in the keys and locks of a store, as far as they can be read.
+// NewestTimestamp returns the highest timestamp in the keys and locks of a store, as far as they
+// can be read.
 func NewestTimestamp(ctx context.Context, r kv.Reader) (newest tso.Timestamp, err error) {
 	for _, family := range []byte{familyData, familyLock, familyWrite} {
 		_, err := kv.Readable(ctx, r, familySpan(family, kv.Span{}), func(rawKey, rawValue []byte) error {
@@ -24,9 +25,9 @@ func NewestTimestamp(ctx context.Context, r kv.Reader) (newest tso.Timestamp, er
 	return newest, nil
 }
 
-// DropReturnedLock removes the lock of a row that has a record of the lock's transaction. A store never has
-// both (mvcc I2): the lock was settled, and has come back from a file that the store had replaced. It would
-// let the transaction pass for one that never committed.
+// DropReturnedLock removes the lock of a row that has a record of the lock's transaction. A store
+// never has both (mvcc I2): the lock was settled, and has come back from a file that the store had
+// replaced. It would let the transaction pass for one that never committed.
 func DropReturnedLock(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/kv/memkv"
 )
 
-// TestLocksThatHaveComeBack puts locks into rows beside the records of their transactions, as files that a
-// store had replaced may do. Timestamps: 10 committed at 11, then 20 at 21.
+// TestLocksThatHaveComeBack puts locks into rows beside the records of their transactions, as files
+// that a store had replaced may do. Timestamps: 10 committed at 11, then 20 at 21.
 func TestLocksThatHaveComeBack(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})

@@ -1,9 +1,10 @@
-// Package mvcc keeps many versions of a key in an engine's rows, in Percolator's columns (OSDI 2010,
-// §2.1, figures 4 and 5), and holds each step of the protocol as a function over a reader and a batch.
+// Package mvcc keeps many versions of a key in an engine's rows, in Percolator's columns (OSDI
+// 2010, §2.1, figures 4 and 5), and holds each step of the protocol as a function over a reader and
+// a batch.
 //
 // It owns the encoding of keys, locks and write records, the steps, and reading at a timestamp. It
-// keeps no state and starts nothing: when a step runs, against whom, and what to do with its error is
-// for package txn. Steps run inside kv.Engine.Update on the rows that they are given, so each is
+// keeps no state and starts nothing: when a step runs, against whom, and what to do with its error
+// is for package txn. Steps run inside kv.Engine.Update on the rows that they are given, so each is
 // atomic, and an engine that is shared by several processes needs nothing more.
 //
 // # Columns
@@ -18,13 +19,13 @@
 //	w       row, ^commit_ts           Write: kind, start_ts, short value
 //
 // A row is the user's key with 00 escaped as 00 FF and ended by 00 01 (see AppendRow), so rows sort
-// as keys do and no row is a prefix of another. Timestamps are eight bytes, inverted, big endian: the
-// newest version comes first. Key "Bob" at commit_ts 8:
+// as keys do and no row is a prefix of another. Timestamps are eight bytes, inverted, big endian:
+// the newest version comes first. Key "Bob" at commit_ts 8:
 //
 //	77 42 6f 62 00 01 ff ff ff ff ff ff ff f7      w  B o b  end  ^8
 //
-// The families sort apart. A scan of the write column never steps over locks or long values, locks are
-// few and lie together, and their coming and going leaves no tombstones among the versions.
+// The families sort apart. A scan of the write column never steps over locks or long values, locks
+// are few and lie together, and their coming and going leaves no tombstones among the versions.
 //
 // # Steps
 //
@@ -47,11 +48,12 @@
 //
 // # Records
 //
-// A write record of kind put or delete makes a version visible at its commit_ts. One of kind lock says
-// that the key was locked and not changed: readers look through it, conflict checks see it. One of kind
-// rollback lies at the start_ts of a transaction that is rolled back, where no commit_ts can be, for
-// timestamps are unique; it stops a late prewrite. A rollback of a primary is protected; of the others
-// only the newest in a row of them is kept (rollback.go says why that is enough).
+// A write record of kind put or delete makes a version visible at its commit_ts. One of kind lock
+// says that the key was locked and not changed: readers look through it, conflict checks see it.
+// One of kind rollback lies at the start_ts of a transaction that is rolled back, where no
+// commit_ts can be, for timestamps are unique; it stops a late prewrite. A rollback of a primary is
+// protected; of the others only the newest in a row of them is kept (rollback.go says why that is
+// enough).
 //
 // # Invariants
 //
@@ -59,16 +61,16 @@
 //   - mvcc I2: for each start_ts a row has at most one write record, and never a record and a lock.
 //   - mvcc I3: a put of more than ShortValueMax bytes has its data at start_ts, from prewrite until
 //     rollback or collection; no other put has any.
-//   - mvcc I4: the newest record of kind put or delete at or below a timestamp is what a reader at that
-//     timestamp sees, provided that the row has no lock that blocks it.
+//   - mvcc I4: the newest record of kind put or delete at or below a timestamp is what a reader at
+//     that timestamp sees, provided that the row has no lock that blocks it.
 //   - mvcc I5: the row locks of a row do not exclude each other, and a transaction has at most one,
 //     but for what it failed to give back.
 //
 // # For tools
 //
-// Decode turns a raw pair into a Cell; Cells, Locks, RowLocks and Keys walk a store; Figure lays a key's cells side
-// by side as the paper does.
+// Decode turns a raw pair into a Cell; Cells, Locks, RowLocks and Keys walk a store; Figure lays a
+// key's cells side by side as the paper does.
 //
-// Simple on purpose: a lock is found by a look-up of its own; an engine with row caches could fetch lock
-// and newest version together.
+// Simple on purpose: a lock is found by a look-up of its own; an engine with row caches could fetch
+// lock and newest version together.
 package mvcc

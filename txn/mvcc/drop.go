@@ -8,9 +8,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Occupied returns the spans of the engine's keys that hold anything of a span of user keys: one for each
-// column that does. The write column comes first, so that whoever deletes them in this order leaves no
-// record without the value that it points to.
+// Occupied returns the spans of the engine's keys that hold anything of a span of user keys: one
+// for each column that does. The write column comes first, so that whoever deletes them in this
+// order leaves no record without the value that it points to.
 func Occupied(ctx context.Context, r kv.Reader, span kv.Span) (occupied []kv.Span, err error) {
 	for _, family := range []byte{familyWrite, familyData, familyLock, familyRowLock} {
 		raw := familySpan(family, span)
@@ -28,8 +28,9 @@ func Occupied(ctx context.Context, r kv.Reader, span kv.Span) (occupied []kv.Spa
 	return occupied, nil
 }
 
-// Forget drops all versions of a row at or below the safepoint, the newest too: to readers at or above it
-// the key was never there. Requires what Collect requires, and that no reader asks for the key.
+// Forget drops all versions of a row at or below the safepoint, the newest too: to readers at or
+// above it the key was never there. Requires what Collect requires, and that no reader asks for the
+// key.
 func Forget(ctx context.Context, r kv.Reader, b *kv.Batch, safepoint tso.Timestamp, row []byte) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)

@@ -10,7 +10,8 @@ import (
 // LockedError says that a key is locked by a transaction whose status is not known here.
 type LockedError struct {
 	Key []byte
-	// Lock is the key's. Whoever has asked its primary adds what that tells of client and statement.
+	// Lock is the key's. Whoever has asked its primary adds what that tells of client and
+	// statement.
 	Lock Lock
 }
 

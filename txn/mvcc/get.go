@@ -14,10 +14,12 @@ type ReadParams struct {
 	StartTS tso.Timestamp
 	// Ignored holds the start_ts of transactions that are known to commit above StartTS, if at all.
 	Ignored map[tso.Timestamp]struct{}
-	// Decided holds, by start_ts, transactions that are known to be decided: their commit_ts, or zero for one
-	// that was rolled back. What such a one has locked is read as if its lock were a record already.
+	// Decided holds, by start_ts, transactions that are known to be decided: their commit_ts, or
+	// zero for one that was rolled back. What such a one has locked is read as if its lock were a
+	// record already.
 	Decided map[tso.Timestamp]tso.Timestamp
-	// Own, if not zero, is the start_ts of the reader's own locks, which are none of its concern here.
+	// Own, if not zero, is the start_ts of the reader's own locks, which are none of its concern
+	// here.
 	Own tso.Timestamp
 	// NoLocks says that nothing in the snapshot is locked; the lock column is then not read.
 	NoLocks bool
@@ -107,8 +109,8 @@ func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error
 	return nil, v.point.Err()
 }
 
-// checkLock looks at the key's lock. shown says that the lock stands for the version that the reader
-// sees, whose value is nil when the key was deleted.
+// checkLock looks at the key's lock. shown says that the lock stands for the version that the
+// reader sees, whose value is nil when the key was deleted.
 func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (value []byte, shown bool, err error) {
 	v.key = appendLockKey(v.key[:0], v.rowBuf)
 	raw, err := v.r.Get(ctx, v.key)
@@ -126,9 +128,10 @@ func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (value [
 	return value, true, err
 }
 
-// passes decides about a lock that a reader meets. It is *LockedError when the reader has to know more of
-// its transaction; shown says that the transaction is known to have committed at or below the read
-// timestamp: then no version of the key is newer, for whoever writes the next one settles the lock first.
+// passes decides about a lock that a reader meets. It is *LockedError when the reader has to know
+// more of its transaction; shown says that the transaction is known to have committed at or below
+// the read timestamp: then no version of the key is newer, for whoever writes the next one settles
+// the lock first.
 func (p *ReadParams) passes(key []byte, l *Lock) (shown bool, err error) {
 	if commitTS, known := p.Decided[l.StartTS]; known {
 		below := commitTS != 0 && commitTS <= p.StartTS

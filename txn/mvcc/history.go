@@ -118,8 +118,9 @@ type recorded struct {
 	commitTS tso.Timestamp // zero when it was rolled back
 }
 
-// recordOf looks for the record of the transaction that started at startTS. It lies at its commit_ts,
-// or at startTS itself when the transaction was rolled back; in neither case below startTS.
+// recordOf looks for the record of the transaction that started at startTS. It lies at its
+// commit_ts, or at startTS itself when the transaction was rolled back; in neither case below
+// startTS.
 func (s *step) recordOf(ctx context.Context, row []byte, startTS tso.Timestamp) (f recorded, err error) {
 	err = s.history(ctx, row, tso.Max, func(commitTS tso.Timestamp, w Write) bool {
 		if w.StartTS == startTS {

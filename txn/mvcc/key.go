@@ -111,8 +111,8 @@ func familySpan(family byte, span kv.Span) kv.Span {
 	return out
 }
 
-// KeyOf takes a raw key of the engine apart: the user key that it is about, and, for a write record, the
-// commit_ts. ok is false for a raw key that belongs to no user key.
+// KeyOf takes a raw key of the engine apart: the user key that it is about, and, for a write
+// record, the commit_ts. ok is false for a raw key that belongs to no user key.
 func KeyOf(raw []byte) (key []byte, commitTS tso.Timestamp, ok bool) {
 	if len(raw) == 0 || raw[0] == familyMeta {
 		return nil, 0, false

@@ -39,7 +39,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%#x)", byte(k))
 }
 
-// Lock is the lock column of a key: a transaction has prewritten it and its status is its primary's.
+// Lock is the lock column of a key: a transaction has prewritten it and its status is its
+// primary's.
 type Lock struct {
 	Kind    Kind
 	StartTS tso.Timestamp
@@ -51,22 +52,24 @@ type Lock struct {
 	// readers push it above their own start_ts instead of waiting. With Async it is on every lock,
 	// set once, and commit_ts is the highest of them.
 	MinCommitTS tso.Timestamp
-	// Deciding, on the primary, says that the owner is about to draw commit_ts and to validate what it has
-	// read: readers at or above MinCommitTS wait, and push no more.
+	// Deciding, on the primary, says that the owner is about to draw commit_ts and to validate what
+	// it has read: readers at or above MinCommitTS wait, and push no more.
 	Deciding bool
 	// Async says that the transaction is committed as soon as all its locks are down. Secondaries,
 	// on the primary, are the user keys of the others.
 	Async       bool
 	Secondaries [][]byte
-	// Owner is the session (package session) that wrote the lock; zero when it did not say, and then
-	// the time to live alone decides whether it lives.
+	// Owner is the session (package session) that wrote the lock; zero when it did not say, and
+	// then the time to live alone decides whether it lives.
 	Owner uint64
 	// Client and Statement, on the primary, are for whoever wants to know whom he waits for: the
-	// owner's client, by the owner's own number for it, and what that runs, at most StatementMax bytes.
+	// owner's client, by the owner's own number for it, and what that runs, at most StatementMax
+	// bytes.
 	Client    uint64
 	Statement string
-	// Seq and Older are for a return to a savepoint, and nobody else's business: the number of the write in
-	// its transaction, and the writes of the key below it that may come back, the newest first.
+	// Seq and Older are for a return to a savepoint, and nobody else's business: the number of the
+	// write in its transaction, and the writes of the key below it that may come back, the newest
+	// first.
 	Seq   uint64
 	Older []OlderWrite
 	// Short is the value when it is inlined; HasShort tells an empty one from none.
@@ -74,7 +77,8 @@ type Lock struct {
 	HasShort bool
 }
 
-// OlderWrite is a write of a key over which the same transaction has written. The kind lock is that of none.
+// OlderWrite is a write of a key over which the same transaction has written. The kind lock is that
+// of none.
 type OlderWrite struct {
 	Seq   uint64
 	Kind  Kind
@@ -177,7 +181,8 @@ func (l *Lock) Expired(now tso.Timestamp) bool {
 }
 
 // blocks reports whether a reader at startTS has to know this transaction's status. key is the user
-// key that the lock is on; ignored reports whether the reader already knows that it is not concerned.
+// key that the lock is on; ignored reports whether the reader already knows that it is not
+// concerned.
 func (l *Lock) blocks(key []byte, startTS tso.Timestamp, ignored map[tso.Timestamp]struct{}) bool {
 	if l.Kind == KindLock || l.StartTS > startTS {
 		return false

@@ -24,9 +24,10 @@ func (l *Lock) versioned() bool { return l.Seq != 0 || len(l.Older) > 0 }
 // tells reports whether the lock says on whose behalf it was written.
 func (l *Lock) tells() bool { return l.Client != 0 || l.Statement != "" }
 
-// appendExtension appends: flags, uvarint owner, if flagged uvarint client and statement, if flagged uvarint
-// seq, uvarint number of older writes, and of each uvarint seq, kind and value; uvarint number of
-// secondaries, and each; texts, values and keys with their length as uvarint before them.
+// appendExtension appends: flags, uvarint owner, if flagged uvarint client and statement, if
+// flagged uvarint seq, uvarint number of older writes, and of each uvarint seq, kind and value;
+// uvarint number of secondaries, and each; texts, values and keys with their length as uvarint
+// before them.
 func (l *Lock) appendExtension(dst []byte) []byte {
 	var flags byte
 	if l.Async {

@@ -5,8 +5,8 @@ import "context"
 // keysPerLook is how many keys a walk passes between two looks at its context.
 const keysPerLook = 1024
 
-// looks counts the keys that a walk passes, those too that it does not show: deleted rows, old versions
-// and locks may be many between two rows.
+// looks counts the keys that a walk passes, those too that it does not show: deleted rows, old
+// versions and locks may be many between two rows.
 type looks struct{ passed int }
 
 // pass counts a key, and returns the context's error at every keysPerLook of them.

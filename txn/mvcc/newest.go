@@ -40,8 +40,9 @@ func Newest(ctx context.Context, r kv.Reader, key []byte, startTS, since tso.Tim
 	return v, err
 }
 
-// WrittenBetween reports whether a key was put or deleted after one timestamp and not after another. It
-// looks at no locks: the caller knows of a later write of the key, before which all locks were settled.
+// WrittenBetween reports whether a key was put or deleted after one timestamp and not after
+// another. It looks at no locks: the caller knows of a later write of the key, before which all
+// locks were settled.
 func WrittenBetween(ctx context.Context, r kv.Reader, key []byte, after, until tso.Timestamp) (written bool, err error) {
 	s := newStep(r, nil)
 	defer s.close(&err)

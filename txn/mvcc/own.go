@@ -27,8 +27,8 @@ func (v *View) Own(ctx context.Context, key []byte, startTS tso.Timestamp) (l Lo
 	return l, value, err == nil, err
 }
 
-// OwnScanner walks the keys of a span on which one transaction has locks. Key and Value are valid until the
-// second Next from now on.
+// OwnScanner walks the keys of a span on which one transaction has locks. Key and Value are valid
+// until the second Next from now on.
 type OwnScanner struct {
 	v       *View
 	ctx     context.Context // of the scan as a whole

@@ -16,19 +16,20 @@ type Mutation struct {
 	Value []byte // of a put
 	// MustNotExist makes a live value of the key an error (unique keys).
 	MustNotExist bool
-	// Unchanged says that the caller knows of no write newer than start_ts, and for a prewrite of no
-	// rollback record of its own transaction either. Nobody looks then.
+	// Unchanged says that the caller knows of no write newer than start_ts, and for a prewrite of
+	// no rollback record of its own transaction either. Nobody looks then.
 	Unchanged bool
 	// Unlocked says that the caller knows that nobody has a lock on the key. Nobody looks then.
 	Unlocked bool
-	// Held says that the caller knows which lock the same transaction has on the key, and that nobody else
-	// has been at it. An overwriting prewrite does not look then.
+	// Held says that the caller knows which lock the same transaction has on the key, and that
+	// nobody else has been at it. An overwriting prewrite does not look then.
 	Held Held
-	// OwnOnly says that the mutation takes an earlier prewrite of the same transaction back, if there
-	// is one, and is nothing otherwise.
+	// OwnOnly says that the mutation takes an earlier prewrite of the same transaction back, if
+	// there is one, and is nothing otherwise.
 	OwnOnly bool
 	// BaseTS, if not zero, is the timestamp on which the write is based, at or above start_ts: a
-	// statement of READ COMMITTED reads later than its transaction began. Only newer writes conflict.
+	// statement of READ COMMITTED reads later than its transaction began. Only newer writes
+	// conflict.
 	BaseTS tso.Timestamp
 	// Seq and Older go into the lock.
 	Seq   uint64
@@ -76,9 +77,10 @@ type PrewriteParams struct {
 }
 
 // Prewrite locks every key and stores its data, or fails as a whole (§2.2, figure 6): with
-// *LockedError on another transaction's lock, *WriteConflictError on a newer write, *AlreadyExistsError,
-// *RolledBackError on its own rollback record, *CommittedError when the transaction has committed
-// already. Keys that it has locked before are left alone, so it may be repeated (txn: I3).
+// *LockedError on another transaction's lock, *WriteConflictError on a newer write,
+// *AlreadyExistsError, *RolledBackError on its own rollback record, *CommittedError when the
+// transaction has committed already. Keys that it has locked before are left alone, so it may be
+// repeated (txn: I3).
 func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, muts []Mutation) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
@@ -123,8 +125,9 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, m
 	return nil
 }
 
-// checkOverwrite looks for a live value under the transaction's own lock, where there must be none: the
-// earlier prewrite was perhaps no insert, and was taken back. Nobody else has written since it is down.
+// checkOverwrite looks for a live value under the transaction's own lock, where there must be none:
+// the earlier prewrite was perhaps no insert, and was taken back. Nobody else has written since it
+// is down.
 func (s *step) checkOverwrite(ctx context.Context, m *Mutation) error {
 	if !m.MustNotExist {
 		return nil
@@ -155,15 +158,17 @@ func (s *step) checkPrewrite(ctx context.Context, m *Mutation, startTS tso.Times
 	return s.checkConflict(ctx, m, startTS)
 }
 
-// overwrite replaces an earlier prewrite of the same transaction. What heartbeats have put into the lock since
-// stays. A reader's push need not: commit_ts is drawn after every prewrite, and so above that reader.
+// overwrite replaces an earlier prewrite of the same transaction. What heartbeats have put into the
+// lock since stays. A reader's push need not: commit_ts is drawn after every prewrite, and so above
+// that reader.
 func (s *step) overwrite(m *Mutation, old *Lock, p PrewriteParams) {
 	s.replaceData(m, old.Kind == KindPut && !old.HasShort, p.StartTS)
 	p.TTLMillis = max(old.TTLMillis, p.TTLMillis)
 	s.prewrite(m, p)
 }
 
-// replaceData drops the value that an earlier prewrite has put into the data column, if the next one puts none.
+// replaceData drops the value that an earlier prewrite has put into the data column, if the next
+// one puts none.
 func (s *step) replaceData(m *Mutation, long bool, startTS tso.Timestamp) {
 	if long && (m.Kind != KindPut || len(m.Value) <= ShortValueMax) {
 		s.dropData(m.Row, startTS)

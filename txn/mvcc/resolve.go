@@ -46,8 +46,8 @@ func Resolve(
 // walkRows is how many rows make it worth while to walk over the lock column.
 const walkRows = 16
 
-// walkLocks makes lock walk over the lock column instead of looking up each row, if the rows are many and
-// in order: then they are neighbours, as a rule, which were all locked by one transaction.
+// walkLocks makes lock walk over the lock column instead of looking up each row, if the rows are
+// many and in order: then they are neighbours, as a rule, which were all locked by one transaction.
 func (s *step) walkLocks(ctx context.Context, rows [][]byte) error {
 	if len(rows) < walkRows || !slices.IsSortedFunc(rows, bytes.Compare) {
 		return nil
@@ -82,8 +82,9 @@ func (s *step) walkTo() ([]byte, error) {
 	return nil, s.locks.Err()
 }
 
-// LockedRows returns the rows of the first locks in a span of user keys that the transaction which started
-// at startTS has, at most so many, and the key from which on there may be more: nil when there are none.
+// LockedRows returns the rows of the first locks in a span of user keys that the transaction which
+// started at startTS has, at most so many, and the key from which on there may be more: nil when
+// there are none.
 func LockedRows(
 	ctx context.Context, r kv.Reader, span kv.Span, startTS tso.Timestamp, most int,
 ) (rows [][]byte, next []byte, err error) {

@@ -104,8 +104,8 @@ func (s *step) lookAtRow(ctx context.Context, row []byte, q *RowRequest) (l rowL
 // *RowLockedError while others hold row locks that exclude the mode. A free row goes to the first
 // of its queue. It may be repeated.
 //
-// Lock and look are one step on one row: of a prewrite of the key and of this, the later one finds the
-// earlier (txn: I9).
+// Lock and look are one step on one row: of a prewrite of the key and of this, the later one finds
+// the earlier (txn: I9).
 func LockRow(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, q RowRequest) (v Version, err error) {
 	if v, err = Newest(ctx, r, key, q.StartTS, q.Since); err != nil {
 		return v, err
@@ -176,8 +176,8 @@ type KeepRow struct {
 	Queued rowlock.Mode
 }
 
-// UnlockRows gives row locks of a transaction back, and takes it out of the rows' queues. Rows where it
-// is not are left alone. It reads only where a weaker lock is kept.
+// UnlockRows gives row locks of a transaction back, and takes it out of the rows' queues. Rows
+// where it is not are left alone. It reads only where a weaker lock is kept.
 func UnlockRows(
 	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows []KeepRow,
 ) (err error) {
@@ -275,7 +275,8 @@ func ConvertRowLocks(
 	return nil
 }
 
-// Contested reports whether another transaction has a lock of the key, or a row lock that excludes the mode.
+// Contested reports whether another transaction has a lock of the key, or a row lock that excludes
+// the mode.
 func Contested(
 	ctx context.Context, r kv.Reader, key []byte, startTS tso.Timestamp, mode rowlock.Mode,
 ) (yes bool, err error) {

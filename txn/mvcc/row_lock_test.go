@@ -67,8 +67,8 @@ func (q rowQueue) waitsFor(err error, startTSs ...int) {
 	require.Equal(q.t, startTSs, got)
 }
 
-// TestAFreeRowGoesToWhoCameFirst: to its queue each comes once, in the order of arrival. Who holds the row
-// goes before them, and so does who gets it beside a holder.
+// TestAFreeRowGoesToWhoCameFirst: to its queue each comes once, in the order of arrival. Who holds
+// the row goes before them, and so does who gets it beside a holder.
 func TestAFreeRowGoesToWhoCameFirst(t *testing.T) {
 	q := newRowQueue(t)
 	require.NoError(t, q.lock(5, rowlock.KeyShare))

@@ -20,8 +20,8 @@ const versionsBeforeSeek = 3
 //
 // Next fails with *LockedError before it would pass over a key whose lock blocks the reader, so
 // nothing that it returned before depends on that lock; the caller settles the lock and opens a new
-// scanner after the last key it got. Of a transaction whose status is known (ReadParams.Decided) the locks
-// are read in place of the records that they will become.
+// scanner after the last key it got. Of a transaction whose status is known (ReadParams.Decided)
+// the locks are read in place of the records that they will become.
 type Scanner struct {
 	v       *View
 	ctx     context.Context // of the scan as a whole: a scanner lives inside one call of its owner

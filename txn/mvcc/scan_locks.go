@@ -2,10 +2,10 @@ package mvcc
 
 import "bytes"
 
-// passLocks looks at every lock up to the row in s.prefix, or to the end of the span when the scan has
-// no row left. A lock on a key without any write record is met here too: it may be the insert of a
-// transaction that has committed. If one is known to have, landed says that its lock gave the next key,
-// which may come before the row found; what the row has is hidden by a lock of its own.
+// passLocks looks at every lock up to the row in s.prefix, or to the end of the span when the scan
+// has no row left. A lock on a key without any write record is met here too: it may be the insert
+// of a transaction that has committed. If one is known to have, landed says that its lock gave the
+// next key, which may come before the row found; what the row has is hidden by a lock of its own.
 func (s *Scanner) passLocks() (landed bool, err error) {
 	for s.locks.Valid() {
 		row := s.locks.Key()[1:]

@@ -13,9 +13,9 @@ type StatusParams struct {
 	StartTS tso.Timestamp
 	// Now is the oracle's time; it judges the TTL.
 	Now tso.Timestamp
-	// Owner is the session that the lock which led here names, and OwnerDead says that it has ended.
-	// Then a primary's lock with the same owner is rolled back whatever its TTL, and so is a primary
-	// that is missing.
+	// Owner is the session that the lock which led here names, and OwnerDead says that it has
+	// ended. Then a primary's lock with the same owner is rolled back whatever its TTL, and so is a
+	// primary that is missing.
 	Owner     uint64
 	OwnerDead bool
 	// ReaderTS, if not zero, is the start_ts of a reader who would rather push the commit
@@ -36,7 +36,8 @@ type Status struct {
 	Pushed bool
 	// Lock is the primary's lock when it is alive and its prewrite has arrived.
 	Lock Lock
-	// OtherOwner is set when that lock names another owner than StatusParams does: nothing was done.
+	// OtherOwner is set when that lock names another owner than StatusParams does: nothing was
+	// done.
 	OtherOwner bool
 	// OwnerDead is StatusParams', of a lock that is async.
 	OwnerDead bool
@@ -45,8 +46,8 @@ type Status struct {
 // Decided reports whether the transaction is committed or rolled back.
 func (s Status) Decided() bool { return s.CommitTS != 0 || s.RolledBack }
 
-// CheckStatus finds out the status of a transaction at its primary, and decides it when its owner is
-// dead or expired (§2.2, end). It races the owner's commit for the primary's lock in one atomic
+// CheckStatus finds out the status of a transaction at its primary, and decides it when its owner
+// is dead or expired (§2.2, end). It races the owner's commit for the primary's lock in one atomic
 // update, so exactly one of them wins (txn: I3).
 func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) (st Status, err error) {
 	s := newStep(r, b)
@@ -91,8 +92,8 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 	return Status{}, nil
 }
 
-// Decide says in the primary's lock that the owner decides, or with false that it does not yet. The errors are
-// those of Heartbeat.
+// Decide says in the primary's lock that the owner decides, or with false that it does not yet. The
+// errors are those of Heartbeat.
 func Decide(ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, startTS tso.Timestamp, yes bool) error {
 	return updatePrimary(ctx, r, b, primary, startTS, func(l *Lock) bool {
 		changed := l.Deciding != yes
@@ -102,8 +103,8 @@ func Decide(ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, start
 }
 
 // Heartbeat extends the TTL of the primary's lock, and puts the owner's present session into it. A
-// lock that is gone makes it fail with *RolledBackError, or *CommittedError when it was its commit that
-// removed it. Of the parameters it takes primary, start_ts, TTL and owner.
+// lock that is gone makes it fail with *RolledBackError, or *CommittedError when it was its commit
+// that removed it. Of the parameters it takes primary, start_ts, TTL and owner.
 func Heartbeat(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams) error {
 	return updatePrimary(ctx, r, b, p.Primary, p.StartTS, func(l *Lock) bool {
 		changed := l.TTLMillis < p.TTLMillis || l.Owner != p.Owner

@@ -9,12 +9,13 @@ import (
 )
 
 // Validate refuses when somebody else put or deleted a key of the span since it was read, at the
-// timestamp since (*WriteConflictError), or holds a lock in it (*LockedError). It writes nothing. Locks
-// come first: one that is gone when it is looked for has left its record. noLocks says that there can
-// be none. pause, if not nil, is called every few hundred keys; its error ends the validation.
+// timestamp since (*WriteConflictError), or holds a lock in it (*LockedError). It writes nothing.
+// Locks come first: one that is gone when it is looked for has left its record. noLocks says that
+// there can be none. pause, if not nil, is called every few hundred keys; its error ends the
+// validation.
 //
-// Requires: the transaction's own locks are all down, or it commits in this very update. Then of two
-// transactions of which each writes what the other validates, at least one is refused.
+// Requires: the transaction's own locks are all down, or it commits in this very update. Then of
+// two transactions of which each writes what the other validates, at least one is refused.
 func Validate(
 	ctx context.Context, r kv.Reader, startTS, since tso.Timestamp, span kv.Span, noLocks bool, pause func() error,
 ) (err error) {

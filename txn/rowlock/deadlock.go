@@ -34,8 +34,8 @@ type Wait struct {
 	OwnerTransaction   uint64 // numbers, 0 when unknown
 	BlockerTransaction uint64
 	Since              time.Time
-	// Elsewhere and BlockerElsewhere say of whom the number is that of another process, and Statement and
-	// BlockerStatement what they run, if it is known here.
+	// Elsewhere and BlockerElsewhere say of whom the number is that of another process, and
+	// Statement and BlockerStatement what they run, if it is known here.
 	Elsewhere, BlockerElsewhere bool
 	Statement, BlockerStatement string
 }

@@ -21,8 +21,8 @@ type Holder struct {
 	Mode        Mode
 	Session     bool // beyond the transaction
 	Fast        bool // kept by the owner (LockRelation)
-	// Statement is the one that made the hold as strong as it is, "" where that is not known; its first
-	// 1024 bytes.
+	// Statement is the one that made the hold as strong as it is, "" where that is not known; its
+	// first 1024 bytes.
 	Statement string
 }
 
@@ -36,7 +36,8 @@ type Waiter struct {
 }
 
 // States lists all keys that are held or waited for, in their order. A table whose lock owners keep
-// for themselves comes once for each of them. Only the copying stops lockers; the ordering does not.
+// for themselves comes once for each of them. Only the copying stops lockers; the ordering does
+// not.
 func (t *Table) States() []State {
 	t.mu.Lock()
 	c := newCopier(len(t.entries) + len(t.owners))
@@ -67,8 +68,8 @@ func (t *Table) Waits() []State {
 	return c.sorted()
 }
 
-// copier copies what the table knows of keys, under the table's mutex: as little as possible, and in few
-// pieces of memory, for there may be millions. sorted does the rest without it.
+// copier copies what the table knows of keys, under the table's mutex: as little as possible, and
+// in few pieces of memory, for there may be millions. sorted does the rest without it.
 type copier struct {
 	keys    []string
 	states  []State  // without their keys
@@ -174,7 +175,8 @@ func (t *Table) Edges(elsewhere func(transaction uint64) bool) (out []Edge) {
 // waitingBlockers are those of the waiter at a place of the queue who wait themselves, without
 // those that another of them leads to.
 func (e *entry) waitingBlockers(w *waiter, at int, elsewhere func(transaction uint64) bool) (out []uint64) {
-	// Whoever has, or wants, one of these modes, and came before, is waited for by one who is listed.
+	// Whoever has, or wants, one of these modes, and came before, is waited for by one who is
+	// listed.
 	var led modes
 	for i := at - 1; i >= 0; i-- {
 		x := e.queue[i]

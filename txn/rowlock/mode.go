@@ -60,7 +60,8 @@ func (m Mode) Conflicts(other Mode) bool { return conflicts[m].has(other) }
 // ofRow says that m is a mode of rows.
 func (m Mode) ofRow() bool { return m <= Update }
 
-// weak modes of tables exclude none of their kind; PostgreSQL keeps them, too, out of the shared table.
+// weak modes of tables exclude none of their kind; PostgreSQL keeps them, too, out of the shared
+// table.
 func (m Mode) weak() bool { return m >= AccessShare && m <= RowExclusive }
 
 // strong modes of tables exclude weak ones.

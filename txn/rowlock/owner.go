@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Owner holds locks and waits for them: a session, whose transactions follow one another. It belongs
-// to one goroutine at a time; its numbers may be read by others.
+// Owner holds locks and waits for them: a session, whose transactions follow one another. It
+// belongs to one goroutine at a time; its numbers may be read by others.
 type Owner struct {
 	table *Table
 	id    int64
@@ -18,8 +18,8 @@ type Owner struct {
 	// patience orders the owners of a cycle: the least patient one gives in.
 	patience atomic.Int64
 
-	// What the owner runs, for the owner alone. All locks of one statement share its text, which is made
-	// when the first one is asked for.
+	// What the owner runs, for the owner alone. All locks of one statement share its text, which is
+	// made when the first one is asked for.
 	text      string
 	statement *string
 
@@ -57,7 +57,8 @@ func (o *Owner) ID() int64 { return o.id }
 // SetTransaction numbers the owner's running transaction; 0 when there is none.
 func (o *Owner) SetTransaction(n uint64) { o.transaction.Store(n) }
 
-// SetStatement says for what the owner asks for locks from now on. It belongs to the owner's goroutine.
+// SetStatement says for what the owner asks for locks from now on. It belongs to the owner's
+// goroutine.
 func (o *Owner) SetStatement(text string) {
 	if text != o.text {
 		o.text, o.statement = text, nil
@@ -89,8 +90,8 @@ func (o *Owner) Patience() time.Duration { return time.Duration(o.patience.Load(
 // Mark is a point in the transaction's locks to which it can return.
 func (o *Owner) Mark() Mark { return Mark(int(o.granted)*(fastLocks+1) + o.fastUsed) }
 
-// Locks is the number of steps by which the running transaction got the locks that it has, but for those
-// in fast slots.
+// Locks is the number of steps by which the running transaction got the locks that it has, but for
+// those in fast slots.
 func (o *Owner) Locks() int { return len(o.log) }
 
 // ReleaseTo gives back what the transaction got since the mark. ReleaseTo(0) ends the transaction.
@@ -123,8 +124,9 @@ func (o *Owner) ReleaseTo(mark Mark) {
 	}
 }
 
-// ReleaseKeys gives back, before its end, the transaction's locks of the keys for which the function
-// holds. Other lockers go on meanwhile, if they are many. Marks made before hold for what is left.
+// ReleaseKeys gives back, before its end, the transaction's locks of the keys for which the
+// function holds. Other lockers go on meanwhile, if they are many. Marks made before hold for what
+// is left.
 func (o *Owner) ReleaseKeys(which func(key string) bool) {
 	var few [16]*entry
 	kept, gone := o.log[:0], few[:0]

@@ -5,14 +5,15 @@ import (
 	"encoding/binary"
 )
 
-// Locks of tables. Every statement takes one of the weak modes on each table that it names, and hardly
-// ever does anybody want a strong one. So weak locks stay with their owner, in its fast slots, as long
-// as nobody holds or wants a strong lock of a table of the same partition: PostgreSQL's fast path. It
-// costs a store and a load, and a swap at the end, of memory that no one else writes.
+// Locks of tables. Every statement takes one of the weak modes on each table that it names, and
+// hardly ever does anybody want a strong one. So weak locks stay with their owner, in its fast
+// slots, as long as nobody holds or wants a strong lock of a table of the same partition:
+// PostgreSQL's fast path. It costs a store and a load, and a swap at the end, of memory that no one
+// else writes.
 //
-// The order makes it safe. A weak locker fills its slot and then looks at the count of strong locks; a
-// strong locker raises the count and then moves what it finds in the slots into the table. One of the
-// two sees the other, or both do; a slot changes hands by compare and swap.
+// The order makes it safe. A weak locker fills its slot and then looks at the count of strong
+// locks; a strong locker raises the count and then moves what it finds in the slots into the table.
+// One of the two sees the other, or both do; a slot changes hands by compare and swap.
 
 const (
 	partitions = 1 << 10
@@ -29,8 +30,8 @@ func slotOf(id uint32, m Mode) uint64 { return uint64(id)<<slotShift | uint64(m)
 
 func slotMode(v uint64) Mode { return Mode(v >> 1 & (1<<(slotShift-1) - 1)) }
 
-// relationPrefix begins the keys by which locks of tables are shown. The lock table keeps tables and keys
-// apart by itself (object); whoever shows locks relies on no key of a row beginning so.
+// relationPrefix begins the keys by which locks of tables are shown. The lock table keeps tables
+// and keys apart by itself (object); whoever shows locks relies on no key of a row beginning so.
 const relationPrefix = 'l'
 
 // RelationKey is the key by which a table's lock is shown (State, Wait).

@@ -18,8 +18,9 @@ type Table struct {
 	ended   error               // what EndWaits was told; nil before
 }
 
-// object is what can be locked: a key, or a table, whose key is its RelationKey. The two are told apart
-// by more than their bytes, for the keys of rows are the caller's and may look like a RelationKey.
+// object is what can be locked: a key, or a table, whose key is its RelationKey. The two are told
+// apart by more than their bytes, for the keys of rows are the caller's and may look like a
+// RelationKey.
 type object struct {
 	key      string
 	relation bool
@@ -38,8 +39,8 @@ type holder struct {
 	held    modes              // all of those below
 	txn     modes              // until the transaction's end
 	session *[modeCount]uint32 // until unlocked so many times; nil: none
-	// statement is the one that made the hold as strong as it is; nil: not known, as of table locks that
-	// the owner kept for himself, and after a part was given back.
+	// statement is the one that made the hold as strong as it is; nil: not known, as of table locks
+	// that the owner kept for himself, and after a part was given back.
 	statement *string
 }
 
@@ -86,8 +87,8 @@ const (
 	Held                   // the transaction had it before
 )
 
-// Lock takes the key for the owner, waiting its turn. The errors are ErrNotAvailable, *TimeoutError,
-// *DeadlockError, the context's and that of EndWaits.
+// Lock takes the key for the owner, waiting its turn. The errors are ErrNotAvailable,
+// *TimeoutError, *DeadlockError, the context's and that of EndWaits.
 func (t *Table) Lock(ctx context.Context, o *Owner, key []byte, req Request) (Outcome, error) {
 	return t.lock(ctx, o, key, false, req)
 }
@@ -186,8 +187,8 @@ func (t *Table) wait(ctx context.Context, w *waiter) error {
 	return err
 }
 
-// EndWaits ends every wait with the error, and from now on answers it to whoever would have to wait. What is
-// free is granted as before.
+// EndWaits ends every wait with the error, and from now on answers it to whoever would have to
+// wait. What is free is granted as before.
 func (t *Table) EndWaits(reason error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -288,8 +289,9 @@ func (e *entry) blockers(w *waiter, at int) func(yield func(*Owner) bool) {
 	}
 }
 
-// place is where a request goes in the queue. Of rows: upgrades before the others, each behind those
-// that came first. Of tables: at the end, but before the first one that waits for the owner itself.
+// place is where a request goes in the queue. Of rows: upgrades before the others, each behind
+// those that came first. Of tables: at the end, but before the first one that waits for the owner
+// itself.
 func (e *entry) place(w *waiter, h *holder) int {
 	at := len(e.queue)
 	switch {
@@ -307,7 +309,8 @@ func (e *entry) place(w *waiter, h *holder) int {
 }
 
 // ahead is how much of the queue a request for position at must let pass before it is granted at
-// once. Who finds a row held in compatible modes gets it, whoever waits: so PostgreSQL has it for rows.
+// once. Who finds a row held in compatible modes gets it, whoever waits: so PostgreSQL has it for
+// rows.
 func (e *entry) ahead(w *waiter, at int) int {
 	if w.req.Mode.ofRow() && len(e.holders) > 0 {
 		return 0
@@ -343,8 +346,8 @@ func (e *entry) grant(w *waiter) {
 	h.txn |= w.req.Mode.bit()
 }
 
-// Contested reports whether somebody other than the owner (which may be nil) holds the key in a mode
-// that conflicts with the given one.
+// Contested reports whether somebody other than the owner (which may be nil) holds the key in a
+// mode that conflicts with the given one.
 func (t *Table) Contested(o *Owner, key []byte, mode Mode) bool {
 	if t.Empty() {
 		return false

@@ -83,8 +83,8 @@ func TestQueueIsFIFO(t *testing.T) {
 	require.True(t, tb.Empty())
 }
 
-// TestSharersOfARowPassAWriter: who finds a row shared shares it, as in PostgreSQL; a writer that waits
-// already does not hinder that, and those that wait behind it go on waiting.
+// TestSharersOfARowPassAWriter: who finds a row shared shares it, as in PostgreSQL; a writer that
+// waits already does not hinder that, and those that wait behind it go on waiting.
 func TestSharersOfARowPassAWriter(t *testing.T) {
 	var tb Table
 	a, w, b, c := tb.NewOwner(1), tb.NewOwner(2), tb.NewOwner(3), tb.NewOwner(4)
@@ -290,8 +290,8 @@ func TestReleaseOfSomeKeys(t *testing.T) {
 	require.True(t, tb.Empty())
 }
 
-// TestStatements: a hold is shown with the statement that made it as strong as it is, be it after a wait,
-// and with none once a part was given back.
+// TestStatements: a hold is shown with the statement that made it as strong as it is, be it after a
+// wait, and with none once a part was given back.
 func TestStatements(t *testing.T) {
 	table := &Table{}
 	a, b := table.NewOwner(1), table.NewOwner(2)

@@ -1,11 +1,12 @@
 // Package shared is what a store that several processes write to needs beside the memory of each. A
 // store of one process has no [Peers]: nil stands for that, and its methods do nothing then.
 //
-// It owns the lease of this process's session (lease.go), the safepoint of all (safepoint.go), row locks
-// in the store with their queues (row_locks.go, row_queue.go), and the search for deadlock cycles
-// through several processes (wait_graph.go, publication.go). Package lease has the records of sessions,
-// mvcc the cells and steps of row locks, gc the safepoint's cell. Transactions, their coordinator and
-// the resolver are package txn's, which passes what is needed of them (Options, Waiter).
+// It owns the lease of this process's session (lease.go), the safepoint of all (safepoint.go), row
+// locks in the store with their queues (row_locks.go, row_queue.go), and the search for deadlock
+// cycles through several processes (wait_graph.go, publication.go). Package lease has the records
+// of sessions, mvcc the cells and steps of row locks, gc the safepoint's cell. Transactions, their
+// coordinator and the resolver are package txn's, which passes what is needed of them (Options,
+// Waiter).
 //
 // # What replaces the memory of a single process
 //

@@ -14,8 +14,8 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// session is this process as the owner of locks: its id is in each of them, and as long as its lease
-// lasts no other process takes it for dead (txn: I19).
+// session is this process as the owner of locks: its id is in each of them, and as long as its
+// lease lasts no other process takes it for dead (txn: I19).
 //
 // A session lives while its record is in the store. A process that finds the lease expired, by the
 // oracle's time and no other, removes the record before it touches a lock; the owner renews only a
@@ -24,8 +24,9 @@ import (
 // primaries were rolled back, which the commit point finds out.
 //
 // A goroutine renews the record. It also publishes the oldest start_ts of the transactions that run
-// here. That is at or below the start_ts of each to come as well, for they draw theirs later (Options.Oldest).
-// So nothing is written when a transaction begins or ends, and what is published merely lags.
+// here. That is at or below the start_ts of each to come as well, for they draw theirs later
+// (Options.Oldest). So nothing is written when a transaction begins or ends, and what is published
+// merely lags.
 type session struct {
 	now atomic.Pointer[lease.Record] // as last written
 	mu  struct {
@@ -38,8 +39,8 @@ type session struct {
 // SessionID returns the id of the session, which locks have.
 func (p *Peers) SessionID() uint64 { return p.session.now.Load().ID }
 
-// Owner returns the id for a lock that is to be written now. A process whose lease has expired, because
-// it was paused, takes a new session: others may take locks with the old id.
+// Owner returns the id for a lock that is to be written now. A process whose lease has expired,
+// because it was paused, takes a new session: others may take locks with the old id.
 func (p *Peers) Owner(ctx context.Context) (uint64, error) {
 	rec := p.session.now.Load()
 	now, err := p.o.Now(ctx)
@@ -56,8 +57,9 @@ func (p *Peers) Owner(ctx context.Context) (uint64, error) {
 	return rec.ID, nil
 }
 
-// RenewLease extends the lease of the session and publishes its oldest start_ts, and its waits while any
-// transaction here looks for deadlock cycles. A goroutine does this every Options.Renewal.
+// RenewLease extends the lease of the session and publishes its oldest start_ts, and its waits
+// while any transaction here looks for deadlock cycles. A goroutine does this every
+// Options.Renewal.
 func (p *Peers) RenewLease(ctx context.Context) error {
 	if p == nil {
 		return nil
@@ -67,8 +69,8 @@ func (p *Peers) RenewLease(ctx context.Context) error {
 	return errors.Join(renewal, err)
 }
 
-// Lasts reports whether the lease lasts beyond a start_ts that was drawn now. If not it is renewed, and
-// the transaction draws another.
+// Lasts reports whether the lease lasts beyond a start_ts that was drawn now. If not it is renewed,
+// and the transaction draws another.
 func (p *Peers) Lasts(ctx context.Context, startTS tso.Timestamp) (bool, error) {
 	if p == nil || !p.session.now.Load().Expired(startTS) {
 		return true, nil
@@ -132,8 +134,8 @@ func (p *Peers) writeSession(ctx context.Context, rec lease.Record, step kv.Step
 	}
 }
 
-// publish makes sure that the session's record has an oldest start_ts at or below startTS. Requires:
-// it is registered.
+// publish makes sure that the session's record has an oldest start_ts at or below startTS.
+// Requires: it is registered.
 func (p *Peers) publish(ctx context.Context, startTS tso.Timestamp) error {
 	now, err := p.o.Now(ctx)
 	if err != nil {
@@ -181,9 +183,9 @@ func (p *Peers) removeSession(ctx context.Context, id uint64) error {
 	})
 }
 
-// Dead reports whether the owner of a lock is dead, by the oracle's time: its session has ended, or its
-// lease has expired. Then the session is ended first, so that all come to the same result, and so does
-// the owner, should it come back. A lock without an owner has its time to live.
+// Dead reports whether the owner of a lock is dead, by the oracle's time: its session has ended, or
+// its lease has expired. Then the session is ended first, so that all come to the same result, and
+// so does the owner, should it come back. A lock without an owner has its time to live.
 func (p *Peers) Dead(ctx context.Context, owner uint64, now tso.Timestamp) (bool, error) {
 	rec := p.session.now.Load()
 	if owner == 0 || owner == rec.ID && !rec.Expired(now) {
@@ -214,8 +216,8 @@ func (p *Peers) checkLiveness(ctx context.Context, id uint64, now tso.Timestamp)
 	return rec, alive, err
 }
 
-// oldestOfAll returns the lowest start_ts that a session has published whose lease lasts, or bound if
-// that is lower. Sessions whose lease has expired are ended, and do not count.
+// oldestOfAll returns the lowest start_ts that a session has published whose lease lasts, or bound
+// if that is lower. Sessions whose lease has expired are ended, and do not count.
 func (p *Peers) oldestOfAll(ctx context.Context, bound, now tso.Timestamp) (tso.Timestamp, error) {
 	snap, err := p.o.Engine.Snapshot()
 	if err != nil {

@@ -32,11 +32,13 @@ type Options struct {
 
 	// Now returns the oracle's time, without a draw where it can.
 	Now func(ctx context.Context) (tso.Timestamp, error)
-	// Update runs a step; unknown reports that the engine cannot tell whether its batch was written.
+	// Update runs a step; unknown reports that the engine cannot tell whether its batch was
+	// written.
 	Update func(ctx context.Context, rows [][]byte, lazy bool, step kv.Step) (unknown bool, err error)
 	// Settle settles the lock of a commit if its transaction is decided.
 	Settle func(ctx context.Context, locked *mvcc.LockedError) (settled bool, err error)
-	// Oldest returns the lowest start_ts of a transaction that runs here and is below bound, or bound.
+	// Oldest returns the lowest start_ts of a transaction that runs here and is below bound, or
+	// bound.
 	Oldest func(bound tso.Timestamp) tso.Timestamp
 	// NoteSafepoint remembers a safepoint that the store has.
 	NoteSafepoint func(point tso.Timestamp)
@@ -65,8 +67,8 @@ func (p *Peers) Run(ctx context.Context) {
 	}
 }
 
-// Close ends the session, so that nobody waits for locks that may be left. Requires: the context of Run
-// has ended.
+// Close ends the session, so that nobody waits for locks that may be left. Requires: the context of
+// Run has ended.
 func (p *Peers) Close(ctx context.Context) error {
 	if p == nil {
 		return nil
@@ -75,8 +77,8 @@ func (p *Peers) Close(ctx context.Context) error {
 	return p.endSession(ctx)
 }
 
-// DropDead removes the row locks and the waits of transactions that will not do so themselves. It is a
-// part of a collection.
+// DropDead removes the row locks and the waits of transactions that will not do so themselves. It
+// is a part of a collection.
 func (p *Peers) DropDead(ctx context.Context) error {
 	if p == nil {
 		return nil

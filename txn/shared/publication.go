@@ -26,8 +26,9 @@ type publication struct {
 	cells  map[string]string // by key; an empty value is not known
 }
 
-// publishWaits brings the cells up to date: all waits while a transaction searches for deadlock cycles, and
-// otherwise none. The record of the session, which is written after it, then has the new number.
+// publishWaits brings the cells up to date: all waits while a transaction searches for deadlock
+// cycles, and otherwise none. The record of the session, which is written after it, then has the
+// new number.
 func (p *Peers) publishWaits(ctx context.Context) error {
 	pub := &p.publication
 	pub.Lock()

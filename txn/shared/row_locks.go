@@ -16,17 +16,18 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// Row locks of a store that several processes share (txn: I22; docs/adr/0008). A transaction that has
-// a row lock in this process's table takes it in the store too, in a cell of its own in the key's row
-// lock column, in the step that looks for prewrites and newer writes. It waits there for those of
-// other processes, by looks, and in a queue when it lasts (row_queue.go). On an exclusive engine none
-// of this runs.
+// Row locks of a store that several processes share (txn: I22; docs/adr/0008). A transaction that
+// has a row lock in this process's table takes it in the store too, in a cell of its own in the
+// key's row lock column, in the step that looks for prewrites and newer writes. It waits there for
+// those of other processes, by looks, and in a queue when it lasts (row_queue.go). On an exclusive
+// engine none of this runs.
 //
-// A prewrite refuses rows that others hold in the column, and removes its own transaction's cell: its
-// lock stands until the commit is visible. Other row locks are removed after that, and before those
-// in memory; at a return to a savepoint, those taken since. A holder ends with its session (txn: I19),
-// and when its session has only younger transactions. A commit with locks of rows that it does not
-// write requires that its session lasted beyond commit_ts. Readers never look at the column.
+// A prewrite refuses rows that others hold in the column, and removes its own transaction's cell:
+// its lock stands until the commit is visible. Other row locks are removed after that, and before
+// those in memory; at a return to a savepoint, those taken since. A holder ends with its session
+// (txn: I19), and when its session has only younger transactions. A commit with locks of rows that
+// it does not write requires that its session lasted beyond commit_ts. Readers never look at the
+// column.
 
 // RowLocks are the row locks that one transaction has, or may have, in the store. Nil is none, of a
 // process that is alone.
@@ -34,7 +35,8 @@ type RowLocks struct {
 	p       *Peers
 	startTS tso.Timestamp
 	log     []rowLock // oldest first
-	// session is the one under which the first was taken; lost reports that a later one was another.
+	// session is the one under which the first was taken; lost reports that a later one was
+	// another.
 	session uint64
 	lost    bool
 }
@@ -61,8 +63,8 @@ type Request struct {
 	NoWait bool
 	ReadTS tso.Timestamp // writes after it are returned
 	Again  bool          // whatever this process's lock table says
-	// Stale returns the error for a version that makes the lock worthless, if such a one is an error
-	// before the lock is had. It may be nil.
+	// Stale returns the error for a version that makes the lock worthless, if such a one is an
+	// error before the lock is had. It may be nil.
 	Stale func(v mvcc.Version) error
 
 	before rowlock.Mode
@@ -74,9 +76,10 @@ type Request struct {
 // stored is the mode that the transaction takes in the store.
 func (q *Request) stored() rowlock.Mode { return max(q.Mode, q.before) }
 
-// Lock takes the key's lock in this process and then in the store, and returns what others wrote to the
-// key after ReadTS. What it does not get in the store it gives back here. A lock that it has here already
-// it has there too, unless its session has ended since, or the store was seen without it.
+// Lock takes the key's lock in this process and then in the store, and returns what others wrote to
+// the key after ReadTS. What it does not get in the store it gives back here. A lock that it has
+// here already it has there too, unless its session has ended since, or the store was seen without
+// it.
 func (l *RowLocks) Lock(ctx context.Context, q *Request) (mvcc.Version, error) {
 	q.asked = time.Now()
 	mark := q.Owner.Mark()
@@ -143,8 +146,8 @@ func (l *RowLocks) lockInStore(ctx context.Context, q *Request) (v mvcc.Version,
 	}
 }
 
-// tryLock looks once. The lock is noted before it is there, so that whatever becomes of the update it will
-// be given back.
+// tryLock looks once. The lock is noted before it is there, so that whatever becomes of the update
+// it will be given back.
 func (l *RowLocks) tryLock(ctx context.Context, q *Request, gone goneHolders) (v mvcc.Version, unknown bool, err error) {
 	h, err := l.rowHolder(ctx, q)
 	if err != nil {
@@ -182,8 +185,8 @@ func (l *RowLocks) note(lock rowLock, session uint64) {
 	l.log = append(l.log, lock)
 }
 
-// awaitHolders waits before another look at a row that others have locked, unless one of them is gone, or
-// the row was changed so that the lock is worthless.
+// awaitHolders waits before another look at a row that others have locked, unless one of them is
+// gone, or the row was changed so that the lock is worthless.
 func (l *RowLocks) awaitHolders(
 	ctx context.Context, q *Request, held *mvcc.RowLockedError, gone goneHolders, w *Wait, bo *wait.Backoff,
 ) error {
@@ -202,7 +205,8 @@ func (l *RowLocks) awaitHolders(
 	return w.wait(ctx, q.Key, held.Holders, bo, nil)
 }
 
-// awaitPrewritten settles the lock of a commit under way, or waits for it. left is what is left of q.limit.
+// awaitPrewritten settles the lock of a commit under way, or waits for it. left is what is left of
+// q.limit.
 func (l *RowLocks) awaitPrewritten(
 	ctx context.Context, q *Request, locked *mvcc.LockedError, w *Wait, bo *wait.Backoff, left time.Duration,
 ) error {
@@ -220,8 +224,9 @@ func (l *RowLocks) awaitPrewritten(
 	return w.wait(ctx, q.Key, []mvcc.RowHolder{holderOf(&locked.Lock)}, bo, limit)
 }
 
-// goneHolders are row locks of which it is known that nobody will give them back. Each is one under one
-// session: a transaction that has outlived its session may have locked the row again under the next.
+// goneHolders are row locks of which it is known that nobody will give them back. Each is one under
+// one session: a transaction that has outlived its session may have locked the row again under the
+// next.
 type goneHolders map[goneHolder]struct{}
 
 type goneHolder struct {
@@ -295,8 +300,8 @@ func (l *RowLocks) Forget() {
 	}
 }
 
-// ReleaseTo gives back in the store what the transaction has locked there since a point of its log, but
-// for the keys that it has written: a prewrite took their row locks away.
+// ReleaseTo gives back in the store what the transaction has locked there since a point of its log,
+// but for the keys that it has written: a prewrite took their row locks away.
 func (l *RowLocks) ReleaseTo(mark int, written func(key string) bool) {
 	if l == nil || len(l.log) <= mark {
 		return
@@ -340,9 +345,9 @@ func (l *RowLocks) unlockRows(ctx context.Context, keep []mvcc.KeepRow) error {
 	})
 }
 
-// Convert comes before a prewrite of the mutations, inside its step: it refuses rows that others hold,
-// and removes the transaction's own cells. holds reports that the transaction had row locks when its
-// prewrites began, and mode returns what a write needs.
+// Convert comes before a prewrite of the mutations, inside its step: it refuses rows that others
+// hold, and removes the transaction's own cells. holds reports that the transaction had row locks
+// when its prewrites began, and mode returns what a write needs.
 func (l *RowLocks) Convert(
 	ctx context.Context, r kv.Reader, b *kv.Batch, holds bool, muts []mvcc.Mutation, mode func(*mvcc.Mutation) rowlock.Mode,
 ) error {
@@ -352,11 +357,11 @@ func (l *RowLocks) Convert(
 	return mvcc.ConvertRowLocks(ctx, r, b, l.startTS, holds, muts, mode)
 }
 
-// Check fails a commit whose row locks may have been taken from it: a session that outlived its lease
-// counts as dead, and others take its locks. Locks of keys that the commit writes are not missed: its
-// prewrites look for whatever others have written there. Of the others it must be known that they stood
-// at commit_ts. A process that ends the session does so at a later timestamp than the lease's end, and
-// reads and writes at timestamps above that (txn: I22).
+// Check fails a commit whose row locks may have been taken from it: a session that outlived its
+// lease counts as dead, and others take its locks. Locks of keys that the commit writes are not
+// missed: its prewrites look for whatever others have written there. Of the others it must be known
+// that they stood at commit_ts. A process that ends the session does so at a later timestamp than
+// the lease's end, and reads and writes at timestamps above that (txn: I22).
 func (l *RowLocks) Check(commitTS tso.Timestamp, writes func(key []byte) bool) error {
 	if l == nil || len(l.log) == 0 {
 		return nil
@@ -416,7 +421,8 @@ func DropDeadRowLocks(
 	return n, settle()
 }
 
-// dropGone removes those of a row's holders that no transaction will give back, and returns their number.
+// dropGone removes those of a row's holders that no transaction will give back, and returns their
+// number.
 func dropGone(
 	ctx context.Context, e kv.Engine, row []byte, holders []mvcc.RowHolder,
 	oldestOf func(ctx context.Context, owner uint64) (tso.Timestamp, error),

@@ -13,10 +13,10 @@ import (
 // The queue of a row in the store, for those who have waited there for long (txn: I22).
 
 const (
-	// queueAfter is how long a transaction looks for a row to become free before it queues for it in the
-	// store. Until then whoever comes at the right moment has the row, and nobody waits for a look of
-	// somebody else's; but a process whose own transactions hand a row on to each other in memory would
-	// keep all others from it for ever.
+	// queueAfter is how long a transaction looks for a row to become free before it queues for it
+	// in the store. Until then whoever comes at the right moment has the row, and nobody waits for
+	// a look of somebody else's; but a process whose own transactions hand a row on to each other
+	// in memory would keep all others from it for ever.
 	queueAfter = 100 * time.Millisecond
 	// queuedBackoff is what lies between its looks at most from then on, for others wait for it.
 	queuedBackoff = 10 * time.Millisecond
@@ -45,8 +45,8 @@ func (l *RowLocks) queueInStore(ctx context.Context, q *Request) error {
 	return err
 }
 
-// leaveQueue takes it out again, without the row. Where that fails, whoever waits behind it finds that its
-// session has gone on without it, or has ended.
+// leaveQueue takes it out again, without the row. Where that fails, whoever waits behind it finds
+// that its session has gone on without it, or has ended.
 func (l *RowLocks) leaveQueue(q *Request) {
 	ctx, cancel := wait.Detached(context.Background())
 	defer cancel()

@@ -10,21 +10,22 @@ import (
 )
 
 // The safepoint of a store that several processes share (txn: I20). Versions are dropped only after
-// the safepoint that allows it is in the store. So whoever reads the safepoint in the very state of the
-// store in which it reads, or checks, anything else, and finds it at or below its own timestamp, knows
-// that nothing it should find is gone. That alone keeps answers right, whatever a process believes of
-// its lease. Sessions publish their oldest start_ts so that the refusal does not come about.
+// the safepoint that allows it is in the store. So whoever reads the safepoint in the very state of
+// the store in which it reads, or checks, anything else, and finds it at or below its own
+// timestamp, knows that nothing it should find is gone. That alone keeps answers right, whatever a
+// process believes of its lease. Sessions publish their oldest start_ts so that the refusal does
+// not come about.
 //
 // Readers of the past publish their start_ts and then look for a raise under way; a collector
-// announces its target and then looks for readers. One process collects at a time. One that lost its
-// claim while it was paused drops nothing that the recorded safepoint does not allow.
+// announces its target and then looks for readers. One process collects at a time. One that lost
+// its claim while it was paused drops nothing that the recorded safepoint does not allow.
 //
 // A transaction does not begin below a safepoint. Its start_ts is drawn under a lease that lasts
 // beyond it, so the session's record was there. A collector draws its target first and reads the
-// sessions then: if it finds the record, that bounds the transaction; if it finds none, the record was
-// written later, and start_ts drawn later still, so it is above the target; if it finds the lease
-// past, by a time drawn after the lease's end, start_ts is below that time, and the transaction has
-// outlived its lease.
+// sessions then: if it finds the record, that bounds the transaction; if it finds none, the record
+// was written later, and start_ts drawn later still, so it is above the target; if it finds the
+// lease past, by a time drawn after the lease's end, start_ts is below that time, and the
+// transaction has outlived its lease.
 
 // CheckSafepoint refuses what is based on a timestamp below the safepoint of the reader's state.
 func (p *Peers) CheckSafepoint(ctx context.Context, r kv.Reader, ts tso.Timestamp) error {
@@ -45,8 +46,8 @@ func (p *Peers) SafepointIn(ctx context.Context, r kv.Reader) (tso.Timestamp, er
 	return safe.Point, err
 }
 
-// JoinPast admits a reader of the past that is registered (Options.Oldest): it publishes start_ts and
-// then looks at the safepoint, so that either the collector sees it, or it sees the collector
+// JoinPast admits a reader of the past that is registered (Options.Oldest): it publishes start_ts
+// and then looks at the safepoint, so that either the collector sees it, or it sees the collector
 // (gc.Safepoint).
 func (p *Peers) JoinPast(ctx context.Context, startTS tso.Timestamp) error {
 	if err := p.publish(ctx, startTS); err != nil {
@@ -69,8 +70,8 @@ func (p *Peers) readSafepoint(ctx context.Context) (safe gc.Safepoint, err error
 	return safe, errors.Join(err, snap.Close())
 }
 
-// claim makes this process the one that collects, and announces the target. A collector whose session
-// has ended is succeeded.
+// claim makes this process the one that collects, and announces the target. A collector whose
+// session has ended is succeeded.
 func (p *Peers) claim(ctx context.Context, own uint64, target, now tso.Timestamp) error {
 	dead := uint64(0)
 	for {
@@ -90,8 +91,9 @@ func (p *Peers) claim(ctx context.Context, own uint64, target, now tso.Timestamp
 	}
 }
 
-// Raise moves the safepoint up to candidate, or to the oldest start_ts that a session has published whose
-// lease lasts. Requires: candidate is at or below now, which was drawn before. The claim stays.
+// Raise moves the safepoint up to candidate, or to the oldest start_ts that a session has published
+// whose lease lasts. Requires: candidate is at or below now, which was drawn before. The claim
+// stays.
 func (p *Peers) Raise(ctx context.Context, candidate, now tso.Timestamp) (tso.Timestamp, error) {
 	rec, err := p.renew(ctx) // what we publish ourselves shall not hold us back
 	if err != nil {

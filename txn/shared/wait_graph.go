@@ -17,17 +17,18 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// Deadlock cycles through several processes (txn: I17). The lock table finds cycles of its own process
-// before a wait begins. A cycle that leaves the process does so where a transaction waits for a lock in
-// the store: a row lock, or that of a commit. A transaction that has waited there for deadlock_timeout
-// publishes the waits of its process (publication.go), follows the waits of its blockers, and searches
-// for a way back to itself. Among the members of a cycle that run the search, the youngest transaction is
-// the victim.
+// Deadlock cycles through several processes (txn: I17). The lock table finds cycles of its own
+// process before a wait begins. A cycle that leaves the process does so where a transaction waits
+// for a lock in the store: a row lock, or that of a commit. A transaction that has waited there for
+// deadlock_timeout publishes the waits of its process (publication.go), follows the waits of its
+// blockers, and searches for a way back to itself. Among the members of a cycle that run the
+// search, the youngest transaction is the victim.
 //
-// The waits of different processes are published at different times, so a cycle that was found may never
-// have existed. It is confirmed when two later searches find the same waits, each of which has looked
-// at its blockers once more. What was published after the first search shows waits that went on then,
-// and the look after that found the blockers still in the way; so all of them waited at the first search.
+// The waits of different processes are published at different times, so a cycle that was found may
+// never have existed. It is confirmed when two later searches find the same waits, each of which
+// has looked at its blockers once more. What was published after the first search shows waits that
+// went on then, and the look after that found the blockers still in the way; so all of them waited
+// at the first search.
 
 // Waiter is a transaction that waits, or asks for a row lock.
 type Waiter struct {
@@ -97,8 +98,8 @@ func holderOf(l *mvcc.Lock) mvcc.RowHolder {
 	return mvcc.RowHolder{StartTS: l.StartTS, Owner: l.Owner, Client: l.Client, Statement: l.Statement}
 }
 
-// Await waits before another look at the lock of a commit, and can be seen to wait. The error may be
-// *rowlock.DeadlockError.
+// Await waits before another look at the lock of a commit, and can be seen to wait. The error may
+// be *rowlock.DeadlockError.
 func (w *Wait) Await(ctx context.Context, locked *mvcc.LockedError, bo *wait.Backoff) (more bool, err error) {
 	defer w.leave()
 	if err := w.look(ctx, locked.Key, []mvcc.RowHolder{holderOf(&locked.Lock)}); err != nil {
@@ -107,9 +108,9 @@ func (w *Wait) Await(ctx context.Context, locked *mvcc.LockedError, bo *wait.Bac
 	return bo.Wait(ctx)
 }
 
-// look comes after every look at the store that found others in the way, and before the wait for the
-// next. From then on the wait can be seen. The error is *rowlock.DeadlockError when the transaction is
-// the victim of a cycle.
+// look comes after every look at the store that found others in the way, and before the wait for
+// the next. From then on the wait can be seen. The error is *rowlock.DeadlockError when the
+// transaction is the victim of a cycle.
 func (w *Wait) look(ctx context.Context, key []byte, holders []mvcc.RowHolder) error {
 	w.enter(key, holders)
 	if time.Now().Before(w.search) {
@@ -183,8 +184,9 @@ func (w *Wait) queues(place tso.Timestamp) {
 	w.place = place
 }
 
-// leave is called when nothing is waited for any more, or not for now. What was published of the wait
-// goes with the next publication. Its number of looks stands still, so no search is confirmed by it.
+// leave is called when nothing is waited for any more, or not for now. What was published of the
+// wait goes with the next publication. Its number of looks stands still, so no search is confirmed
+// by it.
 func (w *Wait) leave() {
 	if w.id == 0 {
 		return
@@ -221,7 +223,8 @@ func (w *Wait) publish(ctx context.Context) error {
 	return w.p.RenewLease(ctx)
 }
 
-// searchCycle returns *rowlock.DeadlockError when the transaction is the victim of a confirmed cycle.
+// searchCycle returns *rowlock.DeadlockError when the transaction is the victim of a confirmed
+// cycle.
 func (w *Wait) searchCycle(ctx context.Context) error {
 	if err := w.publish(ctx); err != nil {
 		return err
@@ -260,8 +263,8 @@ type waitEdge struct {
 	looks   uint64 // grows with each publication that found the blocker still in the way
 }
 
-// waitGraph is the wait-for graph of all processes that share a store, in one state of it. A search reads what
-// it comes to, and no more.
+// waitGraph is the wait-for graph of all processes that share a store, in one state of it. A search
+// reads what it comes to, and no more.
 type waitGraph struct {
 	r        kv.Reader
 	waits    *lease.Waits

@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Error says that a transaction cannot be placed in any serial order with the others. It may succeed
-// when it is run again.
+// Error says that a transaction cannot be placed in any serial order with the others. It may
+// succeed when it is run again.
 type Error struct {
 	// Reason is PostgreSQL's reason code, a sentence.
 	Reason string
@@ -91,8 +91,9 @@ func (n *Node) mayRead() (done bool, err error) {
 // read it. It fails with *Error.
 func (n *Node) Write(key []byte) error { return n.write(key, false) }
 
-// Overwrite is Write of a key that a concurrent transaction may have written and committed: it removed
-// the key, and this one knows and writes it again. That it comes later is a dependency like any other.
+// Overwrite is Write of a key that a concurrent transaction may have written and committed: it
+// removed the key, and this one knows and writes it again. That it comes later is a dependency like
+// any other.
 func (n *Node) Overwrite(key []byte) error { return n.write(key, true) }
 
 func (n *Node) write(key []byte, over bool) error {
@@ -151,10 +152,10 @@ func (n *Node) WriteSpan(span kv.Span) error {
 	return nil
 }
 
-// follows reports whether what r has read at the key was overwritten by another whom n's snapshot shows:
-// the version that n replaces is that one's, not r's (ssi: I5). An edge from r alone does not say so: r's
-// snapshot may show that one too, if its commit was under way when r asked; and one whose status nobody
-// knows has perhaps replaced nothing.
+// follows reports whether what r has read at the key was overwritten by another whom n's snapshot
+// shows: the version that n replaces is that one's, not r's (ssi: I5). An edge from r alone does
+// not say so: r's snapshot may show that one too, if its commit was under way when r asked; and one
+// whose status nobody knows has perhaps replaced nothing.
 func (n *Node) follows(r *Node, key []byte) bool {
 	return slices.ContainsFunc(r.out, func(w *Node) bool {
 		return w != n && w.commitTS != 0 && w.inSnapshotOf(r) == no && w.inSnapshotOf(n) == yes && w.writes.contains(key)
@@ -191,7 +192,8 @@ const (
 	yes
 )
 
-// inSnapshotOf reports whether a transaction that writes has committed before r's snapshot (ssi: I2).
+// inSnapshotOf reports whether a transaction that writes has committed before r's snapshot (ssi:
+// I2).
 func (n *Node) inSnapshotOf(r *Node) answer {
 	switch {
 	case n.prepared == 0 || n.prepared > r.started:
@@ -206,8 +208,8 @@ func (n *Node) inSnapshotOf(r *Node) answer {
 	return no
 }
 
-// edge adds reader -rw-> writer, unless that would complete a pair that cannot be serialized: then one
-// of the three has to fail. me is the one of the two whose step found the edge.
+// edge adds reader -rw-> writer, unless that would complete a pair that cannot be serialized: then
+// one of the three has to fail. me is the one of the two whose step found the edge.
 func (g *Graph) edge(reader, writer, me *Node, key []byte) error {
 	if !dangerous(reader, writer) {
 		reader.out = append(reader.out, writer)
@@ -228,8 +230,8 @@ func (g *Graph) edge(reader, writer, me *Node, key []byte) error {
 	return nil
 }
 
-// dangerous reports whether an edge from reader to writer would make one of them a pivot whose T-out has
-// committed first, or is about to.
+// dangerous reports whether an edge from reader to writer would make one of them a pivot whose
+// T-out has committed first, or is about to.
 func dangerous(reader, writer *Node) bool {
 	if writer.oldOut {
 		return true

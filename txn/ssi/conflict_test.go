@@ -56,8 +56,8 @@ func (s *stage) wantRefused(err error, reason string) {
 	require.NotZero(s.t, e.StartTS)
 }
 
-// TestANextVersionOnly: who replaces a version that the reader never saw has no edge from it. t3 would
-// else be a pivot between t1, whose x was replaced by t2 already, and t4.
+// TestANextVersionOnly: who replaces a version that the reader never saw has no edge from it. t3
+// would else be a pivot between t1, whose x was replaced by t2 already, and t4.
 func TestANextVersionOnly(t *testing.T) {
 	for _, seen := range []bool{true, false} {
 		s := &stage{t: t}
@@ -88,9 +88,9 @@ func TestANextVersionOnly(t *testing.T) {
 	}
 }
 
-// TestOnlyAKnownCommitStandsBetween: t2 writes x beside t1, which reads it, and yet it is t1's version
-// that t3 replaces: t1's snapshot shows t2, whose commit was under way, or t2 has perhaps failed. So t3 is
-// a pivot between t1 and t4.
+// TestOnlyAKnownCommitStandsBetween: t2 writes x beside t1, which reads it, and yet it is t1's
+// version that t3 replaces: t1's snapshot shows t2, whose commit was under way, or t2 has perhaps
+// failed. So t3 is a pivot between t1 and t4.
 func TestOnlyAKnownCommitStandsBetween(t *testing.T) {
 	for name, play := range map[string]func(s *stage) (t1 *Node){
 		"seen by the reader": func(s *stage) *Node {
@@ -249,8 +249,8 @@ func TestOverwriting(t *testing.T) {
 	}
 }
 
-// TestAReaderThatOverlapsTheFirst: one declared READ ONLY comes before all that it has not seen, as long
-// as nobody commits before its snapshot what they would have to follow.
+// TestAReaderThatOverlapsTheFirst: one declared READ ONLY comes before all that it has not seen, as
+// long as nobody commits before its snapshot what they would have to follow.
 func TestAReaderThatOverlapsTheFirst(t *testing.T) {
 	s := &stage{t: t}
 	reader := s.begin(Options{ReadOnly: true})

@@ -3,9 +3,9 @@
 // 2012; src/backend/storage/lmgr/predicate.c), in memory.
 //
 // It owns what running and recently committed serializable transactions have read and written, and
-// the read-write dependencies between them. It knows no engine, does no I/O and never blocks but for
-// its one mutex. Snapshots, conflicts of two writers and the commit itself are the business of package
-// txn, which says here what happens, and fails a transaction when it is told to.
+// the read-write dependencies between them. It knows no engine, does no I/O and never blocks but
+// for its one mutex. Snapshots, conflicts of two writers and the commit itself are the business of
+// package txn, which says here what happens, and fails a transaction when it is told to.
 //
 // # The rule
 //
@@ -15,10 +15,10 @@
 //	T-in ──────▶ T-pivot ──────▶ T-out
 //
 // where each edge leads from one who read a key to a concurrent one who wrote its next version, and
-// T-out commits first of all. T-in may be T-out. If T-in writes nothing, T-out must also have committed
-// before T-in's snapshot. So a [Graph] keeps those edges, and fails one of the three when the second
-// edge of such a pair appears while T-out has committed or is about to, or when T-out wants to commit.
-// It prefers the pivot: whoever is run again then makes progress.
+// T-out commits first of all. T-in may be T-out. If T-in writes nothing, T-out must also have
+// committed before T-in's snapshot. So a [Graph] keeps those edges, and fails one of the three when
+// the second edge of such a pair appears while T-out has committed or is about to, or when T-out
+// wants to commit. It prefers the pivot: whoever is run again then makes progress.
 //
 // # The order in which one meets it
 //
@@ -31,25 +31,25 @@
 //
 // # Invariants
 //
-//   - I1 (one sees the other): a read and a write of one key by concurrent transactions make an edge,
-//     whichever comes first: both are noted and looked for under one mutex.
+//   - I1 (one sees the other): a read and a write of one key by concurrent transactions make an
+//     edge, whichever comes first: both are noted and looked for under one mutex.
 //   - I2 (sequence and timestamps): every beginning, preparation and commit has a number in one
-//     sequence. start_ts is drawn between the numbers of Begin and Started, commit_ts between those of
-//     Prepare and Committed. Where only the timestamps can tell which came first, and one is not known
-//     yet, the answer is the one that refuses.
+//     sequence. start_ts is drawn between the numbers of Begin and Started, commit_ts between those
+//     of Prepare and Committed. Where only the timestamps can tell which came first, and one is not
+//     known yet, the answer is the one that refuses.
 //   - I3 (memory of the committed): what committed stays until nobody runs who began before. Past a
 //     bound the oldest are folded into one (summary.go): more may be refused, never less.
-//   - I4 (safe snapshots): a transaction declared READ ONLY whose concurrent writers have all ended,
-//     none of them with an edge to one that committed before its snapshot, has a safe snapshot: it
-//     needs no noting any more and cannot fail (safe.go).
-//   - I5 (the next version): who writes a key gets no edge from a reader whose version another is known
-//     to have replaced, after the reader's snapshot and before the writer's. That one has the edge from
-//     the reader, and whoever commits before a snapshot comes before its owner, so every cycle through
-//     the edge left out goes through that one too.
+//   - I4 (safe snapshots): a transaction declared READ ONLY whose concurrent writers have all
+//     ended, none of them with an edge to one that committed before its snapshot, has a safe
+//     snapshot: it needs no noting any more and cannot fail (safe.go).
+//   - I5 (the next version): who writes a key gets no edge from a reader whose version another is
+//     known to have replaced, after the reader's snapshot and before the writer's. That one has the
+//     edge from the reader, and whoever commits before a snapshot comes before its owner, so every
+//     cycle through the edge left out goes through that one too.
 //
 // # Simple on purpose
 //
 // Reads are remembered as spans of keys, as fine as they were read; each look goes over the
-// concurrent transactions and searches the spans of each. With many hundreds of concurrent writers an
-// index over all of them would replace that.
+// concurrent transactions and searches the spans of each. With many hundreds of concurrent writers
+// an index over all of them would replace that.
 package ssi

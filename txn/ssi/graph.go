@@ -95,8 +95,9 @@ func (n *Node) Prepare() error {
 	return nil
 }
 
-// Unprepare takes Prepare back, before commit_ts is drawn: the transaction has to wait for another one,
-// which should not fail because of it meanwhile. It reports whether there was one, which comes again.
+// Unprepare takes Prepare back, before commit_ts is drawn: the transaction has to wait for another
+// one, which should not fail because of it meanwhile. It reports whether there was one, which comes
+// again.
 func (n *Node) Unprepare() (prepared bool) {
 	n.g.mu.Lock()
 	defer n.g.mu.Unlock()
@@ -105,16 +106,17 @@ func (n *Node) Unprepare() (prepared bool) {
 	return prepared
 }
 
-// pivotBefore reports whether an edge leads into n from one that could become T-in of a pair whose T-out
-// is out, which is about to commit.
+// pivotBefore reports whether an edge leads into n from one that could become T-in of a pair whose
+// T-out is out, which is about to commit.
 func (n *Node) pivotBefore(out *Node) bool {
 	return slices.ContainsFunc(n.in, func(far *Node) bool {
 		return far == out || far.committed == 0 && !far.reader && !far.gone()
 	})
 }
 
-// Committed tells that the transaction is committed, at commit_ts if it wrote. One whose status nobody
-// knows counts as committed, at zero: a timestamp that is not known, but is below all drawn from now on.
+// Committed tells that the transaction is committed, at commit_ts if it wrote. One whose status
+// nobody knows counts as committed, at zero: a timestamp that is not known, but is below all drawn
+// from now on.
 func (n *Node) Committed(commitTS tso.Timestamp) {
 	g := n.g
 	g.mu.Lock()
@@ -133,8 +135,8 @@ func (n *Node) Committed(commitTS tso.Timestamp) {
 	g.forget()
 }
 
-// Aborted tells that the transaction is over and nothing of it is there. It may be repeated, and after
-// Committed it does nothing.
+// Aborted tells that the transaction is over and nothing of it is there. It may be repeated, and
+// after Committed it does nothing.
 func (n *Node) Aborted() {
 	g := n.g
 	g.mu.Lock()

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// op is one step of a transaction's program: it reads or writes key, reads all keys, or drops all but the last.
+// op is one step of a transaction's program: it reads or writes key, reads all keys, or drops all
+// but the last.
 type op struct {
 	kind byte // 'r', 'w', 's', 'd'
 	key  byte
@@ -116,21 +117,23 @@ func (w *world) do(a *actor, o op) {
 	}
 }
 
-// locked reports whether another owner that has not ended has written one of the keys: a drop locks the whole table.
+// locked reports whether another owner that has not ended has written one of the keys: a drop locks
+// the whole table.
 func (w *world) locked(a *actor, keys keySet) bool {
 	return slices.ContainsFunc(w.actors, func(b *actor) bool { return b != a && b.writes&keys != 0 && !b.over })
 }
 
-// dropped reports whether another owner has dropped one of the keys since the snapshot: both change the schema.
+// dropped reports whether another owner has dropped one of the keys since the snapshot: both change
+// the schema.
 func (w *world) dropped(a *actor, keys keySet) bool {
 	return slices.ContainsFunc(w.actors, func(b *actor) bool {
 		return b != a && b.drops&keys != 0 && b.drawn && b.commit > a.startTS
 	})
 }
 
-// lost reports whether another writer of one of the keys is in the way, or one that drops it and has not
-// ended. Whoever drops keys is in the way of no commit before its own, and it does not matter to it who has
-// written them.
+// lost reports whether another writer of one of the keys is in the way, or one that drops it and
+// has not ended. Whoever drops keys is in the way of no commit before its own, and it does not
+// matter to it who has written them.
 func (w *world) lost(a *actor, keys keySet) bool {
 	return slices.ContainsFunc(w.actors, func(b *actor) bool {
 		return b != a && b.writes&keys != 0 &&
@@ -217,8 +220,8 @@ func (w *world) cyclic() bool {
 	return false
 }
 
-// dependsOn reports whether b must come after a: it overwrote or read what a wrote, or overwrote what a
-// read.
+// dependsOn reports whether b must come after a: it overwrote or read what a wrote, or overwrote
+// what a read.
 func dependsOn(b, a *actor) bool {
 	return b.writes&a.writes != 0 && a.commit < b.commit ||
 		b.writes&a.reads != 0 && a.startTS < b.commit ||
@@ -242,9 +245,9 @@ func (w *world) String() string {
 	return s
 }
 
-// TestEveryOrderOfThreeSmallTransactions takes all programs of two steps over two keys, three of them
-// at once, in every interleaving: no cycle is committed, and far fewer are refused than validation of
-// reads would refuse.
+// TestEveryOrderOfThreeSmallTransactions takes all programs of two steps over two keys, three of
+// them at once, in every interleaving: no cycle is committed, and far fewer are refused than
+// validation of reads would refuse.
 func TestEveryOrderOfThreeSmallTransactions(t *testing.T) {
 	var programs [][]op
 	steps := []op{{'r', 'a'}, {'r', 'b'}, {'w', 'a'}, {'w', 'b'}}
@@ -318,7 +321,8 @@ func interleavings(left []int, before []int) (out [][]int) {
 }
 
 // TestRandomHistories lets more transactions run at once, with ranges, readers declared READ ONLY,
-// conflicts that show late, and everything that lies between the steps of a beginning and of a commit.
+// conflicts that show late, and everything that lies between the steps of a beginning and of a
+// commit.
 func TestRandomHistories(t *testing.T) {
 	n := 60_000
 	if testing.Short() {

@@ -2,8 +2,8 @@ package ssi
 
 import "slices"
 
-// safety is the search for a safe snapshot: of a transaction declared READ ONLY, the writers that it
-// waits for; of a writer, the readers that wait for it.
+// safety is the search for a safe snapshot: of a transaction declared READ ONLY, the writers that
+// it waits for; of a writer, the readers that wait for it.
 type safety struct {
 	deferred bool // nothing happens in it before the search has ended
 	safe     bool
@@ -34,8 +34,8 @@ func (n *Node) watch() {
 	n.decide()
 }
 
-// spoils reports whether a committed writer has an edge to one that is in the reader's snapshot, while it
-// is not itself: it has to come before it, and the reader cannot have both.
+// spoils reports whether a committed writer has an edge to one that is in the reader's snapshot,
+// while it is not itself: it has to come before it, and the reader cannot have both.
 func (n *Node) spoils(r *Node) bool {
 	if n.reader || n.inSnapshotOf(r) == yes {
 		return false
@@ -83,7 +83,8 @@ func (n *Node) decide() {
 	}
 }
 
-// Decided is closed when it is known whether the snapshot of a transaction declared READ ONLY is safe.
+// Decided is closed when it is known whether the snapshot of a transaction declared READ ONLY is
+// safe.
 func (n *Node) Decided() <-chan struct{} { return n.decided }
 
 // Safe reports whether the transaction's snapshot is known to be safe.

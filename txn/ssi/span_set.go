@@ -7,7 +7,8 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// spansMax bounds the spans of one set. Beyond it neighbours are joined with what lies between them.
+// spansMax bounds the spans of one set. Beyond it neighbours are joined with what lies between
+// them.
 const spansMax = 4096
 
 // spanOverhead is about what a span takes in memory beside its keys.
@@ -31,7 +32,8 @@ func (s *spanSet) addPoint(key []byte) bool {
 	return true
 }
 
-// add adds a span and reports whether some of it was not there. An empty end is the end of all keys.
+// add adds a span and reports whether some of it was not there. An empty end is the end of all
+// keys.
 func (s *spanSet) add(span kv.Span) bool {
 	i := s.at(span.Start)
 	if i < len(s.list) && s.list[i].Contains(span.Start) && reaches(s.list[i], span) {

@@ -8,12 +8,14 @@ const (
 	bytesMax     = 32 << 20
 )
 
-// summary stands for the oldest of the committed transactions. What is asked of it is answered as if
-// each of its transactions had read and written all that any of them did, and had committed last.
+// summary stands for the oldest of the committed transactions. What is asked of it is answered as
+// if each of its transactions had read and written all that any of them did, and had committed
+// last.
 type summary struct {
 	reads, writes spanSet
 	committed     uint64 // number of the newest commit
-	// out is the lowest preparation of a transaction to which one of them has an edge; zero for none.
+	// out is the lowest preparation of a transaction to which one of them has an edge; zero for
+	// none.
 	out uint64
 	// oldOut: one of them has an edge to another one in here.
 	oldOut bool
@@ -64,7 +66,8 @@ func (n *Node) writeOld(key []byte, over bool) error {
 	return n.followOld(key)
 }
 
-// followOld notes that the transaction has written, at a key or from one, what the summary has read or written.
+// followOld notes that the transaction has written, at a key or from one, what the summary has read
+// or written.
 func (n *Node) followOld(key []byte) error {
 	o := &n.g.old
 	if n.oldOut || slices.ContainsFunc(n.out, func(out *Node) bool {

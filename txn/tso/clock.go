@@ -8,31 +8,33 @@ import (
 	"time"
 )
 
-// The oracle's clock is the wall clock with its steps taken out. What must not stop (leases, times to live,
-// retention, AS OF) and what must not happen by a step (a lease that ends because somebody corrected the
-// time) is judged by the physical part of timestamps, so that part follows these rules:
+// The oracle's clock is the wall clock with its steps taken out. What must not stop (leases, times
+// to live, retention, AS OF) and what must not happen by a step (a lease that ends because somebody
+// corrected the time) is judged by the physical part of timestamps, so that part follows these
+// rules:
 //
 //	the wall clock is       the oracle's clock
 //	ahead by up to a day    follows it: at once, or, where leases are judged by it, at most twice as fast
 //	ahead by more           goes on by the monotonic clock; that is no time that has passed, but an error
 //	behind                  goes on by the monotonic clock, slower by a tenth until the two agree
 //
-// A crash leaves the high-water mark ahead of the wall clock by as much as a range, and the last rule takes
-// that back.
+// A crash leaves the high-water mark ahead of the wall clock by as much as a range, and the last
+// rule takes that back.
 
 const (
-	// jumpMost is the longest step forwards that is followed: a machine that slept over night is right.
+	// jumpMost is the longest step forwards that is followed: a machine that slept over night is
+	// right.
 	jumpMost = 24 * time.Hour
-	// slewPause lies between two looks at how far the clocks are apart, and slewPart is the part of the time
-	// since the last look by which the oracle's clock is held back at most.
+	// slewPause lies between two looks at how far the clocks are apart, and slewPart is the part of
+	// the time since the last look by which the oracle's clock is held back at most.
 	slewPause = 100 * time.Millisecond
 	slewPart  = 10
-	// agreement is how far behind the wall clock may be to be taken for right: the two clocks are not read at
-	// one instant, and to whoever knows the wall clock its own time is the best.
+	// agreement is how far behind the wall clock may be to be taken for right: the two clocks are
+	// not read at one instant, and to whoever knows the wall clock its own time is the best.
 	agreement = 10 * time.Millisecond
 
-	// aheadMost and behindMost are how far the wall clock may be from the newest timestamp of the store when
-	// it is opened.
+	// aheadMost and behindMost are how far the wall clock may be from the newest timestamp of the
+	// store when it is opened.
 	aheadMost  = 10 * 365 * 24 * time.Hour
 	behindMost = 2 * jumpMost
 )
@@ -43,8 +45,8 @@ var (
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// ClockError says that an oracle was not opened because the wall clock cannot be right. To go on by it would
-// put its error into the store for good, for timestamps never fall.
+// ClockError says that an oracle was not opened because the wall clock cannot be right. To go on by
+// it would put its error into the store for good, for timestamps never fall.
 type ClockError struct {
 	Wall time.Time
 	Last time.Time // of the newest timestamp of the store; zero for a new one
@@ -59,8 +61,9 @@ func (e *ClockError) Error() string {
 		"or, if it is right, accept it", at, e.Last.UTC().Format(time.RFC3339))
 }
 
-// checkClock refuses a wall clock that cannot be right. newest is the newest timestamp in the store, if any; a
-// store that was made by a clock that was wrong itself tells nothing about one that is ahead of it.
+// checkClock refuses a wall clock that cannot be right. newest is the newest timestamp in the
+// store, if any; a store that was made by a clock that was wrong itself tells nothing about one
+// that is ahead of it.
 func checkClock(wall int64, newest Timestamp, machine bool) error {
 	e := &ClockError{Wall: time.UnixMilli(wall)}
 	if newest != 0 {
@@ -150,8 +153,8 @@ func machine() func() (wall, elapsed int64) {
 	}
 }
 
-// advances reads a wall clock that is not the machine's, and takes its steps forwards for time that has
-// passed.
+// advances reads a wall clock that is not the machine's, and takes its steps forwards for time that
+// has passed.
 func advances(wall func() int64) func() (int64, int64) {
 	var mu sync.Mutex
 	last, elapsed := wall(), int64(0)

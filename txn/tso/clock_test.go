@@ -84,8 +84,8 @@ func TestAWildClockIsNotFollowed(t *testing.T) {
 	require.Less(t, physical(t, after), base+110_000)
 }
 
-// TestLeasesDoNotEndByAStep: where leases are judged by the oracle's time, a step forwards makes it pass twice
-// as fast for a while, and no faster.
+// TestLeasesDoNotEndByAStep: where leases are judged by the oracle's time, a step forwards makes it
+// pass twice as fast for a while, and no faster.
 func TestLeasesDoNotEndByAStep(t *testing.T) {
 	c := &clocks{wall: base}
 	o := c.open(t, memkv.Options{Shared: true})

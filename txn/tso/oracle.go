@@ -7,8 +7,8 @@
 // makes it repeat or go down.
 //
 // A timestamp carries milliseconds, so TTLs of locks and reads AS OF are judged by oracle time and
-// no local clock ever decides. That time neither stops nor runs away when somebody sets the wall clock,
-// and a wall clock that cannot be right is refused (clock.go).
+// no local clock ever decides. That time neither stops nor runs away when somebody sets the wall
+// clock, and a wall clock that cannot be right is refused (clock.go).
 //
 // One oracle serves all transactions of a store. On an exclusive engine that is the process's own.
 // On a store that several processes share, one of them (or a service) serves the others through
@@ -38,8 +38,8 @@ type Source interface {
 type Options struct {
 	// Clock returns milliseconds since 1970; nil means the wall clock.
 	Clock func() int64
-	// Elapsed is the monotonic clock beside Clock. When it is nil, that of the machine stands beside the wall
-	// clock, and beside another Clock the sum of its steps forwards.
+	// Elapsed is the monotonic clock beside Clock. When it is nil, that of the machine stands
+	// beside the wall clock, and beside another Clock the sum of its steps forwards.
 	Elapsed func() time.Duration
 	// AcceptClock opens the oracle though its clock seems wrong (ClockError).
 	AcceptClock bool
@@ -64,7 +64,8 @@ type Oracle struct {
 }
 
 // Open reads the high-water mark kept under key and returns an oracle that continues above it.
-// Nothing is written before the first draw. A clock that cannot be right is refused with *ClockError.
+// Nothing is written before the first draw. A clock that cannot be right is refused with
+// *ClockError.
 func Open(ctx context.Context, engine kv.Engine, key []byte, opts Options) (*Oracle, error) {
 	o := &Oracle{engine: engine, key: key}
 	o.clock.read, o.clock.logger = opts.clocks(), cmp.Or(opts.Logger, slog.Default())

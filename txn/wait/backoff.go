@@ -1,4 +1,5 @@
-// Package wait paces the attempts to get past a lock, and describes waits for those who look at them.
+// Package wait paces the attempts to get past a lock, and describes waits for those who look at
+// them.
 package wait
 
 import (
@@ -54,8 +55,8 @@ func (b *Backoff) Wait(ctx context.Context) (bool, error) {
 	}
 }
 
-// UnknownAttempts and UnknownTime bound how long the result of an update is looked for that the engine
-// could not tell.
+// UnknownAttempts and UnknownTime bound how long the result of an update is looked for that the
+// engine could not tell.
 const (
 	UnknownAttempts = 3
 	UnknownTime     = 2 * time.Second
