@@ -92,7 +92,7 @@ func (c *checker) order() {
 	}
 }
 
-// commits holds the records of each transaction to what it wrote and was told.
+// commits compares the records of each transaction with what it wrote and the result it received.
 func (c *checker) commits() {
 	versions := map[tso.Timestamp]map[string][]Version{}
 	for _, k := range c.h.Truth.Keys() {
@@ -180,7 +180,7 @@ func (c *checker) reads(r *Record) {
 	}
 }
 
-// keysIn returns every key of the span of a read that anybody has written or seen.
+// keysIn returns every key of the span of a read that any transaction has written or seen.
 func (c *checker) keysIn(read Read, own map[string]Write, got map[string]string) []string {
 	in := map[string]bool{}
 	for k := range c.h.Truth {
@@ -254,8 +254,8 @@ func brief(v *Version) string {
 	return fmt.Sprintf("%q of [%s, %s]", value, v.StartTS, v.CommitTS)
 }
 
-// updates checks that nobody wrote a key between what a write of it was based on and its commit,
-// which for snapshots is the first-committer rule, and that no insert met a living value.
+// updates checks that no transaction wrote a key between what a write of it was based on and its
+// commit, which for snapshots is the first-committer rule, and that no insert met a living value.
 func (c *checker) updates() {
 	for _, k := range c.h.Truth.Keys() {
 		list := c.h.Truth[k]
@@ -275,8 +275,8 @@ func (c *checker) updates() {
 	}
 }
 
-// locks checks that nobody wrote a key while a transaction had its row lock: such a transaction would
-// learn it at its commit. Who outlives a lease loses its locks.
+// locks checks that no other transaction wrote a key while one held its row lock: such a
+// transaction would learn it at its commit. A transaction that outlives its lease loses its locks.
 func (c *checker) locks() {
 	for _, r := range c.h.Records {
 		var conflict *txn.WriteConflictError

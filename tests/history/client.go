@@ -22,8 +22,8 @@ type client struct {
 	// locks: keys are locked before they are written.
 	locks bool
 	fresh bool // no statement has begun
-	// early: the transaction goes on from what is not durable yet; untold is what it has read since it
-	// last waited, of which nobody knows.
+	// early: the transaction goes on from what is not durable yet; untold is what it has read since
+	// it last waited, which no one outside has seen.
 	early  bool
 	untold []Read
 }
@@ -71,7 +71,7 @@ func (c *client) scan(ctx context.Context, span kv.Span, reverse bool) error {
 }
 
 // saw writes down a read, unless the power failed meanwhile: what a machine without power reads is
-// nothing that anybody saw.
+// nothing that was seen outside.
 func (c *client) saw(read Read) error {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
@@ -86,8 +86,8 @@ func (c *client) saw(read Read) error {
 	return nil
 }
 
-// tell waits for what the transaction has read to be durable, and tells it.
-func (c *client) tell(ctx context.Context) error {
+// publish waits for what the transaction has read to be durable, and publishes it.
+func (c *client) publish(ctx context.Context) error {
 	if err := c.tx.AwaitDurable(ctx); err != nil {
 		return err
 	}
@@ -96,12 +96,13 @@ func (c *client) tell(ctx context.Context) error {
 	if c.r.dark {
 		return errDark
 	}
-	c.told()
+	c.published()
 	return nil
 }
 
-// told writes down what is known outside from now on. Requires: run.mu is held, and there is power.
-func (c *client) told() {
+// published records what is known outside from now on. Requires: run.mu is held, and there is
+// power.
+func (c *client) published() {
 	c.rec.Reads = append(c.rec.Reads, c.untold...)
 	c.untold = nil
 }
@@ -110,8 +111,8 @@ func (c *client) told() {
 var errDark = errors.New("the power has failed")
 
 // transact runs one transaction of the workload and writes it down.
-func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload, dice *rand.Rand) error {
-	rec := &Record{Name: fmt.Sprintf("t%d.%d.%d", r.epoch, who, n)}
+func (r *run) transact(ctx context.Context, s *txn.Store, actor, n int, w workload, dice *rand.Rand) error {
+	rec := &Record{Name: fmt.Sprintf("t%d.%d.%d", r.epoch, actor, n)}
 	opts := txn.BeginOptions{Serializable: r.config.Serializable}
 	past := r.config.History && dice.IntN(10) == 0
 	r.mu.Lock()
@@ -136,7 +137,7 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 		return r.answer(rec, err, 0)
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
-	if !r.remember(who, tx.StartTS()) {
+	if !r.remember(actor, tx.StartTS()) {
 		return errDark
 	}
 	owner := s.SessionID()
@@ -145,7 +146,7 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 	if !rec.Historical {
 		c.choose()
 	}
-	r.stroll(who, dice)
+	r.stroll(actor, dice)
 	if rec.Historical {
 		err = readAll(ctx, c, dice)
 	} else {
@@ -153,12 +154,12 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 	}
 	if err != nil {
 		r.refused(s, owner, err)
-		if told := c.tell(ctx); told != nil { // the reason may lie in what was read
-			return told
+		if published := c.publish(ctx); published != nil { // the reason may lie in what was read
+			return published
 		}
 		return r.answer(rec, err, 0)
 	}
-	r.stroll(who, dice)
+	r.stroll(actor, dice)
 	if dice.IntN(12) == 0 {
 		return r.answer(rec, errChangedMind, 0)
 	}
@@ -168,11 +169,11 @@ func (r *run) transact(ctx context.Context, s *txn.Store, who, n int, w workload
 	return c.answer(err)
 }
 
-// answer writes down what a Commit told: its answer tells of all that was read.
+// answer records the result of a Commit, which also publishes all that was read.
 func (c *client) answer(err error) error {
 	c.r.mu.Lock()
 	if !c.r.dark && !errors.Is(err, txn.ErrAbandoned) {
-		c.told()
+		c.published()
 	}
 	c.r.mu.Unlock()
 	return c.r.answer(c.rec, err, c.tx.CommitTS())
@@ -190,8 +191,8 @@ func readAll(ctx context.Context, c *client, dice *rand.Rand) error {
 	return nil
 }
 
-// stroll passes the turnstile a few times now and then, or many times: a coordinator that pauses.
-func (r *run) stroll(who int, dice *rand.Rand) {
+// stroll passes the scheduler a few times now and then, or many times: a coordinator that pauses.
+func (r *run) stroll(actor int, dice *rand.Rand) {
 	turns := 0
 	switch dice.IntN(12) {
 	case 0:
@@ -200,24 +201,24 @@ func (r *run) stroll(who int, dice *rand.Rand) {
 		turns = 1 + dice.IntN(3)
 	}
 	for range turns {
-		r.t.Pass(who)
+		r.t.Pass(actor)
 	}
 }
 
 // remember keeps the start_ts under which a coordinator runs, unless the power failed before it was seen:
 // what a machine without power draws is drawn again when it comes back.
-func (r *run) remember(who int, ts tso.Timestamp) bool {
+func (r *run) remember(actor int, ts tso.Timestamp) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.dark {
 		return false
 	}
-	r.current[who] = ts
+	r.current[actor] = ts
 	r.seen = append(r.seen, ts)
 	return true
 }
 
-// answer writes down what a transaction was told.
+// answer records the result that a transaction received.
 func (r *run) answer(rec *Record, err error, commitTS tso.Timestamp) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -244,7 +245,7 @@ func (r *run) answer(rec *Record, err error, commitTS tso.Timestamp) error {
 	return nil
 }
 
-// expected says whether a transaction may fail with the error.
+// expected reports whether a transaction may fail with the error.
 func expected(err error) bool {
 	var (
 		conflict  *txn.WriteConflictError

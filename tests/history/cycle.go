@@ -9,8 +9,8 @@ import (
 )
 
 // cycles looks for a cycle of dependencies between committed transactions (Adya): from a writer to
-// those who read or overwrite its version, and from a reader to the one who wrote the next version.
-// The versions of a key are in the order of their timestamps, so every edge is known.
+// those that read or overwrite its version, and from a reader to the one that wrote the next
+// version. The versions of a key are in the order of their timestamps, so every edge is known.
 func (c *checker) cycles() {
 	g := &graph{edges: map[*Record]map[*Record]string{}}
 	for _, k := range c.h.Truth.Keys() {
@@ -41,8 +41,8 @@ func (c *checker) cycles() {
 	}
 }
 
-// happened says whether the transaction is part of the serial order: it committed, as far as the
-// records tell.
+// happened reports whether the transaction is part of the serial order: it committed, as far as the
+// records show.
 func (c *checker) happened(r *Record) bool {
 	if r.Outcome == Committed {
 		return true

@@ -9,17 +9,17 @@ import (
 	"github.com/minidb/minidb/kv/pebblekv"
 )
 
-// UpdateEarly implements kv.Early, on any engine: others move while the batch is visible and not yet
-// durable. On the crashable file system the syncs of all wait meanwhile, so that the power may fail in
-// between; an engine in memory is durable all the time, and only tells later.
+// UpdateEarly implements kv.Early, on any engine: others move while the batch is visible and not
+// yet durable. On the crashable file system the syncs of all wait meanwhile, so that the power may
+// fail in between; an engine in memory is durable all the time, and only reports it later.
 func (w *watched) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
-	who := whoOf(ctx)
+	actor := actorOf(ctx)
 	turns, wrote, release := 0, false, func() {}
 	defer func() { release() }()
 	shown := func() {
 		visible()
 		for range turns {
-			w.t.Pass(who)
+			w.t.Pass(actor)
 		}
 		release()
 	}
@@ -46,8 +46,8 @@ func (w *watched) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, 
 	})
 }
 
-// untilSync says of each early update how long its sync takes. Where a sync is real, holding it holds
-// those of the others, who block: that is done less often.
+// untilSync says of each early update how long its sync takes. Where a sync is real, holding it
+// holds those of the others, which block: that is done less often.
 func (r *run) untilSync() func() int {
 	dice := rand.New(rand.NewPCG(r.dice.Uint64(), 5))
 	every := 2
@@ -88,7 +88,7 @@ func (s *syncs) hold() (release func()) {
 	})
 }
 
-// held says whether anybody holds them.
+// held reports whether they are held.
 func (s *syncs) held() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,35 +13,35 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// errLost is the answer of an update whose answer was lost on the way.
+// errLost is the result of an update whose reply was lost on the way.
 var errLost = errors.New("the answer was lost")
 
-// whoKey finds the number of the coordinator in a context.
-type whoKey struct{}
+// actorKey finds the number of the coordinator in a context.
+type actorKey struct{}
 
-func withWho(ctx context.Context, who int) context.Context {
-	return context.WithValue(ctx, whoKey{}, who)
+func withActor(ctx context.Context, actor int) context.Context {
+	return context.WithValue(ctx, actorKey{}, actor)
 }
 
-// whoOf returns the coordinator's number; background work has the highest one.
-func whoOf(ctx context.Context) int {
-	if who, ok := ctx.Value(whoKey{}).(int); ok {
-		return who
+// actorOf returns the coordinator's number; background work has the highest one.
+func actorOf(ctx context.Context) int {
+	if actor, ok := ctx.Value(actorKey{}).(int); ok {
+		return actor
 	}
 	return 1 << 20
 }
 
-// watched is an engine that stops at the turnstile before and after each update, loses answers, and
+// watched is an engine that stops at the scheduler before and after each update, loses answers, and
 // writes down the records that were applied.
 type watched struct {
 	kv.Engine
-	t       *Turnstile
+	t       *Scheduler
 	lose    func() (lose, applied bool)
-	inStep  func() bool                 // whether to stop with the latches held, the step just run
-	started func(who int) tso.Timestamp // start_ts of a coordinator's transaction
+	inStep  func() bool                   // whether to stop with the latches held, the step just run
+	started func(actor int) tso.Timestamp // start_ts of a coordinator's transaction
 
-	// oracle tells the time by which owners are judged: ahead of the clock, once an extension of its
-	// range has lost its answer.
+	// oracle returns the time by which owners are judged: ahead of the clock, once an extension of
+	// its range has lost its answer.
 	oracle *tso.Oracle
 
 	syncs     *syncs             // nil where nothing is synced
@@ -58,7 +58,7 @@ type watched struct {
 	}
 }
 
-func newWatched(e kv.Engine, t *Turnstile) *watched {
+func newWatched(e kv.Engine, t *Scheduler) *watched {
 	w := &watched{Engine: e, t: t}
 	w.calm.Store(true)
 	w.mu.cells, w.mu.rolled = map[string]mvcc.Cell{}, map[tso.Timestamp]bool{}
@@ -82,12 +82,12 @@ func (w *watched) Group(row []byte) uint64 { return kv.GroupOf(w.Engine, row) }
 func (w *watched) Exclusive() bool { return kv.IsExclusive(w.Engine) }
 
 func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) error) error {
-	who := whoOf(ctx)
-	w.t.Pass(who)
+	actor := actorOf(ctx)
+	w.t.Pass(actor)
 	lose, applied := w.lose()
 	lose = lose && !w.calm.Load()
 	if lose && !applied {
-		w.t.Pass(who)
+		w.t.Pass(actor)
 		return errLost
 	}
 	var cells []mvcc.Cell
@@ -105,7 +105,7 @@ func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) er
 				did = append(did, describe(key, value, deleted))
 			}
 			if deleted {
-				if err := w.judgeEnd(ctx, r, who, key); err != nil {
+				if err := w.judgeEnd(ctx, r, actor, key); err != nil {
 					return err
 				}
 				continue
@@ -116,23 +116,23 @@ func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) er
 			}
 			if c.Column == mvcc.ColumnWrite || c.Column == mvcc.ColumnData {
 				cells, raw = append(cells, c), append(raw, string(key))
-				if err := w.judge(ctx, r, who, &c); err != nil {
+				if err := w.judge(ctx, r, actor, &c); err != nil {
 					return err
 				}
 			}
 		}
 		if w.inStep() {
-			w.t.Pass(who)
+			w.t.Pass(actor)
 		}
 		return nil
 	})
 	if w.trace != nil {
-		w.trace(fmt.Sprintf("coordinator %d at %d: answer lost %v, error %v, %s", who, w.t.Now(), lose, err, strings.Join(did, "; ")))
+		w.trace(fmt.Sprintf("coordinator %d at %d: answer lost %v, error %v, %s", actor, w.t.Now(), lose, err, strings.Join(did, "; ")))
 	}
 	if err == nil {
 		w.apply(raw, cells)
 	}
-	w.t.Pass(who)
+	w.t.Pass(actor)
 	if err == nil && lose {
 		return errLost
 	}
@@ -152,9 +152,10 @@ func (w *watched) apply(raw []string, cells []mvcc.Cell) {
 	}
 }
 
-// judge looks whether a stranger's rollback comes before the time to live is over. A transaction of
-// which another key is rolled back already, as those of an async commit may be, is decided.
-func (w *watched) judge(ctx context.Context, r kv.Reader, who int, c *mvcc.Cell) error {
+// judge checks whether another transaction's rollback comes before the time to live is over. A
+// transaction of which another key is rolled back already, as those of an async commit may be, is
+// decided.
+func (w *watched) judge(ctx context.Context, r kv.Reader, actor int, c *mvcc.Cell) error {
 	if c.Column != mvcc.ColumnWrite || c.Write.Kind != mvcc.KindRollback {
 		return nil
 	}
@@ -162,10 +163,10 @@ func (w *watched) judge(ctx context.Context, r kv.Reader, who int, c *mvcc.Cell)
 	decided := w.mu.rolled[c.Write.StartTS]
 	w.mu.rolled[c.Write.StartTS] = true
 	w.mu.Unlock()
-	if decided || !c.Write.Protected || who == 1<<20 {
+	if decided || !c.Write.Protected || actor == 1<<20 {
 		return nil
 	}
-	if w.started(who) == c.Write.StartTS {
+	if w.started(actor) == c.Write.StartTS {
 		return nil
 	}
 	now := w.now()

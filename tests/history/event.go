@@ -10,10 +10,10 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Outcome is what a transaction was told.
+// Outcome is the result that a transaction received.
 type Outcome int
 
-// The outcomes. Unknown is that of a coordinator that died, or was told that nobody knows.
+// The outcomes. Unknown is that of a coordinator that died, or received an unknown result.
 const (
 	Unknown Outcome = iota
 	Committed
@@ -29,8 +29,8 @@ type Pair struct{ Key, Value string }
 type Write struct {
 	Key, Value     string
 	Delete, Insert bool
-	// Base is the timestamp as of which the key was known when it was written: nobody else may commit
-	// a write of it between that and this write's commit.
+	// Base is the timestamp as of which the key was known when it was written: no other transaction
+	// may commit a write of it between that and this write's commit.
 	Base tso.Timestamp
 	// Undone takes back all earlier writes of the key: a savepoint was rolled back.
 	Undone bool

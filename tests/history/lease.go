@@ -86,11 +86,11 @@ func (r *run) reborn(ctx context.Context, s **txn.Store, w *watched, dice *rand.
 }
 
 // collect is a collector's life.
-func (r *run) collect(s *txn.Store, who int, dice *rand.Rand) {
-	ctx := withWho(context.Background(), who)
+func (r *run) collect(s *txn.Store, actor int, dice *rand.Rand) {
+	ctx := withActor(context.Background(), actor)
 	for range 3 {
 		for range 20 + dice.IntN(100) {
-			r.t.Pass(who)
+			r.t.Pass(actor)
 		}
 		_, err := s.CollectGarbage(ctx)
 		var locked *txn.LockedError
@@ -111,9 +111,9 @@ func sessionOf(ctx context.Context, e kv.Engine, id uint64) (rec lease.Record, f
 	return rec, found, errors.Join(err, snap.Close())
 }
 
-// refused looks whether a transaction that was told that it is below the safepoint had to be: not as
-// long as nobody has ended the session under which it began. Readers of the past that did not begin are
-// none of its.
+// refused checks whether a transaction had to fail because it is below the safepoint: it must not
+// while the session under which it began has not been ended. Readers of the past that did not begin
+// are none of its.
 func (r *run) refused(s *txn.Store, id uint64, err error) {
 	var below *txn.SafepointError
 	if !errors.As(err, &below) || kv.IsExclusive(s.Engine()) {
@@ -125,10 +125,10 @@ func (r *run) refused(s *txn.Store, id uint64, err error) {
 	}
 }
 
-// judgeEnd looks whether a stranger's session is ended before its lease is past.
-func (w *watched) judgeEnd(ctx context.Context, r kv.Reader, who int, key []byte) error {
+// judgeEnd checks whether another process's session is ended before its lease is past.
+func (w *watched) judgeEnd(ctx context.Context, r kv.Reader, actor int, key []byte) error {
 	prefix := mvcc.MetaKey("session/")
-	if who == 1<<20 || !bytes.HasPrefix(key, prefix) {
+	if actor == 1<<20 || !bytes.HasPrefix(key, prefix) {
 		return nil
 	}
 	var id uint64
@@ -145,8 +145,8 @@ func (w *watched) judgeEnd(ctx context.Context, r kv.Reader, who int, key []byte
 	return err
 }
 
-// ownerLives reports whether the owner of a lock has a session whose lease is not past, or did not say
-// who it is. On an exclusive engine whoever is not of the dead may live.
+// ownerLives reports whether the owner of a lock has a session whose lease is not past, or is not
+// named by the lock. On an exclusive engine every owner that is not known to be dead may live.
 func (w *watched) ownerLives(ctx context.Context, r kv.Reader, l *mvcc.Lock, now tso.Timestamp) (bool, error) {
 	if w.Exclusive() || l.Owner == 0 {
 		return l.StartTS > w.started(-1), nil

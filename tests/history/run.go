@@ -41,7 +41,7 @@ type Config struct {
 	Collecting, History bool
 	// Mixed makes some transactions async, whatever the protocol of the others.
 	Mixed bool
-	// Trace, if not nil, is told of every update.
+	// Trace, if not nil, is called for every update.
 	Trace func(string)
 }
 
@@ -96,7 +96,7 @@ const (
 type run struct {
 	config  Config
 	dice    *rand.Rand
-	t       *Turnstile
+	t       *Scheduler
 	opts    txn.Options
 	history *History
 	works   []workload
@@ -163,7 +163,7 @@ func Run(config Config, seed uint64) (*History, error) {
 // liveOn lets the coordinators live on an engine until they are done or the power fails, and closes
 // it. When power is not nil, it fails at some move.
 func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err error) {
-	r.t = NewTurnstile(rand.New(rand.NewPCG(r.dice.Uint64(), 1)), clock)
+	r.t = NewScheduler(rand.New(rand.NewPCG(r.dice.Uint64(), 1)), clock)
 	w := newWatched(e, r.t)
 	w.lose, w.inStep, w.started, w.trace = r.losing(), r.inStep(), r.started, r.config.Trace
 	w.untilSync = r.untilSync()
@@ -175,9 +175,9 @@ func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err err
 		return errors.Join(err, e.Close())
 	}
 	var lives []func()
-	for who := range coordinators {
-		dice := rand.New(rand.NewPCG(r.dice.Uint64(), uint64(who)))
-		lives = append(lives, func() { r.live(who, &stores[who], w, dice) })
+	for actor := range coordinators {
+		dice := rand.New(rand.NewPCG(r.dice.Uint64(), uint64(actor)))
+		lives = append(lives, func() { r.live(actor, &stores[actor], w, dice) })
 	}
 	for i := range stores[coordinators:] {
 		dice := rand.New(rand.NewPCG(r.dice.Uint64(), uint64(coordinators+2+i)))
@@ -227,7 +227,7 @@ func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 	}
 	r.leases(&opts)
 	r.opts = opts
-	r.t.letThrough(true) // nobody waits while stores are opened
+	r.t.letThrough(true) // no goroutine waits while stores are opened
 	defer r.t.letThrough(false)
 	n := coordinators
 	switch {
@@ -253,18 +253,18 @@ func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.deadUpTo = now // whoever is older is dead, whatever its time to live
+		r.deadUpTo = now // older transactions are dead, whatever their time to live
 	}
 	return stores, nil
 }
 
 // live is a coordinator's life.
-func (r *run) live(who int, s **txn.Store, w *watched, dice *rand.Rand) {
-	ctx := withWho(context.Background(), who)
+func (r *run) live(actor int, s **txn.Store, w *watched, dice *rand.Rand) {
+	ctx := withActor(context.Background(), actor)
 	for n := range transactions {
 		work := r.works[dice.IntN(len(r.works))]
 		r.renew(ctx, *s, dice)
-		err := r.transact(ctx, *s, who, n, work, dice)
+		err := r.transact(ctx, *s, actor, n, work, dice)
 		switch {
 		case errors.Is(err, errDark):
 			return
@@ -273,7 +273,7 @@ func (r *run) live(who int, s **txn.Store, w *watched, dice *rand.Rand) {
 				return
 			}
 		}
-		r.t.Pass(who)
+		r.t.Pass(actor)
 	}
 }
 
@@ -356,14 +356,14 @@ func (r *run) report(v Verdict, format string, args ...any) {
 
 // started returns the start_ts of a coordinator's transaction; of -1, the one up to which all owners
 // of locks are dead.
-func (r *run) started(who int) tso.Timestamp {
+func (r *run) started(actor int) tso.Timestamp {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case who == -1:
+	case actor == -1:
 		return r.deadUpTo
-	case who < coordinators:
-		return r.current[who]
+	case actor < coordinators:
+		return r.current[actor]
 	}
 	return 0
 }

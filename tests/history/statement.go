@@ -25,11 +25,11 @@ func (c *client) choose() {
 	}
 }
 
-// statement begins one. The first reads at start_ts. One that goes on from what is not durable tells
-// its client nothing but that it is done; now and then another one comes, which waits.
+// statement begins one. The first reads at start_ts. One that goes on from what is not durable
+// publishes its client nothing but that it is done; now and then another one comes, which waits.
 func (c *client) statement(ctx context.Context) error {
 	if c.early && c.dice.IntN(3) == 0 {
-		if err := c.tell(ctx); err != nil {
+		if err := c.publish(ctx); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (c *client) lock(ctx context.Context, key string, mode rowlock.Mode) (again
 		if err = c.advance(ctx); err != nil {
 			return false, done, err
 		}
-		if c.dice.IntN(2) == 0 { // a second look; else the whole statement runs again
+		if c.dice.IntN(2) == 0 { // a recheck; else the whole statement runs again
 			done = func() { c.tx.ReadAt(before) }
 		}
 		again = true

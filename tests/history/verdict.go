@@ -7,11 +7,11 @@ type Verdict string
 
 // The verdicts.
 const (
-	// LostCommit: a transaction was told that it had committed, and nothing of it is there.
+	// LostCommit: a transaction's commit was acknowledged, and nothing of it is there.
 	LostCommit Verdict = "lost commit"
 	// TornCommit: some of a transaction's writes are there and some are not.
 	TornCommit Verdict = "torn commit"
-	// RisenAbort: a transaction was told that it had failed, and its writes are there.
+	// RisenAbort: a transaction's failure was reported, and its writes are there.
 	RisenAbort Verdict = "risen abort"
 	// DuplicateCommit: a transaction's writes are there more than once, or at several timestamps.
 	DuplicateCommit Verdict = "duplicate commit"
@@ -33,8 +33,8 @@ const (
 	// BrokenOrder: a timestamp was given twice, or not above everything acknowledged before it, or a
 	// transaction read at another timestamp than its level says.
 	BrokenOrder Verdict = "broken order"
-	// Impatience: a stranger rolled back a transaction whose owner lived and whose time to live was not
-	// over, or ended an owner's session before the end of its lease.
+	// Impatience: another transaction rolled back one whose owner lived and whose time to live was
+	// not over, or ended an owner's session before the end of its lease.
 	Impatience Verdict = "impatience"
 	// Forsaken: a transaction was refused as below the safepoint, though its session was never ended.
 	Forsaken Verdict = "forsaken"

@@ -39,7 +39,7 @@ func spanOf(kind string) kv.Span {
 	return kv.Span{Start: []byte(kind + "/"), End: []byte(kind + "0")}
 }
 
-// listAppend reads lists and appends its own name to some: what is read tells the whole past.
+// listAppend reads lists and appends its own name to some: what is read shows the whole past.
 func listAppend(ctx context.Context, c *client, dice *rand.Rand) error {
 	for i := range 1 + dice.IntN(4) {
 		k := key("list", dice.IntN(listKeys))

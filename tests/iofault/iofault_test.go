@@ -26,7 +26,7 @@ const (
 	keys       = 40
 )
 
-// outcome is what a transaction was told. One without an answer is unknown.
+// outcome is the result that a transaction received. Without a reply it is unknown.
 type outcome int
 
 const (
@@ -38,7 +38,7 @@ const (
 // change is a transaction of the workload.
 type change struct {
 	writes map[string]string
-	told   outcome
+	result outcome
 }
 
 // life is one process on the file system.
@@ -126,12 +126,12 @@ func (l *life) work(s *txn.Store, dice *rand.Rand) {
 		switch err := tx.Commit(ctx); {
 		case l.stopped.Load():
 		case err == nil:
-			c.told = committed
+			c.result = committed
 		case errors.Is(err, txn.ErrAmbiguous):
 			l.errs++
 		default:
 			l.errs++
-			c.told = failed
+			c.result = failed
 		}
 		if n%100 == 50 {
 			if _, err := s.CollectGarbage(ctx); err != nil {
@@ -141,31 +141,32 @@ func (l *life) work(s *txn.Store, dice *rand.Rand) {
 	}
 }
 
-// judge holds a live answer to what was told: the newest acknowledged value, or a newer one of which
-// nobody knows.
+// judge compares a live read with what was acknowledged: it returns the newest acknowledged value,
+// or a newer one whose result is unknown.
 func (l *life) judge(n int, key, got string) {
 	for i := len(l.changes) - 1; i >= 0; i-- {
 		v, wrote := l.changes[i].writes[key]
 		switch {
 		case !wrote:
-		case l.changes[i].told == failed:
+		case l.changes[i].result == failed:
 			if v == got {
 				l.wrong = append(l.wrong, fmt.Sprintf("operation %d reads %.20q, which was refused", n, got))
 				return
 			}
 		case v == got:
 			return
-		case l.changes[i].told == committed:
+		case l.changes[i].result == committed:
 			l.wrong = append(l.wrong, fmt.Sprintf("operation %d reads %s as %.20q, acknowledged was %.20q", n, key, got, v))
 			return
 		}
 	}
 	if got != "" {
-		l.wrong = append(l.wrong, fmt.Sprintf("operation %d reads %.20q, which nobody wrote", n, got))
+		l.wrong = append(l.wrong, fmt.Sprintf(
+			"operation %d reads %.20q, which no operation wrote", n, got))
 	}
 }
 
-// verify opens what is left, without faults, and holds it to what was told.
+// verify opens what is left, without faults, and compares it with what was acknowledged.
 func (l *life) verify(t *testing.T, what string) {
 	for _, w := range l.wrong {
 		t.Errorf("%s: %s", what, w)
@@ -190,9 +191,9 @@ func (l *life) verify(t *testing.T, what string) {
 	}
 	want := map[string]string{}
 	for _, c := range l.changes {
-		there := c.told == committed
+		there := c.result == committed
 		for k, v := range c.writes {
-			there = there || c.told == unknown && got[k] == v
+			there = there || c.result == unknown && got[k] == v
 		}
 		if there {
 			for k, v := range c.writes {

@@ -1,17 +1,17 @@
 // Package sqlhistory lets sessions of the embedded handle run SQL transactions that pause, die and
-// come back, writes down what each of them saw, and checks the whole afterwards. It is tests/history
-// a few floors up: what lies above the transaction layer (row locks, second looks, repeated
-// statements, savepoints, unique and other indexes, the handle) is under test with it.
+// come back, records what each of them saw, and checks the whole afterwards. It is tests/history
+// some layers up: what lies above the transaction layer (row locks, rechecks, repeated statements,
+// savepoints, unique and other indexes, the handle) is under test with it.
 //
 // It owns the statements (statement.go), the workloads (workload.go, family.go), a session (session.go), a run
 // (run.go), the truth as the store has it (truth.go) and what is checked beside history.Check
-// (check.go). The records, the turnstile and the verdicts are those of tests/history.
+// (check.go). The records, the scheduler and the verdicts are those of tests/history.
 //
 // # A run
 //
-// A few sessions share one database on the crashable file system. One of them moves at a time, as far
-// as nobody waits for a row lock; now and then several move at once. The dice choose who, and so one
-// seed gives nearly one history; what several do at once may differ.
+// A few sessions share one database on the crashable file system. One of them moves at a time, as
+// far as no session waits for a row lock; now and then several move at once. The dice choose which,
+// and so one seed gives nearly one history; what several do at once may differ.
 //
 // A session pauses with its transaction open while others move on. It dies: it is closed in the middle
 // of a transaction, its statement is cancelled while it waits, the power fails at some write, or the
@@ -31,9 +31,9 @@
 // The truth is what the tables hold AS OF each commit timestamp that the store has a record of. Then:
 //
 //   - history.Check: every read at its timestamp, its transaction's own writes included; no commit
-//     lost, torn, duplicated or risen; nothing read that began after an acknowledged commit misses it;
-//     serializable transactions have a serial order. What nobody told the client (a session died in
-//     its COMMIT, or was told 40003) is resolved by looking.
+//     lost, torn, duplicated or risen; nothing read that began after an acknowledged commit misses
+//     it; serializable transactions have a serial order. A result that the client did not receive
+//     (a session died in its COMMIT, or got 40003) is resolved from the records.
 //   - Every written row is what its statement makes of the version before its commit. For a statement
 //     that reads what it writes this says, at each level, that no update is lost and none happens twice.
 //   - A row that is locked is the newest one. What a statement of READ COMMITTED did not find, or found

@@ -7,9 +7,10 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// families are tables with foreign keys, one for each action. What is written to them is in no record:
-// actions write rows that their statement does not name. Instead every child must have its parent, at
-// each commit, and at each statement of whoever looks, in whatever snapshot, its own writes included.
+// families are tables with foreign keys, one for each action. What is written to them is in no
+// record: actions write rows that their statement does not name. Instead every child must have its
+// parent, at each commit, and at each statement of any session, in whatever snapshot, its own
+// writes included.
 var families = []struct{ name, definition string }{
 	{"parent", "(k int PRIMARY KEY, n int)"},
 	{"child0", "(k int PRIMARY KEY, v int REFERENCES parent)"},

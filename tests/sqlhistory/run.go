@@ -24,7 +24,7 @@ type Config struct {
 	Power, Faulty bool
 	// Workload is the only one, unless it is "".
 	Workload string
-	// Trace, if not nil, is told of every statement.
+	// Trace, if not nil, is called for every statement.
 	Trace func(string)
 }
 
@@ -53,7 +53,7 @@ const (
 type run struct {
 	config  Config
 	dice    *rand.Rand
-	t       *history.Turnstile
+	t       *history.Scheduler
 	db      *minidb.DB
 	fs      *pebblekv.CrashFS
 	faults  *pebblekv.FaultFS
@@ -135,7 +135,7 @@ func (r *run) runEpoch(last bool) (err error) {
 	if err != nil {
 		return errors.Join(err, r.db.Close())
 	}
-	r.t = history.NewTurnstile(rand.New(rand.NewPCG(r.dice.Uint64(), 1)), 0)
+	r.t = history.NewScheduler(rand.New(rand.NewPCG(r.dice.Uint64(), 1)), 0)
 	r.t.Blocked = func() int { return len(r.db.Store().RowLocks().Waits()) }
 	r.t.Crowds = 4
 	r.t.Run(r.lives(last))
@@ -286,7 +286,7 @@ func (r *run) remember(ts tso.Timestamp) {
 	r.seen = append(r.seen, ts)
 }
 
-// somePast is a timestamp that somebody has read or committed at, lately.
+// somePast is a timestamp at which a transaction has read or committed lately.
 func (r *run) somePast(dice *rand.Rand) tso.Timestamp {
 	r.mu.Lock()
 	defer r.mu.Unlock()

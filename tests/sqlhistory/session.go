@@ -33,7 +33,7 @@ type session struct {
 var (
 	// errOver ends the sessions of an epoch: the power or the disk has failed.
 	errOver = errors.New("the epoch is over")
-	// errGone says that the session has died with its transaction.
+	// errGone means that the session has ended with its transaction.
 	errGone = errors.New("the session is gone")
 	// errChangedMind is the reason of a rollback that was asked for.
 	errChangedMind = errors.New("rolled back")
@@ -150,7 +150,7 @@ func (s *session) runBlock(ctx context.Context) error {
 	return s.commit(ctx)
 }
 
-// commit ends a block, and writes down what it was told.
+// commit ends a block, and records the result.
 func (s *session) commit(ctx context.Context) error {
 	if _, err := s.exec(ctx, "COMMIT"); err != nil {
 		// A deferred check may meet at COMMIT what another statement would have met.
@@ -165,7 +165,7 @@ func (s *session) commit(ctx context.Context) error {
 	return s.acknowledged(ctx)
 }
 
-// acknowledged asks for the timestamp of a commit that was just told.
+// acknowledged asks for the timestamp of a commit that was just acknowledged.
 func (s *session) acknowledged(ctx context.Context) error {
 	if err := s.answer(nil); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (s *session) failed(ctx context.Context, reason error) error {
 	return s.answer(reason)
 }
 
-// answer writes down what the transaction was told.
+// answer records the result that the transaction received.
 func (s *session) answer(err error) error {
 	r := s.r
 	r.mu.Lock()
@@ -233,7 +233,7 @@ func codeOf(err error) string {
 	return ""
 }
 
-// stroll passes the turnstile a few times now and then, or many times: a session that pauses.
+// stroll passes the scheduler a few times now and then, or many times: a session that pauses.
 func (s *session) stroll() {
 	turns := 0
 	switch s.dice.IntN(15) {

@@ -13,7 +13,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// A statement goes through ask, which tells what it gave and between which timestamps it ran. What it
+// A statement goes through ask, which returns its rows and between which timestamps it ran. What it
 // gave becomes reads and writes of the transaction's record, and claims and effects (check.go).
 
 // row is a row of an answer. start and snapshot are txid_current() and minidb_snapshot_timestamp().
@@ -24,7 +24,7 @@ type row struct {
 	start, snapshot tso.Timestamp
 }
 
-// value is the text by which the history knows a row.
+// value is the text that identifies a row in the history.
 func (w row) value() string { return w.v + "|" + w.who }
 
 // answer is what a statement gave. It ran between lo and hi.
@@ -45,7 +45,7 @@ func (s *session) exec(ctx context.Context, text string) (answer, error) {
 	})
 }
 
-// ask runs a statement that gives k, v, who and tail.
+// ask runs a statement that returns key, value, writer and tail.
 func (s *session) ask(ctx context.Context, text string, args ...any) (answer, error) {
 	return s.run(ctx, fmt.Sprint(text, args), func(ctx context.Context, a *answer) error {
 		rows, err := s.conn.Query(ctx, text, args...)
@@ -87,7 +87,7 @@ func (s *session) run(ctx context.Context, text string, do func(context.Context,
 		s.r.config.Trace(fmt.Sprintf("%s (%s, locks %v): %s: %v %v", s.rec.Name, s.level, s.locks, text, a, err))
 	}
 	if errors.Is(err, kv.ErrFailed) {
-		<-s.r.ended // the engine answers with its failure a moment before it tells of it
+		<-s.r.ended // the engine returns its failure a moment before it reports it
 	}
 	if s.r.isOver() {
 		return a, errOver
@@ -205,9 +205,9 @@ func (s *session) lock(ctx context.Context, table string, k int, clause string) 
 type change func(k int, v string, ok bool) (after string, stays bool)
 
 // write runs a statement that writes rows of a table and returns them; the rows of a DELETE as they
-// were. who is its label.
-func (s *session) write(ctx context.Context, table, who string, to change, deletes bool, text string, args ...any) (answer, error) {
-	s.r.sent(who, sent{rec: s.rec, table: table, to: to})
+// were. label is the statement's.
+func (s *session) write(ctx context.Context, table, label string, to change, deletes bool, text string, args ...any) (answer, error) {
+	s.r.sent(label, sent{rec: s.rec, table: table, to: to})
 	a, err := s.ask(ctx, fmt.Sprintf("%s RETURNING %s.k, %[2]s.v::text, %[2]s.who, %s", text, table, tail), args...)
 	if err != nil {
 		return a, err
@@ -243,7 +243,7 @@ func (s *session) rollbackTo(n int) {
 	}
 }
 
-// isSerialization says whether an error is a refusal for serializability alone.
+// isSerialization reports whether an error is a refusal for serializability alone.
 func isSerialization(err error) bool {
 	var read *txn.ReadConflictError
 	return errors.As(err, &read) || strings.Contains(err.Error(), "read/write dependencies")

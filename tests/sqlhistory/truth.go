@@ -19,7 +19,7 @@ type commit struct {
 	tables    map[string]bool
 }
 
-// commits lists them from the write records, which tell each transaction's name as well.
+// commits lists them from the write records, which hold each transaction's name as well.
 func (r *run) commits(ctx context.Context) ([]commit, error) {
 	names := map[table.StorageID]string{}
 	for _, t := range slices.Concat(tables, families) {
@@ -192,7 +192,7 @@ func (r *run) addSetup(c commit, state map[string]map[string]string) {
 	r.history.Records = append(r.history.Records, rec)
 }
 
-// resolve finds out what became of transactions whose clients do not know: each row names the
+// resolve finds the result of transactions whose clients do not know it: each row names the
 // statement that wrote it.
 func (r *run) resolve() {
 	for _, list := range r.history.Truth {

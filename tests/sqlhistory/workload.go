@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tables are those of the workloads: k names a row, v is what it is about, who wrote it.
+// tables are those of the workloads: k names a row, v is its value, and the last column its writer.
 var tables = []struct{ name, definition string }{
 	{"list", "(k int PRIMARY KEY, v text NOT NULL, who text NOT NULL)"},
 	{"reg", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL, pad text); CREATE INDEX reg_v ON reg (v) INCLUDE (who)"},
@@ -269,7 +269,7 @@ func uniqGet(s *session, ctx context.Context) error {
 	return s.indexScan(ctx, "uniq", v, v)
 }
 
-// uniqRow chooses a row, and says what stands in its way.
+// uniqRow chooses a row, and returns what is in its way.
 func (s *session) uniqRow() (k int, v string, inTheWay func(int, string, string) bool) {
 	k, v = s.dice.IntN(uniqKeys), strconv.Itoa(s.dice.IntN(uniqKeys))
 	return k, v, func(have int, value, _ string) bool { return have == k || value == v }

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Turnstile lets one of those who wait at it go on whenever nobody moves. It also moves the clock.
-type Turnstile struct {
-	// Blocked, if not nil, tells how many of those who move wait for somebody else. It is asked often.
+// Scheduler lets one of the waiting goroutines go on whenever none runs. It also moves the clock.
+type Scheduler struct {
+	// Blocked, if not nil, returns how many of the running goroutines wait for another one. It is
+	// called often.
 	Blocked func() int
 	// Crowds, if not zero, makes several go on at once, one time of so many.
 	Crowds int
@@ -17,9 +18,9 @@ type Turnstile struct {
 	mu      sync.Mutex
 	dice    *rand.Rand
 	moving  int
-	waiting []waiter // in the order of who
+	waiting []waiter // ordered by actor
 	moves   int
-	open    bool // nobody stops any more
+	open    bool // no goroutine stops any more
 	clock   int64
 
 	stop chan struct{}
@@ -27,23 +28,23 @@ type Turnstile struct {
 }
 
 type waiter struct {
-	who int
-	go_ chan struct{}
+	actor int
+	go_   chan struct{}
 }
 
 // escapeAfter is how long of real time one may keep its turn while it blocks.
 const escapeAfter = 2 * time.Millisecond
 
-// looks is how often in that time it is looked whether all who move are blocked.
+// looks is how often in that time it is checked whether all running goroutines are blocked.
 const looks = 10
 
-// NewTurnstile returns a turnstile at which nobody waits, with its clock at some milliseconds.
-func NewTurnstile(dice *rand.Rand, clock int64) *Turnstile {
-	return &Turnstile{dice: dice, clock: clock, stop: make(chan struct{})}
+// NewScheduler returns a scheduler without waiting goroutines, with its clock at some milliseconds.
+func NewScheduler(dice *rand.Rand, clock int64) *Scheduler {
+	return &Scheduler{dice: dice, clock: clock, stop: make(chan struct{})}
 }
 
 // Run lets each function move as the coordinator of its number, and returns when all have returned.
-func (t *Turnstile) Run(coordinators []func()) {
+func (t *Scheduler) Run(coordinators []func()) {
 	var wg sync.WaitGroup
 	t.mu.Lock()
 	for i, f := range coordinators {
@@ -62,15 +63,15 @@ func (t *Turnstile) Run(coordinators []func()) {
 	t.openUp()
 }
 
-// letThrough makes Pass stop nobody, or again those who come.
-func (t *Turnstile) letThrough(open bool) {
+// letThrough makes Pass stop no goroutine, or stop them again.
+func (t *Scheduler) letThrough(open bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open = open
 }
 
-// openUp stops stopping anybody.
-func (t *Turnstile) openUp() {
+// openUp makes Pass stop no goroutine from now on.
+func (t *Scheduler) openUp() {
 	t.mu.Lock()
 	t.open = true
 	for _, w := range t.waiting {
@@ -82,30 +83,30 @@ func (t *Turnstile) openUp() {
 	t.done.Wait()
 }
 
-// Pass gives way to whom the dice choose, oneself included.
-func (t *Turnstile) Pass(who int) {
+// Pass gives way to the goroutine that the dice choose, which may be the caller.
+func (t *Scheduler) Pass(actor int) {
 	t.mu.Lock()
 	if t.open {
 		t.mu.Unlock()
 		return
 	}
 	ch := make(chan struct{})
-	t.add(waiter{who, ch})
+	t.add(waiter{actor, ch})
 	t.moving = max(0, t.moving-1)
 	t.nextIfStill()
 	t.mu.Unlock()
 	<-ch
 }
 
-func (t *Turnstile) leave() {
+func (t *Scheduler) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.moving = max(0, t.moving-1)
 	t.nextIfStill()
 }
 
-// nextIfStill lets one go on if nobody moves. Requires: mu is held.
-func (t *Turnstile) nextIfStill() {
+// nextIfStill lets one go on if none runs. Requires: mu is held.
+func (t *Scheduler) nextIfStill() {
 	if t.moving == 0 || t.Blocked != nil && t.moving <= t.Blocked() {
 		t.next()
 		if t.Crowds > 0 && t.dice.IntN(t.Crowds) == 0 {
@@ -116,13 +117,13 @@ func (t *Turnstile) nextIfStill() {
 	}
 }
 
-func (t *Turnstile) add(w waiter) {
-	i, _ := slices.BinarySearchFunc(t.waiting, w.who, func(w waiter, who int) int { return w.who - who })
+func (t *Scheduler) add(w waiter) {
+	i, _ := slices.BinarySearchFunc(t.waiting, w.actor, func(w waiter, actor int) int { return w.actor - actor })
 	t.waiting = slices.Insert(t.waiting, i, w)
 }
 
 // next lets one go on. Requires: mu is held.
-func (t *Turnstile) next() {
+func (t *Scheduler) next() {
 	if len(t.waiting) == 0 {
 		return
 	}
@@ -138,21 +139,21 @@ func (t *Turnstile) next() {
 }
 
 // Now is the clock of the run, in milliseconds.
-func (t *Turnstile) Now() int64 {
+func (t *Scheduler) Now() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.clock
 }
 
-// Moved returns how often somebody was let through.
-func (t *Turnstile) Moved() int {
+// Moved returns how often a goroutine was let through.
+func (t *Scheduler) Moved() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.moves
 }
 
 // watch lets another one go on beside one that blocks.
-func (t *Turnstile) watch() {
+func (t *Scheduler) watch() {
 	step := escapeAfter
 	if t.Blocked != nil {
 		step /= looks
@@ -172,7 +173,7 @@ func (t *Turnstile) watch() {
 		}
 		switch {
 		case step == escapeAfter && same > 0, same > looks:
-			t.moving = 0 // who blocks does not count until it comes here again
+			t.moving = 0 // a blocked goroutine does not count until it comes here again
 			t.next()
 			seen, same = t.moves, 0
 		case t.Blocked != nil:
@@ -183,7 +184,7 @@ func (t *Turnstile) watch() {
 }
 
 // Crowd returns how many wait.
-func (t *Turnstile) Crowd() int {
+func (t *Scheduler) Crowd() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.waiting)
