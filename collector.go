@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// collector keeps a statement's results in memory (sql.Sink).
+// collector keeps a statement's results in memory (sql.ResultWriter).
 type collector struct {
 	cols    []physical.Column
 	hasRows bool

@@ -11,7 +11,7 @@ import (
 // advisoryPrefix keeps the keys of advisory locks apart from those of rows in the lock table.
 const advisoryPrefix = 'a'
 
-func (f *facts) advisoryKey(key expr.AdvisoryKey) []byte {
+func (f *accessor) advisoryKey(key expr.AdvisoryKey) []byte {
 	b := binary.BigEndian.AppendUint32([]byte{advisoryPrefix}, uint32(f.s.databaseID))
 	b = binary.BigEndian.AppendUint32(b, key.Hi)
 	b = binary.BigEndian.AppendUint32(b, key.Lo)
@@ -29,8 +29,8 @@ func advisoryMode(shared bool) rowlock.Mode {
 }
 
 // AdvisoryLock takes a lock in the process's lock table (expr.AdvisoryLocks).
-func (f *facts) AdvisoryLock(key expr.AdvisoryKey, shared, transaction, wait bool) (bool, error) {
-	f.s.once = true // a lock of the session is not given back by a second attempt
+func (f *accessor) AdvisoryLock(key expr.AdvisoryKey, shared, transaction, wait bool) (bool, error) {
+	f.s.sideEffects = true // a lock of the session is not given back by a second attempt
 	_, err := f.s.engine.store.RowLocks().Lock(f.ctx, f.s.locks, f.advisoryKey(key), rowlock.Request{
 		Mode: advisoryMode(shared), NoWait: !wait, Timeout: f.s.settings.Derived().LockTimeout, Session: !transaction,
 	})
@@ -41,8 +41,8 @@ func (f *facts) AdvisoryLock(key expr.AdvisoryKey, shared, transaction, wait boo
 }
 
 // AdvisoryUnlock gives back one lock of the session.
-func (f *facts) AdvisoryUnlock(key expr.AdvisoryKey, shared bool) bool {
-	f.s.once = true
+func (f *accessor) AdvisoryUnlock(key expr.AdvisoryKey, shared bool) bool {
+	f.s.sideEffects = true
 	if f.s.locks.Unlock(f.advisoryKey(key), advisoryMode(shared)) {
 		return true
 	}
@@ -55,4 +55,4 @@ func (f *facts) AdvisoryUnlock(key expr.AdvisoryKey, shared bool) bool {
 }
 
 // AdvisoryUnlockAll gives back all locks of the session.
-func (f *facts) AdvisoryUnlockAll() { f.s.locks.UnlockAll() }
+func (f *accessor) AdvisoryUnlockAll() { f.s.locks.UnlockAll() }

@@ -10,7 +10,7 @@ import (
 )
 
 // ReloadConf answers pg_reload_conf (expr.Backends).
-func (f *facts) ReloadConf() error { return f.s.engine.reloadSystem(f.ctx) }
+func (f *accessor) ReloadConf() error { return f.s.engine.reloadSystem(f.ctx) }
 
 // alterSettings is ALTER DATABASE and ALTER SYSTEM.
 func (s utility) alterSettings(ctx context.Context, st *ast.AlterSettings) (string, error) {

@@ -20,7 +20,7 @@ func (s maintenance) analyze(ctx context.Context, st *ast.Maintenance) error {
 		return err
 	}
 	defer s.progress.upkeep.Store(nil)
-	alone := s.tx.state == inImplicit && !s.several || s.tx.readOnly
+	alone := s.tx.state == inImplicit && !s.multiStatement || s.tx.readOnly
 	for _, t := range targets {
 		if err := s.analyzeTarget(ctx, t, o, alone); err != nil {
 			return err

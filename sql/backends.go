@@ -15,7 +15,7 @@ func (e *Engine) cancelPID(pid int32) bool {
 
 // terminate ends a session: the statement that it runs, every one that it still begins, and its
 // connection. It returns when the session is gone, or after the wait.
-func (e *Engine) terminate(f *facts, pid int32, wait time.Duration) (found, gone bool) {
+func (e *Engine) terminate(f *accessor, pid int32, wait time.Duration) (found, gone bool) {
 	e.mu.Lock()
 	s := e.mu.sessions[pid]
 	e.mu.Unlock()
@@ -48,8 +48,8 @@ func (e *Engine) terminate(f *facts, pid int32, wait time.Duration) (found, gone
 }
 
 // CancelBackend answers pg_cancel_backend (expr.Backends).
-func (f *facts) CancelBackend(pid int32) (bool, error) {
-	f.s.once = true
+func (f *accessor) CancelBackend(pid int32) (bool, error) {
+	f.s.sideEffects = true
 	if !f.s.engine.cancelPID(pid) {
 		f.notBackend(pid)
 		return false, nil
@@ -58,8 +58,8 @@ func (f *facts) CancelBackend(pid int32) (bool, error) {
 }
 
 // TerminateBackend answers pg_terminate_backend.
-func (f *facts) TerminateBackend(pid int32, wait time.Duration) (bool, error) {
-	f.s.once = true
+func (f *accessor) TerminateBackend(pid int32, wait time.Duration) (bool, error) {
+	f.s.sideEffects = true
 	found, gone := f.s.engine.terminate(f, pid, wait)
 	switch {
 	case !found:
@@ -70,6 +70,6 @@ func (f *facts) TerminateBackend(pid int32, wait time.Duration) (bool, error) {
 	return gone, f.ctx.Err()
 }
 
-func (f *facts) notBackend(pid int32) {
+func (f *accessor) notBackend(pid int32) {
 	f.s.notice("WARNING", "01000", "PID %d is not a PostgreSQL backend process", pid)
 }

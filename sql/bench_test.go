@@ -11,7 +11,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// nowhere is a sink that drops everything.
+// nowhere is a result writer that drops everything.
 type nowhere struct{ rows int }
 
 func (n *nowhere) Describe([]physical.Column) error { return nil }

@@ -27,30 +27,30 @@ type client struct {
 	settings    *settings.Values
 	defaults    defaultsSeen
 
-	out      Sink            // where notices of the running statement go
-	within   context.Context // of the running statement, for what its sink does
-	text     string
-	running  running
-	progress progress
-	memory   *memory.Account        // what statements, their transaction and its portals hold
-	held     *memory.Account        // what outlives transactions: held cursors
-	hangUp   atomic.Pointer[func()] // ends the connection
-	activity struct {
+	out           ResultWriter    // where notices of the running statement go
+	within        context.Context // of the running statement, for what its result writer does
+	text          string
+	running       running
+	progress      progress
+	memory        *memory.Account        // what statements, their transaction and its portals hold
+	held          *memory.Account        // what outlives transactions: held cursors
+	terminateConn atomic.Pointer[func()] // ends the connection
+	activity      struct {
 		sync.Mutex
 		pgcatalog.Activity
 	}
 }
 
-// introduce tells them who the session is.
-func (s *client) introduce() {
+// initActivity fills the session's row of pg_stat_activity.
+func (s *client) initActivity() {
 	s.activity.Lock()
 	defer s.activity.Unlock()
 	s.activity.Activity = pgcatalog.Activity{PID: s.pid, User: s.user, Database: s.database, DatabaseID: uint32(s.databaseID),
 		Client: s.address, Started: s.started}
 }
 
-// seen is what report told last.
-func (s *client) seen() pgcatalog.Activity {
+// currentActivity returns a copy of the session's row of pg_stat_activity.
+func (s *client) currentActivity() pgcatalog.Activity {
 	s.activity.Lock()
 	defer s.activity.Unlock()
 	return s.activity.Activity

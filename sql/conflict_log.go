@@ -6,14 +6,14 @@ import (
 	"github.com/minidb/minidb/sql/pgcatalog"
 )
 
-// history is a ring of the last conflicts.
-type history struct {
+// conflictLog is a ring of the last conflicts.
+type conflictLog struct {
 	mu   sync.Mutex
 	ring []pgcatalog.Conflict
 	next int
 }
 
-func (h *history) add(c pgcatalog.Conflict) {
+func (h *conflictLog) add(c pgcatalog.Conflict) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.ring) < conflictsKept {

@@ -15,7 +15,7 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// conflictsKept is how many the history holds.
+// conflictsKept is how many conflicts the log holds.
 const conflictsKept = 256
 
 // toSQL is toSQL with what the session knows: the statements of a deadlock. It notes conflicts.

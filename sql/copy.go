@@ -17,8 +17,8 @@ import (
 )
 
 // openCopy is COPY FROM STDIN and COPY TO STDOUT.
-func (s utility) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, params []types.Datum, sink Sink) (source, error) {
-	out, ok := sink.(CopySink)
+func (s utility) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, params []types.Datum, results ResultWriter) (source, error) {
+	out, ok := results.(CopyWriter)
 	switch {
 	case st.Program:
 		return nil, sqlerr.Unsupported(int(st.Pos), "COPY with PROGRAM")
@@ -107,7 +107,7 @@ type copyIn struct {
 	format       *types.Format
 }
 
-func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, out CopySink) (int64, error) {
+func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, out CopyWriter) (int64, error) {
 	if err := s.writable("COPY FROM"); err != nil {
 		return 0, err
 	}
@@ -121,7 +121,7 @@ func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, 
 	if got, err := s.lockTable(ctx, d.ID, rowlock.RowExclusive, false); err != nil {
 		return 0, err
 	} else if got == rowlock.Waited {
-		if again, err := s.lookAgain(ctx); err != nil {
+		if again, err := s.recheckSchema(ctx); err != nil {
 			return 0, err
 		} else if again {
 			return s.copyFrom(ctx, st, o, out)
@@ -135,7 +135,7 @@ func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, 
 		return 0, err
 	}
 	c.types = c.single.ParamTypes
-	s.once = true // what the client sends, it sends once
+	s.sideEffects = true // what the client sends, it sends once
 	src, err := out.CopyIn(len(columns), c.binary)
 	if err != nil {
 		return 0, err
@@ -296,7 +296,7 @@ func (c *copyIn) insert(ctx context.Context, plan *physical.Plan, params []types
 	return err
 }
 
-func (s utility) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyfmt.Options, params []types.Datum, out CopySink) (int64, error) {
+func (s utility) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyfmt.Options, params []types.Datum, out CopyWriter) (int64, error) {
 	query, relation := st.Query, table.ID(0)
 	if query == nil {
 		d, columns, err := s.copyTable(ctx, st)
@@ -327,11 +327,11 @@ func (s utility) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyf
 	p := &copying{relation: relation}
 	s.progress.copying.Store(p)
 	defer s.progress.copying.Store(nil)
-	return s.sendCopy(ctx, src, copyfmt.NewWriter(o, names), o.Format == copyfmt.Binary, &countedOut{CopySink: out, to: p})
+	return s.sendCopy(ctx, src, copyfmt.NewWriter(o, names), o.Format == copyfmt.Binary, &countedOut{CopyWriter: out, to: p})
 }
 
 // sendCopy writes the rows of a source in COPY's format.
-func (s utility) sendCopy(ctx context.Context, src source, w *copyfmt.Writer, binary bool, out CopySink) (n int64, err error) {
+func (s utility) sendCopy(ctx context.Context, src source, w *copyfmt.Writer, binary bool, out CopyWriter) (n int64, err error) {
 	format := s.Format()
 	var line, values []byte
 	if line = w.Begin(nil); len(line) > 0 && !binary {

@@ -50,12 +50,12 @@ func (w *watchedSource) Next() ([]byte, error) {
 
 // countedOut counts what goes to a client: a row in each piece, but for a header.
 type countedOut struct {
-	CopySink
+	CopyWriter
 	to *copying
 }
 
 func (o *countedOut) CopyData(b []byte) error {
 	o.to.bytes.Add(int64(len(b)))
 	o.to.rows.Add(1)
-	return o.CopySink.CopyData(b)
+	return o.CopyWriter.CopyData(b)
 }

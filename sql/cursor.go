@@ -11,9 +11,9 @@ import (
 )
 
 // materialise reads a source to its end. The memory budget of a statement bounds it.
-func (s *portalSet) materialise(ctx context.Context, src source) (*kept, error) {
+func (s *portalSet) materialise(ctx context.Context, src source) (*materialised, error) {
 	defer src.close()
-	k := &kept{cols: src.columns(), account: s.memory}
+	k := &materialised{cols: src.columns(), account: s.memory}
 	limit := s.settings.Derived().StatementMemory
 	for {
 		b, err := src.next(ctx)
@@ -33,10 +33,10 @@ func (s *portalSet) materialise(ctx context.Context, src source) (*kept, error) 
 // holdCursors keeps the rows of WITH HOLD cursors before their transaction ends.
 func (s *portalSet) holdCursors(ctx context.Context) error {
 	for _, p := range s.portals {
-		if !p.hold || p.kept || p.finished || p.failed {
+		if !p.hold || p.committed || p.finished || p.failed {
 			continue
 		}
-		if _, done := p.src.(*kept); done {
+		if _, done := p.src.(*materialised); done {
 			continue
 		}
 		if err := s.keepRows(ctx, p); err != nil {
@@ -50,9 +50,9 @@ func (s *portalSet) holdCursors(ctx context.Context) error {
 // and may go backwards from now on; else those that are left.
 func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
 	limit := s.settings.Derived().StatementMemory
-	k := &kept{cols: p.columns, account: s.memory}
-	if p.given != nil {
-		k, p.given = p.given, nil
+	k := &materialised{cols: p.columns, account: s.memory}
+	if p.fetched != nil {
+		k, p.fetched = p.fetched, nil
 		k.at = len(k.rows)
 		if p.atEnd {
 			k.at++
@@ -63,9 +63,9 @@ func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
 		err = k.add(p.batch, p.pos, p.batch.Rows(), limit)
 		p.batch = nil
 	}
-	runCtx, stop := p.life.within(ctx)
+	runCtx, stop := p.context.within(ctx)
 	defer stop()
-	var rest *kept
+	var rest *materialised
 	if err == nil {
 		rest, err = s.materialise(runCtx, p.src)
 	}
@@ -84,7 +84,7 @@ func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
 // see the transaction's own writes.
 func (s *portalSet) detachCursors(ctx context.Context, writes *physical.Plan) error {
 	for _, p := range s.portals {
-		if p.plan == nil || p.life == nil || p.finished || p.atEnd || uses(p.plan, opt.LocksRows) != nil {
+		if p.plan == nil || p.context == nil || p.finished || p.atEnd || uses(p.plan, opt.LocksRows) != nil {
 			// What modifies has been read to its end when it gives its first row, and FOR UPDATE locks no
 			// row, nor looks which version is the newest, before it is fetched.
 			continue
@@ -104,7 +104,7 @@ func (s *portalSet) detachCursors(ctx context.Context, writes *physical.Plan) er
 
 // detach opens the portal's scan; rows that several scans give go into memory.
 func (s *portalSet) detach(ctx context.Context, p *Portal) error {
-	if _, done := p.src.(*kept); done {
+	if _, done := p.src.(*materialised); done {
 		return nil
 	}
 	if !exec.ReadsOnce(p.plan) {
@@ -113,7 +113,7 @@ func (s *portalSet) detach(ctx context.Context, p *Portal) error {
 	if p.batch != nil || p.rows > 0 {
 		return nil
 	}
-	ctx, stop := p.life.within(ctx)
+	ctx, stop := p.context.within(ctx)
 	defer stop()
 	b, err := p.src.next(ctx)
 	if b == nil {
@@ -139,17 +139,17 @@ func (s *portalSet) keepHeld() {
 		if !p.hold {
 			continue
 		}
-		if k, ok := p.src.(*kept); ok && !p.kept {
+		if k, ok := p.src.(*materialised); ok && !p.committed {
 			k.countIn(s.held)
 		}
-		p.kept, p.depth = true, 0
+		p.committed, p.depth = true, 0
 	}
 }
 
 // dropHeld closes the held cursors of a transaction that did not commit.
 func (s *portalSet) dropHeld() {
 	for name, p := range s.portals {
-		if p.hold && !p.kept {
+		if p.hold && !p.committed {
 			p.close()
 			delete(s.portals, name)
 		}

@@ -10,7 +10,7 @@
 // [Session] is one client's state. [Session.Query] runs a text of statements (the simple protocol);
 // [Session.Prepare], [Session.Bind], [Session.Execute] and [Session.Sync] are the extended one:
 // [Prepared] is a statement with its parameter types, [Portal] a bound and perhaps suspended run of
-// it. [Sink] is where results go.
+// it. [ResultWriter] is where results go.
 //
 // # A statement
 //
@@ -33,8 +33,8 @@
 //   - sql I1: an implicit transaction is run again only while nothing of it has reached the client
 //     and only after an error that says that nothing of it is in the store. An ambiguous commit is
 //     never repeated.
-//   - sql I2: a completion is told after the commit that it promises. In the extended protocol, where
-//     PostgreSQL tells it before Sync commits, it stands in a buffer that a conflict takes back.
+//   - sql I2: a completion is sent after the commit that it promises. In the extended protocol, where
+//     PostgreSQL sends it before Sync commits, it stands in a buffer that a conflict takes back.
 //   - sql I3: a plan is used only in a transaction that sees the version of the catalog for which it
 //     was made, and never if the transaction has changed the schema itself.
 //   - sql I5: a statement that found a row changed is run again only before any of its rows has left,

@@ -60,7 +60,7 @@ type Engine struct {
 	started   time.Time
 	nextPID   atomic.Int32
 
-	conflicts     history
+	conflicts     conflictLog
 	reruns        rerunCounts
 	defaults      defaults
 	statistics    *statistics.Registry
@@ -203,7 +203,7 @@ func (e *Engine) Activities() []pgcatalog.Activity {
 	defer e.mu.Unlock()
 	out := make([]pgcatalog.Activity, 0, len(e.mu.sessions))
 	for _, s := range e.mu.sessions {
-		if a := s.seen(); a.PID != 0 { // registered, and not introduced yet
+		if a := s.currentActivity(); a.PID != 0 { // registered, and not introduced yet
 			out = append(out, a)
 		}
 	}

@@ -49,18 +49,18 @@ func (s *planRunner) runtime(ctx context.Context) *expr.Runtime {
 	f := s.settings.Derived().Format
 	r := &struct {
 		expr.Runtime
-		facts
-	}{facts: facts{s: s, ctx: ctx}}
-	f.Reg, f.Now = &r.facts, s.tx.started
-	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.seen().QueryStart, TxnTime: s.tx.started, Location: f.Location,
-		Session: &r.facts, Format: f}
+		accessor
+	}{accessor: accessor{s: s, ctx: ctx}}
+	f.Reg, f.Now = &r.accessor, s.tx.started
+	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.currentActivity().QueryStart, TxnTime: s.tx.started, Location: f.Location,
+		Session: &r.accessor, Format: f}
 	return &r.Runtime
 }
 
 func (s *planRunner) execEnv(ctx context.Context, stats bool) *exec.Env {
 	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx), Virtual: s.virtualRows,
 		Memory: s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
-		Written: &s.progress.rows, SecondLook: s.tx.perStatement(), Observer: s.references}
+		Written: &s.progress.rows, Recheck: s.tx.perStatement(), Observer: s.references}
 }
 
 // virtualRows emits the rows of a system table, of each the columns with these ordinals.
@@ -73,6 +73,6 @@ func (s *planRunner) virtualRows(ctx context.Context, d *table.Desc, columns []i
 // call changes it.
 func (s *planRunner) Format() *types.Format {
 	s.format = s.settings.Derived().Format
-	s.format.Reg, s.format.Now = &s.outside, s.tx.started
+	s.format.Reg, s.format.Now = &s.outOfPlan, s.tx.started
 	return &s.format
 }

@@ -92,7 +92,7 @@ func toSQL(ctx context.Context, err error) error {
 	return wrap(sqlerr.InternalError, err.Error(), err)
 }
 
-// deadlocked tells of a circle of waiting sessions as PostgreSQL does.
+// deadlocked returns the error of a deadlock cycle, worded as PostgreSQL words it.
 func deadlocked(d *rowlock.DeadlockError) error {
 	var b strings.Builder
 	for i, w := range d.Cycle {

@@ -54,7 +54,7 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 		return nil, nil
 	}
 	if p.batch == nil {
-		runCtx, stop := p.life.within(ctx)
+		runCtx, stop := p.context.within(ctx)
 		b, err := p.src.next(runCtx)
 		stop()
 		if err != nil {
@@ -75,10 +75,10 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 		out.Sel = append(out.Sel, int32(p.batch.Row(i)))
 	}
 	if p.remembers {
-		if p.given == nil {
-			p.given = &kept{cols: p.columns, account: f.s.memory}
+		if p.fetched == nil {
+			p.fetched = &materialised{cols: p.columns, account: f.s.memory}
 		}
-		if err := p.given.add(p.batch, p.pos, to, f.s.settings.Derived().StatementMemory); err != nil {
+		if err := p.fetched.add(p.batch, p.pos, to, f.s.settings.Derived().StatementMemory); err != nil {
 			return nil, err
 		}
 	}
@@ -94,7 +94,7 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 	return out, nil
 }
 
-// describeFetch returns the columns of the cursor, if its statement has told them yet.
+// describeFetch returns the columns of the cursor, if they are known yet.
 func (s utility) describeFetch(stmt ast.Statement) ([]physical.Column, bool, error) {
 	st := stmt.(*ast.Fetch)
 	if p, ok := s.portals[st.Cursor]; ok && !st.Move && p.columns != nil {
@@ -109,7 +109,7 @@ func (s utility) openFetch(ctx context.Context, st *ast.Fetch) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.once = true
+	s.sideEffects = true
 	if p.failed {
 		return nil, errCannotRun(p.Name)
 	}
@@ -120,8 +120,8 @@ func (s utility) openFetch(ctx context.Context, st *ast.Fetch) (source, error) {
 
 func (s utility) fetch(ctx context.Context, p *Portal, st *ast.Fetch) (source, error) {
 	if p.src == nil && !p.finished { // a portal of the extended protocol that has not run yet
-		p.life = newLife(ctx)
-		runCtx, stop := p.life.within(ctx)
+		p.context = newPortalContext(ctx)
+		runCtx, stop := p.context.within(ctx)
 		src, err := s.open(runCtx, call{ps: p.Statement, params: p.params})
 		stop()
 		if err != nil {
@@ -133,13 +133,13 @@ func (s utility) fetch(ctx context.Context, p *Portal, st *ast.Fetch) (source, e
 		return nil, errCannotRun(p.Name)
 	}
 	if p.remembers && !goesForward(st) {
-		if _, done := p.src.(*kept); !done {
+		if _, done := p.src.(*materialised); !done {
 			if err := s.keepRows(ctx, p); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if k, ok := p.src.(*kept); ok && (p.scroll || p.remembers) {
+	if k, ok := p.src.(*materialised); ok && (p.scroll || p.remembers) {
 		return s.fetchKept(p, k, st)
 	}
 	return s.fetchOnward(ctx, p, st)
@@ -251,7 +251,7 @@ func notScrollable() error {
 }
 
 // fetchKept fetches from a cursor whose rows are in memory, in any direction.
-func (s utility) fetchKept(p *Portal, k *kept, st *ast.Fetch) (source, error) {
+func (s utility) fetchKept(p *Portal, k *materialised, st *ast.Fetch) (source, error) {
 	from := k.at
 	var rows [][]types.Datum
 	one := func(to int) {
@@ -305,20 +305,20 @@ func (s utility) openDeclare(ctx context.Context, ps *Prepared, st *ast.DeclareC
 	if st.Binary {
 		return nil, sqlerr.Unsupported(int(st.Pos), "DECLARE BINARY CURSOR")
 	}
-	if !st.Hold && s.tx.state != inBlock && !s.several {
+	if !st.Hold && s.tx.state != inBlock && !s.multiStatement {
 		return nil, sqlerr.New(sqlerr.NoActiveSQLTransaction, "DECLARE CURSOR can only be used in transaction blocks")
 	}
 	if _, taken := s.portals[st.Name]; taken {
 		return nil, sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", st.Name)
 	}
-	l := newLife(ctx)
+	l := newPortalContext(ctx)
 	runCtx, stop := l.within(ctx)
 	defer stop()
-	src, err := s.openPlan(runCtx, ps, st.Query, params, runOptions{piecemeal: true})
+	src, err := s.openPlan(runCtx, ps, st.Query, params, runOptions{incremental: true})
 	if err != nil {
 		return nil, err
 	}
-	p := &Portal{life: l, Name: st.Name, Statement: &Prepared{Text: st.Text, source: s.seen().Query, Stmt: st.Query, HasRows: true, Columns: src.columns()},
+	p := &Portal{context: l, Name: st.Name, Statement: &Prepared{Text: st.Text, source: s.currentActivity().Query, Stmt: st.Query, HasRows: true, Columns: src.columns()},
 		hold: st.Hold}
 	p.opened(src)
 	p.scroll, p.remembers = st.Scroll != nil && *st.Scroll, st.Hold && st.Scroll == nil
@@ -327,12 +327,12 @@ func (s utility) openDeclare(ctx context.Context, ps *Prepared, st *ast.DeclareC
 			return nil, err
 		}
 	}
-	s.once = true
+	s.sideEffects = true
 	return tagSource("DECLARE CURSOR"), s.addPortal(p)
 }
 
 func (s utility) execCloseCursor(st *ast.CloseCursor) (string, error) {
-	s.once = true
+	s.sideEffects = true
 	if st.All {
 		for name, p := range s.portals {
 			if name != "" {

@@ -65,9 +65,9 @@ func (k *kind) countsOnly() bool { return k.unlocked == unlockedIfCountOnly && !
 
 // call is a statement to run, with the values of its parameters.
 type call struct {
-	ps     *Prepared
-	params []types.Datum
-	sink   Sink
+	ps      *Prepared
+	params  []types.Datum
+	results ResultWriter
 	// options are for a SELECT.
 	options runOptions
 }

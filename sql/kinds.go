@@ -149,7 +149,7 @@ func cursorKind(stmt ast.Statement) (kind, bool) {
 	case *ast.Execute:
 		k.describe = utility.describeExecute
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return s.openExecute(ctx, c.ps.Stmt.(*ast.Execute), c.sink)
+			return s.openExecute(ctx, c.ps.Stmt.(*ast.Execute), c.results)
 		}
 	case *ast.Deallocate:
 		k.open = func(s utility, _ context.Context, c call) (source, error) {
@@ -194,7 +194,7 @@ func utilityKind(stmt ast.Statement) (kind, bool) {
 			k.planned, k.asOf = st.Query, st.Query.AsOf
 		}
 		k.open = func(s utility, ctx context.Context, c call) (source, error) {
-			return s.openCopy(ctx, c.ps, c.ps.Stmt.(*ast.Copy), c.params, c.sink)
+			return s.openCopy(ctx, c.ps, c.ps.Stmt.(*ast.Copy), c.params, c.results)
 		}
 	case *ast.AlterSettings:
 		k.name = "ALTER DATABASE"

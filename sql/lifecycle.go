@@ -41,9 +41,9 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	s.references = ri.NewQueue(riHost{&s.planRunner})
 	s.progress.listen()
 	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
-	s.outside = facts{s: &s.planRunner, ctx: context.Background()}
-	s.introduce()
-	s.report("idle", "")
+	s.outOfPlan = accessor{s: &s.planRunner, ctx: context.Background()}
+	s.initActivity()
+	s.setActivity("idle", "")
 	return s, nil
 }
 

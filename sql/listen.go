@@ -43,10 +43,12 @@ func (e *Engine) Listen(ctx context.Context, database string, wake func(), chann
 }
 
 // Notify is part of expr.Notifications.
-func (f *facts) Notify(channel, payload string) error { return f.s.tx.notices.Send(channel, payload) }
+func (f *accessor) Notify(channel, payload string) error {
+	return f.s.tx.notices.Send(channel, payload)
+}
 
 // ListeningChannels is part of expr.Notifications.
-func (f *facts) ListeningChannels() []string { return f.s.listener.Channels() }
+func (f *accessor) ListeningChannels() []string { return f.s.listener.Channels() }
 
 // NotificationQueueUsage is part of expr.Notifications.
-func (f *facts) NotificationQueueUsage() float64 { return f.s.engine.notifications.Usage() }
+func (f *accessor) NotificationQueueUsage() float64 { return f.s.engine.notifications.Usage() }

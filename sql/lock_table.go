@@ -21,7 +21,7 @@ var tableModes = map[string]rowlock.Mode{
 // execLockTable is LOCK TABLE. It takes no snapshot of its own, so that a transaction which begins
 // with it sees the table as it is once the lock is there.
 func (s utility) execLockTable(ctx context.Context, st *ast.LockTable) (string, error) {
-	if s.tx.state != inBlock && !s.several {
+	if s.tx.state != inBlock && !s.multiStatement {
 		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "LOCK TABLE can only be used in transaction blocks")
 	}
 	fresh := s.tx.tx == nil

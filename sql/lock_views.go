@@ -32,7 +32,7 @@ type advisory struct {
 	sub                     byte
 }
 
-// advisoryOf takes apart what facts.advisoryKey made.
+// advisoryOf takes apart what accessor.advisoryKey made.
 func advisoryOf(key []byte) (a advisory, ok bool) {
 	if len(key) != 14 || key[0] != advisoryPrefix {
 		return a, false
@@ -100,7 +100,7 @@ func tookIt(holders []rowlock.Holder, owner int64) string {
 	return ""
 }
 
-// waitsElsewhere says whether who was granted a row here waits for it in the store.
+// waitsElsewhere reports whether the transaction that was granted a row here waits for it in the store.
 func waitsElsewhere(waits []txn.LockWait, key []byte, h *rowlock.Holder) bool {
 	return slices.ContainsFunc(waits, func(w txn.LockWait) bool {
 		return w.Mode == h.Mode && uint64(w.StartTS) == h.Transaction && bytes.Equal(w.Key, key)
@@ -166,7 +166,7 @@ func (c catalogEnv) SafeSnapshotBlockers(pid int32) []int32 {
 }
 
 // SafeSnapshotBlockers answers pg_safe_snapshot_blocking_pids.
-func (f *facts) SafeSnapshotBlockers(pid int32) []int32 {
+func (f *accessor) SafeSnapshotBlockers(pid int32) []int32 {
 	return safeSnapshotBlockers(f.s.engine.store, pid)
 }
 
@@ -183,7 +183,7 @@ func safeSnapshotBlockers(store *txn.Store, pid int32) (out []int32) {
 }
 
 // BlockingPIDs answers pg_blocking_pids.
-func (f *facts) BlockingPIDs(pid int32) []int32 {
+func (f *accessor) BlockingPIDs(pid int32) []int32 {
 	var out []int32
 	store := f.s.engine.store
 	for _, id := range store.RowLocks().Blockers(int64(pid)) {

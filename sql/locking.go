@@ -29,7 +29,7 @@ func (s *transactor) optimistic(k *kind) bool {
 	return k.unlocked == unlockedAlways
 }
 
-// setLocking tells the store's transaction how to lock from now on.
+// setLocking sets how the store's transaction locks from now on.
 func (s *transactor) setLocking(early bool) {
 	d := s.settings.Derived()
 	s.locks.SetPatience(d.DeadlockTimeout)
@@ -66,7 +66,7 @@ func (s *transactor) lockWrites() {
 	}
 }
 
-// becomeCautious says whether an implicit transaction that begins now should lock what it writes.
+// becomeCautious reports whether an implicit transaction that begins now should lock what it writes.
 func (s *transactor) becomeCautious() bool {
 	switch {
 	case s.retries >= cautiousAfter:

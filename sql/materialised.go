@@ -10,9 +10,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// kept is a result that is wholly in memory: a cursor that may go backwards, or one that outlives
+// materialised is a result that is wholly in memory: a cursor that may go backwards, or one that outlives
 // its transaction. It is on row at: 0 is before the first, len(rows)+1 behind the last.
-type kept struct {
+type materialised struct {
 	cols []physical.Column
 	rows [][]types.Datum
 	at   int
@@ -23,7 +23,7 @@ type kept struct {
 }
 
 // grow counts n bytes more, of which the result may have limit in all (0: any number).
-func (k *kept) grow(n, limit int64) error {
+func (k *materialised) grow(n, limit int64) error {
 	k.bytes += n
 	if limit > 0 && k.bytes > limit {
 		k.account.Owe(n)
@@ -34,21 +34,21 @@ func (k *kept) grow(n, limit int64) error {
 }
 
 // countIn makes another account count the rows.
-func (k *kept) countIn(a *memory.Account) {
+func (k *materialised) countIn(a *memory.Account) {
 	k.account.Move(k.bytes, a)
 	k.account = a
 }
 
-func (k *kept) columns() []physical.Column { return k.cols }
+func (k *materialised) columns() []physical.Column { return k.cols }
 
-func (k *kept) tag(n int64) string { return "SELECT " + strconv.FormatInt(n, 10) }
+func (k *materialised) tag(n int64) string { return "SELECT " + strconv.FormatInt(n, 10) }
 
-func (k *kept) close() {
+func (k *materialised) close() {
 	k.account.Shrink(k.bytes)
 	k.rows, k.bytes = nil, 0
 }
 
-func (k *kept) next(context.Context) (*types.Batch, error) {
+func (k *materialised) next(context.Context) (*types.Batch, error) {
 	n := min(len(k.rows)-k.at, types.BatchSize)
 	if n <= 0 {
 		k.at = len(k.rows) + 1
@@ -59,7 +59,7 @@ func (k *kept) next(context.Context) (*types.Batch, error) {
 	return b, nil
 }
 
-func (k *kept) batch(rows [][]types.Datum) *types.Batch {
+func (k *materialised) batch(rows [][]types.Datum) *types.Batch {
 	if k.out == nil {
 		ts := make([]*types.Type, len(k.cols))
 		for i := range k.cols {
@@ -75,7 +75,7 @@ func (k *kept) batch(rows [][]types.Datum) *types.Batch {
 }
 
 // move goes to row number to and returns that row's batch, nil if there is none.
-func (k *kept) move(to int) *types.Batch {
+func (k *materialised) move(to int) *types.Batch {
 	k.at = max(0, min(to, len(k.rows)+1))
 	if k.at < 1 || k.at > len(k.rows) {
 		return nil
@@ -84,7 +84,7 @@ func (k *kept) move(to int) *types.Batch {
 }
 
 // add keeps the rows from..to of a batch.
-func (k *kept) add(b *types.Batch, from, to int, limit int64) error {
+func (k *materialised) add(b *types.Batch, from, to int, limit int64) error {
 	had := len(k.rows)
 	k.rows = appendRows(k.rows, b, from, to)
 	n := int64(0)
@@ -107,7 +107,7 @@ func appendRows(rows [][]types.Datum, b *types.Batch, from, to int) [][]types.Da
 }
 
 // forward steps n rows ahead and returns those that it went over.
-func (k *kept) forward(n int) [][]types.Datum {
+func (k *materialised) forward(n int) [][]types.Datum {
 	from := min(k.at, len(k.rows))
 	to := min(from+n, len(k.rows))
 	rows := k.rows[from:to]
@@ -118,7 +118,7 @@ func (k *kept) forward(n int) [][]types.Datum {
 }
 
 // backward steps n rows back and returns those that it went over, nearest first.
-func (k *kept) backward(n int) [][]types.Datum {
+func (k *materialised) backward(n int) [][]types.Datum {
 	var rows [][]types.Datum
 	for ; n > 0 && k.at > 0; n-- {
 		if k.at--; k.at > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// announce tells the queue that the transaction is about to commit what it sends.
+// announce enters what the transaction sends into the queue, before its commit.
 func (s *transactor) announce(ctx context.Context) (*notify.Sending, error) {
 	if s.tx.notices.Empty() {
 		return nil, nil
@@ -22,7 +22,7 @@ func (s *transactor) announce(ctx context.Context) (*notify.Sending, error) {
 	return s.engine.notifications.Announce(who, s.tx.notices, now)
 }
 
-// sent tells the queue how the commit ended. One that is ambiguous may be visible, and a message too many
+// sent reports to the queue how the commit ended. One that is ambiguous may be visible, and a message too many
 // does less harm than one too few.
 func sent(sending *notify.Sending, ts tso.Timestamp, err error) {
 	if err == nil || errors.Is(err, txn.ErrAmbiguous) {

@@ -20,18 +20,18 @@ import (
 // planRunner is the layer of a session that plans and runs a statement in the present transaction.
 type planRunner struct {
 	transactor
-	prepared map[string]*Prepared
-	inner    map[string]*Prepared // the statements of checks of foreign keys
-	currval  map[types.OID]int64
-	lastSeq  types.OID
-	format   types.Format
-	outside  facts // of values that are read and written outside of plans
+	prepared  map[string]*Prepared
+	inner     map[string]*Prepared // the statements of checks of foreign keys
+	currval   map[types.OID]int64
+	lastSeq   types.OID
+	format    types.Format
+	outOfPlan accessor // of values that are read and written outside of plans
 }
 
 // runOptions are how a plan is run.
 type runOptions struct {
-	stats     bool // what each node did is asked for
-	piecemeal bool // it is a cursor's
+	stats       bool // what each node did is asked for
+	incremental bool // it is a cursor's
 	// inPieces: the client takes a limited number of rows at a time. Rows are locked as they are taken where
 	// a changed one can be looked at again by itself; otherwise all are made first, so that the statement may
 	// run again as a whole.
@@ -90,7 +90,7 @@ func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.
 		s.lockWrites()
 	}
 	env := s.execEnv(ctx, o.stats)
-	env.Piecemeal = o.piecemeal || o.inPieces && exec.LocksInPieces(plan)
+	env.Incremental = o.incremental || o.inPieces && exec.LocksInPieces(plan)
 	cur, err := exec.Open(ctx, env, plan, params)
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (s *planRunner) lockedPlan(ctx context.Context, ps *Prepared, stmt ast.Stat
 		if err != nil || !changed {
 			return plan, err
 		}
-		if again, err := s.lookAgain(ctx); err != nil || !again {
+		if again, err := s.recheckSchema(ctx); err != nil || !again {
 			return plan, err
 		}
 	}

@@ -20,7 +20,7 @@ type planSource struct {
 	rerun  bool // a row found changed makes the statement run again
 	gather bool // all rows are made before the first is given out, so that it may
 	again  rerun
-	rows   *kept
+	rows   *materialised
 	// checked: the foreign keys of what it has written hold.
 	checked bool
 }
@@ -32,13 +32,13 @@ func (p *planSource) next(ctx context.Context) (*types.Batch, error) {
 	if before := p.again.tx.ReadAt(p.again.readTS); before != p.again.readTS { // a cursor keeps its snapshot
 		defer p.again.tx.ReadAt(before)
 	}
-	if p.rerun && !p.again.given {
+	if p.rerun && !p.again.rowsReturned {
 		p.mark()
 	}
 	for {
 		b, err := p.attempt(ctx)
 		if err == nil {
-			p.again.given = true
+			p.again.rowsReturned = true
 			return b, nil
 		}
 		if err := p.runAgain(ctx, err); err != nil {

@@ -36,34 +36,34 @@ type Portal struct {
 	atEnd    bool
 	done     string // the command tag of an Execute after the end
 
-	life  *life // nil: its statement runs to the end within the first Execute
-	hold  bool
-	kept  bool // a held cursor whose transaction has committed
-	depth int  // savepoints at its making: it dies with a rollback to one of them
+	context   *portalContext // nil: its statement runs to the end within the first Execute
+	hold      bool
+	committed bool // a held cursor whose transaction has committed
+	depth     int  // savepoints at its making: it dies with a rollback to one of them
 
-	scroll    bool  // it may go backwards: its rows are in memory
-	remembers bool  // it may go backwards: given are the rows that were fetched, until all are in memory
-	given     *kept // nil: none yet
-	failed    bool  // an Execute or a FETCH has failed
+	scroll    bool          // it may go backwards: its rows are in memory
+	remembers bool          // it may go backwards: fetched are its rows so far, until all are in memory
+	fetched   *materialised // nil: none yet
+	failed    bool          // an Execute or a FETCH has failed
 }
 
-// life is the context of a portal that several statements run piece by piece. What the portal holds
+// portalContext is the context of a portal that several statements run piece by piece. What the portal holds
 // (iterators below) was opened in one statement and is used in later ones, so it must not end with
 // the first; but the cancellation of the statement that runs it at the moment must reach it.
-type life struct {
-	ctx    lifeContext
+type portalContext struct {
+	ctx    resumableContext
 	cancel context.CancelCauseFunc
 }
 
-// lifeContext is ended by life.cancel, and has ended as soon as the statement that runs the portal has.
-type lifeContext struct {
+// resumableContext is ended by portalContext.cancel, and has ended as soon as the statement that runs the portal has.
+type resumableContext struct {
 	context.Context
 	runs atomic.Pointer[context.Context] // of that statement
 }
 
 // Err implements context.Context. Done follows a moment after the statement's own, by a goroutine, which
 // work that only looks would not wait for.
-func (c *lifeContext) Err() error {
+func (c *resumableContext) Err() error {
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
@@ -73,15 +73,15 @@ func (c *lifeContext) Err() error {
 	return nil
 }
 
-func newLife(ctx context.Context) *life {
-	l := &life{}
+func newPortalContext(ctx context.Context) *portalContext {
+	l := &portalContext{}
 	l.ctx.Context, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	return l
 }
 
-// within returns the context in which a statement with context ctx runs the portal. A nil life has
+// within returns the context in which a statement with context ctx runs the portal. A nil portalContext has
 // none of its own.
-func (l *life) within(ctx context.Context) (context.Context, func()) {
+func (l *portalContext) within(ctx context.Context) (context.Context, func()) {
 	if l == nil {
 		return ctx, func() {}
 	}
@@ -109,12 +109,12 @@ func (p *Portal) close() {
 		p.src.close()
 		p.src = nil
 	}
-	if p.life != nil {
-		p.life.cancel(nil)
+	if p.context != nil {
+		p.context.cancel(nil)
 	}
-	if p.given != nil {
-		p.given.close()
-		p.given = nil
+	if p.fetched != nil {
+		p.fetched.close()
+		p.fetched = nil
 	}
 	p.account.Shrink(p.bytes)
 	p.bytes = 0
@@ -129,9 +129,9 @@ func (p *Portal) fail() {
 		p.src.close()
 		p.src = tagSource("")
 	}
-	if p.given != nil {
-		p.given.close()
-		p.given = nil
+	if p.fetched != nil {
+		p.fetched.close()
+		p.fetched = nil
 	}
 	p.batch = nil
 }
@@ -139,7 +139,7 @@ func (p *Portal) fail() {
 // closePortals closes the portals of a transaction that ends; all also those that are held.
 func (s *portalSet) closePortals(all bool) {
 	for name, p := range s.portals {
-		if all || !p.kept && !p.hold {
+		if all || !p.committed && !p.hold {
 			p.close()
 			delete(s.portals, name)
 		}
@@ -149,7 +149,7 @@ func (s *portalSet) closePortals(all bool) {
 // closePortalsSince closes the portals made under the savepoint with index depth-1.
 func (s *portalSet) closePortalsSince(depth int) {
 	for name, p := range s.portals {
-		if !p.kept && p.depth >= depth {
+		if !p.committed && p.depth >= depth {
 			p.close()
 			delete(s.portals, name)
 		}
@@ -158,10 +158,10 @@ func (s *portalSet) closePortalsSince(depth int) {
 
 // message is the part that a portal has in its client's message.
 type message struct {
-	query   bool   // of the simple protocol: its columns are announced with its rows
-	text    string // of the statement in a Query, where the portal's may be its template's
-	several bool   // there are other statements in it
-	last    bool   // the implicit transaction commits before the completion is told
+	query          bool   // of the simple protocol: its columns are announced with its rows
+	text           string // of the statement in a Query, where the portal's may be its template's
+	multiStatement bool   // there are other statements in it
+	last           bool   // the implicit transaction commits before the completion is sent
 }
 
 // opened takes what runs the statement.

@@ -20,7 +20,7 @@ func (s utility) execPrepare(ctx context.Context, st *ast.Prepare) (string, erro
 	if err := s.ensure(ctx); err != nil {
 		return "", err
 	}
-	ps := &Prepared{Name: st.Name, Text: st.Text, source: s.seen().Query, Stmt: st.Statement, sql: true, offset: 1}
+	ps := &Prepared{Name: st.Name, Text: st.Text, source: s.currentActivity().Query, Stmt: st.Statement, sql: true, offset: 1}
 	for _, tn := range st.Types {
 		t, err := planner.ResolveType(tn)
 		if err != nil {
@@ -34,12 +34,12 @@ func (s utility) execPrepare(ctx context.Context, st *ast.Prepare) (string, erro
 	if err := s.keepPrepared(ps); err != nil {
 		return "", err
 	}
-	s.once = true
+	s.sideEffects = true
 	return "PREPARE", nil
 }
 
 // openExecute is EXECUTE name (args).
-func (s utility) openExecute(ctx context.Context, st *ast.Execute, sink Sink) (source, error) {
+func (s utility) openExecute(ctx context.Context, st *ast.Execute, results ResultWriter) (source, error) {
 	ps, err := s.Statement(st.Name)
 	if err != nil {
 		return nil, at(err, 0)
@@ -51,7 +51,7 @@ func (s utility) openExecute(ctx context.Context, st *ast.Execute, sink Sink) (s
 	if _, nested := ps.Stmt.(*ast.Execute); nested {
 		return nil, sqlerr.Unsupported(int(st.Pos), "EXECUTE of EXECUTE")
 	}
-	return s.open(ctx, call{ps: ps, params: params, sink: sink})
+	return s.open(ctx, call{ps: ps, params: params, results: results})
 }
 
 // describeExecute returns the columns of the statement that EXECUTE names.
@@ -64,7 +64,7 @@ func (s utility) describeExecute(stmt ast.Statement) ([]physical.Column, bool, e
 }
 
 func (s utility) execDeallocate(st *ast.Deallocate) (string, error) {
-	s.once = true
+	s.sideEffects = true
 	if st.All {
 		s.forgetAllPrepared()
 		return "DEALLOCATE ALL", nil

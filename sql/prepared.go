@@ -15,7 +15,7 @@ type Prepared struct {
 	Text       string
 	Stmt       ast.Statement // nil: an empty text
 	ParamTypes []*types.Type
-	// Columns are what Describe tells; HasRows is false for statements that return none.
+	// Columns are what Describe answers; HasRows is false for statements that return none.
 	Columns []physical.Column
 	HasRows bool
 
@@ -64,7 +64,7 @@ func sameTypes(a, b []*types.Type) bool {
 	return true
 }
 
-// checkResult refuses a new plan of a described statement whose rows look otherwise than told.
+// checkResult refuses a new plan of a described statement whose rows do not look as described.
 func (ps *Prepared) checkResult(cols []physical.Column) error {
 	if !sameColumns(cols, ps.Columns) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
@@ -72,7 +72,7 @@ func (ps *Prepared) checkResult(cols []physical.Column) error {
 	return nil
 }
 
-// ReadOnly says that the statement is a query that writes nothing.
+// ReadOnly reports whether the statement is a query that writes nothing.
 func (ps *Prepared) ReadOnly() bool {
 	_, query := ps.Stmt.(*ast.Select)
 	return query && ps.plan != nil && ps.plan.ReadOnly

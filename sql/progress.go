@@ -115,7 +115,7 @@ func (e *Engine) Progresses() []pgcatalog.Progress {
 	defer e.mu.Unlock()
 	var out []pgcatalog.Progress
 	for _, s := range e.mu.sessions {
-		a := s.seen()
+		a := s.currentActivity()
 		if a.State != "active" {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 
 // Query runs all statements of a text: the simple protocol. They form one implicit transaction,
 // except for what BEGIN and COMMIT among them say. After an error the rest is not run.
-func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
+func (s *Session) Query(ctx context.Context, text string, results ResultWriter) error {
 	s.CloseStatement("")
 	s.ClosePortal("")
 	if len(text) > smallText {
@@ -23,22 +23,22 @@ func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
 	if parse.ShapeOf(text, &s.shape) {
 		var served bool
 		var err error
-		if served, again, err = s.queryTemplate(ctx, text, sink); served {
+		if served, again, err = s.queryTemplate(ctx, text, results); served {
 			return err
 		}
 	}
-	stmts, err := s.parse(ctx, text, sink)
+	stmts, err := s.parse(ctx, text, results)
 	if err != nil {
 		return err
 	}
 	if len(stmts) == 0 {
-		return sink.Empty()
+		return results.Empty()
 	}
 	if again && len(stmts) == 1 {
 		s.engine.templates.Add(&s.shape, stmts[0].Stmt)
 	}
 	for first := 0; first < len(stmts); {
-		if first, err = s.runImplicit(ctx, &queried{stmts: stmts}, first, sink); err != nil {
+		if first, err = s.runImplicit(ctx, &queried{stmts: stmts}, first, results); err != nil {
 			return err
 		}
 	}
@@ -46,8 +46,8 @@ func (s *Session) Query(ctx context.Context, text string, sink Sink) error {
 }
 
 // parse parses the text of a Query; a cancel request and statement_timeout end that too.
-func (s *Session) parse(ctx context.Context, text string, sink Sink) ([]parse.Parsed, error) {
-	ctx, done := s.begin(ctx, text, sink)
+func (s *Session) parse(ctx context.Context, text string, results ResultWriter) ([]parse.Parsed, error) {
+	ctx, done := s.begin(ctx, text, results)
 	defer done()
 	stmts, err := parse.Parse(ctx, text)
 	if err != nil {
@@ -75,29 +75,29 @@ func (q *queried) portal(i int) *Portal {
 		ps.Text, ps.declared, ps.template, ps.values = q.template.Text, q.template.Declared, q.template, q.values
 	}
 	one := len(q.stmts) == 1
-	return &Portal{Statement: ps, Single: one, of: message{query: true, text: parsed.Text, several: !one, last: i == len(q.stmts)-1}}
+	return &Portal{Statement: ps, Single: one, of: message{query: true, text: parsed.Text, multiStatement: !one, last: i == len(q.stmts)-1}}
 }
 
 // runImplicit runs statements from first on until no implicit transaction is open, and returns the
 // index of the next. A conflict makes it start again, as long as the client has seen nothing.
-func (s *Session) runImplicit(ctx context.Context, q *queried, first int, sink Sink) (int, error) {
-	sink.Mark()
-	s.once = false
-	next, implicit, err := s.runUntilCommitted(ctx, q, first, sink)
+func (s *Session) runImplicit(ctx context.Context, q *queried, first int, results ResultWriter) (int, error) {
+	results.Mark()
+	s.sideEffects = false
+	next, implicit, err := s.runUntilCommitted(ctx, q, first, results)
 	if err == nil || err == errNotServed {
 		return next, err
 	}
 	if implicit {
-		return s.retryImplicit(ctx, q, first, sink, err)
+		return s.retryImplicit(ctx, q, first, results, err)
 	}
 	return next, s.NameConflict(ctx, err)
 }
 
 // retryImplicit is runImplicit after the first attempt.
-func (s *Session) retryImplicit(ctx context.Context, q *queried, first int, sink Sink, err error) (next int, _ error) {
-	err = s.Retry(ctx, err, sink.Rewind, func() error {
+func (s *Session) retryImplicit(ctx context.Context, q *queried, first int, results ResultWriter, err error) (next int, _ error) {
+	err = s.Retry(ctx, err, results.Rewind, func() error {
 		var err error
-		next, _, err = s.runUntilCommitted(ctx, q, first, sink)
+		next, _, err = s.runUntilCommitted(ctx, q, first, results)
 		return err
 	})
 	return next, s.NameConflict(ctx, err)
@@ -105,10 +105,10 @@ func (s *Session) retryImplicit(ctx context.Context, q *queried, first int, sink
 
 // runUntilCommitted is one attempt of runImplicit. implicit reports whether the error met an implicit
 // transaction.
-func (s *Session) runUntilCommitted(ctx context.Context, q *queried, first int, sink Sink) (next int, implicit bool, err error) {
+func (s *Session) runUntilCommitted(ctx context.Context, q *queried, first int, results ResultWriter) (next int, implicit bool, err error) {
 	for i := first; i < len(q.stmts); i++ {
 		implicit = s.tx.state == idle || s.tx.state == inImplicit
-		if _, err := s.run(ctx, q.portal(i), 0, sink); err != nil {
+		if _, err := s.run(ctx, q.portal(i), 0, results); err != nil {
 			return i, implicit, err
 		}
 		if s.tx.state != inImplicit {
@@ -120,7 +120,7 @@ func (s *Session) runUntilCommitted(ctx context.Context, q *queried, first int, 
 
 // queryTemplate runs the text that the session's shape is of by a template. served is false if there is
 // none that can; again says then that a template may be made from the text.
-func (s *Session) queryTemplate(ctx context.Context, text string, sink Sink) (served, again bool, err error) {
+func (s *Session) queryTemplate(ctx context.Context, text string, results ResultWriter) (served, again bool, err error) {
 	t, again := s.engine.templates.Find(&s.shape)
 	if t == nil {
 		return false, again, nil
@@ -130,7 +130,7 @@ func (s *Session) queryTemplate(ctx context.Context, text string, sink Sink) (se
 		return false, false, nil
 	}
 	one := []parse.Parsed{{Stmt: t.Stmt, Text: text[s.shape.First:s.shape.End]}}
-	_, err = s.runImplicit(ctx, &queried{stmts: one, template: t, values: values}, 0, sink)
+	_, err = s.runImplicit(ctx, &queried{stmts: one, template: t, values: values}, 0, results)
 	if err == errNotServed {
 		s.tx.statements-- // there was none
 		t.Refused()

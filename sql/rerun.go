@@ -20,15 +20,15 @@ const maxReruns = 10_000
 
 // rerun is what it takes to run a plan again.
 type rerun struct {
-	plan   *physical.Plan
-	params []types.Datum
-	tx     *txn.Txn
-	at     txn.Savepoint // before the statement's first write
-	checks ri.Mark       // likewise
-	sent   notify.Mark   // likewise
-	readTS tso.Timestamp
-	given  bool // rows are out
-	count  int
+	plan         *physical.Plan
+	params       []types.Datum
+	tx           *txn.Txn
+	at           txn.Savepoint // before the statement's first write
+	checks       ri.Mark       // likewise
+	sent         notify.Mark   // likewise
+	readTS       tso.Timestamp
+	rowsReturned bool // the client has got rows
+	count        int
 	// anew plans the statement for the schema as it is now, with its tables locked; nil where a plan was
 	// made for something larger than a statement.
 	anew func(ctx context.Context) (*physical.Plan, []types.Datum, error)
@@ -57,11 +57,11 @@ func (p *planSource) mark() {
 
 // runAgain undoes what the statement wrote, keeps its row locks, and opens it on a new snapshot, if
 // err says that a row which it locked was changed after it was read. Then the statement decides
-// anew, which is PostgreSQL's second look at the row (docs/adr/0009).
+// anew, which is PostgreSQL's recheck of the row (docs/adr/0009).
 func (p *planSource) runAgain(ctx context.Context, err error) error {
 	var stale *txn.StaleError
 	r := &p.again
-	if !p.rerun || r.given || !errors.As(err, &stale) {
+	if !p.rerun || r.rowsReturned || !errors.As(err, &stale) {
 		return err
 	}
 	if r.count >= p.s.engine.opts.MaxReruns {

@@ -32,7 +32,7 @@ func backoff(ctx context.Context, attempt int) error {
 }
 
 // Retry runs an implicit transaction again that err has ended, until it meets no conflict. It is the
-// one loop for that (docs/ARCHITECTURE.md, "Run again"). rewind takes back what the client was told
+// one loop for that (docs/ARCHITECTURE.md, "Run again"). rewind takes back what was sent to the client
 // since the transaction began, and reports whether it has seen nothing of it; replay then does all
 // of the transaction's statements. Retry returns the error of the last attempt. That is err itself
 // if there must be none: it would come again, or the transaction did what cannot be done twice.
@@ -45,7 +45,7 @@ func (s *Session) Retry(ctx context.Context, err error, rewind func() bool, repl
 
 // mayRetry reports whether attempt number attempt (from 0) may follow err, once it may begin.
 func (s *transactor) mayRetry(ctx context.Context, attempt int, err error) bool {
-	if s.tx.state != idle || !retryable(err) || attempt >= maxAttempts || s.once {
+	if s.tx.state != idle || !retryable(err) || attempt >= maxAttempts || s.sideEffects {
 		return false
 	}
 	s.retries = attempt + 1
@@ -56,7 +56,7 @@ func (s *transactor) mayRetry(ctx context.Context, attempt int, err error) bool 
 // Rewound puts a portal back to where it was bound, in a transaction that Retry runs again.
 func (s *Session) Rewound(p *Portal) {
 	p.close()
-	p.finished, p.atEnd, p.rows, p.pos, p.life, p.done = false, false, 0, 0, nil, ""
+	p.finished, p.atEnd, p.rows, p.pos, p.context, p.done = false, false, 0, 0, nil, ""
 	if s.tx.state == idle {
 		s.start(inImplicit)
 	}

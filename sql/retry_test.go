@@ -16,7 +16,7 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// meddler is a sink that does something when the first rows come.
+// meddler is a result writer that does something when the first rows come.
 type meddler struct {
 	transcript
 	do func()
@@ -214,7 +214,7 @@ func TestACopyThatLosesAKeyHasADuplicate(t *testing.T) {
 	}
 }
 
-// firstRead is a sink of a COPY that does something once the statement has its snapshot, at the end of the data.
+// firstRead is a result writer of a COPY that does something once the statement has its snapshot, at the end of the data.
 type firstRead struct {
 	*transcript
 	do func()

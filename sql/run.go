@@ -8,24 +8,24 @@ import (
 )
 
 // A statement of a client runs in one way, whichever messages bring it: Query and Execute make a
-// portal, run opens it (open, by its kind), takes its rows, and tells the client of its end.
+// portal, run opens it (open, by its kind), takes its rows, and sends the completion.
 
 // Execute runs a portal, for at most limit rows if limit is not 0. It reports whether the portal was
-// suspended with rows perhaps left; otherwise the sink's Complete (or Empty) has been called.
-func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, sink Sink) (suspended bool, err error) {
-	return s.run(ctx, p, limit, sink)
+// suspended with rows perhaps left; otherwise the result writer's Complete (or Empty) has been called.
+func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, results ResultWriter) (suspended bool, err error) {
+	return s.run(ctx, p, limit, results)
 }
 
 // run is Execute. An error has ended the implicit transaction, or made a block fail, except
 // errNotServed, which leaves everything as it was.
-func (s *Session) run(ctx context.Context, p *Portal, limit int64, sink Sink) (suspended bool, err error) {
+func (s *Session) run(ctx context.Context, p *Portal, limit int64, results ResultWriter) (suspended bool, err error) {
 	text := p.Statement.Text
 	if p.of.query {
 		text = p.of.text
 	}
-	ctx, done := s.begin(ctx, text, sink)
+	ctx, done := s.begin(ctx, text, results)
 	defer done()
-	suspended, err = s.proceed(ctx, p, limit, sink)
+	suspended, err = s.proceed(ctx, p, limit, results)
 	if err != nil && err != errNotServed {
 		if p.src != nil {
 			p.fail()
@@ -37,34 +37,34 @@ func (s *Session) run(ctx context.Context, p *Portal, limit int64, sink Sink) (s
 }
 
 // proceed opens the portal's statement, or goes on with it.
-func (s *Session) proceed(ctx context.Context, p *Portal, limit int64, sink Sink) (suspended bool, err error) {
+func (s *Session) proceed(ctx context.Context, p *Portal, limit int64, results ResultWriter) (suspended bool, err error) {
 	ps := p.Statement
 	// Sync commits a COPY of the extended protocol, and does not know of which statement it is the end.
 	_, copying := ps.Stmt.(*ast.Copy)
-	s.several, s.prompt = p.of.several, p.Prompt
+	s.multiStatement, s.prompt = p.of.multiStatement, p.Prompt
 	s.single = p.Single && (p.of.query || !copying)
 	if ps.Stmt == nil {
-		return false, sink.Empty()
+		return false, results.Empty()
 	}
 	if p.finished && !p.failed && ps.HasRows && s.tx.state != inFailed {
-		return false, sink.Complete(p.done)
+		return false, results.Complete(p.done)
 	}
 	if err := s.runnable(p); err != nil {
 		return false, err
 	}
 	if p.src == nil {
-		if err := s.openPortal(ctx, p, limit, sink); err != nil {
+		if err := s.openPortal(ctx, p, limit, results); err != nil {
 			return false, err
 		}
 	}
-	n, err := s.take(ctx, p, limit, sink)
+	n, err := s.take(ctx, p, limit, results)
 	if err != nil {
 		return false, err
 	}
 	if !p.atEnd {
 		return true, nil
 	}
-	return false, s.complete(ctx, p, n, sink)
+	return false, s.complete(ctx, p, n, results)
 }
 
 // runnable returns why a portal cannot run now.
@@ -96,31 +96,31 @@ func parameterAt(text string) int {
 //   - one without rows has run when openPortal returns, and the limit means nothing to it;
 //   - a planned one with rows is run piece by piece;
 //   - of any other (FETCH, EXECUTE, SHOW, EXPLAIN) all rows are made at once, and given out in pieces.
-func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, sink Sink) error {
-	src, err := s.openSource(ctx, p, limit, sink)
+func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, results ResultWriter) error {
+	src, err := s.openSource(ctx, p, limit, results)
 	if err != nil {
 		return err
 	}
 	p.opened(src)
 	if cols := src.columns(); cols != nil && p.of.query {
-		return sink.Describe(cols)
+		return results.Describe(cols)
 	}
 	return nil
 }
 
-func (s *Session) openSource(ctx context.Context, p *Portal, limit int64, sink Sink) (source, error) {
-	if limit > 0 && p.life == nil && p.needsLife() {
-		p.life = newLife(ctx)
+func (s *Session) openSource(ctx context.Context, p *Portal, limit int64, results ResultWriter) (source, error) {
+	if limit > 0 && p.context == nil && p.needsContext() {
+		p.context = newPortalContext(ctx)
 	}
-	runCtx, stop := p.life.within(ctx)
+	runCtx, stop := p.context.within(ctx)
 	defer stop()
-	src, err := s.open(runCtx, call{ps: p.Statement, params: p.params, sink: sink, options: runOptions{inPieces: limit > 0}})
-	if err != nil || limit == 0 || p.life != nil {
+	src, err := s.open(runCtx, call{ps: p.Statement, params: p.params, results: results, options: runOptions{inPieces: limit > 0}})
+	if err != nil || limit == 0 || p.context != nil {
 		return src, err
 	}
-	if p.needsLife() { // it was planned anew
+	if p.needsContext() { // it was planned anew
 		src.close()
-		return s.openSource(ctx, p, limit, sink)
+		return s.openSource(ctx, p, limit, results)
 	}
 	switch src.(type) {
 	case *planSource, *fetchSource:
@@ -159,9 +159,9 @@ func (s *Session) open(ctx context.Context, c call) (source, error) {
 	return k.open(utility{s}, ctx, c)
 }
 
-// take hands up to limit rows (0: all) of the portal to the sink, and returns their number.
-func (s *Session) take(ctx context.Context, p *Portal, limit int64, sink Sink) (int64, error) {
-	ctx, stop := p.life.within(ctx)
+// take hands up to limit rows (0: all) of the portal to the result writer, and returns their number.
+func (s *Session) take(ctx context.Context, p *Portal, limit int64, results ResultWriter) (int64, error) {
+	ctx, stop := p.context.within(ctx)
 	defer stop()
 	var n int64
 	for {
@@ -180,11 +180,11 @@ func (s *Session) take(ctx context.Context, p *Portal, limit int64, sink Sink) (
 		if limit > 0 && int64(to-p.pos) > limit-n {
 			to = p.pos + int(limit-n)
 		}
-		if to > p.pos && sink != nil {
+		if to > p.pos && results != nil {
 			if err := s.awaitDurable(ctx); err != nil {
 				return n, err
 			}
-			if err := sink.Rows(p.batch, p.pos, to); err != nil {
+			if err := results.Rows(p.batch, p.pos, to); err != nil {
 				return n, err
 			}
 		}
@@ -200,7 +200,7 @@ func (s *Session) take(ctx context.Context, p *Portal, limit int64, sink Sink) (
 }
 
 // complete ends a statement whose rows have all been taken, n of them by this run.
-func (s *Session) complete(ctx context.Context, p *Portal, n int64, sink Sink) error {
+func (s *Session) complete(ctx context.Context, p *Portal, n int64, results ResultWriter) error {
 	tag := p.src.tag(n)
 	if p.Statement.HasRows {
 		p.done = p.src.tag(0)
@@ -215,7 +215,7 @@ func (s *Session) complete(ctx context.Context, p *Portal, n int64, sink Sink) e
 			return copied.conflict(ctx, err)
 		}
 	}
-	return sink.Complete(tag)
+	return results.Complete(tag)
 }
 
 // Sync ends the implicit transaction of the extended protocol, if there is one.
@@ -231,20 +231,21 @@ func (s *Session) Sync(ctx context.Context) error {
 	return s.toSQL(ctx, s.commit(ctx))
 }
 
-// Fail tells the session that its client's message failed before it came to the session.
+// Fail ends the implicit transaction, or makes a block fail, because a message failed before it came
+// to the session.
 func (s *Session) Fail(ctx context.Context) { s.fail(ctx) }
 
-// needsLife reports whether the portal's statement, if it is suspended, goes on under a context of its own.
+// needsContext reports whether the portal's statement, if it is suspended, goes on under a context of its own.
 // What reads a single row holds no context. A statement that ends the transaction must not have one: it
 // closes its own portal.
-func (p *Portal) needsLife() bool {
+func (p *Portal) needsContext() bool {
 	ps := p.Statement
 	return ps.HasRows && kindOf(ps.Stmt).planned == ps.Stmt && !ps.readsPoint()
 }
 
 // gathered are all rows of a statement that is over.
 type gathered struct {
-	*kept
+	*materialised
 	of source
 }
 

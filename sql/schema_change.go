@@ -87,7 +87,7 @@ func (e *Engine) databaseUnused(ctx context.Context, name string) error {
 // checks of foreign keys that wait, rest on its descriptor.
 func (s utility) inUse(id table.ID, index table.IndexID) string {
 	for _, p := range s.portals {
-		if p.plan == nil || p.kept {
+		if p.plan == nil || p.committed {
 			continue
 		}
 		reads := slices.ContainsFunc(p.plan.Tables, func(t opt.TableVersion) bool { return t.ID == id })

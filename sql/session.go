@@ -57,30 +57,30 @@ func (s *Session) Idle() {
 	}
 	switch s.tx.state {
 	case inBlock:
-		s.report("idle in transaction", s.text)
+		s.setActivity("idle in transaction", s.text)
 	case inFailed:
-		s.report("idle in transaction (aborted)", s.text)
+		s.setActivity("idle in transaction (aborted)", s.text)
 	default:
-		s.report("idle", s.text)
+		s.setActivity("idle", s.text)
 	}
 }
 
 // Running is the context of the statement that runs now: it ends when the statement is cancelled. Without
-// one it never ends. It is for the session's own goroutine: what a sink waits for must end with it.
+// one it never ends. It is for the session's own goroutine: what a result writer waits for must end with it.
 func (s *Session) Running() context.Context { return s.within }
 
 // Terminate ends the session from any goroutine: the statement that it runs, every one that it still
 // begins, and what waits for its client.
 func (s *Session) Terminate() {
 	s.running.end(errShutdown)
-	if hang := s.hangUp.Load(); hang != nil {
+	if hang := s.terminateConn.Load(); hang != nil {
 		(*hang)()
 	}
 }
 
 // OnTerminate gives what ends the session's connection while it waits for its client. It may be called
 // at any time, from any goroutine, more than once.
-func (s *Session) OnTerminate(hangUp func()) { s.hangUp.Store(&hangUp) }
+func (s *Session) OnTerminate(terminateConn func()) { s.terminateConn.Store(&terminateConn) }
 
 // Terminated says that somebody has ended the session: it runs no statement any more.
 func (s *Session) Terminated() bool {
@@ -98,7 +98,7 @@ func (s *Session) OnNotify(wake func()) {
 	s.listener = s.engine.notifications.NewListener(uint32(s.databaseID), s.pid, wake)
 }
 
-// Listening says whether Notifications can return anything.
+// Listening reports whether Notifications can return anything.
 func (s *Session) Listening() bool { return s.listener.Listening() }
 
 // Notifications takes what others have sent, at most so many; more says that there may be others. In a

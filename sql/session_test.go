@@ -75,7 +75,7 @@ func codeOf(err error) string {
 
 func pid(s *sql.Session) string { return strconv.Itoa(int(s.PID())) }
 
-// transcript writes results as lines (sql.CopySink).
+// transcript writes results as lines (sql.CopyWriter).
 type transcript struct {
 	b      strings.Builder
 	s      *sql.Session

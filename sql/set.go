@@ -15,7 +15,7 @@ func (s utility) execSet(st *ast.Set) (string, error) {
 	if word := strings.TrimSpace(s.text); len(word) > 5 && strings.EqualFold(word[:5], "reset") {
 		tag = "RESET" // the same statement under another name
 	}
-	if st.Local && s.tx.state != inBlock && !s.several {
+	if st.Local && s.tx.state != inBlock && !s.multiStatement {
 		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET LOCAL can only be used in transaction blocks")
 		return tag, nil
 	}
@@ -84,7 +84,7 @@ func (s utility) execDiscard(st *ast.Discard) (string, error) {
 	case "SEQUENCES":
 		s.forgetSequences()
 	}
-	s.once = true
+	s.sideEffects = true
 	return "DISCARD " + what, nil
 }
 

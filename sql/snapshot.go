@@ -44,7 +44,7 @@ func (s *transactor) awaitDurable(ctx context.Context) error {
 	return s.tx.tx.AwaitDurable(ctx)
 }
 
-// refused returns why the transaction cannot be serialized, if the end of a statement has told.
+// refused returns why the transaction cannot be serialized, if that is known at the end of a statement.
 func (s *transactor) refused() error {
 	if s.tx.tx == nil {
 		return nil
@@ -84,7 +84,7 @@ func (s *transactor) renewSchema(ctx context.Context) (changed bool, err error) 
 	return changed, err
 }
 
-// refreshable says whether the statement may have a newer snapshot: always in READ COMMITTED,
+// refreshable reports whether the statement may have a newer snapshot: always in READ COMMITTED,
 // otherwise when it is the transaction's first.
 func (s *transactor) refreshable() bool {
 	return s.tx.perStatement() || s.tx.statements <= 1 && len(s.tx.savepoints) == 0 && !s.tx.tx.Dirty()

@@ -11,7 +11,7 @@ import (
 
 // Prepare parses and analyses one statement: the extended protocol's Parse. An unnamed one replaces
 // the unnamed one before it. declared holds OIDs; 0 is to be inferred.
-func (s *Session) Prepare(ctx context.Context, name, text string, declared []types.OID, out Sink) (*Prepared, error) {
+func (s *Session) Prepare(ctx context.Context, name, text string, declared []types.OID, out ResultWriter) (*Prepared, error) {
 	ctx, done := s.begin(ctx, text, out)
 	defer done()
 	if len(text) > smallText {

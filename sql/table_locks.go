@@ -40,9 +40,9 @@ func (s *transactor) lockTables(ctx context.Context, tables []opt.TableVersion) 
 	return again || fresh && s.tx.view.Outdated(), nil
 }
 
-// lookAgain comes after the wait for a table's lock. It shows the statement the schema as it is now, as far
-// as that goes, and says whether anything may have changed.
-func (s *transactor) lookAgain(ctx context.Context) (bool, error) {
+// recheckSchema comes after the wait for a table's lock. It shows the statement the schema as it is now, as far
+// as that goes, and reports whether anything may have changed.
+func (s *transactor) recheckSchema(ctx context.Context) (bool, error) {
 	if !s.refreshable() {
 		return s.renewSchema(ctx)
 	}

@@ -45,7 +45,7 @@ func (s *transactor) addChange(ch statistics.Change) {
 	s.tx.changes = append(s.tx.changes, ch)
 }
 
-// noteCommitted tells the registry of a transaction's changes once they are there.
+// noteCommitted enters a transaction's changes into the registry after the commit.
 func (s *transactor) noteCommitted(ctx context.Context, changes []statistics.Change, found []analyzed) {
 	s.engine.statistics.Note(ctx, changes)
 	for _, a := range found {
@@ -53,7 +53,7 @@ func (s *transactor) noteCommitted(ctx context.Context, changes []statistics.Cha
 	}
 }
 
-// planIsCurrent says whether the statistics that a plan was made with are still those of its tables.
+// planIsCurrent reports whether the statistics that a plan was made with are still those of its tables.
 func (s *transactor) planIsCurrent(plan *physical.Plan, epoch *uint64) bool {
 	now := s.engine.statistics.Epoch()
 	if *epoch == now {

@@ -1,7 +1,7 @@
 package sql
 
 // StartTimestamp is part of expr.Timestamps.
-func (f *facts) StartTimestamp() (int64, error) {
+func (f *accessor) StartTimestamp() (int64, error) {
 	if err := f.s.ensure(f.ctx); err != nil {
 		return 0, err
 	}
@@ -10,7 +10,7 @@ func (f *facts) StartTimestamp() (int64, error) {
 
 // SnapshotTimestamp is part of expr.Timestamps. A row that READ COMMITTED looks at a second time is
 // read at a later timestamp than the rest of its statement, and an expression over it answers that.
-func (f *facts) SnapshotTimestamp() (int64, error) {
+func (f *accessor) SnapshotTimestamp() (int64, error) {
 	if err := f.s.ensure(f.ctx); err != nil {
 		return 0, err
 	}
@@ -18,6 +18,6 @@ func (f *facts) SnapshotTimestamp() (int64, error) {
 }
 
 // LastCommitTimestamp is part of expr.Timestamps.
-func (f *facts) LastCommitTimestamp() (int64, bool) {
+func (f *accessor) LastCommitTimestamp() (int64, bool) {
 	return int64(f.s.lastCommit), f.s.lastCommit != 0
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// report tells those who look what the session does.
-func (s *transactor) report(state, query string) {
+// setActivity updates the session's row of pg_stat_activity.
+func (s *transactor) setActivity(state, query string) {
 	now := time.Now()
 	app := s.settings.Derived().ApplicationName
 	a := &s.activity
@@ -29,7 +29,7 @@ func (s *transactor) report(state, query string) {
 }
 
 // begin prepares to run one statement: its context ends by Cancel and by statement_timeout.
-func (s *transactor) begin(ctx context.Context, text string, out Sink) (context.Context, func()) {
+func (s *transactor) begin(ctx context.Context, text string, out ResultWriter) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.running.set(cancel)
 	s.out, s.text, s.within = out, text, ctx
@@ -42,7 +42,7 @@ func (s *transactor) begin(ctx context.Context, text string, out Sink) (context.
 	if d := s.settings.Derived().StatementTimeout; d > 0 {
 		timer = time.AfterFunc(d, func() { cancel(errStatementTimeout) })
 	}
-	s.report("active", text)
+	s.setActivity("active", text)
 	return ctx, func() {
 		if timer != nil {
 			timer.Stop()
@@ -56,7 +56,7 @@ func (s *transactor) begin(ctx context.Context, text string, out Sink) (context.
 
 // start leaves idle.
 func (s *transactor) start(state txnState) {
-	s.once = false
+	s.sideEffects = false
 	d := s.settings.Derived()
 	s.tx = transaction{state: state, started: time.Now(), frees: s.tx.frees, readOnly: d.ReadOnly, deferrable: d.DefaultTransactionDefr,
 		isolation: d.Isolation, cautious: state == inImplicit && s.becomeCautious()}
@@ -213,7 +213,7 @@ func (s *transactor) alone(command string) error {
 	if err := s.noBlock(command); err != nil {
 		return err
 	}
-	if s.several {
+	if s.multiStatement {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
 	}
 	return nil

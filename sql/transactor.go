@@ -79,10 +79,10 @@ type transactor struct {
 	retries    int              // attempts at the implicit transaction that failed
 	caution    int              // how many implicit transactions are still to lock what they write
 
-	once    bool // the implicit transaction did what cannot be done twice
-	several bool // the statement is one of several in its Query
-	prompt  bool // nothing was waited for since the statement was prepared
-	single  bool // the statement is all of its message, or of its messages up to Sync
+	sideEffects    bool // the implicit transaction did what cannot be done twice
+	multiStatement bool // the statement is one of several in its Query
+	prompt         bool // nothing was waited for since the statement was prepared
+	single         bool // the statement is all of its message, or of its messages up to Sync
 }
 
 // The isolation levels. READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.

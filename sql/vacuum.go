@@ -127,7 +127,7 @@ func (s maintenance) collect(ctx context.Context, name string, span kv.Span, ver
 	return nil
 }
 
-// heldBack tells what keeps the safepoint from being newer than it is.
+// heldBack describes what keeps the safepoint from being newer than it is.
 func (e *Engine) heldBack(safepoint tso.Timestamp) string {
 	oldest, found := e.store.Oldest()
 	if !found || oldest.StartTS > safepoint {

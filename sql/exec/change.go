@@ -149,8 +149,8 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 		}
 		err := c.write(ctx)
 		if isStale(err) {
-			if again := c.run.newSecondLook(c.node); again != nil {
-				if err := c.lookAgain(ctx, err, again); err != nil {
+			if again := c.run.newRecheck(c.node); again != nil {
+				if err := c.recheckRow(ctx, err, again); err != nil {
 					return err
 				}
 				continue
@@ -177,9 +177,9 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 	return nil
 }
 
-// lookAgain changes the row c.old as it is now, if it still is one of those to change. The row's
+// recheckRow changes the row c.old as it is now, if it still is one of those to change. The row's
 // lock is the first thing that a write takes, so nothing of the first try has been written.
-func (c *change) lookAgain(ctx context.Context, stale error, l *secondLook) error {
+func (c *change) recheckRow(ctx context.Context, stale error, l *recheck) error {
 	cols, _ := rowKey(c.desc)
 	key := make([]types.Datum, len(cols))
 	for i, o := range cols {

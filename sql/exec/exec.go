@@ -29,12 +29,12 @@ type Env struct {
 	// Memory is where the statement's memory is counted, and what it needs is taken from; nil: nowhere. It
 	// belongs to the goroutine that runs the statement, and has all back when the Cursor is closed.
 	Memory *memory.Account
-	// SecondLook lets a statement over one scan go on with the newest version of a row that changed
+	// Recheck lets a statement over one scan go on with the newest version of a row that changed
 	// while it waited for its lock: READ COMMITTED.
-	SecondLook bool
-	// Piecemeal says that the rows are asked for a few at a time: what reads no further than it is asked
+	Recheck bool
+	// Incremental says that the rows are asked for a few at a time: what reads no further than it is asked
 	// locks no more rows than those.
-	Piecemeal bool
+	Incremental bool
 	// Observer, if not nil, hears of the rows written to tables with foreign keys, or referenced by them.
 	Observer table.Observer
 	// Written, if not nil, counts rows as they are written, for those who look on.
@@ -216,7 +216,7 @@ type run struct {
 }
 
 func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
-	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit, account: env.Memory}, partial: env.Piecemeal}
+	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit, account: env.Memory}, partial: env.Incremental}
 	r.frozen = r.modifies() || readsItself(plan.Root)
 	r.ev = eval.Context{Runtime: env.Runtime, Params: params, Subquery: r}
 	if r.ev.Runtime == nil {

@@ -41,7 +41,7 @@ var lockModes = map[string]rowlock.Mode{
 }
 
 func (r *run) buildLockRows(n *physical.LockRows) (operator, error) {
-	l := &lockRows{run: r, single: r.limited || r.env.Piecemeal, node: n.Child}
+	l := &lockRows{run: r, single: r.limited || r.env.Incremental, node: n.Child}
 	r.limited = false
 	for i := range n.Tables {
 		t := lockTarget{LockTarget: &n.Tables[i], mode: lockModes[n.Tables[i].Strength]}
@@ -88,7 +88,7 @@ func (l *lockRows) Next(ctx context.Context) (*types.Batch, error) {
 			l.at++
 			locked, err := l.lockAll(ctx, b, int(row))
 			if isStale(err) {
-				locked, err = false, l.lookAgain(ctx, err, b, int(row))
+				locked, err = false, l.recheckRow(ctx, err, b, int(row))
 			}
 			if err != nil {
 				return nil, err
@@ -148,9 +148,9 @@ func (l *lockRows) lock(ctx context.Context, t *lockTarget, b *types.Batch, row 
 	return true, nil
 }
 
-// lookAgain makes the row as it is now the next one, if it still belongs to the result.
-func (l *lockRows) lookAgain(ctx context.Context, stale error, b *types.Batch, row int) error {
-	again := l.run.newSecondLook(l.node)
+// recheckRow makes the row as it is now the next one, if it still belongs to the result.
+func (l *lockRows) recheckRow(ctx context.Context, stale error, b *types.Batch, row int) error {
+	again := l.run.newRecheck(l.node)
 	if again == nil || len(l.targets) != 1 {
 		return stale
 	}

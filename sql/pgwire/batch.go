@@ -92,8 +92,8 @@ func (s *step) run(ctx context.Context, c *conn) error {
 		c.out.buf = append(c.out.buf, s.said...)
 		return nil
 	}
-	c.sink = sink{c: c, codes: s.portal.Formats}
-	suspended, err := c.session.Execute(ctx, s.portal, max(s.limit, 0), &c.sink)
+	c.results = resultWriter{c: c, codes: s.portal.Formats}
+	suspended, err := c.session.Execute(ctx, s.portal, max(s.limit, 0), &c.results)
 	if err == nil && suspended {
 		c.out.simple('s')
 	}

@@ -33,7 +33,7 @@ type conn struct {
 	skipping bool   // until Sync, after an error in the extended protocol
 	lost     error  // met while COPY FROM STDIN read messages: the connection is over
 	batch    batch
-	sink     sink // of the statement that runs
+	results  resultWriter // of the statement that runs
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -269,8 +269,8 @@ func (c *conn) query(ctx context.Context, body []byte) error {
 		err = checkText(m.String)
 	}
 	if err == nil {
-		c.sink = sink{c: c, describes: true}
-		err = c.session.Query(ctx, m.String, &c.sink)
+		c.results = resultWriter{c: c, describes: true}
+		err = c.session.Query(ctx, m.String, &c.results)
 	}
 	if err != nil {
 		if err := c.fail(ctx, err); err != nil {

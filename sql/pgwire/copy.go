@@ -16,8 +16,8 @@ import (
 	"github.com/minidb/minidb/sql/copyfmt"
 )
 
-// CopyIn asks the client to send data (sql.CopySink).
-func (s *sink) CopyIn(columns int, binary bool) (copyfmt.Source, error) {
+// CopyIn asks the client to send data (sql.CopyWriter).
+func (s *resultWriter) CopyIn(columns int, binary bool) (copyfmt.Source, error) {
 	s.c.out.send(&pgproto3.CopyInResponse{OverallFormat: overall(binary), ColumnFormatCodes: codes(columns, binary)})
 	if err := s.c.out.flush(); err != nil {
 		return nil, err
@@ -26,13 +26,13 @@ func (s *sink) CopyIn(columns int, binary bool) (copyfmt.Source, error) {
 }
 
 // CopyOut announces data.
-func (s *sink) CopyOut(columns int, binary bool) error {
+func (s *resultWriter) CopyOut(columns int, binary bool) error {
 	s.c.out.send(&pgproto3.CopyOutResponse{OverallFormat: overall(binary), ColumnFormatCodes: codes(columns, binary)})
 	return s.c.out.full()
 }
 
 // CopyData sends a piece of it.
-func (s *sink) CopyData(b []byte) error {
+func (s *resultWriter) CopyData(b []byte) error {
 	if err := s.c.out.reserve(len(b)); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (s *sink) CopyData(b []byte) error {
 }
 
 // CopyDone ends it.
-func (s *sink) CopyDone() error {
+func (s *resultWriter) CopyDone() error {
 	s.c.out.simple('c')
 	return s.c.out.full()
 }

@@ -59,8 +59,8 @@ func (c *conn) parse(ctx context.Context, body []byte) error {
 	for i, oid := range m.ParameterOIDs {
 		oids[i] = types.OID(oid)
 	}
-	c.sink = sink{c: c}
-	if _, err := c.session.Prepare(ctx, m.Name, m.Query, oids, &c.sink); err != nil {
+	c.results = resultWriter{c: c}
+	if _, err := c.session.Prepare(ctx, m.Name, m.Query, oids, &c.results); err != nil {
 		return err
 	}
 	c.out.simple('1')

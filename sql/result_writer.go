@@ -6,9 +6,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Sink takes the results of statements, in order. pgwire writes them to a buffer that goes to the
+// ResultWriter takes the results of statements, in order. pgwire writes them to a buffer that goes to the
 // client; the embedded handle keeps them.
-type Sink interface {
+type ResultWriter interface {
 	// Describe announces the columns of the rows that follow. It is called once per statement that
 	// has rows, by Session.Query only: in the extended protocol the client asked before.
 	Describe(cols []physical.Column) error
@@ -33,9 +33,9 @@ type Notice struct {
 	Hint     string
 }
 
-// CopySink is a Sink that can carry COPY's data.
-type CopySink interface {
-	Sink
+// CopyWriter is a ResultWriter that can carry COPY's data.
+type CopyWriter interface {
+	ResultWriter
 	// CopyIn tells the client to send data; its pieces come from the source.
 	CopyIn(columns int, binary bool) (copyfmt.Source, error)
 	// CopyOut announces data, CopyData sends some, CopyDone ends it.

@@ -15,23 +15,23 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// facts are what functions such as current_user, nextval and pg_get_expr may ask of the session that
+// accessor is what functions such as current_user, nextval and pg_get_expr may ask of the session that
 // runs them (expr.Session). It is made for one statement.
-type facts struct {
+type accessor struct {
 	s   *planRunner
 	ctx context.Context
 }
 
-func (f *facts) User() string        { return f.s.user }
-func (f *facts) SessionUser() string { return f.s.user }
-func (f *facts) Database() string    { return f.s.database }
-func (f *facts) BackendPID() int32   { return f.s.pid }
+func (f *accessor) User() string        { return f.s.user }
+func (f *accessor) SessionUser() string { return f.s.user }
+func (f *accessor) Database() string    { return f.s.database }
+func (f *accessor) BackendPID() int32   { return f.s.pid }
 
-func (f *facts) SearchPath() []string { return f.s.searchPath(f.ctx) }
+func (f *accessor) SearchPath() []string { return f.s.searchPath(f.ctx) }
 
-func (f *facts) Setting(name string) (string, bool) { return f.s.setting(name) }
+func (f *accessor) Setting(name string) (string, bool) { return f.s.setting(name) }
 
-func (f *facts) SetSetting(name, value string, local bool) error {
+func (f *accessor) SetSetting(name, value string, local bool) error {
 	if done, err := f.s.setTransactionSetting(name, value); done {
 		return err
 	}
@@ -39,7 +39,7 @@ func (f *facts) SetSetting(name, value string, local bool) error {
 }
 
 // sequence finds a sequence by OID.
-func (f *facts) sequence(oid types.OID) (*table.Desc, error) {
+func (f *accessor) sequence(oid types.OID) (*table.Desc, error) {
 	if err := f.s.ensure(f.ctx); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (f *facts) sequence(oid types.OID) (*table.Desc, error) {
 
 // lockSequence keeps a sequence from being altered until the transaction's end, and finds how it is
 // defined now: positions are no part of a snapshot, so an older definition would not fit them.
-func (f *facts) lockSequence(d *table.Desc) (*table.Desc, error) {
+func (f *accessor) lockSequence(d *table.Desc) (*table.Desc, error) {
 	s := f.s
 	out, err := s.lockTable(f.ctx, d.ID, rowlock.RowExclusive, false)
 	if err != nil {
@@ -91,7 +91,7 @@ func (f *facts) lockSequence(d *table.Desc) (*table.Desc, error) {
 	return now, nil
 }
 
-func (f *facts) NextVal(oid types.OID) (int64, error) {
+func (f *accessor) NextVal(oid types.OID) (int64, error) {
 	d, err := f.sequence(oid)
 	if err != nil {
 		return 0, err
@@ -110,7 +110,7 @@ func (f *facts) NextVal(oid types.OID) (int64, error) {
 	return v, nil
 }
 
-func (f *facts) CurrVal(oid types.OID) (int64, error) {
+func (f *accessor) CurrVal(oid types.OID) (int64, error) {
 	d, err := f.sequence(oid)
 	if err != nil {
 		return 0, err
@@ -122,7 +122,7 @@ func (f *facts) CurrVal(oid types.OID) (int64, error) {
 	return v, nil
 }
 
-func (f *facts) LastVal() (int64, error) {
+func (f *accessor) LastVal() (int64, error) {
 	v, ok := f.s.currval[f.s.lastSeq]
 	if ok { // unless the sequence is gone
 		d, err := f.s.tx.view.RelationByID(f.ctx, table.ID(f.s.lastSeq))
@@ -137,7 +137,7 @@ func (f *facts) LastVal() (int64, error) {
 	return v, nil
 }
 
-func (f *facts) SetVal(oid types.OID, value int64, called bool) error {
+func (f *accessor) SetVal(oid types.OID, value int64, called bool) error {
 	d, err := f.sequence(oid)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (f *facts) SetVal(oid types.OID, value int64, called bool) error {
 }
 
 // ResolveClass finds the OID of a relation or an index by its name as text.
-func (f *facts) ResolveClass(text string) (types.OID, error) {
+func (f *accessor) ResolveClass(text string) (types.OID, error) {
 	name, err := splitName(text)
 	if err != nil {
 		return 0, err
@@ -220,7 +220,7 @@ func splitName(text string) (ast.Name, error) {
 }
 
 // Describe answers system functions with what the catalog knows.
-func (f *facts) Describe(kind string, oid types.OID, extra string) (string, bool) {
+func (f *accessor) Describe(kind string, oid types.OID, extra string) (string, bool) {
 	if err := f.s.ensure(f.ctx); err != nil {
 		return "", false
 	}
@@ -228,12 +228,12 @@ func (f *facts) Describe(kind string, oid types.OID, extra string) (string, bool
 }
 
 // RegName and RegOID serve the text forms of regclass and its like (types.RegResolver).
-func (f *facts) RegName(typ, oid types.OID) (string, bool) {
+func (f *accessor) RegName(typ, oid types.OID) (string, bool) {
 	return f.Describe("reg", oid, regKind(typ))
 }
 
 // RegOID finds the object that a name stands for.
-func (f *facts) RegOID(typ types.OID, name string) (types.OID, error) {
+func (f *accessor) RegOID(typ types.OID, name string) (types.OID, error) {
 	switch typ {
 	case types.OIDRegClass:
 		return f.ResolveClass(name)

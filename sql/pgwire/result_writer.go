@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// sink writes a session's results into the connection's output (sql.Sink).
-type sink struct {
+// resultWriter writes a session's results into the connection's output (sql.ResultWriter).
+type resultWriter struct {
 	c         *conn
 	describes bool    // simple protocol: RowDescription comes with the rows
 	codes     []int16 // format codes of the result
@@ -18,7 +18,7 @@ type sink struct {
 	format    *types.Format // of the session, once per statement
 }
 
-func (s *sink) Describe(cols []physical.Column) error {
+func (s *resultWriter) Describe(cols []physical.Column) error {
 	s.format = nil
 	if s.describes {
 		s.c.out.rowDescription(cols, s.codes)
@@ -26,27 +26,27 @@ func (s *sink) Describe(cols []physical.Column) error {
 	return s.c.out.full()
 }
 
-func (s *sink) Rows(b *types.Batch, from, to int) error {
+func (s *resultWriter) Rows(b *types.Batch, from, to int) error {
 	if s.format == nil {
 		s.format = s.c.session.Format()
 	}
 	return s.c.out.rows(b, from, to, s.codes, s.format)
 }
 
-func (s *sink) Complete(tag string) error {
+func (s *resultWriter) Complete(tag string) error {
 	s.format = nil
 	s.c.out.complete(tag)
 	return s.c.out.full()
 }
 
-func (s *sink) Empty() error {
+func (s *resultWriter) Empty() error {
 	s.c.out.simple('I')
 	return s.c.out.full()
 }
 
-func (s *sink) Notice(n *sql.Notice) { s.c.notice(n) }
-func (s *sink) Mark()                { s.marked = s.c.out.mark() }
-func (s *sink) Rewind() bool         { return s.c.out.rewind(s.marked) }
+func (s *resultWriter) Notice(n *sql.Notice) { s.c.notice(n) }
+func (s *resultWriter) Mark()                { s.marked = s.c.out.mark() }
+func (s *resultWriter) Rewind() bool         { return s.c.out.rewind(s.marked) }
 
 // checkText refuses a statement that is not valid UTF-8.
 func checkText(text string) error {

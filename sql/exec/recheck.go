@@ -13,25 +13,25 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// secondLook reads a row again that was changed by a transaction for which the statement waited, and
+// recheck reads a row again that was changed by a transaction for which the statement waited, and
 // tests it anew: PostgreSQL's EvalPlanQual in READ COMMITTED. The rest of the statement goes on in
 // its own snapshot. It is for statements over one scan; others are run again as a whole, which only
 // the session can do.
-type secondLook struct {
+type recheck struct {
 	run  *run
 	node physical.Node
 	scan *physical.Scan
 	all  []int // ordinals of all columns
 }
 
-// newSecondLook returns nil when the statement is to run again as a whole: n is more than one scan with
+// newRecheck returns nil when the statement is to run again as a whole: n is more than one scan with
 // filters, projections and sorts above.
-func (r *run) newSecondLook(n physical.Node) *secondLook {
+func (r *run) newRecheck(n physical.Node) *recheck {
 	s := looksAgain(n)
-	if !r.env.SecondLook || s == nil {
+	if !r.env.Recheck || s == nil {
 		return nil
 	}
-	l := &secondLook{run: r, node: n, scan: s, all: make([]int, len(s.Table.Columns))}
+	l := &recheck{run: r, node: n, scan: s, all: make([]int, len(s.Table.Columns))}
 	for i := range l.all {
 		l.all[i] = i
 	}
@@ -72,11 +72,11 @@ func isStale(err error) bool {
 }
 
 // row calls fn with the row that the plan makes of the newest version of the row with that key, at
-// the timestamp of the second look. If the row is gone it may have another key now, which cannot be
+// the timestamp of the recheck. If the row is gone it may have another key now, which cannot be
 // followed: the answer is stale, the error that led here, and the statement runs again as a whole. A
 // cursor may be too far for that, so it looks whether the row was simply deleted, and goes on then.
 // Requires: the row is locked.
-func (l *secondLook) row(ctx context.Context, stale error, key []types.Datum, fn func(b *types.Batch) error) error {
+func (l *recheck) row(ctx context.Context, stale error, key []types.Datum, fn func(b *types.Batch) error) error {
 	tx := l.run.env.Tx
 	before := tx.ReadTS()
 	if err := tx.Advance(ctx); err != nil {
@@ -90,7 +90,7 @@ func (l *secondLook) row(ctx context.Context, stale error, key []types.Datum, fn
 	}
 	if !found {
 		tx.ReadAt(before)
-		if l.run.env.Piecemeal {
+		if l.run.env.Incremental {
 			if deleted, err := l.deleted(ctx, stale); deleted || err != nil {
 				return err
 			}
@@ -120,7 +120,7 @@ func (l *secondLook) row(ctx context.Context, stale error, key []types.Datum, fn
 
 // deleted says whether a row that is gone was deleted, and has no other key now: nobody has changed it
 // between the snapshot and the commit that removed it, and that commit has put no row of the table.
-func (l *secondLook) deleted(ctx context.Context, stale error) (bool, error) {
+func (l *recheck) deleted(ctx context.Context, stale error) (bool, error) {
 	var gone *txn.StaleError
 	if !errors.As(stale, &gone) {
 		return false, nil
@@ -136,7 +136,7 @@ func (l *secondLook) deleted(ctx context.Context, stale error) (bool, error) {
 }
 
 // puts says whether the commit at a timestamp has put a row of the table.
-func (l *secondLook) puts(ctx context.Context, at tso.Timestamp) (puts bool, err error) {
+func (l *recheck) puts(ctx context.Context, at tso.Timestamp) (puts bool, err error) {
 	tx, rows := l.run.env.Tx, l.scan.Table.IndexSpan(table.RowIndexID)
 	tx.ReadAt(at - 1)
 	before, err := tx.Scan(ctx, rows, txn.ScanOptions{})
@@ -167,7 +167,7 @@ func (l *secondLook) puts(ctx context.Context, at tso.Timestamp) (puts bool, err
 }
 
 // over copies the plan with the row in place of its scan. One row needs no order.
-func (l *secondLook) over(n physical.Node, row *types.Batch) physical.Node {
+func (l *recheck) over(n physical.Node, row *types.Batch) physical.Node {
 	switch t := n.(type) {
 	case *physical.Scan:
 		return &fixedRow{Base: t.Base, scan: t, row: row}
@@ -188,7 +188,7 @@ func (l *secondLook) over(n physical.Node, row *types.Batch) physical.Node {
 }
 
 // inRanges says whether a whole row lies in one of the scan's ranges.
-func (l *secondLook) inRanges(row []types.Datum) (bool, error) {
+func (l *recheck) inRanges(row []types.Datum) (bool, error) {
 	if l.scan.Ranges == nil {
 		return true, nil
 	}
