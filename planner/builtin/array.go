@@ -157,21 +157,20 @@ func arrayCat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Null, err
 	}
-	out := &types.ArrayValue{Elems: both.elems}
+	out, more := x, 1 // the array whose form the result has, and how many entries are added to it
 	switch {
 	case len(x.Dims) == len(y.Dims) && slices.Equal(x.Dims[1:], y.Dims[1:]):
-		out.Dims, out.Lower = slices.Clone(x.Dims), x.Lower
-		out.Dims[0] += y.Dims[0]
+		more = y.Dims[0]
 	case len(x.Dims) == len(y.Dims)+1 && slices.Equal(x.Dims[1:], y.Dims):
-		out.Dims, out.Lower = slices.Clone(x.Dims), x.Lower
-		out.Dims[0]++
 	case len(x.Dims)+1 == len(y.Dims) && slices.Equal(x.Dims, y.Dims[1:]):
-		out.Dims, out.Lower = slices.Clone(y.Dims), y.Lower
-		out.Dims[0]++
+		out = y
 	default:
-		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "cannot concatenate incompatible arrays")
+		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
+			"cannot concatenate incompatible arrays")
 	}
-	return types.Datum{Arr: out}, nil
+	dims := slices.Clone(out.Dims)
+	dims[0] += more
+	return types.Datum{Arr: &types.ArrayValue{Elems: both.elems, Dims: dims, Lower: out.Lower}}, nil
 }
 
 // sameElement is IS NOT DISTINCT FROM over elements.

@@ -198,7 +198,6 @@ func selectCandidate(cands []candidate, args []*types.Type) (candidate, outcome)
 		return cands[0], chosen
 	}
 	// Most exact matches or preferred types of the argument's category.
-	unknowns := 0
 	cands = keepBest(cands, func(c candidate) int {
 		n := 0
 		for i, a := range args {
@@ -212,11 +211,7 @@ func selectCandidate(cands []candidate, args []*types.Type) (candidate, outcome)
 	if len(cands) == 1 {
 		return cands[0], chosen
 	}
-	for _, a := range args {
-		if isUnknown(a) {
-			unknowns++
-		}
-	}
+	unknowns := countUnknown(args)
 	if unknowns == 0 {
 		return candidate{}, ambiguous
 	}
@@ -228,6 +223,15 @@ func selectCandidate(cands []candidate, args []*types.Type) (candidate, outcome)
 		return c, chosen
 	}
 	return candidate{}, ambiguous
+}
+
+func countUnknown(args []*types.Type) (n int) {
+	for _, a := range args {
+		if isUnknown(a) {
+			n++
+		}
+	}
+	return n
 }
 
 // keepBest keeps the candidates with the highest score.
@@ -357,19 +361,12 @@ func bindGenerics(decl, args []*types.Type) (generics, bool) {
 			compat = append(compat, a)
 		}
 	}
-	if len(compat) > 0 {
-		t, _, err := CommonTypeFor("", compat)
-		if err != nil {
-			return g, false
-		}
-		for _, c := range compat {
-			if !CanCoerce(c, t) {
-				return g, false
-			}
-		}
-		g.compatible = t
+	if len(compat) == 0 {
+		return g, true
 	}
-	return g, true
+	t, _, err := CommonTypeFor("", compat) // fails too where one cannot be coerced
+	g.compatible = t
+	return g, err == nil
 }
 
 // concrete replaces the pseudo-types of the chosen overload by what they stand for.

@@ -228,6 +228,11 @@ func inRange(d *table.Desc, key []table.IndexColumn, g *table.Range, row []types
 	if have.Null {
 		return false
 	}
+	return withinBounds(t, have, g)
+}
+
+// withinBounds reports whether a value lies between the bounds of a range.
+func withinBounds(t *types.Type, have types.Datum, g *table.Range) bool {
 	if g.Low != nil {
 		if c := types.Compare(t, have, *g.Low); c < 0 || c == 0 && !g.LowIncl {
 			return false

@@ -254,27 +254,10 @@ func appendArrayField(dst []byte, t *types.Type, a *types.ArrayValue) ([]byte, e
 
 func decodeArray(field []byte, t *types.Type) (types.Datum, error) {
 	bad := func() (types.Datum, error) { return types.Null, corrupt(t, "bad array") }
-	dims, n := binary.Uvarint(field)
-	if n <= 0 || dims > maxDims {
-		return bad()
-	}
-	field = field[n:]
 	a := &types.ArrayValue{}
-	total := uint64(1)
-	for range dims {
-		size, n := binary.Uvarint(field)
-		if n <= 0 {
-			return bad()
-		}
-		lower, m := binary.Varint(field[n:])
-		if m <= 0 || size == 0 || size > uint64(len(field)) {
-			return bad()
-		}
-		field = field[n+m:]
-		if total *= size; total > uint64(len(field)) {
-			return bad()
-		}
-		a.Dims, a.Lower = append(a.Dims, int(size)), append(a.Lower, int(lower))
+	field, total, ok := decodeDims(field, a)
+	if !ok {
+		return bad()
 	}
 	for len(field) > 0 {
 		size, n := binary.Uvarint(field)
@@ -292,8 +275,35 @@ func decodeArray(field []byte, t *types.Type) (types.Datum, error) {
 		}
 		a.Elems, field = append(a.Elems, d), field[size-1:]
 	}
-	if dims == 0 && len(a.Elems) > 0 || dims > 0 && total != uint64(len(a.Elems)) {
+	if total != uint64(len(a.Elems)) {
 		return bad()
 	}
 	return types.Datum{Arr: a}, nil
+}
+
+// decodeDims decodes the dimensions into a, and returns what follows them and the number of
+// elements that they make.
+func decodeDims(field []byte, a *types.ArrayValue) (rest []byte, total uint64, ok bool) {
+	dims, n := binary.Uvarint(field)
+	if n <= 0 || dims > maxDims {
+		return nil, 0, false
+	}
+	field = field[n:]
+	total = min(dims, 1)
+	for range dims {
+		size, n := binary.Uvarint(field)
+		if n <= 0 {
+			return nil, 0, false
+		}
+		lower, m := binary.Varint(field[n:])
+		if m <= 0 || size == 0 || size > uint64(len(field)) {
+			return nil, 0, false
+		}
+		field = field[n+m:]
+		if total *= size; total > uint64(len(field)) {
+			return nil, 0, false
+		}
+		a.Dims, a.Lower = append(a.Dims, int(size)), append(a.Lower, int(lower))
+	}
+	return field, total, true
 }

@@ -120,14 +120,10 @@ func (g *gathered) column(e *ending, v *types.Vec, order []int64, target int) *C
 	}
 	sortStable(e, values, func(a, b value) int { return g.compare(a.d, b.d) })
 	runs := g.runs(e, values)
-	whole := int64(len(order)) == g.rows
-	if whole {
+	if int64(len(order)) == g.rows { // the sample is the whole table
 		c.Distinct = float64(len(runs) + wides)
 	} else {
-		c.Distinct = min(math.Round(g.sketch.estimate()), float64(there))
-		if len(runs) == len(values) && c.Distinct > unique*float64(there) {
-			c.Distinct = float64(there) // within the sketch's error, and no value came twice
-		}
+		c.Distinct = g.distinct(float64(there), len(runs) == len(values))
 	}
 	c.Distinct = max(c.Distinct, 1)
 	sample := float64(len(order))
@@ -145,6 +141,15 @@ func (g *gathered) column(e *ending, v *types.Vec, order []int64, target int) *C
 		c.Bounds = bounds(e, values, runs, common, target)
 	}
 	return c
+}
+
+// distinct estimates the number of different values among so many. differ: those of the sample are.
+func (g *gathered) distinct(values float64, differ bool) float64 {
+	n := min(math.Round(g.sketch.estimate()), values)
+	if differ && n > unique*values {
+		return values // within the sketch's error, and no value came twice
+	}
+	return n
 }
 
 func (g *gathered) compare(a, b types.Datum) int {

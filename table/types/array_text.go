@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -313,25 +314,33 @@ func (p *arrayParser) element() error {
 	if p.s[p.i] == ',' || p.s[p.i] == '}' {
 		return p.malformed("Unexpected \"" + p.s[p.i:p.i+1] + "\" character.")
 	}
+	text, escaped, err := p.unquoted()
+	switch {
+	case err != nil:
+		return err
+	case !escaped && strings.EqualFold(text, "null"):
+		p.elems = append(p.elems, Null)
+		return nil
+	}
+	return p.add(text)
+}
+
+// unquoted reads up to the end of an element without quotes and reports whether it has escapes.
+func (p *arrayParser) unquoted() (text string, escaped bool, err error) {
 	var b []byte
 	keep := 0 // length up to the last character that is not an unescaped blank
-	escaped := false
-	for ; ; p.i++ {
-		if p.i >= len(p.s) {
-			return p.malformed("Unexpected end of input.")
-		}
+	for ; p.i < len(p.s); p.i++ {
 		c := p.s[p.i]
-		if c == ',' || c == '}' {
-			break
-		}
-		switch {
-		case c == '{':
-			return p.malformed("Unexpected \"{\" character.")
-		case c == '"':
-			return p.malformed("Unexpected array element.")
-		case c == '\\':
+		switch c {
+		case ',', '}':
+			return string(b[:keep]), escaped, nil
+		case '{':
+			return "", false, p.malformed("Unexpected \"{\" character.")
+		case '"':
+			return "", false, p.malformed("Unexpected array element.")
+		case '\\':
 			if p.i++; p.i >= len(p.s) {
-				return p.malformed("Unexpected end of input.")
+				return "", false, p.malformed("Unexpected end of input.")
 			}
 			escaped = true
 			b = append(b, p.s[p.i])
@@ -343,12 +352,7 @@ func (p *arrayParser) element() error {
 			keep = len(b)
 		}
 	}
-	text := string(b[:keep])
-	if !escaped && strings.EqualFold(text, "null") {
-		p.elems = append(p.elems, Null)
-		return nil
-	}
-	return p.add(text)
+	return "", false, p.malformed("Unexpected end of input.")
 }
 
 func (p *arrayParser) quoted() (string, error) {
@@ -388,30 +392,25 @@ func appendRecord(dst []byte, a *ArrayValue, f *Format) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if e.Null {
-			continue
+		if !e.Null {
+			dst = appendRecordField(dst, AppendText(nil, a.fieldType(i), e, f))
 		}
-		t := TText
-		if i < len(a.Types) {
-			t = a.Types[i]
-		}
-		s := AppendText(nil, t, e, f)
-		quote := len(s) == 0
-		for _, c := range s {
-			quote = quote || c == '"' || c == '\\' || c == '(' || c == ')' || c == ',' || isSpace(c)
-		}
-		if !quote {
-			dst = append(dst, s...)
-			continue
-		}
-		dst = append(dst, '"')
-		for _, c := range s {
-			if c == '"' || c == '\\' {
-				dst = append(dst, c)
-			}
-			dst = append(dst, c)
-		}
-		dst = append(dst, '"')
 	}
 	return append(dst, ')')
+}
+
+// appendRecordField writes the text of a field, in quotes where it needs them.
+func appendRecordField(dst, s []byte) []byte {
+	special := func(c rune) bool { return strings.ContainsRune("\"\\(),", c) || c < 0x80 && isSpace(byte(c)) }
+	if len(s) > 0 && !bytes.ContainsFunc(s, special) {
+		return append(dst, s...)
+	}
+	dst = append(dst, '"')
+	for _, c := range s {
+		if c == '"' || c == '\\' {
+			dst = append(dst, c)
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, '"')
 }

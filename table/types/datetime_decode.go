@@ -221,15 +221,7 @@ func (d *dateDecoder) numberField(i int, s string) (int, error) {
 	}
 	point := strings.IndexByte(s, '.')
 	if d.timeOnly {
-		switch {
-		case point >= 0 && i == 0 && len(d.fields) >= 2 && d.fields[len(d.fields)-1].kind == lexDate:
-			return d.date(s)
-		case point > 2, point < 0 && len(s) > 4:
-			return d.runTogether(s, d.mask|fieldsDate)
-		case point >= 0:
-			return 0, errDTFormat
-		}
-		return d.number(s, d.mask|fieldsDate)
+		return d.timeNumber(i, s, point)
 	}
 	switch {
 	case point >= 0 && d.mask&fieldsDate == 0:
@@ -240,6 +232,19 @@ func (d *dateDecoder) numberField(i int, s string) (int, error) {
 		return d.runTogether(s, d.mask)
 	}
 	return d.number(s, d.mask)
+}
+
+// timeNumber decodes a number of a time without a date. point is the place of its decimal point.
+func (d *dateDecoder) timeNumber(i int, s string, point int) (int, error) {
+	switch {
+	case point >= 0 && i == 0 && len(d.fields) >= 2 && d.fields[len(d.fields)-1].kind == lexDate:
+		return d.date(s)
+	case point > 2, point < 0 && len(s) > 4:
+		return d.runTogether(s, d.mask|fieldsDate)
+	case point >= 0:
+		return 0, errDTFormat
+	}
+	return d.number(s, d.mask|fieldsDate)
 }
 
 // prefixedNumber decodes the number after "j" (a Julian day) or "t" (a time).
