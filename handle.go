@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql"
 	"github.com/minidb/minidb/table/types"
@@ -18,14 +19,14 @@ type handle struct {
 	mu      sync.Mutex
 	session *sql.Session
 	closed  bool
-	stmts   map[string]*sql.Prepared // by text
-	lost    error                    // the last conflict that a transaction may be repeated after
+	stmts   *lru.Cache[string, *sql.Prepared] // by text
+	lost    error                             // the last conflict that a transaction may be repeated after
 	portals int
 }
 
 const (
 	keptHandles    = 32
-	keptStatements = 256
+	keptStatements = 128 // and up to as many again
 	// rowsAtOnce is how many rows of a query are taken out of its transaction at a time.
 	rowsAtOnce = 1024
 )
@@ -68,7 +69,7 @@ func (db *DB) newHandle(ctx context.Context) (*handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &handle{db: db, session: s, stmts: map[string]*sql.Prepared{}}
+	h := &handle{db: db, session: s, stmts: lru.New[string, *sql.Prepared](keptStatements)}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.mu.closed {
@@ -110,20 +111,17 @@ func (h *handle) end() {
 
 // statement prepares a text, or finds it prepared for the schema as it is now.
 func (h *handle) statement(ctx context.Context, text string) (ps *sql.Prepared, cached bool, err error) {
-	if ps := h.stmts[text]; ps != nil {
+	if ps, ok := h.stmts.Get(text); ok {
 		if h.session.Current(ctx, ps) {
 			return ps, true, nil
 		}
-		delete(h.stmts, text) // the schema has changed since
+		h.stmts.Delete(text) // the schema has changed since
 	}
 	ps, err = h.session.Prepare(ctx, "", text, nil, nil)
 	if err != nil {
 		return nil, false, err
 	}
-	if len(h.stmts) >= keptStatements {
-		clear(h.stmts)
-	}
-	h.stmts[text] = ps
+	h.stmts.Put(text, ps)
 	return ps, false, nil
 }
 
@@ -159,7 +157,7 @@ func (h *handle) run(ctx context.Context, text string, args []any, stream bool) 
 		}
 		h.failed(ctx)
 		_ = h.note(err)
-		delete(h.stmts, text)
+		h.stmts.Delete(text)
 		var e *sqlerr.Error
 		if cached && errors.As(err, &e) && e.Code == sqlerr.FeatureNotSupported && h.session.Status() == 'I' {
 			continue // the schema has changed under a statement prepared long ago

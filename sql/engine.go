@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/sql/notify"
@@ -36,7 +37,8 @@ type Options struct {
 	Flush func(ctx context.Context) error
 	// Memory is where what sessions hold is counted; nil: the process's pool.
 	Memory *memory.Pool
-	// PlanCacheSize bounds the number of plans kept; 0 is 1024.
+	// PlanCacheSize bounds the number of plans kept, of which those used last are at least half; 0 is
+	// 1024.
 	PlanCacheSize int
 	// MaxReruns bounds how often a statement is run again because rows changed under it; past it the answer
 	// is 40001. 0 is 10,000.
@@ -55,7 +57,7 @@ type Engine struct {
 	catalog   *catalog.Catalog
 	opts      Options
 	log       *slog.Logger
-	plans     *planCache
+	plans     planCache
 	templates *template.Cache
 	started   time.Time
 	nextPID   atomic.Int32
@@ -96,7 +98,8 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 	if opts.PlanCacheSize <= 0 {
 		opts.PlanCacheSize = 1024
 	}
-	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: newPlanCache(opts.PlanCacheSize),
+	plans := planCache{lru.New[planKey, cachedPlan](max(1, opts.PlanCacheSize/2))}
+	e := &Engine{store: store, catalog: cat, opts: opts, log: opts.Logger, plans: plans,
 		templates: template.NewCache(opts.PlanCacheSize), started: time.Now(),
 		notifications: notify.NewQueue()}
 	e.mu.sessions, e.mu.ended = map[int32]*Session{}, make(chan struct{})

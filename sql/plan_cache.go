@@ -1,10 +1,9 @@
 package sql
 
 import (
-	"container/list"
 	"strings"
-	"sync"
 
+	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -19,9 +18,8 @@ type planKey struct {
 	user     string // "$user" in the search path, current_user in a view
 }
 
-// planEntry is a cached plan, good for one version of the catalog while the statistics of its tables stay.
-type planEntry struct {
-	key     planKey
+// cachedPlan is good for one version of the catalog while the statistics of its tables stay.
+type cachedPlan struct {
 	version uint64
 	epoch   uint64 // of the statistics
 	plan    *physical.Plan
@@ -29,53 +27,28 @@ type planEntry struct {
 
 // planCache keeps the plans of the texts used last. It is shared by all sessions.
 type planCache struct {
-	size int
-	mu   struct {
-		sync.Mutex
-		byKey map[planKey]*list.Element
-		order list.List // of *planEntry, the one used last in front
-	}
-}
-
-func newPlanCache(size int) *planCache {
-	c := &planCache{size: size}
-	c.mu.byKey = map[planKey]*list.Element{}
-	return c
+	plans *lru.Cache[planKey, cachedPlan]
 }
 
 // get returns the plan made for the key at this version of the catalog, or nil. current judges the
-// statistics, and may move the entry's epoch on.
-func (c *planCache) get(key planKey, version uint64, current func(*physical.Plan, *uint64) bool) *physical.Plan {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	el := c.mu.byKey[key]
-	if el == nil {
+// statistics, and may move the plan's epoch on.
+func (c planCache) get(key planKey, version uint64,
+	current func(*physical.Plan, *uint64) bool) *physical.Plan {
+	p, ok := c.plans.Get(key)
+	epoch := p.epoch
+	if !ok || p.version != version || !current(p.plan, &p.epoch) {
 		return nil
 	}
-	e := el.Value.(*planEntry)
-	if e.version != version || !current(e.plan, &e.epoch) {
-		return nil
+	if p.epoch != epoch {
+		c.plans.Put(key, p)
 	}
-	c.mu.order.MoveToFront(el)
-	return e.plan
+	return p.plan
 }
 
-// put keeps a plan. A plan for an older version than the one that is there is not kept.
-func (c *planCache) put(key planKey, version, epoch uint64, plan *physical.Plan) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if el := c.mu.byKey[key]; el != nil {
-		if e := el.Value.(*planEntry); e.version <= version {
-			e.version, e.epoch, e.plan = version, epoch, plan
-			c.mu.order.MoveToFront(el)
-		}
-		return
-	}
-	c.mu.byKey[key] = c.mu.order.PushFront(&planEntry{key: key, version: version, epoch: epoch, plan: plan})
-	for len(c.mu.byKey) > c.size {
-		el := c.mu.order.Back()
-		c.mu.order.Remove(el)
-		delete(c.mu.byKey, el.Value.(*planEntry).key)
+// put keeps a plan, unless there is one for a newer version.
+func (c planCache) put(key planKey, p cachedPlan) {
+	if old, ok := c.plans.Get(key); !ok || old.version <= p.version {
+		c.plans.Put(key, p)
 	}
 }
 

@@ -145,7 +145,7 @@ func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Stateme
 		return nil, s.saysWhen(err)
 	}
 	if share && !plan.NoCache {
-		s.engine.plans.put(key, version, epoch, plan)
+		s.engine.plans.put(key, cachedPlan{version, epoch, plan})
 	}
 	ps.plan = nil
 	if !own && !plan.NoCache && len(ps.Text) <= maxCachedText {

@@ -23,7 +23,7 @@ var layers = []struct {
 	name     string
 	prefixes []string
 }{
-	{"foundation", []string{"internal/sqlerr", "internal/sqlname", "internal/memory"}},
+	{"foundation", []string{"internal/lru", "internal/sqlerr", "internal/sqlname", "internal/memory"}},
 	{"kv", []string{"kv"}},
 	{"txn", []string{"txn"}},
 	{"table", []string{"table"}},
@@ -60,7 +60,7 @@ var allowedImports = map[string][]string{
 	"txn/shared":       {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"}, // the door: not txn
 	"table/types":      {"internal/sqlerr"},
 	"table/codec":      {"kv", "table/types", "internal/sqlerr"},
-	"planner":          {"planner", "table", "internal/sqlerr", "internal/sqlname", "internal/memory"}, // plans from schema and statistics, no store
+	"planner":          {"planner", "table", "internal/lru", "internal/sqlerr", "internal/sqlname", "internal/memory"}, // plans from schema and statistics, no store
 	"planner/ast":      {},
 	"planner/expr":     {"table/types"},
 	"planner/opt":      {"planner/ast", "planner/expr", "table"},

@@ -3,9 +3,9 @@ package builtin
 import (
 	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
+	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
@@ -26,22 +26,13 @@ type regexFlags struct {
 	global   bool // g: not an option of the expression, and never in a key
 }
 
-// regexCache keeps compiled expressions; when it is full it starts anew, which a workload of a few
-// patterns never notices.
-var regexCache = struct {
-	sync.RWMutex
-	m map[regexKey]*pattern
-}{m: map[regexKey]*pattern{}}
-
-const regexCacheSize = 256
+// regexCache keeps compiled expressions.
+var regexCache = lru.New[regexKey, *pattern](128)
 
 func compileRegex(source string, fl regexFlags) (*pattern, error) {
 	fl.global = false
 	key := regexKey{source, fl}
-	regexCache.RLock()
-	re := regexCache.m[key]
-	regexCache.RUnlock()
-	if re != nil {
+	if re, ok := regexCache.Get(key); ok {
 		return re, nil
 	}
 	text, err := translateRegex(source, fl)
@@ -51,16 +42,11 @@ func compileRegex(source string, fl regexFlags) (*pattern, error) {
 	// POSIX: the leftmost match, and of those the longest.
 	longest := !strings.Contains(text, "*?") && !strings.Contains(text, "+?") &&
 		!strings.Contains(text, "??") && !strings.Contains(text, "}?")
-	re, err = newPattern(text, longest)
+	re, err := newPattern(text, longest)
 	if err != nil {
 		return nil, sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: %s", regexFault(err))
 	}
-	regexCache.Lock()
-	if len(regexCache.m) >= regexCacheSize {
-		clear(regexCache.m)
-	}
-	regexCache.m[key] = re
-	regexCache.Unlock()
+	regexCache.Put(key, re)
 	return re, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/minidb/minidb/internal/lru"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/parse"
@@ -98,23 +99,23 @@ func byKey(n physical.Node) bool {
 // Cache keeps the templates of the shapes used last, and the trees of the texts with parameters. It is safe
 // for concurrent use.
 type Cache struct {
-	shapes *recent[*Template] // nil for a shape that came once
-	trees  *recent[parse.Parsed]
+	shapes *lru.Cache[string, *Template] // nil for a shape that came once
+	trees  *lru.Cache[string, parse.Parsed]
 }
 
 // NewCache returns a cache of about size shapes and as many texts.
 func NewCache(size int) *Cache {
-	return &Cache{shapes: newRecent[*Template](size), trees: newRecent[parse.Parsed](size)}
+	return &Cache{shapes: lru.New[string, *Template](size), trees: lru.New[string, parse.Parsed](size)}
 }
 
 // Find returns the template of a shape, or nil. again reports whether the shape was seen before and
 // no template has been tried for it.
 func (c *Cache) Find(s *parse.Shape) (t *Template, again bool) {
 	text := string(s.Text)
-	t, known := c.shapes.get(text)
+	t, known := c.shapes.Get(text)
 	switch {
 	case !known:
-		c.shapes.put(text, nil)
+		c.shapes.Put(text, nil)
 		return nil, false
 	case t == nil:
 		return nil, true
@@ -127,7 +128,7 @@ func (c *Cache) Find(s *parse.Shape) (t *Template, again bool) {
 // Add makes the template of a shape from the statement of one of its texts.
 func (c *Cache) Add(s *parse.Shape, stmt ast.Statement) {
 	t := New(s, stmt)
-	c.shapes.put(t.Text, t)
+	c.shapes.Put(t.Text, t)
 }
 
 // maxTreeText bounds the texts whose trees are kept.
@@ -135,13 +136,13 @@ const maxTreeText = 8 << 10
 
 // Parse is parse.ParseOne. A text with parameters is likely to come again: its tree is kept.
 func (c *Cache) Parse(ctx context.Context, text string) (parse.Parsed, error) {
-	p, known := c.trees.get(text)
+	p, known := c.trees.Get(text)
 	if known {
 		return p, nil
 	}
 	p, err := parse.ParseOne(ctx, text)
 	if err == nil && p.Params > 0 && len(text) <= maxTreeText {
-		c.trees.put(text, p)
+		c.trees.Put(text, p)
 	}
 	return p, err
 }
