@@ -12,6 +12,24 @@ import (
 // copyPiece is how many bytes are copied between two looks at the statement's context.
 const copyPiece = 256 << 10
 
+// eachPiece calls op with s in pieces of about copyPiece bytes, cut between characters, and looks at the
+// statement's context behind each.
+func eachPiece(rt *expr.Runtime, s string, op func(piece string)) error {
+	for len(s) > copyPiece {
+		n := copyPiece
+		for n > copyPiece-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		op(s[:n])
+		s = s[n:]
+		if err := rt.Tick(n); err != nil {
+			return err
+		}
+	}
+	op(s)
+	return rt.Tick(len(s))
+}
+
 // writer builds a text that may be much larger than what it is made from. It asks the statement's
 // account for bytes before it allocates them, copies in pieces, and looks at the context between them.
 // After an error it ignores what is written; done returns the error.

@@ -2,8 +2,11 @@ package builtin
 
 import (
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +123,8 @@ func heavyCalls() []heavyCall {
 		heavy("concat", large, large),
 		heavy("concat_ws", large, "a", "b", "c"),
 		heavy("upper", large),
+		heavy("initcap", large),
+		heavy("reverse", large),
 	}
 }
 
@@ -155,6 +160,44 @@ func TestHeavyCallsAreCancelled(t *testing.T) {
 			require.Equal(t, n, ctx.looks, "%s went on after its statement had ended", c.name)
 		}
 	}
+}
+
+// TestReadersOfALargeTextAreCancelled: these make little of a large text.
+func TestReadersOfALargeTextAreCancelled(t *testing.T) {
+	large := strings.Repeat("é1a ", 2<<20)
+	for _, c := range []heavyCall{
+		heavy("md5", large), heavy("length", large), heavy("char_length", large),
+		heavy("position", large, "nowhere"), heavy("strpos", large+"here", "here"),
+		heavy("upper", large), heavy("initcap", large), heavy("reverse", large),
+	} {
+		ctx := &endsAtLook{n: 2}
+		err := c.run(t, &expr.Runtime{Ctx: ctx, Memory: &account{limit: 1 << 40}})
+		require.ErrorIs(t, err, context.Canceled, c.name)
+		require.Equal(t, 2, ctx.looks, c.name)
+	}
+}
+
+// TestPiecesMakeNoDifference compares what is done in pieces with what is done at once.
+func TestPiecesMakeNoDifference(t *testing.T) {
+	large := strings.Repeat("x", copyPiece-1) + strings.Repeat("éß1 a", copyPiece/3) + "end"
+	call := func(name string, args ...any) types.Datum {
+		c := heavy(name, args...)
+		fn, _, err := ResolveFunction(c.name, c.ts)
+		require.NoError(t, err)
+		d, err := fn.Scalar(&expr.Runtime{ArgTypes: c.ts, Format: types.DefaultFormat, Memory: &account{limit: 1 << 40}}, c.args)
+		require.NoError(t, err)
+		return d
+	}
+	runes := []rune(large)
+	require.EqualValues(t, len(runes), call("length", large).I)
+	require.EqualValues(t, len(runes)-2, call("strpos", large, "end").I)
+	require.EqualValues(t, copyPiece, call("strpos", large, "éß1 a").I)
+	require.Equal(t, strings.ToUpper(large), call("upper", large).S)
+	slices.Reverse(runes)
+	require.Equal(t, string(runes), call("reverse", large).S)
+	require.Equal(t, "X"+large[1:copyPiece-1], call("initcap", large).S[:copyPiece-1])
+	sum := md5.Sum([]byte(large))
+	require.Equal(t, hex.EncodeToString(sum[:]), call("md5", large).S)
 }
 
 // A copy of n MiB looks at least n times.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/hex"
+	"hash"
 	"strconv"
 	"strings"
 	"unicode"
@@ -22,14 +23,69 @@ func errTooLong() error {
 	return sqlerr.New(sqlerr.ProgramLimitExceeded, "requested length too large")
 }
 
-// str makes a function of one text.
-func str(op func(string) string) scalar {
+// perCharacter makes a function of one text from an operation that takes each character by itself.
+func perCharacter(op func(string) string) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		s, err := mapText(rt, a[0].S, op)
+		return types.NewString(s), err
+	}
+}
+
+// wholeText makes a function of one text that is not looked at while it runs.
+func wholeText(op func(string) string) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		if err := askLarge(rt, len(a[0].S)); err != nil {
 			return types.Null, err
 		}
 		return types.NewString(op(a[0].S)), nil
 	}
+}
+
+// mapText applies op to s, and piece by piece where s is large.
+func mapText(rt *expr.Runtime, s string, op func(string) string) (string, error) {
+	if err := askLarge(rt, len(s)); err != nil {
+		return "", err
+	}
+	if len(s) <= copyPiece {
+		return op(s), nil
+	}
+	var out strings.Builder
+	err := eachPiece(rt, s, func(piece string) { out.WriteString(op(piece)) })
+	return out.String(), err
+}
+
+// hashText makes a function that writes a text into a hash and returns what format makes of the sum.
+func hashText(newHash func() hash.Hash, format func([]byte) string) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		h := newHash()
+		err := eachPiece(rt, a[0].S, func(piece string) { h.Write([]byte(piece)) })
+		return types.NewString(format(h.Sum(nil))), err
+	}
+}
+
+func rawSum(sum []byte) string { return string(sum) }
+
+// countRunes counts the characters of s.
+func countRunes(rt *expr.Runtime, s string) (n int, err error) {
+	err = eachPiece(rt, s, func(piece string) { n += utf8.RuneCountInString(piece) })
+	return n, err
+}
+
+// characters is length(text).
+func characters(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	n, err := countRunes(rt, a[0].S)
+	return types.NewInt(int64(n)), err
+}
+
+func charactersVec(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
+	for _, i := range sel {
+		n, err := countRunes(rt, a[0].S[i])
+		if err != nil {
+			return err
+		}
+		out.I[i] = int64(n)
+	}
+	return nil
 }
 
 // askLarge asks for a text unless it is short.
@@ -47,25 +103,14 @@ func strInt(op func(string) int) scalar {
 	}
 }
 
-func strIntVec(op func(string) int) vector {
+func perCharacterVec(op func(string) string) vector {
 	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
 		for _, i := range sel {
-			out.I[i] = int64(op(a[0].S[i]))
-			if err := rt.Tick(len(a[0].S[i])); err != nil {
+			s, err := mapText(rt, a[0].S[i], op)
+			if err != nil {
 				return err
 			}
-		}
-		return nil
-	}
-}
-
-func strVec(op func(string) string) vector {
-	return func(rt *expr.Runtime, a []*types.Vec, sel []int32, out *types.Vec) error {
-		for _, i := range sel {
-			if err := askLarge(rt, len(a[0].S[i])); err != nil {
-				return err
-			}
-			out.S[i] = op(a[0].S[i])
+			out.S[i] = s
 		}
 		return nil
 	}
@@ -74,13 +119,13 @@ func strVec(op func(string) string) vector {
 func byteLen(s string) int { return len(s) }
 
 var textFunctions = []def{
-	v("length(text) int4", strInt(utf8.RuneCountInString), strIntVec(utf8.RuneCountInString)),
-	f("length(bpchar) int4", strInt(utf8.RuneCountInString)),
+	v("length(text) int4", characters, charactersVec),
+	f("length(bpchar) int4", characters),
 	f("length(bytea) int4", strInt(byteLen)),
-	f("char_length(text) int4", strInt(utf8.RuneCountInString)),
-	f("char_length(bpchar) int4", strInt(utf8.RuneCountInString)),
-	f("character_length(text) int4", strInt(utf8.RuneCountInString)),
-	f("character_length(bpchar) int4", strInt(utf8.RuneCountInString)),
+	f("char_length(text) int4", characters),
+	f("char_length(bpchar) int4", characters),
+	f("character_length(text) int4", characters),
+	f("character_length(bpchar) int4", characters),
 	f("octet_length(text) int4", strInt(byteLen)),
 	f("octet_length(bytea) int4", strInt(byteLen)),
 	f("octet_length(bpchar) int4", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -88,10 +133,10 @@ var textFunctions = []def{
 	}),
 	f("bit_length(text) int4", strInt(func(s string) int { return 8 * len(s) })),
 	f("bit_length(bytea) int4", strInt(func(s string) int { return 8 * len(s) })),
-	v("lower(text) text", str(strings.ToLower), strVec(strings.ToLower)),
-	v("upper(text) text", str(strings.ToUpper), strVec(strings.ToUpper)),
-	f("initcap(text) text", str(initcap)),
-	f("reverse(text) text", str(reverse)),
+	v("lower(text) text", perCharacter(strings.ToLower), perCharacterVec(strings.ToLower)),
+	v("upper(text) text", perCharacter(strings.ToUpper), perCharacterVec(strings.ToUpper)),
+	f("initcap(text) text", initcap),
+	f("reverse(text) text", reverse),
 	f("ascii(text) int4", strInt(func(s string) int {
 		if s == "" {
 			return 0
@@ -100,12 +145,12 @@ var textFunctions = []def{
 		return int(r)
 	})),
 	f("chr(int4) text", chr),
-	f("md5(text) text", str(md5Hex)),
-	f("md5(bytea) text", str(md5Hex)),
-	f("sha224(bytea) bytea", str(func(s string) string { h := sha256.Sum224([]byte(s)); return string(h[:]) })),
-	f("sha256(bytea) bytea", str(func(s string) string { h := sha256.Sum256([]byte(s)); return string(h[:]) })),
-	f("sha384(bytea) bytea", str(func(s string) string { h := sha512.Sum384([]byte(s)); return string(h[:]) })),
-	f("sha512(bytea) bytea", str(func(s string) string { h := sha512.Sum512([]byte(s)); return string(h[:]) })),
+	f("md5(text) text", hashText(md5.New, hex.EncodeToString)),
+	f("md5(bytea) text", hashText(md5.New, hex.EncodeToString)),
+	f("sha224(bytea) bytea", hashText(sha256.New224, rawSum)),
+	f("sha256(bytea) bytea", hashText(sha256.New, rawSum)),
+	f("sha384(bytea) bytea", hashText(sha512.New384, rawSum)),
+	f("sha512(bytea) bytea", hashText(sha512.New, rawSum)),
 	f("to_hex(int4) text", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.NewString(strconv.FormatUint(uint64(uint32(a[0].I)), 16)), nil
 	}),
@@ -123,8 +168,9 @@ var textFunctions = []def{
 	f("starts_with(text,text) bool", startsWith),
 	f("strpos(text,text) int4", position),
 	f("position(text,text) int4", position),
-	f("position(bytea,bytea) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		return types.NewInt(int64(strings.Index(a[0].S, a[1].S) + 1)), nil
+	f("position(bytea,bytea) int4", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		i, err := indexOf(rt, a[0].S, a[1].S)
+		return types.NewInt(int64(i + 1)), err
 	}),
 	f("left(text,int4) text", left),
 	f("right(text,int4) text", right),
@@ -242,32 +288,36 @@ func startsWith(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewBool(strings.HasPrefix(a[0].S, a[1].S)), nil
 }
 
-func md5Hex(s string) string {
-	h := md5.Sum([]byte(s))
-	return hex.EncodeToString(h[:])
-}
-
-func initcap(s string) string {
+func initcap(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	inWord := false
-	return strings.Map(func(r rune) rune {
-		was := inWord
-		inWord = unicode.IsLetter(r) || unicode.IsDigit(r)
-		if was {
-			return unicode.ToLower(r)
-		}
-		return unicode.ToUpper(r)
-	}, s)
+	s, err := mapText(rt, a[0].S, func(piece string) string {
+		return strings.Map(func(r rune) rune {
+			was := inWord
+			inWord = unicode.IsLetter(r) || unicode.IsDigit(r)
+			if was {
+				return unicode.ToLower(r)
+			}
+			return unicode.ToUpper(r)
+		}, piece)
+	})
+	return types.NewString(s), err
 }
 
-func reverse(s string) string {
-	out := make([]byte, len(s))
-	for i, w := 0, len(s); i < len(s); {
-		_, n := utf8.DecodeRuneInString(s[i:])
-		w -= n
-		copy(out[w:], s[i:i+n])
-		i += n
+func reverse(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	s := a[0].S
+	if err := askLarge(rt, len(s)); err != nil {
+		return types.Null, err
 	}
-	return string(out)
+	out, w := make([]byte, len(s)), len(s)
+	err := eachPiece(rt, s, func(piece string) {
+		for i := 0; i < len(piece); {
+			_, n := utf8.DecodeRuneInString(piece[i:])
+			w -= n
+			copy(out[w:], piece[i:i+n])
+			i += n
+		}
+	})
+	return types.NewString(string(out)), err
 }
 
 func chr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -322,12 +372,29 @@ func translate(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return w.done()
 }
 
-func position(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	i := strings.Index(a[0].S, a[1].S)
-	if i < 0 {
-		return types.NewInt(0), nil
+func position(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+	i, err := indexOf(rt, a[0].S, a[1].S)
+	if i < 0 || err != nil {
+		return types.NewInt(0), err
 	}
-	return types.NewInt(int64(utf8.RuneCountInString(a[0].S[:i]) + 1)), nil
+	n, err := countRunes(rt, a[0].S[:i])
+	return types.NewInt(int64(n + 1)), err
+}
+
+// indexOf is strings.Index, with looks at the statement's context.
+func indexOf(rt *expr.Runtime, s, part string) (int, error) {
+	for from := 0; ; from += copyPiece {
+		to := min(len(s), from+copyPiece+len(part))
+		if i := strings.Index(s[from:to], part); i >= 0 {
+			return from + i, nil
+		}
+		if to == len(s) {
+			return -1, nil
+		}
+		if err := rt.Tick(copyPiece); err != nil {
+			return -1, err
+		}
+	}
 }
 
 // prefixLen is the number of bytes of the first n characters.
