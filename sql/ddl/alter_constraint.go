@@ -228,7 +228,7 @@ func (a *alteration) renameConstraint(ctx context.Context, act *ast.AlterAction)
 	switch {
 	case i < 0 && fk == nil && (ix == nil || !ix.Constraint):
 		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", name, a.d.Name)
-	case (ix != nil) && to == name:
+	case ix != nil && ix.Constraint && next.IndexByName(to) != nil: // the index takes the new name too
 		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", to)
 	case constraintNamed(a.d, to):
 		return duplicateConstraint(a.d, to)

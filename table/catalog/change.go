@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv"
@@ -115,6 +114,9 @@ func (v *View) CreateSchema(ctx context.Context, db table.ID, name string) (Sche
 	} else if ok {
 		return Schema{}, sqlerr.New(sqlerr.DuplicateSchema, "schema \"%s\" already exists", name)
 	}
+	if err := v.holdDatabase(ctx, db); err != nil {
+		return Schema{}, err
+	}
 	if err := v.reserve(ctx, schemaKey(db, name)); err != nil {
 		return Schema{}, err
 	}
@@ -124,6 +126,22 @@ func (v *View) CreateSchema(ctx context.Context, db table.ID, name string) (Sche
 	}
 	s := Schema{ID: id, Database: db, Name: name}
 	return s, v.put(schemaKey(db, name), encodeJSON(s))
+}
+
+// holdDatabase makes Commit fail if the database is dropped or renamed meanwhile: a session may have entered it
+// just before. It fails with 3D000 when the database is gone already.
+func (v *View) holdDatabase(ctx context.Context, id table.ID) error {
+	all, err := v.Databases(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if all[i].ID == id {
+			v.validate(databaseKey(all[i].Name))
+			return nil
+		}
+	}
+	return sqlerr.New(sqlerr.InvalidCatalogName, "database with OID %d does not exist", id)
 }
 
 // DropSchema removes a schema. Requires: nothing is left in it.
@@ -246,6 +264,9 @@ func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
 		}
 		return m
 	}
+	if twice, ok := nameTwice(d); ok {
+		return duplicateRelation(twice)
+	}
 	before, after := list(old), list(d)
 	for n, e := range before {
 		if after[n] != e {
@@ -261,9 +282,6 @@ func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
 			}
 		}
 	}
-	if len(after) != 1+len(d.Indexes) {
-		return fmt.Errorf("catalog: relation %q: two indexes of one name", d.Name)
-	}
 	if err := v.depend(old, false); err != nil {
 		return err
 	}
@@ -274,6 +292,20 @@ func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
 		return err
 	}
 	return v.putDesc(d, old.Version)
+}
+
+// nameTwice returns a name that a relation and one of its indexes have, or two of them: a new name of one of
+// these may be that of another, and claim looks at other relations only.
+func nameTwice(d *table.Desc) (name string, ok bool) {
+	seen := map[string]struct{}{d.Name: {}}
+	for i := range d.Indexes {
+		name = d.Indexes[i].Name
+		if _, ok = seen[name]; ok {
+			return name, true
+		}
+		seen[name] = struct{}{}
+	}
+	return "", false
 }
 
 // DropRelation removes a relation. Its rows and index entries are dropped as a whole.

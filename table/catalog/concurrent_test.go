@@ -1,0 +1,48 @@
+package catalog
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/txn"
+)
+
+// A schema is not made in a database that another transaction drops, whichever commits first: a session
+// that enters the database just before it is dropped would leave a schema that belongs to nothing.
+func TestNoSchemaIsMadeInADroppedDatabase(t *testing.T) {
+	for _, dropFirst := range []bool{true, false} {
+		f := memory(t)
+		var db Database
+		f.must(func(_ *txn.Txn, v *View) (err error) {
+			db, err = v.CreateDatabase(f.ctx, "d")
+			return err
+		})
+		drop, create := f.begin(), f.begin()
+		dv, cv := f.cat.View(drop), f.cat.View(create)
+		require.NoError(t, dv.DropDatabase(f.ctx, db))
+		_, err := cv.CreateSchema(f.ctx, db.ID, "x")
+		require.NoError(t, err)
+		commitDrop := func() error { return dv.Commit(f.ctx, true, func() error { return drop.Commit(f.ctx) }) }
+		commitCreate := func() error { return cv.Commit(f.ctx, true, func() error { return create.Commit(f.ctx) }) }
+		first, second := commitCreate, commitDrop
+		if dropFirst {
+			first, second = commitDrop, commitCreate
+		}
+		require.NoError(t, first())
+		var conflict *txn.WriteConflictError
+		require.ErrorAs(t, second(), &conflict)
+		require.NoError(t, drop.Rollback(f.ctx))
+		require.NoError(t, create.Rollback(f.ctx))
+		if !dropFirst {
+			continue
+		}
+		late := f.begin()
+		_, err = f.cat.View(late).CreateSchema(f.ctx, db.ID, "y")
+		var gone *sqlerr.Error
+		require.ErrorAs(t, err, &gone)
+		require.Equal(t, sqlerr.InvalidCatalogName, gone.Code)
+		require.NoError(t, late.Rollback(f.ctx))
+	}
+}
