@@ -152,11 +152,11 @@ func errCannotRun(portal string) error {
 // goesForward reports whether a FETCH asks for nothing but the rows behind the cursor's position.
 func goesForward(st *ast.Fetch) bool {
 	switch st.Direction {
-	case "", "next":
+	case "", ast.FetchNext:
 		return true
-	case "forward":
+	case ast.FetchForward:
 		return st.All || st.Count > 0
-	case "relative":
+	case ast.FetchRelative:
 		return st.Count > 0
 	}
 	return false
@@ -172,10 +172,10 @@ func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (sou
 		at++
 	}
 	switch st.Direction {
-	case "", "next":
+	case "", ast.FetchNext:
 		f.limit = 1
 		return f, nil
-	case "forward":
+	case ast.FetchForward:
 		if st.All {
 			f.limit = -1
 		}
@@ -185,7 +185,7 @@ func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (sou
 		if st.Count == 0 {
 			return f.again(onRow)
 		}
-	case "backward":
+	case ast.FetchBackward:
 		if st.Count < 0 && !st.All {
 			f.limit = -st.Count
 			return f, nil
@@ -196,16 +196,16 @@ func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (sou
 		if st.Move && st.All && atStart {
 			return tagSource("MOVE 0"), nil
 		}
-	case "relative":
+	case ast.FetchRelative:
 		if st.Count > 0 {
 			return f.skipTo(ctx, st.Count)
 		}
 		if st.Count == 0 {
 			return f.again(onRow)
 		}
-	case "first", "absolute":
+	case ast.FetchFirst, ast.FetchAbsolute:
 		n := st.Count
-		if st.Direction == "first" {
+		if st.Direction == ast.FetchFirst {
 			n = 1
 		}
 		switch {
@@ -261,15 +261,15 @@ func (s utility) fetchKept(p *Portal, k *materialised, st *ast.Fetch) (source, e
 	}
 	n := int(max(min(st.Count, int64(len(k.rows)+1)), -int64(len(k.rows)+1)))
 	switch st.Direction {
-	case "", "next":
+	case "", ast.FetchNext:
 		rows = k.forward(1)
-	case "prior":
+	case ast.FetchPrior:
 		rows = k.backward(1)
-	case "forward", "backward":
+	case ast.FetchForward, ast.FetchBackward:
 		if st.All {
 			n = len(k.rows) + 1
 		}
-		if st.Direction == "backward" {
+		if st.Direction == ast.FetchBackward {
 			n = -n
 		}
 		switch {
@@ -280,16 +280,16 @@ func (s utility) fetchKept(p *Portal, k *materialised, st *ast.Fetch) (source, e
 		default:
 			one(from)
 		}
-	case "first":
+	case ast.FetchFirst:
 		one(1)
-	case "last":
+	case ast.FetchLast:
 		one(len(k.rows))
-	case "absolute":
+	case ast.FetchAbsolute:
 		if n < 0 {
 			n += len(k.rows) + 1
 		}
 		one(n)
-	case "relative":
+	case ast.FetchRelative:
 		one(from + n)
 	}
 	if st.Move {

@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
@@ -11,15 +10,15 @@ import (
 // maintain is VACUUM, ANALYZE, REINDEX and CHECKPOINT; CLUSTER has nothing to act on, for a table is
 // always in the order of its key.
 func (s maintenance) maintain(ctx context.Context, st *ast.Maintenance) (string, error) {
-	command := strings.ToUpper(st.Command)
+	command := upper(string(st.Command))
 	switch st.Command {
-	case "vacuum":
+	case ast.Vacuum:
 		return command, s.vacuum(ctx, st)
-	case "analyze":
+	case ast.Analyze:
 		return command, s.analyze(ctx, st)
-	case "reindex":
+	case ast.Reindex:
 		return command, s.reindex(ctx, st)
-	case "checkpoint":
+	case ast.Checkpoint:
 		if s.engine.opts.Flush == nil {
 			return "", sqlerr.Unsupported(int(st.Pos), command)
 		}

@@ -24,12 +24,12 @@ type upkeep struct {
 // nothing is skipped, there is no TOAST table and no file to be cut off, transaction numbers do not wrap
 // around so that no row needs freezing, and a pass has no workers.
 func readUpkeep(st *ast.Maintenance) (o upkeep, err error) {
-	command := strings.ToUpper(st.Command)
+	command := upper(string(st.Command))
 	workers, noSkipping, noTOAST := int64(0), false, false
 	for i := range st.Options {
 		opt := &st.Options[i]
 		name := strings.ToLower(opt.Name)
-		vacuum := st.Command == "vacuum"
+		vacuum := st.Command == ast.Vacuum
 		on := true
 		if name != "parallel" && name != "index_cleanup" {
 			if on, err = boolOption(opt); err != nil {

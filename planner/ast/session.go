@@ -137,12 +137,26 @@ type DeclareCursor struct {
 	Text   string // source text of the query
 }
 
-// Fetch is FETCH or MOVE. Direction is "next", "prior", "first", "last", "absolute", "relative",
-// "forward" or "backward"; All stands for FORWARD ALL and BACKWARD ALL.
+// FetchDirection is where FETCH goes, by its key word.
+type FetchDirection string
+
+// The directions of FETCH and MOVE.
+const (
+	FetchNext     FetchDirection = "next"
+	FetchPrior    FetchDirection = "prior"
+	FetchFirst    FetchDirection = "first"
+	FetchLast     FetchDirection = "last"
+	FetchAbsolute FetchDirection = "absolute"
+	FetchRelative FetchDirection = "relative"
+	FetchForward  FetchDirection = "forward"
+	FetchBackward FetchDirection = "backward"
+)
+
+// Fetch is FETCH or MOVE; All stands for FORWARD ALL and BACKWARD ALL.
 type Fetch struct {
 	Pos       Pos
 	Move      bool
-	Direction string
+	Direction FetchDirection
 	Count     int64
 	All       bool
 	Cursor    string
@@ -164,10 +178,22 @@ type Explain struct {
 	Statement Statement
 }
 
+// MaintenanceCommand is the key word of a Maintenance.
+type MaintenanceCommand string
+
+// The commands of Maintenance.
+const (
+	Vacuum     MaintenanceCommand = "vacuum"
+	Analyze    MaintenanceCommand = "analyze"
+	Checkpoint MaintenanceCommand = "checkpoint"
+	Reindex    MaintenanceCommand = "reindex"
+	Cluster    MaintenanceCommand = "cluster"
+)
+
 // Maintenance is VACUUM, ANALYZE, CHECKPOINT, REINDEX or CLUSTER.
 type Maintenance struct {
 	Pos     Pos
-	Command string // lower case
+	Command MaintenanceCommand
 	Options []Option
 	Tables  []MaintainedTable
 	Kind    string // REINDEX: "table", "index", "database", …

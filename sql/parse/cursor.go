@@ -37,29 +37,29 @@ func (p *parser) declareCursor() ast.Statement {
 
 // fetch parses FETCH and MOVE.
 func (p *parser) fetch() ast.Statement {
-	f := &ast.Fetch{Pos: p.pos(), Direction: "forward", Count: 1}
+	f := &ast.Fetch{Pos: p.pos(), Direction: ast.FetchForward, Count: 1}
 	f.Move = p.next().kw == "move"
 	switch t := p.tok(); t.kw {
 	case "next", "prior", "first", "last":
 		if p.fetchName(1) {
-			f.Direction = t.str
+			f.Direction = ast.FetchDirection(t.str)
 			p.next()
 		}
 	case "absolute", "relative":
 		if n := p.peek(1); n.kind == tokInt || n.is('-') || n.is('+') {
-			f.Direction = t.str
+			f.Direction = ast.FetchDirection(t.str)
 			p.next()
 			f.Count = p.integer()
 		}
 	case "forward", "backward":
 		if p.fetchName(1) || p.peek(1).kind == tokInt || p.peek(1).is('-') || p.peek(1).is('+') || p.peek(1).kw == "all" {
-			f.Direction = t.str
+			f.Direction = ast.FetchDirection(t.str)
 			p.next()
 			p.fetchCount(f)
 		}
 	default:
 		if !p.fetchCount(f) {
-			f.Direction = "next"
+			f.Direction = ast.FetchNext
 		}
 	}
 	p.acceptAny("from", "in")

@@ -6,7 +6,7 @@ import (
 
 // vacuum parses VACUUM and ANALYZE.
 func (p *parser) vacuum() ast.Statement {
-	m := &ast.Maintenance{Pos: p.pos(), Command: p.next().str}
+	m := &ast.Maintenance{Pos: p.pos(), Command: ast.MaintenanceCommand(p.next().str)}
 	if m.Command == "analyse" {
 		m.Command = "analyze"
 	}
@@ -31,14 +31,14 @@ func (p *parser) vacuum() ast.Statement {
 
 // checkpoint parses CHECKPOINT.
 func (p *parser) checkpoint() ast.Statement {
-	m := &ast.Maintenance{Pos: p.pos(), Command: "checkpoint"}
+	m := &ast.Maintenance{Pos: p.pos(), Command: ast.Checkpoint}
 	p.next()
 	return m
 }
 
 // reindex parses REINDEX [( options )] kind [CONCURRENTLY] name.
 func (p *parser) reindex() ast.Statement {
-	m := &ast.Maintenance{Pos: p.pos(), Command: "reindex"}
+	m := &ast.Maintenance{Pos: p.pos(), Command: ast.Reindex}
 	p.next()
 	if p.tok().is('(') {
 		m.Options = p.utilityOptions()
@@ -59,7 +59,7 @@ func (p *parser) reindex() ast.Statement {
 
 // cluster parses CLUSTER [( options )] [VERBOSE] [table [USING index]].
 func (p *parser) cluster() ast.Statement {
-	m := &ast.Maintenance{Pos: p.pos(), Command: "cluster"}
+	m := &ast.Maintenance{Pos: p.pos(), Command: ast.Cluster}
 	p.next()
 	if p.tok().is('(') {
 		m.Options = p.utilityOptions()
