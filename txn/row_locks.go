@@ -429,6 +429,9 @@ func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
 	return t.afterWrite()
 }
 
+// Streams reports whether some of the transaction's writes are in the store already.
+func (t *Txn) Streams() bool { return t.stream != nil }
+
 // Buffered reports whether the transaction has put a key, and nothing of it is in the store yet.
 func (t *Txn) Buffered(key []byte) bool {
 	w, ok := t.buf.get(key)

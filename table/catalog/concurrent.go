@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
 )
 
 // Two transactions of READ COMMITTED that change different objects of the schema at the same time both
@@ -49,9 +50,16 @@ func (v *View) validate(key []byte) {
 //
 // A transaction that has written its version to the store already (it outgrew
 // txn.Options.StreamBytes) is not rebased: a concurrent transaction that changes the schema waits
-// for it, and conflicts.
+// for it, and conflicts. Its version is raised to the present, for it began before others that have
+// committed since.
 func (v *View) Commit(ctx context.Context, rebase bool, commit func() error) error {
-	if !rebase || !v.tx.Buffered(versionKey) {
+	if !rebase {
+		return commit()
+	}
+	if !v.tx.Buffered(versionKey) {
+		if err := v.raiseStreamed(ctx); err != nil {
+			return err
+		}
 		return commit()
 	}
 	select {
@@ -66,15 +74,37 @@ func (v *View) Commit(ctx context.Context, rebase bool, commit func() error) err
 	return commit()
 }
 
-// rebase moves the write of the version key to the present. Requires: this is the transaction's turn.
-func (v *View) rebase(ctx context.Context) error {
-	now, err := v.c.store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+// raiseStreamed raises the version that the transaction has streamed out, if there is one. No other
+// transaction writes that key before this one has ended.
+func (v *View) raiseStreamed(ctx context.Context) error {
+	if !v.tx.Streams() {
+		return nil
+	}
+	_, own, err := v.Version(ctx)
+	if err != nil || !own {
+		return err
+	}
+	at, err := v.present(ctx)
 	if err != nil {
 		return err
 	}
-	at := now.StartTS()
-	if err := now.Rollback(ctx); err != nil {
+	return v.tx.Set(versionKey, binary.BigEndian.AppendUint64(nil, uint64(at)))
+}
+
+// rebase moves the write of the version key to the present. Requires: this is the transaction's turn.
+func (v *View) rebase(ctx context.Context) error {
+	at, err := v.present(ctx)
+	if err != nil {
 		return err
 	}
 	return v.tx.SetAfter(at, versionKey, binary.BigEndian.AppendUint64(nil, uint64(at)))
+}
+
+// present draws a timestamp.
+func (v *View) present(ctx context.Context) (tso.Timestamp, error) {
+	now, err := v.c.store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	return now.StartTS(), now.Rollback(ctx)
 }

@@ -1,11 +1,13 @@
 package catalog
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -45,4 +47,33 @@ func TestNoSchemaIsMadeInADroppedDatabase(t *testing.T) {
 		require.Equal(t, sqlerr.InvalidCatalogName, gone.Code)
 		require.NoError(t, late.Rollback(f.ctx))
 	}
+}
+
+// A transaction that streams its version out, and began before another change of the schema was committed, leaves
+// a version above that one's: caches keep the newest version only.
+func TestAStreamedVersionIsAboveThoseBefore(t *testing.T) {
+	f := newFixture(t, memkv.New(memkv.Options{}), txn.Options{StreamBytes: 1 << 10})
+	version := func() (n uint64) {
+		f.must(func(_ *txn.Txn, v *View) (err error) {
+			n, _, err = v.Version(f.ctx)
+			return err
+		})
+		return n
+	}
+	early := f.begin()
+	f.must(func(_ *txn.Txn, v *View) error {
+		_, err := v.CreateSchema(f.ctx, PostgresID, "between")
+		return err
+	})
+	before := version()
+	require.NoError(t, early.Advance(f.ctx))
+	v := f.cat.View(early)
+	for i := range 50 {
+		_, err := v.CreateSchema(f.ctx, PostgresID, fmt.Sprintf("s%d", i))
+		require.NoError(t, err)
+	}
+	require.False(t, early.Buffered(versionKey), "it is streamed out")
+	require.NoError(t, v.Commit(f.ctx, true, func() error { return early.Commit(f.ctx) }))
+	require.Greater(t, version(), before)
+	require.NoError(t, early.Rollback(f.ctx))
 }
