@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -236,6 +237,11 @@ func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 	case r.config.Collecting:
 		n++
 	}
+	if !r.config.StorePerCoordinator {
+		// Whatever is locked while the store is opened, and settled in its background from then on, belongs to
+		// the dead.
+		r.buried(math.MaxUint64)
+	}
 	stores := make([]*txn.Store, n)
 	for i := range stores {
 		if i > 0 && !r.config.StorePerCoordinator {
@@ -253,9 +259,16 @@ func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.deadUpTo = now // older transactions are dead, whatever their time to live
+		r.buried(now)
 	}
 	return stores, nil
+}
+
+// buried notes the start_ts up to which all transactions are dead, whatever their time to live.
+func (r *run) buried(upTo tso.Timestamp) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deadUpTo = upTo
 }
 
 // live is a coordinator's life.
