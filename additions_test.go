@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheAdditionsAreDocumented: every view and setting of minidb's own stands in docs/additions.md with
-// what it has, and nothing else does. Functions are compared in planner/builtin, which can list them.
+// TestTheAdditionsAreDocumented: every view and setting of minidb's own stands in docs/additions.md
+// with what it has, and nothing else does. Functions are compared in planner/builtin, which can
+// list them.
 func TestTheAdditionsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("docs/additions.md")
 	require.NoError(t, err)
@@ -22,7 +23,9 @@ func TestTheAdditionsAreDocumented(t *testing.T) {
 		WHERE c.relname LIKE 'minidb%' GROUP BY c.relname) AS views(line)`), documentedViews(string(page)))
 
 	var documented []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `(minidb\\.[a-z_]+)` \\| `([^`]*)` \\| .").FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile(
+		"(?m)^\\| `(minidb\\.[a-z_]+)` \\| `([^`]*)` \\| .").FindAllStringSubmatch(string(page),
+		-1) {
 		documented = append(documented, m[1]+" = "+m[2])
 	}
 	require.Equal(t, scalar[string](t, db, `
@@ -39,7 +42,8 @@ func documentedViews(page string) string {
 		name, body, _ := strings.Cut(part, "\n")
 		body, _, _ = strings.Cut(body, "\n## ")
 		var columns []string
-		for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| `([a-z ]+)` \\| .").FindAllStringSubmatch(body, -1) {
+		for _, m := range regexp.MustCompile(
+			"(?m)^\\| `([a-z_]+)` \\| `([a-z ]+)` \\| .").FindAllStringSubmatch(body, -1) {
 			columns = append(columns, m[1]+" "+m[2])
 		}
 		views = append(views, name+": "+strings.Join(columns, ", "))

@@ -16,7 +16,8 @@ import (
 // bindArgs converts Go values to the types of a statement's parameters.
 func bindArgs(ts []*types.Type, args []any, f *types.Format) ([]types.Datum, error) {
 	if len(args) != len(ts) {
-		return nil, sqlerr.New(sqlerr.ProtocolViolation, "the statement has %d parameters, %d arguments were given", len(ts), len(args))
+		return nil, sqlerr.New(sqlerr.ProtocolViolation,
+			"the statement has %d parameters, %d arguments were given", len(ts), len(args))
 	}
 	if len(args) == 0 {
 		return nil, nil
@@ -87,7 +88,8 @@ func reflectDatum(t *types.Type, v any, f *types.Format) (types.Datum, error) {
 	switch rv.Kind() {
 	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int, reflect.Int64:
 		return intDatum(t, rv.Int(), f)
-	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint, reflect.Uint64, reflect.Uintptr:
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint, reflect.Uint64,
+		reflect.Uintptr:
 		u := rv.Uint()
 		if u > math.MaxInt64 {
 			return textDatum(t, strconv.FormatUint(u, 10), f)
@@ -225,7 +227,8 @@ func durationDatum(t *types.Type, d time.Duration, f *types.Format) (types.Datum
 // timeDatum converts a time: a timestamptz is the instant, the types without zone are what the
 // time's own clock and calendar show.
 func timeDatum(t *types.Type, x time.Time, f *types.Format) (types.Datum, error) {
-	wall := time.Date(x.Year(), x.Month(), x.Day(), x.Hour(), x.Minute(), x.Second(), x.Nanosecond(), time.UTC)
+	wall := time.Date(x.Year(), x.Month(), x.Day(), x.Hour(), x.Minute(), x.Second(),
+		x.Nanosecond(), time.UTC)
 	switch t.Family {
 	case types.Timestamp:
 		if t.OID == types.OIDTimestampTZ {

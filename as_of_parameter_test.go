@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMomentsInParameters: the moment of AS OF SYSTEM TIME may come with the statement's execution, over
-// the wire, through the embedded handle and by EXECUTE.
+// TestMomentsInParameters: the moment of AS OF SYSTEM TIME may come with the statement's execution,
+// over the wire, through the embedded handle and by EXECUTE.
 func TestMomentsInParameters(t *testing.T) {
 	ctx, p := context.Background(), openPast(t)
 	wire := p.connect()
@@ -40,13 +40,15 @@ func TestMomentsInParameters(t *testing.T) {
 			arg    any
 			want   string
 		}{
-			{"$1", then, "old"}, {"$1::bigint", exact, "old"}, {"$1::timestamptz + interval '-1 us'", then, "old"},
+			{"$1", then, "old"}, {"$1::bigint", exact,
+				"old"}, {"$1::timestamptz + interval '-1 us'", then, "old"},
 			{"$1::interval", "-0.000001s", "new"}, {"$1::text", "-0.000001s", "new"},
 		} {
 			v, err := query("SELECT v FROM t AS OF SYSTEM TIME "+at.moment, at.arg)
 			require.NoError(t, err, "%s: %s", name, at.moment)
 			require.Equal(t, at.want, v, "%s: %s", name, at.moment)
-			v, err = query("SELECT v FROM t AS OF SYSTEM TIME "+at.moment+" WHERE id = $2", at.arg, 1)
+			v, err = query("SELECT v FROM t AS OF SYSTEM TIME "+at.moment+" WHERE id = $2", at.arg,
+				1)
 			require.NoError(t, err, "%s: %s", name, at.moment)
 			require.Equal(t, at.want, v, "%s: %s", name, at.moment)
 		}
@@ -65,7 +67,8 @@ func TestMomentsInParameters(t *testing.T) {
 		moment any
 		want   string
 	}{{then, "old"}, {later, "new"}, {then, "old"}} {
-		require.NoError(t, wire.QueryRow(ctx, "SELECT v FROM t AS OF SYSTEM TIME $1", at.moment).Scan(&v))
+		require.NoError(t, wire.QueryRow(ctx, "SELECT v FROM t AS OF SYSTEM TIME $1",
+			at.moment).Scan(&v))
 		require.Equal(t, at.want, v)
 	}
 	p.run("PREPARE p AS SELECT v FROM t AS OF SYSTEM TIME $1")

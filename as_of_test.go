@@ -55,7 +55,8 @@ func (p *past) moment() (at time.Time) {
 	ctx := context.Background()
 	require.NoError(p.t, p.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&at))
 	for over := false; !over; {
-		require.NoError(p.t, p.QueryRow(ctx, "SELECT clock_timestamp() > $1::timestamptz + interval '2 ms'", at).Scan(&over))
+		require.NoError(p.t, p.QueryRow(ctx, "SELECT clock_timestamp() > $1::timestamptz + "+
+			"interval '2 ms'", at).Scan(&over))
 	}
 	return at
 }
@@ -118,8 +119,8 @@ func TestReadsOfThePast(t *testing.T) {
 	p.run("ROLLBACK")
 }
 
-// TestStatementsOfThePast: AS OF behind a FROM entry makes the statement, or the transaction that it
-// begins, read there, by every protocol.
+// TestStatementsOfThePast: AS OF behind a FROM entry makes the statement, or the transaction that
+// it begins, read there, by every protocol.
 func TestStatementsOfThePast(t *testing.T) {
 	ctx, p := context.Background(), openPast(t)
 	wire := p.connect()
@@ -139,15 +140,19 @@ func TestStatementsOfThePast(t *testing.T) {
 		"SELECT x.v FROM t AS x AS OF SYSTEM TIME timestamptz '%s' ORDER BY id LIMIT 1",
 		"SELECT v FROM t AS OF SYSTEM TIME '%s'::timestamptz + interval '1 ms' - interval '1 ms'",
 		"SELECT v FROM t JOIN gone USING (id) AS OF SYSTEM TIME '%s'",
-		"SELECT v FROM gone g AS OF TIMESTAMP '%[1]s' JOIN t AS OF TIMESTAMP '%[1]s' ON t.id = g.id",
+		"SELECT v FROM gone g AS OF TIMESTAMP '%[1]s' JOIN t AS OF TIMESTAMP '%[1]s' ON t.id = " +
+			"g.id",
 		"SELECT (SELECT v FROM t WHERE t.id = gone.id) FROM gone AS OF SYSTEM TIME '%s'",
 		"SELECT * FROM (SELECT v FROM t AS OF SYSTEM TIME '%s') AS s",
 		"WITH s AS (SELECT v FROM t) SELECT v FROM s AS OF SYSTEM TIME '%s'",
 		"SELECT v FROM t, generate_series(1, 1) AS OF SYSTEM TIME '%s'",
 		// Of all tables, wherever they stand.
-		"WITH s AS (SELECT v FROM t AS OF SYSTEM TIME '%s'), r AS (SELECT v FROM s) SELECT r.v FROM r, s",
-		"SELECT v FROM t AS OF SYSTEM TIME '%[1]s' WHERE 1 IN (SELECT id FROM gone AS OF SYSTEM TIME '%[1]s')",
-		"SELECT v FROM t AS OF SYSTEM TIME '%[1]s' INTERSECT (SELECT v FROM t x, gone AS OF SYSTEM TIME '%[1]s')",
+		"WITH s AS (SELECT v FROM t AS OF SYSTEM TIME '%s'), r AS (SELECT v FROM s) SELECT r.v " +
+			"FROM r, s",
+		"SELECT v FROM t AS OF SYSTEM TIME '%[1]s' WHERE 1 IN (SELECT id FROM gone AS OF SYSTEM " +
+			"TIME '%[1]s')",
+		"SELECT v FROM t AS OF SYSTEM TIME '%[1]s' INTERSECT (SELECT v FROM t x, gone AS OF " +
+			"SYSTEM TIME '%[1]s')",
 		"SELECT (SELECT v FROM (t JOIN gone USING (id)) AS OF SYSTEM TIME '%s')",
 		"(WITH t AS (SELECT v FROM t AS OF SYSTEM TIME '%s') TABLE t)",
 	} {
@@ -156,18 +161,22 @@ func TestStatementsOfThePast(t *testing.T) {
 		var v string
 		require.NoError(t, wire.QueryRow(ctx, query).Scan(&v), query)
 		require.Equal(t, "old", v, query)
-		require.NoError(t, wire.QueryRow(ctx, query, pgx.QueryExecModeSimpleProtocol).Scan(&v), query)
+		require.NoError(t, wire.QueryRow(ctx, query, pgx.QueryExecModeSimpleProtocol).Scan(&v),
+			query)
 		require.Equal(t, "old", v, query)
 	}
 	require.Equal(t, "new", p.value("SELECT v FROM t AS OF SYSTEM TIME '-0.000001s'"))
 	require.Equal(t, "new", p.value("SELECT v FROM t AS OF SYSTEM TIME interval '-1 microsecond'"))
-	require.Equal(t, "new", p.value("SELECT of.v FROM t AS of"), "OF is a name where no time follows")
+	require.Equal(t, "new", p.value("SELECT of.v FROM t AS of"),
+		"OF is a name where no time follows")
 	var v string
-	require.NoError(t, wire.QueryRow(ctx, "SELECT v FROM t AS OF SYSTEM TIME '"+then+"' WHERE id = $1", 1).Scan(&v))
+	require.NoError(t, wire.QueryRow(ctx, "SELECT v FROM t AS OF SYSTEM TIME '"+then+
+		"' WHERE id = $1", 1).Scan(&v))
 	require.Equal(t, "old", v)
 
 	// The first statement of a block says where the whole block reads.
-	for _, begin := range []string{"BEGIN", "BEGIN ISOLATION LEVEL READ COMMITTED", "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"} {
+	for _, begin := range []string{"BEGIN", "BEGIN ISOLATION LEVEL READ COMMITTED",
+		"BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"} {
 		p.run(begin)
 		require.Equal(t, "old", p.value("SELECT v FROM t AS OF SYSTEM TIME '"+then+"'"), begin)
 		require.Equal(t, "old", p.value("SELECT v FROM t"), begin)
@@ -184,25 +193,41 @@ func TestStatementsOfThePast(t *testing.T) {
 	require.Equal(t, "new", p.value("SELECT v FROM t"))
 
 	for _, refused := range []struct{ before, text, code, message string }{
-		{"BEGIN; SELECT 1 FROM t", "SELECT v FROM t AS OF SYSTEM TIME '-1s'", "25001", "must be set before any query"},
-		{"BEGIN AS OF SYSTEM TIME '" + then + "'", "SELECT v FROM t AS OF SYSTEM TIME '-1s'", "25001", "must be set before any query"},
-		{"", "INSERT INTO t SELECT 2, v FROM t AS OF SYSTEM TIME '-1s'", "0A000", "only allowed in SELECT"},
-		{"", "CREATE VIEW w AS SELECT 2, v FROM t AS OF SYSTEM TIME '-1s'", "0A000", "only allowed in SELECT"},
-		{"", "UPDATE t SET v = 1 FROM t x AS OF SYSTEM TIME '-1s'", "0A000", "only allowed in SELECT"},
+		{"BEGIN; SELECT 1 FROM t", "SELECT v FROM t AS OF SYSTEM TIME '-1s'", "25001",
+			"must be set before any query"},
+		{"BEGIN AS OF SYSTEM TIME '" + then + "'", "SELECT v FROM t AS OF SYSTEM TIME '-1s'",
+			"25001", "must be set before any query"},
+		{"", "INSERT INTO t SELECT 2, v FROM t AS OF SYSTEM TIME '-1s'", "0A000",
+			"only allowed in SELECT"},
+		{"", "CREATE VIEW w AS SELECT 2, v FROM t AS OF SYSTEM TIME '-1s'", "0A000",
+			"only allowed in SELECT"},
+		{"", "UPDATE t SET v = 1 FROM t x AS OF SYSTEM TIME '-1s'", "0A000",
+			"only allowed in SELECT"},
 		{"", "SELECT 1 INTO y FROM t AS OF SYSTEM TIME '-1s'", "0A000", "only allowed in SELECT"},
-		{"", "SELECT 1 FROM t AS OF SYSTEM TIME '-1s', t y AS OF SYSTEM TIME '-2s'", "0A000", "several times"},
+		{"", "SELECT 1 FROM t AS OF SYSTEM TIME '-1s', t y AS OF SYSTEM TIME '-2s'", "0A000",
+			"several times"},
 		// What is asked of a part alone is not given to the whole in silence.
-		{"", "SELECT (SELECT count(*) FROM t) - (SELECT count(*) FROM t AS OF SYSTEM TIME '-1s')", "0A000", "part of a statement"},
-		{"", "WITH old AS (SELECT v FROM t AS OF SYSTEM TIME '-1s') SELECT * FROM t EXCEPT SELECT * FROM old", "0A000", "part of a statement"},
-		{"", "WITH old AS (SELECT v FROM t AS OF SYSTEM TIME '-1s') SELECT * FROM public.old", "0A000", "part of a statement"},
-		{"", "WITH a AS (WITH b AS (SELECT 1) SELECT v FROM t AS OF SYSTEM TIME '-1s') SELECT * FROM a, b", "0A000", "part of a statement"},
-		{"", "SELECT v FROM t EXCEPT SELECT v FROM t AS OF SYSTEM TIME '-1s'", "0A000", "part of a statement"},
-		{"", "(SELECT v FROM t AS OF SYSTEM TIME '-1s') UNION TABLE t", "0A000", "part of a statement"},
-		{"", "SELECT 1 FROM t, (SELECT v FROM t AS OF SYSTEM TIME '-1s') s", "0A000", "part of a statement"},
-		{"", "SELECT 1 FROM t JOIN t y AS OF SYSTEM TIME '-1s' ON t.id = y.id", "0A000", "part of a statement"},
+		{"", "SELECT (SELECT count(*) FROM t) - (SELECT count(*) FROM t AS OF SYSTEM TIME '-1s')",
+			"0A000", "part of a statement"},
+		{"", "WITH old AS (SELECT v FROM t AS OF SYSTEM TIME '-1s') SELECT * FROM t EXCEPT " +
+			"SELECT * FROM old", "0A000", "part of a statement"},
+		{"", "WITH old AS (SELECT v FROM t AS OF SYSTEM TIME '-1s') SELECT * FROM public.old",
+			"0A000", "part of a statement"},
+		{"", "WITH a AS (WITH b AS (SELECT 1) SELECT v FROM t AS OF SYSTEM TIME '-1s') SELECT * " +
+			"FROM a, b", "0A000", "part of a statement"},
+		{"", "SELECT v FROM t EXCEPT SELECT v FROM t AS OF SYSTEM TIME '-1s'", "0A000",
+			"part of a statement"},
+		{"", "(SELECT v FROM t AS OF SYSTEM TIME '-1s') UNION TABLE t", "0A000",
+			"part of a statement"},
+		{"", "SELECT 1 FROM t, (SELECT v FROM t AS OF SYSTEM TIME '-1s') s", "0A000",
+			"part of a statement"},
+		{"", "SELECT 1 FROM t JOIN t y AS OF SYSTEM TIME '-1s' ON t.id = y.id", "0A000",
+			"part of a statement"},
 		{"", "SELECT 1 FROM t AS OF SYSTEM TIME '-1s', t y", "0A000", "part of a statement"},
-		{"", "SELECT 1 FROM t WHERE EXISTS (SELECT FROM t AS OF SYSTEM TIME '-1s')", "0A000", "part of a statement"},
-		{"", "SELECT 1 FROM t AS OF SYSTEM TIME (SELECT now())", "0A000", "cannot use subquery in AS OF SYSTEM TIME"},
+		{"", "SELECT 1 FROM t WHERE EXISTS (SELECT FROM t AS OF SYSTEM TIME '-1s')", "0A000",
+			"part of a statement"},
+		{"", "SELECT 1 FROM t AS OF SYSTEM TIME (SELECT now())", "0A000",
+			"cannot use subquery in AS OF SYSTEM TIME"},
 		{"", "SELECT 1 FROM t AS OF SYSTEM TIME clock_timestamp()", "0A000", "constant"},
 		{"", "SELECT 1 FROM t AS OF SYSTEM TIME 5", "42804", "integer"},
 		{"", "SELECT 1 FROM t AS OF SYSTEM TIME NULL::timestamptz", "22023", "null"},

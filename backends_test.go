@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEndingWhatWaitsForItsClient: a COPY that waits for its client is cancelled, and the connection
-// goes on; a session that waits for its client is terminated.
+// TestEndingWhatWaitsForItsClient: a COPY that waits for its client is cancelled, and the
+// connection goes on; a session that waits for its client is terminated.
 func TestEndingWhatWaitsForItsClient(t *testing.T) {
 	ctx, db := context.Background(), open(t)
 	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY)")
@@ -36,11 +36,13 @@ func TestEndingWhatWaitsForItsClient(t *testing.T) {
 			require.NoError(t, db.QueryRow(ctx, query).Scan(&n))
 		}
 	}
-	await(fmt.Sprintf("SELECT count(*) FROM pg_stat_progress_copy WHERE pid = %d AND command = 'COPY FROM' AND relid = 't'::regclass AND bytes_processed > 0", pid))
+	await(fmt.Sprintf("SELECT count(*) FROM pg_stat_progress_copy WHERE pid = %d AND command = "+
+		"'COPY FROM' AND relid = 't'::regclass AND bytes_processed > 0", pid))
 	var done bool
 	require.NoError(t, db.QueryRow(ctx, "SELECT pg_cancel_backend($1)", pid).Scan(&done))
 	require.True(t, done)
-	await(fmt.Sprintf("SELECT count(*) FROM pg_stat_activity WHERE pid = %d AND state = 'idle' AND wait_event = 'ClientRead'", pid))
+	await(fmt.Sprintf("SELECT count(*) FROM pg_stat_activity WHERE pid = %d AND state = 'idle' "+
+		"AND wait_event = 'ClientRead'", pid))
 	require.NoError(t, feed.Close())
 	require.Equal(t, "57014", state(<-copied))
 	var n int

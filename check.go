@@ -16,20 +16,24 @@ type CheckReport struct {
 	Problem func(line string)
 	// Progress is called behind each file with how many bytes of files are verified, of how many.
 	Progress func(done, total int64)
-	// Read is called behind each million rows and index entries that were read after that, with the table
-	// that is being read and the number of all so far.
+	// Read is called behind each million rows and index entries that were read after that, with the
+	// table that is being read and the number of all so far.
 	Read func(table string, keys int64)
 }
 
 // keysPerReport is how many keys CheckEach reads between two calls of CheckReport.Read.
 const keysPerReport = 1_000_000
 
-// Check proves that every block of every table file has its checksum, that every index entry has its row
-// and every row its index entries, and that no lock is left by a dead transaction. It returns a line for
-// each problem; none is what it should find. An error, for which errors.Is(err, kv.ErrCorruption) holds
-// where rows cannot be read, ends it; the problems found before are returned too.
+// Check proves that every block of every table file has its checksum, that every index entry has
+// its row and every row its index entries, and that no lock is left by a dead transaction. It
+// returns a line for each problem; none is what it should find. An error, for which errors.Is(err,
+// kv.ErrCorruption) holds where rows cannot be read, ends it; the problems found before are
+// returned too.
 func (db *DB) Check(ctx context.Context) (problems []string, err error) {
-	err = db.CheckEach(ctx, CheckReport{Problem: func(line string) { problems = append(problems, line) }})
+	err = db.CheckEach(ctx, CheckReport{Problem: func(
+		line string) {
+		problems = append(problems, line)
+	}})
 	return problems, err
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOpenRefusesAnAbsurdClock: the directory was used while the clock of the machine said 2090. It can be
-// opened nevertheless, and its time goes on from there.
+// TestOpenRefusesAnAbsurdClock: the directory was used while the clock of the machine said 2090. It
+// can be opened nevertheless, and its time goes on from there.
 func TestOpenRefusesAnAbsurdClock(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	db, err := minidb.Open(dir, quiet)
@@ -32,7 +32,8 @@ func TestOpenRefusesAnAbsurdClock(t *testing.T) {
 	var wrong *tso.ClockError
 	require.ErrorAs(t, err, &wrong)
 	require.ErrorContains(t, err, "newest timestamp in the store is of 2090-01-01")
-	require.ErrorContains(t, err, "set the clock, or, if it is right, accept it (with minidb.AcceptClock")
+	require.ErrorContains(t, err, "set the clock, or, if it is right, accept it (with "+
+		"minidb.AcceptClock")
 
 	db, err = minidb.Open(dir, quiet, minidb.AcceptClock())
 	require.NoError(t, err)

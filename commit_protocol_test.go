@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEachCommitProtocolLeavesItsOwnTraces takes a copy of the disk before each write of a commit of two
-// rows, and looks which locks are there.
+// TestEachCommitProtocolLeavesItsOwnTraces takes a copy of the disk before each write of a commit
+// of two rows, and looks which locks are there.
 func TestEachCommitProtocolLeavesItsOwnTraces(t *testing.T) {
 	for protocol, want := range map[string]string{
 		"auto": "", "one-phase": "", "two-phase": "lock", "async": "async lock",
@@ -60,14 +60,15 @@ func locksIn(t *testing.T, fs *pebblekv.CrashFS, found map[string]bool) {
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
 	defer func() { require.NoError(t, snap.Close()) }()
-	require.NoError(t, mvcc.Locks(context.Background(), snap, kv.Span{}, func(_ []byte, l mvcc.Lock) error {
-		if l.Async {
-			found["async lock"] = true
-		} else {
-			found["lock"] = true
-		}
-		return nil
-	}))
+	require.NoError(t, mvcc.Locks(context.Background(), snap, kv.Span{},
+		func(_ []byte, l mvcc.Lock) error {
+			if l.Async {
+				found["async lock"] = true
+			} else {
+				found["lock"] = true
+			}
+			return nil
+		}))
 }
 
 func idsIn(t *testing.T, fs *pebblekv.CrashFS) (ids []int) {
@@ -87,5 +88,6 @@ func idsIn(t *testing.T, fs *pebblekv.CrashFS) (ids []int) {
 
 func TestAnUnknownCommitProtocolIsRefused(t *testing.T) {
 	_, err := minidb.Open("", minidb.InMemory(), minidb.CommitProtocol("three-phase"))
-	require.ErrorContains(t, err, `commit protocol "three-phase" is none of auto, one-phase, two-phase, async`)
+	require.ErrorContains(t, err,
+		`commit protocol "three-phase" is none of auto, one-phase, two-phase, async`)
 }

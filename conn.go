@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// Conn is a session of its own: its transactions may be begun and ended by SQL, and its settings last.
-// It belongs to one goroutine at a time.
+// Conn is a session of its own: its transactions may be begun and ended by SQL, and its settings
+// last. It belongs to one goroutine at a time.
 type Conn struct {
 	h    *handle
 	done bool

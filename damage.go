@@ -15,10 +15,13 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// The advice that goes with damaged files: where the database cannot be opened, and where it is open.
+// The advice that goes with damaged files: where the database cannot be opened, and where it is
+// open.
 const (
-	restore  = "restore a copy of the directory, or copy what can be read with minidb check --salvage"
-	whatToDo = "restore a copy of the directory, or copy what can be read with minidb check --salvage"
+	restore = "restore a copy of the directory, or copy what can be read with minidb check " +
+		"--salvage"
+	whatToDo = "restore a copy of the directory, or copy what can be read with minidb check " +
+		"--salvage"
 )
 
 // replayed watches the log being read.
@@ -38,7 +41,8 @@ func (r *replayed) log(db *DB, p pebblekv.Replay) {
 	}
 	args := []any{"log", p.Log, "end", p.End, "updates", p.Updates, "closed", p.Closed}
 	if r.newest != 0 {
-		args = append(args, "commit_ts", uint64(r.newest), "time", r.newest.Time().UTC().Format("2006-01-02 15:04:05.000"))
+		args = append(args, "commit_ts", uint64(r.newest), "time",
+			r.newest.Time().UTC().Format("2006-01-02 15:04:05.000"))
 	}
 	if p.Dropped > 0 {
 		args = append(args, "dropped", p.Dropped)
@@ -60,8 +64,8 @@ func (d *damageReports) wait() {
 	d.wg.Wait()
 }
 
-// damaged logs that a file cannot be read, with the tables that lie in it. It is called from within the
-// engine, so it leaves the reading to a goroutine.
+// damaged logs that a file cannot be read, with the tables that lie in it. It is called from within
+// the engine, so it leaves the reading to a goroutine.
 func (db *DB) damaged(err *kv.CorruptionError) {
 	d := &db.damages
 	d.mu.Lock()
@@ -95,7 +99,8 @@ func (db *DB) affected(damage *kv.CorruptionError) string {
 	return strings.Join(names, ", ")
 }
 
-func (db *DB) within(ctx context.Context, bound kv.Span) (lost []kv.Span, names []string, err error) {
+func (db *DB) within(ctx context.Context, bound kv.Span) (lost []kv.Span, names []string,
+	err error) {
 	snap, err := db.engine.Snapshot()
 	if err != nil {
 		return nil, nil, err

@@ -44,9 +44,11 @@ func twoTables(t *testing.T) (dir, file string) {
 	dir = filepath.Join(t.TempDir(), "data")
 	db, err := minidb.Open(dir, quiet)
 	require.NoError(t, err)
-	exec(t, db, "CREATE TABLE large(id int PRIMARY KEY, v text); CREATE TABLE small(id int PRIMARY KEY, v text UNIQUE)")
+	exec(t, db, "CREATE TABLE large(id int PRIMARY KEY, v text); CREATE TABLE small(id int "+
+		"PRIMARY KEY, v text UNIQUE)")
 	exec(t, db, "INSERT INTO small SELECT i, 's' || i FROM generate_series(1, 10) i")
-	exec(t, db, "INSERT INTO large SELECT i, repeat(md5(i::text), 4) FROM generate_series(1, 20000) i")
+	exec(t, db, "INSERT INTO large SELECT i, repeat(md5(i::text), 4) FROM generate_series(1, "+
+		"20000) i")
 	exec(t, db, "CHECKPOINT")
 	require.NoError(t, db.Close())
 	return dir, largestTableFile(t, dir)
@@ -121,11 +123,13 @@ func TestTheLogTellsHowFarItWasReplayed(t *testing.T) {
 	require.NoError(t, db.Close())
 	lines := log.lines("recovered")
 	require.Len(t, lines, 1)
-	require.Regexp(t, `log=\d+\.log end=\d+ updates=\d+ closed=true commit_ts=\d+ time="20`, lines[0])
+	require.Regexp(t, `log=\d+\.log end=\d+ updates=\d+ closed=true commit_ts=\d+ time="20`,
+		lines[0])
 }
 
-// TestCheckReadsWhatNoStatementDoes flips a byte in each part of a table file that holds mostly old versions:
-// check names the file each time, also where every statement can do without the damaged block.
+// TestCheckReadsWhatNoStatementDoes flips a byte in each part of a table file that holds mostly old
+// versions: check names the file each time, also where every statement can do without the damaged
+// block.
 func TestCheckReadsWhatNoStatementDoes(t *testing.T) {
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "data")

@@ -54,7 +54,8 @@ type DB struct {
 // Open opens the database in dir, and makes it when it is missing. One process at a time may have a
 // directory open.
 func Open(dir string, opts ...Option) (*DB, error) {
-	o := options{database: "postgres", gcInterval: time.Minute, retention: retention, analyzeInterval: time.Minute,
+	o := options{database: "postgres", gcInterval: time.Minute, retention: retention,
+		analyzeInterval:     time.Minute,
 		reservedConnections: 3}
 	for _, f := range opts {
 		f(&o)
@@ -73,7 +74,8 @@ func Open(dir string, opts ...Option) (*DB, error) {
 		}
 		settings["default_transaction_isolation"] = level
 	}
-	eo := pebblekv.Options{InMemory: o.inMemory, MustExist: o.mustExist && !o.inMemory, CacheBytes: o.cacheBytes, Logger: o.logger}
+	eo := pebblekv.Options{InMemory: o.inMemory, MustExist: o.mustExist && !o.inMemory,
+		CacheBytes: o.cacheBytes, Logger: o.logger}
 	db := &DB{opts: o, gone: make(chan struct{}), opened: make(chan struct{})}
 	db.mu.active = map[*handle]struct{}{}
 	var r replayed
@@ -98,7 +100,8 @@ func Open(dir string, opts ...Option) (*DB, error) {
 	if err != nil {
 		db.releaseMemory()
 		if errors.Is(err, kv.ErrInUse) {
-			return nil, fmt.Errorf("minidb: directory %s is in use by this or another process: %w", dir, err)
+			return nil, fmt.Errorf("minidb: directory %s is in use by this or another process: %w",
+				dir, err)
 		}
 		return nil, fmt.Errorf("minidb: %w", advised(err))
 	}
@@ -150,11 +153,12 @@ func (db *DB) open(dir string, settings map[string]string) (err error) {
 	}
 	settings["data_directory"] = where
 	db.sql = sql.NewEngine(db.store, db.catalog, sql.Options{
-		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections, ReservedConnections: db.opts.reservedConnections,
-		Settings:        settings,
-		Compact:         func(ctx context.Context) error { return db.engine.Compact(ctx) },
-		AnalyzeInterval: max(db.opts.analyzeInterval, 0),
-		Flush:           func(context.Context) error { return db.engine.Flush() },
+		Logger: db.opts.logger, MaxConnections: db.opts.maxConnections,
+		ReservedConnections: db.opts.reservedConnections,
+		Settings:            settings,
+		Compact:             func(ctx context.Context) error { return db.engine.Compact(ctx) },
+		AnalyzeInterval:     max(db.opts.analyzeInterval, 0),
+		Flush:               func(context.Context) error { return db.engine.Flush() },
 	})
 	db.server = pgwire.NewServer(db.sql)
 	return nil
@@ -176,8 +180,8 @@ func (db *DB) Shutdown(ctx context.Context) error { return db.server.Shutdown(ct
 // Store is the transaction layer below, for tools and benchmarks.
 func (db *DB) Store() *txn.Store { return db.store }
 
-// Close ends what is running and closes the directory. Transactions and rows that are still open end
-// with ErrClosed.
+// Close ends what is running and closes the directory. Transactions and rows that are still open
+// end with ErrClosed.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	if db.mu.closed {
@@ -198,7 +202,8 @@ func (db *DB) Close() error {
 	for _, h := range handles {
 		h.end()
 	}
-	err = errors.Join(err, db.sql.CloseStatistics(context.Background()), db.catalog.Close(context.Background()), db.store.Close(), db.engine.Close())
+	err = errors.Join(err, db.sql.CloseStatistics(context.Background()),
+		db.catalog.Close(context.Background()), db.store.Close(), db.engine.Close())
 	db.releaseMemory()
 	return err
 }

@@ -65,7 +65,8 @@ func TestADirectoryKeepsWhatWasCommitted(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	db, err := minidb.Open(dir, quiet)
 	require.NoError(t, err)
-	exec(t, db, "CREATE TABLE t (id serial PRIMARY KEY, v text); INSERT INTO t (v) VALUES ('a'), ('b')")
+	exec(t, db, "CREATE TABLE t (id serial PRIMARY KEY, v text); INSERT INTO t (v) VALUES ('a'), "+
+		"('b')")
 	_, err = minidb.Open(dir, quiet)
 	require.ErrorIs(t, err, kv.ErrInUse)
 	require.ErrorContains(t, err, dir)
@@ -88,7 +89,8 @@ func TestExecAndQuery(t *testing.T) {
 	require.Equal(t, "CREATE TABLE", res.Tag())
 	require.EqualValues(t, 0, res.RowsAffected())
 	require.EqualValues(t, 1, exec(t, db, "INSERT INTO t VALUES ($1, $2)", 1, "one").RowsAffected())
-	require.EqualValues(t, 2, exec(t, db, "INSERT INTO t VALUES (2, 'two'), (3, NULL)").RowsAffected())
+	require.EqualValues(t, 2, exec(t, db,
+		"INSERT INTO t VALUES (2, 'two'), (3, NULL)").RowsAffected())
 
 	rows, err := db.Query(ctx, "SELECT id, v FROM t WHERE id >= $1 ORDER BY id", 2)
 	require.NoError(t, err)
@@ -120,7 +122,8 @@ func TestExecAndQuery(t *testing.T) {
 
 func TestALongResultIsStreamed(t *testing.T) {
 	ctx, db := context.Background(), open(t)
-	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT * FROM generate_series(1, 5000)")
+	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT * FROM "+
+		"generate_series(1, 5000)")
 	rows, err := db.Query(ctx, "SELECT id FROM t ORDER BY id")
 	require.NoError(t, err)
 	for want := 1; rows.Next(); want++ {
@@ -271,8 +274,10 @@ func TestErrorsTellWhatTheyAreAbout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var e *minidb.Error
 			require.ErrorAs(t, do("INSERT INTO u VALUES (1, 2)"), &e)
-			require.Equal(t, minidb.Error{Code: "23505", Message: `duplicate key value violates unique constraint "u_key"`,
-				Detail: "Key (id)=(1) already exists.", Schema: "public", Table: "u", Constraint: "u_key"}, *e)
+			require.Equal(t, minidb.Error{Code: "23505",
+				Message: `duplicate key value violates unique constraint "u_key"`,
+				Detail:  "Key (id)=(1) already exists.", Schema: "public", Table: "u",
+				Constraint: "u_key"}, *e)
 			require.ErrorAs(t, do("INSERT INTO u VALUES (2, NULL)"), &e)
 			require.Equal(t, "23502 u n", e.SQLState()+" "+e.Table+" "+e.Column)
 			require.ErrorAs(t, do("SELECT 1 || nope FROM u"), &e)
@@ -330,35 +335,56 @@ func TestGoValues(t *testing.T) {
 		{typ: "int2", in: "12", out: new(string), want: "12", asAny: int64(12)},
 		{typ: "float8", in: 1.5, out: new(float64), want: 1.5, asAny: 1.5},
 		{typ: "float8", in: math.Inf(1), out: new(float64), want: math.Inf(1), asAny: math.Inf(1)},
-		{typ: "float4", in: float32(0.1), out: new(float32), want: float32(0.1), asAny: float64(float32(0.1))},
+		{typ: "float4", in: float32(0.1), out: new(float32), want: float32(0.1),
+			asAny: float64(float32(0.1))},
 		{typ: "numeric(6,2)", in: 12, out: new(float64), want: 12.0, asAny: "12.00"},
-		{typ: "numeric", in: "123456789012345678901234567890", out: new(string), want: "123456789012345678901234567890", asAny: "123456789012345678901234567890"},
-		{typ: "numeric", in: uint64(math.MaxUint64), out: new(uint64), want: uint64(math.MaxUint64), asAny: "18446744073709551615"},
+		{typ: "numeric", in: "123456789012345678901234567890", out: new(string),
+			want: "123456789012345678901234567890", asAny: "123456789012345678901234567890"},
+		{typ: "numeric", in: uint64(math.MaxUint64), out: new(uint64), want: uint64(math.MaxUint64),
+			asAny: "18446744073709551615"},
 		{typ: "text", in: "ä", out: new([]byte), want: []byte("ä"), asAny: "ä"},
 		{typ: "text", in: 42, out: new(int), want: 42, asAny: "42"},
 		{typ: "varchar(3)", in: []byte("abc"), out: new(string), want: "abc", asAny: "abc"},
-		{typ: "bytea", in: []byte{0, 255}, out: new([]byte), want: []byte{0, 255}, asAny: []byte{0, 255}},
+		{typ: "bytea", in: []byte{0, 255}, out: new([]byte), want: []byte{0, 255},
+			asAny: []byte{0, 255}},
 		{typ: "bytea", in: "\x00\xff", out: new(string), want: "\x00\xff", asAny: []byte{0, 255}},
 		{typ: "bool", in: true, out: new(bool), want: true, asAny: true},
-		{typ: "timestamptz", in: at, out: new(time.Time), want: at.Truncate(time.Microsecond).UTC(), asAny: at.Truncate(time.Microsecond).UTC()},
-		{typ: "timestamp", in: at, out: new(string), want: "2024-02-29 12:34:56.000789", asAny: time.Date(2024, 2, 29, 12, 34, 56, 789000, time.UTC)},
-		{typ: "date", in: at, out: new(time.Time), want: time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), asAny: time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)},
-		{typ: "time", in: at, out: new(time.Duration), want: 12*time.Hour + 34*time.Minute + 56*time.Second + 789*time.Microsecond, asAny: "12:34:56.000789"},
-		{typ: "interval", in: 90 * time.Minute, out: new(time.Duration), want: 90 * time.Minute, asAny: "01:30:00"},
-		{typ: "uuid", in: uuid, out: new([16]byte), want: uuid, asAny: "55000000-0000-0000-0000-00000000000e"},
-		{typ: "uuid", in: "55000000-0000-0000-0000-00000000000e", out: new(string), want: "55000000-0000-0000-0000-00000000000e", asAny: "55000000-0000-0000-0000-00000000000e"},
-		{typ: "jsonb", in: point{1, 2}, out: new(point), want: point{1, 2}, asAny: `{"X": 1, "Y": 2}`},
+		{typ: "timestamptz", in: at, out: new(time.Time), want: at.Truncate(time.Microsecond).UTC(),
+			asAny: at.Truncate(time.Microsecond).UTC()},
+		{typ: "timestamp", in: at, out: new(string), want: "2024-02-29 12:34:56.000789",
+			asAny: time.Date(2024, 2, 29, 12, 34, 56, 789000, time.UTC)},
+		{typ: "date", in: at, out: new(time.Time),
+			want: time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), asAny: time.Date(2024, 2, 29, 0, 0,
+				0, 0, time.UTC)},
+		{typ: "time", in: at, out: new(time.Duration), want: 12*time.Hour + 34*time.Minute +
+			56*time.Second + 789*time.Microsecond, asAny: "12:34:56.000789"},
+		{typ: "interval", in: 90 * time.Minute, out: new(time.Duration), want: 90 * time.Minute,
+			asAny: "01:30:00"},
+		{typ: "uuid", in: uuid, out: new([16]byte), want: uuid,
+			asAny: "55000000-0000-0000-0000-00000000000e"},
+		{typ: "uuid", in: "55000000-0000-0000-0000-00000000000e", out: new(string),
+			want:  "55000000-0000-0000-0000-00000000000e",
+			asAny: "55000000-0000-0000-0000-00000000000e"},
+		{typ: "jsonb", in: point{1, 2}, out: new(point), want: point{1, 2},
+			asAny: `{"X": 1, "Y": 2}`},
 		{typ: "jsonb", in: json.RawMessage(`[1]`), out: new([]int), want: []int{1}, asAny: `[1]`},
-		{typ: "json", in: map[string]int{"a": 1}, out: new(map[string]int), want: map[string]int{"a": 1}, asAny: `{"a":1}`},
-		{typ: "int4[]", in: []int{1, 2}, out: new([]int32), want: []int32{1, 2}, asAny: []any{int64(1), int64(2)}},
-		{typ: "text[]", in: []*string{nil}, out: new([]*string), want: []*string{nil}, asAny: []any{nil}},
+		{typ: "json", in: map[string]int{"a": 1}, out: new(map[string]int),
+			want: map[string]int{"a": 1}, asAny: `{"a":1}`},
+		{typ: "int4[]", in: []int{1, 2}, out: new([]int32), want: []int32{1, 2},
+			asAny: []any{int64(1), int64(2)}},
+		{typ: "text[]", in: []*string{nil}, out: new([]*string), want: []*string{nil},
+			asAny: []any{nil}},
 		{typ: "int4", in: (*int)(nil), out: new(*int), want: (*int)(nil), asAny: nil},
-		{typ: "text", in: stdsql.NullString{}, out: new(stdsql.NullString), want: stdsql.NullString{}, asAny: nil},
-		{typ: "text", in: stdsql.NullString{String: "x", Valid: true}, out: new(stdsql.Null[string]), want: stdsql.Null[string]{V: "x", Valid: true}, asAny: "x"},
+		{typ: "text", in: stdsql.NullString{}, out: new(stdsql.NullString),
+			want: stdsql.NullString{}, asAny: nil},
+		{typ: "text", in: stdsql.NullString{String: "x", Valid: true},
+			out: new(stdsql.Null[string]), want: stdsql.Null[string]{V: "x",
+				Valid: true}, asAny: "x"},
 	} {
 		t.Run(c.typ, func(t *testing.T) {
 			var any_ any
-			require.NoError(t, db.QueryRow(ctx, "SELECT v, v FROM (SELECT $1::"+c.typ+" AS v) s", c.in).Scan(c.out, &any_))
+			require.NoError(t, db.QueryRow(ctx, "SELECT v, v FROM (SELECT $1::"+c.typ+" AS v) s",
+				c.in).Scan(c.out, &any_))
 			require.Equal(t, c.want, deref(c.out))
 			require.Equal(t, c.asAny, any_)
 		})
@@ -368,8 +394,10 @@ func TestGoValues(t *testing.T) {
 		text string
 		dest any
 	}{
-		{"SELECT NULL::int", &n}, {"SELECT 300", new(int8)}, {"SELECT -1", new(uint)}, {"SELECT 'x'", &n}, {"SELECT 1, 2", &n},
-		{"SELECT true", &n}, {"SELECT 1", new(bool)}, {"SELECT 1", n}, {"SELECT '1 mon'::interval", new(time.Duration)},
+		{"SELECT NULL::int", &n}, {"SELECT 300", new(int8)}, {"SELECT -1",
+			new(uint)}, {"SELECT 'x'", &n}, {"SELECT 1, 2", &n},
+		{"SELECT true", &n}, {"SELECT 1", new(bool)}, {"SELECT 1", n}, {"SELECT '1 mon'::interval",
+			new(time.Duration)},
 		{"SELECT 'infinity'::timestamptz", new(time.Time)}, {"SELECT 1", new(struct{})},
 	} {
 		require.Error(t, db.QueryRow(ctx, c.text).Scan(c.dest), c.text)

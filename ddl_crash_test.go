@@ -51,8 +51,8 @@ var schemaChanges = []string{
 	"VACUUM",
 }
 
-// TestCrashesDuringSchemaChanges takes crashes at the writes of the first Open, of schema changes, of
-// maintenance and of Close: what is there afterwards is the state after the last acknowledged
+// TestCrashesDuringSchemaChanges takes crashes at the writes of the first Open, of schema changes,
+// of maintenance and of Close: what is there afterwards is the state after the last acknowledged
 // statement, or after the one that was under way. It takes a tenth of MINIDB_CRASH_POINTS (see
 // txn/crash_test.go), at least fifty.
 func TestCrashesDuringSchemaChanges(t *testing.T) {
@@ -98,7 +98,8 @@ func TestCrashesDuringSchemaChanges(t *testing.T) {
 			got := fingerprint(t, db)
 			next := min(c.acked+1, len(schemaChanges))
 			if got != states[c.acked] && got != states[next] {
-				t.Fatalf("MINIDB_CRASH_SEED=%d: %s: the store is neither as after statement %d nor as after %d:\n%s\n%s\n%s",
+				t.Fatalf("MINIDB_CRASH_SEED=%d: %s: the store is neither as after statement %d "+
+					"nor as after %d:\n%s\n%s\n%s",
 					seed, c.what, c.acked, next, got, states[c.acked], states[next])
 			}
 			require.NoError(t, db.Close(), c.what)
@@ -127,13 +128,15 @@ func crashSchemaChanges(t *testing.T, dice *rand.Rand) (out []schemaCrash) {
 	doing.Store("opening")
 	fs.Before(func(write int) {
 		at := doing.Load().(string)
-		if dice.IntN(6) > 0 || at == "opening" && dice.IntN(4) > 0 { // a third of the writes are Open's
+		// a third of the writes are Open's
+		if dice.IntN(6) > 0 || at == "opening" && dice.IntN(4) > 0 {
 			return
 		}
 		n := int(acked.Load())
 		percent := []int{0, 0, 20, 50, 80, 100}[dice.IntN(6)]
 		out = append(out, schemaCrash{disk.Crash(percent, dice), n, at,
-			fmt.Sprintf("crash at write %d, after %d statements, in %s, %d%% kept", write, n, at, percent)})
+			fmt.Sprintf("crash at write %d, after %d statements, in %s, %d%% kept", write, n, at,
+				percent)})
 	})
 	var opts []minidb.Option
 	if dice.IntN(3) == 0 {
@@ -154,7 +157,8 @@ func crashSchemaChanges(t *testing.T, dice *rand.Rand) (out []schemaCrash) {
 func openOn(t *testing.T, fs *pebblekv.FaultFS, opts ...minidb.Option) *minidb.DB {
 	db, err := minidb.Open("db", append(opts, minidb.OnEngine(func(o *pebblekv.Options) {
 		o.FS, o.MemTableBytes = fs, 256<<10
-	}), minidb.CacheSize(1<<20), minidb.GCInterval(-1), minidb.Retention(time.Nanosecond), minidb.Logger(slog.New(slog.DiscardHandler)))...)
+	}), minidb.CacheSize(1<<20), minidb.GCInterval(-1), minidb.Retention(
+		time.Nanosecond), minidb.Logger(slog.New(slog.DiscardHandler)))...)
 	require.NoError(t, err)
 	return db
 }
@@ -177,7 +181,8 @@ func fingerprint(t *testing.T, db *minidb.DB) string {
 		require.NoError(t, rows.Close())
 		return n
 	}
-	ask("SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2")
+	ask("SELECT table_name, column_name, data_type FROM information_schema.columns WHERE " +
+		"table_schema = 'public' ORDER BY 1, 2")
 	ask("SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1")
 	for _, table := range []string{"t", "u", "v"} {
 		if ask("SELECT relkind FROM pg_class WHERE relname = '"+table+"'") > 0 {

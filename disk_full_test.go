@@ -20,10 +20,12 @@ func TestAFullDiskRefusesNewDataAndNothingElse(t *testing.T) {
 	ctx := context.Background()
 	log := &logged{}
 	fs := pebblekv.NewSizedFS(pebblekv.NewCrashFS(), plenty)
-	db, err := minidb.Open("db", minidb.GCInterval(-1), minidb.Logger(slog.New(slog.NewTextHandler(log, nil))),
+	db, err := minidb.Open("db", minidb.GCInterval(-1),
+		minidb.Logger(slog.New(slog.NewTextHandler(log, nil))),
 		minidb.OnEngine(func(o *pebblekv.Options) { o.FS, o.MemTableBytes = fs, 1<<20 }))
 	require.NoError(t, err)
-	exec(t, db, "CREATE TABLE t(id int PRIMARY KEY, v int); CREATE TABLE u(id int); INSERT INTO t SELECT i, 0 FROM generate_series(1, 100) i")
+	exec(t, db, "CREATE TABLE t(id int PRIMARY KEY, v int); CREATE TABLE u(id int); INSERT INTO "+
+		"t SELECT i, 0 FROM generate_series(1, 100) i")
 	block, err := db.Begin(ctx)
 	require.NoError(t, err)
 	_, err = block.Exec(ctx, "INSERT INTO t VALUES (1000, 0)")
@@ -44,7 +46,8 @@ func TestAFullDiskRefusesNewDataAndNothingElse(t *testing.T) {
 	for !full("UPDATE t SET v = v + 1 WHERE id = 1") { // until the engine looks again
 		runtime.Gosched()
 	}
-	for _, q := range []string{"INSERT INTO t VALUES (2000, 1)", "CREATE TABLE v(id int)", "CREATE INDEX ON t(v)"} {
+	for _, q := range []string{"INSERT INTO t VALUES (2000, 1)", "CREATE TABLE v(id int)",
+		"CREATE INDEX ON t(v)"} {
 		require.True(t, full(q), q)
 	}
 	require.ErrorIs(t, block.Commit(ctx), kv.ErrDiskFull)

@@ -9,8 +9,8 @@
 //	go db.Serve(listener)                       // psql looks in while the program runs
 //
 // It wires engine, oracle, transactions, catalog and sessions together; each of these is a package
-// below. It owns the handle, the conversion between Go values and SQL values, and the driver "minidb"
-// of database/sql, whose data source name is the directory.
+// below. It owns the handle, the conversion between Go values and SQL values, and the driver
+// "minidb" of database/sql, whose data source name is the directory.
 //
 // A statement outside of a [Tx] is a transaction of its own, which is repeated when it meets a
 // conflict before anything of it was returned. A [Tx] that fails with SQLSTATE 40001 is repeated by

@@ -20,9 +20,9 @@ func init() { stdsql.Register("minidb", sqlDriver{}) }
 // OpenSQL returns a database/sql handle on an open DB. Closing it leaves the DB open.
 func OpenSQL(db *DB) *stdsql.DB { return stdsql.OpenDB(&connector{db: db, borrowed: true}) }
 
-// sqlDriver is the driver "minidb" of database/sql. Its data source name is a directory; all handles
-// of a process on one directory share one DB, which closes with the last of them. ":memory:" is a
-// database in memory of the handle's own.
+// sqlDriver is the driver "minidb" of database/sql. Its data source name is a directory; all
+// handles of a process on one directory share one DB, which closes with the last of them.
+// ":memory:" is a database in memory of the handle's own.
 type sqlDriver struct{}
 
 // Open is there for programs that go around database/sql's connector.
@@ -201,7 +201,8 @@ func values(args []driver.NamedValue) []any {
 	return out
 }
 
-func (c *sqlConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+func (c *sqlConn) ExecContext(ctx context.Context, text string,
+	args []driver.NamedValue) (driver.Result, error) {
 	res, err := c.h.exec(ctx, text, values(args))
 	if err != nil {
 		return nil, err
@@ -209,7 +210,8 @@ func (c *sqlConn) ExecContext(ctx context.Context, text string, args []driver.Na
 	return sqlResult{res}, nil
 }
 
-func (c *sqlConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+func (c *sqlConn) QueryContext(ctx context.Context, text string,
+	args []driver.NamedValue) (driver.Rows, error) {
 	r, err := c.h.query(ctx, text, values(args))
 	if err != nil {
 		return nil, err
@@ -255,7 +257,8 @@ func (c *sqlConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, e
 	case stdsql.LevelReadUncommitted:
 		opts = append(opts, Isolation("read uncommitted"))
 	default:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", level)
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported",
+			level)
 	}
 	if o.ReadOnly {
 		opts = append(opts, ReadOnly())
@@ -308,7 +311,8 @@ func named(args []driver.Value) []driver.NamedValue {
 	return out
 }
 
-func (s *sqlStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+func (s *sqlStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result,
+	error) {
 	c, _, err := s.c.h.run(ctx, s.text, values(args), false)
 	if err != nil {
 		return nil, err

@@ -24,9 +24,11 @@ func TestDriver(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, again.Ping(), "handles of one process share the directory")
 
-	_, err = db.Exec("CREATE TABLE t (id int PRIMARY KEY, v varchar(5), n numeric(8,2), d timestamptz)")
+	_, err = db.Exec("CREATE TABLE t (id int PRIMARY KEY, v varchar(5), n numeric(8,2), d " +
+		"timestamptz)")
 	require.NoError(t, err)
-	res, err := db.Exec("INSERT INTO t VALUES ($1, $2, $3, $4), (2, NULL, NULL, NULL)", 1, "one", 1.5, time.Unix(0, 0))
+	res, err := db.Exec("INSERT INTO t VALUES ($1, $2, $3, $4), (2, NULL, NULL, NULL)", 1, "one",
+		1.5, time.Unix(0, 0))
 	require.NoError(t, err)
 	n, err := res.RowsAffected()
 	require.NoError(t, err)
@@ -92,7 +94,8 @@ func TestDriver(t *testing.T) {
 	require.Equal(t, 1, id)
 
 	require.NoError(t, db.Close())
-	require.NoError(t, again.QueryRow("SELECT count(*) FROM t").Scan(&id), "the directory closes with its last handle")
+	require.NoError(t, again.QueryRow("SELECT count(*) FROM t").Scan(&id),
+		"the directory closes with its last handle")
 	require.NoError(t, again.Close())
 	last, err := minidb.Open(dir, quiet)
 	require.NoError(t, err)

@@ -2,8 +2,8 @@ package minidb
 
 import "github.com/minidb/minidb/internal/sqlerr"
 
-// Error is what a statement or a transaction fails with: PostgreSQL's message fields. It is found with
-// errors.As, also behind database/sql:
+// Error is what a statement or a transaction fails with: PostgreSQL's message fields. It is found
+// with errors.As, also behind database/sql:
 //
 //	var e *minidb.Error
 //	if errors.As(err, &e) && e.Code == "23505" && e.Constraint == "users_email_key" { … }
@@ -19,6 +19,6 @@ import "github.com/minidb/minidb/internal/sqlerr"
 //	Position    where in the statement, in bytes from 1, or 0
 //	Cause       the error below, or nil; Unwrap returns it
 //
-// Errors that do not come from SQL are of other types: [ErrClosed], those of a context, and those of
-// opening a directory.
+// Errors that do not come from SQL are of other types: [ErrClosed], those of a context, and those
+// of opening a directory.
 type Error = sqlerr.Error

@@ -18,7 +18,8 @@ func (db *DB) Versions(t testing.TB, span kv.Span) (n int) {
 	snap, err := db.engine.Snapshot()
 	if err == nil {
 		err = mvcc.Cells(context.Background(), snap, func(c mvcc.Cell) error {
-			if c.Column == mvcc.ColumnWrite && string(c.Key) >= string(span.Start) && string(c.Key) < string(span.End) {
+			if c.Column == mvcc.ColumnWrite && string(c.Key) >= string(span.Start) &&
+				string(c.Key) < string(span.End) {
 				n++
 			}
 			return nil

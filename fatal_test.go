@@ -59,7 +59,8 @@ func TestAFailedLogEndsTheHandleAndNotTheProgram(t *testing.T) {
 	})
 	_, some := codes.Load("40003")
 	require.True(t, some, "a commit was under way when the log failed")
-	for _, q := range []string{"SELECT * FROM t", "INSERT INTO t VALUES (99, 1)", "SELECT 1 FROM pg_class"} {
+	for _, q := range []string{"SELECT * FROM t", "INSERT INTO t VALUES (99, 1)",
+		"SELECT 1 FROM pg_class"} {
 		_, err = db.Exec(ctx, q)
 		require.ErrorIs(t, err, minidb.ErrFailed, q)
 		var state interface{ SQLState() string }
@@ -70,10 +71,12 @@ func TestAFailedLogEndsTheHandleAndNotTheProgram(t *testing.T) {
 	require.Empty(t, fatal, "told once")
 
 	after := disk.Crash(50, rand.New(rand.NewPCG(1, 1)))
-	db, err = minidb.Open("db", minidb.OnEngine(func(o *pebblekv.Options) { o.FS = after }), minidb.Logger(slog.New(slog.DiscardHandler)))
+	db, err = minidb.Open("db", minidb.OnEngine(func(o *pebblekv.Options) { o.FS = after }),
+		minidb.Logger(slog.New(slog.DiscardHandler)))
 	require.NoError(t, err)
 	for w, n := range acked {
-		rows, err := db.Query(ctx, fmt.Sprintf("SELECT count(*), coalesce(max(n), -1) FROM t WHERE writer = %d", w))
+		rows, err := db.Query(ctx, fmt.Sprintf("SELECT count(*), coalesce(max(n), -1) FROM t "+
+			"WHERE writer = %d", w))
 		require.NoError(t, err)
 		require.True(t, rows.Next())
 		var count, most int

@@ -20,7 +20,8 @@ type handle struct {
 	session *sql.Session
 	closed  bool
 	stmts   *lru.Cache[string, *sql.Prepared] // by text
-	lost    error                             // the last conflict that a transaction may be repeated after
+	// the last conflict that a transaction may be repeated after
+	lost    error
 	portals int
 }
 
@@ -64,8 +65,9 @@ func (h *handle) refresh(ctx context.Context) error {
 }
 
 func (db *DB) newHandle(ctx context.Context) (*handle, error) {
-	s, err := db.sql.NewSession(ctx, sql.SessionOptions{User: "postgres", Database: db.opts.database,
-		Settings: map[string]string{"application_name": "embedded"}})
+	s, err := db.sql.NewSession(ctx,
+		sql.SessionOptions{User: "postgres", Database: db.opts.database,
+			Settings: map[string]string{"application_name": "embedded"}})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +112,8 @@ func (h *handle) end() {
 }
 
 // statement prepares a text, or finds it prepared for the schema as it is now.
-func (h *handle) statement(ctx context.Context, text string) (ps *sql.Prepared, cached bool, err error) {
+func (h *handle) statement(ctx context.Context, text string) (ps *sql.Prepared, cached bool,
+	err error) {
 	if ps, ok := h.stmts.Get(text); ok {
 		if h.session.Current(ctx, ps) {
 			return ps, true, nil
@@ -139,7 +142,8 @@ func (h *handle) script(ctx context.Context, text string) (Result, error) {
 
 // run executes a statement with arguments. With stream, a query that writes nothing gives its first
 // rows, and what is left of it is in the portal that comes back.
-func (h *handle) run(ctx context.Context, text string, args []any, stream bool) (*collector, *sql.Portal, error) {
+func (h *handle) run(ctx context.Context, text string, args []any, stream bool) (*collector,
+	*sql.Portal, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for {
@@ -159,7 +163,8 @@ func (h *handle) run(ctx context.Context, text string, args []any, stream bool) 
 		_ = h.note(err)
 		h.stmts.Delete(text)
 		var e *sqlerr.Error
-		if cached && errors.As(err, &e) && e.Code == sqlerr.FeatureNotSupported && h.session.Status() == 'I' {
+		if cached && errors.As(err, &e) && e.Code == sqlerr.FeatureNotSupported &&
+			h.session.Status() == 'I' {
 			continue // the schema has changed under a statement prepared long ago
 		}
 		return nil, nil, err
@@ -188,7 +193,8 @@ func (h *handle) failed(ctx context.Context) {
 	}
 }
 
-func (h *handle) runPrepared(ctx context.Context, ps *sql.Prepared, args []any, stream bool) (*collector, *sql.Portal, error) {
+func (h *handle) runPrepared(ctx context.Context, ps *sql.Prepared, args []any,
+	stream bool) (*collector, *sql.Portal, error) {
 	params, err := bindArgs(ps.ParamTypes, args, h.session.Format())
 	if err != nil {
 		return nil, nil, err
@@ -217,7 +223,8 @@ func (h *handle) runPrepared(ctx context.Context, ps *sql.Prepared, args []any, 
 }
 
 // retry is attempt, again after err.
-func (h *handle) retry(ctx context.Context, name string, ps *sql.Prepared, params []types.Datum, limit int64, c *collector, err error) (
+func (h *handle) retry(ctx context.Context, name string, ps *sql.Prepared, params []types.Datum,
+	limit int64, c *collector, err error) (
 	p *sql.Portal, suspended bool, _ error) {
 	err = h.session.Retry(ctx, err, func() bool { return true }, func() error {
 		var err error
@@ -228,7 +235,8 @@ func (h *handle) retry(ctx context.Context, name string, ps *sql.Prepared, param
 }
 
 // attempt runs a statement, and commits it unless rows are left. An error leaves no portal.
-func (h *handle) attempt(ctx context.Context, name string, ps *sql.Prepared, params []types.Datum, limit int64, c *collector) (
+func (h *handle) attempt(ctx context.Context, name string, ps *sql.Prepared, params []types.Datum,
+	limit int64, c *collector) (
 	p *sql.Portal, suspended bool, err error) {
 	defer func() {
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb"
 )
 
-// TestReadCommittedIsTheDefault embedded: of DB.Begin, of BEGIN in a session and of database/sql. A transaction
-// that waited for another one's row goes on with what that left.
+// TestReadCommittedIsTheDefault embedded: of DB.Begin, of BEGIN in a session and of database/sql. A
+// transaction that waited for another one's row goes on with what that left.
 func TestReadCommittedIsTheDefault(t *testing.T) {
 	ctx, db := context.Background(), open(t)
 	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (1, 0)")
@@ -42,12 +42,13 @@ func TestReadCommittedIsTheDefault(t *testing.T) {
 	require.Equal(t, 4, n)
 }
 
-// TestDefaultIsolation: the option chooses, and ALTER DATABASE wins over it, also for sessions that the handle
-// has in its pool.
+// TestDefaultIsolation: the option chooses, and ALTER DATABASE wins over it, also for sessions that
+// the handle has in its pool.
 func TestDefaultIsolation(t *testing.T) {
 	ctx := context.Background()
 	_, err := minidb.Open("", minidb.InMemory(), minidb.DefaultIsolation("chaos"))
-	require.ErrorContains(t, err, `invalid value for parameter "default_transaction_isolation": "chaos"`)
+	require.ErrorContains(t, err,
+		`invalid value for parameter "default_transaction_isolation": "chaos"`)
 	db, err := minidb.Open("", minidb.InMemory(), minidb.DefaultIsolation("Repeatable Read"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, db.Close()) }()

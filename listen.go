@@ -21,10 +21,10 @@ type Listener struct {
 	rung  chan struct{}
 }
 
-// Listen subscribes to channels of the handle's database: from its return on, every notification of a
-// transaction that commits is received, in the order of the commits. Names are as they are stored:
-// unquoted in SQL they are lower case. The caller closes the Listener; one that is not read makes NOTIFY
-// fail in the end (54000), since nothing is dropped.
+// Listen subscribes to channels of the handle's database: from its return on, every notification of
+// a transaction that commits is received, in the order of the commits. Names are as they are
+// stored: unquoted in SQL they are lower case. The caller closes the Listener; one that is not read
+// makes NOTIFY fail in the end (54000), since nothing is dropped.
 func (db *DB) Listen(ctx context.Context, channels ...string) (*Listener, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()

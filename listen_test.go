@@ -12,8 +12,8 @@ import (
 	"github.com/minidb/minidb"
 )
 
-// TestListenHearsCommitsInTheirOrder: notifications come in the order of the commit timestamps, after
-// what was written is visible, and those of transactions that fail do not come.
+// TestListenHearsCommitsInTheirOrder: notifications come in the order of the commit timestamps,
+// after what was written is visible, and those of transactions that fail do not come.
 func TestListenHearsCommitsInTheirOrder(t *testing.T) {
 	const writers, each = 6, 50
 	ctx, db := context.Background(), open(t)
@@ -34,14 +34,16 @@ func TestListenHearsCommitsInTheirOrder(t *testing.T) {
 				if n%5 == 4 {
 					end = "ROLLBACK"
 				}
-				for _, text := range []string{"BEGIN", fmt.Sprintf("INSERT INTO t VALUES (%d)", id), fmt.Sprintf("NOTIFY done, '%d'", id), end} {
+				for _, text := range []string{"BEGIN", fmt.Sprintf("INSERT INTO t VALUES (%d)", id),
+					fmt.Sprintf("NOTIFY done, '%d'", id), end} {
 					if _, err := c.Exec(ctx, text); err != nil {
 						t.Error(err)
 						return
 					}
 				}
 				var ts int64
-				if err := c.QueryRow(ctx, "SELECT minidb_last_commit_timestamp()").Scan(&ts); err != nil {
+				if err := c.QueryRow(ctx,
+					"SELECT minidb_last_commit_timestamp()").Scan(&ts); err != nil {
 					t.Error(err)
 					return
 				}
@@ -59,13 +61,15 @@ func TestListenHearsCommitsInTheirOrder(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "done", n.Channel)
 		var there int
-		require.NoError(t, db.QueryRow(ctx, "SELECT count(*) FROM t WHERE id = $1::int", n.Payload).Scan(&there))
+		require.NoError(t, db.QueryRow(ctx, "SELECT count(*) FROM t WHERE id = $1::int",
+			n.Payload).Scan(&there))
 		require.Equal(t, 1, there, "what it tells of is visible")
 		heard = append(heard, n.Payload)
 	}
 	wg.Wait()
 	require.Len(t, commits, len(heard))
-	require.True(t, slices.IsSortedFunc(heard, func(a, b string) int { return int(commits[a] - commits[b]) }))
+	require.True(t, slices.IsSortedFunc(heard,
+		func(a, b string) int { return int(commits[a] - commits[b]) }))
 
 	ended, cancel := context.WithCancel(ctx)
 	cancel()

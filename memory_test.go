@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/internal/memory"
 )
 
-// TestMemoryLimitIsTheProcess: handles share one account, the least limit is in force, and what a closed handle
-// had comes back.
+// TestMemoryLimitIsTheProcess: handles share one account, the least limit is in force, and what a
+// closed handle had comes back.
 func TestMemoryLimitIsTheProcess(t *testing.T) {
 	pool := memory.Process()
 	usual, _ := pool.Bound()
@@ -28,7 +28,8 @@ func TestMemoryLimitIsTheProcess(t *testing.T) {
 	require.Equal(t, usual, bound)
 	_, err := minidb.Open("", minidb.InMemory(), minidb.MemoryLimit(1<<20))
 	require.ErrorContains(t, err, "at least")
-	_, err = minidb.Open("", minidb.InMemory(), minidb.MemoryLimit(64<<20), minidb.CacheSize(60<<20))
+	_, err = minidb.Open("", minidb.InMemory(), minidb.MemoryLimit(64<<20),
+		minidb.CacheSize(60<<20))
 	require.ErrorContains(t, err, "caches and memtables")
 	bound, _ = pool.Bound()
 	require.Equal(t, usual, bound)

@@ -33,7 +33,8 @@ func (h *handle) exec(ctx context.Context, text string, args []any) (Result, err
 	return Result{tag: c.tag}, nil
 }
 
-// Query runs a statement and returns its rows, which the caller closes. ctx is also for reading them.
+// Query runs a statement and returns its rows, which the caller closes. ctx is also for reading
+// them.
 func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error) {
 	h, err := db.acquire(ctx)
 	if err != nil {
@@ -139,8 +140,8 @@ func (r *Rows) Next() bool {
 	return false
 }
 
-// Scan copies the present row into dest, one pointer per column. See the package's list of what goes
-// into what; nil leaves a column out.
+// Scan copies the present row into dest, one pointer per column. See the package's list of what
+// goes into what; nil leaves a column out.
 func (r *Rows) Scan(dest ...any) error {
 	if r.at < 0 || r.at >= len(r.c.rows) {
 		return errors.New("minidb: Scan without a row: call Next first")
@@ -169,7 +170,8 @@ type ColumnType struct {
 func (r *Rows) ColumnTypes() []ColumnType {
 	out := make([]ColumnType, len(r.c.cols))
 	for i, c := range r.c.cols {
-		out[i] = ColumnType{Name: c.Name, Type: c.Type.String(), OID: uint32(c.Type.OID), Modifier: c.Type.Mod}
+		out[i] = ColumnType{Name: c.Name, Type: c.Type.String(), OID: uint32(c.Type.OID),
+			Modifier: c.Type.Mod}
 	}
 	return out
 }
@@ -223,10 +225,10 @@ func ReadOnly() TxOption {
 	}
 }
 
-// Isolation asks for an isolation level by its SQL name: "read committed" (and "read uncommitted", which is
-// the same), "repeatable read", which is snapshot isolation, or "serializable". Without it a transaction has
-// the session's default_transaction_isolation, read committed unless something else was chosen. Begin refuses
-// other names with SQLSTATE 22023.
+// Isolation asks for an isolation level by its SQL name: "read committed" (and "read uncommitted",
+// which is the same), "repeatable read", which is snapshot isolation, or "serializable". Without it
+// a transaction has the session's default_transaction_isolation, read committed unless something
+// else was chosen. Begin refuses other names with SQLSTATE 22023.
 func Isolation(level string) TxOption { return func(m *ast.TxnModes) { m.Isolation = level } }
 
 // Tx is a transaction. It ends with Commit or Rollback.
@@ -271,7 +273,8 @@ func (h *handle) begin(ctx context.Context, opts []TxOption) (*Tx, error) {
 	return &Tx{h: h}, nil
 }
 
-// levelNamed returns the name of an isolation level as SQL writes it, for the setting that it is meant for.
+// levelNamed returns the name of an isolation level as SQL writes it, for the setting that it is
+// meant for.
 func levelNamed(setting, level string) (string, error) {
 	return settings.Lookup(setting).Canonical(level)
 }

@@ -15,7 +15,8 @@ import (
 // scanRow copies a row into pointers.
 func scanRow(cols []physical.Column, row []types.Datum, dest []any, f *types.Format) error {
 	if len(dest) != len(row) {
-		return fmt.Errorf("minidb: Scan into %d destinations, the row has %d columns", len(dest), len(row))
+		return fmt.Errorf("minidb: Scan into %d destinations, the row has %d columns", len(dest),
+			len(row))
 	}
 	for i, d := range dest {
 		if d == nil {
@@ -63,7 +64,8 @@ func scanDatum(t *types.Type, d types.Datum, dest any, f *types.Format) error {
 }
 
 func errNull(t *types.Type, dest any) error {
-	return fmt.Errorf("NULL of type %s cannot go into %T: use a pointer to a pointer, or sql.Null", t, dest)
+	return fmt.Errorf("NULL of type %s cannot go into %T: use a pointer to a pointer, or sql.Null",
+		t, dest)
 }
 
 // textOf is a value as a string: bytea as its bytes, all else as psql shows it.

@@ -45,24 +45,37 @@ func fillShop(t *testing.T, db *minidb.DB) {
 		FROM generate_series(1, 12000) i`)
 }
 
-// Of each query the estimate is wrong by less than a factor of 2, where the truth is more than a few rows.
+// Of each query the estimate is wrong by less than a factor of 2, where the truth is more than a
+// few rows.
 func TestEstimatesAreNearWhatQueriesReturn(t *testing.T) {
 	db := open(t)
 	fillShop(t, db)
 	exec(t, db, "ANALYZE")
 	for _, query := range []string{
-		"SELECT * FROM orders", "SELECT * FROM orders WHERE status = 'done'", "SELECT * FROM orders WHERE status = 'lost'",
-		"SELECT * FROM orders WHERE status <> 'done'", "SELECT * FROM orders WHERE status IN ('open', 'lost')",
+		"SELECT * FROM orders", "SELECT * FROM orders WHERE status = 'done'",
+		"SELECT * FROM orders WHERE status = 'lost'",
+		"SELECT * FROM orders WHERE status <> 'done'",
+		"SELECT * FROM orders WHERE status IN ('open', 'lost')",
 		"SELECT * FROM orders WHERE id < 3000", "SELECT * FROM orders WHERE id BETWEEN 100 AND 250",
-		"SELECT * FROM orders WHERE total > 1400", "SELECT * FROM orders WHERE total > 1400 AND status = 'done'",
-		"SELECT * FROM orders WHERE placed >= '2020-06-01' AND placed < '2020-07-01'", "SELECT * FROM orders WHERE placed < '2020-02-01' OR placed > '2021-04-01'",
-		"SELECT * FROM orders WHERE note IS NULL", "SELECT * FROM orders WHERE note LIKE 'note 3%'", "SELECT * FROM orders WHERE note LIKE '%7'",
-		"SELECT * FROM orders WHERE customer = 17", "SELECT * FROM orders WHERE customer = ANY ('{1,2,3}')", "SELECT * FROM orders WHERE NOT status = 'done'",
-		"SELECT * FROM customer WHERE vip", "SELECT * FROM customer WHERE NOT vip", "SELECT * FROM customer WHERE name ~ '^name 1'",
-		"SELECT * FROM orders o JOIN customer c ON c.id = o.customer", "SELECT * FROM orders o JOIN customer c ON c.id = o.customer WHERE c.vip",
-		"SELECT * FROM orders o JOIN customer c ON c.id = o.customer WHERE c.vip AND o.status = 'done'",
-		"SELECT * FROM customer x JOIN customer y ON x.region = y.region", "SELECT region, count(*) FROM customer GROUP BY region",
-		"SELECT vip, status, count(*) FROM orders o JOIN customer c ON c.id = o.customer GROUP BY vip, status", "SELECT DISTINCT customer FROM orders",
+		"SELECT * FROM orders WHERE total > 1400",
+		"SELECT * FROM orders WHERE total > 1400 AND status = 'done'",
+		"SELECT * FROM orders WHERE placed >= '2020-06-01' AND placed < '2020-07-01'",
+		"SELECT * FROM orders WHERE placed < '2020-02-01' OR placed > '2021-04-01'",
+		"SELECT * FROM orders WHERE note IS NULL", "SELECT * FROM orders WHERE note LIKE 'note 3%'",
+		"SELECT * FROM orders WHERE note LIKE '%7'",
+		"SELECT * FROM orders WHERE customer = 17",
+		"SELECT * FROM orders WHERE customer = ANY ('{1,2,3}')",
+		"SELECT * FROM orders WHERE NOT status = 'done'",
+		"SELECT * FROM customer WHERE vip", "SELECT * FROM customer WHERE NOT vip",
+		"SELECT * FROM customer WHERE name ~ '^name 1'",
+		"SELECT * FROM orders o JOIN customer c ON c.id = o.customer",
+		"SELECT * FROM orders o JOIN customer c ON c.id = o.customer WHERE c.vip",
+		"SELECT * FROM orders o JOIN customer c ON c.id = o.customer WHERE c.vip AND o.status = " +
+			"'done'",
+		"SELECT * FROM customer x JOIN customer y ON x.region = y.region",
+		"SELECT region, count(*) FROM customer GROUP BY region",
+		"SELECT vip, status, count(*) FROM orders o JOIN customer c ON c.id = o.customer GROUP " +
+			"BY vip, status", "SELECT DISTINCT customer FROM orders",
 		"SELECT * FROM customer c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)",
 		"SELECT * FROM customer c WHERE c.id IN (SELECT customer FROM orders WHERE id <= 100)",
 	} {
@@ -82,19 +95,22 @@ func TestRowCountsStayFreshWithoutAnalyze(t *testing.T) {
 	exec(t, db, "INSERT INTO t SELECT i, i FROM generate_series(1, 100) i")
 	exec(t, db, "ANALYZE t")
 	counters := func() string {
-		return scalar[string](t, db, "SELECT format('%s %s %s %s %s', n_tup_ins, n_tup_upd, n_tup_del, n_live_tup, n_mod_since_analyze) FROM pg_stat_user_tables")
+		return scalar[string](t, db, "SELECT format('%s %s %s %s %s', n_tup_ins, n_tup_upd, "+
+			"n_tup_del, n_live_tup, n_mod_since_analyze) FROM pg_stat_user_tables")
 	}
 	require.Equal(t, "100 0 0 100 0", counters())
 	exec(t, db, "INSERT INTO t SELECT i, i FROM generate_series(101, 5000) i")
 	exec(t, db, "UPDATE t SET v = 0 WHERE id <= 10")
-	exec(t, db, "WITH gone AS (DELETE FROM t WHERE id > 4990 RETURNING id) INSERT INTO t SELECT id + 10000, 1 FROM gone")
+	exec(t, db, "WITH gone AS (DELETE FROM t WHERE id > 4990 RETURNING id) INSERT INTO t SELECT "+
+		"id + 10000, 1 FROM gone")
 	require.Equal(t, "5010 10 10 5000 4930", counters())
 	require.EqualValues(t, 5000, planned(t, db, "SELECT * FROM t"))
 
 	// What is rolled back does not count, to a savepoint or wholly.
 	conn, err := db.Conn(ctx)
 	require.NoError(t, err)
-	for _, text := range []string{"BEGIN", "DELETE FROM t WHERE id = 1", "SAVEPOINT a", "DELETE FROM t WHERE id < 100", "ROLLBACK TO a",
+	for _, text := range []string{"BEGIN", "DELETE FROM t WHERE id = 1", "SAVEPOINT a",
+		"DELETE FROM t WHERE id < 100", "ROLLBACK TO a",
 		"INSERT INTO t VALUES (1, 1)", "COMMIT", "BEGIN", "DELETE FROM t", "ROLLBACK"} {
 		_, err := conn.Exec(ctx, text)
 		require.NoError(t, err, text)
@@ -118,11 +134,13 @@ func TestTheBackgroundAnalysesWhatHasChanged(t *testing.T) {
 	ctx := context.Background()
 	db := open(t)
 	fillShop(t, db)
-	exec(t, db, "CREATE TABLE small (id int); INSERT INTO small VALUES (1); CREATE TABLE gone (id int)")
+	exec(t, db, "CREATE TABLE small (id int); INSERT INTO small VALUES (1); CREATE TABLE gone "+
+		"(id int)")
 	exec(t, db, "ANALYZE gone")
 	require.NoError(t, db.TickStatistics(ctx))
 	auto := func(name string) int64 {
-		return scalar[int64](t, db, "SELECT autoanalyze_count FROM pg_stat_user_tables WHERE relname = '"+name+"'")
+		return scalar[int64](t, db, "SELECT autoanalyze_count FROM pg_stat_user_tables WHERE "+
+			"relname = '"+name+"'")
 	}
 	require.EqualValues(t, 1, auto("orders"))
 	require.Zero(t, auto("small"), "one row is no reason")
@@ -193,7 +211,8 @@ func TestPlansFollowStatistics(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, "Seq Scan on t", run(explain))
-	require.Contains(t, scalar[string](t, db, "EXPLAIN SELECT * FROM t WHERE a = 1"), "Scan using t_a")
+	require.Contains(t, scalar[string](t, db, "EXPLAIN SELECT * FROM t WHERE a = 1"),
+		"Scan using t_a")
 	_, err = conn.Exec(ctx, "ROLLBACK")
 	require.NoError(t, err)
 	require.Contains(t, run(explain), "Scan using t_a")
@@ -202,7 +221,8 @@ func TestPlansFollowStatistics(t *testing.T) {
 // The value of 'now' is that of each statement, also where its text was planned before.
 func TestAMomentIsNotCached(t *testing.T) {
 	db := open(t)
-	for _, query := range []string{"SELECT timestamptz 'NoW'", "SELECT ('{now}'::timestamptz[])[1]"} {
+	for _, query := range []string{"SELECT timestamptz 'NoW'",
+		"SELECT ('{now}'::timestamptz[])[1]"} {
 		first := scalar[time.Time](t, db, query)
 		for !scalar[time.Time](t, db, query).After(first) {
 			runtime.Gosched()
@@ -223,20 +243,23 @@ func TestAMomentInTheCatalogStays(t *testing.T) {
 	exec(t, db, "INSERT INTO t VALUES (2)")
 	require.True(t, made.Equal(scalar[time.Time](t, db, "SELECT at FROM moment")))
 	require.Equal(t, int64(1), scalar[int64](t, db, "SELECT count(DISTINCT at) FROM t"))
-	require.Regexp(t, "^'20..-..-..'::date$", scalar[string](t, db, "SELECT column_default FROM information_schema.columns WHERE column_name = 'day'"))
+	require.Regexp(t, "^'20..-..-..'::date$", scalar[string](t, db, "SELECT column_default FROM "+
+		"information_schema.columns WHERE column_name = 'day'"))
 }
 
 // REINDEX trusts nothing of the entries that are there.
 func TestReindexMendsAnIndex(t *testing.T) {
 	ctx := context.Background()
 	db := open(t)
-	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY, a int, b text); CREATE INDEX t_a ON t (a); CREATE UNIQUE INDEX t_b ON t (b) INCLUDE (a)")
+	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY, a int, b text); CREATE INDEX t_a ON t (a); "+
+		"CREATE UNIQUE INDEX t_b ON t (b) INCLUDE (a)")
 	exec(t, db, "INSERT INTO t SELECT i, i % 7, 'b' || i FROM generate_series(1, 500) i")
 	id := table.StorageID(scalar[int64](t, db, "SELECT pg_relation_filenode('t')::int8"))
 	tx, err := db.Store().Begin(ctx, txn.BeginOptions{})
 	require.NoError(t, err)
 	for ix := range 2 {
-		it, err := tx.Scan(ctx, table.Key{Storage: id, Index: table.IndexID(2 + ix)}.IndexSpan(), txn.ScanOptions{})
+		it, err := tx.Scan(ctx, table.Key{Storage: id, Index: table.IndexID(2 + ix)}.IndexSpan(),
+			txn.ScanOptions{})
 		require.NoError(t, err)
 		n := 0
 		for it.Next() {
@@ -261,10 +284,12 @@ func TestReindexMendsAnIndex(t *testing.T) {
 
 // VACUUM drops the versions of the tables named, and of no others.
 func TestVacuumCollectsTheTablesNamed(t *testing.T) {
-	db, err := minidb.Open("", minidb.InMemory(), quiet, minidb.Retention(time.Millisecond), minidb.GCInterval(-1))
+	db, err := minidb.Open("", minidb.InMemory(), quiet, minidb.Retention(time.Millisecond),
+		minidb.GCInterval(-1))
 	require.NoError(t, err)
 	defer db.Close()
-	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY, v int); CREATE TABLE u (id int PRIMARY KEY, v int)")
+	exec(t, db, "CREATE TABLE t (id int PRIMARY KEY, v int); CREATE TABLE u (id int PRIMARY KEY, "+
+		"v int)")
 	for _, name := range []string{"t", "u"} {
 		exec(t, db, "INSERT INTO "+name+" SELECT i, 0 FROM generate_series(1, 50) i")
 		for range 3 {
@@ -272,7 +297,8 @@ func TestVacuumCollectsTheTablesNamed(t *testing.T) {
 		}
 	}
 	versions := func(name string) (n int) {
-		id := scalar[int64](t, db, fmt.Sprintf("SELECT oid::int8 FROM pg_class WHERE relname = '%s'", name))
+		id := scalar[int64](t, db, fmt.Sprintf("SELECT oid::int8 FROM pg_class WHERE relname = "+
+			"'%s'", name))
 		return db.Versions(t, table.StorageSpan(table.StorageID(id)))
 	}
 	require.Equal(t, 200, versions("t"))

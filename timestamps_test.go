@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb"
 )
 
-// TestTimestampsOfTransactions: SQL tells at which timestamp a statement reads and a transaction was
-// committed, and AS OF SYSTEM TIME reads exactly there.
+// TestTimestampsOfTransactions: SQL tells at which timestamp a statement reads and a transaction
+// was committed, and AS OF SYSTEM TIME reads exactly there.
 func TestTimestampsOfTransactions(t *testing.T) {
 	ctx := context.Background()
 	db, err := minidb.Open("", minidb.InMemory(), minidb.GCInterval(-1))
@@ -33,7 +33,8 @@ func TestTimestampsOfTransactions(t *testing.T) {
 		require.NoError(t, c.QueryRow(ctx, text).Scan(&n), text)
 		return n
 	}
-	const snapshot, commit = "SELECT minidb_snapshot_timestamp()", "SELECT minidb_last_commit_timestamp()"
+	const snapshot, commit = "SELECT minidb_snapshot_timestamp()",
+		"SELECT minidb_last_commit_timestamp()"
 	var none *int64
 	require.NoError(t, a.QueryRow(ctx, commit).Scan(&none))
 	require.Nil(t, none, "nothing was committed in this session")
@@ -69,21 +70,23 @@ func TestTimestampsOfTransactions(t *testing.T) {
 		require.Equal(t, ts, number(a, snapshot))
 		run(a, "COMMIT")
 	}
-	require.EqualValues(t, 0, number(a, fmt.Sprintf("SELECT count(*) FROM t AS OF SYSTEM TIME %d", first-1)))
+	require.EqualValues(t, 0, number(a,
+		fmt.Sprintf("SELECT count(*) FROM t AS OF SYSTEM TIME %d", first-1)))
 	for _, bad := range []string{"-470611104245481472", "9223372036854775807", "0::bigint"} {
 		_, err := a.Exec(ctx, "SELECT n FROM t AS OF SYSTEM TIME "+bad)
 		require.Equal(t, "22023", state(err), bad)
 	}
 }
 
-// TestASecondLookTellsItsTimestamp: a row that was changed while READ COMMITTED waited for it is read
-// at a timestamp above the commit that it waited for.
+// TestASecondLookTellsItsTimestamp: a row that was changed while READ COMMITTED waited for it is
+// read at a timestamp above the commit that it waited for.
 func TestASecondLookTellsItsTimestamp(t *testing.T) {
 	ctx := context.Background()
 	db, err := minidb.Open("", minidb.InMemory(), minidb.GCInterval(-1))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, db.Close()) }()
-	_, err = db.Exec(ctx, "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (1, 0), (2, 0)")
+	_, err = db.Exec(ctx, "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (1, "+
+		"0), (2, 0)")
 	require.NoError(t, err)
 	first, err := db.Begin(ctx)
 	require.NoError(t, err)
@@ -98,7 +101,8 @@ func TestASecondLookTellsItsTimestamp(t *testing.T) {
 	done := make(chan []result)
 	go func() {
 		var out []result
-		rows, err := second.Query(ctx, "UPDATE t SET n = n + 10 RETURNING id, n, minidb_snapshot_timestamp()")
+		rows, err := second.Query(ctx, "UPDATE t SET n = n + 10 RETURNING id, n, "+
+			"minidb_snapshot_timestamp()")
 		for err == nil && rows.Next() {
 			var r result
 			err = rows.Scan(&r.id, &r.n, &r.ts)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// updateAttempts bounds how often Update runs its function. Each conflict means that another transaction
-	// has committed, so the database as a whole moves on.
+	// updateAttempts bounds how often Update runs its function. Each conflict means that another
+	// transaction has committed, so the database as a whole moves on.
 	updateAttempts = 1000
 	// updateBackoffMax is the longest pause between two attempts.
 	updateBackoffMax = 64 * time.Millisecond
@@ -23,8 +23,9 @@ const (
 // themselves.
 var ErrManaged = errors.New("minidb: Update and View end their transaction themselves")
 
-// Update runs f in a transaction with snapshot isolation (REPEATABLE READ) and commits it. When f returns an
-// error, or panics, the transaction is rolled back and Update returns that error, or panics on.
+// Update runs f in a transaction with snapshot isolation (REPEATABLE READ) and commits it. When f
+// returns an error, or panics, the transaction is rolled back and Update returns that error, or
+// panics on.
 //
 // When the transaction loses against another one (SQLSTATE 40001, or 40P01 in a deadlock), be it in
 // f or at the commit, Update rolls it back, waits a little, longer each time, and runs f again in a
@@ -44,14 +45,16 @@ func (db *DB) Update(ctx context.Context, f func(tx *Tx) error) error {
 	}
 }
 
-// View runs f in a read-only transaction on one snapshot (REPEATABLE READ), and returns its error. f runs once;
-// its statements neither wait for others nor conflict with them, and cannot write (25006).
+// View runs f in a read-only transaction on one snapshot (REPEATABLE READ), and returns its error.
+// f runs once; its statements neither wait for others nor conflict with them, and cannot write
+// (25006).
 func (db *DB) View(ctx context.Context, f func(tx *Tx) error) error {
 	return db.managed(ctx, f, false, Isolation("repeatable read"), ReadOnly())
 }
 
 // managed runs f in a transaction, and commits it if that is wanted and f returns nil.
-func (db *DB) managed(ctx context.Context, f func(tx *Tx) error, commit bool, opts ...TxOption) error {
+func (db *DB) managed(ctx context.Context, f func(tx *Tx) error, commit bool,
+	opts ...TxOption) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -61,7 +64,8 @@ func (db *DB) managed(ctx context.Context, f func(tx *Tx) error, commit bool, op
 	}
 	tx.managed = true
 	tx.h.lost = nil
-	defer func() { _ = tx.rollback(ctx) }() // also when f panics or ends its goroutine; after a commit it does nothing
+	// also when f panics or ends its goroutine; after a commit it does nothing
+	defer func() { _ = tx.rollback(ctx) }()
 	if err := f(tx); err != nil {
 		return err
 	}
@@ -78,8 +82,8 @@ func (db *DB) managed(ctx context.Context, f func(tx *Tx) error, commit bool, op
 	return err
 }
 
-// repeatable reports whether a transaction that ended with err may succeed when it is run again, and has left
-// nothing behind.
+// repeatable reports whether a transaction that ended with err may succeed when it is run again,
+// and has left nothing behind.
 func repeatable(err error) bool {
 	var coded interface{ SQLState() string }
 	if errors.Is(err, txn.ErrAmbiguous) || !errors.As(err, &coded) {
@@ -92,8 +96,8 @@ func repeatable(err error) bool {
 	return false
 }
 
-// pauseUpdate waits before the next attempt, a random part of a time that doubles. It returns why ctx ended, if
-// it did.
+// pauseUpdate waits before the next attempt, a random part of a time that doubles. It returns why
+// ctx ended, if it did.
 func pauseUpdate(ctx context.Context, attempt int) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -17,7 +17,8 @@ func counter(t *testing.T) (context.Context, *minidb.DB) {
 	return ctx, db
 }
 
-// addOne reads, then writes what follows from that: it is right only where no other transaction comes between.
+// addOne reads, then writes what follows from that: it is right only where no other transaction
+// comes between.
 func addOne(ctx context.Context, tx *minidb.Tx) error {
 	var n int
 	if err := tx.QueryRow(ctx, "SELECT n FROM t WHERE id = 1").Scan(&n); err != nil {
@@ -33,7 +34,8 @@ func TestUpdateRepeatsConflicts(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 10 {
-				if err := db.Update(ctx, func(tx *minidb.Tx) error { return addOne(ctx, tx) }); err != nil {
+				if err := db.Update(ctx,
+					func(tx *minidb.Tx) error { return addOne(ctx, tx) }); err != nil {
 					t.Error(err)
 				}
 			}
@@ -120,6 +122,7 @@ func TestViewReadsOneSnapshot(t *testing.T) {
 		}
 		return nil
 	}))
-	require.Equal(t, "25006", state(db.View(ctx, func(tx *minidb.Tx) error { return addOne(ctx, tx) })))
+	require.Equal(t, "25006", state(db.View(ctx,
+		func(tx *minidb.Tx) error { return addOne(ctx, tx) })))
 	require.Equal(t, 2, scalar[int](t, db, "SELECT n FROM t"))
 }

@@ -7,20 +7,23 @@ import (
 	"errors"
 )
 
-// Walk visits the keys of a span in order, or in the reverse order. Key and value are valid during the
-// call. An error of visit ends it and is returned.
-type Walk func(ctx context.Context, span Span, reverse bool, visit func(key, value []byte) error) error
+// Walk visits the keys of a span in order, or in the reverse order. Key and value are valid during
+// the call. An error of visit ends it and is returned.
+type Walk func(ctx context.Context, span Span, reverse bool,
+	visit func(key, value []byte) error) error
 
-// Readable visits the keys of a span in order as far as they can be read, and returns the spans that
-// cannot (ErrCorruption). A span that is lost begins behind the last key before the damage and ends where
-// reading succeeds again; it may hold keys that could be read between two damaged places. Other errors
-// end it, those of visit among them. Key and value are valid during the call.
-func Readable(ctx context.Context, r Reader, span Span, visit func(key, value []byte) error) (lost []Span, err error) {
+// Readable visits the keys of a span in order as far as they can be read, and returns the spans
+// that cannot (ErrCorruption). A span that is lost begins behind the last key before the damage and
+// ends where reading succeeds again; it may hold keys that could be read between two damaged
+// places. Other errors end it, those of visit among them. Key and value are valid during the call.
+func Readable(ctx context.Context, r Reader, span Span,
+	visit func(key, value []byte) error) (lost []Span, err error) {
 	return ReadableBy(ctx, walkOf(r), span, visit)
 }
 
 // ReadableBy is Readable of what a Walk shows.
-func ReadableBy(ctx context.Context, walk Walk, span Span, visit func(key, value []byte) error) (lost []Span, err error) {
+func ReadableBy(ctx context.Context, walk Walk, span Span,
+	visit func(key, value []byte) error) (lost []Span, err error) {
 	for from := span.Start; ; {
 		last, err := walk.untilDamage(ctx, Span{Start: from, End: span.End}, visit)
 		if !errors.Is(err, ErrCorruption) {
@@ -46,7 +49,8 @@ const keysPerLook = 1024
 
 // walkOf walks the keys of a reader.
 func walkOf(r Reader) Walk {
-	return func(ctx context.Context, span Span, reverse bool, visit func(key, value []byte) error) (err error) {
+	return func(ctx context.Context, span Span, reverse bool,
+		visit func(key, value []byte) error) (err error) {
 		it, err := r.NewIter(ctx, span)
 		if err != nil {
 			return err
@@ -78,7 +82,8 @@ func walkOf(r Reader) Walk {
 }
 
 // untilDamage visits keys until one cannot be read, and returns a copy of the last that could.
-func (walk Walk) untilDamage(ctx context.Context, span Span, visit func(key, value []byte) error) (last []byte, err error) {
+func (walk Walk) untilDamage(ctx context.Context, span Span,
+	visit func(key, value []byte) error) (last []byte, err error) {
 	err = walk(ctx, span, false, func(key, value []byte) error {
 		if err := visit(key, value); err != nil {
 			return err
@@ -89,12 +94,12 @@ func (walk Walk) untilDamage(ctx context.Context, span Span, visit func(key, val
 	return last, err
 }
 
-// probes is how many keys that cannot be read are tried to find one that can. Each costs an engine a
-// damaged block, and a damaged block may cost it much more than a sound one.
+// probes is how many keys that cannot be read are tried to find one that can. Each costs an engine
+// a damaged block, and a damaged block may cost it much more than a sound one.
 const probes = 4
 
-// readableFrom returns the first key behind the damage at the start of a span, or the end of the span.
-// Requires: its start cannot be read.
+// readableFrom returns the first key behind the damage at the start of a span, or the end of the
+// span. Requires: its start cannot be read.
 func (walk Walk) readableFrom(ctx context.Context, span Span) ([]byte, error) {
 	high, found := span.End, false
 	for probe, failed := high, 0; failed < probes; { // halfway to the start, again and again
@@ -153,8 +158,8 @@ func (walk Walk) readableAt(ctx context.Context, span Span) (bool, error) {
 	return false, err
 }
 
-// between returns a key about halfway between two, of which high may be nil for the end of all keys. It
-// returns nil when they are so close that no key of a store is expected there.
+// between returns a key about halfway between two, of which high may be nil for the end of all
+// keys. It returns nil when they are so close that no key of a store is expected there.
 func between(low, high []byte) []byte {
 	n := 0 // length of what they have in common, as far as it matters
 	for n < len(low) && n < len(high) && low[n] == high[n] {

@@ -31,7 +31,8 @@ type damagedIter struct {
 }
 
 func (i *damagedIter) ok(valid bool) bool {
-	if valid && slices.ContainsFunc(i.d.spans, func(s kv.Span) bool { return s.Contains(i.Key()) }) {
+	if valid && slices.ContainsFunc(i.d.spans,
+		func(s kv.Span) bool { return s.Contains(i.Key()) }) {
 		i.d.failed++
 		i.err = &kv.CorruptionError{File: "a file"}
 	}
@@ -49,15 +50,17 @@ func TestReadableLeavesOutWhatIsDamaged(t *testing.T) {
 	e := memkv.New(memkv.Options{})
 	row := func(i int) []byte { return fmt.Appendf(nil, "t%06d", i) }
 	for i := range 1000 {
-		require.NoError(t, e.Update(ctx, [][]byte{kv.Row(row(i))}, func(_ kv.Reader, b *kv.Batch) error {
-			b.Set(row(i), []byte("v"))
-			return nil
-		}))
+		require.NoError(t, e.Update(ctx, [][]byte{kv.Row(row(i))},
+			func(_ kv.Reader, b *kv.Batch) error {
+				b.Set(row(i), []byte("v"))
+				return nil
+			}))
 	}
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
 	for _, c := range []struct{ damage [][2]int }{
-		{nil}, {[][2]int{{500, 510}}}, {[][2]int{{0, 10}}}, {[][2]int{{990, 1000}}}, {[][2]int{{0, 1000}}},
+		{nil}, {[][2]int{{500, 510}}}, {[][2]int{{0, 10}}}, {[][2]int{{990, 1000}}},
+		{[][2]int{{0, 1000}}},
 		{[][2]int{{100, 120}, {700, 720}}}, {[][2]int{{3, 4}, {400, 600}}},
 	} {
 		d := &damaged{Reader: snap}
@@ -67,10 +70,11 @@ func TestReadableLeavesOutWhatIsDamaged(t *testing.T) {
 			lost += s[1] - s[0]
 		}
 		var got [][]byte
-		spans, err := kv.Readable(ctx, d, kv.Span{Start: []byte("t"), End: []byte("u")}, func(key, _ []byte) error {
-			got = append(got, bytes.Clone(key))
-			return nil
-		})
+		spans, err := kv.Readable(ctx, d, kv.Span{Start: []byte("t"), End: []byte("u")},
+			func(key, _ []byte) error {
+				got = append(got, bytes.Clone(key))
+				return nil
+			})
 		require.NoError(t, err)
 		require.Len(t, got, 1000-lost, "%v", c.damage)
 		require.True(t, slices.IsSortedFunc(got, bytes.Compare))

@@ -5,21 +5,23 @@ import "context"
 // RangeDeleter is an engine that deletes all keys of a span at a cost that does not grow with their
 // number.
 type RangeDeleter interface {
-	// DeleteRange deletes every key of the span. It is a lazy update that names each row of which a key
-	// lies in the span: it is atomic, snapshots keep what they show, what is set afterwards stays, and a
-	// later durable Update makes it durable. Requires: no Update of one of these rows runs beside it.
-	// An engine need not keep them apart, and what such an update reads may be gone when it writes.
+	// DeleteRange deletes every key of the span. It is a lazy update that names each row of which a
+	// key lies in the span: it is atomic, snapshots keep what they show, what is set afterwards
+	// stays, and a later durable Update makes it durable. Requires: no Update of one of these rows
+	// runs beside it. An engine need not keep them apart, and what such an update reads may be gone
+	// when it writes.
 	//
-	// Cancelling ctx is honoured until the deletion is handed over; the error is then ErrNotApplied.
+	// Cancelling ctx is honoured until the deletion is handed over; the error is then
+	// ErrNotApplied.
 	DeleteRange(ctx context.Context, span Span) error
 }
 
 // deleteBatch bounds one update of DeleteSpan on an engine that deletes key by key.
 const deleteBatch = 1024
 
-// DeleteSpan deletes the keys of a span: all at once where the engine can, and otherwise up to limit of
-// them, in updates of a bounded number of keys, or all when limit is zero. It reports whether none is left.
-// Requires: no Update of a row in the span runs beside it.
+// DeleteSpan deletes the keys of a span: all at once where the engine can, and otherwise up to
+// limit of them, in updates of a bounded number of keys, or all when limit is zero. It reports
+// whether none is left. Requires: no Update of a row in the span runs beside it.
 func DeleteSpan(ctx context.Context, e Engine, span Span, limit int) (done bool, err error) {
 	if span.Empty() {
 		return true, nil

@@ -56,15 +56,16 @@
 //     commit costs one sync.
 //   - [Early]: an Update that calls back when its batch can be seen, which is before it is durable.
 //     A later durable Update takes it to disk as well.
-//   - [RangeDeleter]: all keys of a span are deleted at the cost of one. DeleteSpan does without, in
-//     bounded updates.
+//   - [RangeDeleter]: all keys of a span are deleted at the cost of one. DeleteSpan does without,
+//     in bounded updates.
 //   - [RangeCompacter]: a span is rewritten without the marks of what was deleted there.
 //   - [Exclusive]: no other process writes while this handle is open. Only then may the layer above
 //     keep anything in memory about what the store holds (see txn's doc for the list, and for what
 //     replaces each item on a shared store).
 //   - [Failing]: an engine that ends when its log cannot be written reports that, without ending
 //     the process.
-//   - [Verifier]: an engine whose files have checksums compares all of them, also what no reader is shown.
+//   - [Verifier]: an engine whose files have checksums compares all of them, also what no reader is
+//     shown.
 //   - [Roomy]: an engine on a disk says when it is nearly full, before an update can fail.
 //   - [SyncCounter]: tests and benchmarks count what reached the disk.
 //
@@ -83,7 +84,8 @@
 //     the later one reads what the earlier one wrote.
 //   - kv I3 (durable): when Update returns nil, its batch survives a crash; and so does everything
 //     its function read.
-//   - kv I4 (lazy order): what survives of lazy Updates is a prefix of the order in which they returned.
+//   - kv I4 (lazy order): what survives of lazy Updates is a prefix of the order in which they
+//     returned.
 //   - kv I5 (snapshot): a snapshot never changes, and holds everything that returned before it.
 //   - kv I6 (only named rows): a batch that names another row is refused whole.
 //

@@ -33,7 +33,8 @@ type Reader interface {
 	// is valid until the next call on the same Reader, or until it is closed.
 	Get(ctx context.Context, key []byte) ([]byte, error)
 
-	// NewIter returns an unpositioned iterator over the span. The caller closes it before the Reader.
+	// NewIter returns an unpositioned iterator over the span. The caller closes it before the
+	// Reader.
 	NewIter(ctx context.Context, span Span) (Iterator, error)
 }
 
@@ -86,16 +87,16 @@ type Lazy interface {
 // Early is an engine that shows an update before it is durable, and calls back at that moment.
 type Early interface {
 	// UpdateEarly is Update, and calls visible, in the caller's goroutine and without a latch, once
-	// the batch is applied: every snapshot taken and every step run from then on shows it, and every
-	// durable update that begins from then on makes it durable too, or fails. It is not called for a
-	// step that fails or writes nothing.
+	// the batch is applied: every snapshot taken and every step run from then on shows it, and
+	// every durable update that begins from then on makes it durable too, or fails. It is not
+	// called for a step that fails or writes nothing.
 	UpdateEarly(ctx context.Context, rows [][]byte, step Step, visible func()) error
 }
 
 // RangeCompacter is an engine that keeps marks of what was deleted until it rewrites its files.
 type RangeCompacter interface {
-	// CompactRange rewrites what the engine keeps of a span, without what was deleted there, and waits for
-	// it. It changes nothing that a reader sees, but for how long it takes to see it.
+	// CompactRange rewrites what the engine keeps of a span, without what was deleted there, and
+	// waits for it. It changes nothing that a reader sees, but for how long it takes to see it.
 	CompactRange(ctx context.Context, span Span) error
 }
 
@@ -114,15 +115,15 @@ type SyncCounter interface {
 // calls Room first.
 type Roomy interface {
 	// Room returns nil when there is room for new data, and otherwise an error for which
-	// errors.Is(err, ErrDiskFull) holds. frees asks for something that makes room in the end, as deleting
-	// does, which may use what the engine keeps back for it.
+	// errors.Is(err, ErrDiskFull) holds. frees asks for something that makes room in the end, as
+	// deleting does, which may use what the engine keeps back for it.
 	Room(frees bool) error
 }
 
 // Failing is an engine that can end while it is open.
 type Failing interface {
-	// Failure returns the error that ended the engine, for which errors.Is(err, ErrFailed) holds; nil
-	// while it works. What readers of a failed engine were shown last may not be on disk.
+	// Failure returns the error that ended the engine, for which errors.Is(err, ErrFailed) holds;
+	// nil while it works. What readers of a failed engine were shown last may not be on disk.
 	Failure() error
 }
 

@@ -25,7 +25,8 @@ func PrefixLen(key []byte) int {
 // Prefix returns family and row of key, including the row's terminator.
 func Prefix(key []byte) []byte { return key[:PrefixLen(key)] }
 
-// Row returns the row of key, including its terminator and without the family: what an Update names.
+// Row returns the row of key, including its terminator and without the family: what an Update
+// names.
 func Row(key []byte) []byte {
 	if len(key) == 0 {
 		return key
@@ -33,7 +34,8 @@ func Row(key []byte) []byte {
 	return key[1:PrefixLen(key)]
 }
 
-// PrefixEnd returns the smallest key above every key that starts with prefix; nil when there is none.
+// PrefixEnd returns the smallest key above every key that starts with prefix; nil when there is
+// none.
 func PrefixEnd(prefix []byte) []byte {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] != 0xff {

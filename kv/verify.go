@@ -4,9 +4,9 @@ import "context"
 
 // Verifier is an engine whose files have checksums.
 type Verifier interface {
-	// Verify reads every file that the engine uses as a whole, also what no reader is shown: old versions,
-	// deleted keys, filters and indexes. It changes nothing and may run beside everything else. Damage is
-	// reported and does not end it; the error is for what does.
+	// Verify reads every file that the engine uses as a whole, also what no reader is shown: old
+	// versions, deleted keys, filters and indexes. It changes nothing and may run beside everything
+	// else. Damage is reported and does not end it; the error is for what does.
 	Verify(ctx context.Context, report VerifyReport) error
 }
 

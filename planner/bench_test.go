@@ -19,7 +19,8 @@ func benchSchema(t testing.TB) *schema {
 		CREATE TABLE u (id int PRIMARY KEY, t_id int, v numeric(10,2));
 		CREATE INDEX u_t ON u (t_id)`)
 	for i := 1; i <= 64; i++ {
-		s.define(t, fmt.Sprintf("CREATE TABLE t%d (a%d int PRIMARY KEY, b%d int, x%d varchar(40))", i, i, i, i))
+		s.define(t, fmt.Sprintf("CREATE TABLE t%d (a%d int PRIMARY KEY, b%d int, x%d varchar(40))",
+			i, i, i, i))
 	}
 	return s
 }
@@ -33,7 +34,8 @@ func manyJoins(n int) string {
 			where = append(where, fmt.Sprintf("a%d = b%d", i-1, i))
 		}
 	}
-	return "SELECT x1, x2 FROM " + strings.Join(from, ", ") + " WHERE a3 = 7 AND " + strings.Join(where, " AND ")
+	return "SELECT x1, x2 FROM " + strings.Join(from, ", ") + " WHERE a3 = 7 AND " +
+		strings.Join(where, " AND ")
 }
 
 func BenchmarkPlan(b *testing.B) {
@@ -42,7 +44,8 @@ func BenchmarkPlan(b *testing.B) {
 		{"point", "SELECT name FROM t WHERE id = $1"},
 		{"insert", "INSERT INTO t (id, name, n) VALUES (1, 'x', 2)"},
 		{"update", "UPDATE t SET n = n + 1 WHERE id = $1"},
-		{"join", "SELECT t.name, sum(u.v) FROM t JOIN u ON u.t_id = t.id WHERE t.n > 5 GROUP BY t.name ORDER BY 2 DESC LIMIT 10"},
+		{"join", "SELECT t.name, sum(u.v) FROM t JOIN u ON u.t_id = t.id WHERE t.n > 5 GROUP BY " +
+			"t.name ORDER BY 2 DESC LIMIT 10"},
 		{"joins64", manyJoins(64)},
 	} {
 		p, err := parse.ParseOne(context.Background(), bench.text)

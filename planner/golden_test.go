@@ -66,7 +66,8 @@ func (s *schema) run(t *testing.T, d *datadriven.TestData) string {
 				}
 			}
 		}
-		return strings.Join(explain.Describe(plan, explain.Options{HideCosts: true}).Text(), "\n") + "\n"
+		return strings.Join(explain.Describe(plan, explain.Options{HideCosts: true}).Text(), "\n") +
+			"\n"
 	case "types":
 		plan, _, err := s.plan(d.Input)
 		if err != nil {
@@ -101,7 +102,8 @@ func (s *schema) plan(text string) (*physical.Plan, map[string]int, error) {
 		return nil, nil, err
 	}
 	plan, err := choose.Plan(ctx, s.env().Costs, est, bound)
-	if again, perr := parse.ParseOne(context.Background(), text); perr != nil || !reflect.DeepEqual(again, p) {
+	if again, perr := parse.ParseOne(context.Background(), text); perr != nil ||
+		!reflect.DeepEqual(again, p) {
 		panic("planning has changed the tree, which sessions share: " + text)
 	}
 	return plan, rc.Fired, err

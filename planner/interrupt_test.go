@@ -53,7 +53,8 @@ func TestPlanningEndsWhenItsContextDoes(t *testing.T) {
 	for name, text := range map[string]string{
 		"union all": unionAll(5000),
 		"from":      fromMany(1000),
-		"where":     fromMany(300) + " WHERE u0.id = t.n" + strings.Repeat(" AND u1.t_id + u2.t_id = u3.id", 300),
+		"where": fromMany(300) + " WHERE u0.id = t.n" +
+			strings.Repeat(" AND u1.t_id + u2.t_id = u3.id", 300),
 		"values":    "SELECT * FROM (VALUES (1 + 1)" + strings.Repeat(", (1 + 1)", 10_000) + ") v",
 		"operators": "SELECT 1" + strings.Repeat(" + 1", 4000),
 		"or":        "SELECT n FROM t WHERE n = 1 + 1" + strings.Repeat(" OR n = 1 + 1", 10_000),

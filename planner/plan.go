@@ -27,7 +27,8 @@ type Costs = opt.Costs
 
 // Plan plans SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
 // parameters, nil where they are to be inferred; the plan's ParamTypes is the complete list.
-func Plan(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Type) (*physical.Plan, error) {
+func Plan(ctx context.Context, env *Env, stmt ast.Statement, params []*types.Type) (*physical.Plan,
+	error) {
 	bound, err := bind.Statement(ctx, env, stmt, params)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,8 @@ func ResolveType(name ast.TypeName) (*types.Type, error) {
 
 // BindRowExpr binds an expression over one row of d: its columns are ordinals of d.Columns. Without
 // d no columns are allowed, as in DEFAULT. want, when not nil, is the type that takes the value.
-func BindRowExpr(ctx context.Context, env *Env, d *table.Desc, e ast.Expr, want *types.Type) (expr.Expr, error) {
+func BindRowExpr(ctx context.Context, env *Env, d *table.Desc, e ast.Expr,
+	want *types.Type) (expr.Expr, error) {
 	return bind.RowExpr(ctx, env, d, e, want)
 }
 
@@ -56,14 +58,15 @@ func BindScalar(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (ex
 	return bind.Scalar(ctx, env, e, want)
 }
 
-// BindMoment binds the expression of AS OF SYSTEM TIME: one without columns and subqueries. params are
-// the types of the statement's parameters.
-func BindMoment(ctx context.Context, env *Env, e ast.Expr, want *types.Type, params []*types.Type) (expr.Expr, error) {
+// BindMoment binds the expression of AS OF SYSTEM TIME: one without columns and subqueries. params
+// are the types of the statement's parameters.
+func BindMoment(ctx context.Context, env *Env, e ast.Expr, want *types.Type,
+	params []*types.Type) (expr.Expr, error) {
 	return bind.Moment(ctx, env, e, want, params)
 }
 
-// Input reads a quoted literal as a value of t. constant is false where its value holds for this moment
-// only, or is found when the statement runs.
+// Input reads a quoted literal as a value of t. constant is false where its value holds for this
+// moment only, or is found when the statement runs.
 func Input(env *Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
 	return bind.Input(env, text, t)
 }

@@ -36,11 +36,13 @@ func TestPostgreSQLAgrees(t *testing.T) {
 	require.NoError(t, err)
 	var differ []string
 	for _, path := range append(files, "bind/testdata/types") {
-		require.NoError(t, conn.Exec(ctx, "DROP SCHEMA public CASCADE; CREATE SCHEMA public").Close())
+		require.NoError(t, conn.Exec(ctx,
+			"DROP SCHEMA public CASCADE; CREATE SCHEMA public").Close())
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if !d.HasArg("own") {
 				if got := askPostgreSQL(ctx, t, conn, d); got != d.Expected {
-					differ = append(differ, d.Pos+": "+d.Input+"\nminidb: "+d.Expected+"PostgreSQL: "+got)
+					differ = append(differ, d.Pos+": "+d.Input+"\nminidb: "+d.Expected+
+						"PostgreSQL: "+got)
 				}
 			}
 			return d.Expected
@@ -50,7 +52,8 @@ func TestPostgreSQLAgrees(t *testing.T) {
 }
 
 // askPostgreSQL gives PostgreSQL's answer in the form of the golden file.
-func askPostgreSQL(ctx context.Context, t *testing.T, conn *pgconn.PgConn, d *datadriven.TestData) string {
+func askPostgreSQL(ctx context.Context, t *testing.T, conn *pgconn.PgConn,
+	d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "ddl":
 		require.NoError(t, conn.Exec(ctx, d.Input).Close(), d.Pos)

@@ -30,14 +30,18 @@ type schema struct {
 }
 
 func newSchema() *schema {
-	return &schema{relations: map[string]*table.Desc{}, nextID: 16384, statistics: map[table.ID]*stats.Table{}}
+	return &schema{relations: map[string]*table.Desc{}, nextID: 16384,
+		statistics: map[table.ID]*stats.Table{}}
 }
 
 func (s *schema) env() *planner.Env {
 	return &planner.Env{
-		Catalog:    s,
-		Statistics: func(_ context.Context, d *table.Desc) *stats.Table { return s.statistics[d.ID] },
-		ParseExpr:  parse.ParseExpr,
+		Catalog: s,
+		Statistics: func(_ context.Context,
+			d *table.Desc) *stats.Table {
+			return s.statistics[d.ID]
+		},
+		ParseExpr: parse.ParseExpr,
 		ParseQuery: func(text string) (*ast.Select, error) {
 			p, err := parse.ParseOne(context.Background(), text)
 			if err != nil {
@@ -110,7 +114,9 @@ func (s *schema) table(t testing.TB, st *ast.CreateTable) {
 				col.DefaultText = s.text(t, nil, con.Expr, col.Type)
 			case "check":
 				checks = append(checks, func() {
-					d.Checks = append(d.Checks, table.Check{Name: d.Name + "_" + col.Name + "_check", Text: s.text(t, d, con.Expr, nil)})
+					d.Checks = append(d.Checks,
+						table.Check{Name: d.Name + "_" + col.Name + "_check",
+							Text: s.text(t, d, con.Expr, nil)})
 				})
 			case "identity":
 				col.SequenceID, col.NotNull, col.Identity = s.id(), true, "by default"
@@ -118,7 +124,8 @@ func (s *schema) table(t testing.TB, st *ast.CreateTable) {
 					col.Identity = "always"
 				}
 			case "generated":
-				checks = append(checks, func() { d.Columns[i].Generated = s.text(t, d, con.Expr, typ) })
+				checks = append(checks,
+					func() { d.Columns[i].Generated = s.text(t, d, con.Expr, typ) })
 			}
 		}
 		d.Columns = append(d.Columns, col)
@@ -137,18 +144,21 @@ func (s *schema) table(t testing.TB, st *ast.CreateTable) {
 	}
 	if pk == nil {
 		id := table.ColumnID(len(d.Columns) + 1)
-		d.Columns = append(d.Columns, table.Column{ID: id, Name: "rowid", Type: types.TInt8, NotNull: true, Hidden: true})
+		d.Columns = append(d.Columns,
+			table.Column{ID: id, Name: "rowid", Type: types.TInt8, NotNull: true, Hidden: true})
 		d.RowKey = []table.IndexColumn{{ColumnID: id}}
 	} else {
 		d.RowKey = s.key(d, pk)
 		for _, n := range pk {
 			d.Columns[d.Column(n)].NotNull = true
 		}
-		d.Indexes = append(d.Indexes, table.Index{ID: table.RowIndexID, OID: s.id(), Name: d.Name + "_pkey",
-			Unique: true, Primary: true, Constraint: true, Columns: d.RowKey})
+		d.Indexes = append(d.Indexes,
+			table.Index{ID: table.RowIndexID, OID: s.id(), Name: d.Name + "_pkey",
+				Unique: true, Primary: true, Constraint: true, Columns: d.RowKey})
 	}
 	for _, u := range unique {
-		s.addIndex(d, table.Index{Name: d.Name + "_" + strings.Join(u, "_") + "_key", Unique: true, Constraint: true, Columns: s.key(d, u)})
+		s.addIndex(d, table.Index{Name: d.Name + "_" + strings.Join(u, "_") + "_key", Unique: true,
+			Constraint: true, Columns: s.key(d, u)})
 	}
 	for _, add := range checks {
 		add()
@@ -158,7 +168,8 @@ func (s *schema) table(t testing.TB, st *ast.CreateTable) {
 
 // text is what the catalog keeps of an expression.
 func (s *schema) text(t testing.TB, d *table.Desc, e ast.Expr, want *types.Type) string {
-	text, err := deparse.Expr(context.Background(), s.env(), d, e, want, deparse.Options{Source: true})
+	text, err := deparse.Expr(context.Background(), s.env(), d, e, want,
+		deparse.Options{Source: true})
 	require.NoError(t, err)
 	return text
 }
@@ -211,14 +222,16 @@ func (s *schema) view(t testing.TB, st *ast.CreateView) {
 	require.NoError(t, err)
 	text, err := deparse.Query(ctx, s.env(), st.Query, notes, nil, deparse.Options{Source: true})
 	require.NoError(t, err)
-	d := &table.Desc{ID: s.id(), Schema: "public", Name: st.Name.Name, Kind: table.KindView, Version: 1,
-		View: &table.View{Text: text}}
+	d := &table.Desc{ID: s.id(), Schema: "public", Name: st.Name.Name, Kind: table.KindView,
+		Version: 1,
+		View:    &table.View{Text: text}}
 	for i, c := range plan.Root.Columns() {
 		name := c.Name
 		if i < len(st.Columns) {
 			name = st.Columns[i].Name
 		}
-		d.Columns = append(d.Columns, table.Column{ID: table.ColumnID(i + 1), Name: name, Type: c.Type})
+		d.Columns = append(d.Columns,
+			table.Column{ID: table.ColumnID(i + 1), Name: name, Type: c.Type})
 	}
 	s.relations[d.Name] = d
 }
@@ -244,5 +257,6 @@ func errorText(err error) string {
 }
 
 func fromPostgreSQL(e *pgconn.PgError) error {
-	return &sqlerr.Error{Code: e.Code, Message: e.Message, Detail: e.Detail, Hint: e.Hint, Position: int(e.Position)}
+	return &sqlerr.Error{Code: e.Code, Message: e.Message, Detail: e.Detail, Hint: e.Hint,
+		Position: int(e.Position)}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// know reads statistics: a line "table rows", and lines "table.column" with distinct=n, nulls=share,
-// range=low..high (integers, spread evenly) or common=value:share,….
+// know reads statistics: a line "table rows", and lines "table.column" with distinct=n,
+// nulls=share, range=low..high (integers, spread evenly) or common=value:share,….
 func (s *schema) know(t *testing.T, text string) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -25,7 +25,8 @@ func (s *schema) know(t *testing.T, text string) {
 		d := s.relations[name]
 		require.NotNil(t, d, line)
 		if !isColumn {
-			s.statistics[d.ID] = &stats.Table{Rows: number(t, fields[1]), Columns: map[table.ColumnID]*stats.Column{}}
+			s.statistics[d.ID] = &stats.Table{Rows: number(t, fields[1]),
+				Columns: map[table.ColumnID]*stats.Column{}}
 			continue
 		}
 		c := &d.Columns[d.Column(column)]
@@ -71,7 +72,8 @@ func frequent(t *testing.T, c *stats.Column, value string) {
 	sum := c.NullFraction
 	for _, v := range strings.Split(value, ",") {
 		text, share, _ := strings.Cut(v, ":")
-		d, err := types.Cast(types.NewString(text), types.TUnknown, c.Type, false, &types.DefaultFormat)
+		d, err := types.Cast(types.NewString(text), types.TUnknown, c.Type, false,
+			&types.DefaultFormat)
 		require.NoError(t, err)
 		c.Common, c.Frequencies = append(c.Common, d), append(c.Frequencies, number(t, share))
 		sum += number(t, share)
@@ -106,12 +108,18 @@ func TestEstimatesFollowStatistics(t *testing.T) {
 		where string
 		rows  float64
 	}{
-		{"id = 5", 1}, {"id = $1", 1}, {"a = 5", 100}, {"5 = a", 100}, {"a = $1", 100}, {"a <> 5", 9900},
-		{"a < 50", 5000}, {"a >= 50", 5000}, {"50 > a", 5000}, {"a >= 10 AND a < 20", 1000}, {"a BETWEEN 10 AND 19", 1000},
-		{"a NOT BETWEEN 10 AND 19", 9000}, {"a < $1", 3300}, {"a < 2.5", 300}, {"a IN (1, 2, 3)", 300}, {"a NOT IN (1, 2, 3)", 9700},
-		{"a = ANY ('{1,2}')", 200}, {"a = ANY ($1)", 1000}, {"a = 1 OR a = 2", 200}, {"a < 50 OR b = 'x'", 8500}, {"NOT a < 50", 5000},
-		{"b = 'x'", 7000}, {"b = 'zed'", 1000}, {"b = 'other'", 1}, {"b LIKE 'z%'", 1000}, {"b LIKE '%e%'", 1000}, {"b NOT LIKE 'z%'", 9000},
-		{"b LIKE 'x'", 7000}, {"c IS NULL", 4000}, {"c IS NOT NULL", 6000}, {"c < 500", 3000}, {"c = 7", 6},
+		{"id = 5", 1}, {"id = $1", 1}, {"a = 5", 100}, {"5 = a", 100}, {"a = $1", 100}, {"a <> 5",
+			9900},
+		{"a < 50", 5000}, {"a >= 50", 5000}, {"50 > a", 5000}, {"a >= 10 AND a < 20",
+			1000}, {"a BETWEEN 10 AND 19", 1000},
+		{"a NOT BETWEEN 10 AND 19", 9000}, {"a < $1", 3300}, {"a < 2.5", 300}, {"a IN (1, 2, 3)",
+			300}, {"a NOT IN (1, 2, 3)", 9700},
+		{"a = ANY ('{1,2}')", 200}, {"a = ANY ($1)", 1000}, {"a = 1 OR a = 2",
+			200}, {"a < 50 OR b = 'x'", 8500}, {"NOT a < 50", 5000},
+		{"b = 'x'", 7000}, {"b = 'zed'", 1000}, {"b = 'other'", 1}, {"b LIKE 'z%'",
+			1000}, {"b LIKE '%e%'", 1000}, {"b NOT LIKE 'z%'", 9000},
+		{"b LIKE 'x'", 7000}, {"c IS NULL", 4000}, {"c IS NOT NULL", 6000}, {"c < 500",
+			3000}, {"c = 7", 6},
 		{"a = 5 AND b = 'y'", 20}, {"a = 500", 100}, {"a < -5", 1}, {"a = NULL", 1}, {"false", 1},
 	} {
 		got := s.estimate(t, "SELECT * FROM t WHERE "+c.where)

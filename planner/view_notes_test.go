@@ -12,8 +12,8 @@ import (
 	"github.com/minidb/minidb/sql/parse"
 )
 
-// What a view keeps of its query is found without the queries of the views that it reads: making one
-// costs the same however deep the stack is.
+// What a view keeps of its query is found without the queries of the views that it reads: making
+// one costs the same however deep the stack is.
 func TestNotesDoNotOpenViews(t *testing.T) {
 	s := newSchema()
 	s.define(t, "CREATE TABLE t (a int PRIMARY KEY, b text); CREATE VIEW v0 AS SELECT a, b FROM t")
@@ -27,7 +27,8 @@ func TestNotesDoNotOpenViews(t *testing.T) {
 		opened++
 		return parseQuery(text)
 	}
-	p, err := parse.ParseOne(context.Background(), "SELECT x.a, y.b FROM v20 x JOIN v19 y USING (a)")
+	p, err := parse.ParseOne(context.Background(),
+		"SELECT x.a, y.b FROM v20 x JOIN v19 y USING (a)")
 	require.NoError(t, err)
 	notes, err := bind.Query(context.Background(), &env, p.Stmt.(*ast.Select), nil)
 	require.NoError(t, err)

@@ -15,8 +15,8 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// accessor is what functions such as current_user, nextval and pg_get_expr may ask of the session that
-// runs them (expr.Session). It is made for one statement.
+// accessor is what functions such as current_user, nextval and pg_get_expr may ask of the session
+// that runs them (expr.Session). It is made for one statement.
 type accessor struct {
 	s   *planRunner
 	ctx context.Context
@@ -117,7 +117,8 @@ func (f *accessor) CurrVal(oid types.OID) (int64, error) {
 	}
 	v, ok := f.s.currval[oid]
 	if !ok {
-		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "currval of sequence \"%s\" is not yet defined in this session", d.Name)
+		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
+			"currval of sequence \"%s\" is not yet defined in this session", d.Name)
 	}
 	return v, nil
 }
@@ -132,7 +133,8 @@ func (f *accessor) LastVal() (int64, error) {
 		ok = d != nil
 	}
 	if !ok {
-		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "lastval is not yet defined in this session")
+		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
+			"lastval is not yet defined in this session")
 	}
 	return v, nil
 }
@@ -149,7 +151,8 @@ func (f *accessor) SetVal(oid types.OID, value int64, called bool) error {
 		return err
 	}
 	if q := d.Sequence; value < q.Min || value > q.Max {
-		return sqlerr.New(sqlerr.NumericValueOutOfRange, "setval: value %d is out of bounds for sequence \"%s\" (%d..%d)",
+		return sqlerr.New(sqlerr.NumericValueOutOfRange,
+			"setval: value %d is out of bounds for sequence \"%s\" (%d..%d)",
 			value, d.Name, q.Min, q.Max)
 	}
 	if err := f.s.engine.catalog.SetVal(f.ctx, d, value, called); err != nil {

@@ -32,7 +32,8 @@ func (s utility) alterSettings(ctx context.Context, st *ast.AlterSettings) (stri
 		return "", err
 	}
 	if !ok {
-		return "", sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", st.Database)
+		return "", sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist",
+			st.Database)
 	}
 	if st.Rename != "" {
 		return command, s.renameDatabase(ctx, db, st.Rename)
@@ -68,7 +69,8 @@ func (s utility) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
 		case d == nil:
 			return settings.Unknown(st.Set.Name)
 		case d.Name == "data_directory":
-			return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed", d.Name)
+			return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed",
+				d.Name)
 		case d.Context == "postmaster":
 			return sqlerr.Unsupported(int(st.Set.Pos), "ALTER SYSTEM SET "+d.Name).
 				WithHint("It is an option of the server's command line, and of minidb.Open.")

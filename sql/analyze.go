@@ -8,8 +8,9 @@ import (
 	"github.com/minidb/minidb/table/stats"
 )
 
-// analyze gathers the statistics of the tables named, or of all of the database. By itself it takes a
-// transaction for each; in a block it is part of that, sees its rows, and serves its plans at once.
+// analyze gathers the statistics of the tables named, or of all of the database. By itself it takes
+// a transaction for each; in a block it is part of that, sees its rows, and serves its plans at
+// once.
 func (s maintenance) analyze(ctx context.Context, st *ast.Maintenance) error {
 	o, err := readUpkeep(st)
 	if err != nil {
@@ -32,7 +33,8 @@ func (s maintenance) analyze(ctx context.Context, st *ast.Maintenance) error {
 // analyzeTarget analyses a table under its lock, which a block keeps.
 func (s maintenance) analyzeTarget(ctx context.Context, t target, o upkeep, alone bool) error {
 	if s.tx.state != inBlock && alone {
-		return s.underUpkeep(ctx, "analyze", t, o, func() error { return s.analyzeAlone(ctx, t, o.verbose) })
+		return s.underUpkeep(ctx, "analyze", t, o,
+			func() error { return s.analyzeAlone(ctx, t, o.verbose) })
 	}
 	free, err := s.lockForUpkeep(ctx, "analyze", t, o)
 	if err != nil || !free {
@@ -53,12 +55,14 @@ func (s maintenance) analyzeOptions(ctx context.Context, t target) stats.Options
 			p.phase.Store(phaseComputing)
 		}
 	}
-	return stats.Options{Columns: t.columns, Target: s.settings.Derived().StatisticsTarget, Seed: uint64(t.desc.ID), Seen: seen}
+	return stats.Options{Columns: t.columns, Target: s.settings.Derived().StatisticsTarget,
+		Seed: uint64(t.desc.ID), Seen: seen}
 }
 
 func (s maintenance) analyzeAlone(ctx context.Context, t target, verbose bool) error {
 	s.info(verbose, "analyzing \"%s.%s\"", t.desc.Schema, t.desc.Name)
-	res, err := s.engine.statistics.Analyze(ctx, t.desc.ID, s.analyzeOptions(ctx, t), statistics.ByAnalyze)
+	res, err := s.engine.statistics.Analyze(ctx, t.desc.ID, s.analyzeOptions(ctx, t),
+		statistics.ByAnalyze)
 	if err != nil || res == nil {
 		return err
 	}
@@ -75,11 +79,13 @@ func (s maintenance) analyzeInside(ctx context.Context, t target, verbose bool) 
 	if err := stats.Write(s.tx.tx, t.desc.ID, res.Table); err != nil {
 		return err
 	}
-	s.tx.analyzed = append(s.tx.analyzed, analyzed{id: t.desc.ID, table: res.Table, rows: res.Rows, by: statistics.ByAnalyze})
+	s.tx.analyzed = append(s.tx.analyzed,
+		analyzed{id: t.desc.ID, table: res.Table, rows: res.Rows, by: statistics.ByAnalyze})
 	s.tellAnalyzed(t, res, verbose)
 	return nil
 }
 
 func (s maintenance) tellAnalyzed(t target, res *stats.Result, verbose bool) {
-	s.info(verbose, "\"%s\": scanned all rows, %d of them live; %d rows in sample", t.desc.Name, res.Rows, res.Sampled)
+	s.info(verbose, "\"%s\": scanned all rows, %d of them live; %d rows in sample", t.desc.Name,
+		res.Rows, res.Sampled)
 }

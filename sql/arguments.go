@@ -29,7 +29,8 @@ type arguments struct {
 }
 
 // argumentsOf are those of a statement that is about to run, be it by EXECUTE within EXPLAIN.
-func (s *Session) argumentsOf(ctx context.Context, ps *Prepared, params []types.Datum) (arguments, error) {
+func (s *Session) argumentsOf(ctx context.Context, ps *Prepared, params []types.Datum) (arguments,
+	error) {
 	if st, ok := ps.Stmt.(*ast.Explain); ok {
 		if ex, ok := st.Statement.(*ast.Execute); ok {
 			inner, err := s.Statement(ex.Name)
@@ -44,9 +45,11 @@ func (s *Session) argumentsOf(ctx context.Context, ps *Prepared, params []types.
 }
 
 // arguments evaluates the arguments of EXECUTE.
-func (s *Session) arguments(ctx context.Context, st *ast.Execute, ps *Prepared) ([]types.Datum, error) {
+func (s *Session) arguments(ctx context.Context, st *ast.Execute, ps *Prepared) ([]types.Datum,
+	error) {
 	if len(st.Args) != len(ps.ParamTypes) {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement \"%s\"", ps.Name).
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"wrong number of parameters for prepared statement \"%s\"", ps.Name).
 			WithDetail("Expected %d parameters but got %d.", len(ps.ParamTypes), len(st.Args))
 	}
 	if len(st.Args) == 0 {

@@ -19,7 +19,8 @@ import (
 // level, the tables as they were then, their schema included. It must not have read anything yet.
 func (s *planRunner) readPast(ctx context.Context, a *ast.AsOf, with arguments) error {
 	if s.tx.ran || s.tx.asOf != 0 || len(s.tx.savepoints) > 0 {
-		return sqlerr.New(sqlerr.ActiveSQLTransaction, "AS OF SYSTEM TIME must be set before any query").At(int(a.Pos))
+		return sqlerr.New(sqlerr.ActiveSQLTransaction,
+			"AS OF SYSTEM TIME must be set before any query").At(int(a.Pos))
 	}
 	ts, err := s.timestampOf(ctx, a, with)
 	if err != nil {
@@ -66,7 +67,8 @@ func (s *transactor) saysWhen(err error) error {
 	}
 	switch se.Code {
 	case sqlerr.UndefinedTable, sqlerr.UndefinedColumn, sqlerr.InvalidSchemaName:
-		return se.WithDetail("The query reads the database as it was at %s.", s.tx.asOf.Time().UTC().Format(time.RFC3339Nano))
+		return se.WithDetail("The query reads the database as it was at %s.",
+			s.tx.asOf.Time().UTC().Format(time.RFC3339Nano))
 	}
 	return err
 }
@@ -79,7 +81,8 @@ type moment struct {
 
 // timestampOf finds the timestamp of a moment: of a time the last one of its millisecond, as far as
 // it is past.
-func (s *planRunner) timestampOf(ctx context.Context, a *ast.AsOf, with arguments) (tso.Timestamp, error) {
+func (s *planRunner) timestampOf(ctx context.Context, a *ast.AsOf, with arguments) (tso.Timestamp,
+	error) {
 	now, err := s.engine.store.Now(ctx)
 	if err != nil {
 		return 0, err
@@ -94,10 +97,13 @@ func (s *planRunner) timestampOf(ctx context.Context, a *ast.AsOf, with argument
 	}
 	switch point := s.engine.store.Safepoint(); {
 	case ts > now, m.at.After(now.Time()):
-		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is in the future", a.Text).At(int(a.Pos))
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is in the future",
+			a.Text).At(int(a.Pos))
 	case ts < point:
-		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is before the oldest time that is kept", a.Text).
-			At(int(a.Pos)).WithDetail("Versions before %s may have been collected.", point.Time().UTC().Format(time.RFC3339Nano)).
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue,
+			"AS OF SYSTEM TIME: %s is before the oldest time that is kept", a.Text).
+			At(int(a.Pos)).WithDetail("Versions before %s may have been collected.",
+			point.Time().UTC().Format(time.RFC3339Nano)).
 			WithHint("How long versions are kept is set by minidb serve --gc-retention.")
 	}
 	return ts, nil
@@ -105,7 +111,8 @@ func (s *planRunner) timestampOf(ctx context.Context, a *ast.AsOf, with argument
 
 // momentOf evaluates a moment: a time, an interval that counts from now, or a bigint, which is a
 // timestamp as minidb_snapshot_timestamp() and minidb_last_commit_timestamp() give it.
-func (s *planRunner) momentOf(ctx context.Context, a *ast.AsOf, with arguments, now time.Time) (m moment, err error) {
+func (s *planRunner) momentOf(ctx context.Context, a *ast.AsOf, with arguments,
+	now time.Time) (m moment, err error) {
 	if lit, ok := a.Moment.(*ast.Literal); ok && lit.Kind == ast.LiteralString {
 		m.at, err = s.momentText(lit.Text, now)
 		return m, err
@@ -119,12 +126,14 @@ func (s *planRunner) momentOf(ctx context.Context, a *ast.AsOf, with arguments, 
 		return m, err
 	}
 	if expr.VolatilityOf(e) == expr.Volatile {
-		return m, sqlerr.New(sqlerr.FeatureNotSupported, "AS OF SYSTEM TIME: only constant expressions are supported")
+		return m, sqlerr.New(sqlerr.FeatureNotSupported,
+			"AS OF SYSTEM TIME: only constant expressions are supported")
 	}
 	t := e.Type()
 	exact := t.OID == types.OIDInt8
 	if t.OID != types.OIDInterval && t.OID != types.OIDText && !exact {
-		if e, err = planner.BindMoment(ctx, env, a.Moment, types.TTimestampTZ, with.types); err != nil {
+		if e, err = planner.BindMoment(ctx, env, a.Moment, types.TTimestampTZ,
+			with.types); err != nil {
 			return m, err
 		}
 	}
@@ -138,7 +147,8 @@ func (s *planRunner) momentOf(ctx context.Context, a *ast.AsOf, with arguments, 
 	case d.Null:
 		err = sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is null", a.Text)
 	case exact && d.I <= 0:
-		err = sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is not a timestamp", a.Text)
+		err = sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME: %s is not a timestamp",
+			a.Text)
 	case exact:
 		m.ts = tso.Timestamp(d.I)
 	case t.OID == types.OIDInterval:
@@ -163,7 +173,8 @@ func (s *planRunner) momentText(text string, now time.Time) (time.Time, error) {
 }
 
 func since(now time.Time, iv types.IntervalValue) time.Time {
-	return now.AddDate(0, int(iv.Months), int(iv.Days)).Add(time.Duration(iv.Micros) * time.Microsecond)
+	return now.AddDate(0, int(iv.Months),
+		int(iv.Days)).Add(time.Duration(iv.Micros) * time.Microsecond)
 }
 
 // timeOf is the time of a timestamptz, which counts from the year 2000.

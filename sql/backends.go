@@ -65,7 +65,8 @@ func (f *accessor) TerminateBackend(pid int32, wait time.Duration) (bool, error)
 	case !found:
 		f.notBackend(pid)
 	case !gone && f.ctx.Err() == nil:
-		f.s.notice("WARNING", "01000", "backend with PID %d did not terminate within %d milliseconds", pid, wait.Milliseconds())
+		f.s.notice("WARNING", "01000", "backend with PID %d did not terminate within %d "+
+			"milliseconds", pid, wait.Milliseconds())
 	}
 	return gone, f.ctx.Err()
 }

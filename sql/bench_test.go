@@ -27,8 +27,10 @@ func (n *nowhere) Rewind() bool          { return true }
 
 func benchSession(b *testing.B) *sql.Session {
 	s := newSession(b, newEngine(b))
-	require.NoError(b, s.Query(context.Background(), "CREATE TABLE t (id int PRIMARY KEY, v text)", &nowhere{}))
-	require.NoError(b, s.Query(context.Background(), "INSERT INTO t SELECT g, 'v' || g FROM generate_series(1, 1000) g", &nowhere{}))
+	require.NoError(b, s.Query(context.Background(), "CREATE TABLE t (id int PRIMARY KEY, v text)",
+		&nowhere{}))
+	require.NoError(b, s.Query(context.Background(),
+		"INSERT INTO t SELECT g, 'v' || g FROM generate_series(1, 1000) g", &nowhere{}))
 	return s
 }
 
@@ -65,7 +67,8 @@ func BenchmarkUpdatePrepared(b *testing.B) {
 	n := &nowhere{}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		p, err := s.Bind(ctx, "", ps, []types.Datum{types.NewInt(int64(i%1000 + 1)), types.NewString("x")})
+		p, err := s.Bind(ctx, "", ps,
+			[]types.Datum{types.NewInt(int64(i%1000 + 1)), types.NewString("x")})
 		require.NoError(b, err)
 		_, err = s.Execute(ctx, p, 0, n)
 		require.NoError(b, err)

@@ -15,7 +15,8 @@ func (s *Session) findCursor(name string) (*Portal, error) {
 }
 
 // Bind makes a portal. An unnamed one replaces the unnamed one before it.
-func (s *Session) Bind(ctx context.Context, name string, ps *Prepared, params []types.Datum) (*Portal, error) {
+func (s *Session) Bind(ctx context.Context, name string, ps *Prepared,
+	params []types.Datum) (*Portal, error) {
 	p, err := s.bind(ctx, ps, name, params)
 	if err != nil {
 		s.fail(ctx)
@@ -23,13 +24,15 @@ func (s *Session) Bind(ctx context.Context, name string, ps *Prepared, params []
 	return p, err
 }
 
-func (s *Session) bind(ctx context.Context, ps *Prepared, name string, params []types.Datum) (*Portal, error) {
+func (s *Session) bind(ctx context.Context, ps *Prepared, name string,
+	params []types.Datum) (*Portal, error) {
 	if s.tx.state == inFailed && ps.Stmt != nil && (!kindOf(ps.Stmt).endsBlock || len(params) > 0) {
 		return nil, errFailedTransaction()
 	}
 	if len(params) != len(ps.ParamTypes) {
 		return nil, sqlerr.New(sqlerr.ProtocolViolation,
-			"bind message supplies %d parameters, but prepared statement \"%s\" requires %d", len(params), ps.Name, len(ps.ParamTypes))
+			"bind message supplies %d parameters, but prepared statement \"%s\" requires %d",
+			len(params), ps.Name, len(ps.ParamTypes))
 	}
 	if name == "" {
 		s.ClosePortal("")
@@ -60,7 +63,8 @@ func (s *Session) bind(ctx context.Context, ps *Prepared, name string, params []
 func (s *Session) addPortal(p *Portal) error {
 	if len(s.portals) >= maxPortals {
 		return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "too many portals").
-			WithHint("A session may hold %d of them; CLOSE those that are no longer needed.", maxPortals)
+			WithHint("A session may hold %d of them; CLOSE those that are no longer needed.",
+				maxPortals)
 	}
 	p.depth = len(s.tx.savepoints)
 	s.portals[p.Name] = p

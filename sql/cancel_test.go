@@ -18,8 +18,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// cancelRows is how many rows the tables have whose statements are cancelled, and keysPerLook how many keys
-// a statement may still read or write when its context has ended.
+// cancelRows is how many rows the tables have whose statements are cancelled, and keysPerLook how
+// many keys a statement may still read or write when its context has ended.
 const (
 	cancelRows  = 6000
 	keysPerLook = 4096
@@ -36,8 +36,8 @@ INSERT INTO dead SELECT g, g FROM generate_series(1, 6000) g;
 CREATE INDEX p_v ON p (v);
 CREATE VIEW w AS SELECT * FROM p`
 
-// cancelled are statements of every kind that walks over many rows, and what undoes them. Each runs in a
-// transaction of its own.
+// cancelled are statements of every kind that walks over many rows, and what undoes them. Each runs
+// in a transaction of its own.
 var cancelled = []struct{ text, undo string }{
 	{"SELECT count(*) FROM t", ""},
 	{"SELECT max(a) FROM dead", ""},
@@ -54,7 +54,8 @@ var cancelled = []struct{ text, undo string }{
 	{"ALTER TABLE t ADD n int GENERATED ALWAYS AS (a + 1) STORED", "ALTER TABLE t DROP n"},
 	{"ALTER TABLE t ALTER a SET NOT NULL", "ALTER TABLE t ALTER a DROP NOT NULL"},
 	{"ALTER TABLE t ADD CONSTRAINT c CHECK (a > 0)", "ALTER TABLE t DROP CONSTRAINT c"},
-	{"ALTER TABLE t ADD CONSTRAINT c FOREIGN KEY (a) REFERENCES p", "ALTER TABLE t DROP CONSTRAINT c"},
+	{"ALTER TABLE t ADD CONSTRAINT c FOREIGN KEY (a) REFERENCES p",
+		"ALTER TABLE t DROP CONSTRAINT c"},
 	{"CREATE TABLE n AS SELECT * FROM t", "DROP TABLE n"},
 	{"SELECT * INTO n FROM t", "DROP TABLE n"},
 	{"CREATE TABLE n AS SELECT * FROM dead", "DROP TABLE n"},
@@ -95,32 +96,38 @@ func (l *lines) Next() ([]byte, error) {
 
 func (l *lines) CopyData([]byte) error { return nil }
 
-// TestEveryStatementEndsWithinBoundedWork: whenever a statement of any kind is cancelled, it ends before it
-// has read or written more than a bounded number of keys.
+// TestEveryStatementEndsWithinBoundedWork: whenever a statement of any kind is cancelled, it ends
+// before it has read or written more than a bounded number of keys.
 func TestEveryStatementEndsWithinBoundedWork(t *testing.T) {
-	for name, opts := range map[string]txn.Options{"in memory": {BatchKeys: 512}, "streamed": {StreamBytes: 64 << 10}} {
+	for name, opts := range map[string]txn.Options{"in memory": {BatchKeys: 512},
+		"streamed": {StreamBytes: 64 << 10}} {
 		t.Run(name, func(t *testing.T) {
 			meter := kvtest.NewMeter(memkv.New(memkv.Options{}))
 			t.Cleanup(func() { require.NoError(t, meter.Close()) })
-			e, store := openEngine(t, meter, opts, sql.Options{Compact: func(context.Context) error { return nil }})
+			e, store := openEngine(t, meter, opts,
+				sql.Options{Compact: func(context.Context) error { return nil }})
 			s := newSession(t, e)
 			mustQuery(t, s, cancelTables)
-			mustQuery(t, s, "DELETE FROM dead") // in a transaction of its own: the rows stay until VACUUM
+			// in a transaction of its own: the rows stay until VACUUM
+			mustQuery(t, s, "DELETE FROM dead")
 			for _, c := range cancelled {
 				endsWithinBoundedWork(t, meter, e, s, c.text, c.undo)
 			}
-			require.NoError(t, catalog.Check(t.Context(), store, func(p catalog.Problem) { t.Error(p) }))
+			require.NoError(t,
+				catalog.Check(t.Context(), store, func(p catalog.Problem) { t.Error(p) }))
 		})
 	}
 }
 
 // endsWithinBoundedWork cancels a statement at every so many keys, until it succeeds.
-func endsWithinBoundedWork(t *testing.T, meter *kvtest.Meter, e *sql.Engine, s *sql.Session, text, undo string) {
+func endsWithinBoundedWork(t *testing.T, meter *kvtest.Meter, e *sql.Engine, s *sql.Session, text,
+	undo string) {
 	cancels := 0
 	for at := int64(100); ; at *= 4 {
 		ctx := meter.Watch(t.Context(), at, func() { e.Cancel(s.PID(), s.Secret()) })
 		err := s.Query(ctx, text, &lines{transcript: &transcript{s: s}})
-		assert.LessOrEqual(t, meter.After(), int64(keysPerLook), "%s, cancelled at key %d", text, at)
+		assert.LessOrEqual(t, meter.After(), int64(keysPerLook), "%s, cancelled at key %d", text,
+			at)
 		if err == nil {
 			break
 		}

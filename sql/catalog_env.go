@@ -49,8 +49,10 @@ func (c catalogEnv) Settings() []pgcatalog.Setting {
 			value, _ = c.s.setting(d.Name)
 		}
 		reset := c.s.settings.Reset(d.Name)
-		out = append(out, pgcatalog.Setting{Name: d.Name, Value: value, Unit: d.Unit, Category: d.Category, Desc: d.Desc,
-			Context: d.Context, Kind: string(d.Kind), Source: c.s.settings.Source(d.Name), Min: d.Min, Max: d.Max, Enum: d.Enum, Boot: d.Default, Reset: reset})
+		out = append(out, pgcatalog.Setting{Name: d.Name, Value: value, Unit: d.Unit,
+			Category: d.Category, Desc: d.Desc,
+			Context: d.Context, Kind: string(d.Kind), Source: c.s.settings.Source(d.Name),
+			Min: d.Min, Max: d.Max, Enum: d.Enum, Boot: d.Default, Reset: reset})
 	}
 	return out
 }
@@ -75,10 +77,14 @@ func (c catalogEnv) Prepared() []pgcatalog.Prepared {
 	var out []pgcatalog.Prepared
 	for name, ps := range c.s.prepared {
 		if name != "" {
-			out = append(out, pgcatalog.Prepared{Name: name, Text: cmp.Or(ps.source, ps.Text), Types: ps.ParamTypes, FromSQL: ps.sql})
+			out = append(out, pgcatalog.Prepared{Name: name, Text: cmp.Or(ps.source, ps.Text),
+				Types: ps.ParamTypes, FromSQL: ps.sql})
 		}
 	}
-	slices.SortFunc(out, func(a, b pgcatalog.Prepared) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a,
+		b pgcatalog.Prepared) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	return out
 }
 
@@ -86,7 +92,8 @@ func (c catalogEnv) Cursors() []pgcatalog.Cursor {
 	var out []pgcatalog.Cursor
 	for name, p := range c.s.portals {
 		if name != "" {
-			out = append(out, pgcatalog.Cursor{Name: name, Text: cmp.Or(p.Statement.source, p.Statement.Text), Hold: p.hold})
+			out = append(out, pgcatalog.Cursor{Name: name,
+				Text: cmp.Or(p.Statement.source, p.Statement.Text), Hold: p.hold})
 		}
 	}
 	slices.SortFunc(out, func(a, b pgcatalog.Cursor) int { return strings.Compare(a.Name, b.Name) })

@@ -37,9 +37,11 @@ func TestCatalogValues(t *testing.T) {
 	} {
 		require.Equal(t, want, value(t, run, query), query)
 	}
-	require.Contains(t, run("PREPARE p AS SELECT 1; SELECT statement FROM pg_prepared_statements"), "PREPARE p AS SELECT 1")
+	require.Contains(t, run("PREPARE p AS SELECT 1; SELECT statement FROM pg_prepared_statements"),
+		"PREPARE p AS SELECT 1")
 	run("SET search_path = pg_catalog")
-	require.Equal(t, "pg_catalog|{pg_catalog}|{pg_catalog}", value(t, run, "SELECT current_schema(), current_schemas(false), current_schemas(true)"))
+	require.Equal(t, "pg_catalog|{pg_catalog}|{pg_catalog}",
+		value(t, run, "SELECT current_schema(), current_schemas(false), current_schemas(true)"))
 	run("SET search_path = public")
 	for query, code := range map[string]string{
 		"SELECT has_table_privilege('nosuch', 't', 'select')": sqlerr.UndefinedObject,

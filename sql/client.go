@@ -45,8 +45,9 @@ type client struct {
 func (s *client) initActivity() {
 	s.activity.Lock()
 	defer s.activity.Unlock()
-	s.activity.Activity = pgcatalog.Activity{PID: s.pid, User: s.user, Database: s.database, DatabaseID: uint32(s.databaseID),
-		Client: s.address, Started: s.started}
+	s.activity.Activity = pgcatalog.Activity{PID: s.pid, User: s.user, Database: s.database,
+		DatabaseID: uint32(s.databaseID),
+		Client:     s.address, Started: s.started}
 }
 
 // currentActivity returns a copy of the session's row of pg_stat_activity.
@@ -57,7 +58,8 @@ func (s *client) currentActivity() pgcatalog.Activity {
 }
 
 // levels orders the severities of client_min_messages.
-var levels = map[string]int{"debug5": 1, "debug4": 2, "debug3": 3, "debug2": 4, "debug1": 5, "log": 6,
+var levels = map[string]int{"debug5": 1, "debug4": 2, "debug3": 3, "debug2": 4, "debug1": 5,
+	"log":    6,
 	"notice": 7, "warning": 8, "error": 9}
 
 // notice sends a message to the client, if it wants messages of its kind.

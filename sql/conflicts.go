@@ -37,9 +37,11 @@ func (s *client) toSQL(ctx context.Context, err error) error {
 	)
 	switch {
 	case errors.As(err, &deadlock):
-		c.Kind, c.Key, c.Detail = "deadlock", deadlock.Cycle[0].Key, s.engine.waitDetail(ctx, deadlock.Cycle...)
+		c.Kind, c.Key, c.Detail = "deadlock", deadlock.Cycle[0].Key, s.engine.waitDetail(ctx,
+			deadlock.Cycle...)
 		if errors.As(out, &se) {
-			out = se.WithDetail("%s", c.Detail).WithHint("See minidb_conflicts for the last deadlocks.")
+			out = se.WithDetail("%s", c.Detail).WithHint("See minidb_conflicts for the last " +
+				"deadlocks.")
 		}
 	case errors.As(err, &conflict) && conflict.Deleted:
 		c.Kind, c.Key = "delete", conflict.Key
@@ -65,8 +67,8 @@ func (s *client) toSQL(ctx context.Context, err error) error {
 	return out
 }
 
-// waitDetail words waits, which may be a circle, as PostgreSQL does, and adds the statements of all that
-// are in it, which PostgreSQL keeps for its log.
+// waitDetail words waits, which may be a circle, as PostgreSQL does, and adds the statements of all
+// that are in it, which PostgreSQL keeps for its log.
 func (e *Engine) waitDetail(ctx context.Context, waits ...rowlock.Wait) string {
 	statements := map[int64]string{}
 	for _, a := range e.Activities() {
@@ -86,7 +88,8 @@ func (e *Engine) waitDetail(ctx context.Context, waits ...rowlock.Wait) string {
 	for _, w := range waits {
 		line(w.Owner, w.Elsewhere, w.Statement)
 	}
-	if last := waits[len(waits)-1]; last.Blocker != waits[0].Owner || last.BlockerElsewhere != waits[0].Elsewhere {
+	if last := waits[len(waits)-1]; last.Blocker != waits[0].Owner ||
+		last.BlockerElsewhere != waits[0].Elsewhere {
 		line(last.Blocker, last.BlockerElsewhere, last.BlockerStatement)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -102,13 +105,15 @@ func where(elsewhere bool) string {
 
 func (e *Engine) waitWords(ctx context.Context, w *rowlock.Wait) string {
 	if a, ok := advisoryOf(w.Key); ok {
-		return fmt.Sprintf("%s on advisory lock [%d,%d,%d,%d]", namedMode(w.Mode), a.database, a.class, a.object, a.sub)
+		return fmt.Sprintf("%s on advisory lock [%d,%d,%d,%d]", namedMode(w.Mode), a.database,
+			a.class, a.object, a.sub)
 	}
 	if id, ok := rowlock.DecodeRelationKey(w.Key); ok {
 		return fmt.Sprintf("%s on relation %d", namedMode(w.Mode), id)
 	}
 	if k, ok := table.DecodeKey(w.Key); ok && w.BlockerTransaction == 0 {
-		return fmt.Sprintf("%s on tuple of relation %d", tupleMode(w.Mode), e.tableOf(ctx, k.Storage))
+		return fmt.Sprintf("%s on tuple of relation %d", tupleMode(w.Mode),
+			e.tableOf(ctx, k.Storage))
 	}
 	return fmt.Sprintf("ShareLock on transaction %d", w.BlockerTransaction)
 }
@@ -133,7 +138,8 @@ func (e *Engine) tableOf(ctx context.Context, id table.StorageID) table.ID {
 func (s *Session) NameConflict(ctx context.Context, err error) error {
 	var e *sqlerr.Error
 	var c *conflict
-	if !errors.As(err, &e) || e.Code != sqlerr.SerializationFailure || e.Detail != "" || !errors.As(err, &c) {
+	if !errors.As(err, &e) || e.Code != sqlerr.SerializationFailure || e.Detail != "" ||
+		!errors.As(err, &c) {
 		return err
 	}
 	k, ok := table.DecodeKey(c.key)
@@ -157,10 +163,12 @@ func (s *Session) NameConflict(ctx context.Context, err error) error {
 		name = ix.Name
 	}
 	e.Schema, e.Table = d.Schema, d.Name
-	e.Detail = fmt.Sprintf("Key %s of \"%s\" was written by a transaction that committed first.", table.DescribeKey(d, k), name)
+	e.Detail = fmt.Sprintf("Key %s of \"%s\" was written by a transaction that committed first.",
+		table.DescribeKey(d, k), name)
 	var locked *txn.LockedError
 	if errors.As(c.cause, &locked) {
-		e.Detail = fmt.Sprintf("Key %s of \"%s\" is locked by a transaction (%s).", table.DescribeKey(d, k), name, locked.Lock.Holder())
+		e.Detail = fmt.Sprintf("Key %s of \"%s\" is locked by a transaction (%s).",
+			table.DescribeKey(d, k), name, locked.Lock.Holder())
 	}
 	return err
 }

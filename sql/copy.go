@@ -17,7 +17,8 @@ import (
 )
 
 // openCopy is COPY FROM STDIN and COPY TO STDOUT.
-func (s utility) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, params []types.Datum, results ResultWriter) (source, error) {
+func (s utility) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, params []types.Datum,
+	results ResultWriter) (source, error) {
 	out, ok := results.(CopyWriter)
 	switch {
 	case st.Program:
@@ -48,15 +49,18 @@ func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []st
 		return nil, nil, err
 	}
 	if d == nil {
-		return nil, nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", plainName(*st.Table)).At(int(st.Table.Pos))
+		return nil, nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
+			plainName(*st.Table)).At(int(st.Table.Pos))
 	}
 	if d.Kind != table.KindTable && d.Kind != table.KindVirtual {
-		kind := map[table.Kind]string{table.KindView: "view", table.KindSequence: "sequence"}[d.Kind]
+		kind := map[table.Kind]string{table.KindView: "view",
+			table.KindSequence: "sequence"}[d.Kind]
 		direction := "from"
 		if st.From {
 			direction = "to"
 		}
-		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot copy %s %s \"%s\"", direction, kind, d.Name)
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot copy %s %s \"%s\"", direction,
+			kind, d.Name)
 	}
 	var columns []string
 	if len(st.Columns) == 0 {
@@ -70,15 +74,18 @@ func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []st
 	for _, id := range st.Columns {
 		i := d.Column(id.Name)
 		if i >= 0 && d.Columns[i].Generated != "" {
-			return nil, nil, sqlerr.New(sqlerr.InvalidColumnReference, "column \"%s\" is a generated column", id.Name).
+			return nil, nil, sqlerr.New(sqlerr.InvalidColumnReference,
+				"column \"%s\" is a generated column", id.Name).
 				WithDetail("Generated columns cannot be used in COPY.")
 		}
 		if i < 0 || d.Columns[i].Hidden {
-			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", id.Name, d.Name)
+			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn,
+				"column \"%s\" of relation \"%s\" does not exist", id.Name, d.Name)
 		}
 		for _, c := range columns {
 			if c == id.Name {
-				return nil, nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", id.Name)
+				return nil, nil, sqlerr.New(sqlerr.DuplicateColumn,
+					"column \"%s\" specified more than once", id.Name)
 			}
 		}
 		columns = append(columns, id.Name)
@@ -92,7 +99,8 @@ const rowsPerInsert = 128
 // bytesPerInsert is how much may gather until the rows are inserted, though they are fewer.
 const bytesPerInsert = 1 << 20
 
-// copyIn is a COPY FROM under way: an INSERT of several rows of parameters, and one of a single row.
+// copyIn is a COPY FROM under way: an INSERT of several rows of parameters, and one of a single
+// row.
 type copyIn struct {
 	s            *planRunner
 	table        ast.Name
@@ -107,7 +115,8 @@ type copyIn struct {
 	format       *types.Format
 }
 
-func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, out CopyWriter) (int64, error) {
+func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
+	out CopyWriter) (int64, error) {
 	if err := s.writable("COPY FROM"); err != nil {
 		return 0, err
 	}
@@ -128,9 +137,11 @@ func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, 
 		}
 	}
 	if d.Kind == table.KindVirtual {
-		return 0, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", d.Name)
+		return 0, sqlerr.New(sqlerr.InsufficientPrivilege,
+			"permission denied: \"%s\" is a system catalog", d.Name)
 	}
-	c := &copyIn{s: &s.planRunner, table: ast.Name{Schema: d.Schema, Name: d.Name}, columns: columns, binary: o.Format == copyfmt.Binary, format: s.Format()}
+	c := &copyIn{s: &s.planRunner, table: ast.Name{Schema: d.Schema, Name: d.Name},
+		columns: columns, binary: o.Format == copyfmt.Binary, format: s.Format()}
 	if c.single, err = c.plan(ctx, 1); err != nil {
 		return 0, err
 	}
@@ -155,8 +166,8 @@ func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options, 
 	return n, s.references.Check(ctx)
 }
 
-// all inserts the rows of r and returns how many there were. Its errors name the line, and the column
-// where there is one.
+// all inserts the rows of r and returns how many there were. Its errors name the line, and the
+// column where there is one.
 func (c *copyIn) all(ctx context.Context, r *copyfmt.Reader) (n int64, err error) {
 	for {
 		fields, err := r.Next()
@@ -170,7 +181,8 @@ func (c *copyIn) all(ctx context.Context, r *copyfmt.Reader) (n int64, err error
 		if err := c.gather(len(fields), r); err != nil {
 			return n, c.refused(ctx, r, nil, err)
 		}
-		if c.rows == rowsPerInsert || len(c.params) >= 1<<14 || c.bytes >= bytesPerInsert || len(c.columns) == 0 {
+		if c.rows == rowsPerInsert || len(c.params) >= 1<<14 || c.bytes >= bytesPerInsert ||
+			len(c.columns) == 0 {
 			if err := c.flush(ctx); err != nil {
 				return n, err
 			}
@@ -256,14 +268,15 @@ func (c *copyIn) flush(ctx context.Context) (err error) {
 	}
 	row := int(c.s.progress.rows.Load() - before)
 	if row == 0 && isDataError(err) {
-		// Values are computed for all rows before the first is written. Which row failed is found out.
+		// Values are computed for all rows before the first is written. Which row failed is found
+		// out.
 		return c.oneByOne(ctx, err)
 	}
 	return c.failed(ctx, row, err)
 }
 
-// oneByOne inserts the rows that have gathered, each by itself. cause is nil, or the error of inserting
-// them together, of which nothing was written.
+// oneByOne inserts the rows that have gathered, each by itself. cause is nil, or the error of
+// inserting them together, of which nothing was written.
 func (c *copyIn) oneByOne(ctx context.Context, cause error) error {
 	width := len(c.columns)
 	for i := range c.rows {
@@ -296,7 +309,8 @@ func (c *copyIn) insert(ctx context.Context, plan *physical.Plan, params []types
 	return err
 }
 
-func (s utility) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyfmt.Options, params []types.Datum, out CopyWriter) (int64, error) {
+func (s utility) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyfmt.Options,
+	params []types.Datum, out CopyWriter) (int64, error) {
 	query, relation := st.Query, table.ID(0)
 	if query == nil {
 		d, columns, err := s.copyTable(ctx, st)
@@ -304,7 +318,8 @@ func (s utility) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyf
 			return 0, err
 		}
 		relation = d.ID
-		core := &ast.SelectCore{From: []ast.TableExpr{&ast.TableRef{Name: ast.Name{Schema: d.Schema, Name: d.Name}}}}
+		core := &ast.SelectCore{From: []ast.TableExpr{&ast.TableRef{Name: ast.Name{Schema: d.Schema,
+			Name: d.Name}}}}
 		for _, name := range columns {
 			core.Items = append(core.Items, ast.SelectItem{Expr: &ast.ColumnRef{Name: name}})
 		}
@@ -327,11 +342,13 @@ func (s utility) copyTo(ctx context.Context, ps *Prepared, st *ast.Copy, o copyf
 	p := &copying{relation: relation}
 	s.progress.copying.Store(p)
 	defer s.progress.copying.Store(nil)
-	return s.sendCopy(ctx, src, copyfmt.NewWriter(o, names), o.Format == copyfmt.Binary, &countedOut{CopyWriter: out, to: p})
+	return s.sendCopy(ctx, src, copyfmt.NewWriter(o, names), o.Format == copyfmt.Binary,
+		&countedOut{CopyWriter: out, to: p})
 }
 
 // sendCopy writes the rows of a source in COPY's format.
-func (s utility) sendCopy(ctx context.Context, src source, w *copyfmt.Writer, binary bool, out CopyWriter) (n int64, err error) {
+func (s utility) sendCopy(ctx context.Context, src source, w *copyfmt.Writer, binary bool,
+	out CopyWriter) (n int64, err error) {
 	format := s.Format()
 	var line, values []byte
 	if line = w.Begin(nil); len(line) > 0 && !binary {

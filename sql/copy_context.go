@@ -12,10 +12,10 @@ import (
 
 // Errors of COPY FROM name their place in the data, as PostgreSQL's do:
 //
-//	COPY t, line 3, column a: "x"    a value that its type refuses
-//	COPY t, line 3: "1	x"            a row with a field too many, or that violates a constraint
-//	COPY t, line 3                   a duplicate key: PostgreSQL inserts rows in batches, and no longer
-//	                                 has the text; or a line that did not arrive as a whole
+//	COPY t, line 3, column a: "x" a value that its type refuses
+//	COPY t, line 3: "1	x"         a row with a field too many, or that violates a constraint
+//	COPY t, line 3                a duplicate key: PostgreSQL inserts in batches, and no longer
+//	                              has the text; or a line that did not arrive as a whole
 
 // shownOfData is how many bytes of a value or a line an error shows.
 const shownOfData = 100
@@ -65,15 +65,16 @@ type valueError struct {
 	value  []byte
 }
 
-// isDataError reports whether err is one of SQLSTATE's class 22, as of a value that cannot be computed.
+// isDataError reports whether err is one of SQLSTATE's class 22, as of a value that cannot be
+// computed.
 func isDataError(err error) bool {
 	var e *sqlerr.Error
 	return errors.As(err, &e) && strings.HasPrefix(e.Code, "22")
 }
 
-// refused returns the error of the line that r has read, or of the value v in it, unless a line before
-// it violates something: the client sees the error of the first such line. Duplicate keys come later, as
-// in PostgreSQL, which looks for them when it inserts a batch.
+// refused returns the error of the line that r has read, or of the value v in it, unless a line
+// before it violates something: the client sees the error of the first such line. Duplicate keys
+// come later, as in PostgreSQL, which looks for them when it inserts a batch.
 func (c *copyIn) refused(ctx context.Context, r *copyfmt.Reader, v *valueError, err error) error {
 	if v != nil {
 		err = v.err
@@ -96,11 +97,12 @@ func (c *copyIn) refused(ctx context.Context, r *copyfmt.Reader, v *valueError, 
 	case c.binary:
 		return sqlerr.Within(err, "COPY %s, line %d, column %s", c.table.Name, number, v.column)
 	}
-	return sqlerr.Within(err, "COPY %s, line %d, column %s: \"%s\"", c.table.Name, number, v.column, clipped(v.value))
+	return sqlerr.Within(err, "COPY %s, line %d, column %s: \"%s\"", c.table.Name, number, v.column,
+		clipped(v.value))
 }
 
-// failed returns the error of inserting the i-th row of the batch; one that comes behind the last row, as
-// by a cancel, is of the last.
+// failed returns the error of inserting the i-th row of the batch; one that comes behind the last
+// row, as by a cancel, is of the last.
 func (c *copyIn) failed(ctx context.Context, i int, err error) error {
 	number, text := c.lines.line(min(i, c.rows-1))
 	var e *sqlerr.Error

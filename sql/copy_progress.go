@@ -22,8 +22,10 @@ type watchedSource struct {
 }
 
 // watchCopy shows how far a COPY FROM is, and lets a cancel reach it while it waits for its client.
-func (s utility) watchCopy(ctx context.Context, id table.ID, src copyfmt.Source) (copyfmt.Source, func()) {
-	w := &watchedSource{Source: src, ctx: ctx, to: &copying{relation: id, from: true}, rows: s.progress.rows.Load}
+func (s utility) watchCopy(ctx context.Context, id table.ID, src copyfmt.Source) (copyfmt.Source,
+	func()) {
+	w := &watchedSource{Source: src, ctx: ctx, to: &copying{relation: id, from: true},
+		rows: s.progress.rows.Load}
 	s.progress.copying.Store(w.to)
 	stop := func() bool { return true }
 	if i, ok := src.(interruptible); ok {

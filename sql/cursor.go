@@ -46,8 +46,8 @@ func (s *portalSet) holdCursors(ctx context.Context) error {
 	return nil
 }
 
-// keepRows reads a cursor to its end into memory: all its rows if it remembers those that it has given,
-// and may go backwards from now on; else those that are left.
+// keepRows reads a cursor to its end into memory: all its rows if it remembers those that it has
+// given, and may go backwards from now on; else those that are left.
 func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
 	limit := s.settings.Derived().StatementMemory
 	k := &materialised{cols: p.columns, account: s.memory}
@@ -79,14 +79,15 @@ func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
 	return nil
 }
 
-// detachCursors prepares the open cursors and suspended portals for a plan that writes: they show what was
-// there when they were opened (PostgreSQL's cursors are insensitive), and a scan that is not open yet would
-// see the transaction's own writes.
+// detachCursors prepares the open cursors and suspended portals for a plan that writes: they show
+// what was there when they were opened (PostgreSQL's cursors are insensitive), and a scan that is
+// not open yet would see the transaction's own writes.
 func (s *portalSet) detachCursors(ctx context.Context, writes *physical.Plan) error {
 	for _, p := range s.portals {
-		if p.plan == nil || p.context == nil || p.finished || p.atEnd || uses(p.plan, opt.LocksRows) != nil {
-			// What modifies has been read to its end when it gives its first row, and FOR UPDATE locks no
-			// row, nor looks which version is the newest, before it is fetched.
+		if p.plan == nil || p.context == nil || p.finished || p.atEnd ||
+			uses(p.plan, opt.LocksRows) != nil {
+			// What modifies has been read to its end when it gives its first row, and FOR UPDATE
+			// locks no row, nor looks which version is the newest, before it is fetched.
 			continue
 		}
 		touched := slices.ContainsFunc(uses(writes, opt.Modifies), func(id table.ID) bool {

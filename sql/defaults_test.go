@@ -12,7 +12,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-const showLevel = "SELECT setting, source FROM pg_settings WHERE name = 'default_transaction_isolation'"
+const showLevel = "SELECT setting, source FROM pg_settings WHERE name = " +
+	"'default_transaction_isolation'"
 
 func level(setting, source string) string {
 	return "[setting source]\n" + setting + "|" + source + "\nSELECT 1\n"
@@ -26,18 +27,26 @@ func TestWhoChoosesTheIsolationLevel(t *testing.T) {
 	require.Equal(t, level("read committed", "default"), mustQuery(t, s, showLevel))
 
 	mustQuery(t, s, "ALTER SYSTEM SET default_transaction_isolation = serializable")
-	require.Equal(t, level("read committed", "default"), mustQuery(t, newSession(t, e), showLevel), "not before it is loaded")
+	require.Equal(t, level("read committed", "default"), mustQuery(t, newSession(t, e), showLevel),
+		"not before it is loaded")
 	mustQuery(t, s, "SELECT pg_reload_conf()")
-	require.Equal(t, level("serializable", "configuration file"), mustQuery(t, s, showLevel), "sessions that are there follow too")
-	require.Equal(t, level("serializable", "configuration file"), mustQuery(t, newSession(t, e), showLevel))
+	require.Equal(t, level("serializable", "configuration file"), mustQuery(t, s, showLevel),
+		"sessions that are there follow too")
+	require.Equal(t, level("serializable", "configuration file"),
+		mustQuery(t, newSession(t, e), showLevel))
 
-	mustQuery(t, s, "ALTER DATABASE postgres SET default_transaction_isolation TO 'repeatable read'")
-	require.Equal(t, level("serializable", "configuration file"), mustQuery(t, s, showLevel), "sessions that are there do not follow")
+	mustQuery(t, s, "ALTER DATABASE postgres SET default_transaction_isolation TO 'repeatable "+
+		"read'")
+	require.Equal(t, level("serializable", "configuration file"), mustQuery(t, s, showLevel),
+		"sessions that are there do not follow")
 	b := newSession(t, e)
 	require.Equal(t, level("repeatable read", "database"), mustQuery(t, b, showLevel))
-	require.Equal(t, "[transaction_isolation]\nrepeatable read\nSHOW\n", mustQuery(t, b, "SHOW transaction_isolation"))
+	require.Equal(t, "[transaction_isolation]\nrepeatable read\nSHOW\n",
+		mustQuery(t, b, "SHOW transaction_isolation"))
 
-	c, err := e.NewSession(ctx, sql.SessionOptions{User: "postgres", Settings: map[string]string{"default_transaction_isolation": "read committed"}})
+	c, err := e.NewSession(ctx,
+		sql.SessionOptions{User: "postgres",
+			Settings: map[string]string{"default_transaction_isolation": "read committed"}})
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close(ctx) })
 	require.Equal(t, level("read committed", "client"), mustQuery(t, c, showLevel))
@@ -46,7 +55,8 @@ func TestWhoChoosesTheIsolationLevel(t *testing.T) {
 	mustQuery(t, c, "RESET default_transaction_isolation")
 	require.Equal(t, level("read committed", "client"), mustQuery(t, c, showLevel))
 
-	mustQuery(t, s, "ALTER DATABASE postgres RESET ALL; ALTER DATABASE postgres SET statement_timeout = '5s'")
+	mustQuery(t, s, "ALTER DATABASE postgres RESET ALL; ALTER DATABASE postgres SET "+
+		"statement_timeout = '5s'")
 	require.NoError(t, b.Refresh(ctx), "as a session that is taken out of a pool does")
 	require.Equal(t, level("serializable", "configuration file"), mustQuery(t, b, showLevel))
 	mustQuery(t, s, "ALTER SYSTEM RESET default_transaction_isolation")
@@ -54,21 +64,23 @@ func TestWhoChoosesTheIsolationLevel(t *testing.T) {
 	require.Equal(t, level("read committed", "default"), mustQuery(t, b, showLevel))
 }
 
-// TestTheServersOptionStandsBetween what ALTER SYSTEM and ALTER DATABASE set, as PostgreSQL's command line does;
-// and what they set is there after a start.
+// TestTheServersOptionStandsBetween what ALTER SYSTEM and ALTER DATABASE set, as PostgreSQL's
+// command line does; and what they set is there after a start.
 func TestTheServersOptionStandsBetween(t *testing.T) {
 	on := memkv.New(memkv.Options{})
 	t.Cleanup(func() { require.NoError(t, on.Close()) })
 	e, store := openEngine(t, on, txn.Options{}, sql.Options{})
 	mustQuery(t, newSession(t, e), "ALTER SYSTEM SET default_transaction_isolation = serializable")
 	again, _ := openEngine(t, on, txn.Options{Oracle: store.Oracle()}, sql.Options{})
-	require.Equal(t, level("serializable", "configuration file"), mustQuery(t, newSession(t, again), showLevel))
+	require.Equal(t, level("serializable", "configuration file"),
+		mustQuery(t, newSession(t, again), showLevel))
 	with, _ := openEngine(t, on, txn.Options{Oracle: store.Oracle()},
 		sql.Options{Settings: map[string]string{"default_transaction_isolation": "repeatable read"}})
 	s := newSession(t, with)
 	require.Equal(t, level("repeatable read", "command line"), mustQuery(t, s, showLevel))
 	mustQuery(t, s, "ALTER DATABASE postgres SET default_transaction_isolation = 'read committed'")
-	require.Equal(t, level("read committed", "database"), mustQuery(t, newSession(t, with), showLevel))
+	require.Equal(t, level("read committed", "database"),
+		mustQuery(t, newSession(t, with), showLevel))
 }
 
 // TestAlterDatabaseSet says what PostgreSQL 15 says.
@@ -76,12 +88,15 @@ func TestAlterDatabaseSet(t *testing.T) {
 	e := newEngine(t)
 	s := newSession(t, e)
 	for _, x := range []struct{ text, code, message string }{
-		{"SET default_transaction_isolation TO repeatable", "22023", `invalid value for parameter "default_transaction_isolation": "repeatable"`},
+		{"SET default_transaction_isolation TO repeatable", "22023",
+			`invalid value for parameter "default_transaction_isolation": "repeatable"`},
 		{"SET nosuch = 1", "42704", `unrecognized configuration parameter "nosuch"`},
 		{"RESET nosuch", "42704", `unrecognized configuration parameter "nosuch"`},
-		{"SET max_connections = 5", "55P02", `parameter "max_connections" cannot be changed without restarting the server`},
+		{"SET max_connections = 5", "55P02",
+			`parameter "max_connections" cannot be changed without restarting the server`},
 		{"SET server_version = 5", "55P02", `parameter "server_version" cannot be changed`},
-		{"SET transaction_isolation = serializable", "55P02", `parameter "transaction_isolation" cannot be changed`},
+		{"SET transaction_isolation = serializable", "55P02",
+			`parameter "transaction_isolation" cannot be changed`},
 		{"SET work_mem = '4MB'", "0A000", `parameter "work_mem" is not supported`},
 		{"SET statement_timeout = 1, 2", "22023", "SET statement_timeout takes only one argument"},
 		{"SET LOCAL lock_timeout = 5", "42601", `syntax error at or near "lock_timeout"`},
@@ -91,23 +106,29 @@ func TestAlterDatabaseSet(t *testing.T) {
 		require.Equal(t, x.message, fails(t, s, "ALTER DATABASE postgres "+x.text, x.code).Message)
 	}
 	fails(t, s, "ALTER DATABASE nosuch SET statement_timeout = 5", "3D000")
-	for _, text := range []string{`SET search_path = public, "B c"`, "SET foo.bar = 'x y'", "SET DateStyle = German", "SET lock_timeout = 5",
-		"SET TIME ZONE 'Europe/Paris'", "SET lock_timeout TO '1min'", "SET idle_session_timeout = 7", "RESET idle_session_timeout"} {
+	for _, text := range []string{`SET search_path = public, "B c"`, "SET foo.bar = 'x y'",
+		"SET DateStyle = German", "SET lock_timeout = 5",
+		"SET TIME ZONE 'Europe/Paris'", "SET lock_timeout TO '1min'",
+		"SET idle_session_timeout = 7", "RESET idle_session_timeout"} {
 		require.Equal(t, "ALTER DATABASE\n", mustQuery(t, s, "ALTER DATABASE postgres "+text))
 	}
 	mustQuery(t, s, "BEGIN; ALTER DATABASE postgres SET statement_timeout = '5s'; ROLLBACK")
-	mustQuery(t, s, "SET extra_float_digits = 0; ALTER DATABASE postgres SET extra_float_digits FROM CURRENT")
+	mustQuery(t, s, "SET extra_float_digits = 0; ALTER DATABASE postgres SET extra_float_digits "+
+		"FROM CURRENT")
 	require.Equal(t, "[datname setrole setconfig]\n"+
 		`postgres|0|{"search_path=public, \"B c\"","foo.bar=x y",DateStyle=german,lock_timeout=1min,TimeZone=Europe/Paris,extra_float_digits=0}`+
-		"\nSELECT 1\n", mustQuery(t, s, "SELECT datname, setrole, setconfig FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase"))
+		"\nSELECT 1\n", mustQuery(t, s, "SELECT datname, setrole, setconfig FROM "+
+		"pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase"))
 
 	n := newSession(t, e)
-	for name, want := range map[string]string{"search_path": `public, "B c"`, "foo.bar": "x y", "DateStyle": "German, DMY",
+	for name, want := range map[string]string{"search_path": `public, "B c"`, "foo.bar": "x y",
+		"DateStyle":    "German, DMY",
 		"lock_timeout": "1min", "TimeZone": "Europe/Paris", "statement_timeout": "0"} {
 		require.Equal(t, "["+name+"]\n"+want+"\nSHOW\n", mustQuery(t, n, "SHOW "+name))
 	}
 	mustQuery(t, s, "ALTER DATABASE postgres RESET ALL")
-	require.Equal(t, "[count]\n0\nSELECT 1\n", mustQuery(t, s, "SELECT count(*) FROM pg_db_role_setting"))
+	require.Equal(t, "[count]\n0\nSELECT 1\n", mustQuery(t, s, "SELECT count(*) FROM "+
+		"pg_db_role_setting"))
 }
 
 // TestAlterSystem says what PostgreSQL 15 says.
@@ -119,7 +140,8 @@ func TestAlterSystem(t *testing.T) {
 		{"RESET nosuch", "42704", `unrecognized configuration parameter "nosuch"`},
 		{"SET data_directory = 'x'", "55P02", `parameter "data_directory" cannot be changed`},
 		{"SET server_version = 'x'", "55P02", `parameter "server_version" cannot be changed`},
-		{"SET transaction_isolation = 'serializable'", "55P02", `parameter "transaction_isolation" cannot be changed`},
+		{"SET transaction_isolation = 'serializable'", "55P02",
+			`parameter "transaction_isolation" cannot be changed`},
 		{"SET lock_timeout = 'abc'", "22023", `invalid value for parameter "lock_timeout": "abc"`},
 		{"SET time zone 'UTC'", "42601", `syntax error at or near "zone"`},
 		{"SET port = 5", "0A000", "ALTER SYSTEM SET port is not supported"},

@@ -12,8 +12,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// TestOnlyCountsAreToldBeforeTheSync: a statement that waited for a row goes on once the commit that
-// it waited for is visible, and tells how many rows it changed. Rows, errors and the end of a
+// TestOnlyCountsAreToldBeforeTheSync: a statement that waited for a row goes on once the commit
+// that it waited for is visible, and tells how many rows it changed. Rows, errors and the end of a
 // transaction without writes wait until that commit is durable (txn: I18).
 func TestOnlyCountsAreToldBeforeTheSync(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -21,10 +21,11 @@ func TestOnlyCountsAreToldBeforeTheSync(t *testing.T) {
 		then    string // must not answer before the sync; "": waiting must not
 		code    string
 	}{
-		"rows":        {"UPDATE t SET n = n + 1 WHERE id = 1", "SELECT n FROM t", ""},
-		"returning":   {"UPDATE t SET n = n + 1 WHERE id = 1 RETURNING n", "", ""},
-		"for update":  {"SELECT n FROM t WHERE id = 1 FOR UPDATE", "", ""},
-		"error":       {"UPDATE t SET n = n + 1 WHERE id = 1", "INSERT INTO t SELECT 9, 1 / (n - n) FROM t", sqlerr.DivisionByZero},
+		"rows":       {"UPDATE t SET n = n + 1 WHERE id = 1", "SELECT n FROM t", ""},
+		"returning":  {"UPDATE t SET n = n + 1 WHERE id = 1 RETURNING n", "", ""},
+		"for update": {"SELECT n FROM t WHERE id = 1 FOR UPDATE", "", ""},
+		"error": {"UPDATE t SET n = n + 1 WHERE id = 1",
+			"INSERT INTO t SELECT 9, 1 / (n - n) FROM t", sqlerr.DivisionByZero},
 		"nothing new": {"DELETE FROM t WHERE id = 1 AND n = 10", "COMMIT", ""},
 		"explain":     {"UPDATE t SET n = n + 1 WHERE id = 1", "EXPLAIN ANALYZE SELECT 1", ""},
 	} {

@@ -31,23 +31,25 @@ type Options struct {
 	MaxConnections, ReservedConnections int
 	// Settings override parameters for every session: data_directory, port, ….
 	Settings map[string]string
-	// Compact rewrites the files of the store without what was dropped: VACUUM FULL. Nil: it answers 0A000.
+	// Compact rewrites the files of the store without what was dropped: VACUUM FULL. Nil: it
+	// answers 0A000.
 	Compact func(ctx context.Context) error
-	// Flush makes what is in memory durable in its final form: CHECKPOINT. Nil: CHECKPOINT answers 0A000.
+	// Flush makes what is in memory durable in its final form: CHECKPOINT. Nil: CHECKPOINT answers
+	// 0A000.
 	Flush func(ctx context.Context) error
 	// Memory is where what sessions hold is counted; nil: the process's pool.
 	Memory *memory.Pool
-	// PlanCacheSize bounds the number of plans kept, of which those used last are at least half; 0 is
-	// 1024.
+	// PlanCacheSize bounds the number of plans kept, of which those used last are at least half; 0
+	// is 1024.
 	PlanCacheSize int
-	// MaxReruns bounds how often a statement is run again because rows changed under it; past it the answer
-	// is 40001. 0 is 10,000.
+	// MaxReruns bounds how often a statement is run again because rows changed under it; past it
+	// the answer is 40001. 0 is 10,000.
 	MaxReruns int
-	// DatabaseWait is how long DROP DATABASE and RENAME wait for other sessions in the database to end; 0 is
-	// five seconds, as in PostgreSQL: a client that has just gone may not be gone here.
+	// DatabaseWait is how long DROP DATABASE and RENAME wait for other sessions in the database to
+	// end; 0 is five seconds, as in PostgreSQL: a client that has just gone may not be gone here.
 	DatabaseWait time.Duration
-	// AnalyzeInterval is the pause between looks for tables whose statistics are out of date; zero: they
-	// are made by ANALYZE alone.
+	// AnalyzeInterval is the pause between looks for tables whose statistics are out of date; zero:
+	// they are made by ANALYZE alone.
 	AnalyzeInterval time.Duration
 }
 
@@ -160,7 +162,8 @@ func (e *Engine) unregister(s *Session) {
 	e.mu.ended = make(chan struct{})
 }
 
-// sessionsIn counts the sessions that work in a database. ended is closed when another session ends.
+// sessionsIn counts the sessions that work in a database. ended is closed when another session
+// ends.
 func (e *Engine) sessionsIn(database string) (n int, ended <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -182,8 +185,8 @@ func (e *Engine) Cancel(pid, secret int32) {
 	}
 }
 
-// Close refuses new sessions, and ends the statements of those that are left: the one that runs, and
-// each that they still begin.
+// Close refuses new sessions, and ends the statements of those that are left: the one that runs,
+// and each that they still begin.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -193,8 +196,8 @@ func (e *Engine) Close() {
 	}
 }
 
-// CloseStatistics ends the background's analysis, and stores the counters of changes. Requires: no session
-// is at work any more.
+// CloseStatistics ends the background's analysis, and stores the counters of changes. Requires: no
+// session is at work any more.
 func (e *Engine) CloseStatistics(ctx context.Context) error { return e.statistics.Close(ctx) }
 
 // Statistics are what the process knows of its tables.

@@ -32,8 +32,8 @@ func newEngineOn(t testing.TB, on kv.Engine, opts txn.Options) *sql.Engine {
 	return e
 }
 
-// processes are engines on one store, as so many processes would have it: they share nothing but the
-// store and the oracle.
+// processes are engines on one store, as so many processes would have it: they share nothing but
+// the store and the oracle.
 func processes(t *testing.T, n int, on kv.Engine) (engines []*sql.Engine, stores []*txn.Store) {
 	t.Helper()
 	t.Cleanup(func() { require.NoError(t, on.Close()) })
@@ -53,7 +53,8 @@ func twoProcesses(t *testing.T) (here, there *sql.Engine) {
 }
 
 // openEngine opens what is above a store, without a log, and closes it when the test ends.
-func openEngine(t testing.TB, on kv.Engine, opts txn.Options, so sql.Options) (*sql.Engine, *txn.Store) {
+func openEngine(t testing.TB, on kv.Engine, opts txn.Options, so sql.Options) (*sql.Engine,
+	*txn.Store) {
 	t.Helper()
 	ctx, quiet := context.Background(), slog.New(slog.DiscardHandler)
 	if _, benchmark := t.(*testing.B); !benchmark {

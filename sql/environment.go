@@ -52,14 +52,16 @@ func (s *planRunner) runtime(ctx context.Context) *expr.Runtime {
 		accessor
 	}{accessor: accessor{s: s, ctx: ctx}}
 	f.Reg, f.Now = &r.accessor, s.tx.started
-	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.currentActivity().QueryStart, TxnTime: s.tx.started, Location: f.Location,
+	r.Runtime = expr.Runtime{Ctx: ctx, StatementTime: s.currentActivity().QueryStart,
+		TxnTime: s.tx.started, Location: f.Location,
 		Session: &r.accessor, Format: f}
 	return &r.Runtime
 }
 
 func (s *planRunner) execEnv(ctx context.Context, stats bool) *exec.Env {
-	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx), Virtual: s.virtualRows,
-		Memory: s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
+	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx),
+		Virtual: s.virtualRows,
+		Memory:  s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
 		Written: &s.progress.rows, Recheck: s.tx.perStatement(), Observer: s.references}
 }
 

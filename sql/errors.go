@@ -41,23 +41,28 @@ func toSQL(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &se):
 		return err
-	case errors.Is(err, txn.ErrAmbiguous): // whatever the reason: a cancelled statement has not happened
+	case errors.Is(err, txn.ErrAmbiguous):
+		// whatever the reason: a cancelled statement has not happened
 		return wrap(sqlerr.StatementCompletionUnknown, "the outcome of the commit is unknown", err).
 			WithHint("The transaction may have been committed. Read before writing again.")
-	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)):
 		return canceled(ctx)
 	case errors.As(err, &exhausted):
 		return outOfMemory(exhausted)
 	case errors.As(err, &conflict) && conflict.Deleted:
-		return serialization("could not serialize access due to concurrent delete", conflict.Key, err)
+		return serialization("could not serialize access due to concurrent delete", conflict.Key,
+			err)
 	case errors.As(err, &stale):
 		return serialization("could not serialize access due to concurrent update", stale.Key, err)
 	case errors.As(err, &conflict):
-		return serialization("could not serialize access due to concurrent update", conflict.Key, err)
+		return serialization("could not serialize access due to concurrent update", conflict.Key,
+			err)
 	case errors.As(err, &exists):
 		return serialization("could not serialize access due to concurrent insert", exists.Key, err)
 	case errors.As(err, &locked):
-		return serialization("could not serialize access due to a lock of another transaction", locked.Key, err)
+		return serialization("could not serialize access due to a lock of another transaction",
+			locked.Key, err)
 	case errors.Is(err, txn.ErrTooLarge):
 		return wrap(sqlerr.OutOfMemory, "out of memory", err).
 			WithDetail("The transaction holds too many writes that are not committed.").
@@ -65,7 +70,8 @@ func toSQL(ctx context.Context, err error) error {
 	case errors.As(err, &reads):
 		return serialization(unserializable, reads.Key, err)
 	case errors.As(err, &pair):
-		return serialization(unserializable, pair.Key, err).WithDetail("Reason code: %s", pair.Reason)
+		return serialization(unserializable, pair.Key, err).WithDetail("Reason code: %s",
+			pair.Reason)
 	case errors.As(err, &deadlock):
 		return deadlocked(deadlock)
 	case errors.Is(err, rowlock.ErrNotAvailable):
@@ -77,11 +83,13 @@ func toSQL(ctx context.Context, err error) error {
 	case errors.As(err, &safepoint):
 		return wrap("72000", "snapshot too old", err).WithDetail("%v", err)
 	case errors.Is(err, kv.ErrCorruption):
-		return wrap(sqlerr.DataCorrupted, err.Error(), err).WithHint("What lies in other files can still be read. " +
+		return wrap(sqlerr.DataCorrupted, err.Error(),
+			err).WithHint("What lies in other files can still be read. " +
 			"Restore a copy of the data directory, or save the other tables with COPY.")
 	case errors.Is(err, kv.ErrDiskFull):
 		return wrap(sqlerr.DiskFull, "the disk is nearly full", err).WithDetail("%v", err).
-			WithHint("DELETE, TRUNCATE, DROP and VACUUM still work and make room, as does removing other files.")
+			WithHint("DELETE, TRUNCATE, DROP and VACUUM still work and make room, as does " +
+				"removing other files.")
 	case errors.Is(err, kv.ErrFailed):
 		return wrap(sqlerr.IOError, err.Error(), err)
 	case errors.Is(err, kv.ErrClosed):
@@ -111,7 +119,8 @@ func wrap(code, message string, cause error) *sqlerr.Error {
 }
 
 // unserializable is the message of a serializable transaction that has no place among the others.
-const unserializable = "could not serialize access due to read/write dependencies among transactions"
+const unserializable = "could not serialize access due to read/write dependencies among " +
+	"transactions"
 
 func serialization(message string, key []byte, cause error) *sqlerr.Error {
 	e := wrap(sqlerr.SerializationFailure, message, &conflict{key: key, cause: cause})
@@ -128,11 +137,13 @@ func canceled(ctx context.Context) error {
 	case errors.Is(cause, errStatementTimeout):
 		return wrap(sqlerr.QueryCanceled, "canceling statement due to statement timeout", cause)
 	case errors.Is(cause, errShutdown):
-		return wrap(sqlerr.AdminShutdown, "terminating connection due to administrator command", cause)
+		return wrap(sqlerr.AdminShutdown, "terminating connection due to administrator command",
+			cause)
 	case errors.Is(cause, errCanceledByUser), cause == nil:
 		return wrap(sqlerr.QueryCanceled, "canceling statement due to user request", cause)
 	}
-	return wrap(sqlerr.QueryCanceled, "canceling statement due to user request", cause).WithDetail("%v", cause)
+	return wrap(sqlerr.QueryCanceled, "canceling statement due to user request",
+		cause).WithDetail("%v", cause)
 }
 
 // errFailedTransaction is the answer to every statement of a failed block.
@@ -148,13 +159,16 @@ func OutOfMemory(err error) error { return toSQL(context.Background(), err) }
 func outOfMemory(e *memory.ExhaustedError) error {
 	out := wrap(sqlerr.OutOfMemory, "out of memory", e)
 	if e.Asked > 0 {
-		out = out.WithDetail("The session held %d kB and asked for %d kB more; the process may hold %d kB, and none that held more could be ended.",
+		out = out.WithDetail("The session held %d kB and asked for %d kB more; the process may "+
+			"hold %d kB, and none that held more could be ended.",
 			e.Held>>10, e.Asked>>10, e.Bound>>10)
 	} else {
-		out = out.WithDetail("The session held %d kB, the most of all, when the process could hold no more: it may hold %d kB.",
+		out = out.WithDetail("The session held %d kB, the most of all, when the process could "+
+			"hold no more: it may hold %d kB.",
 			e.Held>>10, e.Bound>>10)
 	}
-	return out.WithHint("The view minidb_memory shows what is held. Run fewer such statements at once, or give the process more (serve --memory).")
+	return out.WithHint("The view minidb_memory shows what is held. Run fewer such statements at " +
+		"once, or give the process more (serve --memory).")
 }
 
 // at points an error that has no position at pos.

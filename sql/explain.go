@@ -40,9 +40,12 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 			case "":
 				return o, sqlerr.New(sqlerr.SyntaxError, "format requires a parameter")
 			case "xml", "yaml":
-				return o, sqlerr.Unsupported(int(opt.Pos), "EXPLAIN (FORMAT "+strings.ToUpper(opt.Value)+")")
+				return o, sqlerr.Unsupported(int(opt.Pos),
+					"EXPLAIN (FORMAT "+strings.ToUpper(opt.Value)+")")
 			default:
-				return o, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized value for EXPLAIN option \"format\": \"%s\"", opt.Value).At(int(opt.Pos))
+				return o, sqlerr.New(sqlerr.InvalidParameterValue,
+					"unrecognized value for EXPLAIN option \"format\": \"%s\"", opt.Value).At(
+					int(opt.Pos))
 			}
 			continue
 		}
@@ -50,7 +53,8 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 		if !on {
 			var ok bool
 			if on, ok = settings.ParseBool(opt.Value); !ok {
-				return o, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name).At(int(opt.Pos))
+				return o, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value",
+					opt.Name).At(int(opt.Pos))
 			}
 		}
 		switch opt.Name {
@@ -66,10 +70,12 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 			o.summary, summary = on, true
 		case "buffers", "wal", "settings":
 			if on {
-				return o, sqlerr.Unsupported(int(opt.Pos), "EXPLAIN ("+strings.ToUpper(opt.Name)+")")
+				return o, sqlerr.Unsupported(int(opt.Pos), "EXPLAIN ("+strings.ToUpper(opt.Name)+
+					")")
 			}
 		default:
-			return o, sqlerr.New(sqlerr.SyntaxError, "unrecognized EXPLAIN option \"%s\"", opt.Name).At(int(opt.Pos))
+			return o, sqlerr.New(sqlerr.SyntaxError, "unrecognized EXPLAIN option \"%s\"",
+				opt.Name).At(int(opt.Pos))
 		}
 	}
 	if timing && !o.analyze {
@@ -82,7 +88,8 @@ func readExplain(st *ast.Explain) (o explainOptions, err error) {
 }
 
 // openExplain is EXPLAIN [ANALYZE].
-func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain, params []types.Datum) (source, error) {
+func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
+	params []types.Datum) (source, error) {
 	o, err := readExplain(st)
 	if err != nil {
 		return nil, err
@@ -138,7 +145,8 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 		described.Planning, described.Execution = planning, execution
 	}
 	if o.json {
-		return newRows("EXPLAIN", explainColumns(st), [][]types.Datum{{types.NewString(described.JSON())}}), nil
+		return newRows("EXPLAIN", explainColumns(st),
+			[][]types.Datum{{types.NewString(described.JSON())}}), nil
 	}
 	lines := described.Text()
 	rows := make([][]types.Datum, len(lines))

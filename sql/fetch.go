@@ -78,7 +78,8 @@ func (f *fetchSource) rows(ctx context.Context) (*types.Batch, error) {
 		if p.fetched == nil {
 			p.fetched = &materialised{cols: p.columns, account: f.s.memory}
 		}
-		if err := p.fetched.add(p.batch, p.pos, to, f.s.settings.Derived().StatementMemory); err != nil {
+		if err := p.fetched.add(p.batch, p.pos, to,
+			f.s.settings.Derived().StatementMemory); err != nil {
 			return nil, err
 		}
 	}
@@ -162,9 +163,9 @@ func goesForward(st *ast.Fetch) bool {
 	return false
 }
 
-// fetchOnward fetches from a cursor that can only go forward. Which commands it refuses is PostgreSQL's
-// DoPortalRunFetch: FIRST is ABSOLUTE 1, and ABSOLUTE n goes back to the start if that is nearer than
-// the cursor's position, even when the row lies ahead.
+// fetchOnward fetches from a cursor that can only go forward. Which commands it refuses is
+// PostgreSQL's DoPortalRunFetch: FIRST is ABSOLUTE 1, and ABSOLUTE n goes back to the start if that
+// is nearer than the cursor's position, even when the row lies ahead.
 func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (source, error) {
 	f := &fetchSource{s: &s.client, p: p, limit: st.Count, moved: st.Move}
 	atStart, onRow, at := p.rows == 0 && !p.atEnd, p.rows > 0 && !p.atEnd, p.rows
@@ -218,7 +219,8 @@ func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (sou
 	return nil, notScrollable()
 }
 
-// again is FETCH 0, the row on which the cursor stands once more. There may be none; MOVE only counts it.
+// again is FETCH 0, the row on which the cursor stands once more. There may be none; MOVE only
+// counts it.
 func (f *fetchSource) again(onRow bool) (source, error) {
 	f.limit = 0
 	switch {
@@ -301,12 +303,14 @@ func (s utility) fetchKept(p *Portal, k *materialised, st *ast.Fetch) (source, e
 }
 
 // openDeclare is DECLARE name CURSOR FOR query.
-func (s utility) openDeclare(ctx context.Context, ps *Prepared, st *ast.DeclareCursor, params []types.Datum) (source, error) {
+func (s utility) openDeclare(ctx context.Context, ps *Prepared, st *ast.DeclareCursor,
+	params []types.Datum) (source, error) {
 	if st.Binary {
 		return nil, sqlerr.Unsupported(int(st.Pos), "DECLARE BINARY CURSOR")
 	}
 	if !st.Hold && s.tx.state != inBlock && !s.multiStatement {
-		return nil, sqlerr.New(sqlerr.NoActiveSQLTransaction, "DECLARE CURSOR can only be used in transaction blocks")
+		return nil, sqlerr.New(sqlerr.NoActiveSQLTransaction,
+			"DECLARE CURSOR can only be used in transaction blocks")
 	}
 	if _, taken := s.portals[st.Name]; taken {
 		return nil, sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", st.Name)
@@ -318,7 +322,9 @@ func (s utility) openDeclare(ctx context.Context, ps *Prepared, st *ast.DeclareC
 	if err != nil {
 		return nil, err
 	}
-	p := &Portal{context: l, Name: st.Name, Statement: &Prepared{Text: st.Text, source: s.currentActivity().Query, Stmt: st.Query, HasRows: true, Columns: src.columns()},
+	p := &Portal{context: l, Name: st.Name,
+		Statement: &Prepared{Text: st.Text, source: s.currentActivity().Query, Stmt: st.Query,
+			HasRows: true, Columns: src.columns()},
 		hold: st.Hold}
 	p.opened(src)
 	p.scroll, p.remembers = st.Scroll != nil && *st.Scroll, st.Hold && st.Scroll == nil

@@ -60,7 +60,8 @@ type kind struct {
 	open func(utility, context.Context, call) (source, error)
 }
 
-// countsOnly reports whether the client learns nothing of the statement but how many rows it changed.
+// countsOnly reports whether the client learns nothing of the statement but how many rows it
+// changed.
 func (k *kind) countsOnly() bool { return k.unlocked == unlockedIfCountOnly && !k.returnsRows }
 
 // call is a statement to run, with the values of its parameters.

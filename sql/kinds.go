@@ -253,8 +253,8 @@ func schemaKind(stmt ast.Statement) (kind, bool) {
 	return k, true
 }
 
-// selectName names a query that writes or locks rows, as "cannot execute …" does. It is "" for one that
-// writes by functions only: they refuse for themselves.
+// selectName names a query that writes or locks rows, as "cannot execute …" does. It is "" for one
+// that writes by functions only: they refuse for themselves.
 func selectName(st *ast.Select) string {
 	if st.With != nil {
 		for i := range st.With.CTEs {

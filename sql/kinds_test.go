@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A statement that the table of kinds does not name would run as a schema change that nothing knows.
+// A statement that the table of kinds does not name would run as a schema change that nothing
+// knows.
 func TestEveryStatementHasOneKind(t *testing.T) {
 	table, err := os.ReadFile("kinds.go")
 	require.NoError(t, err)
@@ -23,7 +24,8 @@ func TestEveryStatementHasOneKind(t *testing.T) {
 	for _, name := range nodes {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
-		for _, m := range regexp.MustCompile(`(?m)^func \(\*(\w+)\) statement\(\)`).FindAllSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`(?m)^func \(\*(\w+)\) statement\(\)`).FindAllSubmatch(
+			text, -1) {
 			statements++
 			require.Equal(t, 1, cases[string(m[1])], "*ast.%s", m[1])
 		}

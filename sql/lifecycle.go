@@ -27,9 +27,11 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 		o.Database = o.User
 	}
 	s := &Session{}
-	s.client = client{engine: e, user: o.User, address: o.Client, database: o.Database, started: time.Now(),
-		within: context.Background()}
-	s.portals, s.prepared, s.currval = map[string]*Portal{}, map[string]*Prepared{}, map[types.OID]int64{}
+	s.client = client{engine: e, user: o.User, address: o.Client, database: o.Database,
+		started: time.Now(),
+		within:  context.Background()}
+	s.portals, s.prepared, s.currval = map[string]*Portal{}, map[string]*Prepared{},
+		map[types.OID]int64{}
 	s.running.between, s.running.over = context.WithCancelCause(context.Background())
 	if err := s.startSettings(ctx, o); err != nil {
 		return nil, err
@@ -37,7 +39,8 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	if err := e.register(s); err != nil {
 		return nil, err
 	}
-	s.memory, s.held = e.opts.Memory.Account(memoryOwner{&s.client}), e.opts.Memory.Account(holder{memoryOwner{&s.client}})
+	s.memory, s.held = e.opts.Memory.Account(memoryOwner{&s.client}),
+		e.opts.Memory.Account(holder{memoryOwner{&s.client}})
 	s.references = ri.NewQueue(riHost{&s.planRunner})
 	s.progress.listen()
 	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
@@ -74,8 +77,8 @@ func (s *Session) Reset(ctx context.Context) {
 	s.forgetSequences()
 }
 
-// Refresh makes a session that was kept for later use begin with the settings of its database as they are now,
-// as a new one would.
+// Refresh makes a session that was kept for later use begin with the settings of its database as
+// they are now, as a new one would.
 func (s *Session) Refresh(ctx context.Context) error {
 	if s.defaults.databases == s.engine.defaults.databases.Load() {
 		return nil
@@ -83,8 +86,8 @@ func (s *Session) Refresh(ctx context.Context) error {
 	return s.followDatabase(ctx)
 }
 
-// memoryOwner is the owner of a session's account: the statement that runs ends when it holds the most and
-// there is no more.
+// memoryOwner is the owner of a session's account: the statement that runs ends when it holds the
+// most and there is no more.
 type memoryOwner struct{ s *client }
 
 // Running implements memory.Owner.

@@ -32,7 +32,8 @@ func (s utility) execNotify(st *ast.Notify) (string, error) {
 }
 
 // Listen subscribes to channels of a database, beside all sessions. wake is as in Session.OnNotify.
-func (e *Engine) Listen(ctx context.Context, database string, wake func(), channels ...string) (*notify.Listener, error) {
+func (e *Engine) Listen(ctx context.Context, database string, wake func(),
+	channels ...string) (*notify.Listener, error) {
 	db, err := e.findDatabase(ctx, database)
 	if err != nil {
 		return nil, err

@@ -13,16 +13,19 @@ import (
 
 // tableModes are the modes of LOCK TABLE, by their words.
 var tableModes = map[string]rowlock.Mode{
-	"access share": rowlock.AccessShare, "row share": rowlock.RowShare, "row exclusive": rowlock.RowExclusive,
+	"access share": rowlock.AccessShare, "row share": rowlock.RowShare,
+	"row exclusive":          rowlock.RowExclusive,
 	"share update exclusive": rowlock.ShareUpdateExclusive, "share": rowlock.TableShare,
-	"share row exclusive": rowlock.ShareRowExclusive, "exclusive": rowlock.Exclusive, "access exclusive": rowlock.AccessExclusive,
+	"share row exclusive": rowlock.ShareRowExclusive, "exclusive": rowlock.Exclusive,
+	"access exclusive": rowlock.AccessExclusive,
 }
 
 // execLockTable is LOCK TABLE. It takes no snapshot of its own, so that a transaction which begins
 // with it sees the table as it is once the lock is there.
 func (s utility) execLockTable(ctx context.Context, st *ast.LockTable) (string, error) {
 	if s.tx.state != inBlock && !s.multiStatement {
-		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "LOCK TABLE can only be used in transaction blocks")
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction,
+			"LOCK TABLE can only be used in transaction blocks")
 	}
 	fresh := s.tx.tx == nil
 	for {
@@ -54,7 +57,8 @@ func (s utility) lockNamed(ctx context.Context, st *ast.LockTable) (waited bool,
 		case d == nil && s.isIndex(ctx, name):
 			return false, cannotLock(name.Name, "indexes")
 		case d == nil:
-			return false, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", plainName(name))
+			return false, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
+				plainName(name))
 		case d.ID < catalog.FirstID:
 			return false, sqlerr.Unsupported(int(name.Pos), "LOCK TABLE of a system catalog")
 		}
@@ -83,7 +87,8 @@ func (s *planRunner) isIndex(ctx context.Context, name ast.Name) bool {
 		schemas = s.searchPath(ctx)
 	}
 	for _, schema := range schemas {
-		if _, ix, err := s.tx.view.Index(ctx, s.databaseID, schema, name.Name); err == nil && ix != nil {
+		if _, ix, err := s.tx.view.Index(ctx, s.databaseID, schema, name.Name); err == nil &&
+			ix != nil {
 			return true
 		}
 	}
@@ -91,10 +96,12 @@ func (s *planRunner) isIndex(ctx context.Context, name ast.Name) bool {
 }
 
 // lockDeep locks a table, or a view with all that it reads.
-func (s utility) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode, noWait bool) (waited bool, err error) {
+func (s utility) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode,
+	noWait bool) (waited bool, err error) {
 	out, err := s.lockTable(ctx, d.ID, mode, noWait)
 	if errors.Is(err, rowlock.ErrNotAvailable) {
-		err = sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on relation \"%s\"", d.Name)
+		err = sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on relation \"%s\"",
+			d.Name)
 	}
 	if err != nil || d.View == nil {
 		return out == rowlock.Waited, err

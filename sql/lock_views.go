@@ -37,7 +37,8 @@ func advisoryOf(key []byte) (a advisory, ok bool) {
 	if len(key) != 14 || key[0] != advisoryPrefix {
 		return a, false
 	}
-	return advisory{database: binary.BigEndian.Uint32(key[1:]), class: binary.BigEndian.Uint32(key[5:]),
+	return advisory{database: binary.BigEndian.Uint32(key[1:]),
+		class:  binary.BigEndian.Uint32(key[5:]),
 		object: binary.BigEndian.Uint32(key[9:]), sub: key[13]}, true
 }
 
@@ -69,14 +70,17 @@ func (c catalogEnv) Locks() []pgcatalog.Lock {
 				continue
 			}
 			l := base
-			l.PID, l.Transaction, l.Mode, l.Granted, l.Fast = int32(h.Owner), h.Transaction, mode(h.Mode), true, h.Fast
+			l.PID, l.Transaction, l.Mode, l.Granted, l.Fast = int32(h.Owner), h.Transaction,
+				mode(h.Mode), true, h.Fast
 			out = append(out, l)
 		}
 		for _, w := range st.Waiters {
 			l := base
-			l.PID, l.Transaction, l.Mode, l.Since = int32(w.Owner), w.Transaction, mode(w.Mode), w.Since
+			l.PID, l.Transaction, l.Mode, l.Since = int32(w.Owner), w.Transaction, mode(w.Mode),
+				w.Since
 			for _, b := range w.Blockers {
-				l.Blockers = append(l.Blockers, pgcatalog.Blocker{PID: int32(b), Query: tookIt(st.Holders, b)})
+				l.Blockers = append(l.Blockers,
+					pgcatalog.Blocker{PID: int32(b), Query: tookIt(st.Holders, b)})
 			}
 			out = append(out, l)
 		}
@@ -89,8 +93,8 @@ func (c catalogEnv) Entry(ctx context.Context, key []byte) ([]byte, error) {
 	return c.s.tx.tx.GetUnserialized(ctx, key)
 }
 
-// tookIt is the statement by which one of the holders got its lock; "" when it is not known, and of one
-// that waits itself, further ahead in the queue.
+// tookIt is the statement by which one of the holders got its lock; "" when it is not known, and of
+// one that waits itself, further ahead in the queue.
 func tookIt(holders []rowlock.Holder, owner int64) string {
 	for i := range holders {
 		if holders[i].Owner == owner {
@@ -100,7 +104,8 @@ func tookIt(holders []rowlock.Holder, owner int64) string {
 	return ""
 }
 
-// waitsElsewhere reports whether the transaction that was granted a row here waits for it in the store.
+// waitsElsewhere reports whether the transaction that was granted a row here waits for it in the
+// store.
 func waitsElsewhere(waits []txn.LockWait, key []byte, h *rowlock.Holder) bool {
 	return slices.ContainsFunc(waits, func(w txn.LockWait) bool {
 		return w.Mode == h.Mode && uint64(w.StartTS) == h.Transaction && bytes.Equal(w.Key, key)
@@ -111,20 +116,22 @@ func waitsElsewhere(waits []txn.LockWait, key []byte, h *rowlock.Holder) bool {
 func (c catalogEnv) lockOn(key []byte) (base pgcatalog.Lock, mode func(rowlock.Mode) string) {
 	base, mode = pgcatalog.Lock{Key: key}, tupleMode
 	if a, ok := advisoryOf(key); ok {
-		base.Type, base.Database, base.Class, base.Object, base.Sub = "advisory", a.database, a.class, a.object, a.sub
+		base.Type, base.Database, base.Class, base.Object, base.Sub = "advisory", a.database,
+			a.class, a.object, a.sub
 		mode = namedMode
 	} else if id, ok := rowlock.DecodeRelationKey(key); ok {
 		base.Type, base.Database, base.Relation = "relation", uint32(c.s.databaseID), table.ID(id)
 		mode = namedMode
 	} else if k, ok := table.DecodeKey(key); ok {
-		base.Type, base.Database, base.Storage, base.Index = "tuple", uint32(c.s.databaseID), k.Storage, k.Index
+		base.Type, base.Database, base.Storage, base.Index = "tuple", uint32(c.s.databaseID),
+			k.Storage, k.Index
 	}
 	return base, mode
 }
 
-// storeLocks are the locks in the store that somebody waits for, each with those who do: a commit in
-// two phases holds them, or a large transaction that has written some of its rows to the store, or, as
-// row locks, a transaction of another process.
+// storeLocks are the locks in the store that somebody waits for, each with those who do: a commit
+// in two phases holds them, or a large transaction that has written some of its rows to the store,
+// or, as row locks, a transaction of another process.
 func (c catalogEnv) storeLocks(waits []txn.LockWait) (out []pgcatalog.Lock) {
 	shown := map[string]bool{}
 	store := c.s.engine.store
@@ -133,7 +140,8 @@ func (c catalogEnv) storeLocks(waits []txn.LockWait) (out []pgcatalog.Lock) {
 		base.Stored = true
 		holder, waiter := base, base
 		holder.Mode, waiter.Mode = mode(w.Held), mode(w.Mode) // of no row lock, the strongest
-		holder.PID, holder.Transaction, holder.Granted = holderPID(store, &w), uint64(w.Lock.StartTS), !w.Queues
+		holder.PID, holder.Transaction, holder.Granted = holderPID(store,
+			&w), uint64(w.Lock.StartTS), !w.Queues
 		if !shown[string(w.Key)] {
 			shown[string(w.Key)] = true
 			out = append(out, holder)
@@ -145,8 +153,8 @@ func (c catalogEnv) storeLocks(waits []txn.LockWait) (out []pgcatalog.Lock) {
 	return out
 }
 
-// holderPID is the session that holds the lock, or zero, as PostgreSQL has it for whoever has none here:
-// one of another process, or of one that is dead.
+// holderPID is the session that holds the lock, or zero, as PostgreSQL has it for whoever has none
+// here: one of another process, or of one that is dead.
 func holderPID(store *txn.Store, w *txn.LockWait) int32 {
 	if w.Lock.Owner != store.SessionID() {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
-// TestForUpdateLocksTheRowsBelow: of a simple view or subquery those that are shown are locked, in the
-// tables below, and no others.
+// TestForUpdateLocksTheRowsBelow: of a simple view or subquery those that are shown are locked, in
+// the tables below, and no others.
 func TestForUpdateLocksTheRowsBelow(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, c, "CREATE TABLE other (id int PRIMARY KEY, w text)")
@@ -33,7 +33,8 @@ func TestForUpdateLocksTheRowsBelow(t *testing.T) {
 		mustQuery(t, b, "COMMIT")
 		mustQuery(t, b, "BEGIN")
 		wait := blocked(t, b, c, "UPDATE t SET n = n WHERE id = 1")
-		require.Contains(t, mustQuery(t, c, "SELECT table_name FROM minidb_lock_waits"), want, query)
+		require.Contains(t, mustQuery(t, c, "SELECT table_name FROM minidb_lock_waits"), want,
+			query)
 		mustQuery(t, a, "COMMIT")
 		require.NoError(t, <-wait)
 		mustQuery(t, b, "COMMIT")
@@ -48,7 +49,8 @@ func TestForUpdateLocksTheRowsBelow(t *testing.T) {
 	}
 }
 
-// TestReadCommittedLooksAgainThroughAView: the row as it is now decides, through the view's condition.
+// TestReadCommittedLooksAgainThroughAView: the row as it is now decides, through the view's
+// condition.
 func TestReadCommittedLooksAgainThroughAView(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, c, "CREATE VIEW v AS SELECT id, n * 10 AS m FROM t WHERE n < 100")
@@ -58,7 +60,10 @@ func TestReadCommittedLooksAgainThroughAView(t *testing.T) {
 	mustQuery(t, b, "BEGIN ISOLATION LEVEL READ COMMITTED")
 	out := &transcript{s: b}
 	wait := make(chan error, 1)
-	go func() { wait <- b.Query(context.Background(), "SELECT m FROM v ORDER BY id FOR UPDATE", out) }()
+	go func() {
+		wait <- b.Query(context.Background(), "SELECT m FROM v ORDER BY id FOR UPDATE",
+			out)
+	}()
 	for n := ""; n != "[count]\n1\nSELECT 1\n"; {
 		n = mustQuery(t, c, "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = "+pid(b))
 	}
@@ -68,8 +73,8 @@ func TestReadCommittedLooksAgainThroughAView(t *testing.T) {
 	mustQuery(t, b, "COMMIT")
 }
 
-// TestTheStatementThatTookTheLock is shown, whatever the blocker has run since, and of an index's key the
-// row that has it.
+// TestTheStatementThatTookTheLock is shown, whatever the blocker has run since, and of an index's
+// key the row that has it.
 func TestTheStatementThatTookTheLock(t *testing.T) {
 	a, b, c := lockFixture(t)
 	const view = "SELECT index_name, key, row_key, blocking_query FROM minidb_lock_waits"
@@ -91,7 +96,8 @@ func TestTheStatementThatTookTheLock(t *testing.T) {
 	mustQuery(t, a, "SELECT pg_advisory_lock(7)")
 	mustQuery(t, a, "SELECT 1")
 	wait := blocked(t, b, c, "SELECT pg_advisory_lock(7)")
-	require.Contains(t, mustQuery(t, c, "SELECT key, blocking_query FROM minidb_lock_waits"), "\n(7)|SELECT pg_advisory_lock(7)\n")
+	require.Contains(t, mustQuery(t, c, "SELECT key, blocking_query FROM minidb_lock_waits"),
+		"\n(7)|SELECT pg_advisory_lock(7)\n")
 	mustQuery(t, a, "SELECT pg_advisory_unlock(7)")
 	require.NoError(t, <-wait)
 }

@@ -15,7 +15,8 @@ func blocked(t *testing.T, s, watcher *sql.Session, text string) <-chan error {
 	t.Helper()
 	done := start(s, text)
 	for {
-		waits := mustQuery(t, watcher, "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = "+pid(s))
+		waits := mustQuery(t, watcher, "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = "+
+			pid(s))
 		if strings.Contains(waits, "\n1\n") {
 			return done
 		}
@@ -55,7 +56,8 @@ func lockFixtureOf(t *testing.T, here, there *sql.Engine) (a, b, c *sql.Session)
 
 // inOneProcessAndTwo runs a test of what is the same wherever session a is.
 func inOneProcessAndTwo(t *testing.T, test func(t *testing.T, a, b, c *sql.Session)) {
-	for name, fixture := range map[string]func(*testing.T) (a, b, c *sql.Session){"one": lockFixture, "two": sharedFixture} {
+	for name, fixture := range map[string]func(*testing.T) (a, b,
+		c *sql.Session){"one": lockFixture, "two": sharedFixture} {
 		t.Run(name, func(t *testing.T) {
 			a, b, c := fixture(t)
 			test(t, a, b, c)
@@ -68,7 +70,8 @@ func TestTheFirstUpdaterWins(t *testing.T) {
 	inOneProcessAndTwo(t, func(t *testing.T, a, b, c *sql.Session) {
 		for _, x := range []struct{ level, end, code, want string }{
 			{"READ COMMITTED", "COMMIT", "", "22"}, {"READ COMMITTED", "ROLLBACK", "", "20"},
-			{"REPEATABLE READ", "COMMIT", sqlerr.SerializationFailure, "11"}, {"REPEATABLE READ", "ROLLBACK", "", "20"},
+			{"REPEATABLE READ", "COMMIT", sqlerr.SerializationFailure, "11"}, {"REPEATABLE READ",
+				"ROLLBACK", "", "20"},
 		} {
 			mustQuery(t, a, "UPDATE t SET n = 10 WHERE id = 1")
 			mustQuery(t, a, "BEGIN ISOLATION LEVEL "+x.level)
@@ -79,7 +82,8 @@ func TestTheFirstUpdaterWins(t *testing.T) {
 			mustQuery(t, a, x.end)
 			require.Equal(t, x.code, codeOf(<-wait), "%s, %s", x.level, x.end)
 			mustQuery(t, b, "COMMIT") // of a block that has failed a rollback
-			require.Contains(t, mustQuery(t, a, "SELECT n FROM t WHERE id = 1"), "\n"+x.want+"\n", "%s, %s", x.level, x.end)
+			require.Contains(t, mustQuery(t, a, "SELECT n FROM t WHERE id = 1"), "\n"+x.want+"\n",
+				"%s, %s", x.level, x.end)
 		}
 	})
 }
@@ -93,24 +97,28 @@ func TestReadCommittedLooksAgain(t *testing.T) {
 		wait := blocked(t, b, c, "UPDATE t SET n = n * 2 WHERE n > 5")
 		mustQuery(t, a, "COMMIT")
 		require.NoError(t, <-wait)
-		require.Equal(t, "[id n]\n1|22\n2|0\nSELECT 2\n", mustQuery(t, b, "SELECT id, n FROM t ORDER BY id"))
+		require.Equal(t, "[id n]\n1|22\n2|0\nSELECT 2\n",
+			mustQuery(t, b, "SELECT id, n FROM t ORDER BY id"))
 		mustQuery(t, b, "COMMIT")
 	})
 }
 
-// TestACursorThatRunsAgainUndoesNothingElse: a join that finds a row changed is run again as a whole. What
-// the transaction wrote after it declared the cursor is not the cursor's.
+// TestACursorThatRunsAgainUndoesNothingElse: a join that finds a row changed is run again as a
+// whole. What the transaction wrote after it declared the cursor is not the cursor's.
 func TestACursorThatRunsAgainUndoesNothingElse(t *testing.T) {
 	a, b, c := lockFixture(t)
-	mustQuery(t, c, "CREATE TABLE parent (id int PRIMARY KEY); CREATE TABLE child (id int PRIMARY KEY REFERENCES parent DEFERRABLE INITIALLY DEFERRED)")
+	mustQuery(t, c, "CREATE TABLE parent (id int PRIMARY KEY); CREATE TABLE child (id int "+
+		"PRIMARY KEY REFERENCES parent DEFERRABLE INITIALLY DEFERRED)")
 	mustQuery(t, a, "BEGIN ISOLATION LEVEL READ COMMITTED")
-	mustQuery(t, a, "DECLARE c CURSOR FOR SELECT t.n FROM t JOIN t x USING (id) ORDER BY id LIMIT 5 FOR UPDATE OF t")
+	mustQuery(t, a, "DECLARE c CURSOR FOR SELECT t.n FROM t JOIN t x USING (id) ORDER BY id "+
+		"LIMIT 5 FOR UPDATE OF t")
 	mustQuery(t, a, "UPDATE t SET u = 20 WHERE id = 2")
 	mustQuery(t, a, "INSERT INTO child VALUES (1)")
 	mustQuery(t, b, "UPDATE t SET n = 11 WHERE id = 1")
 	require.Equal(t, "[n]\n11\n20\nFETCH 2\n", mustQuery(t, a, "FETCH ALL FROM c"))
 	require.Contains(t, mustQuery(t, a, "SELECT u FROM t WHERE id = 2"), "\n20\n")
-	fails(t, a, "COMMIT", sqlerr.ForeignKeyViolation) // the check of the row that was inserted in between
+	// the check of the row that was inserted in between
+	fails(t, a, "COMMIT", sqlerr.ForeignKeyViolation)
 }
 
 func TestAnImplicitStatementStealsNoLockedRow(t *testing.T) {
@@ -167,15 +175,18 @@ func TestWhoBlocksMe(t *testing.T) {
 	mustQuery(t, b, "BEGIN")
 	wait := blocked(t, b, c, "DELETE FROM t WHERE id = 1")
 	require.Contains(t, mustQuery(t, c, "SELECT pg_blocking_pids("+pid(b)+")"), "\n{"+pid(a)+"}\n")
-	require.Contains(t, mustQuery(t, c, "SELECT table_name, key, row_key, blocking_query, waiting_query FROM minidb_lock_waits"),
+	require.Contains(t, mustQuery(t, c, "SELECT table_name, key, row_key, blocking_query, "+
+		"waiting_query FROM minidb_lock_waits"),
 		"public.t|(1)|(1)|UPDATE t SET n = 1 WHERE id = 1|DELETE FROM t WHERE id = 1\n")
-	require.Contains(t, mustQuery(t, c, "SELECT wait_event_type, wait_event FROM pg_stat_activity WHERE pid = "+pid(b)), "\nLock|tuple\n")
+	require.Contains(t, mustQuery(t, c, "SELECT wait_event_type, wait_event FROM "+
+		"pg_stat_activity WHERE pid = "+pid(b)), "\nLock|tuple\n")
 	mustQuery(t, a, "ROLLBACK")
 	require.NoError(t, <-wait)
 	for args, key := range map[string]string{"7": "(7)", "-1": "(-1)", "3, -4": "(3, -4)"} {
 		mustQuery(t, a, "SELECT pg_advisory_lock("+args+")")
 		wait = blocked(t, b, c, "SELECT pg_advisory_lock("+args+")")
-		require.Contains(t, mustQuery(t, c, "SELECT locktype, key FROM minidb_lock_waits"), "advisory|"+key+"\n")
+		require.Contains(t, mustQuery(t, c, "SELECT locktype, key FROM minidb_lock_waits"),
+			"advisory|"+key+"\n")
 		mustQuery(t, a, "SELECT pg_advisory_unlock("+args+")")
 		require.NoError(t, <-wait)
 	}
@@ -190,18 +201,22 @@ func TestLockTimeout(t *testing.T) {
 	err := fails(t, b, "UPDATE t SET n = 2 WHERE id = 1", sqlerr.LockNotAvailable)
 	require.ErrorContains(t, err, "canceling statement due to lock timeout")
 	lost := mustQuery(t, a, "SELECT kind, table_name, key, detail FROM minidb_conflicts")
-	require.Contains(t, lost, "lock timeout|public.t|(1)|Process "+pid(b)+" waits for ShareLock on transaction ")
+	require.Contains(t, lost, "lock timeout|public.t|(1)|Process "+pid(b)+
+		" waits for ShareLock on transaction ")
 	require.Contains(t, lost, "; blocked by process "+pid(a)+".")
-	require.Contains(t, lost, "Process "+pid(b)+": UPDATE t SET n = 2 WHERE id = 1\nProcess "+pid(a)+": ")
-	err = fails(t, b, "ROLLBACK; SELECT * FROM t WHERE id = 1 FOR SHARE NOWAIT", sqlerr.LockNotAvailable)
+	require.Contains(t, lost, "Process "+pid(b)+": UPDATE t SET n = 2 WHERE id = 1\nProcess "+
+		pid(a)+": ")
+	err = fails(t, b, "ROLLBACK; SELECT * FROM t WHERE id = 1 FOR SHARE NOWAIT",
+		sqlerr.LockNotAvailable)
 	require.ErrorContains(t, err, `could not obtain lock on row in relation "t"`)
-	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"), "\n2\n")
+	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP "+
+		"LOCKED"), "\n2\n")
 }
 
 // TestAnInsertAfterADeletion: a row whose key another transaction has given up while the statement
-// waited goes in with all its entries, those of indexes that are not unique too. In REPEATABLE READ it
-// does if the snapshot has no row of that key either. If it has one, the two would stand side by side: an
-// index would find the new row by the values of the old one. So it is a conflict.
+// waited goes in with all its entries, those of indexes that are not unique too. In REPEATABLE READ
+// it does if the snapshot has no row of that key either. If it has one, the two would stand side by
+// side: an index would find the new row by the values of the old one. So it is a conflict.
 func TestAnInsertAfterADeletion(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, a, "CREATE INDEX t_n ON t (n)")
@@ -213,11 +228,13 @@ func TestAnInsertAfterADeletion(t *testing.T) {
 	require.NoError(t, <-wait)
 	mustQuery(t, b, "COMMIT")
 
-	for _, insert := range []string{"INSERT INTO t VALUES (1, 10, 1)", "UPDATE t SET id = 1, n = 10 WHERE id = 2"} {
+	for _, insert := range []string{"INSERT INTO t VALUES (1, 10, 1)",
+		"UPDATE t SET id = 1, n = 10 WHERE id = 2"} {
 		mustQuery(t, b, "BEGIN ISOLATION LEVEL REPEATABLE READ")
 		mustQuery(t, b, "SELECT 1")
 		mustQuery(t, a, "DELETE FROM t WHERE id = 1")
-		require.ErrorContains(t, fails(t, b, insert, sqlerr.SerializationFailure), "could not serialize access due to concurrent delete")
+		require.ErrorContains(t, fails(t, b, insert, sqlerr.SerializationFailure),
+			"could not serialize access due to concurrent delete")
 		mustQuery(t, b, "ROLLBACK")
 
 		mustQuery(t, b, "BEGIN ISOLATION LEVEL REPEATABLE READ")
@@ -231,9 +248,9 @@ func TestAnInsertAfterADeletion(t *testing.T) {
 	}
 }
 
-// TestAnInsertAfterOneThatWasTakenBack: who inserts a row while another block has inserted one of the
-// same key, and that block deletes it again, commits as if it had never been: the entries of the row, of
-// indexes that are not unique too, leave no conflict. PostgreSQL 15 does the same.
+// TestAnInsertAfterOneThatWasTakenBack: who inserts a row while another block has inserted one of
+// the same key, and that block deletes it again, commits as if it had never been: the entries of
+// the row, of indexes that are not unique too, leave no conflict. PostgreSQL 15 does the same.
 func TestAnInsertAfterOneThatWasTakenBack(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, a, "CREATE INDEX t_n ON t (n)")
@@ -249,7 +266,8 @@ func TestAnInsertAfterOneThatWasTakenBack(t *testing.T) {
 			mustQuery(t, b, "SELECT 1")
 			wait := blocked(t, b, c, "INSERT INTO t VALUES (5, 50, 5)")
 			mustQuery(t, a, "DELETE FROM t WHERE id = 5")
-			mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 2") // so that there is something to commit
+			// so that there is something to commit
+			mustQuery(t, a, "UPDATE t SET n = n + 1 WHERE id = 2")
 			mustQuery(t, a, "COMMIT")
 			require.NoError(t, <-wait, "%s in %s", rival, level)
 			mustQuery(t, b, "COMMIT")

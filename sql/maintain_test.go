@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUpkeepExcludesItself: VACUUM and ANALYZE wait for schema changes and for each other, or skip the
-// table, and hinder no reader and no writer.
+// TestUpkeepExcludesItself: VACUUM and ANALYZE wait for schema changes and for each other, or skip
+// the table, and hinder no reader and no writer.
 func TestUpkeepExcludesItself(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, a, "BEGIN")
@@ -25,7 +25,8 @@ func TestUpkeepExcludesItself(t *testing.T) {
 		mustQuery(t, a, "ANALYZE t")
 	}
 	mustQuery(t, a, "ROLLBACK")
-	require.Contains(t, mustQuery(t, c, "SELECT count(*) FROM pg_locks WHERE relation = 't'::regclass AND mode LIKE 'ShareUpdate%'"), "\n0\n")
+	require.Contains(t, mustQuery(t, c, "SELECT count(*) FROM pg_locks WHERE relation = "+
+		"'t'::regclass AND mode LIKE 'ShareUpdate%'"), "\n0\n")
 	require.NotContains(t, mustQuery(t, b, "VACUUM (SKIP_LOCKED, ANALYZE) t"), "not available")
 }
 
@@ -38,21 +39,25 @@ func TestVerboseTellsWhatWasDone(t *testing.T) {
 	mustQuery(t, s, "SET client_min_messages = error")
 	out := mustQuery(t, s, "VACUUM (VERBOSE, ANALYZE) t")
 	require.Contains(t, out, "INFO 00000: vacuuming \"postgres.public.t\"\n")
-	require.Contains(t, out, "row and index versions: 9 removed, 0 are dead but not yet removable\n")
+	require.Contains(t, out, "row and index versions: 9 removed, 0 are dead but not yet "+
+		"removable\n")
 	require.Contains(t, out, "INFO 00000: \"postgres.public.t\": 10 rows remain\n")
-	require.Contains(t, out, "INFO 00000: \"t\": scanned all rows, 10 of them live; 10 rows in sample\n")
-	require.Equal(t, "INFO 00000: index \"t_pkey\" was reindexed\nINFO 00000: index \"t_a\" was reindexed\nREINDEX\n",
+	require.Contains(t, out, "INFO 00000: \"t\": scanned all rows, 10 of them live; 10 rows in "+
+		"sample\n")
+	require.Equal(t, "INFO 00000: index \"t_pkey\" was reindexed\nINFO 00000: index \"t_a\" was "+
+		"reindexed\nREINDEX\n",
 		mustQuery(t, s, "REINDEX (VERBOSE) TABLE t"))
 }
 
-// TestVacuumNamesWhoHoldsItBack: the oldest snapshot is found by pg_stat_activity, and VACUUM VERBOSE names
-// its session.
+// TestVacuumNamesWhoHoldsItBack: the oldest snapshot is found by pg_stat_activity, and VACUUM
+// VERBOSE names its session.
 func TestVacuumNamesWhoHoldsItBack(t *testing.T) {
 	e := newEngine(t)
 	a, b, c := newSnapshotSession(t, e), newSession(t, e), newSession(t, e)
 	mustQuery(t, c, "CREATE TABLE t (id int PRIMARY KEY, a int); INSERT INTO t VALUES (1, 0)")
 	const oldest = "SELECT pid, backend_xid IS NOT NULL AS writes FROM pg_stat_activity " +
-		"WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() ORDER BY backend_xmin::text::bigint, pid"
+		"WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() ORDER BY " +
+		"backend_xmin::text::bigint, pid"
 	require.Equal(t, "[pid writes]\nSELECT 0\n", mustQuery(t, c, oldest))
 	mustQuery(t, a, "BEGIN; SELECT * FROM t")
 	a.Idle()
@@ -60,14 +65,17 @@ func TestVacuumNamesWhoHoldsItBack(t *testing.T) {
 	a.Idle()
 	mustQuery(t, b, "BEGIN; UPDATE t SET a = 1")
 	b.Idle()
-	require.Equal(t, "[pid writes]\n"+pid(a)+"|f\n"+pid(b)+"|t\nSELECT 2\n", mustQuery(t, c, oldest))
+	require.Equal(t, "[pid writes]\n"+pid(a)+"|f\n"+pid(b)+"|t\nSELECT 2\n",
+		mustQuery(t, c, oldest))
 	require.Equal(t, strings.Split(snapshot, "\n")[1],
-		strings.Split(mustQuery(t, c, "SELECT backend_xmin FROM pg_stat_activity WHERE pid = "+pid(a)), "\n")[1])
+		strings.Split(mustQuery(t, c, "SELECT backend_xmin FROM pg_stat_activity WHERE pid = "+
+			pid(a)), "\n")[1])
 	mustQuery(t, b, "COMMIT")
 	b.Idle()
 	told := mustQuery(t, c, "VACUUM VERBOSE t")
 	require.Contains(t, told, "0 removed, 1 are dead but not yet removable")
-	require.Contains(t, told, ", held back by process "+pid(a)+", which is idle in transaction, with a transaction of ")
+	require.Contains(t, told, ", held back by process "+pid(a)+
+		", which is idle in transaction, with a transaction of ")
 	mustQuery(t, a, "COMMIT")
 	a.Idle()
 	told = mustQuery(t, c, "VACUUM VERBOSE t")

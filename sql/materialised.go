@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// materialised is a result that is wholly in memory: a cursor that may go backwards, or one that outlives
-// its transaction. It is on row at: 0 is before the first, len(rows)+1 behind the last.
+// materialised is a result that is wholly in memory: a cursor that may go backwards, or one that
+// outlives its transaction. It is on row at: 0 is before the first, len(rows)+1 behind the last.
 type materialised struct {
 	cols []physical.Column
 	rows [][]types.Datum
@@ -27,8 +27,10 @@ func (k *materialised) grow(n, limit int64) error {
 	k.bytes += n
 	if limit > 0 && k.bytes > limit {
 		k.account.Owe(n)
-		return sqlerr.New(sqlerr.OutOfMemory, "the rows of a cursor exceed the memory limit of the statement").
-			WithHint("Raise minidb.statement_memory, or declare the cursor NO SCROLL and WITHOUT HOLD.")
+		return sqlerr.New(sqlerr.OutOfMemory, "the rows of a cursor exceed the memory limit of "+
+			"the statement").
+			WithHint("Raise minidb.statement_memory, or declare the cursor NO SCROLL and WITHOUT " +
+				"HOLD.")
 	}
 	return k.account.Grow(n)
 }

@@ -32,8 +32,8 @@ func newEngineIn(t *testing.T, pool *memory.Pool) *sql.Engine {
 	return e
 }
 
-// TestTheLargestStatementPays: eight sorts that do not fit together draw from one pool. Some end with 53200, the
-// others give their rows, and a session that looks rows up meanwhile sees no error.
+// TestTheLargestStatementPays: eight sorts that do not fit together draw from one pool. Some end
+// with 53200, the others give their rows, and a session that looks rows up meanwhile sees no error.
 func TestTheLargestStatementPays(t *testing.T) {
 	pool := memory.NewPool(64 << 20)
 	e := newEngineIn(t, pool)
@@ -46,7 +46,8 @@ func TestTheLargestStatementPays(t *testing.T) {
 	for i := range sorts {
 		s := newSession(t, e)
 		wg.Go(func() {
-			codes[i] = codeOf(query(s, "SELECT count(*) FROM (SELECT v, row_number() OVER (ORDER BY v) FROM t ORDER BY v DESC OFFSET 1) x"))
+			codes[i] = codeOf(query(s, "SELECT count(*) FROM (SELECT v, row_number() OVER (ORDER "+
+				"BY v) FROM t ORDER BY v DESC OFFSET 1) x"))
 		})
 	}
 	done := make(chan struct{})
@@ -62,7 +63,8 @@ func TestTheLargestStatementPays(t *testing.T) {
 		default:
 		}
 		require.Contains(t, mustQuery(t, looks, "SELECT id FROM t WHERE id = 77"), "\n77\n")
-		require.Contains(t, mustQuery(t, looks, "SELECT count(*) FROM pg_class WHERE relname = 't'"), "\n1\n")
+		require.Contains(t, mustQuery(t, looks, "SELECT count(*) FROM pg_class WHERE relname = "+
+			"'t'"), "\n1\n")
 	}
 	finished := 0
 	for _, code := range codes {
@@ -107,9 +109,11 @@ func TestMemoryComesBack(t *testing.T) {
 		mustQuery(t, s, q)
 		zero(q)
 	}
-	fails(t, s, "SELECT 1 / (id - 4000) FROM (SELECT id FROM t ORDER BY v) x", sqlerr.DivisionByZero)
+	fails(t, s, "SELECT 1 / (id - 4000) FROM (SELECT id FROM t ORDER BY v) x",
+		sqlerr.DivisionByZero)
 	zero("an error")
-	fails(t, s, "SELECT pg_cancel_backend(pg_backend_pid()) FROM (SELECT id FROM t ORDER BY v) x", sqlerr.QueryCanceled)
+	fails(t, s, "SELECT pg_cancel_backend(pg_backend_pid()) FROM (SELECT id FROM t ORDER BY v) x",
+		sqlerr.QueryCanceled)
 	zero("a cancel")
 	mustQuery(t, s, "SET minidb.statement_memory = '64kB'")
 	fails(t, s, "SELECT * FROM t ORDER BY v", sqlerr.OutOfMemory)
@@ -155,8 +159,10 @@ func TestTheViewOfMemory(t *testing.T) {
 	mustQuery(t, s, "CREATE TABLE t AS SELECT g AS id FROM generate_series(1, 20000) g")
 	mustQuery(t, s, "BEGIN")
 	mustQuery(t, s, "DECLARE c SCROLL CURSOR FOR SELECT * FROM t")
-	out := mustQuery(t, s, "SELECT consumer, pid = pg_backend_pid(), bytes > 1000000, limit_bytes, ended, ending FROM minidb_memory")
-	for _, row := range []string{"\nprocess||t|268435456||\n", "\nstatements||t|107347968|0|\n", "\nreserve||f|15335424||\n",
+	out := mustQuery(t, s, "SELECT consumer, pid = pg_backend_pid(), bytes > 1000000, "+
+		"limit_bytes, ended, ending FROM minidb_memory")
+	for _, row := range []string{"\nprocess||t|268435456||\n", "\nstatements||t|107347968|0|\n",
+		"\nreserve||f|15335424||\n",
 		"\nblock cache||t|50331648||\n", "\nsession|t|t|||f\n"} {
 		require.Contains(t, strings.ReplaceAll(out, "NULL", ""), row)
 	}
@@ -165,7 +171,8 @@ func TestTheViewOfMemory(t *testing.T) {
 	fails(t, s, "SET minidb.memory = '1GB'", sqlerr.CantChangeRuntimeParam)
 }
 
-// TestParserAndPlannerDraw: texts and plans that take more than there is are refused, and hold nothing behind them.
+// TestParserAndPlannerDraw: texts and plans that take more than there is are refused, and hold
+// nothing behind them.
 func TestParserAndPlannerDraw(t *testing.T) {
 	pool := memory.NewPool(32 << 20)
 	e := newEngineIn(t, pool)

@@ -15,16 +15,18 @@ func (s *transactor) setIsolation(level string) error {
 	case level == "" || level == s.tx.isolation:
 		return nil
 	case len(s.tx.savepoints) > 0:
-		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
+		return sqlerr.New(sqlerr.ActiveSQLTransaction,
+			"SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
 	case s.tx.ran:
-		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+		return sqlerr.New(sqlerr.ActiveSQLTransaction,
+			"SET TRANSACTION ISOLATION LEVEL must be called before any query")
 	}
 	s.tx.isolation = level
 	return s.beginAgain()
 }
 
-// beginAgain gives up a snapshot that was taken before the transaction's modes were known: nothing has
-// been read in it but the schema.
+// beginAgain gives up a snapshot that was taken before the transaction's modes were known: nothing
+// has been read in it but the schema.
 func (s *transactor) beginAgain() error {
 	if s.tx.tx == nil || s.tx.ran || len(s.tx.savepoints) > 0 {
 		return nil
@@ -60,13 +62,15 @@ func (s *planRunner) setTransactionSetting(name, value string) (done bool, err e
 	case "transaction_read_only":
 		b, ok := settings.ParseBool(value)
 		if !ok {
-			return true, sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"transaction_read_only\" requires a Boolean value")
+			return true, sqlerr.New(sqlerr.InvalidParameterValue,
+				"parameter \"transaction_read_only\" requires a Boolean value")
 		}
 		modes.ReadOnly = &b
 	case "transaction_deferrable":
 		b, ok := settings.ParseBool(value)
 		if !ok {
-			return true, sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"transaction_deferrable\" requires a Boolean value")
+			return true, sqlerr.New(sqlerr.InvalidParameterValue,
+				"parameter \"transaction_deferrable\" requires a Boolean value")
 		}
 		modes.Deferrable = &b
 	case "transaction_isolation":
@@ -91,10 +95,12 @@ func (s *planRunner) setModes(ctx context.Context, m *ast.TxnModes) error {
 	}
 	if m.ReadOnly != nil {
 		if !*m.ReadOnly && s.tx.readOnly && s.tx.ran {
-			return sqlerr.New(sqlerr.ActiveSQLTransaction, "transaction read-write mode must be set before any query")
+			return sqlerr.New(sqlerr.ActiveSQLTransaction,
+				"transaction read-write mode must be set before any query")
 		}
 		if !*m.ReadOnly && s.tx.readOnly && s.tx.tx != nil { // begun as a reader
-			return sqlerr.New(sqlerr.ActiveSQLTransaction, "transaction read-write mode must be set before any query")
+			return sqlerr.New(sqlerr.ActiveSQLTransaction,
+				"transaction read-write mode must be set before any query")
 		}
 		if s.tx.readOnly != *m.ReadOnly {
 			s.tx.readOnly = *m.ReadOnly
@@ -105,7 +111,8 @@ func (s *planRunner) setModes(ctx context.Context, m *ast.TxnModes) error {
 	}
 	if m.AsOf != nil {
 		if m.ReadOnly != nil && !*m.ReadOnly {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "AS OF SYSTEM TIME needs a read-only transaction").At(int(m.AsOf.Pos))
+			return sqlerr.New(sqlerr.InvalidParameterValue,
+				"AS OF SYSTEM TIME needs a read-only transaction").At(int(m.AsOf.Pos))
 		}
 		if err := s.readPast(ctx, m.AsOf, arguments{}); err != nil {
 			return err
@@ -113,7 +120,8 @@ func (s *planRunner) setModes(ctx context.Context, m *ast.TxnModes) error {
 	}
 	if m.Deferrable != nil {
 		if s.tx.ran {
-			return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
+			return sqlerr.New(sqlerr.ActiveSQLTransaction,
+				"SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
 		}
 		if s.tx.deferrable != *m.Deferrable {
 			s.tx.deferrable = *m.Deferrable

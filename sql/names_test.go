@@ -21,9 +21,9 @@ func value(t *testing.T, run func(string) string, text string) string {
 	return out[:at]
 }
 
-// TestKeyWordsAsNames gives every key word that needs quotes to a table, a column, an index, a sequence,
-// a schema and a constraint, by name and by rename. Views, checks, generated columns, defaults and
-// foreign keys follow, and each text that the catalogs print of them is read back.
+// TestKeyWordsAsNames gives every key word that needs quotes to a table, a column, an index, a
+// sequence, a schema and a constraint, by name and by rename. Views, checks, generated columns,
+// defaults and foreign keys follow, and each text that the catalogs print of them is read back.
 func TestKeyWordsAsNames(t *testing.T) {
 	s := newSession(t, newEngine(t))
 	run := func(text string) string { return mustQuery(t, s, text) }
@@ -38,7 +38,8 @@ func TestKeyWordsAsNames(t *testing.T) {
 			CREATE TABLE c (r int REFERENCES t (a) ON UPDATE CASCADE, n int DEFAULT nextval('s') + 10)`)
 		run(`ALTER TABLE t RENAME a TO ` + q + `; ALTER TABLE t RENAME TO ` + q)
 		run(`ALTER TABLE c RENAME r TO ` + q + `; ALTER SEQUENCE s SET SCHEMA ` + q)
-		run(`CREATE UNIQUE INDEX i ON ` + q + ` (` + q + `); ALTER INDEX i RENAME TO "i ` + word + `"`)
+		run(`CREATE UNIQUE INDEX i ON ` + q + ` (` + q + `); ALTER INDEX i RENAME TO "i ` + word +
+			`"`)
 		run(`INSERT INTO ` + q + ` VALUES (1)`)
 		run(`INSERT INTO c VALUES (1)`)
 		run(`UPDATE ` + q + ` SET ` + q + ` = 2`)
@@ -51,10 +52,13 @@ func TestKeyWordsAsNames(t *testing.T) {
 		require.Equal(t, q, value(t, run, `SELECT quote_ident('`+word+`')`))
 		require.Equal(t, q, value(t, run, `SELECT format('%I', '`+word+`')`))
 
-		check := value(t, run, `SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c'`)
+		check := value(t, run,
+			`SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c'`)
 		require.Equal(t, `CHECK ((`+q+` > 0))`, check)
 		run(`ALTER TABLE ` + q + ` ADD CONSTRAINT ` + q + ` ` + check)
-		generated := value(t, run, `SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = '`+q+`'::regclass AND adnum = 2`)
+		generated := value(t, run,
+			`SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = '`+q+
+				`'::regclass AND adnum = 2`)
 		require.Equal(t, `(`+q+` * 2)`, generated)
 		index := value(t, run, `SELECT pg_get_indexdef('"i `+word+`"'::regclass)`)
 		run(`DROP INDEX "i ` + word + `"; ` + index)
@@ -73,6 +77,7 @@ func TestKeysNamedByKeyWords(t *testing.T) {
 	s := newSession(t, newEngine(t))
 	run := func(text string) string { return mustQuery(t, s, text) }
 	run(`CREATE TABLE "table" ("primary" int PRIMARY KEY, "unique" int UNIQUE, "user" int REFERENCES "table")`)
-	require.Equal(t, "FOREIGN KEY (\"user\") REFERENCES \"table\"(\"primary\")\nPRIMARY KEY (\"primary\")\nUNIQUE (\"unique\")",
+	require.Equal(t, "FOREIGN KEY (\"user\") REFERENCES \"table\"(\"primary\")\nPRIMARY KEY "+
+		"(\"primary\")\nUNIQUE (\"unique\")",
 		value(t, run, `SELECT pg_get_constraintdef(oid) FROM pg_constraint ORDER BY 1`))
 }

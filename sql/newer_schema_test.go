@@ -63,7 +63,8 @@ func (n *newer) fails(text, code string) {
 
 func (n *newer) clean() {
 	n.t.Helper()
-	require.NoError(n.t, catalog.Check(context.Background(), n.st, func(p catalog.Problem) { n.t.Error(p) }))
+	require.NoError(n.t, catalog.Check(context.Background(), n.st,
+		func(p catalog.Problem) { n.t.Error(p) }))
 }
 
 // A block that keeps its snapshot obeys the constraints that were added since, and commits.
@@ -74,12 +75,14 @@ func TestABlockObeysConstraintsNewerThanItsSnapshot(t *testing.T) {
 		n.fails("INSERT INTO c VALUES (100, 1, 10)", sqlerr.CheckViolation)
 		n.fails("UPDATE c SET id = 100", sqlerr.CheckViolation)
 		mustQuery(t, n.b, "INSERT INTO c VALUES (1, 9, 90) ON CONFLICT DO NOTHING")
-		n.fails("INSERT INTO c VALUES (1, 9, 90) ON CONFLICT (id) DO UPDATE SET id = 100", sqlerr.CheckViolation)
+		n.fails("INSERT INTO c VALUES (1, 9, 90) ON CONFLICT (id) DO UPDATE SET id = 100",
+			sqlerr.CheckViolation)
 		mustQuery(t, n.b, "INSERT INTO c VALUES (2, 7, 70)")
 		mustQuery(t, n.b, "COMMIT")
 
 		n.block()
-		mustQuery(t, n.a, "DELETE FROM c WHERE id = 2; ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p")
+		mustQuery(t, n.a, "DELETE FROM c WHERE id = 2; ALTER TABLE c ADD CONSTRAINT ref FOREIGN "+
+			"KEY (p) REFERENCES p")
 		n.fails("INSERT INTO c VALUES (3, 8, 80)", sqlerr.ForeignKeyViolation)
 		n.fails("DELETE FROM p WHERE id = 1", sqlerr.ForeignKeyViolation)
 		mustQuery(t, n.b, "DELETE FROM p WHERE id = 2; INSERT INTO c VALUES (3, 3, 30)")
@@ -92,12 +95,13 @@ func TestABlockObeysConstraintsNewerThanItsSnapshot(t *testing.T) {
 	})
 }
 
-// A second foreign key between two tables leaves the descriptor of the referenced one as it was. Who
-// removes its keys looks for references by the new one nevertheless, also if he has removed keys by the old
-// one alone; and if another change keeps the block from knowing it, he fails.
+// A second foreign key between two tables leaves the descriptor of the referenced one as it was.
+// Who removes its keys looks for references by the new one nevertheless, also if he has removed
+// keys by the old one alone; and if another change keeps the block from knowing it, he fails.
 func TestABlockObeysASecondForeignKeyNewerThanItsSnapshot(t *testing.T) {
 	eachSnapshot(t, func(t *testing.T, n *newer) {
-		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p; INSERT INTO c VALUES (2, NULL, 20)")
+		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p; INSERT "+
+			"INTO c VALUES (2, NULL, 20)")
 		n.block()
 		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref2 FOREIGN KEY (q) REFERENCES p (u)")
 		n.fails("DELETE FROM p WHERE id = 2", sqlerr.ForeignKeyViolation)
@@ -105,37 +109,43 @@ func TestABlockObeysASecondForeignKeyNewerThanItsSnapshot(t *testing.T) {
 
 		mustQuery(t, n.a, "ALTER TABLE c DROP CONSTRAINT ref2")
 		n.block()
-		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref2 FOREIGN KEY (q) REFERENCES p (u); CREATE INDEX ON c (q)")
+		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref2 FOREIGN KEY (q) REFERENCES p (u); "+
+			"CREATE INDEX ON c (q)")
 		mustQuery(t, n.b, "DELETE FROM p WHERE id = 2")
 		fails(t, n.b, "COMMIT", sqlerr.SerializationFailure)
 	})
 }
 
-// Tables that a foreign key joins are of one state: where the referencing one has changed too much to be known,
-// the referenced one is not known to be referenced either.
+// Tables that a foreign key joins are of one state: where the referencing one has changed too much
+// to be known, the referenced one is not known to be referenced either.
 func TestABlockFailsOnAReferenceWhoseTableItCannotKnow(t *testing.T) {
 	eachSnapshot(t, func(t *testing.T, n *newer) {
 		n.block()
-		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p; CREATE INDEX c_q ON c (q)")
+		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p; CREATE "+
+			"INDEX c_q ON c (q)")
 		mustQuery(t, n.b, "DELETE FROM p WHERE id = 1")
 		fails(t, n.b, "COMMIT", sqlerr.SerializationFailure)
 	})
 }
 
-// A check that was put off is done under whatever name its constraint has by then, by whomever it was given.
+// A check that was put off is done under whatever name its constraint has by then, by whomever it
+// was given.
 func TestADeferredCheckOutlivesTheNameOfItsConstraint(t *testing.T) {
 	for _, level := range append([]string{"READ COMMITTED"}, keepsSnapshot...) {
 		t.Run(level, func(t *testing.T) {
 			n := newNewer(t, level)
 			violates := func(text, constraint string) {
 				t.Helper()
-				require.Equal(t, constraint, fails(t, n.b, text, sqlerr.ForeignKeyViolation).Constraint)
+				require.Equal(t, constraint,
+					fails(t, n.b, text, sqlerr.ForeignKeyViolation).Constraint)
 				mustQuery(t, n.b, "ROLLBACK")
 				n.clean()
 			}
 			const rename = "ALTER TABLE c RENAME CONSTRAINT ref TO other"
-			mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p DEFERRABLE INITIALLY DEFERRED")
-			for _, write := range []string{"DELETE FROM p WHERE id = 1", "INSERT INTO c VALUES (2, 4, 40)"} {
+			mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p "+
+				"DEFERRABLE INITIALLY DEFERRED")
+			for _, write := range []string{"DELETE FROM p WHERE id = 1",
+				"INSERT INTO c VALUES (2, 4, 40)"} {
 				n.block()
 				mustQuery(t, n.b, write+"; "+rename)
 				violates("COMMIT", "other")
@@ -158,15 +168,18 @@ func TestADeferredCheckOutlivesTheNameOfItsConstraint(t *testing.T) {
 	}
 }
 
-// A change that says more about rows than the snapshot keeps is a conflict: no row lacks an entry or a
-// column, and none is found by an index that is younger than what it must show.
+// A change that says more about rows than the snapshot keeps is a conflict: no row lacks an entry
+// or a column, and none is found by an index that is younger than what it must show.
 func TestABlockFailsOnChangesOfRowsNewerThanItsSnapshot(t *testing.T) {
 	for _, change := range []string{
-		"CREATE INDEX c_q ON c (q)", "ALTER TABLE c ADD UNIQUE (q)", "ALTER TABLE c ADD COLUMN m int DEFAULT 5", "ALTER TABLE c DROP COLUMN q",
+		"CREATE INDEX c_q ON c (q)", "ALTER TABLE c ADD UNIQUE (q)",
+		"ALTER TABLE c ADD COLUMN m int DEFAULT 5", "ALTER TABLE c DROP COLUMN q",
 		"ALTER TABLE c ALTER q TYPE text", "ALTER TABLE c ALTER q SET NOT NULL", "TRUNCATE c",
-		"ALTER TABLE c ADD CHECK (id < 100), ADD COLUMN m int", "ALTER TABLE c ADD CHECK (id < 100); CREATE INDEX c_q ON c (q)",
+		"ALTER TABLE c ADD CHECK (id < 100), ADD COLUMN m int",
+		"ALTER TABLE c ADD CHECK (id < 100); CREATE INDEX c_q ON c (q)",
 		"DROP INDEX c_n; CREATE INDEX c_q ON c (q)",
-		"CREATE TABLE fresh (id int PRIMARY KEY); ALTER TABLE c ADD FOREIGN KEY (q) REFERENCES fresh NOT VALID",
+		"CREATE TABLE fresh (id int PRIMARY KEY); ALTER TABLE c ADD FOREIGN KEY (q) REFERENCES " +
+			"fresh NOT VALID",
 	} {
 		t.Run(change, func(t *testing.T) {
 			eachSnapshot(t, func(t *testing.T, n *newer) {
@@ -181,13 +194,14 @@ func TestABlockFailsOnChangesOfRowsNewerThanItsSnapshot(t *testing.T) {
 	}
 }
 
-// What the block has read of the newest schema counts from then on: a later change that it does not know is a
-// conflict, and so is the schema change of its own beside that of another.
+// What the block has read of the newest schema counts from then on: a later change that it does not
+// know is a conflict, and so is the schema change of its own beside that of another.
 func TestABlockThatKnowsTheNewestSchemaStillConflicts(t *testing.T) {
 	eachSnapshot(t, func(t *testing.T, n *newer) {
 		n.block()
 		mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT small CHECK (id < 100)")
-		mustQuery(t, n.b, "SAVEPOINT s; INSERT INTO c VALUES (2, 1, 10); ROLLBACK TO s") // its lock is gone
+		// its lock is gone
+		mustQuery(t, n.b, "SAVEPOINT s; INSERT INTO c VALUES (2, 1, 10); ROLLBACK TO s")
 		mustQuery(t, n.a, "CREATE INDEX c_q ON c (q)")
 		mustQuery(t, n.b, "INSERT INTO c VALUES (2, 1, 10)")
 		fails(t, n.b, "COMMIT", sqlerr.SerializationFailure)
@@ -222,7 +236,8 @@ func (w *newerWriter) statement() string {
 	case 0, 1:
 		return fmt.Sprintf("INSERT INTO c VALUES (%d, %d, %d)", id, parent, unique)
 	case 2:
-		return fmt.Sprintf("UPDATE c SET q = %d WHERE id = (SELECT max(id) FROM c WHERE p = %d)", unique, parent)
+		return fmt.Sprintf("UPDATE c SET q = %d WHERE id = (SELECT max(id) FROM c WHERE p = %d)",
+			unique, parent)
 	case 3:
 		return fmt.Sprintf("DELETE FROM p WHERE id = %d", parent)
 	}
@@ -233,7 +248,8 @@ func (w *newerWriter) statement() string {
 func (w *newerWriter) block(level string) (err error) {
 	texts := []string{"BEGIN ISOLATION LEVEL " + level, "SELECT count(*) FROM other"}
 	for range 3 {
-		texts = append(texts, fmt.Sprintf("SELECT pg_sleep(0.00%d)", w.r.IntN(3)), "SAVEPOINT s", w.statement())
+		texts = append(texts, fmt.Sprintf("SELECT pg_sleep(0.00%d)", w.r.IntN(3)), "SAVEPOINT s",
+			w.statement())
 	}
 	for _, text := range append(texts, "COMMIT") {
 		err := query(w.s, text)
@@ -253,8 +269,8 @@ func (w *newerWriter) block(level string) (err error) {
 	return nil
 }
 
-// Blocks write while their constraints and indexes come and go. At no time does a row break a constraint
-// that is there, or lack an entry.
+// Blocks write while their constraints and indexes come and go. At no time does a row break a
+// constraint that is there, or lack an entry.
 func TestConstraintsComeAndGoUnderBlocks(t *testing.T) {
 	n := newNewer(t, "") // blocks of others alone
 	mustQuery(t, n.a, "DELETE FROM c; INSERT INTO p SELECT g, g * 10 FROM generate_series(4, 12) g")
@@ -301,7 +317,8 @@ func TestConstraintsComeAndGoUnderBlocks(t *testing.T) {
 			ALTER TABLE c ADD CONSTRAINT ref2 FOREIGN KEY (q) REFERENCES p (u), ADD CONSTRAINT small CHECK (q <= 100); COMMIT`)
 		for range 5 {
 			n.clean()
-			require.Contains(t, mustQuery(t, n.a, "SELECT pg_sleep(0.003); SELECT count(*) FROM c WHERE q > 100"), "\n0\n")
+			require.Contains(t, mustQuery(t, n.a, "SELECT pg_sleep(0.003); SELECT count(*) FROM "+
+				"c WHERE q > 100"), "\n0\n")
 		}
 		again("CREATE INDEX c_q ON c (q)")
 		n.clean()
@@ -313,7 +330,8 @@ func TestConstraintsComeAndGoUnderBlocks(t *testing.T) {
 // A prepared statement follows the schema through a block.
 func TestAPreparedStatementObeysConstraintsNewerThanItsSnapshot(t *testing.T) {
 	n := newNewer(t, "REPEATABLE READ")
-	mustQuery(t, n.b, "PREPARE add AS INSERT INTO c VALUES ($1, 1, 10); EXECUTE add(2); EXECUTE add(3)")
+	mustQuery(t, n.b, "PREPARE add AS INSERT INTO c VALUES ($1, 1, 10); EXECUTE add(2); EXECUTE "+
+		"add(3)")
 	n.block()
 	mustQuery(t, n.a, "ALTER TABLE c ADD CONSTRAINT small CHECK (id < 100)")
 	n.fails("EXECUTE add(100)", sqlerr.CheckViolation)

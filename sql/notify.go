@@ -22,8 +22,8 @@ func (s *transactor) announce(ctx context.Context) (*notify.Sending, error) {
 	return s.engine.notifications.Announce(who, s.tx.notices, now)
 }
 
-// sent reports to the queue how the commit ended. One that is ambiguous may be visible, and a message too many
-// does less harm than one too few.
+// sent reports to the queue how the commit ended. One that is ambiguous may be visible, and a
+// message too many does less harm than one too few.
 func sent(sending *notify.Sending, ts tso.Timestamp, err error) {
 	if err == nil || errors.Is(err, txn.ErrAmbiguous) {
 		sending.Committed(ts)

@@ -32,14 +32,15 @@ type planRunner struct {
 type runOptions struct {
 	stats       bool // what each node did is asked for
 	incremental bool // it is a cursor's
-	// inPieces: the client takes a limited number of rows at a time. Rows are locked as they are taken where
-	// a changed one can be looked at again by itself; otherwise all are made first, so that the statement may
-	// run again as a whole.
+	// inPieces: the client takes a limited number of rows at a time. Rows are locked as they are
+	// taken where a changed one can be looked at again by itself; otherwise all are made first, so
+	// that the statement may run again as a whole.
 	inPieces bool
 }
 
 // openPlan starts a planned statement.
-func (s *planRunner) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
+func (s *planRunner) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statement,
+	params []types.Datum, o runOptions) (*planSource, error) {
 	plan, with, err := s.executable(ctx, ps, stmt, params)
 	if err != nil {
 		return nil, err
@@ -56,9 +57,11 @@ func (s *planRunner) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statem
 	return src, err
 }
 
-// executable returns a plan of a statement, with its tables locked and the result that its client was told
-// of, and the values of its parameters: params, or those that a template finds in the text.
-func (s *planRunner) executable(ctx context.Context, ps *Prepared, stmt ast.Statement, params []types.Datum) (*physical.Plan, []types.Datum, error) {
+// executable returns a plan of a statement, with its tables locked and the result that its client
+// was told of, and the values of its parameters: params, or those that a template finds in the
+// text.
+func (s *planRunner) executable(ctx context.Context, ps *Prepared, stmt ast.Statement,
+	params []types.Datum) (*physical.Plan, []types.Datum, error) {
 	plan, err := s.lockedPlan(ctx, ps, stmt)
 	if err != nil {
 		return nil, nil, err
@@ -74,13 +77,15 @@ func (s *planRunner) executable(ctx context.Context, ps *Prepared, stmt ast.Stat
 		}
 	}
 	if len(params) > 0 && !sameTypes(plan.ParamTypes, ps.ParamTypes) {
-		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change parameter types")
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"cached plan must not change parameter types")
 	}
 	return plan, params, nil
 }
 
 // runPlan opens a plan in the session's transaction.
-func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement, params []types.Datum, o runOptions) (*planSource, error) {
+func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.Statement,
+	params []types.Datum, o runOptions) (*planSource, error) {
 	if !plan.ReadOnly {
 		if err := s.detachCursors(ctx, plan); err != nil {
 			return nil, err
@@ -116,19 +121,22 @@ func (s *planRunner) mayWrite(stmt ast.Statement) error {
 // planFor returns a plan of ps (or of the statement inside) that is good in the present
 // transaction: the one made before if the schema is still the same, else one from the cache, else a
 // new one.
-func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
+func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan,
+	error) {
 	version, own, err := s.tx.view.Version(ctx)
 	if err != nil {
 		return nil, err
 	}
 	settings := s.settings.Derived().PlanKey
 	own = own || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
-	if ps.plan != nil && !own && ps.version == version && ps.settings == settings && s.planIsCurrent(ps.plan, &ps.epoch) {
+	if ps.plan != nil && !own && ps.version == version && ps.settings == settings &&
+		s.planIsCurrent(ps.plan, &ps.epoch) {
 		return ps.plan, nil
 	}
 	share := !own && ps.offset == 0 && ps.Stmt == stmt && len(ps.Text) <= maxCachedText
 	epoch := s.engine.statistics.Epoch()
-	key := planKey{database: s.databaseID, text: ps.Text, params: typesKey(ps.declared), settings: settings, user: s.user}
+	key := planKey{database: s.databaseID, text: ps.Text, params: typesKey(ps.declared),
+		settings: settings, user: s.user}
 	if share {
 		if plan := s.engine.plans.get(key, version, s.planIsCurrent); plan != nil {
 			ps.plan, ps.version, ps.epoch, ps.settings = plan, version, epoch, settings
@@ -155,7 +163,8 @@ func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Stateme
 }
 
 // lockedPlan is planFor with the tables of the plan locked.
-func (s *planRunner) lockedPlan(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan, error) {
+func (s *planRunner) lockedPlan(ctx context.Context, ps *Prepared,
+	stmt ast.Statement) (*physical.Plan, error) {
 	for {
 		plan, err := s.planFor(ctx, ps, stmt)
 		var changed bool
@@ -173,9 +182,9 @@ func (s *planRunner) lockedPlan(ctx context.Context, ps *Prepared, stmt ast.Stat
 	}
 }
 
-// awaitChanges waits for those who are changing a table of a statement that cannot be planned, and says
-// whether there were any: what is not there may be there now. PostgreSQL locks a table before it looks
-// for its columns.
+// awaitChanges waits for those who are changing a table of a statement that cannot be planned, and
+// says whether there were any: what is not there may be there now. PostgreSQL locks a table before
+// it looks for its columns.
 func (s *planRunner) awaitChanges(ctx context.Context, ps *Prepared, stmt ast.Statement) bool {
 	if !s.refreshable() {
 		return false
@@ -202,12 +211,13 @@ func (r lockingResolver) Relation(ctx context.Context, name ast.Name) (*table.De
 	return d, err
 }
 
-// errNotServed ends the attempt to run a text by its template, before it has done anything: the text is
-// parsed, and runs as if there had been no attempt.
+// errNotServed ends the attempt to run a text by its template, before it has done anything: the
+// text is parsed, and runs as if there had been no attempt.
 var errNotServed = errors.New("the template does not serve the text")
 
 // fillTemplate returns the values of the parameters of a template's plan, or errNotServed.
-func (s *planRunner) fillTemplate(ctx context.Context, ps *Prepared, plan *physical.Plan) ([]types.Datum, error) {
+func (s *planRunner) fillTemplate(ctx context.Context, ps *Prepared,
+	plan *physical.Plan) ([]types.Datum, error) {
 	if !template.Serves(plan) || len(plan.ParamTypes) != len(ps.values) {
 		return nil, errNotServed
 	}
@@ -231,8 +241,8 @@ func (s *planRunner) fillTemplate(ctx context.Context, ps *Prepared, plan *physi
 	return params, nil
 }
 
-// sameTables reports whether the transaction sees every table of a plan as the plan was made for. Other
-// changes of the schema do not concern it.
+// sameTables reports whether the transaction sees every table of a plan as the plan was made for.
+// Other changes of the schema do not concern it.
 func (s *transactor) sameTables(ctx context.Context, plan *physical.Plan) (bool, error) {
 	for i := range plan.Tables {
 		t := &plan.Tables[i]

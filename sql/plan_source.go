@@ -29,7 +29,8 @@ func (p *planSource) columns() []physical.Column { return p.cols }
 
 func (p *planSource) next(ctx context.Context) (*types.Batch, error) {
 	p.env.Runtime.Ctx = ctx
-	if before := p.again.tx.ReadAt(p.again.readTS); before != p.again.readTS { // a cursor keeps its snapshot
+	// a cursor keeps its snapshot
+	if before := p.again.tx.ReadAt(p.again.readTS); before != p.again.readTS {
 		defer p.again.tx.ReadAt(before)
 	}
 	if p.rerun && !p.again.rowsReturned {

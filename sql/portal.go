@@ -17,8 +17,8 @@ type Portal struct {
 	Formats []int16
 	// Single is set by a caller that knows that Sync follows the Execute which is to come.
 	Single bool
-	// Prompt is set by a caller that has not waited for its client since it prepared the statement: a snapshot
-	// that was taken then is new enough.
+	// Prompt is set by a caller that has not waited for its client since it prepared the statement:
+	// a snapshot that was taken then is new enough.
 	Prompt bool
 	of     message
 	params []types.Datum
@@ -41,28 +41,31 @@ type Portal struct {
 	committed bool // a held cursor whose transaction has committed
 	depth     int  // savepoints at its making: it dies with a rollback to one of them
 
-	scroll    bool          // it may go backwards: its rows are in memory
-	remembers bool          // it may go backwards: fetched are its rows so far, until all are in memory
+	scroll bool // it may go backwards: its rows are in memory
+	// it may go backwards: fetched are its rows so far, until all are in memory
+	remembers bool
 	fetched   *materialised // nil: none yet
 	failed    bool          // an Execute or a FETCH has failed
 }
 
-// portalContext is the context of a portal that several statements run piece by piece. What the portal holds
-// (iterators below) was opened in one statement and is used in later ones, so it must not end with
-// the first; but the cancellation of the statement that runs it at the moment must reach it.
+// portalContext is the context of a portal that several statements run piece by piece. What the
+// portal holds (iterators below) was opened in one statement and is used in later ones, so it must
+// not end with the first; but the cancellation of the statement that runs it at the moment must
+// reach it.
 type portalContext struct {
 	ctx    resumableContext
 	cancel context.CancelCauseFunc
 }
 
-// resumableContext is ended by portalContext.cancel, and has ended as soon as the statement that runs the portal has.
+// resumableContext is ended by portalContext.cancel, and has ended as soon as the statement that
+// runs the portal has.
 type resumableContext struct {
 	context.Context
 	runs atomic.Pointer[context.Context] // of that statement
 }
 
-// Err implements context.Context. Done follows a moment after the statement's own, by a goroutine, which
-// work that only looks would not wait for.
+// Err implements context.Context. Done follows a moment after the statement's own, by a goroutine,
+// which work that only looks would not wait for.
 func (c *resumableContext) Err() error {
 	if err := c.Context.Err(); err != nil {
 		return err
@@ -79,8 +82,8 @@ func newPortalContext(ctx context.Context) *portalContext {
 	return l
 }
 
-// within returns the context in which a statement with context ctx runs the portal. A nil portalContext has
-// none of its own.
+// within returns the context in which a statement with context ctx runs the portal. A nil
+// portalContext has none of its own.
 func (l *portalContext) within(ctx context.Context) (context.Context, func()) {
 	if l == nil {
 		return ctx, func() {}
@@ -121,8 +124,8 @@ func (p *Portal) close() {
 	p.batch, p.finished = nil, true
 }
 
-// fail ends a portal whose statement has failed. What it held is given back at once: a failed block may wait long
-// for its ROLLBACK.
+// fail ends a portal whose statement has failed. What it held is given back at once: a failed block
+// may wait long for its ROLLBACK.
 func (p *Portal) fail() {
 	p.failed = true
 	if p.src != nil {

@@ -12,7 +12,8 @@ import (
 // execPrepare is PREPARE.
 func (s utility) execPrepare(ctx context.Context, st *ast.Prepare) (string, error) {
 	if _, taken := s.prepared[st.Name]; taken {
-		return "", sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement \"%s\" already exists", st.Name)
+		return "", sqlerr.New(sqlerr.DuplicatePreparedStatement,
+			"prepared statement \"%s\" already exists", st.Name)
 	}
 	if len(s.prepared) >= maxPrepared {
 		return "", sqlerr.New(sqlerr.ConfigurationLimitExceeded, "too many prepared statements")
@@ -20,7 +21,8 @@ func (s utility) execPrepare(ctx context.Context, st *ast.Prepare) (string, erro
 	if err := s.ensure(ctx); err != nil {
 		return "", err
 	}
-	ps := &Prepared{Name: st.Name, Text: st.Text, source: s.currentActivity().Query, Stmt: st.Statement, sql: true, offset: 1}
+	ps := &Prepared{Name: st.Name, Text: st.Text, source: s.currentActivity().Query,
+		Stmt: st.Statement, sql: true, offset: 1}
 	for _, tn := range st.Types {
 		t, err := planner.ResolveType(tn)
 		if err != nil {
@@ -39,7 +41,8 @@ func (s utility) execPrepare(ctx context.Context, st *ast.Prepare) (string, erro
 }
 
 // openExecute is EXECUTE name (args).
-func (s utility) openExecute(ctx context.Context, st *ast.Execute, results ResultWriter) (source, error) {
+func (s utility) openExecute(ctx context.Context, st *ast.Execute, results ResultWriter) (source,
+	error) {
 	ps, err := s.Statement(st.Name)
 	if err != nil {
 		return nil, at(err, 0)

@@ -12,10 +12,11 @@ import (
 
 // progress is how far the running statement of a session is, for others to look at while it runs.
 type progress struct {
-	streamed    func(txn.Streamed) // made once, for the store to call
-	rows        atomic.Int64       // that the statement has written
-	reruns      atomic.Int64       // how often the statement was run again on a newer snapshot
-	keys, bytes atomic.Int64       // that the transaction has streamed out, beyond what its buffer holds
+	streamed func(txn.Streamed) // made once, for the store to call
+	rows     atomic.Int64       // that the statement has written
+	reruns   atomic.Int64       // how often the statement was run again on a newer snapshot
+	// that the transaction has streamed out, beyond what its buffer holds
+	keys, bytes atomic.Int64
 	phase       atomic.Int32
 	copying     atomic.Pointer[copying]
 	upkeep      atomic.Pointer[upkeepProgress]
@@ -42,7 +43,8 @@ const (
 	phaseScanningTable
 )
 
-var upkeepPhases = [...]string{"initializing", "scanning heap", "performing final cleanup", "acquiring sample rows",
+var upkeepPhases = [...]string{"initializing", "scanning heap", "performing final cleanup",
+	"acquiring sample rows",
 	"computing statistics", "building index: scanning table"}
 
 // beginUpkeep is called when work on a table begins; it ends with the statement, if not before.
@@ -120,15 +122,20 @@ func (e *Engine) Progresses() []pgcatalog.Progress {
 			continue
 		}
 		p := &s.progress
-		x := pgcatalog.Progress{PID: a.PID, DatabaseID: a.DatabaseID, Database: a.Database, Query: a.Query, Begun: a.QueryStart,
-			Phase: phaseNames[p.phase.Load()], Rows: p.rows.Load(), Keys: p.keys.Load(), Bytes: p.bytes.Load(),
+		x := pgcatalog.Progress{PID: a.PID, DatabaseID: a.DatabaseID, Database: a.Database,
+			Query: a.Query, Begun: a.QueryStart,
+			Phase: phaseNames[p.phase.Load()], Rows: p.rows.Load(), Keys: p.keys.Load(),
+			Bytes:  p.bytes.Load(),
 			Reruns: p.reruns.Load()}
 		if c := p.copying.Load(); c != nil {
-			x.Copy = &pgcatalog.CopyProgress{Relation: c.relation, From: c.from, Bytes: c.bytes.Load(), Rows: c.rows.Load()}
+			x.Copy = &pgcatalog.CopyProgress{Relation: c.relation, From: c.from,
+				Bytes: c.bytes.Load(), Rows: c.rows.Load()}
 		}
 		if u := p.upkeep.Load(); u != nil {
-			x.Upkeep = &pgcatalog.UpkeepProgress{Command: u.command, Relation: u.relation, Index: table.ID(u.index.Load()),
-				Phase: upkeepPhases[u.phase.Load()], Rows: u.rows.Load(), Total: u.total, Dropped: u.dropped.Load()}
+			x.Upkeep = &pgcatalog.UpkeepProgress{Command: u.command, Relation: u.relation,
+				Index: table.ID(u.index.Load()),
+				Phase: upkeepPhases[u.phase.Load()], Rows: u.rows.Load(), Total: u.total,
+				Dropped: u.dropped.Load()}
 		}
 		out = append(out, x)
 	}

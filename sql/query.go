@@ -46,7 +46,8 @@ func (s *Session) Query(ctx context.Context, text string, results ResultWriter) 
 }
 
 // parse parses the text of a Query; a cancel request and statement_timeout end that too.
-func (s *Session) parse(ctx context.Context, text string, results ResultWriter) ([]parse.Parsed, error) {
+func (s *Session) parse(ctx context.Context, text string, results ResultWriter) ([]parse.Parsed,
+	error) {
 	ctx, done := s.begin(ctx, text, results)
 	defer done()
 	stmts, err := parse.Parse(ctx, text)
@@ -72,15 +73,19 @@ func (q *queried) portal(i int) *Portal {
 		ps.unbound = parsed.Params
 	}
 	if q.template != nil {
-		ps.Text, ps.declared, ps.template, ps.values = q.template.Text, q.template.Declared, q.template, q.values
+		ps.Text, ps.declared, ps.template, ps.values = q.template.Text, q.template.Declared,
+			q.template, q.values
 	}
 	one := len(q.stmts) == 1
-	return &Portal{Statement: ps, Single: one, of: message{query: true, text: parsed.Text, multiStatement: !one, last: i == len(q.stmts)-1}}
+	return &Portal{Statement: ps, Single: one,
+		of: message{query: true, text: parsed.Text, multiStatement: !one,
+			last: i == len(q.stmts)-1}}
 }
 
 // runImplicit runs statements from first on until no implicit transaction is open, and returns the
 // index of the next. A conflict makes it start again, as long as the client has seen nothing.
-func (s *Session) runImplicit(ctx context.Context, q *queried, first int, results ResultWriter) (int, error) {
+func (s *Session) runImplicit(ctx context.Context, q *queried, first int,
+	results ResultWriter) (int, error) {
 	results.Mark()
 	s.sideEffects = false
 	next, implicit, err := s.runUntilCommitted(ctx, q, first, results)
@@ -94,7 +99,8 @@ func (s *Session) runImplicit(ctx context.Context, q *queried, first int, result
 }
 
 // retryImplicit is runImplicit after the first attempt.
-func (s *Session) retryImplicit(ctx context.Context, q *queried, first int, results ResultWriter, err error) (next int, _ error) {
+func (s *Session) retryImplicit(ctx context.Context, q *queried, first int, results ResultWriter,
+	err error) (next int, _ error) {
 	err = s.Retry(ctx, err, results.Rewind, func() error {
 		var err error
 		next, _, err = s.runUntilCommitted(ctx, q, first, results)
@@ -103,9 +109,10 @@ func (s *Session) retryImplicit(ctx context.Context, q *queried, first int, resu
 	return next, s.NameConflict(ctx, err)
 }
 
-// runUntilCommitted is one attempt of runImplicit. implicit reports whether the error met an implicit
-// transaction.
-func (s *Session) runUntilCommitted(ctx context.Context, q *queried, first int, results ResultWriter) (next int, implicit bool, err error) {
+// runUntilCommitted is one attempt of runImplicit. implicit reports whether the error met an
+// implicit transaction.
+func (s *Session) runUntilCommitted(ctx context.Context, q *queried, first int,
+	results ResultWriter) (next int, implicit bool, err error) {
 	for i := first; i < len(q.stmts); i++ {
 		implicit = s.tx.state == idle || s.tx.state == inImplicit
 		if _, err := s.run(ctx, q.portal(i), 0, results); err != nil {
@@ -118,9 +125,10 @@ func (s *Session) runUntilCommitted(ctx context.Context, q *queried, first int, 
 	return len(q.stmts), implicit, nil
 }
 
-// queryTemplate runs the text that the session's shape is of by a template. served is false if there is
-// none that can; again says then that a template may be made from the text.
-func (s *Session) queryTemplate(ctx context.Context, text string, results ResultWriter) (served, again bool, err error) {
+// queryTemplate runs the text that the session's shape is of by a template. served is false if
+// there is none that can; again says then that a template may be made from the text.
+func (s *Session) queryTemplate(ctx context.Context, text string, results ResultWriter) (served,
+	again bool, err error) {
 	t, again := s.engine.templates.Find(&s.shape)
 	if t == nil {
 		return false, again, nil

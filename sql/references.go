@@ -39,7 +39,8 @@ func (h riHost) Refresh(ctx context.Context) (bool, error) {
 const maxInner = 256
 
 // innerPlan plans a statement of a check.
-func (s *planRunner) innerPlan(ctx context.Context, text string, ts []*types.Type) (*physical.Plan, ast.Statement, error) {
+func (s *planRunner) innerPlan(ctx context.Context, text string, ts []*types.Type) (*physical.Plan,
+	ast.Statement, error) {
 	ps := s.inner[text]
 	if ps == nil || !sameTypes(ps.declared, ts) {
 		parsed, err := parse.ParseOne(ctx, text)
@@ -61,7 +62,8 @@ func (s *planRunner) innerPlan(ctx context.Context, text string, ts []*types.Typ
 }
 
 // Run is part of ri.Host.
-func (h riHost) Run(ctx context.Context, text string, ts []*types.Type, params []types.Datum) (int64, error) {
+func (h riHost) Run(ctx context.Context, text string, ts []*types.Type,
+	params []types.Datum) (int64, error) {
 	if _, err := h.Refresh(ctx); err != nil {
 		return 0, err
 	}
@@ -93,7 +95,8 @@ func (h riHost) Run(ctx context.Context, text string, ts []*types.Type, params [
 
 // Newer is part of ri.Host. Rows that the transaction sees cannot be removed by others before it
 // removes the key to which they refer, so more rows now than then are rows that it does not see.
-func (h riHost) Newer(ctx context.Context, text string, ts []*types.Type, params []types.Datum) (bool, error) {
+func (h riHost) Newer(ctx context.Context, text string, ts []*types.Type,
+	params []types.Datum) (bool, error) {
 	if h.s.tx.perStatement() {
 		return false, nil
 	}
@@ -110,7 +113,8 @@ func (h riHost) Newer(ctx context.Context, text string, ts []*types.Type, params
 }
 
 // count runs a query in a transaction of its own and counts its rows.
-func (h riHost) count(ctx context.Context, plan *physical.Plan, params []types.Datum, o txn.BeginOptions) (n int64, err error) {
+func (h riHost) count(ctx context.Context, plan *physical.Plan, params []types.Datum,
+	o txn.BeginOptions) (n int64, err error) {
 	tx, err := h.s.engine.store.Begin(ctx, o)
 	if err != nil {
 		return 0, err

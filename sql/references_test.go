@@ -21,17 +21,18 @@ import (
 const orphans = `SELECT (SELECT count(*) FROM c WHERE p IS NOT NULL AND p NOT IN (SELECT id FROM p)) +
 	(SELECT count(*) FROM k WHERE u IS NOT NULL AND u NOT IN (SELECT u FROM p))`
 
-// TestNoOrphans lets sessions attach rows to keys, and remove and change these keys, in each isolation
-// level, with and without row locks asked for, on stores of one process and of several. No snapshot
-// ever shows a row that refers to nothing. Circles of waits between processes are many, and are looked for
-// after deadlock_timeout, so that is short.
+// TestNoOrphans lets sessions attach rows to keys, and remove and change these keys, in each
+// isolation level, with and without row locks asked for, on stores of one process and of several.
+// No snapshot ever shows a row that refers to nothing. Circles of waits between processes are many,
+// and are looked for after deadlock_timeout, so that is short.
 func TestNoOrphans(t *testing.T) {
 	for _, level := range []string{"read committed", "repeatable read", "serializable"} {
 		for _, locks := range []string{"on", "off"} {
 			for _, shared := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, locks %s, shared %v", level, locks, shared), func(t *testing.T) {
-					noOrphans(t, level, locks, shared)
-				})
+				t.Run(fmt.Sprintf("%s, locks %s, shared %v", level, locks, shared),
+					func(t *testing.T) {
+						noOrphans(t, level, locks, shared)
+					})
 			}
 		}
 	}
@@ -59,7 +60,8 @@ func noOrphans(t *testing.T, level, locks string, shared bool) {
 	var wg sync.WaitGroup
 	for w := range workers {
 		s := newSession(t, engines[w%len(engines)])
-		mustQuery(t, s, "SET default_transaction_isolation = '"+level+"'; SET minidb.write_locks = "+locks+"; SET deadlock_timeout = '20ms'")
+		mustQuery(t, s, "SET default_transaction_isolation = '"+level+
+			"'; SET minidb.write_locks = "+locks+"; SET deadlock_timeout = '20ms'")
 		wg.Go(func() { churn(t, s, rand.New(rand.NewPCG(uint64(w), 7)), rounds) })
 	}
 	for range rounds {
@@ -67,7 +69,8 @@ func noOrphans(t *testing.T, level, locks string, shared bool) {
 	}
 	wg.Wait()
 	require.Equal(t, "[?column?]\n0\nSELECT 1\n", mustQuery(t, a, orphans))
-	require.NoError(t, catalog.Check(context.Background(), stores[0], func(p catalog.Problem) { t.Error(p) }))
+	require.NoError(t, catalog.Check(context.Background(), stores[0],
+		func(p catalog.Problem) { t.Error(p) }))
 }
 
 // churn runs random statements, alone or a few in a transaction.
@@ -87,7 +90,8 @@ func churn(t *testing.T, s *sql.Session, r *rand.Rand, rounds int) {
 				continue
 			}
 			switch codeOf(err) {
-			case sqlerr.ForeignKeyViolation, sqlerr.UniqueViolation, sqlerr.SerializationFailure, sqlerr.DeadlockDetected:
+			case sqlerr.ForeignKeyViolation, sqlerr.UniqueViolation, sqlerr.SerializationFailure,
+				sqlerr.DeadlockDetected:
 			default:
 				t.Errorf("%s: %v", text, err)
 			}
@@ -120,8 +124,8 @@ func randomStatement(r *rand.Rand) string {
 	return fmt.Sprintf("DELETE FROM c WHERE p = %d", k)
 }
 
-// TestWhoComesSecond lets one session attach a row to a key and another remove the key, in the orders in
-// which only the rules of package ri tell them apart. After it, no row refers to nothing.
+// TestWhoComesSecond lets one session attach a row to a key and another remove the key, in the
+// orders in which only the rules of package ri tell them apart. After it, no row refers to nothing.
 func TestWhoComesSecond(t *testing.T) {
 	const attach, remove = "INSERT INTO c(p) VALUES (1)", "DELETE FROM p WHERE id = 1"
 	for name, tc := range map[string]struct {
@@ -129,17 +133,22 @@ func TestWhoComesSecond(t *testing.T) {
 		steps  []string // "a" and "b" are two sessions, of two processes when shared
 	}{
 		"a row that the remover's snapshot does not show": {steps: []string{
-			"a: BEGIN ISOLATION LEVEL REPEATABLE READ", "a: SELECT 1 FROM p", "b: " + attach, "a: " + remove, "a: COMMIT"}},
+			"a: BEGIN ISOLATION LEVEL REPEATABLE READ", "a: SELECT 1 FROM p", "b: " +
+				attach, "a: " + remove, "a: COMMIT"}},
 		"cascade to a row that the snapshot does not show": {steps: []string{
-			"a: BEGIN ISOLATION LEVEL REPEATABLE READ", "a: SELECT 1 FROM p", "b: INSERT INTO k(u) VALUES (1)", "a: " + remove, "a: COMMIT"}},
+			"a: BEGIN ISOLATION LEVEL REPEATABLE READ", "a: SELECT 1 FROM p",
+			"b: INSERT INTO k(u) VALUES (1)", "a: " + remove, "a: COMMIT"}},
 		"a remover that an implicit attacher waits for": {steps: []string{
 			"a: BEGIN", "a: " + remove, "b& " + attach, "a: COMMIT"}},
 		"a remover of one of two keys that an implicit attacher waits for": {steps: []string{
-			"a: BEGIN", "a: DELETE FROM p WHERE id = 2", "b& INSERT INTO c(p) VALUES (3), (2)", "a: COMMIT"}},
+			"a: BEGIN", "a: DELETE FROM p WHERE id = 2", "b& INSERT INTO c(p) VALUES (3), (2)",
+			"a: COMMIT"}},
 		"a remover that asked for no locks": {steps: []string{
-			"a: SET minidb.write_locks = off", "a: BEGIN", "a: " + remove, "b: SET lock_timeout = 50", "b: " + attach, "a: COMMIT"}},
+			"a: SET minidb.write_locks = off", "a: BEGIN", "a: " +
+				remove, "b: SET lock_timeout = 50", "b: " + attach, "a: COMMIT"}},
 		"an attacher that asked for no locks": {steps: []string{
-			"a: SET minidb.write_locks = off", "a: BEGIN", "a: " + attach, "b: SET lock_timeout = 50", "b: " + remove, "a: COMMIT"}},
+			"a: SET minidb.write_locks = off", "a: BEGIN", "a: " +
+				attach, "b: SET lock_timeout = 50", "b: " + remove, "a: COMMIT"}},
 		"another process attaches, then this one removes": {shared: true, steps: []string{
 			"a: BEGIN", "a: " + attach, "b& " + remove, "a: COMMIT"}},
 		"another process removes, then this one attaches": {shared: true, steps: []string{
@@ -147,20 +156,23 @@ func TestWhoComesSecond(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			engines, stores := openReferences(t, tc.shared)
-			sessions := map[byte]*sql.Session{'a': newSession(t, engines[0]), 'b': newSession(t, engines[len(engines)-1])}
+			sessions := map[byte]*sql.Session{'a': newSession(t, engines[0]),
+				'b': newSession(t, engines[len(engines)-1])}
 			var behind <-chan error // of a step that waits
 			for _, step := range tc.steps {
 				s := sessions[step[0]]
 				if step[1] == '&' {
 					behind = start(s, step[3:])
-					for last := stores[len(stores)-1]; len(last.RowLocks().Waits())+len(last.LockWaits()) == 0; {
+					for last := stores[len(stores)-1]; len(last.RowLocks().Waits())+
+						len(last.LockWaits()) == 0; {
 						runtime.Gosched()
 					}
 					continue
 				}
 				err := query(s, step[3:])
 				switch codeOf(err) {
-				case sqlerr.ForeignKeyViolation, sqlerr.SerializationFailure, sqlerr.LockNotAvailable, sqlerr.InFailedSQLTransaction:
+				case sqlerr.ForeignKeyViolation, sqlerr.SerializationFailure,
+					sqlerr.LockNotAvailable, sqlerr.InFailedSQLTransaction:
 				default:
 					require.NoError(t, err, step)
 				}
@@ -168,8 +180,10 @@ func TestWhoComesSecond(t *testing.T) {
 			if behind != nil {
 				require.Equal(t, sqlerr.ForeignKeyViolation, codeOf(<-behind))
 			}
-			require.Equal(t, "[?column?]\n0\nSELECT 1\n", mustQuery(t, newSession(t, engines[0]), orphans))
-			require.NoError(t, catalog.Check(context.Background(), stores[0], func(p catalog.Problem) { t.Error(p) }))
+			require.Equal(t, "[?column?]\n0\nSELECT 1\n",
+				mustQuery(t, newSession(t, engines[0]), orphans))
+			require.NoError(t, catalog.Check(context.Background(), stores[0],
+				func(p catalog.Problem) { t.Error(p) }))
 		})
 	}
 }

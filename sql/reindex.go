@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// reindex builds indexes anew: one, those of a table, or those of many tables, each of which then has
-// a transaction of its own.
+// reindex builds indexes anew: one, those of a table, or those of many tables, each of which then
+// has a transaction of its own.
 func (s maintenance) reindex(ctx context.Context, st *ast.Maintenance) error {
 	verbose, concurrently, err := readReindex(st)
 	if err != nil {
@@ -37,8 +37,8 @@ func (s maintenance) reindex(ctx context.Context, st *ast.Maintenance) error {
 	return s.reindexMany(ctx, st.Kind, name, concurrently, verbose)
 }
 
-// readReindex reads the options. CONCURRENTLY is what every REINDEX is to readers; writers wait for it
-// within their patience, as for CREATE INDEX.
+// readReindex reads the options. CONCURRENTLY is what every REINDEX is to readers; writers wait for
+// it within their patience, as for CREATE INDEX.
 func readReindex(st *ast.Maintenance) (verbose, concurrently bool, err error) {
 	for i := range st.Options {
 		o := &st.Options[i]
@@ -63,9 +63,10 @@ func (s maintenance) toldReindex(verbose bool) func(index string) {
 	return func(index string) { s.info(verbose, "index \"%s\" was reindexed", index) }
 }
 
-// reindexMany builds the indexes of a schema or of the database anew. Those of the system catalogs are
-// none: these are made by the server, and the schema itself is found by its keys.
-func (s maintenance) reindexMany(ctx context.Context, kind string, name ast.Name, concurrently, verbose bool) error {
+// reindexMany builds the indexes of a schema or of the database anew. Those of the system catalogs
+// are none: these are made by the server, and the schema itself is found by its keys.
+func (s maintenance) reindexMany(ctx context.Context, kind string, name ast.Name, concurrently,
+	verbose bool) error {
 	schema := ""
 	switch kind {
 	case "schema":
@@ -79,10 +80,12 @@ func (s maintenance) reindexMany(ctx context.Context, kind string, name ast.Name
 		}
 	default:
 		if kind == "system" && concurrently {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot reindex system catalogs concurrently")
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"cannot reindex system catalogs concurrently")
 		}
 		if name.Name != s.database {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "can only reindex the currently open database")
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"can only reindex the currently open database")
 		}
 		if kind == "system" {
 			return nil

@@ -29,8 +29,8 @@ type rerun struct {
 	readTS       tso.Timestamp
 	rowsReturned bool // the client has got rows
 	count        int
-	// anew plans the statement for the schema as it is now, with its tables locked; nil where a plan was
-	// made for something larger than a statement.
+	// anew plans the statement for the schema as it is now, with its tables locked; nil where a
+	// plan was made for something larger than a statement.
 	anew func(ctx context.Context) (*physical.Plan, []types.Datum, error)
 }
 
@@ -49,10 +49,12 @@ func (p *planSource) plannedAnew(ps *Prepared, stmt ast.Statement) {
 	}
 }
 
-// mark notes what running again has to go back to. It comes before the first row is asked for, and not
-// when the plan is opened: what was written between a cursor's declaration and its first FETCH stays.
+// mark notes what running again has to go back to. It comes before the first row is asked for, and
+// not when the plan is opened: what was written between a cursor's declaration and its first FETCH
+// stays.
 func (p *planSource) mark() {
-	p.again.at, p.again.checks, p.again.sent = p.again.tx.Savepoint(), p.s.references.Mark(), p.s.tx.notices.Mark()
+	p.again.at, p.again.checks, p.again.sent = p.again.tx.Savepoint(), p.s.references.Mark(),
+		p.s.tx.notices.Mark()
 }
 
 // runAgain undoes what the statement wrote, keeps its row locks, and opens it on a new snapshot, if
@@ -93,9 +95,9 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 	return verr
 }
 
-// replan makes the plan for the schema as it is now. A schema change that the locks of tables exclude can
-// have come from another process alone: then the statement may have other columns than its client was told
-// of, and stale is the answer.
+// replan makes the plan for the schema as it is now. A schema change that the locks of tables
+// exclude can have come from another process alone: then the statement may have other columns than
+// its client was told of, and stale is the answer.
 func (p *planSource) replan(ctx context.Context, stale error) error {
 	r := &p.again
 	if r.anew == nil {

@@ -49,7 +49,8 @@ func (c *rerunCounts) repeated(database string) {
 	c.count(database, func(n *pgcatalog.Reruns) { n.Transactions++ })
 }
 
-// Reruns lists how often statements were run again, a row for each database where that has happened.
+// Reruns lists how often statements were run again, a row for each database where that has
+// happened.
 func (e *Engine) Reruns() []pgcatalog.Reruns {
 	e.reruns.mu.Lock()
 	defer e.reruns.mu.Unlock()
@@ -57,6 +58,9 @@ func (e *Engine) Reruns() []pgcatalog.Reruns {
 	for _, n := range e.reruns.of {
 		out = append(out, *n)
 	}
-	slices.SortFunc(out, func(a, b pgcatalog.Reruns) int { return strings.Compare(a.Database, b.Database) })
+	slices.SortFunc(out, func(a,
+		b pgcatalog.Reruns) int {
+		return strings.Compare(a.Database, b.Database)
+	})
 	return out
 }

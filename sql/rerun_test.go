@@ -12,29 +12,37 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// runAsAWhole are statements that run again as a whole when the row with id 1 has changed from n = 10 to 11,
-// and the n that they leave.
+// runAsAWhole are statements that run again as a whole when the row with id 1 has changed from n =
+// 10 to 11, and the n that they leave.
 var runAsAWhole = map[string]struct {
 	text string
 	n    int
 }{
-	"on conflict":     {"INSERT INTO t VALUES (1, 5, 1) ON CONFLICT (id) DO UPDATE SET n = t.n + 10", 21},
-	"update from":     {"UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.id AND t.id = 1", 111},
-	"subquery":        {"UPDATE t SET n = n + (SELECT n FROM o WHERE o.id = t.id) WHERE id = 1", 111},
-	"delete using":    {"DELETE FROM t USING o WHERE o.id = t.id AND t.n >= 10 AND t.id = 1", 0},
-	"modifying CTE":   {"WITH w AS (UPDATE t SET n = n + 10 WHERE id = 1 RETURNING n) INSERT INTO o SELECT n, n FROM w", 21},
-	"another key":     {"UPDATE t SET n = n + 10 WHERE u = 1", 21},
-	"for update":      {"INSERT INTO o SELECT t.n, 0 FROM t JOIN o ON o.id = t.id WHERE t.id = 1 FOR UPDATE OF t", 11},
-	"explain analyze": {"EXPLAIN ANALYZE UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.id AND t.id = 1", 111},
+	"on conflict": {"INSERT INTO t VALUES (1, 5, 1) ON CONFLICT (id) DO UPDATE SET n = t.n + " +
+		"10", 21},
+	"update from": {"UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.id AND t.id = 1", 111},
+	"subquery": {"UPDATE t SET n = n + (SELECT n FROM o WHERE o.id = t.id) WHERE id = 1",
+		111},
+	"delete using": {"DELETE FROM t USING o WHERE o.id = t.id AND t.n >= 10 AND t.id = 1", 0},
+	"modifying CTE": {"WITH w AS (UPDATE t SET n = n + 10 WHERE id = 1 RETURNING n) INSERT " +
+		"INTO o SELECT n, n FROM w", 21},
+	"another key": {"UPDATE t SET n = n + 10 WHERE u = 1", 21},
+	"for update": {"INSERT INTO o SELECT t.n, 0 FROM t JOIN o ON o.id = t.id WHERE t.id = 1 " +
+		"FOR UPDATE OF t", 11},
+	"explain analyze": {"EXPLAIN ANALYZE UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.id AND " +
+		"t.id = 1", 111},
 }
 
-// TestAChangeOfTheSchemaDoesNotEndAStatementThatWaits (S5): what was committed while it waited concerns other
-// tables, or its own in a way that its locks let through. READ COMMITTED answers as if it had not been.
+// TestAChangeOfTheSchemaDoesNotEndAStatementThatWaits (S5): what was committed while it waited
+// concerns other tables, or its own in a way that its locks let through. READ COMMITTED answers as
+// if it had not been.
 func TestAChangeOfTheSchemaDoesNotEndAStatementThatWaits(t *testing.T) {
 	for name, x := range runAsAWhole {
 		for change, ddl := range map[string]string{
-			"another table": "CREATE TABLE zz (i int); DROP TABLE zz", "another database": "CREATE DATABASE zz",
-			"its own table": "COMMENT ON TABLE t IS 'changed'", "its own index": "ALTER INDEX t_u_key RENAME TO renamed",
+			"another table":      "CREATE TABLE zz (i int); DROP TABLE zz",
+			"another database":   "CREATE DATABASE zz",
+			"its own table":      "COMMENT ON TABLE t IS 'changed'",
+			"its own index":      "ALTER INDEX t_u_key RENAME TO renamed",
 			"its own constraint": "ALTER TABLE t VALIDATE CONSTRAINT positive",
 		} {
 			t.Run(name+", "+change, func(t *testing.T) {
@@ -57,16 +65,19 @@ func TestAChangeOfTheSchemaDoesNotEndAStatementThatWaits(t *testing.T) {
 	}
 }
 
-// TestASchemaThatAStatementWaitedForIsItsOwn: it is planned again for the columns that there are now.
+// TestASchemaThatAStatementWaitedForIsItsOwn: it is planned again for the columns that there are
+// now.
 func TestASchemaThatAStatementWaitedForIsItsOwn(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, a, "BEGIN; ALTER TABLE t ADD COLUMN extra int DEFAULT 7; UPDATE t SET n = n + 1")
 	mustQuery(t, b, "BEGIN")
-	waiting := blocked(t, b, c, "INSERT INTO t VALUES (1, 5, 1) ON CONFLICT (id) DO UPDATE SET n = t.n + 10")
+	waiting := blocked(t, b, c, "INSERT INTO t VALUES (1, 5, 1) ON CONFLICT (id) DO UPDATE SET n "+
+		"= t.n + 10")
 	mustQuery(t, a, "COMMIT")
 	require.NoError(t, <-waiting)
 	mustQuery(t, b, "COMMIT")
-	require.Equal(t, "[n extra]\n21|7\nSELECT 1\n", mustQuery(t, c, "SELECT n, extra FROM t WHERE id = 1"))
+	require.Equal(t, "[n extra]\n21|7\nSELECT 1\n",
+		mustQuery(t, c, "SELECT n, extra FROM t WHERE id = 1"))
 }
 
 // TestAStatementThatRunsAgainKeepsItsRowLocks, and is counted.
@@ -81,9 +92,11 @@ func TestAStatementThatRunsAgainKeepsItsRowLocks(t *testing.T) {
 	mustQuery(t, b, "BEGIN")
 	waiting := blocked(t, b, c, "UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.id")
 	mustQuery(t, a, "COMMIT") // b runs again, and waits for the second row
-	for mustQuery(t, c, "SELECT reruns FROM minidb_progress WHERE pid = "+pid(b)) != "[reruns]\n1\nSELECT 1\n" {
+	for mustQuery(t, c, "SELECT reruns FROM minidb_progress WHERE pid = "+
+		pid(b)) != "[reruns]\n1\nSELECT 1\n" {
 	}
-	for mustQuery(t, c, "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = "+pid(b)) != "[count]\n1\nSELECT 1\n" {
+	for mustQuery(t, c, "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = "+
+		pid(b)) != "[count]\n1\nSELECT 1\n" {
 	}
 	fails(t, c, "SELECT FROM t WHERE id = 1 FOR UPDATE NOWAIT", sqlerr.LockNotAvailable)
 	mustQuery(t, d, "COMMIT")
@@ -108,7 +121,8 @@ func TestAStatementRunsAgainABoundedNumberOfTimes(t *testing.T) {
 	mustQuery(t, b, "BEGIN")
 	waiting := blocked(t, b, c, "UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.id")
 	mustQuery(t, a, "COMMIT")
-	for mustQuery(t, c, "SELECT count(*) FROM minidb_progress p JOIN pg_locks l USING (pid) WHERE reruns = 1 AND NOT granted") !=
+	for mustQuery(t, c, "SELECT count(*) FROM minidb_progress p JOIN pg_locks l USING (pid) "+
+		"WHERE reruns = 1 AND NOT granted") !=
 		"[count]\n1\nSELECT 1\n" {
 	}
 	mustQuery(t, d, "COMMIT")

@@ -17,7 +17,8 @@ type resolver struct{ s *planRunner }
 func (r resolver) Relation(ctx context.Context, name ast.Name) (*table.Desc, error) {
 	s := r.s
 	if name.Database != "" && name.Database != s.database {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: \"%s.%s.%s\"",
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"cross-database references are not implemented: \"%s.%s.%s\"",
 			name.Database, name.Schema, name.Name).At(int(name.Pos))
 	}
 	if name.Schema != "" {
@@ -59,15 +60,15 @@ func (r resolver) RelationByID(ctx context.Context, id table.ID) (*table.Desc, e
 	return r.s.tx.view.RelationByID(ctx, id)
 }
 
-// searchPath is path for what only shows or writes down names: where the catalog cannot be read, what
-// comes next fails.
+// searchPath is path for what only shows or writes down names: where the catalog cannot be read,
+// what comes next fails.
 func (s *planRunner) searchPath(ctx context.Context) []string {
 	out, _ := s.path(ctx)
 	return out
 }
 
-// path lists the schemas of the search path that exist, in order, "$user" resolved. pg_catalog comes
-// before all others unless it is named. The catalog is read like any table, which may fail.
+// path lists the schemas of the search path that exist, in order, "$user" resolved. pg_catalog
+// comes before all others unless it is named. The catalog is read like any table, which may fail.
 func (s *planRunner) path(ctx context.Context) (out []string, err error) {
 	for _, name := range s.settings.Derived().SearchPath {
 		if name == "$user" {

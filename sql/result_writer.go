@@ -6,8 +6,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// ResultWriter takes the results of statements, in order. pgwire writes them to a buffer that goes to the
-// client; the embedded handle keeps them.
+// ResultWriter takes the results of statements, in order. pgwire writes them to a buffer that goes
+// to the client; the embedded handle keeps them.
 type ResultWriter interface {
 	// Describe announces the columns of the rows that follow. It is called once per statement that
 	// has rows, by Session.Query only: in the extended protocol the client asked before.
@@ -18,8 +18,8 @@ type ResultWriter interface {
 	Complete(tag string) error
 	Empty() error
 	Notice(n *Notice)
-	// Mark and Rewind take back what was said since the mark, so that a transaction may be run again:
-	// Rewind answers false once anything of it has left for the client.
+	// Mark and Rewind take back what was said since the mark, so that a transaction may be run
+	// again: Rewind answers false once anything of it has left for the client.
 	Mark()
 	Rewind() bool
 }

@@ -31,12 +31,14 @@ func backoff(ctx context.Context, attempt int) error {
 	}
 }
 
-// Retry runs an implicit transaction again that err has ended, until it meets no conflict. It is the
-// one loop for that (docs/ARCHITECTURE.md, "Run again"). rewind takes back what was sent to the client
-// since the transaction began, and reports whether it has seen nothing of it; replay then does all
-// of the transaction's statements. Retry returns the error of the last attempt. That is err itself
-// if there must be none: it would come again, or the transaction did what cannot be done twice.
-func (s *Session) Retry(ctx context.Context, err error, rewind func() bool, replay func() error) error {
+// Retry runs an implicit transaction again that err has ended, until it meets no conflict. It is
+// the one loop for that (docs/ARCHITECTURE.md, "Run again"). rewind takes back what was sent to the
+// client since the transaction began, and reports whether it has seen nothing of it; replay then
+// does all of the transaction's statements. Retry returns the error of the last attempt. That is
+// err itself if there must be none: it would come again, or the transaction did what cannot be done
+// twice.
+func (s *Session) Retry(ctx context.Context, err error, rewind func() bool,
+	replay func() error) error {
 	for attempt := 0; err != nil && s.mayRetry(ctx, attempt, err) && rewind(); attempt++ {
 		err = replay()
 	}
@@ -78,7 +80,8 @@ func retryable(err error) bool {
 	if errors.Is(err, txn.ErrAmbiguous) {
 		return false
 	}
-	if errors.As(err, &conflict) || errors.As(err, &exists) || errors.As(err, &locked) || errors.As(err, &deadlock) ||
+	if errors.As(err, &conflict) || errors.As(err, &exists) || errors.As(err, &locked) ||
+		errors.As(err, &deadlock) ||
 		errors.As(err, &reads) || errors.As(err, &pair) {
 		return true
 	}

@@ -53,11 +53,12 @@ func TestATransactionIsNotRepeatedOnceTheClientHasSeenRows(t *testing.T) {
 	require.Equal(t, "[n]\n10\nSELECT 1\n", mustQuery(t, a, "SELECT n FROM t"))
 }
 
-// TestReadCommittedRowsThatAreOutStay: a statement that gives its rows away before its commit has locked
-// what it wrote, so that no conflict can take them back.
+// TestReadCommittedRowsThatAreOutStay: a statement that gives its rows away before its commit has
+// locked what it wrote, so that no conflict can take them back.
 func TestReadCommittedRowsThatAreOutStay(t *testing.T) {
 	for _, text := range []string{
-		"UPDATE t SET n = n + 1 RETURNING n", "WITH w AS (UPDATE t SET n = n + 1 RETURNING n) SELECT * FROM w",
+		"UPDATE t SET n = n + 1 RETURNING n", "WITH w AS (UPDATE t SET n = n + 1 RETURNING n) " +
+			"SELECT * FROM w",
 		"UPDATE t SET n = n + 1; SELECT n FROM t",
 	} {
 		a, b, watcher := lockFixture(t)
@@ -80,7 +81,8 @@ func TestAStatementIsCancelledWhileItIsParsed(t *testing.T) {
 	require.Equal(t, sqlerr.QueryCanceled, codeOf(err))
 	_, err = s.Prepare(ctx, "p", text, nil, nil)
 	require.Equal(t, sqlerr.QueryCanceled, codeOf(err))
-	require.Equal(t, sqlerr.SyntaxError, codeOf(s.Query(context.Background(), text, &transcript{s: s})))
+	require.Equal(t, sqlerr.SyntaxError,
+		codeOf(s.Query(context.Background(), text, &transcript{s: s})))
 }
 
 func TestABlockIsNeverRepeated(t *testing.T) {
@@ -90,7 +92,8 @@ func TestABlockIsNeverRepeated(t *testing.T) {
 	mustQuery(t, a, "INSERT INTO t VALUES (1, 0)")
 	m := &meddler{do: func() { mustQuery(t, b, "UPDATE t SET n = 10") }}
 	m.s = a
-	err := a.Query(context.Background(), "SET minidb.write_locks = off; BEGIN ISOLATION LEVEL REPEATABLE READ; UPDATE t SET n = n + 1 RETURNING n; COMMIT", m)
+	err := a.Query(context.Background(), "SET minidb.write_locks = off; BEGIN ISOLATION LEVEL "+
+		"REPEATABLE READ; UPDATE t SET n = n + 1 RETURNING n; COMMIT", m)
 	require.Equal(t, sqlerr.SerializationFailure, codeOf(err))
 	require.EqualValues(t, 'I', a.Status())
 }
@@ -122,9 +125,11 @@ func TestCancelEndsTheRunningStatement(t *testing.T) {
 
 func TestStatementTimeout(t *testing.T) {
 	a := newSession(t, newEngine(t))
-	err := fails(t, a, "SET statement_timeout = 1; SELECT count(*) FROM generate_series(1, 1000000000)", sqlerr.QueryCanceled)
+	err := fails(t, a, "SET statement_timeout = 1; SELECT count(*) FROM generate_series(1, "+
+		"1000000000)", sqlerr.QueryCanceled)
 	require.ErrorContains(t, err, "due to statement timeout")
-	require.Equal(t, "[statement_timeout]\n0\nSHOW\n", mustQuery(t, a, "SHOW statement_timeout"), "the setting went with its transaction")
+	require.Equal(t, "[statement_timeout]\n0\nSHOW\n", mustQuery(t, a, "SHOW statement_timeout"),
+		"the setting went with its transaction")
 	require.Equal(t, "[?column?]\n1\nSELECT 1\n", mustQuery(t, a, "SELECT 1"))
 }
 
@@ -146,7 +151,8 @@ func TestAClosedEngineTakesNoSessions(t *testing.T) {
 }
 
 func TestAnUnknownDatabase(t *testing.T) {
-	_, err := newEngine(t).NewSession(context.Background(), sql.SessionOptions{User: "u", Database: "nope"})
+	_, err := newEngine(t).NewSession(context.Background(),
+		sql.SessionOptions{User: "u", Database: "nope"})
 	require.Equal(t, sqlerr.InvalidCatalogName, codeOf(err))
 }
 
@@ -155,7 +161,8 @@ func TestEveryVirtualTableCanBeRead(t *testing.T) {
 	a := newSession(t, newEngine(t))
 	mustQuery(t, a, `CREATE TABLE t (id serial PRIMARY KEY, v varchar(10) UNIQUE DEFAULT 'x', n numeric(10,2) CHECK (n > 0),
 		g int GENERATED ALWAYS AS IDENTITY, a int[])`)
-	mustQuery(t, a, "CREATE INDEX ON t (n DESC, v); CREATE VIEW w AS SELECT id FROM t; COMMENT ON TABLE t IS 'c'")
+	mustQuery(t, a, "CREATE INDEX ON t (n DESC, v); CREATE VIEW w AS SELECT id FROM t; COMMENT "+
+		"ON TABLE t IS 'c'")
 	names := strings.Split(strings.TrimSpace(mustQuery(t, a, `SELECT quote_ident(table_schema) || '.' || quote_ident(table_name)
 		FROM information_schema.tables WHERE table_schema IN ('pg_catalog', 'information_schema') ORDER BY 1`)), "\n")
 	require.Greater(t, len(names), 70)
@@ -181,7 +188,8 @@ func TestADatabaseInUseIsNotDropped(t *testing.T) {
 // DROP DATABASE and RENAME wait for sessions that are just ending, as in PostgreSQL.
 func TestADatabaseIsDroppedWhenItsSessionsHaveEnded(t *testing.T) {
 	ctx := context.Background()
-	e, _ := openEngine(t, memkv.New(memkv.Options{}), txn.Options{}, sql.Options{DatabaseWait: time.Hour})
+	e, _ := openEngine(t, memkv.New(memkv.Options{}), txn.Options{},
+		sql.Options{DatabaseWait: time.Hour})
 	a := newSession(t, e)
 	mustQuery(t, a, "CREATE DATABASE d")
 	for _, text := range []string{"ALTER DATABASE d RENAME TO f", "DROP DATABASE f"} {
@@ -194,15 +202,17 @@ func TestADatabaseIsDroppedWhenItsSessionsHaveEnded(t *testing.T) {
 	}
 }
 
-// TestACopyThatLosesAKeyHasADuplicate: it takes no row locks at the default level, and finds at its commit that
-// another transaction was first.
+// TestACopyThatLosesAKeyHasADuplicate: it takes no row locks at the default level, and finds at its
+// commit that another transaction was first.
 func TestACopyThatLosesAKeyHasADuplicate(t *testing.T) {
 	for _, taken := range []struct{ row, constraint, detail string }{
-		{"(3, 0, 9)", "t_pkey", "Key (id)=(3) already exists."}, {"(9, 0, 3)", "t_u_key", "Key (u)=(3) already exists."},
+		{"(3, 0, 9)", "t_pkey", "Key (id)=(3) already exists."}, {"(9, 0, 3)", "t_u_key",
+			"Key (u)=(3) already exists."},
 	} {
 		a, b, _ := lockFixture(t)
 		w := &transcript{s: a}
-		first := &firstRead{transcript: w, do: func() { mustQuery(t, b, "INSERT INTO t VALUES "+taken.row) }}
+		first := &firstRead{transcript: w,
+			do: func() { mustQuery(t, b, "INSERT INTO t VALUES "+taken.row) }}
 		w.input = []string{"3\t30\t3\n"}
 		err := a.Query(context.Background(), "COPY t FROM STDIN", first)
 		var e *sqlerr.Error
@@ -214,7 +224,8 @@ func TestACopyThatLosesAKeyHasADuplicate(t *testing.T) {
 	}
 }
 
-// firstRead is a result writer of a COPY that does something once the statement has its snapshot, at the end of the data.
+// firstRead is a result writer of a COPY that does something once the statement has its snapshot,
+// at the end of the data.
 type firstRead struct {
 	*transcript
 	do func()

@@ -10,15 +10,18 @@ import (
 // A statement of a client runs in one way, whichever messages bring it: Query and Execute make a
 // portal, run opens it (open, by its kind), takes its rows, and sends the completion.
 
-// Execute runs a portal, for at most limit rows if limit is not 0. It reports whether the portal was
-// suspended with rows perhaps left; otherwise the result writer's Complete (or Empty) has been called.
-func (s *Session) Execute(ctx context.Context, p *Portal, limit int64, results ResultWriter) (suspended bool, err error) {
+// Execute runs a portal, for at most limit rows if limit is not 0. It reports whether the portal
+// was suspended with rows perhaps left; otherwise the result writer's Complete (or Empty) has been
+// called.
+func (s *Session) Execute(ctx context.Context, p *Portal, limit int64,
+	results ResultWriter) (suspended bool, err error) {
 	return s.run(ctx, p, limit, results)
 }
 
 // run is Execute. An error has ended the implicit transaction, or made a block fail, except
 // errNotServed, which leaves everything as it was.
-func (s *Session) run(ctx context.Context, p *Portal, limit int64, results ResultWriter) (suspended bool, err error) {
+func (s *Session) run(ctx context.Context, p *Portal, limit int64,
+	results ResultWriter) (suspended bool, err error) {
 	text := p.Statement.Text
 	if p.of.query {
 		text = p.of.text
@@ -37,9 +40,11 @@ func (s *Session) run(ctx context.Context, p *Portal, limit int64, results Resul
 }
 
 // proceed opens the portal's statement, or goes on with it.
-func (s *Session) proceed(ctx context.Context, p *Portal, limit int64, results ResultWriter) (suspended bool, err error) {
+func (s *Session) proceed(ctx context.Context, p *Portal, limit int64,
+	results ResultWriter) (suspended bool, err error) {
 	ps := p.Statement
-	// Sync commits a COPY of the extended protocol, and does not know of which statement it is the end.
+	// Sync commits a COPY of the extended protocol, and does not know of which statement it is the
+	// end.
 	_, copying := ps.Stmt.(*ast.Copy)
 	s.multiStatement, s.prompt = p.of.multiStatement, p.Prompt
 	s.single = p.Single && (p.of.query || !copying)
@@ -74,7 +79,8 @@ func (s *Session) runnable(p *Portal) error {
 	case s.tx.state == inFailed && !kindOf(ps.Stmt).endsBlock:
 		return errFailedTransaction()
 	case ps.unbound > 0:
-		return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", ps.unbound).At(ps.offset + parameterAt(ps.Text))
+		return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d",
+			ps.unbound).At(ps.offset + parameterAt(ps.Text))
 	case p.failed || p.finished:
 		return errCannotRun(p.Name)
 	}
@@ -91,12 +97,14 @@ func parameterAt(text string) int {
 	return 0
 }
 
-// openPortal begins to run the portal's statement, of whose rows the client takes at most limit (0: all)
-// at a time. As in PostgreSQL there are three kinds of statements:
+// openPortal begins to run the portal's statement, of whose rows the client takes at most limit (0:
+// all) at a time. As in PostgreSQL there are three kinds of statements:
 //   - one without rows has run when openPortal returns, and the limit means nothing to it;
 //   - a planned one with rows is run piece by piece;
-//   - of any other (FETCH, EXECUTE, SHOW, EXPLAIN) all rows are made at once, and given out in pieces.
-func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, results ResultWriter) error {
+//   - of any other (FETCH, EXECUTE, SHOW, EXPLAIN) all rows are made at once, and given out in
+//     pieces.
+func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64,
+	results ResultWriter) error {
 	src, err := s.openSource(ctx, p, limit, results)
 	if err != nil {
 		return err
@@ -108,13 +116,15 @@ func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64, result
 	return nil
 }
 
-func (s *Session) openSource(ctx context.Context, p *Portal, limit int64, results ResultWriter) (source, error) {
+func (s *Session) openSource(ctx context.Context, p *Portal, limit int64,
+	results ResultWriter) (source, error) {
 	if limit > 0 && p.context == nil && p.needsContext() {
 		p.context = newPortalContext(ctx)
 	}
 	runCtx, stop := p.context.within(ctx)
 	defer stop()
-	src, err := s.open(runCtx, call{ps: p.Statement, params: p.params, results: results, options: runOptions{inPieces: limit > 0}})
+	src, err := s.open(runCtx, call{ps: p.Statement, params: p.params, results: results,
+		options: runOptions{inPieces: limit > 0}})
 	if err != nil || limit == 0 || p.context != nil {
 		return src, err
 	}
@@ -159,8 +169,10 @@ func (s *Session) open(ctx context.Context, c call) (source, error) {
 	return k.open(utility{s}, ctx, c)
 }
 
-// take hands up to limit rows (0: all) of the portal to the result writer, and returns their number.
-func (s *Session) take(ctx context.Context, p *Portal, limit int64, results ResultWriter) (int64, error) {
+// take hands up to limit rows (0: all) of the portal to the result writer, and returns their
+// number.
+func (s *Session) take(ctx context.Context, p *Portal, limit int64, results ResultWriter) (int64,
+	error) {
 	ctx, stop := p.context.within(ctx)
 	defer stop()
 	var n int64
@@ -231,13 +243,13 @@ func (s *Session) Sync(ctx context.Context) error {
 	return s.toSQL(ctx, s.commit(ctx))
 }
 
-// Fail ends the implicit transaction, or makes a block fail, because a message failed before it came
-// to the session.
+// Fail ends the implicit transaction, or makes a block fail, because a message failed before it
+// came to the session.
 func (s *Session) Fail(ctx context.Context) { s.fail(ctx) }
 
-// needsContext reports whether the portal's statement, if it is suspended, goes on under a context of its own.
-// What reads a single row holds no context. A statement that ends the transaction must not have one: it
-// closes its own portal.
+// needsContext reports whether the portal's statement, if it is suspended, goes on under a context
+// of its own. What reads a single row holds no context. A statement that ends the transaction must
+// not have one: it closes its own portal.
 func (p *Portal) needsContext() bool {
 	ps := p.Statement
 	return ps.HasRows && kindOf(ps.Stmt).planned == ps.Stmt && !ps.readsPoint()

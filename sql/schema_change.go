@@ -58,7 +58,8 @@ func (s utility) databasesUnused(ctx context.Context, stmt ast.Statement) error 
 	return nil
 }
 
-// databaseUnused is 55006 if sessions work in a database, and do not end within Options.DatabaseWait.
+// databaseUnused is 55006 if sessions work in a database, and do not end within
+// Options.DatabaseWait.
 func (e *Engine) databaseUnused(ctx context.Context, name string) error {
 	late := time.NewTimer(e.opts.DatabaseWait)
 	defer late.Stop()
@@ -80,17 +81,19 @@ func (e *Engine) databaseUnused(ctx context.Context, name string) error {
 	if n > 1 {
 		detail = fmt.Sprintf("There are %d other sessions using the database.", n)
 	}
-	return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users", name).WithDetail("%s", detail)
+	return sqlerr.New(sqlerr.ObjectInUse, "database \"%s\" is being accessed by other users",
+		name).WithDetail("%s", detail)
 }
 
-// inUse says why the transaction may not change a table, or with an index ID that index: plans of portals, and
-// checks of foreign keys that wait, rest on its descriptor.
+// inUse says why the transaction may not change a table, or with an index ID that index: plans of
+// portals, and checks of foreign keys that wait, rest on its descriptor.
 func (s utility) inUse(id table.ID, index table.IndexID) string {
 	for _, p := range s.portals {
 		if p.plan == nil || p.committed {
 			continue
 		}
-		reads := slices.ContainsFunc(p.plan.Tables, func(t opt.TableVersion) bool { return t.ID == id })
+		reads := slices.ContainsFunc(p.plan.Tables,
+			func(t opt.TableVersion) bool { return t.ID == id })
 		if reads && (index == 0 || exec.UsesIndex(p.plan, id, index)) {
 			return "it is being used by active queries in this session"
 		}
@@ -132,7 +135,8 @@ func (s *planRunner) firstRow(ctx context.Context, text string) ([]types.Datum, 
 func (s utility) ddlEnv(ctx context.Context) *ddl.Env {
 	return &ddl.Env{
 		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: s.plannerEnv(ctx),
-		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx), Runtime: s.runtime(ctx),
+		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx),
+		Runtime:  s.runtime(ctx),
 		Notice:   s.say,
 		RunQuery: s.fillTable, FirstRow: s.firstRow,
 		Lock: func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
@@ -151,7 +155,8 @@ func (s utility) ddlEnv(ctx context.Context) *ddl.Env {
 }
 
 // fillTable runs a query into a table that was just made: CREATE TABLE AS.
-func (s *planRunner) fillTable(ctx context.Context, query *ast.Select, into *table.Desc) (int64, error) {
+func (s *planRunner) fillTable(ctx context.Context, query *ast.Select, into *table.Desc) (int64,
+	error) {
 	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), query, nil)
 	if err != nil {
 		return 0, err
@@ -182,7 +187,8 @@ func (s *planRunner) fillTable(ctx context.Context, query *ast.Select, into *tab
 	filled := *plan
 	filled.Root = &physical.Insert{Table: into, Child: project}
 	filled.ReadOnly = false
-	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)), runOptions{})
+	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)),
+		runOptions{})
 	if err != nil {
 		return 0, err
 	}
@@ -195,17 +201,18 @@ func (s *planRunner) fillTable(ctx context.Context, query *ast.Select, into *tab
 
 func upper(s string) string { return strings.ToUpper(s) }
 
-// errLockedAnew leaves a schema change that got a lock: it begins again on a snapshot that shows what
-// the lock now keeps as it is.
+// errLockedAnew leaves a schema change that got a lock: it begins again on a snapshot that shows
+// what the lock now keeps as it is.
 var errLockedAnew = errors.New("a table was locked")
 
-// locker is how a schema change locks its tables. Where the snapshot must stay, it goes on with the one that
-// it has, and conflicts at commit with what that does not show.
+// locker is how a schema change locks its tables. Where the snapshot must stay, it goes on with the
+// one that it has, and conflicts at commit with what that does not show.
 func (s utility) locker() func(context.Context, table.ID, rowlock.Mode) error {
 	return func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
 		out, err := s.lockTable(ctx, id, mode, false)
 		anew := out == rowlock.Waited || out == rowlock.Granted &&
-			(mode != rowlock.AccessShare || s.tx.view.Outdated()) // such a lock is for the schema alone
+			// such a lock is for the schema alone
+			(mode != rowlock.AccessShare || s.tx.view.Outdated())
 		if err == nil && anew && s.refreshable() {
 			return errLockedAnew
 		}
@@ -213,15 +220,16 @@ func (s utility) locker() func(context.Context, table.ID, rowlock.Mode) error {
 	}
 }
 
-// changeSchema runs a statement that changes the schema, with the locks that it needs. One that had to
-// wait for a table or for a name is undone and begins again, with the locks that it has got.
+// changeSchema runs a statement that changes the schema, with the locks that it needs. One that had
+// to wait for a table or for a name is undone and begins again, with the locks that it has got.
 func (s utility) changeSchema(ctx context.Context, stmt ast.Statement) (string, error) {
 	refreshable := s.refreshable()
 	for {
 		if _, err := s.path(ctx); err != nil {
 			return "", err
 		}
-		tx, at, checks, changes := s.tx.tx, s.tx.tx.Savepoint(), s.references.Mark(), slices.Clone(s.tx.changes)
+		tx, at, checks, changes := s.tx.tx, s.tx.tx.Savepoint(), s.references.Mark(),
+			slices.Clone(s.tx.changes)
 		var notices [][4]string
 		env := s.ddlEnv(ctx)
 		env.Lock = s.locker()

@@ -15,8 +15,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// underWrites runs fn while four sessions write table t all the time, and returns the conflicts that
-// anybody had with a change of the schema.
+// underWrites runs fn while four sessions write table t all the time, and returns the conflicts
+// that anybody had with a change of the schema.
 func underWrites(t *testing.T, e *sql.Engine, write string, fn func()) (out []string) {
 	var writers sync.WaitGroup
 	var stop atomic.Bool
@@ -41,12 +41,13 @@ func underWrites(t *testing.T, e *sql.Engine, write string, fn func()) (out []st
 	return out
 }
 
-// A statement that reads all rows of a table which is written all the time comes to its end at the first
-// try, because the writers wait for it.
+// A statement that reads all rows of a table which is written all the time comes to its end at the
+// first try, because the writers wait for it.
 func TestAnIndexIsBuiltUnderConstantWrites(t *testing.T) {
 	e := newEngine(t)
 	s := newSession(t, e)
-	mustQuery(t, s, "CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t SELECT -g, g FROM generate_series(1, 2000) g")
+	mustQuery(t, s, "CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t SELECT -g, g FROM "+
+		"generate_series(1, 2000) g")
 	conflicts := underWrites(t, e, "INSERT INTO t VALUES (%d, %d)", func() {
 		for i := range 3 {
 			mustQuery(t, s, fmt.Sprintf("CREATE INDEX i%d ON t (v)", i))
@@ -58,38 +59,46 @@ func TestAnIndexIsBuiltUnderConstantWrites(t *testing.T) {
 	}
 }
 
-// What changes nothing for those who write rows does not wait for a block that writes them, nor does it
-// make the block fail.
+// What changes nothing for those who write rows does not wait for a block that writes them, nor
+// does it make the block fail.
 func TestConstraintsAreValidatedBesideWriters(t *testing.T) {
 	e := newEngine(t)
 	a, b := newSession(t, e), newSession(t, e)
-	mustQuery(t, a, "CREATE TABLE p (id int PRIMARY KEY); CREATE TABLE t (id int PRIMARY KEY, v int); CREATE INDEX t_v ON t (v)")
-	mustQuery(t, a, "INSERT INTO p SELECT generate_series(0, 6); INSERT INTO t SELECT -g, g % 7 FROM generate_series(1, 1000) g")
+	mustQuery(t, a, "CREATE TABLE p (id int PRIMARY KEY); CREATE TABLE t (id int PRIMARY KEY, v "+
+		"int); CREATE INDEX t_v ON t (v)")
+	mustQuery(t, a, "INSERT INTO p SELECT generate_series(0, 6); INSERT INTO t SELECT -g, g % 7 "+
+		"FROM generate_series(1, 1000) g")
 	for _, level := range []string{"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
-		mustQuery(t, a, "ALTER TABLE t ADD CONSTRAINT small CHECK (v < 7) NOT VALID, ADD CONSTRAINT ref FOREIGN KEY (v) REFERENCES p NOT VALID")
+		mustQuery(t, a, "ALTER TABLE t ADD CONSTRAINT small CHECK (v < 7) NOT VALID, ADD "+
+			"CONSTRAINT ref FOREIGN KEY (v) REFERENCES p NOT VALID")
 		mustQuery(t, b, "BEGIN ISOLATION LEVEL "+level)
 		mustQuery(t, b, "INSERT INTO t VALUES (1, 1)")
-		mustQuery(t, a, "ALTER TABLE t VALIDATE CONSTRAINT small, VALIDATE CONSTRAINT ref; COMMENT ON COLUMN t.v IS 'small'; ALTER INDEX t_v RENAME TO t_v2")
+		mustQuery(t, a, "ALTER TABLE t VALIDATE CONSTRAINT small, VALIDATE CONSTRAINT ref; "+
+			"COMMENT ON COLUMN t.v IS 'small'; ALTER INDEX t_v RENAME TO t_v2")
 		mustQuery(t, b, "INSERT INTO t VALUES (2, 2)")
 		fails(t, b, "SAVEPOINT s; INSERT INTO t VALUES (3, 8)", sqlerr.CheckViolation)
 		mustQuery(t, b, "ROLLBACK TO s; COMMIT")
-		mustQuery(t, a, "DELETE FROM t WHERE id > 0; ALTER TABLE t DROP CONSTRAINT small, DROP CONSTRAINT ref; ALTER INDEX t_v2 RENAME TO t_v")
+		mustQuery(t, a, "DELETE FROM t WHERE id > 0; ALTER TABLE t DROP CONSTRAINT small, DROP "+
+			"CONSTRAINT ref; ALTER INDEX t_v2 RENAME TO t_v")
 	}
 	mustQuery(t, a, "ALTER TABLE t ADD CONSTRAINT ref FOREIGN KEY (v) REFERENCES p NOT VALID")
-	conflicts := underWrites(t, e, "INSERT INTO t VALUES (%d, %d)", func() { mustQuery(t, a, "ALTER TABLE t VALIDATE CONSTRAINT ref") })
+	conflicts := underWrites(t, e, "INSERT INTO t VALUES (%d, %d)",
+		func() { mustQuery(t, a, "ALTER TABLE t VALIDATE CONSTRAINT ref") })
 	require.Empty(t, conflicts)
-	require.Contains(t, mustQuery(t, a, "SELECT convalidated FROM pg_constraint WHERE conname = 'ref'"), "\nt\n")
+	require.Contains(t, mustQuery(t, a, "SELECT convalidated FROM pg_constraint WHERE conname = "+
+		"'ref'"), "\nt\n")
 }
 
-// A constraint of the block's own is not known to others: adding it waits for those who write the table,
-// and what they wrote is looked at.
+// A constraint of the block's own is not known to others: adding it waits for those who write the
+// table, and what they wrote is looked at.
 func TestAConstraintValidatedInItsOwnBlock(t *testing.T) {
 	e := newEngine(t)
 	a, b := newSession(t, e), newSession(t, e)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, v int)")
 	mustQuery(t, b, "BEGIN; INSERT INTO t VALUES (1, 8)")
 	mustQuery(t, a, "SET lock_timeout = '1ms'")
-	const change = "BEGIN; ALTER TABLE t ADD CONSTRAINT small CHECK (v < 7) NOT VALID; ALTER TABLE t VALIDATE CONSTRAINT small"
+	const change = "BEGIN; ALTER TABLE t ADD CONSTRAINT small CHECK (v < 7) NOT VALID; ALTER " +
+		"TABLE t VALIDATE CONSTRAINT small"
 	fails(t, a, change, sqlerr.LockNotAvailable)
 	mustQuery(t, b, "COMMIT")
 	mustQuery(t, a, "ROLLBACK")
@@ -97,8 +106,8 @@ func TestAConstraintValidatedInItsOwnBlock(t *testing.T) {
 	mustQuery(t, a, "ROLLBACK")
 }
 
-// snapshots is an engine that calls a function before the next snapshot, which a transaction takes between
-// its timestamp and the locks of its tables.
+// snapshots is an engine that calls a function before the next snapshot, which a transaction takes
+// between its timestamp and the locks of its tables.
 type snapshots struct {
 	kv.Engine
 	before func()
@@ -114,15 +123,17 @@ func (e *snapshots) Snapshot() (kv.Snapshot, error) {
 
 func (e *snapshots) Exclusive() bool { return kv.IsExclusive(e.Engine) }
 
-// A change of the schema that was over before the statement had the lock of its table, and after the
-// timestamp at which it reads, is seen.
+// A change of the schema that was over before the statement had the lock of its table, and after
+// the timestamp at which it reads, is seen.
 func TestASchemaThatChangedBeforeTheLock(t *testing.T) {
 	engine := &snapshots{Engine: memkv.New(memkv.Options{})}
 	e := newEngineOn(t, engine, txn.Options{})
 	a, b := newSession(t, e), newSession(t, e)
 	mustQuery(t, a, "CREATE TABLE t (id int PRIMARY KEY, v int)")
-	for i, begin := range []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "BEGIN", "BEGIN ISOLATION LEVEL SERIALIZABLE", ""} {
-		mustQuery(t, a, fmt.Sprintf("CREATE TABLE none%d ()", i)) // whoever reads the catalog now has no snapshot of it
+	for i, begin := range []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "BEGIN",
+		"BEGIN ISOLATION LEVEL SERIALIZABLE", ""} {
+		// whoever reads the catalog now has no snapshot of it
+		mustQuery(t, a, fmt.Sprintf("CREATE TABLE none%d ()", i))
 		if begin != "" {
 			mustQuery(t, b, begin)
 		}

@@ -14,7 +14,8 @@ import (
 // Two blocks that change different objects of the schema both commit, whichever ends first.
 func TestChangesOfDifferentObjectsBothCommit(t *testing.T) {
 	for i, pair := range [][2]string{
-		{"CREATE TABLE a1 (id int PRIMARY KEY)", "CREATE TABLE b1 (id serial PRIMARY KEY, n int UNIQUE)"},
+		{"CREATE TABLE a1 (id int PRIMARY KEY)", "CREATE TABLE b1 (id serial PRIMARY KEY, n int " +
+			"UNIQUE)"},
 		{"ALTER TABLE a ADD COLUMN m int DEFAULT 1", "ALTER TABLE b ADD CHECK (n > 0)"},
 		{"DROP TABLE a", "CREATE INDEX b_n ON b (n)"},
 		{"CREATE VIEW v AS SELECT id FROM b", "CREATE VIEW w AS SELECT n FROM b"},
@@ -25,7 +26,8 @@ func TestChangesOfDifferentObjectsBothCommit(t *testing.T) {
 		for _, second := range []int{0, 1} {
 			e := newEngine(t)
 			s := [2]*sql.Session{newSession(t, e), newSession(t, e)}
-			mustQuery(t, s[0], "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int, n int); CREATE SCHEMA y; INSERT INTO b VALUES (1, 1)")
+			mustQuery(t, s[0], "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int, n "+
+				"int); CREATE SCHEMA y; INSERT INTO b VALUES (1, 1)")
 			for k := range s {
 				mustQuery(t, s[k], "BEGIN; "+pair[k])
 			}
@@ -36,8 +38,8 @@ func TestChangesOfDifferentObjectsBothCommit(t *testing.T) {
 	}
 }
 
-// A name that another transaction is about to take is waited for: it is taken when that one commits, and free
-// when it does not.
+// A name that another transaction is about to take is waited for: it is taken when that one
+// commits, and free when it does not.
 func TestANameThatIsBeingTakenIsWaitedFor(t *testing.T) {
 	for _, c := range []struct{ first, second, code string }{
 		{"CREATE TABLE a (id int)", "CREATE TABLE a (n text, k serial)", sqlerr.DuplicateTable},
@@ -68,12 +70,15 @@ func TestANameThatIsBeingTakenIsWaitedFor(t *testing.T) {
 	}
 }
 
-// What a new object rests on does not go meanwhile: the other waits for the lock, or one of the two fails.
+// What a new object rests on does not go meanwhile: the other waits for the lock, or one of the two
+// fails.
 func TestNothingIsTakenFromUnderANewObject(t *testing.T) {
 	for _, c := range []struct{ first, second, code string }{
 		{"CREATE VIEW v AS SELECT id FROM t", "DROP TABLE t", sqlerr.DependentObjectsStillExist},
-		{"CREATE TABLE n (id int DEFAULT nextval('s'))", "DROP SEQUENCE s", sqlerr.DependentObjectsStillExist},
-		{"ALTER TABLE t ALTER id SET DEFAULT nextval('s')", "DROP SEQUENCE s", sqlerr.DependentObjectsStillExist},
+		{"CREATE TABLE n (id int DEFAULT nextval('s'))", "DROP SEQUENCE s",
+			sqlerr.DependentObjectsStillExist},
+		{"ALTER TABLE t ALTER id SET DEFAULT nextval('s')", "DROP SEQUENCE s",
+			sqlerr.DependentObjectsStillExist},
 		{"DROP TABLE t", "CREATE VIEW v AS SELECT id FROM t", sqlerr.UndefinedTable},
 		{"DROP SEQUENCE s", "CREATE TABLE n (id int DEFAULT nextval('s'))", sqlerr.UndefinedTable},
 	} {
@@ -106,8 +111,8 @@ func TestASnapshotDoesNotChangeTheSchemaBesideAnother(t *testing.T) {
 	fails(t, a, "COMMIT", sqlerr.SerializationFailure)
 }
 
-// Sessions change the schema all at once, in blocks and alone. Nobody meets a conflict, and everybody sees
-// all of it afterwards.
+// Sessions change the schema all at once, in blocks and alone. Nobody meets a conflict, and
+// everybody sees all of it afterwards.
 func TestManyChangeTheSchemaAtOnce(t *testing.T) {
 	e := newEngine(t)
 	var all sync.WaitGroup
@@ -116,7 +121,8 @@ func TestManyChangeTheSchemaAtOnce(t *testing.T) {
 		s := newSession(t, e)
 		all.Go(func() {
 			for i := range rounds {
-				text := fmt.Sprintf("CREATE TABLE t%d_%d (id serial PRIMARY KEY, n int); ALTER TABLE t%[1]d_%[2]d ADD UNIQUE (n)", g, i)
+				text := fmt.Sprintf("CREATE TABLE t%d_%d (id serial PRIMARY KEY, n int); ALTER "+
+					"TABLE t%[1]d_%[2]d ADD UNIQUE (n)", g, i)
 				if i%2 == 0 {
 					text = "BEGIN; " + text + "; COMMIT"
 				}
@@ -129,6 +135,8 @@ func TestManyChangeTheSchemaAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	s := newSession(t, e)
-	require.Contains(t, mustQuery(t, s, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), fmt.Sprintf("\n%d\n", sessions*rounds))
-	require.Contains(t, mustQuery(t, s, "SELECT count(*) FROM pg_indexes WHERE schemaname = 'public'"), fmt.Sprintf("\n%d\n", 2*sessions*rounds))
+	require.Contains(t, mustQuery(t, s, "SELECT count(*) FROM pg_tables WHERE schemaname = "+
+		"'public'"), fmt.Sprintf("\n%d\n", sessions*rounds))
+	require.Contains(t, mustQuery(t, s, "SELECT count(*) FROM pg_indexes WHERE schemaname = "+
+		"'public'"), fmt.Sprintf("\n%d\n", 2*sessions*rounds))
 }

@@ -14,11 +14,11 @@ import (
 //
 // It is made of layers, each of which uses what is below it:
 //
-//	Session      runs the messages of a client: Query; Parse, Bind, Execute, Sync      query.go, run.go
-//	  planRunner   plans and runs one statement in the present transaction             plan_runner.go, plan_source.go
-//	  transactor   begins, commits and ends transactions                               transaction.go
-//	  portalSet    the open portals and cursors                                        portal.go, cursor.go
-//	  client       who the client is, its settings, and what it runs now               client.go
+//	Session        runs the messages of a client                query.go, run.go
+//	  planRunner   plans and runs one statement                 plan_runner.go, plan_source.go
+//	  transactor   begins, commits and ends transactions        transaction.go
+//	  portalSet    the open portals and cursors                 portal.go, cursor.go
+//	  client       the client, its settings, what it runs now   client.go
 //
 // Above it stand the commands that are more than a plan: utility and maintenance.
 type Session struct {
@@ -49,8 +49,8 @@ func (s *Session) Status() byte {
 	return 'I'
 }
 
-// Idle says that the session waits for its client: pg_stat_activity shows it, and a transaction that
-// is open pins nothing in the store meanwhile.
+// Idle says that the session waits for its client: pg_stat_activity shows it, and a transaction
+// that is open pins nothing in the store meanwhile.
 func (s *Session) Idle() {
 	if s.tx.tx != nil {
 		s.tx.tx.Idle()
@@ -65,12 +65,13 @@ func (s *Session) Idle() {
 	}
 }
 
-// Running is the context of the statement that runs now: it ends when the statement is cancelled. Without
-// one it never ends. It is for the session's own goroutine: what a result writer waits for must end with it.
+// Running is the context of the statement that runs now: it ends when the statement is cancelled.
+// Without one it never ends. It is for the session's own goroutine: what a result writer waits for
+// must end with it.
 func (s *Session) Running() context.Context { return s.within }
 
-// Terminate ends the session from any goroutine: the statement that it runs, every one that it still
-// begins, and what waits for its client.
+// Terminate ends the session from any goroutine: the statement that it runs, every one that it
+// still begins, and what waits for its client.
 func (s *Session) Terminate() {
 	s.running.end(errShutdown)
 	if hang := s.terminateConn.Load(); hang != nil {
@@ -78,8 +79,8 @@ func (s *Session) Terminate() {
 	}
 }
 
-// OnTerminate gives what ends the session's connection while it waits for its client. It may be called
-// at any time, from any goroutine, more than once.
+// OnTerminate gives what ends the session's connection while it waits for its client. It may be
+// called at any time, from any goroutine, more than once.
 func (s *Session) OnTerminate(terminateConn func()) { s.terminateConn.Store(&terminateConn) }
 
 // Terminated says that somebody has ended the session: it runs no statement any more.
@@ -89,11 +90,12 @@ func (s *Session) Terminated() bool {
 	return s.running.ended != nil
 }
 
-// Memory is the account of what the session's statements hold. It is for the session's own goroutine.
+// Memory is the account of what the session's statements hold. It is for the session's own
+// goroutine.
 func (s *Session) Memory() *memory.Account { return s.memory }
 
-// OnNotify lets the session listen. wake is called, from any goroutine, when there may be something for
-// Notifications to return.
+// OnNotify lets the session listen. wake is called, from any goroutine, when there may be something
+// for Notifications to return.
 func (s *Session) OnNotify(wake func()) {
 	s.listener = s.engine.notifications.NewListener(uint32(s.databaseID), s.pid, wake)
 }
@@ -101,8 +103,8 @@ func (s *Session) OnNotify(wake func()) {
 // Listening reports whether Notifications can return anything.
 func (s *Session) Listening() bool { return s.listener.Listening() }
 
-// Notifications takes what others have sent, at most so many; more says that there may be others. In a
-// transaction there is nothing: a client gets them between its transactions.
+// Notifications takes what others have sent, at most so many; more says that there may be others.
+// In a transaction there is nothing: a client gets them between its transactions.
 func (s *Session) Notifications(most int) (out []notify.Notification, more bool) {
 	if s.tx.state != idle {
 		return nil, false

@@ -296,17 +296,21 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestSetSessionCharacteristicsStays (S1) when later statements fail, and goes with the block that set it when
-// that is rolled back, as SET default_transaction_… does.
+// TestSetSessionCharacteristicsStays (S1) when later statements fail, and goes with the block that
+// set it when that is rolled back, as SET default_transaction_… does.
 func TestSetSessionCharacteristicsStays(t *testing.T) {
-	for _, set := range []string{"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE",
-		"SET default_transaction_isolation = serializable; SET default_transaction_read_only = on; SET default_transaction_deferrable = on"} {
+	for _, set := range []string{"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " +
+		"SERIALIZABLE, READ ONLY, DEFERRABLE",
+		"SET default_transaction_isolation = serializable; SET default_transaction_read_only = " +
+			"on; SET default_transaction_deferrable = on"} {
 		s := newSession(t, newEngine(t))
 		modes := func() string {
-			return mustQuery(t, s, "SELECT current_setting('transaction_isolation') AS level, current_setting('default_transaction_read_only') AS ro, "+
+			return mustQuery(t, s, "SELECT current_setting('transaction_isolation') AS level, "+
+				"current_setting('default_transaction_read_only') AS ro, "+
 				"current_setting('default_transaction_deferrable') AS deferrable")
 		}
-		const was, is = "[level ro deferrable]\nread committed|off|off\nSELECT 1\n", "[level ro deferrable]\nserializable|on|on\nSELECT 1\n"
+		const was, is = "[level ro deferrable]\nread committed|off|off\nSELECT 1\n",
+			"[level ro deferrable]\nserializable|on|on\nSELECT 1\n"
 		fails(t, s, set+"; SELECT 1 / 0", sqlerr.DivisionByZero)
 		require.Equal(t, was, modes(), "it went with its transaction")
 		mustQuery(t, s, "BEGIN; "+set+"; ROLLBACK")

@@ -16,7 +16,8 @@ func (s utility) execSet(st *ast.Set) (string, error) {
 		tag = "RESET" // the same statement under another name
 	}
 	if st.Local && s.tx.state != inBlock && !s.multiStatement {
-		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET LOCAL can only be used in transaction blocks")
+		s.notice("WARNING", sqlerr.NoActiveSQLTransaction,
+			"SET LOCAL can only be used in transaction blocks")
 		return tag, nil
 	}
 	if st.Default {
@@ -30,12 +31,15 @@ func (s utility) execSet(st *ast.Set) (string, error) {
 	return tag, s.settings.SetList(st.Name, st.Values, st.Local)
 }
 
-func textColumn(name string) physical.Column { return physical.Column{Name: name, Type: types.TText} }
+func textColumn(name string) physical.Column {
+	return physical.Column{Name: name, Type: types.TText}
+}
 
 // showColumns are the columns of SHOW.
 func showColumns(name string) []physical.Column {
 	if strings.EqualFold(name, "all") {
-		return []physical.Column{textColumn("name"), textColumn("setting"), textColumn("description")}
+		return []physical.Column{textColumn("name"), textColumn("setting"),
+			textColumn("description")}
 	}
 	if d := settings.Lookup(name); d != nil {
 		name = d.Name
@@ -55,7 +59,8 @@ func (s utility) openShow(st *ast.Show) (source, error) {
 	var rows [][]types.Datum
 	for _, d := range settings.All() {
 		v, _ := s.setting(d.Name)
-		rows = append(rows, []types.Datum{types.NewString(d.Name), types.NewString(v), types.NewString(d.Desc)})
+		rows = append(rows, []types.Datum{types.NewString(d.Name), types.NewString(v),
+			types.NewString(d.Desc)})
 	}
 	for _, name := range s.settings.CustomNames() {
 		v, _ := s.settings.Get(name)

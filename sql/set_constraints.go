@@ -12,7 +12,8 @@ import (
 func (s utility) execSetConstraints(ctx context.Context, st *ast.SetConstraints) (string, error) {
 	const tag = "SET CONSTRAINTS"
 	if s.tx.state != inBlock {
-		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET CONSTRAINTS can only be used in transaction blocks")
+		s.notice("WARNING", sqlerr.NoActiveSQLTransaction,
+			"SET CONSTRAINTS can only be used in transaction blocks")
 		return tag, nil
 	}
 	if err := s.ensure(ctx); err != nil {
@@ -30,7 +31,8 @@ func (s utility) execSetConstraints(ctx context.Context, st *ast.SetConstraints)
 
 // foreignKeys finds the constraints that are named: all of a name in the first schema of the search
 // path that has one.
-func (s *planRunner) foreignKeys(ctx context.Context, names []ast.Name) (found []ri.Constraint, err error) {
+func (s *planRunner) foreignKeys(ctx context.Context, names []ast.Name) (found []ri.Constraint,
+	err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -54,7 +56,8 @@ func (s *planRunner) foreignKeys(ctx context.Context, names []ast.Name) (found [
 				}
 				if fk := d.ForeignKey(n.Name); fk != nil {
 					if !fk.Deferrable {
-						return nil, sqlerr.New(sqlerr.WrongObjectType, "constraint \"%s\" is not deferrable", n.Name)
+						return nil, sqlerr.New(sqlerr.WrongObjectType,
+							"constraint \"%s\" is not deferrable", n.Name)
 					}
 					found = append(found, ri.Constraint{Table: d.ID, OID: fk.OID})
 				}
@@ -64,7 +67,8 @@ func (s *planRunner) foreignKeys(ctx context.Context, names []ast.Name) (found [
 			}
 		}
 		if len(found) == before {
-			return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" does not exist", n.Name)
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" does not exist",
+				n.Name)
 		}
 	}
 	return found, nil

@@ -20,7 +20,8 @@ func TestRowLocksOfAnotherProcessAreSeen(t *testing.T) {
 	mustQuery(t, b, "SAVEPOINT s")
 	fails(t, b, "SELECT * FROM t WHERE id = 1 FOR KEY SHARE NOWAIT", sqlerr.LockNotAvailable)
 	mustQuery(t, b, "ROLLBACK TO s")
-	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id FOR UPDATE SKIP LOCKED"), "[id]\n2\nSELECT 1")
+	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id FOR UPDATE SKIP LOCKED"),
+		"[id]\n2\nSELECT 1")
 	mustQuery(t, b, "ROLLBACK TO s")
 	mustQuery(t, b, "SET LOCAL lock_timeout = '5ms'")
 	fails(t, b, "UPDATE t SET n = n + 1 WHERE id = 1", sqlerr.LockNotAvailable)
@@ -59,10 +60,12 @@ func TestASavepointGivesBackLocksElsewhere(t *testing.T) {
 	mustQuery(t, a, "SAVEPOINT s")
 	mustQuery(t, a, "SELECT * FROM t WHERE id = 2 FOR UPDATE")
 	mustQuery(t, a, "ROLLBACK TO s")
-	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id FOR UPDATE SKIP LOCKED"), "[id]\n2\nSELECT 1")
+	require.Contains(t, mustQuery(t, b, "SELECT id FROM t ORDER BY id FOR UPDATE SKIP LOCKED"),
+		"[id]\n2\nSELECT 1")
 	mustQuery(t, a, "RELEASE s")
 	fails(t, a, "SELECT 1 / 0", sqlerr.DivisionByZero)
-	require.Contains(t, mustQuery(t, b, "SELECT count(*) FROM (SELECT id FROM t FOR UPDATE SKIP LOCKED) x"), "\n2\n")
+	require.Contains(t, mustQuery(t, b, "SELECT count(*) FROM (SELECT id FROM t FOR UPDATE SKIP "+
+		"LOCKED) x"), "\n2\n")
 	mustQuery(t, a, "ROLLBACK")
 }
 
@@ -88,18 +91,21 @@ Process \d+ of another server: UPDATE t SET n = n \+ 1 WHERE id = 2$`, se.Detail
 	require.Contains(t, mustQuery(t, b, "SELECT n FROM t ORDER BY id"), "[n]\n11\n21\n")
 }
 
-// TestWhoInAnotherProcessIsWaitedFor: the views show its statement; its number is zero, as PostgreSQL has
-// it for whoever has none here.
+// TestWhoInAnotherProcessIsWaitedFor: the views show its statement; its number is zero, as
+// PostgreSQL has it for whoever has none here.
 func TestWhoInAnotherProcessIsWaitedFor(t *testing.T) {
 	a, b, watcher := sharedFixture(t)
 	mustQuery(t, a, "BEGIN")
 	mustQuery(t, a, "SELECT * FROM t WHERE id = 2 FOR SHARE")
 	mustQuery(t, b, "BEGIN")
 	wait := blocked(t, b, watcher, "DELETE FROM t WHERE id = 2")
-	require.Contains(t, mustQuery(t, watcher, "SELECT table_name, key, mode, blocking_pid, blocking_query, waiting_query FROM minidb_lock_waits"),
-		"public.t|(2)|AccessExclusiveLock|0|SELECT * FROM t WHERE id = 2 FOR SHARE|DELETE FROM t WHERE id = 2\n")
+	require.Contains(t, mustQuery(t, watcher, "SELECT table_name, key, mode, blocking_pid, "+
+		"blocking_query, waiting_query FROM minidb_lock_waits"),
+		"public.t|(2)|AccessExclusiveLock|0|SELECT * FROM t WHERE id = 2 FOR SHARE|DELETE FROM t "+
+			"WHERE id = 2\n")
 	require.Contains(t, mustQuery(t, watcher, "SELECT pg_blocking_pids("+pid(b)+")"), "\n{0}\n")
-	require.Contains(t, mustQuery(t, watcher, "SELECT pid, mode, granted FROM pg_locks WHERE locktype = 'tuple' ORDER BY pid"),
+	require.Contains(t, mustQuery(t, watcher, "SELECT pid, mode, granted FROM pg_locks WHERE "+
+		"locktype = 'tuple' ORDER BY pid"),
 		"\n0|RowShareLock|t\n"+pid(b)+"|AccessExclusiveLock|f\nSELECT 2")
 	mustQuery(t, a, "COMMIT")
 	require.NoError(t, <-wait)
@@ -132,7 +138,8 @@ func TestCountersOfTwoProcesses(t *testing.T) {
 
 func count(s *sql.Session, rounds int) error {
 	for range rounds {
-		text := "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT n FROM t WHERE id = 1 FOR UPDATE; UPDATE t SET n = n + 1 WHERE id = 1; COMMIT"
+		text := "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT n FROM t WHERE id = 1 FOR UPDATE; " +
+			"UPDATE t SET n = n + 1 WHERE id = 1; COMMIT"
 		for _, q := range strings.Split(text, "; ") {
 			if err := query(s, q); err != nil {
 				return err

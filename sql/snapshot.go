@@ -6,8 +6,9 @@ import (
 
 import "context"
 
-// beginStatement gives a statement its snapshot. One that tells its client no more than how many rows
-// it changed may go on from what is not durable yet; every other waits for what came before it.
+// beginStatement gives a statement its snapshot. One that tells its client no more than how many
+// rows it changed may go on from what is not durable yet; every other waits for what came before
+// it.
 func (s *transactor) beginStatement(ctx context.Context, k *kind) error {
 	fresh := s.tx.tx == nil
 	if err := s.ensure(ctx); err != nil {
@@ -44,7 +45,8 @@ func (s *transactor) awaitDurable(ctx context.Context) error {
 	return s.tx.tx.AwaitDurable(ctx)
 }
 
-// refused returns why the transaction cannot be serialized, if that is known at the end of a statement.
+// refused returns why the transaction cannot be serialized, if that is known at the end of a
+// statement.
 func (s *transactor) refused() error {
 	if s.tx.tx == nil {
 		return nil
@@ -61,8 +63,8 @@ func (s *transactor) advance(ctx context.Context) error {
 	return nil
 }
 
-// newestSchema shows a statement the schema as it is now, as far as its isolation level lets it: with all
-// that is committed, or with constraints alone.
+// newestSchema shows a statement the schema as it is now, as far as its isolation level lets it:
+// with all that is committed, or with constraints alone.
 func (s *transactor) newestSchema(ctx context.Context) error {
 	if s.tx.perStatement() {
 		return s.advance(ctx)
@@ -71,8 +73,8 @@ func (s *transactor) newestSchema(ctx context.Context) error {
 	return err
 }
 
-// renewSchema lets a statement of a block that keeps its snapshot know the constraints that there are now
-// (docs/adr/0004). changed says that plans made before are no good.
+// renewSchema lets a statement of a block that keeps its snapshot know the constraints that there
+// are now (docs/adr/0004). changed says that plans made before are no good.
 func (s *transactor) renewSchema(ctx context.Context) (changed bool, err error) {
 	if s.tx.state != inBlock || s.tx.perStatement() || s.tx.asOf != 0 {
 		return false, nil
@@ -87,7 +89,8 @@ func (s *transactor) renewSchema(ctx context.Context) (changed bool, err error) 
 // refreshable reports whether the statement may have a newer snapshot: always in READ COMMITTED,
 // otherwise when it is the transaction's first.
 func (s *transactor) refreshable() bool {
-	return s.tx.perStatement() || s.tx.statements <= 1 && len(s.tx.savepoints) == 0 && !s.tx.tx.Dirty()
+	return s.tx.perStatement() || s.tx.statements <= 1 && len(s.tx.savepoints) == 0 &&
+		!s.tx.tx.Dirty()
 }
 
 // refresh gives the statement a new snapshot. Requires: refreshable.
@@ -101,7 +104,8 @@ func (s *transactor) refresh(ctx context.Context) error {
 	return s.ensure(ctx)
 }
 
-// dropSnapshot lets go of a snapshot through which only the schema was read. Locks stay the session's.
+// dropSnapshot lets go of a snapshot through which only the schema was read. Locks stay the
+// session's.
 func (s *transactor) dropSnapshot(ctx context.Context) error {
 	tx := s.tx.tx
 	if tx == nil {

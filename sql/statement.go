@@ -11,7 +11,8 @@ import (
 
 // Prepare parses and analyses one statement: the extended protocol's Parse. An unnamed one replaces
 // the unnamed one before it. declared holds OIDs; 0 is to be inferred.
-func (s *Session) Prepare(ctx context.Context, name, text string, declared []types.OID, out ResultWriter) (*Prepared, error) {
+func (s *Session) Prepare(ctx context.Context, name, text string, declared []types.OID,
+	out ResultWriter) (*Prepared, error) {
 	ctx, done := s.begin(ctx, text, out)
 	defer done()
 	if len(text) > smallText {
@@ -28,7 +29,8 @@ func (s *Session) Prepare(ctx context.Context, name, text string, declared []typ
 	return ps, nil
 }
 
-func (s *Session) prepare(ctx context.Context, name, text string, declared []types.OID) (*Prepared, error) {
+func (s *Session) prepare(ctx context.Context, name, text string, declared []types.OID) (*Prepared,
+	error) {
 	if name == "" {
 		s.forgetPrepared("")
 	}
@@ -40,11 +42,13 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 		return nil, errFailedTransaction()
 	}
 	if _, taken := s.prepared[name]; taken {
-		return nil, sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement \"%s\" already exists", name)
+		return nil, sqlerr.New(sqlerr.DuplicatePreparedStatement,
+			"prepared statement \"%s\" already exists", name)
 	}
 	if len(s.prepared) >= maxPrepared {
 		return nil, sqlerr.New(sqlerr.ConfigurationLimitExceeded, "too many prepared statements").
-			WithHint("A session may hold %d of them; DEALLOCATE those that are no longer needed.", maxPrepared)
+			WithHint("A session may hold %d of them; DEALLOCATE those that are no longer needed.",
+				maxPrepared)
 	}
 	ps := &Prepared{Name: name, Text: parsed.Text, Stmt: parsed.Stmt, offset: parsed.Offset}
 	if ps.declared, err = typesByOID(declared); err != nil {
@@ -94,8 +98,8 @@ func (s *Session) analyse(ctx context.Context, ps *Prepared) error {
 	return s.describeUtility(ps)
 }
 
-// analysePlanned takes parameters, and the columns of a statement that is planned as a whole, from a
-// plan.
+// analysePlanned takes parameters, and the columns of a statement that is planned as a whole, from
+// a plan.
 func (s *planRunner) analysePlanned(ctx context.Context, ps *Prepared, inner ast.Statement) error {
 	if err := s.ensure(ctx); err != nil {
 		return err
@@ -117,7 +121,8 @@ func (s *planRunner) analysePlanned(ctx context.Context, ps *Prepared, inner ast
 func (s *Session) describeUtility(ps *Prepared) error {
 	for _, t := range ps.ParamTypes {
 		if t == nil {
-			return sqlerr.New(sqlerr.IndeterminateDatatype, "could not determine data type of parameter $1")
+			return sqlerr.New(sqlerr.IndeterminateDatatype,
+				"could not determine data type of parameter $1")
 		}
 	}
 	describe := kindOf(ps.Stmt).describe
@@ -153,9 +158,11 @@ func (s *Session) Statement(name string) (*Prepared, error) {
 		return ps, nil
 	}
 	if name == "" {
-		return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "unnamed prepared statement does not exist")
+		return nil, sqlerr.New(sqlerr.InvalidSQLStatementName,
+			"unnamed prepared statement does not exist")
 	}
-	return nil, sqlerr.New(sqlerr.InvalidSQLStatementName, "prepared statement \"%s\" does not exist", name)
+	return nil, sqlerr.New(sqlerr.InvalidSQLStatementName,
+		"prepared statement \"%s\" does not exist", name)
 }
 
 // CloseStatement forgets a prepared statement; there need not be one.

@@ -10,19 +10,22 @@ import (
 
 // moves are what gives the rows of table p, or the entries of its unique key u, another place.
 var moves = []string{
-	"ALTER TABLE p ALTER x TYPE text USING x || 'y'", "REINDEX TABLE p", "TRUNCATE p CASCADE; INSERT INTO p VALUES (1, 1, 'y'), (2, 2, 'y')",
+	"ALTER TABLE p ALTER x TYPE text USING x || 'y'", "REINDEX TABLE p",
+	"TRUNCATE p CASCADE; INSERT INTO p VALUES (1, 1, 'y'), (2, 2, 'y')",
 }
 
 const beginRepeatable = "BEGIN ISOLATION LEVEL REPEATABLE READ; "
 
-// TestAParentThatMovedIsLockedWhereItIs: a block from before refers to a row in its old place, which others
-// delete in the new one.
+// TestAParentThatMovedIsLockedWhereItIs: a block from before refers to a row in its old place,
+// which others delete in the new one.
 func TestAParentThatMovedIsLockedWhereItIs(t *testing.T) {
 	inOneProcessAndTwo(t, func(t *testing.T, a, b, _ *sql.Session) {
 		for _, column := range []string{"id", "u"} {
 			for _, move := range moves {
-				mustQuery(t, a, "DROP TABLE IF EXISTS p, c CASCADE; CREATE TABLE p (id int PRIMARY KEY, u int UNIQUE, x text)")
-				mustQuery(t, a, "CREATE TABLE c (id int PRIMARY KEY, p int REFERENCES p ("+column+")); INSERT INTO p VALUES (1, 1, 'x'), (2, 2, 'x')")
+				mustQuery(t, a, "DROP TABLE IF EXISTS p, c CASCADE; CREATE TABLE p (id int "+
+					"PRIMARY KEY, u int UNIQUE, x text)")
+				mustQuery(t, a, "CREATE TABLE c (id int PRIMARY KEY, p int REFERENCES p ("+column+
+					")); INSERT INTO p VALUES (1, 1, 'x'), (2, 2, 'x')")
 				mustQuery(t, a, beginRepeatable+"SELECT * FROM t")
 				mustQuery(t, b, move)
 				mustQuery(t, b, "DELETE FROM p WHERE id = 1")
@@ -38,10 +41,12 @@ func TestAParentThatMovedIsLockedWhereItIs(t *testing.T) {
 	})
 }
 
-// TestARowThatMovedIsLockedWhereItIs: FOR UPDATE in a block from before locks a row in its old place.
+// TestARowThatMovedIsLockedWhereItIs: FOR UPDATE in a block from before locks a row in its old
+// place.
 func TestARowThatMovedIsLockedWhereItIs(t *testing.T) {
 	inOneProcessAndTwo(t, func(t *testing.T, a, b, _ *sql.Session) {
-		mustQuery(t, a, "CREATE TABLE p (id int PRIMARY KEY, u int UNIQUE, x text); INSERT INTO p VALUES (1, 1, 'x')")
+		mustQuery(t, a, "CREATE TABLE p (id int PRIMARY KEY, u int UNIQUE, x text); INSERT INTO "+
+			"p VALUES (1, 1, 'x')")
 		mustQuery(t, a, beginRepeatable+"SELECT * FROM t")
 		mustQuery(t, b, moves[0])
 		err := query(a, "SELECT * FROM p WHERE id = 1 FOR UPDATE")
@@ -56,9 +61,11 @@ func TestARowThatMovedIsLockedWhereItIs(t *testing.T) {
 
 // TestABlockFromBeforeReadsTheOldRows, whatever took them away; and cannot write them.
 func TestABlockFromBeforeReadsTheOldRows(t *testing.T) {
-	for _, change := range []string{"TRUNCATE v", "DROP TABLE v", "ALTER TABLE v ALTER n TYPE text USING n || 'x'", "DROP INDEX v_n", "REINDEX TABLE v"} {
+	for _, change := range []string{"TRUNCATE v", "DROP TABLE v",
+		"ALTER TABLE v ALTER n TYPE text USING n || 'x'", "DROP INDEX v_n", "REINDEX TABLE v"} {
 		a, b, _ := lockFixture(t)
-		mustQuery(t, b, "CREATE TABLE v (id int PRIMARY KEY, n int); CREATE INDEX v_n ON v (n); INSERT INTO v SELECT i, i FROM generate_series(1, 10) i")
+		mustQuery(t, b, "CREATE TABLE v (id int PRIMARY KEY, n int); CREATE INDEX v_n ON v (n); "+
+			"INSERT INTO v SELECT i, i FROM generate_series(1, 10) i")
 		mustQuery(t, a, beginRepeatable+"SELECT * FROM t")
 		mustQuery(t, b, change)
 		vacuumTwice(t, b)

@@ -19,8 +19,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// hookedStreams is an engine whose transactions stream out what is more than a few kilobytes and call
-// hook at each crash point; faults makes its updates fail.
+// hookedStreams is an engine whose transactions stream out what is more than a few kilobytes and
+// call hook at each crash point; faults makes its updates fail.
 type hookedStreams struct {
 	*sql.Engine
 	store  *txn.Store
@@ -31,13 +31,14 @@ type hookedStreams struct {
 func newHookedStreams(t *testing.T, e kv.Engine, ttl time.Duration) *hookedStreams {
 	h := &hookedStreams{faults: kvtest.NewFault(e)}
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
-	h.Engine, h.store = openEngine(t, h.faults, txn.Options{StreamBytes: 6 << 10, BatchKeys: 16, LockTTL: ttl,
-		CrashPoint: func(p txn.CrashPoint) bool {
-			if hook := h.hook.Load(); hook != nil {
-				(*hook)(p)
-			}
-			return false
-		}}, sql.Options{})
+	h.Engine, h.store = openEngine(t, h.faults,
+		txn.Options{StreamBytes: 6 << 10, BatchKeys: 16, LockTTL: ttl,
+			CrashPoint: func(p txn.CrashPoint) bool {
+				if hook := h.hook.Load(); hook != nil {
+					(*hook)(p)
+				}
+				return false
+			}}, sql.Options{})
 	s := newSession(t, h.Engine)
 	mustQuery(t, s, "CREATE TABLE t (id int PRIMARY KEY, v text, n int)")
 	mustQuery(t, s, "CREATE INDEX ON t (n)")
@@ -47,18 +48,20 @@ func newHookedStreams(t *testing.T, e kv.Engine, ttl time.Duration) *hookedStrea
 
 // changes are ways to change every row, of which the last statement is cancelled.
 var changes = map[string][]string{
-	"implicit":        {changeAll},
-	"block":           {"BEGIN", changeAll},
-	"commit":          {"BEGIN", changeAll, "COMMIT"},
-	"commit in order": {"BEGIN ISOLATION LEVEL SERIALIZABLE", "SELECT sum(n) FROM t", changeAll, "COMMIT"},
-	"optimistic":      {"SET minidb.write_locks = off", "BEGIN", changeAll, "COMMIT"},
+	"implicit": {changeAll},
+	"block":    {"BEGIN", changeAll},
+	"commit":   {"BEGIN", changeAll, "COMMIT"},
+	"commit in order": {"BEGIN ISOLATION LEVEL SERIALIZABLE", "SELECT sum(n) FROM t", changeAll,
+		"COMMIT"},
+	"optimistic": {"SET minidb.write_locks = off", "BEGIN", changeAll, "COMMIT"},
 }
 
 const changeAll = "UPDATE t SET v = repeat('new', 20), n = n + 100"
 
 // change lets a session change all rows, with the hook in the last statement, and returns what its
 // client was told at last.
-func (h *hookedStreams) change(t *testing.T, a *sql.Session, texts []string, hook func(txn.CrashPoint)) (told string) {
+func (h *hookedStreams) change(t *testing.T, a *sql.Session, texts []string,
+	hook func(txn.CrashPoint)) (told string) {
 	last := len(texts) - 1
 	if last > 0 {
 		mustQuery(t, a, strings.Join(texts[:last], "; "))
@@ -82,7 +85,8 @@ func (h *hookedStreams) judge(t *testing.T, a, other *sql.Session, told, what st
 	require.Equal(t, byte('I'), a.Status(), what)
 	require.True(t, h.store.RowLocks().Empty(), what)
 	require.Zero(t, h.store.Active(), what)
-	got := mustQuery(t, other, "SELECT (SELECT count(*) FROM t WHERE v = 'old'), (SELECT count(*) FROM t WHERE n > 100)")
+	got := mustQuery(t, other, "SELECT (SELECT count(*) FROM t WHERE v = 'old'), (SELECT "+
+		"count(*) FROM t WHERE n > 100)")
 	before, after := "[count count]\n40|0\nSELECT 1\n", "[count count]\n0|40\nSELECT 1\n"
 	switch told {
 	case "":
@@ -95,7 +99,8 @@ func (h *hookedStreams) judge(t *testing.T, a, other *sql.Session, told, what st
 		t.Errorf("%s: told %s", what, told)
 	}
 	mustQuery(t, other, "UPDATE t SET v = 'old', n = id")
-	require.NoError(t, catalog.Check(context.Background(), h.store, func(p catalog.Problem) { t.Errorf("%s: %s", what, p) }))
+	require.NoError(t, catalog.Check(context.Background(), h.store,
+		func(p catalog.Problem) { t.Errorf("%s: %s", what, p) }))
 }
 
 // TestALargeTransactionIsCancelledAtEachCrashPoint cancels the statement, as the protocol's
@@ -130,8 +135,8 @@ func TestALargeTransactionIsCancelledAtEachCrashPoint(t *testing.T) {
 	}
 }
 
-// TestALargeCommitTimesOut: statement_timeout passes at each crash point of COMMIT. A machine on which it passes
-// between them gets a longer one.
+// TestALargeCommitTimesOut: statement_timeout passes at each crash point of COMMIT. A machine on
+// which it passes between them gets a longer one.
 func TestALargeCommitTimesOut(t *testing.T) {
 	h := newHookedStreams(t, memkv.New(memkv.Options{}), 0)
 	a, other := newSession(t, h.Engine), newSession(t, h.Engine)
@@ -162,11 +167,12 @@ func TestALargeCommitTimesOut(t *testing.T) {
 	require.Contains(t, seen, txn.AfterSecondaryBatch)
 }
 
-// TestALargeCommitIsCancelledAndItsAnswerIsLost: then nobody knows, and the client is not told that the
-// statement was cancelled.
+// TestALargeCommitIsCancelledAndItsAnswerIsLost: then nobody knows, and the client is not told that
+// the statement was cancelled.
 func TestALargeCommitIsCancelledAndItsAnswerIsLost(t *testing.T) {
 	for _, plan := range []kvtest.FaultPlan{
-		{Applied: false}, {Applied: true}, {Err: context.DeadlineExceeded}, {Applied: true, Err: context.Canceled},
+		{Applied: false}, {Applied: true}, {Err: context.DeadlineExceeded}, {Applied: true,
+			Err: context.Canceled},
 	} {
 		h := newHookedStreams(t, memkv.New(memkv.Options{}), 5*time.Millisecond)
 		a, other := newSession(t, h.Engine), newSession(t, h.Engine)

@@ -9,16 +9,19 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// A statement locks every table that it names, as in PostgreSQL: in a weak mode, which hinders nobody
-// but those who want to change the table's schema or ask for a strong lock. One that had to wait, or came
-// right after a change, looks at the schema again, through a snapshot as new as its lock wherever the transaction may have one.
+// A statement locks every table that it names, as in PostgreSQL: in a weak mode, which hinders
+// nobody but those who want to change the table's schema or ask for a strong lock. One that had to
+// wait, or came right after a change, looks at the schema again, through a snapshot as new as its
+// lock wherever the transaction may have one.
 
 var useModes = [...]rowlock.Mode{
-	opt.Reads: rowlock.AccessShare, opt.LocksRows: rowlock.RowShare, opt.Modifies: rowlock.RowExclusive,
+	opt.Reads: rowlock.AccessShare, opt.LocksRows: rowlock.RowShare,
+	opt.Modifies: rowlock.RowExclusive,
 }
 
 // lockTable takes the lock of one relation until the transaction's end.
-func (s *transactor) lockTable(ctx context.Context, id table.ID, mode rowlock.Mode, noWait bool) (rowlock.Outcome, error) {
+func (s *transactor) lockTable(ctx context.Context, id table.ID, mode rowlock.Mode,
+	noWait bool) (rowlock.Outcome, error) {
 	if id < catalog.FirstID || s.tx.asOf != 0 {
 		return rowlock.Held, nil // the system's own tables never change, and neither does the past
 	}
@@ -28,7 +31,8 @@ func (s *transactor) lockTable(ctx context.Context, id table.ID, mode rowlock.Mo
 
 // lockTables takes the locks of what a plan reads and writes; again says that the schema may have
 // changed since it was made: while a lock was waited for, or before it was there.
-func (s *transactor) lockTables(ctx context.Context, tables []opt.TableVersion) (again bool, err error) {
+func (s *transactor) lockTables(ctx context.Context, tables []opt.TableVersion) (again bool,
+	err error) {
 	fresh := false
 	for i := range tables {
 		out, err := s.lockTable(ctx, tables[i].ID, useModes[tables[i].Use], false)
@@ -40,8 +44,8 @@ func (s *transactor) lockTables(ctx context.Context, tables []opt.TableVersion) 
 	return again || fresh && s.tx.view.Outdated(), nil
 }
 
-// recheckSchema comes after the wait for a table's lock. It shows the statement the schema as it is now, as far
-// as that goes, and reports whether anything may have changed.
+// recheckSchema comes after the wait for a table's lock. It shows the statement the schema as it is
+// now, as far as that goes, and reports whether anything may have changed.
 func (s *transactor) recheckSchema(ctx context.Context) (bool, error) {
 	if !s.refreshable() {
 		return s.renewSchema(ctx)

@@ -8,19 +8,22 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
-// TestSchemaChangesWaitForTheirTable: ALTER, DROP, TRUNCATE and CREATE INDEX wait for transactions that
-// use the table, and then see what those did.
+// TestSchemaChangesWaitForTheirTable: ALTER, DROP, TRUNCATE and CREATE INDEX wait for transactions
+// that use the table, and then see what those did.
 func TestSchemaChangesWaitForTheirTable(t *testing.T) {
 	a, b, c := lockFixture(t)
 	for _, change := range []string{
-		"ALTER TABLE t ADD COLUMN w int", "CREATE INDEX t_n ON t (n)", "TRUNCATE t", "DROP INDEX t_n", "DROP TABLE t",
+		"ALTER TABLE t ADD COLUMN w int", "CREATE INDEX t_n ON t (n)", "TRUNCATE t",
+		"DROP INDEX t_n", "DROP TABLE t",
 	} {
 		mustQuery(t, a, "BEGIN")
 		mustQuery(t, a, "INSERT INTO t (id, n, u) VALUES (30, 1, 30)")
 		mustQuery(t, b, "BEGIN")
 		wait := blocked(t, b, c, change)
-		require.Contains(t, mustQuery(t, c, "SELECT pg_blocking_pids("+pid(b)+")"), "\n{"+pid(a)+"}\n")
-		require.Contains(t, mustQuery(t, c, "SELECT locktype, table_name, mode, blocking_query FROM minidb_lock_waits"), "relation|public.t|")
+		require.Contains(t, mustQuery(t, c, "SELECT pg_blocking_pids("+pid(b)+")"),
+			"\n{"+pid(a)+"}\n")
+		require.Contains(t, mustQuery(t, c, "SELECT locktype, table_name, mode, blocking_query "+
+			"FROM minidb_lock_waits"), "relation|public.t|")
 		mustQuery(t, a, "DELETE FROM t WHERE id = 30")
 		mustQuery(t, a, "COMMIT")
 		require.NoError(t, <-wait, change)
@@ -31,7 +34,8 @@ func TestSchemaChangesWaitForTheirTable(t *testing.T) {
 // TestAStatementThatWaitedSeesTheNewSchema: a plan made before the wait is made again.
 func TestAStatementThatWaitedSeesTheNewSchema(t *testing.T) {
 	a, b, c := lockFixture(t)
-	for _, begin := range []string{"", "BEGIN; ", "BEGIN ISOLATION LEVEL READ COMMITTED; ", "BEGIN ISOLATION LEVEL SERIALIZABLE; "} {
+	for _, begin := range []string{"", "BEGIN; ", "BEGIN ISOLATION LEVEL READ COMMITTED; ",
+		"BEGIN ISOLATION LEVEL SERIALIZABLE; "} {
 		mustQuery(t, a, "BEGIN")
 		mustQuery(t, a, "ALTER TABLE t ADD COLUMN added text DEFAULT 'yes'")
 		if begin != "" {
@@ -80,7 +84,8 @@ func TestLockTableNoWaitTimeoutAndDeadlock(t *testing.T) {
 	err := fails(t, b, "LOCK TABLE t IN ACCESS SHARE MODE NOWAIT", sqlerr.LockNotAvailable)
 	require.ErrorContains(t, err, `could not obtain lock on relation "t"`)
 	mustQuery(t, b, "ROLLBACK")
-	require.ErrorContains(t, fails(t, b, "SELECT 1 FROM t", sqlerr.LockNotAvailable), "canceling statement due to lock timeout")
+	require.ErrorContains(t, fails(t, b, "SELECT 1 FROM t", sqlerr.LockNotAvailable),
+		"canceling statement due to lock timeout")
 	mustQuery(t, b, "RESET lock_timeout")
 	mustQuery(t, a, "ROLLBACK")
 
@@ -95,15 +100,17 @@ func TestLockTableNoWaitTimeoutAndDeadlock(t *testing.T) {
 	mustQuery(t, a, "COMMIT")
 }
 
-// TestAnOpenReadKeepsItsTable: a cursor's table cannot be dropped under it, nor by its own session's
-// neighbour in the fast path.
+// TestAnOpenReadKeepsItsTable: a cursor's table cannot be dropped under it, nor by its own
+// session's neighbour in the fast path.
 func TestAnOpenReadKeepsItsTable(t *testing.T) {
 	a, b, c := lockFixture(t)
 	mustQuery(t, a, "BEGIN")
 	mustQuery(t, a, "SELECT 1 FROM t")
-	require.Contains(t, mustQuery(t, c, "SELECT mode, fastpath FROM pg_locks WHERE pid = "+pid(a)), "AccessShareLock|t\n")
+	require.Contains(t, mustQuery(t, c, "SELECT mode, fastpath FROM pg_locks WHERE pid = "+pid(a)),
+		"AccessShareLock|t\n")
 	wait := blocked(t, b, c, "DROP TABLE t")
-	require.Contains(t, mustQuery(t, c, "SELECT mode, fastpath FROM pg_locks WHERE pid = "+pid(a)), "AccessShareLock|f\n")
+	require.Contains(t, mustQuery(t, c, "SELECT mode, fastpath FROM pg_locks WHERE pid = "+pid(a)),
+		"AccessShareLock|f\n")
 	mustQuery(t, a, "ROLLBACK")
 	require.NoError(t, <-wait)
 	require.Contains(t, mustQuery(t, c, "SELECT count(*) FROM pg_locks"), "\n0\n")

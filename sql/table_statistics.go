@@ -23,7 +23,8 @@ func (s *transactor) tableStatistics(ctx context.Context, d *table.Desc) *stats.
 // noteChanges takes what a statement changed into the transaction's account.
 func (s *transactor) noteChanges(c *exec.Cursor) {
 	c.EachChange(func(id table.ID, ch exec.Changes) {
-		s.addChange(statistics.Change{Table: id, Inserted: ch.Inserted, Updated: ch.Updated, Deleted: ch.Deleted})
+		s.addChange(statistics.Change{Table: id, Inserted: ch.Inserted, Updated: ch.Updated,
+			Deleted: ch.Deleted})
 	})
 }
 
@@ -46,14 +47,16 @@ func (s *transactor) addChange(ch statistics.Change) {
 }
 
 // noteCommitted enters a transaction's changes into the registry after the commit.
-func (s *transactor) noteCommitted(ctx context.Context, changes []statistics.Change, found []analyzed) {
+func (s *transactor) noteCommitted(ctx context.Context, changes []statistics.Change,
+	found []analyzed) {
 	s.engine.statistics.Note(ctx, changes)
 	for _, a := range found {
 		s.engine.statistics.Replaced(ctx, a.id, a.rows, a.by)
 	}
 }
 
-// planIsCurrent reports whether the statistics that a plan was made with are still those of its tables.
+// planIsCurrent reports whether the statistics that a plan was made with are still those of its
+// tables.
 func (s *transactor) planIsCurrent(plan *physical.Plan, epoch *uint64) bool {
 	now := s.engine.statistics.Epoch()
 	if *epoch == now {

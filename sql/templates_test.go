@@ -34,37 +34,58 @@ CREATE VIEW v AS SELECT id, name, n FROM t WHERE n < 50`
 var templatesShapes = []string{
 	"SELECT id, name, n, num, twice FROM t WHERE id = %i",
 	"SELECT id, n + %i FROM t WHERE id = -%i AND n > %i ORDER BY 1 LIMIT 1;",
-	"SELECT name FROM t WHERE small = %i", "SELECT name FROM t WHERE big = %i", "SELECT id FROM t WHERE name = %s",
-	"SELECT id FROM t WHERE name = %s AND day < %s AND n <= %i FOR UPDATE", "SELECT id FROM t WHERE name = %i",
-	"SELECT count(*), sum(n) FROM t WHERE id = %i", "SELECT id FROM t WHERE n = %i ORDER BY id", "SELECT * FROM v WHERE id = %i",
-	"SELECT id FROM t WHERE id = %s", "SELECT id FROM t WHERE num = %i ORDER BY id", "SELECT id FROM t WHERE short = %s ORDER BY id",
-	"SELECT b FROM pair WHERE a = %i AND b = %s", "SELECT id, missing FROM t WHERE id = %i", "SELECT id FROM missing WHERE id = %i",
-	"INSERT INTO t (id, name, n) VALUES (%i, %s, %i)", "INSERT INTO t (id, small, big) VALUES (%i, %i, %i)",
-	"INSERT INTO t (id, short, blanks) VALUES (%i, %s, %s)", "INSERT INTO t (id, short, num) VALUES (%i, %i, %i)",
-	"INSERT INTO t (id, num, f) VALUES (%i, %s, -%i), (-%i, %s, %i)", "INSERT INTO t (id, day, at) VALUES (%i, %s, %s)",
-	"INSERT INTO t (id, u, doc, raw) VALUES (%i, %s, %s, %s)", "INSERT INTO t (id, ok, iv, list) VALUES (%i, %s, %s, %s)",
-	"INSERT INTO t (id, rel) VALUES (%i, %s)", "INSERT INTO t (id, twice) VALUES (%i, %i)", "INSERT INTO t (id, ok) VALUES (%i, %i)",
-	"INSERT INTO t (id, n) VALUES (%i, %i) ON CONFLICT (id) DO UPDATE SET n = t.n + %i RETURNING id, n",
+	"SELECT name FROM t WHERE small = %i", "SELECT name FROM t WHERE big = %i",
+	"SELECT id FROM t WHERE name = %s",
+	"SELECT id FROM t WHERE name = %s AND day < %s AND n <= %i FOR UPDATE",
+	"SELECT id FROM t WHERE name = %i",
+	"SELECT count(*), sum(n) FROM t WHERE id = %i", "SELECT id FROM t WHERE n = %i ORDER BY id",
+	"SELECT * FROM v WHERE id = %i",
+	"SELECT id FROM t WHERE id = %s", "SELECT id FROM t WHERE num = %i ORDER BY id",
+	"SELECT id FROM t WHERE short = %s ORDER BY id",
+	"SELECT b FROM pair WHERE a = %i AND b = %s", "SELECT id, missing FROM t WHERE id = %i",
+	"SELECT id FROM missing WHERE id = %i",
+	"INSERT INTO t (id, name, n) VALUES (%i, %s, %i)",
+	"INSERT INTO t (id, small, big) VALUES (%i, %i, %i)",
+	"INSERT INTO t (id, short, blanks) VALUES (%i, %s, %s)",
+	"INSERT INTO t (id, short, num) VALUES (%i, %i, %i)",
+	"INSERT INTO t (id, num, f) VALUES (%i, %s, -%i), (-%i, %s, %i)",
+	"INSERT INTO t (id, day, at) VALUES (%i, %s, %s)",
+	"INSERT INTO t (id, u, doc, raw) VALUES (%i, %s, %s, %s)",
+	"INSERT INTO t (id, ok, iv, list) VALUES (%i, %s, %s, %s)",
+	"INSERT INTO t (id, rel) VALUES (%i, %s)", "INSERT INTO t (id, twice) VALUES (%i, %i)",
+	"INSERT INTO t (id, ok) VALUES (%i, %i)",
+	"INSERT INTO t (id, n) VALUES (%i, %i) ON CONFLICT (id) DO UPDATE SET n = t.n + %i RETURNING " +
+		"id, n",
 	"INSERT INTO pair VALUES (%i, %s, %i) ON CONFLICT DO NOTHING", "INSERT INTO t VALUES (%i, %s)",
-	"UPDATE t SET n = n + %i WHERE id = %i", "UPDATE t SET n = n - -%i, name = %s WHERE id = %i RETURNING *",
-	"UPDATE t SET short = %s, blanks = %s WHERE name = %s", "UPDATE t SET small = %i WHERE id = %i", "UPDATE t SET id = %i WHERE id = %i",
-	"UPDATE t SET num = %i, f = f + %i WHERE big = %i", "UPDATE t SET day = %s, at = %s WHERE id = %i", "UPDATE t SET n = %i WHERE n = %i",
-	"DELETE FROM t WHERE id = %i", "DELETE FROM t WHERE name = %s AND n >= %i RETURNING id", "DELETE FROM pair WHERE a = %i AND b = %s",
+	"UPDATE t SET n = n + %i WHERE id = %i", "UPDATE t SET n = n - -%i, name = %s WHERE id = %i " +
+		"RETURNING *",
+	"UPDATE t SET short = %s, blanks = %s WHERE name = %s", "UPDATE t SET small = %i WHERE id = %i",
+	"UPDATE t SET id = %i WHERE id = %i",
+	"UPDATE t SET num = %i, f = f + %i WHERE big = %i",
+	"UPDATE t SET day = %s, at = %s WHERE id = %i", "UPDATE t SET n = %i WHERE n = %i",
+	"DELETE FROM t WHERE id = %i", "DELETE FROM t WHERE name = %s AND n >= %i RETURNING id",
+	"DELETE FROM pair WHERE a = %i AND b = %s",
 }
 
 // templatesOther are statements in between, after which plans are others.
 var templatesOther = []string{
-	"BEGIN", "BEGIN ISOLATION LEVEL READ COMMITTED", "BEGIN ISOLATION LEVEL SERIALIZABLE", "COMMIT", "COMMIT", "COMMIT", "ROLLBACK",
-	"SAVEPOINT s", "ROLLBACK TO s", "SET datestyle = 'german'", "RESET datestyle", "SET search_path = other, public", "RESET search_path",
-	"CREATE SCHEMA other; CREATE TABLE other.t (id text PRIMARY KEY, name int, n bigint)", "DROP SCHEMA IF EXISTS other CASCADE",
-	"ALTER TABLE t DROP CONSTRAINT t_name_key", "ALTER TABLE t ADD CONSTRAINT t_name_key UNIQUE (name)",
+	"BEGIN", "BEGIN ISOLATION LEVEL READ COMMITTED", "BEGIN ISOLATION LEVEL SERIALIZABLE", "COMMIT",
+	"COMMIT", "COMMIT", "ROLLBACK",
+	"SAVEPOINT s", "ROLLBACK TO s", "SET datestyle = 'german'", "RESET datestyle",
+	"SET search_path = other, public", "RESET search_path",
+	"CREATE SCHEMA other; CREATE TABLE other.t (id text PRIMARY KEY, name int, n bigint)",
+	"DROP SCHEMA IF EXISTS other CASCADE",
+	"ALTER TABLE t DROP CONSTRAINT t_name_key", "ALTER TABLE t ADD CONSTRAINT t_name_key UNIQUE " +
+		"(name)",
 	"ALTER TABLE t ALTER n TYPE bigint", "ALTER TABLE t ALTER n TYPE int",
 }
 
 func templatesText(dice *rand.Rand, shape string) string {
-	strs := []string{"a", "b", "it''s", "", "long text", "xy ", "5", "-7", "12.345", "70000", "2020-02-29", "31.12.2021", "now", "t",
+	strs := []string{"a", "b", "it''s", "", "long text", "xy ", "5", "-7", "12.345", "70000",
+		"2020-02-29", "31.12.2021", "now", "t",
 		"550e8400-e29b-41d4-a716-446655440000", `{"a": 1}`, `\xff`, "1 day", "{1,2}", "pair", "NaN"}
-	ints := []string{"0", "1", "2", "3", "4", "5", "13", "007", "99", "40000", "2147483647", "2147483648", "9999999999"}
+	ints := []string{"0", "1", "2", "3", "4", "5", "13", "007", "99", "40000", "2147483647",
+		"2147483648", "9999999999"}
 	var b strings.Builder
 	for i := 0; i < len(shape); i++ {
 		switch {
@@ -85,8 +106,8 @@ func templatesText(dice *rand.Rand, shape string) string {
 	return b.String()
 }
 
-// TestTemplatesChangeNothing runs the same random statements on two engines; on one of them every text
-// has a comment of its own, and so a shape of its own and no template.
+// TestTemplatesChangeNothing runs the same random statements on two engines; on one of them every
+// text has a comment of its own, and so a shape of its own and no template.
 func TestTemplatesChangeNothing(t *testing.T) {
 	seed := rand.Uint64()
 	if v := os.Getenv("MINIDB_TEMPLATE_SEED"); v != "" {
@@ -98,11 +119,13 @@ func TestTemplatesChangeNothing(t *testing.T) {
 	with, without := newSession(t, newEngine(t)), newSession(t, newEngine(t))
 	texts := 0
 	both := func(text string) {
-		if strings.Contains(text, "'now'") && strings.Contains(text, "at") { // it is later on the other
+		// it is later on the other
+		if strings.Contains(text, "'now'") && strings.Contains(text, "at") {
 			return
 		}
 		texts++
-		require.Equal(t, answer(without, text+fmt.Sprintf(" -- %d", texts)), answer(with, text), "MINIDB_TEMPLATE_SEED=%d: %s", seed, text)
+		require.Equal(t, answer(without, text+fmt.Sprintf(" -- %d", texts)), answer(with, text),
+			"MINIDB_TEMPLATE_SEED=%d: %s", seed, text)
 	}
 	both(templatesSchema)
 	rounds := 6000
@@ -133,7 +156,8 @@ func TestATextOfAKnownShapeIsNotParsed(t *testing.T) {
 		})
 	}
 	for _, text := range []string{
-		"SELECT n FROM t WHERE id = %[1]d", "SELECT n FROM t WHERE name = 'x%[1]d'", "INSERT INTO t VALUES (%[1]d, 'x%[1]d', %[1]d)",
+		"SELECT n FROM t WHERE id = %[1]d", "SELECT n FROM t WHERE name = 'x%[1]d'",
+		"INSERT INTO t VALUES (%[1]d, 'x%[1]d', %[1]d)",
 		"UPDATE t SET n = n + 3 WHERE id = -%[1]d", "DELETE FROM t WHERE id = -%[1]d",
 	} {
 		require.Less(t, allocations(text, ""), allocations(text, " ")*0.8, text)

@@ -17,7 +17,8 @@ func (s *transactor) setActivity(state, query string) {
 	a := &s.activity
 	a.Lock()
 	defer a.Unlock()
-	a.Application, a.State, a.Query, a.StateChanged, a.TxnStarted = app, state, query, now, time.Time{}
+	a.Application, a.State, a.Query, a.StateChanged, a.TxnStarted = app, state, query, now,
+		time.Time{}
 	if s.tx.state != idle {
 		a.TxnStarted = s.tx.started
 	} else if state == "active" {
@@ -29,7 +30,8 @@ func (s *transactor) setActivity(state, query string) {
 }
 
 // begin prepares to run one statement: its context ends by Cancel and by statement_timeout.
-func (s *transactor) begin(ctx context.Context, text string, out ResultWriter) (context.Context, func()) {
+func (s *transactor) begin(ctx context.Context, text string, out ResultWriter) (context.Context,
+	func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.running.set(cancel)
 	s.out, s.text, s.within = out, text, ctx
@@ -58,8 +60,9 @@ func (s *transactor) begin(ctx context.Context, text string, out ResultWriter) (
 func (s *transactor) start(state txnState) {
 	s.sideEffects = false
 	d := s.settings.Derived()
-	s.tx = transaction{state: state, started: time.Now(), frees: s.tx.frees, readOnly: d.ReadOnly, deferrable: d.DefaultTransactionDefr,
-		isolation: d.Isolation, cautious: state == inImplicit && s.becomeCautious()}
+	s.tx = transaction{state: state, started: time.Now(), frees: s.tx.frees, readOnly: d.ReadOnly,
+		deferrable: d.DefaultTransactionDefr,
+		isolation:  d.Isolation, cautious: state == inImplicit && s.becomeCautious()}
 }
 
 // ensure gives the transaction its snapshot.
@@ -127,7 +130,8 @@ func (s *transactor) commit(ctx context.Context) error {
 	if err == nil && tx.CommitTS() != 0 {
 		s.lastCommit = tx.CommitTS()
 	}
-	if rerr := tx.Rollback(context.WithoutCancel(ctx)); err == nil && rerr != nil && !errors.Is(rerr, txn.ErrTxnDone) {
+	if rerr := tx.Rollback(context.WithoutCancel(ctx)); err == nil && rerr != nil &&
+		!errors.Is(rerr, txn.ErrTxnDone) {
 		err = rerr
 	}
 	if err != nil {
@@ -158,7 +162,8 @@ func (s *transactor) abort(ctx context.Context) {
 	s.settings.Rollback()
 	if tx != nil {
 		s.progress.phase.Store(phaseRollingBack)
-		if err := tx.Rollback(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, txn.ErrTxnDone) {
+		if err := tx.Rollback(context.WithoutCancel(ctx)); err != nil &&
+			!errors.Is(err, txn.ErrTxnDone) {
 			s.engine.log.Warn("rollback", "session", s.pid, "error", err)
 		}
 	}
@@ -168,7 +173,8 @@ func (s *transactor) abort(ctx context.Context) {
 // fail is what an error does to the transaction: a block waits for its ROLLBACK, an implicit
 // transaction is gone.
 func (s *transactor) fail(ctx context.Context) {
-	if s.tx.tx != nil { // the reason may lie in what is not durable yet, and the client will hear of it
+	// the reason may lie in what is not durable yet, and the client will hear of it
+	if s.tx.tx != nil {
 		_ = s.tx.tx.AwaitDurable(context.WithoutCancel(ctx))
 	}
 	switch s.tx.state {
@@ -183,7 +189,8 @@ func (s *transactor) fail(ctx context.Context) {
 // noBlock refuses a statement that must be a transaction of its own.
 func (s *transactor) noBlock(command string) error {
 	if s.tx.state == inBlock {
-		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block",
+			command)
 	}
 	return nil
 }
@@ -191,14 +198,17 @@ func (s *transactor) noBlock(command string) error {
 // writable refuses a statement that writes when the transaction is read-only.
 func (s *transactor) writable(command string) error {
 	if s.tx.readOnly {
-		return sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", command)
+		return sqlerr.New(sqlerr.ReadOnlySQLTransaction,
+			"cannot execute %s in a read-only transaction", command)
 	}
 	return s.hasRoom(command)
 }
 
-// hasRoom refuses a statement that writes on a disk that is nearly full, unless it makes room in the end.
+// hasRoom refuses a statement that writes on a disk that is nearly full, unless it makes room in
+// the end.
 func (s *transactor) hasRoom(command string) error {
-	frees := command == "DELETE" || strings.HasPrefix(command, "DROP") || strings.HasPrefix(command, "TRUNCATE")
+	frees := command == "DELETE" || strings.HasPrefix(command, "DROP") ||
+		strings.HasPrefix(command, "TRUNCATE")
 	if frees {
 		s.tx.frees = true
 		if s.tx.tx != nil {
@@ -214,7 +224,8 @@ func (s *transactor) alone(command string) error {
 		return err
 	}
 	if s.multiStatement {
-		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", command)
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block",
+			command)
 	}
 	return nil
 }

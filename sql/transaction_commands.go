@@ -14,7 +14,8 @@ func (s utility) execBegin(ctx context.Context, st *ast.Begin) (string, error) {
 	}
 	switch s.tx.state {
 	case inBlock:
-		s.notice("WARNING", sqlerr.ActiveSQLTransaction, "there is already a transaction in progress")
+		s.notice("WARNING", sqlerr.ActiveSQLTransaction,
+			"there is already a transaction in progress")
 	case idle:
 		s.start(inBlock)
 	default:
@@ -32,24 +33,28 @@ func (s utility) execSetTransaction(ctx context.Context, st *ast.SetTransaction)
 			return "", sqlerr.Unsupported(int(st.Modes.AsOf.Pos), "AS OF SYSTEM TIME for a session")
 		}
 		if st.Modes.Isolation != "" {
-			if err := s.settings.Set("default_transaction_isolation", st.Modes.Isolation, false); err != nil {
+			if err := s.settings.Set("default_transaction_isolation", st.Modes.Isolation,
+				false); err != nil {
 				return "", err
 			}
 		}
 		if st.Modes.ReadOnly != nil {
-			if err := s.settings.Set("default_transaction_read_only", onOff(*st.Modes.ReadOnly), false); err != nil {
+			if err := s.settings.Set("default_transaction_read_only", onOff(*st.Modes.ReadOnly),
+				false); err != nil {
 				return "", err
 			}
 		}
 		if st.Modes.Deferrable != nil {
-			if err := s.settings.Set("default_transaction_deferrable", onOff(*st.Modes.Deferrable), false); err != nil {
+			if err := s.settings.Set("default_transaction_deferrable", onOff(*st.Modes.Deferrable),
+				false); err != nil {
 				return "", err
 			}
 		}
 		return "SET", nil
 	}
 	if s.tx.state != inBlock {
-		s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks")
+		s.notice("WARNING", sqlerr.NoActiveSQLTransaction,
+			"SET TRANSACTION can only be used in transaction blocks")
 		return "SET", nil
 	}
 	return "SET", s.setModes(ctx, &st.Modes)
@@ -70,7 +75,8 @@ func (s utility) execCommit(ctx context.Context, st *ast.Commit) (string, error)
 		return "COMMIT", nil
 	}
 	if st.Chain {
-		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "COMMIT AND CHAIN can only be used in transaction blocks")
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction,
+			"COMMIT AND CHAIN can only be used in transaction blocks")
 	}
 	s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")
 	return "COMMIT", s.commit(ctx)
@@ -84,7 +90,8 @@ func (s utility) execRollback(ctx context.Context, st *ast.Rollback) (string, er
 		return "ROLLBACK", nil
 	}
 	if st.Chain {
-		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "ROLLBACK AND CHAIN can only be used in transaction blocks")
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction,
+			"ROLLBACK AND CHAIN can only be used in transaction blocks")
 	}
 	s.notice("WARNING", sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")
 	s.abort(ctx)
@@ -95,24 +102,28 @@ func (s utility) execRollback(ctx context.Context, st *ast.Rollback) (string, er
 func (s utility) chain(yes bool, modes *transaction) {
 	if yes {
 		s.start(inBlock)
-		s.tx.readOnly, s.tx.deferrable, s.tx.isolation = modes.readOnly, modes.deferrable, modes.isolation
+		s.tx.readOnly, s.tx.deferrable, s.tx.isolation = modes.readOnly, modes.deferrable,
+			modes.isolation
 	}
 }
 
 func (s utility) execSavepoint(ctx context.Context, st *ast.Savepoint) (string, error) {
 	if s.tx.state != inBlock {
-		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction, "SAVEPOINT can only be used in transaction blocks")
+		return "", sqlerr.New(sqlerr.NoActiveSQLTransaction,
+			"SAVEPOINT can only be used in transaction blocks")
 	}
 	if len(s.tx.savepoints) >= maxSavepoints {
 		return "", sqlerr.New(sqlerr.ProgramLimitExceeded, "too many savepoints").
-			WithHint("A transaction may have %d of them; RELEASE those that are no longer needed.", maxSavepoints)
+			WithHint("A transaction may have %d of them; RELEASE those that are no longer needed.",
+				maxSavepoints)
 	}
 	if err := s.ensure(ctx); err != nil {
 		return "", err
 	}
 	s.tx.savepoints = append(s.tx.savepoints, savepoint{name: st.Name, at: s.tx.tx.Savepoint(),
-		settings: s.settings.Mark(), locks: s.locks.Mark(), changes: len(s.tx.changes), analyzed: len(s.tx.analyzed),
-		checks: s.references.Savepoint(), notices: s.tx.notices.Mark(), readOnly: s.tx.readOnly})
+		settings: s.settings.Mark(), locks: s.locks.Mark(), changes: len(s.tx.changes),
+		analyzed: len(s.tx.analyzed),
+		checks:   s.references.Savepoint(), notices: s.tx.notices.Mark(), readOnly: s.tx.readOnly})
 	return "SAVEPOINT", nil
 }
 
@@ -122,7 +133,8 @@ const maxSavepoints = 1 << 16
 // findSavepoint returns the index of the latest savepoint of that name.
 func (s utility) findSavepoint(name, command string) (int, error) {
 	if s.tx.state == idle || s.tx.state == inImplicit {
-		return 0, sqlerr.New(sqlerr.NoActiveSQLTransaction, "%s can only be used in transaction blocks", command)
+		return 0, sqlerr.New(sqlerr.NoActiveSQLTransaction,
+			"%s can only be used in transaction blocks", command)
 	}
 	for i := len(s.tx.savepoints) - 1; i >= 0; i-- {
 		if s.tx.savepoints[i].name == name {

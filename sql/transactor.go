@@ -51,7 +51,8 @@ type transaction struct {
 	notices    notify.Pending      // LISTEN, UNLISTEN and NOTIFY
 	// altersDatabase: ALTER DATABASE changed what sessions begin with.
 	altersDatabase bool
-	sequences      map[table.ID]*table.Desc // locked ones, whose definition the snapshot does not show
+	// locked ones, whose definition the snapshot does not show
+	sequences map[table.ID]*table.Desc
 }
 
 // savepoint is a named point of a block.
@@ -97,11 +98,12 @@ func (t *transaction) perStatement() bool {
 	return t.isolation == readCommitted || t.isolation == readUncommitted
 }
 
-// reruns reports whether a statement that finds a row changed may run again on a newer snapshot: always
-// in READ COMMITTED, otherwise only where nothing was read before it. A statement that locks nothing finds
-// out at its commit, and its whole transaction is repeated.
+// reruns reports whether a statement that finds a row changed may run again on a newer snapshot:
+// always in READ COMMITTED, otherwise only where nothing was read before it. A statement that locks
+// nothing finds out at its commit, and its whole transaction is repeated.
 func (t *transaction) reruns() bool {
-	return t.perStatement() && !t.optimistic || t.state == inImplicit && t.cautious && t.statements <= 1 && t.isolation != serializable
+	return t.perStatement() && !t.optimistic || t.state == inImplicit && t.cautious &&
+		t.statements <= 1 && t.isolation != serializable
 }
 
 // analyzed is what ANALYZE in a transaction found, for its own plans until it commits.

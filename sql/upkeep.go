@@ -20,9 +20,9 @@ type upkeep struct {
 	verbose, analyze, full, rowsOnly, skipLocked bool
 }
 
-// readUpkeep reads the options. Those of VACUUM that speak of PostgreSQL's pages hold by themselves:
-// nothing is skipped, there is no TOAST table and no file to be cut off, transaction numbers do not wrap
-// around so that no row needs freezing, and a pass has no workers.
+// readUpkeep reads the options. Those of VACUUM that speak of PostgreSQL's pages hold by
+// themselves: nothing is skipped, there is no TOAST table and no file to be cut off, transaction
+// numbers do not wrap around so that no row needs freezing, and a pass has no workers.
 func readUpkeep(st *ast.Maintenance) (o upkeep, err error) {
 	command := upper(string(st.Command))
 	workers, noSkipping, noTOAST := int64(0), false, false
@@ -66,9 +66,11 @@ func readUpkeep(st *ast.Maintenance) (o upkeep, err error) {
 	}
 	switch {
 	case o.full && workers > 0:
-		return o, sqlerr.New(sqlerr.FeatureNotSupported, "VACUUM FULL cannot be performed in parallel")
+		return o, sqlerr.New(sqlerr.FeatureNotSupported,
+			"VACUUM FULL cannot be performed in parallel")
 	case o.full && noSkipping:
-		return o, sqlerr.New(sqlerr.FeatureNotSupported, "VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL")
+		return o, sqlerr.New(sqlerr.FeatureNotSupported,
+			"VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL")
 	case o.full && noTOAST:
 		return o, sqlerr.New(sqlerr.FeatureNotSupported, "PROCESS_TOAST required with VACUUM FULL")
 	}
@@ -76,7 +78,8 @@ func readUpkeep(st *ast.Maintenance) (o upkeep, err error) {
 }
 
 func unknownOption(command string, o *ast.Option) error {
-	return sqlerr.New(sqlerr.SyntaxError, "unrecognized %s option \"%s\"", command, o.Name).At(int(o.Pos))
+	return sqlerr.New(sqlerr.SyntaxError, "unrecognized %s option \"%s\"", command,
+		o.Name).At(int(o.Pos))
 }
 
 func boolOption(o *ast.Option) (bool, error) {
@@ -85,7 +88,8 @@ func boolOption(o *ast.Option) (bool, error) {
 	}
 	on, ok := settings.ParseBool(o.Value)
 	if !ok {
-		return false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", strings.ToLower(o.Name))
+		return false, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value",
+			strings.ToLower(o.Name))
 	}
 	return on, nil
 }
@@ -100,11 +104,13 @@ func indexCleanupOff(o *ast.Option) (bool, error) {
 
 func parallelWorkers(o *ast.Option) (int64, error) {
 	if o.Value == "" {
-		return 0, sqlerr.New(sqlerr.SyntaxError, "parallel option requires a value between 0 and 1024").At(int(o.Pos))
+		return 0, sqlerr.New(sqlerr.SyntaxError, "parallel option requires a value between 0 and "+
+			"1024").At(int(o.Pos))
 	}
 	n, err := strconv.ParseInt(o.Value, 10, 64)
 	if err != nil || n < 0 || n > 1024 {
-		return 0, sqlerr.New(sqlerr.SyntaxError, "parallel workers for vacuum must be between 0 and 1024").At(int(o.Pos))
+		return 0, sqlerr.New(sqlerr.SyntaxError, "parallel workers for vacuum must be between 0 "+
+			"and 1024").At(int(o.Pos))
 	}
 	return n, nil
 }
@@ -116,7 +122,8 @@ type target struct {
 }
 
 // targets finds the tables that a statement names; without names, all of the database.
-func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze bool) ([]target, error) {
+func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze bool) ([]target,
+	error) {
 	if len(st.Tables) == 0 {
 		return s.allTables(ctx, "")
 	}
@@ -124,7 +131,8 @@ func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze b
 	for i := range st.Tables {
 		t := &st.Tables[i]
 		if t.Columns != nil && !analyze {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ANALYZE option must be specified when a column list is provided")
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+				"ANALYZE option must be specified when a column list is provided")
 		}
 		d, err := s.maintained(ctx, t.Name)
 		if err != nil {
@@ -134,7 +142,8 @@ func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze b
 			continue // made by the server: there is nothing to look after
 		}
 		if d == nil || d.Kind != table.KindTable {
-			s.notice("WARNING", "01000", "skipping \"%s\" --- cannot %s non-tables or special system tables", t.Name.Name, st.Command)
+			s.notice("WARNING", "01000", "skipping \"%s\" --- cannot %s non-tables or special "+
+				"system tables", t.Name.Name, st.Command)
 			continue
 		}
 		columns, err := columnIDs(d, t.Columns)
@@ -160,7 +169,8 @@ func (s maintenance) maintained(ctx context.Context, name ast.Name) (*table.Desc
 		schemas = []string{name.Schema}
 	}
 	for _, schema := range schemas {
-		if _, ix, err := s.tx.view.Index(ctx, s.databaseID, schema, name.Name); ix != nil || err != nil {
+		if _, ix, err := s.tx.view.Index(ctx, s.databaseID, schema, name.Name); ix != nil ||
+			err != nil {
 			return nil, err
 		}
 	}
@@ -182,20 +192,23 @@ func columnIDs(d *table.Desc, names []ast.Ident) (out []table.ColumnID, err erro
 	for _, n := range names {
 		i := d.Column(n.Name)
 		if i < 0 || d.Columns[i].Hidden {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n.Name, d.Name)
+			return nil, sqlerr.New(sqlerr.UndefinedColumn,
+				"column \"%s\" of relation \"%s\" does not exist", n.Name, d.Name)
 		}
 		id := d.Columns[i].ID
 		if slices.Contains(out, id) {
-			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" appears more than once", n.Name, d.Name)
+			return nil, sqlerr.New(sqlerr.DuplicateColumn,
+				"column \"%s\" of relation \"%s\" appears more than once", n.Name, d.Name)
 		}
 		out = append(out, id)
 	}
 	return out, nil
 }
 
-// underUpkeep does work on a table under the lock that keeps schema changes and other upkeep off it, and
-// gives that back. With SKIP_LOCKED it does not wait for it.
-func (s maintenance) underUpkeep(ctx context.Context, command string, t target, o upkeep, work func() error) error {
+// underUpkeep does work on a table under the lock that keeps schema changes and other upkeep off
+// it, and gives that back. With SKIP_LOCKED it does not wait for it.
+func (s maintenance) underUpkeep(ctx context.Context, command string, t target, o upkeep,
+	work func() error) error {
 	mark := s.locks.Mark()
 	defer s.locks.ReleaseTo(mark)
 	if free, err := s.lockForUpkeep(ctx, command, t, o); err != nil || !free {
@@ -205,10 +218,12 @@ func (s maintenance) underUpkeep(ctx context.Context, command string, t target, 
 }
 
 // lockForUpkeep takes the lock; false: it was not free, and the table is to be skipped.
-func (s maintenance) lockForUpkeep(ctx context.Context, command string, t target, o upkeep) (bool, error) {
+func (s maintenance) lockForUpkeep(ctx context.Context, command string, t target, o upkeep) (bool,
+	error) {
 	_, err := s.lockTable(ctx, t.desc.ID, rowlock.ShareUpdateExclusive, o.skipLocked)
 	if o.skipLocked && errors.Is(err, rowlock.ErrNotAvailable) {
-		s.notice("WARNING", sqlerr.LockNotAvailable, "skipping %s of \"%s\" --- lock not available", command, t.desc.Name)
+		s.notice("WARNING", sqlerr.LockNotAvailable, "skipping %s of \"%s\" --- lock not available",
+			command, t.desc.Name)
 		return false, nil
 	}
 	return err == nil, err

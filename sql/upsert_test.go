@@ -9,10 +9,12 @@ import (
 	"github.com/minidb/minidb/sql"
 )
 
-// TestUpsertLocksTheRowBeforeItsCondition: DO UPDATE … WHERE decides by the row as it is after the wait.
+// TestUpsertLocksTheRowBeforeItsCondition: DO UPDATE … WHERE decides by the row as it is after the
+// wait.
 func TestUpsertLocksTheRowBeforeItsCondition(t *testing.T) {
 	inOneProcessAndTwo(t, func(t *testing.T, a, b, c *sql.Session) {
-		const upsert = "INSERT INTO t VALUES (1, 5) ON CONFLICT (id) DO UPDATE SET n = t.n + 10 WHERE t.n = 11"
+		const upsert = "INSERT INTO t VALUES (1, 5) ON CONFLICT (id) DO UPDATE SET n = t.n + 10 " +
+			"WHERE t.n = 11"
 		for _, x := range []struct{ begin, code, want string }{
 			{"", "", "21"},
 			{"BEGIN ISOLATION LEVEL READ COMMITTED", "", "21"},
@@ -30,12 +32,14 @@ func TestUpsertLocksTheRowBeforeItsCondition(t *testing.T) {
 			mustQuery(t, a, "COMMIT")
 			require.Equal(t, x.code, codeOf(<-wait), x.begin)
 			mustQuery(t, b, "COMMIT")
-			require.Equal(t, "[n]\n"+x.want+"\nSELECT 1\n", mustQuery(t, c, "SELECT n FROM t WHERE id = 1"), x.begin)
+			require.Equal(t, "[n]\n"+x.want+"\nSELECT 1\n",
+				mustQuery(t, c, "SELECT n FROM t WHERE id = 1"), x.begin)
 		}
 	})
 }
 
-// TestDoNothingWaitsForTheEndOfARow: a key that another transaction is giving up may be free after it.
+// TestDoNothingWaitsForTheEndOfARow: a key that another transaction is giving up may be free after
+// it.
 func TestDoNothingWaitsForTheEndOfARow(t *testing.T) {
 	inOneProcessAndTwo(t, func(t *testing.T, a, b, c *sql.Session) {
 		for end, want := range map[string]string{"COMMIT": "5", "ROLLBACK": "20"} {
@@ -45,7 +49,8 @@ func TestDoNothingWaitsForTheEndOfARow(t *testing.T) {
 			wait := blocked(t, b, c, "INSERT INTO t VALUES (2, 5) ON CONFLICT DO NOTHING")
 			mustQuery(t, a, end)
 			require.NoError(t, <-wait)
-			require.Equal(t, "[n]\n"+want+"\nSELECT 1\n", mustQuery(t, c, "SELECT n FROM t WHERE id = 2"), end)
+			require.Equal(t, "[n]\n"+want+"\nSELECT 1\n",
+				mustQuery(t, c, "SELECT n FROM t WHERE id = 2"), end)
 		}
 	})
 }

@@ -15,9 +15,9 @@ import (
 )
 
 // vacuum drops the row versions that nobody can read any more, of the tables named or of the whole
-// store, counts the rows that are left, and with FULL rewrites the store's files without the rest. It
-// keeps no reader or writer off the tables, FULL neither: the collector works beside them, as it does in
-// the background.
+// store, counts the rows that are left, and with FULL rewrites the store's files without the rest.
+// It keeps no reader or writer off the tables, FULL neither: the collector works beside them, as it
+// does in the background.
 func (s maintenance) vacuum(ctx context.Context, st *ast.Maintenance) error {
 	if err := s.alone("VACUUM"); err != nil {
 		return err
@@ -49,7 +49,8 @@ func (s maintenance) vacuum(ctx context.Context, st *ast.Maintenance) error {
 		}
 	}
 	for _, t := range targets {
-		err := s.underUpkeep(ctx, "vacuum", t, o, func() error { return s.vacuumTable(ctx, t, o, len(st.Tables) > 0) })
+		err := s.underUpkeep(ctx, "vacuum", t, o,
+			func() error { return s.vacuumTable(ctx, t, o, len(st.Tables) > 0) })
 		if err != nil {
 			return err
 		}
@@ -60,8 +61,8 @@ func (s maintenance) vacuum(ctx context.Context, st *ast.Maintenance) error {
 	return nil
 }
 
-// vacuumTable vacuums a table; its versions are collected only if it was named, else the whole store was
-// collected before.
+// vacuumTable vacuums a table; its versions are collected only if it was named, else the whole
+// store was collected before.
 func (s maintenance) vacuumTable(ctx context.Context, t target, o upkeep, named bool) error {
 	name := s.database + "." + t.desc.Schema + "." + t.desc.Name
 	p := s.progress.beginUpkeep("VACUUM", t.desc.ID, 0)
@@ -86,8 +87,8 @@ func (s maintenance) vacuumTable(ctx context.Context, t target, o upkeep, named 
 	return nil
 }
 
-// spanNow is where the rows of a table lie, with its index entries or without, now that it is locked: they
-// may have been moved since the descriptor was read.
+// spanNow is where the rows of a table lie, with its index entries or without, now that it is
+// locked: they may have been moved since the descriptor was read.
 func (e *Engine) spanNow(ctx context.Context, d *table.Desc, rowsOnly bool) (kv.Span, error) {
 	tx, err := e.store.Begin(ctx, beginReadOnly)
 	if err != nil {
@@ -113,16 +114,19 @@ func (s maintenance) collect(ctx context.Context, name string, span kv.Span, ver
 	began := time.Now()
 	done, err := s.engine.store.CollectSpan(ctx, span, s.progress.collected)
 	if errors.Is(err, gc.ErrClaimed) {
-		return sqlerr.New(sqlerr.ObjectInUse, "another process that shares the store is vacuuming it")
+		return sqlerr.New(sqlerr.ObjectInUse, "another process that shares the store is "+
+			"vacuuming it")
 	}
 	if err != nil {
 		return err
 	}
 	cutoff := time.UnixMilli(done.Safepoint.Physical())
-	s.info(verbose, "finished vacuuming \"%s\": row and index versions: %d removed, %d are dead but not yet removable\n"+
+	s.info(verbose, "finished vacuuming \"%s\": row and index versions: %d removed, %d are dead "+
+		"but not yet removable\n"+
 		"removable cutoff: %s, which was %s ago%s\nlocks settled: %d\nelapsed: %.2f s",
 		name, done.Versions, max(0, done.Records-done.Versions-done.Rows),
-		cutoff.UTC().Format("2006-01-02 15:04:05.000Z"), began.Sub(cutoff).Round(time.Second), s.engine.heldBack(done.Safepoint),
+		cutoff.UTC().Format("2006-01-02 15:04:05.000Z"), began.Sub(cutoff).Round(time.Second),
+		s.engine.heldBack(done.Safepoint),
 		done.Locks, time.Since(began).Seconds())
 	return nil
 }
@@ -135,7 +139,8 @@ func (e *Engine) heldBack(safepoint tso.Timestamp) string {
 	}
 	for _, a := range e.Activities() {
 		if int64(a.PID) == oldest.Session {
-			return fmt.Sprintf(", held back by process %d, which is %s, with a transaction of %s: %s", a.PID, a.State,
+			return fmt.Sprintf(", held back by process %d, which is %s, with a transaction of "+
+				"%s: %s", a.PID, a.State,
 				time.UnixMilli(oldest.StartTS.Physical()).UTC().Format("15:04:05.000Z"), a.Query)
 		}
 	}

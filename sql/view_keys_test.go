@@ -23,17 +23,19 @@ func TestAViewHoldsTheKeyOfItsGroups(t *testing.T) {
 	fails(t, s, "SELECT * FROM v", sqlerr.UndefinedTable)
 }
 
-// Views on views are relations to the one that reads them: making a deep stack takes no longer for its
-// last view than for its first, which would be bound once for each view above it.
+// Views on views are relations to the one that reads them: making a deep stack takes no longer for
+// its last view than for its first, which would be bound once for each view above it.
 func TestDeepStacksOfViews(t *testing.T) {
 	s := newSession(t, newEngine(t))
-	mustQuery(t, s, "CREATE TABLE t (a int); INSERT INTO t VALUES (1); CREATE VIEW v0 AS SELECT a FROM t")
+	mustQuery(t, s, "CREATE TABLE t (a int); INSERT INTO t VALUES (1); CREATE VIEW v0 AS SELECT "+
+		"a FROM t")
 	for i := 1; i <= 200; i++ {
 		mustQuery(t, s, fmt.Sprintf("CREATE VIEW v%d AS SELECT a FROM v%d", i, i-1))
 	}
 	require.True(t, strings.Contains(mustQuery(t, s, "SELECT a FROM v200"), "\n1\n"))
 	require.Contains(t, mustQuery(t, s, "SELECT pg_get_viewdef('v200'::regclass)"), "FROM v199;")
-	err := fails(t, s, "CREATE OR REPLACE VIEW v0 AS SELECT a FROM v200", sqlerr.InvalidObjectDefinition)
+	err := fails(t, s, "CREATE OR REPLACE VIEW v0 AS SELECT a FROM v200",
+		sqlerr.InvalidObjectDefinition)
 	require.Contains(t, err.Message, "infinite recursion")
 }
 
@@ -48,13 +50,17 @@ func TestViewsFollowNames(t *testing.T) {
 		CREATE VIEW w AS SELECT v.b AS label, (SELECT max(a) FROM t) FROM v`)
 	const want = "1|x|1|2"
 	for _, change := range []string{
-		"ALTER TABLE t RENAME b TO \"Order\"", "ALTER TABLE u RENAME c TO a2", "ALTER TABLE t RENAME TO \"table\"",
-		"ALTER TABLE u SET SCHEMA other", "ALTER VIEW v RENAME COLUMN b TO \"user\"", "ALTER VIEW v RENAME TO v2",
-		"ALTER SEQUENCE seq RENAME TO \"select\"", "ALTER SEQUENCE \"select\" SET SCHEMA other", "SET search_path = other",
+		"ALTER TABLE t RENAME b TO \"Order\"", "ALTER TABLE u RENAME c TO a2",
+		"ALTER TABLE t RENAME TO \"table\"",
+		"ALTER TABLE u SET SCHEMA other", "ALTER VIEW v RENAME COLUMN b TO \"user\"",
+		"ALTER VIEW v RENAME TO v2",
+		"ALTER SEQUENCE seq RENAME TO \"select\"", "ALTER SEQUENCE \"select\" SET SCHEMA other",
+		"SET search_path = other",
 	} {
 		mustQuery(t, s, change)
 		name := "public.v2"
-		if strings.Contains(mustQuery(t, s, "SELECT count(*) FROM pg_class WHERE relname = 'v'"), "\n1\n") {
+		if strings.Contains(mustQuery(t, s, "SELECT count(*) FROM pg_class WHERE relname = 'v'"),
+			"\n1\n") {
 			name = "public.v"
 		}
 		require.Contains(t, mustQuery(t, s, "SELECT * FROM "+name), "\n"+want+"\n", change)

@@ -17,12 +17,14 @@ func wide() *table.Desc {
 	return &table.Desc{
 		Name: "w", NextColumnID: 5, NextIndexID: 3,
 		Columns: []table.Column{
-			{ID: 1, Name: "id", Type: types.TInt4, NotNull: true}, {ID: 2, Name: "a", Type: types.TInt8},
+			{ID: 1, Name: "id", Type: types.TInt4, NotNull: true}, {ID: 2, Name: "a",
+				Type: types.TInt8},
 			{ID: 3, Name: "b", Type: types.TText}, {ID: 4, Name: "c", Type: types.TText},
 		},
 		RowKey: []table.IndexColumn{{ColumnID: 1}},
 		Indexes: []table.Index{
-			{ID: table.RowIndexID, Name: "w_pkey", Unique: true, Primary: true, Columns: []table.IndexColumn{{ColumnID: 1}}},
+			{ID: table.RowIndexID, Name: "w_pkey", Unique: true, Primary: true,
+				Columns: []table.IndexColumn{{ColumnID: 1}}},
 			{ID: 2, Name: "w_a_idx", Columns: []table.IndexColumn{{ColumnID: 2}}},
 		},
 	}
@@ -69,7 +71,8 @@ func BenchmarkScan(b *testing.B) {
 		ix   *table.Index
 		out  []int
 	}{
-		{"rows", nil, []int{0, 1, 2}}, {"covering", desc.Index(2), []int{0, 1}}, {"fetching", desc.Index(2), []int{0, 2}},
+		{"rows", nil, []int{0, 1, 2}}, {"covering", desc.Index(2), []int{0, 1}}, {"fetching",
+			desc.Index(2), []int{0, 2}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -78,7 +81,8 @@ func BenchmarkScan(b *testing.B) {
 					ctx := context.Background()
 					spans, err := table.Spans(desc, c.ix, nil, false)
 					require.NoError(b, err)
-					s, err := table.OpenScan(ctx, tx, table.ScanSpec{Desc: desc, Index: c.ix, Out: c.out, Spans: spans})
+					s, err := table.OpenScan(ctx, tx,
+						table.ScanSpec{Desc: desc, Index: c.ix, Out: c.out, Spans: spans})
 					require.NoError(b, err)
 					ts := make([]*types.Type, len(c.out))
 					for i, o := range c.out {

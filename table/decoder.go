@@ -211,7 +211,8 @@ func (dec *decoder) readValue(value []byte, to *sink) error {
 		}
 		if !have || ColumnID(id) != w.id {
 			if w.err != nil {
-				return fmt.Errorf("table %q: default of old rows: %w: %w", dec.l.desc.Name, kv.ErrCorruption, w.err)
+				return fmt.Errorf("table %q: default of old rows: %w: %w", dec.l.desc.Name,
+					kv.ErrCorruption, w.err)
 			}
 			to.set(w.target, w.missing)
 			continue

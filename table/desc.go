@@ -11,8 +11,9 @@ import (
 // ID identifies a catalog object for ever: IDs are never used again. PostgreSQL shows them as OIDs.
 type ID uint32
 
-// StorageID names the span of keys in which the rows and index entries of a table lie, as PostgreSQL's
-// relfilenode names a file. It is drawn from the same numbers as an ID and never used again either.
+// StorageID names the span of keys in which the rows and index entries of a table lie, as
+// PostgreSQL's relfilenode names a file. It is drawn from the same numbers as an ID and never used
+// again either.
 type StorageID uint32
 
 // ColumnID identifies a column within its table for ever; row values are keyed by it.
@@ -44,9 +45,10 @@ type Desc struct {
 	Schema     string // the schema's name
 	Name       string
 	Kind       Kind
-	Version    uint64 // grows with every change; never names two contents, not even uncommitted ones
-	// StorageID is where the rows lie; zero means under the table's own number, where they begin. What
-	// replaces all rows at once gives them another place ([Desc.Storage]).
+	// grows with every change; never names two contents, not even uncommitted ones
+	Version uint64
+	// StorageID is where the rows lie; zero means under the table's own number, where they begin.
+	// What replaces all rows at once gives them another place ([Desc.Storage]).
 	StorageID StorageID `json:",omitempty"`
 
 	Columns      []Column // live columns in order; dropped ones are gone from here
@@ -104,8 +106,8 @@ type IndexColumn struct {
 type Index struct {
 	ID  IndexID
 	OID ID // the object ID that pg_class shows
-	// StorageID changes whenever the entries are built anew; zero means the number in OID. In keys the
-	// table's storage ID and ID stand for it.
+	// StorageID changes whenever the entries are built anew; zero means the number in OID. In keys
+	// the table's storage ID and ID stand for it.
 	StorageID        StorageID `json:",omitempty"`
 	Name             string
 	Unique           bool
@@ -129,8 +131,8 @@ type Check struct {
 	Comment  string `json:",omitempty"`
 }
 
-// ForeignKey is a REFERENCES constraint: the values of Columns, unless NULL, are those of RefColumns,
-// in that order, in a row of RefTable.
+// ForeignKey is a REFERENCES constraint: the values of Columns, unless NULL, are those of
+// RefColumns, in that order, in a row of RefTable.
 type ForeignKey struct {
 	OID                ID // the object ID that pg_constraint shows: the same under whatever name
 	Name               string
@@ -166,11 +168,11 @@ func (d *Desc) ConstraintComment(name string) *string {
 type View struct {
 	Text      string // source of its query
 	DependsOn []ID
-	// DependsOnKeys are the OIDs of the primary keys on which a GROUP BY in Text rests: without them
-	// columns that are not grouped would have no one value.
+	// DependsOnKeys are the OIDs of the primary keys on which a GROUP BY in Text rests: without
+	// them columns that are not grouped would have no one value.
 	DependsOnKeys []ID
-	// SearchPath is what names without a schema in Text resolve against; none are in texts written by
-	// this version.
+	// SearchPath is what names without a schema in Text resolve against; none are in texts written
+	// by this version.
 	SearchPath []string
 }
 
@@ -298,12 +300,15 @@ func (d *Desc) IndexByName(name string) *Index {
 	return nil
 }
 
-// InUniqueKey reports whether the column with an ordinal is part of the row key or of a unique index's key.
+// InUniqueKey reports whether the column with an ordinal is part of the row key or of a unique
+// index's key.
 func (d *Desc) InUniqueKey(ordinal int) bool {
 	in := func(cols []IndexColumn) bool {
-		return slices.ContainsFunc(cols, func(c IndexColumn) bool { return c.ColumnID == d.Columns[ordinal].ID })
+		return slices.ContainsFunc(cols,
+			func(c IndexColumn) bool { return c.ColumnID == d.Columns[ordinal].ID })
 	}
-	return in(d.RowKey) || slices.ContainsFunc(d.Indexes, func(ix Index) bool { return ix.Unique && in(ix.Columns) })
+	return in(d.RowKey) || slices.ContainsFunc(d.Indexes,
+		func(ix Index) bool { return ix.Unique && in(ix.Columns) })
 }
 
 // VisibleColumns is the number of columns that * stands for.

@@ -12,13 +12,13 @@
 //
 // For a table docs (16384) with primary key id, UNIQUE (url) and an index on (lang DESC):
 //
-//	't' 16384 1 {id}              → lang, url, …         the row: columns by ID
-//	't' 16384 2 {url}             → {id}                 unique: the value is the row key
-//	't' 16384 2 {NULL}{id}        →                      a NULL equals nothing, so the row key is in the key
-//	't' 16384 3 {lang, desc}{id}  →                      others have it there always
+//	't' 16384 1 {id}             → lang, url, … the row: columns by ID
+//	't' 16384 2 {url}            → {id}         unique: the value is the row key
+//	't' 16384 2 {NULL}{id}       →              a NULL equals nothing: the row key is in the key
+//	't' 16384 3 {lang, desc}{id} →              others have it there always
 //
-// What follows 't' is the table's storage ID: its own number, until TRUNCATE or a rewrite gives it another
-// and drops the old span as a whole (Desc.Storage, catalog/storage.go).
+// What follows 't' is the table's storage ID: its own number, until TRUNCATE or a rewrite gives it
+// another and drops the old span as a whole (Desc.Storage, catalog/storage.go).
 //
 // Numbers in keys take one byte below 240 and otherwise as many as they need (appendUint). A table
 // without primary key has a hidden column with a number for each row (RowIDs).
@@ -29,11 +29,11 @@
 //
 // # Invariants
 //
-//   - table I1: every row has exactly one entry in each index of its descriptor, written in the same
-//     transaction, with the columns of the row as it is; and no entry is without its row.
-//   - table I2: a key that must be unique is read before it is written, and written with Txn.Insert:
-//     of two transactions that write it at once, one fails with a conflict. Nothing else makes
-//     uniqueness.
+//   - table I1: every row has exactly one entry in each index of its descriptor, written in the
+//     same transaction, with the columns of the row as it is; and no entry is without its row.
+//   - table I2: a key that must be unique is read before it is written, and written with
+//     Txn.Insert: of two transactions that write it at once, one fails with a conflict. Nothing
+//     else makes uniqueness.
 //   - table I3: a transaction that writes rows validates the table's writers' key, so no row is
 //     written by a descriptor that another transaction has replaced (see catalog I4 for the other
 //     half).

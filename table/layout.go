@@ -10,7 +10,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// layout says how the rows of a table, or the entries of one of its indexes, become keys and values.
+// layout says how the rows of a table, or the entries of one of its indexes, become keys and
+// values.
 type layout struct {
 	desc   *Desc
 	index  *Index // nil: the rows
@@ -112,7 +113,8 @@ func indexLayout(d *Desc, ix *Index, rows *layout) (*layout, error) {
 	for _, id := range ix.Include {
 		i := d.ColumnByID(id)
 		if i < 0 {
-			return nil, fmt.Errorf("table %q: index %q includes an unknown column: %w", d.Name, ix.Name, kv.ErrCorruption)
+			return nil, fmt.Errorf("table %q: index %q includes an unknown column: %w", d.Name,
+				ix.Name, kv.ErrCorruption)
 		}
 		if !slices.Contains(l.stored, i) {
 			l.stored = append(l.stored, i)
@@ -133,10 +135,12 @@ func keyColumns(d *Desc, cols []IndexColumn) ([]keyColumn, error) {
 	for i, c := range cols {
 		o := d.ColumnByID(c.ColumnID)
 		if o < 0 {
-			return nil, fmt.Errorf("table %q: a key names an unknown column: %w", d.Name, kv.ErrCorruption)
+			return nil, fmt.Errorf("table %q: a key names an unknown column: %w", d.Name,
+				kv.ErrCorruption)
 		}
 		t := d.Columns[o].Type
-		out[i] = keyColumn{ordinal: o, typ: t, desc: c.Desc, nullsFirst: c.NullsFirst, exact: codec.KeyExact(t)}
+		out[i] = keyColumn{ordinal: o, typ: t, desc: c.Desc, nullsFirst: c.NullsFirst,
+			exact: codec.KeyExact(t)}
 	}
 	return out, nil
 }

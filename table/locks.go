@@ -14,8 +14,8 @@ import (
 // Another transaction that wants one of these keys then waits until this one ends. Entries of other
 // indexes hold the row key and need no lock of their own.
 
-// lockUpdate locks a row that changes from old to new: weakly, so that FOR KEY SHARE goes on, unless
-// a unique key changes. Requires: w.key and w.next are the two row keys.
+// lockUpdate locks a row that changes from old to new: weakly, so that FOR KEY SHARE goes on,
+// unless a unique key changes. Requires: w.key and w.next are the two row keys.
 func (w *Writer) lockUpdate(ctx context.Context, tx *txn.Txn, old, new []types.Datum) error {
 	if !tx.LocksWrites() {
 		return nil
@@ -80,7 +80,8 @@ func (w *Writer) lockDelete(ctx context.Context, tx *txn.Txn, old []types.Datum)
 
 // lockInsert locks a unique key that a new row wants to have. done reports that the row has been
 // written: the key was given up by another transaction since the snapshot.
-func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, value []byte, row []types.Datum) (done bool, err error) {
+func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, value []byte,
+	row []types.Datum) (done bool, err error) {
 	if !tx.LocksWrites() {
 		return false, nil
 	}
@@ -89,9 +90,9 @@ func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, va
 	case err != nil || v.CommitTS == 0:
 		return false, err
 	case !v.Live:
-		// In the snapshot the key may still lead to the row that had it. Beside a new one the two would not
-		// agree: an index would find the new row by the old one's values. With a snapshot for each
-		// statement the next one sees the new row alone, and this one may go on.
+		// In the snapshot the key may still lead to the row that had it. Beside a new one the two
+		// would not agree: an index would find the new row by the old one's values. With a snapshot
+		// for each statement the next one sees the new row alone, and this one may go on.
 		if !tx.Rereads() {
 			switch seen, err := tx.Peek(ctx, key); {
 			case err != nil:
@@ -108,9 +109,10 @@ func (w *Writer) lockInsert(ctx context.Context, tx *txn.Txn, l *layout, key, va
 	return false, duplicateOf(tx, w.d, l, key, v.CommitTS, row)
 }
 
-// LockRow locks a row as it was read, in full, before anything is decided by it: if it was changed since,
-// the error is *txn.StaleError or *txn.WriteConflictError, as for a write.
-func (w *Writer) LockRow(ctx context.Context, tx *txn.Txn, row []types.Datum, mode rowlock.Mode) error {
+// LockRow locks a row as it was read, in full, before anything is decided by it: if it was changed
+// since, the error is *txn.StaleError or *txn.WriteConflictError, as for a write.
+func (w *Writer) LockRow(ctx context.Context, tx *txn.Txn, row []types.Datum,
+	mode rowlock.Mode) error {
 	key, err := w.rows.rowKey(w.key[:0], row)
 	if err != nil {
 		return err
@@ -119,9 +121,10 @@ func (w *Writer) LockRow(ctx context.Context, tx *txn.Txn, row []types.Datum, mo
 	return tx.LockCurrent(ctx, key, mode, false)
 }
 
-// lockArbiter makes what ON CONFLICT has found about a unique key stay so: it waits for the transaction
-// that is about to take the key, or to give it up. An optimistic transaction that inserts the key learns
-// of its taker at Commit; but if it has found the key taken it may write nothing.
+// lockArbiter makes what ON CONFLICT has found about a unique key stay so: it waits for the
+// transaction that is about to take the key, or to give it up. An optimistic transaction that
+// inserts the key learns of its taker at Commit; but if it has found the key taken it may write
+// nothing.
 func (w *Writer) lockArbiter(ctx context.Context, tx *txn.Txn, key []byte, found bool) error {
 	if !found && !tx.LocksWrites() {
 		return nil

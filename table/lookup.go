@@ -13,7 +13,8 @@ import (
 // appends them to b with the columns out; which gets the index into keys for each row appended, and
 // may be nil. Rows come in the order of keys. A key with a NULL finds nothing: this is the equality
 // of joins.
-func Lookup(ctx context.Context, tx *txn.Txn, d *Desc, ix *Index, out []int, keys [][]types.Datum, b *types.Batch, which *[]int32) error {
+func Lookup(ctx context.Context, tx *txn.Txn, d *Desc, ix *Index, out []int, keys [][]types.Datum,
+	b *types.Batch, which *[]int32) error {
 	l, err := layoutOf(d, ix)
 	if err != nil {
 		return err
@@ -156,7 +157,8 @@ func (lk *lookup) take(key, value []byte, tag int32) error {
 }
 
 // GetRow reads the row with a whole row key; row gets the columns out. False when there is none.
-func GetRow(ctx context.Context, tx *txn.Txn, d *Desc, key []types.Datum, out []int, row []types.Datum) (bool, error) {
+func GetRow(ctx context.Context, tx *txn.Txn, d *Desc, key []types.Datum, out []int,
+	row []types.Datum) (bool, error) {
 	l, err := layoutOf(d, nil)
 	if err != nil || anyNull(key) {
 		return false, err

@@ -30,12 +30,18 @@ func modelDesc() *table.Desc {
 		},
 		RowKey: []table.IndexColumn{{ColumnID: 1}},
 		Indexes: []table.Index{
-			{ID: table.RowIndexID, Name: "m_pkey", Unique: true, Primary: true, Constraint: true, Columns: []table.IndexColumn{{ColumnID: 1}}},
-			{ID: 2, Name: "m_a_b_key", Unique: true, Constraint: true, Columns: []table.IndexColumn{{ColumnID: 2}, {ColumnID: 3}}},
-			{ID: 3, Name: "m_b_idx", Columns: []table.IndexColumn{{ColumnID: 3, Desc: true, NullsFirst: true}}},
-			{ID: 4, Name: "m_a_idx", Columns: []table.IndexColumn{{ColumnID: 2, NullsFirst: true}}, Include: []table.ColumnID{4}},
-			{ID: 5, Name: "m_d_key", Unique: true, NullsNotDistinct: true, Columns: []table.IndexColumn{{ColumnID: 5}}},
-			{ID: 6, Name: "m_c_idx", Columns: []table.IndexColumn{{ColumnID: 4}, {ColumnID: 2, Desc: true}}},
+			{ID: table.RowIndexID, Name: "m_pkey", Unique: true, Primary: true, Constraint: true,
+				Columns: []table.IndexColumn{{ColumnID: 1}}},
+			{ID: 2, Name: "m_a_b_key", Unique: true, Constraint: true,
+				Columns: []table.IndexColumn{{ColumnID: 2}, {ColumnID: 3}}},
+			{ID: 3, Name: "m_b_idx",
+				Columns: []table.IndexColumn{{ColumnID: 3, Desc: true, NullsFirst: true}}},
+			{ID: 4, Name: "m_a_idx", Columns: []table.IndexColumn{{ColumnID: 2, NullsFirst: true}},
+				Include: []table.ColumnID{4}},
+			{ID: 5, Name: "m_d_key", Unique: true, NullsNotDistinct: true,
+				Columns: []table.IndexColumn{{ColumnID: 5}}},
+			{ID: 6, Name: "m_c_idx",
+				Columns: []table.IndexColumn{{ColumnID: 4}, {ColumnID: 2, Desc: true}}},
 		},
 	}
 }
@@ -52,7 +58,8 @@ func (m *model) row() []types.Datum {
 		}
 		return d
 	}
-	dec, err := types.ParseNumeric([]string{"1.0", "1.00", "-2.5", "0", "12345678901234567890"}[m.rnd.IntN(5)])
+	dec, err := types.ParseNumeric([]string{"1.0", "1.00", "-2.5", "0",
+		"12345678901234567890"}[m.rnd.IntN(5)])
 	if err != nil {
 		panic(err)
 	}
@@ -205,7 +212,9 @@ func (m *model) compare(d *db, desc *table.Desc) {
 			for j, reverse := range []bool{false, true} {
 				spans, err := table.Spans(desc, ix, nil, reverse)
 				require.NoError(d.t, err)
-				rows := show(desc, d.scan(tx, table.ScanSpec{Desc: desc, Index: ix, Out: all, Spans: spans, Reverse: reverse, BatchRows: 7}))
+				rows := show(desc,
+					d.scan(tx, table.ScanSpec{Desc: desc, Index: ix, Out: all, Spans: spans,
+						Reverse: reverse, BatchRows: 7}))
 				orders[j] = slices.Clone(rows)
 				slices.Sort(rows)
 				require.Equal(d.t, len(sorted), len(rows), "index %s", ix.Name)
@@ -234,7 +243,8 @@ func (m *model) ranges(d *db, tx *txn.Txn, desc *table.Desc) {
 		if v := m.row()[o]; !v.Null && m.rnd.IntN(3) > 0 {
 			hi = &v
 		}
-		r := table.Range{Low: lo, High: hi, LowIncl: m.rnd.IntN(2) == 0, HighIncl: m.rnd.IntN(2) == 0}
+		r := table.Range{Low: lo, High: hi, LowIncl: m.rnd.IntN(2) == 0,
+			HighIncl: m.rnd.IntN(2) == 0}
 		var want []string
 		for _, row := range m.rows {
 			v := row[o]
@@ -248,7 +258,8 @@ func (m *model) ranges(d *db, tx *txn.Txn, desc *table.Desc) {
 		spans, err := table.Spans(desc, ix, []table.Range{r}, false)
 		require.NoError(d.t, err)
 		var got []string
-		for _, row := range d.scan(tx, table.ScanSpec{Desc: desc, Index: ix, Out: []int{0}, Spans: spans}) {
+		for _, row := range d.scan(tx,
+			table.ScanSpec{Desc: desc, Index: ix, Out: []int{0}, Spans: spans}) {
 			got = append(got, fmt.Sprint(row[0].I))
 		}
 		slices.Sort(want)

@@ -40,15 +40,16 @@ func (d *Desc) ReferencedIndex(cols []ColumnID) *Index {
 		if !ix.Unique && !ix.Primary || ix.WhereText != "" || len(ix.Columns) != len(cols) {
 			continue
 		}
-		if !slices.ContainsFunc(ix.Columns, func(c IndexColumn) bool { return !slices.Contains(cols, c.ColumnID) }) {
+		if !slices.ContainsFunc(ix.Columns,
+			func(c IndexColumn) bool { return !slices.Contains(cols, c.ColumnID) }) {
 			return ix
 		}
 	}
 	return nil
 }
 
-// Referable reports whether a foreign key's column of one type may refer to a column of another: their values
-// have one order, or the first becomes the second by an implicit cast.
+// Referable reports whether a foreign key's column of one type may refer to a column of another:
+// their values have one order, or the first becomes the second by an implicit cast.
 func Referable(from, to *types.Type) bool {
 	switch {
 	case from.OID == to.OID:
@@ -67,15 +68,17 @@ func Referable(from, to *types.Type) bool {
 
 func isMoment(t *types.Type) bool { return t.Family == types.Date || t.Family == types.Timestamp }
 
-// ByTimeZone reports whether the time zone of the session decides which value of one type equals a value of
-// another.
+// ByTimeZone reports whether the time zone of the session decides which value of one type equals a
+// value of another.
 func ByTimeZone(from, to *types.Type) bool {
-	return isMoment(from) && isMoment(to) && (from.OID == types.OIDTimestampTZ) != (to.OID == types.OIDTimestampTZ)
+	return isMoment(from) && isMoment(to) &&
+		(from.OID == types.OIDTimestampTZ) != (to.OID == types.OIDTimestampTZ)
 }
 
-// ReferredValue converts a value of a foreign key's column to the type of the column to which it refers. ok is
-// false when no value of that type equals it.
-func ReferredValue(v types.Datum, from, to *types.Type, f *types.Format) (out types.Datum, ok bool) {
+// ReferredValue converts a value of a foreign key's column to the type of the column to which it
+// refers. ok is false when no value of that type equals it.
+func ReferredValue(v types.Datum, from, to *types.Type, f *types.Format) (out types.Datum,
+	ok bool) {
 	to = to.WithMod(types.NoMod)
 	out, err := types.Cast(v, from, to, false, f)
 	if err != nil || v.Null || !narrows(from, to) {
@@ -93,7 +96,8 @@ func narrows(from, to *types.Type) bool {
 	case from.OID == types.OIDTimestamp:
 		return to.OID == types.OIDDate
 	}
-	return from.OID == types.OIDFloat8 && to.OID == types.OIDFloat4 || to.OID == types.OIDName && from.OID != types.OIDName
+	return from.OID == types.OIDFloat8 && to.OID == types.OIDFloat4 || to.OID == types.OIDName &&
+		from.OID != types.OIDName
 }
 
 // ReferencedKey encodes the key of a row in a unique index, from the values of cols: the columns of

@@ -93,7 +93,8 @@ func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err erro
 				n += m
 				continue
 			}
-			s.it, err = s.tx.Scan(ctx, s.spec.Spans[s.next], txn.ScanOptions{Reverse: s.spec.Reverse, KeysOnly: s.keysOnly()})
+			s.it, err = s.tx.Scan(ctx, s.spec.Spans[s.next],
+				txn.ScanOptions{Reverse: s.spec.Reverse, KeysOnly: s.keysOnly()})
 			if err != nil {
 				return false, err
 			}

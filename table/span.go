@@ -121,7 +121,8 @@ func mergeSpans(spans []kv.Span) []kv.Span {
 	for _, sp := range spans {
 		if n := len(out); n > 0 {
 			last := &out[n-1]
-			if c := bytes.Compare(sp.Start, last.End); c < 0 || c == 0 && !isPoint(sp) && !isPoint(*last) {
+			if c := bytes.Compare(sp.Start, last.End); c < 0 || c == 0 && !isPoint(sp) &&
+				!isPoint(*last) {
 				if bytes.Compare(sp.End, last.End) > 0 {
 					last.End = sp.End
 				}

@@ -75,7 +75,8 @@ func (d *db) create(desc *table.Desc) *table.Desc {
 	ctx := context.Background()
 	id, err := d.cat.NewID(ctx)
 	require.NoError(d.t, err)
-	desc.ID, desc.DatabaseID, desc.SchemaID, desc.Schema = id, catalog.PostgresID, catalog.PublicID, "public"
+	desc.ID, desc.DatabaseID, desc.SchemaID, desc.Schema = id, catalog.PostgresID, catalog.PublicID,
+		"public"
 	for i := range desc.Indexes {
 		desc.Indexes[i].OID, err = d.cat.NewID(ctx)
 		require.NoError(d.t, err)

@@ -25,7 +25,8 @@ func (w *Writer) CheckNulls(row []types.Datum) error {
 func NullViolation(d *Desc, o int, row []types.Datum) error {
 	c := &d.Columns[o]
 	e := sqlerr.New(sqlerr.NotNullViolation,
-		"null value in column \"%s\" of relation \"%s\" violates not-null constraint", c.Name, d.Name)
+		"null value in column \"%s\" of relation \"%s\" violates not-null constraint", c.Name,
+		d.Name)
 	e.Schema, e.Table, e.Column = d.Schema, d.Name, c.Name
 	return e.WithDetail("Failing row contains %s.", FormatRow(d, row))
 }
@@ -42,7 +43,8 @@ func CheckViolation(d *Desc, constraint string, row []types.Datum) error {
 // wrote the key. The serialization failure is the better error, because a new attempt will see
 // another state. later is the commit timestamp of the key if that is above the snapshot; it is zero
 // when the snapshot shows the row that has the key.
-func duplicateOf(tx *txn.Txn, d *Desc, l *layout, key []byte, later tso.Timestamp, row []types.Datum) error {
+func duplicateOf(tx *txn.Txn, d *Desc, l *layout, key []byte, later tso.Timestamp,
+	row []types.Datum) error {
 	if err := tx.Refuse(key, later); err != nil {
 		return err
 	}
@@ -57,7 +59,8 @@ func duplicate(d *Desc, l *layout, row []types.Datum) error {
 	return e.WithDetail("Key %s already exists.", l.format(row))
 }
 
-// TakenKey is 23505 for a key of d that another transaction has taken; nil when k is not all of a unique key.
+// TakenKey is 23505 for a key of d that another transaction has taken; nil when k is not all of a
+// unique key.
 func TakenKey(d *Desc, k Key) error {
 	ix := d.Index(k.Index)
 	if k.Index != RowIndexID && (ix == nil || !ix.Unique) {

@@ -37,8 +37,9 @@ type Writer struct {
 	key, next []byte // row keys with prefix: of the row as it was, and as it becomes
 	value     []byte
 	was, is   entry
-	// removed is when the row that had the row key before went, if that is after what the transaction
-	// reads; else zero. Its entries went with it, and no other row has an entry with its row key.
+	// removed is when the row that had the row key before went, if that is after what the
+	// transaction reads; else zero. Its entries went with it, and no other row has an entry with
+	// its row key.
 	removed tso.Timestamp
 }
 
@@ -156,7 +157,8 @@ func (w *Writer) encode(ctx context.Context, row []types.Datum) (fresh bool, err
 // Encode calls emit with what Insert would write: first the row, in list zero, then the entry of
 // each index that has entries of its own, in lists from one on. It is for bulk loads; the caller
 // checks unique keys. The slices are valid only during the call of emit.
-func (w *Writer) Encode(ctx context.Context, row []types.Datum, emit func(list int, key, value []byte)) error {
+func (w *Writer) Encode(ctx context.Context, row []types.Datum,
+	emit func(list int, key, value []byte)) error {
 	if w.err != nil {
 		return w.err
 	}
@@ -174,7 +176,8 @@ func (w *Writer) Encode(ctx context.Context, row []types.Datum, emit func(list i
 }
 
 // insertUnique writes a key that no other row may have.
-func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, value []byte, row []types.Datum) error {
+func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, value []byte,
+	row []types.Datum) error {
 	done, err := w.lockInsert(ctx, tx, l, key, value, row)
 	if done || err != nil {
 		return err
@@ -190,8 +193,10 @@ func (w *Writer) insertUnique(ctx context.Context, tx *txn.Txn, l *layout, key, 
 	return tx.Insert(key, value)
 }
 
-// putEntry writes an entry that the row did not have before: it holds the row key, so no other row had it.
-func (w *Writer) putEntry(ctx context.Context, tx *txn.Txn, l *layout, e *entry, row []types.Datum) error {
+// putEntry writes an entry that the row did not have before: it holds the row key, so no other row
+// had it.
+func (w *Writer) putEntry(ctx context.Context, tx *txn.Txn, l *layout, e *entry,
+	row []types.Datum) error {
 	switch {
 	case e.unique:
 		return w.insertUnique(ctx, tx, l, e.key, e.value, row)
@@ -240,7 +245,8 @@ func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum
 	return w.notify(ctx, old, new)
 }
 
-func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old, new []types.Datum) error {
+func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old,
+	new []types.Datum) error {
 	n := len(w.rows.prefix)
 	if err := l.entry(&w.was, old, w.key[n:]); err != nil {
 		return err
@@ -288,7 +294,8 @@ func (w *Writer) Delete(ctx context.Context, tx *txn.Txn, old []types.Datum) err
 
 // Conflict finds a row that has the same unique key as row, as ON CONFLICT asks: in the indexes
 // named by arbiters, or with nil in any. existing is the whole row, ix the index that has the key.
-func (w *Writer) Conflict(ctx context.Context, tx *txn.Txn, row []types.Datum, arbiters []IndexID) (existing []types.Datum, ix *Index, found bool, err error) {
+func (w *Writer) Conflict(ctx context.Context, tx *txn.Txn, row []types.Datum,
+	arbiters []IndexID) (existing []types.Datum, ix *Index, found bool, err error) {
 	if w.err != nil {
 		return nil, nil, false, w.err
 	}
@@ -306,7 +313,8 @@ func (w *Writer) Conflict(ctx context.Context, tx *txn.Txn, row []types.Datum, a
 }
 
 // holder reads the row that has row's key in l.
-func (w *Writer) holder(ctx context.Context, tx *txn.Txn, l *layout, row []types.Datum) ([]types.Datum, bool, error) {
+func (w *Writer) holder(ctx context.Context, tx *txn.Txn, l *layout,
+	row []types.Datum) ([]types.Datum, bool, error) {
 	key, null, err := l.appendKey(append(w.key[:0], l.prefix...), row)
 	if err != nil {
 		return nil, false, err

@@ -32,7 +32,8 @@ const (
 // async is what a commit with a calculated timestamp keeps besides.
 type async struct {
 	secondaries [][]byte
-	highest     atomic.Uint64 // of the locks' lowest commit timestamps: commit_ts, once all are down
+	// of the locks' lowest commit timestamps: commit_ts, once all are down
+	highest atomic.Uint64
 
 	doubtful struct {
 		sync.Mutex
@@ -111,7 +112,8 @@ func (c *committer) leaveDoubtful(err error) {
 // prewriteAsync is one attempt at a batch. It enters the table of commits in flight before it
 // draws, as a one-phase commit does and for the same reason: a reader whose start_ts is above what
 // is drawn here copies the table later, and finds the locks, or waits for them (docs/adr/0002).
-func (c *committer) prewriteAsync(ctx context.Context, b *batch, p mvcc.PrewriteParams) (unknown bool, err error) {
+func (c *committer) prewriteAsync(ctx context.Context, b *batch,
+	p mvcc.PrewriteParams) (unknown bool, err error) {
 	var entry *pending
 	defer func() {
 		switch {
@@ -235,7 +237,8 @@ func (r *resolver) checkLocks(
 		case err != nil:
 			return mvcc.Status{}, err
 		case st.CommitTS != 0 || st.RolledBack:
-			return mvcc.Status{CommitTS: st.CommitTS, RolledBack: st.RolledBack}, r.s.at(AfterCheckLocks)
+			return mvcc.Status{CommitTS: st.CommitTS,
+				RolledBack: st.RolledBack}, r.s.at(AfterCheckLocks)
 		case st.Missing:
 			return mvcc.Status{}, nil
 		}

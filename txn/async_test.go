@@ -41,7 +41,8 @@ func TestAResolverSettlesAnAsyncCommitBeforeItsCoordinator(t *testing.T) {
 		require.NoError(t, err)
 		past, err := s.Begin(ctx, txn.BeginOptions{StartTS: tx.CommitTS()})
 		require.NoError(t, err)
-		require.Equal(t, []string{"a=1", "z=1"}, scan(t, past, kv.Span{}, txn.ScanOptions{}), "the same timestamp for all")
+		require.Equal(t, []string{"a=1", "z=1"}, scan(t, past, kv.Span{}, txn.ScanOptions{}),
+			"the same timestamp for all")
 		require.NoError(t, past.Rollback(ctx))
 		before, err := s.Begin(ctx, txn.BeginOptions{StartTS: tx.CommitTS() - 1})
 		require.NoError(t, err)
@@ -167,7 +168,8 @@ func TestALockNamesItsSession(t *testing.T) {
 	require.ErrorIs(t, tx.Commit(ctx), txn.ErrAbandoned)
 	reader := begin(t, s)
 	_, err = reader.Get(ctx, []byte("a"))
-	require.ErrorContains(t, err, fmt.Sprintf("of session %s, process 77", tso.Timestamp(s.SessionID())))
+	require.ErrorContains(t, err,
+		fmt.Sprintf("of session %s, process 77", tso.Timestamp(s.SessionID())))
 	require.NoError(t, reader.Rollback(ctx))
 	require.NoError(t, s.Close())
 }

@@ -18,10 +18,11 @@ import (
 // removed.
 type secondaryWork struct {
 	startTS, commitTS tso.Timestamp
-	undo              bool // rows of the batches may never have been locked, and must not be any more
-	batches           []batch
-	lockHolder        *lockHolder // nil: the locks are looked at
-	streamed          kv.Span     // instead of batches: every lock of the transaction in it
+	// rows of the batches may never have been locked, and must not be any more
+	undo       bool
+	batches    []batch
+	lockHolder *lockHolder // nil: the locks are looked at
+	streamed   kv.Span     // instead of batches: every lock of the transaction in it
 }
 
 // commit turns the locks of a batch into records, inside a step.
@@ -73,7 +74,8 @@ func (s *Store) commitTogether(ctx context.Context, all []secondaryWork) {
 	small := all[:0:0]
 	for _, w := range all {
 		if len(all) == 1 || !s.isSmall(w) ||
-			len(rows) > 0 && kv.GroupOf(s.engine, rows[0]) != kv.GroupOf(s.engine, w.batches[0].rows[0]) {
+			len(rows) > 0 && kv.GroupOf(s.engine, rows[0]) != kv.GroupOf(s.engine,
+				w.batches[0].rows[0]) {
 			s.commitBatches(ctx, w)
 			continue
 		}
@@ -92,7 +94,8 @@ func (s *Store) commitTogether(ctx context.Context, all []secondaryWork) {
 		return nil
 	})
 	if err != nil {
-		s.opts.Logger.Warn("commit of secondaries left to readers", "transactions", len(small), "err", err)
+		s.opts.Logger.Warn("commit of secondaries left to readers", "transactions", len(small),
+			"err", err)
 		return
 	}
 	for _, w := range small {
@@ -228,7 +231,8 @@ func (s *Store) CollectGarbage(ctx context.Context) (gc.Stats, error) {
 
 // CollectSpan is CollectGarbage for a span of keys: it drops versions there and nowhere else. told,
 // if not nil, is called now and then with what was done so far.
-func (s *Store) CollectSpan(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats, error) {
+func (s *Store) CollectSpan(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats,
+	error) {
 	if s.peers == nil {
 		return s.collectOnce(ctx, span, told)
 	}
@@ -241,7 +245,8 @@ func (s *Store) CollectSpan(ctx context.Context, span kv.Span, told func(gc.Stat
 	return stats, errors.Join(err, s.peers.ReleaseClaim(ctx))
 }
 
-func (s *Store) collectOnce(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats, error) {
+func (s *Store) collectOnce(ctx context.Context, span kv.Span, told func(gc.Stats)) (gc.Stats,
+	error) {
 	safepoint, err := s.raiseSafepoint(ctx)
 	if err != nil {
 		return gc.Stats{}, err
@@ -274,9 +279,10 @@ func (s *Store) raiseSafepoint(ctx context.Context) (tso.Timestamp, error) {
 	}
 	safepoint := s.registry.advance(candidate)
 	// Recorded before anything is dropped: after a restart, a reader below is still refused.
-	err = kv.UpdateLazy(ctx, s.engine, [][]byte{gc.SafepointRow()}, func(r kv.Reader, b *kv.Batch) error {
-		return gc.SetPoint(ctx, r, b, safepoint)
-	})
+	err = kv.UpdateLazy(ctx, s.engine, [][]byte{gc.SafepointRow()},
+		func(r kv.Reader, b *kv.Batch) error {
+			return gc.SetPoint(ctx, r, b, safepoint)
+		})
 	return safepoint, err
 }
 
@@ -321,7 +327,8 @@ func (s *Store) settleAlone(ctx context.Context, settle func() error) error {
 // SettleExpired settles the locks whose time to live is over at a time, waiting for their owners to
 // finish.
 func (s *Store) SettleExpired(ctx context.Context, now tso.Timestamp) error {
-	_, err := gc.SettleEach(ctx, s.engine, settler{s}, func(l mvcc.Lock) bool { return l.Expired(now) })
+	_, err := gc.SettleEach(ctx, s.engine, settler{s},
+		func(l mvcc.Lock) bool { return l.Expired(now) })
 	return err
 }
 
@@ -330,7 +337,8 @@ type settler struct{ s *Store }
 
 // Settle settles a lock, waiting for its owner to finish or expire, and those of the same
 // transaction that directly follow it. It returns the key of the last one, and their number.
-func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, n int, err error) {
+func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) (through []byte, n int,
+	err error) {
 	bo := wait.Backoff{Limit: st.s.opts.LockWait + st.s.opts.LockTTL, Closing: st.s.closing.ch}
 	locked := &mvcc.LockedError{Key: key, Lock: l}
 	for {

@@ -19,7 +19,9 @@ import (
 
 const benchKeys = 100_000
 
-func benchKey(i int) []byte { return binary.BigEndian.AppendUint64([]byte("table/1/row/"), uint64(i)) }
+func benchKey(i int) []byte {
+	return binary.BigEndian.AppendUint64([]byte("table/1/row/"), uint64(i))
+}
 
 func benchStore(b *testing.B, opts txn.Options) (*pebblekv.Engine, *txn.Store) {
 	e, err := pebblekv.Open(b.TempDir(), pebblekv.Options{})

@@ -201,7 +201,8 @@ func (b *buffer) put(w, replaced write, was bool) {
 // set buffers a put. An insert that is set again still has to find the key absent.
 func (b *buffer) set(key, value []byte) {
 	before, was, replaced, there := b.before(key)
-	w := write{kind: writePut, mustNotExist: before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base, held: before.held}
+	w := write{kind: writePut, mustNotExist: before.mustNotExist, fresh: before.fresh,
+		key: before.key, base: before.base, held: before.held}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}
@@ -225,13 +226,15 @@ func (b *buffer) setNew(key, value []byte) {
 		b.set(key, value)
 		return
 	}
-	b.put(write{kind: writePut, fresh: true, key: b.keep(key), value: b.keep(value), base: b.base}, replaced, there)
+	b.put(write{kind: writePut, fresh: true, key: b.keep(key), value: b.keep(value), base: b.base},
+		replaced, there)
 }
 
 // insert buffers a put of a key that must be absent, unless this transaction deleted it itself.
 func (b *buffer) insert(key, value []byte) {
 	before, was, replaced, there := b.before(key)
-	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist, fresh: before.fresh, key: before.key, base: before.base, held: before.held}
+	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist, fresh: before.fresh,
+		key: before.key, base: before.base, held: before.held}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}

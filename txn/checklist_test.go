@@ -26,8 +26,10 @@ type clause struct {
 // checklist is all of them.
 func checklist() (all []clause) {
 	for _, part := range [][]clause{
-		paperClauses, prewriteClauses, absenceClauses, livenessClauses, asyncClauses, onePhaseClauses, kindClauses,
-		rowLockClauses, streamedLockClauses, rowRecordClauses, sharedWaitClauses, collectionClauses, ownerClauses, addedClauses,
+		paperClauses, prewriteClauses, absenceClauses, livenessClauses, asyncClauses,
+		onePhaseClauses, kindClauses,
+		rowLockClauses, streamedLockClauses, rowRecordClauses, sharedWaitClauses, collectionClauses,
+		ownerClauses, addedClauses,
 		knownClauses, streamFateClauses, savepointClauses, doubtClauses, validationClauses,
 	} {
 		all = append(all, part...)
@@ -52,7 +54,8 @@ func TestChecklist(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P12", "P14", "P15", "P16",
+		"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P12", "P14", "P15",
+		"P16",
 		"P13", "T1", "T2", "T3", "T4", "T5", "T6",
 	} {
 		require.True(t, lines[line], "nothing checks line %s", line)
@@ -85,7 +88,8 @@ func TestTheChecklistIsDocumented(t *testing.T) {
 		require.NoError(t, os.WriteFile(checklistPage, []byte(want), 0o644))
 		return
 	}
-	require.True(t, want == string(page), "the table is an old one: run go test ./txn -run Documented -rewrite")
+	require.True(t, want == string(page), "the table is an old one: run go test ./txn -run "+
+		"Documented -rewrite")
 }
 
 // TestEveryClauseHasAMutant: each check is the killer of a mutant, here or in a package below.

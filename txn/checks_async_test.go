@@ -35,7 +35,8 @@ func asyncLockIsSeen(sc *scene) { sc.inFlight(async, mvcc.ColumnLock) }
 // inFlight stops a commit between its timestamp and the update that shows it. A reader that begins
 // there is above it, and may not miss it.
 func (sc *scene) inFlight(opts txn.Options, column mvcc.Column) {
-	p := &pausing{Engine: sc.pebble(), onKey: "none", column: column, reached: make(chan struct{}), resume: make(chan struct{})}
+	p := &pausing{Engine: sc.pebble(), onKey: "none", column: column, reached: make(chan struct{}),
+		resume: make(chan struct{})}
 	s := sc.open(p, opts)
 	sc.commit(s, "a", "1")
 	p.onKey = "a"
@@ -86,7 +87,8 @@ func asyncIsAtItsHighest(sc *scene) {
 
 // halfAsyncIsNothing: the coordinator dies when the primary's lock is down and the other is not.
 func halfAsyncIsNothing(sc *scene) {
-	s := sc.openWith(single(), async, txn.AfterPrewritePrimary, func(*txn.Store) bool { return true })
+	s := sc.openWith(single(), async, txn.AfterPrewritePrimary,
+		func(*txn.Store) bool { return true })
 	_ = sc.writer(s, "a", "1", "z", "1").Commit(sc.ctx)
 	sc.clock += 60_000
 	sc.want("all or none", sc.read(s, "a", "z"), "a=- z=- ")
@@ -100,7 +102,8 @@ func missingLockIsBarred(sc *scene) {
 		sc.want("after the time to live", sc.read(s, "a"), "a=- ")
 		return false
 	})
-	wantError[*txn.WriteConflictError](sc, "commit", sc.writer(s, "a", "1", "z", "1").Commit(sc.ctx))
+	wantError[*txn.WriteConflictError](sc, "commit",
+		sc.writer(s, "a", "1", "z", "1").Commit(sc.ctx))
 	sc.want("all or none", sc.read(s, "a", "z"), "a=- z=- ")
 }
 

@@ -28,7 +28,8 @@ func (sc *scene) collect(s *txn.Store) {
 // locksAreSettledFirst: the status of z is written in the record of a, which is about to be
 // dropped.
 func locksAreSettledFirst(sc *scene) {
-	s := sc.openWith(split(), txn.Options{}, txn.AfterCommitPoint, func(*txn.Store) bool { return true })
+	s := sc.openWith(split(), txn.Options{}, txn.AfterCommitPoint,
+		func(*txn.Store) bool { return true })
 	_ = sc.writer(s, "a", "1", "z", "1").Commit(sc.ctx)
 	sc.commit(s, "a", "2")
 	sc.clock += 3_600_000
@@ -100,7 +101,8 @@ func droppedSpanIsLookedAtAgain(sc *scene) {
 	sc.collect(s)
 	row := mvcc.Row([]byte("r2"))
 	sc.must(s.Engine().Update(sc.ctx, [][]byte{row}, func(_ kv.Reader, b *kv.Batch) error {
-		mvcc.WriteOnePhase(b, 1, 2, []mvcc.Mutation{{Key: []byte("r2"), Row: row, Kind: mvcc.KindPut}})
+		mvcc.WriteOnePhase(b, 1, 2,
+			[]mvcc.Mutation{{Key: []byte("r2"), Row: row, Kind: mvcc.KindPut}})
 		return nil
 	}), "late write")
 	sc.collect(s)

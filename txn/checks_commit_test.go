@@ -152,7 +152,8 @@ func (l *lockCounter) Update(ctx context.Context, rows [][]byte, step kv.Step) e
 var kindClauses = []clause{
 	{"P10 I16", "an insert looks through rollback records", insertLooksThroughRollbacks},
 	{"P10 I16", "an insert looks through records of kind lock", insertLooksThroughLocks},
-	{"P10 I16", "an insert over an undone streamed write looks for a value", insertLooksBelowItsOwnLock},
+	{"P10 I16", "an insert over an undone streamed write looks for a value",
+		insertLooksBelowItsOwnLock},
 	{"P11 I16", "readers skip records of kind lock", undoneWriteIsNone},
 	{"P11 I16", "conflict checks see records of kind lock", lockedKeyConflicts},
 	{"I13", "who was rolled back by others does not read on", deadDoNotRead},

@@ -17,7 +17,8 @@ import (
 // I2: what is answered rests on durable commits, and a commit whose result is unknown is waited
 // for.
 var doubtClauses = []clause{
-	{"I2", "a reader of a secondary waits until the commit point is durable", secondaryAwaitsTheSync},
+	{"I2", "a reader of a secondary waits until the commit point is durable",
+		secondaryAwaitsTheSync},
 	{"I2", "a write conflict is told once the write is durable", conflictAwaitsTheSync},
 	{"I2", "a commit whose answer was lost is waited for", lateCommitIsAwaited},
 }
@@ -113,11 +114,13 @@ func (c looking) Done() <-chan struct{} {
 // whether it is worth while to wait for it.
 func conflictAwaitsTheSync(sc *scene) {
 	base := single()
-	dead := sc.open(base, txn.Options{Protocol: txn.TwoPhase, CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterPrewrite }})
+	dead := sc.open(base, txn.Options{Protocol: txn.TwoPhase,
+		CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterPrewrite }})
 	_ = sc.writer(dead, "other", "1").Commit(sc.ctx)
 	e := newHeld(base)
 	defer e.letGo()
-	s := sc.open(e, txn.Options{LeaveFoundLocks: true}) // while there is a lock, whoever looks does so in the store
+	// while there is a lock, whoever looks does so in the store
+	s := sc.open(e, txn.Options{LeaveFoundLocks: true})
 	late, holder := sc.lockHolder(s, false), sc.lockHolder(s, false)
 	sc.must(sc.nowait(holder, "k", rowlock.Update), "lock")
 	sc.set(holder, "k", "1")
@@ -139,7 +142,8 @@ func conflictAwaitsTheSync(sc *scene) {
 			e.letGo()
 		}
 	}}
-	wantError[*txn.WriteConflictError](sc, "lock", late.LockCurrent(ctx, []byte("k"), rowlock.Update, false))
+	wantError[*txn.WriteConflictError](sc, "lock",
+		late.LockCurrent(ctx, []byte("k"), rowlock.Update, false))
 	sc.want("waited for the sync", awaited.Load(), true)
 	sc.want("commit", <-committed, "")
 }

@@ -30,7 +30,8 @@ func oracleTimeJudges(sc *scene) {
 
 // longCommitLives: ten seconds of prewrites under a lock of three.
 func longCommitLives(sc *scene) {
-	opts := txn.Options{BatchKeys: 1, Lease: time.Hour, Clock: func() int64 { sc.clock += 100; return sc.clock }}
+	opts := txn.Options{BatchKeys: 1, Lease: time.Hour,
+		Clock: func() int64 { sc.clock += 100; return sc.clock }}
 	s := sc.openWith(shared(), opts, txn.AfterPrewrite, func(s *txn.Store) bool {
 		sc.want("before the commit", sc.read(s, "k00"), "k00=- ")
 		return false
@@ -84,7 +85,8 @@ func pushedCommit(sc *scene, e kv.Engine) {
 // leapDoesNotKill: the clock makes a step of an hour, and half of one backwards, while a
 // transaction has locks in the store. Who meets one waits, or reads past it (B5).
 func leapDoesNotKill(sc *scene) {
-	for _, opts := range []txn.Options{{StreamBytes: 1}, {Protocol: txn.TwoPhase}, {Protocol: txn.Async, BatchKeys: 1}} {
+	for _, opts := range []txn.Options{{StreamBytes: 1}, {Protocol: txn.TwoPhase},
+		{Protocol: txn.Async, BatchKeys: 1}} {
 		leap := func(s *txn.Store) {
 			for _, step := range []int64{3_600_000, -1_800_000} {
 				sc.clock += step
@@ -95,7 +97,8 @@ func leapDoesNotKill(sc *scene) {
 				}
 			}
 		}
-		s := sc.openWith(single(), opts, txn.AfterPrewritePrimary, func(s *txn.Store) bool { leap(s); return false })
+		s := sc.openWith(single(), opts, txn.AfterPrewritePrimary,
+			func(s *txn.Store) bool { leap(s); return false })
 		sc.commit(s, "a", "1", "z", "1")
 		sc.want("after the commit", sc.read(s, "a", "z"), "a=1 z=1 ")
 	}

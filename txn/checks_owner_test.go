@@ -16,7 +16,8 @@ var ownerClauses = []clause{
 	{"P6 I19", "a living owner's lock is", livingOwnerIsAwaited},
 	{"P16 I20", "a reader that outlived its lease is refused", lapsedReaderIsRefused},
 	{"P16 I20", "and so is its write", lapsedWriterIsRefused},
-	{"P16 I20", "a running transaction of another process holds the safepoint", othersHoldTheSafepoint},
+	{"P16 I20", "a running transaction of another process holds the safepoint",
+		othersHoldTheSafepoint},
 }
 
 // processes opens two stores on a shared engine, at one oracle; the coordinators of the first die
@@ -40,7 +41,8 @@ func (sc *scene) locks(s *txn.Store) (n int) {
 	snap, err := s.Engine().Snapshot()
 	sc.must(err, "snapshot")
 	defer func() { _ = snap.Close() }()
-	sc.must(mvcc.Locks(sc.ctx, snap, kv.Span{}, func([]byte, mvcc.Lock) error { n++; return nil }), "locks")
+	sc.must(mvcc.Locks(sc.ctx, snap, kv.Span{}, func([]byte, mvcc.Lock) error { n++; return nil }),
+		"locks")
 	return n
 }
 

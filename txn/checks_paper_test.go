@@ -41,24 +41,28 @@ func updateIsNotLost(sc *scene) {
 
 // lockIsNotOverwritten: the one who locked b is between prewrite and commit when another writes b.
 func lockIsNotOverwritten(sc *scene) {
-	s := sc.openWith(single(), txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite, func(s *txn.Store) bool {
-		wantError[*txn.WriteConflictError](sc, "a second writer of b", sc.writer(s, "b", "2").Commit(sc.ctx))
-		return false
-	})
+	s := sc.openWith(single(), txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite,
+		func(s *txn.Store) bool {
+			wantError[*txn.WriteConflictError](sc, "a second writer of b",
+				sc.writer(s, "b", "2").Commit(sc.ctx))
+			return false
+		})
 	tx := sc.commit(s, "a", "1", "b", "1")
 	then := sc.beginAt(s, tx.CommitTS())
 	sc.want("a and b at their commit", sc.get(then, "a")+sc.get(then, "b"), "11")
 }
 
 func leftLockIsSettled(sc *scene) {
-	s := sc.openWith(split(), txn.Options{}, txn.AfterCommitPoint, func(*txn.Store) bool { return true })
+	s := sc.openWith(split(), txn.Options{}, txn.AfterCommitPoint,
+		func(*txn.Store) bool { return true })
 	_ = sc.writer(s, "a", "1", "z", "1").Commit(sc.ctx)
 	sc.want("after the commit point", sc.read(s, "a", "z"), "a=1 z=1 ")
 }
 
 func lockIsFoundAtOpen(sc *scene) {
 	e := single()
-	s := sc.openWith(e, txn.Options{Protocol: txn.TwoPhase}, txn.AfterCommitPoint, func(*txn.Store) bool { return true })
+	s := sc.openWith(e, txn.Options{Protocol: txn.TwoPhase}, txn.AfterCommitPoint,
+		func(*txn.Store) bool { return true })
 	_ = sc.writer(s, "a", "1", "b", "1").Commit(sc.ctx)
 	sc.must(s.Close(), "close")
 	sc.want("after a restart", sc.read(sc.open(e, txn.Options{}), "a", "b"), "a=1 b=1 ")
@@ -80,7 +84,8 @@ func commitSurvivesACrash(sc *scene) {
 }
 
 func (sc *scene) oracle(e kv.Engine) *tso.Oracle {
-	o, err := tso.Open(sc.ctx, e, []byte("m oracle"), tso.Options{Clock: func() int64 { return sc.clock }})
+	o, err := tso.Open(sc.ctx, e, []byte("m oracle"),
+		tso.Options{Clock: func() int64 { return sc.clock }})
 	sc.must(err, "open oracle")
 	return o
 }
@@ -141,7 +146,8 @@ func readsTravelTogether(sc *scene) {
 	before := rec.Counts()
 	_, err := tx.GetMany(sc.ctx, [][]byte{[]byte("a"), []byte("b"), []byte("c")})
 	sc.must(err, "get many")
-	sc.want("what was asked of the engine", rec.Since(before), kvtest.Counts{Snapshots: 1, Iters: 1})
+	sc.want("what was asked of the engine", rec.Since(before),
+		kvtest.Counts{Snapshots: 1, Iters: 1})
 }
 
 func noWriteSkewAlone(sc *scene)  { noWriteSkew(sc, single()) }

@@ -143,7 +143,8 @@ func rollbackAfterCommit(sc *scene) {
 
 // P4 and P5: a primary that is not there.
 var absenceClauses = []clause{
-	{"P4 I5", "an absent primary is waited for until the time to live is over", slowPrimaryIsWaitedFor},
+	{"P4 I5", "an absent primary is waited for until the time to live is over",
+		slowPrimaryIsWaitedFor},
 	{"P4 I5", "then its rollback is written", latePrimaryIsStopped},
 	{"P4 I4", "before a secondary is touched", primaryDecidesFirst},
 	{"P5 I4", "the primary is a key that is written", primaryIsWritten},
@@ -175,7 +176,8 @@ func primaryDecidesFirst(sc *scene) {
 
 // primaryIsWritten: the lowest key was inserted and deleted again, so nothing is written there.
 func primaryIsWritten(sc *scene) {
-	s := sc.openWith(split(), txn.Options{}, txn.AfterCommitPoint, func(*txn.Store) bool { return true })
+	s := sc.openWith(split(), txn.Options{}, txn.AfterCommitPoint,
+		func(*txn.Store) bool { return true })
 	tx := sc.begin(s)
 	sc.must(tx.Insert([]byte("a"), []byte("1")), "insert")
 	sc.must(tx.Delete([]byte("a")), "delete")

@@ -17,7 +17,8 @@ var rowLockClauses = []clause{
 	{"P12 I9", "it does not go on with what it has read", waiterReadsAgain},
 	{"P12 I11", "it reads what was committed before its new timestamp", laterStatementSeesMore},
 	{"P12 I9", "REPEATABLE READ fails after a wait", waiterFails},
-	{"P12 I11", "a write rests on the version that it was read from", laterStatementProtectsNothing},
+	{"P12 I11", "a write rests on the version that it was read from",
+		laterStatementProtectsNothing},
 	{"P12 I9", "row locks end with their transaction", locksEndWithTheirTransaction},
 	{"P12 I9", "row locks are held until the writes are visible", locksAreHeldToTheEnd},
 	{"P12 I9", "a commit steals no locked row", lockedRowIsNotStolen},
@@ -128,10 +129,11 @@ func locksAreHeldToTheEnd(sc *scene) {
 // youngerGivesIn: it does not wait until the time to wait is over. The older one waits for it where
 // it is the other way round, so they could wait for each other.
 func youngerGivesIn(sc *scene) {
-	s := sc.openWith(single(), txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite, func(s *txn.Store) bool {
-		wantError[*txn.WriteConflictError](sc, "commit", sc.writer(s, "b", "2").Commit(sc.ctx))
-		return false
-	})
+	s := sc.openWith(single(), txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite,
+		func(s *txn.Store) bool {
+			wantError[*txn.WriteConflictError](sc, "commit", sc.writer(s, "b", "2").Commit(sc.ctx))
+			return false
+		})
 	sc.commit(s, "a", "1", "b", "1")
 }
 

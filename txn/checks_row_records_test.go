@@ -16,7 +16,8 @@ var rowRecordClauses = []clause{
 	{"P11 I22", "whoever locks a row looks for it", rowLockIsSeenElsewhere},
 	{"P12 I22", "a commit of another process steals no locked row", lockedRowIsNotStolenElsewhere},
 	{"P12 I22", "after a wait for another process one reads again", waiterElsewhereReadsAgain},
-	{"P12 I22", "row locks in the store end with their transaction", recordsEndWithTheirTransaction},
+	{"P12 I22", "row locks in the store end with their transaction",
+		recordsEndWithTheirTransaction},
 	{"P12 I22", "they are held until the writes are visible", recordsAreHeldToTheEnd},
 	{"P12 I22", "ROLLBACK TO gives back those taken after the savepoint", recordsEndAtTheSavepoint},
 	{"P12 I22", "those of a dead process end with its lease", recordsOfTheDeadEnd},
@@ -47,10 +48,12 @@ func (sc *scene) rowRecords(s *txn.Store) (n int) {
 func rowLockIsSeenElsewhere(sc *scene) {
 	here, there := sc.processes("")
 	a, b := sc.lockHolder(here, true), sc.lockHolder(there, true)
-	for _, held := range []rowlock.Mode{rowlock.KeyShare, rowlock.Share, rowlock.NoKeyUpdate, rowlock.Update} {
+	for _, held := range []rowlock.Mode{rowlock.KeyShare, rowlock.Share, rowlock.NoKeyUpdate,
+		rowlock.Update} {
 		key := "held " + held.String()
 		sc.must(sc.nowait(a, key, held), "lock")
-		for _, wanted := range []rowlock.Mode{rowlock.Update, rowlock.NoKeyUpdate, rowlock.Share, rowlock.KeyShare} {
+		for _, wanted := range []rowlock.Mode{rowlock.Update, rowlock.NoKeyUpdate, rowlock.Share,
+			rowlock.KeyShare} {
 			if held.Conflicts(wanted) {
 				sc.mustBeLocked(b, key, wanted)
 				continue

@@ -11,7 +11,8 @@ import (
 // P12 of large transactions, which give row locks back.
 var streamedLockClauses = []clause{
 	{"P12 I13", "a row lock is given back for a lock in the store only", streamedLocksStand},
-	{"P12 I13", "who waits for a streamed key does not keep its owner from it", streamedKeyStaysItsOwn},
+	{"P12 I13", "who waits for a streamed key does not keep its owner from it",
+		streamedKeyStaysItsOwn},
 }
 
 // givenBack returns a transaction that has locked a, b and n, and has the lock of n in the store
@@ -25,7 +26,8 @@ func (sc *scene) givenBack() (*txn.Store, *txn.Txn) {
 		sc.must(holder.LockCurrent(sc.ctx, []byte(key), rowlock.Update, false), "lock")
 	}
 	sc.set(holder, "n", "2")
-	sc.want("n is locked in memory", s.RowLocks().Contested(nil, []byte("n"), rowlock.Update), false)
+	sc.want("n is locked in memory", s.RowLocks().Contested(nil, []byte("n"), rowlock.Update),
+		false)
 	return s, holder
 }
 
@@ -34,7 +36,8 @@ func streamedLocksStand(sc *scene) {
 	refused := func() {
 		for _, key := range []string{"a", "b", "n"} {
 			sc.mustBeLocked(sc.lockHolder(s, false), key, rowlock.Update)
-			contested, err := sc.lockHolder(s, false).Contested(sc.ctx, []byte(key), rowlock.KeyShare)
+			contested, err := sc.lockHolder(s, false).Contested(sc.ctx, []byte(key),
+				rowlock.KeyShare)
 			sc.must(err, "contested")
 			sc.want(key+" is contested", contested, true)
 			thief := sc.begin(s)

@@ -25,8 +25,9 @@ func TestLeasesEndAfterTheClockWasAhead(t *testing.T) {
 	oracle, err := tso.Open(ctx, e, mvcc.MetaKey("oracle"), tso.Options{Clock: clock.Load})
 	require.NoError(t, err)
 	open := func(at txn.CrashPoint) *txn.Store {
-		return openStore(t, e, txn.Options{Oracle: oracle, LeaseRenewal: -1, LockWait: time.Millisecond,
-			CrashPoint: func(p txn.CrashPoint) bool { return p == at }})
+		return openStore(t, e,
+			txn.Options{Oracle: oracle, LeaseRenewal: -1, LockWait: time.Millisecond,
+				CrashPoint: func(p txn.CrashPoint) bool { return p == at }})
 	}
 	clock.Add(hour)
 	dead := open(txn.AfterPrewrite)
@@ -53,7 +54,8 @@ func TestRetentionGoesOnAfterTheClockWasAhead(t *testing.T) {
 	ctx := context.Background()
 	var clock atomic.Int64
 	clock.Store(hour)
-	s := openStore(t, memkv.New(memkv.Options{}), txn.Options{Clock: clock.Load, Retention: 10 * time.Minute})
+	s := openStore(t, memkv.New(memkv.Options{}),
+		txn.Options{Clock: clock.Load, Retention: 10 * time.Minute})
 	clock.Add(hour)
 	commit(t, s, "k", "1")
 	clock.Add(-hour)

@@ -38,9 +38,11 @@ func TestCloseEndsEveryWait(t *testing.T) {
 			require.NoError(t, err)
 			tx := begin(t, s)
 			require.NoError(t, tx.Set([]byte("k"), nil))
-			return func() error { return tx.Commit(ctx) }, func() bool { return len(s.RowLocks().Waits()) > 0 }
+			return func() error { return tx.Commit(ctx) },
+				func() bool { return len(s.RowLocks().Waits()) > 0 }
 		},
-		"a lockHolder for a row lock": func(t *testing.T, s *txn.Store) (func() error, func() bool) {
+		"a lockHolder for a row lock": func(t *testing.T, s *txn.Store) (func() error,
+			func() bool) {
 			_, err := locking(t, s, false).LockKey(ctx, []byte("k"), rowlock.Update, false)
 			require.NoError(t, err)
 			tx := locking(t, s, false)
@@ -49,13 +51,16 @@ func TestCloseEndsEveryWait(t *testing.T) {
 				return err
 			}, func() bool { return len(s.RowLocks().Waits()) > 0 }
 		},
-		"a commit for a lock in the store": func(t *testing.T, s *txn.Store) (func() error, func() bool) {
+		"a commit for a lock in the store": func(t *testing.T, s *txn.Store) (func() error,
+			func() bool) {
 			tx := begin(t, s) // the older one, or it would give in
 			large(t, s, "k")
 			require.NoError(t, tx.Set([]byte("k"), nil))
-			return func() error { return tx.Commit(ctx) }, func() bool { return len(s.LockWaits()) > 0 }
+			return func() error { return tx.Commit(ctx) },
+				func() bool { return len(s.LockWaits()) > 0 }
 		},
-		"a lockHolder for a lock in the store": func(t *testing.T, s *txn.Store) (func() error, func() bool) {
+		"a lockHolder for a lock in the store": func(t *testing.T, s *txn.Store) (func() error,
+			func() bool) {
 			large(t, s, "k")
 			tx := locking(t, s, false)
 			return func() error {
@@ -68,7 +73,8 @@ func TestCloseEndsEveryWait(t *testing.T) {
 		for _, shared := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, shared %v", name, shared), func(t *testing.T) {
 				s, err := openTxn(ctx, memkv.New(memkv.Options{Shared: shared}), txn.Options{
-					StreamBytes: 1 << 10, LockWait: time.Hour, LockTTL: time.Hour, Lease: time.Hour})
+					StreamBytes: 1 << 10, LockWait: time.Hour, LockTTL: time.Hour,
+					Lease: time.Hour})
 				require.NoError(t, err)
 				wait, waits := set(t, s)
 				done, closed := make(chan error, 1), make(chan error, 1)
@@ -99,7 +105,8 @@ func TestCloseEndsTheWaitForASafeSnapshot(t *testing.T) {
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Begin(ctx, txn.BeginOptions{Serializable: true, ReadOnly: true, Deferrable: true, Session: 1})
+		_, err := s.Begin(ctx,
+			txn.BeginOptions{Serializable: true, ReadOnly: true, Deferrable: true, Session: 1})
 		done <- err
 	}()
 	awaitOrFail(t, "deferrable", done, func() bool { return len(s.SafeSnapshotWaits()) > 0 })
@@ -147,7 +154,8 @@ func TestCloseLeavesTheSecondariesOfLargeCommits(t *testing.T) {
 		ctx := context.Background()
 		base := memkv.New(memkv.Options{})
 		e := &heldSecondaries{Engine: base, held: make(chan struct{}), release: make(chan struct{})}
-		opts.Clock, opts.LockTTL = func() int64 { return 1000 }, time.Hour // nothing else is updated
+		// nothing else is updated
+		opts.Clock, opts.LockTTL = func() int64 { return 1000 }, time.Hour
 		s, err := openTxn(ctx, e, opts)
 		require.NoError(t, err)
 		tx := begin(t, s)
@@ -201,7 +209,8 @@ func TestFoundLocksAreSettledAtOnce(t *testing.T) {
 		before := rec.Counts()
 		s = openStore(t, rec, txn.Options{Retention: time.Hour})
 		s.AwaitSecondaries()
-		require.LessOrEqual(t, rec.Since(before).Lazy, int64(rows/256+10), "neighbours are settled together")
+		require.LessOrEqual(t, rec.Since(before).Lazy, int64(rows/256+10),
+			"neighbours are settled together")
 		checkStore(t, e, string(crash))
 
 		before = rec.Counts()
@@ -212,7 +221,8 @@ func TestFoundLocksAreSettledAtOnce(t *testing.T) {
 			require.NoError(t, tx.Rollback(ctx))
 		}
 		since := rec.Since(before)
-		require.Less(t, since.Snapshots, int64(10), "%s: readers take the snapshot that another left", crash)
+		require.Less(t, since.Snapshots, int64(10),
+			"%s: readers take the snapshot that another left", crash)
 		require.Zero(t, since.Gets, "%s: nobody looks for locks", crash)
 	}
 }

@@ -66,7 +66,8 @@ func (t *Txn) commit(ctx context.Context) error {
 		c.reads = t.reads.spans()
 	}
 	if err := c.run(ctx); err != nil {
-		if lost := t.AwaitDurable(context.WithoutCancel(ctx)); lost != nil { // the reason may lie in what was read
+		// the reason may lie in what was read
+		if lost := t.AwaitDurable(context.WithoutCancel(ctx)); lost != nil {
 			err = errors.Join(err, lost)
 		}
 		return err
@@ -82,7 +83,8 @@ const rowMore = 4
 // keys that were inserted and deleted again: there is nothing to write, but if another transaction
 // has written one meanwhile, its insert was wrong. Of fresh keys that does not matter. With
 // versions, the mutations have what a return to a savepoint needs.
-func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutation, absent []validation, err error) {
+func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutation,
+	absent []validation, err error) {
 	muts = make([]mvcc.Mutation, 0, t.buf.tree.Len())
 	keys := 0
 	t.buf.tree.Scan(func(w write) bool {
@@ -97,7 +99,8 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 				return false
 			}
 		}
-		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base, Held: w.held}
+		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base,
+			Held: w.held}
 		if versions {
 			t.buf.savepoints.version(&w, &m)
 		}
@@ -106,7 +109,8 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 			if t.stream == nil && len(m.Older) == 0 {
 				if w.mustNotExist {
 					absent = append(absent, validation{
-						span: kv.Span{Start: w.key, End: successor(w.key)}, row: mvcc.Row(w.key), since: max(w.base, t.reg.startTS),
+						span: kv.Span{Start: w.key, End: successor(w.key)}, row: mvcc.Row(w.key),
+						since: max(w.base, t.reg.startTS),
 					})
 				}
 				return true
@@ -141,8 +145,9 @@ type committer struct {
 	drawn    tso.Timestamp // commit_ts, when it was drawn before the commit point
 	deciding bool          // the primary's lock says so: readers do not push commit_ts
 
-	prewriting bool        // some locks may be in the store
-	lockHolder *lockHolder // of a commit in two phases that writes each lock once; nil: its locks are looked at
+	prewriting bool // some locks may be in the store
+	// of a commit in two phases that writes each lock once; nil: its locks are looked at
+	lockHolder *lockHolder
 
 	anchor  []mvcc.Mutation // the primary alone, when the transaction streams its writes out
 	locking sync.Mutex      // held by the goroutine that waits for row locks
@@ -231,7 +236,8 @@ func (s *Store) update(
 }
 
 // updateEarly is a durable update that calls visible once readers can see it.
-func (s *Store) updateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) (unknown bool, err error) {
+func (s *Store) updateEarly(ctx context.Context, rows [][]byte, step kv.Step,
+	visible func()) (unknown bool, err error) {
 	return update(step, func(step kv.Step) error {
 		return kv.UpdateEarly(ctx, s.engine, rows, step, visible)
 	})
@@ -255,7 +261,8 @@ func ambiguous(err error) error { return fmt.Errorf("%w: %w", ErrAmbiguous, err)
 // shall have lost; only if it fails may we go on. holding says that the transaction has locks of
 // its own: then it waits only for younger transactions than itself, so that no two wait for each
 // other.
-func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *backoff, holding bool) error {
+func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *backoff,
+	holding bool) error {
 	if bo.Limit == 0 {
 		bo.Limit = c.s.opts.LockWait
 		if c.t.locking.Timeout > 0 {
@@ -267,7 +274,8 @@ func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *ba
 		return err
 	}
 	if holding && locked.Lock.StartTS < c.startTS {
-		return &WriteConflictError{Key: locked.Key, StartTS: c.startTS, ConflictTS: locked.Lock.StartTS}
+		return &WriteConflictError{Key: locked.Key, StartTS: c.startTS,
+			ConflictTS: locked.Lock.StartTS}
 	}
 	return c.waiting(func() error {
 		more, err := c.t.awaitLock(ctx, locked, bo)

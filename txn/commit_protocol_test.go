@@ -24,16 +24,23 @@ func TestAProtocolThatAStoreCannotKeepIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		return e
 	}
-	memory := func(o memkv.Options) func() kv.Engine { return func() kv.Engine { return memkv.New(o) } }
+	memory := func(o memkv.Options) func() kv.Engine {
+		return func() kv.Engine {
+			return memkv.New(
+				o)
+		}
+	}
 	for _, c := range []struct {
 		engine  func() kv.Engine
 		remote  bool
 		refused map[txn.Protocol]string
 	}{
 		{engine: pebble},
-		{engine: pebble, remote: true, refused: map[txn.Protocol]string{txn.OnePhase: elsewhere, txn.Async: elsewhere}},
+		{engine: pebble, remote: true,
+			refused: map[txn.Protocol]string{txn.OnePhase: elsewhere, txn.Async: elsewhere}},
 		{engine: memory(memkv.Options{HashGroups: 2}),
-			refused: map[txn.Protocol]string{txn.OnePhase: "the store's rows are in several groups"}},
+			refused: map[txn.Protocol]string{txn.OnePhase: "the store's rows are in several " +
+				"groups"}},
 		{engine: memory(memkv.Options{Shared: true}), remote: true,
 			refused: map[txn.Protocol]string{txn.OnePhase: elsewhere, txn.Async: elsewhere}},
 	} {
@@ -45,7 +52,8 @@ func TestAProtocolThatAStoreCannotKeepIsRefused(t *testing.T) {
 			}
 			s, err := txn.Open(ctx, e, opts)
 			if reason := c.refused[p]; reason != "" {
-				require.ErrorContains(t, err, "commit protocol "+p.String()+" is not possible here: "+reason)
+				require.ErrorContains(t, err,
+					"commit protocol "+p.String()+" is not possible here: "+reason)
 				opts.Protocol = txn.Auto
 				s, err = txn.Open(ctx, e, opts)
 				require.NoError(t, err)

@@ -18,15 +18,19 @@ const (
 	AfterSecondaryBatch  CrashPoint = "after-secondary-batch"
 	BeforeRollback       CrashPoint = "before-rollback"
 	AfterRollbackPrimary CrashPoint = "after-rollback-primary"
-	AfterCheckLocks      CrashPoint = "after-check-locks" // a resolver has asked a group of async locks
-	AfterStatus          CrashPoint = "after-status"      // a resolver knows the status, and has not acted
-	AfterResolve         CrashPoint = "after-resolve"     // it has settled the lock that it met
+	// a resolver has asked a group of async locks
+	AfterCheckLocks CrashPoint = "after-check-locks"
+	// a resolver knows the status, and has not acted
+	AfterStatus  CrashPoint = "after-status"
+	AfterResolve CrashPoint = "after-resolve" // it has settled the lock that it met
 )
 
 // CrashPoints lists them all.
 var CrashPoints = []CrashPoint{
-	BeforeOnePhase, AfterOnePhase, BeforePrewrite, AfterPrewritePrimary, AfterStreamed, AfterPrewrite, AfterCommitTS,
-	AfterCommitPoint, AfterSecondaryBatch, BeforeRollback, AfterRollbackPrimary, AfterCheckLocks, AfterStatus, AfterResolve,
+	BeforeOnePhase, AfterOnePhase, BeforePrewrite, AfterPrewritePrimary, AfterStreamed,
+	AfterPrewrite, AfterCommitTS,
+	AfterCommitPoint, AfterSecondaryBatch, BeforeRollback, AfterRollbackPrimary, AfterCheckLocks,
+	AfterStatus, AfterResolve,
 }
 
 // at reports ErrAbandoned when the coordinator dies at p.

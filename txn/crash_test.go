@@ -33,9 +33,10 @@ import (
 //
 //	share  test                             crashes at
 //	3/5    TestRandomCrashes… (here)        moments of commits in one phase, two phases, async, streamed in
-//	                                        batches, with row locks, some passed on before the sync; of
-//	                                        secondaries, of rollbacks, of readers that settle dead
-//	                                        coordinators' locks; while syncs are held; between collections
+// 	                                        batches, with row locks, some passed on before the
+// 	                                        sync; of secondaries, of rollbacks, of readers that
+// 	                                        settle dead coordinators' locks; while syncs are
+// 	                                        held; between collections
 //	3/10   TestCrashesWhileRecovering       writes of Open, of SettleLocks, of a collection, of Close, on what
 //	                                        an earlier crash has left
 //	1/10   TestCrashesDuringSchemaChanges   writes of the whole database's first Open, of each schema change and
@@ -82,8 +83,10 @@ func TestRandomCrashesLoseNoAcknowledgedCommit(t *testing.T) {
 	generation := 0
 	taken := map[string]int{}
 	missing := func() string { return firstMissing(taken, crashesAmong) }
-	for left := crashPoints(t) * 3 / 5; left > 0 || missing() != "" && left > -crashesMore; left -= crashesEach {
-		b := &bank{t: t, rng: rng, generation: generation, opts: bankOptions(rng), locks: rng.IntN(3) > 0, taken: taken}
+	for left := crashPoints(t) * 3 / 5; left > 0 || missing() != "" &&
+		left > -crashesMore; left -= crashesEach {
+		b := &bank{t: t, rng: rng, generation: generation, opts: bankOptions(rng),
+			locks: rng.IntN(3) > 0, taken: taken}
 		crashes := b.run(fs, crashesEach)
 		for i, c := range crashes {
 			verifyBank(t, c, i == len(crashes)-1)
@@ -180,7 +183,8 @@ type crash struct {
 // run lets workers transfer and takes crashes while they do.
 func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
 	ctx := context.Background()
-	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
+	e, err := pebblekv.Open("db",
+		pebblekv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
 	require.NoError(b.t, err)
 	b.store, err = openTxn(ctx, e, b.opts)
 	require.NoError(b.t, err)
@@ -198,7 +202,8 @@ func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
 			b.turns <- struct{}{}
 		}
 		if collect && b.rng.IntN(4) == 0 {
-			if _, err := b.store.CollectGarbage(ctx); err != nil && !errors.Is(err, txn.ErrAbandoned) {
+			if _, err := b.store.CollectGarbage(ctx); err != nil &&
+				!errors.Is(err, txn.ErrAbandoned) {
 				var locked *txn.LockedError
 				require.ErrorAs(b.t, err, &locked)
 			}
@@ -210,7 +215,8 @@ func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
 		percent := []int{0, 0, 20, 50, 80, 100}[b.rng.IntN(6)]
 		out = append(out, crash{
 			fs: fs.Crash(percent, b.rng), acked: acked,
-			what: fmt.Sprintf("%s, batches of %d, streams of %d, row locks %v, %d%% of unsynced data kept",
+			what: fmt.Sprintf("%s, batches of %d, streams of %d, row locks %v, %d%% of unsynced "+
+				"data kept",
 				b.opts.Protocol, b.opts.BatchKeys, b.opts.StreamBytes, b.locks, percent),
 		})
 		b.count(release != nil)
@@ -308,7 +314,8 @@ func (b *bank) work(w int, dice *rand.Rand) {
 			b.acked.Lock()
 			b.acked.transfers = append(b.acked.transfers, key)
 			b.acked.Unlock()
-		case errors.As(err, &conflict), errors.As(err, &locked), errors.As(err, &deadlock), errors.Is(err, txn.ErrAbandoned):
+		case errors.As(err, &conflict), errors.As(err, &locked), errors.As(err,
+			&deadlock), errors.Is(err, txn.ErrAbandoned):
 		default:
 			b.t.Errorf("transfer %s: %v", key, err)
 		}
@@ -357,7 +364,8 @@ func (b *bank) transfer(key string, dice *rand.Rand) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.Set(account(i), fmt.Appendf(nil, "%d %s", balanceOf(v)+sign*amount, key)); err != nil {
+		if err := tx.Set(account(i),
+			fmt.Appendf(nil, "%d %s", balanceOf(v)+sign*amount, key)); err != nil {
 			return err
 		}
 	}
@@ -397,7 +405,8 @@ func balanceOf(v []byte) int {
 // verifyBank opens what a crash left and checks it, at first as it is and then collected.
 func verifyBank(t *testing.T, c crash, keep bool) {
 	ctx := context.Background()
-	e, err := pebblekv.Open("db", pebblekv.Options{FS: c.fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
+	e, err := pebblekv.Open("db",
+		pebblekv.Options{FS: c.fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
 	require.NoError(t, err, c.what)
 	s, err := openTxn(ctx, e, txn.Options{LeaveFoundLocks: keep})
 	require.NoError(t, err, c.what)
@@ -421,7 +430,8 @@ func checkStore(t testing.TB, e kv.Engine, what string) {
 	ctx := context.Background()
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
-	require.NoError(t, mvcc.Check(ctx, snap, func(problem string) { t.Errorf("%s: %s", what, problem) }))
+	require.NoError(t, mvcc.Check(ctx, snap,
+		func(problem string) { t.Errorf("%s: %s", what, problem) }))
 	require.NoError(t, mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
 		return fmt.Errorf("%s: lock on %q of %s", what, key, l.StartTS)
 	}))

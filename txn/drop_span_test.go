@@ -61,8 +61,11 @@ func collect(t *testing.T, s *txn.Store) {
 var dropEngines = map[string]func() kv.Engine{
 	"at once":    func() kv.Engine { return memkv.New(memkv.Options{}) },
 	"key by key": func() kv.Engine { return kvtest.NewKeyByKey(memkv.New(memkv.Options{})) },
-	"groups":     func() kv.Engine { return kvtest.NewKeyByKey(memkv.New(memkv.Options{HashGroups: 3})) },
-	"shared":     func() kv.Engine { return memkv.New(memkv.Options{Shared: true}) },
+	"groups": func() kv.Engine {
+		return kvtest.NewKeyByKey(
+			memkv.New(memkv.Options{HashGroups: 3}))
+	},
+	"shared": func() kv.Engine { return memkv.New(memkv.Options{Shared: true}) },
 }
 
 // TestADroppedSpanGoesWhenNobodyCanReadIt: a transaction from before the drop reads the rows until
@@ -83,7 +86,8 @@ func TestADroppedSpanGoesWhenNobodyCanReadIt(t *testing.T) {
 				require.Equal(t, "1", get(t, before, "r1"))
 				require.Len(t, get(t, before, "r2"), 500)
 			}
-			past, err := s.Begin(ctx, txn.BeginOptions{ReadOnly: true, StartTS: dropped.CommitTS() - 1})
+			past, err := s.Begin(ctx,
+				txn.BeginOptions{ReadOnly: true, StartTS: dropped.CommitTS() - 1})
 			require.NoError(t, err)
 			require.NoError(t, before.Rollback(ctx))
 			collect(t, s)
@@ -137,9 +141,10 @@ func TestALatePrewriteInADroppedSpan(t *testing.T) {
 	for name, open := range dropEngines {
 		t.Run(name, func(t *testing.T) {
 			e := open()
-			dead, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, LeaseRenewal: -1, CrashPoint: func(p txn.CrashPoint) bool {
-				return p == txn.AfterPrewrite
-			}})
+			dead, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, LeaseRenewal: -1,
+				CrashPoint: func(p txn.CrashPoint) bool {
+					return p == txn.AfterPrewrite
+				}})
 			require.NoError(t, err)
 			s := dead
 			setup := begin(t, s)
@@ -167,7 +172,9 @@ func TestALatePrewriteInADroppedSpan(t *testing.T) {
 			// What lands late, after the span was deleted.
 			row := mvcc.Row([]byte("r4"))
 			require.NoError(t, e.Update(ctx, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
-				mvcc.WriteOnePhase(b, 1, 2, []mvcc.Mutation{{Key: []byte("r4"), Row: row, Kind: mvcc.KindPut, Value: []byte("late")}})
+				mvcc.WriteOnePhase(b, 1, 2,
+					[]mvcc.Mutation{{Key: []byte("r4"), Row: row, Kind: mvcc.KindPut,
+						Value: []byte("late")}})
 				return nil
 			}))
 			collect(t, s)
@@ -199,9 +206,10 @@ func TestAPrimaryInADroppedSpanDecidesFirst(t *testing.T) {
 	for name, open := range dropEngines {
 		t.Run(name, func(t *testing.T) {
 			e := open()
-			dead, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, LeaseRenewal: -1, CrashPoint: func(p txn.CrashPoint) bool {
-				return p == txn.AfterCommitPoint
-			}})
+			dead, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, LeaseRenewal: -1,
+				CrashPoint: func(p txn.CrashPoint) bool {
+					return p == txn.AfterCommitPoint
+				}})
 			require.NoError(t, err)
 			tx := begin(t, dead)
 			require.NoError(t, tx.Set([]byte("r1"), []byte("1")))
@@ -225,7 +233,8 @@ func TestAPrimaryInADroppedSpanDecidesFirst(t *testing.T) {
 func TestASerializableReaderOfADroppedSpan(t *testing.T) {
 	ctx := context.Background()
 	for _, shared := range []bool{false, true} {
-		s, err := openTxn(ctx, memkv.New(memkv.Options{Shared: shared}), txn.Options{LeaseRenewal: -1})
+		s, err := openTxn(ctx, memkv.New(memkv.Options{Shared: shared}),
+			txn.Options{LeaseRenewal: -1})
 		require.NoError(t, err)
 		commit(t, s, "r1", "1", "x", "1")
 		reader, err := s.Begin(ctx, txn.BeginOptions{Serializable: true})
@@ -349,7 +358,8 @@ func TestACrashAnywhereInADrop(t *testing.T) {
 		fs := pebblekv.NewFaultFS(disk)
 		e, err := pebblekv.Open("dir", opts(fs))
 		require.NoError(t, err)
-		s, err := openTxn(ctx, e, txn.Options{Protocol: []txn.Protocol{txn.TwoPhase, txn.Auto}[at%2]})
+		s, err := openTxn(ctx, e,
+			txn.Options{Protocol: []txn.Protocol{txn.TwoPhase, txn.Auto}[at%2]})
 		require.NoError(t, err)
 		commit(t, s, "way", "here", "r1", "1", "r2", string(make([]byte, 500)), "other", "1")
 		var after *pebblekv.CrashFS

@@ -238,7 +238,8 @@ func countOnce(ctx context.Context, s *txn.Store, write bool) (int64, error) {
 	}
 	n++
 	text := strconv.FormatInt(n, 10)
-	return n, errors.Join(tx.Set([]byte("hot"), []byte(text)), tx.Set([]byte("count/"+text), []byte(text)), tx.Commit(ctx))
+	return n, errors.Join(tx.Set([]byte("hot"), []byte(text)),
+		tx.Set([]byte("count/"+text), []byte(text)), tx.Commit(ctx))
 }
 
 func checkCounts(t *testing.T, fs *pebblekv.CrashFS, known int64, when string) {
@@ -251,7 +252,8 @@ func checkCounts(t *testing.T, fs *pebblekv.CrashFS, known int64, when string) {
 	require.NoError(t, err, when)
 	require.GreaterOrEqual(t, hot, known, when)
 	for n := int64(1); n <= hot; n++ {
-		require.NotNil(t, get(t, tx, "count/"+strconv.FormatInt(n, 10)), "%s: count %d of %d", when, n, hot)
+		require.NotNil(t, get(t, tx, "count/"+strconv.FormatInt(n, 10)), "%s: count %d of %d", when,
+			n, hot)
 	}
 	require.Nil(t, get(t, tx, "count/"+strconv.FormatInt(hot+1, 10)), when)
 	require.NoError(t, tx.Rollback(context.Background()))

@@ -41,7 +41,8 @@ var (
 
 	// ErrNoOracle answers Open of a store that other processes may write to without Options.Oracle:
 	// with an oracle each, one would not see what another has acknowledged.
-	ErrNoOracle = errors.New("a store that several processes share needs one oracle for all (Options.Oracle)")
+	ErrNoOracle = errors.New("a store that several processes share needs one oracle for all " +
+		"(Options.Oracle)")
 
 	// ErrAbandoned is returned by a commit that a test's crash point stopped half way.
 	ErrAbandoned = errors.New("coordinator was abandoned at a crash point")

@@ -33,7 +33,8 @@ func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
 			for _, times := range []int{1, 2, 1000} {
 				for _, plan := range []kvtest.FaultPlan{{}, {Applied: true}, {Late: true}} {
 					plan.At, plan.Times = at, times
-					verdicts[transferUnderFault(t, fmt.Sprintf("%s, %+v", name, plan), open(), options[name], plan)]++
+					verdicts[transferUnderFault(t, fmt.Sprintf("%s, %+v", name, plan), open(),
+						options[name], plan)]++
 				}
 			}
 		}
@@ -44,7 +45,8 @@ func TestAFailedUpdateNeverTearsATransaction(t *testing.T) {
 	t.Logf("%v", verdicts)
 }
 
-func transferUnderFault(t *testing.T, what string, e kv.Engine, opts txn.Options, plan kvtest.FaultPlan) string {
+func transferUnderFault(t *testing.T, what string, e kv.Engine, opts txn.Options,
+	plan kvtest.FaultPlan) string {
 	ctx := context.Background()
 	f := kvtest.NewFault(e)
 	clock := int64(1000)
@@ -65,12 +67,14 @@ func transferUnderFault(t *testing.T, what string, e kv.Engine, opts txn.Options
 
 	reader := begin(t, s)
 	read := func() string {
-		return fmt.Sprintf("%v %v %v", get(t, reader, "a"), get(t, reader, "b"), get(t, reader, "d"))
+		return fmt.Sprintf("%v %v %v", get(t, reader, "a"), get(t, reader, "b"),
+			get(t, reader, "d"))
 	}
 	got := read()
 	require.NoError(t, f.Land())
 	reader.Idle()
-	require.Equal(t, got, read(), "%s: what lands later is above every snapshot that has missed it", what)
+	require.Equal(t, got, read(), "%s: what lands later is above every snapshot that has missed it",
+		what)
 	after, before := "3 17 7", "10 10 <nil>"
 	require.NoError(t, reader.Rollback(ctx))
 	require.NoError(t, s.Close())
@@ -125,7 +129,8 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 func TestAnOracleThatFailsAtTheCommitPointAbortsTheCommit(t *testing.T) {
 	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		o := &brittleOracle{}
-		s, err := openTxn(context.Background(), memkv.New(memkv.Options{}), txn.Options{Oracle: o, Protocol: protocol})
+		s, err := openTxn(context.Background(), memkv.New(memkv.Options{}),
+			txn.Options{Oracle: o, Protocol: protocol})
 		require.NoError(t, err)
 		tx := begin(t, s)
 		require.NoError(t, tx.Set([]byte("a"), []byte("1")))

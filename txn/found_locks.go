@@ -40,7 +40,8 @@ func (s *Store) settleFound(ctx context.Context) {
 
 // settleFoundFrom takes one step from a key on, and returns where the next one begins: nil at the
 // end.
-func (s *Store) settleFoundFrom(ctx context.Context, from []byte, session tso.Timestamp) (next []byte, err error) {
+func (s *Store) settleFoundFrom(ctx context.Context, from []byte,
+	session tso.Timestamp) (next []byte, err error) {
 	snap, err := s.engine.Snapshot()
 	if err != nil {
 		return nil, err

@@ -163,7 +163,8 @@ func (r *replaced) compact() {
 		for i, p := range r.places {
 			r.places[i] = placeOf(p.prefix(), placeLength-r.less)
 		}
-		slices.SortFunc(r.places, func(a, b place) int { return bytes.Compare(a.prefix(), b.prefix()) })
+		slices.SortFunc(r.places,
+			func(a, b place) int { return bytes.Compare(a.prefix(), b.prefix()) })
 		r.places = slices.Compact(r.places)
 	}
 	r.less = max(0, r.less-1)
@@ -176,7 +177,8 @@ func (t *Txn) noteReplaced() {
 		return
 	}
 	at := t.commitTS
-	if at == 0 { // it may have committed all the same: at or below the newest timestamp that any record has
+	// it may have committed all the same: at or below the newest timestamp that any record has
+	if at == 0 {
 		at = max(t.s.recent.newest(), t.reg.startTS+1)
 	}
 	t.s.garbage.noteReplaced(at, &t.replaced)

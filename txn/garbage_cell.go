@@ -14,7 +14,8 @@ import (
 // the next one takes it from there, and the cell away. After a crash there is none, and the first
 // pass reads everything.
 //
-//	format 01, then for each place: its length, its bytes, the first and the last timestamp of 8 bytes
+// 	format 01, then for each place: its length, its bytes, the first and the last timestamp of 8
+// 	bytes
 
 var garbageKey = mvcc.MetaKey("garbage")
 
@@ -56,14 +57,15 @@ func (g *garbage) read(value []byte) error {
 // takeGarbage reads the cell, if there is one, and takes it away: nothing is committed before that.
 // Lazy: a commit that survives a crash comes after it.
 func (s *Store) takeGarbage(ctx context.Context) error {
-	return kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(garbageKey)}, func(r kv.Reader, b *kv.Batch) error {
-		value, err := r.Get(ctx, garbageKey)
-		if err != nil || value == nil {
-			return err
-		}
-		b.Delete(garbageKey)
-		return s.garbage.read(value)
-	})
+	return kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(garbageKey)},
+		func(r kv.Reader, b *kv.Batch) error {
+			value, err := r.Get(ctx, garbageKey)
+			if err != nil || value == nil {
+				return err
+			}
+			b.Delete(garbageKey)
+			return s.garbage.read(value)
+		})
 }
 
 // leaveGarbage writes the cell. Requires: nothing is committed any more.
@@ -74,8 +76,9 @@ func (s *Store) leaveGarbage(ctx context.Context) error {
 	if !complete {
 		return nil
 	}
-	return kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(garbageKey)}, func(_ kv.Reader, b *kv.Batch) error {
-		b.Set(garbageKey, value)
-		return nil
-	})
+	return kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(garbageKey)},
+		func(_ kv.Reader, b *kv.Batch) error {
+			b.Set(garbageKey, value)
+			return nil
+		})
 }

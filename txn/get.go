@@ -58,9 +58,9 @@ func (s *Store) getNewest(ctx context.Context, key []byte) (value []byte, known 
 }
 
 // getKept reads from a snapshot that a transaction left, if it shows the newest value. A committed
-// transaction raises its rows' slots of recent commits before it leaves the lock holders. So if there
-// are no lock holders, and then the slot is at or below the timestamp up to which the snapshot is
-// complete, no commit is missing from the snapshot, and what it shows is durable.
+// transaction raises its rows' slots of recent commits before it leaves the lock holders. So if
+// there are no lock holders, and then the slot is at or below the timestamp up to which the
+// snapshot is complete, no commit is missing from the snapshot, and what it shows is durable.
 func (s *Store) getKept(ctx context.Context, key []byte) (value []byte, known bool, err error) {
 	if !s.lockHolders.none() {
 		return nil, false, nil

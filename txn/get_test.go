@@ -65,10 +65,11 @@ func settled(t testing.TB, s *txn.Store) {
 		snap, err := s.Engine().Snapshot()
 		require.NoError(t, err)
 		locked = 0
-		require.NoError(t, mvcc.Locks(context.Background(), snap, kv.Span{}, func([]byte, mvcc.Lock) error {
-			locked++
-			return nil
-		}))
+		require.NoError(t, mvcc.Locks(context.Background(), snap, kv.Span{},
+			func([]byte, mvcc.Lock) error {
+				locked++
+				return nil
+			}))
 		require.NoError(t, snap.Close())
 	}
 }

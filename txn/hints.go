@@ -68,8 +68,8 @@ func (h *hints) enterLockHolders(startTS tso.Timestamp, muts []mvcc.Mutation) *l
 	return k
 }
 
-// livenessOf returns the liveness of a member, for its coordinator to keep up to date. It is nil on an
-// engine that other processes write to.
+// livenessOf returns the liveness of a member, for its coordinator to keep up to date. It is nil on
+// an engine that other processes write to.
 func (h *hints) livenessOf(k *lockHolder) *liveness {
 	if !h.alone || k == nil {
 		return nil

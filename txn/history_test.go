@@ -77,7 +77,8 @@ func move(ctx context.Context, s *txn.Store, from, to, amount int) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.Set(account(m.account), fmt.Appendf(nil, "%d", balanceOf(v)+m.by)); err != nil {
+		if err := tx.Set(account(m.account),
+			fmt.Appendf(nil, "%d", balanceOf(v)+m.by)); err != nil {
 			return err
 		}
 	}
@@ -130,7 +131,8 @@ func TestEveryWayToCommitGivesTheSameHistory(t *testing.T) {
 			got := history(t, c, seed)
 			if c.draws {
 				// It draws a timestamp for each batch of locks, so the numbers differ.
-				got, first = timestamps.ReplaceAllString(got, "$1"), timestamps.ReplaceAllString(first, "$1")
+				got, first = timestamps.ReplaceAllString(got,
+					"$1"), timestamps.ReplaceAllString(first, "$1")
 			}
 			if first == "" {
 				first, whole = got, got
@@ -157,12 +159,15 @@ func history(t *testing.T, c scriptConfig, seed uint64) string {
 		} else {
 			line = []string{
 				"get " + key, "get " + key, "scan", "scan reverse", "scan k2 k6",
-				fmt.Sprintf("set %s %d", key, dice.IntN(100)), fmt.Sprintf("set %s %s", key, strings.Repeat("v", 256+dice.IntN(9))),
-				"insert " + key + " 1", "delete " + key, "savepoint s", "commit", "commit", "rollback",
+				fmt.Sprintf("set %s %d", key, dice.IntN(100)), fmt.Sprintf("set %s %s", key,
+					strings.Repeat("v", 256+dice.IntN(9))),
+				"insert " + key + " 1", "delete " +
+					key, "savepoint s", "commit", "commit", "rollback",
 			}[dice.IntN(13)]
 		}
 		answer := s.actor(actor, strings.Fields(line))
-		if line == "commit" && !strings.HasPrefix(answer, "commit_ts") && answer != "nothing to commit" {
+		if line == "commit" && !strings.HasPrefix(answer, "commit_ts") &&
+			answer != "nothing to commit" {
 			answer = "failed" // of several reasons, batches decide which one is met first
 		}
 		if line == "commit" || line == "rollback" {

@@ -16,7 +16,8 @@ import (
 // out.
 func streamedKey(t *testing.T) (*txn.Store, *txn.Txn) {
 	t.Helper()
-	s := openStore(t, memkv.New(memkv.Options{}), txn.Options{StreamBytes: 1, LockWait: time.Nanosecond})
+	s := openStore(t, memkv.New(memkv.Options{}),
+		txn.Options{StreamBytes: 1, LockWait: time.Nanosecond})
 	commit(t, s, "a", "0", "b", "0")
 	holder := begin(t, s)
 	holder.SetLocking(txn.Locking{Owner: s.RowLocks().NewOwner(7)})
@@ -31,7 +32,8 @@ func TestNoWaitForAStreamedKey(t *testing.T) {
 	s, holder := streamedKey(t)
 	for _, rereads := range []bool{false, true} {
 		lockHolder := locking(t, s, rereads)
-		require.ErrorIs(t, lockHolder.LockCurrent(ctx, []byte("a"), rowlock.Update, true), rowlock.ErrNotAvailable)
+		require.ErrorIs(t, lockHolder.LockCurrent(ctx, []byte("a"), rowlock.Update, true),
+			rowlock.ErrNotAvailable)
 		require.True(t, s.RowLocks().Empty())
 		require.NoError(t, lockHolder.LockCurrent(ctx, []byte("b"), rowlock.Update, true))
 		require.NoError(t, lockHolder.Rollback(ctx))
@@ -65,7 +67,8 @@ func TestLockTimeoutOnAStreamedKey(t *testing.T) {
 	ctx := context.Background()
 	s, holder := streamedKey(t)
 	lockHolder := begin(t, s)
-	lockHolder.SetLocking(txn.Locking{Writes: true, Timeout: time.Millisecond, Owner: s.RowLocks().NewOwner(9)})
+	lockHolder.SetLocking(txn.Locking{Writes: true, Timeout: time.Millisecond,
+		Owner: s.RowLocks().NewOwner(9)})
 	err := lockHolder.LockCurrent(ctx, []byte("a"), rowlock.NoKeyUpdate, false)
 	var late *rowlock.TimeoutError
 	require.ErrorAs(t, err, &late)

@@ -45,7 +45,8 @@ func BenchmarkHotRow(b *testing.B) {
 				if stale := (*txn.StaleError)(nil); !errors.As(err, &stale) {
 					b.Fatal(err)
 				}
-				err = errors.Join(tx.Advance(ctx), tx.Set([]byte("hot"), []byte("2")), tx.Commit(ctx))
+				err = errors.Join(tx.Advance(ctx), tx.Set([]byte("hot"), []byte("2")),
+					tx.Commit(ctx))
 				if err != nil {
 					b.Fatal(err)
 				}

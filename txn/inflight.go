@@ -101,7 +101,8 @@ func (p *pending) hasKeyIn(span kv.Span) bool {
 }
 
 func (p *pending) search(key []byte) int {
-	return sort.Search(len(p.muts), func(i int) bool { return bytes.Compare(p.muts[i].Key, key) >= 0 })
+	return sort.Search(len(p.muts),
+		func(i int) bool { return bytes.Compare(p.muts[i].Key, key) >= 0 })
 }
 
 // wait returns when the commit cannot concern a reader at startTS any more: it is done, or its

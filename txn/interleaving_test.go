@@ -38,12 +38,15 @@ type decision struct {
 	enabled      []int
 }
 
-func (d decision) preempts() bool { return d.chosen != d.last && slices.Contains(d.enabled, d.last) }
+func (d decision) preempts() bool {
+	return d.chosen != d.last && slices.Contains(d.enabled, d.last)
+}
 
 // run plays the actors to their end. step is called before each move.
 func (s *schedule) run(step func(who int), actors ...func()) {
 	s.arrived = make(chan bool)
-	s.grant = make([]chan struct{}, len(actors)) // whole before the first actor starts: all of them read it
+	// whole before the first actor starts: all of them read it
+	s.grant = make([]chan struct{}, len(actors))
 	var enabled []int
 	for i := range actors {
 		s.grant[i] = make(chan struct{})
@@ -168,7 +171,10 @@ func (c interleaving) explore(preemptions int, hasty bool) (verdicts map[string]
 	for todo := [][]int{nil}; len(todo) > 0; {
 		s := &schedule{prefix: todo[len(todo)-1], running: -1}
 		todo = todo[:len(todo)-1]
-		err := prove(func(sc *scene) { verdicts[sc.interleave(s, memkv.New(c.engine), c.opts, hasty)]++ })
+		err := prove(func(sc *scene) {
+			verdicts[sc.interleave(s, memkv.New(c.engine), c.opts,
+				hasty)]++
+		})
 		if err != nil {
 			return verdicts, fmt.Errorf("schedule %v: %w", s.prefix, err)
 		}
@@ -182,15 +188,18 @@ func (c interleaving) explore(preemptions int, hasty bool) (verdicts map[string]
 // they meet have expired, and nobody knows better. What the resolvers saw must be what is there in
 // the end at their timestamps, and what the coordinator was told must be true. It returns which it
 // was.
-func (sc *scene) interleave(s *schedule, e kv.Engine, opts txn.Options, hasty bool) (verdict string) {
+func (sc *scene) interleave(s *schedule, e kv.Engine, opts txn.Options,
+	hasty bool) (verdict string) {
 	opts.LockTTL = time.Hour
 	opts.LockWait = time.Nanosecond
-	opts.CrashPoint = func(txn.CrashPoint) bool { return false } // prewrites in order, secondaries at once
+	// prewrites in order, secondaries at once
+	opts.CrashPoint = func(txn.CrashPoint) bool { return false }
 	store := sc.open(&stopping{e, s}, opts)
 	tx := sc.begin(store)
 	var told error
 	actors := []func(){func() {
-		if told = errors.Join(tx.Set([]byte("a"), []byte("1")), tx.Set([]byte("z"), []byte("1"))); told == nil {
+		if told = errors.Join(tx.Set([]byte("a"), []byte("1")),
+			tx.Set([]byte("z"), []byte("1"))); told == nil {
 			told = tx.Commit(sc.ctx)
 		}
 		_ = tx.Rollback(sc.ctx)
@@ -233,11 +242,13 @@ func (sc *scene) interleave(s *schedule, e kv.Engine, opts txn.Options, hasty bo
 			want["z"] = "1"
 		}
 		if second.StartTS() < first.CommitTS() {
-			sc.fail("a lost update: both have written z, one from %s on, the other at %s", second.StartTS(), first.CommitTS())
+			sc.fail("a lost update: both have written z, one from %s on, the other at %s",
+				second.StartTS(), first.CommitTS())
 		}
 	}
 	for key, value := range want {
-		sc.want(fmt.Sprintf("%s, when the one was told %v and the other %v", key, told, refused), sc.read(store, key), key+"="+value+" ")
+		sc.want(fmt.Sprintf("%s, when the one was told %v and the other %v", key, told, refused),
+			sc.read(store, key), key+"="+value+" ")
 	}
 	for _, st := range others {
 		sc.must(st.failed, "other")

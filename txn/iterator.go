@@ -89,7 +89,8 @@ func (it *Iterator) openScanner(span kv.Span) error {
 			return err
 		}
 		if len(it.t.pending) > 0 {
-			waited, err := it.t.awaitPending(it.ctx, func(p *pending) bool { return p.hasKeyIn(span) })
+			waited, err := it.t.awaitPending(it.ctx,
+				func(p *pending) bool { return p.hasKeyIn(span) })
 			if err != nil {
 				return err
 			}
@@ -99,7 +100,8 @@ func (it *Iterator) openScanner(span kv.Span) error {
 		}
 		it.noLocks = !v.locks.in(span)
 		sc, err := v.mv.Scan(it.ctx, span, mvcc.ScanParams{
-			ReadParams: it.t.readParams(v, it.noLocks), Reverse: it.opts.Reverse, KeysOnly: it.opts.KeysOnly,
+			ReadParams: it.t.readParams(v, it.noLocks), Reverse: it.opts.Reverse,
+			KeysOnly: it.opts.KeysOnly,
 		})
 		if err != nil {
 			return err

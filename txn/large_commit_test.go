@@ -34,7 +34,8 @@ func (e *latchCount) hold(rows [][]byte) (release func()) {
 	e.updates.Add(1)
 	n := int64(len(rows))
 	held := e.held.Add(n)
-	for most := e.most.Load(); most < held && !e.most.CompareAndSwap(most, held); most = e.most.Load() {
+	for most := e.most.Load(); most < held &&
+		!e.most.CompareAndSwap(most, held); most = e.most.Load() {
 	}
 	return func() { e.held.Add(-n) }
 }

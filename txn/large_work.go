@@ -148,7 +148,8 @@ func (s *Store) settleBatch(ctx context.Context, w *secondaryWork) (more bool, e
 		return len(w.batches) > 0, s.undoBatch(ctx, w, b)
 	}
 	s.recent.resolving(w.startTS, w.commitTS, b.rows)
-	err = kv.UpdateLazy(ctx, s.engine, b.rows, func(r kv.Reader, kb *kv.Batch) error { return w.commit(ctx, r, kb, b) })
+	err = kv.UpdateLazy(ctx, s.engine, b.rows,
+		func(r kv.Reader, kb *kv.Batch) error { return w.commit(ctx, r, kb, b) })
 	return len(w.batches) > 0, err
 }
 
@@ -185,7 +186,8 @@ func (s *Store) settleStreamed(ctx context.Context, w *secondaryWork) (more bool
 }
 
 // locksOf returns the rows of the transaction's first locks in the span, and where to go on.
-func (s *Store) locksOf(ctx context.Context, span kv.Span, startTS tso.Timestamp) (rows [][]byte, next []byte, err error) {
+func (s *Store) locksOf(ctx context.Context, span kv.Span, startTS tso.Timestamp) (rows [][]byte,
+	next []byte, err error) {
 	snap, err := s.engine.Snapshot()
 	if err != nil {
 		return nil, nil, err

@@ -30,10 +30,13 @@ const manyRows = 50
 type ownUpdate struct{}
 
 // ownContext is that of what the test waits for.
-func ownContext() context.Context { return context.WithValue(context.Background(), ownUpdate{}, true) }
+func ownContext() context.Context {
+	return context.WithValue(context.Background(), ownUpdate{}, true)
+}
 
 func (e *halted) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
-	for most := e.most.Load(); most < int64(len(rows)) && !e.most.CompareAndSwap(most, int64(len(rows))); most = e.most.Load() {
+	for most := e.most.Load(); most < int64(len(rows)) &&
+		!e.most.CompareAndSwap(most, int64(len(rows))); most = e.most.Load() {
 	}
 	if e.on.Load() && len(rows) >= manyRows && ctx.Value(ownUpdate{}) == nil {
 		e.waiting.Add(1)
@@ -48,7 +51,8 @@ func locksIn(t *testing.T, e kv.Engine, start, end string) (n int) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, snap.Close()) }()
 	span := kv.Span{Start: []byte(start), End: []byte(end)}
-	require.NoError(t, mvcc.Locks(context.Background(), snap, span, func([]byte, mvcc.Lock) error { n++; return nil }))
+	require.NoError(t, mvcc.Locks(context.Background(), snap, span,
+		func([]byte, mvcc.Lock) error { n++; return nil }))
 	return n
 }
 
@@ -58,7 +62,8 @@ func TestNobodyWaitsForTheCleanUpOfALargeTransaction(t *testing.T) {
 	ctx := ownContext()
 	e := &halted{Engine: memkv.New(memkv.Options{}), release: make(chan struct{})}
 	const batch, keys = 100, 1000
-	s := openStore(t, e, txn.Options{StreamBytes: 8 << 10, Protocol: txn.TwoPhase, BatchKeys: batch})
+	s := openStore(t, e, txn.Options{StreamBytes: 8 << 10, Protocol: txn.TwoPhase,
+		BatchKeys: batch})
 	large := func(prefix string) *txn.Txn {
 		tx := begin(t, s)
 		for i := range keys {
@@ -83,9 +88,11 @@ func TestNobodyWaitsForTheCleanUpOfALargeTransaction(t *testing.T) {
 	drop := begin(t, s)
 	require.NoError(t, drop.DropSpan(kv.Span{Start: []byte("a"), End: []byte("b")}))
 	require.NoError(t, drop.Commit(ctx))
-	commit(t, s, "a000001", "mine") // the rolled back lock in its way is settled by whoever meets it
+	// the rolled back lock in its way is settled by whoever meets it
+	commit(t, s, "a000001", "mine")
 	reader := begin(t, s)
-	require.Len(t, scan(t, reader, kv.Span{Start: []byte("a"), End: []byte("c")}, txn.ScanOptions{}), keys+1)
+	require.Len(t, scan(t, reader, kv.Span{Start: []byte("a"), End: []byte("c")},
+		txn.ScanOptions{}), keys+1)
 	require.NoError(t, reader.Rollback(ctx))
 	close(e.release)
 	s.AwaitSecondaries()

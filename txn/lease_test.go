@@ -37,11 +37,13 @@ const (
 func openShop(t testing.TB, groups int) *shop {
 	s := &shop{t: t, engine: memkv.New(memkv.Options{Shared: true, HashGroups: groups})}
 	s.clock.Store(1_000_000)
-	oracle, err := tso.Open(context.Background(), s.engine, mvcc.MetaKey("oracle"), tso.Options{Clock: s.clock.Load})
+	oracle, err := tso.Open(context.Background(), s.engine, mvcc.MetaKey("oracle"),
+		tso.Options{Clock: s.clock.Load})
 	require.NoError(t, err)
 	s.oracle = oracle
 	s.opts = txn.Options{
-		Oracle: oracle, LockTTL: shopTTL, Lease: shopLease, LeaseRenewal: -1, LockWait: 2 * time.Millisecond,
+		Oracle: oracle, LockTTL: shopTTL, Lease: shopLease, LeaseRenewal: -1,
+		LockWait: 2 * time.Millisecond,
 	}
 	return s
 }
@@ -88,10 +90,11 @@ func locksOf(t testing.TB, e kv.Engine) map[string]mvcc.Lock {
 	require.NoError(t, err)
 	defer func() { _ = snap.Close() }()
 	out := map[string]mvcc.Lock{}
-	require.NoError(t, mvcc.Locks(context.Background(), snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
-		out[string(key)] = l
-		return nil
-	}))
+	require.NoError(t, mvcc.Locks(context.Background(), snap, kv.Span{},
+		func(key []byte, l mvcc.Lock) error {
+			out[string(key)] = l
+			return nil
+		}))
 	return out
 }
 
@@ -165,7 +168,8 @@ func TestEveryLockNamesItsOwner(t *testing.T) {
 					}
 				}
 			}
-			for _, at := range []txn.CrashPoint{txn.AfterPrewritePrimary, txn.AfterPrewrite, txn.AfterStreamed} {
+			for _, at := range []txn.CrashPoint{txn.AfterPrewritePrimary, txn.AfterPrewrite,
+				txn.AfterStreamed} {
 				s = duringCommit(t, e, opts, at, look)
 				tx := begin(t, s)
 				tx.SetLocking(txn.Locking{Owner: s.RowLocks().NewOwner(12)})
@@ -185,9 +189,13 @@ func TestEveryLockNamesItsOwner(t *testing.T) {
 // TestADeadOwnersLockIsCleanedUpBeforeItsTime holds txn: I19.
 func TestADeadOwnersLockIsCleanedUpBeforeItsTime(t *testing.T) {
 	for name, die := range map[string]func(*shop, *txn.Store){
-		"its lease is past":      func(sh *shop, _ *txn.Store) { sh.pass(shopLease) },
-		"its session is over":    func(_ *shop, s *txn.Store) { require.NoError(t, s.Close()) },
-		"both, seen by a reader": func(sh *shop, s *txn.Store) { sh.pass(shopLease); _ = s.Close() },
+		"its lease is past":   func(sh *shop, _ *txn.Store) { sh.pass(shopLease) },
+		"its session is over": func(_ *shop, s *txn.Store) { require.NoError(t, s.Close()) },
+		"both, seen by a reader": func(sh *shop,
+			s *txn.Store) {
+			sh.pass(shopLease)
+			_ = s.Close()
+		},
 	} {
 		t.Run(name, func(t *testing.T) { deadOwner(t, die) })
 	}
@@ -239,7 +247,8 @@ func TestWhoWaitsIsToldForWhat(t *testing.T) {
 	owner, other := sh.store(dying(txn.AfterPrewrite)), sh.store(nil)
 	abandon(t, owner)
 	for _, key := range []string{"a", "z"} {
-		require.ErrorContains(t, lockRow(t, other, key), `for "UPDATE accounts SET balance = 0"`, key)
+		require.ErrorContains(t, lockRow(t, other, key), `for "UPDATE accounts SET balance = 0"`,
+			key)
 	}
 }
 
@@ -255,7 +264,8 @@ func TestAStatementInALockIsBounded(t *testing.T) {
 	} {
 		e := memkv.New(memkv.Options{})
 		var got string
-		s := duringCommit(t, e, txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite, func() { got = locksOf(t, e)["a"].Statement })
+		s := duringCommit(t, e, txn.Options{Protocol: txn.TwoPhase}, txn.AfterPrewrite,
+			func() { got = locksOf(t, e)["a"].Statement })
 		tx := begin(t, s)
 		tx.SetStatement(t.Context(), text)
 		require.NoError(t, tx.Set([]byte("a"), []byte("1")))
@@ -298,7 +308,8 @@ func TestAPausedProcessTakesANewSession(t *testing.T) {
 // TestATransactionWhoseLocksWereCleanedUpFailsCleanly: the process is paused between its prewrites
 // and its commit point, and comes back after its lease.
 func TestATransactionWhoseLocksWereCleanedUpFailsCleanly(t *testing.T) {
-	for _, at := range []txn.CrashPoint{txn.AfterPrewritePrimary, txn.AfterPrewrite, txn.AfterCommitTS} {
+	for _, at := range []txn.CrashPoint{txn.AfterPrewritePrimary, txn.AfterPrewrite,
+		txn.AfterCommitTS} {
 		t.Run(string(at), func(t *testing.T) {
 			ctx := context.Background()
 			sh := openShop(t, 0)
@@ -341,7 +352,8 @@ func TestALongTransactionShowsThatItLives(t *testing.T) {
 	for range 5 {
 		sh.pass(2 * shopLease / 3)
 		require.NoError(t, s.RenewLease(ctx))
-		for l := sh.locks()["a"]; l.Expired(sh.oracle.Now()); l = sh.locks()["a"] { // until its heartbeat
+		// until its heartbeat
+		for l := sh.locks()["a"]; l.Expired(sh.oracle.Now()); l = sh.locks()["a"] {
 			runtime.Gosched()
 		}
 		reader := begin(t, other)
@@ -391,9 +403,16 @@ func TestOneOfRenewalAndJudgementWins(t *testing.T) {
 	renew := func(now tso.Timestamp) error {
 		later := rec
 		later.LeaseEnd = now + end
-		return step(func(r kv.Reader, b *kv.Batch) error { return lease.Renew(ctx, r, b, later, now) })
+		return step(func(r kv.Reader,
+			b *kv.Batch) error {
+			return lease.Renew(ctx, r, b, later, now)
+		})
 	}
-	require.NoError(t, step(func(_ kv.Reader, b *kv.Batch) error { lease.Start(b, rec); return nil }))
+	require.NoError(t, step(func(_ kv.Reader,
+		b *kv.Batch) error {
+		lease.Start(b, rec)
+		return nil
+	}))
 	require.True(t, judge(end-1))
 	require.NoError(t, renew(end-1))
 	require.True(t, judge(end), "it was renewed")
@@ -413,7 +432,8 @@ func TestAHeartbeatTakesTheNewSession(t *testing.T) {
 	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
 	require.NoError(t, tx.Set([]byte("z"), []byte("1")))
 	sh.pass(2 * shopLease)
-	for l := sh.locks()["a"]; l.Expired(sh.oracle.Now()) || l.Owner != s.SessionID(); l = sh.locks()["a"] {
+	for l := sh.locks()["a"]; l.Expired(sh.oracle.Now()) ||
+		l.Owner != s.SessionID(); l = sh.locks()["a"] {
 		runtime.Gosched()
 	}
 	require.NotEqual(t, s.SessionID(), sh.locks()["z"].Owner)

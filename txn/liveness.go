@@ -46,8 +46,8 @@ func (v *liveness) beginAsync() {
 	v.async = true
 }
 
-// end notes that the transaction has ended, or rolls back: what becomes of its locks is decided in the
-// store from now on. It may be repeated. A nil receiver is allowed.
+// end notes that the transaction has ended, or rolls back: what becomes of its locks is decided in
+// the store from now on. It may be repeated. A nil receiver is allowed.
 func (v *liveness) end() {
 	if v == nil {
 		return
@@ -126,7 +126,8 @@ func (v *liveness) alive() bool {
 // status answers as the primary would (mvcc.CheckStatus), for a reader at readerTS, or for one who
 // waits for the transaction when that is zero. A reader waits for a commit point under way, which
 // is an update and its sync. It is not known when only the store can tell.
-func (v *liveness) status(ctx context.Context, readerTS tso.Timestamp) (st mvcc.Status, known bool, err error) {
+func (v *liveness) status(ctx context.Context, readerTS tso.Timestamp) (st mvcc.Status, known bool,
+	err error) {
 	for {
 		st, known, p := v.look(readerTS)
 		if p == nil {

@@ -34,8 +34,9 @@ type lockHolders struct {
 	anywhere atomic.Int64                  // members that may have locked any row
 	streams  atomic.Int64                  // members that stream
 	large    atomic.Pointer[[]*lockHolder] // the same; the list is replaced, never changed
-	small    atomic.Int64                  // members that do not: nobody can tell where else their locks are
-	mu       struct {
+	// members that do not: nobody can tell where else their locks are
+	small atomic.Int64
+	mu    struct {
 		sync.Mutex
 		of map[tso.Timestamp]*lockHolder
 	}
@@ -52,8 +53,9 @@ type lockHolder struct {
 	decided  bool // its status is commitTS, zero for rolled back; its locks are being settled
 	commitTS tso.Timestamp
 
-	span    atomic.Pointer[kv.Span] // of one that streams: outside of it there are none of its locks
-	touched atomic.Bool             // see pristine; never taken back
+	// of one that streams: outside of it there are none of its locks
+	span    atomic.Pointer[kv.Span]
+	touched atomic.Bool // see pristine; never taken back
 
 	liveness liveness // what is known of its transaction
 }
@@ -139,8 +141,8 @@ func (l *lockHolders) streaming(startTS tso.Timestamp) bool {
 	return k != nil && k.streams
 }
 
-// decide notes what became of a transaction whose locks are many and stay for a while: its commit_ts,
-// durable, or zero when it is rolled back.
+// decide notes what became of a transaction whose locks are many and stay for a while: its
+// commit_ts, durable, or zero when it is rolled back.
 func (l *lockHolders) decide(startTS, commitTS tso.Timestamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -48,7 +48,8 @@ type backoff struct {
 
 // awaitLock waits before another look at the lock, and can be seen to wait. On a store that several
 // processes share the error may be *rowlock.DeadlockError.
-func (t *Txn) awaitLock(ctx context.Context, locked *LockedError, bo *backoff) (more bool, err error) {
+func (t *Txn) awaitLock(ctx context.Context, locked *LockedError, bo *backoff) (more bool,
+	err error) {
 	bo.Closing = t.s.closing.ch
 	if t.s.peers != nil {
 		if bo.peer == nil {
@@ -59,7 +60,8 @@ func (t *Txn) awaitLock(ctx context.Context, locked *LockedError, bo *backoff) (
 	if bo.since.IsZero() {
 		bo.since = time.Now()
 	}
-	w := &LockWait{Client: t.client(), StartTS: t.reg.startTS, Key: locked.Key, Lock: locked.Lock, Since: bo.since}
+	w := &LockWait{Client: t.client(), StartTS: t.reg.startTS, Key: locked.Key, Lock: locked.Lock,
+		Since: bo.since}
 	waits := &t.s.waits
 	waits.mu.Lock()
 	if waits.all == nil {
@@ -97,7 +99,8 @@ type holderWait struct {
 // which is until Locking.Timeout. The lock table does not know waits for locks in the store, so a
 // cycle through one is looked for here every second; where it cannot be found, because who holds
 // the lock is another process or has no number, the wait ends after Options.LockWait.
-func (t *Txn) awaitHolder(ctx context.Context, locked *LockedError, mode rowlock.Mode, w *holderWait) error {
+func (t *Txn) awaitHolder(ctx context.Context, locked *LockedError, mode rowlock.Mode,
+	w *holderWait) error {
 	bound := t.locking.Timeout
 	w.Limit = min(t.s.opts.LockWait, cycleSearch)
 	if bound > 0 {
@@ -139,14 +142,16 @@ func (s *Store) cycle(first rowlock.Wait) []rowlock.Wait {
 		for _, w := range key.Waiters {
 			for _, b := range w.Blockers {
 				next[w.Owner] = append(next[w.Owner], rowlock.Wait{
-					Key: key.Key, Mode: w.Mode, Owner: w.Owner, Blocker: b, OwnerTransaction: w.Transaction})
+					Key: key.Key, Mode: w.Mode, Owner: w.Owner, Blocker: b,
+					OwnerTransaction: w.Transaction})
 			}
 		}
 	}
 	for _, w := range s.LockWaits() {
 		o := int64(w.Client)
 		next[o] = append(next[o], rowlock.Wait{
-			Key: w.Key, Mode: rowlock.NoKeyUpdate, Owner: o, Blocker: int64(w.Lock.Client), OwnerTransaction: uint64(w.StartTS)})
+			Key: w.Key, Mode: rowlock.NoKeyUpdate, Owner: o, Blocker: int64(w.Lock.Client),
+			OwnerTransaction: uint64(w.StartTS)})
 	}
 	seen := map[int64]bool{first.Owner: true}
 	var search func(path []rowlock.Wait) []rowlock.Wait

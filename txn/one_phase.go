@@ -50,7 +50,8 @@ func (c *committer) onePhase(ctx context.Context) error {
 
 // tryOnePhase is one attempt. When its result is unknown it returns what is still in the table in
 // flight, which is nil if the step did not run.
-func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *pending, unknown bool, err error) {
+func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *pending,
+	unknown bool, err error) {
 	var p *pending
 	defer func() {
 		if p != nil && doubtful == nil {
@@ -62,7 +63,8 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *p
 		for i := range c.muts {
 			m := &c.muts[i]
 			m.Unchanged = c.s.recent.unchangedSince(m.Row, max(m.BaseTS, c.startTS))
-			m.Unlocked = c.s.lockHolders.noneBut(nil, func(s kv.Span) bool { return s.Contains(m.Key) })
+			m.Unlocked = c.s.lockHolders.noneBut(nil,
+				func(s kv.Span) bool { return s.Contains(m.Key) })
 		}
 		err := mvcc.CheckOnePhase(ctx, r, c.startTS, c.muts)
 		if err != nil {
@@ -99,7 +101,8 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *p
 }
 
 // learnOnePhase finds out what became of an update whose answer was lost.
-func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]byte, lost error) error {
+func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]byte,
+	lost error) error {
 	ctx, cancel := wait.Detached(ctx)
 	defer cancel()
 	bo := wait.Backoff{Limit: wait.UnknownTime}

@@ -47,7 +47,8 @@ func TestParallelPrewritesWaitForRowLocksInOnePlace(t *testing.T) {
 	}
 	e.call = func() { // the commit has found no row lock, and begins its prewrites
 		for i := range keys {
-			_, err := s.RowLocks().Lock(context.Background(), other, key(i), rowlock.Request{Mode: rowlock.Update})
+			_, err := s.RowLocks().Lock(context.Background(), other, key(i),
+				rowlock.Request{Mode: rowlock.Update})
 			require.NoError(t, err)
 		}
 	}

@@ -25,7 +25,8 @@ func TestACollectionKeepsTheRollbackOfTheOldestTransaction(t *testing.T) {
 	require.NoError(t, tx.Set([]byte("b"), []byte("1")))
 	row := mvcc.Row([]byte("b"))
 	require.NoError(t, e.Update(ctx, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
-		return mvcc.Prewrite(ctx, r, b, mvcc.PrewriteParams{StartTS: tx.StartTS(), Primary: []byte("a")},
+		return mvcc.Prewrite(ctx, r, b,
+			mvcc.PrewriteParams{StartTS: tx.StartTS(), Primary: []byte("a")},
 			[]mvcc.Mutation{{Key: []byte("b"), Row: row, Kind: mvcc.KindPut, Value: []byte("1")}})
 	}))
 	settled, err := s.SettleLocks(ctx)

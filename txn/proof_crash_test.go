@@ -51,7 +51,8 @@ func TestCrashesWhileRecovering(t *testing.T) {
 }
 
 // recoverAndCrash recovers from a crash and takes others while it does.
-func recoverAndCrash(t *testing.T, first crash, rng *rand.Rand, taken map[string]int) (out []crash) {
+func recoverAndCrash(t *testing.T, first crash, rng *rand.Rand,
+	taken map[string]int) (out []crash) {
 	ctx := context.Background()
 	fs := pebblekv.NewFaultFS(first.fs)
 	var doing atomic.Value
@@ -64,11 +65,13 @@ func recoverAndCrash(t *testing.T, first crash, rng *rand.Rand, taken map[string
 		percent := []int{0, 0, 20, 50, 80, 100}[rng.IntN(6)]
 		out = append(out, crash{
 			fs: first.fs.Crash(percent, rng), acked: first.acked,
-			what: fmt.Sprintf("%s; again at write %d of recovery, %s, %d%% kept", first.what, write, doing.Load(), percent),
+			what: fmt.Sprintf("%s; again at write %d of recovery, %s, %d%% kept", first.what, write,
+				doing.Load(), percent),
 		})
 	})
 	atOnce := rng.IntN(2) == 0 // drawn before the engine's goroutines call the function above
-	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
+	e, err := pebblekv.Open("db",
+		pebblekv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
 	require.NoError(t, err, first.what)
 	s, err := openTxn(ctx, e, txn.Options{LeaveFoundLocks: !atOnce})
 	require.NoError(t, err, first.what)

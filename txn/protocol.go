@@ -41,7 +41,8 @@ func ParseProtocol(name string) (Protocol, error) {
 	if i := slices.Index(protocolNames, name); i >= 0 {
 		return Protocol(i), nil
 	}
-	return 0, fmt.Errorf("commit protocol %q is none of %s", name, strings.Join(protocolNames, ", "))
+	return 0, fmt.Errorf("commit protocol %q is none of %s", name,
+		strings.Join(protocolNames, ", "))
 }
 
 // ProtocolError says that a Store cannot keep a protocol.
@@ -80,7 +81,8 @@ func (s *Store) checkProtocol(p Protocol) error {
 		return nil
 	}
 	if !s.drawsUnderLatches() {
-		return &ProtocolError{p, "other processes write to the store, or its oracle cannot draw under a latch"}
+		return &ProtocolError{p, "other processes write to the store, or its oracle cannot draw " +
+			"under a latch"}
 	}
 	if _, grouped := s.engine.(kv.Grouped); grouped && p == OnePhase {
 		return &ProtocolError{p, "the store's rows are in several groups"}

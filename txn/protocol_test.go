@@ -16,7 +16,8 @@ import (
 )
 
 // duringCommit opens a store on which a function runs when a commit passes a crash point.
-func duringCommit(t *testing.T, e kv.Engine, opts txn.Options, at txn.CrashPoint, run func()) *txn.Store {
+func duringCommit(t *testing.T, e kv.Engine, opts txn.Options, at txn.CrashPoint,
+	run func()) *txn.Store {
 	opts.CrashPoint = func(p txn.CrashPoint) bool {
 		if p == at && run != nil {
 			f := run
@@ -41,7 +42,8 @@ func TestAReaderPushesALivingWriterAboveItself(t *testing.T) {
 	var reader *txn.Txn
 	s = duringCommit(t, e, txn.Options{Protocol: txn.TwoPhase}, txn.AfterCommitTS, func() {
 		reader = begin(t, s)
-		require.Equal(t, "1", get(t, reader, "b"), "the secondary's lock leads to the primary, which is pushed")
+		require.Equal(t, "1", get(t, reader, "b"),
+			"the secondary's lock leads to the primary, which is pushed")
 	})
 	tx := begin(t, s)
 	require.NoError(t, tx.Set([]byte("a"), []byte("2")))
@@ -64,13 +66,14 @@ func TestALatePrewriteIsStopped(t *testing.T) {
 	e := memkv.New(memkv.Options{Splits: [][]byte{[]byte("m")}})
 	clock := int64(1000)
 	var s *txn.Store
-	s = duringCommit(t, e, txn.Options{Clock: func() int64 { return clock }}, txn.AfterPrewritePrimary, func() {
-		clock += 60_000
-		s.TakeForDead()
-		other := begin(t, s)
-		require.Nil(t, get(t, other, "a"), "the reader rolls the expired primary back")
-		require.NoError(t, other.Rollback(ctx))
-	})
+	s = duringCommit(t, e, txn.Options{Clock: func() int64 { return clock }},
+		txn.AfterPrewritePrimary, func() {
+			clock += 60_000
+			s.TakeForDead()
+			other := begin(t, s)
+			require.Nil(t, get(t, other, "a"), "the reader rolls the expired primary back")
+			require.NoError(t, other.Rollback(ctx))
+		})
 	tx := begin(t, s)
 	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
 	require.NoError(t, tx.Set([]byte("z"), []byte("1")))
@@ -89,20 +92,24 @@ func TestAMissingPrimaryIsBarredBeforeASecondaryIsRolledBack(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})
 	clock := int64(1000)
-	s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, Clock: func() int64 { return clock }, LockWait: time.Millisecond})
+	s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase,
+		Clock: func() int64 { return clock }, LockWait: time.Millisecond})
 	require.NoError(t, err)
 	owner := begin(t, s)
 	p := mvcc.PrewriteParams{StartTS: owner.StartTS(), Primary: []byte("p"), TTLMillis: 3000}
 	prewrite := func(key string) error {
 		row := mvcc.Row([]byte(key))
 		return e.Update(ctx, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
-			return mvcc.Prewrite(ctx, r, b, p, []mvcc.Mutation{{Key: []byte(key), Row: row, Kind: mvcc.KindPut, Value: []byte("v")}})
+			return mvcc.Prewrite(ctx, r, b, p,
+				[]mvcc.Mutation{{Key: []byte(key), Row: row, Kind: mvcc.KindPut,
+					Value: []byte("v")}})
 		})
 	}
 	require.NoError(t, prewrite("s"))
 	// As on a shared store: this one did not place the lock itself, so it has to look.
 	require.NoError(t, s.Close())
-	s, err = openTxn(ctx, memkvShared{e}, txn.Options{Oracle: sourceOf(s), LockWait: time.Millisecond})
+	s, err = openTxn(ctx, memkvShared{e},
+		txn.Options{Oracle: sourceOf(s), LockWait: time.Millisecond})
 	require.NoError(t, err)
 
 	reader := begin(t, s)
@@ -127,7 +134,8 @@ func TestALongTransactionIsNotBornExpired(t *testing.T) {
 	ctx := context.Background()
 	clock := int64(1000)
 	var s *txn.Store
-	s = duringCommit(t, memkv.New(memkv.Options{}), txn.Options{Protocol: txn.TwoPhase, Clock: func() int64 { return clock }},
+	s = duringCommit(t, memkv.New(memkv.Options{}),
+		txn.Options{Protocol: txn.TwoPhase, Clock: func() int64 { return clock }},
 		txn.AfterPrewrite, func() {
 			clock += 2000 // within the TTL, counted from the prewrite
 			other := begin(t, s)
@@ -145,7 +153,8 @@ func TestACommitOfManyBatchesShowsThatItLives(t *testing.T) {
 	ctx := context.Background()
 	clock := int64(1000)
 	var s *txn.Store
-	opts := txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1, Clock: func() int64 { clock += 100; return clock }}
+	opts := txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1,
+		Clock: func() int64 { clock += 100; return clock }}
 	s = duringCommit(t, memkv.New(memkv.Options{}), opts, txn.AfterPrewrite, func() {
 		other := begin(t, s)
 		require.Nil(t, get(t, other, "k00"))
@@ -208,7 +217,8 @@ func TestTheSafepointSurvivesARestart(t *testing.T) {
 func TestRetentionKeepsThePast(t *testing.T) {
 	ctx := context.Background()
 	clock := int64(1_000_000)
-	s, err := openTxn(ctx, memkv.New(memkv.Options{}), txn.Options{Clock: func() int64 { return clock }, Retention: time.Minute})
+	s, err := openTxn(ctx, memkv.New(memkv.Options{}),
+		txn.Options{Clock: func() int64 { return clock }, Retention: time.Minute})
 	require.NoError(t, err)
 	commit(t, s, "a", "1")
 	then, err := s.Now(ctx)
@@ -249,7 +259,8 @@ func TestACancelledCommitLeavesNothing(t *testing.T) {
 }
 
 func TestLargeTransactionsAreCutIntoBatches(t *testing.T) {
-	for _, opts := range []txn.Options{{Protocol: txn.TwoPhase, BatchKeys: 7}, {Protocol: txn.TwoPhase, BatchBytes: 100}, {}} {
+	for _, opts := range []txn.Options{{Protocol: txn.TwoPhase, BatchKeys: 7},
+		{Protocol: txn.TwoPhase, BatchBytes: 100}, {}} {
 		ctx := context.Background()
 		e := openPebble(t)
 		s, err := openTxn(ctx, e, opts)
@@ -297,7 +308,8 @@ func TestAnOpenIteratorDoesNotSeeLaterWrites(t *testing.T) {
 		require.NoError(t, it.Close())
 		require.Equal(t, []string{"a=1", "b=2", "c=1"}, got)
 		require.Len(t, scan(t, tx, kv.Span{}, txn.ScanOptions{}), 6)
-		require.Equal(t, []string{"a=", "b=", "c=", "za=", "zb=", "zc="}, scan(t, tx, kv.Span{}, txn.ScanOptions{KeysOnly: true}))
+		require.Equal(t, []string{"a=", "b=", "c=", "za=", "zb=", "zc="},
+			scan(t, tx, kv.Span{}, txn.ScanOptions{KeysOnly: true}))
 		require.NoError(t, tx.Commit(ctx))
 	})
 }
@@ -307,13 +319,16 @@ func TestManyVersionsAreSteppedOver(t *testing.T) {
 		ctx := context.Background()
 		var readers []*txn.Txn
 		for v := range 12 {
-			commit(t, s, "a", fmt.Sprint(v), "b", fmt.Sprint(v), "c", strings.Repeat("x", 300)+fmt.Sprint(v))
+			commit(t, s, "a", fmt.Sprint(v), "b", fmt.Sprint(v), "c",
+				strings.Repeat("x", 300)+fmt.Sprint(v))
 			readers = append(readers, begin(t, s))
 		}
 		for v, r := range readers {
-			want := []string{fmt.Sprintf("a=%d", v), fmt.Sprintf("b=%d", v), fmt.Sprintf("c=%s%d", strings.Repeat("x", 300), v)}
+			want := []string{fmt.Sprintf("a=%d", v), fmt.Sprintf("b=%d", v),
+				fmt.Sprintf("c=%s%d", strings.Repeat("x", 300), v)}
 			require.Equal(t, want, scan(t, r, kv.Span{}, txn.ScanOptions{}))
-			require.Equal(t, []string{want[2], want[1], want[0]}, scan(t, r, kv.Span{}, txn.ScanOptions{Reverse: true}))
+			require.Equal(t, []string{want[2], want[1], want[0]},
+				scan(t, r, kv.Span{}, txn.ScanOptions{Reverse: true}))
 			require.Equal(t, fmt.Sprint(v), get(t, r, "b"))
 			require.NoError(t, r.Rollback(ctx))
 		}
@@ -345,9 +360,11 @@ func TestSettlingAllLocksBesideATransaction(t *testing.T) {
 	s := duringCommit(t, e, txn.Options{Protocol: txn.TwoPhase}, "", nil)
 	commit(t, s, "a", "1", "b", "1")
 	require.NoError(t, s.Close())
-	s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase, CrashPoint: func(p txn.CrashPoint) bool {
-		return p == txn.AfterCommitPoint // so its secondaries stay locked, as if the background were slow
-	}})
+	s, err := openTxn(ctx, e, txn.Options{Protocol: txn.TwoPhase,
+		CrashPoint: func(p txn.CrashPoint) bool {
+			// so its secondaries stay locked, as if the background were slow
+			return p == txn.AfterCommitPoint
+		}})
 	require.NoError(t, err)
 	tx := begin(t, s)
 	require.NoError(t, tx.Set([]byte("a"), []byte("2")))

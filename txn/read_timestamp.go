@@ -48,7 +48,8 @@ func (t *Txn) ReadAt(ts tso.Timestamp) (before tso.Timestamp) {
 
 // WrittenBetween reports whether others wrote a key after a timestamp at which the transaction may
 // read and before a later write that it knows of, a StaleError's.
-func (t *Txn) WrittenBetween(ctx context.Context, key []byte, after, later tso.Timestamp) (written bool, err error) {
+func (t *Txn) WrittenBetween(ctx context.Context, key []byte, after,
+	later tso.Timestamp) (written bool, err error) {
 	snap, err := t.s.engine.Snapshot()
 	if err != nil {
 		return false, err

@@ -76,7 +76,8 @@ func (r *readSet) join(touch func(a, b kv.Span) bool) {
 	out := r.list[:0]
 	for _, s := range r.list {
 		if n := len(out); n > 0 && touch(out[n-1], s) {
-			if last := &out[n-1]; last.End != nil && (s.End == nil || bytes.Compare(s.End, last.End) > 0) {
+			if last := &out[n-1]; last.End != nil &&
+				(s.End == nil || bytes.Compare(s.End, last.End) > 0) {
 				last.End = s.End
 			}
 			continue

@@ -25,7 +25,9 @@ type recent struct {
 
 func newRecent(g *garbage) *recent { return &recent{garbage: g, seed: maphash.MakeSeed()} }
 
-func (r *recent) slotOf(row []byte) uint32 { return uint32(maphash.Bytes(r.seed, row) % recentSlots) }
+func (r *recent) slotOf(row []byte) uint32 {
+	return uint32(maphash.Bytes(r.seed, row) % recentSlots)
+}
 
 func (r *recent) slot(row []byte) *atomic.Uint64 { return &r.slots[r.slotOf(row)] }
 

@@ -49,7 +49,8 @@ func newResolver(s *Store) *resolver {
 // settle finds out the status of the lock's transaction and settles the lock if it is decided.
 // readerTS, if not zero, is the start_ts of a reader that would rather push a running writer than
 // wait.
-func (r *resolver) settle(ctx context.Context, e *mvcc.LockedError, readerTS tso.Timestamp) (outcome, error) {
+func (r *resolver) settle(ctx context.Context, e *mvcc.LockedError,
+	readerTS tso.Timestamp) (outcome, error) {
 	out, _, err := r.settleRun(ctx, e, readerTS, false)
 	return out, err
 }
@@ -85,7 +86,8 @@ func (r *resolver) settleRun(
 	return lockSettled, run, r.s.at(AfterResolve)
 }
 
-func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timestamp) (mvcc.Status, error) {
+func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timestamp) (mvcc.Status,
+	error) {
 	r.statuses.Lock()
 	st, known := r.statuses.of[l.StartTS]
 	r.statuses.Unlock()
@@ -141,7 +143,8 @@ func (r *resolver) now(ctx context.Context, startTS tso.Timestamp) (tso.Timestam
 
 // askPrimary asks the primary, which decides. The lock that led here tells the owner; the primary's
 // lock may have been written under another session of the same owner, which is then judged too.
-func (r *resolver) askPrimary(ctx context.Context, owner uint64, p mvcc.StatusParams) (st mvcc.Status, err error) {
+func (r *resolver) askPrimary(ctx context.Context, owner uint64,
+	p mvcc.StatusParams) (st mvcc.Status, err error) {
 	primary := mvcc.Row(p.Primary)
 	r.s.lockHolders.touch(p.StartTS)
 	r.s.recent.rollingBack(p.StartTS, primary)
@@ -152,10 +155,11 @@ func (r *resolver) askPrimary(ctx context.Context, owner uint64, p mvcc.StatusPa
 		}
 		p.Owner, p.OwnerDead = owner, dead
 		// Durable: a status read here is acted upon elsewhere, and a crash must not take it back.
-		_, err = r.s.update(ctx, [][]byte{primary}, false, func(kr kv.Reader, b *kv.Batch) (err error) {
-			st, err = mvcc.CheckStatus(ctx, kr, b, p)
-			return err
-		})
+		_, err = r.s.update(ctx, [][]byte{primary}, false,
+			func(kr kv.Reader, b *kv.Batch) (err error) {
+				st, err = mvcc.CheckStatus(ctx, kr, b, p)
+				return err
+			})
 		if err != nil {
 			return mvcc.Status{}, err
 		}
@@ -191,7 +195,8 @@ func (r *resolver) resolve(
 }
 
 // resolveRows settles the locks of a decided transaction on rows of one group.
-func (r *resolver) resolveRows(ctx context.Context, startTS, commitTS tso.Timestamp, rows [][]byte) error {
+func (r *resolver) resolveRows(ctx context.Context, startTS, commitTS tso.Timestamp,
+	rows [][]byte) error {
 	r.s.lockHolders.touch(startTS)
 	r.s.recent.resolving(startTS, commitTS, rows)
 	// Lazy: if a crash takes this back, the lock is there again and so is its primary's record.
@@ -226,7 +231,8 @@ func (r *resolver) neighbours(
 	}
 	err = walk(ctx, snap, rest, func(k []byte, l mvcc.Lock) error {
 		row := mvcc.Row(k)
-		if l.StartTS != startTS || len(rows) == resolveBatch || kv.GroupOf(r.s.engine, row) != group {
+		if l.StartTS != startTS || len(rows) == resolveBatch ||
+			kv.GroupOf(r.s.engine, row) != group {
 			return errStop
 		}
 		rows, last = append(rows, row), k

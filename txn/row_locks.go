@@ -120,12 +120,14 @@ func (t *Txn) Unlock() {
 // commits in flight, or under the latch under which it writes its prewrite; so of a commit and of
 // this at least one sees the other (txn: I9). On a shared store lock and look are one step
 // (mvcc.LockRow).
-func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) (mvcc.Version, error) {
+func (t *Txn) LockKey(ctx context.Context, key []byte, mode rowlock.Mode,
+	noWait bool) (mvcc.Version, error) {
 	return t.lockKey(ctx, key, mode, noWait, false)
 }
 
 // lockKey does so. With current, a version that makes the lock worthless may be an error at once.
-func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait, current bool) (mvcc.Version, error) {
+func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait,
+	current bool) (mvcc.Version, error) {
 	switch {
 	case t.done:
 		return mvcc.Version{}, ErrTxnDone
@@ -139,7 +141,8 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 		before := t.owner().Mark()
 		out, err := t.lockInMemory(ctx, key, mode, noWait, &wait)
 		if err != nil || out == rowlock.Held {
-			return mvcc.Version{}, err // held: it was looked at then, and nobody could write it since
+			// held: it was looked at then, and nobody could write it since
+			return mvcc.Version{}, err
 		}
 		v, err := t.look(ctx, key, mode, noWait, &wait)
 		if err == nil {
@@ -157,7 +160,8 @@ func (t *Txn) lockKey(ctx context.Context, key []byte, mode rowlock.Mode, noWait
 }
 
 // lockShared is lockKey on a store that several processes write to.
-func (t *Txn) lockShared(ctx context.Context, key []byte, mode rowlock.Mode, noWait, current bool) (mvcc.Version, error) {
+func (t *Txn) lockShared(ctx context.Context, key []byte, mode rowlock.Mode, noWait,
+	current bool) (mvcc.Version, error) {
 	q := t.sharedRequest(key, mode)
 	q.NoWait = noWait
 	if current && !t.locking.Rereads {
@@ -241,11 +245,13 @@ func (t *Txn) Stale(key []byte, v mvcc.Version) error {
 	if t.locking.Rereads {
 		return &StaleError{Key: append([]byte(nil), key...), CommitTS: v.CommitTS}
 	}
-	return &WriteConflictError{Key: append([]byte(nil), key...), StartTS: t.reg.startTS, ConflictTS: v.CommitTS, Deleted: !v.Live}
+	return &WriteConflictError{Key: append([]byte(nil), key...), StartTS: t.reg.startTS,
+		ConflictTS: v.CommitTS, Deleted: !v.Live}
 }
 
 // newest is look of one who has no row lock to let go of.
-func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) (mvcc.Version, error) {
+func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool) (mvcc.Version,
+	error) {
 	return t.look(ctx, key, mode, noWait, &holderWait{})
 }
 
@@ -253,7 +259,8 @@ func (t *Txn) newest(ctx context.Context, key []byte, mode rowlock.Mode, noWait 
 // memory tells in nearly all cases that there are none. A lock of a running transaction in the
 // store is waited for like a row lock, under the same bounds; with wait.lets the answer may be
 // *streamedAwayError, and the caller waits.
-func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool, wait *holderWait) (mvcc.Version, error) {
+func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bool,
+	wait *holderWait) (mvcc.Version, error) {
 	row := mvcc.Row(key)
 	if t.s.alone {
 		if err := t.awaitKey(ctx, key); err != nil {
@@ -265,13 +272,14 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 	}
 	for {
 		var v mvcc.Version
-		err := kv.UpdateLazy(ctx, t.s.engine, [][]byte{row}, func(r kv.Reader, _ *kv.Batch) (err error) {
-			if err := t.s.peers.CheckSafepoint(ctx, r, t.readTS); err != nil {
+		err := kv.UpdateLazy(ctx, t.s.engine, [][]byte{row},
+			func(r kv.Reader, _ *kv.Batch) (err error) {
+				if err := t.s.peers.CheckSafepoint(ctx, r, t.readTS); err != nil {
+					return err
+				}
+				v, err = mvcc.Newest(ctx, r, key, t.reg.startTS, t.readTS)
 				return err
-			}
-			v, err = mvcc.Newest(ctx, r, key, t.reg.startTS, t.readTS)
-			return err
-		})
+			})
 		var locked *LockedError
 		if err == nil && v.CommitTS != 0 && t.s.alone {
 			err = t.awaitKey(ctx, key) // what is answered rests on what is durable
@@ -363,7 +371,8 @@ func (c *committer) awaitRowLocks(ctx context.Context) error {
 				_, err := c.t.shared.Lock(ctx, c.t.sharedRequest(m.Key, mode))
 				return err
 			}
-			_, err := c.s.rowLocks.Lock(ctx, c.t.owner(), m.Key, rowlock.Request{Mode: mode, Timeout: c.t.locking.Timeout})
+			_, err := c.s.rowLocks.Lock(ctx, c.t.owner(), m.Key,
+				rowlock.Request{Mode: mode, Timeout: c.t.locking.Timeout})
 			return err
 		})
 		if err != nil {
@@ -374,7 +383,8 @@ func (c *committer) awaitRowLocks(ctx context.Context) error {
 }
 
 // awaitRowRecord waits for the row locks that others have of a key in the store, and takes its own.
-func (c *committer) awaitRowRecord(ctx context.Context, muts []mvcc.Mutation, held *mvcc.RowLockedError) error {
+func (c *committer) awaitRowRecord(ctx context.Context, muts []mvcc.Mutation,
+	held *mvcc.RowLockedError) error {
 	c.locking.Lock()
 	defer c.locking.Unlock()
 	for i := range muts {

@@ -16,8 +16,10 @@ import (
 
 // Waits in a store that several processes share: their order, and cycles of all kinds of them.
 var sharedWaitClauses = []clause{
-	{"P12 I22", "a process that hands a row on to itself keeps no other one out", queuedRowIsNotTaken},
-	{"P13 I17", "a cycle is found whatever its waits in the store are for", cycleThroughACommitIsDetected},
+	{"P12 I22", "a process that hands a row on to itself keeps no other one out",
+		queuedRowIsNotTaken},
+	{"P13 I17", "a cycle is found whatever its waits in the store are for",
+		cycleThroughACommitIsDetected},
 }
 
 // until waits for a fact.
@@ -30,7 +32,8 @@ func until(holds func() bool) {
 // queue puts a transaction into the queue of a row, as one that has waited for long.
 func (sc *scene) queue(tx *txn.Txn, s *txn.Store, key string, mode rowlock.Mode) {
 	row := mvcc.Row([]byte(key))
-	h := mvcc.RowHolder{StartTS: tx.StartTS(), Owner: s.SessionID(), Mode: mode, Place: tx.StartTS()}
+	h := mvcc.RowHolder{StartTS: tx.StartTS(), Owner: s.SessionID(), Mode: mode,
+		Place: tx.StartTS()}
 	sc.must(kv.UpdateLazy(sc.ctx, s.Engine(), [][]byte{row}, func(_ kv.Reader, b *kv.Batch) error {
 		mvcc.QueueRow(b, row, h)
 		return nil
@@ -78,7 +81,8 @@ func queuedRowIsNotTaken(sc *scene) {
 // old commit.
 func cycleThroughACommitIsDetected(sc *scene) {
 	e := shared()
-	opts := txn.Options{LockTTL: time.Hour, Lease: time.Hour, LockWait: 3 * time.Second, BatchKeys: 1}
+	opts := txn.Options{LockTTL: time.Hour, Lease: time.Hour, LockWait: 3 * time.Second,
+		BatchKeys: 1}
 	here := sc.openWith(e, opts, "", nil) // with crash points the batches are prewritten in turn
 	opts.Oracle = here.Oracle()
 	var holder *txn.Txn
@@ -93,7 +97,8 @@ func cycleThroughACommitIsDetected(sc *scene) {
 	until(func() bool { return len(there.RowLocks().Waits()) == 1 })
 	go func() { ends <- older.Commit(sc.ctx) }()
 	until(func() bool { return len(here.LockWaits()) == 1 })
-	d := wantError[*rowlock.DeadlockError](sc, "lock", holder.LockCurrent(sc.ctx, []byte("a"), rowlock.Update, false))
+	d := wantError[*rowlock.DeadlockError](sc, "lock",
+		holder.LockCurrent(sc.ctx, []byte("a"), rowlock.Update, false))
 	sc.want("waits in the cycle", len(d.Cycle), 3)
 	sc.want("victim", d.Cycle[0].OwnerTransaction, uint64(holder.StartTS()))
 	sc.must(holder.Rollback(sc.ctx), "rollback")

@@ -70,7 +70,10 @@ func (sc *scene) lockedAgain(number int, second func(other *txn.Store)) {
 func TestTheEndOfASessionEndsItsOwnRowLocks(t *testing.T) {
 	t.Run("who waits", func(t *testing.T) {
 		require.NoError(t, prove(func(sc *scene) {
-			sc.lockedAgain(2, func(other *txn.Store) { sc.mustBeLocked(sc.lockHolder(other, true), "n", rowlock.Update) })
+			sc.lockedAgain(2, func(
+				other *txn.Store) {
+				sc.mustBeLocked(sc.lockHolder(other, true), "n", rowlock.Update)
+			})
 		}))
 	})
 	t.Run("who settles all", func(t *testing.T) {
@@ -98,10 +101,12 @@ func TestLockTimeoutBoundsAllWaitsInTheStore(t *testing.T) {
 				sc.must(commit.prewrite("n", "1"), "prewrite")
 			}
 		}}
-		waiter := sc.begin(sc.open(looks, txn.Options{Oracle: here.Oracle(), Lease: time.Hour, LockWait: time.Hour}))
+		waiter := sc.begin(sc.open(looks,
+			txn.Options{Oracle: here.Oracle(), Lease: time.Hour, LockWait: time.Hour}))
 		// Shorter than the first pause between two looks, so that the second look is the last one.
 		waiter.SetLocking(txn.Locking{Writes: true, Timeout: 200 * time.Microsecond})
-		if err := waiter.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false); !errors.Is(err, rowlock.ErrTimeout) {
+		if err := waiter.LockCurrent(sc.ctx, []byte("n"), rowlock.Update, false); !errors.Is(err,
+			rowlock.ErrTimeout) {
 			sc.fail("lock: %v", err)
 		}
 		if looks.n > 2 {

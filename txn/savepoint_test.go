@@ -18,7 +18,8 @@ import (
 
 // What a large transaction keeps of its savepoints.
 var savepointClauses = []clause{
-	{"I26", "what a savepoint wants back is streamed out with what replaces it", olderWriteComesBack},
+	{"I26", "what a savepoint wants back is streamed out with what replaces it",
+		olderWriteComesBack},
 }
 
 func olderWriteComesBack(sc *scene) {
@@ -77,7 +78,8 @@ func savepointsOf(t *testing.T, seed uint64, opts txn.Options) {
 				all = all[:i+1]
 			}
 		default:
-			value := strings.Repeat("v", []int{0, 1, mvcc.ShortValueMax + 1}[dice.IntN(3)]) + fmt.Sprint(n)
+			value := strings.Repeat("v", []int{0, 1, mvcc.ShortValueMax + 1}[dice.IntN(3)]) +
+				fmt.Sprint(n)
 			require.NoError(t, tx.Set([]byte(key), []byte(value)))
 			now[key] = value
 		}

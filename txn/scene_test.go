@@ -91,7 +91,8 @@ func shared() kv.Engine { return memkv.New(memkv.Options{Shared: true}) }
 
 // pebble returns an engine that serves snapshots while an update holds its latches.
 func (sc *scene) pebble() kv.Engine {
-	e, err := pebblekv.Open("", pebblekv.Options{InMemory: true, MemTableBytes: 1 << 20, CacheBytes: 1 << 20})
+	e, err := pebblekv.Open("",
+		pebblekv.Options{InMemory: true, MemTableBytes: 1 << 20, CacheBytes: 1 << 20})
 	sc.must(err, "open pebble")
 	sc.engines = append(sc.engines, e)
 	return e
@@ -115,7 +116,8 @@ func (sc *scene) open(e kv.Engine, opts txn.Options) *txn.Store {
 
 // openWith is open with a function that runs the first time a commit passes the crash point, and
 // says whether the coordinator dies there.
-func (sc *scene) openWith(e kv.Engine, opts txn.Options, at txn.CrashPoint, run func(s *txn.Store) (die bool)) *txn.Store {
+func (sc *scene) openWith(e kv.Engine, opts txn.Options, at txn.CrashPoint,
+	run func(s *txn.Store) (die bool)) *txn.Store {
 	var s *txn.Store
 	opts.CrashPoint = func(p txn.CrashPoint) bool {
 		if p != at || run == nil {
@@ -202,7 +204,8 @@ func (sc *scene) coordinator(s *txn.Store, primary string) steps {
 
 func (st steps) update(key string, step func(r kv.Reader, b *kv.Batch, row []byte) error) error {
 	row := mvcc.Row([]byte(key))
-	return st.e.Update(st.sc.ctx, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error { return step(r, b, row) })
+	return st.e.Update(st.sc.ctx, [][]byte{row},
+		func(r kv.Reader, b *kv.Batch) error { return step(r, b, row) })
 }
 
 func (st steps) prewriteKind(key string, kind mvcc.Kind, value string) error {
@@ -216,7 +219,9 @@ func (st steps) prewriteKind(key string, kind mvcc.Kind, value string) error {
 	})
 }
 
-func (st steps) prewrite(key, value string) error { return st.prewriteKind(key, mvcc.KindPut, value) }
+func (st steps) prewrite(key, value string) error {
+	return st.prewriteKind(key, mvcc.KindPut, value)
+}
 
 func (st steps) commit(commitTS tso.Timestamp, key string) error {
 	return st.update(key, func(r kv.Reader, b *kv.Batch, row []byte) error {

@@ -84,7 +84,8 @@ var scriptConfigs = []scriptConfig{
 	{name: "one phase"},
 	{name: "two phases", opts: txn.Options{Protocol: txn.TwoPhase}, twoPhase: true},
 	{name: "async", opts: txn.Options{Protocol: txn.Async}, twoPhase: true},
-	{name: "async batches", opts: txn.Options{Protocol: txn.Async, BatchKeys: 1}, twoPhase: true, draws: true},
+	{name: "async batches", opts: txn.Options{Protocol: txn.Async, BatchKeys: 1}, twoPhase: true,
+		draws: true},
 	{name: "memory in groups", twoPhase: true, engine: func() kv.Engine {
 		return memkv.New(memkv.Options{HashGroups: 3})
 	}},
@@ -94,7 +95,8 @@ var scriptConfigs = []scriptConfig{
 }
 
 func newScript(t *testing.T, c scriptConfig) *script {
-	s := &script{t: t, config: c, oracle: &stepOracle{}, txns: map[string]*txn.Txn{}, saves: map[string]txn.Savepoint{}}
+	s := &script{t: t, config: c, oracle: &stepOracle{}, txns: map[string]*txn.Txn{},
+		saves: map[string]txn.Savepoint{}}
 	if c.engine != nil {
 		s.engine = kvtest.NewPoison(c.engine())
 	} else {
@@ -106,7 +108,8 @@ func newScript(t *testing.T, c scriptConfig) *script {
 }
 
 func (s *script) openEngine() {
-	e, err := pebblekv.Open("db", pebblekv.Options{FS: s.fs, MemTableBytes: 1 << 18, CacheBytes: 1 << 20})
+	e, err := pebblekv.Open("db",
+		pebblekv.Options{FS: s.fs, MemTableBytes: 1 << 18, CacheBytes: 1 << 20})
 	require.NoError(s.t, err)
 	s.engine = kvtest.NewPoison(e)
 }
@@ -187,7 +190,8 @@ func (s *script) own(args []string) string {
 		if err != nil {
 			return err.Error() + "\n"
 		}
-		return fmt.Sprintf("safepoint %s: %d locks settled, %d versions dropped\n", st.Safepoint, st.Locks, st.Versions)
+		return fmt.Sprintf("safepoint %s: %d locks settled, %d versions dropped\n", st.Safepoint,
+			st.Locks, st.Versions)
 	case "power-failure":
 		s.powerFailure()
 	default:
@@ -325,21 +329,22 @@ func (s *script) dump() string {
 	require.NoError(s.t, err)
 	table := [][]string{{"key", "data", "lock", "write"}}
 	show := func(b []byte) string { return string(b) }
-	err = mvcc.Keys(context.Background(), snap, kv.Span{}, func(key []byte, cells []mvcc.Cell) error {
-		name := string(key)
-		for _, l := range mvcc.Figure(cells, show) {
-			at := l.TS.String() + ":"
-			row := []string{name, at, at, at}
-			for i, text := range []string{l.Data, l.Lock, l.Write} {
-				if text != "" {
-					row[i+1] += " " + text
+	err = mvcc.Keys(context.Background(), snap, kv.Span{},
+		func(key []byte, cells []mvcc.Cell) error {
+			name := string(key)
+			for _, l := range mvcc.Figure(cells, show) {
+				at := l.TS.String() + ":"
+				row := []string{name, at, at, at}
+				for i, text := range []string{l.Data, l.Lock, l.Write} {
+					if text != "" {
+						row[i+1] += " " + text
+					}
 				}
+				table = append(table, row)
+				name = ""
 			}
-			table = append(table, row)
-			name = ""
-		}
-		return nil
-	})
+			return nil
+		})
 	require.NoError(s.t, err)
 	require.NoError(s.t, snap.Close())
 	return align(table)
@@ -397,7 +402,8 @@ func TestSteps(t *testing.T) {
 					s.close()
 				}
 				name := strings.ReplaceAll(d.CmdArgs[0].Key, "-", " ")
-				i := slices.IndexFunc(scriptConfigs, func(c scriptConfig) bool { return c.name == name })
+				i := slices.IndexFunc(scriptConfigs,
+					func(c scriptConfig) bool { return c.name == name })
 				require.GreaterOrEqual(t, i, 0, "no config %q", name)
 				s = newScript(t, scriptConfigs[i])
 				return ""

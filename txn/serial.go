@@ -25,7 +25,8 @@ type SerializationError = ssi.Error
 func (t *Txn) serialize(opts BeginOptions) {
 	switch {
 	case t.s.alone:
-		t.node = t.s.serial.Begin(ssi.Options{ReadOnly: opts.ReadOnly, Deferrable: opts.Deferrable, Owner: opts.Session})
+		t.node = t.s.serial.Begin(ssi.Options{ReadOnly: opts.ReadOnly, Deferrable: opts.Deferrable,
+			Owner: opts.Session})
 	case !opts.ReadOnly:
 		t.reads = &readSet{}
 	}

@@ -52,7 +52,8 @@ func TestWriteSkewIsRefused(t *testing.T) {
 			}
 			wg.Wait()
 			tx := begin(t, s)
-			require.NotEmpty(t, scan(t, tx, prefixSpan("on/"), txn.ScanOptions{}), "round %d", round)
+			require.NotEmpty(t, scan(t, tx, prefixSpan("on/"), txn.ScanOptions{}), "round %d",
+				round)
 			require.NoError(t, tx.Rollback(ctx))
 		}
 	})
@@ -70,9 +71,11 @@ func TestReadsAreNotedAsFarAsTheyWent(t *testing.T) {
 			key     string
 			reverse bool
 			ok      bool
-		}{{"b", false, false}, {"bb", false, true}, {"c", false, true}, {"aa", false, false}, {"bb", true, false}, {"aa", true, true}} {
+		}{{"b", false, false}, {"bb", false, true}, {"c", false, true}, {"aa", false, false}, {"bb",
+			true, false}, {"aa", true, true}} {
 			tx := beginIn(t, s, serializable)
-			it, err := tx.Scan(ctx, kv.Span{Start: []byte("a"), End: []byte("d")}, txn.ScanOptions{Reverse: c.reverse})
+			it, err := tx.Scan(ctx, kv.Span{Start: []byte("a"), End: []byte("d")},
+				txn.ScanOptions{Reverse: c.reverse})
 			require.NoError(t, err)
 			for range 2 { // a, b, or c, b
 				require.True(t, it.Next())
@@ -86,7 +89,8 @@ func TestReadsAreNotedAsFarAsTheyWent(t *testing.T) {
 			if err == nil {
 				err = tx.Commit(ctx)
 			}
-			require.Equal(t, c.ok, !unserializable(err), "%s, reverse %v: %v", c.key, c.reverse, err)
+			require.Equal(t, c.ok, !unserializable(err), "%s, reverse %v: %v", c.key, c.reverse,
+				err)
 			require.NoError(t, tx.Rollback(ctx))
 			commit(t, s, "a", "1", "b", "1", "c", "1")
 			clean := begin(t, s)
@@ -158,14 +162,15 @@ func TestTheReadOnlyAnomalyBetweenProcesses(t *testing.T) {
 	require.NoError(t, err)
 	reached, goOn := make(chan struct{}), make(chan struct{})
 	var stopped bool
-	first := openStore(t, engine, txn.Options{Oracle: oracle, CrashPoint: func(p txn.CrashPoint) bool {
-		if p == txn.AfterCommitTS && !stopped {
-			stopped = true
-			close(reached)
-			<-goOn
-		}
-		return false
-	}})
+	first := openStore(t, engine,
+		txn.Options{Oracle: oracle, CrashPoint: func(p txn.CrashPoint) bool {
+			if p == txn.AfterCommitTS && !stopped {
+				stopped = true
+				close(reached)
+				<-goOn
+			}
+			return false
+		}})
 	second := openStore(t, engine, txn.Options{Oracle: oracle})
 	commit(t, second, "x", "0", "y", "0")
 	pivot := beginIn(t, first, serializable)
@@ -186,7 +191,8 @@ func TestTheReadOnlyAnomalyBetweenProcesses(t *testing.T) {
 	close(goOn)
 	err = <-done
 	if seen == [2]string{"1", "0"} {
-		require.True(t, unserializable(err), "the reader saw %v, and the pivot was told %v", seen, err)
+		require.True(t, unserializable(err), "the reader saw %v, and the pivot was told %v", seen,
+			err)
 	}
 	require.NoError(t, reader.Rollback(ctx))
 }

@@ -15,7 +15,8 @@ import (
 
 // deadLocks leaves so many locks of a transaction that died behind its commit point, or before it,
 // and returns the store that was opened then.
-func deadLocks(t *testing.T, keys int, committed bool, opts txn.Options) (*txn.Store, *kvtest.Steps) {
+func deadLocks(t *testing.T, keys int, committed bool, opts txn.Options) (*txn.Store,
+	*kvtest.Steps) {
 	t.Helper()
 	ctx := context.Background()
 	e := kvtest.NewSteps(memkv.New(memkv.Options{}))
@@ -66,7 +67,8 @@ func TestSettlingIsLinear(t *testing.T) {
 		for _, committed := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/%v", name, committed), func(t *testing.T) {
 				const keys = 4000
-				s, e := deadLocks(t, keys, committed, txn.Options{LeaveFoundLocks: name != "background"})
+				s, e := deadLocks(t, keys, committed,
+					txn.Options{LeaveFoundLocks: name != "background"})
 				before := e.Steps()
 				settle(t, s)
 				require.Less(t, e.Steps()-before, int64(20*keys))

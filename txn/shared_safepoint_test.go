@@ -19,14 +19,15 @@ func versions(t testing.TB, e kv.Engine, key string) (n int) {
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
 	defer func() { _ = snap.Close() }()
-	require.NoError(t, mvcc.Keys(context.Background(), snap, kv.Span{}, func(k []byte, cells []mvcc.Cell) error {
-		for _, c := range cells {
-			if string(k) == key && c.Column == mvcc.ColumnWrite {
-				n++
+	require.NoError(t, mvcc.Keys(context.Background(), snap, kv.Span{},
+		func(k []byte, cells []mvcc.Cell) error {
+			for _, c := range cells {
+				if string(k) == key && c.Column == mvcc.ColumnWrite {
+					n++
+				}
 			}
-		}
-		return nil
-	}))
+			return nil
+		}))
 	return n
 }
 
@@ -86,7 +87,10 @@ func TestAReaderThatOutlivedItsLeaseIsRefused(t *testing.T) {
 			}
 			return err
 		},
-		"lock": func(tx *txn.Txn) error { return tx.LockCurrent(ctx, []byte("gone"), rowlock.Update, false) },
+		"lock": func(tx *txn.Txn) error {
+			return tx.LockCurrent(ctx, []byte("gone"), rowlock.Update,
+				false)
+		},
 		"write": func(tx *txn.Txn) error {
 			if err := tx.Set([]byte("gone"), []byte("9")); err != nil {
 				return err
@@ -169,7 +173,8 @@ func TestAReaderOfThePastPublishesItself(t *testing.T) {
 	for range 200 {
 		step()
 	}
-	require.LessOrEqual(t, collected(t, collector).Safepoint, then, "though it is out of the retention by now")
+	require.LessOrEqual(t, collected(t, collector).Safepoint, then,
+		"though it is out of the retention by now")
 	require.Equal(t, "1", get(t, past, "a"))
 	require.NoError(t, past.Rollback(ctx))
 	step()
@@ -191,7 +196,10 @@ func TestAReaderOfThePastAndARaiseSeeEachOther(t *testing.T) {
 	require.NoError(t, err)
 	target, err := s.Now(ctx)
 	require.NoError(t, err)
-	update := func(step kv.Step) { require.NoError(t, sh.engine.Update(ctx, [][]byte{gc.SafepointRow()}, step)) }
+	update := func(step kv.Step) {
+		require.NoError(t,
+			sh.engine.Update(ctx, [][]byte{gc.SafepointRow()}, step))
+	}
 	const collector = 12345
 	update(func(r kv.Reader, b *kv.Batch) error {
 		_, err := gc.Claim(ctx, r, b, collector, 0, target)
@@ -256,7 +264,10 @@ func TestOneCollectorAtATime(t *testing.T) {
 func TestACollectorThatLostItsClaimDoesNotRaise(t *testing.T) {
 	ctx := context.Background()
 	sh := openShop(t, 0)
-	update := func(step kv.Step) error { return sh.engine.Update(ctx, [][]byte{gc.SafepointRow()}, step) }
+	update := func(step kv.Step) error {
+		return sh.engine.Update(ctx, [][]byte{gc.SafepointRow()},
+			step)
+	}
 	claim := func(session, dead uint64) error {
 		return update(func(r kv.Reader, b *kv.Batch) error {
 			_, err := gc.Claim(ctx, r, b, session, dead, 10)
@@ -270,7 +281,10 @@ func TestACollectorThatLostItsClaimDoesNotRaise(t *testing.T) {
 		_, err := gc.Raise(ctx, r, b, 1, 9)
 		return err
 	}), gc.ErrClaimed)
-	require.NoError(t, update(func(r kv.Reader, b *kv.Batch) error { return gc.Release(ctx, r, b, 1) }))
+	require.NoError(t, update(func(r kv.Reader,
+		b *kv.Batch) error {
+		return gc.Release(ctx, r, b, 1)
+	}))
 	require.ErrorIs(t, claim(3, 0), gc.ErrClaimed, "a release of what one has not is nothing")
 	require.NoError(t, update(func(r kv.Reader, b *kv.Batch) error {
 		point, err := gc.Raise(ctx, r, b, 2, 9)

@@ -35,7 +35,8 @@ func TestATransactionIsBounded(t *testing.T) {
 // out, and goes back to what was there.
 func TestTheUndoOfAStatementTakesNoMemory(t *testing.T) {
 	const rows = 3000 // of 1 KiB: a hundred times what the transaction may hold
-	for name, opts := range map[string]txn.Options{"streamed": {StreamBytes: 8 << 10}, "in batches": {StreamBytes: 8 << 10, BatchKeys: 3}} {
+	for name, opts := range map[string]txn.Options{"streamed": {StreamBytes: 8 << 10},
+		"in batches": {StreamBytes: 8 << 10, BatchKeys: 3}} {
 		t.Run(name, func(t *testing.T) {
 			opts.MaxTxnBytes = 32 << 10
 			tx := begin(t, openStore(t, memkv.New(memkv.Options{}), opts))

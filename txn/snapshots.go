@@ -8,9 +8,9 @@ import (
 )
 
 // snapshots is a cache of the snapshots that transactions on an engine of this process's own have
-// left, for the next ones: a read with a transaction of its own then costs no snapshot of the engine
-// and no iterator. A cached snapshot is closed when it was not taken for a moment, and when it has
-// become old, for it pins memtables and tables of the engine.
+// left, for the next ones: a read with a transaction of its own then costs no snapshot of the
+// engine and no iterator. A cached snapshot is closed when it was not taken for a moment, and when
+// it has become old, for it pins memtables and tables of the engine.
 type snapshots struct {
 	tick atomic.Uint64 // moments since Open, counted while there are snapshots
 	mu   struct {
@@ -89,7 +89,10 @@ func (c *snapshots) expire(ctx context.Context) {
 		case <-timer.C:
 		}
 		now := c.tick.Add(1)
-		if c.drop(func(v *snapshot) bool { return now-v.used > snapshotIdleTicks || now-v.born > snapshotAgeTicks }) {
+		if c.drop(func(v *snapshot) bool {
+			return now-v.used > snapshotIdleTicks ||
+				now-v.born > snapshotAgeTicks
+		}) {
 			select {
 			case <-ctx.Done():
 				return

@@ -52,14 +52,16 @@ func TestATransactionReadsThroughTheSnapshotOfAnEarlierOne(t *testing.T) {
 	commit(t, s, "a", "4")
 	require.Equal(t, "4", readOne(t, s, "a"))
 	before = rec.Counts()
-	require.Equal(t, "3", get(t, old, "a"), "a snapshot that is younger than the reader shows it the past")
+	require.Equal(t, "3", get(t, old, "a"), "a snapshot that is younger than the reader shows it "+
+		"the past")
 	require.Zero(t, rec.Since(before).Snapshots)
 	require.NoError(t, old.Rollback(context.Background()))
 
 	commit(t, s, "c", "5")
 	tx := begin(t, s)
 	require.Equal(t, "2", get(t, tx, "b"))
-	require.Equal(t, []string{"a=4", "b=2", "c=5"}, scan(t, tx, kv.Span{}, txn.ScanOptions{}), "a span needs a snapshot of everything")
+	require.Equal(t, []string{"a=4", "b=2", "c=5"}, scan(t, tx, kv.Span{}, txn.ScanOptions{}),
+		"a span needs a snapshot of everything")
 	require.NoError(t, tx.Rollback(context.Background()))
 	require.NoError(t, s.Close())
 }
@@ -69,7 +71,8 @@ func TestATransactionReadsThroughTheSnapshotOfAnEarlierOne(t *testing.T) {
 func TestASnapshotTakenBesideACommitDoesNotHideIt(t *testing.T) {
 	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		t.Run(protocol.String(), func(t *testing.T) {
-			p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
+			p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}),
+				resume: make(chan struct{})}
 			s, err := openTxn(context.Background(), p, txn.Options{Protocol: protocol})
 			require.NoError(t, err)
 			commit(t, s, "a", "1")
@@ -143,7 +146,8 @@ func TestAnIdleStoreHoldsNoSnapshot(t *testing.T) {
 // side: what was acknowledged before a transaction began, it reads, twice the same.
 func TestAReaderSeesEveryAcknowledgedCommit(t *testing.T) {
 	for name, opts := range map[string]txn.Options{
-		"one phase": {}, "two phases": {Protocol: txn.TwoPhase}, "async commit": {Protocol: txn.Async}, "shared": {},
+		"one phase": {}, "two phases": {Protocol: txn.TwoPhase},
+		"async commit": {Protocol: txn.Async}, "shared": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := kv.Engine(memkv.New(memkv.Options{Shared: true}))

@@ -23,7 +23,8 @@ func (s *Store) Tighten(on bool) {
 		return
 	}
 	if !on {
-		s.opts.Logger.Info("the disk has space again: old versions are kept as before", "retention", s.opts.Retention)
+		s.opts.Logger.Info("the disk has space again: old versions are kept as before", "retention",
+			s.opts.Retention)
 		return
 	}
 	s.opts.Logger.Warn("the disk is nearly full: old versions are collected early",

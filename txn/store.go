@@ -165,7 +165,8 @@ var oracleKey = mvcc.MetaKey("oracle")
 func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s := &Store{
 		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
-		secondaries: make(chan secondaryWork, 256), large: largeWork{wake: make(chan struct{}, 1)}, settling: make(chan struct{}, 1),
+		secondaries: make(chan secondaryWork, 256), large: largeWork{wake: make(chan struct{}, 1)},
+		settling: make(chan struct{}, 1),
 	}
 	s.closing.ch = make(chan struct{})
 	s.hints.init(kv.IsExclusive(engine))
@@ -234,7 +235,8 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 	case err == errStop:
 		err = nil
 	case errors.Is(err, kv.ErrCorruption):
-		found, err = true, nil // somewhere there may be locks; who reads there is told of the damage
+		// somewhere there may be locks; who reads there is told of the damage
+		found, err = true, nil
 	}
 	if err == nil {
 		err = s.takeGarbage(ctx)

@@ -25,15 +25,18 @@ var engines = []struct {
 }{
 	{"pebble one phase", txn.Options{}, openPebble},
 	{"pebble two phases", txn.Options{Protocol: txn.TwoPhase}, openPebble},
-	{"memory one phase", txn.Options{}, func(*testing.T) kv.Engine { return memkv.New(memkv.Options{}) }},
-	{"memory groups", txn.Options{}, func(*testing.T) kv.Engine { return memkv.New(memkv.Options{HashGroups: 3}) }},
+	{"memory one phase", txn.Options{},
+		func(*testing.T) kv.Engine { return memkv.New(memkv.Options{}) }},
+	{"memory groups", txn.Options{},
+		func(*testing.T) kv.Engine { return memkv.New(memkv.Options{HashGroups: 3}) }},
 	{"memory shared, small batches", txn.Options{BatchKeys: 2}, func(*testing.T) kv.Engine {
 		return memkv.New(memkv.Options{Shared: true, HashGroups: 2})
 	}},
 }
 
 func openPebble(t *testing.T) kv.Engine {
-	e, err := pebblekv.Open("", pebblekv.Options{InMemory: true, MemTableBytes: 1 << 20, CacheBytes: 1 << 20})
+	e, err := pebblekv.Open("",
+		pebblekv.Options{InMemory: true, MemTableBytes: 1 << 20, CacheBytes: 1 << 20})
 	require.NoError(t, err)
 	return kvtest.NewPoison(e)
 }

@@ -38,16 +38,18 @@ type Streamed struct {
 // others. Such a failure fails the transaction. The end of a statement's context does not, once the
 // primary is prewritten: a savepoint takes back what went out, and that cannot be cancelled.
 type stream struct {
-	c          *committer
-	span       kv.Span // from the lowest key streamed out, or about to be, to just above the highest
+	c *committer
+	// from the lowest key streamed out, or about to be, to just above the highest
+	span       kv.Span
 	keys       streamedKeys
 	lockHolder *lockHolder
 	sum        Streamed
-	failed     error     // the first failure; it fails the transaction (but see prewriteStream)
-	begun      bool      // the primary was prewritten
-	doubt      bool      // some of what is buffered was prewritten: what is held is not what it was
-	undone     bool      // it was rolled back, as far as it could be
-	whole      *snapshot // the newest that was seen to show the primary's lock, and so all that was streamed out
+	failed     error // the first failure; it fails the transaction (but see prewriteStream)
+	begun      bool  // the primary was prewritten
+	doubt      bool  // some of what is buffered was prewritten: what is held is not what it was
+	undone     bool  // it was rolled back, as far as it could be
+	// the newest that was seen to show the primary's lock, and so all that was streamed out
+	whole *snapshot
 
 	cancel context.CancelFunc
 	beats  sync.WaitGroup
@@ -234,12 +236,14 @@ func (t *Txn) giveBackLocks(muts []mvcc.Mutation) {
 }
 
 func (t *Txn) newStream(primary mvcc.Mutation) *stream {
-	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row), nil
+	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row),
+		nil
 	primary.Older = nil
 	k := t.s.lockHolders.enterStream(t.reg.startTS)
 	t.liveness = t.s.livenessOf(k)
 	return &stream{
-		c:          &committer{s: t.s, t: t, startTS: t.reg.startTS, anchor: []mvcc.Mutation{primary}, prewriting: true},
+		c: &committer{s: t.s, t: t, startTS: t.reg.startTS,
+			anchor: []mvcc.Mutation{primary}, prewriting: true},
 		keys:       newStreamedKeys(t.s.opts.StreamBytes),
 		lockHolder: k,
 	}

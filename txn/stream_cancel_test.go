@@ -60,9 +60,16 @@ var streamers = []struct {
 	serializable bool
 }{
 	{"memory", func(*testing.T) kv.Engine { return memkv.New(memkv.Options{}) }, true, false},
-	{"memory, parallel", func(*testing.T) kv.Engine { return memkv.New(memkv.Options{}) }, false, false},
-	{"groups, parallel", func(*testing.T) kv.Engine { return memkv.New(memkv.Options{HashGroups: 3}) }, false, false},
-	{"shared, serializable", func(*testing.T) kv.Engine { return memkv.New(memkv.Options{Shared: true}) }, true, true},
+	{"memory, parallel", func(*testing.T) kv.Engine { return memkv.New(memkv.Options{}) }, false,
+		false},
+	{"groups, parallel", func(
+		*testing.T) kv.Engine {
+		return memkv.New(memkv.Options{HashGroups: 3})
+	}, false, false},
+	{"shared, serializable", func(
+		*testing.T) kv.Engine {
+		return memkv.New(memkv.Options{Shared: true})
+	}, true, true},
 	{"shared groups, parallel", func(*testing.T) kv.Engine {
 		return memkv.New(memkv.Options{Shared: true, HashGroups: 2})
 	}, false, false},
@@ -78,7 +85,8 @@ func TestAStreamIsCancelledInItsCommit(t *testing.T) {
 	for _, c := range streamers {
 		t.Run(c.name, func(t *testing.T) {
 			told := cancelEverywhere(t, func(at int64) *streamer {
-				return &streamer{t: t, engine: c.open(t), hooks: c.hooks, serializable: c.serializable, at: at, ttl: time.Hour}
+				return &streamer{t: t, engine: c.open(t), hooks: c.hooks,
+					serializable: c.serializable, at: at, ttl: time.Hour}
 			}, (*streamer).run)
 			require.Zero(t, told["ambiguous"])
 			require.Greater(t, told["cancelled in its writes"], 5)
@@ -99,7 +107,8 @@ func TestAStreamIsCancelledAndItsAnswersAreLost(t *testing.T) {
 			t.Run(fmt.Sprintf("%d, applied %v", lost, applied), func(t *testing.T) {
 				told := cancelEverywhere(t, func(at int64) *streamer {
 					e := memkv.New(memkv.Options{HashGroups: 2})
-					return &streamer{t: t, engine: e, hooks: true, at: at, ttl: 5 * time.Millisecond, lost: lost, applied: applied}
+					return &streamer{t: t, engine: e, hooks: true, at: at,
+						ttl: 5 * time.Millisecond, lost: lost, applied: applied}
 				}, (*streamer).run)
 				require.Equal(t, lost == 6, told["ambiguous"] > 0)
 				require.Greater(t, told["cancelled in its commit"], 0)
@@ -112,7 +121,8 @@ func TestAStreamIsCancelledAndItsAnswersAreLost(t *testing.T) {
 // cancelEverywhere runs the transaction with one moment after the other, until a few are beyond its
 // end (their number varies by what goes on beside it), and counts what was told. run reports
 // whether the moment came before the transaction had ended.
-func cancelEverywhere(t *testing.T, with func(at int64) *streamer, run func(*streamer) (ended bool)) map[string]int {
+func cancelEverywhere(t *testing.T, with func(at int64) *streamer,
+	run func(*streamer) (ended bool)) map[string]int {
 	told := map[string]int{}
 	for n, beyond := int64(1), 0; beyond < 5; n++ {
 		s := with(n)
@@ -161,7 +171,8 @@ func (s *streamer) open() (ctx context.Context, cancel func()) {
 	lose := func() (lost, applied bool) {
 		return s.counting.Load() && s.passed.Load() >= s.at && s.losing.Add(1) <= s.lost, s.applied
 	}
-	opts := txn.Options{StreamBytes: 1500, BatchKeys: 2, LockWait: 10 * time.Second, LockTTL: s.ttl, Lease: time.Hour,
+	opts := txn.Options{StreamBytes: 1500, BatchKeys: 2, LockWait: 10 * time.Second, LockTTL: s.ttl,
+		Lease:  time.Hour,
 		Logger: slog.New(slog.DiscardHandler)}
 	if s.hooks {
 		opts.CrashPoint = func(txn.CrashPoint) bool { moment(); return false }
@@ -244,7 +255,8 @@ func (s *streamer) write(ctx context.Context, tx *txn.Txn) error {
 	for i := range streamerKeys {
 		if i == streamerKeys/2 {
 			sp := tx.Savepoint()
-			if err := errors.Join(tx.Set(streamerKey(1), []byte("undone")), tx.Delete(streamerKey(2))); err != nil {
+			if err := errors.Join(tx.Set(streamerKey(1), []byte("undone")),
+				tx.Delete(streamerKey(2))); err != nil {
 				return err
 			}
 			tx.RollbackTo(sp)
@@ -311,7 +323,8 @@ func TestAWriteOfACancelledStatementWaitsForNobody(t *testing.T) {
 		s, err := openTxn(context.Background(), e, txn.Options{StreamBytes: 1})
 		require.NoError(t, err)
 		holder := locking(t, s, false)
-		require.NoError(t, holder.LockCurrent(context.Background(), []byte("b"), rowlock.Update, false))
+		require.NoError(t, holder.LockCurrent(context.Background(), []byte("b"), rowlock.Update,
+			false))
 
 		ctx, cancel := context.WithCancel(context.Background())
 		tx := begin(t, s)
@@ -338,7 +351,8 @@ func TestACancelledStatementOfAStreamIsTakenBack(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, first := range []int{streamerKeys / 2, 1} {
 				told := cancelEverywhere(t, func(at int64) *streamer {
-					return &streamer{t: t, engine: c.open(t), hooks: c.hooks, serializable: c.serializable, at: at, ttl: time.Hour}
+					return &streamer{t: t, engine: c.open(t), hooks: c.hooks,
+						serializable: c.serializable, at: at, ttl: time.Hour}
 				}, func(s *streamer) bool { return s.takeBack(first) })
 				require.Greater(t, told["taken back"], 5)
 				if c.hooks {

@@ -41,9 +41,10 @@ func streamedKeyIsKnown(sc *scene) {
 // decidedLockIsARecord: the background has settled one lock of a large transaction, and is not
 // done.
 func decidedLockIsARecord(sc *scene) {
-	s := sc.open(single(), txn.Options{StreamBytes: 1, BatchKeys: 1, CrashPoint: func(p txn.CrashPoint) bool {
-		return p == txn.AfterSecondaryBatch
-	}})
+	s := sc.open(single(), txn.Options{StreamBytes: 1, BatchKeys: 1,
+		CrashPoint: func(p txn.CrashPoint) bool {
+			return p == txn.AfterSecondaryBatch
+		}})
 	sc.commit(s, "b", "1")
 	sc.commit(s, "c", "1")
 	sc.commit(s, "d", "1")
@@ -73,7 +74,8 @@ func decidedLockIsARecord(sc *scene) {
 	snap, err := s.Engine().Snapshot()
 	sc.must(err, "snapshot")
 	left := 0
-	sc.must(mvcc.Locks(sc.ctx, snap, kv.Span{}, func([]byte, mvcc.Lock) error { left++; return nil }), "locks")
+	sc.must(mvcc.Locks(sc.ctx, snap, kv.Span{},
+		func([]byte, mvcc.Lock) error { left++; return nil }), "locks")
 	sc.must(snap.Close(), "close")
 	sc.want("locks that nobody settled", left, 3)
 }
@@ -94,7 +96,8 @@ func (sc *scene) keysOf(tx *txn.Txn) (out string) {
 func TestLocksOfDecidedStreamsReadAsRecords(t *testing.T) {
 	for range 60 {
 		seed := rand.Uint64()
-		for _, e := range []kv.Engine{memkv.New(memkv.Options{}), memkv.New(memkv.Options{HashGroups: 3}), openPebble(t)} {
+		for _, e := range []kv.Engine{memkv.New(memkv.Options{}),
+			memkv.New(memkv.Options{HashGroups: 3}), openPebble(t)} {
 			decidedStreams(t, seed, e)
 		}
 	}
@@ -104,9 +107,10 @@ func decidedStreams(t *testing.T, seed uint64, e kv.Engine) {
 	ctx := context.Background()
 	dice := rand.New(rand.NewPCG(seed, 1))
 	stop := false // the dice are not the background's
-	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 1, BatchKeys: 2, CrashPoint: func(p txn.CrashPoint) bool {
-		return stop && p == txn.AfterSecondaryBatch
-	}})
+	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 1, BatchKeys: 2,
+		CrashPoint: func(p txn.CrashPoint) bool {
+			return stop && p == txn.AfterSecondaryBatch
+		}})
 	require.NoError(t, err)
 	defer func() {
 		_, err := s.SettleLocks(ctx)
@@ -129,7 +133,8 @@ func decidedStreams(t *testing.T, seed uint64, e kv.Engine) {
 				require.NoError(t, tx.Delete([]byte(key)))
 				delete(next, key)
 			default:
-				value := strings.Repeat("v", []int{0, 1, 5, mvcc.ShortValueMax + 1}[dice.IntN(4)]) + fmt.Sprint(tx.StartTS())
+				value := strings.Repeat("v", []int{0, 1, 5, mvcc.ShortValueMax + 1}[dice.IntN(4)]) +
+					fmt.Sprint(tx.StartTS())
 				require.NoError(t, tx.Set([]byte(key), []byte(value)))
 				next[key] = value
 			}
@@ -151,7 +156,8 @@ func decidedStreams(t *testing.T, seed uint64, e kv.Engine) {
 }
 
 // readDecided reads everything in each way at a timestamp, or now, and wants the given content.
-func readDecided(t *testing.T, s *txn.Store, at tso.Timestamp, content map[string]string, seed uint64) {
+func readDecided(t *testing.T, s *txn.Store, at tso.Timestamp, content map[string]string,
+	seed uint64) {
 	ctx := context.Background()
 	tx, err := s.Begin(ctx, txn.BeginOptions{StartTS: at})
 	require.NoError(t, err)
@@ -193,7 +199,8 @@ func TestAnUndoneLongValueIsDropped(t *testing.T) {
 	require.NoError(t, tx.Set([]byte("k"), long))
 	tx.RollbackTo(sp)
 	require.NoError(t, tx.Commit(ctx))
-	require.Equal(t, []string{"a=short", "k=short"}, scan(t, begin(t, s), kv.Span{}, txn.ScanOptions{}))
+	require.Equal(t, []string{"a=short", "k=short"},
+		scan(t, begin(t, s), kv.Span{}, txn.ScanOptions{}))
 	require.NoError(t, s.Close())
 	checkStore(t, e, "after Close")
 }
@@ -246,7 +253,8 @@ func cancelledLongValues(t *testing.T, at int64) (ended int) {
 	armed = false
 	tx.SetStatement(ctx, "")
 	var want []string
-	for _, key := range append(keys[1:len(keys):len(keys)], keys[0]) { // k1 makes room, so it goes out with the others only
+	// k1 makes room, so it goes out with the others only
+	for _, key := range append(keys[1:len(keys):len(keys)], keys[0]) {
 		require.NoError(t, tx.Set([]byte(key), []byte("2")))
 	}
 	for _, key := range keys {

@@ -35,7 +35,8 @@ func (h *liveHeap) look() {
 // openOnDisk opens a store whose engine keeps little in memory.
 func openOnDisk(t *testing.T, opts txn.Options) *txn.Store {
 	t.Helper()
-	e, err := pebblekv.Open(t.TempDir(), pebblekv.Options{MemTableBytes: 1 << 20, CacheBytes: 2 << 20})
+	e, err := pebblekv.Open(t.TempDir(),
+		pebblekv.Options{MemTableBytes: 1 << 20, CacheBytes: 2 << 20})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return openStore(t, e, opts)
@@ -63,7 +64,8 @@ func TestManyRowLocksInBoundedMemory(t *testing.T) {
 	t.Logf("%d KiB at most", heap.most>>10)
 	for _, i := range []int{0, 1, keys / 2, keys - 1} {
 		thief := locking(t, s, false)
-		require.ErrorIs(t, thief.LockCurrent(ctx, keyOf(i), rowlock.NoKeyUpdate, true), rowlock.ErrNotAvailable)
+		require.ErrorIs(t, thief.LockCurrent(ctx, keyOf(i), rowlock.NoKeyUpdate, true),
+			rowlock.ErrNotAvailable)
 		require.NoError(t, thief.Rollback(ctx))
 	}
 	require.NoError(t, tx.Commit(ctx))
@@ -91,7 +93,8 @@ func TestRowLocksCount(t *testing.T) {
 // TestASavepointIsGoneBackToInBoundedMemory: what takes the writes back is streamed out as they
 // were.
 func TestASavepointIsGoneBackToInBoundedMemory(t *testing.T) {
-	const keys, bound = 60_000, 16 << 20 // half of it the undo log; undone in the buffer they would take 14 MiB more
+	// half of it the undo log; undone in the buffer they would take 14 MiB more
+	const keys, bound = 60_000, 16 << 20
 	ctx := context.Background()
 	s := openOnDisk(t, txn.Options{StreamBytes: 1 << 20})
 	commit(t, s, string(keyOf(0)), "old", string(keyOf(keys-1)), "old")
@@ -121,7 +124,8 @@ func TestASavepointIsGoneBackToInBoundedMemory(t *testing.T) {
 	undoing, streams = false, 0
 	require.NoError(t, tx.Set([]byte("later"), []byte("v")))
 	require.LessOrEqual(t, streams, 1, "a later write does not pay")
-	want := []string{"before=v", string(keyOf(0)) + "=old", string(keyOf(1)) + "=v1", string(keyOf(keys-1)) + "=old", "later=v"}
+	want := []string{"before=v", string(keyOf(0)) + "=old", string(keyOf(1)) + "=v1",
+		string(keyOf(keys-1)) + "=old", "later=v"}
 	require.Equal(t, want, scan(t, tx, kv.Span{}, txn.ScanOptions{}))
 	write()
 	tx.RollbackTo(sp)

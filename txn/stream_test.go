@@ -26,9 +26,10 @@ import (
 var streaming = []scriptConfig{
 	{name: "every write", opts: txn.Options{StreamBytes: 1}, twoPhase: true},
 	{name: "a few writes", opts: txn.Options{StreamBytes: 900, BatchKeys: 2}, twoPhase: true},
-	{name: "in groups", opts: txn.Options{StreamBytes: 500}, twoPhase: true, engine: func() kv.Engine {
-		return memkv.New(memkv.Options{HashGroups: 3})
-	}},
+	{name: "in groups", opts: txn.Options{StreamBytes: 500}, twoPhase: true,
+		engine: func() kv.Engine {
+			return memkv.New(memkv.Options{HashGroups: 3})
+		}},
 	{name: "shared", opts: txn.Options{StreamBytes: 500}, twoPhase: true, engine: func() kv.Engine {
 		return memkv.New(memkv.Options{Shared: true})
 	}},
@@ -57,8 +58,10 @@ func lonelyHistory(t *testing.T, c scriptConfig, seed uint64) string {
 		key := fmt.Sprintf("k%d", dice.IntN(8))
 		line := []string{
 			"get " + key, "get " + key, "scan", "scan reverse", "scan k2 k6", "scan k1 k5 reverse",
-			fmt.Sprintf("set %s %d", key, dice.IntN(100)), fmt.Sprintf("set %s %s", key, strings.Repeat("v", 256+dice.IntN(9))),
-			fmt.Sprintf("set %s %d", key, dice.IntN(100)), "insert " + key + " 1", "delete " + key, "delete " + key,
+			fmt.Sprintf("set %s %d", key, dice.IntN(100)), fmt.Sprintf("set %s %s", key,
+				strings.Repeat("v", 256+dice.IntN(9))),
+			fmt.Sprintf("set %s %d", key, dice.IntN(100)), "insert " + key + " 1", "delete " +
+				key, "delete " + key,
 			"savepoint s", "rollback-to s", "rollback-to s", "freeze", "thaw", "commit", "rollback",
 			"savepoint s", "forget-after s", "forget",
 		}[dice.IntN(22)]
@@ -84,7 +87,8 @@ func lonelyHistory(t *testing.T, c scriptConfig, seed uint64) string {
 			frozen = line == "freeze"
 		case strings.HasPrefix(line, "rollback-to"):
 			frozen = false
-		case strings.HasPrefix(line, "insert") && (frozen || s.actor("t", []string{"get", key}) != key+" is absent"):
+		case strings.HasPrefix(line, "insert") &&
+			(frozen || s.actor("t", []string{"get", key}) != key+" is absent"):
 			continue // would fail at different times
 		}
 		answer := s.actor("t", strings.Fields(line))
@@ -95,7 +99,8 @@ func lonelyHistory(t *testing.T, c scriptConfig, seed uint64) string {
 		if line == "commit" || line == "rollback" {
 			delete(s.txns, "t")
 			if dice.IntN(8) == 0 {
-				now := s.oracle.Now() // on a shared store the collector is refused, and draws nothing
+				// on a shared store the collector is refused, and draws nothing
+				now := s.oracle.Now()
 				_, _ = s.store.CollectGarbage(context.Background())
 				s.oracle.set(now + 10)
 			}
@@ -112,7 +117,10 @@ func TestOthersAroundAStreamingTransaction(t *testing.T) {
 	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 1, LockWait: time.Millisecond})
 	require.NoError(t, err)
 	var seen []txn.Streamed
-	tx, err := s.Begin(ctx, txn.BeginOptions{OnStream: func(st txn.Streamed) { seen = append(seen, st) }})
+	tx, err := s.Begin(ctx, txn.BeginOptions{OnStream: func(
+		st txn.Streamed) {
+		seen = append(seen, st)
+	}})
 	require.NoError(t, err)
 	for _, k := range []string{"b", "a", "c"} {
 		require.NoError(t, tx.Set([]byte(k), []byte("1")))
@@ -170,7 +178,8 @@ func TestAStreamIsCancelledAtAnyMoment(t *testing.T) {
 		require.NoError(t, tx.Rollback(ctx))
 		reader := begin(t, s)
 		left := len(scan(t, reader, kv.Span{}, txn.ScanOptions{}))
-		require.True(t, left == 0 && ctx.Err() != nil || left == 100 && ctx.Err() == nil, "%d keys", left)
+		require.True(t, left == 0 && ctx.Err() != nil || left == 100 && ctx.Err() == nil, "%d keys",
+			left)
 		require.NoError(t, reader.Rollback(context.Background()))
 		require.NoError(t, s.Close())
 		checkStore(t, e, fmt.Sprintf("cancelled after %d of %d: %v", n, streams, err))
@@ -185,12 +194,13 @@ func TestAStreamDiesWithItsCoordinator(t *testing.T) {
 	for stop := 1; stop < 30; stop++ {
 		e := memkv.New(memkv.Options{})
 		passed, died := 0, txn.CrashPoint("")
-		s, err := openTxn(ctx, e, txn.Options{StreamBytes: 800, BatchKeys: 2, CrashPoint: func(p txn.CrashPoint) bool {
-			if passed++; passed == stop {
-				died = p
-			}
-			return passed == stop
-		}})
+		s, err := openTxn(ctx, e,
+			txn.Options{StreamBytes: 800, BatchKeys: 2, CrashPoint: func(p txn.CrashPoint) bool {
+				if passed++; passed == stop {
+					died = p
+				}
+				return passed == stop
+			}})
 		require.NoError(t, err)
 		tx := begin(t, s)
 		for i := 0; i < 10 && err == nil; i++ {
@@ -228,7 +238,8 @@ func TestAStreamingTransactionIsKeptAlive(t *testing.T) {
 	clock.Store(1_000_000)
 	oracle, err := tso.Open(ctx, e, mvcc.MetaKey("oracle"), tso.Options{Clock: clock.Load})
 	require.NoError(t, err)
-	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 1, LockTTL: 30 * time.Millisecond, Oracle: oracle})
+	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 1, LockTTL: 30 * time.Millisecond,
+		Oracle: oracle})
 	require.NoError(t, err)
 	tx := begin(t, s)
 	require.NoError(t, tx.Set([]byte("a"), []byte("1")))
@@ -264,7 +275,9 @@ func TestAMillionKeysInBoundedMemory(t *testing.T) {
 	}
 	const bound = 12 << 20 // 60,000 buffered writes take 21 MiB
 	ctx := context.Background()
-	e, err := pebblekv.Open(t.TempDir(), pebblekv.Options{MemTableBytes: 1 << 20, CacheBytes: 1 << 20}) // under -race they are on the heap
+	// under -race they are on the heap
+	e, err := pebblekv.Open(t.TempDir(),
+		pebblekv.Options{MemTableBytes: 1 << 20, CacheBytes: 1 << 20})
 	require.NoError(t, err)
 	s, err := openTxn(ctx, e, txn.Options{StreamBytes: 4 << 20})
 	require.NoError(t, err)

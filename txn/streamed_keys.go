@@ -27,7 +27,8 @@ const streamedKeysShare = 16
 const streamedKeyBits = 3
 
 func newStreamedKeys(streamBytes int) streamedKeys {
-	return streamedKeys{seed: maphash.MakeSeed(), filter: make([]uint64, max(8, streamBytes/streamedKeysShare/8))}
+	return streamedKeys{seed: maphash.MakeSeed(),
+		filter: make([]uint64, max(8, streamBytes/streamedKeysShare/8))}
 }
 
 // add notes the keys of mutations, which are sorted, after their prewrite, whether or not it

@@ -198,7 +198,8 @@ func (c *committer) prewriteInTurn(ctx context.Context, batches []batch) error {
 func (c *committer) lanes(batches []batch) (lanes [][]batch) {
 	from := 0
 	for i := 1; i <= len(batches); i++ {
-		if i < len(batches) && kv.GroupOf(c.s.engine, batches[i].rows[0]) == kv.GroupOf(c.s.engine, batches[from].rows[0]) {
+		if i < len(batches) && kv.GroupOf(c.s.engine, batches[i].rows[0]) == kv.GroupOf(c.s.engine,
+			batches[from].rows[0]) {
 			continue
 		}
 		lanes = append(lanes, batches[from:i])
@@ -276,7 +277,8 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 	}
 }
 
-func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewriteParams) (unknown bool, err error) {
+func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewriteParams) (unknown bool,
+	err error) {
 	if c.async != nil {
 		return c.prewriteAsync(ctx, b, p)
 	}
@@ -427,9 +429,10 @@ func (c *committer) decides(ctx context.Context, yes bool) error {
 	}
 	first := c.first()[0]
 	for attempts := 1; ; attempts++ {
-		unknown, err := c.s.update(ctx, [][]byte{first.Row}, true, func(r kv.Reader, b *kv.Batch) error {
-			return mvcc.Decide(ctx, r, b, first.Key, c.startTS, yes)
-		})
+		unknown, err := c.s.update(ctx, [][]byte{first.Row}, true,
+			func(r kv.Reader, b *kv.Batch) error {
+				return mvcc.Decide(ctx, r, b, first.Key, c.startTS, yes)
+			})
 		if err == nil {
 			c.deciding = yes
 			return c.beat(ctx)
@@ -544,7 +547,8 @@ func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
 
 // finishAll does so with all rows of the batches.
 func (c *committer) finishAll(ctx context.Context, batches []batch) {
-	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches, lockHolder: c.lockHolder}
+	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches,
+		lockHolder: c.lockHolder}
 	if len(c.muts) > lockHolderRows {
 		c.s.lockHolders.decide(c.startTS, c.commitTS)
 	}

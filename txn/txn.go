@@ -98,7 +98,8 @@ func (s *Store) begin(ctx context.Context, opts BeginOptions) (*Txn, error) {
 	if err := s.checkProtocol(opts.Protocol); err != nil {
 		return nil, err
 	}
-	t := &Txn{s: s, protocol: cmp.Or(opts.Protocol, s.opts.Protocol), readOnly: opts.ReadOnly || opts.StartTS != 0, past: opts.StartTS != 0, onStream: opts.OnStream, ctx: ctx}
+	t := &Txn{s: s, protocol: cmp.Or(opts.Protocol, s.opts.Protocol), readOnly: opts.ReadOnly ||
+		opts.StartTS != 0, past: opts.StartTS != 0, onStream: opts.OnStream, ctx: ctx}
 	t.reg.session = opts.Session
 	if opts.StartTS == 0 {
 		if opts.Serializable {
@@ -175,7 +176,8 @@ func (t *Txn) get(ctx context.Context, key []byte, w write, own, depends bool) (
 		}
 		return w.value, nil
 	} else if !own && t.stream != nil {
-		if w, err := t.streamed(ctx, key); err != nil || w.kind == writePut || w.kind == writeDelete {
+		if w, err := t.streamed(ctx, key); err != nil || w.kind == writePut ||
+			w.kind == writeDelete {
 			return w.value, err
 		}
 	}

@@ -14,12 +14,12 @@ import (
 // which span its locks are. A reader at S that finds all lock holders large, after it looked for
 // their commit points in the table in flight, goes by this:
 //
-//	the transaction                       its locks in a snapshot that is complete up to upTo
-//	runs, or is rolled back               mean nothing: if it commits, then above S
-//	committed at c, S < c                 mean nothing
-//	committed at c, upTo < c <= S         the snapshot may lack them: of a key in the span it is too old
-//	committed at c <= upTo                were all there when the snapshot was taken: those that it shows are
-//	                                      read as the records that they become (I23)
+//	the transaction               its locks in a snapshot that is complete up to upTo
+//	runs, or is rolled back       mean nothing: if it commits, then above S
+//	committed at c, S < c         mean nothing
+//	committed at c, upTo < c <= S the snapshot may lack them: of a key in the span it is too old
+//	committed at c <= upTo        were there when the snapshot was taken: those that it shows are
+//	                              read as the records that they become (I23)
 //
 // What has been settled is outside of the span, and its slots of recent commits were raised before.
 
@@ -86,7 +86,8 @@ func (t *Txn) mayLackLarge(v *snapshot, key []byte) bool {
 // readParams tells how to read in a snapshot, of which noLocks says that the part in question has
 // no lock that means anything.
 func (t *Txn) readParams(v *snapshot, noLocks bool) mvcc.ReadParams {
-	p := mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, Decided: t.decided, NoLocks: noLocks, Own: t.reg.startTS}
+	p := mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, Decided: t.decided,
+		NoLocks: noLocks, Own: t.reg.startTS}
 	switch {
 	case p.Decided == nil:
 		p.Decided = v.locks.decided

@@ -30,7 +30,8 @@ const largeKeys = 30
 // them out.
 func largeOf(t testing.TB, s *txn.Store, letter string) *txn.Txn {
 	streamed := 0
-	tx, err := s.Begin(context.Background(), txn.BeginOptions{OnStream: func(txn.Streamed) { streamed++ }})
+	tx, err := s.Begin(context.Background(),
+		txn.BeginOptions{OnStream: func(txn.Streamed) { streamed++ }})
 	require.NoError(t, err)
 	for i := range largeKeys {
 		require.NoError(t, tx.Set(fmt.Appendf(nil, "%s%02d", letter, i), []byte("2")))
@@ -73,7 +74,8 @@ func TestReadersShareASnapshotBesideALargeTransaction(t *testing.T) {
 		return rec.Since(before)
 	}
 	rolledBack, tx := largeOf(t, s, "b"), largeOf(t, s, "m")
-	require.Equal(t, kvtest.Counts{}, read("a", "b20", "m10", "m20", "z"), "they run, so their locks say nothing")
+	require.Equal(t, kvtest.Counts{}, read("a", "b20", "m10", "m20", "z"),
+		"they run, so their locks say nothing")
 	require.NoError(t, rolledBack.Rollback(context.Background()))
 	require.NoError(t, tx.Commit(context.Background()))
 	require.Equal(t, kvtest.Counts{Gets: 5}, read("a", "b20", "m20", "z"), "m20 is still locked")
@@ -109,7 +111,8 @@ func TestACommitLooksForNoLockOfALargeTransaction(t *testing.T) {
 // keys, by scans and by point reads, and never an older one than before.
 func TestReadersBesideLargeTransactionsSeeThemWhole(t *testing.T) {
 	ctx := context.Background()
-	for name, e := range map[string]kv.Engine{"memory": memkv.New(memkv.Options{}), "pebble": openPebble(t)} {
+	for name, e := range map[string]kv.Engine{"memory": memkv.New(memkv.Options{}),
+		"pebble": openPebble(t)} {
 		t.Run(name, func(t *testing.T) {
 			s, err := openTxn(ctx, e, txn.Options{StreamBytes: 64, BatchKeys: 2})
 			require.NoError(t, err)
@@ -117,7 +120,8 @@ func TestReadersBesideLargeTransactionsSeeThemWhole(t *testing.T) {
 			write := func(round int) *txn.Txn {
 				tx := begin(t, s)
 				for _, k := range rand.Perm(keys) {
-					require.NoError(t, tx.Set(fmt.Appendf(nil, "k%02d", k), fmt.Appendf(nil, "%06d", round)))
+					require.NoError(t,
+						tx.Set(fmt.Appendf(nil, "k%02d", k), fmt.Appendf(nil, "%06d", round)))
 				}
 				return tx
 			}
@@ -163,13 +167,15 @@ func readWhole(t *testing.T, s *txn.Store, keys int, atLeast string) (value stri
 	for _, k := range rand.Perm(keys)[:1+rand.IntN(keys)] {
 		got, err := tx.Get(context.Background(), fmt.Appendf(nil, "k%02d", k))
 		if err != nil || value != "" && string(got) != value || string(got) < atLeast {
-			t.Errorf("k%02d at %s is %q (%v), another key %q, before %q", k, tx.StartTS(), got, err, value, atLeast)
+			t.Errorf("k%02d at %s is %q (%v), another key %q, before %q", k, tx.StartTS(), got, err,
+				value, atLeast)
 		}
 		value = string(got)
 	}
 	if rand.IntN(2) == 0 {
 		n := 0
-		for _, pair := range scan(t, tx, kv.Span{Start: []byte("k"), End: []byte("l")}, txn.ScanOptions{Reverse: rand.IntN(2) == 0}) {
+		for _, pair := range scan(t, tx, kv.Span{Start: []byte("k"), End: []byte("l")},
+			txn.ScanOptions{Reverse: rand.IntN(2) == 0}) {
 			if n++; pair[4:] != value {
 				t.Errorf("a scan at %s finds %s, a get %q", tx.StartTS(), pair, value)
 			}

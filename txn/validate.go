@@ -30,7 +30,8 @@ func (t *Txn) ValidateSince(span kv.Span, since tso.Timestamp) {
 		v.since = min(v.since, since)
 		return
 	}
-	v := validation{span: kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)}, since: since}
+	v := validation{span: kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)},
+		since: since}
 	if isPoint(span) {
 		v.row = mvcc.Row(span.Start)
 	}

@@ -31,11 +31,16 @@ func TestValidationRefusesWhatOthersChangedSince(t *testing.T) {
 			change  func(tx *txn.Txn) error
 			refused bool
 		}{
-			{"a point that was put", pointSpan("desc"), func(tx *txn.Txn) error { return tx.Set([]byte("desc"), []byte("v2")) }, true},
-			{"another key", pointSpan("desc"), func(tx *txn.Txn) error { return tx.Set([]byte("desc2"), []byte("x")) }, false},
-			{"a span that got a key", prefixSpan("row/"), func(tx *txn.Txn) error { return tx.Set([]byte("row/3"), []byte("c")) }, true},
-			{"a span that lost a key", prefixSpan("row/"), func(tx *txn.Txn) error { return tx.Delete([]byte("row/3")) }, true},
-			{"beside the span", prefixSpan("row/"), func(tx *txn.Txn) error { return tx.Set([]byte("rox"), []byte("c")) }, false},
+			{"a point that was put", pointSpan("desc"),
+				func(tx *txn.Txn) error { return tx.Set([]byte("desc"), []byte("v2")) }, true},
+			{"another key", pointSpan("desc"),
+				func(tx *txn.Txn) error { return tx.Set([]byte("desc2"), []byte("x")) }, false},
+			{"a span that got a key", prefixSpan("row/"),
+				func(tx *txn.Txn) error { return tx.Set([]byte("row/3"), []byte("c")) }, true},
+			{"a span that lost a key", prefixSpan("row/"),
+				func(tx *txn.Txn) error { return tx.Delete([]byte("row/3")) }, true},
+			{"beside the span", prefixSpan("row/"),
+				func(tx *txn.Txn) error { return tx.Set([]byte("rox"), []byte("c")) }, false},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				tx := begin(t, s)
@@ -225,14 +230,16 @@ func TestANewKeyThatIsTakenBackLeavesNoTrace(t *testing.T) {
 			return late.Commit(ctx)
 		}
 		var conflict *txn.WriteConflictError
-		require.ErrorAs(t, takeBack(func(tx *txn.Txn) error { return tx.Set(key, []byte("1")) }), &conflict)
+		require.ErrorAs(t, takeBack(func(tx *txn.Txn) error { return tx.Set(key, []byte("1")) }),
+			&conflict)
 		require.NoError(t, takeBack(func(tx *txn.Txn) error { return tx.SetNew(key, []byte("1")) }))
 		require.Equal(t, "late", readOne(t, s, "entry"))
 		require.ErrorAs(t, takeBack(func(tx *txn.Txn) error { // the key is there now
 			return errors.Join(tx.Delete(key), tx.SetNew(key, []byte("2")))
 		}), &conflict)
 		require.NoError(t, takeBack(func(tx *txn.Txn) error {
-			return errors.Join(tx.SetNew(key, []byte("1")), tx.Delete(key), tx.SetNew(key, []byte("2")), tx.Set(key, []byte("3")))
+			return errors.Join(tx.SetNew(key, []byte("1")), tx.Delete(key),
+				tx.SetNew(key, []byte("2")), tx.Set(key, []byte("3")))
 		}))
 
 		tx := begin(t, s)

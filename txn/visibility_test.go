@@ -74,8 +74,14 @@ var reads = map[string]func(ctx context.Context, tx *txn.Txn) (string, error){
 		vs, err := tx.GetMany(ctx, [][]byte{[]byte("a")})
 		return string(vs[0]), err
 	},
-	"scan":         func(ctx context.Context, tx *txn.Txn) (string, error) { return firstOf(ctx, tx, false) },
-	"reverse scan": func(ctx context.Context, tx *txn.Txn) (string, error) { return firstOf(ctx, tx, true) },
+	"scan": func(ctx context.Context, tx *txn.Txn) (string,
+		error) {
+		return firstOf(ctx, tx, false)
+	},
+	"reverse scan": func(ctx context.Context, tx *txn.Txn) (string,
+		error) {
+		return firstOf(ctx, tx, true)
+	},
 }
 
 func firstOf(ctx context.Context, tx *txn.Txn, reverse bool) (string, error) {
@@ -99,7 +105,8 @@ func TestAReaderAboveACommitNeverMissesIt(t *testing.T) {
 		for name, read := range reads {
 			t.Run(name, func(t *testing.T) {
 				// Pebble: unlike memkv it serves snapshots while an update holds its latches.
-				p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
+				p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}),
+					resume: make(chan struct{})}
 				s, err := openTxn(context.Background(), p, txn.Options{Protocol: protocol})
 				require.NoError(t, err)
 				commit(t, s, "a", "1")
@@ -160,7 +167,8 @@ func TestAnAnswerRestsOnDurableCommitsOnly(t *testing.T) {
 					runtime.Gosched()
 				}
 				other := begin(t, s)
-				require.Nil(t, get(t, other, "c"), "a key that no commit in flight writes is read at once")
+				require.Nil(t, get(t, other, "c"),
+					"a key that no commit in flight writes is read at once")
 				require.NoError(t, other.Rollback(context.Background()))
 
 				reader, ctx, answer := begin(t, s), newWatched(), make(chan string, 1)
@@ -289,7 +297,8 @@ func TestReadingUnlockedKeysLooksForNoLock(t *testing.T) {
 func TestAReaderAtTheTimestampOfACommitWaitsForIt(t *testing.T) {
 	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		oracle := &stepOracle{}
-		p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}), resume: make(chan struct{})}
+		p := &pausing{Engine: openPebble(t), onKey: "none", reached: make(chan struct{}),
+			resume: make(chan struct{})}
 		s, err := openTxn(context.Background(), p, txn.Options{Protocol: protocol, Oracle: oracle})
 		require.NoError(t, err)
 		commit(t, s, "a", "1")
@@ -325,7 +334,8 @@ func TestAReaderAtTheTimestampOfACommitWaitsForIt(t *testing.T) {
 // TestATwoPhaseCommitOfFreshKeysReadsNothing: memory tells that nobody has locked, written or
 // rolled back there, and that nobody has been at the locks when they become records.
 func TestATwoPhaseCommitOfFreshKeysReadsNothing(t *testing.T) {
-	for name, engine := range map[string]func() kv.Engine{"one group": single, "two groups": split} {
+	for name, engine := range map[string]func() kv.Engine{"one group": single,
+		"two groups": split} {
 		for _, protocol := range []txn.Protocol{txn.TwoPhase, txn.Async} {
 			rec := kvtest.NewRecord(engine())
 			s, err := openTxn(context.Background(), rec, txn.Options{Protocol: protocol})

@@ -126,11 +126,13 @@ func TestAWaitIsPublishedOnce(t *testing.T) {
 func TestWaitsOfTheDeadEnd(t *testing.T) {
 	require.NoError(t, prove(func(sc *scene) {
 		dead, other := sc.processes("")
-		w := lease.Wait{Waiter: sc.begin(dead).StartTS(), ID: 1, Owner: dead.SessionID(), Stored: true, Key: []byte("n")}
-		sc.must(kv.UpdateLazy(sc.ctx, dead.Engine(), [][]byte{kv.Row(w.CellKey())}, func(_ kv.Reader, b *kv.Batch) error {
-			b.Set(w.CellKey(), w.Cell())
-			return nil
-		}), "wait")
+		w := lease.Wait{Waiter: sc.begin(dead).StartTS(), ID: 1, Owner: dead.SessionID(),
+			Stored: true, Key: []byte("n")}
+		sc.must(kv.UpdateLazy(sc.ctx, dead.Engine(), [][]byte{kv.Row(w.CellKey())},
+			func(_ kv.Reader, b *kv.Batch) error {
+				b.Set(w.CellKey(), w.Cell())
+				return nil
+			}), "wait")
 		sc.collect(other)
 		sc.want("waits of the living", len(sc.waits(other.Engine())), 1)
 		sc.clock += 60_000

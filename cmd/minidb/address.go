@@ -20,7 +20,9 @@ func warnIfOpen(log *slog.Logger, addr *net.TCPAddr) {
 	if addr.IP.IsLoopback() {
 		return
 	}
-	log.Warn("listening on an address that other machines can reach: there are no passwords and no TLS yet, "+
-		"so clients that do not come from a loopback address are refused, and any that a proxy passes on are let in",
+	log.Warn("listening on an address that other machines can reach: there are no passwords and "+
+		"no TLS yet, "+
+		"so clients that do not come from a loopback address are refused, and any that a proxy "+
+		"passes on are let in",
 		"address", addr.String())
 }

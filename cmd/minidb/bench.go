@@ -10,7 +10,8 @@ import (
 
 func runBench(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
-	dir := fs.String("dir", "", "folder for the stores (default: a temporary one); everything is removed at the end")
+	dir := fs.String("dir", "", "folder for the stores (default: a temporary one); everything is "+
+		"removed at the end")
 	round := fs.Duration("round", 500*time.Millisecond, "length of one side's turn")
 	rounds := fs.Int("rounds", 11, "turns of each side")
 	only := fs.String("only", "", "only measurements whose name contains this")
@@ -28,5 +29,6 @@ func runBench(ctx context.Context, c *command, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	return bench.Run(ctx, bench.Options{Dir: work, Round: *round, Rounds: *rounds, Only: *only}, os.Stdout)
+	return bench.Run(ctx, bench.Options{Dir: work, Round: *round, Rounds: *rounds, Only: *only},
+		os.Stdout)
 }

@@ -11,7 +11,8 @@ import (
 func check(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	data := fs.String("data", "", "data directory, which no server may have open")
-	into := fs.String("salvage", "", "copy what can be read of a damaged directory into this new one, list what cannot, and check the new one")
+	into := fs.String("salvage", "", "copy what can be read of a damaged directory into this new "+
+		"one, list what cannot, and check the new one")
 	if err := c.parse(fs, args); err != nil {
 		return err
 	}
@@ -65,7 +66,8 @@ func checkDirectory(ctx context.Context, dir string) error {
 		fmt.Printf("%d problems\n", n)
 		return errReported
 	}
-	fmt.Println("every block has its checksum, every index entry its row, every row its index entries; no orphan locks")
+	fmt.Println("every block has its checksum, every index entry its row, every row its index " +
+		"entries; no orphan locks")
 	return nil
 }
 
@@ -77,7 +79,10 @@ func salvage(ctx context.Context, dir, into string) (lost bool, err error) {
 			n++
 			fmt.Println("lost:", line)
 		},
-		Progress: func(table string, rows int64) { fmt.Fprintf(os.Stderr, "%s: %d rows copied\n", table, rows) },
+		Progress: func(table string,
+			rows int64) {
+			fmt.Fprintf(os.Stderr, "%s: %d rows copied\n", table, rows)
+		},
 	})
 	if err != nil {
 		return n > 0, err

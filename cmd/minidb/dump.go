@@ -107,8 +107,8 @@ func readCells(ctx context.Context, store *txn.Store) ([]*cells, error) {
 	return order, errors.Join(err, snap.Close())
 }
 
-// printCells prints a block for each key: a line per timestamp, with what each of Percolator's columns
-// holds at it. It reports whether there was any.
+// printCells prints a block for each key: a line per timestamp, with what each of Percolator's
+// columns holds at it. It reports whether there was any.
 func printCells(w io.Writer, rows []*cells, d *catalog.Describer, table string) (found bool) {
 	for _, r := range rows {
 		name := d.Key(r.key)
@@ -123,10 +123,12 @@ func printCells(w io.Writer, rows []*cells, d *catalog.Describer, table string) 
 		lines := r.lines(d)
 		var width [2]int
 		for _, l := range lines {
-			width[0], width[1] = max(width[0], columnWidth(l.data)), max(width[1], columnWidth(l.lock))
+			width[0], width[1] = max(width[0], columnWidth(l.data)), max(width[1],
+				columnWidth(l.lock))
 		}
 		for _, l := range lines {
-			fmt.Fprintf(w, "  %-22d data: %s  lock: %s  write: %s\n", uint64(l.ts), pad(l.data, width[0]), pad(l.lock, width[1]), l.write)
+			fmt.Fprintf(w, "  %-22d data: %s  lock: %s  write: %s\n", uint64(l.ts),
+				pad(l.data, width[0]), pad(l.lock, width[1]), l.write)
 		}
 	}
 	return found
@@ -143,7 +145,9 @@ func columnWidth(s string) int {
 	return 0
 }
 
-func pad(s string, width int) string { return s + strings.Repeat(" ", max(width-len([]rune(s)), 0)) }
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(width-len([]rune(s)), 0))
+}
 
 // ofTable reports whether a described key belongs to the table: /table/16384 docs/….
 func ofTable(name, table string) bool {

@@ -50,7 +50,8 @@ func documents(t *testing.T, dir string) {
 	t.Helper()
 	db, err := minidb.Open(dir)
 	require.NoError(t, err)
-	_, err = db.Exec(context.Background(), "CREATE TABLE docs(id int PRIMARY KEY, url text UNIQUE); INSERT INTO docs VALUES (1, 'a'), (2, 'b')")
+	_, err = db.Exec(context.Background(), "CREATE TABLE docs(id int PRIMARY KEY, url text "+
+		"UNIQUE); INSERT INTO docs VALUES (1, 'a'), (2, 'b')")
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 }
@@ -96,12 +97,15 @@ func TestDumpShowsRowLocks(t *testing.T) {
 	below(t, dir, txn.Options{}, func(ctx context.Context, s *txn.Store) {
 		key := keysNamed(t, s, "docs/row/(1)")[0]
 		row := mvcc.Row(key)
-		require.NoError(t, s.Engine().Update(ctx, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
-			h := mvcc.RowHolder{StartTS: 7, Owner: 5, Mode: rowlock.KeyShare, Client: 12}
-			mvcc.QueueRow(b, row, mvcc.RowHolder{StartTS: 8, Owner: 6, Mode: rowlock.Update, Place: 9})
-			_, err := mvcc.LockRow(ctx, r, b, key, mvcc.RowRequest{RowHolder: h, Since: tso.Max})
-			return err
-		}))
+		require.NoError(t, s.Engine().Update(ctx, [][]byte{row},
+			func(r kv.Reader, b *kv.Batch) error {
+				h := mvcc.RowHolder{StartTS: 7, Owner: 5, Mode: rowlock.KeyShare, Client: 12}
+				mvcc.QueueRow(b, row,
+					mvcc.RowHolder{StartTS: 8, Owner: 6, Mode: rowlock.Update, Place: 9})
+				_, err := mvcc.LockRow(ctx, r, b, key,
+					mvcc.RowRequest{RowHolder: h, Since: tso.Max})
+				return err
+			}))
 	})
 	code, out, errOut := runCommand(t, "dump", "--data", dir, "--table", "docs")
 	require.Zero(t, code, errOut)
@@ -112,13 +116,15 @@ func TestDumpShowsRowLocks(t *testing.T) {
 func TestDumpShowsTheLocksOfADeadCoordinator(t *testing.T) {
 	dir := t.TempDir()
 	documents(t, dir)
-	below(t, dir, txn.Options{Protocol: txn.TwoPhase, CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterPrewrite }},
+	below(t, dir, txn.Options{Protocol: txn.TwoPhase,
+		CrashPoint: func(p txn.CrashPoint) bool { return p == txn.AfterPrewrite }},
 		func(ctx context.Context, s *txn.Store) {
 			tx, err := s.Begin(ctx, txn.BeginOptions{})
 			require.NoError(t, err)
 			tx.SetStatement(ctx, "DELETE FROM docs")
 			tx.SetLocking(txn.Locking{Owner: s.RowLocks().NewOwner(7)})
-			for _, key := range append(keysNamed(t, s, "docs/row/(1)"), keysNamed(t, s, "docs_url_key/(a)")...) {
+			for _, key := range append(keysNamed(t, s, "docs/row/(1)"),
+				keysNamed(t, s, "docs_url_key/(a)")...) {
 				require.NoError(t, tx.Delete(key))
 			}
 			require.Error(t, tx.Commit(ctx))

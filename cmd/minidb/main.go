@@ -20,13 +20,19 @@ type command struct {
 }
 
 var commands = []*command{
-	{"serve", "[--listen ADDR] [--data DIR | --in-memory] [--gc-retention TIME] [--max-connections N]", "serve PostgreSQL's protocol", serve},
-	{"sql", "[--data DIR | --url URL] [-c SQL | -f FILE]", "a shell, also on a data directory without a server", sqlShell},
-	{"sqllogictest", "[--url URL] [--label NAME] [--known FILE] [-v] PATH…", "run sqllogictest scripts, embedded or over the wire", sqlLogicTest},
-	{"check", "--data DIR [--salvage NEWDIR]", "prove that every index agrees with its table and no lock is orphaned", check},
-	{"dump", "--data DIR [--table T]", "print every key decoded, Percolator's columns side by side", dump},
+	{"serve", "[--listen ADDR] [--data DIR | --in-memory] [--gc-retention TIME] " +
+		"[--max-connections N]", "serve PostgreSQL's protocol", serve},
+	{"sql", "[--data DIR | --url URL] [-c SQL | -f FILE]",
+		"a shell, also on a data directory without a server", sqlShell},
+	{"sqllogictest", "[--url URL] [--label NAME] [--known FILE] [-v] PATH…",
+		"run sqllogictest scripts, embedded or over the wire", sqlLogicTest},
+	{"check", "--data DIR [--salvage NEWDIR]", "prove that every index agrees with its table and " +
+		"no lock is orphaned", check},
+	{"dump", "--data DIR [--table T]", "print every key decoded, Percolator's columns side by side",
+		dump},
 	{"version", "", "print what this binary was built from", version},
-	{"bench", "[--dir DIR] [--round TIME] [--rounds N] [--only NAME]", "measure beside Pebble and SQLite", runBench},
+	{"bench", "[--dir DIR] [--round TIME] [--rounds N] [--only NAME]",
+		"measure beside Pebble and SQLite", runBench},
 }
 
 func main() {
@@ -84,7 +90,8 @@ type usageError string
 func (e usageError) Error() string { return string(e) }
 
 func usage(w io.Writer) {
-	fmt.Fprintln(w, "minidb is a NewSQL database: PostgreSQL outside, Percolator inside.\n\nUsage: minidb COMMAND [FLAGS]\n\nCommands:")
+	fmt.Fprintln(w, "minidb is a NewSQL database: PostgreSQL outside, Percolator "+
+		"inside.\n\nUsage: minidb COMMAND [FLAGS]\n\nCommands:")
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-13s %s\n", c.name, c.summary)
 	}

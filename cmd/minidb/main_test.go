@@ -45,9 +45,12 @@ func TestEveryCommandHasHelp(t *testing.T) {
 }
 
 func TestWrongCommandLinesAreRefusedWithoutEffects(t *testing.T) {
-	for _, line := range []string{"", "nope", "serve --nope", "serve x", "serve --in-memory --data x", "serve --gc-retention 0", "serve --max-connections 0", "serve --max-connections 3 --reserved-connections 3", "serve --drain -1s",
+	for _, line := range []string{"", "nope", "serve --nope", "serve x",
+		"serve --in-memory --data x", "serve --gc-retention 0", "serve --max-connections 0",
+		"serve --max-connections 3 --reserved-connections 3", "serve --drain -1s",
 		"check", "check --data x y",
-		"dump", "sql --url x --data y", "sql -c 1 -f y", "sql --in-memory --data y", "sqllogictest", "bench x"} {
+		"dump", "sql --url x --data y", "sql -c 1 -f y", "sql --in-memory --data y", "sqllogictest",
+		"bench x"} {
 		code, _, errOut := runCommand(t, strings.Fields(line)...)
 		require.Equal(t, 2, code, "%q: %s", line, errOut)
 	}
@@ -73,7 +76,8 @@ func TestShellCheckAndDumpOnADirectory(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	code, out, errOut := runCommand(t, "sql", "--data", dir, "-c",
-		"CREATE TABLE docs(id bigint PRIMARY KEY, url text UNIQUE); INSERT INTO docs VALUES (1, 'a'); \\dt\nSELECT url FROM docs")
+		"CREATE TABLE docs(id bigint PRIMARY KEY, url text UNIQUE); INSERT INTO docs VALUES (1, "+
+			"'a'); \\dt\nSELECT url FROM docs")
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "INSERT 0 1")
 	require.Contains(t, out, "public | docs")
@@ -97,7 +101,8 @@ func TestADirectoryInUseIsSaid(t *testing.T) {
 	db, err := minidb.Open(dir)
 	require.NoError(t, err)
 	defer db.Close()
-	for _, args := range [][]string{{"check", "--data", dir}, {"dump", "--data", dir}, {"sql", "--data", dir, "-c", "SELECT 1"}} {
+	for _, args := range [][]string{{"check", "--data", dir}, {"dump", "--data", dir},
+		{"sql", "--data", dir, "-c", "SELECT 1"}} {
 		code, _, errOut := runCommand(t, args...)
 		require.Equal(t, 1, code)
 		require.Contains(t, errOut, "directory "+dir+" is in use by this or another process")

@@ -15,9 +15,9 @@ import (
 	"github.com/minidb/minidb/kv/pebblekv"
 )
 
-// ballastMost is memory that is reserved and never touched, so it costs address space alone. Go collects garbage
-// when the heap has doubled; a server's own heap is 3 MB beside the caches, and would double thirty times a second
-// under short statements.
+// ballastMost is memory that is reserved and never touched, so it costs address space alone. Go
+// collects garbage when the heap has doubled; a server's own heap is 3 MB beside the caches, and
+// would double thirty times a second under short statements.
 const ballastMost = 32 << 20
 
 // memoryUnits are the units of sizes; all are powers of 1,024, as PostgreSQL's.
@@ -43,7 +43,8 @@ func parseMemory(text string) (int64, error) {
 		return 0, fmt.Errorf("%q is not a size; write 2GiB or 512MB", text)
 	}
 	if n *= float64(unit); n < memory.LeastBound {
-		return 0, fmt.Errorf("%s is too little: at least %d MiB are needed", text, memory.LeastBound>>20)
+		return 0, fmt.Errorf("%s is too little: at least %d MiB are needed", text,
+			memory.LeastBound>>20)
 	}
 	return int64(n), nil
 }
@@ -51,9 +52,9 @@ func parseMemory(text string) (int64, error) {
 // returnEvery is how often the server looks whether memory should go back to the system.
 const returnEvery = 5 * time.Second
 
-// governMemory makes Go keep to what the process may hold beside what lies outside of Go's heap, and returns memory
-// to the system when statements have given back much. GOMEMLIMIT counts where it is less. The function returned
-// ends that.
+// governMemory makes Go keep to what the process may hold beside what lies outside of Go's heap,
+// and returns memory to the system when statements have given back much. GOMEMLIMIT counts where it
+// is less. The function returned ends that.
 func governMemory(ctx context.Context) (end func()) {
 	pool := memory.Process()
 	bound, heap := pool.Bound()

@@ -10,7 +10,8 @@ import (
 )
 
 func TestSizesOfMemory(t *testing.T) {
-	for text, want := range map[string]int64{"2GiB": 2 << 30, "2gb": 2 << 30, "512MB": 512 << 20, "1.5 GB": 3 << 29, "67108864": 64 << 20,
+	for text, want := range map[string]int64{"2GiB": 2 << 30, "2gb": 2 << 30, "512MB": 512 << 20,
+		"1.5 GB": 3 << 29, "67108864": 64 << 20,
 		"65536kB": 64 << 20, "67108864B": 64 << 20} {
 		got, err := parseMemory(text)
 		require.NoError(t, err, text)

@@ -31,15 +31,19 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 	fs.DurationVar(&o.retention, "gc-retention", 10*time.Minute,
 		"how long old versions of rows are kept for AS OF SYSTEM TIME, and old snapshots")
 	fs.StringVar(&o.isolation, "isolation", "",
-		"level of transactions that ask for none: \"read committed\" (the default), \"repeatable read\" or \"serializable\"")
+		"level of transactions that ask for none: \"read committed\" (the default), \"repeatable "+
+			"read\" or \"serializable\"")
 	fs.StringVar(&o.protocol, "commit-protocol", "auto",
-		"how commits reach the store: auto, one-phase, two-phase or async; for studying them with minidb dump")
+		"how commits reach the store: auto, one-phase, two-phase or async; for studying them "+
+			"with minidb dump")
 	fs.BoolVar(&o.acceptClock, "accept-clock", false,
 		"open a directory though the clock of this machine seems wrong; it stays in the timestamps")
 	fs.IntVar(&o.connections, "max-connections", 100, "how many clients may be connected")
-	fs.IntVar(&o.reserved, "reserved-connections", 3, "how many of these connections are kept for the user postgres")
+	fs.IntVar(&o.reserved, "reserved-connections", 3,
+		"how many of these connections are kept for the user postgres")
 	o.memory = memory.DefaultBound()
-	fs.Func("memory", "how much memory the process may hold, as 2GiB or 512MB (default: half of the machine's or the control group's)",
+	fs.Func("memory", "how much memory the process may hold, as 2GiB or 512MB (default: half of "+
+		"the machine's or the control group's)",
 		func(text string) (err error) {
 			o.memory, err = parseMemory(text)
 			return err
@@ -57,14 +61,16 @@ func readServeOptions(c *command, args []string) (o serveOptions, err error) {
 	case o.drain < 0:
 		return o, usageError("--drain must not be negative")
 	case o.connections < 1 || o.reserved < 0 || o.reserved >= o.connections:
-		return o, usageError("--reserved-connections must be less than --max-connections, and not negative")
+		return o, usageError("--reserved-connections must be less than --max-connections, and " +
+			"not negative")
 	}
 	return o, exclusive(fs, "data", "in-memory")
 }
 
 // open opens the database; fatal receives the error that ends it, should there be one.
 func (o *serveOptions) open(logger *slog.Logger, fatal func(error)) (*minidb.DB, error) {
-	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(o.retention), minidb.OnFatal(fatal),
+	opts := []minidb.Option{minidb.Logger(logger), minidb.Retention(o.retention),
+		minidb.OnFatal(fatal),
 		minidb.MaxConnections(o.connections), minidb.ReservedConnections(o.reserved),
 		minidb.MemoryLimit(o.memory), minidb.CommitProtocol(o.protocol)}
 	if o.isolation != "" {
@@ -98,7 +104,8 @@ func serve(ctx context.Context, c *command, args []string) error {
 	}
 	addr := l.Addr().(*net.TCPAddr)
 	warnIfOpen(logger, addr)
-	fmt.Printf("minidb is ready: psql -h %s -p %d -U postgres postgres\n", reachable(addr), addr.Port)
+	fmt.Printf("minidb is ready: psql -h %s -p %d -U postgres postgres\n", reachable(addr),
+		addr.Port)
 	defer governMemory(ctx)()
 	served := make(chan error, 1)
 	go func() { served <- db.Serve(l) }()
@@ -114,8 +121,8 @@ func serve(ctx context.Context, c *command, args []string) error {
 	return err
 }
 
-// stop lets the clients finish their statements, and cancels those that take longer: that is an orderly
-// end too.
+// stop lets the clients finish their statements, and cancels those that take longer: that is an
+// orderly end too.
 func stop(ctx context.Context, db *minidb.DB, drain time.Duration, logger *slog.Logger) error {
 	logger.Info("draining: clients finish what they are running", "for", drain)
 	limit, cancel := context.WithTimeout(ctx, drain)

@@ -32,7 +32,8 @@ func TestServeEndsALongStatementAndSucceeds(t *testing.T) {
 	defer terminate()
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, []string{"serve", "--in-memory", "--listen", "127.0.0.1:0", "--drain", "1ms", "--max-connections", "7"})
+		code <- run(ctx, []string{"serve", "--in-memory", "--listen", "127.0.0.1:0", "--drain",
+			"1ms", "--max-connections", "7"})
 	}()
 	ready := regexp.MustCompile(`psql -h (\S+) -p (\d+) `)
 	var at [][]byte
@@ -43,7 +44,8 @@ func TestServeEndsALongStatementAndSucceeds(t *testing.T) {
 		at = ready.FindSubmatch(b)
 	}
 	connect := func() *pgx.Conn {
-		conn, err := pgx.Connect(context.Background(), "postgres://postgres@"+string(at[1])+":"+string(at[2])+"/postgres")
+		conn, err := pgx.Connect(context.Background(), "postgres://postgres@"+string(at[1])+":"+
+			string(at[2])+"/postgres")
 		require.NoError(t, err)
 		return conn
 	}
@@ -52,7 +54,8 @@ func TestServeEndsALongStatementAndSucceeds(t *testing.T) {
 	defer watch.Close(context.Background())
 	failed := make(chan error, 1)
 	go func() {
-		_, err := busy.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 1000000000000)")
+		_, err := busy.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, "+
+			"1000000000000)")
 		failed <- err
 	}()
 	for active := 0; active < 2; {
@@ -79,12 +82,15 @@ func TestVersion(t *testing.T) {
 	require.Equal(t, 2, code)
 	info := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
 		{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}}}
-	require.Contains(t, describeBuild(info), "minidb v1.2.3, commit 0123456789ab with changes, server_version")
+	require.Contains(t, describeBuild(info), "minidb v1.2.3, commit 0123456789ab with changes, "+
+		"server_version")
 }
 
-// O8: the ready line names a host that one can connect to, and listening beyond this machine is warned of.
+// O8: the ready line names a host that one can connect to, and listening beyond this machine is
+// warned of.
 func TestAddresses(t *testing.T) {
-	for listen, host := range map[string]string{"127.0.0.1": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "127.0.0.1", "::1": "::1", "192.0.2.7": "192.0.2.7"} {
+	for listen, host := range map[string]string{"127.0.0.1": "127.0.0.1", "0.0.0.0": "127.0.0.1",
+		"::": "127.0.0.1", "::1": "::1", "192.0.2.7": "192.0.2.7"} {
 		addr := &net.TCPAddr{IP: net.ParseIP(listen), Port: 5433}
 		require.Equal(t, host, reachable(addr))
 		var log bytes.Buffer

@@ -84,7 +84,8 @@ func exclusive(fs *flag.FlagSet, names ...string) error {
 }
 
 // shellConnection connects to a server, or opens a directory and serves it to this shell only.
-func shellConnection(ctx context.Context, url, data, database string, inMemory bool) (*pgconn.PgConn, func(), error) {
+func shellConnection(ctx context.Context, url, data, database string,
+	inMemory bool) (*pgconn.PgConn, func(), error) {
 	notices := shell.Notices(os.Stderr)
 	if url != "" {
 		cfg, err := pgconn.ParseConfig(url)
@@ -98,7 +99,8 @@ func shellConnection(ctx context.Context, url, data, database string, inMemory b
 		}
 		return conn, func() { _ = conn.Close(context.WithoutCancel(ctx)) }, nil
 	}
-	opts := []minidb.Option{minidb.Logger(quiet()), minidb.MustExist()} // a mistyped name makes no directory
+	// a mistyped name makes no directory
+	opts := []minidb.Option{minidb.Logger(quiet()), minidb.MustExist()}
 	if inMemory {
 		data, opts = "", append(opts, minidb.InMemory())
 	}

@@ -14,7 +14,8 @@ import (
 
 func sqlLogicTest(ctx context.Context, c *command, args []string) error {
 	flags := c.flags()
-	url := flags.String("url", "", "server to test, in a database made for it; without it minidb is tested embedded, in memory")
+	url := flags.String("url", "", "server to test, in a database made for it; without it minidb "+
+		"is tested embedded, in memory")
 	label := flags.String("label", "postgresql", "engine name that skipif and onlyif compare with")
 	known := flags.String("known", "", "file that lists records whose failure counts as skipped")
 	verbose := flags.Bool("v", false, "show each failure with file and line")
@@ -85,7 +86,8 @@ func scripts(paths []string) ([]string, error) {
 			continue
 		}
 		err = filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && (strings.HasSuffix(path, ".test") || strings.HasSuffix(path, ".slt")) {
+			if err == nil && !d.IsDir() &&
+				(strings.HasSuffix(path, ".test") || strings.HasSuffix(path, ".slt")) {
 				out = append(out, path)
 			}
 			return err

@@ -44,6 +44,7 @@ func describeBuild(info *debug.BuildInfo) string {
 			commit += modified
 		}
 	}
-	return fmt.Sprintf("minidb %s%s, server_version %s, %s %s/%s", release, commit, settings.ServerVersion,
+	return fmt.Sprintf("minidb %s%s, server_version %s, %s %s/%s", release, commit,
+		settings.ServerVersion,
 		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -22,7 +22,8 @@ func TestTheExampleProvesItsStore(t *testing.T) {
 			if testing.Short() {
 				kills = "2"
 			}
-			out, err := exec.CommandContext(t.Context(), bin, "-kills", kills, "-documents", "60", "-isolation", level,
+			out, err := exec.CommandContext(t.Context(), bin, "-kills", kills, "-documents", "60",
+				"-isolation", level,
 				"-data", filepath.Join(t.TempDir(), "data")).CombinedOutput()
 			require.NoError(t, err, string(out))
 			for _, line := range []string{
@@ -37,12 +38,14 @@ func TestTheExampleProvesItsStore(t *testing.T) {
 	}
 }
 
-// TestWhatEachLevelDoesToTheDedup: two writers look for the same new content before either has stored it. With
-// the key the second one is stopped at every level; without it only SERIALIZABLE stops it.
+// TestWhatEachLevelDoesToTheDedup: two writers look for the same new content before either has
+// stored it. With the key the second one is stopped at every level; without it only SERIALIZABLE
+// stops it.
 func TestWhatEachLevelDoesToTheDedup(t *testing.T) {
 	ctx := context.Background()
 	for _, x := range []struct{ level, withKey, without string }{
-		{"read committed", "23505", ""}, {"repeatable read", "23505", ""}, {"serializable", "40001", "40001"},
+		{"read committed", "23505", ""}, {"repeatable read", "23505", ""}, {"serializable", "40001",
+			"40001"},
 	} {
 		for key, want := range map[string]string{"PRIMARY KEY": x.withKey, "NOT NULL": x.without} {
 			db, err := minidb.Open("", minidb.InMemory(), minidb.DefaultIsolation(x.level))

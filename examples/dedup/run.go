@@ -108,7 +108,8 @@ func run(ctx context.Context, o options) error {
 		acked.await(target, func() bool { return ctx.Err() != nil })
 		_ = child.kill()
 		if life < o.kills {
-			fmt.Printf("killed %d of %d, %d documents acknowledged\n", life+1, o.kills, acked.size())
+			fmt.Printf("killed %d of %d, %d documents acknowledged\n", life+1, o.kills,
+				acked.size())
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -135,7 +136,8 @@ func (c *childProcess) kill() error {
 	return err
 }
 
-func startChild(ctx context.Context, o options, addr string, life int, acked *ledger) (*childProcess, error) {
+func startChild(ctx context.Context, o options, addr string, life int,
+	acked *ledger) (*childProcess, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -176,9 +178,11 @@ func prove(ctx context.Context, dir string, acked map[string]document) error {
 		sql  string
 		into *int
 	}{
-		{"SELECT count(*) FROM (SELECT hash FROM canonical GROUP BY hash HAVING count(*) > 1) AS x", &twice},
+		{"SELECT count(*) FROM (SELECT hash FROM canonical GROUP BY hash HAVING count(*) > 1) AS x",
+			&twice},
 		{`SELECT count(*) FROM documents AS d LEFT JOIN canonical AS c ON c.hash = d.hash
-		  WHERE c.url IS NULL OR NOT EXISTS (SELECT 1 FROM documents AS o WHERE o.url = c.url AND o.hash = d.hash)`, &orphans},
+		  WHERE c.url IS NULL OR NOT EXISTS (
+		    SELECT 1 FROM documents AS o WHERE o.url = c.url AND o.hash = d.hash)`, &orphans},
 		{"SELECT count(*) FROM documents", &docs},
 		{"SELECT count(DISTINCT hash) FROM documents", &distinct},
 	} {
@@ -189,7 +193,8 @@ func prove(ctx context.Context, dir string, acked map[string]document) error {
 	missing := 0
 	for _, d := range acked {
 		var body string
-		err := db.QueryRow(ctx, "SELECT body FROM documents WHERE url = $1 AND hash = $2", d.url, d.hash).Scan(&body)
+		err := db.QueryRow(ctx, "SELECT body FROM documents WHERE url = $1 AND hash = $2", d.url,
+			d.hash).Scan(&body)
 		if err != nil || body != d.body {
 			missing++
 		}
@@ -198,7 +203,8 @@ func prove(ctx context.Context, dir string, acked map[string]document) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d documents with %d contents stored, %d acknowledged\n", docs, distinct, len(acked))
+	fmt.Printf("%d documents with %d contents stored, %d acknowledged\n", docs, distinct,
+		len(acked))
 	fmt.Printf("contents with two canonical URLs:        %d\n", twice)
 	fmt.Printf("documents without their canonical entry: %d\n", orphans)
 	fmt.Printf("acknowledged documents missing:          %d\n", missing)

@@ -12,7 +12,8 @@ import (
 
 // serve is the process that is killed: it owns the data directory, serves PostgreSQL's protocol on
 // addr and writes documents through its embedded handle. Each document is announced on standard
-// output once it is acknowledged. Its transactions, those of clients included, have the given isolation level.
+// output once it is acknowledged. Its transactions, those of clients included, have the given
+// isolation level.
 func serve(ctx context.Context, dir, addr, level string, writers, first int) error {
 	db, err := minidb.Open(dir, minidb.DefaultIsolation(level))
 	if err != nil {

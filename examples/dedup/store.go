@@ -62,7 +62,8 @@ func storeOnce(ctx context.Context, db statements, d document) (err error) {
 		}
 	}()
 	// After a lost connection the same document comes again: it may be there already.
-	err = db.Exec(ctx, "INSERT INTO documents (url, hash, body) VALUES ($1, $2, $3) ON CONFLICT (url) DO NOTHING",
+	err = db.Exec(ctx, "INSERT INTO documents (url, hash, body) VALUES ($1, $2, $3) ON CONFLICT "+
+		"(url) DO NOTHING",
 		d.url, d.hash, d.body)
 	if err != nil {
 		return err
@@ -72,7 +73,8 @@ func storeOnce(ctx context.Context, db statements, d document) (err error) {
 		return err
 	}
 	if !known {
-		if err := db.Exec(ctx, "INSERT INTO canonical (hash, url) VALUES ($1, $2)", d.hash, d.url); err != nil {
+		if err := db.Exec(ctx, "INSERT INTO canonical (hash, url) VALUES ($1, $2)", d.hash,
+			d.url); err != nil {
 			return err
 		}
 	}

@@ -15,14 +15,16 @@ func TestEveryMeasurementRuns(t *testing.T) {
 		t.Skip("loads stores")
 	}
 	var out bytes.Buffer
-	require.NoError(t, Run(t.Context(), Options{Dir: t.TempDir(), Round: time.Millisecond, Rounds: 1}, &out), out.String())
-	for _, name := range []string{"timestamps", "point read", "5-key commit, 1PC", "5-key commit, 2PC", "select by primary key"} {
+	require.NoError(t, Run(t.Context(),
+		Options{Dir: t.TempDir(), Round: time.Millisecond, Rounds: 1}, &out), out.String())
+	for _, name := range []string{"timestamps", "point read", "5-key commit, 1PC",
+		"5-key commit, 2PC", "select by primary key"} {
 		require.Contains(t, out.String(), name)
 	}
 }
 
-// TestTurnsAlternate: the sides take turns, and which begins a pair changes, so that neither is always
-// the one that comes after the other.
+// TestTurnsAlternate: the sides take turns, and which begins a pair changes, so that neither is
+// always the one that comes after the other.
 func TestTurnsAlternate(t *testing.T) {
 	var order []string
 	ops := map[string]int{}
@@ -49,8 +51,10 @@ func TestTurnsAlternate(t *testing.T) {
 }
 
 func TestRatioIsThatOfNeighbours(t *testing.T) {
-	// The machine was ten times slower during two pairs and one turn. The medians, 50 and 20, would say 2.5.
-	ours, theirs := tally{rates: []float64{50, 60, 5, 6, 50}}, tally{rates: []float64{100, 120, 10, 12, 20}}
+	// The machine was ten times slower during two pairs and one turn. The medians, 50 and 20, would
+	// say 2.5.
+	ours, theirs := tally{rates: []float64{50, 60, 5, 6, 50}}, tally{rates: []float64{100, 120, 10,
+		12, 20}}
 	require.InDelta(t, 0.5, median(pairRatios(ours, theirs)), 1e-9)
 	require.InDelta(t, 1.5, median([]float64{3, 1, 2, 0}), 1e-9)
 }

@@ -19,8 +19,8 @@ type Options struct {
 	Only   string        // run only measurements whose name contains it
 }
 
-// side is one of the two that are compared: op runs once per operation, called by several goroutines
-// with their number.
+// side is one of the two that are compared: op runs once per operation, called by several
+// goroutines with their number.
 type side struct {
 	name string
 	op   func(ctx context.Context, worker, n int) error
@@ -35,7 +35,8 @@ type measurement struct {
 	minidb    side
 	reference side // op is nil when there is none
 	batch     int  // what is counted happens so often in one op; 0 means once
-	// paper is the ratio that Percolator's authors measured to Bigtable (§3.2, figure 8); 0: they did not.
+	// paper is the ratio that Percolator's authors measured to Bigtable (§3.2, figure 8); 0: they
+	// did not.
 	paper float64
 }
 

@@ -10,7 +10,8 @@ import (
 
 // Run takes all measurements and prints a line for each.
 func Run(ctx context.Context, o Options, w io.Writer) error {
-	fmt.Fprintf(w, "%s, %d cores, %d turns of %v each side, medians; ratio = minidb / reference, of neighbouring turns\n",
+	fmt.Fprintf(w, "%s, %d cores, %d turns of %v each side, medians; ratio = minidb / reference, "+
+		"of neighbouring turns\n",
 		runtime.Version(), runtime.GOMAXPROCS(0), o.Rounds, o.Round)
 	if err := printRow(w, "measurement", columns); err != nil {
 		return err

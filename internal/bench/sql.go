@@ -21,7 +21,8 @@ func selects(ctx context.Context, o Options) ([]measurement, func() error, error
 	if err != nil {
 		return nil, nil, err
 	}
-	lite, err := sql.Open("sqlite", "file:"+filepath.Join(o.Dir, "select.sqlite")+"?_pragma=journal_mode(wal)")
+	lite, err := sql.Open("sqlite", "file:"+filepath.Join(o.Dir, "select.sqlite")+
+		"?_pragma=journal_mode(wal)")
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
@@ -60,8 +61,10 @@ func selects(ctx context.Context, o Options) ([]measurement, func() error, error
 	sqlite := side{name: "sqlite", op: stmt(prepared)}
 	return []measurement{
 		{name: "select by primary key, handle", workers: 1, minidb: handle, reference: sqlite},
-		{name: "select by primary key, database/sql", workers: 1, minidb: side{name: "minidb", op: stmt(viaDriver)}, reference: sqlite},
-		{name: "select by primary key, 8 goroutines", workers: 8, minidb: handle, reference: sqlite},
+		{name: "select by primary key, database/sql", workers: 1,
+			minidb: side{name: "minidb", op: stmt(viaDriver)}, reference: sqlite},
+		{name: "select by primary key, 8 goroutines", workers: 8, minidb: handle,
+			reference: sqlite},
 	}, func() error { return errors.Join(driver.Close(), done()) }, nil
 }
 
@@ -69,7 +72,8 @@ const schema = `CREATE TABLE docs (id bigint PRIMARY KEY, body text)`
 
 func fillMinidb(exec func(q string, args ...any) error) error {
 	return errors.Join(exec(schema),
-		exec(`INSERT INTO docs SELECT g, 'body of document ' || g FROM generate_series(0, $1::bigint - 1) AS s (g)`, rows))
+		exec(`INSERT INTO docs SELECT g, 'body of document ' || g
+			FROM generate_series(0, $1::bigint - 1) AS s (g)`, rows))
 }
 
 func fill(ctx context.Context, db *minidb.DB, lite *sql.DB) error {
@@ -82,7 +86,8 @@ func fill(ctx context.Context, db *minidb.DB, lite *sql.DB) error {
 	if _, err := lite.ExecContext(ctx, schema); err != nil {
 		return err
 	}
-	_, err := lite.ExecContext(ctx, `WITH RECURSIVE s (g) AS (SELECT 0 UNION ALL SELECT g + 1 FROM s WHERE g < ? - 1)
+	_, err := lite.ExecContext(ctx, `WITH RECURSIVE s (g) AS (
+			SELECT 0 UNION ALL SELECT g + 1 FROM s WHERE g < ? - 1)
 		INSERT INTO docs SELECT g, 'body of document ' || g FROM s`, rows)
 	return err
 }

@@ -28,7 +28,8 @@ func value(n int) []byte {
 }
 
 // openStore opens a store on Pebble in a folder of its own.
-func openStore(ctx context.Context, dir string, o txn.Options) (*txn.Store, *pebblekv.Engine, func() error, error) {
+func openStore(ctx context.Context, dir string, o txn.Options) (*txn.Store, *pebblekv.Engine,
+	func() error, error) {
 	engine, err := pebblekv.Open(dir, pebblekv.Options{})
 	if err != nil {
 		return nil, nil, nil, err
@@ -40,8 +41,8 @@ func openStore(ctx context.Context, dir string, o txn.Options) (*txn.Store, *peb
 	return store, engine, func() error { return errors.Join(store.Close(), engine.Close()) }, nil
 }
 
-// openRaw opens plain Pebble, with a cache, memtables and filters of the size of minidb's. Syncs of its
-// log are counted in syncs, if it is not nil.
+// openRaw opens plain Pebble, with a cache, memtables and filters of the size of minidb's. Syncs of
+// its log are counted in syncs, if it is not nil.
 func openRaw(dir string, syncs *atomic.Uint64) (*pebble.DB, error) {
 	opts := &pebble.Options{Cache: pebble.NewCache(64 << 20), MemTableSize: 32 << 20}
 	if syncs != nil {
@@ -81,8 +82,10 @@ func timestamps(ctx context.Context, o Options) ([]measurement, func() error, er
 		return nil
 	}
 	return []measurement{
-		{name: "timestamps, 1 goroutine", workers: 1, batch: batch, minidb: side{name: "minidb", op: op}},
-		{name: "timestamps, 8 goroutines", workers: 8, batch: batch, minidb: side{name: "minidb", op: op}},
+		{name: "timestamps, 1 goroutine", workers: 1, batch: batch,
+			minidb: side{name: "minidb", op: op}},
+		{name: "timestamps, 8 goroutines", workers: 8, batch: batch,
+			minidb: side{name: "minidb", op: op}},
 	}, done, nil
 }
 
@@ -113,7 +116,8 @@ func pointReads(ctx context.Context, o Options) ([]measurement, func() error, er
 			return nil, nil, errors.Join(err, done())
 		}
 	}
-	inOne := side{name: "minidb", op: func(ctx context.Context, w, _ int) error { return one(ctx, readers[w]) }}
+	inOne := side{name: "minidb",
+		op: func(ctx context.Context, w, _ int) error { return one(ctx, readers[w]) }}
 	own := side{name: "minidb", op: func(ctx context.Context, _, _ int) error {
 		t, err := store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
 		if err != nil {
@@ -154,14 +158,22 @@ func pointReads(ctx context.Context, o Options) ([]measurement, func() error, er
 		return done()
 	}
 	return []measurement{
-		{name: "point read in a snapshot", workers: 1, minidb: inOne, reference: get, paper: paperReads},
-		{name: "point read in a snapshot, 8 readers", workers: 8, minidb: inOne, reference: get, paper: paperReads},
-		{name: "point read in a snapshot", workers: 1, minidb: inOne, reference: seek, paper: paperReads},
-		{name: "point read, own transaction", workers: 1, minidb: own, reference: get, paper: paperReads},
-		{name: "point read, own transaction", workers: 1, minidb: own, reference: seek, paper: paperReads},
-		{name: "point read, own transaction, 8 readers", workers: 8, minidb: own, reference: get, paper: paperReads},
-		{name: "point read without a timestamp", workers: 1, minidb: newest, reference: get, paper: paperReads},
-		{name: "point read without a timestamp", workers: 1, minidb: newest, reference: seek, paper: paperReads},
+		{name: "point read in a snapshot", workers: 1, minidb: inOne, reference: get,
+			paper: paperReads},
+		{name: "point read in a snapshot, 8 readers", workers: 8, minidb: inOne, reference: get,
+			paper: paperReads},
+		{name: "point read in a snapshot", workers: 1, minidb: inOne, reference: seek,
+			paper: paperReads},
+		{name: "point read, own transaction", workers: 1, minidb: own, reference: get,
+			paper: paperReads},
+		{name: "point read, own transaction", workers: 1, minidb: own, reference: seek,
+			paper: paperReads},
+		{name: "point read, own transaction, 8 readers", workers: 8, minidb: own, reference: get,
+			paper: paperReads},
+		{name: "point read without a timestamp", workers: 1, minidb: newest, reference: get,
+			paper: paperReads},
+		{name: "point read without a timestamp", workers: 1, minidb: newest, reference: seek,
+			paper: paperReads},
 	}, closeAll, nil
 }
 
@@ -174,7 +186,8 @@ func load(ctx context.Context, store *txn.Store, raw *pebble.DB) error {
 		}
 		b := raw.NewBatch()
 		for n := from; n < from+5000; n++ {
-			if err := errors.Join(t.Set(key(n), value(n)), b.Set(key(n), value(n), nil)); err != nil {
+			if err := errors.Join(t.Set(key(n), value(n)),
+				b.Set(key(n), value(n), nil)); err != nil {
 				return err
 			}
 		}
@@ -183,7 +196,8 @@ func load(ctx context.Context, store *txn.Store, raw *pebble.DB) error {
 		}
 	}
 	engine := store.Engine().(*pebblekv.Engine)
-	return errors.Join(engine.Flush(), engine.Compact(ctx), raw.Flush(), raw.Compact(ctx, key(0), key(keys), true))
+	return errors.Join(engine.Flush(), engine.Compact(ctx), raw.Flush(),
+		raw.Compact(ctx, key(0), key(keys), true))
 }
 
 // commits compares transactions of five keys with raw synced batches of five keys.
@@ -192,7 +206,8 @@ func commits(ctx context.Context, o Options) ([]measurement, func() error, error
 	if err != nil {
 		return nil, nil, err
 	}
-	two, engine2, closeTwo, err := openStore(ctx, filepath.Join(o.Dir, "commits-2pc"), txn.Options{Protocol: txn.TwoPhase})
+	two, engine2, closeTwo, err := openStore(ctx, filepath.Join(o.Dir, "commits-2pc"),
+		txn.Options{Protocol: txn.TwoPhase})
 	if err != nil {
 		return nil, nil, errors.Join(err, closeOne())
 	}
@@ -201,23 +216,28 @@ func commits(ctx context.Context, o Options) ([]measurement, func() error, error
 	if err != nil {
 		return nil, nil, errors.Join(err, closeOne(), closeTwo())
 	}
-	batch := side{name: "pebble batch", syncs: rawSyncs.Load, op: func(_ context.Context, w, n int) error {
-		b := raw.NewBatch()
-		for k := range keysPerCommit {
-			id := (w<<32 + n*keysPerCommit + k) * 7919 % (1 << 40)
-			if err := b.Set(key(id), value(id), nil); err != nil {
-				return err
+	batch := side{name: "pebble batch", syncs: rawSyncs.Load,
+		op: func(_ context.Context, w, n int) error {
+			b := raw.NewBatch()
+			for k := range keysPerCommit {
+				id := (w<<32 + n*keysPerCommit + k) * 7919 % (1 << 40)
+				if err := b.Set(key(id), value(id), nil); err != nil {
+					return err
+				}
 			}
-		}
-		return b.Commit(pebble.Sync)
-	}}
+			return b.Commit(pebble.Sync)
+		}}
 	var ms []measurement
 	for _, workers := range []int{1, 8, 64} {
 		ms = append(ms,
-			measurement{name: fmt.Sprintf("5-key commit, 1PC, %d goroutines", workers), workers: workers,
-				minidb: side{name: "minidb", op: commitOp(store), syncs: engine.Syncs}, reference: batch, paper: paperWrites},
-			measurement{name: fmt.Sprintf("5-key commit, 2PC, %d goroutines", workers), workers: workers,
-				minidb: side{name: "minidb", op: commitOp(two), syncs: engine2.Syncs}, reference: batch, paper: paperWrites})
+			measurement{name: fmt.Sprintf("5-key commit, 1PC, %d goroutines", workers),
+				workers: workers,
+				minidb: side{name: "minidb", op: commitOp(store),
+					syncs: engine.Syncs}, reference: batch, paper: paperWrites},
+			measurement{name: fmt.Sprintf("5-key commit, 2PC, %d goroutines", workers),
+				workers: workers,
+				minidb: side{name: "minidb", op: commitOp(two),
+					syncs: engine2.Syncs}, reference: batch, paper: paperWrites})
 	}
 	return ms, func() error { return errors.Join(closeOne(), closeTwo(), raw.Close()) }, nil
 }

@@ -6,12 +6,14 @@
 //
 // Product code is every Go file that is not a test and not below testdata. Rules:
 //
-//   - A line is code when it holds a token, a comment when it holds nothing but a comment, else blank.
+//   - A line is code when it holds a token, a comment when it holds nothing but a comment, else
+//     blank.
 //   - The length of a function is that of its declaration, first and last line included.
 //   - Cyclomatic complexity is 1 plus one for each if, for, case with a value, select case, && and
 //     ||. A function literal counts to the function that contains it.
 //   - Nesting counts the control statements around the deepest statement of a function.
-//   - A reference runs from one file of a package to another that declares what the first one names, fields
-//     and methods included; each pair of files counts once. The files are put into the order with the fewest
-//     references that run back, so what remains are the files that cannot be read one after the other.
+//   - A reference runs from one file of a package to another that declares what the first one
+//     names, fields and methods included; each pair of files counts once. The files are put into
+//     the order with the fewest references that run back, so what remains are the files that cannot
+//     be read one after the other.
 package main

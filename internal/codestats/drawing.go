@@ -9,14 +9,17 @@ import (
 	"strings"
 )
 
-// bands are the folders of the product from the top down; a package belongs to the longest that fits.
+// bands are the folders of the product from the top down; a package belongs to the longest that
+// fits.
 var bands = []string{"cmd", ".", "sql", "planner", "table", "txn", "kv", "internal"}
 
 // notDrawn are tools, tests and what serves only them.
-var notDrawn = []string{"tests", "examples", "internal/bench", "internal/codestats", "internal/lint",
+var notDrawn = []string{"tests", "examples", "internal/bench", "internal/codestats",
+	"internal/lint",
 	"internal/mutants", "internal/pgtest", "internal/shell", "internal/sqllogic", "kv/kvtest"}
 
-// everywhere is the band whose packages may be imported from all others: lines to it would say nothing.
+// everywhere is the band whose packages may be imported from all others: lines to it would say
+// nothing.
 const everywhere = "internal"
 
 // Sizes in pixels.
@@ -44,14 +47,16 @@ func drawing(packages []*goPackage) []byte {
 	place(rows)
 	var b bytes.Buffer
 	height := int(rows[len(rows)-1][0].y) + boxHeight + bandGap
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n",
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
+		"font-family=\"sans-serif\" font-size=\"12\">\n",
 		drawingWidth, height)
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", drawingWidth, height)
 	drawBands(&b, rows)
 	for _, row := range rows {
 		for _, from := range row {
 			for _, to := range direct(from) {
-				fmt.Fprintf(&b, "<path d=\"M%.0f %.0f C%.0f %.0f %.0f %.0f %.0f %.0f\" fill=\"none\" stroke=\"#7a8fa6\" stroke-width=\"0.8\"/>\n",
+				fmt.Fprintf(&b, "<path d=\"M%.0f %.0f C%.0f %.0f %.0f %.0f %.0f %.0f\" "+
+					"fill=\"none\" stroke=\"#7a8fa6\" stroke-width=\"0.8\"/>\n",
 					from.x+boxWidth/2, from.y+boxHeight, from.x+boxWidth/2, from.y+boxHeight+rowGap,
 					to.x+boxWidth/2, to.y-rowGap, to.x+boxWidth/2, to.y)
 			}
@@ -59,7 +64,8 @@ func drawing(packages []*goPackage) []byte {
 	}
 	for _, row := range rows {
 		for _, p := range row {
-			fmt.Fprintf(&b, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"#ffffff\" stroke=\"#2b4a6f\"/>\n",
+			fmt.Fprintf(&b, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" rx=\"4\" "+
+				"fill=\"#ffffff\" stroke=\"#2b4a6f\"/>\n",
 				p.x, p.y, boxWidth, boxHeight)
 			fmt.Fprintf(&b, "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>\n",
 				p.x+boxWidth/2, p.y+boxHeight-9, label(p.name))
@@ -95,11 +101,13 @@ func boxesOf(packages []*goPackage) []*box {
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(byPath), func(a, b *box) int { return cmp.Compare(a.name, b.name) })
+	return slices.SortedFunc(maps.Values(byPath),
+		func(a, b *box) int { return cmp.Compare(a.name, b.name) })
 }
 
 func under(name string, folders []string) bool {
-	return slices.ContainsFunc(folders, func(f string) bool { return name == f || strings.HasPrefix(name, f+"/") })
+	return slices.ContainsFunc(folders,
+		func(f string) bool { return name == f || strings.HasPrefix(name, f+"/") })
 }
 
 func bandOf(name string) int {
@@ -140,8 +148,8 @@ func rowsOf(boxes []*box) (rows [][]*box) {
 	return rows
 }
 
-// place gives each box its position. Within a row, boxes are in the order of the middle of those that import
-// them, so that few lines cross.
+// place gives each box its position. Within a row, boxes are in the order of the middle of those
+// that import them, so that few lines cross.
 func place(rows [][]*box) {
 	importers := map[*box][]*box{}
 	y, band := float64(bandGap), rows[0][0].band
@@ -150,7 +158,8 @@ func place(rows [][]*box) {
 			band = row[0].band
 			y += bandGap
 		}
-		slices.SortStableFunc(row, func(a, b *box) int { return cmp.Compare(middle(importers[a]), middle(importers[b])) })
+		slices.SortStableFunc(row,
+			func(a, b *box) int { return cmp.Compare(middle(importers[a]), middle(importers[b])) })
 		total := float64(len(row)*(boxWidth+boxGap) - boxGap)
 		x := bandLabel + (drawingWidth-bandLabel-total)/2
 		for _, p := range row {
@@ -175,7 +184,8 @@ func middle(boxes []*box) float64 {
 // direct are the imports of a package that none of its other imports has, directly or not.
 func direct(p *box) (to []*box) {
 	for _, candidate := range p.imports {
-		implied := slices.ContainsFunc(p.imports, func(other *box) bool { return other != candidate && reaches(other, candidate) })
+		implied := slices.ContainsFunc(p.imports,
+			func(other *box) bool { return other != candidate && reaches(other, candidate) })
 		if !implied {
 			to = append(to, candidate)
 		}
@@ -184,7 +194,8 @@ func direct(p *box) (to []*box) {
 }
 
 func reaches(from, to *box) bool {
-	return slices.ContainsFunc(from.imports, func(next *box) bool { return next == to || reaches(next, to) })
+	return slices.ContainsFunc(from.imports,
+		func(next *box) bool { return next == to || reaches(next, to) })
 }
 
 // drawBands draws the background of each folder with its name.
@@ -195,8 +206,10 @@ func drawBands(b *bytes.Buffer, rows [][]*box) {
 			last++
 		}
 		top, bottom := rows[i][0].y-bandGap/2-4, rows[last][0].y+boxHeight+bandGap/2+4
-		fmt.Fprintf(b, "<rect x=\"4\" y=\"%.0f\" width=\"%d\" height=\"%.0f\" fill=\"#eef3f8\"/>\n", top, drawingWidth-8, bottom-top)
-		fmt.Fprintf(b, "<text x=\"12\" y=\"%.0f\" font-weight=\"bold\" fill=\"#2b4a6f\">%s</text>\n",
+		fmt.Fprintf(b, "<rect x=\"4\" y=\"%.0f\" width=\"%d\" height=\"%.0f\" fill=\"#eef3f8\"/>\n",
+			top, drawingWidth-8, bottom-top)
+		fmt.Fprintf(b, "<text x=\"12\" y=\"%.0f\" font-weight=\"bold\" "+
+			"fill=\"#2b4a6f\">%s</text>\n",
 			top+18, label(bands[rows[i][0].band]))
 		i = last + 1
 	}

@@ -66,12 +66,15 @@ func (f *figures) print(w io.Writer) {
 	row("lines of code, neither comment nor blank", "%d", f.codeLines)
 	row("functions", "%d", len(f.functions))
 	for _, limit := range []int{70, 50} {
-		row(fmt.Sprintf("functions over %d lines", limit), "%.2f %%", percent(f.over(limit), len(f.functions)))
+		row(fmt.Sprintf("functions over %d lines", limit), "%.2f %%",
+			percent(f.over(limit), len(f.functions)))
 	}
-	row("median / p99 / longest function", "%d / %d / %d", f.quantile(0.5), f.quantile(0.99), f.quantile(1))
+	row("median / p99 / longest function", "%d / %d / %d", f.quantile(0.5), f.quantile(0.99),
+		f.quantile(1))
 	row("files over 800 / 500 lines", "%d / %d", f.filesOver800, f.filesOver500)
 	row("nesting of 5 and more", "%d", len(f.findings["nesting of 5 and more"]))
-	row("cyclomatic complexity over 15", "%.1f %%", percent(len(f.findings["cyclomatic over 15"]), len(f.functions)))
+	row("cyclomatic complexity over 15", "%.1f %%",
+		percent(len(f.findings["cyclomatic over 15"]), len(f.functions)))
 	row("more than 5 parameters", "%d", len(f.findings["more than 5 parameters"]))
 	row("share of comment lines", "%.1f %%", percent(f.commentLines, f.lines))
 	row("share of blank lines", "%.1f %%", percent(f.blankLines, f.lines))
@@ -80,10 +83,12 @@ func (f *figures) print(w io.Writer) {
 	for _, name := range f.largestReceivers(6) {
 		row("methods of "+name, "%d", f.methods[name])
 	}
-	slices.SortFunc(f.references, func(a, b packageReferences) int { return cmp.Compare(b.back, a.back) })
+	slices.SortFunc(f.references,
+		func(a, b packageReferences) int { return cmp.Compare(b.back, a.back) })
 	for _, r := range f.references {
 		if r.back >= 10 || r.name == "txn" || r.name == "sql" {
-			row("references that run back in "+r.name, "%d of %d (%.0f %%)", r.back, r.all, percent(r.back, r.all))
+			row("references that run back in "+r.name, "%d of %d (%.0f %%)", r.back, r.all,
+				percent(r.back, r.all))
 		}
 	}
 }

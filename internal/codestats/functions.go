@@ -20,8 +20,9 @@ func (f *figures) addFunctions(p *goPackage, file *sourceFile) {
 		if !ok {
 			continue
 		}
-		fn := function{name: decl.Name.Name, cyclomatic: 1 + branches(decl), nesting: nesting(decl.Body),
-			lines: p.fset.Position(decl.End()).Line - p.fset.Position(decl.Pos()).Line + 1}
+		fn := function{name: decl.Name.Name, cyclomatic: 1 + branches(decl),
+			nesting: nesting(decl.Body),
+			lines:   p.fset.Position(decl.End()).Line - p.fset.Position(decl.Pos()).Line + 1}
 		for _, field := range decl.Type.Params.List {
 			fn.parameters += max(1, len(field.Names))
 		}
@@ -40,7 +41,8 @@ func (f *figures) addFunctions(p *goPackage, file *sourceFile) {
 			f.found("nesting of 5 and more", "%s:%d %s %d", file.name, where, fn.name, fn.nesting)
 		}
 		if fn.parameters > 5 {
-			f.found("more than 5 parameters", "%s:%d %s %d", file.name, where, fn.name, fn.parameters)
+			f.found("more than 5 parameters", "%s:%d %s %d", file.name, where, fn.name,
+				fn.parameters)
 		}
 	}
 }
@@ -109,7 +111,8 @@ func nesting(n ast.Node) int {
 					visit(child, depth+1)
 				}
 				return false
-			case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
+			case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt,
+				*ast.SelectStmt:
 				visit(child, depth+1)
 				return false
 			}

@@ -98,7 +98,8 @@ func (p *goPackage) check(fset *token.FileSet, imports types.Importer) error {
 		if err != nil {
 			return err
 		}
-		tree, err := parser.ParseFile(fset, path, text, parser.ParseComments|parser.SkipObjectResolution)
+		tree, err := parser.ParseFile(fset, path, text,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}

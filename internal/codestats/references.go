@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// references are the pairs of files of one package of which the first names what the second declares.
+// references are the pairs of files of one package of which the first names what the second
+// declares.
 type references struct {
 	names []string
 	to    []map[int]bool
@@ -46,8 +47,8 @@ func (r *references) count() (n int) {
 }
 
 // back returns the references that run back in the best order found: a file comes before those that
-// it names. Finding the best one is NP-hard; starting from the order of Eades, Lin and Smyth (1993),
-// single files are moved to where they cost least until none gets better.
+// it names. Finding the best one is NP-hard; starting from the order of Eades, Lin and Smyth
+// (1993), single files are moved to where they cost least until none gets better.
 func (r *references) back() (pairs [][2]int) {
 	order := r.greedy()
 	for improved := true; improved; {
@@ -75,8 +76,8 @@ func (r *references) back() (pairs [][2]int) {
 	return pairs
 }
 
-// greedy takes sinks to the end, sources to the front, and then the file with the largest surplus of
-// references out of it.
+// greedy takes sinks to the end, sources to the front, and then the file with the largest surplus
+// of references out of it.
 func (r *references) greedy() []int {
 	left := map[int]bool{}
 	for i := range r.to {
@@ -132,7 +133,8 @@ func (r *references) bestPlace(order []int, at int) int {
 			best, place = cost, to
 		}
 	}
-	for to := at - 1; to >= 0; to-- { // before order[to]: what order[to] names of file runs back, not vice versa
+	// before order[to]: what order[to] names of file runs back, not vice versa
+	for to := at - 1; to >= 0; to-- {
 		other := order[to]
 		cost += one(r.to[other][file]) - one(r.to[file][other])
 		try(other, to)

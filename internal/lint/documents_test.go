@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	// codeName is a name in backticks of a document that looks like the module's own: `txn.Store.Begin`,
-	// `Session.Retry`, `catalog.Check(…)`.
+	// codeName is a name in backticks of a document that looks like the module's own:
+	// `txn.Store.Begin`, `Session.Retry`, `catalog.Check(…)`.
 	codeName = regexp.MustCompile("`(\\w+)\\.([A-Z]\\w*)(?:\\.(\\w+))?(?:\\([^`]*\\))?`")
 	// docLink is a link of a package comment: [Store.Begin], [kv.Engine].
 	docLink = regexp.MustCompile(`(?m)^// .*?\[(\w+)(?:\.([A-Z]\w*))?\](?:[^(]|$)`)
@@ -97,8 +97,8 @@ func receiver(fn *ast.FuncDecl) string {
 	return ""
 }
 
-// has reports whether first.second, and second.third unless that is empty, are declared. A first part
-// that is neither a package nor a type of the module is another project's.
+// has reports whether first.second, and second.third unless that is empty, are declared. A first
+// part that is neither a package nor a type of the module is another project's.
 func (d *declared) has(first, second, third string) bool {
 	if !d.packages[first] && !d.types[first] {
 		return true
@@ -126,7 +126,8 @@ func TestDocumentsNameWhatIsDeclared(t *testing.T) {
 		pkg := packageOf(f)
 		for _, m := range docLink.FindAllStringSubmatch(string(f.text), -1) {
 			checked++
-			if known := m[2] == "" && d.names[pkg+"."+m[1]] || m[2] != "" && d.has(m[1], m[2], ""); !known {
+			if known := m[2] == "" && d.names[pkg+"."+m[1]] || m[2] != "" &&
+				d.has(m[1], m[2], ""); !known {
 				t.Errorf("%s links to %s.%s, which is not declared", f.path, m[1], m[2])
 			}
 		}

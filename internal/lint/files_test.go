@@ -30,7 +30,8 @@ func files(t *testing.T, ext string) (out []*file) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != root):
+		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") &&
+			path != root):
 			return filepath.SkipDir
 		case d.IsDir() || filepath.Ext(path) != ext:
 			return nil
@@ -52,7 +53,8 @@ func eachDecl(t *testing.T, visit func(f *file, fset *token.FileSet, d ast.Decl)
 	t.Helper()
 	fset := token.NewFileSet()
 	for _, f := range files(t, ".go") {
-		tree, err := parser.ParseFile(fset, f.path, f.text, parser.ParseComments|parser.SkipObjectResolution)
+		tree, err := parser.ParseFile(fset, f.path, f.text,
+			parser.ParseComments|parser.SkipObjectResolution)
 		require.NoError(t, err)
 		for _, d := range tree.Decls {
 			visit(f, fset, d)
@@ -98,7 +100,8 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				ts, ok := spec.(*ast.TypeSpec)
-				if ok && ts.Name.IsExported() && d.Doc == nil && ts.Doc == nil && ts.Comment == nil {
+				if ok && ts.Name.IsExported() && d.Doc == nil && ts.Doc == nil &&
+					ts.Comment == nil {
 					t.Errorf("%s: type %s has no comment", fset.Position(ts.Pos()), ts.Name.Name)
 				}
 			}
@@ -106,8 +109,8 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 	})
 }
 
-// explained says that a method needs no comment: its type is not exported, everybody knows it, or it is
-// one line that says what it does.
+// explained says that a method needs no comment: its type is not exported, everybody knows it, or
+// it is one line that says what it does.
 func explained(fset *token.FileSet, d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return false
@@ -129,40 +132,46 @@ func explained(fset *token.FileSet, d *ast.FuncDecl) bool {
 	return fset.Position(d.Pos()).Line == fset.Position(d.End()).Line
 }
 
-// initsAllowed lists where init may do something: what the standard library and the TiDB parser ask for.
+// initsAllowed lists where init may do something: what the standard library and the TiDB parser ask
+// for.
 var initsAllowed = map[string]bool{"driver.go": true, "sql/parse/driver.go": true}
 
 func TestInitDoesNothing(t *testing.T) {
 	eachDecl(t, func(f *file, fset *token.FileSet, d ast.Decl) {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" && !initsAllowed[f.path] {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" &&
+			!initsAllowed[f.path] {
 			t.Errorf("%s: a package does nothing when it is imported", fset.Position(d.Pos()))
 		}
 	})
 }
 
-// TestNoTestWaitsForTheClock: how long something takes depends on the machine. A test waits for a fact, as
-// long as it takes.
+// TestNoTestWaitsForTheClock: how long something takes depends on the machine. A test waits for a
+// fact, as long as it takes.
 func TestNoTestWaitsForTheClock(t *testing.T) {
-	clock := regexp.MustCompile(`\btime\.Sleep\(|\b(require|assert)\.(Eventually|EventuallyWithT|Never|WithinDuration)\(`)
+	clock := regexp.MustCompile(
+		`\btime\.Sleep\(|\b(require|assert)\.(Eventually|EventuallyWithT|Never|WithinDuration)\(`)
 	for _, f := range files(t, ".go") {
 		if at := clock.FindIndex(f.text); f.isTest() && at != nil {
-			t.Errorf("%s:%d: %s", f.path, 1+bytes.Count(f.text[:at[0]], []byte{'\n'}), f.text[at[0]:at[1]])
+			t.Errorf("%s:%d: %s", f.path, 1+bytes.Count(f.text[:at[0]], []byte{'\n'}),
+				f.text[at[0]:at[1]])
 		}
 	}
 }
 
 // TestAtomicsAreTyped: a plain word can be read past the atomic functions.
 func TestAtomicsAreTyped(t *testing.T) {
-	untyped := regexp.MustCompile(`\batomic\.(Add|And|CompareAndSwap|Load|Or|Store|Swap)(Int|Uint|Pointer)`)
+	untyped := regexp.MustCompile(
+		`\batomic\.(Add|And|CompareAndSwap|Load|Or|Store|Swap)(Int|Uint|Pointer)`)
 	for _, f := range files(t, ".go") {
 		if at := untyped.FindIndex(f.text); at != nil {
-			t.Errorf("%s:%d: use atomic.Int64 and its like", f.path, 1+bytes.Count(f.text[:at[0]], []byte{'\n'}))
+			t.Errorf("%s:%d: use atomic.Int64 and its like", f.path,
+				1+bytes.Count(f.text[:at[0]], []byte{'\n'}))
 		}
 	}
 }
 
-// TestDocumentsNameWhatExists: the Go files that documents and package comments name, and the files to
-// which documents link.
+// TestDocumentsNameWhatExists: the Go files that documents and package comments name, and the files
+// to which documents link.
 func TestDocumentsNameWhatExists(t *testing.T) {
 	known := map[string]bool{}
 	var documents []*file
@@ -174,18 +183,21 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 	}
 	pages := files(t, ".md")
 	for _, f := range append(documents, pages...) {
-		for _, name := range regexp.MustCompile(`\b[a-z0-9_]+\.go\b`).FindAllString(string(f.text), -1) {
+		for _, name := range regexp.MustCompile(`\b[a-z0-9_]+\.go\b`).FindAllString(string(f.text),
+			-1) {
 			if !known[name] {
 				t.Errorf("%s names %s, which does not exist", f.path, name)
 			}
 		}
 	}
 	for _, f := range pages {
-		for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(string(f.text), -1) {
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(
+			string(f.text), -1) {
 			if strings.Contains(link[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join("..", "..", filepath.Dir(f.path), link[1])); err != nil {
+			if _, err := os.Stat(filepath.Join("..", "..", filepath.Dir(f.path),
+				link[1])); err != nil {
 				t.Errorf("%s links to %s: %v", f.path, link[1], err)
 			}
 		}

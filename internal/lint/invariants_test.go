@@ -16,8 +16,8 @@ var (
 	number   = regexp.MustCompile(`I\d+`)
 )
 
-// TestCitedInvariantsAreDefined: each invariant that a Go file or a document cites by its package is
-// stated in that package's doc.go, or with the package's name in one below it.
+// TestCitedInvariantsAreDefined: each invariant that a Go file or a document cites by its package
+// is stated in that package's doc.go, or with the package's name in one below it.
 func TestCitedInvariantsAreDefined(t *testing.T) {
 	defined := map[string]bool{}
 	sources := files(t, ".go")

@@ -23,7 +23,8 @@ var layers = []struct {
 	name     string
 	prefixes []string
 }{
-	{"foundation", []string{"internal/lru", "internal/sqlerr", "internal/sqlname", "internal/memory"}},
+	{"foundation", []string{"internal/lru", "internal/sqlerr", "internal/sqlname",
+		"internal/memory"}},
 	{"kv", []string{"kv"}},
 	{"txn", []string{"txn"}},
 	{"table", []string{"table"}},
@@ -36,11 +37,13 @@ var layers = []struct {
 
 // libraryImporters lists the packages that may import each foreign library, tests aside.
 var libraryImporters = map[string][]string{
-	"github.com/cockroachdb/pebble":     {"kv/pebblekv", "internal/bench"}, // bench: the raw side of its ratios
-	"github.com/jackc/pgproto3":         {"sql/pgwire"},
-	"github.com/KimMachineGun":          {"internal/memory"},
-	"github.com/pingcap/tidb":           {"sql/parse"},
-	"github.com/jackc/pgx":              {"internal/pgtest", "internal/shell", "internal/sqllogic", "cmd/minidb", "examples"},
+	// bench: the raw side of its ratios
+	"github.com/cockroachdb/pebble": {"kv/pebblekv", "internal/bench"},
+	"github.com/jackc/pgproto3":     {"sql/pgwire"},
+	"github.com/KimMachineGun":      {"internal/memory"},
+	"github.com/pingcap/tidb":       {"sql/parse"},
+	"github.com/jackc/pgx": {"internal/pgtest", "internal/shell", "internal/sqllogic",
+		"cmd/minidb", "examples"},
 	"modernc.org/sqlite":                {"internal/bench"},
 	"github.com/stretchr/testify":       {"kv/kvtest"},
 	"github.com/lib/pq":                 nil,
@@ -53,28 +56,36 @@ var libraryImporters = map[string][]string{
 var allowedImports = map[string][]string{
 	"kv": {},
 	// the protocol's steps: an engine's rows and timestamps, and the modes of row locks
-	"txn/mvcc":         {"kv", "txn/tso", "txn/rowlock"},
-	"txn/rowlock":      {}, // memory, whatever the store is
-	"txn/wait":         {"txn/mvcc", "txn/rowlock", "txn/tso"},
-	"txn/lease":        {"kv", "txn/mvcc", "txn/tso"},
-	"txn/shared":       {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"}, // the door: not txn
-	"table/types":      {"internal/sqlerr"},
-	"table/codec":      {"kv", "table/types", "internal/sqlerr"},
-	"planner":          {"planner", "table", "internal/lru", "internal/sqlerr", "internal/sqlname", "internal/memory"}, // plans from schema and statistics, no store
+	"txn/mvcc":    {"kv", "txn/tso", "txn/rowlock"},
+	"txn/rowlock": {}, // memory, whatever the store is
+	"txn/wait":    {"txn/mvcc", "txn/rowlock", "txn/tso"},
+	"txn/lease":   {"kv", "txn/mvcc", "txn/tso"},
+	// the door: not txn
+	"txn/shared":  {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"},
+	"table/types": {"internal/sqlerr"},
+	"table/codec": {"kv", "table/types", "internal/sqlerr"},
+	// plans from schema and statistics, no store
+	"planner": {"planner", "table", "internal/lru", "internal/sqlerr", "internal/sqlname",
+		"internal/memory"},
 	"planner/ast":      {},
 	"planner/expr":     {"table/types"},
 	"planner/opt":      {"planner/ast", "planner/expr", "table"},
 	"planner/physical": {"planner/expr", "planner/opt", "table"},
 	"planner/logical":  {"planner/expr", "planner/opt", "table", "internal/memory"},
 	// the planner's phases: none names another, but that all may estimate
-	"planner/bind":     {"planner/ast", "planner/builtin", "planner/expr", "planner/logical", "planner/opt", "table", "internal/sqlerr"},
-	"planner/estimate": {"planner/builtin", "planner/eval", "planner/expr", "planner/logical", "planner/opt", "table"},
-	"planner/rule":     {"planner/estimate", "planner/eval", "planner/expr", "planner/logical", "planner/opt", "table"},
-	"planner/choose": {"planner/estimate", "planner/builtin", "planner/expr", "planner/logical", "planner/opt", "planner/physical",
+	"planner/bind": {"planner/ast", "planner/builtin", "planner/expr", "planner/logical",
+		"planner/opt", "table", "internal/sqlerr"},
+	"planner/estimate": {"planner/builtin", "planner/eval", "planner/expr", "planner/logical",
+		"planner/opt", "table"},
+	"planner/rule": {"planner/estimate", "planner/eval", "planner/expr", "planner/logical",
+		"planner/opt", "table"},
+	"planner/choose": {"planner/estimate", "planner/builtin", "planner/expr", "planner/logical",
+		"planner/opt", "planner/physical",
 		"table", "internal/sqlerr"},
 	"sql/parse":    {"planner/ast", "internal/sqlerr", "internal/sqlname", "internal/memory"},
 	"sql/settings": {"table/types", "internal/sqlerr", "internal/sqlname"},
-	"sql/exec":     {"planner/physical", "planner/opt", "planner/expr", "planner/eval", "planner/builtin", "table", "txn", "kv", "internal"},
+	"sql/exec": {"planner/physical", "planner/opt", "planner/expr", "planner/eval",
+		"planner/builtin", "table", "txn", "kv", "internal"},
 }
 
 // engines may be named only where a store is opened; all other packages use kv.Engine.
@@ -155,7 +166,8 @@ func TestImportsGoDownOnly(t *testing.T) {
 			}
 			target := (&pkg{ImportPath: imp}).rel()
 			if to := layerOf(target); to > from {
-				t.Errorf("%s (%s) imports %s (%s), which is above it", rel, layers[from].name, target, layers[to].name)
+				t.Errorf("%s (%s) imports %s (%s), which is above it", rel, layers[from].name,
+					target, layers[to].name)
 			}
 			if target == "internal/sqlerr" && under(rel, noSQL) {
 				t.Errorf("%s imports internal/sqlerr: errors of kv and txn carry no SQLSTATE", rel)
@@ -173,7 +185,8 @@ func TestListedPackagesExist(t *testing.T) {
 		}
 	}
 	known["."] = true
-	listed := slices.Concat(slices.Collect(maps.Keys(allowedImports)), engines, engineOpeners, noSQL)
+	listed := slices.Concat(slices.Collect(maps.Keys(allowedImports)), engines, engineOpeners,
+		noSQL)
 	for _, f := range layers {
 		listed = append(listed, f.prefixes...)
 	}
@@ -208,7 +221,8 @@ func TestPackagesImportOnlyWhatIsAllowed(t *testing.T) {
 				t.Errorf("%s imports %s; it may import %v", rel, target, allowedImports[listed])
 			}
 			if under(target, engines) && !under(rel, engineOpeners) && rel != "." {
-				t.Errorf("%s imports %s: engines are named where a store is opened, %v", rel, target, engineOpeners)
+				t.Errorf("%s imports %s: engines are named where a store is opened, %v", rel,
+					target, engineOpeners)
 			}
 		}
 	}

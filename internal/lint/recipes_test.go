@@ -25,8 +25,8 @@ func TestRecipesNamePathsThatExist(t *testing.T) {
 	}
 }
 
-// maxTypeFiles is in how many files a type that has a family of its own may be named. What needs more
-// switches on a family where its storage class would do.
+// maxTypeFiles is in how many files a type that has a family of its own may be named. What needs
+// more switches on a family where its storage class would do.
 const maxTypeFiles = 12
 
 // TestATypeIsNamedWhereTheRecipeSays takes uuid for the model of a type.

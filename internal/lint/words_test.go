@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wordsPending lists packages whose comments and names still use forbidden words, "/..." for all below
-// one. It only shrinks: the test demands that a package that is clean leaves it.
+// wordsPending lists packages whose comments and names still use forbidden words, "/..." for all
+// below one. It only shrinks: the test demands that a package that is clean leaves it.
 var wordsPending = []string{
 	"planner/...", "sql", "sql/exec", "sql/pgcatalog", "table/stats", "table/types", "txn/...",
 }
@@ -29,8 +29,9 @@ func pending(dir string) string {
 	return ""
 }
 
-// forbidden lists words that comments do not use, each with what to write instead. There is one word
-// per thing, a function reports or returns, and a process, a lock or a transaction is not a person.
+// forbidden lists words that comments do not use, each with what to write instead. There is one
+// word per thing, a function reports or returns, and a process, a lock or a transaction is not a
+// person.
 var forbidden = []struct {
 	words   *regexp.Regexp
 	instead string
@@ -40,12 +41,14 @@ var forbidden = []struct {
 	{regexp.MustCompile(`(?i)\bwhoever\b`), "the transaction that, the caller that"},
 	{regexp.MustCompile(`(?i)\b(who|whom)\b`), "that, with the noun it belongs to"},
 	{regexp.MustCompile(`(?i)\b(he|him|his|himself)\b`), "it, its, or the noun"},
-	{regexp.MustCompile(`(?i)\b(some|any|every|no)body('s)?\b`), "the transaction, session or caller"},
+	{regexp.MustCompile(`(?i)\b(some|any|every|no)body('s)?\b`),
+		"the transaction, session or caller"},
 	{regexp.MustCompile(`(?i)\bstrangers?\b`), "another transaction"},
 	{regexp.MustCompile(`(?i)\bcircles?\b`), "cycle"},
 	{regexp.MustCompile(`(?i)\b(second|first) looks?\b`), "recheck"},
 	{regexp.MustCompile(`(?i)\bstands\b`), "is, is at, occurs"},
-	{regexp.MustCompile(`\b(answers|answered) (Err|calls|every call|an Update)`), "returns, is returned by"},
+	{regexp.MustCompile(`\b(answers|answered) (Err|calls|every call|an Update)`),
+		"returns, is returned by"},
 	{regexp.MustCompile(`(?i)\b(house|cellar)\b`), "architecture, lowest layer"},
 }
 
@@ -56,7 +59,8 @@ var wordsAllowed = []string{
 }
 
 // forbiddenNames matches identifiers that no code uses.
-var forbiddenNames = regexp.MustCompile(`(?i)stranger|whoever|circle|cellar|secondLook|^told$|^tells?[A-Z]|^tell$`)
+var forbiddenNames = regexp.MustCompile(
+	`(?i)stranger|whoever|circle|cellar|secondLook|^told$|^tells?[A-Z]|^tell$`)
 
 func TestWordsOfCodeAndComments(t *testing.T) {
 	dirty := map[string]bool{}
@@ -66,7 +70,8 @@ func TestWordsOfCodeAndComments(t *testing.T) {
 		if f.isTest() || dir == "internal/lint" {
 			continue
 		}
-		tree, err := parser.ParseFile(fset, f.path, f.text, parser.ParseComments|parser.SkipObjectResolution)
+		tree, err := parser.ParseFile(fset, f.path, f.text,
+			parser.ParseComments|parser.SkipObjectResolution)
 		require.NoError(t, err)
 		complain := func(pos token.Pos, found, instead string) {
 			if entry := pending(dir); entry != "" {

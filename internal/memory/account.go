@@ -12,24 +12,26 @@ const (
 	free = 64 << 10
 	// small accounts may take from the reserve.
 	small = 1 << 20
-	// leastStep and mostStep bound what an account takes from the pool at once, an eighth of what it holds.
+	// leastStep and mostStep bound what an account takes from the pool at once, an eighth of what
+	// it holds.
 	leastStep = 256 << 10
 	mostStep  = 4 << 20
 )
 
 // Owner is whose work an account counts.
 type Owner interface {
-	// Running is the context of the work that asks for memory. It is called by the goroutine that asks.
+	// Running is the context of the work that asks for memory. It is called by the goroutine that
+	// asks.
 	Running() context.Context
-	// End ends what the owner runs at the moment with the cause, and reports whether it runs anything. It is
-	// called by any goroutine and must not wait, nor use the pool.
+	// End ends what the owner runs at the moment with the cause, and reports whether it runs
+	// anything. It is called by any goroutine and must not wait, nor use the pool.
 	End(cause error) bool
 	// PID identifies the owner in views and logs.
 	PID() int32
 }
 
-// Account counts the memory of one owner. It belongs to one goroutine at a time. The nil Account counts
-// nothing and refuses nothing.
+// Account counts the memory of one owner. It belongs to one goroutine at a time. The nil Account
+// counts nothing and refuses nothing.
 type Account struct {
 	pool    *Pool
 	owner   Owner
@@ -48,13 +50,14 @@ type ExhaustedError struct {
 }
 
 func (e *ExhaustedError) Error() string {
-	return fmt.Sprintf("memory: %d kB are held and the process may hold %d kB", e.Held>>10, e.Bound>>10)
+	return fmt.Sprintf("memory: %d kB are held and the process may hold %d kB", e.Held>>10,
+		e.Bound>>10)
 }
 
-// Grow counts n more bytes, which the caller is about to allocate. It fails with an *ExhaustedError when the
-// pool has no more and this account is the largest, or was chosen to end before; and with the cause of the
-// owner's context when that ends while Grow waits. The bytes are counted also when Grow fails: the caller
-// gives them back with all others.
+// Grow counts n more bytes, which the caller is about to allocate. It fails with an *ExhaustedError
+// when the pool has no more and this account is the largest, or was chosen to end before; and with
+// the cause of the owner's context when that ends while Grow waits. The bytes are counted also when
+// Grow fails: the caller gives them back with all others.
 func (a *Account) Grow(n int64) error {
 	if a == nil {
 		return nil
@@ -65,8 +68,8 @@ func (a *Account) Grow(n int64) error {
 	return a.more(true)
 }
 
-// TryGrow is Grow for what its caller can do without. It counts n bytes only while the pool is less than half full
-// with them, and reports whether it is: the other half is left to those that cannot.
+// TryGrow is Grow for what its caller can do without. It counts n bytes only while the pool is less
+// than half full with them, and reports whether it is: the other half is left to those that cannot.
 func (a *Account) TryGrow(n int64) bool {
 	if a == nil {
 		return true
@@ -78,14 +81,16 @@ func (a *Account) TryGrow(n int64) bool {
 	return false
 }
 
-// Owe counts n bytes without asking for them: they are allocated already, or will be given back at once.
+// Owe counts n bytes without asking for them: they are allocated already, or will be given back at
+// once.
 func (a *Account) Owe(n int64) {
 	if a != nil {
 		a.used += n
 	}
 }
 
-// Move lets another account of the same pool count n bytes from now on. Both belong to the goroutine that calls.
+// Move lets another account of the same pool count n bytes from now on. Both belong to the
+// goroutine that calls.
 func (a *Account) Move(n int64, to *Account) {
 	if a == nil || to == nil {
 		return
@@ -120,8 +125,8 @@ func (a *Account) Used() int64 {
 	return a.used
 }
 
-// Settle is called when what the owner ran has ended: the account keeps no more than it counts. One that was
-// chosen to end is then like any other again.
+// Settle is called when what the owner ran has ended: the account keeps no more than it counts. One
+// that was chosen to end is then like any other again.
 func (a *Account) Settle() {
 	if a == nil {
 		return

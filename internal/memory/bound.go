@@ -16,7 +16,8 @@ const (
 	mostMemTable  = 32 << 20
 )
 
-// DefaultBound is half of the memory of the machine, or of the process's control group where that has less.
+// DefaultBound is half of the memory of the machine, or of the process's control group where that
+// has less.
 func DefaultBound() int64 {
 	least := uint64(math.MaxUint64)
 	for _, ask := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
@@ -30,8 +31,8 @@ func DefaultBound() int64 {
 	return max(int64(least/2), LeastBound)
 }
 
-// StoreSizes are what a store may keep of a bound: the block cache has 3/16 of it, and the four memtables 1/16,
-// at most 128 MiB.
+// StoreSizes are what a store may keep of a bound: the block cache has 3/16 of it, and the four
+// memtables 1/16, at most 128 MiB.
 func StoreSizes(bound int64) (cache int64, memTable int) {
 	return bound / 16 * 3, int(min(max(bound/64, leastMemTable), mostMemTable))
 }

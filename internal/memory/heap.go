@@ -6,8 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// heapWatch looks at what was live in Go's heap at the end of the last collection. Accounts are estimates, and
-// some memory is not counted: when the heap is full all the same, the largest account ends.
+// heapWatch looks at what was live in Go's heap at the end of the last collection. Accounts are
+// estimates, and some memory is not counted: when the heap is full all the same, the largest
+// account ends.
 type heapWatch struct {
 	limit atomic.Int64 // of live bytes; 0: not watched
 
@@ -18,12 +19,12 @@ type heapWatch struct {
 	}
 }
 
-// WatchHeap makes the pool look at the heap: a program that only serves holds nothing else in it. live is how
-// many bytes may be live at the end of a collection; 0: any number.
+// WatchHeap makes the pool look at the heap: a program that only serves holds nothing else in it.
+// live is how many bytes may be live at the end of a collection; 0: any number.
 func (p *Pool) WatchHeap(live int64) { p.watch.limit.Store(live) }
 
-// full reports whether too much is live. After it has said so it waits for two more collections, the first
-// of which may have begun before the memory of the account that was ended came back.
+// full reports whether too much is live. After it has said so it waits for two more collections,
+// the first of which may have begun before the memory of the account that was ended came back.
 func (w *heapWatch) full() bool {
 	limit := w.limit.Load()
 	if limit <= 0 {

@@ -27,7 +27,8 @@ func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	share := p.share.Load()
-	s := Stats{Bound: p.mu.bound, Heap: p.heap(), Share: share, Reserve: share / 8, Taken: p.taken.Load(), Peak: p.peak.Load(), Ended: p.ended.Load()}
+	s := Stats{Bound: p.mu.bound, Heap: p.heap(), Share: share, Reserve: share / 8,
+		Taken: p.taken.Load(), Peak: p.peak.Load(), Ended: p.ended.Load()}
 	for _, f := range p.mu.fixed {
 		s.Holders = append(s.Holders, Holder{Name: f.name, Bytes: f.bytes})
 	}
@@ -42,7 +43,8 @@ func (p *Pool) Stats() Stats {
 		s.Holders = append(s.Holders, h)
 	}
 	slices.SortFunc(s.Holders, func(x, y Holder) int {
-		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Name, y.Name), cmp.Compare(x.PID, y.PID))
+		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Name, y.Name),
+			cmp.Compare(x.PID, y.PID))
 	})
 	return s
 }

@@ -120,17 +120,22 @@ func (p *Pool) heap() int64 {
 	return n
 }
 
-// Bound is the bound in bytes, and heap what of it is left beside what is fixed: what Go's own limit may be.
+// Bound is the bound in bytes, and heap what of it is left beside what is fixed: what Go's own
+// limit may be.
 func (p *Pool) Bound() (bound, heap int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mu.bound, p.heap()
 }
 
-// Account returns a new account of the owner. A nil owner never asks for memory while it runs anything.
-func (p *Pool) Account(owner Owner) *Account { return &Account{pool: p, owner: owner, granted: free} }
+// Account returns a new account of the owner. A nil owner never asks for memory while it runs
+// anything.
+func (p *Pool) Account(owner Owner) *Account {
+	return &Account{pool: p, owner: owner, granted: free}
+}
 
-// mayTake is what all accounts together may have taken after one of them comes to hold that many bytes.
+// mayTake is what all accounts together may have taken after one of them comes to hold that many
+// bytes.
 func (p *Pool) mayTake(held int64) int64 {
 	share := p.share.Load()
 	if held > small {
@@ -264,8 +269,9 @@ func (p *Pool) await(ctx context.Context, freed <-chan struct{}) {
 	}
 }
 
-// endLargest chooses the account that has to end: a, if it would be the largest with n bytes more or could
-// never have them, and then it returns the error; else the largest whose owner runs something.
+// endLargest chooses the account that has to end: a, if it would be the largest with n bytes more
+// or could never have them, and then it returns the error; else the largest whose owner runs
+// something.
 func (p *Pool) endLargest(a *Account, n int64) error {
 	held := a.granted + n
 	candidates := make([]*Account, 0, len(p.mu.accounts))
@@ -276,7 +282,8 @@ func (p *Pool) endLargest(a *Account, n int64) error {
 			}
 		}
 	}
-	slices.SortFunc(candidates, func(x, y *Account) int { return int(min(max(y.taken.Load()-x.taken.Load(), -1), 1)) })
+	slices.SortFunc(candidates,
+		func(x, y *Account) int { return int(min(max(y.taken.Load()-x.taken.Load(), -1), 1)) })
 	for _, o := range candidates {
 		e := &ExhaustedError{Held: o.taken.Load() + free, Bound: p.mu.bound}
 		o.ending.Store(e)

@@ -1,6 +1,7 @@
 package memory
 
-// leastEbb is how much accounts have given back at least when it is worth a collection to return it.
+// leastEbb is how much accounts have given back at least when it is worth a collection to return
+// it.
 const leastEbb = 64 << 20
 
 // Tide reports when accounts have given back so much, and for long enough, that the program should
@@ -14,8 +15,8 @@ type Tide struct {
 // NewTide returns a Tide of the pool.
 func NewTide(p *Pool) *Tide { return &Tide{pool: p} }
 
-// Ebbed is asked at intervals. It reports whether accounts held less than a quarter of what they held before, for
-// the whole interval since it was asked last.
+// Ebbed is asked at intervals. It reports whether accounts held less than a quarter of what they
+// held before, for the whole interval since it was asked last.
 func (t *Tide) Ebbed() bool {
 	now := t.pool.taken.Load()
 	high := max(t.pool.high.Swap(now), now)

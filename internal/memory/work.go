@@ -2,8 +2,8 @@ package memory
 
 import "context"
 
-// Work counts what a piece of work holds until it ends, a parse or the making of a plan. Nothing of it is given
-// back before. The nil Work counts nothing and refuses nothing.
+// Work counts what a piece of work holds until it ends, a parse or the making of a plan. Nothing of
+// it is given back before. The nil Work counts nothing and refuses nothing.
 type Work struct {
 	account *Account
 	bytes   int64
@@ -12,7 +12,8 @@ type Work struct {
 // workKey is the key of the Work in a context.
 type workKey struct{}
 
-// With returns a context whose work counts in an account. The caller calls End in the account's goroutine.
+// With returns a context whose work counts in an account. The caller calls End in the account's
+// goroutine.
 func With(ctx context.Context, a *Account) (context.Context, *Work) {
 	w := &Work{account: a}
 	return context.WithValue(ctx, workKey{}, w), w

@@ -33,7 +33,8 @@ func TestMutants(t *testing.T) {
 	for _, m := range all {
 		for _, k := range m.Killers {
 			if binaries[k.Package] == nil {
-				binaries[k.Package] = &binary{pkg: k.Package, overlay: description, dir: t.TempDir()}
+				binaries[k.Package] = &binary{pkg: k.Package, overlay: description,
+					dir: t.TempDir()}
 			}
 			b := binaries[k.Package]
 			b.tests = append(b.tests, k.Test)
@@ -46,7 +47,8 @@ func TestMutants(t *testing.T) {
 				b := binaries[k.Package]
 				b.prepare(t)
 				require.True(t, b.built, "the tests of %s were not built", k.Package)
-				require.Contains(t, b.passed, "--- PASS: "+k.Test+" (", "%s, without a mutant", k.Package)
+				require.Contains(t, b.passed, "--- PASS: "+k.Test+" (", "%s, without a mutant",
+					k.Package)
 				b.kill(t, m, k)
 			}
 		})
@@ -67,7 +69,8 @@ type binary struct {
 // prepare builds the binary and runs its killers without a mutant, once.
 func (b *binary) prepare(t *testing.T) {
 	b.once.Do(func() {
-		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", b.overlay, "-o", b.path(), "./"+b.pkg)
+		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", b.overlay, "-o", b.path(),
+			"./"+b.pkg)
 		build.Dir = root
 		out, err := build.CombinedOutput()
 		require.NoError(t, err, "%s", out)

@@ -12,7 +12,8 @@ import (
 
 // Mutant is one change of the product that tests must notice.
 type Mutant struct {
-	Name    string // the package's directory and the file's name, as in "txn/mvcc/skipped_conflict_check"
+	// the package's directory and the file's name, as in "txn/mvcc/skipped_conflict_check"
+	Name    string
 	Does    string // what the mutated code does
 	Breaks  string // the invariants and clauses of papers that no longer hold
 	Imports []string
@@ -59,7 +60,8 @@ func Load(root string) (all []*Mutant, err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", rel, err)
 		}
-		m.Name = path.Join(strings.TrimSuffix(dir, "testdata/mutants/"), strings.TrimSuffix(base, ".patch"))
+		m.Name = path.Join(strings.TrimSuffix(dir, "testdata/mutants/"),
+			strings.TrimSuffix(base, ".patch"))
 		all = append(all, m)
 		return nil
 	})

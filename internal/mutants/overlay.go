@@ -87,7 +87,8 @@ func (h *Hunk) replaceIn(body string) (string, error) {
 	case h.Old == h.New:
 		return "", fmt.Errorf("%s: the hunk changes nothing", h.Function)
 	case n != 1:
-		return "", fmt.Errorf("%s has the old lines %d times, and must have them once:\n%s", h.Function, n, h.Old)
+		return "", fmt.Errorf("%s has the old lines %d times, and must have them once:\n%s",
+			h.Function, n, h.Old)
 	}
 	return strings.Replace("\n"+body, "\n"+h.Old, "\n"+h.New, 1)[1:], nil
 }

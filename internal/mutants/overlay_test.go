@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOverlay applies mutants to testdata/sample: `mutant` reads one, `apply` applies all that were read.
+// TestOverlay applies mutants to testdata/sample: `mutant` reads one, `apply` applies all that were
+// read.
 func TestOverlay(t *testing.T) {
 	var all []*Mutant
 	datadriven.RunTest(t, "testdata/overlay", func(t *testing.T, d *datadriven.TestData) string {

@@ -59,7 +59,8 @@ func parsePackage(root, dir string) (*source, error) {
 			return nil, err
 		}
 		fset := token.NewFileSet()
-		if f.tree, err = parser.ParseFile(fset, f.path, text, parser.SkipObjectResolution); err != nil {
+		if f.tree, err = parser.ParseFile(fset, f.path, text,
+			parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
 		f.text = string(text)
@@ -107,7 +108,8 @@ func (f *function) addCopy(n int, origin, body string) {
 	}
 	start, nameEnd := f.at(f.decl.Pos()), f.at(f.decl.Name.End())
 	copied := fmt.Sprintf("%sMutant%d", f.decl.Name.Name, n)
-	head := f.file.text[start:f.at(f.decl.Name.Pos())] + copied + f.file.text[nameEnd:f.at(f.decl.Body.Lbrace)]
+	head := f.file.text[start:f.at(f.decl.Name.Pos())] + copied +
+		f.file.text[nameEnd:f.at(f.decl.Body.Lbrace)]
 	f.file.copies = append(f.file.copies, "//line "+origin+":1\n"+head+body)
 
 	if f.decl.Recv != nil {

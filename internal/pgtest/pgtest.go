@@ -1,6 +1,6 @@
-// Package pgtest starts a PostgreSQL 15 of its own for a test, to be asked how PostgreSQL behaves. Its
-// programs come from Debian's postgresql-15; a test that needs them skips, with the reason, where
-// they are missing.
+// Package pgtest starts a PostgreSQL 15 of its own for a test, to be asked how PostgreSQL behaves.
+// Its programs come from Debian's postgresql-15; a test that needs them skips, with the reason,
+// where they are missing.
 package pgtest
 
 import (
@@ -36,8 +36,8 @@ func Program(t testing.TB, name string) string {
 	return found[0]
 }
 
-// Server returns the URL of a PostgreSQL 15 that all tests of the process share. Call Stop at the end
-// of TestMain.
+// Server returns the URL of a PostgreSQL 15 that all tests of the process share. Call Stop at the
+// end of TestMain.
 func Server(t testing.TB) string {
 	t.Helper()
 	initdb, postgres := Program(t, "initdb"), Program(t, "postgres")
@@ -77,7 +77,8 @@ func start(initdb, postgres string) (string, func(), error) {
 		return "", nil, err
 	}
 	data := filepath.Join(dir, "data")
-	mk := exec.Command(initdb, "-D", data, "-A", "trust", "-U", "postgres", "--locale=C", "-E", "UTF8", "-N")
+	mk := exec.Command(initdb, "-D", data, "-A", "trust", "-U", "postgres", "--locale=C", "-E",
+		"UTF8", "-N")
 	mk.SysProcAttr, mk.Dir = attr, dir
 	if out, err := mk.CombinedOutput(); err != nil {
 		os.RemoveAll(dir)
@@ -88,7 +89,8 @@ func start(initdb, postgres string) (string, func(), error) {
 		os.RemoveAll(dir)
 		return "", nil, err
 	}
-	srv := exec.Command(postgres, "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "fsync=off",
+	srv := exec.Command(postgres, "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c",
+		"fsync=off",
 		"-c", "listen_addresses=127.0.0.1", "-c", "timezone=UTC")
 	srv.SysProcAttr, srv.Dir = attr, dir
 	if err := srv.Start(); err != nil {

@@ -15,8 +15,8 @@ const help = `  \q          quit
   \?          this help
 `
 
-// metaLines runs the backslash commands in front of a script's statement, each on a line of its own,
-// and returns the statement.
+// metaLines runs the backslash commands in front of a script's statement, each on a line of its
+// own, and returns the statement.
 func (s *Shell) metaLines(ctx context.Context, text string) (rest string, quit bool) {
 	for {
 		trimmed := strings.TrimLeft(text, " \t\r\n")
@@ -79,7 +79,8 @@ func describe(command, name string) string {
 			FROM information_schema.tables
 			WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2`
 	}
-	return `SELECT column_name AS "Column", data_type AS "Type", is_nullable AS "Nullable", column_default AS "Default"
+	return `SELECT column_name AS "Column", data_type AS "Type",
+		is_nullable AS "Nullable", column_default AS "Default"
 		FROM information_schema.columns
 		WHERE table_name = '` + strings.ReplaceAll(strings.ToLower(name), "'", "''") + `'
 		ORDER BY ordinal_position`

@@ -53,7 +53,8 @@ func (p *Pipe) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 }
 
 // Connect opens a connection over the pipe as user to a database.
-func (p *Pipe) Connect(ctx context.Context, database string, notices pgconn.NoticeHandler) (*pgconn.PgConn, error) {
+func (p *Pipe) Connect(ctx context.Context, database string,
+	notices pgconn.NoticeHandler) (*pgconn.PgConn, error) {
 	cfg, err := pgconn.ParseConfig("host=127.0.0.1 sslmode=disable user=minidb")
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
-// Package shell is minidb's own SQL shell: it reads statements, runs them over PostgreSQL's protocol
-// and prints results as psql does. A data directory is opened by serving it on a connection inside
-// the process, so there is one way of running a statement.
+// Package shell is minidb's own SQL shell: it reads statements, runs them over PostgreSQL's
+// protocol and prints results as psql does. A data directory is opened by serving it on a
+// connection inside the process, so there is one way of running a statement.
 package shell
 
 import (
@@ -43,8 +43,8 @@ func Notices(w io.Writer) pgconn.NoticeHandler {
 	}
 }
 
-// Run runs all statements of a script, one after the other; it goes on after an error, as psql does,
-// and reports at the end whether there was one.
+// Run runs all statements of a script, one after the other; it goes on after an error, as psql
+// does, and reports at the end whether there was one.
 func (s *Shell) Run(ctx context.Context, script string) error {
 	statements, rest := parse.Split(script)
 	if strings.TrimSpace(rest) != "" {
@@ -90,7 +90,8 @@ func (s *Shell) Interactive(ctx context.Context, database string) error {
 	defer line.Close()
 	line.SetCtrlCAborts(true)
 	line.SetMultiLineMode(true)
-	fmt.Fprintf(s.out, "minidb shell. End statements with a semicolon; \\? for help, \\q to quit.\n")
+	fmt.Fprintf(s.out, "minidb shell. End statements with a semicolon; \\? for help, \\q to "+
+		"quit.\n")
 	buffered := ""
 	for {
 		input, err := line.Prompt(s.prompt(database, buffered))
@@ -229,5 +230,6 @@ func locate(text string, position int) (number int, line string, column int) {
 	for end < len(runes) && runes[end] != '\n' {
 		end++
 	}
-	return strings.Count(string(runes[:start]), "\n") + 1, string(runes[start:end]), position - start
+	return strings.Count(string(runes[:start]), "\n") +
+		1, string(runes[start:end]), position - start
 }

@@ -10,7 +10,8 @@ import (
 )
 
 func TestTablesAreAlignedAsPsqlAlignsThem(t *testing.T) {
-	tab := newTable([]pgconn.FieldDescription{{Name: "id", DataTypeOID: 23}, {Name: "a name", DataTypeOID: 25}})
+	tab := newTable([]pgconn.FieldDescription{{Name: "id", DataTypeOID: 23},
+		{Name: "a name", DataTypeOID: 25}})
 	tab.add([][]byte{[]byte("1"), []byte("é")})
 	tab.add([][]byte{[]byte("1000"), nil})
 	tab.add([][]byte{[]byte("2"), []byte("two\nlines")})
@@ -39,6 +40,8 @@ func TestErrorsPointAtTheirLine(t *testing.T) {
 	require.Equal(t, 3, column)
 	var out bytes.Buffer
 	s := New(nil, &out, &out)
-	s.report(&pgconn.PgError{Severity: "ERROR", Code: "42703", Message: "no", Position: 8, Hint: "h"}, "select nope")
-	require.Equal(t, "ERROR:  42703: no\nLINE 1: select nope\n               ^\nHINT:  h\n", out.String())
+	s.report(&pgconn.PgError{Severity: "ERROR", Code: "42703", Message: "no", Position: 8,
+		Hint: "h"}, "select nope")
+	require.Equal(t, "ERROR:  42703: no\nLINE 1: select nope\n               ^\nHINT:  h\n",
+		out.String())
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // numbers are the OIDs of the types that psql aligns to the right.
-var numbers = map[uint32]bool{20: true, 21: true, 23: true, 26: true, 700: true, 701: true, 1700: true}
+var numbers = map[uint32]bool{20: true, 21: true, 23: true, 26: true, 700: true, 701: true,
+	1700: true}
 
 // table collects a result and prints it as psql's aligned or expanded format does.
 type table struct {
@@ -52,7 +53,8 @@ func (t *table) print(w *bufio.Writer, expanded bool) {
 			w.WriteString("|")
 		}
 		space := t.width[i] - runewidth.StringWidth(n)
-		w.WriteString(" " + strings.Repeat(" ", space/2) + n + strings.Repeat(" ", space-space/2) + " ")
+		w.WriteString(" " + strings.Repeat(" ", space/2) + n + strings.Repeat(" ", space-space/2) +
+			" ")
 	}
 	w.WriteString("\n")
 	for i := range t.names {
@@ -117,7 +119,8 @@ func (t *table) printExpanded(w *bufio.Writer) {
 	for i, row := range t.rows {
 		fmt.Fprintf(w, "-[ RECORD %d ]%s\n", i+1, strings.Repeat("-", max(0, width-10)))
 		for k, v := range row {
-			fmt.Fprintf(w, "%s%s | %s\n", t.names[k], strings.Repeat(" ", width-runewidth.StringWidth(t.names[k])), v)
+			fmt.Fprintf(w, "%s%s | %s\n", t.names[k],
+				strings.Repeat(" ", width-runewidth.StringWidth(t.names[k])), v)
 		}
 	}
 	if len(t.rows) == 0 {

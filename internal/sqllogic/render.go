@@ -26,7 +26,8 @@ func render(text string, null, isBool bool, letter byte) string {
 		if _, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return strings.TrimPrefix(text, "+")
 		}
-		f, _, err := big.ParseFloat(strings.TrimSpace(numberPrefix.FindString(text)), 10, 256, big.ToZero)
+		f, _, err := big.ParseFloat(strings.TrimSpace(numberPrefix.FindString(text)), 10, 256,
+			big.ToZero)
 		if err != nil {
 			return "0"
 		}

@@ -53,7 +53,8 @@ func (r *Runner) rewriteBlock(ctx context.Context, text string, rec *Record) str
 		types := rec.Types
 		if len(types) != len(res.Bools) && len(res.Rows) > 0 {
 			types = strings.Repeat("T", len(res.Bools))
-			text = replaceHeader(text, "query ", strings.TrimRight("query "+types+" "+rec.Sort+" "+rec.Label, " "))
+			text = replaceHeader(text, "query ",
+				strings.TrimRight("query "+types+" "+rec.Sort+" "+rec.Label, " "))
 		}
 		var vals []string
 		for _, row := range res.Rows {

@@ -163,7 +163,8 @@ func (r *fileRun) statement(ctx context.Context, rec *Record) *Failure {
 	case err != nil && !rec.WantError:
 		return &Failure{Reason: "statement failed: " + describe(err)}
 	case err != nil && rec.Code != "" && Code(err) != rec.Code:
-		return &Failure{Reason: "statement failed with another code", Want: rec.Code, Got: describe(err)}
+		return &Failure{Reason: "statement failed with another code", Want: rec.Code,
+			Got: describe(err)}
 	}
 	return nil
 }
@@ -177,7 +178,8 @@ func (r *fileRun) query(ctx context.Context, rec *Record) *Failure {
 		return &Failure{Reason: "query failed: " + describe(err), Want: want}
 	}
 	if len(res.Bools) != len(rec.Types) && len(res.Rows) > 0 {
-		return &Failure{Reason: "wrong number of columns", Want: rec.Types, Got: strconv.Itoa(len(res.Bools))}
+		return &Failure{Reason: "wrong number of columns", Want: rec.Types,
+			Got: strconv.Itoa(len(res.Bools))}
 	}
 	vals := make([]string, 0, len(res.Rows)*len(rec.Types))
 	for _, row := range res.Rows {
@@ -203,7 +205,8 @@ func (r *fileRun) query(ctx context.Context, rec *Record) *Failure {
 		got = fmt.Sprintf("%d values hashing to %s", len(vals), hash)
 	}
 	if got != want {
-		return &Failure{Reason: "wrong result (" + rec.Types + " " + rec.Sort + ")", Want: want, Got: got}
+		return &Failure{Reason: "wrong result (" + rec.Types + " " + rec.Sort + ")", Want: want,
+			Got: got}
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ func runScript(t *testing.T, conn Conn, script string) (Tally, []Failure) {
 	path := filepath.Join(t.TempDir(), "script.test")
 	require.NoError(t, os.WriteFile(path, []byte(script), 0o600))
 	var failures []Failure
-	r := &Runner{Conn: conn, Label: "postgresql", OnFailure: func(f Failure) { failures = append(failures, f) }}
+	r := &Runner{Conn: conn, Label: "postgresql",
+		OnFailure: func(f Failure) { failures = append(failures, f) }}
 	tally, err := r.File(context.Background(), path)
 	require.NoError(t, err)
 	return tally, failures
@@ -93,7 +94,8 @@ wrong
 }
 
 func TestHaltEndsAFileUnlessItsConditionIsForOthers(t *testing.T) {
-	tally, _ := runScript(t, scripted{"ok": {}}, "skipif postgresql\nhalt\n\nstatement ok\nok\n\nhalt\n\nstatement ok\nok\n")
+	tally, _ := runScript(t, scripted{"ok": {}}, "skipif postgresql\nhalt\n\nstatement "+
+		"ok\nok\n\nhalt\n\nstatement ok\nok\n")
 	require.Equal(t, Tally{Passed: 1}, tally)
 }
 
@@ -114,7 +116,8 @@ func TestEqualLabelsWantEqualResults(t *testing.T) {
 		"a": {Bools: []bool{false}, Rows: [][]Value{{{Text: "1"}}}},
 		"b": {Bools: []bool{false}, Rows: [][]Value{{{Text: "2"}}}},
 	}
-	tally, failures := runScript(t, conn, "query I nosort L\na\n----\n1\n\nquery I nosort L\nb\n----\n2\n")
+	tally, failures := runScript(t, conn, "query I nosort L\na\n----\n1\n\nquery I nosort "+
+		"L\nb\n----\n2\n")
 	require.Equal(t, Tally{Passed: 1, Failed: 1}, tally)
 	require.Contains(t, failures[0].Reason, "label")
 }
@@ -148,5 +151,6 @@ func TestRewriteWritesWhatTheDatabaseAnswered(t *testing.T) {
 	got, err := r.Rewrite(context.Background(),
 		"# kept\nstatement ok\nmissing\n\nstatement error\nok\n\nquery I\nq\n----\nwrong\n")
 	require.NoError(t, err)
-	require.Equal(t, "# kept\nstatement error 42P01\nmissing\n\nstatement ok\nok\n\nquery I\nq\n----\n7\n", got)
+	require.Equal(t, "# kept\nstatement error 42P01\nmissing\n\nstatement ok\nok\n\nquery "+
+		"I\nq\n----\n7\n", got)
 }

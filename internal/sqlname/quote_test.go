@@ -8,8 +8,10 @@ import (
 
 func TestQuote(t *testing.T) {
 	for name, want := range map[string]string{
-		"plain_1": "plain_1", "": `""`, "1x": `"1x"`, "A": `"A"`, `a"B`: `"a""B"`, "a$": `"a$"`, "é": `"é"`,
-		"order": `"order"`, "between": `"between"`, "left": `"left"`, "name": "name", "zone": "zone",
+		"plain_1": "plain_1", "": `""`, "1x": `"1x"`, "A": `"A"`, `a"B`: `"a""B"`, "a$": `"a$"`,
+		"é":     `"é"`,
+		"order": `"order"`, "between": `"between"`, "left": `"left"`, "name": "name",
+		"zone": "zone",
 	} {
 		require.Equal(t, want, Quote(name))
 	}

@@ -28,7 +28,10 @@ func testForeignRow(t *testing.T, e kv.Engine) {
 		}
 		for _, update := range []func(context.Context, [][]byte, kv.Step) error{
 			e.Update,
-			func(ctx context.Context, rows [][]byte, step kv.Step) error { return kv.UpdateLazy(ctx, e, rows, step) },
+			func(ctx context.Context, rows [][]byte,
+				step kv.Step) error {
+				return kv.UpdateLazy(ctx, e, rows, step)
+			},
 		} {
 			err := update(context.Background(), mine, func(_ kv.Reader, b *kv.Batch) error {
 				for i := range mine { // not in their order
@@ -42,13 +45,14 @@ func testForeignRow(t *testing.T, e kv.Engine) {
 			require.ErrorIs(t, err, kv.ErrNotApplied)
 		}
 		require.Empty(t, Dump(t, e))
-		require.NoError(t, e.Update(context.Background(), mine, func(_ kv.Reader, b *kv.Batch) error {
-			for i := range mine {
-				b.Delete(append([]byte{'x'}, mine[len(mine)-1-i]...))
-				b.Delete(append([]byte{'y'}, mine[i]...))
-			}
-			return nil
-		}))
+		require.NoError(t, e.Update(context.Background(), mine,
+			func(_ kv.Reader, b *kv.Batch) error {
+				for i := range mine {
+					b.Delete(append([]byte{'x'}, mine[len(mine)-1-i]...))
+					b.Delete(append([]byte{'y'}, mine[i]...))
+				}
+				return nil
+			}))
 	}
 }
 
@@ -88,8 +92,9 @@ func testGroups(t *testing.T, e kv.Engine) {
 // Crashable is an engine that can lose its power.
 type Crashable interface {
 	kv.Engine
-	// Crash returns the engine as it is opened again after a power failure at this moment, which keeps each
-	// piece of what was not synced with the given probability. The one that failed is closed.
+	// Crash returns the engine as it is opened again after a power failure at this moment, which
+	// keeps each piece of what was not synced with the given probability. The one that failed is
+	// closed.
 	Crash(t *testing.T, unsyncedPercent int, dice *rand.Rand) kv.Engine
 }
 
@@ -115,11 +120,12 @@ func RunCrashes(t *testing.T, open func(t *testing.T) Crashable) {
 }
 
 func lazily(t *testing.T, e kv.Engine, row, value string) {
-	require.NoError(t, kv.UpdateLazy(context.Background(), e, rows(row), func(_ kv.Reader, b *kv.Batch) error {
-		b.Set(key('x', row, ""), []byte(value))
-		b.Set(key('y', row, ""), []byte(value))
-		return nil
-	}))
+	require.NoError(t, kv.UpdateLazy(context.Background(), e, rows(row),
+		func(_ kv.Reader, b *kv.Batch) error {
+			b.Set(key('x', row, ""), []byte(value))
+			b.Set(key('y', row, ""), []byte(value))
+			return nil
+		}))
 }
 
 func testDurable(t *testing.T, e Crashable, dice *rand.Rand) {
@@ -138,10 +144,11 @@ func testDurable(t *testing.T, e Crashable, dice *rand.Rand) {
 func testReadSurvives(t *testing.T, e Crashable, dice *rand.Rand) {
 	lazily(t, e, "a", "1")
 	var seen any
-	require.NoError(t, e.Update(context.Background(), rows("a"), func(r kv.Reader, _ *kv.Batch) error {
-		seen = read(t, r, key('x', "a", ""))
-		return nil
-	}))
+	require.NoError(t, e.Update(context.Background(), rows("a"),
+		func(r kv.Reader, _ *kv.Batch) error {
+			seen = read(t, r, key('x', "a", ""))
+			return nil
+		}))
 	require.Equal(t, "1", seen)
 	after := e.Crash(t, 0, dice)
 	s := snapshot(t, after)
@@ -179,7 +186,10 @@ func RunUnknown(t *testing.T, open func(t *testing.T) (e kv.Engine, lose func())
 		e, lose := open(t)
 		update := e.Update
 		if lazy {
-			update = func(ctx context.Context, rows [][]byte, step kv.Step) error { return kv.UpdateLazy(ctx, e, rows, step) }
+			update = func(ctx context.Context, rows [][]byte,
+				step kv.Step) error {
+				return kv.UpdateLazy(ctx, e, rows, step)
+			}
 		}
 		set(t, e, "a", "0")
 		for i := range 20 {
@@ -192,11 +202,12 @@ func RunUnknown(t *testing.T, open func(t *testing.T) (e kv.Engine, lose func())
 			require.NotErrorIs(t, err, kv.ErrNotApplied)
 			set(t, e, "other", "1")
 			var found any
-			require.NoError(t, e.Update(context.Background(), rows("a"), func(r kv.Reader, b *kv.Batch) error {
-				found = read(t, r, key('x', "a", ""))
-				b.Set(key('y', "a", ""), []byte("asked"))
-				return nil
-			}))
+			require.NoError(t,
+				e.Update(context.Background(), rows("a"), func(r kv.Reader, b *kv.Batch) error {
+					found = read(t, r, key('x', "a", ""))
+					b.Set(key('y', "a", ""), []byte("asked"))
+					return nil
+				}))
 			require.Contains(t, []any{"0", fmt.Sprintf("lost %d", i)}, found)
 			set(t, e, "other", "2")
 			s := snapshot(t, e)

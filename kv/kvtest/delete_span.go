@@ -20,22 +20,23 @@ func deleteSpan(t testing.TB, e kv.Engine, span kv.Span, limit int) {
 	}
 }
 
-// testDeleteSpan deletes spans of every shape, between rows, within a row, to the end of all keys, and
-// none, and compares with what is left of a list.
+// testDeleteSpan deletes spans of every shape, between rows, within a row, to the end of all keys,
+// and none, and compares with what is left of a list.
 func testDeleteSpan(t *testing.T, e kv.Engine) {
 	model := map[string]bool{}
 	fill := func() {
 		for _, row := range []string{"a", "b", "c", "d"} {
-			require.NoError(t, e.Update(context.Background(), rows(row), func(_ kv.Reader, b *kv.Batch) error {
-				for _, family := range []byte("xy") {
-					for _, q := range []string{"", "1", "\xff"} {
-						k := key(family, row, q)
-						b.Set(k, []byte("v"))
-						model[string(k)] = true
+			require.NoError(t,
+				e.Update(context.Background(), rows(row), func(_ kv.Reader, b *kv.Batch) error {
+					for _, family := range []byte("xy") {
+						for _, q := range []string{"", "1", "\xff"} {
+							k := key(family, row, q)
+							b.Set(k, []byte("v"))
+							model[string(k)] = true
+						}
 					}
-				}
-				return nil
-			}))
+					return nil
+				}))
 		}
 	}
 	for _, span := range []kv.Span{
@@ -94,8 +95,8 @@ func testDeleteSpanSnapshot(t *testing.T, e kv.Engine) {
 	require.Empty(t, Dump(t, e))
 }
 
-// testDeleteSpanSteps: an engine that can delete a range does so at once, any other deletes no more than
-// so many keys at a call.
+// testDeleteSpanSteps: an engine that can delete a range does so at once, any other deletes no more
+// than so many keys at a call.
 func testDeleteSpanSteps(t *testing.T, e kv.Engine) {
 	for i := range 10 {
 		set(t, e, fmt.Sprint(i), "v")
@@ -131,11 +132,13 @@ func testDeleteSpanBeside(t *testing.T, e kv.Engine) {
 	wg.Go(func() {
 		for i := range each {
 			row := rows(fmt.Sprintf("d%d", i))
-			errs[workers] = errors.Join(errs[workers], e.Update(context.Background(), row, func(_ kv.Reader, b *kv.Batch) error {
-				b.Set(append([]byte{'x'}, row[0]...), nil)
-				return nil
-			}))
-			_, err := kv.DeleteSpan(context.Background(), e, kv.Span{Start: []byte("xd"), End: []byte("xe")}, 0)
+			errs[workers] = errors.Join(errs[workers],
+				e.Update(context.Background(), row, func(_ kv.Reader, b *kv.Batch) error {
+					b.Set(append([]byte{'x'}, row[0]...), nil)
+					return nil
+				}))
+			_, err := kv.DeleteSpan(context.Background(), e,
+				kv.Span{Start: []byte("xd"), End: []byte("xe")}, 0)
 			errs[workers] = errors.Join(errs[workers], err)
 		}
 	})

@@ -2,8 +2,8 @@
 // that make engines watch each other, count, and fail.
 //
 //   - [Run] is the suite; every engine's own tests call it, and it runs on the wrappers too.
-//   - [RunCrashes] is the part of it for engines that can lose their power, and [RunUnknown] the one about
-//     updates whose result is unknown.
+//   - [RunCrashes] is the part of it for engines that can lose their power, and [RunUnknown] the
+//     one about updates whose result is unknown.
 //   - [Mirror] runs every update on two engines and fails when they disagree.
 //   - [Record] counts operations and the syncs that they cost.
 //   - [Fault] fails the n-th update: before it is applied, or after, or it lands later, the

@@ -22,8 +22,8 @@ type FaultPlan struct {
 	Times int
 	// Applied applies the update all the same: only its result is lost.
 	Applied bool
-	// Late applies it later: before the next update that names one of its rows, or when Land is called. Reads
-	// do not show it until then.
+	// Late applies it later: before the next update that names one of its rows, or when Land is
+	// called. Reads do not show it until then.
 	Late bool
 	// Err is what they return; nil means ErrInjected.
 	Err error
@@ -99,12 +99,14 @@ func (f *Fault) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) err
 }
 
 // UpdateEarly implements kv.Early. What fails after it was applied was visible.
-func (f *Fault) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
-	return f.run(ctx, rows, step, func() error { return kv.UpdateEarly(ctx, f.Engine, rows, step, visible) })
+func (f *Fault) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step,
+	visible func()) error {
+	return f.run(ctx, rows, step,
+		func() error { return kv.UpdateEarly(ctx, f.Engine, rows, step, visible) })
 }
 
-// DeleteRange implements kv.RangeDeleter; it counts as an update. What is late lands before, and one that would
-// be late itself is lost.
+// DeleteRange implements kv.RangeDeleter; it counts as an update. What is late lands before, and
+// one that would be late itself is lost.
 func (f *Fault) DeleteRange(ctx context.Context, span kv.Span) error {
 	p, fail := f.next()
 	if err := f.Land(); err != nil {

@@ -7,9 +7,10 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// Meter counts what is done with an engine for a watched context and for those made of it: a key that an
-// iterator passes or that is looked up, and a row of an update, each count one. It calls a hook at a
-// chosen count. So a test ends a context in the middle of some work, and counts what is done after that.
+// Meter counts what is done with an engine for a watched context and for those made of it: a key
+// that an iterator passes or that is looked up, and a row of an update, each count one. It calls a
+// hook at a chosen count. So a test ends a context in the middle of some work, and counts what is
+// done after that.
 type Meter struct {
 	wrapped
 	done, after, at atomic.Int64
@@ -22,8 +23,8 @@ type watched struct{}
 // NewMeter wraps an engine.
 func NewMeter(e kv.Engine) *Meter { return &Meter{wrapped: wrapped{e}} }
 
-// Watch returns a context whose work is counted from zero, with a hook that is called when so many keys
-// are done.
+// Watch returns a context whose work is counted from zero, with a hook that is called when so many
+// keys are done.
 func (m *Meter) Watch(ctx context.Context, at int64, hook func()) context.Context {
 	m.at.Store(at)
 	m.hook.Store(&hook)
@@ -68,7 +69,8 @@ func (m *Meter) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) err
 }
 
 // UpdateEarly implements kv.Early.
-func (m *Meter) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
+func (m *Meter) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step,
+	visible func()) error {
 	return kv.UpdateEarly(ctx, m.Engine, rows, m.step(ctx, rows, step), visible)
 }
 
@@ -119,11 +121,13 @@ func (i *meteredIterator) passed(found bool) bool {
 	return found
 }
 
-func (i *meteredIterator) First() bool                { return i.passed(i.Iterator.First()) }
-func (i *meteredIterator) Last() bool                 { return i.passed(i.Iterator.Last()) }
-func (i *meteredIterator) Next() bool                 { return i.passed(i.Iterator.Next()) }
-func (i *meteredIterator) Prev() bool                 { return i.passed(i.Iterator.Prev()) }
-func (i *meteredIterator) NextPrefix() bool           { return i.passed(i.Iterator.NextPrefix()) }
-func (i *meteredIterator) SeekGE(key []byte) bool     { return i.passed(i.Iterator.SeekGE(key)) }
-func (i *meteredIterator) SeekLT(key []byte) bool     { return i.passed(i.Iterator.SeekLT(key)) }
-func (i *meteredIterator) SeekPrefixGE(k []byte) bool { return i.passed(i.Iterator.SeekPrefixGE(k)) }
+func (i *meteredIterator) First() bool            { return i.passed(i.Iterator.First()) }
+func (i *meteredIterator) Last() bool             { return i.passed(i.Iterator.Last()) }
+func (i *meteredIterator) Next() bool             { return i.passed(i.Iterator.Next()) }
+func (i *meteredIterator) Prev() bool             { return i.passed(i.Iterator.Prev()) }
+func (i *meteredIterator) NextPrefix() bool       { return i.passed(i.Iterator.NextPrefix()) }
+func (i *meteredIterator) SeekGE(key []byte) bool { return i.passed(i.Iterator.SeekGE(key)) }
+func (i *meteredIterator) SeekLT(key []byte) bool { return i.passed(i.Iterator.SeekLT(key)) }
+func (i *meteredIterator) SeekPrefixGE(k []byte) bool {
+	return i.passed(i.Iterator.SeekPrefixGE(k))
+}

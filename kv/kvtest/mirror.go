@@ -14,7 +14,8 @@ import (
 var ErrDiverged = errors.New("mirrored engines disagree")
 
 // Mirror runs every update on two engines and compares what their steps read and wrote; reads go to
-// both. The engines start with equal content. Updates run one at a time, so that both see one order.
+// both. The engines start with equal content. Updates run one at a time, so that both see one
+// order.
 type Mirror struct {
 	wrapped
 	second kv.Engine
@@ -52,7 +53,8 @@ func (m *Mirror) Update(ctx context.Context, rows [][]byte, step kv.Step) error 
 func (m *Mirror) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.both(kv.UpdateLazy(ctx, m.Engine, rows, step), kv.UpdateLazy(ctx, m.second, rows, step))
+	return m.both(kv.UpdateLazy(ctx, m.Engine, rows, step),
+		kv.UpdateLazy(ctx, m.second, rows, step))
 }
 
 // DeleteRange implements kv.RangeDeleter.
@@ -81,7 +83,8 @@ func (r mirrorReader) Get(ctx context.Context, key []byte) ([]byte, error) {
 	va, errA := r.a.Get(ctx, key)
 	vb, errB := r.b.Get(ctx, key)
 	if (errA == nil) != (errB == nil) || !bytes.Equal(va, vb) || (va == nil) != (vb == nil) {
-		return nil, fmt.Errorf("%w: get %x: %x, %v and %x, %v", ErrDiverged, key, va, errA, vb, errB)
+		return nil, fmt.Errorf("%w: get %x: %x, %v and %x, %v", ErrDiverged, key, va, errA, vb,
+			errB)
 	}
 	return va, errA
 }

@@ -6,9 +6,10 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// Poison overwrites each key and value that an engine returned as soon as the contract ends its life: a
-// value of Get at the next call on its Reader, those of an iterator when it moves. Code that keeps such a
-// slice for longer reads rubbish in every run, and not only when an engine happens to reuse the memory.
+// Poison overwrites each key and value that an engine returned as soon as the contract ends its
+// life: a value of Get at the next call on its Reader, those of an iterator when it moves. Code
+// that keeps such a slice for longer reads rubbish in every run, and not only when an engine
+// happens to reuse the memory.
 type Poison struct{ wrapped }
 
 // NewPoison wraps an engine.

@@ -67,7 +67,8 @@ func (r *Record) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) er
 }
 
 // UpdateEarly implements kv.Early.
-func (r *Record) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
+func (r *Record) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step,
+	visible func()) error {
 	r.updates.Add(1)
 	return kv.UpdateEarly(ctx, r.Engine, rows, r.step(step), visible)
 }

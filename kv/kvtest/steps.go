@@ -11,8 +11,8 @@ import (
 )
 
 // Steps counts the keys that iterators pass, with those that were deleted: an engine that appends
-// marks a deleted key, and steps over the marks until it has rewritten the files. Here the marks stay
-// until the key is set again.
+// marks a deleted key, and steps over the marks until it has rewritten the files. Here the marks
+// stay until the key is set again.
 type Steps struct {
 	wrapped
 	steps atomic.Int64

@@ -62,10 +62,11 @@ func rows(names ...string) (out [][]byte) {
 }
 
 func set(t testing.TB, e kv.Engine, row, value string) {
-	require.NoError(t, e.Update(context.Background(), rows(row), func(_ kv.Reader, b *kv.Batch) error {
-		b.Set(key('x', row, ""), []byte(value))
-		return nil
-	}))
+	require.NoError(t, e.Update(context.Background(), rows(row),
+		func(_ kv.Reader, b *kv.Batch) error {
+			b.Set(key('x', row, ""), []byte(value))
+			return nil
+		}))
 }
 
 func read(t testing.TB, r kv.Reader, k []byte) any {
@@ -84,15 +85,16 @@ func snapshot(t testing.TB, e kv.Engine) kv.Snapshot {
 }
 
 func testVisible(t *testing.T, e kv.Engine) {
-	require.NoError(t, e.Update(context.Background(), rows("a"), func(r kv.Reader, b *kv.Batch) error {
-		require.Nil(t, read(t, r, key('x', "a", "")))
-		b.Set(key('x', "a", ""), []byte("1"))
-		b.Set(key('y', "a", "q"), nil)
-		b.Set(key('y', "a", "r"), []byte("gone"))
-		b.Delete(key('y', "a", "r"))
-		require.Nil(t, read(t, r, key('x', "a", "")), "a step does not see its own batch")
-		return nil
-	}))
+	require.NoError(t, e.Update(context.Background(), rows("a"),
+		func(r kv.Reader, b *kv.Batch) error {
+			require.Nil(t, read(t, r, key('x', "a", "")))
+			b.Set(key('x', "a", ""), []byte("1"))
+			b.Set(key('y', "a", "q"), nil)
+			b.Set(key('y', "a", "r"), []byte("gone"))
+			b.Delete(key('y', "a", "r"))
+			require.Nil(t, read(t, r, key('x', "a", "")), "a step does not see its own batch")
+			return nil
+		}))
 	s := snapshot(t, e)
 	require.Equal(t, "1", read(t, s, key('x', "a", "")))
 	require.Equal(t, "", read(t, s, key('y', "a", "q")), "an empty value is not nil")
@@ -195,7 +197,8 @@ func testIterator(t *testing.T, e kv.Engine) {
 		set(t, e, row, row)
 	}
 	s := snapshot(t, e)
-	it, err := s.NewIter(context.Background(), kv.Span{Start: key('x', "b", ""), End: key('x', "e", "")})
+	it, err := s.NewIter(context.Background(),
+		kv.Span{Start: key('x', "b", ""), End: key('x', "e", "")})
 	require.NoError(t, err)
 	at := func(ok bool) string {
 		require.Equal(t, ok, it.Valid())
@@ -228,12 +231,13 @@ func testIterator(t *testing.T, e kv.Engine) {
 
 func testPrefix(t *testing.T, e kv.Engine) {
 	for _, row := range []string{"a", "aa", "b"} {
-		require.NoError(t, e.Update(context.Background(), rows(row), func(_ kv.Reader, b *kv.Batch) error {
-			for _, q := range []string{"", "1", "2", "\xff\xff"} {
-				b.Set(key('x', row, q), []byte(row+q))
-			}
-			return nil
-		}))
+		require.NoError(t, e.Update(context.Background(), rows(row),
+			func(_ kv.Reader, b *kv.Batch) error {
+				for _, q := range []string{"", "1", "2", "\xff\xff"} {
+					b.Set(key('x', row, q), []byte(row+q))
+				}
+				return nil
+			}))
 	}
 	s := snapshot(t, e)
 	it, err := s.NewIter(context.Background(), kv.Span{})
@@ -274,10 +278,11 @@ func testAgainstModel(t *testing.T, e kv.Engine) {
 	for range 150 {
 		k := random()
 		model[string(k)] = true
-		require.NoError(t, e.Update(context.Background(), [][]byte{kv.Row(k)}, func(_ kv.Reader, b *kv.Batch) error {
-			b.Set(k, []byte("v"))
-			return nil
-		}))
+		require.NoError(t, e.Update(context.Background(), [][]byte{kv.Row(k)},
+			func(_ kv.Reader, b *kv.Batch) error {
+				b.Set(k, []byte("v"))
+				return nil
+			}))
 	}
 	sorted := slices.Sorted(maps.Keys(model))
 	s := snapshot(t, e)
@@ -322,10 +327,11 @@ func testAgainstModel(t *testing.T, e kv.Engine) {
 
 func testLazy(t *testing.T, e kv.Engine) {
 	for _, v := range []string{"1", "2"} {
-		require.NoError(t, kv.UpdateLazy(context.Background(), e, rows("a"), func(_ kv.Reader, b *kv.Batch) error {
-			b.Set(key('x', "a", ""), []byte(v))
-			return nil
-		}))
+		require.NoError(t, kv.UpdateLazy(context.Background(), e, rows("a"),
+			func(_ kv.Reader, b *kv.Batch) error {
+				b.Set(key('x', "a", ""), []byte(v))
+				return nil
+			}))
 	}
 	s := snapshot(t, e)
 	require.Equal(t, "2", read(t, s, key('x', "a", "")))

@@ -16,7 +16,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func pebble(t *testing.T) kv.Engine {
-	e, err := pebblekv.Open("", pebblekv.Options{InMemory: true, MemTableBytes: 1 << 18, CacheBytes: 1 << 20})
+	e, err := pebblekv.Open("",
+		pebblekv.Options{InMemory: true, MemTableBytes: 1 << 18, CacheBytes: 1 << 20})
 	require.NoError(t, err)
 	return e
 }
@@ -45,7 +46,10 @@ func TestWrappersKeepTheContract(t *testing.T) {
 		})
 	})
 	t.Run("mirror of memory and pebble", func(t *testing.T) {
-		kvtest.Run(t, func(t *testing.T) kv.Engine { return kvtest.NewMirror(memory(t), pebble(t)) })
+		kvtest.Run(t, func(t *testing.T) kv.Engine {
+			return kvtest.NewMirror(memory(t),
+				pebble(t))
+		})
 	})
 }
 

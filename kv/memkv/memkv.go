@@ -22,8 +22,8 @@ import (
 type Options struct {
 	// Splits cut the rows into len(Splits)+1 groups: group i holds the rows below Splits[i].
 	Splits [][]byte
-	// HashGroups, when above one and without Splits, spreads the rows over that many groups: the same
-	// ones for the same HashSeed.
+	// HashGroups, when above one and without Splits, spreads the rows over that many groups: the
+	// same ones for the same HashSeed.
 	HashGroups int
 	HashSeed   uint64
 	// Shared makes the engine deny that it is exclusive.

@@ -2,6 +2,6 @@
 
 package pebblekv
 
-// OutsideGo reports whether cache and memtables lie outside of Go's heap, where Go's memory limit does not see
-// them.
+// OutsideGo reports whether cache and memtables lie outside of Go's heap, where Go's memory limit
+// does not see them.
 const OutsideGo = true

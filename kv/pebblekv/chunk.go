@@ -8,17 +8,18 @@ import (
 )
 
 // Pebble's logs and manifests are blocks of 32 KiB, and blocks are chunks. A record is one chunk or
-// several in a row (first, middle, last). A chunk does not cross the end of its block; what is left of a
-// block behind its last chunk is zero.
+// several in a row (first, middle, last). A chunk does not cross the end of its block; what is left
+// of a block behind its last chunk is zero.
 //
 //	+-----+--------+------+---------+---------------+---------+
 //	| CRC | length | type | log     | synced offset | payload |
 //	| 4   | 2      | 1    | 4       | 8             |         |
 //	+-----+--------+------+---------+---------------+---------+
 //
-// Types 1 to 4 (manifests) end their header behind the type, 5 to 8 behind the low bytes of the log's
-// file number. 9 to 12 also have the offset up to which the log was synced when the chunk was written:
-// whatever lies below it was acknowledged. The checksum covers everything from the type on.
+// Types 1 to 4 (manifests) end their header behind the type, 5 to 8 behind the low bytes of the
+// log's file number. 9 to 12 also have the offset up to which the log was synced when the chunk was
+// written: whatever lies below it was acknowledged. The checksum covers everything from the type
+// on.
 const (
 	blockSize = 32 << 10
 
@@ -56,7 +57,8 @@ type chunkFormat struct {
 	logNum   uint32 // low bytes of the number of the log
 }
 
-// header returns the length of the header of a chunk of the type; 0 for a type that the file has not.
+// header returns the length of the header of a chunk of the type; 0 for a type that the file has
+// not.
 func (f chunkFormat) header(typ byte) int {
 	switch {
 	case f.manifest && typ >= 1 && typ <= manifestTypes:
@@ -95,7 +97,8 @@ func (f chunkFormat) parse(block []byte, at int) chunk {
 	}
 	if !f.manifest {
 		num := binary.LittleEndian.Uint32(b[chunkHeader:])
-		if typ == firstLogType && num == f.logNum+1 && length == 0 && binary.LittleEndian.Uint32(b) == 0 {
+		if typ == firstLogType && num == f.logNum+1 && length == 0 &&
+			binary.LittleEndian.Uint32(b) == 0 {
 			return chunk{kind: chunkTrailer, end: at + n}
 		}
 		if num != f.logNum {
@@ -121,19 +124,20 @@ func cook(crc uint32) uint32 { return bits.RotateLeft32(crc, 17) + 0xa282ead8 }
 
 func uncook(sum uint32) uint32 { return bits.RotateLeft32(sum-0xa282ead8, -17) }
 
-// mostSuspected is the longest chunk in which a damaged byte is looked for. A torn chunk can look like
-// one with a damaged byte by chance, once in 16 million bytes of it.
+// mostSuspected is the longest chunk in which a damaged byte is looked for. A torn chunk can look
+// like one with a damaged byte by chance, once in 16 million bytes of it.
 const mostSuspected = 4 << 10
 
-// A disk writes sectors whole. leastOfASector is how much of a chunk must lie in the sector of its only
-// wrong byte: with less, the sector may just be missing, and old bytes be there that differ in one.
+// A disk writes sectors whole. leastOfASector is how much of a chunk must lie in the sector of its
+// only wrong byte: with less, the sector may just be missing, and old bytes be there that differ in
+// one.
 const (
 	sectorSize     = 512
 	leastOfASector = 16
 )
 
-// oneByteOff reports whether the invalid chunk at an offset of a block is a valid one but for a single
-// byte. A write that was torn by a crash lacks whole sectors, so this is damage.
+// oneByteOff reports whether the invalid chunk at an offset of a block is a valid one but for a
+// single byte. A write that was torn by a crash lacks whole sectors, so this is damage.
 func (f chunkFormat) oneByteOff(block []byte, at int) bool {
 	b := block[at:]
 	n := f.smallest()
@@ -164,8 +168,8 @@ func (f chunkFormat) oneByteOff(block []byte, at int) bool {
 	return false
 }
 
-// sectorMissing reports whether the sector of a wrong byte may not have been written at all, as far as
-// the chunk from start to the end of block lies in it.
+// sectorMissing reports whether the sector of a wrong byte may not have been written at all, as far
+// as the chunk from start to the end of block lies in it.
 func sectorMissing(block []byte, start, wrong int) bool {
 	from := max(start, wrong/sectorSize*sectorSize)
 	part := block[from:min(len(block), wrong/sectorSize*sectorSize+sectorSize)]

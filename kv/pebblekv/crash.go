@@ -29,7 +29,8 @@ func newCrashFS(mem *vfs.MemFS) *CrashFS {
 // directory entry that was not with the given probability in percent. The original stays usable,
 // so that the engine on it can be closed.
 func (fs *CrashFS) Crash(unsyncedPercent int, rng *rand.Rand) *CrashFS {
-	return newCrashFS(fs.mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsyncedPercent, RNG: rng}))
+	return newCrashFS(fs.mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsyncedPercent,
+		RNG: rng}))
 }
 
 // HoldSyncs makes every sync of a log wait until release is called, so that a test can look at the

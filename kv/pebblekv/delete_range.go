@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// DeleteRange implements kv.RangeDeleter: one range tombstone, which hides the span at once; compactions
-// drop the files that lie in it as they are.
+// DeleteRange implements kv.RangeDeleter: one range tombstone, which hides the span at once;
+// compactions drop the files that lie in it as they are.
 func (e *Engine) DeleteRange(ctx context.Context, span kv.Span) error {
 	if err := ctx.Err(); err != nil {
 		return kv.NotApplied(err)

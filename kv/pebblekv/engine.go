@@ -61,8 +61,8 @@ func (e *Engine) Exclusive() bool { return true }
 // Syncs returns how often a log file was synced.
 func (e *Engine) Syncs() uint64 { return e.syncs.Load() }
 
-// Failure returns the error that ended the engine, for which errors.Is(err, kv.ErrFailed) holds, and
-// nil while it works.
+// Failure returns the error that ended the engine, for which errors.Is(err, kv.ErrFailed) holds,
+// and nil while it works.
 func (e *Engine) Failure() error { return e.fail.get() }
 
 // enter keeps the engine open until gate is read-unlocked. It refuses a closed and a failed one.
@@ -85,7 +85,8 @@ func (e *Engine) Update(ctx context.Context, rows [][]byte, step kv.Step) error 
 
 // UpdateEarly implements kv.Early: a batch is in the memtable before its log is synced, and the log
 // keeps the order in which batches were applied.
-func (e *Engine) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
+func (e *Engine) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step,
+	visible func()) error {
 	return e.update(ctx, rows, step, true, visible)
 }
 
@@ -95,7 +96,8 @@ func (e *Engine) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) er
 	return e.update(ctx, rows, step, false, nil)
 }
 
-func (e *Engine) update(ctx context.Context, rows [][]byte, step kv.Step, durable bool, visible func()) error {
+func (e *Engine) update(ctx context.Context, rows [][]byte, step kv.Step, durable bool,
+	visible func()) error {
 	if err := ctx.Err(); err != nil {
 		return kv.NotApplied(err)
 	}
@@ -133,7 +135,8 @@ func (e *Engine) update(ctx context.Context, rows [][]byte, step kv.Step, durabl
 
 // latched runs the step and applies its batch under the rows' latches. The batch returned, if any,
 // waits for its sync, which takes the first lazily lazy updates to disk too.
-func (e *Engine) latched(rows [][]byte, step kv.Step, b *kv.Batch, durable bool) (pb *pebble.Batch, lazily uint64, err error) {
+func (e *Engine) latched(rows [][]byte, step kv.Step, b *kv.Batch, durable bool) (pb *pebble.Batch,
+	lazily uint64, err error) {
 	var room [16]uint32
 	slots := e.latches.acquire(rows, room[:0])
 	defer e.latches.release(slots)
@@ -175,8 +178,8 @@ func (e *Engine) latched(rows [][]byte, step kv.Step, b *kv.Batch, durable bool)
 	return pb, lazily, nil
 }
 
-// syncWhatWasRead makes durable what a step that wrote nothing may have read (kv I3): updates that wait
-// for their sync, and lazy ones.
+// syncWhatWasRead makes durable what a step that wrote nothing may have read (kv I3): updates that
+// wait for their sync, and lazy ones.
 func (e *Engine) syncWhatWasRead() error {
 	covered := e.lazy.settled()
 	if e.unsynced.Load() == 0 && !e.lazy.unsynced() {
@@ -211,7 +214,8 @@ func (e *Engine) pebbleBatch(b *kv.Batch) (pb *pebble.Batch, err error) {
 
 // Close implements kv.Engine. What lazy updates wrote becomes durable.
 func (e *Engine) Close() error {
-	e.space.close.Do(func() { close(e.space.closing) }) // first: updates under way may wait for space
+	// first: updates under way may wait for space
+	e.space.close.Do(func() { close(e.space.closing) })
 	e.gate.Lock()
 	defer e.gate.Unlock()
 	if e.gate.closed {
@@ -245,8 +249,8 @@ func (e *Engine) Flush() error {
 	return e.unlessFailed(e.db.Flush())
 }
 
-// unlessFailed returns the failure that ended the engine, and otherwise err: a failed engine lets Pebble
-// believe that its writes succeed.
+// unlessFailed returns the failure that ended the engine, and otherwise err: a failed engine lets
+// Pebble believe that its writes succeed.
 func (e *Engine) unlessFailed(err error) error {
 	if failed := e.fail.get(); failed != nil {
 		return failed

@@ -23,7 +23,8 @@ type failure struct {
 func (f *failure) set(cause error) {
 	f.once.Do(func() {
 		f.cause = cause
-		f.err = fmt.Errorf("%w: %w; open it again to recover what was acknowledged", kv.ErrFailed, cause)
+		f.err = fmt.Errorf("%w: %w; open it again to recover what was acknowledged", kv.ErrFailed,
+			cause)
 		f.happened.Store(true)
 		if f.notify != nil {
 			f.notify(f.err)

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAFailedLogWriteEndsTheEngineAndNotTheProcess fails each of the writes that follow an update, one
-// after the other, and goes on using the engine.
+// TestAFailedLogWriteEndsTheEngineAndNotTheProcess fails each of the writes that follow an update,
+// one after the other, and goes on using the engine.
 func TestAFailedLogWriteEndsTheEngineAndNotTheProcess(t *testing.T) {
 	failures := 0
 	for at := range 40 {
@@ -65,7 +65,8 @@ func TestAFailedLogWriteEndsTheEngineAndNotTheProcess(t *testing.T) {
 		left := disk.Crash(0, nil)
 		require.ErrorIs(t, e.Close(), kv.ErrFailed)
 
-		for _, after := range []*pebblekv.CrashFS{left, disk.Crash(0, nil), disk.Crash(100, rand.New(rand.NewPCG(1, 1)))} {
+		for _, after := range []*pebblekv.CrashFS{left, disk.Crash(0, nil),
+			disk.Crash(100, rand.New(rand.NewPCG(1, 1)))} {
 			e = open(t, "db", pebblekv.Options{FS: after})
 			kept := len(kvtest.Dump(t, e))
 			require.GreaterOrEqual(t, kept, acknowledged, "write %d", at)
@@ -82,11 +83,12 @@ func TestAnUpdateThatOnlyReadsSyncsForLazyOnes(t *testing.T) {
 	e := open(t, "db", pebblekv.Options{FS: fs})
 	reads := func(row string) {
 		t.Helper()
-		err := e.Update(t.Context(), [][]byte{[]byte(row + "\x00\x01")}, func(r kv.Reader, _ *kv.Batch) error {
-			v, err := r.Get(context.Background(), []byte("x"+row+"\x00\x01"))
-			require.NotNil(t, v)
-			return err
-		})
+		err := e.Update(t.Context(), [][]byte{[]byte(row + "\x00\x01")},
+			func(r kv.Reader, _ *kv.Batch) error {
+				v, err := r.Get(context.Background(), []byte("x"+row+"\x00\x01"))
+				require.NotNil(t, v)
+				return err
+			})
 		require.NoError(t, err)
 	}
 	survive := func(n int) {
@@ -111,8 +113,8 @@ func TestAnUpdateThatOnlyReadsSyncsForLazyOnes(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
-// TestARemovedDirectoryEndsTheEngineAndNotTheProcess removes the directory under an open store: the next log
-// cannot be made, which Pebble answers with a panic that nobody can recover from.
+// TestARemovedDirectoryEndsTheEngineAndNotTheProcess removes the directory under an open store: the
+// next log cannot be made, which Pebble answers with a panic that nobody can recover from.
 func TestARemovedDirectoryEndsTheEngineAndNotTheProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db")
 	e := open(t, dir, pebblekv.Options{Logger: slog.New(slog.DiscardHandler)})

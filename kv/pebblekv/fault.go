@@ -71,7 +71,8 @@ func (f *FaultFS) Writes() (n, failed int) {
 }
 
 func (f *FaultFS) check(op errorfs.Op) error {
-	if op.Kind.ReadOrWrite() != errorfs.OpIsWrite || op.Kind == errorfs.OpFileClose || op.Kind == errorfs.OpLock ||
+	if op.Kind.ReadOrWrite() != errorfs.OpIsWrite || op.Kind == errorfs.OpFileClose ||
+		op.Kind == errorfs.OpLock ||
 		strings.HasSuffix(op.Path, "LOCK") {
 		return nil
 	}
@@ -90,7 +91,8 @@ func (f *FaultFS) check(op errorfs.Op) error {
 		return syscall.EIO
 	}
 	switch op.Kind {
-	case errorfs.OpRemove, errorfs.OpRemoveAll, errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo,
+	case errorfs.OpRemove, errorfs.OpRemoveAll, errorfs.OpFileSync, errorfs.OpFileSyncData,
+		errorfs.OpFileSyncTo,
 		errorfs.OpFileFlush, errorfs.OpFilePreallocate:
 		return nil
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// unlessForeign refuses a directory that holds something and no store, before anything is put there.
+// unlessForeign refuses a directory that holds something and no store, before anything is put
+// there.
 func unlessForeign(fs vfs.FS, dir string) error {
 	names, err := fs.List(dir)
 	if err != nil {
@@ -20,7 +21,8 @@ func unlessForeign(fs vfs.FS, dir string) error {
 			return nil
 		case strings.HasPrefix(n, "MANIFEST"):
 			pebble = true
-		case n == "LOCK", n == "lost+found", strings.HasPrefix(n, "marker."): // an Open that was cut short; a mount
+		case n == "LOCK", n == "lost+found", strings.HasPrefix(n, "marker."):
+			// an Open that was cut short; a mount
 		default:
 			other = n
 		}

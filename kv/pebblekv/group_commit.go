@@ -48,7 +48,8 @@ func newGroupCommit(committing *atomic.Int64) *groupCommit {
 	}
 }
 
-// afterSync yields the processor if that is promising, and never asks Pebble to wait with the next sync.
+// afterSync yields the processor if that is promising, and never asks Pebble to wait with the next
+// sync.
 func (g *groupCommit) afterSync() time.Duration {
 	n := g.committing.Load()
 	if n < 2 {

@@ -44,8 +44,8 @@ func TestGroupCommitYieldsWhereItPays(t *testing.T) {
 	require.True(t, yielded(), "but not for ever")
 }
 
-// TestFlushLoopYieldsAfterASync holds the first commit's sync until two others wait behind it: when it is
-// over, the log's flush loop lets committers run.
+// TestFlushLoopYieldsAfterASync holds the first commit's sync until two others wait behind it: when
+// it is over, the log's flush loop lets committers run.
 func TestFlushLoopYieldsAfterASync(t *testing.T) {
 	fs := NewCrashFS()
 	e, err := Open("db", Options{FS: fs})
@@ -57,10 +57,11 @@ func TestFlushLoopYieldsAfterASync(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, key := range []string{"a", "b", "c"} {
 		wg.Go(func() {
-			err := e.Update(t.Context(), [][]byte{[]byte(key)}, func(_ kv.Reader, b *kv.Batch) error {
-				b.Set([]byte("x"+key), nil)
-				return nil
-			})
+			err := e.Update(t.Context(), [][]byte{[]byte(key)},
+				func(_ kv.Reader, b *kv.Batch) error {
+					b.Set([]byte("x"+key), nil)
+					return nil
+				})
 			if err != nil {
 				t.Error(err)
 			}

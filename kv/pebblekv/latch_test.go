@@ -13,7 +13,8 @@ import (
 // TestLatchClauses checks the two clauses of PERCOLATOR's P13 (txn's checklist) that latches hold.
 func TestLatchClauses(t *testing.T) {
 	t.Run("latchesAreSorted", func(t *testing.T) { require.NoError(t, latchesAreSorted()) })
-	t.Run("latchesSurroundTheStep", func(t *testing.T) { require.NoError(t, latchesSurroundTheStep()) })
+	t.Run("latchesSurroundTheStep",
+		func(t *testing.T) { require.NoError(t, latchesSurroundTheStep()) })
 }
 
 // latchesAreSorted: two updates of the same rows take their latches in the same order, whatever the

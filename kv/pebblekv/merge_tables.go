@@ -22,8 +22,8 @@ type tableMerge struct {
 	deletes []deletedSpan // in the order of their starts
 	active  []deletedSpan // those that may hold the key at hand
 
-	// unsure is called with a key that has two values of which the order is not certain: the one with a
-	// sequence number was taken, and the one without lies in a younger file.
+	// unsure is called with a key that has two values of which the order is not certain: the one
+	// with a sequence number was taken, and the one without lies in a younger file.
 	unsure func(key []byte)
 }
 
@@ -48,7 +48,8 @@ type deletedSpan struct {
 func (m *tableMerge) run(ctx context.Context, put func(key, value []byte) error) (err error) {
 	byStart := func(a, b *tablePart) int { return bytes.Compare(a.span.Start, b.span.Start) }
 	slices.SortFunc(m.waiting, byStart)
-	slices.SortFunc(m.deletes, func(a, b deletedSpan) int { return bytes.Compare(a.span.Start, b.span.Start) })
+	slices.SortFunc(m.deletes,
+		func(a, b deletedSpan) int { return bytes.Compare(a.span.Start, b.span.Start) })
 	defer func() {
 		for _, p := range m.open {
 			err = errors.Join(err, p.close())
@@ -118,7 +119,8 @@ func (m *tableMerge) pass(key, value []byte, found bool, seq pebble.SeqNum, numb
 		if !bytes.Equal(entry.UserKey, key) {
 			return nil
 		}
-		if !first && found && seq != 0 && entry.SeqNum() == 0 && p.number > number && isSet(entry.Kind()) {
+		if !first && found && seq != 0 && entry.SeqNum() == 0 && p.number > number &&
+			isSet(entry.Kind()) {
 			if other, err := p.it.value(); err != nil || !bytes.Equal(other, value) {
 				m.unsure(key)
 			}
@@ -145,7 +147,8 @@ func (m *tableMerge) kept(p *tablePart, ok bool) (bool, error) {
 	if !ok {
 		err = p.it.err()
 	}
-	if errors.Is(err, kv.ErrCorruption) { // behind the span there may be damage, which was found before
+	// behind the span there may be damage, which was found before
+	if errors.Is(err, kv.ErrCorruption) {
 		err = nil
 	}
 	return false, errors.Join(err, p.close())
@@ -156,7 +159,8 @@ func (m *tableMerge) deleted(key []byte, seq pebble.SeqNum) bool {
 	for len(m.deletes) > 0 && bytes.Compare(m.deletes[0].span.Start, key) <= 0 {
 		m.active, m.deletes = append(m.active, m.deletes[0]), m.deletes[1:]
 	}
-	m.active = slices.DeleteFunc(m.active, func(d deletedSpan) bool { return bytes.Compare(d.span.End, key) <= 0 })
+	m.active = slices.DeleteFunc(m.active,
+		func(d deletedSpan) bool { return bytes.Compare(d.span.End, key) <= 0 })
 	return slices.ContainsFunc(m.active, func(d deletedSpan) bool { return d.seq > seq })
 }
 

@@ -36,11 +36,11 @@ type Options struct {
 	ReadOnly bool
 	// MustExist refuses a directory that holds no store, and leaves it as it is.
 	MustExist bool
-	// CacheBytes is the size of the block cache beside the memtables; 0 means 64 MiB. Of memtables there
-	// are up to four; memory that they do not need serves the cache too.
+	// CacheBytes is the size of the block cache beside the memtables; 0 means 64 MiB. Of memtables
+	// there are up to four; memory that they do not need serves the cache too.
 	CacheBytes int64
-	// MemTableBytes is the size of one memtable; 0 means 32 MiB, and less on a small file system. Eight times
-	// as much space is kept free on the disk (Room).
+	// MemTableBytes is the size of one memtable; 0 means 32 MiB, and less on a small file system.
+	// Eight times as much space is kept free on the disk (Room).
 	MemTableBytes int
 	// MemTableMost is the size that a memtable has at most where MemTableBytes is 0; 0: any.
 	MemTableMost int
@@ -48,8 +48,9 @@ type Options struct {
 	Logger *slog.Logger
 	// OnReplay sees each key of the updates that are read from the log.
 	OnReplay func(key []byte)
-	// OnCorruption is called when a table file cannot be read, once for each file and describing it, in
-	// a goroutine of Pebble's or of a reader: it must not use the engine. The reads fail with the same error.
+	// OnCorruption is called when a table file cannot be read, once for each file and describing
+	// it, in a goroutine of Pebble's or of a reader: it must not use the engine. The reads fail
+	// with the same error.
 	OnCorruption func(err *kv.CorruptionError)
 	// OnTight is called when the disk begins to be full (less than twice the space below which Room
 	// refuses), and when it no longer is. It must not use the engine.
@@ -112,7 +113,8 @@ func Open(dir string, opts Options) (*Engine, error) {
 	return e, nil
 }
 
-func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Options) (db *pebble.DB, err error) {
+func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Options) (db *pebble.DB,
+	err error) {
 	defer func() {
 		// Pebble panics where a directory cannot be synced. Here nothing has been promised yet.
 		if p := recover(); p != nil {
@@ -148,7 +150,8 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 		return nil, err
 	}
 	popts := pebbleOptions(opts)
-	popts.EventListener = &pebble.EventListener{DataCorruption: e.corruption.found, BackgroundError: e.corruption.background}
+	popts.EventListener = &pebble.EventListener{DataCorruption: e.corruption.found,
+		BackgroundError: e.corruption.background}
 	e.corruption.init(opts)
 	popts.Logger = newLogger(opts, &e.fail)
 	failStop := newFailStopFS(fs, &e.fail, &e.space)
@@ -181,7 +184,8 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 // holdsManifest reports whether Pebble has made a store in the directory.
 func holdsManifest(fs vfs.FS, dir string) bool {
 	names, err := fs.List(dir)
-	return err != nil || slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "MANIFEST") })
+	return err != nil || slices.ContainsFunc(names,
+		func(name string) bool { return strings.HasPrefix(name, "MANIFEST") })
 }
 
 // checkFormat refuses a store of another format, and marks a new one.
@@ -264,8 +268,9 @@ func pebbleOptions(opts Options) *pebble.Options {
 	p := &pebble.Options{
 		Comparer:           comparer,
 		FormatMajorVersion: pebble.FormatNewest,
-		// Pebble takes the memtables' memory out of the cache. Without room for the one that is written
-		// and those that are flushed, blocks (filters and indexes among them) would be read anew for every key.
+		// Pebble takes the memtables' memory out of the cache. Without room for the one that is
+		// written and those that are flushed, blocks (filters and indexes among them) would be read
+		// anew for every key.
 		CacheSize:                   opts.CacheBytes + memTables*int64(opts.MemTableBytes),
 		MemTableSize:                uint64(opts.MemTableBytes),
 		MemTableStopWritesThreshold: memTables,
@@ -274,7 +279,10 @@ func pebbleOptions(opts Options) *pebble.Options {
 		MaxOpenFiles:                1 << 12,
 		BytesPerSync:                512 << 10,
 		ReadOnly:                    opts.ReadOnly,
-		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, min(4, runtime.GOMAXPROCS(0)/2)) },
+		CompactionConcurrencyRange: func() (int,
+			int) {
+			return 1, max(1, min(4, runtime.GOMAXPROCS(0)/2))
+		},
 	}
 	p.DisableAutomaticCompactions = opts.readOnce
 	p.Levels[0].BlockSize = 16 << 10
@@ -290,8 +298,8 @@ func pebbleOptions(opts Options) *pebble.Options {
 	return p
 }
 
-// logger passes Pebble's errors on and drops its reports of routine work. What Pebble calls fatal ends
-// the engine and not the process.
+// logger passes Pebble's errors on and drops its reports of routine work. What Pebble calls fatal
+// ends the engine and not the process.
 type logger struct {
 	log  *slog.Logger
 	fail *failure
@@ -329,7 +337,9 @@ func (f fatal) Error() string { return f.message }
 func (f fatal) Unwrap() error { return f.cause }
 
 // CountLogSyncs returns the file system that adds each sync of a log file to syncs.
-func CountLogSyncs(fs vfs.FS, syncs *atomic.Uint64) vfs.FS { return &countingFS{FS: fs, syncs: syncs} }
+func CountLogSyncs(fs vfs.FS, syncs *atomic.Uint64) vfs.FS {
+	return &countingFS{FS: fs, syncs: syncs}
+}
 
 // countingFS counts syncs of log files.
 type countingFS struct {
@@ -342,7 +352,8 @@ func (fs *countingFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, er
 	return fs.wrap(name, f), err
 }
 
-func (fs *countingFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+func (fs *countingFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (vfs.File,
+	error) {
 	f, err := fs.FS.ReuseForWrite(oldName, name, c)
 	return fs.wrap(name, f), err
 }

@@ -106,7 +106,8 @@ func (fs *overlayFS) put(name string, content []byte) error {
 	return err
 }
 
-func (fs *overlayFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+func (fs *overlayFS) OpenReadWrite(name string, c vfs.DiskWriteCategory,
+	opts ...vfs.OpenOption) (vfs.File, error) {
 	if err := fs.take(name); err != nil {
 		return nil, err
 	}
@@ -136,7 +137,8 @@ func (fs *overlayFS) Link(oldName, newName string) error {
 	return fs.MemFS.Link(oldName, newName)
 }
 
-func (fs *overlayFS) ReuseForWrite(oldName, newName string, c vfs.DiskWriteCategory) (vfs.File, error) {
+func (fs *overlayFS) ReuseForWrite(oldName, newName string, c vfs.DiskWriteCategory) (vfs.File,
+	error) {
 	if err := fs.Rename(oldName, newName); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,10 @@ func open(t testing.TB, dir string, opts pebblekv.Options) *pebblekv.Engine {
 }
 
 func TestContract(t *testing.T) {
-	kvtest.Run(t, func(t *testing.T) kv.Engine { return open(t, "", pebblekv.Options{InMemory: true}) })
+	kvtest.Run(t, func(t *testing.T) kv.Engine {
+		return open(t, "",
+			pebblekv.Options{InMemory: true})
+	})
 }
 
 func TestContractOnDisk(t *testing.T) {
@@ -114,8 +117,8 @@ func TestEachUpdateSyncsOnceAndALazyOneNever(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
-// TestADeletedSpanIsLazy: a crash may take the deletion back as long as nothing durable came after it
-// (kv I4), and after that it stays.
+// TestADeletedSpanIsLazy: a crash may take the deletion back as long as nothing durable came after
+// it (kv I4), and after that it stays.
 func TestADeletedSpanIsLazy(t *testing.T) {
 	fs := pebblekv.NewCrashFS()
 	e := open(t, "dir", pebblekv.Options{FS: fs})
@@ -128,7 +131,8 @@ func TestADeletedSpanIsLazy(t *testing.T) {
 		return len(kvtest.Dump(t, again))
 	}
 	before := e.Syncs()
-	require.NoError(t, e.DeleteRange(context.Background(), kv.Span{Start: []byte("xa"), End: []byte("xc")}))
+	require.NoError(t, e.DeleteRange(context.Background(),
+		kv.Span{Start: []byte("xa"), End: []byte("xc")}))
 	require.Equal(t, before, e.Syncs())
 	require.Len(t, kvtest.Dump(t, e), 1)
 	require.Equal(t, 3, left(fs.Crash(0, nil)))
@@ -163,7 +167,8 @@ func TestACrashKeepsAPrefix(t *testing.T) {
 		kept := kvtest.Dump(t, e)
 		require.Greater(t, len(kept), durable, "round %d", round)
 		for i, pair := range kept {
-			require.Equal(t, fmt.Sprintf("78%x0001=%x", fmt.Sprintf("%03d", i), fmt.Sprintf("%03d", i)), pair)
+			require.Equal(t, fmt.Sprintf("78%x0001=%x", fmt.Sprintf("%03d", i),
+				fmt.Sprintf("%03d", i)), pair)
 		}
 		require.NoError(t, e.Close())
 	}
@@ -201,14 +206,15 @@ func TestAnUpdateThatOnlyReadsWaitsForWhatItRead(t *testing.T) {
 	answered, ran := make(chan struct{}), make(chan struct{})
 	wg.Go(func() {
 		defer close(answered)
-		err := e.Update(context.Background(), [][]byte{[]byte("a\x00\x01")}, func(r kv.Reader, _ *kv.Batch) error {
-			v, err := r.Get(context.Background(), []byte("xa\x00\x01"))
-			if string(v) != "1" {
-				t.Errorf("read %q, %v", v, err)
-			}
-			close(ran)
-			return err
-		})
+		err := e.Update(context.Background(), [][]byte{[]byte("a\x00\x01")},
+			func(r kv.Reader, _ *kv.Batch) error {
+				v, err := r.Get(context.Background(), []byte("xa\x00\x01"))
+				if string(v) != "1" {
+					t.Errorf("read %q, %v", v, err)
+				}
+				close(ran)
+				return err
+			})
 		if err != nil {
 			t.Error(err)
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// privateFS is the operating system's files, made for their owner alone. Pebble leaves that to the umask.
+// privateFS is the operating system's files, made for their owner alone. Pebble leaves that to the
+// umask.
 type privateFS struct{ vfs.FS }
 
 const (
@@ -31,7 +32,8 @@ func (fs privateFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, erro
 	return fs.private(name, f, err)
 }
 
-func (fs privateFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+func (fs privateFS) OpenReadWrite(name string, c vfs.DiskWriteCategory,
+	opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := fs.FS.OpenReadWrite(name, c, opts...)
 	return fs.private(name, f, err)
 }
@@ -41,7 +43,9 @@ func (fs privateFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory)
 	return fs.private(name, f, err)
 }
 
-func (fs privateFS) MkdirAll(dir string, _ os.FileMode) error { return fs.FS.MkdirAll(dir, privateDir) }
+func (fs privateFS) MkdirAll(dir string, _ os.FileMode) error {
+	return fs.FS.MkdirAll(dir, privateDir)
+}
 
 func (fs privateFS) Lock(name string) (io.Closer, error) {
 	l, err := fs.FS.Lock(name)

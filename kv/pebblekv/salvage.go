@@ -20,15 +20,18 @@ type LostLog struct {
 	Log string // its name in the store's directory
 	// From is the offset of the first byte that is not read, Bytes how many there are.
 	From, Bytes int64
-	// Damage is why; nil for a log behind one that is damaged: its updates rest on some that are lost.
+	// Damage is why; nil for a log behind one that is damaged: its updates rest on some that are
+	// lost.
 	Damage error
 }
 
 func (l LostLog) String() string {
 	if l.Damage != nil {
-		return fmt.Sprintf("log %s: damaged at byte %d; %d bytes from there on are lost", l.Log, l.From, l.Bytes)
+		return fmt.Sprintf("log %s: damaged at byte %d; %d bytes from there on are lost", l.Log,
+			l.From, l.Bytes)
 	}
-	return fmt.Sprintf("log %s: all %d bytes are lost, for a log before it is damaged", l.Log, l.Bytes)
+	return fmt.Sprintf("log %s: all %d bytes are lost, for a log before it is damaged", l.Log,
+		l.Bytes)
 }
 
 // Salvaged is a damaged store as far as it can be read.
@@ -40,13 +43,14 @@ type Salvaged struct {
 	Unlisted *Unlisted
 }
 
-// OpenDamaged opens a store whose files may be damaged, without a change to its directory: what the engine
-// writes stays in memory and ends with it. Of the logs everything before the first damage is read, and
-// nothing behind it, so what the engine shows was the state of the store at some time, but for what lies in
-// damaged blocks of tables: reading those fails as in any other store.
+// OpenDamaged opens a store whose files may be damaged, without a change to its directory: what the
+// engine writes stays in memory and ends with it. Of the logs everything before the first damage is
+// read, and nothing behind it, so what the engine shows was the state of the store at some time,
+// but for what lies in damaged blocks of tables: reading those fails as in any other store.
 //
-// When the manifest, which lists the files, cannot be used, what all table files and logs hold is copied into
-// a store in the directory scratch, which must not exist and is the caller's to remove (Unlisted).
+// When the manifest, which lists the files, cannot be used, what all table files and logs hold is
+// copied into a store in the directory scratch, which must not exist and is the caller's to remove
+// (Unlisted).
 func OpenDamaged(ctx context.Context, dir, scratch string, opts Options) (*Salvaged, error) {
 	base := opts.FS
 	if base == nil {
@@ -79,8 +83,8 @@ func OpenDamaged(ctx context.Context, dir, scratch string, opts Options) (*Salva
 	return s, nil
 }
 
-// soundLogs shows each log up to the first damage in all of them. Pebble opens those that it needs in
-// their order.
+// soundLogs shows each log up to the first damage in all of them. Pebble opens those that it needs
+// in their order.
 type soundLogs struct {
 	*overlayFS
 	mu   sync.Mutex
@@ -113,7 +117,8 @@ func (fs *soundLogs) cut(name string) error {
 	lost := LostLog{Log: base}
 	if len(fs.lost) == 0 {
 		var v verified
-		v, lost.Damage = verifyChunks(bytes.NewReader(content), base, chunkFormat{logNum: uint32(num)})
+		v, lost.Damage = verifyChunks(bytes.NewReader(content), base,
+			chunkFormat{logNum: uint32(num)})
 		if lost.Damage == nil {
 			return nil
 		}

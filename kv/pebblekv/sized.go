@@ -6,7 +6,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// SizedFS is a file system of which a test says how much room it has. It takes every write all the same.
+// SizedFS is a file system of which a test says how much room it has. It takes every write all the
+// same.
 type SizedFS struct {
 	vfs.FS
 	free atomic.Uint64

@@ -11,8 +11,9 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// space watches the room that is left on the store's file system, so that new data is refused before the
-// log can fail: below lowWater, until there is a quarter more. What the memtables hold still has to fit.
+// space watches the room that is left on the store's file system, so that new data is refused
+// before the log can fail: below lowWater, until there is a quarter more. What the memtables hold
+// still has to fit.
 //
 // A reserve file keeps space that no other program on the file system can use. It is given up when
 // something that frees space needs to write below the mark, or when a write fails all the same, and
@@ -84,7 +85,8 @@ func (s *space) init(fs vfs.FS, dir string, opts Options) {
 
 func (s *space) path() string { return s.fs.PathJoin(s.dir, reserveName) }
 
-// look asks the file system, and makes the reserve anew once there is room for it. Requires: mu is held.
+// look asks the file system, and makes the reserve anew once there is room for it. Requires: mu is
+// held.
 func (s *space) look() {
 	s.measure()
 	if !s.mu.reserved && s.mu.free >= s.resumeAt() {
@@ -104,7 +106,8 @@ func (s *space) measure() {
 	switch {
 	case s.mu.free < s.lowWater && !s.mu.full:
 		s.mu.full = true
-		s.log.Warn("the disk is nearly full: new data is refused until there is space", "free", s.mu.free, "needed", s.lowWater)
+		s.log.Warn("the disk is nearly full: new data is refused until there is space", "free",
+			s.mu.free, "needed", s.lowWater)
 	case s.mu.free >= s.resumeAt() && s.mu.full:
 		s.mu.full = false
 		s.log.Warn("the disk has space again: new data is taken", "free", s.mu.free)
@@ -121,8 +124,8 @@ func (s *space) measure() {
 	}
 }
 
-// resumeAt is the room at which new data is taken again: without the reserve, it is made first. Requires:
-// mu is held.
+// resumeAt is the room at which new data is taken again: without the reserve, it is made first.
+// Requires: mu is held.
 func (s *space) resumeAt() uint64 {
 	at := s.lowWater + s.lowWater/4
 	if !s.mu.reserved {
@@ -176,7 +179,8 @@ func (s *space) room(frees bool) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %d MiB are free, writes need %d MiB", kv.ErrDiskFull, s.mu.free>>20, s.lowWater>>20)
+	return fmt.Errorf("%w: %d MiB are free, writes need %d MiB", kv.ErrDiskFull, s.mu.free>>20,
+		s.lowWater>>20)
 }
 
 // failedWrite is called after a write failed for lack of space. It reports whether trying again at
@@ -187,8 +191,8 @@ func (s *space) failedWrite() bool {
 	return s.mu.watched && s.release()
 }
 
-// await pauses a write that must be repeated until there is room, and reports whether it makes sense: not on a
-// file system that is not watched, and not once the engine is being closed.
+// await pauses a write that must be repeated until there is room, and reports whether it makes
+// sense: not on a file system that is not watched, and not once the engine is being closed.
 func (s *space) await() bool {
 	s.mu.Lock()
 	watched := s.mu.watched

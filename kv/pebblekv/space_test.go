@@ -18,7 +18,8 @@ func TestNewDataIsRefusedBeforeTheDiskIsFull(t *testing.T) {
 	const memTable = 1 << 18 // of open
 	fs := pebblekv.NewSizedFS(pebblekv.NewCrashFS(), 1<<30)
 	var tight []bool
-	e := open(t, "db", pebblekv.Options{FS: fs, Logger: slog.New(slog.DiscardHandler), OnTight: func(on bool) { tight = append(tight, on) }})
+	e := open(t, "db", pebblekv.Options{FS: fs, Logger: slog.New(slog.DiscardHandler),
+		OnTight: func(on bool) { tight = append(tight, on) }})
 	reserved := func() bool {
 		_, err := fs.Stat("db/RESERVE")
 		return err == nil
@@ -51,8 +52,8 @@ func TestNewDataIsRefusedBeforeTheDiskIsFull(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
-// TestALogOnAFullDiskUsesTheReserve fills a disk of which the engine is told that it has room, as others
-// may do it between two looks.
+// TestALogOnAFullDiskUsesTheReserve fills a disk of which the engine is told that it has room, as
+// others may do it between two looks.
 func TestALogOnAFullDiskUsesTheReserve(t *testing.T) {
 	faults := pebblekv.NewFaultFS(pebblekv.NewCrashFS())
 	fs := pebblekv.NewSizedFS(faults, 1<<30)
@@ -81,7 +82,8 @@ func TestAStartOnAFullDiskEnds(t *testing.T) {
 	for at := 1; ; at++ {
 		fs := pebblekv.NewFaultFS(left)
 		fs.Plan(pebblekv.Fault{At: at, DiskFull: true})
-		e, err := pebblekv.Open("db", pebblekv.Options{FS: fs, Logger: slog.New(slog.DiscardHandler)})
+		e, err := pebblekv.Open("db",
+			pebblekv.Options{FS: fs, Logger: slog.New(slog.DiscardHandler)})
 		if err == nil {
 			_ = e.Close()
 			break

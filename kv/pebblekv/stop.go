@@ -47,7 +47,8 @@ func (fs *failStopFS) table(name string, synced bool, err error) error {
 	case err == nil && synced:
 		fs.tableFailures.Store(0)
 	case err == nil || fs.failed():
-	case errors.Is(err, syscall.ENOSPC) && fs.armed.Load() && (fs.space.failedWrite() || fs.space.await()):
+	case errors.Is(err, syscall.ENOSPC) && fs.armed.Load() &&
+		(fs.space.failedWrite() || fs.space.await()):
 		// Pebble tries again, and new data is refused meanwhile.
 	case fs.tableFailures.Add(1) >= tableAttempts:
 		fs.fail.set(fmt.Errorf("write table %s: %w", name, err))
@@ -58,8 +59,8 @@ func (fs *failStopFS) table(name string, synced bool, err error) error {
 // failed reports whether the disk must not be touched any more.
 func (fs *failStopFS) failed() bool { return fs.fail.happened.Load() }
 
-// vital runs a write without which the store cannot go on. It pretends success where the write fails,
-// and does not even try once one has failed.
+// vital runs a write without which the store cannot go on. It pretends success where the write
+// fails, and does not even try once one has failed.
 func (fs *failStopFS) vital(what, name string, write func() error) error {
 	if fs.failed() {
 		return nil
@@ -78,7 +79,8 @@ func (fs *failStopFS) vital(what, name string, write func() error) error {
 // isVital reports, by a file's name, whether the store depends on each write of it.
 func (fs *failStopFS) isVital(name string) bool {
 	base := fs.PathBase(name)
-	return strings.HasSuffix(base, ".log") || strings.HasPrefix(base, "MANIFEST") || strings.HasPrefix(base, "marker.")
+	return strings.HasSuffix(base, ".log") || strings.HasPrefix(base, "MANIFEST") ||
+		strings.HasPrefix(base, "marker.")
 }
 
 func (fs *failStopFS) Unwrap() vfs.FS { return fs.FS }
@@ -97,7 +99,8 @@ func (fs *failStopFS) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, 
 	if strings.HasPrefix(fs.PathBase(name), "marker.") {
 		// What a marker points at must not be younger than the marker: a crash may keep the one
 		// directory entry and lose the other. Pebble syncs the directory only once, after both.
-		err = fs.vital("sync", fs.PathDir(name), func() error { return syncDir(fs.FS, fs.PathDir(name)) })
+		err = fs.vital("sync", fs.PathDir(name),
+			func() error { return syncDir(fs.FS, fs.PathDir(name)) })
 		if err != nil {
 			return nil, err
 		}
@@ -108,15 +111,16 @@ func (fs *failStopFS) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, 
 	}), &f)
 }
 
-func (fs *failStopFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
+func (fs *failStopFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (f vfs.File,
+	err error) {
 	return fs.vitalFile(name, c, fs.vital("reuse", name, func() error {
 		f, err = fs.FS.ReuseForWrite(oldName, name, c)
 		return missing(err)
 	}), &f)
 }
 
-// missing makes a failure of it that a file or the directory is not there, which vital passes on else: Pebble
-// panics where it cannot make a file.
+// missing makes a failure of it that a file or the directory is not there, which vital passes on
+// else: Pebble panics where it cannot make a file.
 func missing(err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("files of the store are missing: %v", err)
@@ -125,7 +129,8 @@ func missing(err error) error {
 }
 
 // vitalFile wraps a file that was just made, or makes one in memory where that has failed.
-func (fs *failStopFS) vitalFile(name string, c vfs.DiskWriteCategory, err error, f *vfs.File) (vfs.File, error) {
+func (fs *failStopFS) vitalFile(name string, c vfs.DiskWriteCategory, err error,
+	f *vfs.File) (vfs.File, error) {
 	switch {
 	case err != nil:
 		return nil, err
@@ -166,7 +171,8 @@ func (fs *failStopFS) Stat(name string) (vfs.FileInfo, error) {
 	return fs.FS.Stat(name)
 }
 
-// Remove keeps every file once the engine has failed: what Pebble thinks replaced it is not on disk.
+// Remove keeps every file once the engine has failed: what Pebble thinks replaced it is not on
+// disk.
 func (fs *failStopFS) Remove(name string) error {
 	if fs.failed() {
 		return nil

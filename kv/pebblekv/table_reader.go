@@ -52,14 +52,16 @@ func (t *tableFiles) open(ctx context.Context, name string) (*tableReader, error
 		if err := ctx.Err(); err != nil {
 			return nil, errors.Join(err, closed)
 		}
-		return nil, errors.Join(damagedTable(name, fmt.Sprintf("it cannot be opened: %v", err), kv.Span{}), closed)
+		return nil, errors.Join(damagedTable(name, fmt.Sprintf("it cannot be opened: %v", err),
+			kv.Span{}), closed)
 	}
 	return &tableReader{name: name, f: f, r: r, bad: readable.bad}, nil
 }
 
 func (t *tableReader) close() error { return t.r.Close() }
 
-// readableBut fails to read the blocks that are known to be damaged. Pebble would find them out each time.
+// readableBut fails to read the blocks that are known to be damaged. Pebble would find them out
+// each time.
 type readableBut struct {
 	objstorage.Readable
 	bad map[uint64]bool
@@ -78,7 +80,8 @@ func (r *readableBut) NewReadHandle(objstorage.ReadBeforeSize) objstorage.ReadHa
 }
 
 func damagedTable(file, what string, bound kv.Span) *kv.CorruptionError {
-	return &kv.CorruptionError{File: file, What: "this table file of the store is damaged: " + what, Bound: bound}
+	return &kv.CorruptionError{File: file, What: "this table file of the store is damaged: " + what,
+		Bound: bound}
 }
 
 // tableBlock is a block of a table file, with its kind in words.
@@ -126,13 +129,15 @@ func (t *tableReader) sound(b tableBlock, buf *[]byte) bool {
 	if kind := t.r.BlockReader().ChecksumType(); kind != block.ChecksumTypeCRC32c {
 		return block.ValidateChecksum(kind, *buf, b.Handle) == nil
 	}
-	// Pebble's function looks for the bit that was flipped, which takes as long as to read 10⁵ blocks.
+	// Pebble's function looks for the bit that was flipped, which takes as long as to read 10⁵
+	// blocks.
 	return checksum((*buf)[:n+1]) == binary.LittleEndian.Uint32((*buf)[n+1:])
 }
 
-// walk visits the keys of the file as kv.Walk does. A key comes once for each of its entries. Values are
-// read and not shown.
-func (t *tableReader) walk(ctx context.Context, span kv.Span, reverse bool, visit func(key, value []byte) error) (err error) {
+// walk visits the keys of the file as kv.Walk does. A key comes once for each of its entries.
+// Values are read and not shown.
+func (t *tableReader) walk(ctx context.Context, span kv.Span, reverse bool,
+	visit func(key, value []byte) error) (err error) {
 	it, err := t.iter(ctx)
 	if err != nil {
 		return err

@@ -26,8 +26,9 @@ type Unlisted struct {
 // unsureMost bounds Unlisted.Unsure.
 const unsureMost = 10_000
 
-// listed returns nil when the store's list of files, the manifest, is where it should be, and when there is
-// no store yet. Pebble would take a directory without it for a new one and remove the tables.
+// listed returns nil when the store's list of files, the manifest, is where it should be, and when
+// there is no store yet. Pebble would take a directory without it for a new one and remove the
+// tables.
 func listed(fs vfs.FS, dir string) error {
 	marker, manifest, err := atomicfs.LocateMarker(fs, dir, "manifest")
 	if err != nil {
@@ -40,21 +41,25 @@ func listed(fs vfs.FS, dir string) error {
 	if err != nil || manifest != "" && slices.Contains(names, manifest) {
 		return err
 	}
-	i := slices.IndexFunc(names, func(n string) bool { return strings.HasSuffix(n, ".sst") || strings.HasSuffix(n, ".log") })
+	i := slices.IndexFunc(names,
+		func(n string) bool { return strings.HasSuffix(n, ".sst") || strings.HasSuffix(n, ".log") })
 	switch {
 	case manifest != "":
 		return &kv.CorruptionError{File: manifest, What: "the list of the store's files is missing"}
 	case i >= 0:
-		return &kv.CorruptionError{File: "marker.manifest", What: "the name of the list of the store's files is missing"}
+		return &kv.CorruptionError{File: "marker.manifest",
+			What: "the name of the list of the store's files is missing"}
 	}
 	return nil // a new store
 }
 
-// openUnlisted makes a store in the directory scratch of everything that can be read in the table files and
-// logs of another, because the list of those that are live cannot be used. Files that the store had replaced
-// and not yet removed count too. Their entries are older than what replaced them, so they change nothing
-// about a key that is there; a key that was deleted comes back when the file with its deletion is gone.
-func openUnlisted(ctx context.Context, fs *soundLogs, dir, scratch string, cause error, opts Options) (_ *Salvaged, err error) {
+// openUnlisted makes a store in the directory scratch of everything that can be read in the table
+// files and logs of another, because the list of those that are live cannot be used. Files that the
+// store had replaced and not yet removed count too. Their entries are older than what replaced
+// them, so they change nothing about a key that is there; a key that was deleted comes back when
+// the file with its deletion is gone.
+func openUnlisted(ctx context.Context, fs *soundLogs, dir, scratch string, cause error,
+	opts Options) (_ *Salvaged, err error) {
 	tables := newTableFiles(fs.base, dir)
 	lost := &Unlisted{Cause: cause}
 	m := &tableMerge{unsure: func(key []byte) {
@@ -98,15 +103,16 @@ func openUnlisted(ctx context.Context, fs *soundLogs, dir, scratch string, cause
 	return &Salvaged{Engine: e, Lost: fs.lost, Unlisted: lost}, nil
 }
 
-// openLogs opens the logs alone: Pebble makes tables of them, in memory, with the sequence numbers that the
-// logs carry.
+// openLogs opens the logs alone: Pebble makes tables of them, in memory, with the sequence numbers
+// that the logs carry.
 func openLogs(fs *soundLogs, dir string, opts Options) (*Engine, error) {
 	names, err := fs.base.List(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		if !strings.HasSuffix(name, ".log") && !strings.HasPrefix(name, "marker."+formatMarker+".") {
+		if !strings.HasSuffix(name, ".log") &&
+			!strings.HasPrefix(name, "marker."+formatMarker+".") {
 			fs.hide(fs.PathJoin(dir, name))
 		}
 	}
@@ -129,7 +135,8 @@ func openLogs(fs *soundLogs, dir string, opts Options) (*Engine, error) {
 }
 
 // add adds what can be read of a table file. Its age is its number plus younger.
-func (m *tableMerge) add(ctx context.Context, files *tableFiles, name string, younger uint64, lost *Unlisted) (err error) {
+func (m *tableMerge) add(ctx context.Context, files *tableFiles, name string, younger uint64,
+	lost *Unlisted) (err error) {
 	number, err := strconv.ParseUint(strings.TrimSuffix(name, ".sst"), 10, 62)
 	if err != nil {
 		return nil // not one of Pebble's
@@ -157,10 +164,12 @@ func (m *tableMerge) add(ctx context.Context, files *tableFiles, name string, yo
 		return err
 	}
 	m.deletes = append(m.deletes, deletes...)
-	part := tablePart{files: files, name: name, number: number + younger, span: kv.Span{Start: []byte{}}}
+	part := tablePart{files: files, name: name, number: number + younger,
+		span: kv.Span{Start: []byte{}}}
 	var spans []kv.Span
 	if entries {
-		if spans, err = kv.ReadableBy(ctx, r.walk, part.span, func(_, _ []byte) error { return nil }); err != nil {
+		if spans, err = kv.ReadableBy(ctx, r.walk, part.span,
+			func(_, _ []byte) error { return nil }); err != nil {
 			return err
 		}
 	}
@@ -174,7 +183,8 @@ func (m *tableMerge) add(ctx context.Context, files *tableFiles, name string, yo
 }
 
 // addParts adds what lies between the spans of a file that cannot be read.
-func (m *tableMerge) addParts(ctx context.Context, part tablePart, lost []kv.Span, r *tableReader) error {
+func (m *tableMerge) addParts(ctx context.Context, part tablePart, lost []kv.Span,
+	r *tableReader) error {
 	it, err := r.iter(ctx)
 	if err != nil {
 		return err

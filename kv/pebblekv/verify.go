@@ -58,7 +58,8 @@ func verifyChunks(r io.Reader, name string, f chunkFormat) (verified, error) {
 }
 
 // judge decides whether the invalid chunk at pos of the block that begins at an offset is damage.
-func (f chunkFormat) judge(r io.Reader, name string, block []byte, at int64, pos int, v *verified) error {
+func (f chunkFormat) judge(r io.Reader, name string, block []byte, at int64, pos int,
+	v *verified) error {
 	invalid := at + int64(pos)
 	damaged := f.oneByteOff(block, pos)
 	for {
@@ -73,7 +74,8 @@ func (f chunkFormat) judge(r io.Reader, name string, block []byte, at int64, pos
 			if f.manifest {
 				what = "the list of the store's files"
 			}
-			return &kv.CorruptionError{File: name, What: fmt.Sprintf("%s is damaged at byte %d", what, invalid)}
+			return &kv.CorruptionError{File: name,
+				What: fmt.Sprintf("%s is damaged at byte %d", what, invalid)}
 		}
 		block = block[:blockSize]
 		n, err := io.ReadFull(r, block)
@@ -87,10 +89,12 @@ func (f chunkFormat) judge(r io.Reader, name string, block []byte, at int64, pos
 	}
 }
 
-// nextPlace returns the next offset at which a chunk of the file may begin, and -1 when there is none.
+// nextPlace returns the next offset at which a chunk of the file may begin, and -1 when there is
+// none.
 func (f chunkFormat) nextPlace(block []byte, from int) int {
 	for p := from; p+f.smallest() <= len(block); p++ {
-		if n := f.header(block[p+6]); n != 0 && (f.manifest || binary.LittleEndian.Uint32(block[p+chunkHeader:]) == f.logNum) {
+		if n := f.header(block[p+6]); n != 0 &&
+			(f.manifest || binary.LittleEndian.Uint32(block[p+chunkHeader:]) == f.logNum) {
 			return p
 		}
 	}

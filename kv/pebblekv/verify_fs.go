@@ -25,8 +25,8 @@ type Replay struct {
 	Dropped int
 }
 
-// verifyFS looks at logs and at the manifest before Pebble reads them, and remembers which file Pebble
-// opened last, so that an error can name it.
+// verifyFS looks at logs and at the manifest before Pebble reads them, and remembers which file
+// Pebble opened last, so that an error can name it.
 type verifyFS struct {
 	vfs.FS
 	visit func(key []byte) // sees each key in the logs
@@ -112,7 +112,8 @@ func (fs *verifyFS) readUpdates(name string, num uint32) (n int, err error) {
 }
 
 // newRecordReader converts the number to the type that Pebble keeps to itself.
-func newRecordReader[N ~uint64](newReader func(io.Reader, N) *record.Reader, r io.Reader, num uint64) *record.Reader {
+func newRecordReader[N ~uint64](newReader func(io.Reader, N) *record.Reader, r io.Reader,
+	num uint64) *record.Reader {
 	return newReader(r, N(num))
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/minidb/minidb/kv"
 )
 
-// Verify implements kv.Verifier: it compares every block of every live table file with its checksum. Logs
-// and the manifest were verified when the store was opened (verify.go). A file that a compaction removes
-// meanwhile is passed over: what was in it has just been read.
+// Verify implements kv.Verifier: it compares every block of every live table file with its
+// checksum. Logs and the manifest were verified when the store was opened (verify.go). A file that
+// a compaction removes meanwhile is passed over: what was in it has just been read.
 func (e *Engine) Verify(ctx context.Context, report kv.VerifyReport) error {
 	tables, err := e.liveTables()
 	if err != nil {
@@ -64,7 +64,8 @@ func (e *Engine) liveTables() ([]liveTable, error) {
 			t.bound.End = append(bytes.Clone(info.Largest.UserKey), 0)
 			if other, ok := byName[t.name]; ok {
 				t.size += other.size
-				t.bound.Start = slices.MinFunc([][]byte{t.bound.Start, other.bound.Start}, bytes.Compare)
+				t.bound.Start = slices.MinFunc([][]byte{t.bound.Start, other.bound.Start},
+					bytes.Compare)
 				t.bound.End = slices.MaxFunc([][]byte{t.bound.End, other.bound.End}, bytes.Compare)
 			}
 			byName[t.name] = t
@@ -78,9 +79,10 @@ func (e *Engine) liveTables() ([]liveTable, error) {
 	return out, nil
 }
 
-// verifyTable reads a file. Where keys cannot be read each error has the span of some; other damage has the
-// span of the whole file.
-func (e *Engine) verifyTable(ctx context.Context, t liveTable) (damage []*kv.CorruptionError, err error) {
+// verifyTable reads a file. Where keys cannot be read each error has the span of some; other damage
+// has the span of the whole file.
+func (e *Engine) verifyTable(ctx context.Context, t liveTable) (damage []*kv.CorruptionError,
+	err error) {
 	if err := e.enter(); err != nil { // Close waits for it
 		return nil, err
 	}
@@ -89,7 +91,8 @@ func (e *Engine) verifyTable(ctx context.Context, t liveTable) (damage []*kv.Cor
 	var broken *kv.CorruptionError
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, nil // Open looked whether all were there, and a compaction removes what it has replaced
+		// Open looked whether all were there, and a compaction removes what it has replaced
+		return nil, nil
 	case errors.As(err, &broken):
 		broken.Bound = t.bound
 		return []*kv.CorruptionError{broken}, nil
@@ -103,7 +106,8 @@ func (e *Engine) verifyTable(ctx context.Context, t liveTable) (damage []*kv.Cor
 	}
 	lost := []kv.Span{t.bound}
 	if entries {
-		if lost, err = kv.ReadableBy(ctx, f.walk, t.bound, func(_, _ []byte) error { return nil }); err != nil {
+		if lost, err = kv.ReadableBy(ctx, f.walk, t.bound,
+			func(_, _ []byte) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -116,8 +120,8 @@ func (e *Engine) verifyTable(ctx context.Context, t liveTable) (damage []*kv.Cor
 	return damage, nil
 }
 
-// verify reads every block and notes those that are damaged. It returns what is wrong with the file, nothing for a sound one, and whether
-// entries cannot be read.
+// verify reads every block and notes those that are damaged. It returns what is wrong with the
+// file, nothing for a sound one, and whether entries cannot be read.
 func (t *tableReader) verify(ctx context.Context) (what string, entries bool, err error) {
 	blocks, err := t.blocks()
 	if err != nil {

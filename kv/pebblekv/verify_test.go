@@ -43,7 +43,8 @@ func (fs *CrashFS) files(t *testing.T, part string) []string {
 	names, err := fs.List("db")
 	require.NoError(t, err)
 	slices.Sort(names)
-	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, part) && !strings.HasSuffix(n, part) })
+	return slices.DeleteFunc(names,
+		func(n string) bool { return !strings.HasPrefix(n, part) && !strings.HasSuffix(n, part) })
 }
 
 func (fs *CrashFS) content(t *testing.T, name string) []byte {
@@ -64,8 +65,8 @@ func (fs *CrashFS) overwrite(t *testing.T, name string, b []byte) {
 	require.NoError(t, f.Close())
 }
 
-// TestEveryDamagedByteOfALogIsFound changes each byte of the first log of a new store: in the last block
-// and in the last chunk too.
+// TestEveryDamagedByteOfALogIsFound changes each byte of the first log of a new store: in the last
+// block and in the last chunk too.
 func TestEveryDamagedByteOfALogIsFound(t *testing.T) {
 	fs := killed(t, 700, false)
 	logs := fs.files(t, ".log")
@@ -92,7 +93,8 @@ func TestEveryDamagedByteOfALogIsFound(t *testing.T) {
 	}
 }
 
-// inPadding reports whether the byte lies behind the last chunk of a full block, where nothing is kept.
+// inPadding reports whether the byte lies behind the last chunk of a full block, where nothing is
+// kept.
 func inPadding(log []byte, at int) bool {
 	block := at / blockSize * blockSize
 	end := block + blockSize
@@ -120,7 +122,8 @@ func TestATornTailIsNoDamage(t *testing.T) {
 		for i := range old {
 			old[i] = byte(dice.Uint32())
 		}
-		for what, tail := range map[string][]byte{"nothing": nil, "zeros": zeros, "old bytes": old} {
+		for what, tail := range map[string][]byte{"nothing": nil, "zeros": zeros,
+			"old bytes": old} {
 			_, err := verifyChunks(bytes.NewReader(append(log[:cut:cut], tail...)), name, f)
 			require.NoError(t, err, "cut at %d, followed by %s", cut, what)
 		}

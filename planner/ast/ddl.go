@@ -163,8 +163,9 @@ type CreateDatabase struct {
 
 // Drop is DROP TABLE|INDEX|VIEW|SEQUENCE|SCHEMA|DATABASE|MATERIALIZED VIEW.
 type Drop struct {
-	Pos          Pos
-	Kind         string // "table", "index", "view", "sequence", "schema", "database", "materialized view"
+	Pos Pos
+	// "table", "index", "view", "sequence", "schema", "database", "materialized view"
+	Kind         string
 	Names        []Name
 	IfExists     bool
 	Cascade      bool

@@ -5,7 +5,7 @@
 // type: that is the planner's bind phase. Identifiers are already folded (unquoted names are lower
 // case); string literals are already unescaped.
 //
-// Files: node.go (what all nodes are), expr.go (expressions), query.go (SELECT and what it is made of),
-// dml.go (INSERT, UPDATE, DELETE, COPY), ddl.go (schema), session.go (transactions, settings, prepared
-// statements, cursors), inspect.go (a walk over expressions and queries).
+// Files: node.go (what all nodes are), expr.go (expressions), query.go (SELECT and what it is made
+// of), dml.go (INSERT, UPDATE, DELETE, COPY), ddl.go (schema), session.go (transactions, settings,
+// prepared statements, cursors), inspect.go (a walk over expressions and queries).
 package ast

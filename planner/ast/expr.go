@@ -135,8 +135,9 @@ type Array struct {
 	Elements []Expr
 }
 
-// Subscript is Operand[Index] or Operand[Low:High] (Slice; either bound may be nil). Continues says that
-// Operand is a subscript of the same chain, over one more dimension: a[1][2], and not (a[1])[2].
+// Subscript is Operand[Index] or Operand[Low:High] (Slice; either bound may be nil). Continues says
+// that Operand is a subscript of the same chain, over one more dimension: a[1][2], and not
+// (a[1])[2].
 type Subscript struct {
 	Pos       Pos
 	Operand   Expr
@@ -303,8 +304,8 @@ func (e *Binary) Chain() []Expr {
 	return operands
 }
 
-// Chain returns what a chain of subscripts such as a[1][2] is applied to, and the chain from its last
-// subscript to its first.
+// Chain returns what a chain of subscripts such as a[1][2] is applied to, and the chain from its
+// last subscript to its first.
 func (e *Subscript) Chain() (base Expr, chain []*Subscript) {
 	base = e
 	for {

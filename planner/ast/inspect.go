@@ -1,8 +1,8 @@
 package ast
 
-// Inspect calls f for a node of a tree and, where f returns true, for all nodes below it: expressions,
-// entries of FROM, queries and their parts (all as pointers), in the order of the text but for WITH,
-// which comes first. A nil node is skipped. Of statements it knows queries only.
+// Inspect calls f for a node of a tree and, where f returns true, for all nodes below it:
+// expressions, entries of FROM, queries and their parts (all as pointers), in the order of the text
+// but for WITH, which comes first. A nil node is skipped. Of statements it knows queries only.
 func Inspect(n any, f func(n any) bool) {
 	in := inspector(f)
 	switch n := n.(type) {
@@ -71,8 +71,8 @@ func (in inspector) expr(e Expr) {
 	}
 }
 
-// chain visits a chain of binary operators without recursion along its left side. Its inner nodes are
-// visited before the operands.
+// chain visits a chain of binary operators without recursion along its left side. Its inner nodes
+// are visited before the operands.
 func (in inspector) chain(e *Binary) {
 	var rights []Expr
 	var left Expr = e

@@ -8,8 +8,8 @@ type TxnModes struct {
 	AsOf       *AsOf // nil: not said
 }
 
-// AsOf is AS OF SYSTEM TIME x, or AS OF TIMESTAMP x: the moment at which a transaction reads. Moment
-// has no columns: a literal (a time, or an interval back from now) or an expression.
+// AsOf is AS OF SYSTEM TIME x, or AS OF TIMESTAMP x: the moment at which a transaction reads.
+// Moment has no columns: a literal (a time, or an interval back from now) or an expression.
 type AsOf struct {
 	Pos    Pos
 	Moment Expr
@@ -199,7 +199,8 @@ type Maintenance struct {
 	Kind    string // REINDEX: "table", "index", "database", …
 }
 
-// MaintainedTable is a table of a Maintenance, and the columns that ANALYZE is to look at; none: all.
+// MaintainedTable is a table of a Maintenance, and the columns that ANALYZE is to look at; none:
+// all.
 type MaintainedTable struct {
 	Name    Name
 	Columns []Ident

@@ -26,13 +26,18 @@ func (b *binder) aggregate(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	}
 	owner := sc.state(b.aggregateLevel(sc, agg))
 	if inner := aggregateWithin(owner, agg); inner >= 0 {
-		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot be nested").At(inner)
+		return nil, sqlerr.New(sqlerr.GroupingError,
+			"aggregate function calls cannot be nested").At(inner)
 	}
 	switch {
 	case owner.inAggregate:
-		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot be nested").At(pos)
-	case owner.clause != clauseTarget && owner.clause != clauseHaving && owner.clause != clauseOrderBy && owner.clause != clauseDistinctOn && owner.clause != clauseWindow:
-		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in %s", owner.clause).At(pos)
+		return nil, sqlerr.New(sqlerr.GroupingError,
+			"aggregate function calls cannot be nested").At(pos)
+	case owner.clause != clauseTarget && owner.clause != clauseHaving &&
+		owner.clause != clauseOrderBy && owner.clause != clauseDistinctOn &&
+		owner.clause != clauseWindow:
+		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in %s",
+			owner.clause).At(pos)
 	}
 	for i := range owner.aggs {
 		if equalAgg(&owner.aggs[i].Agg, agg) {
@@ -53,8 +58,10 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.
 	sc.sel.inAggregate = true
 	defer func() { sc.sel.inAggregate = saved }()
 	if call.Star && name != "count" {
-		return nil, nil, withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s() does not exist", name).At(pos),
-			"No function matches the given name and argument types. You might need to add explicit type casts.")
+		return nil, nil, withHint(sqlerr.New(sqlerr.UndefinedFunction,
+			"function %s() does not exist", name).At(pos),
+			"No function matches the given name and argument types. You might need to add "+
+				"explicit type casts.")
 	}
 	args, err := b.exprs(sc, call.Args)
 	if err != nil {
@@ -73,7 +80,8 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.
 		args = append(args, order...)
 	}
 	if name == "count" && len(args) == 0 && !call.Star {
-		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function").At(pos)
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType,
+			"count(*) must be used to call a parameterless aggregate function").At(pos)
 	}
 	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
 	if err != nil {
@@ -119,8 +127,8 @@ func (b *binder) filter(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	return b.condition(sc, call.Filter, "FILTER")
 }
 
-// asArgument returns the argument that an item of ORDER BY is, whatever the function has cast it to unasked:
-// it sorts by that, as in PostgreSQL.
+// asArgument returns the argument that an item of ORDER BY is, whatever the function has cast it to
+// unasked: it sorts by that, as in PostgreSQL.
 func asArgument(e expr.Expr, args []expr.Expr) expr.Expr {
 	for _, arg := range args {
 		bare := arg
@@ -138,8 +146,8 @@ func asArgument(e expr.Expr, args []expr.Expr) expr.Expr {
 	return e
 }
 
-// aggregateWithin finds an aggregate of the same query in the arguments, brought there by a subquery;
-// it returns its position, or -1.
+// aggregateWithin finds an aggregate of the same query in the arguments, brought there by a
+// subquery; it returns its position, or -1.
 func aggregateWithin(owner *selectState, agg *opt.Agg) int {
 	cols := aggregateCols(agg)
 	for i := range owner.aggs {
@@ -156,7 +164,8 @@ func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) error {
 		return nil
 	}
 	if len(agg.Args) == 0 {
-		return sqlerr.New(sqlerr.SyntaxError, "DISTINCT specified, but %s has no arguments", call.Name.Name).At(int(call.Pos))
+		return sqlerr.New(sqlerr.SyntaxError, "DISTINCT specified, but %s has no arguments",
+			call.Name.Name).At(int(call.Pos))
 	}
 	for i, k := range agg.OrderBy {
 		found := false
@@ -165,7 +174,8 @@ func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) error {
 		}
 		if !found {
 			return sqlerr.New(sqlerr.InvalidColumnReference,
-				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list").At(exprPos(call.OrderBy[i].Expr))
+				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument "+
+					"list").At(exprPos(call.OrderBy[i].Expr))
 		}
 	}
 	return nil
@@ -173,9 +183,11 @@ func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) error {
 
 func withinGroupError(call *ast.FuncCall, fn *expr.Aggregate) error {
 	if fn.WithinGroup {
-		return sqlerr.New(sqlerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", call.Name.Name).At(int(call.Pos))
+		return sqlerr.New(sqlerr.WrongObjectType, "WITHIN GROUP is required for ordered-set "+
+			"aggregate %s", call.Name.Name).At(int(call.Pos))
 	}
-	return sqlerr.New(sqlerr.WrongObjectType, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", call.Name.Name).At(int(call.Pos))
+	return sqlerr.New(sqlerr.WrongObjectType, "%s is not an ordered-set aggregate, so it cannot "+
+		"have WITHIN GROUP", call.Name.Name).At(int(call.Pos))
 }
 
 // aggregateLevel finds the query that an aggregate belongs to.
@@ -220,7 +232,8 @@ func equalAgg(a, b *opt.Agg) bool {
 			return false
 		}
 	}
-	return a.Filter == nil && b.Filter == nil || a.Filter != nil && b.Filter != nil && logical.Equal(a.Filter, b.Filter)
+	return a.Filter == nil && b.Filter == nil || a.Filter != nil && b.Filter != nil &&
+		logical.Equal(a.Filter, b.Filter)
 }
 
 // grouping binds GROUPING(a, b).
@@ -231,6 +244,7 @@ func (b *binder) grouping(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	}
 	id := b.newColumn("grouping", types.TInt4, sc.level())
 	sc.sel.made.Add(id)
-	sc.sel.groupings = append(sc.sel.groupings, groupingCall{id: id, args: args, pos: argPos(call, 0)})
+	sc.sel.groupings = append(sc.sel.groupings,
+		groupingCall{id: id, args: args, pos: argPos(call, 0)})
 	return b.ref(id, call.Pos), nil
 }

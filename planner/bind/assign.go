@@ -25,7 +25,8 @@ func (b *binder) modified(name ast.Name, verb string) (*table.Desc, error) {
 	case table.KindSequence:
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot change sequence \"%s\"", d.Name)
 	case table.KindVirtual:
-		return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s", d.Name)
+		return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied for table %s",
+			d.Name)
 	}
 	b.meta.Writes = true
 	b.noteUse(d.ID, opt.Modifies)
@@ -37,13 +38,15 @@ func targetColumn(d *table.Desc, c ast.Ident) (int, error) {
 	if i := d.Column(c.Name); i >= 0 && !d.Columns[i].Hidden {
 		return i, nil
 	}
-	return 0, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", c.Name, d.Name).At(int(c.Pos))
+	return 0, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist",
+		c.Name, d.Name).At(int(c.Pos))
 }
 
 // assign converts a value to a column's type, as far as an assignment may.
 func (b *binder) assign(e expr.Expr, col *table.Column, pos int) (expr.Expr, error) {
 	if !canCast(e.Type(), col.Type, assignment) {
-		return nil, withHint(sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but expression is of type %s",
+		return nil, withHint(sqlerr.New(sqlerr.DatatypeMismatch,
+			"column \"%s\" is of type %s but expression is of type %s",
 			col.Name, typeName(col.Type), typeName(e.Type())).At(pos),
 			"You will need to rewrite or cast the expression.")
 	}
@@ -97,13 +100,15 @@ func (b *binder) defaultOf(d *table.Desc, i int) (expr.Expr, error) {
 	return e, withoutPosition(err)
 }
 
-// rowExpr binds an expression of the catalog over the columns of d, whose IDs go from first on; d is
-// nil where columns are not allowed.
-func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c clause) (expr.Expr, error) {
+// rowExpr binds an expression of the catalog over the columns of d, whose IDs go from first on; d
+// is nil where columns are not allowed.
+func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c clause) (expr.Expr,
+	error) {
 	sc := (*scope)(nil).inner()
 	sc.sel.clause = c
 	if d != nil {
-		t := &fromTable{alias: d.Name, schema: d.Schema, desc: d, first: first, cols: relationColumns(d, first)}
+		t := &fromTable{alias: d.Name, schema: d.Schema, desc: d, first: first,
+			cols: relationColumns(d, first)}
 		sc.tables, sc.cols = []*fromTable{t}, t.cols
 	}
 	if c != clauseDefault && c != clauseCheck && c != clauseExecute && c != clauseAsOf {
@@ -114,7 +119,8 @@ func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c claus
 	}
 	bound, err := b.expr(sc, e)
 	if ref, ok := e.(*ast.ColumnRef); ok && d == nil && err != nil {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot use column reference in %s", singular(c)).At(int(ref.Pos))
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot use column reference in %s",
+			singular(c)).At(int(ref.Pos))
 	}
 	return bound, err
 }
@@ -136,7 +142,8 @@ func refuseSubquery(e ast.Expr, c clause) error {
 	var err error
 	r := references{onQuery: func(pos ast.Pos) {
 		if err == nil {
-			err = sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery in %s", singular(c)).At(int(pos))
+			err = sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery in %s",
+				singular(c)).At(int(pos))
 		}
 	}}
 	r.expr(e)
@@ -201,7 +208,8 @@ func replaceRow(e expr.Expr, first logical.ColID, by []expr.Expr) expr.Expr {
 }
 
 // returning binds RETURNING into result columns.
-func (b *binder) returning(sc *scope, items []ast.SelectItem) ([]logical.Item, []logical.Output, error) {
+func (b *binder) returning(sc *scope, items []ast.SelectItem) ([]logical.Item, []logical.Output,
+	error) {
 	sc.sel.clause = clauseReturning
 	targets, err := b.targetList(sc, items)
 	if err != nil {

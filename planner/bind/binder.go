@@ -34,7 +34,8 @@ type binder struct {
 
 // Statement binds SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
 // parameters, nil where they are to be inferred.
-func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement, params []*types.Type) (*logical.Statement, error) {
+func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement,
+	params []*types.Type) (*logical.Statement, error) {
 	b := newBinder(ctx, env)
 	for _, t := range params {
 		if t != nil && t.OID == types.OIDUnknown {
@@ -58,8 +59,8 @@ func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement, params []*
 	return &logical.Statement{Query: q, Meta: b.meta, NoCache: b.momentary}, nil
 }
 
-// momentParams finds the types of the parameters in the statement's AS OF SYSTEM TIME. One that stands
-// there alone is a timestamp with time zone.
+// momentParams finds the types of the parameters in the statement's AS OF SYSTEM TIME. One that
+// stands there alone is a timestamp with time zone.
 func (b *binder) momentParams(stmt ast.Statement) error {
 	sel, ok := stmt.(*ast.Select)
 	if !ok || sel.AsOf == nil || !sel.AsOf.Params {
@@ -78,7 +79,8 @@ func (b *binder) momentParams(stmt ast.Statement) error {
 }
 
 func newBinder(ctx context.Context, env *opt.Env) *binder {
-	return &binder{ctx: ctx, env: env, meta: logical.NewMeta(), interrupt: logical.NewInterrupt(ctx).Counting()}
+	return &binder{ctx: ctx, env: env, meta: logical.NewMeta(),
+		interrupt: logical.NewInterrupt(ctx).Counting()}
 }
 
 func (b *binder) statement(stmt ast.Statement, outer *scope) (*logical.Query, error) {
@@ -106,7 +108,8 @@ func (b *binder) relation(name ast.Name) (*table.Desc, error) {
 		if name.Schema != "" {
 			full = name.Schema + "." + name.Name
 		}
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", full).At(int(name.Pos))
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
+			full).At(int(name.Pos))
 	}
 	b.noteTable(d)
 	return d, nil
@@ -122,12 +125,14 @@ func (b *binder) lookup(name ast.Name) (*table.Desc, error) {
 		catalogSeen = catalogSeen || schema == "pg_catalog"
 	}
 	if !catalogSeen {
-		if d, err := b.env.Catalog.Relation(b.ctx, ast.Name{Pos: name.Pos, Schema: "pg_catalog", Name: name.Name}); d != nil || err != nil {
+		if d, err := b.env.Catalog.Relation(b.ctx, ast.Name{Pos: name.Pos, Schema: "pg_catalog",
+			Name: name.Name}); d != nil || err != nil {
 			return d, err
 		}
 	}
 	for _, schema := range b.path {
-		d, err := b.env.Catalog.Relation(b.ctx, ast.Name{Pos: name.Pos, Schema: schema, Name: name.Name})
+		d, err := b.env.Catalog.Relation(b.ctx,
+			ast.Name{Pos: name.Pos, Schema: schema, Name: name.Name})
 		if d != nil || err != nil {
 			return d, err
 		}

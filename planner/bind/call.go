@@ -15,9 +15,11 @@ var writing = map[string]bool{"nextval": true, "setval": true, "set_config": fal
 
 // lasting are functions whose effect stays when the transaction is rolled back. nextval's does too,
 // but a gap in a sequence is nothing to be afraid of.
-var lasting = map[string]bool{"pg_advisory_lock": true, "pg_advisory_lock_shared": true, "pg_try_advisory_lock": true,
-	"pg_try_advisory_lock_shared": true, "pg_advisory_unlock": true, "pg_advisory_unlock_shared": true,
-	"pg_advisory_unlock_all": true, "pg_cancel_backend": true, "pg_terminate_backend": true}
+var lasting = map[string]bool{"pg_advisory_lock": true, "pg_advisory_lock_shared": true,
+	"pg_try_advisory_lock":        true,
+	"pg_try_advisory_lock_shared": true, "pg_advisory_unlock": true,
+	"pg_advisory_unlock_shared": true,
+	"pg_advisory_unlock_all":    true, "pg_cancel_backend": true, "pg_terminate_backend": true}
 
 // funcCall binds a call: an aggregate, a set-returning function of a select list, or a scalar.
 func (b *binder) funcCall(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
@@ -42,7 +44,8 @@ func (b *binder) funcCall(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 		return b.aggregate(sc, call)
 	}
 	if _, only := windowFunctions[call.Name.Name]; only {
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "window function %s requires an OVER clause", call.Name.Name).At(pos)
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "window function %s requires an OVER clause",
+			call.Name.Name).At(pos)
 	}
 	fn, args, t, err := b.resolveCall(sc, call)
 	if err != nil {
@@ -55,7 +58,8 @@ func (b *binder) funcCall(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 }
 
 // resolveCall binds the arguments and chooses the overload.
-func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.Expr, *types.Type, error) {
+func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.Expr, *types.Type,
+	error) {
 	pos := int(call.Pos)
 	args, err := b.exprs(sc, call.Args)
 	if err != nil {
@@ -79,15 +83,16 @@ func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.
 		if fn.Name == "pg_typeof" {
 			break // the one function that can tell a literal without a type
 		}
-		if args[i], err = b.coerce(args[i], targets[i], explicitIfCast(fn, args[i]), argPos(call, i)); err != nil {
+		if args[i], err = b.coerce(args[i], targets[i], explicitIfCast(fn, args[i]),
+			argPos(call, i)); err != nil {
 			return nil, nil, nil, err
 		}
 	}
 	return fn, args, builtin.ReturnType(fn, targets), nil
 }
 
-// withoutOutParams leaves out the arguments that are parameters declared as void, as PostgreSQL does: JDBC
-// sends {? = call f(?)} as f($1, $2), where $1, of type void, stands for the result.
+// withoutOutParams leaves out the arguments that are parameters declared as void, as PostgreSQL
+// does: JDBC sends {? = call f(?)} as f($1, $2), where $1, of type void, stands for the result.
 func (b *binder) withoutOutParams(call *ast.FuncCall) *ast.FuncCall {
 	out := func(i int) bool {
 		p, ok := call.Args[i].(*ast.Param)
@@ -117,7 +122,8 @@ func (b *binder) withoutOutParams(call *ast.FuncCall) *ast.FuncCall {
 	return &c
 }
 
-// inOrder puts the arguments of f(b => 1) in the order of f's parameters, with defaults between them.
+// inOrder puts the arguments of f(b => 1) in the order of f's parameters, with defaults between
+// them.
 func inOrder(call *ast.FuncCall, args []expr.Expr) ([]expr.Expr, error) {
 	if call.ArgNames == nil {
 		return args, nil
@@ -151,7 +157,8 @@ func qualified(err error, call *ast.FuncCall) error {
 
 // explicitIfCast: a type's name used as a function is a cast, which the one argument undergoes.
 func explicitIfCast(fn *expr.Func, arg expr.Expr) coercion {
-	if len(fn.Args) == 1 && fn.Returns != nil && fn.Name == fn.Returns.Name && arg.Type().OID != fn.Args[0].OID {
+	if len(fn.Args) == 1 && fn.Returns != nil && fn.Name == fn.Returns.Name &&
+		arg.Type().OID != fn.Args[0].OID {
 		return explicit
 	}
 	return implicit
@@ -190,8 +197,10 @@ func (b *binder) checkSchema(sc *scope, call *ast.FuncCall) error {
 		return err
 	}
 	name := builtin.Signature(call.Name.Schema+"."+call.Name.Name, typesOf(args))
-	return withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", name).At(int(call.Pos)),
-		"No function matches the given name and argument types. You might need to add explicit type casts.")
+	return withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist",
+		name).At(int(call.Pos)),
+		"No function matches the given name and argument types. You might need to add explicit "+
+			"type casts.")
 }
 
 // notAggregate refuses the decorations of aggregates on other functions.
@@ -199,7 +208,8 @@ func notAggregate(call *ast.FuncCall) error {
 	name, what := call.Name.Name, ""
 	switch {
 	case call.Star:
-		return sqlerr.New(sqlerr.WrongObjectType, "%s(*) specified, but %s is not an aggregate function", name, name).At(int(call.Pos))
+		return sqlerr.New(sqlerr.WrongObjectType, "%s(*) specified, but %s is not an aggregate "+
+			"function", name, name).At(int(call.Pos))
 	case call.Distinct:
 		what = "DISTINCT"
 	case call.WithinGroup:
@@ -211,7 +221,8 @@ func notAggregate(call *ast.FuncCall) error {
 	default:
 		return nil
 	}
-	return sqlerr.New(sqlerr.WrongObjectType, "%s specified, but %s is not an aggregate function", what, name).At(int(call.Pos))
+	return sqlerr.New(sqlerr.WrongObjectType, "%s specified, but %s is not an aggregate function",
+		what, name).At(int(call.Pos))
 }
 
 func isSetReturning(name ast.Name) bool {

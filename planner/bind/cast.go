@@ -22,10 +22,11 @@ const (
 
 // assignmentCasts and explicitCasts are pg_cast's beyond the implicit ones.
 var assignmentCasts = map[types.OID][]types.OID{
-	types.OIDInt8:         {types.OIDInt2, types.OIDInt4},
-	types.OIDInt4:         {types.OIDInt2},
-	types.OIDFloat4:       {types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDNumeric},
-	types.OIDFloat8:       {types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDFloat4, types.OIDNumeric},
+	types.OIDInt8:   {types.OIDInt2, types.OIDInt4},
+	types.OIDInt4:   {types.OIDInt2},
+	types.OIDFloat4: {types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDNumeric},
+	types.OIDFloat8: {types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDFloat4,
+		types.OIDNumeric},
 	types.OIDNumeric:      {types.OIDInt2, types.OIDInt4, types.OIDInt8},
 	types.OIDText:         {types.OIDChar},
 	types.OIDVarchar:      {types.OIDChar},
@@ -43,10 +44,11 @@ var assignmentCasts = map[types.OID][]types.OID{
 }
 
 var explicitCasts = map[types.OID][]types.OID{
-	types.OIDBool:  {types.OIDInt4},
-	types.OIDInt4:  {types.OIDBool, types.OIDChar},
-	types.OIDChar:  {types.OIDInt4},
-	types.OIDJSONB: {types.OIDBool, types.OIDNumeric, types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDFloat4, types.OIDFloat8},
+	types.OIDBool: {types.OIDInt4},
+	types.OIDInt4: {types.OIDBool, types.OIDChar},
+	types.OIDChar: {types.OIDInt4},
+	types.OIDJSONB: {types.OIDBool, types.OIDNumeric, types.OIDInt2, types.OIDInt4, types.OIDInt8,
+		types.OIDFloat4, types.OIDFloat8},
 }
 
 // canCast says whether a value may be converted.
@@ -159,7 +161,8 @@ func (b *binder) foldCast(c *expr.Const, to *types.Type, how coercion) expr.Expr
 
 func foldable(t *types.Type) bool {
 	switch t.OID {
-	case types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDFloat8, types.OIDNumeric, types.OIDBool,
+	case types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDFloat8, types.OIDNumeric,
+		types.OIDBool,
 		types.OIDText, types.OIDVarchar, types.OIDBPChar:
 		return true
 	}
@@ -175,7 +178,8 @@ func (b *binder) inferParam(p *expr.Param, t *types.Type) (expr.Expr, error) {
 	if *have == nil {
 		*have = t
 	} else if (*have).OID != t.OID {
-		return nil, sqlerr.New(sqlerr.AmbiguousParameter, "inconsistent types deduced for parameter $%d", p.N).
+		return nil, sqlerr.New(sqlerr.AmbiguousParameter,
+			"inconsistent types deduced for parameter $%d", p.N).
 			WithDetail("%s versus %s", typeName(*have), typeName(t)).At(p.Pos)
 	}
 	return &expr.Param{T: *have, N: p.N, Pos: p.Pos}, nil
@@ -202,7 +206,8 @@ func (b *binder) castExpr(sc *scope, e *ast.Cast) (expr.Expr, error) {
 
 func (b *binder) castTo(arg expr.Expr, t *types.Type, pos int) (expr.Expr, error) {
 	if !canCast(arg.Type(), t, explicit) {
-		return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", typeName(arg.Type()), typeName(t)).At(pos)
+		return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s",
+			typeName(arg.Type()), typeName(t)).At(pos)
 	}
 	if c, ok := arg.(*expr.Const); ok && arg.Type().OID == types.OIDUnknown {
 		lit, err := b.parseLiteral(c, t)
@@ -221,15 +226,19 @@ func (b *binder) coerceBool(e expr.Expr, construct string, src ast.Expr) (expr.E
 		return e, nil
 	}
 	if t.OID != types.OIDUnknown {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type boolean, not type %s", construct, typeName(t)).At(exprPos(src))
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+			"argument of %s must be type boolean, not type %s", construct, typeName(t)).At(
+			exprPos(src))
 	}
 	return b.coerce(e, types.TBool, implicit, exprPos(src))
 }
 
 // coerceSpecific demands a type that an assignment could convert to.
-func (b *binder) coerceSpecific(e expr.Expr, t *types.Type, construct string, src ast.Expr) (expr.Expr, error) {
+func (b *binder) coerceSpecific(e expr.Expr, t *types.Type, construct string,
+	src ast.Expr) (expr.Expr, error) {
 	if !canCast(e.Type(), t, assignment) {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type %s, not type %s",
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+			"argument of %s must be type %s, not type %s",
 			construct, typeName(t), typeName(e.Type())).At(exprPos(src))
 	}
 	return b.coerce(e, t, assignment, exprPos(src))
@@ -253,7 +262,8 @@ func ResolveType(n ast.TypeName) (*types.Type, error) {
 		if n.Schema != "" {
 			name = n.Schema + "." + name
 		}
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", name).At(int(n.Pos))
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist",
+			name).At(int(n.Pos))
 	}
 	mods := n.Mods
 	if n.Fields != "" {
@@ -274,7 +284,8 @@ func ResolveType(n ast.TypeName) (*types.Type, error) {
 	if n.ArrayDims > 0 {
 		a := types.ArrayOf(t)
 		if a == nil {
-			return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", typeName(t)).At(int(n.Pos))
+			return nil, sqlerr.New(sqlerr.UndefinedObject,
+				"could not find array type for data type %s", typeName(t)).At(int(n.Pos))
 		}
 		t = a
 	}
@@ -298,7 +309,8 @@ func intervalMask(n ast.TypeName) (int, error) {
 		}
 	}
 	if mask == 0 {
-		return 0, sqlerr.New(sqlerr.SyntaxError, "invalid interval fields \"%s\"", n.Fields).At(int(n.Pos))
+		return 0, sqlerr.New(sqlerr.SyntaxError, "invalid interval fields \"%s\"",
+			n.Fields).At(int(n.Pos))
 	}
 	return mask, nil
 }

@@ -19,7 +19,8 @@ func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 		return nil, missingTable(sc, ref.Qualifier, hidden, ref.Pos)
 	}
 	if twice(sc, ref.Qualifier) {
-		return nil, sqlerr.New(sqlerr.AmbiguousAlias, "table reference \"%s\" is ambiguous", t.alias).At(int(ref.Pos))
+		return nil, sqlerr.New(sqlerr.AmbiguousAlias, "table reference \"%s\" is ambiguous",
+			t.alias).At(int(ref.Pos))
 	}
 	e, err := b.tableColumn(t, ref)
 	if e != nil || err != nil {
@@ -42,7 +43,8 @@ func (b *binder) bareColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 		b.noteRow(ref, t)
 		return b.wholeRow(t, ref.Pos), nil
 	}
-	return nil, withHint(sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", ref.Name).
+	return nil, withHint(sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
+		ref.Name).
 		At(int(ref.Pos)), columnHint(sc, "", ref.Name))
 }
 
@@ -66,7 +68,8 @@ func (b *binder) localColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 }
 
 func ambiguousColumn(name string, pos ast.Pos) error {
-	return sqlerr.New(sqlerr.AmbiguousColumn, "column reference \"%s\" is ambiguous", name).At(int(pos))
+	return sqlerr.New(sqlerr.AmbiguousColumn, "column reference \"%s\" is ambiguous",
+		name).At(int(pos))
 }
 
 // tableColumn looks for a column of one FROM entry; nil, nil when there is none.
@@ -139,18 +142,22 @@ func (t *fromTable) matches(qualifier []string) bool {
 // missingTable is the error for a qualifier that names nothing in sight.
 func missingTable(sc *scope, qualifier []string, hidden *fromTable, pos ast.Pos) error {
 	name := qualifier[len(qualifier)-1]
-	invalid := sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table \"%s\"", name).At(int(pos))
+	invalid := sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for "+
+		"table \"%s\"", name).At(int(pos))
 	if hidden != nil {
-		return invalid.WithHint("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", name)
+		return invalid.WithHint("There is an entry for table \"%s\", but it cannot be referenced "+
+			"from this part of the query.", name)
 	}
 	for s := sc; s != nil; s = s.outer {
 		for _, t := range s.tables {
 			if t.desc != nil && t.aliased && t.desc.Name == name && t.alias != name {
-				return invalid.WithHint("Perhaps you meant to reference the table alias \"%s\".", t.alias)
+				return invalid.WithHint("Perhaps you meant to reference the table alias \"%s\".",
+					t.alias)
 			}
 		}
 	}
-	return sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table \"%s\"", strings.Join(qualifier[max(0, len(qualifier)-1):], ".")).At(int(pos))
+	return sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table \"%s\"",
+		strings.Join(qualifier[max(0, len(qualifier)-1):], ".")).At(int(pos))
 }
 
 // relationColumns are the visible columns of a scan, whose IDs go from first on.

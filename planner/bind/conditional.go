@@ -173,7 +173,8 @@ func (b *binder) extreme(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 // array binds ARRAY[…]. elem, when a cast around it tells, is the element type.
 func (b *binder) array(sc *scope, e *ast.Array, elem *types.Type) (expr.Expr, error) {
 	if len(e.Elements) == 0 && elem == nil {
-		return nil, withHint(sqlerr.New(sqlerr.IndeterminateDatatype, "cannot determine type of empty array").At(int(e.Pos)),
+		return nil, withHint(sqlerr.New(sqlerr.IndeterminateDatatype,
+			"cannot determine type of empty array").At(int(e.Pos)),
 			"Explicitly cast to the desired type, for example ARRAY[]::integer[].")
 	}
 	elems := make([]expr.Expr, len(e.Elements))
@@ -205,7 +206,8 @@ func (b *binder) array(sc *scope, e *ast.Array, elem *types.Type) (expr.Expr, er
 	}
 	array := types.ArrayOf(t)
 	if array == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", typeName(t)).At(int(e.Pos))
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s",
+			typeName(t)).At(int(e.Pos))
 	}
 	return &expr.ArrayExpr{T: array, Elems: elems}, nil
 }

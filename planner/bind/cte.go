@@ -51,7 +51,8 @@ func (b *binder) with(sc *scope, w *ast.With) error {
 		defs[i] = &w.CTEs[i]
 		for _, o := range defs[:i] {
 			if def := defs[i]; o.Name == def.Name {
-				return sqlerr.New(sqlerr.DuplicateAlias, "WITH query name \"%s\" specified more than once", def.Name).At(int(def.Pos))
+				return sqlerr.New(sqlerr.DuplicateAlias,
+					"WITH query name \"%s\" specified more than once", def.Name).At(int(def.Pos))
 			}
 		}
 	}
@@ -91,7 +92,8 @@ func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) (*cteEntry, er
 	}
 	if !isSelect && sc.outer != nil {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"WITH clause containing a data-modifying statement must be at the top level").At(int(def.Pos))
+			"WITH clause containing a data-modifying statement must be at the top level").At(
+			int(def.Pos))
 	}
 	q, err := b.cteStatement(def, outer)
 	if err != nil {
@@ -101,7 +103,8 @@ func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) (*cteEntry, er
 	if err := b.nameCTE(entry, q); err != nil {
 		return nil, err
 	}
-	if isSelect && sc.outer != nil && (!logical.FreeCols(q.Node).Empty() || readsWorkTable(q.Node, nil)) {
+	if isSelect && sc.outer != nil &&
+		(!logical.FreeCols(q.Node).Empty() || readsWorkTable(q.Node, nil)) {
 		entry.outer = outer
 		return entry, nil
 	}
@@ -125,7 +128,8 @@ func (b *binder) cteStatement(def *ast.CTE, outer *scope) (*logical.Query, error
 // nameCTE applies the column list of a WITH query.
 func (b *binder) nameCTE(entry *cteEntry, q *logical.Query) error {
 	if len(entry.def.Columns) > len(q.Cols) {
-		return sqlerr.New(sqlerr.InvalidColumnReference, "WITH query \"%s\" has %d columns available but %d columns specified",
+		return sqlerr.New(sqlerr.InvalidColumnReference,
+			"WITH query \"%s\" has %d columns available but %d columns specified",
 			entry.name, len(q.Cols), len(entry.def.Columns)).At(int(entry.def.Pos))
 	}
 	entry.cols = entry.cols[:0]
@@ -145,7 +149,8 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 	u, ok := sel.Body.(*ast.SetOp)
 	if !ok || u.Op != "union" {
 		return sqlerr.New(sqlerr.InvalidRecursion,
-			"recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", def.Name).At(int(def.Pos))
+			"recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] "+
+				"recursive-term", def.Name).At(int(def.Pos))
 	}
 	if err := checkRecursion(sel, u, def.Name); err != nil {
 		return err
@@ -175,7 +180,8 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 	}
 	entry.recursing = false
 	if len(first.Cols) != len(second.Cols) {
-		return sqlerr.New(sqlerr.SyntaxError, "each UNION query must have the same number of columns").At(bodyPos(u.Right))
+		return sqlerr.New(sqlerr.SyntaxError, "each UNION query must have the same number of "+
+			"columns").At(bodyPos(u.Right))
 	}
 	if err := b.recursiveTypes(entry, first, second, u); err != nil {
 		return err
@@ -185,7 +191,8 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 		return sqlerr.Unsupported(int(def.Pos), "a recursive query that refers to an outer query")
 	}
 	if readsWorkTable(first.Node, entry.cte) || readsWorkTable(second.Node, entry.cte) {
-		return sqlerr.Unsupported(int(def.Pos), "a recursive query within the recursive term of another that it refers to")
+		return sqlerr.Unsupported(int(def.Pos), "a recursive query within the recursive term of "+
+			"another that it refers to")
 	}
 	return nil
 }
@@ -222,7 +229,8 @@ func noRecursiveTail(sel *ast.Select) error {
 	default:
 		return nil
 	}
-	return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented", what).At(pos)
+	return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented",
+		what).At(pos)
 }
 
 // laterCTE adds to the error for an unknown relation that a WITH query has its name, further on.
@@ -230,8 +238,10 @@ func laterCTE(err error, f *withFrame, name string) error {
 	e, ok := err.(*sqlerr.Error)
 	for ; ok && e.Code == sqlerr.UndefinedTable && f != nil; f = f.outer {
 		if slices.Contains(f.later, name) {
-			return e.WithDetail("There is a WITH item named \"%s\", but it cannot be referenced from this part of the query.", name).
-				WithHint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.")
+			return e.WithDetail("There is a WITH item named \"%s\", but it cannot be referenced "+
+				"from this part of the query.", name).
+				WithHint("Use WITH RECURSIVE, or re-order the WITH items to remove forward " +
+					"references.")
 		}
 	}
 	return err
@@ -254,8 +264,10 @@ func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u
 		}
 		if t.OID != ft.OID || t.Mod != ft.Mod {
 			return withHint(sqlerr.New(sqlerr.DatatypeMismatch,
-				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
-				entry.name, i+1, types.FormatType(ft.OID, ft.Mod), types.FormatType(t.OID, t.Mod)).At(outputPos(u.Left, i)),
+				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s "+
+					"overall",
+				entry.name, i+1, types.FormatType(ft.OID, ft.Mod), types.FormatType(t.OID,
+					t.Mod)).At(outputPos(u.Left, i)),
 				"Cast the output of the non-recursive term to the correct type.")
 		}
 		if err := b.coerceOutput(second, i, ft, implicit, 0); err != nil {
@@ -282,7 +294,8 @@ func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) (*fromIte
 		}
 		return b.derived(sc, q, alias, ref.Columns)
 	case entry.cte.Modifies && len(entry.cols) == 0:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WITH query \"%s\" does not have a RETURNING clause", entry.name).At(int(ref.Name.Pos))
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"WITH query \"%s\" does not have a RETURNING clause", entry.name).At(int(ref.Name.Pos))
 	}
 	node := &logical.CTERef{CTE: entry.cte, Alias: alias}
 	if entry.recursing {

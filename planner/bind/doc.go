@@ -14,7 +14,8 @@
 // the one of its innermost argument) and a column with a new ID stands in its place.
 //
 // Literals in quotes and NULL have type unknown until their context coerces them; parameters get
-// their type from their first use that decides it. Both are leaves of type types.TUnknown meanwhile.
+// their type from their first use that decides it. Both are leaves of type types.TUnknown
+// meanwhile.
 //
 // Invariants:
 //

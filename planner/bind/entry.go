@@ -15,7 +15,8 @@ import (
 // RowExpr binds an expression over one row of d, as CHECK constraints, generated columns and index
 // expressions have; its columns are ordinals of d. Without d no columns are allowed, as in DEFAULT.
 // want, when not nil, is the type of the column that takes the value.
-func RowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, want *types.Type) (expr.Expr, error) {
+func RowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
+	want *types.Type) (expr.Expr, error) {
 	b := newBinder(ctx, env)
 	first, c := 0, clauseDefault
 	if d != nil {
@@ -42,12 +43,14 @@ func Scalar(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type) (ex
 }
 
 // Moment binds the expression of AS OF SYSTEM TIME.
-func Moment(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type, params []*types.Type) (expr.Expr, error) {
+func Moment(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type,
+	params []*types.Type) (expr.Expr, error) {
 	return constant(ctx, env, e, want, clauseAsOf, params...)
 }
 
 // constant binds an expression without columns.
-func constant(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type, c clause, params ...*types.Type) (expr.Expr, error) {
+func constant(ctx context.Context, env *opt.Env, e ast.Expr, want *types.Type, c clause,
+	params ...*types.Type) (expr.Expr, error) {
 	b := newBinder(ctx, env)
 	b.meta.Params = append(b.meta.Params, params...)
 	bound, err := b.rowExpr(nil, 0, e, c)
@@ -62,14 +65,16 @@ func (b *binder) wanted(e expr.Expr, want *types.Type, src ast.Expr) (expr.Expr,
 		return b.resolveUnknown(e)
 	}
 	if !canCast(e.Type(), want, assignment) {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "expression is of type %s, which cannot be converted to type %s",
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+			"expression is of type %s, which cannot be converted to type %s",
 			typeName(e.Type()), typeName(want)).At(exprPos(src))
 	}
 	return b.coerce(e, want, assignment, exprPos(src))
 }
 
 // indexCondition binds the predicate of a partial index over columns whose IDs go from first on.
-func (b *binder) indexCondition(d *table.Desc, first logical.ColID, text string) ([]expr.Expr, error) {
+func (b *binder) indexCondition(d *table.Desc, first logical.ColID, text string) ([]expr.Expr,
+	error) {
 	parsed, err := b.env.ParseExpr(text)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,8 @@ func (b *binder) expr(sc *scope, e ast.Expr) (expr.Expr, error) {
 	b.exprDepth++
 	defer func() { b.exprDepth-- }()
 	if b.exprDepth > maxExprDepth {
-		return nil, sqlerr.New(sqlerr.StatementTooComplex, "stack depth limit exceeded").At(int(e.At()))
+		return nil, sqlerr.New(sqlerr.StatementTooComplex,
+			"stack depth limit exceeded").At(int(e.At()))
 	}
 	bound, err := b.compound(sc, e)
 	b.noteType(e, bound)
@@ -76,12 +77,14 @@ func (b *binder) compound(sc *scope, e ast.Expr) (expr.Expr, error) {
 	case *ast.FieldSelect:
 		return b.fieldSelect(sc, e)
 	case *ast.Default:
-		return nil, sqlerr.New(sqlerr.SyntaxError, "DEFAULT is not allowed in this context").At(int(e.Pos))
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"DEFAULT is not allowed in this context").At(int(e.Pos))
 	case *ast.Star:
 		if len(e.Qualifier) > 0 {
 			return b.rowStar(sc, e)
 		}
-		return nil, sqlerr.New(sqlerr.SyntaxError, "row expansion via \"*\" is not supported here").At(int(e.Pos))
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"row expansion via \"*\" is not supported here").At(int(e.Pos))
 	}
 	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected expression %T", e)
 }
@@ -139,7 +142,8 @@ func typesOf(es []expr.Expr) []*types.Type {
 // param binds $N. Its type is the declared or inferred one, else unknown until a context decides.
 func (b *binder) param(e *ast.Param) (expr.Expr, error) {
 	if e.N < 1 || e.N > 65535 {
-		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", e.N).At(int(e.Pos))
+		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d",
+			e.N).At(int(e.Pos))
 	}
 	for len(b.meta.Params) < e.N {
 		b.meta.Params = append(b.meta.Params, nil)
@@ -158,14 +162,17 @@ func (b *binder) collate(sc *scope, e *ast.Collate) (expr.Expr, error) {
 		return nil, err
 	}
 	// A literal without a type stays one: its operator says what it is.
-	if t := arg.Type(); t.OID != types.OIDUnknown && t.Family != types.String || t.OID == types.OIDJSON {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", typeName(t)).At(int(e.Pos))
+	if t := arg.Type(); t.OID != types.OIDUnknown && t.Family != types.String ||
+		t.OID == types.OIDJSON {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s",
+			typeName(t)).At(int(e.Pos))
 	}
 	switch e.Collation.Name {
 	case "C", "POSIX", "default", "ucs_basic":
 		return arg, nil
 	}
-	return nil, sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name).At(int(e.Pos))
+	return nil, sqlerr.New(sqlerr.UndefinedObject,
+		"collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name).At(int(e.Pos))
 }
 
 // typeName is a type's name in messages.

@@ -48,7 +48,8 @@ func (b *binder) from(sc *scope, list []ast.TableExpr) (logical.Node, error) {
 // join makes a join node; it is lateral when the right side refers to columns of the left.
 func (b *binder) join(kind opt.JoinKind, left, right logical.Node, on []expr.Expr) *logical.Join {
 	b.meta.Joins++
-	return &logical.Join{Kind: kind, Left: left, Right: right, On: on, Lateral: isLateral(left, right)}
+	return &logical.Join{Kind: kind, Left: left, Right: right, On: on,
+		Lateral: isLateral(left, right)}
 }
 
 func isLateral(left, right logical.Node) bool {
@@ -60,8 +61,8 @@ func isLateral(left, right logical.Node) bool {
 	return !free.Empty() && free.Intersects(logical.MadeCols(left))
 }
 
-// aliases are the tables of a FROM list by name, once there are so many that comparing each with all
-// others would be slow.
+// aliases are the tables of a FROM list by name, once there are so many that comparing each with
+// all others would be slow.
 type aliases map[string][]*fromTable
 
 // manyAliases is how many tables make it worth while to have them by name.
@@ -95,10 +96,12 @@ func checkAliases(have, more []*fromTable) error {
 			if t.alias != o.alias || t.alias == "" {
 				continue
 			}
-			if !t.aliased && !o.aliased && t.desc != nil && o.desc != nil && t.desc.ID != o.desc.ID {
+			if !t.aliased && !o.aliased && t.desc != nil && o.desc != nil &&
+				t.desc.ID != o.desc.ID {
 				continue // same name in two schemas: told apart by qualifying
 			}
-			return sqlerr.New(sqlerr.DuplicateAlias, "table name \"%s\" specified more than once", t.alias)
+			return sqlerr.New(sqlerr.DuplicateAlias, "table name \"%s\" specified more than once",
+				t.alias)
 		}
 	}
 	return nil
@@ -156,7 +159,8 @@ func (b *binder) tableRef(sc *scope, ref *ast.TableRef) (*fromItem, error) {
 }
 
 // scan reads a table. Its columns get IDs in a row.
-func (b *binder) scan(sc *scope, d *table.Desc, alias string, columns []ast.Ident, pos ast.Pos) (*fromItem, error) {
+func (b *binder) scan(sc *scope, d *table.Desc, alias string, columns []ast.Ident,
+	pos ast.Pos) (*fromItem, error) {
 	t := &fromTable{alias: d.Name, schema: d.Schema, desc: d, aliased: alias != ""}
 	if alias != "" {
 		t.alias = alias
@@ -216,7 +220,8 @@ func (b *binder) renameColumns(t *fromTable, columns []ast.Ident) error {
 		what = "join expression"
 	}
 	if len(columns) > len(t.cols) {
-		return sqlerr.New(sqlerr.InvalidColumnReference, "%s \"%s\" has %d columns available but %d columns specified",
+		return sqlerr.New(sqlerr.InvalidColumnReference,
+			"%s \"%s\" has %d columns available but %d columns specified",
 			what, t.alias, len(t.cols), len(columns))
 	}
 	for i, c := range columns {
@@ -226,7 +231,8 @@ func (b *binder) renameColumns(t *fromTable, columns []ast.Ident) error {
 }
 
 // derived makes the FROM item of a query's result under an alias.
-func (b *binder) derived(sc *scope, q *logical.Query, alias string, columns []ast.Ident) (*fromItem, error) {
+func (b *binder) derived(sc *scope, q *logical.Query, alias string, columns []ast.Ident) (*fromItem,
+	error) {
 	t := &fromTable{alias: alias, aliased: true, nested: true, cols: make([]visible, len(q.Cols))}
 	for i, c := range q.Cols {
 		t.cols[i] = visible{name: c.Name, id: c.ID}
@@ -247,7 +253,8 @@ func (b *binder) subqueryRef(sc *scope, ref *ast.SubqueryRef) (*fromItem, error)
 		return nil, err
 	}
 	if ref.Alias == "" {
-		return nil, withHint(sqlerr.New(sqlerr.SyntaxError, "subquery in FROM must have an alias").At(int(ref.Pos)),
+		return nil, withHint(sqlerr.New(sqlerr.SyntaxError,
+			"subquery in FROM must have an alias").At(int(ref.Pos)),
 			"For example, FROM (SELECT ...) [AS] foo.")
 	}
 	it, err := b.derived(sc, q, ref.Alias, ref.Columns)
@@ -263,7 +270,8 @@ func (b *binder) fromOuter(sc *scope, lateral bool) *scope {
 	if lateral {
 		return sc
 	}
-	return &scope{outer: sc.outer, hidden: append(slices.Clip(sc.tables), sc.hidden...), with: sc.with, sel: sc.sel}
+	return &scope{outer: sc.outer, hidden: append(slices.Clip(sc.tables), sc.hidden...),
+		with: sc.with, sel: sc.sel}
 }
 
 // typed is a column of a FROM function with its type.
@@ -290,7 +298,8 @@ func (b *binder) funcRef(sc *scope, ref *ast.FuncRef) (*fromItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	node := &logical.FuncScan{Func: call.fn, Args: call.args, Scalar: call.scalar, Ordinality: ref.Ordinality, Alias: alias}
+	node := &logical.FuncScan{Func: call.fn, Args: call.args, Scalar: call.scalar,
+		Ordinality: ref.Ordinality, Alias: alias}
 	t := &fromTable{alias: alias, aliased: true, source: node}
 	for _, c := range cols {
 		id := b.newColumn(c.name, c.t, sc.level())
@@ -305,7 +314,8 @@ func (b *binder) funcRef(sc *scope, ref *ast.FuncRef) (*fromItem, error) {
 
 // functionColumns names and types the columns. A function of one unnamed column gives it the
 // alias's name.
-func (b *binder) functionColumns(ref *ast.FuncRef, call *setCall, name string) ([]typedColumn, error) {
+func (b *binder) functionColumns(ref *ast.FuncRef, call *setCall, name string) ([]typedColumn,
+	error) {
 	var cols []typedColumn
 	switch {
 	case call.fn == nil || len(call.fn.Columns) == 0:
@@ -320,7 +330,8 @@ func (b *binder) functionColumns(ref *ast.FuncRef, call *setCall, name string) (
 	}
 	if ref.ColumnDefs != nil {
 		return nil, sqlerr.New(sqlerr.SyntaxError,
-			"a column definition list is only allowed for functions returning \"record\"").At(int(ref.ColumnDefs[0].Name.Pos))
+			"a column definition list is only allowed for functions returning \"record\"").At(
+			int(ref.ColumnDefs[0].Name.Pos))
 	}
 	if ref.Ordinality {
 		cols = append(cols, typedColumn{name: "ordinality", t: types.TInt8})

@@ -45,7 +45,8 @@ func (s *selecting) bindGroupBy() error {
 			return err
 		}
 		if len(sets)*len(next) > maxGroupingSets {
-			return sqlerr.New(sqlerr.StatementTooComplex, "too many grouping sets present (maximum %d)", maxGroupingSets).At(int(it.Pos))
+			return sqlerr.New(sqlerr.StatementTooComplex,
+				"too many grouping sets present (maximum %d)", maxGroupingSets).At(int(it.Pos))
 		}
 		var product [][]int
 		for _, left := range sets {
@@ -183,7 +184,8 @@ func (s *selecting) groupBound(e ast.Expr) (expr.Expr, error) {
 		return s.b.expr(s.sc, e)
 	}
 	if n >= len(s.targets) || s.targets[n].junk {
-		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "GROUP BY position %d is not in select list", n+1).At(int(e.At()))
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference,
+			"GROUP BY position %d is not in select list", n+1).At(int(e.At()))
 	}
 	t := &s.targets[n]
 	if t.e, err = s.b.resolveUnknown(t.e); err != nil {
@@ -203,12 +205,14 @@ func (s *selecting) noCalls(e expr.Expr, pos ast.Pos) error {
 		}
 		for _, a := range sel.aggs {
 			if a.ID == c.Index {
-				err = sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in GROUP BY").At(a.pos)
+				err = sqlerr.New(sqlerr.GroupingError,
+					"aggregate functions are not allowed in GROUP BY").At(a.pos)
 			}
 		}
 		for _, w := range sel.wins {
 			if w.ID == c.Index {
-				err = sqlerr.New(sqlerr.WindowingError, "window functions are not allowed in GROUP BY").At(w.pos)
+				err = sqlerr.New(sqlerr.WindowingError,
+					"window functions are not allowed in GROUP BY").At(w.pos)
 			}
 		}
 		return err == nil
@@ -223,13 +227,16 @@ func (s *selecting) buildGroups() error {
 		return nil
 	}
 	if sel.selfReference && len(sel.aggs) > 0 {
-		return sqlerr.New(sqlerr.InvalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term").At(sel.aggs[0].pos)
+		return sqlerr.New(sqlerr.InvalidRecursion,
+			"aggregate functions are not allowed in a recursive query's recursive term").At(
+			sel.aggs[0].pos)
 	}
 	s.setsBelow()
 	if len(s.group.exprs) == 0 && len(sel.aggs) == 0 && len(sel.groupings) == 0 && !s.group.given {
 		return s.onlyHaving()
 	}
-	g := &grouper{s: s, level: s.sc.level(), node: &logical.Aggregate{Child: s.node, Sets: s.group.sets}}
+	g := &grouper{s: s, level: s.sc.level(),
+		node: &logical.Aggregate{Child: s.node, Sets: s.group.sets}}
 	below := logical.SetOf(s.node.Columns())
 	for _, e := range s.group.exprs {
 		id := 0
@@ -375,10 +382,12 @@ func (g *grouper) column(c *expr.Col) expr.Expr {
 		name = t.alias + "." + name
 	}
 	if g.inner > 0 {
-		g.err = sqlerr.New(sqlerr.GroupingError, "subquery uses ungrouped column \"%s\" from outer query", name).At(c.Pos)
+		g.err = sqlerr.New(sqlerr.GroupingError, "subquery uses ungrouped column \"%s\" from "+
+			"outer query", name).At(c.Pos)
 	} else {
 		g.err = sqlerr.New(sqlerr.GroupingError,
-			"column \"%s\" must appear in the GROUP BY clause or be used in an aggregate function", name).At(c.Pos)
+			"column \"%s\" must appear in the GROUP BY clause or be used in an aggregate function",
+			name).At(c.Pos)
 	}
 	return c
 }
@@ -455,7 +464,8 @@ func (g *grouper) groupings() error {
 			k := g.keyOf(a)
 			if k < 0 {
 				return sqlerr.New(sqlerr.GroupingError,
-					"arguments to GROUPING must be grouping expressions of the associated query level").At(call.pos)
+					"arguments to GROUPING must be grouping expressions of the associated query "+
+						"level").At(call.pos)
 			}
 			if g.node.Sets == nil {
 				continue
@@ -497,7 +507,8 @@ func (g *grouper) mark(marks map[int]logical.ColID, k int) logical.ColID {
 	}
 	id := g.s.b.newColumn("grouping", types.TInt4, g.level)
 	at := len(g.node.Keys)
-	g.node.Keys = append(g.node.Keys, logical.Item{ID: id, Expr: &expr.Const{T: types.TInt4, Value: types.NewInt(0)}})
+	g.node.Keys = append(g.node.Keys,
+		logical.Item{ID: id, Expr: &expr.Const{T: types.TInt4, Value: types.NewInt(0)}})
 	for i, set := range g.node.Sets {
 		for _, in := range set {
 			if in == k {

@@ -23,7 +23,8 @@ func columnHint(sc *scope, alias, name string) string {
 		for _, t := range s.hidden {
 			for _, c := range t.cols {
 				if alias == "" && c.name == name {
-					return fmt.Sprintf("There is a column named \"%s\" in table \"%s\", but it cannot be referenced from this part of the query.", name, t.alias)
+					return fmt.Sprintf("There is a column named \"%s\" in table \"%s\", but it "+
+						"cannot be referenced from this part of the query.", name, t.alias)
 				}
 			}
 		}
@@ -50,7 +51,8 @@ func columnHint(sc *scope, alias, name string) string {
 	case 1:
 		return fmt.Sprintf("Perhaps you meant to reference the column \"%s\".", found[0])
 	case 2:
-		return fmt.Sprintf("Perhaps you meant to reference the column \"%s\" or the column \"%s\".", found[0], found[1])
+		return fmt.Sprintf("Perhaps you meant to reference the column \"%s\" or the column \"%s\".",
+			found[0], found[1])
 	}
 	return ""
 }

@@ -19,8 +19,8 @@ type inserting struct {
 	defaults defaults
 }
 
-// insert binds INSERT: a child that makes whole rows, defaults and casts included, and the node that
-// writes them.
+// insert binds INSERT: a child that makes whole rows, defaults and casts included, and the node
+// that writes them.
 func (b *binder) insert(s *ast.Insert, outer *scope) (*logical.Query, error) {
 	in := &inserting{b: b, sc: outer.inner(), stmt: s}
 	if s.With != nil {
@@ -65,7 +65,8 @@ func (b *binder) insert(s *ast.Insert, outer *scope) (*logical.Query, error) {
 // rowScope sees a row of the table under its name or alias.
 func (in *inserting) rowScope(first logical.ColID) *scope {
 	sc := &scope{outer: in.sc.outer, with: in.sc.with, sel: in.sc.sel}
-	t := &fromTable{alias: in.d.Name, schema: in.d.Schema, desc: in.d, first: first, cols: relationColumns(in.d, first)}
+	t := &fromTable{alias: in.d.Name, schema: in.d.Schema, desc: in.d, first: first,
+		cols: relationColumns(in.d, first)}
 	if in.stmt.Alias != "" {
 		t.alias, t.aliased = in.stmt.Alias, true
 	}
@@ -91,7 +92,8 @@ func (in *inserting) columnList() ([]int, error) {
 		}
 		for _, o := range out {
 			if o == i {
-				return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name).At(int(c.Pos))
+				return nil, sqlerr.New(sqlerr.DuplicateColumn,
+					"column \"%s\" specified more than once", c.Name).At(int(c.Pos))
 			}
 		}
 		out = append(out, i)
@@ -105,7 +107,8 @@ func (in *inserting) source(node *logical.Insert) error {
 	if q == nil {
 		return in.values(node, [][]ast.Expr{nil})
 	}
-	if v, ok := q.Body.(*ast.Values); ok && q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Offset == nil {
+	if v, ok := q.Body.(*ast.Values); ok && q.With == nil && q.OrderBy == nil && q.Limit == nil &&
+		q.Offset == nil {
 		if err := sameLength(v.Rows); err != nil {
 			return err
 		}
@@ -118,7 +121,8 @@ func (in *inserting) source(node *logical.Insert) error {
 func (in *inserting) values(node *logical.Insert, rows [][]ast.Expr) error {
 	b, d := in.b, in.d
 	if len(rows[0]) > 0 {
-		if err := in.checkCount(len(rows[0]), func(i int) int { return exprPos(rows[0][i]) }); err != nil {
+		if err := in.checkCount(len(rows[0]),
+			func(i int) int { return exprPos(rows[0][i]) }); err != nil {
 			return err
 		}
 	}
@@ -183,11 +187,14 @@ func (in *inserting) writable(i int) error {
 	col := &in.d.Columns[i]
 	switch {
 	case col.Generated != "":
-		return sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", col.Name).
+		return sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column \"%s\"",
+			col.Name).
 			WithDetail("Column \"%s\" is a generated column.", col.Name)
 	case col.Identity == "always" && in.stmt.Overriding != "system":
-		return sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column \"%s\"", col.Name).
-			WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", col.Name).
+		return sqlerr.New(generatedAlways, "cannot insert a non-DEFAULT value into column \"%s\"",
+			col.Name).
+			WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
+				col.Name).
 			WithHint("Use OVERRIDING SYSTEM VALUE to override.")
 	}
 	return nil
@@ -197,9 +204,11 @@ func (in *inserting) writable(i int) error {
 func (in *inserting) checkCount(n int, pos func(int) int) error {
 	switch {
 	case n > len(in.columns):
-		return sqlerr.New(sqlerr.SyntaxError, "INSERT has more expressions than target columns").At(pos(len(in.columns)))
+		return sqlerr.New(sqlerr.SyntaxError,
+			"INSERT has more expressions than target columns").At(pos(len(in.columns)))
 	case in.stmt.Columns != nil && n < len(in.columns):
-		return sqlerr.New(sqlerr.SyntaxError, "INSERT has more target columns than expressions").At(int(in.stmt.Columns[n].Pos))
+		return sqlerr.New(sqlerr.SyntaxError,
+			"INSERT has more target columns than expressions").At(int(in.stmt.Columns[n].Pos))
 	}
 	return nil
 }
@@ -212,7 +221,8 @@ func (in *inserting) query(node *logical.Insert, sel *ast.Select) error {
 	if err != nil {
 		return err
 	}
-	if err := in.checkCount(len(q.Cols), func(i int) int { return outputPos(sel.Body, i) }); err != nil {
+	if err := in.checkCount(len(q.Cols),
+		func(i int) int { return outputPos(sel.Body, i) }); err != nil {
 		return err
 	}
 	values := make([]expr.Expr, len(d.Columns))
@@ -229,7 +239,8 @@ func (in *inserting) query(node *logical.Insert, sel *ast.Select) error {
 				return err
 			}
 		}
-		if values[i], err = b.assign(b.ref(q.Cols[k].ID, 0), &d.Columns[i], outputPos(sel.Body, k)); err != nil {
+		if values[i], err = b.assign(b.ref(q.Cols[k].ID, 0), &d.Columns[i],
+			outputPos(sel.Body, k)); err != nil {
 			return err
 		}
 	}

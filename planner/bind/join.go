@@ -24,7 +24,8 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 		return nil, err
 	}
 	// The right side sees the left one if it is lateral.
-	rightScope := &scope{outer: sc.outer, tables: sc.tables, cols: sc.cols, with: sc.with, sel: sc.sel}
+	rightScope := &scope{outer: sc.outer, tables: sc.tables, cols: sc.cols, with: sc.with,
+		sel: sc.sel}
 	rightScope.add(left)
 	right, err := b.tableExpr(rightScope, j.Right)
 	if err != nil {
@@ -40,7 +41,8 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	}
 	left.isSide(&node.Left, sc.level())
 	right.isSide(&node.Right, sc.level())
-	it := &fromItem{node: node, hidden: append(append([]*fromTable(nil), left.hidden...), right.hidden...)}
+	it := &fromItem{node: node,
+		hidden: append(append([]*fromTable(nil), left.hidden...), right.hidden...)}
 	it.tables = append(append(it.tables, left.tables...), right.tables...)
 	using, err := usingColumns(j, left, right)
 	if err != nil {
@@ -60,7 +62,8 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	}
 	markPadded(kind, left, right)
 	if j.Alias != "" {
-		t := &fromTable{alias: j.Alias, aliased: true, nested: true, join: true, cols: append([]visible(nil), it.cols...)}
+		t := &fromTable{alias: j.Alias, aliased: true, nested: true, join: true,
+			cols: append([]visible(nil), it.cols...)}
 		if err := b.renameColumns(t, j.Columns); err != nil {
 			return nil, err
 		}
@@ -113,13 +116,15 @@ func (b *binder) lateralRefused(left, right *fromItem) error {
 		logical.EachInput(n, func(in *logical.Node) { visit(*in) })
 	}
 	visit(right.node)
-	return sqlerr.New(sqlerr.InvalidColumnReference, "invalid reference to FROM-clause entry for table \"%s\"", alias).
+	return sqlerr.New(sqlerr.InvalidColumnReference,
+		"invalid reference to FROM-clause entry for table \"%s\"", alias).
 		WithDetail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.").At(pos)
 }
 
 // joinOn binds ON, which sees the two sides only (and the queries around).
 func (b *binder) joinOn(sc *scope, j *ast.Join, it *fromItem) ([]expr.Expr, error) {
-	on := &scope{outer: sc.outer, tables: it.tables, cols: it.cols, hidden: append(slices.Clip(sc.tables), it.hidden...), with: sc.with, sel: sc.sel}
+	on := &scope{outer: sc.outer, tables: it.tables, cols: it.cols,
+		hidden: append(slices.Clip(sc.tables), it.hidden...), with: sc.with, sel: sc.sel}
 	saved := sc.sel.clause
 	sc.sel.clause = clauseOn
 	cond, err := b.condition(on, j.On, "JOIN/ON")
@@ -149,11 +154,13 @@ func usingColumns(j *ast.Join, left, right *fromItem) ([]ast.Ident, error) {
 
 // joinUsing merges the named columns: they come first and once, then the other columns of the left
 // side, then those of the right.
-func (b *binder) joinUsing(sc *scope, j *ast.Join, kind opt.JoinKind, it, left, right *fromItem, using []ast.Ident) error {
+func (b *binder) joinUsing(sc *scope, j *ast.Join, kind opt.JoinKind, it, left, right *fromItem,
+	using []ast.Ident) error {
 	merged := map[string]bool{}
 	for _, u := range using {
 		if merged[u.Name] {
-			return sqlerr.New(sqlerr.DuplicateColumn, "column name \"%s\" appears more than once in USING clause", u.Name).At(int(u.Pos))
+			return sqlerr.New(sqlerr.DuplicateColumn,
+				"column name \"%s\" appears more than once in USING clause", u.Name).At(int(u.Pos))
 		}
 		merged[u.Name] = true
 		l, err := sideColumn(left, u, "left")
@@ -171,7 +178,8 @@ func (b *binder) joinUsing(sc *scope, j *ast.Join, kind opt.JoinKind, it, left, 
 		it.cols = append(it.cols, v)
 	}
 	if j.UsingAlias != "" {
-		t := &fromTable{alias: j.UsingAlias, aliased: true, cols: append([]visible(nil), it.cols...)}
+		t := &fromTable{alias: j.UsingAlias, aliased: true,
+			cols: append([]visible(nil), it.cols...)}
 		it.tables = append(it.tables, t)
 	}
 	for _, side := range []*fromItem{left, right} {
@@ -191,19 +199,22 @@ func sideColumn(it *fromItem, u ast.Ident, side string) (*visible, error) {
 			continue
 		}
 		if found != nil {
-			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "common column name \"%s\" appears more than once in %s table", u.Name, side)
+			return nil, sqlerr.New(sqlerr.AmbiguousColumn,
+				"common column name \"%s\" appears more than once in %s table", u.Name, side)
 		}
 		found = &it.cols[i]
 	}
 	if found == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" specified in USING clause does not exist in %s table", u.Name, side)
+		return nil, sqlerr.New(sqlerr.UndefinedColumn,
+			"column \"%s\" specified in USING clause does not exist in %s table", u.Name, side)
 	}
 	return found, nil
 }
 
 // mergeColumn adds l = r to the join and makes the merged column: the side that is never padded
 // with NULLs, or for a full join the one that is there.
-func (b *binder) mergeColumn(kind opt.JoinKind, it *fromItem, l, r *visible, u ast.Ident) (visible, error) {
+func (b *binder) mergeColumn(kind opt.JoinKind, it *fromItem, l, r *visible, u ast.Ident) (visible,
+	error) {
 	le, re := b.visibleRef(l, 0), b.visibleRef(r, 0)
 	t, _, err := builtin.CommonTypeFor("JOIN/USING", []*types.Type{le.Type(), re.Type()})
 	if err != nil {

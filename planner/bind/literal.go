@@ -12,8 +12,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// literal gives a constant its type: int4, int8 or numeric by size, numeric with a point, unknown in
-// quotes.
+// literal gives a constant its type: int4, int8 or numeric by size, numeric with a point, unknown
+// in quotes.
 func (b *binder) literal(e *ast.Literal) (expr.Expr, error) {
 	pos := int(e.Pos)
 	switch e.Kind {
@@ -62,9 +62,11 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 		text := &expr.Const{T: types.TText, Value: c.Value, Pos: c.Pos}
 		return &expr.Cast{T: base, Arg: text, Explicit: true, Pos: c.Pos}, nil
 	case types.OIDRecord:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "input of anonymous composite types is not implemented").At(c.Pos)
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"input of anonymous composite types is not implemented").At(c.Pos)
 	}
-	if base.Family == types.String && base.OID != types.OIDJSON && base.OID != types.OIDName && base.OID != types.OIDChar && base.OID != types.OIDBPChar {
+	if base.Family == types.String && base.OID != types.OIDJSON && base.OID != types.OIDName &&
+		base.OID != types.OIDChar && base.OID != types.OIDBPChar {
 		return &expr.Const{T: base, Value: c.Value, Pos: c.Pos}, nil
 	}
 	format := types.DefaultFormat
@@ -87,8 +89,8 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 	return &expr.Const{T: base, Value: v, Pos: c.Pos}, nil
 }
 
-// Input reads a quoted literal as a value of t. constant is false where its value holds for this moment
-// only, or is found when the statement runs.
+// Input reads a quoted literal as a value of t. constant is false where its value holds for this
+// moment only, or is found when the statement runs.
 func Input(env *opt.Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
 	b := &binder{env: env}
 	e, err := b.parseLiteral(&expr.Const{T: types.TUnknown, Value: types.NewString(text)}, t)
@@ -105,8 +107,8 @@ func Input(env *opt.Env, text string, t *types.Type) (v types.Datum, constant bo
 // momentWords are the words of a literal whose value depends on when it is read.
 var momentWords = []string{"now", "today", "tomorrow", "yesterday"}
 
-// DependsOnMoment reports whether the value of a literal depends on when it is read, so that a plan with
-// it serves this statement only. Settings on which it may depend too are part of a plan's key.
+// DependsOnMoment reports whether the value of a literal depends on when it is read, so that a plan
+// with it serves this statement only. Settings on which it may depend too are part of a plan's key.
 func DependsOnMoment(t *types.Type, text string) bool {
 	if t.Elem != nil {
 		return DependsOnMoment(t.Elem, text)

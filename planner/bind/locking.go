@@ -12,7 +12,8 @@ import (
 
 // lockStrengths are the locking clauses as messages name them.
 var lockStrengths = map[string]string{
-	"update": "FOR UPDATE", "no key update": "FOR NO KEY UPDATE", "share": "FOR SHARE", "key share": "FOR KEY SHARE",
+	"update": "FOR UPDATE", "no key update": "FOR NO KEY UPDATE", "share": "FOR SHARE",
+	"key share": "FOR KEY SHARE",
 }
 
 // buildLocking notes what FOR UPDATE and its like lock: every table in FROM, or those of OF.
@@ -21,17 +22,23 @@ func (s *selecting) buildLocking() error {
 		what := lockStrengths[l.Strength]
 		switch {
 		case s.core.Distinct || len(s.core.DistinctOn) > 0:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with DISTINCT clause", what)
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with DISTINCT clause",
+				what)
 		case s.group.given:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with GROUP BY clause", what)
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with GROUP BY clause",
+				what)
 		case s.having != nil:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with HAVING clause", what)
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with HAVING clause",
+				what)
 		case len(s.sc.sel.aggs) > 0:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with aggregate functions", what)
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"%s is not allowed with aggregate functions", what)
 		case len(s.sc.sel.wins) > 0:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with window functions", what)
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with window functions",
+				what)
 		case len(s.sc.sel.sets) > 0:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with set-returning functions in the target list", what)
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"%s is not allowed with set-returning functions in the target list", what)
 		}
 		targets, err := s.lockTargets(l, what)
 		if err != nil {
@@ -80,13 +87,15 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 				return sqlerr.Unsupported(int(pos), what+" of this subquery, view or joined table")
 			}
 			for _, n := range scans {
-				out = append(out, logical.LockTarget{Desc: n.Desc, First: n.First, Strength: l.Strength, Wait: l.Wait})
+				out = append(out, logical.LockTarget{Desc: n.Desc, First: n.First,
+					Strength: l.Strength, Wait: l.Wait})
 			}
 			if t.desc != nil {
 				s.b.noteUse(t.desc.ID, opt.LocksRows)
 			}
 		} else if t.desc != nil && t.desc.Kind == table.KindTable {
-			out = append(out, logical.LockTarget{Desc: t.desc, First: t.first, Strength: l.Strength, Wait: l.Wait})
+			out = append(out, logical.LockTarget{Desc: t.desc, First: t.first, Strength: l.Strength,
+				Wait: l.Wait})
 		}
 		return nil
 	}
@@ -101,14 +110,18 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 	for _, name := range l.Of {
 		t, _ := findTable(&scope{tables: s.sc.tables}, []string{name.Name})
 		if t == nil {
-			return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" in %s clause not found in FROM clause", name.Name, what).At(int(name.Pos))
+			return nil, sqlerr.New(sqlerr.UndefinedTable,
+				"relation \"%s\" in %s clause not found in FROM clause", name.Name, what).At(
+				int(name.Pos))
 		}
 		if !t.nested {
 			switch t.source.(type) {
 			case *logical.CTERef:
-				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be applied to a WITH query", what).At(int(name.Pos))
+				return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+					"%s cannot be applied to a WITH query", what).At(int(name.Pos))
 			case *logical.FuncScan:
-				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be applied to a function", what).At(int(name.Pos))
+				return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+					"%s cannot be applied to a function", what).At(int(name.Pos))
 			}
 		}
 		if err := target(t, name.Pos); err != nil {
@@ -118,9 +131,10 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 	return out, nil
 }
 
-// lockable finds the tables whose rows a simple subquery or view hands on, one row for each of its own,
-// and makes their row keys come out of it: what FOR UPDATE of it locks are the rows below. simple is
-// false where a row above cannot be told from those below, or where a LIMIT would choose among them.
+// lockable finds the tables whose rows a simple subquery or view hands on, one row for each of its
+// own, and makes their row keys come out of it: what FOR UPDATE of it locks are the rows below.
+// simple is false where a row above cannot be told from those below, or where a LIMIT would choose
+// among them.
 func (s *selecting) lockable(n logical.Node) (scans []*logical.Scan, simple bool) {
 	switch n := n.(type) {
 	case *logical.Scan:

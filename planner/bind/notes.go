@@ -44,7 +44,8 @@ type ColumnNote struct {
 	Type  *types.Type
 }
 
-// TableNote is an entry of FROM: Desc is nil for what is no relation of the catalog, such as a WITH query.
+// TableNote is an entry of FROM: Desc is nil for what is no relation of the catalog, such as a WITH
+// query.
 type TableNote struct {
 	Desc  *table.Desc
 	Names []string // of the visible columns, aliases applied
@@ -62,8 +63,8 @@ type KeyNote struct {
 	Table, Index table.ID
 }
 
-// Query binds a query of its own, such as a view's, and takes notes. path is the search path for names
-// in it; nil: the session's.
+// Query binds a query of its own, such as a view's, and takes notes. path is the search path for
+// names in it; nil: the session's.
 func Query(ctx context.Context, env *opt.Env, q *ast.Select, path []string) (*Notes, error) {
 	b := newBinder(ctx, env)
 	b.path = path
@@ -82,8 +83,8 @@ func Query(ctx context.Context, env *opt.Env, q *ast.Select, path []string) (*No
 	return b.notes, nil
 }
 
-// NoteRowExpr binds an expression as RowExpr does, and takes notes. The columns of d belong to no entry
-// of FROM.
+// NoteRowExpr binds an expression as RowExpr does, and takes notes. The columns of d belong to no
+// entry of FROM.
 func NoteRowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr) (*Notes, error) {
 	b := newBinder(ctx, env)
 	b.notes = newNotes()
@@ -152,7 +153,8 @@ func (b *binder) noteStar(e ast.Expr, tables []*fromTable, cols []visible) {
 	used := map[ColumnNote]bool{}
 	for i := range cols {
 		notes[i] = b.columnNote(tables, &cols[i])
-		for used[notes[i]] && notes[i].Table != nil && notes[i].Index+1 < len(b.notes.Tables[notes[i].Table].Names) {
+		for used[notes[i]] && notes[i].Table != nil &&
+			notes[i].Index+1 < len(b.notes.Tables[notes[i].Table].Names) {
 			notes[i].Index++ // of two columns with one name, the next
 		}
 		used[notes[i]] = true

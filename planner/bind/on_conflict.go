@@ -18,7 +18,9 @@ func (b *binder) onConflict(in *inserting, oc *ast.OnConflict) (*logical.OnConfl
 	case len(oc.Target) > 0:
 		out.Arbiters, err = b.inferArbiters(in, oc)
 	case oc.Update:
-		err = withHint(sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").At(int(oc.Pos)),
+		err = withHint(sqlerr.New(sqlerr.SyntaxError,
+			"ON CONFLICT DO UPDATE requires inference specification or constraint name").At(
+			int(oc.Pos)),
 			"For example, ON CONFLICT (column_name).")
 	}
 	if err != nil || !oc.Update {
@@ -27,9 +29,11 @@ func (b *binder) onConflict(in *inserting, oc *ast.OnConflict) (*logical.OnConfl
 	out.Existing = b.newRow(in.d, in.sc.level())
 	out.Excluded = b.newRow(in.d, in.sc.level())
 	sc := in.rowScope(out.Existing)
-	excluded := &fromTable{alias: "excluded", aliased: true, desc: nil, first: out.Excluded, cols: relationColumns(in.d, out.Excluded)}
+	excluded := &fromTable{alias: "excluded", aliased: true, desc: nil, first: out.Excluded,
+		cols: relationColumns(in.d, out.Excluded)}
 	sc.tables = append(sc.tables, excluded)
-	sc.cols = append(sc.cols[:len(sc.cols):len(sc.cols)], excluded.cols...) // a bare name means neither
+	// a bare name means neither
+	sc.cols = append(sc.cols[:len(sc.cols):len(sc.cols)], excluded.cols...)
 	sc.sel.clause = clauseSet
 	up := &updating{b: b, sc: sc, d: in.d, old: out.Existing}
 	if err := up.set(oc.Set); err != nil {
@@ -51,11 +55,12 @@ func constraintArbiter(d *table.Desc, name ast.Ident) ([]table.IndexID, error) {
 			return []table.IndexID{ix.ID}, nil
 		}
 	}
-	return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", name.Name, d.Name)
+	return nil, sqlerr.New(sqlerr.UndefinedObject,
+		"constraint \"%s\" for table \"%s\" does not exist", name.Name, d.Name)
 }
 
-// inferArbiters finds the unique indexes over exactly the named columns. A partial index counts only
-// if the target's WHERE implies its predicate, which is judged by equality.
+// inferArbiters finds the unique indexes over exactly the named columns. A partial index counts
+// only if the target's WHERE implies its predicate, which is judged by equality.
 func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) ([]table.IndexID, error) {
 	want := map[table.ColumnID]bool{}
 	for _, el := range oc.Target {
@@ -65,7 +70,8 @@ func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) ([]table.Index
 		}
 		i := in.d.Column(ref.Name)
 		if i < 0 || in.d.Columns[i].Hidden {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", ref.Name).At(int(ref.Pos))
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
+				ref.Name).At(int(ref.Pos))
 		}
 		want[in.d.Columns[i].ID] = true
 	}
@@ -95,7 +101,8 @@ func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) ([]table.Index
 		}
 	}
 	if out == nil {
-		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference,
+			"there is no unique or exclusion constraint matching the ON CONFLICT specification")
 	}
 	return out, nil
 }
@@ -112,7 +119,8 @@ func sameColumns(ix *table.Index, want map[table.ColumnID]bool) bool {
 }
 
 // implied reports whether a partial index's predicate holds wherever the given condition does.
-func (b *binder) implied(d *table.Desc, ix *table.Index, first logical.ColID, given expr.Expr) (bool, error) {
+func (b *binder) implied(d *table.Desc, ix *table.Index, first logical.ColID,
+	given expr.Expr) (bool, error) {
 	if ix.WhereText == "" {
 		return true, nil
 	}

@@ -75,7 +75,8 @@ func (b *binder) binary(op string, l, r expr.Expr, pos int) (expr.Expr, error) {
 	if r, err = b.coerce(r, targets[1], implicit, pos); err != nil {
 		return nil, err
 	}
-	return &expr.Call{T: builtin.ReturnType(fn, targets), Func: fn, Args: []expr.Expr{l, r}, Pos: pos}, nil
+	return &expr.Call{T: builtin.ReturnType(fn, targets), Func: fn, Args: []expr.Expr{l, r},
+		Pos: pos}, nil
 }
 
 // unaryExpr binds NOT and prefix operators. A sign before a number is part of the number.
@@ -87,7 +88,8 @@ func (b *binder) unaryExpr(sc *scope, e *ast.Unary) (expr.Expr, error) {
 		}
 		return &expr.Not{Arg: arg}, nil
 	}
-	if lit, ok := e.Operand.(*ast.Literal); ok && e.Op == "-" && (lit.Kind == ast.LiteralInt || lit.Kind == ast.LiteralNumber) {
+	if lit, ok := e.Operand.(*ast.Literal); ok && e.Op == "-" &&
+		(lit.Kind == ast.LiteralInt || lit.Kind == ast.LiteralNumber) {
 		if lit.Text[0] == '-' {
 			return number(lit.Text[1:], int(e.Pos))
 		}
@@ -104,7 +106,8 @@ func (b *binder) unaryExpr(sc *scope, e *ast.Unary) (expr.Expr, error) {
 	if arg, err = b.coerce(arg, targets[0], implicit, int(e.Pos)); err != nil {
 		return nil, err
 	}
-	return &expr.Call{T: builtin.ReturnType(fn, targets), Func: fn, Args: []expr.Expr{arg}, Pos: int(e.Pos)}, nil
+	return &expr.Call{T: builtin.ReturnType(fn, targets), Func: fn, Args: []expr.Expr{arg},
+		Pos: int(e.Pos)}, nil
 }
 
 // isTest binds IS [NOT] NULL, TRUE, FALSE, UNKNOWN.
@@ -121,7 +124,8 @@ func (b *binder) isTest(sc *scope, e *ast.IsTest) (expr.Expr, error) {
 		}
 		return &expr.IsNull{Arg: arg, Not: e.Not}, nil
 	}
-	name := map[string]string{"true": "IS TRUE", "false": "IS FALSE", "unknown": "IS UNKNOWN"}[e.Test]
+	name := map[string]string{"true": "IS TRUE", "false": "IS FALSE",
+		"unknown": "IS UNKNOWN"}[e.Test]
 	if e.Not {
 		name = "IS NOT" + name[2:]
 	}
@@ -158,14 +162,16 @@ func (b *binder) distinct(l, r expr.Expr, not bool, pos int) (expr.Expr, error) 
 	}
 	call, ok := eq.(*expr.Call)
 	if !ok || call.T.OID != types.OIDBool {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "IS DISTINCT FROM requires = operator to yield boolean").At(pos)
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+			"IS DISTINCT FROM requires = operator to yield boolean").At(pos)
 	}
 	for i, arg := range call.Args {
 		if c, ok := arg.(*expr.Const); ok && c.Value.Null {
 			return &expr.IsNull{Arg: call.Args[1-i], Not: !not}, nil
 		}
 	}
-	var out expr.Expr = &expr.Call{T: types.TBool, Func: distinctFunc(call.Func), Args: call.Args, Pos: pos}
+	var out expr.Expr = &expr.Call{T: types.TBool, Func: distinctFunc(call.Func), Args: call.Args,
+		Pos: pos}
 	if not {
 		out = &expr.Not{Arg: out}
 	}
@@ -181,7 +187,8 @@ func distinctFunc(eq *expr.Func) *expr.Func {
 		return fn.(*expr.Func)
 	}
 	fn, _ := distinctFuncs.LoadOrStore(eq, &expr.Func{
-		Name: "IS DISTINCT FROM", Args: eq.Args, Returns: types.TBool, Volatility: eq.Volatility, NotStrict: true,
+		Name: "IS DISTINCT FROM", Args: eq.Args, Returns: types.TBool, Volatility: eq.Volatility,
+		NotStrict: true,
 		Scalar: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			if a[0].Null || a[1].Null {
 				return types.NewBool(a[0].Null != a[1].Null), nil

@@ -106,13 +106,15 @@ func (b *binder) rowCount(sc *scope, e ast.Expr, c clause) (expr.Expr, error) {
 	}
 	var bad *expr.Col
 	expr.Walk(bound, func(x expr.Expr) bool {
-		if col, ok := x.(*expr.Col); ok && bad == nil && b.meta.Cols[col.Index].Level == sc.level() {
+		if col, ok := x.(*expr.Col); ok && bad == nil &&
+			b.meta.Cols[col.Index].Level == sc.level() {
 			bad = col
 		}
 		return bad == nil
 	})
 	if bad != nil {
-		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "argument of %s must not contain variables", c).At(bad.Pos)
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference,
+			"argument of %s must not contain variables", c).At(bad.Pos)
 	}
 	if k, ok := bound.(*expr.Const); ok && k.Value.Null {
 		return nil, nil
@@ -121,7 +123,8 @@ func (b *binder) rowCount(sc *scope, e ast.Expr, c clause) (expr.Expr, error) {
 }
 
 // orderResult sorts a result by its own columns, as after UNION and VALUES.
-func (b *binder) orderResult(sc *scope, q *logical.Query, items []ast.OrderItem, body ast.QueryBody) (*logical.Query, error) {
+func (b *binder) orderResult(sc *scope, q *logical.Query, items []ast.OrderItem,
+	body ast.QueryBody) (*logical.Query, error) {
 	if len(items) == 0 {
 		return q, nil
 	}
@@ -144,7 +147,8 @@ func (b *binder) orderResult(sc *scope, q *logical.Query, items []ast.OrderItem,
 
 // resultKey resolves one ORDER BY item to a result column. After a set operation only names and
 // positions are allowed.
-func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.QueryBody) (expr.Expr, error) {
+func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.QueryBody) (expr.Expr,
+	error) {
 	if n, ok, err := ordinal(e, len(q.Cols), clauseOrderBy); err != nil {
 		return nil, err
 	} else if ok {
@@ -156,7 +160,8 @@ func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.Que
 	if ref, ok := e.(*ast.ColumnRef); ok && len(ref.Qualifier) == 0 {
 		col, err := b.localColumn(rs, ref)
 		if err != nil {
-			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "ORDER BY \"%s\" is ambiguous", ref.Name).At(int(ref.Pos))
+			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "ORDER BY \"%s\" is ambiguous",
+				ref.Name).At(int(ref.Pos))
 		}
 		if col != nil {
 			return col, nil
@@ -167,9 +172,11 @@ func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.Que
 		return nil, err
 	}
 	if _, ok := body.(*ast.SetOp); ok {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
 			WithDetail("Only result column names can be used, not expressions or functions.").
-			WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.").
+			WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM " +
+				"clause.").
 			At(exprPos(e))
 	}
 	return b.resolveUnknown(bound)
@@ -192,20 +199,23 @@ func ordinal(e ast.Expr, n int, c clause) (index int, ok bool, err error) {
 		return 0, false, nil
 	}
 	if lit.Kind != ast.LiteralInt {
-		return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s", c).At(int(lit.Pos))
+		return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s",
+			c).At(int(lit.Pos))
 	}
 	i := 0
 	digits, negative := strings.CutPrefix(lit.Text, "-")
 	for _, d := range digits {
 		if i = i*10 + int(d-'0'); i > 1<<30 {
-			return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s", c).At(int(lit.Pos))
+			return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s",
+				c).At(int(lit.Pos))
 		}
 	}
 	if negative {
 		i = -i
 	}
 	if i < 1 || i > n {
-		return 0, false, sqlerr.New(sqlerr.InvalidColumnReference, "%s position %d is not in select list", c, i).At(int(lit.Pos))
+		return 0, false, sqlerr.New(sqlerr.InvalidColumnReference,
+			"%s position %d is not in select list", c, i).At(int(lit.Pos))
 	}
 	return i - 1, true, nil
 }

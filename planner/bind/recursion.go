@@ -34,7 +34,10 @@ const (
 // mentions reports whether a statement names a relation.
 func mentions(stmt ast.Statement, name string) bool {
 	found := false
-	r := references{onTable: func(ref *ast.TableRef, _ place) { found = found || ref.Name.Name == name }}
+	r := references{onTable: func(ref *ast.TableRef,
+		_ place) {
+		found = found || ref.Name.Name == name
+	}}
 	r.statement(stmt)
 	return found
 }
@@ -55,7 +58,8 @@ func checkRecursion(sel *ast.Select, u *ast.SetOp, name string) error {
 		if where == anywhere {
 			what = "more than once"
 		}
-		err = sqlerr.New(sqlerr.InvalidRecursion, "recursive reference to query \"%s\" must not appear %s", name, what).At(int(ref.Name.Pos))
+		err = sqlerr.New(sqlerr.InvalidRecursion, "recursive reference to query \"%s\" must not "+
+			"appear %s", name, what).At(int(ref.Name.Pos))
 	}}
 	r.where = inSubquery
 	r.with(sel.With)
@@ -228,7 +232,8 @@ func (r *references) expr(e ast.Expr) {
 	})
 }
 
-// inDependencyOrder sorts the queries of a WITH RECURSIVE clause so that each comes after those it reads.
+// inDependencyOrder sorts the queries of a WITH RECURSIVE clause so that each comes after those it
+// reads.
 func inDependencyOrder(w *ast.With) ([]*ast.CTE, error) {
 	n := len(w.CTEs)
 	out := make([]*ast.CTE, 0, n)
@@ -241,7 +246,8 @@ func inDependencyOrder(w *ast.With) ([]*ast.CTE, error) {
 				continue
 			}
 			if state[j] == 1 {
-				return sqlerr.New(sqlerr.FeatureNotSupported, "mutual recursion between WITH items is not implemented").At(int(w.CTEs[j].Pos))
+				return sqlerr.New(sqlerr.FeatureNotSupported,
+					"mutual recursion between WITH items is not implemented").At(int(w.CTEs[j].Pos))
 			}
 			if err := visit(j); err != nil {
 				return err

@@ -40,7 +40,8 @@ func (b *binder) row(sc *scope, e *ast.Row) (expr.Expr, error) {
 
 // rowComparison binds (a, b) op (c, d) into comparisons of the fields: equality of all, inequality
 // of some, or the order of the first pair that differs.
-func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos int) (expr.Expr, error) {
+func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos int) (expr.Expr,
+	error) {
 	if sq, ok := right.(*ast.Subquery); ok && isRow(left) {
 		return b.rowSubquery(sc, op, left.(*ast.Row), sq, pos)
 	}
@@ -50,20 +51,24 @@ func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos i
 		return b.mixedComparison(sc, op, left, right, pos)
 	}
 	if len(l.Elements) != len(r.Elements) {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "unequal number of entries in row expressions").At(pos)
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"unequal number of entries in row expressions").At(pos)
 	}
 	if len(l.Elements) == 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot compare rows of zero length").At(pos)
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"cannot compare rows of zero length").At(pos)
 	}
 	field := func(op string, i int) (expr.Expr, error) {
-		return b.binaryExpr(sc, &ast.Binary{Pos: ast.Pos(pos), Op: op, Left: l.Elements[i], Right: r.Elements[i]})
+		return b.binaryExpr(sc,
+			&ast.Binary{Pos: ast.Pos(pos), Op: op, Left: l.Elements[i], Right: r.Elements[i]})
 	}
 	return b.compareFields(len(l.Elements), op, pos, field)
 }
 
 // rowSubquery compares a row with the one row of a subquery, each column of which becomes a scalar
 // subquery of its own.
-func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery, pos int) (expr.Expr, error) {
+func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery,
+	pos int) (expr.Expr, error) {
 	return b.compareFields(len(l.Elements), op, pos, func(op string, i int) (expr.Expr, error) {
 		left, err := b.expr(sc, l.Elements[i])
 		if err != nil {
@@ -80,13 +85,15 @@ func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery,
 			return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(pos)
 		}
 		q.Cols = q.Cols[i : i+1]
-		right := &expr.Subquery{T: b.meta.Cols[q.Cols[0].ID].Type, Kind: expr.Scalar, Plan: q, Pos: int(sq.Pos)}
+		right := &expr.Subquery{T: b.meta.Cols[q.Cols[0].ID].Type, Kind: expr.Scalar, Plan: q,
+			Pos: int(sq.Pos)}
 		return b.binary(op, left, right, pos)
 	})
 }
 
 // compareFields composes a comparison of rows of n fields from comparisons of their fields.
-func (b *binder) compareFields(n int, op string, pos int, field func(op string, i int) (expr.Expr, error)) (expr.Expr, error) {
+func (b *binder) compareFields(n int, op string, pos int,
+	field func(op string, i int) (expr.Expr, error)) (expr.Expr, error) {
 	switch op {
 	case "=", "<>":
 		args := make([]expr.Expr, n)
@@ -101,7 +108,8 @@ func (b *binder) compareFields(n int, op string, pos int, field func(op string, 
 	case "<", "<=", ">", ">=":
 		return b.rowOrder(n, op, field)
 	}
-	return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported, "could not determine interpretation of row comparison operator %s", op).At(pos),
+	return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported,
+		"could not determine interpretation of row comparison operator %s", op).At(pos),
 		"Row comparison operators must be associated with btree operator families.")
 }
 
@@ -116,7 +124,8 @@ func fold2(args []expr.Expr, and bool) expr.Expr {
 }
 
 // rowOrder is a < c OR (a = c AND (b < d OR …)); only the last pair may be equal, if op allows it.
-func (b *binder) rowOrder(n int, op string, field func(string, int) (expr.Expr, error)) (expr.Expr, error) {
+func (b *binder) rowOrder(n int, op string, field func(string, int) (expr.Expr, error)) (expr.Expr,
+	error) {
 	out, err := field(op, n-1)
 	if err != nil {
 		return nil, err
@@ -136,7 +145,8 @@ func (b *binder) rowOrder(n int, op string, field func(string, int) (expr.Expr, 
 }
 
 // mixedComparison compares ROW(…) with something that is not written as a row.
-func (b *binder) mixedComparison(sc *scope, op string, left, right ast.Expr, pos int) (expr.Expr, error) {
+func (b *binder) mixedComparison(sc *scope, op string, left, right ast.Expr, pos int) (expr.Expr,
+	error) {
 	l, err := b.expr(sc, left)
 	if err != nil {
 		return nil, err
@@ -152,11 +162,13 @@ func (b *binder) mixedComparison(sc *scope, op string, left, right ast.Expr, pos
 func (b *binder) rowDistinct(sc *scope, e *ast.IsDistinct) (expr.Expr, error) {
 	l, r := e.Left.(*ast.Row), e.Right.(*ast.Row)
 	if len(l.Elements) != len(r.Elements) {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "unequal number of entries in row expressions").At(int(e.Pos))
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"unequal number of entries in row expressions").At(int(e.Pos))
 	}
 	args := make([]expr.Expr, len(l.Elements))
 	for i := range args {
-		d, err := b.isDistinct(sc, &ast.IsDistinct{Pos: e.Pos, Left: l.Elements[i], Right: r.Elements[i], Not: e.Not})
+		d, err := b.isDistinct(sc,
+			&ast.IsDistinct{Pos: e.Pos, Left: l.Elements[i], Right: r.Elements[i], Not: e.Not})
 		if err != nil {
 			return nil, err
 		}

@@ -122,7 +122,8 @@ func (sc *scope) add(it *fromItem) {
 	}
 	if sc.tables == nil && sc.cols == nil {
 		// Clipped: the lists are the item's own.
-		sc.tables, sc.cols = it.tables[:len(it.tables):len(it.tables)], it.cols[:len(it.cols):len(it.cols)]
+		sc.tables, sc.cols = it.tables[:len(it.tables):len(it.tables)],
+			it.cols[:len(it.cols):len(it.cols)]
 		return
 	}
 	sc.tables = append(sc.tables, it.tables...)

@@ -43,7 +43,8 @@ type selecting struct {
 
 // selectCore binds SELECT … with its ORDER BY. q is the query expression around, for its locking
 // clause; nil inside of set operations.
-func (b *binder) selectCore(sc *scope, core *ast.SelectCore, orderBy []ast.OrderItem, keepUnknown bool, q *ast.Select) (*logical.Query, error) {
+func (b *binder) selectCore(sc *scope, core *ast.SelectCore, orderBy []ast.OrderItem,
+	keepUnknown bool, q *ast.Select) (*logical.Query, error) {
 	if core.Into != nil {
 		return nil, sqlerr.Unsupported(int(core.Into.Pos), "SELECT INTO here")
 	}
@@ -135,7 +136,8 @@ func (b *binder) targetList(sc *scope, items []ast.SelectItem) ([]target, error)
 		} else if ok {
 			pos := it.Expr.At()
 			for i := range cols {
-				targets = append(targets, target{name: cols[i].name, e: b.visibleRef(&cols[i], pos)})
+				targets = append(targets,
+					target{name: cols[i].name, e: b.visibleRef(&cols[i], pos)})
 			}
 			continue
 		}
@@ -180,7 +182,8 @@ func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool, err error
 		return t.cols, true, nil
 	}
 	if len(sc.tables) == 0 {
-		return nil, false, sqlerr.New(sqlerr.SyntaxError, "SELECT * with no tables specified is not valid").At(int(pos))
+		return nil, false, sqlerr.New(sqlerr.SyntaxError,
+			"SELECT * with no tables specified is not valid").At(int(pos))
 	}
 	b.noteStar(e, sc.tables, sc.cols)
 	return sc.cols, true, nil
@@ -219,7 +222,8 @@ func (s *selecting) namedTarget(ref *ast.ColumnRef, c clause) (int, error) {
 			continue
 		}
 		if found >= 0 && !logical.Equal(s.targets[found].e, t.e) {
-			return 0, sqlerr.New(sqlerr.AmbiguousColumn, "%s \"%s\" is ambiguous", c, ref.Name).At(int(ref.Pos))
+			return 0, sqlerr.New(sqlerr.AmbiguousColumn, "%s \"%s\" is ambiguous", c,
+				ref.Name).At(int(ref.Pos))
 		}
 		if found < 0 {
 			found = i
@@ -245,7 +249,8 @@ func (s *selecting) bindDistinct() error {
 		for _, o := range s.order {
 			if s.targets[o.target].junk {
 				return sqlerr.New(sqlerr.InvalidColumnReference,
-					"for SELECT DISTINCT, ORDER BY expressions must appear in select list").At(exprPos(o.item.Expr))
+					"for SELECT DISTINCT, ORDER BY expressions must appear in select list").At(
+					exprPos(o.item.Expr))
 			}
 		}
 		return nil
@@ -281,13 +286,15 @@ func (s *selecting) matchDistinctOn() error {
 			skipped = true
 		case skipped:
 			return sqlerr.New(sqlerr.InvalidColumnReference,
-				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions").At(exprPos(o.item.Expr))
+				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions").At(
+				exprPos(o.item.Expr))
 		}
 	}
 	for i, t := range s.on {
 		if skipped && !s.ordered(t) {
 			return sqlerr.New(sqlerr.InvalidColumnReference,
-				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions").At(exprPos(s.core.DistinctOn[i]))
+				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions").At(
+				exprPos(s.core.DistinctOn[i]))
 		}
 	}
 	return nil

@@ -51,23 +51,30 @@ func (b *binder) tableFunction(sc *scope, call *ast.FuncCall) (*setCall, error) 
 }
 
 // setReturning takes a set-returning call out of a select list.
-func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args []expr.Expr, t *types.Type) (expr.Expr, error) {
+func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args []expr.Expr,
+	t *types.Type) (expr.Expr, error) {
 	pos := int(call.Pos)
 	sel := sc.sel
 	switch {
 	case sel.inWindow:
-		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported, "window function calls cannot contain set-returning function calls").At(pos),
+		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported,
+			"window function calls cannot contain set-returning function calls").At(pos),
 			"You might be able to move the set-returning function into a LATERAL FROM item.")
 	case sel.inAggregate:
-		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported, "aggregate function calls cannot contain set-returning function calls").At(pos),
+		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported,
+			"aggregate function calls cannot contain set-returning function calls").At(pos),
 			"You might be able to move the set-returning function into a LATERAL FROM item.")
 	case sel.noSets != "":
-		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions are not allowed in %s", sel.noSets).At(pos),
+		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported,
+			"set-returning functions are not allowed in %s", sel.noSets).At(pos),
 			"You might be able to move the set-returning function into a LATERAL FROM item.")
 	case sel.clause == clauseFrom:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions must appear at top level of FROM").At(pos)
-	case sel.clause != clauseTarget && sel.clause != clauseOrderBy && sel.clause != clauseDistinctOn && sel.clause != clauseGroupBy && sel.clause != clauseWindow:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions are not allowed in %s", sel.clause).At(pos)
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"set-returning functions must appear at top level of FROM").At(pos)
+	case sel.clause != clauseTarget && sel.clause != clauseOrderBy &&
+		sel.clause != clauseDistinctOn && sel.clause != clauseGroupBy && sel.clause != clauseWindow:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"set-returning functions are not allowed in %s", sel.clause).At(pos)
 	}
 	sc0 := &setCall{fn: fn, args: args, t: t}
 	if len(fn.Columns) > 1 {

@@ -47,7 +47,8 @@ func (b *binder) setOpStep(sc *scope, s *ast.SetOp, left *logical.Query) (*logic
 	}
 	op := strings.ToUpper(s.Op)
 	if len(left.Cols) != len(right.Cols) {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "each %s query must have the same number of columns", op).At(bodyPos(s.Right))
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"each %s query must have the same number of columns", op).At(bodyPos(s.Right))
 	}
 	for i := range left.Cols {
 		if err := b.unifyOutputs(op, left, right, i, s); err != nil {
@@ -119,7 +120,8 @@ func (b *binder) unifyOutputs(op string, left, right *logical.Query, i int, s *a
 }
 
 func (b *binder) combine(sc *scope, s *ast.SetOp, left, right *logical.Query) *logical.Query {
-	if app, ok := left.Node.(*logical.Append); ok && s.Op == "union" && s.All && slices.Equal(app.Cols, left.IDs()) {
+	if app, ok := left.Node.(*logical.Append); ok && s.Op == "union" && s.All &&
+		slices.Equal(app.Cols, left.IDs()) {
 		return b.extend(app, left, right)
 	}
 	q := &logical.Query{}
@@ -130,12 +132,14 @@ func (b *binder) combine(sc *scope, s *ast.SetOp, left, right *logical.Query) *l
 		if r.Type.Mod != t.Mod {
 			t = t.WithMod(types.NoMod)
 		}
-		id := b.meta.Add(logical.Column{Name: c.Name, Type: t, NotNull: l.NotNull && r.NotNull, Level: sc.level()})
+		id := b.meta.Add(logical.Column{Name: c.Name, Type: t, NotNull: l.NotNull && r.NotNull,
+			Level: sc.level()})
 		cols = append(cols, id)
 		q.Cols = append(q.Cols, logical.Output{Name: c.Name, ID: id})
 	}
 	if s.Op != "union" {
-		q.Node = &logical.SetOp{Except: s.Op == "except", All: s.All, Left: left.Node, Right: right.Node,
+		q.Node = &logical.SetOp{Except: s.Op == "except", All: s.All, Left: left.Node,
+			Right:    right.Node,
 			LeftCols: left.IDs(), RightCols: right.IDs(), Cols: cols}
 		return q
 	}

@@ -24,7 +24,8 @@ func (b *binder) exists(sc *scope, e *ast.Exists) (expr.Expr, error) {
 		return nil, err
 	}
 	rows := &logical.Query{Node: anyRow(q.Node)}
-	return &expr.Subquery{T: types.TBool, Kind: expr.Exists, Plan: rows, Pos: int(e.Pos), Class: b.class(sc, e.Query)}, nil
+	return &expr.Subquery{T: types.TBool, Kind: expr.Exists, Plan: rows, Pos: int(e.Pos),
+		Class: b.class(sc, e.Query)}, nil
 }
 
 // classified is a subquery whose class is known.
@@ -33,8 +34,8 @@ type classified struct {
 	class int
 }
 
-// class tells subqueries of a select list, GROUP BY and ORDER BY that are written alike from the others, as
-// PostgreSQL compares them. Other clauses have scopes of their own.
+// class tells subqueries of a select list, GROUP BY and ORDER BY that are written alike from the
+// others, as PostgreSQL compares them. Other clauses have scopes of their own.
 func (b *binder) class(sc *scope, q *ast.Select) int {
 	sel := sc.sel
 	switch sel.clause {
@@ -52,8 +53,8 @@ func (b *binder) class(sc *scope, q *ast.Select) int {
 	return b.classes
 }
 
-// anyRow leaves out of a query what does not change whether it has rows. As in PostgreSQL EXISTS never evaluates
-// its select list, which may have errors and effects.
+// anyRow leaves out of a query what does not change whether it has rows. As in PostgreSQL EXISTS
+// never evaluates its select list, which may have errors and effects.
 func anyRow(n logical.Node) logical.Node {
 	for {
 		switch t := n.(type) {
@@ -69,7 +70,8 @@ func anyRow(n logical.Node) logical.Node {
 			}
 			n = t.Child
 		case *logical.Limit:
-			if k, ok := t.Count.(*expr.Const); t.Offset != nil || !ok || k.Value.Null || k.Value.I <= 0 {
+			if k, ok := t.Count.(*expr.Const); t.Offset != nil || !ok || k.Value.Null ||
+				k.Value.I <= 0 {
 				return n
 			}
 			n = t.Child
@@ -85,7 +87,8 @@ func (b *binder) scalarSubquery(sc *scope, e *ast.Subquery) (expr.Expr, error) {
 		return nil, err
 	}
 	t := b.meta.Cols[q.Cols[0].ID].Type
-	return &expr.Subquery{T: t, Kind: expr.Scalar, Plan: q, Pos: int(e.Pos), Class: b.class(sc, e.Query)}, nil
+	return &expr.Subquery{T: t, Kind: expr.Scalar, Plan: q, Pos: int(e.Pos),
+		Class: b.class(sc, e.Query)}, nil
 }
 
 func (b *binder) oneColumn(sc *scope, ast *ast.Select, pos ast.Pos) (*logical.Query, error) {
@@ -94,7 +97,8 @@ func (b *binder) oneColumn(sc *scope, ast *ast.Select, pos ast.Pos) (*logical.Qu
 		return nil, err
 	}
 	if len(q.Cols) != 1 {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery must return only one column").At(int(pos))
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"subquery must return only one column").At(int(pos))
 	}
 	return q, nil
 }
@@ -107,9 +111,11 @@ func (b *binder) arraySubquery(sc *scope, e *ast.ArraySubquery) (expr.Expr, erro
 	elem := b.meta.Cols[q.Cols[0].ID].Type
 	t := types.ArrayOf(elem)
 	if t == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", typeName(elem)).At(int(e.Pos))
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s",
+			typeName(elem)).At(int(e.Pos))
 	}
-	return &expr.Subquery{T: t, Kind: expr.ArrayOf, Plan: q, Pos: int(e.Pos), Class: b.class(sc, e.Query)}, nil
+	return &expr.Subquery{T: t, Kind: expr.ArrayOf, Plan: q, Pos: int(e.Pos),
+		Class: b.class(sc, e.Query)}, nil
 }
 
 // inSubquery is = ANY; NOT IN is its negation.
@@ -138,7 +144,8 @@ func (b *binder) quantified(sc *scope, e *ast.Quantified) (expr.Expr, error) {
 	elem := types.TUnknown
 	if rt := r.Type(); rt.OID != types.OIDUnknown {
 		if elem = rt.Elem; elem == nil {
-			return nil, sqlerr.New(sqlerr.WrongObjectType, "op ANY/ALL (array) requires array on right side").At(pos)
+			return nil, sqlerr.New(sqlerr.WrongObjectType,
+				"op ANY/ALL (array) requires array on right side").At(pos)
 		}
 	}
 	fn, targets, err := builtin.ResolveOperator(e.Op, l.Type(), elem)
@@ -146,11 +153,13 @@ func (b *binder) quantified(sc *scope, e *ast.Quantified) (expr.Expr, error) {
 		return nil, at(err, pos)
 	}
 	if builtin.ReturnType(fn, targets).OID != types.OIDBool {
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "op ANY/ALL (array) requires operator to yield boolean").At(pos)
+		return nil, sqlerr.New(sqlerr.WrongObjectType,
+			"op ANY/ALL (array) requires operator to yield boolean").At(pos)
 	}
 	array := types.ArrayOf(targets[1])
 	if array == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", typeName(targets[1])).At(pos)
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s",
+			typeName(targets[1])).At(pos)
 	}
 	if l, err = b.coerce(l, targets[0], implicit, pos); err != nil {
 		return nil, err
@@ -162,7 +171,8 @@ func (b *binder) quantified(sc *scope, e *ast.Quantified) (expr.Expr, error) {
 }
 
 // anySubquery compares a value, or a row of several, with every row of a subquery.
-func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, query *ast.Select, pos int) (expr.Expr, error) {
+func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, query *ast.Select,
+	pos int) (expr.Expr, error) {
 	lefts := []ast.Expr{left}
 	if row, ok := left.(*ast.Row); ok {
 		lefts = row.Elements
@@ -181,9 +191,11 @@ func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, quer
 	case len(q.Cols) < len(ls):
 		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(pos)
 	case len(ls) > 1 && op != "=" && !(op == "<>" && all):
-		return nil, sqlerr.Unsupported(pos, "comparison "+op+" of a row with the rows of a subquery")
+		return nil, sqlerr.Unsupported(pos, "comparison "+op+" of a row with the rows of a "+
+			"subquery")
 	}
-	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Pos: pos, Class: b.class(sc, query)}
+	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Pos: pos,
+		Class: b.class(sc, query)}
 	if all {
 		sq.Kind = expr.All
 	}
@@ -197,7 +209,8 @@ func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, quer
 			return nil, at(err, pos)
 		}
 		if builtin.ReturnType(fn, targets).OID != types.OIDBool {
-			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "row comparison operator must yield type boolean, not type %s",
+			return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+				"row comparison operator must yield type boolean, not type %s",
 				typeName(builtin.ReturnType(fn, targets))).At(pos)
 		}
 		if ls[i], err = b.coerce(l, targets[0], implicit, pos); err != nil {
@@ -217,7 +230,8 @@ func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, quer
 
 // coerceOutput gives result column i of a query another type: in the select list where it is a
 // literal, else by a projection on top.
-func (b *binder) coerceOutput(q *logical.Query, i int, to *types.Type, how coercion, pos int) error {
+func (b *binder) coerceOutput(q *logical.Query, i int, to *types.Type, how coercion,
+	pos int) error {
 	id := q.Cols[i].ID
 	from := b.meta.Cols[id].Type
 	if from.OID == to.OID && (to.Mod == types.NoMod || to.Mod == from.Mod) {
@@ -270,7 +284,8 @@ func hasItem(items []logical.Item, id logical.ColID) bool {
 }
 
 // coerceUnknown finds the literal behind a result column of unknown type and gives it its type.
-func (b *binder) coerceUnknown(n logical.Node, id logical.ColID, to *types.Type, how coercion) (bool, error) {
+func (b *binder) coerceUnknown(n logical.Node, id logical.ColID, to *types.Type,
+	how coercion) (bool, error) {
 	switch n := n.(type) {
 	case *logical.Project:
 		for i := range n.Items {

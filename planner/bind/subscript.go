@@ -21,13 +21,16 @@ func (b *binder) subscript(sc *scope, e *ast.Subscript) (expr.Expr, error) {
 	t := operand.Type()
 	if len(chain) > arrayDimsMax {
 		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded,
-			"number of array dimensions (%d) exceeds the maximum allowed (%d)", len(chain), arrayDimsMax)
+			"number of array dimensions (%d) exceeds the maximum allowed (%d)", len(chain),
+			arrayDimsMax)
 	}
 	if t.OID == types.OIDJSONB {
 		return b.jsonSubscript(sc, operand, chain)
 	}
 	if t.Elem == nil {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", typeName(t)).At(exprPos(base))
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+			"cannot subscript type %s because it does not support subscripting", typeName(t)).At(
+			exprPos(base))
 	}
 	slices.Reverse(chain)
 	if slices.ContainsFunc(chain, func(s *ast.Subscript) bool { return s.Slice }) {
@@ -50,18 +53,21 @@ func (b *binder) subscriptIndex(sc *scope, e ast.Expr) (expr.Expr, error) {
 		return nil, err
 	}
 	if !canCast(arg.Type(), types.TInt4, assignment) {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "array subscript must have type integer").At(exprPos(e))
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+			"array subscript must have type integer").At(exprPos(e))
 	}
 	return b.coerce(arg, types.TInt4, assignment, exprPos(e))
 }
 
-// jsonSubscript binds j[a][b] as j #> array[a, b]: as in a path, a subscript is text, which counts as
-// an index where it meets an array.
-func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscript) (expr.Expr, error) {
+// jsonSubscript binds j[a][b] as j #> array[a, b]: as in a path, a subscript is text, which counts
+// as an index where it meets an array.
+func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscript) (expr.Expr,
+	error) {
 	path := &expr.ArrayExpr{T: types.ArrayOf(types.TText)}
 	for _, s := range slices.Backward(chain) {
 		if s.Slice {
-			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "jsonb subscript does not support slices").At(int(s.Pos))
+			return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+				"jsonb subscript does not support slices").At(int(s.Pos))
 		}
 		key, err := b.jsonKey(sc, s.Index)
 		if err != nil {
@@ -83,7 +89,8 @@ func (b *binder) jsonKey(sc *scope, e ast.Expr) (expr.Expr, error) {
 			return nil, err
 		}
 	} else if t.OID != types.OIDUnknown && !canCast(t, types.TText, implicit) {
-		return nil, withHint(sqlerr.New(sqlerr.DatatypeMismatch, "subscript type %s is not supported", typeName(t)).At(exprPos(e)),
+		return nil, withHint(sqlerr.New(sqlerr.DatatypeMismatch,
+			"subscript type %s is not supported", typeName(t)).At(exprPos(e)),
 			"jsonb subscript must be coercible to either integer or text.")
 	}
 	return b.coerce(key, types.TText, assignment, exprPos(e))
@@ -144,15 +151,16 @@ var elementFunc = &expr.Func{
 // bounds says which bounds of one dimension of a slice are written.
 type bounds struct{ low, high bool }
 
-// sliceOf returns the function of a slice: its arguments are the array and the bounds that are written,
-// none of them NULL. Dimensions without a subscript are taken whole.
+// sliceOf returns the function of a slice: its arguments are the array and the bounds that are
+// written, none of them NULL. Dimensions without a subscript are taken whole.
 func sliceOf(written []bounds) func(*expr.Runtime, []types.Datum) (types.Datum, error) {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		arr, args := a[0].Arr, a[1:]
 		if len(arr.Dims) < len(written) {
 			return types.NewArray(nil), nil
 		}
-		from, to := make([]int64, len(arr.Dims)), make([]int64, len(arr.Dims)) // [from, to) from 0 on
+		// [from, to) from 0 on
+		from, to := make([]int64, len(arr.Dims)), make([]int64, len(arr.Dims))
 		out := &types.ArrayValue{}
 		for d, n := range arr.Dims {
 			to[d] = int64(n)

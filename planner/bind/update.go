@@ -18,7 +18,8 @@ type updating struct {
 	assigns []opt.Assign
 }
 
-// update binds UPDATE: the rows of the table joined with FROM and filtered, and what becomes of them.
+// update binds UPDATE: the rows of the table joined with FROM and filtered, and what becomes of
+// them.
 func (b *binder) update(s *ast.Update, outer *scope) (*logical.Query, error) {
 	if s.CurrentOf != "" {
 		return nil, sqlerr.Unsupported(int(s.Pos), "WHERE CURRENT OF")
@@ -61,7 +62,8 @@ func (b *binder) update(s *ast.Update, outer *scope) (*logical.Query, error) {
 }
 
 // modifiedRows binds what UPDATE and DELETE read: the table, the other tables, WHERE.
-func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast.TableExpr, where ast.Expr) (logical.Node, logical.ColID, error) {
+func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast.TableExpr,
+	where ast.Expr) (logical.Node, logical.ColID, error) {
 	target, err := b.scan(sc, d, alias, nil, 0)
 	if err != nil {
 		return nil, 0, err
@@ -136,7 +138,8 @@ func (u *updating) values(a *ast.Assignment) ([]assigned, error) {
 			}
 		}
 		if len(out) != len(a.Columns) {
-			return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(int(a.Pos))
+			return nil, sqlerr.New(sqlerr.SyntaxError,
+				"number of columns does not match number of values").At(int(a.Pos))
 		}
 		return out, nil
 	case *ast.Subquery:
@@ -145,7 +148,9 @@ func (u *updating) values(a *ast.Assignment) ([]assigned, error) {
 	if len(a.Columns) == 1 {
 		return []assigned{{src: a.Value}}, nil
 	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression").At(exprPos(a.Value))
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+		"source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression").At(
+		exprPos(a.Value))
 }
 
 // subqueryValues makes one scalar subquery per column of (a, b) = (SELECT x, y …).
@@ -157,10 +162,12 @@ func (u *updating) subqueryValues(a *ast.Assignment, sq *ast.Subquery) ([]assign
 			return nil, err
 		}
 		if len(q.Cols) != len(a.Columns) {
-			return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(int(sq.Pos))
+			return nil, sqlerr.New(sqlerr.SyntaxError,
+				"number of columns does not match number of values").At(int(sq.Pos))
 		}
 		q.Cols = q.Cols[i : i+1]
-		out[i] = assigned{src: sq, bound: &expr.Subquery{T: u.b.meta.Cols[q.Cols[0].ID].Type, Kind: expr.Scalar, Plan: q, Pos: int(sq.Pos)}}
+		out[i] = assigned{src: sq, bound: &expr.Subquery{T: u.b.meta.Cols[q.Cols[0].ID].Type,
+			Kind: expr.Scalar, Plan: q, Pos: int(sq.Pos)}}
 	}
 	return out, nil
 }
@@ -173,7 +180,8 @@ func (u *updating) assign(c ast.Ident, v assigned) error {
 	}
 	for _, o := range u.assigns {
 		if o.Column == i {
-			return sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column \"%s\"", c.Name)
+			return sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column \"%s\"",
+				c.Name)
 		}
 	}
 	col := &u.d.Columns[i]
@@ -190,7 +198,8 @@ func (u *updating) assign(c ast.Ident, v assigned) error {
 		if col.Generated != "" {
 			return e.WithDetail("Column \"%s\" is a generated column.", col.Name)
 		}
-		return e.WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", col.Name)
+		return e.WithDetail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.",
+			col.Name)
 	}
 	e := v.bound
 	if e == nil {

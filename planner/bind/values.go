@@ -47,14 +47,16 @@ func sameLength(rows [][]ast.Expr) error {
 			if len(r) > 0 {
 				pos = exprPos(r[0])
 			}
-			return sqlerr.New(sqlerr.SyntaxError, "VALUES lists must all be the same length").At(pos)
+			return sqlerr.New(sqlerr.SyntaxError,
+				"VALUES lists must all be the same length").At(pos)
 		}
 	}
 	return nil
 }
 
 // unifyColumn gives column k of all rows one type.
-func (b *binder) unifyColumn(src [][]ast.Expr, rows [][]expr.Expr, k int, keepUnknown bool) (*types.Type, error) {
+func (b *binder) unifyColumn(src [][]ast.Expr, rows [][]expr.Expr, k int,
+	keepUnknown bool) (*types.Type, error) {
 	ts := make([]*types.Type, len(rows))
 	unknown, same := true, true
 	for i, row := range rows {

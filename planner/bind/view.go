@@ -11,7 +11,8 @@ import (
 func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem, error) {
 	for _, id := range b.views {
 		if id == d.ID {
-			return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "infinite recursion detected in rules for relation \"%s\"", d.Name)
+			return nil, sqlerr.New(sqlerr.InvalidObjectDefinition,
+				"infinite recursion detected in rules for relation \"%s\"", d.Name)
 		}
 	}
 	text, err := b.env.ParseQuery(d.View.Text)

@@ -9,8 +9,8 @@ import (
 )
 
 // wholeRow is `t` used as a value. Where an outer join found no row of t it is NULL, not a row of
-// NULLs: a column that no row of t has as NULL tells the two apart. The alias of a join always means a
-// row of its columns.
+// NULLs: a column that no row of t has as NULL tells the two apart. The alias of a join always
+// means a row of its columns.
 func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
 	row := &expr.RowExpr{Elems: make([]expr.Expr, len(t.cols)), Names: make([]string, len(t.cols))}
 	for i := range t.cols {
@@ -22,11 +22,12 @@ func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
 	}
 	missing := &expr.IsNull{Arg: b.ref(b.present(t), pos)}
 	null := &expr.Const{T: types.TRecord, Value: types.Null}
-	return &expr.Case{T: types.TRecord, Whens: []expr.When{{Cond: missing, Result: null}}, Else: row}
+	return &expr.Case{T: types.TRecord, Whens: []expr.When{{Cond: missing, Result: null}},
+		Else: row}
 }
 
-// present returns a column that is NULL only where an outer join found no row of t: the row key of a
-// table, or a constant put beside the columns of anything else, below the join.
+// present returns a column that is NULL only where an outer join found no row of t: the row key of
+// a table, or a constant put beside the columns of anything else, below the join.
 func (b *binder) present(t *fromTable) logical.ColID {
 	if t.desc != nil && t.desc.Kind == table.KindTable {
 		return t.first + t.desc.ColumnByID(t.desc.RowKey[0].ColumnID)

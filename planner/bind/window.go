@@ -59,17 +59,24 @@ func (b *binder) window(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	sel := sc.sel
 	switch {
 	case sel.inWindow:
-		return nil, sqlerr.New(sqlerr.WindowingError, "window function calls cannot be nested").At(pos)
+		return nil, sqlerr.New(sqlerr.WindowingError,
+			"window function calls cannot be nested").At(pos)
 	case sel.inAggregate:
-		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot contain window function calls").At(pos)
-	case sel.clause != clauseTarget && sel.clause != clauseOrderBy && sel.clause != clauseDistinctOn:
-		return nil, sqlerr.New(sqlerr.WindowingError, "window functions are not allowed in %s", sel.clause).At(pos)
+		return nil, sqlerr.New(sqlerr.GroupingError,
+			"aggregate function calls cannot contain window function calls").At(pos)
+	case sel.clause != clauseTarget && sel.clause != clauseOrderBy &&
+		sel.clause != clauseDistinctOn:
+		return nil, sqlerr.New(sqlerr.WindowingError, "window functions are not allowed in %s",
+			sel.clause).At(pos)
 	case call.Distinct:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "DISTINCT is not implemented for window functions").At(pos)
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"DISTINCT is not implemented for window functions").At(pos)
 	case call.WithinGroup:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "OVER is not supported for ordered-set aggregate %s", call.Name.Name).At(pos)
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"OVER is not supported for ordered-set aggregate %s", call.Name.Name).At(pos)
 	case len(call.OrderBy) > 0:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "aggregate ORDER BY is not implemented for window functions").At(pos)
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"aggregate ORDER BY is not implemented for window functions").At(pos)
 	}
 	sel.inWindow = true
 	defer func() { sel.inWindow = false }()
@@ -110,7 +117,8 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*type
 	}
 	if _, ok := windowFunctions[name]; ok {
 		if call.Filter != nil {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "FILTER is not implemented for non-aggregate window functions").At(pos)
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+				"FILTER is not implemented for non-aggregate window functions").At(pos)
 		}
 		w.Name = name
 		w.Args, err = b.windowFunctionArgs(call, args)
@@ -126,17 +134,21 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*type
 		if _, _, err := builtin.ResolveFunction(name, typesOf(args)); err != nil {
 			return nil, at(err, pos)
 		}
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function", name).At(pos)
+		return nil, sqlerr.New(sqlerr.WrongObjectType,
+			"OVER specified, but %s is not a window function nor an aggregate function", name).At(
+			pos)
 	}
 	if len(args) == 0 && !call.Star && name == "count" {
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function").At(pos)
+		return nil, sqlerr.New(sqlerr.WrongObjectType,
+			"count(*) must be used to call a parameterless aggregate function").At(pos)
 	}
 	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
 	if err != nil {
 		return nil, at(err, pos)
 	}
 	if fn.WithinGroup {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "OVER is not supported for ordered-set aggregate %s", name).At(pos)
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"OVER is not supported for ordered-set aggregate %s", name).At(pos)
 	}
 	for i := range args {
 		if args[i], err = b.coerce(args[i], targets[i], implicit, argPos(call, i)); err != nil {
@@ -154,7 +166,8 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*type
 
 // windowFilter says FILTER (WHERE c) of an aggregate that passes NULLs over as CASE WHEN c THEN arg
 // END; count(*) becomes a count of such a CASE.
-func (b *binder) windowFilter(sc *scope, call *ast.FuncCall, fn *expr.Aggregate, args []expr.Expr) (*expr.Aggregate, []expr.Expr, error) {
+func (b *binder) windowFilter(sc *scope, call *ast.FuncCall, fn *expr.Aggregate,
+	args []expr.Expr) (*expr.Aggregate, []expr.Expr, error) {
 	cond, err := b.filter(sc, call)
 	if err != nil {
 		return nil, nil, err
@@ -177,8 +190,10 @@ func (b *binder) windowFunctionArgs(call *ast.FuncCall, args []expr.Expr) ([]exp
 	name := call.Name.Name
 	def := windowFunctions[name]
 	missing := func() error {
-		return withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", builtin.Signature(name, typesOf(args))).At(int(call.Pos)),
-			"No function matches the given name and argument types. You might need to add explicit type casts.")
+		return withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist",
+			builtin.Signature(name, typesOf(args))).At(int(call.Pos)),
+			"No function matches the given name and argument types. You might need to add "+
+				"explicit type casts.")
 	}
 	if len(args) < def.least || len(args) > def.most || call.Star {
 		return nil, missing()
@@ -218,8 +233,10 @@ func (b *binder) windowFunctionArgs(call *ast.FuncCall, args []expr.Expr) ([]exp
 func (sel *selectState) checkDefs() error {
 	for i := range sel.defs {
 		w := &sel.defs[i]
-		if slices.ContainsFunc(sel.defs[:i], func(before ast.Window) bool { return before.Name == w.Name }) {
-			return sqlerr.New(sqlerr.WindowingError, "window \"%s\" is already defined", w.Name).At(int(w.Pos))
+		if slices.ContainsFunc(sel.defs[:i],
+			func(before ast.Window) bool { return before.Name == w.Name }) {
+			return sqlerr.New(sqlerr.WindowingError, "window \"%s\" is already defined",
+				w.Name).At(int(w.Pos))
 		}
 		if _, err := sel.windowDef(w); err != nil {
 			return err
@@ -243,7 +260,8 @@ func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
 		}
 	}
 	if base == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "window \"%s\" does not exist", w.Ref).At(int(w.Pos))
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "window \"%s\" does not exist",
+			w.Ref).At(int(w.Pos))
 	}
 	base, err := sel.windowDef(base)
 	if err != nil {
@@ -251,11 +269,14 @@ func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
 	}
 	switch {
 	case len(w.PartitionBy) > 0:
-		return nil, sqlerr.New(sqlerr.WindowingError, "cannot override PARTITION BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
+		return nil, sqlerr.New(sqlerr.WindowingError,
+			"cannot override PARTITION BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
 	case len(w.OrderBy) > 0 && len(base.OrderBy) > 0:
-		return nil, sqlerr.New(sqlerr.WindowingError, "cannot override ORDER BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
+		return nil, sqlerr.New(sqlerr.WindowingError,
+			"cannot override ORDER BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
 	case base.Frame != nil && w.Copies:
-		err := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a frame clause", w.Ref).At(int(w.Pos))
+		err := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a "+
+			"frame clause", w.Ref).At(int(w.Pos))
 		if w.Name == "" && len(w.OrderBy) == 0 && w.Frame == nil {
 			err = err.WithHint("Omit the parentheses in this OVER clause.")
 		}
@@ -303,16 +324,19 @@ func (b *binder) windowExpr(sc *scope, e ast.Expr) (expr.Expr, error) {
 }
 
 func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) error {
-	w.Frame = opt.Frame{Mode: f.Mode, StartKind: f.StartKind, EndKind: f.EndKind, Exclude: f.Exclude}
+	w.Frame = opt.Frame{Mode: f.Mode, StartKind: f.StartKind, EndKind: f.EndKind,
+		Exclude: f.Exclude}
 	if f.Exclude == "no others" {
 		w.Frame.Exclude = ""
 	}
 	offset := f.Start != nil || f.End != nil
 	if f.Mode == "range" && offset && len(w.order) != 1 {
-		return sqlerr.New(sqlerr.WindowingError, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column").At(int(f.Pos))
+		return sqlerr.New(sqlerr.WindowingError, "RANGE with offset PRECEDING/FOLLOWING requires "+
+			"exactly one ORDER BY column").At(int(f.Pos))
 	}
 	if f.Mode == "groups" && len(w.order) == 0 {
-		return sqlerr.New(sqlerr.WindowingError, "GROUPS mode requires an ORDER BY clause").At(int(f.Pos))
+		return sqlerr.New(sqlerr.WindowingError,
+			"GROUPS mode requires an ORDER BY clause").At(int(f.Pos))
 	}
 	for _, bound := range []struct {
 		src ast.Expr
@@ -332,13 +356,15 @@ func (b *binder) frame(sc *scope, f *ast.Frame, w *windowCall) error {
 
 // frameOffset binds n PRECEDING or FOLLOWING: a number of rows or groups, or with RANGE a distance
 // between order keys.
-func (b *binder) frameOffset(sc *scope, f *ast.Frame, w *windowCall, src ast.Expr) (expr.Expr, error) {
+func (b *binder) frameOffset(sc *scope, f *ast.Frame, w *windowCall, src ast.Expr) (expr.Expr,
+	error) {
 	e, err := b.expr(sc, src)
 	if err != nil {
 		return nil, err
 	}
 	if !logical.ColsOf(e).Empty() {
-		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "argument of %s must not contain variables", frameName(f.Mode)).At(exprPos(src))
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference,
+			"argument of %s must not contain variables", frameName(f.Mode)).At(exprPos(src))
 	}
 	t := types.TInt8
 	if f.Mode == "range" {
@@ -356,7 +382,8 @@ func (b *binder) frameOffset(sc *scope, f *ast.Frame, w *windowCall, src ast.Exp
 			t = types.TInterval
 		default:
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-				"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", typeName(key)).At(exprPos(src))
+				"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s",
+				typeName(key)).At(exprPos(src))
 		}
 	}
 	return b.coerceSpecific(e, t, frameName(f.Mode), src)
@@ -408,8 +435,10 @@ func (s *selecting) buildWindows() {
 // sameCall reports whether two calls over one window are the same computation.
 func sameCall(a, b *windowCall) bool {
 	f, o := a.Frame, b.Frame
-	same := a.Name == b.Name && a.Agg == b.Agg && logical.EqualAll(a.Args, b.Args) && sameWindow(a, b) &&
-		f.Mode == o.Mode && f.StartKind == o.StartKind && f.EndKind == o.EndKind && f.Exclude == o.Exclude &&
+	same := a.Name == b.Name && a.Agg == b.Agg && logical.EqualAll(a.Args, b.Args) &&
+		sameWindow(a, b) &&
+		f.Mode == o.Mode && f.StartKind == o.StartKind && f.EndKind == o.EndKind &&
+		f.Exclude == o.Exclude &&
 		logical.Equal(f.Start, o.Start) && logical.Equal(f.End, o.End)
 	a.each(func(e *expr.Expr) { same = same && !logical.IsVolatile(*e) })
 	return same

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheAdditionsAreDocumented: every function of minidb's own stands in docs/additions.md with its
-// result, and no other one does.
+// TestTheAdditionsAreDocumented: every function of minidb's own stands in docs/additions.md with
+// its result, and no other one does.
 func TestTheAdditionsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/additions.md")
 	require.NoError(t, err)
@@ -24,7 +24,8 @@ func TestTheAdditionsAreDocumented(t *testing.T) {
 			want = append(want, Signature(name, fn.Args)+" "+displayName(fn.Returns))
 		}
 	}
-	for _, m := range regexp.MustCompile("(?m)^\\| `(minidb_[a-z_]+\\(.*\\))` \\| `([a-z ]+)` \\| .").FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `(minidb_[a-z_]+\\(.*\\))` \\| `([a-z ]+)` "+
+		"\\| .").FindAllStringSubmatch(string(page), -1) {
 		got = append(got, m[1]+" "+m[2])
 	}
 	slices.Sort(want)

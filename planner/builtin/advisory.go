@@ -9,13 +9,14 @@ import (
 // advisoryFunctions are the locks that applications take by number. The session holds them.
 func advisoryFunctions() []def {
 	out := []def{
-		f("pg_advisory_unlock_all() void", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-			l, err := advisoryLocks(rt)
-			if err == nil {
-				l.AdvisoryUnlockAll()
-			}
-			return types.Datum{}, err
-		}).volatile(),
+		f("pg_advisory_unlock_all() void",
+			func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+				l, err := advisoryLocks(rt)
+				if err == nil {
+					l.AdvisoryUnlockAll()
+				}
+				return types.Datum{}, err
+			}).volatile(),
 	}
 	for _, args := range []string{"(int8)", "(int4,int4)"} {
 		for _, shared := range []bool{false, true} {
@@ -24,10 +25,14 @@ func advisoryFunctions() []def {
 				suffix = "_shared"
 			}
 			out = append(out,
-				f("pg_advisory_lock"+suffix+args+" void", advisoryLock(shared, false, true)).volatile(),
-				f("pg_advisory_xact_lock"+suffix+args+" void", advisoryLock(shared, true, true)).volatile(),
-				f("pg_try_advisory_lock"+suffix+args+" bool", advisoryLock(shared, false, false)).volatile(),
-				f("pg_try_advisory_xact_lock"+suffix+args+" bool", advisoryLock(shared, true, false)).volatile(),
+				f("pg_advisory_lock"+suffix+args+" void",
+					advisoryLock(shared, false, true)).volatile(),
+				f("pg_advisory_xact_lock"+suffix+args+" void",
+					advisoryLock(shared, true, true)).volatile(),
+				f("pg_try_advisory_lock"+suffix+args+" bool",
+					advisoryLock(shared, false, false)).volatile(),
+				f("pg_try_advisory_xact_lock"+suffix+args+" bool",
+					advisoryLock(shared, true, false)).volatile(),
 				f("pg_advisory_unlock"+suffix+args+" bool", advisoryUnlock(shared)).volatile(),
 			)
 		}

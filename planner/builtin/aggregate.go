@@ -18,7 +18,8 @@ type aggDef struct {
 func (d aggDef) build() *expr.Aggregate {
 	name, args, variadic, ret := parseSignature(d.sig)
 	a := &expr.Aggregate{
-		Name: name, Args: args, Variadic: variadic, Returns: ret, ReturnType: d.returns, New: d.make,
+		Name: name, Args: args, Variadic: variadic, Returns: ret, ReturnType: d.returns,
+		New:    d.make,
 		Strict: !d.nulls, OrderSensitive: d.ordered, WithinGroup: d.within,
 	}
 	if d.returns != nil || isPolymorphic(ret) {
@@ -37,7 +38,8 @@ func agg(sig string, make func(args []*types.Type) expr.Accumulator) aggDef {
 
 // aggregateTables lists the aggregates by theme.
 func aggregateTables() [][]aggDef {
-	return [][]aggDef{basicAggregates(), collectAggregates, statisticAggregates(), orderedSetAggregates, jsonAggregates}
+	return [][]aggDef{basicAggregates(), collectAggregates, statisticAggregates(),
+		orderedSetAggregates, jsonAggregates}
 }
 
 // basicAggregates are the ones that NewGrouped has typed states for.
@@ -49,18 +51,24 @@ func basicAggregates() []aggDef {
 		agg("sum(int8) numeric", newSumBigint),
 		agg("sum(float4) float4", newSumFloat), agg("sum(float8) float8", newSumFloat),
 		agg("sum(numeric) numeric", newSumNumeric), agg("sum(interval) interval", newSumInterval),
-		agg("avg(int2) numeric", newAvgInt), agg("avg(int4) numeric", newAvgInt), agg("avg(int8) numeric", newAvgInt),
+		agg("avg(int2) numeric", newAvgInt), agg("avg(int4) numeric",
+			newAvgInt), agg("avg(int8) numeric", newAvgInt),
 		agg("avg(float4) float8", newAvgFloat), agg("avg(float8) float8", newAvgFloat),
 		agg("avg(numeric) numeric", newAvgNumeric), agg("avg(interval) interval", newAvgInterval),
 		agg("bool_and(bool) bool", newBool(true)), agg("every(bool) bool", newBool(true)),
 		agg("bool_or(bool) bool", newBool(false)),
 	}
 	for _, t := range []string{
-		"int8", "int4", "int2", "oid", "float4", "float8", "date", "time", "timestamp", "timestamptz",
+		"int8", "int4", "int2", "oid", "float4", "float8", "date", "time", "timestamp",
+		"timestamptz",
 		"interval", "numeric", "text", "bpchar", "anyarray",
 	} {
 		for name, sign := range map[string]int{"max": 1, "min": -1} {
-			d := agg(name+"("+t+") "+t, func(args []*types.Type) expr.Accumulator { return &extreme{t: args[0], sign: sign} })
+			d := agg(name+"("+t+") "+t,
+				func(args []*types.Type) expr.Accumulator {
+					return &extreme{t: args[0],
+						sign: sign}
+				})
 			if t == "bpchar" { // a char(n) keeps the length that it is padded to
 				d.returns = func(args []*types.Type) *types.Type { return args[0] }
 			}
@@ -178,8 +186,8 @@ func averageInt(sum wideInt, n int64) (types.Datum, error) {
 	return types.Datum{Dec: d}, err
 }
 
-// sumFloat is sum and avg over floats. PostgreSQL keeps Youngs and Cramer's sums, of which the plain
-// sum is what these two need.
+// sumFloat is sum and avg over floats. PostgreSQL keeps Youngs and Cramer's sums, of which the
+// plain sum is what these two need.
 type sumFloat struct {
 	sum    float64
 	n      int64

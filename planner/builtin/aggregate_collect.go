@@ -59,7 +59,8 @@ func (s *arrayAgg) Add(_ *expr.Runtime, a []types.Datum) error {
 	if s.rows == 1 {
 		s.dims = in.Dims
 	} else if !equalDims(s.dims, in.Dims) {
-		return sqlerr.New(sqlerr.ArraySubscriptError, "cannot accumulate arrays of different dimensionality")
+		return sqlerr.New(sqlerr.ArraySubscriptError,
+			"cannot accumulate arrays of different dimensionality")
 	}
 	s.elems = append(s.elems, in.Elems...)
 	return nil

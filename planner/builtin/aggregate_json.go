@@ -7,9 +7,12 @@ import (
 
 var jsonAggregates = []aggDef{
 	{sig: "json_agg(anyelement) json", make: newJSONArrayAgg(jsonText), nulls: true, ordered: true},
-	{sig: "jsonb_agg(anyelement) jsonb", make: newJSONArrayAgg(jsonBinary), nulls: true, ordered: true},
-	{sig: "json_object_agg(any,any) json", make: newJSONObjectAgg(jsonText), nulls: true, ordered: true},
-	{sig: "jsonb_object_agg(any,any) jsonb", make: newJSONObjectAgg(jsonBinary), nulls: true, ordered: true},
+	{sig: "jsonb_agg(anyelement) jsonb", make: newJSONArrayAgg(jsonBinary), nulls: true,
+		ordered: true},
+	{sig: "json_object_agg(any,any) json", make: newJSONObjectAgg(jsonText), nulls: true,
+		ordered: true},
+	{sig: "jsonb_object_agg(any,any) jsonb", make: newJSONObjectAgg(jsonBinary), nulls: true,
+		ordered: true},
 }
 
 // jsonArrayAgg is json_agg and jsonb_agg.
@@ -19,7 +22,10 @@ type jsonArrayAgg struct {
 }
 
 func newJSONArrayAgg(f jsonForm) func([]*types.Type) expr.Accumulator {
-	return func(args []*types.Type) expr.Accumulator { return &jsonArrayAgg{w: f.writer(), t: args[0]} }
+	return func(args []*types.Type) expr.Accumulator {
+		return &jsonArrayAgg{w: f.writer(),
+			t: args[0]}
+	}
 }
 
 func (s *jsonArrayAgg) Add(rt *expr.Runtime, a []types.Datum) error {
@@ -28,7 +34,8 @@ func (s *jsonArrayAgg) Add(rt *expr.Runtime, a []types.Datum) error {
 		s.w.open('[')
 	}
 	s.w.next()
-	if !first && !s.w.form.binary && !a[0].Null && (s.t.Family == types.Array || s.t.Family == types.Record) {
+	if !first && !s.w.form.binary && !a[0].Null &&
+		(s.t.Family == types.Array || s.t.Family == types.Record) {
 		s.w.raw("\n ")
 	}
 	s.w.b = appendJSON(s.w.b, rt, s.t, a[0], false)

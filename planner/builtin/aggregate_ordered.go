@@ -11,12 +11,18 @@ import (
 // orderedSetAggregates take WITHIN GROUP (ORDER BY value). Their rows are (direct arguments, value)
 // and come sorted by value.
 var orderedSetAggregates = []aggDef{
-	{sig: "percentile_cont(float8,float8) float8", make: newPercentile(true), nulls: true, within: true},
-	{sig: "percentile_cont(float8,interval) interval", make: newPercentile(true), nulls: true, within: true},
-	{sig: "percentile_cont(float8[],float8) float8[]", make: newPercentile(true), nulls: true, within: true},
-	{sig: "percentile_cont(float8[],interval) interval[]", make: newPercentile(true), nulls: true, within: true},
-	{sig: "percentile_disc(float8,anyelement) anyelement", make: newPercentile(false), nulls: true, within: true},
-	{sig: "percentile_disc(float8[],anyelement) anyarray", make: newPercentile(false), nulls: true, within: true},
+	{sig: "percentile_cont(float8,float8) float8", make: newPercentile(true), nulls: true,
+		within: true},
+	{sig: "percentile_cont(float8,interval) interval", make: newPercentile(true), nulls: true,
+		within: true},
+	{sig: "percentile_cont(float8[],float8) float8[]", make: newPercentile(true), nulls: true,
+		within: true},
+	{sig: "percentile_cont(float8[],interval) interval[]", make: newPercentile(true), nulls: true,
+		within: true},
+	{sig: "percentile_disc(float8,anyelement) anyelement", make: newPercentile(false), nulls: true,
+		within: true},
+	{sig: "percentile_disc(float8[],anyelement) anyarray", make: newPercentile(false), nulls: true,
+		within: true},
 	{sig: "mode(anyelement) anyelement", make: newMode, nulls: true, within: true},
 }
 
@@ -71,7 +77,8 @@ func (s *percentile) Result(*expr.Runtime) (types.Datum, error) {
 
 func (s *percentile) at(f float64) (types.Datum, error) {
 	if !(f >= 0 && f <= 1) {
-		return types.Null, sqlerr.New(sqlerr.NumericValueOutOfRange, "percentile value %v is not between 0 and 1", f)
+		return types.Null, sqlerr.New(sqlerr.NumericValueOutOfRange,
+			"percentile value %v is not between 0 and 1", f)
 	}
 	n := float64(len(s.values))
 	if !s.continuous {

@@ -64,8 +64,8 @@ func (s *numericVariance) Result(*expr.Runtime) (types.Datum, error) {
 
 func (s *numericVariance) Size() int { return 200 }
 
-// floatVariance keeps Youngs and Cramer's running sums, which stay accurate where the sum of squares
-// would lose all digits.
+// floatVariance keeps Youngs and Cramer's running sums, which stay accurate where the sum of
+// squares would lose all digits.
 type floatVariance struct {
 	n, sx, sxx   float64
 	sample, root bool
@@ -181,7 +181,10 @@ var regressions = map[string]func(*regression) types.Datum{
 		}
 		return floatIf(s.n >= 1 && s.sxx != 0, (s.sxy*s.sxy)/(s.sxx*s.syy))
 	},
-	"regr_slope": func(s *regression) types.Datum { return floatIf(s.n >= 1 && s.sxx != 0, s.sxy/s.sxx) },
+	"regr_slope": func(s *regression) types.Datum {
+		return floatIf(s.n >= 1 && s.sxx != 0,
+			s.sxy/s.sxx)
+	},
 	"regr_intercept": func(s *regression) types.Datum {
 		return floatIf(s.n >= 1 && s.sxx != 0, (s.sy-s.sx*s.sxy/s.sxx)/s.n)
 	},

@@ -18,22 +18,26 @@ func arrayFunctions() []def {
 	return []def{
 		f("array_length(anyarray,int4) int4", dimension(func(n, _ int) int { return n })),
 		f("array_lower(anyarray,int4) int4", dimension(func(_, lower int) int { return lower })),
-		f("array_upper(anyarray,int4) int4", dimension(func(n, lower int) int { return lower + n - 1 })),
-		f("array_ndims(anyarray) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			if len(a[0].Arr.Dims) == 0 {
-				return types.Null, nil
-			}
-			return types.NewInt(int64(len(a[0].Arr.Dims))), nil
-		}),
+		f("array_upper(anyarray,int4) int4",
+			dimension(func(n, lower int) int { return lower + n - 1 })),
+		f("array_ndims(anyarray) int4",
+			func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				if len(a[0].Arr.Dims) == 0 {
+					return types.Null, nil
+				}
+				return types.NewInt(int64(len(a[0].Arr.Dims))), nil
+			}),
 		f("array_dims(anyarray) text", arrayDims),
-		f("cardinality(anyarray) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			return types.NewInt(int64(len(a[0].Arr.Elems))), nil
-		}),
+		f("cardinality(anyarray) int4",
+			func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				return types.NewInt(int64(len(a[0].Arr.Elems))), nil
+			}),
 		n("array_append(anycompatiblearray,anycompatible) anycompatiblearray", arrayAppend),
 		n("array_prepend(anycompatible,anycompatiblearray) anycompatiblearray", arrayPrepend),
 		n("array_cat(anycompatiblearray,anycompatiblearray) anycompatiblearray", arrayCat),
 		n("array_remove(anycompatiblearray,anycompatible) anycompatiblearray", arrayRemove),
-		n("array_replace(anycompatiblearray,anycompatible,anycompatible) anycompatiblearray", arrayReplace),
+		n("array_replace(anycompatiblearray,anycompatible,anycompatible) anycompatiblearray",
+			arrayReplace),
 		n("array_position(anycompatiblearray,anycompatible) int4", arrayPosition),
 		n("array_position(anycompatiblearray,anycompatible,int4) int4", arrayPosition),
 		n("array_positions(anycompatiblearray,anycompatible) int4[]", arrayPositions),
@@ -93,7 +97,8 @@ func oneDimensional(elems []types.Datum, lower int) types.Datum {
 	if len(elems) == 0 {
 		return types.Datum{Arr: &types.ArrayValue{}}
 	}
-	return types.Datum{Arr: &types.ArrayValue{Elems: elems, Dims: []int{len(elems)}, Lower: []int{lower}}}
+	return types.Datum{Arr: &types.ArrayValue{Elems: elems, Dims: []int{len(elems)},
+		Lower: []int{lower}}}
 }
 
 func lowerBound(a *types.ArrayValue) int {
@@ -138,8 +143,8 @@ func arrayPrepend(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return oneDimensional(out.elems, lowerBound(a[1].Arr)), nil
 }
 
-// arrayCat joins arrays of equal dimensions end to end, or puts one of a dimension less at an end of
-// the other.
+// arrayCat joins arrays of equal dimensions end to end, or puts one of a dimension less at an end
+// of the other.
 func arrayCat(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	switch {
 	case a[0].Null && a[1].Null:
@@ -220,7 +225,8 @@ func arrayReplace(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 }
 
 func errSearch() error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "searching for elements in multidimensional arrays is not supported")
+	return sqlerr.New(sqlerr.FeatureNotSupported, "searching for elements in multidimensional "+
+		"arrays is not supported")
 }
 
 func arrayPosition(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -234,7 +240,8 @@ func arrayPosition(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	from := lower
 	if len(a) > 2 {
 		if a[2].Null {
-			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "initial position must not be null")
+			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed,
+				"initial position must not be null")
 		}
 		from = int(a[2].I)
 	}
@@ -267,13 +274,15 @@ func arrayPositions(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 
 func arrayFill(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[1].Null || len(a) > 2 && a[2].Null {
-		return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "dimension array or low bound array cannot be null")
+		return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed,
+			"dimension array or low bound array cannot be null")
 	}
 	out := &types.ArrayValue{}
 	total := int64(1)
 	for i, d := range a[1].Arr.Elems {
 		if d.Null {
-			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "dimension values cannot be null")
+			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed,
+				"dimension values cannot be null")
 		}
 		if total *= d.I; d.I < 0 || total > maxArraySize {
 			return types.Null, errArrayTooLarge()
@@ -281,7 +290,8 @@ func arrayFill(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		lower := 1
 		if len(a) > 2 {
 			if len(a[2].Arr.Elems) != len(a[1].Arr.Elems) {
-				return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts").
+				return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
+					"wrong number of array subscripts").
 					WithDetail("Low bound array has different size than dimensions array.")
 			}
 			lower = int(a[2].Arr.Elems[i].I)
@@ -351,8 +361,8 @@ func arrayToString(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return w.done()
 }
 
-// splitText calls emit for the parts of string_to_array: a NULL separator cuts between characters, an
-// empty one not at all.
+// splitText calls emit for the parts of string_to_array: a NULL separator cuts between characters,
+// an empty one not at all.
 func splitText(rt *expr.Runtime, a []types.Datum, emit func(types.Datum) error) error {
 	rest, more := a[0].S, a[0].S != ""
 	for more {

@@ -11,14 +11,16 @@ import (
 // backendFunctions end statements and sessions.
 func backendFunctions() []def {
 	return []def{
-		f("pg_cancel_backend(int4) bool", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			s, ok := rt.Session.(expr.Backends)
-			if !ok {
-				return types.Null, sqlerr.Unsupported(0, "pg_cancel_backend outside of a session")
-			}
-			done, err := s.CancelBackend(int32(a[0].I))
-			return types.NewBool(done), err
-		}).volatile(),
+		f("pg_cancel_backend(int4) bool",
+			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				s, ok := rt.Session.(expr.Backends)
+				if !ok {
+					return types.Null, sqlerr.Unsupported(0,
+						"pg_cancel_backend outside of a session")
+				}
+				done, err := s.CancelBackend(int32(a[0].I))
+				return types.NewBool(done), err
+			}).volatile(),
 		f("pg_reload_conf() bool", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 			s, ok := rt.Session.(expr.Backends)
 			if !ok {
@@ -40,7 +42,8 @@ func terminateBackend(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	var wait time.Duration
 	if len(a) > 1 {
 		if a[1].I < 0 {
-			return types.Null, sqlerr.New(sqlerr.NumericValueOutOfRange, "\"timeout\" must not be negative")
+			return types.Null, sqlerr.New(sqlerr.NumericValueOutOfRange,
+				"\"timeout\" must not be negative")
 		}
 		wait = time.Duration(min(a[1].I, 1<<40)) * time.Millisecond
 	}

@@ -12,8 +12,8 @@ import (
 // copyPiece is how many bytes are copied between two looks at the statement's context.
 const copyPiece = 256 << 10
 
-// eachPiece calls op with s in pieces of about copyPiece bytes, cut between characters, and looks at the
-// statement's context behind each.
+// eachPiece calls op with s in pieces of about copyPiece bytes, cut between characters, and looks
+// at the statement's context behind each.
 func eachPiece(rt *expr.Runtime, s string, op func(piece string)) error {
 	for len(s) > copyPiece {
 		n := copyPiece
@@ -31,8 +31,8 @@ func eachPiece(rt *expr.Runtime, s string, op func(piece string)) error {
 }
 
 // writer builds a text that may be much larger than what it is made from. It asks the statement's
-// account for bytes before it allocates them, copies in pieces, and looks at the context between them.
-// After an error it ignores what is written; done returns the error.
+// account for bytes before it allocates them, copies in pieces, and looks at the context between
+// them. After an error it ignores what is written; done returns the error.
 type writer struct {
 	rt  *expr.Runtime
 	b   *strings.Builder
@@ -141,8 +141,8 @@ func (w *writer) done() (types.Datum, error) {
 	return types.NewString(w.b.String()), nil
 }
 
-// elements gathers the elements of an array as writer gathers a text. The elements' own bytes are those
-// of the input.
+// elements gathers the elements of an array as writer gathers a text. The elements' own bytes are
+// those of the input.
 type elements struct {
 	rt    *expr.Runtime
 	elems []types.Datum
@@ -205,7 +205,8 @@ func cloned(rt *expr.Runtime, from []types.Datum, more int) (*elements, error) {
 }
 
 func errArrayTooLarge() error {
-	return sqlerr.New(sqlerr.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", maxArraySize)
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)",
+		maxArraySize)
 }
 
 // askText asks for a text of n bytes and counts the work of making it.

@@ -151,7 +151,8 @@ func TestHeavyCallsAreBounded(t *testing.T) {
 func TestHeavyCallsAreCancelled(t *testing.T) {
 	for _, c := range heavyCalls() {
 		all := &endsAtLook{}
-		require.NoError(t, c.run(t, &expr.Runtime{Ctx: all, Memory: &account{limit: 1 << 40}}), c.name)
+		require.NoError(t, c.run(t, &expr.Runtime{Ctx: all, Memory: &account{limit: 1 << 40}}),
+			c.name)
 		require.Positive(t, all.looks, c.name)
 		for n := 1; n <= min(all.looks, 3); n++ {
 			ctx := &endsAtLook{n: n}
@@ -184,7 +185,8 @@ func TestPiecesMakeNoDifference(t *testing.T) {
 		c := heavy(name, args...)
 		fn, _, err := ResolveFunction(c.name, c.ts)
 		require.NoError(t, err)
-		d, err := fn.Scalar(&expr.Runtime{ArgTypes: c.ts, Format: types.DefaultFormat, Memory: &account{limit: 1 << 40}}, c.args)
+		d, err := fn.Scalar(&expr.Runtime{ArgTypes: c.ts, Format: types.DefaultFormat,
+			Memory: &account{limit: 1 << 40}}, c.args)
 		require.NoError(t, err)
 		return d
 	}
@@ -210,9 +212,11 @@ func TestOneLookPerMebibyte(t *testing.T) {
 
 func TestLargeNumbersAreCancelled(t *testing.T) {
 	ten := heavy("gcd")
-	big, err := types.ParseNumeric(strings.Repeat("1234567890123", 1000) + strings.Repeat("98765", 2000))
+	big, err := types.ParseNumeric(strings.Repeat("1234567890123", 1000) +
+		strings.Repeat("98765", 2000))
 	require.NoError(t, err)
-	other, err := types.ParseNumeric(strings.Repeat("31415926", 2500) + strings.Repeat("2718281", 300))
+	other, err := types.ParseNumeric(strings.Repeat("31415926", 2500) +
+		strings.Repeat("2718281", 300))
 	require.NoError(t, err)
 	for _, name := range []string{"gcd", "lcm"} {
 		ten.name, ten.ts = name, []*types.Type{types.TNumeric, types.TNumeric}
@@ -233,7 +237,8 @@ func TestLargeNumbersAreCancelled(t *testing.T) {
 			if text != "" {
 				d, err := types.ParseNumeric(text)
 				require.NoError(t, err)
-				call.ts, call.args = append(call.ts, types.TNumeric), append(call.args, types.NewDecimal(d))
+				call.ts, call.args = append(call.ts, types.TNumeric), append(call.args,
+					types.NewDecimal(d))
 			}
 		}
 		ctx := &endsAtLook{n: 2}
@@ -253,8 +258,10 @@ func TestHeavyCallsWithoutAStatementAreBounded(t *testing.T) {
 }
 
 func TestReplacementsAreThoseOfPackageRegexp(t *testing.T) {
-	for _, text := range []string{"", "a", "aXbXc", "éXé", "foo bar  baz", "aaa", "\xff\xfea", "X\naX", "ab abab b"} {
-		for _, re := range []string{"X", "", "a*", `\b`, "^", "$", `\B`, "(a)|b", "x*?", "é?", `^a|a`, `(?m)^.`, `\b(a|ab)`, `\ba*?`} {
+	for _, text := range []string{"", "a", "aXbXc", "éXé", "foo bar  baz", "aaa", "\xff\xfea",
+		"X\naX", "ab abab b"} {
+		for _, re := range []string{"X", "", "a*", `\b`, "^", "$", `\B`, "(a)|b", "x*?", "é?",
+			`^a|a`, `(?m)^.`, `\b(a|ab)`, `\ba*?`} {
 			for _, longest := range []bool{false, true} {
 				p, err := newPattern(re, longest)
 				require.NoError(t, err)
@@ -274,15 +281,16 @@ func TestReplacementsAreThoseOfPackageRegexp(t *testing.T) {
 						}
 						return out
 					}
-					require.Equal(t, starts(want), starts(got), "%q in %q, longest %v, weight %d", re, text, longest, weight)
+					require.Equal(t, starts(want), starts(got), "%q in %q, longest %v, weight %d",
+						re, text, longest, weight)
 				}
 			}
 		}
 	}
 }
 
-// TestASearchInALargeTextIsCancelled: a match over many megabytes, or of an expression of many instructions,
-// looks at the context while it goes on.
+// TestASearchInALargeTextIsCancelled: a match over many megabytes, or of an expression of many
+// instructions, looks at the context while it goes on.
 func TestASearchInALargeTextIsCancelled(t *testing.T) {
 	large := strings.Repeat("abc ", 512<<10)
 	calls := []heavyCall{
@@ -300,7 +308,8 @@ func TestASearchInALargeTextIsCancelled(t *testing.T) {
 	}
 	for _, c := range calls {
 		all := &endsAtLook{}
-		require.NoError(t, c.run(t, &expr.Runtime{Ctx: all, Memory: &account{limit: 1 << 40}}), c.args[1].S)
+		require.NoError(t, c.run(t, &expr.Runtime{Ctx: all, Memory: &account{limit: 1 << 40}}),
+			c.args[1].S)
 		require.GreaterOrEqual(t, all.looks, len(c.args[0].S)>>20, c.args[1].S)
 		for n := 1; n <= all.looks; n += 1 + all.looks/3 {
 			ctx := &endsAtLook{n: n}
@@ -326,7 +335,8 @@ func TestNoFunctionMultipliesItsInputUnasked(t *testing.T) {
 				if !ok {
 					continue
 				}
-				rt := &expr.Runtime{Memory: &account{limit: limit}, ArgTypes: fn.Args, Format: types.DefaultFormat}
+				rt := &expr.Runtime{Memory: &account{limit: limit}, ArgTypes: fn.Args,
+					Format: types.DefaultFormat}
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				_, err := fn.Scalar(rt, args)
@@ -338,8 +348,8 @@ func TestNoFunctionMultipliesItsInputUnasked(t *testing.T) {
 	}
 }
 
-// hugeArguments are large values for a function of texts, integers and arrays of them; variants differ in
-// which texts are large and in the integers.
+// hugeArguments are large values for a function of texts, integers and arrays of them; variants
+// differ in which texts are large and in the integers.
 func hugeArguments(fn *expr.Func, text string, variant int) ([]types.Datum, bool) {
 	texts := []string{text, []string{"a", ",", text[:512]}[variant%3], text, "g"}
 	number := []int64{1 << 30, 1 << 20, 1, 1 << 24}[variant]
@@ -353,7 +363,8 @@ func hugeArguments(fn *expr.Func, text string, variant int) ([]types.Datum, bool
 		case t == types.TInt4 || t == types.TInt8:
 			out = append(out, types.NewInt(number))
 		case t.Family == types.Array && t.Elem == types.TText:
-			out = append(out, types.NewArray([]types.Datum{types.NewString("a"), types.NewString(text)}))
+			out = append(out, types.NewArray([]types.Datum{types.NewString("a"),
+				types.NewString(text)}))
 		case t.Family == types.Array && t.Elem == types.TInt4:
 			out = append(out, types.NewArray([]types.Datum{types.NewInt(number)}))
 		case t.Family == types.Bool:

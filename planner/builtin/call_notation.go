@@ -25,8 +25,10 @@ func optional(name, typ, def string) parameter {
 // call by them.
 var namedParameters = map[string][]parameter{
 	"make_interval": {
-		optional("years", "int4", "0"), optional("months", "int4", "0"), optional("weeks", "int4", "0"),
-		optional("days", "int4", "0"), optional("hours", "int4", "0"), optional("mins", "int4", "0"),
+		optional("years", "int4", "0"), optional("months", "int4", "0"), optional("weeks", "int4",
+			"0"),
+		optional("days", "int4", "0"), optional("hours", "int4", "0"), optional("mins", "int4",
+			"0"),
 		optional("secs", "float8", "0"),
 	},
 	"make_date": {required("year", "int4"), required("month", "int4"), required("day", "int4")},
@@ -49,15 +51,17 @@ var namedParameters = map[string][]parameter{
 	},
 	"jsonb_set_lax": {
 		required("jsonb_in", "jsonb"), required("path", "text[]"), required("replacement", "jsonb"),
-		optional("create_if_missing", "bool", "true"), optional("null_value_treatment", "text", "use_json_null"),
+		optional("create_if_missing", "bool", "true"), optional("null_value_treatment", "text",
+			"use_json_null"),
 	},
 	"parse_ident": {required("str", "text"), optional("strict", "bool", "true")},
 }
 
-// NamedArguments puts the arguments of a call f(1, b => 2) in the order of f's parameters. names has
-// an entry per argument, "" for a positional one. order has an entry per parameter: the index of the
-// argument that gives it, or -1 where defaults has its value.
-func NamedArguments(name string, names []string, args []*types.Type) (order []int, defaults []*expr.Const, err error) {
+// NamedArguments puts the arguments of a call f(1, b => 2) in the order of f's parameters. names
+// has an entry per argument, "" for a positional one. order has an entry per parameter: the index
+// of the argument that gives it, or -1 where defaults has its value.
+func NamedArguments(name string, names []string, args []*types.Type) (order []int,
+	defaults []*expr.Const, err error) {
 	params := namedParameters[name]
 	missing := namedError(name, names, args)
 	if params == nil || len(names) > len(params) {
@@ -74,7 +78,8 @@ func NamedArguments(name string, names []string, args []*types.Type) (order []in
 			return nil, nil, missing
 		}
 		if order[at] >= 0 {
-			return nil, nil, sqlerr.New(sqlerr.SyntaxError, "argument name \"%s\" used more than once", n)
+			return nil, nil, sqlerr.New(sqlerr.SyntaxError,
+				"argument name \"%s\" used more than once", n)
 		}
 		order[at] = i
 	}
@@ -103,8 +108,10 @@ func namedError(name string, names []string, args []*types.Type) error {
 			shown[i] = names[i] + " => " + shown[i]
 		}
 	}
-	return sqlerr.New(sqlerr.UndefinedFunction, "function %s(%s) does not exist", name, strings.Join(shown, ", ")).
-		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+	return sqlerr.New(sqlerr.UndefinedFunction, "function %s(%s) does not exist", name,
+		strings.Join(shown, ", ")).
+		WithHint("No function matches the given name and argument types. You might need to add " +
+			"explicit type casts.")
 }
 
 // ResolveVariadic is ResolveFunction for a call f(…, VARIADIC array), the array being the last of

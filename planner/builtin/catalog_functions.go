@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// describe makes a function that asks the catalog for a fact about the OID in argument arg. What the
-// catalog does not know is NULL. extra turns the other arguments into Describe's third one.
+// describe makes a function that asks the catalog for a fact about the OID in argument arg. What
+// the catalog does not know is NULL. extra turns the other arguments into Describe's third one.
 func describe(kind string, extra func(a []types.Datum) string) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		s, err := session(rt)
@@ -77,8 +77,10 @@ func null(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.Null
 var catalogFunctions = func() []def {
 	out := []def{
 		n("format_type(oid,int4) text", formatType).stable(),
-		f("pg_get_expr(pg_node_tree,oid) text", nodeExpr).stable(), f("pg_get_expr(pg_node_tree,oid,bool) text", nodeExpr).stable(),
-		f("pg_get_expr(text,oid) text", nodeExpr).stable(), f("pg_get_expr(text,oid,bool) text", nodeExpr).stable(),
+		f("pg_get_expr(pg_node_tree,oid) text", nodeExpr).stable(), f("pg_get_expr(pg_node_tree,"+
+			"oid,bool) text", nodeExpr).stable(),
+		f("pg_get_expr(text,oid) text", nodeExpr).stable(), f("pg_get_expr(text,oid,bool) text",
+			nodeExpr).stable(),
 		f("pg_get_indexdef(oid) text", describe("indexdef", nil)).stable(),
 		f("pg_get_indexdef(oid,int4,bool) text", describe("indexdef", func(a []types.Datum) string {
 			return strconv.FormatInt(a[1].I, 10) + pretty(a[2:])
@@ -102,8 +104,10 @@ var catalogFunctions = func() []def {
 			return types.Cast(a[0], types.TText, types.TRegClass, true, &rt.Format)
 		}).stable(),
 		f("obj_description(oid) text", describe("comment of", nil)).stable(),
-		f("obj_description(oid,name) text", describe("comment of", func(a []types.Datum) string { return a[1].S })).stable(),
-		f("shobj_description(oid,name) text", describe("shared comment of", func(a []types.Datum) string { return a[1].S })).stable(),
+		f("obj_description(oid,name) text",
+			describe("comment of", func(a []types.Datum) string { return a[1].S })).stable(),
+		f("shobj_description(oid,name) text",
+			describe("shared comment of", func(a []types.Datum) string { return a[1].S })).stable(),
 		f("col_description(oid,int4) text", describe("comment", number(1))).stable(),
 		f("pg_relation_size(regclass) int8", relationSize("")).volatile(),
 		f("pg_relation_size(regclass,text) int8", relationSize("")).volatile(),
@@ -113,27 +117,34 @@ var catalogFunctions = func() []def {
 		f("pg_database_size(oid) int8", relationSize("database")).volatile(),
 		f("pg_database_size(name) int8", namedDatabaseSize).volatile(),
 		f("pg_relation_filenode(regclass) oid", filenode).stable(),
-		f("pg_get_ruledef(oid) text", null).stable(), f("pg_get_ruledef(oid,bool) text", null).stable(),
-		f("pg_get_triggerdef(oid) text", null).stable(), f("pg_get_triggerdef(oid,bool) text", null).stable(),
-		f("pg_get_functiondef(oid) text", null).stable(), f("pg_get_function_result(oid) text", null).stable(),
+		f("pg_get_ruledef(oid) text", null).stable(), f("pg_get_ruledef(oid,bool) text",
+			null).stable(),
+		f("pg_get_triggerdef(oid) text", null).stable(), f("pg_get_triggerdef(oid,bool) text",
+			null).stable(),
+		f("pg_get_functiondef(oid) text", null).stable(), f("pg_get_function_result(oid) text",
+			null).stable(),
 		f("pg_get_function_arguments(oid) text", null).stable(),
 		f("pg_get_function_identity_arguments(oid) text", null).stable(),
-		f("pg_get_partkeydef(oid) text", null).stable(), f("pg_get_partition_constraintdef(oid) text", null).stable(),
+		f("pg_get_partkeydef(oid) text", null).stable(), f("pg_get_partition_constraintdef(oid) "+
+			"text", null).stable(),
 		f("pg_get_statisticsobjdef(oid) text", null).stable(),
 		f("pg_get_statisticsobjdef_columns(oid) text", null).stable(),
 		f("pg_relation_is_publishable(regclass) bool", yes).stable(),
-		f("pg_is_other_temp_schema(oid) bool", func(*expr.Runtime, []types.Datum) (types.Datum, error) {
-			return types.NewBool(false), nil
-		}).stable(),
+		f("pg_is_other_temp_schema(oid) bool",
+			func(*expr.Runtime, []types.Datum) (types.Datum, error) {
+				return types.NewBool(false), nil
+			}).stable(),
 		f("row_security_active(oid) bool", func(*expr.Runtime, []types.Datum) (types.Datum, error) {
 			return types.NewBool(false), nil
 		}).stable(),
-		f("pg_tablespace_location(oid) text", func(*expr.Runtime, []types.Datum) (types.Datum, error) {
-			return types.NewString(""), nil
-		}).stable(),
+		f("pg_tablespace_location(oid) text",
+			func(*expr.Runtime, []types.Datum) (types.Datum, error) {
+				return types.NewString(""), nil
+			}).stable(),
 	}
 	for _, kind := range []string{
-		"type", "function", "operator", "opclass", "opfamily", "collation", "conversion", "statistics_obj",
+		"type", "function", "operator", "opclass", "opfamily", "collation", "conversion",
+		"statistics_obj",
 		"ts_config", "ts_dict", "ts_parser", "ts_template",
 	} {
 		out = append(out, f("pg_"+kind+"_is_visible(oid) bool", yes).stable())
@@ -144,10 +155,12 @@ var catalogFunctions = func() []def {
 
 // catalogSets are the set-returning functions of catalog queries.
 var catalogSets = []def{
-	s("pg_options_to_table(text[]) record", "option_name text,option_value text", optionsToTable).stable(),
+	s("pg_options_to_table(text[]) record", "option_name text,option_value text",
+		optionsToTable).stable(),
 	// No relation is a partition, and so none has ancestors or a tree.
 	s("pg_partition_ancestors(regclass) regclass", "relid regclass", noRows).stable(),
-	s("pg_partition_tree(regclass) record", "relid regclass,parentrelid regclass,isleaf bool,level int4", noRows).stable(),
+	s("pg_partition_tree(regclass) record", "relid regclass,parentrelid regclass,isleaf bool,"+
+		"level int4", noRows).stable(),
 	s("_pg_expandarray(anyarray) record", "x anyelement,n int4", expandArray),
 }
 
@@ -257,7 +270,8 @@ func missing(err error) bool {
 		return false
 	}
 	switch e.Code {
-	case sqlerr.UndefinedTable, sqlerr.UndefinedObject, sqlerr.UndefinedFunction, sqlerr.InvalidSchemaName:
+	case sqlerr.UndefinedTable, sqlerr.UndefinedObject, sqlerr.UndefinedFunction,
+		sqlerr.InvalidSchemaName:
 		return true
 	}
 	return false
@@ -293,7 +307,8 @@ func namedDatabaseSize(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	}
 	text, ok := s.Describe("database", 0, a[0].S)
 	if !ok {
-		return types.Null, sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", a[0].S)
+		return types.Null, sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist",
+			a[0].S)
 	}
 	id, _ := strconv.ParseInt(text, 10, 64)
 	return relationSize("database")(rt, []types.Datum{types.NewInt(id)})

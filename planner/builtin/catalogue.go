@@ -21,11 +21,12 @@ type setBody = func(rt *expr.Runtime, a []types.Datum, emit func(row []types.Dat
 // def is one line of a table: a signature such as "substring(text,int4,int4) text" and what it
 // computes. A "*" after the last argument makes it variadic.
 type def struct {
-	sig     string
-	fn      scalar
-	vec     vector
-	set     setBody
-	cols    string // names of a set-returning function's columns, with types: "key text,value jsonb"
+	sig string
+	fn  scalar
+	vec vector
+	set setBody
+	// names of a set-returning function's columns, with types: "key text,value jsonb"
+	cols    string
 	vol     expr.Volatility
 	nulls   bool // called with NULL arguments too
 	returns func(args []*types.Type) *types.Type
@@ -128,7 +129,8 @@ func (d def) build() *expr.Func {
 
 // polymorphicReturn derives the result from the resolved arguments: the element type that an
 // argument declared polymorphic has got, or an array of it.
-func polymorphicReturn(decl []*types.Type, variadic bool, ret *types.Type) func([]*types.Type) *types.Type {
+func polymorphicReturn(decl []*types.Type, variadic bool,
+	ret *types.Type) func([]*types.Type) *types.Type {
 	return func(args []*types.Type) *types.Type {
 		var elem *types.Type
 		for i, a := range args {
@@ -197,7 +199,8 @@ func parseColumns(name, cols string, ret *types.Type) []expr.SetColumn {
 
 var namedTypes = func() map[string]*types.Type {
 	m := map[string]*types.Type{}
-	pseudo := []*types.Type{Any, AnyElement, AnyArray, AnyNonArray, AnyCompatible, AnyCompatibleArray}
+	pseudo := []*types.Type{Any, AnyElement, AnyArray, AnyNonArray, AnyCompatible,
+		AnyCompatibleArray}
 	for _, t := range slices.Concat(types.All(), pseudo) {
 		m[t.Name] = t
 	}

@@ -6,9 +6,10 @@ import (
 )
 
 // CommonTypeFor is the type that UNION, CASE, COALESCE, VALUES, ARRAY and their like give their
-// branches, by chapter 10.5. context is the construct's name for the error ("CASE", "UNION", "COALESCE",
-// "VALUES", "IN", "ARRAY", "GREATEST", "LEAST"). When there is an error, offender is the index of
-// the type at whose expression PostgreSQL points. The result keeps a modifier on which all agree.
+// branches, by chapter 10.5. context is the construct's name for the error ("CASE", "UNION",
+// "COALESCE", "VALUES", "IN", "ARRAY", "GREATEST", "LEAST"). When there is an error, offender is
+// the index of the type at whose expression PostgreSQL points. The result keeps a modifier on which
+// all agree.
 func CommonTypeFor(context string, ts []*types.Type) (t *types.Type, offender int, err error) {
 	var at int
 	for i, next := range ts {
@@ -21,10 +22,12 @@ func CommonTypeFor(context string, ts []*types.Type) (t *types.Type, offender in
 		case t.OID == next.OID:
 		case category(t) != category(next):
 			if context == "" {
-				return nil, i, sqlerr.New(sqlerr.DatatypeMismatch, "types %s and %s cannot be matched",
+				return nil, i, sqlerr.New(sqlerr.DatatypeMismatch,
+					"types %s and %s cannot be matched",
 					displayName(t), displayName(next))
 			}
-			return nil, i, sqlerr.New(sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched",
+			return nil, i, sqlerr.New(sqlerr.DatatypeMismatch,
+				"%s types %s and %s cannot be matched",
 				context, displayName(t), displayName(next))
 		case !isPreferred(t) && CanCoerce(t, next) && !CanCoerce(next, t):
 			t, at = next, i

@@ -30,7 +30,8 @@ func holds(op, c int) bool {
 }
 
 // compareBy makes the six operators of a pair of types from a three-way comparison.
-func compareBy(pair string, vol expr.Volatility, three func(rt *expr.Runtime, a, b types.Datum) (int, error)) []def {
+func compareBy(pair string, vol expr.Volatility,
+	three func(rt *expr.Runtime, a, b types.Datum) (int, error)) []def {
 	out := make([]def, 0, 6)
 	for op, name := range comparisonNames {
 		out = append(out, def{sig: name + pair + " bool", vol: vol,
@@ -173,7 +174,8 @@ func comparisonOperators() []def {
 	for _, p := range []string{
 		"(int4,int8)", "(bool,bool)", "(int2,int2)", "(int4,int4)", "(int8,int8)", "(int8,int4)",
 		"(int2,int4)", "(int4,int2)", "(oid,oid)", "(int2,int8)", "(int8,int2)", "(date,date)",
-		"(time,time)", "(timestamp,timestamp)", "(timestamptz,timestamptz)", "(xid,xid)", "(xid,int4)",
+		"(time,time)", "(timestamp,timestamp)", "(timestamptz,timestamptz)", "(xid,xid)",
+		"(xid,int4)",
 	} {
 		if strings.HasPrefix(p, "(xid") {
 			out = append(out, comparePair(p, ints, intScalars)[:2]...)
@@ -181,11 +183,13 @@ func comparisonOperators() []def {
 		}
 		out = append(out, comparePair(p, ints, intScalars)...)
 	}
-	for _, p := range []string{"(float8,float8)", "(float4,float4)", "(float4,float8)", "(float8,float4)"} {
+	for _, p := range []string{"(float8,float8)", "(float4,float4)", "(float4,float8)",
+		"(float8,float4)"} {
 		out = append(out, comparePair(p, floats, floatScalars)...)
 	}
 	for _, p := range []string{
-		"(text,text)", "(name,name)", "(name,text)", "(text,name)", "(bpchar,bpchar)", "(bytea,bytea)",
+		"(text,text)", "(name,name)", "(name,text)", "(text,name)", "(bpchar,bpchar)",
+		"(bytea,bytea)",
 		"(uuid,uuid)", "(char,char)",
 	} {
 		out = append(out, comparePair(p, strs, strScalars)...)
@@ -213,13 +217,20 @@ func dateTimeComparisons() []def {
 		"timestamptz": func(_ *expr.Runtime, d types.Datum) int64 { return d.I },
 	}
 	zoned := map[string]func(rt *expr.Runtime, d types.Datum) int64{
-		"date":        func(rt *expr.Runtime, d types.Datum) int64 { return zonedDateMicros(d.I, location(rt)) },
-		"timestamp":   func(rt *expr.Runtime, d types.Datum) int64 { return zonedMicros(d.I, location(rt)) },
+		"date": func(rt *expr.Runtime,
+			d types.Datum) int64 {
+			return zonedDateMicros(d.I, location(rt))
+		},
+		"timestamp": func(rt *expr.Runtime,
+			d types.Datum) int64 {
+			return zonedMicros(d.I, location(rt))
+		},
 		"timestamptz": forms["timestamptz"],
 	}
 	var out []def
 	for _, p := range [][2]string{
-		{"date", "timestamp"}, {"timestamp", "date"}, {"date", "timestamptz"}, {"timestamptz", "date"},
+		{"date", "timestamp"}, {"timestamp", "date"}, {"date", "timestamptz"}, {"timestamptz",
+			"date"},
 		{"timestamp", "timestamptz"}, {"timestamptz", "timestamp"},
 	} {
 		from, vol := forms, expr.Immutable
@@ -235,8 +246,8 @@ func dateTimeComparisons() []def {
 	return out
 }
 
-// dateMicros is a date as a timestamp for comparison: beyond the timestamps it is above or below every
-// one that is finite.
+// dateMicros is a date as a timestamp for comparison: beyond the timestamps it is above or below
+// every one that is finite.
 func dateMicros(d int64) int64 {
 	us, err := types.DateToTimestamp(d)
 	if err != nil {

@@ -23,7 +23,8 @@ type madeFor struct {
 
 func extremeOf(name string, t *types.Type, sign int) *expr.Func {
 	return &expr.Func{
-		Name: name, Args: []*types.Type{t}, Variadic: true, Returns: t, NotStrict: true, Same: madeFor{name, t.OID},
+		Name: name, Args: []*types.Type{t}, Variadic: true, Returns: t, NotStrict: true,
+		Same: madeFor{name, t.OID},
 		Scalar: func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			best := types.Null
 			for _, d := range a {
@@ -43,7 +44,8 @@ func NullIf(left, right *types.Type) (*expr.Func, []*types.Type, error) {
 		return nil, nil, err
 	}
 	return &expr.Func{
-		Name: "nullif", Args: targets, Returns: targets[0], Volatility: eq.Volatility, NotStrict: true, Same: madeFor{"nullif", eq},
+		Name: "nullif", Args: targets, Returns: targets[0], Volatility: eq.Volatility,
+		NotStrict: true, Same: madeFor{"nullif", eq},
 		Scalar: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			if a[0].Null || a[1].Null {
 				return a[0], nil
@@ -57,8 +59,8 @@ func NullIf(left, right *types.Type) (*expr.Func, []*types.Type, error) {
 	}, targets, nil
 }
 
-// ExpandVariadic is the form of a variadic function for a call f(…, VARIADIC array): the elements of
-// the last argument become arguments. A NULL array gives NULL; to format it is no arguments.
+// ExpandVariadic is the form of a variadic function for a call f(…, VARIADIC array): the elements
+// of the last argument become arguments. A NULL array gives NULL; to format it is no arguments.
 func ExpandVariadic(fn *expr.Func) *expr.Func {
 	c := *fn
 	c.Variadic, c.Vector, c.NotStrict, c.Same = false, nil, true, madeFor{"variadic", fn}
@@ -103,11 +105,13 @@ func typeCastFunction(name string, args []*types.Type) (*expr.Func, *types.Type)
 	if isUnknown(from) {
 		from = types.TText
 	}
-	if !CanCoerce(from, t) && category(from) != 'S' && category(t) != 'S' && types.CastContext(from.OID, t.OID) == 0 {
+	if !CanCoerce(from, t) && category(from) != 'S' && category(t) != 'S' &&
+		types.CastContext(from.OID, t.OID) == 0 {
 		return nil, nil
 	}
 	return &expr.Func{
-		Name: name, Args: []*types.Type{from}, Returns: t, Volatility: expr.Stable, Same: madeFor{"cast", [2]types.OID{from.OID, t.OID}},
+		Name: name, Args: []*types.Type{from}, Returns: t, Volatility: expr.Stable,
+		Same: madeFor{"cast", [2]types.OID{from.OID, t.OID}},
 		Scalar: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			return types.Cast(a[0], rt.ArgTypes[0], t, true, &rt.Format)
 		},
@@ -207,5 +211,6 @@ var setFunctions = []def{
 	s("generate_series(numeric,numeric) numeric", "", generateNumericSeries),
 	s("generate_series(numeric,numeric,numeric) numeric", "", generateNumericSeries),
 	s("generate_series(timestamp,timestamp,interval) timestamp", "", generateTimestamps(false)),
-	s("generate_series(timestamptz,timestamptz,interval) timestamptz", "", generateTimestamps(true)).stable(),
+	s("generate_series(timestamptz,timestamptz,interval) timestamptz", "",
+		generateTimestamps(true)).stable(),
 }

@@ -81,12 +81,14 @@ func dateIv(op func(int64, types.IntervalValue) (int64, error)) scalar {
 	}
 }
 
-func noError(op func(int64, types.IntervalValue) int64) func(int64, types.IntervalValue) (int64, error) {
+func noError(op func(int64, types.IntervalValue) int64) func(int64, types.IntervalValue) (int64,
+	error) {
 	return func(x int64, iv types.IntervalValue) (int64, error) { return op(x, iv), nil }
 }
 
 func datetimeOperators() []def {
-	timePlus, timeMinus := intIv(noError(types.TimePlusInterval)), intIv(noError(types.TimeMinusInterval))
+	timePlus, timeMinus := intIv(noError(types.TimePlusInterval)),
+		intIv(noError(types.TimeMinusInterval))
 	ivTimes := func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		r, err := types.IntervalMul(a[0].Iv, a[1].F)
 		return types.NewInterval(r), err
@@ -103,13 +105,15 @@ func datetimeOperators() []def {
 		f("+(timestamp,interval) timestamp", intIv(types.TimestampPlusInterval)),
 		f("+(interval,date) timestamp", swapped(dateIv(types.TimestampPlusInterval))),
 		f("+(interval,timestamp) timestamp", swapped(intIv(types.TimestampPlusInterval))),
-		f("+(interval,timestamptz) timestamptz", swapped(intIvZone(types.TimestampTZPlusInterval))).stable(),
+		f("+(interval,timestamptz) timestamptz",
+			swapped(intIvZone(types.TimestampTZPlusInterval))).stable(),
 		f("+(int4,date) date", swapped(int2r(types.DatePlusDays))),
 		f("-(date,interval) timestamp", dateIv(types.TimestampMinusInterval)),
 		f("-(date,date) int4", int2r(types.DateDiff)),
 		f("-(date,int4) date", int2r(types.DateMinusDays)),
 		f("-(timestamptz,timestamptz) interval", intsIv(types.TimestampDiff)),
-		f("-(timestamptz,interval) timestamptz", intIvZone(types.TimestampTZMinusInterval)).stable(),
+		f("-(timestamptz,interval) timestamptz",
+			intIvZone(types.TimestampTZMinusInterval)).stable(),
 		f("-(interval) interval", iv1(types.IntervalNeg)),
 		f("-(interval,interval) interval", iv2(types.IntervalSub)),
 		f("-(time,time) interval", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -120,10 +124,11 @@ func datetimeOperators() []def {
 		f("-(timestamp,interval) timestamp", intIv(types.TimestampMinusInterval)),
 		f("*(interval,float8) interval", ivTimes),
 		f("*(float8,interval) interval", swapped(ivTimes)),
-		f("/(interval,float8) interval", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			r, err := types.IntervalDiv(a[0].Iv, a[1].F)
-			return types.NewInterval(r), err
-		}),
+		f("/(interval,float8) interval",
+			func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				r, err := types.IntervalDiv(a[0].Iv, a[1].F)
+				return types.NewInterval(r), err
+			}),
 	}
 }
 
@@ -148,18 +153,21 @@ var datetimeFunctions = []def{
 	f("current_timestamp() timestamptz", moment(txnTime)).stable(),
 	f("current_timestamp(int4) timestamptz", rounded(moment(txnTime))).stable(),
 	f("statement_timestamp() timestamptz", moment(statementTime)).stable(),
-	f("clock_timestamp() timestamptz", moment(func(*expr.Runtime) time.Time { return time.Now() })).volatile(),
+	f("clock_timestamp() timestamptz",
+		moment(func(*expr.Runtime) time.Time { return time.Now() })).volatile(),
 	f("timeofday() text", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-		return types.NewString(time.Now().In(location(rt)).Format("Mon Jan 02 15:04:05.000000 2006 MST")), nil
+		return types.NewString(time.Now().In(location(rt)).Format("Mon Jan 02 15:04:05.000000 " +
+			"2006 MST")), nil
 	}).volatile(),
 	f("localtimestamp() timestamp", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 		r, err := localMoment(rt)
 		return types.NewInt(r), err
 	}).stable(),
-	f("localtimestamp(int4) timestamp", rounded(func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-		r, err := localMoment(rt)
-		return types.NewInt(r), err
-	})).stable(),
+	f("localtimestamp(int4) timestamp",
+		rounded(func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+			r, err := localMoment(rt)
+			return types.NewInt(r), err
+		})).stable(),
 	f("current_date() date", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 		r, err := localMoment(rt)
 		return types.NewInt(types.TimestampToDate(r)), err
@@ -167,28 +175,34 @@ var datetimeFunctions = []def{
 	f("localtime() time", localTime).stable(),
 	f("localtime(int4) time", rounded(localTime)).stable(),
 
-	f("date_trunc(text,timestamp) timestamp", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := types.TruncTimestamp(a[0].S, a[1].I)
-		return types.NewInt(r), err
-	}),
-	f("date_trunc(text,timestamptz) timestamptz", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := types.TruncTimestampTZ(a[0].S, a[1].I, location(rt))
-		return types.NewInt(r), err
-	}).stable(),
-	f("date_trunc(text,timestamptz,text) timestamptz", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		zone, err := types.ParseZone(a[2].S)
-		if err != nil {
-			return types.Null, err
-		}
-		r, err := types.TruncTimestampTZ(a[0].S, a[1].I, zone.Location)
-		return types.NewInt(r), err
-	}).stable(),
-	f("date_trunc(text,interval) interval", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := types.TruncInterval(a[0].S, a[1].Iv)
-		return types.NewInterval(r), err
-	}),
-	f("extract(text,date) numeric", extract("date")), f("date_part(text,date) float8", datePart("date")),
-	f("extract(text,time) numeric", extract("time")), f("date_part(text,time) float8", datePart("time")),
+	f("date_trunc(text,timestamp) timestamp",
+		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			r, err := types.TruncTimestamp(a[0].S, a[1].I)
+			return types.NewInt(r), err
+		}),
+	f("date_trunc(text,timestamptz) timestamptz",
+		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			r, err := types.TruncTimestampTZ(a[0].S, a[1].I, location(rt))
+			return types.NewInt(r), err
+		}).stable(),
+	f("date_trunc(text,timestamptz,text) timestamptz",
+		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			zone, err := types.ParseZone(a[2].S)
+			if err != nil {
+				return types.Null, err
+			}
+			r, err := types.TruncTimestampTZ(a[0].S, a[1].I, zone.Location)
+			return types.NewInt(r), err
+		}).stable(),
+	f("date_trunc(text,interval) interval",
+		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			r, err := types.TruncInterval(a[0].S, a[1].Iv)
+			return types.NewInterval(r), err
+		}),
+	f("extract(text,date) numeric", extract("date")), f("date_part(text,date) float8",
+		datePart("date")),
+	f("extract(text,time) numeric", extract("time")), f("date_part(text,time) float8",
+		datePart("time")),
 	f("extract(text,timestamp) numeric", extract("timestamp")),
 	f("date_part(text,timestamp) float8", datePart("timestamp")),
 	f("extract(text,timestamptz) numeric", extract("timestamptz")).stable(),
@@ -197,10 +211,11 @@ var datetimeFunctions = []def{
 	f("date_part(text,interval) float8", datePart("interval")),
 
 	f("age(timestamp,timestamp) interval", intsIv(types.TimestampAge)),
-	f("age(timestamptz,timestamptz) interval", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := types.TimestampTZAge(a[0].I, a[1].I, location(rt))
-		return types.NewInterval(r), err
-	}).stable(),
+	f("age(timestamptz,timestamptz) interval",
+		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			r, err := types.TimestampTZAge(a[0].I, a[1].I, location(rt))
+			return types.NewInterval(r), err
+		}).stable(),
 	f("age(timestamp) interval", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		today, err := midnight(rt)
 		if err != nil {
@@ -222,7 +237,8 @@ var datetimeFunctions = []def{
 	}).stable(),
 	f("date_bin(interval,timestamp,timestamp) timestamp", dateBin),
 	f("date_bin(interval,timestamptz,timestamptz) timestamptz", dateBin),
-	f("isfinite(date) bool", finite), f("isfinite(timestamp) bool", finite), f("isfinite(timestamptz) bool", finite),
+	f("isfinite(date) bool", finite), f("isfinite(timestamp) bool",
+		finite), f("isfinite(timestamptz) bool", finite),
 	f("isfinite(interval) bool", func(*expr.Runtime, []types.Datum) (types.Datum, error) {
 		return types.NewBool(true), nil
 	}),
@@ -230,14 +246,16 @@ var datetimeFunctions = []def{
 	f("justify_hours(interval) interval", iv1(types.JustifyHours)),
 	f("justify_interval(interval) interval", iv1(types.JustifyInterval)),
 
-	f("make_date(int4,int4,int4) date", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := types.MakeDate(a[0].I, a[1].I, a[2].I)
-		return types.NewInt(r), err
-	}),
-	f("make_time(int4,int4,float8) time", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := types.MakeTime(a[0].I, a[1].I, a[2].F)
-		return types.NewInt(r), err
-	}),
+	f("make_date(int4,int4,int4) date",
+		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			r, err := types.MakeDate(a[0].I, a[1].I, a[2].I)
+			return types.NewInt(r), err
+		}),
+	f("make_time(int4,int4,float8) time",
+		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			r, err := types.MakeTime(a[0].I, a[1].I, a[2].F)
+			return types.NewInt(r), err
+		}),
 	f("make_timestamp(int4,int4,int4,int4,int4,float8) timestamp", makeTimestamp),
 	f("make_timestamptz(int4,int4,int4,int4,int4,float8) timestamptz",
 		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -252,15 +270,17 @@ var datetimeFunctions = []def{
 			return toUTC(makeTimestamp(rt, a))(zone)
 		}).stable(),
 	f("make_interval() interval", makeInterval), f("make_interval(int4) interval", makeInterval),
-	f("make_interval(int4,int4) interval", makeInterval), f("make_interval(int4,int4,int4) interval", makeInterval),
+	f("make_interval(int4,int4) interval", makeInterval), f("make_interval(int4,int4,int4) "+
+		"interval", makeInterval),
 	f("make_interval(int4,int4,int4,int4) interval", makeInterval),
 	f("make_interval(int4,int4,int4,int4,int4) interval", makeInterval),
 	f("make_interval(int4,int4,int4,int4,int4,int4) interval", makeInterval),
 	f("make_interval(int4,int4,int4,int4,int4,int4,float8) interval", makeInterval),
-	f("to_timestamp(float8) timestamptz", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := types.TimestampFromUnix(a[0].F)
-		return types.NewInt(r), err
-	}),
+	f("to_timestamp(float8) timestamptz",
+		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			r, err := types.TimestampFromUnix(a[0].F)
+			return types.NewInt(r), err
+		}),
 
 	f("timezone(text,timestamptz) timestamp", atZone(types.Zone.ToLocal)),
 	f("timezone(text,timestamp) timestamptz", atZone(types.Zone.ToUTC)),
@@ -276,23 +296,28 @@ var datetimeFunctions = []def{
 	}).stable(),
 	f("timestamp(date) timestamp", int1r(types.DateToTimestamp)),
 	f("timestamp(date,time) timestamp", int2r(types.DatePlusTime)),
-	f("timestamp(timestamptz) timestamp", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := types.UTCToLocal(a[0].I, location(rt))
-		return types.NewInt(r), err
-	}).stable(),
-	f("timestamptz(timestamp) timestamptz", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		r, err := types.LocalToUTC(a[0].I, location(rt))
-		return types.NewInt(r), err
-	}).stable(),
+	f("timestamp(timestamptz) timestamp",
+		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			r, err := types.UTCToLocal(a[0].I, location(rt))
+			return types.NewInt(r), err
+		}).stable(),
+	f("timestamptz(timestamp) timestamptz",
+		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			r, err := types.LocalToUTC(a[0].I, location(rt))
+			return types.NewInt(r), err
+		}).stable(),
 	n("overlaps(timestamp,timestamp,timestamp,timestamp) bool", overlaps),
 	n("overlaps(timestamptz,timestamptz,timestamptz,timestamptz) bool", overlaps),
 	n("overlaps(time,time,time,time) bool", overlaps),
 	n("overlaps(timestamp,timestamp,timestamp,interval) bool", overlapsIn(timestampEnd, 3)),
 	n("overlaps(timestamp,interval,timestamp,timestamp) bool", overlapsIn(timestampEnd, 1)),
 	n("overlaps(timestamp,interval,timestamp,interval) bool", overlapsIn(timestampEnd, 1, 3)),
-	n("overlaps(timestamptz,timestamptz,timestamptz,interval) bool", overlapsIn(timestamptzEnd, 3)).stable(),
-	n("overlaps(timestamptz,interval,timestamptz,timestamptz) bool", overlapsIn(timestamptzEnd, 1)).stable(),
-	n("overlaps(timestamptz,interval,timestamptz,interval) bool", overlapsIn(timestamptzEnd, 1, 3)).stable(),
+	n("overlaps(timestamptz,timestamptz,timestamptz,interval) bool",
+		overlapsIn(timestamptzEnd, 3)).stable(),
+	n("overlaps(timestamptz,interval,timestamptz,timestamptz) bool",
+		overlapsIn(timestamptzEnd, 1)).stable(),
+	n("overlaps(timestamptz,interval,timestamptz,interval) bool",
+		overlapsIn(timestamptzEnd, 1, 3)).stable(),
 	n("overlaps(time,time,time,interval) bool", overlapsIn(timeEnd, 3)),
 	n("overlaps(time,interval,time,time) bool", overlapsIn(timeEnd, 1)),
 	n("overlaps(time,interval,time,interval) bool", overlapsIn(timeEnd, 1, 3)),
@@ -310,8 +335,10 @@ func timeEnd(_ *expr.Runtime, start int64, iv types.IntervalValue) (int64, error
 	return types.TimePlusInterval(start, iv), nil
 }
 
-// overlapsIn is overlaps of periods of which those at lengths are a start and an interval; end adds it.
-func overlapsIn(end func(*expr.Runtime, int64, types.IntervalValue) (int64, error), lengths ...int) scalar {
+// overlapsIn is overlaps of periods of which those at lengths are a start and an interval; end adds
+// it.
+func overlapsIn(end func(*expr.Runtime, int64, types.IntervalValue) (int64, error),
+	lengths ...int) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		periods := slices.Clone(a)
 		for _, i := range lengths {

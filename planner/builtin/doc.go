@@ -4,15 +4,15 @@
 //
 // The binder meets it first:
 //
-//	f, targets, err := builtin.ResolveFunction("substring", argTypes)   // also set-returning ones
-//	f, targets, err := builtin.ResolveOperator("+", left, right)        // left nil: prefix operator
+//	f, targets, err := builtin.ResolveFunction("substring", argTypes) // also set-returning ones
+//	f, targets, err := builtin.ResolveOperator("+", left, right)      // left nil: prefix operator
 //	a, targets, err := builtin.ResolveAggregate("sum", argTypes)
 //	result := builtin.ReturnType(f, targets)
 //	t, offender, err := builtin.CommonTypeFor("CASE", types)
 //
 // A literal whose type is not known yet has type types.TUnknown (so has NULL). targets has an entry
-// per argument: the type that the argument must be cast to before the call, implicitly. Errors carry
-// PostgreSQL's code, message and hint, and no position, which the caller adds.
+// per argument: the type that the argument must be cast to before the call, implicitly. Errors
+// carry PostgreSQL's code, message and hint, and no position, which the caller adds.
 //
 // Parameters without a type are TUnknown too: their targets are the inferred types.
 //

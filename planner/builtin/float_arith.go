@@ -67,7 +67,8 @@ func powFloat(x, y float64) (float64, error) {
 		}
 		return math.NaN(), nil
 	case x == 0 && y < 0:
-		return 0, sqlerr.New(sqlerr.InvalidArgumentForPower, "zero raised to a negative power is undefined")
+		return 0, sqlerr.New(sqlerr.InvalidArgumentForPower,
+			"zero raised to a negative power is undefined")
 	case x < 0 && math.Floor(y) != y:
 		return 0, sqlerr.New(sqlerr.InvalidArgumentForPower,
 			"a negative number raised to a non-integer power yields a complex result")
@@ -116,12 +117,16 @@ func floatOperators() []def {
 	}{{"+", addFloat}, {"-", subFloat}, {"*", mulFloat}, {"/", divFloat}}
 	var out []def
 	for _, o := range ops {
-		for _, pair := range []string{"(float8,float8) float8", "(float4,float8) float8", "(float8,float4) float8"} {
+		for _, pair := range []string{"(float8,float8) float8", "(float4,float8) float8",
+			"(float8,float4) float8"} {
 			out = append(out, v(o.name+pair, floatScalar(o.op), floatVec(o.op)))
 		}
 		out = append(out, f(o.name+"(float4,float4) float4", floatScalar(round32(o.op))))
 	}
-	neg := func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) { return types.NewFloat(-a[0].F), nil }
+	neg := func(_ *expr.Runtime, a []types.Datum) (types.Datum,
+		error) {
+		return types.NewFloat(-a[0].F), nil
+	}
 	abs := func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.NewFloat(math.Abs(a[0].F)), nil
 	}
@@ -131,7 +136,8 @@ func floatOperators() []def {
 	return append(out,
 		f("^(float8,float8) float8", floatScalar(powFloat)),
 		f("|/(float8) float8", float1(sqrtFloat)),
-		f("||/(float8) float8", float1(func(x float64) (float64, error) { return math.Cbrt(x), nil })))
+		f("||/(float8) float8",
+			float1(func(x float64) (float64, error) { return math.Cbrt(x), nil })))
 }
 
 func float1(op func(float64) (float64, error)) scalar {
@@ -143,7 +149,8 @@ func float1(op func(float64) (float64, error)) scalar {
 
 func sqrtFloat(x float64) (float64, error) {
 	if x < 0 {
-		return 0, sqlerr.New(sqlerr.InvalidArgumentForPower, "cannot take square root of a negative number")
+		return 0, sqlerr.New(sqlerr.InvalidArgumentForPower,
+			"cannot take square root of a negative number")
 	}
 	return math.Sqrt(x), nil
 }

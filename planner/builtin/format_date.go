@@ -21,9 +21,12 @@ type dateNode struct {
 
 // dateKeywords in the order of search: longer ones before their beginnings.
 var dateKeywords = []string{
-	"A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "CC", "DAY", "DDD", "DD", "DY", "D", "FF1", "FF2", "FF3",
-	"FF4", "FF5", "FF6", "HH24", "HH12", "HH", "IDDD", "ID", "IW", "IYYY", "IYY", "IY", "I", "J", "MI",
-	"MM", "MONTH", "MON", "MS", "OF", "P.M.", "PM", "Q", "RM", "SSSSS", "SSSS", "SS", "TZH", "TZM", "TZ",
+	"A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "CC", "DAY", "DDD", "DD", "DY", "D", "FF1", "FF2",
+	"FF3",
+	"FF4", "FF5", "FF6", "HH24", "HH12", "HH", "IDDD", "ID", "IW", "IYYY", "IYY", "IY", "I", "J",
+	"MI",
+	"MM", "MONTH", "MON", "MS", "OF", "P.M.", "PM", "Q", "RM", "SSSSS", "SSSS", "SS", "TZH", "TZM",
+	"TZ",
 	"US", "WW", "W", "Y,YYY", "YYYY", "YYY", "YY", "Y",
 }
 
@@ -69,7 +72,8 @@ func dateKeyword(s string) string {
 			continue
 		}
 		w := s[:len(k)]
-		if w == k || w == strings.ToLower(k) || w == k[:1]+strings.ToLower(k[1:]) && (k == "MONTH" || k == "MON" || k == "DAY" || k == "DY") {
+		if w == k || w == strings.ToLower(k) || w == k[:1]+strings.ToLower(k[1:]) &&
+			(k == "MONTH" || k == "MON" || k == "DAY" || k == "DY") {
 			return k
 		}
 	}
@@ -121,7 +125,8 @@ func breakTimestamp(ts int64) brokenTime {
 }
 
 func breakInterval(iv types.IntervalValue) brokenTime {
-	t := brokenTime{interval: true, year: int(iv.Months / 12), month: int(iv.Months % 12), day: int(iv.Days)}
+	t := brokenTime{interval: true, year: int(iv.Months / 12), month: int(iv.Months % 12),
+		day: int(iv.Days)}
 	us := iv.Micros
 	t.micros = int(us % 1_000_000)
 	s := us / 1_000_000
@@ -245,7 +250,8 @@ func (n *dateNode) name(s string, width int) string {
 }
 
 func errNotForInterval() error {
-	return sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid format specification for an interval value").
+	return sqlerr.New(sqlerr.InvalidDatetimeFormat,
+		"invalid format specification for an interval value").
 		WithHint("Intervals are not tied to specific calendar dates.")
 }
 
@@ -262,7 +268,8 @@ var romanMonths = []string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX
 func (t *brokenTime) field(n *dateNode) (string, error) {
 	if t.interval {
 		switch n.key {
-		case "B.C.", "BC", "A.D.", "AD", "DAY", "DY", "D", "ID", "MONTH", "MON", "TZ", "TZH", "TZM", "OF":
+		case "B.C.", "BC", "A.D.", "AD", "DAY", "DY", "D", "ID", "MONTH", "MON", "TZ", "TZH", "TZM",
+			"OF":
 			return "", errNotForInterval()
 		}
 	}

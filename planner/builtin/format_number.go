@@ -19,7 +19,8 @@ type numberNode struct {
 }
 
 var numberKeywords = []string{
-	"EEEE", "FM", "MI", "PL", "PR", "RN", "SG", "SP", "TH", ",", ".", "0", "9", "B", "C", "D", "G", "L", "S", "V",
+	"EEEE", "FM", "MI", "PL", "PR", "RN", "SG", "SP", "TH", ",", ".", "0", "9", "B", "C", "D", "G",
+	"L", "S", "V",
 }
 
 // numberFormat is what a number format asks for.
@@ -44,7 +45,8 @@ func parseNumberFormat(f string) (*numberFormat, error) {
 	for i := 0; i < len(f); {
 		key := ""
 		for _, k := range numberKeywords {
-			if len(f)-i >= len(k) && strings.EqualFold(f[i:i+len(k)], k) && (f[i:i+len(k)] == k || f[i:i+len(k)] == strings.ToLower(k)) {
+			if len(f)-i >= len(k) && strings.EqualFold(f[i:i+len(k)], k) &&
+				(f[i:i+len(k)] == k || f[i:i+len(k)] == strings.ToLower(k)) {
 				key = k
 				break
 			}
@@ -162,7 +164,8 @@ func toCharFloat(digits int) scalar {
 		}
 		x := a[0].F
 		if nf.roman {
-			return types.NewString(nf.romanText(types.NumericFromFloat(math.RoundToEven(x), 64))), nil
+			return types.NewString(nf.romanText(types.NumericFromFloat(math.RoundToEven(x), 64))),
+				nil
 		}
 		if nf.sci {
 			return types.NewString(nf.scientificFloat(x)), nil
@@ -203,14 +206,16 @@ func formatDecimal(d *apd.Decimal, f string) (types.Datum, error) {
 	case nf.roman && d.Form == apd.NaN:
 		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert NaN to integer")
 	case nf.roman && d.Form == apd.Infinite:
-		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert infinity to integer")
+		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported,
+			"cannot convert infinity to integer")
 	case nf.roman:
 		return types.NewString(nf.romanText(d)), nil
 	case nf.sci:
 		return types.NewString(nf.scientific(d)), nil
 	}
 	if nf.shift {
-		factor, err := types.NumericPower(types.NumericFromInt(10), types.NumericFromInt(int64(nf.multi)), nil)
+		factor, err := types.NumericPower(types.NumericFromInt(10),
+			types.NumericFromInt(int64(nf.multi)), nil)
 		if err != nil {
 			return types.Null, err
 		}
@@ -248,7 +253,8 @@ func romanNumeral(v int) string {
 		value int
 		text  string
 	}{
-		{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"},
+		{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40,
+			"XL"},
 		{10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"},
 	} {
 		for ; v >= r.value; v -= r.value {
@@ -258,8 +264,8 @@ func romanNumeral(v int) string {
 	return b.String()
 }
 
-// scientific writes a numeric with one digit before the point. A number that rounding makes ten keeps its
-// exponent, as in PostgreSQL: 9.999 is 10.00e+00.
+// scientific writes a numeric with one digit before the point. A number that rounding makes ten
+// keeps its exponent, as in PostgreSQL: 9.999 is 10.00e+00.
 func (nf *numberFormat) scientific(d *apd.Decimal) string {
 	if d.Form != apd.Finite {
 		return nf.noNumber()
@@ -299,8 +305,8 @@ func blankPlus(text string) string {
 	return " " + text
 }
 
-// numberWriter lays the digits of a number out over the nodes of a format. It follows
-// NUM_processor of PostgreSQL's formatting.c step by step, since the columns depend on each of them.
+// numberWriter lays the digits of a number out over the nodes of a format. It follows NUM_processor
+// of PostgreSQL's formatting.c step by step, since the columns depend on each of them.
 type numberWriter struct {
 	*numberFormat
 	out       strings.Builder

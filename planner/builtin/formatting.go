@@ -58,7 +58,8 @@ func readDate(s, format string) (*dateInput, error) {
 		if s == "" {
 			break
 		}
-		fixed := i+1 < len(nodes) && (isNumeric(nodes[i+1].key) || nodes[i+1].key == "" && startsWithDigit(nodes[i+1].text))
+		fixed := i+1 < len(nodes) &&
+			(isNumeric(nodes[i+1].key) || nodes[i+1].key == "" && startsWithDigit(nodes[i+1].text))
 		rest, err := in.field(n, s, fixed)
 		if err != nil {
 			return nil, err
@@ -89,12 +90,14 @@ func skipText(s string, n *dateNode, fx bool) string {
 }
 
 func isSeparator(c byte) bool {
-	return c > 0x20 && c < 0x7f && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') || c == ' '
+	return c > 0x20 && c < 0x7f && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') &&
+		!(c >= '0' && c <= '9') || c == ' '
 }
 
 func isNumeric(key string) bool {
 	switch key {
-	case "", "A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "DAY", "DY", "MONTH", "MON", "OF", "P.M.", "PM", "RM", "TZH", "TZM", "TZ":
+	case "", "A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "DAY", "DY", "MONTH", "MON", "OF", "P.M.",
+		"PM", "RM", "TZH", "TZM", "TZ":
 		return false
 	}
 	return true
@@ -107,12 +110,14 @@ func takeInt(s string, n *dateNode, width int, fixed bool) (v int, rest string, 
 		end = 1
 	}
 	start := end
-	for end < len(s) && s[end] >= '0' && s[end] <= '9' && (!fixed && !n.fill || end < width) && end-start < 9 {
+	for end < len(s) && s[end] >= '0' && s[end] <= '9' && (!fixed && !n.fill || end < width) &&
+		end-start < 9 {
 		end++
 	}
 	if end == start {
 		bad := s[:min(width, len(s))]
-		return 0, "", errDateValue("invalid value \"%s\" for \"%s\"", bad, n.text).WithDetail("Value must be an integer.")
+		return 0, "", errDateValue("invalid value \"%s\" for \"%s\"", bad,
+			n.text).WithDetail("Value must be an integer.")
 	}
 	v, _ = strconv.Atoi(s[:end])
 	return v, s[end:], nil
@@ -124,19 +129,23 @@ func checkFixed(s, rest string, n *dateNode, width int) error {
 	switch got := len(s) - len(rest); {
 	case len(s) < width:
 		return errDateValue("source string too short for \"%s\" formatting field", n.text).
-			WithDetail("Field requires %d characters, but only %d remain.", width, len(s)).WithHint(hint)
+			WithDetail("Field requires %d characters, but only %d remain.", width,
+				len(s)).WithHint(hint)
 	case got < width:
 		return errDateValue("invalid value \"%s\" for \"%s\"", s[:width], n.text).
-			WithDetail("Field requires %d characters, but only %d could be parsed.", width, got).WithHint(hint)
+			WithDetail("Field requires %d characters, but only %d could be parsed.", width,
+				got).WithHint(hint)
 	}
 	return nil
 }
 
 var fieldWidths = map[string]int{
 	"HH": 2, "HH12": 2, "HH24": 2, "MI": 2, "SS": 2, "MS": 3, "US": 6, "FF1": 1, "FF2": 2, "FF3": 3,
-	"FF4": 4, "FF5": 5, "FF6": 6, "SSSS": 5, "SSSSS": 5, "YYYY": 4, "YYY": 3, "YY": 2, "Y": 1, "MM": 2,
-	"DDD": 3, "DD": 2, "D": 1, "J": 9, "Q": 1, "CC": 2, "WW": 2, "W": 1, "IYYY": 4, "IYY": 3, "IY": 2,
-	"I": 1, "IW": 2, "ID": 1, "IDDD": 3, "TZM": 2,
+	"FF4": 4, "FF5": 5, "FF6": 6, "SSSS": 5, "SSSSS": 5, "YYYY": 4, "YYY": 3, "YY": 2, "Y": 1,
+	"MM":  2,
+	"DDD": 3, "DD": 2, "D": 1, "J": 9, "Q": 1, "CC": 2, "WW": 2, "W": 1, "IYYY": 4, "IYY": 3,
+	"IY": 2,
+	"I":  1, "IW": 2, "ID": 1, "IDDD": 3, "TZM": 2,
 }
 
 func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
@@ -153,7 +162,8 @@ func (in *dateInput) field(n *dateNode, s string, fixed bool) (string, error) {
 		in.year, in.yearWidth = a*1000+b, 4
 		return strings.TrimLeft(s, "0123456789,"), nil
 	case "TZ", "OF":
-		return "", sqlerr.New(sqlerr.FeatureNotSupported, "formatting field \"%s\" is only supported in to_char", n.key)
+		return "", sqlerr.New(sqlerr.FeatureNotSupported,
+			"formatting field \"%s\" is only supported in to_char", n.key)
 	case "TZH":
 		in.hasZone = true
 		sign := 1
@@ -287,7 +297,10 @@ func (in *dateInput) name(n *dateNode, s string) (string, error) {
 	}
 	month := func(i int) string { return time.Month(i + 1).String() }
 	day := func(i int) string { return time.Weekday(i).String() }
-	short := func(f func(int) string) func(int) string { return func(i int) string { return f(i)[:3] } }
+	short := func(f func(int) string) func(
+		int) string {
+		return func(i int) string { return f(i)[:3] }
+	}
 	var rest string
 	ok := false
 	switch n.key {
@@ -300,7 +313,8 @@ func (in *dateInput) name(n *dateNode, s string) (string, error) {
 	case "DY":
 		rest, ok = match(7, short(day), func(int) {})
 	case "RM":
-		rest, ok = match(12, func(i int) string { return romanMonths[i] }, func(i int) { in.month = i + 1 })
+		rest, ok = match(12, func(i int) string { return romanMonths[i] },
+			func(i int) { in.month = i + 1 })
 	}
 	if !ok {
 		word := s
@@ -314,7 +328,8 @@ func (in *dateInput) name(n *dateNode, s string) (string, error) {
 }
 
 func errFieldRange(text string) error {
-	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "date/time field value out of range: \"%s\"", text)
+	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "date/time field value out of range: \"%s\"",
+		text)
 }
 
 // astronomicalYear is the year that was read, in which 0 is 1 BC: a negative year is one BC, unless

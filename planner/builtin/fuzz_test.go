@@ -35,7 +35,8 @@ func likeByDefinition(s, p string) bool {
 }
 
 func FuzzLike(f *testing.F) {
-	for _, s := range [][2]string{{"abc", "a%"}, {"aXbXc", "%X%X_"}, {"a%", `a\%`}, {"é", "_"}, {"", "%"}} {
+	for _, s := range [][2]string{{"abc", "a%"}, {"aXbXc", "%X%X_"}, {"a%", `a\%`}, {"é", "_"},
+		{"", "%"}} {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, s, p string) {
@@ -64,7 +65,8 @@ func endsInEscape(p string) bool {
 }
 
 func FuzzRegex(f *testing.F) {
-	for _, p := range []string{`a|b`, `[[:alpha:]]+`, `(?i)a{1,2}?`, `\mfoo\M`, `[^]a]`, `***=a.b`, `a(?#x)b`, `[\d\-]`} {
+	for _, p := range []string{`a|b`, `[[:alpha:]]+`, `(?i)a{1,2}?`, `\mfoo\M`, `[^]a]`, `***=a.b`,
+		`a(?#x)b`, `[\d\-]`} {
 		f.Add(p, "x")
 	}
 	f.Fuzz(func(t *testing.T, p, flags string) {
@@ -99,8 +101,11 @@ func FuzzFormats(f *testing.F) {
 		for _, fn := range []scalar{toCharInt, toCharTimestamp} {
 			_, _ = fn(rt, []types.Datum{types.NewInt(x), types.NewString(format)})
 		}
-		_, _ = toCharFloat(15)(rt, []types.Datum{types.NewFloat(float64(x) / 7), types.NewString(format)})
-		_, _ = toCharInterval(rt, []types.Datum{{Iv: types.IntervalValue{Months: int32(x), Micros: x}}, types.NewString(format)})
+		_, _ = toCharFloat(15)(rt,
+			[]types.Datum{types.NewFloat(float64(x) / 7), types.NewString(format)})
+		_, _ = toCharInterval(rt,
+			[]types.Datum{{Iv: types.IntervalValue{Months: int32(x), Micros: x}},
+				types.NewString(format)})
 		_, _ = parseIdent(rt, text[1:])
 		_, _ = unistr(rt, text[1:])
 	})

@@ -5,8 +5,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Grouped is the states of one aggregate for all groups of a hash aggregate, or for the one group of
-// a plain one. It belongs to one goroutine.
+// Grouped is the states of one aggregate for all groups of a hash aggregate, or for the one group
+// of a plain one. It belongs to one goroutine.
 type Grouped interface {
 	// Grow makes the states of groups up to n-1 exist.
 	Grow(n int)
@@ -80,7 +80,8 @@ type groupedCount struct {
 
 func (g *groupedCount) Grow(n int) { g.n = extend(g.n, n) }
 
-func (g *groupedCount) Update(_ *expr.Runtime, groups []int32, args []*types.Vec, sel []int32) error {
+func (g *groupedCount) Update(_ *expr.Runtime, groups []int32, args []*types.Vec,
+	sel []int32) error {
 	if g.star || !args[0].HasNull {
 		for _, k := range groups[:len(sel)] {
 			g.n[k]++
@@ -138,7 +139,11 @@ func newGroupedSum(avg bool, arg, result *types.Type) Grouped {
 		single := !avg && arg.OID == types.OIDFloat4
 		return &groupedSum[sumFloat]{result: result, bytes: 24,
 			get: func(s *sumFloat) (types.Datum, error) { s.avg = avg; return s.Result(nil) },
-			add: func(s *sumFloat, v *types.Vec, i int32) error { s.single = single; return s.add(v.F[i]) }}
+			add: func(s *sumFloat, v *types.Vec,
+				i int32) error {
+				s.single = single
+				return s.add(v.F[i])
+			}}
 	case arg.Family == types.Decimal:
 		get := (*decimalSum).total
 		if avg {
@@ -152,7 +157,8 @@ func newGroupedSum(avg bool, arg, result *types.Type) Grouped {
 
 func (g *groupedSum[S]) Grow(n int) { g.states = extend(g.states, n) }
 
-func (g *groupedSum[S]) Update(_ *expr.Runtime, groups []int32, args []*types.Vec, sel []int32) error {
+func (g *groupedSum[S]) Update(_ *expr.Runtime, groups []int32, args []*types.Vec,
+	sel []int32) error {
 	v := args[0]
 	for k, i := range sel {
 		if v.HasNull && v.Nulls[i] {
@@ -188,7 +194,8 @@ type groupedSumInt struct {
 
 func (g *groupedSumInt) Grow(n int) { g.states = extend(g.states, n) }
 
-func (g *groupedSumInt) Update(_ *expr.Runtime, groups []int32, args []*types.Vec, sel []int32) error {
+func (g *groupedSumInt) Update(_ *expr.Runtime, groups []int32, args []*types.Vec,
+	sel []int32) error {
 	v := args[0]
 	for k, i := range sel {
 		if v.HasNull && v.Nulls[i] {
@@ -231,7 +238,8 @@ func stringField(v *types.Vec) []string { return v.S }
 
 func (g *groupedExtreme[T]) Grow(n int) { g.best, g.seen = extend(g.best, n), extend(g.seen, n) }
 
-func (g *groupedExtreme[T]) Update(_ *expr.Runtime, groups []int32, args []*types.Vec, sel []int32) error {
+func (g *groupedExtreme[T]) Update(_ *expr.Runtime, groups []int32, args []*types.Vec,
+	sel []int32) error {
 	v, x := args[0], g.field(args[0])
 	for k, i := range sel {
 		if v.HasNull && v.Nulls[i] {
@@ -260,7 +268,8 @@ func (g *groupedExtreme[T]) Size() int { return 17 * cap(g.best) }
 
 func (g *groupedExtreme[T]) Reset() { g.best, g.seen = g.best[:0], g.seen[:0] }
 
-// groupedBool is bool_and and bool_or. A state is 0 before any row, then 1 for false and 2 for true.
+// groupedBool is bool_and and bool_or. A state is 0 before any row, then 1 for false and 2 for
+// true.
 type groupedBool struct {
 	states []uint8
 	result *types.Type
@@ -269,7 +278,8 @@ type groupedBool struct {
 
 func (g *groupedBool) Grow(n int) { g.states = extend(g.states, n) }
 
-func (g *groupedBool) Update(_ *expr.Runtime, groups []int32, args []*types.Vec, sel []int32) error {
+func (g *groupedBool) Update(_ *expr.Runtime, groups []int32, args []*types.Vec,
+	sel []int32) error {
 	v := args[0]
 	for k, i := range sel {
 		if v.HasNull && v.Nulls[i] {
@@ -315,7 +325,8 @@ func (g *groupedAny) Grow(n int) {
 	}
 }
 
-func (g *groupedAny) Update(rt *expr.Runtime, groups []int32, args []*types.Vec, sel []int32) error {
+func (g *groupedAny) Update(rt *expr.Runtime, groups []int32, args []*types.Vec,
+	sel []int32) error {
 	rt.ArgTypes = g.args
 next:
 	for k, i := range sel {

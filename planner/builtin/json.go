@@ -248,9 +248,12 @@ func jsonOperators() []def {
 	var out []def
 	for _, f1 := range []jsonForm{jsonText, jsonBinary} {
 		out = append(out,
-			f("->("+f1.name+",text) "+f1.name, f1.field(false)), f("->>("+f1.name+",text) text", f1.field(true)),
-			f("->("+f1.name+",int4) "+f1.name, f1.element(false)), f("->>("+f1.name+",int4) text", f1.element(true)),
-			f("#>("+f1.name+",text[]) "+f1.name, f1.path(false)), f("#>>("+f1.name+",text[]) text", f1.path(true)))
+			f("->("+f1.name+",text) "+f1.name, f1.field(false)), f("->>("+f1.name+",text) text",
+				f1.field(true)),
+			f("->("+f1.name+",int4) "+f1.name, f1.element(false)), f("->>("+f1.name+",int4) text",
+				f1.element(true)),
+			f("#>("+f1.name+",text[]) "+f1.name, f1.path(false)), f("#>>("+f1.name+",text[]) text",
+				f1.path(true)))
 	}
 	return append(out, jsonbOperators...)
 }
@@ -270,12 +273,16 @@ func jsonFunctions() []def {
 			f(t+"_array_length("+t+") int4", j.arrayLength),
 			f(t+"_strip_nulls("+t+") "+t, j.stripNulls),
 			s(t+"_array_elements("+t+") "+t, "value "+t, j.elements(false, t+"_array_elements")),
-			s(t+"_array_elements_text("+t+") text", "value text", j.elements(true, t+"_array_elements_text")),
+			s(t+"_array_elements_text("+t+") text", "value text",
+				j.elements(true, t+"_array_elements_text")),
 			s(t+"_each("+t+") record", "key text,value "+t, j.pairs(false, false, t+"_each")),
-			s(t+"_each_text("+t+") record", "key text,value text", j.pairs(true, false, t+"_each_text")),
+			s(t+"_each_text("+t+") record", "key text,value text",
+				j.pairs(true, false, t+"_each_text")),
 			s(t+"_object_keys("+t+") text", "", j.pairs(false, true, t+"_object_keys")),
-			n(t+"_build_object() "+t, j.buildObject).stable(), n(t+"_build_object(any*) "+t, j.buildObject).stable(),
-			n(t+"_build_array() "+t, j.buildArray).stable(), n(t+"_build_array(any*) "+t, j.buildArray).stable(),
+			n(t+"_build_object() "+t, j.buildObject).stable(), n(t+"_build_object(any*) "+t,
+				j.buildObject).stable(),
+			n(t+"_build_array() "+t, j.buildArray).stable(), n(t+"_build_array(any*) "+t,
+				j.buildArray).stable(),
 			f(t+"_object(text[]) "+t, j.object), f(t+"_object(text[],text[]) "+t, j.object),
 			f("to_"+t+"(anyelement) "+t, j.convert).stable())
 	}
@@ -289,7 +296,8 @@ func (f jsonForm) object(_ *expr.Runtime, a []types.Datum) (types.Datum, error) 
 	switch {
 	case len(a) > 1:
 		if len(arr.Dims) > 1 || len(a[1].Arr.Dims) > 1 {
-			return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
+			return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
+				"wrong number of array subscripts")
 		}
 		if len(arr.Elems) != len(a[1].Arr.Elems) {
 			return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "mismatched array dimensions")
@@ -298,9 +306,11 @@ func (f jsonForm) object(_ *expr.Runtime, a []types.Datum) (types.Datum, error) 
 	case len(arr.Dims) == 2 && arr.Dims[1] != 2:
 		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "array must have two columns")
 	case len(arr.Dims) > 2:
-		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "wrong number of array subscripts")
+		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
+			"wrong number of array subscripts")
 	case len(arr.Elems)%2 != 0:
-		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError, "array must have even number of elements")
+		return types.Null, sqlerr.New(sqlerr.ArraySubscriptError,
+			"array must have even number of elements")
 	default:
 		for i := 0; i < len(arr.Elems); i += 2 {
 			keys, vals = append(keys, arr.Elems[i]), append(vals, arr.Elems[i+1])
@@ -310,7 +320,8 @@ func (f jsonForm) object(_ *expr.Runtime, a []types.Datum) (types.Datum, error) 
 	w.open('{')
 	for i, k := range keys {
 		if k.Null {
-			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "null value not allowed for object key")
+			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed,
+				"null value not allowed for object key")
 		}
 		w.key(k.S)
 		if vals[i].Null {
@@ -365,8 +376,10 @@ func (w *jsonWriter) datum() (types.Datum, error) {
 
 func (f jsonForm) buildObject(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if len(a)%2 != 0 {
-		return types.Null, errInvalid("argument list must have even number of elements").(*sqlerr.Error).
-			WithHint("The arguments of %s_build_object() must consist of alternating keys and values.", f.name)
+		return types.Null, errInvalid(
+			"argument list must have even number of elements").(*sqlerr.Error).
+			WithHint("The arguments of %s_build_object() must consist of alternating keys and "+
+				"values.", f.name)
 	}
 	ts := rt.ArgTypes
 	w := f.writer()
@@ -379,7 +392,8 @@ func (f jsonForm) buildObject(rt *expr.Runtime, a []types.Datum) (types.Datum, e
 			return types.Null, errInvalid("argument %d cannot be null", i+1).(*sqlerr.Error).
 				WithHint("Object keys should be text.")
 		}
-		if family := ts[i].Family; family == types.Array || family == types.Record || ts[i].OID == types.OIDJSON || family == types.JSON {
+		if family := ts[i].Family; family == types.Array || family == types.Record ||
+			ts[i].OID == types.OIDJSON || family == types.JSON {
 			return types.Null, errInvalid("key value must be scalar, not array, composite, or json")
 		}
 		w.key(textOf(rt, ts[i], a[i]))
@@ -470,7 +484,8 @@ func withZoneMinutes(text string) string {
 	return text
 }
 
-func appendJSONArray(dst []byte, rt *expr.Runtime, elem *types.Type, a *types.ArrayValue, lines bool) []byte {
+func appendJSONArray(dst []byte, rt *expr.Runtime, elem *types.Type, a *types.ArrayValue,
+	lines bool) []byte {
 	if len(a.Elems) == 0 {
 		return append(dst, "[]"...)
 	}

@@ -52,18 +52,21 @@ var jsonbFunctions = []def{
 	f("jsonb_delete(jsonb,text) jsonb", jsonbDeleteKeys),
 	f("jsonb_delete(jsonb,int4) jsonb", jsonbDeleteIndex),
 	f("jsonb_delete_path(jsonb,text[]) jsonb", jsonbDeletePath),
-	f("row_to_json(record) json", rowToJSON).stable(), f("row_to_json(record,bool) json", rowToJSON).stable(),
+	f("row_to_json(record) json", rowToJSON).stable(), f("row_to_json(record,bool) json",
+		rowToJSON).stable(),
 	f("array_to_json(anyarray) json", arrayToJSON).stable(),
 	f("array_to_json(anyarray,bool) json", arrayToJSON).stable(),
 }
 
 func rowToJSON(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-	return types.NewString(string(appendJSONRecord(nil, rt, a[0].Arr, len(a) > 1 && a[1].Bool()))), nil
+	return types.NewString(string(appendJSONRecord(nil, rt, a[0].Arr, len(a) > 1 && a[1].Bool()))),
+		nil
 }
 
 func arrayToJSON(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	lines := len(a) > 1 && a[1].Bool()
-	return types.NewString(string(appendJSONArray(nil, rt, rt.ArgTypes[0].Elem, a[0].Arr, lines))), nil
+	return types.NewString(string(appendJSONArray(nil, rt, rt.ArgTypes[0].Elem, a[0].Arr, lines))),
+		nil
 }
 
 func parsePair(a []types.Datum) (x, y *types.JSONValue, err error) {
@@ -116,7 +119,8 @@ func jsonbConcat(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	}
 	if x.Kind == types.JSONObject && y.Kind == types.JSONObject {
 		return jsonBinary.datum(types.NewJSONObject(
-			append(slices.Clone(x.Keys), y.Keys...), append(slices.Clone(x.Elems), y.Elems...))), nil
+			append(slices.Clone(x.Keys), y.Keys...), append(slices.Clone(x.Elems),
+				y.Elems...))), nil
 	}
 	list := func(v *types.JSONValue) []*types.JSONValue {
 		if v.Kind == types.JSONArray {
@@ -178,7 +182,8 @@ func jsonbDeleteIndex(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if i < 0 || i >= len(v.Elems) {
 		return a[0], nil
 	}
-	return jsonBinary.datum(&types.JSONValue{Kind: v.Kind, Elems: slices.Delete(slices.Clone(v.Elems), i, i+1)}), nil
+	return jsonBinary.datum(&types.JSONValue{Kind: v.Kind,
+		Elems: slices.Delete(slices.Clone(v.Elems), i, i+1)}), nil
 }
 
 // jsonEdit is what to do where a path ends.
@@ -190,13 +195,15 @@ type jsonEdit struct {
 }
 
 // apply returns v with the edit done at the path's end, or v itself.
-func (e *jsonEdit) apply(v *types.JSONValue, path []types.Datum, depth int) (*types.JSONValue, error) {
+func (e *jsonEdit) apply(v *types.JSONValue, path []types.Datum, depth int) (*types.JSONValue,
+	error) {
 	if len(path) == depth {
 		return v, nil
 	}
 	p := path[depth]
 	if p.Null {
-		return nil, sqlerr.New(sqlerr.NullValueNotAllowed, "path element at position %d is null", depth+1)
+		return nil, sqlerr.New(sqlerr.NullValueNotAllowed, "path element at position %d is null",
+			depth+1)
 	}
 	switch v.Kind {
 	case types.JSONObject:
@@ -215,12 +222,14 @@ func (e *jsonEdit) apply(v *types.JSONValue, path []types.Datum, depth int) (*ty
 	return v, nil
 }
 
-func (e *jsonEdit) inObject(v *types.JSONValue, path []types.Datum, depth int, key string) (*types.JSONValue, error) {
+func (e *jsonEdit) inObject(v *types.JSONValue, path []types.Datum, depth int,
+	key string) (*types.JSONValue, error) {
 	last := depth == len(path)-1
 	i := slices.Index(v.Keys, key)
 	switch {
 	case i < 0 && last && e.value != nil && (e.create || e.insert):
-		return types.NewJSONObject(append(slices.Clone(v.Keys), key), append(slices.Clone(v.Elems), e.value)), nil
+		return types.NewJSONObject(append(slices.Clone(v.Keys), key),
+			append(slices.Clone(v.Elems), e.value)), nil
 	case i < 0:
 		return v, nil
 	case last && e.insert:
@@ -240,7 +249,8 @@ func (e *jsonEdit) inObject(v *types.JSONValue, path []types.Datum, depth int, k
 	return out, err
 }
 
-func (e *jsonEdit) inArray(v *types.JSONValue, path []types.Datum, depth, i int) (*types.JSONValue, error) {
+func (e *jsonEdit) inArray(v *types.JSONValue, path []types.Datum, depth, i int) (*types.JSONValue,
+	error) {
 	last := depth == len(path)-1
 	n := len(v.Elems)
 	at := i
@@ -319,7 +329,8 @@ func jsonbSetLax(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	treatment := "use_json_null"
 	if len(a) > 4 {
 		if a[4].Null {
-			return types.Null, errInvalid("null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"")
+			return types.Null, errInvalid("null_value_treatment must be \"delete_key\", " +
+				"\"return_target\", \"use_json_null\", or \"raise_exception\"")
 		}
 		treatment = a[4].S
 	}
@@ -327,15 +338,18 @@ func jsonbSetLax(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	case "raise_exception":
 		return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "JSON value must not be null").
 			WithDetail("Exception was raised because null_value_treatment is \"raise_exception\".").
-			WithHint("To avoid, either change the null_value_treatment argument or ensure that an SQL NULL is not passed.")
+			WithHint("To avoid, either change the null_value_treatment argument or ensure that " +
+				"an SQL NULL is not passed.")
 	case "use_json_null":
-		return jsonbSet(rt, append([]types.Datum{a[0], a[1], types.NewString("null")}, a[3:min(len(a), 4)]...))
+		return jsonbSet(rt, append([]types.Datum{a[0], a[1], types.NewString("null")},
+			a[3:min(len(a), 4)]...))
 	case "delete_key":
 		return jsonbDeletePath(rt, a[:2])
 	case "return_target":
 		return a[0], nil
 	}
-	return types.Null, errInvalid("null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"")
+	return types.Null, errInvalid("null_value_treatment must be \"delete_key\", " +
+		"\"return_target\", \"use_json_null\", or \"raise_exception\"")
 }
 
 func jsonbInsert(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {

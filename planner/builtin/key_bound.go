@@ -12,12 +12,12 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// KeyBound says how an index on a column of one type serves a comparison with a value of another: which
-// keys lie on the side of the value that the operator asks for. The comparison `id < 2.5` of an int4 key
-// has the bound 2, `id = 2.5` has none, and `id < 2^40` has the largest int4.
+// KeyBound says how an index on a column of one type serves a comparison with a value of another:
+// which keys lie on the side of the value that the operator asks for. The comparison `id < 2.5` of
+// an int4 key has the bound 2, `id = 2.5` has none, and `id < 2^40` has the largest int4.
 type KeyBound struct {
-	// Func turns the value into the bound, a value of the key's type; NULL: the comparison is true for no
-	// key.
+	// Func turns the value into the bound, a value of the key's type; NULL: the comparison is true
+	// for no key.
 	Func *expr.Func
 	// Inclusive: the comparison may be true for the bound itself.
 	Inclusive bool
@@ -25,9 +25,9 @@ type KeyBound struct {
 	Exact bool
 }
 
-// KeyBoundOf returns the bound for a comparison `key op value`; op is =, <, <=, > or >=. It returns false
-// where the order of the keys is not the order of the comparison, and for = where several keys may equal
-// one value: these lie between the bounds of >= and <=.
+// KeyBoundOf returns the bound for a comparison `key op value`; op is =, <, <=, > or >=. It returns
+// false where the order of the keys is not the order of the comparison, and for = where several
+// keys may equal one value: these lie between the bounds of >= and <=.
 func KeyBoundOf(key *types.Type, op string, value *types.Type) (KeyBound, bool) {
 	b, ok := keyBounds()[keyComparison{key.OID, value.OID, op}]
 	return b, ok
@@ -72,7 +72,8 @@ func (o *keyOrder) add(out map[keyComparison]KeyBound, key, value *types.Type) {
 		}
 		fn, inclusive := o.bound(key, op)
 		out[keyComparison{key.OID, value.OID, op}] = KeyBound{
-			Func: &expr.Func{Name: op, Args: []*types.Type{value}, Returns: key.WithMod(types.NoMod),
+			Func: &expr.Func{Name: op, Args: []*types.Type{value},
+				Returns:    key.WithMod(types.NoMod),
 				Volatility: o.vol, Bound: true, Scalar: fn},
 			Inclusive: inclusive,
 			Exact:     op == "=" || !o.rough,
@@ -85,7 +86,8 @@ func keyOrders() []keyOrder {
 	ints := []*types.Type{types.TInt2, types.TInt4, types.TInt8}
 	floats := []*types.Type{types.TFloat4, types.TFloat8}
 	texts := []*types.Type{types.TText, types.TVarchar, types.TName}
-	date, local, zoned := []*types.Type{types.TDate}, []*types.Type{types.TTimestamp}, []*types.Type{types.TTimestampTZ}
+	date, local, zoned := []*types.Type{types.TDate}, []*types.Type{types.TTimestamp},
+		[]*types.Type{types.TTimestampTZ}
 	return []keyOrder{
 		{keys: ints, values: ints, bound: intBound(floorOfInt)},
 		{keys: ints, values: []*types.Type{types.TNumeric}, bound: intBound(floorOfNumeric)},
@@ -97,16 +99,19 @@ func keyOrders() []keyOrder {
 		{keys: []*types.Type{types.TBPChar}, values: texts, rough: true, bound: trimmedBound},
 		{keys: date, values: local, bound: searchedBound(dateCompare)},
 		{keys: local, values: date, bound: sameOrder(dateAsLocal)},
-		{keys: date, values: zoned, vol: expr.Stable, several: true, rough: true, bound: searchedBound(zonedDateCompare)},
+		{keys: date, values: zoned, vol: expr.Stable, several: true, rough: true,
+			bound: searchedBound(zonedDateCompare)},
 		{keys: zoned, values: date, vol: expr.Stable, bound: sameOrder(dateAsZoned)},
 		{keys: zoned, values: local, vol: expr.Stable, bound: sameOrder(localAsZoned)},
-		{keys: local, values: zoned, vol: expr.Stable, several: true, rough: true, bound: clockBound},
+		{keys: local, values: zoned, vol: expr.Stable, several: true, rough: true,
+			bound: clockBound},
 	}
 }
 
-// sameOrder makes bounds of values that a conversion gives a place among the keys, whether or not there
-// may be a key at that place.
-func sameOrder(convert func(rt *expr.Runtime, v types.Datum) types.Datum) func(*types.Type, string) (scalar, bool) {
+// sameOrder makes bounds of values that a conversion gives a place among the keys, whether or not
+// there may be a key at that place.
+func sameOrder(convert func(rt *expr.Runtime, v types.Datum) types.Datum) func(*types.Type,
+	string) (scalar, bool) {
 	return func(_ *types.Type, op string) (scalar, bool) {
 		return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			return convert(rt, a[0]), nil
@@ -116,7 +121,9 @@ func sameOrder(convert func(rt *expr.Runtime, v types.Datum) types.Datum) func(*
 
 func asItIs(_ *expr.Runtime, v types.Datum) types.Datum { return v }
 
-func dateAsLocal(_ *expr.Runtime, v types.Datum) types.Datum { return types.NewInt(dateMicros(v.I)) }
+func dateAsLocal(_ *expr.Runtime, v types.Datum) types.Datum {
+	return types.NewInt(dateMicros(v.I))
+}
 
 func dateAsZoned(rt *expr.Runtime, v types.Datum) types.Datum {
 	return types.NewInt(zonedDateMicros(v.I, location(rt)))
@@ -195,8 +202,9 @@ func floorOfNumeric(v types.Datum) floor {
 	return floor{beyond: types.NumericCmp(v.Dec, types.NumericFromInt(0))}
 }
 
-// trimmedBound makes bounds of texts for keys of type char(n), which are compared as texts without the
-// blanks at their end. No such text lies between 'a!' and the texts that end in blanks after an a.
+// trimmedBound makes bounds of texts for keys of type char(n), which are compared as texts without
+// the blanks at their end. No such text lies between 'a!' and the texts that end in blanks after an
+// a.
 func trimmedBound(_ *types.Type, op string) (scalar, bool) {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		trimmed := strings.TrimRight(a[0].S, " ")
@@ -212,8 +220,9 @@ func trimmedBound(_ *types.Type, op string) (scalar, bool) {
 	}, true
 }
 
-// clockBound makes bounds of moments for keys that are what the session's clocks show. A change of the
-// clocks turns the order of these around it: near one the bounds leave room for what any zone may do.
+// clockBound makes bounds of moments for keys that are what the session's clocks show. A change of
+// the clocks turns the order of these around it: near one the bounds leave room for what any zone
+// may do.
 func clockBound(_ *types.Type, op string) (scalar, bool) {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		moment := a[0].I

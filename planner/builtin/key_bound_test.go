@@ -12,10 +12,12 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// A bound must say of every key what the comparison says that it stands for: here all of them are tried
-// with keys and values that are edges of one type or the other, around changes of the clocks and at random.
+// A bound must say of every key what the comparison says that it stands for: here all of them are
+// tried with keys and values that are edges of one type or the other, around changes of the clocks
+// and at random.
 func TestBoundsOfKeysAgreeWithTheComparison(t *testing.T) {
-	for _, zone := range []string{"UTC", "America/New_York", "Pacific/Apia", "Asia/Kolkata", "Europe/London"} {
+	for _, zone := range []string{"UTC", "America/New_York", "Pacific/Apia", "Asia/Kolkata",
+		"Europe/London"} {
 		z, err := types.ParseZone(zone)
 		require.NoError(t, err)
 		rt := &expr.Runtime{Location: z.Location, Format: types.DefaultFormat}
@@ -69,7 +71,8 @@ func onSide(op string, compared int, inclusive bool) bool {
 }
 
 // comparison is what the filter computes: the operator, with the casts that it needs.
-func comparison(t *testing.T, rt *expr.Runtime, key *types.Type, op string, value *types.Type) func(k, v types.Datum) bool {
+func comparison(t *testing.T, rt *expr.Runtime, key *types.Type, op string,
+	value *types.Type) func(k, v types.Datum) bool {
 	fn, targets, err := ResolveOperator(op, key, value)
 	require.NoError(t, err)
 	if key.OID == types.OIDBPChar { // beside a varchar the binder makes both char(n)
@@ -110,9 +113,12 @@ func samples(t *types.Type) []types.Datum {
 			out = append(out, types.NewFloat(f))
 		}
 	case types.Decimal:
-		for _, s := range []string{"0", "0.5", "-0.5", "1.0", "1.5", "-1.5", "32767", "32767.5", "32768", "-32768.5", "2147483647",
-			"2147483647.1", "2147483648", "-2147483648", "-2147483648.1", "9223372036854775807", "9223372036854775807.5",
-			"9223372036854775808", "-9223372036854775808", "-9223372036854775808.5", "-9223372036854775809",
+		for _, s := range []string{"0", "0.5", "-0.5", "1.0", "1.5", "-1.5", "32767", "32767.5",
+			"32768", "-32768.5", "2147483647",
+			"2147483647.1", "2147483648", "-2147483648", "-2147483648.1", "9223372036854775807",
+			"9223372036854775807.5",
+			"9223372036854775808", "-9223372036854775808", "-9223372036854775808.5",
+			"-9223372036854775809",
 			"1e40", "-1e40", "1e-40", "NaN", "Infinity", "-Infinity"} {
 			d, err := types.ParseNumeric(s)
 			if err != nil {
@@ -132,7 +138,8 @@ func samples(t *types.Type) []types.Datum {
 			out = append(out, types.NewInt(types.TimestampToDate(us)))
 		}
 		first, last := types.FiniteDates()
-		out = append(out, types.NewInt(first), types.NewInt(last), types.NewInt(first+1), types.NewInt(last-1))
+		out = append(out, types.NewInt(first), types.NewInt(last), types.NewInt(first+1),
+			types.NewInt(last-1))
 	case types.Timestamp:
 		for _, us := range timeSamples() {
 			out = append(out, types.NewInt(us))
@@ -143,7 +150,8 @@ func samples(t *types.Type) []types.Datum {
 
 func wholeSamples() []int64 {
 	var out []int64
-	for _, edge := range []int64{0, 10, math.MaxInt16, math.MinInt16, math.MaxInt32, math.MinInt32, 1 << 24, 1 << 53, -1 << 53,
+	for _, edge := range []int64{0, 10, math.MaxInt16, math.MinInt16, math.MaxInt32, math.MinInt32,
+		1 << 24, 1 << 53, -1 << 53,
 		1<<53 + 1024, 1 << 62, math.MaxInt64 - 512, math.MinInt64 + 1024} {
 		out = append(out, edge-2, edge-1, edge, edge+1, edge+2)
 	}
@@ -151,12 +159,15 @@ func wholeSamples() []int64 {
 }
 
 func floatSamples() []float64 {
-	out := []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(0, -1), 0.1, -0.1, 0.5, 1.5, math.MaxFloat32,
-		math.MaxFloat64, -math.MaxFloat32, -math.MaxFloat64, math.SmallestNonzeroFloat32, math.SmallestNonzeroFloat64,
+	out := []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(0, -1), 0.1, -0.1, 0.5,
+		1.5, math.MaxFloat32,
+		math.MaxFloat64, -math.MaxFloat32, -math.MaxFloat64, math.SmallestNonzeroFloat32,
+		math.SmallestNonzeroFloat64,
 		-math.SmallestNonzeroFloat64, math.MaxFloat32 * (1 + 1e-9), 0x1p63, -0x1p63, 0x1p64}
 	for _, i := range wholeSamples() {
 		f := float64(i)
-		out = append(out, f, math.Nextafter(f, 1e300), math.Nextafter(f, -1e300), float64(math.Nextafter32(float32(f), -1e30)))
+		out = append(out, f, math.Nextafter(f, 1e300), math.Nextafter(f, -1e300),
+			float64(math.Nextafter32(float32(f), -1e30)))
 	}
 	return out
 }
@@ -167,17 +178,23 @@ func timeSamples() []int64 {
 	out := []int64{types.NegInfinity, types.PosInfinity}
 	for _, at := range []time.Time{
 		time.Date(2021, 3, 14, 2, 0, 0, 0, time.UTC), time.Date(2021, 3, 14, 7, 0, 0, 0, time.UTC),
-		time.Date(2021, 11, 7, 6, 0, 0, 0, time.UTC), time.Date(2011, 12, 30, 10, 0, 0, 0, time.UTC),
-		time.Date(2021, 3, 28, 1, 0, 0, 0, time.UTC), time.Date(1883, 11, 18, 17, 0, 0, 0, time.UTC),
+		time.Date(2021, 11, 7, 6, 0, 0, 0, time.UTC), time.Date(2011, 12, 30, 10, 0, 0, 0,
+			time.UTC),
+		time.Date(2021, 3, 28, 1, 0, 0, 0, time.UTC), time.Date(1883, 11, 18, 17, 0, 0, 0,
+			time.UTC),
 		time.Date(1892, 7, 4, 12, 0, 0, 0, time.UTC), time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
-		time.Date(-4712, 11, 24, 0, 0, 0, 0, time.UTC), time.Date(294276, 12, 30, 0, 0, 0, 0, time.UTC),
+		time.Date(-4712, 11, 24, 0, 0, 0, 0, time.UTC), time.Date(294276, 12, 30, 0, 0, 0, 0,
+			time.UTC),
 	} {
 		us := types.TimestampFromTime(at)
-		for _, by := range []time.Duration{0, 1000, -1000, time.Hour, -time.Hour, 24 * time.Hour, -24 * time.Hour,
-			time.Duration(rng.Int63n(int64(96 * time.Hour))), -time.Duration(rng.Int63n(int64(96 * time.Hour)))} {
+		for _, by := range []time.Duration{0, 1000, -1000, time.Hour, -time.Hour, 24 * time.Hour,
+			-24 * time.Hour,
+			time.Duration(rng.Int63n(int64(96 * time.Hour))),
+			-time.Duration(rng.Int63n(int64(96 * time.Hour)))} {
 			if v := us + by.Microseconds(); types.ValidTimestamp(v) {
 				out = append(out, v)
-				if midnight := v - (v%types.MicrosPerDay+types.MicrosPerDay)%types.MicrosPerDay; types.ValidTimestamp(midnight) {
+				if midnight := v - (v%types.MicrosPerDay+
+					types.MicrosPerDay)%types.MicrosPerDay; types.ValidTimestamp(midnight) {
 					out = append(out, midnight)
 				}
 			}

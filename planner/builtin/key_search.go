@@ -34,7 +34,8 @@ func spaceOf(key *types.Type) keySpace {
 	return keySpace{first: -most - 1, last: most, at: types.NewInt}
 }
 
-// infinity32 is the number of infinity among the float4: the bits of the positive ones are in order.
+// infinity32 is the number of infinity among the float4: the bits of the positive ones are in
+// order.
 const infinity32 = 0x7f800000
 
 func float4Key(number int64) types.Datum {
@@ -47,8 +48,8 @@ func float4Key(number int64) types.Datum {
 	return types.NewFloat(float64(math.Float32frombits(uint32(number))))
 }
 
-// least returns the number of the first key for which holds is true, or the last number and false if it
-// is true for none. Requires: holds is true for every key after one for which it is.
+// least returns the number of the first key for which holds is true, or the last number and false
+// if it is true for none. Requires: holds is true for every key after one for which it is.
 func (s *keySpace) least(holds func(key types.Datum) bool) (number int64, found bool) {
 	low, high := s.first, s.last
 	if !holds(s.at(high)) {
@@ -65,12 +66,14 @@ func (s *keySpace) least(holds func(key types.Datum) bool) (number int64, found 
 	return high, true
 }
 
-// searchedBound makes bounds by looking for them among all keys: compare is the comparison of a key with
-// the value, and never falls from one key to the next.
-func searchedBound(compare func(rt *expr.Runtime, key, value types.Datum) int) func(*types.Type, string) (scalar, bool) {
+// searchedBound makes bounds by looking for them among all keys: compare is the comparison of a key
+// with the value, and never falls from one key to the next.
+func searchedBound(compare func(rt *expr.Runtime, key, value types.Datum) int) func(*types.Type,
+	string) (scalar, bool) {
 	return func(key *types.Type, op string) (scalar, bool) {
 		space := spaceOf(key)
-		above := op == ">" || op == "<=" // the first key above the value decides, or else the first not below it
+		// the first key above the value decides, or else the first not below it
+		above := op == ">" || op == "<="
 		return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			number, found := space.least(func(key types.Datum) bool {
 				c := compare(rt, key, a[0])

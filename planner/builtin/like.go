@@ -29,7 +29,8 @@ type likePattern struct {
 }
 
 func errLikeEscape() error {
-	return sqlerr.New(sqlerr.InvalidEscapeSequence, "LIKE pattern must not end with escape character")
+	return sqlerr.New(sqlerr.InvalidEscapeSequence,
+		"LIKE pattern must not end with escape character")
 }
 
 // parseLike analyses a pattern whose escape character is the backslash.
@@ -209,7 +210,8 @@ func likeOperators() []def {
 		}
 		for _, p := range pairs {
 			bytes := p == "(bytea,bytea)"
-			out = append(out, v(o.name+p+" bool", likeScalar(o.fold, o.want, bytes), likeVec(o.fold, o.want, bytes)))
+			out = append(out, v(o.name+p+" bool", likeScalar(o.fold, o.want, bytes),
+				likeVec(o.fold, o.want, bytes)))
 		}
 	}
 	return out
@@ -226,13 +228,14 @@ var likeFunctions = []def{
 	f("like_escape(bytea,bytea) bytea", likeEscape),
 	f("similar_to_escape(text) text", similarToEscape),
 	f("similar_to_escape(text,text) text", similarToEscape),
-	n("similar_escape(text,text) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		switch {
-		case a[0].Null:
-			return types.Null, nil
-		case a[1].Null:
-			return similarToEscape(rt, a[:1])
-		}
-		return similarToEscape(rt, a)
-	}),
+	n("similar_escape(text,text) text",
+		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			switch {
+			case a[0].Null:
+				return types.Null, nil
+			case a[1].Null:
+				return similarToEscape(rt, a[:1])
+			}
+			return similarToEscape(rt, a)
+		}),
 }

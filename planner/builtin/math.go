@@ -116,21 +116,27 @@ func mathFunctions() []def {
 		f("trunc(numeric) numeric", numericScale(types.NumericTrunc)),
 		f("trunc(numeric,int4) numeric", numericScale(types.NumericTrunc)),
 		f("trunc(float8) float8", plain(math.Trunc)),
-		f("sqrt(numeric) numeric", dec1Ticking(types.NumericSqrt)), f("sqrt(float8) float8", float1(sqrtFloat)),
+		f("sqrt(numeric) numeric", dec1Ticking(types.NumericSqrt)), f("sqrt(float8) float8",
+			float1(sqrtFloat)),
 		f("cbrt(float8) float8", plain(math.Cbrt)),
-		f("exp(numeric) numeric", dec1Ticking(types.NumericExp)), f("exp(float8) float8", float1(expFloat)),
-		f("ln(numeric) numeric", dec1Ticking(types.NumericLn)), f("ln(float8) float8", logFloat(math.Log)),
+		f("exp(numeric) numeric", dec1Ticking(types.NumericExp)), f("exp(float8) float8",
+			float1(expFloat)),
+		f("ln(numeric) numeric", dec1Ticking(types.NumericLn)), f("ln(float8) float8",
+			logFloat(math.Log)),
 		f("log(numeric,numeric) numeric", dec2Ticking(types.NumericLog)),
 		f("power(numeric,numeric) numeric", dec2Ticking(types.NumericPower)),
 		f("power(float8,float8) float8", floatScalar(powFloat)),
 		f("pow(numeric,numeric) numeric", dec2Ticking(types.NumericPower)),
 		f("pow(float8,float8) float8", floatScalar(powFloat)),
-		f("mod(int2,int2) int2", modScalar), f("mod(int4,int4) int4", modScalar), f("mod(int8,int8) int8", modScalar),
+		f("mod(int2,int2) int2", modScalar), f("mod(int4,int4) int4",
+			modScalar), f("mod(int8,int8) int8", modScalar),
 		f("mod(numeric,numeric) numeric", dec2(types.NumericMod)),
 		f("div(numeric,numeric) numeric", dec2(types.NumericDivTrunc)),
-		f("gcd(int4,int4) int4", gcdInt(math.MaxInt32)), f("gcd(int8,int8) int8", gcdInt(math.MaxInt64)),
+		f("gcd(int4,int4) int4", gcdInt(math.MaxInt32)), f("gcd(int8,int8) int8",
+			gcdInt(math.MaxInt64)),
 		f("gcd(numeric,numeric) numeric", dec2Ticking(types.NumericGcd)),
-		f("lcm(int4,int4) int4", lcmInt(math.MaxInt32)), f("lcm(int8,int8) int8", lcmInt(math.MaxInt64)),
+		f("lcm(int4,int4) int4", lcmInt(math.MaxInt32)), f("lcm(int8,int8) int8",
+			lcmInt(math.MaxInt64)),
 		f("lcm(numeric,numeric) numeric", dec2Ticking(types.NumericLcm)),
 		f("factorial(int8) numeric", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			d, err := types.NumericFactorial(a[0].I, rt.Tick)
@@ -139,9 +145,14 @@ func mathFunctions() []def {
 		f("scale(numeric) int4", decimalInt(types.NumericScale)),
 		f("min_scale(numeric) int4", decimalInt(types.NumericMinScale)),
 		f("trim_scale(numeric) numeric", dec1(total(types.NumericTrimScale))),
-		f("pi() float8", func(*expr.Runtime, []types.Datum) (types.Datum, error) { return types.NewFloat(math.Pi), nil }),
-		f("degrees(float8) float8", checked(func(x float64) float64 { return x / (math.Pi / 180) })),
-		f("radians(float8) float8", checked(func(x float64) float64 { return x * (math.Pi / 180) })),
+		f("pi() float8", func(*expr.Runtime, []types.Datum) (types.Datum,
+			error) {
+			return types.NewFloat(math.Pi), nil
+		}),
+		f("degrees(float8) float8",
+			checked(func(x float64) float64 { return x / (math.Pi / 180) })),
+		f("radians(float8) float8",
+			checked(func(x float64) float64 { return x * (math.Pi / 180) })),
 		f("random() float8", random).volatile(),
 		f("setseed(float8) void", setSeed).volatile(),
 		f("width_bucket(float8,float8,float8,int4) int4", widthBucketFloat),
@@ -154,11 +165,14 @@ func mathFunctions() []def {
 		out = append(out, f("abs("+t+") "+t, absInt(lo, hi)))
 	}
 	for _, name := range []string{"ceil", "ceiling"} {
-		out = append(out, f(name+"(numeric) numeric", dec1(types.NumericCeil)), f(name+"(float8) float8", plain(math.Ceil)))
+		out = append(out, f(name+"(numeric) numeric", dec1(types.NumericCeil)),
+			f(name+"(float8) float8", plain(math.Ceil)))
 	}
-	out = append(out, f("floor(numeric) numeric", dec1(types.NumericFloor)), f("floor(float8) float8", plain(math.Floor)))
+	out = append(out, f("floor(numeric) numeric", dec1(types.NumericFloor)),
+		f("floor(float8) float8", plain(math.Floor)))
 	for _, name := range []string{"log", "log10"} {
-		out = append(out, f(name+"(numeric) numeric", dec1Ticking(types.NumericLog10)), f(name+"(float8) float8", logFloat(math.Log10)))
+		out = append(out, f(name+"(numeric) numeric", dec1Ticking(types.NumericLog10)),
+			f(name+"(float8) float8", logFloat(math.Log10)))
 	}
 	return append(out, trigonometry...)
 }
@@ -328,7 +342,8 @@ func widthBucketArray(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	i := int64(0)
 	for _, e := range a[1].Arr.Elems {
 		if e.Null {
-			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed, "thresholds array must not contain NULLs")
+			return types.Null, sqlerr.New(sqlerr.NullValueNotAllowed,
+				"thresholds array must not contain NULLs")
 		}
 		if types.Compare(t, a[0], e) < 0 {
 			break

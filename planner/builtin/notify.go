@@ -9,38 +9,41 @@ import (
 // notifyFunctions send messages to the sessions that listen.
 func notifyFunctions() []def {
 	return []def{
-		n("pg_notify(text,text) void", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			to, err := notifications(rt)
-			if err != nil {
-				return types.Null, err
-			}
-			var text [2]string
-			for i := range a {
-				if !a[i].Null {
-					text[i] = a[i].S
+		n("pg_notify(text,text) void",
+			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				to, err := notifications(rt)
+				if err != nil {
+					return types.Null, err
 				}
-			}
-			return types.Datum{}, to.Notify(text[0], text[1])
-		}).volatile(),
-		s("pg_listening_channels() text", "", func(rt *expr.Runtime, _ []types.Datum, emit func([]types.Datum) error) error {
-			to, err := notifications(rt)
-			if err != nil {
-				return err
-			}
-			for _, c := range to.ListeningChannels() {
-				if err := emit([]types.Datum{types.NewString(c)}); err != nil {
+				var text [2]string
+				for i := range a {
+					if !a[i].Null {
+						text[i] = a[i].S
+					}
+				}
+				return types.Datum{}, to.Notify(text[0], text[1])
+			}).volatile(),
+		s("pg_listening_channels() text", "",
+			func(rt *expr.Runtime, _ []types.Datum, emit func([]types.Datum) error) error {
+				to, err := notifications(rt)
+				if err != nil {
 					return err
 				}
-			}
-			return nil
-		}).stable(),
-		f("pg_notification_queue_usage() float8", func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
-			to, err := notifications(rt)
-			if err != nil {
-				return types.Null, err
-			}
-			return types.NewFloat(to.NotificationQueueUsage()), nil
-		}).volatile(),
+				for _, c := range to.ListeningChannels() {
+					if err := emit([]types.Datum{types.NewString(c)}); err != nil {
+						return err
+					}
+				}
+				return nil
+			}).stable(),
+		f("pg_notification_queue_usage() float8",
+			func(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
+				to, err := notifications(rt)
+				if err != nil {
+					return types.Null, err
+				}
+				return types.NewFloat(to.NotificationQueueUsage()), nil
+			}).volatile(),
 	}
 }
 

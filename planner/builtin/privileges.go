@@ -9,12 +9,13 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// There is one role, which may do everything. What the functions of privileges still do is to refuse
-// roles, objects and privileges that do not exist, as clients rely on.
+// There is one role, which may do everything. What the functions of privileges still do is to
+// refuse roles, objects and privileges that do not exist, as clients rely on.
 
 // privileges lists what can be granted on a kind of object.
 var privileges = map[string][]string{
-	"table":      {"select", "insert", "update", "delete", "truncate", "references", "trigger", "rule"},
+	"table": {"select", "insert", "update", "delete", "truncate", "references", "trigger",
+		"rule"},
 	"any_column": {"select", "insert", "update", "references"},
 	"column":     {"select", "insert", "update", "references"},
 	"schema":     {"create", "usage"},
@@ -35,24 +36,30 @@ func privilegeFunctions() []def {
 	var out []def
 	add := func(name, kind string, sigs ...string) {
 		for _, sig := range sigs {
-			out = append(out, f(name+sig+" bool", hasPrivilege(kind, strings.Count(sig, ","))).stable())
+			out = append(out, f(name+sig+" bool",
+				hasPrivilege(kind, strings.Count(sig, ","))).stable())
 		}
 	}
 	for _, kind := range []string{
-		"table", "schema", "database", "sequence", "function", "type", "language", "tablespace", "any_column",
+		"table", "schema", "database", "sequence", "function", "type", "language", "tablespace",
+		"any_column",
 	} {
-		add("has_"+kind+"_privilege", kind, "(name,text,text)", "(name,oid,text)", "(oid,text,text)", "(oid,oid,text)",
+		add("has_"+kind+"_privilege", kind, "(name,text,text)", "(name,oid,text)",
+			"(oid,text,text)", "(oid,oid,text)",
 			"(text,text)", "(oid,text)")
 	}
-	add("has_column_privilege", "column", "(text,text,text)", "(oid,text,text)", "(oid,int2,text)", "(text,int2,text)",
-		"(name,text,text,text)", "(name,oid,text,text)", "(name,oid,int2,text)", "(name,text,int2,text)")
-	add("pg_has_role", "role", "(name,name,text)", "(name,oid,text)", "(oid,name,text)", "(oid,oid,text)",
+	add("has_column_privilege", "column", "(text,text,text)", "(oid,text,text)", "(oid,int2,text)",
+		"(text,int2,text)",
+		"(name,text,text,text)", "(name,oid,text,text)", "(name,oid,int2,text)",
+		"(name,text,int2,text)")
+	add("pg_has_role", "role", "(name,name,text)", "(name,oid,text)", "(oid,name,text)",
+		"(oid,oid,text)",
 		"(name,text)", "(oid,text)")
 	return out
 }
 
-// hasPrivilege answers for one kind of object. Arguments are [role,] object, [column,] privilege, of
-// which commas counts the separators.
+// hasPrivilege answers for one kind of object. Arguments are [role,] object, [column,] privilege,
+// of which commas counts the separators.
 func hasPrivilege(kind string, commas int) scalar {
 	least := 1
 	if kind == "column" {
@@ -110,7 +117,8 @@ func noRole(name string) error {
 }
 
 // grantable finds an object by its name, which must exist, or by its OID.
-func grantable(rt *expr.Runtime, s expr.Session, kind string, t *types.Type, object types.Datum) (types.OID, bool, error) {
+func grantable(rt *expr.Runtime, s expr.Session, kind string, t *types.Type,
+	object types.Datum) (types.OID, bool, error) {
 	if t.Family == types.Int {
 		oid := types.OID(object.I)
 		switch kind {
@@ -147,7 +155,8 @@ func grantable(rt *expr.Runtime, s expr.Session, kind string, t *types.Type, obj
 	case "language":
 		return missing(name == "sql" || name == "internal", sqlerr.UndefinedObject, "language")
 	case "tablespace":
-		return missing(name == "pg_default" || name == "pg_global", sqlerr.UndefinedObject, "tablespace")
+		return missing(name == "pg_default" || name == "pg_global", sqlerr.UndefinedObject,
+			"tablespace")
 	case "role":
 		return missing(name == s.User(), sqlerr.UndefinedObject, "role")
 	}
@@ -163,7 +172,8 @@ func hasColumn(s expr.Session, oid types.OID, t *types.Type, column types.Datum)
 	}
 	if _, ok := s.Describe("attribute", oid, column.S); !ok {
 		name, _ := s.Describe("class", oid, "")
-		return false, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", column.S, name)
+		return false, sqlerr.New(sqlerr.UndefinedColumn,
+			"column \"%s\" of relation \"%s\" does not exist", column.S, name)
 	}
 	return true, nil
 }
@@ -177,7 +187,8 @@ func knownPrivileges(kind, list string) error {
 			word = strings.TrimSuffix(word, " with admin option")
 		}
 		if !slices.Contains(privileges[kind], word) {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized privilege type: \"%s\"", strings.TrimSpace(p))
+			return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized privilege type: \"%s\"",
+				strings.TrimSpace(p))
 		}
 	}
 	return nil

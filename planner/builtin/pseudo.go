@@ -12,7 +12,8 @@ var (
 	AnyArray           = &types.Type{OID: 2277, Name: "anyarray", Mod: types.NoMod, Len: -1}
 	AnyNonArray        = &types.Type{OID: 2776, Name: "anynonarray", Mod: types.NoMod, Len: 4}
 	AnyCompatible      = &types.Type{OID: 5077, Name: "anycompatible", Mod: types.NoMod, Len: 4}
-	AnyCompatibleArray = &types.Type{OID: 5078, Name: "anycompatiblearray", Mod: types.NoMod, Len: -1}
+	AnyCompatibleArray = &types.Type{OID: 5078, Name: "anycompatiblearray", Mod: types.NoMod,
+		Len: -1}
 )
 
 func isPolymorphic(t *types.Type) bool {
@@ -50,13 +51,16 @@ func isReg(t types.OID) bool {
 	return false
 }
 
-// implicitCasts lists pg_cast's implicit casts between different types, those of the reg* types aside.
+// implicitCasts lists pg_cast's implicit casts between different types, those of the reg* types
+// aside.
 var implicitCasts = map[types.OID][]types.OID{
 	types.OIDChar: {types.OIDText},
 	types.OIDName: {types.OIDText},
 	types.OIDInt8: {types.OIDFloat4, types.OIDFloat8, types.OIDNumeric, types.OIDOid},
-	types.OIDInt2: {types.OIDInt8, types.OIDInt4, types.OIDFloat4, types.OIDFloat8, types.OIDNumeric, types.OIDOid},
-	types.OIDInt4: {types.OIDInt8, types.OIDFloat4, types.OIDFloat8, types.OIDNumeric, types.OIDOid},
+	types.OIDInt2: {types.OIDInt8, types.OIDInt4, types.OIDFloat4, types.OIDFloat8,
+		types.OIDNumeric, types.OIDOid},
+	types.OIDInt4: {types.OIDInt8, types.OIDFloat4, types.OIDFloat8, types.OIDNumeric,
+		types.OIDOid},
 
 	types.OIDText:       {types.OIDName, types.OIDBPChar, types.OIDVarchar, types.OIDRegClass},
 	types.OIDVarchar:    {types.OIDName, types.OIDText, types.OIDBPChar, types.OIDRegClass},
@@ -76,7 +80,8 @@ func CanCoerce(from, to *types.Type) bool {
 	case from.OID == to.OID, isUnknown(from), isAny(to):
 		return true
 	case from.Elem != nil && to.Elem != nil:
-		return to.OID != types.OIDOidVector && to.OID != types.OIDInt2Vector && CanCoerce(from.Elem, to.Elem)
+		return to.OID != types.OIDOidVector && to.OID != types.OIDInt2Vector &&
+			CanCoerce(from.Elem, to.Elem)
 	case isReg(from.OID):
 		return to.OID == types.OIDOid
 	case isReg(to.OID) && (from.OID == types.OIDOid || from.OID == types.OIDInt2 ||

@@ -6,7 +6,8 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
-var intNames = map[int64]string{math.MaxInt16: "smallint", math.MaxInt32: "integer", math.MaxInt64: "bigint"}
+var intNames = map[int64]string{math.MaxInt16: "smallint", math.MaxInt32: "integer",
+	math.MaxInt64: "bigint"}
 
 // errIntRange is 22003 for the integer type with the given greatest value.
 func errIntRange(hi int64) error {

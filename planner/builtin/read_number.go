@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// toNumber is to_number: it reads a number laid out by a format, digits where it has digits, and nothing
-// else of what stands between them.
+// toNumber is to_number: it reads a number laid out by a format, digits where it has digits, and
+// nothing else of what stands between them.
 func toNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	nf, err := parseNumberFormat(a[1].S)
 	switch {
@@ -19,7 +19,8 @@ func toNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	case a[1].S == "":
 		return types.Null, nil
 	case nf.sci:
-		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported, "\"EEEE\" not supported for input")
+		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported,
+			"\"EEEE\" not supported for input")
 	case nf.roman:
 		return types.Null, sqlerr.Unsupported(0, "\"RN\" for input")
 	}
@@ -35,7 +36,8 @@ func toNumber(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, err
 	}
 	if nf.shift {
-		factor, err := types.NumericPower(types.NumericFromInt(10), types.NumericFromInt(int64(-nf.multi)), nil)
+		factor, err := types.NumericPower(types.NumericFromInt(10),
+			types.NumericFromInt(int64(-nf.multi)), nil)
 		if err != nil {
 			return types.Null, err
 		}
@@ -136,8 +138,8 @@ func (r *numberReader) leadingSign() {
 	}
 }
 
-// trailingSign takes the sign of S directly behind what was read, or notes that of MI, PL or SG where
-// nothing was.
+// trailingSign takes the sign of S directly behind what was read, or notes that of MI, PL or SG
+// where nothing was.
 func (r *numberReader) trailingSign(read bool) {
 	isSign := func(c byte) bool { return c == '-' || c == '+' }
 	switch {
@@ -165,7 +167,8 @@ func (r *numberReader) skipText(n int) {
 	}
 }
 
-// text is what was read, for types.ParseNumeric: a blank when there were no digits, which it refuses.
+// text is what was read, for types.ParseNumeric: a blank when there were no digits, which it
+// refuses.
 func (r *numberReader) text() string {
 	text := strings.TrimSuffix(r.digits.String(), ".")
 	if text == "" {

@@ -11,7 +11,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// regexKey names a compiled expression: its text and the options that PostgreSQL's flag letters set.
+// regexKey names a compiled expression: its text and the options that PostgreSQL's flag letters
+// set.
 type regexKey struct {
 	pattern string
 	flags   regexFlags
@@ -44,7 +45,8 @@ func compileRegex(source string, fl regexFlags) (*pattern, error) {
 		!strings.Contains(text, "??") && !strings.Contains(text, "}?")
 	re, err := newPattern(text, longest)
 	if err != nil {
-		return nil, sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: %s", regexFault(err))
+		return nil, sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: %s",
+			regexFault(err))
 	}
 	regexCache.Put(key, re)
 	return re, nil
@@ -79,7 +81,8 @@ func translateRegex(p string, fl regexFlags) (string, error) {
 	}
 	p = strings.TrimPrefix(p, "***:")
 	if strings.HasPrefix(p, "(?") && !fl.literal { // embedded options are letters alone
-		if end := strings.IndexByte(p, ')'); end > 2 && strings.Trim(p[2:end], "bceimnpqstwx") == "" {
+		if end := strings.IndexByte(p, ')'); end > 2 &&
+			strings.Trim(p[2:end], "bceimnpqstwx") == "" {
 			opts, err := parseRegexFlags(p[2:end], fl)
 			if err != nil {
 				return "", err
@@ -133,12 +136,15 @@ func (t *regexTranslator) run() error {
 		case c == '(' && strings.HasPrefix(t.in[t.i:], "(?#"):
 			end := strings.IndexByte(t.in[t.i:], ')')
 			if end < 0 {
-				return sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: parentheses () not balanced")
+				return sqlerr.New(sqlerr.InvalidRegularExpression,
+					"invalid regular expression: parentheses () not balanced")
 			}
 			t.i += end + 1
-		case c == '(' && t.i+2 < len(t.in) && t.in[t.i+1] == '?' && strings.IndexByte("=!<", t.in[t.i+2]) >= 0:
+		case c == '(' && t.i+2 < len(t.in) && t.in[t.i+1] == '?' &&
+			strings.IndexByte("=!<", t.in[t.i+2]) >= 0:
 			return sqlerr.Unsupported(0, "lookaround in regular expressions")
-		case t.extended && (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'):
+		case t.extended && (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' ||
+			c == '\v'):
 			t.i++
 		case t.extended && c == '#':
 			for t.i < len(t.in) && t.in[t.i] != '\n' {
@@ -158,7 +164,8 @@ func (t *regexTranslator) run() error {
 // escape translates what follows a backslash.
 func (t *regexTranslator) escape(inBracket bool) error {
 	if t.i+1 >= len(t.in) {
-		return sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: invalid escape \\ sequence")
+		return sqlerr.New(sqlerr.InvalidRegularExpression,
+			"invalid regular expression: invalid escape \\ sequence")
 	}
 	r, n := utf8.DecodeRuneInString(t.in[t.i+1:])
 	t.i += 1 + n
@@ -189,7 +196,8 @@ func (t *regexTranslator) escape(inBracket bool) error {
 		t.out.WriteByte('\\')
 		t.out.WriteRune(r)
 	case r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'):
-		return sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: invalid escape \\ sequence")
+		return sqlerr.New(sqlerr.InvalidRegularExpression,
+			"invalid regular expression: invalid escape \\ sequence")
 	default:
 		t.out.WriteString(regexp.QuoteMeta(string(r)))
 		if inBracket && (r == '-' || r == '^') {
@@ -222,13 +230,15 @@ func (t *regexTranslator) class(r rune, inBracket bool) {
 func (t *regexTranslator) hex(kind rune) {
 	limit := map[rune]int{'u': 4, 'U': 8, 'x': 255}[kind]
 	start := t.i
-	for t.i < len(t.in) && t.i-start < limit && strings.IndexByte("0123456789abcdefABCDEF", t.in[t.i]) >= 0 {
+	for t.i < len(t.in) && t.i-start < limit &&
+		strings.IndexByte("0123456789abcdefABCDEF", t.in[t.i]) >= 0 {
 		t.i++
 	}
 	t.out.WriteString(`\x{` + t.in[start:t.i] + `}`)
 }
 
-// bracket copies a bracket expression; a ] that comes first is literal, as is the backslash's escape.
+// bracket copies a bracket expression; a ] that comes first is literal, as is the backslash's
+// escape.
 func (t *regexTranslator) bracket() error {
 	rest := t.in[t.i:]
 	switch {
@@ -250,7 +260,8 @@ func (t *regexTranslator) bracket() error {
 			t.out.WriteByte(']')
 			t.i++
 			return nil
-		case c == '[' && t.i+1 < len(t.in) && (t.in[t.i+1] == ':' || t.in[t.i+1] == '.' || t.in[t.i+1] == '='):
+		case c == '[' && t.i+1 < len(t.in) &&
+			(t.in[t.i+1] == ':' || t.in[t.i+1] == '.' || t.in[t.i+1] == '='):
 			if err := t.named(); err != nil {
 				return err
 			}
@@ -267,7 +278,8 @@ func (t *regexTranslator) bracket() error {
 			t.i++
 		}
 	}
-	return sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: brackets [] not balanced")
+	return sqlerr.New(sqlerr.InvalidRegularExpression,
+		"invalid regular expression: brackets [] not balanced")
 }
 
 // named copies [:class:], [.element.] and [=element=] inside of brackets.
@@ -275,7 +287,8 @@ func (t *regexTranslator) named() error {
 	kind := t.in[t.i+1]
 	end := strings.Index(t.in[t.i+2:], string(kind)+"]")
 	if end < 0 {
-		return sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: brackets [] not balanced")
+		return sqlerr.New(sqlerr.InvalidRegularExpression,
+			"invalid regular expression: brackets [] not balanced")
 	}
 	name := t.in[t.i+2 : t.i+2+end]
 	t.i += end + 4
@@ -286,7 +299,8 @@ func (t *regexTranslator) named() error {
 	if t.fold && (name == "upper" || name == "lower") {
 		name = "alpha" // letters without case are in it too
 	}
-	unicode := map[string]string{"alpha": `\pL`, "alnum": `\pL\p{Nd}`, "upper": `\p{Lu}`, "lower": `\p{Ll}`}
+	unicode := map[string]string{"alpha": `\pL`, "alnum": `\pL\p{Nd}`, "upper": `\p{Lu}`,
+		"lower": `\p{Ll}`}
 	if u, ok := unicode[name]; ok {
 		t.out.WriteString(u)
 	} else {
@@ -347,7 +361,8 @@ func similarToEscape(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			// Separates the parts that SUBSTRING tells apart; here they only follow each other.
 			if separators++; separators > 2 {
 				return types.Null, sqlerr.New(sqlerr.InvalidUseOfEscapeCharacter,
-					"SQL regular expression may not contain more than two escape-double-quote separators")
+					"SQL regular expression may not contain more than two escape-double-quote "+
+						"separators")
 			}
 			b.WriteString(")(?:")
 			i++
@@ -426,7 +441,8 @@ func regexOperators() []def {
 		fold, want bool
 	}{{"~", false, true}, {"!~", false, false}, {"~*", true, true}, {"!~*", true, false}} {
 		for _, p := range []string{"(name,text)", "(text,text)", "(bpchar,text)"} {
-			out = append(out, v(o.name+p+" bool", regexScalar(o.fold, o.want), regexVec(o.fold, o.want)))
+			out = append(out, v(o.name+p+" bool", regexScalar(o.fold, o.want),
+				regexVec(o.fold, o.want)))
 		}
 	}
 	return out

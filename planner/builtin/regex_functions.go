@@ -11,21 +11,26 @@ import (
 
 var regexFunctions = []def{
 	f("regexp_like(text,text) bool", regexpLike), f("regexp_like(text,text,text) bool", regexpLike),
-	f("regexp_match(text,text) text[]", regexpMatch), f("regexp_match(text,text,text) text[]", regexpMatch),
-	s("regexp_matches(text,text) text[]", "", regexpMatches), s("regexp_matches(text,text,text) text[]", "", regexpMatches),
+	f("regexp_match(text,text) text[]", regexpMatch), f("regexp_match(text,text,text) text[]",
+		regexpMatch),
+	s("regexp_matches(text,text) text[]", "", regexpMatches), s("regexp_matches(text,text,text) "+
+		"text[]", "", regexpMatches),
 	f("regexp_replace(text,text,text) text", regexpReplace),
 	f("regexp_replace(text,text,text,text) text", regexpReplace),
 	f("regexp_replace(text,text,text,int4) text", regexpReplaceFrom),
 	f("regexp_replace(text,text,text,int4,int4) text", regexpReplaceFrom),
 	f("regexp_replace(text,text,text,int4,int4,text) text", regexpReplaceFrom),
-	f("regexp_count(text,text) int4", regexpCount), f("regexp_count(text,text,int4) int4", regexpCount),
+	f("regexp_count(text,text) int4", regexpCount), f("regexp_count(text,text,int4) int4",
+		regexpCount),
 	f("regexp_count(text,text,int4,text) int4", regexpCount),
-	f("regexp_instr(text,text) int4", regexpInstr), f("regexp_instr(text,text,int4) int4", regexpInstr),
+	f("regexp_instr(text,text) int4", regexpInstr), f("regexp_instr(text,text,int4) int4",
+		regexpInstr),
 	f("regexp_instr(text,text,int4,int4) int4", regexpInstr),
 	f("regexp_instr(text,text,int4,int4,int4) int4", regexpInstr),
 	f("regexp_instr(text,text,int4,int4,int4,text) int4", regexpInstr),
 	f("regexp_instr(text,text,int4,int4,int4,text,int4) int4", regexpInstr),
-	f("regexp_substr(text,text) text", regexpSubstr), f("regexp_substr(text,text,int4) text", regexpSubstr),
+	f("regexp_substr(text,text) text", regexpSubstr), f("regexp_substr(text,text,int4) text",
+		regexpSubstr),
 	f("regexp_substr(text,text,int4,int4) text", regexpSubstr),
 	f("regexp_substr(text,text,int4,int4,text) text", regexpSubstr),
 	f("regexp_substr(text,text,int4,int4,text,int4) text", regexpSubstr),
@@ -86,7 +91,8 @@ func regexpMatch(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, err
 	}
 	if fl.global {
-		return types.Null, errInvalid("regexp_match() does not support the \"global\" option").(*sqlerr.Error).
+		return types.Null, errInvalid(
+			"regexp_match() does not support the \"global\" option").(*sqlerr.Error).
 			WithHint("Use the regexp_matches function instead.")
 	}
 	m, err := re.find(rt, a[0].S)
@@ -138,7 +144,8 @@ func (w *writer) expand(repl, s string, m []int) {
 }
 
 // replaceMatches replaces the n-th match from byte start on, or with n 0 all of them.
-func replaceMatches(rt *expr.Runtime, re *pattern, s, repl string, start, n int) (types.Datum, error) {
+func replaceMatches(rt *expr.Runtime, re *pattern, s, repl string, start, n int) (types.Datum,
+	error) {
 	w := newWriter(rt)
 	last, k, limit := 0, 0, n
 	if n == 0 {
@@ -164,8 +171,10 @@ func replaceMatches(rt *expr.Runtime, re *pattern, s, repl string, start, n int)
 
 func regexpReplace(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if len(a) > 3 && a[3].S != "" && a[3].S[0] >= '0' && a[3].S[0] <= '9' {
-		return types.Null, errInvalid("invalid regular expression option: \"%c\"", a[3].S[0]).(*sqlerr.Error).
-			WithHint("If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly.")
+		return types.Null, errInvalid("invalid regular expression option: \"%c\"",
+			a[3].S[0]).(*sqlerr.Error).
+			WithHint("If you meant to use regexp_replace() with a start parameter, cast the " +
+				"fourth argument to integer explicitly.")
 	}
 	re, fl, err := regexArg(a, 3, "")
 	if err != nil {
@@ -293,8 +302,8 @@ func regexpSubstr(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return types.NewString(a[0].S[m[2*sub]:m[2*sub+1]]), nil
 }
 
-// regexSplit calls emit for the parts of a string between the matches; an empty match at its ends cuts
-// nothing.
+// regexSplit calls emit for the parts of a string between the matches; an empty match at its ends
+// cuts nothing.
 func regexSplit(rt *expr.Runtime, re *pattern, s string, emit func(types.Datum) error) error {
 	last := 0
 	err := re.eachPlain(rt, s, -1, func(m []int) error {

@@ -10,16 +10,17 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 )
 
-// pattern is a compiled regular expression. Its matches are PostgreSQL's: an empty match right behind
-// another match counts, which package regexp leaves out.
+// pattern is a compiled regular expression. Its matches are PostgreSQL's: an empty match right
+// behind another match counts, which package regexp leaves out.
 type pattern struct {
 	*regexp.Regexp
 	text string
-	// behind matches one character and then the expression: it looks for a match at a place in a text with
-	// what stands before it in sight.
+	// behind matches one character and then the expression: it looks for a match at a place in a
+	// text with what stands before it in sight.
 	behind func() *regexp.Regexp
 	empty  bool // the expression may match an empty text
-	// local expressions see nothing in front of a match: one may be looked for in the rest of a text.
+	// local expressions see nothing in front of a match: one may be looked for in the rest of a
+	// text.
 	local bool
 	// next finds where the next match begins behind a first character, which is in sight. It is for
 	// expressions that are not local.
@@ -63,8 +64,8 @@ func newPattern(text string, longest bool) (*pattern, error) {
 	return p, nil
 }
 
-// stepsPerWeight is how many instructions of an expression take as long as a byte of other work: most of them
-// wait for another place in the text.
+// stepsPerWeight is how many instructions of an expression take as long as a byte of other work:
+// most of them wait for another place in the text.
 const stepsPerWeight = 32
 
 // matchesEmpty reports whether an expression may match an empty text.
@@ -95,8 +96,9 @@ func matchesEmpty(re *syntax.Regexp) bool {
 	return true // * and ?, and what looks at a place only
 }
 
-// each calls f for the first n matches in s, or all with n < 0, as pairs of offsets by group, until f
-// returns an error. It looks at the statement's context between matches, and in the middle of large ones.
+// each calls f for the first n matches in s, or all with n < 0, as pairs of offsets by group, until
+// f returns an error. It looks at the statement's context between matches, and in the middle of
+// large ones.
 func (p *pattern) each(rt *expr.Runtime, s string, n int, f func(m []int) error) error {
 	give := func(m []int) error {
 		if n == 0 {
@@ -169,8 +171,8 @@ func (p *pattern) eachPlain(rt *expr.Runtime, s string, n int, f func(m []int) e
 	return nil
 }
 
-// eachGathered is eachPlain for an expression that looks at what is in front of a match: package regexp
-// starts inside a text only when it gathers all matches. Their memory is asked for.
+// eachGathered is eachPlain for an expression that looks at what is in front of a match: package
+// regexp starts inside a text only when it gathers all matches. Their memory is asked for.
 func (p *pattern) eachGathered(rt *expr.Runtime, s string, n int, f func(m []int) error) error {
 	size := int64(24 + 16*(p.NumSubexp()+1))
 	most := 1
@@ -220,7 +222,8 @@ func looksAround(re *syntax.Regexp) bool {
 	return false
 }
 
-// giveEmpty gives the match of the expression at offset at, which is behind a character, if it is empty.
+// giveEmpty gives the match of the expression at offset at, which is behind a character, if it is
+// empty.
 func (p *pattern) giveEmpty(rt *expr.Runtime, s string, at int, give func(m []int) error) error {
 	if p.behind() == nil {
 		return nil

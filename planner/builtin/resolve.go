@@ -38,7 +38,8 @@ func ResolveFunction(name string, args []*types.Type) (*expr.Func, []*types.Type
 	return c.fn, targets, nil
 }
 
-// targets are the types to which the arguments must be cast, or the error that no candidate was chosen.
+// targets are the types to which the arguments must be cast, or the error that no candidate was
+// chosen.
 func (c candidate) targets(name string, args []*types.Type, o outcome) ([]*types.Type, error) {
 	if o != chosen {
 		return nil, functionError(name, args, o)
@@ -79,7 +80,8 @@ func ResolveOperator(op string, left, right *types.Type) (*expr.Func, []*types.T
 		}
 		for _, fn := range all {
 			if fn.Args[0].OID == known.OID && fn.Args[1].OID == known.OID {
-				return fn, []*types.Type{known.WithMod(types.NoMod), known.WithMod(types.NoMod)}, nil
+				return fn, []*types.Type{known.WithMod(types.NoMod),
+					known.WithMod(types.NoMod)}, nil
 			}
 		}
 	}
@@ -250,8 +252,8 @@ func keepBest(cands []candidate, score func(candidate) int) []candidate {
 }
 
 // guessUnknowns gives every argument of unknown type a category: string if any candidate takes one
-// there, else the one on which all agree; and keeps the candidates of these categories, of preferred
-// types where there are such.
+// there, else the one on which all agree; and keeps the candidates of these categories, of
+// preferred types where there are such.
 func guessUnknowns(cands []candidate, args []*types.Type) []candidate {
 	cats := make([]byte, len(args))
 	prefs := make([]bool, len(args))
@@ -280,7 +282,8 @@ func guessUnknowns(cands []candidate, args []*types.Type) []candidate {
 next:
 	for _, c := range cands {
 		for i, a := range args {
-			if isUnknown(a) && (category(c.args[i]) != cats[i] || prefs[i] && !isPreferred(c.args[i])) {
+			if isUnknown(a) &&
+				(category(c.args[i]) != cats[i] || prefs[i] && !isPreferred(c.args[i])) {
 				continue next
 			}
 		}

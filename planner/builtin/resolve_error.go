@@ -15,8 +15,8 @@ func displayName(t *types.Type) string {
 	return typeWithoutMod(t.OID)
 }
 
-// typeWithoutMod is format_type with a NULL modifier: char(n) is "character" there, and only with an
-// explicit -1 "bpchar".
+// typeWithoutMod is format_type with a NULL modifier: char(n) is "character" there, and only with
+// an explicit -1 "bpchar".
 func typeWithoutMod(oid types.OID) string {
 	switch oid {
 	case types.OIDBPChar:
@@ -44,11 +44,15 @@ func Signature(name string, args []*types.Type) string {
 
 func functionError(name string, args []*types.Type, o outcome) error {
 	if o == ambiguous {
-		return sqlerr.New(sqlerr.AmbiguousFunction, "function %s is not unique", Signature(name, args)).
-			WithHint("Could not choose a best candidate function. You might need to add explicit type casts.")
+		return sqlerr.New(sqlerr.AmbiguousFunction, "function %s is not unique",
+			Signature(name, args)).
+			WithHint("Could not choose a best candidate function. You might need to add explicit " +
+				"type casts.")
 	}
-	return sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", Signature(name, args)).
-		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+	return sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist",
+		Signature(name, args)).
+		WithHint("No function matches the given name and argument types. You might need to add " +
+			"explicit type casts.")
 }
 
 func operatorError(op string, left, right *types.Type, o outcome) error {
@@ -58,11 +62,14 @@ func operatorError(op string, left, right *types.Type, o outcome) error {
 	}
 	if o == ambiguous {
 		return sqlerr.New(sqlerr.AmbiguousFunction, "operator is not unique: %s", text).
-			WithHint("Could not choose a best candidate operator. You might need to add explicit type casts.")
+			WithHint("Could not choose a best candidate operator. You might need to add explicit " +
+				"type casts.")
 	}
 	e := sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %s", text)
 	if left == nil {
-		return e.WithHint("No operator matches the given name and argument type. You might need to add an explicit type cast.")
+		return e.WithHint("No operator matches the given name and argument type. You might need " +
+			"to add an explicit type cast.")
 	}
-	return e.WithHint("No operator matches the given name and argument types. You might need to add explicit type casts.")
+	return e.WithHint("No operator matches the given name and argument types. You might need to " +
+		"add explicit type casts.")
 }

@@ -49,13 +49,16 @@ func TestFunctionsResolveAsInPostgreSQL(t *testing.T) {
 		{"concat", "", "42883 function concat() does not exist"},
 		{"to_char", "int2 unknown", "to_char(double precision, text) text"},
 		{"to_char", "date unknown", "to_char(timestamp with time zone, text) text"},
-		{"date_trunc", "unknown date", "date_trunc(text, timestamp with time zone) timestamp with time zone"},
+		{"date_trunc", "unknown date", "date_trunc(text, timestamp with time zone) timestamp " +
+			"with time zone"},
 		{"date_part", "unknown date", "date_part(text, date) double precision"},
 		{"generate_series", "int4 int8", "generate_series(bigint, bigint) bigint"},
-		{"generate_series", "date date interval", "generate_series(timestamp with time zone, timestamp with time zone, interval) timestamp with time zone"},
+		{"generate_series", "date date interval", "generate_series(timestamp with time zone, " +
+			"timestamp with time zone, interval) timestamp with time zone"},
 		{"nextval", "unknown", "nextval(regclass) bigint"},
 		{"nextval", "text", "nextval(regclass) bigint"},
-		{"to_json", "unknown", "42804 could not determine polymorphic type because input has type unknown"},
+		{"to_json", "unknown", "42804 could not determine polymorphic type because input has " +
+			"type unknown"},
 		{"unnest", "int4[]", "unnest(integer[]) integer"},
 		{"unnest", "int4", "42883 function unnest(integer) does not exist"},
 		{"array_cat", "int4[] numeric[]", "array_cat(numeric[], numeric[]) numeric[]"},
@@ -64,11 +67,14 @@ func TestFunctionsResolveAsInPostgreSQL(t *testing.T) {
 		{"date", "unknown", "date(text) date"},
 		{"pg_typeof", "int4", "pg_typeof(integer) regtype"},
 		{"pg_sleep", "int4", "pg_sleep(double precision) void"},
-		{"nosuch", "int4 text unknown int4[]", "42883 function nosuch(integer, text, unknown, integer[]) does not exist"},
+		{"nosuch", "int4 text unknown int4[]", "42883 function nosuch(integer, text, unknown, " +
+			"integer[]) does not exist"},
 		{"left", "text int8", "42883 function left(text, bigint) does not exist"},
 	} {
 		fn, targets, err := ResolveFunction(c.name, typesNamed(c.args))
-		require.Equal(t, c.want, shown(c.name, targets, func() *types.Type { return ReturnType(fn, targets) }, err), "%s %s", c.name, c.args)
+		require.Equal(t, c.want,
+			shown(c.name, targets, func() *types.Type { return ReturnType(fn, targets) },
+				err), "%s %s", c.name, c.args)
 	}
 }
 
@@ -81,7 +87,8 @@ func TestOperatorsResolveAsInPostgreSQL(t *testing.T) {
 		{"+", "unknown unknown", "42725 operator is not unique: unknown + unknown"},
 		{"+", "date unknown", "42725 operator is not unique: date + unknown"},
 		{"-", "date unknown", "-(date, date) integer"},
-		{"+", "timestamp unknown", "+(timestamp without time zone, interval) timestamp without time zone"},
+		{"+", "timestamp unknown", "+(timestamp without time zone, interval) timestamp without " +
+			"time zone"},
 		{"-", "unknown", "42725 operator is not unique: - unknown"},
 		{"-", "bool", "42883 operator does not exist: - boolean"},
 		{"*", "interval int4", "*(interval, double precision) interval"},
@@ -118,7 +125,9 @@ func TestOperatorsResolveAsInPostgreSQL(t *testing.T) {
 			left = args[0]
 		}
 		fn, targets, err := ResolveOperator(c.op, left, args[len(args)-1])
-		require.Equal(t, c.want, shown(c.op, targets, func() *types.Type { return ReturnType(fn, targets) }, err), "%s %s", c.op, c.args)
+		require.Equal(t, c.want,
+			shown(c.op, targets, func() *types.Type { return ReturnType(fn, targets) },
+				err), "%s %s", c.op, c.args)
 	}
 }
 

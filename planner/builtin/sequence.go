@@ -37,7 +37,8 @@ func lastVal(rt *expr.Runtime, _ []types.Datum) (types.Datum, error) {
 	return types.NewInt(v), err
 }
 
-// setVal takes in its third argument whether the value counts as given out; it does when that is missing.
+// setVal takes in its third argument whether the value counts as given out; it does when that is
+// missing.
 func setVal(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	s, err := session(rt)
 	if err != nil {

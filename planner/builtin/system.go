@@ -33,7 +33,10 @@ func ask(sig string, question func(s expr.Session) types.Datum) def {
 
 // fixed makes a stable function that always gives the same value.
 func fixed(sig string, d types.Datum) def {
-	return f(sig, func(*expr.Runtime, []types.Datum) (types.Datum, error) { return d, nil }).stable()
+	return f(sig, func(*expr.Runtime, []types.Datum) (types.Datum,
+		error) {
+		return d, nil
+	}).stable()
 }
 
 func systemFunctions() []def {
@@ -48,12 +51,14 @@ func systemFunctions() []def {
 	}
 	return []def{
 		fixed("version() text", types.NewString("PostgreSQL "+ServerVersion+" (minidb)")),
-		ask("current_user() name", user), ask("user() name", user), ask("current_role() name", user),
+		ask("current_user() name", user), ask("user() name", user), ask("current_role() name",
+			user),
 		ask("getpgusername() name", user), ask("session_user() name", sessionUser),
 		ask("current_database() name", database), ask("current_catalog() name", database),
 		ask("current_schema() name", schema),
 		f("current_schemas(bool) name[]", currentSchemas).stable(),
-		ask("pg_backend_pid() int4", func(s expr.Session) types.Datum { return types.NewInt(int64(s.BackendPID())) }),
+		ask("pg_backend_pid() int4",
+			func(s expr.Session) types.Datum { return types.NewInt(int64(s.BackendPID())) }),
 		f("current_setting(text) text", currentSetting).stable(),
 		f("current_setting(text,bool) text", currentSetting).stable(),
 		n("set_config(text,text,bool) text", setConfig).volatile(),
@@ -61,22 +66,26 @@ func systemFunctions() []def {
 			return types.NewInt(int64(rt.ArgTypes[0].OID)), nil
 		}).stable(),
 		f("pg_sleep(float8) void", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			return types.Datum{}, sleep(rt, time.Duration(min(max(a[0].F, 0), 1e9)*float64(time.Second)))
+			return types.Datum{}, sleep(rt,
+				time.Duration(min(max(a[0].F, 0), 1e9)*float64(time.Second)))
 		}).volatile(),
-		f("pg_sleep_for(interval) void", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			iv := a[0].Iv
-			us := iv.Micros + (int64(iv.Days)+30*int64(iv.Months))*86_400_000_000
-			return types.Datum{}, sleep(rt, time.Duration(max(us, 0))*time.Microsecond)
-		}).volatile(),
-		f("pg_sleep_until(timestamptz) void", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			return types.Datum{}, sleep(rt, time.Until(types.TimestampToTime(a[0].I)))
-		}).volatile(),
+		f("pg_sleep_for(interval) void",
+			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				iv := a[0].Iv
+				us := iv.Micros + (int64(iv.Days)+30*int64(iv.Months))*86_400_000_000
+				return types.Datum{}, sleep(rt, time.Duration(max(us, 0))*time.Microsecond)
+			}).volatile(),
+		f("pg_sleep_until(timestamptz) void",
+			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				return types.Datum{}, sleep(rt, time.Until(types.TimestampToTime(a[0].I)))
+			}).volatile(),
 		f("gen_random_uuid() uuid", randomUUID).volatile(),
 		f("pg_size_pretty(int8) text", sizePretty), f("pg_size_pretty(numeric) text", sizePretty),
 		f("pg_size_bytes(text) int8", sizeBytes),
 		f("pg_column_size(any) int4", columnSize).stable(),
 		f("txid_current() int8", timestamp(expr.Timestamps.StartTimestamp)).stable(),
-		f("minidb_snapshot_timestamp() int8", timestamp(expr.Timestamps.SnapshotTimestamp)).stable(),
+		f("minidb_snapshot_timestamp() int8",
+			timestamp(expr.Timestamps.SnapshotTimestamp)).stable(),
 		f("minidb_last_commit_timestamp() int8", lastCommitTimestamp).stable(),
 		f("pg_postmaster_start_time() timestamptz", serverFact("started")).stable(),
 		fixed("pg_is_in_recovery() bool", types.NewBool(false)),
@@ -88,15 +97,16 @@ func systemFunctions() []def {
 		fixed("pg_client_encoding() name", types.NewString("UTF8")),
 		f("pg_encoding_to_char(int4) name", encodingName).stable(),
 		f("pg_char_to_encoding(name) int4", encodingNumber).stable(),
-		f("pg_encoding_max_length(int4) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			switch a[0].I {
-			case 0:
-				return types.NewInt(1), nil
-			case 6:
-				return types.NewInt(4), nil
-			}
-			return types.Null, nil
-		}),
+		f("pg_encoding_max_length(int4) int4",
+			func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				switch a[0].I {
+				case 0:
+					return types.NewInt(1), nil
+				case 6:
+					return types.NewInt(4), nil
+				}
+				return types.Null, nil
+			}),
 	}
 }
 
@@ -113,7 +123,8 @@ func serverFact(kind string) scalar {
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return types.Null, sqlerr.New(sqlerr.InternalError, "catalog fact \"%s\" is not a number", kind)
+			return types.Null, sqlerr.New(sqlerr.InternalError,
+				"catalog fact \"%s\" is not a number", kind)
 		}
 		return types.NewInt(n), nil
 	}
@@ -146,7 +157,8 @@ func currentSetting(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if len(a) > 1 && a[1].Bool() {
 		return types.Null, nil
 	}
-	return types.Null, sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", a[0].S)
+	return types.Null, sqlerr.New(sqlerr.UndefinedObject,
+		"unrecognized configuration parameter \"%s\"", a[0].S)
 }
 
 func setConfig(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -296,12 +308,14 @@ func sizeBytes(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		return types.Null, errInvalid("invalid size: \"%s\"", a[0].S)
 	}
 	unit := strings.ToLower(strings.TrimSpace(text[end:]))
-	factors := map[string]int64{"": 1, "bytes": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40, "pb": 1 << 50}
+	factors := map[string]int64{"": 1, "bytes": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20,
+		"gb": 1 << 30, "tb": 1 << 40, "pb": 1 << 50}
 	factor, ok := factors[unit]
 	if !ok {
 		return types.Null, errInvalid("invalid size: \"%s\"", a[0].S).(*sqlerr.Error).
 			WithDetail("Invalid size unit: \"%s\".", strings.TrimSpace(text[end:])).
-			WithHint("Valid units are \"bytes\", \"B\", \"kB\", \"MB\", \"GB\", \"TB\", and \"PB\".")
+			WithHint("Valid units are \"bytes\", \"B\", \"kB\", \"MB\", \"GB\", \"TB\", and " +
+				"\"PB\".")
 	}
 	if num, err = types.NumericMul(num, types.NumericFromInt(factor)); err != nil {
 		return types.Null, err

@@ -63,7 +63,8 @@ func (s *fakeSession) Describe(kind string, oid types.OID, extra string) (string
 	return "", false
 }
 
-// call runs the overload for the given constants; a string is text, an int int4, an int64 int8, nil NULL of text.
+// call runs the overload for the given constants; a string is text, an int int4, an int64 int8, nil
+// NULL of text.
 func call(t *testing.T, rt *expr.Runtime, name string, args ...any) (string, error) {
 	t.Helper()
 	var ts []*types.Type
@@ -116,19 +117,24 @@ func TestSystemFunctionsAskTheSession(t *testing.T) {
 		{"ann", "current_user", nil}, {"bob", "session_user", nil}, {"db", "current_database", nil},
 		{"public", "current_schema", nil}, {"{pg_catalog,public}", "current_schemas", []any{true}},
 		{"{public}", "current_schemas", []any{false}}, {"42", "pg_backend_pid", nil},
-		{"4MB", "current_setting", []any{"work_mem"}}, {"NULL", "current_setting", []any{"x", true}},
+		{"4MB", "current_setting", []any{"work_mem"}}, {"NULL", "current_setting",
+			[]any{"x", true}},
 		{"on", "set_config", []any{"a.b", "on", false}}, {"on", "current_setting", []any{"a.b"}},
 		{"1", "nextval", []any{"s"}}, {"1", "currval", []any{"s"}}, {"7", "setval", []any{"s", 7}},
 		{"7", "lastval", nil}, {"public.t_id_seq", "pg_get_serial_sequence", []any{"t", "id"}},
 		{"16384", "to_regclass", []any{"t"}}, {"NULL", "to_regclass", []any{"u"}},
 		{"t", "pg_table_is_visible", []any{16384}}, {"NULL", "pg_table_is_visible", []any{1}},
-		{"postgres", "pg_get_userbyid", []any{10}}, {"unknown (OID=99)", "pg_get_userbyid", []any{99}},
-		{"integer", "format_type", []any{23, nil}}, {"character varying(10)", "format_type", []any{1043, 14}},
+		{"postgres", "pg_get_userbyid", []any{10}}, {"unknown (OID=99)", "pg_get_userbyid",
+			[]any{99}},
+		{"integer", "format_type", []any{23, nil}}, {"character varying(10)", "format_type",
+			[]any{1043, 14}},
 		{"character", "format_type", []any{1042, nil}}, {"bpchar", "format_type", []any{1042, -1}},
 		{"???", "format_type", []any{99999, nil}}, {"-", "format_type", []any{0, nil}},
 		{"UTF8", "pg_encoding_to_char", []any{6}}, {"6", "pg_char_to_encoding", []any{"utf-8"}},
-		{"1206 kB", "pg_size_pretty", []any{int64(1234567)}}, {"10 kB", "pg_size_pretty", []any{int64(10240)}},
-		{"10239 bytes", "pg_size_pretty", []any{int64(10239)}}, {"1536", "pg_size_bytes", []any{"1.5 kB"}},
+		{"1206 kB", "pg_size_pretty", []any{int64(1234567)}}, {"10 kB", "pg_size_pretty",
+			[]any{int64(10240)}},
+		{"10239 bytes", "pg_size_pretty", []any{int64(10239)}}, {"1536", "pg_size_bytes",
+			[]any{"1.5 kB"}},
 		{"f", "pg_is_in_recovery", nil},
 	} {
 		got, err := call(t, rt, c.name, c.args...)
@@ -160,7 +166,8 @@ func TestNowIsTheTransactionsStart(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"now": "2024-02-29 23:30:00+00", "statement_timestamp": "2024-02-29 23:31:00+00",
-		"localtimestamp": "2024-03-01 00:30:00", "current_date": "2024-03-01", "localtime": "00:30:00",
+		"localtimestamp": "2024-03-01 00:30:00", "current_date": "2024-03-01",
+		"localtime": "00:30:00",
 	} {
 		got, err := call(t, rt, name)
 		require.NoError(t, err)
@@ -218,8 +225,10 @@ func TestSetReturningFunctions(t *testing.T) {
 	is(nil, "generate_series", "int4", "2", "int4", "1")
 	is([]string{"9223372036854775806", "9223372036854775807"}, "generate_series",
 		"int8", "9223372036854775806", "int8", "9223372036854775807")
-	is([]string{"step size cannot equal zero"}, "generate_series", "int4", "1", "int4", "2", "int4", "0")
-	is([]string{"1.5", "2.0", "2.5"}, "generate_series", "numeric", "1.5", "numeric", "2.5", "numeric", "0.5")
+	is([]string{"step size cannot equal zero"}, "generate_series", "int4", "1", "int4", "2", "int4",
+		"0")
+	is([]string{"1.5", "2.0", "2.5"}, "generate_series", "numeric", "1.5", "numeric", "2.5",
+		"numeric", "0.5")
 	is([]string{"2024-01-31 00:00:00", "2024-02-29 00:00:00"}, "generate_series",
 		"timestamp", "2024-01-31", "timestamp", "2024-03-01", "interval", "1 month")
 	is([]string{"1", "NULL", "3"}, "unnest", "int4[]", "{{1},{NULL},{3}}")
@@ -240,8 +249,11 @@ func TestSetReturningFunctions(t *testing.T) {
 func TestVariadicArraysAreSpread(t *testing.T) {
 	fn, _, err := ResolveFunction("concat", []*types.Type{types.TText, types.TText})
 	require.NoError(t, err)
-	rt := &expr.Runtime{ArgTypes: []*types.Type{types.TText, types.ArrayOf(types.TInt4)}, Format: types.DefaultFormat}
-	d, err := ExpandVariadic(fn).Scalar(rt, []types.Datum{types.NewString("a"), types.NewArray([]types.Datum{types.NewInt(1), types.Null, types.NewInt(2)})})
+	rt := &expr.Runtime{ArgTypes: []*types.Type{types.TText, types.ArrayOf(types.TInt4)},
+		Format: types.DefaultFormat}
+	d, err := ExpandVariadic(fn).Scalar(rt,
+		[]types.Datum{types.NewString("a"),
+			types.NewArray([]types.Datum{types.NewInt(1), types.Null, types.NewInt(2)})})
 	require.NoError(t, err)
 	require.Equal(t, "a12", d.S)
 }

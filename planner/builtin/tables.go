@@ -5,7 +5,8 @@ func functionTables() [][]def {
 	return [][]def{
 		textFunctions, textFormatFunctions, likeFunctions, regexFunctions, mathFunctions(),
 		datetimeFunctions, formattingFunctions, arrayFunctions(), jsonFunctions(), setFunctions,
-		systemFunctions(), sequenceFunctions(), advisoryFunctions(), blockingFunctions(), backendFunctions(), notifyFunctions(),
+		systemFunctions(), sequenceFunctions(), advisoryFunctions(), blockingFunctions(),
+		backendFunctions(), notifyFunctions(),
 		catalogFunctions, catalogSets,
 	}
 }

@@ -54,7 +54,8 @@ func mapText(rt *expr.Runtime, s string, op func(string) string) (string, error)
 	return out.String(), err
 }
 
-// hashText makes a function that writes a text into a hash and returns what format makes of the sum.
+// hashText makes a function that writes a text into a hash and returns what format makes of the
+// sum.
 func hashText(newHash func() hash.Hash, format func([]byte) string) scalar {
 	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		h := newHash()
@@ -182,12 +183,18 @@ var textFunctions = []def{
 	f("btrim(bytea,bytea) bytea", trimBytes(true, true)),
 	f("ltrim(bytea,bytea) bytea", trimBytes(true, false)),
 	f("rtrim(bytea,bytea) bytea", trimBytes(false, true)),
-	f("substring(text,int4) text", substring(false)), f("substring(text,int4,int4) text", substring(false)),
-	f("substr(text,int4) text", substring(false)), f("substr(text,int4,int4) text", substring(false)),
-	f("substring(bytea,int4) bytea", substring(true)), f("substring(bytea,int4,int4) bytea", substring(true)),
-	f("substr(bytea,int4) bytea", substring(true)), f("substr(bytea,int4,int4) bytea", substring(true)),
-	f("overlay(text,text,int4) text", overlay(false)), f("overlay(text,text,int4,int4) text", overlay(false)),
-	f("overlay(bytea,bytea,int4) bytea", overlay(true)), f("overlay(bytea,bytea,int4,int4) bytea", overlay(true)),
+	f("substring(text,int4) text", substring(false)), f("substring(text,int4,int4) text",
+		substring(false)),
+	f("substr(text,int4) text", substring(false)), f("substr(text,int4,int4) text",
+		substring(false)),
+	f("substring(bytea,int4) bytea", substring(true)), f("substring(bytea,int4,int4) bytea",
+		substring(true)),
+	f("substr(bytea,int4) bytea", substring(true)), f("substr(bytea,int4,int4) bytea",
+		substring(true)),
+	f("overlay(text,text,int4) text", overlay(false)), f("overlay(text,text,int4,int4) text",
+		overlay(false)),
+	f("overlay(bytea,bytea,int4) bytea", overlay(true)), f("overlay(bytea,bytea,int4,int4) bytea",
+		overlay(true)),
 	f("split_part(text,text,int4) text", splitPart),
 	f("textcat(text,text) text", concat2),
 	// Casts written as calls, which resolution must prefer to guessing.
@@ -199,20 +206,22 @@ func textOperators() []def {
 	return []def{
 		v("||(text,text) text", concat2, concatVec),
 		v("||(bytea,bytea) bytea", concat2, concatVec),
-		f("||(text,anynonarray) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			t, err := types.Cast(a[1], rt.ArgTypes[1], types.TText, false, &rt.Format)
-			if err != nil {
-				return types.Null, err
-			}
-			return joined(rt, a[0].S, t.S)
-		}).stable(),
-		f("||(anynonarray,text) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			t, err := types.Cast(a[0], rt.ArgTypes[0], types.TText, false, &rt.Format)
-			if err != nil {
-				return types.Null, err
-			}
-			return joined(rt, t.S, a[1].S)
-		}).stable(),
+		f("||(text,anynonarray) text",
+			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				t, err := types.Cast(a[1], rt.ArgTypes[1], types.TText, false, &rt.Format)
+				if err != nil {
+					return types.Null, err
+				}
+				return joined(rt, a[0].S, t.S)
+			}).stable(),
+		f("||(anynonarray,text) text",
+			func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+				t, err := types.Cast(a[0], rt.ArgTypes[0], types.TText, false, &rt.Format)
+				if err != nil {
+					return types.Null, err
+				}
+				return joined(rt, t.S, a[1].S)
+			}).stable(),
 		f("^@(text,text) bool", startsWith),
 	}
 }
@@ -328,9 +337,11 @@ func chr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	case c == 0:
 		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded, "null character not permitted")
 	case c > unicode.MaxRune:
-		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded, "requested character too large for encoding: %d", c)
+		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded,
+			"requested character too large for encoding: %d", c)
 	case !utf8.ValidRune(rune(c)):
-		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded, "requested character not valid for encoding: %d", c)
+		return types.Null, sqlerr.New(sqlerr.ProgramLimitExceeded,
+			"requested character not valid for encoding: %d", c)
 	}
 	return types.NewString(string(rune(c))), nil
 }
@@ -497,7 +508,8 @@ func substring(bytes bool) scalar {
 		to := int64(1) << 40
 		if len(a) > 2 {
 			if a[2].I < 0 {
-				return types.Null, sqlerr.New(sqlerr.SubstringError, "negative substring length not allowed")
+				return types.Null, sqlerr.New(sqlerr.SubstringError,
+					"negative substring length not allowed")
 			}
 			to = from + a[2].I
 		}
@@ -527,7 +539,8 @@ func overlay(bytes bool) scalar {
 			n = a[3].I
 		}
 		if from <= 0 {
-			return types.Null, sqlerr.New(sqlerr.SubstringError, "negative substring length not allowed")
+			return types.Null, sqlerr.New(sqlerr.SubstringError,
+				"negative substring length not allowed")
 		}
 		sub := substring(bytes)
 		before, err := sub(rt, []types.Datum{{S: s}, {I: 1}, {I: from - 1}})

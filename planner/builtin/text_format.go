@@ -27,28 +27,30 @@ var textFormatFunctions = []def{
 	f("encode(bytea,text) text", encode),
 	f("decode(text,text) bytea", decode),
 	f("convert_to(text,name) bytea", convert),
-	f("convert_from(bytea,name) text", func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		d, err := convert(rt, a)
-		if err == nil && !utf8.ValidString(d.S) {
-			return types.Null, sqlerr.New(sqlerr.CharacterNotInRepertoire,
-				"invalid byte sequence for encoding \"UTF8\": %s", firstInvalid(d.S))
-		}
-		return d, err
-	}),
+	f("convert_from(bytea,name) text",
+		func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			d, err := convert(rt, a)
+			if err == nil && !utf8.ValidString(d.S) {
+				return types.Null, sqlerr.New(sqlerr.CharacterNotInRepertoire,
+					"invalid byte sequence for encoding \"UTF8\": %s", firstInvalid(d.S))
+			}
+			return d, err
+		}),
 	f("get_byte(bytea,int4) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		if err := byteIndex(a[0].S, a[1].I); err != nil {
 			return types.Null, err
 		}
 		return types.NewInt(int64(a[0].S[a[1].I])), nil
 	}),
-	f("set_byte(bytea,int4,int4) bytea", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
-		if err := byteIndex(a[0].S, a[1].I); err != nil {
-			return types.Null, err
-		}
-		b := []byte(a[0].S)
-		b[a[1].I] = byte(a[2].I)
-		return types.NewString(string(b)), nil
-	}),
+	f("set_byte(bytea,int4,int4) bytea",
+		func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
+			if err := byteIndex(a[0].S, a[1].I); err != nil {
+				return types.Null, err
+			}
+			b := []byte(a[0].S)
+			b[a[1].I] = byte(a[2].I)
+			return types.NewString(string(b)), nil
+		}),
 	f("get_bit(bytea,int8) int4", func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		if err := bitIndex(a[0].S, a[1].I); err != nil {
 			return types.Null, err
@@ -163,7 +165,8 @@ func format(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	return w.done()
 }
 
-// padded appends a text with blanks in front of it, or with left behind it, to a width in characters.
+// padded appends a text with blanks in front of it, or with left behind it, to a width in
+// characters.
 func (w *writer) padded(text string, width int, left bool) {
 	blanks := int64(width - utf8.RuneCountInString(text))
 	if !left {
@@ -191,7 +194,8 @@ func parseFormatSpec(f string, i int) (formatSpec, int, error) {
 	if n := number(); n > 0 || i > 0 && f[i-1] == '0' {
 		if i < len(f) && f[i] == '$' {
 			if n == 0 {
-				return s, i, errInvalid("format specifies argument 0, but arguments are numbered from 1")
+				return s, i, errInvalid("format specifies argument 0, but arguments are numbered " +
+					"from 1")
 			}
 			s.position = n
 			i++
@@ -233,7 +237,8 @@ func formatArgument(rt *expr.Runtime, verb byte, t *types.Type, d types.Datum) (
 	case d.Null && verb == 's':
 		return "", nil
 	case d.Null && verb == 'I':
-		return "", sqlerr.New(sqlerr.NullValueNotAllowed, "null values cannot be formatted as an SQL identifier")
+		return "", sqlerr.New(sqlerr.NullValueNotAllowed,
+			"null values cannot be formatted as an SQL identifier")
 	case d.Null:
 		return "NULL", nil
 	}
@@ -260,7 +265,8 @@ func quoteNullable(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
 	if a[0].Null {
 		return types.NewString("NULL"), nil
 	}
-	if rt.ArgTypes[0].Family == types.Bool { // the argument is cast to text, which spells booleans out
+	// the argument is cast to text, which spells booleans out
+	if rt.ArgTypes[0].Family == types.Bool {
 		return types.NewString(quoteLiteral(strconv.FormatBool(a[0].I != 0))), nil
 	}
 	return types.NewString(quoteLiteral(textOf(rt, rt.ArgTypes[0], a[0]))), nil
@@ -317,7 +323,8 @@ func decode(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 
 func decodeBase64Error(text string) error {
 	for _, r := range text {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '/' || r == '=') {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' ||
+			r == '/' || r == '=') {
 			return errInvalid("invalid symbol \"%c\" found while decoding base64 sequence", r)
 		}
 	}
@@ -353,7 +360,8 @@ func decodeEscape(s string) (types.Datum, error) {
 			b.WriteByte((s[i+1]-'0')<<6 | (s[i+2]-'0')<<3 | (s[i+3] - '0'))
 			i += 3
 		default:
-			return types.Null, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type bytea")
+			return types.Null, sqlerr.New(sqlerr.InvalidTextRepresentation,
+				"invalid input syntax for type bytea")
 		}
 	}
 	return types.NewString(b.String()), nil
@@ -383,14 +391,16 @@ func firstInvalid(s string) string {
 
 func byteIndex(s string, i int64) error {
 	if i < 0 || i >= int64(len(s)) {
-		return sqlerr.New(sqlerr.ArraySubscriptError, "index %d out of valid range, 0..%d", i, len(s)-1)
+		return sqlerr.New(sqlerr.ArraySubscriptError, "index %d out of valid range, 0..%d", i,
+			len(s)-1)
 	}
 	return nil
 }
 
 func bitIndex(s string, i int64) error {
 	if i < 0 || i >= int64(len(s))*8 {
-		return sqlerr.New(sqlerr.ArraySubscriptError, "index %d out of valid range, 0..%d", i, int64(len(s))*8-1)
+		return sqlerr.New(sqlerr.ArraySubscriptError, "index %d out of valid range, 0..%d", i,
+			int64(len(s))*8-1)
 	}
 	return nil
 }

@@ -46,7 +46,8 @@ func unistr(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 			return types.Null, invalid()
 		}
 		if !utf8.ValidRune(rune(code)) || code == 0 || code > utf8.MaxRune {
-			return types.Null, sqlerr.New(sqlerr.SyntaxError, "invalid Unicode code point: %04X", code)
+			return types.Null, sqlerr.New(sqlerr.SyntaxError, "invalid Unicode code point: %04X",
+				code)
 		}
 		b.WriteRune(rune(code))
 		i += skip + n

@@ -12,7 +12,8 @@ func timestamps(rt *expr.Runtime) (expr.Timestamps, error) {
 	if t, ok := rt.Session.(expr.Timestamps); ok {
 		return t, nil
 	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "timestamps of transactions are not supported here")
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+		"timestamps of transactions are not supported here")
 }
 
 // timestamp makes a function of one that the session always has.

@@ -6,17 +6,24 @@ var trigonometry = []def{
 	f("sin(float8) float8", finiteInput(math.Sin)), f("cos(float8) float8", finiteInput(math.Cos)),
 	f("tan(float8) float8", finiteInput(math.Tan)),
 	f("cot(float8) float8", finiteInput(func(x float64) float64 { return 1 / math.Tan(x) })),
-	f("asin(float8) float8", within(-1, 1, math.Asin)), f("acos(float8) float8", within(-1, 1, math.Acos)),
-	f("atan(float8) float8", plain(math.Atan)), f("atan2(float8,float8) float8", float2(math.Atan2)),
+	f("asin(float8) float8", within(-1, 1, math.Asin)), f("acos(float8) float8",
+		within(-1, 1, math.Acos)),
+	f("atan(float8) float8", plain(math.Atan)), f("atan2(float8,float8) float8",
+		float2(math.Atan2)),
 	f("sinh(float8) float8", plain(math.Sinh)), f("cosh(float8) float8", plain(math.Cosh)),
 	f("tanh(float8) float8", plain(math.Tanh)), f("asinh(float8) float8", plain(math.Asinh)),
 	f("acosh(float8) float8", within(1, math.Inf(1), math.Acosh)),
 	f("atanh(float8) float8", within(-1, 1, math.Atanh)),
-	f("sind(float8) float8", finiteInput(sinDegrees)), f("cosd(float8) float8", finiteInput(cosDegrees)),
-	f("tand(float8) float8", finiteInput(tanDegrees)), f("cotd(float8) float8", finiteInput(cotDegrees)),
-	f("asind(float8) float8", within(-1, 1, asinDegrees)), f("acosd(float8) float8", within(-1, 1, acosDegrees)),
-	f("atand(float8) float8", plain(func(x float64) float64 { return math.Atan(x) / atanOne * 45 })),
-	f("atan2d(float8,float8) float8", float2(func(y, x float64) float64 { return math.Atan2(y, x) / atanOne * 45 })),
+	f("sind(float8) float8", finiteInput(sinDegrees)), f("cosd(float8) float8",
+		finiteInput(cosDegrees)),
+	f("tand(float8) float8", finiteInput(tanDegrees)), f("cotd(float8) float8",
+		finiteInput(cotDegrees)),
+	f("asind(float8) float8", within(-1, 1, asinDegrees)), f("acosd(float8) float8",
+		within(-1, 1, acosDegrees)),
+	f("atand(float8) float8", plain(
+		func(x float64) float64 { return math.Atan(x) / atanOne * 45 })),
+	f("atan2d(float8,float8) float8",
+		float2(func(y, x float64) float64 { return math.Atan2(y, x) / atanOne * 45 })),
 }
 
 // radiansPerDegree is a variable: products with it are to be rounded as those of other angles are,
@@ -53,7 +60,8 @@ func cosQuadrant(x float64) float64 {
 }
 
 // quadrant brings an angle to 0 … 90 degrees. below reports whether it lies below the horizontal
-// axis, where the sine is negative, and behind whether behind the vertical one, where the cosine is.
+// axis, where the sine is negative, and behind whether behind the vertical one, where the cosine
+// is.
 func quadrant(x float64) (at float64, below, behind bool) {
 	x = math.Mod(x, 360)
 	if x < 0 {

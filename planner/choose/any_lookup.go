@@ -44,7 +44,8 @@ func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []e
 	if len(used) == 0 {
 		return nil
 	}
-	elements := &physical.FuncScan{Func: unnest, Args: []expr.Expr{c.expr(q.Array, nil)}, Alias: "unnest"}
+	elements := &physical.FuncScan{Func: unnest, Args: []expr.Expr{c.expr(q.Array, nil)},
+		Alias: "unnest"}
 	const count = estimate.ArrayElements
 	elements.Base = c.base([]logical.ColID{id}, count, count)
 	keys, id := c.elementKeys(elements, id, used[0].key)
@@ -61,9 +62,10 @@ func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []e
 	return &built{node: j, cols: cols}
 }
 
-// elementKeys makes keys of an array's elements where these have another type: different elements may
-// equal one key.
-func (c *chooser) elementKeys(elements physical.Node, id logical.ColID, key expr.Expr) (physical.Node, logical.ColID) {
+// elementKeys makes keys of an array's elements where these have another type: different elements
+// may equal one key.
+func (c *chooser) elementKeys(elements physical.Node, id logical.ColID,
+	key expr.Expr) (physical.Node, logical.ColID) {
 	if _, same := key.(*expr.Col); same {
 		return elements, id
 	}

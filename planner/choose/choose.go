@@ -60,10 +60,12 @@ type orderCol struct {
 
 // Plan makes the physical plan of a bound and rewritten statement under a session's settings. est
 // estimates for it, and may be nil.
-func Plan(ctx context.Context, costs opt.Costs, est *estimate.Estimator, r *logical.Statement) (*physical.Plan, error) {
+func Plan(ctx context.Context, costs opt.Costs, est *estimate.Estimator,
+	r *logical.Statement) (*physical.Plan, error) {
 	c := &chooser{costs: costs, est: est, meta: r.Meta, interrupt: logical.NewInterrupt(ctx)}
 	c.qualified = scans(r.Query.Node)+len(r.Meta.CTEs) > 1
-	plan := &physical.Plan{ReadOnly: !r.Meta.Writes, ParamTypes: r.Meta.Params, Tables: r.Meta.Tables, NoCache: r.NoCache, Lasting: r.Meta.Lasting}
+	plan := &physical.Plan{ReadOnly: !r.Meta.Writes, ParamTypes: r.Meta.Params,
+		Tables: r.Meta.Tables, NoCache: r.NoCache, Lasting: r.Meta.Lasting}
 	for _, cte := range r.Meta.CTEs {
 		if cte.Refs == 0 && !cte.Modifies {
 			continue
@@ -217,7 +219,8 @@ func (c *chooser) variable(id logical.ColID) expr.Expr {
 
 // bindOuter gives the outer columns that a correlated tree reads their slots; args are their values
 // over the outer row. The caller drops c.vars back to its old length afterwards.
-func (c *chooser) bindOuter(free logical.ColSet, cols []logical.ColID) (slots []int, args []expr.Expr) {
+func (c *chooser) bindOuter(free logical.ColSet, cols []logical.ColID) (slots []int,
+	args []expr.Expr) {
 	free.Each(func(id logical.ColID) {
 		var arg expr.Expr
 		if at := slices.Index(cols, id); at >= 0 {
@@ -293,7 +296,8 @@ func (c *chooser) subquery(e *expr.Subquery, cols []logical.ColID) expr.Expr {
 	out := *e
 	out.Left = c.exprs(e.Left, cols)
 	mark := len(c.vars)
-	// Columns from further out are in slots already: what depends on these alone is kept from row to row.
+	// Columns from further out are in slots already: what depends on these alone is kept from row
+	// to row.
 	free := logical.FreeCols(q.Node)
 	outer := free.Copy()
 	outer.DifferenceWith(logical.SetOf(cols))

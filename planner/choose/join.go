@@ -43,14 +43,16 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 		return right
 	}
 	best, hashed := c.plainCost(n.Kind, left, right, len(pairs) > 0)
-	swap := n.Kind == opt.Inner && !left.ordered && left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0 &&
+	swap := n.Kind == opt.Inner && !left.ordered &&
+		left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0 &&
 		!ofSystemTable(left.node)
 	if swap && c.est.Known() {
 		best, hashed = c.plainCost(n.Kind, right, left, len(pairs) > 0)
 	}
 	looked, lookCost := c.indexJoin(n, left, pairs)
 	flipped, flipCost := c.lookupFromRight(n, right, pairs)
-	if looked != nil && lookCost < best && (flipped == nil || lookCost <= flipCost || left.ordered) {
+	if looked != nil && lookCost < best &&
+		(flipped == nil || lookCost <= flipCost || left.ordered) {
 		return finishJoin(left, *looked, w)
 	}
 	if flipped != nil && flipCost < best && !left.ordered {
@@ -69,9 +71,9 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 	return finishJoin(left, c.nestLoop(n, left, right), w)
 }
 
-// ofSystemTable reports whether the rows of a node follow those of a table of the system. Clients read
-// columns, keys and the like in the order in which these tables give them, as the indexes of PostgreSQL's
-// catalogs would; a join keeps it, by leaving the table outside.
+// ofSystemTable reports whether the rows of a node follow those of a table of the system. Clients
+// read columns, keys and the like in the order in which these tables give them, as the indexes of
+// PostgreSQL's catalogs would; a join keeps it, by leaving the table outside.
 func ofSystemTable(n physical.Node) bool {
 	for {
 		switch t := n.(type) {
@@ -150,9 +152,10 @@ func rest(n *logical.Join, pairs []equiPair) []expr.Expr {
 	return out
 }
 
-// plainCost is what a join of two inputs costs without look-ups: by a hash table where there are pairs,
-// unless the session wants none and there is another way.
-func (c *chooser) plainCost(kind opt.JoinKind, left, right built, pairs bool) (cost float64, hashed bool) {
+// plainCost is what a join of two inputs costs without look-ups: by a hash table where there are
+// pairs, unless the session wants none and there is another way.
+func (c *chooser) plainCost(kind opt.JoinKind, left, right built, pairs bool) (cost float64,
+	hashed bool) {
 	if !pairs {
 		return c.costs.NestLoop(left.node.Est(), right.node.Est()), false
 	}
@@ -175,7 +178,8 @@ func (c *chooser) hashJoin(n *logical.Join, left, right built, pairs []equiPair)
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
 	h.Cond = c.conj(rest(n, pairs), both)
 	cols := joinCols(n.Kind, left.cols, both)
-	h.Base = c.base(cols, c.joinRows(n.Kind, left, right, pairs, rest(n, pairs)), c.costs.HashJoin(left.node.Est(), right.node.Est()))
+	h.Base = c.base(cols, c.joinRows(n.Kind, left, right, pairs, rest(n, pairs)),
+		c.costs.HashJoin(left.node.Est(), right.node.Est()))
 	return built{node: h, cols: cols}
 }
 
@@ -212,7 +216,8 @@ func joinCols(kind opt.JoinKind, left, both []logical.ColID) []logical.ColID {
 }
 
 // joinRows estimates a join's size.
-func (c *chooser) joinRows(kind opt.JoinKind, left, right built, pairs []equiPair, rest []expr.Expr) float64 {
+func (c *chooser) joinRows(kind opt.JoinKind, left, right built, pairs []equiPair,
+	rest []expr.Expr) float64 {
 	return c.est.Join(kind, left.node.Est().Rows, right.node.Est().Rows, estimated(pairs), rest)
 }
 
@@ -227,9 +232,11 @@ func estimated(pairs []equiPair) []estimate.Pair {
 
 func (c *chooser) nestLoop(n *logical.Join, left, right built) built {
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
-	j := &physical.NestLoop{Kind: n.Kind, Left: left.node, Right: right.node, Cond: c.conj(n.On, both)}
+	j := &physical.NestLoop{Kind: n.Kind, Left: left.node, Right: right.node,
+		Cond: c.conj(n.On, both)}
 	cols := joinCols(n.Kind, left.cols, both)
-	j.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On), c.costs.NestLoop(left.node.Est(), right.node.Est()))
+	j.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On),
+		c.costs.NestLoop(left.node.Est(), right.node.Est()))
 	return built{node: j, cols: cols}
 }
 
@@ -281,9 +288,11 @@ func (c *chooser) indexJoin(n *logical.Join, left built, pairs []equiPair) (*bui
 }
 
 // lookedUp estimates a join by look-ups, of which each finds so many rows before conditions.
-func (c *chooser) lookedUp(kind opt.JoinKind, left, matches float64, s *logical.Scan, conds []expr.Expr, pairs []equiPair, rest []expr.Expr) float64 {
+func (c *chooser) lookedUp(kind opt.JoinKind, left, matches float64, s *logical.Scan,
+	conds []expr.Expr, pairs []equiPair, rest []expr.Expr) float64 {
 	if c.est.Known() {
-		return c.est.Join(kind, left, c.est.TableRows(s.Desc)*c.est.Conds(conds), estimated(pairs), rest)
+		return c.est.Join(kind, left, c.est.TableRows(s.Desc)*c.est.Conds(conds), estimated(pairs),
+			rest)
 	}
 	rows := left * matches * c.est.Conds(conds) * c.est.Conds(rest)
 	if kind != opt.Inner {
@@ -298,7 +307,8 @@ func (c *chooser) lookupScan(s *logical.Scan, ix *table.Index, conds []expr.Expr
 		alias = s.Alias
 	}
 	c.noteAlias(s.Out, alias)
-	scan := &physical.Scan{Table: s.Desc, Alias: s.Alias, Index: ix, Out: c.ordinals(s), Filter: c.conj(conds, s.Out)}
+	scan := &physical.Scan{Table: s.Desc, Alias: s.Alias, Index: ix, Out: c.ordinals(s),
+		Filter: c.conj(conds, s.Out)}
 	scan.Covering = ix == nil || table.Covering(s.Desc, ix, scan.Out)
 	scan.Base = c.base(s.Out, 1, opt.Lookup)
 	return scan
@@ -306,7 +316,8 @@ func (c *chooser) lookupScan(s *logical.Scan, ix *table.Index, conds []expr.Expr
 
 // lookupFromRight tries the join the other way round: the rows of the right side, each once where a
 // semi join asks only whether there is one, look the left side up. nil when that cannot be.
-func (c *chooser) lookupFromRight(n *logical.Join, right built, pairs []equiPair) (*built, float64) {
+func (c *chooser) lookupFromRight(n *logical.Join, right built, pairs []equiPair) (*built,
+	float64) {
 	turned := make([]equiPair, len(pairs))
 	for i, p := range pairs {
 		turned[i] = equiPair{left: p.right, right: p.left, cond: p.cond}
@@ -324,8 +335,8 @@ func (c *chooser) lookupFromRight(n *logical.Join, right built, pairs []equiPair
 	return c.indexJoin(j, right, turned)
 }
 
-// distinctKeys reduces the right side of a semi join to its different keys; false when these are not
-// plain columns.
+// distinctKeys reduces the right side of a semi join to its different keys; false when these are
+// not plain columns.
 func (c *chooser) distinctKeys(right *built, pairs []equiPair) bool {
 	var keys []logical.ColID
 	for _, p := range pairs {
@@ -352,9 +363,11 @@ func (c *chooser) distinctKeys(right *built, pairs []equiPair) bool {
 	return true
 }
 
-// sameDistinct reports whether different values of the one type are never equal to one of the other.
+// sameDistinct reports whether different values of the one type are never equal to one of the
+// other.
 func sameDistinct(a, b *types.Type) bool {
-	return a.OID == b.OID || a.Family == b.Family && (a.Family == types.Int || a.Family == types.Float)
+	return a.OID == b.OID || a.Family == b.Family &&
+		(a.Family == types.Int || a.Family == types.Float)
 }
 
 // columns are references to columns by ID.
@@ -374,7 +387,8 @@ type lookupKey struct {
 
 // lookupIndex finds the index with the longest prefix of key columns that pairs equal to left
 // expressions; a whole unique key is best.
-func (c *chooser) lookupIndex(s *logical.Scan, pairs []equiPair) (best *table.Index, used []lookupKey, unique bool) {
+func (c *chooser) lookupIndex(s *logical.Scan, pairs []equiPair) (best *table.Index,
+	used []lookupKey, unique bool) {
 	consider := func(ix *table.Index, key []table.IndexColumn, isUnique bool) {
 		var found []lookupKey
 		for _, kc := range key {
@@ -399,14 +413,16 @@ func (c *chooser) lookupIndex(s *logical.Scan, pairs []equiPair) (best *table.In
 	return best, used, unique
 }
 
-func (c *chooser) lookupValue(s *logical.Scan, kc table.IndexColumn, pairs []equiPair) (lookupKey, bool) {
+func (c *chooser) lookupValue(s *logical.Scan, kc table.IndexColumn, pairs []equiPair) (lookupKey,
+	bool) {
 	id := c.keyID(s, kc)
 	if id == 0 {
 		return lookupKey{}, false
 	}
 	for _, p := range pairs {
 		left := p.left
-		if cast, isCast := left.(*expr.Cast); isCast && cast.Arg.Type().OID == s.Column(id).Type.OID && keepsApart(cast) {
+		if cast, isCast := left.(*expr.Cast); isCast &&
+			cast.Arg.Type().OID == s.Column(id).Type.OID && keepsApart(cast) {
 			left = cast.Arg // both sides were cast to compare them
 		}
 		if col, ok := keyColumn(s, p.right, p.left.Type()); !ok || col != id {
@@ -441,6 +457,7 @@ func (c *chooser) apply(n *logical.Join) built {
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
 	a.Cond = c.conj(n.On, both)
 	cols := joinCols(n.Kind, left.cols, both)
-	a.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On), opt.Apply(left.node.Est(), right.node.Est()))
+	a.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On),
+		opt.Apply(left.node.Est(), right.node.Est()))
 	return built{node: a, cols: cols, ordered: false}
 }

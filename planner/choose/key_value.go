@@ -7,8 +7,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// keyColumn finds the column that one side of a comparison with a value of type v is: as it stands, or
-// under a cast that the comparison added and that keeps the order of its values.
+// keyColumn finds the column that one side of a comparison with a value of type v is: as it stands,
+// or under a cast that the comparison added and that keeps the order of its values.
 func keyColumn(s *logical.Scan, e expr.Expr, v *types.Type) (logical.ColID, bool) {
 	cast, ok := e.(*expr.Cast)
 	if !ok {
@@ -18,14 +18,14 @@ func keyColumn(s *logical.Scan, e expr.Expr, v *types.Type) (logical.ColID, bool
 	if !ok || !widens(s.Column(col).Type, cast.T) {
 		return 0, false
 	}
-	// An operator of two types compares numbers and texts by value. Local times and moments it compares by
-	// the clocks, for which the type that the column was cast to makes a difference.
+	// An operator of two types compares numbers and texts by value. Local times and moments it
+	// compares by the clocks, for which the type that the column was cast to makes a difference.
 	same := cast.T.OID == v.OID || cast.T.Family == v.Family && cast.T.Family != types.Timestamp
 	return col, same
 }
 
-// widens reports whether a cast keeps the order of values. It may make different ones equal, as float8
-// does with int8.
+// widens reports whether a cast keeps the order of values. It may make different ones equal, as
+// float8 does with int8.
 func widens(from, to *types.Type) bool {
 	if to.Mod != types.NoMod {
 		return false
@@ -34,7 +34,8 @@ func widens(from, to *types.Type) bool {
 	case types.OIDVarchar, types.OIDName, types.OIDBPChar:
 		return to.OID == types.OIDText
 	case types.OIDInt2, types.OIDInt4, types.OIDInt8:
-		return to.Family == types.Int && to.Len > from.Len || to.OID == types.OIDNumeric || to.OID == types.OIDFloat8
+		return to.Family == types.Int && to.Len > from.Len || to.OID == types.OIDNumeric ||
+			to.OID == types.OIDFloat8
 	case types.OIDFloat4:
 		return to.OID == types.OIDFloat8
 	case types.OIDDate:
@@ -55,8 +56,8 @@ func keepsApart(cast *expr.Cast) bool {
 	return apart
 }
 
-// keyInterval is the section of the keys of a column for which `column op value` is true; exact as in
-// restriction. It returns false where no section is.
+// keyInterval is the section of the keys of a column for which `column op value` is true; exact as
+// in restriction. It returns false where no section is.
 func keyInterval(col *types.Type, op string, value expr.Expr) (iv interval, exact, ok bool) {
 	if same, ok := asKey(col, value); ok {
 		return section(op, same, op != "<" && op != ">"), true, true
@@ -72,7 +73,8 @@ func keyInterval(col *types.Type, op string, value expr.Expr) (iv interval, exac
 		return interval{}, false, false
 	}
 	high, ok := builtin.KeyBoundOf(col, "<=", value.Type())
-	iv = interval{low: boundExpr(low, value), lowIncl: low.Inclusive, high: boundExpr(high, value), highIncl: high.Inclusive}
+	iv = interval{low: boundExpr(low, value), lowIncl: low.Inclusive, high: boundExpr(high, value),
+		highIncl: high.Inclusive}
 	return iv, low.Exact && high.Exact, ok
 }
 
@@ -111,8 +113,8 @@ func asKey(col *types.Type, value expr.Expr) (expr.Expr, bool) {
 	return &expr.Const{T: col, Value: low}, true
 }
 
-// keyConst computes the bound of a constant; false where it depends on the session, is not exact, or no
-// key lies on that side.
+// keyConst computes the bound of a constant; false where it depends on the session, is not exact,
+// or no key lies on that side.
 func keyConst(col *types.Type, op string, k *expr.Const) (types.Datum, bool) {
 	b, ok := builtin.KeyBoundOf(col, op, k.T)
 	if !ok || b.Func.Volatility != expr.Immutable || !b.Exact {
@@ -132,8 +134,8 @@ func boundExpr(b builtin.KeyBound, value expr.Expr) expr.Expr {
 	return &expr.Call{T: b.Func.Returns, Func: b.Func, Args: []expr.Expr{value}}
 }
 
-// keyEqual is the value of a column that equals a value, as an expression that is NULL if there is none;
-// false where there may be several.
+// keyEqual is the value of a column that equals a value, as an expression that is NULL if there is
+// none; false where there may be several.
 func keyEqual(col *types.Type, value expr.Expr) (expr.Expr, bool) {
 	iv, exact, ok := keyInterval(col, "=", value)
 	return iv.eq, ok && exact && iv.eq != nil

@@ -21,7 +21,8 @@ func (c *chooser) lockRows(n *logical.LockRows) built {
 	paddedScans(n.Child, false, padded)
 	for _, t := range n.Tables {
 		if padded[t.First] {
-			c.err = sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be applied to the nullable side of an outer join",
+			c.err = sqlerr.New(sqlerr.FeatureNotSupported,
+				"%s cannot be applied to the nullable side of an outer join",
 				strings.ToUpper("for "+t.Strength))
 			return b
 		}
@@ -41,9 +42,10 @@ func (c *chooser) lockRows(n *logical.LockRows) built {
 	return built{node: out, cols: b.cols}
 }
 
-// paddedScans notes the scans whose rows an outer join fills up with NULLs, under their first columns:
-// where there is no row, there is none to lock, and a new look at one could make it appear or vanish.
-// Outer joins whose padded rows a condition drops are inner ones by now, and count as such.
+// paddedScans notes the scans whose rows an outer join fills up with NULLs, under their first
+// columns: where there is no row, there is none to lock, and a new look at one could make it appear
+// or vanish. Outer joins whose padded rows a condition drops are inner ones by now, and count as
+// such.
 func paddedScans(n logical.Node, padded bool, out map[logical.ColID]bool) {
 	switch n := n.(type) {
 	case *logical.Scan:

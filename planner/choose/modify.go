@@ -107,7 +107,8 @@ func (c *chooser) update(n *logical.Update) built {
 	}
 	row := rowIDs(n.Desc, n.Row)
 	c.references = c.references || n.Desc.References()
-	out := &physical.Update{Table: n.Desc, Child: b.node, Set: c.assigns(n.Set, b.cols), Checks: c.checks(n.Checks, row)}
+	out := &physical.Update{Table: n.Desc, Child: b.node, Set: c.assigns(n.Set, b.cols),
+		Checks: c.checks(n.Checks, row)}
 	seen := append(append([]logical.ColID(nil), row...), b.cols[len(row):]...)
 	out.Returning = c.returning(n.Returning, n.HasRows, seen)
 	cols := n.Columns()

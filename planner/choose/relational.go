@@ -132,7 +132,8 @@ func (c *chooser) constantRow(row []expr.Expr) []expr.Expr {
 }
 
 func (c *chooser) funcScan(n *logical.FuncScan) built {
-	f := &physical.FuncScan{Func: n.Func, Args: c.exprs(n.Args, nil), Ordinality: n.Ordinality, Alias: n.Alias}
+	f := &physical.FuncScan{Func: n.Func, Args: c.exprs(n.Args, nil), Ordinality: n.Ordinality,
+		Alias: n.Alias}
 	rows := 1.0
 	if n.Scalar != nil {
 		f.Scalar = c.expr(n.Scalar, nil)
@@ -162,7 +163,8 @@ func (c *chooser) projectSet(n *logical.ProjectSet) built {
 	}
 	cols := append([]logical.ColID(nil), b.cols...)
 	for _, it := range n.Items {
-		p.Items = append(p.Items, physical.SetItem{Func: it.Func, Args: c.exprs(it.Args, b.cols), Column: it.Column})
+		p.Items = append(p.Items,
+			physical.SetItem{Func: it.Func, Args: c.exprs(it.Args, b.cols), Column: it.Column})
 		cols = append(cols, it.ID)
 	}
 	est := b.node.Est()
@@ -307,7 +309,8 @@ func (c *chooser) top(n *logical.Limit) expr.Expr {
 	}
 	k, ok := count.(*expr.Const)
 	o, ok2 := c.expr(n.Offset, nil).(*expr.Const)
-	if ok && ok2 && !k.Value.Null && !o.Value.Null && k.Value.I >= 0 && o.Value.I >= 0 && k.Value.I+o.Value.I >= 0 {
+	if ok && ok2 && !k.Value.Null && !o.Value.Null && k.Value.I >= 0 && o.Value.I >= 0 &&
+		k.Value.I+o.Value.I >= 0 {
 		return &expr.Const{T: types.TInt8, Value: types.NewInt(k.Value.I + o.Value.I)}
 	}
 	return nil
@@ -379,7 +382,8 @@ func (c *chooser) window(n *logical.Window) built {
 	if c.err != nil {
 		return b
 	}
-	w := &physical.Window{Child: b.node, PartitionBy: c.exprs(n.PartitionBy, b.cols), OrderBy: c.keys(n.OrderBy, b.cols)}
+	w := &physical.Window{Child: b.node, PartitionBy: c.exprs(n.PartitionBy, b.cols),
+		OrderBy: c.keys(n.OrderBy, b.cols)}
 	cols := append([]logical.ColID(nil), b.cols...)
 	for _, call := range n.Calls {
 		out := call.WindowCall

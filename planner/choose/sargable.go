@@ -91,9 +91,11 @@ func meet(a, b *restriction) bool {
 	}
 	switch {
 	case x.low == nil && y.high == nil:
-		a.intervals = []interval{{low: y.low, lowIncl: y.lowIncl, high: x.high, highIncl: x.highIncl}}
+		a.intervals = []interval{{low: y.low, lowIncl: y.lowIncl, high: x.high,
+			highIncl: x.highIncl}}
 	case x.high == nil && y.low == nil:
-		a.intervals = []interval{{low: x.low, lowIncl: x.lowIncl, high: y.high, highIncl: y.highIncl}}
+		a.intervals = []interval{{low: x.low, lowIncl: x.lowIncl, high: y.high,
+			highIncl: y.highIncl}}
 	default:
 		return false
 	}
@@ -218,8 +220,8 @@ func (c *chooser) restrictAny(s *logical.Scan, e *expr.Quantified) (restriction,
 	return c.restrictIn(s, list)
 }
 
-// restrictOr reads a disjunction all of whose sides restrict one column, whatever else they say: a > 1
-// OR (a = 1 AND b > 2), as comparisons of rows become, restricts a.
+// restrictOr reads a disjunction all of whose sides restrict one column, whatever else they say: a
+// > 1 OR (a = 1 AND b > 2), as comparisons of rows become, restricts a.
 func (c *chooser) restrictOr(s *logical.Scan, e *expr.Or) (restriction, bool) {
 	for _, first := range c.sides(s, e.Args[0]) {
 		out := first
@@ -279,7 +281,10 @@ func restrictLike(s *logical.Scan, e *expr.Call) (restriction, bool) {
 		return restriction{}, false
 	}
 	prefix, whole := builtin.LikePrefix(k.Value.S)
-	text := func(s string) expr.Expr { return &expr.Const{T: t.WithMod(types.NoMod), Value: types.NewString(s)} }
+	text := func(s string) expr.Expr {
+		return &expr.Const{T: t.WithMod(types.NoMod),
+			Value: types.NewString(s)}
+	}
 	if whole {
 		return restriction{col: col, intervals: []interval{{eq: text(prefix)}}}, true
 	}

@@ -47,8 +47,11 @@ func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, w wish) built {
 			rest = append(rest, cond)
 		}
 	}
-	out := &physical.Scan{Table: s.Desc, Alias: s.Alias, Index: best.index, Covering: best.index == nil || best.cover,
-		Out: c.ordinals(s), Ranges: best.ranges, Reverse: best.reverse, Ordered: best.ordered && len(w.order) > 0,
+	out := &physical.Scan{Table: s.Desc, Alias: s.Alias, Index: best.index,
+		Covering: best.index == nil || best.cover,
+		Out:      c.ordinals(s), Ranges: best.ranges, Reverse: best.reverse,
+		Ordered: best.ordered &&
+			len(w.order) > 0,
 		Point: best.point, Filter: c.conj(rest, s.Out)}
 	if w.limit > 0 && rest == nil && (len(w.order) == 0 || best.ordered) {
 		out.Limit = int64(w.limit)
@@ -67,7 +70,8 @@ func (c *chooser) ordinals(s *logical.Scan) []int {
 }
 
 func (c *chooser) virtualScan(s *logical.Scan, conds []expr.Expr) built {
-	v := &physical.VirtualScan{Table: s.Desc, Alias: s.Alias, Out: c.ordinals(s), Filter: c.conj(conds, s.Out)}
+	v := &physical.VirtualScan{Table: s.Desc, Alias: s.Alias, Out: c.ordinals(s),
+		Filter: c.conj(conds, s.Out)}
 	rows := c.est.TableRows(s.Desc)
 	v.Base = c.base(s.Out, rows*c.est.Conds(conds), rows)
 	return built{node: v, cols: s.Out}
@@ -86,7 +90,8 @@ func (c *chooser) bestPath(s *logical.Scan, conds []expr.Expr, w wish) *path {
 	if best.point && best.rows <= 1 && !c.costs.NoIndexScan {
 		return best
 	}
-	if all := c.wholePath(s, conds, w); best.ranges != nil && c.costs.NoIndexScan && all.cost < best.cost {
+	if all := c.wholePath(s, conds, w); best.ranges != nil && c.costs.NoIndexScan &&
+		all.cost < best.cost {
 		best = all
 	}
 	for i := range s.Desc.Indexes {
@@ -119,9 +124,10 @@ func (c *chooser) wholePath(s *logical.Scan, conds []expr.Expr, w wish) *path {
 	return p
 }
 
-// indexPath reads by an index; nil when that has no use: nothing narrows the range, gives the order,
-// or lets the entries alone do.
-func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr, rs []restriction, w wish) *path {
+// indexPath reads by an index; nil when that has no use: nothing narrows the range, gives the
+// order, or lets the entries alone do.
+func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr, rs []restriction,
+	w wish) *path {
 	var implied []int
 	if ix.WhereText != "" {
 		var ok bool
@@ -144,8 +150,8 @@ func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr,
 	return p
 }
 
-// impliesIndex reports whether the conditions imply a partial index's predicate, judged by equality, and
-// which of them every entry fulfils for that.
+// impliesIndex reports whether the conditions imply a partial index's predicate, judged by
+// equality, and which of them every entry fulfils for that.
 func impliesIndex(s *logical.Scan, ix *table.Index, conds []expr.Expr) (implied []int, ok bool) {
 	pred, ok := s.Partial[ix.ID]
 	if !ok {
@@ -168,7 +174,8 @@ func impliesIndex(s *logical.Scan, ix *table.Index, conds []expr.Expr) (implied 
 
 // keyPath turns restrictions into ranges over key columns: values for the first columns, then one
 // range of the next.
-func (c *chooser) keyPath(s *logical.Scan, key []table.IndexColumn, unique bool, conds []expr.Expr, rs []restriction) *path {
+func (c *chooser) keyPath(s *logical.Scan, key []table.IndexColumn, unique bool, conds []expr.Expr,
+	rs []restriction) *path {
 	p := &path{covered: make([]bool, len(conds)), rows: c.est.TableRows(s.Desc)}
 	prefixes := []physical.Range{{}}
 	used := 0
@@ -254,7 +261,8 @@ func noNulls(rs []physical.Range) bool {
 
 // narrow adds ranges of the next key column to the prefixes: one restriction with several sections,
 // or a lower and an upper bound from two. nil when nothing bounds the column.
-func (c *chooser) narrow(s *logical.Scan, p *path, prefixes []physical.Range, rs []restriction, id logical.ColID) []physical.Range {
+func (c *chooser) narrow(s *logical.Scan, p *path, prefixes []physical.Range, rs []restriction,
+	id logical.ColID) []physical.Range {
 	var chosen restriction
 	for i := range rs {
 		r := &rs[i]
@@ -297,13 +305,14 @@ func (c *chooser) narrow(s *logical.Scan, p *path, prefixes []physical.Range, rs
 func sections(ivs []interval) []estimate.Interval {
 	out := make([]estimate.Interval, len(ivs))
 	for i, iv := range ivs {
-		out[i] = estimate.Interval{Eq: iv.eq, IsNull: iv.isNull, Low: iv.low, High: iv.high, LowIncl: iv.lowIncl, HighIncl: iv.highIncl}
+		out[i] = estimate.Interval{Eq: iv.eq, IsNull: iv.isNull, Low: iv.low, High: iv.high,
+			LowIncl: iv.lowIncl, HighIncl: iv.highIncl}
 	}
 	return out
 }
 
-// orderPath sees whether the key's order, forward or backward, is the order wished for. Columns held
-// to one value do not matter.
+// orderPath sees whether the key's order, forward or backward, is the order wished for. Columns
+// held to one value do not matter.
 func (c *chooser) orderPath(s *logical.Scan, key []table.IndexColumn, p *path, w wish) {
 	if len(w.order) == 0 {
 		return
@@ -380,7 +389,8 @@ func (p *path) uniqueKey(s *logical.Scan, key []table.IndexColumn) bool {
 }
 
 // fixedColumn says whether the ranges hold a key column to one value.
-func (c *chooser) fixedColumn(s *logical.Scan, key []table.IndexColumn, p *path, id logical.ColID) bool {
+func (c *chooser) fixedColumn(s *logical.Scan, key []table.IndexColumn, p *path,
+	id logical.ColID) bool {
 	if len(p.ranges) != 1 {
 		return false
 	}

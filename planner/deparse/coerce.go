@@ -6,8 +6,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// coerce converts to a type, its modifier aside: a constant of unknown type becomes one of that type,
-// anything else gets a coercion if the types differ.
+// coerce converts to a type, its modifier aside: a constant of unknown type becomes one of that
+// type, anything else gets a coercion if the types differ.
 func (r *resolver) coerce(n node, to *types.Type, implicit bool) node {
 	from := n.typ()
 	switch {
@@ -76,8 +76,8 @@ func (r *resolver) literal(c *constant, to *types.Type, implicit bool) node {
 	return out
 }
 
-// readBySettings reports whether DateStyle, TimeZone, IntervalStyle or the clock decide what a text stands for.
-// The catalog keeps the value that it had when it was written.
+// readBySettings reports whether DateStyle, TimeZone, IntervalStyle or the clock decide what a text
+// stands for. The catalog keeps the value that it had when it was written.
 func readBySettings(t *types.Type) bool {
 	if t.Elem != nil {
 		t = t.Elem
@@ -139,7 +139,8 @@ func relabels(from, to types.OID) bool {
 		switch o {
 		case types.OIDText, types.OIDVarchar:
 			return 1
-		case types.OIDInt4, types.OIDOid, types.OIDRegClass, types.OIDRegType, types.OIDRegProc, types.OIDRegNamespace:
+		case types.OIDInt4, types.OIDOid, types.OIDRegClass, types.OIDRegType, types.OIDRegProc,
+			types.OIDRegNamespace:
 			return 2
 		}
 		return 0
@@ -156,14 +157,16 @@ func isString(t *types.Type) bool {
 	return false
 }
 
-// families are the types between which PostgreSQL has operators of its own, so that neither operand is
-// converted.
+// families are the types between which PostgreSQL has operators of its own, so that neither operand
+// is converted.
 var families = []struct {
 	members []types.OID
 	ops     []string
 }{
-	{[]types.OID{types.OIDInt2, types.OIDInt4, types.OIDInt8}, []string{"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/"}},
-	{[]types.OID{types.OIDFloat4, types.OIDFloat8}, []string{"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/"}},
+	{[]types.OID{types.OIDInt2, types.OIDInt4, types.OIDInt8},
+		[]string{"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/"}},
+	{[]types.OID{types.OIDFloat4, types.OIDFloat8},
+		[]string{"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/"}},
 	{[]types.OID{types.OIDDate, types.OIDTimestamp, types.OIDTimestampTZ}, comparisons},
 	{[]types.OID{types.OIDName, types.OIDText}, comparisons},
 }
@@ -180,7 +183,8 @@ func (r *resolver) binary(op string, left, right node) node {
 	}
 	t := builtin.ReturnType(fn, targets)
 	if !mixed(op, lt, rt) {
-		left, right = r.coerce(left, native(targets[0]), true), r.coerce(right, native(targets[1]), true)
+		left, right = r.coerce(left, native(targets[0]), true), r.coerce(right, native(targets[1]),
+			true)
 	}
 	return &operator{t: t, op: op, left: left, right: right}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // resolveExpr prepares to resolve an expression over a row of d, or over nothing.
-func resolveExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, opts Options) (*resolver, error) {
+func resolveExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr,
+	opts Options) (*resolver, error) {
 	notes, err := bind.NoteRowExpr(ctx, env, d, e)
 	if err != nil {
 		return nil, err
@@ -23,7 +24,8 @@ func resolveExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, o
 
 // Expr prints an expression: over a row of d, or for a DEFAULT without d. want is the type of the
 // column that takes the value; nil for a condition.
-func Expr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, want *types.Type, opts Options) (string, error) {
+func Expr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, want *types.Type,
+	opts Options) (string, error) {
 	r, err := resolveExpr(ctx, env, d, e, opts)
 	if err != nil {
 		return "", err
@@ -43,7 +45,8 @@ func Expr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr, want *ty
 }
 
 // Stored prints an expression that the catalog keeps as text.
-func Stored(ctx context.Context, env *opt.Env, d *table.Desc, text string, want *types.Type, opts Options) (string, error) {
+func Stored(ctx context.Context, env *opt.Env, d *table.Desc, text string, want *types.Type,
+	opts Options) (string, error) {
 	e, err := env.ParseExpr(text)
 	if err != nil {
 		return "", err
@@ -63,7 +66,8 @@ func Relations(ctx context.Context, env *opt.Env, e ast.Expr) ([]table.ID, error
 
 // IndexKey prints the expression of an index key over a row of d. A call can stand in an index by
 // itself, anything else needs parentheses.
-func IndexKey(ctx context.Context, env *opt.Env, d *table.Desc, text string, opts Options) (string, error) {
+func IndexKey(ctx context.Context, env *opt.Env, d *table.Desc, text string, opts Options) (string,
+	error) {
 	e, err := env.ParseExpr(text)
 	if err != nil {
 		return "", err
@@ -117,7 +121,8 @@ func View(ctx context.Context, env *opt.Env, v *table.Desc, opts Options) (strin
 
 // Query prints a query of which notes were taken, and adds to these the relations that it has as
 // constants of type regclass. names are those of its columns; nil: its own.
-func Query(ctx context.Context, env *opt.Env, q *ast.Select, notes *bind.Notes, names []string, opts Options) (string, error) {
+func Query(ctx context.Context, env *opt.Env, q *ast.Select, notes *bind.Notes, names []string,
+	opts Options) (string, error) {
 	r := newResolver(ctx, env, notes, opts)
 	tree := r.query(q)
 	if r.err != nil {
@@ -133,7 +138,8 @@ func Query(ctx context.Context, env *opt.Env, q *ast.Select, notes *bind.Notes, 
 }
 
 func newResolver(ctx context.Context, env *opt.Env, notes *bind.Notes, opts Options) *resolver {
-	r := &resolver{ctx: ctx, env: env, notes: notes, tables: map[ast.TableExpr]*relation{}, format: types.DefaultFormat}
+	r := &resolver{ctx: ctx, env: env, notes: notes, tables: map[ast.TableExpr]*relation{},
+		format: types.DefaultFormat}
 	if env.Runtime != nil {
 		r.format = env.Runtime.Format
 	}

@@ -12,8 +12,8 @@ type node interface {
 	typ() *types.Type
 }
 
-// column is a column of an entry of FROM, or of row in an expression over one row. With neither it is
-// one that a join made, and has its name only.
+// column is a column of an entry of FROM, or of row in an expression over one row. With neither it
+// is one that a join made, and has its name only.
 type column struct {
 	t     *types.Type
 	rel   *relation

@@ -13,17 +13,19 @@ import (
 type Options struct {
 	// Pretty leaves out the parentheses that operators' precedence makes unneeded.
 	Pretty bool
-	// Source prints for the catalog instead: without what the context of a literal or an operand says
-	// anyway, so that the text means the same to the binder as the one that it was made of. Names are
-	// resolved all the same, stars written out, and 'now' and its like have become constants.
+	// Source prints for the catalog instead: without what the context of a literal or an operand
+	// says anyway, so that the text means the same to the binder as the one that it was made of.
+	// Names are resolved all the same, stars written out, and 'now' and its like have become
+	// constants.
 	Source bool
-	// Wrap is the column beyond which select lists and FROM go on in a new line; 0 gives each entry a
-	// line of its own.
+	// Wrap is the column beyond which select lists and FROM go on in a new line; 0 gives each entry
+	// a line of its own.
 	Wrap int
-	// Name is how a relation is written: with its schema unless its plain name finds it. Nil: always
-	// with its schema.
+	// Name is how a relation is written: with its schema unless its plain name finds it. Nil:
+	// always with its schema.
 	Name func(d *table.Desc) string
-	// Rename gives the names that a relation and its columns shall have from now on; nil: as they are.
+	// Rename gives the names that a relation and its columns shall have from now on; nil: as they
+	// are.
 	Rename func(d *table.Desc) *table.Desc
 }
 
@@ -52,8 +54,8 @@ func (p *printer) write(parts ...string) {
 	}
 }
 
-// line begins a new line with text, indented by the present level and plus columns. before and after
-// change the level.
+// line begins a new line with text, indented by the present level and plus columns. before and
+// after change the level.
 func (p *printer) line(text string, before, after, plus int) {
 	p.indent += before
 	p.trim()

@@ -149,8 +149,8 @@ func (p *printer) sortKeys(keys []sortKey) {
 	}
 }
 
-// sortItem writes an expression of ORDER BY, GROUP BY or DISTINCT ON. A constant shows its type, for a
-// number alone would mean a result column; what looks like a call stands in parentheses.
+// sortItem writes an expression of ORDER BY, GROUP BY or DISTINCT ON. A constant shows its type,
+// for a number alone would mean a result column; what looks like a call stands in parentheses.
 func (p *printer) sortItem(n node) {
 	if c, ok := n.(*constant); ok {
 		p.constant(c, true, true)
@@ -209,7 +209,8 @@ func (p *printer) window(w *window) {
 // defaultFrame reports whether a frame is the one that stands for none.
 func (w *window) defaultFrame() bool {
 	f := w.frame
-	return f.Mode == "range" && f.StartKind == "unbounded preceding" && f.EndKind == "current row" &&
+	return f.Mode == "range" && f.StartKind == "unbounded preceding" &&
+		f.EndKind == "current row" &&
 		!f.Between && (f.Exclude == "" || f.Exclude == "no others")
 }
 

@@ -137,8 +137,8 @@ func (p *printer) wholeRow(n *wholeRow) {
 	}
 }
 
-// constant writes a value. Its type is shown where the text alone would be read as another, or where
-// it must; never without typed.
+// constant writes a value. Its type is shown where the text alone would be read as another, or
+// where it must; never without typed.
 func (p *printer) constant(c *constant, must, typed bool) {
 	if p.opts.Source && c.source != nil {
 		typed = false
@@ -167,7 +167,8 @@ func (p *printer) constant(c *constant, must, typed bool) {
 		label = !looksNumeric(c.text) || c.t.Mod >= 0
 	}
 	switch {
-	case c.t.OID == types.OIDBool, c.t.OID == types.OIDInt4 && !label, c.t.OID == types.OIDNumeric && looksNumeric(c.text):
+	case c.t.OID == types.OIDBool, c.t.OID == types.OIDInt4 &&
+		!label, c.t.OID == types.OIDNumeric && looksNumeric(c.text):
 		p.write(boolText(c))
 	default:
 		p.write(sqlname.Literal(c.text))

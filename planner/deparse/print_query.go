@@ -6,8 +6,8 @@ import (
 	"github.com/minidb/minidb/internal/sqlname"
 )
 
-// nested writes a query within another text, with an indentation of its own from here on. named shows
-// the names of all result columns.
+// nested writes a query within another text, with an indentation of its own from here on. named
+// shows the names of all result columns.
 func (p *printer) nested(q *query, named bool) {
 	indent, qualify, ctes := p.indent, p.qualify, len(p.ctes)
 	p.qualify = true
@@ -307,7 +307,8 @@ func (p *printer) listed(r *relation) bool {
 	return false
 }
 
-var joinWords = map[string]string{"left": " LEFT JOIN ", "right": " RIGHT JOIN ", "full": " FULL JOIN "}
+var joinWords = map[string]string{"left": " LEFT JOIN ", "right": " RIGHT JOIN ",
+	"full": " FULL JOIN "}
 
 func (p *printer) join(j *joinExpr) {
 	parens := !p.opts.Pretty || j.alias != nil
@@ -403,8 +404,8 @@ func (p *printer) values(v *values) {
 	}
 }
 
-// setOp writes a set operation. One within another stands in parentheses, but on the left side of its
-// like.
+// setOp writes a set operation. One within another stands in parentheses, but on the left side of
+// its like.
 func (p *printer) setOp(s *setOp, named bool) {
 	left, leftSet := s.left.setOp()
 	parens := leftSet && (left.op != s.op || left.all != s.all)
@@ -447,7 +448,8 @@ func (q *query) setOp() (*setOp, bool) {
 
 // plain reports whether a query has nothing but its body.
 func (q *query) plain() bool {
-	return len(q.with) == 0 && len(q.order) == 0 && q.limit == nil && q.offset == nil && len(q.locks) == 0
+	return len(q.with) == 0 && len(q.order) == 0 && q.limit == nil && q.offset == nil &&
+		len(q.locks) == 0
 }
 
 // side writes an operand of a set operation.

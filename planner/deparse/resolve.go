@@ -117,7 +117,8 @@ func (r *resolver) number(text string) node {
 	if err != nil {
 		r.fail(err)
 	}
-	return &constant{t: types.TNumeric, text: types.Text(types.TNumeric, types.NewDecimal(d), &r.out)}
+	return &constant{t: types.TNumeric,
+		text: types.Text(types.TNumeric, types.NewDecimal(d), &r.out)}
 }
 
 // name resolves what names a column or a whole row.
@@ -215,7 +216,8 @@ func (r *resolver) unary(e *ast.Unary) node {
 		r.fail(err)
 		return arg
 	}
-	return &operator{t: builtin.ReturnType(fn, targets), op: e.Op, right: r.coerce(arg, native(targets[0]), true)}
+	return &operator{t: builtin.ReturnType(fn, targets), op: e.Op,
+		right: r.coerce(arg, native(targets[0]), true)}
 }
 
 func (r *resolver) isTest(e *ast.IsTest) node {
@@ -296,7 +298,8 @@ func (r *resolver) between(e *ast.Between) node {
 		low, high, inside, outside = "<", ">", "OR", "AND"
 	}
 	pair := func(a, b ast.Expr) node {
-		return &logic{op: inside, args: []node{r.compare(low, e.Operand, a), r.compare(high, e.Operand, b)}}
+		return &logic{op: inside,
+			args: []node{r.compare(low, e.Operand, a), r.compare(high, e.Operand, b)}}
 	}
 	if !e.Symmetric {
 		return pair(e.Low, e.High)
@@ -457,8 +460,9 @@ func (r *resolver) subscript(e *ast.Subscript) node {
 	out := &subscript{arg: r.expr(base), t: r.notes.Types[e]}
 	for i := len(chain) - 1; i >= 0; i-- {
 		s := chain[i]
-		out.parts = append(out.parts, subscriptPart{slice: s.Slice, index: r.bound(out.arg, s.Index),
-			low: r.bound(out.arg, s.Low), high: r.bound(out.arg, s.High)})
+		out.parts = append(out.parts,
+			subscriptPart{slice: s.Slice, index: r.bound(out.arg, s.Index),
+				low: r.bound(out.arg, s.Low), high: r.bound(out.arg, s.High)})
 	}
 	if out.t == nil {
 		r.fail(fmt.Errorf("deparse: a subscript without a type"))
@@ -481,12 +485,18 @@ func (r *resolver) bound(of node, e ast.Expr) node {
 
 // readsColumn reports whether an expression reads a column of the query, or the row, that it is in.
 func (r *resolver) readsColumn(e ast.Expr) bool {
-	return r.finds(e, func(c bind.ColumnNote) bool { return r.scope == nil || c.Table == nil || r.scope.own[c.Table] })
+	return r.finds(e, func(c bind.ColumnNote) bool {
+		return r.scope == nil || c.Table == nil ||
+			r.scope.own[c.Table]
+	})
 }
 
 // reads reports whether an expression in FROM reads another entry of it.
 func (r *resolver) reads(e ast.Expr) bool {
-	return r.finds(e, func(c bind.ColumnNote) bool { return c.Table == nil || r.scope.own[c.Table] })
+	return r.finds(e, func(c bind.ColumnNote) bool {
+		return c.Table == nil ||
+			r.scope.own[c.Table]
+	})
 }
 
 func (r *resolver) finds(e ast.Expr, is func(bind.ColumnNote) bool) bool {

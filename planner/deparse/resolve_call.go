@@ -34,7 +34,8 @@ func (r *resolver) funcCall(e *ast.FuncCall) node {
 	if !ok {
 		return &call{t: types.TUnknown, name: name, args: args}
 	}
-	out := &call{t: r.notes.Types[e], name: name, args: args, argNames: e.ArgNames, variadic: e.Variadic, words: e.Words}
+	out := &call{t: r.notes.Types[e], name: name, args: args, argNames: e.ArgNames,
+		variadic: e.Variadic, words: e.Words}
 	if out.t == nil {
 		out.t = builtin.ReturnType(fn, targets)
 	}
@@ -66,7 +67,8 @@ func (r *resolver) function(e *ast.FuncCall, args []node) (*expr.Func, []*types.
 	return fn, targets, true
 }
 
-// arguments coerces arguments to the types that an overload takes; one that takes anything leaves them.
+// arguments coerces arguments to the types that an overload takes; one that takes anything leaves
+// them.
 func (r *resolver) arguments(args []node, declared, targets []*types.Type) {
 	for i := range args {
 		d := declared[min(i, len(declared)-1)]
@@ -164,14 +166,18 @@ func (r *resolver) aggregate(e *ast.FuncCall) node {
 	return out
 }
 
-// argumentOf returns which argument of an aggregate is written like an item of its ORDER BY; -1 for none.
+// argumentOf returns which argument of an aggregate is written like an item of its ORDER BY; -1 for
+// none.
 func argumentOf(e *ast.FuncCall, item int) int {
-	return slices.IndexFunc(e.Args, func(a ast.Expr) bool { return ast.Equal(a, e.OrderBy[item].Expr) })
+	return slices.IndexFunc(e.Args,
+		func(a ast.Expr) bool { return ast.Equal(a, e.OrderBy[item].Expr) })
 }
 
 func (r *resolver) windowCall(e *ast.FuncCall) node {
-	out := &call{kind: windowCall, name: e.Name.Name, args: r.list(e.Args, nil), star: e.Star, t: r.notes.Types[e]}
-	if fn, targets, err := builtin.ResolveAggregate(out.name, nodeTypes(out.args)); err == nil && len(out.args) > 0 {
+	out := &call{kind: windowCall, name: e.Name.Name, args: r.list(e.Args, nil), star: e.Star,
+		t: r.notes.Types[e]}
+	if fn, targets, err := builtin.ResolveAggregate(out.name, nodeTypes(out.args)); err == nil &&
+		len(out.args) > 0 {
 		r.arguments(out.args, fn.Args, targets)
 	} else if len(out.args) > 0 && out.name != "ntile" {
 		out.args[0] = r.text(out.args[0])

@@ -93,7 +93,8 @@ func visibleColumns(d *table.Desc) []*table.Column {
 }
 
 func (r *resolver) join(j *ast.Join) any {
-	out := &joinExpr{kind: j.Kind, usingAlias: j.UsingAlias, left: r.tableExpr(j.Left), right: r.tableExpr(j.Right)}
+	out := &joinExpr{kind: j.Kind, usingAlias: j.UsingAlias, left: r.tableExpr(j.Left),
+		right: r.tableExpr(j.Right)}
 	for _, u := range j.Using {
 		out.using = append(out.using, u.Name)
 	}

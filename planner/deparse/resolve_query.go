@@ -91,7 +91,8 @@ func (r *resolver) withItem(c *ast.CTE) withItem {
 func (r *resolver) body(body ast.QueryBody, want []*types.Type) any {
 	switch b := body.(type) {
 	case *ast.SetOp:
-		return &setOp{op: b.Op, all: b.All, left: r.operand(b.Left, want), right: r.operand(b.Right, want)}
+		return &setOp{op: b.Op, all: b.All, left: r.operand(b.Left, want),
+			right: r.operand(b.Right, want)}
 	case *ast.Values:
 		return r.values(b, want)
 	case *ast.Select:
@@ -190,15 +191,18 @@ func (r *resolver) core(q *query, c *ast.SelectCore, want []*types.Type) *core {
 func (r *resolver) targets(q *query, c *core, it ast.SelectItem, want []*types.Type) {
 	if cols, ok := r.notes.Stars[it.Expr]; ok {
 		for _, col := range cols {
-			c.targets = append(c.targets, target{n: r.column(col), name: r.resultName(q, len(c.targets), col.Name)})
+			c.targets = append(c.targets,
+				target{n: r.column(col), name: r.resultName(q, len(c.targets), col.Name)})
 		}
 		return
 	}
 	n := r.expr(it.Expr)
-	if i := len(c.targets); n.typ().OID == types.OIDUnknown && i < len(want) && want[i].OID != types.OIDUnknown {
+	if i := len(c.targets); n.typ().OID == types.OIDUnknown && i < len(want) &&
+		want[i].OID != types.OIDUnknown {
 		n = r.coerce(n, want[i], true)
 	}
-	c.targets = append(c.targets, target{n: r.text(n), name: r.resultName(q, len(c.targets), it.Alias)})
+	c.targets = append(c.targets,
+		target{n: r.text(n), name: r.resultName(q, len(c.targets), it.Alias)})
 }
 
 func (r *resolver) resultName(q *query, i int, otherwise string) string {
@@ -299,7 +303,8 @@ func (r *resolver) locks(out *query, q *ast.Select) {
 		for _, rel := range r.scope.rels {
 			named := len(l.Of) == 0
 			for _, of := range l.Of {
-				named = named || of.Name == rel.alias || rel.alias == "" && rel.desc != nil && of.Name == rel.desc.Name
+				named = named || of.Name == rel.alias || rel.alias == "" && rel.desc != nil &&
+					of.Name == rel.desc.Name
 			}
 			if named && (rel.desc != nil || rel.sub != nil) {
 				out.locks = append(out.locks, lock{strength: l.Strength, wait: l.Wait, rel: rel})
@@ -356,7 +361,8 @@ func (r *resolver) compareRowsOf(out *subquery, op string, left ast.Expr, q *ast
 	for i, l := range lefts {
 		n := r.expr(l)
 		if i < len(results) {
-			if _, targets, err := builtin.ResolveOperator(op, n.typ(), results[i].Type); err == nil && !mixed(op, n.typ(), results[i].Type) {
+			if _, targets, err := builtin.ResolveOperator(op, n.typ(),
+				results[i].Type); err == nil && !mixed(op, n.typ(), results[i].Type) {
 				n = r.coerce(n, native(targets[0]), true)
 			}
 		}

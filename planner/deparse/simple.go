@@ -6,7 +6,8 @@ import "strings"
 // printing, and knows the precedence of + - * / % only.
 func isSimple(n, parent node) bool {
 	switch n := n.(type) {
-	case *column, *wholeRow, *constant, *keyword, *call, *special, *arrayExpr, *rowExpr, *subscript, *caseExpr:
+	case *column, *wholeRow, *constant, *keyword, *call, *special, *arrayExpr, *rowExpr, *subscript,
+		*caseExpr:
 		return true
 	case *coercion:
 		return n.kind == byFunction || isSimple(n.arg, n)
@@ -38,7 +39,8 @@ func delimits(parent node) bool {
 	return false
 }
 
-// bindsTighter reports whether an arithmetic operator within another one can do without parentheses.
+// bindsTighter reports whether an arithmetic operator within another one can do without
+// parentheses.
 func bindsTighter(n, outer *operator) bool {
 	high := func(o *operator) (bool, bool) {
 		if o.left == nil || len(o.op) != 1 || !strings.Contains("+-*/%", o.op) {

@@ -87,7 +87,8 @@ func (e *Estimator) addBound(ranges *[]bounded, cond expr.Expr) bool {
 var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 // comparison reads `column op value`, either way round.
-func (e *Estimator) comparison(call *expr.Call) (id logical.ColID, op string, other expr.Expr, ok bool) {
+func (e *Estimator) comparison(call *expr.Call) (id logical.ColID, op string, other expr.Expr,
+	ok bool) {
 	if len(call.Args) != 2 || mirrored[call.Func.Name] == "" {
 		return 0, "", nil, false
 	}
@@ -124,7 +125,8 @@ func (e *Estimator) value(c *stats.Column, x expr.Expr) (types.Datum, bool) {
 	}
 	from, to := k.T, c.Type
 	switch {
-	case from.OID == to.OID, from.Family == to.Family && (from.Family == types.Int || from.Family == types.String || from.Family == types.Float):
+	case from.OID == to.OID, from.Family == to.Family &&
+		(from.Family == types.Int || from.Family == types.String || from.Family == types.Float):
 		return k.Value, true
 	case to.Family == types.Int && from.Family == types.Decimal:
 		if f, err := types.NumericToFloat(k.Value.Dec); err == nil && math.Abs(f) < 1<<62 {
@@ -142,8 +144,8 @@ func (e *Estimator) value(c *stats.Column, x expr.Expr) (types.Datum, bool) {
 	return v, err == nil
 }
 
-// presently is the value that a stable expression such as now() has while the statement is planned; nil if
-// it depends on more than the session, or fails.
+// presently is the value that a stable expression such as now() has while the statement is planned;
+// nil if it depends on more than the session, or fails.
 func (e *Estimator) presently(x expr.Expr) *expr.Const {
 	if e.rt == nil || e.rt.Session == nil || e.rt.TxnTime.IsZero() {
 		return nil
@@ -299,7 +301,8 @@ func (e *Estimator) present(x expr.Expr) float64 {
 }
 
 // matchers are operators whose share is measured by running them over the values that are known.
-var matchers = map[string]bool{"~~": true, "!~~": true, "~~*": true, "!~~*": true, "~": true, "!~": true, "~*": true, "!~*": true,
+var matchers = map[string]bool{"~~": true, "!~~": true, "~~*": true, "!~~*": true, "~": true,
+	"!~": true, "~*": true, "!~*": true,
 	"starts_with": true, "^@": true}
 
 // pattern estimates `column LIKE constant` and other matches.
@@ -414,8 +417,8 @@ func (e *Estimator) or(x *expr.Or) float64 {
 	return min(s, 1)
 }
 
-// apart says whether no row fulfils two sides: equalities of one column with constants, or ranges of it
-// that do not meet, as NOT BETWEEN has them.
+// apart says whether no row fulfils two sides: equalities of one column with constants, or ranges
+// of it that do not meet, as NOT BETWEEN has them.
 func (e *Estimator) apart(x *expr.Or) bool {
 	var high, low *types.Datum
 	first, equal := 0, 0

@@ -145,7 +145,8 @@ func (e *Estimator) isUnique(id logical.ColID) bool {
 	column := s.Desc.Columns[id-s.First].ID
 	for i := range s.Desc.Indexes {
 		ix := &s.Desc.Indexes[i]
-		if (ix.Unique || ix.Primary) && ix.WhereText == "" && len(ix.Columns) == 1 && ix.Columns[0].ColumnID == column {
+		if (ix.Unique || ix.Primary) && ix.WhereText == "" && len(ix.Columns) == 1 &&
+			ix.Columns[0].ColumnID == column {
 			return true
 		}
 	}

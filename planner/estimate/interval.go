@@ -14,7 +14,8 @@ type Interval struct {
 	LowIncl, HighIncl bool
 }
 
-// Intervals is the share of rows whose column lies in one of several sections, which do not overlap.
+// Intervals is the share of rows whose column lies in one of several sections, which do not
+// overlap.
 func (e *Estimator) Intervals(id logical.ColID, ivs []Interval) float64 {
 	s := 0.0
 	for i := range ivs {

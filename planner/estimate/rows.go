@@ -20,8 +20,8 @@ func (e *Estimator) distinct(x expr.Expr) (n float64, ok bool) {
 	return 0, false
 }
 
-// among is the number of different values of an expression among so many rows; ok is false where that
-// is not known. Of a table's rows a part has fewer values: n(1-(1-part)^(rows of a value)).
+// among is the number of different values of an expression among so many rows; ok is false where
+// that is not known. Of a table's rows a part has fewer values: n(1-(1-part)^(rows of a value)).
 func (e *Estimator) among(x expr.Expr, rows float64) (n float64, ok bool) {
 	if n, ok = e.distinct(x); !ok {
 		return 0, false
@@ -54,7 +54,8 @@ func (e *Estimator) Groups(keys []expr.Expr, rows float64) float64 {
 	return max(1, min(rows, n))
 }
 
-// Matches is the number of rows of a table that equal given values of some of its columns, at least 1.
+// Matches is the number of rows of a table that equal given values of some of its columns, at least
+// 1.
 func (e *Estimator) Matches(d *table.Desc, keys []expr.Expr) float64 {
 	rows := e.TableRows(d)
 	if e == nil {
@@ -73,9 +74,10 @@ func (e *Estimator) Matches(d *table.Desc, keys []expr.Expr) float64 {
 // Pair is an equality between the two sides of a join.
 type Pair struct{ Left, Right expr.Expr }
 
-// Join is the number of rows of a join of two inputs with so many rows: by equal pairs, and by other
-// conditions.
-func (e *Estimator) Join(kind opt.JoinKind, left, right float64, pairs []Pair, rest []expr.Expr) float64 {
+// Join is the number of rows of a join of two inputs with so many rows: by equal pairs, and by
+// other conditions.
+func (e *Estimator) Join(kind opt.JoinKind, left, right float64, pairs []Pair,
+	rest []expr.Expr) float64 {
 	matched := left * right
 	switch {
 	case len(pairs) == 0:
@@ -120,7 +122,8 @@ func (e *Estimator) Pair(p Pair, left, right float64) float64 {
 
 // semi is the number of left rows that have, or do not have, a partner: by the values of the right
 // side that are among those of the left.
-func (e *Estimator) semi(kind opt.JoinKind, left, right float64, pairs []Pair, rest []expr.Expr) float64 {
+func (e *Estimator) semi(kind opt.JoinKind, left, right float64, pairs []Pair,
+	rest []expr.Expr) float64 {
 	share := 0.5
 	known := false
 	if e != nil && len(pairs) > 0 {

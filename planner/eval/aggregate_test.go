@@ -91,7 +91,8 @@ func aggregateText(text string) string {
 	return one
 }
 
-func accumulate(a *expr.Aggregate, ts []*types.Type, result *types.Type, rows [][]types.Datum) string {
+func accumulate(a *expr.Aggregate, ts []*types.Type, result *types.Type,
+	rows [][]types.Datum) string {
 	rt := testRuntime()
 	rt.ArgTypes = ts
 	acc := a.New(ts)

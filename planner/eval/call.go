@@ -184,7 +184,8 @@ func sameForm(from, to *types.Type) bool {
 		return from.OID == types.OIDRegClass || from.OID == types.OIDRegType ||
 			from.OID == types.OIDRegProc || from.OID == types.OIDRegNamespace
 	case types.OIDText, types.OIDVarchar:
-		return from.OID == types.OIDText || from.OID == types.OIDVarchar || from.OID == types.OIDName ||
+		return from.OID == types.OIDText || from.OID == types.OIDVarchar ||
+			from.OID == types.OIDName ||
 			from.OID == types.OIDBPChar || to.OID == types.OIDText && from.OID == types.OIDJSON
 	case types.OIDFloat8:
 		return from.OID == types.OIDFloat4

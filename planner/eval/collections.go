@@ -27,7 +27,8 @@ func (r *rowValue) gather(st *state, row []types.Datum, dst []types.Datum) error
 }
 
 // each computes the argument vectors and calls visit with the arguments of each row.
-func (r *rowValue) each(st *state, b *types.Batch, sel []int32, visit func(i int, args []types.Datum) error) error {
+func (r *rowValue) each(st *state, b *types.Batch, sel []int32,
+	visit func(i int, args []types.Datum) error) error {
 	vecs := make([]*types.Vec, len(r.args))
 	for k := range r.args {
 		v, err := r.args[k].vec(st, b, sel)
@@ -111,7 +112,8 @@ func (n *recordNode) one(st *state, row []types.Datum) (types.Datum, error) {
 func (n *recordNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec) error {
 	return n.each(st, b, sel, func(i int, args []types.Datum) error {
 		elems := append([]types.Datum(nil), args...)
-		out.Set(i, types.Datum{Arr: &types.ArrayValue{Elems: elems, Types: n.types, Names: n.names}})
+		out.Set(i, types.Datum{Arr: &types.ArrayValue{Elems: elems, Types: n.types,
+			Names: n.names}})
 		return nil
 	})
 }
@@ -222,7 +224,8 @@ func (c *compiler) subquery(e *expr.Subquery) (node, error) {
 
 func (n *subqueryNode) run(st *state, values []types.Datum) (types.Datum, error) {
 	if st.ctx.Subquery == nil {
-		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery here").At(n.sq.Pos)
+		return types.Null, sqlerr.New(sqlerr.FeatureNotSupported,
+			"cannot use subquery here").At(n.sq.Pos)
 	}
 	k := len(n.sq.Args)
 	return st.ctx.Subquery.RunSubquery(st.ctx, n.sq, values[:k:k], values[k:])

@@ -145,7 +145,8 @@ func (c *compiler) node(e expr.Expr) (node, error) {
 		return &arrayNode{rowValue: rowValue{args: args, types: typesOf(e.Elems)}, t: e.T}, err
 	case *expr.RowExpr:
 		args, err := c.args(e.Elems)
-		return &recordNode{rowValue: rowValue{args: args, types: typesOf(e.Elems)}, names: e.Names}, err
+		return &recordNode{rowValue: rowValue{args: args, types: typesOf(e.Elems)},
+			names: e.Names}, err
 	case *expr.Quantified:
 		return c.quantified(e)
 	case *expr.Subquery:
@@ -185,7 +186,8 @@ func (n *paramNode) into(st *state, _ *types.Batch, sel []int32, out *types.Vec)
 
 func (n *paramNode) one(st *state, _ []types.Datum) (types.Datum, error) {
 	if n.index >= len(st.ctx.Params) {
-		return types.Null, sqlerr.New(sqlerr.UndefinedParameter, "no value found for parameter %d", n.index+1)
+		return types.Null, sqlerr.New(sqlerr.UndefinedParameter, "no value found for parameter %d",
+			n.index+1)
 	}
 	return st.ctx.Params[n.index], nil
 }

@@ -1,5 +1,5 @@
-// Package eval compiles bound expressions (planner/expr) into programs and runs them over batches of
-// column vectors, or over single rows.
+// Package eval compiles bound expressions (planner/expr) into programs and runs them over batches
+// of column vectors, or over single rows.
 //
 //	p, err := eval.Compile(e)                 // once per plan
 //	p = p.Clone()                             // per execution, when the plan is shared
@@ -11,8 +11,8 @@
 // Program belongs to one goroutine at a time. Clone costs one small allocation; scratch grows on
 // first use and is kept.
 //
-// The machine is a tree of nodes. Each node can compute a set of rows of a vector (into) and one row
-// (one). Columns and constants are handed to their parents without copying. AND, OR, CASE and
+// The machine is a tree of nodes. Each node can compute a set of rows of a vector (into) and one
+// row (one). Columns and constants are handed to their parents without copying. AND, OR, CASE and
 // COALESCE pass on to each argument only the rows that the arguments before left undecided, as
 // selection vectors, so that CASE WHEN x = 0 THEN 0 ELSE 1/x END never divides by zero.
 //

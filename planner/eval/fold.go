@@ -5,10 +5,10 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Fold replaces what is constant by its value: calls of immutable functions and casts over constants,
-// and AND, OR, CASE and COALESCE as far as their constant arguments decide them. What fails is left
-// as it is and fails at run time, if it is reached at all. rt may be nil; then casts that depend on
-// session settings are left alone.
+// Fold replaces what is constant by its value: calls of immutable functions and casts over
+// constants, and AND, OR, CASE and COALESCE as far as their constant arguments decide them. What
+// fails is left as it is and fails at run time, if it is reached at all. rt may be nil; then casts
+// that depend on session settings are left alone.
 func Fold(e expr.Expr, rt *expr.Runtime) expr.Expr {
 	return expr.Rewrite(e, func(n expr.Expr) expr.Expr { return foldNode(n, rt) })
 }
@@ -53,8 +53,8 @@ func foldNode(e expr.Expr, rt *expr.Runtime) expr.Expr {
 	return e
 }
 
-// foldedMost is how large a value that a function makes of constants may be to become part of a plan. A larger one
-// is made whenever the statement runs, where its memory is counted.
+// foldedMost is how large a value that a function makes of constants may be to become part of a
+// plan. A larger one is made whenever the statement runs, where its memory is counted.
 const foldedMost = 1 << 20
 
 // elemBytes is about what an element of an array takes.
@@ -105,14 +105,16 @@ func sessionType(t *types.Type) bool {
 	switch t.Family {
 	case types.Array:
 		return t.Elem == nil || sessionType(t.Elem)
-	case types.Date, types.Time, types.Timestamp, types.Interval, types.Bytes, types.Float, types.Record:
+	case types.Date, types.Time, types.Timestamp, types.Interval, types.Bytes, types.Float,
+		types.Record:
 		return true
 	}
-	return t.Family == types.Int && t.OID != types.OIDInt2 && t.OID != types.OIDInt4 && t.OID != types.OIDInt8
+	return t.Family == types.Int && t.OID != types.OIDInt2 && t.OID != types.OIDInt4 &&
+		t.OID != types.OIDInt8
 }
 
-// foldLogic drops arguments that do not matter. One that decides makes the whole a constant, whatever
-// stands before it: PostgreSQL does not run those either.
+// foldLogic drops arguments that do not matter. One that decides makes the whole a constant,
+// whatever stands before it: PostgreSQL does not run those either.
 func foldLogic(args []expr.Expr, or bool) expr.Expr {
 	rest := make([]expr.Expr, 0, len(args))
 	for _, a := range args {

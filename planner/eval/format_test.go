@@ -26,10 +26,12 @@ func TestExpressionsAreShownAsPostgreSQLShowsThem(t *testing.T) {
 		"(a IS NOT NULL)":              &expr.IsNull{Arg: a, Not: true},
 		"(a = ANY (1, '-2'::integer))": &expr.InList{Arg: a, List: []expr.Expr{num(1), num(-2)}},
 		"CASE a WHEN 1 THEN s ELSE NULL::text END": &expr.Case{T: types.TText, Operand: a,
-			Whens: []expr.When{{Cond: g.call("=", types.TBool, &expr.CaseOperand{T: types.TInt4}, num(1)), Result: s}},
-			Else:  &expr.Const{T: types.TText, Value: types.Null}},
+			Whens: []expr.When{{Cond: g.call("=", types.TBool, &expr.CaseOperand{T: types.TInt4},
+				num(1)), Result: s}},
+			Else: &expr.Const{T: types.TText, Value: types.Null}},
 		"(a)::numeric(5,2)": &expr.Cast{T: types.TNumeric.WithMod(5<<16 | 2 + 4), Arg: a},
-		"COALESCE(a, $1)":   &expr.Coalesce{T: types.TInt4, Args: []expr.Expr{a, &expr.Param{T: types.TInt4, N: 1}}},
+		"COALESCE(a, $1)": &expr.Coalesce{T: types.TInt4,
+			Args: []expr.Expr{a, &expr.Param{T: types.TInt4, N: 1}}},
 	} {
 		require.Equal(t, want, expr.Format(e))
 	}

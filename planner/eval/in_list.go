@@ -25,7 +25,8 @@ func (c *compiler) inList(e *expr.InList) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &inListNode{arg: a, eq: e.Eq, not: e.Not, buf: c.datums(2), live: c.sel(), types: []*types.Type{a.t, a.t}}
+	n := &inListNode{arg: a, eq: e.Eq, not: e.Not, buf: c.datums(2), live: c.sel(),
+		types: []*types.Type{a.t, a.t}}
 	for _, m := range e.List {
 		if k, ok := m.(*expr.Const); ok && n.keep(k.Value) {
 			continue
@@ -130,7 +131,8 @@ func (n *inListNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec
 		}
 	}
 	for k := range n.rest {
-		if live, err = n.compareMember(st, b, v, &n.rest[k], live, out); err != nil || len(live) == 0 {
+		if live, err = n.compareMember(st, b, v, &n.rest[k], live, out); err != nil ||
+			len(live) == 0 {
 			return err
 		}
 	}
@@ -152,7 +154,8 @@ func (n *inListNode) inSet(v *types.Vec, i int32) bool {
 
 // compareMember compares the rows that are not decided with a member of the list and returns those
 // that still are not; one for which some member was NULL is NULL unless a later member is equal.
-func (n *inListNode) compareMember(st *state, b *types.Batch, v *types.Vec, m *arg, live []int32, out *types.Vec) ([]int32, error) {
+func (n *inListNode) compareMember(st *state, b *types.Batch, v *types.Vec, m *arg, live []int32,
+	out *types.Vec) ([]int32, error) {
 	w, err := m.vec(st, b, live)
 	if err != nil {
 		return nil, err

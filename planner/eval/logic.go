@@ -97,8 +97,8 @@ func (n *notNode) into(st *state, b *types.Batch, sel []int32, out *types.Vec) e
 	return nil
 }
 
-// isNullNode is IS [NOT] NULL. Of a record, IS NULL asks whether all fields are NULL and IS NOT NULL
-// whether none is, so that neither may hold.
+// isNullNode is IS [NOT] NULL. Of a record, IS NULL asks whether all fields are NULL and IS NOT
+// NULL whether none is, so that neither may hold.
 type isNullNode struct {
 	arg arg
 	not bool

@@ -15,8 +15,8 @@ type Context struct {
 }
 
 // SubqueryRunner runs a subquery for one outer row. args are the values of sq.Args, left those of
-// sq.Left (for Any and All); both belong to the caller and are valid during the call only. The runner
-// caches results where sq has no Args.
+// sq.Left (for Any and All); both belong to the caller and are valid during the call only. The
+// runner caches results where sq has no Args.
 type SubqueryRunner interface {
 	RunSubquery(ctx *Context, sq *expr.Subquery, args, left []types.Datum) (types.Datum, error)
 }
@@ -91,7 +91,8 @@ func (p *Program) Eval(ctx *Context, b *types.Batch, sel []int32, out *types.Vec
 	out.Reset(p.code.root.t)
 	out.Resize(b.Len)
 	outer := st.rt.Hold(&st.held)
-	err := p.pieces(st, rows(b, sel), func(sel []int32) error { return p.code.root.n.into(st, b, sel, out) })
+	err := p.pieces(st, rows(b, sel),
+		func(sel []int32) error { return p.code.root.n.into(st, b, sel, out) })
 	st.rt.EndHold(&st.held, outer)
 	return err
 }

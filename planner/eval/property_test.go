@@ -49,7 +49,8 @@ func (g *generator) expr(t *types.Type, depth int) expr.Expr {
 	}
 	switch g.r.Intn(8) {
 	case 0:
-		return &expr.Coalesce{T: t, Args: []expr.Expr{g.expr(t, depth-1), g.expr(t, depth-1), g.expr(t, depth-1)}}
+		return &expr.Coalesce{T: t,
+			Args: []expr.Expr{g.expr(t, depth-1), g.expr(t, depth-1), g.expr(t, depth-1)}}
 	case 1:
 		return g.caseExpr(t, depth)
 	}
@@ -121,7 +122,8 @@ func (g *generator) boolean(depth int) expr.Expr {
 		return in
 	}
 	t := g.some()
-	return g.call([]string{"=", "<>", "<", ">="}[g.r.Intn(4)], types.TBool, g.expr(t, depth-1), g.expr(t, depth-1))
+	return g.call([]string{"=", "<>", "<", ">="}[g.r.Intn(4)], types.TBool, g.expr(t, depth-1),
+		g.expr(t, depth-1))
 }
 
 // TestVectorsAgreeWithRows evaluates random expressions over random batches both ways. The batch
@@ -149,7 +151,8 @@ func TestVectorsAgreeWithRows(t *testing.T) {
 	}
 }
 
-func compareWays(t *testing.T, name string, e expr.Expr, b *types.Batch, rows [][]types.Datum, sel []int32) {
+func compareWays(t *testing.T, name string, e expr.Expr, b *types.Batch, rows [][]types.Datum,
+	sel []int32) {
 	if sel == nil {
 		sel = []int32{}
 	}
@@ -265,7 +268,8 @@ func benchmarkBatch() *types.Batch {
 func BenchmarkIntArithmeticVector(b *testing.B) {
 	g := &generator{}
 	x, y := &expr.Col{T: types.TInt4}, &expr.Col{T: types.TInt4, Index: 1}
-	e := g.call("+", types.TInt4, g.call("*", types.TInt4, x, y), &expr.Const{T: types.TInt4, Value: types.NewInt(3)})
+	e := g.call("+", types.TInt4, g.call("*", types.TInt4, x, y),
+		&expr.Const{T: types.TInt4, Value: types.NewInt(3)})
 	p, err := Compile(e)
 	require.NoError(b, err)
 	batch := benchmarkBatch()
@@ -284,7 +288,8 @@ func BenchmarkFilterVector(b *testing.B) {
 	g := &generator{}
 	x, y := &expr.Col{T: types.TInt4}, &expr.Col{T: types.TInt4, Index: 1}
 	k := func(i int64) expr.Expr { return &expr.Const{T: types.TInt4, Value: types.NewInt(i)} }
-	e := &expr.And{Args: []expr.Expr{g.call("<", types.TBool, x, k(500)), g.call(">=", types.TBool, y, k(50))}}
+	e := &expr.And{Args: []expr.Expr{g.call("<", types.TBool, x, k(500)),
+		g.call(">=", types.TBool, y, k(50))}}
 	p, err := Compile(e)
 	require.NoError(b, err)
 	batch := benchmarkBatch()

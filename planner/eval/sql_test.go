@@ -28,7 +28,8 @@ import (
 
 func testRuntime() *expr.Runtime {
 	at := time.Date(2024, 2, 29, 12, 34, 56, 789012000, time.UTC)
-	return &expr.Runtime{TxnTime: at, StatementTime: at, Location: time.UTC, Format: types.DefaultFormat}
+	return &expr.Runtime{TxnTime: at, StatementTime: at, Location: time.UTC,
+		Format: types.DefaultFormat}
 }
 
 func TestExpressionsAgreeWithPostgreSQL(t *testing.T) {
@@ -205,7 +206,8 @@ func (p *textParser) expr() (expr.Expr, error) {
 
 func (p *textParser) word() string {
 	start := p.i
-	for p.i < len(p.s) && (p.s[p.i] == '_' || p.s[p.i] >= 'a' && p.s[p.i] <= 'z' || p.s[p.i] >= '0' && p.s[p.i] <= '9') {
+	for p.i < len(p.s) && (p.s[p.i] == '_' || p.s[p.i] >= 'a' && p.s[p.i] <= 'z' ||
+		p.s[p.i] >= '0' && p.s[p.i] <= '9') {
 		p.i++
 	}
 	return p.s[start:p.i]

@@ -23,8 +23,8 @@ func width(n physical.Node) int {
 	return w
 }
 
-// nodeOf says of a node what it is: in its title for the text form, one by one in its properties for the
-// others, and in its details for both.
+// nodeOf says of a node what it is: in its title for the text form, one by one in its properties
+// for the others, and in its details for both.
 func nodeOf(n physical.Node) *node {
 	switch n := n.(type) {
 	case *physical.Scan:
@@ -35,7 +35,8 @@ func nodeOf(n physical.Node) *node {
 		if len(n.Rows) <= 1 {
 			return called("Result")
 		}
-		return of(`Values Scan on "*VALUES*"`, "Values Scan", Detail{Label: "Alias", Text: "*VALUES*"})
+		return of(`Values Scan on "*VALUES*"`, "Values Scan",
+			Detail{Label: "Alias", Text: "*VALUES*"})
 	case *physical.FuncScan:
 		alias := Detail{Label: "Alias", Text: n.Alias}
 		if n.Func == nil {
@@ -77,7 +78,8 @@ func rowsNode(n physical.Node) *node {
 	case *physical.Sort:
 		key := Detail{Label: "Sort Key", List: sortKeys(n.Keys, n.Child)}
 		if n.Top != nil {
-			return of("Top-N Sort", "Sort", Detail{Label: "Sort Method", Text: "top-N heapsort"}).detail(key)
+			return of("Top-N Sort", "Sort",
+				Detail{Label: "Sort Method", Text: "top-N heapsort"}).detail(key)
 		}
 		return called("Sort").detail(key)
 	case *physical.Limit:
@@ -91,7 +93,8 @@ func rowsNode(n physical.Node) *node {
 		if len(n.GroupBy) == 0 {
 			return of("Aggregate", "Aggregate", Detail{Label: "Strategy", Text: "Plain"})
 		}
-		return of("HashAggregate", "Aggregate", hashed).detail(Detail{Label: "Group Key", List: formats(n.GroupBy)})
+		return of("HashAggregate", "Aggregate",
+			hashed).detail(Detail{Label: "Group Key", List: formats(n.GroupBy)})
 	case *physical.Append:
 		return called("Append")
 	case *physical.SetOp:
@@ -107,7 +110,8 @@ func rowsNode(n physical.Node) *node {
 
 func modifyNode(n physical.Node) *node {
 	on := func(operation, table string) *node {
-		out := of(operation+" on "+table, "ModifyTable", Detail{Label: "Operation", Text: operation})
+		out := of(operation+" on "+table, "ModifyTable",
+			Detail{Label: "Operation", Text: operation})
 		out.properties = append(out.properties, relationProperties(table, "")...)
 		return out
 	}
@@ -131,7 +135,8 @@ func modifyNode(n physical.Node) *node {
 
 // of makes a node with a title and, beside its type, properties.
 func of(title, kind string, properties ...Detail) *node {
-	return &node{title: title, properties: append([]Detail{{Label: "Node Type", Text: kind}}, properties...)}
+	return &node{title: title,
+		properties: append([]Detail{{Label: "Node Type", Text: kind}}, properties...)}
 }
 
 // called is of for a node whose title is its type.
@@ -139,7 +144,8 @@ func called(name string) *node { return of(name, name) }
 
 // relationNode is of for a node over a relation.
 func relationNode(title, kind, table, alias string, properties ...Detail) *node {
-	return of(title+" on "+named(table, alias), kind, append(properties, relationProperties(table, alias)...)...)
+	return of(title+" on "+named(table, alias), kind,
+		append(properties, relationProperties(table, alias)...)...)
 }
 
 func relationProperties(table, alias string) []Detail {
@@ -324,7 +330,8 @@ func oneRange(d *table.Desc, cols []table.IndexColumn, r *physical.Range) string
 			op += "="
 		}
 		if call, ok := e.(*expr.Call); ok && call.Func.Bound {
-			op = call.Func.Name // the bound is where the comparison says, whatever the range includes
+			// the bound is where the comparison says, whatever the range includes
+			op = call.Func.Name
 		}
 		parts = append(parts, "("+name(len(r.Eq))+" "+op+" "+expr.Format(e)+")")
 	}

@@ -66,5 +66,6 @@ func (w *textWriter) figures(f *figures) string {
 	case w.p.o.HideTiming:
 		return s + fmt.Sprintf(" (actual rows=%d loops=%d)", f.actual, f.loops)
 	}
-	return s + fmt.Sprintf(" (actual time=0.000..%.3f rows=%d loops=%d)", millis(f.elapsed), f.actual, f.loops)
+	return s + fmt.Sprintf(" (actual time=0.000..%.3f rows=%d loops=%d)", millis(f.elapsed),
+		f.actual, f.loops)
 }

@@ -156,7 +156,8 @@ func (d *describer) lookup(j *physical.IndexJoin) *node {
 	}
 	out := indexNode(s, name, false)
 	out.what = d.figures(s)
-	return out.detail(Detail{Label: "Index Cond", Text: oneRange(s.Table, key, &physical.Range{Eq: j.Keys})}).filter(s.Filter)
+	return out.detail(Detail{Label: "Index Cond",
+		Text: oneRange(s.Table, key, &physical.Range{Eq: j.Keys})}).filter(s.Filter)
 }
 
 func (d *describer) figures(n physical.Node) figures {

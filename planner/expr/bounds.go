@@ -2,8 +2,8 @@ package expr
 
 import "github.com/minidb/minidb/table/types"
 
-// Account is where a statement's memory is counted. Grow fails with 53200 when the statement may not
-// hold n bytes more.
+// Account is where a statement's memory is counted. Grow fails with 53200 when the statement may
+// not hold n bytes more.
 type Account interface {
 	Grow(n int64) error
 	Shrink(n int64)
@@ -12,16 +12,17 @@ type Account interface {
 const (
 	// lookEvery is the work between two looks at the statement's context, in bytes copied or read.
 	lookEvery = 1 << 20
-	// stepCost and rowCost are what a step of a loop and a row count for: 95,000 steps, or 4,096 rows,
-	// are the most between two looks.
+	// stepCost and rowCost are what a step of a loop and a row count for: 95,000 steps, or 4,096
+	// rows, are the most between two looks.
 	stepCost = 11
 	rowCost  = lookEvery / 4096
-	// withoutAccount bounds what functions hold where no statement runs, as in the folding of constants.
+	// withoutAccount bounds what functions hold where no statement runs, as in the folding of
+	// constants.
 	withoutAccount = 64 << 20
 )
 
-// Grow asks for n bytes before they are allocated. They belong to the evaluation that is going on and
-// are given back when its result is replaced: see Hold.
+// Grow asks for n bytes before they are allocated. They belong to the evaluation that is going on
+// and are given back when its result is replaced: see Hold.
 func (rt *Runtime) Grow(n int64) error {
 	if n <= 0 {
 		return nil
@@ -40,8 +41,8 @@ func (rt *Runtime) Grow(n int64) error {
 }
 
 // Hold starts an evaluation: it gives back the bytes that the previous one of the same expression
-// asked for, of which *held keeps count. The caller calls EndHold behind the evaluation, with what Hold
-// returned. Evaluations nest, as a subquery's does in that of its outer expression.
+// asked for, of which *held keeps count. The caller calls EndHold behind the evaluation, with what
+// Hold returned. Evaluations nest, as a subquery's does in that of its outer expression.
 func (rt *Runtime) Hold(held *int64) (outer int64) {
 	rt.Release(held)
 	outer, rt.held = rt.held, 0
@@ -79,9 +80,9 @@ func (rt *Runtime) Return(n int64) {
 // Taken is how many bytes are asked for and not given back.
 func (rt *Runtime) Taken() int64 { return rt.taken }
 
-// Tick counts n bytes of work, and returns the error of the statement's context when it has ended. It
-// looks at the context once per MiB, so a caller counts pieces of at most that size, each before or
-// behind the work on it.
+// Tick counts n bytes of work, and returns the error of the statement's context when it has ended.
+// It looks at the context once per MiB, so a caller counts pieces of at most that size, each before
+// or behind the work on it.
 func (rt *Runtime) Tick(n int) error {
 	if rt.work += n; rt.work < lookEvery {
 		return nil

@@ -62,8 +62,8 @@ type And struct{ Args []Expr }
 // Or is the n-ary disjunction.
 type Or struct {
 	Args []Expr
-	// Implied are conditions that follow from it and have been tested before: what they drop is not dropped
-	// again where rows are estimated.
+	// Implied are conditions that follow from it and have been tested before: what they drop is not
+	// dropped again where rows are estimated.
 	Implied []Expr
 }
 
@@ -129,7 +129,8 @@ type ArrayExpr struct {
 	Elems []Expr
 }
 
-// RowExpr is ROW(…). Comparisons of rows are bound into comparisons of fields and do not arrive here.
+// RowExpr is ROW(…). Comparisons of rows are bound into comparisons of fields and do not arrive
+// here.
 type RowExpr struct {
 	Elems []Expr
 	Names []string // of the fields, where a whole row of a relation is meant
@@ -160,9 +161,10 @@ const (
 // variables at Slots before each run; without Args the plan runs once per statement and its result
 // is kept (for Any with equality: as a hash set).
 type Subquery struct {
-	T     *types.Type
-	Kind  SubqueryKind
-	Plan  any // physical.Node (logical.Node during planning): any, so that no import goes in a circle
+	T    *types.Type
+	Kind SubqueryKind
+	// physical.Node (logical.Node during planning): any, so that no import goes in a circle
+	Plan  any
 	Slots []int
 	Args  []Expr
 	// Any and All: Left has one entry per column of Plan, and Ops as many comparisons.
@@ -173,8 +175,8 @@ type Subquery struct {
 	Class int
 }
 
-// Hashed reports whether an Any or All asks for membership among the rows of a subquery that runs once: the
-// rows are looked up in a table of keys.
+// Hashed reports whether an Any or All asks for membership among the rows of a subquery that runs
+// once: the rows are looked up in a table of keys.
 func (e *Subquery) Hashed() bool {
 	want := "="
 	switch e.Kind {
@@ -192,8 +194,8 @@ func (e *Subquery) Hashed() bool {
 	return len(e.Args) == 0
 }
 
-// sameKeys reports whether equal values of both sides of an operator have one form. Moments of different
-// types are compared by the time zone.
+// sameKeys reports whether equal values of both sides of an operator have one form. Moments of
+// different types are compared by the time zone.
 func sameKeys(op *Func, left *types.Type) bool {
 	l, r := op.Args[0], op.Args[1]
 	switch left.Family {

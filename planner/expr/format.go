@@ -186,7 +186,8 @@ func (f *formatter) call(e *Call) {
 		f.expr(e.Args[0])
 		return
 	}
-	if name != "" && (name[0] == '_' || name[0] >= 'a' && name[0] <= 'z' || name[0] >= 'A' && name[0] <= 'Z') {
+	if name != "" && (name[0] == '_' || name[0] >= 'a' && name[0] <= 'z' || name[0] >= 'A' &&
+		name[0] <= 'Z') {
 		f.b.WriteString(name + "(")
 		f.list(e.Args)
 		f.b.WriteByte(')')

@@ -20,18 +20,19 @@ const (
 
 // Func is one overload of a scalar function, operator or set-returning function.
 type Func struct {
-	Name       string        // function name, or the operator's spelling
-	Args       []*types.Type // declared argument types; a polymorphic one is nil (any) or AnyElement/AnyArray
-	Variadic   bool          // the last of Args repeats
-	Returns    *types.Type   // nil: polymorphic, see ReturnType
+	Name string // function name, or the operator's spelling
+	// declared argument types; a polymorphic one is nil (any) or AnyElement/AnyArray
+	Args       []*types.Type
+	Variadic   bool        // the last of Args repeats
+	Returns    *types.Type // nil: polymorphic, see ReturnType
 	ReturnType func(args []*types.Type) *types.Type
 	Volatility Volatility
 	NotStrict  bool // called with NULL arguments too; a strict function gives NULL for any NULL
-	// Same tells a function that is made for a call from others: those with equal ones compute the same. nil
-	// for a function of the catalogue, which is itself only.
+	// Same tells a function that is made for a call from others: those with equal ones compute the
+	// same. nil for a function of the catalogue, which is itself only.
 	Same any
-	// Bound marks a function of one argument that turns the value of a comparison into a bound for the
-	// keys of an index; its name is the comparison's operator (builtin.KeyBound).
+	// Bound marks a function of one argument that turns the value of a comparison into a bound for
+	// the keys of an index; its name is the comparison's operator (builtin.KeyBound).
 	Bound bool
 	// Scalar computes one value. Every function has it, except set-returning ones.
 	Scalar func(rt *Runtime, args []types.Datum) (types.Datum, error)
@@ -93,23 +94,23 @@ type Session interface {
 // AdvisoryLocks is what a Session may offer beside: locks on numbers that mean what applications
 // agree on.
 type AdvisoryLocks interface {
-	// AdvisoryLock takes a lock, for the transaction or else for the session. Without wait it answers
-	// false when the lock is not free.
+	// AdvisoryLock takes a lock, for the transaction or else for the session. Without wait it
+	// answers false when the lock is not free.
 	AdvisoryLock(key AdvisoryKey, shared, transaction, wait bool) (bool, error)
 	// AdvisoryUnlock gives back one lock of the session; false when it has none.
 	AdvisoryUnlock(key AdvisoryKey, shared bool) bool
 	AdvisoryUnlockAll()
 }
 
-// Timestamps is what a Session may offer beside: where its transactions stand in the one order of all
-// transactions. A timestamp is positive; its upper 46 bits are milliseconds since 1970.
+// Timestamps is what a Session may offer beside: where its transactions stand in the one order of
+// all transactions. A timestamp is positive; its upper 46 bits are milliseconds since 1970.
 type Timestamps interface {
 	// StartTimestamp is the running transaction's, by which its locks and records are known.
 	StartTimestamp() (int64, error)
 	// SnapshotTimestamp is the one at which the running statement reads.
 	SnapshotTimestamp() (int64, error)
-	// LastCommitTimestamp is the one from which on the last transaction of the session that wrote and
-	// committed is visible; false before there was one.
+	// LastCommitTimestamp is the one from which on the last transaction of the session that wrote
+	// and committed is visible; false before there was one.
 	LastCommitTimestamp() (int64, bool)
 }
 

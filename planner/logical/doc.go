@@ -2,9 +2,9 @@
 // binder builds them, package rule rewrites them into equal and better ones, package choose turns
 // them into physical plans.
 //
-// Every column of a statement has an ID of its own, from the place that makes it (a table in FROM, a
-// computed expression, an aggregate) to the last place that reads it. expr.Col.Index is such an ID.
-// A node can therefore move up or down the tree, and a subquery can become a join, without an
+// Every column of a statement has an ID of its own, from the place that makes it (a table in FROM,
+// a computed expression, an aggregate) to the last place that reads it. expr.Col.Index is such an
+// ID. A node can therefore move up or down the tree, and a subquery can become a join, without an
 // expression changing. A query that refers to a column which nothing inside of it makes is
 // correlated: the column comes from an outer query. FreeCols tells which those are.
 //

@@ -7,8 +7,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Equal reports whether two expressions are the same computation. Subqueries are if they are written alike in
-// one scope (expr.Subquery.Class). Places in the statement do not count.
+// Equal reports whether two expressions are the same computation. Subqueries are if they are
+// written alike in one scope (expr.Subquery.Class). Places in the statement do not count.
 func Equal(a, b expr.Expr) bool {
 	if a == b {
 		return true
@@ -64,7 +64,8 @@ func equalLogic(a, b expr.Expr) bool {
 		return ok && EqualAll(a.Args, o.Args)
 	case *expr.InList:
 		o, ok := b.(*expr.InList)
-		return ok && a.Not == o.Not && a.Eq == o.Eq && Equal(a.Arg, o.Arg) && EqualAll(a.List, o.List)
+		return ok && a.Not == o.Not && a.Eq == o.Eq && Equal(a.Arg, o.Arg) &&
+			EqualAll(a.List, o.List)
 	case *expr.ArrayExpr:
 		o, ok := b.(*expr.ArrayExpr)
 		return ok && EqualAll(a.Elems, o.Elems)
@@ -73,13 +74,15 @@ func equalLogic(a, b expr.Expr) bool {
 		return ok && EqualAll(a.Elems, o.Elems)
 	case *expr.Quantified:
 		o, ok := b.(*expr.Quantified)
-		return ok && a.All == o.All && a.Op == o.Op && Equal(a.Left, o.Left) && Equal(a.Array, o.Array)
+		return ok && a.All == o.All && a.Op == o.Op && Equal(a.Left, o.Left) &&
+			Equal(a.Array, o.Array)
 	case *expr.Case:
 		o, ok := b.(*expr.Case)
 		return ok && equalCase(a, o)
 	case *expr.Subquery:
 		o, ok := b.(*expr.Subquery)
-		return ok && a.Class != 0 && a.Class == o.Class && a.Kind == o.Kind && slices.Equal(a.Ops, o.Ops) && EqualAll(a.Left, o.Left)
+		return ok && a.Class != 0 && a.Class == o.Class && a.Kind == o.Kind &&
+			slices.Equal(a.Ops, o.Ops) && EqualAll(a.Left, o.Left)
 	}
 	return false
 }
@@ -87,11 +90,13 @@ func equalLogic(a, b expr.Expr) bool {
 func sameFunc(a, b *expr.Func) bool { return a == b || a.Same != nil && a.Same == b.Same }
 
 func equalCase(a, b *expr.Case) bool {
-	if len(a.Whens) != len(b.Whens) || !equalOptional(a.Operand, b.Operand) || !equalOptional(a.Else, b.Else) {
+	if len(a.Whens) != len(b.Whens) || !equalOptional(a.Operand, b.Operand) ||
+		!equalOptional(a.Else, b.Else) {
 		return false
 	}
 	for i := range a.Whens {
-		if !Equal(a.Whens[i].Cond, b.Whens[i].Cond) || !Equal(a.Whens[i].Result, b.Whens[i].Result) {
+		if !Equal(a.Whens[i].Cond, b.Whens[i].Cond) ||
+			!Equal(a.Whens[i].Result, b.Whens[i].Result) {
 			return false
 		}
 	}

@@ -25,16 +25,16 @@ func NewInterrupt(ctx context.Context) *Interrupt { return &Interrupt{ctx: ctx} 
 // stepBytes is about what a node takes in the trees of all phases.
 const stepBytes = 1 << 10
 
-// Counting makes the Interrupt count the nodes that its phase makes in the work of the context (memory.With):
-// planning ends with an error when there is no memory for more. It is for the first phase; those behind it turn
-// its nodes into others.
+// Counting makes the Interrupt count the nodes that its phase makes in the work of the context
+// (memory.With): planning ends with an error when there is no memory for more. It is for the first
+// phase; those behind it turn its nodes into others.
 func (i *Interrupt) Counting() *Interrupt {
 	i.work = memory.Working(i.ctx)
 	return i
 }
 
-// Step counts one step. It returns the error of the context once a look has found it ended, or of the
-// memory that is missing.
+// Step counts one step. It returns the error of the context once a look has found it ended, or of
+// the memory that is missing.
 func (i *Interrupt) Step() error {
 	if i == nil || i.err != nil {
 		return i.Err()

@@ -34,7 +34,8 @@ type Meta struct {
 	Scans []ScanColumns
 	// Writes is set when a function that changes something is called, or the statement modifies.
 	Writes bool
-	// Lasting is set when a function is called whose effect stays when the transaction is rolled back.
+	// Lasting is set when a function is called whose effect stays when the transaction is rolled
+	// back.
 	Lasting bool
 	// Joins, Subqueries and CTERefs count nodes made by the binder: rules look at them first, so
 	// that small statements pay nothing for rules that cannot fire.

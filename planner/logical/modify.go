@@ -30,8 +30,8 @@ type OnConflict struct {
 	Where              expr.Expr
 }
 
-// Update changes the rows of a Scan of Desc inside of Child. Old is the Scan's First; Row the IDs of
-// the new row's columns.
+// Update changes the rows of a Scan of Desc inside of Child. Old is the Scan's First; Row the IDs
+// of the new row's columns.
 type Update struct {
 	Desc      *table.Desc
 	Child     Node

@@ -18,8 +18,8 @@ type Scan struct {
 	Alias string
 	First ColID
 	Out   []ColID
-	// Partial has the conditions under which a partial index has an entry for a row. An index that is
-	// missing here cannot be used.
+	// Partial has the conditions under which a partial index has an entry for a row. An index that
+	// is missing here cannot be used.
 	Partial map[table.IndexID][]expr.Expr
 }
 
@@ -74,7 +74,8 @@ type SetItem struct {
 	Column int
 }
 
-// ProjectSet passes its child's columns on and adds the values of set-returning calls, side by side.
+// ProjectSet passes its child's columns on and adds the values of set-returning calls, side by
+// side.
 type ProjectSet struct {
 	Child Node
 	Items []SetItem
@@ -266,7 +267,9 @@ func (n *Scan) Ordinal(id ColID) int { return id - n.First }
 func (n *Scan) Column(id ColID) *table.Column { return &n.Desc.Columns[id-n.First] }
 
 // OwnsColumn says whether the scan makes the column.
-func (n *Scan) OwnsColumn(id ColID) bool { return id >= n.First && id < n.First+len(n.Desc.Columns) }
+func (n *Scan) OwnsColumn(id ColID) bool {
+	return id >= n.First && id < n.First+len(n.Desc.Columns)
+}
 
 // Freeze says that nothing below the join changes any more, so that its columns are kept: a tree of
 // many joins asks for them at every level.

@@ -173,8 +173,8 @@ func EachSubquery(e expr.Expr, fn func(*expr.Subquery)) {
 	})
 }
 
-// ExprCols adds the columns that an expression refers to, those of subqueries inside of it that come
-// from outside of them too.
+// ExprCols adds the columns that an expression refers to, those of subqueries inside of it that
+// come from outside of them too.
 func ExprCols(e expr.Expr, into *ColSet) {
 	expr.Walk(e, func(x expr.Expr) bool {
 		switch x := x.(type) {
@@ -196,8 +196,8 @@ func ColsOf(e expr.Expr) ColSet {
 	return s
 }
 
-// MadeCols is the set of the columns that a node gives, as SetOf its Columns. It makes no lists for the
-// joins below.
+// MadeCols is the set of the columns that a node gives, as SetOf its Columns. It makes no lists for
+// the joins below.
 func MadeCols(n Node) ColSet {
 	var s ColSet
 	addMade(n, &s)
@@ -275,8 +275,8 @@ func IsVolatile(e expr.Expr) bool {
 	return found
 }
 
-// Movable reports whether an expression may be evaluated at another place, or twice: it calls nothing
-// volatile and has no subquery.
+// Movable reports whether an expression may be evaluated at another place, or twice: it calls
+// nothing volatile and has no subquery.
 func Movable(e expr.Expr) bool { return !IsVolatile(e) && !expr.HasSubquery(e) }
 
 // NodeVolatile reports whether a tree calls a volatile function or modifies anything.

@@ -4,12 +4,12 @@ import (
 	"math"
 )
 
-// The cost model. A cost is a number of rows read in sequence: a plan of cost 1000 is expected to take
-// as long as reading 1000 rows of a table from its beginning. Only the order of costs matters: they
-// choose between plans for the same rows.
+// The cost model. A cost is a number of rows read in sequence: a plan of cost 1000 is expected to
+// take as long as reading 1000 rows of a table from its beginning. Only the order of costs matters:
+// they choose between plans for the same rows.
 const (
-	// fetchCost is added for a row that is fetched for an entry of an index which does not cover the
-	// query: a point read of the row's key, of which neighbours often share a block.
+	// fetchCost is added for a row that is fetched for an entry of an index which does not cover
+	// the query: a point read of the row's key, of which neighbours often share a block.
 	fetchCost = 1.8
 
 	// seekCost is the start of a range: the iterator descends to a block that was not read before.
@@ -19,8 +19,8 @@ const (
 	// them lie in a block, and fewer columns are decoded.
 	smallEntry = 0.8
 
-	// lookupCost is an index lookup for one row of the left side of a join: a seek and a row, with the
-	// overhead of setting the range up each time.
+	// lookupCost is an index lookup for one row of the left side of a join: a seek and a row, with
+	// the overhead of setting the range up each time.
 	lookupCost = 4
 
 	// filterCost is the evaluation of a condition for a row, and projectCost that of a projection.
@@ -31,16 +31,16 @@ const (
 	// valueCost is a row of VALUES, which is in the plan already.
 	valueCost = 0.01
 
-	// aggregateCost is a row put into its group or compared with those already seen, by a hash of its
-	// keys.
+	// aggregateCost is a row put into its group or compared with those already seen, by a hash of
+	// its keys.
 	aggregateCost = 0.1
 
 	// sortStepCost is one comparison of a sort, of which a row takes log2(rows).
 	sortStepCost = 0.1
 
-	// hashBuildCost is a row of the right side put into the hash table of a join, copied with all its
-	// columns. hashProbeCost is a row of the left side looked up there. The smaller side is therefore
-	// better on the right.
+	// hashBuildCost is a row of the right side put into the hash table of a join, copied with all
+	// its columns. hashProbeCost is a row of the left side looked up there. The smaller side is
+	// therefore better on the right.
 	hashBuildCost = 0.4
 	hashProbeCost = 0.2
 
@@ -50,22 +50,23 @@ const (
 	// joinedCost is a row that one join of several gives to the next.
 	joinedCost = 0.1
 
-	// disableCost is added to ways that the session does not want: PostgreSQL's disable_cost. Such a
-	// way is taken where there is no other.
+	// disableCost is added to ways that the session does not want: PostgreSQL's disable_cost. Such
+	// a way is taken where there is no other.
 	disableCost = 1e10
 
 	// usualRandomPage is PostgreSQL's default of random_page_cost. The figures above hold for it.
 	usualRandomPage = 4
 )
 
-// Estimate is what the planner expects of a node: its rows, and the cost of the node with all below it.
+// Estimate is what the planner expects of a node: its rows, and the cost of the node with all below
+// it.
 type Estimate struct {
 	Rows float64
 	Cost float64
 }
 
-// Costs are a session's settings about ways to run a statement: PostgreSQL's enable_… and page costs.
-// The zero value leaves the choice to the model.
+// Costs are a session's settings about ways to run a statement: PostgreSQL's enable_… and page
+// costs. The zero value leaves the choice to the model.
 type Costs struct {
 	// No… make a way so expensive that it is taken only where there is no other.
 	NoSeqScan, NoIndexScan, NoIndexOnlyScan, NoHashJoin, NoNestLoop, NoSort bool
@@ -122,8 +123,8 @@ func (c Costs) matchCost(fetches bool) float64 {
 	return 1
 }
 
-// ScanPenalty is what the session's settings add to a scan. byKey reports whether EXPLAIN calls it an
-// index scan, covering whether an index-only one.
+// ScanPenalty is what the session's settings add to a scan. byKey reports whether EXPLAIN calls it
+// an index scan, covering whether an index-only one.
 func (c Costs) ScanPenalty(byKey, covering bool) float64 {
 	switch {
 	case byKey && covering:
@@ -134,8 +135,8 @@ func (c Costs) ScanPenalty(byKey, covering bool) float64 {
 	return penalty(c.NoSeqScan)
 }
 
-// Stopped is the cost of a scan that ends early, when limit of its rows have been given. A thousandth
-// remains, for the start.
+// Stopped is the cost of a scan that ends early, when limit of its rows have been given. A
+// thousandth remains, for the start.
 func Stopped(cost, limit, rows float64) float64 { return cost * math.Max(limit/rows, 0.001) }
 
 // Lookup is the cost of a row looked up alone.
@@ -144,15 +145,17 @@ const Lookup = lookupCost
 // Lookups is the cost of looking elements of an array up, which give so many rows.
 func Lookups(elements, rows float64) float64 { return elements*lookupCost + rows }
 
-// IndexJoin is the cost of a join that looks each row of the left side up and finds so many matches.
-// fetches reports whether rows are fetched for entries.
+// IndexJoin is the cost of a join that looks each row of the left side up and finds so many
+// matches. fetches reports whether rows are fetched for entries.
 func (c Costs) IndexJoin(left Estimate, matches float64, fetches bool) float64 {
-	return left.Cost + left.Rows*(lookupCost*c.randomIO()+matches*c.matchCost(fetches)) + penalty(c.NoNestLoop)
+	return left.Cost + left.Rows*(lookupCost*c.randomIO()+matches*c.matchCost(fetches)) +
+		penalty(c.NoNestLoop)
 }
 
 // HashJoin is the cost of a join by a hash table of the right side.
 func (c Costs) HashJoin(left, right Estimate) float64 {
-	return left.Cost + right.Cost + right.Rows*hashBuildCost + left.Rows*hashProbeCost + penalty(c.NoHashJoin)
+	return left.Cost + right.Cost + right.Rows*hashBuildCost + left.Rows*hashProbeCost +
+		penalty(c.NoHashJoin)
 }
 
 // NestLoop is the cost of a join that tests all pairs, with the right side in memory.
@@ -183,8 +186,8 @@ func Group(in Estimate) float64 { return in.Cost + in.Rows*aggregateCost }
 // Values is the cost of rows that are in the plan.
 func Values(rows float64) float64 { return valueCost * rows }
 
-// EachRow is the cost of a node that does for each row about what reading one takes: writes it, locks
-// it, or keeps it to compare it with others.
+// EachRow is the cost of a node that does for each row about what reading one takes: writes it,
+// locks it, or keeps it to compare it with others.
 func EachRow(inputs ...Estimate) float64 {
 	cost := 0.0
 	for _, in := range inputs {
@@ -196,11 +199,13 @@ func EachRow(inputs ...Estimate) float64 {
 	return cost
 }
 
-// The search for an order of joins (package rule) has the rows of tables and of joins, and no nodes. It
-// weighs steps by the same figures.
+// The search for an order of joins (package rule) has the rows of tables and of joins, and no
+// nodes. It weighs steps by the same figures.
 
 // HashStep is the cost of joining so many rows with a table by a hash table of its rows.
-func HashStep(rows, tableRows float64) float64 { return tableRows*hashBuildCost + rows*hashProbeCost }
+func HashStep(rows, tableRows float64) float64 {
+	return tableRows*hashBuildCost + rows*hashProbeCost
+}
 
 // Seeks is the least that looking so many keys up costs.
 func Seeks(keys float64) float64 { return keys * seekCost }

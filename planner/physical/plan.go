@@ -50,8 +50,8 @@ type Plan struct {
 	// Tables lists every relation read or written, with the versions it was planned on: a cached
 	// plan is good while all of them are current.
 	Tables []opt.TableVersion
-	// NoCache is set when planning used something that holds for this moment only, such as the value of
-	// 'now'::timestamp: the plan serves one statement.
+	// NoCache is set when planning used something that holds for this moment only, such as the
+	// value of 'now'::timestamp: the plan serves one statement.
 	NoCache bool
 	// References says that it writes a table with foreign keys, of its own or to it.
 	References bool

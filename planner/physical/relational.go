@@ -37,8 +37,8 @@ type SetItem struct {
 	Column int
 }
 
-// HashJoin joins by equality of LeftKeys (over the left row) and RightKeys (over the right row); the
-// right side is built into the table. Cond is the rest of the condition over both rows.
+// HashJoin joins by equality of LeftKeys (over the left row) and RightKeys (over the right row);
+// the right side is built into the table. Cond is the rest of the condition over both rows.
 type HashJoin struct {
 	Base
 	Kind                opt.JoinKind

@@ -33,8 +33,8 @@ type Scan struct {
 // Range is a section of an index: rows whose first key columns equal Eq, and whose next key column
 // lies between Low and High. Where Low or High is set, NULLs of that column are outside. A NULL
 // value in Eq, Low or High makes the range empty, unless IsNull says that the test is IS NULL.
-// Expressions have the type of the key column; a value of another type stands below a call that turns it
-// into a bound (expr.Func.Bound).
+// Expressions have the type of the key column; a value of another type stands below a call that
+// turns it into a bound (expr.Func.Bound).
 type Range struct {
 	Eq                []expr.Expr
 	IsNull            []bool // parallel to Eq, or nil

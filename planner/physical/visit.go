@@ -7,8 +7,8 @@ import (
 	"github.com/minidb/minidb/planner/opt"
 )
 
-// EachExpr calls fn with each expression of the node itself. What a node keeps beside its expressions,
-// such as the plan of a subquery inside of one, is not entered.
+// EachExpr calls fn with each expression of the node itself. What a node keeps beside its
+// expressions, such as the plan of a subquery inside of one, is not entered.
 func EachExpr(n Node, fn func(expr.Expr)) {
 	switch n := n.(type) {
 	case *Scan:
@@ -166,5 +166,6 @@ func HasExpr(n Node, fn func(expr.Expr) bool) bool {
 
 // TreeHasExpr reports whether fn holds for an expression of n or of a node below it.
 func TreeHasExpr(n Node, fn func(expr.Expr) bool) bool {
-	return HasExpr(n, fn) || slices.ContainsFunc(n.Children(), func(c Node) bool { return TreeHasExpr(c, fn) })
+	return HasExpr(n, fn) || slices.ContainsFunc(n.Children(),
+		func(c Node) bool { return TreeHasExpr(c, fn) })
 }

@@ -8,14 +8,14 @@ import (
 )
 
 // decorrelate turns EXISTS, IN, NOT EXISTS and NOT IN among the conditions of WHERE into semi and
-// anti joins, pulling the conditions that tie the subquery to the outer row up into the join. It begins
-// with the innermost ones, so that a tree of them becomes a tree of joins.
+// anti joins, pulling the conditions that tie the subquery to the outer row up into the join. It
+// begins with the innermost ones, so that a tree of them becomes a tree of joins.
 //
 // The same because WHERE keeps a row exactly where the condition is true: for EXISTS and IN where a
-// match exists. Must not fire: below LIMIT or aggregation, where a correlated condition decides what
-// is counted (`x IN (SELECT max(y) FROM u WHERE u.k = t.k)`); on NOT IN where NULLs on either side
-// can make it unknown, unless the join minds them; on a subquery that is not a condition by itself
-// (`WHERE EXISTS (…) OR a = 1`), whose value is needed.
+// match exists. Must not fire: below LIMIT or aggregation, where a correlated condition decides
+// what is counted (`x IN (SELECT max(y) FROM u WHERE u.k = t.k)`); on NOT IN where NULLs on either
+// side can make it unknown, unless the join minds them; on a subquery that is not a condition by
+// itself (`WHERE EXISTS (…) OR a = 1`), whose value is needed.
 func decorrelate(c *Context, n logical.Node) logical.Node { return decorrelateIn(c, n, false) }
 
 // decorrelateIn is decorrelate, within a subquery or not.
@@ -31,7 +31,8 @@ func decorrelateIn(c *Context, n logical.Node, within bool) logical.Node {
 }
 
 // joinConds makes joins of the conditions that it can, and returns the others.
-func joinConds(c *Context, child logical.Node, conds []expr.Expr, within bool) (joined logical.Node, stay []expr.Expr) {
+func joinConds(c *Context, child logical.Node, conds []expr.Expr, within bool) (joined logical.Node,
+	stay []expr.Expr) {
 	for _, cond := range conds {
 		if j := toJoin(c, child, cond, within); j != nil {
 			c.fired("Decorrelate")
@@ -67,8 +68,8 @@ func toJoin(c *Context, child logical.Node, cond expr.Expr, within bool) logical
 	}
 	p := pulling{meta: c.Meta, outer: logical.SetOf(child.Columns())}
 	if free := logical.FreeCols(q.Node); within && !free.SubsetOf(p.outer) {
-		// What refers to a query further out has to leave the subquery at hand when that is made a join, which
-		// it can from a semi join.
+		// What refers to a query further out has to leave the subquery at hand when that is made a
+		// join, which it can from a semi join.
 		if negated {
 			return nil
 		}
@@ -85,8 +86,10 @@ func toJoin(c *Context, child logical.Node, cond expr.Expr, within bool) logical
 
 // existsJoin is EXISTS as a semi join, NOT EXISTS as an anti join. One that does not depend on the
 // row is left alone: it runs once.
-func existsJoin(c *Context, child logical.Node, q *logical.Query, negated bool, p pulling) logical.Node {
-	if !logical.FreeCols(q.Node).Intersects(logical.SetOf(child.Columns())) || !p.can(q.Node, true) {
+func existsJoin(c *Context, child logical.Node, q *logical.Query, negated bool,
+	p pulling) logical.Node {
+	if !logical.FreeCols(q.Node).Intersects(logical.SetOf(child.Columns())) ||
+		!p.can(q.Node, true) {
 		return nil
 	}
 	right, on := p.from(q.Node, true)
@@ -96,7 +99,8 @@ func existsJoin(c *Context, child logical.Node, q *logical.Query, negated bool, 
 	return semiJoin(c, child, right, on)
 }
 
-// semiJoin keeps the left rows that have a partner. Conditions of the left row alone select it before.
+// semiJoin keeps the left rows that have a partner. Conditions of the left row alone select it
+// before.
 func semiJoin(c *Context, left, right logical.Node, on []expr.Expr) logical.Node {
 	cols := logical.SetOf(right.Columns())
 	var own, both []expr.Expr
@@ -113,7 +117,8 @@ func semiJoin(c *Context, left, right logical.Node, on []expr.Expr) logical.Node
 
 // anyJoin is x IN (…) as a semi join; NOT IN as an anti join that minds NULLs, or a plain one where
 // there can be none.
-func anyJoin(c *Context, child logical.Node, sq *expr.Subquery, q *logical.Query, negated bool, p pulling) logical.Node {
+func anyJoin(c *Context, child logical.Node, sq *expr.Subquery, q *logical.Query, negated bool,
+	p pulling) logical.Node {
 	correlated := logical.FreeCols(q.Node).Intersects(p.outer)
 	if correlated && !p.can(q.Node, false) {
 		return nil
@@ -123,7 +128,8 @@ func anyJoin(c *Context, child logical.Node, sq *expr.Subquery, q *logical.Query
 		kind = opt.NullAnti
 		noNulls := true
 		for i, l := range sq.Left {
-			noNulls = noNulls && neverNull(c.Meta, child, l) && neverNullColumn(c.Meta, q.Node, q.Cols[i].ID)
+			noNulls = noNulls && neverNull(c.Meta, child, l) &&
+				neverNullColumn(c.Meta, q.Node, q.Cols[i].ID)
 		}
 		switch {
 		case noNulls:
@@ -137,7 +143,8 @@ func anyJoin(c *Context, child logical.Node, sq *expr.Subquery, q *logical.Query
 		right, on = p.from(q.Node, false)
 	}
 	for i, l := range sq.Left {
-		on = append(on, &expr.Call{T: types.TBool, Func: sq.Ops[i], Args: []expr.Expr{l, c.Meta.Col(q.Cols[i].ID)}, Pos: sq.Pos})
+		on = append(on, &expr.Call{T: types.TBool, Func: sq.Ops[i],
+			Args: []expr.Expr{l, c.Meta.Col(q.Cols[i].ID)}, Pos: sq.Pos})
 	}
 	if kind == opt.Semi {
 		return semiJoin(c, child, right, on)

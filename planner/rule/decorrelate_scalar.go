@@ -61,7 +61,8 @@ func joinScalar(c *Context, child *logical.Node, sq *expr.Subquery) expr.Expr {
 	}
 	agg, result := aggregateOf(c.Meta, q)
 	p := pulling{meta: c.Meta, outer: outer, counted: true}
-	if agg == nil || !logical.ColsOf(result).SubsetOf(logical.SetOf(agg.Columns())) || !p.can(agg.Child, false) {
+	if agg == nil || !logical.ColsOf(result).SubsetOf(logical.SetOf(agg.Columns())) ||
+		!p.can(agg.Child, false) {
 		return nil
 	}
 	for _, a := range agg.Aggs {
@@ -140,7 +141,8 @@ func refersToAgg(a *opt.Agg, outer logical.ColSet) bool {
 	return cols.Intersects(outer)
 }
 
-// plainArgs says whether arguments cannot fail: they would be computed for groups that no row asks for.
+// plainArgs says whether arguments cannot fail: they would be computed for groups that no row asks
+// for.
 func plainArgs(args []expr.Expr) bool {
 	for _, a := range args {
 		if cast, ok := a.(*expr.Cast); ok {
@@ -206,7 +208,8 @@ func looksUp(n logical.Node, conds []expr.Expr, outer logical.ColSet) bool {
 		}
 	}
 	begins := func(key []table.IndexColumn) bool {
-		return len(key) > 0 && key[0].ColumnID != 0 && given.Has(s.First+s.Desc.ColumnByID(key[0].ColumnID))
+		return len(key) > 0 && key[0].ColumnID != 0 &&
+			given.Has(s.First+s.Desc.ColumnByID(key[0].ColumnID))
 	}
 	if begins(s.Desc.RowKey) {
 		return true

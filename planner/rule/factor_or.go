@@ -5,8 +5,8 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// factorOr takes what all sides of an OR demand out of it: (a AND b) OR (a AND c) is a AND (b OR c),
-// so that a can be pushed down, serve an index or join by hash.
+// factorOr takes what all sides of an OR demand out of it: (a AND b) OR (a AND c) is a AND (b OR
+// c), so that a can be pushed down, serve an index or join by hash.
 //
 // The same by distribution, in three-valued logic too. Must not fire for volatile conditions, which
 // would be called another number of times.

@@ -11,8 +11,8 @@ import (
 // drops those that are true.
 //
 // The same because an immutable function of constants has one value. Must not fire on what fails
-// (`CASE WHEN a = 0 THEN 1/0 END`): the failure belongs to the row that reaches it, if one does; nor
-// on stable and volatile functions (now(), random()).
+// (`CASE WHEN a = 0 THEN 1/0 END`): the failure belongs to the row that reaches it, if one does;
+// nor on stable and volatile functions (now(), random()).
 func foldConstants(c *Context, n logical.Node) logical.Node {
 	logical.EachInput(n, func(in *logical.Node) { *in = foldConstants(c, *in) })
 	if v, ok := n.(*logical.Values); ok && len(v.Rows) > 4 {
@@ -42,8 +42,8 @@ func foldConstants(c *Context, n logical.Node) logical.Node {
 	return n
 }
 
-// fold evaluates constants until nothing changes: a NULL found may make more of the expression NULL.
-// What depends on the session is left alone, so that a plan may be kept.
+// fold evaluates constants until nothing changes: a NULL found may make more of the expression
+// NULL. What depends on the session is left alone, so that a plan may be kept.
 func fold(e expr.Expr) expr.Expr {
 	for range 4 {
 		next := eval.Fold(foldNulls(e), nil)

@@ -7,14 +7,14 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// hashExists turns an EXISTS that is asked for many rows and is no join into membership: EXISTS (SELECT
-// FROM u WHERE u.k = t.k) is t.k = ANY (SELECT k FROM u) IS TRUE, whose subquery runs once and is looked
-// up in a table of its rows.
+// hashExists turns an EXISTS that is asked for many rows and is no join into membership: EXISTS
+// (SELECT FROM u WHERE u.k = t.k) is t.k = ANY (SELECT k FROM u) IS TRUE, whose subquery runs once
+// and is looked up in a table of its rows.
 //
-// The same because both are true where some row of u has that k; where a k is NULL, = ANY is NULL and
-// EXISTS false. Must not fire: for conditions other than equality; where few rows ask; where an index
-// finds the rows for each of them (unless so many ask that reading all is cheaper), since few may ask
-// for them in the end (LIMIT, CASE).
+// The same because both are true where some row of u has that k; where a k is NULL, = ANY is NULL
+// and EXISTS false. Must not fire: for conditions other than equality; where few rows ask; where an
+// index finds the rows for each of them (unless so many ask that reading all is cheaper), since few
+// may ask for them in the end (LIMIT, CASE).
 func hashExists(c *Context, n logical.Node) logical.Node {
 	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		switch n := n.(type) {
@@ -49,7 +49,8 @@ func (c *Context) hashInAggregate(a *opt.Agg, child logical.Node) {
 	}
 }
 
-// hashIn replaces the EXISTS of an expression over rows with some columns; asks is how many rows there are.
+// hashIn replaces the EXISTS of an expression over rows with some columns; asks is how many rows
+// there are.
 func (c *Context) hashIn(e expr.Expr, cols []logical.ColID, asks float64) expr.Expr {
 	if !expr.HasSubquery(e) {
 		return e
@@ -65,7 +66,8 @@ func (c *Context) hashIn(e expr.Expr, cols []logical.ColID, asks float64) expr.E
 	})
 }
 
-// hashed is the membership that an EXISTS asks for; nil when it is none, or better run for each row.
+// hashed is the membership that an EXISTS asks for; nil when it is none, or better run for each
+// row.
 func (c *Context) hashed(sq *expr.Subquery, outer logical.ColSet, asks float64) expr.Expr {
 	q, ok := sq.Plan.(*logical.Query)
 	if !ok || logical.NodeVolatile(q.Node) || !logical.FreeCols(q.Node).SubsetOf(outer) {
@@ -109,7 +111,8 @@ func (c *Context) hashed(sq *expr.Subquery, outer logical.ColSet, asks float64) 
 const mostHashed = 1e6
 
 // worthHashing reports whether reading the subquery once is cheaper than running it for every row.
-func (c *Context) worthHashing(n logical.Node, conds []expr.Expr, outer logical.ColSet, asks float64) bool {
+func (c *Context) worthHashing(n logical.Node, conds []expr.Expr, outer logical.ColSet,
+	asks float64) bool {
 	for {
 		p, ok := n.(*logical.Project) // EXISTS does not look at its columns
 		if !ok {

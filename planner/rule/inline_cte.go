@@ -10,8 +10,8 @@ import (
 //
 // The same because a query without side effects gives the same rows wherever it runs in the
 // statement. Must not fire: on MATERIALIZED; on recursive and data-modifying queries; on volatile
-// ones, which must run once (`WITH r AS (SELECT random() x) SELECT x FROM r WHERE x < .5 OR x >= .5`);
-// on one that is read twice, which would run twice.
+// ones, which must run once (`WITH r AS (SELECT random() x) SELECT x FROM r WHERE x < .5 OR x >=
+// .5`); on one that is read twice, which would run twice.
 func inlineCTEs(c *Context, q *logical.Query) {
 	by := map[logical.ColID]logical.ColID{}
 	q.Node = inline(c, q.Node, by)

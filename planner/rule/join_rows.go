@@ -156,7 +156,8 @@ func uniqueOn(n logical.Node, cols logical.ColSet) bool {
 		return true
 	}
 	for i := range s.Desc.Indexes {
-		if ix := &s.Desc.Indexes[i]; (ix.Unique || ix.Primary) && ix.WhereText == "" && whole(ix.Columns) {
+		if ix := &s.Desc.Indexes[i]; (ix.Unique || ix.Primary) && ix.WhereText == "" &&
+			whole(ix.Columns) {
 			return true
 		}
 	}

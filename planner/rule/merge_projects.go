@@ -57,7 +57,8 @@ func passesOnly(p *logical.Project) bool {
 // extraAllowed says whether a node does not mind more columns below it.
 func extraAllowed(n logical.Node) bool {
 	switch n := n.(type) {
-	case *logical.Filter, *logical.Project, *logical.Join, *logical.Aggregate, *logical.Append, *logical.Limit:
+	case *logical.Filter, *logical.Project, *logical.Join, *logical.Aggregate, *logical.Append,
+		*logical.Limit:
 		return true
 	case *logical.Distinct:
 		return n.On != nil

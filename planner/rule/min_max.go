@@ -11,10 +11,10 @@ import (
 // minMaxByIndex reads one end of an index for min(a) or max(a): the aggregate stays, over the first
 // row of the ordered rows where a is not NULL.
 //
-// The same because min and max ignore NULLs and need but the first row in order. Must not fire: with
-// GROUP BY, DISTINCT does not matter but FILTER does; where no index begins with a (after columns
-// held to one value), since a sort would cost more than looking at every row; or with conditions on
-// other columns, which may hold for the last row of the index only.
+// The same because min and max ignore NULLs and need but the first row in order. Must not fire:
+// with GROUP BY, DISTINCT does not matter but FILTER does; where no index begins with a (after
+// columns held to one value), since a sort would cost more than looking at every row; or with
+// conditions on other columns, which may hold for the last row of the index only.
 func minMaxByIndex(c *Context, n logical.Node) logical.Node {
 	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		a, ok := n.(*logical.Aggregate)
@@ -36,15 +36,18 @@ func minMaxByIndex(c *Context, n logical.Node) logical.Node {
 		if !s.Column(col.Index).NotNull {
 			child = filtered(child, []expr.Expr{notNull})
 		}
-		key := opt.SortKey{Expr: col, Desc: agg.Func.Name == "max", NullsFirst: agg.Func.Name == "max"}
+		key := opt.SortKey{Expr: col, Desc: agg.Func.Name == "max",
+			NullsFirst: agg.Func.Name == "max"}
 		one := &expr.Const{T: types.TInt8, Value: types.NewInt(1)}
-		a.Child = &logical.Limit{Child: &logical.Sort{Child: child, Keys: []opt.SortKey{key}}, Count: one}
+		a.Child = &logical.Limit{Child: &logical.Sort{Child: child, Keys: []opt.SortKey{key}},
+			Count: one}
 		return a
 	})
 }
 
 func minMaxColumn(agg *opt.Agg) (*expr.Col, bool) {
-	if agg.Func.Name != "min" && agg.Func.Name != "max" || agg.Filter != nil || len(agg.Args) != 1 || agg.OrderBy != nil {
+	if agg.Func.Name != "min" && agg.Func.Name != "max" || agg.Filter != nil ||
+		len(agg.Args) != 1 || agg.OrderBy != nil {
 		return nil, false
 	}
 	col, ok := agg.Args[0].(*expr.Col)

@@ -9,11 +9,10 @@ import (
 	"github.com/minidb/minidb/planner/opt"
 )
 
-// orderJoins chooses the order of inner joins. Where statistics are known it searches (search_joins.go);
-// otherwise it begins with the table that gives fewest rows and
-// goes on with the one that an equality connects and that keeps the result smallest. Tables that
-// nothing connects are joined last. What equalities imply is used: from a = b and b = 1 follows
-// a = 1.
+// orderJoins chooses the order of inner joins. Where statistics are known it searches
+// (search_joins.go); otherwise it begins with the table that gives fewest rows and goes on with the
+// one that an equality connects and that keeps the result smallest. Tables that nothing connects
+// are joined last. What equalities imply is used: from a = b and b = 1 follows a = 1.
 //
 // The same because inner joins commute and associate. Must not fire across outer, semi and anti
 // joins, which are tables of their own here, nor across LATERAL, whose right side needs its left.
@@ -201,8 +200,8 @@ func (o *ordering) pair(j *logical.Join) logical.Node {
 	return j
 }
 
-// greedy builds a left-deep tree for each connected group of tables, by search or table by table, then
-// joins the groups.
+// greedy builds a left-deep tree for each connected group of tables, by search or table by table,
+// then joins the groups.
 func (o *ordering) greedy() logical.Node {
 	o.c.fired("OrderJoins")
 	for i := range o.leaves {

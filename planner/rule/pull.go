@@ -6,19 +6,19 @@ import (
 	"github.com/minidb/minidb/planner/opt"
 )
 
-// pulling takes the conditions that refer to outer columns out of a subquery that becomes one side of a
-// join.
+// pulling takes the conditions that refer to outer columns out of a subquery that becomes one side
+// of a join.
 type pulling struct {
 	meta  *logical.Meta
 	outer logical.ColSet
-	// counted: how often the subquery gives a row matters, and in which order, as it does to an aggregate
-	// and not to EXISTS or IN.
+	// counted: how often the subquery gives a row matters, and in which order, as it does to an
+	// aggregate and not to EXISTS or IN.
 	counted bool
 }
 
-// can reports whether every condition of a subquery that refers to outer columns can be pulled out of
-// it. exists says that only the presence of rows matters, that is, that nothing above n in the subquery
-// looks at which rows they are.
+// can reports whether every condition of a subquery that refers to outer columns can be pulled out
+// of it. exists says that only the presence of rows matters, that is, that nothing above n in the
+// subquery looks at which rows they are.
 func (p pulling) can(n logical.Node, exists bool) bool {
 	if !logical.FreeCols(n).Intersects(p.outer) {
 		return true
@@ -39,7 +39,8 @@ func (p pulling) can(n logical.Node, exists bool) bool {
 		return n.On == nil && !p.counted && p.can(n.Child, exists)
 	case *logical.Limit:
 		k, ok := n.Count.(*expr.Const)
-		return exists && n.Offset == nil && ok && !k.Value.Null && k.Value.I > 0 && p.can(n.Child, exists)
+		return exists && n.Offset == nil && ok && !k.Value.Null && k.Value.I > 0 &&
+			p.can(n.Child, exists)
 	case *logical.Join:
 		return p.canJoin(n)
 	}
@@ -65,8 +66,8 @@ func (p pulling) canJoin(n *logical.Join) bool {
 	return fromLeft && !refersTo(n.On, p.outer) && !logical.FreeCols(n.Right).Intersects(p.outer)
 }
 
-// canLeave reports whether conditions may stand in the join. A subquery may, as a condition of two rows;
-// not where a count depends on it, for which only equalities serve.
+// canLeave reports whether conditions may stand in the join. A subquery may, as a condition of two
+// rows; not where a count depends on it, for which only equalities serve.
 func (p pulling) canLeave(conds []expr.Expr) bool {
 	for _, cond := range conds {
 		if p.counted && logical.ColsOf(cond).Intersects(p.outer) && expr.HasSubquery(cond) {
@@ -85,9 +86,9 @@ func refersTo(conds []expr.Expr, cols logical.ColSet) bool {
 	return false
 }
 
-// from takes the correlated conditions out of a subquery of which can is true. Projections on the way
-// pass on the columns that these need; order, DISTINCT and a LIMIT of EXISTS do not matter to a semi
-// join and go.
+// from takes the correlated conditions out of a subquery of which can is true. Projections on the
+// way pass on the columns that these need; order, DISTINCT and a LIMIT of EXISTS do not matter to a
+// semi join and go.
 func (p pulling) from(n logical.Node, exists bool) (logical.Node, []expr.Expr) {
 	if !logical.FreeCols(n).Intersects(p.outer) {
 		return n, nil
@@ -115,11 +116,12 @@ func (p pulling) from(n logical.Node, exists bool) (logical.Node, []expr.Expr) {
 	return n, nil
 }
 
-// fromJoin pulls conditions out of a join. A semi join whose partners these conditions choose becomes an
-// inner join: a row may have several partners, which does not matter.
+// fromJoin pulls conditions out of a join. A semi join whose partners these conditions choose
+// becomes an inner join: a row may have several partners, which does not matter.
 func (p pulling) fromJoin(n *logical.Join) (logical.Node, []expr.Expr) {
 	var on []expr.Expr
-	if n.Kind == opt.Semi && (refersTo(n.On, p.outer) || logical.FreeCols(n.Right).Intersects(p.outer)) {
+	if n.Kind == opt.Semi && (refersTo(n.On, p.outer) ||
+		logical.FreeCols(n.Right).Intersects(p.outer)) {
 		n.Kind = opt.Inner
 	}
 	n.Left, on = p.from(n.Left, false)

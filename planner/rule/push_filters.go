@@ -13,10 +13,10 @@ import (
 //
 // The same because a condition on columns that a node passes on unchanged selects the same rows
 // below it. Must not fire: below the NULL-padded side of an outer join (`a LEFT JOIN b … WHERE b.x
-// IS NULL` is no condition on b); from the ON of a left join into its left side (unmatched rows must
-// stay); through LIMIT, window functions or set-returning functions; for volatile conditions or over
-// volatile columns (`SELECT * FROM (SELECT random() r FROM t) s WHERE r < .5 AND r > .2` must draw
-// once a row).
+// IS NULL` is no condition on b); from the ON of a left join into its left side (unmatched rows
+// must stay); through LIMIT, window functions or set-returning functions; for volatile conditions
+// or over volatile columns (`SELECT * FROM (SELECT random() r FROM t) s WHERE r < .5 AND r > .2`
+// must draw once a row).
 func pushFilters(c *Context, n logical.Node) logical.Node {
 	return push(c, n, nil)
 }
@@ -54,7 +54,8 @@ func push(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
 	return filtered(n, conds)
 }
 
-// neverTrue says whether a condition is the constant FALSE or NULL: no row passes, none need be read.
+// neverTrue says whether a condition is the constant FALSE or NULL: no row passes, none need be
+// read.
 func neverTrue(conds []expr.Expr) bool {
 	for _, cond := range conds {
 		if k, ok := cond.(*expr.Const); ok && !k.Value.Bool() {
@@ -88,7 +89,8 @@ func pushProject(c *Context, n *logical.Project, conds []expr.Expr) logical.Node
 			}
 		}
 	}
-	down, stay := c.split(conds, func(cond expr.Expr) bool { return !logical.ColsOf(cond).Intersects(fixed) })
+	down, stay := c.split(conds,
+		func(cond expr.Expr) bool { return !logical.ColsOf(cond).Intersects(fixed) })
 	n.Child = push(c, n.Child, withAll(down, by))
 	return filtered(n, stay)
 }
@@ -144,7 +146,8 @@ func pushAggregate(c *Context, n *logical.Aggregate, conds []expr.Expr) logical.
 	return filtered(n, stay)
 }
 
-// localCols are the columns of a condition that a node itself has: the others come from outer queries.
+// localCols are the columns of a condition that a node itself has: the others come from outer
+// queries.
 func localCols(cond expr.Expr, own logical.ColSet) logical.ColSet {
 	var local logical.ColSet
 	logical.ColsOf(cond).Each(func(id logical.ColID) {

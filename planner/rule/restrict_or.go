@@ -5,12 +5,14 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// restrictByOr finds conditions of one relation in an OR over several: (n1 = 'A' AND n2 = 'B') OR (n1 =
-// 'B' AND n2 = 'A') demands n1 = 'A' OR n1 = 'B', which is tested before the join. The OR itself stays.
+// restrictByOr finds conditions of one relation in an OR over several: (n1 = 'A' AND n2 = 'B') OR
+// (n1 = 'B' AND n2 = 'A') demands n1 = 'A' OR n1 = 'B', which is tested before the join. The OR
+// itself stays.
 //
 // The same because a row for which it is false fails every side of the OR. Must not fire: where one
-// side says nothing of the relation; for what hardly drops rows; for volatile conditions and subqueries,
-// which would be called twice; below the side of an outer join whose rows stay without a partner.
+// side says nothing of the relation; for what hardly drops rows; for volatile conditions and
+// subqueries, which would be called twice; below the side of an outer join whose rows stay without
+// a partner.
 func restrictByOr(c *Context, n logical.Node) logical.Node {
 	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		switch n := n.(type) {
@@ -91,7 +93,8 @@ func (c *Context) restrictLeaf(n logical.Node, or *expr.Or) logical.Node {
 			demand.Args = append(demand.Args, &expr.And{Args: conds})
 		}
 	}
-	if f, ok := n.(*logical.Filter); ok && contains(f.Conds, demand) || c.Estimator.Cond(demand) > 1-leastDropped {
+	if f, ok := n.(*logical.Filter); ok && contains(f.Conds, demand) ||
+		c.Estimator.Cond(demand) > 1-leastDropped {
 		return n
 	}
 	c.fired("RestrictByOr")

@@ -17,8 +17,8 @@ type Context struct {
 	Interrupt *logical.Interrupt
 }
 
-// step counts a step. False says that the statement has ended: every rule then leaves the tree as it
-// is, and Apply returns the error.
+// step counts a step. False says that the statement has ended: every rule then leaves the tree as
+// it is, and Apply returns the error.
 func (c *Context) step() bool { return c.Interrupt.Step() == nil }
 
 func (c *Context) fired(name string) {
@@ -63,8 +63,8 @@ func onTree(fn func(*Context, logical.Node) logical.Node) func(*Context, *logica
 	return func(c *Context, q *logical.Query) { q.Node = fn(c, q.Node) }
 }
 
-// Apply runs all rules over a statement: its main query, and each WITH query that stays one. Its error
-// is that of the statement's context: the tree is of no use then.
+// Apply runs all rules over a statement: its main query, and each WITH query that stays one. Its
+// error is that of the statement's context: the tree is of no use then.
 func Apply(c *Context, q *logical.Query) error {
 	dropUnused(c.Meta)
 	for i := range Rules {

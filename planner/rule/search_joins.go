@@ -10,14 +10,14 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// searchMost bounds the tables whose orders are all looked at: 2⁹ sets of them, each with its cheapest
-// order (Selinger et al., 1979, §5). More are ordered greedily.
+// searchMost bounds the tables whose orders are all looked at: 2⁹ sets of them, each with its
+// cheapest order (Selinger et al., 1979, §5). More are ordered greedily.
 const searchMost = 9
 
-// search finds the cheapest left-deep order of tables that equalities connect. An order costs what its
-// steps cost: reading the next table and building a hash table of it, or looking its rows up by an index,
-// whichever is less, and the rows that come out. How each step is done is chosen later, with the same
-// alternatives.
+// search finds the cheapest left-deep order of tables that equalities connect. An order costs what
+// its steps cost: reading the next table and building a hash table of it, or looking its rows up by
+// an index, whichever is less, and the rows that come out. How each step is done is chosen later,
+// with the same alternatives.
 type search struct {
 	o      *ordering
 	leaves []int     // of the ordering
@@ -99,7 +99,8 @@ func (s *search) share(jc *joinCond) float64 {
 func (s *search) order() []int {
 	n := len(s.leaves)
 	for i := range n {
-		s.best[1<<i] = step{rows: s.o.leaves[s.leaves[i]].rows, cost: s.access[i], last: i, known: true}
+		s.best[1<<i] = step{rows: s.o.leaves[s.leaves[i]].rows, cost: s.access[i], last: i,
+			known: true}
 	}
 	for set := uint(1); set < 1<<n; set++ {
 		if !s.best[set].known {
@@ -166,8 +167,8 @@ func (c *Context) access(n logical.Node, rows float64) (cost, whole float64) {
 	return cost, whole
 }
 
-// leadsKey says whether a condition compares the first column of one of the keys of the table that a
-// leaf reads.
+// leadsKey says whether a condition compares the first column of one of the keys of the table that
+// a leaf reads.
 func leadsKey(n logical.Node, cond expr.Expr) bool {
 	s, _ := scanOf(n)
 	if s == nil {

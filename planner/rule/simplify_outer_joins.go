@@ -11,8 +11,8 @@ import (
 // simplifyOuterJoins turns an outer join whose NULL-padded rows a condition above drops into an
 // inner one (or a full join into a left or right one).
 //
-// The same because a condition that is not true for NULL drops every padded row: `a LEFT JOIN b ON …
-// WHERE b.x > 1`. Must not fire for conditions that NULL can satisfy: `b.x IS NULL`, `b.x IS NOT
+// The same because a condition that is not true for NULL drops every padded row: `a LEFT JOIN b ON
+// … WHERE b.x > 1`. Must not fire for conditions that NULL can satisfy: `b.x IS NULL`, `b.x IS NOT
 // DISTINCT FROM a.y`, `coalesce(b.x, 0) = 0`, or an OR with one side that does not speak of b.
 func simplifyOuterJoins(c *Context, n logical.Node) logical.Node {
 	return simplifyOuter(c, n, nil)
@@ -97,8 +97,8 @@ func rejects(cond expr.Expr, side logical.ColSet) bool {
 	case *expr.IsBool:
 		return !e.Not && nullWith(e.Arg, side)
 	case *expr.Quantified:
-		// NULL = ANY (…) is not true, but it is false rather than NULL when the array is empty: that
-		// is why it is not among the cases of nullWith, whose answer also serves below NOT.
+		// NULL = ANY (…) is not true, but it is false rather than NULL when the array is empty:
+		// that is why it is not among the cases of nullWith, whose answer also serves below NOT.
 		return !e.All && !e.Op.NotStrict && nullWith(e.Left, side)
 	}
 	return nullWith(cond, side)

@@ -73,13 +73,19 @@ func TestRead(t *testing.T) {
 		{"empty is not NULL", nil, "\t\n", []string{"<> <>"}},
 		{"end mark", nil, "1\ta\n\\.\nrubbish\n", []string{"<1> <a>"}},
 		{"other NULL", []string{"null", "-", "delimiter", "|"}, "-|\\-\n", []string{"NULL <->"}},
-		{"csv", []string{"format", "csv"}, "1,a\n2,\n\"3\",\"\"\n", []string{"<1> <a>", "<2> NULL", "<3> <>"}},
-		{"csv quotes", []string{"format", "csv"}, "\"a,\"\"b\"\"\nc\",d\n", []string{"<a,\"b\"\nc> <d>"}},
-		{"csv escape", []string{"format", "csv", "escape", `\`}, `"a\"b\\",c` + "\n", []string{`<a"b\> <c>`}},
-		{"csv header", []string{"format", "csv", "header", "true"}, "x,y\n1,2\n", []string{"<1> <2>"}},
-		{"csv header match", []string{"format", "csv", "header", "match"}, "a,b\n1,2\n", []string{"<1> <2>"}},
+		{"csv", []string{"format", "csv"}, "1,a\n2,\n\"3\",\"\"\n",
+			[]string{"<1> <a>", "<2> NULL", "<3> <>"}},
+		{"csv quotes", []string{"format", "csv"}, "\"a,\"\"b\"\"\nc\",d\n",
+			[]string{"<a,\"b\"\nc> <d>"}},
+		{"csv escape", []string{"format", "csv", "escape", `\`}, `"a\"b\\",c` + "\n",
+			[]string{`<a"b\> <c>`}},
+		{"csv header", []string{"format", "csv", "header", "true"}, "x,y\n1,2\n",
+			[]string{"<1> <2>"}},
+		{"csv header match", []string{"format", "csv", "header", "match"}, "a,b\n1,2\n",
+			[]string{"<1> <2>"}},
 		{"csv end mark", []string{"format", "csv"}, "1,2\n\\.\n", []string{"<1> <2>"}},
-		{"binary", []string{"format", "binary"}, string(signature) + "\x00\x00\x00\x00\x00\x00\x00\x02xx\x00\x02\x00\x00\x00\x01A\xff\xff\xff\xff\xff\xff",
+		{"binary", []string{"format", "binary"}, string(signature) +
+			"\x00\x00\x00\x00\x00\x00\x00\x02xx\x00\x02\x00\x00\x00\x01A\xff\xff\xff\xff\xff\xff",
 			[]string{"<A> NULL"}},
 		{"nothing", nil, "", nil},
 	} {
@@ -95,11 +101,14 @@ func TestRead(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ name, format, data string }{
-		{"missing", "text", "1\n"}, {"extra", "text", "1\t2\t3\n"}, {"unterminated", "csv", "\"1,2\n"}, {"no signature", "binary", "PGCOPX"},
-		{"cut", "binary", string(signature) + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x09A"},
+		{"missing", "text", "1\n"}, {"extra", "text", "1\t2\t3\n"}, {"unterminated", "csv",
+			"\"1,2\n"}, {"no signature", "binary", "PGCOPX"},
+		{"cut", "binary", string(signature) +
+			"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x09A"},
 		{"flags", "binary", string(signature) + "\x00\x01\x00\x00\x00\x00\x00\x00"},
 		{"fields", "binary", string(signature) + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01"},
-		{"negative", "binary", string(signature) + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\xff\xff\xff\xfe"},
+		{"negative", "binary",
+			string(signature) + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\xff\xff\xff\xfe"},
 		{"empty", "binary", ""},
 	} {
 		_, err := readAll(options(t, true, "format", c.format), c.data, 7, "a", "b")
@@ -128,12 +137,14 @@ func TestLines(t *testing.T) {
 		{"unterminated", "csv", "1,2\n\"a\n", 3, "\"a\n"},
 		{"escaped bytes", "text", "1\ta\n2\t\\xff\n", 2, "2\t\\xff"},
 		{"bytes", "text", "1\ta\n2\t\xff\n", 2, ""},
-		{"a row that is too wide", "binary", string(signature) + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x09", 1, ""},
+		{"a row that is too wide", "binary",
+			string(signature) + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x09", 1, ""},
 		{"no signature", "binary", "PGCOPX", 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, step := range []int{1, 2, 1000} {
-				r := NewReader(&pieces{[]byte(c.data), step}, options(t, true, "format", c.format), []string{"a", "b"})
+				r := NewReader(&pieces{[]byte(c.data), step}, options(t, true, "format", c.format),
+					[]string{"a", "b"})
 				var err error
 				for err == nil {
 					_, err = r.Next()
@@ -149,8 +160,10 @@ func TestLines(t *testing.T) {
 
 func TestOptionErrors(t *testing.T) {
 	for _, c := range [][]string{
-		{"format", "xml"}, {"delimiter", "ab"}, {"delimiter", "\n"}, {"delimiter", "a"}, {"null", "\n"}, {"quote", "x"}, {"nope", "1"},
-		{"format", "binary", "header", "true"}, {"format", "csv", "delimiter", `"`}, {"header", "maybe"}, {"format", "csv", "format", "csv"},
+		{"format", "xml"}, {"delimiter", "ab"}, {"delimiter", "\n"}, {"delimiter", "a"}, {"null",
+			"\n"}, {"quote", "x"}, {"nope", "1"},
+		{"format", "binary", "header", "true"}, {"format", "csv", "delimiter", `"`}, {"header",
+			"maybe"}, {"format", "csv", "format", "csv"},
 		{"encoding", "latin1"}, {"null", "a\tb"},
 	} {
 		var opts []ast.Option

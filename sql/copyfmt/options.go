@@ -47,7 +47,8 @@ func ParseOptions(opts []ast.Option, from bool) (o Options, err error) {
 	set := func(name string) bool { return seen[name] }
 	for _, opt := range opts {
 		if set(opt.Name) {
-			return o, sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(int(opt.Pos))
+			return o, sqlerr.New(sqlerr.SyntaxError,
+				"conflicting or redundant options").At(int(opt.Pos))
 		}
 		seen[opt.Name] = true
 		if err := o.set(&opt, from); err != nil {
@@ -92,12 +93,14 @@ func (o *Options) set(opt *ast.Option, from bool) error {
 	case "null":
 		o.Null = opt.Value
 		if strings.ContainsAny(opt.Value, "\r\n") {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "COPY null representation cannot use newline or carriage return")
+			return sqlerr.New(sqlerr.InvalidParameterValue,
+				"COPY null representation cannot use newline or carriage return")
 		}
 	case "header":
 		if strings.EqualFold(opt.Value, "match") {
 			if !from {
-				return sqlerr.New(sqlerr.InvalidParameterValue, "cannot use \"match\" with HEADER in COPY TO")
+				return sqlerr.New(sqlerr.InvalidParameterValue,
+					"cannot use \"match\" with HEADER in COPY TO")
 			}
 			o.Header, o.HeaderMatch = true, true
 			return nil
@@ -108,8 +111,10 @@ func (o *Options) set(opt *ast.Option, from bool) error {
 		var freeze bool
 		return boolean(opt, &freeze)
 	case "encoding":
-		if name := strings.ToLower(strings.ReplaceAll(opt.Value, "-", "")); name != "utf8" && name != "unicode" {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "COPY with encoding \"%s\" is not supported", opt.Value)
+		if name := strings.ToLower(strings.ReplaceAll(opt.Value, "-", "")); name != "utf8" &&
+			name != "unicode" {
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"COPY with encoding \"%s\" is not supported", opt.Value)
 		}
 	case "force_quote":
 		o.ForceQuote = columnList(opt)
@@ -146,7 +151,8 @@ func columnList(opt *ast.Option) []string {
 
 func oneByte(name, value string, into *byte) error {
 	if len(value) != 1 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY %s must be a single one-byte character", name)
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY %s must be a single one-byte character",
+			name)
 	}
 	*into = value[0]
 	return nil
@@ -169,28 +175,36 @@ func (o *Options) check(set func(string) bool) error {
 	if o.Format == Binary {
 		for _, name := range []string{"delimiter", "null", "header"} {
 			if set(name) {
-				return sqlerr.New(sqlerr.SyntaxError, "cannot specify %s in BINARY mode", strings.ToUpper(name))
+				return sqlerr.New(sqlerr.SyntaxError, "cannot specify %s in BINARY mode",
+					strings.ToUpper(name))
 			}
 		}
 	}
 	if o.Format != CSV {
-		for _, name := range []string{"quote", "escape", "force_quote", "force_not_null", "force_null"} {
+		for _, name := range []string{"quote", "escape", "force_quote", "force_not_null",
+			"force_null"} {
 			if set(name) {
-				return sqlerr.New(sqlerr.FeatureNotSupported, "COPY %s available only in CSV mode", strings.ReplaceAll(name, "_", " "))
+				return sqlerr.New(sqlerr.FeatureNotSupported, "COPY %s available only in CSV mode",
+					strings.ReplaceAll(name, "_", " "))
 			}
 		}
 	}
 	if o.Delimiter == '\r' || o.Delimiter == '\n' {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "COPY delimiter cannot be newline or carriage return")
+		return sqlerr.New(sqlerr.InvalidParameterValue,
+			"COPY delimiter cannot be newline or carriage return")
 	}
-	if o.Format == Text && strings.IndexByte(`\.abcdefghijklmnopqrstuvwxyz0123456789`, o.Delimiter) >= 0 {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "COPY delimiter cannot be \"%c\"", o.Delimiter)
+	if o.Format == Text && strings.IndexByte(`\.abcdefghijklmnopqrstuvwxyz0123456789`,
+		o.Delimiter) >= 0 {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "COPY delimiter cannot be \"%c\"",
+			o.Delimiter)
 	}
 	if o.Format == CSV && o.Delimiter == o.Quote {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "COPY delimiter and quote must be different")
+		return sqlerr.New(sqlerr.InvalidParameterValue,
+			"COPY delimiter and quote must be different")
 	}
 	if o.Format != Binary && strings.IndexByte(o.Null, o.Delimiter) >= 0 {
-		return sqlerr.New(sqlerr.InvalidParameterValue, "COPY delimiter must not appear in the NULL specification")
+		return sqlerr.New(sqlerr.InvalidParameterValue,
+			"COPY delimiter must not appear in the NULL specification")
 	}
 	return nil
 }

@@ -51,8 +51,8 @@ func (r *Reader) Close() {
 	r.counted = 0
 }
 
-// reserve makes room for n bytes in buf, and counts as much for scratch, which comes to hold the row's fields. The
-// old bytes live until they are copied.
+// reserve makes room for n bytes in buf, and counts as much for scratch, which comes to hold the
+// row's fields. The old bytes live until they are copied.
 func (r *Reader) reserve(n int) error {
 	if n <= cap(r.buf) {
 		return nil
@@ -113,11 +113,13 @@ func (r *Reader) header() error {
 		return err
 	}
 	if len(r.fields) != len(r.columns) {
-		return sqlerr.New(BadFormat, "wrong number of fields in header line: got %d, expected %d", len(r.fields), len(r.columns))
+		return sqlerr.New(BadFormat, "wrong number of fields in header line: got %d, expected %d",
+			len(r.fields), len(r.columns))
 	}
 	for i, f := range r.fields {
 		if string(f) != r.columns[i] {
-			return sqlerr.New(BadFormat, "column name mismatch in header line field %d: got \"%s\", expected \"%s\"", i+1, f, r.columns[i])
+			return sqlerr.New(BadFormat, "column name mismatch in header line field %d: got "+
+				"\"%s\", expected \"%s\"", i+1, f, r.columns[i])
 		}
 	}
 	return nil
@@ -137,7 +139,8 @@ func (r *Reader) textRow() ([][]byte, error) {
 	case len(r.fields) > len(r.columns):
 		return nil, sqlerr.New(BadFormat, "extra data after last expected column")
 	case len(r.fields) < len(r.columns):
-		return r.fields, sqlerr.New(BadFormat, "missing data for column \"%s\"", r.columns[len(r.fields)])
+		return r.fields, sqlerr.New(BadFormat, "missing data for column \"%s\"",
+			r.columns[len(r.fields)])
 	}
 	return r.fields, nil
 }
@@ -168,7 +171,8 @@ func (r *Reader) fill() (bool, error) {
 		r.pos = 0
 	}
 	if len(r.buf)+len(piece) > maxRow {
-		return false, sqlerr.New(sqlerr.ProgramLimitExceeded, "a row of COPY is larger than %d bytes", maxRow)
+		return false, sqlerr.New(sqlerr.ProgramLimitExceeded,
+			"a row of COPY is larger than %d bytes", maxRow)
 	}
 	if err := r.reserve(len(r.buf) + len(piece)); err != nil {
 		return false, err
@@ -358,7 +362,8 @@ func (r *Reader) splitCSV(line []byte) error {
 		for i < len(line) && (inside || line[i] != r.o.Delimiter) {
 			c := line[i]
 			switch {
-			case inside && c == r.o.Escape && i+1 < len(line) && (line[i+1] == r.o.Quote || line[i+1] == r.o.Escape):
+			case inside && c == r.o.Escape && i+1 < len(line) &&
+				(line[i+1] == r.o.Quote || line[i+1] == r.o.Escape):
 				i++
 				r.scratch = append(r.scratch, line[i])
 			case c == r.o.Quote:

@@ -65,7 +65,8 @@ func (w *Writer) Row(dst []byte, fields [][]byte) []byte {
 		case f == nil:
 			dst = append(dst, w.o.Null...)
 		case w.o.Format == CSV:
-			dst = w.csvField(dst, f, forced(w.o.ForceQuote, w.columns[i]) || len(fields) == 1 && string(f) == `\.`)
+			dst = w.csvField(dst, f, forced(w.o.ForceQuote, w.columns[i]) || len(fields) == 1 &&
+				string(f) == `\.`)
 		default:
 			dst = w.textField(dst, f)
 		}

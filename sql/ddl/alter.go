@@ -30,7 +30,8 @@ func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err e
 			env.notice("00000", "relation \"%s\" does not exist, skipping", s.Name.Name)
 			return tag, nil
 		}
-		return "", sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(s.Name))
+		return "", sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
+			display(s.Name))
 	}
 	if err := env.lock(ctx, d, alterMode(s, ix != nil)); err != nil {
 		return "", err
@@ -56,9 +57,9 @@ func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err e
 	return tag, nil
 }
 
-// inPasses returns actions in PostgreSQL's order: what is dropped goes before types change, these before
-// columns are added, then columns get their properties, then come indexes and other constraints. Actions of
-// one pass keep their order.
+// inPasses returns actions in PostgreSQL's order: what is dropped goes before types change, these
+// before columns are added, then columns get their properties, then come indexes and other
+// constraints. Actions of one pass keep their order.
 func inPasses(actions []ast.AlterAction) []ast.AlterAction {
 	out := slices.Clone(actions)
 	slices.SortStableFunc(out, func(a, b ast.AlterAction) int { return pass(&a) - pass(&b) })
@@ -95,7 +96,8 @@ func alterMode(s *ast.AlterTable, index bool) rowlock.Mode {
 	for i := range s.Actions {
 		switch a := &s.Actions[i]; {
 		case a.Kind == "set options", a.Kind == "reset options", a.Kind == "validate constraint":
-		case a.Kind == "add constraint" && a.Constraint != nil && a.Constraint.Kind == "foreign key":
+		case a.Kind == "add constraint" && a.Constraint != nil &&
+			a.Constraint.Kind == "foreign key":
 			mode = rowlock.ShareRowExclusive
 		default:
 			return rowlock.AccessExclusive
@@ -137,17 +139,20 @@ func alterKind(s *ast.AlterTable, d *table.Desc) error {
 			fallthrough
 		default:
 			action := strings.ToUpper(a.Kind)
-			if strings.HasPrefix(action, "SET ") || strings.HasPrefix(action, "DROP ") && a.Column.Name != "" && a.Kind != "drop column" {
+			if strings.HasPrefix(action, "SET ") || strings.HasPrefix(action, "DROP ") &&
+				a.Column.Name != "" && a.Kind != "drop column" {
 				action = "ALTER COLUMN ... " + action
 			}
-			return sqlerr.New(sqlerr.WrongObjectType, "ALTER action %s cannot be performed on relation \"%s\"", action, d.Name).
+			return sqlerr.New(sqlerr.WrongObjectType,
+				"ALTER action %s cannot be performed on relation \"%s\"", action, d.Name).
 				WithDetail("This operation is not supported for %ss.", kindWord(d))
 		}
 	}
 	return nil
 }
 
-func (env *Env) alterIndex(ctx context.Context, s *ast.AlterTable, old *table.Desc, ix *table.Index) error {
+func (env *Env) alterIndex(ctx context.Context, s *ast.AlterTable, old *table.Desc,
+	ix *table.Index) error {
 	d := old
 	for i := range s.Actions {
 		a := &s.Actions[i]
@@ -215,7 +220,8 @@ func (a *alteration) action(ctx context.Context, act *ast.AlterAction) error {
 		return a.validateConstraint(ctx, act)
 	case "set type":
 		return a.setType(ctx, act)
-	case "set default", "drop default", "set not null", "drop not null", "set identity", "add identity", "drop identity":
+	case "set default", "drop default", "set not null", "drop not null", "set identity",
+		"add identity", "drop identity":
 		return a.alterColumn(ctx, act)
 	}
 	return sqlerr.Unsupported(int(act.Pos), "ALTER TABLE action "+strings.ToUpper(act.Kind))
@@ -242,13 +248,15 @@ func (a *alteration) setSchema(ctx context.Context, act *ast.AlterAction) error 
 		return nil
 	}
 	if a.d.Kind == table.KindSequence && a.d.Sequence.OwnerTable != 0 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot move an owned sequence into another schema").
+		return sqlerr.New(sqlerr.FeatureNotSupported,
+			"cannot move an owned sequence into another schema").
 			WithDetail("Sequence \"%s\" is linked to a table.", a.d.Name)
 	}
 	if taken, err := a.env.View.Taken(ctx, a.env.Database, sc.Name, a.d.Name); err != nil {
 		return err
 	} else if taken {
-		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists in schema \"%s\"", a.d.Name, sc.Name)
+		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists in schema \"%s\"",
+			a.d.Name, sc.Name)
 	}
 	next := a.d.Clone()
 	next.SchemaID, next.Schema = sc.ID, sc.Name

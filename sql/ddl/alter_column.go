@@ -17,10 +17,12 @@ import (
 func (a *alteration) addColumn(ctx context.Context, act *ast.AlterAction) error {
 	if a.d.Column(act.Def.Name.Name) >= 0 {
 		if act.IfNotExists {
-			a.env.notice(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists, skipping", act.Def.Name.Name, a.d.Name)
+			a.env.notice(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already "+
+				"exists, skipping", act.Def.Name.Name, a.d.Name)
 			return nil
 		}
-		return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", act.Def.Name.Name, a.d.Name)
+		return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists",
+			act.Def.Name.Name, a.d.Name)
 	}
 	if a.d.VisibleColumns() >= maxColumns {
 		return sqlerr.New(sqlerr.TooManyColumns, "tables can have at most %d columns", maxColumns)
@@ -46,7 +48,8 @@ func (a *alteration) addColumn(ctx context.Context, act *ast.AlterAction) error 
 	for at > 0 && next.Columns[at-1].Hidden {
 		at--
 	}
-	next.Columns = append(next.Columns[:at:at], append([]table.Column{n.col}, next.Columns[at:]...)...)
+	next.Columns = append(next.Columns[:at:at],
+		append([]table.Column{n.col}, next.Columns[at:]...)...)
 	if err := a.fillColumn(ctx, next, at, n); err != nil {
 		return err
 	}
@@ -86,7 +89,8 @@ func (a *alteration) fillColumn(ctx context.Context, next *table.Desc, o int, n 
 
 // newValues returns how to compute the new column's value row by row; nil when all rows have
 // Missing, which it sets.
-func (a *alteration) newValues(ctx context.Context, next *table.Desc, o int, n *newColumn) (func([]types.Datum) (types.Datum, error), error) {
+func (a *alteration) newValues(ctx context.Context, next *table.Desc, o int,
+	n *newColumn) (func([]types.Datum) (types.Datum, error), error) {
 	c := &next.Columns[o]
 	switch {
 	case n.generated != nil:
@@ -122,7 +126,8 @@ func (a *alteration) newValues(ctx context.Context, next *table.Desc, o int, n *
 }
 
 func (a *alteration) containsNull(col string) error {
-	e := sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of relation \"%s\" contains null values", col, a.d.Name)
+	e := sqlerr.New(sqlerr.NotNullViolation, "column \"%s\" of relation \"%s\" contains null "+
+		"values", col, a.d.Name)
 	e.Schema, e.Table, e.Column = a.d.Schema, a.d.Name, col
 	return e
 }
@@ -130,14 +135,16 @@ func (a *alteration) containsNull(col string) error {
 // refuseNull fails when there are rows, which would have NULL in a new column.
 func (a *alteration) refuseNull(ctx context.Context, col string) error {
 	a.env.Tx.Validate(a.d.IndexSpan(table.RowIndexID))
-	return catalog.Rows(ctx, a.env.Tx, a.d, func([]types.Datum) error { return a.containsNull(col) })
+	return catalog.Rows(ctx, a.env.Tx, a.d,
+		func([]types.Datum) error { return a.containsNull(col) })
 }
 
 func (a *alteration) dropColumn(ctx context.Context, act *ast.AlterAction) error {
 	o, err := column(a.d, act.Column)
 	if err != nil {
 		if act.IfExists {
-			a.env.notice("00000", "column \"%s\" of relation \"%s\" does not exist, skipping", act.Column.Name, a.d.Name)
+			a.env.notice("00000", "column \"%s\" of relation \"%s\" does not exist, skipping",
+				act.Column.Name, a.d.Name)
 			return nil
 		}
 		return err
@@ -163,7 +170,8 @@ func (a *alteration) dropColumn(ctx context.Context, act *ast.AlterAction) error
 }
 
 // cascade drops the views that read the column, or refuses without CASCADE.
-func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col string, generated []string, views []*table.Desc) error {
+func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col string,
+	generated []string, views []*table.Desc) error {
 	on := "column " + sqlname.Quote(col) + " of " + a.env.describe(a.d)
 	dr := newDropper(a.env)
 	for _, g := range generated {
@@ -171,7 +179,8 @@ func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col stri
 	}
 	id := a.d.Columns[a.d.Column(col)].ID
 	err := a.env.eachReference(ctx, a.d, func(child *table.Desc, fk *table.ForeignKey) {
-		own := child.ID == a.d.ID && slices.Contains(fk.Columns, id) // it goes with the column anyway
+		// it goes with the column anyway
+		own := child.ID == a.d.ID && slices.Contains(fk.Columns, id)
 		if slices.Contains(fk.RefColumns, id) && !own {
 			dr.foreignKey(child, fk, on)
 		}
@@ -198,7 +207,8 @@ func (a *alteration) cascade(ctx context.Context, act *ast.AlterAction, col stri
 	}
 	dr.what = []string{on}
 	goes := func(fk table.ForeignKey) bool { return slices.Contains(fk.Columns, id) }
-	if err := a.env.lockReferenced(ctx, slices.DeleteFunc(slices.Clone(a.d.ForeignKeys), func(fk table.ForeignKey) bool { return !goes(fk) })); err != nil {
+	if err := a.env.lockReferenced(ctx, slices.DeleteFunc(slices.Clone(a.d.ForeignKeys),
+		func(fk table.ForeignKey) bool { return !goes(fk) })); err != nil {
 		return err
 	}
 	if err := dr.run(ctx, act.Cascade); err != nil {
@@ -373,10 +383,12 @@ func (a *alteration) alterColumn(ctx context.Context, act *ast.AlterAction) erro
 func (a *alteration) setDefault(ctx context.Context, o int, act *ast.AlterAction) error {
 	c := &a.d.Columns[o]
 	if c.Identity != "" {
-		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity column", c.Name, a.d.Name)
+		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity "+
+			"column", c.Name, a.d.Name)
 	}
 	if c.Generated != "" {
-		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is a generated column", c.Name, a.d.Name)
+		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is a generated "+
+			"column", c.Name, a.d.Name)
 	}
 	next := a.d.Clone()
 	next.Columns[o].DefaultText = ""
@@ -396,11 +408,13 @@ func (a *alteration) setDefault(ctx context.Context, o int, act *ast.AlterAction
 func (a *alteration) dropDefault(ctx context.Context, o int) error {
 	c := &a.d.Columns[o]
 	if c.Identity != "" {
-		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity column", c.Name, a.d.Name).
+		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity "+
+			"column", c.Name, a.d.Name).
 			WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.")
 	}
 	if c.Generated != "" {
-		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is a generated column", c.Name, a.d.Name).
+		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is a generated "+
+			"column", c.Name, a.d.Name).
 			WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.")
 	}
 	next := a.d.Clone()
@@ -430,12 +444,14 @@ func (a *alteration) setNotNull(ctx context.Context, o int) error {
 func (a *alteration) dropNotNull(ctx context.Context, o int) error {
 	c := &a.d.Columns[o]
 	if c.Identity != "" {
-		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity column", c.Name, a.d.Name)
+		return sqlerr.New(sqlerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity "+
+			"column", c.Name, a.d.Name)
 	}
 	if pk := a.d.PrimaryKey(); pk != nil {
 		for _, k := range pk.Columns {
 			if k.ColumnID == c.ID {
-				return sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" is in a primary key", c.Name)
+				return sqlerr.New(sqlerr.InvalidTableDefinition,
+					"column \"%s\" is in a primary key", c.Name)
 			}
 		}
 	}

@@ -50,8 +50,8 @@ func (a *alteration) addCheck(ctx context.Context, c *ast.TableConstraint) error
 	return a.update(ctx, next)
 }
 
-// exclude makes the statement fail if others write rows of the tables before it commits: what it found
-// in all of them must hold for theirs too.
+// exclude makes the statement fail if others write rows of the tables before it commits: what it
+// found in all of them must hold for theirs too.
 func (a *alteration) exclude(tables ...*table.Desc) {
 	for _, d := range tables {
 		a.env.Tx.Validate(d.IndexSpan(table.RowIndexID))
@@ -89,7 +89,8 @@ func (a *alteration) verify(ctx context.Context, name string, x expr.Expr) error
 		if err != nil || v.Null || v.Bool() {
 			return err
 		}
-		e := sqlerr.New(sqlerr.CheckViolation, "check constraint \"%s\" of relation \"%s\" is violated by some row", name, a.d.Name)
+		e := sqlerr.New(sqlerr.CheckViolation, "check constraint \"%s\" of relation \"%s\" is "+
+			"violated by some row", name, a.d.Name)
 		e.Schema, e.Table, e.Constraint = a.d.Schema, a.d.Name, name
 		return e
 	})
@@ -103,7 +104,8 @@ func (a *alteration) validateConstraint(ctx context.Context, act *ast.AlterActio
 	if i < 0 {
 		if constraintNamed(a.d, act.Name.Name) {
 			return sqlerr.New(sqlerr.WrongObjectType,
-				"constraint \"%s\" of relation \"%s\" is not a foreign key or check constraint", act.Name.Name, a.d.Name)
+				"constraint \"%s\" of relation \"%s\" is not a foreign key or check constraint",
+				act.Name.Name, a.d.Name)
 		}
 		return noConstraint(a.d, act.Name.Name)
 	}
@@ -130,7 +132,8 @@ func (a *alteration) validateConstraint(ctx context.Context, act *ast.AlterActio
 }
 
 func noConstraint(d *table.Desc, name string) error {
-	return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" of relation \"%s\" does not exist", name, d.Name)
+	return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" of relation \"%s\" does not exist",
+		name, d.Name)
 }
 
 func (a *alteration) addUnique(ctx context.Context, c *ast.TableConstraint) error {
@@ -179,7 +182,8 @@ func (a *alteration) addPrimary(ctx context.Context, c *ast.TableConstraint) err
 
 func (a *alteration) dropConstraint(ctx context.Context, act *ast.AlterAction) error {
 	name := act.Name.Name
-	if i := slices.IndexFunc(a.d.Checks, func(c table.Check) bool { return c.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(a.d.Checks,
+		func(c table.Check) bool { return c.Name == name }); i >= 0 {
 		next := a.d.Clone()
 		next.Checks = append(next.Checks[:i], next.Checks[i+1:]...)
 		return a.update(ctx, next)
@@ -188,7 +192,8 @@ func (a *alteration) dropConstraint(ctx context.Context, act *ast.AlterAction) e
 		if err := a.unusedReferenced(ctx, fk); err != nil {
 			return err
 		}
-		if err := a.env.removeForeignKeys(ctx, a.d.ID, func(fk *table.ForeignKey) bool { return fk.Name == name }); err != nil {
+		if err := a.env.removeForeignKeys(ctx, a.d.ID,
+			func(fk *table.ForeignKey) bool { return fk.Name == name }); err != nil {
 			return err
 		}
 		return a.reload(ctx)
@@ -201,14 +206,15 @@ func (a *alteration) dropConstraint(ctx context.Context, act *ast.AlterAction) e
 		return a.removeKey(ctx, ix.ID)
 	}
 	if act.IfExists {
-		a.env.notice("00000", "constraint \"%s\" of relation \"%s\" does not exist, skipping", name, a.d.Name)
+		a.env.notice("00000", "constraint \"%s\" of relation \"%s\" does not exist, skipping", name,
+			a.d.Name)
 		return nil
 	}
 	return noConstraint(a.d, name)
 }
 
-// unusedReferenced locks the table to which a foreign key refers that is to go, and refuses it while the
-// session is not done with that table: checks of the key may wait.
+// unusedReferenced locks the table to which a foreign key refers that is to go, and refuses it
+// while the session is not done with that table: checks of the key may wait.
 func (a *alteration) unusedReferenced(ctx context.Context, fk *table.ForeignKey) error {
 	if err := a.env.lockReferenced(ctx, []table.ForeignKey{*fk}); err != nil {
 		return err
@@ -227,8 +233,10 @@ func (a *alteration) renameConstraint(ctx context.Context, act *ast.AlterAction)
 	ix, fk := next.IndexByName(name), next.ForeignKey(name)
 	switch {
 	case i < 0 && fk == nil && (ix == nil || !ix.Constraint):
-		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", name, a.d.Name)
-	case ix != nil && ix.Constraint && next.IndexByName(to) != nil: // the index takes the new name too
+		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not "+
+			"exist", name, a.d.Name)
+	case ix != nil && ix.Constraint && next.IndexByName(to) != nil:
+		// the index takes the new name too
 		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", to)
 	case constraintNamed(a.d, to):
 		return duplicateConstraint(a.d, to)
@@ -242,9 +250,10 @@ func (a *alteration) renameConstraint(ctx context.Context, act *ast.AlterAction)
 	return a.update(ctx, next)
 }
 
-// rewrite replaces every row by what change makes of it, which is lent for the moment, under the next
-// descriptor. It holds the new rows in memory, encoded.
-func (a *alteration) rewrite(ctx context.Context, next *table.Desc, change func(old []types.Datum) ([]types.Datum, error)) error {
+// rewrite replaces every row by what change makes of it, which is lent for the moment, under the
+// next descriptor. It holds the new rows in memory, encoded.
+func (a *alteration) rewrite(ctx context.Context, next *table.Desc,
+	change func(old []types.Datum) ([]types.Datum, error)) error {
 	for i := range next.Columns {
 		next.Columns[i].Missing = nil // every row is written with all of its columns
 	}

@@ -16,7 +16,8 @@ func (a *alteration) identity(ctx context.Context, o int, act *ast.AlterAction) 
 	}
 	if c.Identity == "" {
 		if act.Kind == "drop identity" && act.IfExists {
-			a.env.notice("00000", "column \"%s\" of relation \"%s\" is not an identity column, skipping", c.Name, a.d.Name)
+			a.env.notice("00000", "column \"%s\" of relation \"%s\" is not an identity column, "+
+				"skipping", c.Name, a.d.Name)
 			return nil
 		}
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
@@ -66,7 +67,8 @@ func (a *alteration) addIdentity(ctx context.Context, o int, act *ast.AlterActio
 	case !isSequenceType(c.Type):
 		return badSequence("identity column type must be smallint, integer, or bigint")
 	case !c.NotNull:
-		return state("column \"%s\" of relation \"%s\" must be declared NOT NULL before identity can be added")
+		return state("column \"%s\" of relation \"%s\" must be declared NOT NULL before identity " +
+			"can be added")
 	case c.Identity != "":
 		return state("column \"%s\" of relation \"%s\" is already an identity column")
 	case c.DefaultText != "":

@@ -67,7 +67,8 @@ func (a *alteration) setType(ctx context.Context, act *ast.AlterAction) error {
 }
 
 // converted computes rows of the new type, generated columns after it.
-func (a *alteration) converted(ctx context.Context, next *table.Desc, o int, convert expr.Expr) func([]types.Datum) ([]types.Datum, error) {
+func (a *alteration) converted(ctx context.Context, next *table.Desc, o int,
+	convert expr.Expr) func([]types.Datum) ([]types.Datum, error) {
 	var p func([]types.Datum) (types.Datum, error)
 	type generated struct {
 		at int
@@ -123,7 +124,8 @@ func (a *alteration) converted(ctx context.Context, next *table.Desc, o int, con
 }
 
 // conversion is the expression over the old row that gives the new value.
-func (a *alteration) conversion(ctx context.Context, o int, t *types.Type, act *ast.AlterAction) (expr.Expr, error) {
+func (a *alteration) conversion(ctx context.Context, o int, t *types.Type,
+	act *ast.AlterAction) (expr.Expr, error) {
 	c := &a.d.Columns[o]
 	var e ast.Expr = &ast.ColumnRef{Name: c.Name}
 	if act.Using != nil {
@@ -136,10 +138,12 @@ func (a *alteration) conversion(ctx context.Context, o int, t *types.Type, act *
 	}
 	if act.Using != nil {
 		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-			"result of USING clause for column \"%s\" cannot be cast automatically to type %s", c.Name, t).
+			"result of USING clause for column \"%s\" cannot be cast automatically to type %s",
+			c.Name, t).
 			WithHint("You might need to add an explicit cast.")
 	}
-	return nil, sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" cannot be cast automatically to type %s", c.Name, t).
+	return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+		"column \"%s\" cannot be cast automatically to type %s", c.Name, t).
 		WithHint("You might need to specify \"USING %s::%s\".", sqlname.Quote(c.Name), t)
 }
 
@@ -150,11 +154,13 @@ func (a *alteration) unusedByViews(ctx context.Context, o int) error {
 	if err != nil || len(views) == 0 {
 		return err
 	}
-	return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a view or rule").
+	return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a view "+
+		"or rule").
 		WithDetail("rule _RETURN on %s depends on column \"%s\"", a.env.describe(views[0]), c.Name)
 }
 
-// dependentTexts verifies that the default, CHECK constraints and generated columns still make sense.
+// dependentTexts verifies that the default, CHECK constraints and generated columns still make
+// sense.
 func (a *alteration) dependentTexts(ctx context.Context, next *table.Desc, o int) error {
 	c := &next.Columns[o]
 	if c.DefaultText != "" {
@@ -163,7 +169,8 @@ func (a *alteration) dependentTexts(ctx context.Context, next *table.Desc, o int
 			return err
 		}
 		if _, err := a.env.bindDefault(ctx, c.Type, e); err != nil {
-			return sqlerr.New(sqlerr.DatatypeMismatch, "default for column \"%s\" cannot be cast automatically to type %s", c.Name, c.Type)
+			return sqlerr.New(sqlerr.DatatypeMismatch,
+				"default for column \"%s\" cannot be cast automatically to type %s", c.Name, c.Type)
 		}
 	}
 	for _, ch := range next.Checks {
@@ -193,8 +200,10 @@ func (a *alteration) dependentTexts(ctx context.Context, next *table.Desc, o int
 			return err
 		}
 		if reads {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a generated column").
-				WithDetail("Column \"%s\" is used by generated column \"%s\".", c.Name, next.Columns[i].Name)
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"cannot alter type of a column used by a generated column").
+				WithDetail("Column \"%s\" is used by generated column \"%s\".", c.Name,
+					next.Columns[i].Name)
 		}
 	}
 	return nil

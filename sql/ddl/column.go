@@ -39,14 +39,17 @@ var serialTypes = map[string]*types.Type{
 }
 
 // columnDef reads a column definition; relation is the table's name, for messages.
-func (env *Env) columnDef(ctx context.Context, relation string, def *ast.ColumnDef) (*newColumn, error) {
+func (env *Env) columnDef(ctx context.Context, relation string, def *ast.ColumnDef) (*newColumn,
+	error) {
 	n := &newColumn{def: def, col: table.Column{Name: def.Name.Name}}
 	if slices.Contains(systemColumns, def.Name.Name) {
-		return nil, sqlerr.New(sqlerr.DuplicateColumn, "column name \"%s\" conflicts with a system column name", def.Name.Name)
+		return nil, sqlerr.New(sqlerr.DuplicateColumn,
+			"column name \"%s\" conflicts with a system column name", def.Name.Name)
 	}
 	if t, ok := serialTypes[def.Type.Name]; ok && def.Type.Schema == "" {
 		if def.Type.ArrayDims > 0 {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "array of serial is not implemented").At(int(def.Type.Pos))
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+				"array of serial is not implemented").At(int(def.Type.Pos))
 		}
 		n.col.Type, n.col.NotNull, n.serial = t, true, t.OID
 	} else {
@@ -55,7 +58,8 @@ func (env *Env) columnDef(ctx context.Context, relation string, def *ast.ColumnD
 			return nil, err
 		}
 		if t.OID == types.OIDUnknown || t.Family == types.Record || t.Family == types.Void {
-			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", n.col.Name, types.FormatType(t.OID, t.Mod))
+			return nil, sqlerr.New(sqlerr.InvalidTableDefinition,
+				"column \"%s\" has pseudo-type %s", n.col.Name, types.FormatType(t.OID, t.Mod))
 		}
 		n.col.Type, n.col.Collation = t, coll
 	}
@@ -65,7 +69,8 @@ func (env *Env) columnDef(ctx context.Context, relation string, def *ast.ColumnD
 		}
 	}
 	if n.serial != 0 && n.deflt != nil {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "multiple default values specified for column \"%s\" of table \"%s\"",
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"multiple default values specified for column \"%s\" of table \"%s\"",
 			n.col.Name, relation)
 	}
 	return n, nil
@@ -73,7 +78,8 @@ func (env *Env) columnDef(ctx context.Context, relation string, def *ast.ColumnD
 
 // said is a conflict between two constraints of one column.
 func (n *newColumn) said(c *ast.ColumnConstraint, what, relation string) error {
-	return sqlerr.New(sqlerr.SyntaxError, "%s for column \"%s\" of table \"%s\"", what, n.col.Name, relation).At(int(c.Pos))
+	return sqlerr.New(sqlerr.SyntaxError, "%s for column \"%s\" of table \"%s\"", what, n.col.Name,
+		relation).At(int(c.Pos))
 }
 
 func (n *newColumn) constraint(c *ast.ColumnConstraint, relation string) error {
@@ -116,13 +122,17 @@ func (n *newColumn) constraint(c *ast.ColumnConstraint, relation string) error {
 		}
 		n.generated = c
 	case "check":
-		n.constraints = append(n.constraints, ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "check", Expr: c.Expr})
+		n.constraints = append(n.constraints,
+			ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "check", Expr: c.Expr})
 	case "primary key", "unique":
-		n.constraints = append(n.constraints, ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: c.Kind,
-			Columns: []ast.Ident{n.def.Name}, NullsNotDistinct: c.NullsNotDistinct})
+		n.constraints = append(n.constraints,
+			ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: c.Kind,
+				Columns: []ast.Ident{n.def.Name}, NullsNotDistinct: c.NullsNotDistinct})
 	case "references":
-		n.constraints = append(n.constraints, ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "foreign key",
-			Columns: []ast.Ident{n.def.Name}, Ref: c.Ref, Deferrable: c.Deferrable, InitiallyDeferred: c.InitiallyDeferred})
+		n.constraints = append(n.constraints,
+			ast.TableConstraint{Pos: c.Pos, Name: c.Name, Kind: "foreign key",
+				Columns: []ast.Ident{n.def.Name}, Ref: c.Ref, Deferrable: c.Deferrable,
+				InitiallyDeferred: c.InitiallyDeferred})
 	default:
 		return sqlerr.Unsupported(int(c.Pos), "column constraint "+c.Kind)
 	}
@@ -166,7 +176,8 @@ func (env *Env) setDefault(ctx context.Context, n *newColumn) (err error) {
 
 // ownSequence makes the sequence of a serial or identity column. The table has its ID and name, and
 // the column its ID.
-func (env *Env) ownSequence(ctx context.Context, sc catalog.Schema, d *table.Desc, n *newColumn) error {
+func (env *Env) ownSequence(ctx context.Context, sc catalog.Schema, d *table.Desc,
+	n *newColumn) error {
 	if n.serial == 0 && n.identity == nil {
 		return nil
 	}
@@ -185,12 +196,14 @@ func (env *Env) ownSequence(ctx context.Context, sc catalog.Schema, d *table.Des
 }
 
 // columnSequence makes a sequence that a column owns, and notes it in the column.
-func (env *Env) columnSequence(ctx context.Context, sc catalog.Schema, d *table.Desc, c *table.Column, opts *ast.SequenceOptions) (*table.Desc, error) {
+func (env *Env) columnSequence(ctx context.Context, sc catalog.Schema, d *table.Desc,
+	c *table.Column, opts *ast.SequenceOptions) (*table.Desc, error) {
 	var name string
 	var err error
 	if opts.Name != nil {
 		name = opts.Name.Name
-	} else if name, err = freeName(d.Name, c.Name, "seq", env.relationTaken(ctx, sc.Name, func(s string) bool { return s == d.Name })); err != nil {
+	} else if name, err = freeName(d.Name, c.Name, "seq", env.relationTaken(ctx, sc.Name,
+		func(s string) bool { return s == d.Name })); err != nil {
 		return nil, err
 	}
 	seq, err := env.newSequence(ctx, sc, name, c.Type.OID, opts)

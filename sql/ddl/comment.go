@@ -33,7 +33,8 @@ func (env *Env) comment(ctx context.Context, s *ast.Comment) error {
 			return err
 		}
 		if !ok {
-			return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist", s.Name.Name)
+			return sqlerr.New(sqlerr.InvalidCatalogName, "database \"%s\" does not exist",
+				s.Name.Name)
 		}
 		db.Comment = text
 		return env.View.UpdateDatabase(ctx, db)
@@ -66,7 +67,8 @@ func (env *Env) commentRelation(ctx context.Context, s *ast.Comment, text string
 		return wrongKind(s.Name.Name, s.Kind)
 	case s.Kind == "column":
 		if d.Kind == table.KindSequence {
-			return sqlerr.New(sqlerr.WrongObjectType, "cannot set comment on relation \"%s\"", d.Name).
+			return sqlerr.New(sqlerr.WrongObjectType, "cannot set comment on relation \"%s\"",
+				d.Name).
 				WithDetail("This operation is not supported for sequences.")
 		}
 		c, err := column(d, ast.Ident{Name: s.Column})
@@ -88,7 +90,8 @@ func commentConstraint(d *table.Desc, ix *table.Index, s *ast.Comment, text stri
 	}
 	c := d.ConstraintComment(s.Column)
 	if c == nil {
-		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not exist", s.Column, s.Name.Name)
+		return sqlerr.New(sqlerr.UndefinedObject, "constraint \"%s\" for table \"%s\" does not "+
+			"exist", s.Column, s.Name.Name)
 	}
 	*c = text
 	return nil

@@ -12,7 +12,8 @@ import (
 )
 
 // constraintIndex makes the index of a PRIMARY KEY or UNIQUE constraint; its ID is the caller's.
-func (env *Env) constraintIndex(ctx context.Context, d *table.Desc, c *ast.TableConstraint) (*table.Index, error) {
+func (env *Env) constraintIndex(ctx context.Context, d *table.Desc,
+	c *ast.TableConstraint) (*table.Index, error) {
 	if c.Deferrable || c.InitiallyDeferred {
 		return nil, sqlerr.Unsupported(int(c.Pos), "DEFERRABLE constraint")
 	}
@@ -20,20 +21,24 @@ func (env *Env) constraintIndex(ctx context.Context, d *table.Desc, c *ast.Table
 		return nil, sqlerr.Unsupported(int(c.Pos), "constraint USING INDEX")
 	}
 	primary := c.Kind == "primary key"
-	ix := &table.Index{Unique: true, Primary: primary, Constraint: true, NullsNotDistinct: c.NullsNotDistinct && !primary}
+	ix := &table.Index{Unique: true, Primary: primary, Constraint: true,
+		NullsNotDistinct: c.NullsNotDistinct && !primary}
 	var names []string
 	for _, id := range c.Columns {
 		o := d.Column(id.Name)
 		if o < 0 || d.Columns[o].Hidden {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in key does not exist", id.Name).At(int(c.Pos))
+			return nil, sqlerr.New(sqlerr.UndefinedColumn,
+				"column \"%s\" named in key does not exist", id.Name).At(int(c.Pos))
 		}
 		col := &d.Columns[o]
-		if slices.ContainsFunc(ix.Columns, func(k table.IndexColumn) bool { return k.ColumnID == col.ID }) {
+		if slices.ContainsFunc(ix.Columns,
+			func(k table.IndexColumn) bool { return k.ColumnID == col.ID }) {
 			what := "unique"
 			if primary {
 				what = "primary key"
 			}
-			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" appears twice in %s constraint", id.Name, what).At(int(c.Pos))
+			return nil, sqlerr.New(sqlerr.DuplicateColumn,
+				"column \"%s\" appears twice in %s constraint", id.Name, what).At(int(c.Pos))
 		}
 		if err := indexable(col.Type); err != nil {
 			return nil, err
@@ -44,7 +49,8 @@ func (env *Env) constraintIndex(ctx context.Context, d *table.Desc, c *ast.Table
 	for _, id := range c.Include {
 		o := d.Column(id.Name)
 		if o < 0 || d.Columns[o].Hidden {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" named in key does not exist", id.Name).At(int(c.Pos))
+			return nil, sqlerr.New(sqlerr.UndefinedColumn,
+				"column \"%s\" named in key does not exist", id.Name).At(int(c.Pos))
 		}
 		ix.Include = append(ix.Include, d.Columns[o].ID)
 		names = append(names, id.Name)
@@ -57,7 +63,8 @@ func (env *Env) constraintIndex(ctx context.Context, d *table.Desc, c *ast.Table
 }
 
 // nameConstraint chooses or verifies the name of a constraint's index.
-func (env *Env) nameConstraint(ctx context.Context, d *table.Desc, c *ast.TableConstraint, ix *table.Index, names []string) error {
+func (env *Env) nameConstraint(ctx context.Context, d *table.Desc, c *ast.TableConstraint,
+	ix *table.Index, names []string) error {
 	pending := func(s string) bool { return s == d.Name || constraintNamed(d, s) }
 	taken := env.relationTaken(ctx, d.Schema, pending)
 	if c.Name != "" {
@@ -89,7 +96,8 @@ func constraintNamed(d *table.Desc, name string) bool {
 }
 
 func duplicateConstraint(d *table.Desc, name string) error {
-	return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already exists", name, d.Name)
+	return sqlerr.New(sqlerr.DuplicateObject, "constraint \"%s\" for relation \"%s\" already "+
+		"exists", name, d.Name)
 }
 
 // indexable refuses types without an order.
@@ -99,14 +107,17 @@ func indexable(t *types.Type) error {
 		base = base.Elem
 	}
 	if base.OID == types.OIDJSON {
-		return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class for access method \"btree\"", t).
-			WithHint("You must specify an operator class for the index or define a default operator class for the data type.")
+		return sqlerr.New(sqlerr.UndefinedObject, "data type %s has no default operator class "+
+			"for access method \"btree\"", t).
+			WithHint("You must specify an operator class for the index or define a default " +
+				"operator class for the data type.")
 	}
 	return nil
 }
 
 // addCheck binds a CHECK constraint and adds it to d.
-func (env *Env) addCheck(ctx context.Context, d *table.Desc, c *ast.TableConstraint) (expr.Expr, error) {
+func (env *Env) addCheck(ctx context.Context, d *table.Desc, c *ast.TableConstraint) (expr.Expr,
+	error) {
 	x, err := env.bindCheck(ctx, d, c.Expr)
 	if err != nil {
 		return nil, err
@@ -117,9 +128,11 @@ func (env *Env) addCheck(ctx context.Context, d *table.Desc, c *ast.TableConstra
 		if cols := columnsOf(x); len(cols) == 1 {
 			col = d.Columns[cols[0]].Name
 		}
-		name, _ = freeName(d.Name, col, "check", func(s string) (bool, error) { return constraintNamed(d, s), nil })
+		name, _ = freeName(d.Name, col, "check",
+			func(s string) (bool, error) { return constraintNamed(d, s), nil })
 	} else if slices.ContainsFunc(d.Checks, func(o table.Check) bool { return o.Name == name }) {
-		return nil, sqlerr.New(sqlerr.DuplicateObject, "check constraint \"%s\" already exists", name)
+		return nil, sqlerr.New(sqlerr.DuplicateObject, "check constraint \"%s\" already exists",
+			name)
 	} else if constraintNamed(d, name) {
 		return nil, duplicateConstraint(d, name)
 	}

@@ -46,7 +46,8 @@ func (env *Env) createIndex(ctx context.Context, s *ast.CreateIndex) error {
 	}
 	if s.Name == "" {
 		if ix.Name, err = freeName(d.Name, indexColumnNames(names), "idx",
-			env.relationTaken(ctx, d.Schema, func(n string) bool { return constraintNamed(d, n) })); err != nil {
+			env.relationTaken(ctx, d.Schema,
+				func(n string) bool { return constraintNamed(d, n) })); err != nil {
 			return err
 		}
 	}
@@ -95,7 +96,8 @@ func indexOf(d *table.Desc, s *ast.CreateIndex) (*table.Index, []string, error) 
 		}
 		o := d.Column(ref.Name)
 		if o < 0 || d.Columns[o].Hidden {
-			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", ref.Name)
+			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
+				ref.Name)
 		}
 		if err := checkElem(e); err != nil {
 			return nil, nil, err
@@ -113,13 +115,15 @@ func indexOf(d *table.Desc, s *ast.CreateIndex) (*table.Index, []string, error) 
 	for _, id := range s.Include {
 		o := d.Column(id.Name)
 		if o < 0 || d.Columns[o].Hidden {
-			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", id.Name)
+			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist",
+				id.Name)
 		}
 		ix.Include = append(ix.Include, d.Columns[o].ID)
 		names = append(names, id.Name)
 	}
 	if len(names) > 32 {
-		return nil, nil, sqlerr.New(sqlerr.TooManyColumns, "cannot use more than 32 columns in an index")
+		return nil, nil, sqlerr.New(sqlerr.TooManyColumns,
+			"cannot use more than 32 columns in an index")
 	}
 	return ix, names, nil
 }
@@ -128,18 +132,24 @@ func indexOf(d *table.Desc, s *ast.CreateIndex) (*table.Index, []string, error) 
 // its bytes, so the pattern classes are what every index is.
 func checkElem(e *ast.IndexElem) error {
 	switch e.OpClass {
-	case "", "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops", "text_ops", "varchar_ops", "bpchar_ops",
-		"int2_ops", "int4_ops", "int8_ops", "float4_ops", "float8_ops", "numeric_ops", "bool_ops", "date_ops",
-		"time_ops", "timestamp_ops", "timestamptz_ops", "interval_ops", "uuid_ops", "bytea_ops", "jsonb_ops",
+	case "", "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops", "text_ops",
+		"varchar_ops", "bpchar_ops",
+		"int2_ops", "int4_ops", "int8_ops", "float4_ops", "float8_ops", "numeric_ops", "bool_ops",
+		"date_ops",
+		"time_ops", "timestamp_ops", "timestamptz_ops", "interval_ops", "uuid_ops", "bytea_ops",
+		"jsonb_ops",
 		"name_ops", "oid_ops", "array_ops":
 	default:
-		return sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"btree\"", e.OpClass)
+		return sqlerr.New(sqlerr.UndefinedObject, "operator class \"%s\" does not exist for "+
+			"access method \"btree\"", e.OpClass)
 	}
 	if e.Collation != nil {
 		switch e.Collation.Name {
 		case "default", "C", "POSIX", "ucs_basic":
 		default:
-			return sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name).At(int(e.Collation.Pos))
+			return sqlerr.New(sqlerr.UndefinedObject,
+				"collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name).At(
+				int(e.Collation.Pos))
 		}
 	}
 	return nil

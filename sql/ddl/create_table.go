@@ -25,7 +25,8 @@ func refuseTableKinds(s *ast.CreateTable) error {
 	case s.PartitionBy != "":
 		return sqlerr.Unsupported(int(s.Pos), "PARTITION BY")
 	case s.OnCommit != "":
-		return sqlerr.New(sqlerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables")
+		return sqlerr.New(sqlerr.InvalidTableDefinition,
+			"ON COMMIT can only be used on temporary tables")
 	}
 	return checkStorageOptions(s.Options)
 }
@@ -63,7 +64,8 @@ func (env *Env) createTable(ctx context.Context, s *ast.CreateTable) (tag string
 	}
 	if taken {
 		if !s.IfNotExists {
-			return "", sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", s.Name.Name)
+			return "", sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists",
+				s.Name.Name)
 		}
 		env.notice(sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping", s.Name.Name)
 		if s.As != nil {
@@ -75,7 +77,8 @@ func (env *Env) createTable(ctx context.Context, s *ast.CreateTable) (tag string
 	if err != nil {
 		return "", err
 	}
-	d := &table.Desc{ID: id, DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name, Name: s.Name.Name,
+	d := &table.Desc{ID: id, DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name,
+		Name: s.Name.Name,
 		Kind: table.KindTable, NextColumnID: 1, NextIndexID: table.RowIndexID + 1}
 	if s.As != nil {
 		return env.createTableAs(ctx, s, sc, d)
@@ -156,7 +159,8 @@ func (b *builder) addColumns(ctx context.Context) error {
 	}
 	for _, n := range b.columns {
 		if b.d.Column(n.col.Name) >= 0 {
-			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", n.col.Name)
+			return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once",
+				n.col.Name)
 		}
 		n.col.ID = b.d.NextColumnID
 		b.d.NextColumnID++
@@ -212,14 +216,16 @@ func (b *builder) keys(ctx context.Context) error {
 }
 
 func multipleKeys(name string) *sqlerr.Error {
-	return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table \"%s\" are not allowed", name)
+	return sqlerr.New(sqlerr.InvalidTableDefinition,
+		"multiple primary keys for table \"%s\" are not allowed", name)
 }
 
 // addRowID makes a hidden column the row key.
 func addRowID(d *table.Desc) {
 	id := d.NextColumnID
 	d.NextColumnID++
-	d.Columns = append(d.Columns, table.Column{ID: id, Name: rowIDColumn, Type: types.TInt8, NotNull: true, Hidden: true})
+	d.Columns = append(d.Columns,
+		table.Column{ID: id, Name: rowIDColumn, Type: types.TInt8, NotNull: true, Hidden: true})
 	d.RowKey = []table.IndexColumn{{ColumnID: id}}
 }
 
@@ -303,7 +309,8 @@ func (b *builder) expressions(ctx context.Context) error {
 }
 
 // createTableAs makes a table with the columns of a query, and fills it.
-func (env *Env) createTableAs(ctx context.Context, s *ast.CreateTable, sc catalog.Schema, d *table.Desc) (string, error) {
+func (env *Env) createTableAs(ctx context.Context, s *ast.CreateTable, sc catalog.Schema,
+	d *table.Desc) (string, error) {
 	cols, _, err := env.queryColumns(ctx, s.As)
 	if err != nil {
 		return "", err
@@ -316,7 +323,8 @@ func (env *Env) createTableAs(ctx context.Context, s *ast.CreateTable, sc catalo
 	}
 	for _, c := range cols {
 		if d.Column(c.Name) >= 0 {
-			return "", sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+			return "", sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once",
+				c.Name)
 		}
 		c.ID = d.NextColumnID
 		d.NextColumnID++
@@ -334,7 +342,8 @@ func (env *Env) createTableAs(ctx context.Context, s *ast.CreateTable, sc catalo
 }
 
 // queryColumns plans a query and returns its columns, and the relations that it reads.
-func (env *Env) queryColumns(ctx context.Context, q *ast.Select) (cols []table.Column, reads []table.ID, err error) {
+func (env *Env) queryColumns(ctx context.Context, q *ast.Select) (cols []table.Column,
+	reads []table.ID, err error) {
 	plan, err := planner.Plan(ctx, env.Planner, q, nil)
 	if err != nil {
 		return nil, nil, err
@@ -348,7 +357,8 @@ func (env *Env) queryColumns(ctx context.Context, q *ast.Select) (cols []table.C
 			t = types.TText
 		}
 		if t.Family == types.Void || t.Family == types.Record {
-			return nil, nil, sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", c.Name, t)
+			return nil, nil, sqlerr.New(sqlerr.InvalidTableDefinition,
+				"column \"%s\" has pseudo-type %s", c.Name, t)
 		}
 		cols = append(cols, table.Column{Name: c.Name, Type: t})
 	}

@@ -55,8 +55,8 @@ func (env *Env) build(ctx context.Context, command string, d *table.Desc, ix *ta
 	return catalog.Backfill(ctx, env.Tx, d, ix, seen)
 }
 
-// unused refuses a command that changes a table that the session is not done with: plans that are half run,
-// and checks that wait, rest on its descriptor.
+// unused refuses a command that changes a table that the session is not done with: plans that are
+// half run, and checks that wait, rest on its descriptor.
 func (env *Env) unused(command string, d *table.Desc) error {
 	if d.Kind != table.KindTable {
 		return nil

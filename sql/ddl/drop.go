@@ -39,7 +39,8 @@ func (env *Env) absent(s *ast.Drop, code, name string) error {
 }
 
 // find resolves a name for DROP; all nil when it is missing and that was said.
-func (env *Env) find(ctx context.Context, s *ast.Drop, n ast.Name, code string) (*table.Desc, *table.Index, error) {
+func (env *Env) find(ctx context.Context, s *ast.Drop, n ast.Name, code string) (*table.Desc,
+	*table.Index, error) {
 	if n.Schema != "" && s.IfExists && !isSystemSchema(n.Schema) {
 		_, ok, err := env.View.Schema(ctx, env.Database, n.Schema)
 		if err != nil {
@@ -67,7 +68,8 @@ func notA(s *ast.Drop, d *table.Desc, ix *table.Index) error {
 	if is == "index" {
 		article = "an "
 	}
-	return wrongKind(name, s.Kind).WithHint("Use DROP %s to remove %s%s.", strings.ToUpper(is), article, is)
+	return wrongKind(name, s.Kind).WithHint("Use DROP %s to remove %s%s.", strings.ToUpper(is),
+		article, is)
 }
 
 func (env *Env) dropRelations(ctx context.Context, s *ast.Drop) error {
@@ -146,12 +148,14 @@ func (dr *dropper) run(ctx context.Context, cascade bool) error {
 		}
 	}
 	for _, f := range dr.foreign {
-		if err := dr.env.removeForeignKeys(ctx, f.table, func(fk *table.ForeignKey) bool { return fk.Name == f.name }); err != nil {
+		if err := dr.env.removeForeignKeys(ctx, f.table,
+			func(fk *table.ForeignKey) bool { return fk.Name == f.name }); err != nil {
 			return err
 		}
 	}
 	for _, d := range dr.order {
-		if d.Kind == table.KindSequence && !dr.going[d.Sequence.OwnerTable] && d.Sequence.OwnerTable != 0 {
+		if d.Kind == table.KindSequence && !dr.going[d.Sequence.OwnerTable] &&
+			d.Sequence.OwnerTable != 0 {
 			if err := dr.env.disown(ctx, d.Clone()); err != nil {
 				return err
 			}
@@ -192,7 +196,8 @@ func (dr *dropper) foreignKey(child *table.Desc, fk *table.ForeignKey, on string
 }
 
 // viewsOnKey notes the views whose GROUP BY rests on a primary key.
-func (dr *dropper) viewsOnKey(ctx context.Context, d *table.Desc, ix *table.Index, on string) error {
+func (dr *dropper) viewsOnKey(ctx context.Context, d *table.Desc, ix *table.Index,
+	on string) error {
 	views, err := dr.env.View.Dependents(ctx, d.ID)
 	if err != nil {
 		return err
@@ -227,7 +232,8 @@ func (dr *dropper) notice() {
 		dr.env.notice("00000", "drop cascades to %s", dr.cascaded[0])
 	} else {
 		if dr.env.Notice != nil {
-			dr.env.Notice("NOTICE", "00000", fmt.Sprintf("drop cascades to %d other objects", len(dr.cascaded)),
+			dr.env.Notice("NOTICE", "00000",
+				fmt.Sprintf("drop cascades to %d other objects", len(dr.cascaded)),
 				"drop cascades to "+strings.Join(dr.cascaded, "\ndrop cascades to "))
 		}
 	}
@@ -305,7 +311,8 @@ func (dr *dropper) followSequence(ctx context.Context, seq *table.Desc) error {
 			c := &t.Columns[i]
 			if c.Identity != "" && c.SequenceID == seq.ID {
 				col := "column " + sqlname.Quote(c.Name) + " of " + dr.env.describe(t)
-				return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because %s requires it",
+				return sqlerr.New(sqlerr.DependentObjectsStillExist,
+					"cannot drop %s because %s requires it",
 					dr.env.describe(seq), col).WithHint("You can drop %s instead.", col)
 			}
 			draws, err := dr.env.namesRelation(ctx, c.DefaultText, seq.ID)
@@ -317,7 +324,8 @@ func (dr *dropper) followSequence(ctx context.Context, seq *table.Desc) error {
 					return err
 				}
 				dr.defaults = append(dr.defaults, columnDefault{t.ID, c.ID})
-				dr.depends("default value for column "+sqlname.Quote(c.Name)+" of "+dr.env.describe(t), dr.env.describe(seq))
+				dr.depends("default value for column "+sqlname.Quote(c.Name)+" of "+
+					dr.env.describe(t), dr.env.describe(seq))
 			}
 		}
 	}
@@ -337,7 +345,8 @@ func (dr *dropper) clearDefault(ctx context.Context, c columnDefault) error {
 
 func (env *Env) dropIndexes(ctx context.Context, s *ast.Drop) error {
 	if s.Concurrently && len(s.Names) > 1 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "DROP INDEX CONCURRENTLY does not support dropping multiple objects")
+		return sqlerr.New(sqlerr.FeatureNotSupported,
+			"DROP INDEX CONCURRENTLY does not support dropping multiple objects")
 	}
 	for _, n := range s.Names {
 		d, ix, err := env.find(ctx, s, n, sqlerr.UndefinedObject)
@@ -352,7 +361,8 @@ func (env *Env) dropIndexes(ctx context.Context, s *ast.Drop) error {
 		}
 		if ix.Constraint {
 			by := "constraint " + sqlname.Quote(ix.Name) + " on " + env.describe(d)
-			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because %s requires it",
+			return sqlerr.New(sqlerr.DependentObjectsStillExist,
+				"cannot drop index %s because %s requires it",
 				sqlname.Quote(ix.Name), by).WithHint("You can drop %s instead.", by)
 		}
 		if err := env.lock(ctx, d, rowlock.AccessExclusive); err != nil {
@@ -362,7 +372,8 @@ func (env *Env) dropIndexes(ctx context.Context, s *ast.Drop) error {
 			return err
 		}
 		a := &alteration{env: env, d: d}
-		if err := a.freeOfReferences(ctx, ix, "index "+sqlname.Quote(ix.Name), s.Cascade); err != nil {
+		if err := a.freeOfReferences(ctx, ix, "index "+sqlname.Quote(ix.Name),
+			s.Cascade); err != nil {
 			return err
 		}
 		if err := env.removeIndex(ctx, a.d, ix.ID); err != nil {

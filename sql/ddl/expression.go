@@ -19,7 +19,8 @@ func (env *Env) bindDefault(ctx context.Context, t *types.Type, e ast.Expr) (exp
 	if err != nil {
 		var se *sqlerr.Error
 		if errors.As(err, &se) && se.Code == sqlerr.UndefinedColumn {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot use column reference in DEFAULT expression").At(se.Position)
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+				"cannot use column reference in DEFAULT expression").At(se.Position)
 		}
 		return nil, err
 	}
@@ -29,8 +30,9 @@ func (env *Env) bindDefault(ctx context.Context, t *types.Type, e ast.Expr) (exp
 	return x, refuseSubquery(x, e, "DEFAULT expression")
 }
 
-// findNames fails if a literal that names a relation or a type, as the argument of nextval does, names none.
-// A text that the expression turns into a name, as in nextval('s'::text), is looked up when it is evaluated.
+// findNames fails if a literal that names a relation or a type, as the argument of nextval does,
+// names none. A text that the expression turns into a name, as in nextval('s'::text), is looked up
+// when it is evaluated.
 func (env *Env) findNames(x expr.Expr) (err error) {
 	expr.Walk(x, func(n expr.Expr) bool {
 		c, ok := n.(*expr.Cast)
@@ -82,7 +84,8 @@ func (env *Env) bindCheck(ctx context.Context, d *table.Desc, e ast.Expr) (expr.
 }
 
 // bindGenerated verifies the expression of a stored generated column of d.
-func (env *Env) bindGenerated(ctx context.Context, d *table.Desc, o int, e ast.Expr) (expr.Expr, error) {
+func (env *Env) bindGenerated(ctx context.Context, d *table.Desc, o int, e ast.Expr) (expr.Expr,
+	error) {
 	x, err := planner.BindRowExpr(ctx, env.Planner, d, e, d.Columns[o].Type)
 	if err != nil {
 		return nil, err
@@ -94,8 +97,10 @@ func (env *Env) bindGenerated(ctx context.Context, d *table.Desc, o int, e ast.E
 	expr.Walk(x, func(n expr.Expr) bool {
 		if c, ok := n.(*expr.Col); ok && cyclic == nil && d.Columns[c.Index].Generated != "" {
 			cyclic = sqlerr.New(sqlerr.InvalidObjectDefinition,
-				"cannot use generated column \"%s\" in column generation expression", d.Columns[c.Index].Name).
-				At(c.Pos).WithDetail("A generated column cannot reference another generated column.")
+				"cannot use generated column \"%s\" in column generation expression",
+				d.Columns[c.Index].Name).
+				At(c.Pos).WithDetail("A generated column cannot reference another generated " +
+				"column.")
 		}
 		return cyclic == nil
 	})
@@ -103,7 +108,8 @@ func (env *Env) bindGenerated(ctx context.Context, d *table.Desc, o int, e ast.E
 		return nil, cyclic
 	}
 	if expr.VolatilityOf(x) != expr.Immutable {
-		return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "generation expression is not immutable")
+		return nil, sqlerr.New(sqlerr.InvalidObjectDefinition,
+			"generation expression is not immutable")
 	}
 	return x, nil
 }
@@ -168,20 +174,23 @@ func resolveType(tn ast.TypeName, coll *ast.Name) (*types.Type, string, error) {
 	switch coll.Name {
 	case "default", "C", "POSIX", "ucs_basic":
 	default:
-		return nil, "", sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", coll.Name).At(int(coll.Pos))
+		return nil, "", sqlerr.New(sqlerr.UndefinedObject,
+			"collation \"%s\" for encoding \"UTF8\" does not exist", coll.Name).At(int(coll.Pos))
 	}
 	base := t
 	if t.Elem != nil {
 		base = t.Elem
 	}
 	if base.Family != types.String || base.OID == types.OIDJSON {
-		return nil, "", sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", t).At(int(coll.Pos))
+		return nil, "", sqlerr.New(sqlerr.DatatypeMismatch,
+			"collations are not supported by type %s", t).At(int(coll.Pos))
 	}
 	return t, coll.Name, nil
 }
 
 // bindRow binds an expression over the row of d, to type want unless that is nil.
-func (env *Env) bindRow(ctx context.Context, d *table.Desc, e ast.Expr, want *types.Type) (expr.Expr, error) {
+func (env *Env) bindRow(ctx context.Context, d *table.Desc, e ast.Expr,
+	want *types.Type) (expr.Expr, error) {
 	return planner.BindRowExpr(ctx, env.Planner, d, e, want)
 }
 

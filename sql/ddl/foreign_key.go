@@ -18,12 +18,15 @@ import (
 // addForeignKey binds a FOREIGN KEY constraint, adds it to d, and returns the table it refers to,
 // which is d itself for a self-referencing key. The caller links the other table once d is stored
 // (link).
-func (env *Env) addForeignKey(ctx context.Context, d *table.Desc, c *ast.TableConstraint) (*table.Desc, error) {
+func (env *Env) addForeignKey(ctx context.Context, d *table.Desc,
+	c *ast.TableConstraint) (*table.Desc, error) {
 	if c.Ref.Match == "partial" {
 		return nil, sqlerr.Unsupported(int(c.Pos), "MATCH PARTIAL")
 	}
-	fk := table.ForeignKey{Name: c.Name, MatchFull: c.Ref.Match == "full", OnDelete: c.Ref.OnDelete, OnUpdate: c.Ref.OnUpdate,
-		Deferrable: c.Deferrable || c.InitiallyDeferred, InitiallyDeferred: c.InitiallyDeferred, NotValid: c.NotValid}
+	fk := table.ForeignKey{Name: c.Name, MatchFull: c.Ref.Match == "full", OnDelete: c.Ref.OnDelete,
+		OnUpdate: c.Ref.OnUpdate,
+		Deferrable: c.Deferrable ||
+			c.InitiallyDeferred, InitiallyDeferred: c.InitiallyDeferred, NotValid: c.NotValid}
 	var err error
 	if fk.Columns, err = foreignColumns(d, c.Columns); err != nil {
 		return nil, err
@@ -43,10 +46,13 @@ func (env *Env) addForeignKey(ctx context.Context, d *table.Desc, c *ast.TableCo
 		return nil, err
 	}
 	if len(fk.Columns) != len(fk.RefColumns) {
-		return nil, sqlerr.New(sqlerr.InvalidForeignKey, "number of referencing and referenced columns for foreign key disagree")
+		return nil, sqlerr.New(sqlerr.InvalidForeignKey,
+			"number of referencing and referenced columns for foreign key disagree")
 	}
 	if parent.ReferencedIndex(fk.RefColumns) == nil {
-		return nil, sqlerr.New(sqlerr.InvalidForeignKey, "there is no unique constraint matching given keys for referenced table \"%s\"", parent.Name)
+		return nil, sqlerr.New(sqlerr.InvalidForeignKey,
+			"there is no unique constraint matching given keys for referenced table \"%s\"",
+			parent.Name)
 	}
 	if err := comparableColumns(d, parent, &fk); err != nil {
 		return nil, err
@@ -63,7 +69,8 @@ func (env *Env) addForeignKey(ctx context.Context, d *table.Desc, c *ast.TableCo
 
 // referenced finds the table to which a foreign key of d refers.
 func (env *Env) referenced(ctx context.Context, d *table.Desc, n ast.Name) (*table.Desc, error) {
-	if n.Name == d.Name && (n.Schema == d.Schema || n.Schema == "" && slices.Contains(env.SearchPath, d.Schema)) {
+	if n.Name == d.Name && (n.Schema == d.Schema || n.Schema == "" &&
+		slices.Contains(env.SearchPath, d.Schema)) {
 		return d, nil
 	}
 	parent, err := env.relation(ctx, n)
@@ -71,7 +78,8 @@ func (env *Env) referenced(ctx context.Context, d *table.Desc, n ast.Name) (*tab
 		return nil, err
 	}
 	if parent.Kind != table.KindTable {
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "referenced relation \"%s\" is not a table", parent.Name)
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "referenced relation \"%s\" is not a table",
+			parent.Name)
 	}
 	return parent, env.lock(ctx, parent, rowlock.ShareRowExclusive)
 }
@@ -81,7 +89,8 @@ func foreignColumns(d *table.Desc, names []ast.Ident) ([]table.ColumnID, error) 
 	for _, id := range names {
 		o := d.Column(id.Name)
 		if o < 0 || d.Columns[o].Hidden {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" referenced in foreign key constraint does not exist", id.Name)
+			return nil, sqlerr.New(sqlerr.UndefinedColumn,
+				"column \"%s\" referenced in foreign key constraint does not exist", id.Name)
 		}
 		ids = append(ids, d.Columns[o].ID)
 	}
@@ -93,7 +102,8 @@ func referencedColumns(parent *table.Desc, names []ast.Ident) ([]table.ColumnID,
 	if len(names) == 0 {
 		pk := parent.PrimaryKey()
 		if pk == nil {
-			return nil, sqlerr.New(sqlerr.UndefinedObject, "there is no primary key for referenced table \"%s\"", parent.Name)
+			return nil, sqlerr.New(sqlerr.UndefinedObject,
+				"there is no primary key for referenced table \"%s\"", parent.Name)
 		}
 		var ids []table.ColumnID
 		for _, c := range pk.Columns {
@@ -107,7 +117,8 @@ func referencedColumns(parent *table.Desc, names []ast.Ident) ([]table.ColumnID,
 	}
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
-			return nil, sqlerr.New(sqlerr.InvalidForeignKey, "foreign key referenced-columns list must not contain duplicates")
+			return nil, sqlerr.New(sqlerr.InvalidForeignKey,
+				"foreign key referenced-columns list must not contain duplicates")
 		}
 	}
 	return ids, nil
@@ -120,10 +131,12 @@ func refuseGenerated(d *table.Desc, fk *table.ForeignKey) error {
 			continue
 		}
 		if fk.OnUpdate != "no action" && fk.OnUpdate != "restrict" {
-			return sqlerr.New(sqlerr.SyntaxError, "invalid ON UPDATE action for foreign key constraint containing generated column")
+			return sqlerr.New(sqlerr.SyntaxError, "invalid ON UPDATE action for foreign key "+
+				"constraint containing generated column")
 		}
 		if strings.HasPrefix(fk.OnDelete, "set") {
-			return sqlerr.New(sqlerr.SyntaxError, "invalid ON DELETE action for foreign key constraint containing generated column")
+			return sqlerr.New(sqlerr.SyntaxError, "invalid ON DELETE action for foreign key "+
+				"constraint containing generated column")
 		}
 	}
 	return nil
@@ -141,19 +154,23 @@ func (env *Env) nameForeignKey(d *table.Desc, fk *table.ForeignKey, c *ast.Table
 		names = append(names, id.Name)
 	}
 	var err error
-	fk.Name, err = freeName(d.Name, strings.Join(names, "_"), "fkey", func(s string) (bool, error) { return constraintNamed(d, s), nil })
+	fk.Name, err = freeName(d.Name, strings.Join(names, "_"), "fkey",
+		func(s string) (bool, error) { return constraintNamed(d, s), nil })
 	return err
 }
 
 // comparableColumns refuses pairs of columns whose values cannot be equal without loss.
 func comparableColumns(d, parent *table.Desc, fk *table.ForeignKey) error {
 	for i, id := range fk.Columns {
-		from, to := &d.Columns[d.ColumnByID(id)], &parent.Columns[parent.ColumnByID(fk.RefColumns[i])]
+		from, to := &d.Columns[d.ColumnByID(id)],
+			&parent.Columns[parent.ColumnByID(fk.RefColumns[i])]
 		if table.Referable(from.Type, to.Type) {
 			continue
 		}
-		return sqlerr.New(sqlerr.DatatypeMismatch, "foreign key constraint \"%s\" cannot be implemented", fk.Name).
-			WithDetail("Key columns \"%s\" and \"%s\" are of incompatible types: %s and %s.", from.Name, to.Name,
+		return sqlerr.New(sqlerr.DatatypeMismatch,
+			"foreign key constraint \"%s\" cannot be implemented", fk.Name).
+			WithDetail("Key columns \"%s\" and \"%s\" are of incompatible types: %s and %s.",
+				from.Name, to.Name,
 				types.TypeName(from.Type.OID), types.TypeName(to.Type.OID))
 	}
 	return nil
@@ -177,7 +194,8 @@ func (env *Env) link(ctx context.Context, parent, child table.ID) error {
 // any more.
 func (env *Env) unlink(ctx context.Context, child table.ID, had, has []table.ForeignKey) error {
 	for _, fk := range had {
-		if slices.ContainsFunc(has, func(f table.ForeignKey) bool { return f.RefTable == fk.RefTable }) {
+		if slices.ContainsFunc(has,
+			func(f table.ForeignKey) bool { return f.RefTable == fk.RefTable }) {
 			continue
 		}
 		old, err := env.View.RelationByID(ctx, fk.RefTable)
@@ -188,7 +206,8 @@ func (env *Env) unlink(ctx context.Context, child table.ID, had, has []table.For
 			continue
 		}
 		next := old.Clone()
-		next.ReferencedBy = slices.DeleteFunc(next.ReferencedBy, func(id table.ID) bool { return id == child })
+		next.ReferencedBy = slices.DeleteFunc(next.ReferencedBy,
+			func(id table.ID) bool { return id == child })
 		if err := env.View.UpdateRelation(ctx, old, next); err != nil {
 			return err
 		}
@@ -212,13 +231,15 @@ func (env *Env) lockReferenced(ctx context.Context, fks []table.ForeignKey) erro
 }
 
 // removeForeignKeys takes the foreign keys for which gone holds out of a table.
-func (env *Env) removeForeignKeys(ctx context.Context, id table.ID, gone func(*table.ForeignKey) bool) error {
+func (env *Env) removeForeignKeys(ctx context.Context, id table.ID,
+	gone func(*table.ForeignKey) bool) error {
 	old, err := env.View.RelationByID(ctx, id)
 	if err != nil || old == nil {
 		return err
 	}
 	next := old.Clone()
-	next.ForeignKeys = slices.DeleteFunc(next.ForeignKeys, func(fk table.ForeignKey) bool { return gone(&fk) })
+	next.ForeignKeys = slices.DeleteFunc(next.ForeignKeys,
+		func(fk table.ForeignKey) bool { return gone(&fk) })
 	if len(next.ForeignKeys) == len(old.ForeignKeys) {
 		return nil
 	}
@@ -229,7 +250,8 @@ func (env *Env) removeForeignKeys(ctx context.Context, id table.ID, gone func(*t
 }
 
 // eachReference calls fn for the foreign keys of other tables, and its own, to d.
-func (env *Env) eachReference(ctx context.Context, d *table.Desc, fn func(child *table.Desc, fk *table.ForeignKey)) error {
+func (env *Env) eachReference(ctx context.Context, d *table.Desc,
+	fn func(child *table.Desc, fk *table.ForeignKey)) error {
 	for _, id := range d.ReferencedBy {
 		child, err := env.View.RelationByID(ctx, id)
 		if err != nil {
@@ -268,7 +290,8 @@ func (a *alteration) addForeignKey(ctx context.Context, c *ast.TableConstraint) 
 }
 
 // verifyForeignKey looks for a row that breaks a foreign key.
-func (a *alteration) verifyForeignKey(ctx context.Context, parent *table.Desc, fk *table.ForeignKey) error {
+func (a *alteration) verifyForeignKey(ctx context.Context, parent *table.Desc,
+	fk *table.ForeignKey) error {
 	values, err := a.env.FirstRow(ctx, ri.Orphans(a.d, parent, fk))
 	if err != nil || values == nil {
 		return err
@@ -302,11 +325,13 @@ func (a *alteration) reload(ctx context.Context) (err error) {
 	return err
 }
 
-// freeOfReferences makes sure that an index can go: the foreign keys that rest on it go first, which
-// needs cascade. what describes what is dropped.
-func (a *alteration) freeOfReferences(ctx context.Context, ix *table.Index, what string, cascade bool) error {
+// freeOfReferences makes sure that an index can go: the foreign keys that rest on it go first,
+// which needs cascade. what describes what is dropped.
+func (a *alteration) freeOfReferences(ctx context.Context, ix *table.Index, what string,
+	cascade bool) error {
 	without := a.d.Clone()
-	without.Indexes = slices.DeleteFunc(without.Indexes, func(o table.Index) bool { return o.ID == ix.ID })
+	without.Indexes = slices.DeleteFunc(without.Indexes,
+		func(o table.Index) bool { return o.ID == ix.ID })
 	dr := newDropper(a.env)
 	dr.what = []string{what}
 	err := a.env.eachReference(ctx, a.d, func(child *table.Desc, fk *table.ForeignKey) {
@@ -326,31 +351,35 @@ func (a *alteration) freeOfReferences(ctx context.Context, ix *table.Index, what
 	return a.reload(ctx)
 }
 
-// stillComparable verifies that a column of a new type fits the foreign keys that it is part of, and locks the
-// tables at their other ends.
-func (a *alteration) stillComparable(ctx context.Context, next *table.Desc, id table.ColumnID) error {
-	return a.eachForeignKeyOf(ctx, next, id, func(child, parent *table.Desc, fk *table.ForeignKey) error {
-		for _, end := range []*table.Desc{child, parent} {
-			if err := a.env.lock(ctx, end, rowlock.AccessExclusive); err != nil {
-				return err
+// stillComparable verifies that a column of a new type fits the foreign keys that it is part of,
+// and locks the tables at their other ends.
+func (a *alteration) stillComparable(ctx context.Context, next *table.Desc,
+	id table.ColumnID) error {
+	return a.eachForeignKeyOf(ctx, next, id,
+		func(child, parent *table.Desc, fk *table.ForeignKey) error {
+			for _, end := range []*table.Desc{child, parent} {
+				if err := a.env.lock(ctx, end, rowlock.AccessExclusive); err != nil {
+					return err
+				}
 			}
-		}
-		return comparableColumns(child, parent, fk)
-	})
+			return comparableColumns(child, parent, fk)
+		})
 }
 
 // verifyReferences verifies the foreign keys of a column whose values were converted.
 func (a *alteration) verifyReferences(ctx context.Context, id table.ColumnID) error {
-	return a.eachForeignKeyOf(ctx, a.d, id, func(child, parent *table.Desc, fk *table.ForeignKey) error {
-		of := &alteration{env: a.env, d: child}
-		of.exclude(child, parent)
-		return of.verifyForeignKey(ctx, parent, fk)
-	})
+	return a.eachForeignKeyOf(ctx, a.d, id,
+		func(child, parent *table.Desc, fk *table.ForeignKey) error {
+			of := &alteration{env: a.env, d: child}
+			of.exclude(child, parent)
+			return of.verifyForeignKey(ctx, parent, fk)
+		})
 }
 
 // eachForeignKeyOf calls fn for the foreign keys of d, and to d, that have the column. d is the
 // table's future descriptor.
-func (a *alteration) eachForeignKeyOf(ctx context.Context, d *table.Desc, id table.ColumnID, fn func(child, parent *table.Desc, fk *table.ForeignKey) error) error {
+func (a *alteration) eachForeignKeyOf(ctx context.Context, d *table.Desc, id table.ColumnID,
+	fn func(child, parent *table.Desc, fk *table.ForeignKey) error) error {
 	for i := range d.ForeignKeys {
 		fk := &d.ForeignKeys[i]
 		parent, err := d, error(nil)

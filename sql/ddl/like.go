@@ -24,10 +24,12 @@ func (b *builder) like(ctx context.Context, l *ast.TableLike) error {
 		return err
 	}
 	if src == nil {
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(l.Source)).At(int(l.Source.Pos))
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist",
+			display(l.Source)).At(int(l.Source.Pos))
 	}
 	if ix != nil || src.Kind == table.KindSequence {
-		return sqlerr.New(sqlerr.WrongObjectType, "relation \"%s\" is invalid in LIKE clause", l.Source.Name).At(int(l.Source.Pos))
+		return sqlerr.New(sqlerr.WrongObjectType, "relation \"%s\" is invalid in LIKE clause",
+			l.Source.Name).At(int(l.Source.Pos))
 	}
 	if err := b.env.lock(ctx, src, rowlock.AccessShare); err != nil {
 		return err
@@ -45,7 +47,8 @@ func (b *builder) like(ctx context.Context, l *ast.TableLike) error {
 			if err != nil {
 				return err
 			}
-			b.constraints = append(b.constraints, ast.TableConstraint{Kind: "check", Name: c.Name, Expr: e})
+			b.constraints = append(b.constraints,
+				ast.TableConstraint{Kind: "check", Name: c.Name, Expr: e})
 		}
 	}
 	if included(l, "indexes") {
@@ -87,7 +90,10 @@ func (b *builder) likeColumn(l *ast.TableLike, c *table.Column) error {
 
 // likeIndexes copies keys as constraints and other indexes as they are, all under new names.
 func (b *builder) likeIndexes(src *table.Desc) {
-	name := func(id table.ColumnID) ast.Ident { return ast.Ident{Name: src.Columns[src.ColumnByID(id)].Name} }
+	name := func(id table.ColumnID) ast.Ident {
+		return ast.Ident{Name: src.Columns[src.ColumnByID(
+			id)].Name}
+	}
 	for i := range src.Indexes {
 		ix := &src.Indexes[i]
 		if !ix.Constraint {
@@ -116,7 +122,8 @@ type copiedIndex struct {
 
 func (b *builder) copyIndexes(ctx context.Context) error {
 	for _, c := range b.copied {
-		ix := table.Index{ID: b.d.NextIndexID, Unique: c.ix.Unique, NullsNotDistinct: c.ix.NullsNotDistinct}
+		ix := table.Index{ID: b.d.NextIndexID, Unique: c.ix.Unique,
+			NullsNotDistinct: c.ix.NullsNotDistinct}
 		b.d.NextIndexID++
 		var names []string
 		here := func(id table.ColumnID) table.ColumnID {
@@ -136,7 +143,8 @@ func (b *builder) copyIndexes(ctx context.Context) error {
 			return err
 		}
 		pending := func(s string) bool { return s == b.d.Name || constraintNamed(b.d, s) }
-		if ix.Name, err = freeName(b.d.Name, indexColumnNames(names), "idx", b.env.relationTaken(ctx, b.sc.Name, pending)); err != nil {
+		if ix.Name, err = freeName(b.d.Name, indexColumnNames(names), "idx",
+			b.env.relationTaken(ctx, b.sc.Name, pending)); err != nil {
 			return err
 		}
 		b.d.Indexes = append(b.d.Indexes, ix)

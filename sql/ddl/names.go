@@ -19,7 +19,8 @@ const maxName = 63
 func (env *Env) checkDatabase(n ast.Name) error {
 	if n.Database != "" && n.Database != env.DatabaseName {
 		return sqlerr.New(sqlerr.FeatureNotSupported,
-			"cross-database references are not implemented: \"%s.%s.%s\"", n.Database, n.Schema, n.Name).At(int(n.Pos))
+			"cross-database references are not implemented: \"%s.%s.%s\"", n.Database, n.Schema,
+			n.Name).At(int(n.Pos))
 	}
 	return nil
 }
@@ -28,7 +29,9 @@ func noSchema(name string) *sqlerr.Error {
 	return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", name)
 }
 
-func isSystemSchema(name string) bool { return name == "pg_catalog" || name == "information_schema" }
+func isSystemSchema(name string) bool {
+	return name == "pg_catalog" || name == "information_schema"
+}
 
 // creationSchema is the schema in which a new object of that name goes.
 func (env *Env) creationSchema(ctx context.Context, n ast.Name) (catalog.Schema, error) {
@@ -56,11 +59,13 @@ func (env *Env) creationSchema(ctx context.Context, n ast.Name) (catalog.Schema,
 			return sc, err
 		}
 	}
-	return catalog.Schema{}, sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").At(int(n.Pos))
+	return catalog.Schema{}, sqlerr.New(sqlerr.InvalidSchemaName,
+		"no schema has been selected to create in").At(int(n.Pos))
 }
 
 // lookup finds a relation, and for an index its table with it; all nil when there is none.
-func (env *Env) lookup(ctx context.Context, n ast.Name) (d *table.Desc, ix *table.Index, err error) {
+func (env *Env) lookup(ctx context.Context, n ast.Name) (d *table.Desc, ix *table.Index,
+	err error) {
 	if err := env.checkDatabase(n); err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +98,8 @@ func (env *Env) systemRelation(ctx context.Context, n ast.Name) error {
 	if err != nil || d == nil || d.Kind != table.KindVirtual {
 		return err
 	}
-	return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", d.Name)
+	return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog",
+		d.Name)
 }
 
 // relation finds a relation that is not an index, or fails with 42P01.
@@ -188,7 +194,8 @@ func freeName(name1, name2, label string, taken func(string) (bool, error)) (str
 }
 
 // relationTaken reports whether a relation name is in use in a schema, or among those about to be.
-func (env *Env) relationTaken(ctx context.Context, schema string, pending func(string) bool) func(string) (bool, error) {
+func (env *Env) relationTaken(ctx context.Context, schema string,
+	pending func(string) bool) func(string) (bool, error) {
 	return func(name string) (bool, error) {
 		if pending != nil && pending(name) {
 			return true, nil
@@ -217,7 +224,8 @@ func indexColumnNames(names []string) string {
 }
 
 func noColumn(d *table.Desc, name string) *sqlerr.Error {
-	return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, d.Name)
+	return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist",
+		name, d.Name)
 }
 
 // column finds a column that a user may name.

@@ -32,7 +32,8 @@ func (env *Env) ReindexTable(ctx context.Context, n ast.Name, rebuilt func(index
 	case d == nil:
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(n))
 	case ix != nil || d.Kind != table.KindTable:
-		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view", n.Name)
+		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view",
+			n.Name)
 	}
 	return env.rebuild(ctx, d, indexNames(d), rebuilt)
 }
@@ -55,9 +56,10 @@ func indexNames(d *table.Desc) []string {
 }
 
 // rebuild writes the entries of indexes again, from the rows, under new index IDs, and drops those
-// of the old ones as a whole: nothing of an old entry is trusted. An index that is the rows themselves has no
-// entries to write.
-func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string, rebuilt func(index string)) error {
+// of the old ones as a whole: nothing of an old entry is trusted. An index that is the rows
+// themselves has no entries to write.
+func (env *Env) rebuild(ctx context.Context, old *table.Desc, names []string,
+	rebuilt func(index string)) error {
 	if err := env.lock(ctx, old, rowlock.TableShare); err != nil {
 		return err
 	}

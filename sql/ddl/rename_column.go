@@ -17,10 +17,12 @@ func (a *alteration) renameColumn(ctx context.Context, act *ast.AlterAction) err
 	}
 	to := act.NewName.Name
 	if slices.Contains(systemColumns, to) {
-		return sqlerr.New(sqlerr.DuplicateColumn, "column name \"%s\" conflicts with a system column name", to)
+		return sqlerr.New(sqlerr.DuplicateColumn, "column name \"%s\" conflicts with a system "+
+			"column name", to)
 	}
 	if a.d.Column(to) >= 0 {
-		return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", to, a.d.Name)
+		return sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists",
+			to, a.d.Name)
 	}
 	next := a.d.Clone()
 	next.Columns[o].Name = to
@@ -38,7 +40,8 @@ func (a *alteration) replaceNames(ctx context.Context, next *table.Desc) error {
 		return err
 	}
 	if a.d.View != nil { // its query names its columns
-		if next.View.Text, err = deparse.View(ctx, a.env.Planner, a.d, renaming(a.d, next)); err != nil {
+		if next.View.Text, err = deparse.View(ctx, a.env.Planner, a.d,
+			renaming(a.d, next)); err != nil {
 			return err
 		}
 	}

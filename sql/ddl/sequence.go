@@ -16,7 +16,8 @@ import (
 
 func (env *Env) createSequence(ctx context.Context, s *ast.CreateSequence) error {
 	if s.Options.Name != nil {
-		return sqlerr.New(sqlerr.SyntaxError, "invalid sequence option SEQUENCE NAME").At(int(s.Options.Name.Pos))
+		return sqlerr.New(sqlerr.SyntaxError,
+			"invalid sequence option SEQUENCE NAME").At(int(s.Options.Name.Pos))
 	}
 	if s.Temp {
 		return sqlerr.Unsupported(int(s.Pos), "CREATE TEMPORARY SEQUENCE")
@@ -29,7 +30,8 @@ func (env *Env) createSequence(ctx context.Context, s *ast.CreateSequence) error
 		return err
 	} else if taken {
 		if s.IfNotExists {
-			env.notice(sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping", s.Name.Name)
+			env.notice(sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping",
+				s.Name.Name)
 			return nil
 		}
 		return sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", s.Name.Name)
@@ -45,7 +47,8 @@ func (env *Env) createSequence(ctx context.Context, s *ast.CreateSequence) error
 }
 
 // newSequence makes the descriptor of a sequence; oid is its type unless the options name one.
-func (env *Env) newSequence(ctx context.Context, sc catalog.Schema, name string, oid types.OID, o *ast.SequenceOptions) (*table.Desc, error) {
+func (env *Env) newSequence(ctx context.Context, sc catalog.Schema, name string, oid types.OID,
+	o *ast.SequenceOptions) (*table.Desc, error) {
 	id, err := env.View.NewID(ctx)
 	if err != nil {
 		return nil, err
@@ -130,7 +133,8 @@ func setBounds(seq *table.Sequence, o *ast.SequenceOptions, fresh, resetMin, res
 		}
 	}
 	if seq.Max < low || seq.Max > high {
-		return badSequence("MAXVALUE (%d) is out of range for sequence data type %s", seq.Max, types.TypeName(seq.Type))
+		return badSequence("MAXVALUE (%d) is out of range for sequence data type %s", seq.Max,
+			types.TypeName(seq.Type))
 	}
 	if o.Min != nil {
 		seq.Min = *o.Min
@@ -141,7 +145,8 @@ func setBounds(seq *table.Sequence, o *ast.SequenceOptions, fresh, resetMin, res
 		}
 	}
 	if seq.Min < low || seq.Min > high {
-		return badSequence("MINVALUE (%d) is out of range for sequence data type %s", seq.Min, types.TypeName(seq.Type))
+		return badSequence("MINVALUE (%d) is out of range for sequence data type %s", seq.Min,
+			types.TypeName(seq.Type))
 	}
 	if seq.Min >= seq.Max {
 		return badSequence("MINVALUE (%d) must be less than MAXVALUE (%d)", seq.Min, seq.Max)
@@ -162,7 +167,8 @@ func setStart(seq *table.Sequence, o *ast.SequenceOptions, fresh bool) error {
 		return badSequence("START value (%d) cannot be less than MINVALUE (%d)", seq.Start, seq.Min)
 	}
 	if seq.Start > seq.Max {
-		return badSequence("START value (%d) cannot be greater than MAXVALUE (%d)", seq.Start, seq.Max)
+		return badSequence("START value (%d) cannot be greater than MAXVALUE (%d)", seq.Start,
+			seq.Max)
 	}
 	return nil
 }
@@ -194,11 +200,13 @@ func (env *Env) setOwner(ctx context.Context, d *table.Desc, o *ast.SequenceOpti
 		return err
 	}
 	if t.Kind != table.KindTable {
-		return sqlerr.New(sqlerr.WrongObjectType, "sequence cannot be owned by relation \"%s\"", t.Name).
+		return sqlerr.New(sqlerr.WrongObjectType, "sequence cannot be owned by relation \"%s\"",
+			t.Name).
 			WithDetail("This operation is not supported for %ss.", kindWord(t))
 	}
 	if t.SchemaID != d.SchemaID {
-		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "sequence must be in same schema as table it is linked to")
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
+			"sequence must be in same schema as table it is linked to")
 	}
 	c, err := column(t, ast.Ident{Name: o.OwnedBy.Name})
 	if err != nil {
@@ -217,9 +225,11 @@ func (env *Env) disown(ctx context.Context, d *table.Desc) error {
 		return err
 	}
 	owner := t.Clone()
-	if c := owner.ColumnByID(d.Sequence.OwnerColumn); c >= 0 && owner.Columns[c].SequenceID == d.ID {
+	if c := owner.ColumnByID(d.Sequence.OwnerColumn); c >= 0 &&
+		owner.Columns[c].SequenceID == d.ID {
 		if owner.Columns[c].Identity != "" {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot change ownership of identity sequence").
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"cannot change ownership of identity sequence").
 				WithDetail("Sequence \"%s\" is linked to table \"%s\".", d.Name, t.Name)
 		}
 		owner.Columns[c].SequenceID = 0
@@ -246,7 +256,8 @@ func (env *Env) alterSequence(ctx context.Context, s *ast.AlterSequence) error {
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", s.Name.Name)
 	}
 	if s.Options.Name != nil {
-		return sqlerr.New(sqlerr.SyntaxError, "invalid sequence option SEQUENCE NAME").At(int(s.Options.Name.Pos))
+		return sqlerr.New(sqlerr.SyntaxError,
+			"invalid sequence option SEQUENCE NAME").At(int(s.Options.Name.Pos))
 	}
 	if err := env.lock(ctx, d, rowlock.ShareRowExclusive); err != nil {
 		return err
@@ -261,7 +272,8 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 	if err := applyOptions(d.Sequence, o, false); err != nil {
 		return err
 	}
-	counts := o.Increment != nil || o.Min != nil || o.Max != nil || o.NoMin || o.NoMax || o.Cache != nil ||
+	counts := o.Increment != nil || o.Min != nil || o.Max != nil || o.NoMin || o.NoMax ||
+		o.Cache != nil ||
 		o.Cycle != nil || o.Type != nil
 	switch {
 	case o.Restart || o.RestartWith != nil:
@@ -270,10 +282,12 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 			value = *o.RestartWith
 		}
 		if value < d.Sequence.Min {
-			return badSequence("RESTART value (%d) cannot be less than MINVALUE (%d)", value, d.Sequence.Min)
+			return badSequence("RESTART value (%d) cannot be less than MINVALUE (%d)", value,
+				d.Sequence.Min)
 		}
 		if value > d.Sequence.Max {
-			return badSequence("RESTART value (%d) cannot be greater than MAXVALUE (%d)", value, d.Sequence.Max)
+			return badSequence("RESTART value (%d) cannot be greater than MAXVALUE (%d)", value,
+				d.Sequence.Max)
 		}
 		if err := env.View.Restart(ctx, d.Sequence, value); err != nil {
 			return err
@@ -283,10 +297,12 @@ func (env *Env) changeSequence(ctx context.Context, old *table.Desc, o *ast.Sequ
 			return err
 		}
 		if d.Sequence.Last < d.Sequence.Min {
-			return badSequence("RESTART value (%d) cannot be less than MINVALUE (%d)", d.Sequence.Last, d.Sequence.Min)
+			return badSequence("RESTART value (%d) cannot be less than MINVALUE (%d)",
+				d.Sequence.Last, d.Sequence.Min)
 		}
 		if d.Sequence.Last > d.Sequence.Max {
-			return badSequence("RESTART value (%d) cannot be greater than MAXVALUE (%d)", d.Sequence.Last, d.Sequence.Max)
+			return badSequence("RESTART value (%d) cannot be greater than MAXVALUE (%d)",
+				d.Sequence.Last, d.Sequence.Max)
 		}
 	}
 	if err := env.setOwner(ctx, d, o); err != nil {

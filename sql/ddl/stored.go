@@ -19,7 +19,8 @@ import (
 
 // storedExpr is the text that the catalog keeps of an expression over a row of d, or of a DEFAULT
 // without d. want is the type of the column; nil for a condition.
-func (env *Env) storedExpr(ctx context.Context, d *table.Desc, e ast.Expr, want *types.Type) (string, error) {
+func (env *Env) storedExpr(ctx context.Context, d *table.Desc, e ast.Expr,
+	want *types.Type) (string, error) {
 	out, err := deparse.Expr(ctx, env.Planner, d, e, want, deparse.Options{Source: true})
 	return strings.TrimSpace(out), err
 }
@@ -70,7 +71,8 @@ func (env *Env) reprintViews(ctx context.Context, was, is *table.Desc) ([]mended
 	out := make([]mended, len(views))
 	for i, v := range views {
 		out[i] = mended{v, v.Clone()}
-		if out[i].next.View.Text, err = deparse.View(ctx, env.Planner, v, renaming(was, is)); err != nil {
+		if out[i].next.View.Text, err = deparse.View(ctx, env.Planner, v,
+			renaming(was, is)); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +97,8 @@ func (env *Env) reprintDefaults(ctx context.Context, was, is *table.Desc) ([]men
 			if !names {
 				continue
 			}
-			text, err := deparse.Stored(ctx, env.Planner, nil, t.Columns[i].DefaultText, t.Columns[i].Type, renaming(was, is))
+			text, err := deparse.Stored(ctx, env.Planner, nil, t.Columns[i].DefaultText,
+				t.Columns[i].Type, renaming(was, is))
 			if err != nil {
 				return nil, err
 			}
@@ -141,8 +144,8 @@ func (env *Env) storedDefault(ctx context.Context, e ast.Expr, t *types.Type) (s
 	return stored, env.hold(ctx, named)
 }
 
-// hold keeps relations from being dropped or renamed by others, on which something rests that is about to
-// be stored.
+// hold keeps relations from being dropped or renamed by others, on which something rests that is
+// about to be stored.
 func (env *Env) hold(ctx context.Context, ids []table.ID) error {
 	for _, id := range ids {
 		if env.Lock != nil {

@@ -50,8 +50,10 @@ func (env *Env) truncate(ctx context.Context, s *ast.Truncate) error {
 	return nil
 }
 
-// truncateReferrers lists the tables once each, with those that refer to them, which needs cascade, and locks these.
-func (env *Env) truncateReferrers(ctx context.Context, named []*table.Desc, cascade bool) ([]*table.Desc, error) {
+// truncateReferrers lists the tables once each, with those that refer to them, which needs cascade,
+// and locks these.
+func (env *Env) truncateReferrers(ctx context.Context, named []*table.Desc,
+	cascade bool) ([]*table.Desc, error) {
 	done := map[table.ID]bool{}
 	var all []*table.Desc
 	for _, d := range named {
@@ -73,9 +75,11 @@ func (env *Env) truncateReferrers(ctx context.Context, named []*table.Desc, casc
 				return
 			}
 			if !cascade {
-				refused = sqlerr.New(sqlerr.FeatureNotSupported, "cannot truncate a table referenced in a foreign key constraint").
+				refused = sqlerr.New(sqlerr.FeatureNotSupported,
+					"cannot truncate a table referenced in a foreign key constraint").
 					WithDetail("Table \"%s\" references \"%s\".", child.Name, all[i].Name).
-					WithHint("Truncate table \"%s\" at the same time, or use TRUNCATE ... CASCADE.", child.Name)
+					WithHint("Truncate table \"%s\" at the same time, or use TRUNCATE ... CASCADE.",
+						child.Name)
 				return
 			}
 			env.notice("00000", "truncate cascades to table \"%s\"", child.Name)

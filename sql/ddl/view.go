@@ -75,8 +75,8 @@ type viewQuery struct {
 	keys    []table.ID // primary keys that its GROUP BY rests on
 }
 
-// viewQuery binds the query of a view. Views in it are relations like any other, so that the work does
-// not grow with what they are made of.
+// viewQuery binds the query of a view. Views in it are relations like any other, so that the work
+// does not grow with what they are made of.
 func (env *Env) viewQuery(ctx context.Context, s *ast.CreateView) (*viewQuery, error) {
 	if err := readsOnly(s.Query); err != nil {
 		return nil, err
@@ -107,7 +107,8 @@ func (env *Env) viewQuery(ctx context.Context, s *ast.CreateView) (*viewQuery, e
 // viewColumns are the columns of a view, named as the statement says.
 func viewColumns(s *ast.CreateView, results []bind.ResultNote) ([]table.Column, error) {
 	if len(s.Columns) > len(results) {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns")
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"CREATE VIEW specifies more column names than columns")
 	}
 	seen := map[string]bool{}
 	var cols []table.Column
@@ -120,10 +121,12 @@ func viewColumns(s *ast.CreateView, results []bind.ResultNote) ([]table.Column, 
 			t = types.TText
 		}
 		if t.Family == types.Void || t.Family == types.Record {
-			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", name, t)
+			return nil, sqlerr.New(sqlerr.InvalidTableDefinition,
+				"column \"%s\" has pseudo-type %s", name, t)
 		}
 		if seen[name] {
-			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column \"%s\" specified more than once",
+				name)
 		}
 		seen[name] = true
 		cols = append(cols, table.Column{Name: name, Type: t})
@@ -138,7 +141,8 @@ func readsOnly(q *ast.Select) error {
 	}
 	for i := range q.With.CTEs {
 		if _, ok := q.With.CTEs[i].Statement.(*ast.Select); !ok {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "views must not contain data-modifying statements in WITH")
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"views must not contain data-modifying statements in WITH")
 		}
 	}
 	return nil
@@ -189,7 +193,8 @@ func (env *Env) readsThrough(ctx context.Context, reads []table.ID, view table.I
 }
 
 // replaced is the view that OR REPLACE replaces, or nil.
-func (env *Env) replaced(ctx context.Context, s *ast.CreateView, schema string) (*table.Desc, error) {
+func (env *Env) replaced(ctx context.Context, s *ast.CreateView, schema string) (*table.Desc,
+	error) {
 	taken, err := env.View.Taken(ctx, env.Database, schema, s.Name.Name)
 	if err != nil || !taken {
 		return nil, err
@@ -217,11 +222,13 @@ func compatibleView(old, d *table.Desc) error {
 		if was.Name != is.Name {
 			return sqlerr.New(sqlerr.InvalidTableDefinition,
 				"cannot change name of view column \"%s\" to \"%s\"", was.Name, is.Name).
-				WithHint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.")
+				WithHint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column " +
+					"instead.")
 		}
 		if was.Type.OID != is.Type.OID || was.Type.Mod != is.Type.Mod {
 			return sqlerr.New(sqlerr.InvalidTableDefinition,
-				"cannot change data type of view column \"%s\" from %s to %s", was.Name, was.Type, is.Type)
+				"cannot change data type of view column \"%s\" from %s to %s", was.Name, was.Type,
+				is.Type)
 		}
 	}
 	return nil

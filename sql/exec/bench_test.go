@@ -69,7 +69,8 @@ func BenchmarkOneRowInsert(b *testing.B) {
 }
 
 func BenchmarkSelectOne(b *testing.B) {
-	plan := &physical.Plan{Root: &physical.Project{Base: cols(i8), Child: &physical.Values{Rows: [][]expr.Expr{{}}},
+	plan := &physical.Plan{Root: &physical.Project{Base: cols(i8),
+		Child: &physical.Values{Rows: [][]expr.Expr{{}}},
 		Exprs: []expr.Expr{call("+", lit(1), lit(2))}}}
 	env := &Env{Runtime: &expr.Runtime{Format: types.DefaultFormat}}
 	b.ReportAllocs()
@@ -83,7 +84,8 @@ func benchRows(n int) *rowStore {
 	s := newRowStore(&budget{}, []*types.Type{i8, i8})
 	rng := rand.New(rand.NewSource(1))
 	for i := range n {
-		if err := s.addRow([]types.Datum{types.NewInt(rng.Int63n(1000)), types.NewInt(int64(i))}); err != nil {
+		if err := s.addRow([]types.Datum{types.NewInt(rng.Int63n(1000)),
+			types.NewInt(int64(i))}); err != nil {
 			panic(err)
 		}
 	}
@@ -107,7 +109,8 @@ func (s *stored) Next(context.Context) (*types.Batch, error) {
 	return &s.view, nil
 }
 
-func benchOperator(b *testing.B, rows int, build func(r *run, in physical.Node) operator, swap func(op operator, in operator)) {
+func benchOperator(b *testing.B, rows int, build func(r *run, in physical.Node) operator,
+	swap func(op operator, in operator)) {
 	in := &physical.Values{Base: cols(i8, i8)}
 	s := benchRows(rows)
 	ctx := context.Background()
@@ -139,26 +142,30 @@ func must(op operator, err error) operator {
 
 func BenchmarkFilter(b *testing.B) {
 	benchOperator(b, 1<<18, func(r *run, in physical.Node) operator {
-		return must(r.build(&physical.Filter{Base: join(in), Child: in, Cond: call("<", col(0, i8), lit(500))}))
+		return must(r.build(&physical.Filter{Base: join(in), Child: in,
+			Cond: call("<", col(0, i8), lit(500))}))
 	}, func(op, in operator) { op.(*filter).child = in })
 }
 
 func BenchmarkHashAggregate(b *testing.B) {
 	benchOperator(b, 1<<18, func(r *run, in physical.Node) operator {
-		return must(r.build(&physical.Aggregate{Base: cols(i8, i8, dec), Child: in, GroupBy: []expr.Expr{col(0, i8)},
-			Aggs: []opt.Agg{agg("count"), agg("sum", col(1, i8))}}))
+		return must(r.build(&physical.Aggregate{Base: cols(i8, i8, dec), Child: in,
+			GroupBy: []expr.Expr{col(0, i8)},
+			Aggs:    []opt.Agg{agg("count"), agg("sum", col(1, i8))}}))
 	}, func(op, in operator) { op.(*aggregate).child = in })
 }
 
 func BenchmarkSort(b *testing.B) {
 	benchOperator(b, 1<<18, func(r *run, in physical.Node) operator {
-		return must(r.build(&physical.Sort{Base: join(in), Child: in, Keys: []opt.SortKey{{Expr: col(0, i8)}}}))
+		return must(r.build(&physical.Sort{Base: join(in), Child: in,
+			Keys: []opt.SortKey{{Expr: col(0, i8)}}}))
 	}, func(op, in operator) { op.(*sorter).child = in })
 }
 
 func BenchmarkTopN(b *testing.B) {
 	benchOperator(b, 1<<18, func(r *run, in physical.Node) operator {
-		return must(r.build(&physical.Sort{Base: join(in), Child: in, Keys: []opt.SortKey{{Expr: col(0, i8)}}, Top: lit(10)}))
+		return must(r.build(&physical.Sort{Base: join(in), Child: in,
+			Keys: []opt.SortKey{{Expr: col(0, i8)}}, Top: lit(10)}))
 	}, func(op, in operator) { op.(*sorter).child = in })
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/sql/parse"
 )
 
-// Rows whose values do not fit into the statement's memory together are computed in smaller pieces, and
-// given back piece by piece.
+// Rows whose values do not fit into the statement's memory together are computed in smaller pieces,
+// and given back piece by piece.
 func TestLargeValuesOfManyRowsStream(t *testing.T) {
 	db := newDatabase(t)
 	db.memory = 4 << 20
@@ -37,9 +37,12 @@ func TestLargeValuesOfManyRowsStream(t *testing.T) {
 	for _, query := range []string{
 		"select length(repeat('x', 5000000 + g - g)) from generate_series(1, 3) g",
 		// The elements share their bytes, and the texts would not.
-		"select length(array_fill(repeat('x', 100000), array[1000 + g])::text) from generate_series(1, 2) g",
-		"select length(to_json(array_fill(repeat('x', 100000), array[1000 + g]))::text) from generate_series(1, 2) g",
-		"select length(concat(array_fill(repeat('x', 100000), array[1000 + g]))) from generate_series(1, 2) g",
+		"select length(array_fill(repeat('x', 100000), array[1000 + g])::text) from " +
+			"generate_series(1, 2) g",
+		"select length(to_json(array_fill(repeat('x', 100000), array[1000 + g]))::text) from " +
+			"generate_series(1, 2) g",
+		"select length(concat(array_fill(repeat('x', 100000), array[1000 + g]))) from " +
+			"generate_series(1, 2) g",
 	} {
 		_, err := run(query)
 		var e *sqlerr.Error

@@ -57,8 +57,8 @@ func (r *run) cteByID(id int) (*cte, error) {
 	return nil, sqlerr.New(sqlerr.InternalError, "no WITH query with number %d", id)
 }
 
-// runModifying runs the WITH queries that modify to their ends, as far as their readers have not: the
-// last one first, as PostgreSQL does, since it may read those before it.
+// runModifying runs the WITH queries that modify to their ends, as far as their readers have not:
+// the last one first, as PostgreSQL does, since it may read those before it.
 func (r *run) runModifying(ctx context.Context) error {
 	for i := len(r.plan.CTEs) - 1; i >= 0; i-- {
 		if !r.plan.CTEs[i].Modifies {

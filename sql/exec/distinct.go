@@ -75,7 +75,8 @@ func (d *distinct) Next(ctx context.Context) (*types.Batch, error) {
 }
 
 // addNew adds keys and appends to fresh[:0] the rows whose key was not there before.
-func (t *keyTable) addNew(cols []*types.Vec, sel, fresh, numbers []int32) ([]int32, []int32, error) {
+func (t *keyTable) addNew(cols []*types.Vec, sel, fresh, numbers []int32) ([]int32, []int32,
+	error) {
 	n := int32(t.len())
 	numbers, err := t.add(cols, sel, numbers)
 	if err != nil {

@@ -24,18 +24,21 @@ type Env struct {
 	// valid until emit returns.
 	Virtual func(ctx context.Context, d *table.Desc, columns []int,
 		emit func(row []types.Datum) error) error
-	// MemoryLimit bounds the bytes that sorts, joins and aggregates of the statement hold; 0: no bound.
+	// MemoryLimit bounds the bytes that sorts, joins and aggregates of the statement hold; 0: no
+	// bound.
 	MemoryLimit int64
-	// Memory is where the statement's memory is counted, and what it needs is taken from; nil: nowhere. It
-	// belongs to the goroutine that runs the statement, and has all back when the Cursor is closed.
+	// Memory is where the statement's memory is counted, and what it needs is taken from; nil:
+	// nowhere. It belongs to the goroutine that runs the statement, and has all back when the
+	// Cursor is closed.
 	Memory *memory.Account
 	// Recheck lets a statement over one scan go on with the newest version of a row that changed
 	// while it waited for its lock: READ COMMITTED.
 	Recheck bool
-	// Incremental says that the rows are asked for a few at a time: what reads no further than it is asked
-	// locks no more rows than those.
+	// Incremental says that the rows are asked for a few at a time: what reads no further than it
+	// is asked locks no more rows than those.
 	Incremental bool
-	// Observer, if not nil, hears of the rows written to tables with foreign keys, or referenced by them.
+	// Observer, if not nil, hears of the rows written to tables with foreign keys, or referenced by
+	// them.
 	Observer table.Observer
 	// Written, if not nil, counts rows as they are written, for those who look on.
 	Written *atomic.Int64
@@ -49,7 +52,8 @@ type Cursor struct {
 	plan *physical.Plan
 	root operator
 	main *modification // of a statement that modifies; WITH queries apart
-	// started: what the statement modifies is written. With WITH queries that modify, rows are its result.
+	// started: what the statement modifies is written. With WITH queries that modify, rows are its
+	// result.
 	started bool
 	rows    *rowStore
 	at      int
@@ -59,7 +63,8 @@ type Cursor struct {
 // Open builds the operators of a plan and opens them. Nothing is read before the first Next, where
 // a statement that modifies runs to its end and keeps the rows of RETURNING. Requires: params has
 // as many values as plan.ParamTypes, of these types.
-func Open(ctx context.Context, env *Env, plan *physical.Plan, params []types.Datum) (*Cursor, error) {
+func Open(ctx context.Context, env *Env, plan *physical.Plan, params []types.Datum) (*Cursor,
+	error) {
 	if len(params) != len(plan.ParamTypes) {
 		return nil, sqlerr.New(sqlerr.ProtocolViolation,
 			"bind message supplies %d parameters, but prepared statement requires %d",
@@ -126,11 +131,12 @@ func (c *Cursor) next(ctx context.Context) (*types.Batch, error) {
 	}
 }
 
-// runModifying runs the statement to its end: the main query, with what it reads of the WITH queries that
-// modify, and then the rest of these.
+// runModifying runs the statement to its end: the main query, with what it reads of the WITH
+// queries that modify, and then the rest of these.
 func (c *Cursor) runModifying(ctx context.Context) error {
 	c.rows = newRowStore(&c.run.mem, columnTypes(c.plan.Root))
-	err := eachBatch(ctx, c.root, func(_ context.Context, b *types.Batch) error { return c.rows.addBatch(b) })
+	err := eachBatch(ctx, c.root,
+		func(_ context.Context, b *types.Batch) error { return c.rows.addBatch(b) })
 	if err != nil {
 		return err
 	}
@@ -148,8 +154,8 @@ func (c *Cursor) RowsAffected() int64 {
 // Changes are the rows that a statement has inserted, updated and deleted.
 type Changes struct{ Inserted, Updated, Deleted int64 }
 
-// EachChange calls f with what the statement has changed so far, by table, WITH queries included, and
-// forgets it.
+// EachChange calls f with what the statement has changed so far, by table, WITH queries included,
+// and forgets it.
 func (c *Cursor) EachChange(f func(id table.ID, ch Changes)) {
 	for m := c.run.modification; m != nil; m = m.before {
 		if m.changed != (Changes{}) {
@@ -216,7 +222,8 @@ type run struct {
 }
 
 func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
-	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit, account: env.Memory}, partial: env.Incremental}
+	r := &run{env: env, plan: plan, mem: budget{limit: env.MemoryLimit, account: env.Memory},
+		partial: env.Incremental}
 	r.frozen = r.modifies() || readsItself(plan.Root)
 	r.ev = eval.Context{Runtime: env.Runtime, Params: params, Subquery: r}
 	if r.ev.Runtime == nil {

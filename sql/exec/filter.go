@@ -24,7 +24,8 @@ func (r *run) buildFilter(n *physical.Filter) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &filter{run: r, child: r.stepwise(child, n.Cond), cond: condition{run: r, prog: cond}}, nil
+	return &filter{run: r, child: r.stepwise(child, n.Cond), cond: condition{run: r, prog: cond}},
+		nil
 }
 
 func (f *filter) Open(ctx context.Context) error {

@@ -99,8 +99,8 @@ func (r *run) fixed(n physical.Node) bool {
 	return len(free) == 0 && !changes(n)
 }
 
-// changes reports whether n may give other rows each time, variables apart: by a volatile function, by
-// reading the work table of a recursion, or by writing.
+// changes reports whether n may give other rows each time, variables apart: by a volatile function,
+// by reading the work table of a recursion, or by writing.
 func changes(n physical.Node) bool {
 	return physical.Contains(n, func(n physical.Node) bool {
 		switch n := n.(type) {
@@ -119,7 +119,8 @@ func changes(n physical.Node) bool {
 		case *physical.Insert, *physical.Update, *physical.Delete:
 			return true
 		}
-		return physical.HasExpr(n, func(e expr.Expr) bool { return expr.VolatilityOf(e) == expr.Volatile })
+		return physical.HasExpr(n,
+			func(e expr.Expr) bool { return expr.VolatilityOf(e) == expr.Volatile })
 	})
 }
 

@@ -29,7 +29,8 @@ type funcScan struct {
 var errStopped = errors.New("exec: set-returning function stopped")
 
 func (r *run) buildFuncScan(n *physical.FuncScan) (operator, error) {
-	return &funcScan{run: r, node: n, args: scalarExprs(n.Args), scalar: scalarExpr{e: n.Scalar}}, nil
+	return &funcScan{run: r, node: n, args: scalarExprs(n.Args), scalar: scalarExpr{e: n.Scalar}},
+		nil
 }
 
 func (f *funcScan) Open(context.Context) error {
@@ -105,7 +106,8 @@ func (f *funcScan) emit(row []types.Datum) error {
 	return nil
 }
 
-// begin evaluates the arguments and readies the coroutine, which yields each time the batch is full.
+// begin evaluates the arguments and readies the coroutine, which yields each time the batch is
+// full.
 func (f *funcScan) begin() error {
 	args := make([]types.Datum, len(f.args))
 	for i := range f.args {

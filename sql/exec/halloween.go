@@ -32,31 +32,33 @@ func singleScan(n physical.Node) *physical.Scan {
 	}
 }
 
-// streams reports whether rows may be written while n is still being read: everything below it is read
-// by one iterator, which does not see what is written after it was opened, and no expression reads a
-// table.
+// streams reports whether rows may be written while n is still being read: everything below it is
+// read by one iterator, which does not see what is written after it was opened, and no expression
+// reads a table.
 func streams(n physical.Node, exprs []expr.Expr) bool {
 	s := singleScan(n)
 	if s == nil || len(s.Ranges) > 1 {
 		return false
 	}
-	return !slices.ContainsFunc(exprs, expr.HasSubquery) && !physical.TreeHasExpr(n, expr.HasSubquery)
+	return !slices.ContainsFunc(exprs, expr.HasSubquery) &&
+		!physical.TreeHasExpr(n, expr.HasSubquery)
 }
 
-// ReadsOnce reports whether a plan, once it has given its first rows, sees nothing that is written from
-// then on.
+// ReadsOnce reports whether a plan, once it has given its first rows, sees nothing that is written
+// from then on.
 func ReadsOnce(p *physical.Plan) bool { return len(p.CTEs) == 0 && streams(p.Root, nil) }
 
-// readsItself reports whether a statement evaluates subqueries after it has written its first row: in
-// RETURNING, and in what ON CONFLICT does. They must not see what the statement writes.
+// readsItself reports whether a statement evaluates subqueries after it has written its first row:
+// in RETURNING, and in what ON CONFLICT does. They must not see what the statement writes.
 func readsItself(n physical.Node) bool {
 	switch t := n.(type) {
 	case *physical.Insert:
 		oc := t.OnConflict
 		return slices.ContainsFunc(t.Returning, expr.HasSubquery) ||
-			oc != nil && (expr.HasSubquery(oc.Where) || slices.ContainsFunc(oc.Set, func(a opt.Assign) bool {
-				return expr.HasSubquery(a.Expr)
-			}))
+			oc != nil && (expr.HasSubquery(oc.Where) ||
+				slices.ContainsFunc(oc.Set, func(a opt.Assign) bool {
+					return expr.HasSubquery(a.Expr)
+				}))
 	case *physical.Update:
 		return slices.ContainsFunc(t.Returning, expr.HasSubquery)
 	case *physical.Delete:
@@ -86,7 +88,8 @@ func UsesIndex(p *physical.Plan, id table.ID, index table.IndexID) bool {
 		return ok && s.Table.ID == id && s.Index != nil && s.Index.ID == index
 	}
 	for _, cte := range p.CTEs {
-		if physical.Contains(cte.Plan, uses) || cte.Recursive != nil && physical.Contains(cte.Recursive, uses) {
+		if physical.Contains(cte.Plan, uses) || cte.Recursive != nil &&
+			physical.Contains(cte.Recursive, uses) {
 			return true
 		}
 	}

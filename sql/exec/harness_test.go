@@ -114,7 +114,8 @@ type fixture struct {
 }
 
 func newFixture(t testing.TB) *fixture {
-	s, err := txn.Open(context.Background(), kvtest.NewPoison(memkv.New(memkv.Options{})), txn.Options{})
+	s, err := txn.Open(context.Background(), kvtest.NewPoison(memkv.New(memkv.Options{})),
+		txn.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return &fixture{t: t, store: s}
@@ -218,7 +219,8 @@ func accounts() *table.Desc {
 			{ID: 1, Name: "accounts_pkey", Unique: true, Primary: true, Constraint: true,
 				Columns: []table.IndexColumn{{ColumnID: 1}}},
 			{ID: 2, Name: "accounts_owner", Columns: []table.IndexColumn{{ColumnID: 2}}},
-			{ID: 3, Name: "accounts_amount", Unique: true, Columns: []table.IndexColumn{{ColumnID: 3}}},
+			{ID: 3, Name: "accounts_amount", Unique: true,
+				Columns: []table.IndexColumn{{ColumnID: 3}}},
 		},
 		NextColumnID: 4, NextIndexID: 4,
 	}

@@ -78,7 +78,8 @@ func (i *insert) all(ctx context.Context) error {
 }
 
 // eachBatch hands the batches of an operator to fn.
-func eachBatch(ctx context.Context, op operator, fn func(context.Context, *types.Batch) error) error {
+func eachBatch(ctx context.Context, op operator,
+	fn func(context.Context, *types.Batch) error) error {
 	for {
 		b, err := op.Next(ctx)
 		if err != nil || b == nil {
@@ -96,7 +97,8 @@ func eachBatch(ctx context.Context, op operator, fn func(context.Context, *types
 }
 
 // storeThen reads an operator to its end, and then hands the rows to fn.
-func (r *run) storeThen(ctx context.Context, op operator, fn func(context.Context, *types.Batch) error) error {
+func (r *run) storeThen(ctx context.Context, op operator,
+	fn func(context.Context, *types.Batch) error) error {
 	var store *rowStore
 	err := eachBatch(ctx, op, func(_ context.Context, b *types.Batch) error {
 		if store == nil {
@@ -182,7 +184,8 @@ func (i *insert) resolve(ctx context.Context) (bool, error) {
 	if i.isTouched(existing) {
 		return true, sqlerr.New(sqlerr.CardinalityViolation,
 			"ON CONFLICT DO UPDATE command cannot affect row a second time").
-			WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+			WithHint("Ensure that no rows proposed for insertion within the same command have " +
+				"duplicate constrained values.")
 	}
 	// The row is locked before anything is decided by it: it may be another one after the wait.
 	if c.where != nil || i.run.env.Tx.LocksWrites() {

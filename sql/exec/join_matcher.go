@@ -49,7 +49,8 @@ type joinMatcher struct {
 	out     types.Batch
 }
 
-func newJoinMatcher(r *run, kind opt.JoinKind, cond expr.Expr, left, right []*types.Type) (*joinMatcher, error) {
+func newJoinMatcher(r *run, kind opt.JoinKind, cond expr.Expr, left,
+	right []*types.Type) (*joinMatcher, error) {
 	m := &joinMatcher{run: r, kind: kind, nLeft: len(left)}
 	m.types = append(append(make([]*types.Type, 0, len(left)+len(right)), left...), right...)
 	var err error

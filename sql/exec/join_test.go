@@ -16,8 +16,10 @@ import (
 )
 
 func TestHashJoinKinds(t *testing.T) {
-	l := valuesOf([]*types.Type{i8, text}, []any{1, "a"}, []any{2, "b"}, []any{nil, "n"}, []any{2, "c"}, []any{4, "d"})
-	r := valuesOf([]*types.Type{i8, i8}, []any{2, 20}, []any{nil, 0}, []any{4, 40}, []any{2, 21}, []any{9, 90})
+	l := valuesOf([]*types.Type{i8, text}, []any{1, "a"}, []any{2, "b"}, []any{nil, "n"},
+		[]any{2, "c"}, []any{4, "d"})
+	r := valuesOf([]*types.Type{i8, i8}, []any{2, 20}, []any{nil, 0}, []any{4, 40}, []any{2, 21},
+		[]any{9, 90})
 	two, left := join(l, r), join(l)
 	for kind, want := range map[opt.JoinKind]string{
 		opt.Inner: "2 b 2 20 | 2 b 2 21 | 2 c 2 20 | 2 c 2 21 | 4 d 4 40",
@@ -42,7 +44,8 @@ func TestHashJoinKinds(t *testing.T) {
 func TestNotInAndNulls(t *testing.T) {
 	l := valuesOf([]*types.Type{i8}, []any{1}, []any{nil}, []any{2})
 	notIn := func(r physical.Node, cond expr.Expr) string {
-		return plain(t, &physical.HashJoin{Base: join(l), Kind: opt.NullAnti, Left: l, Right: r, Cond: cond,
+		return plain(t, &physical.HashJoin{Base: join(l), Kind: opt.NullAnti, Left: l, Right: r,
+			Cond:     cond,
 			LeftKeys: []expr.Expr{col(0, i8)}, RightKeys: []expr.Expr{col(0, i8)}})
 	}
 	require.Equal(t, "1", notIn(valuesOf([]*types.Type{i8}, []any{2}), nil))
@@ -97,9 +100,11 @@ func TestJoinMethodsAgree(t *testing.T) {
 			if kind >= opt.Semi {
 				base = join(l)
 			}
-			hash := plain(t, &physical.HashJoin{Base: base, Kind: kind, Left: l, Right: r, Cond: cond,
+			hash := plain(t, &physical.HashJoin{Base: base, Kind: kind, Left: l, Right: r,
+				Cond:     cond,
 				LeftKeys: []expr.Expr{col(0, i8)}, RightKeys: []expr.Expr{col(0, i8)}})
-			nest := plain(t, &physical.NestLoop{Base: base, Kind: kind, Left: l, Right: r, Cond: full})
+			nest := plain(t, &physical.NestLoop{Base: base, Kind: kind, Left: l, Right: r,
+				Cond: full})
 			require.Equal(t, sorted(nest), sorted(hash), "%s join", kind)
 			if kind == opt.Right || kind == opt.Full {
 				continue
@@ -109,8 +114,10 @@ func TestJoinMethodsAgree(t *testing.T) {
 			}
 			inner := &physical.Filter{Base: join(r), Child: r,
 				Cond: call("=", &expr.Var{T: i8, Slot: 0}, col(0, i8))}
-			out, _, err := runPlan(&Env{}, &physical.Plan{Slots: 1, Root: &physical.Apply{Base: base, Kind: kind,
-				Left: l, Right: inner, Slots: []int{0}, Args: []expr.Expr{col(0, i8)}, Cond: cond}})
+			out, _, err := runPlan(&Env{},
+				&physical.Plan{Slots: 1, Root: &physical.Apply{Base: base, Kind: kind,
+					Left: l, Right: inner, Slots: []int{0}, Args: []expr.Expr{col(0, i8)},
+					Cond: cond}})
 			require.NoError(t, err)
 			require.Equal(t, nest, out, "%s apply", kind)
 		}
@@ -130,7 +137,8 @@ func TestIndexJoinAgreesWithHashJoin(t *testing.T) {
 		rows = append(rows, []any{i, owner, i * 10})
 	}
 	f.must(insertInto(d, valuesOf(types3(), rows...)))
-	l := valuesOf([]*types.Type{text, i8}, []any{"a", 5}, []any{nil, 1}, []any{"zz", 2}, []any{"b", 50}, []any{"a", 7})
+	l := valuesOf([]*types.Type{text, i8}, []any{"a", 5}, []any{nil, 1}, []any{"zz", 2},
+		[]any{"b", 50}, []any{"a", 7})
 	inner := scanOf(d)
 	cond := call("<", col(1, i8), col(2, i8))
 	for _, kind := range []opt.JoinKind{opt.Inner, opt.Left, opt.Semi, opt.Anti} {
@@ -142,7 +150,8 @@ func TestIndexJoinAgreesWithHashJoin(t *testing.T) {
 			LeftKeys: []expr.Expr{col(0, text)}, RightKeys: []expr.Expr{col(1, text)}})
 		byIndex := scanOf(d)
 		byIndex.Index = &d.Indexes[1]
-		index := f.must(&physical.IndexJoin{Base: base, Kind: kind, Left: l, Inner: byIndex, Cond: cond,
+		index := f.must(&physical.IndexJoin{Base: base, Kind: kind, Left: l, Inner: byIndex,
+			Cond: cond,
 			Keys: []expr.Expr{col(0, text)}})
 		require.Equal(t, hash, index, kind.String())
 		require.NotEmpty(t, index)
@@ -162,16 +171,20 @@ func TestJoinWithinItsMemory(t *testing.T) {
 func TestMemoryIsGivenBack(t *testing.T) {
 	r := randomRows(rand.New(rand.NewSource(3)), 500, 50)
 	key := []expr.Expr{col(0, i8)}
-	hash := &physical.HashJoin{Base: join(r, r), Kind: opt.Full, Left: r, Right: r, LeftKeys: key, RightKeys: key}
+	hash := &physical.HashJoin{Base: join(r, r), Kind: opt.Full, Left: r, Right: r, LeftKeys: key,
+		RightKeys: key}
 	count := agg("count")
 	nodes := map[string]physical.Node{
 		"hash join": hash,
 		"nest loop": &physical.NestLoop{Base: join(r, r), Left: r, Right: r},
-		"sort":      &physical.Sort{Base: join(r), Child: r, Keys: []opt.SortKey{{Expr: col(1, i8)}}},
-		"top":       &physical.Sort{Base: join(hash), Child: hash, Keys: []opt.SortKey{{Expr: col(1, i8)}}, Top: lit(3)},
-		"distinct":  &physical.Distinct{Base: join(r), Child: r},
-		"aggregate": &physical.Aggregate{Base: cols(i8, i8), Child: r, GroupBy: key, Aggs: []opt.Agg{count}},
-		"set":       &physical.SetOp{Base: join(r), Left: r, Right: r, All: true},
+		"sort": &physical.Sort{Base: join(r), Child: r,
+			Keys: []opt.SortKey{{Expr: col(1, i8)}}},
+		"top": &physical.Sort{Base: join(hash), Child: hash,
+			Keys: []opt.SortKey{{Expr: col(1, i8)}}, Top: lit(3)},
+		"distinct": &physical.Distinct{Base: join(r), Child: r},
+		"aggregate": &physical.Aggregate{Base: cols(i8, i8), Child: r, GroupBy: key,
+			Aggs: []opt.Agg{count}},
+		"set": &physical.SetOp{Base: join(r), Left: r, Right: r, All: true},
 	}
 	for name, n := range nodes {
 		ctx := context.Background()

@@ -111,8 +111,8 @@ func (t *keyTable) equal(cols []*types.Vec, i, n int) bool {
 	return types.EqualRows(cols, i, t.keys.cols, n)
 }
 
-// rehash doubles the slots, half of which may be taken, and makes room for as many hashes. What was before lives
-// until it is copied, so for that time both count.
+// rehash doubles the slots, half of which may be taken, and makes room for as many hashes. What was
+// before lives until it is copied, so for that time both count.
 func (t *keyTable) rehash() error {
 	n := max(16, 2*len(t.slots))
 	old := t.bytes

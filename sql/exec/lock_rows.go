@@ -37,7 +37,8 @@ type lockTarget struct {
 }
 
 var lockModes = map[string]rowlock.Mode{
-	"update": rowlock.Update, "no key update": rowlock.NoKeyUpdate, "share": rowlock.Share, "key share": rowlock.KeyShare,
+	"update": rowlock.Update, "no key update": rowlock.NoKeyUpdate, "share": rowlock.Share,
+	"key share": rowlock.KeyShare,
 }
 
 func (r *run) buildLockRows(n *physical.LockRows) (operator, error) {
@@ -107,7 +108,8 @@ func (l *lockRows) Next(ctx context.Context) (*types.Batch, error) {
 	}
 }
 
-// lockAll locks the rows of all tables that a result row is made of; false when it is to be skipped.
+// lockAll locks the rows of all tables that a result row is made of; false when it is to be
+// skipped.
 func (l *lockRows) lockAll(ctx context.Context, b *types.Batch, row int) (bool, error) {
 	for i := range l.targets {
 		locked, err := l.lock(ctx, &l.targets[i], b, row)
@@ -136,7 +138,8 @@ func (l *lockRows) lock(ctx context.Context, t *lockTarget, b *types.Batch, row 
 			if t.skip {
 				return false, nil
 			}
-			return false, sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on row in relation \"%s\"", t.Table.Name)
+			return false, sqlerr.New(sqlerr.LockNotAvailable,
+				"could not obtain lock on row in relation \"%s\"", t.Table.Name)
 		}
 		if c := (*txn.WriteConflictError)(nil); errors.As(err, &c) {
 			c.Deleted = false // to a locker, PostgreSQL calls a row that is gone updated too
@@ -164,8 +167,8 @@ func (l *lockRows) recheckRow(ctx context.Context, stale error, b *types.Batch, 
 	})
 }
 
-// limits says whether a node hands rows of a LockRows on, so that a LIMIT above must not make it lock
-// more than are asked for.
+// limits says whether a node hands rows of a LockRows on, so that a LIMIT above must not make it
+// lock more than are asked for.
 func limits(n physical.Node) bool {
 	for {
 		switch t := n.(type) {

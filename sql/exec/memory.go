@@ -5,8 +5,8 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
-// budget counts the bytes that the operators of one statement hold, and draws them from the session's account.
-// It belongs to one goroutine at a time.
+// budget counts the bytes that the operators of one statement hold, and draws them from the
+// session's account. It belongs to one goroutine at a time.
 type budget struct {
 	used, limit int64           // limit 0: none
 	account     *memory.Account // nil: none
@@ -18,7 +18,8 @@ func (b *budget) grow(n int64) error {
 	if b.limit > 0 && b.used > b.limit {
 		b.account.Owe(n)
 		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
-			WithDetail("The statement holds more than %d kB in sorts, joins, aggregates and values.", b.limit/1024).
+			WithDetail("The statement holds more than %d kB in sorts, joins, aggregates and "+
+				"values.", b.limit/1024).
 			WithHint("Consider increasing the configuration parameter \"minidb.statement_memory\".")
 	}
 	return b.account.Grow(n)

@@ -39,7 +39,8 @@ type check struct {
 	cond *eval.Program
 }
 
-func (r *run) newModification(child physical.Node, d *table.Desc, checks []opt.Check, returning []expr.Expr) (*modification, error) {
+func (r *run) newModification(child physical.Node, d *table.Desc, checks []opt.Check,
+	returning []expr.Expr) (*modification, error) {
 	op, err := r.build(child)
 	if err != nil {
 		return nil, err
@@ -149,8 +150,9 @@ func rowKey(d *table.Desc) (cols []int, ts []*types.Type) {
 	return cols, ts
 }
 
-// touchedKeys returns the row keys of the table that were written so far: by this operator, or where WITH
-// queries modify too by the whole statement, of which only the first change of a row counts.
+// touchedKeys returns the row keys of the table that were written so far: by this operator, or
+// where WITH queries modify too by the whole statement, of which only the first change of a row
+// counts.
 func (m *modification) touchedKeys() *keyTable {
 	if m.touched != nil {
 		return m.touched

@@ -24,7 +24,8 @@ func code(t *testing.T, err error, want string) *sqlerr.Error {
 
 func seeded(t *testing.T) (*fixture, *table.Desc) {
 	f, d := newFixture(t), accounts()
-	f.must(insertInto(d, valuesOf(types3(), []any{1, "ann", 10}, []any{2, "bob", 20}, []any{3, "ann", 30}, []any{4, nil, nil})))
+	f.must(insertInto(d, valuesOf(types3(), []any{1, "ann", 10}, []any{2, "bob", 20},
+		[]any{3, "ann", 30}, []any{4, nil, nil})))
 	return f, d
 }
 
@@ -73,17 +74,20 @@ func TestIndexScans(t *testing.T) {
 	require.Equal(t, "2 bob 20 | 3 ann 30", f.must(byAmount))
 	overlap := scanOf(d, 2)
 	overlap.Index, overlap.Covering = &d.Indexes[2], true
-	overlap.Ranges = []physical.Range{{Low: lit(15)}, {High: lit(20), HighIncl: true}, {Eq: []expr.Expr{lit(10)}}}
+	overlap.Ranges = []physical.Range{{Low: lit(15)}, {High: lit(20), HighIncl: true},
+		{Eq: []expr.Expr{lit(10)}}}
 	require.Equal(t, "10 | 20 | 30", f.must(overlap))
 	nulls := scanOf(d, 0)
 	nulls.Index = &d.Indexes[1]
-	nulls.Ranges = []physical.Range{{Eq: []expr.Expr{&expr.Const{T: text, Value: types.Null}}, IsNull: []bool{true}}}
+	nulls.Ranges = []physical.Range{{Eq: []expr.Expr{&expr.Const{T: text, Value: types.Null}},
+		IsNull: []bool{true}}}
 	require.Equal(t, "4", f.must(nulls))
 }
 
 func TestInsertViolations(t *testing.T) {
 	f, d := seeded(t)
-	_, _, err := f.exec(&physical.Plan{Root: insertInto(d, valuesOf(types3(), []any{5, "x", 50}, []any{2, "y", 60}))})
+	_, _, err := f.exec(&physical.Plan{Root: insertInto(d,
+		valuesOf(types3(), []any{5, "x", 50}, []any{2, "y", 60}))})
 	require.Equal(t, "Key (id)=(2) already exists.", code(t, err, sqlerr.UniqueViolation).Detail)
 	_, _, err = f.exec(&physical.Plan{Root: insertInto(d, valuesOf(types3(), []any{nil, "x", 50}))})
 	code(t, err, sqlerr.NotNullViolation)
@@ -91,7 +95,8 @@ func TestInsertViolations(t *testing.T) {
 	n.Checks = []opt.Check{{Name: "positive", Cond: call(">", col(2, i8), lit(0))}}
 	_, _, err = f.exec(&physical.Plan{Root: n})
 	e := code(t, err, sqlerr.CheckViolation)
-	require.Equal(t, `new row for relation "accounts" violates check constraint "positive"`, e.Message)
+	require.Equal(t, `new row for relation "accounts" violates check constraint "positive"`,
+		e.Message)
 	require.Equal(t, "Failing row contains (7, x, -1).", e.Detail)
 	n.Child = valuesOf(types3(), []any{7, "x", nil}) // NULL passes a check
 	_, affected, err := f.exec(&physical.Plan{Root: n})
@@ -140,8 +145,9 @@ func TestUpdateAndDelete(t *testing.T) {
 	require.Equal(t, "1 11 | 2 21 | 3 31 | 4 ~", out)
 	require.EqualValues(t, 4, n)
 
-	del := &physical.Delete{Base: cols(text), Table: d, Child: &physical.Filter{Base: join(scanOf(d)), Child: scanOf(d),
-		Cond: call("=", col(1, text), lit("ann"))}, Returning: []expr.Expr{col(1, text)}}
+	del := &physical.Delete{Base: cols(text), Table: d,
+		Child: &physical.Filter{Base: join(scanOf(d)), Child: scanOf(d),
+			Cond: call("=", col(1, text), lit("ann"))}, Returning: []expr.Expr{col(1, text)}}
 	out, n, err = f.exec(&physical.Plan{Root: del})
 	require.NoError(t, err)
 	require.Equal(t, "ann | ann", out)
@@ -214,7 +220,8 @@ func TestSubqueries(t *testing.T) {
 	f, d := seeded(t)
 	one := &physical.Values{Rows: [][]expr.Expr{{}}}
 	eval := func(e expr.Expr) (string, error) {
-		out, _, err := f.exec(&physical.Plan{Slots: 1, Root: &physical.Project{Base: cols(e.Type()), Child: one, Exprs: []expr.Expr{e}}})
+		out, _, err := f.exec(&physical.Plan{Slots: 1,
+			Root: &physical.Project{Base: cols(e.Type()), Child: one, Exprs: []expr.Expr{e}}})
 		return out, err
 	}
 	check := func(want string, e expr.Expr) {
@@ -235,7 +242,8 @@ func TestSubqueries(t *testing.T) {
 
 	anyOf := func(op string, kind expr.SubqueryKind, left expr.Expr, plan physical.Node) expr.Expr {
 		fn := call(op, left, col(0, i8)).(*expr.Call).Func
-		return &expr.Subquery{T: types.TBool, Kind: kind, Plan: plan, Left: []expr.Expr{left}, Ops: []*expr.Func{fn}}
+		return &expr.Subquery{T: types.TBool, Kind: kind, Plan: plan, Left: []expr.Expr{left},
+			Ops: []*expr.Func{fn}}
 	}
 	null := &expr.Const{T: i8, Value: types.Null}
 	check("t", anyOf("=", expr.Any, lit(20), amounts))
@@ -262,7 +270,8 @@ func TestCorrelatedSubquery(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "1 0 | 2 1 | 3 2 | 4 0", out)
 
-	// The same where the range depends on the outer row, and over a join of which only one side does.
+	// The same where the range depends on the outer row, and over a join of which only one side
+	// does.
 	inner.Filter, inner.Index = nil, &d.Indexes[2]
 	inner.Ranges = []physical.Range{{High: &expr.Var{T: i8, Slot: 0}}}
 	again, _, err := f.exec(&physical.Plan{Slots: 1, Root: &physical.Project{Base: cols(i8, i8),
@@ -277,8 +286,9 @@ func TestCorrelatedSubquery(t *testing.T) {
 			if l != inner && r != inner {
 				want = "1 3 | 2 3 | 3 3 | 4 3"
 			}
-			again, _, err := f.exec(&physical.Plan{Slots: 1, Root: &physical.Project{Base: cols(i8, i8),
-				Child: scanOf(d, 0, 2), Exprs: []expr.Expr{col(0, i8), sq}}})
+			again, _, err := f.exec(&physical.Plan{Slots: 1,
+				Root: &physical.Project{Base: cols(i8, i8),
+					Child: scanOf(d, 0, 2), Exprs: []expr.Expr{col(0, i8), sq}}})
 			require.NoError(t, err)
 			require.Equal(t, want, again)
 		}
@@ -295,7 +305,8 @@ func TestNestedSubqueriesFollowTheOuterRow(t *testing.T) {
 	one := &physical.Values{Rows: [][]expr.Expr{{}}}
 	read := &physical.CTEScan{Base: cols(i8), ID: 1}
 	for _, plan := range []physical.Node{inner, read} {
-		middle := &physical.Project{Base: cols(i8), Child: one, Exprs: []expr.Expr{sub(expr.Scalar, i8, plan)}}
+		middle := &physical.Project{Base: cols(i8), Child: one,
+			Exprs: []expr.Expr{sub(expr.Scalar, i8, plan)}}
 		outer := sub(expr.Scalar, i8, middle)
 		outer.Slots, outer.Args = []int{0}, []expr.Expr{col(1, i8)}
 		out, _, err := f.exec(&physical.Plan{Slots: 1, Root: &physical.Project{Base: cols(i8, i8),
@@ -309,7 +320,8 @@ func TestNestedSubqueriesFollowTheOuterRow(t *testing.T) {
 func TestRecursion(t *testing.T) {
 	first := valuesOf([]*types.Type{i8}, []any{1})
 	work := &physical.CTEScan{Base: cols(i8), ID: 7, WorkTable: true}
-	next := &physical.Project{Base: cols(i8), Child: work, Exprs: []expr.Expr{call("+", col(0, i8), lit(1))}}
+	next := &physical.Project{Base: cols(i8), Child: work,
+		Exprs: []expr.Expr{call("+", col(0, i8), lit(1))}}
 	read := &physical.CTEScan{Base: cols(i8), ID: 7}
 	limited := &physical.Limit{Base: cols(i8), Child: read, Count: lit(5)}
 	out, _, err := runPlan(&Env{}, &physical.Plan{Root: limited,
@@ -327,10 +339,13 @@ func TestRecursion(t *testing.T) {
 
 func TestModifyingWithQuery(t *testing.T) {
 	f, d := seeded(t)
-	gone := &physical.Delete{Base: cols(i8), Table: d, Child: scanOf(d), Returning: []expr.Expr{col(0, i8)}}
+	gone := &physical.Delete{Base: cols(i8), Table: d, Child: scanOf(d),
+		Returning: []expr.Expr{col(0, i8)}}
 	read := &physical.CTEScan{Base: cols(i8), ID: 1}
-	sum := &physical.Aggregate{Base: cols(dec), Child: read, Aggs: []opt.Agg{agg("sum", col(0, i8))}}
-	out, _, err := f.exec(&physical.Plan{Root: sum, CTEs: []physical.CTE{{ID: 1, Plan: gone, Modifies: true}}})
+	sum := &physical.Aggregate{Base: cols(dec), Child: read,
+		Aggs: []opt.Agg{agg("sum", col(0, i8))}}
+	out, _, err := f.exec(&physical.Plan{Root: sum,
+		CTEs: []physical.CTE{{ID: 1, Plan: gone, Modifies: true}}})
 	require.NoError(t, err)
 	require.Equal(t, "10", out)
 	require.Equal(t, "", f.must(scanOf(d)))
@@ -348,10 +363,12 @@ func TestModifyingWithQueriesReadTheOldRows(t *testing.T) {
 		require.NoError(t, err)
 		return out
 	}
-	up := &physical.Update{Base: cols(i8), Table: d, Child: scanOf(d), Returning: []expr.Expr{col(2, i8)},
-		Set: []opt.Assign{{Column: 2, Expr: call("*", col(2, i8), lit(10))}}}
+	up := &physical.Update{Base: cols(i8), Table: d, Child: scanOf(d),
+		Returning: []expr.Expr{col(2, i8)},
+		Set:       []opt.Assign{{Column: 2, Expr: call("*", col(2, i8), lit(10))}}}
 	require.Equal(t, "10 | 20 | 30 | ~", with(scanOf(d, 2), up))
-	require.Equal(t, "100 | 200 | 300 | ~", with(scanOf(d, 2), insertInto(d, valuesOf(types3(), []any{9, "z", 9}))))
+	require.Equal(t, "100 | 200 | 300 | ~",
+		with(scanOf(d, 2), insertInto(d, valuesOf(types3(), []any{9, "z", 9}))))
 	require.Equal(t, "1 | 2 | 3 | 4 | 9", f.must(scanOf(d, 0)))
 
 	// Rows that a WITH query deletes may be inserted again by the main query.
@@ -380,7 +397,8 @@ func TestLockedRowsExclude(t *testing.T) {
 	s.Point, s.Ranges = true, []physical.Range{{Eq: []expr.Expr{lit(1)}}}
 	lock := func(wait string) *physical.Plan {
 		return &physical.Plan{Root: &physical.LockRows{Base: join(s), Child: s,
-			Tables: []physical.LockTarget{{Table: d, Key: []int{0}, Strength: "update", Wait: wait}}}}
+			Tables: []physical.LockTarget{{Table: d, Key: []int{0}, Strength: "update",
+				Wait: wait}}}}
 	}
 	ctx := context.Background()
 	a, b := f.begin(), f.begin()

@@ -74,8 +74,8 @@ func onlyColumns(es []expr.Expr) bool {
 	return true
 }
 
-// ReadsPoint says whether a plan reads one row by constants and parameters and does nothing else: what
-// runs it holds nothing between two calls of Next.
+// ReadsPoint says whether a plan reads one row by constants and parameters and does nothing else:
+// what runs it holds nothing between two calls of Next.
 func ReadsPoint(plan *physical.Plan) bool {
 	n := plan.Root
 	if p, ok := n.(*physical.Project); ok {
@@ -148,7 +148,8 @@ func (p *pointScan) allocate() {
 	}
 	p.row, p.out.Cols = row[:n], out[:n]
 	for i := range n {
-		vecs[i] = types.Vec{Type: p.cols[i].Type, Nulls: nulls[i : i+1 : i+1], I: ints[i : i+1 : i+1]}
+		vecs[i] = types.Vec{Type: p.cols[i].Type, Nulls: nulls[i : i+1 : i+1],
+			I: ints[i : i+1 : i+1]}
 		p.out.Cols[i] = &vecs[i]
 	}
 }
@@ -178,7 +179,8 @@ func (s *scan) points(ctx context.Context, ranges []table.Range) (*types.Batch, 
 	}
 	var which []int32
 	n := s.node
-	if err := table.Lookup(ctx, s.run.env.Tx, n.Table, s.index, n.Out, keys, s.batch, &which); err != nil {
+	if err := table.Lookup(ctx, s.run.env.Tx, n.Table, s.index, n.Out, keys, s.batch,
+		&which); err != nil {
 		return nil, err
 	}
 	return s.narrow(s.batch)

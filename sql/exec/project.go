@@ -18,8 +18,9 @@ type project struct {
 	out   types.Batch
 	// failed is the error of the row behind those given, as in condition.
 	failed error
-	// in and rest are the child's batch and its rows that are still to be computed, where the memory
-	// does not suffice for all of them at once; step is how many go together then, 0 for all.
+	// in and rest are the child's batch and its rows that are still to be computed, where the
+	// memory does not suffice for all of them at once; step is how many go together then, 0 for
+	// all.
 	in   *types.Batch
 	rest []int32
 	step int
@@ -91,7 +92,8 @@ func (p *project) Next(ctx context.Context) (*types.Batch, error) {
 	return &p.out, nil
 }
 
-// divisible reports whether rows that did not fit into memory together may be computed again in pieces.
+// divisible reports whether rows that did not fit into memory together may be computed again in
+// pieces.
 func (p *project) divisible(err error) bool {
 	if !eval.OutOfMemory(err) {
 		return false

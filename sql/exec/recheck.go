@@ -24,8 +24,8 @@ type recheck struct {
 	all  []int // ordinals of all columns
 }
 
-// newRecheck returns nil when the statement is to run again as a whole: n is more than one scan with
-// filters, projections and sorts above.
+// newRecheck returns nil when the statement is to run again as a whole: n is more than one scan
+// with filters, projections and sorts above.
 func (r *run) newRecheck(n physical.Node) *recheck {
 	s := looksAgain(n)
 	if !r.env.Recheck || s == nil {
@@ -38,7 +38,8 @@ func (r *run) newRecheck(n physical.Node) *recheck {
 	return l
 }
 
-// looksAgain returns the one scan of a node of whose rows each can be looked at again by itself; otherwise nil.
+// looksAgain returns the one scan of a node of whose rows each can be looked at again by itself;
+// otherwise nil.
 func looksAgain(n physical.Node) *physical.Scan {
 	s := singleScan(n)
 	if s == nil || physical.TreeHasExpr(n, expr.HasSubquery) {
@@ -52,8 +53,8 @@ func looksAgain(n physical.Node) *physical.Scan {
 	return s
 }
 
-// LocksInPieces reports whether a plan locks the rows of one scan, each of which can be looked at again by
-// itself if it was changed: so it may give rows out before it has locked all.
+// LocksInPieces reports whether a plan locks the rows of one scan, each of which can be looked at
+// again by itself if it was changed: so it may give rows out before it has locked all.
 func LocksInPieces(plan *physical.Plan) bool {
 	for n := plan.Root; ; n = n.Children()[0] {
 		if l, ok := n.(*physical.LockRows); ok {
@@ -73,10 +74,11 @@ func isStale(err error) bool {
 
 // row calls fn with the row that the plan makes of the newest version of the row with that key, at
 // the timestamp of the recheck. If the row is gone it may have another key now, which cannot be
-// followed: the answer is stale, the error that led here, and the statement runs again as a whole. A
-// cursor may be too far for that, so it looks whether the row was simply deleted, and goes on then.
-// Requires: the row is locked.
-func (l *recheck) row(ctx context.Context, stale error, key []types.Datum, fn func(b *types.Batch) error) error {
+// followed: the answer is stale, the error that led here, and the statement runs again as a whole.
+// A cursor may be too far for that, so it looks whether the row was simply deleted, and goes on
+// then. Requires: the row is locked.
+func (l *recheck) row(ctx context.Context, stale error, key []types.Datum,
+	fn func(b *types.Batch) error) error {
 	tx := l.run.env.Tx
 	before := tx.ReadTS()
 	if err := tx.Advance(ctx); err != nil {
@@ -118,8 +120,9 @@ func (l *recheck) row(ctx context.Context, stale error, key []types.Datum, fn fu
 	return eachBatch(ctx, op, func(_ context.Context, b *types.Batch) error { return fn(b) })
 }
 
-// deleted says whether a row that is gone was deleted, and has no other key now: nobody has changed it
-// between the snapshot and the commit that removed it, and that commit has put no row of the table.
+// deleted says whether a row that is gone was deleted, and has no other key now: nobody has changed
+// it between the snapshot and the commit that removed it, and that commit has put no row of the
+// table.
 func (l *recheck) deleted(ctx context.Context, stale error) (bool, error) {
 	var gone *txn.StaleError
 	if !errors.As(stale, &gone) {
@@ -128,7 +131,8 @@ func (l *recheck) deleted(ctx context.Context, stale error) (bool, error) {
 	tx := l.run.env.Tx
 	snapshot := tx.ReadTS()
 	defer tx.ReadAt(snapshot)
-	if written, err := tx.WrittenBetween(ctx, gone.Key, snapshot, gone.CommitTS); err != nil || written {
+	if written, err := tx.WrittenBetween(ctx, gone.Key, snapshot, gone.CommitTS); err != nil ||
+		written {
 		return false, err
 	}
 	puts, err := l.puts(ctx, gone.CommitTS)
@@ -159,7 +163,8 @@ func (l *recheck) puts(ctx context.Context, at tso.Timestamp) (puts bool, err er
 		for more && bytes.Compare(before.Key(), after.Key()) < 0 {
 			more = next(before, at-1)
 		}
-		if !more || !bytes.Equal(before.Key(), after.Key()) || !bytes.Equal(before.Value(), after.Value()) {
+		if !more || !bytes.Equal(before.Key(), after.Key()) ||
+			!bytes.Equal(before.Value(), after.Value()) {
 			return true, errors.Join(before.Err(), after.Err())
 		}
 	}
@@ -198,7 +203,8 @@ func (l *recheck) inRanges(row []types.Datum) (bool, error) {
 	}
 	for i := range l.scan.Ranges {
 		g := &l.scan.Ranges[i]
-		sr := scanRange{eq: scalarExprs(g.Eq), low: scalarExpr{e: g.Low}, high: scalarExpr{e: g.High}, node: g}
+		sr := scanRange{eq: scalarExprs(g.Eq), low: scalarExpr{e: g.Low},
+			high: scalarExpr{e: g.High}, node: g}
 		rg, empty, err := sr.eval(l.run)
 		if err != nil {
 			return false, err

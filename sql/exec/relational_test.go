@@ -27,7 +27,8 @@ func numbers(n int) *physical.Values {
 
 func TestFilterProjectLimit(t *testing.T) {
 	src := numbers(3000)
-	even := &physical.Filter{Base: join(src), Child: src, Cond: call("=", call("%", col(0, i8), lit(2)), lit(0))}
+	even := &physical.Filter{Base: join(src), Child: src,
+		Cond: call("=", call("%", col(0, i8), lit(2)), lit(0))}
 	twice := &physical.Project{Base: cols(i8, i8), Child: even,
 		Exprs: []expr.Expr{col(0, i8), call("*", col(0, i8), lit(2))}}
 	lim := &physical.Limit{Base: join(twice), Child: twice, Count: lit(3), Offset: lit(600)}
@@ -40,7 +41,8 @@ func TestFilterProjectLimit(t *testing.T) {
 		{lit(-1), nil, sqlerr.InvalidRowCountInLimit},
 		{nil, lit(-1), sqlerr.InvalidRowCountInOffset},
 	} {
-		err := plainErr(&physical.Limit{Base: join(src), Child: src, Count: c.count, Offset: c.offset})
+		err := plainErr(&physical.Limit{Base: join(src), Child: src, Count: c.count,
+			Offset: c.offset})
 		var e *sqlerr.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, c.code, e.Code)
@@ -51,7 +53,8 @@ func TestFilterProjectLimit(t *testing.T) {
 }
 
 func TestSortOrdersNullsAndKeepsTies(t *testing.T) {
-	src := valuesOf([]*types.Type{text, i8}, []any{"b", 1}, []any{nil, 2}, []any{"a", 3}, []any{"b", 4}, []any{"abcdefghi", 5}, []any{"abcdefgh", 6})
+	src := valuesOf([]*types.Type{text, i8}, []any{"b", 1}, []any{nil, 2}, []any{"a", 3},
+		[]any{"b", 4}, []any{"abcdefghi", 5}, []any{"abcdefgh", 6})
 	sort := func(desc, nullsFirst bool) string {
 		return plain(t, &physical.Sort{Base: join(src), Child: src,
 			Keys: []opt.SortKey{{Expr: col(0, text), Desc: desc, NullsFirst: nullsFirst}}})
@@ -75,7 +78,8 @@ func TestSortOfEachFamily(t *testing.T) {
 			}
 		}
 		src := valuesOf([]*types.Type{ty}, rows...)
-		out := plain(t, &physical.Sort{Base: join(src), Child: src, Keys: []opt.SortKey{{Expr: col(0, ty), Desc: true}}})
+		out := plain(t, &physical.Sort{Base: join(src), Child: src,
+			Keys: []opt.SortKey{{Expr: col(0, ty), Desc: true}}})
 		last := 1e9
 		for _, s := range strings.Split(out, " | ") {
 			v, err := strconv.ParseFloat(s, 64)
@@ -91,7 +95,8 @@ func TestTopNIsSortAndLimit(t *testing.T) {
 	rng := rand.New(rand.NewSource(5))
 	for range 12 {
 		src := randomRows(rng, 9000, 1+rng.Intn(3000))
-		keys := []opt.SortKey{{Expr: col(0, i8), Desc: rng.Intn(2) == 0, NullsFirst: rng.Intn(2) == 0}}
+		keys := []opt.SortKey{{Expr: col(0, i8), Desc: rng.Intn(2) == 0,
+			NullsFirst: rng.Intn(2) == 0}}
 		if rng.Intn(2) == 0 {
 			keys = append(keys, opt.SortKey{Expr: call("%", col(1, i8), lit(7))})
 		}
@@ -117,7 +122,8 @@ func TestDistinctAndSetOperations(t *testing.T) {
 	require.Equal(t, "1 | 2 | 2 | ~ | ~ | 3 | 2 | ~ | 4 | 2",
 		plain(t, &physical.Append{Base: join(l), Inputs: []physical.Node{l, r}}))
 	pairs := valuesOf([]*types.Type{i8, i8}, []any{1, 10}, []any{1, 11}, []any{2, 20}, []any{1, 12})
-	require.Equal(t, "1 10 | 2 20", plain(t, &physical.Distinct{Base: join(pairs), Child: pairs, On: []expr.Expr{col(0, i8)}}))
+	require.Equal(t, "1 10 | 2 20",
+		plain(t, &physical.Distinct{Base: join(pairs), Child: pairs, On: []expr.Expr{col(0, i8)}}))
 }
 
 func TestNumericKeysIgnoreScale(t *testing.T) {
@@ -129,30 +135,36 @@ func TestNumericKeysIgnoreScale(t *testing.T) {
 }
 
 func TestAggregates(t *testing.T) {
-	src := valuesOf([]*types.Type{text, i8}, []any{"a", 1}, []any{"b", 2}, []any{"a", 1}, []any{nil, 7}, []any{"b", nil}, []any{"a", 3})
+	src := valuesOf([]*types.Type{text, i8}, []any{"a", 1}, []any{"b", 2}, []any{"a", 1},
+		[]any{nil, 7}, []any{"b", nil}, []any{"a", 3})
 	distinct := agg("count", col(1, i8))
 	distinct.Distinct = true
 	filtered := agg("count")
 	filtered.Filter = call("<", col(1, i8), lit(3))
-	aggs := []opt.Agg{agg("count"), agg("sum", col(1, i8)), agg("min", col(1, i8)), distinct, filtered}
-	n := &physical.Aggregate{Base: cols(text, i8, dec, i8, i8, i8), Child: src, GroupBy: []expr.Expr{col(0, text)}, Aggs: aggs}
+	aggs := []opt.Agg{agg("count"), agg("sum", col(1, i8)), agg("min", col(1, i8)), distinct,
+		filtered}
+	n := &physical.Aggregate{Base: cols(text, i8, dec, i8, i8, i8), Child: src,
+		GroupBy: []expr.Expr{col(0, text)}, Aggs: aggs}
 	require.Equal(t, "a 3 5 1 2 2 | b 2 2 2 1 1 | ~ 1 7 7 1 0", plain(t, n))
 
 	empty := valuesOf([]*types.Type{text, i8})
 	one := &physical.Aggregate{Base: cols(i8, dec, i8, i8, i8), Child: empty, Aggs: aggs}
 	require.Equal(t, "0 ~ ~ 0 0", plain(t, one))
-	require.Equal(t, "", plain(t, &physical.Aggregate{Base: n.Base, Child: empty, GroupBy: n.GroupBy, Aggs: aggs}))
+	require.Equal(t, "", plain(t,
+		&physical.Aggregate{Base: n.Base, Child: empty, GroupBy: n.GroupBy, Aggs: aggs}))
 }
 
 func TestGroupingSets(t *testing.T) {
 	src := valuesOf([]*types.Type{text, i8}, []any{"a", 1}, []any{"b", 1}, []any{"a", 2})
 	n := &physical.Aggregate{Base: cols(text, i8, i8), Child: src,
-		GroupBy: []expr.Expr{col(0, text), col(1, i8)}, Sets: [][]int{{0}, {1}, {}}, Aggs: []opt.Agg{agg("count")}}
+		GroupBy: []expr.Expr{col(0, text), col(1, i8)}, Sets: [][]int{{0}, {1},
+			{}}, Aggs: []opt.Agg{agg("count")}}
 	require.Equal(t, "a ~ 2 | b ~ 1 | ~ 1 2 | ~ 2 1 | ~ ~ 3", plain(t, n))
 }
 
 func TestOrderedAggregates(t *testing.T) {
-	src := valuesOf([]*types.Type{i8, text}, []any{1, "c"}, []any{2, "x"}, []any{1, "a"}, []any{1, "c"}, []any{1, "b"})
+	src := valuesOf([]*types.Type{i8, text}, []any{1, "c"}, []any{2, "x"}, []any{1, "a"},
+		[]any{1, "c"}, []any{1, "b"})
 	ordered := agg("array_agg", col(1, text))
 	ordered.OrderBy = []opt.SortKey{{Expr: col(1, text), Desc: true}}
 	once := agg("array_agg", col(1, text))
@@ -187,17 +199,20 @@ func TestAggregatesAgreeWithAccumulators(t *testing.T) {
 		for _, g := range order {
 			d, err := accs[g].Result(rt)
 			require.NoError(t, err)
-			want = append(want, strconv.FormatInt(g, 10)+" "+types.Text(result, d, &types.DefaultFormat))
+			want = append(want,
+				strconv.FormatInt(g, 10)+" "+types.Text(result, d, &types.DefaultFormat))
 		}
-		got := plain(t, &physical.Aggregate{Base: cols(i8, result), Child: src, GroupBy: []expr.Expr{key}, Aggs: []opt.Agg{call}})
+		got := plain(t, &physical.Aggregate{Base: cols(i8, result), Child: src,
+			GroupBy: []expr.Expr{key}, Aggs: []opt.Agg{call}})
 		require.Equal(t, strings.Join(want, " | "), got, name)
 	}
 }
 
 func TestManyGroups(t *testing.T) {
 	src := numbers(20000)
-	n := &physical.Aggregate{Base: cols(i8, i8), Child: src, GroupBy: []expr.Expr{call("%", col(0, i8), lit(7001))},
-		Aggs: []opt.Agg{agg("count")}}
+	n := &physical.Aggregate{Base: cols(i8, i8), Child: src,
+		GroupBy: []expr.Expr{call("%", col(0, i8), lit(7001))},
+		Aggs:    []opt.Agg{agg("count")}}
 	c, err := Open(context.Background(), &Env{}, &physical.Plan{Root: n}, nil)
 	require.NoError(t, err)
 	defer c.Close()
@@ -232,7 +247,8 @@ func TestSetReturningFunctions(t *testing.T) {
 	// A limit ends an endless series.
 	long, largs := set("generate_series", lit(1), lit(1<<60))
 	endless := &physical.FuncScan{Base: cols(i8), Func: long, Args: largs}
-	require.Equal(t, "1 | 2", plain(t, &physical.Limit{Base: join(endless), Child: endless, Count: lit(2)}))
+	require.Equal(t, "1 | 2", plain(t,
+		&physical.Limit{Base: join(endless), Child: endless, Count: lit(2)}))
 	src := numbers(3)
 	n := &physical.ProjectSet{Base: cols(i8, i8, i8), Child: src, Items: []physical.SetItem{
 		{Expr: col(0, i8)},
@@ -247,10 +263,13 @@ func TestOperatorsKeepTheirMemoryBound(t *testing.T) {
 	key := []expr.Expr{col(0, i8)}
 	list := agg("array_agg", col(0, i8))
 	for name, n := range map[string]physical.Node{
-		"sort":      &physical.Sort{Base: join(src), Child: src, Keys: []opt.SortKey{{Expr: col(0, i8)}}},
-		"distinct":  &physical.Distinct{Base: join(src), Child: src},
-		"groups":    &physical.Aggregate{Base: cols(i8, i8), Child: src, GroupBy: key, Aggs: []opt.Agg{agg("count")}},
-		"array_agg": &physical.Aggregate{Base: cols(types.ArrayOf(i8)), Child: src, Aggs: []opt.Agg{list}},
+		"sort": &physical.Sort{Base: join(src), Child: src,
+			Keys: []opt.SortKey{{Expr: col(0, i8)}}},
+		"distinct": &physical.Distinct{Base: join(src), Child: src},
+		"groups": &physical.Aggregate{Base: cols(i8, i8), Child: src, GroupBy: key,
+			Aggs: []opt.Agg{agg("count")}},
+		"array_agg": &physical.Aggregate{Base: cols(types.ArrayOf(i8)), Child: src,
+			Aggs: []opt.Agg{list}},
 		"except":    &physical.SetOp{Base: join(src), Left: src, Right: src, Except: true},
 		"nest loop": &physical.NestLoop{Base: join(src, src), Left: src, Right: src},
 	} {
@@ -261,7 +280,8 @@ func TestOperatorsKeepTheirMemoryBound(t *testing.T) {
 		require.Contains(t, e.Hint, "minidb.statement_memory", name)
 	}
 	// A bounded sort needs no more than its bound.
-	top := &physical.Sort{Base: join(src), Child: src, Keys: []opt.SortKey{{Expr: col(0, i8), Desc: true}}, Top: lit(2)}
+	top := &physical.Sort{Base: join(src), Child: src,
+		Keys: []opt.SortKey{{Expr: col(0, i8), Desc: true}}, Top: lit(2)}
 	out, _, err := runPlan(&Env{MemoryLimit: 400 << 10}, &physical.Plan{Root: top})
 	require.NoError(t, err)
 	require.Equal(t, "19999 | 19998", out)

@@ -6,8 +6,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// scalarExpr is an expression that sees no columns. Most are constants, parameters and variables, or
-// bounds made of these, which are read without being compiled.
+// scalarExpr is an expression that sees no columns. Most are constants, parameters and variables,
+// or bounds made of these, which are read without being compiled.
 type scalarExpr struct {
 	e expr.Expr
 	p *eval.Program

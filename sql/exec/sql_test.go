@@ -94,7 +94,8 @@ func (db *database) run(text string) (string, error) {
 	return out, err
 }
 
-func (db *database) statement(ctx context.Context, tx *txn.Txn, stmt ast.Statement) (string, error) {
+func (db *database) statement(ctx context.Context, tx *txn.Txn, stmt ast.Statement) (string,
+	error) {
 	view := db.catalog.View(tx)
 	format := types.DefaultFormat
 	rt := &expr.Runtime{Ctx: ctx, Location: time.UTC, Format: format}
@@ -109,15 +110,17 @@ func (db *database) statement(ctx context.Context, tx *txn.Txn, stmt ast.Stateme
 	switch stmt.(type) {
 	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete:
 	default:
-		tag, err := ddl.Execute(ctx, &ddl.Env{Tx: tx, Catalog: db.catalog, View: view, Planner: env, Database: db.id,
-			DatabaseName: "postgres", SearchPath: []string{"public"}, Runtime: rt}, stmt)
+		tag, err := ddl.Execute(ctx,
+			&ddl.Env{Tx: tx, Catalog: db.catalog, View: view, Planner: env, Database: db.id,
+				DatabaseName: "postgres", SearchPath: []string{"public"}, Runtime: rt}, stmt)
 		return tag, err
 	}
 	plan, err := planner.Plan(ctx, env, stmt, nil)
 	if err != nil {
 		return "", err
 	}
-	c, err := executor.Open(ctx, &executor.Env{Tx: tx, RowIDs: db.catalog, Runtime: rt, MemoryLimit: db.memory}, plan, nil)
+	c, err := executor.Open(ctx,
+		&executor.Env{Tx: tx, RowIDs: db.catalog, Runtime: rt, MemoryLimit: db.memory}, plan, nil)
 	if err != nil {
 		return "", err
 	}
@@ -217,7 +220,8 @@ func askMinidb(db *database) func(string) string {
 
 func askPostgres(t *testing.T, args []string) func(string) string {
 	psql := func(stdin string, more ...string) string {
-		cmd := exec.Command("psql", append(append([]string{"-X", "-q", "-At", "-P", "null=~"}, args...), more...)...)
+		cmd := exec.Command("psql",
+			append(append([]string{"-X", "-q", "-At", "-P", "null=~"}, args...), more...)...)
 		cmd.Stdin = strings.NewReader(stdin)
 		out, _ := cmd.CombinedOutput()
 		return string(out)
@@ -225,12 +229,16 @@ func askPostgres(t *testing.T, args []string) func(string) string {
 	psql("drop database if exists minidb_exec_test with (force)")
 	psql("create database minidb_exec_test")
 	return func(text string) string {
-		out := psql("\\set QUIET off\n"+text+";", "-v", "VERBOSITY=verbose", "-d", "minidb_exec_test")
+		out := psql("\\set QUIET off\n"+text+";", "-v", "VERBOSITY=verbose", "-d",
+			"minidb_exec_test")
 		var lines []string
 		for _, l := range strings.Split(strings.TrimSuffix(out, "\n"), "\n") {
-			if l == "" || strings.HasPrefix(l, "LOCATION:") || strings.HasPrefix(l, "HINT:") || strings.HasPrefix(l, "LINE ") ||
-				strings.HasPrefix(strings.TrimSpace(l), "^") || strings.HasPrefix(l, "SCHEMA NAME:") || strings.HasPrefix(l, "TABLE NAME:") ||
-				strings.HasPrefix(l, "COLUMN NAME:") || strings.HasPrefix(l, "CONSTRAINT NAME:") || strings.HasPrefix(l, "NOTICE:") {
+			if l == "" || strings.HasPrefix(l, "LOCATION:") || strings.HasPrefix(l, "HINT:") ||
+				strings.HasPrefix(l, "LINE ") ||
+				strings.HasPrefix(strings.TrimSpace(l), "^") ||
+				strings.HasPrefix(l, "SCHEMA NAME:") || strings.HasPrefix(l, "TABLE NAME:") ||
+				strings.HasPrefix(l, "COLUMN NAME:") || strings.HasPrefix(l, "CONSTRAINT NAME:") ||
+				strings.HasPrefix(l, "NOTICE:") {
 				continue
 			}
 			lines = append(lines, l)

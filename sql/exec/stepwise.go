@@ -9,9 +9,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// single hands its child's rows on one by one. Where a LIMIT, a cursor or EXISTS may have enough before the
-// end, a function with an effect must not be called for rows that nobody asks for: who takes one row WHERE
-// pg_try_advisory_lock(id) has one lock.
+// single hands its child's rows on one by one. Where a LIMIT, a cursor or EXISTS may have enough
+// before the end, a function with an effect must not be called for rows that nobody asks for: who
+// takes one row WHERE pg_try_advisory_lock(id) has one lock.
 type single struct {
 	child operator
 	rows  []int32 // of the child's batch, those from at on were not given
@@ -46,13 +46,14 @@ func (r *run) demand(n physical.Node) {
 	switch n.(type) {
 	case *physical.Limit:
 		r.partial = true
-	case *physical.Sort, *physical.Aggregate, *physical.Window, *physical.Insert, *physical.Update, *physical.Delete:
+	case *physical.Sort, *physical.Aggregate, *physical.Window, *physical.Insert, *physical.Update,
+		*physical.Delete:
 		r.partial = false
 	}
 }
 
-// stepwise is child for expressions that are evaluated over it: row by row where they have effects and not
-// all rows may be wanted.
+// stepwise is child for expressions that are evaluated over it: row by row where they have effects
+// and not all rows may be wanted.
 func (r *run) stepwise(child operator, es ...expr.Expr) operator {
 	if r.partial {
 		for _, e := range es {
@@ -80,7 +81,8 @@ func (r *run) steppedScan(n *physical.Scan) (operator, error) {
 }
 
 // unnoticed are volatile functions of which nobody can tell how often they were called.
-var unnoticed = map[string]bool{"random": true, "gen_random_uuid": true, "clock_timestamp": true, "timeofday": true}
+var unnoticed = map[string]bool{"random": true, "gen_random_uuid": true, "clock_timestamp": true,
+	"timeofday": true}
 
 // volatile says whether an expression calls a volatile function, and how often matters.
 func volatile(e expr.Expr) bool {

@@ -28,7 +28,8 @@ func (s *rowStore) charge(n int64) error {
 	return s.mem.grow(n)
 }
 
-// reserve makes room for n more rows. The old columns live until they are copied, so for that time both count.
+// reserve makes room for n more rows. The old columns live until they are copied, so for that time
+// both count.
 func (s *rowStore) reserve(n int) error {
 	if s.len+n <= s.room {
 		return nil

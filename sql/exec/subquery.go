@@ -12,8 +12,8 @@ import (
 )
 
 // subquery is the state of one expr.Subquery within a statement. Without Args its result is kept:
-// for Scalar, Exists and ArrayOf the datum, for Any and All the rows, as a table of keys where these
-// are looked up (expr.Subquery.Hashed).
+// for Scalar, Exists and ArrayOf the datum, for Any and All the rows, as a table of keys where
+// these are looked up (expr.Subquery.Hashed).
 type subquery struct {
 	sq    *expr.Subquery
 	op    operator
@@ -29,7 +29,8 @@ type subquery struct {
 }
 
 // RunSubquery implements eval.SubqueryRunner.
-func (r *run) RunSubquery(_ *eval.Context, sq *expr.Subquery, args, left []types.Datum) (types.Datum, error) {
+func (r *run) RunSubquery(_ *eval.Context, sq *expr.Subquery, args,
+	left []types.Datum) (types.Datum, error) {
 	ctx := r.context()
 	s := r.subs[sq]
 	if s == nil {

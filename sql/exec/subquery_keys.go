@@ -7,8 +7,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// collectKeys makes the table of keys of a hashed subquery, and keeps the rows that have a NULL apart.
-// Of one column a single NULL says as much as many.
+// collectKeys makes the table of keys of a hashed subquery, and keeps the rows that have a NULL
+// apart. Of one column a single NULL says as much as many.
 func (s *subquery) collectKeys(ctx context.Context, r *run, ts []*types.Type) error {
 	if s.keys != nil {
 		s.keys.free()

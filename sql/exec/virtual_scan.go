@@ -24,7 +24,8 @@ func (r *run) buildVirtualScan(n *physical.VirtualScan) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &virtualScan{run: r, node: n, filter: condition{run: r, prog: p}, store: newRowStore(&r.mem, columnTypes(n))}, nil
+	return &virtualScan{run: r, node: n, filter: condition{run: r, prog: p},
+		store: newRowStore(&r.mem, columnTypes(n))}, nil
 }
 
 func (v *virtualScan) Open(context.Context) error {

@@ -9,7 +9,8 @@ import (
 // windowFunctions are the window functions that are no aggregates.
 var windowFunctions = map[string]bool{
 	"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true,
-	"ntile": true, "lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true,
+	"ntile": true, "lag": true, "lead": true, "first_value": true, "last_value": true,
+	"nth_value": true,
 }
 
 // compute sets the entries of out for the rows of a partition.

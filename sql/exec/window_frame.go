@@ -62,14 +62,16 @@ func (c *windowCall) framer(p *partition) (*framer, error) {
 		return f, nil
 	}
 	var err error
-	if f.start, err = c.bound(p, &c.call.Frame, c.call.Frame.StartKind, &c.start, "starting"); err != nil {
+	if f.start, err = c.bound(p, &c.call.Frame, c.call.Frame.StartKind, &c.start,
+		"starting"); err != nil {
 		return nil, err
 	}
 	f.end, err = c.bound(p, &c.call.Frame, c.call.Frame.EndKind, &c.end, "ending")
 	return f, err
 }
 
-func (c *windowCall) bound(p *partition, fr *opt.Frame, kind string, e *scalarExpr, which string) (frameBound, error) {
+func (c *windowCall) bound(p *partition, fr *opt.Frame, kind string, e *scalarExpr,
+	which string) (frameBound, error) {
 	b := frameBound{kind: kind}
 	if kind != "preceding" && kind != "following" {
 		if kind == "" {

@@ -10,9 +10,10 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// offsetKey moves a key by the offset of a RANGE frame and returns it with its type. Beyond the ends
-// of integers it stays at the end: no key lies there.
-func offsetKey(t *types.Type, key types.Datum, b *frameBound, minus bool, loc *time.Location) (types.Datum, *types.Type, error) {
+// offsetKey moves a key by the offset of a RANGE frame and returns it with its type. Beyond the
+// ends of integers it stays at the end: no key lies there.
+func offsetKey(t *types.Type, key types.Datum, b *frameBound, minus bool,
+	loc *time.Location) (types.Datum, *types.Type, error) {
 	switch {
 	case t.Family == types.Int && b.t.Family == types.Int:
 		return types.NewInt(saturate(key.I, b.offset.I, minus)), types.TInt8, nil
@@ -32,7 +33,8 @@ func offsetKey(t *types.Type, key types.Datum, b *frameBound, minus bool, loc *t
 		return offsetTime(t, key, b.offset.Iv, minus, loc)
 	}
 	return types.Null, nil, sqlerr.New(sqlerr.FeatureNotSupported,
-		"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type %s",
+		"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset "+
+			"type %s",
 		t.Name, b.t.Name)
 }
 
@@ -49,7 +51,8 @@ func saturate(a, b int64, minus bool) int64 {
 	return a + b
 }
 
-func offsetTime(t *types.Type, key types.Datum, iv types.IntervalValue, minus bool, loc *time.Location) (types.Datum, *types.Type, error) {
+func offsetTime(t *types.Type, key types.Datum, iv types.IntervalValue, minus bool,
+	loc *time.Location) (types.Datum, *types.Type, error) {
 	if loc == nil {
 		loc = time.UTC
 	}
@@ -80,9 +83,9 @@ func offsetTime(t *types.Type, key types.Datum, iv types.IntervalValue, minus bo
 	return types.NewInt(ts), t, err
 }
 
-// withoutNaN replaces a target that is NaN though the row's key is not: the key is infinite, and the
-// offset leads back from it. All keys but NaN are in range then, as in PostgreSQL, so the target is
-// the greatest or the least of them.
+// withoutNaN replaces a target that is NaN though the row's key is not: the key is infinite, and
+// the offset leads back from it. All keys but NaN are in range then, as in PostgreSQL, so the
+// target is the greatest or the least of them.
 func withoutNaN(t *types.Type, key, target types.Datum, greatest bool) types.Datum {
 	switch t.Family {
 	case types.Float:

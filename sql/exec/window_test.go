@@ -21,11 +21,13 @@ func windowOf(src physical.Node, calls []opt.WindowCall, results ...*types.Type)
 }
 
 func frame(mode, start string, from expr.Expr, end string, to expr.Expr, exclude string) opt.Frame {
-	return opt.Frame{Mode: mode, StartKind: start, Start: from, EndKind: end, End: to, Exclude: exclude}
+	return opt.Frame{Mode: mode, StartKind: start, Start: from, EndKind: end, End: to,
+		Exclude: exclude}
 }
 
 func windowSource() *physical.Values {
-	return valuesOf([]*types.Type{text, i8}, []any{"b", 2}, []any{"a", 1}, []any{"a", 3}, []any{"b", nil},
+	return valuesOf([]*types.Type{text, i8}, []any{"b", 2}, []any{"a", 1}, []any{"a", 3},
+		[]any{"b", nil},
 		[]any{"a", 3}, []any{"a", 7}, []any{"b", 5})
 }
 
@@ -44,11 +46,14 @@ func TestWindowFunctions(t *testing.T) {
 		{Agg: sum, Args: args, Frame: frame("rows", "preceding", lit(1), "following", lit(1), "")},
 		{Agg: sum, Args: args, Frame: frame("range", "preceding", lit(2), "current row", nil, "")},
 		{Name: "last_value", Args: args},
-		{Agg: count, Frame: frame("groups", "preceding", lit(1), "following", lit(1), "current row")},
-		{Agg: count, Frame: frame("rows", "unbounded preceding", nil, "unbounded following", nil, "ties")},
+		{Agg: count, Frame: frame("groups", "preceding", lit(1), "following", lit(1),
+			"current row")},
+		{Agg: count, Frame: frame("rows", "unbounded preceding", nil, "unbounded following", nil,
+			"ties")},
 		{Name: "nth_value", Args: []expr.Expr{x, lit(2)}},
 	}
-	n := windowOf(windowSource(), calls, i8, i8, i8, i8, i8, types.TInt4, dec, dec, dec, i8, i8, i8, i8)
+	n := windowOf(windowSource(), calls, i8, i8, i8, i8, i8, types.TInt4, dec, dec, dec, i8, i8, i8,
+		i8)
 	want := []string{
 		"a 1 1 1 1 ~ 3 1 1 4 1 1 2 4 ~",
 		"a 3 2 2 2 1 3 1 7 7 7 3 3 3 3",

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Listener is one session as a receiver. Its methods belong to the session's goroutine, except what the
-// queue calls.
+// Listener is one session as a receiver. Its methods belong to the session's goroutine, except what
+// the queue calls.
 type Listener struct {
 	q        *Queue
 	database uint32
@@ -18,8 +18,8 @@ type Listener struct {
 	listening atomic.Bool
 }
 
-// NewListener returns a listener without a channel. wake is called, from any goroutine and with no lock
-// held, when there may be something to take.
+// NewListener returns a listener without a channel. wake is called, from any goroutine and with no
+// lock held, when there may be something to take.
 func (q *Queue) NewListener(database uint32, pid int32, wake func()) *Listener {
 	return &Listener{q: q, database: database, pid: pid, wake: wake}
 }
@@ -88,7 +88,8 @@ func (l *Listener) apply(actions []action) {
 		case !a.listen && a.channel == "":
 			l.channels = nil
 		case !a.listen:
-			l.channels = slices.DeleteFunc(l.channels, func(c string) bool { return c == a.channel })
+			l.channels = slices.DeleteFunc(l.channels,
+				func(c string) bool { return c == a.channel })
 		}
 	}
 	q := l.q

@@ -8,7 +8,8 @@ const (
 	maxPayload = 7999
 )
 
-// Pending is what a transaction is to do with notifications once it commits. The zero value is empty.
+// Pending is what a transaction is to do with notifications once it commits. The zero value is
+// empty.
 type Pending struct {
 	actions  []action
 	messages []message
@@ -35,7 +36,8 @@ func (p *Pending) Send(channel, payload string) error {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "channel name too long")
 	case len(payload) > maxPayload:
 		return sqlerr.New(sqlerr.InvalidParameterValue, "payload string too long").
-			WithHint("A payload may have %d bytes: store what is longer in a table, and send its key.", maxPayload)
+			WithHint("A payload may have %d bytes: store what is longer in a table, and send its "+
+				"key.", maxPayload)
 	}
 	m := message{channel, payload}
 	if p.has(m) {
@@ -78,7 +80,9 @@ func (p *Pending) Listen(channel string) {
 }
 
 // Unlisten ends that for one channel.
-func (p *Pending) Unlisten(channel string) { p.actions = append(p.actions, action{channel: channel}) }
+func (p *Pending) Unlisten(channel string) {
+	p.actions = append(p.actions, action{channel: channel})
+}
 
 // UnlistenAll ends it for all.
 func (p *Pending) UnlistenAll() { p.actions = append(p.actions, action{}) }

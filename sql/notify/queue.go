@@ -62,7 +62,8 @@ func errFull() *sqlerr.Error {
 type Sender struct {
 	Database uint32
 	PID      int32
-	// Listener is the session's own, which LISTEN and UNLISTEN change; nil for one that cannot listen.
+	// Listener is the session's own, which LISTEN and UNLISTEN change; nil for one that cannot
+	// listen.
 	Listener *Listener
 }
 
@@ -92,7 +93,8 @@ func (q *Queue) Announce(sender Sender, what Pending, after tso.Timestamp) (*Sen
 	if q.bytes+what.bytes > maxBytes && len(what.messages) > 0 {
 		err := errFull()
 		if l := q.slowest(); l != nil {
-			err = err.WithDetail("Session %d listens, and has not taken what came since it began its transaction.", l.pid).
+			err = err.WithDetail("Session %d listens, and has not taken what came since it began "+
+				"its transaction.", l.pid).
 				WithHint("The queue can be emptied once that transaction ends.")
 		}
 		return nil, err
@@ -132,8 +134,8 @@ func (s *Sending) Committed(ts tso.Timestamp) {
 	wake(woken)
 }
 
-// Close drops what was not committed, and else returns when it is published. The caller holds nothing
-// that another sender's commit could wait for.
+// Close drops what was not committed, and else returns when it is published. The caller holds
+// nothing that another sender's commit could wait for.
 func (s *Sending) Close() {
 	if s == nil {
 		return

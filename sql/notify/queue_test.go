@@ -49,7 +49,8 @@ func announce(t *testing.T, q *Queue, after uint64, messages ...string) *Sending
 func TestMessagesComeInTheOrderOfTheirCommits(t *testing.T) {
 	q := NewQueue()
 	e := listen(q, 1, "c")
-	first, second, third := announce(t, q, 1, "c=first"), announce(t, q, 2, "c=second"), announce(t, q, 4, "c=failed")
+	first, second, third := announce(t, q, 1, "c=first"), announce(t, q, 2, "c=second"), announce(t,
+		q, 4, "c=failed")
 	second.Committed(5)
 	require.Empty(t, e.heard(), "the first may have committed before, and may yet say so")
 	first.Committed(3)

@@ -147,7 +147,8 @@ func (p *parser) alterAction(kind string) (a ast.AlterAction) {
 // alterUnsupported refuses the actions that the tree has no kind for.
 func (p *parser) alterUnsupported(t *token) {
 	switch t.kw {
-	case "attach", "detach", "cluster", "disable", "enable", "force", "inherit", "no", "not", "of", "replica",
+	case "attach", "detach", "cluster", "disable", "enable", "force", "inherit", "no", "not", "of",
+		"replica",
 		"set", "options", "depends":
 		p.unsupported(ast.Pos(t.pos)+1, "ALTER TABLE … "+strings.ToUpper(t.str))
 	default:
@@ -203,7 +204,8 @@ func (p *parser) alterColumn(a *ast.AlterAction) {
 	case p.accept("drop", "identity"):
 		a.Kind = "drop identity"
 		a.IfExists = p.ifExists()
-	case p.at("drop", "expression"), p.at("set", "statistics"), p.at("set", "storage"), p.at("set", "compression"),
+	case p.at("drop", "expression"), p.at("set", "statistics"), p.at("set", "storage"), p.at("set",
+		"compression"),
 		p.at("set") && p.peek(1).is('('), p.at("reset"):
 		p.unsupported(p.pos(), "ALTER COLUMN … "+strings.ToUpper(p.tok().str+" "+p.peek(1).str))
 	default:
@@ -231,7 +233,8 @@ func (p *parser) setIdentity(a *ast.AlterAction) {
 	}
 	a.Sequence = p.sequenceOptions()
 	if p.at("set", "generated") {
-		p.failAt(p.pos(), sqlerr.FeatureNotSupported, "SET GENERATED must come before the other options of an identity column")
+		p.failAt(p.pos(), sqlerr.FeatureNotSupported,
+			"SET GENERATED must come before the other options of an identity column")
 	}
 }
 

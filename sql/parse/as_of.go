@@ -9,7 +9,8 @@ import (
 
 // atAsOf reports whether AS OF SYSTEM TIME or AS OF TIMESTAMP is next. AS OF alone is an alias.
 func (p *parser) atAsOf() bool {
-	return p.tok().kw == "as" && (p.at("as", "of", "system", "time") || p.at("as", "of", "timestamp"))
+	return p.tok().kw == "as" &&
+		(p.at("as", "of", "system", "time") || p.at("as", "of", "timestamp"))
 }
 
 // asOf parses AS OF SYSTEM TIME x, CockroachDB's words, or AS OF TIMESTAMP x, TiDB's.
@@ -26,9 +27,9 @@ func (p *parser) asOf() *ast.AsOf {
 	return a
 }
 
-// pastReads is what the statement's AS OF clauses say, and of which tables. A statement reads at one
-// moment, so the clause must be said of all that it reads: of its outermost FROM as a whole, or of every
-// table. Else "now" beside "then" would silently be then on both sides.
+// pastReads is what the statement's AS OF clauses say, and of which tables. A statement reads at
+// one moment, so the clause must be said of all that it reads: of its outermost FROM as a whole, or
+// of every table. Else "now" beside "then" would silently be then on both sides.
 type pastReads struct {
 	asOf  *ast.AsOf         // the first; all say the same
 	end   int               // the token behind the last
@@ -50,7 +51,8 @@ func (r *pastReads) reset() {
 	*r = pastReads{whole: r.whole[:0], reads: r.reads[:0], ctes: r.ctes[:0]}
 }
 
-// read notes a relation that is read, unless it is a query of a WITH clause, which reads tables itself.
+// read notes a relation that is read, unless it is a query of a WITH clause, which reads tables
+// itself.
 func (r *pastReads) read(n *ast.Name) {
 	if n.Schema == "" && slices.Contains(r.ctes, n.Name) {
 		return
@@ -81,8 +83,8 @@ func (r *pastReads) uncovered() string {
 	return ""
 }
 
-// fromAsOf parses the clause behind an entry of FROM, or behind all of them: it is said of the tables
-// since the mark.
+// fromAsOf parses the clause behind an entry of FROM, or behind all of them: it is said of the
+// tables since the mark.
 func (p *parser) fromAsOf(from int) {
 	if !p.atAsOf() {
 		return
@@ -110,8 +112,10 @@ func (p *parser) keepAsOf(stmt ast.Statement) {
 		return
 	}
 	if name := p.past.uncovered(); name != "" && !slices.Contains(p.past.whole, outermost(q)) {
-		p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "AS OF SYSTEM TIME for a part of a statement is not supported").At(int(a.Pos)).
-			WithDetail("A statement reads at one moment, and table \"%s\" would be read in the past too.", name).
+		p.fail(sqlerr.New(sqlerr.FeatureNotSupported,
+			"AS OF SYSTEM TIME for a part of a statement is not supported").At(int(a.Pos)).
+			WithDetail("A statement reads at one moment, and table \"%s\" would be read in the "+
+				"past too.", name).
 			WithHint("Say it at the end of the outermost FROM, or of every table."))
 		return
 	}

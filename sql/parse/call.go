@@ -64,7 +64,8 @@ func (p *parser) functionCall(u *unit, src int, name ast.Name) {
 	}
 	if p.at("within", "group") {
 		if len(s.order) > 0 {
-			p.failAt(p.pos(), sqlerr.SyntaxError, "cannot use multiple ORDER BY clauses with WITHIN GROUP")
+			p.failAt(p.pos(), sqlerr.SyntaxError, "cannot use multiple ORDER BY clauses with "+
+				"WITHIN GROUP")
 		}
 		p.skip(2)
 		s.call.WithinGroup = true
@@ -104,14 +105,16 @@ func (p *parser) callArgs(u *unit, s *callShape, first *bool) {
 	p.list(func() {
 		u.separate(p.i, first)
 		f.Variadic = p.accept("variadic")
-		if p.tok().typeOrFunctionName() && (p.peek(1).kind == tokArrow || p.peek(1).kind == tokColonEq) {
+		if p.tok().typeOrFunctionName() &&
+			(p.peek(1).kind == tokArrow || p.peek(1).kind == tokColonEq) {
 			for len(f.ArgNames) < s.args {
 				f.ArgNames = append(f.ArgNames, "")
 			}
 			f.ArgNames = append(f.ArgNames, p.label().Name)
 			p.next()
 		} else if f.ArgNames != nil {
-			p.failAt(p.pos(), sqlerr.SyntaxError, "positional argument cannot follow named argument")
+			p.failAt(p.pos(), sqlerr.SyntaxError, "positional argument cannot follow named "+
+				"argument")
 		}
 		p.aExpr(u)
 		s.args++
@@ -208,7 +211,8 @@ func (p *parser) windowDefinition(u *unit, first *bool, w *ast.Window) *windowSh
 	s := &windowShape{window: w}
 	w.Pos = p.pos()
 	p.wantPunct('(')
-	if t := p.tok(); t.colID() && !p.at("partition") && !p.at("range") && !p.at("rows") && !p.at("groups") {
+	if t := p.tok(); t.colID() && !p.at("partition") && !p.at("range") && !p.at("rows") &&
+		!p.at("groups") {
 		w.Ref, w.Copies = p.name(), true
 	}
 	if p.accept("partition", "by") {

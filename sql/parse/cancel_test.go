@@ -39,7 +39,8 @@ func heavyTexts() map[string]string {
 	}
 }
 
-// A parse that is cancelled at any of its looks ends there: it looks no more than a few times again.
+// A parse that is cancelled at any of its looks ends there: it looks no more than a few times
+// again.
 func TestAParseEndsWhenItsContextDoes(t *testing.T) {
 	for name, text := range heavyTexts() {
 		t.Run(name, func(t *testing.T) {

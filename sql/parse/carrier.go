@@ -19,7 +19,8 @@ type mark struct {
 type (
 	// call carries an operand with parts: q7 ( part , part ).
 	call func(parts []ast.Expr) ast.Expr
-	// predicate carries an operator with its right side: left LIKE q7 ( part , part ) or left <=> q7.
+	// predicate carries an operator with its right side: left LIKE q7 ( part , part ) or left <=>
+	// q7.
 	predicate func(left ast.Expr, parts []ast.Expr) ast.Expr
 	// postfix carries what follows an operand: operand COLLATE BINARY.
 	postfix func(operand ast.Expr) ast.Expr
@@ -69,7 +70,8 @@ func (u *unit) name(src int, node any) {
 	u.out = append(u.out, ' ')
 }
 
-// insert puts a word before the mark at. It is rare, so the cost of moving the rest does not matter.
+// insert puts a word before the mark at. It is rare, so the cost of moving the rest does not
+// matter.
 func (u *unit) insert(at, src int, w string) {
 	off := int(u.marks[at].off)
 	u.out = slices.Insert(u.out, off, []byte(w+" ")...)
@@ -134,8 +136,8 @@ type exprList struct {
 	done    int        // how many are known to be finished
 }
 
-// maxListUnit bounds the bytes of one TiDB parse of a list, which cannot be interrupted: longer lists
-// are parsed in pieces.
+// maxListUnit bounds the bytes of one TiDB parse of a list, which cannot be interrupted: longer
+// lists are parsed in pieces.
 const maxListUnit = 256 << 10
 
 func (p *parser) newExprList() *exprList {

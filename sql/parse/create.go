@@ -68,12 +68,17 @@ func (p *parser) createTemp(pos ast.Pos, replace bool) ast.Statement {
 
 // unsupportedObjects are the kinds of object that exist in PostgreSQL and not here.
 var unsupportedObjects = map[keyword]bool{
-	"access": true, "aggregate": true, "cast": true, "collation": true, "conversion": true, "default": true,
-	"domain": true, "event": true, "extension": true, "foreign": true, "function": true, "group": true,
-	"language": true, "large": true, "operator": true, "owned": true, "policy": true, "procedure": true,
-	"publication": true, "role": true, "routine": true, "rule": true, "server": true, "statistics": true,
+	"access": true, "aggregate": true, "cast": true, "collation": true, "conversion": true,
+	"default": true,
+	"domain":  true, "event": true, "extension": true, "foreign": true, "function": true,
+	"group":    true,
+	"language": true, "large": true, "operator": true, "owned": true, "policy": true,
+	"procedure":   true,
+	"publication": true, "role": true, "routine": true, "rule": true, "server": true,
+	"statistics":   true,
 	"subscription": true, "system": true, "tablespace": true, "text": true, "transform": true,
-	"trigger": true, "trusted": true, "type": true, "user": true, "constraint": true, "procedural": true,
+	"trigger": true, "trusted": true, "type": true, "user": true, "constraint": true,
+	"procedural": true,
 }
 
 // createUnsupported refuses CREATE of other objects; DROP and ALTER have the same.
@@ -132,7 +137,8 @@ func (p *parser) viewQuery(v *ast.CreateView) {
 
 func (p *parser) createMaterializedView(pos ast.Pos) ast.Statement {
 	p.want("materialized", "view")
-	v := &ast.CreateView{Pos: pos, Materialized: true, IfNotExists: p.ifNotExists(), Name: p.qualified()}
+	v := &ast.CreateView{Pos: pos, Materialized: true, IfNotExists: p.ifNotExists(),
+		Name: p.qualified()}
 	v.Columns = p.optIdents()
 	if p.at("with") || p.at("using") || p.at("tablespace") {
 		p.unsupported(p.pos(), "materialized view option")
@@ -150,7 +156,8 @@ func (p *parser) createMaterializedView(pos ast.Pos) ast.Statement {
 // createSequence parses SEQUENCE behind CREATE [TEMP].
 func (p *parser) createSequence(pos ast.Pos, temp bool) ast.Statement {
 	p.want("sequence")
-	s := &ast.CreateSequence{Pos: pos, Temp: temp, IfNotExists: p.ifNotExists(), Name: p.qualified()}
+	s := &ast.CreateSequence{Pos: pos, Temp: temp, IfNotExists: p.ifNotExists(),
+		Name: p.qualified()}
 	s.Options = p.sequenceOptions()
 	return s
 }

@@ -132,7 +132,8 @@ func (p *parser) tableLike() (l ast.TableLike) {
 			return l
 		}
 		switch t := p.tok(); t.kw {
-		case "comments", "compression", "constraints", "defaults", "identity", "generated", "indexes",
+		case "comments", "compression", "constraints", "defaults", "identity", "generated",
+			"indexes",
 			"statistics", "storage", "all":
 			*into = append(*into, t.str)
 			p.next()
@@ -244,7 +245,8 @@ func (p *parser) generated(k *ast.ColumnConstraint) {
 		return
 	}
 	if !k.Always {
-		p.failAt(when, sqlerr.SyntaxError, "for a generated column, GENERATED ALWAYS must be specified")
+		p.failAt(when, sqlerr.SyntaxError, "for a generated column, GENERATED ALWAYS must be "+
+			"specified")
 	}
 	k.Kind = "generated"
 	k.Expr = p.parenExpr()

@@ -52,7 +52,8 @@ func (p *parser) fetch() ast.Statement {
 			f.Count = p.integer()
 		}
 	case "forward", "backward":
-		if p.fetchName(1) || p.peek(1).kind == tokInt || p.peek(1).is('-') || p.peek(1).is('+') || p.peek(1).kw == "all" {
+		if p.fetchName(1) || p.peek(1).kind == tokInt || p.peek(1).is('-') || p.peek(1).is('+') ||
+			p.peek(1).kw == "all" {
 			f.Direction = ast.FetchDirection(t.str)
 			p.next()
 			p.fetchCount(f)

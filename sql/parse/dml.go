@@ -115,7 +115,8 @@ func (p *parser) onConflict() *ast.OnConflict {
 		return c
 	}
 	if c.Target == nil && c.Constraint == nil && p.at("update") {
-		p.fail(sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
+		p.fail(sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference "+
+			"specification or constraint name").
 			At(int(c.Pos)).WithHint("For example, ON CONFLICT (column_name)."))
 	}
 	p.want("update", "set")
@@ -176,7 +177,8 @@ func (p *parser) checkMulti(a ast.Assignment) {
 	case *ast.Subquery, *ast.Default:
 	default:
 		if len(a.Columns) > 1 {
-			p.unsupported(a.Value.At(), "source for a multiple-column UPDATE item that is neither a sub-SELECT nor a ROW() expression")
+			p.unsupported(a.Value.At(), "source for a multiple-column UPDATE item that is "+
+				"neither a sub-SELECT nor a ROW() expression")
 		}
 	}
 }

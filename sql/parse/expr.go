@@ -54,7 +54,8 @@ type exprState struct {
 	// IN (…), = ANY (…)). In PostgreSQL's grammar an operator that binds tighter may follow and
 	// takes the whole of it; the text for the TiDB parser then wants parentheses around it.
 	done int
-	// chain is p.chain where the expression began, longest the most that an operand of AND or OR had.
+	// chain is p.chain where the expression began, longest the most that an operand of AND or OR
+	// had.
 	chain, longest int
 }
 
@@ -107,7 +108,8 @@ func (p *parser) operands(x *exprState) {
 			break
 		}
 		if p.chain++; p.chain > maxChain {
-			p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d operators", maxChain)
+			p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d operators",
+				maxChain)
 		}
 	}
 	p.chain = max(p.chain, x.longest)
@@ -122,7 +124,8 @@ func (p *parser) operands(x *exprState) {
 // open writes a carrier whose right end is not known yet.
 func (p *parser) openRight(x *exprState, src int, node any, level int, kind closerKind) {
 	x.u.open(src, node)
-	x.closers = append(x.closers, closer{level: level, kind: kind, comparing: x.comparing, starts: x.starts})
+	x.closers = append(x.closers,
+		closer{level: level, kind: kind, comparing: x.comparing, starts: x.starts})
 	x.comparing, x.done = false, 0
 	x.startsFrom(0)
 	if kind == closeBetweenLow {
@@ -169,9 +172,11 @@ func (p *parser) infix(x *exprState, level, tokens int, word string) {
 // ready makes room for an operator of the given level; false after an error.
 func (p *parser) ready(x *exprState, level int) bool {
 	p.closeLooser(x, level)
-	if x.done > 0 && (level > x.done || level == levelPredicate && x.done == level) && p.err == nil {
+	if x.done > 0 && (level > x.done || level == levelPredicate && x.done == level) &&
+		p.err == nil {
 		if p.wraps++; p.wraps > maxWraps {
-			p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d tests under tighter operators", maxWraps)
+			p.failAt(p.pos(), sqlerr.StatementTooComplex,
+				"expression has more than %d tests under tighter operators", maxWraps)
 			return false
 		}
 		start := x.starts[x.done]
@@ -245,7 +250,8 @@ func (p *parser) labelHere(t *token) bool {
 // notInBExpr reports whether kw starts an operator that a b_expr does not have.
 func (p *parser) notInBExpr(x *exprState, kw keyword) bool {
 	switch kw {
-	case "or", "not", "in", "like", "ilike", "similar", "between", "isnull", "notnull", "at", "overlaps":
+	case "or", "not", "in", "like", "ilike", "similar", "between", "isnull", "notnull", "at",
+		"overlaps":
 		return true
 	case "and":
 		for _, c := range x.closers {
@@ -326,7 +332,8 @@ func (p *parser) wordOperator(x *exprState, kw keyword) (more, operand bool) {
 func (p *parser) connect(x *exprState) {
 	x.longest, p.chain = max(x.longest, p.chain), x.chain
 	if p.logic++; p.logic > maxLogic {
-		p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d ANDs and ORs", maxLogic)
+		p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d ANDs and ORs",
+			maxLogic)
 	}
 }
 
@@ -380,7 +387,8 @@ func (p *parser) isTest(x *exprState) (more, operand bool) {
 		case t.kw == "null" || t.kw == "true" || t.kw == "false" || t.kw == "unknown":
 			test = t.str
 			p.next()
-		case t.kw == "document" || t.kw == "normalized" || t.kw == "nfc" || t.kw == "nfd" || t.kw == "nfkc" || t.kw == "nfkd":
+		case t.kw == "document" || t.kw == "normalized" || t.kw == "nfc" || t.kw == "nfd" ||
+			t.kw == "nfkc" || t.kw == "nfkd":
 			p.unsupported(pos, "IS "+t.str)
 		default:
 			p.unexpected()
@@ -416,7 +424,8 @@ func (p *parser) predicate(x *exprState, kw keyword, not bool) (more, operand bo
 			p.accept("asymmetric")
 		}
 		p.openRight(x, src, predicate(func(l ast.Expr, b []ast.Expr) ast.Expr {
-			return &ast.Between{Pos: pos, Operand: l, Low: b[0], High: b[1], Not: not, Symmetric: symmetric}
+			return &ast.Between{Pos: pos, Operand: l, Low: b[0], High: b[1], Not: not,
+				Symmetric: symmetric}
 		}), levelPredicate, closeBetweenLow)
 		return false, true
 	}
@@ -502,7 +511,8 @@ func (p *parser) atTimeZone(x *exprState) {
 	p.infix(x, levelPower, 3, "^")
 	if p.err == nil {
 		x.u.marks[len(x.u.marks)-1].node = predicate(func(l ast.Expr, parts []ast.Expr) ast.Expr {
-			return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "timezone"}, Args: []ast.Expr{parts[0], l}, Words: true}
+			return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "timezone"},
+				Args: []ast.Expr{parts[0], l}, Words: true}
 		})
 	}
 }
@@ -522,7 +532,8 @@ func (p *parser) overlaps(x *exprState) {
 			return nil
 		}
 		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "overlaps"},
-			Words: true, Args: []ast.Expr{left.Elements[0], left.Elements[1], right.Elements[0], right.Elements[1]}}
+			Words: true, Args: []ast.Expr{left.Elements[0], left.Elements[1], right.Elements[0],
+				right.Elements[1]}}
 	})
 }
 

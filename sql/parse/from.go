@@ -279,7 +279,8 @@ func (p *parser) subqueryRef(lateral bool) *ast.SubqueryRef {
 // functionHere reports whether a function call starts here.
 func (p *parser) functionHere() bool {
 	switch p.tok().kw {
-	case "current_date", "current_time", "current_timestamp", "current_user", "current_role", "session_user", "user",
+	case "current_date", "current_time", "current_timestamp", "current_user", "current_role",
+		"session_user", "user",
 		"current_catalog", "current_schema", "localtime", "localtimestamp", "cast":
 		return true
 	}

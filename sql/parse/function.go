@@ -115,7 +115,8 @@ func (p *parser) wordFunction(u *unit, t *token) bool {
 		p.overlay(u)
 	case "trim":
 		p.trim(u)
-	case "normalize", "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse", "xmlpi",
+	case "normalize", "treat", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlparse",
+		"xmlpi",
 		"xmlroot", "xmlserialize":
 		p.unsupported(pos, t.str)
 	default:
@@ -130,7 +131,8 @@ func (p *parser) wordCall(u *unit, src int, pos ast.Pos, name string, args func(
 	words := false
 	p.enter()
 	u.open(src, call(func(parts []ast.Expr) ast.Expr {
-		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: name}, Args: parts, Words: words}
+		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: name}, Args: parts,
+			Words: words}
 	}))
 	p.wantPunct('(')
 	words = args()
@@ -160,7 +162,8 @@ func (p *parser) cast(u *unit) {
 // extractArgs parses field FROM x; the field becomes a string.
 func (p *parser) extractArgs(u *unit) {
 	t := p.tok()
-	if t.kind != tokString && t.kind != tokQuoted && (t.kind != tokIdent || t.kw != "") && !p.intervalField() {
+	if t.kind != tokString && t.kind != tokQuoted && (t.kind != tokIdent || t.kw != "") &&
+		!p.intervalField() {
 		p.unexpected()
 		return
 	}
@@ -176,7 +179,8 @@ func (p *parser) position(u *unit) {
 	p.next()
 	p.enter()
 	u.open(src, call(func(parts []ast.Expr) ast.Expr {
-		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "position"}, Args: []ast.Expr{parts[1], parts[0]}, Words: true}
+		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "position"},
+			Args: []ast.Expr{parts[1], parts[0]}, Words: true}
 	}))
 	p.wantPunct('(')
 	p.bExpr(u)
@@ -195,12 +199,14 @@ func (p *parser) substring(u *unit) {
 	swap, similar, words := false, false, false
 	p.enter()
 	u.open(src, call(func(parts []ast.Expr) ast.Expr {
-		f := &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "substring"}, Args: parts, Words: words}
+		f := &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: "substring"}, Args: parts,
+			Words: words}
 		if swap { // FOR n FROM m
 			parts[1], parts[2] = parts[2], parts[1]
 		}
 		if similar { // FOR n alone
-			f.Args = []ast.Expr{parts[0], &ast.Literal{Pos: pos, Kind: ast.LiteralInt, Text: "1"}, parts[1]}
+			f.Args = []ast.Expr{parts[0], &ast.Literal{Pos: pos, Kind: ast.LiteralInt, Text: "1"},
+				parts[1]}
 		}
 		return f
 	}))
@@ -276,7 +282,8 @@ func (p *parser) trim(u *unit) {
 		if swap {
 			parts = append(parts[1:len(parts):len(parts)], parts[0])
 		}
-		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: name}, Args: parts, Words: true}
+		return &ast.FuncCall{Pos: pos, Name: ast.Name{Pos: pos, Name: name}, Args: parts,
+			Words: true}
 	}))
 	p.wantPunct('(')
 	switch {

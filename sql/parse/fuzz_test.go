@@ -32,7 +32,8 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// FuzzLex: the scanner never panics, and its tokens and the white space between them cover the text.
+// FuzzLex: the scanner never panics, and its tokens and the white space between them cover the
+// text.
 func FuzzLex(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -66,7 +67,8 @@ func blank(s string) bool {
 	return !l.skipSpace() && l.err == nil
 }
 
-// FuzzParse: the parser never panics, its errors are PostgreSQL's, and its positions lie in the text.
+// FuzzParse: the parser never panics, its errors are PostgreSQL's, and its positions lie in the
+// text.
 func FuzzParse(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -69,7 +69,8 @@ func describe(err error) string {
 }
 
 func TestStatementsKnowTheirText(t *testing.T) {
-	parsed, err := Parse(t.Context(), "  select $2 ; ;\n-- c\ninsert into t values ($1); /* end */ ")
+	parsed, err := Parse(t.Context(), "  select $2 ; ;\n-- c\ninsert into t values ($1); /* end "+
+		"*/ ")
 	require.NoError(t, err)
 	require.Len(t, parsed, 2)
 	require.Equal(t, "select $2", parsed[0].Text)

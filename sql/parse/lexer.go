@@ -10,7 +10,8 @@ import (
 	"github.com/minidb/minidb/internal/sqlname"
 )
 
-// maxIdentifier is PostgreSQL's NAMEDATALEN-1: longer names are cut, as PostgreSQL does with a notice.
+// maxIdentifier is PostgreSQL's NAMEDATALEN-1: longer names are cut, as PostgreSQL does with a
+// notice.
 const maxIdentifier = 63
 
 // lexer cuts text into tokens by the rules of PostgreSQL's scan.l with standard_conforming_strings
@@ -32,8 +33,8 @@ type lexer struct {
 // stepsPerLook is how many tokens pass between two looks at the context.
 const stepsPerLook = 4096
 
-// tokenBytes is about what the parse of a token takes, with the nodes that are made of it. It is counted before
-// they are made, in the work of the context (memory.With).
+// tokenBytes is about what the parse of a token takes, with the nodes that are made of it. It is
+// counted before they are made, in the work of the context (memory.With).
 const tokenBytes = 160
 
 // firstTokens bounds the room that a scan makes before it has seen a token.
@@ -173,7 +174,8 @@ func (l *lexer) failure() error {
 
 // failNear is fail with PostgreSQL's `message at or near "text"`.
 func (l *lexer) failNear(message string, pos, end int) {
-	l.fail(sqlerr.New(sqlerr.SyntaxError, "%s at or near \"%s\"", message, l.src[pos:end]).At(pos+1), pos)
+	l.fail(sqlerr.New(sqlerr.SyntaxError, "%s at or near \"%s\"", message,
+		l.src[pos:end]).At(pos+1), pos)
 }
 
 // skipSpace moves over white space and comments; false at the end of the text or after an error.
@@ -418,11 +420,13 @@ func (l *lexer) dollar() {
 			n = n*10 + int(digits[i]-'0')
 		}
 		if n == 0 || n > maxParam {
-			l.fail(sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%s", digits).At(start+1), start)
+			l.fail(sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%s",
+				digits).At(start+1), start)
 			return
 		}
 		l.param = max(l.param, n)
-		l.toks = append(l.toks, token{kind: tokParam, pos: int32(start), end: int32(l.pos), str: digits, pair: int32(n)})
+		l.toks = append(l.toks, token{kind: tokParam, pos: int32(start), end: int32(l.pos),
+			str: digits, pair: int32(n)})
 		return
 	}
 	i := start + 1
@@ -478,7 +482,8 @@ func (l *lexer) punct(c byte) {
 			return
 		}
 	}
-	l.toks = append(l.toks, token{kind: tokPunct, ch: c, pos: int32(start), end: int32(l.pos), str: l.src[start:l.pos]})
+	l.toks = append(l.toks, token{kind: tokPunct, ch: c, pos: int32(start), end: int32(l.pos),
+		str: l.src[start:l.pos]})
 	switch c {
 	case '(':
 		l.opens = append(l.opens, int32(len(l.toks)-1))

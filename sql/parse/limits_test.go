@@ -15,40 +15,42 @@ func TestDeepNestingIsRefused(t *testing.T) {
 	const n = 100_000
 	rep := strings.Repeat
 	texts := map[string]string{
-		"parentheses":          "select " + rep("(", n) + "1" + rep(")", n),
-		"open parentheses":     "select " + rep("(", n),
-		"rows":                 "select " + rep("(1,", n) + "1" + rep(")", n),
-		"not":                  "select " + rep("not ", n) + "true",
-		"minus":                "select " + rep("- ", n) + "a",
-		"prefix operator":      "select " + rep("@ ", n) + "a",
-		"case":                 "select " + rep("case when ", n) + "a" + rep(" then 1 end", n),
-		"calls":                "select " + rep("f(", n) + "1" + rep(")", n),
-		"cast":                 "select " + rep("cast(", n) + "1" + rep(" as int)", n),
-		"coalesce":             "select " + rep("coalesce(", n) + "1" + rep(")", n),
-		"trim":                 "select " + rep("trim(", n) + "1" + rep(")", n),
-		"arrays":               "select " + rep("array[", n) + "1" + rep("]", n),
-		"array elements":       "select array" + rep("[", n) + "1" + rep("]", n),
-		"subscripts":           "select " + rep("a[", n) + "1" + rep("]", n),
-		"subqueries":           rep("select (", n) + "1" + rep(")", n),
-		"exists":               rep("select exists (", n) + "select 1" + rep(")", n),
-		"in lists":             "select " + rep("1 in (", n) + "1" + rep(")", n),
-		"any":                  "select " + rep("a = any (", n) + "1" + rep(")", n),
-		"like":                 "select " + rep("a not like not ", n) + "a",
-		"between":              "select " + rep("a between 1 and not ", n) + "a",
-		"distinct from":        "select " + rep("a is distinct from not ", n) + "a",
-		"from":                 rep("select * from (", n) + "select 1" + rep(") x", n),
-		"queries":              rep("(", n) + "select 1" + rep(")", n),
-		"joins":                "select * from " + rep("(a cross join ", n) + "b" + rep(")", n),
-		"joins to the right":   "select * from a" + rep(" join a", n) + rep(" on true", n),
-		"with":                 rep("with x as (", n) + "select 1" + rep(") select 1", n),
-		"explain":              rep("explain ", n) + "select 1",
-		"prepare":              rep("prepare p as ", n) + "select 1",
-		"functions in from":    "select * from " + rep("f(", n) + "1" + rep(")", n),
-		"union to the right":   rep("select 1 union (", n) + "select 1" + rep(")", n),
-		"windows":              "select " + rep("f() over (order by ", n) + "1" + rep(")", n),
-		"filters":              "select " + rep("f() filter (where ", n) + "a" + rep(")", n),
-		"defaults":             "create table t (a int default " + rep("(", n) + "1" + rep(")", n) + ")",
-		"conflict targets":     "insert into t values (1) on conflict (" + rep("(", n) + "a" + rep(")", n) + ") do nothing",
+		"parentheses":        "select " + rep("(", n) + "1" + rep(")", n),
+		"open parentheses":   "select " + rep("(", n),
+		"rows":               "select " + rep("(1,", n) + "1" + rep(")", n),
+		"not":                "select " + rep("not ", n) + "true",
+		"minus":              "select " + rep("- ", n) + "a",
+		"prefix operator":    "select " + rep("@ ", n) + "a",
+		"case":               "select " + rep("case when ", n) + "a" + rep(" then 1 end", n),
+		"calls":              "select " + rep("f(", n) + "1" + rep(")", n),
+		"cast":               "select " + rep("cast(", n) + "1" + rep(" as int)", n),
+		"coalesce":           "select " + rep("coalesce(", n) + "1" + rep(")", n),
+		"trim":               "select " + rep("trim(", n) + "1" + rep(")", n),
+		"arrays":             "select " + rep("array[", n) + "1" + rep("]", n),
+		"array elements":     "select array" + rep("[", n) + "1" + rep("]", n),
+		"subscripts":         "select " + rep("a[", n) + "1" + rep("]", n),
+		"subqueries":         rep("select (", n) + "1" + rep(")", n),
+		"exists":             rep("select exists (", n) + "select 1" + rep(")", n),
+		"in lists":           "select " + rep("1 in (", n) + "1" + rep(")", n),
+		"any":                "select " + rep("a = any (", n) + "1" + rep(")", n),
+		"like":               "select " + rep("a not like not ", n) + "a",
+		"between":            "select " + rep("a between 1 and not ", n) + "a",
+		"distinct from":      "select " + rep("a is distinct from not ", n) + "a",
+		"from":               rep("select * from (", n) + "select 1" + rep(") x", n),
+		"queries":            rep("(", n) + "select 1" + rep(")", n),
+		"joins":              "select * from " + rep("(a cross join ", n) + "b" + rep(")", n),
+		"joins to the right": "select * from a" + rep(" join a", n) + rep(" on true", n),
+		"with":               rep("with x as (", n) + "select 1" + rep(") select 1", n),
+		"explain":            rep("explain ", n) + "select 1",
+		"prepare":            rep("prepare p as ", n) + "select 1",
+		"functions in from":  "select * from " + rep("f(", n) + "1" + rep(")", n),
+		"union to the right": rep("select 1 union (", n) + "select 1" + rep(")", n),
+		"windows":            "select " + rep("f() over (order by ", n) + "1" + rep(")", n),
+		"filters":            "select " + rep("f() filter (where ", n) + "a" + rep(")", n),
+		"defaults": "create table t (a int default " + rep("(", n) + "1" + rep(")", n) +
+			")",
+		"conflict targets": "insert into t values (1) on conflict (" + rep("(", n) + "a" +
+			rep(")", n) + ") do nothing",
 		"values":               "insert into t values (" + rep("(", n) + "1" + rep(")", n) + ")",
 		"mixed not and parens": "select " + rep("not (not ", n) + "a" + rep(")", n),
 	}
@@ -57,7 +59,8 @@ func TestDeepNestingIsRefused(t *testing.T) {
 			_, err := Parse(t.Context(), text)
 			var e *sqlerr.Error
 			require.ErrorAs(t, err, &e)
-			require.Contains(t, []string{sqlerr.StatementTooComplex, sqlerr.SyntaxError}, e.Code, e.Message)
+			require.Contains(t, []string{sqlerr.StatementTooComplex, sqlerr.SyntaxError}, e.Code,
+				e.Message)
 			require.Positive(t, e.Position)
 		})
 	}
@@ -93,7 +96,8 @@ func TestChainsAreBounded(t *testing.T) {
 	for _, text := range []string{
 		"select 1" + strings.Repeat("+1", maxChain+1),
 		"select 1" + strings.Repeat("::int", maxChain+1),
-		"select 1 where (1" + strings.Repeat("+1", maxChain/2) + ") = 1" + strings.Repeat("+1", maxChain/2),
+		"select 1 where (1" + strings.Repeat("+1", maxChain/2) + ") = 1" +
+			strings.Repeat("+1", maxChain/2),
 		"select 1 where true" + strings.Repeat(" or true", maxLogic+1),
 		"select * from t" + strings.Repeat(" cross join t", maxChain+1),
 	} {

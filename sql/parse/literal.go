@@ -327,7 +327,8 @@ func (l *lexer) uescape() (byte, bool) {
 	if !ok {
 		return 0, false
 	}
-	if len(s) != 1 || hexDigit(rune(s[0])) >= 0 || strings.ContainsAny(s, "+'\"") || charClass[s[0]]&classSpace != 0 {
+	if len(s) != 1 || hexDigit(rune(s[0])) >= 0 || strings.ContainsAny(s, "+'\"") ||
+		charClass[s[0]]&classSpace != 0 {
 		l.failNear("invalid Unicode escape character", open, l.pos)
 		return 0, false
 	}
@@ -372,7 +373,8 @@ func (l *lexer) decodeUnicode(s string, start int, esc byte) (string, bool) {
 			high = r
 			continue
 		case high != 0 || !utf8.ValidRune(r) || r == 0:
-			l.fail(sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape value").At(start+1), start)
+			l.fail(sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape value").At(start+1),
+				start)
 			return "", false
 		}
 		b = utf8.AppendRune(b, r)

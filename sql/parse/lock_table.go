@@ -27,7 +27,8 @@ func (p *parser) lockTable() ast.Statement {
 func (p *parser) lockMode() string {
 	var words []string
 	for p.err == nil && !p.at("mode") {
-		if !p.at("access") && !p.at("row") && !p.at("share") && !p.at("update") && !p.at("exclusive") {
+		if !p.at("access") && !p.at("row") && !p.at("share") && !p.at("update") &&
+			!p.at("exclusive") {
 			p.unexpected()
 		}
 		words = append(words, p.next().str)

@@ -84,7 +84,8 @@ func (p *parser) nameOf(pos ast.Pos, parts []string) ast.Name {
 	case 3:
 		n.Database, n.Schema = parts[0], parts[1]
 	default:
-		p.failAt(pos, sqlerr.SyntaxError, "improper qualified name (too many dotted names): %s", strings.Join(parts, "."))
+		p.failAt(pos, sqlerr.SyntaxError, "improper qualified name (too many dotted names): %s",
+			strings.Join(parts, "."))
 	}
 	return n
 }
@@ -133,7 +134,8 @@ func (p *parser) integer() int64 {
 	p.next()
 	n, err := strconv.ParseInt(sign+t.str, 10, 64)
 	if err != nil {
-		p.failAt(ast.Pos(t.pos)+1, sqlerr.NumericValueOutOfRange, "value \"%s%s\" is out of range for type bigint", sign, t.str)
+		p.failAt(ast.Pos(t.pos)+1, sqlerr.NumericValueOutOfRange,
+			"value \"%s%s\" is out of range for type bigint", sign, t.str)
 	}
 	return n
 }

@@ -54,7 +54,10 @@ func (p *parser) prefixOperator(x *exprState, level int, op string) {
 }
 
 func unaryCall(pos ast.Pos, op string) call {
-	return func(parts []ast.Expr) ast.Expr { return &ast.Unary{Pos: pos, Op: op, Operand: parts[0]} }
+	return func(parts []ast.Expr) ast.Expr {
+		return &ast.Unary{Pos: pos, Op: op,
+			Operand: parts[0]}
+	}
 }
 
 // negativeNumber writes -N as one leaf if nothing that binds tighter follows.
@@ -90,13 +93,19 @@ func (p *parser) operand(u *unit) {
 			pos := p.pos()
 			p.next()
 			typ := p.typeName()
-			u.postfix(src, func(e ast.Expr) ast.Expr { return &ast.Cast{Pos: pos, Operand: e, Type: typ} })
+			u.postfix(src, func(
+				e ast.Expr) ast.Expr {
+				return &ast.Cast{Pos: pos, Operand: e, Type: typ}
+			})
 			indirection = false
 		case t.kw == "collate" && p.peek(1).colID():
 			pos := p.pos()
 			p.next()
 			name := p.qualified()
-			u.postfix(src, func(e ast.Expr) ast.Expr { return &ast.Collate{Pos: pos, Operand: e, Collation: name} })
+			u.postfix(src, func(
+				e ast.Expr) ast.Expr {
+				return &ast.Collate{Pos: pos, Operand: e, Collation: name}
+			})
 			indirection = false
 		case t.is('[') && indirection:
 			u.postfix(src, p.subscript(continues))
@@ -107,7 +116,8 @@ func (p *parser) operand(u *unit) {
 			return
 		}
 		if p.chain++; p.chain > maxChain {
-			p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d operators", maxChain)
+			p.failAt(p.pos(), sqlerr.StatementTooComplex, "expression has more than %d operators",
+				maxChain)
 		}
 	}
 }
@@ -130,7 +140,8 @@ func (p *parser) subscript(continues bool) postfix {
 	}
 	p.wantPunct(']')
 	return func(e ast.Expr) ast.Expr {
-		return &ast.Subscript{Pos: at(e), Operand: e, Slice: true, Low: low, High: high, Continues: continues}
+		return &ast.Subscript{Pos: at(e), Operand: e, Slice: true, Low: low, High: high,
+			Continues: continues}
 	}
 }
 
@@ -150,7 +161,10 @@ func (p *parser) fieldSelect() postfix {
 	if !p.punct('*') {
 		field = p.label().Name
 	}
-	return func(e ast.Expr) ast.Expr { return &ast.FieldSelect{Pos: at(e), Operand: e, Field: field} }
+	return func(e ast.Expr) ast.Expr {
+		return &ast.FieldSelect{Pos: at(e), Operand: e,
+			Field: field}
+	}
 }
 
 // primary parses an operand without postfixes; true if subscripts and fields may follow it.
@@ -290,7 +304,10 @@ func (p *parser) nameErrorOffset(t *token) int {
 func (p *parser) row(u *unit) {
 	src, pos := p.i, p.pos()
 	p.next()
-	u.open(src, call(func(parts []ast.Expr) ast.Expr { return &ast.Row{Pos: pos, Elements: parts} }))
+	u.open(src, call(func(parts []ast.Expr) ast.Expr {
+		return &ast.Row{Pos: pos,
+			Elements: parts}
+	}))
 	p.wantPunct('(')
 	if !p.tok().is(')') {
 		p.commaExprs(u)
@@ -334,7 +351,10 @@ func (p *parser) array(u *unit) {
 func (p *parser) arrayElements(u *unit, src int, pos ast.Pos) {
 	p.enter()
 	defer p.leave()
-	u.open(src, call(func(parts []ast.Expr) ast.Expr { return &ast.Array{Pos: pos, Elements: parts} }))
+	u.open(src, call(func(parts []ast.Expr) ast.Expr {
+		return &ast.Array{Pos: pos,
+			Elements: parts}
+	}))
 	p.wantPunct('[')
 	nested := p.tok().is('[')
 	for !p.tok().is(']') && p.err == nil {

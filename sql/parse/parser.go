@@ -35,8 +35,8 @@ type Parsed struct {
 }
 
 // Parse parses all statements of a text. A text without statements gives an empty slice. An error
-// in any statement is an error of the whole text, as in PostgreSQL. When ctx ends, so does Parse, with
-// the error of ctx.
+// in any statement is an error of the whole text, as in PostgreSQL. When ctx ends, so does Parse,
+// with the error of ctx.
 func Parse(ctx context.Context, text string) ([]Parsed, error) {
 	p, err := open(ctx, text)
 	if err != nil {
@@ -64,7 +64,8 @@ func Parse(ctx context.Context, text string) ([]Parsed, error) {
 			return nil, p.err
 		}
 		from, to := p.toks[first].pos, p.toks[p.i-1].end
-		out = append(out, Parsed{Stmt: stmt, Text: text[from:to], Offset: int(from), Params: p.params(first, p.i)})
+		out = append(out, Parsed{Stmt: stmt, Text: text[from:to], Offset: int(from),
+			Params: p.params(first, p.i)})
 	}
 	return out, nil
 }
@@ -79,7 +80,8 @@ func ParseOne(ctx context.Context, text string) (Parsed, error) {
 	case len(all) == 0:
 		return Parsed{}, nil
 	case len(all) > 1:
-		return Parsed{}, sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
+		return Parsed{}, sqlerr.New(sqlerr.SyntaxError,
+			"cannot insert multiple commands into a prepared statement")
 	}
 	return all[0], nil
 }
@@ -144,7 +146,8 @@ var parsers = sync.Pool{New: func() any { return new(parser) }}
 // open scans text and returns a parser for it, which close must give back.
 func open(ctx context.Context, text string) (*parser, error) {
 	if len(text) > MaxTextBytes {
-		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "statement of %d bytes exceeds the limit of %d bytes",
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded,
+			"statement of %d bytes exceeds the limit of %d bytes",
 			len(text), MaxTextBytes)
 	}
 	p := parsers.Get().(*parser)
@@ -236,7 +239,8 @@ func (p *parser) unexpectedAt(i int) {
 	case tokEOF:
 		p.failAt(ast.Pos(t.pos)+1, sqlerr.SyntaxError, "syntax error at end of input")
 	default:
-		p.failAt(ast.Pos(t.pos)+1, sqlerr.SyntaxError, "syntax error at or near \"%s\"", p.src[t.pos:t.end])
+		p.failAt(ast.Pos(t.pos)+1, sqlerr.SyntaxError, "syntax error at or near \"%s\"",
+			p.src[t.pos:t.end])
 	}
 }
 

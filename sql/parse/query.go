@@ -86,7 +86,8 @@ func (p *parser) queryAfter(w *ast.With, pos ast.Pos) *ast.Select {
 func (p *parser) queryTail(s *ast.Select, core *coreParse) {
 	if p.at("order") {
 		if s.OrderBy != nil {
-			p.failAt(ast.Pos(p.peek(2).pos)+1, sqlerr.SyntaxError, "multiple ORDER BY clauses not allowed")
+			p.failAt(ast.Pos(p.peek(2).pos)+1, sqlerr.SyntaxError,
+				"multiple ORDER BY clauses not allowed")
 		}
 		if core != nil {
 			core.order = p.orderBy(core.u, &core.tailEmpty)
@@ -135,7 +136,8 @@ func (p *parser) limits(s *ast.Select) {
 			}
 			s.Limit = p.expr()
 			if p.tok().is(',') {
-				p.fail(sqlerr.New(sqlerr.SyntaxError, "LIMIT #,# syntax is not supported").At(int(pos)).
+				p.fail(sqlerr.New(sqlerr.SyntaxError,
+					"LIMIT #,# syntax is not supported").At(int(pos)).
 					WithHint("Use separate LIMIT and OFFSET clauses."))
 			}
 		case !hadLimit && p.at("fetch"):
@@ -248,7 +250,8 @@ func (p *parser) setOperation(level int) (ast.QueryBody, *coreParse) {
 		p.finishCore(right)
 		left, core = op, nil
 		if p.chain++; p.chain > maxChain {
-			p.failAt(op.Pos, sqlerr.StatementTooComplex, "query has more than %d set operations", maxChain)
+			p.failAt(op.Pos, sqlerr.StatementTooComplex, "query has more than %d set operations",
+				maxChain)
 		}
 	}
 	return left, core
@@ -309,7 +312,8 @@ func (p *parser) values(defaults bool) *ast.Values {
 func (p *parser) with() *ast.With {
 	w := &ast.With{Pos: p.pos()}
 	p.next()
-	if w.Recursive = p.at("recursive") && p.peek(1).colID() && !p.at("recursive", "as"); w.Recursive {
+	if w.Recursive = p.at("recursive") && p.peek(1).colID() &&
+		!p.at("recursive", "as"); w.Recursive {
 		p.next()
 	}
 	p.list(func() {

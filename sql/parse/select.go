@@ -85,7 +85,8 @@ func (p *parser) distinct(c *coreParse) {
 	}
 }
 
-// selectListEnd reports whether the token here cannot start a select item, so that the list is empty.
+// selectListEnd reports whether the token here cannot start a select item, so that the list is
+// empty.
 func (p *parser) selectListEnd() bool {
 	switch t := p.tok(); t.kind {
 	case tokEOF:
@@ -94,7 +95,8 @@ func (p *parser) selectListEnd() bool {
 		return t.ch == ')' || t.ch == ';'
 	case tokIdent:
 		switch t.kw {
-		case "from", "into", "where", "group", "having", "window", "union", "intersect", "except", "order",
+		case "from", "into", "where", "group", "having", "window", "union", "intersect", "except",
+			"order",
 			"limit", "offset", "fetch", "for":
 			return true
 		}
@@ -187,7 +189,8 @@ func (p *parser) groupingSets() (sets [][]ast.Expr) {
 			p.skip(2)
 			sets = append(sets, []ast.Expr{})
 			return
-		case p.at("rollup") && p.peek(1).is('('), p.at("cube") && p.peek(1).is('('), p.at("grouping", "sets"):
+		case p.at("rollup") && p.peek(1).is('('), p.at("cube") &&
+			p.peek(1).is('('), p.at("grouping", "sets"):
 			p.unsupported(p.pos(), "nested grouping sets")
 			return
 		}

@@ -14,10 +14,11 @@ const (
 	maxShapeText     = 8 << 10
 )
 
-// Shape is a text of one statement, a SELECT, INSERT, UPDATE or DELETE, with its literals apart: texts of
-// equal Text have the same tree but for the values of these literals.
+// Shape is a text of one statement, a SELECT, INSERT, UPDATE or DELETE, with its literals apart:
+// texts of equal Text have the same tree but for the values of these literals.
 type Shape struct {
-	// Text has a NUL and the kind in the place of each literal, which no text that is parsed contains.
+	// Text has a NUL and the kind in the place of each literal, which no text that is parsed
+	// contains.
 	Text     []byte
 	Literals []ShapeLiteral
 	// First and End are where the statement lies in the text, from 0: without blanks and semicolon.
@@ -26,11 +27,12 @@ type Shape struct {
 
 // ShapeLiteral is one literal: a string, or digits that make an int4.
 type ShapeLiteral struct {
-	Kind  ast.LiteralKind
-	Text  string
-	Int   int32   // of LiteralInt
-	Pos   ast.Pos // as in ast.Literal
-	Minus ast.Pos // of the minus right before digits, which may be the sign or an operator; 0 if there is none
+	Kind ast.LiteralKind
+	Text string
+	Int  int32   // of LiteralInt
+	Pos  ast.Pos // as in ast.Literal
+	// of the minus right before digits, which may be the sign or an operator; 0 if there is none
+	Minus ast.Pos
 }
 
 // ShapeOf cuts a text into its shape. It reuses the memory of s. It returns false for a text

@@ -44,8 +44,10 @@ func TestAShapeKnowsItsLiterals(t *testing.T) {
 func TestTextsWithoutAShape(t *testing.T) {
 	var s Shape
 	for _, text := range []string{
-		"", ";", "BEGIN", "SELECT a FROM t", "SELECT 1; SELECT 2", "SELECT $1, 2", "SELECT 'x", "EXPLAIN SELECT 1",
-		"WITH a AS (SELECT 1) SELECT * FROM a", "SELECT 1" + strings.Repeat(", 1", maxShapeLiterals),
+		"", ";", "BEGIN", "SELECT a FROM t", "SELECT 1; SELECT 2", "SELECT $1, 2", "SELECT 'x",
+		"EXPLAIN SELECT 1",
+		"WITH a AS (SELECT 1) SELECT * FROM a", "SELECT 1" +
+			strings.Repeat(", 1", maxShapeLiterals),
 		"SELECT 1" + strings.Repeat(" ", maxShapeText), "SELECT 1, '\x00'", "SELECT 1, '\xff'",
 	} {
 		require.False(t, ShapeOf(text, &s), text)

@@ -6,8 +6,8 @@ import (
 )
 
 // Split cuts text into statements at the semicolons that end them, as an interactive shell needs:
-// rest is what comes after the last one, the beginning of a statement that is not complete (inside a
-// string or comment, perhaps), or empty when only white space is left.
+// rest is what comes after the last one, the beginning of a statement that is not complete (inside
+// a string or comment, perhaps), or empty when only white space is left.
 func Split(text string) (statements []string, rest string) {
 	var l lexer
 	l.lex(context.Background(), text)

@@ -71,7 +71,8 @@ func (p *parser) statement() ast.Statement {
 
 // unsupportedStatements are PostgreSQL's statements that the tree has no node for.
 var unsupportedStatements = map[keyword]string{
-	"call": "CALL", "do": "DO", "grant": "GRANT", "revoke": "REVOKE", "import": "IMPORT FOREIGN SCHEMA",
-	"load": "LOAD", "reassign": "REASSIGN OWNED", "refresh": "REFRESH MATERIALIZED VIEW",
+	"call": "CALL", "do": "DO", "grant": "GRANT", "revoke": "REVOKE",
+	"import": "IMPORT FOREIGN SCHEMA",
+	"load":   "LOAD", "reassign": "REASSIGN OWNED", "refresh": "REFRESH MATERIALIZED VIEW",
 	"security": "SECURITY LABEL",
 }

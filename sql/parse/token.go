@@ -37,7 +37,8 @@ type token struct {
 	use  sqlname.Keyword // how far a tokIdent may serve as a name
 	pos  int32           // byte offset of the first character, from 0
 	end  int32           // byte offset after the last
-	pair int32           // of "(": index of its ")", or 0; of ";": where the last of several ends, or 0
+	// of "(": index of its ")", or 0; of ";": where the last of several ends, or 0
+	pair int32
 	str  string
 	kw   keyword
 }

@@ -133,7 +133,8 @@ func (p *parser) optMods() (mods []int) {
 		}
 		n := p.integer()
 		if n > math.MaxInt32 || n < math.MinInt32 {
-			p.failAt(pos, sqlerr.NumericValueOutOfRange, "value \"%d\" is out of range for type integer", n)
+			p.failAt(pos, sqlerr.NumericValueOutOfRange,
+				"value \"%d\" is out of range for type integer", n)
 		}
 		mods = append(mods, int(n))
 	})
@@ -170,11 +171,13 @@ func (p *parser) floatName() string {
 	p.wantPunct(')')
 	switch {
 	case n < 1:
-		p.failAt(pos, sqlerr.InvalidParameterValue, "precision for type float must be at least 1 bit")
+		p.failAt(pos, sqlerr.InvalidParameterValue,
+			"precision for type float must be at least 1 bit")
 	case n <= 24:
 		return "float4"
 	case n > 53:
-		p.failAt(pos, sqlerr.InvalidParameterValue, "precision for type float must be less than 54 bits")
+		p.failAt(pos, sqlerr.InvalidParameterValue,
+			"precision for type float must be less than 54 bits")
 	}
 	return "float8"
 }
@@ -200,7 +203,8 @@ func (p *parser) intervalFields(t *ast.TypeName) {
 	if p.accept("to") {
 		to := p.tok().kw
 		order := strings.Index("year month day hour minute second", p.tok().str)
-		if !p.intervalField() || order <= strings.Index("year month day hour minute second", fields) ||
+		if !p.intervalField() ||
+			order <= strings.Index("year month day hour minute second", fields) ||
 			fields == "year" && to != "month" || fields == "month" {
 			p.unexpected()
 			return
@@ -231,11 +235,13 @@ func (p *parser) literalType() bool {
 	switch t.kw {
 	case "double":
 		return p.peek(1).kw == "precision" && p.peek(2).kind == tokString
-	case "bit", "character", "char", "nchar", "national", "varchar", "float", "numeric", "decimal", "dec",
+	case "bit", "character", "char", "nchar", "national", "varchar", "float", "numeric", "decimal",
+		"dec",
 		"timestamp", "time", "interval":
 		return p.literalAfterType()
 	}
-	if t.kw != "" && plainTypes[t.kw] == "" && !t.typeOrFunctionName() && !(t.colID() && p.peek(1).is('.')) {
+	if t.kw != "" && plainTypes[t.kw] == "" && !t.typeOrFunctionName() &&
+		!(t.colID() && p.peek(1).is('.')) {
 		return false
 	}
 	n := 1
@@ -259,7 +265,8 @@ func (p *parser) literalAfterType() bool {
 		switch t := &p.toks[i]; {
 		case t.kind == tokString:
 			return true
-		case t.kw == "varying" || t.kw == "with" || t.kw == "without" || t.kw == "time" || t.kw == "zone":
+		case t.kw == "varying" || t.kw == "with" || t.kw == "without" || t.kw == "time" ||
+			t.kw == "zone":
 			i++
 		case t.is('(') && t.pair > 0:
 			i = int(t.pair) + 1

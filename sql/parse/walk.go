@@ -160,8 +160,8 @@ func (w *walker) binary(left, right tidbast.ExprNode) (ast.Expr, extent) {
 	return l, lx
 }
 
-// infix puts an operator between l and its right side. The word before the right side says which one
-// it is.
+// infix puts an operator between l and its right side. The word before the right side says which
+// one it is.
 func (w *walker) infix(l ast.Expr, lx extent, right tidbast.ExprNode) (ast.Expr, extent) {
 	if w.p.err != nil {
 		return nil, lx

@@ -12,13 +12,17 @@ func coreTables() []relation {
 	const s = "pg_catalog"
 	return []relation{
 		{schema: s, name: "pg_namespace", oid: 2615, columns: colsNamespace, rows: namespaceRows},
-		{schema: s, name: "pg_class", oid: 1259, columns: colsClass, rows: classRows, fixed: fixedClasses},
-		{schema: s, name: "pg_attribute", oid: 1249, columns: colsAttribute, rows: attributeRows, fixed: fixedAttributes},
+		{schema: s, name: "pg_class", oid: 1259, columns: colsClass, rows: classRows,
+			fixed: fixedClasses},
+		{schema: s, name: "pg_attribute", oid: 1249, columns: colsAttribute, rows: attributeRows,
+			fixed: fixedAttributes},
 		{schema: s, name: "pg_attrdef", oid: 2604, columns: colsAttrdef, rows: attrdefRows},
 		{schema: s, name: "pg_index", oid: 2610, columns: colsIndex, rows: indexRows},
-		{schema: s, name: "pg_constraint", oid: 2606, columns: colsConstraint, rows: constraintRows},
+		{schema: s, name: "pg_constraint", oid: 2606, columns: colsConstraint,
+			rows: constraintRows},
 		{schema: s, name: "pg_sequence", oid: 2224, columns: colsSequence, rows: sequenceRows},
-		{schema: s, name: "pg_description", oid: 2609, columns: colsDescription, rows: descriptionRows},
+		{schema: s, name: "pg_description", oid: 2609, columns: colsDescription,
+			rows: descriptionRows},
 		{schema: "pg_catalog", name: "pg_db_role_setting", oid: 2964, rows: databaseSettingRows,
 			columns: "setdatabase oid, setrole oid, setconfig text[]"},
 		{schema: s, name: "pg_database", oid: 1262, columns: colsDatabase, rows: databaseRows},
@@ -101,8 +105,10 @@ func classRows(_ context.Context, r *reader, emit emitter) error {
 		}
 		tuples, pages := size(t, entryBytes(ix))
 		tuples = max(tuples, 0)
-		return emit("oid", ix.OID, "relname", ix.Name, "relnamespace", d.SchemaID, "relowner", ownerID, "relam", 403,
-			"relfilenode", table.ID(ix.Storage()), "reltuples", tuples, "relpages", pages, "relpersistence", "p", "relkind", "i", "relnatts", len(ix.Columns)+len(ix.Include),
+		return emit("oid", ix.OID, "relname", ix.Name, "relnamespace", d.SchemaID, "relowner",
+			ownerID, "relam", 403,
+			"relfilenode", table.ID(ix.Storage()), "reltuples", tuples, "relpages", pages,
+			"relpersistence", "p", "relkind", "i", "relnatts", len(ix.Columns)+len(ix.Include),
 			"relispopulated", true, "relreplident", "n")
 	})
 }
@@ -156,9 +162,12 @@ func attributeRows(_ context.Context, r *reader, emit emitter) error {
 			if n := d.ColumnByID(id); n >= 0 {
 				name, t = d.Columns[n].Name, d.Columns[n].Type
 			}
-			if err := emit("attrelid", ix.OID, "attname", name, "atttypid", t.OID, "attstattarget", -1, "attlen", t.Len,
-				"attnum", i+1, "attcacheoff", -1, "atttypmod", t.Mod, "attbyval", byValue(t), "attalign", string(t.Align()),
-				"attstorage", storage(t), "attislocal", true, "attcollation", collationOf(t, "")); err != nil {
+			if err := emit("attrelid", ix.OID, "attname", name, "atttypid", t.OID, "attstattarget",
+				-1, "attlen", t.Len,
+				"attnum", i+1, "attcacheoff", -1, "atttypmod", t.Mod, "attbyval", byValue(t),
+				"attalign", string(t.Align()),
+				"attstorage", storage(t), "attislocal", true, "attcollation", collationOf(t,
+					"")); err != nil {
 				return err
 			}
 		}
@@ -191,9 +200,12 @@ func emitAttributes(d *table.Desc, emit emitter) error {
 		if c.Type.Family == types.Array {
 			dims = 1
 		}
-		if err := emit("attrelid", d.ID, "attname", c.Name, "atttypid", c.Type.OID, "attstattarget", -1,
-			"attlen", c.Type.Len, "attnum", i+1, "attndims", dims, "attcacheoff", -1, "atttypmod", c.Type.Mod,
-			"attbyval", byValue(c.Type), "attalign", string(c.Type.Align()), "attstorage", storage(c.Type),
+		if err := emit("attrelid", d.ID, "attname", c.Name, "atttypid", c.Type.OID, "attstattarget",
+			-1,
+			"attlen", c.Type.Len, "attnum", i+
+				1, "attndims", dims, "attcacheoff", -1, "atttypmod", c.Type.Mod,
+			"attbyval", byValue(c.Type), "attalign", string(c.Type.Align()), "attstorage",
+			storage(c.Type),
 			"attnotnull", c.NotNull, "atthasdef", hasDefault(&c), "attidentity", identity,
 			"attgenerated", generated, "attislocal", true,
 			"attcollation", collationOf(c.Type, c.Collation)); err != nil {
@@ -221,7 +233,8 @@ func attrdefRows(_ context.Context, r *reader, emit emitter) error {
 			if !hasDefault(&c) {
 				continue
 			}
-			if err := emit("oid", derivedID(defaultBase, d.ID, i), "adrelid", d.ID, "adnum", i+1, "adbin", nodeText(defaultNode, d.ID, i)); err != nil {
+			if err := emit("oid", derivedID(defaultBase, d.ID, i), "adrelid", d.ID, "adnum", i+1,
+				"adbin", nodeText(defaultNode, d.ID, i)); err != nil {
 				return err
 			}
 		}
@@ -256,10 +269,14 @@ func indexRows(_ context.Context, r *reader, emit emitter) error {
 		if ix.WhereText != "" {
 			where = nodeText(indexWhereNode, ix.OID, 0)
 		}
-		return emit("indexrelid", ix.OID, "indrelid", d.ID, "indnatts", len(keys), "indnkeyatts", len(ix.Columns),
-			"indisunique", ix.Unique, "indnullsnotdistinct", ix.NullsNotDistinct, "indisprimary", ix.Primary,
-			"indimmediate", true, "indisvalid", true, "indisready", true, "indislive", true, "indkey", keys,
-			"indcollation", colls, "indclass", classes, "indoption", options, "indexprs", orNull(exprs), "indpred", orNull(where))
+		return emit("indexrelid", ix.OID, "indrelid", d.ID, "indnatts", len(keys), "indnkeyatts",
+			len(ix.Columns),
+			"indisunique", ix.Unique, "indnullsnotdistinct", ix.NullsNotDistinct, "indisprimary",
+			ix.Primary,
+			"indimmediate", true, "indisvalid", true, "indisready", true, "indislive", true,
+			"indkey", keys,
+			"indcollation", colls, "indclass", classes, "indoption", options, "indexprs",
+			orNull(exprs), "indpred", orNull(where))
 	})
 }
 
@@ -274,15 +291,20 @@ func constraintRows(_ context.Context, r *reader, emit emitter) error {
 			if ix.Primary {
 				kind = "p"
 			}
-			if err := emit("oid", ix.OID, "conname", ix.Name, "connamespace", d.SchemaID, "contype", kind, "convalidated", true,
-				"conrelid", d.ID, "conindid", ix.OID, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ",
-				"conislocal", true, "connoinherit", true, "conkey", attnums(d, indexColumnIDs(ix))); err != nil {
+			if err := emit("oid", ix.OID, "conname", ix.Name, "connamespace", d.SchemaID, "contype",
+				kind, "convalidated", true,
+				"conrelid", d.ID, "conindid", ix.OID, "confupdtype", " ", "confdeltype", " ",
+				"confmatchtype", " ",
+				"conislocal", true, "connoinherit", true, "conkey", attnums(d,
+					indexColumnIDs(ix))); err != nil {
 				return err
 			}
 		}
 		for i, c := range d.Checks {
-			if err := emit("oid", derivedID(checkBase, d.ID, i), "conname", c.Name, "connamespace", d.SchemaID, "contype", "c",
-				"convalidated", !c.NotValid, "conrelid", d.ID, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ",
+			if err := emit("oid", derivedID(checkBase, d.ID, i), "conname", c.Name, "connamespace",
+				d.SchemaID, "contype", "c",
+				"convalidated", !c.NotValid, "conrelid", d.ID, "confupdtype", " ", "confdeltype",
+				" ", "confmatchtype", " ",
 				"conislocal", true, "conbin", nodeText(checkNode, d.ID, i)); err != nil {
 				return err
 			}
@@ -291,7 +313,8 @@ func constraintRows(_ context.Context, r *reader, emit emitter) error {
 	})
 }
 
-var actionLetters = map[string]string{"": "a", "no action": "a", "restrict": "r", "cascade": "c", "set null": "n", "set default": "d"}
+var actionLetters = map[string]string{"": "a", "no action": "a", "restrict": "r", "cascade": "c",
+	"set null": "n", "set default": "d"}
 
 func (r *reader) foreignKeys(d *table.Desc, emit emitter) error {
 	for _, fk := range d.ForeignKeys {
@@ -306,10 +329,14 @@ func (r *reader) foreignKeys(d *table.Desc, emit emitter) error {
 		if fk.MatchFull {
 			match = "f"
 		}
-		if err := emit("oid", fk.OID, "conname", fk.Name, "connamespace", d.SchemaID, "contype", "f",
-			"condeferrable", fk.Deferrable, "condeferred", fk.InitiallyDeferred, "convalidated", !fk.NotValid, "conrelid", d.ID, "conindid", index,
-			"confrelid", fk.RefTable, "confupdtype", actionLetters[fk.OnUpdate], "confdeltype", actionLetters[fk.OnDelete],
-			"confmatchtype", match, "conislocal", true, "connoinherit", true, "conkey", attnums(d, fk.Columns),
+		if err := emit("oid", fk.OID, "conname", fk.Name, "connamespace", d.SchemaID, "contype",
+			"f",
+			"condeferrable", fk.Deferrable, "condeferred", fk.InitiallyDeferred, "convalidated",
+			!fk.NotValid, "conrelid", d.ID, "conindid", index,
+			"confrelid", fk.RefTable, "confupdtype", actionLetters[fk.OnUpdate], "confdeltype",
+			actionLetters[fk.OnDelete],
+			"confmatchtype", match, "conislocal", true, "connoinherit", true, "conkey", attnums(d,
+				fk.Columns),
 			"confkey", attnums(ref, fk.RefColumns)); err != nil {
 			return err
 		}
@@ -323,7 +350,8 @@ func sequenceRows(_ context.Context, r *reader, emit emitter) error {
 			return nil
 		}
 		q := d.Sequence
-		return emit("seqrelid", d.ID, "seqtypid", q.Type, "seqstart", q.Start, "seqincrement", q.Increment, "seqmax", q.Max,
+		return emit("seqrelid", d.ID, "seqtypid", q.Type, "seqstart", q.Start, "seqincrement",
+			q.Increment, "seqmax", q.Max,
 			"seqmin", q.Min, "seqcache", q.Cache, "seqcycle", q.Cycle)
 	})
 }
@@ -382,8 +410,10 @@ func databaseRows(_ context.Context, r *reader, emit emitter) error {
 		return err
 	}
 	for _, db := range dbs {
-		if err := emit("oid", db.ID, "datname", db.Name, "datdba", ownerID, "encoding", 6, "datlocprovider", "c",
-			"datallowconn", true, "datconnlimit", -1, "dattablespace", 1663, "datcollate", "C", "datctype", "C"); err != nil {
+		if err := emit("oid", db.ID, "datname", db.Name, "datdba", ownerID, "encoding", 6,
+			"datlocprovider", "c",
+			"datallowconn", true, "datconnlimit", -1, "dattablespace", 1663, "datcollate", "C",
+			"datctype", "C"); err != nil {
 			return err
 		}
 	}
@@ -419,12 +449,14 @@ func dependRows(_ context.Context, r *reader, emit emitter) error {
 			if i := owner.ColumnByID(q.OwnerColumn); i >= 0 && owner.Columns[i].Identity != "" {
 				kind = "i"
 			}
-			return emit("classid", 1259, "objid", d.ID, "refclassid", 1259, "refobjid", q.OwnerTable,
+			return emit("classid", 1259, "objid", d.ID, "refclassid", 1259, "refobjid",
+				q.OwnerTable,
 				"refobjsubid", attnum(owner, q.OwnerColumn), "deptype", kind)
 		}
 		if d.View != nil {
 			for _, id := range d.View.DependsOn {
-				if err := emit("classid", 2618, "objid", d.ID, "refclassid", 1259, "refobjid", id, "deptype", "n"); err != nil {
+				if err := emit("classid", 2618, "objid", d.ID, "refclassid", 1259, "refobjid", id,
+					"deptype", "n"); err != nil {
 					return err
 				}
 			}
@@ -438,11 +470,13 @@ func rewriteRows(_ context.Context, r *reader, emit emitter) error {
 		if d.Kind != table.KindView {
 			return nil
 		}
-		return emit("oid", d.ID, "rulename", "_RETURN", "ev_class", d.ID, "ev_type", "1", "ev_enabled", "O", "is_instead", true)
+		return emit("oid", d.ID, "rulename", "_RETURN", "ev_class", d.ID, "ev_type", "1",
+			"ev_enabled", "O", "is_instead", true)
 	})
 }
 
 func authidRows(_ context.Context, r *reader, emit emitter) error {
-	return emit("oid", ownerID, "rolname", r.env.User(), "rolsuper", true, "rolinherit", true, "rolcreaterole", true,
+	return emit("oid", ownerID, "rolname", r.env.User(), "rolsuper", true, "rolinherit", true,
+		"rolcreaterole", true,
 		"rolcreatedb", true, "rolcanlogin", true, "rolconnlimit", -1)
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // Definitions are printed from what the catalog keeps whenever somebody asks, so that they show the
-// names of now. The extra text of a question may have the word "pretty"; that of "viewdef" the number
-// of columns to fill, that of "indexdef" the number of one key column.
+// names of now. The extra text of a question may have the word "pretty"; that of "viewdef" the
+// number of columns to fill, that of "indexdef" the number of one key column.
 
-// nodeKind says what a value of type pg_node_tree stands for. The value is a reference, {KIND oid n},
-// which pg_get_expr resolves: n counts columns and constraints from 0.
+// nodeKind says what a value of type pg_node_tree stands for. The value is a reference, {KIND oid
+// n}, which pg_get_expr resolves: n counts columns and constraints from 0.
 type nodeKind string
 
 const (
@@ -44,8 +44,8 @@ func (r *reader) relationName(d *table.Desc) string {
 	return sqlname.Qualified(d.Schema, d.Name)
 }
 
-// exprDef is pg_get_expr of a reference, which extra is, with or without "pretty" behind it. Any other
-// text is its own definition.
+// exprDef is pg_get_expr of a reference, which extra is, with or without "pretty" behind it. Any
+// other text is its own definition.
 func (r *reader) exprDef(extra string) (string, bool) {
 	reference, rest, _ := strings.Cut(extra, "}")
 	var kind nodeKind
@@ -168,8 +168,8 @@ func columnNames(d *table.Desc, ids []table.ColumnID) string {
 	return sqlname.Join(names)
 }
 
-// indexText is the CREATE INDEX of an index. Printed pretty, its table has a schema only where it needs
-// one.
+// indexText is the CREATE INDEX of an index. Printed pretty, its table has a schema only where it
+// needs one.
 func (r *reader) indexText(d *table.Desc, ix *table.Index, pretty bool) string {
 	var b strings.Builder
 	b.WriteString("CREATE ")
@@ -291,7 +291,8 @@ func (r *reader) foreignKeyText(d *table.Desc, fk *table.ForeignKey) (string, bo
 	if err != nil || ref == nil {
 		return "", false
 	}
-	text := "FOREIGN KEY (" + columnNames(d, fk.Columns) + ") REFERENCES " + r.relationName(ref) + "(" +
+	text := "FOREIGN KEY (" + columnNames(d, fk.Columns) + ") REFERENCES " + r.relationName(ref) +
+		"(" +
 		columnNames(ref, fk.RefColumns) + ")"
 	if fk.MatchFull {
 		text += " MATCH FULL"

@@ -19,11 +19,12 @@ func statementTime() time.Time { return time.Now() }
 
 // Describe answers a system function with a fact about an object; false when there is none. Kinds:
 // "class", "namespace", "type" and "role" are names by OID, "reg" a name for the type in extra;
-// "indexdef", "constraintdef", "viewdef" and "expr" are definitions (see definition.go), "serial" the
-// sequence of the column in extra, "comment" a comment, "size" bytes by the statistics, "visible" whether
-// a relation is found by its plain name, "filenode" its storage ID,
-// "last value" that of a sequence.
-func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra string) (string, bool) {
+// "indexdef", "constraintdef", "viewdef" and "expr" are definitions (see definition.go), "serial"
+// the sequence of the column in extra, "comment" a comment, "size" bytes by the statistics,
+// "visible" whether a relation is found by its plain name, "filenode" its storage ID, "last value"
+// that of a sequence.
+func Describe(ctx context.Context, env Env, kind string, oid types.OID, extra string) (string,
+	bool) {
 	r := &reader{ctx: ctx, env: env}
 	id := table.ID(oid)
 	switch kind {
@@ -237,7 +238,8 @@ func RegOID(ctx context.Context, env Env, typ types.OID, name string) (types.OID
 		if id, ok := map[string]types.OID{"default": 100, "C": 950, "POSIX": 951}[plain]; ok {
 			return id, nil
 		}
-		return 0, sqlerr.New(sqlerr.UndefinedObject, "collation \"%s\" for encoding \"UTF8\" does not exist", plain)
+		return 0, sqlerr.New(sqlerr.UndefinedObject,
+			"collation \"%s\" for encoding \"UTF8\" does not exist", plain)
 	}
 	return 0, sqlerr.New(sqlerr.UndefinedObject, "\"%s\" does not exist", name)
 }
@@ -262,7 +264,8 @@ func (r *reader) columnOf(id table.ID, kind, extra string) (string, bool) {
 
 // functionName is the text of a regproc, or with arguments of a regprocedure.
 func functionName(id types.OID, arguments bool) (string, bool) {
-	i, ok := slices.BinarySearchFunc(functions, id, func(f function, id types.OID) int { return int(f.oid) - int(id) })
+	i, ok := slices.BinarySearchFunc(functions, id,
+		func(f function, id types.OID) int { return int(f.oid) - int(id) })
 	switch {
 	case !ok:
 		return "", false
@@ -276,7 +279,8 @@ func functionName(id types.OID, arguments bool) (string, bool) {
 func functionOID(text string, arguments bool) (types.OID, bool) {
 	text = strings.TrimPrefix(text, "pg_catalog.")
 	for _, f := range functions {
-		if !arguments && f.name == text || arguments && f.name+"("+f.arguments+")" == strings.ReplaceAll(text, ", ", ",") {
+		if !arguments && f.name == text || arguments &&
+			f.name+"("+f.arguments+")" == strings.ReplaceAll(text, ", ", ",") {
 			return f.oid, true
 		}
 	}

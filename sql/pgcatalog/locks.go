@@ -30,7 +30,8 @@ type Lock struct {
 	Stored                  bool // in the store, where a read of the key would meet it
 }
 
-// Blocker is a session for which another one waits. Query took the lock that is in the way; "": not known.
+// Blocker is a session for which another one waits. Query took the lock that is in the way; "": not
+// known.
 type Blocker struct {
 	PID   int32
 	Query string
@@ -50,25 +51,34 @@ type Conflict struct {
 func lockTables() []relation {
 	return []relation{
 		{schema: "pg_catalog", name: "pg_locks", view: true, rows: lockRows,
-			columns: "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, classid oid, " +
-				"objid oid, objsubid int2, virtualtransaction text, pid int4, mode text, granted bool, fastpath bool, waitstart timestamptz"},
+			columns: "locktype text, database oid, relation oid, page int4, tuple int2, " +
+				"virtualxid text, transactionid xid, classid oid, objid oid, objsubid int2, " +
+				"virtualtransaction text, pid int4, mode text, granted bool, fastpath bool, " +
+				"waitstart timestamptz"},
 		{schema: "pg_catalog", name: "minidb_lock_waits", view: true, rows: lockWaitRows,
-			columns: "locktype text, table_name text, index_name text, key text, row_key text, waiting_pid int4, waiting_query text, mode text, " +
-				"blocking_pid int4, blocking_query text, blocking_state text, since timestamptz"},
+			columns: "locktype text, table_name text, index_name text, key text, row_key text, " +
+				"waiting_pid int4, waiting_query text, mode text, blocking_pid int4, " +
+				"blocking_query text, blocking_state text, since timestamptz"},
 		{schema: "pg_catalog", name: "minidb_conflicts", view: true, rows: conflictRows,
-			columns: "at timestamptz, kind text, pid int4, query text, table_name text, index_name text, key text, detail text"},
+			columns: "at timestamptz, kind text, pid int4, query text, table_name text, " +
+				"index_name text, key text, detail text"},
 	}
 }
 
 func lockRows(ctx context.Context, r *reader, emit emitter) error {
 	for _, l := range r.env.Locks() {
-		v := []any{"locktype", l.Type, "database", int64(l.Database), "page", nil, "tuple", nil, "transactionid", nil,
-			"virtualtransaction", strconv.Itoa(int(l.PID)) + "/" + strconv.FormatUint(l.Transaction, 10),
-			"pid", l.PID, "mode", l.Mode, "granted", l.Granted, "fastpath", l.Fast, "waitstart", timeOrNull(l.Since)}
+		v := []any{"locktype", l.Type, "database", int64(l.Database), "page", nil, "tuple", nil,
+			"transactionid", nil,
+			"virtualtransaction", strconv.Itoa(int(l.PID)) + "/" +
+				strconv.FormatUint(l.Transaction, 10),
+			"pid", l.PID, "mode", l.Mode, "granted", l.Granted, "fastpath", l.Fast, "waitstart",
+			timeOrNull(l.Since)}
 		if l.Type == "advisory" {
-			v = append(v, "relation", nil, "classid", int64(l.Class), "objid", int64(l.Object), "objsubid", int(l.Sub))
+			v = append(v, "relation", nil, "classid", int64(l.Class), "objid", int64(l.Object),
+				"objsubid", int(l.Sub))
 		} else {
-			v = append(v, "relation", r.lockedRelation(ctx, &l), "classid", nil, "objid", nil, "objsubid", nil)
+			v = append(v, "relation", r.lockedRelation(ctx, &l), "classid", nil, "objid", nil,
+				"objsubid", nil)
 		}
 		if err := emit(v...); err != nil {
 			return err
@@ -111,9 +121,12 @@ func lockWaitRows(ctx context.Context, r *reader, emit emitter) error {
 			if query == "" {
 				query = queries[b.PID].Query
 			}
-			err := emit("locktype", l.Type, "table_name", orNull(what.table), "index_name", orNull(what.index), "key", orNull(what.key),
-				"row_key", orNull(row), "waiting_pid", l.PID, "waiting_query", queries[l.PID].Query, "mode", l.Mode, "blocking_pid", b.PID,
-				"blocking_query", query, "blocking_state", queries[b.PID].State, "since", timeOrNull(l.Since))
+			err := emit("locktype", l.Type, "table_name", orNull(what.table), "index_name",
+				orNull(what.index), "key", orNull(what.key),
+				"row_key", orNull(row), "waiting_pid", l.PID, "waiting_query", queries[l.PID].Query,
+				"mode", l.Mode, "blocking_pid", b.PID,
+				"blocking_query", query, "blocking_state", queries[b.PID].State, "since",
+				timeOrNull(l.Since))
 			if err != nil {
 				return err
 			}
@@ -125,8 +138,10 @@ func lockWaitRows(ctx context.Context, r *reader, emit emitter) error {
 func conflictRows(ctx context.Context, r *reader, emit emitter) error {
 	for _, c := range r.env.Conflicts() {
 		what := r.describeKey(ctx, c.Key)
-		if err := emit("at", c.At, "kind", c.Kind, "pid", c.PID, "query", c.Statement, "table_name", orNull(what.table),
-			"index_name", orNull(what.index), "key", orNull(what.key), "detail", orNull(c.Detail)); err != nil {
+		if err := emit("at", c.At, "kind", c.Kind, "pid", c.PID, "query", c.Statement, "table_name",
+			orNull(what.table),
+			"index_name", orNull(what.index), "key", orNull(what.key), "detail",
+			orNull(c.Detail)); err != nil {
 			return err
 		}
 	}
@@ -169,9 +184,9 @@ func (r *reader) describeKey(ctx context.Context, key []byte) described {
 	return out
 }
 
-// describeRow gives the row key of the row that is locked, or to which the locked entry of an index leads:
-// "" where it leads to none yet, as a unique key that no committed row has. A lock in the store keeps the
-// entry from being read, and who looks shall not wait for what he looks at.
+// describeRow gives the row key of the row that is locked, or to which the locked entry of an index
+// leads: "" where it leads to none yet, as a unique key that no committed row has. A lock in the
+// store keeps the entry from being read, and who looks shall not wait for what he looks at.
 func (r *reader) describeRow(ctx context.Context, l *Lock) (string, error) {
 	k, ok := table.DecodeKey(l.Key)
 	if !ok {

@@ -39,7 +39,8 @@ type Env interface {
 	Reruns() []Reruns
 	// Memory is what the process holds in memory.
 	Memory() memory.Stats
-	// TableStatistics are what the session's transaction sees of a table's statistics; nil: there are none.
+	// TableStatistics are what the session's transaction sees of a table's statistics; nil: there
+	// are none.
 	TableStatistics(ctx context.Context, d *table.Desc) (*stats.Table, error)
 	TableCounters(ctx context.Context, d *table.Desc) (stats.Counters, error)
 	Format() *types.Format
@@ -55,18 +56,20 @@ type Setting struct {
 
 // Activity is a row of pg_stat_activity.
 type Activity struct {
-	PID                                           int32
-	User, Database, Application, Client           string
-	DatabaseID                                    uint32
-	State                                         string // "active", "idle", "idle in transaction", "idle in transaction (aborted)"
+	PID                                 int32
+	User, Database, Application, Client string
+	DatabaseID                          uint32
+	// "active", "idle", "idle in transaction", "idle in transaction (aborted)"
+	State                                         string
 	Query                                         string
 	Started, TxnStarted, QueryStart, StateChanged time.Time
-	// Oldest is start_ts of the oldest transaction that the session runs in the store, below which no version
-	// is dropped meanwhile; Writing that of one that has written. Zero: there is none.
+	// Oldest is start_ts of the oldest transaction that the session runs in the store, below which
+	// no version is dropped meanwhile; Writing that of one that has written. Zero: there is none.
 	Oldest, Writing tso.Timestamp
 }
 
-// transactionID is a timestamp as an xid: the milliseconds that it stands for, of which 32 bits count.
+// transactionID is a timestamp as an xid: the milliseconds that it stands for, of which 32 bits
+// count.
 func transactionID(ts tso.Timestamp) any {
 	if ts == 0 {
 		return nil
@@ -87,8 +90,8 @@ type Cursor struct {
 	Hold       bool
 }
 
-// emitter takes a row as names and values in turn; columns that are not named have the zero of their
-// type, which is NULL for texts, arrays and times. PostgreSQL's catalogs use the same.
+// emitter takes a row as names and values in turn; columns that are not named have the zero of
+// their type, which is NULL for texts, arrays and times. PostgreSQL's catalogs use the same.
 type emitter func(namesAndValues ...any) error
 
 // relation is one virtual table. columns is "name type, name type"; a type with [] is an array.
@@ -116,9 +119,11 @@ func registry() *registered {
 }
 
 func register() *registered {
-	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{}, queries: map[string]bool{}}
+	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{},
+		queries: map[string]bool{}}
 	next := table.ID(12000)
-	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables(), viewTables(), systemViews(), lockTables(), progressTables(), memoryTables(), statisticsTables()} {
+	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables, viewTables(),
+		systemViews(), lockTables(), progressTables(), memoryTables(), statisticsTables()} {
 		for i := range list {
 			r := &list[i]
 			if r.oid == 0 {
@@ -178,7 +183,8 @@ const (
 )
 
 func (r *relation) build() *table.Desc {
-	d := &table.Desc{ID: r.oid, SchemaID: CatalogSchemaID, Schema: r.schema, Name: r.name, Kind: table.KindVirtual, Version: 1}
+	d := &table.Desc{ID: r.oid, SchemaID: CatalogSchemaID, Schema: r.schema, Name: r.name,
+		Kind: table.KindVirtual, Version: 1}
 	if r.schema == "information_schema" {
 		d.SchemaID = InformationSchemaID
 	}
@@ -220,9 +226,10 @@ func ByID(id table.ID) *table.Desc {
 // IsSystemQuery reports whether the text is the query of a system view.
 func IsSystemQuery(text string) bool { return registry().queries[text] }
 
-// Rows emits the rows of a virtual table, of each the columns with these ordinals. The slice that emit
-// gets is valid during the call.
-func Rows(ctx context.Context, env Env, d *table.Desc, columns []int, emit func(row []types.Datum) error) error {
+// Rows emits the rows of a virtual table, of each the columns with these ordinals. The slice that
+// emit gets is valid during the call.
+func Rows(ctx context.Context, env Env, d *table.Desc, columns []int,
+	emit func(row []types.Datum) error) error {
 	e := registry().byID[d.ID]
 	if e == nil {
 		return sequenceState(ctx, env, d, columns, emit)
@@ -272,7 +279,8 @@ type projection struct {
 }
 
 func (e *entry) project(columns []int) *projection {
-	p := &projection{e: e, at: make(map[string]int, len(columns)), row: make([]types.Datum, len(columns))}
+	p := &projection{e: e, at: make(map[string]int, len(columns)),
+		row: make([]types.Datum, len(columns))}
 	for i, c := range columns {
 		p.at[e.desc.Columns[c].Name] = i
 		p.zero = append(p.zero, e.zero[c])
@@ -339,7 +347,8 @@ func datum(v any) types.Datum {
 		for i, n := range x {
 			elems[i] = types.NewInt(int64(n))
 		}
-		return types.Datum{Arr: &types.ArrayValue{Elems: elems, Dims: []int{len(x)}, Lower: []int{0}}}
+		return types.Datum{Arr: &types.ArrayValue{Elems: elems, Dims: []int{len(x)},
+			Lower: []int{0}}}
 	case types.Datum:
 		return x
 	}
@@ -359,12 +368,14 @@ func orNull(s string) any {
 
 // SequenceTable is a sequence as SELECT sees it: a table of one row, its state.
 func SequenceTable(seq *table.Desc) *table.Desc {
-	return &table.Desc{ID: seq.ID, DatabaseID: seq.DatabaseID, SchemaID: seq.SchemaID, Schema: seq.Schema, Name: seq.Name,
+	return &table.Desc{ID: seq.ID, DatabaseID: seq.DatabaseID, SchemaID: seq.SchemaID,
+		Schema: seq.Schema, Name: seq.Name,
 		Kind: table.KindVirtual, Version: seq.Version, Columns: sequenceColumns, NextColumnID: 4}
 }
 
 // sequenceState emits the row of a SequenceTable.
-func sequenceState(ctx context.Context, env Env, d *table.Desc, columns []int, emit func(row []types.Datum) error) error {
+func sequenceState(ctx context.Context, env Env, d *table.Desc, columns []int,
+	emit func(row []types.Datum) error) error {
 	seq, err := env.View().RelationByID(ctx, d.ID)
 	if err != nil || seq == nil || seq.Sequence == nil {
 		return err

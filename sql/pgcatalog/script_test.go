@@ -46,10 +46,12 @@ func TestPostgreSQLAgrees(t *testing.T) {
 	defer func() { _ = conn.Close(ctx) }()
 	var differ []string
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		require.NoError(t, conn.Exec(ctx, "DROP SCHEMA public CASCADE; CREATE SCHEMA public").Close())
+		require.NoError(t, conn.Exec(ctx,
+			"DROP SCHEMA public CASCADE; CREATE SCHEMA public").Close())
 		datadriven.RunTest(t, path, func(_ *testing.T, d *datadriven.TestData) string {
 			if got := ask(ctx, conn, d.Input); got != d.Expected && !d.HasArg("own") {
-				differ = append(differ, d.Pos+": "+d.Input+"\nminidb:\n"+d.Expected+"PostgreSQL:\n"+got)
+				differ = append(differ, d.Pos+": "+d.Input+"\nminidb:\n"+d.Expected+"PostgreSQL:\n"+
+					got)
 			}
 			return d.Expected
 		})
@@ -136,8 +138,8 @@ func (r *rows) Notice(*sql.Notice)               {}
 func (r *rows) Mark()                            {}
 func (r *rows) Rewind() bool                     { return false }
 
-// TestSessionsShareSystemQueries reads the same views in several sessions at once: the parsed query of
-// a system view is shared, so nothing may change it. The race detector watches.
+// TestSessionsShareSystemQueries reads the same views in several sessions at once: the parsed query
+// of a system view is shared, so nothing may change it. The race detector watches.
 func TestSessionsShareSystemQueries(t *testing.T) {
 	begin := newEngine(t)
 	want := run(t.Context(), begin(), readAll)

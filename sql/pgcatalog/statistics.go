@@ -12,22 +12,25 @@ import (
 // statisticsTables are the views on what ANALYZE found and on what has happened to tables.
 func statisticsTables() []relation {
 	const s = "pg_catalog"
-	const counters = "relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8, idx_tup_fetch int8, " +
-		"n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8, n_dead_tup int8, " +
-		"n_mod_since_analyze int8, n_ins_since_vacuum int8, last_vacuum timestamptz, last_autovacuum timestamptz, " +
-		"last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8, autovacuum_count int8, analyze_count int8, " +
-		"autoanalyze_count int8"
+	const counters = "relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8," +
+		" idx_scan int8, idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, " +
+		"n_tup_hot_upd int8, n_live_tup int8, n_dead_tup int8, n_mod_since_analyze int8, " +
+		"n_ins_since_vacuum int8, last_vacuum timestamptz, last_autovacuum timestamptz, " +
+		"last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8, " +
+		"autovacuum_count int8, analyze_count int8, autoanalyze_count int8"
 	return []relation{
 		{schema: s, name: "pg_stats", view: true, rows: statsRows,
-			columns: "schemaname name, tablename name, attname name, inherited bool, null_frac float4, avg_width int4, n_distinct float4, " +
-				"most_common_vals text, most_common_freqs float4[], histogram_bounds text, correlation float4, most_common_elems text, " +
-				"most_common_elem_freqs float4[], elem_count_histogram float4[]"},
+			columns: "schemaname name, tablename name, attname name, inherited bool, null_frac " +
+				"float4, avg_width int4, n_distinct float4, most_common_vals text, " +
+				"most_common_freqs float4[], histogram_bounds text, correlation float4, " +
+				"most_common_elems text, most_common_elem_freqs float4[], elem_count_histogram " +
+				"float4[]"},
 		{schema: s, name: "pg_stat_all_tables", view: true, rows: counterRows, columns: counters},
 	}
 }
 
-// negativeDistinct is the share of rows from which on PostgreSQL tells the number of different values as
-// a share, negated: it is taken to grow with the table.
+// negativeDistinct is the share of rows from which on PostgreSQL tells the number of different
+// values as a share, negated: it is taken to grow with the table.
 const negativeDistinct = 0.1
 
 func statsRows(_ context.Context, r *reader, emit emitter) error {
@@ -52,10 +55,13 @@ func statsRows(_ context.Context, r *reader, emit emitter) error {
 			if len(s.Bounds) > 0 || len(s.Common) > 1 {
 				correlation = s.Correlation
 			}
-			if err := emit("schemaname", d.Schema, "tablename", d.Name, "attname", c.Name, "inherited", false,
+			if err := emit("schemaname", d.Schema, "tablename", d.Name, "attname", c.Name,
+				"inherited", false,
 				"null_frac", s.NullFraction, "avg_width", int(s.Width+0.5), "n_distinct", distinct,
-				"most_common_vals", r.values(s.Type, s.Common), "most_common_freqs", floats(s.Frequencies),
-				"histogram_bounds", r.values(s.Type, s.Bounds), "correlation", correlation); err != nil {
+				"most_common_vals", r.values(s.Type, s.Common), "most_common_freqs",
+				floats(s.Frequencies),
+				"histogram_bounds", r.values(s.Type,
+					s.Bounds), "correlation", correlation); err != nil {
 				return err
 			}
 		}
@@ -63,8 +69,8 @@ func statsRows(_ context.Context, r *reader, emit emitter) error {
 	})
 }
 
-// values is the text of an array; NULL for none. PostgreSQL has a pseudo-type here, which can be cast
-// to text, and from there to an array of the column's type, like this one.
+// values is the text of an array; NULL for none. PostgreSQL has a pseudo-type here, which can be
+// cast to text, and from there to an array of the column's type, like this one.
 func (r *reader) values(t *types.Type, vs []types.Datum) any {
 	if len(vs) == 0 {
 		return nil
@@ -93,16 +99,21 @@ func counterRows(_ context.Context, r *reader, emit emitter) error {
 		if err != nil {
 			return err
 		}
-		return emit("relid", d.ID, "schemaname", d.Schema, "relname", d.Name, "seq_scan", nil, "seq_tup_read", nil, "idx_scan", nil,
-			"idx_tup_fetch", nil, "n_tup_ins", c.Inserted, "n_tup_upd", c.Updated, "n_tup_del", c.Deleted, "n_tup_hot_upd", 0,
-			"n_live_tup", c.Live, "n_dead_tup", nil, "n_mod_since_analyze", c.Modified, "n_ins_since_vacuum", c.InsertedSince,
-			"last_vacuum", c.LastVacuum, "last_analyze", c.LastAnalyze, "last_autoanalyze", c.LastAutoanalyze,
-			"vacuum_count", c.Vacuums, "analyze_count", c.Analyzes, "autoanalyze_count", c.Autoanalyzes)
+		return emit("relid", d.ID, "schemaname", d.Schema, "relname", d.Name, "seq_scan", nil,
+			"seq_tup_read", nil, "idx_scan", nil,
+			"idx_tup_fetch", nil, "n_tup_ins", c.Inserted, "n_tup_upd", c.Updated, "n_tup_del",
+			c.Deleted, "n_tup_hot_upd", 0,
+			"n_live_tup", c.Live, "n_dead_tup", nil, "n_mod_since_analyze", c.Modified,
+			"n_ins_since_vacuum", c.InsertedSince,
+			"last_vacuum", c.LastVacuum, "last_analyze", c.LastAnalyze, "last_autoanalyze",
+			c.LastAutoanalyze,
+			"vacuum_count", c.Vacuums, "analyze_count", c.Analyzes, "autoanalyze_count",
+			c.Autoanalyzes)
 	})
 }
 
-// size is what pg_class tells of a relation's size: rows, and blocks of PostgreSQL's; -1 and 0 where
-// nobody has counted.
+// size is what pg_class tells of a relation's size: rows, and blocks of PostgreSQL's; -1 and 0
+// where nobody has counted.
 func size(t *stats.Table, entry func(*stats.Table) float64) (tuples float64, pages int64) {
 	if t == nil {
 		return -1, 0
@@ -122,9 +133,9 @@ func entryBytes(ix *table.Index) func(*stats.Table) float64 {
 	}
 }
 
-// bytes is the size of a relation or an index, of a table's indexes, of all of it, or of the database,
-// by what: "", "indexes", "total", "database". It is what ANALYZE counted; where it has not run, a guess
-// from the number of rows that the counters have.
+// bytes is the size of a relation or an index, of a table's indexes, of all of it, or of the
+// database, by what: "", "indexes", "total", "database". It is what ANALYZE counted; where it has
+// not run, a guess from the number of rows that the counters have.
 func (r *reader) bytes(id table.ID, what string) (string, bool) {
 	if what == "database" {
 		return r.databaseBytes(id)
@@ -173,8 +184,8 @@ func (r *reader) sizes(d *table.Desc, ix *table.Index, what string) (int64, erro
 // guessedWidth is the size of a value whose type does not tell it, as PostgreSQL guesses.
 const guessedWidth = 32
 
-// guessed are statistics of a table that was never analysed: as many rows as the counters have, as wide
-// as their types.
+// guessed are statistics of a table that was never analysed: as many rows as the counters have, as
+// wide as their types.
 func (r *reader) guessed(d *table.Desc) (*stats.Table, error) {
 	c, err := r.env.TableCounters(r.ctx, d)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The system views that PostgreSQL, too, defines by SQL. A view in these files names its columns with
-// their types, which the results of its query are cast to.
+// The system views that PostgreSQL, too, defines by SQL. A view in these files names its columns
+// with their types, which the results of its query are cast to.
 var (
 	//go:embed views.sql
 	catalogViews string

@@ -4,7 +4,8 @@ package pgcatalog
 
 import "github.com/minidb/minidb/table/types"
 
-// typeFunctions are the object IDs of the functions that PostgreSQL has for a type's input and output.
+// typeFunctions are the object IDs of the functions that PostgreSQL has for a type's input and
+// output.
 type typeFunctions struct {
 	input, output, receive, send, modIn, modOut, subscript, analyze, elem types.OID
 }
@@ -84,7 +85,8 @@ var functionsOfType = map[types.OID]typeFunctions{
 	4192: {750, 751, 2400, 2401, 0, 0, 6179, 3816, 4191},       // _regcollation
 }
 
-// function is a function of PostgreSQL's by its object ID: the name, and the types of its arguments.
+// function is a function of PostgreSQL's by its object ID: the name, and the types of its
+// arguments.
 type function struct {
 	oid       types.OID
 	name      string

@@ -14,7 +14,8 @@ func typeTables() []relation {
 		{schema: s, name: "pg_am", oid: 2601, columns: colsAm, rows: amRows},
 		{schema: s, name: "pg_collation", oid: 3456, columns: colsCollation, rows: collationRows},
 		{schema: s, name: "pg_language", oid: 2612, columns: colsLanguage, rows: languageRows},
-		{schema: s, name: "pg_tablespace", oid: 1213, columns: colsTablespace, rows: tablespaceRows},
+		{schema: s, name: "pg_tablespace", oid: 1213, columns: colsTablespace,
+			rows: tablespaceRows},
 		{schema: s, name: "pg_opclass", oid: 2616, columns: colsOpclass, rows: opclassRows},
 		{schema: s, name: "pg_proc", oid: 1255, columns: colsProc},
 	}
@@ -35,11 +36,16 @@ func fixedTypes(emit emitter) error {
 			elem = f.elem
 		}
 		delim := ","
-		if err := emit("oid", t.OID, "typname", t.Name, "typnamespace", CatalogSchemaID, "typowner", ownerID, "typlen", t.Len,
-			"typbyval", byValue(t), "typtype", kind, "typcategory", string(t.Category()), "typispreferred", t.Preferred(),
-			"typisdefined", true, "typdelim", delim, "typsubscript", f.subscript, "typinput", f.input, "typoutput", f.output, "typreceive", f.receive,
-			"typsend", f.send, "typmodin", f.modIn, "typmodout", f.modOut, "typanalyze", f.analyze, "typelem", elem, "typarray", t.ArrayOID(),
-			"typalign", string(t.Align()), "typstorage", storage(t), "typtypmod", -1, "typcollation", collationOf(t, "")); err != nil {
+		if err := emit("oid", t.OID, "typname", t.Name, "typnamespace", CatalogSchemaID, "typowner",
+			ownerID, "typlen", t.Len,
+			"typbyval", byValue(t), "typtype", kind, "typcategory", string(t.Category()),
+			"typispreferred", t.Preferred(),
+			"typisdefined", true, "typdelim", delim, "typsubscript", f.subscript, "typinput",
+			f.input, "typoutput", f.output, "typreceive", f.receive,
+			"typsend", f.send, "typmodin", f.modIn, "typmodout", f.modOut, "typanalyze", f.analyze,
+			"typelem", elem, "typarray", t.ArrayOID(),
+			"typalign", string(t.Align()), "typstorage", storage(t), "typtypmod", -1,
+			"typcollation", collationOf(t, "")); err != nil {
 			return err
 		}
 	}
@@ -62,8 +68,10 @@ func collationRows(_ context.Context, _ *reader, emit emitter) error {
 		if c.provider == "d" {
 			locale = nil
 		}
-		if err := emit("oid", c.id, "collname", c.name, "collnamespace", CatalogSchemaID, "collowner", ownerID,
-			"collprovider", c.provider, "collisdeterministic", true, "collencoding", -1, "collcollate", locale, "collctype", locale); err != nil {
+		if err := emit("oid", c.id, "collname", c.name, "collnamespace", CatalogSchemaID,
+			"collowner", ownerID,
+			"collprovider", c.provider, "collisdeterministic", true, "collencoding", -1,
+			"collcollate", locale, "collctype", locale); err != nil {
 			return err
 		}
 	}
@@ -92,7 +100,8 @@ func opclassRows(_ context.Context, _ *reader, emit emitter) error {
 		if t.Elem != nil || t.Family == types.Record || t.Family == types.Void {
 			continue
 		}
-		if err := emit("oid", opclassOf(t), "opcmethod", 403, "opcname", t.Name+"_ops", "opcnamespace", CatalogSchemaID,
+		if err := emit("oid", opclassOf(t), "opcmethod", 403, "opcname", t.Name+"_ops",
+			"opcnamespace", CatalogSchemaID,
 			"opcowner", ownerID, "opcintype", t.OID, "opcdefault", true); err != nil {
 			return err
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/minidb/minidb/sql"
 )
 
-// batch remembers what was done and said since the first Execute of an implicit transaction, so that
-// a conflict can be answered by doing it again. It is empty while there is nothing to repeat.
+// batch remembers what was done and said since the first Execute of an implicit transaction, so
+// that a conflict can be answered by doing it again. It is empty while there is nothing to repeat.
 type batch struct {
 	from  mark
 	steps []step
@@ -59,7 +59,8 @@ func (b *batch) commit(ctx context.Context, c *conn) error {
 	return b.repeat(ctx, c, c.session.Sync(ctx), true)
 }
 
-// repeat does the batch again after err, while it ends with a conflict and the client has seen nothing of it.
+// repeat does the batch again after err, while it ends with a conflict and the client has seen
+// nothing of it.
 func (b *batch) repeat(ctx context.Context, c *conn, err error, commit bool) error {
 	if err == nil || len(b.steps) == 0 || b.size > maxBatch {
 		return err

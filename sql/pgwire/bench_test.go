@@ -11,12 +11,13 @@ import (
 	"github.com/minidb/minidb/sql"
 )
 
-// BenchmarkSelect is a prepared select of one row as pgbench sends it: Bind, Describe, Execute and Sync
-// in one packet, and one packet for the answer. Client and server share the processors.
+// BenchmarkSelect is a prepared select of one row as pgbench sends it: Bind, Describe, Execute and
+// Sync in one packet, and one packet for the answer. Client and server share the processors.
 func BenchmarkSelect(b *testing.B) {
 	s := start(b, sql.Options{})
 	c := s.login(b, nil)
-	c.send(&pgproto3.Query{String: "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t SELECT i, i FROM generate_series(1, 1000) i"})
+	c.send(&pgproto3.Query{String: "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t " +
+		"SELECT i, i FROM generate_series(1, 1000) i"})
 	c.until("ReadyForQuery")
 	open := func(b *testing.B) (round func() error) {
 		c := s.login(b, nil)

@@ -9,9 +9,9 @@ import (
 // past is a deadline that ends a read or a write at once.
 var past = time.Unix(1, 0)
 
-// clock sets the deadlines of a connection. The connection's goroutine bounds its own waits; ring, drain,
-// end and interrupt may be called from any goroutine, and what they stop stays stopped: a later limit
-// does not undo them.
+// clock sets the deadlines of a connection. The connection's goroutine bounds its own waits; ring,
+// drain, end and interrupt may be called from any goroutine, and what they stop stays stopped: a
+// later limit does not undo them.
 type clock struct {
 	net net.Conn
 

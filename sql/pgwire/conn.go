@@ -17,8 +17,8 @@ import (
 	"github.com/minidb/minidb/sql"
 )
 
-// conn is one client. Its fields belong to its goroutine, except clock, live and what the server's mutex
-// guards.
+// conn is one client. Its fields belong to its goroutine, except clock, live and what the server's
+// mutex guards.
 type conn struct {
 	server  *Server
 	net     net.Conn
@@ -38,7 +38,8 @@ type conn struct {
 
 func newConn(s *Server, nc net.Conn) *conn {
 	k := &clock{net: nc}
-	return &conn{server: s, net: nc, clock: k, in: newFrameReader(nc, k.limit), out: output{w: nc, clock: k}}
+	return &conn{server: s, net: nc, clock: k, in: newFrameReader(nc, k.limit),
+		out: output{w: nc, clock: k}}
 }
 
 // drain wakes a connection that waits for its client, so that it sees that the server is closing.
@@ -82,7 +83,8 @@ func (c *conn) leave() {
 
 // messages serves what the client sends until the connection ends, and returns why it does.
 func (c *conn) messages(ctx context.Context) error {
-	c.server.log.Debug("session begins", "session", c.session.PID(), "client", c.net.RemoteAddr().String())
+	c.server.log.Debug("session begins", "session", c.session.PID(), "client",
+		c.net.RemoteAddr().String())
 	err := c.ready()
 	for err == nil && c.out.err == nil {
 		var typ byte
@@ -145,7 +147,8 @@ func (c *conn) start(ctx context.Context) error {
 	for _, r := range c.session.Settings().Initial() {
 		c.out.parameter(r.Name, r.Value)
 	}
-	c.out.send(&pgproto3.BackendKeyData{ProcessID: uint32(c.session.PID()), SecretKey: uint32(c.session.Secret())})
+	c.out.send(&pgproto3.BackendKeyData{ProcessID: uint32(c.session.PID()),
+		SecretKey: uint32(c.session.Secret())})
 	return nil
 }
 
@@ -187,7 +190,8 @@ func (c *conn) receive() (byte, []byte, error) {
 	case c.closing():
 		return 0, nil, shutdownError()
 	case errors.Is(err, os.ErrDeadlineExceeded) && inBlock:
-		return 0, nil, sqlerr.New("25P03", "terminating connection due to idle-in-transaction timeout")
+		return 0, nil, sqlerr.New("25P03", "terminating connection due to idle-in-transaction "+
+			"timeout")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return 0, nil, sqlerr.New("57P05", "terminating connection due to idle-session timeout")
 	}
@@ -220,7 +224,8 @@ func shutdownError() error {
 func (c *conn) guarded(ctx context.Context, typ byte, body []byte) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			c.server.log.Error("panic in a statement", "session", c.session.PID(), "text", c.text, "panic", r, "stack", string(debug.Stack()))
+			c.server.log.Error("panic in a statement", "session", c.session.PID(), "text", c.text,
+				"panic", r, "stack", string(debug.Stack()))
 			c.out.abandon()
 			err = sqlerr.New(sqlerr.InternalError, "internal error: %v", r)
 		}
@@ -245,7 +250,8 @@ func (c *conn) handle(ctx context.Context, typ byte, body []byte) error {
 	case 'X':
 		return errGone
 	case 'F':
-		c.fail(ctx, sqlerr.New(sqlerr.FeatureNotSupported, "fastpath function calls are not supported"))
+		c.fail(ctx, sqlerr.New(sqlerr.FeatureNotSupported,
+			"fastpath function calls are not supported"))
 		return c.ready()
 	case 'd', 'c', 'f': // what is left of a COPY that failed
 		return nil
@@ -339,7 +345,8 @@ func (c *conn) fail(ctx context.Context, err error) error {
 // little time for it.
 func (c *conn) fatal(err error) {
 	e := asError(err)
-	c.server.log.Info("connection ends", "client", c.net.RemoteAddr().String(), "code", e.Code, "error", e.Message)
+	c.server.log.Info("connection ends", "client", c.net.RemoteAddr().String(), "code", e.Code,
+		"error", e.Message)
 	patience := c.server.limits.farewell
 	if c.out.stuck {
 		patience /= 5
@@ -355,8 +362,8 @@ func (c *conn) fatal(err error) {
 // maxDiscard bounds what is read behind a message that was refused for its length.
 const maxDiscard = 256 << 20
 
-// discard reads what the client is still sending, so that it comes to read why it was refused: closing a
-// socket with unread bytes resets the connection, and the message would be lost.
+// discard reads what the client is still sending, so that it comes to read why it was refused:
+// closing a socket with unread bytes resets the connection, and the message would be lost.
 func (c *conn) discard() {
 	if half, ok := c.net.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
@@ -388,6 +395,7 @@ func (c *conn) ready() error {
 
 // notice appends a NoticeResponse.
 func (c *conn) notice(n *sql.Notice) {
-	c.out.send(&pgproto3.NoticeResponse{Severity: n.Severity, SeverityUnlocalized: n.Severity, Code: n.Code,
+	c.out.send(&pgproto3.NoticeResponse{Severity: n.Severity, SeverityUnlocalized: n.Severity,
+		Code:    n.Code,
 		Message: strings.ReplaceAll(n.Message, "\x00", ""), Detail: n.Detail, Hint: n.Hint})
 }

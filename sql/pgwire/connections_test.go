@@ -47,7 +47,8 @@ func (j *journal) logger() *slog.Logger { return slog.New(slog.NewTextHandler(j,
 func (s *server) refusal(t testing.TB, user string) *pgproto3.ErrorResponse {
 	t.Helper()
 	c := s.dial(t)
-	c.send(&pgproto3.StartupMessage{ProtocolVersion: 196608, Parameters: map[string]string{"user": user, "database": "postgres"}})
+	c.send(&pgproto3.StartupMessage{ProtocolVersion: 196608,
+		Parameters: map[string]string{"user": user, "database": "postgres"}})
 	for {
 		switch m := c.receive().(type) {
 		case *pgproto3.ErrorResponse:
@@ -69,7 +70,8 @@ func (c *client) ended() {
 	}
 }
 
-// O6: clients that connect and stay silent lock nobody out. Each newcomer takes the place of the oldest.
+// O6: clients that connect and stay silent lock nobody out. Each newcomer takes the place of the
+// oldest.
 func TestSilentConnectionsMakeRoom(t *testing.T) {
 	var log journal
 	s := start(t, sql.Options{MaxConnections: 3, Logger: log.logger()})
@@ -97,8 +99,10 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 // A client that does not send its start-up packet in time is cut off, and leaves a log line.
 func TestTheStartupPacketHasALimit(t *testing.T) {
 	var log journal
-	s := serve(t, sql.Options{Logger: log.logger()}, func(s *pgwire.Server) { s.Limit(10*time.Millisecond, time.Minute, time.Minute) })
-	for _, sent := range []string{"", "\x00\x00\x00\x30", "\x00\x00\x00\x30\x00\x03\x00\x00user\x00"} {
+	s := serve(t, sql.Options{Logger: log.logger()},
+		func(s *pgwire.Server) { s.Limit(10*time.Millisecond, time.Minute, time.Minute) })
+	for _, sent := range []string{"", "\x00\x00\x00\x30",
+		"\x00\x00\x00\x30\x00\x03\x00\x00user\x00"} {
 		c := s.dial(t)
 		_, err := c.conn.Write([]byte(sent))
 		require.NoError(t, err)
@@ -110,10 +114,12 @@ func TestTheStartupPacketHasALimit(t *testing.T) {
 // O16: a message that has begun must go on, but a session may be idle for as long as it likes.
 func TestHalfAMessageEndsItsConnection(t *testing.T) {
 	var log journal
-	s := serve(t, sql.Options{Logger: log.logger()}, func(s *pgwire.Server) { s.Limit(time.Minute, 10*time.Millisecond, time.Minute) })
+	s := serve(t, sql.Options{Logger: log.logger()},
+		func(s *pgwire.Server) { s.Limit(time.Minute, 10*time.Millisecond, time.Minute) })
 	idle := s.login(t, nil)
 	for name, b := range map[string][]byte{
-		"a type": []byte("Q"), "half a length": []byte("Q\x00\x00"), "half a body": lying('Q', 100, "SELECT"),
+		"a type": []byte("Q"), "half a length": []byte("Q\x00\x00"), "half a body": lying('Q', 100,
+			"SELECT"),
 		"half of a long body": lying('P', 1<<20, strings.Repeat("x", 100_000)),
 	} {
 		c := s.login(t, nil)
@@ -145,15 +151,18 @@ func TestAnOverlongMessageIsRefusedInWords(t *testing.T) {
 	}
 	e, ok := c.receive().(*pgproto3.ErrorResponse)
 	require.True(t, ok)
-	require.Equal(t, "FATAL 08P01 invalid message length for message type \"Q\"", e.Severity+" "+e.Code+" "+e.Message)
+	require.Equal(t, "FATAL 08P01 invalid message length for message type \"Q\"",
+		e.Severity+" "+e.Code+" "+e.Message)
 	require.Contains(t, e.Detail, "104857596 bytes")
 }
 
 // O12: names that are no UTF-8 are refused before others can see them.
 func TestNamesAreUTF8(t *testing.T) {
 	s := start(t, sql.Options{})
-	for _, packet := range []string{"user\x00\xff\xfe\x00database\x00postgres\x00\x00", "user\x00postgres\x00database\x00p\xe4\x00\x00",
-		"user\x00postgres\x00search_path\x00\xff\x00\x00", "user\x00postgres\x00options\x00-c search_path=\xff\x00\x00"} {
+	for _, packet := range []string{"user\x00\xff\xfe\x00database\x00postgres\x00\x00",
+		"user\x00postgres\x00database\x00p\xe4\x00\x00",
+		"user\x00postgres\x00search_path\x00\xff\x00\x00",
+		"user\x00postgres\x00options\x00-c search_path=\xff\x00\x00"} {
 		c := s.dial(t)
 		_, err := c.conn.Write(startup(196608, packet))
 		require.NoError(t, err)
@@ -170,20 +179,24 @@ func TestReservedConnections(t *testing.T) {
 	app := map[string]string{"user": "app", "database": "postgres"}
 	first := s.login(t, app)
 	require.Contains(t, first.query("SHOW max_connections"), `"text":"4"`)
-	require.Contains(t, first.query("SELECT setting FROM pg_settings WHERE name = 'superuser_reserved_connections'"), `"text":"2"`)
+	require.Contains(t, first.query("SELECT setting FROM pg_settings WHERE name = "+
+		"'superuser_reserved_connections'"), `"text":"2"`)
 	s.login(t, app)
 	e := s.refusal(t, "app")
-	require.Equal(t, "FATAL 53300 remaining connection slots are reserved for non-replication superuser connections",
+	require.Equal(t, "FATAL 53300 remaining connection slots are reserved for non-replication "+
+		"superuser connections",
 		e.Severity+" "+e.Code+" "+e.Message)
 	s.login(t, nil)
 	s.login(t, nil)
 	for _, user := range []string{"app", "postgres"} {
 		e = s.refusal(t, user)
-		require.Equal(t, "FATAL 53300 sorry, too many clients already", e.Severity+" "+e.Code+" "+e.Message)
+		require.Equal(t, "FATAL 53300 sorry, too many clients already",
+			e.Severity+" "+e.Code+" "+e.Message)
 	}
 	require.Equal(t, 3, strings.Count(log.String(), "53300"))
 	k := s.dial(t) // a CancelRequest needs no slot
-	_, err := k.conn.Write(startup(80877102, string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, 1), 2))))
+	_, err := k.conn.Write(startup(80877102,
+		string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, 1), 2))))
 	require.NoError(t, err)
 	k.ended()
 	first.send(&pgproto3.Terminate{})
@@ -201,7 +214,8 @@ type scarce struct {
 func (l *scarce) Accept() (net.Conn, error) {
 	if l.failed < len(l.failures) {
 		l.failed++
-		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", l.failures[l.failed-1])}
+		return nil, &net.OpError{Op: "accept",
+			Err: os.NewSyscallError("accept4", l.failures[l.failed-1])}
 	}
 	return l.Listener.Accept()
 }
@@ -211,7 +225,8 @@ func TestAcceptWaitsForDescriptors(t *testing.T) {
 	var log journal
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	s := serveOn(t, &scarce{Listener: l, failures: []error{syscall.EMFILE, syscall.ENFILE, syscall.EMFILE}},
+	s := serveOn(t, &scarce{Listener: l,
+		failures: []error{syscall.EMFILE, syscall.ENFILE, syscall.EMFILE}},
 		sql.Options{Logger: log.logger()}, nil)
 	c := s.login(t, nil)
 	require.Contains(t, c.query("SELECT 1"), "CommandComplete")
@@ -246,9 +261,11 @@ func (p *pipes) connect() net.Conn {
 	return ours
 }
 
-// overPipes is a server whose clients must read for it to write; it has little time for last messages.
+// overPipes is a server whose clients must read for it to write; it has little time for last
+// messages.
 func overPipes(t *testing.T) *server {
-	return serveOn(t, newPipes(), sql.Options{}, func(s *pgwire.Server) { s.Limit(time.Minute, time.Minute, time.Second) })
+	return serveOn(t, newPipes(), sql.Options{},
+		func(s *pgwire.Server) { s.Limit(time.Minute, time.Minute, time.Second) })
 }
 
 const endless = "SELECT repeat('x', 1000) FROM generate_series(1, 1000000000)"
@@ -262,7 +279,8 @@ func (s *server) awaitStuck() {
 
 func pid(c *client) string { return strconv.Itoa(int(c.pid)) }
 
-// O4: cancel, statement_timeout and terminate end a statement whose client does not read: its locks go.
+// O4: cancel, statement_timeout and terminate end a statement whose client does not read: its locks
+// go.
 func TestAClientThatDoesNotReadHoldsNoLocks(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, s *server, c, other *client){
 		"cancel": func(t *testing.T, s *server, c, other *client) {
@@ -270,12 +288,15 @@ func TestAClientThatDoesNotReadHoldsNoLocks(t *testing.T) {
 		},
 		"request": func(t *testing.T, s *server, c, _ *client) {
 			k := s.dial(t)
-			_, err := k.conn.Write(startup(80877102, string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, c.pid), c.secret))))
+			_, err := k.conn.Write(startup(80877102,
+				string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, c.pid),
+					c.secret))))
 			require.NoError(t, err)
 		},
 		"timeout": func(*testing.T, *server, *client, *client) {},
 		"terminate": func(t *testing.T, s *server, c, other *client) {
-			require.Contains(t, other.query("SELECT pg_terminate_backend("+pid(c)+", 60000)"), `"text":"t"`)
+			require.Contains(t, other.query("SELECT pg_terminate_backend("+pid(c)+", 60000)"),
+				`"text":"t"`)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -309,7 +330,8 @@ func TestAClientThatDoesNotReadHoldsNoLocks(t *testing.T) {
 	}
 }
 
-// A session that is stuck outside of a statement, with answers that nobody reads, is terminated too.
+// A session that is stuck outside of a statement, with answers that nobody reads, is terminated
+// too.
 func TestTerminateEndsASessionStuckInItsAnswers(t *testing.T) {
 	s := overPipes(t)
 	other := s.login(t, nil)
@@ -331,14 +353,16 @@ func TestTerminateEndsASessionStuckInItsAnswers(t *testing.T) {
 	<-done
 }
 
-// O14: a statement that does not end in the time of a shutdown is cancelled, and its client is told why.
+// O14: a statement that does not end in the time of a shutdown is cancelled, and its client is told
+// why.
 func TestShutdownTellsTheClientOfALongStatement(t *testing.T) {
 	s := overPipes(t)
 	busy, idle, stuck := s.login(t, nil), s.login(t, nil), s.login(t, nil)
 	stuck.send(&pgproto3.Query{String: endless})
 	stuck.until("DataRow")
 	busy.send(&pgproto3.Query{String: "SELECT count(*) FROM generate_series(1, 1000000000000)"})
-	for !strings.Contains(idle.query("SELECT state FROM pg_stat_activity WHERE pid = "+pid(busy)), "active") {
+	for !strings.Contains(idle.query("SELECT state FROM pg_stat_activity WHERE pid = "+pid(busy)),
+		"active") {
 		runtime.Gosched()
 	}
 	s.awaitStuck()

@@ -18,7 +18,8 @@ import (
 
 // CopyIn asks the client to send data (sql.CopyWriter).
 func (s *resultWriter) CopyIn(columns int, binary bool) (copyfmt.Source, error) {
-	s.c.out.send(&pgproto3.CopyInResponse{OverallFormat: overall(binary), ColumnFormatCodes: codes(columns, binary)})
+	s.c.out.send(&pgproto3.CopyInResponse{OverallFormat: overall(binary),
+		ColumnFormatCodes: codes(columns, binary)})
 	if err := s.c.out.flush(); err != nil {
 		return nil, err
 	}
@@ -27,7 +28,8 @@ func (s *resultWriter) CopyIn(columns int, binary bool) (copyfmt.Source, error) 
 
 // CopyOut announces data.
 func (s *resultWriter) CopyOut(columns int, binary bool) error {
-	s.c.out.send(&pgproto3.CopyOutResponse{OverallFormat: overall(binary), ColumnFormatCodes: codes(columns, binary)})
+	s.c.out.send(&pgproto3.CopyOutResponse{OverallFormat: overall(binary),
+		ColumnFormatCodes: codes(columns, binary)})
 	return s.c.out.full()
 }
 
@@ -91,7 +93,8 @@ func (s *copySource) await() bool {
 		switch {
 		case s.interrupted.Load():
 			return false
-		case !errors.Is(err, os.ErrDeadlineExceeded) || s.c.closing(): // if it failed, so will the read
+		case !errors.Is(err, os.ErrDeadlineExceeded) || s.c.closing():
+			// if it failed, so will the read
 			return true
 		}
 	}
@@ -120,7 +123,8 @@ func (s *copySource) Next() ([]byte, error) {
 			s.ended = true
 		case 'f':
 			s.ended = true
-			return nil, sqlerr.New(sqlerr.QueryCanceled, "COPY from stdin failed: %s", strings.TrimSuffix(string(body), "\x00"))
+			return nil, sqlerr.New(sqlerr.QueryCanceled, "COPY from stdin failed: %s",
+				strings.TrimSuffix(string(body), "\x00"))
 		case 'H', 'S': // PostgreSQL ignores them here: the client may have sent them with Execute
 		default:
 			s.ended = true

@@ -11,11 +11,12 @@ import (
 	"github.com/minidb/minidb/sql"
 )
 
-// Rows are inserted in batches, and yet an error names the line of its row, whether a value cannot be
-// computed, a constraint is violated or a key is there already.
+// Rows are inserted in batches, and yet an error names the line of its row, whether a value cannot
+// be computed, a constraint is violated or a key is there already.
 func TestErrorsOfCopyNameTheLineInABatch(t *testing.T) {
 	c := start(t, sql.Options{}).login(t, nil)
-	c.send(&pgproto3.Query{String: "CREATE TABLE t (a int PRIMARY KEY CHECK (a <> -1), g int GENERATED ALWAYS AS (10 / a) STORED)"})
+	c.send(&pgproto3.Query{String: "CREATE TABLE t (a int PRIMARY KEY CHECK (a <> -1), g int " +
+		"GENERATED ALWAYS AS (10 / a) STORED)"})
 	c.until("ReadyForQuery")
 	for _, line := range []int{1, 2, 100, 128, 129, 300, 512} {
 		for value, context := range map[string]string{
@@ -42,7 +43,8 @@ func TestErrorsOfCopyNameTheLineInABatch(t *testing.T) {
 			} else {
 				context = fmt.Sprintf(context, line)
 			}
-			c.send(&pgproto3.Query{String: "COPY t FROM STDIN"}, &pgproto3.CopyData{Data: []byte(first + data.String())}, &pgproto3.CopyDone{})
+			c.send(&pgproto3.Query{String: "COPY t FROM STDIN"},
+				&pgproto3.CopyData{Data: []byte(first + data.String())}, &pgproto3.CopyDone{})
 			require.Contains(t, c.until("ReadyForQuery"), context)
 		}
 	}

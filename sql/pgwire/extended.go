@@ -87,7 +87,8 @@ func (c *conn) bind(ctx context.Context, body []byte) error {
 		return err
 	}
 	if n := len(m.ResultFormatCodes); n > 1 && n != len(ps.Columns) {
-		return sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d result formats but query has %d columns", n, len(ps.Columns))
+		return sqlerr.New(sqlerr.ProtocolViolation,
+			"bind message has %d result formats but query has %d columns", n, len(ps.Columns))
 	}
 	for _, code := range m.ResultFormatCodes {
 		if code != 0 && code != 1 {
@@ -106,7 +107,8 @@ func (c *conn) bind(ctx context.Context, body []byte) error {
 // parameters decodes the values of a Bind by the types of the statement.
 func (c *conn) parameters(m *pgproto3.Bind, ps *sql.Prepared) ([]types.Datum, error) {
 	if n := len(m.ParameterFormatCodes); n > 1 && n != len(m.Parameters) {
-		return nil, sqlerr.New(sqlerr.ProtocolViolation, "bind message has %d parameter formats but %d parameters", n, len(m.Parameters))
+		return nil, sqlerr.New(sqlerr.ProtocolViolation,
+			"bind message has %d parameter formats but %d parameters", n, len(m.Parameters))
 	}
 	if len(m.Parameters) != len(ps.ParamTypes) {
 		return nil, sqlerr.New(sqlerr.ProtocolViolation,
@@ -132,7 +134,8 @@ func (c *conn) parameters(m *pgproto3.Bind, ps *sql.Prepared) ([]types.Datum, er
 }
 
 // parameter decodes the i-th value of a Bind, b. Its errors name the portal and the parameter.
-func parameter(t *types.Type, b []byte, m *pgproto3.Bind, i int, f *types.Format) (d types.Datum, err error) {
+func parameter(t *types.Type, b []byte, m *pgproto3.Bind, i int, f *types.Format) (d types.Datum,
+	err error) {
 	value := "" // shown in the error
 	switch code := format(m.ParameterFormatCodes, i); code {
 	case 0:

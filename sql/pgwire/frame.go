@@ -47,8 +47,8 @@ func limitOf(typ byte) (limit int, ok bool) {
 type frameReader struct {
 	r   *bufio.Reader
 	buf []byte
-	// limit bounds reads. A message that has begun must go on: its next growStep bytes come within that
-	// time (0: not bounded). Between messages a session may be idle.
+	// limit bounds reads. A message that has begun must go on: its next growStep bytes come within
+	// that time (0: not bounded). Between messages a session may be idle.
 	limit  func(until time.Time)
 	within time.Duration
 	unread bool // a message was refused for its length
@@ -85,10 +85,11 @@ func (f *frameReader) expected(bounded bool, err error) error {
 }
 
 // errStalled ends a connection whose client began a message and did not go on with it.
-var errStalled = protocolError("terminating connection because the client did not complete its message")
+var errStalled = protocolError("terminating connection because the client did not complete its " +
+	"message")
 
-// startup reads the first packet, which has no type, within the limit that is set already. io.EOF says
-// that the client went away before it, or was too slow.
+// startup reads the first packet, which has no type, within the limit that is set already. io.EOF
+// says that the client went away before it, or was too slow.
 func (f *frameReader) startup() ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {
@@ -137,7 +138,8 @@ func (f *frameReader) next() (typ byte, body []byte, err error) {
 		return 0, nil, protocolError(fmt.Sprintf("invalid frontend message type %d", typ))
 	}
 	if n < 0 || n > int64(limit) {
-		e := &sqlerr.Error{Code: sqlerr.ProtocolViolation, Message: fmt.Sprintf("invalid message length for message type \"%c\"", typ)}
+		e := &sqlerr.Error{Code: sqlerr.ProtocolViolation,
+			Message: fmt.Sprintf("invalid message length for message type \"%c\"", typ)}
 		if f.unread = n > 0; f.unread {
 			e.Detail = fmt.Sprintf("The message has %d bytes, and %d are allowed.", n, limit)
 		}
@@ -147,8 +149,9 @@ func (f *frameReader) next() (typ byte, body []byte, err error) {
 	return typ, body, err
 }
 
-// body reads n bytes. Memory is taken as they come, so that a length alone costs nothing. A body for which there is
-// no memory is read to its end all the same, and the connection goes on after a *refusedBody.
+// body reads n bytes. Memory is taken as they come, so that a length alone costs nothing. A body
+// for which there is no memory is read to its end all the same, and the connection goes on after a
+// *refusedBody.
 func (f *frameReader) body(n int) ([]byte, error) {
 	if n <= keptBuffer {
 		f.release()
@@ -180,7 +183,8 @@ func (f *frameReader) fill(b []byte) error {
 	return f.expected(bounded, err)
 }
 
-// grow moves b to where there is room for n bytes. The old bytes live until they are copied, so both count.
+// grow moves b to where there is room for n bytes. The old bytes live until they are copied, so
+// both count.
 func (f *frameReader) grow(b []byte, n int) ([]byte, error) {
 	if n > keptBuffer {
 		f.counted += int64(n)

@@ -31,9 +31,12 @@ func decode(typ byte, body []byte) error {
 // Whatever the bytes: the reader ends, and what validate lets pass pgproto3 decodes.
 func FuzzFrames(f *testing.F) {
 	for _, m := range []pgproto3.FrontendMessage{
-		&pgproto3.Query{String: "SELECT 1"}, &pgproto3.Parse{Name: "n", Query: "SELECT $1", ParameterOIDs: []uint32{23}},
-		&pgproto3.Bind{PreparedStatement: "n", ParameterFormatCodes: []int16{1}, Parameters: [][]byte{{1, 2}, nil}, ResultFormatCodes: []int16{0}},
-		&pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Execute{MaxRows: 3}, &pgproto3.Close{ObjectType: 'P'}, &pgproto3.Sync{},
+		&pgproto3.Query{String: "SELECT 1"}, &pgproto3.Parse{Name: "n", Query: "SELECT $1",
+			ParameterOIDs: []uint32{23}},
+		&pgproto3.Bind{PreparedStatement: "n", ParameterFormatCodes: []int16{1},
+			Parameters: [][]byte{{1, 2}, nil}, ResultFormatCodes: []int16{0}},
+		&pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Execute{MaxRows: 3},
+		&pgproto3.Close{ObjectType: 'P'}, &pgproto3.Sync{},
 	} {
 		b, err := m.Encode(nil)
 		require.NoError(f, err)

@@ -85,7 +85,8 @@ func (s *server) dial(t testing.TB) *client {
 	conn, err := s.connect()
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
-	return &client{t: t, conn: conn, front: pgproto3.NewFrontend(pgproto3.NewChunkReader(bufio.NewReader(conn)), conn)}
+	return &client{t: t, conn: conn,
+		front: pgproto3.NewFrontend(pgproto3.NewChunkReader(bufio.NewReader(conn)), conn)}
 }
 
 func (s *server) connect() (net.Conn, error) {
@@ -194,9 +195,12 @@ func fields(fs []any) []string {
 func message(t testing.TB, line string) pgproto3.FrontendMessage {
 	name, fields, _ := strings.Cut(line, " ")
 	kinds := map[string]pgproto3.FrontendMessage{
-		"Query": &pgproto3.Query{}, "Parse": &pgproto3.Parse{}, "Bind": &pgproto3.Bind{}, "Describe": &pgproto3.Describe{},
-		"Execute": &pgproto3.Execute{}, "Close": &pgproto3.Close{}, "Sync": &pgproto3.Sync{}, "Flush": &pgproto3.Flush{},
-		"CopyData": &pgproto3.CopyData{}, "CopyDone": &pgproto3.CopyDone{}, "CopyFail": &pgproto3.CopyFail{},
+		"Query": &pgproto3.Query{}, "Parse": &pgproto3.Parse{}, "Bind": &pgproto3.Bind{},
+		"Describe": &pgproto3.Describe{},
+		"Execute":  &pgproto3.Execute{}, "Close": &pgproto3.Close{}, "Sync": &pgproto3.Sync{},
+		"Flush":    &pgproto3.Flush{},
+		"CopyData": &pgproto3.CopyData{}, "CopyDone": &pgproto3.CopyDone{},
+		"CopyFail":  &pgproto3.CopyFail{},
 		"Terminate": &pgproto3.Terminate{}, "FunctionCall": &pgproto3.FunctionCall{},
 	}
 	m := kinds[name]
@@ -219,10 +223,10 @@ func message(t testing.TB, line string) pgproto3.FrontendMessage {
 	return m
 }
 
-// Scripts: "send" writes messages, a line each, all at once; "receive until=ReadyForQuery" shows what
-// comes back. "login" starts another session under a name. With MINIDB_TEST_POSTGRES set to psql's
-// connection arguments (-h HOST -p PORT), PostgreSQL answers instead: -rewrite writes what it says,
-// and a plain run compares.
+// Scripts: "send" writes messages, a line each, all at once; "receive until=ReadyForQuery" shows
+// what comes back. "login" starts another session under a name. With MINIDB_TEST_POSTGRES set to
+// psql's connection arguments (-h HOST -p PORT), PostgreSQL answers instead: -rewrite writes what
+// it says, and a plain run compares.
 func TestGolden(t *testing.T) {
 	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
 		login := loginTo(t)

@@ -99,7 +99,8 @@ func TestBytesThatAreNoText(t *testing.T) {
 	c := s.login(t, nil)
 	c.send(&pgproto3.Query{String: "SELECT '\xff\xfe'"})
 	require.Contains(t, c.until("ReadyForQuery"), "22021")
-	c.send(&pgproto3.Parse{Query: "SELECT $1::text"}, &pgproto3.Bind{Parameters: [][]byte{{0xc3}}}, &pgproto3.Sync{})
+	c.send(&pgproto3.Parse{Query: "SELECT $1::text"}, &pgproto3.Bind{Parameters: [][]byte{{0xc3}}},
+		&pgproto3.Sync{})
 	require.Contains(t, c.until("ReadyForQuery"), "22021")
 }
 
@@ -138,9 +139,11 @@ func TestStartup(t *testing.T) {
 		{"no end", "08P01", startup(196608, "user\x00u\x00database")},
 		{"more behind the end", "08P01", startup(196608, "user\x00u\x00\x00x")},
 		{"bad setting", "42704", startup(196608, "user\x00postgres\x00nope\x001\x00\x00")},
-		{"bad encoding", "0A000", startup(196608, "user\x00postgres\x00client_encoding\x00LATIN1\x00\x00")},
+		{"bad encoding", "0A000",
+			startup(196608, "user\x00postgres\x00client_encoding\x00LATIN1\x00\x00")},
 		{"bad option", "42601", startup(196608, "user\x00postgres\x00options\x00-z\x00\x00")},
-		{"replication", "0A000", startup(196608, "user\x00postgres\x00replication\x00database\x00\x00")},
+		{"replication", "0A000",
+			startup(196608, "user\x00postgres\x00replication\x00database\x00\x00")},
 		{"too long", "08P01", binary.BigEndian.AppendUint32(nil, 1<<20)},
 		{"too short", "08P01", binary.BigEndian.AppendUint32(nil, 4)},
 		{"negative", "08P01", binary.BigEndian.AppendUint32(nil, math.MaxUint32)},
@@ -165,7 +168,8 @@ func TestSSLAndGSSAreDeclined(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "N", string(answer))
 	}
-	c.send(&pgproto3.StartupMessage{ProtocolVersion: 196608, Parameters: map[string]string{"user": "postgres"}})
+	c.send(&pgproto3.StartupMessage{ProtocolVersion: 196608,
+		Parameters: map[string]string{"user": "postgres"}})
 	got := c.until("ReadyForQuery")
 	require.Equal(t, 13, strings.Count(got, "ParameterStatus"))
 	require.Contains(t, got, `"Name":"server_version","Type":"ParameterStatus","Value":"15.18"`)
@@ -177,12 +181,14 @@ func TestStartupParametersAreSettings(t *testing.T) {
 		"application_name": "me", "client_encoding": "'utf-8'", "DateStyle": "german"})
 	_, port, err := net.SplitHostPort(c.conn.RemoteAddr().String())
 	require.NoError(t, err)
-	for name, want := range map[string]string{"port": port, "statement_timeout": "5s", "search_path": "a, b", "extra_float_digits": "2",
+	for name, want := range map[string]string{"port": port, "statement_timeout": "5s",
+		"search_path": "a, b", "extra_float_digits": "2",
 		"application_name": "me", "client_encoding": "UTF8", "datestyle": "German, DMY"} {
 		c.send(&pgproto3.Query{String: "SHOW " + name})
 		require.Contains(t, c.until("ReadyForQuery"), `"text":"`+want+`"`)
 	}
-	c.send(&pgproto3.Query{String: "SET application_name = 'other'; RESET application_name; SHOW application_name"})
+	c.send(&pgproto3.Query{String: "SET application_name = 'other'; RESET application_name; SHOW " +
+		"application_name"})
 	require.Contains(t, c.until("ReadyForQuery"), `"text":"me"`)
 }
 
@@ -206,7 +212,8 @@ func TestTooManyConnections(t *testing.T) {
 	s := start(t, sql.Options{MaxConnections: 2})
 	a, _ := s.login(t, nil), s.login(t, nil)
 	c := s.dial(t)
-	c.send(&pgproto3.StartupMessage{ProtocolVersion: 196608, Parameters: map[string]string{"user": "postgres"}})
+	c.send(&pgproto3.StartupMessage{ProtocolVersion: 196608,
+		Parameters: map[string]string{"user": "postgres"}})
 	require.Equal(t, "53300", c.fatal())
 	a.send(&pgproto3.Query{String: "SELECT 1"})
 	require.Contains(t, a.until("ReadyForQuery"), "CommandComplete")
@@ -218,7 +225,8 @@ func TestCancelRequest(t *testing.T) {
 	c.send(&pgproto3.Query{String: "SELECT * FROM generate_series(1, 1000000000)"})
 	c.until("DataRow") // it runs
 	k := s.dial(t)
-	_, err := k.conn.Write(startup(80877102, string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, c.pid), c.secret))))
+	_, err := k.conn.Write(startup(80877102,
+		string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, c.pid), c.secret))))
 	require.NoError(t, err)
 	for {
 		if e, ok := c.receive().(*pgproto3.ErrorResponse); ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/minidb/minidb/sql"
 )
 
-// TestMessagesThatDoNotFit: a message for which there is no memory is read and refused with 53200; its
-// connection goes on, and holds nothing.
+// TestMessagesThatDoNotFit: a message for which there is no memory is read and refused with 53200;
+// its connection goes on, and holds nothing.
 func TestMessagesThatDoNotFit(t *testing.T) {
 	pool := memory.NewPool(64 << 20)
 	s := start(t, sql.Options{Memory: pool})
@@ -29,17 +29,20 @@ func TestMessagesThatDoNotFit(t *testing.T) {
 	c.send(&pgproto3.Query{String: "SELECT '" + large + "'"})
 	require.Contains(t, c.until("ReadyForQuery"), "53200")
 	works()
-	c.send(&pgproto3.Parse{Query: "SELECT length('" + large + "')"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
+	c.send(&pgproto3.Parse{Query: "SELECT length('" + large + "')"}, &pgproto3.Bind{},
+		&pgproto3.Execute{}, &pgproto3.Sync{})
 	out := c.until("ReadyForQuery")
 	require.Contains(t, out, "53200")
 	require.Equal(t, 1, strings.Count(out, "ErrorResponse"))
 	works()
-	c.send(&pgproto3.Parse{Query: "SELECT length($1)"}, &pgproto3.Bind{Parameters: [][]byte{[]byte(large)}}, &pgproto3.Execute{}, &pgproto3.Sync{})
+	c.send(&pgproto3.Parse{Query: "SELECT length($1)"},
+		&pgproto3.Bind{Parameters: [][]byte{[]byte(large)}}, &pgproto3.Execute{}, &pgproto3.Sync{})
 	require.Contains(t, c.until("ReadyForQuery"), "53200")
 	works()
 	c.send(&pgproto3.Query{String: "CREATE TABLE t (v text); COPY t FROM STDIN"})
 	c.until("CopyInResponse")
-	c.send(&pgproto3.CopyData{Data: []byte(large)}, &pgproto3.CopyData{Data: []byte("x\n")}, &pgproto3.CopyDone{})
+	c.send(&pgproto3.CopyData{Data: []byte(large)}, &pgproto3.CopyData{Data: []byte("x\n")},
+		&pgproto3.CopyDone{})
 	require.Contains(t, c.until("ReadyForQuery"), "53200")
 	works()
 	c.send(&pgproto3.Query{String: "SELECT repeat('x', 20000000 + g) FROM generate_series(1, 1) g"})
@@ -53,8 +56,8 @@ func TestMessagesThatDoNotFit(t *testing.T) {
 	works()
 }
 
-// TestCopyGathersNoMoreThanFits: large rows are inserted before many of them have gathered, and one that does not
-// fit ends the COPY.
+// TestCopyGathersNoMoreThanFits: large rows are inserted before many of them have gathered, and one
+// that does not fit ends the COPY.
 func TestCopyGathersNoMoreThanFits(t *testing.T) {
 	pool := memory.NewPool(64 << 20)
 	s := start(t, sql.Options{Memory: pool})
@@ -70,7 +73,8 @@ func TestCopyGathersNoMoreThanFits(t *testing.T) {
 	}
 	c.send(&pgproto3.CopyDone{})
 	require.Contains(t, c.until("ReadyForQuery"), "COPY 40")
-	require.Less(t, pool.Stats().Peak, int64(27<<20), "the transaction's writes have half of the pool")
+	require.Less(t, pool.Stats().Peak, int64(27<<20),
+		"the transaction's writes have half of the pool")
 	require.Zero(t, pool.Taken())
 	c.send(&pgproto3.Query{String: "COPY t FROM STDIN"})
 	c.until("CopyInResponse")

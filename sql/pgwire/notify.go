@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgproto3/v2"
 )
 
-// notificationsAtOnce is how many are taken out of the queue at a time, notificationsInTurn how many
-// before the client is heard.
+// notificationsAtOnce is how many are taken out of the queue at a time, notificationsInTurn how
+// many before the client is heard.
 const (
 	notificationsAtOnce = 256
 	notificationsInTurn = 1 << 16
@@ -21,7 +21,8 @@ func (c *conn) notifications() error {
 		batch, more := c.session.Notifications(notificationsAtOnce)
 		for i := range batch {
 			n := &batch[i]
-			c.out.send(&pgproto3.NotificationResponse{PID: uint32(n.PID), Channel: n.Channel, Payload: n.Payload})
+			c.out.send(&pgproto3.NotificationResponse{PID: uint32(n.PID), Channel: n.Channel,
+				Payload: n.Payload})
 		}
 		if err := c.out.full(); err != nil || !more {
 			return err
@@ -31,8 +32,8 @@ func (c *conn) notifications() error {
 	return c.out.err
 }
 
-// await passes notifications on until the client says something, or the connection is to end: until is
-// when the client has been silent for too long, zero for never.
+// await passes notifications on until the client says something, or the connection is to end: until
+// is when the client has been silent for too long, zero for never.
 func (c *conn) await(until time.Time) error {
 	if !c.session.Listening() || c.skipping {
 		return nil

@@ -24,7 +24,8 @@ func TestNotifications(t *testing.T) {
 
 	n.query("NOTIFY c, 'while it waits'")
 	require.Contains(t, l.until("NotificationResponse"), `"Payload":"while it waits"`)
-	require.Contains(t, l.query("SELECT 1"), `"CommandTag":"SELECT 1"`, "goes on as if nothing had been")
+	require.Contains(t, l.query("SELECT 1"), `"CommandTag":"SELECT 1"`,
+		"goes on as if nothing had been")
 
 	l.query("BEGIN")
 	n.query("BEGIN; NOTIFY c, 'undone'; ROLLBACK; NOTIFY c, 'in a transaction'")

@@ -37,10 +37,11 @@ type output struct {
 	err     error // sticky: the client is gone
 }
 
-// flush sends what has gathered. A client that does not read makes it wait; then the end of the running
-// statement's context ends the wait, so that the statement does not hold its snapshot and locks longer
-// than it may. What was not sent stays in the buffer, from the byte on where the write stopped, and goes
-// out before whatever comes next. (A TLS connection could not go on after half a write.)
+// flush sends what has gathered. A client that does not read makes it wait; then the end of the
+// running statement's context ends the wait, so that the statement does not hold its snapshot and
+// locks longer than it may. What was not sent stays in the buffer, from the byte on where the write
+// stopped, and goes out before whatever comes next. (A TLS connection could not go on after half a
+// write.)
 func (o *output) flush() error {
 	if o.err != nil || len(o.buf) == 0 {
 		return o.err
@@ -81,8 +82,8 @@ func (o *output) flush() error {
 	return o.err
 }
 
-// reserve makes room for n bytes and counts it if it is much, before it is taken. The old bytes live until they are
-// copied, so both count.
+// reserve makes room for n bytes and counts it if it is much, before it is taken. The old bytes
+// live until they are copied, so both count.
 func (o *output) reserve(n int) error {
 	need := len(o.buf) + n
 	if need <= cap(o.buf) || need <= keptOutput {
@@ -113,7 +114,8 @@ func (o *output) count() error {
 	return o.account.Grow(more)
 }
 
-// valueSize is how many bytes a long value takes on the wire at most; 0: it is not long, or is not known.
+// valueSize is how many bytes a long value takes on the wire at most; 0: it is not long, or is not
+// known.
 func valueSize(col *types.Vec, r int) int {
 	switch col.Type.Family {
 	case types.Bytes:
@@ -262,7 +264,8 @@ func (o *output) rows(b *types.Batch, from, to int, codes []int16, f *types.Form
 		}
 		if len(o.buf)-at > maxRow {
 			o.abandon()
-			return sqlerr.New(sqlerr.ProgramLimitExceeded, "a row of the result is larger than %d bytes", maxRow)
+			return sqlerr.New(sqlerr.ProgramLimitExceeded,
+				"a row of the result is larger than %d bytes", maxRow)
 		}
 		o.end(at)
 		if err := o.count(); err != nil {
@@ -278,8 +281,10 @@ func (o *output) rows(b *types.Batch, from, to int, codes []int16, f *types.Form
 // error appends an ErrorResponse. text is what positions count in.
 func (o *output) error(e *sqlerr.Error, severity, text string) {
 	o.send(&pgproto3.ErrorResponse{
-		Severity: severity, SeverityUnlocalized: severity, Code: e.Code, Message: clean(e.Message), Detail: clean(e.Detail),
-		Hint: clean(e.Hint), Where: clean(e.Context), Position: characters(text, e.Position), SchemaName: e.Schema, TableName: e.Table,
+		Severity: severity, SeverityUnlocalized: severity, Code: e.Code, Message: clean(e.Message),
+		Detail: clean(e.Detail),
+		Hint:   clean(e.Hint), Where: clean(e.Context), Position: characters(text,
+			e.Position), SchemaName: e.Schema, TableName: e.Table,
 		ColumnName: e.Column, DataTypeName: e.DataType, ConstraintName: e.Constraint,
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// TestAPanicInAMessageLeavesNoHalfOfIt: a value that cannot be written ends the connection with an error
-// that the client can read.
+// TestAPanicInAMessageLeavesNoHalfOfIt: a value that cannot be written ends the connection with an
+// error that the client can read.
 func TestAPanicInAMessageLeavesNoHalfOfIt(t *testing.T) {
 	var sent bytes.Buffer
 	o := &output{w: &sent}

@@ -56,7 +56,8 @@ func checkText(text string) error {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if r == utf8.RuneError && n <= 1 {
-			return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x%02x", text[i])
+			return sqlerr.New(sqlerr.CharacterNotInRepertoire,
+				"invalid byte sequence for encoding \"UTF8\": 0x%02x", text[i])
 		}
 		i += n
 	}

@@ -20,7 +20,8 @@ type limits struct {
 	farewell time.Duration // to take the message that ends its connection
 }
 
-var defaultLimits = limits{startup: sql.StartupLimit, message: time.Minute, farewell: 5 * time.Second}
+var defaultLimits = limits{startup: sql.StartupLimit, message: time.Minute,
+	farewell: 5 * time.Second}
 
 // ErrServerClosed is what Serve returns after Shutdown or Close.
 var ErrServerClosed = errors.New("pgwire: server closed")
@@ -49,7 +50,8 @@ type Server struct {
 
 // NewServer returns a server; Serve makes it listen.
 func NewServer(engine *sql.Engine) *Server {
-	s := &Server{engine: engine, log: engine.Logger(), limits: defaultLimits, stopping: make(chan struct{})}
+	s := &Server{engine: engine, log: engine.Logger(), limits: defaultLimits,
+		stopping: make(chan struct{})}
 	s.slow.to, s.dropped.to = s.log, s.log
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.mu.listeners = map[net.Listener]struct{}{}
@@ -76,8 +78,8 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.acceptAll(l)
 }
 
-// acceptAll accepts connections for as long as the listener gives any. When the process has no descriptors
-// left it waits, longer each time, until some are given back.
+// acceptAll accepts connections for as long as the listener gives any. When the process has no
+// descriptors left it waits, longer each time, until some are given back.
 func (s *Server) acceptAll(l net.Listener) error {
 	const first, longest = 5 * time.Millisecond, time.Second
 	for pause := first; ; {
@@ -94,7 +96,8 @@ func (s *Server) acceptAll(l net.Listener) error {
 			return ErrServerClosed
 		case outOfDescriptors(err):
 			if pause == first {
-				s.log.Warn("no connections are accepted until descriptors or memory are free", "error", err)
+				s.log.Warn("no connections are accepted until descriptors or memory are free",
+					"error", err)
 			}
 			s.mu.Lock()
 			s.dropSilent()
@@ -115,7 +118,8 @@ func (s *Server) acceptAll(l net.Listener) error {
 
 // outOfDescriptors reports whether Accept failed for want of something that will be given back.
 func outOfDescriptors(err error) bool {
-	for _, lack := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+	for _, lack := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS,
+		syscall.ENOMEM} {
 		if errors.Is(err, lack) {
 			return true
 		}
@@ -139,7 +143,8 @@ func (s *Server) accept(nc net.Conn) {
 		defer s.wg.Done()
 		defer func() {
 			if r := recover(); r != nil {
-				s.log.Error("connection ended by a panic", "client", nc.RemoteAddr().String(), "panic", r, "stack", string(debug.Stack()))
+				s.log.Error("connection ended by a panic", "client", nc.RemoteAddr().String(),
+					"panic", r, "stack", string(debug.Stack()))
 			}
 			s.remove(c) // first: a client that sees the end may come again at once
 			nc.Close()

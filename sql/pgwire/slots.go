@@ -10,8 +10,9 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
-// slot is what a connection counts as. Connections that have not sent a start-up packet yet are counted
-// apart from sessions, so that a client that connects and stays silent takes no session's place.
+// slot is what a connection counts as. Connections that have not sent a start-up packet yet are
+// counted apart from sessions, so that a client that connects and stays silent takes no session's
+// place.
 //
 //	accept ──▶ silent ──start-up packet──▶ (greeted) ──enter──▶ session
 //	              └── the oldest is dropped for a new one when they are too many
@@ -31,7 +32,8 @@ const superuser = "postgres"
 // maxSilent bounds the connections that have not sent a start-up packet.
 func (s *Server) maxSilent() int { return max(32, s.engine.MaxConnections()) }
 
-// add counts a new connection, dropping a silent one for it when there are too many. Requires: mu is held.
+// add counts a new connection, dropping a silent one for it when there are too many. Requires: mu
+// is held.
 func (s *Server) add(c *conn) {
 	if len(s.mu.silent) >= s.maxSilent() {
 		s.dropSilent()
@@ -50,7 +52,8 @@ func (s *Server) dropSilent() {
 	s.mu.silent = slices.Delete(s.mu.silent, 0, 1)
 	c.slot = greeted
 	c.net.Close()
-	s.dropped.log("connections dropped: they sent no start-up packet, and others came", c.net.RemoteAddr())
+	s.dropped.log("connections dropped: they sent no start-up packet, and others came",
+		c.net.RemoteAddr())
 }
 
 // remove forgets a connection.
@@ -101,8 +104,8 @@ func (s *Server) enter(c *conn, user string) error {
 	return nil
 }
 
-// repeated logs an event that may come often: the first, and then at most one line in ten seconds, with
-// the number of those since the last.
+// repeated logs an event that may come often: the first, and then at most one line in ten seconds,
+// with the number of those since the last.
 type repeated struct {
 	to   *slog.Logger
 	mu   sync.Mutex

@@ -42,7 +42,8 @@ func (c *conn) greet() (*hello, error) {
 			}
 		case codeCancel:
 			if len(body) == 12 {
-				c.server.engine.Cancel(int32(binary.BigEndian.Uint32(body[4:])), int32(binary.BigEndian.Uint32(body[8:])))
+				c.server.engine.Cancel(int32(binary.BigEndian.Uint32(body[4:])),
+					int32(binary.BigEndian.Uint32(body[8:])))
 			}
 			return nil, errGone
 		default:
@@ -57,7 +58,8 @@ const maxParameters = 200
 
 func parseHello(version uint32, body []byte) (*hello, error) {
 	if version>>16 != 3 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "unsupported frontend protocol %d.%d: server supports 3.0 to 3.0",
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"unsupported frontend protocol %d.%d: server supports 3.0 to 3.0",
 			version>>16, version&0xffff)
 	}
 	h := &hello{minor: uint16(version), params: map[string]string{}}
@@ -123,7 +125,8 @@ func (h *hello) options(remote net.Addr) (sql.SessionOptions, error) {
 			switch strings.ToLower(value) {
 			case "false", "off", "no", "0":
 			default:
-				return o, sqlerr.New(sqlerr.FeatureNotSupported, "replication connections are not supported")
+				return o, sqlerr.New(sqlerr.FeatureNotSupported,
+					"replication connections are not supported")
 			}
 		}
 	}
@@ -135,12 +138,14 @@ func (h *hello) options(remote net.Addr) (sql.SessionOptions, error) {
 		}
 	}
 	if o.User == "" {
-		return o, sqlerr.New(sqlerr.InvalidAuthorization, "no PostgreSQL user name specified in startup packet")
+		return o, sqlerr.New(sqlerr.InvalidAuthorization,
+			"no PostgreSQL user name specified in startup packet")
 	}
 	return o, nil
 }
 
-// splitOptions reads the command line that libpq passes in "options": -c name=value and --name=value.
+// splitOptions reads the command line that libpq passes in "options": -c name=value and
+// --name=value.
 func splitOptions(line string, into map[string]string) error {
 	words := splitWords(line)
 	for i := 0; i < len(words); i++ {
@@ -154,7 +159,8 @@ func splitOptions(line string, into map[string]string) error {
 		case strings.HasPrefix(w, "--"):
 			w = w[2:]
 		default:
-			return sqlerr.New(sqlerr.SyntaxError, "invalid command-line argument for server process: %s", w)
+			return sqlerr.New(sqlerr.SyntaxError, "invalid command-line argument for server "+
+				"process: %s", w)
 		}
 		name, value, ok := strings.Cut(w, "=")
 		if !ok {
@@ -203,7 +209,9 @@ func admit(remote net.Addr, user, database string) error {
 	default: // a socket of this machine, or a pipe of this process
 		return nil
 	}
-	return sqlerr.New(sqlerr.InvalidAuthorization, "connections from host \"%s\" are not accepted (user \"%s\", database \"%s\")",
+	return sqlerr.New(sqlerr.InvalidAuthorization,
+		"connections from host \"%s\" are not accepted (user \"%s\", database \"%s\")",
 		host, user, database).
-		WithHint("There are no passwords yet: only connections from a loopback address (127.0.0.1, ::1) are accepted.")
+		WithHint("There are no passwords yet: only connections from a loopback address " +
+			"(127.0.0.1, ::1) are accepted.")
 }

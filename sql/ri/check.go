@@ -20,19 +20,20 @@ type Host interface {
 	Format() *types.Format
 	// Relation finds a relation as the transaction sees it, nil when there is none.
 	Relation(ctx context.Context, id table.ID) (*table.Desc, error)
-	// Run runs a statement within the one under way, on a snapshot of its own in READ COMMITTED, and
-	// returns how many rows it has found or changed. Parameters have the types given.
+	// Run runs a statement within the one under way, on a snapshot of its own in READ COMMITTED,
+	// and returns how many rows it has found or changed. Parameters have the types given.
 	Run(ctx context.Context, text string, ts []*types.Type, params []types.Datum) (int64, error)
-	// Newer reports whether a query has found more rows if it sees all that is committed now than it does
-	// on the transaction's snapshot. With a snapshot for each statement it is false: Run has seen all.
+	// Newer reports whether a query has found more rows if it sees all that is committed now than
+	// it does on the transaction's snapshot. With a snapshot for each statement it is false: Run
+	// has seen all.
 	Newer(ctx context.Context, text string, ts []*types.Type, params []types.Datum) (bool, error)
-	// Refresh gives the transaction a new snapshot and reports true, where its isolation level lets a
-	// statement have one.
+	// Refresh gives the transaction a new snapshot and reports true, where its isolation level lets
+	// a statement have one.
 	Refresh(ctx context.Context) (bool, error)
 }
 
-// Check does the checks that the statement under way has left, those that they leave in turn, and so
-// on. Within a check it does nothing, for the outer one is not done yet.
+// Check does the checks that the statement under way has left, those that they leave in turn, and
+// so on. Within a check it does nothing, for the outer one is not done yet.
 func (q *Queue) Check(ctx context.Context) error {
 	if q.at == len(q.now) || q.busy || q.held > 0 {
 		return nil
@@ -76,13 +77,14 @@ func (q *Queue) promote(ctx context.Context, chosen func(Constraint) bool) error
 	return q.Check(ctx)
 }
 
-// SetMode is SET CONSTRAINTS: of the constraints named, or with nil of all. Immediate does the checks
-// that were put off.
+// SetMode is SET CONSTRAINTS: of the constraints named, or with nil of all. Immediate does the
+// checks that were put off.
 func (q *Queue) SetMode(ctx context.Context, named []Constraint, deferred bool) error {
 	if named == nil {
 		q.modes = modes{all: &deferred}
 	}
-	next := make(map[Constraint]bool, len(q.modes.named)+len(named)) // savepoints keep the map that was
+	// savepoints keep the map that was
+	next := make(map[Constraint]bool, len(q.modes.named)+len(named))
 	for c, d := range q.modes.named {
 		next[c] = d
 	}
@@ -93,7 +95,10 @@ func (q *Queue) SetMode(ctx context.Context, named []Constraint, deferred bool) 
 	if deferred {
 		return nil
 	}
-	return q.promote(ctx, func(c Constraint) bool { return named == nil || slices.Contains(named, c) })
+	return q.promote(ctx, func(
+		c Constraint) bool {
+		return named == nil || slices.Contains(named, c)
+	})
 }
 
 // one does a check, unless its constraint is gone.
@@ -124,12 +129,13 @@ type check struct {
 	fk            *table.ForeignKey
 }
 
-// key encodes the referenced key with these values, which are of the types given; ok is false when a
-// value does not fit the referenced column, so that no row can have it.
+// key encodes the referenced key with these values, which are of the types given; ok is false when
+// a value does not fit the referenced column, so that no row can have it.
 func (c *check) key(values []types.Datum, from []*types.Type) (key []byte, ok bool, err error) {
 	ix := c.parent.ReferencedIndex(c.fk.RefColumns)
 	if ix == nil {
-		return nil, false, sqlerr.New(sqlerr.InternalError, "no unique index of \"%s\" serves foreign key \"%s\"", c.parent.Name, c.fk.Name)
+		return nil, false, sqlerr.New(sqlerr.InternalError,
+			"no unique index of \"%s\" serves foreign key \"%s\"", c.parent.Name, c.fk.Name)
 	}
 	cast := make([]types.Datum, len(values))
 	for i, v := range values {
@@ -178,7 +184,8 @@ func (c *check) attach(ctx context.Context, values []types.Datum) error {
 			ok = false
 		}
 	}
-	n, err := c.host.Run(ctx, "SELECT 1 FROM "+name(c.child)+" WHERE "+where(c.child, c.fk.Columns, 1)+" LIMIT 1", ts, values)
+	n, err := c.host.Run(ctx, "SELECT 1 FROM "+name(c.child)+" WHERE "+
+		where(c.child, c.fk.Columns, 1)+" LIMIT 1", ts, values)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -186,17 +193,21 @@ func (c *check) attach(ctx context.Context, values []types.Datum) error {
 }
 
 // Absent is 23503 for values of a foreign key's columns that no row of the other table has.
-func Absent(child, parent *table.Desc, fk *table.ForeignKey, values []types.Datum, f *types.Format) error {
+func Absent(child, parent *table.Desc, fk *table.ForeignKey, values []types.Datum,
+	f *types.Format) error {
 	if countNulls(values) > 0 {
 		return mixed(child, fk)
 	}
-	return violation(child, fk, "insert or update on table \"%s\" violates foreign key constraint \"%s\"", child.Name, fk.Name).
-		WithDetail("Key %s is not present in table \"%s\".", show(child, fk.Columns, values, f), parent.Name)
+	return violation(child, fk, "insert or update on table \"%s\" violates foreign key "+
+		"constraint \"%s\"", child.Name, fk.Name).
+		WithDetail("Key %s is not present in table \"%s\".", show(child, fk.Columns, values, f),
+			parent.Name)
 }
 
 // mixed is 23503 for a row that breaks MATCH FULL.
 func mixed(child *table.Desc, fk *table.ForeignKey) error {
-	return violation(child, fk, "insert or update on table \"%s\" violates foreign key constraint \"%s\"", child.Name, fk.Name).
+	return violation(child, fk, "insert or update on table \"%s\" violates foreign key "+
+		"constraint \"%s\"", child.Name, fk.Name).
 		WithDetail("MATCH FULL does not allow mixing of null and nonnull key values.")
 }
 
@@ -231,7 +242,8 @@ func (c *check) detach(ctx context.Context, old, next []types.Datum) error {
 		return c.unreferenced(ctx, newer, matches, ts, old)
 	}
 	if newer { // rows that are not to be seen cannot be changed
-		return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
+		return sqlerr.New(sqlerr.SerializationFailure,
+			"could not serialize access due to concurrent update")
 	}
 	text, params := "DELETE FROM "+name(c.child), old
 	switch {
@@ -239,7 +251,8 @@ func (c *check) detach(ctx context.Context, old, next []types.Datum) error {
 		text = "UPDATE " + name(c.child) + " SET " + assign(c.child, c.fk.Columns, len(old)+1)
 		ts, params = append(slices.Clone(ts), ts...), append(slices.Clone(old), next...)
 	case action != "cascade":
-		text = "UPDATE " + name(c.child) + " SET " + assignWord(c.child, c.fk.Columns, strings.ToUpper(strings.TrimPrefix(action, "set ")))
+		text = "UPDATE " + name(c.child) + " SET " +
+			assignWord(c.child, c.fk.Columns, strings.ToUpper(strings.TrimPrefix(action, "set ")))
 	}
 	if _, err = c.host.Run(ctx, text+matches, ts, params); err != nil || action != "set default" {
 		return err
@@ -249,16 +262,19 @@ func (c *check) detach(ctx context.Context, old, next []types.Datum) error {
 }
 
 // unreferenced verifies that no row refers to a key that is gone.
-func (c *check) unreferenced(ctx context.Context, newer bool, matches string, ts []*types.Type, old []types.Datum) error {
+func (c *check) unreferenced(ctx context.Context, newer bool, matches string, ts []*types.Type,
+	old []types.Datum) error {
 	if !newer {
 		n, err := c.host.Run(ctx, "SELECT 1 FROM "+name(c.child)+matches+" LIMIT 1", ts, old)
 		if err != nil || n == 0 {
 			return err
 		}
 	}
-	return violation(c.child, c.fk, "update or delete on table \"%s\" violates foreign key constraint \"%s\" on table \"%s\"",
+	return violation(c.child, c.fk, "update or delete on table \"%s\" violates foreign key "+
+		"constraint \"%s\" on table \"%s\"",
 		c.parent.Name, c.fk.Name, c.child.Name).
-		WithDetail("Key %s is still referenced from table \"%s\".", show(c.parent, c.fk.RefColumns, old, c.host.Format()), c.child.Name)
+		WithDetail("Key %s is still referenced from table \"%s\".",
+			show(c.parent, c.fk.RefColumns, old, c.host.Format()), c.child.Name)
 }
 
 // show writes values as details do: (a, b)=(1, x).

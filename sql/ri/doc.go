@@ -1,9 +1,10 @@
-// Package ri keeps referential integrity: what foreign keys promise about rows that statements write.
+// Package ri keeps referential integrity: what foreign keys promise about rows that statements
+// write.
 //
-// It owns the queue of checks that the rows written by a statement leave behind ([Queue]), and their
-// carrying out at its end, or with deferred constraints at the end of the transaction. It relies on
-// package table for holding referenced keys, and on its [Host], the session, for statements of its
-// own: whether rows refer to a key, and what ON DELETE and ON UPDATE do to them.
+// It owns the queue of checks that the rows written by a statement leave behind ([Queue]), and
+// their carrying out at its end, or with deferred constraints at the end of the transaction. It
+// relies on package table for holding referenced keys, and on its [Host], the session, for
+// statements of its own: whether rows refer to a key, and what ON DELETE and ON UPDATE do to them.
 //
 // # Two events
 //
@@ -25,5 +26,6 @@
 //     rows that it may not see.
 //   - ri I2: events belong to the writes that left them: what undoes the writes releases the events
 //     (Mark, ReleaseTo).
-//   - ri I3: an attach is a violation only if a row with these values is still there when it is checked.
+//   - ri I3: an attach is a violation only if a row with these values is still there when it is
+//     checked.
 package ri

@@ -19,15 +19,15 @@ type Constraint struct {
 type event struct {
 	constraint Constraint
 	of         table.ID // the table whose row was written
-	// attach: values of the constraint's columns; otherwise values of the referenced columns as they
-	// were, and next as they become, nil when the row is gone.
+	// attach: values of the constraint's columns; otherwise values of the referenced columns as
+	// they were, and next as they become, nil when the row is gone.
 	attach       bool
 	values, next []types.Datum
 	image        string // of an attach event
 }
 
-// Queue holds the checks that a session's transaction has left to do. The zero value is empty. It is
-// the table.Observer of the statements whose rows it follows.
+// Queue holds the checks that a session's transaction has left to do. The zero value is empty. It
+// is the table.Observer of the statements whose rows it follows.
 type Queue struct {
 	host Host
 	// now are events of the statement under way, those before at are done.
@@ -105,7 +105,8 @@ func (q *Queue) Clear() {
 
 // End forgets everything: the transaction is over.
 func (q *Queue) End() {
-	if q.later == nil && q.referrers == nil && q.modes.all == nil && q.modes.named == nil && len(q.now) == 0 {
+	if q.later == nil && q.referrers == nil && q.modes.all == nil && q.modes.named == nil &&
+		len(q.now) == 0 {
 		return
 	}
 	*q = Queue{host: q.host}
@@ -143,7 +144,8 @@ func image(d *table.Desc, fk *table.ForeignKey, values []types.Datum) (string, e
 	b := table.AppendID(nil, fk.OID)
 	for i, id := range fk.Columns {
 		var err error
-		if b, err = codec.AppendKey(b, d.Columns[d.ColumnByID(id)].Type, values[i], false, false); err != nil {
+		if b, err = codec.AppendKey(b, d.Columns[d.ColumnByID(id)].Type, values[i], false,
+			false); err != nil {
 			return "", err
 		}
 	}
@@ -195,7 +197,8 @@ func (q *Queue) RowChanged(ctx context.Context, d *table.Desc, old, new []types.
 			if err != nil {
 				return err
 			}
-			q.add(event{constraint: c, of: d.ID, attach: true, values: values, image: key}, q.deferred(c, fk))
+			q.add(event{constraint: c, of: d.ID, attach: true, values: values, image: key},
+				q.deferred(c, fk))
 		case fk.MatchFull && nulls < len(values):
 			return mixed(d, fk)
 		}
@@ -280,7 +283,8 @@ func countNulls(values []types.Datum) (n int) {
 
 func same(d *table.Desc, cols []table.ColumnID, a, b []types.Datum) bool {
 	for i, id := range cols {
-		if a[i].Null != b[i].Null || !a[i].Null && types.Compare(d.Columns[d.ColumnByID(id)].Type, a[i], b[i]) != 0 {
+		if a[i].Null != b[i].Null || !a[i].Null &&
+			types.Compare(d.Columns[d.ColumnByID(id)].Type, a[i], b[i]) != 0 {
 			return false
 		}
 	}

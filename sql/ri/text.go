@@ -8,21 +8,23 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// Orphans is a query for a row whose values of a foreign key's columns no referenced row has, or that
-// breaks MATCH FULL: its result are these values.
+// Orphans is a query for a row whose values of a foreign key's columns no referenced row has, or
+// that breaks MATCH FULL: its result are these values.
 func Orphans(child, parent *table.Desc, fk *table.ForeignKey) string {
 	cols := make([]string, len(fk.Columns))
 	var on, set []string
 	for i, id := range fk.Columns {
 		cols[i] = "c." + sqlname.Quote(child.Columns[child.ColumnByID(id)].Name)
-		on = append(on, "p."+sqlname.Quote(parent.Columns[parent.ColumnByID(fk.RefColumns[i])].Name)+" = "+cols[i])
+		on = append(on, "p."+sqlname.Quote(
+			parent.Columns[parent.ColumnByID(fk.RefColumns[i])].Name)+" = "+cols[i])
 		set = append(set, cols[i]+" IS NOT NULL")
 	}
 	cond := strings.Join(set, " AND ")
 	if fk.MatchFull {
 		cond = strings.Join(set, " OR ")
 	}
-	return "SELECT " + strings.Join(cols, ", ") + " FROM " + name(child) + " c WHERE (" + cond + ") AND NOT EXISTS (SELECT 1 FROM " +
+	return "SELECT " + strings.Join(cols, ", ") + " FROM " + name(child) + " c WHERE (" + cond +
+		") AND NOT EXISTS (SELECT 1 FROM " +
 		name(parent) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
 }
 

@@ -11,8 +11,8 @@
 //     with 0A000 (synchronous_commit, force_parallel_mode, enable_hashagg: aggregates have no other
 //     way).
 //
-// Parameters of PostgreSQL that would have to change something, and do not, are refused with 0A000 and
-// what to set instead (work_mem); other names are unknown, 42704.
+// Parameters of PostgreSQL that would have to change something, and do not, are refused with 0A000
+// and what to set instead (work_mem); other names are unknown, 42704.
 //
 // Values follow transactions: SET is undone by ROLLBACK and ROLLBACK TO, SET LOCAL ends with the
 // transaction. Every change inside a transaction leaves an entry in an undo log; a savepoint is a

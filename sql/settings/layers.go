@@ -58,8 +58,8 @@ func Entries(entries []string) map[string]string {
 	return out
 }
 
-// SetLayer replaces what a layer says. Values that a session could not set are left out, and joined in the
-// error.
+// SetLayer replaces what a layer says. Values that a session could not set are left out, and joined
+// in the error.
 func (v *Values) SetLayer(l Layer, values map[string]string) error {
 	before := maps.Clone(v.base)
 	v.layers[l] = nil
@@ -118,7 +118,8 @@ func (v *Values) changeable(name string) error {
 	case d == nil:
 		return nil
 	case strings.HasPrefix(d.Name, "transaction_"):
-		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed", d.Name)
+		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed",
+			d.Name)
 	}
 	return d.settable()
 }

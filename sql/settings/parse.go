@@ -15,7 +15,8 @@ func (d *Def) Canonical(value string) (string, error) {
 		return "", err
 	}
 	if d.Fixed && out != d.Default {
-		return "", sqlerr.New(sqlerr.FeatureNotSupported, "setting \"%s\" to \"%s\" is not supported", d.Name, value).
+		return "", sqlerr.New(sqlerr.FeatureNotSupported,
+			"setting \"%s\" to \"%s\" is not supported", d.Name, value).
 			WithHint("The only value is \"%s\".", d.Default)
 	}
 	return out, nil
@@ -26,7 +27,8 @@ func (d *Def) parse(value string) (string, error) {
 	case Bool:
 		b, ok := ParseBool(value)
 		if !ok {
-			return "", sqlerr.New(sqlerr.InvalidParameterValue, "parameter \"%s\" requires a Boolean value", d.Name)
+			return "", sqlerr.New(sqlerr.InvalidParameterValue,
+				"parameter \"%s\" requires a Boolean value", d.Name)
 		}
 		return onOff(b), nil
 	case Int:
@@ -58,7 +60,8 @@ func (d *Def) parse(value string) (string, error) {
 }
 
 func (d *Def) invalid(value string) *sqlerr.Error {
-	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"%s\": \"%s\"", d.Name, value)
+	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter \"%s\": \"%s\"",
+		d.Name, value)
 }
 
 // ParseBool reads a boolean as PostgreSQL's parameters do: any unique prefix of a word, case aside.
@@ -157,9 +160,11 @@ func (d *Def) parseInt(value string) (string, error) {
 			e := d.invalid(value)
 			switch d.Unit {
 			case "ms", "s":
-				_ = e.WithHint("Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".")
+				_ = e.WithHint("Valid units for this parameter are \"us\", \"ms\", \"s\", " +
+					"\"min\", \"h\", and \"d\".")
 			case "kB", "8kB":
-				_ = e.WithHint("Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\", and \"TB\".")
+				_ = e.WithHint("Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\"," +
+					" and \"TB\".")
 			}
 			return "", e
 		}
@@ -170,7 +175,8 @@ func (d *Def) parseInt(value string) (string, error) {
 		if d.Unit != "" {
 			unit = " " + d.Unit
 		}
-		return "", outside(strconv.FormatInt(int64(f), 10)+unit, d.Name, strconv.FormatInt(d.Min, 10), strconv.FormatInt(d.Max, 10))
+		return "", outside(strconv.FormatInt(int64(f), 10)+unit, d.Name,
+			strconv.FormatInt(d.Min, 10), strconv.FormatInt(d.Max, 10))
 	}
 	if f < 0 {
 		f -= 0.5
@@ -181,7 +187,8 @@ func (d *Def) parseInt(value string) (string, error) {
 }
 
 func outside(value, name, low, high string) error {
-	return sqlerr.New(sqlerr.InvalidParameterValue, "%s is outside the valid range for parameter \"%s\" (%s .. %s)", value, name, low, high)
+	return sqlerr.New(sqlerr.InvalidParameterValue,
+		"%s is outside the valid range for parameter \"%s\" (%s .. %s)", value, name, low, high)
 }
 
 // Display is value as SHOW gives it: with the largest unit that divides it.
@@ -221,8 +228,10 @@ func parseEncoding(value string) (string, error) {
 	switch name {
 	case "utf8", "unicode":
 		return "UTF8", nil
-	case "sqlascii", "latin1", "iso88591", "latin9", "win1252", "win1251", "win1250", "eucjp", "sjis", "gbk", "gb18030", "big5", "euckr", "koi8r":
-		return "", sqlerr.New(sqlerr.FeatureNotSupported, "client encoding \"%s\" is not supported", value).
+	case "sqlascii", "latin1", "iso88591", "latin9", "win1252", "win1251", "win1250", "eucjp",
+		"sjis", "gbk", "gb18030", "big5", "euckr", "koi8r":
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "client encoding \"%s\" is not supported",
+			value).
 			WithHint("The only client encoding is UTF8.")
 	}
 	return "", Lookup("client_encoding").invalid(value)
@@ -252,7 +261,8 @@ func parseDateStyle(value string) (string, error) {
 		case p == "DEFAULT":
 			style, order = "ISO", "MDY"
 		default:
-			return "", Lookup("DateStyle").invalid(value).WithDetail("Unrecognized key word: \"%s\".", strings.TrimSpace(part))
+			return "", Lookup("DateStyle").invalid(value).WithDetail(
+				"Unrecognized key word: \"%s\".", strings.TrimSpace(part))
 		}
 	}
 	return style + ", " + order, nil
@@ -323,7 +333,8 @@ func cutIdentifier(s string) (name, rest string, ok bool) {
 	return strings.ToLower(s[:end]), s[end:], true
 }
 
-// SplitQualified splits a name such as s."T" at its dots, as PostgreSQL reads the text of a regclass.
+// SplitQualified splits a name such as s."T" at its dots, as PostgreSQL reads the text of a
+// regclass.
 func SplitQualified(text string) ([]string, error) {
 	bad := sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
 	var out []string

@@ -13,14 +13,22 @@ import (
 
 func TestCanonical(t *testing.T) {
 	for _, c := range []struct{ name, in, out, show string }{
-		{"statement_timeout", "5s", "5000", "5s"}, {"statement_timeout", " 1.5 min", "90000", "90s"}, {"statement_timeout", "0", "0", "0"},
-		{"statement_timeout", "1001", "1001", "1001ms"}, {"statement_timeout", "2h", "7200000", "2h"},
-		{"minidb.statement_memory", "1GB", "1048576", "1GB"}, {"minidb.statement_memory", "100MB", "102400", "100MB"},
-		{"extra_float_digits", "-3", "-3", "-3"}, {"row_security", "fal", "off", "off"}, {"row_security", "1", "on", "on"},
-		{"default_transaction_read_only", "YES", "on", "on"}, {"bytea_output", "ESCAPE", "escape", "escape"},
-		{"client_min_messages", "info", "notice", "notice"}, {"synchronous_commit", "true", "on", "on"},
-		{"client_encoding", "utf-8", "UTF8", "UTF8"}, {"client_encoding", "UNICODE", "UTF8", "UTF8"},
-		{"application_name", "a\nb", "a?b", "a?b"}, {"DateStyle", "Postgres, European", "Postgres, DMY", "Postgres, DMY"},
+		{"statement_timeout", "5s", "5000", "5s"}, {"statement_timeout", " 1.5 min", "90000",
+			"90s"}, {"statement_timeout", "0", "0", "0"},
+		{"statement_timeout", "1001", "1001", "1001ms"}, {"statement_timeout", "2h", "7200000",
+			"2h"},
+		{"minidb.statement_memory", "1GB", "1048576", "1GB"}, {"minidb.statement_memory", "100MB",
+			"102400", "100MB"},
+		{"extra_float_digits", "-3", "-3", "-3"}, {"row_security", "fal", "off",
+			"off"}, {"row_security", "1", "on", "on"},
+		{"default_transaction_read_only", "YES", "on", "on"}, {"bytea_output", "ESCAPE", "escape",
+			"escape"},
+		{"client_min_messages", "info", "notice", "notice"}, {"synchronous_commit", "true", "on",
+			"on"},
+		{"client_encoding", "utf-8", "UTF8", "UTF8"}, {"client_encoding", "UNICODE", "UTF8",
+			"UTF8"},
+		{"application_name", "a\nb", "a?b", "a?b"}, {"DateStyle", "Postgres, European",
+			"Postgres, DMY", "Postgres, DMY"},
 		{"TimeZone", "utc", "UTC", "UTC"},
 	} {
 		d := Lookup(c.name)
@@ -34,11 +42,16 @@ func TestCanonical(t *testing.T) {
 
 func TestCanonicalErrors(t *testing.T) {
 	for _, c := range []struct{ name, in, code string }{
-		{"statement_timeout", "x", "22023"}, {"statement_timeout", "5 parsecs", "22023"}, {"statement_timeout", "-1", "22023"},
-		{"statement_timeout", "99999999999", "22023"}, {"row_security", "o", "22023"}, {"row_security", "", "22023"},
-		{"bytea_output", "base64", "22023"}, {"DateStyle", "ISO, Klingon", "22023"}, {"TimeZone", "Mars/Base", "22023"},
-		{"client_encoding", "LATIN1", "0A000"}, {"client_encoding", "nope", "22023"}, {"standard_conforming_strings", "off", "0A000"},
-		{"default_transaction_isolation", "chaos", "22023"}, {"search_path", `a, "b`, "22023"}, {"search_path", "a b", "22023"},
+		{"statement_timeout", "x", "22023"}, {"statement_timeout", "5 parsecs",
+			"22023"}, {"statement_timeout", "-1", "22023"},
+		{"statement_timeout", "99999999999", "22023"}, {"row_security", "o",
+			"22023"}, {"row_security", "", "22023"},
+		{"bytea_output", "base64", "22023"}, {"DateStyle", "ISO, Klingon", "22023"}, {"TimeZone",
+			"Mars/Base", "22023"},
+		{"client_encoding", "LATIN1", "0A000"}, {"client_encoding", "nope",
+			"22023"}, {"standard_conforming_strings", "off", "0A000"},
+		{"default_transaction_isolation", "chaos", "22023"}, {"search_path", `a, "b`,
+			"22023"}, {"search_path", "a b", "22023"},
 	} {
 		_, err := Lookup(c.name).Canonical(c.in)
 		var e *sqlerr.Error

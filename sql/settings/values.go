@@ -13,13 +13,15 @@ import (
 
 // Values are the parameters of one session.
 type Values struct {
-	layers   [layers]map[string]string
-	base     map[string]string // what RESET goes back to, where it is not the table's default: the layers, merged
-	from     map[string]Layer  // whose value is in base
-	session  map[string]string // by SET
-	local    map[string]string // by SET LOCAL, until the transaction ends
-	undo     []change
-	changed  map[string]string // reported parameters whose announced value may be out of date: the old one
+	layers [layers]map[string]string
+	// what RESET goes back to, where it is not the table's default: the layers, merged
+	base    map[string]string
+	from    map[string]Layer  // whose value is in base
+	session map[string]string // by SET
+	local   map[string]string // by SET LOCAL, until the transaction ends
+	undo    []change
+	// reported parameters whose announced value may be out of date: the old one
+	changed  map[string]string
 	derived  Derived
 	computed bool
 }
@@ -52,10 +54,11 @@ type Derived struct {
 	StatisticsTarget       int // default_statistics_target
 }
 
-// New returns the values of a new session. server overrides defaults of the table (also of parameters
-// that no client may set); its values are taken as they are.
+// New returns the values of a new session. server overrides defaults of the table (also of
+// parameters that no client may set); its values are taken as they are.
 func New(server map[string]string) *Values {
-	v := &Values{session: map[string]string{}, local: map[string]string{}, changed: map[string]string{}}
+	v := &Values{session: map[string]string{}, local: map[string]string{},
+		changed: map[string]string{}}
 	own := make(map[string]string, len(server))
 	for k, s := range server {
 		own[key(k)] = s
@@ -67,11 +70,12 @@ func New(server map[string]string) *Values {
 
 func key(name string) string { return strings.ToLower(name) }
 
-// Unknown is the error for a name that is neither a parameter nor custom, or for one of PostgreSQL's that
-// could not keep its word here.
+// Unknown is the error for a name that is neither a parameter nor custom, or for one of
+// PostgreSQL's that could not keep its word here.
 func Unknown(name string) error {
 	if why, ok := refused[key(name)]; ok {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "parameter \"%s\" is not supported", key(name)).WithHint("%s", why)
+		return sqlerr.New(sqlerr.FeatureNotSupported, "parameter \"%s\" is not supported",
+			key(name)).WithHint("%s", why)
 	}
 	return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", name)
 }
@@ -88,7 +92,8 @@ func custom(name string) bool {
 			return false
 		}
 		for i, c := range []byte(p) {
-			ok := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 || i > 0 && (c >= '0' && c <= '9' || c == '$')
+			ok := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 || i > 0 &&
+				(c >= '0' && c <= '9' || c == '$')
 			if !ok {
 				return false
 			}
@@ -184,9 +189,11 @@ func Join(name string, values []string) (string, error) {
 func (d *Def) settable() error {
 	switch d.Context {
 	case "internal":
-		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed", d.Name)
+		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed",
+			d.Name)
 	case "postmaster":
-		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed without restarting the server", d.Name)
+		return sqlerr.New(sqlerr.CantChangeRuntimeParam,
+			"parameter \"%s\" cannot be changed without restarting the server", d.Name)
 	}
 	return nil
 }
@@ -355,7 +362,10 @@ func (v *Values) Derived() *Derived {
 func (v *Values) derive() {
 	text := func(name string) string { s, _ := v.raw(name); return s }
 	number := func(name string) int64 { n, _ := strconv.ParseInt(text(name), 10, 64); return n }
-	millis := func(name string) time.Duration { return time.Duration(number(name)) * time.Millisecond }
+	millis := func(name string) time.Duration {
+		return time.Duration(
+			number(name)) * time.Millisecond
+	}
 	style, order, _ := strings.Cut(text("datestyle"), ", ")
 	loc, _, err := types.ParseZoneSetting(text("timezone"))
 	if err != nil {
@@ -365,8 +375,11 @@ func (v *Values) derive() {
 	wishes, wished := derivePlanner(text)
 	v.derived = Derived{
 		Planner: wishes,
-		Format: types.Format{DateStyle: style, DateOrder: order, IntervalStyle: text("intervalstyle"),
-			ByteaOutput: text("bytea_output"), ExtraFloatDigits: int(number("extra_float_digits")), Location: loc},
+		Format: types.Format{DateStyle: style, DateOrder: order,
+			IntervalStyle:    text("intervalstyle"),
+			ByteaOutput:      text("bytea_output"),
+			ExtraFloatDigits: int(number("extra_float_digits")),
+			Location:         loc},
 		SearchPath:             path,
 		StatementTimeout:       millis("statement_timeout"),
 		LockTimeout:            millis("lock_timeout"),
@@ -381,7 +394,8 @@ func (v *Values) derive() {
 		WriteLocks:             text("minidb.write_locks") == "on",
 		StatisticsTarget:       int(number("default_statistics_target")),
 		StatementMemory:        number("minidb.statement_memory") << 10,
-		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"), text("intervalstyle"),
+		PlanKey: strings.Join([]string{text("search_path"), text("timezone"), text("datestyle"),
+			text("intervalstyle"),
 			text("bytea_output"), text("extra_float_digits"), wished}, "\x00"),
 	}
 	v.computed = true

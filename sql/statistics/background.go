@@ -51,8 +51,8 @@ func (r *Registry) Close(ctx context.Context) error {
 	return r.storeCounters(ctx)
 }
 
-// Tick stores the counters, analyses the tables that have changed much, looks for statistics that other
-// processes stored, and removes what is stored of tables that are gone.
+// Tick stores the counters, analyses the tables that have changed much, looks for statistics that
+// other processes stored, and removes what is stored of tables that are gone.
 func (r *Registry) Tick(ctx context.Context) error {
 	r.tick.Lock()
 	defer r.tick.Unlock()
@@ -101,7 +101,8 @@ func (r *Registry) refresh(ctx context.Context) error {
 	})
 }
 
-// adopt forgets a table's statistics for those of another process, unless this one has stored some since.
+// adopt forgets a table's statistics for those of another process, unless this one has stored some
+// since.
 func (r *Registry) adopt(id table.ID, since uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,7 +132,8 @@ func (r *Registry) storeCounters(ctx context.Context) error {
 			return true
 		}
 		failed = r.write(ctx, func(tx *txn.Txn) error {
-			tx.Validate(table.PointSpan(table.DescKey(id))) // or a table that was dropped meanwhile would leave them behind
+			// or a table that was dropped meanwhile would leave them behind
+			tx.Validate(table.PointSpan(table.DescKey(id)))
 			d, err := r.catalog.View(tx).RelationByID(ctx, id)
 			if err != nil || d == nil {
 				return err

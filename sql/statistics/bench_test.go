@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/sql/statistics"
 )
 
-// BenchmarkNote is what the counters cost a commit: beside an insert of one row into a store in memory,
-// and alone, by one session and by all processors at one table.
+// BenchmarkNote is what the counters cost a commit: beside an insert of one row into a store in
+// memory, and alone, by one session and by all processors at one table.
 func BenchmarkNote(b *testing.B) {
 	ctx := context.Background()
 	for _, noted := range []bool{false, true} {

@@ -77,8 +77,9 @@ func (r *Registry) Note(ctx context.Context, changes []Change) {
 	}
 }
 
-// Plans are made anew when a table has become much larger or smaller than they were made for: twice, or
-// half, and more than a few rows. That is looked at after so many changes, and at each tick.
+// Plans are made anew when a table has become much larger or smaller than they were made for:
+// twice, or half, and more than a few rows. That is looked at after so many changes, and at each
+// tick.
 const (
 	resizeChanges = 200
 	resizeFactor  = 2
@@ -205,7 +206,8 @@ func (c *counter) add(stored *stats.Counters, t *stats.Table) {
 	b := &c.base
 	live := stored.Live
 	if t != nil {
-		if last := latest(stored.LastAnalyze, stored.LastAutoanalyze, stored.LastVacuum); t.Counted.After(last) {
+		if last := latest(stored.LastAnalyze, stored.LastAutoanalyze,
+			stored.LastVacuum); t.Counted.After(last) {
 			// The process that gathered the statistics died before it stored its counters.
 			live, stored.Modified, stored.LastAnalyze = int64(t.Rows), 0, t.Counted
 		}

@@ -15,7 +15,8 @@ const attempts = 5
 
 // Analyze makes and stores the statistics of a table in a transaction of its own. The result is nil
 // when there is no such table any more.
-func (r *Registry) Analyze(ctx context.Context, id table.ID, o stats.Options, by Cause) (res *stats.Result, err error) {
+func (r *Registry) Analyze(ctx context.Context, id table.ID, o stats.Options,
+	by Cause) (res *stats.Result, err error) {
 	o.Seed = uint64(id)
 	err = r.gather(ctx, id, func(tx *txn.Txn, d *table.Desc) (err error) {
 		if res, err = stats.Analyze(ctx, tx, d, o); err != nil {
@@ -57,7 +58,8 @@ func (r *Registry) Count(ctx context.Context, id table.ID) (rows int64, err erro
 }
 
 // gather runs f with a table, as long as there is one, until its transaction commits.
-func (r *Registry) gather(ctx context.Context, id table.ID, f func(tx *txn.Txn, d *table.Desc) error) (err error) {
+func (r *Registry) gather(ctx context.Context, id table.ID,
+	f func(tx *txn.Txn, d *table.Desc) error) (err error) {
 	for range attempts {
 		err = r.write(ctx, func(tx *txn.Txn) error {
 			d, err := r.catalog.View(tx).RelationByID(ctx, id)

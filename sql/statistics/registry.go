@@ -44,7 +44,8 @@ const tablesKept = 2000
 // New returns the registry of a store. It owns neither the store nor the catalog.
 func New(store *txn.Store, cat *catalog.Catalog, log *slog.Logger) *Registry {
 	r := &Registry{store: store, catalog: cat, log: log}
-	r.mu.stored, r.mu.tables, r.mu.since = map[table.ID]bool{}, map[table.ID]*stats.Table{}, map[table.ID]uint64{}
+	r.mu.stored, r.mu.tables, r.mu.since = map[table.ID]bool{}, map[table.ID]*stats.Table{},
+		map[table.ID]uint64{}
 	r.epoch.Store(1)
 	return r
 }
@@ -171,7 +172,8 @@ func (r *Registry) write(ctx context.Context, f func(tx *txn.Txn) error) error {
 	if err == nil && tx.Dirty() {
 		err = tx.Commit(ctx)
 	}
-	if rerr := tx.Rollback(context.WithoutCancel(ctx)); err == nil && !errors.Is(rerr, txn.ErrTxnDone) {
+	if rerr := tx.Rollback(context.WithoutCancel(ctx)); err == nil &&
+		!errors.Is(rerr, txn.ErrTxnDone) {
 		err = rerr
 	}
 	return err

@@ -17,8 +17,10 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// fixture is a store with a table of one column; open makes a registry over it, as each process has one.
-func fixture(t testing.TB) (open func() *statistics.Registry, id table.ID, insert func(from, to int)) {
+// fixture is a store with a table of one column; open makes a registry over it, as each process has
+// one.
+func fixture(t testing.TB) (open func() *statistics.Registry, id table.ID,
+	insert func(from, to int)) {
 	ctx, quiet := context.Background(), slog.New(slog.DiscardHandler)
 	kv := memkv.New(memkv.Options{})
 	store, err := txn.Open(ctx, kv, txn.Options{Logger: quiet})
@@ -35,8 +37,10 @@ func fixture(t testing.TB) (open func() *statistics.Registry, id table.ID, inser
 		require.NoError(t, f(tx))
 		require.NoError(t, tx.Commit(ctx))
 	}
-	d := &table.Desc{DatabaseID: catalog.PostgresID, SchemaID: catalog.PublicID, Schema: "public", Name: "t", NextColumnID: 2, NextIndexID: 2,
-		Columns: []table.Column{{ID: 1, Name: "id", Type: types.TInt8, NotNull: true}}, RowKey: []table.IndexColumn{{ColumnID: 1}}}
+	d := &table.Desc{DatabaseID: catalog.PostgresID, SchemaID: catalog.PublicID, Schema: "public",
+		Name: "t", NextColumnID: 2, NextIndexID: 2,
+		Columns: []table.Column{{ID: 1, Name: "id", Type: types.TInt8, NotNull: true}},
+		RowKey:  []table.IndexColumn{{ColumnID: 1}}}
 	write(func(tx *txn.Txn) (err error) {
 		view := cat.View(tx)
 		if d.ID, err = view.NewID(ctx); err != nil {
@@ -109,7 +113,8 @@ func TestASizeThatChangesMakesPlansAnew(t *testing.T) {
 	require.Zero(t, a.Get(ctx, id).Rows)
 }
 
-// What was counted survives Close; what a process that died did not store is counted from the statistics.
+// What was counted survives Close; what a process that died did not store is counted from the
+// statistics.
 func TestCountersAreKept(t *testing.T) {
 	ctx := context.Background()
 	open, id, insert := fixture(t)

@@ -9,10 +9,11 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// New makes the template of a shape from the statement of one of its texts, which it leaves as it is. The
-// Stmt is nil where no literal may become a parameter.
+// New makes the template of a shape from the statement of one of its texts, which it leaves as it
+// is. The Stmt is nil where no literal may become a parameter.
 func New(s *parse.Shape, stmt ast.Statement) *Template {
-	r := &rewriter{shape: s, t: &Template{Text: string(s.Text), slots: make([]slot, len(s.Literals))}}
+	r := &rewriter{shape: s, t: &Template{Text: string(s.Text),
+		slots: make([]slot, len(s.Literals))}}
 	for i, lit := range s.Literals {
 		r.t.slots[i].text = strings.Clone(lit.Text) // and not the text that it is a part of
 	}
@@ -109,8 +110,10 @@ func (r *rewriter) assignments(set []ast.Assignment) []ast.Assignment {
 			set[i].Value = r.literal(e)
 		case *ast.Binary:
 			lit, ok := e.Right.(*ast.Literal)
-			if (e.Op == "+" || e.Op == "-") && isColumn(e.Left) && ok && lit.Kind == ast.LiteralInt {
-				set[i].Value = &ast.Binary{Pos: e.Pos, Op: e.Op, Left: e.Left, Right: r.literal(lit)}
+			if (e.Op == "+" || e.Op == "-") && isColumn(e.Left) && ok &&
+				lit.Kind == ast.LiteralInt {
+				set[i].Value = &ast.Binary{Pos: e.Pos, Op: e.Op, Left: e.Left,
+					Right: r.literal(lit)}
 			}
 		}
 	}
@@ -143,8 +146,8 @@ func isColumn(e ast.Expr) bool {
 	return ok
 }
 
-// literal returns the parameter that takes a literal's place, or what it is given if that is none of the
-// shape.
+// literal returns the parameter that takes a literal's place, or what it is given if that is none
+// of the shape.
 func (r *rewriter) literal(e ast.Expr) ast.Expr {
 	lit, ok := e.(*ast.Literal)
 	if !ok {
@@ -153,7 +156,8 @@ func (r *rewriter) literal(e ast.Expr) ast.Expr {
 	for i := range r.shape.Literals {
 		l, slot := &r.shape.Literals[i], &r.t.slots[i]
 		negative := l.Minus != 0 && l.Minus == lit.Pos && lit.Text == "-"+l.Text
-		if l.Kind != lit.Kind || slot.param != 0 || !negative && (l.Pos != lit.Pos || l.Text != lit.Text) {
+		if l.Kind != lit.Kind || slot.param != 0 || !negative &&
+			(l.Pos != lit.Pos || l.Text != lit.Text) {
 			continue
 		}
 		var declared *types.Type

@@ -37,8 +37,8 @@ type Argument struct {
 	Quoted bool
 }
 
-// Arguments are the values of the parameters in a text of the template's shape; false if the text differs
-// in what has stayed.
+// Arguments are the values of the parameters in a text of the template's shape; false if the text
+// differs in what has stayed.
 func (t *Template) Arguments(s *parse.Shape) ([]Argument, bool) {
 	out := make([]Argument, len(t.Declared))
 	for i := range t.slots {
@@ -96,8 +96,8 @@ func byKey(n physical.Node) bool {
 	return false
 }
 
-// Cache keeps the templates of the shapes used last, and the trees of the texts with parameters. It is safe
-// for concurrent use.
+// Cache keeps the templates of the shapes used last, and the trees of the texts with parameters. It
+// is safe for concurrent use.
 type Cache struct {
 	shapes *lru.Cache[string, *Template] // nil for a shape that came once
 	trees  *lru.Cache[string, parse.Parsed]
@@ -105,7 +105,8 @@ type Cache struct {
 
 // NewCache returns a cache of about size shapes and as many texts.
 func NewCache(size int) *Cache {
-	return &Cache{shapes: lru.New[string, *Template](size), trees: lru.New[string, parse.Parsed](size)}
+	return &Cache{shapes: lru.New[string, *Template](size),
+		trees: lru.New[string, parse.Parsed](size)}
 }
 
 // Find returns the template of a shape, or nil. again reports whether the shape was seen before and

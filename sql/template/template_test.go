@@ -39,11 +39,13 @@ func TestLiteralsBecomeParametersWhereTheyAreValues(t *testing.T) {
 		"SELECT a FROM t, u WHERE t.a = 1":                    nil,
 		"INSERT INTO t VALUES (1, - 2, 'x', 3 + 4), (5, DEFAULT, NULL, 6)": {
 			{Int: 1}, {Int: -2}, {Text: "x", Quoted: true}, {Int: 5}, {Int: 6}},
-		"INSERT INTO t VALUES (1) ON CONFLICT (a) DO UPDATE SET b = 2 WHERE t.a = 3": {{Int: 1}, {Int: 2}},
-		"INSERT INTO t SELECT 1 FROM u WHERE a = 2":                                  nil,
-		"UPDATE t SET a = 1, b = b - 2, c = c * 3, d = 4 + d WHERE e = 5":            {{Int: 1}, {Int: 2}, {Int: 5}},
-		"UPDATE t SET (a, b) = (1, 2) WHERE e = 3":                                   {{Int: 3}},
-		"DELETE FROM t WHERE a = 1 RETURNING 2":                                      {{Int: 1}},
+		"INSERT INTO t VALUES (1) ON CONFLICT (a) DO UPDATE SET b = 2 WHERE t.a = 3": {{Int: 1},
+			{Int: 2}},
+		"INSERT INTO t SELECT 1 FROM u WHERE a = 2": nil,
+		"UPDATE t SET a = 1, b = b - 2, c = c * 3, d = 4 + d WHERE e = 5": {{Int: 1},
+			{Int: 2}, {Int: 5}},
+		"UPDATE t SET (a, b) = (1, 2) WHERE e = 3": {{Int: 3}},
+		"DELETE FROM t WHERE a = 1 RETURNING 2":    {{Int: 1}},
 	} {
 		tm := made(t, text)
 		if want == nil {
@@ -59,7 +61,8 @@ func TestLiteralsBecomeParametersWhereTheyAreValues(t *testing.T) {
 
 func TestATemplateLeavesTheStatementAsItWas(t *testing.T) {
 	for _, text := range []string{
-		"SELECT a FROM t WHERE a = 1 AND b > 2", "UPDATE t SET a = 1, b = b + -2 WHERE c = 3", "DELETE FROM t WHERE a = 1",
+		"SELECT a FROM t WHERE a = 1 AND b > 2", "UPDATE t SET a = 1, b = b + -2 WHERE c = 3",
+		"DELETE FROM t WHERE a = 1",
 		"INSERT INTO t VALUES (1, 'x') ON CONFLICT (a) DO UPDATE SET b = 2",
 	} {
 		stmt := statementOf(t, text)

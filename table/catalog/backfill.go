@@ -13,7 +13,8 @@ import (
 // descriptor yet. It makes the transaction fail when another writes rows meanwhile: together with
 // the change of the descriptor (catalog I4) no row can lack its entry. seen, if not nil, is called
 // now and then with the number of rows that have been read.
-func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index, seen func(rows int64)) error {
+func Backfill(ctx context.Context, tx *txn.Txn, d *table.Desc, ix *table.Index,
+	seen func(rows int64)) error {
 	tx.Validate(d.IndexSpan(table.RowIndexID))
 	b, err := table.NewEntryBuilder(d, ix)
 	if err != nil {
@@ -48,7 +49,8 @@ func notUnique(d *table.Desc, ix *table.Index, row []types.Datum) error {
 }
 
 // Rows calls f with every row of d that tx sees, all columns in order. row is reused.
-func Rows(ctx context.Context, tx *txn.Txn, d *table.Desc, f func(row []types.Datum) error) (err error) {
+func Rows(ctx context.Context, tx *txn.Txn, d *table.Desc,
+	f func(row []types.Datum) error) (err error) {
 	spans, err := table.Spans(d, nil, nil, false)
 	if err != nil {
 		return err

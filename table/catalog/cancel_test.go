@@ -81,10 +81,12 @@ func TestWorkOverATableEndsWithItsContext(t *testing.T) {
 			for i := range rows {
 				require.NoError(t, r.Add(t.Context(), row(i)))
 			}
-			unsorted := [][]pairRef{append([]pairRef(nil), r.lists[0].refs...), append([]pairRef(nil), r.lists[1].refs...)}
+			unsorted := [][]pairRef{append([]pairRef(nil), r.lists[0].refs...),
+				append([]pairRef(nil), r.lists[1].refs...)}
 			endsAtEachLook(t, 20, func(ctx context.Context) error {
 				for i := range r.lists {
-					r.lists[i].refs, r.lists[i].unsorted = append([]pairRef(nil), unsorted[i]...), true
+					r.lists[i].refs, r.lists[i].unsorted = append([]pairRef(nil),
+						unsorted[i]...), true
 				}
 				return r.Sort(ctx)
 			})

@@ -34,8 +34,9 @@ type Catalog struct {
 	store *txn.Store
 	cache struct {
 		sync.RWMutex
-		state *state                   // of the newest version seen
-		descs map[table.ID]*table.Desc // as last seen committed; used again while its version is current
+		state *state // of the newest version seen
+		// as last seen committed; used again while its version is current
+		descs map[table.ID]*table.Desc
 	}
 	sequences sync.Map // sequenceID → *sequence
 	rowIDs    sync.Map // table.ID → *idRange
@@ -43,7 +44,8 @@ type Catalog struct {
 	// lastVersion is the greatest descriptor version that this process gave.
 	lastVersion atomic.Uint64
 	walks       atomic.Int64 // see Walks
-	// turn holds one token: the transaction that took it may commit a change of the schema (Commit).
+	// turn holds one token: the transaction that took it may commit a change of the schema
+	// (Commit).
 	turn chan struct{}
 }
 
@@ -52,7 +54,8 @@ type Catalog struct {
 func Open(ctx context.Context, store *txn.Store) (*Catalog, error) {
 	c := &Catalog{store: store, turn: make(chan struct{}, 1)}
 	c.cache.descs = map[table.ID]*table.Desc{}
-	c.nextID = idRange{key: nextIDKey, first: int64(FirstID), max: math.MaxUint32, grow: 32, limit: 32}
+	c.nextID = idRange{key: nextIDKey, first: int64(FirstID), max: math.MaxUint32, grow: 32,
+		limit: 32}
 	_, err := c.own(ctx, func(tx *txn.Txn) error {
 		b, err := tx.Get(ctx, formatKey)
 		if err != nil {
@@ -91,7 +94,8 @@ const ownRetries = 1000
 
 // own runs f in a transaction of its own, again while it meets conflicts. It returns the timestamp
 // of the commit.
-func (c *Catalog) own(ctx context.Context, f func(tx *txn.Txn) error) (at tso.Timestamp, err error) {
+func (c *Catalog) own(ctx context.Context, f func(tx *txn.Txn) error) (at tso.Timestamp,
+	err error) {
 	for range ownRetries {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -105,7 +109,8 @@ func (c *Catalog) own(ctx context.Context, f func(tx *txn.Txn) error) (at tso.Ti
 }
 
 // attempt is one try of own; done is false when it met a conflict.
-func (c *Catalog) attempt(ctx context.Context, f func(tx *txn.Txn) error) (at tso.Timestamp, done bool, err error) {
+func (c *Catalog) attempt(ctx context.Context, f func(tx *txn.Txn) error) (at tso.Timestamp,
+	done bool, err error) {
 	tx, err := c.store.Begin(ctx, txn.BeginOptions{})
 	if err != nil {
 		return 0, true, err

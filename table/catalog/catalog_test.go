@@ -148,7 +148,8 @@ func TestDroppingATableRemovesItsKeys(t *testing.T) {
 		}
 		w := table.NewWriter(d, f.cat)
 		for i := range 5000 {
-			if err := w.Insert(f.ctx, tx, []types.Datum{types.NewInt(int64(i)), types.NewString("x")}); err != nil {
+			if err := w.Insert(f.ctx, tx,
+				[]types.Datum{types.NewInt(int64(i)), types.NewString("x")}); err != nil {
 				return err
 			}
 		}
@@ -163,7 +164,8 @@ func TestDroppingATableRemovesItsKeys(t *testing.T) {
 	})
 	f.check()
 	f.collect()
-	// A commit keeps the next reader from a view that another has left, which still shows what is gone.
+	// A commit keeps the next reader from a view that another has left, which still shows what is
+	// gone.
 	f.must(func(tx *txn.Txn, v *View) error { return v.touch() })
 	require.Equal(t, n, f.keys())
 	f.check()
@@ -176,7 +178,8 @@ func (f *fixture) commitBeside(change func(v *View, d, next *table.Desc) error) 
 	tx := f.begin()
 	old, err := f.cat.View(tx).Relation(f.ctx, PostgresID, "public", "t")
 	require.NoError(f.t, err)
-	require.NoError(f.t, table.NewWriter(old, f.cat).Insert(f.ctx, tx, []types.Datum{types.NewInt(1), types.Null}))
+	require.NoError(f.t, table.NewWriter(old, f.cat).Insert(f.ctx, tx,
+		[]types.Datum{types.NewInt(1), types.Null}))
 	f.must(func(_ *txn.Txn, v *View) error { return change(v, d, d.Clone()) })
 	err = tx.Commit(f.ctx)
 	f.check()
@@ -207,25 +210,42 @@ func TestAnIndexBuiltWhileRowsAreWrittenMissesNone(t *testing.T) {
 		opts   txn.Options
 		engine func() (kv.Engine, error)
 	}{
-		{"one-phase", txn.Options{}, func() (kv.Engine, error) { return memkv.New(memkv.Options{}), nil }},
-		{"two-phase", txn.Options{Protocol: txn.TwoPhase}, func() (kv.Engine, error) { return memkv.New(memkv.Options{HashGroups: 3}), nil }},
-		{"pebble", txn.Options{}, func() (kv.Engine, error) { return pebblekv.Open("", pebblekv.Options{InMemory: true}) }},
+		{"one-phase", txn.Options{},
+			func() (kv.Engine, error) { return memkv.New(memkv.Options{}), nil }},
+		{"two-phase", txn.Options{Protocol: txn.TwoPhase},
+			func() (kv.Engine, error) { return memkv.New(memkv.Options{HashGroups: 3}), nil }},
+		{"pebble", txn.Options{},
+			func() (kv.Engine,
+				error) {
+				return pebblekv.Open("", pebblekv.Options{InMemory: true})
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			engine, err := c.engine()
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, engine.Close()) })
 			f := newFixture(t, engine, c.opts)
-			f.must(func(_ *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, f.simple("t")) })
+			f.must(func(_ *txn.Txn,
+				v *View) error {
+				return v.CreateRelation(f.ctx, f.simple("t"))
+			})
 			// The writers are bounded: a build meets a conflict as long as somebody writes.
 			var wg sync.WaitGroup
 			for g := range 4 {
 				wg.Go(func() {
 					for i := range 150 {
-						assertNoError(t, f.retry(func(tx *txn.Txn, v *View) error { return f.randomWrite(tx, v, g*1_000_000+i) }))
+						assertNoError(t,
+							f.retry(func(tx *txn.Txn,
+								v *View) error {
+								return f.randomWrite(tx, v, g*1_000_000+i)
+							}))
 						if i%50 == 25 {
 							name := fmt.Sprintf("i%d_%d", g, i)
-							assertNoError(t, f.retry(func(tx *txn.Txn, v *View) error { return f.addIndex(tx, v, name) }))
+							assertNoError(t,
+								f.retry(func(tx *txn.Txn,
+									v *View) error {
+									return f.addIndex(tx, v, name)
+								}))
 						}
 					}
 				})
@@ -278,7 +298,8 @@ func (f *fixture) addIndex(tx *txn.Txn, v *View, name string) error {
 	if err != nil {
 		return err
 	}
-	d.Indexes = append(d.Indexes, table.Index{ID: d.NextIndexID, OID: oid, Name: name, Columns: []table.IndexColumn{{ColumnID: 2}}})
+	d.Indexes = append(d.Indexes, table.Index{ID: d.NextIndexID, OID: oid, Name: name,
+		Columns: []table.IndexColumn{{ColumnID: 2}}})
 	d.NextIndexID++
 	if err := v.UpdateRelation(ctx, old, d); err != nil {
 		return err
@@ -289,7 +310,8 @@ func (f *fixture) addIndex(tx *txn.Txn, v *View, name string) error {
 func TestCheckFindsWhatIsWrong(t *testing.T) {
 	f := memory(t)
 	d := f.simple("t")
-	d.Indexes = append(d.Indexes, table.Index{ID: 2, OID: 99999, Name: "t_v_idx", Columns: []table.IndexColumn{{ColumnID: 2}}})
+	d.Indexes = append(d.Indexes, table.Index{ID: 2, OID: 99999, Name: "t_v_idx",
+		Columns: []table.IndexColumn{{ColumnID: 2}}})
 	d.NextIndexID = 3
 	f.must(func(tx *txn.Txn, v *View) error {
 		if err := v.CreateRelation(f.ctx, d); err != nil {
@@ -297,7 +319,8 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		}
 		w := table.NewWriter(d, f.cat)
 		for i := range 3 {
-			if err := w.Insert(f.ctx, tx, []types.Datum{types.NewInt(int64(i)), types.NewString("x")}); err != nil {
+			if err := w.Insert(f.ctx, tx,
+				[]types.Datum{types.NewInt(int64(i)), types.NewString("x")}); err != nil {
 				return err
 			}
 		}
@@ -318,7 +341,8 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		return tx.Set(append(table.StorageSpan(4711).Start, 1, 2), nil)
 	})
 	var found []string
-	require.NoError(t, Check(f.ctx, f.store, func(p Problem) { p.Key = nil; found = append(found, p.String()) }))
+	require.NoError(t, Check(f.ctx, f.store,
+		func(p Problem) { p.Key = nil; found = append(found, p.String()) }))
 	require.Equal(t, []string{
 		"postgres.public.t: index t_v_idx: row (0, x) has no entry",
 		"postgres.public.t: index t_v_idx: entry without row",
@@ -327,8 +351,8 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	}, found)
 }
 
-// TestCheckSettlesTheLocksOfTheDead: a transaction that was killed may leave locks on keys that a check
-// has no reason to read, and locks that stop no reader.
+// TestCheckSettlesTheLocksOfTheDead: a transaction that was killed may leave locks on keys that a
+// check has no reason to read, and locks that stop no reader.
 func TestCheckSettlesTheLocksOfTheDead(t *testing.T) {
 	engine := memkv.New(memkv.Options{})
 	var clock atomic.Int64
@@ -343,8 +367,9 @@ func TestCheckSettlesTheLocksOfTheDead(t *testing.T) {
 	sp := tx.Savepoint()
 	require.NoError(t, tx.Set([]byte{table.PrefixSequence, 1}, []byte("v")))
 	tx.RollbackTo(sp)
-	require.NoError(t, tx.Set([]byte{table.PrefixSequence, 2}, []byte("v"))) // the one before is undone with it
-	require.NoError(t, store.Close())                                        // the process is gone
+	// the one before is undone with it
+	require.NoError(t, tx.Set([]byte{table.PrefixSequence, 2}, []byte("v")))
+	require.NoError(t, store.Close()) // the process is gone
 	require.NoError(t, tx.Rollback(ctx))
 
 	clock.Add(3_600_000)

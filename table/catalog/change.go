@@ -34,7 +34,8 @@ func (v *View) CreateDatabase(ctx context.Context, name string) (Database, error
 	if _, ok, err := v.Database(ctx, name); err != nil {
 		return Database{}, err
 	} else if ok {
-		return Database{}, sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists", name)
+		return Database{}, sqlerr.New(sqlerr.DuplicateDatabase, "database \"%s\" already exists",
+			name)
 	}
 	if err := v.reserve(ctx, databaseKey(name)); err != nil {
 		return Database{}, err
@@ -128,8 +129,8 @@ func (v *View) CreateSchema(ctx context.Context, db table.ID, name string) (Sche
 	return s, v.put(schemaKey(db, name), encodeJSON(s))
 }
 
-// holdDatabase makes Commit fail if the database is dropped or renamed meanwhile: a session may have entered it
-// just before. It fails with 3D000 when the database is gone already.
+// holdDatabase makes Commit fail if the database is dropped or renamed meanwhile: a session may
+// have entered it just before. It fails with 3D000 when the database is gone already.
 func (v *View) holdDatabase(ctx context.Context, id table.ID) error {
 	all, err := v.Databases(ctx)
 	if err != nil {
@@ -233,10 +234,9 @@ func (c *Catalog) newVersion(old uint64) uint64 {
 }
 
 // UpdateRelation replaces a descriptor by another with the same ID, and moves the names of the
-// relation and its indexes where they changed. What d has no rows or entries under any more (another
-// storage ID, or an index that is gone) is dropped as a whole; all other rows and index entries are the
-// caller's to mend.
-// Transactions that write rows by the old one fail (catalog I4).
+// relation and its indexes where they changed. What d has no rows or entries under any more
+// (another storage ID, or an index that is gone) is dropped as a whole; all other rows and index
+// entries are the caller's to mend. Transactions that write rows by the old one fail (catalog I4).
 func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
 	v.tx.Validate(table.PrefixSpan(dependPrefix(d.ID)))
 	if err := v.RelabelRelation(ctx, old, d); err != nil || d.Kind != table.KindTable {
@@ -260,7 +260,8 @@ func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
 	list := func(d *table.Desc) map[name]nameEntry {
 		m := map[name]nameEntry{{d.SchemaID, d.Name}: {relation: d.ID}}
 		for i := range d.Indexes {
-			m[name{d.SchemaID, d.Indexes[i].Name}] = nameEntry{relation: d.ID, index: d.Indexes[i].OID}
+			m[name{d.SchemaID, d.Indexes[i].Name}] = nameEntry{relation: d.ID,
+				index: d.Indexes[i].OID}
 		}
 		return m
 	}
@@ -294,8 +295,8 @@ func (v *View) RelabelRelation(ctx context.Context, old, d *table.Desc) error {
 	return v.putDesc(d, old.Version)
 }
 
-// nameTwice returns a name that a relation and one of its indexes have, or two of them: a new name of one of
-// these may be that of another, and claim looks at other relations only.
+// nameTwice returns a name that a relation and one of its indexes have, or two of them: a new name
+// of one of these may be that of another, and claim looks at other relations only.
 func nameTwice(d *table.Desc) (name string, ok bool) {
 	seen := map[string]struct{}{d.Name: {}}
 	for i := range d.Indexes {

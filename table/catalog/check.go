@@ -49,8 +49,8 @@ func Check(ctx context.Context, store *txn.Store, report func(Problem)) error {
 // Report receives what CheckWithProgress finds.
 type Report struct {
 	Problem func(Problem)
-	// Progress is called whenever Every more keys of tables have been read, with the table that is being read
-	// and the number of all so far.
+	// Progress is called whenever Every more keys of tables have been read, with the table that is
+	// being read and the number of all so far.
 	Progress func(relation string, keys int64)
 	Every    int64
 }
@@ -60,8 +60,8 @@ func CheckWithProgress(ctx context.Context, store *txn.Store, r Report) error {
 	return checkAt(ctx, store, 0, r)
 }
 
-// CheckAt is Check as of a timestamp at or above the safepoint. It does not look at locks, which have
-// no past. Zero is now.
+// CheckAt is Check as of a timestamp at or above the safepoint. It does not look at locks, which
+// have no past. Zero is now.
 func CheckAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, report func(Problem)) error {
 	return checkAt(ctx, store, ts, Report{Problem: report})
 }
@@ -74,7 +74,8 @@ func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) 
 	defer func() { _ = tx.Rollback(ctx) }()
 	c := &Catalog{store: store}
 	c.cache.descs = map[table.ID]*table.Desc{}
-	ch := &checker{tx: tx, v: c.View(tx), report: r.Problem, progress: r, names: map[table.ID]string{}, descs: map[table.ID]*table.Desc{}}
+	ch := &checker{tx: tx, v: c.View(tx), report: r.Problem, progress: r,
+		names: map[table.ID]string{}, descs: map[table.ID]*table.Desc{}}
 	if err := ch.catalog(ctx); err != nil {
 		return err
 	}
@@ -144,8 +145,10 @@ func (ch *checker) catalog(ctx context.Context) error {
 
 func (ch *checker) relation(ctx context.Context, name string, d *table.Desc) error {
 	if d.Kind == table.KindTable {
-		if found, err := ch.v.RelationByStorage(ctx, d.Storage()); err != nil || found == nil || found.ID != d.ID {
-			ch.report(Problem{Relation: name, What: fmt.Sprintf("storage ID %d does not lead to it", d.Storage())})
+		if found, err := ch.v.RelationByStorage(ctx, d.Storage()); err != nil || found == nil ||
+			found.ID != d.ID {
+			ch.report(Problem{Relation: name, What: fmt.Sprintf("storage ID %d does not lead to "+
+				"it", d.Storage())})
 		}
 	}
 	check := func(n string, want nameEntry) error {
@@ -154,7 +157,8 @@ func (ch *checker) relation(ctx context.Context, name string, d *table.Desc) err
 			return err
 		}
 		if e != want {
-			ch.report(Problem{Relation: name, What: fmt.Sprintf("the name %q does not lead to it", n)})
+			ch.report(Problem{Relation: name,
+				What: fmt.Sprintf("the name %q does not lead to it", n)})
 		}
 		return nil
 	}
@@ -162,15 +166,17 @@ func (ch *checker) relation(ctx context.Context, name string, d *table.Desc) err
 		return err
 	}
 	for i := range d.Indexes {
-		if err := check(d.Indexes[i].Name, nameEntry{relation: d.ID, index: d.Indexes[i].OID}); err != nil {
+		if err := check(d.Indexes[i].Name,
+			nameEntry{relation: d.ID, index: d.Indexes[i].OID}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// table verifies rows against entries. It reads each side once, in order, and compares sums: only an
-// index whose sum differs is looked through row by row and entry by entry, to name what is wrong.
+// table verifies rows against entries. It reads each side once, in order, and compares sums: only
+// an index whose sum differs is looked through row by row and entry by entry, to name what is
+// wrong.
 func (ch *checker) table(ctx context.Context, d *table.Desc) error {
 	builders := make([]*table.EntryBuilder, len(d.Indexes))
 	sums := make([]entrySum, len(d.Indexes)) // of what the rows ask for
@@ -196,7 +202,8 @@ func (ch *checker) table(ctx context.Context, d *table.Desc) error {
 		for i := range d.Columns {
 			if d.Columns[i].NotNull && row[i].Null {
 				ch.report(Problem{Relation: ch.names[d.ID],
-					What: fmt.Sprintf("NULL in column %q, which is NOT NULL, of row %s", d.Columns[i].Name, table.FormatRow(d, row))})
+					What: fmt.Sprintf("NULL in column %q, which is NOT NULL, of row %s",
+						d.Columns[i].Name, table.FormatRow(d, row))})
 			}
 		}
 		return nil
@@ -224,15 +231,18 @@ func (ch *checker) table(ctx context.Context, d *table.Desc) error {
 }
 
 // compare names every row and every entry that has not its counterpart.
-func (ch *checker) compare(ctx context.Context, d *table.Desc, ix *table.Index, b *table.EntryBuilder) error {
-	err := Rows(ctx, ch.tx, d, func(row []types.Datum) error { return ch.rowEntry(ctx, d, ix, b, row) })
+func (ch *checker) compare(ctx context.Context, d *table.Desc, ix *table.Index,
+	b *table.EntryBuilder) error {
+	err := Rows(ctx, ch.tx, d,
+		func(row []types.Datum) error { return ch.rowEntry(ctx, d, ix, b, row) })
 	if err != nil {
 		return err
 	}
 	return ch.entries(ctx, d, ix, b)
 }
 
-func (ch *checker) rowEntry(ctx context.Context, d *table.Desc, ix *table.Index, b *table.EntryBuilder, row []types.Datum) error {
+func (ch *checker) rowEntry(ctx context.Context, d *table.Desc, ix *table.Index,
+	b *table.EntryBuilder, row []types.Datum) error {
 	e, err := b.Entry(row)
 	if err != nil {
 		return err
@@ -255,7 +265,8 @@ func (ch *checker) rowEntry(ctx context.Context, d *table.Desc, ix *table.Index,
 }
 
 // entries verifies that every entry has a row, and is that row's entry.
-func (ch *checker) entries(ctx context.Context, d *table.Desc, ix *table.Index, b *table.EntryBuilder) error {
+func (ch *checker) entries(ctx context.Context, d *table.Desc, ix *table.Index,
+	b *table.EntryBuilder) error {
 	span := d.IndexSpan(ix.ID)
 	it, err := ch.tx.Scan(ctx, span, txn.ScanOptions{})
 	if err != nil {
@@ -295,8 +306,8 @@ func (ch *checker) entries(ctx context.Context, d *table.Desc, ix *table.Index, 
 	return it.Err()
 }
 
-// strays finds keys of tables and indexes that do not exist, skipping from index to index. What lies in
-// a dropped span waits for the collector.
+// strays finds keys of tables and indexes that do not exist, skipping from index to index. What
+// lies in a dropped span waits for the collector.
 func (ch *checker) strays(ctx context.Context) error {
 	dropped, err := ch.tx.Dropped(ctx)
 	if err != nil {
@@ -326,7 +337,8 @@ func (ch *checker) strays(ctx context.Context) error {
 			ch.report(Problem{Key: key, What: "key of no table"})
 			span.Start = append(key, 0)
 		case d == nil:
-			ch.report(Problem{Key: key, What: fmt.Sprintf("rows under storage ID %d, which belongs to no table", k.Storage)})
+			ch.report(Problem{Key: key, What: fmt.Sprintf("rows under storage ID %d, which "+
+				"belongs to no table", k.Storage)})
 			span.Start = table.StorageSpan(k.Storage).End
 		default:
 			if k.Index != table.RowIndexID && d.Index(k.Index) == nil {
@@ -352,13 +364,16 @@ func (ch *checker) locks(ctx context.Context, store *txn.Store) error {
 	}
 	return expiredLocks(ctx, store, now, func(key []byte, l mvcc.Lock) error {
 		ch.report(Problem{Key: bytes.Clone(key), What: fmt.Sprintf(
-			"lock of the transaction started at %s, which is gone (primary %x)", l.StartTS, l.Primary)})
+			"lock of the transaction started at %s, which is gone (primary %x)", l.StartTS,
+			l.Primary)})
 		return nil
 	})
 }
 
-// expiredLocks visits the locks that are in the store now and whose time to live was over at a time.
-func expiredLocks(ctx context.Context, store *txn.Store, now tso.Timestamp, visit func(key []byte, l mvcc.Lock) error) error {
+// expiredLocks visits the locks that are in the store now and whose time to live was over at a
+// time.
+func expiredLocks(ctx context.Context, store *txn.Store, now tso.Timestamp,
+	visit func(key []byte, l mvcc.Lock) error) error {
 	snap, err := store.Engine().Snapshot()
 	if err != nil {
 		return err

@@ -17,12 +17,12 @@ const (
 	batchKeyBytes = 1 << 20
 )
 
-// stepsPerKey is how many keys of the referenced index are stepped over for each one that is looked for: a
-// look-up costs about as much.
+// stepsPerKey is how many keys of the referenced index are stepped over for each one that is looked
+// for: a look-up costs about as much.
 const stepsPerKey = 8
 
-// referred gathers the keys of a unique index to which rows refer, and finds out whether all of them exist:
-// in batches, each in the order of the index, which is read side by side with it.
+// referred gathers the keys of a unique index to which rows refer, and finds out whether all of
+// them exist: in batches, each in the order of the index, which is read side by side with it.
 type referred struct {
 	tx      *txn.Txn
 	keys    [][]byte
@@ -63,7 +63,8 @@ func (r *referred) flush(ctx context.Context) error {
 	return err
 }
 
-// walk reads the index beside the keys, and returns those that are left when too much of it lies between them.
+// walk reads the index beside the keys, and returns those that are left when too much of it lies
+// between them.
 func (r *referred) walk(ctx context.Context, keys [][]byte) (rest [][]byte, err error) {
 	span := kv.Span{Start: keys[0], End: append(bytes.Clone(keys[len(keys)-1]), 0)}
 	it, err := r.tx.Scan(ctx, span, txn.ScanOptions{KeysOnly: true})

@@ -13,8 +13,8 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// TestACheckReadsForeignKeysSideBySide: the rows of a sound table do not cost a look-up each, in whatever
-// order they refer to the other one; and each row that refers to nothing is named.
+// TestACheckReadsForeignKeysSideBySide: the rows of a sound table do not cost a look-up each, in
+// whatever order they refer to the other one; and each row that refers to nothing is named.
 func TestACheckReadsForeignKeysSideBySide(t *testing.T) {
 	engine := kvtest.NewMeter(memkv.New(memkv.Options{}))
 	f := newFixture(t, engine, txn.Options{})
@@ -35,7 +35,8 @@ func TestACheckReadsForeignKeysSideBySide(t *testing.T) {
 	f.must(func(tx *txn.Txn, _ *View) error {
 		w := table.NewWriter(parent, f.cat)
 		for i := range parents {
-			if err := w.Insert(f.ctx, tx, []types.Datum{types.NewInt(int64(i)), types.NewString("x")}); err != nil {
+			if err := w.Insert(f.ctx, tx,
+				[]types.Datum{types.NewInt(int64(i)), types.NewString("x")}); err != nil {
 				return err
 			}
 		}
@@ -57,24 +58,31 @@ func TestACheckReadsForeignKeysSideBySide(t *testing.T) {
 			require.NoError(t, err)
 			ctx := engine.Watch(f.ctx, 1, func() {})
 			require.NoError(t, Check(ctx, f.store, func(p Problem) { t.Error(p) }))
-			require.Less(t, engine.After(), int64(2*children+8*parents), "rows are read twice, and the keys of batches")
+			require.Less(t, engine.After(), int64(2*children+8*parents),
+				"rows are read twice, and the keys of batches")
 		})
 	}
 	var seen []string
-	require.NoError(t, CheckWithProgress(f.ctx, f.store, Report{Problem: func(p Problem) { t.Error(p) }, Every: 15_000,
-		Progress: func(relation string, keys int64) { seen = append(seen, fmt.Sprint(relation, " ", keys)) }}))
+	require.NoError(t, CheckWithProgress(f.ctx, f.store,
+		Report{Problem: func(p Problem) { t.Error(p) }, Every: 15_000,
+			Progress: func(relation string,
+				keys int64) {
+				seen = append(seen, fmt.Sprint(relation, " ", keys))
+			}}))
 	require.Equal(t, []string{"postgres.public.child 15000", "postgres.public.child 30000"}, seen)
 	f.must(func(tx *txn.Txn, _ *View) error {
 		w := table.NewWriter(child, f.cat)
 		for _, i := range []int{5, 7000} {
-			if err := tx.Set(keyAndValue(t, w, []types.Datum{types.NewInt(int64(i)), types.NewInt(parents)})); err != nil {
+			if err := tx.Set(keyAndValue(t, w,
+				[]types.Datum{types.NewInt(int64(i)), types.NewInt(parents)})); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	var problems []string
-	require.NoError(t, Check(f.ctx, f.store, func(p Problem) { problems = append(problems, p.What) }))
+	require.NoError(t, Check(f.ctx, f.store,
+		func(p Problem) { problems = append(problems, p.What) }))
 	require.Equal(t, []string{
 		fmt.Sprintf(`row (5, %d) refers by "fk" to a row that does not exist`, parents),
 		fmt.Sprintf(`row (7000, %d) refers by "fk" to a row that does not exist`, parents),

@@ -15,8 +15,11 @@ func (ch *checker) foreignKeys(ctx context.Context) error {
 	for _, d := range ch.order {
 		for _, id := range d.ReferencedBy {
 			child := ch.descs[id]
-			if child == nil || !slices.ContainsFunc(child.ForeignKeys, func(fk table.ForeignKey) bool { return fk.RefTable == d.ID }) {
-				ch.report(Problem{Relation: ch.names[d.ID], What: fmt.Sprintf("table %d is said to refer to it and does not", id)})
+			if child == nil ||
+				!slices.ContainsFunc(child.ForeignKeys,
+					func(fk table.ForeignKey) bool { return fk.RefTable == d.ID }) {
+				ch.report(Problem{Relation: ch.names[d.ID],
+					What: fmt.Sprintf("table %d is said to refer to it and does not", id)})
 			}
 		}
 		for i := range d.ForeignKeys {
@@ -69,14 +72,16 @@ func (ch *checker) foreignKey(ctx context.Context, d *table.Desc, fk *table.Fore
 		}
 		found, err := table.HasKey(ctx, ch.tx, k)
 		if err == nil && !found {
-			p.What = fmt.Sprintf("row %s refers by %q to a row that does not exist", table.FormatRow(d, row), fk.Name)
+			p.What = fmt.Sprintf("row %s refers by %q to a row that does not exist",
+				table.FormatRow(d, row), fk.Name)
 			ch.report(p)
 		}
 		return err
 	})
 }
 
-// referredKey returns what makes the key to which a row of d refers; nil for one that refers to nothing.
+// referredKey returns what makes the key to which a row of d refers; nil for one that refers to
+// nothing.
 func referredKey(
 	d, parent *table.Desc, fk *table.ForeignKey, ix *table.Index,
 ) func(row []types.Datum) ([]byte, error) {
@@ -101,7 +106,8 @@ func referredKey(
 	}
 }
 
-// byTimeZone reports whether the time zones of the sessions that wrote the rows decided to which rows they refer.
+// byTimeZone reports whether the time zones of the sessions that wrote the rows decided to which
+// rows they refer.
 func byTimeZone(d, parent *table.Desc, fk *table.ForeignKey) bool {
 	for i, id := range fk.Columns {
 		to := parent.Columns[parent.ColumnByID(fk.RefColumns[i])].Type

@@ -9,9 +9,9 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// entrySum is a sum over a set of index entries that does not depend on their order: rows ask for entries
-// in the order of rows, and the index has them in its own. Two sets of equal sums are equal, but for a
-// chance of one in 2^128: the seeds are drawn anew in each process.
+// entrySum is a sum over a set of index entries that does not depend on their order: rows ask for
+// entries in the order of rows, and the index has them in its own. Two sets of equal sums are
+// equal, but for a chance of one in 2^128: the seeds are drawn anew in each process.
 type entrySum struct {
 	n    int
 	a, b uint64
@@ -37,7 +37,8 @@ func (s *entrySum) add(key, value []byte) {
 }
 
 // sumOf reads the entries of an index.
-func (ch *checker) sumOf(ctx context.Context, d *table.Desc, ix table.IndexID) (sum entrySum, err error) {
+func (ch *checker) sumOf(ctx context.Context, d *table.Desc, ix table.IndexID) (sum entrySum,
+	err error) {
 	it, err := ch.tx.Scan(ctx, d.IndexSpan(ix), txn.ScanOptions{})
 	if err != nil {
 		return sum, err

@@ -12,13 +12,14 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// TestACheckOfASoundTableLooksNothingUp counts what Check asks of the engine for a table with an index: the
-// same for ten rows and for two thousand.
+// TestACheckOfASoundTableLooksNothingUp counts what Check asks of the engine for a table with an
+// index: the same for ten rows and for two thousand.
 func TestACheckOfASoundTableLooksNothingUp(t *testing.T) {
 	engine := kvtest.NewRecord(memkv.New(memkv.Options{}))
 	f := newFixture(t, engine, txn.Options{})
 	d := f.simple("t")
-	d.Indexes = append(d.Indexes, table.Index{ID: 2, OID: 99999, Name: "t_v_idx", Columns: []table.IndexColumn{{ColumnID: 2}}})
+	d.Indexes = append(d.Indexes, table.Index{ID: 2, OID: 99999, Name: "t_v_idx",
+		Columns: []table.IndexColumn{{ColumnID: 2}}})
 	d.NextIndexID = 3
 	f.must(func(tx *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, d) })
 	rows := 0
@@ -26,7 +27,8 @@ func TestACheckOfASoundTableLooksNothingUp(t *testing.T) {
 		f.must(func(tx *txn.Txn, _ *View) error {
 			w := table.NewWriter(d, f.cat)
 			for ; rows < to; rows++ {
-				if err := w.Insert(f.ctx, tx, []types.Datum{types.NewInt(int64(rows)), types.NewString("x")}); err != nil {
+				if err := w.Insert(f.ctx, tx,
+					[]types.Datum{types.NewInt(int64(rows)), types.NewString("x")}); err != nil {
 					return err
 				}
 			}

@@ -11,11 +11,12 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Two transactions of READ COMMITTED that change different objects of the schema at the same time both
-// commit. What each of them rests on is protected by itself: a name by its row lock (reserve) and its key,
-// a schema that gets a name by a validated point (claim), a relation that a view or a default names likewise (Require),
-// and the other sides, which drop or rename, by validated spans. The version key alone is written by both,
-// so the second one's write of it is moved behind the first one's at commit.
+// Two transactions of READ COMMITTED that change different objects of the schema at the same time
+// both commit. What each of them rests on is protected by itself: a name by its row lock (reserve)
+// and its key, a schema that gets a name by a validated point (claim), a relation that a view or a
+// default names likewise (Require), and the other sides, which drop or rename, by validated spans.
+// The version key alone is written by both, so the second one's write of it is moved behind the
+// first one's at commit.
 
 // reserve takes the row lock of a key that the transaction read as absent and is about to write:
 // another transaction that wants to write it waits until this one has ended. If the key was written
@@ -32,7 +33,8 @@ func (v *View) reserve(ctx context.Context, key []byte) error {
 	return v.tx.Stale(key, found)
 }
 
-// Require makes Commit fail if one of the relations has changed since the transaction read it, or is gone.
+// Require makes Commit fail if one of the relations has changed since the transaction read it, or
+// is gone.
 func (v *View) Require(ids ...table.ID) {
 	for _, id := range ids {
 		v.validate(table.DescKey(id))
@@ -91,7 +93,8 @@ func (v *View) raiseStreamed(ctx context.Context) error {
 	return v.tx.Set(versionKey, binary.BigEndian.AppendUint64(nil, uint64(at)))
 }
 
-// rebase moves the write of the version key to the present. Requires: this is the transaction's turn.
+// rebase moves the write of the version key to the present. Requires: this is the transaction's
+// turn.
 func (v *View) rebase(ctx context.Context) error {
 	at, err := v.present(ctx)
 	if err != nil {

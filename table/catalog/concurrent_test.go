@@ -11,8 +11,9 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// A schema is not made in a database that another transaction drops, whichever commits first: a session
-// that enters the database just before it is dropped would leave a schema that belongs to nothing.
+// A schema is not made in a database that another transaction drops, whichever commits first: a
+// session that enters the database just before it is dropped would leave a schema that belongs to
+// nothing.
 func TestNoSchemaIsMadeInADroppedDatabase(t *testing.T) {
 	for _, dropFirst := range []bool{true, false} {
 		f := memory(t)
@@ -26,8 +27,14 @@ func TestNoSchemaIsMadeInADroppedDatabase(t *testing.T) {
 		require.NoError(t, dv.DropDatabase(f.ctx, db))
 		_, err := cv.CreateSchema(f.ctx, db.ID, "x")
 		require.NoError(t, err)
-		commitDrop := func() error { return dv.Commit(f.ctx, true, func() error { return drop.Commit(f.ctx) }) }
-		commitCreate := func() error { return cv.Commit(f.ctx, true, func() error { return create.Commit(f.ctx) }) }
+		commitDrop := func() error {
+			return dv.Commit(f.ctx, true,
+				func() error { return drop.Commit(f.ctx) })
+		}
+		commitCreate := func() error {
+			return cv.Commit(f.ctx, true,
+				func() error { return create.Commit(f.ctx) })
+		}
 		first, second := commitCreate, commitDrop
 		if dropFirst {
 			first, second = commitDrop, commitCreate
@@ -49,8 +56,8 @@ func TestNoSchemaIsMadeInADroppedDatabase(t *testing.T) {
 	}
 }
 
-// A transaction that streams its version out, and began before another change of the schema was committed, leaves
-// a version above that one's: caches keep the newest version only.
+// A transaction that streams its version out, and began before another change of the schema was
+// committed, leaves a version above that one's: caches keep the newest version only.
 func TestAStreamedVersionIsAboveThoseBefore(t *testing.T) {
 	f := newFixture(t, memkv.New(memkv.Options{}), txn.Options{StreamBytes: 1 << 10})
 	version := func() (n uint64) {

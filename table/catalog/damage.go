@@ -12,7 +12,8 @@ import (
 // Within names what has cells in the spans of raw keys: tables, indexes, and the schema.
 func (ds *Describer) Within(raw []kv.Span) (names []string) {
 	touched := func(span kv.Span) bool {
-		return slices.ContainsFunc(mvcc.RawSpans(span), func(s kv.Span) bool { return slices.ContainsFunc(raw, s.Overlaps) })
+		return slices.ContainsFunc(mvcc.RawSpans(span),
+			func(s kv.Span) bool { return slices.ContainsFunc(raw, s.Overlaps) })
 	}
 	for _, d := range ds.tables {
 		if touched(d.IndexSpan(table.RowIndexID)) {

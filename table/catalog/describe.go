@@ -106,7 +106,8 @@ func (ds *Describer) tableKey(k table.Key) string {
 		}
 		name += " " + ix.Name
 	}
-	return fmt.Sprintf("/table/%d %s/%s/%s", k.Storage, ds.names[d.ID], name, table.DescribeKey(d, k))
+	return fmt.Sprintf("/table/%d %s/%s/%s", k.Storage, ds.names[d.ID], name,
+		table.DescribeKey(d, k))
 }
 
 func (ds *Describer) catalogKey(rest []byte) string {

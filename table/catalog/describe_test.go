@@ -23,9 +23,12 @@ func TestKeysAndValuesHaveAText(t *testing.T) {
 	d.Columns = append(d.Columns, table.Column{ID: 3, Name: "n", Type: types.TNumeric})
 	d.NextColumnID = 4
 	d.Indexes = append(d.Indexes,
-		table.Index{ID: 2, OID: 20001, Name: "docs_v_key", Unique: true, Columns: []table.IndexColumn{{ColumnID: 2}}},
-		table.Index{ID: 3, OID: 20002, Name: "docs_n_idx", Columns: []table.IndexColumn{{ColumnID: 3, Desc: true, NullsFirst: true}}})
-	view := &table.Desc{ID: 30000, DatabaseID: PostgresID, SchemaID: PublicID, Schema: "public", Name: "vw",
+		table.Index{ID: 2, OID: 20001, Name: "docs_v_key", Unique: true,
+			Columns: []table.IndexColumn{{ColumnID: 2}}},
+		table.Index{ID: 3, OID: 20002, Name: "docs_n_idx",
+			Columns: []table.IndexColumn{{ColumnID: 3, Desc: true, NullsFirst: true}}})
+	view := &table.Desc{ID: 30000, DatabaseID: PostgresID, SchemaID: PublicID, Schema: "public",
+		Name: "vw",
 		Kind: table.KindView, View: &table.View{Text: "select 1", DependsOn: []table.ID{d.ID}}}
 	f.must(func(tx *txn.Txn, v *View) error {
 		if err := v.CreateRelation(f.ctx, d); err != nil {
@@ -37,7 +40,8 @@ func TestKeysAndValuesHaveAText(t *testing.T) {
 		one, err := types.ParseNumeric("1.50")
 		require.NoError(t, err)
 		w := table.NewWriter(d, f.cat)
-		if err := w.Insert(f.ctx, tx, []types.Datum{types.NewInt(1), types.NewString("a\x01b"), types.NewDecimal(one)}); err != nil {
+		if err := w.Insert(f.ctx, tx, []types.Datum{types.NewInt(1), types.NewString("a\x01b"),
+			types.NewDecimal(one)}); err != nil {
 			return err
 		}
 		return w.Insert(f.ctx, tx, []types.Datum{types.NewInt(2), types.Null, types.Null})

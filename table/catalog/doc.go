@@ -5,33 +5,33 @@
 // It owns the keys below. What a statement may do to a descriptor, and which error a user gets for
 // it, is package sql/ddl's; how a descriptor turns rows into keys is package table's.
 //
-//	c f                            → format number of the store
-//	c v                            → version: a timestamp of the transaction that last changed the schema
-//	c i                            → next object ID (reserved in ranges)
-//	c b {name}                     → database
-//	c s {database}{name}           → schema
-//	c n {database}{schema}{name}   → relation or index of that name
-//	c d {relation}                 → descriptor
-//	c w {table}                    → nothing: written when a descriptor changes for writers of rows
-//	c o {storage}                  → table whose rows lie under a storage ID that is not its own number
-//	c y                            → settings of ALTER SYSTEM
-//	c p {relation}{view}           → nothing: the view reads the relation
-//	s {sequence}{epoch}            → position of a sequence
-//	r {table}                      → next row ID of a table without primary key
+//	c f                          → format number of the store
+//	c v                          → version: timestamp of the last transaction that changed it
+//	c i                          → next object ID (reserved in ranges)
+//	c b {name}                   → database
+//	c s {database}{name}         → schema
+//	c n {database}{schema}{name} → relation or index of that name
+//	c d {relation}               → descriptor
+//	c w {table}                  → nothing: written when a descriptor changes for writers of rows
+//	c o {storage}                → table whose rows lie under another ID than its own
+//	c y                          → settings of ALTER SYSTEM
+//	c p {relation}{view}         → nothing: the view reads the relation
+//	s {sequence}{epoch}          → position of a sequence
+//	r {table}                    → next row ID of a table without primary key
 //
 // A [Catalog] belongs to the process. A [View] is the schema as one transaction sees it.
 //
 // # The cache
 //
 // Every transaction that changes the schema writes its startTS under the version key. Two such
-// transactions that overlap write the same key, so one of them fails with a write conflict, unless it is one
-// of READ COMMITTED. That one puts a new timestamp there when it commits, in turn with others, behind
-// whatever was committed before ([View.Commit]). A version therefore names one state of the whole catalog,
-// and later states have greater versions.
-// A View reads the version key once and then shares what others with the same version have read.
-// A transaction that finds its own startTS there has changed the schema itself: it reads through
-// its own buffered writes and shares nothing. A rollback to a savepoint takes the buffered version
-// back with everything else, so there is no cache to undo.
+// transactions that overlap write the same key, so one of them fails with a write conflict, unless
+// it is one of READ COMMITTED. That one puts a new timestamp there when it commits, in turn with
+// others, behind whatever was committed before ([View.Commit]). A version therefore names one state
+// of the whole catalog, and later states have greater versions. A View reads the version key once
+// and then shares what others with the same version have read. A transaction that finds its own
+// startTS there has changed the schema itself: it reads through its own buffered writes and shares
+// nothing. A rollback to a savepoint takes the buffered version back with everything else, so there
+// is no cache to undo.
 //
 // # Newer than the snapshot
 //

@@ -69,13 +69,15 @@ func decodeDesc(b []byte) (*table.Desc, error) {
 	for i, c := range w.Columns {
 		t, ok := types.ByOID(c.Type.OID)
 		if !ok {
-			return nil, fmt.Errorf("catalog: relation %q: unknown type %d: %w", d.Name, c.Type.OID, kv.ErrCorruption)
+			return nil, fmt.Errorf("catalog: relation %q: unknown type %d: %w", d.Name, c.Type.OID,
+				kv.ErrCorruption)
 		}
 		d.Columns[i] = c.Column
 		d.Columns[i].Type = t.Apply(c.Type.Mod)
 	}
 	for i := range d.ForeignKeys {
-		if fk := &d.ForeignKeys[i]; fk.OID == 0 { // of a store from before they were numbered: far above all numbers
+		// of a store from before they were numbered: far above all numbers
+		if fk := &d.ForeignKeys[i]; fk.OID == 0 {
 			fk.OID = 1<<31 + d.ID<<8 + table.ID(i)
 		}
 	}

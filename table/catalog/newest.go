@@ -57,8 +57,8 @@ func (v *View) Renew(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
-// newestOf returns what to use for a relation of the snapshot: all tables that foreign keys join come from
-// one of the two states, so that a key which one of them looks at is known to the others.
+// newestOf returns what to use for a relation of the snapshot: all tables that foreign keys join
+// come from one of the two states, so that a key which one of them looks at is known to the others.
 func (v *View) newestOf(ctx context.Context, st *state, d *table.Desc) (*table.Desc, error) {
 	n := v.newest
 	if use := n.descs[d.ID]; use != nil {
@@ -85,7 +85,8 @@ func (v *View) newestOf(ctx context.Context, st *state, d *table.Desc) (*table.D
 
 // joined collects the tables that foreign keys of the newest state join to one, this one too. ok is
 // false when one of them has changed in a way that does not fit the snapshot.
-func (v *View) joined(ctx context.Context, st *state, now *View, id table.ID) (use map[table.ID]*table.Desc, ok bool, err error) {
+func (v *View) joined(ctx context.Context, st *state, now *View,
+	id table.ID) (use map[table.ID]*table.Desc, ok bool, err error) {
 	use = map[table.ID]*table.Desc{}
 	for todo := []table.ID{id}; len(todo) > 0; {
 		id, todo = todo[0], todo[1:]

@@ -9,9 +9,10 @@ import (
 // owners maps the object IDs of indexes and foreign keys to the tables that have them.
 type owners map[table.ID]table.ID
 
-// Owner finds the table of a database that has an index or a foreign key with the object ID; nil, nil
-// when there is none. The tables are gone through once for each state of the catalog, not for each
-// question; a transaction that has changed the schema keeps what it found until it does not fit.
+// Owner finds the table of a database that has an index or a foreign key with the object ID; nil,
+// nil when there is none. The tables are gone through once for each state of the catalog, not for
+// each question; a transaction that has changed the schema keeps what it found until it does not
+// fit.
 func (v *View) Owner(ctx context.Context, db, id table.ID) (*table.Desc, error) {
 	st, err := v.state(ctx)
 	if err != nil {
@@ -31,7 +32,8 @@ func (v *View) Owner(ctx context.Context, db, id table.ID) (*table.Desc, error) 
 	return nil, nil
 }
 
-// ownOwner is Owner for a transaction that has changed the schema: what was found before may be old.
+// ownOwner is Owner for a transaction that has changed the schema: what was found before may be
+// old.
 func (v *View) ownOwner(ctx context.Context, db, id table.ID) (*table.Desc, error) {
 	if t, ok := v.ownOwners[db][id]; ok {
 		if d, err := v.RelationByID(ctx, t); err != nil || d != nil && has(d, id) {

@@ -14,22 +14,24 @@ import (
 )
 
 // Replacement is what the rows and index entries of a table are to become: every row is added, then
-// Write makes it so, in a new place unless nothing changes. It holds all keys and values in memory, packed,
-// and nothing else of a row.
+// Write makes it so, in a new place unless nothing changes. It holds all keys and values in memory,
+// packed, and nothing else of a row.
 type Replacement struct {
-	old   *table.Desc
-	d     *table.Desc
-	w     *table.Writer
-	lists []pairs // of the rows and of each index, in the order of their keys, under the old storage ID
+	old *table.Desc
+	d   *table.Desc
+	w   *table.Writer
+	// of the rows and of each index, in the order of their keys, under the old storage ID
+	lists []pairs
 }
 
-// NewReplacement begins with no rows. They will be those of d, a clone of the table's descriptor that is to
-// take its place.
+// NewReplacement begins with no rows. They will be those of d, a clone of the table's descriptor
+// that is to take its place.
 func NewReplacement(c *Catalog, old, d *table.Desc) *Replacement {
 	return &Replacement{old: old, d: d, w: table.NewWriter(d, c)}
 }
 
-// Add adds a row, one datum per column of the descriptor. A NULL in the hidden row ID column is replaced.
+// Add adds a row, one datum per column of the descriptor. A NULL in the hidden row ID column is
+// replaced.
 func (r *Replacement) Add(ctx context.Context, row []types.Datum) error {
 	return r.w.Encode(ctx, row, func(list int, key, value []byte) {
 		for len(r.lists) <= list {
@@ -82,9 +84,9 @@ func (r *Replacement) duplicate(key, value []byte) error {
 	return notUnique(r.d, ix, row)
 }
 
-// Write puts d in the place of the table's descriptor and writes the rows and index entries, under a new
-// storage ID, unless they are what is there. It makes the transaction fail when another writes rows of the
-// table meanwhile: those that were added would not show it. Requires: Sort.
+// Write puts d in the place of the table's descriptor and writes the rows and index entries, under
+// a new storage ID, unless they are what is there. It makes the transaction fail when another
+// writes rows of the table meanwhile: those that were added would not show it. Requires: Sort.
 func (r *Replacement) Write(ctx context.Context, v *View) error {
 	v.tx.Validate(r.old.Span())
 	same, err := r.isThere(ctx, v.tx)
@@ -111,7 +113,8 @@ func (r *Replacement) isThere(ctx context.Context, tx *txn.Txn) (same bool, err 
 	defer func() { err = errors.Join(err, it.Close()) }()
 	for _, l := range r.lists {
 		for n := range l.len() {
-			if !it.Next() || !bytes.Equal(it.Key(), l.key(n)) || !bytes.Equal(it.Value(), l.value(n)) {
+			if !it.Next() || !bytes.Equal(it.Key(), l.key(n)) ||
+				!bytes.Equal(it.Value(), l.value(n)) {
 				return false, it.Err()
 			}
 		}
@@ -176,7 +179,8 @@ func (p *pairs) add(key, value []byte) {
 	}
 	chunk := p.chunks[last]
 	p.refs = append(p.refs, pairRef{
-		chunk: uint32(last), at: uint32(len(chunk)), key: uint32(len(key)), value: uint32(len(value))})
+		chunk: uint32(last), at: uint32(len(chunk)), key: uint32(len(key)),
+		value: uint32(len(value))})
 	p.chunks[last] = append(append(chunk, key...), value...)
 	if n := len(p.refs); n > 1 && !p.unsorted {
 		p.unsorted = bytes.Compare(p.key(n-2), key) > 0
@@ -187,8 +191,8 @@ func (p *pairs) compare(a, b pairRef) int {
 	return bytes.Compare(p.chunks[a.chunk][a.at:a.at+a.key], p.chunks[b.chunk][b.at:b.at+b.key])
 }
 
-// sort puts the pairs in the order of their keys. Once ctx has ended all of them count as equal, so that
-// the sort comes to its end soon.
+// sort puts the pairs in the order of their keys. Once ctx has ended all of them count as equal, so
+// that the sort comes to its end soon.
 func (p *pairs) sort(ctx context.Context) error {
 	if !p.unsorted {
 		return nil

@@ -55,7 +55,8 @@ func advance(d *table.Desc, p position) (int64, error) {
 				"nextval: reached maximum value of sequence \"%s\" (%d)", d.Name, s.Max)
 		}
 		return s.Min, nil
-	case s.Increment < 0 && (p.last <= s.Min || uint64(p.last)-uint64(s.Min) < uint64(-s.Increment)):
+	case s.Increment < 0 && (p.last <= s.Min ||
+		uint64(p.last)-uint64(s.Min) < uint64(-s.Increment)):
 		if !s.Cycle {
 			return 0, sqlerr.New(sqlerr.SequenceGeneratorLimit,
 				"nextval: reached minimum value of sequence \"%s\" (%d)", d.Name, s.Min)
@@ -183,7 +184,8 @@ func (c *Catalog) SetVal(ctx context.Context, d *table.Desc, value int64, called
 }
 
 // SequencePosition returns last_value and is_called of a sequence.
-func (c *Catalog) SequencePosition(ctx context.Context, d *table.Desc) (last int64, called bool, err error) {
+func (c *Catalog) SequencePosition(ctx context.Context, d *table.Desc) (last int64, called bool,
+	err error) {
 	s := c.sequence(d)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,10 +38,12 @@ func TestSequencesCountCycleAndEnd(t *testing.T) {
 	_, err = f.cat.NextVal(f.ctx, down)
 	require.EqualError(t, err, `nextval: reached minimum value of sequence "down" (-3)`)
 
-	cycle := f.sequence("cycle", table.Sequence{Start: 2, Increment: 1, Min: 1, Max: 3, Cache: 1, Cycle: true})
+	cycle := f.sequence("cycle", table.Sequence{Start: 2, Increment: 1, Min: 1, Max: 3, Cache: 1,
+		Cycle: true})
 	require.Equal(t, []int64{2, 3, 1, 2, 3, 1}, f.draw(cycle, 6))
 
-	wide := f.sequence("wide", table.Sequence{Start: math.MinInt64, Increment: math.MaxInt64, Min: math.MinInt64, Max: math.MaxInt64, Cache: 5})
+	wide := f.sequence("wide", table.Sequence{Start: math.MinInt64, Increment: math.MaxInt64,
+		Min: math.MinInt64, Max: math.MaxInt64, Cache: 5})
 	require.Equal(t, []int64{math.MinInt64, -1, math.MaxInt64 - 1}, f.draw(wide, 3))
 	_, err = f.cat.NextVal(f.ctx, wide)
 	require.ErrorAs(t, err, &se)
@@ -59,12 +61,14 @@ func TestSetvalMovesASequence(t *testing.T) {
 	require.Equal(t, int64(50), last)
 	require.False(t, called)
 	require.Equal(t, []int64{50}, f.draw(s, 1))
-	require.EqualError(t, f.cat.SetVal(f.ctx, s, 101, true), `setval: value 101 is out of bounds for sequence "s" (1..100)`)
+	require.EqualError(t, f.cat.SetVal(f.ctx, s, 101, true),
+		`setval: value 101 is out of bounds for sequence "s" (1..100)`)
 }
 
 func TestSequencesGoOnWithoutAGapAfterAnOrderlyClose(t *testing.T) {
 	f := memory(t)
-	s := f.sequence("s", table.Sequence{Start: 1, Increment: 1, Min: 1, Max: math.MaxInt64, Cache: 1})
+	s := f.sequence("s", table.Sequence{Start: 1, Increment: 1, Min: 1, Max: math.MaxInt64,
+		Cache: 1})
 	require.Equal(t, []int64{1, 2, 3}, f.draw(s, 3))
 	require.NoError(t, f.cat.Close(f.ctx))
 	again, err := Open(f.ctx, f.store)
@@ -119,7 +123,8 @@ func TestDrawingFromTheOldEpochFailsTheChange(t *testing.T) {
 
 func TestConcurrentDrawsNeverRepeat(t *testing.T) {
 	f := memory(t)
-	s := f.sequence("s", table.Sequence{Start: 1, Increment: 1, Min: 1, Max: math.MaxInt64, Cache: 1})
+	s := f.sequence("s", table.Sequence{Start: 1, Increment: 1, Min: 1, Max: math.MaxInt64,
+		Cache: 1})
 	other, err := Open(f.ctx, f.store) // a second process on the same store
 	require.NoError(t, err)
 	var mu sync.Mutex

@@ -93,7 +93,8 @@ func (c *Catalog) decoded(id table.ID, b []byte) (*table.Desc, error) {
 
 // memo looks key up in one of the state's maps; on a miss it calls load and keeps the result. A nil
 // state (the transaction has changed the schema) keeps nothing.
-func memo[K comparable, V any](st *state, of func(*state) map[K]V, key K, load func() (V, error)) (V, error) {
+func memo[K comparable, V any](st *state, of func(*state) map[K]V, key K,
+	load func() (V, error)) (V, error) {
 	if st == nil {
 		return load()
 	}

@@ -6,14 +6,16 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// What replaces all rows of a table at once puts the new ones under a storage ID that was never used
-// before, and drops the old span as a whole (txn.DropSpan): TRUNCATE, a rewrite, and DROP itself. So does
-// an index whose entries are built anew, under a new index ID. It costs the same for one row and for ten
-// million. Transactions that began before read the old descriptor, and with it the old rows; those that
-// write by it are excluded by catalog I4, so that no row is lost in a span that was dropped.
+// What replaces all rows of a table at once puts the new ones under a storage ID that was never
+// used before, and drops the old span as a whole (txn.DropSpan): TRUNCATE, a rewrite, and DROP
+// itself. So does an index whose entries are built anew, under a new index ID. It costs the same
+// for one row and for ten million. Transactions that began before read the old descriptor, and with
+// it the old rows; those that write by it are excluded by catalog I4, so that no row is lost in a
+// span that was dropped.
 
-// Relocate gives the rows of a table, and the entries of its indexes, a place where nothing is yet. The
-// old place is dropped by UpdateRelation. Requires: d is a clone, and has no rows but those to be written.
+// Relocate gives the rows of a table, and the entries of its indexes, a place where nothing is yet.
+// The old place is dropped by UpdateRelation. Requires: d is a clone, and has no rows but those to
+// be written.
 func (v *View) Relocate(ctx context.Context, d *table.Desc) error {
 	id, err := v.NewID(ctx)
 	if err != nil {
@@ -35,7 +37,8 @@ func (v *View) RelocateIndex(ctx context.Context, ix *table.Index) error {
 	return err
 }
 
-// Truncate removes all rows and index entries of a table, and excludes the writers of rows (catalog I4).
+// Truncate removes all rows and index entries of a table, and excludes the writers of rows (catalog
+// I4).
 func (v *View) Truncate(ctx context.Context, old *table.Desc) error {
 	d := old.Clone()
 	if err := v.Relocate(ctx, d); err != nil {

@@ -32,7 +32,8 @@ func (f *fixture) table(name string) (d *table.Desc) {
 	return d
 }
 
-// insert adds rows in transactions that commit in one phase, so that nothing is left to the background.
+// insert adds rows in transactions that commit in one phase, so that nothing is left to the
+// background.
 func (f *fixture) insert(name string, from, to int) {
 	f.t.Helper()
 	for n := from; n < to; n += 1000 {
@@ -43,7 +44,8 @@ func (f *fixture) insert(name string, from, to int) {
 			}
 			w := table.NewWriter(d, f.cat)
 			for i := n; i < min(to, n+1000); i++ {
-				if err := w.Insert(f.ctx, tx, []types.Datum{types.NewInt(int64(i)), types.NewString("x")}); err != nil {
+				if err := w.Insert(f.ctx, tx,
+					[]types.Datum{types.NewInt(int64(i)), types.NewString("x")}); err != nil {
 					return err
 				}
 			}
@@ -70,10 +72,11 @@ var wholesale = map[string]func(f *fixture, v *View, d *table.Desc) error{
 	},
 }
 
-// TestTakingAllRowsAwayCostsTheSameForAnyNumber counts all that a change does to the engine, the keys that
-// its iterators pass included (S20).
+// TestTakingAllRowsAwayCostsTheSameForAnyNumber counts all that a change does to the engine, the
+// keys that its iterators pass included (S20).
 func TestTakingAllRowsAwayCostsTheSameForAnyNumber(t *testing.T) {
-	cost := func(t *testing.T, rows int, change func(f *fixture, v *View, d *table.Desc) error) (kvtest.Counts, int64) {
+	cost := func(t *testing.T, rows int,
+		change func(f *fixture, v *View, d *table.Desc) error) (kvtest.Counts, int64) {
 		steps := kvtest.NewSteps(memkv.New(memkv.Options{}))
 		record := kvtest.NewRecord(steps)
 		f := newFixture(t, record, txn.Options{})
@@ -81,8 +84,8 @@ func TestTakingAllRowsAwayCostsTheSameForAnyNumber(t *testing.T) {
 		before, walked := record.Counts(), steps.Steps()
 		f.must(func(_ *txn.Txn, v *View) error { return change(f, v, d) })
 		counts, walked := record.Since(before), steps.Steps()-walked
-		// Whether a point read shares the store's snapshot, or opens one and an iterator on it, depends on
-		// the slots into which the keys of the rows happen to fall (txn: I14).
+		// Whether a point read shares the store's snapshot, or opens one and an iterator on it,
+		// depends on the slots into which the keys of the rows happen to fall (txn: I14).
 		require.LessOrEqual(t, counts.Snapshots, int64(1))
 		counts.Iters -= counts.Snapshots
 		counts.Snapshots = 0
@@ -117,7 +120,8 @@ func TestASnapshotFromBeforeKeepsItsRows(t *testing.T) {
 			old, err := f.cat.View(before).Relation(f.ctx, PostgresID, "public", "t")
 			require.NoError(t, err)
 			require.Equal(t, 100, f.count(before, old))
-			past, err := f.store.Begin(f.ctx, txn.BeginOptions{ReadOnly: true, StartTS: before.StartTS()})
+			past, err := f.store.Begin(f.ctx,
+				txn.BeginOptions{ReadOnly: true, StartTS: before.StartTS()})
 			require.NoError(t, err)
 			require.Equal(t, 100, f.count(past, old))
 			it, err := past.Scan(f.ctx, old.IndexSpan(2), txn.ScanOptions{})
@@ -137,7 +141,8 @@ func TestASnapshotFromBeforeKeepsItsRows(t *testing.T) {
 	}
 }
 
-// TestATruncatedTableIsWrittenInItsNewPlace: under a number that nothing had before, and each time another.
+// TestATruncatedTableIsWrittenInItsNewPlace: under a number that nothing had before, and each time
+// another.
 func TestATruncatedTableIsWrittenInItsNewPlace(t *testing.T) {
 	f := memory(t)
 	d := f.withRows("t", 10)
@@ -169,14 +174,18 @@ func TestAWriterOfATruncatedTableFails(t *testing.T) {
 	for _, opts := range []txn.Options{{}, {Protocol: txn.TwoPhase}} {
 		f := newFixture(t, memkv.New(memkv.Options{}), opts)
 		var conflict *txn.WriteConflictError
-		require.ErrorAs(t, f.commitBeside(func(v *View, d, _ *table.Desc) error { return v.Truncate(f.ctx, d) }), &conflict)
+		require.ErrorAs(t, f.commitBeside(func(v *View, d,
+			_ *table.Desc) error {
+			return v.Truncate(f.ctx, d)
+		}), &conflict)
 		f.collect()
 		f.check()
 	}
 }
 
-// TestADropDoesNotLookAtLocksInTheSpan: a large transaction has prewritten rows of the table, as one does
-// that is rolled back and not yet cleaned up. The drop neither waits for its locks nor steps over them.
+// TestADropDoesNotLookAtLocksInTheSpan: a large transaction has prewritten rows of the table, as
+// one does that is rolled back and not yet cleaned up. The drop neither waits for its locks nor
+// steps over them.
 func TestADropDoesNotLookAtLocksInTheSpan(t *testing.T) {
 	for name, change := range wholesale {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +195,9 @@ func TestADropDoesNotLookAtLocksInTheSpan(t *testing.T) {
 			tx := f.begin()
 			w := table.NewWriter(d, f.cat)
 			for i := range 5000 {
-				require.NoError(t, w.Insert(f.ctx, tx, []types.Datum{types.NewInt(int64(i + 1)), types.NewString("x")}))
+				require.NoError(t,
+					w.Insert(f.ctx, tx,
+						[]types.Datum{types.NewInt(int64(i + 1)), types.NewString("x")}))
 			}
 			before := steps.Steps()
 			f.must(func(_ *txn.Txn, v *View) error { return change(f, v, d) })
@@ -199,12 +210,15 @@ func TestADropDoesNotLookAtLocksInTheSpan(t *testing.T) {
 	}
 }
 
-// TestAStoreOfFormat1IsReadAsItIs: tables without a storage ID lie under their own numbers. Programs that
-// know only format 1 refuse the store from then on.
+// TestAStoreOfFormat1IsReadAsItIs: tables without a storage ID lie under their own numbers.
+// Programs that know only format 1 refuse the store from then on.
 func TestAStoreOfFormat1IsReadAsItIs(t *testing.T) {
 	f := memory(t)
 	f.withRows("t", 10)
-	f.must(func(tx *txn.Txn, _ *View) error { return tx.Set(formatKey, binary.AppendUvarint(nil, 1)) })
+	f.must(func(tx *txn.Txn, _ *View) error {
+		return tx.Set(formatKey,
+			binary.AppendUvarint(nil, 1))
+	})
 	var err error
 	f.cat, err = Open(f.ctx, f.store)
 	require.NoError(t, err)
@@ -220,7 +234,10 @@ func TestAStoreOfFormat1IsReadAsItIs(t *testing.T) {
 	f.insert("t", 0, 3)
 	f.collect()
 	f.check()
-	f.must(func(tx *txn.Txn, _ *View) error { return tx.Set(formatKey, binary.AppendUvarint(nil, format+1)) })
+	f.must(func(tx *txn.Txn, _ *View) error {
+		return tx.Set(formatKey,
+			binary.AppendUvarint(nil, format+1))
+	})
 	_, err = Open(f.ctx, f.store)
 	require.ErrorContains(t, err, "this program supports 2")
 }

@@ -74,7 +74,8 @@ func (f *fixture) retry(fn func(tx *txn.Txn, v *View) error) error {
 func (f *fixture) check() {
 	f.t.Helper()
 	var problems []string
-	require.NoError(f.t, Check(f.ctx, f.store, func(p Problem) { problems = append(problems, p.String()) }))
+	require.NoError(f.t, Check(f.ctx, f.store,
+		func(p Problem) { problems = append(problems, p.String()) }))
 	require.Empty(f.t, problems)
 }
 
@@ -86,14 +87,16 @@ func (f *fixture) simple(name string) *table.Desc {
 	oid, err := f.cat.NewID(f.ctx)
 	require.NoError(f.t, err)
 	return &table.Desc{
-		ID: id, DatabaseID: PostgresID, SchemaID: PublicID, Schema: "public", Name: name, Kind: table.KindTable,
+		ID: id, DatabaseID: PostgresID, SchemaID: PublicID, Schema: "public", Name: name,
+		Kind:         table.KindTable,
 		NextColumnID: 3, NextIndexID: 2,
 		Columns: []table.Column{
 			{ID: 1, Name: "id", Type: types.TInt4, NotNull: true},
 			{ID: 2, Name: "v", Type: types.TText},
 		},
 		RowKey: []table.IndexColumn{{ColumnID: 1}},
-		Indexes: []table.Index{{ID: table.RowIndexID, OID: oid, Name: name + "_pkey", Unique: true, Primary: true,
+		Indexes: []table.Index{{ID: table.RowIndexID, OID: oid, Name: name + "_pkey", Unique: true,
+			Primary:    true,
 			Constraint: true, Columns: []table.IndexColumn{{ColumnID: 1}}}},
 	}
 }
@@ -103,7 +106,8 @@ func (f *fixture) sequence(name string, s table.Sequence) *table.Desc {
 	id, err := f.cat.NewID(f.ctx)
 	require.NoError(f.t, err)
 	s.Last = s.Start
-	d := &table.Desc{ID: id, DatabaseID: PostgresID, SchemaID: PublicID, Schema: "public", Name: name,
+	d := &table.Desc{ID: id, DatabaseID: PostgresID, SchemaID: PublicID, Schema: "public",
+		Name: name,
 		Kind: table.KindSequence, Sequence: &s}
 	f.must(func(_ *txn.Txn, v *View) error { return v.CreateRelation(f.ctx, d) })
 	return d
@@ -118,7 +122,8 @@ func (f *fixture) keys() int {
 	return n
 }
 
-// collect makes two passes of the collector: the first deletes what was dropped, the second finds nothing.
+// collect makes two passes of the collector: the first deletes what was dropped, the second finds
+// nothing.
 func (f *fixture) collect() {
 	f.t.Helper()
 	for range 2 {

@@ -111,7 +111,8 @@ func (v *View) Schema(ctx context.Context, db table.ID, name string) (Schema, bo
 	if err != nil {
 		return Schema{}, false, err
 	}
-	sc, err := memo(st, func(s *state) map[schemaName]*Schema { return s.schemas }, schemaName{db, name},
+	sc, err := memo(st, func(s *state) map[schemaName]*Schema { return s.schemas },
+		schemaName{db, name},
 		func() (*Schema, error) { return readJSON[Schema](ctx, v.tx, schemaKey(db, name)) })
 	if err != nil || sc == nil {
 		return Schema{}, false, err
@@ -125,7 +126,8 @@ func (v *View) Schemas(ctx context.Context, db table.ID) ([]Schema, error) {
 }
 
 // Relation finds a table, view or sequence by name; nil, nil when there is none (an index is none).
-func (v *View) Relation(ctx context.Context, db table.ID, schema, name string) (*table.Desc, error) {
+func (v *View) Relation(ctx context.Context, db table.ID, schema, name string) (*table.Desc,
+	error) {
 	e, err := v.name(ctx, db, schema, name)
 	if err != nil || e.relation == 0 || e.index != 0 {
 		return nil, err
@@ -134,7 +136,8 @@ func (v *View) Relation(ctx context.Context, db table.ID, schema, name string) (
 }
 
 // Index finds an index by name, with its table; nil, nil, nil when there is none.
-func (v *View) Index(ctx context.Context, db table.ID, schema, name string) (*table.Desc, *table.Index, error) {
+func (v *View) Index(ctx context.Context, db table.ID, schema, name string) (*table.Desc,
+	*table.Index, error) {
 	e, err := v.name(ctx, db, schema, name)
 	if err != nil || e.index == 0 {
 		return nil, nil, err
@@ -232,7 +235,8 @@ func (v *View) relation(ctx context.Context, st *state, id table.ID) (*table.Des
 func (v *View) mustDesc(ctx context.Context, id table.ID) (*table.Desc, error) {
 	d, err := v.RelationByID(ctx, id)
 	if err == nil && d == nil {
-		err = fmt.Errorf("catalog: relation %d has a name and no descriptor: %w", id, kv.ErrCorruption)
+		err = fmt.Errorf("catalog: relation %d has a name and no descriptor: %w", id,
+			kv.ErrCorruption)
 	}
 	return d, err
 }
@@ -340,7 +344,8 @@ func scanJSON[T any](ctx context.Context, tx *txn.Txn, prefix []byte) ([]T, erro
 }
 
 // scan calls f for each key with the prefix. f must not use the transaction.
-func scan(ctx context.Context, tx *txn.Txn, prefix []byte, f func(key, value []byte) error) (err error) {
+func scan(ctx context.Context, tx *txn.Txn, prefix []byte,
+	f func(key, value []byte) error) (err error) {
 	it, err := tx.Scan(ctx, table.PrefixSpan(prefix), txn.ScanOptions{Unserialized: true})
 	if err != nil {
 		return err

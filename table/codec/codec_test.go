@@ -24,34 +24,49 @@ func numeric(t testing.TB, s string) types.Datum {
 func samples(t testing.TB) map[*types.Type][]types.Datum {
 	m := map[*types.Type][]types.Datum{
 		types.TBool: {types.NewBool(false), types.NewBool(true)},
-		types.TFloat8: {{F: math.Inf(-1)}, {F: -1e300}, {F: -1}, {F: -5e-324}, {F: 0}, {F: math.Copysign(0, -1)},
+		types.TFloat8: {{F: math.Inf(-1)}, {F: -1e300}, {F: -1}, {F: -5e-324}, {F: 0},
+			{F: math.Copysign(0, -1)},
 			{F: 5e-324}, {F: 0.5}, {F: 1}, {F: math.MaxFloat64}, {F: math.Inf(1)}, {F: math.NaN()}},
-		types.TUUID: {{S: string(make([]byte, 16))}, {S: "0123456789abcdef"}, {S: string(bytes.Repeat([]byte{255}, 16))}},
-		types.TInterval: {{Iv: types.IntervalValue{Months: -1}}, {Iv: types.IntervalValue{Micros: -1}}, {}, {Iv: types.IntervalValue{Days: 1}},
-			{Iv: types.IntervalValue{Micros: types.MicrosPerDay}}, {Iv: types.IntervalValue{Months: 1}}, {Iv: types.IntervalValue{Days: 30}},
-			{Iv: types.IntervalValue{Months: math.MaxInt32, Days: math.MaxInt32, Micros: math.MaxInt64}},
-			{Iv: types.IntervalValue{Months: math.MinInt32, Days: math.MinInt32, Micros: math.MinInt64}}},
+		types.TUUID: {{S: string(make([]byte, 16))}, {S: "0123456789abcdef"},
+			{S: string(bytes.Repeat([]byte{255}, 16))}},
+		types.TInterval: {{Iv: types.IntervalValue{Months: -1}},
+			{Iv: types.IntervalValue{Micros: -1}}, {}, {Iv: types.IntervalValue{Days: 1}},
+			{Iv: types.IntervalValue{Micros: types.MicrosPerDay}},
+			{Iv: types.IntervalValue{Months: 1}}, {Iv: types.IntervalValue{Days: 30}},
+			{Iv: types.IntervalValue{Months: math.MaxInt32, Days: math.MaxInt32,
+				Micros: math.MaxInt64}},
+			{Iv: types.IntervalValue{Months: math.MinInt32, Days: math.MinInt32,
+				Micros: math.MinInt64}}},
 	}
-	for _, i := range []int64{math.MinInt64, math.MinInt64 + 1, -1 << 40, -65537, -65536, -257, -256, -255, -2, -1, 0, 1, 5, 108, 109, 110,
+	for _, i := range []int64{math.MinInt64, math.MinInt64 + 1, -1 << 40, -65537, -65536, -257,
+		-256, -255, -2, -1, 0, 1, 5, 108, 109, 110,
 		255, 256, 65535, 65536, 1 << 40, math.MaxInt64 - 1, math.MaxInt64} {
 		m[types.TInt8] = append(m[types.TInt8], types.NewInt(i))
 	}
-	for _, s := range []string{"", "a", "ab", "b", "\x00", "\x00\x00", "\x01", "\x01\x01", "\x02", "\x02\x01", "\x03", "a\x00", "a\x00b", "a\x01", "\xff", "é"} {
+	for _, s := range []string{"", "a", "ab", "b", "\x00", "\x00\x00", "\x01", "\x01\x01", "\x02",
+		"\x02\x01", "\x03", "a\x00", "a\x00b", "a\x01", "\xff", "é"} {
 		m[types.TBytea] = append(m[types.TBytea], types.NewString(s))
 		m[types.TText] = append(m[types.TText], types.NewString(s))
 	}
-	for _, s := range []string{"NaN", "Infinity", "-Infinity", "0", "0.00", "1", "1.0", "1.00", "-1", "10", "100", "99", "9.9", "0.001", "-0.001",
-		"123456789012345678901234567890", "-123456789012345678901234567890.5", "12.5", "12.50", "12.51", "1e-100", "1e100", "-99.99", "7", "70"} {
+	for _, s := range []string{"NaN", "Infinity", "-Infinity", "0", "0.00", "1", "1.0", "1.00",
+		"-1", "10", "100", "99", "9.9", "0.001", "-0.001",
+		"123456789012345678901234567890", "-123456789012345678901234567890.5", "12.5", "12.50",
+		"12.51", "1e-100", "1e100", "-99.99", "7", "70"} {
 		m[types.TNumeric] = append(m[types.TNumeric], numeric(t, s))
 	}
-	for _, s := range []string{`null`, `"a"`, `"b"`, `""`, `1`, `1.0`, `-2`, `true`, `false`, `[]`, `[[]]`, `[1]`, `[1, 2]`, `[2]`, `["a"]`, `{}`,
+	for _, s := range []string{`null`, `"a"`, `"b"`, `""`, `1`, `1.0`, `-2`, `true`, `false`, `[]`,
+		`[[]]`, `[1]`, `[1, 2]`, `[2]`, `["a"]`, `{}`,
 		`{"a": 1}`, `{"a": 2}`, `{"b": 1}`, `{"a": 1, "b": 2}`, `[{}]`} {
 		m[types.TJSONB] = append(m[types.TJSONB], types.NewString(s))
 	}
-	ints := &types.Type{OID: 1016, Family: types.Array, Name: "_int8", Mod: types.NoMod, Elem: types.TInt8, Len: -1}
-	m[ints] = []types.Datum{types.NewArray(nil), types.NewArray([]types.Datum{types.NewInt(1)}), types.NewArray([]types.Datum{types.Null}),
-		types.NewArray([]types.Datum{types.NewInt(1), types.NewInt(2)}), types.NewArray([]types.Datum{types.NewInt(300)}),
-		{Arr: &types.ArrayValue{Elems: []types.Datum{types.NewInt(1)}, Dims: []int{1}, Lower: []int{0}}}}
+	ints := &types.Type{OID: 1016, Family: types.Array, Name: "_int8", Mod: types.NoMod,
+		Elem: types.TInt8, Len: -1}
+	m[ints] = []types.Datum{types.NewArray(nil), types.NewArray([]types.Datum{types.NewInt(1)}),
+		types.NewArray([]types.Datum{types.Null}),
+		types.NewArray([]types.Datum{types.NewInt(1), types.NewInt(2)}),
+		types.NewArray([]types.Datum{types.NewInt(300)}),
+		{Arr: &types.ArrayValue{Elems: []types.Datum{types.NewInt(1)}, Dims: []int{1},
+			Lower: []int{0}}}}
 	return m
 }
 
@@ -109,7 +124,8 @@ func TestKeysAndValuesComeBack(t *testing.T) {
 			require.NoError(t, err)
 			require.Zero(t, types.Compare(typ, d, got))
 			if typ.Family == types.Decimal && !d.Null {
-				require.Equal(t, types.NumericString(d.Dec), types.NumericString(got.Dec), "the scale is kept")
+				require.Equal(t, types.NumericString(d.Dec), types.NumericString(got.Dec),
+					"the scale is kept")
 			}
 		}
 	}
@@ -133,8 +149,10 @@ func TestColumnsAreReadOneByOne(t *testing.T) {
 		id uint32
 		t  *types.Type
 		d  types.Datum
-	}{{1, types.TInt4, types.NewInt(-5)}, {2, types.TText, types.Null}, {3, types.TText, types.NewString("")}, {200, types.TText, long},
-		{70000, types.TText, types.NewString(string(bytes.Repeat([]byte("y"), 126)))}, {70001, types.TText, types.NewString(string(bytes.Repeat([]byte("z"), 127)))}}
+	}{{1, types.TInt4, types.NewInt(-5)}, {2, types.TText, types.Null}, {3, types.TText,
+		types.NewString("")}, {200, types.TText, long},
+		{70000, types.TText, types.NewString(string(bytes.Repeat([]byte("y"), 126)))}, {70001,
+			types.TText, types.NewString(string(bytes.Repeat([]byte("z"), 127)))}}
 	for _, c := range in {
 		value, err = AppendColumn(value, c.id, c.t, c.d)
 		require.NoError(t, err)
@@ -184,7 +202,8 @@ func TestRandomNumericsAreOrdered(t *testing.T) {
 		key, err := AppendKey(nil, types.TNumeric, d, false, false)
 		require.NoError(t, err)
 		if i > 0 {
-			require.Equal(t, sign(types.Compare(types.TNumeric, ds[i-1], d)), bytes.Compare(last, key))
+			require.Equal(t, sign(types.Compare(types.TNumeric, ds[i-1], d)),
+				bytes.Compare(last, key))
 		}
 		last = key
 	}

@@ -13,7 +13,8 @@ const arrayEnd byte = 0x01
 
 func appendArray(dst []byte, t *types.Type, a *types.ArrayValue) ([]byte, error) {
 	if !Indexable(t) {
-		return dst, sqlerr.New(sqlerr.UndefinedFunction, "could not identify a comparison function for type %s", t.Elem.Name)
+		return dst, sqlerr.New(sqlerr.UndefinedFunction,
+			"could not identify a comparison function for type %s", t.Elem.Name)
 	}
 	var err error
 	for _, e := range a.Elems {

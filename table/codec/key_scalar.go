@@ -242,7 +242,8 @@ func readDecimal(b []byte) (*apd.Decimal, []byte, bool) {
 	return d, rest, true
 }
 
-// intervalOf turns the number by which intervals are ordered into one of the intervals that have it.
+// intervalOf turns the number by which intervals are ordered into one of the intervals that have
+// it.
 func intervalOf(hi, lo uint64) (types.IntervalValue, bool) {
 	negative := int64(hi) < 0
 	if negative {
@@ -271,7 +272,9 @@ func intervalOf(hi, lo uint64) (types.IntervalValue, bool) {
 		days = most
 	}
 	if negative {
-		return types.IntervalValue{Months: int32(-int64(months)), Days: int32(-int64(days)), Micros: -int64(micros)}, true
+		return types.IntervalValue{Months: int32(-int64(months)), Days: int32(-int64(days)),
+			Micros: -int64(micros)}, true
 	}
-	return types.IntervalValue{Months: int32(months), Days: int32(days), Micros: int64(micros)}, true
+	return types.IntervalValue{Months: int32(months), Days: int32(days),
+		Micros: int64(micros)}, true
 }

@@ -48,7 +48,8 @@ func TestReaderCopiesWhatItReads(t *testing.T) {
 func TestReaderRefusesDamage(t *testing.T) {
 	var r Reader
 	for typ, field := range map[*types.Type][]byte{
-		types.TInt8: {0x80}, types.TFloat8: {1, 2}, types.TUUID: {1}, types.TNumeric: {}, types.TInterval: {2},
+		types.TInt8: {0x80}, types.TFloat8: {1, 2}, types.TUUID: {1}, types.TNumeric: {},
+		types.TInterval: {2},
 	} {
 		v := types.NewVec(typ, 1)
 		v.Resize(1)

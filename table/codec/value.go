@@ -121,7 +121,8 @@ func decodeInterval(field []byte, t *types.Type) (types.Datum, error) {
 	if len(field) > 0 || int64(int32(v[0])) != v[0] || int64(int32(v[1])) != v[1] {
 		return types.Null, corrupt(t, "bad interval")
 	}
-	return types.Datum{Iv: types.IntervalValue{Months: int32(v[0]), Days: int32(v[1]), Micros: v[2]}}, nil
+	return types.Datum{Iv: types.IntervalValue{Months: int32(v[0]), Days: int32(v[1]),
+		Micros: v[2]}}, nil
 }
 
 func appendField(dst []byte, t *types.Type, d types.Datum) ([]byte, error) {
@@ -143,7 +144,8 @@ func appendField(dst []byte, t *types.Type, d types.Datum) ([]byte, error) {
 			return appendArrayField(dst, t, d.Arr)
 		}
 	}
-	return dst, sqlerr.New(sqlerr.InvalidTableDefinition, "a column cannot hold values of type %s", t.Name)
+	return dst, sqlerr.New(sqlerr.InvalidTableDefinition, "a column cannot hold values of type %s",
+		t.Name)
 }
 
 // Numeric fields: a byte of form (bits 0-1: finite, infinite, NaN) and sign (bit 2), and for finite

@@ -18,9 +18,11 @@ type Options struct {
 	Target int
 	// Seed chooses the sample.
 	Seed uint64
-	// Pause, when not nil, is called between batches: a pass in the background makes room for others.
+	// Pause, when not nil, is called between batches: a pass in the background makes room for
+	// others.
 	Pause func(ctx context.Context) error
-	// Seen, when not nil, is told between batches how many rows have been read, and at the end that all have.
+	// Seen, when not nil, is told between batches how many rows have been read, and at the end that
+	// all have.
 	Seen func(rows int64, all bool)
 }
 
@@ -47,7 +49,8 @@ func Analyze(ctx context.Context, tx *txn.Txn, d *table.Desc, o Options) (*Resul
 	if err := a.scan(ctx, tx, d, &o); err != nil {
 		return nil, err
 	}
-	t := &Table{Rows: float64(a.sample.seen), Counted: time.Now(), Columns: map[table.ColumnID]*Column{}}
+	t := &Table{Rows: float64(a.sample.seen), Counted: time.Now(),
+		Columns: map[table.ColumnID]*Column{}}
 	e := &ending{ctx: ctx}
 	for i, o2 := range a.out {
 		c := a.columns[i].column(e, a.sample.cols[i], a.sample.order, o.Target)

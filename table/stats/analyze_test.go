@@ -26,7 +26,8 @@ func analyzed(t *types.Type, target int, seed uint64, values []types.Datum) *Col
 	for i := range v.Len {
 		a.sample.add([]*types.Vec{v}, i)
 	}
-	return a.columns[0].column(&ending{ctx: context.Background()}, a.sample.cols[0], a.sample.order, target)
+	return a.columns[0].column(&ending{ctx: context.Background()}, a.sample.cols[0], a.sample.order,
+		target)
 }
 
 // distribution is a way in which values may lie, with how far estimates from a sample may be off.
@@ -37,10 +38,22 @@ type distribution struct {
 }
 
 var distributions = []distribution{
-	{"serial", types.TInt8, func(_ *rand.Rand, i int) types.Datum { return types.NewInt(int64(i)) }},
-	{"uniform", types.TInt4, func(r *rand.Rand, _ int) types.Datum { return types.NewInt(r.Int64N(5000)) }},
-	{"few", types.TInt2, func(r *rand.Rand, _ int) types.Datum { return types.NewInt(r.Int64N(7)) }},
-	{"normal", types.TFloat8, func(r *rand.Rand, _ int) types.Datum { return types.NewFloat(r.NormFloat64()) }},
+	{"serial", types.TInt8, func(_ *rand.Rand,
+		i int) types.Datum {
+		return types.NewInt(int64(i))
+	}},
+	{"uniform", types.TInt4, func(r *rand.Rand,
+		_ int) types.Datum {
+		return types.NewInt(r.Int64N(5000))
+	}},
+	{"few", types.TInt2, func(r *rand.Rand,
+		_ int) types.Datum {
+		return types.NewInt(r.Int64N(7))
+	}},
+	{"normal", types.TFloat8, func(r *rand.Rand,
+		_ int) types.Datum {
+		return types.NewFloat(r.NormFloat64())
+	}},
 	{"skewed", types.TInt4, func(r *rand.Rand, _ int) types.Datum {
 		return types.NewInt(int64(rand.NewZipf(r, 1.3, 1, 10000).Uint64()))
 	}},
@@ -55,8 +68,9 @@ var distributions = []distribution{
 	}},
 }
 
-// Estimates lie near the truth: shares of ranges and of values within 3 % of all rows, which is a bucket
-// of 50 and several standard errors of a sample of 15,000; the number of different values within 5 %.
+// Estimates lie near the truth: shares of ranges and of values within 3 % of all rows, which is a
+// bucket of 50 and several standard errors of a sample of 15,000; the number of different values
+// within 5 %.
 func TestEstimatesAreNearTheTruth(t *testing.T) {
 	const rows = 40_000
 	for _, d := range distributions {
@@ -109,7 +123,8 @@ func TestEstimatesAreNearTheTruth(t *testing.T) {
 }
 
 func TestASmallTableHasExactStatistics(t *testing.T) {
-	values := []types.Datum{types.NewString("b"), types.NewString("a"), types.NewString("b"), types.Null, types.NewString("a"), types.NewString("b")}
+	values := []types.Datum{types.NewString("b"), types.NewString("a"), types.NewString("b"),
+		types.Null, types.NewString("a"), types.NewString("b")}
 	c := analyzed(types.TText, 100, 0, values)
 	require.True(t, c.Complete)
 	require.EqualValues(t, 2, c.Distinct)
@@ -167,7 +182,8 @@ func TestTheSampleKeepsItsBound(t *testing.T) {
 }
 
 func TestValuesTooWideAreCountedAndNotKept(t *testing.T) {
-	values := []types.Datum{types.NewString(strings.Repeat("a", 5000)), types.NewString(strings.Repeat("b", 5000)), types.NewString("c"), types.NewString("d")}
+	values := []types.Datum{types.NewString(strings.Repeat("a", 5000)),
+		types.NewString(strings.Repeat("b", 5000)), types.NewString("c"), types.NewString("d")}
 	c := analyzed(types.TText, 100, 0, values)
 	require.EqualValues(t, 4, c.Distinct)
 	require.InDelta(t, (5004+5004+2+2)/4.0, c.Width, 1e-9)
@@ -184,7 +200,8 @@ func TestUniqueValuesAreAllDifferent(t *testing.T) {
 		for i := range values {
 			values[i] = types.NewInt(int64(i) * step)
 		}
-		require.EqualValues(t, len(values), analyzed(types.TInt8, 10, 1, values).Distinct, "in steps of %d", step)
+		require.EqualValues(t, len(values), analyzed(types.TInt8, 10, 1, values).Distinct,
+			"in steps of %d", step)
 	}
 }
 

@@ -200,7 +200,8 @@ const (
 
 // common chooses the most common values: all, where these are few and the sample has them several
 // times, else those that are clearly more frequent than the average.
-func (g *gathered) common(e *ending, runs []run, distinct float64, values int, all bool, target int) []run {
+func (g *gathered) common(e *ending, runs []run, distinct float64, values int, all bool,
+	target int) []run {
 	var out []run
 	for _, r := range runs {
 		if r.n >= leastCommon {

@@ -77,7 +77,8 @@ func decodeColumn(b []byte) (*Column, error) {
 		return nil, corrupt("type of a column")
 	}
 	c := &Column{Type: t, NullFraction: r.float(0, 1), Width: r.float(0, math.MaxFloat64),
-		Distinct: r.float(0, math.MaxFloat64), Correlation: r.float(-1, 1), Complete: r.uvarint(1) == 1}
+		Distinct: r.float(0, math.MaxFloat64), Correlation: r.float(-1,
+			1), Complete: r.uvarint(1) == 1}
 	for range r.count() {
 		c.Frequencies = append(c.Frequencies, r.float(0, 1))
 		c.Common = append(c.Common, r.datum(t))

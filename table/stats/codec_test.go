@@ -12,7 +12,8 @@ import (
 
 func exampleColumn() *Column {
 	return &Column{Type: types.TInt4, NullFraction: 0.25, Width: 4, Distinct: 12, Correlation: -0.5,
-		Common: []types.Datum{types.NewInt(7), types.NewInt(-1)}, Frequencies: []float64{0.25, 0.125},
+		Common: []types.Datum{types.NewInt(7), types.NewInt(-1)}, Frequencies: []float64{0.25,
+			0.125},
 		Bounds: []types.Datum{types.NewInt(1), types.NewInt(300), types.NewInt(70000)}}
 }
 
@@ -37,7 +38,8 @@ func TestStoredBytes(t *testing.T) {
 
 	c := &Counters{Live: 5, Inserted: 6, Deleted: 1, Modified: 7, LastAnalyze: at, Analyzes: 1}
 	b = encodeCounters(c)
-	require.Equal(t, "01"+"0a"+"0c"+"00"+"02"+"0e"+"00"+"00"+"02"+"00"+"00"+"80897a"+"00", hex.EncodeToString(b))
+	require.Equal(t, "01"+"0a"+"0c"+"00"+"02"+"0e"+"00"+"00"+"02"+"00"+"00"+"80897a"+"00",
+		hex.EncodeToString(b))
 	counters, err := decodeCounters(b)
 	require.NoError(t, err)
 	require.Equal(t, c, counters)
@@ -47,7 +49,8 @@ func TestKeysAreReadBack(t *testing.T) {
 	for _, c := range []struct {
 		key  []byte
 		what string
-	}{{tableKey(16384), "table"}, {countersKey(16384), "counters"}, {columnKey(16384, 300), "column"}} {
+	}{{tableKey(16384), "table"}, {countersKey(16384), "counters"}, {columnKey(16384, 300),
+		"column"}} {
 		id, what, column, ok := DecodeKey(c.key)
 		require.True(t, ok)
 		require.EqualValues(t, 16384, id)
@@ -60,7 +63,8 @@ func TestKeysAreReadBack(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no bytes make a decoder panic, and what it takes for a column is written as it was read.
+// FuzzDecode: no bytes make a decoder panic, and what it takes for a column is written as it was
+// read.
 func FuzzDecode(f *testing.F) {
 	b, err := encodeColumn(exampleColumn())
 	require.NoError(f, err)

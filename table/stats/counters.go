@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Counters are what has happened to a table: pg_stat_user_tables. They are kept in memory and stored
-// now and then, so that a crash forgets the last ones.
+// Counters are what has happened to a table: pg_stat_user_tables. They are kept in memory and
+// stored now and then, so that a crash forgets the last ones.
 type Counters struct {
 	Live                       int64 // rows, about
 	Inserted, Updated, Deleted int64
@@ -18,7 +18,8 @@ type Counters struct {
 }
 
 func (c *Counters) numbers() []*int64 {
-	return []*int64{&c.Live, &c.Inserted, &c.Updated, &c.Deleted, &c.Modified, &c.InsertedSince, &c.Vacuums, &c.Analyzes, &c.Autoanalyzes}
+	return []*int64{&c.Live, &c.Inserted, &c.Updated, &c.Deleted, &c.Modified, &c.InsertedSince,
+		&c.Vacuums, &c.Analyzes, &c.Autoanalyzes}
 }
 
 func (c *Counters) times() []*time.Time {

@@ -8,8 +8,9 @@ import (
 // stepsPerLook is how many values are compared or passed between two looks at the context.
 const stepsPerLook = 4096
 
-// ending counts the steps of work on a sample, which may be millions of values, and looks at the context
-// now and then. Once that has ended the work goes through the motions only, and its result is worth nothing.
+// ending counts the steps of work on a sample, which may be millions of values, and looks at the
+// context now and then. Once that has ended the work goes through the motions only, and its result
+// is worth nothing.
 type ending struct {
 	ctx   context.Context
 	steps int
@@ -24,8 +25,8 @@ func (e *ending) step() bool {
 	return e.err != nil
 }
 
-// sortStable sorts by compare. Once the context has ended all values count as equal, so that the sort comes
-// to its end soon.
+// sortStable sorts by compare. Once the context has ended all values count as equal, so that the
+// sort comes to its end soon.
 func sortStable[T any](e *ending, s []T, compare func(a, b T) int) {
 	slices.SortStableFunc(s, func(a, b T) int {
 		if e.step() {

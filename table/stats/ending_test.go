@@ -23,8 +23,8 @@ func (c *endsAt) Err() error {
 	return nil
 }
 
-// TestASampleIsLeftWhenTheContextEnds: the statistics of a column are made of a sample of up to millions of
-// values, whose sorting ends with the context.
+// TestASampleIsLeftWhenTheContextEnds: the statistics of a column are made of a sample of up to
+// millions of values, whose sorting ends with the context.
 func TestASampleIsLeftWhenTheContextEnds(t *testing.T) {
 	const values = 100_000
 	r := rand.New(rand.NewPCG(1, 1))

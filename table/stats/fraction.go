@@ -55,8 +55,8 @@ func (c *Column) Below(d types.Datum, orEqual bool) float64 {
 	return min(s+share*f, 1-c.NullFraction)
 }
 
-// nothing is the share of a bucket that is granted where the histogram says that there is no row: rows
-// may have come since it was made.
+// nothing is the share of a bucket that is granted where the histogram says that there is no row:
+// rows may have come since it was made.
 const nothing = 0.01
 
 // belowInHistogram is Below among the values of the histogram; one is the share of one of them.
@@ -67,7 +67,8 @@ func (c *Column) belowInHistogram(d types.Datum, one float64, orEqual bool) floa
 	}
 	buckets := float64(n - 1)
 	cutoff := nothing / buckets
-	i, exact := slices.BinarySearchFunc(c.Bounds, d, func(b, d types.Datum) int { return types.Compare(c.Type, b, d) })
+	i, exact := slices.BinarySearchFunc(c.Bounds, d,
+		func(b, d types.Datum) int { return types.Compare(c.Type, b, d) })
 	f := 0.0
 	switch {
 	case i == 0 && !exact:
@@ -113,8 +114,8 @@ func (c *Column) Between(low, high *types.Datum, lowIncl, highIncl bool) float64
 	return max(least, min(1, top-bottom))
 }
 
-// Matching is the share of rows whose value fulfils a predicate, measured on the values that are known:
-// the common ones, and the histogram's bounds for the rest.
+// Matching is the share of rows whose value fulfils a predicate, measured on the values that are
+// known: the common ones, and the histogram's bounds for the rest.
 func (c *Column) Matching(is func(types.Datum) bool) float64 {
 	s := 0.0
 	for i, v := range c.Common {

@@ -27,7 +27,8 @@ type reservoir struct {
 const tooWide = 1024
 
 func newReservoir(ts []*types.Type, capacity, budget int, seed uint64) *reservoir {
-	r := &reservoir{rng: rand.New(rand.NewPCG(seed, 0)), capacity: capacity, budget: budget, cols: make([]*types.Vec, len(ts))}
+	r := &reservoir{rng: rand.New(rand.NewPCG(seed, 0)), capacity: capacity, budget: budget,
+		cols: make([]*types.Vec, len(ts))}
 	for i, t := range ts {
 		r.cols[i] = types.NewVec(t, 0)
 	}

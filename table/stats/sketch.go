@@ -16,8 +16,8 @@ const (
 
 func newSketch() *sketch { return &sketch{registers: make([]uint8, registers)} }
 
-// add takes a value's hash. Its bits are stirred again: the hash is made for tables, not for looking
-// at single bits.
+// add takes a value's hash. Its bits are stirred again: the hash is made for tables, not for
+// looking at single bits.
 func (s *sketch) add(h uint64) {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
@@ -25,7 +25,8 @@ func (s *sketch) add(h uint64) {
 	h *= 0xc4ceb9fe1a85ec53
 	h ^= h >> 33
 	at := h >> (64 - sketchBits)
-	if rank := uint8(bits.LeadingZeros64(h<<sketchBits|1<<(sketchBits-1)) + 1); rank > s.registers[at] {
+	if rank := uint8(bits.LeadingZeros64(h<<sketchBits|1<<(sketchBits-1)) +
+		1); rank > s.registers[at] {
 		s.registers[at] = rank
 	}
 }

@@ -21,10 +21,11 @@ type Column struct {
 	NullFraction float64     // share of rows that are NULL
 	Width        float64     // bytes of a value that is not NULL, on average
 	Distinct     float64     // number of different values that are not NULL
-	// Correlation says how far the order of the values is that of the rows: 1 the same, -1 the reverse.
+	// Correlation says how far the order of the values is that of the rows: 1 the same, -1 the
+	// reverse.
 	Correlation float64
-	// Common are the most common values, the most frequent first; Frequencies are their shares of all
-	// rows. Complete says that there is no other value.
+	// Common are the most common values, the most frequent first; Frequencies are their shares of
+	// all rows. Complete says that there is no other value.
 	Common      []types.Datum
 	Frequencies []float64
 	Complete    bool
@@ -56,7 +57,8 @@ func (c *Column) frequencies() float64 {
 	return s
 }
 
-// rest is the share of rows that are neither NULL nor a common value, and the number of their values.
+// rest is the share of rows that are neither NULL nor a common value, and the number of their
+// values.
 func (c *Column) rest() (share, distinct float64) {
 	if c.Complete {
 		return 0, 1

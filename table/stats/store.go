@@ -111,7 +111,8 @@ func Remove(ctx context.Context, tx *txn.Txn, id table.ID) error {
 	return err
 }
 
-func each(ctx context.Context, tx *txn.Txn, span kv.Span, f func(key, value []byte) error) (err error) {
+func each(ctx context.Context, tx *txn.Txn, span kv.Span,
+	f func(key, value []byte) error) (err error) {
 	it, err := tx.Scan(ctx, span, txn.ScanOptions{})
 	if err != nil {
 		return err
@@ -135,7 +136,8 @@ func Describe(key, value []byte) string {
 		}
 	case "column":
 		if c, err := decodeColumn(value); err == nil {
-			return fmt.Sprintf("%s nulls=%.4f width=%.1f distinct=%.0f common=%d bounds=%d", c.Type, c.NullFraction, c.Width, c.Distinct, len(c.Common), len(c.Bounds))
+			return fmt.Sprintf("%s nulls=%.4f width=%.1f distinct=%.0f common=%d bounds=%d", c.Type,
+				c.NullFraction, c.Width, c.Distinct, len(c.Common), len(c.Bounds))
 		}
 	case "counters":
 		if c, err := decodeCounters(value); err == nil {

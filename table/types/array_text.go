@@ -43,7 +43,8 @@ func appendArray(dst []byte, t *Type, a *ArrayValue, f *Format) []byte {
 }
 
 // appendArrayDim writes one level of braces and returns the elements that it did not use.
-func appendArrayDim(dst []byte, elem *Type, dims []int, elems []Datum, f *Format) ([]byte, []Datum) {
+func appendArrayDim(dst []byte, elem *Type, dims []int, elems []Datum, f *Format) ([]byte,
+	[]Datum) {
 	dst = append(dst, '{')
 	for i := 0; i < dims[0] && len(elems) > 0; i++ {
 		if i > 0 {
@@ -103,7 +104,8 @@ type arrayParser struct {
 }
 
 func (p *arrayParser) malformed(detail string) error {
-	return sqlerr.New(sqlerr.InvalidTextRepresentation, "malformed array literal: \"%s\"", p.s).WithDetail("%s", detail)
+	return sqlerr.New(sqlerr.InvalidTextRepresentation, "malformed array literal: \"%s\"",
+		p.s).WithDetail("%s", detail)
 }
 
 func (p *arrayParser) space() {
@@ -203,13 +205,16 @@ func (p *arrayParser) bounds() (lower, size []int, err error) {
 			hi, err2 = strconv.ParseInt(a, 10, 32)
 		}
 		if err1 != nil || err2 != nil {
-			return nil, nil, p.malformed("\"[\" must introduce explicitly-specified array dimensions.")
+			return nil, nil, p.malformed("\"[\" must introduce explicitly-specified array " +
+				"dimensions.")
 		}
 		if hi < lo {
-			return nil, nil, sqlerr.New(sqlerr.ArraySubscriptError, "upper bound cannot be less than lower bound")
+			return nil, nil, sqlerr.New(sqlerr.ArraySubscriptError,
+				"upper bound cannot be less than lower bound")
 		}
 		if hi == math.MaxInt32 {
-			return nil, nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "array upper bound is too large: %d", hi)
+			return nil, nil, sqlerr.New(sqlerr.ProgramLimitExceeded,
+				"array upper bound is too large: %d", hi)
 		}
 		lower, size = append(lower, int(lo)), append(size, int(hi-lo+1))
 	}
@@ -379,7 +384,8 @@ func (p *arrayParser) add(text string) error {
 		return err
 	}
 	if len(p.elems) >= arrayMaxElems {
-		return sqlerr.New(sqlerr.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", arrayMaxElems)
+		return sqlerr.New(sqlerr.ProgramLimitExceeded,
+			"array size exceeds the maximum allowed (%d)", arrayMaxElems)
 	}
 	p.elems = append(p.elems, d)
 	return nil
@@ -401,7 +407,10 @@ func appendRecord(dst []byte, a *ArrayValue, f *Format) []byte {
 
 // appendRecordField writes the text of a field, in quotes where it needs them.
 func appendRecordField(dst, s []byte) []byte {
-	special := func(c rune) bool { return strings.ContainsRune("\"\\(),", c) || c < 0x80 && isSpace(byte(c)) }
+	special := func(c rune) bool {
+		return strings.ContainsRune("\"\\(),", c) || c < 0x80 &&
+			isSpace(byte(c))
+	}
 	if len(s) > 0 && !bytes.ContainsFunc(s, special) {
 		return append(dst, s...)
 	}

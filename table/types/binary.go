@@ -256,14 +256,16 @@ func parseBinary(t *Type, b []byte) (Datum, error) {
 		return Datum{I: v}, nil
 	case Interval:
 		return Datum{Iv: IntervalValue{
-			Micros: int64(be.Uint64(b)), Days: int32(be.Uint32(b[8:])), Months: int32(be.Uint32(b[12:])),
+			Micros: int64(be.Uint64(b)), Days: int32(be.Uint32(b[8:])),
+			Months: int32(be.Uint32(b[12:])),
 		}}, nil
 	case JSON:
 		if len(b) == 0 {
 			return Datum{}, errShortMessage()
 		}
 		if b[0] != 1 {
-			return Datum{}, sqlerr.New(sqlerr.InternalError, "unsupported jsonb version number %d", b[0])
+			return Datum{}, sqlerr.New(sqlerr.InternalError, "unsupported jsonb version number %d",
+				b[0])
 		}
 		if err := CheckUTF8(b[1:]); err != nil {
 			return Datum{}, err
@@ -304,7 +306,8 @@ func CheckUTF8(b []byte) error {
 				const digits = "0123456789abcdef"
 				hex = append(hex, "0x"+string([]byte{digits[c>>4], digits[c&15]}))
 			}
-			return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": %s", strings.Join(hex, " "))
+			return sqlerr.New(sqlerr.CharacterNotInRepertoire,
+				"invalid byte sequence for encoding \"UTF8\": %s", strings.Join(hex, " "))
 		}
 		i += n
 	}
@@ -332,7 +335,8 @@ func parseNumericBinary(b []byte) (*apd.Decimal, error) {
 	n, weight := int(be.Uint16(b)), int(int16(be.Uint16(b[2:])))
 	sign, scale := be.Uint16(b[4:]), int(be.Uint16(b[6:]))
 	bad := func(what string) error {
-		return sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid %s in external \"numeric\" value", what)
+		return sqlerr.New(sqlerr.InvalidBinaryRepresentation,
+			"invalid %s in external \"numeric\" value", what)
 	}
 	if len(b) < 8+2*n {
 		return nil, errShortMessage()
@@ -360,7 +364,8 @@ func parseNumericBinary(b []byte) (*apd.Decimal, error) {
 		if g >= 10000 {
 			return nil, bad("digit")
 		}
-		digits = append(digits, byte('0'+g/1000), byte('0'+g/100%10), byte('0'+g/10%10), byte('0'+g%10))
+		digits = append(digits, byte('0'+g/1000), byte('0'+g/100%10), byte('0'+g/10%10),
+			byte('0'+g%10))
 	}
 	// The value is digits × 10^(4·(weight+1-n)); digits beyond the scale are cut off.
 	have := 4 * (n - 1 - weight)
@@ -426,13 +431,15 @@ func parseArrayBinary(t *Type, b []byte) (*ArrayValue, error) {
 	switch {
 	case head[0] > arrayMaxDims:
 		if int32(head[0]) < 0 {
-			return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid number of dimensions: %d", int32(head[0]))
+			return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation,
+				"invalid number of dimensions: %d", int32(head[0]))
 		}
 		return nil, errTooManyDims(ndim)
 	case flags > 1:
 		return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "invalid array flags")
 	case OID(head[2]) != t.Elem.OID:
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "binary data has array element type %d (%s) instead of expected %d (%s)",
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
+			"binary data has array element type %d (%s) instead of expected %d (%s)",
 			head[2], TypeName(OID(head[2])), t.Elem.OID, TypeName(t.Elem.OID))
 	}
 	a := &ArrayValue{}
@@ -447,7 +454,8 @@ func parseArrayBinary(t *Type, b []byte) (*ArrayValue, error) {
 			return nil, err
 		}
 		if total *= uint64(n); total > arrayMaxElems {
-			return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", arrayMaxElems)
+			return nil, sqlerr.New(sqlerr.ProgramLimitExceeded,
+				"array size exceeds the maximum allowed (%d)", arrayMaxElems)
 		}
 		a.Dims, a.Lower = append(a.Dims, int(n)), append(a.Lower, int(int32(lb)))
 	}
@@ -485,7 +493,8 @@ func parseRecordBinary(b []byte) (*ArrayValue, error) {
 		}
 		t, ok := ByOID(OID(oid))
 		if !ok {
-			return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "unknown type %d in record", oid)
+			return nil, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "unknown type %d in record",
+				oid)
 		}
 		d, err := r.sized(t)
 		if err != nil {

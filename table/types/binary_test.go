@@ -20,7 +20,8 @@ func TestBinaryLikePostgres(t *testing.T) {
 		back, err := ParseBinary(typ, raw)
 		require.NoError(t, err, fields)
 		require.Equal(t, Text(typ, d, f), Text(typ, back, f))
-		for n := range raw { // every proper prefix is refused, or a shorter value of a type without a length
+		// every proper prefix is refused, or a shorter value of a type without a length
+		for n := range raw {
 			_, _ = ParseBinary(typ, raw[:n])
 		}
 		return hex.EncodeToString(AppendBinary(nil, typ, d)), want
@@ -52,7 +53,8 @@ func TestBinaryRefusesBadInput(t *testing.T) {
 
 func FuzzParseBinary(f *testing.F) {
 	f.Add(0, []byte{0, 1, 0, 0, 0, 0, 0, 0, 0, 5})
-	f.Add(3, []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 23, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 9})
+	f.Add(3, []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 23, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0,
+		0, 9})
 	all := All()
 	f.Fuzz(func(t *testing.T, n int, b []byte) {
 		typ := all[int(uint(n)%uint(len(all)))]

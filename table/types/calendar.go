@@ -100,7 +100,8 @@ type civil struct {
 func (c *civil) date() int64 { return int64(julianDay(c.year, c.month, c.day) - epochJulian) }
 
 func (c *civil) micros() int64 {
-	return int64(c.hour)*MicrosPerHour + int64(c.min)*MicrosPerMinute + int64(c.sec)*MicrosPerSecond + int64(c.usec)
+	return int64(c.hour)*MicrosPerHour + int64(c.min)*MicrosPerMinute +
+		int64(c.sec)*MicrosPerSecond + int64(c.usec)
 }
 
 // timestamp returns the local timestamp; ok is false when it is out of range.

@@ -56,7 +56,8 @@ func coerceMod(d Datum, t *Type, explicit bool) (Datum, error) {
 	default:
 		if t.Family == Array && t.Elem != nil {
 			elem := t.Elem.WithMod(t.Mod)
-			d.Arr, err = mapArray(d.Arr, func(e Datum) (Datum, error) { return coerceMod(e, elem, explicit) })
+			d.Arr, err = mapArray(d.Arr,
+				func(e Datum) (Datum, error) { return coerceMod(e, elem, explicit) })
 		}
 	}
 	if err != nil {
@@ -86,7 +87,8 @@ func convert(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) {
 	case Array:
 		if from.Family == Array {
 			src, dst := from.Elem, to.Elem
-			a, err := mapArray(d.Arr, func(e Datum) (Datum, error) { return Cast(e, src, dst, explicit, f) })
+			a, err := mapArray(d.Arr,
+				func(e Datum) (Datum, error) { return Cast(e, src, dst, explicit, f) })
 			return Datum{Arr: a}, err
 		}
 	case Record:
@@ -287,7 +289,8 @@ func NumericToInt(v *apd.Decimal, to *Type) (int64, error) {
 		if isNaN(v) {
 			what = "NaN"
 		}
-		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert %s to %s", what, TypeName(to.OID))
+		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "cannot convert %s to %s", what,
+			TypeName(to.OID))
 	}
 	i, ok := NumericToInt64(v)
 	if !ok {
@@ -364,5 +367,6 @@ func fromJSONB(s string, to *Type) (Datum, error) {
 			what = "jsonb object"
 		}
 	}
-	return Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "cannot cast %s to type %s", what, TypeName(to.OID))
+	return Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "cannot cast %s to type %s", what,
+		TypeName(to.OID))
 }

@@ -8,21 +8,25 @@ import (
 // castTable is pg_cast for the built-in types: source, then "context:targets" for the contexts
 // i (implicit), a (assignment) and e (explicit).
 var castTable = map[string]string{
-	"bool":         "a:bpchar,text,varchar e:int4",
-	"bpchar":       "i:name,text,varchar a:char",
-	"char":         "i:text a:bpchar,varchar e:int4",
-	"date":         "i:timestamp,timestamptz",
-	"float4":       "i:float8 a:int2,int4,int8,numeric",
-	"float8":       "a:float4,int2,int4,int8,numeric",
-	"int2":         "i:float4,float8,int4,int8,numeric,oid,regclass,regcollation,regnamespace,regproc,regprocedure,regrole,regtype",
-	"int4":         "i:float4,float8,int8,numeric,oid,regclass,regcollation,regnamespace,regproc,regprocedure,regrole,regtype a:int2 e:bool,char",
-	"int8":         "i:float4,float8,numeric,oid,regclass,regcollation,regnamespace,regproc,regprocedure,regrole,regtype a:int2,int4",
-	"interval":     "a:time",
-	"json":         "a:jsonb",
-	"jsonb":        "a:json e:bool,float4,float8,int2,int4,int8,numeric",
-	"name":         "i:text a:bpchar,varchar",
-	"numeric":      "i:float4,float8 a:int2,int4,int8",
-	"oid":          "i:regclass,regcollation,regnamespace,regproc,regprocedure,regrole,regtype a:int4,int8",
+	"bool":   "a:bpchar,text,varchar e:int4",
+	"bpchar": "i:name,text,varchar a:char",
+	"char":   "i:text a:bpchar,varchar e:int4",
+	"date":   "i:timestamp,timestamptz",
+	"float4": "i:float8 a:int2,int4,int8,numeric",
+	"float8": "a:float4,int2,int4,int8,numeric",
+	"int2": "i:float4,float8,int4,int8,numeric,oid,regclass,regcollation,regnamespace," +
+		"regproc,regprocedure,regrole,regtype",
+	"int4": "i:float4,float8,int8,numeric,oid,regclass,regcollation,regnamespace,regproc," +
+		"regprocedure,regrole,regtype a:int2 e:bool,char",
+	"int8": "i:float4,float8,numeric,oid,regclass,regcollation,regnamespace,regproc," +
+		"regprocedure,regrole,regtype a:int2,int4",
+	"interval": "a:time",
+	"json":     "a:jsonb",
+	"jsonb":    "a:json e:bool,float4,float8,int2,int4,int8,numeric",
+	"name":     "i:text a:bpchar,varchar",
+	"numeric":  "i:float4,float8 a:int2,int4,int8",
+	"oid": "i:regclass,regcollation,regnamespace,regproc,regprocedure,regrole,regtype " +
+		"a:int4,int8",
 	"pg_node_tree": "i:text",
 	"regclass":     "i:oid a:int4,int8",
 	"regcollation": "i:oid a:int4,int8",
@@ -57,8 +61,9 @@ var castContexts = sync.OnceValue(func() map[[2]OID]byte {
 })
 
 // CastContext says in which context a cast is allowed: 'i' anywhere, 'a' in assignments and
-// explicitly, 'e' explicitly, 0 never. It knows pg_cast, the conversions by way of text (anything to
-// a string type in assignments, a string type to anything explicitly), and arrays by their elements.
+// explicitly, 'e' explicitly, 0 never. It knows pg_cast, the conversions by way of text (anything
+// to a string type in assignments, a string type to anything explicitly), and arrays by their
+// elements.
 func CastContext(from, to OID) byte {
 	if from == to || from == OIDUnknown {
 		return 'i'

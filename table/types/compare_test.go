@@ -47,7 +47,8 @@ func TestOrderLikePostgres(t *testing.T) {
 				}
 				require.Equal(t, c == 0, Equal(typ, a.d, b.d))
 				if c == 0 {
-					require.Equal(t, Hash(typ, a.d, 7), Hash(typ, b.d, 7), "%s: %s, %s", name, a.text, b.text)
+					require.Equal(t, Hash(typ, a.d, 7), Hash(typ, b.d, 7), "%s: %s, %s", name,
+						a.text, b.text)
 				}
 			}
 		}

@@ -104,7 +104,8 @@ func TimestampTZMinusInterval(ts int64, iv IntervalValue, loc *time.Location) (i
 // TimestampDiff returns a - b in days and time.
 func TimestampDiff(a, b int64) (IntervalValue, error) {
 	if IsInfinite(a) || IsInfinite(b) {
-		return IntervalValue{}, sqlerr.New(sqlerr.DatetimeFieldOverflow, "cannot subtract infinite timestamps")
+		return IntervalValue{}, sqlerr.New(sqlerr.DatetimeFieldOverflow,
+			"cannot subtract infinite timestamps")
 	}
 	d, ok := subInt64(a, b)
 	if !ok && b != 0 {
@@ -289,10 +290,13 @@ func MakeDate(y, m, d int64) (int64, error) {
 	if v, ok := DateFromYMD(clampInt(yy), clampInt(m), clampInt(d)); ok && y != 0 {
 		return v, nil
 	}
-	if y != 0 && m >= 1 && m <= 12 && d >= 1 && d <= 31 && d <= int64(daysInMonth(int(yy%400)+400, int(m))) {
-		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date out of range: %d-%02d-%02d", yy, m, d)
+	if y != 0 && m >= 1 && m <= 12 && d >= 1 && d <= 31 &&
+		d <= int64(daysInMonth(int(yy%400)+400, int(m))) {
+		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date out of range: %d-%02d-%02d", yy, m,
+			d)
 	}
-	return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date field value out of range: %d-%02d-%02d", y, m, d)
+	return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow,
+		"date field value out of range: %d-%02d-%02d", y, m, d)
 }
 
 func clampInt(v int64) int { return int(min(max(v, -10_000_000), 10_000_000)) }
@@ -311,7 +315,8 @@ func MakeTime(h, m int64, sec float64) (int64, error) {
 }
 
 func errTimeField(h, m int64, sec float64) error {
-	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "time field value out of range: %d:%02d:%s", h, m, paddedSeconds(sec))
+	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "time field value out of range: %d:%02d:%s", h,
+		m, paddedSeconds(sec))
 }
 
 // paddedSeconds is C's %02g.
@@ -334,7 +339,8 @@ func MakeTimestamp(y, mo, d, h, mi int64, sec float64) (int64, error) {
 		return 0, err
 	}
 	if date > endTimestamp/MicrosPerDay {
-		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range: %d-%02d-%02d %d:%02d:%s",
+		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow,
+			"timestamp out of range: %d-%02d-%02d %d:%02d:%s",
 			y, mo, d, h, mi, paddedSeconds(sec))
 	}
 	return DatePlusTime(date, t)
@@ -352,7 +358,8 @@ func TimestampFromUnix(sec float64) (int64, error) {
 	}
 	us := math.RoundToEven((sec + unixEpochDay*secondsPerDay) * 1e6)
 	if us < float64(minTimestamp) || us >= float64(endTimestamp) {
-		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range: \"%s\"", formatG(sec, 6))
+		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range: \"%s\"",
+			formatG(sec, 6))
 	}
 	return int64(us), nil
 }

@@ -155,7 +155,8 @@ func (d *dateDecoder) dateField(i int, s string) (int, error) {
 		return fieldsDate | fieldsTime | fieldZone, err
 	}
 	if d.timeOnly {
-		next := len(d.fields) >= 2 && (d.fields[len(d.fields)-1].kind == lexDate || d.fields[1].kind == lexTime)
+		next := len(d.fields) >= 2 &&
+			(d.fields[len(d.fields)-1].kind == lexDate || d.fields[1].kind == lexTime)
 		if i == 0 && next {
 			return d.date(s)
 		}
@@ -326,7 +327,8 @@ func (d *dateDecoder) date(s string) (got int, err error) {
 			return 0, err
 		}
 	}
-	if mask&^(fieldDayOfYear|fieldZone)&fieldsDate != fieldsDate || mask&^(fieldDayOfYear|fieldZone|fieldsDate) != 0 {
+	if mask&^(fieldDayOfYear|fieldZone)&fieldsDate != fieldsDate ||
+		mask&^(fieldDayOfYear|fieldZone|fieldsDate) != 0 {
 		return 0, errDTFormat
 	}
 	return got, nil

@@ -87,9 +87,11 @@ func ParseField(name string) (Field, bool) {
 func errUnit(known bool, name string, t *Type) error {
 	typ := TypeName(t.OID)
 	if known {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "unit \"%s\" not supported for type %s", strings.ToLower(name), typ)
+		return sqlerr.New(sqlerr.FeatureNotSupported, "unit \"%s\" not supported for type %s",
+			strings.ToLower(name), typ)
 	}
-	return sqlerr.New(sqlerr.InvalidParameterValue, "unit \"%s\" not recognized for type %s", strings.ToLower(name), typ)
+	return sqlerr.New(sqlerr.InvalidParameterValue, "unit \"%s\" not recognized for type %s",
+		strings.ToLower(name), typ)
 }
 
 func isoWeekStart(y int) int { // Julian day of the Monday of ISO week 1
@@ -113,7 +115,8 @@ func isoWeek(jd, y int) (isoYear, week int) {
 	return y, (jd-start)/7 + 1
 }
 
-// yearParts are the fields that count in years; year 0 is 1 BC on input, and there is none on output.
+// yearParts are the fields that count in years; year 0 is 1 BC on input, and there is none on
+// output.
 func yearPart(f Field, y int) int64 {
 	switch f {
 	case FieldYear:
@@ -184,11 +187,12 @@ func clockPart(f Field, us int64) (*apd.Decimal, bool) {
 
 func numericFromSigned(v int64, scale int) *apd.Decimal { return numericFromIntScale(v, scale) }
 
-// infinitePart is extract of an infinite moment: endless for the fields that grow for ever, NULL for
-// those that go round.
+// infinitePart is extract of an infinite moment: endless for the fields that grow for ever, NULL
+// for those that go round.
 func infinitePart(f Field, v int64) Datum {
 	switch f {
-	case FieldYear, FieldDecade, FieldCentury, FieldMillennium, FieldJulian, FieldIsoYear, FieldEpoch:
+	case FieldYear, FieldDecade, FieldCentury, FieldMillennium, FieldJulian, FieldIsoYear,
+		FieldEpoch:
 		return Datum{Dec: NumericInf(v == NegInfinity)}
 	}
 	return Null

@@ -21,7 +21,10 @@ var (
 )
 
 func dateTimeError(err error, typ, input string) error {
-	out := func(code, format string) *sqlerr.Error { return sqlerr.New(code, format+": \"%s\"", input) }
+	out := func(code, format string) *sqlerr.Error {
+		return sqlerr.New(code, format+": \"%s\"",
+			input)
+	}
 	switch {
 	case errors.Is(err, errDTField):
 		return out(sqlerr.DatetimeFieldOverflow, "date/time field value out of range")
@@ -105,7 +108,10 @@ func lexDateTime(s string) ([]lexeme, error) {
 			}
 			if isDate {
 				kind = lexDate
-				run(func(b byte) bool { return strings.IndexByte("+-/_.:", b) >= 0 || isDigit(b) || isAlpha(b) })
+				run(func(b byte) bool {
+					return strings.IndexByte("+-/_.:", b) >= 0 || isDigit(b) ||
+						isAlpha(b)
+				})
 			}
 		case c == '+' || c == '-':
 			l, end, err := lexSigned(s, i)
@@ -228,7 +234,8 @@ var dateWords = map[string]dateWord{
 	"d": {wordUnit, 0}, "h": {wordUnit, 0}, "m": {wordUnit, 0}, "mm": {wordUnit, 0},
 	"s": {wordUnit, 0}, "y": {wordUnit, 0}, "dow": {wordUnit, 0}, "doy": {wordUnit, 0},
 	"isodow": {wordUnit, 0}, "isoyear": {wordUnit, 0},
-	"jan": {wordMonth, 1}, "january": {wordMonth, 1}, "feb": {wordMonth, 2}, "february": {wordMonth, 2},
+	"jan": {wordMonth, 1}, "january": {wordMonth, 1}, "feb": {wordMonth, 2}, "february": {wordMonth,
+		2},
 	"mar": {wordMonth, 3}, "march": {wordMonth, 3}, "apr": {wordMonth, 4}, "april": {wordMonth, 4},
 	"may": {wordMonth, 5}, "jun": {wordMonth, 6}, "june": {wordMonth, 6}, "jul": {wordMonth, 7},
 	"july": {wordMonth, 7}, "aug": {wordMonth, 8}, "august": {wordMonth, 8}, "sep": {wordMonth, 9},

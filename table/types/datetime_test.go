@@ -111,7 +111,8 @@ func (a *dtArgs) call(name string) string {
 	case "make_timestamp":
 		return ts(MakeTimestamp(a.int(0), a.int(1), a.int(2), a.int(3), a.int(4), a.float(5)))
 	case "make_interval":
-		return a.interval(MakeInterval(a.int(0), a.int(1), a.int(2), a.int(3), a.int(4), a.int(5), a.float(6)))
+		return a.interval(MakeInterval(a.int(0), a.int(1), a.int(2), a.int(3), a.int(4), a.int(5),
+			a.float(6)))
 	case "to_timestamp":
 		return tz(TimestampFromUnix(a.float(0)))
 	case "date_bin":

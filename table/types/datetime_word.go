@@ -49,7 +49,8 @@ func (d *dateDecoder) word(s string) (int, error) {
 
 func (d *dateDecoder) monthWord(month int) (int, error) {
 	got := fieldMonth
-	if d.mask&fieldMonth != 0 && !d.textMonth && d.mask&fieldDay == 0 && d.c.month >= 1 && d.c.month <= 31 {
+	if d.mask&fieldMonth != 0 && !d.textMonth && d.mask&fieldDay == 0 && d.c.month >= 1 &&
+		d.c.month <= 31 {
 		// The number taken for a month was the day.
 		d.c.day = d.c.month
 		got = fieldDay

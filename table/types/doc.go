@@ -5,23 +5,23 @@
 // vec_compare.go, the row format of table/codec) switches on the class once, outside the loop over
 // the rows; only what a value means asks for its family.
 //
-//	family    | types                                                | class | held as
-//	----------+------------------------------------------------------+-------+---------------------------
-//	Bool      | boolean                                              | I64   | 0, 1
-//	Int       | int2, int4, int8, oid and the reg* types             | I64   |
-//	Float     | float4 (rounded to float32), float8                  | F64   |
-//	Decimal   | numeric                                              | Dec   |
-//	String    | text, varchar, bpchar, name, "char", unknown, json   | Str   | valid UTF-8
-//	Bytes     | bytea                                                | Str   | raw bytes
-//	Date      | date                                                 | I64   | days since 2000-01-01
-//	Time      | time                                                 | I64   | microseconds of the day
-//	Timestamp | timestamp, timestamptz (UTC)                         | I64   | microseconds since 2000
-//	Interval  | interval                                             | Iv    |
-//	UUID      | uuid                                                 | Str   | 16 bytes
-//	JSON      | jsonb                                                | Str   | canonical jsonb text
-//	Array     | arrays of any other type                             | Arr   |
-//	Record    | anonymous rows                                       | Arr   | Elems are the fields
-//	Void      | void, and what no value has                          | -     |
+//	family    | types                                              | class | held as
+//	----------+--------------------------------------------------+-------+-----------------------
+//	Bool      | boolean                                            | I64   | 0, 1
+//	Int       | int2, int4, int8, oid and the reg* types           | I64   |
+//	Float     | float4 (rounded to float32), float8                | F64   |
+//	Decimal   | numeric                                            | Dec   |
+//	String    | text, varchar, bpchar, name, "char", unknown, json | Str   | valid UTF-8
+//	Bytes     | bytea                                              | Str   | raw bytes
+//	Date      | date                                               | I64   | days since 2000-01-01
+//	Time      | time                                               | I64   | µs of the day
+//	Timestamp | timestamp, timestamptz (UTC)                       | I64   | µs since 2000
+//	Interval  | interval                                           | Iv    |
+//	UUID      | uuid                                               | Str   | 16 bytes
+//	JSON      | jsonb                                              | Str   | canonical jsonb text
+//	Array     | arrays of any other type                           | Arr   |
+//	Record    | anonymous rows                                     | Arr   | Elems are the fields
+//	Void      | void, and what no value has                        | -     |
 //
 // Infinities of date and timestamp are math.MinInt64 and math.MaxInt64 in I.
 //

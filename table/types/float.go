@@ -91,7 +91,8 @@ func ParseFloat(s string, bits int) (float64, error) {
 	}
 	t := strings.Trim(s, " \t\n\r\v\f")
 	bad := func() error {
-		return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type %s: \"%s\"", name, s)
+		return sqlerr.New(sqlerr.InvalidTextRepresentation,
+			"invalid input syntax for type %s: \"%s\"", name, s)
 	}
 	if t == "" || strings.ContainsRune(t, '_') {
 		return 0, bad()
@@ -107,18 +108,21 @@ func ParseFloat(s string, bits int) (float64, error) {
 	}
 	f, err := strconv.ParseFloat(t, bits)
 	if err != nil {
-		if hex := strings.ToLower(strings.TrimLeft(t, "+-")); strings.HasPrefix(hex, "0x") && !strings.Contains(hex, "p") {
+		if hex := strings.ToLower(strings.TrimLeft(t, "+-")); strings.HasPrefix(hex, "0x") &&
+			!strings.Contains(hex, "p") {
 			f, err = strconv.ParseFloat(t+"p0", bits) // C takes hexadecimal without an exponent
 		}
 	}
 	if err != nil {
 		if math.IsInf(f, 0) {
-			return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "\"%s\" is out of range for type %s", t, name)
+			return 0, sqlerr.New(sqlerr.NumericValueOutOfRange,
+				"\"%s\" is out of range for type %s", t, name)
 		}
 		return 0, bad()
 	}
 	if f == 0 && strings.ContainsAny(mantissaOf(t), "123456789") {
-		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "\"%s\" is out of range for type %s", t, name)
+		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "\"%s\" is out of range for type %s", t,
+			name)
 	}
 	return f, nil
 }

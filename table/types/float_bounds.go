@@ -8,9 +8,9 @@ import (
 )
 
 // digitsWithinBounds returns how many digits the shortest decimal needs that lies strictly between
-// the bounds of f, the midpoints between it and its neighbours, where strconv's shortest form is such
-// a bound itself, and else 0. strconv takes a bound when rounding to even reads it as f; PostgreSQL
-// leaves that to no reader, so 1e23 is 9.999999999999999e+22.
+// the bounds of f, the midpoints between it and its neighbours, where strconv's shortest form is
+// such a bound itself, and else 0. strconv takes a bound when rounding to even reads it as f;
+// PostgreSQL leaves that to no reader, so 1e23 is 9.999999999999999e+22.
 func digitsWithinBounds(f float64, bits int) int {
 	// A midpoint has one bit more than a float. One with as few decimal digits is an integer beyond
 	// the floats' mantissa, and a multiple of at most so many powers of five as the mantissa holds.

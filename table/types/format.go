@@ -10,8 +10,9 @@ type Format struct {
 	ByteaOutput      string // "hex" or "escape"
 	ExtraFloatDigits int
 	Location         *time.Location
-	Now              time.Time // what 'now' and 'today' mean: the transaction's start; zero is the clock
-	Reg              RegResolver
+	// what 'now' and 'today' mean: the transaction's start; zero is the clock
+	Now time.Time
+	Reg RegResolver
 }
 
 // DefaultFormat is PostgreSQL's default, in UTC.

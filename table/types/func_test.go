@@ -27,8 +27,9 @@ func counted(f func(*apd.Decimal) int) numeric1 {
 var numericFuncs1 = map[string]numeric1{
 	"num_ceil": NumericCeil, "num_floor": NumericFloor, "num_abs": pure(NumericAbs),
 	"num_scale": counted(NumericScale), "num_min_scale": counted(NumericMinScale),
-	"num_trim_scale": pure(NumericTrimScale), "num_sqrt": unticked1(NumericSqrt), "num_exp": unticked1(NumericExp),
-	"num_ln": unticked1(NumericLn), "num_log10": unticked1(NumericLog10),
+	"num_trim_scale": pure(NumericTrimScale), "num_sqrt": unticked1(NumericSqrt),
+	"num_exp": unticked1(NumericExp),
+	"num_ln":  unticked1(NumericLn), "num_log10": unticked1(NumericLog10),
 	"num_sign": func(d *apd.Decimal) (*apd.Decimal, error) {
 		if isNaN(d) {
 			return d, nil
@@ -39,7 +40,8 @@ var numericFuncs1 = map[string]numeric1{
 
 var numericFuncs2 = map[string]numeric2{
 	"num_add": NumericAdd, "num_sub": NumericSub, "num_mul": NumericMul, "num_div": NumericDiv,
-	"num_mod": NumericMod, "num_idiv": NumericDivTrunc, "num_gcd": unticked(NumericGcd), "num_lcm": unticked(NumericLcm),
+	"num_mod": NumericMod, "num_idiv": NumericDivTrunc, "num_gcd": unticked(NumericGcd),
+	"num_lcm": unticked(NumericLcm),
 	"num_log": unticked(NumericLog), "num_power": unticked(NumericPower),
 	"num_cmp": func(a, b *apd.Decimal) (*apd.Decimal, error) {
 		c := int64(NumericCmp(a, b))

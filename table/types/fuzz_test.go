@@ -9,8 +9,10 @@ import (
 // FuzzParseText: whatever is taken is written in a form that is taken again as an equal value.
 func FuzzParseText(f *testing.F) {
 	for i, s := range []string{
-		"2020-01-02 03:04:05+02", "1 year 2 mons -3 days 04:05:06.7", "P1Y2M3DT4H5M6S", "{1,{2},NULL}",
-		`{"a":[1,2.50,"x"],"b":null}`, "-1.5e-10", "[2:3]={a,\"b c\"}", "Jan 5 1999 BC", "\\x00ff", "j2451187 t0405",
+		"2020-01-02 03:04:05+02", "1 year 2 mons -3 days 04:05:06.7", "P1Y2M3DT4H5M6S",
+		"{1,{2},NULL}",
+		`{"a":[1,2.50,"x"],"b":null}`, "-1.5e-10", "[2:3]={a,\"b c\"}", "Jan 5 1999 BC", "\\x00ff",
+		"j2451187 t0405",
 	} {
 		for n := range 30 {
 			f.Add(i*7+n, s)
@@ -39,7 +41,8 @@ func FuzzNumeric(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		x, err1 := ParseNumeric(a)
 		y, err2 := ParseNumeric(b)
-		if err1 != nil || err2 != nil || len(a)+len(b) > 300 || NumericScale(x)+NumericScale(y) > 2000 {
+		if err1 != nil || err2 != nil || len(a)+len(b) > 300 ||
+			NumericScale(x)+NumericScale(y) > 2000 {
 			return
 		}
 		if sum, err := NumericAdd(x, y); err == nil {

@@ -1,7 +1,7 @@
 //go:build ignore
 
-// This program writes zone_abbrevs.go from the Default set of time zone abbreviations of a PostgreSQL
-// installation:
+// This program writes zone_abbrevs.go from the Default set of time zone abbreviations of a
+// PostgreSQL installation:
 //
 //	go run gen_zones.go "$(pg_config --sharedir)/timezonesets/Default" >zone_abbrevs.go
 package main

@@ -97,8 +97,8 @@ func intervalSpan(iv IntervalValue) (hi int64, lo uint64) {
 	return int64(h), l
 }
 
-// IntervalSpan returns the value by which intervals are ordered: microseconds with months of 30 days
-// and days of 24 hours, as a 128-bit two's complement number.
+// IntervalSpan returns the value by which intervals are ordered: microseconds with months of 30
+// days and days of 24 hours, as a 128-bit two's complement number.
 func IntervalSpan(iv IntervalValue) (hi int64, lo uint64) { return intervalSpan(iv) }
 
 // IntervalCmp orders intervals with months of 30 days and days of 24 hours.
@@ -173,15 +173,18 @@ func JustifyInterval(iv IntervalValue) (IntervalValue, error) {
 }
 
 // MakeInterval builds an interval of its parts.
-func MakeInterval(years, months, weeks, days, hours, mins int64, secs float64) (IntervalValue, error) {
+func MakeInterval(years, months, weeks, days, hours, mins int64, secs float64) (IntervalValue,
+	error) {
 	m := years*12 + months
 	d := weeks*7 + days
 	us := float64(hours)*float64(MicrosPerHour) + float64(mins)*float64(MicrosPerMinute) + secs*1e6
-	if !fitsInt32(m) || !fitsInt32(d) || math.IsNaN(us) || math.IsInf(us, 0) || math.Abs(us) >= math.MaxInt64 {
+	if !fitsInt32(m) || !fitsInt32(d) || math.IsNaN(us) || math.IsInf(us, 0) ||
+		math.Abs(us) >= math.MaxInt64 {
 		return IntervalValue{}, errIntervalRange()
 	}
 	whole := hours*MicrosPerHour + mins*MicrosPerMinute
-	return IntervalValue{Months: int32(m), Days: int32(d), Micros: whole + int64(math.RoundToEven(secs*1e6))}, nil
+	return IntervalValue{Months: int32(m), Days: int32(d),
+		Micros: whole + int64(math.RoundToEven(secs*1e6))}, nil
 }
 
 // IntervalWithMod applies an interval type modifier: which fields are kept, and to what fraction

@@ -36,7 +36,8 @@ func parseIntervalStyle(s string, mod int32, style string) (IntervalValue, error
 	if !fitsInt32(months) || !fitsInt32(b.days) {
 		return IntervalValue{}, errIntervalRange()
 	}
-	return IntervalWithMod(IntervalValue{Months: int32(months), Days: int32(b.days), Micros: b.micros}, mod)
+	return IntervalWithMod(IntervalValue{Months: int32(months), Days: int32(b.days),
+		Micros: b.micros}, mod)
 }
 
 // intervalBuilder adds up the fields of an interval.
@@ -108,7 +109,8 @@ func (b *intervalBuilder) addFractionDays(frac float64, scale int64) bool {
 
 func (b *intervalBuilder) addYearUnit(v int64, frac float64, years int64) bool {
 	y, ok := mulFits(v, years)
-	return ok && addTo(&b.years, y, math.MinInt32, math.MaxInt32) && b.addMonths(int64(math.RoundToEven(frac*float64(years)*12)))
+	return ok && addTo(&b.years, y, math.MinInt32, math.MaxInt32) &&
+		b.addMonths(int64(math.RoundToEven(frac*float64(years)*12)))
 }
 
 // add adds v + frac of a unit.
@@ -189,7 +191,8 @@ func (b *intervalBuilder) decode(fs []lexeme, fields int, style string) error {
 			unit = FieldDay
 		case lexZone, lexDate, lexNumber:
 			if f.kind == lexZone && strings.Contains(f.text, ":") {
-				if got, err = b.clock(f.text[1:], fields, forceNeg || f.text[0] == '-'); err == nil {
+				if got, err = b.clock(f.text[1:], fields, forceNeg ||
+					f.text[0] == '-'); err == nil {
 					unit = FieldDay
 					break
 				}
@@ -203,7 +206,8 @@ func (b *intervalBuilder) decode(fs []lexeme, fields int, style string) error {
 				ago = true
 				continue
 			}
-			if unit = lookupUnit(f.text); unit == FieldNone || unit >= FieldEpoch || unit == FieldQuarter {
+			if unit = lookupUnit(f.text); unit == FieldNone || unit >= FieldEpoch ||
+				unit == FieldQuarter {
 				return errDTFormat
 			}
 		}
@@ -249,7 +253,8 @@ func (b *intervalBuilder) clock(s string, fields int, negative bool) (got int, e
 
 // number adds a number of units, or SQL's years-months. It returns the unit of the next number to
 // the left.
-func (b *intervalBuilder) number(s string, unit Field, forceNeg bool) (next Field, got int, err error) {
+func (b *intervalBuilder) number(s string, unit Field, forceNeg bool) (next Field, got int,
+	err error) {
 	neg := s[0] == '-'
 	body := strings.TrimLeft(s, "+-")
 	n := digitsPrefix(body)
@@ -280,7 +285,8 @@ func (b *intervalBuilder) number(s string, unit Field, forceNeg bool) (next Fiel
 		val, unit = y+m, FieldMonth
 	case rest[0] == '.':
 		if rest != "." {
-			if frac, err = strconv.ParseFloat("0"+rest, 64); err != nil || digitsPrefix(rest[1:]) != len(rest)-1 {
+			if frac, err = strconv.ParseFloat("0"+rest, 64); err != nil ||
+				digitsPrefix(rest[1:]) != len(rest)-1 {
 				return unit, 0, errDTFormat
 			}
 		}

@@ -24,7 +24,9 @@ func abs64(v int64) int64 {
 }
 
 func (p *ivParts) timeNegative() bool { return p.hour < 0 || p.min < 0 || p.sec < 0 || p.usec < 0 }
-func (p *ivParts) hasTime() bool      { return p.hour != 0 || p.min != 0 || p.sec != 0 || p.usec != 0 }
+func (p *ivParts) hasTime() bool {
+	return p.hour != 0 || p.min != 0 || p.sec != 0 || p.usec != 0
+}
 
 // AppendInterval writes an interval in the IntervalStyle.
 func AppendInterval(dst []byte, iv IntervalValue, style string) []byte {
@@ -100,7 +102,8 @@ func appendIntervalPostgres(dst []byte, p ivParts) []byte {
 
 func appendIntervalSQL(dst []byte, p ivParts) []byte {
 	neg := p.year < 0 || p.mon < 0 || p.day < 0 || p.timeNegative()
-	pos := p.year > 0 || p.mon > 0 || p.day > 0 || p.hour > 0 || p.min > 0 || p.sec > 0 || p.usec > 0
+	pos := p.year > 0 || p.mon > 0 || p.day > 0 || p.hour > 0 || p.min > 0 || p.sec > 0 ||
+		p.usec > 0
 	hasYM := p.year != 0 || p.mon != 0
 	hasDT := p.day != 0 || p.hasTime()
 	standard := !(neg && pos) && !(hasYM && hasDT)

@@ -44,8 +44,8 @@ func ParseJSON(s string) (*JSONValue, error) {
 	return p.document()
 }
 
-// ParseJSONRaw reads JSON as json holds it: keys in their order, duplicates and all, each value with
-// its own text.
+// ParseJSONRaw reads JSON as json holds it: keys in their order, duplicates and all, each value
+// with its own text.
 func ParseJSONRaw(s string) (*JSONValue, error) {
 	p := &jsonParser{s: s, raw: true}
 	return p.document()
@@ -121,7 +121,10 @@ func (v *JSONValue) sortKeys() {
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(a, b int) bool { return jsonKeyLess(v.Keys[order[a]], v.Keys[order[b]]) })
+	sort.SliceStable(order, func(a,
+		b int) bool {
+		return jsonKeyLess(v.Keys[order[a]], v.Keys[order[b]])
+	})
 	keys := make([]string, 0, len(v.Keys))
 	vals := make([]*JSONValue, 0, len(v.Keys))
 	for _, o := range order {
@@ -238,8 +241,8 @@ func AppendJSONString(dst []byte, s string) []byte {
 
 // CompareJSON orders parsed values as jsonb's btree does.
 func CompareJSON(a, b *JSONValue) int {
-	// An empty array at the top sorts below everything: PostgreSQL holds top-level scalars as arrays
-	// of one element, and compares the numbers of elements first.
+	// An empty array at the top sorts below everything: PostgreSQL holds top-level scalars as
+	// arrays of one element, and compares the numbers of elements first.
 	ea := a.Kind == JSONArray && len(a.Elems) == 0
 	eb := b.Kind == JSONArray && len(b.Elems) == 0
 	switch {

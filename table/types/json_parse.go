@@ -33,7 +33,8 @@ func (p *jsonParser) document() (*JSONValue, error) {
 }
 
 func (p *jsonParser) space() {
-	for p.i < len(p.s) && (p.s[p.i] == ' ' || p.s[p.i] == '\t' || p.s[p.i] == '\n' || p.s[p.i] == '\r') {
+	for p.i < len(p.s) && (p.s[p.i] == ' ' || p.s[p.i] == '\t' || p.s[p.i] == '\n' ||
+		p.s[p.i] == '\r') {
 		p.i++
 	}
 }
@@ -64,7 +65,8 @@ func (p *jsonParser) token() string {
 
 // syntax is the error of a token that ends at end.
 func (p *jsonParser) syntax(end int, detail string, args ...any) *sqlerr.Error {
-	err := sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type json").WithDetail(detail, args...)
+	err := sqlerr.New(sqlerr.InvalidTextRepresentation,
+		"invalid input syntax for type json").WithDetail(detail, args...)
 	return p.inContext(err, end)
 }
 
@@ -88,7 +90,8 @@ func (p *jsonParser) inContext(err *sqlerr.Error, end int) *sqlerr.Error {
 	if end < len(p.s) && p.s[end] != '\n' && p.s[end] != '\r' {
 		suffix = "..."
 	}
-	return err.WithContext("JSON data, line %d: %s%s%s", 1+strings.Count(p.s[:line], "\n"), prefix, p.s[from:end], suffix)
+	return err.WithContext("JSON data, line %d: %s%s%s", 1+strings.Count(p.s[:line], "\n"), prefix,
+		p.s[from:end], suffix)
 }
 
 // after returns where the character at i ends.
@@ -380,7 +383,8 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 		return 0, 0, p.syntax(p.after(bad), "\"\\u\" must be followed by four hexadecimal digits.")
 	}
 	if p.check {
-		return 0, 4, nil // json keeps its text: what it would become is found out when it is asked for
+		// json keeps its text: what it would become is found out when it is asked for
+		return 0, 4, nil
 	}
 	if r == 0 {
 		err := sqlerr.New(sqlerr.UntranslatableCharacter, "unsupported Unicode escape sequence").
@@ -400,7 +404,8 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 				return c, 10, nil
 			}
 			if r2 >= 0xd800 && r2 < 0xdc00 {
-				return 0, 0, p.syntax(p.after(i+10), "%s", "Unicode high surrogate must not follow a high surrogate.")
+				return 0, 0, p.syntax(p.after(i+10), "%s",
+					"Unicode high surrogate must not follow a high surrogate.")
 			}
 		}
 	}

@@ -91,7 +91,8 @@ func checkNumeric(d *apd.Decimal) (*apd.Decimal, error) {
 		return nil, errNumericOverflow()
 	}
 	// A cheap bound first: counting digits costs.
-	if d.Coeff.BitLen() > 4*numericMaxIntDigits/2 && d.NumDigits()+int64(d.Exponent) > numericMaxIntDigits {
+	if d.Coeff.BitLen() > 4*numericMaxIntDigits/2 &&
+		d.NumDigits()+int64(d.Exponent) > numericMaxIntDigits {
 		return nil, errNumericOverflow()
 	}
 	return d, nil
@@ -117,7 +118,8 @@ func pow10(n int) *apd.BigInt {
 // ParseNumeric reads a numeric as PostgreSQL's input function does.
 func ParseNumeric(s string) (*apd.Decimal, error) {
 	bad := func() error {
-		return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type numeric: \"%s\"", s)
+		return sqlerr.New(sqlerr.InvalidTextRepresentation,
+			"invalid input syntax for type numeric: \"%s\"", s)
 	}
 	t := strings.Trim(s, " \t\n\r\v\f")
 	if t == "" {
@@ -301,7 +303,8 @@ func NumericToFloat(d *apd.Decimal) (float64, error) {
 	s := NumericString(d)
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f == 0 && d.Coeff.Sign() != 0 {
-		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "\"%s\" is out of range for type double precision", s)
+		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange,
+			"\"%s\" is out of range for type double precision", s)
 	}
 	return f, nil
 }

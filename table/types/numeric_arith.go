@@ -360,7 +360,8 @@ func (t Tick) square(bits int) error {
 	return t(bits/4 + bits/8*(bits/8)/wordsPerTick)
 }
 
-// wordsPerTick is how many pairs of bytes are multiplied in the time in which a byte is copied and looked at.
+// wordsPerTick is how many pairs of bytes are multiplied in the time in which a byte is copied and
+// looked at.
 const wordsPerTick = 1024
 
 // NumericGcd returns the greatest common divisor, never negative.
@@ -414,7 +415,8 @@ func NumericLcm(a, b *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 // NumericFactorial returns n!.
 func NumericFactorial(n int64, tick Tick) (*apd.Decimal, error) {
 	if n < 0 {
-		return nil, sqlerr.New(sqlerr.NumericValueOutOfRange, "factorial of a negative number is undefined")
+		return nil, sqlerr.New(sqlerr.NumericValueOutOfRange,
+			"factorial of a negative number is undefined")
 	}
 	if n > 32177 {
 		return nil, errNumericOverflow()
@@ -434,9 +436,11 @@ func numericFieldOverflow(precision, scale int) *sqlerr.Error {
 	e := sqlerr.New(sqlerr.NumericValueOutOfRange, "numeric field overflow")
 	digits := precision - scale
 	if digits == 0 {
-		return e.WithDetail("A field with precision %d, scale %d must round to an absolute value less than 1.", precision, scale)
+		return e.WithDetail("A field with precision %d, scale %d must round to an absolute value "+
+			"less than 1.", precision, scale)
 	}
-	return e.WithDetail("A field with precision %d, scale %d must round to an absolute value less than 10^%d.", precision, scale, digits)
+	return e.WithDetail("A field with precision %d, scale %d must round to an absolute value "+
+		"less than 10^%d.", precision, scale, digits)
 }
 
 // NumericWithMod rounds d to the scale of a numeric type modifier and checks its precision.

@@ -19,7 +19,8 @@ func NumericSqrt(d *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	case isNaN(d):
 		return d, nil
 	case NumericSign(d) < 0:
-		return nil, sqlerr.New(sqlerr.InvalidArgumentForPower, "cannot take square root of a negative number")
+		return nil, sqlerr.New(sqlerr.InvalidArgumentForPower,
+			"cannot take square root of a negative number")
 	case isInf(d):
 		return d, nil
 	}
@@ -27,8 +28,8 @@ func NumericSqrt(d *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	return sqrtToScale(d, clampScale(numericMinSigDigits-((w+1)*4/2-1), int(-d.Exponent)), tick)
 }
 
-// sqrtToScale rounds the square root of a finite number that is not negative. Requires: the scale is
-// not below that of d.
+// sqrtToScale rounds the square root of a finite number that is not negative. Requires: the scale
+// is not below that of d.
 func sqrtToScale(d *apd.Decimal, scale int, tick Tick) (*apd.Decimal, error) {
 	// round(sqrt(n)) = (isqrt(4n) + 1) / 2
 	n := d.Coeff.MathBigInt()
@@ -46,8 +47,8 @@ func sqrtToScale(d *apd.Decimal, scale int, tick Tick) (*apd.Decimal, error) {
 // sqrtBits is the size of a number from which on its square root is found in halves.
 const sqrtBits = 4096
 
-// intSqrt returns the square root of n, rounded down, by Newton's method: that of the upper half of n is
-// half of it, from where a step or two lead to the end.
+// intSqrt returns the square root of n, rounded down, by Newton's method: that of the upper half of
+// n is half of it, from where a step or two lead to the end.
 func intSqrt(n *big.Int, tick Tick) (*big.Int, error) {
 	if n.BitLen() <= sqrtBits {
 		return new(big.Int).Sqrt(n), nil
@@ -279,7 +280,8 @@ func NumericExp(d *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 		return d, nil
 	}
 	val := approxFloat(d)
-	weight := math.Max(math.Min(val*0.434294481903252, numericMaxResultScale), -numericMaxResultScale)
+	weight := math.Max(math.Min(val*0.434294481903252, numericMaxResultScale),
+		-numericMaxResultScale)
 	scale := clampScale(numericMinSigDigits-int(weight), int(-d.Exponent))
 	if math.Abs(val) >= numericMaxResultScale*3 {
 		if val > 0 {
@@ -332,7 +334,8 @@ func checkLogArg(d *apd.Decimal) error {
 	case 0:
 		return sqlerr.New(sqlerr.InvalidArgumentForLog, "cannot take logarithm of zero")
 	case -1:
-		return sqlerr.New(sqlerr.InvalidArgumentForLog, "cannot take logarithm of a negative number")
+		return sqlerr.New(sqlerr.InvalidArgumentForLog,
+			"cannot take logarithm of a negative number")
 	}
 	return nil
 }

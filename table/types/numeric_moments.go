@@ -2,8 +2,8 @@ package types
 
 import "github.com/cockroachdb/apd/v3"
 
-// NumericMoments are the number, the sum and the sum of the squares of numerics. The sums are exact and
-// may be wider than a numeric can be: what counts is their difference.
+// NumericMoments are the number, the sum and the sum of the squares of numerics. The sums are exact
+// and may be wider than a numeric can be: what counts is their difference.
 type NumericMoments struct {
 	n            int64
 	sum, squares apd.Decimal
@@ -25,8 +25,8 @@ func (m *NumericMoments) Add(x *apd.Decimal) {
 	m.squares.Set(square)
 }
 
-// Variance returns the variance, of a sample or of the population, or with root its square root. It is
-// NULL (nil) for too few values.
+// Variance returns the variance, of a sample or of the population, or with root its square root. It
+// is NULL (nil) for too few values.
 func (m *NumericMoments) Variance(sample, root bool) (*apd.Decimal, error) {
 	divisor := m.n
 	if sample {

@@ -32,7 +32,8 @@ func NumericPower(a, b *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 	}
 	sa, sb := NumericSign(a), NumericSign(b)
 	if sa == 0 && sb < 0 {
-		return nil, sqlerr.New(sqlerr.InvalidArgumentForPower, "zero raised to a negative power is undefined")
+		return nil, sqlerr.New(sqlerr.InvalidArgumentForPower,
+			"zero raised to a negative power is undefined")
 	}
 	if sa < 0 && !isInf(b) && !isIntegral(b) {
 		return nil, sqlerr.New(sqlerr.InvalidArgumentForPower,

@@ -15,8 +15,10 @@ var (
 	TRegCollation = &Type{OID: 4191, Family: Int, Name: "regcollation", Mod: NoMod, Len: 4}
 	TNodeTree     = &Type{OID: 194, Family: String, Name: "pg_node_tree", Mod: NoMod, Len: -1}
 	TACLItem      = &Type{OID: 1033, Family: String, Name: "aclitem", Mod: NoMod, Len: 12}
-	TInt2Vector   = &Type{OID: OIDInt2Vector, Family: Array, Name: "int2vector", Mod: NoMod, Elem: TInt2, Len: -1}
-	TOidVector    = &Type{OID: OIDOidVector, Family: Array, Name: "oidvector", Mod: NoMod, Elem: TOid, Len: -1}
+	TInt2Vector   = &Type{OID: OIDInt2Vector, Family: Array, Name: "int2vector", Mod: NoMod,
+		Elem: TInt2, Len: -1}
+	TOidVector = &Type{OID: OIDOidVector, Family: Array, Name: "oidvector", Mod: NoMod,
+		Elem: TOid, Len: -1}
 )
 
 // catalogueEntry is a type with what pg_type says of it beyond Type.
@@ -90,7 +92,8 @@ var types = sync.OnceValue(func() *registry {
 		add(e.t)
 		r.entries[e.t.OID] = e
 		if e.array != 0 {
-			a := &Type{OID: e.array, Family: Array, Name: "_" + e.t.Name, Mod: NoMod, Elem: e.t, Len: -1}
+			a := &Type{OID: e.array, Family: Array, Name: "_" + e.t.Name, Mod: NoMod, Elem: e.t,
+				Len: -1}
 			add(a)
 			r.arrays[e.t.OID] = a
 		}
@@ -126,8 +129,8 @@ func ArrayOf(elem *Type) *Type {
 	return a.withElemMod(elem.Mod)
 }
 
-// Nests reports whether t is an array type, so that an array of its values has one dimension more. The
-// vectors of pg_catalog are not: arrays of them have them as elements.
+// Nests reports whether t is an array type, so that an array of its values has one dimension more.
+// The vectors of pg_catalog are not: arrays of them have them as elements.
 func (t *Type) Nests() bool {
 	return t.Family == Array && t.Elem != nil && t.OID != OIDInt2Vector && t.OID != OIDOidVector
 }

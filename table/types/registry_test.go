@@ -44,10 +44,13 @@ func TestCastContexts(t *testing.T) {
 		from, to OID
 		want     byte
 	}{
-		{OIDInt4, OIDInt8, 'i'}, {OIDInt8, OIDInt4, 'a'}, {OIDInt4, OIDBool, 'e'}, {OIDUUID, OIDText, 'a'},
-		{OIDText, OIDUUID, 'e'}, {OIDUnknown, OIDDate, 'i'}, {OIDBool, OIDFloat8, 0}, {OIDVarchar, OIDText, 'i'},
+		{OIDInt4, OIDInt8, 'i'}, {OIDInt8, OIDInt4, 'a'}, {OIDInt4, OIDBool, 'e'}, {OIDUUID,
+			OIDText, 'a'},
+		{OIDText, OIDUUID, 'e'}, {OIDUnknown, OIDDate, 'i'}, {OIDBool, OIDFloat8, 0}, {OIDVarchar,
+			OIDText, 'i'},
 		{OIDNumeric, OIDFloat8, 'i'}, {OIDFloat8, OIDNumeric, 'a'}, {OIDDate, OIDTimestampTZ, 'i'},
-		{ArrayOf(TInt4).OID, ArrayOf(TInt8).OID, 'i'}, {ArrayOf(TInt4).OID, OIDText, 'a'}, {OIDJSONB, OIDInt4, 'e'},
+		{ArrayOf(TInt4).OID, ArrayOf(TInt8).OID, 'i'}, {ArrayOf(TInt4).OID, OIDText,
+			'a'}, {OIDJSONB, OIDInt4, 'e'},
 	} {
 		require.Equal(t, string(c.want), string(CastContext(c.from, c.to)), "%d → %d", c.from, c.to)
 	}
@@ -65,15 +68,18 @@ func TestTypeModifiers(t *testing.T) {
 	require.Equal(t, "numeric(10,0)", show(TNumeric, 10))
 	require.Equal(t, "numeric(3,-2)", show(TNumeric, 3, -2))
 	require.Equal(t, "err:22023:NUMERIC precision 0 must be between 1 and 1000", show(TNumeric, 0))
-	require.Equal(t, "err:22023:NUMERIC scale 1001 must be between -1000 and 1000", show(TNumeric, 10, 1001))
+	require.Equal(t, "err:22023:NUMERIC scale 1001 must be between -1000 and 1000",
+		show(TNumeric, 10, 1001))
 	require.Equal(t, "character varying(10)", show(TVarchar, 10))
 	require.Equal(t, "err:22023:length for type varchar must be at least 1", show(TVarchar, 0))
-	require.Equal(t, "err:22023:length for type char cannot exceed 10485760", show(TBPChar, 10485761))
+	require.Equal(t, "err:22023:length for type char cannot exceed 10485760",
+		show(TBPChar, 10485761))
 	require.Equal(t, "character(10)[]", show(ArrayOf(TBPChar), 10))
 	require.Equal(t, "timestamp(3) with time zone", show(TTimestampTZ, 3))
 	require.Equal(t, "time(6) without time zone", show(TTime, 9))
 	require.Equal(t, "interval(3)", show(TInterval, 3))
-	require.Equal(t, "interval day to second(2)", show(TInterval, IntervalDay|IntervalHour|IntervalMinute|IntervalSecond, 2))
+	require.Equal(t, "interval day to second(2)",
+		show(TInterval, IntervalDay|IntervalHour|IntervalMinute|IntervalSecond, 2))
 	require.Equal(t, "err:42601:type modifier is not allowed for type \"int4\"", show(TInt4, 4))
 	require.Equal(t, "\"char\"", show(TChar))
 	require.Equal(t, "bpchar", show(TBPChar))
@@ -94,6 +100,7 @@ func TestZoneSettings(t *testing.T) {
 	require.Equal(t, "ok:<-07>+07", show("-7"))
 	require.Equal(t, "ok:<+05:30>-05:30", show("5.5"))
 	require.Equal(t, "ok:EST5EDT", show("est5edt"))
-	require.Equal(t, "err:22023:invalid value for parameter \"TimeZone\": \"nowhere\"", show("nowhere"))
+	require.Equal(t, "err:22023:invalid value for parameter \"TimeZone\": \"nowhere\"",
+		show("nowhere"))
 	require.Len(t, ZoneNames(), 597)
 }

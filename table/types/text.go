@@ -77,7 +77,8 @@ func Text(t *Type, d Datum, f *Format) string {
 
 func isRegType(oid OID) bool {
 	switch oid {
-	case OIDRegClass, OIDRegType, OIDRegProc, OIDRegNamespace, TRegProcedure.OID, TRegRole.OID, TRegCollation.OID:
+	case OIDRegClass, OIDRegType, OIDRegProc, OIDRegNamespace, TRegProcedure.OID, TRegRole.OID,
+		TRegCollation.OID:
 		return true
 	}
 	return false
@@ -136,7 +137,8 @@ func appendUUID(dst []byte, s string) []byte {
 }
 
 func errSyntaxFor(t *Type, s string) error {
-	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type %s: \"%s\"", TypeName(t.OID), s)
+	return sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type %s: \"%s\"",
+		TypeName(t.OID), s)
 }
 
 // ParseText reads a value as PostgreSQL's input function does, applying the type's modifier. A nil
@@ -185,7 +187,8 @@ func ParseText(t *Type, s string, f *Format) (Datum, error) {
 	case Array:
 		d.Arr, err = parseArray(t, s, f)
 	case Record:
-		err = sqlerr.New(sqlerr.FeatureNotSupported, "input of anonymous composite types is not implemented")
+		err = sqlerr.New(sqlerr.FeatureNotSupported,
+			"input of anonymous composite types is not implemented")
 	case Void:
 	}
 	if err != nil {
@@ -196,7 +199,10 @@ func ParseText(t *Type, s string, f *Format) (Datum, error) {
 
 func parseBool(s string) (Datum, error) {
 	w := strings.ToLower(strings.Trim(s, " \t\n\r\v\f"))
-	prefix := func(full string, least int) bool { return len(w) >= least && strings.HasPrefix(full, w) }
+	prefix := func(full string,
+		least int) bool {
+		return len(w) >= least && strings.HasPrefix(full, w)
+	}
 	switch {
 	case w == "1", prefix("true", 1), prefix("yes", 1), w == "on":
 		return Datum{I: 1}, nil
@@ -220,7 +226,8 @@ func parseInt(t *Type, s string, f *Format) (int64, error) {
 	}
 	v, err := strconv.ParseInt(w, 10, 64)
 	if err != nil || !intFits(t, v) {
-		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange, "value \"%s\" is out of range for type %s", s, TypeName(t.OID))
+		return 0, sqlerr.New(sqlerr.NumericValueOutOfRange,
+			"value \"%s\" is out of range for type %s", s, TypeName(t.OID))
 	}
 	if t.Len == 4 && t.OID != OIDInt4 {
 		v = int64(uint32(v))
@@ -253,7 +260,8 @@ func parseReg(t *Type, s string, f *Format) (int64, error) {
 		return int64(oid), err
 	}
 	if t.OID == OIDRegType {
-		if bt, ok := ByName(strings.ToLower(strings.TrimPrefix(strings.TrimSpace(s), "pg_catalog."))); ok {
+		if bt, ok := ByName(strings.ToLower(strings.TrimPrefix(strings.TrimSpace(s),
+			"pg_catalog."))); ok {
 			return int64(bt.OID), nil
 		}
 		for _, bt := range All() {
@@ -294,7 +302,8 @@ func parseString(t *Type, s string) (Datum, error) {
 	return Datum{S: s}, nil
 }
 
-// parseChar reads a "char": a byte, or its octal form. Bytes above 127 are only ever shown in octal.
+// parseChar reads a "char": a byte, or its octal form. Bytes above 127 are only ever shown in
+// octal.
 func parseChar(s string) string {
 	if len(s) == 4 && s[0] == '\\' {
 		if v, err := strconv.ParseUint(s[1:], 8, 8); err == nil {
@@ -318,7 +327,8 @@ func coerceLength(t *Type, s string, explicit bool) (Datum, error) {
 		if n := int(t.Mod - 4); len(s) > n {
 			cut := runeOffset(s, n)
 			if rest := s[cut:]; rest != "" && !explicit && strings.Trim(rest, " ") != "" {
-				return Datum{}, sqlerr.New(sqlerr.StringDataRightTruncation, "value too long for type %s", FormatType(t.OID, t.Mod))
+				return Datum{}, sqlerr.New(sqlerr.StringDataRightTruncation,
+					"value too long for type %s", FormatType(t.OID, t.Mod))
 			}
 			s = s[:cut]
 		}
@@ -373,7 +383,8 @@ func parseBytea(s string) (string, error) {
 			b = append(b, '\\')
 			i += 2
 		default:
-			return "", sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type bytea")
+			return "", sqlerr.New(sqlerr.InvalidTextRepresentation,
+				"invalid input syntax for type bytea")
 		}
 	}
 	return string(b), nil
@@ -391,7 +402,8 @@ func ParseHex(s string) (string, error) {
 			return "", errHexDigit(s[i:])
 		}
 		if i++; i == len(s) {
-			return "", sqlerr.New(sqlerr.InvalidParameterValue, "invalid hexadecimal data: odd number of digits")
+			return "", sqlerr.New(sqlerr.InvalidParameterValue,
+				"invalid hexadecimal data: odd number of digits")
 		}
 		lo, ok := hexDigit(s[i])
 		if !ok {
@@ -403,7 +415,8 @@ func ParseHex(s string) (string, error) {
 }
 
 func errHexDigit(s string) error {
-	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid hexadecimal digit: \"%s\"", firstChar(s))
+	return sqlerr.New(sqlerr.InvalidParameterValue, "invalid hexadecimal digit: \"%s\"",
+		firstChar(s))
 }
 
 // parseUUID takes 32 hexadecimal digits, with a hyphen after any group of four, braced or not.

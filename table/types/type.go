@@ -68,9 +68,11 @@ type Type struct {
 	OID    OID
 	Family Family
 	Name   string // pg_type.typname: "int4", "_text"
-	Mod    int32  // PostgreSQL's atttypmod: varchar(n) is n+4, numeric(p,s) is (p<<16|s)+4, timestamp(p) is p; NoMod
-	Elem   *Type  // element of an Array, else nil
-	Len    int16  // pg_type.typlen: bytes, or -1
+	// PostgreSQL's atttypmod: varchar(n) is n+4, numeric(p,s) is (p<<16|s)+4, timestamp(p) is p;
+	// NoMod
+	Mod  int32
+	Elem *Type // element of an Array, else nil
+	Len  int16 // pg_type.typlen: bytes, or -1
 }
 
 // The built-in types without modifiers. They are shared: never change one in place.
@@ -85,25 +87,28 @@ var (
 	TRegClass     = &Type{OID: OIDRegClass, Family: Int, Name: "regclass", Mod: NoMod, Len: 4}
 	TRegType      = &Type{OID: OIDRegType, Family: Int, Name: "regtype", Mod: NoMod, Len: 4}
 	TRegProc      = &Type{OID: OIDRegProc, Family: Int, Name: "regproc", Mod: NoMod, Len: 4}
-	TRegNamespace = &Type{OID: OIDRegNamespace, Family: Int, Name: "regnamespace", Mod: NoMod, Len: 4}
-	TFloat4       = &Type{OID: OIDFloat4, Family: Float, Name: "float4", Mod: NoMod, Len: 4}
-	TFloat8       = &Type{OID: OIDFloat8, Family: Float, Name: "float8", Mod: NoMod, Len: 8}
-	TNumeric      = &Type{OID: OIDNumeric, Family: Decimal, Name: "numeric", Mod: NoMod, Len: -1}
-	TText         = &Type{OID: OIDText, Family: String, Name: "text", Mod: NoMod, Len: -1}
-	TVarchar      = &Type{OID: OIDVarchar, Family: String, Name: "varchar", Mod: NoMod, Len: -1}
-	TBPChar       = &Type{OID: OIDBPChar, Family: String, Name: "bpchar", Mod: NoMod, Len: -1}
-	TName         = &Type{OID: OIDName, Family: String, Name: "name", Mod: NoMod, Len: 64}
-	TChar         = &Type{OID: OIDChar, Family: String, Name: "char", Mod: NoMod, Len: 1}
-	TBytea        = &Type{OID: OIDBytea, Family: Bytes, Name: "bytea", Mod: NoMod, Len: -1}
-	TDate         = &Type{OID: OIDDate, Family: Date, Name: "date", Mod: NoMod, Len: 4}
-	TTime         = &Type{OID: OIDTime, Family: Time, Name: "time", Mod: NoMod, Len: 8}
-	TTimestamp    = &Type{OID: OIDTimestamp, Family: Timestamp, Name: "timestamp", Mod: NoMod, Len: 8}
-	TTimestampTZ  = &Type{OID: OIDTimestampTZ, Family: Timestamp, Name: "timestamptz", Mod: NoMod, Len: 8}
-	TInterval     = &Type{OID: OIDInterval, Family: Interval, Name: "interval", Mod: NoMod, Len: 16}
-	TUUID         = &Type{OID: OIDUUID, Family: UUID, Name: "uuid", Mod: NoMod, Len: 16}
-	TJSON         = &Type{OID: OIDJSON, Family: String, Name: "json", Mod: NoMod, Len: -1}
-	TJSONB        = &Type{OID: OIDJSONB, Family: JSON, Name: "jsonb", Mod: NoMod, Len: -1}
-	TRecord       = &Type{OID: OIDRecord, Family: Record, Name: "record", Mod: NoMod, Len: -1}
+	TRegNamespace = &Type{OID: OIDRegNamespace, Family: Int, Name: "regnamespace", Mod: NoMod,
+		Len: 4}
+	TFloat4    = &Type{OID: OIDFloat4, Family: Float, Name: "float4", Mod: NoMod, Len: 4}
+	TFloat8    = &Type{OID: OIDFloat8, Family: Float, Name: "float8", Mod: NoMod, Len: 8}
+	TNumeric   = &Type{OID: OIDNumeric, Family: Decimal, Name: "numeric", Mod: NoMod, Len: -1}
+	TText      = &Type{OID: OIDText, Family: String, Name: "text", Mod: NoMod, Len: -1}
+	TVarchar   = &Type{OID: OIDVarchar, Family: String, Name: "varchar", Mod: NoMod, Len: -1}
+	TBPChar    = &Type{OID: OIDBPChar, Family: String, Name: "bpchar", Mod: NoMod, Len: -1}
+	TName      = &Type{OID: OIDName, Family: String, Name: "name", Mod: NoMod, Len: 64}
+	TChar      = &Type{OID: OIDChar, Family: String, Name: "char", Mod: NoMod, Len: 1}
+	TBytea     = &Type{OID: OIDBytea, Family: Bytes, Name: "bytea", Mod: NoMod, Len: -1}
+	TDate      = &Type{OID: OIDDate, Family: Date, Name: "date", Mod: NoMod, Len: 4}
+	TTime      = &Type{OID: OIDTime, Family: Time, Name: "time", Mod: NoMod, Len: 8}
+	TTimestamp = &Type{OID: OIDTimestamp, Family: Timestamp, Name: "timestamp", Mod: NoMod,
+		Len: 8}
+	TTimestampTZ = &Type{OID: OIDTimestampTZ, Family: Timestamp, Name: "timestamptz", Mod: NoMod,
+		Len: 8}
+	TInterval = &Type{OID: OIDInterval, Family: Interval, Name: "interval", Mod: NoMod, Len: 16}
+	TUUID     = &Type{OID: OIDUUID, Family: UUID, Name: "uuid", Mod: NoMod, Len: 16}
+	TJSON     = &Type{OID: OIDJSON, Family: String, Name: "json", Mod: NoMod, Len: -1}
+	TJSONB    = &Type{OID: OIDJSONB, Family: JSON, Name: "jsonb", Mod: NoMod, Len: -1}
+	TRecord   = &Type{OID: OIDRecord, Family: Record, Name: "record", Mod: NoMod, Len: -1}
 )
 
 // Equal reports whether two types are the same, modifiers aside.

@@ -67,7 +67,8 @@ func numericMod(mods []int) (int32, error) {
 	case len(mods) > 2:
 		return 0, errMod("invalid NUMERIC type modifier")
 	case precision < 1 || precision > numericMaxPrecision:
-		return 0, errMod("NUMERIC precision %d must be between 1 and %d", precision, numericMaxPrecision)
+		return 0, errMod("NUMERIC precision %d must be between 1 and %d", precision,
+			numericMaxPrecision)
 	}
 	if len(mods) == 2 {
 		scale = mods[1]
@@ -114,14 +115,14 @@ func intervalMod(mods []int) (int32, error) {
 	return IntervalTypeMod(fields, int32(min(p, 6))), nil
 }
 
-// IntervalTypeMod is the type modifier of an interval limited to fields (IntervalFullRange: all) with
-// the precision (-1: none given).
+// IntervalTypeMod is the type modifier of an interval limited to fields (IntervalFullRange: all)
+// with the precision (-1: none given).
 func IntervalTypeMod(fields int, precision int32) int32 {
 	return int32(fields)<<16 | precision&0xffff
 }
 
-// TypeName is the SQL name of a type as messages, regtype and data_type show it: without a modifier, and
-// character where FormatType has bpchar, for a column of char(n) is meant.
+// TypeName is the SQL name of a type as messages, regtype and data_type show it: without a
+// modifier, and character where FormatType has bpchar, for a column of char(n) is meant.
 func TypeName(oid OID) string {
 	name := FormatType(oid, NoMod)
 	if base, of := strings.CutPrefix(name, "bpchar"); of {

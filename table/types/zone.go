@@ -131,14 +131,15 @@ func ParseZone(name string) (Zone, error) {
 // tzHourMax is how many hours from UTC a numeric zone may be, as in PostgreSQL.
 const tzHourMax = 15
 
-// ParseZoneOffset reads a zone as ParseZone does, but takes a signed number as hours (and minutes and
-// seconds) east of UTC, where POSIX counts them to the west.
+// ParseZoneOffset reads a zone as ParseZone does, but takes a signed number as hours (and minutes
+// and seconds) east of UTC, where POSIX counts them to the west.
 func ParseZoneOffset(name string) (Zone, error) {
 	if name == "" || !isDigit(name[0]) && name[0] != '+' && name[0] != '-' {
 		return ParseZone(name)
 	}
 	if isDigit(name[0]) {
-		return Zone{}, sqlerr.New(sqlerr.InvalidParameterValue, "invalid input syntax for type numeric time zone: \"%s\"", name).
+		return Zone{}, sqlerr.New(sqlerr.InvalidParameterValue,
+			"invalid input syntax for type numeric time zone: \"%s\"", name).
 			WithHint("Numeric time zones must have \"-\" or \"+\" as first character.")
 	}
 	rest := name[1:]
@@ -150,7 +151,8 @@ func ParseZoneOffset(name string) (Zone, error) {
 	case !ok:
 		return ParseZone(name)
 	case sec >= (tzHourMax+1)*3600:
-		return Zone{}, sqlerr.New(sqlerr.InvalidParameterValue, "numeric time zone \"%s\" out of range", name)
+		return Zone{}, sqlerr.New(sqlerr.InvalidParameterValue,
+			"numeric time zone \"%s\" out of range", name)
 	case name[0] == '-':
 		sec = -sec
 	}
@@ -186,7 +188,8 @@ func ParseZoneSetting(value string) (loc *time.Location, show string, err error)
 func IntervalZone(iv IntervalValue) (Zone, error) {
 	if iv.Months != 0 || iv.Days != 0 {
 		return Zone{}, sqlerr.New(sqlerr.InvalidParameterValue,
-			"interval time zone \"%s\" must not include months or days", AppendInterval(nil, iv, "postgres"))
+			"interval time zone \"%s\" must not include months or days", AppendInterval(nil, iv,
+				"postgres"))
 	}
 	return Zone{Location: fixedZone(int(iv.Micros / MicrosPerSecond))}, nil
 }
@@ -209,8 +212,8 @@ func zoneAt(ts int64, loc *time.Location) (off int, abbrev string) {
 	return off, abbrev
 }
 
-// OffsetAround returns how far loc's clocks are ahead of UTC at a finite timestamptz, in microseconds,
-// and whether they were and will be for the given time before and after.
+// OffsetAround returns how far loc's clocks are ahead of UTC at a finite timestamptz, in
+// microseconds, and whether they were and will be for the given time before and after.
 func OffsetAround(ts int64, loc *time.Location, around time.Duration) (micros int64, steady bool) {
 	micros = int64(utcOffset(ts, loc)) * MicrosPerSecond
 	if loc == time.UTC || loc == nil {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Zone is what a value or an argument names as its time zone: a location, or one abbreviation in the
-// history of a location. MSK was +03 until 2011, +04 from then on and +03 again since 2014, so what it
-// means depends on the moment.
+// Zone is what a value or an argument names as its time zone: a location, or one abbreviation in
+// the history of a location. MSK was +03 until 2011, +04 from then on and +03 again since 2014, so
+// what it means depends on the moment.
 type Zone struct {
 	Location *time.Location
 	abbrev   string // "": the location's own offsets count
@@ -32,7 +32,8 @@ func newAbbreviation(name, meaning string) abbreviation {
 	case name == "UTC":
 		return abbreviation{name: name, fixed: time.UTC}
 	}
-	return abbreviation{name: name, fixed: time.FixedZone(name, offset), offset: offset, daylight: daylight}
+	return abbreviation{name: name, fixed: time.FixedZone(name, offset), offset: offset,
+		daylight: daylight}
 }
 
 // history returns the zone of an abbreviation whose meaning depends on the moment.
@@ -81,8 +82,8 @@ func (z Zone) ToUTC(local int64) (int64, error) {
 	return ts, nil
 }
 
-// localOffset returns the seconds east of UTC for a local timestamp. An abbreviation means what it meant
-// at the moment when the location's clocks showed that time, as in PostgreSQL.
+// localOffset returns the seconds east of UTC for a local timestamp. An abbreviation means what it
+// meant at the moment when the location's clocks showed that time, as in PostgreSQL.
 func (z Zone) localOffset(local int64) int {
 	offset := localOffset(local, z.Location)
 	if meant, ok := z.meaning(local - int64(offset)*MicrosPerSecond); ok {
@@ -91,12 +92,13 @@ func (z Zone) localOffset(local int64) int {
 	return offset
 }
 
-// lastKnown is when the tz database's list of changes of clocks ends. What comes later repeats the last
-// years, and gives no abbreviation a new meaning.
+// lastKnown is when the tz database's list of changes of clocks ends. What comes later repeats the
+// last years, and gives no abbreviation a new meaning.
 var lastKnown = time.Date(2037, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// meaning returns the offset for which the abbreviation was last used at or before a timestamptz, or
-// else first used after it; false when the zone has no abbreviation, or its history does not know it.
+// meaning returns the offset for which the abbreviation was last used at or before a timestamptz,
+// or else first used after it; false when the zone has no abbreviation, or its history does not
+// know it.
 func (z Zone) meaning(ts int64) (offset int, ok bool) {
 	if z.abbrev == "" || IsInfinite(ts) {
 		return 0, false

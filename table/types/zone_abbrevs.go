@@ -2,9 +2,9 @@
 
 package types
 
-// zoneAbbrevs is the Default set of time zone abbreviations of PostgreSQL 15: a name, and either its
-// seconds east of UTC, with a D for daylight saving time, or the zone whose history says what it means
-// at a moment.
+// zoneAbbrevs is the Default set of time zone abbreviations of PostgreSQL 15: a name, and either
+// its seconds east of UTC, with a D for daylight saving time, or the zone whose history says what
+// it means at a moment.
 const zoneAbbrevs = `
 ACDT=37800D ACSST=37800D ACST=34200 ACT=-18000 ACWST=31500 ADT=-10800D AEDT=39600D AESST=39600D
 AEST=36000 AFT=16200 AKDT=-28800D AKST=-32400 ALMST=25200D ALMT=21600 AMST=Asia/Yerevan AMT=-14400

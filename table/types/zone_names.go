@@ -1,7 +1,7 @@
 package types
 
-// zoneNames lists the time zones that PostgreSQL shows in pg_timezone_names, for finding a name in any
-// case: the tz database itself is looked up by the exact name.
+// zoneNames lists the time zones that PostgreSQL shows in pg_timezone_names, for finding a name in
+// any case: the tz database itself is looked up by the exact name.
 const zoneNames = `
 Africa/Abidjan Africa/Accra Africa/Addis_Ababa Africa/Algiers Africa/Asmara Africa/Asmera
 Africa/Bamako Africa/Bangui Africa/Banjul Africa/Bissau Africa/Blantyre Africa/Brazzaville

@@ -74,7 +74,8 @@ func transactions(t *testing.T, conn *sql.Conn) {
 	require.NoError(t, st.Close())
 	require.NoError(t, tx.Rollback())
 	var n int
-	require.NoError(t, conn.QueryRowContext(ctx, `SELECT count(*) FROM people WHERE name = 'prepared'`).Scan(&n))
+	require.NoError(t, conn.QueryRowContext(ctx,
+		`SELECT count(*) FROM people WHERE name = 'prepared'`).Scan(&n))
 	require.Zero(t, n)
 	res, err := conn.ExecContext(ctx, `UPDATE people SET ratio = $1`, 0.5)
 	require.NoError(t, err)

@@ -77,14 +77,16 @@ func TestPgxPool(t *testing.T) {
 	for w := range 8 {
 		wg.Go(func() {
 			for n := range 20 {
-				_, err := pool.Exec(background(t), `INSERT INTO people (name) VALUES ($1)`, fmt.Sprintf("pooled %d.%d", w, n))
+				_, err := pool.Exec(background(t), `INSERT INTO people (name) VALUES ($1)`,
+					fmt.Sprintf("pooled %d.%d", w, n))
 				assert.NoError(t, err)
 			}
 		})
 	}
 	wg.Wait()
 	var n int
-	require.NoError(t, pool.QueryRow(background(t), `SELECT count(*) FROM people WHERE name LIKE 'pooled %'`).Scan(&n))
+	require.NoError(t, pool.QueryRow(background(t),
+		`SELECT count(*) FROM people WHERE name LIKE 'pooled %'`).Scan(&n))
 	require.Equal(t, 160, n)
 }
 
@@ -109,10 +111,13 @@ func TestPgxTypesTravelInBinary(t *testing.T) {
 	)
 	require.NoError(t, conn.QueryRow(ctx, `SELECT $1::bool, $2::int2, $3::int4, $4::int8, $5::float4, $6::float8, $7::text,
 		$8::bytea, $9::timestamptz, $10::interval, $11::uuid, $12::int8[], $13::jsonb`,
-		true, int16(-2), int32(3), int64(-4), float32(1.5), 2.25, "ü", []byte{7}, now, 90*time.Minute, [16]byte{1, 2},
-		[]int64{5, 6}, map[string]any{"a": 1.0}).Scan(&b, &i2, &i4, &i8, &f4, &f8, &s, &bin, &at, &iv, &u, &list, &j))
+		true, int16(-2), int32(3), int64(-4), float32(1.5), 2.25, "ü", []byte{7}, now,
+		90*time.Minute, [16]byte{1, 2},
+		[]int64{5, 6}, map[string]any{"a": 1.0}).Scan(&b, &i2, &i4, &i8, &f4, &f8, &s, &bin, &at,
+		&iv, &u, &list, &j))
 	require.True(t, b)
-	require.EqualValues(t, []any{int16(-2), int32(3), int64(-4), float32(1.5), 2.25, "ü"}, []any{i2, i4, i8, f4, f8, s})
+	require.EqualValues(t, []any{int16(-2), int32(3), int64(-4), float32(1.5), 2.25, "ü"},
+		[]any{i2, i4, i8, f4, f8, s})
 	require.Equal(t, []byte{7}, bin)
 	require.True(t, now.Equal(at))
 	require.Equal(t, 90*time.Minute, iv)
@@ -126,7 +131,8 @@ func TestPgxInfersParameterTypes(t *testing.T) {
 	ctx := background(t)
 	_, err := conn.Exec(ctx, `CREATE TABLE px (id bigint PRIMARY KEY, n text, d numeric, t timestamptz, u uuid, a text, j jsonb, b bytea, dt date, iv interval)`)
 	require.NoError(t, err)
-	sd, err := conn.Prepare(ctx, "ins", `INSERT INTO px (n, d, t, u, j, b, dt, iv) VALUES ($1,$2,$3,$4,$5,$6,$7,$8)`)
+	sd, err := conn.Prepare(ctx, "ins",
+		`INSERT INTO px (n, d, t, u, j, b, dt, iv) VALUES ($1,$2,$3,$4,$5,$6,$7,$8)`)
 	require.NoError(t, err)
 	require.Equal(t, []uint32{25, 1700, 1184, 2950, 3802, 17, 1082, 1186}, sd.ParamOIDs)
 	require.Empty(t, sd.Fields)
@@ -177,7 +183,8 @@ func TestPgxCancelsARunningQuery(t *testing.T) {
 
 func TestConcurrentTransactionsConflictWith40001(t *testing.T) {
 	url := serve(t)
-	a, b := pgxConn(t, url, pgx.QueryExecModeSimpleProtocol), pgxConn(t, url, pgx.QueryExecModeSimpleProtocol)
+	a, b := pgxConn(t, url, pgx.QueryExecModeSimpleProtocol), pgxConn(t, url,
+		pgx.QueryExecModeSimpleProtocol)
 	ctx := background(t)
 	_, err := a.Exec(ctx, `CREATE TABLE c (id int PRIMARY KEY, v int); INSERT INTO c VALUES (1, 0)`)
 	require.NoError(t, err)
@@ -198,8 +205,8 @@ func TestConcurrentTransactionsConflictWith40001(t *testing.T) {
 	require.Equal(t, "40001", sqlState(err))
 }
 
-// TestAPoolOfBlocksMeetsNoConflict (C3): programs that lock what they change, and never heard of 40001, are right
-// at the default level. The connection string chooses another one.
+// TestAPoolOfBlocksMeetsNoConflict (C3): programs that lock what they change, and never heard of
+// 40001, are right at the default level. The connection string chooses another one.
 func TestAPoolOfBlocksMeetsNoConflict(t *testing.T) {
 	ctx, url := background(t), serve(t)
 	cfg, err := pgxpool.ParseConfig(url)
@@ -215,7 +222,8 @@ func TestAPoolOfBlocksMeetsNoConflict(t *testing.T) {
 	block := func() error {
 		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 			var n int
-			if err := tx.QueryRow(ctx, "SELECT n FROM counter WHERE id = 1 FOR UPDATE").Scan(&n); err != nil {
+			if err := tx.QueryRow(ctx,
+				"SELECT n FROM counter WHERE id = 1 FOR UPDATE").Scan(&n); err != nil {
 				return err
 			}
 			_, err := tx.Exec(ctx, "UPDATE counter SET n = $1 WHERE id = 1", n+1)
@@ -224,7 +232,8 @@ func TestAPoolOfBlocksMeetsNoConflict(t *testing.T) {
 	}
 	// Several statements in one message, and in one batch, are a transaction too.
 	message := func() error {
-		_, err := pool.Exec(ctx, "UPDATE counter SET n = n + 1 WHERE id = 1; SELECT n FROM counter", pgx.QueryExecModeSimpleProtocol)
+		_, err := pool.Exec(ctx, "UPDATE counter SET n = n + 1 WHERE id = 1; SELECT n FROM counter",
+			pgx.QueryExecModeSimpleProtocol)
 		return err
 	}
 	batch := func() error {
@@ -244,7 +253,8 @@ func TestAPoolOfBlocksMeetsNoConflict(t *testing.T) {
 	require.NoError(t, pool.QueryRow(ctx, "SELECT n FROM counter").Scan(&n))
 	require.Equal(t, 120, n)
 
-	conn := pgxConn(t, url+"&options=-c%20default_transaction_isolation%3Dserializable", pgx.QueryExecModeSimpleProtocol)
+	conn := pgxConn(t, url+"&options=-c%20default_transaction_isolation%3Dserializable",
+		pgx.QueryExecModeSimpleProtocol)
 	var level string
 	require.NoError(t, conn.QueryRow(ctx, "SHOW transaction_isolation").Scan(&level))
 	require.Equal(t, "serializable", level)

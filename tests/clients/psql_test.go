@@ -13,7 +13,8 @@ import (
 // psql runs a script and returns what it printed, errors included.
 func psql(t *testing.T, url string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), pgtest.Program(t, "psql"), append([]string{"-X", "-d", url}, args...)...)
+	cmd := exec.CommandContext(t.Context(), pgtest.Program(t, "psql"),
+		append([]string{"-X", "-d", url}, args...)...)
 	out, _ := cmd.CombinedOutput()
 	return string(out)
 }
@@ -54,9 +55,12 @@ ROLLBACK
 func TestPsqlFetchesWithACursorAndRollsBackSingleStatements(t *testing.T) {
 	url := serve(t)
 	require.Equal(t, "3\n", psql(t, url, "-At", "-v", "FETCH_COUNT=1", "-c",
-		`CREATE TABLE t (a int)`, "-c", `INSERT INTO t VALUES (1), (2), (3)`, "-c", `SELECT count(*) FROM t`)[len("CREATE TABLE\nINSERT 0 3\n"):])
-	require.Equal(t, "1\n2\n3\n", psql(t, url, "-At", "-v", "FETCH_COUNT=2", "-c", `SELECT a FROM t ORDER BY a`))
-	out := psql(t, url, "-At", "-v", "ON_ERROR_ROLLBACK=on", "-c", `BEGIN`, "-c", `SELECT 1/0`, "-c", `SELECT 'alive'`, "-c", `COMMIT`)
+		`CREATE TABLE t (a int)`, "-c", `INSERT INTO t VALUES (1), (2), (3)`, "-c",
+		`SELECT count(*) FROM t`)[len("CREATE TABLE\nINSERT 0 3\n"):])
+	require.Equal(t, "1\n2\n3\n",
+		psql(t, url, "-At", "-v", "FETCH_COUNT=2", "-c", `SELECT a FROM t ORDER BY a`))
+	out := psql(t, url, "-At", "-v", "ON_ERROR_ROLLBACK=on", "-c", `BEGIN`, "-c", `SELECT 1/0`,
+		"-c", `SELECT 'alive'`, "-c", `COMMIT`)
 	require.Contains(t, out, "division by zero")
 	require.Contains(t, out, "alive")
 }
@@ -64,7 +68,8 @@ func TestPsqlFetchesWithACursorAndRollsBackSingleStatements(t *testing.T) {
 func TestPsqlDescribes(t *testing.T) {
 	url := serve(t)
 	psql(t, url, "-c", `CREATE TABLE docs (id serial PRIMARY KEY, url text NOT NULL, body text DEFAULT 'none')`,
-		"-c", `CREATE INDEX docs_body ON docs (body DESC)`, "-c", `CREATE VIEW v AS SELECT id FROM docs`)
+		"-c", `CREATE INDEX docs_body ON docs (body DESC)`, "-c",
+		`CREATE VIEW v AS SELECT id FROM docs`)
 	out := psql(t, url, "-c", `\d docs`)
 	require.Contains(t, out, `Table "public.docs"`)
 	require.Contains(t, out, `nextval('docs_id_seq'::regclass)`)
@@ -84,7 +89,8 @@ func TestPsqlDatabases(t *testing.T) {
 	require.Equal(t, "CREATE DATABASE\n", psql(t, url, "-c", `CREATE DATABASE other`))
 	other := strings.Replace(url, "/postgres?", "/other?", 1)
 	require.Equal(t, "CREATE TABLE\n", psql(t, other, "-c", `CREATE TABLE only_here (a int)`))
-	require.Contains(t, psql(t, url, "-c", `SELECT * FROM only_here`), `relation "only_here" does not exist`)
+	require.Contains(t, psql(t, url, "-c", `SELECT * FROM only_here`),
+		`relation "only_here" does not exist`)
 	nowhere := strings.Replace(url, "/postgres?", "/nowhere?", 1)
 	require.Contains(t, psql(t, nowhere, "-c", `SELECT 1`), `database "nowhere" does not exist`)
 	require.Equal(t, "DROP DATABASE\n", psql(t, url, "-c", `DROP DATABASE other`))

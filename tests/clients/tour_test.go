@@ -39,9 +39,11 @@ func tour(t *testing.T, c client) {
 		seen := time.Date(2024, 2, 29, 12, 34, 56, 789000000, time.UTC)
 		require.NoError(t, c.exec(t, `INSERT INTO people (name, email, born, score, payload, seen, ratio, tag, doc)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-			"Ada", "ada@example.org", time.Date(1815, 12, 10, 0, 0, 0, 0, time.UTC), "12.5", []byte{0, 1, 255}, seen, 0.25,
+			"Ada", "ada@example.org", time.Date(1815, 12, 10, 0, 0, 0, 0,
+				time.UTC), "12.5", []byte{0, 1, 255}, seen, 0.25,
 			"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", `{"k": [1, 2]}`))
-		require.NoError(t, c.exec(t, `INSERT INTO people (name, email) VALUES ($1, $2), ($3, $4)`, "Bob", "bob@example.org", "Cy", nil))
+		require.NoError(t, c.exec(t, `INSERT INTO people (name, email) VALUES ($1, $2), ($3, $4)`,
+			"Bob", "bob@example.org", "Cy", nil))
 		var (
 			name, email, score, tag, doc string
 			payload                      []byte
@@ -49,7 +51,8 @@ func tour(t *testing.T, c client) {
 			got                          time.Time
 			active                       bool
 		)
-		require.NoError(t, c.one(t, []any{&name, &email, &score, &payload, &ratio, &got, &active, &tag, &doc},
+		require.NoError(t, c.one(t,
+			[]any{&name, &email, &score, &payload, &ratio, &got, &active, &tag, &doc},
 			`SELECT name, email, score::text, payload, ratio, seen, active, tag::text, doc::text FROM people WHERE id = $1`, 1))
 		require.Equal(t, "Ada", name)
 		require.Equal(t, "ada@example.org", email)
@@ -63,7 +66,8 @@ func tour(t *testing.T, c client) {
 	})
 	t.Run("null", func(t *testing.T) {
 		var email sql.NullString
-		require.NoError(t, c.one(t, []any{&email}, `SELECT email FROM people WHERE name = $1`, "Cy"))
+		require.NoError(t, c.one(t, []any{&email}, `SELECT email FROM people WHERE name = $1`,
+			"Cy"))
 		require.False(t, email.Valid)
 	})
 	t.Run("queries", func(t *testing.T) { tourQueries(t, c) })
@@ -72,22 +76,28 @@ func tour(t *testing.T, c client) {
 }
 
 func tourQueries(t *testing.T, c client) {
-	require.Equal(t, []string{"Ada", "Bob", "Cy"}, c.column(t, `SELECT name FROM people ORDER BY name`))
-	require.Equal(t, []string{"Bob"}, c.column(t, `SELECT name FROM people WHERE name LIKE $1`, "B%"))
+	require.Equal(t, []string{"Ada", "Bob", "Cy"},
+		c.column(t, `SELECT name FROM people ORDER BY name`))
+	require.Equal(t, []string{"Bob"},
+		c.column(t, `SELECT name FROM people WHERE name LIKE $1`, "B%"))
 	require.Equal(t, []string{"Ada", "Cy"}, c.column(t,
 		`SELECT p.name FROM people p LEFT JOIN people q ON q.id = p.id + 1 WHERE q.name IS NOT NULL AND q.name <> $1 OR p.id = 3 ORDER BY p.id`, "Cy"))
 	var n int64
-	require.NoError(t, c.one(t, []any{&n}, `SELECT count(*) FROM people WHERE id IN (SELECT id FROM people WHERE id > $1)`, 1))
+	require.NoError(t, c.one(t, []any{&n},
+		`SELECT count(*) FROM people WHERE id IN (SELECT id FROM people WHERE id > $1)`, 1))
 	require.EqualValues(t, 2, n)
-	require.NoError(t, c.one(t, []any{&n}, `WITH x AS (SELECT id FROM people) SELECT sum(id)::bigint FROM x`))
+	require.NoError(t, c.one(t, []any{&n},
+		`WITH x AS (SELECT id FROM people) SELECT sum(id)::bigint FROM x`))
 	require.EqualValues(t, 6, n)
 	require.NoError(t, c.one(t, []any{&n}, `INSERT INTO people (name) VALUES ('Dee') RETURNING id`))
 	require.EqualValues(t, 4, n)
 	require.NoError(t, c.one(t, []any{&n}, `INSERT INTO people (name, email) VALUES ('x', 'bob@example.org')
 		ON CONFLICT (email) DO UPDATE SET name = 'Bobby' RETURNING id`))
 	require.EqualValues(t, 2, n)
-	require.NoError(t, c.exec(t, `UPDATE people SET score = score + $1 WHERE name = $2`, 1.5, "Bobby"))
-	require.Equal(t, []string{"1.50"}, c.column(t, `SELECT score::text FROM people WHERE name = 'Bobby'`))
+	require.NoError(t, c.exec(t, `UPDATE people SET score = score + $1 WHERE name = $2`, 1.5,
+		"Bobby"))
+	require.Equal(t, []string{"1.50"},
+		c.column(t, `SELECT score::text FROM people WHERE name = 'Bobby'`))
 	require.NoError(t, c.exec(t, `DELETE FROM people WHERE name = $1`, "Dee"))
 	require.Equal(t, []string{"3"}, c.column(t, `SELECT count(*)::text FROM people`))
 }
@@ -106,17 +116,20 @@ func tourErrors(t *testing.T, c client) {
 	} {
 		require.Equal(t, e.code, sqlState(c.exec(t, e.sql)), e.sql)
 	}
-	require.Equal(t, []string{"1"}, c.column(t, `SELECT '1'`), "the connection is usable after errors")
+	require.Equal(t, []string{"1"}, c.column(t, `SELECT '1'`),
+		"the connection is usable after errors")
 }
 
 func tourTransactions(t *testing.T, c client) {
 	for _, s := range []string{
-		`BEGIN`, `INSERT INTO people (name) VALUES ('gone')`, `SAVEPOINT s`, `INSERT INTO people (name) VALUES ('too')`,
+		`BEGIN`, `INSERT INTO people (name) VALUES ('gone')`, `SAVEPOINT s`,
+		`INSERT INTO people (name) VALUES ('too')`,
 		`ROLLBACK TO SAVEPOINT s`, `RELEASE SAVEPOINT s`, `CREATE TABLE gone (a int)`, `ROLLBACK`,
 	} {
 		require.NoError(t, c.exec(t, s), s)
 	}
-	require.Equal(t, []string{"0"}, c.column(t, `SELECT count(*)::text FROM people WHERE name IN ('gone', 'too')`))
+	require.Equal(t, []string{"0"},
+		c.column(t, `SELECT count(*)::text FROM people WHERE name IN ('gone', 'too')`))
 	require.Equal(t, "42P01", sqlState(c.exec(t, `SELECT * FROM gone`)))
 	require.NoError(t, c.exec(t, `BEGIN`))
 	require.Equal(t, "22012", sqlState(c.exec(t, `SELECT 1 / 0`)))

@@ -111,7 +111,8 @@ func TestKilledServersLoseNoAcknowledgedCommit(t *testing.T) {
 	}
 	s.stop(t)
 	s.check(t)
-	t.Logf("%d kills, %d transfers acknowledged, %d refused", kills(t), len(book.acked), len(book.failed))
+	t.Logf("%d kills, %d transfers acknowledged, %d refused", kills(t), len(book.acked),
+		len(book.failed))
 }
 
 func prepare(t *testing.T, url string) {
@@ -142,7 +143,8 @@ func client(ctx context.Context, url string, book *ledger) error {
 			book.ack(n)
 		case conn.IsClosed() || ctx.Err() != nil:
 			return nil // it may or may not have happened
-		case errors.As(err, &coded) && (coded.SQLState() == "40001" || coded.SQLState() == "40P01"), errors.Is(err, errUndone):
+		case errors.As(err, &coded) &&
+			(coded.SQLState() == "40001" || coded.SQLState() == "40P01"), errors.Is(err, errUndone):
 			book.fail(n)
 		default:
 			return fmt.Errorf("transfer %d: %w", n, err)
@@ -161,20 +163,24 @@ func transfer(ctx context.Context, conn *pgx.Conn, n int64) error {
 	}
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		var balance int64
-		if err := tx.QueryRow(ctx, `SELECT balance FROM account WHERE id = $1`, from).Scan(&balance); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT balance FROM account WHERE id = $1`,
+			from).Scan(&balance); err != nil {
 			return err
 		}
 		amount := rand.Int64N(balance/4 + 1)
 		for side, id := range []int{from, to} {
 			signed := amount * int64(2*side-1)
-			if _, err := tx.Exec(ctx, `UPDATE account SET balance = balance + $1 WHERE id = $2`, signed, id); err != nil {
+			if _, err := tx.Exec(ctx, `UPDATE account SET balance = balance + $1 WHERE id = $2`,
+				signed, id); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, `INSERT INTO leg VALUES ($1, $2, $3, $4)`, n, side, id, signed); err != nil {
+			if _, err := tx.Exec(ctx, `INSERT INTO leg VALUES ($1, $2, $3, $4)`, n, side, id,
+				signed); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO receipt VALUES ($1, $2)`, fmt.Sprintf("r%d", n), n); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO receipt VALUES ($1, $2)`, fmt.Sprintf("r%d", n),
+			n); err != nil {
 			return err
 		}
 		if rand.IntN(20) == 0 {
@@ -194,13 +200,15 @@ func verify(t *testing.T, url string, book *ledger) {
 		require.NoError(t, conn.QueryRow(t.Context(), sql).Scan(&n), sql)
 		return n
 	}
-	require.EqualValues(t, accounts*opening, one(`SELECT sum(balance)::bigint FROM account`), "money is neither made nor lost")
+	require.EqualValues(t, accounts*opening, one(`SELECT sum(balance)::bigint FROM account`),
+		"money is neither made nor lost")
 	require.Zero(t, one(fmt.Sprintf(`SELECT count(*) FROM account a LEFT JOIN
 		(SELECT account, sum(amount) AS moved FROM leg GROUP BY account) l ON l.account = a.id
 		WHERE a.balance <> %d + coalesce(l.moved, 0)`, opening)), "every balance follows from its legs")
 	require.Zero(t, one(`SELECT count(*) FROM (SELECT transfer FROM leg GROUP BY transfer HAVING count(*) <> 2 OR sum(amount) <> 0) x`),
 		"every transfer has both legs")
-	require.Equal(t, one(`SELECT count(DISTINCT transfer) FROM leg`), one(`SELECT count(*) FROM receipt`))
+	require.Equal(t, one(`SELECT count(DISTINCT transfer) FROM leg`),
+		one(`SELECT count(*) FROM receipt`))
 
 	rows, err := conn.Query(t.Context(), `SELECT transfer FROM receipt`)
 	require.NoError(t, err)
@@ -216,7 +224,8 @@ func verify(t *testing.T, url string, book *ledger) {
 		var byIndex int64
 		if n%7 == 0 {
 			require.NoError(t, conn.QueryRow(t.Context(),
-				`SELECT count(*) FROM receipt WHERE transfer = $1 AND number = $2`, n, fmt.Sprintf("r%d", n)).Scan(&byIndex))
+				`SELECT count(*) FROM receipt WHERE transfer = $1 AND number = $2`, n,
+				fmt.Sprintf("r%d", n)).Scan(&byIndex))
 			require.EqualValues(t, 1, byIndex)
 		}
 	}

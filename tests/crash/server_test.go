@@ -19,7 +19,8 @@ import (
 func buildServer(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "minidb")
-	out, err := exec.Command("go", "build", "-o", bin, "github.com/minidb/minidb/cmd/minidb").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin,
+		"github.com/minidb/minidb/cmd/minidb").CombinedOutput()
 	require.NoError(t, err, string(out))
 	return bin
 }
@@ -35,7 +36,8 @@ func newServer(t *testing.T) *server {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
-	return &server{bin: buildServer(t), dir: filepath.Join(t.TempDir(), "data"), addr: l.Addr().String()}
+	return &server{bin: buildServer(t), dir: filepath.Join(t.TempDir(), "data"),
+		addr: l.Addr().String()}
 }
 
 func (s *server) url() string { return "postgres://tester@" + s.addr + "/postgres?sslmode=disable" }

@@ -38,7 +38,8 @@ func (c *checker) report(v Verdict, format string, args ...any) {
 }
 
 // order checks that no timestamp was given twice, that commits lie above their starts, and that a
-// transaction, or a statement of READ COMMITTED, which began after another was acknowledged is above it.
+// transaction, or a statement of READ COMMITTED, which began after another was acknowledged is
+// above it.
 func (c *checker) order() {
 	given := map[tso.Timestamp]string{}
 	give := func(ts tso.Timestamp, what string) {
@@ -87,7 +88,8 @@ func (c *checker) order() {
 				high, by = ts, e.of
 			}
 		case e.ts <= high:
-			c.report(BrokenOrder, "%s read at %s after %s was acknowledged, which is above that", e.of, e.ts, by)
+			c.report(BrokenOrder, "%s read at %s after %s was acknowledged, which is above that",
+				e.of, e.ts, by)
 		}
 	}
 }
@@ -102,7 +104,8 @@ func (c *checker) commits() {
 			}
 			versions[v.StartTS][k] = append(versions[v.StartTS][k], v)
 			if c.byStart[v.StartTS] == nil {
-				c.report(WrongWrite, "key %q at %s: no transaction started at %s", k, v.CommitTS, v.StartTS)
+				c.report(WrongWrite, "key %q at %s: no transaction started at %s", k, v.CommitTS,
+					v.StartTS)
 			}
 		}
 	}
@@ -128,7 +131,8 @@ func (c *checker) commit(r *Record, got map[string][]Version) {
 		case len(list) > 1:
 			c.report(DuplicateCommit, "%s: key %q has %d versions", r, k, len(list))
 		case list[0].Delete != w.Delete || list[0].Value != w.Value:
-			c.report(WrongWrite, "%s: key %q is %q, was written as %q", r, k, list[0].Value, w.Value)
+			c.report(WrongWrite, "%s: key %q is %q, was written as %q", r, k, list[0].Value,
+				w.Value)
 		}
 	}
 	for k := range got {
@@ -204,7 +208,8 @@ func (c *checker) keysIn(read Read, own map[string]Write, got map[string]string)
 	return out
 }
 
-func (c *checker) readOf(r *Record, ts tso.Timestamp, k string, own map[string]Write, got map[string]string) {
+func (c *checker) readOf(r *Record, ts tso.Timestamp, k string, own map[string]Write,
+	got map[string]string) {
 	value, found := got[k]
 	if w, ok := own[k]; ok {
 		if found == w.Delete || value != w.Value {
@@ -240,7 +245,8 @@ func (c *checker) readOf(r *Record, ts tso.Timestamp, k string, own map[string]W
 		c.report(verdict, "%s: %q read at %s is %s, should be %s", r, k, ts, brief(&v), brief(want))
 		return
 	}
-	c.report(DirtyRead, "%s: %q read %.40q, which nobody committed; should be %s", r, k, value, brief(want))
+	c.report(DirtyRead, "%s: %q read %.40q, which nobody committed; should be %s", r, k, value,
+		brief(want))
 }
 
 func brief(v *Version) string {
@@ -266,7 +272,8 @@ func (c *checker) updates() {
 			}
 			w := r.final()[k]
 			if i > 0 && list[i-1].CommitTS > w.Base && list[i-1].StartTS != v.StartTS {
-				c.report(LostUpdate, "key %q: %s wrote on what was there at %s, before %s", k, r, w.Base, brief(&list[i-1]))
+				c.report(LostUpdate, "key %q: %s wrote on what was there at %s, before %s", k, r,
+					w.Base, brief(&list[i-1]))
 			}
 			if w.Insert && i > 0 && !list[i-1].Delete {
 				c.report(DuplicateInsert, "key %q: %s inserted over %s", k, r, brief(&list[i-1]))
@@ -289,7 +296,8 @@ func (c *checker) locks() {
 			}
 			for _, v := range c.h.Truth[l.Key] {
 				if v.CommitTS == conflict.ConflictTS && v.CommitTS < l.Until {
-					c.report(StolenLock, "key %q: %s had locked it as it was at %s; then came %s", l.Key, r, l.TS, brief(&v))
+					c.report(StolenLock, "key %q: %s had locked it as it was at %s; then came %s",
+						l.Key, r, l.TS, brief(&v))
 				}
 			}
 		}

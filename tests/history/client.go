@@ -111,7 +111,8 @@ func (c *client) published() {
 var errDark = errors.New("the power has failed")
 
 // transact runs one transaction of the workload and writes it down.
-func (r *run) transact(ctx context.Context, s *txn.Store, actor, n int, w workload, dice *rand.Rand) error {
+func (r *run) transact(ctx context.Context, s *txn.Store, actor, n int, w workload,
+	dice *rand.Rand) error {
 	rec := &Record{Name: fmt.Sprintf("t%d.%d.%d", r.epoch, actor, n)}
 	opts := txn.BeginOptions{Serializable: r.config.Serializable}
 	past := r.config.History && dice.IntN(10) == 0
@@ -205,8 +206,8 @@ func (r *run) stroll(actor int, dice *rand.Rand) {
 	}
 }
 
-// remember keeps the start_ts under which a coordinator runs, unless the power failed before it was seen:
-// what a machine without power draws is drawn again when it comes back.
+// remember keeps the start_ts under which a coordinator runs, unless the power failed before it was
+// seen: what a machine without power draws is drawn again when it comes back.
 func (r *run) remember(actor int, ts tso.Timestamp) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -239,7 +240,8 @@ func (r *run) answer(rec *Record, err error, commitTS tso.Timestamp) error {
 	default:
 		rec.Outcome = Aborted
 		if !expected(err) {
-			r.history.Found = append(r.history.Found, Violation{Unexpected, fmt.Sprintf("%s: %v", rec, err)})
+			r.history.Found = append(r.history.Found,
+				Violation{Unexpected, fmt.Sprintf("%s: %v", rec, err)})
 		}
 	}
 	return nil
@@ -256,7 +258,8 @@ func expected(err error) bool {
 		safepoint *txn.SafepointError
 		deadlock  *rowlock.DeadlockError
 	)
-	return errors.As(err, &conflict) || errors.As(err, &read) || errors.As(err, &pair) || errors.As(err, &exists) ||
+	return errors.As(err, &conflict) || errors.As(err, &read) || errors.As(err, &pair) ||
+		errors.As(err, &exists) ||
 		errors.As(err, &locked) || errors.As(err, &safepoint) || errors.As(err, &deadlock) ||
 		errors.Is(err, errChangedMind) || errors.Is(err, errLost) || errors.Is(err, errDuplicate)
 }

@@ -1,10 +1,10 @@
-// Package history lets coordinators run transactions that pause, die and come back, writes down what
-// each of them saw, and checks the whole afterwards.
+// Package history lets coordinators run transactions that pause, die and come back, writes down
+// what each of them saw, and checks the whole afterwards.
 //
 // It owns the generator of workloads (workload.go), the statements that they are made of
-// (statement.go), the order in which coordinators move (scheduler.go), the engine that watches what is
-// written (engine.go) and holds syncs (early.go), a run (run.go) and the checker (check.go). It uses
-// the transaction layer as any floor above does.
+// (statement.go), the order in which coordinators move (scheduler.go), the engine that watches what
+// is written (engine.go) and holds syncs (early.go), a run (run.go) and the checker (check.go). It
+// uses the transaction layer as any floor above does.
 //
 // # A run
 //
@@ -17,9 +17,9 @@
 // A coordinator pauses by staying at the scheduler for many turns, while the clock, which the
 // scheduler moves too, passes the time to live of its locks. It dies at a crash point and goes on
 // with its next transaction, on a shared engine with a new store. On the crashable file system
-// everything dies at once: what was not synced is lost in part, and the coordinators go on with what
-// was left; the power likes to fail while a commit is visible and its sync is held. Updates lose their
-// answers. A collector drops old versions.
+// everything dies at once: what was not synced is lost in part, and the coordinators go on with
+// what was left; the power likes to fail while a commit is visible and its sync is held. Updates
+// lose their answers. A collector drops old versions.
 //
 // # Levels
 //

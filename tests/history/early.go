@@ -12,7 +12,8 @@ import (
 // UpdateEarly implements kv.Early, on any engine: others move while the batch is visible and not
 // yet durable. On the crashable file system the syncs of all wait meanwhile, so that the power may
 // fail in between; an engine in memory is durable all the time, and only reports it later.
-func (w *watched) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step, visible func()) error {
+func (w *watched) UpdateEarly(ctx context.Context, rows [][]byte, step kv.Step,
+	visible func()) error {
 	actor := actorOf(ctx)
 	turns, wrote, release := 0, false, func() {}
 	defer func() { release() }()

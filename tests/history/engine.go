@@ -35,9 +35,10 @@ func actorOf(ctx context.Context) int {
 // writes down the records that were applied.
 type watched struct {
 	kv.Engine
-	t       *Scheduler
-	lose    func() (lose, applied bool)
-	inStep  func() bool                   // whether to stop with the latches held, the step just run
+	t    *Scheduler
+	lose func() (lose, applied bool)
+	// whether to stop with the latches held, the step just run
+	inStep  func() bool
 	started func(actor int) tso.Timestamp // start_ts of a coordinator's transaction
 
 	// oracle returns the time by which owners are judged: ahead of the clock, once an extension of
@@ -72,7 +73,8 @@ func (w *watched) Update(ctx context.Context, rows [][]byte, step kv.Step) error
 
 // UpdateLazy implements kv.Lazy.
 func (w *watched) UpdateLazy(ctx context.Context, rows [][]byte, step kv.Step) error {
-	return w.update(ctx, step, func(s kv.Step) error { return kv.UpdateLazy(ctx, w.Engine, rows, s) })
+	return w.update(ctx, step,
+		func(s kv.Step) error { return kv.UpdateLazy(ctx, w.Engine, rows, s) })
 }
 
 // Group implements kv.Grouped.
@@ -127,7 +129,8 @@ func (w *watched) update(ctx context.Context, step kv.Step, run func(kv.Step) er
 		return nil
 	})
 	if w.trace != nil {
-		w.trace(fmt.Sprintf("coordinator %d at %d: answer lost %v, error %v, %s", actor, w.t.Now(), lose, err, strings.Join(did, "; ")))
+		w.trace(fmt.Sprintf("coordinator %d at %d: answer lost %v, error %v, %s", actor, w.t.Now(),
+			lose, err, strings.Join(did, "; ")))
 	}
 	if err == nil {
 		w.apply(raw, cells)
@@ -146,7 +149,8 @@ func (w *watched) apply(raw []string, cells []mvcc.Cell) {
 		old, again := w.mu.cells[raw[i]]
 		if again && c.Column == mvcc.ColumnWrite && old.Write.StartTS != c.Write.StartTS {
 			w.mu.found = append(w.mu.found, Violation{DuplicateCommit, fmt.Sprintf(
-				"key %q at %s: the record of %s is overwritten by that of %s", c.Key, c.TS, old.Write.StartTS, c.Write.StartTS)})
+				"key %q at %s: the record of %s is overwritten by that of %s", c.Key, c.TS,
+				old.Write.StartTS, c.Write.StartTS)})
 		}
 		w.mu.cells[raw[i]] = c
 	}
@@ -180,7 +184,8 @@ func (w *watched) judge(ctx context.Context, r kv.Reader, actor int, c *mvcc.Cel
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.mu.found = append(w.mu.found, Violation{Impatience, fmt.Sprintf(
-				"transaction %s rolled back at %s, its lock lives %d ms", l.StartTS, now, l.TTLMillis)})
+				"transaction %s rolled back at %s, its lock lives %d ms", l.StartTS, now,
+				l.TTLMillis)})
 		}
 		return nil
 	})
@@ -209,7 +214,8 @@ func describe(key, value []byte, deleted bool) string {
 	case err != nil:
 		return err.Error()
 	case c.Column == mvcc.ColumnLock:
-		return fmt.Sprintf("lock %q: %s of %s, primary %q, %d ms", c.Key, c.Lock.Kind, c.TS, c.Lock.Primary, c.Lock.TTLMillis)
+		return fmt.Sprintf("lock %q: %s of %s, primary %q, %d ms", c.Key, c.Lock.Kind, c.TS,
+			c.Lock.Primary, c.Lock.TTLMillis)
 	case c.Column == mvcc.ColumnWrite:
 		return fmt.Sprintf("record %q: %s of %s at %s", c.Key, c.Write.Kind, c.Write.StartTS, c.TS)
 	}

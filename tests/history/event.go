@@ -56,8 +56,8 @@ type Statement struct {
 type Lock struct {
 	Key string
 	TS  tso.Timestamp
-	// Until is when the lock may be taken away: the end of the owner's lease, as it was then, or of the time
-	// to live of what it becomes at the commit.
+	// Until is when the lock may be taken away: the end of the owner's lease, as it was then, or of
+	// the time to live of what it becomes at the commit.
 	Until tso.Timestamp
 }
 
@@ -155,10 +155,12 @@ func takeCells(cells []mvcc.Cell) Truth {
 	}
 	t := Truth{}
 	for _, c := range cells {
-		if c.Column != mvcc.ColumnWrite || c.Write.Kind != mvcc.KindPut && c.Write.Kind != mvcc.KindDelete {
+		if c.Column != mvcc.ColumnWrite || c.Write.Kind != mvcc.KindPut &&
+			c.Write.Kind != mvcc.KindDelete {
 			continue
 		}
-		v := Version{CommitTS: c.TS, StartTS: c.Write.StartTS, Delete: c.Write.Kind == mvcc.KindDelete}
+		v := Version{CommitTS: c.TS, StartTS: c.Write.StartTS,
+			Delete: c.Write.Kind == mvcc.KindDelete}
 		if c.Write.HasShort {
 			v.Value = string(c.Write.Short)
 		} else if !v.Delete {

@@ -12,7 +12,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// histories is how many histories the test makes: MINIDB_HISTORIES, or one for each way and a few more.
+// histories is how many histories the test makes: MINIDB_HISTORIES, or one for each way and a few
+// more.
 func histories(t *testing.T) int {
 	if v := os.Getenv("MINIDB_HISTORIES"); v != "" {
 		n, err := strconv.Atoi(v)
@@ -35,8 +36,9 @@ func firstSeed(t *testing.T) uint64 {
 	return rand.Uint64()
 }
 
-// TestHistories makes histories in every way and checks them. The seed of a history that is wrong is
-// printed with its way: MINIDB_HISTORY_SEED=… MINIDB_HISTORIES=1 go test -run 'TestHistories/name'.
+// TestHistories makes histories in every way and checks them. The seed of a history that is wrong
+// is printed with its way: MINIDB_HISTORY_SEED=… MINIDB_HISTORIES=1 go test -run
+// 'TestHistories/name'.
 func TestHistories(t *testing.T) {
 	n, configs := histories(t), Configs()
 	seed := firstSeed(t)

@@ -19,8 +19,8 @@ import (
 // collectors is how many processes collect on a shared engine, each with a store of its own.
 const collectors = 2
 
-// leases makes owners renew when they move, and not by a clock of their own: a coordinator that pauses
-// outlives its lease.
+// leases makes owners renew when they move, and not by a clock of their own: a coordinator that
+// pauses outlives its lease.
 func (r *run) leases(opts *txn.Options) {
 	opts.Lease = time.Duration(50+r.dice.IntN(800)) * time.Millisecond
 	opts.LeaseRenewal = -1
@@ -36,10 +36,10 @@ func (r *run) renew(ctx context.Context, s *txn.Store, dice *rand.Rand) {
 	}
 }
 
-// lease returns the end of the lease under which the client's store locks rows now. Where it has none it
-// lasts. Nothing is said of one that streams and whose prewrites take the place of row locks while it goes
-// on, on a shared store or because it gives those in memory back: once the primary's time to live is over
-// others may roll it back.
+// lease returns the end of the lease under which the client's store locks rows now. Where it has
+// none it lasts. Nothing is said of one that streams and whose prewrites take the place of row
+// locks while it goes on, on a shared store or because it gives those in memory back: once the
+// primary's time to live is over others may roll it back.
 func (c *client) lease(ctx context.Context) tso.Timestamp {
 	switch o := c.r.config.Options; {
 	case o.StreamBytes > 0 && (c.r.config.StorePerCoordinator || o.RowLocks > 0):
@@ -51,8 +51,8 @@ func (c *client) lease(ctx context.Context) tso.Timestamp {
 	return rec.LeaseEnd
 }
 
-// exchange comes before a commit, whose prewrites take the place of row locks in the store: from then on
-// their time to live counts, though the lease may be longer.
+// exchange comes before a commit, whose prewrites take the place of row locks in the store: from
+// then on their time to live counts, though the lease may be longer.
 func (c *client) exchange() {
 	if !c.r.config.StorePerCoordinator {
 		return
@@ -64,7 +64,8 @@ func (c *client) exchange() {
 	}
 }
 
-// reborn gives a coordinator the store of another process. The old one is closed, or dies with its lease.
+// reborn gives a coordinator the store of another process. The old one is closed, or dies with its
+// lease.
 func (r *run) reborn(ctx context.Context, s **txn.Store, w *watched, dice *rand.Rand) bool {
 	next, err := txn.Open(ctx, w, r.opts)
 	if errors.Is(err, errLost) {
@@ -94,7 +95,8 @@ func (r *run) collect(s *txn.Store, actor int, dice *rand.Rand) {
 		}
 		_, err := s.CollectGarbage(ctx)
 		var locked *txn.LockedError
-		if err != nil && !errors.As(err, &locked) && !errors.Is(err, txn.ErrAbandoned) && !errors.Is(err, errLost) &&
+		if err != nil && !errors.As(err, &locked) && !errors.Is(err, txn.ErrAbandoned) &&
+			!errors.Is(err, errLost) &&
 			!errors.Is(err, gc.ErrClaimed) {
 			r.report(Unexpected, "collection: %v", err)
 		}
@@ -102,7 +104,8 @@ func (r *run) collect(s *txn.Store, actor int, dice *rand.Rand) {
 }
 
 // sessionOf returns what a snapshot of the engine has of a session.
-func sessionOf(ctx context.Context, e kv.Engine, id uint64) (rec lease.Record, found bool, err error) {
+func sessionOf(ctx context.Context, e kv.Engine, id uint64) (rec lease.Record, found bool,
+	err error) {
 	snap, err := e.Snapshot()
 	if err != nil {
 		return rec, false, err
@@ -121,7 +124,8 @@ func (r *run) refused(s *txn.Store, id uint64, err error) {
 	}
 	_, found, err := sessionOf(context.Background(), s.Engine(), id)
 	if err != nil || found {
-		r.report(Forsaken, "a transaction of the living session %s: %v (%v)", tso.Timestamp(id), below, err)
+		r.report(Forsaken, "a transaction of the living session %s: %v (%v)", tso.Timestamp(id),
+			below, err)
 	}
 }
 
@@ -147,7 +151,8 @@ func (w *watched) judgeEnd(ctx context.Context, r kv.Reader, actor int, key []by
 
 // ownerLives reports whether the owner of a lock has a session whose lease is not past, or is not
 // named by the lock. On an exclusive engine every owner that is not known to be dead may live.
-func (w *watched) ownerLives(ctx context.Context, r kv.Reader, l *mvcc.Lock, now tso.Timestamp) (bool, error) {
+func (w *watched) ownerLives(ctx context.Context, r kv.Reader, l *mvcc.Lock,
+	now tso.Timestamp) (bool, error) {
 	if w.Exclusive() || l.Owner == 0 {
 		return l.StartTS > w.started(-1), nil
 	}

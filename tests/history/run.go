@@ -31,8 +31,8 @@ type Config struct {
 	ReadCommitted bool
 	// Locking is how many of four transactions lock what they write before they write it.
 	Locking int
-	// Dying coordinators stop at crash points. Without it prewrites run in parallel, and secondaries
-	// in the background.
+	// Dying coordinators stop at crash points. Without it prewrites run in parallel, and
+	// secondaries in the background.
 	Dying bool
 	// Losing updates lose their answers.
 	Losing bool
@@ -62,25 +62,47 @@ func Configs() []Config {
 		for _, c := range []Config{
 			{Name: "pebble, one phase", Collecting: true, History: true},
 			{Name: "pebble, one phase, power failures", Power: true, Dying: true},
-			{Name: "pebble, two phases", Options: txn.Options{Protocol: txn.TwoPhase}, Dying: true, Collecting: true, History: true},
-			{Name: "pebble, two phases, power failures", Options: txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1}, Power: true, Dying: true},
-			{Name: "memory, one phase, lost answers", Memory: &memkv.Options{}, Losing: true, Dying: true, Collecting: true},
-			{Name: "memory, groups", Memory: &memkv.Options{HashGroups: 3}, Dying: true, Losing: true, History: true},
-			{Name: "memory, groups, parallel", Memory: &memkv.Options{HashGroups: 4}, Losing: true, Collecting: true},
-			{Name: "pebble, async commit", Options: txn.Options{Protocol: txn.Async}, Dying: true, Collecting: true, History: true},
-			{Name: "pebble, async commit, power failures", Options: txn.Options{Protocol: txn.Async}, Power: true, Dying: true},
-			{Name: "memory, async commit, groups, parallel", Memory: &memkv.Options{HashGroups: 3}, Mixed: true, Losing: true, Collecting: true},
-			{Name: "memory, async commit, groups", Memory: &memkv.Options{HashGroups: 3}, Mixed: true, Dying: true, Losing: true, History: true},
-			{Name: "memory, shared, groups", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Collecting: true},
-			{Name: "pebble, streaming", Options: txn.Options{StreamBytes: 1, RowLocks: 1}, Dying: true, Collecting: true, History: true},
-			{Name: "pebble, streaming, power failures", Options: txn.Options{StreamBytes: 500}, Power: true, Dying: true},
-			{Name: "memory, streaming, groups, parallel", Memory: &memkv.Options{HashGroups: 3}, Options: txn.Options{StreamBytes: 500, RowLocks: 1}, Losing: true, Collecting: true},
-			{Name: "memory, streaming, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2}, StorePerCoordinator: true, Dying: true, Options: txn.Options{StreamBytes: 1}, Collecting: true, History: true},
-			{Name: "memory, shared", Memory: &memkv.Options{Shared: true}, StorePerCoordinator: true, Dying: true, Options: txn.Options{BatchKeys: 1}, Collecting: true, History: true},
-			{Name: "memory, shared, groups, parallel", Memory: &memkv.Options{Shared: true, HashGroups: 3}, StorePerCoordinator: true, Losing: true, Collecting: true, History: true},
+			{Name: "pebble, two phases", Options: txn.Options{Protocol: txn.TwoPhase}, Dying: true,
+				Collecting: true, History: true},
+			{Name: "pebble, two phases, power failures",
+				Options: txn.Options{Protocol: txn.TwoPhase,
+					BatchKeys: 1}, Power: true, Dying: true},
+			{Name: "memory, one phase, lost answers", Memory: &memkv.Options{}, Losing: true,
+				Dying: true, Collecting: true},
+			{Name: "memory, groups", Memory: &memkv.Options{HashGroups: 3}, Dying: true,
+				Losing: true, History: true},
+			{Name: "memory, groups, parallel", Memory: &memkv.Options{HashGroups: 4}, Losing: true,
+				Collecting: true},
+			{Name: "pebble, async commit", Options: txn.Options{Protocol: txn.Async}, Dying: true,
+				Collecting: true, History: true},
+			{Name: "pebble, async commit, power failures",
+				Options: txn.Options{Protocol: txn.Async}, Power: true, Dying: true},
+			{Name: "memory, async commit, groups, parallel", Memory: &memkv.Options{HashGroups: 3},
+				Mixed: true, Losing: true, Collecting: true},
+			{Name: "memory, async commit, groups", Memory: &memkv.Options{HashGroups: 3},
+				Mixed: true, Dying: true, Losing: true, History: true},
+			{Name: "memory, shared, groups", Memory: &memkv.Options{Shared: true, HashGroups: 2},
+				StorePerCoordinator: true, Dying: true, Collecting: true},
+			{Name: "pebble, streaming", Options: txn.Options{StreamBytes: 1, RowLocks: 1},
+				Dying: true, Collecting: true, History: true},
+			{Name: "pebble, streaming, power failures", Options: txn.Options{StreamBytes: 500},
+				Power: true, Dying: true},
+			{Name: "memory, streaming, groups, parallel", Memory: &memkv.Options{HashGroups: 3},
+				Options: txn.Options{StreamBytes: 500,
+					RowLocks: 1}, Losing: true, Collecting: true},
+			{Name: "memory, streaming, shared", Memory: &memkv.Options{Shared: true, HashGroups: 2},
+				StorePerCoordinator: true, Dying: true, Options: txn.Options{StreamBytes: 1},
+				Collecting: true, History: true},
+			{Name: "memory, shared", Memory: &memkv.Options{Shared: true},
+				StorePerCoordinator: true, Dying: true, Options: txn.Options{BatchKeys: 1},
+				Collecting: true, History: true},
+			{Name: "memory, shared, groups, parallel",
+				Memory: &memkv.Options{Shared: true, HashGroups: 3}, StorePerCoordinator: true,
+				Losing: true, Collecting: true, History: true},
 		} {
 			c.Name += level.name
-			c.Serializable, c.ReadCommitted, c.Locking = level.serializable, level.readCommitted, level.locking
+			c.Serializable, c.ReadCommitted, c.Locking = level.serializable, level.readCommitted,
+				level.locking
 			out = append(out, c)
 		}
 	}
@@ -139,7 +161,8 @@ func Run(config Config, seed uint64) (*History, error) {
 			config.Power = false
 		}
 		e, err := pebblekv.Open("db", pebblekv.Options{
-			FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler),
+			FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20,
+			Logger: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {
 			return nil, err
@@ -238,8 +261,8 @@ func (r *run) openStores(w *watched) ([]*txn.Store, error) {
 		n++
 	}
 	if !r.config.StorePerCoordinator {
-		// Whatever is locked while the store is opened, and settled in its background from then on, belongs to
-		// the dead.
+		// Whatever is locked while the store is opened, and settled in its background from then on,
+		// belongs to the dead.
 		r.buried(math.MaxUint64)
 	}
 	stores := make([]*txn.Store, n)
@@ -326,7 +349,8 @@ func (r *run) losing() func() (lose, applied bool) {
 	}
 }
 
-// inStep chooses updates that stop while they hold their latches. Only Pebble lets others go on then.
+// inStep chooses updates that stop while they hold their latches. Only Pebble lets others go on
+// then.
 func (r *run) inStep() func() bool {
 	dice := rand.New(rand.NewPCG(r.dice.Uint64(), 4))
 	var mu sync.Mutex
@@ -367,8 +391,8 @@ func (r *run) report(v Verdict, format string, args ...any) {
 	r.history.Found = append(r.history.Found, Violation{v, fmt.Sprintf(format, args...)})
 }
 
-// started returns the start_ts of a coordinator's transaction; of -1, the one up to which all owners
-// of locks are dead.
+// started returns the start_ts of a coordinator's transaction; of -1, the one up to which all
+// owners of locks are dead.
 func (r *run) started(actor int) tso.Timestamp {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -409,7 +433,8 @@ func (r *run) settle(w *watched) error {
 		}
 		return nil
 	})
-	err = errors.Join(err, mvcc.Check(ctx, snap, func(problem string) { r.report(Leftover, "%s", problem) }))
+	err = errors.Join(err, mvcc.Check(ctx, snap,
+		func(problem string) { r.report(Leftover, "%s", problem) }))
 	r.history.Truth = takeCells(cells)
 	if r.config.Collecting {
 		r.history.Truth = w.truth()

@@ -118,7 +118,8 @@ func (t *Scheduler) nextIfStill() {
 }
 
 func (t *Scheduler) add(w waiter) {
-	i, _ := slices.BinarySearchFunc(t.waiting, w.actor, func(w waiter, actor int) int { return w.actor - actor })
+	i, _ := slices.BinarySearchFunc(t.waiting, w.actor,
+		func(w waiter, actor int) int { return w.actor - actor })
 	t.waiting = slices.Insert(t.waiting, i, w)
 }
 

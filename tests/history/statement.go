@@ -8,9 +8,9 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// A transaction is a row of statements, as package sql makes them: in READ COMMITTED each has a read
-// timestamp of its own, and one that locks takes the row lock of a key before it writes it. A key that
-// was changed meanwhile is a conflict, or in READ COMMITTED a reason to look again.
+// A transaction is a row of statements, as package sql makes them: in READ COMMITTED each has a
+// read timestamp of its own, and one that locks takes the row lock of a key before it writes it. A
+// key that was changed meanwhile is a conflict, or in READ COMMITTED a reason to look again.
 
 // errDuplicate ends a transaction that found the key which it wanted to insert.
 var errDuplicate = errors.New("the key is there already")
@@ -60,7 +60,8 @@ func (c *client) advance(ctx context.Context) error {
 
 // lock takes the row lock of a key. again says that the key was changed since the read timestamp,
 // which is a newer one now: what was read of it must be read again, and then done be called.
-func (c *client) lock(ctx context.Context, key string, mode rowlock.Mode) (again bool, done func(), err error) {
+func (c *client) lock(ctx context.Context, key string, mode rowlock.Mode) (again bool, done func(),
+	err error) {
 	done = func() {}
 	if !c.locks {
 		return false, done, nil
@@ -88,7 +89,8 @@ func (c *client) look(ctx context.Context, key string) error {
 	if err := c.statement(ctx); err != nil {
 		return err
 	}
-	mode := []rowlock.Mode{rowlock.KeyShare, rowlock.Share, rowlock.NoKeyUpdate, rowlock.Update}[c.dice.IntN(4)]
+	mode := []rowlock.Mode{rowlock.KeyShare, rowlock.Share, rowlock.NoKeyUpdate,
+		rowlock.Update}[c.dice.IntN(4)]
 	_, done, err := c.lock(ctx, key, mode)
 	if err != nil {
 		return err
@@ -98,9 +100,9 @@ func (c *client) look(ctx context.Context, key string) error {
 	return err
 }
 
-// takeBack runs a statement now and then that is taken back again: by ROLLBACK TO, with the row locks that
-// it took, or in READ COMMITTED without them, to be run anew with a later read timestamp. One that fails
-// fails the transaction as any other does.
+// takeBack runs a statement now and then that is taken back again: by ROLLBACK TO, with the row
+// locks that it took, or in READ COMMITTED without them, to be run anew with a later read
+// timestamp. One that fails fails the transaction as any other does.
 func (c *client) takeBack(statement func() error) error {
 	if c.dice.IntN(8) > 0 {
 		return nil
@@ -134,11 +136,13 @@ func (c *client) twice(statement func() error) error {
 }
 
 // update is a statement that makes the new value of a key from the old one.
-func (c *client) update(ctx context.Context, key string, change func(old string, found bool) (string, error)) error {
+func (c *client) update(ctx context.Context, key string,
+	change func(old string, found bool) (string, error)) error {
 	return c.twice(func() error { return c.updateOnce(ctx, key, change) })
 }
 
-func (c *client) updateOnce(ctx context.Context, key string, change func(old string, found bool) (string, error)) error {
+func (c *client) updateOnce(ctx context.Context, key string,
+	change func(old string, found bool) (string, error)) error {
 	if err := c.statement(ctx); err != nil {
 		return err
 	}
@@ -195,8 +199,8 @@ func (c *client) blind(ctx context.Context, w Write, mode rowlock.Mode, write fu
 	return write()
 }
 
-// insert is a statement that writes a key which must be absent. With a lock it knows at once whether
-// it is, and otherwise at the commit.
+// insert is a statement that writes a key which must be absent. With a lock it knows at once
+// whether it is, and otherwise at the commit.
 func (c *client) insert(ctx context.Context, key, value string) error {
 	return c.twice(func() error { return c.insertOnce(ctx, key, value) })
 }

@@ -28,6 +28,7 @@ func (t *Tally) Add(h *History) {
 }
 
 func (t Tally) String() string {
-	return fmt.Sprintf("%d histories, %d transactions (%d committed, %d aborted, %d unknown), %d reads, %d versions",
+	return fmt.Sprintf("%d histories, %d transactions (%d committed, %d aborted, %d unknown), %d "+
+		"reads, %d versions",
 		t.histories, t.transactions, t.committed, t.aborted, t.unknown, t.reads, t.versions)
 }

@@ -23,20 +23,21 @@ const (
 	FutureRead Verdict = "future read"
 	// DirtyRead: a read saw what was never committed.
 	DirtyRead Verdict = "dirty read"
-	// LostUpdate: two transactions that wrote the same key both committed, and the second wrote what
-	// it made of the key as it was before the first one's commit.
+	// LostUpdate: two transactions that wrote the same key both committed, and the second wrote
+	// what it made of the key as it was before the first one's commit.
 	LostUpdate Verdict = "lost update"
 	// DuplicateInsert: an insert committed over a living value.
 	DuplicateInsert Verdict = "duplicate insert"
 	// StolenLock: a key was written while another transaction had its row lock.
 	StolenLock Verdict = "stolen lock"
-	// BrokenOrder: a timestamp was given twice, or not above everything acknowledged before it, or a
-	// transaction read at another timestamp than its level says.
+	// BrokenOrder: a timestamp was given twice, or not above everything acknowledged before it, or
+	// a transaction read at another timestamp than its level says.
 	BrokenOrder Verdict = "broken order"
 	// Impatience: another transaction rolled back one whose owner lived and whose time to live was
 	// not over, or ended an owner's session before the end of its lease.
 	Impatience Verdict = "impatience"
-	// Forsaken: a transaction was refused as below the safepoint, though its session was never ended.
+	// Forsaken: a transaction was refused as below the safepoint, though its session was never
+	// ended.
 	Forsaken Verdict = "forsaken"
 	// Cycle: serializable transactions that no serial order explains.
 	Cycle Verdict = "cycle"

@@ -80,7 +80,8 @@ func register(ctx context.Context, c *client, dice *rand.Rand) error {
 		case 4:
 			err = c.delete(ctx, k)
 		default:
-			err = c.set(ctx, k, fmt.Sprintf("%s.%d%s", c.name(), i, strings.Repeat("-", 300*dice.IntN(2))))
+			err = c.set(ctx, k,
+				fmt.Sprintf("%s.%d%s", c.name(), i, strings.Repeat("-", 300*dice.IntN(2))))
 		}
 		if err != nil {
 			return err
@@ -98,14 +99,15 @@ func bank(ctx context.Context, c *client, dice *rand.Rand) error {
 	to := (from + 1 + dice.IntN(bankAccounts-1)) % bankAccounts
 	amount := 1 + dice.IntN(9)
 	for _, m := range []struct{ account, by int }{{from, -amount}, {to, amount}} {
-		err := c.update(ctx, key("bank", m.account), func(old string, found bool) (_ string, err error) {
-			balance := bankStart
-			if found {
-				number, _, _ := strings.Cut(old, " ")
-				balance, err = strconv.Atoi(number)
-			}
-			return fmt.Sprintf("%d %s", balance+m.by, c.name()), err
-		})
+		err := c.update(ctx, key("bank", m.account),
+			func(old string, found bool) (_ string, err error) {
+				balance := bankStart
+				if found {
+					number, _, _ := strings.Cut(old, " ")
+					balance, err = strconv.Atoi(number)
+				}
+				return fmt.Sprintf("%d %s", balance+m.by, c.name()), err
+			})
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,8 @@ func newLife(opts txn.Options) *life {
 	return &life{disk: disk, fs: pebblekv.NewFaultFS(disk), opts: opts}
 }
 
-func open(fs *pebblekv.FaultFS, opts txn.Options, failed func(error)) (*pebblekv.Engine, *txn.Store, error) {
+func open(fs *pebblekv.FaultFS, opts txn.Options, failed func(error)) (*pebblekv.Engine, *txn.Store,
+	error) {
 	quiet := slog.New(slog.DiscardHandler)
 	e, err := pebblekv.Open("db", pebblekv.Options{
 		FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20, Logger: quiet, OnFailure: failed,
@@ -119,7 +120,8 @@ func (l *life) work(s *txn.Store, dice *rand.Rand) {
 		l.changes = append(l.changes, change{writes: map[string]string{}})
 		c := &l.changes[len(l.changes)-1]
 		for range 3 {
-			k, v := fmt.Sprintf("k%02d", dice.IntN(keys)), fmt.Sprintf("%d %s", n, strings.Repeat("x", dice.IntN(2)*900))
+			k, v := fmt.Sprintf("k%02d", dice.IntN(keys)), fmt.Sprintf("%d %s", n,
+				strings.Repeat("x", dice.IntN(2)*900))
 			c.writes[k] = v
 			_ = tx.Set([]byte(k), []byte(v)) // fails on a finished transaction only
 		}
@@ -150,13 +152,15 @@ func (l *life) judge(n int, key, got string) {
 		case !wrote:
 		case l.changes[i].result == failed:
 			if v == got {
-				l.wrong = append(l.wrong, fmt.Sprintf("operation %d reads %.20q, which was refused", n, got))
+				l.wrong = append(l.wrong, fmt.Sprintf("operation %d reads %.20q, which was "+
+					"refused", n, got))
 				return
 			}
 		case v == got:
 			return
 		case l.changes[i].result == committed:
-			l.wrong = append(l.wrong, fmt.Sprintf("operation %d reads %s as %.20q, acknowledged was %.20q", n, key, got, v))
+			l.wrong = append(l.wrong, fmt.Sprintf("operation %d reads %s as %.20q, acknowledged "+
+				"was %.20q", n, key, got, v))
 			return
 		}
 	}
@@ -202,7 +206,8 @@ func (l *life) verify(t *testing.T, what string) {
 		}
 	}
 	if !maps.Equal(want, got) {
-		t.Errorf("%s: after %d transactions the store has %.300v, acknowledged is %.300v", what, len(l.changes), got, want)
+		t.Errorf("%s: after %d transactions the store has %.300v, acknowledged is %.300v", what,
+			len(l.changes), got, want)
 	}
 	require.NoError(t, tx.Set([]byte("again"), []byte("1")))
 	require.NoError(t, tx.Commit(ctx), what)
@@ -210,7 +215,8 @@ func (l *life) verify(t *testing.T, what string) {
 	require.NoError(t, e.Close(), what)
 }
 
-// faults is how many writes of the workload are failed: MINIDB_IO_FAULTS (0 is all of them), or some.
+// faults is how many writes of the workload are failed: MINIDB_IO_FAULTS (0 is all of them), or
+// some.
 func faults(t *testing.T, writes int) (step int) {
 	n := 60
 	if testing.Short() {
@@ -240,10 +246,13 @@ func TestEveryWriteFails(t *testing.T) {
 	for _, mode := range []struct {
 		name string
 		opts txn.Options
-	}{{"one phase", txn.Options{}}, {"two phases", txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1}}} {
+	}{{"one phase", txn.Options{}}, {"two phases",
+		txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1}}} {
 		mode.opts.LockWait = time.Millisecond
-		for _, fault := range []pebblekv.Fault{{Times: 1}, {}, {Times: 1, DiskFull: true}, {Times: 30, DiskFull: true}, {DiskFull: true}} {
-			name := fmt.Sprintf("%s, disk full %v, %d times", mode.name, fault.DiskFull, fault.Times)
+		for _, fault := range []pebblekv.Fault{{Times: 1}, {}, {Times: 1, DiskFull: true},
+			{Times: 30, DiskFull: true}, {DiskFull: true}} {
+			name := fmt.Sprintf("%s, disk full %v, %d times", mode.name, fault.DiskFull,
+				fault.Times)
 			t.Run(name, func(t *testing.T) {
 				dry := newLife(mode.opts)
 				dry.run(rand.New(rand.NewPCG(seed, 0)), 100)
@@ -257,7 +266,8 @@ func TestEveryWriteFails(t *testing.T) {
 					l.fs.Plan(f)
 					percent := []int{0, 50, 100}[(at/step)%3]
 					l.run(rand.New(rand.NewPCG(seed, 0)), percent)
-					l.verify(t, fmt.Sprintf("MINIDB_IO_SEED=%d, write %d of %d, %d%% kept", seed, at, dry.writes, percent))
+					l.verify(t, fmt.Sprintf("MINIDB_IO_SEED=%d, write %d of %d, %d%% kept", seed,
+						at, dry.writes, percent))
 					if l.stopped.Load() {
 						stops++
 					} else if l.errs == 0 {
@@ -267,7 +277,8 @@ func TestEveryWriteFails(t *testing.T) {
 						return
 					}
 				}
-				t.Logf("%d writes, every %d. failed: stopped %d times, went on without an error %d times", dry.writes, step, stops, silent)
+				t.Logf("%d writes, every %d. failed: stopped %d times, went on without an error "+
+					"%d times", dry.writes, step, stops, silent)
 			})
 		}
 	}

@@ -33,7 +33,8 @@ func serve(t *testing.T, dir string) *pgconn.Config {
 		require.NoError(t, db.Close())
 		<-served
 	})
-	cfg, err := pgconn.ParseConfig(fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable", l.Addr()))
+	cfg, err := pgconn.ParseConfig(fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable",
+		l.Addr()))
 	require.NoError(t, err)
 	cfg.RuntimeParams["datestyle"] = "Postgres, MDY"
 	cfg.RuntimeParams["timezone"] = "PST8PDT"
@@ -107,10 +108,11 @@ func (c *client) start(sql string) {
 	go func(done chan<- outcome) { done <- c.run(sql) }(c.done)
 }
 
-// settled waits until the statement has ended, or waits for a lock or a safe snapshot: then it answers false. watcher
-// is a session that nobody locks out.
+// settled waits until the statement has ended, or waits for a lock or a safe snapshot: then it
+// answers false. watcher is a session that nobody locks out.
 func (c *client) settled(watcher *client) bool {
-	query := fmt.Sprintf("SELECT 1 FROM pg_stat_activity WHERE wait_event_type IN ('Lock', 'IPC') AND pid = %d", c.pc.PID())
+	query := fmt.Sprintf("SELECT 1 FROM pg_stat_activity WHERE wait_event_type IN ('Lock', "+
+		"'IPC') AND pid = %d", c.pc.PID())
 	for c.got == nil {
 		select {
 		case o := <-c.done:

@@ -56,7 +56,8 @@ var anomalies = []anomaly{
 3 select * from test
 3 commit`, func(h *history) bool {
 		whole := []string{"1=10 2=20", "1=11 2=19", "1=12 2=18"}
-		return slices.ContainsFunc(h.read[3], func(r string) bool { return !slices.Contains(whole, r) })
+		return slices.ContainsFunc(h.read[3],
+			func(r string) bool { return !slices.Contains(whole, r) })
 	}},
 	{"PMP", begin2 + `1 select * from test where value = 30
 2 insert into test (id, value) values (3, 30)
@@ -128,7 +129,8 @@ var anomalies = []anomaly{
 
 // allowed is what PostgreSQL 15 lets happen.
 var allowed = map[string]string{
-	"read committed":  "PMP PMP-write P4 G-single G-single-dependencies G-single-write-1 G2-item G2 G2-two-edges",
+	"read committed": "PMP PMP-write P4 G-single G-single-dependencies G-single-write-1 G2-item " +
+		"G2 G2-two-edges",
 	"repeatable read": "G2-item G2 G2-two-edges",
 	"serializable":    "",
 }
@@ -141,8 +143,8 @@ func TestHermitage(t *testing.T) {
 		for _, a := range anomalies {
 			t.Run(level+"/"+a.name, func(t *testing.T) {
 				control.t = t
-				control.must("drop table if exists test; create table test (id int primary key, value int);" +
-					"insert into test (id, value) values (1, 10), (2, 20)")
+				control.must("drop table if exists test; create table test (id int primary key, " +
+					"value int);insert into test (id, value) values (1, 10), (2, 20)")
 				h := &history{read: map[int][]string{}, ended: map[int]string{}}
 				sessions := map[int]*player{}
 				for n := 1; n <= 3; n++ {
@@ -161,7 +163,8 @@ func TestHermitage(t *testing.T) {
 					}
 				}
 				h.final = readable(control.must("select id, value from test")[0].Rows)
-				require.Equal(t, slices.Contains(strings.Fields(names), a.name), a.happened(h), "%+v", h)
+				require.Equal(t, slices.Contains(strings.Fields(names), a.name), a.happened(h),
+					"%+v", h)
 			})
 		}
 	}

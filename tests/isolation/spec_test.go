@@ -39,7 +39,8 @@ type after struct {
 	notices int
 }
 
-var specToken = regexp.MustCompile(`(?s)^(?:\s+|#[^\n]*(?:\n|$))*(\{[^}]*\}|"(?:[^"\n]|"")*"|[A-Za-z_\x80-\xff][\w$\x80-\xff]*|\d+|[,()*])`)
+var specToken = regexp.MustCompile(
+	`(?s)^(?:\s+|#[^\n]*(?:\n|$))*(\{[^}]*\}|"(?:[^"\n]|"")*"|[A-Za-z_\x80-\xff][\w$\x80-\xff]*|\d+|[,()*])`)
 
 // specReader reads the tokens of a spec.
 type specReader struct {
@@ -73,7 +74,8 @@ func (r *specReader) block() string {
 
 func parseSpec(text string) (*spec, error) {
 	r := &specReader{steps: map[string]*step{}}
-	for m := specToken.FindStringSubmatchIndex(text); m != nil; m = specToken.FindStringSubmatchIndex(text) {
+	for m := specToken.FindStringSubmatchIndex(
+		text); m != nil; m = specToken.FindStringSubmatchIndex(text) {
 		r.toks = append(r.toks, text[m[2]:m[3]])
 		text = text[m[1]:]
 	}
@@ -172,7 +174,9 @@ func (s *spec) interleave(used []int, before []turn) {
 		if used[i] < len(s.sessions[i].steps) {
 			done = false
 			used[i]++
-			s.interleave(used, append(before[:len(before):len(before)], turn{step: s.sessions[i].steps[used[i]-1]}))
+			s.interleave(used,
+				append(before[:len(before):len(before)],
+					turn{step: s.sessions[i].steps[used[i]-1]}))
 			used[i]--
 		}
 	}

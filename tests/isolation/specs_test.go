@@ -18,8 +18,9 @@ var without = map[string]string{
 	"merge-insert-update":         "MERGE",
 }
 
-// million is the spec whose table has a million rows. It runs on disk, where the rows take no memory for
-// long, and once: its sessions name their level, SERIALIZABLE, so the default is none of its concern.
+// million is the spec whose table has a million rows. It runs on disk, where the rows take no
+// memory for long, and once: its sessions name their level, SERIALIZABLE, so the default is none of
+// its concern.
 const million = "multiple-row-versions"
 
 // needs finds features in the text of specs that are not in the list; comments apart.
@@ -27,10 +28,10 @@ var needs = []string{"trigger", "plpgsql", "partition"}
 
 var comments = regexp.MustCompile(`(?m)#.*$`)
 
-// PostgreSQL's own specs, with the expected output that comes with them. Where they leave the level to the
-// default, the outcome is the same at all. In PostgreSQL it is not for tuplelock-update: above READ COMMITTED
-// its statements fail, and so they do here at SERIALIZABLE; at REPEATABLE READ minidb runs a statement again
-// that is not in a block.
+// PostgreSQL's own specs, with the expected output that comes with them. Where they leave the level
+// to the default, the outcome is the same at all. In PostgreSQL it is not for tuplelock-update:
+// above READ COMMITTED its statements fail, and so they do here at SERIALIZABLE; at REPEATABLE READ
+// minidb runs a statement again that is not in a block.
 func TestPostgresSpecs(t *testing.T) {
 	const dir = "../../../shared/suites/pgisolation"
 	if len(specs(t, dir)) == 0 {
@@ -41,8 +42,8 @@ func TestPostgresSpecs(t *testing.T) {
 	}
 }
 
-// Specs for what PostgreSQL's do not look at. The expected output is what isolationtester makes of them
-// on PostgreSQL 15.
+// Specs for what PostgreSQL's do not look at. The expected output is what isolationtester makes of
+// them on PostgreSQL 15.
 func TestOwnSpecs(t *testing.T) {
 	require.NotEmpty(t, specs(t, "testdata"))
 	runSpecs(t, "testdata", "read committed")
@@ -71,7 +72,8 @@ func runSpecs(t *testing.T, suite, level string) {
 				t.Skip("a million rows, once and not with -short")
 			}
 			for _, n := range needs {
-				if strings.Contains(strings.ToLower(comments.ReplaceAllString(string(text), "")), n) {
+				if strings.Contains(strings.ToLower(comments.ReplaceAllString(string(text), "")),
+					n) {
 					t.Skip(n)
 				}
 			}
@@ -82,7 +84,8 @@ func runSpecs(t *testing.T, suite, level string) {
 			if onDisk {
 				dir = t.TempDir()
 			}
-			cfg := serve(t, dir) // of its own: a session's advisory locks end some time after its connection
+			// of its own: a session's advisory locks end some time after its connection
+			cfg := serve(t, dir)
 			cfg.RuntimeParams["default_transaction_isolation"] = level
 			r := &tester{spec: s, control: dial(t, cfg)}
 			defer r.control.close()

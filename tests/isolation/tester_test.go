@@ -36,7 +36,8 @@ func (r *tester) permutation(turns []turn) string {
 		for r.active[t.session] != nil { // the session is busy: it must come free first
 			n := len(waiting)
 			waiting = r.completeAll(waiting)
-			require.Less(r.control.t, len(waiting), n, "step %s: its session is blocked for good", t.name)
+			require.Less(r.control.t, len(waiting), n, "step %s: its session is blocked for good",
+				t.name)
 		}
 		r.active[t.session] = t
 		r.clients[t.session].start(t.sql)
@@ -73,8 +74,8 @@ func (r *tester) plain(c *client, sql string, must bool) {
 	}
 }
 
-// completeAll reports the turns that have ended, and returns the others. A turn that is reported may
-// be what another's mark waits for.
+// completeAll reports the turns that have ended, and returns the others. A turn that is reported
+// may be what another's mark waits for.
 func (r *tester) completeAll(waiting []*turn) []*turn {
 	for again := true; again; {
 		again = false
@@ -90,8 +91,8 @@ func (r *tester) completeAll(waiting []*turn) []*turn {
 	return waiting
 }
 
-// complete reports a turn that has ended. launched says that it was just begun: if it waits, that is
-// reported.
+// complete reports a turn that has ended. launched says that it was just begun: if it waits, that
+// is reported.
 func (r *tester) complete(t *turn, launched bool) bool {
 	c := r.clients[t.session]
 	if launched && t.held || !c.settled(r.control) || r.marked(t) {
@@ -126,7 +127,8 @@ func (r *tester) marked(t *turn) bool {
 	r.flush()
 	for _, a := range t.after {
 		o := r.active[a.step.session]
-		if a.notices > 0 && r.notices[a.step.session] < a.notices || a.notices == 0 && o != nil && o.step == a.step {
+		if a.notices > 0 && r.notices[a.step.session] < a.notices || a.notices == 0 && o != nil &&
+			o.step == a.step {
 			return true
 		}
 	}
@@ -157,7 +159,8 @@ func (r *tester) notified(session int) {
 				from = r.spec.sessions[i].name
 			}
 		}
-		fmt.Fprintf(&r.out, "%s: NOTIFY \"%s\" with payload \"%s\" from %s\n", r.spec.sessions[session].name, n.Channel, n.Payload, from)
+		fmt.Fprintf(&r.out, "%s: NOTIFY \"%s\" with payload \"%s\" from %s\n",
+			r.spec.sessions[session].name, n.Channel, n.Payload, from)
 	}
 	c.notifications = nil
 }

@@ -10,8 +10,8 @@ import (
 
 // The verdicts beside those of package history.
 const (
-	// WrongEffect: a row is not what its statement makes of the version before it: that one was lost, or
-	// the statement has happened twice.
+	// WrongEffect: a row is not what its statement makes of the version before it: that one was
+	// lost, or the statement has happened twice.
 	WrongEffect history.Verdict = "wrong effect"
 	// WrongClaim: what a statement found missing, or in its way, was otherwise all the time.
 	WrongClaim history.Verdict = "wrong claim"
@@ -58,10 +58,12 @@ type sent struct {
 	to    change
 }
 
-// claim notes one. Outside READ COMMITTED what is missing is so in the snapshot; what is in the way may
-// have come while the statement waited.
-func (s *session) claim(a *answer, table string, match func(k int, v, who string) bool, exists bool) {
-	c := claim{rec: s.rec, table: table, own: len(s.rec.Writes), match: match, exists: exists, lo: a.lo, hi: a.hi}
+// claim notes one. Outside READ COMMITTED what is missing is so in the snapshot; what is in the way
+// may have come while the statement waited.
+func (s *session) claim(a *answer, table string, match func(k int, v, who string) bool,
+	exists bool) {
+	c := claim{rec: s.rec, table: table, own: len(s.rec.Writes), match: match, exists: exists,
+		lo: a.lo, hi: a.hi}
 	if !s.rec.ReadCommitted {
 		c.lo = s.rec.StartTS
 		if !exists {
@@ -81,10 +83,12 @@ func parts(k, value string) (n int, v, who string) {
 }
 
 // stateOf is a table as a transaction with its first own writes sees it at ts.
-func (r *run) stateOf(rec *history.Record, table string, own int, ts tso.Timestamp) map[string]string {
+func (r *run) stateOf(rec *history.Record, table string, own int,
+	ts tso.Timestamp) map[string]string {
 	out := map[string]string{}
 	for k := range r.history.Truth {
-		if v := r.history.Truth.At(k, ts); strings.HasPrefix(k, table+"/") && v != nil && !v.Delete {
+		if v := r.history.Truth.At(k, ts); strings.HasPrefix(k, table+"/") && v != nil &&
+			!v.Delete {
 			out[k] = v.Value
 		}
 	}
@@ -118,7 +122,8 @@ func (r *run) check() {
 		}
 		slices.SortFunc(want, func(a, b history.Pair) int { return strings.Compare(a.Key, b.Key) })
 		if !slices.Equal(want, g.got) {
-			r.found(WrongRange, "%s: at %s the index of %s gave %v, the table had %v", g.rec, g.ts, g.table, g.got, want)
+			r.found(WrongRange, "%s: at %s the index of %s gave %v, the table had %v", g.rec, g.ts,
+				g.table, g.got, want)
 		}
 	}
 }
@@ -138,13 +143,15 @@ func (r *run) checkEffect(e effect) {
 	want, stays := e.to(e.k, v, there)
 	if e.gone != "" {
 		if e.gone != before || !stays {
-			r.found(WrongEffect, "%s: deleted %s as %q, it was %q (%v)", e.rec, k, e.gone, before, stays)
+			r.found(WrongEffect, "%s: deleted %s as %q, it was %q (%v)", e.rec, k, e.gone, before,
+				stays)
 		}
 		return
 	}
 	_, got, _ := parts(k, e.rec.Writes[e.own].Value)
 	if !stays || got != want {
-		r.found(WrongEffect, "%s: of %s, which was %q, it made %q; should be %q (%v)", e.rec, k, before, got, want, stays)
+		r.found(WrongEffect, "%s: of %s, which was %q, it made %q; should be %q (%v)", e.rec, k,
+			before, got, want, stays)
 	}
 }
 
@@ -169,5 +176,6 @@ func (r *run) checkClaim(c claim) {
 			return
 		}
 	}
-	r.found(WrongClaim, "%s: a row of %s is said to be there (%v), and was not so between %s and %s", c.rec, c.table, c.exists, c.lo, c.hi)
+	r.found(WrongClaim, "%s: a row of %s is said to be there (%v), and was not so between %s and "+
+		"%s", c.rec, c.table, c.exists, c.lo, c.hi)
 }

@@ -14,9 +14,12 @@ import (
 var families = []struct{ name, definition string }{
 	{"parent", "(k int PRIMARY KEY, n int)"},
 	{"child0", "(k int PRIMARY KEY, v int REFERENCES parent)"},
-	{"child1", "(k int PRIMARY KEY, v int REFERENCES parent ON UPDATE CASCADE ON DELETE CASCADE); CREATE INDEX ON child1 (v)"},
-	{"child2", "(k int PRIMARY KEY, v int REFERENCES parent ON UPDATE SET NULL ON DELETE SET NULL)"},
-	{deferred, "(k int PRIMARY KEY, v int REFERENCES parent DEFERRABLE INITIALLY DEFERRED); CREATE INDEX ON child3 (v)"},
+	{"child1", "(k int PRIMARY KEY, v int REFERENCES parent ON UPDATE CASCADE ON DELETE " +
+		"CASCADE); CREATE INDEX ON child1 (v)"},
+	{"child2", "(k int PRIMARY KEY, v int REFERENCES parent ON UPDATE SET NULL ON DELETE SET " +
+		"NULL)"},
+	{deferred, "(k int PRIMARY KEY, v int REFERENCES parent DEFERRABLE INITIALLY DEFERRED); " +
+		"CREATE INDEX ON child3 (v)"},
 }
 
 const (
@@ -35,7 +38,8 @@ func (s *session) change(ctx context.Context, format string, args ...any) error 
 func (s *session) child() string { return families[1+s.dice.IntN(len(families)-1)].name }
 
 func parentInsert(s *session, ctx context.Context) error {
-	return s.change(ctx, "INSERT INTO parent VALUES (%d, 0) ON CONFLICT (k) DO UPDATE SET n = parent.n + 1", s.dice.IntN(parents))
+	return s.change(ctx, "INSERT INTO parent VALUES (%d, 0) ON CONFLICT (k) DO UPDATE SET n = "+
+		"parent.n + 1", s.dice.IntN(parents))
 }
 
 func parentDelete(s *session, ctx context.Context) error {
@@ -43,7 +47,8 @@ func parentDelete(s *session, ctx context.Context) error {
 }
 
 func parentRename(s *session, ctx context.Context) error {
-	return s.change(ctx, "UPDATE parent SET k = %d WHERE k = %d", s.dice.IntN(parents), s.dice.IntN(parents))
+	return s.change(ctx, "UPDATE parent SET k = %d WHERE k = %d", s.dice.IntN(parents),
+		s.dice.IntN(parents))
 }
 
 func parentTouch(s *session, ctx context.Context) error {
@@ -51,12 +56,14 @@ func parentTouch(s *session, ctx context.Context) error {
 }
 
 func childInsert(s *session, ctx context.Context) error {
-	return s.change(ctx, "INSERT INTO %s VALUES (%d, %d) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+	return s.change(ctx, "INSERT INTO %s VALUES (%d, %d) ON CONFLICT (k) DO UPDATE SET v = "+
+		"excluded.v",
 		s.child(), s.dice.IntN(children), s.dice.IntN(parents))
 }
 
 func childMove(s *session, ctx context.Context) error {
-	return s.change(ctx, "UPDATE %s SET v = (SELECT max(k) FROM parent) WHERE k = %d", s.child(), s.dice.IntN(children))
+	return s.change(ctx, "UPDATE %s SET v = (SELECT max(k) FROM parent) WHERE k = %d", s.child(),
+		s.dice.IntN(children))
 }
 
 func childDelete(s *session, ctx context.Context) error {
@@ -69,10 +76,12 @@ func orphans(s *session, ctx context.Context) error {
 	if of == deferred && s.block && !s.rec.Historical {
 		return nil
 	}
-	a, err := s.ask(ctx, fmt.Sprintf("SELECT c.k, c.v::text, '', %s FROM %s c WHERE c.v IS NOT NULL "+
+	a, err := s.ask(ctx, fmt.Sprintf("SELECT c.k, c.v::text, '', %s FROM %s c WHERE c.v IS NOT "+
+		"NULL "+
 		"AND NOT EXISTS (SELECT FROM parent p WHERE p.k = c.v)", tail, of))
 	if err == nil && len(a.rows) > 0 {
-		s.r.found(Disagreement, "%s (%s): %s sees %v, who have no parent", s.rec, s.level, of, a.rows)
+		s.r.found(Disagreement, "%s (%s): %s sees %v, who have no parent", s.rec, s.level, of,
+			a.rows)
 	}
 	return err
 }
@@ -90,7 +99,8 @@ func (r *run) holdFamilies(ctx context.Context, ts tso.Timestamp) error {
 		}
 		for n := range named {
 			if !there[n] {
-				r.found(Disagreement, "as of %s %s names the parent %d, which is not there", ts, t.name, n)
+				r.found(Disagreement, "as of %s %s names the parent %d, which is not there", ts,
+					t.name, n)
 			}
 		}
 	}
@@ -98,8 +108,10 @@ func (r *run) holdFamilies(ctx context.Context, ts tso.Timestamp) error {
 }
 
 // numbers are the values of a column at a timestamp.
-func (r *run) numbers(ctx context.Context, column, table string, ts tso.Timestamp) (map[int]bool, error) {
-	rows, err := r.db.Query(ctx, fmt.Sprintf("SELECT %s FROM %s AS OF SYSTEM TIME %d WHERE %[1]s IS NOT NULL", column, table, ts))
+func (r *run) numbers(ctx context.Context, column, table string, ts tso.Timestamp) (map[int]bool,
+	error) {
+	rows, err := r.db.Query(ctx, fmt.Sprintf("SELECT %s FROM %s AS OF SYSTEM TIME %d WHERE %[1]s "+
+		"IS NOT NULL", column, table, ts))
 	if err != nil {
 		return nil, err
 	}

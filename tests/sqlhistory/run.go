@@ -74,18 +74,20 @@ type run struct {
 	ranges     []rangeRead
 }
 
-// Run makes a history, finds the truth about it, and returns it with what package history has no eye
-// for in Found; the rest is for history.Check.
+// Run makes a history, finds the truth about it, and returns it with what package history has no
+// eye for in Found; the rest is for history.Check.
 func Run(config Config, seed uint64) (*history.History, error) {
 	r := &run{
-		config: config, dice: rand.New(rand.NewPCG(seed, way(config.Name))), fs: pebblekv.NewCrashFS(),
+		config: config, dice: rand.New(rand.NewPCG(seed, way(config.Name))),
+		fs:         pebblekv.NewCrashFS(),
 		history:    &history.History{Serializable: config.Level == "serializable"},
 		statements: map[string]sent{},
 	}
 	for range 1 + r.dice.IntN(2) {
 		r.works = append(r.works, workloads[r.dice.IntN(len(workloads))])
 	}
-	if i := slices.IndexFunc(workloads, func(w workload) bool { return w.name == config.Workload }); i >= 0 {
+	if i := slices.IndexFunc(workloads,
+		func(w workload) bool { return w.name == config.Workload }); i >= 0 {
 		r.works = workloads[i : i+1]
 	}
 	epochs := 1
@@ -107,8 +109,8 @@ func way(name string) uint64 {
 	return h.Sum64()
 }
 
-// runEpoch opens the database on what the epoch before left, and lets the sessions live until they are
-// done or all is over. After the last epoch the truth is found.
+// runEpoch opens the database on what the epoch before left, and lets the sessions live until they
+// are done or all is over. After the last epoch the truth is found.
 func (r *run) runEpoch(last bool) (err error) {
 	ctx := context.Background()
 	r.faults = pebblekv.NewFaultFS(r.fs)
@@ -117,7 +119,8 @@ func (r *run) runEpoch(last bool) (err error) {
 			o.FS, o.MemTableBytes = r.faults, 256<<10
 			o.OnFailure = r.stopped(rand.New(rand.NewPCG(r.dice.Uint64(), 2)))
 		}),
-		minidb.CacheSize(1 << 20), minidb.GCInterval(-1), minidb.Logger(slog.New(slog.DiscardHandler)),
+		minidb.CacheSize(1 << 20), minidb.GCInterval(-1),
+		minidb.Logger(slog.New(slog.DiscardHandler)),
 	}
 	if r.dice.IntN(2) == 0 {
 		opts = append(opts, minidb.CommitProtocol("two-phase"))
@@ -179,12 +182,15 @@ func (r *run) lives(last bool) (lives []func()) {
 
 func (r *run) setup(ctx context.Context) error {
 	for _, t := range slices.Concat(tables, families) {
-		if _, err := r.db.Exec(ctx, fmt.Sprintf("CREATE TABLE %s %s", t.name, t.definition)); err != nil {
+		if _, err := r.db.Exec(ctx,
+			fmt.Sprintf("CREATE TABLE %s %s", t.name, t.definition)); err != nil {
 			return err
 		}
 	}
-	_, err := r.db.Exec(ctx, fmt.Sprintf("BEGIN; INSERT INTO bank SELECT i, %d, '%s' FROM generate_series(0, %d) i; "+
-		"INSERT INTO pair SELECT i, 0, '%[2]s' FROM generate_series(0, %[4]d) i; COMMIT", opening, firstRows, accounts-1, pairs4-1))
+	_, err := r.db.Exec(ctx, fmt.Sprintf("BEGIN; INSERT INTO bank SELECT i, %d, '%s' FROM "+
+		"generate_series(0, %d) i; "+
+		"INSERT INTO pair SELECT i, 0, '%[2]s' FROM generate_series(0, %[4]d) i; COMMIT", opening,
+		firstRows, accounts-1, pairs4-1))
 	return err
 }
 
@@ -240,7 +246,8 @@ func (r *run) isOver() bool {
 	return r.over
 }
 
-// crash takes what is left on the disk, and ends the epoch. Several may call it, with the same dice.
+// crash takes what is left on the disk, and ends the epoch. Several may call it, with the same
+// dice.
 func (r *run) crash(dice *rand.Rand) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -308,12 +315,13 @@ func (r *run) addEffect(e effect) {
 	r.effects = append(r.effects, e)
 }
 
-// dropEffects forgets those of a transaction's writes from the n-th on, which were undone: what they
-// were based on may have changed since.
+// dropEffects forgets those of a transaction's writes from the n-th on, which were undone: what
+// they were based on may have changed since.
 func (r *run) dropEffects(rec *history.Record, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.effects = slices.DeleteFunc(r.effects, func(e effect) bool { return e.rec == rec && e.own >= n })
+	r.effects = slices.DeleteFunc(r.effects,
+		func(e effect) bool { return e.rec == rec && e.own >= n })
 }
 
 func (r *run) addRange(g rangeRead) {
@@ -325,7 +333,10 @@ func (r *run) addRange(g rangeRead) {
 func (r *run) found(v history.Verdict, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.history.Found = append(r.history.Found, history.Violation{Verdict: v, Text: fmt.Sprintf(format, args...)})
+	r.history.Found = append(r.history.Found,
+		history.Violation{Verdict: v, Text: fmt.Sprintf(format, args...)})
 }
 
-func (r *run) unexpected(format string, args ...any) { r.found(history.Unexpected, format, args...) }
+func (r *run) unexpected(format string, args ...any) {
+	r.found(history.Unexpected, format, args...)
+}

@@ -86,7 +86,8 @@ func (s *session) live(transactions int) {
 
 // transact runs one transaction and writes it down.
 func (s *session) transact(ctx context.Context) error {
-	s.rec = &history.Record{Name: fmt.Sprintf("t%d.%d.%d", s.r.epoch, s.who, s.count), Began: s.r.tick()}
+	s.rec = &history.Record{Name: fmt.Sprintf("t%d.%d.%d", s.r.epoch, s.who, s.count),
+		Began: s.r.tick()}
 	s.rec.ReadCommitted = s.level == "read committed"
 	s.stmts, s.touched = 0, false
 	s.r.add(s.rec)
@@ -121,13 +122,15 @@ func (s *session) runBlock(ctx context.Context) error {
 		return s.failed(ctx, err)
 	}
 	began := s.r.tick()
-	a, err := s.ask(ctx, "SELECT NULL::int, NULL, NULL, txid_current(), minidb_snapshot_timestamp()")
+	a, err := s.ask(ctx, "SELECT NULL::int, NULL, NULL, txid_current(), "+
+		"minidb_snapshot_timestamp()")
 	if err != nil {
 		return s.failed(ctx, err)
 	}
 	s.rec.StartTS = a.rows[0].start
 	if s.rec.ReadCommitted {
-		s.rec.Statements = append(s.rec.Statements, history.Statement{Began: began, TS: a.rows[0].snapshot})
+		s.rec.Statements = append(s.rec.Statements,
+			history.Statement{Began: began, TS: a.rows[0].snapshot})
 	}
 	s.r.remember(s.rec.StartTS)
 	for range 1 + s.dice.IntN(4) {
@@ -154,7 +157,8 @@ func (s *session) runBlock(ctx context.Context) error {
 func (s *session) commit(ctx context.Context) error {
 	if _, err := s.exec(ctx, "COMMIT"); err != nil {
 		// A deferred check may meet at COMMIT what another statement would have met.
-		if s.locks && !s.touched && !isOver(err) && codeOf(err) == "40001" && !isSerialization(err) {
+		if s.locks && !s.touched && !isOver(err) && codeOf(err) == "40001" &&
+			!isSerialization(err) {
 			s.r.found(history.StolenLock, "%s had locked what it wrote: %v", s.rec, err)
 		}
 		return s.answer(err)
@@ -221,9 +225,10 @@ func (s *session) answer(err error) error {
 	return nil
 }
 
-// expected are the errors that a transaction may end with: conflicts, deadlocks, a key that is there, a
-// parent that is not, NOWAIT, a cancelled statement.
-var expected = map[string]bool{"40001": true, "40P01": true, "23505": true, "23503": true, "55P03": true, "57014": true}
+// expected are the errors that a transaction may end with: conflicts, deadlocks, a key that is
+// there, a parent that is not, NOWAIT, a cancelled statement.
+var expected = map[string]bool{"40001": true, "40P01": true, "23505": true, "23503": true,
+	"55P03": true, "57014": true}
 
 func codeOf(err error) string {
 	var coded interface{ SQLState() string }

@@ -26,9 +26,9 @@ func fromEnv(t *testing.T, name string, otherwise uint64) uint64 {
 }
 
 // TestSQLHistories makes histories in every way and checks them: MINIDB_HISTORIES, or 240. With
-// MINIDB_HISTORY_WORKLOAD they are of that workload alone. The seed of one that is wrong is printed with
-// its way:
-// MINIDB_HISTORY_SEED=… MINIDB_HISTORIES=1 go test -run 'TestSQLHistories/name' ./tests/sqlhistory.
+// MINIDB_HISTORY_WORKLOAD they are of that workload alone. The seed of one that is wrong is printed
+// with its way: MINIDB_HISTORY_SEED=… MINIDB_HISTORIES=1 go test -run 'TestSQLHistories/name'
+// ./tests/sqlhistory.
 func TestSQLHistories(t *testing.T) {
 	configs := Configs()
 	n := 240
@@ -47,7 +47,8 @@ func TestSQLHistories(t *testing.T) {
 				h, err := Run(c, s)
 				require.NoError(t, err, "MINIDB_HISTORY_SEED=%d", s)
 				for _, v := range history.Check(h) {
-					t.Errorf("MINIDB_HISTORY_SEED=%d MINIDB_HISTORIES=1 go test -run '%s' ./tests/sqlhistory: %s", s, t.Name(), v)
+					t.Errorf("MINIDB_HISTORY_SEED=%d MINIDB_HISTORIES=1 go test -run '%s' "+
+						"./tests/sqlhistory: %s", s, t.Name(), v)
 				}
 				sum.Add(h)
 				if t.Failed() {

@@ -71,7 +71,8 @@ func (s *session) ask(ctx context.Context, text string, args ...any) (answer, er
 	})
 }
 
-func (s *session) run(ctx context.Context, text string, do func(context.Context, *answer) error) (a answer, err error) {
+func (s *session) run(ctx context.Context, text string,
+	do func(context.Context, *answer) error) (a answer, err error) {
 	s.r.t.Pass(s.who)
 	ctx, done := s.r.cancellable(ctx, s.who)
 	defer done()
@@ -84,7 +85,8 @@ func (s *session) run(ctx context.Context, text string, do func(context.Context,
 		err = errors.Join(before, after)
 	}
 	if s.r.config.Trace != nil {
-		s.r.config.Trace(fmt.Sprintf("%s (%s, locks %v): %s: %v %v", s.rec.Name, s.level, s.locks, text, a, err))
+		s.r.config.Trace(fmt.Sprintf("%s (%s, locks %v): %s: %v %v", s.rec.Name, s.level, s.locks,
+			text, a, err))
 	}
 	if errors.Is(err, kv.ErrFailed) {
 		<-s.r.ended // the engine returns its failure a moment before it reports it
@@ -95,8 +97,8 @@ func (s *session) run(ctx context.Context, text string, do func(context.Context,
 	return a, err
 }
 
-// statement notes the read timestamp of a statement of READ COMMITTED, and the name of a transaction
-// that is this one statement.
+// statement notes the read timestamp of a statement of READ COMMITTED, and the name of a
+// transaction that is this one statement.
 func (s *session) statement(a *answer) {
 	if len(a.rows) == 0 {
 		return
@@ -106,7 +108,8 @@ func (s *session) statement(a *answer) {
 		s.rec.StartTS = w.start
 	}
 	if s.rec.ReadCommitted && w.snapshot != s.rec.StartTS {
-		s.rec.Statements = append(s.rec.Statements, history.Statement{Began: a.began, TS: w.snapshot})
+		s.rec.Statements = append(s.rec.Statements,
+			history.Statement{Began: a.began, TS: w.snapshot})
 	}
 }
 
@@ -135,7 +138,8 @@ func pairs(table string, rows []row) (out []history.Pair) {
 
 // get reads one row, or its absence.
 func (s *session) get(ctx context.Context, table string, k int) error {
-	a, err := s.ask(ctx, fmt.Sprintf("SELECT t.k, t.v::text, t.who, %s FROM (SELECT 1) AS s LEFT JOIN %s t ON t.k = $1", tail, table), k)
+	a, err := s.ask(ctx, fmt.Sprintf("SELECT t.k, t.v::text, t.who, %s FROM (SELECT 1) AS s LEFT "+
+		"JOIN %s t ON t.k = $1", tail, table), k)
 	if err != nil {
 		return err
 	}
@@ -146,7 +150,8 @@ func (s *session) get(ctx context.Context, table string, k int) error {
 
 // scan reads a whole table.
 func (s *session) scan(ctx context.Context, table string) error {
-	a, err := s.ask(ctx, fmt.Sprintf("SELECT t.k, t.v::text, t.who, %s FROM (SELECT 1) AS s LEFT JOIN %s t ON true", tail, table))
+	a, err := s.ask(ctx, fmt.Sprintf("SELECT t.k, t.v::text, t.who, %s FROM (SELECT 1) AS s LEFT "+
+		"JOIN %s t ON true", tail, table))
 	if err != nil {
 		return err
 	}
@@ -162,7 +167,8 @@ func (s *session) read(r history.Read) {
 
 // indexScan reads the rows whose v lies between two bounds, through the index on v.
 func (s *session) indexScan(ctx context.Context, table string, low, high int) error {
-	a, err := s.ask(ctx, fmt.Sprintf("SELECT k, v::text, who, %s FROM %s WHERE v BETWEEN $1 AND $2 ORDER BY v", tail, table), low, high)
+	a, err := s.ask(ctx, fmt.Sprintf("SELECT k, v::text, who, %s FROM %s WHERE v BETWEEN $1 AND "+
+		"$2 ORDER BY v", tail, table), low, high)
 	if err != nil {
 		return err
 	}
@@ -173,7 +179,8 @@ func (s *session) indexScan(ctx context.Context, table string, low, high int) er
 		return nil
 	}
 	ts := a.rows[0].snapshot
-	s.r.addRange(rangeRead{rec: s.rec, table: table, own: len(s.rec.Writes), ts: ts, got: pairs(table, a.rows), within: within})
+	s.r.addRange(rangeRead{rec: s.rec, table: table, own: len(s.rec.Writes), ts: ts,
+		got: pairs(table, a.rows), within: within})
 	for _, p := range pairs(table, a.rows) {
 		s.read(history.Read{Key: p.Key, Got: []history.Pair{p}, TS: ts})
 	}
@@ -183,7 +190,8 @@ func (s *session) indexScan(ctx context.Context, table string, low, high int) er
 // lock reads one row with a row lock, in a block. In READ COMMITTED the row is the newest one when
 // the statement ends, whatever the statement's own timestamp was.
 func (s *session) lock(ctx context.Context, table string, k int, clause string) (row, error) {
-	a, err := s.ask(ctx, fmt.Sprintf("SELECT k, v::text, who, %s FROM %s WHERE k = $1 %s", tail, table, clause), k)
+	a, err := s.ask(ctx, fmt.Sprintf("SELECT k, v::text, who, %s FROM %s WHERE k = $1 %s", tail,
+		table, clause), k)
 	if err != nil {
 		return row{}, err
 	}
@@ -206,9 +214,11 @@ type change func(k int, v string, ok bool) (after string, stays bool)
 
 // write runs a statement that writes rows of a table and returns them; the rows of a DELETE as they
 // were. label is the statement's.
-func (s *session) write(ctx context.Context, table, label string, to change, deletes bool, text string, args ...any) (answer, error) {
+func (s *session) write(ctx context.Context, table, label string, to change, deletes bool,
+	text string, args ...any) (answer, error) {
 	s.r.sent(label, sent{rec: s.rec, table: table, to: to})
-	a, err := s.ask(ctx, fmt.Sprintf("%s RETURNING %s.k, %[2]s.v::text, %[2]s.who, %s", text, table, tail), args...)
+	a, err := s.ask(ctx, fmt.Sprintf("%s RETURNING %s.k, %[2]s.v::text, %[2]s.who, %s", text, table,
+		tail), args...)
 	if err != nil {
 		return a, err
 	}
@@ -216,12 +226,15 @@ func (s *session) write(ctx context.Context, table, label string, to change, del
 	for _, w := range a.rows {
 		own := len(s.rec.Writes)
 		if deletes {
-			s.r.addEffect(effect{rec: s.rec, table: table, k: w.k, own: own, to: to, gone: w.value()})
-			s.rec.Writes = append(s.rec.Writes, history.Write{Key: key(table, w.k), Delete: true, Base: a.hi})
+			s.r.addEffect(effect{rec: s.rec, table: table, k: w.k, own: own, to: to,
+				gone: w.value()})
+			s.rec.Writes = append(s.rec.Writes,
+				history.Write{Key: key(table, w.k), Delete: true, Base: a.hi})
 			continue
 		}
 		s.r.addEffect(effect{rec: s.rec, table: table, k: w.k, own: own, to: to})
-		s.rec.Writes = append(s.rec.Writes, history.Write{Key: key(table, w.k), Value: w.value(), Base: a.hi})
+		s.rec.Writes = append(s.rec.Writes,
+			history.Write{Key: key(table, w.k), Value: w.value(), Base: a.hi})
 	}
 	return a, nil
 }

@@ -24,7 +24,8 @@ func (r *run) commits(ctx context.Context) ([]commit, error) {
 	names := map[table.StorageID]string{}
 	for _, t := range slices.Concat(tables, families) {
 		var id int64
-		if err := r.db.QueryRow(ctx, fmt.Sprintf("SELECT '%s'::regclass::oid::bigint", t.name)).Scan(&id); err != nil {
+		if err := r.db.QueryRow(ctx,
+			fmt.Sprintf("SELECT '%s'::regclass::oid::bigint", t.name)).Scan(&id); err != nil {
 			return nil, err
 		}
 		names[table.StorageID(id)] = t.name
@@ -47,11 +48,13 @@ func (r *run) commits(ctx context.Context) ([]commit, error) {
 		if c.Column == mvcc.ColumnLock {
 			r.found(history.Leftover, "%s is still locked by %s", k, c.Lock.StartTS)
 		}
-		if c.Column != mvcc.ColumnWrite || c.Write.Kind != mvcc.KindPut && c.Write.Kind != mvcc.KindDelete {
+		if c.Column != mvcc.ColumnWrite || c.Write.Kind != mvcc.KindPut &&
+			c.Write.Kind != mvcc.KindDelete {
 			return nil
 		}
 		if other, ok := times[c.Write.StartTS]; ok && other != c.TS {
-			r.found(history.DuplicateCommit, "transaction %s has records at %s and at %s", c.Write.StartTS, other, c.TS)
+			r.found(history.DuplicateCommit, "transaction %s has records at %s and at %s",
+				c.Write.StartTS, other, c.TS)
 		}
 		times[c.Write.StartTS] = c.TS
 		if at[c.TS] == nil {
@@ -73,7 +76,8 @@ func (r *run) commits(ctx context.Context) ([]commit, error) {
 	return out, err
 }
 
-// findTruth reads the tables AS OF each commit, checks what must hold there, and keeps the versions.
+// findTruth reads the tables AS OF each commit, checks what must hold there, and keeps the
+// versions.
 func (r *run) findTruth(ctx context.Context) error {
 	list, err := r.commits(ctx)
 	if err != nil {
@@ -96,7 +100,8 @@ func (r *run) findTruth(ctx context.Context) error {
 				return err
 			}
 		}
-		if slices.ContainsFunc(families, func(t struct{ name, definition string }) bool { return c.tables[t.name] }) {
+		if slices.ContainsFunc(families,
+			func(t struct{ name, definition string }) bool { return c.tables[t.name] }) {
 			if err := r.holdFamilies(ctx, c.ts); err != nil {
 				return err
 			}
@@ -105,7 +110,8 @@ func (r *run) findTruth(ctx context.Context) error {
 			r.addSetup(c, last)
 		}
 		if i%11 == 5 {
-			err := catalog.CheckAt(ctx, r.db.Store(), c.ts, func(p catalog.Problem) { r.found(Disagreement, "as of %s: %s", c.ts, p) })
+			err := catalog.CheckAt(ctx, r.db.Store(), c.ts,
+				func(p catalog.Problem) { r.found(Disagreement, "as of %s: %s", c.ts, p) })
 			if err != nil {
 				return err
 			}
@@ -115,8 +121,10 @@ func (r *run) findTruth(ctx context.Context) error {
 }
 
 // state reads the rows of a table at a timestamp.
-func (r *run) state(ctx context.Context, table, where string, ts tso.Timestamp) (map[string]string, error) {
-	rows, err := r.db.Query(ctx, fmt.Sprintf("SELECT k, v::text, who FROM %s AS OF SYSTEM TIME %d %s", table, ts, where))
+func (r *run) state(ctx context.Context, table, where string, ts tso.Timestamp) (map[string]string,
+	error) {
+	rows, err := r.db.Query(ctx, fmt.Sprintf("SELECT k, v::text, who FROM %s AS OF SYSTEM TIME "+
+		"%d %s", table, ts, where))
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +154,8 @@ func (r *run) differ(c commit, before, now map[string]string) {
 }
 
 // hold checks what is true of a table at every commit.
-func (r *run) hold(ctx context.Context, table string, ts tso.Timestamp, now map[string]string) error {
+func (r *run) hold(ctx context.Context, table string, ts tso.Timestamp,
+	now map[string]string) error {
 	switch table {
 	case "bank":
 		sum := 0
@@ -155,7 +164,8 @@ func (r *run) hold(ctx context.Context, table string, ts tso.Timestamp, now map[
 			sum += number(balance)
 		}
 		if sum != accounts*opening || len(now) != accounts {
-			r.found(Disagreement, "as of %s the bank's %d accounts have %d: %v", ts, len(now), sum, now)
+			r.found(Disagreement, "as of %s the bank's %d accounts have %d: %v", ts, len(now), sum,
+				now)
 		}
 		return nil
 	case "uniq":
@@ -163,7 +173,8 @@ func (r *run) hold(ctx context.Context, table string, ts tso.Timestamp, now map[
 		for k, w := range now {
 			v, _, _ := strings.Cut(w, "|")
 			if other, taken := has[v]; taken {
-				r.found(Disagreement, "as of %s both %s and %s have the unique value %s", ts, k, other, v)
+				r.found(Disagreement, "as of %s both %s and %s have the unique value %s", ts, k,
+					other, v)
 			}
 			has[v] = k
 		}
@@ -183,7 +194,8 @@ func (r *run) hold(ctx context.Context, table string, ts tso.Timestamp, now map[
 
 // addSetup makes a record of the first rows.
 func (r *run) addSetup(c commit, state map[string]map[string]string) {
-	rec := &history.Record{Name: firstRows, StartTS: c.start, CommitTS: c.ts, Outcome: history.Committed, Ended: 1}
+	rec := &history.Record{Name: firstRows, StartTS: c.start, CommitTS: c.ts,
+		Outcome: history.Committed, Ended: 1}
 	for _, rows := range state {
 		for k, v := range rows {
 			rec.Writes = append(rec.Writes, history.Write{Key: k, Value: v, Base: c.start})
@@ -236,8 +248,10 @@ func (r *run) guess(s sent, v history.Version) {
 				continue
 			}
 			n, _, _ := parts(k, w.Value+"|")
-			r.effects = append(r.effects, effect{rec: s.rec, table: s.table, k: n, own: len(s.rec.Writes), to: s.to})
-			s.rec.Writes = append(s.rec.Writes, history.Write{Key: k, Value: w.Value, Delete: w.Delete, Base: v.CommitTS})
+			r.effects = append(r.effects,
+				effect{rec: s.rec, table: s.table, k: n, own: len(s.rec.Writes), to: s.to})
+			s.rec.Writes = append(s.rec.Writes,
+				history.Write{Key: k, Value: w.Value, Delete: w.Delete, Base: v.CommitTS})
 		}
 	}
 }

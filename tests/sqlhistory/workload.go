@@ -10,7 +10,8 @@ import (
 // tables are those of the workloads: k names a row, v is its value, and the last column its writer.
 var tables = []struct{ name, definition string }{
 	{"list", "(k int PRIMARY KEY, v text NOT NULL, who text NOT NULL)"},
-	{"reg", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL, pad text); CREATE INDEX reg_v ON reg (v) INCLUDE (who)"},
+	{"reg", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL, pad text); CREATE INDEX " +
+		"reg_v ON reg (v) INCLUDE (who)"},
 	{"bank", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL)"},
 	{"uniq", "(k int PRIMARY KEY, v int NOT NULL UNIQUE, who text NOT NULL)"},
 	{"pair", "(k int PRIMARY KEY, v int NOT NULL, who text NOT NULL)"},
@@ -38,13 +39,18 @@ type workload struct {
 
 // workloads are the statements that a transaction may consist of, and those that need a block.
 var workloads = []workload{
-	{"list-append", "list", []statement{listGet, listUpsert, listUpsert, listUpdate, scanOf("list")}, []statement{lockAndLook("list", listKeys)}},
-	{"register", "reg", []statement{regGet, scanOf("reg"), regRange, regSet, regBump, regInsert}, []statement{regDelete, lockAndLook("reg", regKeys)}},
-	{"bank", "bank", []statement{scanOf("bank"), transferByCase, transferByJoin}, []statement{transferByTwo, transferLocked}},
-	{"unique-insert", "uniq", []statement{scanOf("uniq"), uniqGet, uniqInsert, uniqInsert, uniqNothing, uniqUpsert, uniqMove}, []statement{uniqDelete}},
+	{"list-append", "list", []statement{listGet, listUpsert, listUpsert, listUpdate,
+		scanOf("list")}, []statement{lockAndLook("list", listKeys)}},
+	{"register", "reg", []statement{regGet, scanOf("reg"), regRange, regSet, regBump, regInsert},
+		[]statement{regDelete, lockAndLook("reg", regKeys)}},
+	{"bank", "bank", []statement{scanOf("bank"), transferByCase, transferByJoin},
+		[]statement{transferByTwo, transferLocked}},
+	{"unique-insert", "uniq", []statement{scanOf("uniq"), uniqGet, uniqInsert, uniqInsert,
+		uniqNothing, uniqUpsert, uniqMove}, []statement{uniqDelete}},
 	{"skew", "pair", []statement{scanOf("pair")}, []statement{skew, skew}},
 	{"family", "", []statement{
-		parentInsert, parentInsert, parentDelete, parentRename, parentTouch, childInsert, childInsert, childMove, childDelete, orphans,
+		parentInsert, parentInsert, parentDelete, parentRename, parentTouch, childInsert,
+		childInsert, childMove, childDelete, orphans,
 	}, []statement{orphans}},
 }
 
@@ -84,7 +90,8 @@ func (s *session) step(ctx context.Context) error {
 		return rerr
 	}
 	s.rollbackTo(n)
-	if code := codeOf(err); err != nil && code != "23503" && (code != "23505" || !s.rec.ReadCommitted) {
+	if code := codeOf(err); err != nil && code != "23503" &&
+		(code != "23505" || !s.rec.ReadCommitted) {
 		return err // it would conflict again
 	}
 	return nil
@@ -103,7 +110,8 @@ func scanOf(table string) statement {
 }
 
 func lockAndLook(table string, keys int) statement {
-	clauses := []string{"FOR UPDATE", "FOR NO KEY UPDATE", "FOR SHARE", "FOR KEY SHARE", "FOR UPDATE NOWAIT"}
+	clauses := []string{"FOR UPDATE", "FOR NO KEY UPDATE", "FOR SHARE", "FOR KEY SHARE",
+		"FOR UPDATE NOWAIT"}
 	return func(s *session, ctx context.Context) error {
 		// A key share lock lets the row change.
 		clause := clauses[s.dice.IntN(len(clauses))]
@@ -115,14 +123,17 @@ func lockAndLook(table string, keys int) statement {
 	}
 }
 
-func listGet(s *session, ctx context.Context) error { return s.get(ctx, "list", s.dice.IntN(listKeys)) }
+func listGet(s *session, ctx context.Context) error {
+	return s.get(ctx, "list", s.dice.IntN(listKeys))
+}
 
 // listUpsert appends its name to a list, or begins one.
 func listUpsert(s *session, ctx context.Context) error {
 	who := s.label()
 	to := func(_ int, v string, _ bool) (string, bool) { return v + " " + who, true }
 	_, err := s.write(ctx, "list", who, to, false, "INSERT INTO list VALUES ($1, $2, $3) "+
-		"ON CONFLICT (k) DO UPDATE SET v = list.v || excluded.v, who = excluded.who", s.dice.IntN(listKeys), " "+who, who)
+		"ON CONFLICT (k) DO UPDATE SET v = list.v || excluded.v, who = excluded.who",
+		s.dice.IntN(listKeys), " "+who, who)
 	return err
 }
 
@@ -132,11 +143,14 @@ func listUpdate(s *session, ctx context.Context) error {
 	b := (a + 1) % listKeys
 	to := func(_ int, v string, ok bool) (string, bool) { return v + " " + who, ok }
 	_, err := s.write(ctx, "list", who, to, false,
-		fmt.Sprintf("UPDATE list SET v = v || $1, who = $2 WHERE k IN (%d, %d)", a, b), " "+who, who)
+		fmt.Sprintf("UPDATE list SET v = v || $1, who = $2 WHERE k IN (%d, %d)", a, b), " "+
+			who, who)
 	return err
 }
 
-func regGet(s *session, ctx context.Context) error { return s.get(ctx, "reg", s.dice.IntN(regKeys)) }
+func regGet(s *session, ctx context.Context) error {
+	return s.get(ctx, "reg", s.dice.IntN(regKeys))
+}
 
 func regRange(s *session, ctx context.Context) error {
 	low := s.dice.IntN(regValues)
@@ -146,7 +160,8 @@ func regRange(s *session, ctx context.Context) error {
 func regSet(s *session, ctx context.Context) error {
 	who, k, v := s.label(), s.dice.IntN(regKeys), strconv.Itoa(s.dice.IntN(regValues))
 	to := func(_ int, _ string, ok bool) (string, bool) { return v, ok }
-	a, err := s.write(ctx, "reg", who, to, false, fmt.Sprintf("UPDATE reg SET v = %s, who = $1, pad = $2 WHERE k = %d", v, k),
+	a, err := s.write(ctx, "reg", who, to, false, fmt.Sprintf("UPDATE reg SET v = %s, who = $1, "+
+		"pad = $2 WHERE k = %d", v, k),
 		who, strings.Repeat("-", 400*s.dice.IntN(2)))
 	if err == nil && len(a.rows) == 0 {
 		s.claim(&a, "reg", func(have int, _, _ string) bool { return have == k }, false)
@@ -163,14 +178,16 @@ func regBump(s *session, ctx context.Context) error {
 		return strconv.Itoa((n + 1) % regValues), ok && n >= low && n <= high
 	}
 	_, err := s.write(ctx, "reg", who, to, false,
-		fmt.Sprintf("UPDATE reg SET v = (v + 1) %% %d, who = $1 WHERE v BETWEEN %d AND %d", regValues, low, high), who)
+		fmt.Sprintf("UPDATE reg SET v = (v + 1) %% %d, who = $1 WHERE v BETWEEN %d AND %d",
+			regValues, low, high), who)
 	return err
 }
 
 func regInsert(s *session, ctx context.Context) error {
 	who, k, v := s.label(), s.dice.IntN(regKeys), strconv.Itoa(s.dice.IntN(regValues))
 	to := func(_ int, _ string, ok bool) (string, bool) { return v, !ok }
-	a, err := s.write(ctx, "reg", who, to, false, fmt.Sprintf("INSERT INTO reg VALUES (%d, %s, $1)", k, v), who)
+	a, err := s.write(ctx, "reg", who, to, false, fmt.Sprintf("INSERT INTO reg VALUES (%d, %s, "+
+		"$1)", k, v), who)
 	if codeOf(err) == "23505" {
 		s.claim(&a, "reg", func(have int, _, _ string) bool { return have == k }, true)
 	}
@@ -180,7 +197,8 @@ func regInsert(s *session, ctx context.Context) error {
 func regDelete(s *session, ctx context.Context) error {
 	k := s.dice.IntN(regKeys)
 	to := func(_ int, _ string, ok bool) (string, bool) { return "", ok }
-	a, err := s.write(ctx, "reg", s.label(), to, true, fmt.Sprintf("DELETE FROM reg WHERE k = %d", k))
+	a, err := s.write(ctx, "reg", s.label(), to, true,
+		fmt.Sprintf("DELETE FROM reg WHERE k = %d", k))
 	if err == nil && len(a.rows) == 0 {
 		s.claim(&a, "reg", func(have int, _, _ string) bool { return have == k }, false)
 	}
@@ -207,7 +225,8 @@ func transferByCase(s *session, ctx context.Context) error {
 	who := s.label()
 	from, to, amount := s.transfer()
 	_, err := s.write(ctx, "bank", who, moved(from, to, amount), false, fmt.Sprintf(
-		"UPDATE bank SET v = v + CASE k WHEN %d THEN -%d ELSE %[2]d END, who = $1 WHERE k IN (%[1]d, %[3]d)", from, amount, to), who)
+		"UPDATE bank SET v = v + CASE k WHEN %d THEN -%d ELSE %[2]d END, who = $1 WHERE k IN "+
+			"(%[1]d, %[3]d)", from, amount, to), who)
 	return err
 }
 
@@ -216,7 +235,8 @@ func transferByJoin(s *session, ctx context.Context) error {
 	who := s.label()
 	from, to, amount := s.transfer()
 	_, err := s.write(ctx, "bank", who, moved(from, to, amount), false, fmt.Sprintf(
-		"UPDATE bank SET v = bank.v + m.d, who = $1 FROM (VALUES (%d, -%d), (%d, %[2]d)) AS m (id, d) WHERE bank.k = m.id", from, amount, to), who)
+		"UPDATE bank SET v = bank.v + m.d, who = $1 FROM (VALUES (%d, -%d), (%d, %[2]d)) AS m "+
+			"(id, d) WHERE bank.k = m.id", from, amount, to), who)
 	return err
 }
 
@@ -228,7 +248,8 @@ func transferByTwo(s *session, ctx context.Context) error {
 	for _, m := range []struct{ k, by int }{{from, -amount}, {to, amount}} {
 		who := s.label()
 		if _, err := s.write(ctx, "bank", who, both, false,
-			fmt.Sprintf("UPDATE bank SET v = v + %d, who = $1 WHERE k = %d", m.by, m.k), who); err != nil {
+			fmt.Sprintf("UPDATE bank SET v = v + %d, who = $1 WHERE k = %d", m.by,
+				m.k), who); err != nil {
 			return err
 		}
 		s.stroll()
@@ -239,8 +260,8 @@ func transferByTwo(s *session, ctx context.Context) error {
 	return nil
 }
 
-// transferLocked reads both accounts FOR UPDATE, or in a snapshot plainly, and writes what the client
-// has added up.
+// transferLocked reads both accounts FOR UPDATE, or in a snapshot plainly, and writes what the
+// client has added up.
 func transferLocked(s *session, ctx context.Context) error {
 	from, to, amount := s.transfer()
 	both := moved(from, to, amount)
@@ -257,7 +278,8 @@ func transferLocked(s *session, ctx context.Context) error {
 		who := s.label()
 		after, _ := both(k, have.v, true)
 		if _, err := s.write(ctx, "bank", who, both, false,
-			fmt.Sprintf("UPDATE bank SET v = %s, who = $1 WHERE k = %d", after, k), who); err != nil {
+			fmt.Sprintf("UPDATE bank SET v = %s, who = $1 WHERE k = %d", after,
+				k), who); err != nil {
 			return err
 		}
 	}
@@ -279,7 +301,8 @@ func uniqInsert(s *session, ctx context.Context) error {
 	who := s.label()
 	k, v, inTheWay := s.uniqRow()
 	to := func(_ int, _ string, ok bool) (string, bool) { return v, !ok }
-	a, err := s.write(ctx, "uniq", who, to, false, fmt.Sprintf("INSERT INTO uniq VALUES (%d, %s, $1)", k, v), who)
+	a, err := s.write(ctx, "uniq", who, to, false,
+		fmt.Sprintf("INSERT INTO uniq VALUES (%d, %s, $1)", k, v), who)
 	if codeOf(err) == "23505" {
 		s.claim(&a, "uniq", inTheWay, true)
 	}
@@ -290,7 +313,8 @@ func uniqNothing(s *session, ctx context.Context) error {
 	who := s.label()
 	k, v, inTheWay := s.uniqRow()
 	to := func(_ int, _ string, ok bool) (string, bool) { return v, !ok }
-	a, err := s.write(ctx, "uniq", who, to, false, fmt.Sprintf("INSERT INTO uniq VALUES (%d, %s, $1) ON CONFLICT DO NOTHING", k, v), who)
+	a, err := s.write(ctx, "uniq", who, to, false,
+		fmt.Sprintf("INSERT INTO uniq VALUES (%d, %s, $1) ON CONFLICT DO NOTHING", k, v), who)
 	if err == nil && len(a.rows) == 0 {
 		s.claim(&a, "uniq", inTheWay, true)
 	}
@@ -303,7 +327,8 @@ func uniqUpsert(s *session, ctx context.Context) error {
 	k, v, _ := s.uniqRow()
 	to := func(_ int, have string, ok bool) (string, bool) { return v, !ok || have == v }
 	a, err := s.write(ctx, "uniq", who, to, false,
-		fmt.Sprintf("INSERT INTO uniq VALUES (%d, %s, $1) ON CONFLICT (v) DO UPDATE SET who = excluded.who", k, v), who)
+		fmt.Sprintf("INSERT INTO uniq VALUES (%d, %s, $1) ON CONFLICT (v) DO UPDATE SET who = "+
+			"excluded.who", k, v), who)
 	if codeOf(err) == "23505" {
 		s.claim(&a, "uniq", func(have int, _, _ string) bool { return have == k }, true)
 	}
@@ -315,10 +340,12 @@ func uniqMove(s *session, ctx context.Context) error {
 	who := s.label()
 	k, v, _ := s.uniqRow()
 	to := func(_ int, _ string, ok bool) (string, bool) { return v, ok }
-	a, err := s.write(ctx, "uniq", who, to, false, fmt.Sprintf("UPDATE uniq SET v = %s, who = $1 WHERE k = %d", v, k), who)
+	a, err := s.write(ctx, "uniq", who, to, false,
+		fmt.Sprintf("UPDATE uniq SET v = %s, who = $1 WHERE k = %d", v, k), who)
 	switch {
 	case codeOf(err) == "23505":
-		s.claim(&a, "uniq", func(have int, value, _ string) bool { return have != k && value == v }, true)
+		s.claim(&a, "uniq", func(have int, value, _ string) bool { return have != k && value == v },
+			true)
 	case err == nil && len(a.rows) == 0:
 		s.claim(&a, "uniq", func(have int, _, _ string) bool { return have == k }, false)
 	}
@@ -345,6 +372,7 @@ func skew(s *session, ctx context.Context) error {
 	}
 	who, v := s.label(), strconv.Itoa(s.dice.IntN(10))
 	to := func(_ int, _ string, ok bool) (string, bool) { return v, ok }
-	_, err := s.write(ctx, "pair", who, to, false, fmt.Sprintf("UPDATE pair SET v = %s, who = $1 WHERE k = %d", v, k), who)
+	_, err := s.write(ctx, "pair", who, to, false,
+		fmt.Sprintf("UPDATE pair SET v = %s, who = $1 WHERE k = %d", v, k), who)
 	return err
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/minidb/minidb/internal/sqllogic"
 )
 
-var rewrite = flag.Bool("rewrite", false, "fill in the expectations of the scripts from PostgreSQL 15")
+var rewrite = flag.Bool("rewrite", false, "fill in the expectations of the scripts from "+
+	"PostgreSQL 15")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -34,7 +35,8 @@ func ownScripts(t *testing.T) []string {
 // runScripts runs files on conn and reports each failure.
 func runScripts(t *testing.T, conn sqllogic.Conn, known *sqllogic.Known, files ...string) {
 	t.Helper()
-	r := &sqllogic.Runner{Conn: conn, Label: "postgresql", OnFailure: func(f sqllogic.Failure) { t.Error(f) }}
+	r := &sqllogic.Runner{Conn: conn, Label: "postgresql",
+		OnFailure: func(f sqllogic.Failure) { t.Error(f) }}
 	if known != nil {
 		r.Known = known.Has
 	}

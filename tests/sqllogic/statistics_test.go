@@ -13,8 +13,8 @@ import (
 	"github.com/minidb/minidb/internal/sqllogic"
 )
 
-// analyzing runs ANALYZE before queries, so that all plans are made with statistics. every says before
-// which.
+// analyzing runs ANALYZE before queries, so that all plans are made with statistics. every says
+// before which.
 type analyzing struct {
 	sqllogic.Conn
 	every int
@@ -22,7 +22,8 @@ type analyzing struct {
 }
 
 func (a *analyzing) Run(ctx context.Context, sql string) (*sqllogic.Result, error) {
-	if head := strings.ToUpper(strings.TrimSpace(sql)); strings.HasPrefix(head, "SELECT") || strings.HasPrefix(head, "WITH") {
+	if head := strings.ToUpper(strings.TrimSpace(sql)); strings.HasPrefix(head, "SELECT") ||
+		strings.HasPrefix(head, "WITH") {
 		if a.n++; a.n%a.every == 0 {
 			// In a block that has failed, or one that reads the past, there is nothing to analyse.
 			_, _ = a.Conn.Run(ctx, "ANALYZE")
@@ -57,14 +58,17 @@ func TestSQLiteCorpusWithStatistics(t *testing.T) {
 	defer f.Close()
 	known, err := sqllogic.ReadKnown(f)
 	require.NoError(t, err)
-	for _, name := range []string{"select2.test", "select4.test", "index/commute/10/slt_good_28.test", "index/random/10/slt_good_13.test",
-		"index/between/1000/slt_good_0.test", "index/orderby/100/slt_good_2.test", "random/groupby/slt_good_11.test"} {
+	for _, name := range []string{"select2.test", "select4.test",
+		"index/commute/10/slt_good_28.test", "index/random/10/slt_good_13.test",
+		"index/between/1000/slt_good_0.test", "index/orderby/100/slt_good_2.test",
+		"random/groupby/slt_good_11.test"} {
 		found := false
 		for _, file := range corpusFiles(t, dir) {
 			if strings.HasSuffix(filepath.ToSlash(file), "/"+name) {
 				found = true
 				t.Run(name, func(t *testing.T) {
-					runScripts(t, &analyzing{Conn: sqllogic.Embedded(minidb.AnalyzeInterval(-1)), every: 200}, known, file)
+					runScripts(t, &analyzing{Conn: sqllogic.Embedded(minidb.AnalyzeInterval(-1)),
+						every: 200}, known, file)
 				})
 			}
 		}

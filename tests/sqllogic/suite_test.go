@@ -53,7 +53,8 @@ func dial(t *testing.T) sqllogic.Conn {
 	require.NoError(t, err)
 	served := make(chan error, 1)
 	go func() { served <- db.Serve(l) }()
-	conn, err := sqllogic.Dial(context.Background(), fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable", l.Addr()))
+	conn, err := sqllogic.Dial(context.Background(),
+		fmt.Sprintf("postgres://tester@%s/postgres?sslmode=disable", l.Addr()))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = conn.Close()
@@ -88,7 +89,8 @@ func corpusFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".test") || filepath.Base(path) == "select5.test" {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".test") ||
+			filepath.Base(path) == "select5.test" {
 			return err
 		}
 		out = append(out, path)
@@ -111,7 +113,8 @@ func unpack(t *testing.T) string {
 	archive, err := filepath.Abs("../../../shared/suites/sqllogictest/sqlite-dev.tar.xz")
 	require.NoError(t, err)
 	if _, err := os.Stat(archive); err != nil {
-		t.Skip("SQLite's corpus is not beside the repository: ../shared/suites/sqllogictest/sqlite-dev.tar.xz")
+		t.Skip("SQLite's corpus is not beside the repository: " +
+			"../shared/suites/sqllogictest/sqlite-dev.tar.xz")
 	}
 	if _, err := exec.LookPath("xz"); err != nil {
 		t.Skip("xz is not installed: it unpacks SQLite's corpus")

@@ -12,8 +12,8 @@ import (
 	"github.com/minidb/minidb/internal/sqllogic"
 )
 
-// viewing runs each query as the text that the catalog shows of a view of it: what is printed must be
-// read back, print as the same text again, and give the result that the query gives.
+// viewing runs each query as the text that the catalog shows of a view of it: what is printed must
+// be read back, print as the same text again, and give the result that the query gives.
 type viewing struct {
 	sqllogic.Conn
 	t        *testing.T
@@ -38,7 +38,8 @@ func (v *viewing) Run(ctx context.Context, sql string) (*sqllogic.Result, error)
 
 // changes reports whether a query must not run twice, or looks at the views themselves.
 func changes(head string) bool {
-	for _, word := range []string{"NEXTVAL", "SETVAL", "SET_CONFIG", "INTO ", "PG_", "INFORMATION_SCHEMA", "RANDOM", "RETURNING"} {
+	for _, word := range []string{"NEXTVAL", "SETVAL", "SET_CONFIG", "INTO ", "PG_",
+		"INFORMATION_SCHEMA", "RANDOM", "RETURNING"} {
 		if strings.Contains(head, word) {
 			return true
 		}
@@ -65,16 +66,18 @@ func (v *viewing) query(ctx context.Context, sql string) (*sqllogic.Result, erro
 	return v.Conn.Run(ctx, first)
 }
 
-// printed is the text of a view of a query; ok is false where there can be no such view. A view with a
-// failure inside is none: only names, types and what is not supported are refused.
-func (v *viewing) printed(ctx context.Context, view, sql string, columns int) (text string, ok bool) {
+// printed is the text of a view of a query; ok is false where there can be no such view. A view
+// with a failure inside is none: only names, types and what is not supported are refused.
+func (v *viewing) printed(ctx context.Context, view, sql string, columns int) (text string,
+	ok bool) {
 	names := make([]string, columns)
 	for i := range names {
 		names[i] = fmt.Sprintf("c%d", i+1)
 	}
 	defer func() { _, _ = v.Conn.Run(ctx, "DROP VIEW IF EXISTS "+view) }()
 	sql = strings.TrimSuffix(strings.TrimSpace(sql), ";")
-	if _, err := v.Conn.Run(ctx, "CREATE VIEW "+view+" ("+strings.Join(names, ", ")+") AS "+sql); err != nil {
+	if _, err := v.Conn.Run(ctx, "CREATE VIEW "+view+" ("+strings.Join(names, ", ")+") AS "+
+		sql); err != nil {
 		require.NotEqual(v.t, "XX000", sqllogic.Code(err), "%s: %v", sql, err)
 		return "", false
 	}

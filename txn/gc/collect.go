@@ -48,7 +48,8 @@ func (p *Pass) collect(ctx context.Context, e kv.Engine, limit int) (err error) 
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	c := &collector{p: p, e: e}
-	walked, err := mvcc.Versions(ctx, snap, rows, limit, func(row []byte, records int) error { return c.add(ctx, row, records) })
+	walked, err := mvcc.Versions(ctx, snap, rows, limit,
+		func(row []byte, records int) error { return c.add(ctx, row, records) })
 	if err == nil {
 		err = c.flush(ctx)
 	}
@@ -148,7 +149,8 @@ func (c *collector) hot(ctx context.Context, row []byte) error {
 	for part := (mvcc.Part{}); !part.Done; {
 		next, dropped := part, 0
 		err := kv.UpdateLazy(ctx, c.e, [][]byte{row}, func(r kv.Reader, b *kv.Batch) (err error) {
-			next, dropped, err = mvcc.CollectPart(ctx, r, b, c.p.Stats.Safepoint, row, part, recordsPerUpdate)
+			next, dropped, err = mvcc.CollectPart(ctx, r, b, c.p.Stats.Safepoint, row, part,
+				recordsPerUpdate)
 			return err
 		})
 		if err != nil {

@@ -84,7 +84,8 @@ func readDropped(
 	var v mvcc.View
 	v.Init(r)
 	// Every lock below the safepoint is settled.
-	sc, err := v.Scan(ctx, span, mvcc.ScanParams{ReadParams: mvcc.ReadParams{StartTS: safepoint, NoLocks: true}})
+	sc, err := v.Scan(ctx, span,
+		mvcc.ScanParams{ReadParams: mvcc.ReadParams{StartTS: safepoint, NoLocks: true}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,7 +126,8 @@ func (p *Pass) drop(ctx context.Context, e kv.Engine, limit int) (done bool, err
 }
 
 // dropOne deletes what is in a dropped span, or when nothing is, the entry.
-func (p *Pass) dropOne(ctx context.Context, e kv.Engine, r kv.Reader, d dropped, limit int) (done bool, err error) {
+func (p *Pass) dropOne(ctx context.Context, e kv.Engine, r kv.Reader, d dropped,
+	limit int) (done bool, err error) {
 	occupied, err := mvcc.Occupied(ctx, r, d.span)
 	if err != nil {
 		return false, err

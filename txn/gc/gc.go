@@ -54,7 +54,8 @@ type Pass struct {
 	rest    []kv.Span // of rows, in which versions are still to be dropped
 	settled bool
 	told    func(Stats) // nil: nobody asks
-	dense   *kv.Span    // of rows, the last ones that were looked at: most of their versions were dropped
+	// of rows, the last ones that were looked at: most of their versions were dropped
+	dense *kv.Span
 
 	emptied     bool   // the list of dropped spans is worked off
 	nextDropped []byte // the entry to go on from
@@ -88,7 +89,8 @@ func (p *Pass) Over(rows []kv.Span) { p.rest = slices.Clone(rows) }
 
 // Step looks at so many rows, at all of them when rows is zero, and reports whether the pass is
 // over. The first step settles the locks; then come the dropped spans, then versions.
-func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int) (done bool, err error) {
+func (p *Pass) Step(ctx context.Context, e kv.Engine, settler Settler, rows int) (done bool,
+	err error) {
 	if err := p.Settle(ctx, e, settler); err != nil {
 		return false, err
 	}
@@ -126,14 +128,16 @@ func (p *Pass) Settle(ctx context.Context, e kv.Engine, settler Settler) error {
 
 // SettleLocks settles every lock of transactions that started below the safepoint, and returns
 // their number.
-func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (n int, err error) {
+func SettleLocks(ctx context.Context, e kv.Engine, settler Settler, safepoint tso.Timestamp) (n int,
+	err error) {
 	return SettleEach(ctx, e, settler, func(l mvcc.Lock) bool { return l.StartTS < safepoint })
 }
 
 // SettleEach settles every lock that is wanted, and returns their number. It looks for each in a
 // new snapshot, behind what was settled before: in an older one it would ask the settler for locks
 // that are gone by now, of the neighbours of an earlier one or of those that others have settled.
-func SettleEach(ctx context.Context, e kv.Engine, settler Settler, want func(mvcc.Lock) bool) (n int, err error) {
+func SettleEach(ctx context.Context, e kv.Engine, settler Settler,
+	want func(mvcc.Lock) bool) (n int, err error) {
 	for from := (kv.Span{}); ; {
 		key, l, err := nextLock(ctx, e, from, want)
 		if err != nil || key == nil {

@@ -65,7 +65,8 @@ func TestAPassKeepsTheNewestPutAtTheSafepoint(t *testing.T) {
 			put(t, e, "e", mvcc.KindPut, 1, 500)
 			st, err := runPass(ctx, e, settled{errors.New("there is no lock")}, 7)
 			require.NoError(t, err)
-			require.Equal(t, []string{"e data 1", "a write 10", "a write 6", "c write 10", "c write 2", "e write 2"}, left(t, e))
+			require.Equal(t, []string{"e data 1", "a write 10", "a write 6", "c write 10",
+				"c write 2", "e write 2"}, left(t, e))
 			require.Equal(t, 5, st.Versions)
 			again, err := runPass(ctx, e, settled{}, 7)
 			require.NoError(t, err)
@@ -81,7 +82,8 @@ func TestALockThatCannotBeSettledStopsThePass(t *testing.T) {
 	row := mvcc.Row([]byte("z"))
 	require.NoError(t, e.Update(ctx, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
 		p := mvcc.PrewriteParams{StartTS: 4, Primary: []byte("z")}
-		return mvcc.Prewrite(ctx, r, b, p, []mvcc.Mutation{{Key: []byte("z"), Row: row, Kind: mvcc.KindPut}})
+		return mvcc.Prewrite(ctx, r, b, p,
+			[]mvcc.Mutation{{Key: []byte("z"), Row: row, Kind: mvcc.KindPut}})
 	}))
 	before := left(t, e)
 	alive := errors.New("its owner lives")
@@ -133,7 +135,8 @@ func TestAHotRowIsCollectedInBoundedUpdates(t *testing.T) {
 			require.NoError(t, err)
 			var v mvcc.View
 			v.Init(snap)
-			value, err := v.Get(ctx, []byte("hot"), mvcc.ReadParams{StartTS: safepoint, NoLocks: true})
+			value, err := v.Get(ctx, []byte("hot"),
+				mvcc.ReadParams{StartTS: safepoint, NoLocks: true})
 			require.NoError(t, err)
 			require.Equal(t, newest == mvcc.KindPut, value != nil)
 			require.NoError(t, v.Close())
@@ -141,7 +144,8 @@ func TestAHotRowIsCollectedInBoundedUpdates(t *testing.T) {
 		}
 		st, err := runPass(ctx, e, settled{errors.New("there is no lock")}, safepoint)
 		require.NoError(t, err)
-		dropped, cells := versions-1, 3 // of hot the put at the safepoint stays, the later one, and z's
+		// of hot the put at the safepoint stays, the later one, and z's
+		dropped, cells := versions-1, 3
 		if newest == mvcc.KindDelete {
 			dropped, cells = versions, 2
 		}
@@ -193,7 +197,8 @@ func TestDenseSpansAreRewritten(t *testing.T) {
 }
 
 // runPass makes one pass at once.
-func runPass(ctx context.Context, e kv.Engine, settler gc.Settler, safepoint tso.Timestamp) (gc.Stats, error) {
+func runPass(ctx context.Context, e kv.Engine, settler gc.Settler,
+	safepoint tso.Timestamp) (gc.Stats, error) {
 	p := gc.NewPass(safepoint)
 	_, err := p.Step(ctx, e, settler, 0)
 	return p.Stats, err

@@ -95,7 +95,8 @@ func Claim(
 
 // Raise ends what Claim began: it records the safepoint, which never falls, and returns it. A
 // session that has lost its claim meanwhile gets ErrClaimed.
-func Raise(ctx context.Context, r kv.Reader, b *kv.Batch, session uint64, point tso.Timestamp) (tso.Timestamp, error) {
+func Raise(ctx context.Context, r kv.Reader, b *kv.Batch, session uint64,
+	point tso.Timestamp) (tso.Timestamp, error) {
 	s, err := ReadSafepoint(ctx, r)
 	switch {
 	case err != nil:

@@ -5,7 +5,7 @@
 // It owns the records and the steps on them. When they are written, and what follows from a
 // session's end, is for package shared.
 //
-//	m session/<id, 16 hexadecimal digits>   format 1, lease end, oldest start_ts, publication (8 bytes each)
+//	m session/<id, 16 hex digits> format 1; lease end, oldest start_ts, publication (8 bytes each)
 //
 // What a session publishes of its transactions that wait is in cells beside it, one for each
 // (wait.go).

@@ -23,12 +23,15 @@ func update(t *testing.T, e kv.Engine, key []byte, f func(b *kv.Batch)) {
 
 func TestSessionsAreListedByAge(t *testing.T) {
 	e := memkv.New(memkv.Options{})
-	want := []lease.Record{{ID: 9, LeaseEnd: 20, Oldest: 3}, {ID: 0x10, LeaseEnd: 21, Oldest: 4}, {ID: 1 << 62, LeaseEnd: 22, Oldest: 5}}
+	want := []lease.Record{{ID: 9, LeaseEnd: 20, Oldest: 3}, {ID: 0x10, LeaseEnd: 21, Oldest: 4},
+		{ID: 1 << 62, LeaseEnd: 22, Oldest: 5}}
 	for _, i := range []int{2, 0, 1} {
 		update(t, e, lease.Key(want[i].ID), func(b *kv.Batch) { lease.Start(b, want[i]) })
 	}
-	update(t, e, mvcc.MetaKey("session"), func(b *kv.Batch) { b.Set(mvcc.MetaKey("session"), []byte("no session")) })
-	update(t, e, mvcc.MetaKey("sessions"), func(b *kv.Batch) { b.Set(mvcc.MetaKey("sessions"), []byte("nor this")) })
+	update(t, e, mvcc.MetaKey("session"),
+		func(b *kv.Batch) { b.Set(mvcc.MetaKey("session"), []byte("no session")) })
+	update(t, e, mvcc.MetaKey("sessions"),
+		func(b *kv.Batch) { b.Set(mvcc.MetaKey("sessions"), []byte("nor this")) })
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
 	defer func() { _ = snap.Close() }()
@@ -43,7 +46,8 @@ func TestSessionsAreListedByAge(t *testing.T) {
 func TestABadRecordIsCorruption(t *testing.T) {
 	for _, key := range []string{"session/0000000000000007", "session/x"} {
 		e := memkv.New(memkv.Options{})
-		update(t, e, mvcc.MetaKey(key), func(b *kv.Batch) { b.Set(mvcc.MetaKey(key), []byte("short")) })
+		update(t, e, mvcc.MetaKey(key),
+			func(b *kv.Batch) { b.Set(mvcc.MetaKey(key), []byte("short")) })
 		snap, err := e.Snapshot()
 		require.NoError(t, err)
 		_, err = lease.All(ctx, snap)
@@ -55,12 +59,15 @@ func TestABadRecordIsCorruption(t *testing.T) {
 func TestWaitsAreFoundByTheirTransactions(t *testing.T) {
 	e := memkv.New(memkv.Options{})
 	want := []lease.Wait{
-		{Waiter: 5, ID: 1, Owner: 9, Mode: 4, Key: []byte("k"), Client: 3, Statement: "UPDATE", Stored: true, Place: 8, From: 2},
-		{Waiter: 5, ID: 2, Owner: 9, Searches: true, Key: []byte{}, Blockers: []tso.Timestamp{1, 7}},
+		{Waiter: 5, ID: 1, Owner: 9, Mode: 4, Key: []byte("k"), Client: 3, Statement: "UPDATE",
+			Stored: true, Place: 8, From: 2},
+		{Waiter: 5, ID: 2, Owner: 9, Searches: true, Key: []byte{},
+			Blockers: []tso.Timestamp{1, 7}},
 		{Waiter: 1 << 62, ID: 1, Owner: 10, Key: []byte("l"), Blockers: []tso.Timestamp{5}},
 	}
 	for i := range want {
-		update(t, e, want[i].CellKey(), func(b *kv.Batch) { b.Set(want[i].CellKey(), want[i].Cell()) })
+		update(t, e, want[i].CellKey(),
+			func(b *kv.Batch) { b.Set(want[i].CellKey(), want[i].Cell()) })
 	}
 	snap, err := e.Snapshot()
 	require.NoError(t, err)

@@ -17,9 +17,9 @@ import (
 // share a store. It has a cell of its own, which stays as it is while the wait goes on:
 //
 //	m wait/<start_ts, 16 hexadecimal digits>/<id, 16 hexadecimal digits>
-//	  format 1, flags (01 searches, 02 stored), owner (8 bytes), uvarint from, mode (1 byte), uvarint place,
-//	  uvarint client, uvarint length of key, key, uvarint length of statement, statement,
-//	  blockers (8 bytes each)
+//	  format 1, flags (01 searches, 02 stored), owner (8 bytes), uvarint from, mode (1 byte),
+//	  uvarint place, uvarint client, uvarint length of key, key, uvarint length of statement,
+//	  statement, blockers (8 bytes each)
 type Wait struct {
 	Waiter tso.Timestamp // by start_ts
 	// ID is the wait's own among those of the session: the same transaction may wait again.

@@ -73,7 +73,8 @@ type LocksStatus struct {
 // writes a protected rollback record in its place: from then on not all of them can ever be down.
 // It stops at the first row that tells the status.
 func CheckLocks(
-	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows [][]byte, decide bool,
+	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows [][]byte,
+	decide bool,
 ) (st LocksStatus, err error) {
 	s := newStep(r, b)
 	defer s.close(&err)

@@ -115,16 +115,21 @@ func LockOf(ctx context.Context, r kv.Reader, row []byte) (l Lock, locked bool, 
 }
 
 // Locks calls visit with the lock of every locked key in a span of user keys, in order.
-func Locks(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, l Lock) error) error {
-	return rawCells(ctx, r, familySpan(familyLock, span), false, func(c Cell) error { return visit(c.Key, c.Lock) })
+func Locks(ctx context.Context, r kv.Reader, span kv.Span,
+	visit func(key []byte, l Lock) error) error {
+	return rawCells(ctx, r, familySpan(familyLock, span), false,
+		func(c Cell) error { return visit(c.Key, c.Lock) })
 }
 
 // LocksReverse is Locks in the reverse order.
-func LocksReverse(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, l Lock) error) error {
-	return rawCells(ctx, r, familySpan(familyLock, span), true, func(c Cell) error { return visit(c.Key, c.Lock) })
+func LocksReverse(ctx context.Context, r kv.Reader, span kv.Span,
+	visit func(key []byte, l Lock) error) error {
+	return rawCells(ctx, r, familySpan(familyLock, span), true,
+		func(c Cell) error { return visit(c.Key, c.Lock) })
 }
 
-func rawCells(ctx context.Context, r kv.Reader, span kv.Span, reverse bool, visit func(Cell) error) (err error) {
+func rawCells(ctx context.Context, r kv.Reader, span kv.Span, reverse bool,
+	visit func(Cell) error) (err error) {
 	it, err := r.NewIter(ctx, span)
 	if err != nil {
 		return err
@@ -196,7 +201,8 @@ type Walked struct {
 // Collect may find something. It calls visit with each row and the number of its records. After
 // limit rows of any kind it stops, if limit is not zero.
 func Versions(
-	ctx context.Context, r kv.Reader, rows kv.Span, limit int, visit func(row []byte, records int) error,
+	ctx context.Context, r kv.Reader, rows kv.Span, limit int, visit func(row []byte,
+		records int) error,
 ) (w Walked, err error) {
 	it, err := r.NewIter(ctx, columnSpan(familyWrite, rows))
 	if err != nil {

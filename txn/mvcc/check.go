@@ -28,7 +28,8 @@ func Check(ctx context.Context, r kv.Reader, report func(problem string)) error 
 		}
 		orphan, err := isOrphan(ctx, r, &c.lock.Lock)
 		if orphan {
-			report(fmt.Sprintf("key %q: orphan lock of transaction %s, primary %q", key, c.lock.Lock.StartTS, c.lock.Lock.Primary))
+			report(fmt.Sprintf("key %q: orphan lock of transaction %s, primary %q", key,
+				c.lock.Lock.StartTS, c.lock.Lock.Primary))
 		}
 		return err
 	})
@@ -68,7 +69,8 @@ func (c *checker) addRowLock(h *RowHolder) {
 	}
 	for mode, other := range c.held {
 		if other != nil && other.StartTS != h.StartTS && h.Mode.Conflicts(rowlock.Mode(mode)) {
-			c.problem("row locks of transactions %s and %s, which exclude each other", other.StartTS, h.StartTS)
+			c.problem("row locks of transactions %s and %s, which exclude each other",
+				other.StartTS, h.StartTS)
 		}
 	}
 	if c.held[h.Mode] == nil {
@@ -97,7 +99,8 @@ func (c *checker) problems() []string {
 	}
 	for _, w := range c.writes {
 		take(w.Write.Kind, w.Write.StartTS, w.Write.HasShort)
-		if w.Write.Kind == KindRollback && w.TS != w.Write.StartTS || w.Write.Kind != KindRollback && w.TS <= w.Write.StartTS {
+		if w.Write.Kind == KindRollback && w.TS != w.Write.StartTS ||
+			w.Write.Kind != KindRollback && w.TS <= w.Write.StartTS {
 			c.problem("%s record at %s of transaction %s", w.Write.Kind, w.TS, w.Write.StartTS)
 		}
 	}

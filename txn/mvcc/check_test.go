@@ -13,7 +13,8 @@ import (
 var ctx = context.Background()
 
 // update runs a step on the rows of the keys.
-func update(t testing.TB, e kv.Engine, step func(r kv.Reader, b *kv.Batch, rows [][]byte) error, keys ...string) error {
+func update(t testing.TB, e kv.Engine, step func(r kv.Reader, b *kv.Batch, rows [][]byte) error,
+	keys ...string) error {
 	var rows [][]byte
 	for _, k := range keys {
 		rows = append(rows, mvcc.Row([]byte(k)))
@@ -21,11 +22,13 @@ func update(t testing.TB, e kv.Engine, step func(r kv.Reader, b *kv.Batch, rows 
 	return e.Update(ctx, rows, func(r kv.Reader, b *kv.Batch) error { return step(r, b, rows) })
 }
 
-func prewrite(startTS int, primary string, value []byte, keys ...string) func(kv.Reader, *kv.Batch, [][]byte) error {
+func prewrite(startTS int, primary string, value []byte, keys ...string) func(kv.Reader, *kv.Batch,
+	[][]byte) error {
 	return func(r kv.Reader, b *kv.Batch, rows [][]byte) error {
 		var muts []mvcc.Mutation
 		for i, k := range keys {
-			muts = append(muts, mvcc.Mutation{Key: []byte(k), Row: rows[i], Kind: mvcc.KindPut, Value: value})
+			muts = append(muts,
+				mvcc.Mutation{Key: []byte(k), Row: rows[i], Kind: mvcc.KindPut, Value: value})
 		}
 		p := mvcc.PrewriteParams{StartTS: ts(startTS), Primary: []byte(primary), TTLMillis: 1000}
 		return mvcc.Prewrite(ctx, r, b, p, muts)
@@ -49,7 +52,8 @@ func TestCheckFindsWhatShouldNotBe(t *testing.T) {
 	require.Empty(t, problems(t, e), "a secondary that waits to be rolled forward is in order")
 
 	require.NoError(t, update(t, e, prewrite(3, "nowhere", []byte("v"), "c"), "c"))
-	require.Equal(t, []string{`key "c": orphan lock of transaction 3, primary "nowhere"`}, problems(t, e))
+	require.Equal(t, []string{`key "c": orphan lock of transaction 3, primary "nowhere"`},
+		problems(t, e))
 
 	// Take the data of a away.
 	snap, err := e.Snapshot()
@@ -60,11 +64,12 @@ func TestCheckFindsWhatShouldNotBe(t *testing.T) {
 	dataKey := append([]byte(nil), it.Key()...)
 	require.NoError(t, it.Close())
 	require.NoError(t, snap.Close())
-	require.NoError(t, e.Update(ctx, [][]byte{kv.Row(dataKey)}, func(_ kv.Reader, b *kv.Batch) error {
-		b.Delete(dataKey)
-		b.Set(append(append([]byte(nil), dataKey[:len(dataKey)-1]...), 0), []byte("stray"))
-		return nil
-	}))
+	require.NoError(t, e.Update(ctx, [][]byte{kv.Row(dataKey)},
+		func(_ kv.Reader, b *kv.Batch) error {
+			b.Delete(dataKey)
+			b.Set(append(append([]byte(nil), dataKey[:len(dataKey)-1]...), 0), []byte("stray"))
+			return nil
+		}))
 	require.Equal(t, []string{
 		`key "a": no data at 1`,
 		`key "a": data at 255 that nothing points at`,

@@ -15,13 +15,15 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestRowsKeepTheOrderOfKeys(t *testing.T) {
-	keys := []string{"", "\x00", "\x00\x00", "\x00\x01", "\x00\xff", "a", "a\x00", "a\x00\x00b", "a\x00b", "a\x01", "ab", "b", "\xff", "\xff\xff"}
+	keys := []string{"", "\x00", "\x00\x00", "\x00\x01", "\x00\xff", "a", "a\x00", "a\x00\x00b",
+		"a\x00b", "a\x01", "ab", "b", "\xff", "\xff\xff"}
 	for i, a := range keys {
 		back, err := UserKey(Row([]byte(a)), nil)
 		require.NoError(t, err)
 		require.Equal(t, a, string(back))
 		for j, b := range keys {
-			require.Equal(t, bytes.Compare([]byte(a), []byte(b)), bytes.Compare(Row([]byte(a)), Row([]byte(b))), "%d %d", i, j)
+			require.Equal(t, bytes.Compare([]byte(a), []byte(b)),
+				bytes.Compare(Row([]byte(a)), Row([]byte(b))), "%d %d", i, j)
 		}
 	}
 }
@@ -29,7 +31,8 @@ func TestRowsKeepTheOrderOfKeys(t *testing.T) {
 func TestNewerVersionsSortFirst(t *testing.T) {
 	row := Row([]byte("k"))
 	require.Negative(t, bytes.Compare(appendWriteKey(nil, row, 9), appendWriteKey(nil, row, 8)))
-	require.Negative(t, bytes.Compare(appendWriteKey(nil, row, 1), appendWriteKey(nil, Row([]byte("k\x00")), tso.Max)))
+	require.Negative(t, bytes.Compare(appendWriteKey(nil, row, 1),
+		appendWriteKey(nil, Row([]byte("k\x00")), tso.Max)))
 	require.Equal(t, row, kv.Row(appendWriteKey(nil, row, 0x0001_0000_0000_0001)))
 }
 
@@ -38,10 +41,14 @@ func TestEncodedBytes(t *testing.T) {
 	row := Row([]byte("a\x00b"))
 	require.Equal(t, "a\x00\xffb\x00\x01", string(row))
 	require.Equal(t, "la\x00\xffb\x00\x01", string(appendLockKey(nil, row)))
-	require.Equal(t, "wa\x00\xffb\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf7", string(appendWriteKey(nil, row, 8)))
-	require.Equal(t, "da\x00\xffb\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf8", string(appendDataKey(nil, row, 7)))
-	l := Lock{Kind: KindPut, StartTS: 7, Primary: []byte("Bob"), TTLMillis: 300, MinCommitTS: 9, Short: []byte("3"), HasShort: true}
-	require.Equal(t, "\x01P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x013", string(l.appendTo(nil)))
+	require.Equal(t, "wa\x00\xffb\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf7",
+		string(appendWriteKey(nil, row, 8)))
+	require.Equal(t, "da\x00\xffb\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf8",
+		string(appendDataKey(nil, row, 7)))
+	l := Lock{Kind: KindPut, StartTS: 7, Primary: []byte("Bob"), TTLMillis: 300, MinCommitTS: 9,
+		Short: []byte("3"), HasShort: true}
+	require.Equal(t, "\x01P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x013",
+		string(l.appendTo(nil)))
 	l.Async, l.Owner, l.Secondaries = true, 5, [][]byte{[]byte("Joe")}
 	extended := l.appendTo(nil)
 	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x01\x05\x01\x03Joe\x013", string(extended))
@@ -49,7 +56,8 @@ func TestEncodedBytes(t *testing.T) {
 	told.Client, told.Statement = 12, "UP"
 	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x03\x05\x0c\x02UP\x01\x03Joe\x013", string(told.appendTo(nil)))
 	versioned := told
-	versioned.Seq, versioned.Older = 9, []OlderWrite{{Seq: 4, Kind: KindPut, Value: []byte("2")}, {Kind: KindLock, Value: []byte{}}}
+	versioned.Seq, versioned.Older = 9, []OlderWrite{{Seq: 4, Kind: KindPut, Value: []byte("2")},
+		{Kind: KindLock, Value: []byte{}}}
 	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x07\x05\x0c\x02UP"+
 		"\x09\x02\x04P\x012\x00L\x00\x01\x03Joe\x013", string(versioned.appendTo(nil)))
 	for _, l := range []Lock{l, told, versioned} {
@@ -66,8 +74,10 @@ func TestEncodedBytes(t *testing.T) {
 	require.Equal(t, "P\x01\x00\x00\x00\x00\x00\x00\x00\x073", string(w.appendTo(nil)))
 	w = Write{Kind: KindRollback, StartTS: 7, Protected: true}
 	require.Equal(t, "R\x02\x00\x00\x00\x00\x00\x00\x00\x07", string(w.appendTo(nil)))
-	require.Equal(t, "ra\x00\xffb\x00\x01\x04\x00\x00\x00\x00\x00\x00\x00\x08", string(appendRowLockKey(nil, row, &keyShare)))
-	require.Equal(t, "\x01\x00\x00\x00\x00\x00\x00\x00\x05\x0c\x02UP", string(keyShare.appendTo(nil)))
+	require.Equal(t, "ra\x00\xffb\x00\x01\x04\x00\x00\x00\x00\x00\x00\x00\x08",
+		string(appendRowLockKey(nil, row, &keyShare)))
+	require.Equal(t, "\x01\x00\x00\x00\x00\x00\x00\x00\x05\x0c\x02UP",
+		string(keyShare.appendTo(nil)))
 	require.Equal(t, "ra\x00\xffb\x00\x01\x11\x00\x00\x00\x00\x00\x00\x00\x09\x00\x00\x00\x00\x00\x00\x00\x07",
 		string(appendRowLockKey(nil, row, &queued)))
 	require.Equal(t, "\x01\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00", string(queued.appendTo(nil)))
@@ -91,7 +101,8 @@ func TestDecodeRefusesWhatIsNotACell(t *testing.T) {
 		{"wa\x00\x01", "P\x00\x00\x00\x00\x00\x00\x00\x00\x07"},
 		{"wa\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf7", "Q\x00\x00\x00\x00\x00\x00\x00\x00\x07"},
 		{"wa\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf7", "P\x00\x00\x00\x00\x00\x00\x00\x00\x07x"},
-		{"wa\x00b\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf7", "P\x00\x00\x00\x00\x00\x00\x00\x00\x07"},
+		{"wa\x00b\x00\x01\xff\xff\xff\xff\xff\xff\xff\xf7",
+			"P\x00\x00\x00\x00\x00\x00\x00\x00\x07"},
 		{"d", "x"},
 		{"ra\x00\x01", string(keyShare.appendTo(nil))},
 		{"ra\x00\x01\x04\x00\x00\x00\x00\x00\x00\x00\x08", "\x01"},
@@ -125,7 +136,8 @@ func FuzzRow(f *testing.F) {
 // FuzzDecode checks that no bytes make the decoder panic, and that what it accepts encodes back.
 func FuzzDecode(f *testing.F) {
 	row := Row([]byte("k"))
-	l := Lock{Kind: KindPut, StartTS: 7, Primary: []byte("p"), TTLMillis: 3000, HasShort: true, Short: []byte("v")}
+	l := Lock{Kind: KindPut, StartTS: 7, Primary: []byte("p"), TTLMillis: 3000, HasShort: true,
+		Short: []byte("v")}
 	w := Write{Kind: KindPut, StartTS: 7, HasShort: true, Short: []byte("v")}
 	f.Add(appendLockKey(nil, row), l.appendTo(nil))
 	f.Add(appendWriteKey(nil, row, 9), w.appendTo(nil))
@@ -144,7 +156,8 @@ func FuzzDecode(f *testing.F) {
 		case ColumnLock:
 			raw, val = appendLockKey(nil, row), c.Lock.appendTo(nil)
 			again, err := Decode(raw, val)
-			if err != nil || again.Lock.StartTS != c.Lock.StartTS || !bytes.Equal(again.Lock.Primary, c.Lock.Primary) {
+			if err != nil || again.Lock.StartTS != c.Lock.StartTS ||
+				!bytes.Equal(again.Lock.Primary, c.Lock.Primary) {
 				t.Fatalf("lock %x came back as %+v, %v", value, again, err)
 			}
 			return // uvarints have several encodings

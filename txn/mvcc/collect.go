@@ -39,7 +39,8 @@ type Part struct {
 // CollectPart is Collect for a row with many records: it drops up to limit of them, and returns
 // where to go on.
 func CollectPart(
-	ctx context.Context, r kv.Reader, b *kv.Batch, safepoint tso.Timestamp, row []byte, p Part, limit int,
+	ctx context.Context, r kv.Reader, b *kv.Batch, safepoint tso.Timestamp, row []byte, p Part,
+	limit int,
 ) (next Part, dropped int, err error) {
 	s := newStep(r, b)
 	defer s.close(&err)

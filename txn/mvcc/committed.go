@@ -15,11 +15,13 @@ const newestOfAll = ^tso.Timestamp(0)
 // transactions that have committed. keysOnly leaves values nil, and unread where they are not
 // inlined.
 func Committed(r kv.Reader, keysOnly bool) kv.Walk {
-	return func(ctx context.Context, span kv.Span, reverse bool, visit func(key, value []byte) error) (err error) {
+	return func(ctx context.Context, span kv.Span, reverse bool,
+		visit func(key, value []byte) error) (err error) {
 		var v View
 		v.Init(r)
 		s, err := v.Scan(ctx, span, ScanParams{
-			ReadParams: ReadParams{StartTS: newestOfAll, NoLocks: true}, Reverse: reverse, KeysOnly: keysOnly})
+			ReadParams: ReadParams{StartTS: newestOfAll, NoLocks: true}, Reverse: reverse,
+			KeysOnly: keysOnly})
 		if err != nil {
 			return err
 		}
@@ -52,7 +54,8 @@ func CommittedValue(ctx context.Context, r kv.Reader, key []byte) (value []byte,
 // LockedValue returns the value that a user key has once a lock on it is settled whose transaction
 // was committed at commitTS, as a copy; nil when there is none. A newer version counts, though none
 // can be there unless the lock was settled and has come back (DropReturnedLock).
-func LockedValue(ctx context.Context, r kv.Reader, key []byte, l *Lock, commitTS tso.Timestamp) (value []byte, err error) {
+func LockedValue(ctx context.Context, r kv.Reader, key []byte, l *Lock,
+	commitTS tso.Timestamp) (value []byte, err error) {
 	replaced, err := replacedSince(ctx, r, Row(key), commitTS)
 	if err != nil {
 		return nil, err

@@ -46,19 +46,23 @@ func TestABackwardScanThatIsCutShortShowsNoOlderVersion(t *testing.T) {
 	ctx := context.Background()
 	e := memkv.New(memkv.Options{})
 	for ts, value := range map[uint64]string{1: "old", 5: "new"} {
-		require.NoError(t, e.Update(ctx, [][]byte{mvcc.Row([]byte("k"))}, func(_ kv.Reader, b *kv.Batch) error {
-			mvcc.WriteOnePhase(b, tso.Timestamp(ts), tso.Timestamp(ts+1), []mvcc.Mutation{{Row: mvcc.Row([]byte("k")), Kind: mvcc.KindPut, Value: []byte(value)}})
-			return nil
-		}))
+		require.NoError(t, e.Update(ctx, [][]byte{mvcc.Row([]byte("k"))},
+			func(_ kv.Reader, b *kv.Batch) error {
+				mvcc.WriteOnePhase(b, tso.Timestamp(ts), tso.Timestamp(ts+1),
+					[]mvcc.Mutation{{Row: mvcc.Row([]byte("k")), Kind: mvcc.KindPut,
+						Value: []byte(value)}})
+				return nil
+			}))
 	}
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
 	for back, want := range []string{"", "new"} {
 		var got string
-		err = mvcc.Committed(cut{snap, 2 * back}, false)(ctx, kv.Span{}, true, func(_, value []byte) error {
-			got = string(value)
-			return nil
-		})
+		err = mvcc.Committed(cut{snap, 2 * back}, false)(ctx, kv.Span{}, true,
+			func(_, value []byte) error {
+				got = string(value)
+				return nil
+			})
 		require.Equal(t, want, got)
 		require.Equal(t, back == 0, err != nil)
 	}

@@ -12,12 +12,13 @@ import (
 // can be read.
 func NewestTimestamp(ctx context.Context, r kv.Reader) (newest tso.Timestamp, err error) {
 	for _, family := range []byte{familyData, familyLock, familyWrite} {
-		_, err := kv.Readable(ctx, r, familySpan(family, kv.Span{}), func(rawKey, rawValue []byte) error {
-			if c, err := Decode(rawKey, rawValue); err == nil {
-				newest = max(newest, c.TS, c.Lock.MinCommitTS)
-			}
-			return nil
-		})
+		_, err := kv.Readable(ctx, r, familySpan(family, kv.Span{}),
+			func(rawKey, rawValue []byte) error {
+				if c, err := Decode(rawKey, rawValue); err == nil {
+					newest = max(newest, c.TS, c.Lock.MinCommitTS)
+				}
+				return nil
+			})
 		if err != nil {
 			return 0, err
 		}
@@ -45,8 +46,10 @@ func DropReturnedLock(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte)
 }
 
 // replacedSince reports whether a row has a version above a timestamp.
-func replacedSince(ctx context.Context, r kv.Reader, row []byte, ts tso.Timestamp) (replaced bool, err error) {
-	it, err := r.NewIter(ctx, kv.Span{Start: appendWriteKey(nil, row, tso.Max), End: appendWriteKey(nil, row, ts)})
+func replacedSince(ctx context.Context, r kv.Reader, row []byte, ts tso.Timestamp) (replaced bool,
+	err error) {
+	it, err := r.NewIter(ctx, kv.Span{Start: appendWriteKey(nil, row, tso.Max),
+		End: appendWriteKey(nil, row, ts)})
 	if err != nil {
 		return false, err
 	}

@@ -18,14 +18,20 @@ func TestLocksThatHaveComeBack(t *testing.T) {
 	key := []byte("k")
 	row := Row(key)
 	returned := Lock{Kind: KindPut, StartTS: 10, Primary: key, HasShort: true, Short: []byte("old")}
-	left := Lock{Kind: KindPut, StartTS: 30, Primary: key, HasShort: true, Short: []byte("new"), MinCommitTS: 35}
-	update := func(step kv.Step) { require.NoError(t, e.Update(ctx, [][]byte{kv.Row(appendLockKey(nil, row))}, step)) }
+	left := Lock{Kind: KindPut, StartTS: 30, Primary: key, HasShort: true, Short: []byte("new"),
+		MinCommitTS: 35}
+	update := func(step kv.Step) {
+		require.NoError(t,
+			e.Update(ctx, [][]byte{kv.Row(appendLockKey(nil, row))}, step))
+	}
 	write := func(l Lock) {
 		update(func(r kv.Reader, b *kv.Batch) (err error) {
 			s := newStep(r, b)
 			defer s.close(&err)
-			s.setWrite(row, 11, &Write{Kind: KindPut, StartTS: 10, HasShort: true, Short: []byte("old")})
-			s.setWrite(row, 21, &Write{Kind: KindPut, StartTS: 20, HasShort: true, Short: []byte("young")})
+			s.setWrite(row, 11,
+				&Write{Kind: KindPut, StartTS: 10, HasShort: true, Short: []byte("old")})
+			s.setWrite(row, 21,
+				&Write{Kind: KindPut, StartTS: 20, HasShort: true, Short: []byte("young")})
 			s.setLock(row, &l)
 			return nil
 		})
@@ -33,7 +39,8 @@ func TestLocksThatHaveComeBack(t *testing.T) {
 	locks := func() (n int) {
 		snap, err := e.Snapshot()
 		require.NoError(t, err)
-		require.NoError(t, Locks(ctx, snap, kv.Span{}, func([]byte, Lock) error { n++; return nil }))
+		require.NoError(t, Locks(ctx, snap, kv.Span{},
+			func([]byte, Lock) error { n++; return nil }))
 		require.NoError(t, snap.Close())
 		return n
 	}

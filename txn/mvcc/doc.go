@@ -9,14 +9,14 @@
 //
 // # Columns
 //
-//	family  key                       value
-//	d       row, ^start_ts            the value, when it is longer than ShortValueMax
-//	l       row                       Lock: kind, start_ts, primary, time to live, short value
-//	m       name                      the store's own cells: the oracle's mark, the safepoint,
-//	                                  the sessions of those who own locks
-//	r       row, rank, start_ts       RowHolder: who has a row lock, on a shared store; or, with its
-//	                                  place before start_ts, who queues for one (row_lock_cell.go)
-//	w       row, ^commit_ts           Write: kind, start_ts, short value
+//	family  key                     value
+//	d       row, ^start_ts          the value, when it is longer than ShortValueMax
+//	l       row                     Lock: kind, start_ts, primary, time to live, short value
+//	m       name                    the store's own cells: the oracle's mark, the safepoint,
+//	                                the sessions of those who own locks
+//	r       row, rank, start_ts     RowHolder: who has a row lock, on a shared store; or, with its
+//	                                place before start_ts, who queues for one (row_lock_cell.go)
+//	w       row, ^commit_ts         Write: kind, start_ts, short value
 //
 // A row is the user's key with 00 escaped as 00 FF and ended by 00 01 (see AppendRow), so rows sort
 // as keys do and no row is a prefix of another. Timestamps are eight bytes, inverted, big endian:

@@ -31,7 +31,8 @@ func Occupied(ctx context.Context, r kv.Reader, span kv.Span) (occupied []kv.Spa
 // Forget drops all versions of a row at or below the safepoint, the newest too: to readers at or
 // above it the key was never there. Requires what Collect requires, and that no reader asks for the
 // key.
-func Forget(ctx context.Context, r kv.Reader, b *kv.Batch, safepoint tso.Timestamp, row []byte) (err error) {
+func Forget(ctx context.Context, r kv.Reader, b *kv.Batch, safepoint tso.Timestamp,
+	row []byte) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
 	return s.history(ctx, row, safepoint, func(commitTS tso.Timestamp, w Write) bool {

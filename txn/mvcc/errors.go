@@ -20,7 +20,8 @@ func (e *LockedError) Error() string {
 	if h := e.Lock.Holder(); h != "" {
 		holder = " of " + h
 	}
-	return fmt.Sprintf("key %q is locked by transaction %s%s, primary %q", e.Key, e.Lock.StartTS, holder, e.Lock.Primary)
+	return fmt.Sprintf("key %q is locked by transaction %s%s, primary %q", e.Key, e.Lock.StartTS,
+		holder, e.Lock.Primary)
 }
 
 // Holder tells in words for whom and for what the lock is held, as far as it says so.
@@ -47,7 +48,8 @@ type WriteConflictError struct {
 }
 
 func (e *WriteConflictError) Error() string {
-	return fmt.Sprintf("write conflict on key %q: transaction %s lost to %s", e.Key, e.StartTS, e.ConflictTS)
+	return fmt.Sprintf("write conflict on key %q: transaction %s lost to %s", e.Key, e.StartTS,
+		e.ConflictTS)
 }
 
 // AlreadyExistsError says that a key which had to be absent has a value.

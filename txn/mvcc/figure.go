@@ -106,7 +106,8 @@ func writeText(c *Cell) string {
 
 // Keys calls visit with every user key of the span that has a cell in any column, in order, and
 // with its cells: data, lock, row locks, write. The slices are valid during the call.
-func Keys(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, cells []Cell) error) (err error) {
+func Keys(ctx context.Context, r kv.Reader, span kv.Span,
+	visit func(key []byte, cells []Cell) error) (err error) {
 	families := []byte{familyData, familyLock, familyRowLock, familyWrite}
 	its := make([]kv.Iterator, len(families))
 	defer func() {

@@ -111,7 +111,8 @@ func (v *View) Get(ctx context.Context, key []byte, p ReadParams) ([]byte, error
 
 // checkLock looks at the key's lock. shown says that the lock stands for the version that the
 // reader sees, whose value is nil when the key was deleted.
-func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (value []byte, shown bool, err error) {
+func (v *View) checkLock(ctx context.Context, key []byte, p ReadParams) (value []byte, shown bool,
+	err error) {
 	v.key = appendLockKey(v.key[:0], v.rowBuf)
 	raw, err := v.r.Get(ctx, v.key)
 	if err != nil || raw == nil {
@@ -148,7 +149,8 @@ func (v *View) lockValue(ctx context.Context, row []byte, l *Lock) ([]byte, erro
 	if l.Kind != KindPut {
 		return nil, nil
 	}
-	return v.valueOf(ctx, row, &Write{Kind: KindPut, StartTS: l.StartTS, Short: l.Short, HasShort: l.HasShort})
+	return v.valueOf(ctx, row,
+		&Write{Kind: KindPut, StartTS: l.StartTS, Short: l.Short, HasShort: l.HasShort})
 }
 
 // errNoData is a write record that points at nothing.

@@ -75,7 +75,8 @@ func (s *step) lock(ctx context.Context, row []byte) (l Lock, found bool, err er
 // history calls visit with the write records of a row, newest first, from the one at or below the
 // timestamp, until visit returns false. What visit gets is valid during the call.
 func (s *step) history(
-	ctx context.Context, row []byte, from tso.Timestamp, visit func(commitTS tso.Timestamp, w Write) bool,
+	ctx context.Context, row []byte, from tso.Timestamp, visit func(commitTS tso.Timestamp,
+		w Write) bool,
 ) error {
 	if s.writes == nil {
 		it, err := s.r.NewIter(ctx, kv.Span{})
@@ -121,7 +122,8 @@ type recorded struct {
 // recordOf looks for the record of the transaction that started at startTS. It lies at its
 // commit_ts, or at startTS itself when the transaction was rolled back; in neither case below
 // startTS.
-func (s *step) recordOf(ctx context.Context, row []byte, startTS tso.Timestamp) (f recorded, err error) {
+func (s *step) recordOf(ctx context.Context, row []byte, startTS tso.Timestamp) (f recorded,
+	err error) {
 	err = s.history(ctx, row, tso.Max, func(commitTS tso.Timestamp, w Write) bool {
 		if w.StartTS == startTS {
 			f.known = true

@@ -11,10 +11,11 @@ import (
 
 // The families (kv's doc). Their order is the order in which dump prints a row's columns.
 const (
-	familyData    byte = 'd' // row, ^start_ts  → value too long to be inlined
-	familyLock    byte = 'l' // row             → Lock
-	familyMeta    byte = 'm' // name            → the store's own cells: high-water mark, safepoint
-	familyRowLock byte = 'r' // row, qualifier  → RowHolder: who holds a row lock, or queues (row_lock_cell.go)
+	familyData byte = 'd' // row, ^start_ts  → value too long to be inlined
+	familyLock byte = 'l' // row             → Lock
+	familyMeta byte = 'm' // name            → the store's own cells: high-water mark, safepoint
+	// row, qualifier  → RowHolder: who holds a row lock, or queues (row_lock_cell.go)
+	familyRowLock byte = 'r'
 	familyWrite   byte = 'w' // row, ^commit_ts → Write
 )
 
@@ -91,7 +92,8 @@ func appendVersion(dst []byte, ts tso.Timestamp) []byte {
 func splitVersion(key []byte) (prefix []byte, ts tso.Timestamp, err error) {
 	n := len(key) - tsLen
 	if n < 1+rowExtra {
-		return nil, 0, fmt.Errorf("mvcc: key %x is too short for a version: %w", key, kv.ErrCorruption)
+		return nil, 0, fmt.Errorf("mvcc: key %x is too short for a version: %w", key,
+			kv.ErrCorruption)
 	}
 	return key[:n], tso.Timestamp(^binary.BigEndian.Uint64(key[n:])), nil
 }
@@ -131,6 +133,7 @@ func KeyOf(raw []byte) (key []byte, commitTS tso.Timestamp, ok bool) {
 
 // RawSpans returns where an engine keeps the cells of the user keys in a span.
 func RawSpans(span kv.Span) []kv.Span {
-	return []kv.Span{familySpan(familyData, span), familySpan(familyLock, span), familySpan(familyRowLock, span),
+	return []kv.Span{familySpan(familyData, span), familySpan(familyLock, span),
+		familySpan(familyRowLock, span),
 		familySpan(familyWrite, span)}
 }

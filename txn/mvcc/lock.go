@@ -188,7 +188,8 @@ func (l *Lock) blocks(key []byte, startTS tso.Timestamp, ignored map[tso.Timesta
 		return false
 	}
 	if l.MinCommitTS > startTS && (l.Async || bytes.Equal(l.Primary, key)) {
-		return false // it cannot commit at or below startTS; unless async, only the primary's word counts
+		// it cannot commit at or below startTS; unless async, only the primary's word counts
+		return false
 	}
 	_, known := ignored[l.StartTS]
 	return !known

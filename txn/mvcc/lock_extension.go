@@ -15,7 +15,8 @@ const StatementMax = 128
 
 // extended reports whether the lock says more than the first format can.
 func (l *Lock) extended() bool {
-	return l.Async || l.Owner != 0 || l.tells() || l.versioned() || l.Deciding || len(l.Secondaries) > 0
+	return l.Async || l.Owner != 0 || l.tells() || l.versioned() || l.Deciding ||
+		len(l.Secondaries) > 0
 }
 
 // versioned reports whether the lock says more than its last write.

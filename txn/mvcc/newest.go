@@ -16,7 +16,8 @@ type Version struct {
 
 // Newest reports whether a key was put or deleted after since, and refuses with *LockedError while
 // another transaction than startTS has a lock on it.
-func Newest(ctx context.Context, r kv.Reader, key []byte, startTS, since tso.Timestamp) (v Version, err error) {
+func Newest(ctx context.Context, r kv.Reader, key []byte, startTS, since tso.Timestamp) (v Version,
+	err error) {
 	s := newStep(r, nil)
 	defer s.close(&err)
 	row := Row(key)
@@ -43,7 +44,8 @@ func Newest(ctx context.Context, r kv.Reader, key []byte, startTS, since tso.Tim
 // WrittenBetween reports whether a key was put or deleted after one timestamp and not after
 // another. It looks at no locks: the caller knows of a later write of the key, before which all
 // locks were settled.
-func WrittenBetween(ctx context.Context, r kv.Reader, key []byte, after, until tso.Timestamp) (written bool, err error) {
+func WrittenBetween(ctx context.Context, r kv.Reader, key []byte, after,
+	until tso.Timestamp) (written bool, err error) {
 	s := newStep(r, nil)
 	defer s.close(&err)
 	err = s.history(ctx, Row(key), until, func(commitTS tso.Timestamp, w Write) bool {

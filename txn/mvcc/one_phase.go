@@ -10,7 +10,8 @@ import (
 
 // CheckOnePhase makes the checks of a prewrite for a transaction that commits in this one update.
 // Follow it with WriteOnePhase in the same Update; the commit timestamp is drawn between the two.
-func CheckOnePhase(ctx context.Context, r kv.Reader, startTS tso.Timestamp, muts []Mutation) (err error) {
+func CheckOnePhase(ctx context.Context, r kv.Reader, startTS tso.Timestamp,
+	muts []Mutation) (err error) {
 	s := newStep(r, nil)
 	defer s.close(&err)
 	for i := range muts {

@@ -11,7 +11,8 @@ import (
 // Own returns the lock that the transaction which started at startTS has on a key, and its value
 // when it is a put: what a transaction reads back of the writes that it has prewritten already. The
 // lock's slices and the value are valid until the view's next call.
-func (v *View) Own(ctx context.Context, key []byte, startTS tso.Timestamp) (l Lock, value []byte, found bool, err error) {
+func (v *View) Own(ctx context.Context, key []byte, startTS tso.Timestamp) (l Lock, value []byte,
+	found bool, err error) {
 	v.rowBuf = AppendRow(v.rowBuf[:0], key)
 	v.key = appendLockKey(v.key[:0], v.rowBuf)
 	raw, err := v.r.Get(ctx, v.key)
@@ -46,7 +47,8 @@ type OwnScanner struct {
 }
 
 // ScanOwn opens a scanner over the locks of the transaction that started at startTS.
-func (v *View) ScanOwn(ctx context.Context, span kv.Span, startTS tso.Timestamp, reverse bool) (*OwnScanner, error) {
+func (v *View) ScanOwn(ctx context.Context, span kv.Span, startTS tso.Timestamp,
+	reverse bool) (*OwnScanner, error) {
 	locks, err := v.r.NewIter(ctx, familySpan(familyLock, span))
 	if err != nil {
 		return nil, err

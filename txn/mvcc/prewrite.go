@@ -81,7 +81,8 @@ type PrewriteParams struct {
 // *AlreadyExistsError, *RolledBackError on its own rollback record, *CommittedError when the
 // transaction has committed already. Keys that it has locked before are left alone, so it may be
 // repeated (txn: I3).
-func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams, muts []Mutation) (err error) {
+func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams,
+	muts []Mutation) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
 	for i := range muts {
@@ -213,8 +214,9 @@ func (s *step) checkConflict(ctx context.Context, m *Mutation, startTS tso.Times
 			return true // a resolver that never wrote
 		case commitTS > base:
 			if refused == nil {
-				refused = &WriteConflictError{Key: bytes.Clone(m.Key), StartTS: startTS, ConflictTS: commitTS,
-					Deleted: w.Kind == KindDelete}
+				refused = &WriteConflictError{Key: bytes.Clone(m.Key), StartTS: startTS,
+					ConflictTS: commitTS,
+					Deleted:    w.Kind == KindDelete}
 			}
 			return true // below it may lie its own record: then it had committed before
 		case refused != nil:

@@ -52,7 +52,8 @@ func (s *step) walkLocks(ctx context.Context, rows [][]byte) error {
 	if len(rows) < walkRows || !slices.IsSortedFunc(rows, bytes.Compare) {
 		return nil
 	}
-	span := kv.Span{Start: appendLockKey(nil, rows[0]), End: append(appendLockKey(nil, rows[len(rows)-1]), 0)}
+	span := kv.Span{Start: appendLockKey(nil, rows[0]),
+		End: append(appendLockKey(nil, rows[len(rows)-1]), 0)}
 	it, err := s.r.NewIter(ctx, span)
 	if err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 // prewrite. protected marks the record of a primary, which decides for the others and is therefore
 // never collapsed. It may be repeated; a row that is committed makes it fail with *CommittedError.
 func Rollback(
-	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows [][]byte, protected bool,
+	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, rows [][]byte,
+	protected bool,
 ) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
@@ -26,7 +27,8 @@ func Rollback(
 	return nil
 }
 
-func (s *step) rollBack(ctx context.Context, row []byte, startTS tso.Timestamp, protected bool) error {
+func (s *step) rollBack(ctx context.Context, row []byte, startTS tso.Timestamp,
+	protected bool) error {
 	l, locked, err := s.lock(ctx, row)
 	if err != nil {
 		return err
@@ -54,7 +56,8 @@ func (s *step) rollBack(ctx context.Context, row []byte, startTS tso.Timestamp, 
 // key on which many transactions fail keeps one such record and not a run of them. What the dropped
 // one was there for, stopping a late prewrite of a secondary, is left to the primary's: a lock that
 // still lands here is found to be rolled back by whoever meets it.
-func (s *step) recordRollback(ctx context.Context, row []byte, startTS tso.Timestamp, protected bool) error {
+func (s *step) recordRollback(ctx context.Context, row []byte, startTS tso.Timestamp,
+	protected bool) error {
 	var below tso.Timestamp
 	err := s.history(ctx, row, startTS, func(commitTS tso.Timestamp, w Write) bool {
 		collapsible := !w.Protected

@@ -26,7 +26,8 @@ type RowLockedError struct {
 
 func (e *RowLockedError) Error() string {
 	h := &e.Holders[0]
-	return fmt.Sprintf("key %q has a row lock of transaction %s (%s)", e.Key, h.StartTS, h.lock().Holder())
+	return fmt.Sprintf("key %q has a row lock of transaction %s (%s)", e.Key, h.StartTS,
+		h.lock().Holder())
 }
 
 // RowRequest is what a transaction wants of a row.
@@ -106,7 +107,8 @@ func (s *step) lookAtRow(ctx context.Context, row []byte, q *RowRequest) (l rowL
 //
 // Lock and look are one step on one row: of a prewrite of the key and of this, the later one finds
 // the earlier (txn: I9).
-func LockRow(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, q RowRequest) (v Version, err error) {
+func LockRow(ctx context.Context, r kv.Reader, b *kv.Batch, key []byte, q RowRequest) (v Version,
+	err error) {
 	if v, err = Newest(ctx, r, key, q.StartTS, q.Since); err != nil {
 		return v, err
 	}
@@ -237,7 +239,8 @@ func DropRowHolders(
 // locks: the locks that take their place exclude more, and stand until the writes are visible.
 // holds reports whether the transaction may have any.
 func ConvertRowLocks(
-	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, holds bool, muts []Mutation,
+	ctx context.Context, r kv.Reader, b *kv.Batch, startTS tso.Timestamp, holds bool,
+	muts []Mutation,
 	modeOf func(*Mutation) rowlock.Mode,
 ) (err error) {
 	s := newStep(r, b)
@@ -261,7 +264,8 @@ func ConvertRowLocks(
 		if !holds || len(l.own) > 0 {
 			continue
 		}
-		for mode := rowlock.KeyShare; mode < weakestExcluded(q.Mode); mode++ { // those that were not read
+		// those that were not read
+		for mode := rowlock.KeyShare; mode < weakestExcluded(q.Mode); mode++ {
 			h := RowHolder{StartTS: startTS, Mode: mode}
 			found, err := s.readRowLock(ctx, m.Row, &h)
 			if err != nil {

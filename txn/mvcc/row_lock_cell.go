@@ -31,7 +31,8 @@ func (h *RowHolder) Queues() bool { return h.Place != 0 }
 
 // lock is the holder as a lock, for whoever shows both.
 func (h *RowHolder) lock() *Lock {
-	return &Lock{Kind: KindLock, StartTS: h.StartTS, Owner: h.Owner, Client: h.Client, Statement: h.Statement}
+	return &Lock{Kind: KindLock, StartTS: h.StartTS, Owner: h.Owner, Client: h.Client,
+		Statement: h.Statement}
 }
 
 // AsLock shows the holder as a lock of its own.
@@ -49,9 +50,10 @@ func (s RowModes) has(m rowlock.Mode) bool { return s&(1<<m) != 0 }
 // the stronger ones that a weaker mode excludes, and more. So whoever wants a mode reads from the
 // front up to weakestExcluded, and of ten thousand key share locks a further one reads none.
 //
-//	r  row  rank (1 byte)  start_ts (8 bytes)                     a holder; rank: 1 update … 4 key share
-//	r  row  rank (1 byte)  place (8 bytes)  start_ts (8 bytes)    a place in the queue; rank: 11 … 14
-//	value: format (1 byte), owner (8 bytes), uvarint client, uvarint length of statement, statement
+//	r  row  rank (1 byte)  start_ts (8 bytes)                   a holder; rank 1 … 4
+//	r  row  rank (1 byte)  place (8 bytes)  start_ts (8 bytes)  a place in the queue; rank 11 … 14
+//	value: format (1 byte), owner (8 bytes), uvarint client, uvarint length of statement,
+//	statement
 const (
 	rowLockFormat byte = 1
 	rankQueue     byte = 0x10
@@ -98,7 +100,8 @@ func decodeRowHolder(qualifier, value []byte) (h RowHolder, err error) {
 			return h, bad
 		}
 	}
-	if rank < holderRank(rowlock.Update) || rank > holderRank(rowlock.KeyShare) || len(rest) != tsLen {
+	if rank < holderRank(rowlock.Update) || rank > holderRank(rowlock.KeyShare) ||
+		len(rest) != tsLen {
 		return h, bad
 	}
 	h.Mode = rowlock.Update + rowlock.Mode(holderRank(rowlock.Update)) - rowlock.Mode(rank)
@@ -121,7 +124,8 @@ func decodeRowHolder(qualifier, value []byte) (h RowHolder, err error) {
 }
 
 // scanRowLocks calls visit with the cells of a row from a rank on until it returns false.
-func (s *step) scanRowLocks(ctx context.Context, row []byte, from byte, visit func(RowHolder) bool) error {
+func (s *step) scanRowLocks(ctx context.Context, row []byte, from byte,
+	visit func(RowHolder) bool) error {
 	if s.rowLocks == nil {
 		it, err := s.r.NewIter(ctx, familySpan(familyRowLock, kv.Span{}))
 		if err != nil {
@@ -174,6 +178,8 @@ func (s *step) dropRowLock(row []byte, h *RowHolder) {
 
 // RowLocks calls visit with every row lock and place in a queue of a span of user keys: key by key,
 // and of a key the strongest holders first, then those who queue.
-func RowLocks(ctx context.Context, r kv.Reader, span kv.Span, visit func(key []byte, h RowHolder) error) error {
-	return rawCells(ctx, r, familySpan(familyRowLock, span), false, func(c Cell) error { return visit(c.Key, c.Holder) })
+func RowLocks(ctx context.Context, r kv.Reader, span kv.Span,
+	visit func(key []byte, h RowHolder) error) error {
+	return rawCells(ctx, r, familySpan(familyRowLock, span), false,
+		func(c Cell) error { return visit(c.Key, c.Holder) })
 }

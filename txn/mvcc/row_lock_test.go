@@ -25,16 +25,21 @@ func newRowQueue(t *testing.T) rowQueue {
 }
 
 // anyMode is for a transaction that has forgotten in which mode it holds a row.
-var anyMode = mvcc.RowModes(0).With(rowlock.KeyShare).With(rowlock.Share).With(rowlock.NoKeyUpdate).With(rowlock.Update)
+var anyMode = mvcc.RowModes(0).With(rowlock.KeyShare).With(rowlock.Share).With(
+	rowlock.NoKeyUpdate).With(rowlock.Update)
 
 func (q rowQueue) step(run func(r kv.Reader, b *kv.Batch, row []byte) error) error {
-	return update(q.t, q.e, func(r kv.Reader, b *kv.Batch, rows [][]byte) error { return run(r, b, rows[0]) }, "k")
+	return update(q.t, q.e, func(r kv.Reader, b *kv.Batch,
+		rows [][]byte) error {
+		return run(r, b, rows[0])
+	}, "k")
 }
 
 func (q rowQueue) lock(startTS int, mode rowlock.Mode) error {
 	return q.step(func(r kv.Reader, b *kv.Batch, _ []byte) error {
 		h := mvcc.RowHolder{StartTS: ts(startTS), Mode: mode, Place: q.places[startTS]}
-		_, err := mvcc.LockRow(ctx, r, b, []byte("k"), mvcc.RowRequest{RowHolder: h, Since: tso.Max})
+		_, err := mvcc.LockRow(ctx, r, b, []byte("k"),
+			mvcc.RowRequest{RowHolder: h, Since: tso.Max})
 		return err
 	})
 }
@@ -44,7 +49,8 @@ func (q rowQueue) queue(startTS int, mode rowlock.Mode) {
 		q.places[startTS] = ts(100 + len(q.places))
 	}
 	require.NoError(q.t, q.step(func(_ kv.Reader, b *kv.Batch, row []byte) error {
-		mvcc.QueueRow(b, row, mvcc.RowHolder{StartTS: ts(startTS), Mode: mode, Place: q.places[startTS]})
+		mvcc.QueueRow(b, row, mvcc.RowHolder{StartTS: ts(startTS), Mode: mode,
+			Place: q.places[startTS]})
 		return nil
 	}))
 }
@@ -87,7 +93,8 @@ func TestAFreeRowGoesToWhoCameFirst(t *testing.T) {
 	write := func(startTS int) error {
 		return q.step(func(r kv.Reader, b *kv.Batch, row []byte) error {
 			muts := []mvcc.Mutation{{Key: []byte("k"), Row: row, Kind: mvcc.KindPut}}
-			return mvcc.ConvertRowLocks(ctx, r, b, ts(startTS), true, muts, func(*mvcc.Mutation) rowlock.Mode { return rowlock.NoKeyUpdate })
+			return mvcc.ConvertRowLocks(ctx, r, b, ts(startTS), true, muts,
+				func(*mvcc.Mutation) rowlock.Mode { return rowlock.NoKeyUpdate })
 		})
 	}
 	q.waitsFor(write(6), 9, 4)
@@ -106,7 +113,8 @@ func TestWhoGivesUpLeavesTheQueue(t *testing.T) {
 	require.NoError(t, q.lock(6, rowlock.KeyShare))
 	q.queue(6, rowlock.Update)
 	require.NoError(t, q.step(func(r kv.Reader, b *kv.Batch, row []byte) error {
-		k := mvcc.KeepRow{Row: row, Mode: rowlock.KeyShare, Had: anyMode, Place: q.places[6], Queued: rowlock.Update}
+		k := mvcc.KeepRow{Row: row, Mode: rowlock.KeyShare, Had: anyMode, Place: q.places[6],
+			Queued: rowlock.Update}
 		return mvcc.UnlockRows(ctx, r, b, 6, []mvcc.KeepRow{k})
 	}))
 	q.waitsFor(q.lock(5, rowlock.Update), 6)
@@ -166,8 +174,10 @@ func TestAHolderCostsTheSameBesideAnyNumber(t *testing.T) {
 	const last = 1 << 20
 	locks := func(mode, had rowlock.Mode) func(r kv.Reader, b *kv.Batch, row []byte) error {
 		return func(r kv.Reader, b *kv.Batch, _ []byte) error {
-			h := mvcc.RowHolder{StartTS: last, Owner: 1, Mode: mode, Client: 7, Statement: "SELECT 1"}
-			_, err := mvcc.LockRow(ctx, r, b, []byte("k"), mvcc.RowRequest{RowHolder: h, Had: had, Since: tso.Max})
+			h := mvcc.RowHolder{StartTS: last, Owner: 1, Mode: mode, Client: 7,
+				Statement: "SELECT 1"}
+			_, err := mvcc.LockRow(ctx, r, b, []byte("k"),
+				mvcc.RowRequest{RowHolder: h, Had: had, Since: tso.Max})
 			return err
 		}
 	}
@@ -181,7 +191,8 @@ func TestAHolderCostsTheSameBesideAnyNumber(t *testing.T) {
 		},
 		func(r kv.Reader, b *kv.Batch, row []byte) error {
 			muts := []mvcc.Mutation{{Key: []byte("k"), Row: row, Kind: mvcc.KindPut}}
-			return mvcc.ConvertRowLocks(ctx, r, b, last, true, muts, func(*mvcc.Mutation) rowlock.Mode { return rowlock.NoKeyUpdate })
+			return mvcc.ConvertRowLocks(ctx, r, b, last, true, muts,
+				func(*mvcc.Mutation) rowlock.Mode { return rowlock.NoKeyUpdate })
 		},
 		locks(rowlock.KeyShare, rowlock.None),
 		func(r kv.Reader, b *kv.Batch, row []byte) error {

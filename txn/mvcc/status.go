@@ -49,7 +49,8 @@ func (s Status) Decided() bool { return s.CommitTS != 0 || s.RolledBack }
 // CheckStatus finds out the status of a transaction at its primary, and decides it when its owner
 // is dead or expired (§2.2, end). It races the owner's commit for the primary's lock in one atomic
 // update, so exactly one of them wins (txn: I3).
-func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) (st Status, err error) {
+func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) (st Status,
+	err error) {
 	s := newStep(r, b)
 	defer s.close(&err)
 	row := Row(p.Primary)
@@ -94,7 +95,8 @@ func CheckStatus(ctx context.Context, r kv.Reader, b *kv.Batch, p StatusParams) 
 
 // Decide says in the primary's lock that the owner decides, or with false that it does not yet. The
 // errors are those of Heartbeat.
-func Decide(ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, startTS tso.Timestamp, yes bool) error {
+func Decide(ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, startTS tso.Timestamp,
+	yes bool) error {
 	return updatePrimary(ctx, r, b, primary, startTS, func(l *Lock) bool {
 		changed := l.Deciding != yes
 		l.Deciding = yes
@@ -115,7 +117,8 @@ func Heartbeat(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams) 
 
 // updatePrimary writes the primary's lock anew when the function has changed it.
 func updatePrimary(
-	ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, startTS tso.Timestamp, change func(l *Lock) bool,
+	ctx context.Context, r kv.Reader, b *kv.Batch, primary []byte, startTS tso.Timestamp,
+	change func(l *Lock) bool,
 ) (err error) {
 	s := newStep(r, b)
 	defer s.close(&err)

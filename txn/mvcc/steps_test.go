@@ -42,7 +42,8 @@ func TestStepsMayBeRepeated(t *testing.T) {
 		setup func(*testing.T, kv.Engine)
 		step  step
 	}{
-		"prewrite":            {func(*testing.T, kv.Engine) {}, prewrite(5, "a", make([]byte, 300), "a", "b")},
+		"prewrite": {func(*testing.T, kv.Engine) {},
+			prewrite(5, "a", make([]byte, 300), "a", "b")},
 		"commit":              {locked, commitStep(5, 6)},
 		"rollback":            {locked, rollbackStep(5)},
 		"rollback of nothing": {func(*testing.T, kv.Engine) {}, rollbackStep(5)},
@@ -87,13 +88,16 @@ func TestTheEndOfATransactionIsFinal(t *testing.T) {
 func TestAnInsertLooksThroughLocksAndRollbacks(t *testing.T) {
 	insert := func(startTS int) step {
 		return func(r kv.Reader, b *kv.Batch, rows [][]byte) error {
-			m := mvcc.Mutation{Key: []byte("a"), Row: rows[0], Kind: mvcc.KindPut, MustNotExist: true}
-			return mvcc.Prewrite(ctx, r, b, mvcc.PrewriteParams{StartTS: ts(startTS), Primary: m.Key}, []mvcc.Mutation{m})
+			m := mvcc.Mutation{Key: []byte("a"), Row: rows[0], Kind: mvcc.KindPut,
+				MustNotExist: true}
+			return mvcc.Prewrite(ctx, r, b,
+				mvcc.PrewriteParams{StartTS: ts(startTS), Primary: m.Key}, []mvcc.Mutation{m})
 		}
 	}
 	lockOnly := func(r kv.Reader, b *kv.Batch, rows [][]byte) error {
 		m := mvcc.Mutation{Key: []byte("a"), Row: rows[0], Kind: mvcc.KindLock}
-		return mvcc.Prewrite(ctx, r, b, mvcc.PrewriteParams{StartTS: 7, Primary: m.Key}, []mvcc.Mutation{m})
+		return mvcc.Prewrite(ctx, r, b, mvcc.PrewriteParams{StartTS: 7, Primary: m.Key},
+			[]mvcc.Mutation{m})
 	}
 	e := memkv.New(memkv.Options{})
 	require.NoError(t, update(t, e, prewrite(5, "a", []byte("v"), "a"), "a"))
@@ -122,7 +126,8 @@ func TestAnInsertLooksThroughLocksAndRollbacks(t *testing.T) {
 func TestHeartbeatExtendsOnlyTheLiving(t *testing.T) {
 	beat := func(startTS int, ttl uint64) step {
 		return func(r kv.Reader, b *kv.Batch, _ [][]byte) error {
-			return mvcc.Heartbeat(ctx, r, b, mvcc.PrewriteParams{Primary: []byte("a"), StartTS: ts(startTS), TTLMillis: ttl})
+			return mvcc.Heartbeat(ctx, r, b,
+				mvcc.PrewriteParams{Primary: []byte("a"), StartTS: ts(startTS), TTLMillis: ttl})
 		}
 	}
 	ttl := func(e kv.Engine) (out uint64) {

@@ -17,7 +17,8 @@ import (
 // Requires: the transaction's own locks are all down, or it commits in this very update. Then of
 // two transactions of which each writes what the other validates, at least one is refused.
 func Validate(
-	ctx context.Context, r kv.Reader, startTS, since tso.Timestamp, span kv.Span, noLocks bool, pause func() error,
+	ctx context.Context, r kv.Reader, startTS, since tso.Timestamp, span kv.Span, noLocks bool,
+	pause func() error,
 ) (err error) {
 	w := walk{ctx: ctx, pause: pause}
 	if !noLocks {
@@ -59,7 +60,8 @@ func Validate(
 			if err != nil {
 				return err
 			}
-			return &WriteConflictError{Key: bytes.Clone(key), StartTS: startTS, ConflictTS: commitTS}
+			return &WriteConflictError{Key: bytes.Clone(key), StartTS: startTS,
+				ConflictTS: commitTS}
 		}
 		ok = it.Next()
 	}

@@ -44,7 +44,8 @@ func TestEdgesLeadToAllThatWait(t *testing.T) {
 	wait(12, rowlock.Update)
 	wait(13, rowlock.Update)
 	got := map[uint64][]uint64{}
-	for _, e := range tb.Edges(func(transaction uint64) bool { return transaction <= 3 && transaction != 1 }) {
+	for _, e := range tb.Edges(
+		func(transaction uint64) bool { return transaction <= 3 && transaction != 1 }) {
 		slices.Sort(e.Blockers)
 		got[e.Transaction] = e.Blockers
 	}

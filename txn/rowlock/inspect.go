@@ -77,7 +77,8 @@ type copier struct {
 }
 
 func newCopier(size int) *copier {
-	return &copier{keys: make([]string, 0, size), states: make([]State, 0, size), holders: make([]Holder, 0, size)}
+	return &copier{keys: make([]string, 0, size), states: make([]State, 0, size),
+		holders: make([]Holder, 0, size)}
 }
 
 func (c *copier) add(e *entry) {
@@ -94,14 +95,16 @@ func (c *copier) add(e *entry) {
 		}
 		for m := KeyShare; m < modeCount; m++ {
 			if held.has(m) {
-				c.holders = append(c.holders, Holder{Owner: h.owner.id, Transaction: h.owner.transaction.Load(),
-					Mode: m, Session: h.keeps(), Statement: statement})
+				c.holders = append(c.holders,
+					Holder{Owner: h.owner.id, Transaction: h.owner.transaction.Load(),
+						Mode: m, Session: h.keeps(), Statement: statement})
 			}
 		}
 	}
 	s.Holders = c.holders[at:len(c.holders):len(c.holders)]
 	for i, w := range e.queue {
-		x := Waiter{Owner: w.owner.id, Transaction: w.owner.transaction.Load(), Mode: w.req.Mode, Since: w.since}
+		x := Waiter{Owner: w.owner.id, Transaction: w.owner.transaction.Load(), Mode: w.req.Mode,
+			Since: w.since}
 		for o := range e.blockers(w, i) {
 			if !slices.Contains(x.Blockers, o.id) {
 				x.Blockers = append(x.Blockers, o.id)
@@ -163,7 +166,8 @@ func (t *Table) Edges(elsewhere func(transaction uint64) bool) (out []Edge) {
 	for _, e := range t.entries {
 		for i, w := range e.queue {
 			x := Edge{Key: []byte(e.key), Mode: w.req.Mode, Owner: w.owner.id, Since: w.since}
-			x.Transaction, x.Blockers = w.owner.transaction.Load(), e.waitingBlockers(w, i, elsewhere)
+			x.Transaction, x.Blockers = w.owner.transaction.Load(), e.waitingBlockers(w, i,
+				elsewhere)
 			if x.Transaction != 0 && len(x.Blockers) > 0 {
 				out = append(out, x)
 			}
@@ -174,7 +178,8 @@ func (t *Table) Edges(elsewhere func(transaction uint64) bool) (out []Edge) {
 
 // waitingBlockers are those of the waiter at a place of the queue who wait themselves, without
 // those that another of them leads to.
-func (e *entry) waitingBlockers(w *waiter, at int, elsewhere func(transaction uint64) bool) (out []uint64) {
+func (e *entry) waitingBlockers(w *waiter, at int,
+	elsewhere func(transaction uint64) bool) (out []uint64) {
 	// Whoever has, or wants, one of these modes, and came before, is waited for by one who is
 	// listed.
 	var led modes

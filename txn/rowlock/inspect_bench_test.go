@@ -11,7 +11,9 @@ func BenchmarkStates(b *testing.B) {
 	var t Table
 	o := t.NewOwner(1)
 	for i := range 200_000 {
-		if _, err := t.Lock(context.Background(), o, fmt.Appendf(nil, "table/17/row/%08d", i*7919%1_000_000), Request{Mode: Update}); err != nil {
+		if _, err := t.Lock(context.Background(), o,
+			fmt.Appendf(nil, "table/17/row/%08d",
+				i*7919%1_000_000), Request{Mode: Update}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -43,14 +43,19 @@ var conflicts = [modeCount]modes{
 	NoKeyUpdate: setOf(Share, NoKeyUpdate, Update),
 	Update:      setOf(KeyShare, Share, NoKeyUpdate, Update),
 
-	AccessShare:          setOf(AccessExclusive),
-	RowShare:             setOf(Exclusive, AccessExclusive),
-	RowExclusive:         setOf(TableShare, ShareRowExclusive, Exclusive, AccessExclusive),
-	ShareUpdateExclusive: setOf(ShareUpdateExclusive, TableShare, ShareRowExclusive, Exclusive, AccessExclusive),
-	TableShare:           setOf(RowExclusive, ShareUpdateExclusive, ShareRowExclusive, Exclusive, AccessExclusive),
-	ShareRowExclusive:    setOf(RowExclusive, ShareUpdateExclusive, TableShare, ShareRowExclusive, Exclusive, AccessExclusive),
-	Exclusive:            setOf(RowShare, RowExclusive, ShareUpdateExclusive, TableShare, ShareRowExclusive, Exclusive, AccessExclusive),
-	AccessExclusive: setOf(AccessShare, RowShare, RowExclusive, ShareUpdateExclusive, TableShare, ShareRowExclusive,
+	AccessShare:  setOf(AccessExclusive),
+	RowShare:     setOf(Exclusive, AccessExclusive),
+	RowExclusive: setOf(TableShare, ShareRowExclusive, Exclusive, AccessExclusive),
+	ShareUpdateExclusive: setOf(ShareUpdateExclusive, TableShare, ShareRowExclusive, Exclusive,
+		AccessExclusive),
+	TableShare: setOf(RowExclusive, ShareUpdateExclusive, ShareRowExclusive, Exclusive,
+		AccessExclusive),
+	ShareRowExclusive: setOf(RowExclusive, ShareUpdateExclusive, TableShare, ShareRowExclusive,
+		Exclusive, AccessExclusive),
+	Exclusive: setOf(RowShare, RowExclusive, ShareUpdateExclusive, TableShare,
+		ShareRowExclusive, Exclusive, AccessExclusive),
+	AccessExclusive: setOf(AccessShare, RowShare, RowExclusive, ShareUpdateExclusive, TableShare,
+		ShareRowExclusive,
 		Exclusive, AccessExclusive),
 }
 
@@ -86,7 +91,9 @@ func (s modes) covers(m Mode) bool {
 // strongest is the highest mode of the set, None of an empty one.
 func (s modes) strongest() Mode { return Mode(max(bits.Len16(uint16(s)), 1) - 1) }
 
-var modeNames = [modeCount]string{"none", "key share", "share", "no key update", "update", "access share", "row share",
-	"row exclusive", "share update exclusive", "share", "share row exclusive", "exclusive", "access exclusive"}
+var modeNames = [modeCount]string{"none", "key share", "share", "no key update", "update",
+	"access share", "row share",
+	"row exclusive", "share update exclusive", "share", "share row exclusive", "exclusive",
+	"access exclusive"}
 
 func (m Mode) String() string { return modeNames[m] }

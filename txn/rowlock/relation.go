@@ -35,7 +35,9 @@ func slotMode(v uint64) Mode { return Mode(v >> 1 & (1<<(slotShift-1) - 1)) }
 const relationPrefix = 'l'
 
 // RelationKey is the key by which a table's lock is shown (State, Wait).
-func RelationKey(id uint32) []byte { return binary.BigEndian.AppendUint32([]byte{relationPrefix}, id) }
+func RelationKey(id uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{relationPrefix}, id)
+}
 
 // DecodeRelationKey takes a RelationKey apart.
 func DecodeRelationKey(key []byte) (id uint32, ok bool) {
@@ -47,7 +49,8 @@ func DecodeRelationKey(key []byte) (id uint32, ok bool) {
 
 // LockRelation is Lock of a table by its number, in one of the modes of tables, until the
 // transaction's end.
-func (t *Table) LockRelation(ctx context.Context, o *Owner, id uint32, req Request) (Outcome, error) {
+func (t *Table) LockRelation(ctx context.Context, o *Owner, id uint32, req Request) (Outcome,
+	error) {
 	strong := &t.strong[id%partitions]
 	if req.Mode.weak() {
 		if out, ok := t.lockFast(o, id, req.Mode); ok {
@@ -110,7 +113,8 @@ func (t *Table) gather(id uint32) {
 	for o := range t.owners {
 		for i := range o.fast {
 			v := o.fast[i].Load()
-			if v>>slotShift != uint64(id) || v == 0 || v&slotMoved != 0 || !o.fast[i].CompareAndSwap(v, v|slotMoved) {
+			if v>>slotShift != uint64(id) || v == 0 || v&slotMoved != 0 ||
+				!o.fast[i].CompareAndSwap(v, v|slotMoved) {
 				continue
 			}
 			if e == nil {

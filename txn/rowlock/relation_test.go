@@ -55,8 +55,10 @@ func unused(t *testing.T, tb *Table) {
 // not, and both ways round.
 func TestTableConflictMatrix(t *testing.T) {
 	matrix := map[Mode]string{ // one letter per mode: x conflicts
-		AccessShare: ".......x", RowShare: "......xx", RowExclusive: "....xxxx", ShareUpdateExclusive: "...xxxxx",
-		TableShare: "..xx.xxx", ShareRowExclusive: "..xxxxxx", Exclusive: ".xxxxxxx", AccessExclusive: "xxxxxxxx",
+		AccessShare: ".......x", RowShare: "......xx", RowExclusive: "....xxxx",
+		ShareUpdateExclusive: "...xxxxx",
+		TableShare:           "..xx.xxx", ShareRowExclusive: "..xxxxxx", Exclusive: ".xxxxxxx",
+		AccessExclusive: "xxxxxxxx",
 	}
 	for held := AccessShare; held <= AccessExclusive; held++ {
 		for wanted := AccessShare; wanted <= AccessExclusive; wanted++ {
@@ -67,9 +69,11 @@ func TestTableConflictMatrix(t *testing.T) {
 			_, err := tb.LockRelation(ctx, b, relation, Request{Mode: wanted, NoWait: true})
 			want := matrix[held][wanted-AccessShare] == 'x'
 			require.Equal(t, want, err == ErrNotAvailable, "%s then %s", held, wanted)
-			lockRelation(t, &tb, a, AccessShare, map[bool]Outcome{true: Held, false: Granted}[held == AccessShare])
+			lockRelation(t, &tb, a, AccessShare,
+				map[bool]Outcome{true: Held, false: Granted}[held == AccessShare])
 			a.ReleaseTo(0)
-			lockRelation(t, &tb, b, AccessShare, map[bool]Outcome{true: Held, false: Granted}[!want && wanted == AccessShare])
+			lockRelation(t, &tb, b, AccessShare,
+				map[bool]Outcome{true: Held, false: Granted}[!want && wanted == AccessShare])
 			b.ReleaseTo(0)
 			unused(t, &tb)
 		}

@@ -94,7 +94,8 @@ func (t *Table) Lock(ctx context.Context, o *Owner, key []byte, req Request) (Ou
 }
 
 // lock is Lock of a key, or of a table by its RelationKey.
-func (t *Table) lock(ctx context.Context, o *Owner, key []byte, relation bool, req Request) (Outcome, error) {
+func (t *Table) lock(ctx context.Context, o *Owner, key []byte, relation bool,
+	req Request) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -106,7 +107,8 @@ func (t *Table) lock(ctx context.Context, o *Owner, key []byte, relation bool, r
 }
 
 // request grants at once, refuses, or queues, and then returns the waiter.
-func (t *Table) request(o *Owner, key []byte, relation bool, req Request) (*waiter, Outcome, error) {
+func (t *Table) request(o *Owner, key []byte, relation bool, req Request) (*waiter, Outcome,
+	error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.entry(key, relation)
@@ -114,7 +116,8 @@ func (t *Table) request(o *Owner, key []byte, relation bool, req Request) (*wait
 	if h != nil && !req.Session && h.txn.covers(req.Mode) {
 		return nil, Held, nil
 	}
-	w := &waiter{owner: o, entry: e, req: req, upgrade: h != nil && req.Mode.ofRow(), statement: o.running()}
+	w := &waiter{owner: o, entry: e, req: req, upgrade: h != nil && req.Mode.ofRow(),
+		statement: o.running()}
 	at := e.place(w, h)
 	if h != nil && h.held.covers(req.Mode) || e.grantable(w, e.ahead(w, at)) {
 		e.grant(w)
@@ -282,7 +285,8 @@ func (e *entry) blockers(w *waiter, at int) func(yield func(*Owner) bool) {
 			}
 		}
 		for _, x := range e.queue[:at] {
-			if x.owner != w.owner && (x.upgrade || !w.upgrade) && x.req.Mode.Conflicts(w.req.Mode) && !yield(x.owner) {
+			if x.owner != w.owner && (x.upgrade || !w.upgrade) &&
+				x.req.Mode.Conflicts(w.req.Mode) && !yield(x.owner) {
 				return
 			}
 		}
@@ -301,7 +305,8 @@ func (e *entry) place(w *waiter, h *holder) int {
 			at++
 		}
 	case h != nil:
-		if i := slices.IndexFunc(e.queue, func(x *waiter) bool { return h.held.excludes(x.req.Mode) }); i >= 0 {
+		if i := slices.IndexFunc(e.queue,
+			func(x *waiter) bool { return h.held.excludes(x.req.Mode) }); i >= 0 {
 			at = i
 		}
 	}

@@ -155,9 +155,12 @@ func TestDeadlockOfThreeNamesAll(t *testing.T) {
 	w1 := begin(t, &tb, owners[1], "k2", Share)
 	_, err := tb.Lock(ctx, owners[2], []byte("k0"), Request{Mode: Share})
 	require.Equal(t, &DeadlockError{Cycle: []Wait{
-		{Key: []byte("k0"), Mode: Share, Owner: 2, Blocker: 0, OwnerTransaction: 102, BlockerTransaction: 100},
-		{Key: []byte("k1"), Mode: Share, Owner: 0, Blocker: 1, OwnerTransaction: 100, BlockerTransaction: 101},
-		{Key: []byte("k2"), Mode: Share, Owner: 1, Blocker: 2, OwnerTransaction: 101, BlockerTransaction: 102},
+		{Key: []byte("k0"), Mode: Share, Owner: 2, Blocker: 0, OwnerTransaction: 102,
+			BlockerTransaction: 100},
+		{Key: []byte("k1"), Mode: Share, Owner: 0, Blocker: 1, OwnerTransaction: 100,
+			BlockerTransaction: 101},
+		{Key: []byte("k2"), Mode: Share, Owner: 1, Blocker: 2, OwnerTransaction: 101,
+			BlockerTransaction: 102},
 	}}, err)
 	owners[2].ReleaseTo(0)
 	require.NoError(t, <-w1)
@@ -247,7 +250,8 @@ func TestExclusionUnderLoad(t *testing.T) {
 				held := map[int]bool{}
 				for range 3 {
 					k := rnd.IntN(len(inside))
-					if _, err := tb.Lock(ctx, o, []byte{byte(k)}, Request{Mode: Update}); err != nil {
+					if _, err := tb.Lock(ctx, o, []byte{byte(k)},
+						Request{Mode: Update}); err != nil {
 						deadlocks.Add(1)
 						break
 					}
@@ -343,7 +347,8 @@ func TestStatements(t *testing.T) {
 	lock(a, "k", Update)
 	require.Equal(t, []string{"third"}, shown("k"))
 	a.ReleaseTo(mark)
-	require.Equal(t, []string{""}, shown("k"), "which statement took what is left is not known any more")
+	require.Equal(t, []string{""}, shown("k"), "which statement took what is left is not known "+
+		"any more")
 	a.SetStatement(strings.Repeat("é", statementMax))
 	lock(a, "long", Update)
 	require.Equal(t, []string{strings.Repeat("é", statementMax/2)}, shown("long"))

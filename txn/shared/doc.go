@@ -10,18 +10,18 @@
 //
 // # What replaces the memory of a single process
 //
-//	one process, in memory             several, in the store
-//	row locks (package rowlock)        the same, and a cell in the key's row lock column (txn: I22)
-//	deadlocks (package rowlock)        cycles of the waits that sessions publish (txn: I17)
-//	sessions other than the own        records with leases (txn: I19): an owner is dead when its
-//	  are dead                           record is gone, or its lease has expired
-//	the oldest running transaction     what the sessions publish of theirs (txn: I20)
-//	the safepoint                      read in every snapshot and every step (txn: I20)
-//	running transactions, and what     the primary's lock: heartbeats, and its lowest commit_ts
+//	one process, in memory            several, in the store
+//	row locks (package rowlock)       the same, and a cell in the key's row lock column (txn: I22)
+//	deadlocks (package rowlock)       cycles of the waits that sessions publish (txn: I17)
+//	sessions other than the own       records with leases (txn: I19): an owner is dead when its
+//	  are dead                          record is gone, or its lease has expired
+//	the oldest running transaction    what the sessions publish of theirs (txn: I20)
+//	the safepoint                     read in every snapshot and every step (txn: I20)
+//	running transactions, and what    the primary's lock: heartbeats, and its lowest commit_ts
 //	  readers pushed them to
-//	commits in flight                  always two phases: the locks in the store
-//	recent commits, lock holders       the write and lock columns are read
-//	snapshots left by others           each transaction takes one
-//	the serializable graph             reads are validated at Commit
-//	where versions were replaced       a collection reads everything
+//	commits in flight                 always two phases: the locks in the store
+//	recent commits, lock holders      the write and lock columns are read
+//	snapshots left by others          each transaction takes one
+//	the serializable graph            reads are validated at Commit
+//	where versions were replaced      a collection reads everything
 package shared

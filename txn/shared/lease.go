@@ -177,10 +177,11 @@ func (p *Peers) endSession(ctx context.Context) error {
 }
 
 func (p *Peers) removeSession(ctx context.Context, id uint64) error {
-	return kv.UpdateLazy(ctx, p.o.Engine, [][]byte{kv.Row(lease.Key(id))}, func(_ kv.Reader, b *kv.Batch) error {
-		lease.End(b, id)
-		return nil
-	})
+	return kv.UpdateLazy(ctx, p.o.Engine, [][]byte{kv.Row(lease.Key(id))},
+		func(_ kv.Reader, b *kv.Batch) error {
+			lease.End(b, id)
+			return nil
+		})
 }
 
 // Dead reports whether the owner of a lock is dead, by the oracle's time: its session has ended, or
@@ -207,12 +208,14 @@ func (p *Peers) Dead(ctx context.Context, owner uint64, now tso.Timestamp) (bool
 }
 
 // checkLiveness ends the session if its lease has expired.
-func (p *Peers) checkLiveness(ctx context.Context, id uint64, now tso.Timestamp) (rec lease.Record, alive bool, err error) {
+func (p *Peers) checkLiveness(ctx context.Context, id uint64, now tso.Timestamp) (rec lease.Record,
+	alive bool, err error) {
 	// Durable: what follows from a session's end must not survive it.
-	err = p.o.Engine.Update(ctx, [][]byte{kv.Row(lease.Key(id))}, func(r kv.Reader, b *kv.Batch) (err error) {
-		rec, alive, err = lease.CheckLiveness(ctx, r, b, id, now)
-		return err
-	})
+	err = p.o.Engine.Update(ctx, [][]byte{kv.Row(lease.Key(id))},
+		func(r kv.Reader, b *kv.Batch) (err error) {
+			rec, alive, err = lease.CheckLiveness(ctx, r, b, id, now)
+			return err
+		})
 	return rec, alive, err
 }
 

@@ -115,7 +115,8 @@ func (p *Peers) waitsNow(number uint64) []lease.Wait {
 		return nil
 	}
 	owner := p.SessionID()
-	for _, e := range p.o.RowLocks.Edges(func(n uint64) bool { return elsewhere[tso.Timestamp(n)] }) {
+	for _, e := range p.o.RowLocks.Edges(
+		func(n uint64) bool { return elsewhere[tso.Timestamp(n)] }) {
 		w := lease.Wait{
 			Waiter: tso.Timestamp(e.Transaction), ID: uint64(e.Since.UnixNano()), Owner: owner,
 			Key: e.Key, Mode: uint8(e.Mode), Client: uint64(e.Owner),
@@ -145,8 +146,10 @@ func (p *Peers) storeWaits(number uint64) (out []lease.Wait, waiters map[tso.Tim
 		w.seen = w.looks
 		waiters[w.StartTS] = true
 		out = append(out, lease.Wait{
-			Waiter: w.StartTS, ID: w.id, Owner: owner, From: w.from, Searches: w.searches, Stored: true,
-			Key: w.Key, Mode: uint8(w.Mode), Place: w.place, Client: w.Client, Statement: mvcc.CutStatement(w.by.Statement),
+			Waiter: w.StartTS, ID: w.id, Owner: owner, From: w.from, Searches: w.searches,
+			Stored: true,
+			Key:    w.Key, Mode: uint8(w.Mode), Place: w.place, Client: w.Client,
+			Statement: mvcc.CutStatement(w.by.Statement),
 		})
 	}
 	return out, waiters
@@ -178,9 +181,10 @@ func (p *Peers) dropDeadWaits(ctx context.Context) (err error) {
 			return nil
 		}
 		key := w.CellKey()
-		return kv.UpdateLazy(ctx, p.o.Engine, [][]byte{kv.Row(key)}, func(_ kv.Reader, b *kv.Batch) error {
-			b.Delete(key)
-			return nil
-		})
+		return kv.UpdateLazy(ctx, p.o.Engine, [][]byte{kv.Row(key)},
+			func(_ kv.Reader, b *kv.Batch) error {
+				b.Delete(key)
+				return nil
+			})
 	})
 }

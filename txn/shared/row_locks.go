@@ -148,20 +148,22 @@ func (l *RowLocks) lockInStore(ctx context.Context, q *Request) (v mvcc.Version,
 
 // tryLock looks once. The lock is noted before it is there, so that whatever becomes of the update
 // it will be given back.
-func (l *RowLocks) tryLock(ctx context.Context, q *Request, gone goneHolders) (v mvcc.Version, unknown bool, err error) {
+func (l *RowLocks) tryLock(ctx context.Context, q *Request, gone goneHolders) (v mvcc.Version,
+	unknown bool, err error) {
 	h, err := l.rowHolder(ctx, q)
 	if err != nil {
 		return v, false, err
 	}
 	req := mvcc.RowRequest{RowHolder: h, Had: q.before, Since: q.ReadTS, Gone: gone.has}
-	unknown, err = l.p.o.Update(ctx, [][]byte{mvcc.Row(q.Key)}, true, func(r kv.Reader, b *kv.Batch) error {
-		if err := l.p.CheckSafepoint(ctx, r, q.ReadTS); err != nil {
+	unknown, err = l.p.o.Update(ctx, [][]byte{mvcc.Row(q.Key)}, true,
+		func(r kv.Reader, b *kv.Batch) error {
+			if err := l.p.CheckSafepoint(ctx, r, q.ReadTS); err != nil {
+				return err
+			}
+			var err error
+			v, err = mvcc.LockRow(ctx, r, b, q.Key, req)
 			return err
-		}
-		var err error
-		v, err = mvcc.LockRow(ctx, r, b, q.Key, req)
-		return err
-	})
+		})
 	if err == nil || unknown {
 		l.note(rowLock{key: string(q.Key), before: q.before, after: h.Mode}, h.Owner)
 	}
@@ -188,7 +190,8 @@ func (l *RowLocks) note(lock rowLock, session uint64) {
 // awaitHolders waits before another look at a row that others have locked, unless one of them is
 // gone, or the row was changed so that the lock is worthless.
 func (l *RowLocks) awaitHolders(
-	ctx context.Context, q *Request, held *mvcc.RowLockedError, gone goneHolders, w *Wait, bo *wait.Backoff,
+	ctx context.Context, q *Request, held *mvcc.RowLockedError, gone goneHolders, w *Wait,
+	bo *wait.Backoff,
 ) error {
 	if q.Stale != nil {
 		if err := q.Stale(held.Newest); err != nil {
@@ -208,7 +211,8 @@ func (l *RowLocks) awaitHolders(
 // awaitPrewritten settles the lock of a commit under way, or waits for it. left is what is left of
 // q.limit.
 func (l *RowLocks) awaitPrewritten(
-	ctx context.Context, q *Request, locked *mvcc.LockedError, w *Wait, bo *wait.Backoff, left time.Duration,
+	ctx context.Context, q *Request, locked *mvcc.LockedError, w *Wait, bo *wait.Backoff,
+	left time.Duration,
 ) error {
 	settled, err := l.p.o.Settle(ctx, locked)
 	switch {
@@ -241,7 +245,8 @@ func (g goneHolders) has(h mvcc.RowHolder) bool {
 
 // check adds those of the holders that are gone, and reports whether there are any.
 func (g goneHolders) check(
-	ctx context.Context, oldestOf func(ctx context.Context, owner uint64) (tso.Timestamp, error), holders []mvcc.RowHolder,
+	ctx context.Context, oldestOf func(ctx context.Context, owner uint64) (tso.Timestamp,
+		error), holders []mvcc.RowHolder,
 ) (some bool, err error) {
 	oldest := map[uint64]tso.Timestamp{} // of each session, which is looked at once
 	for i := range holders {
@@ -349,7 +354,8 @@ func (l *RowLocks) unlockRows(ctx context.Context, keep []mvcc.KeepRow) error {
 // hold, and removes the transaction's own cells. holds reports that the transaction had row locks
 // when its prewrites began, and mode returns what a write needs.
 func (l *RowLocks) Convert(
-	ctx context.Context, r kv.Reader, b *kv.Batch, holds bool, muts []mvcc.Mutation, mode func(*mvcc.Mutation) rowlock.Mode,
+	ctx context.Context, r kv.Reader, b *kv.Batch, holds bool, muts []mvcc.Mutation,
+	mode func(*mvcc.Mutation) rowlock.Mode,
 ) error {
 	if l == nil {
 		return nil
@@ -391,7 +397,8 @@ func (l *RowLocks) Contested(ctx context.Context, key []byte, mode rowlock.Mode)
 // DropDeadRowLocks removes row locks that no transaction will give back, and returns their number.
 // oldestOf returns the start_ts below which no transaction of an owner gives one back.
 func DropDeadRowLocks(
-	ctx context.Context, e kv.Engine, batchKeys int, oldestOf func(ctx context.Context, owner uint64) (tso.Timestamp, error),
+	ctx context.Context, e kv.Engine, batchKeys int, oldestOf func(ctx context.Context,
+		owner uint64) (tso.Timestamp, error),
 ) (n int, err error) {
 	snap, err := e.Snapshot()
 	if err != nil {

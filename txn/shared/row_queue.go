@@ -51,9 +51,11 @@ func (l *RowLocks) leaveQueue(q *Request) {
 	ctx, cancel := wait.Detached(context.Background())
 	defer cancel()
 	k := mvcc.KeepRow{
-		Row: mvcc.Row(q.Key), Mode: q.before, Had: mvcc.RowModes(0).With(q.stored()), Place: q.place, Queued: q.stored(),
+		Row: mvcc.Row(q.Key), Mode: q.before, Had: mvcc.RowModes(0).With(q.stored()),
+		Place: q.place, Queued: q.stored(),
 	}
 	if err := l.unlockRows(ctx, []mvcc.KeepRow{k}); err != nil && !errors.Is(err, kv.ErrClosed) {
-		l.p.o.Logger.Warn("place in a row's queue left to those who meet it", "start_ts", l.startTS, "err", err)
+		l.p.o.Logger.Warn("place in a row's queue left to those who meet it", "start_ts", l.startTS,
+			"err", err)
 	}
 }

@@ -76,10 +76,11 @@ func (p *Peers) claim(ctx context.Context, own uint64, target, now tso.Timestamp
 	dead := uint64(0)
 	for {
 		var found gc.Safepoint
-		err := p.o.Engine.Update(ctx, [][]byte{gc.SafepointRow()}, func(r kv.Reader, b *kv.Batch) (err error) {
-			found, err = gc.Claim(ctx, r, b, own, dead, target)
-			return err
-		})
+		err := p.o.Engine.Update(ctx, [][]byte{gc.SafepointRow()},
+			func(r kv.Reader, b *kv.Batch) (err error) {
+				found, err = gc.Claim(ctx, r, b, own, dead, target)
+				return err
+			})
 		if !errors.Is(err, gc.ErrClaimed) {
 			return err
 		}
@@ -108,10 +109,11 @@ func (p *Peers) Raise(ctx context.Context, candidate, now tso.Timestamp) (tso.Ti
 	}
 	var point tso.Timestamp
 	// Durable, and before anything is dropped.
-	err = p.o.Engine.Update(ctx, [][]byte{gc.SafepointRow()}, func(r kv.Reader, b *kv.Batch) (err error) {
-		point, err = gc.Raise(ctx, r, b, rec.ID, oldest)
-		return err
-	})
+	err = p.o.Engine.Update(ctx, [][]byte{gc.SafepointRow()},
+		func(r kv.Reader, b *kv.Batch) (err error) {
+			point, err = gc.Raise(ctx, r, b, rec.ID, oldest)
+			return err
+		})
 	if err != nil {
 		return 0, err
 	}
@@ -124,7 +126,8 @@ func (p *Peers) ReleaseClaim(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	return kv.UpdateLazy(ctx, p.o.Engine, [][]byte{gc.SafepointRow()}, func(r kv.Reader, b *kv.Batch) error {
-		return gc.Release(ctx, r, b, p.SessionID())
-	})
+	return kv.UpdateLazy(ctx, p.o.Engine, [][]byte{gc.SafepointRow()},
+		func(r kv.Reader, b *kv.Batch) error {
+			return gc.Release(ctx, r, b, p.SessionID())
+		})
 }

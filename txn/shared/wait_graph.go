@@ -95,12 +95,14 @@ func (p *Peers) NewWait(by Waiter, mode rowlock.Mode) *Wait {
 
 // holderOf shows the lock of a commit as that of a holder.
 func holderOf(l *mvcc.Lock) mvcc.RowHolder {
-	return mvcc.RowHolder{StartTS: l.StartTS, Owner: l.Owner, Client: l.Client, Statement: l.Statement}
+	return mvcc.RowHolder{StartTS: l.StartTS, Owner: l.Owner, Client: l.Client,
+		Statement: l.Statement}
 }
 
 // Await waits before another look at the lock of a commit, and can be seen to wait. The error may
 // be *rowlock.DeadlockError.
-func (w *Wait) Await(ctx context.Context, locked *mvcc.LockedError, bo *wait.Backoff) (more bool, err error) {
+func (w *Wait) Await(ctx context.Context, locked *mvcc.LockedError, bo *wait.Backoff) (more bool,
+	err error) {
 	defer w.leave()
 	if err := w.look(ctx, locked.Key, []mvcc.RowHolder{holderOf(&locked.Lock)}); err != nil {
 		return false, err
@@ -125,7 +127,8 @@ func (w *Wait) look(ctx context.Context, key []byte, holders []mvcc.RowHolder) e
 
 // wait waits before another look at the row, and can be seen to wait for the holders. At the end of
 // what the backoff allows the error is limit, or without one *rowlock.TimeoutError.
-func (w *Wait) wait(ctx context.Context, key []byte, holders []mvcc.RowHolder, bo *wait.Backoff, limit error) error {
+func (w *Wait) wait(ctx context.Context, key []byte, holders []mvcc.RowHolder, bo *wait.Backoff,
+	limit error) error {
 	if err := w.look(ctx, key, holders); err != nil {
 		return err
 	}
@@ -139,7 +142,8 @@ func (w *Wait) wait(ctx context.Context, key []byte, holders []mvcc.RowHolder, b
 	}
 	return &rowlock.TimeoutError{Wait: rowlock.Wait{
 		Key: w.Key, Mode: w.Mode, Owner: int64(w.Client), Blocker: int64(w.Lock.Client),
-		OwnerTransaction: uint64(w.StartTS), BlockerTransaction: uint64(w.Lock.StartTS), Since: w.Since,
+		OwnerTransaction: uint64(w.StartTS), BlockerTransaction: uint64(w.Lock.StartTS),
+		Since:            w.Since,
 		BlockerElsewhere: w.Lock.Owner != w.p.SessionID(),
 		Statement:        mvcc.CutStatement(w.by.Statement), BlockerStatement: w.Lock.Statement,
 	}}

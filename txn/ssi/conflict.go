@@ -158,7 +158,8 @@ func (n *Node) WriteSpan(span kv.Span) error {
 // whose status nobody knows has perhaps replaced nothing.
 func (n *Node) follows(r *Node, key []byte) bool {
 	return slices.ContainsFunc(r.out, func(w *Node) bool {
-		return w != n && w.commitTS != 0 && w.inSnapshotOf(r) == no && w.inSnapshotOf(n) == yes && w.writes.contains(key)
+		return w != n && w.commitTS != 0 && w.inSnapshotOf(r) == no && w.inSnapshotOf(n) == yes &&
+			w.writes.contains(key)
 	})
 }
 
@@ -218,9 +219,11 @@ func (g *Graph) edge(reader, writer, me *Node, key []byte) error {
 	}
 	switch {
 	case writer == me:
-		return me.fail(&Error{Reason: "Canceled on identification as a pivot, during write.", Key: slices.Clone(key)})
+		return me.fail(&Error{Reason: "Canceled on identification as a pivot, during write.",
+			Key: slices.Clone(key)})
 	case writer.prepared != 0:
-		reason := fmt.Sprintf("Canceled on conflict out to pivot %d, during read.", uint64(writer.startTS))
+		reason := fmt.Sprintf("Canceled on conflict out to pivot %d, during read.",
+			uint64(writer.startTS))
 		return me.fail(&Error{Reason: reason, Key: slices.Clone(key)})
 	}
 	writer.doomBy(key)

@@ -79,7 +79,8 @@ func TestANextVersionOnly(t *testing.T) {
 		s.writes(t4, "y")
 		require.NoError(t, s.commit(t4))
 		if !seen {
-			s.wantRefused(s.commit(t3), "Canceled on identification as a pivot, during commit attempt.")
+			s.wantRefused(s.commit(t3), "Canceled on identification as a pivot, during commit "+
+				"attempt.")
 			continue
 		}
 		require.NoError(t, s.commit(t3))
@@ -122,7 +123,8 @@ func TestOnlyAKnownCommitStandsBetween(t *testing.T) {
 			t4 := s.begin(Options{})
 			s.writes(t4, "y")
 			require.NoError(t, s.commit(t4))
-			s.wantRefused(s.commit(t3), "Canceled on identification as a pivot, during commit attempt.")
+			s.wantRefused(s.commit(t3), "Canceled on identification as a pivot, during commit "+
+				"attempt.")
 			require.NoError(t, s.commit(t1))
 		})
 	}
@@ -137,8 +139,10 @@ func TestReasons(t *testing.T) {
 			s.reads(b, "x", "y")
 			s.writes(a, "x")
 			require.NoError(s.t, s.commit(a))
-			s.wantRefused(b.Write([]byte("y")), "Canceled on identification as a pivot, during write.")
-			s.wantRefused(s.commit(b), "Canceled on identification as a pivot, during commit attempt.")
+			s.wantRefused(b.Write([]byte("y")), "Canceled on identification as a pivot, during "+
+				"write.")
+			s.wantRefused(s.commit(b), "Canceled on identification as a pivot, during commit "+
+				"attempt.")
 		},
 		"pivot, during commit attempt": func(s *stage) {
 			a, b := s.begin(Options{}), s.begin(Options{})
@@ -147,7 +151,8 @@ func TestReasons(t *testing.T) {
 			s.writes(a, "x")
 			s.writes(b, "y")
 			require.NoError(s.t, s.commit(a))
-			s.wantRefused(s.commit(b), "Canceled on identification as a pivot, during commit attempt.")
+			s.wantRefused(s.commit(b), "Canceled on identification as a pivot, during commit "+
+				"attempt.")
 		},
 		"pivot, noticed at a read": func(s *stage) {
 			a, b := s.begin(Options{}), s.begin(Options{})
@@ -156,8 +161,10 @@ func TestReasons(t *testing.T) {
 			s.writes(a, "x")
 			s.writes(b, "y")
 			require.NoError(s.t, s.commit(a))
-			s.wantRefused(b.Read(kv.Span{Start: []byte("p"), End: []byte("q")}), "Canceled on identification as a pivot, during conflict out checking.")
-			s.wantRefused(b.ReadKey([]byte("p")), "Canceled on identification as a pivot, during conflict out checking.")
+			s.wantRefused(b.Read(kv.Span{Start: []byte("p"), End: []byte("q")}),
+				"Canceled on identification as a pivot, during conflict out checking.")
+			s.wantRefused(b.ReadKey([]byte("p")), "Canceled on identification as a pivot, during "+
+				"conflict out checking.")
 			b.Aborted()
 		},
 		"pivot, noticed at a write": func(s *stage) {
@@ -167,7 +174,8 @@ func TestReasons(t *testing.T) {
 			s.writes(a, "x")
 			s.writes(b, "y")
 			require.NoError(s.t, s.commit(a))
-			s.wantRefused(b.Write([]byte("p")), "Canceled on identification as a pivot, during conflict in checking.")
+			s.wantRefused(b.Write([]byte("p")), "Canceled on identification as a pivot, during "+
+				"conflict in checking.")
 			b.Aborted()
 		},
 		"the pivot has committed": func(s *stage) {
@@ -177,7 +185,9 @@ func TestReasons(t *testing.T) {
 			require.NoError(s.t, s.commit(out))
 			s.writes(pivot, "y")
 			require.NoError(s.t, s.commit(pivot))
-			s.wantRefused(in.ReadKey([]byte("y")), fmt.Sprintf("Canceled on conflict out to pivot %d, during read.", uint64(pivot.startTS)))
+			s.wantRefused(in.ReadKey([]byte("y")),
+				fmt.Sprintf("Canceled on conflict out to pivot %d, during read.",
+					uint64(pivot.startTS)))
 			in.Aborted()
 		},
 		"the pivot is committing": func(s *stage) {
@@ -187,7 +197,8 @@ func TestReasons(t *testing.T) {
 			s.reads(in, "y")
 			require.NoError(s.t, pivot.Prepare())
 			s.writes(out, "x")
-			s.wantRefused(s.commit(out), "Canceled on commit attempt with conflict in from prepared pivot.")
+			s.wantRefused(s.commit(out), "Canceled on commit attempt with conflict in from "+
+				"prepared pivot.")
 			s.clock++
 			pivot.Committed(s.clock)
 			require.NoError(s.t, s.commit(in))
@@ -210,7 +221,9 @@ func TestReasons(t *testing.T) {
 			s.reads(in, "y")
 			s.writes(pivot, "y")
 			s.foldAll()
-			s.wantRefused(pivot.ReadKey([]byte("x")), "Canceled on identification as a pivot, with conflict out to old committed transaction.")
+			s.wantRefused(pivot.ReadKey([]byte("x")),
+				"Canceled on identification as a pivot, with conflict out to old committed "+
+					"transaction.")
 			pivot.Aborted()
 			require.NoError(s.t, s.commit(in))
 		},
@@ -245,7 +258,8 @@ func TestOverwriting(t *testing.T) {
 			require.NoError(t, s.commit(a))
 			continue
 		}
-		s.wantRefused(a.Overwrite([]byte("k")), "Canceled on identification as a pivot, during write.")
+		s.wantRefused(a.Overwrite([]byte("k")), "Canceled on identification as a pivot, during "+
+			"write.")
 	}
 }
 
@@ -308,7 +322,8 @@ func TestSafeSnapshots(t *testing.T) {
 		require.NoError(t, s.commit(w))
 		require.True(t, decided(r))
 		require.False(t, r.Safe())
-		s.wantRefused(r.ReadKey([]byte("y")), fmt.Sprintf("Canceled on conflict out to pivot %d, during read.", uint64(w.startTS)))
+		s.wantRefused(r.ReadKey([]byte("y")), fmt.Sprintf("Canceled on conflict out to pivot %d, "+
+			"during read.", uint64(w.startTS)))
 		r.Aborted()
 	})
 	t.Run("a writer that read what is overwritten after it", func(t *testing.T) {
@@ -357,7 +372,8 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	}
 	require.LessOrEqual(t, len(s.g.old.reads.list), spansMax)
 	s.reads(long, "w00000") // of one that was folded: one edge harms nobody
-	s.wantRefused(long.Write([]byte("r00001")), "Canceled on identification as a pivot, during write.")
+	s.wantRefused(long.Write([]byte("r00001")), "Canceled on identification as a pivot, during "+
+		"write.")
 	long.Aborted()
 	_, committed := s.g.Size()
 	require.Zero(t, committed)

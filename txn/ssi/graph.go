@@ -86,7 +86,8 @@ func (n *Node) Prepare() error {
 			continue
 		}
 		if near.prepared != 0 {
-			return n.fail(&Error{Reason: "Canceled on commit attempt with conflict in from prepared pivot."})
+			return n.fail(&Error{Reason: "Canceled on commit attempt with conflict in from " +
+				"prepared pivot."})
 		}
 		near.doomBy(nil)
 	}

@@ -120,7 +120,8 @@ func (w *world) do(a *actor, o op) {
 // locked reports whether another owner that has not ended has written one of the keys: a drop locks
 // the whole table.
 func (w *world) locked(a *actor, keys keySet) bool {
-	return slices.ContainsFunc(w.actors, func(b *actor) bool { return b != a && b.writes&keys != 0 && !b.over })
+	return slices.ContainsFunc(w.actors,
+		func(b *actor) bool { return b != a && b.writes&keys != 0 && !b.over })
 }
 
 // dropped reports whether another owner has dropped one of the keys since the snapshot: both change
@@ -137,7 +138,8 @@ func (w *world) dropped(a *actor, keys keySet) bool {
 func (w *world) lost(a *actor, keys keySet) bool {
 	return slices.ContainsFunc(w.actors, func(b *actor) bool {
 		return b != a && b.writes&keys != 0 &&
-			(!b.over && b.phase >= 3 && (!b.late || b.drops&keys != 0) || b.drawn && b.commit > a.startTS)
+			(!b.over && b.phase >= 3 && (!b.late || b.drops&keys != 0) || b.drawn &&
+				b.commit > a.startTS)
 	})
 }
 
@@ -240,7 +242,8 @@ func (w *world) refusals() (n int) {
 func (w *world) String() string {
 	s := ""
 	for i, a := range w.actors {
-		s += fmt.Sprintf("\n%d: %c [%d, %d] reads %03b writes %03b refused %v", i, a.program, a.startTS, a.commit, a.reads, a.writes, a.refused)
+		s += fmt.Sprintf("\n%d: %c [%d, %d] reads %03b writes %03b refused %v", i, a.program,
+			a.startTS, a.commit, a.reads, a.writes, a.refused)
 	}
 	return s
 }
@@ -297,7 +300,8 @@ func TestEveryOrderOfThreeSmallTransactions(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d histories, %d cyclic without control; with refusals %v, needlessly %v", histories, wrong, refusing, needless)
+	t.Logf("%d histories, %d cyclic without control; with refusals %v, needlessly %v", histories,
+		wrong, refusing, needless)
 	require.Positive(t, wrong)
 	require.Less(t, 4*needless["graph"], needless["validation"])
 }
@@ -385,7 +389,8 @@ func histories(t *testing.T, seed uint64, n int, after func(*world)) {
 		require.Zero(t, w.g.bytes, "seed %d, history %d", seed, i)
 		require.Zero(t, w.g.old.committed, "seed %d, history %d", seed, i)
 	}
-	t.Logf("seed %d: %d histories, %d cyclic without control, %d with refusals, %d of them needlessly", seed, n, cyclic, refusing, wrong)
+	t.Logf("seed %d: %d histories, %d cyclic without control, %d with refusals, %d of them "+
+		"needlessly", seed, n, cyclic, refusing, wrong)
 	require.Positive(t, cyclic)
 }
 

@@ -59,7 +59,8 @@ func TestSpanSetHoldsWhatWasAdded(t *testing.T) {
 				sum += sizeOf(span)
 				require.False(t, span.Empty())
 				if i > 0 {
-					require.LessOrEqual(t, string(s.list[i-1].End), string(span.Start), "seed %d", seed)
+					require.LessOrEqual(t, string(s.list[i-1].End), string(span.Start), "seed %d",
+						seed)
 				}
 			}
 			require.Equal(t, sum, s.bytes)

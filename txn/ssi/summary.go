@@ -46,11 +46,13 @@ func (n *Node) readOld(key []byte) error {
 	o := &n.g.old
 	switch {
 	case o.oldOut || o.out != 0 && (!n.reader || o.out <= n.started):
-		return n.fail(&Error{Reason: "Canceled on conflict out to old pivot.", Key: slices.Clone(key)})
+		return n.fail(&Error{Reason: "Canceled on conflict out to old pivot.",
+			Key: slices.Clone(key)})
 	case n.oldIn || len(n.in) > 0:
 		return n.fail(&Error{
-			Reason: "Canceled on identification as a pivot, with conflict out to old committed transaction.",
-			Key:    slices.Clone(key),
+			Reason: "Canceled on identification as a pivot, with conflict out to old committed " +
+				"transaction.",
+			Key: slices.Clone(key),
 		})
 	}
 	n.oldOut = true
@@ -73,7 +75,8 @@ func (n *Node) followOld(key []byte) error {
 	if n.oldOut || slices.ContainsFunc(n.out, func(out *Node) bool {
 		return out.prepared != 0 && !out.gone() && out.prepared <= o.committed
 	}) {
-		return n.fail(&Error{Reason: "Canceled on identification as a pivot, during write.", Key: slices.Clone(key)})
+		return n.fail(&Error{Reason: "Canceled on identification as a pivot, during write.",
+			Key: slices.Clone(key)})
 	}
 	n.oldIn = true
 	return nil

@@ -13,10 +13,10 @@ import (
 // corrected the time) is judged by the physical part of timestamps, so that part follows these
 // rules:
 //
-//	the wall clock is       the oracle's clock
-//	ahead by up to a day    follows it: at once, or, where leases are judged by it, at most twice as fast
-//	ahead by more           goes on by the monotonic clock; that is no time that has passed, but an error
-//	behind                  goes on by the monotonic clock, slower by a tenth until the two agree
+//	the wall clock is    the oracle's clock
+//	ahead by up to a day follows it: at once, or, where it judges leases, at most twice as fast
+//	ahead by more        goes on by the monotonic clock: no such time has passed, it is an error
+//	behind               goes on by the monotonic clock, slower by a tenth until the two agree
 //
 // A crash leaves the high-water mark ahead of the wall clock by as much as a range, and the last
 // rule takes that back.
@@ -57,7 +57,8 @@ func (e *ClockError) Error() string {
 	if e.Last.IsZero() {
 		return fmt.Sprintf("the clock of this machine says %s, which cannot be: set the clock", at)
 	}
-	return fmt.Sprintf("the clock of this machine says %s, and the newest timestamp in the store is of %s: set the clock, "+
+	return fmt.Sprintf("the clock of this machine says %s, and the newest timestamp in the store "+
+		"is of %s: set the clock, "+
 		"or, if it is right, accept it", at, e.Last.UTC().Format(time.RFC3339))
 }
 
@@ -99,7 +100,8 @@ func (c *clock) start(wall, elapsed int64, newest Timestamp) {
 // now returns the milliseconds since 1970. It never stands still, but for the moment of agreement.
 func (c *clock) now() int64 {
 	wall, elapsed := c.read()
-	if looked := c.looked.Load(); elapsed-looked >= slewPause.Milliseconds() && c.looked.CompareAndSwap(looked, elapsed) {
+	if looked := c.looked.Load(); elapsed-looked >= slewPause.Milliseconds() &&
+		c.looked.CompareAndSwap(looked, elapsed) {
 		c.slew(wall, elapsed, elapsed-looked)
 	}
 	for {
@@ -121,7 +123,8 @@ func (c *clock) slew(wall, elapsed, since int64) {
 	ahead := wall - elapsed - c.offset.Load()
 	wild := ahead > jumpMost.Milliseconds()
 	if c.wild.Swap(wild) != wild && wild {
-		c.logger.Error("the wall clock is far ahead of the timestamps, which go on without it; set it, or, if it is right, open the store again",
+		c.logger.Error("the wall clock is far ahead of the timestamps, which go on without it; "+
+			"set it, or, if it is right, open the store again",
 			"wall", time.UnixMilli(wall).UTC(), "timestamps", time.UnixMilli(wall-ahead).UTC())
 	}
 	switch {
@@ -138,7 +141,8 @@ func (c *clock) reach(ts Timestamp) {
 	_, elapsed := c.read()
 	for {
 		offset := c.offset.Load()
-		if elapsed+offset >= ts.Physical() || c.offset.CompareAndSwap(offset, ts.Physical()-elapsed) {
+		if elapsed+offset >= ts.Physical() ||
+			c.offset.CompareAndSwap(offset, ts.Physical()-elapsed) {
 			return
 		}
 	}

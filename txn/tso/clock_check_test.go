@@ -16,7 +16,8 @@ func TestTheMachinesClockIsChecked(t *testing.T) {
 	}{
 		{1970, 0, true}, {2000, 0, true}, {2026, 0, false}, {2090, 0, false}, {2106, 0, true},
 		{2030, 2026, false}, {2040, 2026, true}, {2025, 2026, true}, {2026, 2106, true},
-		{2026, 1970, false}, {2000, 1970, true}, // it was made by a clock that stood at its beginning
+		// it was made by a clock that stood at its beginning
+		{2026, 1970, false}, {2000, 1970, true},
 	} {
 		newest := Timestamp(0)
 		if c.newest != 0 {

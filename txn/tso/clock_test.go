@@ -66,8 +66,9 @@ func TestTimeGoesOnBehindAClockThatWasAhead(t *testing.T) {
 func TestAWildClockIsNotFollowed(t *testing.T) {
 	c := &clocks{wall: base}
 	e := memkv.New(memkv.Options{})
-	read := tso.Options{Clock: func() int64 { return c.wall }, Elapsed: func() time.Duration { return c.elapsed },
-		Logger: slog.New(slog.NewTextHandler(&c.log, nil))}
+	read := tso.Options{Clock: func() int64 { return c.wall },
+		Elapsed: func() time.Duration { return c.elapsed },
+		Logger:  slog.New(slog.NewTextHandler(&c.log, nil))}
 	o, err := tso.Open(ctx, e, key, read)
 	require.NoError(t, err)
 	next(t, o)

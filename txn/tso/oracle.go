@@ -213,7 +213,8 @@ func (o *Oracle) readMark(ctx context.Context, r kv.Reader) (Timestamp, error) {
 		return 0, err
 	}
 	if len(value) != 8 {
-		return 0, fmt.Errorf("oracle: high-water mark of %d bytes: %w", len(value), kv.ErrCorruption)
+		return 0, fmt.Errorf("oracle: high-water mark of %d bytes: %w", len(value),
+			kv.ErrCorruption)
 	}
 	return Timestamp(binary.BigEndian.Uint64(value)), nil
 }
