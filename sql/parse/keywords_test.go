@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	goparser "go/parser"
 	gotoken "go/token"
-	"io/fs"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,10 +31,14 @@ func TestWordsOfTheGrammarAreKeyWords(t *testing.T) {
 			}
 		}
 	}
-	source := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
-	pkgs, err := goparser.ParseDir(gotoken.NewFileSet(), ".", source, 0)
+	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	for file, f := range pkgs["parse"].Files {
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := goparser.ParseFile(gotoken.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:

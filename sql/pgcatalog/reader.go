@@ -29,11 +29,6 @@ func (r *reader) database() table.ID {
 	return id
 }
 
-func (r *reader) databaseName() string {
-	_, name := r.env.Database()
-	return name
-}
-
 // relations lists tables, views and sequences of the database.
 func (r *reader) relations() ([]*table.Desc, error) {
 	return r.env.View().Relations(r.ctx, r.database())
