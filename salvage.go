@@ -34,9 +34,10 @@ type SalvageReport struct {
 // but for rows whose blocks in table files are damaged. Old versions are not copied. After an error
 // there is no new directory.
 //
-// When the list of the store's files cannot be used, every file in the directory is, also such as the store
-// had replaced and not yet removed. Then rows that were deleted lately may be back, which the report says.
-// It takes as much space again, in a directory beside the new one that is removed in the end.
+// When the list of the store's files cannot be used, every file in the directory is, also such as
+// the store had replaced and not yet removed. Then rows that were deleted lately may be back, which
+// the report says. It takes as much space again, in a directory beside the new one that is removed
+// in the end.
 func Salvage(ctx context.Context, dir, newDir string, report SalvageReport) (err error) {
 	if report.Lost == nil {
 		report.Lost = func(string) {}
@@ -72,10 +73,13 @@ func Salvage(ctx context.Context, dir, newDir string, report SalvageReport) (err
 }
 
 // salvageStore copies what an engine shows of a damaged store into a new directory.
-func salvageStore(ctx context.Context, from *pebblekv.Salvaged, newDir string, report SalvageReport) (err error) {
+func salvageStore(ctx context.Context, from *pebblekv.Salvaged, newDir string,
+	report SalvageReport) (err error) {
 	if from.Unlisted != nil {
-		report.Lost(fmt.Sprintf("the list of the store's files cannot be used (%v): all %d table files and all logs in the "+
-			"directory were read, also such as were replaced before; rows and tables that were deleted lately may be back",
+		report.Lost(fmt.Sprintf("the list of the store's files cannot be used (%v): all %d table "+
+			"files and all logs in the "+
+			"directory were read, also such as were replaced before; rows and tables that were "+
+			"deleted lately may be back",
 			from.Unlisted.Cause, from.Unlisted.Tables))
 		if err := dropReturnedLocks(ctx, from.Engine); err != nil {
 			return err
@@ -105,7 +109,8 @@ func salvageStore(ctx context.Context, from *pebblekv.Salvaged, newDir string, r
 
 // salvageInto makes the new directory.
 func salvageInto(
-	ctx context.Context, dir string, unlisted *pebblekv.Unlisted, from *txn.Store, newest tso.Timestamp, report SalvageReport,
+	ctx context.Context, dir string, unlisted *pebblekv.Unlisted, from *txn.Store,
+	newest tso.Timestamp, report SalvageReport,
 ) (err error) {
 	engine, err := pebblekv.Open(dir, pebblekv.Options{})
 	if err != nil {
@@ -128,8 +133,10 @@ func salvageInto(
 	return reportUnlisted(ctx, to, unlisted, report)
 }
 
-// reportUnlisted names by the salvaged schema what could not be read of the files, and what is not certain.
-func reportUnlisted(ctx context.Context, to *txn.Store, u *pebblekv.Unlisted, report SalvageReport) error {
+// reportUnlisted names by the salvaged schema what could not be read of the files, and what is not
+// certain.
+func reportUnlisted(ctx context.Context, to *txn.Store, u *pebblekv.Unlisted,
+	report SalvageReport) error {
 	tx, err := to.Begin(ctx, txn.BeginOptions{ReadOnly: true})
 	if err != nil {
 		return err
@@ -168,12 +175,13 @@ func dropReturnedLocks(ctx context.Context, e kv.Engine) error {
 
 var oracleCell = mvcc.MetaKey("oracle")
 
-// beyondNewest is how far the timestamps of the new store begin above the newest one that can be read, when
-// the oracle's own cell cannot.
+// beyondNewest is how far the timestamps of the new store begin above the newest one that can be
+// read, when the oracle's own cell cannot.
 const beyondNewest = time.Minute
 
 // newestOf returns a timestamp that is above all of a damaged store.
-func newestOf(ctx context.Context, from *pebblekv.Salvaged, report SalvageReport) (newest tso.Timestamp, err error) {
+func newestOf(ctx context.Context, from *pebblekv.Salvaged,
+	report SalvageReport) (newest tso.Timestamp, err error) {
 	snap, err := from.Snapshot()
 	if err != nil {
 		return 0, err
@@ -198,7 +206,8 @@ func newestOf(ctx context.Context, from *pebblekv.Salvaged, report SalvageReport
 		return 0, err
 	}
 	if newest == 0 {
-		report.Lost("the position of the store's clock cannot be read: it goes on behind the newest timestamp that is there")
+		report.Lost("the position of the store's clock cannot be read: it goes on behind the " +
+			"newest timestamp that is there")
 	}
 	now := tso.New(time.Now().UnixMilli(), 0)
 	return max(newest, read, now) + tso.New(beyondNewest.Milliseconds(), 0), nil
@@ -211,8 +220,8 @@ func (c *salvageClock) Next(context.Context) (tso.Timestamp, error) {
 	return tso.Timestamp(c.last.Add(1)), nil
 }
 
-// setClock lets the new store's timestamps go on above all of the old one's: versions of the schema are such
-// timestamps.
+// setClock lets the new store's timestamps go on above all of the old one's: versions of the schema
+// are such timestamps.
 func setClock(ctx context.Context, to kv.Engine, newest tso.Timestamp) error {
 	value := binary.BigEndian.AppendUint64(nil, uint64(newest))
 	return to.Update(ctx, [][]byte{kv.Row(oracleCell)}, func(_ kv.Reader, b *kv.Batch) error {
