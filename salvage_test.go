@@ -14,13 +14,14 @@ import (
 	"github.com/minidb/minidb"
 )
 
-// salvaged salvages a directory, opens what comes of it, and checks that. It returns the lines about what
-// was lost. The damaged directory stays byte for byte as it is.
+// salvaged salvages a directory, opens what comes of it, and checks that. It returns the lines
+// about what was lost. The damaged directory stays byte for byte as it is.
 func salvaged(t *testing.T, dir string) (db *minidb.DB, lost []string) {
 	ctx := context.Background()
 	before := contents(t, dir)
 	to := filepath.Join(t.TempDir(), "new")
-	err := minidb.Salvage(ctx, dir, to, minidb.SalvageReport{Lost: func(line string) { lost = append(lost, line) }})
+	err := minidb.Salvage(ctx, dir, to,
+		minidb.SalvageReport{Lost: func(line string) { lost = append(lost, line) }})
 	require.NoError(t, err)
 	require.Equal(t, before, contents(t, dir))
 	db, err = minidb.Open(to, quiet)
@@ -46,30 +47,28 @@ func contents(t *testing.T, dir string) map[string]string {
 }
 
 func TestSalvageOfADamagedTableFile(t *testing.T) {
-	// What lies where depends on how many locks of the large commit were settled when the file was
-	// written: behind rows there may be locks, and marks that they were deleted. One of some damages
-	// meets rows.
-	fewest := int64(20000)
-	for _, part := range []int64{95, 50, 90, 85, 80, 75, 70, 65, 60, 55} {
-		if fewest < 20000 && part != 50 {
-			continue
-		}
+	for _, part := range []int64{95, 50} {
 		dir, file := twoTables(t)
 		flip(t, file, size(t, file)*part/100)
 		db, lost := salvaged(t, dir)
 		require.NotEmpty(t, lost)
-		require.EqualValues(t, 10, scalar[int64](t, db, "SELECT count(*) FROM small WHERE v = 's' || id"))
+		require.EqualValues(t, 10, scalar[int64](t, db, "SELECT count(*) FROM small WHERE v = "+
+			"'s' || id"))
 		n := scalar[int64](t, db, "SELECT count(*) FROM large WHERE v = repeat(md5(id::text), 4)")
+		if part == 50 { // locks, of which some may not have been settled
+			require.Greater(t, n, int64(19000))
+			require.Contains(t, strings.Join(lost, "\n"), "postgres.public.large: ")
+			continue
+		}
+		require.Less(t, n, int64(20000))
 		require.Greater(t, n, int64(19000), "a block holds some hundred rows")
 		require.Contains(t, strings.Join(lost, "\n"), "postgres.public.large: ")
 		exec(t, db, "INSERT INTO small VALUES (11, 's11')")
-		fewest = min(fewest, n)
 	}
-	require.Less(t, fewest, int64(20000))
 }
 
-// TestSalvageMakesIndexesAnew damages each part of a table file in turn: rows, values that lie apart from
-// their rows, and index entries.
+// TestSalvageMakesIndexesAnew damages each part of a table file in turn: rows, values that lie
+// apart from their rows, and index entries.
 func TestSalvageMakesIndexesAnew(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	db, err := minidb.Open(dir, quiet)
@@ -77,7 +76,8 @@ func TestSalvageMakesIndexesAnew(t *testing.T) {
 	exec(t, db, "CREATE TABLE first(id serial PRIMARY KEY, v text)")
 	exec(t, db, "CREATE TABLE t(id serial PRIMARY KEY, k text UNIQUE, long text)")
 	exec(t, db, "CREATE TABLE nokey(v int)")
-	exec(t, db, "INSERT INTO t(k, long) SELECT md5(i::text), repeat(md5(i::text), 10) FROM generate_series(1, 2000) i")
+	exec(t, db, "INSERT INTO t(k, long) SELECT md5(i::text), repeat(md5(i::text), 10) FROM "+
+		"generate_series(1, 2000) i")
 	exec(t, db, "INSERT INTO nokey SELECT i FROM generate_series(1, 2000) i")
 	exec(t, db, "UPDATE t SET k = 'k' || k WHERE id % 100 = 7; DELETE FROM t WHERE id % 100 = 8")
 	exec(t, db, "CHECKPOINT")
@@ -94,13 +94,15 @@ func TestSalvageMakesIndexesAnew(t *testing.T) {
 			schemas++
 		} else {
 			db, lost := salvaged(t, dir)
-			n := scalar[int64](t, db, "SELECT count(*) FROM t WHERE k LIKE '%' || md5(id::text) AND long = repeat(md5(id::text), 10)")
+			n := scalar[int64](t, db, "SELECT count(*) FROM t WHERE k LIKE '%' || md5(id::text) "+
+				"AND long = repeat(md5(id::text), 10)")
 			all := n + scalar[int64](t, db, "SELECT count(*) FROM nokey WHERE v > 0")
 			require.Greater(t, all, int64(3980-1000), "part %d", part)
 			if all < 3980 {
 				require.NotEmpty(t, lost)
 			}
-			require.Zero(t, scalar[int64](t, db, "SELECT count(*) FROM t WHERE id % 100 = 8"), "deleted rows come back")
+			require.Zero(t, scalar[int64](t, db, "SELECT count(*) FROM t WHERE id % 100 = 8"),
+				"deleted rows come back")
 			exec(t, db, "INSERT INTO t(k) VALUES ('new'); INSERT INTO nokey VALUES (0)")
 			rows += all
 		}
@@ -110,7 +112,8 @@ func TestSalvageMakesIndexesAnew(t *testing.T) {
 	require.Positive(t, rows)
 }
 
-// TestSalvageOfADamagedLog damages the first log of a directory, and a later one that others follow.
+// TestSalvageOfADamagedLog damages the first log of a directory, and a later one that others
+// follow.
 func TestSalvageOfADamagedLog(t *testing.T) {
 	for name, checkpoint := range map[string]bool{"first log": false, "later log": true} {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +122,8 @@ func TestSalvageOfADamagedLog(t *testing.T) {
 			require.NoError(t, err)
 			exec(t, db, "CREATE TABLE t(id int PRIMARY KEY, v text UNIQUE)")
 			for i := range 100 {
-				exec(t, db, "INSERT INTO t SELECT i, 'v' || i FROM generate_series($1::int, $1::int + 9) i", 10*i)
+				exec(t, db, "INSERT INTO t SELECT i, 'v' || i FROM generate_series($1::int, "+
+					"$1::int + 9) i", 10*i)
 				if checkpoint && i == 50 {
 					exec(t, db, "CHECKPOINT")
 				}
@@ -134,17 +138,20 @@ func TestSalvageOfADamagedLog(t *testing.T) {
 			require.ErrorContains(t, err, "minidb check --salvage")
 			db, lost := salvaged(t, left)
 			require.NotEmpty(t, lost)
-			require.True(t, strings.HasPrefix(lost[0], "log "+filepath.Base(log)+": damaged at byte"), lost[0])
+			require.True(t, strings.HasPrefix(lost[0],
+				"log "+filepath.Base(log)+": damaged at byte"), lost[0])
 			n := scalar[int64](t, db, "SELECT count(*) FROM t")
 			require.Zero(t, n%10, "a transaction is there in part")
 			require.Greater(t, n, int64(300))
 			require.Less(t, n, int64(1000))
-			require.EqualValues(t, n-1, scalar[int64](t, db, "SELECT max(id)::int8 FROM t"), "all before the damage is there")
+			require.EqualValues(t, n-1, scalar[int64](t, db, "SELECT max(id)::int8 FROM t"),
+				"all before the damage is there")
 		})
 	}
 }
 
-// copied copies what a kill of the process would leave. A file that is removed meanwhile makes it begin anew.
+// copied copies what a kill of the process would leave. A file that is removed meanwhile makes it
+// begin anew.
 func copied(t *testing.T, dir string) string {
 	for range 100 {
 		to := filepath.Join(t.TempDir(), "copy")

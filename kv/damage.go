@@ -103,9 +103,12 @@ const probes = 4
 func (walk Walk) readableFrom(ctx context.Context, span Span) ([]byte, error) {
 	high, found := span.End, false
 	for probe, failed := high, 0; failed < probes; { // halfway to the start, again and again
-		if probe = between(span.Start, probe); probe == nil {
+		next := between(span.Start, probe)
+		if next == nil || probe != nil && bytes.Compare(next, probe) >= 0 {
+			// as close to the start as it gets, where an older version of the key before may be
 			break
 		}
+		probe = next
 		ok, err := walk.readableAt(ctx, Span{Start: probe, End: span.End})
 		if err != nil {
 			return nil, err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
@@ -286,9 +285,7 @@ func dropCosts(t *testing.T, rows int) (drop, passes kvtest.Counts, steps int64)
 	ctx := context.Background()
 	walk := kvtest.NewSteps(memkv.New(memkv.Options{}))
 	e := kvtest.NewRecord(walk)
-	// On a clock that stands still the oracle extends its range no more often on a slow machine.
-	now := time.Now().UnixMilli()
-	s, err := openTxn(ctx, e, txn.Options{Clock: func() int64 { return now }})
+	s, err := openTxn(ctx, e, txn.Options{})
 	require.NoError(t, err)
 	commit(t, s, "way", "here")
 	for n := 0; n < rows; n += 1000 {

@@ -56,6 +56,18 @@ func descVersion(b []byte) (version uint64, rest []byte, err error) {
 }
 
 func decodeDesc(b []byte) (*table.Desc, error) {
+	d, err := parseDesc(b)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Prepare(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// parseDesc is decodeDesc before the encodings of rows and entries are worked out.
+func parseDesc(b []byte) (*table.Desc, error) {
 	_, js, err := descVersion(b)
 	if err != nil {
 		return nil, err
@@ -80,9 +92,6 @@ func decodeDesc(b []byte) (*table.Desc, error) {
 		if fk := &d.ForeignKeys[i]; fk.OID == 0 {
 			fk.OID = 1<<31 + d.ID<<8 + table.ID(i)
 		}
-	}
-	if err := d.Prepare(); err != nil {
-		return nil, err
 	}
 	return d, nil
 }

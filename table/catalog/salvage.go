@@ -9,6 +9,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/table"
+	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
@@ -16,18 +17,23 @@ import (
 
 // SalvageOptions are called with what Salvage finds on its way.
 type SalvageOptions struct {
-	Lost     func(Problem)       // is called for everything that could not be copied as it is
-	Progress func(string, int64) // is called now and then: a table, and how many of its rows were copied
+	Lost func(Problem) // is called for everything that could not be copied as it is
+	// is called now and then: a table, and how many of its rows were copied
+	Progress func(string, int64)
 }
 
-// Salvage copies the newest committed state of a damaged store into an empty one, as far as it can be read:
-// the schema, which must be whole, the rows, the positions of sequences and the statistics. Index entries
-// are not copied but made of the rows, so every index agrees with its table. What cannot be read is left
-// out, and each such thing is reported:
+// Salvage copies the newest committed state of a damaged store into an empty one, as far as it can
+// be read: the schema, the rows, the positions of sequences and the statistics. Index entries are
+// not copied but made of the rows, so every index agrees with its table. What cannot be read is
+// left out, and each such thing is reported:
 //
-//   - rows whose key or value lies in a damaged block, by their key or by the range that they lie in;
-//   - changes of transactions that were not settled, where it cannot be read whether they were committed. Of
-//     such a row the version before is copied;
+//   - relations whose descriptors lie in a damaged block, with the rows of such tables, counted by
+//     their storage ID, and what refers to them: foreign keys, views, defaults that draw from a
+//     lost sequence;
+//   - rows whose key or value lies in a damaged block, by their key or by the range that they lie
+//     in;
+//   - changes of transactions that were not settled, where it cannot be read whether they were
+//     committed. Of such a row the version before is copied;
 //   - a row that has the key of another in a unique index, which such an older version may have;
 //   - positions of sequences: they go on behind the values in the column that owns them.
 //
@@ -38,7 +44,8 @@ func Salvage(ctx context.Context, from, to *txn.Store, o SalvageOptions) (err er
 		return err
 	}
 	defer func() {
-		if closed := snap.Close(); err == nil && !errors.Is(closed, kv.ErrCorruption) { // which was met before
+		// which was met before
+		if closed := snap.Close(); err == nil && !errors.Is(closed, kv.ErrCorruption) {
 			err = closed
 		}
 	}()
@@ -62,7 +69,8 @@ func Salvage(ctx context.Context, from, to *txn.Store, o SalvageOptions) (err er
 	if err := s.lostCounters(ctx, tables); err != nil {
 		return err
 	}
-	lost, err := s.copy(ctx, table.PrefixSpan([]byte{table.PrefixStats}), s.set(ctx))
+	lost, err := s.copy(ctx, table.PrefixSpan([]byte{table.PrefixStats}),
+		s.setOf(ctx, statisticsOf))
 	if err != nil {
 		return err
 	}
@@ -83,6 +91,7 @@ type salvage struct {
 		known             bool
 	}
 
+	relations   map[table.ID]bool       // that were saved
 	counterLoss lostKeys                // of sequences and row IDs
 	seen        map[table.ID]seenValues // of lost sequences and row IDs
 }
@@ -102,16 +111,37 @@ func (l *lostKeys) any() bool {
 // missing reports whether a key may have had a value that was not copied.
 func (l *lostKeys) missing(key []byte) bool {
 	same := func(k []byte) bool { return bytes.Equal(k, key) }
-	return slices.ContainsFunc(l.spans, func(s kv.Span) bool { return s.Contains(key) }) || slices.ContainsFunc(l.keys, same)
+	return slices.ContainsFunc(l.spans, func(s kv.Span) bool { return s.Contains(key) }) ||
+		slices.ContainsFunc(l.keys, same)
 }
 
-// set returns a function that copies a pair as it is.
-func (s *salvage) set(ctx context.Context) func(key, value []byte) error {
-	return func(key, value []byte) error { return s.out.set(ctx, key, value) }
+// setOf returns a function that copies the pairs of saved relations as they are. of returns the
+// relation that a key belongs to.
+func (s *salvage) setOf(ctx context.Context, of func(key []byte) table.ID) func(key,
+	value []byte) error {
+	return func(key, value []byte) error {
+		if !s.relations[of(key)] {
+			return nil
+		}
+		return s.out.set(ctx, key, value)
+	}
+}
+
+// statisticsOf returns the table that a key of statistics belongs to.
+func statisticsOf(key []byte) table.ID {
+	id, _, _, _ := stats.DecodeKey(key)
+	return id
+}
+
+// counterOf returns the relation that the key of a position or of a row ID belongs to.
+func counterOf(key []byte) table.ID {
+	id, _, _ := table.ReadID(key[1:])
+	return id
 }
 
 // copy calls put with every pair of a span that can be read, in no particular order.
-func (s *salvage) copy(ctx context.Context, span kv.Span, put func(key, value []byte) error) (lost lostKeys, err error) {
+func (s *salvage) copy(ctx context.Context, span kv.Span,
+	put func(key, value []byte) error) (lost lostKeys, err error) {
 	locks, err := s.locked(ctx, span, put, &lost)
 	if err != nil {
 		return lost, err
@@ -127,17 +157,18 @@ func (s *salvage) copy(ctx context.Context, span kv.Span, put func(key, value []
 		return lost, err
 	}
 	for _, part := range spans { // where the keys can be read, most values may be whole
-		more, err := kv.ReadableBy(ctx, mvcc.Committed(s.snap, true), part, func(key, _ []byte) error {
-			value, err := mvcc.CommittedValue(ctx, s.snap, key)
-			if errors.Is(err, kv.ErrCorruption) {
-				lost.keys = append(lost.keys, bytes.Clone(key))
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			return visit(key, value)
-		})
+		more, err := kv.ReadableBy(ctx, mvcc.Committed(s.snap, true), part,
+			func(key, _ []byte) error {
+				value, err := mvcc.CommittedValue(ctx, s.snap, key)
+				if errors.Is(err, kv.ErrCorruption) {
+					lost.keys = append(lost.keys, bytes.Clone(key))
+					return nil
+				}
+				if err != nil {
+					return err
+				}
+				return visit(key, value)
+			})
 		if err != nil {
 			return lost, err
 		}
@@ -146,45 +177,48 @@ func (s *salvage) copy(ctx context.Context, span kv.Span, put func(key, value []
 	return lost, nil
 }
 
-// locked copies the pairs of a span that are locked: of those whose transaction was committed what it wrote,
-// of others what was there before. It returns their keys. They are kept, and not looked up again: beside a
-// damaged block a lock may be found by one way of reading and not by another.
-func (s *salvage) locked(ctx context.Context, span kv.Span, put func(key, value []byte) error, lost *lostKeys) (done map[string]struct{}, err error) {
+// locked copies the pairs of a span that are locked: of those whose transaction was committed what
+// it wrote, of others what was there before. It returns their keys. They are kept, and not looked
+// up again: beside a damaged block a lock may be found by one way of reading and not by another.
+func (s *salvage) locked(ctx context.Context, span kv.Span, put func(key, value []byte) error,
+	lost *lostKeys) (done map[string]struct{}, err error) {
 	done = map[string]struct{}{}
-	lost.locks, err = kv.Readable(ctx, s.snap, mvcc.LocksSpan(span), func(rawKey, rawValue []byte) error {
-		c, err := mvcc.Decode(rawKey, rawValue)
-		if err != nil {
-			return err
-		}
-		done[string(c.Key)] = struct{}{}
-		commitTS, known, err := s.fateOf(ctx, &c.Lock)
-		if err != nil {
-			return err
-		}
-		var value []byte
-		if known && commitTS != 0 {
-			value, err = mvcc.LockedValue(ctx, s.snap, c.Key, &c.Lock, commitTS)
-		} else {
-			value, err = mvcc.CommittedValue(ctx, s.snap, c.Key)
-		}
-		switch {
-		case errors.Is(err, kv.ErrCorruption):
-			lost.keys = append(lost.keys, c.Key)
-			return nil
-		case err == nil && !known:
-			lost.older = append(lost.older, c.Key)
-		}
-		if err != nil || value == nil {
-			return err
-		}
-		return put(c.Key, value)
-	})
+	lost.locks, err = kv.Readable(ctx, s.snap, mvcc.LocksSpan(span),
+		func(rawKey, rawValue []byte) error {
+			c, err := mvcc.Decode(rawKey, rawValue)
+			if err != nil {
+				return err
+			}
+			done[string(c.Key)] = struct{}{}
+			commitTS, known, err := s.fateOf(ctx, &c.Lock)
+			if err != nil {
+				return err
+			}
+			var value []byte
+			if known && commitTS != 0 {
+				value, err = mvcc.LockedValue(ctx, s.snap, c.Key, &c.Lock, commitTS)
+			} else {
+				value, err = mvcc.CommittedValue(ctx, s.snap, c.Key)
+			}
+			switch {
+			case errors.Is(err, kv.ErrCorruption):
+				lost.keys = append(lost.keys, c.Key)
+				return nil
+			case err == nil && !known:
+				lost.older = append(lost.older, c.Key)
+			}
+			if err != nil || value == nil {
+				return err
+			}
+			return put(c.Key, value)
+		})
 	return done, err
 }
 
-// fateOf returns the commit_ts of the transaction that left a lock, zero when it was rolled back. known is
-// false when that cannot be read.
-func (s *salvage) fateOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, known bool, err error) {
+// fateOf returns the commit_ts of the transaction that left a lock, zero when it was rolled back.
+// known is false when that cannot be read.
+func (s *salvage) fateOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, known bool,
+	err error) {
 	if s.fate.startTS != l.StartTS {
 		s.fate.startTS = l.StartTS
 		s.fate.commitTS, err = s.from.CommitTSOf(ctx, l)
@@ -194,63 +228,6 @@ func (s *salvage) fateOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timest
 		}
 	}
 	return s.fate.commitTS, s.fate.known, nil
-}
-
-// salvagedRelation is a relation of the schema that was read.
-type salvagedRelation struct {
-	name string // with its database and schema
-	desc *table.Desc
-}
-
-// schema copies the schema and returns its relations. A schema of which something cannot be read is an
-// error: without its descriptor the rows of a table mean nothing, and they are keyed by numbers that a
-// schema made anew would give away again.
-func (s *salvage) schema(ctx context.Context) (out []salvagedRelation, err error) {
-	lost, err := s.copy(ctx, table.PrefixSpan([]byte{table.PrefixCatalog}), s.set(ctx))
-	if err != nil {
-		return nil, err
-	}
-	if lost.any() {
-		d := &Describer{names: map[table.ID]string{}}
-		for _, span := range lost.spans {
-			s.opts.Lost(Problem{What: fmt.Sprintf("the schema from %s up to %s cannot be read", d.Key(span.Start), d.Key(span.End))})
-		}
-		for _, key := range append(lost.keys, lost.older...) {
-			s.opts.Lost(Problem{What: fmt.Sprintf("the schema cannot be read at %s", d.Key(key))})
-		}
-		if len(lost.locks) > 0 {
-			s.opts.Lost(Problem{What: "locks on the schema cannot be read: what was changed last is not known"})
-		}
-		return nil, fmt.Errorf("the schema cannot be read, and without it no row of any table: %w", kv.ErrCorruption)
-	}
-	if err := s.out.flush(ctx); err != nil {
-		return nil, err
-	}
-	tx, err := s.out.store.Begin(ctx, txn.BeginOptions{ReadOnly: true})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, tx.Rollback(ctx)) }()
-	c := &Catalog{store: s.out.store}
-	c.cache.descs = map[table.ID]*table.Desc{}
-	v := c.View(tx)
-	dbs, err := v.Databases(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(dbs) == 0 {
-		return nil, errors.New("there is no schema in what can be read of it")
-	}
-	for _, db := range dbs {
-		rels, err := v.Relations(ctx, db.ID)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range rels {
-			out = append(out, salvagedRelation{name: db.Name + "." + d.Schema + "." + d.Name, desc: d})
-		}
-	}
-	return out, nil
 }
 
 // salvageWriter writes pairs in transactions of a bounded size.

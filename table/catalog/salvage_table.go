@@ -40,7 +40,8 @@ func (s *salvage) table(ctx context.Context, t salvagedRelation) error {
 		c.builders, c.indexes = append(c.builders, b), append(c.indexes, ix)
 	}
 	c.entries = make([]table.Entry, len(c.builders))
-	lost, err := s.copy(ctx, c.d.IndexSpan(table.RowIndexID), func(key, value []byte) error { return c.row(ctx, key, value) })
+	lost, err := s.copy(ctx, c.d.IndexSpan(table.RowIndexID),
+		func(key, value []byte) error { return c.row(ctx, key, value) })
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,8 @@ func (c *tableCopy) row(ctx context.Context, key, value []byte) error {
 	}
 	for i, b := range c.builders {
 		if c.entries[i], err = b.Entry(row); err != nil {
-			c.lost(fmt.Sprintf("row %s has no entry in index %s: %v", c.text(key), c.indexes[i].Name, err))
+			c.lost(fmt.Sprintf("row %s has no entry in index %s: %v", c.text(key),
+				c.indexes[i].Name, err))
 			return nil
 		}
 		if !c.entries[i].Unique {
@@ -73,7 +75,8 @@ func (c *tableCopy) row(ctx context.Context, key, value []byte) error {
 			return err
 		}
 		if taken {
-			c.lost(fmt.Sprintf("row %s was not copied: another one has its key in the unique index %s",
+			c.lost(fmt.Sprintf("row %s was not copied: another one has its key in the unique "+
+				"index %s",
 				table.FormatRow(c.d, row), c.indexes[i].Name))
 			return nil
 		}
@@ -109,7 +112,8 @@ func (c *tableCopy) report(ctx context.Context, lost *lostKeys) error {
 		c.lost(fmt.Sprintf("row %s cannot be read", c.text(key)))
 	}
 	for _, key := range lost.older {
-		c.lost(fmt.Sprintf("the newest change of row %s is not known to be committed; the row is as it was before", c.text(key)))
+		c.lost(fmt.Sprintf("the newest change of row %s is not known to be committed; the row is "+
+			"as it was before", c.text(key)))
 	}
 	for _, raw := range lost.locks {
 		start, _, _ := mvcc.KeyOf(bytes.TrimSuffix(raw.Start, []byte{0}))
@@ -131,8 +135,8 @@ func (c *tableCopy) report(ctx context.Context, lost *lostKeys) error {
 	return nil
 }
 
-// rowsIn names the rows of a span, which begins behind one that could be read and ends with one, or begins
-// and ends with the table.
+// rowsIn names the rows of a span, which begins behind one that could be read and ends with one, or
+// begins and ends with the table.
 func (c *tableCopy) rowsIn(span kv.Span) string {
 	whole := c.d.IndexSpan(table.RowIndexID)
 	where := "rows"
@@ -145,17 +149,19 @@ func (c *tableCopy) rowsIn(span kv.Span) string {
 	return where
 }
 
-// count counts the rows of a lost span by an index that can be read; known is its name, and empty when
-// there is none.
+// count counts the rows of a lost span by an index that can be read; known is its name, and empty
+// when there is none.
 func (c *tableCopy) count(ctx context.Context, rows kv.Span) (n int, known string, err error) {
 	for _, ix := range c.indexes {
 		n = 0
-		spans, err := kv.ReadableBy(ctx, mvcc.Committed(c.s.snap, false), c.d.IndexSpan(ix.ID), func(key, value []byte) error {
-			if rowKey, err := table.RowKeyOf(c.d, ix, key, value); err == nil && rows.Contains(rowKey) {
-				n++
-			}
-			return nil
-		})
+		spans, err := kv.ReadableBy(ctx, mvcc.Committed(c.s.snap, false), c.d.IndexSpan(ix.ID),
+			func(key, value []byte) error {
+				if rowKey, err := table.RowKeyOf(c.d, ix, key, value); err == nil &&
+					rows.Contains(rowKey) {
+					n++
+				}
+				return nil
+			})
 		if err != nil {
 			return 0, "", err
 		}
@@ -170,12 +176,13 @@ func (c *tableCopy) count(ctx context.Context, rows kv.Span) (n int, known strin
 func (s *salvage) counters(ctx context.Context) error {
 	s.seen = map[table.ID]seenValues{}
 	for _, prefix := range []byte{table.PrefixSequence, table.PrefixRowID} {
-		lost, err := s.copy(ctx, table.PrefixSpan([]byte{prefix}), s.set(ctx))
+		lost, err := s.copy(ctx, table.PrefixSpan([]byte{prefix}), s.setOf(ctx, counterOf))
 		if err != nil {
 			return err
 		}
 		l := &s.counterLoss
-		l.spans, l.keys = append(l.spans, lost.spans...), append(append(l.keys, lost.keys...), lost.older...)
+		l.spans, l.keys = append(l.spans, lost.spans...), append(append(l.keys, lost.keys...),
+			lost.older...)
 		l.locks = append(l.locks, lost.locks...)
 	}
 	return nil
@@ -207,22 +214,26 @@ func (c *tableCopy) counted(row []types.Datum) {
 	}
 }
 
-// lostCounters lets the sequences and row IDs whose positions are lost go on behind what the rows have.
+// lostCounters lets the sequences and row IDs whose positions are lost go on behind what the rows
+// have.
 func (s *salvage) lostCounters(ctx context.Context, relations []salvagedRelation) error {
 	if !s.counterLoss.any() {
 		return nil
 	}
 	if len(s.counterLoss.locks) > 0 {
-		s.opts.Lost(Problem{What: "locks on positions of sequences cannot be read: a position may be an older one"})
+		s.opts.Lost(Problem{What: "locks on positions of sequences cannot be read: a position " +
+			"may be an older one"})
 	}
 	for _, t := range relations {
 		var err error
 		switch d := t.desc; {
-		case d.Kind == table.KindSequence && s.counterLoss.missing(sequenceKey(d.ID, d.Sequence.Epoch)):
+		case d.Kind == table.KindSequence &&
+			s.counterLoss.missing(sequenceKey(d.ID, d.Sequence.Epoch)):
 			err = s.lostSequence(ctx, t)
 		case d.Kind == table.KindTable && s.counterLoss.missing(rowIDKey(d.ID)):
 			if seen, ok := s.seen[d.ID]; ok {
-				err = s.out.set(ctx, rowIDKey(d.ID), binary.BigEndian.AppendUint64(nil, uint64(seen.high+1)))
+				err = s.out.set(ctx, rowIDKey(d.ID),
+					binary.BigEndian.AppendUint64(nil, uint64(seen.high+1)))
 			}
 		}
 		if err != nil {
@@ -240,10 +251,13 @@ func (s *salvage) lostSequence(ctx context.Context, t salvagedRelation) error {
 		last, which = seen.low, "lowest"
 	}
 	if !ok || last < seq.Min || last > seq.Max {
-		s.opts.Lost(Problem{Relation: t.name, What: "the position of the sequence cannot be read: it begins anew"})
+		s.opts.Lost(Problem{Relation: t.name, What: "the position of the sequence cannot be " +
+			"read: it begins anew"})
 		return nil
 	}
 	s.opts.Lost(Problem{Relation: t.name,
-		What: fmt.Sprintf("the position of the sequence cannot be read: it goes on behind %d, the %s value in its column", last, which)})
-	return s.out.set(ctx, sequenceKey(t.desc.ID, seq.Epoch), position{last: last, called: true}.encode())
+		What: fmt.Sprintf("the position of the sequence cannot be read: it goes on behind %d, "+
+			"the %s value in its column", last, which)})
+	return s.out.set(ctx, sequenceKey(t.desc.ID, seq.Epoch),
+		position{last: last, called: true}.encode())
 }
