@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -66,6 +67,19 @@ func TestFilesStayBelow800Lines(t *testing.T) {
 	for _, f := range files(t, ".go") {
 		if n := bytes.Count(f.text, []byte{'\n'}); n > 800 {
 			t.Errorf("%s has %d lines: look for its second idea", f.path, n)
+		}
+	}
+}
+
+// TestLinesStayWithin100Columns counts a tab as four columns. Tests are wrapped likewise, and not
+// held to it.
+func TestLinesStayWithin100Columns(t *testing.T) {
+	for _, f := range files(t, ".go") {
+		for i, line := range bytes.Split(f.text, []byte{'\n'}) {
+			n := utf8.RuneCount(line) + 3*bytes.Count(line, []byte{'\t'})
+			if n > 100 && !f.isTest() {
+				t.Errorf("%s:%d has %d columns", f.path, i+1, n)
+			}
 		}
 	}
 }

@@ -27,9 +27,9 @@ func main() {
 
 package types
 
-// zoneAbbrevs is the Default set of time zone abbreviations of PostgreSQL 15: a name, and either its
-// seconds east of UTC, with a D for daylight saving time, or the zone whose history says what it means
-// at a moment.
+// zoneAbbrevs is the Default set of time zone abbreviations of PostgreSQL 15: a name, and either
+// its seconds east of UTC, with a D for daylight saving time, or the zone whose history says what
+// it means at a moment.
 const zoneAbbrevs = ` + "`")
 	width := lineWidth
 	for _, e := range entries {
