@@ -229,6 +229,7 @@ func (r *run) answer(rec *Record, err error, commitTS tso.Timestamp) error {
 	r.clockwork++
 	rec.Ended = r.clockwork
 	rec.Err = err
+	r.watched.ended(rec.StartTS, err)
 	switch {
 	case err == nil:
 		rec.Outcome, rec.CommitTS = Committed, commitTS

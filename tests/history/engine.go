@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -56,6 +57,11 @@ type watched struct {
 		cells  map[string]mvcc.Cell   // applied cells of the data and write columns, by raw key
 		rolled map[tso.Timestamp]bool // of which a rollback record was written
 		found  []Violation
+		// suspects are rollbacks by others before the time to live was over, on an exclusive
+		// engine. There memory knows a transaction that has given up, or whose coordinator died,
+		// before its rollback is written; the error that such a transaction received decides
+		// (ended).
+		suspects map[tso.Timestamp]Violation
 	}
 }
 
@@ -63,6 +69,7 @@ func newWatched(e kv.Engine, t *Scheduler) *watched {
 	w := &watched{Engine: e, t: t}
 	w.calm.Store(true)
 	w.mu.cells, w.mu.rolled = map[string]mvcc.Cell{}, map[tso.Timestamp]bool{}
+	w.mu.suspects = map[tso.Timestamp]Violation{}
 	return w
 }
 
@@ -181,14 +188,31 @@ func (w *watched) judge(ctx context.Context, r kv.Reader, actor int, c *mvcc.Cel
 			return err
 		}
 		if l.StartTS == c.Write.StartTS && !l.Expired(now) && lives {
+			v := Violation{Impatience, fmt.Sprintf(
+				"transaction %s rolled back at %s, its lock lives %d ms", l.StartTS, now,
+				l.TTLMillis)}
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.mu.found = append(w.mu.found, Violation{Impatience, fmt.Sprintf(
-				"transaction %s rolled back at %s, its lock lives %d ms", l.StartTS, now,
-				l.TTLMillis)})
+			if w.Exclusive() {
+				w.mu.suspects[l.StartTS] = v
+			} else {
+				w.mu.found = append(w.mu.found, v)
+			}
 		}
 		return nil
 	})
+}
+
+// ended judges the suspected rollback of a transaction by the error that its coordinator received:
+// only one that learned of the rollback had lived.
+func (w *watched) ended(startTS tso.Timestamp, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	v, suspected := w.mu.suspects[startTS]
+	var conflict *txn.WriteConflictError
+	if suspected && errors.As(err, &conflict) && conflict.ConflictTS == startTS {
+		w.mu.found = append(w.mu.found, v)
+	}
 }
 
 func (w *watched) now() tso.Timestamp { return max(tso.New(w.t.Now(), 0), w.oracle.Now()) }

@@ -131,6 +131,7 @@ type run struct {
 	current   []tso.Timestamp
 	seen      []tso.Timestamp
 	deadUpTo  tso.Timestamp
+	watched   *watched
 	left      *pebblekv.CrashFS // by the power failure
 	dead      []*txn.Store      // whose processes died with their leases
 }
@@ -189,6 +190,7 @@ func Run(config Config, seed uint64) (*History, error) {
 func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err error) {
 	r.t = NewScheduler(rand.New(rand.NewPCG(r.dice.Uint64(), 1)), clock)
 	w := newWatched(e, r.t)
+	r.watched = w
 	w.lose, w.inStep, w.started, w.trace = r.losing(), r.inStep(), r.started, r.config.Trace
 	w.untilSync = r.untilSync()
 	if power != nil {
