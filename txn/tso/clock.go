@@ -27,7 +27,7 @@ const (
 	jumpMost = 24 * time.Hour
 	// slewPause lies between two looks at how far the clocks are apart, and slewPart is the part of
 	// the time since the last look by which the oracle's clock is held back at most.
-	slewPause = 100 * time.Millisecond
+	slewPause = slewPart * time.Millisecond
 	slewPart  = 10
 	// agreement is how far behind the wall clock may be to be taken for right: the two clocks are
 	// not read at one instant, and to whoever knows the wall clock its own time is the best.
@@ -88,6 +88,7 @@ type clock struct {
 
 	offset atomic.Int64
 	looked atomic.Int64 // on the monotonic clock, when slew looked
+	latest atomic.Int64 // the latest time that now returned
 	wild   atomic.Bool  // the wall clock is further ahead than is followed
 }
 
@@ -95,10 +96,26 @@ type clock struct {
 func (c *clock) start(wall, elapsed int64, newest Timestamp) {
 	c.offset.Store(max(wall, newest.Physical()) - elapsed)
 	c.looked.Store(elapsed)
+	c.latest.Store(0)
 }
 
-// now returns the milliseconds since 1970. It never stands still, but for the moment of agreement.
+// now returns the milliseconds since 1970. It never goes back, so what has expired stays expired:
+// where slewing or the moment of agreement would take it back it stands still, for some
+// milliseconds.
 func (c *clock) now() int64 {
+	now := c.estimate()
+	for {
+		latest := c.latest.Load()
+		if now <= latest {
+			return latest
+		}
+		if c.latest.CompareAndSwap(latest, now) {
+			return now
+		}
+	}
+}
+
+func (c *clock) estimate() int64 {
 	wall, elapsed := c.read()
 	if looked := c.looked.Load(); elapsed-looked >= slewPause.Milliseconds() &&
 		c.looked.CompareAndSwap(looked, elapsed) {

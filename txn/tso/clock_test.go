@@ -133,3 +133,22 @@ func TestAnAbsurdClockIsRefused(t *testing.T) {
 		require.Greater(t, next(t, o), before, c.what)
 	}
 }
+
+// TestNowNeverGoesBack: not while it is held back for a wall clock that is behind, and not when the two
+// agree again. What was expired once must stay so.
+func TestNowNeverGoesBack(t *testing.T) {
+	c := &clocks{wall: base}
+	o := c.open(t, memkv.Options{})
+	next(t, o)
+	c.step(3 * time.Second)
+	next(t, o)
+	c.step(-3 * time.Second)
+	before := o.Now()
+	for i := range 40_000 {
+		c.pass(time.Duration(1+i%7) * time.Millisecond)
+		now := o.Now()
+		require.GreaterOrEqual(t, now, before, "step %d", i)
+		before = now
+	}
+	require.Equal(t, c.wall, before.Physical())
+}
