@@ -10,42 +10,6 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// write is one buffered write. Its slices lie in the buffer's arena and never change.
-type write struct {
-	key   []byte
-	value []byte
-	kind  writeKind
-	// mustNotExist: the key was inserted, and prewrite has to find it absent.
-	mustNotExist bool
-	// fresh: the writer knew the key to be absent, and what stands for it (a row, for the entries
-	// of its indexes) is checked instead. To delete it again leaves nothing to write, and nothing
-	// to check.
-	fresh bool
-	// held is what the transaction's own lock in the store is, if it was looked at.
-	held mvcc.Held
-	// base is the read timestamp of the first write of the key, zero before any Advance: what
-	// others committed above it is a conflict.
-	base tso.Timestamp
-	// seq tells between which savepoints it was written, and older is the write of the key that an
-	// earlier savepoint wants back, nil for none (savepoint.go).
-	seq   uint64
-	older *write
-	// stored: it is what the transaction's lock in the store says.
-	stored bool
-}
-
-type writeKind byte
-
-const (
-	writePut writeKind = iota + 1
-	writeDelete
-	// writeNone is an insert, or a fresh write, that the transaction itself deleted again: the key
-	// reads as absent, and nothing is written; above all it must not become the primary.
-	writeNone
-	// writeUndone takes back a write that was streamed out: the key reads as if it had never been.
-	writeUndone
-)
-
 // buffer holds a transaction's writes in key order, with those below them that savepoints want
 // back.
 type buffer struct {
@@ -72,8 +36,6 @@ type Savepoint struct {
 	records int
 }
 
-func lessWrite(a, b write) bool { return bytes.Compare(a.key, b.key) < 0 }
-
 // writeOverhead is about what a buffered write takes beside its bytes: its node, its slices, and
 // its mutation while it is committed.
 const writeOverhead = 192
@@ -85,18 +47,6 @@ func (b *buffer) held() int {
 	}
 	return b.bytes + writeOverhead*b.tree.Len() + b.savepoints.held()
 }
-
-// size is what a write takes of the buffer's bytes.
-func (w *write) size() int {
-	n := len(w.key) + len(w.value)
-	for v := w.older; v != nil; v = v.older {
-		n += len(v.value) + olderOverhead
-	}
-	return n
-}
-
-// olderOverhead is about what an older write takes beside its bytes.
-const olderOverhead = 128
 
 func (b *buffer) empty() bool { return b.tree == nil || b.tree.Len() == 0 }
 
@@ -329,4 +279,43 @@ func (c *cursor) next() {
 		c.ok = c.it.Next()
 	}
 	c.ok = c.ok && c.span.Contains(c.it.Item().key)
+}
+
+// forgetAfter forgets the savepoints after the first n. What was written after one counts as
+// written after the one before it.
+func (s *savepoints) forgetAfter(n int, b *buffer) {
+	if n == 0 {
+		s.all, s.keys = nil, 0
+		return
+	}
+	for i := len(s.all) - 1; i >= n; i-- {
+		last, into := &s.all[i], &s.all[i-1]
+		for _, key := range last.keys {
+			if w, ok := b.get(key); ok && s.merge(b, w, last.at, into.at) {
+				into.keys = append(into.keys, key)
+				continue
+			}
+			s.keys--
+		}
+		into.streamed = union(into.streamed, last.streamed)
+		s.all[i] = savepoint{}
+		s.all = s.all[:i]
+	}
+}
+
+// merge drops the write of a key that only a savepoint at a number wanted back. It reports whether
+// the key has one more write after the savepoint before that one now, which it had not before.
+func (s *savepoints) merge(b *buffer, w write, at, before uint64) (fresh bool) {
+	v := w.after(at)
+	if v == nil {
+		return false
+	}
+	between := v.older
+	if between == nil || between.seq <= before {
+		return true
+	}
+	b.bytes -= len(between.value) + olderOverhead
+	v.older = between.older
+	b.tree.Set(w)
+	return false
 }

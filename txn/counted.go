@@ -12,20 +12,15 @@ type counted struct {
 	bytes   int64
 }
 
-// CountIn makes an account count the buffered writes. It belongs to the transaction's goroutine,
-// and has all back when the transaction has ended.
-func (t *Txn) CountIn(a *memory.Account) { t.counted.account = a }
-
-// countWrites counts a buffer of so many bytes. room is false when the account has no more: then
-// the buffer is streamed out before it is full. What must stay in memory (Freeze) fails with the
-// account's error.
-func (t *Txn) countWrites(held int64) (room bool, err error) {
-	c := &t.counted
+// writes counts a buffer of so many bytes. room is false when the account has no more: then the
+// buffer is to be streamed out before it is full. What must stay in memory fails with the account's
+// error.
+func (c *counted) writes(held int64, stays bool) (room bool, err error) {
 	if c.account == nil || held < c.bytes || held < countStep {
 		return true, nil
 	}
 	n := held - c.bytes + countStep
-	if t.buf.frozen {
+	if stays {
 		c.bytes += n
 		return true, c.account.Grow(n)
 	}
@@ -35,8 +30,8 @@ func (t *Txn) countWrites(held int64) (room bool, err error) {
 	return room, nil
 }
 
-// uncountWrites gives back what was counted.
-func (t *Txn) uncountWrites() {
-	t.counted.account.Shrink(t.counted.bytes)
-	t.counted.bytes = 0
+// none gives back what was counted.
+func (c *counted) none() {
+	c.account.Shrink(c.bytes)
+	c.bytes = 0
 }

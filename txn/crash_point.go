@@ -32,11 +32,3 @@ var CrashPoints = []CrashPoint{
 	AfterCommitPoint, AfterSecondaryBatch, BeforeRollback, AfterRollbackPrimary, AfterCheckLocks,
 	AfterStatus, AfterResolve,
 }
-
-// at reports ErrAbandoned when the coordinator dies at p.
-func (s *Store) at(p CrashPoint) error {
-	if s.opts.CrashPoint != nil && s.opts.CrashPoint(p) {
-		return ErrAbandoned
-	}
-	return nil
-}

@@ -9,15 +9,17 @@
 //
 // # In the order in which one meets them
 //
-//   - [Store] is opened on an engine and begins transactions (store.go).
-//   - [Txn] reads (Get, GetMany, Scan), writes (Set, Insert, Delete, with savepoints), commits.
+//   - [Store] (store.go) is opened on an engine (open.go) and begins transactions (begin.go).
+//   - [Txn] (txn.go) reads (read.go, read_snapshot.go), writes into its buffer (write.go,
+//     buffer.go), returns to savepoints (rollback_to.go), commits (commit.go) and ends (end.go).
 //   - [Iterator] merges a committed span with the transaction's own writes.
-//   - The coordinator (commit.go) chooses a [Protocol] (protocol.go): one phase (one_phase.go), two
-//     (two_phase.go), or locks that commit by themselves (async.go).
-//   - A transaction that outgrows its buffer streams it out (stream.go, stream_read.go).
+//   - The coordinator (commit.go, committer.go) chooses a [Protocol] (protocol.go): one phase
+//     (one_phase.go), two (two_phase.go, prewrite.go), or locks that commit by themselves
+//     (async.go). Locks that are left become records in the background (background.go).
+//   - A transaction that outgrows its buffer streams it out (stream.go, streaming.go).
 //   - The resolver (resolver.go) rolls locks of ended transactions forward or back.
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are
-//     checked by package ssi (serial.go).
+//     checked by package ssi (serial.go). Waits for locks end all deadlocks (waiting.go).
 //   - The registry (registry.go) lists running transactions, which hold the safepoint (package gc).
 //   - What several processes on one store need besides is package shared, with package lease. On an
 //     engine of this process's own, which is that of the product, there is none of it (owner.go).
@@ -69,7 +71,7 @@
 //	I14 a snapshot left by another transaction hides no commit              snapshot.go
 //	I15 every step may come twice and late; the protocol is chosen once     commit.go
 //	I16 readers and inserts ignore records of kinds rollback and lock       mvcc/doc.go
-//	I17 no deadlock lasts                                                   lock_waits.go
+//	I17 no deadlock lasts                                                   waiting.go
 //	I18 what rests on a commit that is not durable is told to nobody        early.go
 //	I20 a shared safepoint is in the store before anything is dropped       package shared
 //	I21 a coordinator's own locks are as it wrote them, until touched       lock_holders.go

@@ -14,13 +14,6 @@ import (
 // them waits for the sync. A transaction that got such a lock and asked for it (Locking.Early) may
 // go on at once, and depends on the commit (txn: I18).
 
-// dependency is a commit in flight whose write of a key the transaction may read before it is
-// durable.
-type dependency struct {
-	p   *pending
-	key []byte
-}
-
 // dependsOn reports whether the key may be read though the commit is in flight.
 func (t *Txn) dependsOn(p *pending, key []byte) bool {
 	for _, d := range t.dependencies {

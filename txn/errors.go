@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -56,3 +57,12 @@ type FutureError struct {
 func (e *FutureError) Error() string {
 	return fmt.Sprintf("start timestamp %s is in the future (now %s)", e.StartTS, e.Now)
 }
+
+// errStop ends a visit early.
+var errStop = errors.New("stop")
+
+// errExtend leaves a step whose timestamp would need a write to the engine.
+var errExtend = errors.New("the oracle's range is used up")
+
+// successor returns the smallest key above key.
+func successor(key []byte) []byte { return append(bytes.Clone(key), 0x00) }

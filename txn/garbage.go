@@ -169,18 +169,3 @@ func (r *replaced) compact() {
 	}
 	r.less = max(0, r.less-1)
 }
-
-// noteReplaced tells the collector what the transaction has replaced, before it lets go of the
-// safepoint: a pass at or above its commit_ts begins after that.
-func (t *Txn) noteReplaced() {
-	if len(t.replaced.places) == 0 {
-		return
-	}
-	at := t.commitTS
-	// it may have committed all the same: at or below the newest timestamp that any record has
-	if at == 0 {
-		at = max(t.s.recent.newest(), t.reg.startTS+1)
-	}
-	t.s.garbage.noteReplaced(at, &t.replaced)
-	t.replaced = replaced{}
-}

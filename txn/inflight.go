@@ -129,3 +129,10 @@ func (p *pending) wait(ctx context.Context, startTS tso.Timestamp) (done bool, e
 		return false, ctx.Err()
 	}
 }
+
+// dependency is a commit in flight whose write of a key the transaction may read before it is
+// durable.
+type dependency struct {
+	p   *pending
+	key []byte
+}

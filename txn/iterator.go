@@ -291,3 +291,26 @@ func (it *Iterator) Close() error {
 	}
 	return err
 }
+
+// noteRead tells a serializable transaction what the iterator has seen: all of its span, or as far
+// as it came.
+func (it *Iterator) noteRead() error {
+	if it.noted {
+		return nil
+	}
+	it.noted = true
+	s := it.span
+	switch {
+	case it.ended || it.err != nil:
+	case it.key == nil:
+		return nil // nothing was asked for
+	case it.opts.Reverse:
+		s.Start = bytes.Clone(it.key)
+	default:
+		s.End = successor(it.key)
+	}
+	if s.Empty() {
+		return nil
+	}
+	return it.t.noteSpan(s)
+}

@@ -3,58 +3,12 @@ package txn
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
-
-// largeWork is what large transactions have left: locks to be settled in the background, a batch of
-// each transaction in turn. It has a goroutine of its own, so that neither COMMIT nor ROLLBACK of a
-// large transaction waits for it, and small ones do not queue behind it.
-type largeWork struct {
-	mu   sync.Mutex
-	all  []secondaryWork
-	wake chan struct{} // holds one while there may be work
-}
-
-// largeInMemory is how many of them keep in memory which locks they have. The locks of the others
-// are looked for in the store, where all of them are, but for what a prewrite of an unknown result
-// may yet bring.
-const largeInMemory = 4
-
-// add adds work at the end.
-func (l *largeWork) add(w secondaryWork) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.all) >= largeInMemory && w.streamed.End == nil && !w.uncertain() {
-		for i := range w.batches {
-			if muts := w.batches[i].muts; len(muts) > 0 {
-				w.streamed = widened(w.streamed, muts)
-			}
-		}
-		w.batches = nil
-	}
-	l.all = append(l.all, w)
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
-// next takes out the first.
-func (l *largeWork) next() (w secondaryWork, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.all) == 0 {
-		return secondaryWork{}, false
-	}
-	w = l.all[0]
-	l.all = append(l.all[:0:0], l.all[1:]...)
-	return w, true
-}
 
 // settleLarge is the goroutine. When Close has begun it takes one more step of each and ends: what
 // is left then is settled after the next Open.

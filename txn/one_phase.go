@@ -10,9 +10,6 @@ import (
 	"github.com/minidb/minidb/txn/wait"
 )
 
-// errExtend leaves a step whose timestamp would need a write to the engine.
-var errExtend = errors.New("the oracle's range is used up")
-
 // onePhase commits in one update: under the rows' latches it makes the checks of a prewrite, enters
 // the table of commits in flight, draws commit_ts and writes the records. No lock is ever visible,
 // so the table is what keeps readers from missing the commit (txn: I2).

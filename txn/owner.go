@@ -3,7 +3,6 @@ package txn
 import (
 	"context"
 
-	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -11,28 +10,6 @@ import (
 // of this process's own the id is a timestamp that was drawn at Open, and needs no record: a lock
 // with any other id was left by an earlier process, which is dead. Elsewhere the session has a
 // lease in the store (package shared).
-
-// beginSession gives the Store its session.
-func (s *Store) beginSession(ctx context.Context) error {
-	if s.alone {
-		now, err := s.source.Next(ctx)
-		s.session = uint64(now)
-		return err
-	}
-	var err error
-	s.peers, err = shared.Open(ctx, shared.Options{
-		Engine: s.engine, Source: s.source, RowLocks: &s.rowLocks, Logger: s.opts.Logger,
-		Lease: s.opts.Lease, Renewal: s.opts.LeaseRenewal, LockWait: s.opts.LockWait,
-		BatchKeys: s.opts.BatchKeys, Closing: s.closing.ch,
-		Now: s.oracleTime, Update: s.update, Oldest: s.registry.oldest,
-		NoteSafepoint: s.registry.note,
-		Settle: func(ctx context.Context, locked *LockedError) (bool, error) {
-			out, err := s.resolver.settle(ctx, locked, 0)
-			return out == lockSettled, err
-		},
-	})
-	return err
-}
 
 // SessionID returns the id of the Store's session, which its locks have.
 func (s *Store) SessionID() uint64 {

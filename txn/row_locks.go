@@ -1,36 +1,16 @@
 package txn
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"sort"
 	"time"
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
-	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/tso"
 )
-
-// Locking says how a transaction takes row locks, and what it does when it comes too late.
-type Locking struct {
-	// Owner holds them; nil is one that lives as long as the transaction.
-	Owner *rowlock.Owner
-	// Timeout bounds each wait; 0 is no bound.
-	Timeout time.Duration
-	// Writes says that whoever writes through the transaction locks first (LocksWrites). Without it
-	// the transaction is optimistic: a conflict shows at Commit.
-	Writes bool
-	// Rereads says that a key written since the read timestamp is no conflict: LockCurrent answers
-	// *StaleError, and the caller reads again after Advance.
-	Rereads bool
-	// Early says that a lock is enough to go on: what its last holder committed may be read before
-	// it is durable. Nobody may be told what follows from it before AwaitDurable.
-	Early bool
-}
 
 // StaleError says that a key which is locked now was written after the transaction's read
 // timestamp, so that what was read of it must be read again.
@@ -43,75 +23,9 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("key %q was written at %s, after it was read", e.Key, e.CommitTS)
 }
 
-// rowLockedError leaves a step of a commit that would write a key on which another owner has a
-// lock.
-type rowLockedError struct{ key []byte }
-
-func (e *rowLockedError) Error() string { return fmt.Sprintf("key %q has a row lock", e.key) }
-
 // RowLocks is the lock table of this process. On a store that others share, what it grants of rows
 // is then taken in the store (package shared).
 func (s *Store) RowLocks() *rowlock.Table { return &s.rowLocks }
-
-// SetLocking chooses how the transaction locks from now on.
-func (t *Txn) SetLocking(l Locking) {
-	if l.Owner == nil {
-		l.Owner = t.locking.Owner
-	}
-	t.locking = l
-	if l.Owner != nil {
-		l.Owner.SetTransaction(uint64(t.reg.startTS))
-		l.Owner.SetStatement(t.statement)
-	}
-}
-
-// LocksWrites reports whether keys are to be locked before they are written.
-func (t *Txn) LocksWrites() bool { return t.locking.Writes }
-
-// LocksBind reports whether row locks bind every writer of the store for as long as the transaction
-// lasts. Where other processes write too they do so no longer than the lease of the owner's
-// session, and what must stay as it is has to be validated as well.
-func (t *Txn) LocksBind() bool { return t.s.alone }
-
-// Rereads reports whether a key that was written since the read timestamp is no conflict
-// (Locking.Rereads).
-func (t *Txn) Rereads() bool { return t.locking.Rereads }
-
-func (t *Txn) owner() *rowlock.Owner {
-	if t.locking.Owner == nil {
-		t.locking.Owner = t.s.rowLocks.NewOwner(0)
-		t.locking.Owner.SetTransaction(uint64(t.reg.startTS))
-		t.locking.Owner.SetStatement(t.statement)
-	}
-	return t.locking.Owner
-}
-
-// releaseLocks ends the transaction's locks, once what it wrote is visible.
-func (t *Txn) releaseLocks() {
-	if o := t.locking.Owner; o != nil {
-		t.shared.ReleaseTo(0, t.hasWritten)
-		o.ReleaseTo(0)
-		o.SetTransaction(0)
-	}
-}
-
-// Unlock gives back all locks of a transaction that has failed and waits for its end. What it has
-// streamed out is rolled back, for that is locks too: nothing can be read or written any more.
-func (t *Txn) Unlock() {
-	if t.done {
-		return
-	}
-	if t.stream != nil {
-		t.rollbackStream(context.Background())
-		if t.stream.failed == nil {
-			t.stream.failed = ErrTxnDone
-		}
-	}
-	if o := t.locking.Owner; o != nil {
-		t.shared.ReleaseTo(0, nil)
-		o.ReleaseTo(0)
-	}
-}
 
 // LockKey takes the row lock of a key, waiting its turn, and tells what was written to the key by
 // others after the read timestamp. The errors are those of the lock table, and *LockedError.
@@ -173,11 +87,6 @@ func (t *Txn) lockShared(ctx context.Context, key []byte, mode rowlock.Mode, noW
 		}
 	}
 	return t.shared.Lock(ctx, q)
-}
-
-func (t *Txn) sharedRequest(key []byte, mode rowlock.Mode) *shared.Request {
-	t.owner()
-	return &shared.Request{Waiter: t.waiter(), Key: key, Mode: mode, ReadTS: t.readTS}
 }
 
 // lockInMemory takes the key's lock in the lock table. Others who wait for the transaction's own
@@ -316,90 +225,6 @@ func (t *Txn) unlocked(key []byte) bool {
 	return t.s.lockHolders.noneBut(own, func(s kv.Span) bool { return s.Contains(key) })
 }
 
-// hasWritten reports whether the transaction has committed a write of the key.
-func (t *Txn) hasWritten(key string) bool {
-	if t.commitTS == 0 || t.stream != nil {
-		return false
-	}
-	w, ok := t.buf.get([]byte(key))
-	return ok && (w.kind == writePut || w.kind == writeDelete)
-}
-
-// writes reports whether a key is among the mutations, which is not known of one that streams.
-func (c *committer) writes(key []byte) bool {
-	i := sort.Search(len(c.muts), func(i int) bool { return string(c.muts[i].Key) >= string(key) })
-	return i < len(c.muts) && string(c.muts[i].Key) == string(key)
-}
-
-// modeOf is the lock that a write of the key needs when nobody took one for it before.
-func modeOf(m *mvcc.Mutation) rowlock.Mode {
-	if m.Kind == mvcc.KindDelete || m.MustNotExist {
-		return rowlock.Update
-	}
-	return rowlock.NoKeyUpdate
-}
-
-// checkRowLocks refuses to write what another owner has locked. It runs inside a step.
-func (c *committer) checkRowLocks(muts []mvcc.Mutation) error {
-	if c.s.rowLocks.Empty() {
-		return nil
-	}
-	for i := range muts {
-		if c.s.rowLocks.Contested(c.t.locking.Owner, muts[i].Key, modeOf(&muts[i])) {
-			return &rowLockedError{key: muts[i].Key}
-		}
-	}
-	return nil
-}
-
-// awaitRowLocks waits its turn for every key that another owner has locked, and keeps it. Of the
-// goroutines of a commit one at a time may do so: an owner waits in one place.
-func (c *committer) awaitRowLocks(ctx context.Context) error {
-	if c.s.rowLocks.Empty() {
-		return nil
-	}
-	c.locking.Lock()
-	defer c.locking.Unlock()
-	for i := range c.muts {
-		m := &c.muts[i]
-		mode := modeOf(m)
-		if !c.s.rowLocks.Contested(c.t.locking.Owner, m.Key, mode) {
-			continue
-		}
-		err := c.waiting(func() error {
-			if c.t.shared != nil {
-				_, err := c.t.shared.Lock(ctx, c.t.sharedRequest(m.Key, mode))
-				return err
-			}
-			_, err := c.s.rowLocks.Lock(ctx, c.t.owner(), m.Key,
-				rowlock.Request{Mode: mode, Timeout: c.t.locking.Timeout})
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// awaitRowRecord waits for the row locks that others have of a key in the store, and takes its own.
-func (c *committer) awaitRowRecord(ctx context.Context, muts []mvcc.Mutation,
-	held *mvcc.RowLockedError) error {
-	c.locking.Lock()
-	defer c.locking.Unlock()
-	for i := range muts {
-		if m := &muts[i]; bytes.Equal(m.Key, held.Key) {
-			return c.waiting(func() error {
-				q := c.t.sharedRequest(m.Key, modeOf(m))
-				q.Again = true
-				_, err := c.t.shared.Lock(ctx, q)
-				return err
-			})
-		}
-	}
-	return held
-}
-
 // Contested reports whether another owner holds the key in a mode that excludes the given one.
 func (t *Txn) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (bool, error) {
 	if t.s.rowLocks.Contested(t.locking.Owner, key, mode) {
@@ -418,27 +243,6 @@ func (t *Txn) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (boo
 	return false, err
 }
 
-// InsertAfter is Insert of a key that the transaction has locked and found removed at a timestamp
-// above the one at which it reads: no write up to that one is a conflict.
-func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
-	if err := t.writable(); err != nil {
-		return err
-	}
-	if t.node != nil {
-		if err := t.node.Overwrite(key); err != nil {
-			return err
-		}
-	}
-	if err := t.faultIn(key); err != nil {
-		return err
-	}
-	base := t.buf.base
-	t.buf.base = max(base, removed)
-	t.buf.insert(key, value)
-	t.buf.base = base
-	return t.afterWrite()
-}
-
 // Streams reports whether some of the transaction's writes are in the store already.
 func (t *Txn) Streams() bool { return t.stream != nil }
 
@@ -446,14 +250,4 @@ func (t *Txn) Streams() bool { return t.stream != nil }
 func (t *Txn) Buffered(key []byte) bool {
 	w, ok := t.buf.get(key)
 	return ok && w.kind == writePut && t.stream == nil
-}
-
-// SetAfter is Set of a key, of which no write of others up to a timestamp is a conflict, whatever
-// the transaction has read of it. Requires: Buffered(key), and the transaction is not serializable.
-func (t *Txn) SetAfter(since tso.Timestamp, key, value []byte) error {
-	if err := t.writable(); err != nil {
-		return err
-	}
-	t.buf.setAfter(since, key, value)
-	return t.afterWrite()
 }

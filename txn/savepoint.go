@@ -57,62 +57,6 @@ func (s *savepoints) first(at uint64) int {
 	return sort.Search(len(s.all), func(i int) bool { return s.all[i].at >= at })
 }
 
-// forgetAfter forgets the savepoints after the first n. What was written after one counts as
-// written after the one before it.
-func (s *savepoints) forgetAfter(n int, b *buffer) {
-	if n == 0 {
-		s.all, s.keys = nil, 0
-		return
-	}
-	for i := len(s.all) - 1; i >= n; i-- {
-		last, into := &s.all[i], &s.all[i-1]
-		for _, key := range last.keys {
-			if w, ok := b.get(key); ok && s.merge(b, w, last.at, into.at) {
-				into.keys = append(into.keys, key)
-				continue
-			}
-			s.keys--
-		}
-		into.streamed = union(into.streamed, last.streamed)
-		s.all[i] = savepoint{}
-		s.all = s.all[:i]
-	}
-}
-
-// merge drops the write of a key that only a savepoint at a number wanted back. It reports whether
-// the key has one more write after the savepoint before that one now, which it had not before.
-func (s *savepoints) merge(b *buffer, w write, at, before uint64) (fresh bool) {
-	v := w.after(at)
-	if v == nil {
-		return false
-	}
-	between := v.older
-	if between == nil || between.seq <= before {
-		return true
-	}
-	b.bytes -= len(between.value) + olderOverhead
-	v.older = between.older
-	b.tree.Set(w)
-	return false
-}
-
-// after returns the oldest write of the key that is newer than a number, or nil.
-func (w *write) after(at uint64) (v *write) {
-	for o := w; o != nil && o.seq > at; o = o.older {
-		v = o
-	}
-	return v
-}
-
-// at returns the write of the key as it was at a number, or nil.
-func (w *write) at(at uint64) *write {
-	v := w
-	for v != nil && v.seq > at {
-		v = v.older
-	}
-	return v
-}
-
 // stamp numbers a write, and puts below it what savepoints want back of the one that it replaces.
 func (s *savepoints) stamp(w *write, replaced write, was bool) {
 	w.seq = s.seq
@@ -214,29 +158,6 @@ func (s *savepoints) version(w *write, m *mvcc.Mutation) {
 		}
 		m.Older = append(m.Older, o)
 	}
-}
-
-// kindIn is the kind of a lock or of a version in it that stands for a write.
-func kindIn(k writeKind) mvcc.Kind {
-	switch k {
-	case writePut:
-		return mvcc.KindPut
-	case writeDelete:
-		return mvcc.KindDelete
-	}
-	return mvcc.KindLock
-}
-
-// writeOf returns the write that a lock of the transaction stands for, with those below it.
-func writeOf(l *mvcc.Lock, value []byte) write {
-	w := write{kind: kindOf(l.Kind), value: value, seq: l.Seq, stored: true}
-	v := &w
-	for i := range l.Older {
-		o := &l.Older[i]
-		v.older = &write{kind: kindOf(o.Kind), value: o.Value, seq: o.Seq}
-		v = v.older
-	}
-	return w
 }
 
 // union returns the span of both: an end of nil is of none at all.

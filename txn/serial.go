@@ -2,7 +2,6 @@ package txn
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"slices"
 
@@ -32,33 +31,6 @@ func (t *Txn) serialize(opts BeginOptions) {
 	}
 }
 
-// beginSafe begins transactions until one has a safe snapshot, waiting each time for the writers
-// that are under way.
-func (s *Store) beginSafe(ctx context.Context, opts BeginOptions) (*Txn, error) {
-	for {
-		t, err := s.begin(ctx, opts)
-		if err != nil || t.node == nil {
-			return t, err
-		}
-		select {
-		case <-t.node.Decided():
-			if t.node.Safe() {
-				return t, nil
-			}
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-s.closing.ch:
-			err = ErrClosed
-		}
-		if rerr := t.Rollback(ctx); err == nil {
-			err = rerr
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
 // SafeSnapshotWaits tells which sessions wait for a safe snapshot, and for whom.
 func (s *Store) SafeSnapshotWaits() []ssi.Wait { return s.serial.Waits() }
 
@@ -85,14 +57,6 @@ func (t *Txn) noteRead(key []byte) error {
 	return nil
 }
 
-// GetUnserialized is Get of what others change only in ways that locks keep from what the
-// transaction reads beside it, such as the schema: no serial order rests on it, and no serializable
-// transaction is failed for it. Where locks do not bind the other writers (LocksBind) it is Get.
-func (t *Txn) GetUnserialized(ctx context.Context, key []byte) ([]byte, error) {
-	w, own := t.buf.visible(key)
-	return t.get(ctx, key, w, own, t.node == nil)
-}
-
 // noteSpan notes a span that was read.
 func (t *Txn) noteSpan(span kv.Span) error {
 	if t.node != nil {
@@ -100,18 +64,6 @@ func (t *Txn) noteSpan(span kv.Span) error {
 	}
 	t.reads.add(span)
 	return nil
-}
-
-// Peek is Get of a key that the transaction is about to insert. If it is absent, and so written,
-// the insert itself keeps others from it; so no serial order depends on this read, unless a
-// savepoint may take the insert back.
-func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
-	w, own := t.buf.get(key)
-	value, err := t.get(ctx, key, w, own, t.buf.savepoints.any())
-	if value != nil && err == nil && !t.buf.savepoints.any() {
-		err = t.noteRead(key)
-	}
-	return value, err
 }
 
 // Refuse is called before an error is given out that says that the key cannot be written, because
@@ -147,41 +99,4 @@ func (t *Txn) committed(err error) {
 	case errors.Is(err, ErrAmbiguous), errors.Is(err, ErrAbandoned):
 		t.node.Committed(0)
 	}
-}
-
-// waiting runs a wait of a commit. Until it is over the transaction may still be failed, so that
-// those for whom it waits need not be. Once some of it may be in the store it is too late for that.
-func (c *committer) waiting(wait func() error) error {
-	n := c.t.node
-	if n == nil || c.prewriting {
-		return wait()
-	}
-	prepared := n.Unprepare()
-	if err := wait(); err != nil || !prepared {
-		return err
-	}
-	return n.Prepare()
-}
-
-// noteRead tells a serializable transaction what the iterator has seen: all of its span, or as far
-// as it came.
-func (it *Iterator) noteRead() error {
-	if it.noted {
-		return nil
-	}
-	it.noted = true
-	s := it.span
-	switch {
-	case it.ended || it.err != nil:
-	case it.key == nil:
-		return nil // nothing was asked for
-	case it.opts.Reverse:
-		s.Start = bytes.Clone(it.key)
-	default:
-		s.End = successor(it.key)
-	}
-	if s.Empty() {
-		return nil
-	}
-	return it.t.noteSpan(s)
 }

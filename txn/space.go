@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/minidb/minidb/kv"
@@ -9,12 +8,6 @@ import (
 
 // tightRetention is how long old versions are kept while the disk is nearly full.
 const tightRetention = time.Second
-
-// tight is set while the disk is nearly full.
-type tight struct {
-	on   atomic.Bool
-	rung chan struct{} // wakes the collector
-}
 
 // Tighten shortens the retention of old versions while the disk is nearly full, and has them
 // collected at once. It does not use the engine and does not wait.

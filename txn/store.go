@@ -3,7 +3,6 @@ package txn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
-	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/ssi"
@@ -135,7 +133,11 @@ type Store struct {
 	settling chan struct{} // holds one while somebody goes through the locks (settleAlone)
 	registry registry
 	resolver *resolver
-	tight    tight
+	// tight is set while the disk is nearly full.
+	tight struct {
+		on   atomic.Bool
+		rung chan struct{} // wakes the collector
+	}
 
 	secondaries chan secondaryWork
 	large       largeWork
@@ -155,103 +157,6 @@ type Store struct {
 		closed bool
 	}
 }
-
-// oracleKey is the cell of the store's own oracle.
-var oracleKey = mvcc.MetaKey("oracle")
-
-// Open returns a store on the engine. Locks left by dead coordinators are settled by whoever meets
-// them; on an exclusive engine the background begins with them at once, for until they are gone
-// reads look for locks.
-func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
-	s := &Store{
-		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
-		secondaries: make(chan secondaryWork, 256), large: largeWork{wake: make(chan struct{}, 1)},
-		settling: make(chan struct{}, 1),
-	}
-	s.closing.ch = make(chan struct{})
-	s.hints.init(kv.IsExclusive(engine))
-	s.tight.rung = make(chan struct{}, 1)
-	s.resolver = newResolver(s)
-	if s.source == nil && !s.alone {
-		return nil, ErrNoOracle
-	}
-	if s.source == nil {
-		own, err := tso.Open(ctx, engine, oracleKey, tso.Options{
-			Clock: opts.Clock, AcceptClock: opts.AcceptClock, Logger: opts.Logger})
-		if err != nil {
-			return nil, fmt.Errorf("open transaction store: %w", err)
-		}
-		s.source, s.own = own, own
-	}
-	if err := s.checkProtocol(s.opts.Protocol); err != nil {
-		return nil, fmt.Errorf("open transaction store: %w", err)
-	}
-	if err := s.beginSession(ctx); err != nil {
-		return nil, fmt.Errorf("open transaction store: %w", err)
-	}
-	found, err := s.load(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("open transaction store: %w", err)
-	}
-	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s.cancel = cancel
-	s.workers.Go(func() { s.commitSecondaries(background) })
-	s.workers.Go(func() { s.settleLarge(background) })
-	if s.alone {
-		s.workers.Go(func() { s.snapshots.expire(background) })
-	}
-	if found && !s.opts.LeaveFoundLocks {
-		s.workers.Go(func() { s.settleFound(background) })
-	}
-	s.peers.Run(background)
-	if s.opts.GCInterval > 0 {
-		s.workers.Go(func() { s.collectPeriodically(background) })
-	}
-	return s, nil
-}
-
-// load reads the safepoint, and on an exclusive engine looks whether earlier processes have left
-// locks. All of those are older than the session, under whose name they stay among the lock holders
-// until they are gone.
-func (s *Store) load(ctx context.Context) (found bool, err error) {
-	snap, err := s.engine.Snapshot()
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, snap.Close()) }()
-	safe, err := gc.ReadSafepoint(ctx, snap)
-	if err != nil && !s.unread(err) {
-		return false, err
-	}
-	s.registry.note(safe.Point)
-	if !s.alone {
-		return false, nil
-	}
-	err = mvcc.Locks(ctx, snap, kv.Span{}, func([]byte, mvcc.Lock) error {
-		found = true
-		return errStop
-	})
-	switch {
-	case err == errStop:
-		err = nil
-	case errors.Is(err, kv.ErrCorruption):
-		// somewhere there may be locks; who reads there is told of the damage
-		found, err = true, nil
-	}
-	if err == nil {
-		err = s.takeGarbage(ctx)
-	}
-	if s.unread(err) {
-		err = nil
-	}
-	if found {
-		s.lockHolders.enterAnywhere(tso.Timestamp(s.SessionID()))
-	}
-	return found, err
-}
-
-// unread reports whether an error is damage that Options.Damaged passes over.
-func (s *Store) unread(err error) bool { return s.opts.Damaged && errors.Is(err, kv.ErrCorruption) }
 
 // Engine returns the engine under the store.
 func (s *Store) Engine() kv.Engine { return s.engine }
@@ -287,32 +192,70 @@ func (s *Store) enter() error {
 	return nil
 }
 
-// Close ends every wait for another transaction with ErrClosed, waits for commits under way and for
-// the step that the background is at, and leaves the engine open. Transactions still running fail
-// from now on. What is left of large committed transactions is for whoever meets their locks, which
-// the next Open is.
-func (s *Store) Close() error {
-	if s.closing.begun.Swap(true) {
-		return ErrClosed
+// at reports ErrAbandoned when the coordinator dies at p.
+func (s *Store) at(p CrashPoint) error {
+	if s.opts.CrashPoint != nil && s.opts.CrashPoint(p) {
+		return ErrAbandoned
 	}
-	close(s.closing.ch)
-	s.rowLocks.EndWaits(ErrClosed)
-	s.gate.Lock()
-	s.gate.closed = true
-	s.gate.Unlock()
-	close(s.secondaries)
-	s.cancel()
-	s.snapshots.close()
-	s.workers.Wait()
-	err := s.peers.Close(context.Background())
-	if left := s.leaveGarbage(context.Background()); left != nil && !errors.Is(left, kv.ErrClosed) {
-		err = errors.Join(err, fmt.Errorf("close transaction store: %w", left))
-	}
+	return nil
+}
+
+func (s *Store) tryer() tryer {
 	if s.own != nil {
-		released := s.own.Release(context.Background())
-		if released != nil && !errors.Is(released, kv.ErrClosed) {
-			err = errors.Join(err, fmt.Errorf("close transaction store: %w", released))
-		}
+		return s.own
 	}
-	return err
+	t, _ := s.source.(tryer)
+	return t
+}
+
+// tryer is a source that can draw without touching the engine.
+type tryer interface {
+	TryNext() (tso.Timestamp, bool)
+	Extend(ctx context.Context) error
+}
+
+// drawsUnderLatches reports whether commit timestamps can be drawn inside an update of the engine,
+// where no other process draws any.
+func (s *Store) drawsUnderLatches() bool { return s.alone && s.tryer() != nil }
+
+// closes reports whether Close has begun.
+func (s *Store) closes() bool { return s.closing.begun.Load() }
+
+// updateEarly is a durable update that calls visible once readers can see it.
+func (s *Store) updateEarly(ctx context.Context, rows [][]byte, step kv.Step,
+	visible func()) (unknown bool, err error) {
+	return update(step, func(step kv.Step) error {
+		return kv.UpdateEarly(ctx, s.engine, rows, step, visible)
+	})
+}
+
+// update runs a step and tells what an error means: with unknown, the engine cannot tell whether
+// the batch was written. The step's own error is never that.
+func (s *Store) update(
+	ctx context.Context, rows [][]byte, lazy bool, step kv.Step,
+) (unknown bool, err error) {
+	return update(step, func(step kv.Step) error {
+		if lazy {
+			return kv.UpdateLazy(ctx, s.engine, rows, step)
+		}
+		return s.engine.Update(ctx, rows, step)
+	})
+}
+
+func update(step kv.Step, run func(kv.Step) error) (unknown bool, err error) {
+	var own error
+	err = run(func(r kv.Reader, b *kv.Batch) error {
+		own = step(r, b)
+		return own
+	})
+	unknown = err != nil && own == nil && !errors.Is(err, kv.ErrNotApplied)
+	return unknown, err
+}
+
+// lazily is an update of rows, if there are any, without a sync.
+func (s *Store) lazily(ctx context.Context, rows [][]byte, step kv.Step) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return kv.UpdateLazy(ctx, s.engine, rows, step)
 }

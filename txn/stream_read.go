@@ -8,15 +8,6 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
-// ownWrites walks the transaction's own writes of a span, as they were when it was opened.
-type ownWrites interface {
-	valid() bool
-	item() write
-	next()
-	failed() error
-	close() error
-}
-
 func (c *cursor) valid() bool   { return c.ok }
 func (c *cursor) item() write   { return c.it.Item() }
 func (c *cursor) failed() error { return nil }
@@ -104,17 +95,6 @@ func (c *streamedCursor) close() error {
 	}
 	c.snapshot = nil
 	return err
-}
-
-// kindOf is the write that a lock of the transaction stands for.
-func kindOf(k mvcc.Kind) writeKind {
-	switch k {
-	case mvcc.KindPut:
-		return writePut
-	case mvcc.KindDelete:
-		return writeDelete
-	}
-	return writeUndone
 }
 
 // streamed returns the write of the key that was streamed out; its kind is zero when there is none.

@@ -1,10 +1,7 @@
 package txn
 
 import (
-	"maps"
-
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -66,33 +63,4 @@ func (u *unsettled) in(span kv.Span) bool {
 		}
 	}
 	return u.anywhere
-}
-
-// mayLackLarge reports whether the snapshot may lack a commit of the key, below the read timestamp,
-// whose locks are not settled. It comes before the look at the slot of recent commits, which is
-// raised before a span shrinks.
-func (t *Txn) mayLackLarge(v *snapshot, key []byte) bool {
-	for _, k := range t.large {
-		if !k.span.Load().Contains(key) {
-			continue
-		}
-		if commitTS, _ := k.liveness.committed(); v.upTo < commitTS && commitTS <= t.readTS {
-			return true
-		}
-	}
-	return false
-}
-
-// readParams tells how to read in a snapshot, of which noLocks says that the part in question has
-// no lock that means anything.
-func (t *Txn) readParams(v *snapshot, noLocks bool) mvcc.ReadParams {
-	p := mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, Decided: t.decided,
-		NoLocks: noLocks, Own: t.reg.startTS}
-	switch {
-	case p.Decided == nil:
-		p.Decided = v.locks.decided
-	case v.locks.decided != nil:
-		maps.Copy(p.Decided, v.locks.decided) // into the transaction's own
-	}
-	return p
 }

@@ -3,7 +3,6 @@ package txn
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 
 	"github.com/minidb/minidb/kv"
@@ -40,31 +39,6 @@ func (t *Txn) ValidateSince(span kv.Span, since tso.Timestamp) {
 	}
 	t.validatedAt[id] = len(t.validated)
 	t.validated = append(t.validated, v)
-}
-
-// spanID returns a string that no other span has.
-func spanID(s kv.Span) string {
-	b := binary.AppendUvarint(make([]byte, 0, len(s.Start)+len(s.End)+4), uint64(len(s.Start)))
-	b = append(append(b, s.Start...), s.End...)
-	if s.End == nil {
-		b = append(b, 0) // an empty end is an empty span, none is no bound
-		return "-" + string(b)
-	}
-	return string(b)
-}
-
-// isPoint reports whether the span holds one key.
-func isPoint(s kv.Span) bool {
-	n := len(s.Start)
-	return len(s.End) == n+1 && s.End[n] == 0 && bytes.Equal(s.End[:n], s.Start)
-}
-
-// validation is one validated span of a commit; row is set when it is a point.
-type validation struct {
-	span  kv.Span
-	row   []byte
-	since tso.Timestamp // at which it was read
-	read  bool          // by a serializable transaction
 }
 
 // validatedRows appends the rows of the points, which an update that validates them must name.

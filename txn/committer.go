@@ -1,0 +1,224 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// committer is the coordinator of one commit.
+type committer struct {
+	s        *Store
+	t        *Txn
+	startTS  tso.Timestamp
+	muts     []mvcc.Mutation // sorted by key
+	bytes    int
+	validate []validation // read, and not to be changed by others since
+	reads    []kv.Span    // of a serializable transaction, to be validated
+	commitTS tso.Timestamp
+	drawn    tso.Timestamp // commit_ts, when it was drawn before the commit point
+	deciding bool          // the primary's lock says so: readers do not push commit_ts
+
+	prewriting bool // some locks may be in the store
+	// of a commit in two phases that writes each lock once; nil: its locks are looked at
+	lockHolder *lockHolder
+
+	anchor  []mvcc.Mutation // the primary alone, when the transaction streams its writes out
+	locking sync.Mutex      // held by the goroutine that waits for row locks
+	holds   bool            // the transaction had row locks in the store when the prewrites began
+
+	async    *async       // when it commits with a calculated timestamp
+	lastBeat atomic.Int64 // oracle milliseconds at which the primary's lock was last extended
+}
+
+func (c *committer) primary() []byte {
+	return c.first()[0].Key
+}
+
+// first returns the primary's mutation.
+func (c *committer) first() []mvcc.Mutation {
+	if c.anchor != nil {
+		return c.anchor
+	}
+	return c.muts[:1]
+}
+
+// oneBatch reports whether the commit is no more than one batch. A larger one takes two phases: in
+// one phase it would keep others waiting for the latches of all its rows at once.
+func (c *committer) oneBatch() bool {
+	rows := len(c.muts)
+	for i := range c.validate {
+		if c.validate[i].row != nil {
+			rows++
+		}
+	}
+	return rows <= c.s.opts.BatchKeys && (len(c.muts) == 1 || c.bytes <= c.s.opts.BatchBytes)
+}
+
+func (c *committer) oneGroup() bool {
+	if _, grouped := c.s.engine.(kv.Grouped); !grouped {
+		return true
+	}
+	first := kv.GroupOf(c.s.engine, c.muts[0].Row)
+	for i := range c.muts[1:] {
+		if kv.GroupOf(c.s.engine, c.muts[i+1].Row) != first {
+			return false
+		}
+	}
+	for _, v := range c.validate {
+		if v.row != nil && kv.GroupOf(c.s.engine, v.row) != first {
+			return false
+		}
+	}
+	return true
+}
+
+// batches cuts the mutations by group, and by size. The first batch begins with the primary, which
+// is the first key: one that is really written.
+func (c *committer) batches() []batch {
+	all := batch{muts: c.muts, rows: rowsOf(c.muts)}
+	groups := c.groups()
+	if groups == nil {
+		return c.cut(nil, all)
+	}
+	var parts []batch
+	at := map[uint64]int{} // group → index in parts
+	for i := range all.muts {
+		k, ok := at[groups[i]]
+		if !ok {
+			k = len(parts)
+			at[groups[i]] = k
+			parts = append(parts, batch{})
+		}
+		parts[k].muts = append(parts[k].muts, all.muts[i])
+		parts[k].rows = append(parts[k].rows, all.rows[i])
+	}
+	var out []batch
+	for _, part := range parts {
+		out = c.cut(out, part)
+	}
+	return out
+}
+
+// groups returns the group of each mutation, nil when all are of one.
+func (c *committer) groups() []uint64 {
+	if _, grouped := c.s.engine.(kv.Grouped); !grouped {
+		return nil
+	}
+	groups, several := make([]uint64, len(c.muts)), false
+	for i := range c.muts {
+		groups[i] = kv.GroupOf(c.s.engine, c.muts[i].Row)
+		several = several || groups[i] != groups[0]
+	}
+	if !several {
+		return nil
+	}
+	return groups
+}
+
+// cut appends the batch to out, in pieces of the size that one Update may have.
+func (c *committer) cut(out []batch, b batch) []batch {
+	most := c.s.opts.BatchKeys
+	from, size := 0, 0
+	for i := range b.muts {
+		if i > from && (i-from >= most || size >= c.s.opts.BatchBytes) {
+			out = append(out, b.part(from, i))
+			from, size = i, 0
+		}
+		size += len(b.muts[i].Row) + len(b.muts[i].Value)
+	}
+	return append(out, b.part(from, len(b.muts)))
+}
+
+func (b batch) part(from, to int) batch {
+	return batch{muts: b.muts[from:to:to], rows: b.rows[from:to:to]}
+}
+
+// lanes returns the batches by group: those of one group are neighbours.
+func (c *committer) lanes(batches []batch) (lanes [][]batch) {
+	from := 0
+	for i := 1; i <= len(batches); i++ {
+		if i < len(batches) && kv.GroupOf(c.s.engine, batches[i].rows[0]) == kv.GroupOf(c.s.engine,
+			batches[from].rows[0]) {
+			continue
+		}
+		lanes = append(lanes, batches[from:i])
+		from = i
+	}
+	return lanes
+}
+
+func rowsOf(muts []mvcc.Mutation) [][]byte {
+	rows := make([][]byte, len(muts))
+	for i := range muts {
+		rows[i] = muts[i].Row
+	}
+	return rows
+}
+
+// waitForLock settles the lock that stopped a commit, or waits for it. It returns nil when the
+// commit should try again. A lock's owner, if it lives, will commit above our start_ts, and we
+// shall have lost; only if it fails may we go on. holding says that the transaction has locks of
+// its own: then it waits only for younger transactions than itself, so that no two wait for each
+// other.
+func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *backoff,
+	holding bool) error {
+	if bo.Limit == 0 {
+		bo.Limit = c.s.opts.LockWait
+		if c.t.locking.Timeout > 0 {
+			bo.Limit = min(bo.Limit, c.t.locking.Timeout)
+		}
+	}
+	out, err := c.s.resolver.settle(ctx, locked, 0)
+	if err != nil || out == lockSettled {
+		return err
+	}
+	if holding && locked.Lock.StartTS < c.startTS {
+		return &WriteConflictError{Key: locked.Key, StartTS: c.startTS,
+			ConflictTS: locked.Lock.StartTS}
+	}
+	return c.waiting(func() error {
+		more, err := c.t.awaitLock(ctx, locked, bo)
+		switch {
+		case err != nil || more:
+			return err
+		case c.t.locking.Timeout > 0 && bo.Spent >= c.t.locking.Timeout:
+			return &rowlock.TimeoutError{Wait: c.t.waitFor(locked, rowlock.NoKeyUpdate)}
+		}
+		return locked
+	})
+}
+
+// waiting runs a wait of a commit. Until it is over the transaction may still be failed, so that
+// those for whom it waits need not be. Once some of it may be in the store it is too late for that.
+func (c *committer) waiting(wait func() error) error {
+	n := c.t.node
+	if n == nil || c.prewriting {
+		return wait()
+	}
+	prepared := n.Unprepare()
+	if err := wait(); err != nil || !prepared {
+		return err
+	}
+	return n.Prepare()
+}
+
+// finalError names the reason of a failed commit in the words of the floors above.
+func (c *committer) finalError(err error) error {
+	var rolled *mvcc.RolledBackError
+	if errors.As(err, &rolled) {
+		// A resolver took us for dead. The transaction may be run again.
+		return &WriteConflictError{Key: rolled.Key, StartTS: c.startTS, ConflictTS: c.startTS}
+	}
+	return err
+}
+
+// ambiguous wraps the reason why a result is unknown.
+func ambiguous(err error) error { return fmt.Errorf("%w: %w", ErrAmbiguous, err) }

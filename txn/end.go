@@ -1,0 +1,84 @@
+package txn
+
+import "context"
+
+// Rollback ends the transaction without a trace. It may be repeated, and after Commit it does
+// nothing.
+func (t *Txn) Rollback(ctx context.Context) error {
+	if t.stream != nil && !t.done {
+		t.rollbackStream(ctx)
+	}
+	t.finish()
+	return nil
+}
+
+// Unlock gives back all locks of a transaction that has failed and waits for its end. What it has
+// streamed out is rolled back, for that is locks too: nothing can be read or written any more.
+func (t *Txn) Unlock() {
+	if t.done {
+		return
+	}
+	if t.stream != nil {
+		t.rollbackStream(context.Background())
+		if t.stream.failed == nil {
+			t.stream.failed = ErrTxnDone
+		}
+	}
+	if o := t.locking.Owner; o != nil {
+		t.shared.ReleaseTo(0, nil)
+		o.ReleaseTo(0)
+	}
+}
+
+// finish releases everything that the transaction holds.
+func (t *Txn) finish() {
+	if t.done {
+		return
+	}
+	t.done = true
+	if t.stream != nil {
+		t.stream.stop()
+	}
+	t.liveness.end()
+	t.dropSnapshot()
+	t.Abort()
+	t.releaseLocks()
+	t.noteReplaced()
+	t.s.registry.leave(&t.reg)
+	t.buf = buffer{}
+	t.counted.none()
+	t.dependencies = nil
+}
+
+// releaseLocks ends the transaction's locks, once what it wrote is visible.
+func (t *Txn) releaseLocks() {
+	if o := t.locking.Owner; o != nil {
+		t.shared.ReleaseTo(0, t.hasWritten)
+		o.ReleaseTo(0)
+		o.SetTransaction(0)
+	}
+}
+
+// hasWritten reports whether the transaction has committed a write of the key.
+func (t *Txn) hasWritten(key string) bool {
+	if t.commitTS == 0 || t.stream != nil {
+		return false
+	}
+	w, ok := t.buf.get([]byte(key))
+	return ok && (w.kind == writePut || w.kind == writeDelete)
+}
+
+// noteReplaced tells the collector what the transaction has replaced, before it lets go of the
+// safepoint: a pass at or above its commit_ts begins after that.
+func (t *Txn) noteReplaced() {
+	if len(t.replaced.places) == 0 {
+		return
+	}
+	at := t.commitTS
+	// it may have committed all the same: at or below the newest timestamp that any record has
+	if at == 0 {
+		at = max(t.s.recent.newest(), t.reg.startTS+1)
+	}
+	t.s.garbage.noteReplaced(at, &t.replaced)
+	t.replaced = replaced{}
+}

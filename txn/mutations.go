@@ -1,0 +1,64 @@
+package txn
+
+import (
+	"context"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+)
+
+// mutations turns the buffer into what the protocol's steps take, sorted by key. absent are the
+// keys that were inserted and deleted again: there is nothing to write, but if another transaction
+// has written one meanwhile, its insert was wrong. Of fresh keys that does not matter. With
+// versions, the mutations have what a return to a savepoint needs.
+func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutation,
+	absent []validation, err error) {
+	muts = make([]mvcc.Mutation, 0, t.buf.tree.Len())
+	keys := 0
+	t.buf.tree.Scan(func(w write) bool {
+		keys += len(w.key)
+		return true
+	})
+	rows := make([]byte, 0, keys+rowMore*t.buf.tree.Len())
+	n := 0
+	t.buf.tree.Scan(func(w write) bool {
+		if n++; n%writesPerCheck == 0 {
+			if err = ctx.Err(); err != nil {
+				return false
+			}
+		}
+		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base,
+			Held: w.held}
+		if versions {
+			t.buf.savepoints.version(&w, &m)
+		}
+		m.Kind = kindIn(w.kind)
+		if m.Kind == mvcc.KindLock {
+			if t.stream == nil && len(m.Older) == 0 {
+				if w.mustNotExist {
+					absent = append(absent, validation{
+						span: kv.Span{Start: w.key, End: successor(w.key)}, row: mvcc.Row(w.key),
+						since: max(w.base, t.reg.startTS),
+					})
+				}
+				return true
+			}
+			m.Value, m.OwnOnly = nil, len(m.Older) == 0
+		}
+		at := len(rows)
+		rows = mvcc.AppendRow(rows, w.key)
+		m.Row = rows[at:len(rows):len(rows)]
+		if w.kind != writePut || !w.mustNotExist && !w.fresh {
+			t.replaced.add(m.Row)
+		}
+		muts = append(muts, m)
+		return true
+	})
+	return muts, absent, err
+}
+
+// rowMore is room for what a row has more than its key; with many escapes in it the rows grow.
+const rowMore = 4
+
+// writesPerCheck is how many buffered writes pass between two looks at the context.
+const writesPerCheck = 4096

@@ -1,0 +1,179 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/gc"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/shared"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Open returns a store on the engine. Locks left by dead coordinators are settled by whoever meets
+// them; on an exclusive engine the background begins with them at once, for until they are gone
+// reads look for locks.
+func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
+	s := &Store{
+		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
+		secondaries: make(chan secondaryWork, 256), large: largeWork{wake: make(chan struct{}, 1)},
+		settling: make(chan struct{}, 1),
+	}
+	s.closing.ch = make(chan struct{})
+	s.hints.init(kv.IsExclusive(engine))
+	s.tight.rung = make(chan struct{}, 1)
+	s.resolver = newResolver(s)
+	if s.source == nil && !s.alone {
+		return nil, ErrNoOracle
+	}
+	if s.source == nil {
+		own, err := tso.Open(ctx, engine, oracleKey, tso.Options{
+			Clock: opts.Clock, AcceptClock: opts.AcceptClock, Logger: opts.Logger})
+		if err != nil {
+			return nil, fmt.Errorf("open transaction store: %w", err)
+		}
+		s.source, s.own = own, own
+	}
+	if err := s.checkProtocol(s.opts.Protocol); err != nil {
+		return nil, fmt.Errorf("open transaction store: %w", err)
+	}
+	if err := s.beginSession(ctx); err != nil {
+		return nil, fmt.Errorf("open transaction store: %w", err)
+	}
+	found, err := s.load(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open transaction store: %w", err)
+	}
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.cancel = cancel
+	s.workers.Go(func() { s.commitSecondaries(background) })
+	s.workers.Go(func() { s.settleLarge(background) })
+	if s.alone {
+		s.workers.Go(func() { s.snapshots.expire(background) })
+	}
+	if found && !s.opts.LeaveFoundLocks {
+		s.workers.Go(func() { s.settleFound(background) })
+	}
+	s.peers.Run(background)
+	if s.opts.GCInterval > 0 {
+		s.workers.Go(func() { s.collectPeriodically(background) })
+	}
+	return s, nil
+}
+
+// load reads the safepoint, and on an exclusive engine looks whether earlier processes have left
+// locks. All of those are older than the session, under whose name they stay among the lock holders
+// until they are gone.
+func (s *Store) load(ctx context.Context) (found bool, err error) {
+	snap, err := s.engine.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	safe, err := gc.ReadSafepoint(ctx, snap)
+	if err != nil && !s.unread(err) {
+		return false, err
+	}
+	s.registry.note(safe.Point)
+	if !s.alone {
+		return false, nil
+	}
+	err = mvcc.Locks(ctx, snap, kv.Span{}, func([]byte, mvcc.Lock) error {
+		found = true
+		return errStop
+	})
+	switch {
+	case err == errStop:
+		err = nil
+	case errors.Is(err, kv.ErrCorruption):
+		// somewhere there may be locks; who reads there is told of the damage
+		found, err = true, nil
+	}
+	if err == nil {
+		err = s.takeGarbage(ctx)
+	}
+	if s.unread(err) {
+		err = nil
+	}
+	if found {
+		s.lockHolders.enterAnywhere(tso.Timestamp(s.SessionID()))
+	}
+	return found, err
+}
+
+// Close ends every wait for another transaction with ErrClosed, waits for commits under way and for
+// the step that the background is at, and leaves the engine open. Transactions still running fail
+// from now on. What is left of large committed transactions is for whoever meets their locks, which
+// the next Open is.
+func (s *Store) Close() error {
+	if s.closing.begun.Swap(true) {
+		return ErrClosed
+	}
+	close(s.closing.ch)
+	s.rowLocks.EndWaits(ErrClosed)
+	s.gate.Lock()
+	s.gate.closed = true
+	s.gate.Unlock()
+	close(s.secondaries)
+	s.cancel()
+	s.snapshots.close()
+	s.workers.Wait()
+	err := s.peers.Close(context.Background())
+	if left := s.leaveGarbage(context.Background()); left != nil && !errors.Is(left, kv.ErrClosed) {
+		err = errors.Join(err, fmt.Errorf("close transaction store: %w", left))
+	}
+	if s.own != nil {
+		released := s.own.Release(context.Background())
+		if released != nil && !errors.Is(released, kv.ErrClosed) {
+			err = errors.Join(err, fmt.Errorf("close transaction store: %w", released))
+		}
+	}
+	return err
+}
+
+// unread reports whether an error is damage that Options.Damaged passes over.
+func (s *Store) unread(err error) bool { return s.opts.Damaged && errors.Is(err, kv.ErrCorruption) }
+
+// beginSession gives the Store its session.
+func (s *Store) beginSession(ctx context.Context) error {
+	if s.alone {
+		now, err := s.source.Next(ctx)
+		s.session = uint64(now)
+		return err
+	}
+	var err error
+	s.peers, err = shared.Open(ctx, shared.Options{
+		Engine: s.engine, Source: s.source, RowLocks: &s.rowLocks, Logger: s.opts.Logger,
+		Lease: s.opts.Lease, Renewal: s.opts.LeaseRenewal, LockWait: s.opts.LockWait,
+		BatchKeys: s.opts.BatchKeys, Closing: s.closing.ch,
+		Now: s.oracleTime, Update: s.update, Oldest: s.registry.oldest,
+		NoteSafepoint: s.registry.note,
+		Settle: func(ctx context.Context, locked *LockedError) (bool, error) {
+			out, err := s.resolver.settle(ctx, locked, 0)
+			return out == lockSettled, err
+		},
+	})
+	return err
+}
+
+// checkProtocol reports why the Store cannot keep a protocol. What replaces a commit's locks
+// towards readers in one phase is the table in flight, and async calculates a timestamp above all
+// reads: both are this process's memory, and their timestamps are drawn under the engine's latches.
+func (s *Store) checkProtocol(p Protocol) error {
+	if p == Auto || p == TwoPhase {
+		return nil
+	}
+	if !s.drawsUnderLatches() {
+		return &ProtocolError{p, "other processes write to the store, or its oracle cannot draw " +
+			"under a latch"}
+	}
+	if _, grouped := s.engine.(kv.Grouped); grouped && p == OnePhase {
+		return &ProtocolError{p, "the store's rows are in several groups"}
+	}
+	return nil
+}
+
+// oracleKey is the cell of the store's own oracle.
+var oracleKey = mvcc.MetaKey("oracle")

@@ -1,0 +1,201 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/wait"
+)
+
+// enterLockHolders comes before the first prewrite.
+func (c *committer) enterLockHolders() {
+	c.lockHolder = c.s.enterLockHolders(c.startTS, c.muts)
+	c.t.liveness = c.s.livenessOf(c.lockHolder)
+}
+
+// prewriteParallel bounds in how many groups a commit prewrites at once.
+const prewriteParallel = 8
+
+// prewriteAll prewrites every batch, the primary's among them: the groups in parallel, the batches
+// of one group in turn. So a commit holds the latches of one batch of a group at a time, and others
+// get in between.
+func (c *committer) prewriteAll(ctx context.Context, batches []batch) error {
+	c.holds = c.t.shared.Mark() > 0
+	lanes := c.lanes(batches)
+	if len(lanes) == 1 || c.s.opts.CrashPoint != nil {
+		return c.prewriteInTurn(ctx, batches)
+	}
+	c.t.owner() // the goroutines below would all make one
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		wg    sync.WaitGroup
+		once  sync.Once
+		first error
+		slots = make(chan struct{}, prewriteParallel)
+	)
+	for _, lane := range lanes {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if err := c.prewriteInTurn(ctx, lane); err != nil {
+				once.Do(func() {
+					first = err
+					cancel()
+				})
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+// prewriteInTurn prewrites one batch after the other. The first key of the first one may be the
+// primary.
+func (c *committer) prewriteInTurn(ctx context.Context, batches []batch) error {
+	for i := range batches {
+		if err := c.prewrite(ctx, &batches[i]); err != nil {
+			return err
+		}
+		if i == 0 {
+			if err := c.s.at(AfterPrewritePrimary); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// prewrite locks the keys of a batch, settling what stands in the way.
+func (c *committer) prewrite(ctx context.Context, b *batch) error {
+	var bo backoff
+	attempts := 0
+	for {
+		ttl, err := c.ttl(ctx)
+		if err != nil {
+			return err
+		}
+		owner, err := c.s.owner(ctx)
+		if err != nil {
+			return err
+		}
+		p := mvcc.PrewriteParams{
+			StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Overwrite: c.anchor != nil,
+			Owner: owner, Client: c.t.client(), Statement: mvcc.CutStatement(c.t.wrote),
+		}
+		c.t.liveness.tell(p.Client, p.Statement)
+		unknown, err := c.tryPrewrite(ctx, b, p)
+		var locked *LockedError
+		var held *rowLockedError
+		var recorded *mvcc.RowLockedError
+		switch {
+		case err == nil:
+			return c.beat(ctx)
+		case errors.Is(err, errExtend):
+			if err := c.s.tryer().Extend(ctx); err != nil {
+				return err
+			}
+		case errors.As(err, &held):
+			if err := c.awaitRowLocks(ctx); err != nil {
+				return err
+			}
+			if err := c.heartbeat(ctx); err != nil {
+				return err
+			}
+		case errors.As(err, &recorded):
+			if err := c.awaitRowRecord(ctx, b.muts, recorded); err != nil {
+				return err
+			}
+			if err := c.heartbeat(ctx); err != nil {
+				return err
+			}
+		case errors.As(err, &locked):
+			if commitTS, known := c.s.lockHolders.decision(locked.Lock.StartTS); known {
+				// There are many locks of that transaction; those of the batch are settled
+				// together.
+				err = c.s.resolver.resolveRows(ctx, locked.Lock.StartTS, commitTS, b.rows)
+			} else {
+				err = c.waitForLock(ctx, locked, &bo, true)
+			}
+			if err != nil {
+				return err
+			}
+			if err := c.heartbeat(ctx); err != nil {
+				return err
+			}
+		case !unknown || ctx.Err() != nil:
+			return err
+		default:
+			// A prewrite may be repeated, so an unknown result is no loss.
+			b.uncertain = true
+			if attempts++; attempts == wait.UnknownAttempts {
+				return err
+			}
+		}
+	}
+}
+
+func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewriteParams) (unknown bool,
+	err error) {
+	if c.async != nil {
+		return c.prewriteAsync(ctx, b, p)
+	}
+	return c.s.update(ctx, b.rows, true, func(r kv.Reader, kb *kv.Batch) error {
+		if err := c.checkRowLocks(b.muts); err != nil {
+			return err
+		}
+		if err := c.s.peers.CheckSafepoint(ctx, r, c.startTS); err != nil {
+			return err // rollback and delete records that should stop us may be gone
+		}
+		if err := c.t.shared.Convert(ctx, r, kb, c.holds, b.muts, modeOf); err != nil {
+			return err
+		}
+		var room [16]uint32
+		slots := c.tellKnown(b, room[:0])
+		if err := mvcc.Prewrite(ctx, r, kb, p, b.muts); err != nil {
+			return err
+		}
+		c.s.lockHolders.count(c.startTS, slots)
+		return nil
+	})
+}
+
+// tellKnown tells the mutations what memory knows of their rows, so that a prewrite need not look,
+// and returns the rows' slots. It runs inside the step, and so does counting the transaction in
+// after it: who prewrites one of the rows later sees the count.
+func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
+	for i := range b.muts {
+		m := &b.muts[i]
+		slot := c.s.recent.slotOf(m.Row)
+		slots = append(slots, slot)
+		if m.Held != mvcc.HeldUnknown && !c.knowsHeld(b, m) {
+			m.Held = mvcc.HeldUnknown
+		}
+		m.Unlocked = c.knowsUnlocked(b, m, slot)
+		m.Unchanged = c.s.unchanged(slot, c.startTS)
+	}
+	return slots
+}
+
+// knowsUnlocked reports whether nobody has locked the row of a mutation: no other transaction, nor
+// this one, which may have done so in an earlier attempt, or, if it streams, with an earlier write
+// of the key.
+func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool {
+	own := c.lockHolder
+	if st := c.t.stream; st != nil {
+		if st.keys.mayHave(m.Key) {
+			return false
+		}
+		own = st.lockHolder
+	}
+	return !b.uncertain && c.s.unlocked(slot, m.Key, own)
+}
+
+// knowsHeld reports whether a stream's own lock is as it was when it was looked at.
+func (c *committer) knowsHeld(b *batch, m *mvcc.Mutation) bool {
+	st := c.t.stream
+	return c.s.alone && !b.uncertain && !st.doubt && st.lockHolder.pristine()
+}

@@ -1,0 +1,201 @@
+package txn
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Get returns the value of key, or nil when it is absent. It sees the transaction's own writes, but
+// for those since Freeze.
+func (t *Txn) Get(ctx context.Context, key []byte) ([]byte, error) {
+	w, own := t.buf.visible(key)
+	return t.get(ctx, key, w, own, true)
+}
+
+// GetCurrent is Get that sees all of the transaction's own writes, also those since Freeze.
+func (t *Txn) GetCurrent(ctx context.Context, key []byte) ([]byte, error) {
+	w, own := t.buf.get(key)
+	return t.get(ctx, key, w, own, true)
+}
+
+// Peek is Get of a key that the transaction is about to insert. If it is absent, and so written,
+// the insert itself keeps others from it; so no serial order depends on this read, unless a
+// savepoint may take the insert back.
+func (t *Txn) Peek(ctx context.Context, key []byte) ([]byte, error) {
+	w, own := t.buf.get(key)
+	value, err := t.get(ctx, key, w, own, t.buf.savepoints.any())
+	if value != nil && err == nil && !t.buf.savepoints.any() {
+		err = t.noteRead(key)
+	}
+	return value, err
+}
+
+// GetUnserialized is Get of what others change only in ways that locks keep from what the
+// transaction reads beside it, such as the schema: no serial order rests on it, and no serializable
+// transaction is failed for it. Where locks do not bind the other writers (LocksBind) it is Get.
+func (t *Txn) GetUnserialized(ctx context.Context, key []byte) ([]byte, error) {
+	w, own := t.buf.visible(key)
+	return t.get(ctx, key, w, own, t.node == nil)
+}
+
+// get reads key. w is the buffered write of it, if own says that there is one; depends says that
+// what was read has to stay true until Commit.
+func (t *Txn) get(ctx context.Context, key []byte, w write, own, depends bool) ([]byte, error) {
+	if t.done {
+		return nil, ErrTxnDone
+	}
+	t.ctx = ctx
+	if own && w.kind != writeUndone {
+		if w.kind != writePut {
+			return nil, nil
+		}
+		return w.value, nil
+	} else if !own && t.stream != nil {
+		if w, err := t.streamed(ctx, key); err != nil || w.kind == writePut ||
+			w.kind == writeDelete {
+			return w.value, err
+		}
+	}
+	if depends {
+		if err := t.noteRead(key); err != nil {
+			return nil, err
+		}
+	}
+	return t.read(ctx, key)
+}
+
+// GetMany returns the values of keys in their order, nil for the absent ones. Keys in ascending
+// order are cheapest.
+func (t *Txn) GetMany(ctx context.Context, keys [][]byte) ([][]byte, error) {
+	if t.done {
+		return nil, ErrTxnDone
+	}
+	out := make([][]byte, len(keys))
+	var arena buffer // only its arena is used: the values must all stay valid
+	for i, key := range keys {
+		value, err := t.Get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if value != nil {
+			out[i] = arena.keep(value)
+		}
+	}
+	return out, nil
+}
+
+// Freeze makes Get, GetMany and Scan show the transaction's own writes as they are now, until Thaw:
+// all parts of a statement that modifies read what was there before it. Peek and GetCurrent see
+// all. What is written meanwhile is not streamed out, so Options.MaxTxnBytes bounds it.
+func (t *Txn) Freeze() { t.buf.freeze() }
+
+// Thaw ends Freeze, as RollbackTo and UndoTo do. It may be called without one.
+func (t *Txn) Thaw() { t.buf.thaw() }
+
+// read returns the committed value of key at start_ts.
+func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
+	var bo backoff
+	for {
+		v, err := t.openFor(key)
+		if err != nil {
+			return nil, err
+		}
+		if len(t.pending) > 0 {
+			waited, err := t.awaitPending(ctx, func(p *pending) bool {
+				return p.hasKey(key) && !t.dependsOn(p, key)
+			})
+			if err != nil {
+				return nil, err
+			}
+			if waited {
+				continue
+			}
+		}
+		value, err := v.mv.Get(ctx, key, t.readParams(v, !v.locks.has(key)))
+		if err == nil {
+			return value, nil
+		}
+		v.shared = 0 // its iterator may have failed
+		if err := t.settle(ctx, err, &bo); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// awaitPending waits for the pending commits that concern the reader. If there was one, the
+// snapshot is dropped, for it may lack that commit.
+func (t *Txn) awaitPending(ctx context.Context, concerns func(*pending) bool) (bool, error) {
+	waited := false
+	for _, p := range t.pending {
+		if !concerns(p) {
+			continue
+		}
+		done, err := p.wait(ctx, t.readTS)
+		if err != nil {
+			return false, err
+		}
+		waited = waited || done
+	}
+	if waited {
+		t.dropSnapshot()
+	}
+	return waited, nil
+}
+
+// settle deals with what stopped a read. It returns nil when the read should be tried again.
+func (t *Txn) settle(ctx context.Context, err error, bo *backoff) error {
+	return t.settleAhead(ctx, err, bo, false)
+}
+
+// settleAhead is settle for a scan, which may go backwards.
+func (t *Txn) settleAhead(ctx context.Context, err error, bo *backoff, reverse bool) error {
+	var locked *LockedError
+	if !errors.As(err, &locked) {
+		return err
+	}
+	if t.readThrough(locked.Lock.StartTS) {
+		return nil
+	}
+	if bo.Limit == 0 {
+		bo.Limit = t.s.opts.LockWait
+	}
+	out, _, err := t.s.resolver.settleRun(ctx, locked, t.readTS, reverse)
+	switch {
+	case err != nil:
+		return err
+	case out == lockPushed:
+		if t.ignored == nil {
+			t.ignored = map[tso.Timestamp]struct{}{}
+		}
+		t.ignored[locked.Lock.StartTS] = struct{}{}
+		return nil
+	case out == lockAlive:
+		more, err := t.awaitLock(ctx, locked, bo)
+		if err != nil {
+			return err
+		}
+		if !more {
+			return locked
+		}
+	}
+	t.dropSnapshot()
+	return nil
+}
+
+// readThrough reports whether the locks of a transaction can be read as the records that they
+// become: it has streamed, its status is durable, and the background has begun to settle its locks,
+// which are too many to be waited for (txn: I23). The snapshot need not be newer: if the commit is
+// at or below the read timestamp, the locks were all down before the snapshot was taken.
+func (t *Txn) readThrough(startTS tso.Timestamp) bool {
+	commitTS, known := t.s.lockHolders.decision(startTS)
+	if !known {
+		return false
+	}
+	if t.decided == nil {
+		t.decided = map[tso.Timestamp]tso.Timestamp{}
+	}
+	t.decided[startTS] = commitTS
+	return true
+}

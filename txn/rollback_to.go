@@ -1,0 +1,106 @@
+package txn
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+)
+
+// Savepoint marks the present state of the buffered writes.
+func (t *Txn) Savepoint() Savepoint {
+	sp := Savepoint{at: t.buf.savepoints.add()}
+	if t.locking.Owner != nil {
+		sp.locks = t.locking.Owner.Mark()
+	}
+	sp.records = t.shared.Mark()
+	return sp
+}
+
+// RollbackTo forgets the writes made after sp and gives back the row locks taken since. sp and
+// earlier savepoints stay usable, later ones do not.
+func (t *Txn) RollbackTo(sp Savepoint) {
+	if t.done {
+		return
+	}
+	t.buf.thaw()
+	t.undo(sp)
+	if t.locking.Owner != nil {
+		t.shared.ReleaseTo(sp.records, nil)
+		t.locking.Owner.ReleaseTo(sp.locks)
+	}
+}
+
+// UndoTo forgets the writes made after sp and keeps the row locks: the statement runs again.
+func (t *Txn) UndoTo(sp Savepoint) {
+	if !t.done {
+		t.buf.thaw()
+		t.undo(sp)
+	}
+}
+
+// ForgetSavepoints gives back the memory that it takes to return to one: none that was made so far
+// is used any more.
+func (t *Txn) ForgetSavepoints() { t.buf.savepoints.forgetAfter(0, &t.buf) }
+
+// ForgetSavepointsAfter does so with those that were made after sp. Requires: sp has not been
+// forgotten.
+func (t *Txn) ForgetSavepointsAfter(sp Savepoint) {
+	t.buf.savepoints.forgetAfter(t.buf.savepoints.first(sp.at)+1, &t.buf)
+}
+
+// undo forgets the writes made after sp. What was streamed out since is taken back in the store: it
+// comes into the buffer as it was before, and is streamed out as writes are. That cannot be
+// cancelled: whoever goes back to a savepoint goes on from there. What fails there fails the
+// transaction, which has nothing to undo then.
+func (t *Txn) undo(sp Savepoint) {
+	span := t.buf.rollbackTo(sp, t.stream != nil && t.stream.doubt)
+	if span.End == nil || t.stream.failed != nil {
+		return
+	}
+	ctx := context.WithoutCancel(t.writeContext())
+	for span.Start != nil {
+		next, err := t.undoStreamed(ctx, span, sp.at)
+		if err == nil && next != nil {
+			err = t.streamOut(ctx)
+		}
+		if err != nil {
+			if t.stream.failed == nil { // the store is closed, or cannot be read
+				t.stream.failed = err
+			}
+			return
+		}
+		span.Start = next
+	}
+}
+
+// undoStreamed brings the keys of a span that were streamed out after a savepoint back into the
+// buffer, as they were at it, until the buffer is full: next is where to go on, nil at the end.
+// What the buffer has is newer than the store, and is undone already.
+func (t *Txn) undoStreamed(ctx context.Context, span kv.Span, at uint64) (next []byte, err error) {
+	v, err := t.openStreamed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sc, err := v.mv.ScanOwn(ctx, span, t.reg.startTS, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sc.Close()) }()
+	for sc.Next() {
+		if _, ok := t.buf.get(sc.Key); ok || sc.Lock.Seq <= at {
+			continue
+		}
+		now := writeOf(&sc.Lock, nil)
+		before := write{kind: writeUndone}
+		if w := now.at(at); w != nil {
+			before = *w
+		}
+		before.held = heldBy(&sc.Lock)
+		t.buf.faultIn(sc.Key, before)
+		if t.buf.held() > t.s.opts.StreamBytes {
+			return successor(sc.Key), nil
+		}
+	}
+	return nil, sc.Err()
+}

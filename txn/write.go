@@ -1,0 +1,131 @@
+package txn
+
+import (
+	"github.com/minidb/minidb/internal/memory"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Set buffers a write of key.
+func (t *Txn) Set(key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	if err := t.announce(key); err != nil {
+		return err
+	}
+	t.buf.set(key, value)
+	return t.afterWrite()
+}
+
+// SetNew is Set of a key that the caller knows to have no value where the transaction reads,
+// because of another key that he writes beside it: of an entry of a new row, whose row key he locks
+// or inserts. Unlike Insert it makes Commit look for nothing more; and if the transaction deletes
+// the key again, it leaves no trace of it, and no conflict for whoever writes it next.
+func (t *Txn) SetNew(key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	if err := t.announce(key); err != nil {
+		return err
+	}
+	t.buf.setNew(key, value)
+	return t.afterWrite()
+}
+
+// Insert is Set of a key that has no value: Commit fails with *AlreadyExistsError if it has one.
+func (t *Txn) Insert(key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	if err := t.announce(key); err != nil {
+		return err
+	}
+	t.buf.insert(key, value)
+	return t.afterWrite()
+}
+
+// InsertAfter is Insert of a key that the transaction has locked and found removed at a timestamp
+// above the one at which it reads: no write up to that one is a conflict.
+func (t *Txn) InsertAfter(removed tso.Timestamp, key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	if t.node != nil {
+		if err := t.node.Overwrite(key); err != nil {
+			return err
+		}
+	}
+	if err := t.faultIn(key); err != nil {
+		return err
+	}
+	base := t.buf.base
+	t.buf.base = max(base, removed)
+	t.buf.insert(key, value)
+	t.buf.base = base
+	return t.afterWrite()
+}
+
+// SetAfter is Set of a key, of which no write of others up to a timestamp is a conflict, whatever
+// the transaction has read of it. Requires: Buffered(key), and the transaction is not serializable.
+func (t *Txn) SetAfter(since tso.Timestamp, key, value []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	t.buf.setAfter(since, key, value)
+	return t.afterWrite()
+}
+
+// Delete buffers the removal of key; an absent key is no error.
+func (t *Txn) Delete(key []byte) error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	if err := t.announce(key); err != nil {
+		return err
+	}
+	t.buf.delete(key)
+	return t.afterWrite()
+}
+
+// CountIn makes an account count the buffered writes. It belongs to the transaction's goroutine,
+// and has all back when the transaction has ended.
+func (t *Txn) CountIn(a *memory.Account) { t.counted.account = a }
+
+func (t *Txn) writable() error {
+	switch {
+	case t.done:
+		return ErrTxnDone
+	case t.readOnly:
+		return ErrReadOnly
+	case t.footprint() > t.s.opts.MaxTxnBytes:
+		return ErrTooLarge
+	}
+	t.wrote = t.statement
+	if !t.reg.wrote.Load() {
+		t.reg.wrote.Store(true)
+	}
+	return nil
+}
+
+// rowLockBytes is about what a row lock in memory takes: an entry of the lock table, its place in
+// the table's map, and one in its owner's log.
+const rowLockBytes = 256
+
+// footprint is about how much memory the transaction takes: its writes and its row locks.
+func (t *Txn) footprint() int {
+	n := t.buf.held()
+	if o := t.locking.Owner; o != nil {
+		n += rowLockBytes * o.Locks()
+	}
+	return n
+}
+
+// announce is what comes before every write of a key.
+func (t *Txn) announce(key []byte) error {
+	if t.node != nil {
+		if err := t.node.Write(key); err != nil {
+			return err
+		}
+	}
+	return t.faultIn(key)
+}
