@@ -18,9 +18,11 @@ func TestTheAdditionsAreDocumented(t *testing.T) {
 	require.NoError(t, err)
 	db := open(t)
 	require.Equal(t, scalar[string](t, db, `
-		SELECT string_agg(line, E'\n' ORDER BY line) FROM (SELECT c.relname || ': ' || string_agg(a.attname || ' ' || format_type(a.atttypid, NULL), ', ' ORDER BY a.attnum)
+		SELECT string_agg(line, E'\n' ORDER BY line) FROM (SELECT c.relname || ': ' ||
+		string_agg(a.attname || ' ' || format_type(a.atttypid, NULL), ', ' ORDER BY a.attnum)
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-		WHERE c.relname LIKE 'minidb%' GROUP BY c.relname) AS views(line)`), documentedViews(string(page)))
+		WHERE c.relname LIKE 'minidb%' GROUP BY c.relname)
+		AS views(line)`), documentedViews(string(page)))
 
 	var documented []string
 	for _, m := range regexp.MustCompile(
@@ -30,7 +32,8 @@ func TestTheAdditionsAreDocumented(t *testing.T) {
 	}
 	require.Equal(t, scalar[string](t, db, `
 		SELECT string_agg(name || ' = ' ||
-			CASE name WHEN 'minidb.memory' THEN 'half of the memory' ELSE current_setting(name) END, E'\n' ORDER BY name) FROM pg_settings
+			CASE name WHEN 'minidb.memory' THEN 'half of the memory'
+				ELSE current_setting(name) END, E'\n' ORDER BY name) FROM pg_settings
 		WHERE name LIKE 'minidb%'`), strings.Join(documented, "\n"))
 }
 

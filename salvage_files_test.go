@@ -13,16 +13,17 @@ import (
 	"github.com/minidb/minidb"
 )
 
-// manyFiles makes a directory with several table files and logs, of which a copy is what a kill leaves. It
-// holds rows 1 to 2,000 of a table, each changed, the last ones only in the log. Table files that compactions
-// replaced meanwhile are kept in old.
+// manyFiles makes a directory with several table files and logs, of which a copy is what a kill
+// leaves. It holds rows 1 to 2,000 of a table, each changed, the last ones only in the log. Table
+// files that compactions replaced meanwhile are kept in old.
 func manyFiles(t *testing.T) (dir, old string) {
 	dir, old = filepath.Join(t.TempDir(), "data"), t.TempDir()
 	db, err := minidb.Open(dir, quiet, minidb.GCInterval(-1))
 	require.NoError(t, err)
 	exec(t, db, "CREATE TABLE t(id serial PRIMARY KEY, n int, v text UNIQUE)")
 	for i := range 4 {
-		exec(t, db, "INSERT INTO t(n, v) SELECT 0, 'a' || md5(i::text) FROM generate_series($1::int, $1::int + 499) i", 500*i)
+		exec(t, db, "INSERT INTO t(n, v) SELECT 0, 'a' || md5(i::text) FROM "+
+			"generate_series($1::int, $1::int + 499) i", 500*i)
 		exec(t, db, "CHECKPOINT")
 		keepTableFiles(t, dir, old)
 	}
@@ -46,7 +47,8 @@ func keepTableFiles(t *testing.T, dir, to string) {
 	}
 }
 
-// halfWritten returns the table files without an end, which the compactions that a kill interrupted leave.
+// halfWritten returns the table files without an end, which the compactions that a kill interrupted
+// leave.
 func halfWritten(t *testing.T, dir string) (names []string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.sst"))
 	require.NoError(t, err)
@@ -70,15 +72,17 @@ func theOne(t *testing.T, pattern string) string {
 // requireManyFiles requires that every row is there as it was last.
 func requireManyFiles(t *testing.T, db *minidb.DB) {
 	require.EqualValues(t, 2000, scalar[int64](t, db, "SELECT count(*) FROM t WHERE v LIKE 'ba%'"))
-	require.EqualValues(t, 1000, scalar[int64](t, db, "SELECT count(*) FROM t WHERE id > 1000 AND n = 2"))
-	require.EqualValues(t, 1000, scalar[int64](t, db, "SELECT count(*) FROM t WHERE id <= 1000 AND n = 1"))
+	require.EqualValues(t, 1000, scalar[int64](t, db, "SELECT count(*) FROM t WHERE id > 1000 "+
+		"AND n = 2"))
+	require.EqualValues(t, 1000, scalar[int64](t, db, "SELECT count(*) FROM t WHERE id <= 1000 "+
+		"AND n = 1"))
 	require.EqualValues(t, 2000, scalar[int64](t, db, "SELECT count(DISTINCT v) FROM t"))
 	exec(t, db, "INSERT INTO t(n, v) VALUES (3, 'new')")
 	require.Greater(t, scalar[int64](t, db, "SELECT id::int8 FROM t WHERE v = 'new'"), int64(2000))
 }
 
-// TestSalvageWithoutTheListOfFiles damages what tells which files are live, in each way, and lets files that
-// were replaced lie about, all or some of them.
+// TestSalvageWithoutTheListOfFiles damages what tells which files are live, in each way, and lets
+// files that were replaced lie about, all or some of them.
 func TestSalvageWithoutTheListOfFiles(t *testing.T) {
 	dir, old := manyFiles(t)
 	damages := map[string]func(t *testing.T, dir string){
@@ -99,7 +103,8 @@ func TestSalvageWithoutTheListOfFiles(t *testing.T) {
 			require.NoError(t, os.Remove(theOne(t, filepath.Join(dir, "MANIFEST-*"))))
 			whole, err := os.ReadFile(largestTableFile(t, dir))
 			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "000999.sst"), whole[:len(whole)/2], 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "000999.sst"), whole[:len(whole)/2],
+				0o600))
 		},
 		"format missing": func(t *testing.T, dir string) {
 			require.NoError(t, os.Remove(theOne(t, filepath.Join(dir, "marker.format-version.*"))))
@@ -146,8 +151,10 @@ func TestSalvageWithoutTheListAndATable(t *testing.T) {
 	flip(t, file, size(t, file)*95/100)
 	require.NoError(t, os.Remove(theOne(t, filepath.Join(dir, "MANIFEST-*"))))
 	db, lost := salvaged(t, dir)
-	require.Greater(t, scalar[int64](t, db, "SELECT count(*) FROM large WHERE v = repeat(md5(id::text), 4)"), int64(19000))
-	require.EqualValues(t, 10, scalar[int64](t, db, "SELECT count(*) FROM small WHERE v = 's' || id"))
+	require.Greater(t, scalar[int64](t, db, "SELECT count(*) FROM large WHERE v = "+
+		"repeat(md5(id::text), 4)"), int64(19000))
+	require.EqualValues(t, 10, scalar[int64](t, db, "SELECT count(*) FROM small WHERE v = 's' || "+
+		"id"))
 	require.Contains(t, strings.Join(lost, "\n"), filepath.Base(file)+": ")
 	require.Contains(t, strings.Join(lost, "\n"), "table large")
 }

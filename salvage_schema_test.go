@@ -54,7 +54,8 @@ func manyRelations(t *testing.T) string {
 	require.NoError(t, err)
 	exec(t, db, `
 		CREATE TABLE parent(id serial PRIMARY KEY, v text UNIQUE);
-		CREATE TABLE child(id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, p int REFERENCES parent, v text);
+		CREATE TABLE child(id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+			p int REFERENCES parent, v text);
 		CREATE INDEX child_v ON child(v);
 		CREATE SEQUENCE free;
 		CREATE TABLE drawing(n int DEFAULT nextval('free'), m int DEFAULT 7);

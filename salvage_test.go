@@ -48,8 +48,8 @@ func contents(t *testing.T, dir string) map[string]string {
 
 func TestSalvageOfADamagedTableFile(t *testing.T) {
 	// What lies where depends on how many locks of the large commit were settled when the file was
-	// written: behind rows there may be locks, and marks that they were deleted. One of some damages
-	// meets rows.
+	// written: behind rows there may be locks, and marks that they were deleted. One of some
+	// damages meets rows.
 	fewest := int64(20000)
 	for _, part := range []int64{95, 50, 90, 85, 80, 75, 70, 65, 60, 55} {
 		if fewest < 20000 && part != 50 {

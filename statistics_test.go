@@ -36,12 +36,16 @@ func planned(t *testing.T, db *minidb.DB, query string) float64 {
 
 func fillShop(t *testing.T, db *minidb.DB) {
 	exec(t, db, `CREATE TABLE customer (id int PRIMARY KEY, region int, name text, vip bool);
-		CREATE TABLE orders (id int PRIMARY KEY, customer int, status text, total numeric, placed timestamp, note text);
+		CREATE TABLE orders (id int PRIMARY KEY, customer int, status text, total numeric,
+			placed timestamp, note text);
 		CREATE INDEX ON orders (customer); CREATE INDEX ON orders (placed)`)
-	exec(t, db, `INSERT INTO customer SELECT i, i % 5, 'name ' || i, i % 50 = 0 FROM generate_series(1, 1000) i`)
+	exec(t, db, `INSERT INTO customer SELECT i, i % 5, 'name ' || i, i % 50 = 0
+		FROM generate_series(1, 1000) i`)
 	exec(t, db, `INSERT INTO orders SELECT i, 1 + (i * 7919) % 1000,
-		CASE WHEN i % 50 = 0 THEN 'open' WHEN i % 1000 = 1 THEN 'lost' ELSE 'done' END, (i % 977) * 1.5,
-		timestamp '2020-01-01' + i * interval '1 hour', CASE WHEN i % 3 = 0 THEN NULL ELSE 'note ' || i % 40 END
+		CASE WHEN i % 50 = 0 THEN 'open' WHEN i % 1000 = 1 THEN 'lost' ELSE 'done' END,
+		(i % 977) * 1.5,
+		timestamp '2020-01-01' + i * interval '1 hour',
+		CASE WHEN i % 3 = 0 THEN NULL ELSE 'note ' || i % 40 END
 		FROM generate_series(1, 12000) i`)
 }
 
@@ -177,7 +181,8 @@ func TestTheBackgroundAnalysesWhatHasChanged(t *testing.T) {
 func TestPlansFollowStatistics(t *testing.T) {
 	ctx := context.Background()
 	db := open(t)
-	exec(t, db, `CREATE TABLE t (id int PRIMARY KEY, a int); CREATE INDEX t_a ON t (a); INSERT INTO t SELECT i, 1 FROM generate_series(1, 2000) i`)
+	exec(t, db, `CREATE TABLE t (id int PRIMARY KEY, a int); CREATE INDEX t_a ON t (a);
+		INSERT INTO t SELECT i, 1 FROM generate_series(1, 2000) i`)
 	conn, err := db.Conn(ctx)
 	require.NoError(t, err)
 	defer conn.Close()

@@ -94,7 +94,8 @@ func (s *schema) estimate(t *testing.T, query string) float64 {
 
 func TestEstimatesFollowStatistics(t *testing.T) {
 	s := newSchema()
-	s.define(t, `CREATE TABLE t (id int PRIMARY KEY, a int, b text, c int); CREATE TABLE u (id int PRIMARY KEY, t_id int);
+	s.define(t, `CREATE TABLE t (id int PRIMARY KEY, a int, b text, c int);
+		CREATE TABLE u (id int PRIMARY KEY, t_id int);
 		CREATE TABLE unknown (id int PRIMARY KEY, a int)`)
 	s.know(t, `t 10000
 		t.id range=1..10000

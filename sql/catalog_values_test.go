@@ -12,28 +12,37 @@ import (
 func TestCatalogValues(t *testing.T) {
 	s := newSession(t, newEngine(t))
 	run := func(text string) string { return mustQuery(t, s, text) }
-	run(`CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "zz" text, aa varchar(5), b bigint);
-		CREATE SEQUENCE q; COMMENT ON TABLE t IS 'a table'; INSERT INTO t (zz) SELECT 'x' FROM generate_series(1, 1000)`)
+	run(`CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "zz" text, aa varchar(5),
+		b bigint);
+		CREATE SEQUENCE q; COMMENT ON TABLE t IS 'a table';
+		INSERT INTO t (zz) SELECT 'x'
+		FROM generate_series(1, 1000)`)
 	for query, want := range map[string]string{
 		// C8: columns in their order, whatever they are joined with
-		`SELECT string_agg(column_name, ' ') FROM (SELECT c.column_name FROM information_schema.columns c
+		`SELECT string_agg(column_name, ' ') FROM (SELECT c.column_name
+			FROM information_schema.columns c
 			JOIN pg_type p ON c.udt_name = p.typname WHERE table_name = 't') x`: "id zz aa b",
 		// C9, C10
-		"SELECT sequence_name FROM information_schema.sequences":                            "q",
-		"SELECT obj_description('t'::regclass), obj_description('t'::regclass, 'pg_class')": "a table|a table",
+		"SELECT sequence_name FROM information_schema.sequences": "q",
+		"SELECT obj_description('t'::regclass), " +
+			"obj_description('t'::regclass, 'pg_class')": "a table|a table",
 		// C11
-		"SELECT typinput, typsend, typelem FROM pg_type WHERE typname = '_text'":                    "array_in|array_send|25",
-		"SELECT typname FROM pg_type WHERE typinput = 'namein'::regproc":                            "name",
-		"SELECT typelem FROM pg_type WHERE typname = 'name'":                                        "18",
-		"SELECT 'array_in(cstring,oid,integer)'::regprocedure::oid":                                 "750",
-		"SELECT pg_typeof(sequence_schema), pg_typeof(data_type) FROM information_schema.sequences": "name|character varying",
+		"SELECT typinput, typsend, typelem " +
+			"FROM pg_type WHERE typname = '_text'": "array_in|array_send|25",
+		"SELECT typname FROM pg_type WHERE typinput = 'namein'::regproc": "name",
+		"SELECT typelem FROM pg_type WHERE typname = 'name'":             "18",
+		"SELECT 'array_in(cstring,oid,integer)'::regprocedure::oid":      "750",
+		"SELECT pg_typeof(sequence_schema), pg_typeof(data_type) " +
+			"FROM information_schema.sequences": "name|character varying",
 		// S31
-		"SELECT pg_relation_size('t') > 20000, pg_indexes_size('t') > 0":                                     "t|t",
-		"SELECT pg_total_relation_size('t') = pg_table_size('t') + pg_indexes_size('t')":                     "t",
-		"SELECT pg_database_size('postgres') = pg_total_relation_size('t')":                                  "t",
-		"SELECT has_table_privilege('t', 'select, INSERT WITH GRANT OPTION')":                                "t",
-		"SELECT has_table_privilege('public', 't', 'select'), has_type_privilege('public', 'int4', 'usage')": "f|t",
-		"SELECT has_column_privilege('t', 'zz', 'select'), has_table_privilege(99999999::oid, 'select')":     "t|NULL",
+		"SELECT pg_relation_size('t') > 20000, pg_indexes_size('t') > 0":                 "t|t",
+		"SELECT pg_total_relation_size('t') = pg_table_size('t') + pg_indexes_size('t')": "t",
+		"SELECT pg_database_size('postgres') = pg_total_relation_size('t')":              "t",
+		"SELECT has_table_privilege('t', 'select, INSERT WITH GRANT OPTION')":            "t",
+		"SELECT has_table_privilege('public', 't', 'select'), " +
+			"has_type_privilege('public', 'int4', 'usage')": "f|t",
+		"SELECT has_column_privilege('t', 'zz', 'select'), " +
+			"has_table_privilege(99999999::oid, 'select')": "t|NULL",
 	} {
 		require.Equal(t, want, value(t, run, query), query)
 	}

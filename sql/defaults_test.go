@@ -74,8 +74,8 @@ func TestTheServersOptionStandsBetween(t *testing.T) {
 	again, _ := openEngine(t, on, txn.Options{Oracle: store.Oracle()}, sql.Options{})
 	require.Equal(t, level("serializable", "configuration file"),
 		mustQuery(t, newSession(t, again), showLevel))
-	with, _ := openEngine(t, on, txn.Options{Oracle: store.Oracle()},
-		sql.Options{Settings: map[string]string{"default_transaction_isolation": "repeatable read"}})
+	with, _ := openEngine(t, on, txn.Options{Oracle: store.Oracle()}, sql.Options{
+		Settings: map[string]string{"default_transaction_isolation": "repeatable read"}})
 	s := newSession(t, with)
 	require.Equal(t, level("repeatable read", "command line"), mustQuery(t, s, showLevel))
 	mustQuery(t, s, "ALTER DATABASE postgres SET default_transaction_isolation = 'read committed'")
@@ -116,7 +116,8 @@ func TestAlterDatabaseSet(t *testing.T) {
 	mustQuery(t, s, "SET extra_float_digits = 0; ALTER DATABASE postgres SET extra_float_digits "+
 		"FROM CURRENT")
 	require.Equal(t, "[datname setrole setconfig]\n"+
-		`postgres|0|{"search_path=public, \"B c\"","foo.bar=x y",DateStyle=german,lock_timeout=1min,TimeZone=Europe/Paris,extra_float_digits=0}`+
+		`postgres|0|{"search_path=public, \"B c\"","foo.bar=x y",`+
+		`DateStyle=german,lock_timeout=1min,TimeZone=Europe/Paris,extra_float_digits=0}`+
 		"\nSELECT 1\n", mustQuery(t, s, "SELECT datname, setrole, setconfig FROM "+
 		"pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase"))
 

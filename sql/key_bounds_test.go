@@ -70,13 +70,16 @@ func tableOf(typ string) string { return strings.TrimSuffix(typ, "(4)") }
 // makeEdges makes a table with an index, one without, and one of values.
 func makeEdges(t *testing.T, s *sql.Session, typ string) {
 	name := tableOf(typ)
-	mustQuery(t, s, fmt.Sprintf(`CREATE TABLE keyed_%s (id int, k %s); CREATE TABLE plain_%[1]s (id int, k %[2]s);
+	mustQuery(t, s, fmt.Sprintf(`CREATE TABLE keyed_%s (id int, k %s);
+		CREATE TABLE plain_%[1]s (id int, k %[2]s);
 		CREATE TABLE values_%[1]s (id int, v %[2]s)`, name, typ))
 	for i, v := range edges[typ] {
-		mustQuery(t, s, fmt.Sprintf(`INSERT INTO keyed_%s VALUES (%d, '%s'); INSERT INTO plain_%[1]s VALUES (%[2]d, '%[3]s');
+		mustQuery(t, s, fmt.Sprintf(`INSERT INTO keyed_%s VALUES (%d, '%s');
+			INSERT INTO plain_%[1]s VALUES (%[2]d, '%[3]s');
 			INSERT INTO values_%[1]s VALUES (%[2]d, '%[3]s')`, name, i, v))
 	}
-	mustQuery(t, s, fmt.Sprintf(`INSERT INTO keyed_%s VALUES (-1, NULL); INSERT INTO values_%[1]s VALUES (-1, NULL);
+	mustQuery(t, s, fmt.Sprintf(`INSERT INTO keyed_%s VALUES (-1, NULL);
+		INSERT INTO values_%[1]s VALUES (-1, NULL);
 		CREATE INDEX ON keyed_%[1]s (k)`, name))
 }
 

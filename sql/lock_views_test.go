@@ -18,13 +18,15 @@ func TestForUpdateLocksTheRowsBelow(t *testing.T) {
 	mustQuery(t, c, "CREATE VIEW v AS SELECT n * 10 AS m, u FROM t WHERE n > 0")
 	mustQuery(t, c, "CREATE VIEW both_ AS SELECT m, w FROM v JOIN other ON other.id = v.u")
 	for query, want := range map[string]string{
-		"SELECT m FROM v WHERE u = 1 FOR UPDATE":                                                                  "public.t",
-		"SELECT x.n + 1 FROM (SELECT n, u FROM t) AS x WHERE x.u = 1 FOR NO KEY UPDATE":                           "public.t",
-		"SELECT * FROM both_ WHERE m = 100 FOR UPDATE":                                                            "public.t",
-		"SELECT m FROM v, other WHERE v.u = other.id AND other.id = 1 FOR UPDATE OF v":                            "public.t",
-		"SELECT m FROM v WHERE u = 1 ORDER BY m LIMIT 1 FOR UPDATE":                                               "public.t",
-		"SELECT x.n FROM (SELECT n, u FROM t ORDER BY n * -1) x, (VALUES (1)) k WHERE x.u = k.column1 FOR UPDATE": "public.t",
-		"SELECT y.m FROM (SELECT m + 1 AS m FROM (SELECT m, u FROM v) x WHERE u = 1) y FOR SHARE":                 "public.t",
+		"SELECT m FROM v WHERE u = 1 FOR UPDATE":                                        "public.t",
+		"SELECT x.n + 1 FROM (SELECT n, u FROM t) AS x WHERE x.u = 1 FOR NO KEY UPDATE": "public.t",
+		"SELECT * FROM both_ WHERE m = 100 FOR UPDATE":                                  "public.t",
+		"SELECT m FROM v, other WHERE v.u = other.id AND other.id = 1 FOR UPDATE OF v":  "public.t",
+		"SELECT m FROM v WHERE u = 1 ORDER BY m LIMIT 1 FOR UPDATE":                     "public.t",
+		"SELECT x.n FROM (SELECT n, u FROM t ORDER BY n * -1) x, (VALUES (1)) k " +
+			"WHERE x.u = k.column1 FOR UPDATE": "public.t",
+		"SELECT y.m FROM (SELECT m + 1 AS m FROM (SELECT m, u FROM v) x " +
+			"WHERE u = 1) y FOR SHARE": "public.t",
 	} {
 		mustQuery(t, a, "BEGIN")
 		mustQuery(t, a, query)

@@ -41,12 +41,13 @@ func TestLockingClausesLockOrRefuse(t *testing.T) {
 		"SELECT id, count(*) OVER () FROM t FOR UPDATE":                   0,
 		"SELECT * FROM (t a JOIN t b USING (id)) j FOR UPDATE":            43,
 		// PostgreSQL gives no position here.
-		"SELECT 1 FROM t a LEFT JOIN t b USING (id) FOR UPDATE":                                          0,
-		"SELECT 1 FROM t a LEFT JOIN t b USING (id) FOR UPDATE OF b":                                     0,
-		"SELECT 1 FROM t a RIGHT JOIN t b USING (id) FOR SHARE OF a":                                     0,
-		"SELECT 1 FROM t a FULL JOIN t b USING (id) FOR KEY SHARE OF a":                                  0,
-		"SELECT 1 FROM t a LEFT JOIN (t b JOIN t c USING (id)) ON a.id = b.id FOR UPDATE OF c":           0,
-		"SELECT 1 FROM t a LEFT JOIN (SELECT * FROM t WHERE id > 0) b USING (id) FOR NO KEY UPDATE OF b": 0,
+		"SELECT 1 FROM t a LEFT JOIN t b USING (id) FOR UPDATE":                                0,
+		"SELECT 1 FROM t a LEFT JOIN t b USING (id) FOR UPDATE OF b":                           0,
+		"SELECT 1 FROM t a RIGHT JOIN t b USING (id) FOR SHARE OF a":                           0,
+		"SELECT 1 FROM t a FULL JOIN t b USING (id) FOR KEY SHARE OF a":                        0,
+		"SELECT 1 FROM t a LEFT JOIN (t b JOIN t c USING (id)) ON a.id = b.id FOR UPDATE OF c": 0,
+		"SELECT 1 FROM t a LEFT JOIN " +
+			"(SELECT * FROM t WHERE id > 0) b USING (id) FOR NO KEY UPDATE OF b": 0,
 	} {
 		e := run(text)
 		require.NotNil(t, e, text)
@@ -69,13 +70,17 @@ func TestACursorDoesNotLoseARowThatMoved(t *testing.T) {
 		"DELETE FROM t WHERE id = 2":       "",
 		"UPDATE t SET id = 9 WHERE id = 2": sqlerr.SerializationFailure,
 		// one commit
-		"UPDATE t SET n = 5 WHERE id = 2; DELETE FROM t WHERE id = 2":                 "",
-		"BEGIN; DELETE FROM t WHERE id = 2; UPDATE t SET n = 1; COMMIT":               sqlerr.SerializationFailure,
-		"DELETE FROM t WHERE id = 2; INSERT INTO t VALUES (2, 7)":                     "",
-		"BEGIN; UPDATE t SET id = 9 WHERE id = 2; COMMIT; DELETE FROM t WHERE id = 9": sqlerr.SerializationFailure,
+		"UPDATE t SET n = 5 WHERE id = 2; DELETE FROM t WHERE id = 2": "",
+		"BEGIN; DELETE FROM t WHERE id = 2; " +
+			"UPDATE t SET n = 1; COMMIT": sqlerr.SerializationFailure,
+		"DELETE FROM t WHERE id = 2; INSERT INTO t VALUES (2, 7)": "",
+		"BEGIN; UPDATE t SET id = 9 WHERE id = 2; COMMIT; " +
+			"DELETE FROM t WHERE id = 9": sqlerr.SerializationFailure,
 		// The row that is deleted in the end is another, be it the same by its values.
-		"BEGIN; UPDATE t SET id = 9 WHERE id = 2; COMMIT; BEGIN; INSERT INTO t VALUES (2, 7); COMMIT; DELETE FROM t WHERE id = 2": sqlerr.SerializationFailure,
-		"BEGIN; UPDATE t SET id = 9 WHERE id = 2; COMMIT; BEGIN; INSERT INTO t VALUES (2, 2); COMMIT; DELETE FROM t WHERE id = 2": sqlerr.SerializationFailure,
+		"BEGIN; UPDATE t SET id = 9 WHERE id = 2; COMMIT; BEGIN; INSERT INTO t VALUES (2, 7); " +
+			"COMMIT; DELETE FROM t WHERE id = 2": sqlerr.SerializationFailure,
+		"BEGIN; UPDATE t SET id = 9 WHERE id = 2; COMMIT; BEGIN; INSERT INTO t VALUES (2, 2); " +
+			"COMMIT; DELETE FROM t WHERE id = 2": sqlerr.SerializationFailure,
 	} {
 		mustQuery(t, a, "DELETE FROM t; INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
 		mustQuery(t, a, "BEGIN ISOLATION LEVEL READ COMMITTED; DECLARE c CURSOR FOR SELECT id "+

@@ -32,10 +32,12 @@ func TestKeyWordsAsNames(t *testing.T) {
 			continue
 		}
 		q := `"` + word + `"`
-		run(`CREATE TABLE t (a int UNIQUE CHECK (a > 0), g int GENERATED ALWAYS AS (a * 2) STORED, d int DEFAULT 7);
+		run(`CREATE TABLE t (a int UNIQUE CHECK (a > 0),
+			g int GENERATED ALWAYS AS (a * 2) STORED, d int DEFAULT 7);
 			CREATE VIEW v AS SELECT a, g FROM t WHERE a IS NOT NULL;
 			CREATE SEQUENCE s; CREATE SCHEMA ` + q + `;
-			CREATE TABLE c (r int REFERENCES t (a) ON UPDATE CASCADE, n int DEFAULT nextval('s') + 10)`)
+			CREATE TABLE c (r int REFERENCES t (a) ON UPDATE CASCADE,
+				n int DEFAULT nextval('s') + 10)`)
 		run(`ALTER TABLE t RENAME a TO ` + q + `; ALTER TABLE t RENAME TO ` + q)
 		run(`ALTER TABLE c RENAME r TO ` + q + `; ALTER SEQUENCE s SET SCHEMA ` + q)
 		run(`CREATE UNIQUE INDEX i ON ` + q + ` (` + q + `); ALTER INDEX i RENAME TO "i ` + word +
@@ -65,7 +67,8 @@ func TestKeyWordsAsNames(t *testing.T) {
 		view := value(t, run, `SELECT pg_get_viewdef('v'::regclass)`)
 		run(`CREATE VIEW "v ` + word + `" AS ` + view)
 		require.Equal(t, "2|4", value(t, run, `SELECT * FROM "v `+word+`"`))
-		key := value(t, run, `SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f'`)
+		key := value(t, run, `SELECT pg_get_constraintdef(oid) FROM pg_constraint
+			WHERE contype = 'f'`)
 		require.Equal(t, `FOREIGN KEY (`+q+`) REFERENCES `+q+`(`+q+`) ON UPDATE CASCADE`, key)
 		run(`ALTER TABLE c ADD CONSTRAINT ` + q + ` ` + key)
 		run(`DROP TABLE ` + q + ` CASCADE; DROP TABLE c; DROP SCHEMA ` + q + ` CASCADE`)
@@ -76,7 +79,8 @@ func TestKeyWordsAsNames(t *testing.T) {
 func TestKeysNamedByKeyWords(t *testing.T) {
 	s := newSession(t, newEngine(t))
 	run := func(text string) string { return mustQuery(t, s, text) }
-	run(`CREATE TABLE "table" ("primary" int PRIMARY KEY, "unique" int UNIQUE, "user" int REFERENCES "table")`)
+	run(`CREATE TABLE "table" ("primary" int PRIMARY KEY, "unique" int UNIQUE,
+		"user" int REFERENCES "table")`)
 	require.Equal(t, "FOREIGN KEY (\"user\") REFERENCES \"table\"(\"primary\")\nPRIMARY KEY "+
 		"(\"primary\")\nUNIQUE (\"unique\")",
 		value(t, run, `SELECT pg_get_constraintdef(oid) FROM pg_constraint ORDER BY 1`))

@@ -32,8 +32,10 @@ type newer struct {
 func newNewer(t *testing.T, level string) *newer {
 	e, st := openEngine(t, memkv.New(memkv.Options{}), txn.Options{}, sql.Options{})
 	n := &newer{t: t, level: level, a: newSession(t, e), b: newSession(t, e), e: e, st: st}
-	mustQuery(t, n.a, `CREATE TABLE p (id int PRIMARY KEY, u int UNIQUE); CREATE TABLE c (id int PRIMARY KEY, p int, q int, n int NOT NULL DEFAULT 0);
-		CREATE INDEX c_n ON c (n); CREATE TABLE other (id int); INSERT INTO p VALUES (1, 10), (2, 20), (3, 30); INSERT INTO c VALUES (1, 1, 10)`)
+	mustQuery(t, n.a, `CREATE TABLE p (id int PRIMARY KEY, u int UNIQUE);
+		CREATE TABLE c (id int PRIMARY KEY, p int, q int, n int NOT NULL DEFAULT 0);
+		CREATE INDEX c_n ON c (n); CREATE TABLE other (id int);
+		INSERT INTO p VALUES (1, 10), (2, 20), (3, 30); INSERT INTO c VALUES (1, 1, 10)`)
 	return n
 }
 
@@ -310,11 +312,15 @@ func TestConstraintsComeAndGoUnderBlocks(t *testing.T) {
 		}
 	}
 	for range 20 {
-		again(`BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE p, c; DELETE FROM c WHERE p NOT IN (SELECT id FROM p) OR q NOT IN (SELECT u FROM p) OR q > 100;
+		again(`BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE p, c;
+			DELETE FROM c WHERE p NOT IN (SELECT id FROM p) OR
+				q NOT IN (SELECT u FROM p) OR q > 100;
 			ALTER TABLE c ADD CONSTRAINT ref FOREIGN KEY (p) REFERENCES p; COMMIT`)
 		n.clean()
-		again(`BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE p, c; DELETE FROM c WHERE q NOT IN (SELECT u FROM p) OR q > 100;
-			ALTER TABLE c ADD CONSTRAINT ref2 FOREIGN KEY (q) REFERENCES p (u), ADD CONSTRAINT small CHECK (q <= 100); COMMIT`)
+		again(`BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE p, c;
+			DELETE FROM c WHERE q NOT IN (SELECT u FROM p) OR q > 100;
+			ALTER TABLE c ADD CONSTRAINT ref2 FOREIGN KEY (q) REFERENCES p (u),
+				ADD CONSTRAINT small CHECK (q <= 100); COMMIT`)
 		for range 5 {
 			n.clean()
 			require.Contains(t, mustQuery(t, n.a, "SELECT pg_sleep(0.003); SELECT count(*) FROM "+

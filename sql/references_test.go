@@ -18,7 +18,8 @@ import (
 )
 
 // orphans counts children without a parent, whichever way they refer to it.
-const orphans = `SELECT (SELECT count(*) FROM c WHERE p IS NOT NULL AND p NOT IN (SELECT id FROM p)) +
+const orphans = `SELECT (SELECT count(*) FROM c WHERE p IS NOT NULL AND
+	p NOT IN (SELECT id FROM p)) +
 	(SELECT count(*) FROM k WHERE u IS NOT NULL AND u NOT IN (SELECT u FROM p))`
 
 // TestNoOrphans lets sessions attach rows to keys, and remove and change these keys, in each
@@ -45,9 +46,11 @@ func openReferences(t *testing.T, shared bool) (engines []*sql.Engine, stores []
 		n = 2
 	}
 	engines, stores = processes(t, n, memkv.New(memkv.Options{Shared: shared}))
-	mustQuery(t, newSession(t, engines[0]), `CREATE TABLE p(id int PRIMARY KEY, u int UNIQUE, v int);
+	mustQuery(t, newSession(t, engines[0]), `CREATE TABLE p(id int PRIMARY KEY, u int UNIQUE,
+			v int);
 		CREATE TABLE c(id serial PRIMARY KEY, p int REFERENCES p);
-		CREATE TABLE k(id serial PRIMARY KEY, u int REFERENCES p(u) ON DELETE CASCADE ON UPDATE CASCADE);
+		CREATE TABLE k(id serial PRIMARY KEY, u int REFERENCES p(u)
+			ON DELETE CASCADE ON UPDATE CASCADE);
 		CREATE INDEX ON k(u);
 		INSERT INTO p SELECT g, g, 0 FROM generate_series(1, 4) g`)
 	return engines, stores

@@ -159,12 +159,15 @@ func TestAnUnknownDatabase(t *testing.T) {
 // Every virtual table can be read whole, so that no row has a wrong shape.
 func TestEveryVirtualTableCanBeRead(t *testing.T) {
 	a := newSession(t, newEngine(t))
-	mustQuery(t, a, `CREATE TABLE t (id serial PRIMARY KEY, v varchar(10) UNIQUE DEFAULT 'x', n numeric(10,2) CHECK (n > 0),
+	mustQuery(t, a, `CREATE TABLE t (id serial PRIMARY KEY, v varchar(10) UNIQUE DEFAULT 'x',
+		n numeric(10,2) CHECK (n > 0),
 		g int GENERATED ALWAYS AS IDENTITY, a int[])`)
 	mustQuery(t, a, "CREATE INDEX ON t (n DESC, v); CREATE VIEW w AS SELECT id FROM t; COMMENT "+
 		"ON TABLE t IS 'c'")
-	names := strings.Split(strings.TrimSpace(mustQuery(t, a, `SELECT quote_ident(table_schema) || '.' || quote_ident(table_name)
-		FROM information_schema.tables WHERE table_schema IN ('pg_catalog', 'information_schema') ORDER BY 1`)), "\n")
+	names := strings.Split(strings.TrimSpace(mustQuery(t, a, `
+		SELECT quote_ident(table_schema) || '.' || quote_ident(table_name)
+		FROM information_schema.tables WHERE table_schema IN ('pg_catalog', 'information_schema')
+		ORDER BY 1`)), "\n")
 	require.Greater(t, len(names), 70)
 	for _, name := range names[1 : len(names)-1] {
 		mustQuery(t, a, "SELECT * FROM "+name)

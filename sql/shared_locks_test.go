@@ -26,7 +26,8 @@ func TestRowLocksOfAnotherProcessAreSeen(t *testing.T) {
 	mustQuery(t, b, "SET LOCAL lock_timeout = '5ms'")
 	fails(t, b, "UPDATE t SET n = n + 1 WHERE id = 1", sqlerr.LockNotAvailable)
 	mustQuery(t, b, "ROLLBACK TO s")
-	require.Regexp(t, `lock timeout\|Process \d+ waits for .*; blocked by process \d+ of another server`,
+	require.Regexp(t,
+		`lock timeout\|Process \d+ waits for .*; blocked by process \d+ of another server`,
 		mustQuery(t, b, "SELECT kind, detail FROM minidb_conflicts"))
 	mustQuery(t, b, "SET LOCAL statement_timeout = '5ms'")
 	fails(t, b, "UPDATE t SET n = n + 1 WHERE id = 1", sqlerr.QueryCanceled)
@@ -82,7 +83,8 @@ func TestADeadlockOfTwoProcesses(t *testing.T) {
 	var se *sqlerr.Error
 	require.ErrorAs(t, <-wait, &se)
 	require.Equal(t, sqlerr.DeadlockDetected, se.Code)
-	require.Regexp(t, `^Process \d+ waits for ShareLock on transaction \d+; blocked by process \d+ of another server.
+	require.Regexp(t, `^Process \d+ waits for ShareLock on transaction \d+; `+
+		`blocked by process \d+ of another server.
 Process \d+ of another server waits for ShareLock on transaction \d+; blocked by process \d+.
 Process \d+: UPDATE t SET n = n \+ 1 WHERE id = 1
 Process \d+ of another server: UPDATE t SET n = n \+ 1 WHERE id = 2$`, se.Detail)

@@ -24,8 +24,9 @@ func answer(s *sql.Session, text string) string {
 }
 
 const templatesSchema = `
-CREATE TABLE t (id int PRIMARY KEY, small smallint UNIQUE, big bigint UNIQUE, name text UNIQUE, short varchar(5), blanks char(3),
-	num numeric(6,2), f float8, ok boolean, day date, at timestamptz, u uuid, doc jsonb, raw bytea, iv interval, list int[],
+CREATE TABLE t (id int PRIMARY KEY, small smallint UNIQUE, big bigint UNIQUE, name text UNIQUE,
+	short varchar(5), blanks char(3), num numeric(6,2), f float8, ok boolean, day date,
+	at timestamptz, u uuid, doc jsonb, raw bytea, iv interval, list int[],
 	rel regclass, twice int GENERATED ALWAYS AS (id * 2) STORED, n int DEFAULT 7, CHECK (n <> 13));
 CREATE TABLE pair (a int, b text, c int REFERENCES t, PRIMARY KEY (a, b));
 CREATE VIEW v AS SELECT id, name, n FROM t WHERE n < 50`

@@ -46,7 +46,8 @@ func TestViewsFollowNames(t *testing.T) {
 		CREATE TABLE t (a int, b text DEFAULT 'x', n int DEFAULT nextval('seq'), CHECK (t.a > 0));
 		CREATE TABLE u (a int, c int);
 		INSERT INTO t (a) VALUES (1); INSERT INTO u VALUES (1, 2);
-		CREATE VIEW v AS SELECT * FROM t JOIN u USING (a) WHERE t.a IN (SELECT a FROM u t) ORDER BY b;
+		CREATE VIEW v AS SELECT * FROM t JOIN u USING (a) WHERE t.a IN (SELECT a FROM u t)
+		ORDER BY b;
 		CREATE VIEW w AS SELECT v.b AS label, (SELECT max(a) FROM t) FROM v`)
 	const want = "1|x|1|2"
 	for _, change := range []string{

@@ -32,16 +32,17 @@ import (
 // MINIDB_CRASH_POINTS is the number of crashes of all these tests together:
 //
 //	share  test                             crashes at
-//	3/5    TestRandomCrashes… (here)        moments of commits in one phase, two phases, async, streamed in
-// 	                                        batches, with row locks, some passed on before the
-// 	                                        sync; of secondaries, of rollbacks, of readers that
-// 	                                        settle dead coordinators' locks; while syncs are
-// 	                                        held; between collections
-//	3/10   TestCrashesWhileRecovering       writes of Open, of SettleLocks, of a collection, of Close, on what
-//	                                        an earlier crash has left
-//	1/10   TestCrashesDuringSchemaChanges   writes of the whole database's first Open, of each schema change and
-//	       (package minidb)                 its backfill, of actions of foreign keys, of VACUUM, ANALYZE,
-//	                                        CHECKPOINT, Close; in one phase and in two
+//	3/5    TestRandomCrashes… (here)        moments of commits in one phase, two phases, async,
+//	                                        streamed in batches, with row locks, some passed on
+//	                                        before the sync; of secondaries, of rollbacks, of
+//	                                        readers that settle locks of coordinators that have
+//	                                        ended; while syncs are held; between collections
+//	3/10   TestCrashesWhileRecovering       writes of Open, of SettleLocks, of a collection, of
+//	                                        Close, on what an earlier crash has left
+//	1/10   TestCrashesDuringSchemaChanges   writes of the whole database's first Open, of each
+//	       (package minidb)                 schema change and its backfill, of actions of foreign
+//	                                        keys, of VACUUM, ANALYZE, CHECKPOINT, Close; in one
+//	                                        phase and in two
 //
 // All count their crashes by what was going on, and fail when one of those was never hit (the last
 // one from 10,000 crashes on; the others take more than their share rather than miss one). Of what

@@ -24,11 +24,16 @@ func TestLargeValuesOfManyRowsStream(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		// A projection that computes the text, below an aggregate that takes its length.
-		"select sum(length(repeat('x', 40000 + g - g))) from generate_series(1, 5000) g":                                            "200000000",
-		"select count(*) from generate_series(1, 5000) g where length(repeat('x', 40000 + g - g)) > 5":                              "5000",
-		"select count(s) from (select repeat('x', 40000 + g - g) s from generate_series(1, 3000) g) t":                              "3000",
-		"select count(*) from generate_series(1, 3000) g where upper(repeat('a', 9000 + g - g)) ~ '^A'":                             "3000",
-		"select count(*) from (select repeat('x', 40000 + g - g) s from generate_series(1, 3000) g offset 0) t where s is not null": "3000",
+		"select sum(length(repeat('x', 40000 + g - g))) " +
+			"from generate_series(1, 5000) g": "200000000",
+		"select count(*) from generate_series(1, 5000) g " +
+			"where length(repeat('x', 40000 + g - g)) > 5": "5000",
+		"select count(s) from (select repeat('x', 40000 + g - g) s " +
+			"from generate_series(1, 3000) g) t": "3000",
+		"select count(*) from generate_series(1, 3000) g " +
+			"where upper(repeat('a', 9000 + g - g)) ~ '^A'": "3000",
+		"select count(*) from (select repeat('x', 40000 + g - g) s " +
+			"from generate_series(1, 3000) g offset 0) t where s is not null": "3000",
 	} {
 		got, err := run(query)
 		require.NoError(t, err, query)

@@ -177,7 +177,8 @@ func TestSSLAndGSSAreDeclined(t *testing.T) {
 
 func TestStartupParametersAreSettings(t *testing.T) {
 	s := start(t, sql.Options{})
-	c := s.login(t, map[string]string{"options": `-c statement_timeout=5s --search-path=a,\ b -cextra_float_digits=2`,
+	c := s.login(t, map[string]string{
+		"options":          `-c statement_timeout=5s --search-path=a,\ b -cextra_float_digits=2`,
 		"application_name": "me", "client_encoding": "'utf-8'", "DateStyle": "german"})
 	_, port, err := net.SplitHostPort(c.conn.RemoteAddr().String())
 	require.NoError(t, err)

@@ -76,7 +76,8 @@ func TestKeysAndValuesHaveAText(t *testing.T) {
 /catalog/name/5/2200/seq = relation 16384
 /catalog/name/5/2200/vw = relation 30000
 /catalog/reads/16385 docs/30000 vw = 
-/catalog/schema/5/public = {"ID":2200,"Database":5,"Name":"public","Comment":"standard public schema"}
+/catalog/schema/5/public = {"ID":2200,"Database":5,"Name":"public",`+
+		`"Comment":"standard public schema"}
 /catalog/version = (timestamp)
 /rowid/16384 seq = next=65
 /sequence/16384 seq/0 = last=36 called=true

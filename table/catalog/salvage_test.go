@@ -20,11 +20,16 @@ func TestLostSequencesGoOnBehindTheirColumns(t *testing.T) {
 		last     int64 // of the salvaged position; 0: it begins anew
 		lost     string
 	}{
-		"up": {table.Sequence{Increment: 1, Min: 1, Max: 100}, map[table.ID]seenValues{7: {3, 9}}, 9,
-			"s: the position of the sequence cannot be read: it goes on behind 9, the highest value in its column"},
-		"down": {table.Sequence{Increment: -1, Min: -100, Max: -1}, map[table.ID]seenValues{7: {-9, -3}}, -9,
-			"s: the position of the sequence cannot be read: it goes on behind -9, the lowest value in its column"},
-		"beyond its bounds": {table.Sequence{Increment: -1, Min: -5, Max: -1}, map[table.ID]seenValues{7: {-9, -3}}, 0,
+		"up": {table.Sequence{Increment: 1, Min: 1, Max: 100}, map[table.ID]seenValues{7: {3, 9}},
+			9,
+			"s: the position of the sequence cannot be read: it goes on behind 9, the highest " +
+				"value in its column"},
+		"down": {table.Sequence{Increment: -1, Min: -100, Max: -1},
+			map[table.ID]seenValues{7: {-9, -3}}, -9,
+			"s: the position of the sequence cannot be read: it goes on behind -9, the lowest " +
+				"value in its column"},
+		"beyond its bounds": {table.Sequence{Increment: -1, Min: -5, Max: -1},
+			map[table.ID]seenValues{7: {-9, -3}}, 0,
 			"s: the position of the sequence cannot be read: it begins anew"},
 		"no rows": {table.Sequence{Increment: 1, Min: 1, Max: 100}, nil, 0,
 			"s: the position of the sequence cannot be read: it begins anew"},

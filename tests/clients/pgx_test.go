@@ -109,7 +109,8 @@ func TestPgxTypesTravelInBinary(t *testing.T) {
 		list []int64
 		j    map[string]any
 	)
-	require.NoError(t, conn.QueryRow(ctx, `SELECT $1::bool, $2::int2, $3::int4, $4::int8, $5::float4, $6::float8, $7::text,
+	require.NoError(t, conn.QueryRow(ctx, `SELECT $1::bool, $2::int2, $3::int4, $4::int8,
+		$5::float4, $6::float8, $7::text,
 		$8::bytea, $9::timestamptz, $10::interval, $11::uuid, $12::int8[], $13::jsonb`,
 		true, int16(-2), int32(3), int64(-4), float32(1.5), 2.25, "ü", []byte{7}, now,
 		90*time.Minute, [16]byte{1, 2},
@@ -129,7 +130,8 @@ func TestPgxTypesTravelInBinary(t *testing.T) {
 func TestPgxInfersParameterTypes(t *testing.T) {
 	conn := pgxConn(t, serve(t), pgx.QueryExecModeDescribeExec)
 	ctx := background(t)
-	_, err := conn.Exec(ctx, `CREATE TABLE px (id bigint PRIMARY KEY, n text, d numeric, t timestamptz, u uuid, a text, j jsonb, b bytea, dt date, iv interval)`)
+	_, err := conn.Exec(ctx, `CREATE TABLE px (id bigint PRIMARY KEY, n text, d numeric,
+		t timestamptz, u uuid, a text, j jsonb, b bytea, dt date, iv interval)`)
 	require.NoError(t, err)
 	sd, err := conn.Prepare(ctx, "ins",
 		`INSERT INTO px (n, d, t, u, j, b, dt, iv) VALUES ($1,$2,$3,$4,$5,$6,$7,$8)`)

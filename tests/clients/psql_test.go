@@ -21,7 +21,8 @@ func psql(t *testing.T, url string, args ...string) string {
 
 func TestPsqlTour(t *testing.T) {
 	url := serve(t)
-	out := psql(t, url, "-c", `CREATE TABLE docs (id serial PRIMARY KEY, url text UNIQUE, body text)`,
+	out := psql(t, url, "-c", `CREATE TABLE docs (id serial PRIMARY KEY, url text UNIQUE,
+		body text)`,
 		"-c", `INSERT INTO docs (url, body) VALUES ('a', 'x'), ('b', NULL)`,
 		"-c", `SELECT * FROM docs ORDER BY id`,
 		"-c", `INSERT INTO docs (url) VALUES ('a')`,
@@ -67,7 +68,8 @@ func TestPsqlFetchesWithACursorAndRollsBackSingleStatements(t *testing.T) {
 
 func TestPsqlDescribes(t *testing.T) {
 	url := serve(t)
-	psql(t, url, "-c", `CREATE TABLE docs (id serial PRIMARY KEY, url text NOT NULL, body text DEFAULT 'none')`,
+	psql(t, url, "-c", `CREATE TABLE docs (id serial PRIMARY KEY, url text NOT NULL,
+		body text DEFAULT 'none')`,
 		"-c", `CREATE INDEX docs_body ON docs (body DESC)`, "-c",
 		`CREATE VIEW v AS SELECT id FROM docs`)
 	out := psql(t, url, "-c", `\d docs`)

@@ -37,7 +37,8 @@ func tour(t *testing.T, c client) {
 	})
 	t.Run("insert with parameters of every type", func(t *testing.T) {
 		seen := time.Date(2024, 2, 29, 12, 34, 56, 789000000, time.UTC)
-		require.NoError(t, c.exec(t, `INSERT INTO people (name, email, born, score, payload, seen, ratio, tag, doc)
+		require.NoError(t, c.exec(t, `INSERT INTO people (name, email, born, score, payload, seen,
+			ratio, tag, doc)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 			"Ada", "ada@example.org", time.Date(1815, 12, 10, 0, 0, 0, 0,
 				time.UTC), "12.5", []byte{0, 1, 255}, seen, 0.25,
@@ -53,7 +54,8 @@ func tour(t *testing.T, c client) {
 		)
 		require.NoError(t, c.one(t,
 			[]any{&name, &email, &score, &payload, &ratio, &got, &active, &tag, &doc},
-			`SELECT name, email, score::text, payload, ratio, seen, active, tag::text, doc::text FROM people WHERE id = $1`, 1))
+			`SELECT name, email, score::text, payload, ratio, seen, active, tag::text, doc::text
+				FROM people WHERE id = $1`, 1))
 		require.Equal(t, "Ada", name)
 		require.Equal(t, "ada@example.org", email)
 		require.Equal(t, "12.50", score)
@@ -81,7 +83,8 @@ func tourQueries(t *testing.T, c client) {
 	require.Equal(t, []string{"Bob"},
 		c.column(t, `SELECT name FROM people WHERE name LIKE $1`, "B%"))
 	require.Equal(t, []string{"Ada", "Cy"}, c.column(t,
-		`SELECT p.name FROM people p LEFT JOIN people q ON q.id = p.id + 1 WHERE q.name IS NOT NULL AND q.name <> $1 OR p.id = 3 ORDER BY p.id`, "Cy"))
+		`SELECT p.name FROM people p LEFT JOIN people q ON q.id = p.id + 1 WHERE q.name IS NOT NULL
+			AND q.name <> $1 OR p.id = 3 ORDER BY p.id`, "Cy"))
 	var n int64
 	require.NoError(t, c.one(t, []any{&n},
 		`SELECT count(*) FROM people WHERE id IN (SELECT id FROM people WHERE id > $1)`, 1))
@@ -91,7 +94,8 @@ func tourQueries(t *testing.T, c client) {
 	require.EqualValues(t, 6, n)
 	require.NoError(t, c.one(t, []any{&n}, `INSERT INTO people (name) VALUES ('Dee') RETURNING id`))
 	require.EqualValues(t, 4, n)
-	require.NoError(t, c.one(t, []any{&n}, `INSERT INTO people (name, email) VALUES ('x', 'bob@example.org')
+	require.NoError(t, c.one(t, []any{&n}, `INSERT INTO people (name, email)
+		VALUES ('x', 'bob@example.org')
 		ON CONFLICT (email) DO UPDATE SET name = 'Bobby' RETURNING id`))
 	require.EqualValues(t, 2, n)
 	require.NoError(t, c.exec(t, `UPDATE people SET score = score + $1 WHERE name = $2`, 1.5,

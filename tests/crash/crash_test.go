@@ -23,7 +23,8 @@ const (
 
 const schema = `
 CREATE TABLE account (id int PRIMARY KEY, balance bigint NOT NULL CHECK (balance >= 0));
-CREATE TABLE leg (transfer bigint, side int, account int NOT NULL, amount bigint NOT NULL, PRIMARY KEY (transfer, side));
+CREATE TABLE leg (transfer bigint, side int, account int NOT NULL, amount bigint NOT NULL,
+	PRIMARY KEY (transfer, side));
 CREATE INDEX leg_account ON leg (account, transfer);
 CREATE TABLE receipt (number text PRIMARY KEY, transfer bigint NOT NULL UNIQUE);`
 
@@ -204,8 +205,10 @@ func verify(t *testing.T, url string, book *ledger) {
 		"money is neither made nor lost")
 	require.Zero(t, one(fmt.Sprintf(`SELECT count(*) FROM account a LEFT JOIN
 		(SELECT account, sum(amount) AS moved FROM leg GROUP BY account) l ON l.account = a.id
-		WHERE a.balance <> %d + coalesce(l.moved, 0)`, opening)), "every balance follows from its legs")
-	require.Zero(t, one(`SELECT count(*) FROM (SELECT transfer FROM leg GROUP BY transfer HAVING count(*) <> 2 OR sum(amount) <> 0) x`),
+		WHERE a.balance <> %d + coalesce(l.moved, 0)`, opening)),
+		"every balance follows from its legs")
+	require.Zero(t, one(`SELECT count(*) FROM (SELECT transfer FROM leg
+		GROUP BY transfer HAVING count(*) <> 2 OR sum(amount) <> 0) x`),
 		"every transfer has both legs")
 	require.Equal(t, one(`SELECT count(DISTINCT transfer) FROM leg`),
 		one(`SELECT count(*) FROM receipt`))

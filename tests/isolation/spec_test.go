@@ -40,7 +40,8 @@ type after struct {
 }
 
 var specToken = regexp.MustCompile(
-	`(?s)^(?:\s+|#[^\n]*(?:\n|$))*(\{[^}]*\}|"(?:[^"\n]|"")*"|[A-Za-z_\x80-\xff][\w$\x80-\xff]*|\d+|[,()*])`)
+	`(?s)^(?:\s+|#[^\n]*(?:\n|$))*` +
+		`(\{[^}]*\}|"(?:[^"\n]|"")*"|[A-Za-z_\x80-\xff][\w$\x80-\xff]*|\d+|[,()*])`)
 
 // specReader reads the tokens of a spec.
 type specReader struct {

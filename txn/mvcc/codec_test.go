@@ -51,10 +51,12 @@ func TestEncodedBytes(t *testing.T) {
 		string(l.appendTo(nil)))
 	l.Async, l.Owner, l.Secondaries = true, 5, [][]byte{[]byte("Joe")}
 	extended := l.appendTo(nil)
-	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x01\x05\x01\x03Joe\x013", string(extended))
+	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob"+
+		"\x01\x05\x01\x03Joe\x013", string(extended))
 	told := l
 	told.Client, told.Statement = 12, "UP"
-	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob\x03\x05\x0c\x02UP\x01\x03Joe\x013", string(told.appendTo(nil)))
+	require.Equal(t, "\x02P\x00\x00\x00\x00\x00\x00\x00\x07\xac\x02\x09\x03Bob"+
+		"\x03\x05\x0c\x02UP\x01\x03Joe\x013", string(told.appendTo(nil)))
 	versioned := told
 	versioned.Seq, versioned.Older = 9, []OlderWrite{{Seq: 4, Kind: KindPut, Value: []byte("2")},
 		{Kind: KindLock, Value: []byte{}}}
@@ -78,7 +80,8 @@ func TestEncodedBytes(t *testing.T) {
 		string(appendRowLockKey(nil, row, &keyShare)))
 	require.Equal(t, "\x01\x00\x00\x00\x00\x00\x00\x00\x05\x0c\x02UP",
 		string(keyShare.appendTo(nil)))
-	require.Equal(t, "ra\x00\xffb\x00\x01\x11\x00\x00\x00\x00\x00\x00\x00\x09\x00\x00\x00\x00\x00\x00\x00\x07",
+	require.Equal(t, "ra\x00\xffb\x00\x01\x11\x00\x00\x00\x00\x00\x00\x00\x09"+
+		"\x00\x00\x00\x00\x00\x00\x00\x07",
 		string(appendRowLockKey(nil, row, &queued)))
 	require.Equal(t, "\x01\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00", string(queued.appendTo(nil)))
 }

@@ -134,8 +134,8 @@ func TestAnAbsurdClockIsRefused(t *testing.T) {
 	}
 }
 
-// TestNowNeverGoesBack: not while it is held back for a wall clock that is behind, and not when the two
-// agree again. What was expired once must stay so.
+// TestNowNeverGoesBack: not while it is held back for a wall clock that is behind, and not when the
+// two agree again. What was expired once must stay so.
 func TestNowNeverGoesBack(t *testing.T) {
 	c := &clocks{wall: base}
 	o := c.open(t, memkv.Options{})
