@@ -4,7 +4,8 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// classes are sets of columns that equalities make one.
+// classes is a union-find structure over columns: two columns are in one class when equalities
+// connect them.
 type classes struct {
 	parent map[logical.ColID]logical.ColID
 	order  []logical.ColID

@@ -11,14 +11,14 @@ import (
 // anti joins, pulling the conditions that tie the subquery to the outer row up into the join. It
 // begins with the innermost ones, so that a tree of them becomes a tree of joins.
 //
-// The same because WHERE keeps a row exactly where the condition is true: for EXISTS and IN where a
-// match exists. Must not fire: below LIMIT or aggregation, where a correlated condition decides
-// what is counted (`x IN (SELECT max(y) FROM u WHERE u.k = t.k)`); on NOT IN where NULLs on either
-// side can make it unknown, unless the join minds them; on a subquery that is not a condition by
-// itself (`WHERE EXISTS (…) OR a = 1`), whose value is needed.
+// Equivalent because WHERE keeps a row exactly if the condition is true, which for EXISTS and IN
+// means that a match exists. Must not fire: below LIMIT or aggregation, where a correlated
+// condition decides what is counted (`x IN (SELECT max(y) FROM u WHERE u.k = t.k)`); on NOT IN
+// where a NULL on either side can make it unknown, unless the join is NULL-aware; on a subquery
+// that is not a condition by itself (`WHERE EXISTS (…) OR a = 1`), whose value is needed.
 func decorrelate(c *Context, n logical.Node) logical.Node { return decorrelateIn(c, n, false) }
 
-// decorrelateIn is decorrelate, within a subquery or not.
+// decorrelateIn is decorrelate for a tree that is within a subquery or not.
 func decorrelateIn(c *Context, n logical.Node, within bool) logical.Node {
 	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		f, ok := n.(*logical.Filter)
@@ -30,7 +30,8 @@ func decorrelateIn(c *Context, n logical.Node, within bool) logical.Node {
 	})
 }
 
-// joinConds makes joins of the conditions that it can, and returns the others.
+// joinConds replaces conditions on child by semi and anti joins. It returns the joined tree and the
+// conditions that it could not replace.
 func joinConds(c *Context, child logical.Node, conds []expr.Expr, within bool) (joined logical.Node,
 	stay []expr.Expr) {
 	for _, cond := range conds {
@@ -44,7 +45,8 @@ func joinConds(c *Context, child logical.Node, conds []expr.Expr, within bool) (
 	return child, stay
 }
 
-// toJoin makes a join of one condition; nil when it is not of the kind.
+// toJoin replaces one condition by a join. It returns nil when the condition is not of a kind that
+// it can replace.
 func toJoin(c *Context, child logical.Node, cond expr.Expr, within bool) logical.Node {
 	negated := false
 	if not, ok := cond.(*expr.Not); ok {
@@ -68,8 +70,8 @@ func toJoin(c *Context, child logical.Node, cond expr.Expr, within bool) logical
 	}
 	p := pulling{meta: c.Meta, outer: logical.SetOf(child.Columns())}
 	if free := logical.FreeCols(q.Node); within && !free.SubsetOf(p.outer) {
-		// What refers to a query further out has to leave the subquery at hand when that is made a
-		// join, which it can from a semi join.
+		// A condition on the columns of a query further out must be able to leave this subquery
+		// when that becomes a join itself. It can leave a semi join, but not an anti join.
 		if negated {
 			return nil
 		}
@@ -84,23 +86,23 @@ func toJoin(c *Context, child logical.Node, cond expr.Expr, within bool) logical
 	return nil
 }
 
-// existsJoin is EXISTS as a semi join, NOT EXISTS as an anti join. One that does not depend on the
-// row is left alone: it runs once.
+// existsJoin makes a semi join of EXISTS, and an anti join of NOT EXISTS. A subquery that does not
+// depend on the outer row runs only once, so it is left alone.
 func existsJoin(c *Context, child logical.Node, q *logical.Query, negated bool,
 	p pulling) logical.Node {
 	if !logical.FreeCols(q.Node).Intersects(logical.SetOf(child.Columns())) ||
-		!p.can(q.Node, true) {
+		!p.possible(q.Node, true) {
 		return nil
 	}
-	right, on := p.from(q.Node, true)
+	right, on := p.pull(q.Node, true)
 	if negated {
 		return joined(c, opt.Anti, child, right, on)
 	}
 	return semiJoin(c, child, right, on)
 }
 
-// semiJoin keeps the left rows that have a partner. Conditions of the left row alone select it
-// before.
+// semiJoin keeps the left rows that have a match. Conditions that read left columns only are
+// evaluated on the left side first.
 func semiJoin(c *Context, left, right logical.Node, on []expr.Expr) logical.Node {
 	cols := logical.SetOf(right.Columns())
 	var own, both []expr.Expr
@@ -115,12 +117,12 @@ func semiJoin(c *Context, left, right logical.Node, on []expr.Expr) logical.Node
 	return joined(c, opt.Semi, filtered(left, stay), right, both)
 }
 
-// anyJoin is x IN (…) as a semi join; NOT IN as an anti join that minds NULLs, or a plain one where
-// there can be none.
+// anyJoin makes a semi join of x IN (…). NOT IN becomes a NULL-aware anti join (opt.NullAnti), or a
+// plain anti join where neither side can be NULL.
 func anyJoin(c *Context, child logical.Node, sq *expr.Subquery, q *logical.Query, negated bool,
 	p pulling) logical.Node {
 	correlated := logical.FreeCols(q.Node).Intersects(p.outer)
-	if correlated && !p.can(q.Node, false) {
+	if correlated && !p.possible(q.Node, false) {
 		return nil
 	}
 	kind := opt.Semi
@@ -140,7 +142,7 @@ func anyJoin(c *Context, child logical.Node, sq *expr.Subquery, q *logical.Query
 	}
 	right, on := q.Node, []expr.Expr(nil)
 	if correlated {
-		right, on = p.from(q.Node, false)
+		right, on = p.pull(q.Node, false)
 	}
 	for i, l := range sq.Left {
 		on = append(on, &expr.Call{T: types.TBool, Func: sq.Ops[i],
@@ -157,7 +159,7 @@ func joined(c *Context, kind opt.JoinKind, left, right logical.Node, on []expr.E
 	return &logical.Join{Kind: kind, Left: left, Right: right, On: on}
 }
 
-// neverNull says whether an expression over a node's rows cannot be NULL.
+// neverNull reports whether an expression over a node's rows cannot be NULL.
 func neverNull(m *logical.Meta, n logical.Node, e expr.Expr) bool {
 	switch e := e.(type) {
 	case *expr.Const:
@@ -170,8 +172,8 @@ func neverNull(m *logical.Meta, n logical.Node, e expr.Expr) bool {
 	return false
 }
 
-// neverNullColumn says whether a column is NOT NULL where it is made and no outer join pads it on
-// the way.
+// neverNullColumn reports whether the node that makes a column declares it NOT NULL and no outer
+// join between that node and n pads it with NULLs.
 func neverNullColumn(m *logical.Meta, n logical.Node, id logical.ColID) bool {
 	switch n := n.(type) {
 	case *logical.Scan:

@@ -4,18 +4,17 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
-	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
 
 // decorrelateScalar computes (SELECT max(x) FROM u WHERE u.k = t.k) for all t at once: a left join
 // with SELECT k, max(x) FROM u GROUP BY k.
 //
-// The same because the aggregate of the rows whose k equals t.k is that of their group; where there
-// is no group the left join gives NULL, which is what an aggregate of no rows is, save for count,
-// which is made 0. Must not fire: where an index finds the rows for one t, since few are read then;
-// where few rows of t ask; for conditions other than equality (u.k < t.k); within a CASE or after
-// AND, which may never ask.
+// Equivalent because the rows whose k equals t.k are one group. Where there is no group the left
+// join gives NULL, which is the aggregate of no rows, except for count, which becomes 0. Must not
+// fire: where an index finds the rows for one t, so that each run of the subquery is cheap; where t
+// has few rows; for conditions other than equality (u.k < t.k); within a CASE or after AND, where
+// the subquery may never be evaluated.
 func decorrelateScalar(c *Context, n logical.Node) logical.Node {
 	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		switch n := n.(type) {
@@ -48,7 +47,8 @@ func joinScalars(c *Context, child *logical.Node, e expr.Expr) expr.Expr {
 	return e
 }
 
-// joinScalar joins one subquery; nil when it has another shape or is better run row by row.
+// joinScalar makes a join of one subquery and returns the expression that replaces it. It returns
+// nil when the subquery has another shape, or is better run for each row.
 func joinScalar(c *Context, child *logical.Node, sq *expr.Subquery) expr.Expr {
 	q, ok := sq.Plan.(*logical.Query)
 	if !ok || len(q.Cols) != 1 || c.rows(*child) < 20 || logical.NodeVolatile(q.Node) {
@@ -60,46 +60,63 @@ func joinScalar(c *Context, child *logical.Node, sq *expr.Subquery) expr.Expr {
 		return nil
 	}
 	agg, result := aggregateOf(c.Meta, q)
-	p := pulling{meta: c.Meta, outer: outer, counted: true}
-	if agg == nil || !logical.ColsOf(result).SubsetOf(logical.SetOf(agg.Columns())) ||
-		!p.can(agg.Child, false) {
+	if agg == nil || !logical.ColsOf(result).SubsetOf(logical.SetOf(agg.Columns())) {
 		return nil
 	}
-	for _, a := range agg.Aggs {
-		if refersToAgg(&a.Agg, outer) || !plainArgs(a.Args) {
-			return nil
-		}
+	p := pulling{meta: c.Meta, outer: outer, counted: true}
+	if !p.possible(agg.Child, false) || !computedPerGroup(agg, outer) {
+		return nil
 	}
 	conds := correlated(agg.Child, outer, nil)
-	keys := make([]logical.Item, len(conds))
-	on := make([]expr.Expr, len(conds))
-	for i, cond := range conds {
-		inner, side, ok := innerSide(cond, outer)
-		if !ok {
-			return nil
-		}
-		keys[i] = logical.Item{Expr: inner}
-		if col, isCol := inner.(*expr.Col); isCol {
-			keys[i].ID = col.Index
-		} else {
-			keys[i].ID = c.Meta.Add(logical.Column{Type: inner.Type()})
-		}
-		call := *cond.(*expr.Call)
-		call.Args = append([]expr.Expr(nil), call.Args...)
-		call.Args[side] = c.Meta.Col(keys[i].ID)
-		on[i] = &call
-	}
-	if len(conds) == 0 || looksUp(agg.Child, conds, outer) {
+	keys, on, ok := groupKeys(c.Meta, conds, outer)
+	if !ok || len(conds) == 0 || indexServes(agg.Child, conds, outer) {
 		return nil
 	}
 	c.fired("DecorrelateScalar")
-	agg.Child, _ = p.from(agg.Child, false)
+	agg.Child, _ = p.pull(agg.Child, false)
 	grouped := &logical.Aggregate{Child: agg.Child, Keys: keys, Aggs: agg.Aggs}
 	*child = joined(c, opt.Left, *child, grouped, on)
 	return emptyAsZero(result, agg)
 }
 
-// aggregateOf takes a subquery apart: an Aggregate without keys, and the result over its columns.
+// computedPerGroup reports whether all aggregates can be computed for groups that no outer row
+// reads: they do not refer to the outer row, and their arguments cannot raise an error.
+func computedPerGroup(agg *logical.Aggregate, outer logical.ColSet) bool {
+	for _, a := range agg.Aggs {
+		if refersToAgg(&a.Agg, outer) || !cannotFail(a.Args) {
+			return false
+		}
+	}
+	return true
+}
+
+// groupKeys makes the keys of the groups from conditions `inner = outer`, and the conditions that
+// join the groups to the outer rows. It returns false when a condition has another form.
+func groupKeys(m *logical.Meta, conds []expr.Expr, outer logical.ColSet) (keys []logical.Item,
+	on []expr.Expr, ok bool) {
+	keys = make([]logical.Item, len(conds))
+	on = make([]expr.Expr, len(conds))
+	for i, cond := range conds {
+		inner, side, ok := innerSide(cond, outer)
+		if !ok {
+			return nil, nil, false
+		}
+		keys[i] = logical.Item{Expr: inner}
+		if col, isCol := inner.(*expr.Col); isCol {
+			keys[i].ID = col.Index
+		} else {
+			keys[i].ID = m.Add(logical.Column{Type: inner.Type()})
+		}
+		call := *cond.(*expr.Call)
+		call.Args = append([]expr.Expr(nil), call.Args...)
+		call.Args[side] = m.Col(keys[i].ID)
+		on[i] = &call
+	}
+	return keys, on, true
+}
+
+// aggregateOf splits a scalar subquery into its Aggregate without keys and the result over its
+// columns. It returns nil when the subquery has another shape.
 func aggregateOf(m *logical.Meta, q *logical.Query) (*logical.Aggregate, expr.Expr) {
 	id := q.Cols[0].ID
 	n := q.Node
@@ -141,9 +158,9 @@ func refersToAgg(a *opt.Agg, outer logical.ColSet) bool {
 	return cols.Intersects(outer)
 }
 
-// plainArgs says whether arguments cannot fail: they would be computed for groups that no row asks
-// for.
-func plainArgs(args []expr.Expr) bool {
+// cannotFail reports whether the evaluation of arguments cannot raise an error: each is a column, a
+// constant or a cast of one.
+func cannotFail(args []expr.Expr) bool {
 	for _, a := range args {
 		if cast, ok := a.(*expr.Cast); ok {
 			a = cast.Arg
@@ -157,7 +174,7 @@ func plainArgs(args []expr.Expr) bool {
 	return true
 }
 
-// correlated lists the conditions of a subquery that pull would take out.
+// correlated appends to dst the conditions of a subquery that pull would pull out.
 func correlated(n logical.Node, outer logical.ColSet, dst []expr.Expr) []expr.Expr {
 	add := func(conds []expr.Expr) {
 		for _, cond := range conds {
@@ -176,8 +193,8 @@ func correlated(n logical.Node, outer logical.ColSet, dst []expr.Expr) []expr.Ex
 	return dst
 }
 
-// innerSide reads inner = outer: an equality whose one side speaks of the subquery's rows only, the
-// other of the outer row only.
+// innerSide recognises the equality inner = outer, whose one side reads the subquery's rows only
+// and whose other side reads the outer row only. It returns the inner side and its place.
 func innerSide(cond expr.Expr, outer logical.ColSet) (inner expr.Expr, side int, ok bool) {
 	call, isCall := cond.(*expr.Call)
 	if !isCall || call.Func.Name != "=" || len(call.Args) != 2 || expr.HasSubquery(cond) {
@@ -192,37 +209,25 @@ func innerSide(cond expr.Expr, outer logical.ColSet) (inner expr.Expr, side int,
 	return nil, 0, false
 }
 
-// looksUp says whether an index of the subquery's table begins with a column that the outer row
-// gives, so that running it row by row reads few rows each time.
-func looksUp(n logical.Node, conds []expr.Expr, outer logical.ColSet) bool {
+// indexServes reports whether a key of the subquery's table begins with a column that the
+// conditions equate with a value of the outer row. Each run of the subquery then reads few rows.
+func indexServes(n logical.Node, conds []expr.Expr, outer logical.ColSet) bool {
 	s, _ := scanOf(n)
 	if s == nil {
 		return false
 	}
-	var given logical.ColSet
+	var equated logical.ColSet
 	for _, cond := range conds {
 		if inner, _, ok := innerSide(cond, outer); ok {
 			if col, isCol := inner.(*expr.Col); isCol {
-				given.Add(col.Index)
+				equated.Add(col.Index)
 			}
 		}
 	}
-	begins := func(key []table.IndexColumn) bool {
-		return len(key) > 0 && key[0].ColumnID != 0 &&
-			given.Has(s.First+s.Desc.ColumnByID(key[0].ColumnID))
-	}
-	if begins(s.Desc.RowKey) {
-		return true
-	}
-	for i := range s.Desc.Indexes {
-		if ix := &s.Desc.Indexes[i]; ix.WhereText == "" && begins(ix.Columns) {
-			return true
-		}
-	}
-	return false
+	return anyLeadingColumn(s, equated.Has)
 }
 
-// emptyAsZero makes count 0 where the left join found no group.
+// emptyAsZero replaces the NULL of a count by 0 where the left join found no group.
 func emptyAsZero(result expr.Expr, agg *logical.Aggregate) expr.Expr {
 	var counts logical.ColSet
 	for _, a := range agg.Aggs {

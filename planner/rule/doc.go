@@ -1,7 +1,7 @@
-// Package rule rewrites logical plans into equal and better ones. Rules is the list, in the order
-// in which they run; each rule has a file of its own with what it does, why that is the same, and
-// an example where it must not fire.
+// Package rule rewrites logical plans into equivalent and better ones. Rules lists the rules in the
+// order in which they run. Each rule has a file of its own, which explains what the rule does, why
+// the new plan is equivalent, and where it must not fire, with an example.
 //
-// A rule is a function over the whole statement. Rules whose subject a statement does not have cost
-// nothing: Applies looks at what the binder counted.
+// A rule is a function over the whole statement. A rule costs nothing for a statement that cannot
+// use it: Applies decides by what the binder counted.
 package rule

@@ -5,11 +5,11 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// factorOr takes what all sides of an OR demand out of it: (a AND b) OR (a AND c) is a AND (b OR
-// c), so that a can be pushed down, serve an index or join by hash.
+// factorOr moves conditions that all sides of an OR contain out of it: (a AND b) OR (a AND c)
+// becomes a AND (b OR c), so that a can be pushed down, or serve an index or a hash join.
 //
-// The same by distribution, in three-valued logic too. Must not fire for volatile conditions, which
-// would be called another number of times.
+// Equivalent by distributivity, which holds in three-valued logic too. Must not fire for volatile
+// conditions, which would be evaluated another number of times.
 func factorOr(c *Context, n logical.Node) logical.Node {
 	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		switch n := n.(type) {
@@ -43,8 +43,8 @@ func factorAll(c *Context, conds []expr.Expr) []expr.Expr {
 	return conds
 }
 
-// factor splits an OR into what all its sides have in common and what is left; rest is nil when one
-// side has nothing else, since the whole then is what they have in common.
+// factor splits an OR into the conditions that all its sides contain, and the OR of the others.
+// rest is nil when one side contains nothing else: the OR is then equivalent to common.
 func factor(or *expr.Or) (common []expr.Expr, rest expr.Expr) {
 	sides := make([][]expr.Expr, len(or.Args))
 	for i, a := range or.Args {

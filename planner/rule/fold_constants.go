@@ -7,16 +7,16 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// foldConstants evaluates what does not depend on a row, splits conditions at their ANDs again and
-// drops those that are true.
+// foldConstants evaluates expressions that do not depend on a row, splits conditions at their ANDs
+// again and drops those that are true.
 //
-// The same because an immutable function of constants has one value. Must not fire on what fails
-// (`CASE WHEN a = 0 THEN 1/0 END`): the failure belongs to the row that reaches it, if one does;
-// nor on stable and volatile functions (now(), random()).
+// Equivalent because an immutable function of constants has one value. Must not fire on an
+// expression that raises an error (`CASE WHEN a = 0 THEN 1/0 END`), which must be raised only if a
+// row reaches it; nor on stable and volatile functions (now(), random()).
 func foldConstants(c *Context, n logical.Node) logical.Node {
 	logical.EachInput(n, func(in *logical.Node) { *in = foldConstants(c, *in) })
 	if v, ok := n.(*logical.Values); ok && len(v.Rows) > 4 {
-		return n // bulk rows are constants already
+		return n // the rows of a bulk insert are constants already
 	}
 	logical.EachExpr(n, func(e *expr.Expr) {
 		if !foldable(*e) {
@@ -42,8 +42,9 @@ func foldConstants(c *Context, n logical.Node) logical.Node {
 	return n
 }
 
-// fold evaluates constants until nothing changes: a NULL found may make more of the expression
-// NULL. What depends on the session is left alone, so that a plan may be kept.
+// fold evaluates constants until nothing changes, since a NULL that it finds may make a larger
+// expression NULL. It leaves expressions alone that depend on the session's settings, so that the
+// plan may be cached.
 func fold(e expr.Expr) expr.Expr {
 	for range 4 {
 		next := eval.Fold(foldNulls(e), nil)
@@ -55,9 +56,9 @@ func fold(e expr.Expr) expr.Expr {
 	return e
 }
 
-// foldNulls makes strict functions of a constant NULL that NULL, whatever the other arguments are
-// and whether or not they fail, as PostgreSQL does; and puts a constant operand of CASE into its
-// conditions.
+// foldNulls replaces a call of a strict function with a constant NULL argument by NULL, even if
+// another argument would raise an error, as PostgreSQL does. It also substitutes a constant operand
+// of CASE into its conditions.
 func foldNulls(e expr.Expr) expr.Expr {
 	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
 		switch x := x.(type) {
@@ -98,7 +99,8 @@ func constantOperand(e *expr.Case) expr.Expr {
 	return out
 }
 
-// replaceOperand leaves the conditions of inner simple CASEs alone, whose operand is another.
+// replaceOperand replaces the operand in the conditions of one simple CASE. Inner simple CASEs have
+// operands of their own and are left alone.
 func replaceOperand(e expr.Expr, by expr.Expr) expr.Expr {
 	switch x := e.(type) {
 	case *expr.CaseOperand:
@@ -113,8 +115,8 @@ func replaceOperand(e expr.Expr, by expr.Expr) expr.Expr {
 	return expr.Children(e, func(x expr.Expr) expr.Expr { return replaceOperand(x, by) })
 }
 
-// foldable says whether an expression has anything to fold: most are a column, or a column compared
-// with a constant.
+// foldable reports whether fold could change an expression. Most expressions are a column, or
+// compare a column with a constant, and cannot be folded.
 func foldable(e expr.Expr) bool {
 	switch e := e.(type) {
 	case *expr.Const, *expr.Col, *expr.Param:
@@ -149,7 +151,7 @@ func allConst(es []expr.Expr) bool {
 	return true
 }
 
-// simplify splits conjunctions and drops TRUE.
+// simplify splits conjunctions into their conditions and drops the constant TRUE.
 func simplify(conds []expr.Expr) []expr.Expr {
 	clean := true
 	for _, cond := range conds {

@@ -7,14 +7,14 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// hashExists turns an EXISTS that is asked for many rows and is no join into membership: EXISTS
-// (SELECT FROM u WHERE u.k = t.k) is t.k = ANY (SELECT k FROM u) IS TRUE, whose subquery runs once
-// and is looked up in a table of its rows.
+// hashExists turns an EXISTS that many rows evaluate, and that is not a condition of WHERE by
+// itself, into a membership test: EXISTS (SELECT FROM u WHERE u.k = t.k) becomes t.k = ANY (SELECT
+// k FROM u) IS TRUE. The subquery then runs once, and its rows are put into a hash table.
 //
-// The same because both are true where some row of u has that k; where a k is NULL, = ANY is NULL
-// and EXISTS false. Must not fire: for conditions other than equality; where few rows ask; where an
-// index finds the rows for each of them (unless so many ask that reading all is cheaper), since few
-// may ask for them in the end (LIMIT, CASE).
+// Equivalent because both are true if some row of u has that k. Where k is NULL, = ANY is NULL and
+// EXISTS is false, hence IS TRUE. Must not fire: for conditions other than equality; where few rows
+// evaluate it; where an index finds the matches of one row (unless so many rows evaluate it that
+// reading all of u is cheaper), since LIMIT or CASE may leave few evaluations in the end.
 func hashExists(c *Context, n logical.Node) logical.Node {
 	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		switch n := n.(type) {
@@ -49,15 +49,15 @@ func (c *Context) hashInAggregate(a *opt.Agg, child logical.Node) {
 	}
 }
 
-// hashIn replaces the EXISTS of an expression over rows with some columns; asks is how many rows
-// there are.
+// hashIn replaces EXISTS within an expression over rows with columns cols. evaluations is the
+// number of these rows.
 func (c *Context) hashIn(e expr.Expr, cols []logical.ColID, asks float64) expr.Expr {
 	if !expr.HasSubquery(e) {
 		return e
 	}
 	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
 		if sq, ok := x.(*expr.Subquery); ok && sq.Kind == expr.Exists {
-			if by := c.hashed(sq, logical.SetOf(cols), asks); by != nil {
+			if by := c.membership(sq, logical.SetOf(cols), asks); by != nil {
 				c.fired("HashExists")
 				return by
 			}
@@ -66,16 +66,16 @@ func (c *Context) hashIn(e expr.Expr, cols []logical.ColID, asks float64) expr.E
 	})
 }
 
-// hashed is the membership that an EXISTS asks for; nil when it is none, or better run for each
-// row.
-func (c *Context) hashed(sq *expr.Subquery, outer logical.ColSet, asks float64) expr.Expr {
+// membership returns the membership test that replaces an EXISTS. It returns nil when the subquery
+// has another shape, or is better run for each row.
+func (c *Context) membership(sq *expr.Subquery, outer logical.ColSet, asks float64) expr.Expr {
 	q, ok := sq.Plan.(*logical.Query)
 	if !ok || logical.NodeVolatile(q.Node) || !logical.FreeCols(q.Node).SubsetOf(outer) {
 		return nil
 	}
 	p := pulling{meta: c.Meta, outer: outer}
 	conds := correlated(q.Node, outer, nil)
-	if len(conds) == 0 || !p.can(q.Node, true) {
+	if len(conds) == 0 || !p.possible(q.Node, true) {
 		return nil
 	}
 	out := &expr.Subquery{T: types.TBool, Kind: expr.Any, Pos: sq.Pos}
@@ -95,7 +95,7 @@ func (c *Context) hashed(sq *expr.Subquery, outer logical.ColSet, asks float64) 
 	if !c.worthHashing(q.Node, conds, outer, asks) || !out.Hashed() {
 		return nil
 	}
-	child, _ := p.from(q.Node, true)
+	child, _ := p.pull(q.Node, true)
 	made := &logical.Project{Child: child}
 	plan := &logical.Query{Node: made}
 	for i := range items {
@@ -107,27 +107,27 @@ func (c *Context) hashed(sq *expr.Subquery, outer logical.ColSet, asks float64) 
 	return &expr.IsBool{Arg: out, Want: true}
 }
 
-// mostHashed bounds the rows of which a table of keys is made for this.
-const mostHashed = 1e6
+// maxHashedRows is the largest number of rows that are read into a hash table.
+const maxHashedRows = 1e6
 
 // worthHashing reports whether reading the subquery once is cheaper than running it for every row.
 func (c *Context) worthHashing(n logical.Node, conds []expr.Expr, outer logical.ColSet,
 	asks float64) bool {
 	for {
-		p, ok := n.(*logical.Project) // EXISTS does not look at its columns
+		p, ok := n.(*logical.Project) // EXISTS ignores the columns of its subquery
 		if !ok {
 			break
 		}
 		n = p.Child
 	}
 	rows := c.readRows(n)
-	if asks < 20 || rows > mostHashed {
+	if asks < 20 || rows > maxHashedRows {
 		return false
 	}
-	return !looksUp(n, conds, outer) || c.Estimator.Known() && opt.Seeks(asks) > rows
+	return !indexServes(n, conds, outer) || c.Estimator.Known() && opt.Seeks(asks) > rows
 }
 
-// readRows is the number of rows of all tables below a node.
+// readRows returns the number of rows of all tables below a node.
 func (c *Context) readRows(n logical.Node) float64 {
 	rows := 0.0
 	if s, ok := n.(*logical.Scan); ok {

@@ -8,7 +8,7 @@ import (
 // inlineCTEs puts a WITH query that is read once in the place where it is read, so that conditions
 // can move into it.
 //
-// The same because a query without side effects gives the same rows wherever it runs in the
+// Equivalent because a query without side effects returns the same rows wherever it runs in the
 // statement. Must not fire: on MATERIALIZED; on recursive and data-modifying queries; on volatile
 // ones, which must run once (`WITH r AS (SELECT random() x) SELECT x FROM r WHERE x < .5 OR x >=
 // .5`); on one that is read twice, which would run twice.
@@ -77,7 +77,7 @@ func substitute(n logical.Node, by map[logical.ColID]logical.ColID) {
 	logical.EachInput(n, func(in *logical.Node) { substitute(*in, by) })
 }
 
-// dedupe drops items that have become the same column twice.
+// dedupe drops items that compute the same column a second time.
 func dedupe(items []logical.Item) []logical.Item {
 	var seen logical.ColSet
 	out := items[:0]
@@ -123,7 +123,8 @@ func substituteQuery(q *logical.Query, by map[logical.ColID]logical.ColID) {
 	substitute(q.Node, by)
 }
 
-// dropUnused uncounts what WITH queries that nothing reads would have read.
+// dropUnused subtracts, from the counts of references to WITH queries, those within WITH queries
+// that are never read themselves.
 func dropUnused(m *logical.Meta) {
 	for i := len(m.CTEs) - 1; i >= 0; i-- {
 		if cte := m.CTEs[i]; cte.Refs == 0 && !cte.Modifies {

@@ -6,10 +6,9 @@ import (
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/table"
 )
 
-// rows estimates the rows of a tree.
+// rows returns the estimated number of rows of a tree.
 func (c *Context) rows(n logical.Node) float64 {
 	if !c.Estimator.Known() {
 		return guess(n)
@@ -18,18 +17,7 @@ func (c *Context) rows(n logical.Node) float64 {
 	case *logical.Scan:
 		return c.Estimator.TableRows(n.Desc)
 	case *logical.Filter:
-		if s, ok := n.Child.(*logical.Scan); ok {
-			var held logical.ColSet
-			for _, cond := range n.Conds {
-				if col, is := heldColumn(s, cond); is {
-					held.Add(col)
-				}
-			}
-			if uniqueOn(s, held) {
-				return 1
-			}
-		}
-		return math.Max(1, c.rows(n.Child)*c.Estimator.Conds(n.Conds))
+		return c.filterRows(n)
 	case *logical.Project:
 		return c.rows(n.Child)
 	case *logical.Sort:
@@ -41,13 +29,7 @@ func (c *Context) rows(n logical.Node) float64 {
 		}
 		return rows
 	case *logical.Distinct:
-		keys := n.On
-		if keys == nil {
-			for _, id := range n.Child.Columns() {
-				keys = append(keys, c.Meta.Col(id))
-			}
-		}
-		return c.Estimator.Groups(keys, c.rows(n.Child))
+		return c.Estimator.Groups(c.distinctKeys(n), c.rows(n.Child))
 	case *logical.Aggregate:
 		keys := make([]expr.Expr, len(n.Keys))
 		for i, k := range n.Keys {
@@ -58,6 +40,26 @@ func (c *Context) rows(n logical.Node) float64 {
 		return c.joinRows(n)
 	}
 	return guess(n)
+}
+
+func (c *Context) filterRows(n *logical.Filter) float64 {
+	if s, ok := n.Child.(*logical.Scan); ok {
+		if equated, _ := equatedColumns(s, n.Conds); containsUniqueKey(s, equated) {
+			return 1
+		}
+	}
+	return math.Max(1, c.rows(n.Child)*c.Estimator.Conds(n.Conds))
+}
+
+func (c *Context) distinctKeys(n *logical.Distinct) []expr.Expr {
+	if n.On != nil {
+		return n.On
+	}
+	var keys []expr.Expr
+	for _, id := range n.Child.Columns() {
+		keys = append(keys, c.Meta.Col(id))
+	}
+	return keys
 }
 
 func (c *Context) joinRows(n *logical.Join) float64 {
@@ -82,10 +84,17 @@ func (c *Context) joinRows(n *logical.Join) float64 {
 	return c.Estimator.Join(n.Kind, c.rows(n.Left), c.rows(n.Right), pairs, rest)
 }
 
-// tableRows is the guessed size of a table, as in package choose.
-const tableRows = 1000
+// Guesses where nothing is known of a table: its rows, the groups that its rows make, the rows of a
+// function or of a WITH query, and the shares of rows that conditions keep.
+const (
+	tableRows      = 1000
+	groupRows      = 200
+	functionRows   = 100
+	equalityShare  = 0.005
+	conditionShare = 0.3
+)
 
-// guess guesses the rows of a leaf where nothing is known.
+// guess returns the guessed rows of a tree without statistics.
 func guess(n logical.Node) float64 {
 	switch n := n.(type) {
 	case *logical.Scan:
@@ -101,9 +110,9 @@ func guess(n logical.Node) float64 {
 		if len(n.Keys) == 0 {
 			return 1
 		}
-		return math.Min(200, guess(n.Child))
+		return math.Min(groupRows, guess(n.Child))
 	case *logical.FuncScan, *logical.CTERef:
-		return 100
+		return functionRows
 	case *logical.Filter:
 		return guessFilter(n)
 	case *logical.Project:
@@ -111,7 +120,7 @@ func guess(n logical.Node) float64 {
 	case *logical.Sort:
 		return guess(n.Child)
 	case *logical.Distinct:
-		return math.Min(200, guess(n.Child))
+		return math.Min(groupRows, guess(n.Child))
 	case *logical.Join:
 		return math.Max(guess(n.Left), guess(n.Right))
 	}
@@ -120,46 +129,19 @@ func guess(n logical.Node) float64 {
 
 func guessFilter(n *logical.Filter) float64 {
 	rows := guess(n.Child)
-	s, ok := n.Child.(*logical.Scan)
-	var held logical.ColSet
-	for _, cond := range n.Conds {
-		if ok {
-			if col, is := heldColumn(s, cond); is {
-				held.Add(col)
-				rows *= 0.005
-				continue
-			}
+	rest := n.Conds
+	if s, ok := n.Child.(*logical.Scan); ok {
+		var equated logical.ColSet
+		equated, rest = equatedColumns(s, n.Conds)
+		if containsUniqueKey(s, equated) {
+			return 1
 		}
-		rows *= 0.3
+		for range len(n.Conds) - len(rest) {
+			rows *= equalityShare
+		}
 	}
-	if ok && uniqueOn(s, held) {
-		return 1
+	for range rest {
+		rows *= conditionShare
 	}
 	return math.Max(rows, 1)
-}
-
-// uniqueOn says whether the columns contain a whole unique key of the table that a leaf reads.
-func uniqueOn(n logical.Node, cols logical.ColSet) bool {
-	s, _ := scanOf(n)
-	if s == nil || cols.Empty() {
-		return false
-	}
-	whole := func(key []table.IndexColumn) bool {
-		for _, kc := range key {
-			if kc.ColumnID == 0 || !cols.Has(s.First+s.Desc.ColumnByID(kc.ColumnID)) {
-				return false
-			}
-		}
-		return len(key) > 0
-	}
-	if whole(s.Desc.RowKey) {
-		return true
-	}
-	for i := range s.Desc.Indexes {
-		if ix := &s.Desc.Indexes[i]; (ix.Unique || ix.Primary) && ix.WhereText == "" &&
-			whole(ix.Columns) {
-			return true
-		}
-	}
-	return false
 }

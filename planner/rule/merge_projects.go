@@ -5,16 +5,17 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// mergeProjects makes one projection of two, and drops one that only leaves columns out.
+// mergeProjects merges a projection with the projection below it, and removes a projection that
+// only leaves columns out.
 //
-// The same because an expression may stand in for the column that it computes. Must not fire: where
-// the inner expression is volatile, has a subquery, or is used more than once and is more than a
-// column, which would compute it more often; and a projection below DISTINCT or a set operation
-// stays, since it decides which rows are the same.
+// Equivalent because an expression may replace the column that it computes. Must not fire where the
+// inner expression is volatile, has a subquery, or is more than a column and used more than once:
+// it would be computed more often. A projection below DISTINCT or a set operation stays, since it
+// decides which rows are equal.
 func mergeProjects(c *Context, n logical.Node) logical.Node {
 	logical.EachInput(n, func(in *logical.Node) {
 		*in = mergeProjects(c, *in)
-		if p, ok := (*in).(*logical.Project); ok && passesOnly(p) && extraAllowed(n) {
+		if p, ok := (*in).(*logical.Project); ok && computesNothing(p) && allowsExtraColumns(n) {
 			c.fired("MergeProjects")
 			*in = p.Child
 		}
@@ -44,8 +45,8 @@ func mergeProjects(c *Context, n logical.Node) logical.Node {
 	return outer
 }
 
-// passesOnly says whether a projection computes nothing.
-func passesOnly(p *logical.Project) bool {
+// computesNothing reports whether a projection only passes columns on.
+func computesNothing(p *logical.Project) bool {
 	for _, it := range p.Items {
 		if col, ok := it.Expr.(*expr.Col); !ok || col.Index != it.ID {
 			return false
@@ -54,8 +55,8 @@ func passesOnly(p *logical.Project) bool {
 	return true
 }
 
-// extraAllowed says whether a node does not mind more columns below it.
-func extraAllowed(n logical.Node) bool {
+// allowsExtraColumns reports whether a node gives the same rows when its input has more columns.
+func allowsExtraColumns(n logical.Node) bool {
 	switch n := n.(type) {
 	case *logical.Filter, *logical.Project, *logical.Join, *logical.Aggregate, *logical.Append,
 		*logical.Limit:
@@ -70,7 +71,7 @@ func mergeable(outer, inner *logical.Project) bool {
 	uses := map[logical.ColID]int{}
 	for _, it := range outer.Items {
 		if expr.HasSubquery(it.Expr) {
-			return false // what it refers to is not found by a walk
+			return false // a walk does not find the columns that it refers to
 		}
 		expr.Walk(it.Expr, func(x expr.Expr) bool {
 			if col, ok := x.(*expr.Col); ok {

@@ -1,20 +1,21 @@
 package rule
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
-	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
 
-// minMaxByIndex reads one end of an index for min(a) or max(a): the aggregate stays, over the first
-// row of the ordered rows where a is not NULL.
+// minMaxByIndex reads one end of an index for min(a) or max(a): the aggregate then reads the first
+// of the rows, sorted by a, in which a is not NULL.
 //
-// The same because min and max ignore NULLs and need but the first row in order. Must not fire:
-// with GROUP BY, DISTINCT does not matter but FILTER does; where no index begins with a (after
-// columns held to one value), since a sort would cost more than looking at every row; or with
-// conditions on other columns, which may hold for the last row of the index only.
+// Equivalent because min and max ignore NULLs and depend only on the first row in order. Must not
+// fire: with GROUP BY or FILTER (DISTINCT does not matter); where no index begins with a, possibly
+// after columns that are equated with values, since a sort costs more than reading every row; or
+// with conditions on other columns, which may be true only for the last row of the index.
 func minMaxByIndex(c *Context, n logical.Node) logical.Node {
 	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		a, ok := n.(*logical.Aggregate)
@@ -27,7 +28,7 @@ func minMaxByIndex(c *Context, n logical.Node) logical.Node {
 			return n
 		}
 		s, conds := scanOf(a.Child)
-		if s == nil || !s.OwnsColumn(col.Index) || !endOfIndex(s, col.Index, conds) {
+		if s == nil || !s.OwnsColumn(col.Index) || !indexOrders(s, col.Index, conds) {
 			return n
 		}
 		c.fired("MinMaxByIndex")
@@ -54,77 +55,17 @@ func minMaxColumn(agg *opt.Agg) (*expr.Col, bool) {
 	return col, ok
 }
 
-// scanOf is a table read with conditions.
-func scanOf(n logical.Node) (*logical.Scan, []expr.Expr) {
-	switch n := n.(type) {
-	case *logical.Scan:
-		if n.Desc.Kind == table.KindTable {
-			return n, nil
-		}
-	case *logical.Filter:
-		if s, ok := n.Child.(*logical.Scan); ok && s.Desc.Kind == table.KindTable {
-			return s, n.Conds
-		}
-	}
-	return nil, nil
-}
-
-// endOfIndex says whether some index has the column right after columns that the conditions hold to
-// one value, and the conditions speak of nothing else.
-func endOfIndex(s *logical.Scan, id logical.ColID, conds []expr.Expr) bool {
-	var held logical.ColSet
-	for _, cond := range conds {
-		if col, ok := heldColumn(s, cond); ok {
-			held.Add(col)
-			continue
-		}
+// indexOrders reports whether a key has the column right after columns that the conditions equate
+// with values, and there are no conditions on other columns.
+func indexOrders(s *logical.Scan, id logical.ColID, conds []expr.Expr) bool {
+	equated, rest := equatedColumns(s, conds)
+	for _, cond := range rest {
 		if cols := logical.ColsOf(cond); cols.Len() != 1 || !cols.Has(id) {
 			return false
 		}
 	}
-	begins := func(key []table.IndexColumn) bool {
-		left := held.Len()
-		for _, kc := range key {
-			if kc.ColumnID == 0 {
-				return false
-			}
-			col := s.First + s.Desc.ColumnByID(kc.ColumnID)
-			if col == id {
-				return left == 0
-			}
-			if !held.Has(col) {
-				return false
-			}
-			left--
-		}
-		return false
-	}
-	if begins(s.Desc.RowKey) {
-		return true
-	}
-	for i := range s.Desc.Indexes {
-		if ix := &s.Desc.Indexes[i]; ix.WhereText == "" && begins(ix.Columns) {
-			return true
-		}
-	}
-	return false
-}
-
-// heldColumn reads `column = value`.
-func heldColumn(s *logical.Scan, cond expr.Expr) (logical.ColID, bool) {
-	call, ok := cond.(*expr.Call)
-	if !ok || call.Func.Name != "=" || len(call.Args) != 2 {
-		return 0, false
-	}
-	for i, arg := range call.Args {
-		col, ok := arg.(*expr.Col)
-		if !ok || !s.OwnsColumn(col.Index) {
-			continue
-		}
-		switch call.Args[1-i].(type) {
-		case *expr.Const, *expr.Param:
-			return col.Index, true
-		}
-	}
-	return 0, false
+	return anyKey(s, func(key []logical.ColID) bool {
+		at := slices.Index(key, id)
+		return at >= 0 && at == equated.Len() && logical.SetOf(key[:at]).SubsetOf(equated)
+	})
 }

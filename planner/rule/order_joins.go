@@ -3,251 +3,90 @@ package rule
 import (
 	"math"
 
-	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
 )
 
-// orderJoins chooses the order of inner joins. Where statistics are known it searches
-// (search_joins.go); otherwise it begins with the table that gives fewest rows and goes on with the
-// one that an equality connects and that keeps the result smallest. Tables that nothing connects
-// are joined last. What equalities imply is used: from a = b and b = 1 follows a = 1.
+// orderJoins chooses the order of inner joins. With statistics it searches the orders
+// (search_joins.go). Without, it begins with the table with the fewest rows, and adds the table
+// that an equality connects and that keeps the result smallest. Tables that no equality connects
+// are joined last. It also derives conditions by transitivity: from a = b and b = 1 follows a = 1.
 //
-// The same because inner joins commute and associate. Must not fire across outer, semi and anti
-// joins, which are tables of their own here, nor across LATERAL, whose right side needs its left.
+// Equivalent because inner joins commute and associate. Must not fire across outer, semi and anti
+// joins, which are leaves of the join graph, nor across LATERAL, whose right side depends on its
+// left.
 func orderJoins(c *Context, n logical.Node) logical.Node {
 	if !c.step() {
 		return n
 	}
 	if j, ok := n.(*logical.Join); ok && j.Kind == opt.Inner && !j.Lateral {
-		o := &ordering{c: c}
-		o.flatten(j)
-		for i := range o.leaves {
-			o.leaves[i].node = orderJoins(c, o.leaves[i].node)
+		jg := &joinGraph{c: c}
+		jg.flatten(j)
+		for i := range jg.leaves {
+			jg.leaves[i].node = orderJoins(c, jg.leaves[i].node)
 		}
-		o.implyConstants()
-		if len(o.leaves) > 2 {
-			return o.greedy()
+		jg.implyConstants()
+		if len(jg.leaves) > 2 {
+			return jg.greedy()
 		}
-		return o.pair(j)
+		return jg.pair(j)
 	}
 	logical.EachInput(n, func(in *logical.Node) { *in = orderJoins(c, *in) })
 	return n
 }
 
-// leaf is a table (or whatever is no inner join) of the joins being ordered.
-type leaf struct {
-	node  logical.Node
-	cols  logical.ColSet
-	rows  float64
-	conds []int // conditions that mention it
-	used  bool
-}
-
-// joinCond is a condition between leaves.
-type joinCond struct {
-	e      expr.Expr
-	leaves logical.ColSet // by index
-	equal  bool
-	placed bool
-}
-
-type ordering struct {
-	c      *Context
-	leaves []leaf
-	conds  []joinCond
-}
-
-func (o *ordering) flatten(n logical.Node) {
-	var conds []expr.Expr
-	var visit func(n logical.Node)
-	visit = func(n logical.Node) {
-		if j, ok := n.(*logical.Join); ok && j.Kind == opt.Inner && !j.Lateral {
-			visit(j.Left)
-			visit(j.Right)
-			conds = append(conds, j.On...)
-			return
-		}
-		if f, ok := n.(*logical.Filter); ok {
-			if j, isJoin := f.Child.(*logical.Join); isJoin && j.Kind == opt.Inner && !j.Lateral {
-				visit(j)
-				conds = append(conds, f.Conds...)
-				return
-			}
-		}
-		o.leaves = append(o.leaves, leaf{node: n, cols: logical.SetOf(n.Columns())})
-	}
-	visit(n)
-	for _, cond := range conds {
-		o.addCond(cond)
-	}
-}
-
-func (o *ordering) addCond(e expr.Expr) {
-	jc := joinCond{e: e}
-	cols := logical.ColsOf(e)
-	for i := range o.leaves {
-		o.c.step()
-		if cols.Intersects(o.leaves[i].cols) {
-			jc.leaves.Add(i)
-			o.leaves[i].conds = append(o.leaves[i].conds, len(o.conds))
-		}
-	}
-	if call, ok := e.(*expr.Call); ok && call.Func.Name == "=" && jc.leaves.Len() == 2 {
-		jc.equal = true
-	}
-	o.conds = append(o.conds, jc)
-}
-
-// implyConstants gives every column of a class of equal columns the constant that one of them is
-// equal to, as a condition on its table.
-func (o *ordering) implyConstants() {
-	classes := newClasses()
-	for _, jc := range o.conds {
-		if a, b, ok := equalColumns(jc.e); ok {
-			classes.join(a, b)
-		}
-	}
-	if classes.empty() {
-		return
-	}
-	type constant struct {
-		col  *expr.Col
-		cond *expr.Call
-		side int
-	}
-	var found []constant
-	var known logical.ColSet
-	for i := range o.leaves {
-		f, ok := o.leaves[i].node.(*logical.Filter)
-		if !ok {
-			continue
-		}
-		for _, cond := range f.Conds {
-			if col, call, side, ok := equalsConstant(cond); ok {
-				known.Add(col.Index)
-				found = append(found, constant{col, call, side})
-			}
-		}
-	}
-	for _, k := range found {
-		for _, member := range classes.members(k.col.Index) {
-			if known.Has(member) {
-				continue
-			}
-			known.Add(member)
-			o.c.fired("ImplyConstants")
-			call := *k.cond
-			call.Args = append([]expr.Expr(nil), k.cond.Args...)
-			call.Args[k.side] = o.c.Meta.Col(member)
-			o.restrictLeaf(member, &call)
-		}
-	}
-}
-
-func (o *ordering) restrictLeaf(col logical.ColID, cond expr.Expr) {
-	for i := range o.leaves {
-		l := &o.leaves[i]
-		if !l.cols.Has(col) {
-			continue
-		}
-		l.node = push(o.c, l.node, []expr.Expr{cond})
-		return
-	}
-}
-
-// equalColumns reads a = b between columns of one type.
-func equalColumns(e expr.Expr) (a, b logical.ColID, ok bool) {
-	call, isCall := e.(*expr.Call)
-	if !isCall || call.Func.Name != "=" || len(call.Args) != 2 {
-		return 0, 0, false
-	}
-	l, lok := call.Args[0].(*expr.Col)
-	r, rok := call.Args[1].(*expr.Col)
-	if !lok || !rok || l.T.OID != r.T.OID {
-		return 0, 0, false
-	}
-	return l.Index, r.Index, true
-}
-
-// equalsConstant reads column = constant of the column's type.
-func equalsConstant(e expr.Expr) (*expr.Col, *expr.Call, int, bool) {
-	call, ok := e.(*expr.Call)
-	if !ok || call.Func.Name != "=" || len(call.Args) != 2 {
-		return nil, nil, 0, false
-	}
-	for side, arg := range call.Args {
-		col, isCol := arg.(*expr.Col)
-		if !isCol {
-			continue
-		}
-		switch call.Args[1-side].(type) {
-		case *expr.Const, *expr.Param:
-			return col, call, side, call.Args[1-side].Type().OID == col.T.OID
-		}
-	}
-	return nil, nil, 0, false
-}
-
-// pair keeps the written order of two tables: the join itself chooses its sides.
-func (o *ordering) pair(j *logical.Join) logical.Node {
-	j.Left, j.Right = o.leaves[0].node, o.leaves[1].node
+// pair keeps the order in which two tables are written: package choose picks the sides of the join.
+func (jg *joinGraph) pair(j *logical.Join) logical.Node {
+	j.Left, j.Right = jg.leaves[0].node, jg.leaves[1].node
 	j.On = nil
-	for _, jc := range o.conds {
+	for _, jc := range jg.conds {
 		j.On = append(j.On, jc.e)
 	}
 	return j
 }
 
-// greedy builds a left-deep tree for each connected group of tables, by search or table by table,
-// then joins the groups.
-func (o *ordering) greedy() logical.Node {
-	o.c.fired("OrderJoins")
-	for i := range o.leaves {
-		o.leaves[i].rows = o.c.rows(o.leaves[i].node)
+// greedy builds a left-deep tree for each connected group of tables, by search or by adding one
+// table at a time. Then it joins the groups.
+func (jg *joinGraph) greedy() logical.Node {
+	jg.c.fired("OrderJoins")
+	for i := range jg.leaves {
+		jg.leaves[i].rows = jg.c.rows(jg.leaves[i].node)
 	}
 	var groups []group
-	for left := len(o.leaves); left > 0; {
-		if o.c.Interrupt.Err() != nil {
-			return o.leaves[0].node
+	for left := len(jg.leaves); left > 0; {
+		if jg.c.Interrupt.Err() != nil {
+			return jg.leaves[0].node
 		}
-		if g, ok := o.searched(); ok {
+		if g, ok := jg.searched(); ok {
 			groups = append(groups, g)
 			left -= g.leaves.Len()
 			continue
 		}
-		g := o.start()
+		g := jg.start()
 		left--
 		for {
-			next, rows := o.connected(&g)
+			next, rows := jg.connected(&g)
 			if next < 0 {
 				break
 			}
-			o.attach(&g, next, rows)
+			jg.attach(&g, next, rows)
 			left--
 		}
 		groups = append(groups, g)
 	}
 	for len(groups) > 1 {
-		if !o.c.step() {
-			return o.leaves[0].node
+		if !jg.c.step() {
+			return jg.leaves[0].node
 		}
 		a, b := smallest(groups)
 		merged := group{leaves: groups[a].leaves.Copy(), rows: groups[a].rows * groups[b].rows}
 		merged.leaves.UnionWith(groups[b].leaves)
-		merged.node = o.joinNodes(groups[a].node, groups[b].node, merged.leaves)
+		merged.node = jg.joinNodes(groups[a].node, groups[b].node, merged.leaves)
 		groups[a] = merged
 		groups = append(groups[:b], groups[b+1:]...)
 	}
-	return o.leftover(groups[0].node)
-}
-
-// group is a tree of joined tables.
-type group struct {
-	node   logical.Node
-	leaves logical.ColSet
-	rows   float64
+	return jg.leftover(groups[0].node)
 }
 
 func smallest(groups []group) (a, b int) {
@@ -269,37 +108,38 @@ func smallest(groups []group) (a, b int) {
 	return a, b
 }
 
-// start takes the smallest table that is left.
-func (o *ordering) start() group {
+// start begins a group with the smallest unused table.
+func (jg *joinGraph) start() group {
 	best := -1
-	for i := range o.leaves {
-		if !o.leaves[i].used && (best < 0 || o.leaves[i].rows < o.leaves[best].rows) {
+	for i := range jg.leaves {
+		if !jg.leaves[i].used && (best < 0 || jg.leaves[i].rows < jg.leaves[best].rows) {
 			best = i
 		}
 	}
-	l := &o.leaves[best]
+	l := &jg.leaves[best]
 	l.used = true
 	g := group{node: l.node, rows: l.rows}
 	g.leaves.Add(best)
 	return g
 }
 
-// connected finds the unused table that an equality ties to the group and that keeps it smallest.
-func (o *ordering) connected(g *group) (best int, bestRows float64) {
+// connected returns the unused leaf that an equality connects with the group and that keeps the
+// group smallest. best is -1 when there is none.
+func (jg *joinGraph) connected(g *group) (best int, bestRows float64) {
 	best = -1
-	for i := range o.leaves {
-		l := &o.leaves[i]
-		if !o.c.step() {
+	for i := range jg.leaves {
+		l := &jg.leaves[i]
+		if !jg.c.step() {
 			return -1, 0
 		}
 		if l.used || len(l.conds) == 0 {
 			continue
 		}
-		with := with(g, i)
+		with := groupWith(g, i)
 		tied := 0
 		var keys logical.ColSet
 		for _, k := range l.conds {
-			jc := &o.conds[k]
+			jc := &jg.conds[k]
 			if !jc.placed && jc.equal && jc.leaves.SubsetOf(with) {
 				tied++
 				keyColumns(jc.e, l.cols, &keys)
@@ -310,9 +150,9 @@ func (o *ordering) connected(g *group) (best int, bestRows float64) {
 		}
 		rows := math.Max(g.rows, 1) * l.rows
 		switch {
-		case o.c.Estimator.Known():
-			rows = o.joined(g, l, with)
-		case uniqueOn(l.node, keys):
+		case jg.c.Estimator.Known():
+			rows = jg.joined(g, l, with)
+		case containsUniqueKey(l.node, keys):
 			rows = math.Max(g.rows*math.Min(1, l.rows/tableRows), 0.5)
 		default:
 			rows = math.Max(rows/tableRows*math.Pow(0.5, float64(tied-1)), 0.5)
@@ -324,50 +164,10 @@ func (o *ordering) connected(g *group) (best int, bestRows float64) {
 	return best, bestRows
 }
 
-// joined estimates the rows of a group with one table more.
-func (o *ordering) joined(g *group, l *leaf, with logical.ColSet) float64 {
-	var pairs []estimate.Pair
-	var rest []expr.Expr
-	for _, k := range l.conds {
-		jc := &o.conds[k]
-		switch {
-		case jc.placed || !jc.leaves.SubsetOf(with):
-		case jc.equal:
-			args := jc.e.(*expr.Call).Args
-			pairs = append(pairs, estimate.Pair{Left: args[0], Right: args[1]})
-		default:
-			rest = append(rest, jc.e)
-		}
-	}
-	return o.c.Estimator.Join(opt.Inner, g.rows, l.rows, pairs, rest)
-}
-
-func (o *ordering) attach(g *group, i int, rows float64) {
-	l := &o.leaves[i]
-	l.used = true
-	g.leaves.Add(i)
-	g.node = o.joinNodes(g.node, l.node, g.leaves)
-	g.rows = rows
-}
-
-// joinNodes joins two trees by all conditions that become decidable.
-func (o *ordering) joinNodes(left, right logical.Node, leaves logical.ColSet) logical.Node {
-	j := &logical.Join{Kind: opt.Inner, Left: left, Right: right}
-	for k := range o.conds {
-		jc := &o.conds[k]
-		o.c.step()
-		if !jc.placed && !jc.leaves.Empty() && jc.leaves.SubsetOf(leaves) {
-			jc.placed = true
-			j.On = append(j.On, jc.e)
-		}
-	}
-	return j
-}
-
-// leftover puts what mentions no table (or only outer columns) on top.
-func (o *ordering) leftover(n logical.Node) logical.Node {
+// leftover adds a filter of the conditions that read no table, or only columns of outer queries.
+func (jg *joinGraph) leftover(n logical.Node) logical.Node {
 	var conds []expr.Expr
-	for _, jc := range o.conds {
+	for _, jc := range jg.conds {
 		if !jc.placed {
 			conds = append(conds, jc.e)
 		}
@@ -375,7 +175,7 @@ func (o *ordering) leftover(n logical.Node) logical.Node {
 	return filtered(n, conds)
 }
 
-// keyColumns adds the plain columns of a leaf in an equality.
+// keyColumns adds the columns of a leaf that an equality compares.
 func keyColumns(e expr.Expr, own logical.ColSet, into *logical.ColSet) {
 	for _, arg := range e.(*expr.Call).Args {
 		if cast, ok := arg.(*expr.Cast); ok {

@@ -5,20 +5,21 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// pruneColumns drops columns that nobody above reads: from scans, so that an index may cover the
-// rest, from projections and aggregates, so that they are not computed.
+// pruneColumns drops columns that no node above reads: from scans, so that an index may cover the
+// rest, and from projections and aggregates, so that they are not computed.
 //
-// The same because a column that no expression and no result refers to cannot be seen. Must not
+// Equivalent because a column that no expression and no result refers to has no effect. Must not
 // drop: a column of the input of DISTINCT, UNION, INTERSECT or EXCEPT, each of which decides which
 // rows are the same (`SELECT count(*) FROM (SELECT DISTINCT a FROM t) s`); a volatile expression,
-// whose call can be seen (`SELECT 1 FROM (SELECT nextval('s')) x`); the columns of a table that an
-// UPDATE writes back.
+// whose call may have an effect (`SELECT 1 FROM (SELECT nextval('s')) x`); the columns of a table
+// that an UPDATE writes back.
 func pruneColumns(c *Context, q *logical.Query) {
 	need := logical.SetOf(q.IDs())
 	q.Node = prune(c, q.Node, need)
 }
 
-// pruneExprs adds what the node's own expressions read, and prunes their subqueries.
+// pruneExprs adds the columns that the node's own expressions read to need, and prunes the
+// subqueries in them.
 func pruneExprs(c *Context, n logical.Node, need *logical.ColSet) {
 	logical.EachExpr(n, func(e *expr.Expr) { pruneExpr(c, *e, need) })
 }
@@ -73,7 +74,7 @@ func prune(c *Context, n logical.Node, need logical.ColSet) logical.Node {
 	return n
 }
 
-// pruned notes that a node which had so many columns has fewer now.
+// pruned records that the rule fired if a node has fewer columns than before.
 func (c *Context) pruned(before, after int) {
 	if after < before {
 		c.fired("PruneColumns")
@@ -132,7 +133,7 @@ func pruneAppend(c *Context, n *logical.Append, need logical.ColSet) logical.Nod
 	return n
 }
 
-// places lists the places of the columns that are needed.
+// places returns the places in cols of the columns that are needed.
 func places(cols []logical.ColID, need logical.ColSet) []int {
 	var keep []int
 	for i, id := range cols {
@@ -175,7 +176,7 @@ func pruneValues(c *Context, n *logical.Values, need logical.ColSet) logical.Nod
 }
 
 func pruneJoin(c *Context, n *logical.Join, need logical.ColSet) logical.Node {
-	if len(n.On) > 0 || n.Lateral { // otherwise nothing is added, and many joins share one set
+	if len(n.On) > 0 || n.Lateral { // otherwise no column is added, and many joins share one set
 		need = need.Copy()
 	}
 	pruneExprs(c, n, &need)
@@ -188,7 +189,7 @@ func pruneJoin(c *Context, n *logical.Join, need logical.ColSet) logical.Node {
 	return n
 }
 
-// pruneModify keeps all columns of a table that is written.
+// pruneModify keeps all columns of the table that a node writes.
 func pruneModify(c *Context, n logical.Node, need logical.ColSet) logical.Node {
 	need = need.Copy()
 	pruneExprs(c, n, &need)

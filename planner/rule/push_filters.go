@@ -8,25 +8,25 @@ import (
 	"github.com/minidb/minidb/planner/opt"
 )
 
-// pushFilters moves conditions towards the rows that they speak of: through projections,
-// aggregates (on group columns), sorts, DISTINCT and UNION ALL, into joins and their sides.
+// pushFilters moves conditions towards the tables that they filter: through projections, aggregates
+// (on group columns), sorts, DISTINCT and UNION ALL, into joins and their sides.
 //
-// The same because a condition on columns that a node passes on unchanged selects the same rows
+// Equivalent because a condition on columns that a node passes on unchanged selects the same rows
 // below it. Must not fire: below the NULL-padded side of an outer join (`a LEFT JOIN b … WHERE b.x
 // IS NULL` is no condition on b); from the ON of a left join into its left side (unmatched rows
 // must stay); through LIMIT, window functions or set-returning functions; for volatile conditions
 // or over volatile columns (`SELECT * FROM (SELECT random() r FROM t) s WHERE r < .5 AND r > .2`
-// must draw once a row).
+// must call random once for each row).
 func pushFilters(c *Context, n logical.Node) logical.Node {
 	return push(c, n, nil)
 }
 
-// push brings conditions on n's output as far down as they go, and those that n has itself.
+// push pushes conditions on n's output, together with n's own conditions, as far down as possible.
 func push(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
 	if !c.step() {
 		return n
 	}
-	if neverTrue(conds) {
+	if contradictory(conds) {
 		c.fired("PushFilters")
 		return &logical.Values{Cols: n.Columns()}
 	}
@@ -54,9 +54,9 @@ func push(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
 	return filtered(n, conds)
 }
 
-// neverTrue says whether a condition is the constant FALSE or NULL: no row passes, none need be
-// read.
-func neverTrue(conds []expr.Expr) bool {
+// contradictory reports whether one of the conditions is the constant FALSE or NULL. No row passes
+// them then, so none is read.
+func contradictory(conds []expr.Expr) bool {
 	for _, cond := range conds {
 		if k, ok := cond.(*expr.Const); ok && !k.Value.Bool() {
 			return true
@@ -65,7 +65,7 @@ func neverTrue(conds []expr.Expr) bool {
 	return false
 }
 
-// filtered puts what conditions are left on top.
+// filtered adds a filter of the conditions on top of n.
 func filtered(n logical.Node, conds []expr.Expr) logical.Node {
 	if len(conds) == 0 {
 		return n
@@ -77,10 +77,11 @@ func filtered(n logical.Node, conds []expr.Expr) logical.Node {
 	return &logical.Filter{Child: n, Conds: conds}
 }
 
-// pushProject replaces computed columns by their expressions, where these have one value per row.
+// pushProject replaces computed columns in the conditions by their expressions, except volatile
+// ones and those with subqueries.
 func pushProject(c *Context, n *logical.Project, conds []expr.Expr) logical.Node {
 	by := map[logical.ColID]expr.Expr{}
-	var fixed logical.ColSet // columns that must be computed once
+	var fixed logical.ColSet // columns whose expressions may be evaluated only once
 	if len(conds) > 0 {
 		for _, it := range n.Items {
 			by[it.ID] = it.Expr
@@ -95,7 +96,7 @@ func pushProject(c *Context, n *logical.Project, conds []expr.Expr) logical.Node
 	return filtered(n, stay)
 }
 
-// split parts the conditions that pass a node from those that stay above it.
+// split separates the conditions that may move below a node from those that stay above it.
 func (c *Context) split(conds []expr.Expr, passes func(expr.Expr) bool) (down, stay []expr.Expr) {
 	for _, cond := range conds {
 		if !logical.Movable(cond) || !passes(cond) {
@@ -115,7 +116,7 @@ func withAll(conds []expr.Expr, by map[logical.ColID]expr.Expr) []expr.Expr {
 	return conds
 }
 
-// withExprs puts the expressions of computed columns in their place.
+// withExprs replaces computed columns by their expressions.
 func withExprs(cond expr.Expr, by map[logical.ColID]expr.Expr) expr.Expr {
 	return expr.Rewrite(cond, func(x expr.Expr) expr.Expr {
 		if col, ok := x.(*expr.Col); ok && by[col.Index] != nil {
@@ -125,8 +126,8 @@ func withExprs(cond expr.Expr, by map[logical.ColID]expr.Expr) expr.Expr {
 	})
 }
 
-// pushAggregate lets conditions on group columns choose the rows to group. With no keys there is
-// always one group, which a condition must be able to drop.
+// pushAggregate pushes conditions on group columns below the grouping. Without keys there is always
+// one group, which the condition must be able to drop, so it stays.
 func pushAggregate(c *Context, n *logical.Aggregate, conds []expr.Expr) logical.Node {
 	var keys logical.ColSet
 	by := map[logical.ColID]expr.Expr{}
@@ -146,8 +147,8 @@ func pushAggregate(c *Context, n *logical.Aggregate, conds []expr.Expr) logical.
 	return filtered(n, stay)
 }
 
-// localCols are the columns of a condition that a node itself has: the others come from outer
-// queries.
+// localCols returns the columns of a condition that are among a node's own columns. The others come
+// from outer queries.
 func localCols(cond expr.Expr, own logical.ColSet) logical.ColSet {
 	var local logical.ColSet
 	logical.ColsOf(cond).Each(func(id logical.ColID) {
@@ -158,8 +159,9 @@ func localCols(cond expr.Expr, own logical.ColSet) logical.ColSet {
 	return local
 }
 
-// pushDistinct: rows that are the same satisfy the same conditions. DISTINCT ON keeps the first of
-// several that differ, so that only conditions on its own expressions may pass.
+// pushDistinct pushes conditions below DISTINCT, since equal rows satisfy the same conditions.
+// DISTINCT ON keeps the first of several different rows, so only conditions on its own expressions
+// are pushed below it.
 func pushDistinct(c *Context, n *logical.Distinct, conds []expr.Expr) logical.Node {
 	var on logical.ColSet
 	for _, e := range n.On {
@@ -183,7 +185,7 @@ func pushDistinct(c *Context, n *logical.Distinct, conds []expr.Expr) logical.No
 
 func anyCond(expr.Expr) bool { return true }
 
-// renamed puts conditions in terms of an input's columns.
+// renamed returns the conditions with the columns from replaced by the columns to.
 func renamed(m *logical.Meta, conds []expr.Expr, from, to []logical.ColID) []expr.Expr {
 	var out []expr.Expr
 	for _, cond := range conds {
@@ -207,8 +209,7 @@ func pushAppend(c *Context, n *logical.Append, conds []expr.Expr) logical.Node {
 	return filtered(n, stay)
 }
 
-// pushSetOp: INTERSECT and EXCEPT compare whole rows, so that a condition on the result is one on
-// both sides.
+// pushSetOp pushes conditions into both sides, since INTERSECT and EXCEPT compare whole rows.
 func pushSetOp(c *Context, n *logical.SetOp, conds []expr.Expr) logical.Node {
 	down, stay := c.split(conds, anyCond)
 	n.Left = push(c, n.Left, renamed(c.Meta, down, n.Cols, n.LeftCols))
@@ -216,58 +217,73 @@ func pushSetOp(c *Context, n *logical.SetOp, conds []expr.Expr) logical.Node {
 	return filtered(n, stay)
 }
 
-// pushJoin gives each side the conditions that speak of it alone, where the kind of join allows it;
-// for an inner join the others become its own.
+// pushJoin pushes conditions that read one side only into this side, where the kind of join allows
+// it. The other conditions above an inner join become conditions of the join.
 func pushJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
 	if len(conds)+len(n.On) == 0 {
 		n.Left, n.Right = push(c, n.Left, nil), push(c, n.Right, nil)
 		return n
 	}
-	left, right := logical.MadeCols(n.Left), logical.MadeCols(n.Right)
-	var toLeft, toRight, stay []expr.Expr
-	// Conditions above the join.
+	p := joinPush{left: logical.MadeCols(n.Left), right: logical.MadeCols(n.Right)}
+	stay := p.above(n, conds)
+	p.on(n)
+	if len(p.toLeft)+len(p.toRight) > 0 {
+		c.fired("PushFilters")
+	}
+	n.Left = push(c, n.Left, p.toLeft)
+	n.Right = push(c, n.Right, p.toRight)
+	return filtered(n, stay)
+}
+
+// joinPush distributes the conditions above and of a join to its sides, which have the columns left
+// and right.
+type joinPush struct {
+	left, right     logical.ColSet
+	toLeft, toRight []expr.Expr
+}
+
+// above distributes the conditions above a join and returns those that stay there.
+func (p *joinPush) above(n *logical.Join, conds []expr.Expr) (stay []expr.Expr) {
 	for _, cond := range conds {
 		cols := logical.ColsOf(cond)
-		volatile := logical.IsVolatile(cond)
 		switch {
-		case volatile:
+		case logical.IsVolatile(cond):
 			stay = append(stay, cond)
-		case !cols.Intersects(right) && keepsLeft(n.Kind):
-			toLeft = append(toLeft, cond)
-		case !cols.Intersects(left) && cols.Intersects(right) && keepsRight(n.Kind):
-			toRight = append(toRight, cond)
+		case !cols.Intersects(p.right) && passesToLeft(n.Kind):
+			p.toLeft = append(p.toLeft, cond)
+		case !cols.Intersects(p.left) && cols.Intersects(p.right) && passesToRight(n.Kind):
+			p.toRight = append(p.toRight, cond)
 		case n.Kind == opt.Inner:
 			n.On = append(slices.Clip(n.On), cond)
 		default:
 			stay = append(stay, cond)
 		}
 	}
-	// Conditions of ON.
+	return stay
+}
+
+// on distributes the conditions of a join.
+func (p *joinPush) on(n *logical.Join) {
 	var on []expr.Expr
 	for _, cond := range n.On {
 		cols := logical.ColsOf(cond)
 		switch {
 		case logical.IsVolatile(cond):
 			on = append(on, cond)
-		case !cols.Intersects(left) && onFiltersRight(n.Kind) && cols.Intersects(right):
-			toRight = append(toRight, cond)
-		case !cols.Intersects(right) && onFiltersLeft(n.Kind) && cols.Intersects(left):
-			toLeft = append(toLeft, cond)
+		case !cols.Intersects(p.left) && onFiltersRight(n.Kind) && cols.Intersects(p.right):
+			p.toRight = append(p.toRight, cond)
+		case !cols.Intersects(p.right) && onFiltersLeft(n.Kind) && cols.Intersects(p.left):
+			p.toLeft = append(p.toLeft, cond)
 		default:
 			on = append(on, cond)
 		}
 	}
-	if len(toLeft)+len(toRight) > 0 {
-		c.fired("PushFilters")
-	}
 	n.On = on
-	n.Left = push(c, n.Left, toLeft)
-	n.Right = push(c, n.Right, toRight)
-	return filtered(n, stay)
 }
 
-// keepsLeft says whether a condition on left columns of the result is one on the left side.
-func keepsLeft(k opt.JoinKind) bool {
+// passesToLeft reports whether a condition above a join that reads left columns only may be
+// evaluated on the left side instead.
+func passesToLeft(k opt.JoinKind) bool {
 	switch k {
 	case opt.Right, opt.Full:
 		return false
@@ -275,12 +291,14 @@ func keepsLeft(k opt.JoinKind) bool {
 	return true
 }
 
-func keepsRight(k opt.JoinKind) bool {
+// passesToRight is passesToLeft for the right side.
+func passesToRight(k opt.JoinKind) bool {
 	return k == opt.Inner || k == opt.Right
 }
 
-// onFiltersRight says whether a right row that fails a condition of ON cannot be seen: it is not
-// kept for its own sake.
+// onFiltersRight reports whether a right row for which ON is not true never appears in the result,
+// so that a condition of ON on right columns may filter the right side. It may not where the join
+// keeps such rows, padded with NULLs.
 func onFiltersRight(k opt.JoinKind) bool {
 	switch k {
 	case opt.Inner, opt.Left, opt.Semi, opt.Anti:

@@ -5,21 +5,21 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// restrictByOr finds conditions of one relation in an OR over several: (n1 = 'A' AND n2 = 'B') OR
-// (n1 = 'B' AND n2 = 'A') demands n1 = 'A' OR n1 = 'B', which is tested before the join. The OR
+// restrictByOr derives conditions on one relation from an OR over several: (n1 = 'A' AND n2 = 'B')
+// OR (n1 = 'B' AND n2 = 'A') implies n1 = 'A' OR n1 = 'B', which is tested before the join. The OR
 // itself stays.
 //
-// The same because a row for which it is false fails every side of the OR. Must not fire: where one
-// side says nothing of the relation; for what hardly drops rows; for volatile conditions and
-// subqueries, which would be called twice; below the side of an outer join whose rows stay without
-// a partner.
+// Equivalent because a row for which the derived condition is false fails every side of the OR.
+// Must not fire: where one side has no condition on the relation; for a condition that drops few
+// rows; for volatile conditions and subqueries, which would be called twice; on the side of an
+// outer join whose rows are kept without a match.
 func restrictByOr(c *Context, n logical.Node) logical.Node {
 	return bottomUp(c, n, func(n logical.Node) logical.Node {
 		switch n := n.(type) {
 		case *logical.Filter:
 			if j, ok := n.Child.(*logical.Join); ok {
 				for _, or := range ors(n.Conds) {
-					c.restrictSides(j, or, keepsLeft(j.Kind), keepsRight(j.Kind))
+					c.restrictSides(j, or, passesToLeft(j.Kind), passesToRight(j.Kind))
 				}
 			}
 		case *logical.Join:
@@ -53,11 +53,11 @@ func (c *Context) restrictSides(n *logical.Join, or *expr.Or, left, right bool) 
 	}
 }
 
-// restrictTo adds what an OR demands of the relations below n.
+// restrictTo adds the conditions that an OR implies to the relations below n.
 func (c *Context) restrictTo(n logical.Node, or *expr.Or) logical.Node {
 	switch t := n.(type) {
 	case *logical.Join:
-		c.restrictSides(t, or, keepsLeft(t.Kind), keepsRight(t.Kind))
+		c.restrictSides(t, or, passesToLeft(t.Kind), passesToRight(t.Kind))
 	case *logical.Filter:
 		if _, ok := t.Child.(*logical.Join); ok {
 			t.Child = c.restrictTo(t.Child, or)
@@ -70,7 +70,7 @@ func (c *Context) restrictTo(n logical.Node, or *expr.Or) logical.Node {
 	return n
 }
 
-// leastDropped is the share of rows that a restriction must drop, as in PostgreSQL.
+// leastDropped is the smallest share of rows that a derived condition must drop, as in PostgreSQL.
 const leastDropped = 0.1
 
 func (c *Context) restrictLeaf(n logical.Node, or *expr.Or) logical.Node {

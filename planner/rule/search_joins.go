@@ -7,51 +7,50 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
-	"github.com/minidb/minidb/table"
 )
 
-// searchMost bounds the tables whose orders are all looked at: 2⁹ sets of them, each with its
-// cheapest order (Selinger et al., 1979, §5). More are ordered greedily.
-const searchMost = 9
+// maxSearched is the largest number of tables whose orders are searched: 2⁹ sets of tables, each
+// with its cheapest order (Selinger et al., 1979, §5). More tables are ordered greedily.
+const maxSearched = 9
 
-// search finds the cheapest left-deep order of tables that equalities connect. An order costs what
-// its steps cost: reading the next table and building a hash table of it, or looking its rows up by
-// an index, whichever is less, and the rows that come out. How each step is done is chosen later,
-// with the same alternatives.
+// search finds the cheapest left-deep order of tables that equalities connect. The cost of an order
+// is the sum of its steps: a step either reads the next table into a hash table, or looks its rows
+// up by an index, whichever is cheaper, and passes the joined rows on. Package choose later picks
+// the method of each join among the same alternatives.
 type search struct {
-	o      *ordering
-	leaves []int     // of the ordering
-	access []float64 // to read a leaf with its own conditions
-	whole  []float64 // rows of a leaf's table, before its conditions; 0: it cannot be looked up
+	jg     *joinGraph
+	leaves []int     // indexes of leaves in the join graph
+	access []float64 // cost of reading a leaf with its own conditions
+	whole  []float64 // rows of a leaf's table, before its conditions; 0: rows cannot be looked up
 	conds  []searchCond
-	best   []step // by set of leaves
+	best   []step // indexed by set of leaves, a bit mask
 }
 
-// searchCond is a condition between leaves of the search.
+// searchCond is a condition on the leaves of the search.
 type searchCond struct {
-	set    uint // the leaves that it mentions
+	set    uint // the leaves that it reads, as a bit mask
 	share  float64
 	equal  bool
-	lookup uint // the leaves in which it holds the first column of a key
+	lookup uint // the leaves of which it compares the leading column of a key
 }
 
-// step is the cheapest way to have a set of leaves joined.
+// step is the cheapest way to join a set of leaves. last is the leaf that is joined last.
 type step struct {
 	rows, cost float64
 	last       int
 	known      bool
 }
 
-func (o *ordering) newSearch(leaves []int) *search {
-	s := &search{o: o, leaves: leaves, best: make([]step, 1<<len(leaves))}
+func (jg *joinGraph) newSearch(leaves []int) *search {
+	s := &search{jg: jg, leaves: leaves, best: make([]step, 1<<len(leaves))}
 	place := map[int]int{}
 	for i, l := range leaves {
 		place[l] = i
-		access, whole := o.c.access(o.leaves[l].node, o.leaves[l].rows)
+		access, whole := jg.c.access(jg.leaves[l].node, jg.leaves[l].rows)
 		s.access, s.whole = append(s.access, access), append(s.whole, whole)
 	}
-	for k := range o.conds {
-		jc := &o.conds[k]
+	for k := range jg.conds {
+		jc := &jg.conds[k]
 		var c searchCond
 		inside := true
 		jc.leaves.Each(func(l int) {
@@ -66,7 +65,7 @@ func (o *ordering) newSearch(leaves []int) *search {
 		c.share = s.share(jc)
 		if jc.equal {
 			jc.leaves.Each(func(l int) {
-				if leadsKey(o.leaves[l].node, jc.e) {
+				if comparesLeadingColumn(jg.leaves[l].node, jc.e) {
 					c.lookup |= 1 << place[l]
 				}
 			})
@@ -76,10 +75,10 @@ func (o *ordering) newSearch(leaves []int) *search {
 	return s
 }
 
-// share is the part of all combinations that a condition keeps.
+// share returns the share of all combinations of rows for which a condition is true.
 func (s *search) share(jc *joinCond) float64 {
 	if !jc.equal {
-		return s.o.c.Estimator.Cond(jc.e)
+		return s.jg.c.Estimator.Cond(jc.e)
 	}
 	args := jc.e.(*expr.Call).Args
 	p := estimate.Pair{Left: args[0], Right: args[1]}
@@ -87,19 +86,19 @@ func (s *search) share(jc *joinCond) float64 {
 	for side, arg := range args {
 		cols := logical.ColsOf(arg)
 		jc.leaves.Each(func(l int) {
-			if cols.Intersects(s.o.leaves[l].cols) {
-				rows[side] = s.o.leaves[l].rows
+			if cols.Intersects(s.jg.leaves[l].cols) {
+				rows[side] = s.jg.leaves[l].rows
 			}
 		})
 	}
-	return s.o.c.Estimator.Pair(p, rows[0], rows[1])
+	return s.jg.c.Estimator.Pair(p, rows[0], rows[1])
 }
 
 // order returns the leaves in the cheapest order.
 func (s *search) order() []int {
 	n := len(s.leaves)
 	for i := range n {
-		s.best[1<<i] = step{rows: s.o.leaves[s.leaves[i]].rows, cost: s.access[i], last: i,
+		s.best[1<<i] = step{rows: s.jg.leaves[s.leaves[i]].rows, cost: s.access[i], last: i,
 			known: true}
 	}
 	for set := uint(1); set < 1<<n; set++ {
@@ -121,7 +120,7 @@ func (s *search) order() []int {
 	return out
 }
 
-// extend joins a leaf to a set, if an equality connects them.
+// extend adds a leaf to a set of joined leaves, if an equality connects them.
 func (s *search) extend(set uint, i int) {
 	from, to := &s.best[set], &s.best[set|1<<i]
 	tied, share, key := false, 1.0, 0.0
@@ -139,7 +138,7 @@ func (s *search) extend(set uint, i int) {
 	if !tied {
 		return
 	}
-	leaf := s.o.leaves[s.leaves[i]].rows
+	leaf := s.jg.leaves[s.leaves[i]].rows
 	rows := max(from.rows*leaf*share, 0.5)
 	cost := s.access[i] + opt.HashStep(from.rows, leaf)
 	if key > 0 && s.whole[i] > 0 {
@@ -151,7 +150,8 @@ func (s *search) extend(set uint, i int) {
 	}
 }
 
-// access is what reading a leaf costs, and the rows of its table, 0 if it cannot be looked up.
+// access returns the cost of reading a leaf, and the rows of its table, 0 if they cannot be looked
+// up.
 func (c *Context) access(n logical.Node, rows float64) (cost, whole float64) {
 	s, conds := scanOf(n)
 	if s == nil {
@@ -160,68 +160,22 @@ func (c *Context) access(n logical.Node, rows float64) (cost, whole float64) {
 	whole = c.Estimator.TableRows(s.Desc)
 	cost = whole
 	for _, cond := range conds {
-		if leadsKey(s, cond) {
+		if comparesLeadingColumn(s, cond) {
 			cost = min(cost, opt.RangeStep(whole*c.Estimator.Cond(cond)))
 		}
 	}
 	return cost, whole
 }
 
-// leadsKey says whether a condition compares the first column of one of the keys of the table that
-// a leaf reads.
-func leadsKey(n logical.Node, cond expr.Expr) bool {
-	s, _ := scanOf(n)
-	if s == nil {
-		return false
-	}
-	is := func(key []table.IndexColumn) bool {
-		if len(key) == 0 || key[0].ColumnID == 0 {
-			return false
-		}
-		id := s.First + s.Desc.ColumnByID(key[0].ColumnID)
-		for _, side := range compared(cond) {
-			if col, ok := side.(*expr.Col); ok && col.Index == id {
-				return true
-			}
-		}
-		return false
-	}
-	if is(s.Desc.RowKey) {
-		return true
-	}
-	for i := range s.Desc.Indexes {
-		if ix := &s.Desc.Indexes[i]; ix.WhereText == "" && is(ix.Columns) {
-			return true
-		}
-	}
-	return false
-}
-
-// compared are the sides of a comparison that an index may serve.
-func compared(cond expr.Expr) []expr.Expr {
-	switch x := cond.(type) {
-	case *expr.Call:
-		switch x.Func.Name {
-		case "=", "<", "<=", ">", ">=", "~~":
-			return x.Args
-		}
-	case *expr.InList:
-		if !x.Not {
-			return []expr.Expr{x.Arg}
-		}
-	}
-	return nil
-}
-
-// component lists the leaves that equalities connect with one of them, and that are not used.
-func (o *ordering) component(first int) []int {
+// component returns the unused leaves that equalities connect with the leaf first, including it.
+func (jg *joinGraph) component(first int) []int {
 	var in logical.ColSet
 	in.Add(first)
 	for grown := true; grown; {
 		grown = false
-		for k := range o.conds {
-			jc := &o.conds[k]
-			grown = grown && o.c.step()
+		for k := range jg.conds {
+			jc := &jg.conds[k]
+			grown = grown && jg.c.step()
 			if jc.equal && jc.leaves.Intersects(in) && !jc.leaves.SubsetOf(in) {
 				in.UnionWith(jc.leaves)
 				grown = true
@@ -231,33 +185,27 @@ func (o *ordering) component(first int) []int {
 	return in.Slice()
 }
 
-// searched joins the component of the first unused leaf in its cheapest order; false when it is too
-// large, or nothing is known to judge by.
-func (o *ordering) searched() (g group, ok bool) {
-	if !o.c.Estimator.Known() {
+// searched joins the component of the first unused leaf in its cheapest order. It returns false
+// when there are too many leaves, or no statistics.
+func (jg *joinGraph) searched() (g group, ok bool) {
+	if !jg.c.Estimator.Known() {
 		return g, false
 	}
 	first := 0
-	for o.leaves[first].used {
+	for jg.leaves[first].used {
 		first++
 	}
-	leaves := o.component(first)
-	if len(leaves) > searchMost {
+	leaves := jg.component(first)
+	if len(leaves) > maxSearched {
 		return g, false
 	}
-	order := o.newSearch(leaves).order()
-	l := &o.leaves[order[0]]
+	order := jg.newSearch(leaves).order()
+	l := &jg.leaves[order[0]]
 	l.used = true
 	g = group{node: l.node, rows: l.rows}
 	g.leaves.Add(order[0])
 	for _, i := range order[1:] {
-		o.attach(&g, i, o.joined(&g, &o.leaves[i], with(&g, i)))
+		jg.attach(&g, i, jg.joined(&g, &jg.leaves[i], groupWith(&g, i)))
 	}
 	return g, true
-}
-
-func with(g *group, leaf int) logical.ColSet {
-	s := g.leaves.Copy()
-	s.Add(leaf)
-	return s
 }

@@ -11,14 +11,14 @@ import (
 // simplifyOuterJoins turns an outer join whose NULL-padded rows a condition above drops into an
 // inner one (or a full join into a left or right one).
 //
-// The same because a condition that is not true for NULL drops every padded row: `a LEFT JOIN b ON
-// … WHERE b.x > 1`. Must not fire for conditions that NULL can satisfy: `b.x IS NULL`, `b.x IS NOT
-// DISTINCT FROM a.y`, `coalesce(b.x, 0) = 0`, or an OR with one side that does not speak of b.
+// Equivalent because a condition that is not true for NULL drops every padded row: `a LEFT JOIN b
+// ON … WHERE b.x > 1`. Must not fire for conditions that NULL can satisfy: `b.x IS NULL`, `b.x IS
+// NOT DISTINCT FROM a.y`, `coalesce(b.x, 0) = 0`, or an OR with one side that does not refer to b.
 func simplifyOuterJoins(c *Context, n logical.Node) logical.Node {
 	return simplifyOuter(c, n, nil)
 }
 
-// simplifyOuter goes down with the conditions that rows must fulfil above.
+// simplifyOuter descends with the conditions that rows must satisfy above n.
 func simplifyOuter(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
 	switch n := n.(type) {
 	case *logical.Filter:
@@ -35,23 +35,9 @@ func simplifyOuter(c *Context, n logical.Node, conds []expr.Expr) logical.Node {
 }
 
 func simplifyJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
-	if n.Kind == opt.Left || n.Kind == opt.Right || n.Kind == opt.Full {
-		dropsLeft := anyRejects(conds, logical.SetOf(n.Left.Columns()))
-		dropsRight := anyRejects(conds, logical.SetOf(n.Right.Columns()))
-		kind := n.Kind
-		switch {
-		case kind == opt.Left && dropsRight, kind == opt.Right && dropsLeft,
-			kind == opt.Full && dropsLeft && dropsRight:
-			kind = opt.Inner
-		case kind == opt.Full && dropsLeft:
-			kind = opt.Left
-		case kind == opt.Full && dropsRight:
-			kind = opt.Right
-		}
-		if kind != n.Kind {
-			c.fired("SimplifyOuterJoins")
-			n.Kind = kind
-		}
+	if kind := simplerKind(n, conds); kind != n.Kind {
+		c.fired("SimplifyOuterJoins")
+		n.Kind = kind
 	}
 	left, right := conds, conds
 	switch n.Kind {
@@ -59,8 +45,7 @@ func simplifyJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
 		left = append(slices.Clip(conds), n.On...)
 		right = left
 	case opt.Left, opt.Anti:
-		// A row of the right side matters only where ON holds.
-		right = n.On
+		right = n.On // right rows for which ON is not true have no effect
 	case opt.Right:
 		left = n.On
 	default:
@@ -71,41 +56,62 @@ func simplifyJoin(c *Context, n *logical.Join, conds []expr.Expr) logical.Node {
 	return n
 }
 
-func anyRejects(conds []expr.Expr, side logical.ColSet) bool {
+// simplerKind returns the kind of join that gives the same rows after the conditions above it: it
+// need not make rows that these drop.
+func simplerKind(n *logical.Join, conds []expr.Expr) opt.JoinKind {
+	if n.Kind != opt.Left && n.Kind != opt.Right && n.Kind != opt.Full {
+		return n.Kind
+	}
+	dropsLeft := anyRejectsNulls(conds, logical.SetOf(n.Left.Columns()))
+	dropsRight := anyRejectsNulls(conds, logical.SetOf(n.Right.Columns()))
+	switch {
+	case n.Kind == opt.Left && dropsRight, n.Kind == opt.Right && dropsLeft,
+		n.Kind == opt.Full && dropsLeft && dropsRight:
+		return opt.Inner
+	case n.Kind == opt.Full && dropsLeft:
+		return opt.Left
+	case n.Kind == opt.Full && dropsRight:
+		return opt.Right
+	}
+	return n.Kind
+}
+
+func anyRejectsNulls(conds []expr.Expr, side logical.ColSet) bool {
 	for _, cond := range conds {
-		if rejects(cond, side) {
+		if rejectsNulls(cond, side) {
 			return true
 		}
 	}
 	return false
 }
 
-// rejects says whether a condition is not true for a row in which all columns of a side are NULL.
-func rejects(cond expr.Expr, side logical.ColSet) bool {
+// rejectsNulls reports whether a condition is not true for a row in which all columns of a side are
+// NULL.
+func rejectsNulls(cond expr.Expr, side logical.ColSet) bool {
 	switch e := cond.(type) {
 	case *expr.And:
-		return anyRejects(e.Args, side)
+		return anyRejectsNulls(e.Args, side)
 	case *expr.Or:
 		for _, a := range e.Args {
-			if !rejects(a, side) {
+			if !rejectsNulls(a, side) {
 				return false
 			}
 		}
 		return true
 	case *expr.IsNull:
-		return e.Not && nullWith(e.Arg, side)
+		return e.Not && isNullOn(e.Arg, side)
 	case *expr.IsBool:
-		return !e.Not && nullWith(e.Arg, side)
+		return !e.Not && isNullOn(e.Arg, side)
 	case *expr.Quantified:
-		// NULL = ANY (…) is not true, but it is false rather than NULL when the array is empty:
-		// that is why it is not among the cases of nullWith, whose answer also serves below NOT.
-		return !e.All && !e.Op.NotStrict && nullWith(e.Left, side)
+		// NULL = ANY (…) is not true, but if the array is empty it is false rather than NULL. It is
+		// therefore not a case of isNullOn, whose result must hold below NOT too.
+		return !e.All && !e.Op.NotStrict && isNullOn(e.Left, side)
 	}
-	return nullWith(cond, side)
+	return isNullOn(cond, side)
 }
 
-// nullWith says whether an expression is NULL where all columns of a side are.
-func nullWith(e expr.Expr, side logical.ColSet) bool {
+// isNullOn reports whether an expression is NULL for a row in which all columns of a side are NULL.
+func isNullOn(e expr.Expr, side logical.ColSet) bool {
 	switch e := e.(type) {
 	case *expr.Col:
 		return side.Has(e.Index)
@@ -114,16 +120,16 @@ func nullWith(e expr.Expr, side logical.ColSet) bool {
 			return false
 		}
 		for _, a := range e.Args {
-			if nullWith(a, side) {
+			if isNullOn(a, side) {
 				return true
 			}
 		}
 	case *expr.Cast:
-		return nullWith(e.Arg, side)
+		return isNullOn(e.Arg, side)
 	case *expr.InList:
-		return nullWith(e.Arg, side)
+		return isNullOn(e.Arg, side)
 	case *expr.Not:
-		return nullWith(e.Arg, side)
+		return isNullOn(e.Arg, side)
 	case *expr.And:
 		return allNull(e.Args, side)
 	case *expr.Or:
@@ -132,10 +138,10 @@ func nullWith(e expr.Expr, side logical.ColSet) bool {
 	return false
 }
 
-// allNull: AND and OR are NULL for certain where all their arguments are.
+// allNull reports whether AND or OR of the arguments is certainly NULL: all of them must be.
 func allNull(args []expr.Expr, side logical.ColSet) bool {
 	for _, a := range args {
-		if !nullWith(a, side) {
+		if !isNullOn(a, side) {
 			return false
 		}
 	}
