@@ -15,7 +15,10 @@ import (
 // wordsPending lists packages whose comments and names still use forbidden words, "/..." for all
 // below one. It only shrinks: the test demands that a package that is clean leaves it.
 var wordsPending = []string{
-	"planner/...", "sql", "sql/exec", "sql/pgcatalog", "table/stats", "table/types", "txn/...",
+	"planner", "planner/ast", "planner/bind", "planner/builtin", "planner/choose",
+	"planner/deparse", "planner/estimate", "planner/eval", "planner/explain", "planner/expr",
+	"planner/logical", "planner/physical",
+	"sql", "sql/exec", "sql/pgcatalog", "table/stats", "table/types", "txn/...",
 }
 
 // pending returns the entry of wordsPending that a package falls under, or "".
