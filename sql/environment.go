@@ -62,7 +62,7 @@ func (s *planRunner) execEnv(ctx context.Context, stats bool) *exec.Env {
 	return &exec.Env{Tx: s.tx.tx, RowIDs: s.engine.catalog, Runtime: s.runtime(ctx),
 		Virtual: s.virtualRows,
 		Memory:  s.memory, MemoryLimit: s.settings.Derived().StatementMemory, Stats: stats,
-		Written: &s.progress.rows, Recheck: s.tx.perStatement(), Observer: s.references}
+		Written: &s.progress.rows, Recheck: s.tx.perStatement(), RowHook: s.references}
 }
 
 // virtualRows emits the rows of a system table, of each the columns with these ordinals.

@@ -32,7 +32,7 @@ type Writer struct {
 	rowID   int // ordinal of the hidden row ID, or -1
 	err     error
 
-	observer  Observer
+	hook      RowHook
 	validated *txn.Txn
 	key, next []byte // row keys with prefix: of the row as it was, and as it becomes
 	value     []byte
@@ -43,20 +43,20 @@ type Writer struct {
 	removed tso.Timestamp
 }
 
-// Observer receives each row that was written: old is nil when the row is new, and new when it is
+// RowHook receives each row that was written: old is nil when the row is new, and new when it is
 // gone. Both are lent for the call.
-type Observer interface {
+type RowHook interface {
 	RowChanged(ctx context.Context, d *Desc, old, new []types.Datum) error
 }
 
-// Observe passes every row that w writes from now on to o.
-func (w *Writer) Observe(o Observer) { w.observer = o }
+// Hook passes every row that w writes from now on to h.
+func (w *Writer) Hook(h RowHook) { w.hook = h }
 
-func (w *Writer) notify(ctx context.Context, old, new []types.Datum) error {
-	if w.observer == nil {
+func (w *Writer) callHook(ctx context.Context, old, new []types.Datum) error {
+	if w.hook == nil {
 		return nil
 	}
-	return w.observer.RowChanged(ctx, w.d, old, new)
+	return w.hook.RowChanged(ctx, w.d, old, new)
 }
 
 // NewWriter prepares writing rows of d.
@@ -130,7 +130,7 @@ func (w *Writer) Insert(ctx context.Context, tx *txn.Txn, row []types.Datum) err
 			return err
 		}
 	}
-	return w.notify(ctx, nil, row)
+	return w.callHook(ctx, nil, row)
 }
 
 // encode makes key and value of a new row. fresh reports whether it got a row ID, which is then set
@@ -242,7 +242,7 @@ func (w *Writer) Update(ctx context.Context, tx *txn.Txn, old, new []types.Datum
 			return err
 		}
 	}
-	return w.notify(ctx, old, new)
+	return w.callHook(ctx, old, new)
 }
 
 func (w *Writer) updateEntry(ctx context.Context, tx *txn.Txn, l *layout, old,
@@ -289,7 +289,7 @@ func (w *Writer) Delete(ctx context.Context, tx *txn.Txn, old []types.Datum) err
 			return err
 		}
 	}
-	return w.notify(ctx, old, nil)
+	return w.callHook(ctx, old, nil)
 }
 
 // Conflict finds a row that has the same unique key as row, as ON CONFLICT asks: in the indexes

@@ -37,9 +37,9 @@ type Env struct {
 	// Incremental says that the rows are asked for a few at a time: what reads no further than it
 	// is asked locks no more rows than those.
 	Incremental bool
-	// Observer, if not nil, hears of the rows written to tables with foreign keys, or referenced by
-	// them.
-	Observer table.Observer
+	// RowHook, if not nil, is called with the rows written to tables with foreign keys, or
+	// referenced by them.
+	RowHook table.RowHook
 	// Written, if not nil, counts rows as they are written, for those who look on.
 	Written *atomic.Int64
 	// Stats asks for rows and times of each node, for EXPLAIN ANALYZE.

@@ -46,8 +46,8 @@ func (r *run) newModification(child physical.Node, d *table.Desc, checks []opt.C
 		return nil, err
 	}
 	m := &modification{run: r, child: op, desc: d, writer: table.NewWriter(d, r.env.RowIDs)}
-	if r.env.Observer != nil && d.References() {
-		m.writer.Observe(r.env.Observer)
+	if r.env.RowHook != nil && d.References() {
+		m.writer.Hook(r.env.RowHook)
 	}
 	for _, c := range checks {
 		p, err := eval.Compile(c.Cond)

@@ -27,7 +27,7 @@ type event struct {
 }
 
 // Queue holds the checks that a session's transaction has left to do. The zero value is empty. It
-// is the table.Observer of the statements whose rows it follows.
+// is the table.RowHook of the statements whose rows it follows.
 type Queue struct {
 	host Host
 	// now are events of the statement under way, those before at are done.
@@ -174,7 +174,7 @@ func (q *Queue) deferred(c Constraint, fk *table.ForeignKey) bool {
 	return fk.InitiallyDeferred
 }
 
-// RowChanged is part of table.Observer.
+// RowChanged is part of table.RowHook.
 func (q *Queue) RowChanged(ctx context.Context, d *table.Desc, old, new []types.Datum) error {
 	if old != nil && len(d.ReferencedBy) > 0 {
 		if err := q.detach(ctx, d, old, new); err != nil {
