@@ -6,6 +6,9 @@
 //
 // Product code is every Go file that is not a test and not below testdata. Rules:
 //
+//   - A package belongs to the product when cmd/minidb, the root package or an example imports it,
+//     directly or not. The other packages are tools of the repository and what only tests import:
+//     their lines count in all figures but one.
 //   - A line is code when it holds a token, a comment when it holds nothing but a comment, else
 //     blank.
 //   - The length of a function is that of its declaration, first and last line included.

@@ -87,6 +87,20 @@ func goList(args ...string) ([]*goPackage, error) {
 	}
 }
 
+// reached has the packages that the binary, the Go API and the examples are made of. The others are
+// tools of the repository and what only tests import.
+func reached() (map[string]bool, error) {
+	all, err := goList("-deps", "./cmd/minidb", ".", "./examples/...")
+	if err != nil {
+		return nil, err
+	}
+	reached := map[string]bool{}
+	for _, p := range all {
+		reached[p.ImportPath] = true
+	}
+	return reached, nil
+}
+
 // check parses the files and resolves what their identifiers name.
 func (p *goPackage) check(fset *token.FileSet, imports types.Importer) error {
 	p.fset = fset

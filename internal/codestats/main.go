@@ -28,9 +28,17 @@ func run(list bool, draw string) error {
 	if err != nil {
 		return err
 	}
+	reached, err := reached()
+	if err != nil {
+		return err
+	}
 	var f figures
 	for _, p := range packages {
+		before := f.codeLines
 		f.addPackage(p)
+		if reached[p.ImportPath] {
+			f.reachedLines += f.codeLines - before
+		}
 	}
 	if list {
 		f.printFindings(os.Stdout)
