@@ -40,7 +40,7 @@ func TestATypeIsNamedWhereTheRecipeSays(t *testing.T) {
 	named := regexp.MustCompile(`\b(UUID|TUUID|OIDUUID|uuid)\b`)
 	comment := regexp.MustCompile(`//.*`)
 	var got []string
-	for _, f := range files(t, ".go") {
+	for _, f := range append(files(t, ".go"), files(t, ".tsv")...) {
 		text := f.text
 		if !strings.HasSuffix(f.path, "/doc.go") {
 			text = comment.ReplaceAll(text, nil)

@@ -122,11 +122,7 @@ func (r *reader) namespaceName(id table.ID) (string, bool) {
 	case InformationSchemaID:
 		return "information_schema", true
 	}
-	schemas, err := r.schemas()
-	if err != nil {
-		return "", false
-	}
-	for _, s := range schemas {
+	for _, s := range r.schemas() {
 		if s.ID == id {
 			return s.Name, true
 		}
@@ -214,14 +210,13 @@ func RegOID(ctx context.Context, env Env, typ types.OID, name string) (types.OID
 				return types.OID(id), nil
 			}
 		}
-		schemas, err := r.schemas()
-		if err != nil {
-			return 0, err
-		}
-		for _, s := range schemas {
+		for _, s := range r.schemas() {
 			if s.Name == plain {
 				return types.OID(s.ID), nil
 			}
+		}
+		if r.err != nil {
+			return 0, r.err
 		}
 		return 0, sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", plain)
 	case types.TRegRole.OID:
@@ -264,21 +259,22 @@ func (r *reader) columnOf(id table.ID, kind, extra string) (string, bool) {
 
 // functionName is the text of a regproc, or with arguments of a regprocedure.
 func functionName(id types.OID, arguments bool) (string, bool) {
-	i, ok := slices.BinarySearchFunc(functions, id,
+	i, ok := slices.BinarySearchFunc(functions(), id,
 		func(f function, id types.OID) int { return int(f.oid) - int(id) })
 	switch {
 	case !ok:
 		return "", false
 	case arguments:
-		return sqlname.Quote(functions[i].name) + "(" + functions[i].arguments + ")", true
+		f := functions()[i]
+		return sqlname.Quote(f.name) + "(" + f.arguments + ")", true
 	}
-	return sqlname.Quote(functions[i].name), true
+	return sqlname.Quote(functions()[i].name), true
 }
 
 // functionOID finds a function by the text of a regproc or regprocedure.
 func functionOID(text string, arguments bool) (types.OID, bool) {
 	text = strings.TrimPrefix(text, "pg_catalog.")
-	for _, f := range functions {
+	for _, f := range functions() {
 		if !arguments && f.name == text || arguments &&
 			f.name+"("+f.arguments+")" == strings.ReplaceAll(text, ", ", ",") {
 			return f.oid, true
@@ -309,11 +305,7 @@ func (r *reader) sharedComment(id table.ID, catalog string) (string, bool) {
 	if catalog != "pg_database" {
 		return "", false
 	}
-	dbs, err := r.env.View().Databases(r.ctx)
-	if err != nil {
-		return "", false
-	}
-	for _, db := range dbs {
+	for _, db := range r.databases() {
 		if db.ID == id {
 			return db.Comment, db.Comment != ""
 		}
@@ -379,11 +371,7 @@ func (r *reader) comment(id table.ID, column string) (string, bool) {
 }
 
 func (r *reader) schemaComment(id table.ID) (string, bool) {
-	schemas, err := r.schemas()
-	if err != nil {
-		return "", false
-	}
-	for _, s := range schemas {
+	for _, s := range r.schemas() {
 		if s.ID == id {
 			return s.Comment, s.Comment != ""
 		}

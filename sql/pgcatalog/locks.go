@@ -1,10 +1,8 @@
 package pgcatalog
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/minidb/minidb/table"
@@ -47,59 +45,35 @@ type Conflict struct {
 	Detail    string
 }
 
-// lockTables are the relations that tell who holds, who waits and who lost.
-func lockTables() []relation {
-	return []relation{
-		{schema: "pg_catalog", name: "pg_locks", view: true, rows: lockRows,
-			columns: "locktype text, database oid, relation oid, page int4, tuple int2, " +
-				"virtualxid text, transactionid xid, classid oid, objid oid, objsubid int2, " +
-				"virtualtransaction text, pid int4, mode text, granted bool, fastpath bool, " +
-				"waitstart timestamptz"},
-		{schema: "pg_catalog", name: "minidb_lock_waits", view: true, rows: lockWaitRows,
-			columns: "locktype text, table_name text, index_name text, key text, row_key text, " +
-				"waiting_pid int4, waiting_query text, mode text, blocking_pid int4, " +
-				"blocking_query text, blocking_state text, since timestamptz"},
-		{schema: "pg_catalog", name: "minidb_conflicts", view: true, rows: conflictRows,
-			columns: "at timestamptz, kind text, pid int4, query text, table_name text, " +
-				"index_name text, key text, detail text"},
-	}
-}
-
-func lockRows(ctx context.Context, r *reader, emit emitter) error {
+func lockRows(r *reader, emit emitter) {
 	for _, l := range r.env.Locks() {
-		v := []any{"locktype", l.Type, "database", int64(l.Database), "page", nil, "tuple", nil,
-			"transactionid", nil,
-			"virtualtransaction", strconv.Itoa(int(l.PID)) + "/" +
-				strconv.FormatUint(l.Transaction, 10),
-			"pid", l.PID, "mode", l.Mode, "granted", l.Granted, "fastpath", l.Fast, "waitstart",
-			timeOrNull(l.Since)}
+		var relation, class, object, sub any
 		if l.Type == "advisory" {
-			v = append(v, "relation", nil, "classid", int64(l.Class), "objid", int64(l.Object),
-				"objsubid", int(l.Sub))
+			class, object, sub = int64(l.Class), int64(l.Object), int(l.Sub)
 		} else {
-			v = append(v, "relation", r.lockedRelation(ctx, &l), "classid", nil, "objid", nil,
-				"objsubid", nil)
+			relation = r.lockedRelation(&l)
 		}
-		if err := emit(v...); err != nil {
-			return err
-		}
+		emit("locktype", l.Type, "database", int64(l.Database), "relation", relation, "page", nil,
+			"tuple", nil, "transactionid", nil, "classid", class, "objid", object, "objsubid", sub,
+			"virtualtransaction", fmt.Sprintf("%d/%d", l.PID, l.Transaction), "pid", l.PID,
+			"mode", l.Mode, "granted", l.Granted, "fastpath", l.Fast,
+			"waitstart", timeOrNull(l.Since))
 	}
-	return nil
 }
 
 // lockedRelation is the table that a lock is on, nil when that is gone.
-func (r *reader) lockedRelation(ctx context.Context, l *Lock) any {
+func (r *reader) lockedRelation(l *Lock) any {
 	if l.Storage == 0 {
 		return l.Relation
 	}
-	d, err := r.env.View().RelationByStorage(ctx, l.Storage)
+	d, err := r.env.View().RelationByStorage(r.ctx, l.Storage)
 	if err != nil || d == nil {
 		return nil
 	}
 	return d.ID
 }
 
-func lockWaitRows(ctx context.Context, r *reader, emit emitter) error {
+func lockWaitRows(r *reader, emit emitter) {
 	queries := map[int32]Activity{}
 	for _, a := range r.env.Activity() {
 		queries[a.PID] = a
@@ -108,44 +82,33 @@ func lockWaitRows(ctx context.Context, r *reader, emit emitter) error {
 		if l.Granted {
 			continue
 		}
-		what := r.describeKey(ctx, l.Key)
+		what := r.describeKey(l.Key)
 		if l.Type == "advisory" {
 			what.key = l.advisoryKey()
 		}
-		row, err := r.describeRow(ctx, &l)
-		if err != nil {
-			return err
-		}
+		row, err := r.describeRow(&l)
+		r.fail(err)
 		for _, b := range l.Blockers {
 			query := b.Query
 			if query == "" {
 				query = queries[b.PID].Query
 			}
-			err := emit("locktype", l.Type, "table_name", orNull(what.table), "index_name",
-				orNull(what.index), "key", orNull(what.key),
-				"row_key", orNull(row), "waiting_pid", l.PID, "waiting_query", queries[l.PID].Query,
-				"mode", l.Mode, "blocking_pid", b.PID,
-				"blocking_query", query, "blocking_state", queries[b.PID].State, "since",
-				timeOrNull(l.Since))
-			if err != nil {
-				return err
-			}
+			emit("locktype", l.Type, "table_name", orNull(what.table),
+				"index_name", orNull(what.index), "key", orNull(what.key), "row_key", orNull(row),
+				"waiting_pid", l.PID, "waiting_query", queries[l.PID].Query, "mode", l.Mode,
+				"blocking_pid", b.PID, "blocking_query", query,
+				"blocking_state", queries[b.PID].State, "since", timeOrNull(l.Since))
 		}
 	}
-	return nil
 }
 
-func conflictRows(ctx context.Context, r *reader, emit emitter) error {
+func conflictRows(r *reader, emit emitter) {
 	for _, c := range r.env.Conflicts() {
-		what := r.describeKey(ctx, c.Key)
-		if err := emit("at", c.At, "kind", c.Kind, "pid", c.PID, "query", c.Statement, "table_name",
-			orNull(what.table),
-			"index_name", orNull(what.index), "key", orNull(what.key), "detail",
-			orNull(c.Detail)); err != nil {
-			return err
-		}
+		what := r.describeKey(c.Key)
+		emit("at", c.At, "kind", c.Kind, "pid", c.PID, "query", c.Statement,
+			"table_name", orNull(what.table), "index_name", orNull(what.index),
+			"key", orNull(what.key), "detail", orNull(c.Detail))
 	}
-	return nil
 }
 
 // advisoryKey is the number, or the two, that the lock was taken with.
@@ -160,9 +123,9 @@ func (l *Lock) advisoryKey() string {
 type described struct{ table, index, key string }
 
 // describeKey names table and index of a key, and gives its columns as far as they can be read.
-func (r *reader) describeKey(ctx context.Context, key []byte) described {
+func (r *reader) describeKey(key []byte) described {
 	if id, ok := rowlock.DecodeRelationKey(key); ok { // a table as a whole
-		if d, err := r.env.View().RelationByID(ctx, table.ID(id)); err == nil && d != nil {
+		if d, err := r.env.View().RelationByID(r.ctx, table.ID(id)); err == nil && d != nil {
 			return described{table: d.Schema + "." + d.Name}
 		}
 		return described{}
@@ -172,7 +135,7 @@ func (r *reader) describeKey(ctx context.Context, key []byte) described {
 		return described{key: hex.EncodeToString(key)}
 	}
 	out := described{key: hex.EncodeToString(k.Rest)}
-	d, err := r.env.View().RelationByStorage(ctx, k.Storage)
+	d, err := r.env.View().RelationByStorage(r.ctx, k.Storage)
 	if err != nil || d == nil {
 		return out
 	}
@@ -187,12 +150,12 @@ func (r *reader) describeKey(ctx context.Context, key []byte) described {
 // describeRow gives the row key of the row that is locked, or to which the locked entry of an index
 // leads: "" where it leads to none yet, as a unique key that no committed row has. A lock in the
 // store keeps the entry from being read, and who looks shall not wait for what he looks at.
-func (r *reader) describeRow(ctx context.Context, l *Lock) (string, error) {
+func (r *reader) describeRow(l *Lock) (string, error) {
 	k, ok := table.DecodeKey(l.Key)
 	if !ok {
 		return "", nil
 	}
-	d, err := r.env.View().RelationByStorage(ctx, k.Storage)
+	d, err := r.env.View().RelationByStorage(r.ctx, k.Storage)
 	if err != nil || d == nil {
 		return "", err
 	}
@@ -200,7 +163,7 @@ func (r *reader) describeRow(ctx context.Context, l *Lock) (string, error) {
 		if l.Stored {
 			return "", nil
 		}
-		value, err := r.env.Entry(ctx, l.Key)
+		value, err := r.env.Entry(r.ctx, l.Key)
 		if err != nil || value == nil {
 			return "", err
 		}

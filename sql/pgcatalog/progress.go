@@ -1,7 +1,6 @@
 package pgcatalog
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -46,44 +45,10 @@ type CopyProgress struct {
 	Bytes, Rows int64
 }
 
-// progressTables are the relations that tell how far running statements are.
-func progressTables() []relation {
-	return []relation{
-		{schema: "pg_catalog", name: "minidb_progress", view: true, rows: progressRows,
-			columns: "pid int4, datname text, query text, query_start timestamptz, phase text, " +
-				"rows_written int8, keys_streamed int8, bytes_streamed int8, reruns int8, " +
-				"rows_read int8, rows_expected int8"},
-		{schema: "pg_catalog", name: "minidb_reruns", view: true, rows: rerunRows,
-			columns: "datname text, statements int8, reruns int8, most int8, refused int8, " +
-				"transactions int8"},
-		{schema: "pg_catalog", name: "pg_stat_progress_copy", view: true, rows: copyProgressRows,
-			columns: "pid int4, datid oid, datname name, relid oid, command text, type text, " +
-				"bytes_processed int8, bytes_total int8, tuples_processed int8, tuples_excluded " +
-				"int8"},
-		{schema: "pg_catalog", name: "pg_stat_progress_vacuum", view: true,
-			rows: vacuumProgressRows,
-			columns: "pid int4, datid oid, datname name, relid oid, phase text, heap_blks_total " +
-				"int8, heap_blks_scanned int8, heap_blks_vacuumed int8, index_vacuum_count int8, " +
-				"max_dead_tuples int8, num_dead_tuples int8"},
-		{schema: "pg_catalog", name: "pg_stat_progress_analyze", view: true,
-			rows: analyzeProgressRows,
-			columns: "pid int4, datid oid, datname name, relid oid, phase text, " +
-				"sample_blks_total int8, sample_blks_scanned int8, ext_stats_total int8, " +
-				"ext_stats_computed int8, child_tables_total int8, child_tables_done int8, " +
-				"current_child_table_relid oid"},
-		{schema: "pg_catalog", name: "pg_stat_progress_create_index", view: true,
-			rows: indexProgressRows,
-			columns: "pid int4, datid oid, datname name, relid oid, index_relid oid, command " +
-				"text, phase text, lockers_total int8, lockers_done int8, current_locker_pid " +
-				"int8, blocks_total int8, blocks_done int8, tuples_total int8, tuples_done int8, " +
-				"partitions_total int8, partitions_done int8"},
-	}
-}
-
 // upkeeps calls emit for each session that runs one of the commands, with what all such views begin
 // with.
 func (r *reader) upkeeps(emit emitter, rest func(u *UpkeepProgress) []any,
-	commands ...string) error {
+	commands ...string) {
 	for _, p := range r.env.Progress() {
 		u := p.Upkeep
 		if u == nil || !slices.Contains(commands, u.Command) {
@@ -91,42 +56,32 @@ func (r *reader) upkeeps(emit emitter, rest func(u *UpkeepProgress) []any,
 		}
 		row := []any{"pid", p.PID, "datid", int64(p.DatabaseID), "datname", p.Database, "relid",
 			u.Relation, "phase", u.Phase}
-		if err := emit(append(row, rest(u)...)...); err != nil {
-			return err
-		}
+		emit(append(row, rest(u)...)...)
 	}
-	return nil
 }
 
 // There are no blocks: what counts them is NULL.
-func vacuumProgressRows(_ context.Context, r *reader, emit emitter) error {
-	return r.upkeeps(emit, func(u *UpkeepProgress) []any {
+func vacuumProgressRows(r *reader, emit emitter) {
+	r.upkeeps(emit, func(u *UpkeepProgress) []any {
 		return []any{"heap_blks_total", nil, "heap_blks_scanned", nil, "heap_blks_vacuumed", nil,
-			"index_vacuum_count", int64(0),
-			"max_dead_tuples", nil, "num_dead_tuples", u.Dropped}
+			"index_vacuum_count", 0, "max_dead_tuples", nil, "num_dead_tuples", u.Dropped}
 	}, "VACUUM")
 }
 
-func analyzeProgressRows(_ context.Context, r *reader, emit emitter) error {
-	return r.upkeeps(emit, func(*UpkeepProgress) []any {
-		return []any{"sample_blks_total", nil, "sample_blks_scanned", nil, "ext_stats_total",
-			int64(0), "ext_stats_computed", int64(0),
-			"child_tables_total", int64(0), "child_tables_done", int64(0),
-			"current_child_table_relid", int64(0)}
+func analyzeProgressRows(r *reader, emit emitter) {
+	r.upkeeps(emit, func(*UpkeepProgress) []any {
+		return []any{"sample_blks_total", nil, "sample_blks_scanned", nil}
 	}, "ANALYZE")
 }
 
-func indexProgressRows(_ context.Context, r *reader, emit emitter) error {
-	return r.upkeeps(emit, func(u *UpkeepProgress) []any {
-		return []any{"index_relid", u.Index, "command", u.Command, "lockers_total", int64(0),
-			"lockers_done", int64(0),
-			"current_locker_pid", int64(0), "blocks_total", nil, "blocks_done", nil, "tuples_total",
-			u.Total, "tuples_done", u.Rows,
-			"partitions_total", int64(0), "partitions_done", int64(0)}
+func indexProgressRows(r *reader, emit emitter) {
+	r.upkeeps(emit, func(u *UpkeepProgress) []any {
+		return []any{"index_relid", u.Index, "command", u.Command, "blocks_total", nil,
+			"blocks_done", nil, "tuples_total", u.Total, "tuples_done", u.Rows}
 	}, "CREATE INDEX", "REINDEX")
 }
 
-func progressRows(_ context.Context, r *reader, emit emitter) error {
+func progressRows(r *reader, emit emitter) {
 	for _, p := range r.env.Progress() {
 		var read, expected any
 		if u := p.Upkeep; u != nil {
@@ -134,28 +89,20 @@ func progressRows(_ context.Context, r *reader, emit emitter) error {
 				expected = u.Total
 			}
 		}
-		if err := emit("rows_read", read, "rows_expected", expected, "pid", p.PID, "datname",
-			p.Database, "query", p.Query, "query_start", p.Begun, "phase", p.Phase,
-			"rows_written", p.Rows, "keys_streamed", p.Keys, "bytes_streamed", p.Bytes, "reruns",
-			p.Reruns); err != nil {
-			return err
-		}
+		emit("rows_read", read, "rows_expected", expected, "pid", p.PID, "datname", p.Database,
+			"query", p.Query, "query_start", p.Begun, "phase", p.Phase, "rows_written", p.Rows,
+			"keys_streamed", p.Keys, "bytes_streamed", p.Bytes, "reruns", p.Reruns)
 	}
-	return nil
 }
 
-func rerunRows(_ context.Context, r *reader, emit emitter) error {
+func rerunRows(r *reader, emit emitter) {
 	for _, n := range r.env.Reruns() {
-		if err := emit("datname", n.Database, "statements", n.Statements, "reruns", n.Reruns,
-			"most", n.Most,
-			"refused", n.Refused, "transactions", n.Transactions); err != nil {
-			return err
-		}
+		emit("datname", n.Database, "statements", n.Statements, "reruns", n.Reruns, "most", n.Most,
+			"refused", n.Refused, "transactions", n.Transactions)
 	}
-	return nil
 }
 
-func copyProgressRows(_ context.Context, r *reader, emit emitter) error {
+func copyProgressRows(r *reader, emit emitter) {
 	for _, p := range r.env.Progress() {
 		c := p.Copy
 		if c == nil {
@@ -165,13 +112,8 @@ func copyProgressRows(_ context.Context, r *reader, emit emitter) error {
 		if c.From {
 			command = "COPY FROM"
 		}
-		if err := emit("pid", p.PID, "datid", int64(p.DatabaseID), "datname", p.Database, "relid",
-			c.Relation, "command", command,
-			"type", "PIPE", "bytes_processed", c.Bytes, "bytes_total", int64(0), "tuples_processed",
-			c.Rows,
-			"tuples_excluded", int64(0)); err != nil {
-			return err
-		}
+		emit("pid", p.PID, "datid", int64(p.DatabaseID), "datname", p.Database, "relid", c.Relation,
+			"command", command, "type", "PIPE", "bytes_processed", c.Bytes,
+			"tuples_processed", c.Rows)
 	}
-	return nil
 }

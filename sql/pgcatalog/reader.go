@@ -2,18 +2,28 @@ package pgcatalog
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/catalog"
+	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
 )
 
-// reader reads the schema for one scan of a virtual table.
+// reader reads the schema for one scan of a virtual table. It keeps the first error, and reads
+// nothing more after it.
 type reader struct {
 	ctx    context.Context
 	env    Env
 	wanted map[string]int // has the columns that are read
+	err    error
+}
+
+func (r *reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
 }
 
 // wants reports whether one of the columns is read.
@@ -29,39 +39,62 @@ func (r *reader) database() table.ID {
 	return id
 }
 
-// relations lists tables, views and sequences of the database.
-func (r *reader) relations() ([]*table.Desc, error) {
-	return r.env.View().Relations(r.ctx, r.database())
-}
-
-// eachRelation calls f for the relations of the database, the virtual ones aside.
-func (r *reader) eachRelation(f func(d *table.Desc) error) error {
-	rels, err := r.relations()
-	if err != nil {
-		return err
-	}
-	for _, d := range rels {
-		if err := f(d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachIndex calls f for every index of the database's tables.
-func (r *reader) eachIndex(f func(d *table.Desc, ix *table.Index) error) error {
-	return r.eachRelation(func(d *table.Desc) error {
-		for i := range d.Indexes {
-			if err := f(d, &d.Indexes[i]); err != nil {
-				return err
+// relations yields tables, views and sequences of the database.
+func (r *reader) relations() iter.Seq[*table.Desc] {
+	return func(yield func(*table.Desc) bool) {
+		all, err := r.env.View().Relations(r.ctx, r.database())
+		r.fail(err)
+		for _, d := range all {
+			if r.err != nil || !yield(d) {
+				return
 			}
 		}
-		return nil
-	})
+	}
 }
 
-func (r *reader) schemas() ([]catalog.Schema, error) {
-	return r.env.View().Schemas(r.ctx, r.database())
+// indexes yields every index of the database's tables, with its table.
+func (r *reader) indexes() iter.Seq2[*table.Desc, *table.Index] {
+	return func(yield func(*table.Desc, *table.Index) bool) {
+		for d := range r.relations() {
+			for i := range d.Indexes {
+				if !yield(d, &d.Indexes[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// relation returns the relation with the ID; nil: there is none.
+func (r *reader) relation(id table.ID) *table.Desc {
+	d, err := r.env.View().RelationByID(r.ctx, id)
+	r.fail(err)
+	return d
+}
+
+func (r *reader) schemas() []catalog.Schema {
+	all, err := r.env.View().Schemas(r.ctx, r.database())
+	r.fail(err)
+	return all
+}
+
+func (r *reader) databases() []catalog.Database {
+	all, err := r.env.View().Databases(r.ctx)
+	r.fail(err)
+	return all
+}
+
+// statistics are what ANALYZE found of a table; nil: it has not run.
+func (r *reader) statistics(d *table.Desc) *stats.Table {
+	t, err := r.env.TableStatistics(r.ctx, d)
+	r.fail(err)
+	return t
+}
+
+func (r *reader) counters(d *table.Desc) stats.Counters {
+	c, err := r.env.TableCounters(r.ctx, d)
+	r.fail(err)
+	return c
 }
 
 // ownerID is the OID of the one role, as PostgreSQL's first.

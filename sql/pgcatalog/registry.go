@@ -91,8 +91,9 @@ type Cursor struct {
 }
 
 // emitter takes a row as names and values in turn; columns that are not named have the zero of
-// their type, which is NULL for texts, arrays and times. PostgreSQL's catalogs use the same.
-type emitter func(namesAndValues ...any) error
+// their type, which is NULL for texts, arrays and times. PostgreSQL's catalogs use the same. A row
+// that comes after the reader's first error is dropped.
+type emitter func(namesAndValues ...any)
 
 // relation is one virtual table. columns is "name type, name type"; a type with [] is an array.
 // Without rows, fixed and query it is empty.
@@ -102,9 +103,9 @@ type relation struct {
 	oid     table.ID
 	columns string
 	view    bool   // PostgreSQL has a view here
-	query   string // of a view over other tables of pg_catalog (system_views.go)
-	rows    func(ctx context.Context, r *reader, emit emitter) error
-	fixed   func(emit emitter) error // the same rows in every database
+	query   string // of a view over other tables of pg_catalog
+	rows    func(r *reader, emit emitter)
+	fixed   func(emit emitter) // the same rows in every database
 }
 
 var tables struct {
@@ -122,20 +123,16 @@ func register() *registered {
 	g := &registered{byName: map[string]*entry{}, byID: map[table.ID]*entry{},
 		queries: map[string]bool{}}
 	next := table.ID(12000)
-	for _, list := range [][]relation{coreTables(), typeTables(), emptyTables, viewTables(),
-		systemViews(), lockTables(), progressTables(), memoryTables(), statisticsTables()} {
-		for i := range list {
-			r := &list[i]
-			if r.oid == 0 {
-				r.oid = next
-				next++
-			}
-			e := newEntry(r)
-			g.byName[r.schema+"."+r.name] = e
-			g.byID[r.oid] = e
-			g.all = append(g.all, e)
-			g.queries[r.query] = true
+	for _, r := range relations() {
+		if r.oid == 0 {
+			r.oid = next
+			next++
 		}
+		e := newEntry(&r)
+		g.byName[r.schema+"."+r.name] = e
+		g.byID[r.oid] = e
+		g.all = append(g.all, e)
+		g.queries[r.query] = true
 	}
 	return g
 }
@@ -246,12 +243,13 @@ func Rows(ctx context.Context, env Env, d *table.Desc, columns []int,
 	if e.rows == nil {
 		return nil
 	}
-	return e.rows(ctx, &reader{ctx: ctx, env: env, wanted: p.at}, func(kv ...any) error {
-		if err := ctx.Err(); err != nil {
-			return err
+	r := &reader{ctx: ctx, env: env, wanted: p.at}
+	e.rows(r, func(kv ...any) {
+		if r.fail(ctx.Err()); r.err == nil {
+			r.fail(emit(p.fill(kv)))
 		}
-		return emit(p.fill(kv))
 	})
+	return r.err
 }
 
 // makeFixed returns the rows that are the same in every database, with all columns.
@@ -264,10 +262,7 @@ func (e *entry) makeFixed() (rows [][]types.Datum) {
 		all[i] = i
 	}
 	p := e.project(all)
-	_ = e.fixed(func(kv ...any) error {
-		rows = append(rows, slices.Clone(p.fill(kv)))
-		return nil
-	})
+	e.fixed(func(kv ...any) { rows = append(rows, slices.Clone(p.fill(kv))) })
 	return rows
 }
 

@@ -1,7 +1,6 @@
 package pgcatalog
 
 import (
-	"context"
 	"strconv"
 
 	"github.com/minidb/minidb/table"
@@ -9,38 +8,18 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// statisticsTables are the views on what ANALYZE found and on what has happened to tables.
-func statisticsTables() []relation {
-	const s = "pg_catalog"
-	const counters = "relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8," +
-		" idx_scan int8, idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, " +
-		"n_tup_hot_upd int8, n_live_tup int8, n_dead_tup int8, n_mod_since_analyze int8, " +
-		"n_ins_since_vacuum int8, last_vacuum timestamptz, last_autovacuum timestamptz, " +
-		"last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8, " +
-		"autovacuum_count int8, analyze_count int8, autoanalyze_count int8"
-	return []relation{
-		{schema: s, name: "pg_stats", view: true, rows: statsRows,
-			columns: "schemaname name, tablename name, attname name, inherited bool, null_frac " +
-				"float4, avg_width int4, n_distinct float4, most_common_vals text, " +
-				"most_common_freqs float4[], histogram_bounds text, correlation float4, " +
-				"most_common_elems text, most_common_elem_freqs float4[], elem_count_histogram " +
-				"float4[]"},
-		{schema: s, name: "pg_stat_all_tables", view: true, rows: counterRows, columns: counters},
-	}
-}
-
 // negativeDistinct is the share of rows from which on PostgreSQL tells the number of different
 // values as a share, negated: it is taken to grow with the table.
 const negativeDistinct = 0.1
 
-func statsRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(func(d *table.Desc) error {
+func statsRows(r *reader, emit emitter) {
+	for d := range r.relations() {
 		if d.Kind != table.KindTable {
-			return nil
+			continue
 		}
-		t, err := r.env.TableStatistics(r.ctx, d)
-		if err != nil || t == nil {
-			return err
+		t := r.statistics(d)
+		if t == nil {
+			continue
 		}
 		for _, c := range visibleColumns(d) {
 			s := t.Columns[c.ID]
@@ -55,18 +34,13 @@ func statsRows(_ context.Context, r *reader, emit emitter) error {
 			if len(s.Bounds) > 0 || len(s.Common) > 1 {
 				correlation = s.Correlation
 			}
-			if err := emit("schemaname", d.Schema, "tablename", d.Name, "attname", c.Name,
-				"inherited", false,
+			emit("schemaname", d.Schema, "tablename", d.Name, "attname", c.Name, "inherited", false,
 				"null_frac", s.NullFraction, "avg_width", int(s.Width+0.5), "n_distinct", distinct,
-				"most_common_vals", r.values(s.Type, s.Common), "most_common_freqs",
-				floats(s.Frequencies),
-				"histogram_bounds", r.values(s.Type,
-					s.Bounds), "correlation", correlation); err != nil {
-				return err
-			}
+				"most_common_vals", r.values(s.Type, s.Common),
+				"most_common_freqs", floats(s.Frequencies),
+				"histogram_bounds", r.values(s.Type, s.Bounds), "correlation", correlation)
 		}
-		return nil
-	})
+	}
 }
 
 // values is the text of an array; NULL for none. PostgreSQL has a pseudo-type here, which can be
@@ -90,26 +64,21 @@ func floats(fs []float64) any {
 }
 
 // counterRows are the rows of pg_stat_all_tables. Scans and row versions are not counted by table.
-func counterRows(_ context.Context, r *reader, emit emitter) error {
-	return r.eachRelation(func(d *table.Desc) error {
+func counterRows(r *reader, emit emitter) {
+	for d := range r.relations() {
 		if d.Kind != table.KindTable {
-			return nil
+			continue
 		}
-		c, err := r.env.TableCounters(r.ctx, d)
-		if err != nil {
-			return err
-		}
-		return emit("relid", d.ID, "schemaname", d.Schema, "relname", d.Name, "seq_scan", nil,
-			"seq_tup_read", nil, "idx_scan", nil,
-			"idx_tup_fetch", nil, "n_tup_ins", c.Inserted, "n_tup_upd", c.Updated, "n_tup_del",
-			c.Deleted, "n_tup_hot_upd", 0,
+		c := r.counters(d)
+		emit("relid", d.ID, "schemaname", d.Schema, "relname", d.Name, "seq_scan", nil,
+			"seq_tup_read", nil, "idx_scan", nil, "idx_tup_fetch", nil, "n_tup_ins", c.Inserted,
+			"n_tup_upd", c.Updated, "n_tup_del", c.Deleted, "n_tup_hot_upd", 0,
 			"n_live_tup", c.Live, "n_dead_tup", nil, "n_mod_since_analyze", c.Modified,
-			"n_ins_since_vacuum", c.InsertedSince,
-			"last_vacuum", c.LastVacuum, "last_analyze", c.LastAnalyze, "last_autoanalyze",
-			c.LastAutoanalyze,
-			"vacuum_count", c.Vacuums, "analyze_count", c.Analyzes, "autoanalyze_count",
-			c.Autoanalyzes)
-	})
+			"n_ins_since_vacuum", c.InsertedSince, "last_vacuum", c.LastVacuum,
+			"last_analyze", c.LastAnalyze, "last_autoanalyze", c.LastAutoanalyze,
+			"vacuum_count", c.Vacuums, "analyze_count", c.Analyzes,
+			"autoanalyze_count", c.Autoanalyzes)
+	}
 }
 
 // size is what pg_class tells of a relation's size: rows, and blocks of PostgreSQL's; -1 and 0
@@ -144,31 +113,25 @@ func (r *reader) bytes(id table.ID, what string) (string, bool) {
 	if d == nil || d.Kind == table.KindVirtual || d.Kind == table.KindView {
 		return "0", d != nil
 	}
-	n, err := r.sizes(d, ix, what)
-	return strconv.FormatInt(n, 10), err == nil
+	n := r.sizes(d, ix, what)
+	return strconv.FormatInt(n, 10), r.err == nil
 }
 
 // sizes is the size of an index, of a table's rows, of its indexes, or of both.
-func (r *reader) sizes(d *table.Desc, ix *table.Index, what string) (int64, error) {
+func (r *reader) sizes(d *table.Desc, ix *table.Index, what string) (n int64) {
 	if d.Kind == table.KindSequence {
-		return stats.PageBytes, nil
+		return stats.PageBytes
 	}
-	t, err := r.env.TableStatistics(r.ctx, d)
-	if err != nil {
-		return 0, err
-	}
+	t := r.statistics(d)
 	if t == nil {
-		if t, err = r.guessed(d); err != nil {
-			return 0, err
-		}
+		t = r.guessed(d)
 	}
 	of := func(entry func(*stats.Table) float64) int64 {
 		_, pages := size(t, entry)
 		return pages * stats.PageBytes
 	}
-	n := int64(0)
 	if ix != nil {
-		return of(entryBytes(ix)), nil
+		return of(entryBytes(ix))
 	}
 	if what != "indexes" {
 		n = of(rowBytes)
@@ -178,7 +141,7 @@ func (r *reader) sizes(d *table.Desc, ix *table.Index, what string) (int64, erro
 			n += of(entryBytes(&d.Indexes[i]))
 		}
 	}
-	return n, nil
+	return n
 }
 
 // guessedWidth is the size of a value whose type does not tell it, as PostgreSQL guesses.
@@ -186,12 +149,9 @@ const guessedWidth = 32
 
 // guessed are statistics of a table that was never analysed: as many rows as the counters have, as
 // wide as their types.
-func (r *reader) guessed(d *table.Desc) (*stats.Table, error) {
-	c, err := r.env.TableCounters(r.ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	t := &stats.Table{Rows: float64(max(c.Live, 0)), Columns: map[table.ColumnID]*stats.Column{}}
+func (r *reader) guessed(d *table.Desc) *stats.Table {
+	rows := float64(max(r.counters(d).Live, 0))
+	t := &stats.Table{Rows: rows, Columns: map[table.ColumnID]*stats.Column{}}
 	for i := range d.Columns {
 		width := float64(guessedWidth)
 		if n := d.Columns[i].Type.Len; n > 0 {
@@ -200,7 +160,7 @@ func (r *reader) guessed(d *table.Desc) (*stats.Table, error) {
 		t.Columns[d.Columns[i].ID] = &stats.Column{Width: width}
 		t.RowBytes += width
 	}
-	return t, nil
+	return t
 }
 
 // databaseBytes is the size of the session's database: of all its relations.
@@ -209,15 +169,12 @@ func (r *reader) databaseBytes(id table.ID) (string, bool) {
 		return "", false
 	}
 	n := int64(0)
-	err := r.eachRelation(func(d *table.Desc) error {
-		if d.Kind != table.KindTable {
-			return nil
+	for d := range r.relations() {
+		if d.Kind == table.KindTable {
+			n += r.sizes(d, nil, "total")
 		}
-		size, err := r.sizes(d, nil, "total")
-		n += size
-		return err
-	})
-	return strconv.FormatInt(n, 10), err == nil
+	}
+	return strconv.FormatInt(n, 10), r.err == nil
 }
 
 func rowBytes(t *stats.Table) float64 { return t.RowBytes }

@@ -1,0 +1,93 @@
+package pgcatalog
+
+import (
+	_ "embed"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/minidb/minidb/table"
+)
+
+// The definitions of all virtual tables: the catalogs, and the views that PostgreSQL, too, has on
+// them. A view with a query casts the query's results to the types of its columns.
+var (
+	//go:embed catalogs.sql
+	catalogs string
+	//go:embed views.sql
+	catalogViews string
+	//go:embed information_schema.sql
+	informationSchema string
+	//go:embed activity.sql
+	activityViews string
+)
+
+// rowsOf returns the functions that make rows, by the table's name. A table without one, and
+// without a query, is empty.
+func rowsOf() map[string]func(r *reader, emit emitter) {
+	return map[string]func(r *reader, emit emitter){
+		"pg_namespace":       namespaceRows,
+		"pg_class":           classRows,
+		"pg_attribute":       attributeRows,
+		"pg_attrdef":         attrdefRows,
+		"pg_index":           indexRows,
+		"pg_constraint":      constraintRows,
+		"pg_sequence":        sequenceRows,
+		"pg_description":     descriptionRows,
+		"pg_db_role_setting": databaseSettingRows,
+		"pg_database":        databaseRows,
+		"pg_depend":          dependRows,
+		"pg_rewrite":         rewriteRows,
+		"pg_authid":          authidRows,
+
+		"pg_settings":            settingsRows,
+		"pg_stat_activity":       activityRows,
+		"pg_prepared_statements": preparedRows,
+		"pg_cursors":             cursorRows,
+		"pg_timezone_names":      zoneRows,
+
+		"pg_locks":                      lockRows,
+		"minidb_lock_waits":             lockWaitRows,
+		"minidb_conflicts":              conflictRows,
+		"minidb_progress":               progressRows,
+		"minidb_reruns":                 rerunRows,
+		"pg_stat_progress_copy":         copyProgressRows,
+		"pg_stat_progress_vacuum":       vacuumProgressRows,
+		"pg_stat_progress_analyze":      analyzeProgressRows,
+		"pg_stat_progress_create_index": indexProgressRows,
+		"minidb_memory":                 memoryRows,
+		"pg_stats":                      statsRows,
+		"pg_stat_all_tables":            counterRows,
+	}
+}
+
+// fixedRowsOf returns the functions that make the rows that are the same in every database.
+func fixedRowsOf() map[string]func(emit emitter) {
+	return map[string]func(emit emitter){
+		"pg_class":      fixedClasses,
+		"pg_attribute":  fixedAttributes,
+		"pg_type":       fixedTypes,
+		"pg_am":         accessMethods,
+		"pg_collation":  collations,
+		"pg_language":   languages,
+		"pg_tablespace": tablespaces,
+		"pg_opclass":    operatorClasses,
+	}
+}
+
+// definition is one statement of the files: kind, schema, name, columns, OID or query.
+var definition = regexp.MustCompile(
+	`(?s)CREATE (TABLE|VIEW) (\w+)\.(\w+) \(([^)]*)\)(?: WITH \(oid = (\d+)\);| AS\s(.*?;)|;)\n`)
+
+// relations parses the definitions.
+func relations() []relation {
+	files := strings.Join([]string{catalogs, catalogViews, informationSchema, activityViews}, "\n")
+	rows, fixed := rowsOf(), fixedRowsOf()
+	var out []relation
+	for _, m := range definition.FindAllStringSubmatch(files, -1) {
+		oid, _ := strconv.ParseUint(m[5], 10, 32) // none: 0
+		out = append(out, relation{view: m[1] == "VIEW", schema: m[2], name: m[3], columns: m[4],
+			oid: table.ID(oid), query: m[6], rows: rows[m[3]], fixed: fixed[m[3]]})
+	}
+	return out
+}
