@@ -30,16 +30,20 @@ type planCache struct {
 	plans *lru.Cache[planKey, cachedPlan]
 }
 
-// get returns the plan made for the key at this version of the catalog, or nil. current judges the
-// statistics, and may move the plan's epoch on.
+// get returns the plan made for the key at this version of the catalog, or nil. current is
+// planIsCurrent.
 func (c planCache) get(key planKey, version uint64,
-	current func(*physical.Plan, *uint64) bool) *physical.Plan {
+	current func(*physical.Plan, uint64) (uint64, bool)) *physical.Plan {
 	p, ok := c.plans.Get(key)
-	epoch := p.epoch
-	if !ok || p.version != version || !current(p.plan, &p.epoch) {
+	if !ok || p.version != version {
 		return nil
 	}
-	if p.epoch != epoch {
+	now, ok := current(p.plan, p.epoch)
+	if !ok {
+		return nil
+	}
+	if p.epoch != now {
+		p.epoch = now
 		c.plans.Put(key, p)
 	}
 	return p.plan

@@ -129,9 +129,11 @@ func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Stateme
 	}
 	settings := s.settings.Derived().PlanKey
 	own = own || s.tx.view.Renewed() || len(s.tx.analyzed) > 0
-	if ps.plan != nil && !own && ps.version == version && ps.settings == settings &&
-		s.planIsCurrent(ps.plan, &ps.epoch) {
-		return ps.plan, nil
+	if ps.plan != nil && !own && ps.version == version && ps.settings == settings {
+		if now, current := s.planIsCurrent(ps.plan, ps.epoch); current {
+			ps.epoch = now
+			return ps.plan, nil
+		}
 	}
 	share := !own && ps.offset == 0 && ps.Stmt == stmt && len(ps.Text) <= maxCachedText
 	epoch := s.engine.statistics.Epoch()

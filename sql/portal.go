@@ -88,6 +88,13 @@ func (l *portalContext) within(ctx context.Context) (context.Context, func()) {
 	if l == nil {
 		return ctx, func() {}
 	}
+	return l.join(ctx)
+}
+
+// join makes the end of ctx that of the portal's context too, until the returned function is
+// called. It is apart from within because it moves ctx to the heap, and most statements have no
+// context of their own.
+func (l *portalContext) join(ctx context.Context) (context.Context, func()) {
 	l.ctx.runs.Store(&ctx)
 	stop := context.AfterFunc(ctx, func() { l.cancel(context.Cause(ctx)) })
 	return &l.ctx, func() {

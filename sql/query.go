@@ -68,7 +68,17 @@ type queried struct {
 // portal returns a portal of statement i.
 func (q *queried) portal(i int) *Portal {
 	parsed := &q.stmts[i]
-	ps := &Prepared{Text: parsed.Text, Stmt: parsed.Stmt, offset: parsed.Offset}
+	one := len(q.stmts) == 1
+	made := &struct { // a single allocation
+		portal   Portal
+		prepared Prepared
+	}{
+		prepared: Prepared{Text: parsed.Text, Stmt: parsed.Stmt, offset: parsed.Offset},
+		portal: Portal{Single: one, of: message{query: true, text: parsed.Text,
+			multiStatement: !one, last: i == len(q.stmts)-1}},
+	}
+	ps := &made.prepared
+	made.portal.Statement = ps
 	if _, prepare := parsed.Stmt.(*ast.Prepare); !prepare {
 		ps.unbound = parsed.Params
 	}
@@ -76,10 +86,7 @@ func (q *queried) portal(i int) *Portal {
 		ps.Text, ps.declared, ps.template, ps.values = q.template.Text, q.template.Declared,
 			q.template, q.values
 	}
-	one := len(q.stmts) == 1
-	return &Portal{Statement: ps, Single: one,
-		of: message{query: true, text: parsed.Text, multiStatement: !one,
-			last: i == len(q.stmts)-1}}
+	return &made.portal
 }
 
 // runImplicit runs statements from first on until no implicit transaction is open, and returns the

@@ -55,16 +55,9 @@ func (s *transactor) noteCommitted(ctx context.Context, changes []statistics.Cha
 	}
 }
 
-// planIsCurrent reports whether the statistics that a plan was made with are still those of its
-// tables.
-func (s *transactor) planIsCurrent(plan *physical.Plan, epoch *uint64) bool {
-	now := s.engine.statistics.Epoch()
-	if *epoch == now {
-		return true
-	}
-	if s.engine.statistics.Changed(plan.Tables, *epoch) {
-		return false
-	}
-	*epoch = now
-	return true
+// planIsCurrent reports whether the statistics that a plan was made with, at an epoch, are still
+// those of its tables. It returns the epoch of now, from which the next comparison may start.
+func (s *transactor) planIsCurrent(plan *physical.Plan, epoch uint64) (now uint64, current bool) {
+	now = s.engine.statistics.Epoch()
+	return now, epoch == now || !s.engine.statistics.Changed(plan.Tables, epoch)
 }

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/minidb/minidb/internal/memory"
 	"github.com/minidb/minidb/sql"
+	"github.com/minidb/minidb/table/types"
 	"github.com/stretchr/testify/require"
 )
 
@@ -163,4 +165,28 @@ func TestATextOfAKnownShapeIsNotParsed(t *testing.T) {
 	} {
 		require.Less(t, allocations(text, ""), allocations(text, " ")*0.8, text)
 	}
+}
+
+// TestAPointSelectAllocatesLittle bounds what the most frequent statement allocates: each object
+// more is met by every query.
+func TestAPointSelectAllocatesLittle(t *testing.T) {
+	ctx, s := context.Background(), newSession(t, newEngineIn(t, memory.NewPool(64<<20)))
+	mustQuery(t, s, "CREATE TABLE t (id int PRIMARY KEY, v text)")
+	mustQuery(t, s, "INSERT INTO t VALUES (17, 'v17')")
+	ps, err := s.Prepare(ctx, "q", "SELECT v FROM t WHERE id = $1", nil, nil)
+	require.NoError(t, err)
+	require.NoError(t, s.Sync(ctx))
+	var n nowhere
+	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
+		require.NoError(t, s.Query(ctx, "SELECT v FROM t WHERE id = 17", &n))
+	}), 31.0, "simple protocol")
+	params := []types.Datum{types.NewInt(17)}
+	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
+		p, err := s.Bind(ctx, "", ps, params)
+		require.NoError(t, err)
+		_, err = s.Execute(ctx, p, 0, &n)
+		require.NoError(t, err)
+		require.NoError(t, s.Sync(ctx))
+	}), 23.0, "extended protocol")
+	require.Equal(t, 2*1001, n.rows)
 }
