@@ -34,9 +34,8 @@ type Prepared struct {
 	values   []template.Argument
 }
 
-// readsPoint reports whether the statement's present plan reads one row by its key and does nothing
-// else.
-func (ps *Prepared) readsPoint() bool { return ps.plan != nil && exec.ReadsPoint(ps.plan) }
+// isPointRead reports whether the present plan does nothing but read one row by its key.
+func (ps *Prepared) isPointRead() bool { return ps.plan != nil && exec.IsPointRead(ps.plan) }
 
 // smallText is how long a text may be without counting what its parse takes.
 const smallText = 16 << 10

@@ -134,7 +134,7 @@ func (s *Session) openSource(ctx context.Context, p *Portal, limit int64,
 	}
 	switch src.(type) {
 	case *planSource, *fetchSource:
-		if src.columns() != nil && !p.Statement.readsPoint() {
+		if src.columns() != nil && !p.Statement.isPointRead() {
 			return s.gatherRows(ctx, src)
 		}
 	}
@@ -252,7 +252,7 @@ func (s *Session) Fail(ctx context.Context) { s.fail(ctx) }
 // not have one: it closes its own portal.
 func (p *Portal) needsContext() bool {
 	ps := p.Statement
-	return ps.HasRows && kindOf(ps.Stmt).planned == ps.Stmt && !ps.readsPoint()
+	return ps.HasRows && kindOf(ps.Stmt).planned == ps.Stmt && !ps.isPointRead()
 }
 
 // gathered are all rows of a statement that is over.

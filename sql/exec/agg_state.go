@@ -7,8 +7,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// aggState is one aggregate call within a grouping. Rows go to the states at once, unless the order
-// in which they come matters: then they are kept and sorted first.
+// aggState is one aggregate call within a grouping. Rows are added to the states at once, unless
+// their order matters: then they are kept, and sorted before they are added.
 type aggState struct {
 	run     *run
 	call    *opt.Agg
@@ -55,7 +55,7 @@ func newAggState(r *run, call *opt.Agg) (*aggState, error) {
 	}
 	s.order = call.OrderBy
 	if len(s.order) == 0 && call.Distinct {
-		for _, e := range call.Args { // PostgreSQL finds repeated values by sorting
+		for _, e := range call.Args { // PostgreSQL sorts to find repeated values
 			s.order = append(s.order, opt.SortKey{Expr: e})
 		}
 	}
@@ -145,7 +145,7 @@ func narrow(sel, groups, sub, dst []int32) []int32 {
 	return dst
 }
 
-// finish hands the rows that were kept to the states, in order.
+// finish adds the rows that were kept to the states, in order.
 func (s *aggState) finish() error {
 	if s.kept == nil || s.kept.len == 0 {
 		return nil

@@ -177,7 +177,7 @@ func (g *grouping) len() int {
 func (g *grouping) take(b *types.Batch) (err error) {
 	sel := selection(b)
 	if g.table == nil {
-		g.groups = resizeRows(g.groups, len(sel)) // all zero, and nobody writes to it
+		g.groups = resizeRows(g.groups, len(sel)) // all zero; read only
 	} else {
 		if g.vecs, err = g.run.evalKeys(g.keys, b, g.vecs); err != nil {
 			return err

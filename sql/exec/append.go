@@ -7,7 +7,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// appendAll returns the rows of its inputs one after the other. An input is opened when it is due.
+// appendAll returns the rows of its inputs one after the other. It opens an input when the one
+// before has ended.
 type appendAll struct {
 	inputs []operator
 	at     int

@@ -160,7 +160,7 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 			return err
 		}
 		if c.run.modifies() && !c.deletes {
-			if err := c.touch(c.next); err != nil { // it may have another key now
+			if err := c.touch(c.next); err != nil { // its key may have changed
 				return err
 			}
 		}
@@ -177,8 +177,8 @@ func (c *change) apply(ctx context.Context, b *types.Batch) error {
 	return nil
 }
 
-// recheckRow changes the row c.old as it is now, if it still is one of those to change. The row's
-// lock is the first thing that a write takes, so nothing of the first try has been written.
+// recheckRow changes the newest version of the row c.old, if it is still among the rows to change.
+// A write first locks the row, so nothing of the first attempt has been written.
 func (c *change) recheckRow(ctx context.Context, stale error, l *recheck) error {
 	cols, _ := rowKey(c.desc)
 	key := make([]types.Datum, len(cols))

@@ -11,9 +11,10 @@ import (
 
 // condition narrows the selection of batches to the rows for which an expression is TRUE.
 //
-// A batch is evaluated as a whole, and PostgreSQL goes row by row: where LIMIT or EXISTS has enough
-// after the first rows, an error in a later one must not be heard. So the rows before the one that
-// fails are given out, and its error is kept in failed, for whoever asks for more.
+// A batch is evaluated as a whole, whereas PostgreSQL evaluates row by row. Where LIMIT or EXISTS
+// is satisfied by the first rows, an error in a later row must therefore not be raised. So narrow
+// first returns the rows before the one that fails, and keeps that row's error in failed: the
+// caller returns it when it is asked for more rows.
 type condition struct {
 	run    *run
 	prog   *eval.Program
@@ -47,13 +48,13 @@ func (c *condition) narrow(b *types.Batch) (_ *types.Batch, err error) {
 	return &c.out, nil
 }
 
-// before looks, after an error of a batch, for the first row of it for which one of the programs
-// fails, and returns the rows in front of that, with its error. When rows one by one do not fail in
-// this way there are none, and the error is the batch's.
+// before finds, after a batch has failed, the first row for which one of the programs fails. It
+// returns the rows in front of that row, and the row's error. If the rows do not fail when they are
+// evaluated one by one, it returns no rows and the error of the batch.
 func (r *run) before(b *types.Batch, failed error, programs ...*eval.Program) ([]int32, error) {
 	var e *sqlerr.Error
 	if !errors.As(failed, &e) || !strings.HasPrefix(e.Code, "22") {
-		return nil, failed // not about a row's values
+		return nil, failed // not an error of a row's values
 	}
 	sel := selection(b)
 	if len(sel) == 1 {

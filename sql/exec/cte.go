@@ -57,8 +57,8 @@ func (r *run) cteByID(id int) (*cte, error) {
 	return nil, sqlerr.New(sqlerr.InternalError, "no WITH query with number %d", id)
 }
 
-// runModifying runs the WITH queries that modify to their ends, as far as their readers have not:
-// the last one first, as PostgreSQL does, since it may read those before it.
+// runModifying runs the WITH queries that modify to their ends, as far as their readers have not
+// done so. It runs the last one first, as PostgreSQL does, because it may read the earlier ones.
 func (r *run) runModifying(ctx context.Context) error {
 	for i := len(r.plan.CTEs) - 1; i >= 0; i-- {
 		if !r.plan.CTEs[i].Modifies {
@@ -92,7 +92,7 @@ func (c *cte) more(ctx context.Context) (bool, error) {
 	if c.ended || c.err != nil {
 		return false, c.err
 	}
-	if c.busy { // without this a plan that is wrong would end the process, not the statement
+	if c.busy { // a wrong plan fails the statement here, and would otherwise recurse without end
 		return false, sqlerr.New(sqlerr.InternalError, "a WITH query reads itself")
 	}
 	c.busy = true
@@ -150,7 +150,7 @@ func (c *cte) advance(ctx context.Context) (bool, error) {
 func (c *cte) open(ctx context.Context) (err error) {
 	c.opened = true
 	before := c.run.partial
-	c.run.partial = true // it is read as far as somebody asks for
+	c.run.partial = true // its readers may not ask for all rows
 	defer func() { c.run.partial = before }()
 	if c.first == nil {
 		if c.first, err = c.run.build(c.def.Plan); err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// distinct passes the first row of each key on: all columns, or the expressions of DISTINCT ON.
+// distinct passes on the first row of each key. The key is all columns, or the expressions of
+// DISTINCT ON.
 type distinct struct {
 	run   *run
 	child operator

@@ -45,7 +45,7 @@
 // # Invariants
 //
 //  1. A batch belongs to the operator that returned it and is valid until its next Next, Open or
-//     Close. Nobody changes a batch of another operator: a filter returns a batch header of its own
+//     Close. No operator changes the batch of another: a filter returns a batch header of its own
 //     over the same vectors.
 //  2. Every Next looks at its context at least once per batch.
 //  3. A plan is never written to; everything that changes lives in the operators of one Cursor.

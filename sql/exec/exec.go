@@ -27,20 +27,20 @@ type Env struct {
 	// MemoryLimit bounds the bytes that sorts, joins and aggregates of the statement hold; 0: no
 	// bound.
 	MemoryLimit int64
-	// Memory is where the statement's memory is counted, and what it needs is taken from; nil:
-	// nowhere. It belongs to the goroutine that runs the statement, and has all back when the
-	// Cursor is closed.
+	// Memory is the account that the statement's memory is drawn from and counted in; nil: neither.
+	// It belongs to the goroutine that runs the statement. Closing the Cursor gives all memory back
+	// to it.
 	Memory *memory.Account
 	// Recheck lets a statement over one scan go on with the newest version of a row that changed
 	// while it waited for its lock: READ COMMITTED.
 	Recheck bool
-	// Incremental says that the rows are asked for a few at a time: what reads no further than it
-	// is asked locks no more rows than those.
+	// Incremental means that the rows are asked for a few at a time. Operators that can then lock
+	// only the rows that were asked for.
 	Incremental bool
-	// RowHook, if not nil, is called with the rows written to tables with foreign keys, or
+	// RowHook, if not nil, is called with the rows written to tables that have foreign keys or are
 	// referenced by them.
 	RowHook table.RowHook
-	// Written, if not nil, counts rows as they are written, for those who look on.
+	// Written, if not nil, counts rows as they are written, for minidb_progress.
 	Written *atomic.Int64
 	// Stats asks for rows and times of each node, for EXPLAIN ANALYZE.
 	Stats bool
@@ -52,8 +52,8 @@ type Cursor struct {
 	plan *physical.Plan
 	root operator
 	main *modification // of a statement that modifies; WITH queries apart
-	// started: what the statement modifies is written. With WITH queries that modify, rows are its
-	// result.
+	// started means that the statement's changes are written. If WITH queries modify too, rows
+	// holds the statement's result from then on.
 	started bool
 	rows    *rowStore
 	at      int
@@ -131,8 +131,8 @@ func (c *Cursor) next(ctx context.Context) (*types.Batch, error) {
 	}
 }
 
-// runModifying runs the statement to its end: the main query, with what it reads of the WITH
-// queries that modify, and then the rest of these.
+// runModifying runs the statement to its end: first the main query, with what it reads of the WITH
+// queries that modify, then the rest of those.
 func (c *Cursor) runModifying(ctx context.Context) error {
 	c.rows = newRowStore(&c.run.mem, columnTypes(c.plan.Root))
 	err := eachBatch(ctx, c.root,
@@ -165,7 +165,8 @@ func (c *Cursor) EachChange(f func(id table.ID, ch Changes)) {
 	}
 }
 
-// NodeStats tells how often a node was run, and what it returned, with Env.Stats.
+// NodeStats returns how often a node was run, how many rows it returned and how long that took. ok
+// is false without Env.Stats, and for a node that never ran.
 func (c *Cursor) NodeStats(n physical.Node) (rows, loops int64, elapsed time.Duration, ok bool) {
 	s, ok := c.run.stats[n]
 	if !ok || s.loops == 0 {
@@ -208,11 +209,11 @@ type run struct {
 	modification *modification
 	// touched are the row keys that a statement with several modifications has written, by table.
 	touched map[table.ID]*keyTable
-	// frozen: nothing of the statement may see what it writes.
+	// frozen means that no part of the statement may see what the statement writes.
 	frozen bool
-	// limited: the LockRows being built is below a LIMIT.
+	// limited means that the LockRows node being built is below a LIMIT.
 	limited bool
-	// partial: of what is being built not all rows may be asked for.
+	// partial means that not all rows of the node being built may be asked for.
 	partial bool
 	// ctx is the context of the Next that is being served: expressions that run subqueries need it
 	// and have no argument for it.
@@ -239,7 +240,7 @@ func newRun(env *Env, plan *physical.Plan, params []types.Datum) *run {
 	return r
 }
 
-// context returns the context for what an expression starts.
+// context returns the context for subqueries that an expression runs.
 func (r *run) context() context.Context {
 	if r.ctx != nil {
 		return r.ctx
@@ -247,7 +248,7 @@ func (r *run) context() context.Context {
 	return context.Background()
 }
 
-// modifies says whether a WITH query modifies.
+// modifies reports whether a WITH query of the statement modifies tables.
 func (r *run) modifies() bool {
 	for i := range r.plan.CTEs {
 		if r.plan.CTEs[i].Modifies {

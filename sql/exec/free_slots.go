@@ -11,8 +11,8 @@ import (
 // slotSet is a set of variables of the statement.
 type slotSet map[int]bool
 
-// freeSlots collects the variables that running n reads and does not set itself: its result holds
-// for as long as they do.
+// freeSlots adds to free the variables that n reads and does not set itself. The result of n stays
+// the same as long as they keep their values.
 func (r *run) freeSlots(n physical.Node, free slotSet) {
 	physical.EachExpr(n, func(e expr.Expr) { r.freeInExpr(e, free) })
 	switch t := n.(type) {
@@ -71,7 +71,7 @@ func (s slotSet) addExcept(o slotSet, except []int) {
 	}
 }
 
-// watch has forget called whenever one of the variables gets a new value.
+// watch registers forget to be called whenever one of the variables gets a new value.
 func (r *run) watch(slots slotSet, forget func()) {
 	for slot := range slots {
 		if r.watchers == nil {
@@ -81,7 +81,8 @@ func (r *run) watch(slots slotSet, forget func()) {
 	}
 }
 
-// setVar sets a variable of the statement; what was kept for its old value is forgotten.
+// setVar sets a variable of the statement and calls the functions that forget results made with its
+// old value.
 func (r *run) setVar(slot int, d types.Datum) {
 	r.ev.Vars[slot] = d
 	if r.watchers != nil {
@@ -91,7 +92,7 @@ func (r *run) setVar(slot int, d types.Datum) {
 	}
 }
 
-// fixed says whether n gives the same rows each time it is run within the statement, so that an
+// fixed reports whether n gives the same rows each time it is run within the statement, so that an
 // operator that is opened again may keep what it made of them.
 func (r *run) fixed(n physical.Node) bool {
 	free := slotSet{}
@@ -99,8 +100,8 @@ func (r *run) fixed(n physical.Node) bool {
 	return len(free) == 0 && !changes(n)
 }
 
-// changes reports whether n may give other rows each time, variables apart: by a volatile function,
-// by reading the work table of a recursion, or by writing.
+// changes reports whether n may give different rows each time even if no variable changes: because
+// it calls a volatile function, reads the work table of a recursion, or writes.
 func changes(n physical.Node) bool {
 	return physical.Contains(n, func(n physical.Node) bool {
 		switch n := n.(type) {
@@ -124,15 +125,17 @@ func changes(n physical.Node) bool {
 	})
 }
 
-// rerun tells an operator that is opened again whether one of its inputs still has the rows it had.
-// It looks at the plan only then: most operators are opened once.
+// rerun is kept by an operator that may be opened again, and decides whether the rows read from an
+// input at the last Open are still its rows. It inspects the plan only at the second Open: most
+// operators are opened once.
 type rerun struct {
 	opened bool
 	asked  bool
 	same   bool
 }
 
-// again notes an Open, and says whether what was read from n at the last one may be kept.
+// again counts an Open, and reports whether the rows that were read from n at the previous one may
+// be kept.
 func (a *rerun) again(r *run, n physical.Node) bool {
 	if !a.opened {
 		a.opened = true

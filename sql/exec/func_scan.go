@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// funcScan runs a set-returning function in FROM. The function pushes rows; a coroutine turns that
-// around, so that LIMIT over an endless series ends.
+// funcScan runs a set-returning function in FROM. The function pushes its rows; a coroutine turns
+// that into pulling, so that LIMIT over an endless series ends.
 type funcScan struct {
 	run     *run
 	node    *physical.FuncScan
@@ -25,7 +25,7 @@ type funcScan struct {
 	err     error // why the coroutine ended
 }
 
-// errStopped ends a function whose rows nobody wants any more.
+// errStopped ends a set-returning function whose remaining rows are not needed.
 var errStopped = errors.New("exec: set-returning function stopped")
 
 func (r *run) buildFuncScan(n *physical.FuncScan) (operator, error) {

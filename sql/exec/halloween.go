@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// singleScan returns the scan at the bottom of a node that passes rows of one scan on, each at most
-// once, or nil.
+// singleScan returns the scan at the bottom of n if n passes on the rows of just that scan, each at
+// most once; otherwise nil.
 func singleScan(n physical.Node) *physical.Scan {
 	for {
 		switch t := n.(type) {
@@ -44,8 +44,8 @@ func streams(n physical.Node, exprs []expr.Expr) bool {
 		!physical.TreeHasExpr(n, expr.HasSubquery)
 }
 
-// ReadsOnce reports whether a plan, once it has given its first rows, sees nothing that is written
-// from then on.
+// ReadsOnce reports whether a plan that has returned its first rows cannot see what is written from
+// then on.
 func ReadsOnce(p *physical.Plan) bool { return len(p.CTEs) == 0 && streams(p.Root, nil) }
 
 // readsItself reports whether a statement evaluates subqueries after it has written its first row:
@@ -67,8 +67,8 @@ func readsItself(n physical.Node) bool {
 	return false
 }
 
-// readsTable reports whether running n, or the subqueries in its expressions, may read a table. A
-// materialised WITH query is read as far as it is asked for, and is not looked into.
+// readsTable reports whether running n, or the subqueries in its expressions, may read a table. It
+// does not look into materialised WITH queries: they are read as far as their readers ask.
 func readsTable(n physical.Node, id table.ID) bool {
 	return physical.Contains(n, func(n physical.Node) bool {
 		switch n := n.(type) {

@@ -77,7 +77,7 @@ func (i *insert) all(ctx context.Context) error {
 	return i.run.storeThen(ctx, i.child, i.batch)
 }
 
-// eachBatch hands the batches of an operator to fn.
+// eachBatch calls fn with each batch of an operator.
 func eachBatch(ctx context.Context, op operator,
 	fn func(context.Context, *types.Batch) error) error {
 	for {
@@ -96,7 +96,7 @@ func eachBatch(ctx context.Context, op operator,
 	}
 }
 
-// storeThen reads an operator to its end, and then hands the rows to fn.
+// storeThen reads an operator to its end, and then calls fn with the rows in batches.
 func (r *run) storeThen(ctx context.Context, op operator,
 	fn func(context.Context, *types.Batch) error) error {
 	var store *rowStore
@@ -120,7 +120,7 @@ func (r *run) storeThen(ctx context.Context, op operator,
 	return store.each(ctx, fn)
 }
 
-// each hands the stored rows to fn in batches.
+// each calls fn with the stored rows in batches.
 func (s *rowStore) each(ctx context.Context, fn func(context.Context, *types.Batch) error) error {
 	var view types.Batch
 	for at := 0; s.view(&view, at); at += view.Len {
@@ -187,7 +187,7 @@ func (i *insert) resolve(ctx context.Context) (bool, error) {
 			WithHint("Ensure that no rows proposed for insertion within the same command have " +
 				"duplicate constrained values.")
 	}
-	// The row is locked before anything is decided by it: it may be another one after the wait.
+	// The row is locked before it is tested: it may have changed by the end of the wait.
 	if c.where != nil || i.run.env.Tx.LocksWrites() {
 		if err := i.writer.LockRow(ctx, i.run.env.Tx, existing, c.lock); err != nil {
 			return true, err

@@ -9,7 +9,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// candidateSource is the part of a join in which the joins differ: which pairs of rows may match.
+// candidateSource is what differs between kinds of joins: it finds the pairs of rows that may
+// match.
 type candidateSource interface {
 	// nextLeft returns the next batch of left rows, prepared for candidates; nil at the end.
 	nextLeft(ctx context.Context) (*types.Batch, error)
@@ -40,7 +41,7 @@ type joinMatcher struct {
 	leftEnd   bool         // the left side has no more rows
 
 	matched []bool // right rows with a match, for Right and Full
-	checked int    // right rows that unmatched has looked at
+	checked int    // right rows that unmatched has passed
 	cand    types.Batch
 	pass    []int32
 	outL    []int32
@@ -150,7 +151,7 @@ func (m *joinMatcher) full() bool { return len(m.left) >= types.BatchSize }
 // settled reports whether the left row at position k needs no more candidates.
 func (m *joinMatcher) settled(k int) bool { return m.leftOnly() && m.hit && m.settledTo == k }
 
-// emit works the candidates off; it returns nil when they make no output yet.
+// emit turns the candidates into output rows; it returns nil if they make none yet.
 func (m *joinMatcher) emit() (*types.Batch, error) {
 	pass, err := m.test()
 	if err != nil {

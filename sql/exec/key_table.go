@@ -5,9 +5,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// keyTable numbers distinct keys from 0 up in order of arrival: groups of an aggregate, keys of a
-// hash join. It is an open-addressing table over keys kept by column. NULL equals NULL here; who
-// wants otherwise leaves such rows out.
+// keyTable numbers distinct keys from 0 up in order of arrival: the groups of an aggregate, the
+// keys of a hash join. It is an open-addressing table over keys kept by column. NULL equals NULL
+// here; callers for which it must not leave out rows with NULLs.
 type keyTable struct {
 	keys   *rowStore
 	hashes []uint64 // by key number
@@ -40,7 +40,7 @@ func (t *keyTable) free() {
 	t.hashes, t.slots, t.mask = nil, nil, 0
 }
 
-// add makes out[k] the number of the key of row sel[k], giving new keys new numbers.
+// add sets out[k] to the number of the key of row sel[k]. A new key gets the next number.
 func (t *keyTable) add(cols []*types.Vec, sel []int32, out []int32) ([]int32, error) {
 	out = resizeRows(out, len(sel))
 	t.buf = types.HashRows(cols, sel, t.buf)
@@ -74,7 +74,7 @@ func (t *keyTable) add(cols []*types.Vec, sel []int32, out []int32) ([]int32, er
 	return out, nil
 }
 
-// find makes out[k] the number of the key of row sel[k], or -1.
+// find sets out[k] to the number of the key of row sel[k], or to -1 if it is not in the table.
 func (t *keyTable) find(cols []*types.Vec, sel []int32, out []int32) []int32 {
 	out = resizeRows(out, len(sel))
 	if len(t.hashes) == 0 {
@@ -111,8 +111,8 @@ func (t *keyTable) equal(cols []*types.Vec, i, n int) bool {
 	return types.EqualRows(cols, i, t.keys.cols, n)
 }
 
-// rehash doubles the slots, half of which may be taken, and makes room for as many hashes. What was
-// before lives until it is copied, so for that time both count.
+// rehash doubles the slots, of which at most half are taken, and makes room for as many hashes. The
+// old arrays live until they are copied, so both are counted meanwhile.
 func (t *keyTable) rehash() error {
 	n := max(16, 2*len(t.slots))
 	old := t.bytes

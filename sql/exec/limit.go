@@ -21,7 +21,7 @@ type limit struct {
 }
 
 func (r *run) buildLimit(n *physical.Limit) (operator, error) {
-	r.limited = limits(n.Child)
+	r.limited = limitsLockRows(n.Child)
 	child, err := r.build(n.Child)
 	if err != nil {
 		return nil, err

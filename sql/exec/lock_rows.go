@@ -12,14 +12,15 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// lockRows locks the rows that pass, for SELECT … FOR UPDATE and its like. A row that was changed
-// since it was read is an error that tells so (txn.LockCurrent): the statement fails, or is run
-// again with the locks that it has.
+// lockRows locks the rows that its child returns: SELECT … FOR UPDATE and its like. If a row was
+// changed after it was read, txn.LockCurrent returns an error: the row is rechecked, or the
+// statement fails or runs again as a whole with the locks that it holds.
 type lockRows struct {
 	run     *run
 	child   operator
 	targets []lockTarget
-	// single: a LIMIT is above or a cursor around, so rows are locked and handed on one by one.
+	// single means that rows are locked and returned one by one: a LIMIT is above, or a cursor
+	// reads them.
 	single bool
 	batch  *types.Batch // of the child, rows from at on not yet locked
 	at     int
@@ -108,8 +109,8 @@ func (l *lockRows) Next(ctx context.Context) (*types.Batch, error) {
 	}
 }
 
-// lockAll locks the rows of all tables that a result row is made of; false when it is to be
-// skipped.
+// lockAll locks the rows of all tables that a result row is made of. It returns false if the result
+// row is to be skipped.
 func (l *lockRows) lockAll(ctx context.Context, b *types.Batch, row int) (bool, error) {
 	for i := range l.targets {
 		locked, err := l.lock(ctx, &l.targets[i], b, row)
@@ -125,7 +126,7 @@ func (l *lockRows) lock(ctx context.Context, t *lockTarget, b *types.Batch, row 
 	for i, c := range t.Key {
 		key[i] = b.Cols[c].Get(row)
 		if key[i].Null {
-			return true, nil // the row of an outer join that is not there
+			return true, nil // an outer join found no row of this table
 		}
 	}
 	spans, err := table.Spans(t.Table, nil, []table.Range{{Eq: key}}, false)
@@ -142,7 +143,7 @@ func (l *lockRows) lock(ctx context.Context, t *lockTarget, b *types.Batch, row 
 				"could not obtain lock on row in relation \"%s\"", t.Table.Name)
 		}
 		if c := (*txn.WriteConflictError)(nil); errors.As(err, &c) {
-			c.Deleted = false // to a locker, PostgreSQL calls a row that is gone updated too
+			c.Deleted = false // PostgreSQL reports a deleted row as updated here
 		}
 		if err != nil {
 			return false, err
@@ -151,7 +152,8 @@ func (l *lockRows) lock(ctx context.Context, t *lockTarget, b *types.Batch, row 
 	return true, nil
 }
 
-// recheckRow makes the row as it is now the next one, if it still belongs to the result.
+// recheckRow reads the newest version of the row and, if that still belongs to the result, returns
+// it next.
 func (l *lockRows) recheckRow(ctx context.Context, stale error, b *types.Batch, row int) error {
 	again := l.run.newRecheck(l.node)
 	if again == nil || len(l.targets) != 1 {
@@ -167,9 +169,9 @@ func (l *lockRows) recheckRow(ctx context.Context, stale error, b *types.Batch, 
 	})
 }
 
-// limits says whether a node hands rows of a LockRows on, so that a LIMIT above must not make it
-// lock more than are asked for.
-func limits(n physical.Node) bool {
+// limitsLockRows reports whether a LIMIT over n takes its rows directly from a LockRows, which then
+// must not lock more rows than the LIMIT asks for.
+func limitsLockRows(n physical.Node) bool {
 	for {
 		switch t := n.(type) {
 		case *physical.LockRows:

@@ -21,8 +21,8 @@ type materialisedRows struct {
 	view     types.Batch
 }
 
-// open counts another run. From the second one on rows are materialised, if the scan's ranges
-// depend on no variable and call nothing volatile.
+// open counts a run of the scan. From the second one on it materialises rows, if the scan's ranges
+// depend on no variable and call no volatile function.
 func (m *materialisedRows) open(s *scan) {
 	m.opens++
 	m.at = 0

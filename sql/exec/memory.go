@@ -12,7 +12,7 @@ type budget struct {
 	account     *memory.Account // nil: none
 }
 
-// grow counts n bytes that are about to be allocated. They are counted also when it fails.
+// grow counts n bytes that are about to be allocated. They count even when it returns an error.
 func (b *budget) grow(n int64) error {
 	b.used += n
 	if b.limit > 0 && b.used > b.limit {

@@ -88,7 +88,7 @@ func (m *modification) Close() error {
 	return m.child.Close()
 }
 
-// wrote counts a row.
+// wrote counts a written row.
 func (m *modification) wrote() {
 	m.rows++
 	if n := m.run.env.Written; n != nil {
@@ -105,7 +105,7 @@ func (m *modification) output(ctx context.Context) (*types.Batch, error) {
 	return &m.view, ctx.Err()
 }
 
-// emit keeps the RETURNING of a row.
+// emit keeps the RETURNING values of a row.
 func (m *modification) emit(row []types.Datum) error {
 	if m.returned == nil {
 		return nil
@@ -123,7 +123,7 @@ func (m *modification) emit(row []types.Datum) error {
 // verify tests the constraints of a new row other than the unique ones.
 func (m *modification) verify(row []types.Datum) error {
 	if len(m.checks) == 0 {
-		return nil // the writer looks for NULLs itself
+		return nil // the writer checks NOT NULL itself
 	}
 	if err := m.writer.CheckNulls(row); err != nil {
 		return err
@@ -150,9 +150,8 @@ func rowKey(d *table.Desc) (cols []int, ts []*types.Type) {
 	return cols, ts
 }
 
-// touchedKeys returns the row keys of the table that were written so far: by this operator, or
-// where WITH queries modify too by the whole statement, of which only the first change of a row
-// counts.
+// touchedKeys returns the row keys of the table that were written so far: by this operator or,
+// where WITH queries modify too, by the whole statement. Only the first change of a row counts.
 func (m *modification) touchedKeys() *keyTable {
 	if m.touched != nil {
 		return m.touched

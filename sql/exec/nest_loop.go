@@ -22,7 +22,7 @@ type nestLoop struct {
 	pos         int // position in the left selection
 	row         int // right row to continue with
 
-	// With keys, pairs are left out whose keys surely differ: see newNullAntiJoin.
+	// If there are keys, pairs whose keys surely differ are left out: see newNullAntiJoin.
 	leftKeys, rightKeys []*eval.Program
 	keys                *rowStore
 	vecs                []*types.Vec
@@ -46,9 +46,9 @@ func (r *run) buildNestLoop(n *physical.NestLoop) (operator, error) {
 	return j, nil
 }
 
-// newNullAntiJoin makes the join for a NOT IN of several columns, or with a further condition that
-// says which right rows are in the list: a left row is returned unless some right row of the list
-// is equal to it or, for its NULLs, might be. No hash table finds the latter.
+// newNullAntiJoin makes the join for a NOT IN of several columns, or of one with a further
+// condition on which right rows are in the list. A left row is returned unless some right row of
+// the list is equal to it or, because of NULLs, might be. A hash table cannot find the latter.
 func (r *run) newNullAntiJoin(h *hashJoin, n *physical.HashJoin) (operator, error) {
 	j := &nestLoop{run: r, kind: opt.Anti, left: h.left, right: h.right, rightNode: n.Right,
 		leftKeys: h.leftKeys, rightKeys: h.rightKeys}

@@ -46,8 +46,8 @@ func compareRows(keys []orderKey, i, j int) int {
 	return 0
 }
 
-// sortEntry is a row number with the beginning of its first key, packed so that most comparisons
-// look no further.
+// sortEntry is a row number with the beginning of its first key, packed into a number so that most
+// comparisons need nothing else.
 type sortEntry struct {
 	head uint64
 	row  int32
@@ -82,8 +82,8 @@ func sortRows(keys []orderKey, n int) []sortEntry {
 	return entries
 }
 
-// packHeads fills the heads from the first key. Heads order as their keys do, or are equal; exact
-// says that equal heads mean equal keys.
+// packHeads fills the heads from the first key. Heads are ordered as their keys are, or equal;
+// exact reports whether equal heads mean equal keys.
 func packHeads(k *orderKey, entries []sortEntry) (exact bool) {
 	c := k.col
 	exact = !c.HasNull

@@ -10,7 +10,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// pointScan reads one row by its row key: the most frequent plan of all, so it allocates little.
+// pointScan reads one row by its row key. That is the most frequent plan of all, so it allocates
+// little.
 type pointScan struct {
 	run    *run
 	node   *physical.Scan
@@ -21,11 +22,11 @@ type pointScan struct {
 	keys   [3]types.Datum
 	row    []types.Datum
 	out    types.Batch
-	room   pointRoom
+	small  pointBuffers
 }
 
-// pointRoom is the memory of a row of few columns.
-type pointRoom struct {
+// pointBuffers is the memory for a row of few columns, part of the operator.
+type pointBuffers struct {
 	row   [2]types.Datum
 	out   [2]*types.Vec
 	vecs  [2]types.Vec
@@ -34,8 +35,8 @@ type pointRoom struct {
 	read  [2]int
 }
 
-// isPoint says whether a scan is one for pointScan.
-func isPoint(n *physical.Scan) bool {
+// isPointScan reports whether a scan reads at most one row, by its whole row key.
+func isPointScan(n *physical.Scan) bool {
 	if !n.Point || len(n.Ranges) != 1 || n.Index != nil && n.Index.ID != table.RowIndexID {
 		return false
 	}
@@ -50,15 +51,16 @@ func (r *run) buildPointScan(n *physical.Scan) (operator, error) {
 	return p, err
 }
 
-// buildProjectedPoint makes one operator of a point read and a choice of its columns above it. It
-// returns nil when there is more to be done, or rows are to be counted for each node.
+// buildProjectedPoint makes one operator of a point read and a projection to some of its columns.
+// It returns nil if the nodes do more than that, or if rows are to be counted for each node.
 func (r *run) buildProjectedPoint(n *physical.Project) operator {
 	child, ok := n.Child.(*physical.Scan)
-	if !ok || r.stats != nil || !isPoint(child) || child.Filter != nil || !onlyColumns(n.Exprs) {
+	if !ok || r.stats != nil || !isPointScan(child) || child.Filter != nil ||
+		!onlyColumns(n.Exprs) {
 		return nil
 	}
 	p := &pointScan{run: r, node: child, cols: n.Columns()}
-	p.read = p.room.read[:0]
+	p.read = p.small.read[:0]
 	for _, e := range n.Exprs {
 		p.read = append(p.read, child.Out[e.(*expr.Col).Index])
 	}
@@ -74,9 +76,9 @@ func onlyColumns(es []expr.Expr) bool {
 	return true
 }
 
-// ReadsPoint says whether a plan reads one row by constants and parameters and does nothing else:
-// what runs it holds nothing between two calls of Next.
-func ReadsPoint(plan *physical.Plan) bool {
+// IsPointRead reports whether a plan does nothing but read one row by constants and parameters. Its
+// operators hold nothing between two calls of Next.
+func IsPointRead(plan *physical.Plan) bool {
 	n := plan.Root
 	if p, ok := n.(*physical.Project); ok {
 		if !onlyColumns(p.Exprs) {
@@ -85,7 +87,7 @@ func ReadsPoint(plan *physical.Plan) bool {
 		n = p.Child
 	}
 	s, ok := n.(*physical.Scan)
-	if !ok || !isPoint(s) || s.Filter != nil || len(plan.CTEs) > 0 {
+	if !ok || !isPointScan(s) || s.Filter != nil || len(plan.CTEs) > 0 {
 		return false
 	}
 	for _, e := range s.Ranges[0].Eq {
@@ -139,7 +141,7 @@ func (p *pointScan) Next(ctx context.Context) (*types.Batch, error) {
 
 // allocate makes room for one row: the columns share their arrays.
 func (p *pointScan) allocate() {
-	m := &p.room
+	m := &p.small
 	n := len(p.cols)
 	row, out, vecs, nulls, ints := m.row[:], m.out[:], m.vecs[:], m.nulls[:], m.ints[:]
 	if n > len(row) {
@@ -154,8 +156,8 @@ func (p *pointScan) allocate() {
 	}
 }
 
-// onlyPoints says whether the ranges may be read as single keys. The order of several does not
-// follow from that, so somebody above must not ask for it; and IS NULL is no point.
+// onlyPoints reports whether the ranges may be read as single keys. They may not if one contains
+// NULL, or if there are several and the rows must come in order of the keys.
 func (s *scan) onlyPoints(ranges []table.Range) bool {
 	if len(ranges) > 1 && s.node.Ordered || len(ranges) > types.BatchSize {
 		return false

@@ -16,10 +16,10 @@ type project struct {
 	exprs []*eval.Program
 	own   []types.Vec // results of the expressions that compute
 	out   types.Batch
-	// failed is the error of the row behind those given, as in condition.
+	// failed is the error of the row after those returned, as in condition.
 	failed error
-	// in and rest are the child's batch and its rows that are still to be computed, where the
-	// memory does not suffice for all of them at once; step is how many go together then, 0 for
+	// in is the child's batch, and rest its rows that are still to be computed, if the memory does
+	// not suffice for all of them at once. step is how many rows are then computed together; 0:
 	// all.
 	in   *types.Batch
 	rest []int32
@@ -106,7 +106,7 @@ func (p *project) divisible(err error) bool {
 	return true
 }
 
-// piece computes the next rows of those that are left of a batch.
+// piece computes the next step rows of what is left of the batch.
 func (p *project) piece() (*types.Batch, error) {
 	n := min(p.step, len(p.rest))
 	if err := p.compute(p.in, p.rest[:n]); err != nil {
@@ -120,7 +120,7 @@ func (p *project) piece() (*types.Batch, error) {
 	return &p.out, nil
 }
 
-// halve goes on with half as many rows at a time, after err.
+// halve continues with half as many rows at a time after those of the last step did not fit: err.
 func (p *project) halve(err error) (*types.Batch, error) {
 	if p.step /= 2; p.step == 0 {
 		return nil, err
@@ -150,8 +150,8 @@ func (p *project) compute(b *types.Batch, sel []int32) error {
 	return nil
 }
 
-// retyped shares a column under the type of the expression: a cast that leaves values as they are,
-// int4 to int8 say, is no work, but the type decides how a client gets them.
+// retyped shares a column under the type of the expression. A cast that leaves values as they are,
+// such as int4 to int8, costs nothing, but the type decides how the value is sent to the client.
 func (p *project) retyped(i int, col *types.Vec) *types.Vec {
 	t := p.exprs[i].Type()
 	if t == col.Type || t.OID == col.Type.OID && t.Mod == col.Type.Mod {
@@ -162,7 +162,7 @@ func (p *project) retyped(i int, col *types.Vec) *types.Vec {
 	return &p.own[i]
 }
 
-// empty is a batch without rows: expressions need not run for it.
+// empty returns a batch without rows, for which no expression is evaluated.
 func (p *project) empty() *types.Batch {
 	for i, e := range p.exprs {
 		p.own[i].Reset(e.Type())

@@ -11,7 +11,7 @@ import (
 )
 
 // projectSet computes set-returning functions in the select list: each input row becomes as many
-// rows as the longest of its sets. The sets are drawn as they are needed, so that LIMIT ends an
+// rows as the longest of its sets has. The sets are drawn as they are needed, so that LIMIT ends an
 // endless one.
 type projectSet struct {
 	run   *run
@@ -19,7 +19,7 @@ type projectSet struct {
 	items []setItem
 	in    *types.Batch
 	at    int
-	ready bool // the items stand within the input row at position at
+	ready bool // the items have begun the input row at position at
 	row   []types.Datum
 	next  []types.Datum
 	out   *types.Batch
@@ -176,8 +176,8 @@ func (s *setItem) begin(r *run, row []types.Datum) (err error) {
 	return nil
 }
 
-// draw returns the next value of a set, with ok false and NULL after its end; a plain expression
-// makes no row of its own.
+// draw returns the next value of a set; after its end, NULL with ok false. For a plain expression
+// it returns the value with ok false: that makes no row of its own.
 func (s *setItem) draw() (d types.Datum, ok bool, err error) {
 	if s.expr != nil {
 		return s.value, false, nil

@@ -13,10 +13,10 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// recheck reads a row again that was changed by a transaction for which the statement waited, and
-// tests it anew: PostgreSQL's EvalPlanQual in READ COMMITTED. The rest of the statement goes on in
-// its own snapshot. It is for statements over one scan; others are run again as a whole, which only
-// the session can do.
+// recheck reads the newest version of a row that was changed by a transaction for which the
+// statement waited, and tests it again: PostgreSQL's EvalPlanQual in READ COMMITTED. The rest of
+// the statement continues in its own snapshot. Only statements over one scan are rechecked row by
+// row; the session runs others again as a whole.
 type recheck struct {
 	run  *run
 	node physical.Node
@@ -24,10 +24,10 @@ type recheck struct {
 	all  []int // ordinals of all columns
 }
 
-// newRecheck returns nil when the statement is to run again as a whole: n is more than one scan
-// with filters, projections and sorts above.
+// newRecheck returns nil if the statement must run again as a whole: n is more than one scan with
+// filters, projections and sorts above it.
 func (r *run) newRecheck(n physical.Node) *recheck {
-	s := looksAgain(n)
+	s := recheckableScan(n)
 	if !r.env.Recheck || s == nil {
 		return nil
 	}
@@ -38,9 +38,9 @@ func (r *run) newRecheck(n physical.Node) *recheck {
 	return l
 }
 
-// looksAgain returns the one scan of a node of whose rows each can be looked at again by itself;
+// recheckableScan returns the one scan of a node if each of its rows can be rechecked by itself;
 // otherwise nil.
-func looksAgain(n physical.Node) *physical.Scan {
+func recheckableScan(n physical.Node) *physical.Scan {
 	s := singleScan(n)
 	if s == nil || physical.TreeHasExpr(n, expr.HasSubquery) {
 		return nil
@@ -53,12 +53,12 @@ func looksAgain(n physical.Node) *physical.Scan {
 	return s
 }
 
-// LocksInPieces reports whether a plan locks the rows of one scan, each of which can be looked at
-// again by itself if it was changed: so it may give rows out before it has locked all.
+// LocksInPieces reports whether a plan locks the rows of one scan, each of which can be rechecked
+// by itself if it was changed. Such a plan may return rows before it has locked all of them.
 func LocksInPieces(plan *physical.Plan) bool {
 	for n := plan.Root; ; n = n.Children()[0] {
 		if l, ok := n.(*physical.LockRows); ok {
-			return looksAgain(l.Child) != nil
+			return recheckableScan(l.Child) != nil
 		}
 		if len(n.Children()) != 1 {
 			return false
@@ -66,17 +66,17 @@ func LocksInPieces(plan *physical.Plan) bool {
 	}
 }
 
-// isStale says whether err is about a row that was changed after it was read.
+// isStale reports whether err is about a row that was changed after it was read.
 func isStale(err error) bool {
 	var stale *txn.StaleError
 	return errors.As(err, &stale)
 }
 
-// row calls fn with the row that the plan makes of the newest version of the row with that key, at
-// the timestamp of the recheck. If the row is gone it may have another key now, which cannot be
-// followed: the answer is stale, the error that led here, and the statement runs again as a whole.
-// A cursor may be too far for that, so it looks whether the row was simply deleted, and goes on
-// then. Requires: the row is locked.
+// row calls fn with what the plan makes of the newest version of the row with that key, read at the
+// timestamp of the recheck. If that version is gone, the row may have got another key, under which
+// it cannot be found: row then returns stale, the error that led here, and the statement runs again
+// as a whole. A cursor may have returned rows already and cannot run again. For it, row finds out
+// whether the row was simply deleted, and if so continues without it. Requires: the row is locked.
 func (l *recheck) row(ctx context.Context, stale error, key []types.Datum,
 	fn func(b *types.Batch) error) error {
 	tx := l.run.env.Tx
@@ -93,7 +93,7 @@ func (l *recheck) row(ctx context.Context, stale error, key []types.Datum,
 	if !found {
 		tx.ReadAt(before)
 		if l.run.env.Incremental {
-			if deleted, err := l.deleted(ctx, stale); deleted || err != nil {
+			if deleted, err := l.wasDeleted(ctx, stale); deleted || err != nil {
 				return err
 			}
 		}
@@ -120,10 +120,10 @@ func (l *recheck) row(ctx context.Context, stale error, key []types.Datum,
 	return eachBatch(ctx, op, func(_ context.Context, b *types.Batch) error { return fn(b) })
 }
 
-// deleted says whether a row that is gone was deleted, and has no other key now: nobody has changed
-// it between the snapshot and the commit that removed it, and that commit has put no row of the
-// table.
-func (l *recheck) deleted(ctx context.Context, stale error) (bool, error) {
+// wasDeleted reports whether a row that is gone was deleted, rather than moved to another key: no
+// transaction changed it between the snapshot and the commit that removed it, and that commit wrote
+// no row of the table.
+func (l *recheck) wasDeleted(ctx context.Context, stale error) (bool, error) {
 	var gone *txn.StaleError
 	if !errors.As(stale, &gone) {
 		return false, nil
@@ -135,12 +135,13 @@ func (l *recheck) deleted(ctx context.Context, stale error) (bool, error) {
 		written {
 		return false, err
 	}
-	puts, err := l.puts(ctx, gone.CommitTS)
+	puts, err := l.putsRow(ctx, gone.CommitTS)
 	return !puts, err
 }
 
-// puts says whether the commit at a timestamp has put a row of the table.
-func (l *recheck) puts(ctx context.Context, at tso.Timestamp) (puts bool, err error) {
+// putsRow reports whether the commit at a timestamp wrote a new version of a row of the table. It
+// compares the table's rows just before the commit with those at it.
+func (l *recheck) putsRow(ctx context.Context, at tso.Timestamp) (puts bool, err error) {
 	tx, rows := l.run.env.Tx, l.scan.Table.IndexSpan(table.RowIndexID)
 	tx.ReadAt(at - 1)
 	before, err := tx.Scan(ctx, rows, txn.ScanOptions{})
@@ -171,7 +172,7 @@ func (l *recheck) puts(ctx context.Context, at tso.Timestamp) (puts bool, err er
 	return false, errors.Join(before.Err(), after.Err())
 }
 
-// over copies the plan with the row in place of its scan. One row needs no order.
+// over copies the plan with the row in place of its scan. Sorts are left out: there is one row.
 func (l *recheck) over(n physical.Node, row *types.Batch) physical.Node {
 	switch t := n.(type) {
 	case *physical.Scan:
@@ -192,7 +193,7 @@ func (l *recheck) over(n physical.Node, row *types.Batch) physical.Node {
 	return n
 }
 
-// inRanges says whether a whole row lies in one of the scan's ranges.
+// inRanges reports whether a row is in one of the scan's ranges.
 func (l *recheck) inRanges(row []types.Datum) (bool, error) {
 	if l.scan.Ranges == nil {
 		return true, nil
@@ -252,7 +253,7 @@ func withinBounds(t *types.Type, have types.Datum, g *table.Range) bool {
 	return true
 }
 
-// fixedRow stands for a scan whose one row is known.
+// fixedRow takes the place of a scan in the plan: its one row is known.
 type fixedRow struct {
 	physical.Base
 	scan *physical.Scan

@@ -33,7 +33,7 @@ type scanRange struct {
 }
 
 func (r *run) buildScan(n *physical.Scan) (operator, error) {
-	if isPoint(n) {
+	if isPointScan(n) {
 		return r.buildPointScan(n)
 	}
 	s := &scan{run: r, node: n, index: n.Index, filter: condition{run: r}}
@@ -127,7 +127,8 @@ func (s *scan) narrow(b *types.Batch) (*types.Batch, error) {
 	return s.filter.narrow(b)
 }
 
-// start opens the scanner; done says that there is nothing for it to do, b being all rows.
+// start opens the scanner. done reports that there is nothing to scan: b, if not nil, holds all
+// rows.
 func (s *scan) start(ctx context.Context) (b *types.Batch, done bool, err error) {
 	if s.batch == nil {
 		s.batch = types.NewBatchCap(columnTypes(s.node), s.firstCapacity())
@@ -174,7 +175,7 @@ func (s *scan) firstCapacity() int {
 	return 32
 }
 
-// spans returns the one span of a scan of everything, nil when there are ranges.
+// spans returns the one span of a scan without ranges, and nil if there are ranges.
 func (s *scan) spans() ([]kv.Span, error) {
 	if s.ranges != nil {
 		return nil, nil

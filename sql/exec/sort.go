@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// sorter reads all its input, sorts row numbers and gathers the rows in that order. With a bound it
-// throws away every now and then what lies beyond it.
+// sorter reads all its input, sorts row numbers and gathers the rows in that order. If only the
+// first bound rows are wanted, it drops the rows beyond them from time to time.
 type sorter struct {
 	run   *run
 	child operator

@@ -9,12 +9,12 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// single hands its child's rows on one by one. Where a LIMIT, a cursor or EXISTS may have enough
-// before the end, a function with an effect must not be called for rows that nobody asks for: who
-// takes one row WHERE pg_try_advisory_lock(id) has one lock.
+// single passes on the rows of its child one by one. Where a LIMIT, a cursor or EXISTS may be
+// satisfied before the end, a function with a side effect must not be called for rows that are
+// never asked for: taking one row WHERE pg_try_advisory_lock(id) must take one lock.
 type single struct {
 	child operator
-	rows  []int32 // of the child's batch, those from at on were not given
+	rows  []int32 // of the child's batch; those from at on are not yet returned
 	at    int
 	out   types.Batch
 	one   [1]int32
@@ -41,7 +41,7 @@ func (s *single) Next(ctx context.Context) (*types.Batch, error) {
 	return &s.out, nil
 }
 
-// demand notes, before a node is built, whether all rows of those below it will be asked for.
+// demand records, before a node is built, whether all rows of the nodes below it will be asked for.
 func (r *run) demand(n physical.Node) {
 	switch n.(type) {
 	case *physical.Limit:
@@ -52,8 +52,8 @@ func (r *run) demand(n physical.Node) {
 	}
 }
 
-// stepwise is child for expressions that are evaluated over it: row by row where they have effects
-// and not all rows may be wanted.
+// stepwise returns the input over which expressions are evaluated: child itself, or its rows one by
+// one if the expressions have side effects and not all rows may be asked for.
 func (r *run) stepwise(child operator, es ...expr.Expr) operator {
 	if r.partial {
 		for _, e := range es {
@@ -65,7 +65,8 @@ func (r *run) stepwise(child operator, es ...expr.Expr) operator {
 	return child
 }
 
-// steppedScan is a scan whose filter has effects, as a filter over one without; nil for any other.
+// steppedScan returns a scan whose filter has side effects as a filter over a scan without one; nil
+// for any other scan.
 func (r *run) steppedScan(n *physical.Scan) (operator, error) {
 	if !r.partial || n.Filter == nil || !volatile(n.Filter) {
 		return nil, nil
@@ -80,16 +81,16 @@ func (r *run) steppedScan(n *physical.Scan) (operator, error) {
 	return &filter{run: r, child: &single{child: child}, cond: condition{run: r, prog: prog}}, err
 }
 
-// unnoticed are volatile functions of which nobody can tell how often they were called.
-var unnoticed = map[string]bool{"random": true, "gen_random_uuid": true, "clock_timestamp": true,
+// unobservable are volatile functions whose number of calls has no effect that can be seen.
+var unobservable = map[string]bool{"random": true, "gen_random_uuid": true, "clock_timestamp": true,
 	"timeofday": true}
 
-// volatile says whether an expression calls a volatile function, and how often matters.
+// volatile reports whether an expression calls a volatile function whose number of calls matters.
 func volatile(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(e expr.Expr) bool {
 		if call, ok := e.(*expr.Call); ok {
-			found = found || call.Func.Volatility == expr.Volatile && !unnoticed[call.Func.Name]
+			found = found || call.Func.Volatility == expr.Volatile && !unobservable[call.Func.Name]
 		}
 		return !found
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// collectKeys makes the table of keys of a hashed subquery, and keeps the rows that have a NULL
-// apart. Of one column a single NULL says as much as many.
+// collectKeys makes the table of keys of a hashed subquery, and keeps apart the rows that have a
+// NULL. Of a single column it keeps one NULL: more would not change any result.
 func (s *subquery) collectKeys(ctx context.Context, r *run, ts []*types.Type) error {
 	if s.keys != nil {
 		s.keys.free()
@@ -57,7 +57,7 @@ func withNulls(cols []*types.Vec, sel []int32) []int32 {
 	return out
 }
 
-// member is = ANY by the table of keys; <> ALL is its negation.
+// member computes = ANY by the table of keys; <> ALL is its negation.
 func (s *subquery) member(left []types.Datum) types.Datum {
 	all := s.sq.Kind == expr.All
 	null := false

@@ -140,7 +140,7 @@ func (c *windowCall) pick(p *partition, out *types.Vec) error {
 	return nil
 }
 
-// each calls fn with the rows of the frame of row i that are not excluded, until it says no.
+// each calls fn with the rows of the frame of row i that are not excluded, until fn returns false.
 func (f *framer) each(i, lo, hi int, fn func(j int) bool) {
 	first, last := f.p.peers(i)
 	for j := lo; j < hi; j++ {
