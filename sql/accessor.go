@@ -56,8 +56,9 @@ func (f *accessor) sequence(oid types.OID) (*table.Desc, error) {
 	return d, nil
 }
 
-// lockSequence keeps a sequence from being altered until the transaction's end, and finds how it is
-// defined now: positions are no part of a snapshot, so an older definition would not fit them.
+// lockSequence keeps a sequence from being altered until the transaction's end, and returns its
+// present definition. Positions are no part of a snapshot, so an older definition would not fit
+// them.
 func (f *accessor) lockSequence(d *table.Desc) (*table.Desc, error) {
 	s := f.s
 	out, err := s.lockTable(f.ctx, d.ID, rowlock.RowExclusive, false)
@@ -82,7 +83,7 @@ func (f *accessor) lockSequence(d *table.Desc) (*table.Desc, error) {
 	case now == nil && out == rowlock.Waited:
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "could not open relation with OID %d", d.ID)
 	case now == nil:
-		return d, nil // of this transaction's own making
+		return d, nil // made by this transaction
 	}
 	if s.tx.sequences == nil {
 		s.tx.sequences = map[table.ID]*table.Desc{}
@@ -222,7 +223,7 @@ func splitName(text string) (ast.Name, error) {
 	return ast.Name{}, sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
 }
 
-// Describe answers system functions with what the catalog knows.
+// Describe returns what system functions show of the catalog.
 func (f *accessor) Describe(kind string, oid types.OID, extra string) (string, bool) {
 	if err := f.s.ensure(f.ctx); err != nil {
 		return "", false
@@ -258,7 +259,7 @@ func typeOID(text string) (types.OID, error) {
 	t, err := planner.ResolveType(name)
 	var e *sqlerr.Error
 	if errors.As(err, &e) {
-		err = e.At(0) // a place in the value, not in the statement
+		err = e.At(0) // the position is one in the value, not in the statement
 	}
 	if err != nil {
 		return 0, err

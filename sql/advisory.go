@@ -31,7 +31,7 @@ func advisoryMode(shared bool) rowlock.Mode {
 // AdvisoryLock takes a lock in the process's lock table (expr.AdvisoryLocks).
 func (f *accessor) AdvisoryLock(key expr.AdvisoryKey, shared, transaction, wait bool) (bool,
 	error) {
-	f.s.sideEffects = true // a lock of the session is not given back by a second attempt
+	f.s.sideEffects = true // a second attempt would not give back a lock of the session
 	_, err := f.s.engine.store.RowLocks().Lock(f.ctx, f.s.locks, f.advisoryKey(key),
 		rowlock.Request{
 			Mode: advisoryMode(shared), NoWait: !wait, Timeout: f.s.settings.Derived().LockTimeout,

@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table/catalog"
 )
 
-// ReloadConf answers pg_reload_conf (expr.Backends).
+// ReloadConf is pg_reload_conf (expr.Backends).
 func (f *accessor) ReloadConf() error { return f.s.engine.reloadSystem(f.ctx) }
 
 // alterSettings is ALTER DATABASE and ALTER SYSTEM.
@@ -45,7 +45,7 @@ func (s utility) alterSettings(ctx context.Context, st *ast.AlterSettings) (stri
 	return command, s.tx.view.UpdateDatabase(ctx, db)
 }
 
-// renameDatabase is ALTER DATABASE … RENAME TO, of a database in which nobody works.
+// renameDatabase is ALTER DATABASE … RENAME TO. The database must have no sessions.
 func (s utility) renameDatabase(ctx context.Context, db catalog.Database, name string) error {
 	old := db.Name
 	if err := s.tx.view.RenameDatabase(ctx, db, name); err != nil {
@@ -61,7 +61,8 @@ func (s utility) renameDatabase(ctx context.Context, db catalog.Database, name s
 	return nil
 }
 
-// alterSystem stores what pg_reload_conf(), or the next start, makes the default of all sessions.
+// alterSystem stores a setting that all sessions begin with after pg_reload_conf(), or after the
+// next start.
 func (s utility) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
 	if st.Set != nil {
 		d := settings.Lookup(st.Set.Name)
@@ -86,7 +87,7 @@ func (s utility) alterSystem(ctx context.Context, st *ast.AlterSettings) error {
 	return s.tx.view.SetSystemSettings(ctx, entries)
 }
 
-// altered returns entries as a statement leaves them.
+// altered returns the stored entries as the statement changes them.
 func (s utility) altered(entries []string, st *ast.AlterSettings) ([]string, error) {
 	set := st.Set
 	if set == nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/minidb/minidb/table/stats"
 )
 
-// analyze gathers the statistics of the tables named, or of all of the database. By itself it takes
-// a transaction for each; in a block it is part of that, sees its rows, and serves its plans at
-// once.
+// analyze gathers the statistics of the tables named, or of all tables of the database. Outside of
+// a block each table has a transaction of its own. In a block, ANALYZE is part of the transaction:
+// it sees its rows, and its plans use the result at once.
 func (s maintenance) analyze(ctx context.Context, st *ast.Maintenance) error {
 	o, err := readUpkeep(st)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s maintenance) analyzeAlone(ctx context.Context, t target, verbose bool) e
 	if err != nil || res == nil {
 		return err
 	}
-	s.tellAnalyzed(t, res, verbose)
+	s.reportAnalyzed(t, res, verbose)
 	return nil
 }
 
@@ -81,11 +81,11 @@ func (s maintenance) analyzeInside(ctx context.Context, t target, verbose bool) 
 	}
 	s.tx.analyzed = append(s.tx.analyzed,
 		analyzed{id: t.desc.ID, table: res.Table, rows: res.Rows, by: statistics.ByAnalyze})
-	s.tellAnalyzed(t, res, verbose)
+	s.reportAnalyzed(t, res, verbose)
 	return nil
 }
 
-func (s maintenance) tellAnalyzed(t target, res *stats.Result, verbose bool) {
+func (s maintenance) reportAnalyzed(t target, res *stats.Result, verbose bool) {
 	s.info(verbose, "\"%s\": scanned all rows, %d of them live; %d rows in sample", t.desc.Name,
 		res.Rows, res.Sampled)
 }

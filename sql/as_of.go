@@ -15,8 +15,9 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// readPast makes the present transaction read at the moment of a: read only, whatever its isolation
-// level, the tables as they were then, their schema included. It must not have read anything yet.
+// readPast makes the present transaction read the database as it was at the moment of a, its schema
+// included. The transaction becomes read-only, whatever its isolation level. It must not have read
+// anything yet.
 func (s *planRunner) readPast(ctx context.Context, a *ast.AsOf, with arguments) error {
 	if s.tx.ran || s.tx.asOf != 0 || len(s.tx.savepoints) > 0 {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction,
@@ -24,7 +25,7 @@ func (s *planRunner) readPast(ctx context.Context, a *ast.AsOf, with arguments) 
 	}
 	ts, err := s.timestampOf(ctx, a, with)
 	if err != nil {
-		return at(err, a.Pos)
+		return withPosition(err, a.Pos)
 	}
 	if err := s.dropSnapshot(ctx); err != nil {
 		return err
@@ -33,10 +34,9 @@ func (s *planRunner) readPast(ctx context.Context, a *ast.AsOf, with arguments) 
 	return nil
 }
 
-// analysePast does what analysis has to do in the schema of a moment, and leaves the transaction
-// without a snapshot: where it reads is for the statement's execution to say. In a transaction that
-// has read already, the schema is the one that it sees; of a moment that parameters tell, it is the
-// present one.
+// analysePast calls analyse with the schema of a moment, and then drops the transaction's snapshot:
+// the execution of the statement decides what the transaction reads. If the transaction has read
+// already, analyse sees the transaction's schema; if parameters give the moment, the present one.
 func (s *planRunner) analysePast(ctx context.Context, a *ast.AsOf, analyse func() error) error {
 	if a.Params || s.tx.ran || s.tx.asOf != 0 || len(s.tx.savepoints) > 0 {
 		return analyse()
@@ -59,8 +59,8 @@ func (s *planRunner) analysePast(ctx context.Context, a *ast.AsOf, analyse func(
 	return err
 }
 
-// saysWhen adds to the absence of a name that it is of the past.
-func (s *transactor) saysWhen(err error) error {
+// withMoment adds the moment to an error about a name that did not exist at it.
+func (s *transactor) withMoment(err error) error {
 	var se *sqlerr.Error
 	if s.tx.asOf == 0 || !errors.As(err, &se) || se.Detail != "" {
 		return err
@@ -76,11 +76,11 @@ func (s *transactor) saysWhen(err error) error {
 // moment is a time, or exactly a timestamp of the store.
 type moment struct {
 	at time.Time
-	ts tso.Timestamp // zero: at says it
+	ts tso.Timestamp // zero: use at
 }
 
-// timestampOf finds the timestamp of a moment: of a time the last one of its millisecond, as far as
-// it is past.
+// timestampOf returns the timestamp of a moment. For a time that is the last timestamp of its
+// millisecond, as far as it is past.
 func (s *planRunner) timestampOf(ctx context.Context, a *ast.AsOf, with arguments) (tso.Timestamp,
 	error) {
 	now, err := s.engine.store.Now(ctx)

@@ -47,7 +47,7 @@ func (e *Engine) terminate(f *accessor, pid int32, wait time.Duration) (found, g
 	}
 }
 
-// CancelBackend answers pg_cancel_backend (expr.Backends).
+// CancelBackend is pg_cancel_backend (expr.Backends).
 func (f *accessor) CancelBackend(pid int32) (bool, error) {
 	f.s.sideEffects = true
 	if !f.s.engine.cancelPID(pid) {
@@ -57,7 +57,7 @@ func (f *accessor) CancelBackend(pid int32) (bool, error) {
 	return true, f.ctx.Err() // it may have been this very statement
 }
 
-// TerminateBackend answers pg_terminate_backend.
+// TerminateBackend is pg_terminate_backend.
 func (f *accessor) TerminateBackend(pid int32, wait time.Duration) (bool, error) {
 	f.s.sideEffects = true
 	found, gone := f.s.engine.terminate(f, pid, wait)

@@ -14,13 +14,13 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// client is the lowest layer of a session: who the client is, its settings, and the statement that
-// it runs now.
+// client is the lowest layer of a session: the client's identity, its settings, and the statement
+// that it runs now.
 type client struct {
 	engine      *Engine
 	pid, secret int32
 	user        string
-	address     string // "": it is not known
+	address     string // "": unknown
 	database    string
 	databaseID  table.ID
 	started     time.Time
@@ -33,7 +33,7 @@ type client struct {
 	running       running
 	progress      progress
 	memory        *memory.Account        // what statements, their transaction and its portals hold
-	held          *memory.Account        // what outlives transactions: held cursors
+	held          *memory.Account        // what outlives transactions: cursors WITH HOLD
 	terminateConn atomic.Pointer[func()] // ends the connection
 	activity      struct {
 		sync.Mutex
@@ -68,11 +68,11 @@ func (s *client) notice(severity, code, format string, args ...any) {
 	if len(args) > 0 {
 		message = fmt.Sprintf(format, args...)
 	}
-	s.say(severity, code, message, "")
+	s.sendNotice(severity, code, message, "")
 }
 
-// say is notice of a finished text, with a detail that may be empty.
-func (s *client) say(severity, code, message, detail string) {
+// sendNotice is notice with the finished text, and a detail that may be empty.
+func (s *client) sendNotice(severity, code, message, detail string) {
 	level := levels[strings.ToLower(severity)]
 	if severity != "INFO" && level < levels[s.settings.Derived().ClientMinMessages] {
 		return
@@ -82,7 +82,7 @@ func (s *client) say(severity, code, message, detail string) {
 	}
 }
 
-// info tells the client how a command goes on, with VERBOSE.
+// info sends the progress of a command to the client if the command has VERBOSE.
 func (s *client) info(verbose bool, format string, args ...any) {
 	if verbose {
 		s.notice("INFO", "00000", format, args...)

@@ -18,7 +18,8 @@ import (
 // conflictsKept is how many conflicts the log holds.
 const conflictsKept = 256
 
-// toSQL is toSQL with what the session knows: the statements of a deadlock. It notes conflicts.
+// toSQL is the function toSQL with what the session adds: it puts the statements of a deadlock into
+// the detail, and records conflicts in the log.
 func (s *client) toSQL(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -61,14 +62,14 @@ func (s *client) toSQL(ctx context.Context, err error) error {
 		return out
 	}
 	if _, ok := advisoryOf(c.Key); ok {
-		c.Key = nil // the detail tells which
+		c.Key = nil // the detail names it
 	}
 	s.engine.conflicts.add(c)
 	return out
 }
 
-// waitDetail words waits, which may be a circle, as PostgreSQL does, and adds the statements of all
-// that are in it, which PostgreSQL keeps for its log.
+// waitDetail describes waits, which may form a deadlock cycle, in PostgreSQL's words. It adds the
+// statements of all sessions among them, which PostgreSQL writes to its log only.
 func (e *Engine) waitDetail(ctx context.Context, waits ...rowlock.Wait) string {
 	statements := map[int64]string{}
 	for _, a := range e.Activities() {
@@ -79,11 +80,12 @@ func (e *Engine) waitDetail(ctx context.Context, waits ...rowlock.Wait) string {
 		if text == "" && !elsewhere {
 			text = statements[process]
 		}
-		fmt.Fprintf(&b, "Process %d%s: %s\n", process, where(elsewhere), text)
+		fmt.Fprintf(&b, "Process %d%s: %s\n", process, serverSuffix(elsewhere), text)
 	}
 	for _, w := range waits {
 		fmt.Fprintf(&b, "Process %d%s waits for %s; blocked by process %d%s.\n",
-			w.Owner, where(w.Elsewhere), e.waitWords(ctx, &w), w.Blocker, where(w.BlockerElsewhere))
+			w.Owner, serverSuffix(w.Elsewhere), e.waitWords(ctx, &w), w.Blocker,
+			serverSuffix(w.BlockerElsewhere))
 	}
 	for _, w := range waits {
 		line(w.Owner, w.Elsewhere, w.Statement)
@@ -95,8 +97,8 @@ func (e *Engine) waitDetail(ctx context.Context, waits ...rowlock.Wait) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// where says of a process's number that it is not one of this server's.
-func where(elsewhere bool) string {
+// serverSuffix follows the number of a process that belongs to another server.
+func serverSuffix(elsewhere bool) string {
 	if elsewhere {
 		return " of another server"
 	}
@@ -118,9 +120,10 @@ func (e *Engine) waitWords(ctx context.Context, w *rowlock.Wait) string {
 	return fmt.Sprintf("ShareLock on transaction %d", w.BlockerTransaction)
 }
 
-// tableOf is the table whose rows lie under a storage ID, zero when it is gone.
+// tableOf returns the table whose rows have a storage ID, zero if there is none any more.
 func (e *Engine) tableOf(ctx context.Context, id table.StorageID) table.ID {
-	ctx = context.WithoutCancel(ctx) // what is to be told may be that the statement's time is over
+	// The context may have ended: that may be the error to describe.
+	ctx = context.WithoutCancel(ctx)
 	tx, err := e.store.Begin(ctx, beginReadOnly)
 	if err != nil {
 		return 0
@@ -133,8 +136,8 @@ func (e *Engine) tableOf(ctx context.Context, id table.StorageID) table.ID {
 	return d.ID
 }
 
-// NameConflict adds to an error that says 40001 which row it was about. It is for errors that go to
-// the client: it reads the schema, which a statement that is run again has no time for.
+// NameConflict adds the row that was in conflict to an error with code 40001. It is for errors that
+// are sent to the client: it reads the schema, which would delay a statement that is run again.
 func (s *Session) NameConflict(ctx context.Context, err error) error {
 	var e *sqlerr.Error
 	var c *conflict

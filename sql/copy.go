@@ -93,10 +93,11 @@ func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []st
 	return d, columns, nil
 }
 
-// rowsPerInsert is how many rows of COPY FROM go through one INSERT.
+// rowsPerInsert is how many rows COPY FROM inserts together.
 const rowsPerInsert = 128
 
-// bytesPerInsert is how much may gather until the rows are inserted, though they are fewer.
+// bytesPerInsert is the size of gathered rows from which on they are inserted, though they are
+// fewer.
 const bytesPerInsert = 1 << 20
 
 // copyIn is a COPY FROM under way: an INSERT of several rows of parameters, and one of a single
@@ -146,7 +147,7 @@ func (s utility) copyFrom(ctx context.Context, st *ast.Copy, o copyfmt.Options,
 		return 0, err
 	}
 	c.types = c.single.ParamTypes
-	s.sideEffects = true // what the client sends, it sends once
+	s.sideEffects = true // the client sends its data once
 	src, err := out.CopyIn(len(columns), c.binary)
 	if err != nil {
 		return 0, err
@@ -174,7 +175,7 @@ func (c *copyIn) all(ctx context.Context, r *copyfmt.Reader) (n int64, err error
 		if errors.Is(err, io.EOF) {
 			return n, c.flush(ctx)
 		}
-		// A value is looked at before what the row lacks behind it.
+		// A value is checked before the fields that the row lacks after it.
 		if v := c.values(fields); v != nil || err != nil {
 			return n, c.refused(ctx, r, v, err)
 		}
@@ -268,8 +269,8 @@ func (c *copyIn) flush(ctx context.Context) (err error) {
 	}
 	row := int(c.s.progress.rows.Load() - before)
 	if row == 0 && isDataError(err) {
-		// Values are computed for all rows before the first is written. Which row failed is found
-		// out.
+		// Values are computed for all rows before the first is written, so nothing is written yet.
+		// One by one, the row that failed is found.
 		return c.oneByOne(ctx, err)
 	}
 	return c.failed(ctx, row, err)

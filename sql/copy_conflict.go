@@ -11,10 +11,11 @@ import (
 )
 
 // copied is a COPY FROM whose transaction is about to be committed; nil is any other statement.
-// Outside of a block it locks nothing, since a lock for each row would double what a load costs. So
-// its commit may find that others have taken a key meanwhile. It cannot be repeated, for its client
-// sends the data once; but it has done nothing but insert rows, so in READ COMMITTED that is what
-// PostgreSQL finds when it inserts the row: a duplicate key.
+//
+// Outside of a block COPY locks no rows, since a lock for each row would double the cost of a load.
+// So its commit may find that another transaction has taken a key meanwhile. COPY cannot run again,
+// because its client sends the data once. But it has done nothing but insert rows, so in READ
+// COMMITTED the conflict is what PostgreSQL finds when it inserts the row: a duplicate key.
 type copied struct{ e *Engine }
 
 // copiedInto returns what conflict needs to know, before the commit ends the transaction.

@@ -21,7 +21,8 @@ type watchedSource struct {
 	rows func() int64
 }
 
-// watchCopy shows how far a COPY FROM is, and lets a cancel reach it while it waits for its client.
+// watchCopy shows the progress of a COPY FROM, and lets a cancel request reach it while it waits
+// for its client.
 func (s utility) watchCopy(ctx context.Context, id table.ID, src copyfmt.Source) (copyfmt.Source,
 	func()) {
 	w := &watchedSource{Source: src, ctx: ctx, to: &copying{relation: id, from: true},
@@ -50,7 +51,7 @@ func (w *watchedSource) Next() ([]byte, error) {
 	return b, err
 }
 
-// countedOut counts what goes to a client: a row in each piece, but for a header.
+// countedOut counts the rows sent to a client: each piece is a row, except for a header.
 type countedOut struct {
 	CopyWriter
 	to *copying

@@ -46,8 +46,9 @@ func (s *portalSet) holdCursors(ctx context.Context) error {
 	return nil
 }
 
-// keepRows reads a cursor to its end into memory: all its rows if it remembers those that it has
-// given, and may go backwards from now on; else those that are left.
+// keepRows reads a cursor to its end into memory. If the cursor remembers the rows that it has
+// returned, it keeps all its rows, and may go backwards from now on; otherwise it keeps those that
+// are left.
 func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
 	limit := s.settings.Derived().StatementMemory
 	k := &materialised{cols: p.columns, account: s.memory}
@@ -79,15 +80,15 @@ func (s *portalSet) keepRows(ctx context.Context, p *Portal) error {
 	return nil
 }
 
-// detachCursors prepares the open cursors and suspended portals for a plan that writes: they show
-// what was there when they were opened (PostgreSQL's cursors are insensitive), and a scan that is
+// detachCursors prepares the open cursors and suspended portals for a plan that writes. They show
+// what was there when they were opened (PostgreSQL's cursors are insensitive), but a scan that is
 // not open yet would see the transaction's own writes.
 func (s *portalSet) detachCursors(ctx context.Context, writes *physical.Plan) error {
 	for _, p := range s.portals {
 		if p.plan == nil || p.context == nil || p.finished || p.atEnd ||
 			uses(p.plan, opt.LocksRows) != nil {
-			// What modifies has been read to its end when it gives its first row, and FOR UPDATE
-			// locks no row, nor looks which version is the newest, before it is fetched.
+			// A statement that modifies has been read to its end when it returns its first row. FOR
+			// UPDATE locks a row, and finds its newest version, when the row is fetched.
 			continue
 		}
 		touched := slices.ContainsFunc(uses(writes, opt.Modifies), func(id table.ID) bool {
@@ -103,7 +104,8 @@ func (s *portalSet) detachCursors(ctx context.Context, writes *physical.Plan) er
 	return nil
 }
 
-// detach opens the portal's scan; rows that several scans give go into memory.
+// detach opens the portal's scan, so that it does not see what is written from now on. The rows of
+// a plan with several scans are read into memory.
 func (s *portalSet) detach(ctx context.Context, p *Portal) error {
 	if _, done := p.src.(*materialised); done {
 		return nil
@@ -124,7 +126,7 @@ func (s *portalSet) detach(ctx context.Context, p *Portal) error {
 	return nil
 }
 
-// uses lists the relations with which a plan does that much at least.
+// uses lists the relations that a plan uses at least as strongly as least.
 func uses(p *physical.Plan, least opt.Use) (ids []table.ID) {
 	for _, t := range p.Tables {
 		if t.Use >= least {
@@ -134,7 +136,7 @@ func uses(p *physical.Plan, least opt.Use) (ids []table.ID) {
 	return ids
 }
 
-// keepHeld makes the held cursors of a committed transaction the session's.
+// keepHeld makes the WITH HOLD cursors of a committed transaction belong to the session.
 func (s *portalSet) keepHeld() {
 	for _, p := range s.portals {
 		if !p.hold {
@@ -147,7 +149,7 @@ func (s *portalSet) keepHeld() {
 	}
 }
 
-// dropHeld closes the held cursors of a transaction that did not commit.
+// dropHeld closes the WITH HOLD cursors of a transaction that did not commit.
 func (s *portalSet) dropHeld() {
 	for name, p := range s.portals {
 		if p.hold && !p.committed {

@@ -12,9 +12,8 @@ import (
 	"github.com/minidb/minidb/table/catalog"
 )
 
-// defaults are what sessions begin with beside the engine's options: the settings of ALTER SYSTEM
-// as they were last loaded, and the numbers of changes that sessions compare with what they have
-// seen.
+// defaults are what sessions begin with, beside the engine's options: the settings of ALTER SYSTEM
+// as last loaded. Sessions compare the numbers of changes with those that they have seen.
 type defaults struct {
 	load      sync.Mutex
 	system    atomic.Pointer[map[string]string] // nil: not loaded yet
@@ -51,8 +50,8 @@ func (e *Engine) inCatalog(ctx context.Context, f func(*catalog.View) error) err
 	return toSQL(ctx, f(e.catalog.View(tx)))
 }
 
-// startSettings finds the session's database and gives the session the settings that it begins
-// with. Those that its client asked for must be good.
+// startSettings finds the session's database and sets the settings that the session begins with.
+// Those that its client asked for must be valid.
 func (s *client) startSettings(ctx context.Context, o SessionOptions) error {
 	server := map[string]string{"session_authorization": o.User}
 	for k, v := range s.engine.opts.Settings {
@@ -117,8 +116,8 @@ func (e *Engine) findDatabase(ctx context.Context, name string) (db catalog.Data
 	return db, err
 }
 
-// takeOver gives a layer its values. They were good when they were stored: what another version of
-// the program does not know any more is logged, and left out.
+// takeOver sets the values of a layer of settings. They were valid when they were stored; one that
+// this version of the program does not know is logged and left out.
 func (s *client) takeOver(l settings.Layer, values map[string]string) {
 	if err := s.settings.SetLayer(l, values); err != nil {
 		s.engine.log.Warn("settings of new sessions", "database", s.database, "error", err)

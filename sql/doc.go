@@ -31,15 +31,15 @@
 // # Invariants
 //
 //   - sql I1: an implicit transaction is run again only while nothing of it has reached the client
-//     and only after an error that says that nothing of it is in the store. An ambiguous commit is
+//     and only after an error that means that nothing of it is in the store. An ambiguous commit is
 //     never repeated.
 //   - sql I2: a completion is sent after the commit that it promises. In the extended protocol,
-//     where PostgreSQL sends it before Sync commits, it stands in a buffer that a conflict takes
+//     where PostgreSQL sends it before Sync commits, it is in a buffer that a conflict takes
 //     back.
 //   - sql I3: a plan is used only in a transaction that sees the version of the catalog for which
 //     it was made, and never if the transaction has changed the schema itself.
-//   - sql I5: a statement that found a row changed is run again only before any of its rows has
-//     left, with what it wrote undone and the row locks it has kept.
+//   - sql I5: a statement that found a row changed is run again only before any of its rows is
+//     sent. What it wrote is undone; its row locks are kept.
 //   - sql I4: after an error in a block nothing but its end, or ROLLBACK TO, is accepted.
 //
 // # Simple on purpose

@@ -37,19 +37,20 @@ type Options struct {
 	// Flush makes what is in memory durable in its final form: CHECKPOINT. Nil: CHECKPOINT answers
 	// 0A000.
 	Flush func(ctx context.Context) error
-	// Memory is where what sessions hold is counted; nil: the process's pool.
+	// Memory is the pool that sessions draw their memory from; nil: the process's pool.
 	Memory *memory.Pool
 	// PlanCacheSize bounds the number of plans kept, of which those used last are at least half; 0
 	// is 1024.
 	PlanCacheSize int
-	// MaxReruns bounds how often a statement is run again because rows changed under it; past it
-	// the answer is 40001. 0 is 10,000.
+	// MaxReruns bounds how often a statement is run again because rows changed while it ran; past
+	// it the statement fails with 40001. 0 is 10,000.
 	MaxReruns int
 	// DatabaseWait is how long DROP DATABASE and RENAME wait for other sessions in the database to
-	// end; 0 is five seconds, as in PostgreSQL: a client that has just gone may not be gone here.
+	// end; 0 is five seconds, as in PostgreSQL. The server may still be closing the session of a
+	// client that has just disconnected.
 	DatabaseWait time.Duration
-	// AnalyzeInterval is the pause between looks for tables whose statistics are out of date; zero:
-	// they are made by ANALYZE alone.
+	// AnalyzeInterval is the pause between searches for tables whose statistics are out of date;
+	// zero: only ANALYZE makes statistics.
 	AnalyzeInterval time.Duration
 }
 
@@ -115,7 +116,7 @@ func NewEngine(store *txn.Store, cat *catalog.Catalog, opts Options) *Engine {
 // StartupLimit bounds how long a client over the wire may take until its session begins.
 const StartupLimit = 20 * time.Second
 
-// withLimits are the settings of every session, with those that say how many clients there may be.
+// withLimits returns the settings of every session, the limits on the number of clients included.
 func withLimits(o Options) map[string]string {
 	all := maps.Clone(o.Settings)
 	if all == nil {
@@ -196,11 +197,11 @@ func (e *Engine) Close() {
 	}
 }
 
-// CloseStatistics ends the background's analysis, and stores the counters of changes. Requires: no
-// session is at work any more.
+// CloseStatistics ends the analysis in the background, and stores the counters of changes.
+// Requires: no session is running a statement.
 func (e *Engine) CloseStatistics(ctx context.Context) error { return e.statistics.Close(ctx) }
 
-// Statistics are what the process knows of its tables.
+// Statistics returns the statistics and counters of the tables.
 func (e *Engine) Statistics() *statistics.Registry { return e.statistics }
 
 // Activities lists the sessions.
@@ -209,14 +210,14 @@ func (e *Engine) Activities() []pgcatalog.Activity {
 	defer e.mu.Unlock()
 	out := make([]pgcatalog.Activity, 0, len(e.mu.sessions))
 	for _, s := range e.mu.sessions {
-		if a := s.currentActivity(); a.PID != 0 { // registered, and not introduced yet
+		if a := s.currentActivity(); a.PID != 0 { // initActivity was called
 			out = append(out, a)
 		}
 	}
 	return withTransactions(out, e.store.Running())
 }
 
-// withTransactions tells of each session the transactions that it runs in the store.
+// withTransactions adds to each session the transactions that it runs in the store.
 func withTransactions(sessions []pgcatalog.Activity, running []txn.Running) []pgcatalog.Activity {
 	of := make(map[int64]*pgcatalog.Activity, len(sessions))
 	for i := range sessions {
@@ -244,7 +245,7 @@ type running struct {
 	cancel context.CancelCauseFunc
 	ended  error // set: no statement may run any more
 
-	between context.Context // of what the session does between statements: it ends with the session
+	between context.Context // of work between statements: it ends with the session
 	over    context.CancelCauseFunc
 }
 
@@ -257,7 +258,7 @@ func (r *running) set(cancel context.CancelCauseFunc) {
 	}
 }
 
-// end cancels this statement and all that come.
+// end cancels this statement and every later one.
 func (r *running) end(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -44,7 +44,7 @@ func parseQuery(ctx context.Context, text string) (*ast.Select, error) {
 	return sel, nil
 }
 
-// runtime is what functions of one statement may know.
+// runtime returns what the functions of one statement have access to.
 func (s *planRunner) runtime(ctx context.Context) *expr.Runtime {
 	f := s.settings.Derived().Format
 	r := &struct {
@@ -71,8 +71,8 @@ func (s *planRunner) virtualRows(ctx context.Context, d *table.Desc, columns []i
 	return pgcatalog.Rows(ctx, catalogEnv{s}, d, columns, emit)
 }
 
-// Format is how values are read and written as text now. It is for the running statement: the next
-// call changes it.
+// Format returns how values are read and written as text now. It is for the running statement: the
+// next call changes it.
 func (s *planRunner) Format() *types.Format {
 	s.format = s.settings.Derived().Format
 	s.format.Reg, s.format.Now = &s.outOfPlan, s.tx.started

@@ -21,7 +21,7 @@ var (
 	errShutdown         = errors.New("shutdown")
 )
 
-// toSQL turns what came up from below into what a client sees. Errors that have a code keep it.
+// toSQL turns an error of a lower layer into what a client sees. Errors that have a code keep it.
 func toSQL(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -42,7 +42,7 @@ func toSQL(ctx context.Context, err error) error {
 	case errors.As(err, &se):
 		return err
 	case errors.Is(err, txn.ErrAmbiguous):
-		// whatever the reason: a cancelled statement has not happened
+		// whatever the reason: a cancelled statement would mean that nothing has happened
 		return wrap(sqlerr.StatementCompletionUnknown, "the outcome of the commit is unknown", err).
 			WithHint("The transaction may have been committed. Read before writing again.")
 	case ctx.Err() != nil && (errors.Is(err, context.Canceled) ||
@@ -118,7 +118,8 @@ func wrap(code, message string, cause error) *sqlerr.Error {
 	return &sqlerr.Error{Code: code, Message: message, Cause: cause}
 }
 
-// unserializable is the message of a serializable transaction that has no place among the others.
+// unserializable is the message of a serializable transaction that does not fit into any serial
+// order of the transactions.
 const unserializable = "could not serialize access due to read/write dependencies among " +
 	"transactions"
 
@@ -146,16 +147,16 @@ func canceled(ctx context.Context) error {
 		cause).WithDetail("%v", cause)
 }
 
-// errFailedTransaction is the answer to every statement of a failed block.
+// errFailedTransaction is the error of every statement of a failed block.
 func errFailedTransaction() error {
 	return sqlerr.New(sqlerr.InFailedSQLTransaction,
 		"current transaction is aborted, commands ignored until end of transaction block")
 }
 
-// OutOfMemory is the error for a client of what an account refused.
+// OutOfMemory returns the error that a client sees when an account refuses memory.
 func OutOfMemory(err error) error { return toSQL(context.Background(), err) }
 
-// outOfMemory is the error of a statement that ended because the process may hold no more.
+// outOfMemory is the error of a statement that ended because the process's memory is used up.
 func outOfMemory(e *memory.ExhaustedError) error {
 	out := wrap(sqlerr.OutOfMemory, "out of memory", e)
 	if e.Asked > 0 {
@@ -171,8 +172,8 @@ func outOfMemory(e *memory.ExhaustedError) error {
 		"once, or give the process more (serve --memory).")
 }
 
-// at points an error that has no position at pos.
-func at(err error, pos ast.Pos) error {
+// withPosition sets the position of an error that has none.
+func withPosition(err error, pos ast.Pos) error {
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Position == 0 {
 		return e.At(int(pos))
@@ -180,7 +181,8 @@ func at(err error, pos ast.Pos) error {
 	return err
 }
 
-// conflict remembers the key of a conflict, so that it can be named once nothing is tried any more.
+// conflict keeps the key of a conflict, so that the row can be named if the statement is not run
+// again.
 type conflict struct {
 	key   []byte
 	cause error

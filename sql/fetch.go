@@ -104,7 +104,7 @@ func (s utility) describeFetch(stmt ast.Statement) ([]physical.Column, bool, err
 	return nil, false, nil
 }
 
-// openFetch is FETCH and MOVE. A cursor on which one of them has failed is of no use any more.
+// openFetch is FETCH and MOVE. A cursor on which one of them has failed cannot be used any more.
 func (s utility) openFetch(ctx context.Context, st *ast.Fetch) (source, error) {
 	p, err := s.findCursor(st.Cursor)
 	if err != nil {
@@ -150,7 +150,7 @@ func errCannotRun(portal string) error {
 	return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", portal)
 }
 
-// goesForward reports whether a FETCH asks for nothing but the rows behind the cursor's position.
+// goesForward reports whether a FETCH asks only for rows after the cursor's position.
 func goesForward(st *ast.Fetch) bool {
 	switch st.Direction {
 	case "", ast.FetchNext:
@@ -184,7 +184,7 @@ func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (sou
 			return f, nil
 		}
 		if st.Count == 0 {
-			return f.again(onRow)
+			return f.refetch(onRow)
 		}
 	case ast.FetchBackward:
 		if st.Count < 0 && !st.All {
@@ -192,7 +192,7 @@ func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (sou
 			return f, nil
 		}
 		if st.Move && !st.All && st.Count == 0 {
-			return f.again(onRow)
+			return f.refetch(onRow)
 		}
 		if st.Move && st.All && atStart {
 			return tagSource("MOVE 0"), nil
@@ -202,7 +202,7 @@ func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (sou
 			return f.skipTo(ctx, st.Count)
 		}
 		if st.Count == 0 {
-			return f.again(onRow)
+			return f.refetch(onRow)
 		}
 	case ast.FetchFirst, ast.FetchAbsolute:
 		n := st.Count
@@ -219,9 +219,8 @@ func (s utility) fetchOnward(ctx context.Context, p *Portal, st *ast.Fetch) (sou
 	return nil, notScrollable()
 }
 
-// again is FETCH 0, the row on which the cursor stands once more. There may be none; MOVE only
-// counts it.
-func (f *fetchSource) again(onRow bool) (source, error) {
+// refetch is FETCH 0: the row on which the cursor is, if any, once more. MOVE only counts it.
+func (f *fetchSource) refetch(onRow bool) (source, error) {
 	f.limit = 0
 	switch {
 	case !onRow:
@@ -232,7 +231,7 @@ func (f *fetchSource) again(onRow bool) (source, error) {
 	return nil, notScrollable()
 }
 
-// skipTo moves on by n rows, of which the last is the one to fetch.
+// skipTo moves forward by n rows; the last of them is the one to fetch.
 func (f *fetchSource) skipTo(ctx context.Context, n int64) (source, error) {
 	for f.limit = n - 1; f.limit > 0; {
 		b, err := f.rows(ctx)

@@ -8,11 +8,11 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// class says what a statement needs before it runs (Session.open).
+// class is what a statement needs before it runs (Session.open).
 type class uint8
 
 const (
-	// transactionControl moves the transaction and needs nothing.
+	// transactionControl begins or ends the transaction and needs nothing.
 	transactionControl class = iota
 	// sessionCommand needs a transaction, but no snapshot.
 	sessionCommand
@@ -20,7 +20,7 @@ const (
 	onData
 )
 
-// unlocked says when a statement of an implicit transaction may leave its writes unlocked
+// unlocked is when a statement of an implicit transaction may leave its writes unlocked
 // (Session.optimistic).
 type unlocked uint8
 
@@ -34,8 +34,8 @@ const (
 	unlockedIfCountOnly
 )
 
-// kind is all that a session decides by the type of a statement. The functions of this file are
-// the one table of kinds: a new statement is a new case.
+// kind is all that a session decides by the type of a statement. The functions of kinds.go are the
+// one table of kinds: a new statement is a new case.
 type kind struct {
 	class class
 	// name is the statement's in messages: "cannot execute NAME in a read-only transaction".
@@ -47,8 +47,9 @@ type kind struct {
 	// alone: the statement must be a transaction of its own.
 	alone    bool
 	unlocked unlocked
-	// planned is the part that the planner plans: the statement itself, the one inside of EXPLAIN,
-	// DECLARE and COPY, whose parameters are theirs, or nil.
+	// planned is the statement that the planner plans: the statement itself, or the one inside
+	// EXPLAIN, DECLARE or COPY; nil if there is none. Its parameters are those of the whole
+	// statement.
 	planned ast.Statement
 	// returnsRows: a planned statement has result rows, be they of no column.
 	returnsRows bool
@@ -60,7 +61,7 @@ type kind struct {
 	open func(utility, context.Context, call) (source, error)
 }
 
-// countsOnly reports whether the client learns nothing of the statement but how many rows it
+// countsOnly reports whether the client receives only the number of rows that the statement
 // changed.
 func (k *kind) countsOnly() bool { return k.unlocked == unlockedIfCountOnly && !k.returnsRows }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/planner/physical"
 )
 
-// kindOf returns what the session has to know of a statement.
+// kindOf returns the kind of a statement.
 func kindOf(stmt ast.Statement) kind {
 	for _, table := range [...]func(ast.Statement) (kind, bool){
 		plannedKind, controlKind, sessionKind, cursorKind, utilityKind, schemaKind,
@@ -42,7 +42,7 @@ func plannedKind(stmt ast.Statement) (kind, bool) {
 	return k, true
 }
 
-// controlKind is the table of statements that move the transaction.
+// controlKind is the table of statements that begin, end and change the transaction.
 func controlKind(stmt ast.Statement) (kind, bool) {
 	k := kind{class: transactionControl}
 	switch stmt.(type) {
@@ -253,8 +253,8 @@ func schemaKind(stmt ast.Statement) (kind, bool) {
 	return k, true
 }
 
-// selectName names a query that writes or locks rows, as "cannot execute …" does. It is "" for one
-// that writes by functions only: they refuse for themselves.
+// selectName returns the name of a query that writes or locks rows, for "cannot execute …". It is
+// "" for a query that writes by functions only: these check for themselves.
 func selectName(st *ast.Select) string {
 	if st.With != nil {
 		for i := range st.With.CTEs {

@@ -8,12 +8,12 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// SessionOptions say who comes in.
+// SessionOptions describe the client of a new session.
 type SessionOptions struct {
 	User     string
 	Database string // "": the user's name, as PostgreSQL
 	Client   string // address, for pg_stat_activity
-	Port     int    // at which the client came in; zero: it did not come over TCP
+	Port     int    // that the client connected to; zero: it is not connected by TCP
 	// Settings are parameters of the startup packet: what RESET goes back to.
 	Settings map[string]string
 }
@@ -42,7 +42,7 @@ func (e *Engine) NewSession(ctx context.Context, o SessionOptions) (*Session, er
 	s.memory, s.held = e.opts.Memory.Account(memoryOwner{&s.client}),
 		e.opts.Memory.Account(holder{memoryOwner{&s.client}})
 	s.references = ri.NewQueue(riHost{&s.planRunner})
-	s.progress.listen()
+	s.progress.initStreamed()
 	s.locks = e.store.RowLocks().NewOwner(int64(s.pid))
 	s.outOfPlan = accessor{s: &s.planRunner, ctx: context.Background()}
 	s.initActivity()
@@ -62,8 +62,8 @@ func (s *Session) Close(ctx context.Context) {
 	s.engine.unregister(s)
 }
 
-// Reset rolls back what is open and forgets settings and cursors: the session is as new. Prepared
-// statements stay.
+// Reset rolls back what is open, and forgets settings and cursors: the session is as new, except
+// that it keeps its prepared statements.
 func (s *Session) Reset(ctx context.Context) {
 	s.locks.UnlockAll()
 	s.lastCommit = 0
@@ -77,8 +77,8 @@ func (s *Session) Reset(ctx context.Context) {
 	s.forgetSequences()
 }
 
-// Refresh makes a session that was kept for later use begin with the settings of its database as
-// they are now, as a new one would.
+// Refresh gives a session that was kept for later use the present settings of its database, as a
+// new session would have them.
 func (s *Session) Refresh(ctx context.Context) error {
 	if s.defaults.databases == s.engine.defaults.databases.Load() {
 		return nil
@@ -86,8 +86,8 @@ func (s *Session) Refresh(ctx context.Context) error {
 	return s.followDatabase(ctx)
 }
 
-// memoryOwner is the owner of a session's account: the statement that runs ends when it holds the
-// most and there is no more.
+// memoryOwner is the owner of a session's account. If memory runs out and this account holds the
+// most, its running statement is ended.
 type memoryOwner struct{ s *client }
 
 // Running implements memory.Owner.
@@ -104,7 +104,7 @@ func (o memoryOwner) End(cause error) bool { return o.s.running.cancelWith(cause
 // PID implements memory.Owner.
 func (o memoryOwner) PID() int32 { return o.s.pid }
 
-// holder is the owner of what outlives statements: to end one would give nothing back.
+// holder is the owner of what outlives statements: ending a statement would not free it.
 type holder struct{ memoryOwner }
 
 // End implements memory.Owner.

@@ -28,7 +28,7 @@ func (s utility) execUnlisten(st *ast.Unlisten) (string, error) {
 }
 
 func (s utility) execNotify(st *ast.Notify) (string, error) {
-	return "NOTIFY", at(s.tx.notices.Send(st.Channel, st.Payload), st.Pos)
+	return "NOTIFY", withPosition(s.tx.notices.Send(st.Channel, st.Payload), st.Pos)
 }
 
 // Listen subscribes to channels of a database, beside all sessions. wake is as in Session.OnNotify.

@@ -44,7 +44,7 @@ func (s utility) execLockTable(ctx context.Context, st *ast.LockTable) (string, 
 		if !waited || !fresh {
 			return "LOCK TABLE", nil
 		}
-		// A table that was waited for may have gone, or be another one by now.
+		// While the lock was waited for, the table may have been dropped or replaced.
 	}
 }
 

@@ -44,11 +44,11 @@ func advisoryOf(key []byte) (a advisory, ok bool) {
 
 // namedMode is the mode of a table's lock, or of an advisory one, as PostgreSQL names it.
 func namedMode(m rowlock.Mode) string {
-	return strings.ReplaceAll(cases(m.String()), " ", "") + "Lock"
+	return strings.ReplaceAll(capitalized(m.String()), " ", "") + "Lock"
 }
 
-// cases writes each word with a capital.
-func cases(words string) string {
+// capitalized writes each word with a capital letter.
+func capitalized(words string) string {
 	b := []byte(words)
 	for i := range b {
 		if i == 0 || b[i-1] == ' ' {
@@ -80,7 +80,7 @@ func (c catalogEnv) Locks() []pgcatalog.Lock {
 				w.Since
 			for _, b := range w.Blockers {
 				l.Blockers = append(l.Blockers,
-					pgcatalog.Blocker{PID: int32(b), Query: tookIt(st.Holders, b)})
+					pgcatalog.Blocker{PID: int32(b), Query: lockingStatement(st.Holders, b)})
 			}
 			out = append(out, l)
 		}
@@ -93,9 +93,9 @@ func (c catalogEnv) Entry(ctx context.Context, key []byte) ([]byte, error) {
 	return c.s.tx.tx.GetUnserialized(ctx, key)
 }
 
-// tookIt is the statement by which one of the holders got its lock; "" when it is not known, and of
-// one that waits itself, further ahead in the queue.
-func tookIt(holders []rowlock.Holder, owner int64) string {
+// lockingStatement returns the statement by which a holder got its lock; "" if it is unknown, or if
+// the blocker itself waits, further ahead in the queue.
+func lockingStatement(holders []rowlock.Holder, owner int64) string {
 	for i := range holders {
 		if holders[i].Owner == owner {
 			return holders[i].Statement
@@ -112,7 +112,7 @@ func waitsElsewhere(waits []txn.LockWait, key []byte, h *rowlock.Holder) bool {
 	})
 }
 
-// lockOn begins the description of a lock on a key, and says how its modes are named.
+// lockOn describes the key of a lock, and returns how the lock's modes are named.
 func (c catalogEnv) lockOn(key []byte) (base pgcatalog.Lock, mode func(rowlock.Mode) string) {
 	base, mode = pgcatalog.Lock{Key: key}, tupleMode
 	if a, ok := advisoryOf(key); ok {
@@ -129,9 +129,9 @@ func (c catalogEnv) lockOn(key []byte) (base pgcatalog.Lock, mode func(rowlock.M
 	return base, mode
 }
 
-// storeLocks are the locks in the store that somebody waits for, each with those who do: a commit
-// in two phases holds them, or a large transaction that has written some of its rows to the store,
-// or, as row locks, a transaction of another process.
+// storeLocks lists the locks in the store that are waited for, each with its waiters. Such a lock
+// belongs to a commit in two phases, to a large transaction that has written some of its rows to
+// the store or, if it is a row lock, to a transaction of another process.
 func (c catalogEnv) storeLocks(waits []txn.LockWait) (out []pgcatalog.Lock) {
 	shown := map[string]bool{}
 	store := c.s.engine.store
@@ -139,7 +139,8 @@ func (c catalogEnv) storeLocks(waits []txn.LockWait) (out []pgcatalog.Lock) {
 		base, mode := c.lockOn(w.Key)
 		base.Stored = true
 		holder, waiter := base, base
-		holder.Mode, waiter.Mode = mode(w.Held), mode(w.Mode) // of no row lock, the strongest
+		// A lock that is not a row lock is shown in the strongest mode.
+		holder.Mode, waiter.Mode = mode(w.Held), mode(w.Mode)
 		holder.PID, holder.Transaction, holder.Granted = holderPID(store,
 			&w), uint64(w.Lock.StartTS), !w.Queues
 		if !shown[string(w.Key)] {
@@ -153,8 +154,8 @@ func (c catalogEnv) storeLocks(waits []txn.LockWait) (out []pgcatalog.Lock) {
 	return out
 }
 
-// holderPID is the session that holds the lock, or zero, as PostgreSQL has it for whoever has none
-// here: one of another process, or of one that is dead.
+// holderPID returns the session that holds the lock. It is zero, as in PostgreSQL for a holder
+// without a session, if the lock belongs to another process or to one that has ended.
 func holderPID(store *txn.Store, w *txn.LockWait) int32 {
 	if w.Lock.Owner != store.SessionID() {
 		return 0
@@ -173,7 +174,7 @@ func (c catalogEnv) SafeSnapshotBlockers(pid int32) []int32 {
 	return safeSnapshotBlockers(c.s.engine.store, pid)
 }
 
-// SafeSnapshotBlockers answers pg_safe_snapshot_blocking_pids.
+// SafeSnapshotBlockers is pg_safe_snapshot_blocking_pids.
 func (f *accessor) SafeSnapshotBlockers(pid int32) []int32 {
 	return safeSnapshotBlockers(f.s.engine.store, pid)
 }
@@ -190,7 +191,7 @@ func safeSnapshotBlockers(store *txn.Store, pid int32) (out []int32) {
 	return out
 }
 
-// BlockingPIDs answers pg_blocking_pids.
+// BlockingPIDs is pg_blocking_pids.
 func (f *accessor) BlockingPIDs(pid int32) []int32 {
 	var out []int32
 	store := f.s.engine.store

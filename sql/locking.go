@@ -2,23 +2,25 @@ package sql
 
 import "github.com/minidb/minidb/txn"
 
-// cautiousAfter is how many attempts an implicit transaction makes in the hope of no conflict.
-// Later ones lock what they write and wait their turn, so that a busy row cannot keep it out for
+// pessimisticAfter is how many attempts an implicit transaction makes without locks. Later attempts
+// lock what they write and wait for their turn, so that conflicts on a busy row cannot go on for
 // ever.
-const cautiousAfter = 1
+const pessimisticAfter = 1
 
-// cautionKept is for how many implicit transactions a session remembers that one had a conflict:
-// the next statements will likely want the same busy row, and lock it at once.
-const cautionKept = 16
+// pessimisticKept is how many implicit transactions of a session lock what they write after one had
+// conflicts: the next statements likely write the same busy row.
+const pessimisticKept = 16
 
 // optimistic reports whether a statement of an implicit transaction in READ COMMITTED may leave its
-// writes unlocked: a conflict is then found at the commit, and the transaction is repeated unseen.
-// That needs a statement that is all of its transaction, for a second one has a newer snapshot,
-// which would show what others did to a row written by the first; and one whose rows have not left
-// before the commit. COPY FROM cannot be repeated, and answers a conflict as a duplicate key.
-// Schema changes exclude others by their locks of tables.
+// writes unlocked: a conflict is then found at the commit, and the transaction is repeated before
+// the client has seen anything of it.
+//
+// The statement must be all of its transaction: a second statement would have a newer snapshot,
+// which would show what others did to a row written by the first. And none of its rows may be sent
+// before the commit. COPY FROM cannot be repeated, and reports a conflict as a duplicate key.
+// Schema changes exclude others by their table locks.
 func (s *transactor) optimistic(k *kind) bool {
-	if s.tx.state != inImplicit || s.tx.cautious {
+	if s.tx.state != inImplicit || s.tx.pessimistic {
 		return false
 	}
 	switch k.unlocked {
@@ -30,22 +32,22 @@ func (s *transactor) optimistic(k *kind) bool {
 	return k.unlocked == unlockedAlways
 }
 
-// setLocking sets how the store's transaction locks from now on.
+// setLocking sets how the store's transaction locks rows from now on.
 func (s *transactor) setLocking(early bool) {
 	d := s.settings.Derived()
 	s.locks.SetPatience(d.DeadlockTimeout)
 	s.tx.tx.SetLocking(txn.Locking{
 		Owner: s.locks, Timeout: d.LockTimeout,
-		// A snapshot for each statement moves past what others commit, which an unlocked write of
-		// the transaction's own would not follow: READ COMMITTED locks.
-		Writes: s.tx.cautious || s.tx.perStatement() && !s.tx.optimistic ||
+		// In READ COMMITTED each statement has a newer snapshot, which shows what others have
+		// committed. An unlocked write of the transaction would not be based on that: so READ
+		// COMMITTED locks.
+		Writes: s.tx.pessimistic || s.tx.perStatement() && !s.tx.optimistic ||
 			s.tx.state != inImplicit && d.WriteLocks,
 		Rereads: s.tx.reruns(), Early: early && s.tx.reruns(),
 	})
 }
 
-// releaseFailed gives back what a block that has failed holds, as far as ROLLBACK TO cannot want
-// it.
+// releaseFailed releases what a failed block holds, except for what ROLLBACK TO may need.
 func (s *transactor) releaseFailed() {
 	if n := len(s.tx.savepoints); n > 0 {
 		s.tx.tx.RollbackTo(s.tx.savepoints[n-1].at)
@@ -58,25 +60,24 @@ func (s *transactor) releaseFailed() {
 	s.locks.ReleaseTo(0)
 }
 
-// lockWrites makes the transaction lock what it writes from now on, whatever its settings: foreign
-// keys rest on it (package ri, I1), and a statement with a lasting effect needs it, for a conflict
-// at commit could only be mended by running it all again, where PostgreSQL looks again at the one
-// row.
+// lockWrites makes the transaction lock what it writes from now on, whatever its settings. Foreign
+// keys rely on it (package ri, I1). A statement with a lasting effect needs it too: after a
+// conflict at commit it would have to run again as a whole, where PostgreSQL rechecks one row.
 func (s *transactor) lockWrites() {
-	if !s.tx.cautious {
-		s.tx.cautious = true
+	if !s.tx.pessimistic {
+		s.tx.pessimistic = true
 		s.setLocking(false)
 	}
 }
 
-// becomeCautious reports whether an implicit transaction that begins now should lock what it
+// beginsPessimistic reports whether an implicit transaction that begins now should lock what it
 // writes.
-func (s *transactor) becomeCautious() bool {
+func (s *transactor) beginsPessimistic() bool {
 	switch {
-	case s.retries >= cautiousAfter:
-		s.caution = cautionKept
-	case s.caution > 0:
-		s.caution--
+	case s.retries >= pessimisticAfter:
+		s.pessimisticLeft = pessimisticKept
+	case s.pessimisticLeft > 0:
+		s.pessimisticLeft--
 	default:
 		return false
 	}

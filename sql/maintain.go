@@ -7,8 +7,8 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 )
 
-// maintain is VACUUM, ANALYZE, REINDEX and CHECKPOINT; CLUSTER has nothing to act on, for a table
-// is always in the order of its key.
+// maintain is VACUUM, ANALYZE, REINDEX, CHECKPOINT and CLUSTER. CLUSTER has nothing to do, because
+// a table is always in the order of its key.
 func (s maintenance) maintain(ctx context.Context, st *ast.Maintenance) (string, error) {
 	command := upper(string(st.Command))
 	switch st.Command {

@@ -10,8 +10,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// materialised is a result that is wholly in memory: a cursor that may go backwards, or one that
-// outlives its transaction. It is on row at: 0 is before the first, len(rows)+1 behind the last.
+// materialised is a result that is in memory as a whole: of a cursor that may go backwards, or of
+// one that outlives its transaction. at is its position: 0 is before the first row, len(rows)+1
+// after the last.
 type materialised struct {
 	cols []physical.Column
 	rows [][]types.Datum
@@ -22,7 +23,7 @@ type materialised struct {
 	bytes   int64
 }
 
-// grow counts n bytes more, of which the result may have limit in all (0: any number).
+// grow counts n more bytes. limit bounds the bytes of the whole result; 0: no bound.
 func (k *materialised) grow(n, limit int64) error {
 	k.bytes += n
 	if limit > 0 && k.bytes > limit {
@@ -108,7 +109,7 @@ func appendRows(rows [][]types.Datum, b *types.Batch, from, to int) [][]types.Da
 	return rows
 }
 
-// forward steps n rows ahead and returns those that it went over.
+// forward moves n rows ahead and returns the rows passed.
 func (k *materialised) forward(n int) [][]types.Datum {
 	from := min(k.at, len(k.rows))
 	to := min(from+n, len(k.rows))
@@ -119,7 +120,7 @@ func (k *materialised) forward(n int) [][]types.Datum {
 	return rows
 }
 
-// backward steps n rows back and returns those that it went over, nearest first.
+// backward moves n rows back and returns the rows passed, the nearest first.
 func (k *materialised) backward(n int) [][]types.Datum {
 	var rows [][]types.Datum
 	for ; n > 0 && k.at > 0; n-- {

@@ -25,8 +25,8 @@ func (s *transactor) setIsolation(level string) error {
 	return s.beginAgain()
 }
 
-// beginAgain gives up a snapshot that was taken before the transaction's modes were known: nothing
-// has been read in it but the schema.
+// beginAgain drops a snapshot that was taken before the transaction's modes were known: only the
+// schema has been read in it.
 func (s *transactor) beginAgain() error {
 	if s.tx.tx == nil || s.tx.ran || len(s.tx.savepoints) > 0 {
 		return nil

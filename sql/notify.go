@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// announce enters what the transaction sends into the queue, before its commit.
-func (s *transactor) announce(ctx context.Context) (*notify.Sending, error) {
+// enqueueNotices puts what the transaction sends into the queue, before its commit.
+func (s *transactor) enqueueNotices(ctx context.Context) (*notify.Sending, error) {
 	if s.tx.notices.Empty() {
 		return nil, nil
 	}
@@ -22,9 +22,9 @@ func (s *transactor) announce(ctx context.Context) (*notify.Sending, error) {
 	return s.engine.notifications.Announce(who, s.tx.notices, now)
 }
 
-// sent reports to the queue how the commit ended. One that is ambiguous may be visible, and a
-// message too many does less harm than one too few.
-func sent(sending *notify.Sending, ts tso.Timestamp, err error) {
+// endSending reports to the queue how the commit ended. After an ambiguous commit it sends the
+// messages: the commit may be visible, and a message too many does less harm than one too few.
+func endSending(sending *notify.Sending, ts tso.Timestamp, err error) {
 	if err == nil || errors.Is(err, txn.ErrAmbiguous) {
 		sending.Committed(ts)
 	}

@@ -21,20 +21,20 @@ import (
 type planRunner struct {
 	transactor
 	prepared  map[string]*Prepared
-	inner     map[string]*Prepared // the statements of checks of foreign keys
+	inner     map[string]*Prepared // statements that check foreign keys
 	currval   map[types.OID]int64
 	lastSeq   types.OID
 	format    types.Format
-	outOfPlan accessor // of values that are read and written outside of plans
+	outOfPlan accessor // for values that are read and written outside of plans
 }
 
 // runOptions are how a plan is run.
 type runOptions struct {
-	stats       bool // what each node did is asked for
-	incremental bool // it is a cursor's
-	// inPieces: the client takes a limited number of rows at a time. Rows are locked as they are
-	// taken where a changed one can be looked at again by itself; otherwise all are made first, so
-	// that the statement may run again as a whole.
+	stats       bool // count what each node does
+	incremental bool // for a cursor
+	// inPieces means that the client takes a limited number of rows at a time. If a changed row can
+	// be rechecked by itself, rows are locked as they are taken. Otherwise all rows are made first,
+	// so that the statement may run again as a whole.
 	inPieces bool
 }
 
@@ -57,9 +57,9 @@ func (s *planRunner) openPlan(ctx context.Context, ps *Prepared, stmt ast.Statem
 	return src, err
 }
 
-// executable returns a plan of a statement, with its tables locked and the result that its client
-// was told of, and the values of its parameters: params, or those that a template finds in the
-// text.
+// executable returns a plan of a statement, with its tables locked and with the result columns that
+// were described to the client. It also returns the values of the parameters: params, or those that
+// a template finds in the text.
 func (s *planRunner) executable(ctx context.Context, ps *Prepared, stmt ast.Statement,
 	params []types.Datum) (*physical.Plan, []types.Datum, error) {
 	plan, err := s.lockedPlan(ctx, ps, stmt)
@@ -110,7 +110,7 @@ func (s *planRunner) runPlan(ctx context.Context, plan *physical.Plan, stmt ast.
 	return p, nil
 }
 
-// mayWrite returns why a statement that writes is not allowed now.
+// mayWrite returns an error if a statement that writes is not allowed now.
 func (s *planRunner) mayWrite(stmt ast.Statement) error {
 	if name := kindOf(stmt).name; name != "" {
 		return s.writable(name)
@@ -118,9 +118,9 @@ func (s *planRunner) mayWrite(stmt ast.Statement) error {
 	return nil
 }
 
-// planFor returns a plan of ps (or of the statement inside) that is good in the present
-// transaction: the one made before if the schema is still the same, else one from the cache, else a
-// new one.
+// planFor returns a plan of ps (or of the statement inside) that is valid in the present
+// transaction: the plan made before if the schema is still the same, else one from the cache, else
+// a new one.
 func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Statement) (*physical.Plan,
 	error) {
 	version, own, err := s.tx.view.Version(ctx)
@@ -152,7 +152,7 @@ func (s *planRunner) planFor(ctx context.Context, ps *Prepared, stmt ast.Stateme
 		return nil, errNotServed
 	}
 	if err != nil {
-		return nil, s.saysWhen(err)
+		return nil, s.withMoment(err)
 	}
 	if share && !plan.NoCache {
 		s.engine.plans.put(key, cachedPlan{version, epoch, plan})
@@ -184,9 +184,9 @@ func (s *planRunner) lockedPlan(ctx context.Context, ps *Prepared,
 	}
 }
 
-// awaitChanges waits for those who are changing a table of a statement that cannot be planned, and
-// says whether there were any: what is not there may be there now. PostgreSQL locks a table before
-// it looks for its columns.
+// awaitChanges is called for a statement that cannot be planned. It waits for the transactions that
+// are changing a table of the statement, and reports whether there were any: a name that was
+// missing may exist now. PostgreSQL locks a table before it looks for its columns.
 func (s *planRunner) awaitChanges(ctx context.Context, ps *Prepared, stmt ast.Statement) bool {
 	if !s.refreshable() {
 		return false
@@ -197,7 +197,7 @@ func (s *planRunner) awaitChanges(ctx context.Context, ps *Prepared, stmt ast.St
 	return waited
 }
 
-// lockingResolver locks what it finds.
+// lockingResolver locks the relations that it finds.
 type lockingResolver struct {
 	resolver
 	waited *bool

@@ -17,8 +17,8 @@ type planSource struct {
 	cursor *exec.Cursor
 	stmt   ast.Statement
 	cols   []physical.Column
-	rerun  bool // a row found changed makes the statement run again
-	gather bool // all rows are made before the first is given out, so that it may
+	rerun  bool // run the statement again if a row has changed
+	gather bool // make all rows before returning the first, so that it may
 	again  rerun
 	rows   *materialised
 	// checked: the foreign keys of what it has written hold.
@@ -48,7 +48,7 @@ func (p *planSource) next(ctx context.Context) (*types.Batch, error) {
 	}
 }
 
-// attempt is next without a second try.
+// attempt is next, without running again.
 func (p *planSource) attempt(ctx context.Context) (*types.Batch, error) {
 	if p.gather {
 		return p.gathered(ctx)
@@ -63,8 +63,8 @@ func (p *planSource) attempt(ctx context.Context) (*types.Batch, error) {
 	return b, err
 }
 
-// pull asks the plan for rows. A plan that writes has written everything when it gives its first
-// rows, so that is when the foreign keys are looked at.
+// pull returns the next rows of the plan. A plan that writes has written everything when it returns
+// its first rows: then the foreign keys are checked.
 func (p *planSource) pull(ctx context.Context) (*types.Batch, error) {
 	b, err := p.cursor.Next(ctx)
 	if err == nil && !p.checked {
@@ -95,7 +95,7 @@ func (p *planSource) close() {
 	}
 }
 
-// gathered reads the plan to its end before it gives anything out.
+// gathered reads the plan to its end before it returns the first rows.
 func (p *planSource) gathered(ctx context.Context) (*types.Batch, error) {
 	if p.rows == nil {
 		rows, err := p.s.materialise(ctx, &planRows{p})

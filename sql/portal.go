@@ -9,16 +9,17 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Portal is a prepared statement with its parameters, perhaps half run. A cursor is a portal too.
+// Portal is a prepared statement with its parameters, perhaps suspended in the middle of its rows.
+// A cursor is a portal too.
 type Portal struct {
 	Name      string
 	Statement *Prepared
 	// Formats are the protocol's format codes of the result; the session only keeps them.
 	Formats []int16
-	// Single is set by a caller that knows that Sync follows the Execute which is to come.
+	// Single is set by a caller that knows that Sync follows the next Execute.
 	Single bool
 	// Prompt is set by a caller that has not waited for its client since it prepared the statement:
-	// a snapshot that was taken then is new enough.
+	// a snapshot taken then is still recent enough.
 	Prompt bool
 	of     message
 	params []types.Datum
@@ -34,38 +35,38 @@ type Portal struct {
 	finished bool
 	rows     int64 // taken so far
 	atEnd    bool
-	done     string // the command tag of an Execute after the end
+	done     string // the command tag for an Execute after the end
 
 	context   *portalContext // nil: its statement runs to the end within the first Execute
 	hold      bool
 	committed bool // a held cursor whose transaction has committed
-	depth     int  // savepoints at its making: it dies with a rollback to one of them
+	depth     int  // savepoints when it was made: a rollback to one of them closes it
 
-	scroll bool // it may go backwards: its rows are in memory
-	// it may go backwards: fetched are its rows so far, until all are in memory
+	scroll bool // it may go backwards: all its rows are in memory
+	// it may go backwards: fetched has its rows so far, until all are in memory
 	remembers bool
 	fetched   *materialised // nil: none yet
 	failed    bool          // an Execute or a FETCH has failed
 }
 
 // portalContext is the context of a portal that several statements run piece by piece. What the
-// portal holds (iterators below) was opened in one statement and is used in later ones, so it must
-// not end with the first; but the cancellation of the statement that runs it at the moment must
-// reach it.
+// portal holds, such as iterators, was opened by one statement and is used by later ones. So it
+// must not end with the first statement, but it must end when the statement that runs it is
+// cancelled.
 type portalContext struct {
 	ctx    resumableContext
 	cancel context.CancelCauseFunc
 }
 
-// resumableContext is ended by portalContext.cancel, and has ended as soon as the statement that
-// runs the portal has.
+// resumableContext ends with portalContext.cancel, and as soon as the statement that runs the
+// portal ends.
 type resumableContext struct {
 	context.Context
 	runs atomic.Pointer[context.Context] // of that statement
 }
 
-// Err implements context.Context. Done follows a moment after the statement's own, by a goroutine,
-// which work that only looks would not wait for.
+// Err implements context.Context. A goroutine closes Done a moment after the statement's own; work
+// that only polls Err must not wait for that.
 func (c *resumableContext) Err() error {
 	if err := c.Context.Err(); err != nil {
 		return err
@@ -91,9 +92,8 @@ func (l *portalContext) within(ctx context.Context) (context.Context, func()) {
 	return l.join(ctx)
 }
 
-// join makes the end of ctx that of the portal's context too, until the returned function is
-// called. It is apart from within because it moves ctx to the heap, and most statements have no
-// context of their own.
+// join makes the portal's context end with ctx until the returned function is called. It is a
+// function of its own because it moves ctx to the heap, and most statements have no portalContext.
 func (l *portalContext) join(ctx context.Context) (context.Context, func()) {
 	l.ctx.runs.Store(&ctx)
 	stop := context.AfterFunc(ctx, func() { l.cancel(context.Cause(ctx)) })
@@ -131,8 +131,8 @@ func (p *Portal) close() {
 	p.batch, p.finished = nil, true
 }
 
-// fail ends a portal whose statement has failed. What it held is given back at once: a failed block
-// may wait long for its ROLLBACK.
+// fail ends a portal whose statement has failed. It releases what the portal holds at once: a
+// failed block may wait long for its ROLLBACK.
 func (p *Portal) fail() {
 	p.failed = true
 	if p.src != nil {
@@ -146,7 +146,7 @@ func (p *Portal) fail() {
 	p.batch = nil
 }
 
-// closePortals closes the portals of a transaction that ends; all also those that are held.
+// closePortals closes the portals of a transaction that ends, and with all also cursors WITH HOLD.
 func (s *portalSet) closePortals(all bool) {
 	for name, p := range s.portals {
 		if all || !p.committed && !p.hold {
@@ -166,7 +166,7 @@ func (s *portalSet) closePortalsSince(depth int) {
 	}
 }
 
-// message is the part that a portal has in its client's message.
+// message is what a portal takes from the message of the client that made it.
 type message struct {
 	query          bool   // of the simple protocol: its columns are announced with its rows
 	text           string // of the statement in a Query, where the portal's may be its template's
@@ -174,7 +174,7 @@ type message struct {
 	last           bool   // the implicit transaction commits before the completion is sent
 }
 
-// opened takes what runs the statement.
+// opened sets the source that runs the statement.
 func (p *Portal) opened(src source) {
 	p.src, p.columns = src, src.columns()
 	if run, ok := src.(*planSource); ok {

@@ -45,7 +45,7 @@ func (s utility) openExecute(ctx context.Context, st *ast.Execute, results Resul
 	error) {
 	ps, err := s.Statement(st.Name)
 	if err != nil {
-		return nil, at(err, 0)
+		return nil, withPosition(err, 0)
 	}
 	params, err := s.arguments(ctx, st, ps)
 	if err != nil {

@@ -15,12 +15,12 @@ type Prepared struct {
 	Text       string
 	Stmt       ast.Statement // nil: an empty text
 	ParamTypes []*types.Type
-	// Columns are what Describe answers; HasRows is false for statements that return none.
+	// Columns are what Describe returns; HasRows is false for statements that return none.
 	Columns []physical.Column
 	HasRows bool
 
 	sql      bool          // by PREPARE
-	declared []*types.Type // as the client declared them, nil entries to be inferred
+	declared []*types.Type // by the client; nil entries are to be inferred
 	offset   int           // of Text in the message
 	unbound  int           // parameters in the text of a Query, which have no values
 	source   string        // the text with PREPARE or DECLARE that made it, or ""
@@ -30,14 +30,14 @@ type Prepared struct {
 	settings string
 	bytes    int64 // counted by the session while it has a name
 
-	template *template.Template // whose statement it is, with
+	template *template.Template // that made the statement, with
 	values   []template.Argument
 }
 
 // isPointRead reports whether the present plan does nothing but read one row by its key.
 func (ps *Prepared) isPointRead() bool { return ps.plan != nil && exec.IsPointRead(ps.plan) }
 
-// smallText is how long a text may be without counting what its parse takes.
+// smallText is the length up to which the memory for parsing a text is not counted.
 const smallText = 16 << 10
 
 func sameColumns(a, b []physical.Column) bool {
@@ -64,7 +64,8 @@ func sameTypes(a, b []*types.Type) bool {
 	return true
 }
 
-// checkResult refuses a new plan of a described statement whose rows do not look as described.
+// checkResult refuses a new plan of a described statement if its columns differ from those
+// described.
 func (ps *Prepared) checkResult(cols []physical.Column) error {
 	if !sameColumns(cols, ps.Columns) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")

@@ -10,19 +10,19 @@ import (
 	"github.com/minidb/minidb/txn/gc"
 )
 
-// progress is how far the running statement of a session is, for others to look at while it runs.
+// progress is the progress of the session's running statement. Other sessions read it.
 type progress struct {
-	streamed func(txn.Streamed) // made once, for the store to call
+	streamed func(txn.Streamed) // made once; the store calls it
 	rows     atomic.Int64       // that the statement has written
 	reruns   atomic.Int64       // how often the statement was run again on a newer snapshot
-	// that the transaction has streamed out, beyond what its buffer holds
+	// that the transaction has written to the store before its commit
 	keys, bytes atomic.Int64
 	phase       atomic.Int32
 	copying     atomic.Pointer[copying]
 	upkeep      atomic.Pointer[upkeepProgress]
 }
 
-// upkeepProgress is how far VACUUM, ANALYZE or the making of an index is with a table.
+// upkeepProgress is the progress of VACUUM, ANALYZE or the building of an index on a table.
 type upkeepProgress struct {
 	command  string
 	relation table.ID
@@ -54,7 +54,7 @@ func (p *progress) beginUpkeep(command string, relation table.ID, total int64) *
 	return u
 }
 
-// collected is told how far the collector is. Of a pass over the whole store no table is told.
+// collected records the progress of the collector. A pass over the whole store belongs to no table.
 func (p *progress) collected(done gc.Stats) {
 	if u := p.upkeep.Load(); u != nil {
 		u.phase.Store(phaseScanningHeap)
@@ -67,7 +67,7 @@ func (p *progress) collected(done gc.Stats) {
 func (s *client) liveRows(ctx context.Context, id table.ID) int64 {
 	c, err := s.engine.statistics.Counters(ctx, id)
 	if err != nil {
-		return 0 // it is told to those who look on, and nothing rests on it
+		return 0 // it is only shown, in the progress views
 	}
 	return max(c.Live, 0)
 }
@@ -103,8 +103,8 @@ func (p *progress) beginTransaction() {
 	p.bytes.Store(0)
 }
 
-// listen makes the function that is told by the store how much has gone out.
-func (p *progress) listen() {
+// initStreamed makes the function that the store calls with the size of what it has written.
+func (p *progress) initStreamed() {
 	p.streamed = func(s txn.Streamed) {
 		p.keys.Store(s.Keys)
 		p.bytes.Store(s.Bytes)

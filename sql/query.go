@@ -10,7 +10,7 @@ import (
 )
 
 // Query runs all statements of a text: the simple protocol. They form one implicit transaction,
-// except for what BEGIN and COMMIT among them say. After an error the rest is not run.
+// unless BEGIN and COMMIT among them make others. After an error the rest is not run.
 func (s *Session) Query(ctx context.Context, text string, results ResultWriter) error {
 	s.CloseStatement("")
 	s.ClosePortal("")
@@ -58,7 +58,7 @@ func (s *Session) parse(ctx context.Context, text string, results ResultWriter) 
 	return stmts, err
 }
 
-// queried are the statements of a Query: parsed, or one that a template serves.
+// queried are the statements of a Query: the parsed ones, or the one of a template.
 type queried struct {
 	stmts    []parse.Parsed
 	template *template.Template
@@ -90,7 +90,8 @@ func (q *queried) portal(i int) *Portal {
 }
 
 // runImplicit runs statements from first on until no implicit transaction is open, and returns the
-// index of the next. A conflict makes it start again, as long as the client has seen nothing.
+// index of the next statement. After a conflict it starts again, as long as the client has seen
+// nothing.
 func (s *Session) runImplicit(ctx context.Context, q *queried, first int,
 	results ResultWriter) (int, error) {
 	results.Mark()
@@ -132,8 +133,8 @@ func (s *Session) runUntilCommitted(ctx context.Context, q *queried, first int,
 	return len(q.stmts), implicit, nil
 }
 
-// queryTemplate runs the text that the session's shape is of by a template. served is false if
-// there is none that can; again says then that a template may be made from the text.
+// queryTemplate runs the text of the session's shape by a template. served is false if no template
+// can run it; again then reports that a template may be made from the text.
 func (s *Session) queryTemplate(ctx context.Context, text string, results ResultWriter) (served,
 	again bool, err error) {
 	t, again := s.engine.templates.Find(&s.shape)

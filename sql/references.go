@@ -93,8 +93,9 @@ func (h riHost) Run(ctx context.Context, text string, ts []*types.Type,
 	}
 }
 
-// Newer is part of ri.Host. Rows that the transaction sees cannot be removed by others before it
-// removes the key to which they refer, so more rows now than then are rows that it does not see.
+// Newer is part of ri.Host. Other transactions cannot remove rows that the transaction sees before
+// it removes the key that they refer to. So if there are more rows now than in its snapshot, there
+// are rows that it does not see.
 func (h riHost) Newer(ctx context.Context, text string, ts []*types.Type,
 	params []types.Datum) (bool, error) {
 	if h.s.tx.perStatement() {

@@ -63,8 +63,8 @@ func (s maintenance) toldReindex(verbose bool) func(index string) {
 	return func(index string) { s.info(verbose, "index \"%s\" was reindexed", index) }
 }
 
-// reindexMany builds the indexes of a schema or of the database anew. Those of the system catalogs
-// are none: these are made by the server, and the schema itself is found by its keys.
+// reindexMany builds the indexes of a schema or of the database anew. The system catalogs have
+// none: the server makes their rows, and finds the schema itself by its keys.
 func (s maintenance) reindexMany(ctx context.Context, kind string, name ast.Name, concurrently,
 	verbose bool) error {
 	schema := ""
@@ -103,8 +103,8 @@ func (s maintenance) reindexMany(ctx context.Context, kind string, name ast.Name
 	return nil
 }
 
-// reindexAlone builds the indexes of a table anew in a transaction of its own, again while it meets
-// conflicts.
+// reindexAlone builds the indexes of a table anew in a transaction of its own, which it repeats
+// after conflicts.
 func (s maintenance) reindexAlone(ctx context.Context, id table.ID, verbose bool) error {
 	for attempt := 0; ; attempt++ {
 		if err := s.commit(ctx); err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// maxReruns bounds how often one statement is run again because rows changed under it. Each time it
-// has at least one more row locked as it is now.
+// maxReruns bounds how often one statement is run again because rows changed while it ran. Each
+// attempt holds the lock of at least one more row, in its newest version.
 const maxReruns = 10_000
 
-// rerun is what it takes to run a plan again.
+// rerun is what is needed to run a plan again.
 type rerun struct {
 	plan         *physical.Plan
 	params       []types.Datum
@@ -29,19 +29,19 @@ type rerun struct {
 	readTS       tso.Timestamp
 	rowsReturned bool // the client has got rows
 	count        int
-	// anew plans the statement for the schema as it is now, with its tables locked; nil where a
+	// anew plans the statement for the present schema, with its tables locked. It is nil if the
 	// plan was made for something larger than a statement.
 	anew func(ctx context.Context) (*physical.Plan, []types.Datum, error)
 }
 
-// mayRunAgain prepares a plan that was just opened.
+// mayRunAgain prepares a plan that was just opened for running again.
 func (p *planSource) mayRunAgain(plan *physical.Plan, params []types.Datum) {
 	tx := p.s.tx.tx
 	p.again = rerun{plan: plan, params: params, tx: tx, readTS: tx.ReadTS()}
 	p.rerun = !plan.ReadOnly && p.s.tx.reruns()
 }
 
-// plannedAnew lets a statement of the client's be planned again before it runs again.
+// plannedAnew makes a statement of the client be planned again before it runs again.
 func (p *planSource) plannedAnew(ps *Prepared, stmt ast.Statement) {
 	params := p.again.params
 	p.again.anew = func(ctx context.Context) (*physical.Plan, []types.Datum, error) {
@@ -49,17 +49,18 @@ func (p *planSource) plannedAnew(ps *Prepared, stmt ast.Statement) {
 	}
 }
 
-// mark notes what running again has to go back to. It comes before the first row is asked for, and
-// not when the plan is opened: what was written between a cursor's declaration and its first FETCH
-// stays.
+// mark records the state that running again has to restore. It is called before the first row is
+// asked for, and not when the plan is opened: what was written between the declaration of a cursor
+// and its first FETCH stays.
 func (p *planSource) mark() {
 	p.again.at, p.again.checks, p.again.sent = p.again.tx.Savepoint(), p.s.references.Mark(),
 		p.s.tx.notices.Mark()
 }
 
-// runAgain undoes what the statement wrote, keeps its row locks, and opens it on a new snapshot, if
-// err says that a row which it locked was changed after it was read. Then the statement decides
-// anew, which is PostgreSQL's recheck of the row (docs/adr/0009).
+// runAgain runs the statement again if err means that a row which it locked was changed after it
+// was read. It undoes what the statement wrote, keeps its row locks, and opens it on a new
+// snapshot, where the statement tests the row again: PostgreSQL's recheck of the row
+// (docs/adr/0009).
 func (p *planSource) runAgain(ctx context.Context, err error) error {
 	var stale *txn.StaleError
 	r := &p.again
@@ -95,9 +96,9 @@ func (p *planSource) runAgain(ctx context.Context, err error) error {
 	return verr
 }
 
-// replan makes the plan for the schema as it is now. A schema change that the locks of tables
-// exclude can have come from another process alone: then the statement may have other columns than
-// its client was told of, and stale is the answer.
+// replan makes the plan for the present schema. Table locks exclude schema changes of this process,
+// so a changed schema comes from another process. The statement may then have other columns than
+// were described to the client, and replan returns stale.
 func (p *planSource) replan(ctx context.Context, stale error) error {
 	r := &p.again
 	if r.anew == nil {
@@ -105,7 +106,7 @@ func (p *planSource) replan(ctx context.Context, stale error) error {
 	}
 	plan, params, err := r.anew(ctx)
 	if err == errNotServed {
-		return stale // a template cannot give way to another one's plan any more
+		return stale // too late to run the text without its template
 	}
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func (c *rerunCounts) again(database string, nth int) {
 	})
 }
 
-// refused counts a statement that was run again as often as it may be.
+// refused counts a statement that reached the bound on running again.
 func (c *rerunCounts) refused(database string) {
 	c.count(database, func(n *pgcatalog.Reruns) { n.Refused++ })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// resolver answers the planner's questions about the schema for one session's transaction.
+// resolver looks up the schema for the planner, in one session's transaction.
 type resolver struct{ s *planRunner }
 
 // Relation finds a relation by its own schema, or along the search path.
@@ -60,8 +60,8 @@ func (r resolver) RelationByID(ctx context.Context, id table.ID) (*table.Desc, e
 	return r.s.tx.view.RelationByID(ctx, id)
 }
 
-// searchPath is path for what only shows or writes down names: where the catalog cannot be read,
-// what comes next fails.
+// searchPath is path for showing or writing names only. It ignores an error of reading the catalog:
+// the next use of the catalog returns it.
 func (s *planRunner) searchPath(ctx context.Context) []string {
 	out, _ := s.path(ctx)
 	return out

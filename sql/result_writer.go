@@ -18,8 +18,8 @@ type ResultWriter interface {
 	Complete(tag string) error
 	Empty() error
 	Notice(n *Notice)
-	// Mark and Rewind take back what was said since the mark, so that a transaction may be run
-	// again: Rewind answers false once anything of it has left for the client.
+	// Mark and Rewind take back what was written since the mark, so that a transaction may be run
+	// again. Rewind returns false once any of it has been sent to the client.
 	Mark()
 	Rewind() bool
 }
@@ -36,9 +36,9 @@ type Notice struct {
 // CopyWriter is a ResultWriter that can carry COPY's data.
 type CopyWriter interface {
 	ResultWriter
-	// CopyIn tells the client to send data; its pieces come from the source.
+	// CopyIn asks the client for data, and returns the source of its pieces.
 	CopyIn(columns int, binary bool) (copyfmt.Source, error)
-	// CopyOut announces data, CopyData sends some, CopyDone ends it.
+	// CopyOut announces data, CopyData sends a piece, CopyDone ends it.
 	CopyOut(columns int, binary bool) error
 	CopyData(b []byte) error
 	CopyDone() error

@@ -12,10 +12,11 @@ import (
 )
 
 // maxAttempts bounds how often an implicit transaction is run again after a conflict. Each conflict
-// means that another transaction has committed, so the database as a whole moves on.
+// means that another transaction has committed, so the system as a whole makes progress.
 const maxAttempts = 50
 
-// backoff waits before attempt number attempt+1, longer each time and never the same time twice.
+// backoff waits before attempt number attempt+1: a random time, whose bound grows with each
+// attempt.
 func backoff(ctx context.Context, attempt int) error {
 	if attempt == 0 {
 		return ctx.Err()
@@ -31,12 +32,13 @@ func backoff(ctx context.Context, attempt int) error {
 	}
 }
 
-// Retry runs an implicit transaction again that err has ended, until it meets no conflict. It is
-// the one loop for that (docs/ARCHITECTURE.md, "Run again"). rewind takes back what was sent to the
-// client since the transaction began, and reports whether it has seen nothing of it; replay then
-// does all of the transaction's statements. Retry returns the error of the last attempt. That is
-// err itself if there must be none: it would come again, or the transaction did what cannot be done
-// twice.
+// Retry runs an implicit transaction that ended with err again until it has no conflict. It is the
+// one loop for that (docs/ARCHITECTURE.md, "Run again"). rewind takes back what was written for the
+// client since the transaction began, and reports whether the client has seen none of it. replay
+// then runs all of the transaction's statements.
+//
+// Retry returns the error of the last attempt. It returns err itself if no attempt is allowed:
+// because the error would come again, or the transaction had effects that must not happen twice.
 func (s *Session) Retry(ctx context.Context, err error, rewind func() bool,
 	replay func() error) error {
 	for attempt := 0; err != nil && s.mayRetry(ctx, attempt, err) && rewind(); attempt++ {
@@ -45,7 +47,8 @@ func (s *Session) Retry(ctx context.Context, err error, rewind func() bool,
 	return err
 }
 
-// mayRetry reports whether attempt number attempt (from 0) may follow err, once it may begin.
+// mayRetry reports whether attempt number attempt (from 0) may follow err. It returns when the
+// attempt may begin.
 func (s *transactor) mayRetry(ctx context.Context, attempt int, err error) bool {
 	if s.tx.state != idle || !retryable(err) || attempt >= maxAttempts || s.sideEffects {
 		return false
@@ -55,7 +58,7 @@ func (s *transactor) mayRetry(ctx context.Context, attempt int, err error) bool 
 	return backoff(ctx, attempt) == nil
 }
 
-// Rewound puts a portal back to where it was bound, in a transaction that Retry runs again.
+// Rewound returns a portal to its state after Bind, in a transaction that Retry runs again.
 func (s *Session) Rewound(p *Portal) {
 	p.close()
 	p.finished, p.atEnd, p.rows, p.pos, p.context, p.done = false, false, 0, 0, nil, ""
@@ -65,8 +68,8 @@ func (s *Session) Rewound(p *Portal) {
 	s.portals[p.Name] = p
 }
 
-// retryable reports whether a new attempt of the whole transaction may succeed: nothing of it is
-// there, and another transaction was in the way.
+// retryable reports whether a new attempt of the whole transaction may succeed: nothing of it is in
+// the store, and it failed because of another transaction.
 func retryable(err error) bool {
 	var (
 		se       *sqlerr.Error

@@ -18,8 +18,8 @@ func (s *Session) Execute(ctx context.Context, p *Portal, limit int64,
 	return s.run(ctx, p, limit, results)
 }
 
-// run is Execute. An error has ended the implicit transaction, or made a block fail, except
-// errNotServed, which leaves everything as it was.
+// run is Execute. When it returns an error, the implicit transaction has ended or the block has
+// failed. Only errNotServed leaves everything as it was.
 func (s *Session) run(ctx context.Context, p *Portal, limit int64,
 	results ResultWriter) (suspended bool, err error) {
 	text := p.Statement.Text
@@ -39,12 +39,12 @@ func (s *Session) run(ctx context.Context, p *Portal, limit int64,
 	return suspended, err
 }
 
-// proceed opens the portal's statement, or goes on with it.
+// proceed opens the portal's statement, or continues it.
 func (s *Session) proceed(ctx context.Context, p *Portal, limit int64,
 	results ResultWriter) (suspended bool, err error) {
 	ps := p.Statement
-	// Sync commits a COPY of the extended protocol, and does not know of which statement it is the
-	// end.
+	// Sync commits a COPY of the extended protocol, and does not know that it ends a COPY: so such
+	// a COPY is not single, and locks its rows.
 	_, copying := ps.Stmt.(*ast.Copy)
 	s.multiStatement, s.prompt = p.of.multiStatement, p.Prompt
 	s.single = p.Single && (p.of.query || !copying)
@@ -87,7 +87,7 @@ func (s *Session) runnable(p *Portal) error {
 	return nil
 }
 
-// parameterAt is where the first $n of a text stands, from 1.
+// parameterAt returns the position of the first $n of a text, from 1.
 func parameterAt(text string) int {
 	for i := 0; i+1 < len(text); i++ {
 		if text[i] == '$' && text[i+1] >= '1' && text[i+1] <= '9' {
@@ -97,11 +97,11 @@ func parameterAt(text string) int {
 	return 0
 }
 
-// openPortal begins to run the portal's statement, of whose rows the client takes at most limit (0:
+// openPortal begins to run the portal's statement. The client takes at most limit of its rows (0:
 // all) at a time. As in PostgreSQL there are three kinds of statements:
-//   - one without rows has run when openPortal returns, and the limit means nothing to it;
+//   - one without rows has run when openPortal returns, and ignores the limit;
 //   - a planned one with rows is run piece by piece;
-//   - of any other (FETCH, EXECUTE, SHOW, EXPLAIN) all rows are made at once, and given out in
+//   - any other (FETCH, EXECUTE, SHOW, EXPLAIN) makes all rows at once, which are returned in
 //     pieces.
 func (s *Session) openPortal(ctx context.Context, p *Portal, limit int64,
 	results ResultWriter) error {
@@ -169,7 +169,7 @@ func (s *Session) open(ctx context.Context, c call) (source, error) {
 	return k.open(utility{s}, ctx, c)
 }
 
-// take hands up to limit rows (0: all) of the portal to the result writer, and returns their
+// take passes up to limit rows (0: all) of the portal to the result writer, and returns their
 // number.
 func (s *Session) take(ctx context.Context, p *Portal, limit int64, results ResultWriter) (int64,
 	error) {
@@ -218,7 +218,7 @@ func (s *Session) complete(ctx context.Context, p *Portal, n int64, results Resu
 		p.done = p.src.tag(0)
 	}
 	p.close()
-	if err := s.refused(); err != nil {
+	if err := s.serializationError(); err != nil {
 		return err
 	}
 	if p.of.last && s.tx.state == inImplicit {
@@ -235,7 +235,7 @@ func (s *Session) Sync(ctx context.Context) error {
 	if s.tx.state != inImplicit {
 		return nil
 	}
-	if s.tx.tx != nil && s.tx.tx.Dirty() { // nothing else takes time
+	if s.tx.tx != nil && s.tx.tx.Dirty() { // otherwise the commit takes no time
 		var done func()
 		ctx, done = s.begin(ctx, s.text, nil)
 		defer done()
@@ -243,19 +243,19 @@ func (s *Session) Sync(ctx context.Context) error {
 	return s.toSQL(ctx, s.commit(ctx))
 }
 
-// Fail ends the implicit transaction, or makes a block fail, because a message failed before it
-// came to the session.
+// Fail ends the implicit transaction, or makes a block fail, because a message had an error before
+// it reached the session.
 func (s *Session) Fail(ctx context.Context) { s.fail(ctx) }
 
-// needsContext reports whether the portal's statement, if it is suspended, goes on under a context
-// of its own. What reads a single row holds no context. A statement that ends the transaction must
-// not have one: it closes its own portal.
+// needsContext reports whether the portal's statement needs a context of its own if it is
+// suspended. A read of a single row holds nothing that needs it. A statement that ends the
+// transaction must not have one: it closes its own portal.
 func (p *Portal) needsContext() bool {
 	ps := p.Statement
 	return ps.HasRows && kindOf(ps.Stmt).planned == ps.Stmt && !ps.isPointRead()
 }
 
-// gathered are all rows of a statement that is over.
+// gathered are all rows of a statement that has ended.
 type gathered struct {
 	*materialised
 	of source

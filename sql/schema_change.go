@@ -41,7 +41,7 @@ func (s utility) openDDL(ctx context.Context, c call) (source, error) {
 	return ran(s.changeSchema(ctx, stmt))
 }
 
-// databasesUnused refuses to drop a database under the sessions that work in it.
+// databasesUnused refuses to drop a database that has sessions.
 func (s utility) databasesUnused(ctx context.Context, stmt ast.Statement) error {
 	drop, ok := stmt.(*ast.Drop)
 	if !ok || drop.Kind != "database" {
@@ -58,7 +58,7 @@ func (s utility) databasesUnused(ctx context.Context, stmt ast.Statement) error 
 	return nil
 }
 
-// databaseUnused is 55006 if sessions work in a database, and do not end within
+// databaseUnused returns 55006 if a database has sessions that do not end within
 // Options.DatabaseWait.
 func (e *Engine) databaseUnused(ctx context.Context, name string) error {
 	late := time.NewTimer(e.opts.DatabaseWait)
@@ -85,8 +85,9 @@ func (e *Engine) databaseUnused(ctx context.Context, name string) error {
 		name).WithDetail("%s", detail)
 }
 
-// inUse says why the transaction may not change a table, or with an index ID that index: plans of
-// portals, and checks of foreign keys that wait, rest on its descriptor.
+// inUse returns why the transaction may not change a table or, if index is not 0, that index: plans
+// of portals, and checks of foreign keys that are due, rely on its descriptor. It returns "" if it
+// may.
 func (s utility) inUse(id table.ID, index table.IndexID) string {
 	for _, p := range s.portals {
 		if p.plan == nil || p.committed {
@@ -104,7 +105,7 @@ func (s utility) inUse(id table.ID, index table.IndexID) string {
 	return ""
 }
 
-// firstRow is what DDL asks of a table: the first row of a query, nil when there is none.
+// firstRow returns the first row of a query, nil if there is none. Schema changes check rows by it.
 func (s *planRunner) firstRow(ctx context.Context, text string) ([]types.Datum, error) {
 	plan, stmt, err := s.innerPlan(ctx, text, nil)
 	if err != nil {
@@ -137,7 +138,7 @@ func (s utility) ddlEnv(ctx context.Context) *ddl.Env {
 		Tx: s.tx.tx, Catalog: s.engine.catalog, View: s.tx.view, Planner: s.plannerEnv(ctx),
 		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx),
 		Runtime:  s.runtime(ctx),
-		Notice:   s.say,
+		Notice:   s.sendNotice,
 		RunQuery: s.fillTable, FirstRow: s.firstRow,
 		Lock: func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
 			_, err := s.lockTable(ctx, id, mode, false)
@@ -201,12 +202,12 @@ func (s *planRunner) fillTable(ctx context.Context, query *ast.Select, into *tab
 
 func upper(s string) string { return strings.ToUpper(s) }
 
-// errLockedAnew leaves a schema change that got a lock: it begins again on a snapshot that shows
-// what the lock now keeps as it is.
+// errLockedAnew ends an attempt at a schema change that has got a new lock: the change begins again
+// on a snapshot that shows what the lock protects.
 var errLockedAnew = errors.New("a table was locked")
 
-// locker is how a schema change locks its tables. Where the snapshot must stay, it goes on with the
-// one that it has, and conflicts at commit with what that does not show.
+// locker returns how a schema change locks its tables. If its snapshot must stay, the change
+// continues with it, and has a conflict at commit with what the snapshot does not show.
 func (s utility) locker() func(context.Context, table.ID, rowlock.Mode) error {
 	return func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
 		out, err := s.lockTable(ctx, id, mode, false)
@@ -220,8 +221,8 @@ func (s utility) locker() func(context.Context, table.ID, rowlock.Mode) error {
 	}
 }
 
-// changeSchema runs a statement that changes the schema, with the locks that it needs. One that had
-// to wait for a table or for a name is undone and begins again, with the locks that it has got.
+// changeSchema runs a statement that changes the schema, with the locks that it needs. If it had to
+// wait for a table or a name, it is undone and begins again with the locks that it holds by then.
 func (s utility) changeSchema(ctx context.Context, stmt ast.Statement) (string, error) {
 	refreshable := s.refreshable()
 	for {
@@ -247,13 +248,14 @@ func (s utility) changeSchema(ctx context.Context, stmt ast.Statement) (string, 
 			continue
 		}
 		for _, n := range notices {
-			s.say(n[0], n[1], n[2], n[3])
+			s.sendNotice(n[0], n[1], n[2], n[3])
 		}
 		return tag, err
 	}
 }
 
-// isOutdated reports whether a change of the schema has got a lock that it has to look behind.
+// isOutdated reports whether a schema change has got a lock on something that its snapshot does not
+// show in its present state.
 func isOutdated(err error) bool {
 	var stale *txn.StaleError
 	return errors.Is(err, errLockedAnew) || errors.As(err, &stale)

@@ -6,8 +6,8 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 )
 
-// openSelect starts a query. All its rows are made before the first is given out, if it may have to
-// run again (planSource.gather).
+// openSelect starts a query. If the query may have to run again, all its rows are made before the
+// first is returned (planSource.gather).
 func (s utility) openSelect(ctx context.Context, c call) (source, error) {
 	st := c.ps.Stmt.(*ast.Select)
 	if into := intoTable(st); into != nil {

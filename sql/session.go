@@ -20,7 +20,7 @@ import (
 //	  portalSet    the open portals and cursors                 portal.go, cursor.go
 //	  client       the client, its settings, what it runs now   client.go
 //
-// Above it stand the commands that are more than a plan: utility and maintenance.
+// Above it are the commands that are more than a plan: utility and maintenance.
 type Session struct {
 	planRunner
 	shape parse.Shape // of the text of a Query
@@ -29,7 +29,7 @@ type Session struct {
 // PID and Secret are the numbers of BackendKeyData.
 func (s *Session) PID() int32 { return s.pid }
 
-// Secret is what a CancelRequest must bring.
+// Secret is what a CancelRequest must contain.
 func (s *Session) Secret() int32 { return s.secret }
 
 // Settings are the session's parameters.
@@ -49,8 +49,8 @@ func (s *Session) Status() byte {
 	return 'I'
 }
 
-// Idle says that the session waits for its client: pg_stat_activity shows it, and a transaction
-// that is open pins nothing in the store meanwhile.
+// Idle is called when the session begins to wait for its client. pg_stat_activity shows it, and an
+// open transaction pins nothing in the store meanwhile.
 func (s *Session) Idle() {
 	if s.tx.tx != nil {
 		s.tx.tx.Idle()
@@ -66,12 +66,12 @@ func (s *Session) Idle() {
 }
 
 // Running is the context of the statement that runs now: it ends when the statement is cancelled.
-// Without one it never ends. It is for the session's own goroutine: what a result writer waits for
-// must end with it.
+// Without a statement it never ends. It is for the session's own goroutine: a wait of a result
+// writer must end with it.
 func (s *Session) Running() context.Context { return s.within }
 
-// Terminate ends the session from any goroutine: the statement that it runs, every one that it
-// still begins, and what waits for its client.
+// Terminate ends the session from any goroutine: the running statement, every later one, and the
+// wait for its client.
 func (s *Session) Terminate() {
 	s.running.end(errShutdown)
 	if hang := s.terminateConn.Load(); hang != nil {
@@ -79,11 +79,11 @@ func (s *Session) Terminate() {
 	}
 }
 
-// OnTerminate gives what ends the session's connection while it waits for its client. It may be
-// called at any time, from any goroutine, more than once.
+// OnTerminate sets the function that closes the session's connection while the session waits for
+// its client. The function may be called at any time, from any goroutine, more than once.
 func (s *Session) OnTerminate(terminateConn func()) { s.terminateConn.Store(&terminateConn) }
 
-// Terminated says that somebody has ended the session: it runs no statement any more.
+// Terminated reports whether the session was ended: it runs no further statement.
 func (s *Session) Terminated() bool {
 	s.running.mu.Lock()
 	defer s.running.mu.Unlock()
@@ -94,8 +94,8 @@ func (s *Session) Terminated() bool {
 // goroutine.
 func (s *Session) Memory() *memory.Account { return s.memory }
 
-// OnNotify lets the session listen. wake is called, from any goroutine, when there may be something
-// for Notifications to return.
+// OnNotify allows the session to listen. wake is called, from any goroutine, when Notifications may
+// have something to return.
 func (s *Session) OnNotify(wake func()) {
 	s.listener = s.engine.notifications.NewListener(uint32(s.databaseID), s.pid, wake)
 }
@@ -103,8 +103,9 @@ func (s *Session) OnNotify(wake func()) {
 // Listening reports whether Notifications can return anything.
 func (s *Session) Listening() bool { return s.listener.Listening() }
 
-// Notifications takes what others have sent, at most so many; more says that there may be others.
-// In a transaction there is nothing: a client gets them between its transactions.
+// Notifications returns the next messages that were sent to the session, at most so many; more
+// reports that others may follow. Within a transaction it returns none: a client gets them between
+// its transactions.
 func (s *Session) Notifications(most int) (out []notify.Notification, more bool) {
 	if s.tx.state != idle {
 		return nil, false
@@ -112,7 +113,7 @@ func (s *Session) Notifications(most int) (out []notify.Notification, more bool)
 	return s.listener.Take(most)
 }
 
-// utility runs the statements that are more than a plan, on the session that it is about.
+// utility runs the statements that are more than a plan.
 type utility struct{ *Session }
 
 // maintenance runs VACUUM, ANALYZE and REINDEX.

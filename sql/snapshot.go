@@ -6,9 +6,9 @@ import (
 
 import "context"
 
-// beginStatement gives a statement its snapshot. One that tells its client no more than how many
-// rows it changed may go on from what is not durable yet; every other waits for what came before
-// it.
+// beginStatement gives a statement its snapshot. If the client will receive only the number of
+// changed rows, the statement may read what is not durable yet. Every other statement waits until
+// all that it sees is durable.
 func (s *transactor) beginStatement(ctx context.Context, k *kind) error {
 	fresh := s.tx.tx == nil
 	if err := s.ensure(ctx); err != nil {
@@ -37,7 +37,8 @@ func (s *transactor) beginStatement(ctx context.Context, k *kind) error {
 	return nil
 }
 
-// awaitDurable comes before rows are given to the client.
+// awaitDurable waits until what the statement has read is durable. It precedes rows sent to the
+// client.
 func (s *transactor) awaitDurable(ctx context.Context) error {
 	if s.tx.tx == nil {
 		return nil
@@ -45,9 +46,9 @@ func (s *transactor) awaitDurable(ctx context.Context) error {
 	return s.tx.tx.AwaitDurable(ctx)
 }
 
-// refused returns why the transaction cannot be serialized, if that is known at the end of a
-// statement.
-func (s *transactor) refused() error {
+// serializationError returns why the transaction cannot be serialized, if that is known at the end
+// of a statement.
+func (s *transactor) serializationError() error {
 	if s.tx.tx == nil {
 		return nil
 	}
@@ -63,8 +64,8 @@ func (s *transactor) advance(ctx context.Context) error {
 	return nil
 }
 
-// newestSchema shows a statement the schema as it is now, as far as its isolation level lets it:
-// with all that is committed, or with constraints alone.
+// newestSchema shows the statement the newest schema that its isolation level allows: all that is
+// committed, or only the newest constraints.
 func (s *transactor) newestSchema(ctx context.Context) error {
 	if s.tx.perStatement() {
 		return s.advance(ctx)
@@ -73,8 +74,8 @@ func (s *transactor) newestSchema(ctx context.Context) error {
 	return err
 }
 
-// renewSchema lets a statement of a block that keeps its snapshot know the constraints that there
-// are now (docs/adr/0004). changed says that plans made before are no good.
+// renewSchema shows the newest constraints to a statement of a block that keeps its snapshot
+// (docs/adr/0004). changed reports that plans made before are not valid any more.
 func (s *transactor) renewSchema(ctx context.Context) (changed bool, err error) {
 	if s.tx.state != inBlock || s.tx.perStatement() || s.tx.asOf != 0 {
 		return false, nil
@@ -104,8 +105,8 @@ func (s *transactor) refresh(ctx context.Context) error {
 	return s.ensure(ctx)
 }
 
-// dropSnapshot lets go of a snapshot through which only the schema was read. Locks stay the
-// session's.
+// dropSnapshot drops a snapshot through which only the schema was read. The session keeps its
+// locks.
 func (s *transactor) dropSnapshot(ctx context.Context) error {
 	tx := s.tx.tx
 	if tx == nil {

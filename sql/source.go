@@ -10,7 +10,7 @@ import (
 
 // source is a running statement.
 type source interface {
-	// columns of its rows; nil for a statement without rows.
+	// columns are those of its rows; nil for a statement without rows.
 	columns() []physical.Column
 	// next returns the next rows, nil at the end. The batch is valid until the next call.
 	next(ctx context.Context) (*types.Batch, error)
@@ -27,7 +27,7 @@ func (t tagSource) next(context.Context) (*types.Batch, error) { return nil, nil
 func (t tagSource) tag(int64) string                           { return string(t) }
 func (t tagSource) close()                                     {}
 
-// rowsSource is a result that is in memory: SHOW, EXPLAIN, FETCH from a cursor that is.
+// rowsSource is a result that is in memory: of SHOW, EXPLAIN, or FETCH from a materialised cursor.
 type rowsSource struct {
 	cols    []physical.Column
 	rows    *types.Batch

@@ -75,7 +75,7 @@ func typesByOID(oids []types.OID) ([]*types.Type, error) {
 	return ts, nil
 }
 
-// analyse finds out the parameter types and the columns of ps.
+// analyse sets the parameter types and the columns of ps.
 func (s *Session) analyse(ctx context.Context, ps *Prepared) error {
 	ps.ParamTypes = ps.declared
 	if ps.Stmt == nil {
@@ -134,9 +134,9 @@ func (s *Session) describeUtility(ps *Prepared) error {
 	return err
 }
 
-// Current reports whether the parameters and columns that ps was prepared with still hold in the
-// present transaction. When they do not, or the statement cannot be planned any more, its owner
-// prepares it again.
+// Current reports whether the parameters and columns that ps was prepared with are still right in
+// the present transaction. If they are not, or the statement cannot be planned any more, the owner
+// of ps prepares it again.
 func (s *Session) Current(ctx context.Context, ps *Prepared) bool {
 	inner := kindOf(ps.Stmt).planned
 	if inner == nil || s.tx.state == inFailed {
@@ -168,10 +168,10 @@ func (s *Session) Statement(name string) (*Prepared, error) {
 // CloseStatement forgets a prepared statement; there need not be one.
 func (s *Session) CloseStatement(name string) { s.forgetPrepared(name) }
 
-// treeBytes is about what a statement takes for each byte of its text while it is prepared.
+// treeBytes estimates the memory of a prepared statement for each byte of its text.
 const treeBytes = 16
 
-// keepPrepared gives a statement its name. A long one is counted.
+// keepPrepared stores a statement under its name. The memory of a long one is counted.
 func (s *Session) keepPrepared(ps *Prepared) error {
 	if len(ps.Text) > smallText {
 		ps.bytes = int64(len(ps.Text)) * treeBytes

@@ -9,10 +9,10 @@ import (
 	"github.com/minidb/minidb/txn/rowlock"
 )
 
-// A statement locks every table that it names, as in PostgreSQL: in a weak mode, which hinders
-// nobody but those who want to change the table's schema or ask for a strong lock. One that had to
-// wait, or came right after a change, looks at the schema again, through a snapshot as new as its
-// lock wherever the transaction may have one.
+// A statement locks every table that it names, as in PostgreSQL, in a weak mode: this conflicts
+// only with changes of the table's schema and with strong locks. A statement that had to wait for a
+// lock, or got it just after a schema change, reads the schema again, through a snapshot as new as
+// the lock if the transaction may have one.
 
 var useModes = [...]rowlock.Mode{
 	opt.Reads: rowlock.AccessShare, opt.LocksRows: rowlock.RowShare,
@@ -23,14 +23,14 @@ var useModes = [...]rowlock.Mode{
 func (s *transactor) lockTable(ctx context.Context, id table.ID, mode rowlock.Mode,
 	noWait bool) (rowlock.Outcome, error) {
 	if id < catalog.FirstID || s.tx.asOf != 0 {
-		return rowlock.Held, nil // the system's own tables never change, and neither does the past
+		return rowlock.Held, nil // neither the system's own tables nor the past ever change
 	}
 	return s.engine.store.RowLocks().LockRelation(ctx, s.locks, uint32(id),
 		rowlock.Request{Mode: mode, NoWait: noWait, Timeout: s.settings.Derived().LockTimeout})
 }
 
-// lockTables takes the locks of what a plan reads and writes; again says that the schema may have
-// changed since it was made: while a lock was waited for, or before it was there.
+// lockTables takes the locks of the tables that a plan reads and writes. again reports that the
+// schema may have changed since the plan was made: while a lock was waited for, or before.
 func (s *transactor) lockTables(ctx context.Context, tables []opt.TableVersion) (again bool,
 	err error) {
 	fresh := false
@@ -44,8 +44,8 @@ func (s *transactor) lockTables(ctx context.Context, tables []opt.TableVersion) 
 	return again || fresh && s.tx.view.Outdated(), nil
 }
 
-// recheckSchema comes after the wait for a table's lock. It shows the statement the schema as it is
-// now, as far as that goes, and reports whether anything may have changed.
+// recheckSchema is called after the wait for a table's lock. It shows the statement the newest
+// schema that it may see, and reports whether anything may have changed.
 func (s *transactor) recheckSchema(ctx context.Context) (bool, error) {
 	if !s.refreshable() {
 		return s.renewSchema(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/minidb/minidb/table/stats"
 )
 
-// tableStatistics is what the planner may know of a table.
+// tableStatistics returns the statistics of a table for the planner.
 func (s *transactor) tableStatistics(ctx context.Context, d *table.Desc) *stats.Table {
 	for i := len(s.tx.analyzed) - 1; i >= 0; i-- {
 		if a := &s.tx.analyzed[i]; a.id == d.ID {
@@ -20,7 +20,7 @@ func (s *transactor) tableStatistics(ctx context.Context, d *table.Desc) *stats.
 	return s.engine.statistics.Get(ctx, d.ID)
 }
 
-// noteChanges takes what a statement changed into the transaction's account.
+// noteChanges adds what a statement changed to the transaction's changes.
 func (s *transactor) noteChanges(c *exec.Cursor) {
 	c.EachChange(func(id table.ID, ch exec.Changes) {
 		s.addChange(statistics.Change{Table: id, Inserted: ch.Inserted, Updated: ch.Updated,
@@ -28,8 +28,8 @@ func (s *transactor) noteChanges(c *exec.Cursor) {
 	})
 }
 
-// addChange adds to the account since the last savepoint, so that a rollback to it can cut the rest
-// off.
+// addChange adds to the changes since the last savepoint, so that a rollback to the savepoint can
+// drop them.
 func (s *transactor) addChange(ch statistics.Change) {
 	from := 0
 	if n := len(s.tx.savepoints); n > 0 {
@@ -46,7 +46,7 @@ func (s *transactor) addChange(ch statistics.Change) {
 	s.tx.changes = append(s.tx.changes, ch)
 }
 
-// noteCommitted enters a transaction's changes into the registry after the commit.
+// noteCommitted adds a transaction's changes to the registry, after the commit.
 func (s *transactor) noteCommitted(ctx context.Context, changes []statistics.Change,
 	found []analyzed) {
 	s.engine.statistics.Note(ctx, changes)

@@ -8,8 +8,8 @@ func (f *accessor) StartTimestamp() (int64, error) {
 	return int64(f.s.tx.tx.StartTS()), nil
 }
 
-// SnapshotTimestamp is part of expr.Timestamps. A row that READ COMMITTED looks at a second time is
-// read at a later timestamp than the rest of its statement, and an expression over it answers that.
+// SnapshotTimestamp is part of expr.Timestamps. While READ COMMITTED rechecks a row, it is the
+// later timestamp at which the row is read again.
 func (f *accessor) SnapshotTimestamp() (int64, error) {
 	if err := f.s.ensure(f.ctx); err != nil {
 		return 0, err

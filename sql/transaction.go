@@ -56,13 +56,13 @@ func (s *transactor) begin(ctx context.Context, text string, out ResultWriter) (
 	}
 }
 
-// start leaves idle.
+// start begins a transaction in the session: state was idle.
 func (s *transactor) start(state txnState) {
 	s.sideEffects = false
 	d := s.settings.Derived()
 	s.tx = transaction{state: state, started: time.Now(), frees: s.tx.frees, readOnly: d.ReadOnly,
 		deferrable: d.DefaultTransactionDefr,
-		isolation:  d.Isolation, cautious: state == inImplicit && s.becomeCautious()}
+		isolation:  d.Isolation, pessimistic: state == inImplicit && s.beginsPessimistic()}
 }
 
 // ensure gives the transaction its snapshot.
@@ -92,8 +92,8 @@ func (s *transactor) ensure(ctx context.Context) error {
 	return nil
 }
 
-// commit ends the transaction, whatever its state, and makes what it wrote durable. On an error
-// nothing of it is there, except when the error is ambiguous.
+// commit ends the transaction, whatever its state, and makes what it wrote durable. After an error
+// nothing of it is in the store, unless the error is ambiguous.
 func (s *transactor) commit(ctx context.Context) error {
 	if s.tx.state == idle {
 		return nil
@@ -106,12 +106,12 @@ func (s *transactor) commit(ctx context.Context) error {
 		s.abort(ctx)
 		return err
 	}
-	sending, err := s.announce(ctx)
+	sending, err := s.enqueueNotices(ctx)
 	if err != nil {
 		s.abort(ctx)
 		return err
 	}
-	defer sending.Close() // after the locks are given back: it waits for others
+	defer sending.Close() // runs after the locks are released: it waits for others
 	s.retries = 0
 	s.closePortals(false)
 	s.references.End()
@@ -126,7 +126,7 @@ func (s *transactor) commit(ctx context.Context) error {
 	}
 	s.progress.phase.Store(phaseCommitting)
 	err = view.Commit(ctx, rebase, func() error { return tx.Commit(ctx) })
-	sent(sending, tx.CommitTS(), err)
+	endSending(sending, tx.CommitTS(), err)
 	if err == nil && tx.CommitTS() != 0 {
 		s.lastCommit = tx.CommitTS()
 	}
@@ -170,10 +170,10 @@ func (s *transactor) abort(ctx context.Context) {
 	s.locks.ReleaseTo(0)
 }
 
-// fail is what an error does to the transaction: a block waits for its ROLLBACK, an implicit
-// transaction is gone.
+// fail is called after an error: a block then waits for its ROLLBACK, an implicit transaction is
+// rolled back.
 func (s *transactor) fail(ctx context.Context) {
-	// the reason may lie in what is not durable yet, and the client will hear of it
+	// the error may be caused by data that is not durable yet, and the client will see it
 	if s.tx.tx != nil {
 		_ = s.tx.tx.AwaitDurable(context.WithoutCancel(ctx))
 	}
@@ -204,8 +204,8 @@ func (s *transactor) writable(command string) error {
 	return s.hasRoom(command)
 }
 
-// hasRoom refuses a statement that writes on a disk that is nearly full, unless it makes room in
-// the end.
+// hasRoom refuses a statement that writes if the disk is nearly full, unless the statement frees
+// space in the end.
 func (s *transactor) hasRoom(command string) error {
 	frees := command == "DELETE" || strings.HasPrefix(command, "DROP") ||
 		strings.HasPrefix(command, "TRUNCATE")

@@ -27,7 +27,7 @@ func (s utility) execBegin(ctx context.Context, st *ast.Begin) (string, error) {
 func (s utility) execSetTransaction(ctx context.Context, st *ast.SetTransaction) (string, error) {
 	if st.Session {
 		if s.tx.state == idle {
-			s.start(inImplicit) // what is set belongs to a transaction, and stays when that commits
+			s.start(inImplicit) // settings belong to a transaction, and are kept when it commits
 		}
 		if st.Modes.AsOf != nil {
 			return "", sqlerr.Unsupported(int(st.Modes.AsOf.Pos), "AS OF SYSTEM TIME for a session")
@@ -127,7 +127,7 @@ func (s utility) execSavepoint(ctx context.Context, st *ast.Savepoint) (string, 
 	return "SAVEPOINT", nil
 }
 
-// maxSavepoints bounds what one block can pile up.
+// maxSavepoints bounds the savepoints of one block.
 const maxSavepoints = 1 << 16
 
 // findSavepoint returns the index of the latest savepoint of that name.

@@ -14,7 +14,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// txnState is where a session's transaction stands.
+// txnState is the state of a session's transaction.
 //
 //	         statement            BEGIN
 //	idle ───────────────▶ implicit ─────▶ block ──error──▶ failed
@@ -32,26 +32,26 @@ const (
 // transaction is the session's present transaction. The store's transaction is begun by the first
 // statement that needs a snapshot, not by BEGIN.
 type transaction struct {
-	state      txnState
-	tx         *txn.Txn
-	view       *catalog.View
-	started    time.Time // now()
-	readOnly   bool
-	frees      bool          // it makes room on the disk in the end
-	asOf       tso.Timestamp // not zero: it reads the past
-	deferrable bool
-	isolation  string
-	cautious   bool // an implicit transaction that lost before: it locks what it writes
-	optimistic bool // the statement locks nothing (Session.optimistic)
-	statements int  // that have begun to see data
-	ran        bool // a statement has run: too late for SET TRANSACTION
-	savepoints []savepoint
-	changes    []statistics.Change // for the counters, once it is committed
-	analyzed   []analyzed          // statistics that it stored
-	notices    notify.Pending      // LISTEN, UNLISTEN and NOTIFY
+	state       txnState
+	tx          *txn.Txn
+	view        *catalog.View
+	started     time.Time // now()
+	readOnly    bool
+	frees       bool          // it frees disk space in the end
+	asOf        tso.Timestamp // not zero: it reads the past
+	deferrable  bool
+	isolation   string
+	pessimistic bool // an implicit transaction that had conflicts: it locks what it writes
+	optimistic  bool // the statement locks nothing (Session.optimistic)
+	statements  int  // that have begun to read data
+	ran         bool // a statement has run: too late for SET TRANSACTION
+	savepoints  []savepoint
+	changes     []statistics.Change // for the counters, once it is committed
+	analyzed    []analyzed          // statistics that it stored
+	notices     notify.Pending      // LISTEN, UNLISTEN and NOTIFY
 	// altersDatabase: ALTER DATABASE changed what sessions begin with.
 	altersDatabase bool
-	// locked ones, whose definition the snapshot does not show
+	// of locked sequences, whose present definition the snapshot does not show
 	sequences map[table.ID]*table.Desc
 }
 
@@ -74,15 +74,15 @@ type transactor struct {
 	tx    transaction
 	locks *rowlock.Owner // row locks and advisory locks
 	// lastCommit is commit_ts of the last transaction that wrote; zero before there was one.
-	lastCommit tso.Timestamp
-	listener   *notify.Listener // nil: nobody would take what it gets
-	references *ri.Queue        // checks of foreign keys that the transaction has left to do
-	retries    int              // attempts at the implicit transaction that failed
-	caution    int              // how many implicit transactions are still to lock what they write
+	lastCommit      tso.Timestamp
+	listener        *notify.Listener // nil: the client takes no notifications
+	references      *ri.Queue        // foreign key checks that are due before the commit
+	retries         int              // failed attempts at the implicit transaction
+	pessimisticLeft int              // implicit transactions that are still to lock what they write
 
-	sideEffects    bool // the implicit transaction did what cannot be done twice
+	sideEffects    bool // the implicit transaction had effects that must not happen twice
 	multiStatement bool // the statement is one of several in its Query
-	prompt         bool // nothing was waited for since the statement was prepared
+	prompt         bool // the session has not waited since the statement was prepared
 	single         bool // the statement is all of its message, or of its messages up to Sync
 }
 
@@ -99,10 +99,10 @@ func (t *transaction) perStatement() bool {
 }
 
 // reruns reports whether a statement that finds a row changed may run again on a newer snapshot:
-// always in READ COMMITTED, otherwise only where nothing was read before it. A statement that locks
-// nothing finds out at its commit, and its whole transaction is repeated.
+// always in READ COMMITTED, otherwise only if nothing was read before it. A statement that locks
+// nothing meets the conflict at its commit, and its whole transaction is repeated.
 func (t *transaction) reruns() bool {
-	return t.perStatement() && !t.optimistic || t.state == inImplicit && t.cautious &&
+	return t.perStatement() && !t.optimistic || t.state == inImplicit && t.pessimistic &&
 		t.statements <= 1 && t.isolation != serializable
 }
 

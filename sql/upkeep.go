@@ -20,9 +20,9 @@ type upkeep struct {
 	verbose, analyze, full, rowsOnly, skipLocked bool
 }
 
-// readUpkeep reads the options. Those of VACUUM that speak of PostgreSQL's pages hold by
-// themselves: nothing is skipped, there is no TOAST table and no file to be cut off, transaction
-// numbers do not wrap around so that no row needs freezing, and a pass has no workers.
+// readUpkeep reads the options. VACUUM's options about PostgreSQL's pages have nothing to do: no
+// page is skipped, there is no TOAST table and no file to truncate, transaction numbers do not wrap
+// around so that no row needs freezing, and a pass has no workers.
 func readUpkeep(st *ast.Maintenance) (o upkeep, err error) {
 	command := upper(string(st.Command))
 	workers, noSkipping, noTOAST := int64(0), false, false
@@ -115,7 +115,7 @@ func parallelWorkers(o *ast.Option) (int64, error) {
 	return n, nil
 }
 
-// target is a table to be looked after.
+// target is a table to vacuum or analyse.
 type target struct {
 	desc    *table.Desc
 	columns []table.ColumnID // of ANALYZE; nil: all
@@ -139,7 +139,7 @@ func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze b
 			return nil, err
 		}
 		if d != nil && pgcatalog.IsTable(d) {
-			continue // made by the server: there is nothing to look after
+			continue // made by the server: there is nothing to vacuum
 		}
 		if d == nil || d.Kind != table.KindTable {
 			s.notice("WARNING", "01000", "skipping \"%s\" --- cannot %s non-tables or special "+
@@ -155,7 +155,7 @@ func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze b
 	return out, nil
 }
 
-// maintained finds a relation; nil for an index, which is none.
+// maintained finds a relation that can be vacuumed; nil for an index, which cannot.
 func (s maintenance) maintained(ctx context.Context, name ast.Name) (*table.Desc, error) {
 	d, err := resolver{&s.planRunner}.Relation(ctx, name)
 	if d != nil || err != nil {
@@ -205,8 +205,8 @@ func columnIDs(d *table.Desc, names []ast.Ident) (out []table.ColumnID, err erro
 	return out, nil
 }
 
-// underUpkeep does work on a table under the lock that keeps schema changes and other upkeep off
-// it, and gives that back. With SKIP_LOCKED it does not wait for it.
+// underUpkeep works on a table under the lock that excludes schema changes and other maintenance,
+// and releases it then. With SKIP_LOCKED it does not wait for the lock.
 func (s maintenance) underUpkeep(ctx context.Context, command string, t target, o upkeep,
 	work func() error) error {
 	mark := s.locks.Mark()
@@ -217,7 +217,8 @@ func (s maintenance) underUpkeep(ctx context.Context, command string, t target, 
 	return work()
 }
 
-// lockForUpkeep takes the lock; false: it was not free, and the table is to be skipped.
+// lockForUpkeep takes the lock. It returns false if the lock is not free and the table is to be
+// skipped.
 func (s maintenance) lockForUpkeep(ctx context.Context, command string, t target, o upkeep) (bool,
 	error) {
 	_, err := s.lockTable(ctx, t.desc.ID, rowlock.ShareUpdateExclusive, o.skipLocked)

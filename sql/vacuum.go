@@ -14,10 +14,10 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// vacuum drops the row versions that nobody can read any more, of the tables named or of the whole
-// store, counts the rows that are left, and with FULL rewrites the store's files without the rest.
-// It keeps no reader or writer off the tables, FULL neither: the collector works beside them, as it
-// does in the background.
+// vacuum drops the row versions that no transaction can read any more, of the tables named or of
+// the whole store, and counts the rows that are left. With FULL it rewrites the store's files
+// without the dropped versions. Not even FULL blocks readers or writers: the collector works beside
+// them, as it does in the background.
 func (s maintenance) vacuum(ctx context.Context, st *ast.Maintenance) error {
 	if err := s.alone("VACUUM"); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s maintenance) vacuum(ctx context.Context, st *ast.Maintenance) error {
 	return nil
 }
 
-// vacuumTable vacuums a table; its versions are collected only if it was named, else the whole
+// vacuumTable vacuums a table. Its versions are collected only if it was named; otherwise the whole
 // store was collected before.
 func (s maintenance) vacuumTable(ctx context.Context, t target, o upkeep, named bool) error {
 	name := s.database + "." + t.desc.Schema + "." + t.desc.Name
@@ -87,8 +87,8 @@ func (s maintenance) vacuumTable(ctx context.Context, t target, o upkeep, named 
 	return nil
 }
 
-// spanNow is where the rows of a table lie, with its index entries or without, now that it is
-// locked: they may have been moved since the descriptor was read.
+// spanNow returns the span of a table's rows, with or without its index entries, now that it is
+// locked: they may have moved since the descriptor was read.
 func (e *Engine) spanNow(ctx context.Context, d *table.Desc, rowsOnly bool) (kv.Span, error) {
 	tx, err := e.store.Begin(ctx, beginReadOnly)
 	if err != nil {
@@ -108,7 +108,7 @@ func (e *Engine) spanNow(ctx context.Context, d *table.Desc, rowsOnly bool) (kv.
 	return d.Span(), nil
 }
 
-// collect runs the collector over a span; the zero one is the whole store.
+// collect runs the collector over a span; the zero span is the whole store.
 func (s maintenance) collect(ctx context.Context, name string, span kv.Span, verbose bool) error {
 	s.info(verbose, "vacuuming \"%s\"", name)
 	began := time.Now()

@@ -18,7 +18,7 @@ var wordsPending = []string{
 	"planner", "planner/ast", "planner/bind", "planner/builtin", "planner/choose",
 	"planner/deparse", "planner/estimate", "planner/eval", "planner/explain", "planner/expr",
 	"planner/logical", "planner/physical",
-	"sql", "sql/pgcatalog", "table/stats", "table/types", "txn/...",
+	"sql/pgcatalog", "table/stats", "table/types", "txn/...",
 }
 
 // pending returns the entry of wordsPending that a package falls under, or "".
