@@ -47,6 +47,9 @@ func PrefixEnd(prefix []byte) []byte {
 	return nil
 }
 
+// Successor returns the smallest key above key.
+func Successor(key []byte) []byte { return append(bytes.Clone(key), 0x00) }
+
 // Span is the interval [Start, End) of keys. A nil End means up to the end of the keyspace.
 type Span struct {
 	Start, End []byte

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/minidb/minidb/txn/wait"
@@ -37,7 +38,8 @@ type async struct {
 
 	doubtful struct {
 		sync.Mutex
-		all []*pending // batches that may be down, or may come later, still in the table in flight
+		// batches that may be applied, or may yet be, still in the table in flight
+		all []*hints.Pending
 	}
 }
 
@@ -54,7 +56,7 @@ func (c *committer) asyncCommit(ctx context.Context) (err error) {
 		c.async.secondaries = append(c.async.secondaries, c.muts[i+1].Key)
 	}
 	c.enterLockHolders()
-	c.t.liveness.beginAsync()
+	c.t.liveness.BeginAsync()
 	defer func() { c.leaveDoubtful(err) }()
 	err = c.prewriteAll(ctx, batches)
 	if errors.Is(err, ErrAbandoned) {
@@ -91,7 +93,7 @@ func (c *committer) leaveDoubtful(err error) {
 		return
 	}
 	for _, p := range all {
-		c.s.inflight.leave(p)
+		c.s.memory.InFlight.Leave(p)
 	}
 }
 
@@ -100,7 +102,7 @@ func (c *committer) leaveDoubtful(err error) {
 // is drawn here copies the table later, and finds the locks, or waits for them (docs/adr/0002).
 func (c *committer) prewriteAsync(ctx context.Context, b *batch,
 	p mvcc.PrewriteParams) (unknown bool, err error) {
-	var entry *pending
+	var entry *hints.Pending
 	defer func() {
 		switch {
 		case entry == nil:
@@ -109,7 +111,7 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch,
 			c.async.doubtful.all = append(c.async.doubtful.all, entry)
 			c.async.doubtful.Unlock()
 		default:
-			c.s.inflight.leave(entry)
+			c.s.memory.InFlight.Leave(entry)
 		}
 	}()
 	source := c.s.tryer()
@@ -127,19 +129,19 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch,
 				return 0, err
 			}
 			if entry == nil {
-				entry = c.s.inflight.enter(b.muts)
+				entry = c.s.memory.InFlight.Enter(b.muts)
 			} else {
-				entry.commitTS.Store(0) // the engine runs the step again
+				entry.CommitTS.Store(0) // the engine runs the step again
 			}
 			ts, ok := source.TryNext()
 			if !ok {
 				return 0, errExtend
 			}
-			entry.commitTS.Store(uint64(ts))
+			entry.CommitTS.Store(uint64(ts))
 			return ts, nil
 		})
 		if err == nil {
-			c.s.lockHolders.count(c.startTS, slots)
+			c.s.memory.LockHolders.Count(c.startTS, slots)
 		}
 		return err
 	})

@@ -22,8 +22,8 @@ func (r *resolver) checkLocks(
 			n++
 		}
 		var st mvcc.LocksStatus
-		r.s.lockHolders.touch(startTS)
-		r.s.recent.rollingBack(startTS, rows[:n]...)
+		r.s.memory.LockHolders.Touch(startTS)
+		r.s.memory.Recent.RollingBack(startTS, rows[:n]...)
 		err := r.s.engine.Update(ctx, rows[:n], func(kr kv.Reader, b *kv.Batch) (err error) {
 			st, err = mvcc.CheckLocks(ctx, kr, b, startTS, rows[:n], decide)
 			return err
@@ -60,13 +60,13 @@ func (r *resolver) recover(ctx context.Context, l *mvcc.Lock, ownerGone bool) (m
 	}
 	primary := rows[:1]
 	if st.CommitTS != 0 {
-		r.s.recent.raise(primary[0], st.CommitTS)
+		r.s.memory.Recent.Raise(primary[0], st.CommitTS)
 		err = kv.UpdateLazy(ctx, r.s.engine, primary, func(kr kv.Reader, b *kv.Batch) error {
 			return mvcc.Resolve(ctx, kr, b, l.StartTS, st.CommitTS, primary)
 		})
 		return st, err
 	}
-	r.s.recent.rollingBack(l.StartTS, primary...)
+	r.s.memory.Recent.RollingBack(l.StartTS, primary...)
 	err = r.s.engine.Update(ctx, primary, func(kr kv.Reader, b *kv.Batch) error {
 		return mvcc.Rollback(ctx, kr, b, l.StartTS, primary, true)
 	})

@@ -50,7 +50,7 @@ func (s *Store) commitTogether(ctx context.Context, all []secondaryWork) {
 		rows = append(rows, w.batches[0].rows...)
 	}
 	for _, w := range small {
-		s.recent.resolving(w.startTS, w.commitTS, w.batches[0].rows)
+		s.memory.Recent.Resolving(w.startTS, w.commitTS, w.batches[0].rows)
 	}
 	err := s.lazily(ctx, rows, func(r kv.Reader, b *kv.Batch) error {
 		for i := range small {
@@ -66,7 +66,7 @@ func (s *Store) commitTogether(ctx context.Context, all []secondaryWork) {
 		return
 	}
 	for _, w := range small {
-		s.lockHolders.leave(w.startTS)
+		s.memory.LockHolders.Leave(w.startTS)
 	}
 }
 

@@ -76,7 +76,7 @@ func (s *Store) CollectStep(ctx context.Context) (done bool, err error) {
 	done, err = s.pass.now.Step(ctx, s.engine, settler{s}, s.opts.GCRows)
 	if err == nil && done {
 		s.pass.safepoint, s.pass.again = s.pass.now.Stats.Safepoint, s.pass.now.Stats.Spans > 0
-		s.collected(s.pass.safepoint)
+		s.memory.Collected(s.pass.safepoint)
 		s.pass.now = nil
 		err = errors.Join(s.peers.DropDead(ctx), s.peers.ReleaseClaim(ctx))
 	}
@@ -91,7 +91,7 @@ func (s *Store) settleForPass(ctx context.Context, p *gc.Pass) error {
 	}
 	err := s.settleAlone(ctx, func() error { return p.Settle(ctx, s.engine, settler{s}) })
 	if err == nil {
-		p.Over(s.garbage.due(p.Stats.Safepoint))
+		p.Over(s.memory.Garbage.Due(p.Stats.Safepoint))
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func (s *Store) settleForPass(ctx context.Context, p *gc.Pass) error {
 // nothingToCollect reports whether a pass would find nothing: nothing was committed above the last
 // one's safepoint, and that one left nothing to look at again.
 func (s *Store) nothingToCollect() bool {
-	return s.pass.safepoint != 0 && !s.pass.again && s.quiet(s.pass.safepoint)
+	return s.pass.safepoint != 0 && !s.pass.again && s.memory.Quiet(s.pass.safepoint)
 }
 
 // CollectGarbage moves the safepoint to Options.Retention before now, or to the oldest running
@@ -139,7 +139,7 @@ func (s *Store) collectOnce(ctx context.Context, span kv.Span, told func(gc.Stat
 		_, err = pass.Step(ctx, s.engine, settler{s}, 0)
 	}
 	if err == nil {
-		s.lockHolders.leaveBelow(safepoint)
+		s.memory.LockHolders.LeaveBelow(safepoint)
 		err = s.peers.DropDead(ctx)
 	}
 	return pass.Stats, err
@@ -184,7 +184,7 @@ func (s *Store) SettleLocks(ctx context.Context) (int, error) {
 		return err
 	})
 	if err == nil && alone {
-		s.lockHolders.leaveBelow(now)
+		s.memory.LockHolders.LeaveBelow(now)
 	}
 	if err != nil {
 		return n, err

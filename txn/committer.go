@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
@@ -28,7 +29,7 @@ type committer struct {
 
 	prewriting bool // some locks may be in the store
 	// of a commit in two phases that writes each lock once; nil: its locks are looked at
-	lockHolder *lockHolder
+	lockHolder *hints.LockHolder
 
 	anchor  []mvcc.Mutation // the primary alone, when the transaction streams its writes out
 	locking sync.Mutex      // held by the goroutine that waits for row locks

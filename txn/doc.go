@@ -21,6 +21,8 @@
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are
 //     checked by package ssi (serial.go). Waits for locks end all deadlocks (waiting.go).
 //   - The registry (registry.go) lists running transactions, which hold the safepoint (package gc).
+//   - What the memory of a process says of its own store, so that it need not be read there, is
+//     package hints: commits in flight, lock holders, snapshots of the engine and more.
 //   - What several processes on one store need besides is package shared, with package lease. On an
 //     engine of this process's own, which is that of the product, there is none of it (owner.go).
 //
@@ -45,7 +47,7 @@
 //   - I1 (one order): all timestamps come from one oracle; no two are equal, and a later one is
 //     higher.
 //   - I2 (no commit is missed): a reader whose start_ts is above a commit_ts sees that commit or
-//     waits for it (inflight.go, doubt.go; docs/adr/0002).
+//     waits for it (package hints, doubt.go; docs/adr/0002).
 //   - I3 (one winner): a prewrite refuses a newer write, any lock, and its own rollback record;
 //     commit and clean-up meet on the primary's row in one atomic update (package mvcc).
 //   - I4 (all or none): the primary decides for all keys; an unknown result is ErrAmbiguous, never
@@ -62,37 +64,29 @@
 //   - I19 (leases): every lock names its owner's session; a session is ended before anyone acts on
 //     its end, and its owner learns of it before it writes again (package shared).
 //
-// Smaller ones, each explained in the file that keeps it:
+// Smaller ones, each explained where it is kept:
 //
 //	I7  cheap reads: where no lock can exist the lock column is not read    mvcc/get.go
 //	I8  every protocol, group and batch size gives the same answers         tests/history
 //	I11 a write is checked against the timestamp at which it was read       read_timestamp.go
 //	I12 async: committed when all locks are down, at their highest          async.go
-//	I14 a snapshot left by another transaction hides no commit              snapshot.go
+//	I14 a snapshot left by another transaction hides no commit              package hints
 //	I15 every step may come twice and late; the protocol is chosen once     commit.go
 //	I16 readers and inserts ignore records of kinds rollback and lock       mvcc/doc.go
 //	I17 no deadlock lasts                                                   waiting.go
 //	I18 what rests on a commit that is not durable is told to nobody        early.go
 //	I20 a shared safepoint is in the store before anything is dropped       package shared
-//	I21 a coordinator's own locks are as it wrote them, until touched       lock_holders.go
+//	I21 a coordinator's own locks are as it wrote them, until touched       package hints
 //	I22 on a shared store, row locks are in the store too                   package shared
-//	I23 locks of a decided large transaction are read as its records        unsettled.go
-//	I24 transactions of this process are judged in memory, by no clock      liveness.go
+//	I23 locks of a decided large transaction are read as its records        package hints
+//	I24 transactions of this process are judged in memory, by no clock      package hints
 //	I25 a dropped span stays until no transaction can read it               drop_span.go
 //	I26 a savepoint costs no memory for what is written after it            savepoint.go
-//
-// # Memory as a hint
-//
-// On an engine that only this process writes to (kv.Exclusive), memory answers what a Store on any
-// other engine reads in the store (hints.go): commits in flight (inflight.go), recent commits
-// (recent.go), the lock-holder set (lock_holders.go), running transactions (liveness.go), snapshots
-// that others left (snapshots.go), replaced versions (garbage.go). A hint says "perhaps" or "no";
-// on any other engine all say "perhaps".
 //
 // # Locking order
 //
 // Store.gate (read) → Store.pass → shared.session.mu → registry.safe → one registry shard → the
-// oracle's mutex. lockHolders.mu comes before liveness.mu. All others are leaves. Under an engine's
+// oracle's mutex; package hints has its own order. All others are leaves. Under an engine's
 // latches, which are taken inside kv.Engine.Update only, a step never calls the engine: when the
 // oracle's range is used up it gives up, the range is extended, and the step runs again.
 //

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/wait"
 )
 
@@ -20,12 +21,12 @@ type learn func(ctx context.Context) error
 
 // leaveLater takes commits out of the table in flight once their status is known, or can never be.
 // Requires: the gate is held.
-func (s *Store) leaveLater(doubtful []*pending, ask learn) {
+func (s *Store) leaveLater(doubtful []*hints.Pending, ask learn) {
 	s.workers.Go(func() {
 		err := s.learnAtLast(ask)
 		for _, p := range doubtful {
-			p.lost = err
-			s.inflight.leave(p)
+			p.Lost = err
+			s.memory.InFlight.Leave(p)
 		}
 	})
 }

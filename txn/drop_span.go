@@ -31,7 +31,7 @@ func (t *Txn) DropSpan(span kv.Span) error {
 // (DropSpan) after the timestamp: keys of it that were read, or locked, say nothing any more.
 func (t *Txn) ValidateKept(span kv.Span, since tso.Timestamp) {
 	key, _ := gc.AppendDropped(span)
-	t.ValidateSince(kv.Span{Start: key, End: successor(key)}, since)
+	t.ValidateSince(kv.Span{Start: key, End: kv.Successor(key)}, since)
 }
 
 // Dropped lists the spans that were dropped as a whole and that the collector may not have deleted

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 )
 
 // Early lock release (Johnson and others, Aether, VLDB 2010; docs/adr/0005): a one-phase commit
@@ -15,7 +16,7 @@ import (
 // go on at once, and depends on the commit (txn: I18).
 
 // dependsOn reports whether the key may be read though the commit is in flight.
-func (t *Txn) dependsOn(p *pending, key []byte) bool {
+func (t *Txn) dependsOn(p *hints.Pending, key []byte) bool {
 	for _, d := range t.dependencies {
 		if d.p == p && bytes.Equal(d.key, key) {
 			return true
@@ -26,7 +27,7 @@ func (t *Txn) dependsOn(p *pending, key []byte) bool {
 
 // depend makes the transaction depend on a commit that the engine shows. Requires: it has the key's
 // lock.
-func (t *Txn) depend(p *pending, key []byte) {
+func (t *Txn) depend(p *hints.Pending, key []byte) {
 	t.dependencies = append(t.dependencies, dependency{p, bytes.Clone(key)})
 	t.dropSnapshot() // it may lack the commit, and nothing will wait for it any more
 }
@@ -38,7 +39,7 @@ func (t *Txn) depend(p *pending, key []byte) {
 func (t *Txn) AwaitDurable(ctx context.Context) error {
 	for i := range t.dependencies {
 		select {
-		case <-t.dependencies[i].p.done:
+		case <-t.dependencies[i].p.Done:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -48,8 +49,8 @@ func (t *Txn) AwaitDurable(ctx context.Context) error {
 }
 
 // shown is called when the engine shows the batch of a one-phase commit.
-func (c *committer) shown(p *pending) {
-	p.visible.Store(true)
+func (c *committer) shown(p *hints.Pending) {
+	p.Visible.Store(true)
 	o := c.t.locking.Owner
 	if o == nil {
 		return
@@ -63,34 +64,21 @@ func (c *committer) shown(p *pending) {
 // awaitKey waits for the commits in flight that write the key, or depends on those that are
 // visible. Requires, with Locking.Early: the transaction has the key's lock.
 func (t *Txn) awaitKey(ctx context.Context, key []byte) error {
-	f := &t.s.inflight
-	for f.n.Load() > 0 {
-		p := f.writer(key, t)
+	for {
+		p := t.s.memory.InFlight.Writer(key, func(p *hints.Pending) bool {
+			return t.dependsOn(p, key)
+		})
 		switch {
 		case p == nil:
 			return nil
-		case t.locking.Early && p.visible.Load():
+		case t.locking.Early && p.Visible.Load():
 			t.depend(p, key)
 			continue
 		}
 		select {
-		case <-p.done:
+		case <-p.Done:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	return nil
-}
-
-// writer returns a commit in flight that writes the key, and on which the transaction does not
-// depend.
-func (f *inflight) writer(key []byte, t *Txn) *pending {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, p := range f.mu.commits {
-		if p.hasKey(key) && !t.dependsOn(p, key) {
-			return p
-		}
-	}
-	return nil
 }

@@ -1,6 +1,10 @@
 package txn
 
-import "context"
+import (
+	"context"
+
+	"github.com/minidb/minidb/txn/hints"
+)
 
 // Rollback ends the transaction without a trace. It may be repeated, and after Commit it does
 // nothing.
@@ -39,7 +43,7 @@ func (t *Txn) finish() {
 	if t.stream != nil {
 		t.stream.stop()
 	}
-	t.liveness.end()
+	t.liveness.End()
 	t.dropSnapshot()
 	t.Abort()
 	t.releaseLocks()
@@ -71,14 +75,14 @@ func (t *Txn) hasWritten(key string) bool {
 // noteReplaced tells the collector what the transaction has replaced, before it lets go of the
 // safepoint: a pass at or above its commit_ts begins after that.
 func (t *Txn) noteReplaced() {
-	if len(t.replaced.places) == 0 {
+	if t.replaced.Empty() {
 		return
 	}
 	at := t.commitTS
 	// it may have committed all the same: at or below the newest timestamp that any record has
 	if at == 0 {
-		at = max(t.s.recent.newest(), t.reg.startTS+1)
+		at = max(t.s.memory.Recent.Newest(), t.reg.startTS+1)
 	}
-	t.s.garbage.noteReplaced(at, &t.replaced)
-	t.replaced = replaced{}
+	t.s.memory.Garbage.NoteReplaced(at, &t.replaced)
+	t.replaced = hints.Replaced{}
 }

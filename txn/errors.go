@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -63,6 +62,3 @@ var errStop = errors.New("stop")
 
 // errExtend leaves a step whose timestamp would need a write to the engine.
 var errExtend = errors.New("the oracle's range is used up")
-
-// successor returns the smallest key above key.
-func successor(key []byte) []byte { return append(bytes.Clone(key), 0x00) }

@@ -5,7 +5,7 @@ import "runtime"
 // AwaitSecondaries returns once no transaction of this Store can have a lock in the store any more:
 // the background has settled those of all that have ended.
 func (s *Store) AwaitSecondaries() {
-	for !s.lockHolders.none() {
+	for !s.memory.LockHolders.None() {
 		runtime.Gosched()
 	}
 }
@@ -15,11 +15,5 @@ func (s *Store) AwaitSecondaries() {
 // tests play a resolver of another process, wrong about an owner or right, on an engine that has no
 // other processes.
 func (s *Store) TakeForDead() {
-	s.lockHolders.mu.Lock()
-	defer s.lockHolders.mu.Unlock()
-	for _, k := range s.lockHolders.mu.of {
-		k.liveness.mu.Lock()
-		k.liveness.runs, k.liveness.commitTS, k.liveness.rolled = false, 0, false
-		k.liveness.mu.Unlock()
-	}
+	s.memory.LockHolders.Forget()
 }

@@ -35,7 +35,7 @@ func (s *Store) settleFound(ctx context.Context) {
 			return
 		}
 	}
-	s.lockHolders.leave(session)
+	s.memory.LockHolders.Leave(session)
 }
 
 // settleFoundFrom takes one step from a key on, and returns where the next one begins: nil at the

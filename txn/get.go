@@ -44,17 +44,16 @@ func (s *Store) getNewest(ctx context.Context, key []byte) (value []byte, known 
 	if err != nil {
 		return nil, false, err
 	}
-	v := &snapshot{snap: snap, refs: 1}
-	v.mv.Init(snap)
+	v := s.memory.Snapshots.NewSnapshot(snap)
 	// A lock that may be a committed transaction's is in the same snapshot as what it hides.
-	value, err = v.mv.Get(ctx, key, mvcc.ReadParams{StartTS: tso.Max})
+	value, err = v.View.Get(ctx, key, mvcc.ReadParams{StartTS: tso.Max})
 	value = bytes.Clone(value)
 	var locked *LockedError
 	known = !errors.As(err, &locked)
 	if !known {
 		err = nil
 	}
-	return value, known, errors.Join(err, v.close())
+	return value, known, errors.Join(err, v.Close())
 }
 
 // getKept reads from a snapshot that a transaction left, if it shows the newest value. A committed
@@ -62,20 +61,21 @@ func (s *Store) getNewest(ctx context.Context, key []byte) (value []byte, known 
 // there are no lock holders, and then the slot is at or below the timestamp up to which the
 // snapshot is complete, no commit is missing from the snapshot, and what it shows is durable.
 func (s *Store) getKept(ctx context.Context, key []byte) (value []byte, known bool, err error) {
-	if !s.lockHolders.none() {
+	if !s.memory.LockHolders.None() {
 		return nil, false, nil
 	}
-	v := s.snapshots.take()
+	v := s.memory.Snapshots.Take()
 	if v == nil {
 		return nil, false, nil
 	}
-	if s.recent.newest() <= v.upTo || s.recent.unchangedSince(v.mv.Row(key), v.upTo) {
+	recent := s.memory.Recent
+	if recent.Newest() <= v.UpTo || recent.UnchangedSince(v.View.Row(key), v.UpTo) {
 		known = true
-		p := mvcc.ReadParams{StartTS: v.upTo, NoLocks: !v.locks.has(key), Decided: v.locks.decided}
-		if value, err = v.mv.Get(ctx, key, p); err != nil {
-			v.shared = 0
+		p := mvcc.ReadParams{StartTS: v.UpTo, NoLocks: !v.Locks.Has(key), Decided: v.Locks.Decided}
+		if value, err = v.View.Get(ctx, key, p); err != nil {
+			v.KeepPrivate()
 		}
 		value = bytes.Clone(value)
 	}
-	return value, known, errors.Join(err, s.release(v))
+	return value, known, errors.Join(err, s.memory.Snapshots.Release(v))
 }

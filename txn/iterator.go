@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
@@ -27,7 +28,7 @@ type Iterator struct {
 	span kv.Span
 	opts ScanOptions
 
-	snapshot *snapshot
+	snapshot *hints.Snapshot
 	noLocks  bool // the scanner meets none
 	sc       *mvcc.Scanner
 	own      ownWrites // nil without own writes in the span
@@ -90,7 +91,7 @@ func (it *Iterator) openScanner(span kv.Span) error {
 		}
 		if len(it.t.pending) > 0 {
 			waited, err := it.t.awaitPending(it.ctx,
-				func(p *pending) bool { return p.hasKeyIn(span) })
+				func(p *hints.Pending) bool { return p.HasKeyIn(span) })
 			if err != nil {
 				return err
 			}
@@ -98,15 +99,15 @@ func (it *Iterator) openScanner(span kv.Span) error {
 				continue
 			}
 		}
-		it.noLocks = !v.locks.in(span)
-		sc, err := v.mv.Scan(it.ctx, span, mvcc.ScanParams{
+		it.noLocks = !v.Locks.In(span)
+		sc, err := v.View.Scan(it.ctx, span, mvcc.ScanParams{
 			ReadParams: it.t.readParams(v, it.noLocks), Reverse: it.opts.Reverse,
 			KeysOnly: it.opts.KeysOnly,
 		})
 		if err != nil {
 			return err
 		}
-		v.refs++
+		v.Retain()
 		it.snapshot, it.sc = v, sc
 		return nil
 	}
@@ -116,7 +117,7 @@ func (it *Iterator) closeScanner() error {
 	if it.sc == nil {
 		return nil
 	}
-	err := errors.Join(it.sc.Close(), it.t.s.release(it.snapshot))
+	err := errors.Join(it.sc.Close(), it.t.s.memory.Snapshots.Release(it.snapshot))
 	it.sc, it.snapshot = nil, nil
 	return err
 }
@@ -234,7 +235,7 @@ func (it *Iterator) advance() {
 		if err == nil {
 			return
 		}
-		it.snapshot.shared = 0 // its iterator may have failed
+		it.snapshot.KeepPrivate() // its iterator may have failed
 		if it.err = it.t.settleAhead(it.ctx, err, &bo, it.opts.Reverse); it.err != nil {
 			return
 		}
@@ -307,7 +308,7 @@ func (it *Iterator) noteRead() error {
 	case it.opts.Reverse:
 		s.Start = bytes.Clone(it.key)
 	default:
-		s.End = successor(it.key)
+		s.End = kv.Successor(it.key)
 	}
 	if s.Empty() {
 		return nil

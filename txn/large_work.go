@@ -79,7 +79,7 @@ func (s *Store) settleStep(ctx context.Context, w *secondaryWork) (more bool) {
 	case len(w.batches) > 0:
 		more, err = s.settleBatch(ctx, w)
 	default:
-		s.lockHolders.leave(w.startTS) // it was all primary
+		s.memory.LockHolders.Leave(w.startTS) // it was all primary
 		return false
 	}
 	switch {
@@ -89,7 +89,7 @@ func (s *Store) settleStep(ctx context.Context, w *secondaryWork) (more bool) {
 	case s.at(AfterSecondaryBatch) != nil:
 		return false
 	case !more:
-		s.lockHolders.leave(w.startTS)
+		s.memory.LockHolders.Leave(w.startTS)
 	}
 	return more
 }
@@ -101,7 +101,7 @@ func (s *Store) settleBatch(ctx context.Context, w *secondaryWork) (more bool, e
 	if w.undo {
 		return len(w.batches) > 0, s.undoBatch(ctx, w, b)
 	}
-	s.recent.resolving(w.startTS, w.commitTS, b.rows)
+	s.memory.Recent.Resolving(w.startTS, w.commitTS, b.rows)
 	err = kv.UpdateLazy(ctx, s.engine, b.rows,
 		func(r kv.Reader, kb *kv.Batch) error { return w.commit(ctx, r, kb, b) })
 	return len(w.batches) > 0, err
@@ -110,7 +110,7 @@ func (s *Store) settleBatch(ctx context.Context, w *secondaryWork) (more bool, e
 // undoBatch rolls back a batch of a transaction whose primary is rolled back, with records that
 // stop a late prewrite.
 func (s *Store) undoBatch(ctx context.Context, w *secondaryWork, b *batch) error {
-	s.recent.rollingBack(w.startTS, b.rows...)
+	s.memory.Recent.RollingBack(w.startTS, b.rows...)
 	return kv.UpdateLazy(ctx, s.engine, b.rows, func(r kv.Reader, kb *kv.Batch) error {
 		return mvcc.Rollback(ctx, r, kb, w.startTS, b.rows, false)
 	})
@@ -126,7 +126,7 @@ func (s *Store) settleStreamed(ctx context.Context, w *secondaryWork) (more bool
 		}
 		some := rows[:n]
 		rows = rows[n:]
-		s.recent.resolving(w.startTS, w.commitTS, some)
+		s.memory.Recent.Resolving(w.startTS, w.commitTS, some)
 		err = kv.UpdateLazy(ctx, s.engine, some, func(r kv.Reader, b *kv.Batch) error {
 			return mvcc.Resolve(ctx, r, b, w.startTS, w.commitTS, some)
 		})
@@ -135,7 +135,7 @@ func (s *Store) settleStreamed(ctx context.Context, w *secondaryWork) (more bool
 		return false, err
 	}
 	w.streamed.Start = next
-	s.lockHolders.shrink(w.startTS, w.streamed)
+	s.memory.LockHolders.Shrink(w.startTS, w.streamed)
 	return true, nil
 }
 

@@ -37,7 +37,7 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 			if t.stream == nil && len(m.Older) == 0 {
 				if w.mustNotExist {
 					absent = append(absent, validation{
-						span: kv.Span{Start: w.key, End: successor(w.key)}, row: mvcc.Row(w.key),
+						span: kv.Span{Start: w.key, End: kv.Successor(w.key)}, row: mvcc.Row(w.key),
 						since: max(w.base, t.reg.startTS),
 					})
 				}
@@ -49,7 +49,7 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 		rows = mvcc.AppendRow(rows, w.key)
 		m.Row = rows[at:len(rows):len(rows)]
 		if w.kind != writePut || !w.mustNotExist && !w.fresh {
-			t.replaced.add(m.Row)
+			t.replaced.Add(m.Row)
 		}
 		muts = append(muts, m)
 		return true

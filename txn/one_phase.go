@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/minidb/minidb/txn/wait"
@@ -47,20 +48,20 @@ func (c *committer) onePhase(ctx context.Context) error {
 
 // tryOnePhase is one attempt. When its result is unknown it returns what is still in the table in
 // flight, which is nil if the step did not run.
-func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *pending,
+func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *hints.Pending,
 	unknown bool, err error) {
-	var p *pending
+	var p *hints.Pending
 	defer func() {
 		if p != nil && doubtful == nil {
-			c.s.inflight.leave(p)
+			c.s.memory.InFlight.Leave(p)
 		}
 	}()
 	source := c.s.tryer()
 	step := func(r kv.Reader, b *kv.Batch) error {
 		for i := range c.muts {
 			m := &c.muts[i]
-			m.Unchanged = c.s.recent.unchangedSince(m.Row, max(m.BaseTS, c.startTS))
-			m.Unlocked = c.s.lockHolders.noneBut(nil,
+			m.Unchanged = c.s.memory.Recent.UnchangedSince(m.Row, max(m.BaseTS, c.startTS))
+			m.Unlocked = c.s.memory.LockHolders.NoneBut(nil,
 				func(s kv.Span) bool { return s.Contains(m.Key) })
 		}
 		err := mvcc.CheckOnePhase(ctx, r, c.startTS, c.muts)
@@ -71,9 +72,9 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *p
 			return err
 		}
 		if p == nil {
-			p = c.s.inflight.enter(c.muts)
+			p = c.s.memory.InFlight.Enter(c.muts)
 		} else {
-			p.commitTS.Store(0) // the engine runs the step again
+			p.CommitTS.Store(0) // the engine runs the step again
 		}
 		if err := c.checkRowLocks(c.muts); err != nil {
 			return err
@@ -82,9 +83,9 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *p
 		if !ok {
 			return errExtend
 		}
-		p.commitTS.Store(uint64(commitTS))
+		p.CommitTS.Store(uint64(commitTS))
 		for i := range c.muts {
-			c.s.recent.raise(c.muts[i].Row, commitTS)
+			c.s.memory.Recent.Raise(c.muts[i].Row, commitTS)
 		}
 		mvcc.WriteOnePhase(b, c.startTS, commitTS, c.muts)
 		c.commitTS = commitTS
@@ -98,7 +99,7 @@ func (c *committer) tryOnePhase(ctx context.Context, rows [][]byte) (doubtful *p
 }
 
 // learnOnePhase finds out what became of an update whose answer was lost.
-func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]byte,
+func (c *committer) learnOnePhase(ctx context.Context, p *hints.Pending, primary [][]byte,
 	lost error) error {
 	ctx, cancel := wait.Detached(ctx)
 	defer cancel()
@@ -108,7 +109,7 @@ func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]b
 		commitTS, err := c.s.statusOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
 		if err == nil {
 			if p != nil {
-				c.s.inflight.leave(p)
+				c.s.memory.InFlight.Leave(p)
 			}
 			if commitTS == 0 {
 				return kv.NotApplied(lost)
@@ -122,7 +123,7 @@ func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]b
 		}
 	}
 	if p != nil {
-		c.s.leaveLater([]*pending{p}, func(ctx context.Context) error {
+		c.s.leaveLater([]*hints.Pending{p}, func(ctx context.Context) error {
 			_, err := c.s.statusOfOnePhase(ctx, c.muts[0].Key, primary, c.startTS)
 			return err
 		})
@@ -135,7 +136,7 @@ func (c *committer) learnOnePhase(ctx context.Context, p *pending, primary [][]b
 func (s *Store) statusOfOnePhase(
 	ctx context.Context, key []byte, row [][]byte, startTS tso.Timestamp,
 ) (commitTS tso.Timestamp, err error) {
-	s.recent.rollingBack(startTS, row[0])
+	s.memory.Recent.RollingBack(startTS, row[0])
 	err = s.engine.Update(ctx, row, func(r kv.Reader, b *kv.Batch) error {
 		st, err := mvcc.CheckStatus(ctx, r, b, mvcc.StatusParams{
 			Primary: key, StartTS: startTS, Now: tso.Max, RollBackMissing: true,

@@ -22,7 +22,8 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 		settling: make(chan struct{}, 1),
 	}
 	s.closing.ch = make(chan struct{})
-	s.hints.init(kv.IsExclusive(engine))
+	s.alone = kv.IsExclusive(engine)
+	s.memory.Init(s.alone)
 	s.tight.rung = make(chan struct{}, 1)
 	s.resolver = newResolver(s)
 	if s.source == nil && !s.alone {
@@ -51,7 +52,7 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s.workers.Go(func() { s.commitSecondaries(background) })
 	s.workers.Go(func() { s.settleLarge(background) })
 	if s.alone {
-		s.workers.Go(func() { s.snapshots.expire(background) })
+		s.workers.Go(func() { s.memory.Snapshots.Expire(background) })
 	}
 	if found && !s.opts.LeaveFoundLocks {
 		s.workers.Go(func() { s.settleFound(background) })
@@ -92,13 +93,13 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 		found, err = true, nil
 	}
 	if err == nil {
-		err = s.takeGarbage(ctx)
+		err = s.memory.Garbage.Take(ctx, s.engine)
 	}
 	if s.unread(err) {
 		err = nil
 	}
 	if found {
-		s.lockHolders.enterAnywhere(tso.Timestamp(s.SessionID()))
+		s.memory.LockHolders.EnterAnywhere(tso.Timestamp(s.SessionID()))
 	}
 	return found, err
 }
@@ -118,10 +119,11 @@ func (s *Store) Close() error {
 	s.gate.Unlock()
 	close(s.secondaries)
 	s.cancel()
-	s.snapshots.close()
+	s.memory.Snapshots.Close()
 	s.workers.Wait()
 	err := s.peers.Close(context.Background())
-	if left := s.leaveGarbage(context.Background()); left != nil && !errors.Is(left, kv.ErrClosed) {
+	left := s.memory.Garbage.LeaveBehind(context.Background(), s.engine)
+	if left != nil && !errors.Is(left, kv.ErrClosed) {
 		err = errors.Join(err, fmt.Errorf("close transaction store: %w", left))
 	}
 	if s.own != nil {

@@ -12,8 +12,8 @@ import (
 
 // enterLockHolders comes before the first prewrite.
 func (c *committer) enterLockHolders() {
-	c.lockHolder = c.s.enterLockHolders(c.startTS, c.muts)
-	c.t.liveness = c.s.livenessOf(c.lockHolder)
+	c.lockHolder = c.s.memory.EnterLockHolders(c.startTS, c.muts)
+	c.t.liveness = c.s.memory.LivenessOf(c.lockHolder)
 }
 
 // prewriteParallel bounds in how many groups a commit prewrites at once.
@@ -86,7 +86,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			StartTS: c.startTS, Primary: c.primary(), TTLMillis: ttl, Overwrite: c.anchor != nil,
 			Owner: owner, Client: c.t.client(), Statement: mvcc.CutStatement(c.t.wrote),
 		}
-		c.t.liveness.tell(p.Client, p.Statement)
+		c.t.liveness.SetClient(p.Client, p.Statement)
 		unknown, err := c.tryPrewrite(ctx, b, p)
 		var locked *LockedError
 		var held *rowLockedError
@@ -113,7 +113,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 				return err
 			}
 		case errors.As(err, &locked):
-			if commitTS, known := c.s.lockHolders.decision(locked.Lock.StartTS); known {
+			if commitTS, known := c.s.memory.LockHolders.Decision(locked.Lock.StartTS); known {
 				// There are many locks of that transaction; those of the batch are settled
 				// together.
 				err = c.s.resolver.resolveRows(ctx, locked.Lock.StartTS, commitTS, b.rows)
@@ -158,7 +158,7 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 		if err := mvcc.Prewrite(ctx, r, kb, p, b.muts); err != nil {
 			return err
 		}
-		c.s.lockHolders.count(c.startTS, slots)
+		c.s.memory.LockHolders.Count(c.startTS, slots)
 		return nil
 	})
 }
@@ -169,13 +169,13 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
 	for i := range b.muts {
 		m := &b.muts[i]
-		slot := c.s.recent.slotOf(m.Row)
+		slot := c.s.memory.Recent.SlotOf(m.Row)
 		slots = append(slots, slot)
 		if m.Held != mvcc.HeldUnknown && !c.knowsHeld(b, m) {
 			m.Held = mvcc.HeldUnknown
 		}
 		m.Unlocked = c.knowsUnlocked(b, m, slot)
-		m.Unchanged = c.s.unchanged(slot, c.startTS)
+		m.Unchanged = c.s.memory.Unchanged(slot, c.startTS)
 	}
 	return slots
 }
@@ -191,11 +191,11 @@ func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool 
 		}
 		own = st.lockHolder
 	}
-	return !b.uncertain && c.s.unlocked(slot, m.Key, own)
+	return !b.uncertain && c.s.memory.Unlocked(slot, m.Key, own)
 }
 
 // knowsHeld reports whether a stream's own lock is as it was when it was looked at.
 func (c *committer) knowsHeld(b *batch, m *mvcc.Mutation) bool {
 	st := c.t.stream
-	return c.s.alone && !b.uncertain && !st.doubt && st.lockHolder.pristine()
+	return c.s.alone && !b.uncertain && !st.doubt && st.lockHolder.Pristine()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -103,8 +104,8 @@ func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 			return nil, err
 		}
 		if len(t.pending) > 0 {
-			waited, err := t.awaitPending(ctx, func(p *pending) bool {
-				return p.hasKey(key) && !t.dependsOn(p, key)
+			waited, err := t.awaitPending(ctx, func(p *hints.Pending) bool {
+				return p.HasKey(key) && !t.dependsOn(p, key)
 			})
 			if err != nil {
 				return nil, err
@@ -113,11 +114,11 @@ func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 				continue
 			}
 		}
-		value, err := v.mv.Get(ctx, key, t.readParams(v, !v.locks.has(key)))
+		value, err := v.View.Get(ctx, key, t.readParams(v, !v.Locks.Has(key)))
 		if err == nil {
 			return value, nil
 		}
-		v.shared = 0 // its iterator may have failed
+		v.KeepPrivate() // its iterator may have failed
 		if err := t.settle(ctx, err, &bo); err != nil {
 			return nil, err
 		}
@@ -126,13 +127,13 @@ func (t *Txn) read(ctx context.Context, key []byte) ([]byte, error) {
 
 // awaitPending waits for the pending commits that concern the reader. If there was one, the
 // snapshot is dropped, for it may lack that commit.
-func (t *Txn) awaitPending(ctx context.Context, concerns func(*pending) bool) (bool, error) {
+func (t *Txn) awaitPending(ctx context.Context, concerns func(*hints.Pending) bool) (bool, error) {
 	waited := false
 	for _, p := range t.pending {
 		if !concerns(p) {
 			continue
 		}
-		done, err := p.wait(ctx, t.readTS)
+		done, err := p.Wait(ctx, t.readTS)
 		if err != nil {
 			return false, err
 		}
@@ -189,7 +190,7 @@ func (t *Txn) settleAhead(ctx context.Context, err error, bo *backoff, reverse b
 // which are too many to be waited for (txn: I23). The snapshot need not be newer: if the commit is
 // at or below the read timestamp, the locks were all down before the snapshot was taken.
 func (t *Txn) readThrough(startTS tso.Timestamp) bool {
-	commitTS, known := t.s.lockHolders.decision(startTS)
+	commitTS, known := t.s.memory.LockHolders.Decision(startTS)
 	if !known {
 		return false
 	}

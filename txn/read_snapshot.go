@@ -4,11 +4,12 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
 // open returns a snapshot of everything at the transaction's read timestamp.
-func (t *Txn) open() (*snapshot, error) {
+func (t *Txn) open() (*hints.Snapshot, error) {
 	v, err := t.openAny()
 	if err != nil || t.showsAll(v) {
 		return v, err
@@ -17,18 +18,19 @@ func (t *Txn) open() (*snapshot, error) {
 }
 
 // openFor returns a snapshot that shows one key as it is at the read timestamp.
-func (t *Txn) openFor(key []byte) (*snapshot, error) {
+func (t *Txn) openFor(key []byte) (*hints.Snapshot, error) {
 	v, err := t.openAny()
 	if err != nil || t.showsAll(v) ||
-		!t.mayLackLarge(v, key) && t.s.recent.unchangedSince(v.mv.Row(key), v.upTo) {
+		!hints.MayLackLarge(t.large, v, key, t.readTS) &&
+			t.s.memory.Recent.UnchangedSince(v.View.Row(key), v.UpTo) {
 		return v, err
 	}
 	return t.openFresh()
 }
 
 // showsAll reports whether nothing was committed between the snapshot and the read timestamp.
-func (t *Txn) showsAll(v *snapshot) bool {
-	return t.readTS <= v.upTo || t.s.recent.newest() <= v.upTo
+func (t *Txn) showsAll(v *hints.Snapshot) bool {
+	return t.readTS <= v.UpTo || t.s.memory.Recent.Newest() <= v.UpTo
 }
 
 // Unchanged says that no change of the key that was acknowledged before is above the read
@@ -36,17 +38,17 @@ func (t *Txn) showsAll(v *snapshot) bool {
 // lock holders of the row's slot until it has raised the slot of recent commits, or raises that
 // before it is acknowledged.
 func (t *Txn) Unchanged(key []byte) bool {
-	slot := t.s.recent.slotOf(mvcc.Row(key))
-	return t.s.unlocked(slot, key, nil) && t.s.unchanged(slot, t.readTS)
+	slot := t.s.memory.Recent.SlotOf(mvcc.Row(key))
+	return t.s.memory.Unlocked(slot, key, nil) && t.s.memory.Unchanged(slot, t.readTS)
 }
 
 // openAny returns the present snapshot, or one that another transaction left, or a new one.
-func (t *Txn) openAny() (*snapshot, error) {
+func (t *Txn) openAny() (*hints.Snapshot, error) {
 	if t.snapshot != nil {
-		return t.snapshot, t.snapshot.covers(t.readTS) // which ReadAt may have lowered
+		return t.snapshot, t.snapshot.Covers(t.readTS) // which ReadAt may have lowered
 	}
 	if t.inspect() && t.stream == nil { // of its own writes another's snapshot may lack some
-		if t.snapshot = t.s.snapshots.take(); t.snapshot != nil {
+		if t.snapshot = t.s.memory.Snapshots.Take(); t.snapshot != nil {
 			return t.snapshot, nil
 		}
 	}
@@ -54,87 +56,52 @@ func (t *Txn) openAny() (*snapshot, error) {
 }
 
 // openFresh replaces the present snapshot, which is too old, by a new one.
-func (t *Txn) openFresh() (*snapshot, error) {
+func (t *Txn) openFresh() (*hints.Snapshot, error) {
 	if t.snapshot != nil {
-		t.snapshot.shared = 0
+		t.snapshot.KeepPrivate()
 		t.dropSnapshot()
 	}
-	v := &snapshot{refs: 1, upTo: t.readTS, born: t.s.snapshots.now()}
 	known := t.inspect()
-	if v.locks = (unsettled{anywhere: true}); known {
-		v.locks = unsettledOf(t.large, t.readTS)
+	locks := hints.Unsettled{Anywhere: true}
+	if known {
+		locks = hints.UnsettledOf(t.large, t.readTS)
 	}
 	snap, err := t.s.engine.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	v.snap = snap
-	if v.safepoint, err = t.s.peers.SafepointIn(t.readContext(), snap); err == nil {
-		err = v.covers(t.readTS)
+	v := t.s.memory.Snapshots.NewSnapshot(snap)
+	v.UpTo, v.Locks = t.readTS, locks
+	if v.Safepoint, err = t.s.peers.SafepointIn(t.readContext(), snap); err == nil {
+		err = v.Covers(t.readTS)
 	}
 	if err != nil {
-		return nil, errors.Join(err, snap.Close())
+		return nil, errors.Join(err, v.Close())
 	}
 	if known {
-		v.shared = belowAll(t.readTS, t.pending)
+		v.SharedUpTo = hints.BelowAll(t.readTS, t.pending)
 	}
-	v.mv.Init(snap)
 	t.snapshot = v
 	return v, nil
 }
 
-// inspect copies what is in flight below the read timestamp, and who is large among the lock
-// holders. It reports whether that is all: no other transaction has locks that the reader would
-// have to look at. What leaves either table after this is in every snapshot that is taken later.
+// inspect copies what is in flight below the read timestamp, and the large transactions that hold
+// locks. It reports whether that is all (hints.Inspect).
 func (t *Txn) inspect() (known bool) {
-	t.large = nil
-	if !t.s.alone {
-		return false
-	}
-	t.pending = t.s.inflight.below(t.readTS, t.pending[:0])
-	large, known := t.s.lockHolders.onlyLarge()
-	if len(large) == 0 || !known {
-		return known
-	}
-	for _, k := range large {
-		if _, known := k.liveness.committed(); !known {
-			return false
-		}
-	}
-	for _, p := range t.pending {
-		if p.primary {
-			return false
-		}
-	}
-	t.large = large
-	return true
-}
-
-// mayLackLarge reports whether the snapshot may lack a commit of the key, below the read timestamp,
-// whose locks are not settled. It comes before the look at the slot of recent commits, which is
-// raised before a span shrinks.
-func (t *Txn) mayLackLarge(v *snapshot, key []byte) bool {
-	for _, k := range t.large {
-		if !k.span.Load().Contains(key) {
-			continue
-		}
-		if commitTS, _ := k.liveness.committed(); v.upTo < commitTS && commitTS <= t.readTS {
-			return true
-		}
-	}
-	return false
+	t.pending, t.large, known = t.s.memory.Inspect(t.readTS, t.pending)
+	return known
 }
 
 // readParams tells how to read in a snapshot, of which noLocks says that the part in question has
 // no lock that means anything.
-func (t *Txn) readParams(v *snapshot, noLocks bool) mvcc.ReadParams {
+func (t *Txn) readParams(v *hints.Snapshot, noLocks bool) mvcc.ReadParams {
 	p := mvcc.ReadParams{StartTS: t.readTS, Ignored: t.ignored, Decided: t.decided,
 		NoLocks: noLocks, Own: t.reg.startTS}
 	switch {
 	case p.Decided == nil:
-		p.Decided = v.locks.decided
-	case v.locks.decided != nil:
-		maps.Copy(p.Decided, v.locks.decided) // into the transaction's own
+		p.Decided = v.Locks.Decided
+	case v.Locks.Decided != nil:
+		maps.Copy(p.Decided, v.Locks.Decided) // into the transaction's own
 	}
 	return p
 }
@@ -142,19 +109,11 @@ func (t *Txn) readParams(v *snapshot, noLocks bool) mvcc.ReadParams {
 // dropSnapshot makes the next read take a snapshot anew.
 func (t *Txn) dropSnapshot() {
 	if t.snapshot != nil {
-		_ = t.s.release(t.snapshot) // reading is over; a failure to release changes no answer
+		// Reading is over: a failure to release changes no result.
+		_ = t.s.memory.Snapshots.Release(t.snapshot)
 		t.snapshot = nil
 	}
 	t.pending, t.large = nil, nil
-}
-
-// release gives up one reference. The last one leaves the snapshot to the next transaction, or
-// closes it.
-func (s *Store) release(v *snapshot) error {
-	if v.refs--; v.refs > 0 || s.snapshots.put(v) {
-		return nil
-	}
-	return v.close()
 }
 
 // Idle lets go of what the transaction holds in the engine between statements, so that one that

@@ -125,17 +125,17 @@ func (r *resolver) status(ctx context.Context, l *mvcc.Lock, readerTS tso.Timest
 func (r *resolver) statusInMemory(
 	ctx context.Context, startTS, readerTS tso.Timestamp,
 ) (st mvcc.Status, known bool, err error) {
-	v := r.s.running(startTS)
+	v := r.s.memory.Running(startTS)
 	if v == nil {
 		return mvcc.Status{}, false, nil
 	}
-	return v.status(ctx, readerTS)
+	return v.Status(ctx, readerTS)
 }
 
 // now returns the oracle's time, by which a lock of the transaction is judged: zero, at which none
 // is expired, if the transaction is known to run.
 func (r *resolver) now(ctx context.Context, startTS tso.Timestamp) (tso.Timestamp, error) {
-	if v := r.s.running(startTS); v != nil && v.alive() {
+	if v := r.s.memory.Running(startTS); v != nil && v.Alive() {
 		return 0, nil
 	}
 	return r.s.oracleTime(ctx)
@@ -146,8 +146,8 @@ func (r *resolver) now(ctx context.Context, startTS tso.Timestamp) (tso.Timestam
 func (r *resolver) askPrimary(ctx context.Context, owner uint64,
 	p mvcc.StatusParams) (st mvcc.Status, err error) {
 	primary := mvcc.Row(p.Primary)
-	r.s.lockHolders.touch(p.StartTS)
-	r.s.recent.rollingBack(p.StartTS, primary)
+	r.s.memory.LockHolders.Touch(p.StartTS)
+	r.s.memory.Recent.RollingBack(p.StartTS, primary)
 	for {
 		dead, err := r.s.ownerDead(ctx, owner, p.Now)
 		if err != nil {
@@ -197,8 +197,8 @@ func (r *resolver) resolve(
 // resolveRows settles the locks of a decided transaction on rows of one group.
 func (r *resolver) resolveRows(ctx context.Context, startTS, commitTS tso.Timestamp,
 	rows [][]byte) error {
-	r.s.lockHolders.touch(startTS)
-	r.s.recent.resolving(startTS, commitTS, rows)
+	r.s.memory.LockHolders.Touch(startTS)
+	r.s.memory.Recent.Resolving(startTS, commitTS, rows)
 	// Lazy: if a crash takes this back, the lock is there again and so is its primary's record.
 	return kv.UpdateLazy(ctx, r.s.engine, rows, func(kr kv.Reader, b *kv.Batch) error {
 		return mvcc.Resolve(ctx, kr, b, startTS, commitTS, rows)
@@ -225,7 +225,7 @@ func (r *resolver) neighbours(
 	}
 	rows = [][]byte{first}
 	group := kv.GroupOf(r.s.engine, first)
-	walk, rest := mvcc.Locks, kv.Span{Start: successor(key)}
+	walk, rest := mvcc.Locks, kv.Span{Start: kv.Successor(key)}
 	if reverse {
 		walk, rest = mvcc.LocksReverse, kv.Span{End: key}
 	}

@@ -82,7 +82,7 @@ func (t *Txn) undoStreamed(ctx context.Context, span kv.Span, at uint64) (next [
 	if err != nil {
 		return nil, err
 	}
-	sc, err := v.mv.ScanOwn(ctx, span, t.reg.startTS, false)
+	sc, err := v.View.ScanOwn(ctx, span, t.reg.startTS, false)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (t *Txn) undoStreamed(ctx context.Context, span kv.Span, at uint64) (next [
 		before.held = heldBy(&sc.Lock)
 		t.buf.faultIn(sc.Key, before)
 		if t.buf.held() > t.s.opts.StreamBytes {
-			return successor(sc.Key), nil
+			return kv.Successor(sc.Key), nil
 		}
 	}
 	return nil, sc.Err()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
@@ -175,7 +176,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 		if err := t.awaitKey(ctx, key); err != nil {
 			return mvcc.Version{}, err
 		}
-		if t.unlocked(key) && t.s.recent.unchangedSince(row, t.readTS) {
+		if t.unlocked(key) && t.s.memory.Recent.UnchangedSince(row, t.readTS) {
 			return mvcc.Version{}, nil
 		}
 	}
@@ -206,7 +207,7 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 		if noWait {
 			return v, rowlock.ErrNotAvailable
 		}
-		if wait.lets && t.s.lockHolders.streaming(locked.Lock.StartTS) {
+		if wait.lets && t.s.memory.LockHolders.Streaming(locked.Lock.StartTS) {
 			return v, &streamedAwayError{locked}
 		}
 		if err := t.awaitHolder(ctx, locked, mode, wait); err != nil {
@@ -218,11 +219,11 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 // unlocked reports whether memory knows that nobody else has a lock on the key in the store, or is
 // about to have one without looking for row locks first.
 func (t *Txn) unlocked(key []byte) bool {
-	var own *lockHolder
+	var own *hints.LockHolder
 	if t.stream != nil {
 		own = t.stream.lockHolder
 	}
-	return t.s.lockHolders.noneBut(own, func(s kv.Span) bool { return s.Contains(key) })
+	return t.s.memory.LockHolders.NoneBut(own, func(s kv.Span) bool { return s.Contains(key) })
 }
 
 // Contested reports whether another owner holds the key in a mode that excludes the given one.
@@ -233,7 +234,7 @@ func (t *Txn) Contested(ctx context.Context, key []byte, mode rowlock.Mode) (boo
 	if t.shared != nil {
 		return t.shared.Contested(ctx, key, mode)
 	}
-	if t.s.lockHolders.streams.Load() == 0 {
+	if !t.s.memory.LockHolders.AnyStreams() {
 		return false, nil
 	}
 	_, err := t.newest(ctx, key, mode, true)

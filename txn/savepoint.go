@@ -138,7 +138,7 @@ func (s *savepoints) streamedOut(tree *btree.BTreeG[write]) {
 	for i := range s.all {
 		if ends[i].low != nil {
 			s.all[i].streamed = union(s.all[i].streamed,
-				kv.Span{Start: bytes.Clone(ends[i].low), End: successor(ends[i].high)})
+				kv.Span{Start: bytes.Clone(ends[i].low), End: kv.Successor(ends[i].high)})
 		}
 		s.all[i].keys = nil
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -25,13 +26,13 @@ type secondaryWork struct {
 	// rows of the batches may never have been locked, and must not be any more
 	undo       bool
 	batches    []batch
-	lockHolder *lockHolder // nil: the locks are looked at
-	streamed   kv.Span     // instead of batches: every lock of the transaction in it
+	lockHolder *hints.LockHolder // nil: the locks are looked at
+	streamed   kv.Span           // instead of batches: every lock of the transaction in it
 }
 
 // commit turns the locks of a batch into records, inside a step.
 func (w *secondaryWork) commit(ctx context.Context, r kv.Reader, kb *kv.Batch, b *batch) error {
-	if w.lockHolder.pristine() {
+	if w.lockHolder.Pristine() {
 		mvcc.CommitKnown(kb, w.startTS, w.commitTS, b.muts)
 		return nil
 	}
@@ -76,7 +77,7 @@ func (l *largeWork) add(w secondaryWork) {
 	if len(l.all) >= largeInMemory && w.streamed.End == nil && !w.uncertain() {
 		for i := range w.batches {
 			if muts := w.batches[i].muts; len(muts) > 0 {
-				w.streamed = widened(w.streamed, muts)
+				w.streamed = hints.Widened(w.streamed, muts)
 			}
 		}
 		w.batches = nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/ssi"
@@ -115,7 +116,8 @@ type Store struct {
 	source tso.Source
 	own    *tso.Oracle // source, when it is the store's own
 
-	hints
+	alone    bool          // no other process writes to the engine
+	memory   hints.Hints   // what memory says of the store, as long as that is so
 	session  uint64        // its id, when no other process writes
 	peers    *shared.Peers // nil when no other process writes
 	waits    lockWaits

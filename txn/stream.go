@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 )
 
 // Streamed says what a large transaction has streamed out so far.
@@ -35,14 +36,14 @@ type stream struct {
 	// from the lowest key streamed out, or about to be, to just above the highest
 	span       kv.Span
 	keys       streamedKeys
-	lockHolder *lockHolder
+	lockHolder *hints.LockHolder
 	sum        Streamed
 	failed     error // the first failure; it fails the transaction (but see prewriteStream)
 	begun      bool  // the primary was prewritten
 	doubt      bool  // some of what is buffered was prewritten: what is held is not what it was
 	undone     bool  // it was rolled back, as far as it could be
 	// the newest that was seen to show the primary's lock, and so all that was streamed out
-	whole *snapshot
+	whole *hints.Snapshot
 
 	cancel context.CancelFunc
 	beats  sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
@@ -26,11 +27,11 @@ func (t *Txn) ownWrites(ctx context.Context, span kv.Span, reverse bool) (ownWri
 	if err != nil {
 		return nil, err
 	}
-	sc, err := v.mv.ScanOwn(ctx, span, t.reg.startTS, reverse)
+	sc, err := v.View.ScanOwn(ctx, span, t.reg.startTS, reverse)
 	if err != nil {
 		return nil, err
 	}
-	v.refs++
+	v.Retain()
 	c := &streamedCursor{s: t.s, buffered: buffered, sc: sc, snapshot: v, reverse: reverse}
 	c.scOK = sc.Next()
 	return c, nil
@@ -43,7 +44,7 @@ type streamedCursor struct {
 	s        *Store
 	sc       *mvcc.OwnScanner
 	scOK     bool
-	snapshot *snapshot
+	snapshot *hints.Snapshot
 	reverse  bool
 }
 
@@ -90,7 +91,7 @@ func (c *streamedCursor) close() error {
 		return nil
 	}
 	err := c.sc.Close()
-	if releaseErr := c.s.release(c.snapshot); err == nil {
+	if releaseErr := c.s.memory.Snapshots.Release(c.snapshot); err == nil {
 		err = releaseErr
 	}
 	c.snapshot = nil
@@ -106,7 +107,7 @@ func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
 	if err != nil {
 		return write{}, err
 	}
-	l, value, found, err := v.mv.Own(ctx, key, t.reg.startTS)
+	l, value, found, err := v.View.Own(ctx, key, t.reg.startTS)
 	if err != nil || !found {
 		return write{}, err
 	}
@@ -126,7 +127,7 @@ func heldBy(l *mvcc.Lock) mvcc.Held {
 // openStreamed returns a snapshot that shows all that was streamed out. Resolvers that took the
 // transaction for dead have removed some of it, perhaps, and it must not read as if it had not been
 // written. The primary goes first, so as long as its lock is there, all the others are.
-func (t *Txn) openStreamed(ctx context.Context) (*snapshot, error) {
+func (t *Txn) openStreamed(ctx context.Context) (*hints.Snapshot, error) {
 	st := t.stream
 	if st.failed != nil {
 		return nil, st.failed
@@ -136,7 +137,7 @@ func (t *Txn) openStreamed(ctx context.Context) (*snapshot, error) {
 		return v, err
 	}
 	primary := st.c.primary()
-	_, _, found, err := v.mv.Own(ctx, primary, t.reg.startTS)
+	_, _, found, err := v.View.Own(ctx, primary, t.reg.startTS)
 	switch {
 	case err != nil:
 		return nil, err

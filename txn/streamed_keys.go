@@ -1,10 +1,10 @@
 package txn
 
 import (
-	"bytes"
 	"hash/maphash"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 )
 
@@ -34,7 +34,7 @@ func newStreamedKeys(streamBytes int) streamedKeys {
 // add notes the keys of mutations, which are sorted, after their prewrite, whether or not it
 // succeeded.
 func (s *streamedKeys) add(muts []mvcc.Mutation) {
-	s.span = widened(s.span, muts)
+	s.span = hints.Widened(s.span, muts)
 	for i := range muts {
 		at, step := s.bits(muts[i].Key)
 		for range streamedKeyBits {
@@ -42,18 +42,6 @@ func (s *streamedKeys) add(muts []mvcc.Mutation) {
 			at += step
 		}
 	}
-}
-
-// widened returns the span with the keys of mutations in it, which are sorted.
-func widened(span kv.Span, muts []mvcc.Mutation) kv.Span {
-	low, high := muts[0].Key, muts[len(muts)-1].Key
-	if span.End == nil || bytes.Compare(low, span.Start) < 0 {
-		span.Start = bytes.Clone(low)
-	}
-	if span.End == nil || bytes.Compare(high, span.End) >= 0 {
-		span.End = successor(high)
-	}
-	return span
 }
 
 // mayHave reports whether the key may have been added.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/minidb/minidb/txn/wait"
@@ -79,9 +80,9 @@ func (t *Txn) prewriteStream(ctx context.Context, muts []mvcc.Mutation) error {
 	st.c.muts = muts
 	batches := st.c.batches()
 	t.buf.streamed = true
-	span := widened(st.span, muts)
+	span := hints.Widened(st.span, muts)
 	st.span = span
-	st.lockHolder.span.Store(&span)
+	st.lockHolder.Span.Store(&span)
 	var err error
 	if t.stream == nil {
 		// The primary alone and first, so that there is something to keep alive.
@@ -141,8 +142,8 @@ func (t *Txn) newStream(primary mvcc.Mutation) *stream {
 	primary.Key, primary.Row, primary.Value = bytes.Clone(primary.Key), bytes.Clone(primary.Row),
 		nil
 	primary.Older = nil
-	k := t.s.lockHolders.enterStream(t.reg.startTS)
-	t.liveness = t.s.livenessOf(k)
+	k := t.s.memory.LockHolders.EnterStream(t.reg.startTS)
+	t.liveness = t.s.memory.LivenessOf(k)
 	return &stream{
 		c: &committer{s: t.s, t: t, startTS: t.reg.startTS,
 			anchor: []mvcc.Mutation{primary}, prewriting: true},
@@ -228,14 +229,14 @@ func (t *Txn) undoStream(ctx context.Context) {
 	}
 	st.undone = true
 	st.stop()
-	c.t.liveness.end()
+	c.t.liveness.End()
 	if c.s.at(BeforeRollback) != nil {
 		return
 	}
 	ctx, cancel := wait.Detached(ctx)
 	defer cancel()
 	primary := [][]byte{c.first()[0].Row}
-	c.s.recent.rollingBack(c.startTS, primary...)
+	c.s.memory.Recent.RollingBack(c.startTS, primary...)
 	err := kv.UpdateLazy(ctx, c.s.engine, primary, func(r kv.Reader, b *kv.Batch) error {
 		return mvcc.Rollback(ctx, r, b, c.startTS, primary, true)
 	})
@@ -248,6 +249,6 @@ func (t *Txn) undoStream(ctx context.Context) {
 // finish settles all locks of the transaction but the primary's, in the background.
 func (st *stream) finish(ctx context.Context, commitTS tso.Timestamp) {
 	work := secondaryWork{startTS: st.c.startTS, commitTS: commitTS, streamed: st.span}
-	st.c.s.lockHolders.decide(st.c.startTS, commitTS)
+	st.c.s.memory.LockHolders.Decide(st.c.startTS, commitTS)
 	st.c.s.settleLater(ctx, work)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/wait"
 )
@@ -114,15 +115,15 @@ func (c *committer) commitPrimary(ctx context.Context) error {
 // tryCommitPrimary is one attempt. repeated says that an earlier one may have succeeded.
 func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknown bool, err error) {
 	// The primary's record is visible before it is durable, so its readers wait, as for one phase.
-	p := c.s.inflight.enterPrimary(c.first())
-	defer c.s.inflight.leave(p)
+	p := c.s.memory.InFlight.EnterPrimary(c.first())
+	defer c.s.memory.InFlight.Leave(p)
 	commitTS := c.drawn
 	if commitTS == 0 {
 		if commitTS, err = c.s.source.Next(ctx); err != nil {
 			return false, err
 		}
 	}
-	p.commitTS.Store(uint64(commitTS))
+	p.CommitTS.Store(uint64(commitTS))
 	if err := c.t.shared.Check(commitTS, c.writes); err != nil {
 		return false, err
 	}
@@ -130,14 +131,14 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 		return false, err
 	}
 	rows := [][]byte{c.first()[0].Row}
-	c.s.recent.raise(rows[0], commitTS)
+	c.s.memory.Recent.Raise(rows[0], commitTS)
 	var already *mvcc.Status
 	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, b *kv.Batch) error {
 		already = nil
-		if err := c.t.liveness.apply(p, commitTS); err != nil {
+		if err := c.t.liveness.Apply(p, commitTS); err != nil {
 			return err
 		}
-		if !repeated && c.lockHolder.pristine() {
+		if !repeated && c.lockHolder.Pristine() {
 			mvcc.CommitKnown(b, c.startTS, commitTS, c.first())
 			return nil
 		}
@@ -160,7 +161,7 @@ func (c *committer) tryCommitPrimary(ctx context.Context, repeated bool) (unknow
 	if err == nil && already != nil {
 		commitTS = already.CommitTS
 	}
-	c.t.liveness.applied(commitTS, unknown, err)
+	c.t.liveness.Applied(commitTS, unknown, err)
 	if err == nil {
 		c.commitTS = commitTS
 	}
@@ -177,8 +178,8 @@ func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
 func (c *committer) finishAll(ctx context.Context, batches []batch) {
 	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches,
 		lockHolder: c.lockHolder}
-	if len(c.muts) > lockHolderRows {
-		c.s.lockHolders.decide(c.startTS, c.commitTS)
+	if len(c.muts) > hints.LockHolderRows {
+		c.s.memory.LockHolders.Decide(c.startTS, c.commitTS)
 	}
 	c.s.settleLater(ctx, work)
 }
@@ -190,12 +191,12 @@ func (c *committer) finishAll(ctx context.Context, batches []batch) {
 func (c *committer) rollback(ctx context.Context, batches []batch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	c.t.liveness.end()
+	c.t.liveness.End()
 	if c.s.at(BeforeRollback) != nil {
 		return
 	}
 	primary := [][]byte{c.muts[0].Row}
-	c.s.recent.rollingBack(c.startTS, primary...)
+	c.s.memory.Recent.RollingBack(c.startTS, primary...)
 	err := kv.UpdateLazy(ctx, c.s.engine, primary, func(r kv.Reader, b *kv.Batch) error {
 		return mvcc.Rollback(ctx, r, b, c.startTS, primary, true)
 	})
@@ -203,8 +204,8 @@ func (c *committer) rollback(ctx context.Context, batches []batch) {
 		return
 	}
 	w := secondaryWork{startTS: c.startTS, undo: true, batches: withoutPrimary(batches)}
-	if len(c.muts) > lockHolderRows {
-		c.s.lockHolders.decide(c.startTS, 0)
+	if len(c.muts) > hints.LockHolderRows {
+		c.s.memory.LockHolders.Decide(c.startTS, 0)
 		c.s.settleLater(ctx, w)
 		return
 	}
@@ -213,7 +214,7 @@ func (c *committer) rollback(ctx context.Context, batches []batch) {
 			return
 		}
 	}
-	c.s.lockHolders.leave(c.startTS)
+	c.s.memory.LockHolders.Leave(c.startTS)
 }
 
 // withoutPrimary returns the batches without the first row of the first.

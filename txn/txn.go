@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/ssi"
@@ -44,7 +45,7 @@ type Txn struct {
 	done     bool
 	frees    bool // it makes room on the disk in the end
 	commitTS tso.Timestamp
-	replaced replaced // by its writes, for the collector
+	replaced hints.Replaced // by its writes, for the collector
 
 	readTS    tso.Timestamp // start_ts until Advance
 	locking   Locking
@@ -57,20 +58,21 @@ type Txn struct {
 	validated []validation
 	// validatedAt is where a span that was given to Validate is in validated.
 	validatedAt map[string]int
-	stream      *stream   // of a transaction that outgrew Options.StreamBytes
-	liveness    *liveness // once it has locks in the store, on an engine of this process's own
-	statement   string    // what it runs
-	wrote       string    // the last statement that wrote
-	onStream    func(Streamed)
-	ctx         context.Context // of the last read, or of Begin
+	stream      *stream // of a transaction that outgrew Options.StreamBytes
+	// liveness is set once it has locks in the store, on an engine of this process's own.
+	liveness  *hints.Liveness
+	statement string // what it runs
+	wrote     string // the last statement that wrote
+	onStream  func(Streamed)
+	ctx       context.Context // of the last read, or of Begin
 	// statementCtx is that of what it runs, if anybody has said it: writes have none.
 	statementCtx context.Context
-	snapshot     *snapshot
+	snapshot     *hints.Snapshot
 	// pending holds the commits below the read timestamp that were in flight when the snapshot was
 	// opened.
-	pending []*pending
+	pending []*hints.Pending
 	// large holds the large transactions that had locks then.
-	large []*lockHolder
+	large []*hints.LockHolder
 	// dependencies are commits in flight whose writes it may have read (early.go).
 	dependencies []dependency
 	// ignored holds writers that were pushed to commit above start_ts.
@@ -117,4 +119,11 @@ type ownWrites interface {
 	next()
 	failed() error
 	close() error
+}
+
+// dependency is a commit in flight whose write of a key the transaction may read before it is
+// durable.
+type dependency struct {
+	p   *hints.Pending
+	key []byte
 }

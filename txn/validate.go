@@ -54,8 +54,8 @@ func (c *committer) validatedRows(rows [][]byte) [][]byte {
 // validateIn checks all validated spans inside the update of a one-phase commit.
 func (c *committer) validateIn(ctx context.Context, r kv.Reader) error {
 	for _, v := range c.validate {
-		noLocks := c.s.lockHolders.noneBut(nil, v.span.Overlaps)
-		if v.row != nil && noLocks && c.s.recent.unchangedSince(v.row, v.since) {
+		noLocks := c.s.memory.LockHolders.NoneBut(nil, v.span.Overlaps)
+		if v.row != nil && noLocks && c.s.memory.Recent.UnchangedSince(v.row, v.since) {
 			continue
 		}
 		if err := mvcc.Validate(ctx, r, c.startTS, v.since, v.span, noLocks, nil); err != nil {

@@ -60,6 +60,7 @@ var allowedImports = map[string][]string{
 	"txn/rowlock": {}, // memory, whatever the store is
 	"txn/wait":    {"txn/mvcc", "txn/rowlock", "txn/tso"},
 	"txn/lease":   {"kv", "txn/mvcc", "txn/tso"},
+	"txn/hints":   {"kv", "txn/mvcc", "txn/tso", "txn/gc"}, // the memory of one process
 	// the door: not txn
 	"txn/shared":  {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"},
 	"table/types": {"internal/sqlerr"},

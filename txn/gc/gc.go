@@ -14,7 +14,7 @@
 // in an atomic update that reads the row again, so a pass may run beside anything.
 //
 // A pass reads the write column of the spans that it is given: of everything, or where the
-// transaction store knows that something was replaced (txn/garbage.go). Where most of what it met
+// transaction store knows that something was replaced (package hints). Where most of what it met
 // was dropped it has the engine rewrite what is left, so that readers need not step over the marks
 // (collect.go).
 package gc

@@ -1,4 +1,4 @@
-package txn
+package hints
 
 import (
 	"context"
@@ -54,29 +54,29 @@ func (g *garbage) read(value []byte) error {
 	return nil
 }
 
-// takeGarbage reads the cell, if there is one, and takes it away: nothing is committed before that.
+// Take reads the cell, if there is one, and takes it away: nothing is committed before that.
 // Lazy: a commit that survives a crash comes after it.
-func (s *Store) takeGarbage(ctx context.Context) error {
-	return kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(garbageKey)},
+func (g *garbage) Take(ctx context.Context, engine kv.Engine) error {
+	return kv.UpdateLazy(ctx, engine, [][]byte{kv.Row(garbageKey)},
 		func(r kv.Reader, b *kv.Batch) error {
 			value, err := r.Get(ctx, garbageKey)
 			if err != nil || value == nil {
 				return err
 			}
 			b.Delete(garbageKey)
-			return s.garbage.read(value)
+			return g.read(value)
 		})
 }
 
-// leaveGarbage writes the cell. Requires: nothing is committed any more.
-func (s *Store) leaveGarbage(ctx context.Context) error {
-	s.garbage.mu.Lock()
-	complete, value := s.garbage.complete, s.garbage.appendTo(nil)
-	s.garbage.mu.Unlock()
+// LeaveBehind writes the cell. Requires: nothing is committed any more.
+func (g *garbage) LeaveBehind(ctx context.Context, engine kv.Engine) error {
+	g.mu.Lock()
+	complete, value := g.complete, g.appendTo(nil)
+	g.mu.Unlock()
 	if !complete {
 		return nil
 	}
-	return kv.UpdateLazy(ctx, s.engine, [][]byte{kv.Row(garbageKey)},
+	return kv.UpdateLazy(ctx, engine, [][]byte{kv.Row(garbageKey)},
 		func(_ kv.Reader, b *kv.Batch) error {
 			b.Set(garbageKey, value)
 			return nil

@@ -1,4 +1,4 @@
-package txn
+package hints
 
 import (
 	"bytes"
@@ -13,10 +13,10 @@ import (
 // it replaced or removed, and a rollback where it left records. So a pass after a load that only
 // inserted reads nothing, and one beside a small hot table reads that table. It is this process's
 // memory: on an exclusive engine it is complete once a pass over everything has come to its end,
-// for nobody else writes; on any other it is not used.
+// for no other process writes; on any other it is not used.
 //
-// What is noted may be more than there is, never less: a place is
-// forgotten only after a pass over it at a safepoint at or above everything noted there.
+// What is noted may be more than there is, never less: a place is forgotten only after a pass over
+// it at a safepoint at or above everything noted there.
 type garbage struct {
 	mu       sync.Mutex
 	complete bool // a pass over everything has ended: what is older than it is in places
@@ -50,7 +50,7 @@ const (
 
 func newGarbage() *garbage { return &garbage{length: placeLength, places: map[place]noted{}} }
 
-// note tells of records at the timestamp in rows that had others, or may have had.
+// note notes records at the timestamp in rows that had others, or may have had.
 func (g *garbage) note(at tso.Timestamp, rows ...[]byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,8 +59,8 @@ func (g *garbage) note(at tso.Timestamp, rows ...[]byte) {
 	}
 }
 
-// noteReplaced is note for what a transaction has replaced.
-func (g *garbage) noteReplaced(at tso.Timestamp, r *replaced) {
+// NoteReplaced is note for what a transaction has replaced.
+func (g *garbage) NoteReplaced(at tso.Timestamp, r *Replaced) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, p := range r.places {
@@ -93,9 +93,9 @@ func (g *garbage) shorten() {
 	g.places = joined
 }
 
-// due returns the spans of rows in which a pass at the safepoint may find something: everything as
+// Due returns the spans of rows in which a pass at the safepoint may find something: everything as
 // long as the memory is not complete.
-func (g *garbage) due(safepoint tso.Timestamp) []kv.Span {
+func (g *garbage) Due(safepoint tso.Timestamp) []kv.Span {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.complete {
@@ -122,7 +122,7 @@ func (g *garbage) due(safepoint tso.Timestamp) []kv.Span {
 	return spans
 }
 
-// collected tells that a pass over what was due at the safepoint has come to its end.
+// collected notes that a pass over what was due at the safepoint has come to its end.
 func (g *garbage) collected(safepoint tso.Timestamp) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -140,14 +140,17 @@ func (g *garbage) collected(safepoint tso.Timestamp) {
 	}
 }
 
-// replaced gathers the places of a transaction's writes that replace or remove something, or may.
-type replaced struct {
+// Replaced gathers the places of a transaction's writes that replace or remove something, or may.
+type Replaced struct {
 	places []place
 	less   int // so much shorter are they than placeLength
 }
 
-// add notes a row. Neighbours in one place count once.
-func (r *replaced) add(row []byte) {
+// Empty reports whether nothing was replaced.
+func (r *Replaced) Empty() bool { return len(r.places) == 0 }
+
+// Add notes a row. Neighbours in one place count once.
+func (r *Replaced) Add(row []byte) {
 	p := placeOf(row, placeLength-r.less)
 	if n := len(r.places); n > 0 && r.places[n-1] == p {
 		return
@@ -158,7 +161,7 @@ func (r *replaced) add(row []byte) {
 }
 
 // compact makes the list short enough that as much again may come.
-func (r *replaced) compact() {
+func (r *Replaced) compact() {
 	for ; len(r.places) > placesMax/2; r.less++ {
 		for i, p := range r.places {
 			r.places[i] = placeOf(p.prefix(), placeLength-r.less)

@@ -1,10 +1,12 @@
-package txn
+package hints
 
 import (
 	"context"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/minidb/minidb/kv"
 )
 
 // snapshots is a cache of the snapshots that transactions on an engine of this process's own have
@@ -15,7 +17,7 @@ type snapshots struct {
 	tick atomic.Uint64 // moments since Open, counted while there are snapshots
 	mu   struct {
 		sync.Mutex
-		kept   []*snapshot // the newest use is the last
+		kept   []*Snapshot // the newest use is the last
 		open   bool
 		asleep bool // expire waits for a snapshot
 	}
@@ -39,8 +41,15 @@ func (c *snapshots) open() {
 
 func (c *snapshots) now() uint64 { return c.tick.Load() }
 
-// take returns the snapshot that was put last, or nil. The caller is its only owner.
-func (c *snapshots) take() *snapshot {
+// NewSnapshot returns the first reference to a snapshot of the engine.
+func (c *snapshots) NewSnapshot(snap kv.Snapshot) *Snapshot {
+	v := &Snapshot{snap: snap, refs: 1, born: c.now()}
+	v.View.Init(snap)
+	return v
+}
+
+// Take returns the snapshot that was put last, or nil. The caller is its only owner.
+func (c *snapshots) Take() *Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := len(c.mu.kept)
@@ -54,14 +63,23 @@ func (c *snapshots) take() *snapshot {
 	return v
 }
 
+// Release gives up one reference. The last one leaves the snapshot to the next transaction, or
+// closes it.
+func (c *snapshots) Release(v *Snapshot) error {
+	if v.refs--; v.refs > 0 || c.put(v) {
+		return nil
+	}
+	return v.Close()
+}
+
 // put returns an unreferenced snapshot to the cache. It reports false if the snapshot cannot be
 // shared, is too old, or the cache is full.
-func (c *snapshots) put(v *snapshot) bool {
+func (c *snapshots) put(v *Snapshot) bool {
 	now := c.now()
-	if v.shared == 0 || now-v.born > snapshotAgeTicks {
+	if v.SharedUpTo == 0 || now-v.born > snapshotAgeTicks {
 		return false
 	}
-	v.upTo, v.used = v.shared, now
+	v.UpTo, v.used = v.SharedUpTo, now
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.mu.open || len(c.mu.kept) == snapshotsMost {
@@ -78,8 +96,8 @@ func (c *snapshots) put(v *snapshot) bool {
 	return true
 }
 
-// expire closes what is idle or old, until Close. While there are no snapshots it sleeps.
-func (c *snapshots) expire(ctx context.Context) {
+// Expire closes what is idle or old, until Close. While there are no snapshots it sleeps.
+func (c *snapshots) Expire(ctx context.Context) {
 	timer := time.NewTimer(snapshotsTick)
 	defer timer.Stop()
 	for {
@@ -89,7 +107,7 @@ func (c *snapshots) expire(ctx context.Context) {
 		case <-timer.C:
 		}
 		now := c.tick.Add(1)
-		if c.drop(func(v *snapshot) bool {
+		if c.drop(func(v *Snapshot) bool {
 			return now-v.used > snapshotIdleTicks ||
 				now-v.born > snapshotAgeTicks
 		}) {
@@ -105,8 +123,8 @@ func (c *snapshots) expire(ctx context.Context) {
 
 // drop closes the kept snapshots for which the function holds. If none is left, the next one to be
 // put wakes expire.
-func (c *snapshots) drop(which func(*snapshot) bool) (none bool) {
-	var out []*snapshot
+func (c *snapshots) drop(which func(*Snapshot) bool) (none bool) {
+	var out []*Snapshot
 	c.mu.Lock()
 	kept := c.mu.kept[:0]
 	for _, v := range c.mu.kept {
@@ -122,15 +140,15 @@ func (c *snapshots) drop(which func(*snapshot) bool) (none bool) {
 	none = c.mu.asleep
 	c.mu.Unlock()
 	for _, v := range out {
-		_ = v.close() // nobody reads from it; a failure changes no answer
+		_ = v.Close() // no transaction reads from it: a failure changes no result
 	}
 	return none
 }
 
-// close closes them all, and from now on each one that is put.
-func (c *snapshots) close() {
+// Close closes them all, and from now on each one that is put.
+func (c *snapshots) Close() {
 	c.mu.Lock()
 	c.mu.open = false
 	c.mu.Unlock()
-	c.drop(func(*snapshot) bool { return true })
+	c.drop(func(*Snapshot) bool { return true })
 }

@@ -1,4 +1,4 @@
-package txn
+package hints
 
 import (
 	"context"
@@ -8,47 +8,47 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// liveness is what memory knows of a transaction of this Store that has locks in the store, while
-// it runs and after its commit point. On an exclusive engine whoever meets one of its locks asks
-// here and not at the primary: the transaction lives for as long as it runs, whatever the clock
-// does, and a reader pushes its commit timestamp without an update of the store (txn: I24).
+// Liveness is what memory knows of a transaction of this Store that has locks in the store, while
+// it runs and after its commit point. On an exclusive engine a transaction that meets one of its
+// locks asks here and not at the primary: the owner lives for as long as it runs, whatever the
+// clock does, and a reader pushes its commit timestamp without an update of the store (txn: I24).
 //
 //	runs ──tryCommitPrimary──► applying ──► committed
 //	  ▲                            │
 //	  └───── refused ──────────────┴──► unsure: its primary alone knows
 //
-// The zero value knows nothing, and so does one whose transaction has ended without a known commit.
-type liveness struct {
+// The zero value knows nothing, as does that of a transaction that ended without a known commit.
+type Liveness struct {
 	mu       sync.Mutex
 	runs     bool
-	async    bool          // all its locks together are its status, and nobody pushes it
+	async    bool          // all its locks together are its status; no reader pushes it
 	unsure   bool          // an update at its commit point may have succeeded
 	pushed   tso.Timestamp // it commits at or above
-	applying *pending      // its commit point under way, too late to be pushed
+	applying *Pending      // its commit point under way, too late to be pushed
 	commitTS tso.Timestamp // once it is committed, durably
 	rolled   bool          // it is rolled back
 
-	client    uint64 // for whoever waits for it
+	client    uint64 // shown to transactions that wait for it
 	statement string
 }
 
 // begin notes that the transaction runs, and is about to have a lock in the store.
-func (v *liveness) begin() {
+func (v *Liveness) begin() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.runs = true
 }
 
-// beginAsync notes that the transaction commits by its locks alone.
-func (v *liveness) beginAsync() {
+// BeginAsync notes that the transaction commits by its locks alone.
+func (v *Liveness) BeginAsync() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.async = true
 }
 
-// end notes that the transaction has ended, or rolls back: what becomes of its locks is decided in
+// End notes that the transaction has ended, or rolls back: what becomes of its locks is decided in
 // the store from now on. It may be repeated. A nil receiver is allowed.
-func (v *liveness) end() {
+func (v *Liveness) End() {
 	if v == nil {
 		return
 	}
@@ -57,8 +57,14 @@ func (v *liveness) end() {
 	v.runs = false
 }
 
-// tell notes the client and the statement on whose behalf the transaction has locks.
-func (v *liveness) tell(client uint64, statement string) {
+func (v *Liveness) forget() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.runs, v.commitTS, v.rolled = false, 0, false
+}
+
+// SetClient notes the client and the statement on whose behalf the transaction has locks.
+func (v *Liveness) SetClient(client uint64, statement string) {
 	if v == nil {
 		return
 	}
@@ -67,9 +73,9 @@ func (v *liveness) tell(client uint64, statement string) {
 	v.client, v.statement = client, statement
 }
 
-// apply is called inside the step that is the commit point. It refuses a commit timestamp that a
+// Apply is called inside the step that is the commit point. It refuses a commit timestamp that a
 // reader has pushed; otherwise readers at or above it wait for p from now on.
-func (v *liveness) apply(p *pending, commitTS tso.Timestamp) error {
+func (v *Liveness) Apply(p *Pending, commitTS tso.Timestamp) error {
 	if v == nil {
 		return nil
 	}
@@ -82,8 +88,9 @@ func (v *liveness) apply(p *pending, commitTS tso.Timestamp) error {
 	return nil
 }
 
-// applied tells what became of it. It comes before p leaves the table of commits in flight.
-func (v *liveness) applied(commitTS tso.Timestamp, unknown bool, err error) {
+// Applied notes the result of the commit point. It must be called before its entry leaves the table
+// of commits in flight.
+func (v *Liveness) Applied(commitTS tso.Timestamp, unknown bool, err error) {
 	if v == nil {
 		return
 	}
@@ -98,9 +105,9 @@ func (v *liveness) applied(commitTS tso.Timestamp, unknown bool, err error) {
 	}
 }
 
-// decided tells the status of one whose locks stay for a while: its commit_ts, durable, or zero for
-// a rollback.
-func (v *liveness) decided(commitTS tso.Timestamp) {
+// decided notes the status of a transaction whose locks stay for a while: its commit_ts, which is
+// durable, or zero for a rollback.
+func (v *Liveness) decided(commitTS tso.Timestamp) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.commitTS, v.rolled = commitTS, commitTS == 0
@@ -108,32 +115,32 @@ func (v *liveness) decided(commitTS tso.Timestamp) {
 
 // committed returns the commit_ts, or zero if there is none yet. In that case known reports that
 // there will be none at or below a timestamp which was drawn before the table of commits in flight
-// was looked at, without a commit point of the transaction there: whoever commits enters that table
-// before the commit_ts is drawn.
-func (v *liveness) committed() (commitTS tso.Timestamp, known bool) {
+// was copied, if no commit point of the transaction is in the copy: a commit enters that table
+// before its commit_ts is drawn.
+func (v *Liveness) committed() (commitTS tso.Timestamp, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.commitTS, v.commitTS != 0 || v.rolled || v.runs && !v.unsure && !v.async
 }
 
-// alive reports whether the transaction is known to run.
-func (v *liveness) alive() bool {
+// Alive reports whether the transaction is known to run.
+func (v *Liveness) Alive() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.runs
 }
 
-// status answers as the primary would (mvcc.CheckStatus), for a reader at readerTS, or for one who
-// waits for the transaction when that is zero. A reader waits for a commit point under way, which
-// is an update and its sync. It is not known when only the store can tell.
-func (v *liveness) status(ctx context.Context, readerTS tso.Timestamp) (st mvcc.Status, known bool,
+// Status returns what the primary would (mvcc.CheckStatus), for a reader at readerTS, or, when that
+// is zero, for a transaction that waits for this one. A reader waits for a commit point under way,
+// which is an update and its sync. known is false when the status is in the store only.
+func (v *Liveness) Status(ctx context.Context, readerTS tso.Timestamp) (st mvcc.Status, known bool,
 	err error) {
 	for {
 		st, known, p := v.look(readerTS)
 		if p == nil {
 			return st, known, nil
 		}
-		if done, err := p.wait(ctx, readerTS); err != nil || !done {
+		if done, err := p.Wait(ctx, readerTS); err != nil || !done {
 			st.Pushed = err == nil // it turned out to commit above the reader
 			return st, err == nil, err
 		}
@@ -141,7 +148,7 @@ func (v *liveness) status(ctx context.Context, readerTS tso.Timestamp) (st mvcc.
 }
 
 // look is status without the wait: it returns the commit that is to be waited for.
-func (v *liveness) look(readerTS tso.Timestamp) (st mvcc.Status, known bool, p *pending) {
+func (v *Liveness) look(readerTS tso.Timestamp) (st mvcc.Status, known bool, p *Pending) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {

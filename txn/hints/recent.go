@@ -1,4 +1,4 @@
-package txn
+package hints
 
 import (
 	"hash/maphash"
@@ -25,41 +25,44 @@ type recent struct {
 
 func newRecent(g *garbage) *recent { return &recent{garbage: g, seed: maphash.MakeSeed()} }
 
-func (r *recent) slotOf(row []byte) uint32 {
+// SlotOf returns the slot of a row.
+func (r *recent) SlotOf(row []byte) uint32 {
 	return uint32(maphash.Bytes(r.seed, row) % recentSlots)
 }
 
-func (r *recent) slot(row []byte) *atomic.Uint64 { return &r.slots[r.slotOf(row)] }
+func (r *recent) slot(row []byte) *atomic.Uint64 { return &r.slots[r.SlotOf(row)] }
 
-// rollingBack tells that a rollback record of a transaction may be written to the row: its own
-// prewrite, should it come late, has to look. Called before the update.
-func (r *recent) rollingBack(startTS tso.Timestamp, rows ...[]byte) {
+// RollingBack notes that a rollback record of a transaction may be written to the rows, so that the
+// transaction's own prewrite, should it come late, reads them. It must be called before the update.
+func (r *recent) RollingBack(startTS tso.Timestamp, rows ...[]byte) {
 	r.garbage.note(startTS+1, rows...)
 	for _, row := range rows {
-		r.raise(row, startTS+1)
+		r.Raise(row, startTS+1)
 	}
 }
 
-func (r *recent) unchangedSince(row []byte, startTS tso.Timestamp) bool {
+// UnchangedSince reports whether no commit or rollback above a timestamp was noted for the row.
+func (r *recent) UnchangedSince(row []byte, startTS tso.Timestamp) bool {
 	return tso.Timestamp(r.slot(row).Load()) <= startTS
 }
 
-// resolving tells of a transaction's rows that are about to be rolled forward, or back without a
-// commitTS.
-func (r *recent) resolving(startTS, commitTS tso.Timestamp, rows [][]byte) {
+// Resolving notes that a transaction's rows are about to be rolled forward to commitTS, or rolled
+// back if that is zero. It must be called before the update.
+func (r *recent) Resolving(startTS, commitTS tso.Timestamp, rows [][]byte) {
 	if commitTS == 0 {
-		r.rollingBack(startTS, rows...)
+		r.RollingBack(startTS, rows...)
 		return
 	}
 	for _, row := range rows {
-		r.raise(row, commitTS)
+		r.Raise(row, commitTS)
 	}
 }
 
-// newest returns the newest of all.
-func (r *recent) newest() tso.Timestamp { return tso.Timestamp(r.last.Load()) }
+// Newest returns the newest of all.
+func (r *recent) Newest() tso.Timestamp { return tso.Timestamp(r.last.Load()) }
 
-func (r *recent) raise(row []byte, commitTS tso.Timestamp) {
+// Raise notes a commit of the row. It must be called before the commit's records are applied.
+func (r *recent) Raise(row []byte, commitTS tso.Timestamp) {
 	raise(r.slot(row), uint64(commitTS))
 	raise(&r.last, uint64(commitTS))
 }
