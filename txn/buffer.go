@@ -24,6 +24,8 @@ type buffer struct {
 	// back there.
 	streamed bool
 
+	noted pendingNotes // for the next write
+
 	// frozen: reads are answered by past, the writes as they were at freeze; nil for none.
 	frozen bool
 	past   *btree.BTreeG[write]
@@ -144,6 +146,7 @@ func (b *buffer) keep(p []byte) []byte {
 // put buffers a write over the one that get returned. That one is kept if a savepoint wants it
 // back.
 func (b *buffer) put(w, replaced write, was bool) {
+	b.noted.attach(&w)
 	b.savepoints.stamp(&w, replaced, was)
 	b.store(w, replaced, was)
 }
@@ -152,7 +155,7 @@ func (b *buffer) put(w, replaced write, was bool) {
 func (b *buffer) set(key, value []byte) {
 	before, was, replaced, there := b.before(key)
 	w := write{kind: writePut, mustNotExist: before.mustNotExist, fresh: before.fresh,
-		key: before.key, base: before.base, held: before.held}
+		key: before.key, base: before.base, held: before.held, notes: before.notes}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}
@@ -184,7 +187,7 @@ func (b *buffer) setNew(key, value []byte) {
 func (b *buffer) insert(key, value []byte) {
 	before, was, replaced, there := b.before(key)
 	w := write{kind: writePut, mustNotExist: !was || before.mustNotExist, fresh: before.fresh,
-		key: before.key, base: before.base, held: before.held}
+		key: before.key, base: before.base, held: before.held, notes: before.notes}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}
@@ -194,7 +197,8 @@ func (b *buffer) insert(key, value []byte) {
 
 func (b *buffer) delete(key []byte) {
 	before, was, replaced, there := b.before(key)
-	w := write{kind: writeDelete, key: before.key, base: before.base, held: before.held}
+	w := write{kind: writeDelete, key: before.key, base: before.base, held: before.held,
+		notes: before.notes}
 	if !was {
 		w.key, w.base = b.keep(key), b.base
 	}

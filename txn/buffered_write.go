@@ -29,6 +29,9 @@ type write struct {
 	older *write
 	// stored: it is what the transaction's lock in the store says.
 	stored bool
+	// notes are what its commit leaves for observers of the key: one for each, with the value from
+	// before the transaction.
+	notes []mvcc.Note
 }
 
 type writeKind byte
@@ -48,6 +51,9 @@ func (w *write) size() int {
 	n := len(w.key) + len(w.value)
 	for v := w.older; v != nil; v = v.older {
 		n += len(v.value) + olderOverhead
+	}
+	for i := range w.notes {
+		n += len(w.notes[i].Old) + noteOverhead
 	}
 	return n
 }

@@ -21,6 +21,9 @@ func (t *Txn) Commit(ctx context.Context) error {
 	t.dropSnapshot()
 	err := t.commit(ctx)
 	t.committed(err)
+	if err == nil {
+		t.wakeObservers()
+	}
 	if errors.Is(err, ErrAbandoned) {
 		t.shared.Forget() // the dead give nothing back
 	}

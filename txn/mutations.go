@@ -28,7 +28,7 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 			}
 		}
 		m := mvcc.Mutation{Key: w.key, Value: w.value, MustNotExist: w.mustNotExist, BaseTS: w.base,
-			Held: w.held}
+			Held: w.held, Notes: w.notes}
 		if versions {
 			t.buf.savepoints.version(&w, &m)
 		}
@@ -43,7 +43,7 @@ func (t *Txn) mutations(ctx context.Context, versions bool) (muts []mvcc.Mutatio
 				}
 				return true
 			}
-			m.Value, m.OwnOnly = nil, len(m.Older) == 0
+			m.Value, m.Notes, m.OwnOnly = nil, nil, len(m.Older) == 0
 		}
 		at := len(rows)
 		rows = mvcc.AppendRow(rows, w.key)

@@ -143,6 +143,7 @@ type Store struct {
 
 	secondaries chan secondaryWork
 	large       largeWork
+	notified    func(observer uint32, keys [][]byte) // see OnNotified
 	workers     sync.WaitGroup
 	cancel      context.CancelFunc // of background work
 

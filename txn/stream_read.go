@@ -116,8 +116,12 @@ func (t *Txn) streamed(ctx context.Context, key []byte) (write, error) {
 	return w, nil
 }
 
-// heldBy tells what a lock of the transaction is to the next write of its key.
+// heldBy tells what a lock of the transaction is to the next write of its key. Of one with
+// notifications the write has to know more.
 func heldBy(l *mvcc.Lock) mvcc.Held {
+	if l.Notified {
+		return mvcc.HeldUnknown
+	}
 	if l.Kind == mvcc.KindPut && !l.HasShort {
 		return mvcc.HeldLong
 	}

@@ -79,6 +79,7 @@ type Txn struct {
 	ignored map[tso.Timestamp]struct{}
 	// statuses holds decided transactions whose locks it has met while they were being settled.
 	decided map[tso.Timestamp]tso.Timestamp
+	origin  origin // of the changes that it makes
 }
 
 // StartTS returns the transaction's timestamp, by which its locks and records are known. It reads

@@ -51,7 +51,8 @@ func PrewriteAsync(
 	p.Async = true
 	for i := range muts {
 		if !down[i] {
-			s.prewrite(&muts[i], p)
+			s.setNotes(muts[i].Row, p.StartTS, 0, muts[i].Notes)
+			s.prewrite(&muts[i], p, false)
 		}
 	}
 	return max(highest, p.MinCommitTS), nil

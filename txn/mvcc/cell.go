@@ -20,6 +20,7 @@ const (
 	ColumnWrite   = Column(familyWrite)
 	ColumnMeta    = Column(familyMeta)
 	ColumnRowLock = Column(familyRowLock)
+	ColumnNotify  = Column(familyNotify)
 )
 
 // String names the column.
@@ -35,6 +36,8 @@ func (c Column) String() string {
 		return "meta"
 	case ColumnRowLock:
 		return "row lock"
+	case ColumnNotify:
+		return "notify"
 	}
 	return fmt.Sprintf("column(%#x)", byte(c))
 }
@@ -45,12 +48,14 @@ type Cell struct {
 	// Key is the user key, or the name of a cell of ColumnMeta.
 	Key []byte
 	// TS is the timestamp of the version: commit_ts in the write column (start_ts of a rollback),
-	// start_ts in the data, lock and row lock columns, zero for meta.
+	// start_ts in the data, lock, row lock and notify columns, zero for meta.
 	TS     tso.Timestamp
 	Lock   Lock      // of ColumnLock
 	Write  Write     // of ColumnWrite
 	Holder RowHolder // of ColumnRowLock
 	Value  []byte    // of ColumnData and ColumnMeta
+	// Notification is of ColumnNotify.
+	Notification Notification
 }
 
 // Decode decodes a raw pair. The result shares nothing with its arguments.
@@ -74,6 +79,12 @@ func Decode(rawKey, rawValue []byte) (Cell, error) {
 		row = rawKey[1:n]
 		c.Holder, err = decodeRowHolder(rawKey[n:], rawValue)
 		c.TS = c.Holder.StartTS
+	case ColumnNotify:
+		n := kv.PrefixLen(rawKey)
+		row = rawKey[1:n]
+		c.Notification, err = decodeNotification(rawKey[n:], rawValue)
+		c.Notification.Old = bytes.Clone(c.Notification.Old)
+		c.TS = c.Notification.StartTS
 	case ColumnWrite, ColumnData:
 		var prefix []byte
 		prefix, c.TS, err = splitVersion(rawKey)
@@ -104,14 +115,14 @@ func Cells(ctx context.Context, r kv.Reader, visit func(Cell) error) error {
 	return rawCells(ctx, r, kv.Span{}, false, visit)
 }
 
-// LockOf returns the lock of a row, if it has one. Its slices are valid until the next read.
+// LockOf returns the lock of a row, if it has one.
 func LockOf(ctx context.Context, r kv.Reader, row []byte) (l Lock, locked bool, err error) {
 	value, err := r.Get(ctx, appendLockKey(nil, row))
 	if err != nil || value == nil {
 		return l, false, err
 	}
 	l, err = decodeLock(value)
-	return l, err == nil, err
+	return l.clone(), err == nil, err
 }
 
 // Locks calls visit with the lock of every locked key in a span of user keys, in order.

@@ -10,8 +10,8 @@ import (
 )
 
 // Check walks the whole store and calls report with each broken invariant of this package (I1 to
-// I3, I5), each cell that does not decode, and each orphan: a lock whose primary knows nothing of
-// its transaction. After a crash such a lock may be there by right, when a secondary's prewrite
+// I3, I5, I6), each cell that does not decode, and each orphan: a lock whose primary knows nothing
+// of its transaction. After a crash such a lock may be there by right, when a secondary's prewrite
 // survived and its primary's did not; whoever meets it rolls it back. So let the locks be settled
 // before (txn.Store.SettleLocks); what is left after that should not be.
 func Check(ctx context.Context, r kv.Reader, report func(problem string)) error {
@@ -41,6 +41,7 @@ type checker struct {
 	writes []*Cell
 	data   map[tso.Timestamp]bool
 	held   [rowlock.Update + 1]*RowHolder // the first holder of the row in each mode
+	notes  []*Notification
 	found  []string
 }
 
@@ -53,6 +54,8 @@ func (c *checker) add(cell *Cell) {
 		c.lock = cell
 	case ColumnRowLock:
 		c.addRowLock(&cell.Holder)
+	case ColumnNotify:
+		c.notes = append(c.notes, &cell.Notification)
 	case ColumnWrite:
 		c.writes = append(c.writes, cell)
 	case ColumnData:
@@ -107,10 +110,43 @@ func (c *checker) problems() []string {
 	if c.lock != nil {
 		take(c.lock.Lock.Kind, c.lock.Lock.StartTS, c.lock.Lock.HasShort)
 	}
+	c.checkNotes()
 	for ts := range c.data {
 		c.problem("data at %s that nothing points at", ts)
 	}
 	return c.found
+}
+
+// checkNotes compares the notifications with what their transactions have written. A record may
+// have been collected.
+func (c *checker) checkNotes() {
+	committed := map[tso.Timestamp]tso.Timestamp{}
+	for _, w := range c.writes {
+		committed[w.Write.StartTS] = w.TS
+		if w.Write.Kind == KindRollback {
+			committed[w.Write.StartTS] = 0
+		}
+	}
+	locked := false // some cell went down with the lock
+	for _, n := range c.notes {
+		if ofLock := c.lock != nil && c.lock.Lock.StartTS == n.StartTS; ofLock {
+			locked = true
+			if n.Stamped() {
+				c.problem("notification of transaction %s has a stamp beside its lock", n.StartTS)
+			}
+			continue
+		}
+		commitTS, known := committed[n.StartTS]
+		if !n.Stamped() {
+			c.problem("notification of transaction %s has no stamp and no lock", n.StartTS)
+		} else if known && commitTS != n.CommitTS {
+			c.problem("notification of transaction %s is stamped %s, its record is at %s",
+				n.StartTS, n.CommitTS, commitTS)
+		}
+	}
+	if c.lock != nil && c.lock.Lock.Notified && !locked {
+		c.problem("lock of transaction %s without its notification", c.lock.Lock.StartTS)
+	}
 }
 
 func isOrphan(ctx context.Context, r kv.Reader, l *Lock) (orphan bool, err error) {

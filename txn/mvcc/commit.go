@@ -26,7 +26,9 @@ func Commit(
 			if l.MinCommitTS > commitTS && isPrimary(&l, row) {
 				return &CommitTooEarlyError{CommitTS: commitTS, MinCommitTS: l.MinCommitTS}
 			}
-			s.commit(row, &l, commitTS)
+			if err := s.rollForward(ctx, row, &l, commitTS); err != nil {
+				return err
+			}
 			continue
 		}
 		f, err := s.recordOf(ctx, row, startTS)
@@ -52,7 +54,18 @@ func CommitKnown(b *kv.Batch, startTS, commitTS tso.Timestamp, muts []Mutation) 
 		l := Lock{Kind: m.Kind, StartTS: startTS}
 		l.Short, l.HasShort = m.short()
 		s.commit(m.Row, &l, commitTS)
+		s.setNotes(m.Row, startTS, commitTS, m.Notes)
 	}
+}
+
+// rollForward is commit of a lock of which only the lock itself is known.
+func (s *step) rollForward(ctx context.Context, row []byte, l *Lock, commitTS tso.Timestamp) error {
+	notified, startTS := l.Notified, l.StartTS
+	s.commit(row, l, commitTS)
+	if !notified {
+		return nil
+	}
+	return s.stampNotes(ctx, row, startTS, commitTS)
 }
 
 func (s *step) commit(row []byte, l *Lock, commitTS tso.Timestamp) {

@@ -14,6 +14,7 @@
 //	l       row                     Lock: kind, start_ts, primary, time to live, short value
 //	m       name                    the store's own cells: the oracle's mark, the safepoint,
 //	                                the sessions of those who own locks
+//	n       row, observer, start_ts Notification: an observer has perhaps not seen the row
 //	r       row, rank, start_ts     RowHolder: who has a row lock, on a shared store; or, with its
 //	                                place before start_ts, who queues for one (row_lock_cell.go)
 //	w       row, ^commit_ts         Write: kind, start_ts, short value
@@ -41,6 +42,7 @@
 //	LockRow, UnlockRows            row locks that others can see           row_lock.go
 //	ConvertRowLocks                before a prewrite, which replaces them  row_lock.go
 //	CheckOnePhase, WriteOnePhase   prewrite's checks, then the records   one_phase.go
+//	Acknowledge    remove the notifications that an observer has seen     notify.go
 //	Collect        drop versions below the safepoint                     collect.go
 //	View.Get, View.Scan            read at a timestamp                   get.go, scan.go
 //
@@ -65,6 +67,8 @@
 //     that timestamp sees, provided that the row has no lock that blocks it.
 //   - mvcc I5: the row locks of a row do not exclude each other, and a transaction has at most one,
 //     but for what it failed to give back.
+//   - mvcc I6: a notification without a stamp lies beside the lock of its transaction; one with a
+//     stamp has the commit_ts of its transaction.
 //
 // # For tools
 //

@@ -12,7 +12,8 @@ import (
 // for each column that does. The write column comes first, so that whoever deletes them in this
 // order leaves no record without the value that it points to.
 func Occupied(ctx context.Context, r kv.Reader, span kv.Span) (occupied []kv.Span, err error) {
-	for _, family := range []byte{familyWrite, familyData, familyLock, familyRowLock} {
+	for _, family := range []byte{familyWrite, familyData, familyLock, familyRowLock,
+		familyNotify} {
 		raw := familySpan(family, span)
 		it, err := r.NewIter(ctx, raw)
 		if err != nil {

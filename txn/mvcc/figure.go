@@ -108,7 +108,7 @@ func writeText(c *Cell) string {
 // with its cells: data, lock, row locks, write. The slices are valid during the call.
 func Keys(ctx context.Context, r kv.Reader, span kv.Span,
 	visit func(key []byte, cells []Cell) error) (err error) {
-	families := []byte{familyData, familyLock, familyRowLock, familyWrite}
+	families := []byte{familyData, familyLock, familyNotify, familyRowLock, familyWrite}
 	its := make([]kv.Iterator, len(families))
 	defer func() {
 		for _, it := range its {

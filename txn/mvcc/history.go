@@ -18,7 +18,8 @@ type step struct {
 	locks  kv.Iterator // of walkLocks
 	// rowLocks is of scanRowLocks
 	rowLocks kv.Iterator
-	passed   looks // rows, and records of one
+	notes    kv.Iterator // of notifications
+	passed   looks       // rows, and records of one
 	key      []byte
 	val      []byte
 }
@@ -34,7 +35,7 @@ func newStep(r kv.Reader, b *kv.Batch) *step {
 
 // close releases the iterator, keeps the first error, and ends the step's life.
 func (s *step) close(err *error) {
-	for _, it := range []kv.Iterator{s.writes, s.locks, s.rowLocks} {
+	for _, it := range []kv.Iterator{s.writes, s.locks, s.rowLocks, s.notes} {
 		if it == nil {
 			continue
 		}
@@ -47,7 +48,7 @@ func (s *step) close(err *error) {
 
 // end is close of a step that has read no records.
 func (s *step) end() {
-	s.r, s.b, s.writes, s.locks, s.rowLocks = nil, nil, nil, nil, nil
+	s.r, s.b, s.writes, s.locks, s.rowLocks, s.notes = nil, nil, nil, nil, nil, nil
 	if cap(s.key) <= keptBuffer && cap(s.val) <= keptBuffer {
 		steps.Put(s)
 	}

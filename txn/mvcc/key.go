@@ -14,6 +14,8 @@ const (
 	familyData byte = 'd' // row, ^start_ts  → value too long to be inlined
 	familyLock byte = 'l' // row             → Lock
 	familyMeta byte = 'm' // name            → the store's own cells: high-water mark, safepoint
+	// row, observer, start_ts → Notification: the observer has perhaps not seen the row (notify.go)
+	familyNotify byte = 'n'
 	// row, qualifier  → RowHolder: who holds a row lock, or queues (row_lock_cell.go)
 	familyRowLock byte = 'r'
 	familyWrite   byte = 'w' // row, ^commit_ts → Write
@@ -134,6 +136,6 @@ func KeyOf(raw []byte) (key []byte, commitTS tso.Timestamp, ok bool) {
 // RawSpans returns where an engine keeps the cells of the user keys in a span.
 func RawSpans(span kv.Span) []kv.Span {
 	return []kv.Span{familySpan(familyData, span), familySpan(familyLock, span),
-		familySpan(familyRowLock, span),
+		familySpan(familyNotify, span), familySpan(familyRowLock, span),
 		familySpan(familyWrite, span)}
 }

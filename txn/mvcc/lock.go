@@ -72,6 +72,9 @@ type Lock struct {
 	// first.
 	Seq   uint64
 	Older []OlderWrite
+	// Notified reports whether the transaction has notifications on the row (notify.go). What
+	// becomes of the lock becomes of them.
+	Notified bool
 	// Short is the value when it is inlined; HasShort tells an empty one from none.
 	Short    []byte
 	HasShort bool

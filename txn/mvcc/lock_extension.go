@@ -8,6 +8,7 @@ const (
 	lockStatement byte = 1 << 1 // client and statement follow the owner
 	lockVersions  byte = 1 << 2 // then seq and older writes
 	lockDeciding  byte = 1 << 3
+	lockNotified  byte = 1 << 4
 )
 
 // StatementMax bounds the text of a statement in a lock, in bytes.
@@ -16,7 +17,7 @@ const StatementMax = 128
 // extended reports whether the lock says more than the first format can.
 func (l *Lock) extended() bool {
 	return l.Async || l.Owner != 0 || l.tells() || l.versioned() || l.Deciding ||
-		len(l.Secondaries) > 0
+		l.Notified || len(l.Secondaries) > 0
 }
 
 // versioned reports whether the lock says more than its last write.
@@ -42,6 +43,9 @@ func (l *Lock) appendExtension(dst []byte) []byte {
 	}
 	if l.Deciding {
 		flags |= lockDeciding
+	}
+	if l.Notified {
+		flags |= lockNotified
 	}
 	dst = append(dst, flags)
 	dst = binary.AppendUvarint(dst, l.Owner)
@@ -121,10 +125,11 @@ func (f *fields) letter() byte {
 func (l *Lock) decodeExtension(rest []byte) (after []byte, ok bool) {
 	f := &fields{rest: rest}
 	flags := f.letter()
-	if flags&^(lockAsync|lockStatement|lockVersions|lockDeciding) != 0 {
+	if flags&^(lockAsync|lockStatement|lockVersions|lockDeciding|lockNotified) != 0 {
 		return nil, false
 	}
 	l.Async, l.Deciding, l.Owner = flags&lockAsync != 0, flags&lockDeciding != 0, f.number()
+	l.Notified = flags&lockNotified != 0
 	if flags&lockStatement != 0 {
 		l.Client = f.number()
 		l.Statement = string(f.text())

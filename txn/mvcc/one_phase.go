@@ -51,5 +51,6 @@ func WriteOnePhase(b *kv.Batch, startTS, commitTS tso.Timestamp, muts []Mutation
 			}
 		}
 		s.setWrite(m.Row, commitTS, &w)
+		s.setNotes(m.Row, startTS, commitTS, m.Notes)
 	}
 }

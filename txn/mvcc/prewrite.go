@@ -34,6 +34,8 @@ type Mutation struct {
 	// Seq and Older go into the lock.
 	Seq   uint64
 	Older []OlderWrite
+	// Notes go into the notify column, one for each observer of the key.
+	Notes []Note
 }
 
 // Held is what a transaction knows of its own lock on a key.
@@ -95,7 +97,8 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams,
 				return err
 			}
 			s.replaceData(m, m.Held == HeldLong, p.StartTS)
-			s.prewrite(m, p)
+			s.setNotes(m.Row, p.StartTS, 0, m.Notes)
+			s.prewrite(m, p, false)
 			continue
 		}
 		l, locked, err := s.lockUnlessKnown(ctx, m)
@@ -108,7 +111,9 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams,
 				if err := s.checkOverwrite(ctx, m); err != nil {
 					return err
 				}
-				s.overwrite(m, &l, p)
+				if err := s.overwrite(ctx, m, &l, p); err != nil {
+					return err
+				}
 			}
 			continue
 		}
@@ -121,7 +126,8 @@ func Prewrite(ctx context.Context, r kv.Reader, b *kv.Batch, p PrewriteParams,
 		if err := s.checkPrewrite(ctx, m, p.StartTS); err != nil {
 			return err
 		}
-		s.prewrite(m, p)
+		s.setNotes(m.Row, p.StartTS, 0, m.Notes)
+		s.prewrite(m, p, false)
 	}
 	return nil
 }
@@ -161,11 +167,17 @@ func (s *step) checkPrewrite(ctx context.Context, m *Mutation, startTS tso.Times
 
 // overwrite replaces an earlier prewrite of the same transaction. What heartbeats have put into the
 // lock since stays. A reader's push need not: commit_ts is drawn after every prewrite, and so above
-// that reader.
-func (s *step) overwrite(m *Mutation, old *Lock, p PrewriteParams) {
+// that reader. Its notifications stay too, also when the write is taken back: the observer then
+// finds the row as it was.
+func (s *step) overwrite(ctx context.Context, m *Mutation, old *Lock, p PrewriteParams) error {
 	s.replaceData(m, old.Kind == KindPut && !old.HasShort, p.StartTS)
 	p.TTLMillis = max(old.TTLMillis, p.TTLMillis)
-	s.prewrite(m, p)
+	s.prewrite(m, p, old.Notified)
+	if !old.Notified {
+		s.setNotes(m.Row, p.StartTS, 0, m.Notes)
+		return nil
+	}
+	return s.addNotes(ctx, m.Row, p.StartTS, m.Notes)
 }
 
 // replaceData drops the value that an earlier prewrite has put into the data column, if the next
@@ -176,11 +188,14 @@ func (s *step) replaceData(m *Mutation, long bool, startTS tso.Timestamp) {
 	}
 }
 
-func (s *step) prewrite(m *Mutation, p PrewriteParams) {
+// prewrite writes data and lock. notified reports whether the transaction has notifications on the
+// row besides those of the mutation.
+func (s *step) prewrite(m *Mutation, p PrewriteParams, notified bool) {
 	l := Lock{
 		Kind: m.Kind, StartTS: p.StartTS, Primary: p.Primary,
 		TTLMillis: p.TTLMillis, MinCommitTS: p.MinCommitTS,
 		Async: p.Async, Owner: p.Owner, Seq: m.Seq, Older: m.Older,
+		Notified: notified || len(m.Notes) > 0,
 	}
 	if bytes.Equal(m.Key, p.Primary) {
 		l.Client, l.Statement = p.Client, p.Statement

@@ -33,7 +33,9 @@ func Resolve(
 			continue
 		}
 		if commitTS != 0 {
-			s.commit(row, &l, commitTS)
+			if err := s.rollForward(ctx, row, &l, commitTS); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := s.rollBack(ctx, row, startTS, false); err != nil {

@@ -37,7 +37,13 @@ func (s *step) rollBack(ctx context.Context, row []byte, startTS tso.Timestamp,
 		if l.Kind == KindPut && !l.HasShort {
 			s.dropData(row, startTS)
 		}
+		notified := l.Notified
 		s.dropLock(row)
+		if notified {
+			if err := s.eraseNotes(ctx, row, startTS); err != nil {
+				return err
+			}
+		}
 		return s.recordRollback(ctx, row, startTS, protected)
 	}
 	f, err := s.recordOf(ctx, row, startTS)

@@ -1,0 +1,207 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Notification is a change of a row that an observer has perhaps not seen (package observer).
+type Notification = mvcc.Notification
+
+// noteOverhead is about what a note takes in memory besides the value.
+const noteOverhead = 64
+
+// pendingNotes is what the next write of a key leaves for observers.
+type pendingNotes struct {
+	key   []byte
+	notes []mvcc.Note
+	some  bool // the transaction has noted something
+}
+
+// Notify makes the next write of key, which has to follow, leave a notification for an observer if
+// the transaction commits: in the same atomic update as the write, without a read and without a
+// conflict. old is the value of the key that the transaction found, nil for none; of several writes
+// of a key the first one counts.
+func (t *Txn) Notify(key []byte, observer uint32, old []byte) {
+	n := &t.buf.noted
+	if !bytes.Equal(n.key, key) {
+		n.key, n.notes = append(n.key[:0], key...), nil
+	}
+	note := mvcc.Note{Observer: observer, HasOld: old != nil, Origin: t.origin.ts,
+		Generation: t.origin.generation}
+	if old != nil {
+		note.Old = t.buf.keep(old)
+	}
+	n.notes, n.some = append(n.notes, note), true
+}
+
+// attach gives a write what was noted for it. The slice is made anew: savepoints may have the old
+// one.
+func (n *pendingNotes) attach(w *write) {
+	if len(n.notes) == 0 {
+		return
+	}
+	if bytes.Equal(n.key, w.key) {
+		w.notes = slices.Clip(w.notes)
+		for _, note := range n.notes {
+			if !slices.ContainsFunc(w.notes,
+				func(m mvcc.Note) bool { return m.Observer == note.Observer }) {
+				w.notes = append(w.notes, note)
+			}
+		}
+	}
+	n.notes = nil
+}
+
+// origin is why a transaction runs: what its notifications pass on.
+type origin struct {
+	ts         tso.Timestamp // zero of one that no observer runs
+	generation uint32
+}
+
+// RunFor marks the transaction as the run of an observer: changes that it makes have the origin,
+// and the generation after it.
+func (t *Txn) RunFor(from tso.Timestamp, generation uint32) {
+	t.origin = origin{ts: from, generation: generation + 1}
+}
+
+// wokenKeys bounds how many keys of one commit are passed on one by one.
+const wokenKeys = 1024
+
+// OnNotified calls f after each commit of this Store that has left notifications, with the observer
+// and the keys, or with nil keys when they are too many: they are found in the store then. f must
+// not block, and keeps nothing of what it gets. It is set once, before the first transaction.
+func (s *Store) OnNotified(f func(observer uint32, keys [][]byte)) { s.notified = f }
+
+// wakeObservers follows a commit.
+func (t *Txn) wakeObservers() {
+	if !t.buf.noted.some || t.s.notified == nil {
+		return
+	}
+	if t.stream != nil {
+		t.s.notified(0, nil)
+		return
+	}
+	keys := map[uint32][][]byte{}
+	t.buf.tree.Scan(func(w write) bool {
+		for i := range w.notes {
+			o := w.notes[i].Observer
+			keys[o] = append(keys[o], w.key)
+		}
+		return true
+	})
+	for o, of := range keys {
+		if len(of) > wokenKeys {
+			of = nil
+		}
+		t.s.notified(o, of)
+	}
+}
+
+// Notifications calls visit with the notifications of a span of keys, key by key, until visit
+// fails. What visit gets is valid during the call. Commits under way may be missing.
+func (s *Store) Notifications(ctx context.Context, span kv.Span,
+	visit func(key []byte, n *Notification) error) error {
+	return s.reading(func(r kv.Reader) error { return mvcc.Notifications(ctx, r, span, visit) })
+}
+
+// NotificationsOf returns the notifications of one observer on a key, at least those of the commits
+// that the transaction sees, if it has read the key. settled reports whether all have a stamp. If
+// not, another transaction has a lock on the key: of one that is over it is settled here.
+func (t *Txn) NotificationsOf(ctx context.Context, key []byte,
+	observer uint32) (all []Notification, settled bool, err error) {
+	row := mvcc.Row(key)
+	for range 2 {
+		err = t.s.reading(func(r kv.Reader) (err error) {
+			all, err = mvcc.RowNotifications(ctx, r, row, observer)
+			return err
+		})
+		unstamped := func(n Notification) bool { return !n.Stamped() }
+		if err != nil || !slices.ContainsFunc(all, unstamped) {
+			return all, err == nil, err
+		}
+		if gone, err := t.s.settleLock(ctx, key); err != nil || !gone {
+			return all, false, err
+		}
+	}
+	return all, false, nil
+}
+
+// settleLock settles the lock on a key, if there is one and its transaction is over. It reports
+// whether the key is without.
+func (s *Store) settleLock(ctx context.Context, key []byte) (gone bool, err error) {
+	locked := &LockedError{Key: key}
+	found := false
+	err = s.reading(func(r kv.Reader) (err error) {
+		locked.Lock, found, err = mvcc.LockOf(ctx, r, mvcc.Row(key))
+		return err
+	})
+	if err != nil || !found {
+		return err == nil, err
+	}
+	out, err := s.resolver.settle(ctx, locked, 0)
+	return out == lockSettled, err
+}
+
+// reading runs f over a snapshot of the present.
+func (s *Store) reading(f func(r kv.Reader) error) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.gate.RUnlock()
+	snap, err := s.engine.Snapshot()
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(snap), snap.Close())
+}
+
+// Acknowledge removes the notifications of an observer on a key up to the start_ts of a run of it
+// that has committed, and nothing newer, in one atomic update. It need not be durable: what a crash
+// brings back is at or below the acknowledgement.
+func (s *Store) Acknowledge(ctx context.Context, key []byte, observer uint32,
+	run tso.Timestamp) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.gate.RUnlock()
+	row := mvcc.Row(key)
+	return kv.UpdateLazy(ctx, s.engine, [][]byte{row}, func(r kv.Reader, b *kv.Batch) error {
+		return mvcc.Acknowledge(ctx, r, b, row, observer, run)
+	})
+}
+
+// Announce leaves notifications for an observer on keys that nobody has changed: it is to run on
+// each of them. They are durable once a later commit is.
+func (s *Store) Announce(ctx context.Context, keys [][]byte, observer uint32) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.gate.RUnlock()
+	groups := map[uint64][][]byte{}
+	for _, key := range keys {
+		row := mvcc.Row(key)
+		g := kv.GroupOf(s.engine, row)
+		groups[g] = append(groups[g], row)
+	}
+	for _, rows := range groups {
+		ts, err := s.source.Next(ctx)
+		if err != nil {
+			return err
+		}
+		err = kv.UpdateLazy(ctx, s.engine, rows, func(_ kv.Reader, b *kv.Batch) error {
+			mvcc.Announce(b, rows, observer, ts)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
