@@ -1,6 +1,7 @@
 package txn_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -365,6 +366,7 @@ func (b *bank) transfer(key string, dice *rand.Rand) error {
 		if err != nil {
 			return err
 		}
+		tx.Notify(account(i), bankObserver, v)
 		if err := tx.Set(account(i),
 			fmt.Appendf(nil, "%d %s", balanceOf(v)+sign*amount, key)); err != nil {
 			return err
@@ -446,6 +448,7 @@ func checkBank(t *testing.T, s *txn.Store, c crash) {
 		want[i] = bankStart
 	}
 	found := map[string]bool{}
+	moved := make([][]string, bankAccounts) // what has written each account
 	it, err := tx.Scan(context.Background(), transfers, txn.ScanOptions{})
 	require.NoError(t, err)
 	for it.Next() {
@@ -455,6 +458,8 @@ func checkBank(t *testing.T, s *txn.Store, c crash) {
 		require.NoError(t, err)
 		want[from] -= amount
 		want[to] += amount
+		moved[from] = append(moved[from], string(it.Key()))
+		moved[to] = append(moved[to], string(it.Key()))
 	}
 	require.NoError(t, it.Err(), c.what)
 	require.NoError(t, it.Close())
@@ -469,6 +474,35 @@ func checkBank(t *testing.T, s *txn.Store, c crash) {
 		if got := balanceOf(v); got != want[i] {
 			t.Errorf("%s: account %d has %d, its transfers make %d", c.what, i, got, want[i])
 		}
+		checkNotified(t, tx, i, v, moved[i], c)
 	}
 	require.NoError(t, tx.Rollback(context.Background()))
+}
+
+// bankObserver is notified of each transfer, and acknowledges none.
+const bankObserver = 7
+
+// checkNotified holds that each transfer of an account has left one notification, with the balance
+// before it, in the order of the commits. v is the balance now.
+func checkNotified(t *testing.T, tx *txn.Txn, i int, v []byte, moved []string, c crash) {
+	all, settled, err := tx.NotificationsOf(context.Background(), account(i), bankObserver)
+	require.NoError(t, err, c.what)
+	require.True(t, settled, c.what)
+	slices.SortFunc(all, func(a, b txn.Notification) int {
+		return cmp.Compare(a.CommitTS, b.CommitTS)
+	})
+	var seen []string
+	for k, n := range all {
+		require.Equal(t, k > 0, n.HasOld, "%s: account %d: only the first had no value", c.what, i)
+		if n.HasOld {
+			_, transfer, _ := strings.Cut(string(n.Old), " ")
+			seen = append(seen, transfer)
+		}
+	}
+	if _, last, written := strings.Cut(string(v), " "); written {
+		seen = append(seen, last)
+	}
+	slices.Sort(seen)
+	slices.Sort(moved)
+	require.Equal(t, moved, seen, "%s: account %d", c.what, i)
 }

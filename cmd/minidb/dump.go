@@ -70,6 +70,7 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 type cells struct {
 	key                         []byte
 	data, lock, rowLocks, write []mvcc.Cell
+	notify                      []mvcc.Cell
 }
 
 // readCells gathers every cell of the store by key, in the order of keys: the store keeps each
@@ -98,6 +99,8 @@ func readCells(ctx context.Context, store *txn.Store) ([]*cells, error) {
 			row.lock = append(row.lock, c)
 		case mvcc.ColumnRowLock:
 			row.rowLocks = append(row.rowLocks, c)
+		case mvcc.ColumnNotify:
+			row.notify = append(row.notify, c)
 		case mvcc.ColumnWrite:
 			row.write = append(row.write, c)
 		}
@@ -127,8 +130,8 @@ func printCells(w io.Writer, rows []*cells, d *catalog.Describer, table string) 
 				columnWidth(l.lock))
 		}
 		for _, l := range lines {
-			fmt.Fprintf(w, "  %-22d data: %s  lock: %s  write: %s\n", uint64(l.ts),
-				pad(l.data, width[0]), pad(l.lock, width[1]), l.write)
+			fmt.Fprintf(w, "  %-22d data: %s  lock: %s  write: %s%s\n", uint64(l.ts),
+				pad(l.data, width[0]), pad(l.lock, width[1]), l.write, l.notify)
 		}
 	}
 	return found

@@ -21,6 +21,7 @@ func (o orderedKeys) sort() {
 type line struct {
 	ts                tso.Timestamp
 	data, lock, write string
+	notify            string // of the transaction that started then
 }
 
 // holder describes the owner of a lock, as far as the lock records it: the process that owned the
@@ -74,6 +75,18 @@ func (c *cells) lines(d *catalog.Describer) []line {
 	for _, x := range c.rowLocks {
 		l := get(x.TS)
 		l.lock = strings.TrimPrefix(l.lock+"; "+rowLock(&x.Holder), "; ")
+	}
+	for _, x := range c.notify {
+		n := &x.Notification
+		stamp := "no stamp"
+		if n.Stamped() {
+			stamp = fmt.Sprintf("stamp %d", uint64(n.CommitTS))
+		}
+		was := "none"
+		if n.HasOld {
+			was = d.Value(c.key, n.Old)
+		}
+		get(x.TS).notify += fmt.Sprintf("  notify: observer %d, %s, was %s", n.Observer, stamp, was)
 	}
 	for _, x := range c.write {
 		s := fmt.Sprintf("→ %d", uint64(x.Write.StartTS))
