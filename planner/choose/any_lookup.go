@@ -10,16 +10,16 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// anyLookup reads `key = ANY ($1)`, whose array is known only when the statement runs: the array's
-// different elements, each looked up. nil when the path at hand is better, or no key begins with
-// such a column.
-func (c *chooser) anyLookup(s *logical.Scan, conds []expr.Expr, best *path) *built {
+// anyLookup plans a scan with the condition `key = ANY ($1)`, whose array is known only when the
+// statement runs: each different element of the array is looked up. It returns nil when the given
+// path is better, or no key begins with such a column.
+func (c *chooser) anyLookup(s *logical.Scan, conds []expr.Expr, best *path) *subplan {
 	if best.ranges != nil || c.costs.NoIndexScan {
 		return nil
 	}
 	for i, cond := range conds {
 		q, ok := cond.(*expr.Quantified)
-		if !ok || q.All || q.Op.Name != "=" || !c.fixed(s, q.Array) {
+		if !ok || q.All || q.Op.Name != "=" || !c.constantDuring(s, q.Array) {
 			continue
 		}
 		if q.Array.Type().Elem == nil {
@@ -33,7 +33,7 @@ func (c *chooser) anyLookup(s *logical.Scan, conds []expr.Expr, best *path) *bui
 	return nil
 }
 
-func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []expr.Expr) *built {
+func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []expr.Expr) *subplan {
 	unnest, _, err := builtin.ResolveFunction("unnest", []*types.Type{q.Array.Type()})
 	if err != nil {
 		return nil
@@ -59,11 +59,11 @@ func (c *chooser) lookupElements(s *logical.Scan, q *expr.Quantified, others []e
 	}
 	cols := append([]logical.ColID{id}, s.Out...)
 	j.Base = c.base(cols, rows*c.est.Conds(others), opt.Lookups(count, rows))
-	return &built{node: j, cols: cols}
+	return &subplan{node: j, cols: cols}
 }
 
-// elementKeys makes keys of an array's elements where these have another type: different elements
-// may equal one key.
+// elementKeys converts an array's elements to the type of the key where it differs. Different
+// elements may become the same key.
 func (c *chooser) elementKeys(elements physical.Node, id logical.ColID,
 	key expr.Expr) (physical.Node, logical.ColID) {
 	if _, same := key.(*expr.Col); same {

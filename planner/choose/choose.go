@@ -19,14 +19,14 @@ type chooser struct {
 	costs opt.Costs
 	est   *estimate.Estimator
 	meta  *logical.Meta
-	vars  []variable // columns of the queries around, innermost last
+	vars  []variable // columns of the enclosing queries, innermost last
 	slots int
-	// qualified says that names in EXPLAIN carry their table: more than one is read.
+	// qualified is set when more than one table is read: EXPLAIN then qualifies column names.
 	qualified bool
 	aliases   map[logical.ColID]string
 	interrupt *logical.Interrupt
 	err       error
-	// references: a table that is written has foreign keys, of its own or to it.
+	// references is set when a written table has foreign keys, of its own or to it.
 	references bool
 }
 
@@ -36,30 +36,31 @@ type variable struct {
 	slot int
 }
 
-// built is a finished subtree: column i of node is cols[i].
-type built struct {
+// subplan is the finished physical plan of a subtree: output column i of node is cols[i].
+type subplan struct {
 	node physical.Node
 	cols []logical.ColID
-	// ordered says that rows come in the order that was wished for.
+	// ordered is set when the rows have the required order.
 	ordered bool
 }
 
-// wish is what a parent would like of a child.
-type wish struct {
+// required are the properties that a parent requires of a child. Both are optional: a parent sorts
+// the rows itself if the child is not ordered.
+type required struct {
 	order []orderCol
-	// limit is the number of rows after which the parent stops; 0: it reads all.
+	// limit is the number of rows after which the parent stops reading; 0: it reads all.
 	limit float64
 }
 
-// orderCol is one column of a wished order.
+// orderCol is one column of a required order.
 type orderCol struct {
 	id         logical.ColID
 	desc       bool
 	nullsFirst bool
 }
 
-// Plan makes the physical plan of a bound and rewritten statement under a session's settings. est
-// estimates for it, and may be nil.
+// Plan makes the physical plan of a bound and rewritten statement under a session's cost settings.
+// est may be nil.
 func Plan(ctx context.Context, costs opt.Costs, est *estimate.Estimator,
 	r *logical.Statement) (*physical.Plan, error) {
 	c := &chooser{costs: costs, est: est, meta: r.Meta, interrupt: logical.NewInterrupt(ctx)}
@@ -80,7 +81,7 @@ func Plan(ctx context.Context, costs opt.Costs, est *estimate.Estimator,
 	return plan, nil
 }
 
-// scans counts the tables that a tree reads.
+// scans returns the number of tables that a tree reads.
 func scans(n logical.Node) int {
 	count := 0
 	switch n.(type) {
@@ -113,13 +114,13 @@ func (c *chooser) cte(cte *logical.CTE) physical.CTE {
 	return out
 }
 
-// query builds a tree with exactly the columns of its result.
+// query plans a query with exactly the columns of its result.
 func (c *chooser) query(q *logical.Query, named bool) physical.Node {
-	b := c.build(q.Node, wish{})
+	sub := c.build(q.Node, required{})
 	if c.err != nil {
 		return nil
 	}
-	node := c.exactly(b, q.IDs()).node
+	node := c.exactly(sub, q.IDs()).node
 	if !named {
 		return node
 	}
@@ -132,7 +133,8 @@ func (c *chooser) query(q *logical.Query, named bool) physical.Node {
 	return node
 }
 
-// rename gives the result columns of the statement their names. The node is this plan's own.
+// rename gives the result columns of the statement their names. The node must not be shared with
+// another plan.
 func (c *chooser) rename(node physical.Node, q *logical.Query) physical.Node {
 	cols := append([]physical.Column(nil), node.Columns()...)
 	for i, out := range q.Cols {
@@ -144,28 +146,28 @@ func (c *chooser) rename(node physical.Node, q *logical.Query) physical.Node {
 	return node
 }
 
-// exactly projects to the listed columns, unless that is what there is.
-func (c *chooser) exactly(b built, want []logical.ColID) built {
-	if slices.Equal(b.cols, want) {
-		return b
+// exactly adds a projection to the listed columns, unless these are the columns already.
+func (c *chooser) exactly(sub subplan, want []logical.ColID) subplan {
+	if slices.Equal(sub.cols, want) {
+		return sub
 	}
-	p := &physical.Project{Child: b.node, Exprs: make([]expr.Expr, len(want))}
+	p := &physical.Project{Child: sub.node, Exprs: make([]expr.Expr, len(want))}
 	for i, id := range want {
-		at := slices.Index(b.cols, id)
+		at := slices.Index(sub.cols, id)
 		if at < 0 {
 			if p.Exprs[i] = c.variable(id); p.Exprs[i] == nil {
 				c.fail("column %d (%s) is not there", id, c.meta.Cols[id].Name)
-				return b
+				return sub
 			}
 			continue
 		}
 		p.Exprs[i] = c.ordinal(id, at)
 	}
-	p.Base = c.base(want, b.node.Est().Rows, b.node.Est().Cost)
-	return built{node: p, cols: want, ordered: b.ordered}
+	p.Base = c.base(want, sub.node.Est().Rows, sub.node.Est().Cost)
+	return subplan{node: p, cols: want, ordered: sub.ordered}
 }
 
-// base describes a node's output.
+// base returns the output columns and the estimate of a node.
 func (c *chooser) base(cols []logical.ColID, rows, cost float64) physical.Base {
 	b := physical.Base{Cols: make([]physical.Column, len(cols))}
 	for i, id := range cols {
@@ -176,13 +178,13 @@ func (c *chooser) base(cols []logical.ColID, rows, cost float64) physical.Base {
 	return b
 }
 
-// ordinal is a column at its place in the input row.
+// ordinal returns a reference to a column at its place in the input row.
 func (c *chooser) ordinal(id logical.ColID, at int) *expr.Col {
 	m := &c.meta.Cols[id]
 	return &expr.Col{T: m.Type, Index: at, Name: c.display(id)}
 }
 
-// display is a column's name in EXPLAIN.
+// display returns a column's name in EXPLAIN.
 func (c *chooser) display(id logical.ColID) string {
 	name := c.meta.Cols[id].Name
 	if !c.qualified {
@@ -206,7 +208,7 @@ func (c *chooser) noteAlias(cols []logical.ColID, alias string) {
 	}
 }
 
-// variable refers to a column of an outer query; nil when no query around has it.
+// variable returns a reference to a column of an outer query, nil when no enclosing query has it.
 func (c *chooser) variable(id logical.ColID) expr.Expr {
 	for i := len(c.vars) - 1; i >= 0; i-- {
 		if c.vars[i].id == id {
@@ -217,8 +219,8 @@ func (c *chooser) variable(id logical.ColID) expr.Expr {
 	return nil
 }
 
-// bindOuter gives the outer columns that a correlated tree reads their slots; args are their values
-// over the outer row. The caller drops c.vars back to its old length afterwards.
+// bindOuter assigns slots to the outer columns that a correlated tree reads. args are the values of
+// these columns over the outer row. The caller truncates c.vars to its old length afterwards.
 func (c *chooser) bindOuter(free logical.ColSet, cols []logical.ColID) (slots []int,
 	args []expr.Expr) {
 	free.Each(func(id logical.ColID) {
@@ -244,7 +246,8 @@ func (c *chooser) bindOuter(free logical.ColSet, cols []logical.ColID) (slots []
 	return slots, args
 }
 
-// expr rewrites an expression to the ordinals of an input row and to variables.
+// expr replaces the columns of an expression by ordinals of the input row cols, and outer columns
+// by variables.
 func (c *chooser) expr(e expr.Expr, cols []logical.ColID) expr.Expr {
 	switch e := e.(type) {
 	case *expr.Const, *expr.Param:
@@ -275,7 +278,7 @@ func (c *chooser) exprs(es []expr.Expr, cols []logical.ColID) []expr.Expr {
 	return out
 }
 
-// conj makes one condition of several; nil for none.
+// conj returns the conjunction of conditions, nil for none.
 func (c *chooser) conj(conds []expr.Expr, cols []logical.ColID) expr.Expr {
 	switch len(conds) {
 	case 0:
@@ -286,7 +289,7 @@ func (c *chooser) conj(conds []expr.Expr, cols []logical.ColID) expr.Expr {
 	return &expr.And{Args: c.exprs(conds, cols)}
 }
 
-// subquery builds the plan of a subquery expression; what it reads of outer rows goes by slots.
+// subquery plans the subquery of an expression.
 func (c *chooser) subquery(e *expr.Subquery, cols []logical.ColID) expr.Expr {
 	q, ok := e.Plan.(*logical.Query)
 	if !ok {
@@ -296,21 +299,21 @@ func (c *chooser) subquery(e *expr.Subquery, cols []logical.ColID) expr.Expr {
 	out := *e
 	out.Left = c.exprs(e.Left, cols)
 	mark := len(c.vars)
-	// Columns from further out are in slots already: what depends on these alone is kept from row
-	// to row.
+	// Columns of queries further out are in slots already. A subquery that reads no others keeps
+	// its result from row to row.
 	free := logical.FreeCols(q.Node)
 	outer := free.Copy()
 	outer.DifferenceWith(logical.SetOf(cols))
 	free.DifferenceWith(outer)
 	out.Slots, out.Args = c.bindOuter(free, cols)
-	limit := wish{}
+	limit := required{}
 	if e.Kind == expr.Exists {
 		limit.limit = 1
 	}
 	if c.err == nil {
-		b := c.build(q.Node, limit)
+		sub := c.build(q.Node, limit)
 		if c.err == nil {
-			out.Plan = c.exactly(b, q.IDs()).node
+			out.Plan = c.exactly(sub, q.IDs()).node
 		}
 	}
 	c.vars = c.vars[:mark]

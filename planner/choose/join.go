@@ -1,18 +1,13 @@
 package choose
 
 import (
-	"math"
-
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/estimate"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/planner/physical"
-	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
-
-	"slices"
 )
 
 // equiPair is a condition left = right between the two sides of a join.
@@ -21,8 +16,9 @@ type equiPair struct {
 	cond        int
 }
 
-// join computes a join the cheapest way.
-func (c *chooser) join(n *logical.Join, w wish) built {
+// join plans a join by the cheapest method: look-ups by an index from either side, a hash table, or
+// a loop over all pairs.
+func (c *chooser) join(n *logical.Join, req required) subplan {
 	if n.Lateral {
 		return c.apply(n)
 	}
@@ -30,77 +26,64 @@ func (c *chooser) join(n *logical.Join, w wish) built {
 		n = &logical.Join{Kind: opt.Left, Left: n.Right, Right: n.Left, On: n.On}
 	}
 	if n.Kind == opt.Full {
-		w = wish{} // rows of the right side alone come last
+		req = required{} // right rows without a match come last
 	}
-	w.order = ownOrder(n.Left, w.order)
-	left := c.build(n.Left, wish{order: w.order})
+	req.order = orderMadeBy(n.Left, req.order)
+	left := c.build(n.Left, required{order: req.order})
 	if c.err != nil {
 		return left
 	}
 	pairs := c.equiPairs(n)
-	right := c.build(n.Right, wish{})
+	right := c.build(n.Right, required{})
 	if c.err != nil {
 		return right
 	}
 	best, hashed := c.plainCost(n.Kind, left, right, len(pairs) > 0)
-	swap := n.Kind == opt.Inner && !left.ordered &&
-		left.node.Est().Rows*1.2 < right.node.Est().Rows && len(w.order) == 0 &&
-		!ofSystemTable(left.node)
+	swap := len(req.order) == 0 && betterSwapped(n.Kind, left, right)
 	if swap && c.est.Known() {
 		best, hashed = c.plainCost(n.Kind, right, left, len(pairs) > 0)
 	}
-	looked, lookCost := c.indexJoin(n, left, pairs)
-	flipped, flipCost := c.lookupFromRight(n, right, pairs)
-	if looked != nil && lookCost < best &&
-		(flipped == nil || lookCost <= flipCost || left.ordered) {
-		return finishJoin(left, *looked, w)
-	}
-	if flipped != nil && flipCost < best && !left.ordered {
-		return *flipped
+	if looked := c.lookupJoin(n, left, right, pairs, best); looked != nil {
+		return keepOrder(left, *looked, req)
 	}
 	if swap {
 		n = &logical.Join{Kind: n.Kind, Left: n.Right, Right: n.Left, On: n.On}
-		left, right = right, left
-		for i := range pairs {
-			pairs[i].left, pairs[i].right = pairs[i].right, pairs[i].left
-		}
+		left, right, pairs = right, left, swapped(pairs)
 	}
 	if hashed {
-		return finishJoin(left, c.hashJoin(n, left, right, pairs), w)
+		return keepOrder(left, c.hashJoin(n, left, right, pairs), req)
 	}
-	return finishJoin(left, c.nestLoop(n, left, right), w)
+	return keepOrder(left, c.nestLoop(n, left, right), req)
 }
 
-// ofSystemTable reports whether the rows of a node follow those of a table of the system. Clients
-// read columns, keys and the like in the order in which these tables give them, as the indexes of
-// PostgreSQL's catalogs would; a join keeps it, by leaving the table outside.
+// betterSwapped reports whether the right side of a join should be its left one: the smaller side
+// goes into the hash table, or is kept in memory.
+func betterSwapped(kind opt.JoinKind, left, right subplan) bool {
+	return kind == opt.Inner && !left.ordered &&
+		left.node.Est().Rows*1.2 < right.node.Est().Rows && !ofSystemTable(left.node)
+}
+
+// ofSystemTable reports whether the rows of a node come in the order of a system table. Clients
+// expect columns, keys and the like in the order of these tables, which is that of the indexes of
+// PostgreSQL's catalogs. A join therefore keeps a system table on its left side.
 func ofSystemTable(n physical.Node) bool {
-	for {
-		switch t := n.(type) {
-		case *physical.VirtualScan:
-			return true
-		case *physical.HashJoin:
-			n = t.Left
-		case *physical.NestLoop:
-			n = t.Left
-		case *physical.Project:
-			n = t.Child
-		case *physical.Filter:
-			n = t.Child
-		default:
-			return false
-		}
+	switch n.(type) {
+	case *physical.VirtualScan:
+		return true
+	case *physical.HashJoin, *physical.NestLoop, *physical.Project, *physical.Filter:
+		return ofSystemTable(n.Children()[0])
 	}
+	return false
 }
 
-// finishJoin notes whether the join keeps the wished order: that of its left side.
-func finishJoin(left, out built, w wish) built {
-	out.ordered = left.ordered && len(w.order) > 0
+// keepOrder marks the result of a join as ordered if its left side is.
+func keepOrder(left, out subplan, req required) subplan {
+	out.ordered = left.ordered && len(req.order) > 0
 	return out
 }
 
-// ownOrder is a wished order if all of its columns come from a tree.
-func ownOrder(n logical.Node, order []orderCol) []orderCol {
+// orderMadeBy returns the required order if a tree makes all of its columns, else nil.
+func orderMadeBy(n logical.Node, order []orderCol) []orderCol {
 	if len(order) == 0 {
 		return order
 	}
@@ -113,7 +96,7 @@ func ownOrder(n logical.Node, order []orderCol) []orderCol {
 	return order
 }
 
-// equiPairs finds the conditions that a hash table or an index can serve.
+// equiPairs returns the conditions of a join that a hash table or an index can serve.
 func (c *chooser) equiPairs(n *logical.Join) []equiPair {
 	if len(n.On) == 0 {
 		return nil
@@ -137,8 +120,17 @@ func (c *chooser) equiPairs(n *logical.Join) []equiPair {
 	return pairs
 }
 
-// rest are the conditions of a join that no pair covers.
-func rest(n *logical.Join, pairs []equiPair) []expr.Expr {
+// swapped returns the pairs with their sides exchanged.
+func swapped(pairs []equiPair) []equiPair {
+	out := make([]equiPair, len(pairs))
+	for i, p := range pairs {
+		out[i] = equiPair{left: p.right, right: p.left, cond: p.cond}
+	}
+	return out
+}
+
+// uncovered returns the conditions of a join that are not among the pairs.
+func uncovered(n *logical.Join, pairs []equiPair) []expr.Expr {
 	covered := make([]bool, len(n.On))
 	for _, p := range pairs {
 		covered[p.cond] = true
@@ -152,9 +144,9 @@ func rest(n *logical.Join, pairs []equiPair) []expr.Expr {
 	return out
 }
 
-// plainCost is what a join of two inputs costs without look-ups: by a hash table where there are
-// pairs, unless the session wants none and there is another way.
-func (c *chooser) plainCost(kind opt.JoinKind, left, right built, pairs bool) (cost float64,
+// plainCost returns the cost of a join without look-ups: by a hash table if there are pairs, unless
+// the session's settings make a loop over all pairs cheaper.
+func (c *chooser) plainCost(kind opt.JoinKind, left, right subplan, pairs bool) (cost float64,
 	hashed bool) {
 	if !pairs {
 		return c.costs.NestLoop(left.node.Est(), right.node.Est()), false
@@ -168,28 +160,28 @@ func (c *chooser) plainCost(kind opt.JoinKind, left, right built, pairs bool) (c
 	return cost, true
 }
 
-func (c *chooser) hashJoin(n *logical.Join, left, right built, pairs []equiPair) built {
+func (c *chooser) hashJoin(n *logical.Join, left, right subplan, pairs []equiPair) subplan {
 	h := &physical.HashJoin{Kind: n.Kind, Left: left.node, Right: right.node}
 	for _, p := range pairs {
-		lk, rk := sameKey(p.left, p.right)
+		lk, rk := unifyTypes(p.left, p.right)
 		h.LeftKeys = append(h.LeftKeys, c.expr(lk, left.cols))
 		h.RightKeys = append(h.RightKeys, c.expr(rk, right.cols))
 	}
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
-	h.Cond = c.conj(rest(n, pairs), both)
+	h.Cond = c.conj(uncovered(n, pairs), both)
 	cols := joinCols(n.Kind, left.cols, both)
-	h.Base = c.base(cols, c.joinRows(n.Kind, left, right, pairs, rest(n, pairs)),
+	h.Base = c.base(cols, c.joinRows(n.Kind, left, right, pairs, uncovered(n, pairs)),
 		c.costs.HashJoin(left.node.Est(), right.node.Est()))
-	return built{node: h, cols: cols}
+	return subplan{node: h, cols: cols}
 }
 
-// sameKey gives both keys one type where the operator compares two types.
-func sameKey(l, r expr.Expr) (expr.Expr, expr.Expr) {
+// unifyTypes converts two keys to one type where the operator compares different types.
+func unifyTypes(l, r expr.Expr) (expr.Expr, expr.Expr) {
 	lt, rt := l.Type(), r.Type()
 	switch {
 	case lt.OID == rt.OID:
 	case isMoment(lt) && isMoment(rt):
-		if b, ok := builtin.KeyBoundOf(rt, "=", lt); ok && dayClock[lt.OID] < dayClock[rt.OID] {
+		if b, ok := builtin.KeyBoundOf(rt, "=", lt); ok && momentRank[lt.OID] < momentRank[rt.OID] {
 			l = boundExpr(b, l)
 		} else if b, ok := builtin.KeyBoundOf(lt, "=", rt); ok {
 			r = boundExpr(b, r)
@@ -202,10 +194,10 @@ func sameKey(l, r expr.Expr) (expr.Expr, expr.Expr) {
 	return l, r
 }
 
-// dayClock orders types by what they are compared as: a date as a timestamp, both as a timestamptz.
-var dayClock = map[types.OID]int{types.OIDDate: 1, types.OIDTimestamp: 2, types.OIDTimestampTZ: 3}
+// momentRank ranks the types of moments: two of them are compared in the type of the higher rank.
+var momentRank = map[types.OID]int{types.OIDDate: 1, types.OIDTimestamp: 2, types.OIDTimestampTZ: 3}
 
-func isMoment(t *types.Type) bool { return dayClock[t.OID] > 0 }
+func isMoment(t *types.Type) bool { return momentRank[t.OID] > 0 }
 
 func joinCols(kind opt.JoinKind, left, both []logical.ColID) []logical.ColID {
 	switch kind {
@@ -215,13 +207,13 @@ func joinCols(kind opt.JoinKind, left, both []logical.ColID) []logical.ColID {
 	return both
 }
 
-// joinRows estimates a join's size.
-func (c *chooser) joinRows(kind opt.JoinKind, left, right built, pairs []equiPair,
-	rest []expr.Expr) float64 {
-	return c.est.Join(kind, left.node.Est().Rows, right.node.Est().Rows, estimated(pairs), rest)
+// joinRows returns the estimated rows of a join.
+func (c *chooser) joinRows(kind opt.JoinKind, left, right subplan, pairs []equiPair,
+	residual []expr.Expr) float64 {
+	return c.est.Join(kind, left.node.Est().Rows, right.node.Est().Rows, estimated(pairs), residual)
 }
 
-// estimated are pairs as the estimator takes them.
+// estimated converts pairs for the estimator.
 func estimated(pairs []equiPair) []estimate.Pair {
 	out := make([]estimate.Pair, len(pairs))
 	for i, p := range pairs {
@@ -230,214 +222,20 @@ func estimated(pairs []equiPair) []estimate.Pair {
 	return out
 }
 
-func (c *chooser) nestLoop(n *logical.Join, left, right built) built {
+func (c *chooser) nestLoop(n *logical.Join, left, right subplan) subplan {
 	both := append(append([]logical.ColID(nil), left.cols...), right.cols...)
 	j := &physical.NestLoop{Kind: n.Kind, Left: left.node, Right: right.node,
 		Cond: c.conj(n.On, both)}
 	cols := joinCols(n.Kind, left.cols, both)
 	j.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On),
 		c.costs.NestLoop(left.node.Est(), right.node.Est()))
-	return built{node: j, cols: cols}
+	return subplan{node: j, cols: cols}
 }
 
-// indexJoin tries to look the right side up by an index for each left row; nil when that cannot be.
-func (c *chooser) indexJoin(n *logical.Join, left built, pairs []equiPair) (*built, float64) {
-	switch n.Kind {
-	case opt.Inner, opt.Left, opt.Semi, opt.Anti:
-	default:
-		return nil, 0
-	}
-	var conds []expr.Expr
-	s, ok := n.Right.(*logical.Scan)
-	if f, isFilter := n.Right.(*logical.Filter); isFilter {
-		s, ok = f.Child.(*logical.Scan)
-		conds = f.Conds
-	}
-	if !ok || s.Desc.Kind != table.KindTable || len(pairs) == 0 {
-		return nil, 0
-	}
-	ix, used, unique := c.lookupIndex(s, pairs)
-	if len(used) == 0 {
-		return nil, 0
-	}
-	inner := c.lookupScan(s, ix, conds)
-	j := &physical.IndexJoin{Kind: n.Kind, Left: left.node, Inner: inner}
-	var usedPairs []equiPair
-	for _, u := range used {
-		j.Keys = append(j.Keys, c.expr(u.key, left.cols))
-		usedPairs = append(usedPairs, u.pair)
-	}
-	both := append(append([]logical.ColID(nil), left.cols...), s.Out...)
-	residual := rest(n, usedPairs)
-	j.Cond = c.conj(residual, both)
-	est := left.node.Est()
-	matches := 1.0
-	if !unique {
-		keys := make([]expr.Expr, len(usedPairs))
-		for i, p := range usedPairs {
-			keys[i] = p.right
-		}
-		matches = c.est.Matches(s.Desc, keys)
-	}
-	cost := c.costs.IndexJoin(est, matches, ix != nil && !inner.Covering) +
-		c.costs.ScanPenalty(true, ix != nil && inner.Covering)
-	rows := c.lookedUp(n.Kind, est.Rows, matches, s, conds, usedPairs, residual)
-	cols := joinCols(n.Kind, left.cols, both)
-	j.Base = c.base(cols, rows, cost)
-	return &built{node: j, cols: cols}, cost
-}
-
-// lookedUp estimates a join by look-ups, of which each finds so many rows before conditions.
-func (c *chooser) lookedUp(kind opt.JoinKind, left, matches float64, s *logical.Scan,
-	conds []expr.Expr, pairs []equiPair, rest []expr.Expr) float64 {
-	if c.est.Known() {
-		return c.est.Join(kind, left, c.est.TableRows(s.Desc)*c.est.Conds(conds), estimated(pairs),
-			rest)
-	}
-	rows := left * matches * c.est.Conds(conds) * c.est.Conds(rest)
-	if kind != opt.Inner {
-		rows = math.Max(rows, left)
-	}
-	return rows
-}
-
-func (c *chooser) lookupScan(s *logical.Scan, ix *table.Index, conds []expr.Expr) *physical.Scan {
-	alias := s.Desc.Name
-	if s.Alias != "" {
-		alias = s.Alias
-	}
-	c.noteAlias(s.Out, alias)
-	scan := &physical.Scan{Table: s.Desc, Alias: s.Alias, Index: ix, Out: c.ordinals(s),
-		Filter: c.conj(conds, s.Out)}
-	scan.Covering = ix == nil || table.Covering(s.Desc, ix, scan.Out)
-	scan.Base = c.base(s.Out, 1, opt.Lookup)
-	return scan
-}
-
-// lookupFromRight tries the join the other way round: the rows of the right side, each once where a
-// semi join asks only whether there is one, look the left side up. nil when that cannot be.
-func (c *chooser) lookupFromRight(n *logical.Join, right built, pairs []equiPair) (*built,
-	float64) {
-	turned := make([]equiPair, len(pairs))
-	for i, p := range pairs {
-		turned[i] = equiPair{left: p.right, right: p.left, cond: p.cond}
-	}
-	j := &logical.Join{Kind: opt.Inner, Left: n.Right, Right: n.Left, On: n.On}
-	switch n.Kind {
-	case opt.Inner:
-	case opt.Semi:
-		if len(rest(n, pairs)) > 0 || !c.distinctKeys(&right, pairs) {
-			return nil, 0
-		}
-	default:
-		return nil, 0
-	}
-	return c.indexJoin(j, right, turned)
-}
-
-// distinctKeys reduces the right side of a semi join to its different keys; false when these are
-// not plain columns.
-func (c *chooser) distinctKeys(right *built, pairs []equiPair) bool {
-	var keys []logical.ColID
-	for _, p := range pairs {
-		col, ok := p.right.(*expr.Col)
-		if !ok || !sameDistinct(p.left.Type(), col.T) {
-			return false
-		}
-		if slices.Index(keys, col.Index) < 0 {
-			keys = append(keys, col.Index)
-		}
-	}
-	if len(keys) == 0 {
-		return false
-	}
-	b := c.exactly(*right, keys)
-	est := b.node.Est()
-	rows := est.Rows
-	if c.est.Known() {
-		rows = c.est.Groups(c.columns(keys), rows)
-	}
-	d := &physical.Distinct{Child: b.node}
-	d.Base = c.base(keys, rows, opt.Group(est))
-	*right = built{node: d, cols: keys}
-	return true
-}
-
-// sameDistinct reports whether different values of the one type are never equal to one of the
-// other.
-func sameDistinct(a, b *types.Type) bool {
-	return a.OID == b.OID || a.Family == b.Family &&
-		(a.Family == types.Int || a.Family == types.Float)
-}
-
-// columns are references to columns by ID.
-func (c *chooser) columns(ids []logical.ColID) []expr.Expr {
-	out := make([]expr.Expr, len(ids))
-	for i, id := range ids {
-		out[i] = c.meta.Col(id)
-	}
-	return out
-}
-
-// lookupKey is a key column's value in terms of the left side.
-type lookupKey struct {
-	key  expr.Expr
-	pair equiPair
-}
-
-// lookupIndex finds the index with the longest prefix of key columns that pairs equal to left
-// expressions; a whole unique key is best.
-func (c *chooser) lookupIndex(s *logical.Scan, pairs []equiPair) (best *table.Index,
-	used []lookupKey, unique bool) {
-	consider := func(ix *table.Index, key []table.IndexColumn, isUnique bool) {
-		var found []lookupKey
-		for _, kc := range key {
-			k, ok := c.lookupValue(s, kc, pairs)
-			if !ok {
-				break
-			}
-			found = append(found, k)
-		}
-		whole := isUnique && len(found) == len(key)
-		if whole && !unique || whole == unique && len(found) > len(used) {
-			best, used, unique = ix, found, whole
-		}
-	}
-	consider(nil, s.Desc.RowKey, true)
-	for i := range s.Desc.Indexes {
-		ix := &s.Desc.Indexes[i]
-		if ix.ID != table.RowIndexID && ix.WhereText == "" {
-			consider(ix, ix.Columns, ix.Unique || ix.Primary)
-		}
-	}
-	return best, used, unique
-}
-
-func (c *chooser) lookupValue(s *logical.Scan, kc table.IndexColumn, pairs []equiPair) (lookupKey,
-	bool) {
-	id := c.keyID(s, kc)
-	if id == 0 {
-		return lookupKey{}, false
-	}
-	for _, p := range pairs {
-		left := p.left
-		if cast, isCast := left.(*expr.Cast); isCast &&
-			cast.Arg.Type().OID == s.Column(id).Type.OID && keepsApart(cast) {
-			left = cast.Arg // both sides were cast to compare them
-		}
-		if col, ok := keyColumn(s, p.right, p.left.Type()); !ok || col != id {
-			continue
-		}
-		if value, ok := keyEqual(s.Column(id).Type, left); ok {
-			return lookupKey{key: value, pair: p}, true
-		}
-	}
-	return lookupKey{}, false
-}
-
-// apply runs the right side once per left row, with the columns that it reads in slots.
-func (c *chooser) apply(n *logical.Join) built {
-	left := c.build(n.Left, wish{})
+// apply plans a join that runs its right side once for each left row. Slots hold the left columns
+// that the right side reads.
+func (c *chooser) apply(n *logical.Join) subplan {
+	left := c.build(n.Left, required{})
 	if c.err != nil {
 		return left
 	}
@@ -445,10 +243,10 @@ func (c *chooser) apply(n *logical.Join) built {
 	free := logical.FreeCols(n.Right)
 	outer := free.Copy()
 	outer.DifferenceWith(logical.SetOf(left.cols))
-	free.DifferenceWith(outer) // the rest is in slots of queries further out already
+	free.DifferenceWith(outer) // columns of queries further out are in slots already
 	a := &physical.Apply{Kind: n.Kind, Left: left.node}
 	a.Slots, a.Args = c.bindOuter(free, left.cols)
-	right := c.build(n.Right, wish{})
+	right := c.build(n.Right, required{})
 	c.vars = c.vars[:mark]
 	if c.err != nil {
 		return right
@@ -459,5 +257,5 @@ func (c *chooser) apply(n *logical.Join) built {
 	cols := joinCols(n.Kind, left.cols, both)
 	a.Base = c.base(cols, c.joinRows(n.Kind, left, right, nil, n.On),
 		opt.Apply(left.node.Est(), right.node.Est()))
-	return built{node: a, cols: cols, ordered: false}
+	return subplan{node: a, cols: cols, ordered: false}
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// keyColumn finds the column that one side of a comparison with a value of type v is: as it stands,
-// or under a cast that the comparison added and that keeps the order of its values.
+// keyColumn returns the column in one side of a comparison with a value of type v. It accepts the
+// plain column, and the column under a cast that the comparison added and that keeps the order of
+// values.
 func keyColumn(s *logical.Scan, e expr.Expr, v *types.Type) (logical.ColID, bool) {
 	cast, ok := e.(*expr.Cast)
 	if !ok {
@@ -18,14 +19,14 @@ func keyColumn(s *logical.Scan, e expr.Expr, v *types.Type) (logical.ColID, bool
 	if !ok || !widens(s.Column(col).Type, cast.T) {
 		return 0, false
 	}
-	// An operator of two types compares numbers and texts by value. Local times and moments it
-	// compares by the clocks, for which the type that the column was cast to makes a difference.
+	// An operator on two types compares numbers and texts by value. It compares dates and
+	// timestamps by the time zone, so the type to which the column is cast makes a difference.
 	same := cast.T.OID == v.OID || cast.T.Family == v.Family && cast.T.Family != types.Timestamp
 	return col, same
 }
 
-// widens reports whether a cast keeps the order of values. It may make different ones equal, as
-// float8 does with int8.
+// widens reports whether a cast keeps the order of values. It may make different values equal, as
+// the cast of int8 to float8 does.
 func widens(from, to *types.Type) bool {
 	if to.Mod != types.NoMod {
 		return false
@@ -46,7 +47,8 @@ func widens(from, to *types.Type) bool {
 	return false
 }
 
-// keepsApart reports whether a cast that the binder made keeps different values different.
+// keepsApart reports whether a cast that the binder added maps different values to different
+// values.
 func keepsApart(cast *expr.Cast) bool {
 	from := cast.Arg.Type()
 	if !widens(from, cast.T) {
@@ -56,8 +58,8 @@ func keepsApart(cast *expr.Cast) bool {
 	return apart
 }
 
-// keyInterval is the section of the keys of a column for which `column op value` is true; exact as
-// in restriction. It returns false where no section is.
+// keyInterval returns the interval of a column's keys in which `column op value` is true; exact is
+// that of restriction. ok is false when no interval expresses the condition.
 func keyInterval(col *types.Type, op string, value expr.Expr) (iv interval, exact, ok bool) {
 	if same, ok := asKey(col, value); ok {
 		return section(op, same, op != "<" && op != ">"), true, true
@@ -78,7 +80,7 @@ func keyInterval(col *types.Type, op string, value expr.Expr) (iv interval, exac
 	return iv, low.Exact && high.Exact, ok
 }
 
-// section is what lies on the side of a bound that an operator asks for.
+// section returns the interval on the side of a bound that an operator selects.
 func section(op string, bound expr.Expr, inclusive bool) interval {
 	switch op {
 	case "=":
@@ -89,8 +91,8 @@ func section(op string, bound expr.Expr, inclusive bool) interval {
 	return interval{low: bound, lowIncl: inclusive}
 }
 
-// asKey returns a value as one of the column's type: it has that type, or is a constant that some
-// key equals and no other.
+// asKey returns a value as one of the column's type: a value that has that type, or a constant that
+// equals exactly one key. ok is false for any other.
 func asKey(col *types.Type, value expr.Expr) (expr.Expr, bool) {
 	if value.Type().OID == col.OID {
 		return value, true
@@ -113,8 +115,8 @@ func asKey(col *types.Type, value expr.Expr) (expr.Expr, bool) {
 	return &expr.Const{T: col, Value: low}, true
 }
 
-// keyConst computes the bound of a constant; false where it depends on the session, is not exact,
-// or no key lies on that side.
+// keyConst computes the bound for a constant. ok is false when the bound depends on the session, is
+// not exact, or there is no key on that side of it.
 func keyConst(col *types.Type, op string, k *expr.Const) (types.Datum, bool) {
 	b, ok := builtin.KeyBoundOf(col, op, k.T)
 	if !ok || b.Func.Volatility != expr.Immutable || !b.Exact {
@@ -124,7 +126,8 @@ func keyConst(col *types.Type, op string, k *expr.Const) (types.Datum, bool) {
 	return d, err == nil && !d.Null
 }
 
-// boundExpr computes a bound where the statement runs, or at once where that gives one.
+// boundExpr returns the expression that computes a bound when the statement runs, or the bound
+// itself if it can be computed now.
 func boundExpr(b builtin.KeyBound, value expr.Expr) expr.Expr {
 	if k, ok := value.(*expr.Const); ok && b.Func.Volatility == expr.Immutable {
 		if d, err := b.Func.Scalar(nil, []types.Datum{k.Value}); err == nil && !d.Null {
@@ -134,8 +137,8 @@ func boundExpr(b builtin.KeyBound, value expr.Expr) expr.Expr {
 	return &expr.Call{T: b.Func.Returns, Func: b.Func, Args: []expr.Expr{value}}
 }
 
-// keyEqual is the value of a column that equals a value, as an expression that is NULL if there is
-// none; false where there may be several.
+// keyEqual returns the value of a column that equals value, as an expression that is NULL if there
+// is none. ok is false where several values of the column may equal it.
 func keyEqual(col *types.Type, value expr.Expr) (expr.Expr, bool) {
 	iv, exact, ok := keyInterval(col, "=", value)
 	return iv.eq, ok && exact && iv.eq != nil

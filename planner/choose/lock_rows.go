@@ -11,12 +11,12 @@ import (
 	"slices"
 )
 
-func (c *chooser) lockRows(n *logical.LockRows) built {
-	b := c.build(n.Child, wish{})
+func (c *chooser) lockRows(n *logical.LockRows) subplan {
+	sub := c.build(n.Child, required{})
 	if c.err != nil {
-		return b
+		return sub
 	}
-	out := &physical.LockRows{Child: b.node}
+	out := &physical.LockRows{Child: sub.node}
 	padded := map[logical.ColID]bool{}
 	paddedScans(n.Child, false, padded)
 	for _, t := range n.Tables {
@@ -24,28 +24,27 @@ func (c *chooser) lockRows(n *logical.LockRows) built {
 			c.err = sqlerr.New(sqlerr.FeatureNotSupported,
 				"%s cannot be applied to the nullable side of an outer join",
 				strings.ToUpper("for "+t.Strength))
-			return b
+			return sub
 		}
 		target := physical.LockTarget{Table: t.Desc, Strength: t.Strength, Wait: t.Wait}
 		for _, kc := range t.Desc.RowKey {
-			at := slices.Index(b.cols, t.First+t.Desc.ColumnByID(kc.ColumnID))
+			at := slices.Index(sub.cols, t.First+t.Desc.ColumnByID(kc.ColumnID))
 			if at < 0 {
 				c.fail("row key of %s is not there", t.Desc.Name)
-				return b
+				return sub
 			}
 			target.Key = append(target.Key, at)
 		}
 		out.Tables = append(out.Tables, target)
 	}
-	est := b.node.Est()
-	out.Base = c.base(b.cols, est.Rows, opt.EachRow(est))
-	return built{node: out, cols: b.cols}
+	est := sub.node.Est()
+	out.Base = c.base(sub.cols, est.Rows, opt.EachRow(est))
+	return subplan{node: out, cols: sub.cols}
 }
 
-// paddedScans notes the scans whose rows an outer join fills up with NULLs, under their first
-// columns: where there is no row, there is none to lock, and a new look at one could make it appear
-// or vanish. Outer joins whose padded rows a condition drops are inner ones by now, and count as
-// such.
+// paddedScans adds the scans whose rows an outer join pads with NULLs to out, under their first
+// columns. A padded row has nothing to lock, and a recheck could make it appear or vanish. Outer
+// joins whose padded rows a condition drops are inner joins by now.
 func paddedScans(n logical.Node, padded bool, out map[logical.ColID]bool) {
 	switch n := n.(type) {
 	case *logical.Scan:

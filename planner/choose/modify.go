@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-func (c *chooser) modify(n logical.Node) built {
+func (c *chooser) modify(n logical.Node) subplan {
 	switch n := n.(type) {
 	case *logical.Insert:
 		return c.insert(n)
@@ -20,10 +20,10 @@ func (c *chooser) modify(n logical.Node) built {
 		return c.lockRows(n)
 	}
 	c.fail("no physical form of %T", n)
-	return built{}
+	return subplan{}
 }
 
-// rowIDs are the IDs of a relation's columns from first on.
+// rowIDs returns the IDs of a relation's columns, of which first is the first.
 func rowIDs(d *table.Desc, first logical.ColID) []logical.ColID {
 	ids := make([]logical.ColID, len(d.Columns))
 	for i := range ids {
@@ -59,15 +59,15 @@ func (c *chooser) assigns(in []opt.Assign, cols []logical.ColID) []opt.Assign {
 	return out
 }
 
-func (c *chooser) insert(n *logical.Insert) built {
-	b := c.build(n.Child, wish{})
+func (c *chooser) insert(n *logical.Insert) subplan {
+	sub := c.build(n.Child, required{})
 	if c.err != nil {
-		return b
+		return sub
 	}
-	b = c.exactly(b, n.ChildCols)
+	sub = c.exactly(sub, n.ChildCols)
 	row := rowIDs(n.Desc, n.Row)
 	c.references = c.references || n.Desc.References()
-	out := &physical.Insert{Table: n.Desc, Child: b.node, Checks: c.checks(n.Checks, row)}
+	out := &physical.Insert{Table: n.Desc, Child: sub.node, Checks: c.checks(n.Checks, row)}
 	if oc := n.OnConflict; oc != nil {
 		out.OnConflict = &physical.OnConflict{Arbiters: oc.Arbiters, Update: oc.Update}
 		if oc.Update {
@@ -80,53 +80,54 @@ func (c *chooser) insert(n *logical.Insert) built {
 	}
 	out.Returning = c.returning(n.Returning, n.HasRows, row)
 	cols := n.Columns()
-	est := b.node.Est()
+	est := sub.node.Est()
 	out.Base = c.base(cols, est.Rows, opt.EachRow(est))
-	return built{node: out, cols: cols}
+	return subplan{node: out, cols: cols}
 }
 
-// changed builds the rows to change: first all columns of the table, then whatever else there is.
-func (c *chooser) changed(child logical.Node, d *table.Desc, old logical.ColID) built {
-	b := c.build(child, wish{})
+// changed plans the rows to change: all columns of the table, followed by the child's other
+// columns.
+func (c *chooser) changed(child logical.Node, d *table.Desc, old logical.ColID) subplan {
+	sub := c.build(child, required{})
 	if c.err != nil {
-		return b
+		return sub
 	}
 	want := rowIDs(d, old)
-	for _, id := range b.cols {
+	for _, id := range sub.cols {
 		if id < old || id >= old+len(d.Columns) {
 			want = append(want, id)
 		}
 	}
-	return c.exactly(b, want)
+	return c.exactly(sub, want)
 }
 
-func (c *chooser) update(n *logical.Update) built {
-	b := c.changed(n.Child, n.Desc, n.Old)
+func (c *chooser) update(n *logical.Update) subplan {
+	sub := c.changed(n.Child, n.Desc, n.Old)
 	if c.err != nil {
-		return b
+		return sub
 	}
 	row := rowIDs(n.Desc, n.Row)
 	c.references = c.references || n.Desc.References()
-	out := &physical.Update{Table: n.Desc, Child: b.node, Set: c.assigns(n.Set, b.cols),
+	out := &physical.Update{Table: n.Desc, Child: sub.node, Set: c.assigns(n.Set, sub.cols),
 		Checks: c.checks(n.Checks, row)}
-	seen := append(append([]logical.ColID(nil), row...), b.cols[len(row):]...)
+	seen := append(append([]logical.ColID(nil), row...), sub.cols[len(row):]...)
 	out.Returning = c.returning(n.Returning, n.HasRows, seen)
 	cols := n.Columns()
-	est := b.node.Est()
+	est := sub.node.Est()
 	out.Base = c.base(cols, est.Rows, opt.EachRow(est))
-	return built{node: out, cols: cols}
+	return subplan{node: out, cols: cols}
 }
 
-func (c *chooser) delete(n *logical.Delete) built {
-	b := c.changed(n.Child, n.Desc, n.Old)
+func (c *chooser) delete(n *logical.Delete) subplan {
+	sub := c.changed(n.Child, n.Desc, n.Old)
 	if c.err != nil {
-		return b
+		return sub
 	}
 	c.references = c.references || n.Desc.References()
-	out := &physical.Delete{Table: n.Desc, Child: b.node}
-	out.Returning = c.returning(n.Returning, n.HasRows, b.cols)
+	out := &physical.Delete{Table: n.Desc, Child: sub.node}
+	out.Returning = c.returning(n.Returning, n.HasRows, sub.cols)
 	cols := n.Columns()
-	est := b.node.Est()
+	est := sub.node.Est()
 	out.Base = c.base(cols, est.Rows, opt.EachRow(est))
-	return built{node: out, cols: cols}
+	return subplan{node: out, cols: cols}
 }

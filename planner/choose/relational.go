@@ -12,31 +12,32 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// build makes the physical form of a tree.
-func (c *chooser) build(n logical.Node, w wish) built {
+// build makes the physical plan of a tree. On an error, which it leaves in c.err, the result has no
+// node.
+func (c *chooser) build(n logical.Node, req required) subplan {
 	if err := c.interrupt.Step(); err != nil && c.err == nil {
 		c.err = err
 	}
 	if c.err != nil {
-		return built{}
+		return subplan{}
 	}
 	switch n := n.(type) {
 	case *logical.Scan:
-		return c.scan(n, nil, w)
+		return c.scan(n, nil, req)
 	case *logical.Filter:
-		return c.filter(n, w)
+		return c.filter(n, req)
 	case *logical.Project:
-		return c.project(n, w)
+		return c.project(n, req)
 	case *logical.Join:
-		return c.join(n, w)
+		return c.join(n, req)
 	case *logical.Aggregate:
 		return c.aggregate(n)
 	case *logical.Sort:
-		return c.sort(n, w)
+		return c.sort(n, req)
 	case *logical.Limit:
-		return c.limit(n, w)
+		return c.limit(n, req)
 	case *logical.Distinct:
-		return c.distinct(n, w)
+		return c.distinct(n, req)
 	case *logical.Values:
 		return c.values(n)
 	case *logical.FuncScan:
@@ -55,46 +56,47 @@ func (c *chooser) build(n logical.Node, w wish) built {
 	return c.modify(n)
 }
 
-func (c *chooser) filter(n *logical.Filter, w wish) built {
+func (c *chooser) filter(n *logical.Filter, req required) subplan {
 	switch child := n.Child.(type) {
 	case *logical.Scan:
-		return c.scan(child, n.Conds, w)
+		return c.scan(child, n.Conds, req)
 	}
-	b := c.build(n.Child, wish{order: w.order})
+	sub := c.build(n.Child, required{order: req.order})
 	if c.err != nil {
-		return b
+		return sub
 	}
-	return c.addFilter(b, n.Conds)
+	return c.addFilter(sub, n.Conds)
 }
 
-// addFilter puts conditions on top of a subtree.
-func (c *chooser) addFilter(b built, conds []expr.Expr) built {
+// addFilter adds a filter of the conditions to a subplan.
+func (c *chooser) addFilter(sub subplan, conds []expr.Expr) subplan {
 	if len(conds) == 0 {
-		return b
+		return sub
 	}
-	est := b.node.Est()
-	f := &physical.Filter{Child: b.node, Cond: c.conj(conds, b.cols)}
-	f.Base = c.base(b.cols, est.Rows*c.est.Conds(conds), opt.Filter(est))
-	return built{node: f, cols: b.cols, ordered: b.ordered}
+	est := sub.node.Est()
+	f := &physical.Filter{Child: sub.node, Cond: c.conj(conds, sub.cols)}
+	f.Base = c.base(sub.cols, est.Rows*c.est.Conds(conds), opt.Filter(est))
+	return subplan{node: f, cols: sub.cols, ordered: sub.ordered}
 }
 
-func (c *chooser) project(n *logical.Project, w wish) built {
-	b := c.build(n.Child, wish{order: passed(n, w.order), limit: w.limit})
+func (c *chooser) project(n *logical.Project, req required) subplan {
+	sub := c.build(n.Child, required{order: inputOrder(n, req.order), limit: req.limit})
 	if c.err != nil {
-		return b
+		return sub
 	}
-	p := &physical.Project{Child: b.node, Exprs: make([]expr.Expr, len(n.Items))}
+	p := &physical.Project{Child: sub.node, Exprs: make([]expr.Expr, len(n.Items))}
 	for i, it := range n.Items {
-		p.Exprs[i] = c.expr(it.Expr, b.cols)
+		p.Exprs[i] = c.expr(it.Expr, sub.cols)
 	}
-	est := b.node.Est()
+	est := sub.node.Est()
 	cols := n.Columns()
 	p.Base = c.base(cols, est.Rows, opt.Project(est))
-	return built{node: p, cols: cols, ordered: b.ordered && len(w.order) > 0}
+	return subplan{node: p, cols: cols, ordered: sub.ordered && len(req.order) > 0}
 }
 
-// passed is a wished order in terms of a projection's input; nil if some column is computed.
-func passed(n *logical.Project, order []orderCol) []orderCol {
+// inputOrder expresses a required order in the columns of a projection's input. It returns nil if
+// one of the columns is computed.
+func inputOrder(n *logical.Project, order []orderCol) []orderCol {
 	var out []orderCol
 	for _, o := range order {
 		found := false
@@ -112,16 +114,17 @@ func passed(n *logical.Project, order []orderCol) []orderCol {
 	return out
 }
 
-func (c *chooser) values(n *logical.Values) built {
+func (c *chooser) values(n *logical.Values) subplan {
 	v := &physical.Values{Rows: make([][]expr.Expr, len(n.Rows))}
 	for i, row := range n.Rows {
 		v.Rows[i] = c.constantRow(row)
 	}
 	v.Base = c.base(n.Cols, float64(len(n.Rows)), opt.Values(float64(len(n.Rows))))
-	return built{node: v, cols: n.Cols}
+	return subplan{node: v, cols: n.Cols}
 }
 
-// constantRow converts the expressions of a row; large VALUES are mostly constants already.
+// constantRow converts the expressions of a row. Most rows of a large VALUES are constants and need
+// no conversion.
 func (c *chooser) constantRow(row []expr.Expr) []expr.Expr {
 	for _, e := range row {
 		if _, ok := e.(*expr.Const); !ok {
@@ -131,7 +134,7 @@ func (c *chooser) constantRow(row []expr.Expr) []expr.Expr {
 	return row
 }
 
-func (c *chooser) funcScan(n *logical.FuncScan) built {
+func (c *chooser) funcScan(n *logical.FuncScan) subplan {
 	f := &physical.FuncScan{Func: n.Func, Args: c.exprs(n.Args, nil), Ordinality: n.Ordinality,
 		Alias: n.Alias}
 	rows := 1.0
@@ -142,49 +145,49 @@ func (c *chooser) funcScan(n *logical.FuncScan) built {
 	}
 	c.noteAlias(n.Cols, n.Alias)
 	f.Base = c.base(n.Cols, rows, rows)
-	return built{node: f, cols: n.Cols}
+	return subplan{node: f, cols: n.Cols}
 }
 
-func (c *chooser) cteRef(n *logical.CTERef) built {
+func (c *chooser) cteRef(n *logical.CTERef) subplan {
 	s := &physical.CTEScan{ID: n.CTE.ID, Name: n.CTE.Name, WorkTable: n.WorkTable}
 	c.noteAlias(n.Cols, n.Alias)
 	s.Base = c.base(n.Cols, estimate.SetRows, estimate.SetRows)
-	return built{node: s, cols: n.Cols}
+	return subplan{node: s, cols: n.Cols}
 }
 
-func (c *chooser) projectSet(n *logical.ProjectSet) built {
-	b := c.build(n.Child, wish{})
+func (c *chooser) projectSet(n *logical.ProjectSet) subplan {
+	sub := c.build(n.Child, required{})
 	if c.err != nil {
-		return b
+		return sub
 	}
-	p := &physical.ProjectSet{Child: b.node}
-	for i, id := range b.cols {
+	p := &physical.ProjectSet{Child: sub.node}
+	for i, id := range sub.cols {
 		p.Items = append(p.Items, physical.SetItem{Expr: c.ordinal(id, i)})
 	}
-	cols := append([]logical.ColID(nil), b.cols...)
+	cols := append([]logical.ColID(nil), sub.cols...)
 	for _, it := range n.Items {
 		p.Items = append(p.Items,
-			physical.SetItem{Func: it.Func, Args: c.exprs(it.Args, b.cols), Column: it.Column})
+			physical.SetItem{Func: it.Func, Args: c.exprs(it.Args, sub.cols), Column: it.Column})
 		cols = append(cols, it.ID)
 	}
-	est := b.node.Est()
+	est := sub.node.Est()
 	p.Base = c.base(cols, est.Rows*estimate.SetElements, est.Cost+est.Rows*estimate.SetElements)
-	return built{node: p, cols: cols}
+	return subplan{node: p, cols: cols}
 }
 
-func (c *chooser) aggregate(n *logical.Aggregate) built {
-	b := c.build(n.Child, wish{})
+func (c *chooser) aggregate(n *logical.Aggregate) subplan {
+	sub := c.build(n.Child, required{})
 	if c.err != nil {
-		return b
+		return sub
 	}
-	a := &physical.Aggregate{Child: b.node, Sets: n.Sets}
+	a := &physical.Aggregate{Child: sub.node, Sets: n.Sets}
 	for _, k := range n.Keys {
-		a.GroupBy = append(a.GroupBy, c.expr(k.Expr, b.cols))
+		a.GroupBy = append(a.GroupBy, c.expr(k.Expr, sub.cols))
 	}
 	for _, it := range n.Aggs {
-		a.Aggs = append(a.Aggs, c.agg(&it.Agg, b.cols))
+		a.Aggs = append(a.Aggs, c.agg(&it.Agg, sub.cols))
 	}
-	est := b.node.Est()
+	est := sub.node.Est()
 	keys := make([]expr.Expr, len(n.Keys))
 	for i, k := range n.Keys {
 		keys[i] = k.Expr
@@ -192,7 +195,7 @@ func (c *chooser) aggregate(n *logical.Aggregate) built {
 	rows := c.est.Groups(keys, est.Rows)
 	cols := n.Columns()
 	a.Base = c.base(cols, rows, opt.Group(est))
-	return built{node: a, cols: cols}
+	return subplan{node: a, cols: cols}
 }
 
 func (c *chooser) agg(a *opt.Agg, cols []logical.ColID) opt.Agg {
@@ -215,22 +218,22 @@ func (c *chooser) keys(keys []opt.SortKey, cols []logical.ColID) []opt.SortKey {
 	return out
 }
 
-func (c *chooser) sort(n *logical.Sort, w wish) built {
-	b := c.build(n.Child, wish{order: orderOf(n.Keys), limit: w.limit})
-	if c.err == nil && !b.ordered {
-		b = c.addSort(b, n.Keys, nil)
+func (c *chooser) sort(n *logical.Sort, req required) subplan {
+	sub := c.build(n.Child, required{order: orderOf(n.Keys), limit: req.limit})
+	if c.err == nil && !sub.ordered {
+		sub = c.addSort(sub, n.Keys, nil)
 	}
-	b.ordered = leads(w.order, n.Keys)
-	return b
+	sub.ordered = satisfies(req.order, n.Keys)
+	return sub
 }
 
-// leads says whether rows sorted by keys come in the wished order.
-func leads(order []orderCol, keys []opt.SortKey) bool {
+// satisfies reports whether rows sorted by keys have the required order.
+func satisfies(order []orderCol, keys []opt.SortKey) bool {
 	have := orderOf(keys)
 	return len(order) > 0 && len(order) <= len(have) && slices.Equal(order, have[:len(order)])
 }
 
-// orderOf is the order that sort keys ask for; nil if one of them is computed.
+// orderOf returns the order of sort keys, nil if one of them is not a plain column.
 func orderOf(keys []opt.SortKey) []orderCol {
 	out := make([]orderCol, len(keys))
 	for i, k := range keys {
@@ -243,21 +246,21 @@ func orderOf(keys []opt.SortKey) []orderCol {
 	return out
 }
 
-func (c *chooser) addSort(b built, keys []opt.SortKey, top expr.Expr) built {
-	est := b.node.Est()
-	s := &physical.Sort{Child: b.node, Keys: c.keys(keys, b.cols), Top: top}
-	s.Base = c.base(b.cols, est.Rows, c.costs.Sort(est))
-	return built{node: s, cols: b.cols, ordered: true}
+func (c *chooser) addSort(sub subplan, keys []opt.SortKey, top expr.Expr) subplan {
+	est := sub.node.Est()
+	s := &physical.Sort{Child: sub.node, Keys: c.keys(keys, sub.cols), Top: top}
+	s.Base = c.base(sub.cols, est.Rows, c.costs.Sort(est))
+	return subplan{node: s, cols: sub.cols, ordered: true}
 }
 
-// limit passes the number of rows on, and makes a sort below keep only those.
-func (c *chooser) limit(n *logical.Limit, w wish) built {
+// limit requires its number of rows of the child, and makes a Sort directly below keep only these.
+func (c *chooser) limit(n *logical.Limit, req required) subplan {
 	count, known := rowCount(n.Count, n.Offset)
-	inner := wish{order: w.order}
+	inner := required{order: req.order}
 	if known {
 		inner.limit = count
-		if w.limit > 0 {
-			inner.limit = math.Min(inner.limit, w.limit)
+		if req.limit > 0 {
+			inner.limit = math.Min(inner.limit, req.limit)
 		}
 	} else if n.Count != nil {
 		inner.limit = estimate.LimitRows
@@ -265,40 +268,41 @@ func (c *chooser) limit(n *logical.Limit, w wish) built {
 	if n.Count == nil {
 		inner.limit = 0
 	}
-	var b built
+	var sub subplan
 	if s, ok := n.Child.(*logical.Sort); ok {
-		b = c.build(s.Child, wish{order: orderOf(s.Keys), limit: inner.limit})
-		if c.err == nil && !b.ordered {
-			b = c.addSort(b, s.Keys, c.top(n))
+		sub = c.build(s.Child, required{order: orderOf(s.Keys), limit: inner.limit})
+		if c.err == nil && !sub.ordered {
+			sub = c.addSort(sub, s.Keys, c.top(n))
 		}
-		b.ordered = leads(w.order, s.Keys)
+		sub.ordered = satisfies(req.order, s.Keys)
 	} else {
-		b = c.build(n.Child, inner)
+		sub = c.build(n.Child, inner)
 	}
 	if c.err != nil {
-		return b
+		return sub
 	}
-	l := &physical.Limit{Child: b.node}
+	l := &physical.Limit{Child: sub.node}
 	if n.Count != nil {
 		l.Count = c.expr(n.Count, nil)
 	}
 	if n.Offset != nil {
 		l.Offset = c.expr(n.Offset, nil)
 	}
-	est := b.node.Est()
+	est := sub.node.Est()
 	rows, cost := est.Rows, est.Cost
 	if known && count < rows {
 		cost *= count / rows
 		rows = count
 	}
-	if scan, ok := b.node.(*physical.Scan); ok && known {
+	if scan, ok := sub.node.(*physical.Scan); ok && known {
 		scan.Limit = int64(count)
 	}
-	l.Base = c.base(b.cols, rows, cost)
-	return built{node: l, cols: b.cols, ordered: b.ordered}
+	l.Base = c.base(sub.cols, rows, cost)
+	return subplan{node: l, cols: sub.cols, ordered: sub.ordered}
 }
 
-// top is the number of rows that a Limit reads of its input, for a sort below it.
+// top returns the number of rows that a Limit reads of its input, for a Sort below it; nil when it
+// is unknown.
 func (c *chooser) top(n *logical.Limit) expr.Expr {
 	if n.Count == nil {
 		return nil
@@ -316,7 +320,8 @@ func (c *chooser) top(n *logical.Limit) expr.Expr {
 	return nil
 }
 
-// rowCount is the number of rows that LIMIT and OFFSET read, when constants.
+// rowCount returns the number of rows that LIMIT and OFFSET read. ok is false when they are not
+// constants.
 func rowCount(count, offset expr.Expr) (float64, bool) {
 	k, ok := count.(*expr.Const)
 	if !ok || k.Value.Null || k.Value.I < 0 {
@@ -333,71 +338,71 @@ func rowCount(count, offset expr.Expr) (float64, bool) {
 	return math.Max(rows+float64(o.Value.I), 1), true
 }
 
-func (c *chooser) distinct(n *logical.Distinct, w wish) built {
-	b := c.build(n.Child, wish{order: w.order})
+func (c *chooser) distinct(n *logical.Distinct, req required) subplan {
+	sub := c.build(n.Child, required{order: req.order})
 	if c.err != nil {
-		return b
+		return sub
 	}
-	est := b.node.Est()
-	d := &physical.Distinct{Child: b.node, On: c.exprs(n.On, b.cols)}
+	est := sub.node.Est()
+	d := &physical.Distinct{Child: sub.node, On: c.exprs(n.On, sub.cols)}
 	keys := n.On
 	if keys == nil {
-		keys = c.columns(b.cols)
+		keys = c.columns(sub.cols)
 	}
-	d.Base = c.base(b.cols, c.est.Groups(keys, est.Rows), opt.Group(est))
-	return built{node: d, cols: b.cols, ordered: b.ordered && n.On != nil}
+	d.Base = c.base(sub.cols, c.est.Groups(keys, est.Rows), opt.Group(est))
+	return subplan{node: d, cols: sub.cols, ordered: sub.ordered && n.On != nil}
 }
 
-func (c *chooser) append(n *logical.Append) built {
+func (c *chooser) append(n *logical.Append) subplan {
 	a := &physical.Append{}
 	var rows, cost float64
 	for i, in := range n.Inputs {
-		b := c.build(in, wish{})
+		sub := c.build(in, required{})
 		if c.err != nil {
-			return b
+			return sub
 		}
-		b = c.exactly(b, n.InCols[i])
-		a.Inputs = append(a.Inputs, b.node)
-		rows += b.node.Est().Rows
-		cost += b.node.Est().Cost
+		sub = c.exactly(sub, n.InCols[i])
+		a.Inputs = append(a.Inputs, sub.node)
+		rows += sub.node.Est().Rows
+		cost += sub.node.Est().Cost
 	}
 	a.Base = c.base(n.Cols, rows, cost)
-	return built{node: a, cols: n.Cols}
+	return subplan{node: a, cols: n.Cols}
 }
 
-func (c *chooser) setOp(n *logical.SetOp) built {
-	l := c.build(n.Left, wish{})
-	r := c.build(n.Right, wish{})
+func (c *chooser) setOp(n *logical.SetOp) subplan {
+	l := c.build(n.Left, required{})
+	r := c.build(n.Right, required{})
 	if c.err != nil {
 		return l
 	}
 	l, r = c.exactly(l, n.LeftCols), c.exactly(r, n.RightCols)
 	s := &physical.SetOp{Except: n.Except, All: n.All, Left: l.node, Right: r.node}
 	s.Base = c.base(n.Cols, l.node.Est().Rows, opt.EachRow(l.node.Est(), r.node.Est()))
-	return built{node: s, cols: n.Cols}
+	return subplan{node: s, cols: n.Cols}
 }
 
-func (c *chooser) window(n *logical.Window) built {
-	b := c.build(n.Child, wish{})
+func (c *chooser) window(n *logical.Window) subplan {
+	sub := c.build(n.Child, required{})
 	if c.err != nil {
-		return b
+		return sub
 	}
-	w := &physical.Window{Child: b.node, PartitionBy: c.exprs(n.PartitionBy, b.cols),
-		OrderBy: c.keys(n.OrderBy, b.cols)}
-	cols := append([]logical.ColID(nil), b.cols...)
+	win := &physical.Window{Child: sub.node, PartitionBy: c.exprs(n.PartitionBy, sub.cols),
+		OrderBy: c.keys(n.OrderBy, sub.cols)}
+	cols := append([]logical.ColID(nil), sub.cols...)
 	for _, call := range n.Calls {
 		out := call.WindowCall
-		out.Args = c.exprs(call.Args, b.cols)
+		out.Args = c.exprs(call.Args, sub.cols)
 		if out.Frame.Start != nil {
 			out.Frame.Start = c.expr(out.Frame.Start, nil)
 		}
 		if out.Frame.End != nil {
 			out.Frame.End = c.expr(out.Frame.End, nil)
 		}
-		w.Calls = append(w.Calls, out)
+		win.Calls = append(win.Calls, out)
 		cols = append(cols, call.ID)
 	}
-	est := b.node.Est()
-	w.Base = c.base(cols, est.Rows, c.costs.Sort(est))
-	return built{node: w, cols: cols}
+	est := sub.node.Est()
+	win.Base = c.base(cols, est.Rows, c.costs.Sort(est))
+	return subplan{node: win, cols: cols}
 }

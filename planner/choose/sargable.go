@@ -15,11 +15,11 @@ type interval struct {
 	lowIncl, highIncl bool
 }
 
-// single says whether the interval is one value.
-func (iv *interval) single() bool { return iv.eq != nil || iv.isNull }
+// isPoint reports whether the interval holds one value only.
+func (iv *interval) isPoint() bool { return iv.eq != nil || iv.isNull }
 
-// restriction is what a condition says of one column: it lies in one of the intervals. exact says
-// that the condition says nothing more.
+// restriction is a condition on one column: its value lies in one of the intervals. exact is set
+// when the intervals express the condition entirely.
 type restriction struct {
 	col       logical.ColID
 	intervals []interval
@@ -27,11 +27,23 @@ type restriction struct {
 	cond      int // index of the condition
 }
 
-// maxIntervals bounds what IN and OR may expand to.
+// maxIntervals is the largest number of intervals that IN and OR are expanded to.
 const maxIntervals = 10000
 
-// restrict reads a condition as a restriction of a column of the scan, if it is one. Values may be
-// anything that does not depend on the scan's row and is the same for the whole scan.
+// restrictions returns the restrictions among the conditions of a scan.
+func (c *chooser) restrictions(s *logical.Scan, conds []expr.Expr) []restriction {
+	var rs []restriction
+	for i, cond := range conds {
+		if r, ok := c.restrict(s, cond); ok {
+			r.cond = i
+			rs = append(rs, r)
+		}
+	}
+	return rs
+}
+
+// restrict returns the restriction that a condition puts on a column of the scan, if it has the
+// form of one. The values of a restriction are the same for all rows of the scan.
 func (c *chooser) restrict(s *logical.Scan, cond expr.Expr) (restriction, bool) {
 	switch e := cond.(type) {
 	case *expr.Call:
@@ -60,7 +72,7 @@ func (c *chooser) restrict(s *logical.Scan, cond expr.Expr) (restriction, bool) 
 	return restriction{}, false
 }
 
-// restrictAnd reads `a >= 1 AND a < 5` inside of an OR: one interval of one column.
+// restrictAnd recognises `a >= 1 AND a < 5` within an OR as one interval of one column.
 func (c *chooser) restrictAnd(s *logical.Scan, e *expr.And) (restriction, bool) {
 	var out restriction
 	for i, arg := range e.Args {
@@ -72,7 +84,7 @@ func (c *chooser) restrictAnd(s *logical.Scan, e *expr.And) (restriction, bool) 
 			out = r
 			continue
 		}
-		if r.col != out.col || !meet(&out, &r) {
+		if r.col != out.col || !intersect(&out, &r) {
 			return restriction{}, false
 		}
 		out.exact = out.exact && r.exact
@@ -80,13 +92,14 @@ func (c *chooser) restrictAnd(s *logical.Scan, e *expr.And) (restriction, bool) 
 	return out, true
 }
 
-// meet narrows a by b where both are single ranges that bound different sides.
-func meet(a, b *restriction) bool {
+// intersect restricts a to its intersection with b, where a has one bound and b has the other. It
+// returns false for any other intervals.
+func intersect(a, b *restriction) bool {
 	if len(a.intervals) != 1 || len(b.intervals) != 1 {
 		return false
 	}
 	x, y := &a.intervals[0], &b.intervals[0]
-	if x.single() || y.single() {
+	if x.isPoint() || y.isPoint() {
 		return false
 	}
 	switch {
@@ -119,9 +132,10 @@ func restrictBool(s *logical.Scan, e expr.Expr, want bool) (restriction, bool) {
 	return restriction{col: col, intervals: []interval{{eq: v}}, exact: true}, true
 }
 
-var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+// commutator maps a comparison to the one with exchanged operands.
+var commutator = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-// restrictCall reads `column op value`, `value op column` and LIKE.
+// restrictCall recognises `column op value`, `value op column` and LIKE.
 func (c *chooser) restrictCall(s *logical.Scan, e *expr.Call) (restriction, bool) {
 	if len(e.Args) != 2 {
 		return restriction{}, false
@@ -130,24 +144,24 @@ func (c *chooser) restrictCall(s *logical.Scan, e *expr.Call) (restriction, bool
 	if op == "~~" {
 		return restrictLike(s, e)
 	}
-	if mirrored[op] == "" {
+	if commutator[op] == "" {
 		return restriction{}, false
 	}
 	left, right := e.Args[0], e.Args[1]
 	if _, ok := keyColumn(s, left, right.Type()); !ok {
-		left, right, op = right, left, mirrored[op]
+		left, right, op = right, left, commutator[op]
 	}
 	col, ok := keyColumn(s, left, right.Type())
-	if !ok || !c.fixed(s, right) {
+	if !ok || !c.constantDuring(s, right) {
 		return restriction{}, false
 	}
 	iv, exact, ok := keyInterval(s.Column(col).Type, op, right)
 	return restriction{col: col, intervals: []interval{iv}, exact: exact}, ok
 }
 
-// fixed says whether a value is the same for all rows of the scan: it reads no column of the scan
-// and calls nothing volatile. Columns of outer queries are in slots by then.
-func (c *chooser) fixed(s *logical.Scan, e expr.Expr) bool {
+// constantDuring reports whether a value is the same for all rows of the scan: it reads no column
+// of the scan and calls no volatile function. Columns of outer queries are in slots already.
+func (c *chooser) constantDuring(s *logical.Scan, e expr.Expr) bool {
 	switch e.(type) {
 	case *expr.Const, *expr.Param:
 		return true
@@ -180,7 +194,7 @@ func (c *chooser) restrictIn(s *logical.Scan, e *expr.InList) (restriction, bool
 	}
 	r := restriction{col: col, exact: true}
 	for _, v := range e.List {
-		if !c.fixed(s, v) {
+		if !c.constantDuring(s, v) {
 			return restriction{}, false
 		}
 		if k, isConst := v.(*expr.Const); isConst && k.Value.Null {
@@ -195,7 +209,7 @@ func (c *chooser) restrictIn(s *logical.Scan, e *expr.InList) (restriction, bool
 	return r, len(r.intervals) > 0
 }
 
-// restrictAny reads `column = ANY (constant array)`.
+// restrictAny recognises `column = ANY (constant array)`.
 func (c *chooser) restrictAny(s *logical.Scan, e *expr.Quantified) (restriction, bool) {
 	if e.All || e.Op.Name != "=" {
 		return restriction{}, false
@@ -220,16 +234,17 @@ func (c *chooser) restrictAny(s *logical.Scan, e *expr.Quantified) (restriction,
 	return c.restrictIn(s, list)
 }
 
-// restrictOr reads a disjunction all of whose sides restrict one column, whatever else they say: a
-// > 1 OR (a = 1 AND b > 2), as comparisons of rows become, restricts a.
+// restrictOr recognises an OR of which every side restricts the same column, whatever else the
+// sides contain: a > 1 OR (a = 1 AND b > 2), which a comparison of rows becomes,
+// restricts a.
 func (c *chooser) restrictOr(s *logical.Scan, e *expr.Or) (restriction, bool) {
-	for _, first := range c.sides(s, e.Args[0]) {
+	for _, first := range c.sideRestrictions(s, e.Args[0]) {
 		out := first
 		out.intervals = append([]interval(nil), first.intervals...)
 		all := true
 		for _, arg := range e.Args[1:] {
 			found := false
-			for _, r := range c.sides(s, arg) {
+			for _, r := range c.sideRestrictions(s, arg) {
 				if r.col == out.col {
 					out.exact = out.exact && r.exact
 					out.intervals = append(out.intervals, r.intervals...)
@@ -248,9 +263,9 @@ func (c *chooser) restrictOr(s *logical.Scan, e *expr.Or) (restriction, bool) {
 	return restriction{}, false
 }
 
-// sides lists what one side of an OR says of columns: itself, or what its conjuncts say, none of
-// which is all of it then.
-func (c *chooser) sides(s *logical.Scan, e expr.Expr) []restriction {
+// sideRestrictions returns the restrictions in one side of an OR: that of the side itself, or those
+// of its conjuncts, which are then not exact.
+func (c *chooser) sideRestrictions(s *logical.Scan, e expr.Expr) []restriction {
 	if r, ok := c.restrict(s, e); ok {
 		return []restriction{r}
 	}
@@ -268,8 +283,8 @@ func (c *chooser) sides(s *logical.Scan, e expr.Expr) []restriction {
 	return out
 }
 
-// restrictLike reads a pattern with a constant beginning as the range of texts that begin so. Texts
-// are ordered by their bytes, so that this is exact up to the pattern's rest.
+// restrictLike recognises a pattern that begins with constant text, and restricts the column to
+// texts with that prefix. Texts are ordered by their bytes, so the range holds no other texts.
 func restrictLike(s *logical.Scan, e *expr.Call) (restriction, bool) {
 	col, ok := keyColumn(s, e.Args[0], types.TText)
 	if !ok {
@@ -298,5 +313,5 @@ func restrictLike(s *logical.Scan, e *expr.Call) (restriction, bool) {
 	return restriction{col: col, intervals: []interval{iv}}, true
 }
 
-// nullOf stands for NULL in a range whose IsNull says so.
-var nullOf = &expr.Const{T: types.TUnknown, Value: types.Null}
+// nullMarker is the value of a key column in a range whose IsNull is set.
+var nullMarker = &expr.Const{T: types.TUnknown, Value: types.Null}

@@ -11,21 +11,21 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// path is a way to read a table: all of it, or sections of an index.
+// path is a way to read a table: all of it, or ranges of an index.
 type path struct {
-	index   *table.Index // nil: the rows by their key
-	ranges  []physical.Range
-	covered []bool // by condition: the ranges cover it entirely
-	point   bool
-	ordered bool
-	reverse bool
-	cover   bool
-	rows    float64 // rows that the ranges hold
-	cost    float64
+	index    *table.Index // nil: the rows by their key
+	ranges   []physical.Range
+	covered  []bool // by condition: the ranges express it entirely
+	point    bool
+	ordered  bool
+	reverse  bool
+	covering bool
+	rows     float64 // rows in the ranges
+	cost     float64
 }
 
-// scan reads a table with conditions, by the cheapest path.
-func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, w wish) built {
+// scan plans the scan of a table with conditions, by the cheapest path.
+func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, req required) subplan {
 	alias := s.Desc.Name
 	if s.Alias != "" {
 		alias = s.Alias
@@ -34,9 +34,9 @@ func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, w wish) built {
 	if s.Desc.Kind == table.KindVirtual || s.Desc.Kind == table.KindSequence {
 		return c.virtualScan(s, conds)
 	}
-	best := c.bestPath(s, conds, w)
+	best := c.bestPath(s, conds, req)
 	if c.err != nil {
-		return built{}
+		return subplan{}
 	}
 	if looked := c.anyLookup(s, conds, best); looked != nil {
 		return *looked
@@ -48,17 +48,17 @@ func (c *chooser) scan(s *logical.Scan, conds []expr.Expr, w wish) built {
 		}
 	}
 	out := &physical.Scan{Table: s.Desc, Alias: s.Alias, Index: best.index,
-		Covering: best.index == nil || best.cover,
+		Covering: best.index == nil || best.covering,
 		Out:      c.ordinals(s), Ranges: best.ranges, Reverse: best.reverse,
 		Ordered: best.ordered &&
-			len(w.order) > 0,
+			len(req.order) > 0,
 		Point: best.point, Filter: c.conj(rest, s.Out)}
-	if w.limit > 0 && rest == nil && (len(w.order) == 0 || best.ordered) {
-		out.Limit = int64(w.limit)
+	if req.limit > 0 && rest == nil && (len(req.order) == 0 || best.ordered) {
+		out.Limit = int64(req.limit)
 	}
 	rows := best.rows * c.est.Conds(rest)
 	out.Base = c.base(s.Out, rows, best.cost)
-	return built{node: out, cols: s.Out, ordered: best.ordered && len(w.order) > 0}
+	return subplan{node: out, cols: s.Out, ordered: best.ordered && len(req.order) > 0}
 }
 
 func (c *chooser) ordinals(s *logical.Scan) []int {
@@ -69,28 +69,22 @@ func (c *chooser) ordinals(s *logical.Scan) []int {
 	return out
 }
 
-func (c *chooser) virtualScan(s *logical.Scan, conds []expr.Expr) built {
+func (c *chooser) virtualScan(s *logical.Scan, conds []expr.Expr) subplan {
 	v := &physical.VirtualScan{Table: s.Desc, Alias: s.Alias, Out: c.ordinals(s),
 		Filter: c.conj(conds, s.Out)}
 	rows := c.est.TableRows(s.Desc)
 	v.Base = c.base(s.Out, rows*c.est.Conds(conds), rows)
-	return built{node: v, cols: s.Out}
+	return subplan{node: v, cols: s.Out}
 }
 
-// bestPath compares the table itself with each of its indexes.
-func (c *chooser) bestPath(s *logical.Scan, conds []expr.Expr, w wish) *path {
-	var rs []restriction
-	for i, cond := range conds {
-		if r, ok := c.restrict(s, cond); ok {
-			r.cond = i
-			rs = append(rs, r)
-		}
-	}
-	best := c.rowPath(s, conds, rs, w)
+// bestPath returns the cheapest of the paths by the row key and by each index.
+func (c *chooser) bestPath(s *logical.Scan, conds []expr.Expr, req required) *path {
+	rs := c.restrictions(s, conds)
+	best := c.rowPath(s, conds, rs, req)
 	if best.point && best.rows <= 1 && !c.costs.NoIndexScan {
 		return best
 	}
-	if all := c.wholePath(s, conds, w); best.ranges != nil && c.costs.NoIndexScan &&
+	if all := c.wholePath(s, conds, req); best.ranges != nil && c.costs.NoIndexScan &&
 		all.cost < best.cost {
 		best = all
 	}
@@ -99,7 +93,7 @@ func (c *chooser) bestPath(s *logical.Scan, conds []expr.Expr, w wish) *path {
 		if ix.ID == table.RowIndexID {
 			continue
 		}
-		p := c.indexPath(s, ix, conds, rs, w)
+		p := c.indexPath(s, ix, conds, rs, req)
 		if p != nil && (p.cost < best.cost || p.cost == best.cost && p.ordered && !best.ordered) {
 			best = p
 		}
@@ -107,27 +101,29 @@ func (c *chooser) bestPath(s *logical.Scan, conds []expr.Expr, w wish) *path {
 	return best
 }
 
-// rowPath reads the rows by the row key.
-func (c *chooser) rowPath(s *logical.Scan, conds []expr.Expr, rs []restriction, w wish) *path {
+// rowPath returns the path by the row key.
+func (c *chooser) rowPath(s *logical.Scan, conds []expr.Expr, rs []restriction,
+	req required) *path {
 	unique := len(s.Desc.RowKey) > 0
 	p := c.keyPath(s, s.Desc.RowKey, unique, conds, rs)
-	p.cover = true
-	c.orderPath(s, s.Desc.RowKey, p, w)
-	p.cost = c.pathCost(s, p, conds, w)
+	p.covering = true
+	c.orderPath(s, s.Desc.RowKey, p, req)
+	p.cost = c.pathCost(s, p, conds, req)
 	return p
 }
 
-// wholePath reads all rows, whatever the conditions.
-func (c *chooser) wholePath(s *logical.Scan, conds []expr.Expr, w wish) *path {
-	p := &path{covered: make([]bool, len(conds)), rows: c.est.TableRows(s.Desc), cover: true}
-	p.cost = c.pathCost(s, p, conds, w)
+// wholePath returns the path that reads all rows, whatever the conditions.
+func (c *chooser) wholePath(s *logical.Scan, conds []expr.Expr, req required) *path {
+	p := &path{covered: make([]bool, len(conds)), rows: c.est.TableRows(s.Desc), covering: true}
+	p.cost = c.pathCost(s, p, conds, req)
 	return p
 }
 
-// indexPath reads by an index; nil when that has no use: nothing narrows the range, gives the
-// order, or lets the entries alone do.
+// indexPath returns the path by an index. It returns nil when the index has no advantage: no
+// condition restricts its range, its order is not the required one, and it does not cover the
+// query.
 func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr, rs []restriction,
-	w wish) *path {
+	req required) *path {
 	var implied []int
 	if ix.WhereText != "" {
 		var ok bool
@@ -141,17 +137,18 @@ func (c *chooser) indexPath(s *logical.Scan, ix *table.Index, conds []expr.Expr,
 		p.covered[i] = true
 		p.rows = math.Max(1, p.rows*c.est.Cond(conds[i]))
 	}
-	c.orderPath(s, ix.Columns, p, w)
-	p.cover = table.Covering(s.Desc, ix, c.ordinals(s))
-	if p.ranges == nil && !p.ordered && !p.cover && ix.WhereText == "" {
+	c.orderPath(s, ix.Columns, p, req)
+	p.covering = table.Covering(s.Desc, ix, c.ordinals(s))
+	if p.ranges == nil && !p.ordered && !p.covering && ix.WhereText == "" {
 		return nil
 	}
-	p.cost = c.pathCost(s, p, conds, w)
+	p.cost = c.pathCost(s, p, conds, req)
 	return p
 }
 
-// impliesIndex reports whether the conditions imply a partial index's predicate, judged by
-// equality, and which of them every entry fulfils for that.
+// impliesIndex reports whether the conditions imply the predicate of a partial index: each of its
+// conditions equals one of conds. implied are the indexes of these, which every entry of the index
+// satisfies.
 func impliesIndex(s *logical.Scan, ix *table.Index, conds []expr.Expr) (implied []int, ok bool) {
 	pred, ok := s.Partial[ix.ID]
 	if !ok {
@@ -172,8 +169,8 @@ func impliesIndex(s *logical.Scan, ix *table.Index, conds []expr.Expr) (implied 
 	return implied, true
 }
 
-// keyPath turns restrictions into ranges over key columns: values for the first columns, then one
-// range of the next.
+// keyPath turns restrictions into ranges of a key: single values for its first columns, then a
+// range of the next column.
 func (c *chooser) keyPath(s *logical.Scan, key []table.IndexColumn, unique bool, conds []expr.Expr,
 	rs []restriction) *path {
 	p := &path{covered: make([]bool, len(conds)), rows: c.est.TableRows(s.Desc)}
@@ -208,7 +205,8 @@ func (c *chooser) keyPath(s *logical.Scan, key []table.IndexColumn, unique bool,
 	return p
 }
 
-// valuesFor finds the restriction of a column to single values that has the fewest.
+// valuesFor returns the restriction that holds a column to the fewest single values, nil if there
+// is none.
 func valuesFor(rs []restriction, id logical.ColID) *restriction {
 	var best *restriction
 	for i := range rs {
@@ -218,7 +216,7 @@ func valuesFor(rs []restriction, id logical.ColID) *restriction {
 		}
 		single := true
 		for k := range r.intervals {
-			single = single && r.intervals[k].single()
+			single = single && r.intervals[k].isPoint()
 		}
 		if single && (best == nil || len(r.intervals) < len(best.intervals)) {
 			best = r
@@ -227,14 +225,14 @@ func valuesFor(rs []restriction, id logical.ColID) *restriction {
 	return best
 }
 
-// extend adds a value of the next key column to every prefix.
+// extend appends each value of the next key column to every prefix.
 func (c *chooser) extend(prefixes []physical.Range, r *restriction) []physical.Range {
 	out := make([]physical.Range, 0, len(prefixes)*len(r.intervals))
 	for _, p := range prefixes {
 		for _, iv := range r.intervals {
 			n := physical.Range{Eq: append(p.Eq[:len(p.Eq):len(p.Eq)], nil), IsNull: p.IsNull}
 			if iv.isNull {
-				n.Eq[len(p.Eq)] = nullOf
+				n.Eq[len(p.Eq)] = nullMarker
 				n.IsNull = make([]bool, len(n.Eq))
 				copy(n.IsNull, p.IsNull)
 				n.IsNull[len(p.Eq)] = true
@@ -259,8 +257,9 @@ func noNulls(rs []physical.Range) bool {
 	return true
 }
 
-// narrow adds ranges of the next key column to the prefixes: one restriction with several sections,
-// or a lower and an upper bound from two. nil when nothing bounds the column.
+// narrow adds ranges of the next key column to the prefixes: the intervals of one restriction, or
+// the intersection of a lower and an upper bound. It returns nil when no restriction bounds the
+// column.
 func (c *chooser) narrow(s *logical.Scan, p *path, prefixes []physical.Range, rs []restriction,
 	id logical.ColID) []physical.Range {
 	var chosen restriction
@@ -272,7 +271,7 @@ func (c *chooser) narrow(s *logical.Scan, p *path, prefixes []physical.Range, rs
 		if chosen.intervals == nil {
 			chosen = restriction{col: id, intervals: r.intervals}
 			p.covered[r.cond] = r.exact
-		} else if meet(&chosen, r) {
+		} else if intersect(&chosen, r) {
 			p.covered[r.cond] = r.exact
 		}
 	}
@@ -282,7 +281,7 @@ func (c *chooser) narrow(s *logical.Scan, p *path, prefixes []physical.Range, rs
 	var out []physical.Range
 	for _, pre := range prefixes {
 		for _, iv := range chosen.intervals {
-			if iv.single() {
+			if iv.isPoint() {
 				one := c.extend([]physical.Range{pre}, &restriction{intervals: []interval{iv}})
 				out = append(out, one...)
 				continue
@@ -301,7 +300,7 @@ func (c *chooser) narrow(s *logical.Scan, p *path, prefixes []physical.Range, rs
 	return out
 }
 
-// sections are intervals as the estimator takes them.
+// sections converts intervals for the estimator.
 func sections(ivs []interval) []estimate.Interval {
 	out := make([]estimate.Interval, len(ivs))
 	for i, iv := range ivs {
@@ -311,100 +310,9 @@ func sections(ivs []interval) []estimate.Interval {
 	return out
 }
 
-// orderPath sees whether the key's order, forward or backward, is the order wished for. Columns
-// held to one value do not matter.
-func (c *chooser) orderPath(s *logical.Scan, key []table.IndexColumn, p *path, w wish) {
-	if len(w.order) == 0 {
-		return
-	}
-	if p.point && p.rows <= 1 {
-		p.ordered = true
-		return
-	}
-	fixed := func(k int) bool {
-		return len(p.ranges) == 1 && k < len(p.ranges[0].Eq)
-	}
-	k := 0
-	direction := 0 // 1 forward, -1 backward
-	for _, o := range w.order {
-		if !s.OwnsColumn(o.id) {
-			return
-		}
-		if c.fixedColumn(s, key, p, o.id) {
-			continue
-		}
-		for k < len(key) && fixed(k) && c.keyID(s, key[k]) != o.id {
-			k++
-		}
-		if k == len(key) {
-			if p.uniqueKey(s, key) {
-				break
-			}
-			return
-		}
-		if c.keyID(s, key[k]) != o.id {
-			return
-		}
-		d := 1
-		if key[k].Desc != o.desc {
-			d = -1
-		}
-		nullsFirst := key[k].NullsFirst
-		if d < 0 {
-			nullsFirst = !nullsFirst
-		}
-		if !s.Column(o.id).NotNull && nullsFirst != o.nullsFirst {
-			return
-		}
-		if direction != 0 && d != direction {
-			return
-		}
-		direction = d
-		k++
-	}
-	p.ordered, p.reverse = true, direction < 0
-}
-
-func (c *chooser) keyID(s *logical.Scan, kc table.IndexColumn) logical.ColID {
-	if kc.ColumnID == 0 {
-		return 0
-	}
-	return s.First + s.Desc.ColumnByID(kc.ColumnID)
-}
-
-// uniqueKey says whether the whole key tells rows apart, so that further order does not matter.
-func (p *path) uniqueKey(s *logical.Scan, key []table.IndexColumn) bool {
-	if p.index == nil {
-		return true
-	}
-	if !p.index.Unique && !p.index.Primary {
-		return false
-	}
-	for _, kc := range key {
-		if i := s.Desc.ColumnByID(kc.ColumnID); kc.ColumnID == 0 || !s.Desc.Columns[i].NotNull {
-			return false
-		}
-	}
-	return true
-}
-
-// fixedColumn says whether the ranges hold a key column to one value.
-func (c *chooser) fixedColumn(s *logical.Scan, key []table.IndexColumn, p *path,
-	id logical.ColID) bool {
-	if len(p.ranges) != 1 {
-		return false
-	}
-	for k := range p.ranges[0].Eq {
-		if c.keyID(s, key[k]) == id {
-			return true
-		}
-	}
-	return false
-}
-
-// pathCost is what reading by a path costs, a sort included where the order is not there.
-func (c *chooser) pathCost(s *logical.Scan, p *path, conds []expr.Expr, w wish) float64 {
-	scan := opt.KeyScan{Index: p.index != nil, Fetches: !p.cover, Rows: p.rows}
+// pathCost returns the cost of reading by a path, including a sort where the path is not ordered.
+func (c *chooser) pathCost(s *logical.Scan, p *path, conds []expr.Expr, req required) float64 {
+	scan := opt.KeyScan{Index: p.index != nil, Fetches: !p.covering, Rows: p.rows}
 	scan.Small = p.index != nil && shortEntries(s.Desc, p.index)
 	if p.ranges != nil {
 		scan.Ranges = max(1, len(p.ranges))
@@ -417,11 +325,11 @@ func (c *chooser) pathCost(s *logical.Scan, p *path, conds []expr.Expr, w wish) 
 		}
 	}
 	out := math.Max(1, p.rows*c.est.Conds(rest))
-	if len(w.order) > 0 && !p.ordered {
+	if len(req.order) > 0 && !p.ordered {
 		return cost + c.costs.SortRows(out) + c.pathPenalty(s, p)
 	}
-	if w.limit > 0 && w.limit < out {
-		cost = opt.Stopped(cost, w.limit, out)
+	if req.limit > 0 && req.limit < out {
+		cost = opt.Stopped(cost, req.limit, out)
 	}
 	return cost + c.pathPenalty(s, p)
 }
@@ -431,10 +339,11 @@ func shortEntries(d *table.Desc, ix *table.Index) bool {
 	return len(d.Columns) > 2*(len(ix.Columns)+len(ix.Include)+len(d.RowKey))
 }
 
-// pathPenalty is what the session's settings add to a path, by the name that EXPLAIN gives it.
+// pathPenalty returns what the session's settings add to the cost of a path, by the kind of scan
+// that EXPLAIN calls it.
 func (c *chooser) pathPenalty(s *logical.Scan, p *path) float64 {
 	if p.index != nil {
-		return c.costs.ScanPenalty(true, p.cover)
+		return c.costs.ScanPenalty(true, p.covering)
 	}
 	return c.costs.ScanPenalty(s.Desc.PrimaryKey() != nil && (p.ranges != nil || p.ordered), false)
 }

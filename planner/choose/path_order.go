@@ -1,0 +1,98 @@
+package choose
+
+import (
+	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table"
+)
+
+// orderPath marks a path as ordered if it gives rows in the required order, read forward or in
+// reverse. Columns that the ranges hold to one value are skipped, in the key and in the order.
+func (c *chooser) orderPath(s *logical.Scan, key []table.IndexColumn, p *path, req required) {
+	if len(req.order) == 0 {
+		return
+	}
+	if p.point && p.rows <= 1 {
+		p.ordered = true
+		return
+	}
+	k := 0
+	direction := 0 // 1 forward, -1 in reverse
+	for _, o := range req.order {
+		if !s.OwnsColumn(o.id) {
+			return
+		}
+		if c.fixedColumn(s, key, p, o.id) {
+			continue
+		}
+		for k < len(key) && p.fixedPart(k) && c.keyID(s, key[k]) != o.id {
+			k++
+		}
+		if k == len(key) && p.uniqueKey(s, key) {
+			break
+		}
+		if k == len(key) || c.keyID(s, key[k]) != o.id {
+			return
+		}
+		d := readDirection(&key[k], o, s.Column(o.id).NotNull)
+		if d == 0 || direction != 0 && d != direction {
+			return
+		}
+		direction = d
+		k++
+	}
+	p.ordered, p.reverse = true, direction < 0
+}
+
+// fixedPart reports whether the ranges hold column k of the key to one value.
+func (p *path) fixedPart(k int) bool { return len(p.ranges) == 1 && k < len(p.ranges[0].Eq) }
+
+// readDirection returns the direction in which a key column has the required order: 1 forward, -1
+// in reverse, 0 if NULLs are at the wrong end in both.
+func readDirection(key *table.IndexColumn, o orderCol, notNull bool) int {
+	d, nullsFirst := 1, key.NullsFirst
+	if key.Desc != o.desc {
+		d, nullsFirst = -1, !nullsFirst
+	}
+	if !notNull && nullsFirst != o.nullsFirst {
+		return 0
+	}
+	return d
+}
+
+func (c *chooser) keyID(s *logical.Scan, kc table.IndexColumn) logical.ColID {
+	if kc.ColumnID == 0 {
+		return 0
+	}
+	return s.First + s.Desc.ColumnByID(kc.ColumnID)
+}
+
+// uniqueKey reports whether the path's key is unique and never NULL, so that the order of rows with
+// equal keys does not matter.
+func (p *path) uniqueKey(s *logical.Scan, key []table.IndexColumn) bool {
+	if p.index == nil {
+		return true
+	}
+	if !p.index.Unique && !p.index.Primary {
+		return false
+	}
+	for _, kc := range key {
+		if i := s.Desc.ColumnByID(kc.ColumnID); kc.ColumnID == 0 || !s.Desc.Columns[i].NotNull {
+			return false
+		}
+	}
+	return true
+}
+
+// fixedColumn reports whether the ranges hold a key column to one value.
+func (c *chooser) fixedColumn(s *logical.Scan, key []table.IndexColumn, p *path,
+	id logical.ColID) bool {
+	if len(p.ranges) != 1 {
+		return false
+	}
+	for k := range p.ranges[0].Eq {
+		if c.keyID(s, key[k]) == id {
+			return true
+		}
+	}
+	return false
+}
