@@ -11,10 +11,10 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// least is the smallest share that conditions are believed to keep.
+// least is the smallest share of rows that conditions are estimated to keep.
 const least = 1e-6
 
-// Conds is the share of rows that conditions keep together.
+// Conds returns the share of rows for which all conditions are true.
 func (e *Estimator) Conds(conds []expr.Expr) float64 {
 	s := 1.0
 	var ranges []bounded
@@ -43,7 +43,8 @@ type bounded struct {
 
 func (b *bounded) share() float64 { return b.c.Between(b.low, b.high, b.lowIncl, b.highIncl) }
 
-// addBound takes `column < constant` and its like into the column's bounds.
+// addBound adds the bound of a comparison such as `column < constant` to those of its column. It
+// returns false for any other condition.
 func (e *Estimator) addBound(ranges *[]bounded, cond expr.Expr) bool {
 	call, ok := cond.(*expr.Call)
 	if !ok {
@@ -84,12 +85,14 @@ func (e *Estimator) addBound(ranges *[]bounded, cond expr.Expr) bool {
 	return true
 }
 
-var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+// commutator maps a comparison to the one with exchanged operands.
+var commutator = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-// comparison reads `column op value`, either way round.
+// comparison recognises `column op value` and `value op column`, for a column with statistics. In
+// the second form op is the commutator of the operator.
 func (e *Estimator) comparison(call *expr.Call) (id logical.ColID, op string, other expr.Expr,
 	ok bool) {
-	if len(call.Args) != 2 || mirrored[call.Func.Name] == "" {
+	if len(call.Args) != 2 || commutator[call.Func.Name] == "" {
 		return 0, "", nil, false
 	}
 	for i, arg := range call.Args {
@@ -102,28 +105,36 @@ func (e *Estimator) comparison(call *expr.Call) (id logical.ColID, op string, ot
 		}
 		op = call.Func.Name
 		if i == 1 {
-			op = mirrored[op]
+			op = commutator[op]
 		}
 		return col.Index, op, call.Args[1-i], true
 	}
 	return 0, "", nil, false
 }
 
-// value is what a column is compared with, as a value of its type, if that is known.
-func (e *Estimator) value(c *stats.Column, x expr.Expr) (types.Datum, bool) {
+// value returns the value that a column is compared with, converted to the column's type; known is
+// false where it cannot be computed yet.
+func (e *Estimator) value(c *stats.Column, x expr.Expr) (v types.Datum, known bool) {
 	if call, ok := x.(*expr.Call); ok && call.Func.Bound {
-		x = call.Args[0] // what the column is compared with
+		x = call.Args[0] // the value before it is made a bound
 	}
 	k, ok := x.(*expr.Const)
 	if !ok {
-		if k = e.presently(x); k == nil {
-			return types.Null, false
-		}
+		k = e.presentValue(x)
 	}
-	if k.Value.Null {
+	switch {
+	case k == nil:
+		return types.Null, false
+	case k.Value.Null:
 		return types.Null, true
 	}
-	from, to := k.T, c.Type
+	return e.convert(k, c.Type)
+}
+
+// convert returns a constant as a value of a column's type. A fraction is rounded down to an
+// integer.
+func (e *Estimator) convert(k *expr.Const, to *types.Type) (v types.Datum, ok bool) {
+	from := k.T
 	switch {
 	case from.OID == to.OID, from.Family == to.Family &&
 		(from.Family == types.Int || from.Family == types.String || from.Family == types.Float):
@@ -144,9 +155,9 @@ func (e *Estimator) value(c *stats.Column, x expr.Expr) (types.Datum, bool) {
 	return v, err == nil
 }
 
-// presently is the value that a stable expression such as now() has while the statement is planned;
-// nil if it depends on more than the session, or fails.
-func (e *Estimator) presently(x expr.Expr) *expr.Const {
+// presentValue returns the value that a stable expression such as now() has while the statement is
+// planned. It returns nil if the value depends on more than the session, or its evaluation fails.
+func (e *Estimator) presentValue(x expr.Expr) *expr.Const {
 	if e.rt == nil || e.rt.Session == nil || e.rt.TxnTime.IsZero() {
 		return nil
 	}
@@ -175,7 +186,7 @@ func (e *Estimator) presently(x expr.Expr) *expr.Const {
 	return &expr.Const{T: x.Type(), Value: v}
 }
 
-// Cond is the share of rows for which a condition is true.
+// Cond returns the share of rows for which a condition is true.
 func (e *Estimator) Cond(cond expr.Expr) float64 {
 	switch x := cond.(type) {
 	case *expr.Call:
@@ -191,21 +202,17 @@ func (e *Estimator) Cond(cond expr.Expr) float64 {
 	case *expr.Or:
 		return e.or(x)
 	case *expr.Not:
-		if col, ok := x.Arg.(*expr.Col); ok {
-			if c, _ := e.column(col.Index); c != nil {
-				return c.Equal(types.NewBool(false))
-			}
+		if share, ok := e.boolean(x.Arg, false); ok {
+			return share
 		}
 		return max(0, 1-e.Cond(x.Arg))
 	case *expr.Col:
-		if c, _ := e.column(x.Index); c != nil {
-			return c.Equal(types.NewBool(true))
+		if share, ok := e.boolean(x, true); ok {
+			return share
 		}
 	case *expr.IsBool:
-		if col, ok := x.Arg.(*expr.Col); ok {
-			if c, _ := e.column(col.Index); c != nil {
-				return negated(c.Equal(types.NewBool(x.Want)), x.Not)
-			}
+		if share, ok := e.boolean(x.Arg, x.Want); ok {
+			return negated(share, x.Not)
 		}
 	case *expr.Const:
 		if x.Value.Bool() {
@@ -216,6 +223,21 @@ func (e *Estimator) Cond(cond expr.Expr) float64 {
 	return otherSelective
 }
 
+// boolean returns the share of rows in which a boolean column with statistics has the value want;
+// ok is false for any other expression.
+func (e *Estimator) boolean(x expr.Expr, want bool) (share float64, ok bool) {
+	col, ok := x.(*expr.Col)
+	if !ok {
+		return 0, false
+	}
+	c, _ := e.column(col.Index)
+	if c == nil {
+		return 0, false
+	}
+	return c.Equal(types.NewBool(want)), true
+}
+
+// negated returns the share s of rows, or with not that of the other rows.
 func negated(s float64, not bool) float64 {
 	if not {
 		return max(0, 1-s)
@@ -240,7 +262,7 @@ func (e *Estimator) call(x *expr.Call) float64 {
 	return otherSelective
 }
 
-// known estimates a call over a column of which something is known.
+// known estimates a call over a column with statistics.
 func (e *Estimator) known(x *expr.Call) (float64, bool) {
 	if s, ok := e.columns(x); ok {
 		return s, true
@@ -278,7 +300,7 @@ func (e *Estimator) known(x *expr.Call) (float64, bool) {
 	return b.share(), true
 }
 
-// columns estimates the comparison of two columns, of which at least one is known.
+// columns estimates the comparison of two columns, at least one of which has statistics.
 func (e *Estimator) columns(x *expr.Call) (float64, bool) {
 	if len(x.Args) != 2 || x.Func.Name != "=" && x.Func.Name != "<>" {
 		return 0, false
@@ -292,7 +314,7 @@ func (e *Estimator) columns(x *expr.Call) (float64, bool) {
 	return s * negated(1/max(l, r, 1), x.Func.Name == "<>"), true
 }
 
-// present is the share of rows in which an expression is not NULL.
+// present returns the share of rows in which an expression is not NULL.
 func (e *Estimator) present(x expr.Expr) float64 {
 	if c, _ := e.columnOf(x); c != nil {
 		return 1 - c.NullFraction
@@ -300,7 +322,8 @@ func (e *Estimator) present(x expr.Expr) float64 {
 	return 1
 }
 
-// matchers are operators whose share is measured by running them over the values that are known.
+// matchers are the operators whose share is measured by applying them to the values in the
+// statistics.
 var matchers = map[string]bool{"~~": true, "!~~": true, "~~*": true, "!~~*": true, "~": true,
 	"!~": true, "~*": true, "!~*": true,
 	"starts_with": true, "^@": true}
@@ -355,7 +378,7 @@ func (e *Estimator) inList(x *expr.InList) float64 {
 	return s
 }
 
-// anyOf is the share of rows whose column is one of several values.
+// anyOf returns the share of rows whose column equals one of several values.
 func (e *Estimator) anyOf(c *stats.Column, list []expr.Expr) float64 {
 	s := 0.0
 	for _, x := range list {
@@ -399,10 +422,11 @@ func (e *Estimator) isNull(x *expr.IsNull) float64 {
 	return negated(equalSelective, x.Not)
 }
 
-// or adds shares up; where they are known, what several sides keep counts once.
+// or adds up the shares of the sides of an OR. Unless the sides are disjoint, the rows in several
+// of them are counted once, as for independent sides.
 func (e *Estimator) or(x *expr.Or) float64 {
 	s := 0.0
-	exclusive := e == nil || e.apart(x)
+	exclusive := e == nil || e.disjoint(x)
 	for _, a := range x.Args {
 		share := e.Cond(a)
 		if exclusive {
@@ -417,42 +441,49 @@ func (e *Estimator) or(x *expr.Or) float64 {
 	return min(s, 1)
 }
 
-// apart says whether no row fulfils two sides: equalities of one column with constants, or ranges
-// of it that do not meet, as NOT BETWEEN has them.
-func (e *Estimator) apart(x *expr.Or) bool {
-	var high, low *types.Datum
-	first, equal := 0, 0
+// disjoint reports whether no row satisfies two sides of an OR: they equate one column with values,
+// or are one range of it below and one above, which do not overlap, as NOT BETWEEN has them.
+func (e *Estimator) disjoint(x *expr.Or) bool {
+	var column logical.ColID
+	var b bounded
+	equalities := 0
 	for _, a := range x.Args {
 		call, ok := a.(*expr.Call)
 		if !ok {
 			return false
 		}
 		id, op, other, ok := e.comparison(call)
-		if !ok || first != 0 && id != first {
+		if !ok || column != 0 && id != column {
 			return false
 		}
-		first = id
-		c, _ := e.column(id)
-		v, known := e.value(c, other)
-		switch {
-		case op == "=":
-			equal++
-		case !known || v.Null || op == "<>":
-			return false
-		case (op == "<" || op == "<=") && high == nil:
-			high = &v
-		case (op == ">" || op == ">=") && low == nil:
-			low = &v
-		default:
+		column = id
+		b.c, _ = e.column(id)
+		if op == "=" {
+			equalities++
+			continue
+		}
+		v, known := e.value(b.c, other)
+		if !known || v.Null || !b.addSingle(op, v) {
 			return false
 		}
 	}
-	if high == nil && low == nil {
+	if b.high == nil && b.low == nil {
 		return true
 	}
-	if equal > 0 || high == nil || low == nil {
+	return equalities == 0 && b.high != nil && b.low != nil &&
+		types.Compare(b.c.Type, *b.high, *b.low) <= 0
+}
+
+// addSingle adds the bound of a comparison, and returns false if there is a bound on that side
+// already.
+func (b *bounded) addSingle(op string, v types.Datum) bool {
+	switch {
+	case (op == "<" || op == "<=") && b.high == nil:
+		b.high = &v
+	case (op == ">" || op == ">=") && b.low == nil:
+		b.low = &v
+	default:
 		return false
 	}
-	c, _ := e.column(first)
-	return types.Compare(c.Type, *high, *low) <= 0
+	return true
 }

@@ -1,11 +1,10 @@
-// Package estimate says how many rows the parts of a statement will have: the share of rows that a
-// condition keeps, the size of a join, the number of groups. Costs rest on it (package opt), and
-// the order of joins (package rule).
+// Package estimate estimates the rows of the parts of a statement: the share of rows that a
+// condition keeps, the size of a join, the number of groups. Costs (package opt) and the order of
+// joins (package rule) depend on it.
 //
-// It owns how the estimates of several columns and conditions combine; what follows from one
-// column's statistics is table/stats'. An [Estimator] belongs to one statement, and knows the
-// tables that it reads. Where nothing is known it guesses: a table counts 1000 rows, an equality
-// keeps 1 in 200.
+// It combines the estimates for several columns and conditions. Package table/stats makes those for
+// one column, from its statistics. An [Estimator] belongs to one statement and has the statistics
+// of its tables. Without statistics it guesses: a table has 1000 rows, an equality keeps 1 in 200.
 //
 // # Assumptions
 //
@@ -14,5 +13,5 @@
 // values of the one with fewer are all among those of the other; values that are not known at
 // planning (parameters, columns of outer queries) are average ones.
 //
-// An estimate is never 0 rows: a plan chosen for nothing is the worst where there is something.
+// An estimate is never 0 rows: a plan chosen for no rows is the worst if there are some.
 package estimate

@@ -11,14 +11,14 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Estimator estimates for one statement. The nil Estimator knows nothing and guesses.
+// Estimator makes the estimates for one statement. The nil Estimator has no statistics and guesses.
 type Estimator struct {
 	scans  []logical.ScanColumns
-	tables map[table.ID]*stats.Table // of those of which something is known
+	tables map[table.ID]*stats.Table // only tables with statistics
 	rt     *expr.Runtime
 }
 
-// New returns the estimator of a statement; nil when nothing is known of its tables.
+// New returns the estimator of a statement, nil when none of its tables has statistics.
 func New(ctx context.Context, env *opt.Env, meta *logical.Meta) *Estimator {
 	if env.Statistics == nil {
 		return nil
@@ -40,10 +40,10 @@ func New(ctx context.Context, env *opt.Env, meta *logical.Meta) *Estimator {
 	return e
 }
 
-// Known says whether anything is known of any table.
+// Known reports whether any table has statistics.
 func (e *Estimator) Known() bool { return e != nil }
 
-// Guesses where nothing is known.
+// Guesses without statistics.
 const (
 	tableRows      = 1000
 	virtualRows    = 200
@@ -54,15 +54,15 @@ const (
 	otherSelective = 0.33
 )
 
-// Guesses of what is known only when the statement runs.
+// Guesses for numbers that are known only when the statement runs.
 const (
 	ArrayElements = 10  // of an array
 	SetElements   = 10  // of a set-returning function in the select list, for each row
 	SetRows       = 100 // of a function in FROM, or of a WITH query
-	LimitRows     = 10  // that LIMIT asks for
+	LimitRows     = 10  // for the count of LIMIT
 )
 
-// TableRows is the number of rows of a table.
+// TableRows returns the number of rows of a table.
 func (e *Estimator) TableRows(d *table.Desc) float64 {
 	switch d.Kind {
 	case table.KindVirtual:
@@ -78,7 +78,7 @@ func (e *Estimator) TableRows(d *table.Desc) float64 {
 	return tableRows
 }
 
-// scanOf finds the scan that makes a column.
+// scanOf returns the scan that makes a column, nil when no scan does.
 func (e *Estimator) scanOf(id logical.ColID) *logical.ScanColumns {
 	if e == nil {
 		return nil
@@ -91,7 +91,8 @@ func (e *Estimator) scanOf(id logical.ColID) *logical.ScanColumns {
 	return nil
 }
 
-// column finds the statistics of a column, and the rows of its table; nil when there are none.
+// column returns the statistics of a column, and the rows of its table. The statistics are nil when
+// there are none.
 func (e *Estimator) column(id logical.ColID) (*stats.Column, float64) {
 	s := e.scanOf(id)
 	if s == nil {
@@ -109,7 +110,8 @@ func (e *Estimator) column(id logical.ColID) (*stats.Column, float64) {
 	return c, max(1, t.Rows)
 }
 
-// columnOf is column for an expression that is a column, or a cast of one that keeps values apart.
+// columnOf is column for an expression that is a column, or a cast of one that maps different
+// values to different values.
 func (e *Estimator) columnOf(x expr.Expr) (*stats.Column, float64) {
 	if e == nil {
 		return nil, 0
@@ -120,7 +122,7 @@ func (e *Estimator) columnOf(x expr.Expr) (*stats.Column, float64) {
 	return nil, 0
 }
 
-// bare takes a cast off that keeps values apart and in order.
+// bare removes a cast that keeps the order of values and keeps different values different.
 func bare(x expr.Expr) expr.Expr {
 	cast, ok := x.(*expr.Cast)
 	if !ok {
@@ -136,7 +138,7 @@ func bare(x expr.Expr) expr.Expr {
 	return x
 }
 
-// isUnique says whether a column alone is a unique key of its table.
+// isUnique reports whether a column alone is a unique key of its table.
 func (e *Estimator) isUnique(id logical.ColID) bool {
 	s := e.scanOf(id)
 	if s == nil {

@@ -3,6 +3,7 @@ package estimate
 import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
+	"github.com/minidb/minidb/table/stats"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -14,7 +15,7 @@ type Interval struct {
 	LowIncl, HighIncl bool
 }
 
-// Intervals is the share of rows whose column lies in one of several sections, which do not
+// Intervals returns the share of rows whose column is in one of several intervals, which do not
 // overlap.
 func (e *Estimator) Intervals(id logical.ColID, ivs []Interval) float64 {
 	s := 0.0
@@ -26,24 +27,33 @@ func (e *Estimator) Intervals(id logical.ColID, ivs []Interval) float64 {
 
 func (e *Estimator) interval(id logical.ColID, iv *Interval) float64 {
 	c, _ := e.column(id)
-	if c == nil {
-		switch {
-		case iv.Eq != nil || iv.IsNull:
-			return equalSelective
-		case iv.Low != nil && iv.High != nil:
-			return boundSelective
-		}
-		return rangeSelective
-	}
-	if iv.IsNull {
+	switch {
+	case c == nil:
+		return guessInterval(iv)
+	case iv.IsNull:
 		return c.NullFraction
+	case iv.Eq == nil:
+		return e.between(c, iv)
 	}
-	if iv.Eq != nil {
-		if v, known := e.value(c, iv.Eq); known {
-			return c.Equal(v)
-		}
-		return c.EqualAny()
+	if v, known := e.value(c, iv.Eq); known {
+		return c.Equal(v)
 	}
+	return c.EqualAny()
+}
+
+// guessInterval returns the guessed share of an interval of a column without statistics.
+func guessInterval(iv *Interval) float64 {
+	switch {
+	case iv.Eq != nil || iv.IsNull:
+		return equalSelective
+	case iv.Low != nil && iv.High != nil:
+		return boundSelective
+	}
+	return rangeSelective
+}
+
+// between returns the share of an interval with bounds, of which some may not be known yet.
+func (e *Estimator) between(c *stats.Column, iv *Interval) float64 {
 	s := 1 - c.NullFraction
 	var low, high *types.Datum
 	for _, bound := range []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// distinct is the number of different values of an expression over whole tables; ok is false where
-// that is not known.
+// distinct returns the number of different values of an expression over whole tables; ok is false
+// where it is unknown.
 func (e *Estimator) distinct(x expr.Expr) (n float64, ok bool) {
 	if c, _ := e.columnOf(x); c != nil {
 		return max(1, c.Distinct), true
@@ -20,8 +20,9 @@ func (e *Estimator) distinct(x expr.Expr) (n float64, ok bool) {
 	return 0, false
 }
 
-// among is the number of different values of an expression among so many rows; ok is false where
-// that is not known. Of a table's rows a part has fewer values: n(1-(1-part)^(rows of a value)).
+// among returns the number of different values of an expression among a number of rows; ok is false
+// where it is unknown. A part of the rows has n(1-(1-part)^(rows per value)) of the table's n
+// different values.
 func (e *Estimator) among(x expr.Expr, rows float64) (n float64, ok bool) {
 	if n, ok = e.distinct(x); !ok {
 		return 0, false
@@ -32,7 +33,7 @@ func (e *Estimator) among(x expr.Expr, rows float64) (n float64, ok bool) {
 	return max(1, min(n, rows)), true
 }
 
-// Groups is the number of different combinations of keys among so many rows.
+// Groups returns the number of different combinations of keys among a number of rows.
 func (e *Estimator) Groups(keys []expr.Expr, rows float64) float64 {
 	if len(keys) == 0 {
 		return 1
@@ -54,8 +55,7 @@ func (e *Estimator) Groups(keys []expr.Expr, rows float64) float64 {
 	return max(1, min(rows, n))
 }
 
-// Matches is the number of rows of a table that equal given values of some of its columns, at least
-// 1.
+// Matches returns the number of rows of a table in which columns equal given values, at least 1.
 func (e *Estimator) Matches(d *table.Desc, keys []expr.Expr) float64 {
 	rows := e.TableRows(d)
 	if e == nil {
@@ -74,8 +74,8 @@ func (e *Estimator) Matches(d *table.Desc, keys []expr.Expr) float64 {
 // Pair is an equality between the two sides of a join.
 type Pair struct{ Left, Right expr.Expr }
 
-// Join is the number of rows of a join of two inputs with so many rows: by equal pairs, and by
-// other conditions.
+// Join returns the number of rows of a join of two inputs with left and right rows, by equal pairs
+// and other conditions.
 func (e *Estimator) Join(kind opt.JoinKind, left, right float64, pairs []Pair,
 	rest []expr.Expr) float64 {
 	matched := left * right
@@ -104,11 +104,11 @@ func (e *Estimator) Join(kind opt.JoinKind, left, right float64, pairs []Pair,
 	return max(rows, 1)
 }
 
-// Pair is the share of all combinations of so many rows that an equality keeps.
+// Pair returns the share of all combinations of left and right rows for which an equality is true.
 func (e *Estimator) Pair(p Pair, left, right float64) float64 {
 	l, lok := e.distinct(p.Left)
 	r, rok := e.distinct(p.Right)
-	if !lok && !rok { // each of the larger side finds one
+	if !lok && !rok { // each row of the larger side finds one match
 		return 1 / max(left, right, 1)
 	}
 	if !lok {
@@ -120,8 +120,8 @@ func (e *Estimator) Pair(p Pair, left, right float64) float64 {
 	return e.present(p.Left) * e.present(p.Right) / max(l, r, 1)
 }
 
-// semi is the number of left rows that have, or do not have, a partner: by the values of the right
-// side that are among those of the left.
+// semi returns the number of left rows that have, or do not have, a match: by the share of the left
+// values that occur among the right ones.
 func (e *Estimator) semi(kind opt.JoinKind, left, right float64, pairs []Pair,
 	rest []expr.Expr) float64 {
 	share := 0.5
