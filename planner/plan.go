@@ -16,13 +16,13 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Catalog is what the planner asks of the schema.
+// Catalog is the schema as the planner reads it.
 type Catalog = opt.Catalog
 
-// Env is what planning needs beside the statement.
+// Env is what planning needs besides the statement.
 type Env = opt.Env
 
-// Costs are a session's wishes about plans.
+// Costs are a session's settings about plans.
 type Costs = opt.Costs
 
 // Plan plans SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
@@ -58,15 +58,15 @@ func BindScalar(ctx context.Context, env *Env, e ast.Expr, want *types.Type) (ex
 	return bind.Scalar(ctx, env, e, want)
 }
 
-// BindMoment binds the expression of AS OF SYSTEM TIME: one without columns and subqueries. params
-// are the types of the statement's parameters.
+// BindMoment binds the expression of AS OF SYSTEM TIME, which has no columns and no subqueries.
+// params are the types of the statement's parameters.
 func BindMoment(ctx context.Context, env *Env, e ast.Expr, want *types.Type,
 	params []*types.Type) (expr.Expr, error) {
 	return bind.Moment(ctx, env, e, want, params)
 }
 
-// Input reads a quoted literal as a value of t. constant is false where its value holds for this
-// moment only, or is found when the statement runs.
+// Input reads a quoted literal as a value of type t. constant is false if the value holds only for
+// this moment, or can be found only when the statement runs.
 func Input(env *Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
 	return bind.Input(env, text, t)
 }

@@ -116,7 +116,8 @@ type CreateView struct {
 	CheckOption  string
 }
 
-// SequenceOptions are the options of CREATE/ALTER SEQUENCE and identity columns; nil: not said.
+// SequenceOptions are the options of CREATE/ALTER SEQUENCE and identity columns; nil: not
+// specified.
 type SequenceOptions struct {
 	Start, Increment, Min, Max, Cache *int64
 	NoMin, NoMax                      bool

@@ -2,7 +2,7 @@ package ast
 
 import "reflect"
 
-// Equal reports whether two trees say the same, wherever in the text they stand.
+// Equal reports whether two trees are equal apart from their positions in the text.
 func Equal(a, b any) bool { return equalValues(reflect.ValueOf(a), reflect.ValueOf(b)) }
 
 var posType = reflect.TypeOf(Pos(0))

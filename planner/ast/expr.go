@@ -2,7 +2,7 @@ package ast
 
 import "slices"
 
-// LiteralKind says how a literal was written; the planner gives it a type as PostgreSQL does.
+// LiteralKind is how a literal was written; the planner derives its type as PostgreSQL does.
 type LiteralKind uint8
 
 const (
@@ -10,7 +10,7 @@ const (
 	LiteralBool               // Text is "t" or "f"
 	LiteralInt                // [-]digits without point or exponent; int4, int8 or numeric by size
 	LiteralNumber             // [-] with point or exponent: numeric
-	LiteralString             // quoted: type unknown until its context gives one
+	LiteralString             // quoted: of unknown type until its context decides
 	LiteralBits               // B'101' or X'1F': Text is the binary digits
 )
 
@@ -27,14 +27,14 @@ type Param struct {
 	N   int
 }
 
-// ColumnRef is a, t.a, s.t.a or d.s.t.a: Qualifier holds what stands before the column's name.
+// ColumnRef is a, t.a, s.t.a or d.s.t.a: Qualifier holds the parts before the column's name.
 type ColumnRef struct {
 	Pos       Pos
 	Qualifier []string
 	Name      string
 }
 
-// Star is * or t.*; it may stand in select lists, RETURNING, count(*) and row(t.*).
+// Star is * or t.*. It may occur in select lists, RETURNING, count(*) and row(t.*).
 type Star struct {
 	Pos       Pos
 	Qualifier []string
@@ -55,7 +55,7 @@ type Unary struct {
 	Operand Expr
 }
 
-// IsTest is `x IS [NOT] …`; Test is "null", "true", "false" or "unknown". ISNULL and NOTNULL too.
+// IsTest is `x IS [NOT] …`, ISNULL or NOTNULL. Test is "null", "true", "false" or "unknown".
 type IsTest struct {
 	Pos     Pos
 	Operand Expr
@@ -135,9 +135,9 @@ type Array struct {
 	Elements []Expr
 }
 
-// Subscript is Operand[Index] or Operand[Low:High] (Slice; either bound may be nil). Continues says
-// that Operand is a subscript of the same chain, over one more dimension: a[1][2], and not
-// (a[1])[2].
+// Subscript is Operand[Index], or with Slice Operand[Low:High], where either bound may be nil.
+// Continues is set when Operand is a subscript of the same chain, with one dimension less: a[1][2],
+// as opposed to (a[1])[2].
 type Subscript struct {
 	Pos       Pos
 	Operand   Expr
@@ -147,7 +147,7 @@ type Subscript struct {
 	Continues bool
 }
 
-// FieldSelect is (expr).field; Field "*" expands all.
+// FieldSelect is (expr).field; Field "*" expands all fields.
 type FieldSelect struct {
 	Pos     Pos
 	Operand Expr
@@ -286,8 +286,8 @@ func (*Collate) expr()       {}
 func (*FuncCall) expr()      {}
 func (*Default) expr()       {}
 
-// Chain returns the operands of a chain of one operator, such as a AND b AND c, from left to right:
-// parentheses around its left side make no difference. It does not recurse, as chains may be long.
+// Chain returns the operands of a chain of one operator, such as a AND b AND c, from left to right.
+// Parentheses around the left side make no difference. It does not recurse, as chains may be long.
 func (e *Binary) Chain() []Expr {
 	operands := []Expr{e.Right}
 	left := e.Left
@@ -304,8 +304,8 @@ func (e *Binary) Chain() []Expr {
 	return operands
 }
 
-// Chain returns what a chain of subscripts such as a[1][2] is applied to, and the chain from its
-// last subscript to its first.
+// Chain returns the operand of a chain of subscripts such as a[1][2], and the subscripts from last
+// to first.
 func (e *Subscript) Chain() (base Expr, chain []*Subscript) {
 	base = e
 	for {

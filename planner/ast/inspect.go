@@ -1,8 +1,8 @@
 package ast
 
-// Inspect calls f for a node of a tree and, where f returns true, for all nodes below it:
-// expressions, entries of FROM, queries and their parts (all as pointers), in the order of the text
-// but for WITH, which comes first. A nil node is skipped. Of statements it knows queries only.
+// Inspect calls f for a node of a tree and, if f returns true, for all nodes below it: expressions,
+// entries of FROM, queries and their parts (all as pointers), in the order of the text, except that
+// WITH comes first. A nil node is skipped. Of the statements it enters queries only.
 func Inspect(n any, f func(n any) bool) {
 	in := inspector(f)
 	switch n := n.(type) {

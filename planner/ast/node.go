@@ -8,8 +8,8 @@ type Statement interface{ statement() }
 
 // Expr is any scalar expression.
 type Expr interface {
-	// At is where the expression stands for error messages: PostgreSQL points at the operator of
-	// a binary expression, at the first character of everything else.
+	// At returns the position for error messages: as in PostgreSQL, that of the operator of a
+	// binary expression, and of the first character of any other.
 	At() Pos
 	expr()
 }
@@ -23,7 +23,7 @@ type Name struct {
 	Name     string
 }
 
-// Ident is one identifier with its place.
+// Ident is an identifier and its position.
 type Ident struct {
 	Pos  Pos
 	Name string

@@ -9,7 +9,8 @@ type Select struct {
 	Limit   Expr // nil: none (LIMIT ALL too)
 	Offset  Expr
 	Locking []Locking
-	// AsOf is where the statement reads; the outermost query has it, wherever it was said.
+	// AsOf is the moment at which the statement reads. Only the outermost query has it, wherever it
+	// was written.
 	AsOf *AsOf
 }
 
@@ -29,7 +30,7 @@ type CTE struct {
 	Name         string
 	Columns      []string
 	Statement    Statement
-	Materialized *bool // nil: not said
+	Materialized *bool // nil: not written
 }
 
 // SelectCore is SELECT … FROM … WHERE … GROUP BY … HAVING …. `TABLE t` is SELECT * FROM t.
@@ -79,7 +80,7 @@ func (*SetOp) queryBody()      {}
 func (*Values) queryBody()     {}
 func (*Select) queryBody()     {}
 
-// OrderItem is one ORDER BY key. NullsFirst is nil when the user left it to the direction.
+// OrderItem is one ORDER BY key. NullsFirst is nil if the user did not specify it.
 type OrderItem struct {
 	Expr       Expr
 	Desc       bool

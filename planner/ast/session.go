@@ -1,11 +1,11 @@
 package ast
 
-// TxnModes are the modes of BEGIN and SET TRANSACTION; empty and nil mean not said.
+// TxnModes are the modes of BEGIN and SET TRANSACTION; empty and nil mean not specified.
 type TxnModes struct {
 	Isolation  string // "serializable", "repeatable read", "read committed", "read uncommitted"
 	ReadOnly   *bool
 	Deferrable *bool
-	AsOf       *AsOf // nil: not said
+	AsOf       *AsOf // nil: not specified
 }
 
 // AsOf is AS OF SYSTEM TIME x, or AS OF TIMESTAMP x: the moment at which a transaction reads.
@@ -36,7 +36,7 @@ type Rollback struct {
 	Chain bool
 }
 
-// Savepoint is SAVEPOINT name; Release and RollbackTo its ends.
+// Savepoint is SAVEPOINT name. Release and RollbackTo end it.
 type Savepoint struct {
 	Pos  Pos
 	Name string
@@ -199,8 +199,7 @@ type Maintenance struct {
 	Kind    string // REINDEX: "table", "index", "database", …
 }
 
-// MaintainedTable is a table of a Maintenance, and the columns that ANALYZE is to look at; none:
-// all.
+// MaintainedTable is a table of a Maintenance, and the columns that ANALYZE samples; none: all.
 type MaintainedTable struct {
 	Name    Name
 	Columns []Ident
@@ -234,9 +233,9 @@ type Unlisten struct {
 	All     bool
 }
 
-// Unsupported is a statement that was recognised and that minidb does not do: executing it answers
-// 0A000 with Construct and Pos. The parser itself may answer so too; it uses this node only where
-// the statement must be told from a syntax error before its end is understood.
+// Unsupported is a statement that is recognised and that minidb does not implement: executing it
+// fails with 0A000, Construct and Pos. The parser may also return this error itself. It uses this
+// node only where it must first parse the rest of the statement, which may have a syntax error.
 type Unsupported struct {
 	Pos       Pos
 	Construct string

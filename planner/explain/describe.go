@@ -10,7 +10,7 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// width guesses the bytes of a row, as PostgreSQL does without statistics.
+// width returns a guess of a row's bytes, as PostgreSQL makes it without statistics.
 func width(n physical.Node) int {
 	w := 0
 	for _, c := range n.Columns() {
@@ -23,8 +23,8 @@ func width(n physical.Node) int {
 	return w
 }
 
-// nodeOf says of a node what it is: in its title for the text form, one by one in its properties
-// for the others, and in its details for both.
+// nodeOf describes a node: its title for the text form, the properties of which the title is made
+// for the other forms, and details for both.
 func nodeOf(n physical.Node) *node {
 	switch n := n.(type) {
 	case *physical.Scan:
@@ -69,7 +69,7 @@ func nodeOf(n physical.Node) *node {
 	return rowsNode(n)
 }
 
-// rowsNode is nodeOf for the nodes that do something with the rows of their inputs.
+// rowsNode is nodeOf for nodes that process the rows of their inputs.
 func rowsNode(n physical.Node) *node {
 	hashed := Detail{Label: "Strategy", Text: "Hashed"}
 	switch n := n.(type) {
@@ -133,16 +133,16 @@ func modifyNode(n physical.Node) *node {
 	return out
 }
 
-// of makes a node with a title and, beside its type, properties.
+// of makes a node with a title, a type and further properties.
 func of(title, kind string, properties ...Detail) *node {
 	return &node{title: title,
 		properties: append([]Detail{{Label: "Node Type", Text: kind}}, properties...)}
 }
 
-// called is of for a node whose title is its type.
+// called makes a node whose title is its type.
 func called(name string) *node { return of(name, name) }
 
-// relationNode is of for a node over a relation.
+// relationNode makes a node that reads or writes a relation.
 func relationNode(title, kind, table, alias string, properties ...Detail) *node {
 	return of(title+" on "+named(table, alias), kind,
 		append(properties, relationProperties(table, alias)...)...)
@@ -169,7 +169,8 @@ func loopNode(k opt.JoinKind, cond expr.Expr) *node {
 
 func joinWords(k opt.JoinKind) string { return " " + k.String() + " Join" }
 
-// scanNode: a scan of rows by their key is one of the primary key's index, as in PostgreSQL.
+// scanNode describes a scan. A scan of rows by their key is shown as a scan of the primary key's
+// index, as in PostgreSQL.
 func scanNode(n *physical.Scan) *node {
 	index := ""
 	if n.Index != nil {
@@ -204,7 +205,7 @@ func (n *node) detail(d Detail) *node {
 	return n
 }
 
-// expr adds an expression, if there is one.
+// expr adds an expression, unless it is nil.
 func (n *node) expr(label string, e expr.Expr) *node {
 	if e == nil {
 		return n
@@ -258,7 +259,7 @@ func equalities(left, right []expr.Expr) string {
 	return "(" + strings.Join(parts, " AND ") + ")"
 }
 
-// sortKeys shows a computed key by what computes it.
+// sortKeys formats sort keys. A computed key is shown as the expression that computes it.
 func sortKeys(keys []opt.SortKey, child physical.Node) []string {
 	parts := make([]string, len(keys))
 	p, _ := child.(*physical.Project)
@@ -278,7 +279,7 @@ func sortKeys(keys []opt.SortKey, child physical.Node) []string {
 	return parts
 }
 
-// rangeText shows the sections of the key that a scan reads.
+// rangeText formats the ranges of the key that a scan reads.
 func rangeText(n *physical.Scan) string {
 	const most = 4
 	cols := n.Table.RowKey
@@ -330,7 +331,7 @@ func oneRange(d *table.Desc, cols []table.IndexColumn, r *physical.Range) string
 			op += "="
 		}
 		if call, ok := e.(*expr.Call); ok && call.Func.Bound {
-			// the bound is where the comparison says, whatever the range includes
+			// A converted bound is shown with the operator of the comparison.
 			op = call.Func.Name
 		}
 		parts = append(parts, "("+name(len(r.Eq))+" "+op+" "+expr.Format(e)+")")
@@ -346,7 +347,7 @@ func oneRange(d *table.Desc, cols []table.IndexColumn, r *physical.Range) string
 	return "(" + strings.Join(parts, " AND ") + ")"
 }
 
-// subplans are the plans of the subqueries in a node's own expressions.
+// subplans returns the plans of the subqueries in a node's own expressions.
 func subplans(n physical.Node) []physical.Node {
 	var out []physical.Node
 	physical.EachExpr(n, func(e expr.Expr) {

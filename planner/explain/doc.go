@@ -1,6 +1,6 @@
-// Package explain shows plans as EXPLAIN does: [Describe] makes a tree of what is said of the
+// Package explain shows plans as EXPLAIN does. [Describe] makes a tree of descriptions of the
 // nodes, which [Plan.Text] and [Plan.JSON] write in PostgreSQL's forms.
 //
-// Projections and filters are not nodes of their own in PostgreSQL: the first are left out, the
-// second are a detail of the node that they filter.
+// Projections and filters are not nodes of their own in PostgreSQL: projections are left out, and
+// filters are details of the nodes that they filter.
 package explain

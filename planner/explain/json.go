@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// JSON is the plan as PostgreSQL shows it to programs, with its names and in its order.
+// JSON returns the plan in PostgreSQL's JSON form, with the same names in the same order.
 func (p *Plan) JSON() string {
 	w := &jsonWriter{p: p}
 	w.open("[")
@@ -21,13 +21,13 @@ func (p *Plan) JSON() string {
 	return w.out.String()
 }
 
-// jsonWriter writes members in the order in which they come.
+// jsonWriter writes members in the order of the calls.
 type jsonWriter struct {
 	p     *Plan
 	out   strings.Builder
 	depth int
-	next  bool // there is a member before
-	keyed bool // a key stands at the end
+	next  bool // a member precedes
+	keyed bool // a key was written last
 }
 
 // start begins a value: after its key, or on a line of its own.
@@ -63,7 +63,7 @@ func (w *jsonWriter) key(name string) {
 	w.keyed = true
 }
 
-// member writes a value that is JSON already.
+// member writes a member whose value is JSON already.
 func (w *jsonWriter) member(name, value string) {
 	w.key(name)
 	w.out.WriteString(value)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Text is the plan as PostgreSQL shows it to people, a line each.
+// Text returns the lines of the plan's text form.
 func (p *Plan) Text() []string {
 	w := &textWriter{p: p}
 	w.node(p.root, 0)
@@ -52,7 +52,7 @@ func (w *textWriter) node(n *node, depth int) {
 	}
 }
 
-// figures are the estimates, and what was measured.
+// figures formats the estimates and the measured figures.
 func (w *textWriter) figures(f *figures) string {
 	var s string
 	if !w.p.o.HideCosts {

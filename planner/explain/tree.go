@@ -8,12 +8,13 @@ import (
 	"github.com/minidb/minidb/planner/physical"
 )
 
-// Options say what is shown.
+// Options select what is shown.
 type Options struct {
 	Verbose    bool
 	HideCosts  bool
 	HideTiming bool
-	// Actual tells what a node did, for EXPLAIN ANALYZE: rows and time over all loops.
+	// Actual returns, for EXPLAIN ANALYZE, the measured rows and time of a node, summed over all
+	// loops. ok is false for a node that was not measured.
 	Actual func(physical.Node) (rows, loops int64, elapsed time.Duration, ok bool)
 }
 
@@ -25,16 +26,16 @@ type Plan struct {
 	Planning, Execution time.Duration
 }
 
-// Detail is what is said of a node beside its figures. Either Text or List is set.
+// Detail is a line about a node below its title. Either Text or List is set.
 type Detail struct {
 	Label, Text string
 	List        []string
 }
 
-// node is what is said of one node.
+// node is the description of one node.
 type node struct {
 	title      string   // in the text form
-	properties []Detail // what the title says, one by one
+	properties []Detail // those in the title, one by one
 	what       figures  // estimated and measured
 	details    []Detail // below the title
 	relation   string   // to the node above: "Outer", "Inner", "Member", "SubPlan", "InitPlan"
@@ -42,7 +43,7 @@ type node struct {
 	children   []*node
 }
 
-// figures are the estimates, and what was measured for each loop.
+// figures are the estimates and the measured figures, per loop.
 type figures struct {
 	cost, rows float64
 	width      int
@@ -75,7 +76,7 @@ type describer struct {
 	subplans int
 }
 
-// node describes a node and what is below it.
+// node describes a node and the nodes below it.
 func (d *describer) node(n physical.Node) *node {
 	shown := n
 	var filters []expr.Expr
@@ -121,7 +122,7 @@ func (d *describer) node(n physical.Node) *node {
 	}
 }
 
-// relation is what PostgreSQL calls the place of a node below another.
+// relation returns PostgreSQL's name for the place of a node below another.
 func relation(above physical.Node, place int) string {
 	switch above.(type) {
 	case *physical.Append:

@@ -2,12 +2,14 @@ package expr
 
 import "time"
 
-// Backends is what a Session may offer beside: power over the other sessions.
+// Backends is an optional interface of a Session: control over other sessions.
 type Backends interface {
-	// CancelBackend ends the running statement of a session; false when there is no such session.
+	// CancelBackend cancels the running statement of a session. It returns false when there is no
+	// such session.
 	CancelBackend(pid int32) (bool, error)
-	// TerminateBackend ends a session, and with a wait says whether it has gone by then.
+	// TerminateBackend ends a session. With a wait it returns true only if the session has ended
+	// within that time.
 	TerminateBackend(pid int32, wait time.Duration) (bool, error)
-	// ReloadConf makes what ALTER SYSTEM stored the default of all sessions.
+	// ReloadConf makes the settings that ALTER SYSTEM stored the defaults of all sessions.
 	ReloadConf() error
 }

@@ -1,9 +1,9 @@
 package expr
 
-// LockWaits is what a Session may offer beside: who waits for whom.
+// LockWaits is an optional interface of a Session: which sessions wait for which.
 type LockWaits interface {
-	// BlockingPIDs are the sessions for which the session with that number waits.
+	// BlockingPIDs returns the sessions for which a session waits.
 	BlockingPIDs(pid int32) []int32
-	// SafeSnapshotBlockers are those for which it waits to get a safe snapshot.
+	// SafeSnapshotBlockers returns the sessions for which a session waits to get a safe snapshot.
 	SafeSnapshotBlockers(pid int32) []int32
 }

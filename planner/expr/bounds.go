@@ -2,27 +2,28 @@ package expr
 
 import "github.com/minidb/minidb/table/types"
 
-// Account is where a statement's memory is counted. Grow fails with 53200 when the statement may
-// not hold n bytes more.
+// Account counts a statement's memory. Grow fails with 53200 when the statement may not hold n more
+// bytes.
 type Account interface {
 	Grow(n int64) error
 	Shrink(n int64)
 }
 
 const (
-	// lookEvery is the work between two looks at the statement's context, in bytes copied or read.
-	lookEvery = 1 << 20
-	// stepCost and rowCost are what a step of a loop and a row count for: 95,000 steps, or 4,096
-	// rows, are the most between two looks.
+	// checkEvery is the work between two checks of the statement's context, in bytes copied or
+	// read.
+	checkEvery = 1 << 20
+	// stepCost and rowCost convert a step of a loop and a row to bytes of work: there are at most
+	// 95,000 steps, or 4,096 rows, between two checks.
 	stepCost = 11
-	rowCost  = lookEvery / 4096
-	// withoutAccount bounds what functions hold where no statement runs, as in the folding of
-	// constants.
+	rowCost  = checkEvery / 4096
+	// withoutAccount bounds the memory of functions where no statement runs, as in constant
+	// folding.
 	withoutAccount = 64 << 20
 )
 
-// Grow asks for n bytes before they are allocated. They belong to the evaluation that is going on
-// and are given back when its result is replaced: see Hold.
+// Grow asks for n bytes before they are allocated. They belong to the current evaluation and are
+// released when its result is replaced: see Hold.
 func (rt *Runtime) Grow(n int64) error {
 	if n <= 0 {
 		return nil
@@ -40,26 +41,28 @@ func (rt *Runtime) Grow(n int64) error {
 	return nil
 }
 
-// Hold starts an evaluation: it gives back the bytes that the previous one of the same expression
-// asked for, of which *held keeps count. The caller calls EndHold behind the evaluation, with what
-// Hold returned. Evaluations nest, as a subquery's does in that of its outer expression.
+// Hold starts an evaluation. It releases the bytes that the previous evaluation of the same
+// expression asked for, which *held counts. After the evaluation the caller calls EndHold with the
+// value that Hold returned. Evaluations nest: that of a subquery runs within that of its outer
+// expression.
 func (rt *Runtime) Hold(held *int64) (outer int64) {
 	rt.Release(held)
 	outer, rt.held = rt.held, 0
 	return outer
 }
 
-// EndHold ends an evaluation that Hold started; *held becomes the bytes that it asked for.
+// EndHold ends an evaluation that Hold started; *held becomes the number of bytes that it asked
+// for.
 func (rt *Runtime) EndHold(held *int64, outer int64) { *held, rt.held = *held+rt.held, outer }
 
-// Abandon gives back what the evaluation that is going on has asked for so far.
+// Abandon releases the bytes that the current evaluation has asked for so far.
 func (rt *Runtime) Abandon() {
 	held := rt.held
 	rt.Release(&held)
 	rt.held = 0
 }
 
-// Release gives back *held bytes.
+// Release releases *held bytes.
 func (rt *Runtime) Release(held *int64) {
 	if *held == 0 {
 		return
@@ -71,20 +74,20 @@ func (rt *Runtime) Release(held *int64) {
 	*held = 0
 }
 
-// Return gives n bytes back before the evaluation ends that asked for them.
+// Return releases n bytes before the evaluation that asked for them ends.
 func (rt *Runtime) Return(n int64) {
 	rt.held -= n
 	rt.Release(&n)
 }
 
-// Taken is how many bytes are asked for and not given back.
+// Taken returns the number of bytes that are asked for and not released.
 func (rt *Runtime) Taken() int64 { return rt.taken }
 
 // Tick counts n bytes of work, and returns the error of the statement's context when it has ended.
-// It looks at the context once per MiB, so a caller counts pieces of at most that size, each before
-// or behind the work on it.
+// It checks the context once per MiB. A caller therefore counts pieces of at most that size, each
+// before or after the work on it.
 func (rt *Runtime) Tick(n int) error {
-	if rt.work += n; rt.work < lookEvery {
+	if rt.work += n; rt.work < checkEvery {
 		return nil
 	}
 	rt.work = 0
@@ -94,7 +97,7 @@ func (rt *Runtime) Tick(n int) error {
 	return rt.Ctx.Err()
 }
 
-// TickSteps is Tick for n steps of a loop that are not a matter of bytes.
+// TickSteps is Tick for n steps of a loop whose work is not measured in bytes.
 func (rt *Runtime) TickSteps(n int) error { return rt.Tick(n * stepCost) }
 
 // TickRow is Tick for a row.

@@ -1,5 +1,5 @@
-// Package expr holds bound expressions: every name is resolved, every type known, every implicit
-// cast written out. The planner makes them, planner/eval compiles and runs them.
+// Package expr holds bound expressions: every name is resolved, every type is known, and every
+// implicit cast is explicit. The planner makes them; planner/eval compiles and runs them.
 //
 // Nodes are data: Type is the only method, phases are functions with a type switch (Walk and
 // Rewrite visit children). Columns are ordinals of the input row of the plan node that owns the
@@ -20,7 +20,7 @@ type Expr interface {
 type Const struct {
 	T     *types.Type
 	Value types.Datum
-	Pos   int // byte offset (from 1) in the statement, for errors of planning; 0: unknown
+	Pos   int // byte offset (from 1) in the statement, for errors during planning; 0: unknown
 }
 
 // Col is column Index of the input row. While the planner works on logical plans, Index is a
@@ -29,7 +29,7 @@ type Col struct {
 	T     *types.Type
 	Index int
 	Name  string // for EXPLAIN
-	Pos   int    // byte offset (from 1) in the statement, for errors of planning; 0: unknown
+	Pos   int    // byte offset (from 1) in the statement, for errors during planning; 0: unknown
 }
 
 // Param is $N, counted from 1.
@@ -39,16 +39,16 @@ type Param struct {
 	Pos int // byte offset (from 1) in the statement; 0: unknown
 }
 
-// Var is a value that an outer row hands to a correlated subquery or to the right side of a lateral
-// join: slot Slot of the statement's variables, set before the inner plan runs.
+// Var is a value that an outer row passes to a correlated subquery or to the right side of a
+// lateral join: slot Slot of the statement's variables, set before the inner plan runs.
 type Var struct {
 	T    *types.Type
 	Slot int
 	Name string
 }
 
-// Call is a function or operator over evaluated arguments. Func carries the implementation
-// (package builtin) and says whether NULL arguments give NULL.
+// Call is a call of a function or operator with evaluated arguments. Func has the implementation
+// (package builtin).
 type Call struct {
 	T    *types.Type
 	Func *Func
@@ -56,14 +56,15 @@ type Call struct {
 	Pos  int // byte offset (from 1) in the statement, for run-time errors; 0: unknown
 }
 
-// And and Or are n-ary; an argument is evaluated only for rows that the ones before did not decide.
+// And is the n-ary conjunction. An argument is evaluated only for rows that those before it did not
+// decide.
 type And struct{ Args []Expr }
 
-// Or is the n-ary disjunction.
+// Or is the n-ary disjunction, evaluated like And.
 type Or struct {
 	Args []Expr
-	// Implied are conditions that follow from it and have been tested before: what they drop is not
-	// dropped again where rows are estimated.
+	// Implied are conditions that follow from the disjunction and are tested before it. Estimates
+	// do not count the rows that they drop a second time.
 	Implied []Expr
 }
 
@@ -83,9 +84,9 @@ type IsBool struct {
 	Not  bool
 }
 
-// Case is a searched CASE (a simple one is bound into comparisons with its operand, which the
-// planner must evaluate once: it is held in Operand and seen by Whens as CaseOperand). Arms are
-// evaluated only for rows that reach them. Else nil is NULL.
+// Case is a searched CASE. A simple CASE is bound to comparisons with its operand: Operand, which
+// is evaluated once, and which Whens refer to as CaseOperand. Arms are evaluated only for rows that
+// reach them. A nil Else is NULL.
 type Case struct {
 	T       *types.Type
 	Operand Expr
@@ -99,14 +100,14 @@ type When struct{ Cond, Result Expr }
 // CaseOperand is the value of the enclosing simple CASE's operand.
 type CaseOperand struct{ T *types.Type }
 
-// Coalesce is the first argument that is not NULL, lazily.
+// Coalesce is the first argument that is not NULL. Later arguments are not evaluated.
 type Coalesce struct {
 	T    *types.Type
 	Args []Expr
 }
 
-// InList is Arg IN (List), with three-valued logic. Eq is the equality of Arg's and the list's
-// common type, to which all are cast already.
+// InList is Arg IN (List), with three-valued logic. Eq is the equality of the common type of Arg
+// and List, to which all are cast already.
 type InList struct {
 	Arg  Expr
 	List []Expr
@@ -114,8 +115,8 @@ type InList struct {
 	Not  bool
 }
 
-// Cast converts Arg to T. Explicit tells CAST from an assignment or implicit cast: an explicit one
-// truncates varchar(n), the others raise 22001.
+// Cast converts Arg to T. Explicit is set for CAST, and not for an assignment or implicit cast: an
+// explicit cast truncates varchar(n), the others raise 22001.
 type Cast struct {
 	T        *types.Type
 	Arg      Expr
@@ -129,11 +130,11 @@ type ArrayExpr struct {
 	Elems []Expr
 }
 
-// RowExpr is ROW(…). Comparisons of rows are bound into comparisons of fields and do not arrive
-// here.
+// RowExpr is ROW(…). A comparison of rows is bound to comparisons of fields, and no RowExpr
+// remains.
 type RowExpr struct {
 	Elems []Expr
-	Names []string // of the fields, where a whole row of a relation is meant
+	Names []string // of the fields, if it is a whole row of a relation
 }
 
 // Quantified is Left op ANY|ALL (array). Op compares Left with an element.
@@ -144,11 +145,12 @@ type Quantified struct {
 	Pos         int
 }
 
-// SubqueryKind says what a subquery's rows are turned into.
+// SubqueryKind is what a subquery makes of its rows.
 type SubqueryKind uint8
 
-// Scalar: the one value of at most one row (21000 beyond), NULL if none. Exists: whether there is a
-// row. Any/All: Op over Left and every row, three-valued. ArrayOf: an array of the column.
+// Scalar: the value of the only row (21000 if there are more), NULL if there is none. Exists:
+// whether there is a row. Any, All: Op between Left and every row, three-valued. ArrayOf: an array
+// of the column.
 const (
 	Scalar SubqueryKind = iota
 	Exists
@@ -157,26 +159,26 @@ const (
 	ArrayOf
 )
 
-// Subquery runs a plan. Args are evaluated over the outer row and put into the statement's
-// variables at Slots before each run; without Args the plan runs once per statement and its result
-// is kept (for Any with equality: as a hash set).
+// Subquery runs a plan. Before each run Args are evaluated over the outer row and put into the
+// statement's variables at Slots. Without Args the plan runs once per statement, and its result is
+// kept (for Any with equality: as a hash set).
 type Subquery struct {
 	T    *types.Type
 	Kind SubqueryKind
-	// physical.Node (logical.Node during planning): any, so that no import goes in a circle
+	// physical.Node (logical.Node during planning). The type is any to avoid an import cycle.
 	Plan  any
 	Slots []int
 	Args  []Expr
-	// Any and All: Left has one entry per column of Plan, and Ops as many comparisons.
+	// For Any and All, Left has one entry and Ops one comparison per column of Plan.
 	Left []Expr
 	Ops  []*Func
 	Pos  int
-	// Class is the same for subqueries that are written alike in one scope; 0: that is not known.
+	// Class is equal for subqueries that are written alike in one scope; 0: unknown.
 	Class int
 }
 
-// Hashed reports whether an Any or All asks for membership among the rows of a subquery that runs
-// once: the rows are looked up in a table of keys.
+// Hashed reports whether an Any or All tests membership among the rows of a subquery that runs
+// once: the rows are then looked up in a hash table.
 func (e *Subquery) Hashed() bool {
 	want := "="
 	switch e.Kind {
@@ -194,8 +196,8 @@ func (e *Subquery) Hashed() bool {
 	return len(e.Args) == 0
 }
 
-// sameKeys reports whether equal values of both sides of an operator have one form. Moments of
-// different types are compared by the time zone.
+// sameKeys reports whether equal values of both operands have one form as keys of a hash table.
+// They do not for moments of different types, which are compared by the time zone.
 func sameKeys(op *Func, left *types.Type) bool {
 	l, r := op.Args[0], op.Args[1]
 	switch left.Family {
@@ -205,8 +207,8 @@ func sameKeys(op *Func, left *types.Type) bool {
 	return l.OID == r.OID
 }
 
-// SetReturning calls of functions like generate_series are not expressions: the planner turns them
-// into physical.FuncScan or physical.ProjectSet.
+// Calls of set-returning functions such as generate_series are not expressions: the planner turns
+// them into physical.FuncScan or physical.ProjectSet.
 
 func (e *Const) Type() *types.Type       { return e.T }
 func (e *Col) Type() *types.Type         { return e.T }

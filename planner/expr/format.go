@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Format writes an expression as EXPLAIN shows it: PostgreSQL's way, with operators in parentheses
+// Format formats an expression as EXPLAIN shows it, in PostgreSQL's way: operators in parentheses
 // and casts as ::.
 func Format(e Expr) string {
 	f := formatter{}
@@ -17,7 +17,7 @@ func Format(e Expr) string {
 
 type formatter struct {
 	b       strings.Builder
-	operand Expr // of the simple CASE that is being written
+	operand Expr // of the simple CASE that is being formatted
 }
 
 func (f *formatter) list(es []Expr) {
@@ -179,7 +179,7 @@ func (f *formatter) cast(e *Cast) {
 	f.b.WriteString("::" + e.T.String())
 }
 
-// call writes a function call, or an operator in parentheses.
+// call formats a function call, or an operator in parentheses.
 func (f *formatter) call(e *Call) {
 	name := e.Func.Name
 	if e.Func.Bound {

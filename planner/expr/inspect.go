@@ -1,7 +1,7 @@
 package expr
 
-// VolatilityOf is the volatility of the most volatile function in e. Parameters, variables and
-// subqueries count as stable: fixed while a statement runs, and not known at planning.
+// VolatilityOf returns the volatility of the most volatile function in e. Parameters, variables and
+// subqueries count as stable: they are fixed while a statement runs, and unknown during planning.
 func VolatilityOf(e Expr) Volatility {
 	v := Immutable
 	Walk(e, func(n Expr) bool {

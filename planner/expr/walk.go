@@ -2,8 +2,8 @@ package expr
 
 import "slices"
 
-// Walk calls fn for e and, where fn returns true, for its children. Plans of subqueries are not
-// entered; their Args and Left are.
+// Walk calls fn for e and, if fn returns true, for its children. It does not enter the plans of
+// subqueries, but their Args and Left.
 func Walk(e Expr, fn func(Expr) bool) {
 	if e == nil || !fn(e) {
 		return
@@ -58,14 +58,14 @@ func walkAll(es []Expr, fn func(Expr) bool) {
 	}
 }
 
-// Rewrite rebuilds e from the leaves up: fn is given each node after its children were rewritten,
-// and returns what shall stand in its place. Nodes without changes below them are kept.
+// Rewrite rebuilds e from the leaves up: fn is called with each node after its children were
+// rewritten, and returns the node's replacement. Nodes without changes below them are kept.
 func Rewrite(e Expr, fn func(Expr) Expr) Expr {
 	return fn(Children(e, func(c Expr) Expr { return Rewrite(c, fn) }))
 }
 
-// Children replaces the children of e by what fn makes of them: e itself when nothing changed, else
-// a copy.
+// Children replaces the children of e by the results of fn. It returns e itself when nothing
+// changed, else a copy.
 func Children(e Expr, fn func(Expr) Expr) Expr {
 	switch e := e.(type) {
 	case *Call:

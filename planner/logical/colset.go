@@ -2,13 +2,13 @@ package logical
 
 import "math/bits"
 
-// ColSet is a set of column IDs. The zero value is empty. Copies share memory: use Copy before a
-// change to one of two.
+// ColSet is a set of column IDs. The zero value is empty. Copies share memory: call Copy before
+// changing one of two.
 //
-// A set takes room for the span of its IDs, not for all below them: each of the million queries of
-// a UNION ALL has few columns, whose IDs lie close together.
+// The memory of a set grows with the span of its IDs, not with the largest ID: each of the million
+// queries of a UNION ALL has few columns, whose IDs are close together.
 type ColSet struct {
-	low  uint64 // IDs below 64, which is all that most statements have
+	low  uint64 // IDs below 64; most statements have no others
 	base int    // the first ID of high, a multiple of 64
 	high []uint64
 }
@@ -23,14 +23,14 @@ func (s *ColSet) Add(id ColID) {
 	s.high[(id-s.base)/64] |= 1 << uint(id%64)
 }
 
-// cover makes room for the IDs from first to end, multiples of 64.
+// cover extends high to the IDs from first to end, which are multiples of 64.
 func (s *ColSet) cover(first, end int) {
 	if len(s.high) == 0 {
 		s.base = first
 	}
 	if first < s.base {
 		more := (s.base - first) / 64
-		// Room for as much again: IDs may come in falling order.
+		// Doubles the length, since IDs may be added in falling order.
 		spare := min(first/64-1, len(s.high)+more)
 		grown := make([]uint64, spare+more+len(s.high))
 		copy(grown[spare+more:], s.high)
@@ -41,7 +41,7 @@ func (s *ColSet) cover(first, end int) {
 	}
 }
 
-// word is the word of the IDs from first on, a multiple of 64.
+// word returns the bits of the 64 IDs from first on, a multiple of 64.
 func (s *ColSet) word(first int) uint64 {
 	if w := (first - s.base) / 64; first >= s.base && w < len(s.high) {
 		return s.high[w]
@@ -49,14 +49,14 @@ func (s *ColSet) word(first int) uint64 {
 	return 0
 }
 
-// AddAll puts IDs into the set.
+// AddAll adds IDs to the set.
 func (s *ColSet) AddAll(ids []ColID) {
 	for _, id := range ids {
 		s.Add(id)
 	}
 }
 
-// Remove takes an ID out.
+// Remove removes an ID from the set.
 func (s *ColSet) Remove(id ColID) {
 	if id < 64 {
 		s.low &^= 1 << uint(id)
@@ -67,7 +67,7 @@ func (s *ColSet) Remove(id ColID) {
 	}
 }
 
-// Has says whether the ID is in the set.
+// Has reports whether the ID is in the set.
 func (s ColSet) Has(id ColID) bool {
 	if id < 64 {
 		return s.low&(1<<uint(id)) != 0
@@ -75,7 +75,7 @@ func (s ColSet) Has(id ColID) bool {
 	return s.word(id&^63)&(1<<uint(id%64)) != 0
 }
 
-// Empty says whether the set has no element.
+// Empty reports whether the set has no elements.
 func (s ColSet) Empty() bool {
 	if s.low != 0 {
 		return false
@@ -88,7 +88,7 @@ func (s ColSet) Empty() bool {
 	return true
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (s ColSet) Len() int {
 	n := bits.OnesCount64(s.low)
 	for _, w := range s.high {
@@ -103,7 +103,7 @@ func (s ColSet) Copy() ColSet {
 	return s
 }
 
-// UnionWith adds all of o.
+// UnionWith adds all elements of o.
 func (s *ColSet) UnionWith(o ColSet) {
 	s.low |= o.low
 	if len(o.high) == 0 {
@@ -115,7 +115,7 @@ func (s *ColSet) UnionWith(o ColSet) {
 	}
 }
 
-// DifferenceWith removes all of o.
+// DifferenceWith removes all elements of o.
 func (s *ColSet) DifferenceWith(o ColSet) {
 	s.low &^= o.low
 	for i := range s.high {
@@ -123,7 +123,7 @@ func (s *ColSet) DifferenceWith(o ColSet) {
 	}
 }
 
-// Intersects says whether the sets share an element.
+// Intersects reports whether the sets have a common element.
 func (s ColSet) Intersects(o ColSet) bool {
 	if s.low&o.low != 0 {
 		return true
@@ -139,7 +139,7 @@ func (s ColSet) Intersects(o ColSet) bool {
 	return false
 }
 
-// SubsetOf says whether all elements are in o.
+// SubsetOf reports whether all elements are in o.
 func (s ColSet) SubsetOf(o ColSet) bool {
 	if s.low&^o.low != 0 {
 		return false
@@ -152,7 +152,7 @@ func (s ColSet) SubsetOf(o ColSet) bool {
 	return true
 }
 
-// Each calls fn for the elements in rising order.
+// Each calls fn for the elements in ascending order.
 func (s ColSet) Each(fn func(ColID)) {
 	for w := s.low; w != 0; w &= w - 1 {
 		fn(bits.TrailingZeros64(w))
@@ -164,14 +164,14 @@ func (s ColSet) Each(fn func(ColID)) {
 	}
 }
 
-// Slice lists the elements in rising order.
+// Slice returns the elements in ascending order.
 func (s ColSet) Slice() []ColID {
 	ids := make([]ColID, 0, s.Len())
 	s.Each(func(id ColID) { ids = append(ids, id) })
 	return ids
 }
 
-// SetOf makes a set of IDs.
+// SetOf returns the set of the given IDs.
 func SetOf(ids []ColID) ColSet {
 	var s ColSet
 	s.AddAll(ids)

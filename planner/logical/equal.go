@@ -7,8 +7,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Equal reports whether two expressions are the same computation. Subqueries are if they are
-// written alike in one scope (expr.Subquery.Class). Places in the statement do not count.
+// Equal reports whether two expressions are the same computation. Two subqueries are if they are
+// written alike in one scope (expr.Subquery.Class). Positions in the statement are ignored.
 func Equal(a, b expr.Expr) bool {
 	if a == b {
 		return true

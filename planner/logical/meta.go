@@ -7,42 +7,44 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// ColID is the ID of a column, unique in the statement. 0 is none.
+// ColID is the ID of a column, unique in the statement. 0 means no column.
 type ColID = int
 
-// Column is what is known of a column wherever it appears.
+// Column is what is known of a column wherever it is used.
 type Column struct {
 	Name string
 	Type *types.Type
-	// Table and Attr are the table column that it is, for RowDescription; 0 when it is none.
+	// Table and Attr identify the table column, for RowDescription; 0 when it is not a table's
+	// column.
 	Table table.ID
 	Attr  int
-	// NotNull says that the node which makes it never makes a NULL. An outer join above may.
+	// NotNull is set when the node that makes the column never makes a NULL. An outer join above it
+	// may.
 	NotNull bool
-	// Level is the nesting depth of the query that owns it: 0 for the outermost. Aggregates belong
-	// to the query of their innermost argument.
+	// Level is the nesting depth of the query that the column belongs to: 0 for the outermost. An
+	// aggregate belongs to the query of its innermost argument.
 	Level int
 }
 
-// Meta is what a statement's plan has beside its tree.
+// Meta is the part of a statement's plan that is not in its tree.
 type Meta struct {
 	Cols   []Column // by ColID; the first is unused
 	CTEs   []*CTE
 	Params []*types.Type
 	Tables []opt.TableVersion
-	// Scans are the relations read, in the order of their columns' IDs.
+	// Scans lists the relations read, in the order of their columns' IDs.
 	Scans []ScanColumns
-	// Writes is set when a function that changes something is called, or the statement modifies.
+	// Writes is set when the statement modifies rows or calls a function that changes something.
 	Writes bool
-	// Lasting is set when a function is called whose effect stays when the transaction is rolled
-	// back.
+	// Lasting is set when the statement calls a function whose effect remains when the transaction
+	// is rolled back.
 	Lasting bool
-	// Joins, Subqueries and CTERefs count nodes made by the binder: rules look at them first, so
-	// that small statements pay nothing for rules that cannot fire.
+	// Joins, Subqueries and CTERefs count the nodes that the binder made. Rules check them first,
+	// so that small statements do not pay for rules that cannot fire.
 	Joins, Subqueries int
 }
 
-// ScanColumns says which columns a scan makes: column i of Desc has the ID First+i.
+// ScanColumns are the columns that a scan makes: column i of Desc has the ID First+i.
 type ScanColumns struct {
 	Desc  *table.Desc
 	First ColID
@@ -51,13 +53,13 @@ type ScanColumns struct {
 // NewMeta returns an empty Meta.
 func NewMeta() *Meta { return &Meta{Cols: make([]Column, 1, 16)} }
 
-// Add makes a new column.
+// Add adds a column and returns its ID.
 func (m *Meta) Add(c Column) ColID {
 	m.Cols = append(m.Cols, c)
 	return len(m.Cols) - 1
 }
 
-// Col makes a reference to a column.
+// Col returns a reference to a column.
 func (m *Meta) Col(id ColID) *expr.Col {
 	c := &m.Cols[id]
 	return &expr.Col{T: c.Type, Index: id, Name: c.Name}
@@ -68,29 +70,29 @@ type CTE struct {
 	ID    int
 	Name  string
 	Query *Query // the non-recursive term, or a data-modifying statement
-	// Recursive is the second term of a recursive query; it reads its last round through a CTERef
-	// with WorkTable.
+	// Recursive is the second term of a recursive query. It reads the rows of its last round
+	// through a CTERef with WorkTable set.
 	Recursive *Query
 	UnionAll  bool
 	Modifies  bool
-	// Materialized is nil where the user left the choice.
+	// Materialized is nil where the user did not specify it.
 	Materialized *bool
 	Refs         int
 }
 
-// Query is a tree with the exact list of its result columns.
+// Query is a tree and the list of its result columns.
 type Query struct {
 	Node Node
 	Cols []Output
 }
 
-// Output is a result column and the name under which it is seen.
+// Output is a result column and its name.
 type Output struct {
 	Name string
 	ID   ColID
 }
 
-// IDs lists the columns of the result.
+// IDs returns the columns of the result.
 func (q *Query) IDs() []ColID {
 	ids := make([]ColID, len(q.Cols))
 	for i, c := range q.Cols {
@@ -103,6 +105,6 @@ func (q *Query) IDs() []ColID {
 type Statement struct {
 	Query *Query
 	Meta  *Meta
-	// NoCache is set when a literal depended on when it was read.
+	// NoCache is set when the value of a literal depends on when it was read.
 	NoCache bool
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// Insert writes the child's rows. ChildCols has the child's column for each column of Desc.
+// Insert writes the child's rows. ChildCols lists the child's column for each column of Desc.
 type Insert struct {
 	Desc      *table.Desc
 	Child     Node
 	ChildCols []ColID
-	// Row are IDs for the columns of the row as written: Checks and Returning speak of them.
+	// Row is the first of the IDs of the columns of the written row, which Checks and Returning
+	// read.
 	Row        ColID // the first of them, as Scan.First
 	Checks     []opt.Check
 	OnConflict *OnConflict
@@ -20,8 +21,8 @@ type Insert struct {
 	cols       []ColID
 }
 
-// OnConflict is what to do instead of a row that exists: Set and Where speak of the existing row
-// (columns from Existing on) and the one that was to be inserted (from Excluded on).
+// OnConflict is what happens when a row exists already. Set and Where read the existing row
+// (columns from Existing on) and the row that was to be inserted (from Excluded on).
 type OnConflict struct {
 	Arbiters           []table.IndexID
 	Update             bool
@@ -30,8 +31,8 @@ type OnConflict struct {
 	Where              expr.Expr
 }
 
-// Update changes the rows of a Scan of Desc inside of Child. Old is the Scan's First; Row the IDs
-// of the new row's columns.
+// Update changes the rows of a Scan of Desc within Child. Old is the Scan's First; Row is the first
+// of the IDs of the new row's columns.
 type Update struct {
 	Desc      *table.Desc
 	Child     Node
@@ -43,7 +44,7 @@ type Update struct {
 	cols      []ColID
 }
 
-// Delete removes the rows of a Scan of Desc inside of Child; Old is the Scan's First.
+// Delete removes the rows of a Scan of Desc within Child; Old is the Scan's First.
 type Delete struct {
 	Desc      *table.Desc
 	Child     Node
@@ -53,13 +54,13 @@ type Delete struct {
 	cols      []ColID
 }
 
-// LockRows locks the rows of Scans inside of Child.
+// LockRows locks the rows of Scans within Child.
 type LockRows struct {
 	Child  Node
 	Tables []LockTarget
 }
 
-// LockTarget is one table to lock: First is its Scan's.
+// LockTarget is one table to lock: First is that of its Scan.
 type LockTarget struct {
 	Desc     *table.Desc
 	First    ColID
@@ -67,23 +68,23 @@ type LockTarget struct {
 	Wait     string
 }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Insert) Columns() []ColID {
 	n.cols = itemIDs(n.cols[:0], n.Returning)
 	return n.cols
 }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Update) Columns() []ColID {
 	n.cols = itemIDs(n.cols[:0], n.Returning)
 	return n.cols
 }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Delete) Columns() []ColID {
 	n.cols = itemIDs(n.cols[:0], n.Returning)
 	return n.cols
 }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *LockRows) Columns() []ColID { return n.Child.Columns() }

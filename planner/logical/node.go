@@ -8,28 +8,30 @@ import (
 
 // Node is a relational operator.
 type Node interface {
-	// Columns lists the columns that the node makes or passes on. Callers must not change it.
+	// Columns returns the columns that the node makes or passes on. Callers must not change the
+	// slice.
 	Columns() []ColID
 }
 
-// Scan reads a relation. Column i of Desc has the ID First+i; Out lists the ones that are needed.
+// Scan reads a relation. Column i of Desc has the ID First+i; Out lists the columns that are
+// needed.
 type Scan struct {
 	Desc  *table.Desc
 	Alias string
 	First ColID
 	Out   []ColID
-	// Partial has the conditions under which a partial index has an entry for a row. An index that
-	// is missing here cannot be used.
+	// Partial has the predicate of each partial index. An index that is missing here cannot be
+	// used.
 	Partial map[table.IndexID][]expr.Expr
 }
 
-// Values makes rows from expressions without columns.
+// Values makes rows from expressions that read no columns.
 type Values struct {
 	Cols []ColID
 	Rows [][]expr.Expr
 }
 
-// FuncScan is a function in FROM. Func nil: Scalar gives one row of one column.
+// FuncScan is a function in FROM. If Func is nil, Scalar gives one row of one column.
 type FuncScan struct {
 	Func       *expr.Func
 	Args       []expr.Expr
@@ -39,7 +41,7 @@ type FuncScan struct {
 	Cols       []ColID
 }
 
-// CTERef reads a WITH query: Cols are its own IDs for CTE.Query's columns.
+// CTERef reads a WITH query. Cols are its own IDs for the columns of CTE.Query.
 type CTERef struct {
 	CTE       *CTE
 	WorkTable bool
@@ -47,26 +49,26 @@ type CTERef struct {
 	Cols      []ColID
 }
 
-// Filter keeps rows for which all Conds are true.
+// Filter keeps the rows for which all Conds are true.
 type Filter struct {
 	Child Node
 	Conds []expr.Expr
 }
 
-// Item is an expression under an ID. A column that is passed on is its own expression.
+// Item is an expression and its ID. A column that is passed on keeps its ID.
 type Item struct {
 	ID   ColID
 	Expr expr.Expr
 }
 
-// Project computes Items; nothing else is passed on.
+// Project computes Items. It passes no other columns on.
 type Project struct {
 	Child Node
 	Items []Item
 	cols  []ColID
 }
 
-// SetItem is a set-returning call; Column says which of the function's columns is taken.
+// SetItem is a set-returning call; Column selects one of the function's columns.
 type SetItem struct {
 	ID     ColID
 	Func   *expr.Func
@@ -82,7 +84,8 @@ type ProjectSet struct {
 	cols  []ColID
 }
 
-// Join joins by On (all must be true). With Lateral the right side refers to columns of the left.
+// Join joins by On, whose conditions must all be true. With Lateral the right side refers to
+// columns of the left side.
 type Join struct {
 	Kind        opt.JoinKind
 	Left, Right Node
@@ -92,7 +95,7 @@ type Join struct {
 	frozen      bool
 }
 
-// AggItem is an aggregate call under an ID.
+// AggItem is an aggregate call and its ID.
 type AggItem struct {
 	ID ColID
 	opt.Agg
@@ -107,7 +110,8 @@ type Aggregate struct {
 	cols  []ColID
 }
 
-// Distinct drops repeated rows: by all columns, or with On by these expressions, keeping the first.
+// Distinct removes duplicate rows: rows that are equal in all columns, or with On, rows after the
+// first with the same values of these expressions.
 type Distinct struct {
 	Child Node
 	On    []expr.Expr
@@ -119,7 +123,7 @@ type Sort struct {
 	Keys  []opt.SortKey
 }
 
-// Limit skips and counts rows.
+// Limit skips Offset rows and passes on Count rows.
 type Limit struct {
 	Child         Node
 	Count, Offset expr.Expr
@@ -140,7 +144,7 @@ type SetOp struct {
 	Cols                []ColID
 }
 
-// WindowItem is a window call under an ID.
+// WindowItem is a window call and its ID.
 type WindowItem struct {
 	ID ColID
 	opt.WindowCall
@@ -155,22 +159,22 @@ type Window struct {
 	cols        []ColID
 }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Scan) Columns() []ColID { return n.Out }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Values) Columns() []ColID { return n.Cols }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *FuncScan) Columns() []ColID { return n.Cols }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *CTERef) Columns() []ColID { return n.Cols }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Filter) Columns() []ColID { return n.Child.Columns() }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Project) Columns() []ColID {
 	if len(n.cols) != len(n.Items) {
 		n.cols = itemIDs(make([]ColID, 0, len(n.Items)), n.Items)
@@ -178,7 +182,7 @@ func (n *Project) Columns() []ColID {
 	return n.cols
 }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *ProjectSet) Columns() []ColID {
 	cols := append(n.cols[:0:0], n.Child.Columns()...)
 	for _, it := range n.Items {
@@ -188,7 +192,7 @@ func (n *ProjectSet) Columns() []ColID {
 	return cols
 }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Join) Columns() []ColID {
 	if n.onlyLeft() {
 		return n.Left.Columns()
@@ -200,7 +204,7 @@ func (n *Join) Columns() []ColID {
 	return n.cols
 }
 
-// appendColumns appends n's columns, without a list for each of the joins in it.
+// appendColumns appends n's columns without allocating a list for each join within it.
 func appendColumns(cols []ColID, n Node) []ColID {
 	if j, ok := n.(*Join); ok && !j.frozen && !j.onlyLeft() {
 		return appendColumns(appendColumns(cols, j.Left), j.Right)
@@ -208,7 +212,7 @@ func appendColumns(cols []ColID, n Node) []ColID {
 	return append(cols, n.Columns()...)
 }
 
-// onlyLeft reports whether the join gives no columns of its right side.
+// onlyLeft reports whether the join passes on left columns only.
 func (n *Join) onlyLeft() bool {
 	switch n.Kind {
 	case opt.Semi, opt.Anti, opt.NullAnti:
@@ -217,7 +221,7 @@ func (n *Join) onlyLeft() bool {
 	return false
 }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Aggregate) Columns() []ColID {
 	if len(n.cols) != len(n.Keys)+len(n.Aggs) {
 		n.cols = itemIDs(nil, n.Keys)
@@ -228,22 +232,22 @@ func (n *Aggregate) Columns() []ColID {
 	return n.cols
 }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Distinct) Columns() []ColID { return n.Child.Columns() }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Sort) Columns() []ColID { return n.Child.Columns() }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Limit) Columns() []ColID { return n.Child.Columns() }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Append) Columns() []ColID { return n.Cols }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *SetOp) Columns() []ColID { return n.Cols }
 
-// Columns is part of Node.
+// Columns implements Node.
 func (n *Window) Columns() []ColID {
 	cols := append(n.cols[:0:0], n.Child.Columns()...)
 	for _, c := range n.Calls {
@@ -260,19 +264,19 @@ func itemIDs(dst []ColID, items []Item) []ColID {
 	return dst
 }
 
-// Ordinal is the place of a scan's column in its descriptor.
+// Ordinal returns the place of a scan's column in its descriptor.
 func (n *Scan) Ordinal(id ColID) int { return id - n.First }
 
-// Column is the descriptor's column of one of a scan's columns.
+// Column returns the descriptor of one of a scan's columns.
 func (n *Scan) Column(id ColID) *table.Column { return &n.Desc.Columns[id-n.First] }
 
-// OwnsColumn says whether the scan makes the column.
+// OwnsColumn reports whether the scan makes the column.
 func (n *Scan) OwnsColumn(id ColID) bool {
 	return id >= n.First && id < n.First+len(n.Desc.Columns)
 }
 
-// Freeze says that nothing below the join changes any more, so that its columns are kept: a tree of
-// many joins asks for them at every level.
+// Freeze declares that no node below the join changes any more, so that its columns are cached: a
+// tree of many joins reads them at every level.
 func (n *Join) Freeze() {
 	n.Columns()
 	n.frozen = true

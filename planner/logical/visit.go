@@ -6,7 +6,7 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// EachInput calls fn with the place of each child node; fn may put another node there.
+// EachInput calls fn with a pointer to each child node; fn may replace the node.
 func EachInput(n Node, fn func(*Node)) {
 	switch n := n.(type) {
 	case *Filter:
@@ -46,7 +46,8 @@ func EachInput(n Node, fn func(*Node)) {
 	}
 }
 
-// EachExpr calls fn with the place of each expression of the node itself; fn may put another there.
+// EachExpr calls fn with a pointer to each expression of the node itself; fn may replace the
+// expression.
 func EachExpr(n Node, fn func(*expr.Expr)) {
 	switch n := n.(type) {
 	case *Values:
@@ -163,7 +164,7 @@ func eachKey(keys []opt.SortKey, fn func(*expr.Expr)) {
 	}
 }
 
-// EachSubquery calls fn for every subquery inside of an expression, outermost first.
+// EachSubquery calls fn for every subquery within an expression, outermost first.
 func EachSubquery(e expr.Expr, fn func(*expr.Subquery)) {
 	expr.Walk(e, func(x expr.Expr) bool {
 		if sq, ok := x.(*expr.Subquery); ok {
@@ -173,8 +174,8 @@ func EachSubquery(e expr.Expr, fn func(*expr.Subquery)) {
 	})
 }
 
-// ExprCols adds the columns that an expression refers to, those of subqueries inside of it that
-// come from outside of them too.
+// ExprCols adds the columns that an expression refers to, including the outer columns of its
+// subqueries.
 func ExprCols(e expr.Expr, into *ColSet) {
 	expr.Walk(e, func(x expr.Expr) bool {
 		switch x := x.(type) {
@@ -189,15 +190,14 @@ func ExprCols(e expr.Expr, into *ColSet) {
 	})
 }
 
-// ColsOf is the set of columns that an expression refers to.
+// ColsOf returns the set of columns that an expression refers to.
 func ColsOf(e expr.Expr) ColSet {
 	var s ColSet
 	ExprCols(e, &s)
 	return s
 }
 
-// MadeCols is the set of the columns that a node gives, as SetOf its Columns. It makes no lists for
-// the joins below.
+// MadeCols returns the set of a node's Columns. It makes no lists for the joins below.
 func MadeCols(n Node) ColSet {
 	var s ColSet
 	addMade(n, &s)
@@ -226,7 +226,8 @@ func addMade(n Node, into *ColSet) {
 	}
 }
 
-// FreeCols is the set of columns that a tree refers to and does not make: those of outer queries.
+// FreeCols returns the set of columns that a tree refers to and does not make: those of outer
+// queries.
 func FreeCols(n Node) ColSet {
 	var refs, defs ColSet
 	collect(n, &refs, &defs)
@@ -236,7 +237,7 @@ func FreeCols(n Node) ColSet {
 
 func collect(n Node, refs, defs *ColSet) {
 	switch n := n.(type) {
-	case *Filter, *Join: // what they give is their inputs'
+	case *Filter, *Join: // they pass on the columns of their inputs
 	default:
 		defs.AddAll(n.Columns())
 	}
@@ -258,7 +259,7 @@ func collect(n Node, refs, defs *ColSet) {
 	EachInput(n, func(c *Node) { collect(*c, refs, defs) })
 }
 
-// IsVolatile reports whether an expression calls a volatile function, in a subquery too.
+// IsVolatile reports whether an expression, including its subqueries, calls a volatile function.
 func IsVolatile(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(x expr.Expr) bool {
@@ -275,11 +276,11 @@ func IsVolatile(e expr.Expr) bool {
 	return found
 }
 
-// Movable reports whether an expression may be evaluated at another place, or twice: it calls
-// nothing volatile and has no subquery.
+// Movable reports whether an expression may be evaluated at another place, or twice: it calls no
+// volatile function and has no subquery.
 func Movable(e expr.Expr) bool { return !IsVolatile(e) && !expr.HasSubquery(e) }
 
-// NodeVolatile reports whether a tree calls a volatile function or modifies anything.
+// NodeVolatile reports whether a tree calls a volatile function or modifies rows.
 func NodeVolatile(n Node) bool {
 	found := false
 	switch n := n.(type) {

@@ -8,73 +8,76 @@ import (
 // take as long as reading 1000 rows of a table from its beginning. Only the order of costs matters:
 // they choose between plans for the same rows.
 const (
-	// fetchCost is added for a row that is fetched for an entry of an index which does not cover
-	// the query: a point read of the row's key, of which neighbours often share a block.
+	// fetchCost is added for each row that is fetched for an entry of a non-covering index: a point
+	// read of the row's key. Neighbouring rows often share a block.
 	fetchCost = 1.8
 
-	// seekCost is the start of a range: the iterator descends to a block that was not read before.
+	// seekCost is the cost of the start of a range: the iterator descends to a block that was not
+	// read before.
 	seekCost = 2
 
-	// smallEntry is what an entry of an index costs in place of a row that is much longer: more of
-	// them lie in a block, and fewer columns are decoded.
+	// smallEntry is the cost of an index entry that is much shorter than its row: more entries fit
+	// into a block, and fewer columns are decoded.
 	smallEntry = 0.8
 
-	// lookupCost is an index lookup for one row of the left side of a join: a seek and a row, with
-	// the overhead of setting the range up each time.
+	// lookupCost is the cost of an index look-up for one left row of a join: a seek, a row, and the
+	// overhead of setting up the range.
 	lookupCost = 4
 
-	// filterCost is the evaluation of a condition for a row, and projectCost that of a projection.
-	// Both run over batches of columns, so that a row costs little.
+	// filterCost is the cost of evaluating a condition for a row, and projectCost that of a
+	// projection. Both run over batches of columns, so the cost per row is low.
 	filterCost  = 0.05
 	projectCost = 0.02
 
-	// valueCost is a row of VALUES, which is in the plan already.
+	// valueCost is the cost of a row of VALUES, which is in the plan already.
 	valueCost = 0.01
 
-	// aggregateCost is a row put into its group or compared with those already seen, by a hash of
-	// its keys.
+	// aggregateCost is the cost of adding a row to its group, or of comparing it with earlier rows,
+	// by a hash of its keys.
 	aggregateCost = 0.1
 
-	// sortStepCost is one comparison of a sort, of which a row takes log2(rows).
+	// sortStepCost is the cost of one comparison of a sort. A row takes log2(rows) of them.
 	sortStepCost = 0.1
 
-	// hashBuildCost is a row of the right side put into the hash table of a join, copied with all
-	// its columns. hashProbeCost is a row of the left side looked up there. The smaller side is
+	// hashBuildCost is the cost of copying a right row with all its columns into the hash table of
+	// a join. hashProbeCost is the cost of looking up a left row there. The smaller side is
 	// therefore better on the right.
 	hashBuildCost = 0.4
 	hashProbeCost = 0.2
 
-	// nestCost is a pair of rows tested by a nested loop over rows that are in memory.
+	// nestCost is the cost of testing a pair of rows in a nested loop, with the right rows in
+	// memory.
 	nestCost = 0.05
 
-	// joinedCost is a row that one join of several gives to the next.
+	// joinedCost is the cost of a row that a join passes on to the next join.
 	joinedCost = 0.1
 
-	// disableCost is added to ways that the session does not want: PostgreSQL's disable_cost. Such
-	// a way is taken where there is no other.
+	// disableCost is added to methods that the session's settings disable, like PostgreSQL's
+	// disable_cost. Such a method is used only where there is no other.
 	disableCost = 1e10
 
-	// usualRandomPage is PostgreSQL's default of random_page_cost. The figures above hold for it.
+	// usualRandomPage is PostgreSQL's default of random_page_cost, for which the other costs hold.
 	usualRandomPage = 4
 )
 
-// Estimate is what the planner expects of a node: its rows, and the cost of the node with all below
-// it.
+// Estimate is what the planner expects of a node: its rows, and the cost of the node with all nodes
+// below it.
 type Estimate struct {
 	Rows float64
 	Cost float64
 }
 
-// Costs are a session's settings about ways to run a statement: PostgreSQL's enable_… and page
-// costs. The zero value leaves the choice to the model.
+// Costs are a session's settings about methods and costs: PostgreSQL's enable_… and page costs. The
+// zero value disables nothing and uses the default costs.
 type Costs struct {
-	// No… make a way so expensive that it is taken only where there is no other.
+	// No… disable a method: it is used only where there is no other.
 	NoSeqScan, NoIndexScan, NoIndexOnlyScan, NoHashJoin, NoNestLoop, NoSort bool
-	// RandomPage is the cost of a page that is read out of order, in pages read in order; 0: 4.
+	// RandomPage is the cost of reading a page out of order, relative to reading pages in order; 0:
+	// 4.
 	RandomPage float64
 }
 
-// randomIO scales the costs of leaving the order of the keys by random_page_cost, relative to its
+// randomIO scales the costs of reading out of key order by random_page_cost, relative to its
 // default.
 func (c Costs) randomIO() float64 {
 	if c.RandomPage == 0 {
@@ -83,7 +86,7 @@ func (c Costs) randomIO() float64 {
 	return c.RandomPage / usualRandomPage
 }
 
-// penalty is what is added to a way that the session may not want.
+// penalty returns the cost that is added to a method which the session's settings may disable.
 func penalty(unwanted bool) float64 {
 	if unwanted {
 		return disableCost
@@ -91,16 +94,16 @@ func penalty(unwanted bool) float64 {
 	return 0
 }
 
-// KeyScan describes a scan of a table by its rows or by an index.
+// KeyScan describes a scan of a table by its row key or by an index.
 type KeyScan struct {
-	Index   bool    // entries of an index are read
-	Fetches bool    // for each entry its row is fetched
+	Index   bool    // index entries are read
+	Fetches bool    // the row of each entry is fetched
 	Small   bool    // entries are much smaller than rows
-	Ranges  int     // sections of the key; 0: all of it
-	Rows    float64 // in these sections
+	Ranges  int     // ranges of the key; 0: all of it
+	Rows    float64 // rows in these ranges
 }
 
-// Scan is the cost of reading by a key.
+// Scan returns the cost of a scan by a key.
 func (c Costs) Scan(s KeyScan) float64 {
 	perRow := 1.0
 	switch {
@@ -115,7 +118,7 @@ func (c Costs) Scan(s KeyScan) float64 {
 	return seekCost*c.randomIO()*float64(s.Ranges) + s.Rows*perRow
 }
 
-// matchCost is the cost of a row found by a key.
+// matchCost returns the cost of one row found by a key.
 func (c Costs) matchCost(fetches bool) float64 {
 	if fetches {
 		return 1 + fetchCost*c.randomIO()
@@ -123,8 +126,8 @@ func (c Costs) matchCost(fetches bool) float64 {
 	return 1
 }
 
-// ScanPenalty is what the session's settings add to a scan. byKey reports whether EXPLAIN calls it
-// an index scan, covering whether an index-only one.
+// ScanPenalty returns what the session's settings add to the cost of a scan. byKey reports whether
+// EXPLAIN calls it an index scan, covering whether an index-only scan.
 func (c Costs) ScanPenalty(byKey, covering bool) float64 {
 	switch {
 	case byKey && covering:
@@ -135,59 +138,59 @@ func (c Costs) ScanPenalty(byKey, covering bool) float64 {
 	return penalty(c.NoSeqScan)
 }
 
-// Stopped is the cost of a scan that ends early, when limit of its rows have been given. A
-// thousandth remains, for the start.
+// Stopped returns the cost of a scan that ends after limit of its rows. At least a thousandth of
+// the cost remains, for the start.
 func Stopped(cost, limit, rows float64) float64 { return cost * math.Max(limit/rows, 0.001) }
 
-// Lookup is the cost of a row looked up alone.
+// Lookup is the cost of looking up one row by itself.
 const Lookup = lookupCost
 
-// Lookups is the cost of looking elements of an array up, which give so many rows.
+// Lookups returns the cost of looking up the elements of an array, which together find rows.
 func Lookups(elements, rows float64) float64 { return elements*lookupCost + rows }
 
-// IndexJoin is the cost of a join that looks each row of the left side up and finds so many
-// matches. fetches reports whether rows are fetched for entries.
+// IndexJoin returns the cost of a join that looks up each left row by an index and finds matches
+// rows each time. fetches reports whether rows are fetched for index entries.
 func (c Costs) IndexJoin(left Estimate, matches float64, fetches bool) float64 {
 	return left.Cost + left.Rows*(lookupCost*c.randomIO()+matches*c.matchCost(fetches)) +
 		penalty(c.NoNestLoop)
 }
 
-// HashJoin is the cost of a join by a hash table of the right side.
+// HashJoin returns the cost of a join by a hash table of the right side.
 func (c Costs) HashJoin(left, right Estimate) float64 {
 	return left.Cost + right.Cost + right.Rows*hashBuildCost + left.Rows*hashProbeCost +
 		penalty(c.NoHashJoin)
 }
 
-// NestLoop is the cost of a join that tests all pairs, with the right side in memory.
+// NestLoop returns the cost of a join that tests all pairs, with the right side in memory.
 func (c Costs) NestLoop(left, right Estimate) float64 {
 	return left.Cost + right.Cost + left.Rows*right.Rows*nestCost + penalty(c.NoNestLoop)
 }
 
-// Apply is the cost of running the right side once for each row of the left one.
+// Apply returns the cost of running the right side once for each left row.
 func Apply(left, right Estimate) float64 { return left.Cost + left.Rows*(right.Cost+1) }
 
-// SortRows is the cost of sorting rows, without making them.
+// SortRows returns the cost of sorting rows, without that of making them.
 func (c Costs) SortRows(rows float64) float64 {
 	return rows*math.Log2(math.Max(rows, 2))*sortStepCost + penalty(c.NoSort)
 }
 
-// Sort is the cost of a node that sorts its input.
+// Sort returns the cost of a node that sorts its input.
 func (c Costs) Sort(in Estimate) float64 { return in.Cost + c.SortRows(in.Rows) }
 
-// Filter is the cost of a node that tests a condition for each row.
+// Filter returns the cost of a node that tests a condition for each row.
 func Filter(in Estimate) float64 { return in.Cost + in.Rows*filterCost }
 
-// Project is the cost of a node that computes expressions for each row.
+// Project returns the cost of a node that computes expressions for each row.
 func Project(in Estimate) float64 { return in.Cost + in.Rows*projectCost }
 
-// Group is the cost of a node that puts rows into groups, or keeps the different ones.
+// Group returns the cost of a node that groups rows or removes duplicates.
 func Group(in Estimate) float64 { return in.Cost + in.Rows*aggregateCost }
 
-// Values is the cost of rows that are in the plan.
+// Values returns the cost of rows that are in the plan.
 func Values(rows float64) float64 { return valueCost * rows }
 
-// EachRow is the cost of a node that does for each row about what reading one takes: writes it,
-// locks it, or keeps it to compare it with others.
+// EachRow returns the cost of a node that does, for each row of its inputs, about as much work as
+// reading it takes: writes it, locks it, or keeps it to compare it with others.
 func EachRow(inputs ...Estimate) float64 {
 	cost := 0.0
 	for _, in := range inputs {
@@ -199,22 +202,23 @@ func EachRow(inputs ...Estimate) float64 {
 	return cost
 }
 
-// The search for an order of joins (package rule) has the rows of tables and of joins, and no
-// nodes. It weighs steps by the same figures.
+// The search for a join order (package rule) estimates rows of tables and joins without making
+// nodes. It uses the same costs.
 
-// HashStep is the cost of joining so many rows with a table by a hash table of its rows.
+// HashStep returns the cost of joining rows with a table by a hash table of the table's rows.
 func HashStep(rows, tableRows float64) float64 {
 	return tableRows*hashBuildCost + rows*hashProbeCost
 }
 
-// Seeks is the least that looking so many keys up costs.
+// Seeks returns the least cost of looking up a number of keys.
 func Seeks(keys float64) float64 { return keys * seekCost }
 
-// LookupStep is the cost of looking rows up in a table, each with so many matches.
+// LookupStep returns the cost of looking up a number of rows in a table, each with a number of
+// matches.
 func LookupStep(rows, matches float64) float64 { return rows * RangeStep(matches) }
 
-// RangeStep is the cost of reading rows of a table by an index.
+// RangeStep returns the cost of reading rows of a table by an index.
 func RangeStep(rows float64) float64 { return lookupCost + rows*(1+fetchCost) }
 
-// JoinedRows is the cost of passing the rows of a join on.
+// JoinedRows returns the cost of passing the rows of a join on.
 func JoinedRows(rows float64) float64 { return rows * joinedCost }

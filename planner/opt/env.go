@@ -9,24 +9,26 @@ import (
 	"github.com/minidb/minidb/table/stats"
 )
 
-// Catalog is what the planner asks of the schema.
+// Catalog is the schema as the planner reads it.
 type Catalog interface {
-	// Relation resolves a name by the search path, or in the schema that the name says; nil, nil
-	// when there is none. Tables of pg_catalog and information_schema come as KindVirtual.
+	// Relation resolves a name by the search path, or in the schema that the name gives; nil, nil
+	// when there is none. Tables of pg_catalog and information_schema have KindVirtual.
 	Relation(ctx context.Context, name ast.Name) (*table.Desc, error)
 	RelationByID(ctx context.Context, id table.ID) (*table.Desc, error)
 }
 
-// Env is what planning needs beside the statement.
+// Env is what planning needs besides the statement.
 type Env struct {
 	Catalog Catalog
-	// ParseExpr and ParseQuery read the texts that the catalog keeps: defaults, checks, views.
+	// ParseExpr and ParseQuery parse the texts that the catalog keeps: defaults, checks, views.
 	ParseExpr  func(text string) (ast.Expr, error)
 	ParseQuery func(text string) (*ast.Select, error)
-	// Statistics gives what is known of a table's contents, nil where nothing is. Nil: of none.
+	// Statistics returns the statistics of a table, nil when it has none. A nil function means that
+	// no table has any.
 	Statistics func(ctx context.Context, d *table.Desc) *stats.Table
-	// Costs are the session's wishes about plans.
+	// Costs are the session's settings about plans.
 	Costs Costs
-	// Runtime is the session's, for literals whose meaning depends on it and for folding.
+	// Runtime is the session's, for constant folding and for literals whose meaning depends on
+	// settings.
 	Runtime *expr.Runtime
 }

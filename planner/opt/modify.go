@@ -5,7 +5,7 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// Check is a CHECK constraint bound over a table's row (its columns in order).
+// Check is a CHECK constraint, bound over a table's row: columns are ordinals of the row.
 type Check struct {
 	Name string
 	Cond expr.Expr
@@ -17,19 +17,20 @@ type Assign struct {
 	Expr   expr.Expr
 }
 
-// TableVersion names the version of a descriptor, and says what the plan does with the relation.
+// TableVersion names the version of a descriptor that a plan was made for, and how the plan uses
+// the relation.
 type TableVersion struct {
 	ID      table.ID
 	Version uint64
 	Use     Use
 }
 
-// Use is what a plan does with a relation. Each includes those before it.
+// Use is how a plan uses a relation. Each use includes those before it.
 type Use uint8
 
 // The uses.
 const (
 	Reads     Use = iota
-	LocksRows     // FOR UPDATE and its like
+	LocksRows     // by FOR UPDATE and the like
 	Modifies
 )

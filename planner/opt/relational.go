@@ -7,8 +7,8 @@ import (
 // JoinKind is the kind of a join.
 type JoinKind uint8
 
-// The kinds. Semi and Anti output left columns. NullAnti is NOT IN: an outer row whose key is NULL,
-// or any NULL among the inner keys, makes the result not true.
+// The kinds. Semi and Anti output left columns only. NullAnti is the NULL-aware anti join of NOT
+// IN: a comparison with NULL is unknown, so that it drops the left row, as a match does.
 const (
 	Inner JoinKind = iota
 	Left
@@ -19,7 +19,7 @@ const (
 	NullAnti
 )
 
-// String names the kind as EXPLAIN does.
+// String returns the name that EXPLAIN uses.
 func (k JoinKind) String() string {
 	return [...]string{"Inner", "Left", "Right", "Full", "Semi", "Anti", "Null-Aware Anti"}[k]
 }
@@ -41,7 +41,7 @@ type Agg struct {
 	Filter   expr.Expr
 }
 
-// WindowCall is one call: an aggregate over the frame, or a window function by name.
+// WindowCall is one window call: an aggregate over the frame, or a window function by name.
 type WindowCall struct {
 	Agg   *expr.Aggregate
 	Name  string

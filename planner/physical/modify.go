@@ -7,8 +7,8 @@ import (
 )
 
 // Insert writes the rows of Child, which has one column per column of Table, in order and of its
-// type: defaults and casts are part of Child. A hidden rowid column is made by the operator (Child
-// has NULL there). NOT NULL and Checks are verified for each row. Output: Returning over the row.
+// type: Child computes defaults and casts. The operator makes a hidden rowid column (Child has NULL
+// there). It verifies NOT NULL and Checks for each row. Output: Returning over the row.
 type Insert struct {
 	Base
 	Table      *table.Desc
@@ -18,20 +18,20 @@ type Insert struct {
 	Returning  []expr.Expr // nil: no output rows
 }
 
-// OnConflict says what to do with a row that violates a unique index.
+// OnConflict is what happens to a row that violates a unique index.
 type OnConflict struct {
-	// Arbiters are the unique indexes that count; nil: any.
+	// Arbiters are the unique indexes whose violations are handled; nil: all.
 	Arbiters []table.IndexID
-	// Update is false for DO NOTHING. Set and Where see the existing row followed by the excluded
+	// Update is false for DO NOTHING. Set and Where read the existing row followed by the excluded
 	// one.
 	Update bool
 	Set    []opt.Assign
 	Where  expr.Expr
 }
 
-// Update changes rows. Child's first columns are all columns of Table (hidden ones too), in order;
-// more may follow (FROM). Set is over Child's row. Checks are over the new row. Returning is over
-// the new row followed by Child's further columns. A row that appears twice is changed once.
+// Update changes rows. Child's first columns are all columns of Table, hidden ones included, in
+// order; more may follow (FROM). Set reads Child's row, and Checks read the new row. Returning
+// reads the new row followed by Child's further columns. A row that appears twice is changed once.
 type Update struct {
 	Base
 	Table     *table.Desc
@@ -41,7 +41,7 @@ type Update struct {
 	Returning []expr.Expr
 }
 
-// Delete removes rows. Child is as for Update; Returning is over Child's row.
+// Delete removes rows. Child is as for Update; Returning reads Child's row.
 type Delete struct {
 	Base
 	Table     *table.Desc

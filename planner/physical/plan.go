@@ -10,7 +10,8 @@ import (
 type Column struct {
 	Name string
 	Type *types.Type
-	// Table and Attr say which table column it is, for RowDescription; 0 when it is none.
+	// Table and Attr identify the table column, for RowDescription; 0 when it is not a table's
+	// column.
 	Table table.ID
 	Attr  int // ordinal from 1
 }
@@ -19,7 +20,7 @@ type Column struct {
 type Node interface {
 	Columns() []Column
 	Children() []Node
-	// Est is the planner's estimate, for EXPLAIN.
+	// Est returns the planner's estimate, for EXPLAIN.
 	Est() opt.Estimate
 }
 
@@ -38,31 +39,32 @@ func (b *Base) SetColumns(cols []Column) { b.Cols = cols }
 // Est returns the estimate.
 func (b *Base) Est() opt.Estimate { return b.Estimate }
 
-// Plan is a whole statement's plan.
+// Plan is the plan of a whole statement.
 type Plan struct {
 	Root Node
 	// Slots is the number of variables (expr.Var) that the statement uses.
 	Slots int
 	// ParamTypes are the types of $1…, as inferred or declared.
 	ParamTypes []*types.Type
-	// CTEs are the WITH queries that are materialised, in the order of their evaluation.
+	// CTEs are the WITH queries that are materialised, in the order of evaluation.
 	CTEs []CTE
-	// Tables lists every relation read or written, with the versions it was planned on: a cached
-	// plan is good while all of them are current.
+	// Tables lists all relations that are read or written, with the versions that the plan was made
+	// for: a cached plan is valid while all of them are current.
 	Tables []opt.TableVersion
-	// NoCache is set when planning used something that holds for this moment only, such as the
-	// value of 'now'::timestamp: the plan serves one statement.
+	// NoCache is set when planning used a value that holds only for this moment, such as
+	// 'now'::timestamp: the plan serves one statement.
 	NoCache bool
-	// References says that it writes a table with foreign keys, of its own or to it.
+	// References is set when the plan writes a table that has foreign keys or that foreign keys
+	// refer to.
 	References bool
-	// Lasting says that it calls a function whose effect stays when the transaction is rolled back,
-	// such as a session's advisory lock: an attempt that fails cannot be made undone.
+	// Lasting is set when the plan calls a function whose effect remains when the transaction is
+	// rolled back, such as a session's advisory lock: a failed attempt cannot be undone.
 	Lasting  bool
 	ReadOnly bool // writes nothing and calls no function that writes (nextval, setval)
 }
 
-// CTE is one materialised WITH query. A recursive one has Recursive set: Plan is the first term,
-// Recursive the second, which reads the last round's rows through a CTEScan of the same ID with
+// CTE is a materialised WITH query. In a recursive query Plan is the first term. Recursive is the
+// second term, which reads the rows of its last round through a CTEScan of the same ID with
 // WorkTable set.
 type CTE struct {
 	ID        int

@@ -20,8 +20,8 @@ type Project struct {
 	Exprs []expr.Expr
 }
 
-// ProjectSet is a Project some of whose expressions are set-returning: for each input row as many
-// rows as the longest set, shorter ones padded with NULL (PostgreSQL's rule since 10).
+// ProjectSet is a Project with set-returning expressions. For each input row it makes as many rows
+// as the longest set has, and pads shorter sets with NULL (PostgreSQL's rule since 10).
 type ProjectSet struct {
 	Base
 	Child Node
@@ -33,12 +33,12 @@ type SetItem struct {
 	Expr expr.Expr // nil for a set-returning call
 	Func *expr.Func
 	Args []expr.Expr
-	// Column is which of Func's columns is taken.
+	// Column selects one of Func's columns.
 	Column int
 }
 
-// HashJoin joins by equality of LeftKeys (over the left row) and RightKeys (over the right row);
-// the right side is built into the table. Cond is the rest of the condition over both rows.
+// HashJoin joins by equality of LeftKeys (over the left row) and RightKeys (over the right row).
+// The right rows are put into the hash table. Cond is the rest of the condition, over both rows.
 type HashJoin struct {
 	Base
 	Kind                opt.JoinKind
@@ -56,8 +56,8 @@ type NestLoop struct {
 }
 
 // IndexJoin looks up, for each left row, the rows of a table whose index columns equal Keys (over
-// the left row; types are the key columns'). Inner columns are Inner.Out; Inner.Filter is over
-// these; Inner.Ranges is unused. Cond is over the left row followed by the inner columns. Kinds:
+// the left row, with the types of the key columns). Inner columns are Inner.Out; Inner.Filter reads
+// these; Inner.Ranges is unused. Cond reads the left row followed by the inner columns. Kinds:
 // Inner, Left, Semi, Anti.
 type IndexJoin struct {
 	Base
@@ -68,8 +68,8 @@ type IndexJoin struct {
 	Cond  expr.Expr
 }
 
-// Apply runs Right once per left row, with Args (over the left row) put into Slots. Kinds: Inner,
-// Left, Semi, Anti. For LATERAL and for what could not be turned into a join.
+// Apply runs Right once per left row, with Args (over the left row) in Slots. It is for LATERAL and
+// for subqueries that cannot become joins. Kinds: Inner, Left, Semi, Anti.
 type Apply struct {
 	Base
 	Kind        opt.JoinKind
@@ -79,12 +79,13 @@ type Apply struct {
 	Cond        expr.Expr
 }
 
-// Sort orders its input; with Limit it keeps only the first Offset+Limit rows in memory (top-N).
+// Sort orders its input.
 type Sort struct {
 	Base
 	Child Node
 	Keys  []opt.SortKey
-	// Top is nil, or the number of rows that anybody above will read (evaluated once).
+	// Top is the number of rows that the node above reads, evaluated once; nil: all. Sort keeps
+	// only these rows in memory (top-N).
 	Top expr.Expr
 }
 
@@ -95,8 +96,8 @@ type Limit struct {
 	Count, Offset expr.Expr
 }
 
-// Distinct drops repeated rows (all columns); On, when set, keeps the first row for each value of
-// these expressions, in input order: DISTINCT ON over sorted input.
+// Distinct removes duplicate rows. With On it keeps the first row, in input order, for each value
+// of these expressions: DISTINCT ON over sorted input.
 type Distinct struct {
 	Base
 	Child Node
@@ -104,8 +105,8 @@ type Distinct struct {
 }
 
 // Aggregate groups by GroupBy and computes Aggs. Output: the group keys, then the aggregates.
-// Without GroupBy there is exactly one group, even for no input. Sets, when set, lists grouping
-// sets as indexes into GroupBy; a key outside of the set is NULL.
+// Without GroupBy there is exactly one group, even for no input. Sets, when not nil, lists the
+// grouping sets as indexes into GroupBy; a key outside of the set is NULL.
 type Aggregate struct {
 	Base
 	Child   Node
@@ -128,7 +129,7 @@ type SetOp struct {
 	Left, Right Node
 }
 
-// Window computes window functions; its columns follow the child's.
+// Window computes window functions. Their columns follow those of the child.
 type Window struct {
 	Base
 	Child       Node
@@ -137,15 +138,15 @@ type Window struct {
 	Calls       []opt.WindowCall
 }
 
-// LockRows locks the rows that pass through, for SELECT … FOR UPDATE. Tables name which of the
-// child's columns hold each table's row key.
+// LockRows locks the rows that pass through it, for SELECT … FOR UPDATE. Tables lists the tables to
+// lock.
 type LockRows struct {
 	Base
 	Child  Node
 	Tables []LockTarget
 }
 
-// LockTarget is one table of LockRows: Key lists the child's columns with its row key.
+// LockTarget is a table of LockRows: Key lists the child's columns with the table's row key.
 type LockTarget struct {
 	Table    *table.Desc
 	Key      []int

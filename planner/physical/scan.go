@@ -11,30 +11,32 @@ type Scan struct {
 	Base
 	Table *table.Desc
 	Alias string
-	// Index is nil for the rows themselves. With Covering, the entry alone gives all Out columns;
-	// otherwise each entry's row is fetched.
+	// Index is nil for a scan of the rows themselves. With Covering the index entry has all Out
+	// columns; otherwise the row of each entry is fetched.
 	Index    *table.Index
 	Covering bool
 	Out      []int
-	// Ranges are sections of the key, or nil for all. They may overlap or be empty once their
-	// expressions are known: the operator sorts and merges them. Their expressions see no columns.
+	// Ranges are ranges of the key, nil for all of it. They may overlap, or turn out empty once
+	// their expressions are evaluated: the operator sorts and merges them. Their expressions read
+	// no columns.
 	Ranges []Range
-	// Reverse reads from the end. Ordered says that somebody above relies on the key order.
+	// Reverse reads from the end. Ordered is set when a node above depends on the key order.
 	Reverse bool
 	Ordered bool
 	// Filter is evaluated over the output columns; nil for none.
 	Filter expr.Expr
-	// Limit is the number of rows after which the reader above stops, or 0: a hint for batch sizes.
+	// Limit is the number of rows after which the node above stops reading, or 0: a hint for batch
+	// sizes.
 	Limit int64
-	// Point says that every range is an equality over a whole unique key: at most one row each.
+	// Point is set when every range is an equality over a whole unique key: at most one row each.
 	Point bool
 }
 
-// Range is a section of an index: rows whose first key columns equal Eq, and whose next key column
-// lies between Low and High. Where Low or High is set, NULLs of that column are outside. A NULL
-// value in Eq, Low or High makes the range empty, unless IsNull says that the test is IS NULL.
-// Expressions have the type of the key column; a value of another type stands below a call that
-// turns it into a bound (expr.Func.Bound).
+// Range is a range of an index: rows whose first key columns equal Eq, and whose next key column is
+// between Low and High. If Low or High is set, rows in which that column is NULL are outside. A
+// NULL in Eq, Low or High makes the range empty, unless IsNull is set, for the test IS NULL.
+// Expressions have the type of the key column. A value of another type is converted to a bound by a
+// call above it (expr.Func.Bound).
 type Range struct {
 	Eq                []expr.Expr
 	IsNull            []bool // parallel to Eq, or nil
@@ -42,7 +44,7 @@ type Range struct {
 	LowIncl, HighIncl bool
 }
 
-// VirtualScan reads a table that the server makes (pg_catalog, information_schema).
+// VirtualScan reads a table that the server computes (pg_catalog, information_schema).
 type VirtualScan struct {
 	Base
 	Table  *table.Desc
@@ -68,7 +70,7 @@ type FuncScan struct {
 	Alias      string
 }
 
-// CTEScan reads a materialised WITH query, or in a recursive term the last round's rows.
+// CTEScan reads a materialised WITH query, or in a recursive term the rows of the last round.
 type CTEScan struct {
 	Base
 	ID        int

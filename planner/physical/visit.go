@@ -7,8 +7,8 @@ import (
 	"github.com/minidb/minidb/planner/opt"
 )
 
-// EachExpr calls fn with each expression of the node itself. What a node keeps beside its
-// expressions, such as the plan of a subquery inside of one, is not entered.
+// EachExpr calls fn with each expression of the node itself. It does not enter the plans of
+// subqueries within them.
 func EachExpr(n Node, fn func(expr.Expr)) {
 	switch n := n.(type) {
 	case *Scan:
@@ -135,8 +135,8 @@ func eachCheck(fn func(expr.Expr), checks []opt.Check) {
 	}
 }
 
-// Contains reports whether fn holds for n, a node below it, or a node of a subquery in their
-// expressions.
+// Contains reports whether fn holds for n, a node below it, or a node of a subquery in the
+// expressions of these.
 func Contains(n Node, fn func(Node) bool) bool {
 	within := func(n Node) bool { return Contains(n, fn) }
 	return fn(n) || slices.ContainsFunc(n.Children(), within) ||
