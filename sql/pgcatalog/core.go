@@ -18,7 +18,8 @@ func namespaceRows(r *reader, emit emitter) {
 	}
 }
 
-// IsTable reports whether a relation is made by the server and stands for a table of PostgreSQL's.
+// IsTable reports whether a relation's rows are made by the server: it is a table of PostgreSQL's
+// catalogs.
 func IsTable(d *table.Desc) bool { return d.Kind == table.KindVirtual && relkind(d) == "r" }
 
 // relkind is pg_class.relkind.
@@ -86,7 +87,7 @@ func fixedClasses(emit emitter) {
 	}
 }
 
-// collationOf is pg_attribute.attcollation: the default one for what has a collation at all.
+// collationOf is pg_attribute.attcollation: the default collation if the type has one at all.
 func collationOf(t *types.Type, name string) table.ID {
 	e := t
 	if t.Elem != nil {
@@ -311,7 +312,7 @@ func databaseRows(r *reader, emit emitter) {
 	}
 }
 
-// databaseSettingRows are what ALTER DATABASE … SET gave the sessions of databases.
+// databaseSettingRows are the settings that ALTER DATABASE … SET stored.
 func databaseSettingRows(r *reader, emit emitter) {
 	for _, db := range r.databases() {
 		if len(db.Settings) == 0 {
@@ -321,7 +322,7 @@ func databaseSettingRows(r *reader, emit emitter) {
 	}
 }
 
-// dependRows tells which column owns which sequence, and what views are built on.
+// dependRows lists which column owns which sequence, and what views are built on.
 func dependRows(r *reader, emit emitter) {
 	for d := range r.relations() {
 		if q := d.Sequence; q != nil && q.OwnerTable != 0 {

@@ -11,12 +11,12 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Definitions are printed from what the catalog keeps whenever somebody asks, so that they show the
-// names of now. The extra text of a question may have the word "pretty"; that of "viewdef" the
-// number of columns to fill, that of "indexdef" the number of one key column.
+// Definitions are printed from the catalog whenever they are asked for, so that they show present
+// names. Their extra argument is a text: it may contain the word "pretty". That of "viewdef" may
+// also have the number of columns to fill, that of "indexdef" the number of one key column.
 
-// nodeKind says what a value of type pg_node_tree stands for. The value is a reference, {KIND oid
-// n}, which pg_get_expr resolves: n counts columns and constraints from 0.
+// nodeKind is what a value of type pg_node_tree refers to. The value is a reference, {KIND oid n},
+// which pg_get_expr resolves: n counts columns and constraints from 0.
 type nodeKind string
 
 const (
@@ -36,7 +36,7 @@ func (r *reader) options(extra string) deparse.Options {
 	return deparse.Options{Pretty: isPretty(extra), Name: r.relationName}
 }
 
-// relationName writes a relation by its plain name where that finds it.
+// relationName writes a relation by its plain name if that finds it.
 func (r *reader) relationName(d *table.Desc) string {
 	if r.isVisible(d.Schema, d.Name) {
 		return sqlname.Quote(d.Name)
@@ -44,8 +44,8 @@ func (r *reader) relationName(d *table.Desc) string {
 	return sqlname.Qualified(d.Schema, d.Name)
 }
 
-// exprDef is pg_get_expr of a reference, which extra is, with or without "pretty" behind it. Any
-// other text is its own definition.
+// exprDef is pg_get_expr. extra is a reference, perhaps followed by "pretty"; any other text is its
+// own definition.
 func (r *reader) exprDef(extra string) (string, bool) {
 	reference, rest, _ := strings.Cut(extra, "}")
 	var kind nodeKind
@@ -80,7 +80,8 @@ func (r *reader) exprDef(extra string) (string, bool) {
 	return "", false
 }
 
-// expr prints an expression of the catalog. One that can no longer be bound is shown as it is kept.
+// expr prints an expression of the catalog. One that can no longer be bound is shown as it is
+// stored.
 func (r *reader) expr(d *table.Desc, text string, want *types.Type, opts deparse.Options) string {
 	out, err := deparse.Stored(r.ctx, r.env.Planner(r.ctx), d, text, want, opts)
 	if err != nil {
@@ -168,8 +169,7 @@ func columnNames(d *table.Desc, ids []table.ColumnID) string {
 	return sqlname.Join(names)
 }
 
-// indexText is the CREATE INDEX of an index. Printed pretty, its table has a schema only where it
-// needs one.
+// indexText is the CREATE INDEX of an index. With pretty, its table has a schema only where needed.
 func (r *reader) indexText(d *table.Desc, ix *table.Index, pretty bool) string {
 	var b strings.Builder
 	b.WriteString("CREATE ")
@@ -262,7 +262,7 @@ func (r *reader) constraintOwner(id table.ID) (*table.Desc, *table.Check) {
 	return d, nil
 }
 
-// checkText is what stands behind CHECK in a definition.
+// checkText is what follows CHECK in a definition.
 func (r *reader) checkText(d *table.Desc, c *table.Check, opts deparse.Options) string {
 	text := "(" + r.expr(d, c.Text, nil, opts) + ")"
 	if c.NotValid {

@@ -17,7 +17,7 @@ import (
 // statementTime is the clock of pg_timezone_names, whose offsets depend on the season.
 func statementTime() time.Time { return time.Now() }
 
-// Describe answers a system function with a fact about an object; false when there is none. Kinds:
+// Describe returns what a system function shows of an object; false if there is nothing. Kinds:
 // "class", "namespace", "type" and "role" are names by OID, "reg" a name for the type in extra;
 // "indexdef", "constraintdef", "viewdef" and "expr" are definitions (see definition.go), "serial"
 // the sequence of the column in extra, "comment" a comment, "size" bytes by the statistics,
@@ -105,7 +105,7 @@ func (r *reader) filenode(id table.ID) (string, bool) {
 	return strconv.FormatUint(uint64(relfilenode(d)), 10), true
 }
 
-// lastValue is the value that a sequence gave last, if it gave one.
+// lastValue is the value that a sequence returned last, if it has returned one.
 func (r *reader) lastValue(id table.ID) (string, bool) {
 	d, err := r.env.View().RelationByID(r.ctx, id)
 	if err != nil || d == nil || d.Kind != table.KindSequence {
@@ -130,7 +130,8 @@ func (r *reader) namespaceName(id table.ID) (string, bool) {
 	return "", false
 }
 
-// isVisible says whether the plain name finds this relation: no schema before its own has the name.
+// isVisible reports whether the plain name finds this relation: no earlier schema of the path has
+// the name.
 func (r *reader) isVisible(schema, name string) bool {
 	path := r.env.SearchPath(r.ctx)
 	if !slices.Contains(path, "pg_catalog") {
@@ -313,7 +314,7 @@ func (r *reader) sharedComment(id table.ID, catalog string) (string, bool) {
 	return "", false
 }
 
-// anyComment is obj_description of an object in a catalog, or with "" in whichever has it.
+// anyComment is obj_description of an object in a catalog; catalog "" is any catalog.
 func (r *reader) anyComment(id table.ID, catalog string) (string, bool) {
 	switch catalog {
 	case "pg_class", "pg_namespace", "":

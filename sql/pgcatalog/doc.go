@@ -1,5 +1,5 @@
 // Package pgcatalog is pg_catalog and information_schema as tables: descriptors without storage
-// whose rows are made from the schema when somebody reads them.
+// whose rows are made from the schema when they are read.
 //
 // It owns the columns and rows of these tables, and the texts that functions such as
 // pg_get_indexdef give. It holds what PostgreSQL 15 would say of a database like ours: tables that

@@ -25,17 +25,17 @@ type Lock struct {
 	Fast                    bool      // kept outside of the lock table
 	Since                   time.Time // of a wait
 	Blockers                []Blocker
-	Stored                  bool // in the store, where a read of the key would meet it
+	Stored                  bool // in the store: a read of the key would wait for it
 }
 
-// Blocker is a session for which another one waits. Query took the lock that is in the way; "": not
-// known.
+// Blocker is a session that holds a lock which another session waits for. Query is the statement
+// that took the lock; "": unknown.
 type Blocker struct {
 	PID   int32
 	Query string
 }
 
-// Conflict is a transaction that lost, of the last ones.
+// Conflict is one of the last transactions that failed because of a conflict.
 type Conflict struct {
 	At        time.Time
 	Kind      string // "deadlock", "update", "delete", "insert", "read", "lock timeout"
@@ -61,7 +61,7 @@ func lockRows(r *reader, emit emitter) {
 	}
 }
 
-// lockedRelation is the table that a lock is on, nil when that is gone.
+// lockedRelation is the table that a lock is on, nil if there is none any more.
 func (r *reader) lockedRelation(l *Lock) any {
 	if l.Storage == 0 {
 		return l.Relation
@@ -122,7 +122,7 @@ func (l *Lock) advisoryKey() string {
 // described is a key in words.
 type described struct{ table, index, key string }
 
-// describeKey names table and index of a key, and gives its columns as far as they can be read.
+// describeKey returns the table and the index of a key, and its columns as far as they can be read.
 func (r *reader) describeKey(key []byte) described {
 	if id, ok := rowlock.DecodeRelationKey(key); ok { // a table as a whole
 		if d, err := r.env.View().RelationByID(r.ctx, table.ID(id)); err == nil && d != nil {
@@ -147,9 +147,10 @@ func (r *reader) describeKey(key []byte) described {
 	return out
 }
 
-// describeRow gives the row key of the row that is locked, or to which the locked entry of an index
-// leads: "" where it leads to none yet, as a unique key that no committed row has. A lock in the
-// store keeps the entry from being read, and who looks shall not wait for what he looks at.
+// describeRow returns the row key of the row that is locked, or that the locked entry of an index
+// leads to. It is "" if the entry leads to no committed row yet, as for a new unique key. It reads
+// nothing that a lock in the store protects, since a query of the lock views must not wait for a
+// lock.
 func (r *reader) describeRow(l *Lock) (string, error) {
 	k, ok := table.DecodeKey(l.Key)
 	if !ok {

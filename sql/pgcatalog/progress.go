@@ -7,20 +7,20 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// Progress is how far a running statement is.
+// Progress is the progress of a running statement.
 type Progress struct {
 	PID               int32
 	DatabaseID        uint32
 	Database, Query   string
 	Begun             time.Time // the statement
 	Phase             string    // "running", "committing", "rolling back"
-	Rows, Keys, Bytes int64     // rows written; keys and bytes streamed out by the transaction
+	Rows, Keys, Bytes int64     // rows written; keys and bytes already in the store
 	Reruns            int64     // how often the statement was run again on a newer snapshot
 	Copy              *CopyProgress
 	Upkeep            *UpkeepProgress
 }
 
-// UpkeepProgress is how far VACUUM, ANALYZE, CREATE INDEX or REINDEX is with a table.
+// UpkeepProgress is the progress of VACUUM, ANALYZE, CREATE INDEX or REINDEX on a table.
 type UpkeepProgress struct {
 	Command         string
 	Relation, Index table.ID
@@ -32,21 +32,22 @@ type UpkeepProgress struct {
 // Reruns is how often the sessions of a database ran something again.
 type Reruns struct {
 	Database string
-	// Statements were run again at least once, Reruns times in all, one of them Most times; Refused
-	// of them ended with 40001 because they had been run again as often as they may be.
+	// Statements is how many statements were run again at least once, Reruns how often in all, Most
+	// how often one of them was. Refused is how many failed with 40001 after as many attempts as
+	// allowed.
 	Statements, Reruns, Most, Refused int64
 	Transactions                      int64 // implicit ones that were repeated after a conflict
 }
 
-// CopyProgress is how far a COPY is.
+// CopyProgress is the progress of a COPY.
 type CopyProgress struct {
 	Relation    table.ID // 0: a query
 	From        bool
 	Bytes, Rows int64
 }
 
-// upkeeps calls emit for each session that runs one of the commands, with what all such views begin
-// with.
+// upkeeps calls emit for each session that runs one of the commands, with the columns that all
+// views of progress share.
 func (r *reader) upkeeps(emit emitter, rest func(u *UpkeepProgress) []any,
 	commands ...string) {
 	for _, p := range r.env.Progress() {
@@ -60,7 +61,7 @@ func (r *reader) upkeeps(emit emitter, rest func(u *UpkeepProgress) []any,
 	}
 }
 
-// There are no blocks: what counts them is NULL.
+// There are no blocks: columns that count them are NULL.
 func vacuumProgressRows(r *reader, emit emitter) {
 	r.upkeeps(emit, func(u *UpkeepProgress) []any {
 		return []any{"heap_blks_total", nil, "heap_blks_scanned", nil, "heap_blks_vacuumed", nil,

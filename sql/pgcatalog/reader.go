@@ -113,8 +113,8 @@ func derivedID(base uint32, t table.ID, n int) table.ID {
 	return table.ID(base + uint32(t)%(1<<22)*perTable + uint32(n)%perTable)
 }
 
-// tablesOfDerived lists the tables whose derived IDs may be id: only with millions of objects there
-// is more than one.
+// tablesOfDerived lists the tables whose derived IDs may be id: more than one only with millions of
+// objects.
 func tablesOfDerived(base uint32, id table.ID) []table.ID {
 	if uint32(id) < base || uint32(id)-base >= 1<<22*perTable {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Env is what the rows are made from: one session's view of its database.
+// Env is what the rows are made from: the state of one session and of its database.
 type Env interface {
 	View() *catalog.View
 	// Planner serves binding the expressions and queries that the catalog keeps.
@@ -63,13 +63,13 @@ type Activity struct {
 	State                                         string
 	Query                                         string
 	Started, TxnStarted, QueryStart, StateChanged time.Time
-	// Oldest is start_ts of the oldest transaction that the session runs in the store, below which
-	// no version is dropped meanwhile; Writing that of one that has written. Zero: there is none.
+	// Oldest is start_ts of the oldest transaction that the session runs in the store: no version
+	// that it may read is dropped meanwhile. Writing is start_ts of the oldest that has written.
+	// Zero: none.
 	Oldest, Writing tso.Timestamp
 }
 
-// transactionID is a timestamp as an xid: the milliseconds that it stands for, of which 32 bits
-// count.
+// transactionID is a timestamp as an xid: the lower 32 bits of its milliseconds.
 func transactionID(ts tso.Timestamp) any {
 	if ts == 0 {
 		return nil
@@ -90,9 +90,9 @@ type Cursor struct {
 	Hold       bool
 }
 
-// emitter takes a row as names and values in turn; columns that are not named have the zero of
-// their type, which is NULL for texts, arrays and times. PostgreSQL's catalogs use the same. A row
-// that comes after the reader's first error is dropped.
+// emitter takes a row as names and values in turn. Columns that are not named have the zero value
+// of their type, as in PostgreSQL's catalogs; for texts, arrays and times that is NULL. A row after
+// the reader's first error is dropped.
 type emitter func(namesAndValues ...any)
 
 // relation is one virtual table. columns is "name type, name type"; a type with [] is an array.
@@ -283,7 +283,7 @@ func (e *entry) project(columns []int) *projection {
 	return p
 }
 
-// fill makes the next row in place of the last one.
+// fill overwrites the last row with the next one.
 func (p *projection) fill(kv []any) []types.Datum {
 	copy(p.row, p.zero)
 	for i := 0; i+1 < len(kv); i += 2 {
@@ -361,7 +361,7 @@ func orNull(s string) any {
 	return s
 }
 
-// SequenceTable is a sequence as SELECT sees it: a table of one row, its state.
+// SequenceTable is the table of one row that SELECT reads of a sequence: its state.
 func SequenceTable(seq *table.Desc) *table.Desc {
 	return &table.Desc{ID: seq.ID, DatabaseID: seq.DatabaseID, SchemaID: seq.SchemaID,
 		Schema: seq.Schema, Name: seq.Name,

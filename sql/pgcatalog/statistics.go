@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// negativeDistinct is the share of rows from which on PostgreSQL tells the number of different
-// values as a share, negated: it is taken to grow with the table.
+// negativeDistinct is the share of rows from which on PostgreSQL shows the number of different
+// values as a negated share of the rows: that number is then expected to grow with the table.
 const negativeDistinct = 0.1
 
 func statsRows(r *reader, emit emitter) {
@@ -81,8 +81,8 @@ func counterRows(r *reader, emit emitter) {
 	}
 }
 
-// size is what pg_class tells of a relation's size: rows, and blocks of PostgreSQL's; -1 and 0
-// where nobody has counted.
+// size is the size of a relation in pg_class: rows, and PostgreSQL's blocks; -1 and 0 if the rows
+// were never counted.
 func size(t *stats.Table, entry func(*stats.Table) float64) (tuples float64, pages int64) {
 	if t == nil {
 		return -1, 0
@@ -102,9 +102,9 @@ func entryBytes(ix *table.Index) func(*stats.Table) float64 {
 	}
 }
 
-// bytes is the size of a relation or an index, of a table's indexes, of all of it, or of the
-// database, by what: "", "indexes", "total", "database". It is what ANALYZE counted; where it has
-// not run, a guess from the number of rows that the counters have.
+// bytes is the size of what: "" of a relation or an index, "indexes" of a table's indexes, "total"
+// of both, "database" of all. ANALYZE counts it; without that it is estimated from the counters of
+// rows.
 func (r *reader) bytes(id table.ID, what string) (string, bool) {
 	if what == "database" {
 		return r.databaseBytes(id)
@@ -144,11 +144,12 @@ func (r *reader) sizes(d *table.Desc, ix *table.Index, what string) (n int64) {
 	return n
 }
 
-// guessedWidth is the size of a value whose type does not tell it, as PostgreSQL guesses.
+// guessedWidth is the assumed size of a value whose type has no fixed size, as PostgreSQL assumes
+// it.
 const guessedWidth = 32
 
-// guessed are statistics of a table that was never analysed: as many rows as the counters have, as
-// wide as their types.
+// guessed returns statistics of a table that was never analysed: as many rows as counted, as wide
+// as their types.
 func (r *reader) guessed(d *table.Desc) *stats.Table {
 	rows := float64(max(r.counters(d).Live, 0))
 	t := &stats.Table{Rows: rows, Columns: map[table.ColumnID]*stats.Column{}}
