@@ -18,11 +18,11 @@ type Options struct {
 	Target int
 	// Seed chooses the sample.
 	Seed uint64
-	// Pause, when not nil, is called between batches: a pass in the background makes room for
-	// others.
+	// Pause, if not nil, is called between batches: a pass in the background gives way to
+	// statements there.
 	Pause func(ctx context.Context) error
-	// Seen, when not nil, is told between batches how many rows have been read, and at the end that
-	// all have.
+	// Seen, if not nil, is called between batches with the number of rows read, and at the end with
+	// all set.
 	Seen func(rows int64, all bool)
 }
 

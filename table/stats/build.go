@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// gathered is what a pass over the rows learns of a column beside the sample.
+// gathered is what a pass over the rows finds out about a column, beside the sample.
 type gathered struct {
 	t      *types.Type
 	rows   int64
@@ -45,7 +45,7 @@ func (g *gathered) add(v *types.Vec, n int) {
 	}
 }
 
-// hash is equal for equal values. A jsonb is taken for its text, which is nearly that.
+// hash returns equal hashes for equal values. It hashes a jsonb as its text, which nearly does.
 func (g *gathered) hash(d types.Datum) uint64 {
 	if g.t.Family == types.JSON {
 		return types.HashString(d.S, 0)
@@ -87,7 +87,7 @@ type value struct {
 }
 
 // column makes the statistics of a column of the sample. target is the number of common values, and
-// of the histogram's buckets. The result is worth something if the context has not ended.
+// of the histogram's buckets. The result is meaningless if the context has ended.
 func (g *gathered) column(e *ending, v *types.Vec, order []int64, target int) *Column {
 	c := &Column{Type: g.t.WithMod(types.NoMod), Width: float64(max(g.t.Len, 0))}
 	if g.rows == 0 {
@@ -187,12 +187,12 @@ func (g *gathered) runs(e *ending, values []value) []run {
 	return out
 }
 
-// unique is the share of different values from which on, with no value twice in the sample, all are
-// taken to be different.
+// unique is the estimated share of different values above which, if no value occurs twice in the
+// sample, all values are taken to be different.
 const unique = 0.97
 
-// commoner is how much more often than the average a value must be in the sample to count as
-// common, and leastCommon how often at least: less is chance.
+// commoner is how many times more frequent than the average a value of the sample must be to count
+// as common, and leastCommon how often it must occur: fewer may be chance.
 const (
 	commoner    = 1.25
 	leastCommon = 2
@@ -259,7 +259,7 @@ func correlation(e *ending, values []value) float64 {
 	if n < 2 {
 		return 0
 	}
-	// The places leave gaps where rows are NULL: their ranks among the values count.
+	// places has gaps where rows are NULL: what counts are ranks among the values.
 	places := make([]int, len(values))
 	for i, v := range values {
 		places[i] = v.at

@@ -20,7 +20,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(f))
 }
 
-// encodeTable encodes what is known of the table itself.
+// encodeTable encodes the statistics of the table itself.
 func encodeTable(t *Table) []byte {
 	b := appendFloat([]byte{layout}, t.Rows)
 	b = appendFloat(b, t.RowBytes)
@@ -95,7 +95,7 @@ func decodeColumn(b []byte) (*Column, error) {
 	return c, r.end("column")
 }
 
-// reader takes a value apart; after the first mistake bad is set, and it gives zeros.
+// reader decodes a value. After the first error bad is set, and it returns zeros.
 type reader struct {
 	b   []byte
 	bad bool

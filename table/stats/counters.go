@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Counters are what has happened to a table: pg_stat_user_tables. They are kept in memory and
-// stored now and then, so that a crash forgets the last ones.
+// Counters count what has happened to a table: pg_stat_user_tables. They are kept in memory and
+// stored from time to time, so a crash loses the last changes.
 type Counters struct {
 	Live                       int64 // rows, about
 	Inserted, Updated, Deleted int64

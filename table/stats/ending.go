@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// stepsPerLook is how many values are compared or passed between two looks at the context.
+// stepsPerLook is how many values are compared or passed between two checks of the context.
 const stepsPerLook = 4096
 
-// ending counts the steps of work on a sample, which may be millions of values, and looks at the
-// context now and then. Once that has ended the work goes through the motions only, and its result
-// is worth nothing.
+// ending counts the steps of work on a sample, which may have millions of values, and checks the
+// context from time to time. Once the context has ended, the work runs to its end as fast as it
+// can, and its result is meaningless.
 type ending struct {
 	ctx   context.Context
 	steps int
@@ -25,8 +25,8 @@ func (e *ending) step() bool {
 	return e.err != nil
 }
 
-// sortStable sorts by compare. Once the context has ended all values count as equal, so that the
-// sort comes to its end soon.
+// sortStable sorts by compare. Once the context has ended all values compare as equal, so that the
+// sort ends soon.
 func sortStable[T any](e *ending, s []T, compare func(a, b T) int) {
 	slices.SortStableFunc(s, func(a, b T) int {
 		if e.step() {

@@ -19,7 +19,7 @@ func (c *Column) Equal(d types.Datum) float64 {
 	share, distinct := c.rest()
 	s := share / distinct
 	if n := len(c.Frequencies); n > 0 {
-		s = min(s, c.Frequencies[n-1]) // or it would be among them
+		s = min(s, c.Frequencies[n-1]) // a more frequent value would be among them
 	}
 	return s
 }
@@ -55,8 +55,8 @@ func (c *Column) Below(d types.Datum, orEqual bool) float64 {
 	return min(s+share*f, 1-c.NullFraction)
 }
 
-// nothing is the share of a bucket that is granted where the histogram says that there is no row:
-// rows may have come since it was made.
+// nothing is the share of a bucket that is assumed where the histogram has no row: rows may have
+// been added since it was made.
 const nothing = 0.01
 
 // belowInHistogram is Below among the values of the histogram; one is the share of one of them.
@@ -107,7 +107,7 @@ func (c *Column) Between(low, high *types.Datum, lowIncl, highIncl bool) float64
 	}
 	least := 0.0
 	if low != nil && high != nil && types.Compare(c.Type, *low, *high) <= 0 {
-		// The histogram does not see sections that are narrower than its buckets.
+		// The histogram has no detail below the width of its buckets.
 		share, distinct := c.rest()
 		least = min(share/distinct, share*nothing)
 	}
@@ -134,7 +134,7 @@ func (c *Column) Matching(is func(types.Datum) bool) float64 {
 		}
 	}
 	total := float64(max(len(c.Bounds), 1))
-	// None of n bounds, or all, says about half a bound.
+	// If none of n bounds match, or all, the share may still be off by half a bound.
 	f := max(min(n/total, 1-0.5/total), 0.5/total)
 	if n == 0 {
 		f = min(f, max(1/distinct, nothing))

@@ -12,7 +12,7 @@ const (
 	tagCounters = 'n'
 )
 
-// Prefix is that of everything that is known of a table.
+// Prefix is the prefix of all keys that a table has here.
 func Prefix(id table.ID) []byte { return table.AppendID([]byte{table.PrefixStats}, id) }
 
 func tableKey(id table.ID) []byte    { return append(Prefix(id), tagTable) }

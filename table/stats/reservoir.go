@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// reservoir keeps a uniform sample of the rows that it was shown (Vitter's algorithm R), their
+// reservoir keeps a uniform sample of the rows that were added (Vitter's algorithm R), their
 // columns in vectors of their own memory.
 type reservoir struct {
 	rng      *rand.Rand
@@ -22,8 +22,8 @@ type reservoir struct {
 	seen     int64
 }
 
-// tooWide is the length from which on a value is not kept: such values are hardly ever frequent,
-// and nobody compares with them. They count as different from each other.
+// tooWide is the length above which a value is not kept in full: such values are hardly ever
+// frequent, and queries do not compare with them. They count as different from each other.
 const tooWide = 1024
 
 func newReservoir(ts []*types.Type, capacity, budget int, seed uint64) *reservoir {
@@ -35,7 +35,7 @@ func newReservoir(ts []*types.Type, capacity, budget int, seed uint64) *reservoi
 	return r
 }
 
-// add shows row i of a batch.
+// add offers row i of a batch to the sample.
 func (r *reservoir) add(cols []*types.Vec, i int) {
 	n := r.seen
 	r.seen++
@@ -91,8 +91,8 @@ func (r *reservoir) shrink() {
 	r.order, r.sizes, r.capacity = r.order[:half], r.sizes[:half], half
 }
 
-// kept is a datum in memory of its own, and its bytes. One that is too wide stands as itself cut
-// off, which is longer than any that is not, so that it can be told.
+// kept copies a datum into memory of its own, and returns its bytes. A value that is too wide is
+// cut to one byte more than tooWide, so that wide recognises it by its length.
 func kept(t *types.Type, d types.Datum) (types.Datum, int) {
 	if d.Null {
 		return d, 0

@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// inBucket is how far d lies between the bounds of its bucket, from 0 to 1.
+// inBucket returns where d lies between the bounds of its bucket, from 0 to 1.
 func inBucket(t *types.Type, low, high, d types.Datum) float64 {
 	l, h, v, ok := 0.0, 0.0, 0.0, true
 	if t.Family.Order() == types.Str {
@@ -27,7 +27,7 @@ func inBucket(t *types.Type, low, high, d types.Datum) float64 {
 	return max(0, min(1, (v-l)/(h-l)))
 }
 
-// scale is a value as a number, where its type has such.
+// scale converts a value to a number, if its type allows that.
 func scale(t *types.Type, d types.Datum) (f float64, ok bool) {
 	switch t.Family.Storage() {
 	case types.I64:
@@ -49,7 +49,7 @@ func scale(t *types.Type, d types.Datum) (f float64, ok bool) {
 	return f, !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
-// textScale reads texts as fractions to the base 256, after the beginning that low and high share.
+// textScale reads texts as fractions to the base 256, after the prefix that low and high share.
 func textScale(low, high, v string) (l, h, f float64) {
 	n := 0
 	for n < len(low) && n < len(high) && low[n] == high[n] {

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// sketch estimates how many different values there were among those whose hashes it was given:
+// sketch estimates how many different values there are among those whose hashes were added:
 // HyperLogLog with 2^sketchBits registers, whose standard error is 1.04/√registers = 0.8 %.
 type sketch struct{ registers []uint8 }
 
@@ -16,8 +16,8 @@ const (
 
 func newSketch() *sketch { return &sketch{registers: make([]uint8, registers)} }
 
-// add takes a value's hash. Its bits are stirred again: the hash is made for tables, not for
-// looking at single bits.
+// add adds a value's hash. It mixes the bits once more: single bits of the hash are not random
+// enough.
 func (s *sketch) add(h uint64) {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
@@ -31,8 +31,8 @@ func (s *sketch) add(h uint64) {
 	}
 }
 
-// estimate is the number of different values. Few of them are counted by the registers that are
-// still empty.
+// estimate returns the number of different values. A small number is estimated from the registers
+// that are still empty.
 func (s *sketch) estimate() float64 {
 	sum, empty := 0.0, 0
 	for _, r := range s.registers {

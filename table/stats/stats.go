@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Table is what is known of a table. One that was handed out is shared and never changed.
+// Table is the statistics of a table. A Table that was returned is shared and never changed.
 type Table struct {
 	Rows     float64
 	RowBytes float64   // of the columns' values, on average
@@ -15,17 +15,17 @@ type Table struct {
 	Columns  map[table.ColumnID]*Column
 }
 
-// Column is what is known of a column's values.
+// Column is the statistics of a column's values.
 type Column struct {
 	Type         *types.Type // as it was when they were gathered
 	NullFraction float64     // share of rows that are NULL
 	Width        float64     // bytes of a value that is not NULL, on average
 	Distinct     float64     // number of different values that are not NULL
-	// Correlation says how far the order of the values is that of the rows: 1 the same, -1 the
-	// reverse.
+	// Correlation is how well the order of the values agrees with that of the rows: 1 the same, -1
+	// the reverse.
 	Correlation float64
 	// Common are the most common values, the most frequent first; Frequencies are their shares of
-	// all rows. Complete says that there is no other value.
+	// all rows. Complete means that there is no other value.
 	Common      []types.Datum
 	Frequencies []float64
 	Complete    bool
@@ -37,7 +37,8 @@ type Column struct {
 // PageBytes is PostgreSQL's block size, in which it counts the size of relations.
 const PageBytes = 8192
 
-// rowOverhead is what a row takes beside its values, about: its key, and the header of its version.
+// rowOverhead estimates the bytes of a row beside its values: its key, and the header of its
+// version.
 const rowOverhead = 28
 
 // Pages is the size of so many entries of so many bytes in PostgreSQL's blocks.

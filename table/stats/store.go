@@ -11,7 +11,7 @@ import (
 	"github.com/minidb/minidb/txn"
 )
 
-// ReadTable returns what is known of a table itself, without its columns; nil when nothing is.
+// ReadTable returns the statistics of a table itself, without its columns; nil if there are none.
 func ReadTable(ctx context.Context, tx *txn.Txn, id table.ID) (*Table, error) {
 	b, err := tx.Get(ctx, tableKey(id))
 	if err != nil || b == nil {

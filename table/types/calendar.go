@@ -15,7 +15,7 @@ const (
 	MicrosPerDay          = 24 * MicrosPerHour
 
 	secondsPerDay = 86400
-	daysPerMonth  = 30 // where an interval's months meet its days
+	daysPerMonth  = 30 // to compare an interval's months with its days
 )
 
 // The infinities of dates and timestamps.
@@ -35,10 +35,10 @@ const (
 	endTimestamp int64 = 9223371331200000000
 )
 
-// ValidTimestamp says whether ts is finite and within PostgreSQL's range.
+// ValidTimestamp reports whether ts is finite and within PostgreSQL's range.
 func ValidTimestamp(ts int64) bool { return ts >= minTimestamp && ts < endTimestamp }
 
-// IsInfinite says whether a date or timestamp is one of the infinities.
+// IsInfinite reports whether a date or timestamp is one of the infinities.
 func IsInfinite(v int64) bool { return v == NegInfinity || v == PosInfinity }
 
 // julianDay returns the Julian day number of a Gregorian date; year 0 is 1 BC.
@@ -111,7 +111,7 @@ func (c *civil) timestamp() (int64, bool) {
 	}
 	days := c.date()
 	ts := days*MicrosPerDay + c.micros()
-	// days*MicrosPerDay cannot overflow by much: the sum's sign tells.
+	// days*MicrosPerDay overflows at most slightly: then the sum has the wrong sign.
 	if days > 0 && ts < 0 || days < 0 && ts > 0 && days < -1 {
 		return 0, false
 	}
@@ -186,7 +186,7 @@ func errIntervalRange() error {
 	return sqlerr.New(sqlerr.DatetimeFieldOverflow, "interval out of range")
 }
 
-// addInt64 adds, telling overflow.
+// addInt64 adds, and reports whether the sum has not overflowed.
 func addInt64(a, b int64) (int64, bool) {
 	c := a + b
 	return c, (c > a) == (b > 0)

@@ -17,8 +17,8 @@ func ErrCannotCast(from, to *Type) error {
 }
 
 // Cast converts a value and fits it to the target's modifier. Explicit casts to varchar(n) and
-// char(n) cut what is too long; others fail. Whether the context allows the cast at all is for the
-// caller to ask (CastContext). A nil format is DefaultFormat.
+// char(n) cut what is too long; others fail. Cast does not check whether the context allows the
+// cast: CastContext does. A nil format is DefaultFormat.
 func Cast(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) {
 	if d.Null {
 		return Null, nil
@@ -128,9 +128,9 @@ func toString(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) 
 	var s string
 	switch {
 	case from.Family == Bool:
-		s = strconv.FormatBool(d.I != 0) // casts spell it out, output functions do not
+		s = strconv.FormatBool(d.I != 0) // casts write the whole word, output functions a letter
 		if to.OID == OIDName {
-			s = s[:1] // by way of the output function
+			s = s[:1] // as the output function
 		}
 	case from.Family == String && from.OID != OIDChar:
 		s = d.S
@@ -143,7 +143,7 @@ func toString(d Datum, from, to *Type, explicit bool, f *Format) (Datum, error) 
 	case OIDBPChar:
 		s = strings.TrimRight(s, " ")
 		if to.Mod >= 4 && from.Family != String {
-			// Conversions by way of text use the input function, which does not cut.
+			// Conversions through text use the input function, which does not cut.
 			return coerceLength(to, s, explicit)
 		}
 	case OIDJSON:
@@ -236,7 +236,7 @@ func fromFloat(v float64, from, to *Type) (Datum, error) {
 	return Datum{}, ErrCannotCast(from, to)
 }
 
-// Float8ToFloat4 rounds to float32, with PostgreSQL's errors for what cannot be held.
+// Float8ToFloat4 rounds to float32, with PostgreSQL's errors for values out of its range.
 func Float8ToFloat4(v float64) (float64, error) {
 	r := float64(float32(v))
 	switch {

@@ -60,9 +60,9 @@ var castContexts = sync.OnceValue(func() map[[2]OID]byte {
 	return m
 })
 
-// CastContext says in which context a cast is allowed: 'i' anywhere, 'a' in assignments and
-// explicitly, 'e' explicitly, 0 never. It knows pg_cast, the conversions by way of text (anything
-// to a string type in assignments, a string type to anything explicitly), and arrays by their
+// CastContext returns in which context a cast is allowed: 'i' anywhere, 'a' in assignments and
+// explicitly, 'e' explicitly, 0 never. It covers pg_cast, the conversions through text (anything to
+// a string type in assignments, a string type to anything explicitly), and arrays by their
 // elements.
 func CastContext(from, to OID) byte {
 	if from == to || from == OIDUnknown {

@@ -87,7 +87,7 @@ func compareJSONText(a, b string) int {
 	va, erra := ParseJSON(a)
 	vb, errb := ParseJSON(b)
 	if erra != nil || errb != nil {
-		return strings.Compare(a, b) // not canonical jsonb: the caller broke the invariant
+		return strings.Compare(a, b) // not canonical jsonb: an invariant is broken
 	}
 	return CompareJSON(va, vb)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
-// What a field has given so far.
+// What the fields have set so far.
 const (
 	fieldYear = 1 << iota
 	fieldMonth
@@ -28,7 +28,7 @@ const (
 	fieldsTime = fieldHour | fieldMinute | fieldSecond
 )
 
-// dateDecoder gives the fields of a date or time input their meaning.
+// dateDecoder interprets the fields of a date or time input.
 type dateDecoder struct {
 	fields   []lexeme
 	format   *Format
@@ -105,7 +105,7 @@ func (d *dateDecoder) finish() error {
 	return nil
 }
 
-// overflows says whether the time of day is past 24:00:00 or its parts out of range.
+// overflows reports whether the time of day is past 24:00:00 or its parts are out of range.
 func (c *civil) overflows() bool {
 	if c.hour < 0 || c.hour > 24 || c.min < 0 || c.min > 59 || c.sec < 0 || c.sec > 60 ||
 		c.usec < 0 || c.usec > int(MicrosPerSecond) {
@@ -186,7 +186,7 @@ func (d *dateDecoder) dateField(i int, s string) (int, error) {
 	return fieldZone, d.zoneName(s, true)
 }
 
-// zoneName takes a named zone; required means that its absence has an error of its own.
+// zoneName reads a named zone. With required, an unknown name has an error of its own.
 func (d *dateDecoder) zoneName(s string, required bool) error {
 	l, ok := namedZone(s)
 	if !ok {
@@ -511,7 +511,7 @@ func clockParts(s string, fields int) (h int64, m, sec, us int, err error) {
 	n := [3]int64{}
 	for i, p := range parts {
 		if p == "" {
-			continue // PostgreSQL reads no digits as zero
+			continue // PostgreSQL reads an empty part as zero
 		}
 		if digitsPrefix(p) != len(p) {
 			return 0, 0, 0, 0, errDTFormat

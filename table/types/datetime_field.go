@@ -187,8 +187,8 @@ func clockPart(f Field, us int64) (*apd.Decimal, bool) {
 
 func numericFromSigned(v int64, scale int) *apd.Decimal { return numericFromIntScale(v, scale) }
 
-// infinitePart is extract of an infinite moment: endless for the fields that grow for ever, NULL
-// for those that go round.
+// infinitePart is extract of an infinite moment: infinity for fields that grow without bound, NULL
+// for those that repeat.
 func infinitePart(f Field, v int64) Datum {
 	switch f {
 	case FieldYear, FieldDecade, FieldCentury, FieldMillennium, FieldJulian, FieldIsoYear,

@@ -7,11 +7,11 @@ import (
 	"github.com/minidb/minidb/internal/sqlerr"
 )
 
-// The input of dates and times follows PostgreSQL's datetime.c step by step, because what it takes
-// is defined by what that code does: the text is cut into fields (lexDateTime), then the fields are
-// given a meaning one by one, each ruling out what the next can be.
+// The input of dates and times follows PostgreSQL's datetime.c step by step, because only that code
+// defines which inputs are valid: the text is cut into fields (lexDateTime), then the fields are
+// interpreted one by one, each of which restricts what the next can be.
 
-// Reasons for not taking an input; dateTimeError turns them into SQLSTATEs.
+// Reasons for refusing an input; dateTimeError turns them into SQLSTATEs.
 var (
 	errDTFormat   = errors.New("bad format")
 	errDTField    = errors.New("field overflow")

@@ -6,7 +6,7 @@ func (d *dateDecoder) word(s string) (int, error) {
 		d.offset = a.offset
 		switch {
 		case a.fixed == nil:
-			d.zone = a.history() // what it means is known when date and time are
+			d.zone = a.history() // its offset depends on the date and time
 		case !a.daylight:
 			return fieldZone, nil
 		}
@@ -98,7 +98,7 @@ func (d *dateDecoder) specialWord(k wordKind) (int, error) {
 	return fieldsDate, nil
 }
 
-// validate settles the year and checks month and day.
+// validate completes the year and checks month and day.
 func (d *dateDecoder) validate() error {
 	c := &d.c
 	if d.mask&fieldYear != 0 && !d.julian {

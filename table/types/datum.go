@@ -6,9 +6,9 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Datum is one value. Which field holds it follows from the storage class of its type, which
-// travels beside it: a Datum alone does not know its type. The zero Datum is false, 0 or ""; NULL
-// is Datum{Null: true}.
+// Datum is one value. The storage class of its type determines which field holds it; the type
+// travels beside it, since a Datum does not contain it. The zero Datum is false, 0 or ""; NULL is
+// Datum{Null: true}.
 type Datum struct {
 	Null bool
 	I    int64

@@ -8,12 +8,13 @@ import (
 )
 
 // digitsWithinBounds returns how many digits the shortest decimal needs that lies strictly between
-// the bounds of f, the midpoints between it and its neighbours, where strconv's shortest form is
-// such a bound itself, and else 0. strconv takes a bound when rounding to even reads it as f;
-// PostgreSQL leaves that to no reader, so 1e23 is 9.999999999999999e+22.
+// the bounds of f, which are the midpoints between f and its neighbours. It returns 0 unless
+// strconv's shortest form is such a bound itself. strconv accepts a bound if rounding to even reads
+// it as f; PostgreSQL does not rely on how a reader rounds, so it writes 1e23 as
+// 9.999999999999999e+22.
 func digitsWithinBounds(f float64, bits int) int {
-	// A midpoint has one bit more than a float. One with as few decimal digits is an integer beyond
-	// the floats' mantissa, and a multiple of at most so many powers of five as the mantissa holds.
+	// A midpoint has one bit more than a float. If it has so few decimal digits, it is an integer
+	// beyond the floats' mantissa, and its factors of five are no more than the mantissa can hold.
 	lo, hi, most := float64(1<<53), 1e41, 17
 	if bits == 32 {
 		lo, hi, most = 1<<24, 1e20, 9

@@ -92,7 +92,7 @@ func hashParts(u uint64, exp int64, neg bool, seed uint64) uint64 {
 	return mix(h, uint64(exp))
 }
 
-// Hash hashes a value of type t; values that Compare calls equal hash alike.
+// Hash hashes a value of type t; values that are equal by Compare hash alike.
 func Hash(t *Type, d Datum, seed uint64) uint64 {
 	if d.Null {
 		return mix(seed, hashK2)

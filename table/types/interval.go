@@ -121,7 +121,7 @@ func JustifyHours(iv IntervalValue) (IntervalValue, error) {
 	return settleHours(int64(iv.Months), day, us)
 }
 
-// settleHours gives days and time one sign.
+// settleHours gives days and time the same sign.
 func settleHours(month, day, us int64) (IntervalValue, error) {
 	switch {
 	case day > 0 && us < 0:

@@ -32,7 +32,7 @@ type JSONValue struct {
 	Raw string
 }
 
-// TypeName is what jsonb_typeof says.
+// TypeName is the result of jsonb_typeof.
 func (v *JSONValue) TypeName() string {
 	return [...]string{"null", "string", "number", "boolean", "array", "object"}[v.Kind]
 }
@@ -51,7 +51,7 @@ func ParseJSONRaw(s string) (*JSONValue, error) {
 	return p.document()
 }
 
-// CheckJSON says whether the text is JSON, as the input of json does.
+// CheckJSON returns an error unless the text is JSON, as the input function of json does.
 func CheckJSON(s string) error {
 	p := &jsonParser{s: s, check: true}
 	_, err := p.document()

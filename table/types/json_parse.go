@@ -16,7 +16,7 @@ type jsonParser struct {
 	s      string
 	i      int
 	depth  int
-	check  bool // only look: make no values, let \u0000 and halves of surrogate pairs pass
+	check  bool // only check: make no values, accept \u0000 and halves of surrogate pairs
 	raw    bool // keep each value's text
 	binary bool // sort the keys of objects
 }
@@ -103,7 +103,7 @@ func (p *jsonParser) after(i int) int {
 	return i + n
 }
 
-// knownToken says whether the lexer would take the token at hand.
+// knownToken reports whether PostgreSQL's lexer would accept the token t.
 func (p *jsonParser) knownToken(t string) bool {
 	switch t {
 	case "true", "false", "null":
@@ -242,7 +242,7 @@ func (p *jsonParser) object() (*JSONValue, error) {
 	}
 }
 
-// scanNumber returns where the number at hand ends, and whether it is one.
+// scanNumber returns the end of the number that begins here; ok is false if there is none.
 func (p *jsonParser) scanNumber() (end int, ok bool) {
 	i := p.i
 	at := func() byte {
@@ -383,7 +383,7 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 		return 0, 0, p.syntax(p.after(bad), "\"\\u\" must be followed by four hexadecimal digits.")
 	}
 	if p.check {
-		// json keeps its text: what it would become is found out when it is asked for
+		// the type json keeps its text: such an escape fails only when the value is used
 		return 0, 4, nil
 	}
 	if r == 0 {
@@ -412,7 +412,7 @@ func (p *jsonParser) unicode(i int) (r rune, n int, err error) {
 	return 0, 0, p.syntax(p.after(i+4), "%s", low)
 }
 
-// JSONTextValue is what ->> gives of a value: strings without quotes, null as no value.
+// JSONTextValue is the result of ->> for a value: a string without quotes, NULL for null.
 func JSONTextValue(v *JSONValue) Datum {
 	switch {
 	case v == nil || v.Kind == JSONNull:

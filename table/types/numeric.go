@@ -90,7 +90,7 @@ func checkNumeric(d *apd.Decimal) (*apd.Decimal, error) {
 	if d.Exponent < -numericMaxScale {
 		return nil, errNumericOverflow()
 	}
-	// A cheap bound first: counting digits costs.
+	// A cheap bound first: counting digits is slow.
 	if d.Coeff.BitLen() > 4*numericMaxIntDigits/2 &&
 		d.NumDigits()+int64(d.Exponent) > numericMaxIntDigits {
 		return nil, errNumericOverflow()
@@ -185,7 +185,7 @@ loop:
 	return numericFromDigits(neg, digits, scale-exp)
 }
 
-// numericFromDigits returns ±digits / 10^scale; a negative scale is made up with zeros.
+// numericFromDigits returns ±digits / 10^scale; for a negative scale it appends zeros.
 func numericFromDigits(neg bool, digits []byte, scale int) (*apd.Decimal, error) {
 	d := new(apd.Decimal)
 	if len(digits) == 0 {

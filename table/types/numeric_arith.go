@@ -17,8 +17,8 @@ const (
 	roundFloor
 )
 
-// setScale makes r equal d with the scale, rounding as told. A negative scale rounds before the
-// point and leaves scale 0. r and d may be the same.
+// setScale sets r to d with the scale, rounded by how. A negative scale rounds before the point and
+// leaves scale 0. r and d may be the same.
 func setScale(r, d *apd.Decimal, scale int, how rounding) {
 	have := int(-d.Exponent)
 	neg := d.Negative
@@ -31,7 +31,7 @@ func setScale(r, d *apd.Decimal, scale int, how rounding) {
 	} else {
 		cut := have - scale
 		if n := d.NumDigits(); int64(cut) > n+1 {
-			// All digits go; keep pow10 small for absurd scales.
+			// All digits are cut off; keep pow10 small for huge scales.
 			cut = int(n) + 1
 		}
 		p := pow10(cut)
@@ -360,8 +360,8 @@ func (t Tick) square(bits int) error {
 	return t(bits/4 + bits/8*(bits/8)/wordsPerTick)
 }
 
-// wordsPerTick is how many pairs of bytes are multiplied in the time in which a byte is copied and
-// looked at.
+// wordsPerTick is how many pairs of bytes are multiplied in the time that copying and checking one
+// byte takes.
 const wordsPerTick = 1024
 
 // NumericGcd returns the greatest common divisor, never negative.

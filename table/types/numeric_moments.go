@@ -3,14 +3,14 @@ package types
 import "github.com/cockroachdb/apd/v3"
 
 // NumericMoments are the number, the sum and the sum of the squares of numerics. The sums are exact
-// and may be wider than a numeric can be: what counts is their difference.
+// and may be wider than a numeric can be: only their difference must fit.
 type NumericMoments struct {
 	n            int64
 	sum, squares apd.Decimal
 	special      bool // a NaN or an infinity was added
 }
 
-// Add takes x.
+// Add adds x.
 func (m *NumericMoments) Add(x *apd.Decimal) {
 	m.n++
 	if x.Form != apd.Finite {

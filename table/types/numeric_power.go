@@ -95,7 +95,7 @@ func powerInt(a *apd.Decimal, e, scale int, tick Tick) (*apd.Decimal, error) {
 	if a.Coeff.Sign() == 0 {
 		return &apd.Decimal{Exponent: int32(-scale)}, nil
 	}
-	// log10 of the result, to stop early where it cannot be held or is nothing.
+	// log10 of the result: to stop early if it is out of range or rounds to zero.
 	abs := NumericAbs(a)
 	f := float64(e) * log10Decimal(abs)
 	if f > 3*math.MaxInt16*4 {
@@ -181,7 +181,7 @@ func powerGeneral(a, b *apd.Decimal, tick Tick) (*apd.Decimal, error) {
 		}
 		return &apd.Decimal{Exponent: -numericMaxDisplayScale}, nil
 	}
-	// Near 1 the float logarithm has no digits left: take it from the fixed-point one.
+	// Near 1 the logarithm as a float has no precise digits: use the fixed-point one.
 	bd := int(b.NumDigits()) + int(b.Exponent)
 	w := bitsForDigits(max(bd, 0) + 40)
 	ln, err := lnFixed(a, w, tick)

@@ -21,7 +21,7 @@ var (
 		Elem: TOid, Len: -1}
 )
 
-// catalogueEntry is a type with what pg_type says of it beyond Type.
+// catalogueEntry is a type with the columns of pg_type that Type does not have.
 type catalogueEntry struct {
 	t         *Type
 	array     OID  // OID of its array type, or 0
@@ -129,8 +129,8 @@ func ArrayOf(elem *Type) *Type {
 	return a.withElemMod(elem.Mod)
 }
 
-// Nests reports whether t is an array type, so that an array of its values has one dimension more.
-// The vectors of pg_catalog are not: arrays of them have them as elements.
+// Nests reports whether t is an array type such that an array of its values has one dimension more.
+// The vectors of pg_catalog are not: they are elements of their arrays.
 func (t *Type) Nests() bool {
 	return t.Family == Array && t.Elem != nil && t.OID != OIDInt2Vector && t.OID != OIDOidVector
 }

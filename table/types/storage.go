@@ -1,7 +1,8 @@
 package types
 
 // Storage is the class of memory that holds a value: the field of Datum and the slice of Vec. Code
-// that moves values switches on it, so that a family which is held like another one adds no case.
+// that moves values switches on it, so that a new family with a storage class of another adds no
+// case.
 type Storage uint8
 
 // The storage classes.
@@ -38,8 +39,8 @@ var (
 func (f Family) Storage() Storage { return storages[f] }
 
 // Order returns the storage class whose comparison is the family's: numbers, text by bytes,
-// numerics, intervals. It is NoStorage where Compare must look into the value (JSON, Array,
-// Record). A bpchar orders as Str when it is trimmed, as stored values are.
+// numerics, intervals. It is NoStorage where Compare must parse the value (JSON, Array, Record). A
+// bpchar orders as Str when it is trimmed, as stored values are.
 func (f Family) Order() Storage { return orders[f] }
 
 // FixedLen returns the length in bytes of the family's strings if they all have one, else 0. Such

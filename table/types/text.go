@@ -235,7 +235,7 @@ func parseInt(t *Type, s string, f *Format) (int64, error) {
 	return v, nil
 }
 
-// intFits says whether v is in the range of an integer type; OIDs may be written as negatives.
+// intFits reports whether v is in the range of an integer type; OIDs may be written as negatives.
 func intFits(t *Type, v int64) bool {
 	switch {
 	case t.OID == OIDInt2:

@@ -1,6 +1,6 @@
 package types
 
-// Family is what a value is. Storage and Order tell how it is held and compared.
+// Family is what a value means. Storage and Order return how it is held and compared.
 type Family uint8
 
 // The families, in the order of the package's table.

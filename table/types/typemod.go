@@ -82,7 +82,7 @@ func numericMod(mods []int) (int32, error) {
 // NumericTypeMod is the type modifier of numeric(precision, scale).
 func NumericTypeMod(precision, scale int) int32 { return int32(precision<<16|scale&0x7ff) + 4 }
 
-// timeMod checks the precision of a time type. Above 6 PostgreSQL warns and takes 6.
+// timeMod checks the precision of a time type. Above 6 PostgreSQL warns and uses 6.
 func timeMod(t *Type, p int) (int32, error) {
 	if p < 0 {
 		what := "TIME"
@@ -122,7 +122,8 @@ func IntervalTypeMod(fields int, precision int32) int32 {
 }
 
 // TypeName is the SQL name of a type as messages, regtype and data_type show it: without a
-// modifier, and character where FormatType has bpchar, for a column of char(n) is meant.
+// modifier, and with character where FormatType has bpchar, since columns of type char(n) have that
+// name.
 func TypeName(oid OID) string {
 	name := FormatType(oid, NoMod)
 	if base, of := strings.CutPrefix(name, "bpchar"); of {

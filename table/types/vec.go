@@ -6,8 +6,9 @@ import "github.com/cockroachdb/apd/v3"
 const BatchSize = 1024
 
 // Vec is a column of values of one type. Only the slice of the type's storage class is in use, and
-// it has at least Len entries; Nulls has as many (entry true: NULL, its value is then unspecified).
-// HasNull false promises that no entry is true, so that loops can skip the look.
+// it has at least Len entries. Nulls has as many; where it is true the value is NULL, and the entry
+// of the slice is unspecified. HasNull false promises that Nulls is nowhere true, so that loops
+// need not test it.
 type Vec struct {
 	Type    *Type
 	Len     int
@@ -43,8 +44,8 @@ func (v *Vec) Append(d Datum) {
 	v.Set(v.Len-1, d)
 }
 
-// Batch is a group of rows held column by column. Sel, when not nil, lists the rows that count, in
-// order; operators downstream must look only at those. Len is the number of rows in the vectors.
+// Batch is a group of rows held column by column. Sel, if not nil, lists the rows that belong to
+// the batch, in order; operators must use only those. Len is the number of rows in the vectors.
 type Batch struct {
 	Cols []*Vec
 	Len  int

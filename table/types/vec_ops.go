@@ -2,8 +2,8 @@ package types
 
 import "strings"
 
-// The operations of this file are written once for each storage class: the switch stands outside
-// the loop over the rows, and the loops are generic.
+// The operations of this file are written once for each storage class: the switch is outside the
+// loop over the rows, and the loops are generic.
 
 // Resize sets the length to n, keeping the values below the old length. New entries are not NULL
 // and otherwise unspecified.
