@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/stretchr/testify/require"
 )
@@ -20,14 +21,14 @@ func TestEachCommitProtocolLeavesItsOwnTraces(t *testing.T) {
 		"auto": "", "one-phase": "", "two-phase": "lock", "async": "async lock",
 	} {
 		t.Run(protocol, func(t *testing.T) {
-			disk := pebblekv.NewCrashFS()
-			fs := pebblekv.NewFaultFS(disk)
+			disk := testfs.NewCrashFS()
+			fs := testfs.NewFaultFS(disk)
 			db := openOn(t, fs, minidb.CommitProtocol(protocol))
 			ctx := context.Background()
 			_, err := db.Exec(ctx, `CREATE TABLE t (id int PRIMARY KEY)`)
 			require.NoError(t, err)
 			var mu sync.Mutex
-			var copies []*pebblekv.CrashFS
+			var copies []*testfs.CrashFS
 			dice := rand.New(rand.NewPCG(1, 1))
 			fs.Before(func(int) {
 				mu.Lock()
@@ -53,7 +54,7 @@ func TestEachCommitProtocolLeavesItsOwnTraces(t *testing.T) {
 }
 
 // locksIn adds the kinds of the locks that a disk has.
-func locksIn(t *testing.T, fs *pebblekv.CrashFS, found map[string]bool) {
+func locksIn(t *testing.T, fs *testfs.CrashFS, found map[string]bool) {
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
@@ -71,8 +72,8 @@ func locksIn(t *testing.T, fs *pebblekv.CrashFS, found map[string]bool) {
 		}))
 }
 
-func idsIn(t *testing.T, fs *pebblekv.CrashFS) (ids []int) {
-	db := openOn(t, pebblekv.NewFaultFS(fs))
+func idsIn(t *testing.T, fs *testfs.CrashFS) (ids []int) {
+	db := openOn(t, testfs.NewFaultFS(fs))
 	defer func() { require.NoError(t, db.Close()) }()
 	rows, err := db.Query(context.Background(), `SELECT id FROM t ORDER BY id`)
 	require.NoError(t, err)

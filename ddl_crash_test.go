@@ -16,6 +16,7 @@ import (
 
 	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 )
 
 // schemaChanges are the statements of which each must be there whole or not at all after a crash.
@@ -75,7 +76,7 @@ func TestCrashesDuringSchemaChanges(t *testing.T) {
 	dice := rand.New(rand.NewPCG(seed, 0))
 
 	states := []string{""}
-	db := openOn(t, pebblekv.NewFaultFS(pebblekv.NewCrashFS()))
+	db := openOn(t, testfs.NewFaultFS(testfs.NewCrashFS()))
 	for _, s := range schemaChanges {
 		_, err := db.Exec(context.Background(), s)
 		require.NoError(t, err, s)
@@ -91,7 +92,7 @@ func TestCrashesDuringSchemaChanges(t *testing.T) {
 		for _, c := range crashSchemaChanges(t, dice) {
 			left--
 			taken[c.doing]++
-			db := openOn(t, pebblekv.NewFaultFS(c.fs))
+			db := openOn(t, testfs.NewFaultFS(c.fs))
 			problems, err := db.Check(context.Background())
 			require.NoError(t, err, c.what)
 			require.Empty(t, problems, c.what)
@@ -114,15 +115,15 @@ func TestCrashesDuringSchemaChanges(t *testing.T) {
 }
 
 type schemaCrash struct {
-	fs    *pebblekv.CrashFS
+	fs    *testfs.CrashFS
 	acked int
 	doing string // a statement, or opening or closing
 	what  string
 }
 
 func crashSchemaChanges(t *testing.T, dice *rand.Rand) (out []schemaCrash) {
-	disk := pebblekv.NewCrashFS()
-	fs := pebblekv.NewFaultFS(disk)
+	disk := testfs.NewCrashFS()
+	fs := testfs.NewFaultFS(disk)
 	var acked atomic.Int64
 	var doing atomic.Value
 	doing.Store("opening")
@@ -154,7 +155,7 @@ func crashSchemaChanges(t *testing.T, dice *rand.Rand) (out []schemaCrash) {
 	return out
 }
 
-func openOn(t *testing.T, fs *pebblekv.FaultFS, opts ...minidb.Option) *minidb.DB {
+func openOn(t *testing.T, fs *testfs.FaultFS, opts ...minidb.Option) *minidb.DB {
 	db, err := minidb.Open("db", append(opts, minidb.OnEngine(func(o *pebblekv.Options) {
 		o.FS, o.MemTableBytes = fs, 256<<10
 	}), minidb.CacheSize(1<<20), minidb.GCInterval(-1), minidb.Retention(

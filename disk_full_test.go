@@ -12,6 +12,7 @@ import (
 	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 )
 
 // TestAFullDiskRefusesNewDataAndNothingElse takes the room away from a database and gives it back.
@@ -19,7 +20,7 @@ func TestAFullDiskRefusesNewDataAndNothingElse(t *testing.T) {
 	const plenty = 1 << 30
 	ctx := context.Background()
 	log := &logged{}
-	fs := pebblekv.NewSizedFS(pebblekv.NewCrashFS(), plenty)
+	fs := testfs.NewSizedFS(testfs.NewCrashFS(), plenty)
 	db, err := minidb.Open("db", minidb.GCInterval(-1),
 		minidb.Logger(slog.New(slog.NewTextHandler(log, nil))),
 		minidb.OnEngine(func(o *pebblekv.Options) { o.FS, o.MemTableBytes = fs, 1<<20 }))

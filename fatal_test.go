@@ -14,20 +14,21 @@ import (
 
 	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 )
 
 // TestAFailedLogEndsTheHandleAndNotTheProgram breaks the disk under eight writers.
 func TestAFailedLogEndsTheHandleAndNotTheProgram(t *testing.T) {
 	const writers = 8
 	ctx := context.Background()
-	disk := pebblekv.NewCrashFS()
-	fs := pebblekv.NewFaultFS(disk)
+	disk := testfs.NewCrashFS()
+	fs := testfs.NewFaultFS(disk)
 	fatal := make(chan error, 2)
 	db := openOn(t, fs, minidb.OnFatal(func(err error) { fatal <- err }))
 	_, err := db.Exec(ctx, "CREATE TABLE t(writer int, n int, PRIMARY KEY(writer, n))")
 	require.NoError(t, err)
 
-	fs.Plan(pebblekv.Fault{At: 40})
+	fs.Plan(testfs.Fault{At: 40})
 	var acked [writers]int
 	var codes sync.Map // of the errors
 	var wg sync.WaitGroup

@@ -100,5 +100,5 @@ func AcceptClock() Option { return func(o *options) { o.acceptClock = true } }
 func DefaultIsolation(level string) Option { return func(o *options) { o.isolation = level } }
 
 // OnEngine changes how the engine below is opened, after the other options: on another file system,
-// for a program's own tests of crashes and full disks (pebblekv.CrashFS, pebblekv.FaultFS).
+// for a program's own tests of crashes and full disks (package kv/pebblekv/testfs).
 func OnEngine(f func(*pebblekv.Options)) Option { return func(o *options) { o.engine = f } }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -30,7 +31,7 @@ func TestOnlyCountsAreToldBeforeTheSync(t *testing.T) {
 		"explain":     {"UPDATE t SET n = n + 1 WHERE id = 1", "EXPLAIN ANALYZE SELECT 1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fs := pebblekv.NewCrashFS()
+			fs := testfs.NewCrashFS()
 			kv, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 			require.NoError(t, err)
 			e := newEngineOn(t, kv, txn.Options{})

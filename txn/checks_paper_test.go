@@ -6,6 +6,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -70,8 +71,8 @@ func lockIsFoundAtOpen(sc *scene) {
 
 func commitSurvivesACrash(sc *scene) {
 	for _, opts := range []txn.Options{{}, {Protocol: txn.TwoPhase}, {Protocol: txn.Async}} {
-		fs := pebblekv.NewCrashFS()
-		open := func(fs *pebblekv.CrashFS) *txn.Store {
+		fs := testfs.NewCrashFS()
+		open := func(fs *testfs.CrashFS) *txn.Store {
 			e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 			sc.must(err, "open pebble")
 			sc.engines = append(sc.engines, e)

@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
@@ -20,7 +21,7 @@ func TestAProtocolThatAStoreCannotKeepIsRefused(t *testing.T) {
 	ctx := context.Background()
 	elsewhere := "other processes write to the store, or its oracle cannot draw under a latch"
 	pebble := func() kv.Engine {
-		e, err := pebblekv.Open("db", pebblekv.Options{FS: pebblekv.NewCrashFS()})
+		e, err := pebblekv.Open("db", pebblekv.Options{FS: testfs.NewCrashFS()})
 		require.NoError(t, err)
 		return e
 	}

@@ -18,8 +18,10 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/mvcc/mvcctest"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/stretchr/testify/require"
 )
@@ -81,7 +83,7 @@ func TestRandomCrashesLoseNoAcknowledgedCommit(t *testing.T) {
 	}
 	t.Logf("MINIDB_CRASH_SEED=%d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	fs := pebblekv.NewCrashFS()
+	fs := testfs.NewCrashFS()
 	generation := 0
 	taken := map[string]int{}
 	missing := func() string { return firstMissing(taken, crashesAmong) }
@@ -98,7 +100,7 @@ func TestRandomCrashesLoseNoAcknowledgedCommit(t *testing.T) {
 		}
 		// Go on from what one of the crashes left, or from scratch.
 		if fs = crashes[len(crashes)-1].fs; rng.IntN(4) == 0 {
-			fs = pebblekv.NewCrashFS()
+			fs = testfs.NewCrashFS()
 		}
 		generation++
 	}
@@ -177,13 +179,13 @@ type bank struct {
 
 // crash is what a power failure at some moment leaves, and what had been promised by then.
 type crash struct {
-	fs    *pebblekv.CrashFS
+	fs    *testfs.CrashFS
 	acked []string
 	what  string
 }
 
 // run lets workers transfer and takes crashes while they do.
-func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
+func (b *bank) run(fs *testfs.CrashFS, crashes int) (out []crash) {
 	ctx := context.Background()
 	e, err := pebblekv.Open("db",
 		pebblekv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20})
@@ -235,7 +237,7 @@ func (b *bank) run(fs *pebblekv.CrashFS, crashes int) (out []crash) {
 
 // holdSyncs holds the syncs of the log now and then, and lets workers run into them: what they
 // commit meanwhile is visible and not durable.
-func (b *bank) holdSyncs(fs *pebblekv.CrashFS) (release func()) {
+func (b *bank) holdSyncs(fs *testfs.CrashFS) (release func()) {
 	if b.rng.IntN(3) > 0 {
 		return nil
 	}
@@ -433,7 +435,7 @@ func checkStore(t testing.TB, e kv.Engine, what string) {
 	ctx := context.Background()
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
-	require.NoError(t, mvcc.Check(ctx, snap,
+	require.NoError(t, mvcctest.Check(ctx, snap,
 		func(problem string) { t.Errorf("%s: %s", what, problem) }))
 	require.NoError(t, mvcc.Locks(ctx, snap, kv.Span{}, func(key []byte, l mvcc.Lock) error {
 		return fmt.Errorf("%s: lock on %q of %s", what, key, l.StartTS)

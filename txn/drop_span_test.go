@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/stretchr/testify/require"
@@ -353,20 +354,20 @@ func TestADropInBoundedStepsKeyByKey(t *testing.T) {
 // nothing is.
 func TestACrashAnywhereInADrop(t *testing.T) {
 	ctx := context.Background()
-	opts := func(fs *pebblekv.FaultFS) pebblekv.Options {
+	opts := func(fs *testfs.FaultFS) pebblekv.Options {
 		return pebblekv.Options{FS: fs, MemTableBytes: 1 << 18, CacheBytes: 1 << 20}
 	}
 	for at, crashes := 1, 0; ; at++ {
-		disk := pebblekv.NewCrashFS()
-		fs := pebblekv.NewFaultFS(disk)
+		disk := testfs.NewCrashFS()
+		fs := testfs.NewFaultFS(disk)
 		e, err := pebblekv.Open("dir", opts(fs))
 		require.NoError(t, err)
 		s, err := openTxn(ctx, e,
 			txn.Options{Protocol: []txn.Protocol{txn.TwoPhase, txn.Auto}[at%2]})
 		require.NoError(t, err)
 		commit(t, s, "way", "here", "r1", "1", "r2", string(make([]byte, 500)), "other", "1")
-		var after *pebblekv.CrashFS
-		fs.Plan(pebblekv.Fault{})
+		var after *testfs.CrashFS
+		fs.Plan(testfs.Fault{})
 		fs.Before(func(write int) {
 			if write == at {
 				after = disk.Crash(rand.IntN(2)*50, rand.New(rand.NewPCG(uint64(at), 0)))
@@ -386,7 +387,7 @@ func TestACrashAnywhereInADrop(t *testing.T) {
 			return
 		}
 		crashes++
-		again, err := pebblekv.Open("dir", opts(pebblekv.NewFaultFS(after)))
+		again, err := pebblekv.Open("dir", opts(testfs.NewFaultFS(after)))
 		require.NoError(t, err)
 		s, err = openTxn(ctx, again, txn.Options{})
 		require.NoError(t, err)

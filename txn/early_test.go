@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,7 @@ func early(t testing.TB, s *txn.Store) *txn.Txn {
 // heldCommit is a store on which a transaction that had locked a, and wrote a and b, is committing:
 // the engine shows it, and its sync is held.
 type heldCommit struct {
-	fs      *pebblekv.CrashFS
+	fs      *testfs.CrashFS
 	s       *txn.Store
 	release func()
 	group   sync.WaitGroup
@@ -36,7 +37,7 @@ type heldCommit struct {
 
 func holdCommit(t *testing.T, older int) *heldCommit {
 	ctx := context.Background()
-	h := &heldCommit{fs: pebblekv.NewCrashFS()}
+	h := &heldCommit{fs: testfs.NewCrashFS()}
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: h.fs})
 	require.NoError(t, err)
 	h.s, err = openTxn(ctx, e, txn.Options{})
@@ -173,7 +174,7 @@ func TestASnapshotReaderIsRefusedWithoutALock(t *testing.T) {
 func TestEarlyLocksSurviveACrash(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	fs := pebblekv.NewCrashFS()
+	fs := testfs.NewCrashFS()
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs, MemTableBytes: 256 << 10})
 	require.NoError(t, err)
 	s, err := openTxn(ctx, e, txn.Options{})
@@ -242,7 +243,7 @@ func countOnce(ctx context.Context, s *txn.Store, write bool) (int64, error) {
 		tx.Set([]byte("count/"+text), []byte(text)), tx.Commit(ctx))
 }
 
-func checkCounts(t *testing.T, fs *pebblekv.CrashFS, known int64, when string) {
+func checkCounts(t *testing.T, fs *testfs.CrashFS, known int64, when string) {
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 	require.NoError(t, err, when)
 	s, err := openTxn(context.Background(), e, txn.Options{})

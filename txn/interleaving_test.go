@@ -13,7 +13,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn"
-	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/mvcc/mvcctest"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
@@ -262,7 +262,7 @@ func (sc *scene) interleave(s *schedule, e kv.Engine, opts txn.Options,
 	sc.must(err, "settle")
 	snap, err := e.Snapshot()
 	sc.must(err, "snapshot")
-	sc.must(mvcc.Check(sc.ctx, snap, func(problem string) { sc.fail("%s", problem) }), "check")
+	sc.must(mvcctest.Check(sc.ctx, snap, func(problem string) { sc.fail("%s", problem) }), "check")
 	return verdict
 }
 

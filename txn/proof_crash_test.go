@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 	"github.com/stretchr/testify/require"
 )
@@ -36,7 +37,7 @@ func TestCrashesWhileRecovering(t *testing.T) {
 		if b.opts.Protocol <= txn.OnePhase && rng.IntN(2) == 0 {
 			b.opts.Protocol = txn.TwoPhase // which leaves locks
 		}
-		first := b.run(pebblekv.NewCrashFS(), 1)[0]
+		first := b.run(testfs.NewCrashFS(), 1)[0]
 		crashes := recoverAndCrash(t, first, rng, taken)
 		for _, c := range crashes {
 			verifyBank(t, c, false)
@@ -54,7 +55,7 @@ func TestCrashesWhileRecovering(t *testing.T) {
 func recoverAndCrash(t *testing.T, first crash, rng *rand.Rand,
 	taken map[string]int) (out []crash) {
 	ctx := context.Background()
-	fs := pebblekv.NewFaultFS(first.fs)
+	fs := testfs.NewFaultFS(first.fs)
 	var doing atomic.Value
 	doing.Store("opening")
 	fs.Before(func(write int) {

@@ -16,8 +16,10 @@ import (
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/mvcc/mvcctest"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/stretchr/testify/require"
 )
@@ -61,7 +63,7 @@ type script struct {
 	t      *testing.T
 	config scriptConfig
 	oracle *stepOracle
-	fs     *pebblekv.CrashFS
+	fs     *testfs.CrashFS
 	engine kv.Engine
 	store  *txn.Store
 	txns   map[string]*txn.Txn
@@ -100,7 +102,7 @@ func newScript(t *testing.T, c scriptConfig) *script {
 	if c.engine != nil {
 		s.engine = kvtest.NewPoison(c.engine())
 	} else {
-		s.fs = pebblekv.NewCrashFS()
+		s.fs = testfs.NewCrashFS()
 		s.openEngine()
 	}
 	s.openStore()
@@ -332,7 +334,7 @@ func (s *script) dump() string {
 	err = mvcc.Keys(context.Background(), snap, kv.Span{},
 		func(key []byte, cells []mvcc.Cell) error {
 			name := string(key)
-			for _, l := range mvcc.Figure(cells, show) {
+			for _, l := range mvcctest.Figure(cells, show) {
 				at := l.TS.String() + ":"
 				row := []string{name, at, at, at}
 				for i, text := range []string{l.Data, l.Lock, l.Write} {

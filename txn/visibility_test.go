@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/stretchr/testify/require"
@@ -153,7 +154,7 @@ func TestAnAnswerRestsOnDurableCommitsOnly(t *testing.T) {
 	for _, protocol := range []txn.Protocol{txn.Auto, txn.TwoPhase} {
 		for name, read := range reads {
 			t.Run(name, func(t *testing.T) {
-				fs := pebblekv.NewCrashFS()
+				fs := testfs.NewCrashFS()
 				e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 				require.NoError(t, err)
 				s, err := openTxn(context.Background(), e, txn.Options{Protocol: protocol})
@@ -224,7 +225,7 @@ func TestACommitCostsOneSync(t *testing.T) {
 		{txn.Options{}, 1, 0},
 		{txn.Options{Protocol: txn.TwoPhase}, 1, 1}, // prewrite without a sync; secondaries follow
 	} {
-		fs := pebblekv.NewCrashFS()
+		fs := testfs.NewCrashFS()
 		e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 		require.NoError(t, err)
 		rec := kvtest.NewRecord(e)
@@ -251,7 +252,7 @@ func TestACommitCostsOneSync(t *testing.T) {
 
 // TestConcurrentCommitsShareASync holds the first sync until every commit is under way.
 func TestConcurrentCommitsShareASync(t *testing.T) {
-	fs := pebblekv.NewCrashFS()
+	fs := testfs.NewCrashFS()
 	e, err := pebblekv.Open("db", pebblekv.Options{FS: fs})
 	require.NoError(t, err)
 	s, err := openTxn(context.Background(), e, txn.Options{})

@@ -51,13 +51,9 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	rows, err := readCells(ctx, store)
-	if err != nil {
-		return err
-	}
 	w := bufio.NewWriter(os.Stdout)
-	found := printCells(w, rows, describer, *table)
-	if err := w.Flush(); err != nil {
+	found, err := dumpKeys(ctx, store, describer, w, *table)
+	if err := errors.Join(err, w.Flush()); err != nil {
 		return err
 	}
 	if *table != "" && !found {
@@ -66,75 +62,37 @@ func dump(ctx context.Context, c *command, args []string) (err error) {
 	return nil
 }
 
-// cells are the columns of one key: versions newest first, row locks strongest first.
-type cells struct {
-	key                         []byte
-	data, lock, rowLocks, write []mvcc.Cell
-	notify                      []mvcc.Cell
-}
-
-// readCells gathers every cell of the store by key, in the order of keys: the store keeps each
-// column by itself.
-func readCells(ctx context.Context, store *txn.Store) ([]*cells, error) {
+// dumpKeys prints each key of a table, or with "" each of the store, and reports whether there was
+// one.
+func dumpKeys(ctx context.Context, store *txn.Store, d *catalog.Describer, w io.Writer,
+	table string) (found bool, err error) {
 	snap, err := store.Engine().Snapshot()
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	byKey := map[string]*cells{}
-	var order orderedKeys
-	err = mvcc.Cells(ctx, snap, func(c mvcc.Cell) error {
-		if c.Column == mvcc.ColumnMeta {
-			return nil
-		}
-		row := byKey[string(c.Key)]
-		if row == nil {
-			row = &cells{key: c.Key}
-			byKey[string(c.Key)] = row
-			order = append(order, row)
-		}
-		switch c.Column {
-		case mvcc.ColumnData:
-			row.data = append(row.data, c)
-		case mvcc.ColumnLock:
-			row.lock = append(row.lock, c)
-		case mvcc.ColumnRowLock:
-			row.rowLocks = append(row.rowLocks, c)
-		case mvcc.ColumnNotify:
-			row.notify = append(row.notify, c)
-		case mvcc.ColumnWrite:
-			row.write = append(row.write, c)
+	err = mvcc.Keys(ctx, snap, kv.Span{}, func(key []byte, cells []mvcc.Cell) error {
+		name := d.Key(key)
+		if table == "" || ofTable(name, table) {
+			found = true
+			fmt.Fprintln(w, name)
+			printLines(w, linesOf(key, cells, d))
 		}
 		return nil
 	})
-	order.sort()
-	return order, errors.Join(err, snap.Close())
+	return found, errors.Join(err, snap.Close())
 }
 
-// printCells prints a block for each key: a line per timestamp, with what each of Percolator's
-// columns holds at it. It reports whether there was any.
-func printCells(w io.Writer, rows []*cells, d *catalog.Describer, table string) (found bool) {
-	for _, r := range rows {
-		name := d.Key(r.key)
-		if table != "" && !strings.HasPrefix(name, "/table/") {
-			continue
-		}
-		if table != "" && !ofTable(name, table) {
-			continue
-		}
-		found = true
-		fmt.Fprintln(w, name)
-		lines := r.lines(d)
-		var width [2]int
-		for _, l := range lines {
-			width[0], width[1] = max(width[0], columnWidth(l.data)), max(width[1],
-				columnWidth(l.lock))
-		}
-		for _, l := range lines {
-			fmt.Fprintf(w, "  %-22d data: %s  lock: %s  write: %s%s\n", uint64(l.ts),
-				pad(l.data, width[0]), pad(l.lock, width[1]), l.write, l.notify)
-		}
+// printLines prints a line per timestamp, with what each of Percolator's columns holds at it.
+func printLines(w io.Writer, lines []*line) {
+	var width [2]int
+	for _, l := range lines {
+		width[0] = max(width[0], columnWidth(l.data))
+		width[1] = max(width[1], columnWidth(l.lock))
 	}
-	return found
+	for _, l := range lines {
+		fmt.Fprintf(w, "  %-22d data: %s  lock: %s  write: %s%s\n", uint64(l.ts),
+			pad(l.data, width[0]), pad(l.lock, width[1]), l.write, l.notify)
+	}
 }
 
 // widest bounds what a column is padded to: a longer value exceeds its column, and does not push
@@ -154,7 +112,8 @@ func pad(s string, width int) string {
 
 // ofTable reports whether a described key belongs to the table: /table/16384 docs/….
 func ofTable(name, table string) bool {
-	_, rest, _ := strings.Cut(strings.TrimPrefix(name, "/table/"), " ")
+	name, isTable := strings.CutPrefix(name, "/table/")
+	_, rest, _ := strings.Cut(name, " ")
 	relation, _, _ := strings.Cut(rest, "/")
-	return relation == table
+	return isTable && relation == table
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,12 +12,6 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/tso"
 )
-
-type orderedKeys []*cells
-
-func (o orderedKeys) sort() {
-	slices.SortFunc(o, func(a, b *cells) int { return bytes.Compare(a.key, b.key) })
-}
 
 // line is what one key holds at one timestamp.
 type line struct {
@@ -49,64 +45,55 @@ func rowLock(h *mvcc.RowHolder) string {
 	return what + h.Mode.String() + holder(&l)
 }
 
-// lines merges the columns by timestamp, newest first. A value that travels in its write record or
-// lock is shown there.
-func (c *cells) lines(d *catalog.Describer) []line {
-	at := map[tso.Timestamp]*line{}
-	get := func(ts tso.Timestamp) *line {
-		if at[ts] == nil {
-			at[ts] = &line{ts: ts}
-		}
-		return at[ts]
+// notification describes a change that an observer has yet to see.
+func notification(key []byte, n *mvcc.Notification, d *catalog.Describer) string {
+	stamp := "no stamp"
+	if n.Stamped() {
+		stamp = fmt.Sprintf("stamp %d", uint64(n.CommitTS))
 	}
-	for _, x := range c.data {
-		get(x.TS).data = d.Value(c.key, x.Value)
+	was := "none"
+	if n.HasOld {
+		was = d.Value(key, n.Old)
 	}
-	for _, x := range c.lock {
-		s := "primary"
-		if !bytes.Equal(x.Lock.Primary, c.key) {
-			s = "primary@" + d.Key(x.Lock.Primary)
+	return fmt.Sprintf("  notify: observer %d, %s, was %s", n.Observer, stamp, was)
+}
+
+// linesOf merges the cells of a key by timestamp, newest first. A value that travels in its write
+// record or lock is shown there.
+func linesOf(key []byte, cells []mvcc.Cell, d *catalog.Describer) []*line {
+	lines := map[tso.Timestamp]*line{}
+	for _, c := range cells {
+		l := lines[c.TS]
+		if l == nil {
+			l = &line{ts: c.TS}
+			lines[c.TS] = l
 		}
-		if x.Lock.HasShort {
-			s += " (" + d.Value(c.key, x.Lock.Short) + ")"
+		switch c.Column {
+		case mvcc.ColumnData:
+			l.data = d.Value(key, c.Value)
+		case mvcc.ColumnLock:
+			l.lock = "primary"
+			if !bytes.Equal(c.Lock.Primary, key) {
+				l.lock += "@" + d.Key(c.Lock.Primary)
+			}
+			if c.Lock.HasShort {
+				l.lock += " (" + d.Value(key, c.Lock.Short) + ")"
+			}
+			l.lock += holder(&c.Lock)
+		case mvcc.ColumnRowLock:
+			l.lock = strings.TrimPrefix(l.lock+"; "+rowLock(&c.Holder), "; ")
+		case mvcc.ColumnNotify:
+			l.notify += notification(key, &c.Notification, d)
+		case mvcc.ColumnWrite:
+			l.write = fmt.Sprintf("→ %d", uint64(c.Write.StartTS))
+			if c.Write.Kind != mvcc.KindPut {
+				l.write = c.Write.Kind.String() + " " + l.write
+			}
+			if c.Write.HasShort {
+				l.write += " (" + d.Value(key, c.Write.Short) + ")"
+			}
 		}
-		get(x.TS).lock = s + holder(&x.Lock)
 	}
-	for _, x := range c.rowLocks {
-		l := get(x.TS)
-		l.lock = strings.TrimPrefix(l.lock+"; "+rowLock(&x.Holder), "; ")
-	}
-	for _, x := range c.notify {
-		n := &x.Notification
-		stamp := "no stamp"
-		if n.Stamped() {
-			stamp = fmt.Sprintf("stamp %d", uint64(n.CommitTS))
-		}
-		was := "none"
-		if n.HasOld {
-			was = d.Value(c.key, n.Old)
-		}
-		get(x.TS).notify += fmt.Sprintf("  notify: observer %d, %s, was %s", n.Observer, stamp, was)
-	}
-	for _, x := range c.write {
-		s := fmt.Sprintf("→ %d", uint64(x.Write.StartTS))
-		if x.Write.Kind != mvcc.KindPut {
-			s = x.Write.Kind.String() + " " + s
-		}
-		if x.Write.HasShort {
-			s += " (" + d.Value(c.key, x.Write.Short) + ")"
-		}
-		get(x.TS).write = s
-	}
-	out := make([]line, 0, len(at))
-	for _, l := range at {
-		out = append(out, *l)
-	}
-	slices.SortFunc(out, func(a, b line) int {
-		if a.ts > b.ts {
-			return -1
-		}
-		return 1
-	})
-	return out
+	return slices.SortedFunc(maps.Values(lines),
+		func(a, b *line) int { return cmp.Compare(b.ts, a.ts) })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/logsync"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -46,7 +47,10 @@ func openStore(ctx context.Context, dir string, o txn.Options) (*txn.Store, *peb
 func openRaw(dir string, syncs *atomic.Uint64) (*pebble.DB, error) {
 	opts := &pebble.Options{Cache: pebble.NewCache(64 << 20), MemTableSize: 32 << 20}
 	if syncs != nil {
-		opts.FS = pebblekv.CountLogSyncs(vfs.Default, syncs)
+		opts.FS = logsync.Wrap(vfs.Default, func(sync func() error) error {
+			syncs.Add(1)
+			return sync()
+		})
 	}
 	defer opts.Cache.Unref()
 	opts.EnsureDefaults()

@@ -7,13 +7,14 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/stretchr/testify/require"
 )
 
 // crashable is an engine on a file system that knows what was synced.
 type crashable struct {
 	*pebblekv.Engine
-	fs *pebblekv.CrashFS
+	fs *testfs.CrashFS
 }
 
 func (c crashable) Crash(t *testing.T, unsyncedPercent int, dice *rand.Rand) kv.Engine {
@@ -24,7 +25,7 @@ func (c crashable) Crash(t *testing.T, unsyncedPercent int, dice *rand.Rand) kv.
 
 func TestContractOfCrashes(t *testing.T) {
 	kvtest.RunCrashes(t, func(t *testing.T) kvtest.Crashable {
-		fs := pebblekv.NewCrashFS()
+		fs := testfs.NewCrashFS()
 		return crashable{open(t, "db", pebblekv.Options{FS: fs}), fs}
 	})
 }

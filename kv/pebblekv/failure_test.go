@@ -13,6 +13,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,13 +22,13 @@ import (
 func TestAFailedLogWriteEndsTheEngineAndNotTheProcess(t *testing.T) {
 	failures := 0
 	for at := range 40 {
-		disk := pebblekv.NewCrashFS()
-		fs := pebblekv.NewFaultFS(disk)
+		disk := testfs.NewCrashFS()
+		fs := testfs.NewFaultFS(disk)
 		var told []error
 		e := open(t, "db", pebblekv.Options{FS: fs, Logger: slog.New(slog.DiscardHandler),
 			OnFailure: func(err error) { told = append(told, err) }})
 		update(t, e, "a", "1")
-		fs.Plan(pebblekv.Fault{At: at + 1})
+		fs.Plan(testfs.Fault{At: at + 1})
 		acknowledged := 1
 		var failed error
 		for i := range 20 { // the third of them rotates the log and flushes
@@ -65,7 +66,7 @@ func TestAFailedLogWriteEndsTheEngineAndNotTheProcess(t *testing.T) {
 		left := disk.Crash(0, nil)
 		require.ErrorIs(t, e.Close(), kv.ErrFailed)
 
-		for _, after := range []*pebblekv.CrashFS{left, disk.Crash(0, nil),
+		for _, after := range []*testfs.CrashFS{left, disk.Crash(0, nil),
 			disk.Crash(100, rand.New(rand.NewPCG(1, 1)))} {
 			e = open(t, "db", pebblekv.Options{FS: after})
 			kept := len(kvtest.Dump(t, e))
@@ -79,7 +80,7 @@ func TestAFailedLogWriteEndsTheEngineAndNotTheProcess(t *testing.T) {
 
 // TestAnUpdateThatOnlyReadsSyncsForLazyOnes checks kv I3 where what was read was written lazily.
 func TestAnUpdateThatOnlyReadsSyncsForLazyOnes(t *testing.T) {
-	fs := pebblekv.NewCrashFS()
+	fs := testfs.NewCrashFS()
 	e := open(t, "db", pebblekv.Options{FS: fs})
 	reads := func(row string) {
 		t.Helper()

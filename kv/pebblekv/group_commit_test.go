@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,7 +48,7 @@ func TestGroupCommitYieldsWhereItPays(t *testing.T) {
 // TestFlushLoopYieldsAfterASync holds the first commit's sync until two others wait behind it: when
 // it is over, the log's flush loop lets committers run.
 func TestFlushLoopYieldsAfterASync(t *testing.T) {
-	fs := NewCrashFS()
+	fs := testfs.NewCrashFS()
 	e, err := Open("db", Options{FS: fs})
 	require.NoError(t, err)
 	var yields atomic.Int64

@@ -8,13 +8,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/pebblekv/logsync"
 )
 
 // formatNumber is the number of the disk format that this code writes and reads.
@@ -156,7 +156,10 @@ func openLocked(fs vfs.FS, dir string, lock *pebble.Lock, e *Engine, opts Option
 	popts.Logger = newLogger(opts, &e.fail)
 	failStop := newFailStopFS(fs, &e.fail, &e.space)
 	verify := &verifyFS{FS: failStop, visit: opts.OnReplay}
-	popts.FS = CountLogSyncs(verify, &e.syncs)
+	popts.FS = logsync.Wrap(verify, func(sync func() error) error {
+		e.syncs.Add(1)
+		return sync()
+	})
 	popts.Lock = lock
 	popts.WALMinSyncInterval = e.group.afterSync
 	db, err = pebble.Open(dir, popts)
@@ -335,49 +338,3 @@ type fatal struct {
 
 func (f fatal) Error() string { return f.message }
 func (f fatal) Unwrap() error { return f.cause }
-
-// CountLogSyncs returns the file system that adds each sync of a log file to syncs.
-func CountLogSyncs(fs vfs.FS, syncs *atomic.Uint64) vfs.FS {
-	return &countingFS{FS: fs, syncs: syncs}
-}
-
-// countingFS counts syncs of log files.
-type countingFS struct {
-	vfs.FS
-	syncs *atomic.Uint64
-}
-
-func (fs *countingFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := fs.FS.Create(name, c)
-	return fs.wrap(name, f), err
-}
-
-func (fs *countingFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (vfs.File,
-	error) {
-	f, err := fs.FS.ReuseForWrite(oldName, name, c)
-	return fs.wrap(name, f), err
-}
-
-func (fs *countingFS) Unwrap() vfs.FS { return fs.FS }
-
-func (fs *countingFS) wrap(name string, f vfs.File) vfs.File {
-	if f == nil || !strings.HasSuffix(name, ".log") {
-		return f
-	}
-	return &countingFile{File: f, syncs: fs.syncs}
-}
-
-type countingFile struct {
-	vfs.File
-	syncs *atomic.Uint64
-}
-
-func (f *countingFile) Sync() error {
-	f.syncs.Add(1)
-	return f.File.Sync()
-}
-
-func (f *countingFile) SyncData() error {
-	f.syncs.Add(1)
-	return f.File.SyncData()
-}

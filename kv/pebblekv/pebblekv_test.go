@@ -12,6 +12,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 )
@@ -105,7 +106,7 @@ func TestReadOnlyOpenOfNothingFails(t *testing.T) {
 }
 
 func TestEachUpdateSyncsOnceAndALazyOneNever(t *testing.T) {
-	e := open(t, "", pebblekv.Options{FS: pebblekv.NewCrashFS()})
+	e := open(t, "", pebblekv.Options{FS: testfs.NewCrashFS()})
 	before := e.Syncs()
 	lazy(t, e, "a", "1")
 	require.Equal(t, before, e.Syncs())
@@ -120,12 +121,12 @@ func TestEachUpdateSyncsOnceAndALazyOneNever(t *testing.T) {
 // TestADeletedSpanIsLazy: a crash may take the deletion back as long as nothing durable came after
 // it (kv I4), and after that it stays.
 func TestADeletedSpanIsLazy(t *testing.T) {
-	fs := pebblekv.NewCrashFS()
+	fs := testfs.NewCrashFS()
 	e := open(t, "dir", pebblekv.Options{FS: fs})
 	for _, row := range []string{"a", "b", "c"} {
 		update(t, e, row, "1")
 	}
-	left := func(fs *pebblekv.CrashFS) int {
+	left := func(fs *testfs.CrashFS) int {
 		again := open(t, "dir", pebblekv.Options{FS: fs})
 		defer func() { require.NoError(t, again.Close()) }()
 		return len(kvtest.Dump(t, again))
@@ -148,7 +149,7 @@ func TestACrashKeepsAPrefix(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for round := range 30 {
-		fs := pebblekv.NewCrashFS()
+		fs := testfs.NewCrashFS()
 		e := open(t, "db", pebblekv.Options{FS: fs})
 		durable := -1
 		n := 1 + rng.IntN(60)
@@ -175,7 +176,7 @@ func TestACrashKeepsAPrefix(t *testing.T) {
 }
 
 func TestConcurrentUpdatesShareSyncs(t *testing.T) {
-	fs := pebblekv.NewCrashFS()
+	fs := testfs.NewCrashFS()
 	e := open(t, "db", pebblekv.Options{FS: fs})
 	before := e.Syncs()
 	const workers = 32
@@ -195,7 +196,7 @@ func TestConcurrentUpdatesShareSyncs(t *testing.T) {
 }
 
 func TestAnUpdateThatOnlyReadsWaitsForWhatItRead(t *testing.T) {
-	fs := pebblekv.NewCrashFS()
+	fs := testfs.NewCrashFS()
 	e := open(t, "db", pebblekv.Options{FS: fs})
 	release := fs.HoldSyncs()
 	var wg sync.WaitGroup

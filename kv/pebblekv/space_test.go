@@ -11,12 +11,13 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/kvtest"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/stretchr/testify/require"
 )
 
 func TestNewDataIsRefusedBeforeTheDiskIsFull(t *testing.T) {
 	const memTable = 1 << 18 // of open
-	fs := pebblekv.NewSizedFS(pebblekv.NewCrashFS(), 1<<30)
+	fs := testfs.NewSizedFS(testfs.NewCrashFS(), 1<<30)
 	var tight []bool
 	e := open(t, "db", pebblekv.Options{FS: fs, Logger: slog.New(slog.DiscardHandler),
 		OnTight: func(on bool) { tight = append(tight, on) }})
@@ -55,16 +56,16 @@ func TestNewDataIsRefusedBeforeTheDiskIsFull(t *testing.T) {
 // TestALogOnAFullDiskUsesTheReserve fills a disk of which the engine is told that it has room, as
 // others may do it between two looks.
 func TestALogOnAFullDiskUsesTheReserve(t *testing.T) {
-	faults := pebblekv.NewFaultFS(pebblekv.NewCrashFS())
-	fs := pebblekv.NewSizedFS(faults, 1<<30)
+	faults := testfs.NewFaultFS(testfs.NewCrashFS())
+	fs := testfs.NewSizedFS(faults, 1<<30)
 	e := open(t, "db", pebblekv.Options{FS: fs, Logger: slog.New(slog.DiscardHandler)})
-	faults.Plan(pebblekv.Fault{At: 1, Times: 1, DiskFull: true})
+	faults.Plan(testfs.Fault{At: 1, Times: 1, DiskFull: true})
 	update(t, e, "a", "1")
 	_, failed := faults.Writes()
 	require.Equal(t, 1, failed)
 	_, err := fs.Stat("db/RESERVE")
 	require.Error(t, err, "it was given up, and the write repeated")
-	faults.Plan(pebblekv.Fault{At: 1, DiskFull: true})
+	faults.Plan(testfs.Fault{At: 1, DiskFull: true})
 	rows, step := put("b", "2")
 	err = e.Update(context.Background(), rows, step)
 	require.ErrorIs(t, err, kv.ErrFailed)
@@ -74,14 +75,14 @@ func TestALogOnAFullDiskUsesTheReserve(t *testing.T) {
 
 // TestAStartOnAFullDiskEnds opens a store whose log has to be written out, without room for that.
 func TestAStartOnAFullDiskEnds(t *testing.T) {
-	disk := pebblekv.NewCrashFS()
+	disk := testfs.NewCrashFS()
 	e := open(t, "db", pebblekv.Options{FS: disk})
 	update(t, e, "a", "1")
 	left := disk.Crash(100, rand.New(rand.NewPCG(1, 1)))
 	require.NoError(t, e.Close())
 	for at := 1; ; at++ {
-		fs := pebblekv.NewFaultFS(left)
-		fs.Plan(pebblekv.Fault{At: at, DiskFull: true})
+		fs := testfs.NewFaultFS(left)
+		fs.Plan(testfs.Fault{At: at, DiskFull: true})
 		e, err := pebblekv.Open("db",
 			pebblekv.Options{FS: fs, Logger: slog.New(slog.DiscardHandler)})
 		if err == nil {

@@ -13,13 +13,14 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/stretchr/testify/require"
 )
 
 // killed returns what a new store of n updates leaves when its process is killed: each was
 // acknowledged before the next began. flush makes tables of the first half.
-func killed(t *testing.T, n int, flush bool) *CrashFS {
-	fs := NewCrashFS()
+func killed(t *testing.T, n int, flush bool) *testfs.CrashFS {
+	fs := testfs.NewCrashFS()
 	e, err := Open("db", Options{FS: fs, MemTableBytes: 1 << 20})
 	require.NoError(t, err)
 	for i := range n {
@@ -39,7 +40,7 @@ func killed(t *testing.T, n int, flush bool) *CrashFS {
 }
 
 // files returns the names of the store's files with a prefix or suffix, in order.
-func (fs *CrashFS) files(t *testing.T, part string) []string {
+func files(t *testing.T, fs *testfs.CrashFS, part string) []string {
 	names, err := fs.List("db")
 	require.NoError(t, err)
 	slices.Sort(names)
@@ -47,7 +48,7 @@ func (fs *CrashFS) files(t *testing.T, part string) []string {
 		func(n string) bool { return !strings.HasPrefix(n, part) && !strings.HasSuffix(n, part) })
 }
 
-func (fs *CrashFS) content(t *testing.T, name string) []byte {
+func content(t *testing.T, fs *testfs.CrashFS, name string) []byte {
 	f, err := fs.Open("db/" + name)
 	require.NoError(t, err)
 	b, err := io.ReadAll(f)
@@ -56,7 +57,7 @@ func (fs *CrashFS) content(t *testing.T, name string) []byte {
 	return b
 }
 
-func (fs *CrashFS) overwrite(t *testing.T, name string, b []byte) {
+func overwrite(t *testing.T, fs *testfs.CrashFS, name string, b []byte) {
 	f, err := fs.Create("db/"+name, vfs.WriteCategoryUnspecified)
 	require.NoError(t, err)
 	_, err = f.Write(b)
@@ -69,9 +70,9 @@ func (fs *CrashFS) overwrite(t *testing.T, name string, b []byte) {
 // block and in the last chunk too.
 func TestEveryDamagedByteOfALogIsFound(t *testing.T) {
 	fs := killed(t, 700, false)
-	logs := fs.files(t, ".log")
+	logs := files(t, fs, ".log")
 	name := logs[len(logs)-1]
-	log := fs.content(t, name)
+	log := content(t, fs, name)
 	require.Greater(t, len(log), blockSize, "two blocks")
 	f := chunkFormat{logNum: numberOf(t, name)}
 	v, err := verifyChunks(bytes.NewReader(log), name, f)
@@ -111,9 +112,9 @@ func numberOf(t *testing.T, name string) (n uint32) {
 // behind the cut: zeros, and what was there before.
 func TestATornTailIsNoDamage(t *testing.T) {
 	fs := killed(t, 700, false)
-	logs := fs.files(t, ".log")
+	logs := files(t, fs, ".log")
 	name := logs[len(logs)-1]
-	log := fs.content(t, name)
+	log := content(t, fs, name)
 	f := chunkFormat{logNum: numberOf(t, name)}
 	dice := rand.New(rand.NewPCG(2, 2))
 	for cut := 0; cut < len(log); cut += sectorSize {
@@ -135,15 +136,15 @@ func TestDamageIsNamedWhenAStoreIsOpened(t *testing.T) {
 	fs := killed(t, 60, true)
 	dice := rand.New(rand.NewPCG(3, 3))
 	for _, part := range []string{".log", "MANIFEST-"} {
-		names := fs.files(t, part)
+		names := files(t, fs, part)
 		name := names[len(names)-1]
-		whole := fs.content(t, name)
+		whole := content(t, fs, name)
 		for range 20 {
 			b := bytes.Clone(whole)
 			at := dice.IntN(len(b))
 			b[at] ^= 1 << dice.IntN(8)
 			after := fs.Crash(0, nil)
-			after.overwrite(t, name, b)
+			overwrite(t, after, name, b)
 			_, err := Open("db", Options{FS: after, Logger: slog.New(slog.DiscardHandler)})
 			require.ErrorIs(t, err, kv.ErrCorruption, "%s, byte %d", name, at)
 			require.ErrorContains(t, err, name)

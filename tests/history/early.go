@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/minidb/minidb/kv"
-	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 )
 
 // UpdateEarly implements kv.Early, on any engine: others move while the batch is visible and not
@@ -68,7 +68,7 @@ func (r *run) untilSync() func() int {
 
 // syncs holds the syncs of a file system for several at a time.
 type syncs struct {
-	fs      *pebblekv.CrashFS
+	fs      *testfs.CrashFS
 	mu      sync.Mutex
 	holders int
 	release func()

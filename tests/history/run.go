@@ -13,8 +13,10 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/mvcc/mvcctest"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -132,8 +134,8 @@ type run struct {
 	seen      []tso.Timestamp
 	deadUpTo  tso.Timestamp
 	watched   *watched
-	left      *pebblekv.CrashFS // by the power failure
-	dead      []*txn.Store      // whose processes died with their leases
+	left      *testfs.CrashFS // by the power failure
+	dead      []*txn.Store    // whose processes died with their leases
 }
 
 // Run makes a history and returns it, with the truth.
@@ -151,7 +153,7 @@ func Run(config Config, seed uint64) (*History, error) {
 		opts.HashSeed = dice.Uint64()
 		return r.history, r.liveOn(memkv.New(opts), clockStart, nil)
 	}
-	fs := pebblekv.NewCrashFS()
+	fs := testfs.NewCrashFS()
 	clock := int64(clockStart)
 	epochs := 1
 	if config.Power {
@@ -169,7 +171,7 @@ func Run(config Config, seed uint64) (*History, error) {
 			return nil, err
 		}
 		r.dark, r.left = false, nil
-		var power *pebblekv.CrashFS
+		var power *testfs.CrashFS
 		if config.Power {
 			power = fs
 		}
@@ -187,7 +189,7 @@ func Run(config Config, seed uint64) (*History, error) {
 
 // liveOn lets the coordinators live on an engine until they are done or the power fails, and closes
 // it. When power is not nil, it fails at some move.
-func (r *run) liveOn(e kv.Engine, clock int64, power *pebblekv.CrashFS) (err error) {
+func (r *run) liveOn(e kv.Engine, clock int64, power *testfs.CrashFS) (err error) {
 	r.t = NewScheduler(rand.New(rand.NewPCG(r.dice.Uint64(), 1)), clock)
 	w := newWatched(e, r.t)
 	r.watched = w
@@ -367,7 +369,7 @@ func (r *run) inStep() func() bool {
 }
 
 // fail is the power's. It likes moments at which a commit is visible and not yet durable.
-func (r *run) fail(fs *pebblekv.CrashFS, s *syncs, dice *rand.Rand) {
+func (r *run) fail(fs *testfs.CrashFS, s *syncs, dice *rand.Rand) {
 	at := r.t.Moved() + 20 + dice.IntN(400)
 	for r.t.Moved() < at && r.t.Crowd() > 0 {
 		r.t.Pass(coordinators + 1)
@@ -435,7 +437,7 @@ func (r *run) settle(w *watched) error {
 		}
 		return nil
 	})
-	err = errors.Join(err, mvcc.Check(ctx, snap,
+	err = errors.Join(err, mvcctest.Check(ctx, snap,
 		func(problem string) { r.report(Leftover, "%s", problem) }))
 	r.history.Truth = takeCells(cells)
 	if r.config.Collecting {

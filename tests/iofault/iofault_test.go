@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/txn"
 )
 
@@ -43,9 +44,9 @@ type change struct {
 
 // life is one process on the file system.
 type life struct {
-	disk    *pebblekv.CrashFS
-	fs      *pebblekv.FaultFS
-	left    *pebblekv.CrashFS // of the disk, when it stopped or was done
+	disk    *testfs.CrashFS
+	fs      *testfs.FaultFS
+	left    *testfs.CrashFS // of the disk, when it stopped or was done
 	opts    txn.Options
 	changes []change
 	errs    int
@@ -55,11 +56,11 @@ type life struct {
 }
 
 func newLife(opts txn.Options) *life {
-	disk := pebblekv.NewCrashFS()
-	return &life{disk: disk, fs: pebblekv.NewFaultFS(disk), opts: opts}
+	disk := testfs.NewCrashFS()
+	return &life{disk: disk, fs: testfs.NewFaultFS(disk), opts: opts}
 }
 
-func open(fs *pebblekv.FaultFS, opts txn.Options, failed func(error)) (*pebblekv.Engine, *txn.Store,
+func open(fs *testfs.FaultFS, opts txn.Options, failed func(error)) (*pebblekv.Engine, *txn.Store,
 	error) {
 	quiet := slog.New(slog.DiscardHandler)
 	e, err := pebblekv.Open("db", pebblekv.Options{
@@ -84,7 +85,7 @@ func (l *life) run(dice *rand.Rand, percent int) {
 		once.Do(func() {
 			l.stopped.Store(true)
 			l.left = l.disk.Crash(percent, rand.New(rand.NewPCG(uint64(percent), 1)))
-			l.fs.Plan(pebblekv.Fault{})
+			l.fs.Plan(testfs.Fault{})
 		})
 	})
 	if err == nil {
@@ -94,7 +95,7 @@ func (l *life) run(dice *rand.Rand, percent int) {
 	}
 	once.Do(func() { l.left = l.disk.Crash(percent, dice) })
 	l.writes, _ = l.fs.Writes()
-	l.fs.Plan(pebblekv.Fault{})
+	l.fs.Plan(testfs.Fault{})
 	if err == nil {
 		_ = errors.Join(s.Close(), e.Close()) // nothing was promised that this could break
 	}
@@ -175,7 +176,7 @@ func (l *life) verify(t *testing.T, what string) {
 	for _, w := range l.wrong {
 		t.Errorf("%s: %s", what, w)
 	}
-	fs := pebblekv.NewFaultFS(l.left)
+	fs := testfs.NewFaultFS(l.left)
 	e, s, err := open(fs, txn.Options{}, func(err error) { panic(err) })
 	if err != nil {
 		t.Errorf("%s: does not open again: %v", what, err)
@@ -249,7 +250,7 @@ func TestEveryWriteFails(t *testing.T) {
 	}{{"one phase", txn.Options{}}, {"two phases",
 		txn.Options{Protocol: txn.TwoPhase, BatchKeys: 1}}} {
 		mode.opts.LockWait = time.Millisecond
-		for _, fault := range []pebblekv.Fault{{Times: 1}, {}, {Times: 1, DiskFull: true},
+		for _, fault := range []testfs.Fault{{Times: 1}, {}, {Times: 1, DiskFull: true},
 			{Times: 30, DiskFull: true}, {DiskFull: true}} {
 			name := fmt.Sprintf("%s, disk full %v, %d times", mode.name, fault.DiskFull,
 				fault.Times)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/minidb/minidb"
 	"github.com/minidb/minidb/kv/pebblekv"
+	"github.com/minidb/minidb/kv/pebblekv/testfs"
 	"github.com/minidb/minidb/tests/history"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -55,17 +56,17 @@ type run struct {
 	dice    *rand.Rand
 	t       *history.Scheduler
 	db      *minidb.DB
-	fs      *pebblekv.CrashFS
-	faults  *pebblekv.FaultFS
+	fs      *testfs.CrashFS
+	faults  *testfs.FaultFS
 	history *history.History
 	works   []workload
 	epoch   int
 
 	mu         sync.Mutex
 	clockwork  int
-	over       bool              // the epoch is
-	ended      chan struct{}     // closed then
-	left       *pebblekv.CrashFS // by the power failure
+	over       bool            // the epoch is
+	ended      chan struct{}   // closed then
+	left       *testfs.CrashFS // by the power failure
 	seen       []tso.Timestamp
 	cancels    map[int]context.CancelFunc
 	statements map[string]sent
@@ -79,7 +80,7 @@ type run struct {
 func Run(config Config, seed uint64) (*history.History, error) {
 	r := &run{
 		config: config, dice: rand.New(rand.NewPCG(seed, way(config.Name))),
-		fs:         pebblekv.NewCrashFS(),
+		fs:         testfs.NewCrashFS(),
 		history:    &history.History{Serializable: config.Level == "serializable"},
 		statements: map[string]sent{},
 	}
@@ -113,7 +114,7 @@ func way(name string) uint64 {
 // are done or all is over. After the last epoch the truth is found.
 func (r *run) runEpoch(last bool) (err error) {
 	ctx := context.Background()
-	r.faults = pebblekv.NewFaultFS(r.fs)
+	r.faults = testfs.NewFaultFS(r.fs)
 	opts := []minidb.Option{
 		minidb.OnEngine(func(o *pebblekv.Options) {
 			o.FS, o.MemTableBytes = r.faults, 256<<10
@@ -162,7 +163,7 @@ func (r *run) runEpoch(last bool) (err error) {
 func (r *run) stopped(dice *rand.Rand) func(error) {
 	return func(error) {
 		r.crash(dice)
-		r.faults.Plan(pebblekv.Fault{}) // so that it can be closed
+		r.faults.Plan(testfs.Fault{}) // so that it can be closed
 	}
 }
 
@@ -230,7 +231,7 @@ func (r *run) fail(dice *rand.Rand) {
 	}
 	in := 1 + dice.IntN(8)
 	if r.config.Faulty {
-		r.faults.Plan(pebblekv.Fault{At: in, DiskFull: dice.IntN(3) == 0})
+		r.faults.Plan(testfs.Fault{At: in, DiskFull: dice.IntN(3) == 0})
 		return
 	}
 	r.faults.Before(func(int) {

@@ -7,6 +7,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/kv/memkv"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/mvcc/mvcctest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -38,7 +39,7 @@ func prewrite(startTS int, primary string, value []byte, keys ...string) func(kv
 func problems(t *testing.T, e kv.Engine) (out []string) {
 	snap, err := e.Snapshot()
 	require.NoError(t, err)
-	require.NoError(t, mvcc.Check(ctx, snap, func(p string) { out = append(out, p) }))
+	require.NoError(t, mvcctest.Check(ctx, snap, func(p string) { out = append(out, p) }))
 	require.NoError(t, snap.Close())
 	return out
 }

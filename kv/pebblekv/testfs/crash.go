@@ -1,15 +1,18 @@
-package pebblekv
+// Package testfs has file systems for tests: one that crashes, one whose writes fail, one that is
+// full. Open an engine on them with pebblekv.Options.FS, a database with minidb.OnEngine.
+package testfs
 
 import (
 	"math/rand/v2"
-	"strings"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/minidb/minidb/kv/pebblekv/logsync"
 )
 
 // CrashFS is a file system in memory that records which of its bytes were synced. Tests open an
-// engine on it (Options.FS), hold its syncs, and take its state as a power failure would leave it.
+// engine on it, hold its syncs, and take its state as a power failure would leave it.
 type CrashFS struct {
 	vfs.FS
 	mem  *vfs.MemFS
@@ -21,7 +24,11 @@ func NewCrashFS() *CrashFS { return newCrashFS(vfs.NewCrashableMem()) }
 
 func newCrashFS(mem *vfs.MemFS) *CrashFS {
 	fs := &CrashFS{mem: mem}
-	fs.FS = &heldFS{FS: mem, hold: &fs.hold}
+	fs.FS = logsync.Wrap(mem, func(sync func() error) error {
+		fs.hold.RLock()
+		defer fs.hold.RUnlock()
+		return sync()
+	})
 	return fs
 }
 
@@ -38,46 +45,4 @@ func (fs *CrashFS) Crash(unsyncedPercent int, rng *rand.Rand) *CrashFS {
 func (fs *CrashFS) HoldSyncs() (release func()) {
 	fs.hold.Lock()
 	return fs.hold.Unlock
-}
-
-// heldFS makes syncs of log files wait for hold.
-type heldFS struct {
-	vfs.FS
-	hold *sync.RWMutex
-}
-
-func (fs *heldFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := fs.FS.Create(name, c)
-	return fs.wrap(name, f), err
-}
-
-func (fs *heldFS) ReuseForWrite(oldName, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := fs.FS.ReuseForWrite(oldName, name, c)
-	return fs.wrap(name, f), err
-}
-
-func (fs *heldFS) Unwrap() vfs.FS { return fs.FS }
-
-func (fs *heldFS) wrap(name string, f vfs.File) vfs.File {
-	if f == nil || !strings.HasSuffix(name, ".log") {
-		return f
-	}
-	return &heldFile{File: f, hold: fs.hold}
-}
-
-type heldFile struct {
-	vfs.File
-	hold *sync.RWMutex
-}
-
-func (f *heldFile) Sync() error {
-	f.hold.RLock()
-	defer f.hold.RUnlock()
-	return f.File.Sync()
-}
-
-func (f *heldFile) SyncData() error {
-	f.hold.RLock()
-	defer f.hold.RUnlock()
-	return f.File.SyncData()
 }

@@ -1,21 +1,26 @@
-package mvcc
+// Package mvcctest is for tests that look at a store as a whole: it checks the invariants of
+// package mvcc, and draws the cells of a key as the paper's figures do.
+package mvcctest
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
 
-// Check walks the whole store and calls report with each broken invariant of this package (I1 to
+// Check walks the whole store and calls report with each broken invariant of package mvcc (I1 to
 // I3, I5, I6), each cell that does not decode, and each orphan: a lock whose primary knows nothing
 // of its transaction. After a crash such a lock may be there by right, when a secondary's prewrite
 // survived and its primary's did not; whoever meets it rolls it back. So let the locks be settled
 // before (txn.Store.SettleLocks); what is left after that should not be.
 func Check(ctx context.Context, r kv.Reader, report func(problem string)) error {
-	return Keys(ctx, r, kv.Span{}, func(key []byte, cells []Cell) error {
+	var locks []mvcc.Cell
+	known := map[string]bool{} // key@start_ts of each lock and each record
+	err := mvcc.Keys(ctx, r, kv.Span{}, func(key []byte, cells []mvcc.Cell) error {
 		var c checker
 		for i := range cells {
 			c.add(&cells[i])
@@ -23,42 +28,52 @@ func Check(ctx context.Context, r kv.Reader, report func(problem string)) error 
 		for _, p := range c.problems() {
 			report(fmt.Sprintf("key %q: %s", key, p))
 		}
-		if c.lock == nil {
-			return nil
+		for _, w := range c.writes {
+			known[transactionOn(key, w.Write.StartTS)] = true
 		}
-		orphan, err := isOrphan(ctx, r, &c.lock.Lock)
-		if orphan {
-			report(fmt.Sprintf("key %q: orphan lock of transaction %s, primary %q", key,
-				c.lock.Lock.StartTS, c.lock.Lock.Primary))
+		if c.lock != nil {
+			known[transactionOn(key, c.lock.Lock.StartTS)] = true
+			locks = append(locks, *c.lock)
 		}
-		return err
+		return nil
 	})
+	for _, l := range locks {
+		if !known[transactionOn(l.Lock.Primary, l.Lock.StartTS)] {
+			report(fmt.Sprintf("key %q: orphan lock of transaction %s, primary %q", l.Key,
+				l.Lock.StartTS, l.Lock.Primary))
+		}
+	}
+	return err
+}
+
+func transactionOn(key []byte, startTS tso.Timestamp) string {
+	return fmt.Sprintf("%s@%d", key, startTS)
 }
 
 // checker gathers the cells of one key.
 type checker struct {
-	lock   *Cell
-	writes []*Cell
+	lock   *mvcc.Cell
+	writes []*mvcc.Cell
 	data   map[tso.Timestamp]bool
-	held   [rowlock.Update + 1]*RowHolder // the first holder of the row in each mode
-	notes  []*Notification
+	held   [rowlock.Update + 1]*mvcc.RowHolder // the first holder of the row in each mode
+	notes  []*mvcc.Notification
 	found  []string
 }
 
-func (c *checker) add(cell *Cell) {
+func (c *checker) add(cell *mvcc.Cell) {
 	switch cell.Column {
-	case ColumnLock:
+	case mvcc.ColumnLock:
 		if c.lock != nil {
 			c.problem("two locks")
 		}
 		c.lock = cell
-	case ColumnRowLock:
+	case mvcc.ColumnRowLock:
 		c.addRowLock(&cell.Holder)
-	case ColumnNotify:
+	case mvcc.ColumnNotify:
 		c.notes = append(c.notes, &cell.Notification)
-	case ColumnWrite:
+	case mvcc.ColumnWrite:
 		c.writes = append(c.writes, cell)
-	case ColumnData:
+	case mvcc.ColumnData:
 		if c.data == nil {
 			c.data = map[tso.Timestamp]bool{}
 		}
@@ -66,7 +81,7 @@ func (c *checker) add(cell *Cell) {
 	}
 }
 
-func (c *checker) addRowLock(h *RowHolder) {
+func (c *checker) addRowLock(h *mvcc.RowHolder) {
 	if h.Queues() {
 		return
 	}
@@ -87,12 +102,12 @@ func (c *checker) problem(format string, args ...any) {
 
 func (c *checker) problems() []string {
 	started := map[tso.Timestamp]bool{}
-	take := func(kind Kind, startTS tso.Timestamp, short bool) {
+	take := func(kind mvcc.Kind, startTS tso.Timestamp, short bool) {
 		if started[startTS] {
 			c.problem("two records of transaction %s", startTS)
 		}
 		started[startTS] = true
-		long := kind == KindPut && !short
+		long := kind == mvcc.KindPut && !short
 		if long && !c.data[startTS] {
 			c.problem("no data at %s", startTS)
 		}
@@ -102,8 +117,8 @@ func (c *checker) problems() []string {
 	}
 	for _, w := range c.writes {
 		take(w.Write.Kind, w.Write.StartTS, w.Write.HasShort)
-		if w.Write.Kind == KindRollback && w.TS != w.Write.StartTS ||
-			w.Write.Kind != KindRollback && w.TS <= w.Write.StartTS {
+		if w.Write.Kind == mvcc.KindRollback && w.TS != w.Write.StartTS ||
+			w.Write.Kind != mvcc.KindRollback && w.TS <= w.Write.StartTS {
 			c.problem("%s record at %s of transaction %s", w.Write.Kind, w.TS, w.Write.StartTS)
 		}
 	}
@@ -123,7 +138,7 @@ func (c *checker) checkNotes() {
 	committed := map[tso.Timestamp]tso.Timestamp{}
 	for _, w := range c.writes {
 		committed[w.Write.StartTS] = w.TS
-		if w.Write.Kind == KindRollback {
+		if w.Write.Kind == mvcc.KindRollback {
 			committed[w.Write.StartTS] = 0
 		}
 	}
@@ -147,17 +162,4 @@ func (c *checker) checkNotes() {
 	if c.lock != nil && c.lock.Lock.Notified && !locked {
 		c.problem("lock of transaction %s without its notification", c.lock.Lock.StartTS)
 	}
-}
-
-func isOrphan(ctx context.Context, r kv.Reader, l *Lock) (orphan bool, err error) {
-	s := newStep(r, nil)
-	defer s.close(&err)
-	row := Row(l.Primary)
-	startTS := l.StartTS
-	pl, locked, err := s.lock(ctx, row)
-	if err != nil || locked && pl.StartTS == startTS {
-		return false, err
-	}
-	f, err := s.recordOf(ctx, row, startTS)
-	return !f.known, err
 }
