@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,8 @@ var layers = []struct {
 	{"cmd", []string{"cmd", "tests"}},
 }
 
-// libraryImporters lists the packages that may import each foreign library, tests aside.
+// libraryImporters lists the packages that may import each foreign library, tests aside. ADR 3 says
+// what each is for.
 var libraryImporters = map[string][]string{
 	// bench: the raw side of its ratios
 	"github.com/cockroachdb/pebble": {"kv/pebblekv", "internal/bench"},
@@ -44,6 +46,11 @@ var libraryImporters = map[string][]string{
 	"github.com/pingcap/tidb":       {"sql/parse"},
 	"github.com/jackc/pgx": {"internal/pgtest", "internal/shell", "internal/sqllogic",
 		"cmd/minidb", "examples"},
+	"github.com/cockroachdb/apd":        {"table", "planner/builtin", "sql/exec"},
+	"github.com/tidwall/btree":          {"kv", "txn"},
+	"github.com/peterh/liner":           {"internal/shell"},
+	"github.com/mattn/go-runewidth":     {"internal/shell"},
+	"github.com/mattn/go-isatty":        {"cmd/minidb"},
 	"modernc.org/sqlite":                {"internal/bench"},
 	"github.com/stretchr/testify":       {"kv/kvtest"},
 	"github.com/lib/pq":                 nil,
@@ -226,6 +233,23 @@ func TestPackagesImportOnlyWhatIsAllowed(t *testing.T) {
 				t.Errorf("%s imports %s: engines are named where a store is opened, %v", rel,
 					target, engineOpeners)
 			}
+		}
+	}
+}
+
+// TestForeignLibrariesAreListed: each module that go.mod requires for the project's own imports has
+// its importers above.
+func TestForeignLibrariesAreListed(t *testing.T) {
+	required := regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(
+		document(t, "go.mod"), -1)
+	require.NotEmpty(t, required)
+	for _, m := range required {
+		listed := false
+		for lib := range libraryImporters {
+			listed = listed || strings.HasPrefix(m[1], lib)
+		}
+		if !listed {
+			t.Errorf("go.mod requires %s, which libraryImporters does not list", m[1])
 		}
 	}
 }
