@@ -17,7 +17,8 @@ var collectionClauses = []clause{
 	{"P16 I6", "a running transaction holds the safepoint", runningTransactionHolds},
 	{"P16 I25", "a dropped span stays while it may be read", droppedSpanStaysForReaders},
 	{"P16 I25", "what lands late in a dropped span is deleted too", droppedSpanIsLookedAtAgain},
-	{"P16 I25", "whoever has read in a dropped span comes before the drop", droppedSpanWasRead},
+	{"P16 I25", "a transaction that has read in a dropped span comes before the drop",
+		droppedSpanWasRead},
 }
 
 func (sc *scene) collect(s *txn.Store) {

@@ -156,7 +156,7 @@ var kindClauses = []clause{
 		insertLooksBelowItsOwnLock},
 	{"P11 I16", "readers skip records of kind lock", undoneWriteIsNone},
 	{"P11 I16", "conflict checks see records of kind lock", lockedKeyConflicts},
-	{"I13", "who was rolled back by others does not read on", deadDoNotRead},
+	{"I13", "a transaction that others rolled back does not read on", deadDoNotRead},
 	{"I13", "a savepoint takes back what was streamed out", undoneWriteIsNone},
 }
 

@@ -19,7 +19,7 @@ import (
 var doubtClauses = []clause{
 	{"I2", "a reader of a secondary waits until the commit point is durable",
 		secondaryAwaitsTheSync},
-	{"I2", "a write conflict is told once the write is durable", conflictAwaitsTheSync},
+	{"I2", "a write conflict is reported once the write is durable", conflictAwaitsTheSync},
 	{"I2", "a commit whose answer was lost is waited for", lateCommitIsAwaited},
 }
 

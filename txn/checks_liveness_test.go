@@ -13,11 +13,11 @@ import (
 var livenessClauses = []clause{
 	{"P6 I5", "the oracle's time judges the time to live", oracleTimeJudges},
 	{"P6 I5", "a long commit extends its lock", longCommitLives},
-	{"P6 I5", "a heartbeat does not revive the dead", deadStayDead},
-	{"P7 I5", "a reader pushes a living writer and does not wait", readerDoesNotWait},
+	{"P6 I5", "a heartbeat does not revive an expired lock", deadStayDead},
+	{"P7 I5", "a reader pushes a running writer and does not wait", readerDoesNotWait},
 	{"P7 I24", "a commit below a push draws again", pushedCommitIsAbove},
 	{"P7 I2", "also when its primary was pushed", pushedCommitElsewhereIsAbove},
-	{"P6 I24", "whatever the clock does, who runs lives", leapDoesNotKill},
+	{"P6 I24", "whatever the clock does, a running transaction is not expired", leapDoesNotKill},
 }
 
 func oracleTimeJudges(sc *scene) {

@@ -12,8 +12,8 @@ import (
 // P6 and P16 on a store that several processes share: owners with leases, and one safepoint for
 // all.
 var ownerClauses = []clause{
-	{"P6 I19", "a dead owner's lock is not waited for", deadOwnerIsNotAwaited},
-	{"P6 I19", "a living owner's lock is", livingOwnerIsAwaited},
+	{"P6 I19", "a lock whose owner has ended is not waited for", deadOwnerIsNotAwaited},
+	{"P6 I19", "a lock whose owner is alive is", livingOwnerIsAwaited},
 	{"P16 I20", "a reader that outlived its lease is refused", lapsedReaderIsRefused},
 	{"P16 I20", "and so is its write", lapsedWriterIsRefused},
 	{"P16 I20", "a running transaction of another process holds the safepoint",

@@ -13,15 +13,16 @@ import (
 // P11 to P13 on a store that several processes share: row locks that each of them sees.
 var rowRecordClauses = []clause{
 	{"P11 I22", "a row lock is seen by other processes", rowLockIsSeenElsewhere},
-	{"P11 I22", "whoever locks a row looks for it", rowLockIsSeenElsewhere},
+	{"P11 I22", "a transaction that locks a row looks for it", rowLockIsSeenElsewhere},
 	{"P12 I22", "a commit of another process steals no locked row", lockedRowIsNotStolenElsewhere},
 	{"P12 I22", "after a wait for another process one reads again", waiterElsewhereReadsAgain},
 	{"P12 I22", "row locks in the store end with their transaction",
 		recordsEndWithTheirTransaction},
 	{"P12 I22", "they are held until the writes are visible", recordsAreHeldToTheEnd},
 	{"P12 I22", "ROLLBACK TO gives back those taken after the savepoint", recordsEndAtTheSavepoint},
-	{"P12 I22", "those of a dead process end with its lease", recordsOfTheDeadEnd},
-	{"P12 I22", "who lost them with its lease does not commit", lostRowLockFailsTheCommit},
+	{"P12 I22", "those of a process that has ended end with its lease", recordsOfTheDeadEnd},
+	{"P12 I22", "a transaction that lost them with its lease does not commit",
+		lostRowLockFailsTheCommit},
 	{"P12 I22", "nor does it write over that of another", lostRowLockIsWaitedFor},
 	{"P13 I22", "deadlocks across processes are detected", deadlockElsewhereIsDetected},
 }

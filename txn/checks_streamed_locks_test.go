@@ -11,7 +11,7 @@ import (
 // P12 of large transactions, which give row locks back.
 var streamedLockClauses = []clause{
 	{"P12 I13", "a row lock is given back for a lock in the store only", streamedLocksStand},
-	{"P12 I13", "who waits for a streamed key does not keep its owner from it",
+	{"P12 I13", "a transaction that waits for a streamed key does not keep its owner from it",
 		streamedKeyStaysItsOwn},
 }
 

@@ -15,8 +15,8 @@ import (
 // I10: what a serializable transaction has read is validated, on a store that several processes
 // share.
 var validationClauses = []clause{
-	{"I5", "a commit that validates for long lives", validatorLives},
-	{"I5", "also while it is at one span", validatorOfOneSpanLives},
+	{"I5", "a commit that validates for long does not expire", validatorLives},
+	{"I5", "also while it validates one span", validatorOfOneSpanLives},
 	{"I10", "readers do not keep a commit from its end", readersDoNotStarveACommit},
 }
 

@@ -21,7 +21,7 @@ import (
 
 // What memory knows of a large transaction: which keys it has not streamed out, and its status.
 var streamFateClauses = []clause{
-	{"I13", "memory forgets no key that was streamed out", streamedKeyIsKnown},
+	{"I13", "memory keeps every key that was streamed out", streamedKeyIsKnown},
 	{"I23", "a decided lock is no version below its commit", decidedLockIsARecord},
 	{"I23", "a decided lock is a version from its commit on", decidedLockIsARecord},
 	{"I14", "a snapshot knows which of its locks are decided", decidedLockIsARecord},

@@ -136,3 +136,25 @@ func TestDocumentsNameWhatIsDeclared(t *testing.T) {
 		t.Errorf("only %d names were found", checked)
 	}
 }
+
+// TestDocumentsNameTestsThatExist: a test that holds something is there.
+func TestDocumentsNameTestsThatExist(t *testing.T) {
+	known := map[string]bool{}
+	eachDecl(t, func(f *file, _ *token.FileSet, decl ast.Decl) {
+		if fn, ok := decl.(*ast.FuncDecl); ok && f.isTest() {
+			known[fn.Name.Name] = true
+		}
+	})
+	named := regexp.MustCompile(`\bTest[A-Z]\w+`)
+	checked := 0
+	for _, f := range files(t, ".md") {
+		for _, name := range named.FindAllString(string(f.text), -1) {
+			if checked++; !known[name] {
+				t.Errorf("%s names %s, which is no test", f.path, name)
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d tests were found", checked)
+	}
+}

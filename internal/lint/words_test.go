@@ -100,16 +100,31 @@ func TestWordsOfCodeAndComments(t *testing.T) {
 	}
 }
 
+// TestWordsOfDocuments: what comments do not say documents do not say either.
+func TestWordsOfDocuments(t *testing.T) {
+	for _, f := range files(t, ".md") {
+		for i, line := range strings.Split(string(f.text), "\n") {
+			wordsOfLine(line, func(found, instead string) {
+				t.Errorf("%s:%d: %q; say: %s", f.path, i+1, found, instead)
+			})
+		}
+	}
+}
+
 // wordsOf finds the forbidden words of a comment.
 func wordsOf(c *ast.Comment, complain func(pos token.Pos, found, instead string)) {
 	for _, line := range strings.Split(c.Text, "\n") {
-		for _, allowed := range wordsAllowed {
-			line = strings.ReplaceAll(line, allowed, "")
-		}
-		for _, w := range forbidden {
-			if found := w.words.FindString(line); found != "" {
-				complain(c.Pos(), found, w.instead)
-			}
+		wordsOfLine(line, func(found, instead string) { complain(c.Pos(), found, instead) })
+	}
+}
+
+func wordsOfLine(line string, complain func(found, instead string)) {
+	for _, allowed := range wordsAllowed {
+		line = strings.ReplaceAll(line, allowed, "")
+	}
+	for _, w := range forbidden {
+		if found := w.words.FindString(line); found != "" {
+			complain(found, w.instead)
 		}
 	}
 }
