@@ -87,7 +87,7 @@ func (c *committer) leaveDoubtful(err error) {
 	if errors.Is(err, ErrAmbiguous) {
 		rows := rowsOf(c.muts)
 		c.s.leaveLater(all, func(ctx context.Context) error {
-			_, err := c.s.resolver.checkLocks(ctx, c.startTS, rows, true)
+			_, err := c.s.resolver.CheckLocks(ctx, c.startTS, rows, true)
 			return err
 		})
 		return
@@ -169,7 +169,7 @@ func (c *committer) learnAsync(ctx context.Context, reason error) error {
 	}
 	bo := wait.Backoff{Limit: wait.UnknownTime}
 	for range wait.UnknownAttempts {
-		st, err := c.s.resolver.checkLocks(ctx, c.startTS, rowsOf(c.muts), true)
+		st, err := c.s.resolver.CheckLocks(ctx, c.startTS, rowsOf(c.muts), true)
 		switch {
 		case err == nil && st.CommitTS != 0:
 			c.commitTS = st.CommitTS

@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/minidb/minidb/txn/wait"
@@ -223,9 +224,9 @@ func (st settler) Settle(ctx context.Context, key []byte, l mvcc.Lock) (through 
 	bo := wait.Backoff{Limit: st.s.opts.LockWait + st.s.opts.LockTTL, Closing: st.s.closing.ch}
 	locked := &mvcc.LockedError{Key: key, Lock: l}
 	for {
-		out, run, err := st.s.resolver.settleRun(ctx, locked, 0, false)
-		if err != nil || out == lockSettled {
-			return run.through, run.locks, err
+		out, run, err := st.s.resolver.SettleRun(ctx, locked, 0, false)
+		if err != nil || out == resolve.Settled {
+			return run.Through, run.Locks, err
 		}
 		more, err := bo.Wait(ctx)
 		if err != nil {

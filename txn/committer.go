@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -177,8 +178,8 @@ func (c *committer) waitForLock(ctx context.Context, locked *LockedError, bo *ba
 			bo.Limit = min(bo.Limit, c.t.locking.Timeout)
 		}
 	}
-	out, err := c.s.resolver.settle(ctx, locked, 0)
-	if err != nil || out == lockSettled {
+	out, err := c.s.resolver.Settle(ctx, locked, 0)
+	if err != nil || out == resolve.Settled {
 		return err
 	}
 	if holding && locked.Lock.StartTS < c.startTS {

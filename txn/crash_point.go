@@ -1,5 +1,7 @@
 package txn
 
+import "github.com/minidb/minidb/txn/resolve"
+
 // CrashPoint names a place in a commit or a clean-up at which a coordinator may die. Tests set
 // Options.CrashPoint; when it answers true, the coordinator stops there and then, leaves everything
 // as it is, and its caller gets ErrAbandoned.
@@ -18,11 +20,10 @@ const (
 	AfterSecondaryBatch  CrashPoint = "after-secondary-batch"
 	BeforeRollback       CrashPoint = "before-rollback"
 	AfterRollbackPrimary CrashPoint = "after-rollback-primary"
-	// a resolver has asked a group of async locks
-	AfterCheckLocks CrashPoint = "after-check-locks"
-	// a resolver knows the status, and has not acted
-	AfterStatus  CrashPoint = "after-status"
-	AfterResolve CrashPoint = "after-resolve" // it has settled the lock that it met
+	// those of the resolver
+	AfterCheckLocks = CrashPoint(resolve.AfterCheckLocks)
+	AfterStatus     = CrashPoint(resolve.AfterStatus)
+	AfterResolve    = CrashPoint(resolve.AfterResolve)
 )
 
 // CrashPoints lists them all.

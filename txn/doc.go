@@ -17,7 +17,7 @@
 //     (one_phase.go), two (two_phase.go, prewrite.go), or locks that commit by themselves
 //     (async.go). Locks that are left become records in the background (background.go).
 //   - A transaction that outgrows its buffer streams it out (stream.go, streaming.go).
-//   - The resolver (resolver.go) rolls locks of ended transactions forward or back.
+//   - Package resolve rolls locks of ended transactions forward or back.
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are
 //     checked by package ssi (serial.go). Waits for locks end all deadlocks (waiting.go).
 //   - The registry (registry.go) lists running transactions, which hold the safepoint (package gc).
@@ -53,7 +53,8 @@
 //   - I4 (all or none): the primary decides for all keys; an unknown result is ErrAmbiguous, never
 //     a guess (two_phase.go).
 //   - I5 (liveness): no transaction waits for one whose owner is dead, or whose primary's time to
-//     live is over by the oracle's time, and readers push writers instead of waiting (resolver.go).
+//     live is over by the oracle's time, and readers push writers instead of waiting (package
+//     resolve).
 //   - I6 (the safepoint): below it only the newest version of a key is kept and reads are refused;
 //     no running transaction is below it (registry.go, package gc).
 //   - I9 (locked rows are not stolen): no commit writes a key on which another owner has a row lock

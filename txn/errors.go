@@ -57,8 +57,8 @@ func (e *FutureError) Error() string {
 	return fmt.Sprintf("start timestamp %s is in the future (now %s)", e.StartTS, e.Now)
 }
 
-// errStop ends a visit early.
-var errStop = errors.New("stop")
+// errStopped ends a visit early.
+var errStopped = errors.New("stop")
 
 // errExtend leaves a step whose timestamp would need a write to the engine.
 var errExtend = errors.New("the oracle's range is used up")

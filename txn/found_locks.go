@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -52,14 +53,14 @@ func (s *Store) settleFoundFrom(ctx context.Context, from []byte,
 	err = mvcc.Locks(ctx, snap, kv.Span{Start: from}, func(key []byte, l mvcc.Lock) error {
 		if n++; n > settleFoundStep {
 			next = bytes.Clone(key)
-			return errStop
+			return errStopped
 		}
 		if l.StartTS >= session {
 			return nil
 		}
 		return run.add(ctx, mvcc.Row(key), &l)
 	})
-	if err != nil && err != errStop {
+	if err != nil && err != errStopped {
 		return nil, err
 	}
 	return next, run.settle(ctx)
@@ -75,7 +76,7 @@ type lockRun struct {
 // add adds a lock, and settles the ones before it when it is not of the same transaction.
 func (r *lockRun) add(ctx context.Context, row []byte, l *mvcc.Lock) error {
 	e := r.s.engine
-	if len(r.rows) > 0 && l.StartTS == r.startTS && len(r.rows) < resolveBatch &&
+	if len(r.rows) > 0 && l.StartTS == r.startTS && len(r.rows) < resolve.BatchRows &&
 		kv.GroupOf(e, row) == kv.GroupOf(e, r.rows[0]) {
 		r.rows = append(r.rows, row)
 		return nil
@@ -100,7 +101,7 @@ func (r *lockRun) settle(ctx context.Context) error {
 	}
 	rows := r.rows
 	r.rows = nil
-	return r.s.resolver.resolveRows(ctx, r.startTS, r.commitTS, rows)
+	return r.s.resolver.ResolveRows(ctx, r.startTS, r.commitTS, rows)
 }
 
 // CommitTSOf returns what became of the transaction that left a lock: its commit_ts, or zero when
@@ -108,7 +109,7 @@ func (r *lockRun) settle(ctx context.Context) error {
 // looks at the primary alone, and settles nothing else. Requires: the engine is exclusive, and the
 // lock is older than the Store.
 func (s *Store) CommitTSOf(ctx context.Context, l *mvcc.Lock) (commitTS tso.Timestamp, err error) {
-	st, err := s.resolver.status(ctx, l, 0)
+	st, err := s.resolver.Status(ctx, l, 0)
 	if err == nil && !st.Decided() {
 		err = fmt.Errorf("lock of transaction %s, whose owner is dead, is not decided", l.StartTS)
 	}

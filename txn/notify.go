@@ -8,6 +8,7 @@ import (
 
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -145,8 +146,8 @@ func (s *Store) settleLock(ctx context.Context, key []byte) (gone bool, err erro
 	if err != nil || !found {
 		return err == nil, err
 	}
-	out, err := s.resolver.settle(ctx, locked, 0)
-	return out == lockSettled, err
+	out, err := s.resolver.Settle(ctx, locked, 0)
+	return out == resolve.Settled, err
 }
 
 // reading runs f over a snapshot of the present.

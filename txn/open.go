@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -25,7 +26,10 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s.alone = kv.IsExclusive(engine)
 	s.memory.Init(s.alone)
 	s.tight.rung = make(chan struct{}, 1)
-	s.resolver = newResolver(s)
+	s.resolver = resolve.New(resolve.Options{
+		Engine: engine, Memory: &s.memory, Clock: s.oracleTime, Dead: s.ownerDead,
+		At: func(step resolve.Step) error { return s.at(CrashPoint(step)) },
+	})
 	if s.source == nil && !s.alone {
 		return nil, ErrNoOracle
 	}
@@ -83,10 +87,10 @@ func (s *Store) load(ctx context.Context) (found bool, err error) {
 	}
 	err = mvcc.Locks(ctx, snap, kv.Span{}, func([]byte, mvcc.Lock) error {
 		found = true
-		return errStop
+		return errStopped
 	})
 	switch {
-	case err == errStop:
+	case err == errStopped:
 		err = nil
 	case errors.Is(err, kv.ErrCorruption):
 		// somewhere there may be locks; who reads there is told of the damage
@@ -153,8 +157,8 @@ func (s *Store) beginSession(ctx context.Context) error {
 		Now: s.oracleTime, Update: s.update, Oldest: s.registry.oldest,
 		NoteSafepoint: s.registry.note,
 		Settle: func(ctx context.Context, locked *LockedError) (bool, error) {
-			out, err := s.resolver.settle(ctx, locked, 0)
-			return out == lockSettled, err
+			out, err := s.resolver.Settle(ctx, locked, 0)
+			return out == resolve.Settled, err
 		},
 	})
 	return err

@@ -116,7 +116,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			if commitTS, known := c.s.memory.LockHolders.Decision(locked.Lock.StartTS); known {
 				// There are many locks of that transaction; those of the batch are settled
 				// together.
-				err = c.s.resolver.resolveRows(ctx, locked.Lock.StartTS, commitTS, b.rows)
+				err = c.s.resolver.ResolveRows(ctx, locked.Lock.StartTS, commitTS, b.rows)
 			} else {
 				err = c.waitForLock(ctx, locked, &bo, true)
 			}

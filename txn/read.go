@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/tso"
 )
 
@@ -162,17 +163,17 @@ func (t *Txn) settleAhead(ctx context.Context, err error, bo *backoff, reverse b
 	if bo.Limit == 0 {
 		bo.Limit = t.s.opts.LockWait
 	}
-	out, _, err := t.s.resolver.settleRun(ctx, locked, t.readTS, reverse)
+	out, _, err := t.s.resolver.SettleRun(ctx, locked, t.readTS, reverse)
 	switch {
 	case err != nil:
 		return err
-	case out == lockPushed:
+	case out == resolve.Pushed:
 		if t.ignored == nil {
 			t.ignored = map[tso.Timestamp]struct{}{}
 		}
 		t.ignored[locked.Lock.StartTS] = struct{}{}
 		return nil
-	case out == lockAlive:
+	case out == resolve.Alive:
 		more, err := t.awaitLock(ctx, locked, bo)
 		if err != nil {
 			return err

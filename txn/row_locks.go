@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -197,11 +198,11 @@ func (t *Txn) look(ctx context.Context, key []byte, mode rowlock.Mode, noWait bo
 		if !errors.As(err, &locked) {
 			return v, err
 		}
-		out, err := t.s.resolver.settle(ctx, locked, 0)
+		out, err := t.s.resolver.Settle(ctx, locked, 0)
 		if err != nil {
 			return v, err
 		}
-		if out == lockSettled {
+		if out == resolve.Settled {
 			continue
 		}
 		if noWait {

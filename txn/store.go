@@ -11,6 +11,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/hints"
+	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/rowlock"
 	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/ssi"
@@ -134,7 +135,7 @@ type Store struct {
 
 	settling chan struct{} // holds one while somebody goes through the locks (settleAlone)
 	registry registry
-	resolver *resolver
+	resolver *resolve.Resolver
 	// tight is set while the disk is nearly full.
 	tight struct {
 		on   atomic.Bool
