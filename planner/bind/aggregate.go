@@ -10,12 +10,6 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// aggCall is an aggregate call taken out of its expression.
-type aggCall struct {
-	logical.AggItem
-	pos int
-}
-
 // aggregate binds a call of an aggregate. It belongs to the innermost query that one of the columns
 // in its arguments belongs to, or to this one if there are none.
 func (b *binder) aggregate(sc *scope, call *ast.FuncCall) (expr.Expr, error) {

@@ -100,56 +100,6 @@ func (b *binder) defaultOf(d *table.Desc, i int) (expr.Expr, error) {
 	return e, withoutPosition(err)
 }
 
-// rowExpr binds an expression of the catalog over the columns of d, whose IDs go from first on; d
-// is nil where columns are not allowed.
-func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c clause) (expr.Expr,
-	error) {
-	sc := (*scope)(nil).inner()
-	sc.sel.clause = c
-	if d != nil {
-		t := &fromTable{alias: d.Name, schema: d.Schema, desc: d, first: first,
-			cols: relationColumns(d, first)}
-		sc.tables, sc.cols = []*fromTable{t}, t.cols
-	}
-	if c != clauseDefault && c != clauseCheck && c != clauseExecute && c != clauseAsOf {
-		return b.expr(sc, e)
-	}
-	if err := refuseSubquery(e, c); err != nil {
-		return nil, err
-	}
-	bound, err := b.expr(sc, e)
-	if ref, ok := e.(*ast.ColumnRef); ok && d == nil && err != nil {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot use column reference in %s",
-			singular(c)).At(int(ref.Pos))
-	}
-	return bound, err
-}
-
-func singular(c clause) string {
-	switch c {
-	case clauseDefault:
-		return "DEFAULT expression"
-	case clauseCheck:
-		return "check constraint"
-	}
-	if c == clauseAsOf {
-		return string(c)
-	}
-	return "EXECUTE parameter"
-}
-
-func refuseSubquery(e ast.Expr, c clause) error {
-	var err error
-	r := references{onQuery: func(pos ast.Pos) {
-		if err == nil {
-			err = sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery in %s",
-				singular(c)).At(int(pos))
-		}
-	}}
-	r.expr(e)
-	return err
-}
-
 // generated binds the expressions of generated columns over a row of IDs; nil entries for others.
 func (b *binder) generated(d *table.Desc, first logical.ColID) ([]expr.Expr, error) {
 	var out []expr.Expr

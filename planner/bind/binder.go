@@ -32,69 +32,9 @@ type binder struct {
 	notes     *Notes // nil unless somebody asked for them
 }
 
-// Statement binds SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
-// parameters, nil where they are to be inferred.
-func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement,
-	params []*types.Type) (*logical.Statement, error) {
-	b := newBinder(ctx, env)
-	for _, t := range params {
-		if t != nil && t.OID == types.OIDUnknown {
-			t = nil
-		}
-		b.meta.Params = append(b.meta.Params, t)
-	}
-	q, err := b.statement(stmt, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.momentParams(stmt); err != nil {
-		return nil, err
-	}
-	for i, t := range b.meta.Params {
-		if t == nil {
-			return nil, sqlerr.New(sqlerr.IndeterminateDatatype,
-				"could not determine data type of parameter $%d", i+1)
-		}
-	}
-	return &logical.Statement{Query: q, Meta: b.meta, NoCache: b.momentary}, nil
-}
-
-// momentParams finds the types of the parameters in the statement's AS OF SYSTEM TIME. One that
-// stands there alone is a timestamp with time zone.
-func (b *binder) momentParams(stmt ast.Statement) error {
-	sel, ok := stmt.(*ast.Select)
-	if !ok || sel.AsOf == nil || !sel.AsOf.Params {
-		return nil
-	}
-	e, err := b.rowExpr(nil, 0, sel.AsOf.Moment, clauseAsOf)
-	if err != nil {
-		return err
-	}
-	if p, ok := e.(*expr.Param); ok && p.T.OID == types.OIDUnknown {
-		_, err = b.inferParam(p, types.TTimestampTZ)
-		return err
-	}
-	_, err = b.resolveUnknown(e)
-	return err
-}
-
 func newBinder(ctx context.Context, env *opt.Env) *binder {
 	return &binder{ctx: ctx, env: env, meta: logical.NewMeta(),
 		interrupt: logical.NewInterrupt(ctx).Counting()}
-}
-
-func (b *binder) statement(stmt ast.Statement, outer *scope) (*logical.Query, error) {
-	switch s := stmt.(type) {
-	case *ast.Select:
-		return b.query(s, outer, false)
-	case *ast.Insert:
-		return b.insert(s, outer)
-	case *ast.Update:
-		return b.update(s, outer)
-	case *ast.Delete:
-		return b.delete(s, outer)
-	}
-	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected statement %T", stmt)
 }
 
 // relation finds a table, view or virtual table by name, or reports 42P01.

@@ -185,25 +185,6 @@ func (b *binder) inferParam(p *expr.Param, t *types.Type) (expr.Expr, error) {
 	return &expr.Param{T: *have, N: p.N, Pos: p.Pos}, nil
 }
 
-// castExpr binds an explicit cast.
-func (b *binder) castExpr(sc *scope, e *ast.Cast) (expr.Expr, error) {
-	t, err := b.resolveType(e.Type)
-	if err != nil {
-		return nil, err
-	}
-	var arg expr.Expr
-	if arr, ok := e.Operand.(*ast.Array); ok && t.Elem != nil {
-		if arg, err = b.array(sc, arr, t.Elem); err != nil {
-			return nil, err
-		}
-		return b.coerce(arg, t, explicit, int(e.Pos))
-	}
-	if arg, err = b.expr(sc, e.Operand); err != nil {
-		return nil, err
-	}
-	return b.castTo(arg, t, int(e.Pos))
-}
-
 func (b *binder) castTo(arg expr.Expr, t *types.Type, pos int) (expr.Expr, error) {
 	if !canCast(arg.Type(), t, explicit) {
 		return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s",

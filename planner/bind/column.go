@@ -90,13 +90,6 @@ func (b *binder) tableColumn(t *fromTable, ref *ast.ColumnRef) (expr.Expr, error
 	return b.visibleRef(found, ref.Pos), nil
 }
 
-func (b *binder) visibleRef(v *visible, pos ast.Pos) expr.Expr {
-	if v.e != nil {
-		return v.e
-	}
-	return b.ref(v.id, pos)
-}
-
 // findTable finds the FROM entry of a qualifier, in the nearest query that has one. hidden is an
 // entry that would match but cannot be referenced.
 func findTable(sc *scope, qualifier []string) (t, hidden *fromTable) {

@@ -11,27 +11,6 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// withFrame is one WITH clause; outer is that of a query around.
-type withFrame struct {
-	outer *withFrame
-	ctes  []*cteEntry
-	later []string // names that are not in sight yet
-}
-
-// cteEntry is a WITH query as names see it.
-type cteEntry struct {
-	name string
-	def  *ast.CTE
-	cte  *logical.CTE
-	cols []visible // names, and the IDs inside of cte.Query
-	// outer is set for a query that refers to columns around it, or to the working table of a
-	// recursive one: its rows change, so that every reference binds it anew.
-	outer *scope
-	// recursing is set while the second term of a recursive query is bound
-	recursing bool
-	level     int
-}
-
 func (f *withFrame) find(name string) *cteEntry {
 	for ; f != nil; f = f.outer {
 		for i := len(f.ctes) - 1; i >= 0; i-- {

@@ -72,17 +72,81 @@ func (b *binder) wanted(e expr.Expr, want *types.Type, src ast.Expr) (expr.Expr,
 	return b.coerce(e, want, assignment, exprPos(src))
 }
 
-// indexCondition binds the predicate of a partial index over columns whose IDs go from first on.
-func (b *binder) indexCondition(d *table.Desc, first logical.ColID, text string) ([]expr.Expr,
-	error) {
-	parsed, err := b.env.ParseExpr(text)
+// Statement binds SELECT, VALUES, INSERT, UPDATE or DELETE. params are the declared types of the
+// parameters, nil where they are to be inferred.
+func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement,
+	params []*types.Type) (*logical.Statement, error) {
+	b := newBinder(ctx, env)
+	for _, t := range params {
+		if t != nil && t.OID == types.OIDUnknown {
+			t = nil
+		}
+		b.meta.Params = append(b.meta.Params, t)
+	}
+	q, err := b.statement(stmt, nil)
 	if err != nil {
 		return nil, err
 	}
-	alone := &binder{ctx: b.ctx, env: b.env, meta: b.meta}
-	bound, err := alone.rowExpr(d, first, parsed, clauseCheck)
-	if err != nil {
-		return nil, withoutPosition(err)
+	if err := b.momentParams(stmt); err != nil {
+		return nil, err
 	}
-	return conjuncts(nil, bound), nil
+	for i, t := range b.meta.Params {
+		if t == nil {
+			return nil, sqlerr.New(sqlerr.IndeterminateDatatype,
+				"could not determine data type of parameter $%d", i+1)
+		}
+	}
+	return &logical.Statement{Query: q, Meta: b.meta, NoCache: b.momentary}, nil
+}
+
+// momentParams finds the types of the parameters in the statement's AS OF SYSTEM TIME. One that
+// stands there alone is a timestamp with time zone.
+func (b *binder) momentParams(stmt ast.Statement) error {
+	sel, ok := stmt.(*ast.Select)
+	if !ok || sel.AsOf == nil || !sel.AsOf.Params {
+		return nil
+	}
+	e, err := b.rowExpr(nil, 0, sel.AsOf.Moment, clauseAsOf)
+	if err != nil {
+		return err
+	}
+	if p, ok := e.(*expr.Param); ok && p.T.OID == types.OIDUnknown {
+		_, err = b.inferParam(p, types.TTimestampTZ)
+		return err
+	}
+	_, err = b.resolveUnknown(e)
+	return err
+}
+
+// Query binds a query of its own, such as a view's, and takes notes. path is the search path for
+// names in it; nil: the session's.
+func Query(ctx context.Context, env *opt.Env, q *ast.Select, path []string) (*Notes, error) {
+	b := newBinder(ctx, env)
+	b.path = path
+	b.notes = newNotes()
+	out, err := b.query(q, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	if len(b.meta.Params) > 0 {
+		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
+	}
+	b.noteResult(q, out)
+	for _, t := range b.meta.Tables {
+		b.notes.Reads = append(b.notes.Reads, t.ID)
+	}
+	return b.notes, nil
+}
+
+// NoteRowExpr binds an expression as RowExpr does, and takes notes. The columns of d belong to no
+// entry of FROM.
+func NoteRowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr) (*Notes, error) {
+	b := newBinder(ctx, env)
+	b.notes = newNotes()
+	first, c := 0, clauseDefault
+	if d != nil {
+		first, c = b.newRow(d, 0), clauseCheck
+	}
+	_, err := b.rowExpr(d, first, e, c)
+	return b.notes, err
 }

@@ -175,13 +175,21 @@ func (b *binder) collate(sc *scope, e *ast.Collate) (expr.Expr, error) {
 		"collation \"%s\" for encoding \"UTF8\" does not exist", e.Collation.Name).At(int(e.Pos))
 }
 
-// typeName is a type's name in messages.
-func typeName(t *types.Type) string { return types.TypeName(t.OID) }
-
-// at adds a position to an error that has none.
-func at(err error, pos int) error {
-	if e, ok := err.(*sqlerr.Error); ok {
-		return e.At(pos)
+// castExpr binds an explicit cast.
+func (b *binder) castExpr(sc *scope, e *ast.Cast) (expr.Expr, error) {
+	t, err := b.resolveType(e.Type)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	var arg expr.Expr
+	if arr, ok := e.Operand.(*ast.Array); ok && t.Elem != nil {
+		if arg, err = b.array(sc, arr, t.Elem); err != nil {
+			return nil, err
+		}
+		return b.coerce(arg, t, explicit, int(e.Pos))
+	}
+	if arg, err = b.expr(sc, e.Operand); err != nil {
+		return nil, err
+	}
+	return b.castTo(arg, t, int(e.Pos))
 }

@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"slices"
-
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -11,14 +9,6 @@ import (
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
-
-// fromItem is a bound entry of FROM, or a join of such: its rows and the names that it brings.
-type fromItem struct {
-	node   logical.Node
-	tables []*fromTable
-	cols   []visible
-	hidden []*fromTable // those that an alias of a join hides
-}
 
 // from binds the comma list into one node and puts all names in sight.
 func (b *binder) from(sc *scope, list []ast.TableExpr) (logical.Node, error) {
@@ -43,22 +33,6 @@ func (b *binder) from(sc *scope, list []ast.TableExpr) (logical.Node, error) {
 		node = &logical.Values{Rows: [][]expr.Expr{{}}}
 	}
 	return node, nil
-}
-
-// join makes a join node; it is lateral when the right side refers to columns of the left.
-func (b *binder) join(kind opt.JoinKind, left, right logical.Node, on []expr.Expr) *logical.Join {
-	b.meta.Joins++
-	return &logical.Join{Kind: kind, Left: left, Right: right, On: on,
-		Lateral: isLateral(left, right)}
-}
-
-func isLateral(left, right logical.Node) bool {
-	switch right.(type) {
-	case *logical.Scan, *logical.CTERef:
-		return false
-	}
-	free := logical.FreeCols(right)
-	return !free.Empty() && free.Intersects(logical.MadeCols(left))
 }
 
 // aliases are the tables of a FROM list by name, once there are so many that comparing each with
@@ -158,92 +132,6 @@ func (b *binder) tableRef(sc *scope, ref *ast.TableRef) (*fromItem, error) {
 	return b.scan(sc, d, ref.Alias, ref.Columns, ref.Name.Pos)
 }
 
-// scan reads a table. Its columns get IDs in a row.
-func (b *binder) scan(sc *scope, d *table.Desc, alias string, columns []ast.Ident,
-	pos ast.Pos) (*fromItem, error) {
-	t := &fromTable{alias: d.Name, schema: d.Schema, desc: d, aliased: alias != ""}
-	if alias != "" {
-		t.alias = alias
-	}
-	node := b.newScan(d, alias, sc.level())
-	t.first = node.First
-	t.cols = relationColumns(d, node.First)
-	if err := b.renameColumns(t, columns); err != nil {
-		return nil, err
-	}
-	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}, nil
-}
-
-func (b *binder) newScan(d *table.Desc, alias string, level int) *logical.Scan {
-	first := b.newRow(d, level)
-	out := make([]logical.ColID, len(d.Columns))
-	for i := range out {
-		out[i] = first + i
-	}
-	b.meta.Scans = append(b.meta.Scans, logical.ScanColumns{Desc: d, First: first})
-	s := &logical.Scan{Desc: d, Alias: alias, First: first, Out: out}
-	for i := range d.Indexes {
-		ix := &d.Indexes[i]
-		if ix.WhereText == "" {
-			continue
-		}
-		if pred, err := b.indexCondition(d, first, ix.WhereText); err == nil {
-			if s.Partial == nil {
-				s.Partial = map[table.IndexID][]expr.Expr{}
-			}
-			s.Partial[ix.ID] = pred
-		}
-	}
-	return s
-}
-
-// newRow makes IDs for all columns of a relation and returns the first.
-func (b *binder) newRow(d *table.Desc, level int) logical.ColID {
-	first := len(b.meta.Cols)
-	attr := 0
-	for i := range d.Columns {
-		c := &d.Columns[i]
-		col := logical.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Level: level}
-		if !c.Hidden {
-			attr++
-			col.Table, col.Attr = d.ID, int(c.ID)
-		}
-		b.meta.Add(col)
-	}
-	return first
-}
-
-// renameColumns applies an alias column list: `t AS x (a, b)`.
-func (b *binder) renameColumns(t *fromTable, columns []ast.Ident) error {
-	what := "table"
-	if t.join {
-		what = "join expression"
-	}
-	if len(columns) > len(t.cols) {
-		return sqlerr.New(sqlerr.InvalidColumnReference,
-			"%s \"%s\" has %d columns available but %d columns specified",
-			what, t.alias, len(t.cols), len(columns))
-	}
-	for i, c := range columns {
-		t.cols[i].name = c.Name
-	}
-	return nil
-}
-
-// derived makes the FROM item of a query's result under an alias.
-func (b *binder) derived(sc *scope, q *logical.Query, alias string, columns []ast.Ident) (*fromItem,
-	error) {
-	t := &fromTable{alias: alias, aliased: true, nested: true, cols: make([]visible, len(q.Cols))}
-	for i, c := range q.Cols {
-		t.cols[i] = visible{name: c.Name, id: c.ID}
-		b.meta.Cols[c.ID].Level = sc.level()
-	}
-	if err := b.renameColumns(t, columns); err != nil {
-		return nil, err
-	}
-	return &fromItem{node: q.Node, tables: []*fromTable{t}, cols: t.cols}, nil
-}
-
 func (b *binder) subqueryRef(sc *scope, ref *ast.SubqueryRef) (*fromItem, error) {
 	saved := sc.sel.clause
 	sc.sel.clause = clauseLateral
@@ -262,16 +150,6 @@ func (b *binder) subqueryRef(sc *scope, ref *ast.SubqueryRef) (*fromItem, error)
 		it.tables[0].source = q.Node
 	}
 	return it, err
-}
-
-// fromOuter is the outer scope of a subquery in FROM: with LATERAL the entries before it are in
-// sight, otherwise they are only remembered for error messages.
-func (b *binder) fromOuter(sc *scope, lateral bool) *scope {
-	if lateral {
-		return sc
-	}
-	return &scope{outer: sc.outer, hidden: append(slices.Clip(sc.tables), sc.hidden...),
-		with: sc.with, sel: sc.sel}
 }
 
 // typed is a column of a FROM function with its type.

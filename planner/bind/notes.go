@@ -1,13 +1,9 @@
 package bind
 
 import (
-	"context"
-
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/planner/opt"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
@@ -61,39 +57,6 @@ type ResultNote struct {
 // KeyNote names a primary key by the OID of its index.
 type KeyNote struct {
 	Table, Index table.ID
-}
-
-// Query binds a query of its own, such as a view's, and takes notes. path is the search path for
-// names in it; nil: the session's.
-func Query(ctx context.Context, env *opt.Env, q *ast.Select, path []string) (*Notes, error) {
-	b := newBinder(ctx, env)
-	b.path = path
-	b.notes = newNotes()
-	out, err := b.query(q, nil, false)
-	if err != nil {
-		return nil, err
-	}
-	if len(b.meta.Params) > 0 {
-		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
-	}
-	b.noteResult(q, out)
-	for _, t := range b.meta.Tables {
-		b.notes.Reads = append(b.notes.Reads, t.ID)
-	}
-	return b.notes, nil
-}
-
-// NoteRowExpr binds an expression as RowExpr does, and takes notes. The columns of d belong to no
-// entry of FROM.
-func NoteRowExpr(ctx context.Context, env *opt.Env, d *table.Desc, e ast.Expr) (*Notes, error) {
-	b := newBinder(ctx, env)
-	b.notes = newNotes()
-	first, c := 0, clauseDefault
-	if d != nil {
-		first, c = b.newRow(d, 0), clauseCheck
-	}
-	_, err := b.rowExpr(d, first, e, c)
-	return b.notes, err
 }
 
 func newNotes() *Notes {

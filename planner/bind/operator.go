@@ -1,9 +1,6 @@
 package bind
 
 import (
-	"sync"
-
-	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/planner/expr"
@@ -61,22 +58,6 @@ func (b *binder) logic(sc *scope, e *ast.Binary) (expr.Expr, error) {
 		return &expr.And{Args: args}, nil
 	}
 	return &expr.Or{Args: args}, nil
-}
-
-// binary resolves an operator over bound operands.
-func (b *binder) binary(op string, l, r expr.Expr, pos int) (expr.Expr, error) {
-	fn, targets, err := builtin.ResolveOperator(op, l.Type(), r.Type())
-	if err != nil {
-		return nil, at(err, pos)
-	}
-	if l, err = b.coerce(l, targets[0], implicit, pos); err != nil {
-		return nil, err
-	}
-	if r, err = b.coerce(r, targets[1], implicit, pos); err != nil {
-		return nil, err
-	}
-	return &expr.Call{T: builtin.ReturnType(fn, targets), Func: fn, Args: []expr.Expr{l, r},
-		Pos: pos}, nil
 }
 
 // unaryExpr binds NOT and prefix operators. A sign before a number is part of the number.
@@ -153,51 +134,6 @@ func (b *binder) isDistinct(sc *scope, e *ast.IsDistinct) (expr.Expr, error) {
 		return nil, err
 	}
 	return b.distinct(l, r, e.Not, int(e.Pos))
-}
-
-func (b *binder) distinct(l, r expr.Expr, not bool, pos int) (expr.Expr, error) {
-	eq, err := b.binary("=", l, r, pos)
-	if err != nil {
-		return nil, err
-	}
-	call, ok := eq.(*expr.Call)
-	if !ok || call.T.OID != types.OIDBool {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-			"IS DISTINCT FROM requires = operator to yield boolean").At(pos)
-	}
-	for i, arg := range call.Args {
-		if c, ok := arg.(*expr.Const); ok && c.Value.Null {
-			return &expr.IsNull{Arg: call.Args[1-i], Not: !not}, nil
-		}
-	}
-	var out expr.Expr = &expr.Call{T: types.TBool, Func: distinctFunc(call.Func), Args: call.Args,
-		Pos: pos}
-	if not {
-		out = &expr.Not{Arg: out}
-	}
-	return out, nil
-}
-
-// distinctFuncs keeps one IS DISTINCT FROM per equality operator.
-var distinctFuncs sync.Map // *expr.Func → *expr.Func
-
-// distinctFunc makes IS DISTINCT FROM out of an equality operator: NULLs count as equal values.
-func distinctFunc(eq *expr.Func) *expr.Func {
-	if fn, ok := distinctFuncs.Load(eq); ok {
-		return fn.(*expr.Func)
-	}
-	fn, _ := distinctFuncs.LoadOrStore(eq, &expr.Func{
-		Name: "IS DISTINCT FROM", Args: eq.Args, Returns: types.TBool, Volatility: eq.Volatility,
-		NotStrict: true,
-		Scalar: func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
-			if a[0].Null || a[1].Null {
-				return types.NewBool(a[0].Null != a[1].Null), nil
-			}
-			same, err := eq.Scalar(rt, a)
-			return types.NewBool(!same.Bool()), err
-		},
-	})
-	return fn.(*expr.Func)
 }
 
 // like binds LIKE, ILIKE and SIMILAR TO, which are operators.

@@ -5,15 +5,6 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// postponed is the part of a select list that PostgreSQL computes after ORDER BY: what calls
-// volatile functions, so that these run for the rows in their order and for none that LIMIT cuts
-// off, and set-returning calls, whose rows LIMIT counts and DISTINCT ON does not see. What is not
-// sorted by goes with them, so that a row's expressions are computed in their order.
-type postponed struct {
-	targets map[int]bool
-	sets    bool // all set-returning calls
-}
-
 // postpone decides what is computed after the order.
 func (s *selecting) postpone() {
 	if len(s.order) == 0 || s.core.Distinct && len(s.on) == 0 {

@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"strings"
-
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -180,44 +178,6 @@ func (b *binder) resultKey(rs *scope, q *logical.Query, e ast.Expr, body ast.Que
 			At(exprPos(e))
 	}
 	return b.resolveUnknown(bound)
-}
-
-// sortKey gives a key its direction: NULLs are larger than every value.
-func sortKey(e expr.Expr, it ast.OrderItem) opt.SortKey {
-	k := opt.SortKey{Expr: e, Desc: it.Desc, NullsFirst: it.Desc}
-	if it.NullsFirst != nil {
-		k.NullsFirst = *it.NullsFirst
-	}
-	return k
-}
-
-// ordinal reads a constant in ORDER BY, GROUP BY or DISTINCT ON: an integer is a position in the
-// select list, counted from 1; other constants are refused.
-func ordinal(e ast.Expr, n int, c clause) (index int, ok bool, err error) {
-	lit, isLit := e.(*ast.Literal)
-	if !isLit {
-		return 0, false, nil
-	}
-	if lit.Kind != ast.LiteralInt {
-		return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s",
-			c).At(int(lit.Pos))
-	}
-	i := 0
-	digits, negative := strings.CutPrefix(lit.Text, "-")
-	for _, d := range digits {
-		if i = i*10 + int(d-'0'); i > 1<<30 {
-			return 0, false, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s",
-				c).At(int(lit.Pos))
-		}
-	}
-	if negative {
-		i = -i
-	}
-	if i < 1 || i > n {
-		return 0, false, sqlerr.New(sqlerr.InvalidColumnReference,
-			"%s position %d is not in select list", c, i).At(int(lit.Pos))
-	}
-	return i - 1, true, nil
 }
 
 func lockingRefused(l ast.Locking, body ast.QueryBody) error {

@@ -49,55 +49,6 @@ type visible struct {
 	e    expr.Expr
 }
 
-// selectState is one SELECT being bound: its level of nesting, the clause at which binding stands,
-// and the calls taken out of its expressions.
-type selectState struct {
-	level  int
-	clause clause
-	aggs   []aggCall
-	sets   []logical.SetItem
-	wins   []windowCall
-	defs   []ast.Window // WINDOW clause
-	// inAggregate is set while the arguments of an aggregate of this query are bound.
-	inAggregate bool
-	inWindow    bool
-	// made are the IDs that stand for the calls above and for group expressions.
-	made logical.ColSet
-	// groupings are the calls of grouping(), resolved once GROUP BY is known.
-	groupings []groupingCall
-	// subqueries are those bound so far whose class is known: the text and the class.
-	subqueries []classified
-	// selfReference is set when FROM reads the working table of a recursive query.
-	selfReference bool
-	noSets        string // construct inside of which a set-returning call is refused
-}
-
-// clause is the part of a query whose expressions are being bound, as messages name it.
-type clause string
-
-const (
-	clauseFrom       clause = "functions in FROM"
-	clauseLateral    clause = "FROM clause of their own query level"
-	clauseOn         clause = "JOIN conditions"
-	clauseTarget     clause = "" // everything is allowed
-	clauseWhere      clause = "WHERE"
-	clauseHaving     clause = "HAVING"
-	clauseGroupBy    clause = "GROUP BY"
-	clauseOrderBy    clause = "ORDER BY"
-	clauseDistinctOn clause = "DISTINCT ON"
-	clauseLimit      clause = "LIMIT"
-	clauseOffset     clause = "OFFSET"
-	clauseValues     clause = "VALUES"
-	clauseSet        clause = "UPDATE"
-	clauseReturning  clause = "RETURNING"
-	clauseFilter     clause = "FILTER"
-	clauseDefault    clause = "DEFAULT expressions"
-	clauseCheck      clause = "check constraints"
-	clauseExecute    clause = "EXECUTE parameters"
-	clauseAsOf       clause = "AS OF SYSTEM TIME"
-	clauseWindow     clause = "window definitions"
-)
-
 // level is the depth of the scope's query.
 func (sc *scope) level() int {
 	if sc == nil {
@@ -146,4 +97,40 @@ func (sc *scope) state(level int) *selectState {
 		}
 	}
 	return nil
+}
+
+// withFrame is one WITH clause; outer is that of a query around.
+type withFrame struct {
+	outer *withFrame
+	ctes  []*cteEntry
+	later []string // names that are not in sight yet
+}
+
+// cteEntry is a WITH query as names see it.
+type cteEntry struct {
+	name string
+	def  *ast.CTE
+	cte  *logical.CTE
+	cols []visible // names, and the IDs inside of cte.Query
+	// outer is set for a query that refers to columns around it, or to the working table of a
+	// recursive one: its rows change, so that every reference binds it anew.
+	outer *scope
+	// recursing is set while the second term of a recursive query is bound
+	recursing bool
+	level     int
+}
+
+// fromItem is a bound entry of FROM, or a join of such: its rows and the names that it brings.
+type fromItem struct {
+	node   logical.Node
+	tables []*fromTable
+	cols   []visible
+	hidden []*fromTable // those that an alias of a join hides
+}
+
+func (b *binder) visibleRef(v *visible, pos ast.Pos) expr.Expr {
+	if v.e != nil {
+		return v.e
+	}
+	return b.ref(v.id, pos)
 }

@@ -6,40 +6,7 @@ import (
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 	"github.com/minidb/minidb/planner/opt"
-	"github.com/minidb/minidb/table/types"
 )
-
-// target is an entry of the select list, or an expression that only ORDER BY or DISTINCT ON has.
-type target struct {
-	name string
-	e    expr.Expr
-	src  ast.Expr // nil for the columns of *
-	id   logical.ColID
-	junk bool
-}
-
-// orderKey is an ORDER BY item: the target that it sorts by.
-type orderKey struct {
-	target int
-	item   ast.OrderItem
-}
-
-// selecting is a SELECT on its way to a plan.
-type selecting struct {
-	b       *binder
-	sc      *scope
-	core    *ast.SelectCore
-	node    logical.Node
-	targets []target
-	where   []expr.Expr
-	having  []expr.Expr
-	order   []orderKey
-	group   groupBy
-	on      []int // DISTINCT ON, as targets
-	later   postponed
-	locking []ast.Locking
-	locks   []logical.LockTarget
-}
 
 // selectCore binds SELECT … with its ORDER BY. q is the query expression around, for its locking
 // clause; nil inside of set operations.
@@ -211,25 +178,6 @@ func (s *selecting) sortTarget(e ast.Expr, c clause) (int, error) {
 		return 0, err
 	}
 	return s.addTarget(bound, e), nil
-}
-
-// namedTarget finds the result column of a name; -1 for none.
-func (s *selecting) namedTarget(ref *ast.ColumnRef, c clause) (int, error) {
-	found := -1
-	for i := range s.targets {
-		t := &s.targets[i]
-		if t.junk || t.name != ref.Name {
-			continue
-		}
-		if found >= 0 && !logical.Equal(s.targets[found].e, t.e) {
-			return 0, sqlerr.New(sqlerr.AmbiguousColumn, "%s \"%s\" is ambiguous", c,
-				ref.Name).At(int(ref.Pos))
-		}
-		if found < 0 {
-			found = i
-		}
-	}
-	return found, nil
 }
 
 func (s *selecting) addTarget(e expr.Expr, src ast.Expr) int {
@@ -406,32 +354,4 @@ func (s *selecting) sortKeys() []opt.SortKey {
 		}
 	}
 	return keys
-}
-
-// condition binds an expression that must be boolean.
-func (b *binder) condition(sc *scope, e ast.Expr, construct string) (expr.Expr, error) {
-	bound, err := b.expr(sc, e)
-	if err != nil {
-		return nil, err
-	}
-	return b.coerceBool(bound, construct, e)
-}
-
-// conjuncts splits a condition at its ANDs.
-func conjuncts(dst []expr.Expr, e expr.Expr) []expr.Expr {
-	if a, ok := e.(*expr.And); ok {
-		for _, arg := range a.Args {
-			dst = conjuncts(dst, arg)
-		}
-		return dst
-	}
-	return append(dst, e)
-}
-
-// resolveUnknown makes a literal or parameter whose type nothing decided text.
-func (b *binder) resolveUnknown(e expr.Expr) (expr.Expr, error) {
-	if e.Type().OID != types.OIDUnknown {
-		return e, nil
-	}
-	return b.coerce(e, types.TText, implicit, 0)
 }

@@ -28,12 +28,6 @@ func (b *binder) exists(sc *scope, e *ast.Exists) (expr.Expr, error) {
 		Class: b.class(sc, e.Query)}, nil
 }
 
-// classified is a subquery whose class is known.
-type classified struct {
-	query *ast.Select
-	class int
-}
-
 // class tells subqueries of a select list, GROUP BY and ORDER BY that are written alike from the
 // others, as PostgreSQL compares them. Other clauses have scopes of their own.
 func (b *binder) class(sc *scope, q *ast.Select) int {

@@ -12,27 +12,6 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// windowCall is a window call taken out of its expression, with the window that it is over.
-type windowCall struct {
-	logical.WindowItem
-	partition []expr.Expr
-	order     []opt.SortKey
-	pos       int
-}
-
-// each calls fn with the place of every expression of the call.
-func (w *windowCall) each(fn func(*expr.Expr)) {
-	for i := range w.Args {
-		fn(&w.Args[i])
-	}
-	for i := range w.partition {
-		fn(&w.partition[i])
-	}
-	for i := range w.order {
-		fn(&w.order[i].Expr)
-	}
-}
-
 // windowFunctions are the functions that only windows have: their arguments after the first, which
 // may be of any type, and their result (nil: the first argument's type).
 var windowFunctions = map[string]struct {
