@@ -46,16 +46,12 @@ func (b *binder) aggregate(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 
 // aggregateArgs binds the parts of the call and chooses the overload.
 func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.Type, error) {
-	pos := int(call.Pos)
 	name := call.Name.Name
 	saved := sc.sel.inAggregate
 	sc.sel.inAggregate = true
 	defer func() { sc.sel.inAggregate = saved }()
 	if call.Star && name != "count" {
-		return nil, nil, withHint(sqlerr.New(sqlerr.UndefinedFunction,
-			"function %s() does not exist", name).At(pos),
-			"No function matches the given name and argument types. You might need to add "+
-				"explicit type casts.")
+		return nil, nil, undefinedFunction(call, name+"()")
 	}
 	args, err := b.exprs(sc, call.Args)
 	if err != nil {
@@ -73,33 +69,23 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.
 	if call.WithinGroup {
 		args = append(args, order...)
 	}
-	if name == "count" && len(args) == 0 && !call.Star {
-		return nil, nil, sqlerr.New(sqlerr.WrongObjectType,
-			"count(*) must be used to call a parameterless aggregate function").At(pos)
-	}
-	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
+	fn, targets, err := resolveAggregate(call, args)
 	if err != nil {
-		return nil, nil, at(err, pos)
+		return nil, nil, err
 	}
 	if fn.WithinGroup != call.WithinGroup {
 		return nil, nil, withinGroupError(call, fn)
 	}
-	for i := range args {
-		if args[i], err = b.coerce(args[i], targets[i], implicit, argPos(call, i)); err != nil {
-			return nil, nil, err
-		}
+	if err := b.coerceArgs(call, args, targets); err != nil {
+		return nil, nil, err
 	}
 	agg := &opt.Agg{Func: fn, Args: args, Distinct: call.Distinct}
 	if call.WithinGroup {
 		agg.Direct, agg.Args = args[:direct], args[direct:]
 		order = agg.Args
 	}
-	for i, it := range call.OrderBy {
-		if order[i], err = b.resolveUnknown(order[i]); err != nil {
-			return nil, nil, err
-		}
-		order[i] = asArgument(order[i], agg.Args)
-		agg.OrderBy = append(agg.OrderBy, sortKey(order[i], it))
+	if err := b.aggregateOrder(agg, call, order); err != nil {
+		return nil, nil, err
 	}
 	if err := b.checkDistinct(agg, call); err != nil {
 		return nil, nil, err
@@ -110,6 +96,18 @@ func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.
 		}
 	}
 	return agg, builtin.AggregateType(fn, targets), nil
+}
+
+// aggregateOrder sets the aggregate's order to the bound items of the call's ORDER BY.
+func (b *binder) aggregateOrder(agg *opt.Agg, call *ast.FuncCall, order []expr.Expr) (err error) {
+	for i, it := range call.OrderBy {
+		if order[i], err = b.resolveUnknown(order[i]); err != nil {
+			return err
+		}
+		order[i] = asArgument(order[i], agg.Args)
+		agg.OrderBy = append(agg.OrderBy, sortKey(order[i], it))
+	}
+	return nil
 }
 
 // filter binds FILTER (WHERE …), in which no aggregates and windows of its own query may stand.

@@ -53,9 +53,6 @@ func (b *binder) checkSchema(sc *scope, call *ast.FuncCall) error {
 	if err != nil {
 		return err
 	}
-	name := builtin.Signature(call.Name.Schema+"."+call.Name.Name, typesOf(args))
-	return withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist",
-		name).At(int(call.Pos)),
-		"No function matches the given name and argument types. You might need to add explicit "+
-			"type casts.")
+	return undefinedFunction(call,
+		builtin.Signature(call.Name.Schema+"."+call.Name.Name, typesOf(args)))
 }

@@ -144,10 +144,8 @@ func (b *binder) nullIf(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	if err != nil {
 		return nil, at(err, int(call.Pos))
 	}
-	for i := range args {
-		if args[i], err = b.coerce(args[i], targets[i], implicit, argPos(call, i)); err != nil {
-			return nil, err
-		}
+	if err := b.coerceArgs(call, args, targets); err != nil {
+		return nil, err
 	}
 	return &expr.Call{T: targets[0], Func: fn, Args: args, Pos: int(call.Pos)}, nil
 }

@@ -144,28 +144,10 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 			return err
 		}
 	}
-	first, err := b.body(sc.sibling(), u.Left, false)
+	first, second, err := b.recursiveTerms(sc, entry, u)
 	if err != nil {
 		return err
 	}
-	if err := b.nameCTE(entry, first); err != nil {
-		return err
-	}
-	entry.cte.Query, entry.cte.UnionAll = first, u.All
-	entry.recursing = true
-	second, err := b.body(sc.sibling(), u.Right, true)
-	if err != nil {
-		return err
-	}
-	entry.recursing = false
-	if len(first.Cols) != len(second.Cols) {
-		return sqlerr.New(sqlerr.SyntaxError, "each UNION query must have the same number of "+
-			"columns").At(bodyPos(u.Right))
-	}
-	if err := b.recursiveTypes(entry, first, second, u); err != nil {
-		return err
-	}
-	entry.cte.Recursive = second
 	if !logical.FreeCols(first.Node).Empty() || !logical.FreeCols(second.Node).Empty() {
 		return sqlerr.Unsupported(int(def.Pos), "a recursive query that refers to an outer query")
 	}
@@ -176,7 +158,34 @@ func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error
 	return nil
 }
 
-// readsWorkTable says whether a tree reads the working table of a recursive query other than own.
+// recursiveTerms binds the two terms of a recursive query, of which the second reads entry.
+func (b *binder) recursiveTerms(sc *scope, entry *cteEntry, u *ast.SetOp) (first,
+	second *logical.Query, err error) {
+	if first, err = b.body(sc.sibling(), u.Left, false); err != nil {
+		return nil, nil, err
+	}
+	if err := b.nameCTE(entry, first); err != nil {
+		return nil, nil, err
+	}
+	entry.cte.Query, entry.cte.UnionAll = first, u.All
+	entry.recursing = true
+	if second, err = b.body(sc.sibling(), u.Right, true); err != nil {
+		return nil, nil, err
+	}
+	entry.recursing = false
+	if len(first.Cols) != len(second.Cols) {
+		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "each UNION query must have the same "+
+			"number of columns").At(bodyPos(u.Right))
+	}
+	if err := b.recursiveTypes(entry, first, second, u); err != nil {
+		return nil, nil, err
+	}
+	entry.cte.Recursive = second
+	return first, second, nil
+}
+
+// readsWorkTable reports whether a tree reads the working table of a recursive query other than
+// own.
 func readsWorkTable(n logical.Node, own *logical.CTE) bool {
 	if ref, ok := n.(*logical.CTERef); ok && ref.WorkTable && ref.CTE != own {
 		return true

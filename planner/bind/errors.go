@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/minidb/minidb/internal/sqlerr"
+	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -14,4 +15,16 @@ func at(err error, pos int) error {
 		return e.At(pos)
 	}
 	return err
+}
+
+// undefinedFunction returns the error that there is no function with a signature.
+func undefinedFunction(call *ast.FuncCall, signature string) error {
+	err := sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", signature)
+	return withHint(err.At(int(call.Pos)), "No function matches the given name and argument "+
+		"types. You might need to add explicit type casts.")
+}
+
+func withHint(e *sqlerr.Error, hint string) error {
+	e.Hint = hint
+	return e
 }

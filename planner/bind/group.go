@@ -219,17 +219,7 @@ func (s *selecting) buildGroups() error {
 		return s.onlyHaving()
 	}
 	g := &grouper{s: s, level: s.sc.level(),
-		node: &logical.Aggregate{Child: s.node, Sets: s.group.sets}}
-	below := logical.SetOf(s.node.Columns())
-	for _, e := range s.group.exprs {
-		id := 0
-		if c, ok := e.(*expr.Col); ok && below.Has(c.Index) && s.group.sets == nil {
-			id = c.Index
-		} else {
-			id = s.b.newColumn(keyName(e), e.Type(), g.level)
-		}
-		g.node.Keys = append(g.node.Keys, logical.Item{ID: id, Expr: e})
-	}
+		node: &logical.Aggregate{Child: s.node, Keys: s.groupKeys(), Sets: s.group.sets}}
 	if err := g.rewriteAll(); err != nil {
 		return err
 	}
@@ -244,6 +234,23 @@ func (s *selecting) buildGroups() error {
 		s.node = &logical.Filter{Child: s.node, Conds: s.having}
 	}
 	return nil
+}
+
+// groupKeys returns the keys of the groups. A plain column keeps its ID, unless there are grouping
+// sets, in which it may be NULL.
+func (s *selecting) groupKeys() []logical.Item {
+	below := logical.SetOf(s.node.Columns())
+	var keys []logical.Item
+	for _, e := range s.group.exprs {
+		it := logical.Item{Expr: e}
+		if c, ok := e.(*expr.Col); ok && below.Has(c.Index) && s.group.sets == nil {
+			it.ID = c.Index
+		} else {
+			it.ID = s.b.newColumn(keyName(e), e.Type(), s.sc.level())
+		}
+		keys = append(keys, it)
+	}
+	return keys
 }
 
 // onlyHaving is HAVING without groups and aggregates: one row or none, whatever FROM has, of which

@@ -2,17 +2,10 @@ package bind
 
 import (
 	"fmt"
-
-	"github.com/minidb/minidb/internal/sqlerr"
 )
 
 // maxFuzzy is the edit distance up to which PostgreSQL suggests another column.
 const maxFuzzy = 3
-
-func withHint(e *sqlerr.Error, hint string) error {
-	e.Hint = hint
-	return e
-}
 
 // columnHint suggests what an unknown column might have meant: a column that is out of reach, or
 // the one or two nearest by spelling. alias is the qualifier that was written, or "".

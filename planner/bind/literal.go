@@ -47,13 +47,7 @@ func number(text string, pos int) (expr.Expr, error) {
 // parseLiteral reads a quoted literal as a value of a type. Types whose input needs the catalog
 // stay casts, run with the statement.
 func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
-	base := t
-	if t.Mod != types.NoMod && t.Family != types.Interval {
-		base = t.WithMod(types.NoMod)
-		if t.Elem != nil {
-			base = types.ArrayOf(t.Elem.WithMod(types.NoMod))
-		}
-	}
+	base := withoutMod(t)
 	if c.Value.Null {
 		return &expr.Const{T: t, Value: types.Null, Pos: c.Pos}, nil
 	}
@@ -87,6 +81,18 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 		b.momentary = true
 	}
 	return &expr.Const{T: base, Value: v, Pos: c.Pos}, nil
+}
+
+// withoutMod returns the type in which a literal of type t is read, before its length or precision
+// is applied. The modifier of an interval names its fields and decides how its text is read.
+func withoutMod(t *types.Type) *types.Type {
+	switch {
+	case t.Mod == types.NoMod || t.Family == types.Interval:
+		return t
+	case t.Elem != nil:
+		return types.ArrayOf(t.Elem.WithMod(types.NoMod))
+	}
+	return t.WithMod(types.NoMod)
 }
 
 // Input reads a quoted literal as a value of t. constant is false where its value holds for this

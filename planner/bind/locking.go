@@ -80,30 +80,13 @@ func (s *selecting) lockRows() {
 
 func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarget, error) {
 	var out []logical.LockTarget
-	target := func(t *fromTable, pos ast.Pos) error {
-		if t.nested {
-			scans, simple := s.lockable(t.source)
-			if !simple {
-				return sqlerr.Unsupported(int(pos), what+" of this subquery, view or joined table")
-			}
-			for _, n := range scans {
-				out = append(out, logical.LockTarget{Desc: n.Desc, First: n.First,
-					Strength: l.Strength, Wait: l.Wait})
-			}
-			if t.desc != nil {
-				s.b.noteUse(t.desc.ID, opt.LocksRows)
-			}
-		} else if t.desc != nil && t.desc.Kind == table.KindTable {
-			out = append(out, logical.LockTarget{Desc: t.desc, First: t.first, Strength: l.Strength,
-				Wait: l.Wait})
-		}
-		return nil
-	}
 	if len(l.Of) == 0 {
 		for _, t := range s.sc.tables {
-			if err := target(t, l.Pos); err != nil {
+			targets, err := s.lockTarget(t, l, l.Pos, what)
+			if err != nil {
 				return nil, err
 			}
+			out = append(out, targets...)
 		}
 		return out, nil
 	}
@@ -124,9 +107,37 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 					"%s cannot be applied to a function", what).At(int(name.Pos))
 			}
 		}
-		if err := target(t, name.Pos); err != nil {
+		targets, err := s.lockTarget(t, l, name.Pos, what)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, targets...)
+	}
+	return out, nil
+}
+
+// lockTarget returns the tables to lock for one entry of FROM.
+func (s *selecting) lockTarget(t *fromTable, l ast.Locking, pos ast.Pos,
+	what string) (out []logical.LockTarget, err error) {
+	add := func(d *table.Desc, first logical.ColID) {
+		out = append(out, logical.LockTarget{Desc: d, First: first, Strength: l.Strength,
+			Wait: l.Wait})
+	}
+	if !t.nested {
+		if t.desc != nil && t.desc.Kind == table.KindTable {
+			add(t.desc, t.first)
+		}
+		return out, nil
+	}
+	scans, simple := s.lockable(t.source)
+	if !simple {
+		return nil, sqlerr.Unsupported(int(pos), what+" of this subquery, view or joined table")
+	}
+	for _, n := range scans {
+		add(n.Desc, n.First)
+	}
+	if t.desc != nil {
+		s.b.noteUse(t.desc.ID, opt.LocksRows)
 	}
 	return out, nil
 }

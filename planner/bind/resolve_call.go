@@ -242,3 +242,26 @@ func notAggregate(call *ast.FuncCall) error {
 	return sqlerr.New(sqlerr.WrongObjectType, "%s specified, but %s is not an aggregate function",
 		what, name).At(int(call.Pos))
 }
+
+// resolveAggregate chooses the overload of an aggregate for its arguments.
+func resolveAggregate(call *ast.FuncCall, args []expr.Expr) (*expr.Aggregate, []*types.Type,
+	error) {
+	name := call.Name.Name
+	if name == "count" && len(args) == 0 && !call.Star {
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType,
+			"count(*) must be used to call a parameterless aggregate function").At(int(call.Pos))
+	}
+	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
+	return fn, targets, at(err, int(call.Pos))
+}
+
+// coerceArgs converts the arguments of a call, in place, to the types of its overload.
+func (b *binder) coerceArgs(call *ast.FuncCall, args []expr.Expr,
+	targets []*types.Type) (err error) {
+	for i := range args {
+		if args[i], err = b.coerce(args[i], targets[i], implicit, argPos(call, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

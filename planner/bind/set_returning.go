@@ -53,35 +53,16 @@ func (b *binder) tableFunction(sc *scope, call *ast.FuncCall) (*setCall, error) 
 // setReturning takes a set-returning call out of a select list.
 func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args []expr.Expr,
 	t *types.Type) (expr.Expr, error) {
-	pos := int(call.Pos)
 	sel := sc.sel
-	switch {
-	case sel.inWindow:
-		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported,
-			"window function calls cannot contain set-returning function calls").At(pos),
-			"You might be able to move the set-returning function into a LATERAL FROM item.")
-	case sel.inAggregate:
-		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported,
-			"aggregate function calls cannot contain set-returning function calls").At(pos),
-			"You might be able to move the set-returning function into a LATERAL FROM item.")
-	case sel.noSets != "":
-		return nil, withHint(sqlerr.New(sqlerr.FeatureNotSupported,
-			"set-returning functions are not allowed in %s", sel.noSets).At(pos),
-			"You might be able to move the set-returning function into a LATERAL FROM item.")
-	case sel.clause == clauseFrom:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"set-returning functions must appear at top level of FROM").At(pos)
-	case sel.clause != clauseTarget && sel.clause != clauseOrderBy &&
-		sel.clause != clauseDistinctOn && sel.clause != clauseGroupBy && sel.clause != clauseWindow:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-			"set-returning functions are not allowed in %s", sel.clause).At(pos)
+	if err := sel.allowsSets(call); err != nil {
+		return nil, err
 	}
-	sc0 := &setCall{fn: fn, args: args, t: t}
 	if len(fn.Columns) > 1 {
-		return nil, sqlerr.Unsupported(pos, "a function of several columns in a select list")
+		return nil, sqlerr.Unsupported(int(call.Pos),
+			"a function of several columns in a select list")
 	}
 	if len(fn.Columns) == 1 {
-		t = sc0.columnType(fn.Columns[0])
+		t = (&setCall{fn: fn, args: args, t: t}).columnType(fn.Columns[0])
 	}
 	for _, have := range sel.sets {
 		if have.Func == fn && logical.EqualAll(have.Args, args) && fn.Volatility != expr.Volatile {
@@ -92,6 +73,31 @@ func (b *binder) setReturning(sc *scope, call *ast.FuncCall, fn *expr.Func, args
 	sel.made.Add(id)
 	sel.sets = append(sel.sets, logical.SetItem{ID: id, Func: fn, Args: args})
 	return b.ref(id, call.Pos), nil
+}
+
+// allowsSets returns an error where a set-returning call is not allowed.
+func (sel *selectState) allowsSets(call *ast.FuncCall) error {
+	refused := func(hint, format string, args ...any) error {
+		err := sqlerr.New(sqlerr.FeatureNotSupported, format, args...).At(int(call.Pos))
+		return withHint(err, hint)
+	}
+	const lateral = "You might be able to move the set-returning function into a LATERAL FROM item."
+	switch {
+	case sel.inWindow:
+		return refused(lateral, "window function calls cannot contain set-returning function calls")
+	case sel.inAggregate:
+		return refused(lateral,
+			"aggregate function calls cannot contain set-returning function calls")
+	case sel.noSets != "":
+		return refused(lateral, "set-returning functions are not allowed in %s", sel.noSets)
+	case sel.clause == clauseFrom:
+		return refused("", "set-returning functions must appear at top level of FROM")
+	}
+	switch sel.clause {
+	case clauseTarget, clauseOrderBy, clauseDistinctOn, clauseGroupBy, clauseWindow:
+		return nil
+	}
+	return refused("", "set-returning functions are not allowed in %s", sel.clause)
 }
 
 // buildSets adds a ProjectSet for the set-returning calls of the select list; a call over the

@@ -188,7 +188,7 @@ func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, quer
 		return nil, sqlerr.Unsupported(pos, "comparison "+op+" of a row with the rows of a "+
 			"subquery")
 	}
-	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Pos: pos,
+	sq := &expr.Subquery{T: types.TBool, Kind: expr.Any, Plan: q, Left: ls, Pos: pos,
 		Class: b.class(sc, query)}
 	if all {
 		sq.Kind = expr.All
@@ -197,29 +197,37 @@ func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, quer
 	if negate { // row <> ALL is NOT (row = ANY)
 		sq.Kind, op = expr.Any, "="
 	}
-	for i, l := range ls {
-		fn, targets, err := builtin.ResolveOperator(op, l.Type(), b.meta.Cols[q.Cols[i].ID].Type)
-		if err != nil {
-			return nil, at(err, pos)
-		}
-		if builtin.ReturnType(fn, targets).OID != types.OIDBool {
-			return nil, sqlerr.New(sqlerr.DatatypeMismatch,
-				"row comparison operator must yield type boolean, not type %s",
-				typeName(builtin.ReturnType(fn, targets))).At(pos)
-		}
-		if ls[i], err = b.coerce(l, targets[0], implicit, pos); err != nil {
-			return nil, err
-		}
-		if err = b.coerceOutput(q, i, targets[1], implicit, pos); err != nil {
-			return nil, err
-		}
-		sq.Ops = append(sq.Ops, fn)
+	if err := b.compareColumns(sq, q, op); err != nil {
+		return nil, err
 	}
-	sq.Left = ls
 	if negate {
 		return &expr.Not{Arg: sq}, nil
 	}
 	return sq, nil
+}
+
+// compareColumns resolves the operators that compare sq.Left with the columns of the subquery q,
+// and converts both to the operators' types.
+func (b *binder) compareColumns(sq *expr.Subquery, q *logical.Query, op string) error {
+	for i, l := range sq.Left {
+		fn, targets, err := builtin.ResolveOperator(op, l.Type(), b.meta.Cols[q.Cols[i].ID].Type)
+		if err != nil {
+			return at(err, sq.Pos)
+		}
+		if builtin.ReturnType(fn, targets).OID != types.OIDBool {
+			return sqlerr.New(sqlerr.DatatypeMismatch,
+				"row comparison operator must yield type boolean, not type %s",
+				typeName(builtin.ReturnType(fn, targets))).At(sq.Pos)
+		}
+		if sq.Left[i], err = b.coerce(l, targets[0], implicit, sq.Pos); err != nil {
+			return err
+		}
+		if err = b.coerceOutput(q, i, targets[1], implicit, sq.Pos); err != nil {
+			return err
+		}
+		sq.Ops = append(sq.Ops, fn)
+	}
+	return nil
 }
 
 // coerceOutput gives result column i of a query another type: in the select list where it is a

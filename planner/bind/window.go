@@ -95,19 +95,7 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*type
 		return nil, err
 	}
 	if _, ok := windowFunctions[name]; ok {
-		if call.Filter != nil {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported,
-				"FILTER is not implemented for non-aggregate window functions").At(pos)
-		}
-		w.Name = name
-		w.Args, err = b.windowFunctionArgs(call, args)
-		if err != nil {
-			return nil, err
-		}
-		if t := windowFunctions[name].result; t != nil {
-			return t, nil
-		}
-		return w.Args[0].Type(), nil
+		return b.windowFunction(call, w, args)
 	}
 	if len(builtin.Aggregates(name)) == 0 {
 		if _, _, err := builtin.ResolveFunction(name, typesOf(args)); err != nil {
@@ -117,22 +105,16 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*type
 			"OVER specified, but %s is not a window function nor an aggregate function", name).At(
 			pos)
 	}
-	if len(args) == 0 && !call.Star && name == "count" {
-		return nil, sqlerr.New(sqlerr.WrongObjectType,
-			"count(*) must be used to call a parameterless aggregate function").At(pos)
-	}
-	fn, targets, err := builtin.ResolveAggregate(name, typesOf(args))
+	fn, targets, err := resolveAggregate(call, args)
 	if err != nil {
-		return nil, at(err, pos)
+		return nil, err
 	}
 	if fn.WithinGroup {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
 			"OVER is not supported for ordered-set aggregate %s", name).At(pos)
 	}
-	for i := range args {
-		if args[i], err = b.coerce(args[i], targets[i], implicit, argPos(call, i)); err != nil {
-			return nil, err
-		}
+	if err := b.coerceArgs(call, args, targets); err != nil {
+		return nil, err
 	}
 	if call.Filter != nil {
 		if fn, args, err = b.windowFilter(sc, call, fn, args); err != nil {
@@ -141,6 +123,24 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*type
 	}
 	w.Agg, w.Args, w.Name = fn, args, name
 	return builtin.AggregateType(fn, targets), nil
+}
+
+// windowFunction binds a call of a function that only windows have and returns its type.
+func (b *binder) windowFunction(call *ast.FuncCall, w *windowCall, args []expr.Expr) (*types.Type,
+	error) {
+	if call.Filter != nil {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"FILTER is not implemented for non-aggregate window functions").At(int(call.Pos))
+	}
+	var err error
+	w.Name = call.Name.Name
+	if w.Args, err = b.windowFunctionArgs(call, args); err != nil {
+		return nil, err
+	}
+	if t := windowFunctions[w.Name].result; t != nil {
+		return t, nil
+	}
+	return w.Args[0].Type(), nil
 }
 
 // windowFilter says FILTER (WHERE c) of an aggregate that passes NULLs over as CASE WHEN c THEN arg
@@ -168,21 +168,15 @@ func (b *binder) windowFilter(sc *scope, call *ast.FuncCall, fn *expr.Aggregate,
 func (b *binder) windowFunctionArgs(call *ast.FuncCall, args []expr.Expr) ([]expr.Expr, error) {
 	name := call.Name.Name
 	def := windowFunctions[name]
-	missing := func() error {
-		return withHint(sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist",
-			builtin.Signature(name, typesOf(args))).At(int(call.Pos)),
-			"No function matches the given name and argument types. You might need to add "+
-				"explicit type casts.")
-	}
 	if len(args) < def.least || len(args) > def.most || call.Star {
-		return nil, missing()
+		return nil, undefinedWindowFunction(call, args)
 	}
 	var err error
 	for i := range args {
 		switch {
 		case name == "ntile" || i == 1:
 			if !canCast(args[i].Type(), types.TInt4, implicit) {
-				return nil, missing()
+				return nil, undefinedWindowFunction(call, args)
 			}
 			args[i], err = b.coerce(args[i], types.TInt4, implicit, argPos(call, i))
 		case i == 0 && len(args) < 3 && args[i].Type().OID == types.OIDUnknown:
@@ -193,19 +187,29 @@ func (b *binder) windowFunctionArgs(call *ast.FuncCall, args []expr.Expr) ([]exp
 			return nil, err
 		}
 	}
-	if len(args) == 3 { // value and default have one type
-		both := []expr.Expr{args[0], args[2]}
-		t, _, err := builtin.CommonTypeFor("", typesOf(both))
-		if err != nil {
-			return nil, missing()
-		}
-		for k, i := range []int{0, 2} {
-			if args[i], err = b.coerce(both[k], t, implicit, argPos(call, i)); err != nil {
-				return nil, err
-			}
-		}
+	if len(args) == 3 {
+		return args, b.unifyDefault(call, args)
 	}
 	return args, nil
+}
+
+// unifyDefault converts the first argument of lag or lead and its default, the third, to one type.
+func (b *binder) unifyDefault(call *ast.FuncCall, args []expr.Expr) error {
+	both := []expr.Expr{args[0], args[2]}
+	t, _, err := builtin.CommonTypeFor("", typesOf(both))
+	if err != nil {
+		return undefinedWindowFunction(call, args)
+	}
+	for k, i := range []int{0, 2} {
+		if args[i], err = b.coerce(both[k], t, implicit, argPos(call, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func undefinedWindowFunction(call *ast.FuncCall, args []expr.Expr) error {
+	return undefinedFunction(call, builtin.Signature(call.Name.Name, typesOf(args)))
 }
 
 // checkDefs looks at the windows of a WINDOW clause, those that no call names too.
@@ -232,7 +236,7 @@ func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
 	var base *ast.Window
 	for i := range sel.defs {
 		if &sel.defs[i] == w {
-			break // a definition sees those before it
+			break // a definition refers to earlier ones only
 		}
 		if sel.defs[i].Name == w.Ref {
 			base = &sel.defs[i]
@@ -246,19 +250,7 @@ func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case len(w.PartitionBy) > 0:
-		return nil, sqlerr.New(sqlerr.WindowingError,
-			"cannot override PARTITION BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
-	case len(w.OrderBy) > 0 && len(base.OrderBy) > 0:
-		return nil, sqlerr.New(sqlerr.WindowingError,
-			"cannot override ORDER BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
-	case base.Frame != nil && w.Copies:
-		err := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a "+
-			"frame clause", w.Ref).At(int(w.Pos))
-		if w.Name == "" && len(w.OrderBy) == 0 && w.Frame == nil {
-			err = err.WithHint("Omit the parentheses in this OVER clause.")
-		}
+	if err := checkOverride(w, base); err != nil {
 		return nil, err
 	}
 	out := *base
@@ -269,6 +261,26 @@ func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
 		out.Frame = w.Frame
 	}
 	return &out, nil
+}
+
+// checkOverride refuses a window that overrides what the window which it refers to has.
+func checkOverride(w, base *ast.Window) error {
+	switch {
+	case len(w.PartitionBy) > 0:
+		return sqlerr.New(sqlerr.WindowingError,
+			"cannot override PARTITION BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
+	case len(w.OrderBy) > 0 && len(base.OrderBy) > 0:
+		return sqlerr.New(sqlerr.WindowingError,
+			"cannot override ORDER BY clause of window \"%s\"", w.Ref).At(int(w.Pos))
+	case base.Frame != nil && w.Copies:
+		err := sqlerr.New(sqlerr.WindowingError, "cannot copy window \"%s\" because it has a "+
+			"frame clause", w.Ref).At(int(w.Pos))
+		if w.Name == "" && len(w.OrderBy) == 0 && w.Frame == nil {
+			err = err.WithHint("Omit the parentheses in this OVER clause.")
+		}
+		return err
+	}
+	return nil
 }
 
 // windowSpec binds PARTITION BY, ORDER BY and the frame.
