@@ -65,6 +65,12 @@ func (s Span) Empty() bool {
 	return s.End != nil && bytes.Compare(s.Start, s.End) >= 0
 }
 
+// IsPoint reports whether the span holds one key, its start, and no other.
+func (s Span) IsPoint() bool {
+	n := len(s.Start)
+	return len(s.End) == n+1 && s.End[n] == 0 && bytes.Equal(s.End[:n], s.Start)
+}
+
 // Overlaps reports whether a key can lie in both spans.
 func (s Span) Overlaps(o Span) bool {
 	return !s.Empty() && !o.Empty() && (o.End == nil || bytes.Compare(s.Start, o.End) < 0) &&

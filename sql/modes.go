@@ -41,11 +41,11 @@ func (s *transactor) setting(name string) (string, bool) {
 	switch strings.ToLower(name) {
 	case "transaction_read_only":
 		if s.tx.state != idle {
-			return onOff(s.tx.readOnly), true
+			return settings.OnOff(s.tx.readOnly), true
 		}
-		return onOff(s.settings.Derived().ReadOnly), true
+		return settings.OnOff(s.settings.Derived().ReadOnly), true
 	case "transaction_deferrable":
-		return onOff(s.tx.deferrable), true
+		return settings.OnOff(s.tx.deferrable), true
 	case "transaction_isolation":
 		if s.tx.state != idle {
 			return s.tx.isolation, true
@@ -129,11 +129,4 @@ func (s *planRunner) setModes(ctx context.Context, m *ast.TxnModes) error {
 		}
 	}
 	return nil
-}
-
-func onOff(b bool) string {
-	if b {
-		return "on"
-	}
-	return "off"
 }

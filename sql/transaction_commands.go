@@ -5,6 +5,7 @@ import (
 
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
+	"github.com/minidb/minidb/sql/settings"
 )
 
 func (s utility) execBegin(ctx context.Context, st *ast.Begin) (string, error) {
@@ -39,14 +40,14 @@ func (s utility) execSetTransaction(ctx context.Context, st *ast.SetTransaction)
 			}
 		}
 		if st.Modes.ReadOnly != nil {
-			if err := s.settings.Set("default_transaction_read_only", onOff(*st.Modes.ReadOnly),
-				false); err != nil {
+			if err := s.settings.Set("default_transaction_read_only",
+				settings.OnOff(*st.Modes.ReadOnly), false); err != nil {
 				return "", err
 			}
 		}
 		if st.Modes.Deferrable != nil {
-			if err := s.settings.Set("default_transaction_deferrable", onOff(*st.Modes.Deferrable),
-				false); err != nil {
+			if err := s.settings.Set("default_transaction_deferrable",
+				settings.OnOff(*st.Modes.Deferrable), false); err != nil {
 				return "", err
 			}
 		}

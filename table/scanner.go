@@ -85,7 +85,7 @@ func (s *Scanner) fill(ctx context.Context, b *types.Batch) (more bool, err erro
 			if s.next == len(s.spec.Spans) {
 				return false, s.flush(ctx, b)
 			}
-			if isPoint(s.spec.Spans[s.next]) {
+			if s.spec.Spans[s.next].IsPoint() {
 				m, err := s.points(ctx, b, s.want-n)
 				if err != nil {
 					return false, err
@@ -122,7 +122,7 @@ func (s *Scanner) keysOnly() bool {
 // points reads a run of point spans with one call, at most limit of them.
 func (s *Scanner) points(ctx context.Context, b *types.Batch, limit int) (int, error) {
 	spans := s.spec.Spans[s.next:]
-	if len(spans) == 1 || limit == 1 || !isPoint(spans[1]) {
+	if len(spans) == 1 || limit == 1 || !spans[1].IsPoint() {
 		s.next++
 		key := spans[0].Start
 		value, err := s.tx.Get(ctx, key)
@@ -132,7 +132,7 @@ func (s *Scanner) points(ctx context.Context, b *types.Batch, limit int) (int, e
 		return 1, s.take(key, value, b)
 	}
 	s.keys = s.keys[:0]
-	for len(s.keys) < min(limit, len(spans)) && isPoint(spans[len(s.keys)]) {
+	for len(s.keys) < min(limit, len(spans)) && spans[len(s.keys)].IsPoint() {
 		s.keys = append(s.keys, spans[len(s.keys)].Start)
 	}
 	s.next += len(s.keys)

@@ -121,8 +121,8 @@ func mergeSpans(spans []kv.Span) []kv.Span {
 	for _, sp := range spans {
 		if n := len(out); n > 0 {
 			last := &out[n-1]
-			if c := bytes.Compare(sp.Start, last.End); c < 0 || c == 0 && !isPoint(sp) &&
-				!isPoint(*last) {
+			if c := bytes.Compare(sp.Start, last.End); c < 0 || c == 0 && !sp.IsPoint() &&
+				!last.IsPoint() {
 				if bytes.Compare(sp.End, last.End) > 0 {
 					last.End = sp.End
 				}
@@ -132,10 +132,4 @@ func mergeSpans(spans []kv.Span) []kv.Span {
 		out = append(out, sp)
 	}
 	return out
-}
-
-// isPoint reports whether a span holds just the key at its start.
-func isPoint(sp kv.Span) bool {
-	n := len(sp.Start)
-	return len(sp.End) == n+1 && sp.End[n] == 0 && bytes.Equal(sp.End[:n], sp.Start)
 }

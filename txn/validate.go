@@ -31,7 +31,7 @@ func (t *Txn) ValidateSince(span kv.Span, since tso.Timestamp) {
 	}
 	v := validation{span: kv.Span{Start: bytes.Clone(span.Start), End: bytes.Clone(span.End)},
 		since: since}
-	if isPoint(span) {
+	if span.IsPoint() {
 		v.row = mvcc.Row(span.Start)
 	}
 	if t.validatedAt == nil {

@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"github.com/minidb/minidb/kv"
@@ -25,10 +24,4 @@ func spanID(s kv.Span) string {
 		return "-" + string(b)
 	}
 	return string(b)
-}
-
-// isPoint reports whether the span holds one key.
-func isPoint(s kv.Span) bool {
-	n := len(s.Start)
-	return len(s.End) == n+1 && s.End[n] == 0 && bytes.Equal(s.End[:n], s.Start)
 }

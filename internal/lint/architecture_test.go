@@ -93,3 +93,23 @@ func TestPlacesExist(t *testing.T) {
 		}
 	}
 }
+
+// TestTheArchitectureListsAllPackages: tests/… and examples are there as a whole.
+func TestTheArchitectureListsAllPackages(t *testing.T) {
+	_, list, _ := strings.Cut(document(t, architecture), "## Packages")
+	list, _, _ = strings.Cut(list, "\n## ")
+	for _, p := range packages(t) {
+		rel := p.rel()
+		name, internal := strings.CutPrefix(rel, "internal/")
+		if under(rel, []string{"tests", "examples"}) {
+			continue
+		}
+		if !internal && rel == "." {
+			name = "minidb (root)"
+		}
+		if !regexp.MustCompile(`(?m)(^|[ (])` + regexp.QuoteMeta(name) + `([ ,]|$)`).MatchString(
+			list) {
+			t.Errorf("%s does not list package %s", architecture, rel)
+		}
+	}
+}

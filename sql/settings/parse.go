@@ -30,7 +30,7 @@ func (d *Def) parse(value string) (string, error) {
 			return "", sqlerr.New(sqlerr.InvalidParameterValue,
 				"parameter \"%s\" requires a Boolean value", d.Name)
 		}
-		return onOff(b), nil
+		return OnOff(b), nil
 	case Int:
 		return d.parseInt(value)
 	case Real:
@@ -79,7 +79,8 @@ func ParseBool(s string) (value, ok bool) {
 	return false, false
 }
 
-func onOff(b bool) string {
+// OnOff writes a Boolean as parameters show it: on or off.
+func OnOff(b bool) string {
 	if b {
 		return "on"
 	}
@@ -94,7 +95,7 @@ func (d *Def) parseEnum(value string) (string, error) {
 	}
 	if b, ok := ParseBool(value); ok { // synchronous_commit = true
 		for _, e := range d.Enum {
-			if e == onOff(b) {
+			if e == OnOff(b) {
 				return e, nil
 			}
 		}

@@ -1,5 +1,5 @@
-// Package logsync lets a function stand around each sync of a log file: to count syncs, or to hold
-// them back.
+// Package logsync calls a function around each sync of a log file: to count syncs, or to hold them
+// back.
 package logsync
 
 import (
