@@ -116,20 +116,20 @@ func (c *committer) prewriteAsync(ctx context.Context, b *batch,
 	}()
 	source := c.s.tryer()
 	p.Secondaries = c.async.secondaries
-	rows := c.validatedRows(b.rows[:len(b.rows):len(b.rows)])
+	rows := c.validatedRows(b.Rows[:len(b.Rows):len(b.Rows)])
 	var highest tso.Timestamp
 	unknown, err = c.s.update(ctx, rows, false, func(r kv.Reader, kb *kv.Batch) (err error) {
-		if err := c.checkRowLocks(b.muts); err != nil {
+		if err := c.checkRowLocks(b.Muts); err != nil {
 			return err
 		}
 		var room [16]uint32
 		slots := c.tellKnown(b, room[:0])
-		highest, err = mvcc.PrewriteAsync(ctx, r, kb, p, b.muts, func() (tso.Timestamp, error) {
+		highest, err = mvcc.PrewriteAsync(ctx, r, kb, p, b.Muts, func() (tso.Timestamp, error) {
 			if err := c.validateIn(ctx, r); err != nil {
 				return 0, err
 			}
 			if entry == nil {
-				entry = c.s.memory.InFlight.Enter(b.muts)
+				entry = c.s.memory.InFlight.Enter(b.Muts)
 			} else {
 				entry.CommitTS.Store(0) // the engine runs the step again
 			}

@@ -12,8 +12,12 @@ import (
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/secondaries"
 	"github.com/minidb/minidb/txn/tso"
 )
+
+// batch is what one update prewrites or commits.
+type batch = secondaries.Batch
 
 // committer is the coordinator of one commit.
 type committer struct {
@@ -85,22 +89,22 @@ func (c *committer) oneGroup() bool {
 // batches cuts the mutations by group, and by size. The first batch begins with the primary, which
 // is the first key: one that is really written.
 func (c *committer) batches() []batch {
-	all := batch{muts: c.muts, rows: rowsOf(c.muts)}
+	all := batch{Muts: c.muts, Rows: rowsOf(c.muts)}
 	groups := c.groups()
 	if groups == nil {
 		return c.cut(nil, all)
 	}
 	var parts []batch
 	at := map[uint64]int{} // group → index in parts
-	for i := range all.muts {
+	for i := range all.Muts {
 		k, ok := at[groups[i]]
 		if !ok {
 			k = len(parts)
 			at[groups[i]] = k
 			parts = append(parts, batch{})
 		}
-		parts[k].muts = append(parts[k].muts, all.muts[i])
-		parts[k].rows = append(parts[k].rows, all.rows[i])
+		parts[k].Muts = append(parts[k].Muts, all.Muts[i])
+		parts[k].Rows = append(parts[k].Rows, all.Rows[i])
 	}
 	var out []batch
 	for _, part := range parts {
@@ -129,26 +133,22 @@ func (c *committer) groups() []uint64 {
 func (c *committer) cut(out []batch, b batch) []batch {
 	most := c.s.opts.BatchKeys
 	from, size := 0, 0
-	for i := range b.muts {
+	for i := range b.Muts {
 		if i > from && (i-from >= most || size >= c.s.opts.BatchBytes) {
-			out = append(out, b.part(from, i))
+			out = append(out, b.Part(from, i))
 			from, size = i, 0
 		}
-		size += len(b.muts[i].Row) + len(b.muts[i].Value)
+		size += len(b.Muts[i].Row) + len(b.Muts[i].Value)
 	}
-	return append(out, b.part(from, len(b.muts)))
-}
-
-func (b batch) part(from, to int) batch {
-	return batch{muts: b.muts[from:to:to], rows: b.rows[from:to:to]}
+	return append(out, b.Part(from, len(b.Muts)))
 }
 
 // lanes returns the batches by group: those of one group are neighbours.
 func (c *committer) lanes(batches []batch) (lanes [][]batch) {
 	from := 0
 	for i := 1; i <= len(batches); i++ {
-		if i < len(batches) && kv.GroupOf(c.s.engine, batches[i].rows[0]) == kv.GroupOf(c.s.engine,
-			batches[from].rows[0]) {
+		if i < len(batches) && kv.GroupOf(c.s.engine, batches[i].Rows[0]) == kv.GroupOf(c.s.engine,
+			batches[from].Rows[0]) {
 			continue
 		}
 		lanes = append(lanes, batches[from:i])

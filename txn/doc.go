@@ -15,7 +15,7 @@
 //   - [Iterator] merges a committed span with the transaction's own writes.
 //   - The coordinator (commit.go, committer.go) chooses a [Protocol] (protocol.go): one phase
 //     (one_phase.go), two (two_phase.go, prewrite.go), or locks that commit by themselves
-//     (async.go). Locks that are left become records in the background (background.go).
+//     (async.go). Locks that are left become records in the background (package secondaries).
 //   - A transaction that outgrows its buffer streams it out (stream.go, streaming.go).
 //   - Package resolve rolls locks of ended transactions forward or back.
 //   - Row locks are in memory (row_locks.go, package rowlock); serializable transactions are

@@ -9,6 +9,7 @@ import (
 	"github.com/minidb/minidb/txn/gc"
 	"github.com/minidb/minidb/txn/mvcc"
 	"github.com/minidb/minidb/txn/resolve"
+	"github.com/minidb/minidb/txn/secondaries"
 	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/tso"
 )
@@ -19,7 +20,6 @@ import (
 func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s := &Store{
 		engine: engine, opts: opts.withDefaults(), source: opts.Oracle,
-		secondaries: make(chan secondaryWork, 256), large: largeWork{wake: make(chan struct{}, 1)},
 		settling: make(chan struct{}, 1),
 	}
 	s.closing.ch = make(chan struct{})
@@ -29,6 +29,11 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	s.resolver = resolve.New(resolve.Options{
 		Engine: engine, Memory: &s.memory, Clock: s.oracleTime, Dead: s.ownerDead,
 		At: func(step resolve.Step) error { return s.at(CrashPoint(step)) },
+	})
+	s.secondaries = secondaries.New(secondaries.Options{
+		Engine: engine, Memory: &s.memory, BatchKeys: s.opts.BatchKeys, Logger: s.opts.Logger,
+		Closing: s.closing.ch, AtOnce: s.opts.CrashPoint != nil,
+		AfterBatch: func() error { return s.at(AfterSecondaryBatch) },
 	})
 	if s.source == nil && !s.alone {
 		return nil, ErrNoOracle
@@ -53,8 +58,8 @@ func Open(ctx context.Context, engine kv.Engine, opts Options) (*Store, error) {
 	}
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
-	s.workers.Go(func() { s.commitSecondaries(background) })
-	s.workers.Go(func() { s.settleLarge(background) })
+	s.workers.Go(func() { s.secondaries.Run(background) })
+	s.workers.Go(func() { s.secondaries.RunLarge(background) })
 	if s.alone {
 		s.workers.Go(func() { s.memory.Snapshots.Expire(background) })
 	}
@@ -121,7 +126,7 @@ func (s *Store) Close() error {
 	s.gate.Lock()
 	s.gate.closed = true
 	s.gate.Unlock()
-	close(s.secondaries)
+	s.secondaries.End()
 	s.cancel()
 	s.memory.Snapshots.Close()
 	s.workers.Wait()

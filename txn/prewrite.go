@@ -106,7 +106,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 				return err
 			}
 		case errors.As(err, &recorded):
-			if err := c.awaitRowRecord(ctx, b.muts, recorded); err != nil {
+			if err := c.awaitRowRecord(ctx, b.Muts, recorded); err != nil {
 				return err
 			}
 			if err := c.heartbeat(ctx); err != nil {
@@ -116,7 +116,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			if commitTS, known := c.s.memory.LockHolders.Decision(locked.Lock.StartTS); known {
 				// There are many locks of that transaction; those of the batch are settled
 				// together.
-				err = c.s.resolver.ResolveRows(ctx, locked.Lock.StartTS, commitTS, b.rows)
+				err = c.s.resolver.ResolveRows(ctx, locked.Lock.StartTS, commitTS, b.Rows)
 			} else {
 				err = c.waitForLock(ctx, locked, &bo, true)
 			}
@@ -130,7 +130,7 @@ func (c *committer) prewrite(ctx context.Context, b *batch) error {
 			return err
 		default:
 			// A prewrite may be repeated, so an unknown result is no loss.
-			b.uncertain = true
+			b.Uncertain = true
 			if attempts++; attempts == wait.UnknownAttempts {
 				return err
 			}
@@ -143,19 +143,19 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 	if c.async != nil {
 		return c.prewriteAsync(ctx, b, p)
 	}
-	return c.s.update(ctx, b.rows, true, func(r kv.Reader, kb *kv.Batch) error {
-		if err := c.checkRowLocks(b.muts); err != nil {
+	return c.s.update(ctx, b.Rows, true, func(r kv.Reader, kb *kv.Batch) error {
+		if err := c.checkRowLocks(b.Muts); err != nil {
 			return err
 		}
 		if err := c.s.peers.CheckSafepoint(ctx, r, c.startTS); err != nil {
 			return err // rollback and delete records that should stop us may be gone
 		}
-		if err := c.t.shared.Convert(ctx, r, kb, c.holds, b.muts, modeOf); err != nil {
+		if err := c.t.shared.Convert(ctx, r, kb, c.holds, b.Muts, modeOf); err != nil {
 			return err
 		}
 		var room [16]uint32
 		slots := c.tellKnown(b, room[:0])
-		if err := mvcc.Prewrite(ctx, r, kb, p, b.muts); err != nil {
+		if err := mvcc.Prewrite(ctx, r, kb, p, b.Muts); err != nil {
 			return err
 		}
 		c.s.memory.LockHolders.Count(c.startTS, slots)
@@ -167,8 +167,8 @@ func (c *committer) tryPrewrite(ctx context.Context, b *batch, p mvcc.PrewritePa
 // and returns the rows' slots. It runs inside the step, and so does counting the transaction in
 // after it: who prewrites one of the rows later sees the count.
 func (c *committer) tellKnown(b *batch, slots []uint32) []uint32 {
-	for i := range b.muts {
-		m := &b.muts[i]
+	for i := range b.Muts {
+		m := &b.Muts[i]
 		slot := c.s.memory.Recent.SlotOf(m.Row)
 		slots = append(slots, slot)
 		if m.Held != mvcc.HeldUnknown && !c.knowsHeld(b, m) {
@@ -191,11 +191,11 @@ func (c *committer) knowsUnlocked(b *batch, m *mvcc.Mutation, slot uint32) bool 
 		}
 		own = st.lockHolder
 	}
-	return !b.uncertain && c.s.memory.Unlocked(slot, m.Key, own)
+	return !b.Uncertain && c.s.memory.Unlocked(slot, m.Key, own)
 }
 
 // knowsHeld reports whether a stream's own lock is as it was when it was looked at.
 func (c *committer) knowsHeld(b *batch, m *mvcc.Mutation) bool {
 	st := c.t.stream
-	return c.s.alone && !b.uncertain && !st.doubt && st.lockHolder.Pristine()
+	return c.s.alone && !b.Uncertain && !st.doubt && st.lockHolder.Pristine()
 }

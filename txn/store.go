@@ -13,6 +13,7 @@ import (
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/resolve"
 	"github.com/minidb/minidb/txn/rowlock"
+	"github.com/minidb/minidb/txn/secondaries"
 	"github.com/minidb/minidb/txn/shared"
 	"github.com/minidb/minidb/txn/ssi"
 	"github.com/minidb/minidb/txn/tso"
@@ -142,8 +143,7 @@ type Store struct {
 		rung chan struct{} // wakes the collector
 	}
 
-	secondaries chan secondaryWork
-	large       largeWork
+	secondaries *secondaries.Committer
 	notified    func(observer uint32, keys [][]byte) // see OnNotified
 	workers     sync.WaitGroup
 	cancel      context.CancelFunc // of background work
@@ -222,9 +222,6 @@ type tryer interface {
 // where no other process draws any.
 func (s *Store) drawsUnderLatches() bool { return s.alone && s.tryer() != nil }
 
-// closes reports whether Close has begun.
-func (s *Store) closes() bool { return s.closing.begun.Load() }
-
 // updateEarly is a durable update that calls visible once readers can see it.
 func (s *Store) updateEarly(ctx context.Context, rows [][]byte, step kv.Step,
 	visible func()) (unknown bool, err error) {
@@ -254,12 +251,4 @@ func update(step kv.Step, run func(kv.Step) error) (unknown bool, err error) {
 	})
 	unknown = err != nil && own == nil && !errors.Is(err, kv.ErrNotApplied)
 	return unknown, err
-}
-
-// lazily is an update of rows, if there are any, without a sync.
-func (s *Store) lazily(ctx context.Context, rows [][]byte, step kv.Step) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	return kv.UpdateLazy(ctx, s.engine, rows, step)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/secondaries"
 	"github.com/minidb/minidb/txn/tso"
 	"github.com/minidb/minidb/txn/wait"
 )
@@ -248,7 +249,7 @@ func (t *Txn) undoStream(ctx context.Context) {
 
 // finish settles all locks of the transaction but the primary's, in the background.
 func (st *stream) finish(ctx context.Context, commitTS tso.Timestamp) {
-	work := secondaryWork{startTS: st.c.startTS, commitTS: commitTS, streamed: st.span}
+	work := secondaries.Work{StartTS: st.c.startTS, CommitTS: commitTS, Streamed: st.span}
 	st.c.s.memory.LockHolders.Decide(st.c.startTS, commitTS)
-	st.c.s.settleLater(ctx, work)
+	st.c.s.secondaries.Add(ctx, work)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/minidb/minidb/kv"
 	"github.com/minidb/minidb/txn/hints"
 	"github.com/minidb/minidb/txn/mvcc"
+	"github.com/minidb/minidb/txn/secondaries"
 	"github.com/minidb/minidb/txn/wait"
 )
 
@@ -176,12 +177,12 @@ func (c *committer) finishSecondaries(ctx context.Context, batches []batch) {
 
 // finishAll does so with all rows of the batches.
 func (c *committer) finishAll(ctx context.Context, batches []batch) {
-	work := secondaryWork{startTS: c.startTS, commitTS: c.commitTS, batches: batches,
-		lockHolder: c.lockHolder}
+	work := secondaries.Work{StartTS: c.startTS, CommitTS: c.commitTS, Batches: batches,
+		LockHolder: c.lockHolder}
 	if len(c.muts) > hints.LockHolderRows {
 		c.s.memory.LockHolders.Decide(c.startTS, c.commitTS)
 	}
-	c.s.settleLater(ctx, work)
+	c.s.secondaries.Add(ctx, work)
 }
 
 // rollback erases what a failed commit may have prewritten: the primary first, for it decides, then
@@ -203,14 +204,14 @@ func (c *committer) rollback(ctx context.Context, batches []batch) {
 	if err != nil || c.s.at(AfterRollbackPrimary) != nil {
 		return
 	}
-	w := secondaryWork{startTS: c.startTS, undo: true, batches: withoutPrimary(batches)}
+	w := secondaries.Work{StartTS: c.startTS, Undo: true, Batches: withoutPrimary(batches)}
 	if len(c.muts) > hints.LockHolderRows {
 		c.s.memory.LockHolders.Decide(c.startTS, 0)
-		c.s.settleLater(ctx, w)
+		c.s.secondaries.Add(ctx, w)
 		return
 	}
-	for i := range w.batches {
-		if c.s.undoBatch(ctx, &w, &w.batches[i]) != nil {
+	for i := range w.Batches {
+		if c.s.secondaries.UndoBatch(ctx, &w, &w.Batches[i]) != nil {
 			return
 		}
 	}
@@ -219,8 +220,8 @@ func (c *committer) rollback(ctx context.Context, batches []batch) {
 
 // withoutPrimary returns the batches without the first row of the first.
 func withoutPrimary(batches []batch) []batch {
-	batches[0].rows, batches[0].muts = batches[0].rows[1:], batches[0].muts[1:]
-	if len(batches[0].rows) == 0 {
+	batches[0].Rows, batches[0].Muts = batches[0].Rows[1:], batches[0].Muts[1:]
+	if len(batches[0].Rows) == 0 {
 		return batches[1:]
 	}
 	return batches

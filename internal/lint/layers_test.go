@@ -70,6 +70,7 @@ var allowedImports = map[string][]string{
 	"txn/lease":         {"kv", "txn/mvcc", "txn/tso"},
 	"txn/hints":         {"kv", "txn/mvcc", "txn/tso", "txn/gc"}, // the memory of one process
 	"txn/resolve":       {"kv", "txn/mvcc", "txn/tso", "txn/hints"},
+	"txn/secondaries":   {"kv", "txn/mvcc", "txn/tso", "txn/hints"},
 	// the door: not txn
 	"txn/shared":  {"kv", "txn/mvcc", "txn/tso", "txn/rowlock", "txn/lease", "txn/wait", "txn/gc"},
 	"table/types": {"internal/sqlerr"},
