@@ -1,0 +1,97 @@
+package observer
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+
+	"github.com/minidb/minidb/txn"
+)
+
+// Acknowledge makes the commit of a run acknowledge its change. Requires: t is the transaction in
+// which Look found it.
+func (o *Target) Acknowledge(t *txn.Txn, c *Change) error {
+	at := binary.BigEndian.AppendUint64(nil, uint64(c.At))
+	err := t.Set(o.stateKey(stateAck, c.Key), at)
+	if err == nil && c.letter {
+		err = t.Delete(o.stateKey(stateLetter, c.Key))
+	}
+	if err == nil && c.Value == nil {
+		err = t.Set(o.stateKey(stateGone, c.Key), at)
+	}
+	return err
+}
+
+// CleanStale removes, after Look has found nothing to run on, the notifications of what is
+// acknowledged, and those of a backfill on a row on which the observer has run. Those of a dead
+// letter stay.
+func (o *Target) CleanStale(ctx context.Context, s *txn.Store, c *Change) error {
+	upTo := c.At
+	if c.letter {
+		upTo = c.Previous
+	}
+	return s.Acknowledge(ctx, c.Key, o.ID, upTo)
+}
+
+// Clean follows the commit of a run, and removes what it has dealt with: its notifications, and of
+// a row that is gone the acknowledgement. It may be repeated, by any process, at any time later.
+func (o *Target) Clean(ctx context.Context, s *txn.Store, c *Change) error {
+	if err := s.Acknowledge(ctx, c.Key, o.ID, c.At); err != nil || c.Value != nil {
+		return err
+	}
+	return o.forget(ctx, s, c)
+}
+
+// forget removes the acknowledgement of a row that was gone, unless there was another run since.
+// The notifications that it covers are removed already, and not after it, for the log keeps the
+// order.
+func (o *Target) forget(ctx context.Context, s *txn.Store, c *Change) (err error) {
+	t, err := s.Begin(ctx, txn.BeginOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Rollback(context.WithoutCancel(ctx))) }()
+	at, err := o.acknowledged(ctx, t, c.Key)
+	if err != nil {
+		return err
+	}
+	if at == c.At {
+		if err := t.Delete(o.stateKey(stateAck, c.Key)); err != nil {
+			return err
+		}
+	}
+	if err := t.Delete(o.stateKey(stateGone, c.Key)); err != nil {
+		return err
+	}
+	return t.Commit(ctx)
+}
+
+// gone lists the rows that were gone in a run whose clean-up did not get to its end.
+func (o *Target) gone(ctx context.Context, s *txn.Store, visit func(c *Change) error) (err error) {
+	t, err := s.Begin(ctx, txn.BeginOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Rollback(context.WithoutCancel(ctx))) }()
+	it, err := t.Scan(ctx, o.stateSpan(stateGone), txn.ScanOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for it.Next() {
+		key := append([]byte{}, it.Key()[len(o.State)+1:]...)
+		at, err := timestamp(it.Value())
+		if err != nil {
+			return err
+		}
+		if err := visit(&Change{Key: key, At: at}); err != nil {
+			return err
+		}
+	}
+	return it.Err()
+}
+
+// CleanUp removes what runs before a crash have left.
+func (o *Target) CleanUp(ctx context.Context, s *txn.Store) error {
+	return o.gone(ctx, s, func(c *Change) error { return o.Clean(ctx, s, c) })
+}

@@ -1,0 +1,76 @@
+package observer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
+)
+
+// backfillRows is how many rows one step of a backfill announces.
+const backfillRows = 500
+
+// Backfill makes a transaction ask for a run on every row that is there. Requires: the transaction
+// registers the observer, so that a row is written before it, or notifies.
+func (o *Target) Backfill(t *txn.Txn) error {
+	return t.Set(o.stateKey(stateBackfill, nil), o.Rows.Start)
+}
+
+// BackfillStep announces the next rows that the observer has not run on yet, and returns their
+// keys. done reports whether there are no more. Where it is interrupted, it goes on later: some
+// rows are announced twice then, and run on once more, if at all, before they are acknowledged.
+func (o *Target) BackfillStep(ctx context.Context, s *txn.Store) (keys [][]byte, done bool,
+	err error) {
+	t, err := s.Begin(ctx, txn.BeginOptions{})
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { err = errors.Join(err, t.Rollback(context.WithoutCancel(ctx))) }()
+	from, err := t.Get(ctx, o.stateKey(stateBackfill, nil))
+	if err != nil || from == nil {
+		return nil, true, err
+	}
+	span := kv.Span{Start: append([]byte{}, from...), End: o.Rows.End}
+	keys, next, err := o.unseen(ctx, t, span)
+	if err != nil {
+		return nil, false, err
+	}
+	// Before the position moves: what a crash in between leaves is announced again.
+	if err := s.Announce(ctx, keys, o.ID); err != nil {
+		return nil, false, err
+	}
+	if next == nil {
+		err = t.Delete(o.stateKey(stateBackfill, nil))
+	} else {
+		err = t.Set(o.stateKey(stateBackfill, nil), next)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return keys, next == nil, t.Commit(ctx)
+}
+
+// unseen returns the first keys of a span that have no acknowledgement, and where to go on.
+func (o *Target) unseen(ctx context.Context, t *txn.Txn, span kv.Span) (keys [][]byte, next []byte,
+	err error) {
+	it, err := t.Scan(ctx, span, txn.ScanOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for n := 0; it.Next(); n++ {
+		if n == backfillRows {
+			return keys, append([]byte{}, it.Key()...), nil
+		}
+		key := append([]byte{}, it.Key()...)
+		at, err := o.acknowledged(ctx, t, key)
+		if err != nil {
+			return nil, nil, err
+		}
+		if at == 0 {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil, it.Err()
+}

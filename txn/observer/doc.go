@@ -1,0 +1,39 @@
+// Package observer runs functions when rows change: the second half of Percolator (Peng and Dabek,
+// OSDI 2010, §2.4).
+//
+// A transaction that writes an observed row leaves a notification beside it (txn.Txn.Notify). A
+// [Pool] of workers finds notifications, woken by the commits of its own process, and for what a
+// crash or a time without workers has left by a scan of the notify column, which is sparse. For
+// each row with a change it begins a transaction with snapshot isolation, asks [Target.Look] what
+// is pending, calls the observer's function, and commits what that wrote together with an
+// acknowledgement.
+//
+// It owns the acknowledgements, the dead letters, the queue of a process, and the backfill of an
+// observer that is to see the rows that were there before it. What a function is, and how it reads
+// and writes, is for its caller. It knows rows as keys and values.
+//
+// # Invariants
+//
+//   - observer I1 (pending): a change is pending if its stamp is above the acknowledgement of its
+//     row. The row's newest commit_ts says nothing, for one value holds all columns.
+//   - observer I2 (at most once): the acknowledgement is the snapshot timestamp of the run, and is
+//     written in the run's own transaction. Two runs of a row write the same key, so one of them
+//     commits. Each change lies in (previous acknowledgement, snapshot] of exactly one committed
+//     run.
+//   - observer I3 (at least once): a notification is removed after the run that covers it has
+//     committed, and never before. It has a stamp at or below the run's snapshot timestamp.
+//   - observer I4 (no guess beside a lock): a notification without a stamp is waited for. Its
+//     transaction may commit above a snapshot that does not show its write.
+//   - observer I5 (rows that are gone): the acknowledgement of a row that is gone is removed after
+//     its notifications. Until then a mark leads to it.
+//
+// # Keys of an observer's state, after its prefix
+//
+//	01 row key   acknowledgement: snapshot timestamp of the last run, 8 bytes
+//	02 row key   dead letter: the run that was given up, and why
+//	03           backfill: the row key from which on rows are to be announced
+//	04 row key   the row is gone, and its acknowledgement is to be removed
+//
+// Simple on purpose: a row is taken by one worker of a process at a time. Processes that share a
+// store would run the same row twice, and one of the runs would fail at its commit.
+package observer

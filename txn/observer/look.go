@@ -1,0 +1,154 @@
+package observer
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/minidb/minidb/kv"
+	"github.com/minidb/minidb/txn"
+	"github.com/minidb/minidb/txn/tso"
+)
+
+// Target is what an observer is to its workers.
+type Target struct {
+	ID    uint32
+	Rows  kv.Span // the keys that it observes
+	State []byte  // begins the keys of its own state
+}
+
+const (
+	stateAck byte = iota + 1
+	stateLetter
+	stateBackfill
+	stateGone
+)
+
+func (o *Target) stateKey(kind byte, rowKey []byte) []byte {
+	key := make([]byte, 0, len(o.State)+1+len(rowKey))
+	return append(append(append(key, o.State...), kind), rowKey...)
+}
+
+func (o *Target) stateSpan(kind byte) kv.Span {
+	prefix := o.stateKey(kind, nil)
+	return kv.Span{Start: prefix, End: kv.PrefixEnd(prefix)}
+}
+
+// Found is the result of Look.
+type Found uint8
+
+const (
+	// Nothing: all changes are acknowledged, or given up.
+	Nothing Found = iota
+	// Pending: the observer is to run.
+	Pending
+	// Later: another transaction has a lock on the row, or has changed it after the snapshot.
+	Later
+)
+
+// Change is what an observer runs on: a row with all changes in (Previous, At].
+type Change struct {
+	Key        []byte
+	Value      []byte        // as it is; nil: the row is gone
+	Old        []byte        // as it was before the first of the changes; nil: there was none
+	At         tso.Timestamp // snapshot timestamp of the run
+	Previous   tso.Timestamp // of the last run that committed; zero: there was none
+	Origin     tso.Timestamp // lowest commit_ts of the changes from outside that led here
+	Generation uint32        // lowest number of runs in between
+
+	// Stale: there are notifications of what is acknowledged, which Clean removes.
+	Stale bool
+
+	letter bool // there is a dead letter of the row
+}
+
+// Look finds out in the transaction of a run, which has snapshot isolation, whether the observer is
+// to run on a row.
+func (o *Target) Look(ctx context.Context, t *txn.Txn, key []byte) (c Change, found Found,
+	err error) {
+	c = Change{Key: key, At: t.StartTS()}
+	// The row first: then all commits that the snapshot shows have left their notifications.
+	value, err := t.Get(ctx, key)
+	if err != nil {
+		return c, Nothing, err
+	}
+	c.Value = bytes.Clone(value)
+	if c.Previous, err = o.acknowledged(ctx, t, key); err != nil {
+		return c, Nothing, err
+	}
+	since := c.Previous
+	letter, err := o.letter(ctx, t, key)
+	if err != nil {
+		return c, Nothing, err
+	}
+	if c.letter = letter != nil; c.letter {
+		since = max(since, letter.At)
+	}
+	all, settled, err := t.NotificationsOf(ctx, key, o.ID)
+	switch {
+	case err != nil:
+		return c, Nothing, err
+	case !settled:
+		return c, Later, nil
+	}
+	return c, c.collapse(all, since), nil
+}
+
+// collapse makes one change of the notifications above the acknowledgement. Up to since the
+// observer has run, or was given up.
+func (c *Change) collapse(all []txn.Notification, since tso.Timestamp) Found {
+	newer, fresh := false, false
+	var oldest tso.Timestamp
+	for i := range all {
+		n := &all[i]
+		if n.CommitTS > c.At {
+			newer = true
+			continue
+		}
+		if n.CommitTS <= c.Previous || announced(n) && c.Previous != 0 {
+			c.Stale = true
+			continue
+		}
+		fresh = fresh || n.CommitTS > since
+		if oldest == 0 || n.From() < c.Origin {
+			c.Origin = n.From()
+		}
+		if oldest == 0 || n.Generation < c.Generation {
+			c.Generation = n.Generation
+		}
+		if oldest == 0 || n.CommitTS < oldest {
+			oldest, c.Old = n.CommitTS, nil
+			if n.HasOld {
+				c.Old = append([]byte{}, n.Old...)
+			}
+		}
+	}
+	switch {
+	case fresh:
+		return Pending
+	case newer:
+		return Later
+	}
+	return Nothing
+}
+
+// announced reports whether a notification is of no change: a backfill has left it, in case that
+// the observer has never run on the row.
+func announced(n *txn.Notification) bool { return n.StartTS == n.CommitTS }
+
+// acknowledged returns the snapshot timestamp of the last run on a row, zero without one.
+func (o *Target) acknowledged(ctx context.Context, t *txn.Txn, key []byte) (tso.Timestamp, error) {
+	value, err := t.Get(ctx, o.stateKey(stateAck, key))
+	if err != nil || value == nil {
+		return 0, err
+	}
+	return timestamp(value)
+}
+
+func timestamp(value []byte) (tso.Timestamp, error) {
+	if len(value) != 8 {
+		return 0, fmt.Errorf("observer: bad timestamp %x: %w", value, kv.ErrCorruption)
+	}
+	return tso.Timestamp(binary.BigEndian.Uint64(value)), nil
+}
