@@ -44,7 +44,7 @@ func (b *binder) aggregate(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	return b.ref(id, call.Pos), nil
 }
 
-// aggregateArgs binds the parts of the call and chooses the overload.
+// aggregateArgs binds the arguments, order and filter of the call and chooses its overload.
 func (b *binder) aggregateArgs(sc *scope, call *ast.FuncCall) (*opt.Agg, *types.Type, error) {
 	name := call.Name.Name
 	saved := sc.sel.inAggregate
@@ -110,7 +110,8 @@ func (b *binder) aggregateOrder(agg *opt.Agg, call *ast.FuncCall, order []expr.E
 	return nil
 }
 
-// filter binds FILTER (WHERE …), in which no aggregates and windows of its own query may stand.
+// filter binds FILTER (WHERE …), in which aggregates and window calls of its own query are not
+// allowed.
 func (b *binder) filter(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	sel := sc.sel
 	clause, inAggregate, inWindow := sel.clause, sel.inAggregate, sel.inWindow
@@ -119,8 +120,8 @@ func (b *binder) filter(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	return b.condition(sc, call.Filter, "FILTER")
 }
 
-// asArgument returns the argument that an item of ORDER BY is, whatever the function has cast it to
-// unasked: it sorts by that, as in PostgreSQL.
+// asArgument returns the argument that an item of ORDER BY equals, with the implicit casts that the
+// function added to it. As in PostgreSQL, the item then sorts by that value.
 func asArgument(e expr.Expr, args []expr.Expr) expr.Expr {
 	for _, arg := range args {
 		bare := arg
@@ -138,8 +139,8 @@ func asArgument(e expr.Expr, args []expr.Expr) expr.Expr {
 	return e
 }
 
-// aggregateWithin finds an aggregate of the same query in the arguments, brought there by a
-// subquery; it returns its position, or -1.
+// aggregateWithin returns the position of an aggregate of the same query in the arguments, to which
+// a subquery moved it, or -1.
 func aggregateWithin(owner *selectState, agg *opt.Agg) int {
 	cols := aggregateCols(agg)
 	for i := range owner.aggs {
@@ -150,7 +151,7 @@ func aggregateWithin(owner *selectState, agg *opt.Agg) int {
 	return -1
 }
 
-// checkDistinct demands that DISTINCT arguments are sorted by themselves only.
+// checkDistinct refuses an ORDER BY of a DISTINCT aggregate by anything but its arguments.
 func (b *binder) checkDistinct(agg *opt.Agg, call *ast.FuncCall) error {
 	if !call.Distinct {
 		return nil
@@ -182,7 +183,7 @@ func withinGroupError(call *ast.FuncCall, fn *expr.Aggregate) error {
 		"have WITHIN GROUP", call.Name.Name).At(int(call.Pos))
 }
 
-// aggregateLevel finds the query that an aggregate belongs to.
+// aggregateLevel returns the level of the query that an aggregate belongs to.
 func (b *binder) aggregateLevel(sc *scope, agg *opt.Agg) int {
 	cols := aggregateCols(agg)
 	level := -1
@@ -193,7 +194,7 @@ func (b *binder) aggregateLevel(sc *scope, agg *opt.Agg) int {
 	return level
 }
 
-// aggregateCols are the columns that an aggregate's arguments, order and filter refer to.
+// aggregateCols returns the columns that an aggregate's arguments, order and filter refer to.
 func aggregateCols(agg *opt.Agg) logical.ColSet {
 	var cols logical.ColSet
 	for _, a := range agg.Args {

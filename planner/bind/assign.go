@@ -10,10 +10,10 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// generatedAlways is the SQLSTATE for a value given to a column that makes its own.
+// generatedAlways is the SQLSTATE for a value given to a column that generates its own.
 const generatedAlways = "428C9"
 
-// modified resolves the table that a statement changes.
+// modified returns the table that a statement changes.
 func (b *binder) modified(name ast.Name, verb string) (*table.Desc, error) {
 	d, err := b.relation(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func (b *binder) modified(name ast.Name, verb string) (*table.Desc, error) {
 	return d, nil
 }
 
-// targetColumn finds a column that is assigned to.
+// targetColumn returns the ordinal of a column that is assigned to.
 func targetColumn(d *table.Desc, c ast.Ident) (int, error) {
 	if i := d.Column(c.Name); i >= 0 && !d.Columns[i].Hidden {
 		return i, nil
@@ -42,7 +42,7 @@ func targetColumn(d *table.Desc, c ast.Ident) (int, error) {
 		c.Name, d.Name).At(int(c.Pos))
 }
 
-// assign converts a value to a column's type, as far as an assignment may.
+// assign converts a value to a column's type by an assignment cast.
 func (b *binder) assign(e expr.Expr, col *table.Column, pos int) (expr.Expr, error) {
 	if !canCast(e.Type(), col.Type, assignment) {
 		return nil, withHint(sqlerr.New(sqlerr.DatatypeMismatch,
@@ -53,14 +53,14 @@ func (b *binder) assign(e expr.Expr, col *table.Column, pos int) (expr.Expr, err
 	return b.coerce(e, col.Type, assignment, pos)
 }
 
-// defaults gives the values that columns have by themselves, each bound once per statement.
+// defaults binds the default values of columns, each once per statement.
 type defaults struct {
 	b     *binder
 	d     *table.Desc
 	bound []expr.Expr
 }
 
-// value is what column i gets when nothing is assigned to it: identity, DEFAULT, or NULL.
+// value returns the value of column i when nothing is assigned to it: identity, DEFAULT, or NULL.
 func (f *defaults) value(i int) (expr.Expr, error) {
 	if f.bound == nil {
 		f.bound = make([]expr.Expr, len(f.d.Columns))
@@ -100,7 +100,8 @@ func (b *binder) defaultOf(d *table.Desc, i int) (expr.Expr, error) {
 	return e, withoutPosition(err)
 }
 
-// generated binds the expressions of generated columns over a row of IDs; nil entries for others.
+// generated binds the expressions of generated columns over a row of IDs. The entries of other
+// columns are nil.
 func (b *binder) generated(d *table.Desc, first logical.ColID) ([]expr.Expr, error) {
 	var out []expr.Expr
 	for i := range d.Columns {
@@ -147,7 +148,7 @@ func (b *binder) checks(d *table.Desc, first logical.ColID) ([]opt.Check, error)
 	return out, nil
 }
 
-// replaceRow puts by[i] in the place of column first+i.
+// replaceRow replaces column first+i by by[i].
 func replaceRow(e expr.Expr, first logical.ColID, by []expr.Expr) expr.Expr {
 	return expr.Rewrite(e, func(x expr.Expr) expr.Expr {
 		if c, ok := x.(*expr.Col); ok && c.Index >= first && c.Index < first+len(by) {

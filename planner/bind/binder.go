@@ -12,7 +12,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// maxDepth bounds the nesting of queries and views, and so the stack.
+// maxDepth bounds the nesting of queries and views, and with it the stack.
 const maxDepth = 1000
 
 // binder binds one statement.
@@ -22,14 +22,14 @@ type binder struct {
 	meta *logical.Meta
 	// path is the search path of the view whose text is being bound; nil: the session's.
 	path      []string
-	views     []table.ID // being expanded, outermost first
+	views     []table.ID // views being expanded, outermost first
 	depth     int
 	exprDepth int
-	classes   int // of subqueries, so far
-	// momentary is set when a literal's value depended on when it was read.
+	classes   int // number of classes of subqueries so far
+	// momentary is set when the value of a literal depended on when it was read.
 	momentary bool
 	interrupt *logical.Interrupt
-	notes     *Notes // nil unless somebody asked for them
+	notes     *Notes // nil unless the caller asked for them
 }
 
 func newBinder(ctx context.Context, env *opt.Env) *binder {
@@ -37,7 +37,7 @@ func newBinder(ctx context.Context, env *opt.Env) *binder {
 		interrupt: logical.NewInterrupt(ctx).Counting()}
 }
 
-// relation finds a table, view or virtual table by name, or reports 42P01.
+// relation returns a table, view or virtual table by name, or error 42P01.
 func (b *binder) relation(name ast.Name) (*table.Desc, error) {
 	d, err := b.lookup(name)
 	if err != nil {
@@ -89,7 +89,7 @@ func (b *binder) noteTable(d *table.Desc) {
 	b.meta.Tables = append(b.meta.Tables, opt.TableVersion{ID: d.ID, Version: d.Version})
 }
 
-// noteUse says what the statement does with a relation beside reading it.
+// noteUse records how the statement uses a relation, besides reading it.
 func (b *binder) noteUse(id table.ID, u opt.Use) {
 	for i := range b.meta.Tables {
 		if t := &b.meta.Tables[i]; t.ID == id {
@@ -98,7 +98,7 @@ func (b *binder) noteUse(id table.ID, u opt.Use) {
 	}
 }
 
-// enter counts a level of nesting; the caller defers leave.
+// enter enters a level of nesting; the caller defers leave.
 func (b *binder) enter(pos ast.Pos) error {
 	b.depth++
 	if err := b.interrupt.Step(); err != nil {
@@ -112,12 +112,12 @@ func (b *binder) enter(pos ast.Pos) error {
 
 func (b *binder) leave() { b.depth-- }
 
-// column makes a new column.
+// newColumn adds a column and returns its ID.
 func (b *binder) newColumn(name string, t *types.Type, level int) logical.ColID {
 	return b.meta.Add(logical.Column{Name: name, Type: t, Level: level})
 }
 
-// ref is a reference to a column at a place of the statement.
+// ref returns a reference to a column, with its position in the statement.
 func (b *binder) ref(id logical.ColID, pos ast.Pos) *expr.Col {
 	c := b.meta.Col(id)
 	c.Pos = int(pos)

@@ -10,8 +10,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// coercion is how far a conversion may go: what happens unasked, what an assignment to a column
-// does, what CAST does.
+// coercion is the context of a conversion, which decides what is allowed: implicit, an assignment
+// to a column, or CAST.
 type coercion uint8
 
 const (
@@ -20,7 +20,7 @@ const (
 	explicit
 )
 
-// assignmentCasts and explicitCasts are pg_cast's beyond the implicit ones.
+// assignmentCasts and explicitCasts are the casts of pg_cast that are not implicit.
 var assignmentCasts = map[types.OID][]types.OID{
 	types.OIDInt8:   {types.OIDInt2, types.OIDInt4},
 	types.OIDInt4:   {types.OIDInt2},
@@ -51,7 +51,7 @@ var explicitCasts = map[types.OID][]types.OID{
 		types.OIDFloat4, types.OIDFloat8},
 }
 
-// canCast says whether a value may be converted.
+// canCast reports whether a value may be converted.
 func canCast(from, to *types.Type, how coercion) bool {
 	if builtin.CanCoerce(from, to) {
 		return true
@@ -80,8 +80,8 @@ func listed(m map[types.OID][]types.OID, from, to *types.Type) bool {
 	return false
 }
 
-// isText says whether a type is of the string category, into and out of which everything converts
-// through its text.
+// isText reports whether a type is of the string category. All types convert to and from these
+// through their text.
 func isText(t *types.Type) bool {
 	switch t.OID {
 	case types.OIDText, types.OIDVarchar, types.OIDBPChar, types.OIDName:
@@ -90,8 +90,8 @@ func isText(t *types.Type) bool {
 	return false
 }
 
-// coerce converts an expression to a type; the caller knows that canCast allows it. Literals of
-// unknown type are read, parameters of unknown type get the type.
+// coerce converts an expression to a type. Requires: canCast allows it. It parses a literal of
+// unknown type, and gives a parameter of unknown type the type.
 func (b *binder) coerce(e expr.Expr, to *types.Type, how coercion, pos int) (expr.Expr, error) {
 	from := e.Type()
 	if from.OID == types.OIDUnknown {
@@ -123,7 +123,7 @@ func (b *binder) coerce(e expr.Expr, to *types.Type, how coercion, pos int) (exp
 	return &expr.Cast{T: to, Arg: e, Explicit: how == explicit, Pos: pos}, nil
 }
 
-// applyMod enforces a length or precision. NULL needs no work.
+// applyMod enforces a length or precision. A constant NULL needs no conversion.
 func (b *binder) applyMod(e expr.Expr, to *types.Type, how coercion, pos int) (expr.Expr, error) {
 	c, ok := e.(*expr.Const)
 	if ok && c.Value.Null {
@@ -134,7 +134,7 @@ func (b *binder) applyMod(e expr.Expr, to *types.Type, how coercion, pos int) (e
 		if b.env.Runtime != nil {
 			format = b.env.Runtime.Format
 		}
-		// What does not fit is an error of running the statement, not of planning it.
+		// A value that does not fit is an error when the statement runs, not when it is planned.
 		if v, err := types.Cast(c.Value, c.T, to, how == explicit, &format); err == nil {
 			return &expr.Const{T: to, Value: v, Pos: c.Pos}, nil
 		}
@@ -142,8 +142,8 @@ func (b *binder) applyMod(e expr.Expr, to *types.Type, how coercion, pos int) (e
 	return &expr.Cast{T: to, Arg: e, Explicit: how == explicit, Pos: pos}, nil
 }
 
-// foldCast converts a constant at once where the session has no say in it. What fails is left to
-// run time: a branch that is never taken may hold it.
+// foldCast converts a constant at once if the result does not depend on settings. If the conversion
+// fails, it is left to run time, since it may be in a branch that is never evaluated.
 func (b *binder) foldCast(c *expr.Const, to *types.Type, how coercion) expr.Expr {
 	if !foldable(c.T) || !foldable(to) {
 		return nil
@@ -169,7 +169,7 @@ func foldable(t *types.Type) bool {
 	return false
 }
 
-// inferParam gives a parameter the type that its context asks for.
+// inferParam gives a parameter the type that its context requires.
 func (b *binder) inferParam(p *expr.Param, t *types.Type) (expr.Expr, error) {
 	if t.OID == types.OIDUnknown {
 		return p, nil
@@ -200,7 +200,7 @@ func (b *binder) castTo(arg expr.Expr, t *types.Type, pos int) (expr.Expr, error
 	return b.coerce(arg, t, explicit, pos)
 }
 
-// coerceBool demands a boolean, as WHERE and AND do.
+// coerceBool requires a boolean, as WHERE and AND do.
 func (b *binder) coerceBool(e expr.Expr, construct string, src ast.Expr) (expr.Expr, error) {
 	t := e.Type()
 	if t.OID == types.OIDBool {
@@ -214,7 +214,7 @@ func (b *binder) coerceBool(e expr.Expr, construct string, src ast.Expr) (expr.E
 	return b.coerce(e, types.TBool, implicit, exprPos(src))
 }
 
-// coerceSpecific demands a type that an assignment could convert to.
+// coerceSpecific requires a type, and converts to it as an assignment does.
 func (b *binder) coerceSpecific(e expr.Expr, t *types.Type, construct string,
 	src ast.Expr) (expr.Expr, error) {
 	if !canCast(e.Type(), t, assignment) {
@@ -225,7 +225,7 @@ func (b *binder) coerceSpecific(e expr.Expr, t *types.Type, construct string,
 	return b.coerce(e, t, assignment, exprPos(src))
 }
 
-// resolveType finds a type by its written name.
+// resolveType returns a type by its written name.
 func (b *binder) resolveType(n ast.TypeName) (*types.Type, error) { return ResolveType(n) }
 
 var intervalFields = map[string]int{
@@ -235,7 +235,7 @@ var intervalFields = map[string]int{
 
 var intervalOrder = []string{"year", "month", "day", "hour", "minute", "second"}
 
-// ResolveType finds a type by its written name: 42704 when there is none.
+// ResolveType returns a type by its written name, or error 42704.
 func ResolveType(n ast.TypeName) (*types.Type, error) {
 	t, ok := types.ByName(n.Name)
 	if !ok || n.Schema != "" && n.Schema != "pg_catalog" {
@@ -273,7 +273,8 @@ func ResolveType(n ast.TypeName) (*types.Type, error) {
 	return t, nil
 }
 
-// intervalMask turns "day to second" into the bits of all fields between the two.
+// intervalMask converts fields such as "day to second" to the bits of these and all fields between
+// them.
 func intervalMask(n ast.TypeName) (int, error) {
 	from, to, found := strings.Cut(strings.ToLower(n.Fields), " to ")
 	if !found {

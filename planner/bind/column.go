@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// columnRef resolves a name to a column of this query or of one around it.
+// columnRef resolves a name to a column of this query or of an enclosing one.
 func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 	if len(ref.Qualifier) == 0 {
 		return b.bareColumn(sc, ref)
@@ -18,7 +18,7 @@ func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 	if t == nil {
 		return nil, missingTable(sc, ref.Qualifier, hidden, ref.Pos)
 	}
-	if twice(sc, ref.Qualifier) {
+	if ambiguousTable(sc, ref.Qualifier) {
 		return nil, sqlerr.New(sqlerr.AmbiguousAlias, "table reference \"%s\" is ambiguous",
 			t.alias).At(int(ref.Pos))
 	}
@@ -30,8 +30,8 @@ func (b *binder) columnRef(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 		t.alias, ref.Name).At(int(ref.Pos)), columnHint(sc, t.alias, ref.Name))
 }
 
-// bareColumn resolves a name without qualifier: a column of the nearest query that has one, else a
-// whole row of a table of that name.
+// bareColumn resolves a name without qualifier: to a column of the nearest query that has one, else
+// to a whole row of a table of that name.
 func (b *binder) bareColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 	for s := sc; s != nil; s = s.outer {
 		e, err := b.localColumn(s, ref)
@@ -48,7 +48,8 @@ func (b *binder) bareColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 		At(int(ref.Pos)), columnHint(sc, "", ref.Name))
 }
 
-// localColumn looks for a bare name among one query's columns; nil, nil when there is none.
+// localColumn resolves a bare name among one query's columns. It returns nil, nil when there is
+// none.
 func (b *binder) localColumn(sc *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 	found := -1
 	for i := range sc.cols {
@@ -72,7 +73,7 @@ func ambiguousColumn(name string, pos ast.Pos) error {
 		name).At(int(pos))
 }
 
-// tableColumn looks for a column of one FROM entry; nil, nil when there is none.
+// tableColumn resolves a column of one FROM entry. It returns nil, nil when there is none.
 func (b *binder) tableColumn(t *fromTable, ref *ast.ColumnRef) (expr.Expr, error) {
 	var found *visible
 	for i := range t.cols {
@@ -90,8 +91,8 @@ func (b *binder) tableColumn(t *fromTable, ref *ast.ColumnRef) (expr.Expr, error
 	return b.visibleRef(found, ref.Pos), nil
 }
 
-// findTable finds the FROM entry of a qualifier, in the nearest query that has one. hidden is an
-// entry that would match but cannot be referenced.
+// findTable returns the FROM entry that matches a qualifier, in the nearest query that has one.
+// hidden is an entry that matches but cannot be referenced.
 func findTable(sc *scope, qualifier []string) (t, hidden *fromTable) {
 	for s := sc; s != nil; s = s.outer {
 		for _, t := range s.tables {
@@ -108,8 +109,9 @@ func findTable(sc *scope, qualifier []string) (t, hidden *fromTable) {
 	return nil, hidden
 }
 
-// twice says whether two entries of the nearest query that has one answer to a qualifier.
-func twice(sc *scope, qualifier []string) bool {
+// ambiguousTable reports whether two entries of the nearest query that has a match match a
+// qualifier.
+func ambiguousTable(sc *scope, qualifier []string) bool {
 	for s := sc; s != nil; s = s.outer {
 		n := 0
 		for _, t := range s.tables {
@@ -132,7 +134,7 @@ func (t *fromTable) matches(qualifier []string) bool {
 	return n == 1 || !t.aliased && t.desc != nil && t.schema == qualifier[n-2]
 }
 
-// missingTable is the error for a qualifier that names nothing in sight.
+// missingTable returns the error for a qualifier that matches no table in scope.
 func missingTable(sc *scope, qualifier []string, hidden *fromTable, pos ast.Pos) error {
 	name := qualifier[len(qualifier)-1]
 	invalid := sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for "+
@@ -153,7 +155,7 @@ func missingTable(sc *scope, qualifier []string, hidden *fromTable, pos ast.Pos)
 		strings.Join(qualifier[max(0, len(qualifier)-1):], ".")).At(int(pos))
 }
 
-// relationColumns are the visible columns of a scan, whose IDs go from first on.
+// relationColumns returns the visible columns of a scan, whose first column has the ID first.
 func relationColumns(d *table.Desc, first int) []visible {
 	cols := make([]visible, 0, len(d.Columns))
 	for i := range d.Columns {

@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// caseExpr binds CASE. A simple one compares its operand, held once, with each WHEN.
+// caseExpr binds CASE. A simple CASE evaluates its operand once and compares it with each WHEN.
 func (b *binder) caseExpr(sc *scope, e *ast.Case) (expr.Expr, error) {
 	defer b.forbidSets(sc, "CASE")()
 	out := &expr.Case{Whens: make([]expr.When, len(e.Whens))}
@@ -34,7 +34,7 @@ func (b *binder) caseExpr(sc *scope, e *ast.Case) (expr.Expr, error) {
 		}
 		sources[i+1] = w.Result
 	}
-	// ELSE is first where the common type is sought, as in PostgreSQL.
+	// As in PostgreSQL, ELSE comes first in the search for the common type.
 	results[0] = &expr.Const{T: types.TUnknown, Value: types.Null}
 	if e.Else != nil {
 		var err error
@@ -68,15 +68,15 @@ func (b *binder) caseCondition(sc *scope, c *expr.Case, cond ast.Expr) (expr.Exp
 	return b.binary("=", &expr.CaseOperand{T: c.Operand.Type()}, value, exprPos(cond))
 }
 
-// forbidSets refuses set-returning calls while a construct is bound that evaluates some arguments
-// only; the caller runs what it returns at the end.
+// forbidSets refuses set-returning calls within a construct that evaluates only some of its
+// arguments. The caller calls the returned function after binding the construct.
 func (b *binder) forbidSets(sc *scope, construct string) func() {
 	saved := sc.sel.noSets
 	sc.sel.noSets = construct
 	return func() { sc.sel.noSets = saved }
 }
 
-// unify casts expressions to their common type, in place.
+// unify casts expressions, in place, to their common type.
 func (b *binder) unify(construct string, es []expr.Expr, sources []ast.Expr) (*types.Type, error) {
 	t, offender, err := builtin.CommonTypeFor(construct, typesOf(es))
 	if err != nil {
@@ -97,8 +97,8 @@ func sourcePos(sources []ast.Expr, i int) int {
 	return 0
 }
 
-// conditionalCall binds what is written like a function and is none: COALESCE, NULLIF, GREATEST,
-// LEAST, GROUPING. ok is false for anything else.
+// conditionalCall binds constructs that are written like function calls: COALESCE, NULLIF,
+// GREATEST, LEAST, GROUPING. ok is false for any other call.
 func (b *binder) conditionalCall(sc *scope, call *ast.FuncCall) (e expr.Expr, ok bool, err error) {
 	if call.Name.Schema != "" {
 		return nil, false, nil
@@ -131,7 +131,8 @@ func (b *binder) coalesce(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	return &expr.Coalesce{T: t, Args: args}, nil
 }
 
-// nullIf is the first argument, as = takes it, unless = finds both equal.
+// nullIf binds NULLIF. Its value is the first argument, converted to the operand type of the =
+// operator.
 func (b *binder) nullIf(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	if len(call.Args) != 2 {
 		return nil, sqlerr.New(sqlerr.SyntaxError, "NULLIF takes two arguments").At(int(call.Pos))
@@ -150,7 +151,7 @@ func (b *binder) nullIf(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	return &expr.Call{T: targets[0], Func: fn, Args: args, Pos: int(call.Pos)}, nil
 }
 
-// extreme is GREATEST or LEAST.
+// extreme binds GREATEST and LEAST.
 func (b *binder) extreme(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	args, err := b.exprs(sc, call.Args)
 	if err != nil {
@@ -168,7 +169,7 @@ func (b *binder) extreme(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	return &expr.Call{T: t, Func: resolve(t), Args: args, Pos: int(call.Pos)}, nil
 }
 
-// array binds ARRAY[…]. elem, when a cast around it tells, is the element type.
+// array binds ARRAY[…]. elem is the element type that a cast around it requires, or nil.
 func (b *binder) array(sc *scope, e *ast.Array, elem *types.Type) (expr.Expr, error) {
 	if len(e.Elements) == 0 && elem == nil {
 		return nil, withHint(sqlerr.New(sqlerr.IndeterminateDatatype,

@@ -22,7 +22,7 @@ func (f *withFrame) find(name string) *cteEntry {
 	return nil
 }
 
-// with binds the queries of a WITH clause; they see those before them.
+// with binds the queries of a WITH clause. Each sees the queries before it.
 func (b *binder) with(sc *scope, w *ast.With) error {
 	sc.with = &withFrame{outer: sc.with}
 	defs := make([]*ast.CTE, len(w.CTEs))
@@ -91,7 +91,7 @@ func (b *binder) bindCTE(sc *scope, def *ast.CTE, recursive bool) (*cteEntry, er
 	return entry, nil
 }
 
-// addCTE numbers a query after those that it is made of.
+// addCTE numbers a query after the queries that it reads.
 func (b *binder) addCTE(entry *cteEntry) {
 	entry.cte.ID = len(b.meta.CTEs)
 	b.meta.CTEs = append(b.meta.CTEs, entry.cte)
@@ -122,7 +122,7 @@ func (b *binder) nameCTE(entry *cteEntry, q *logical.Query) error {
 	return nil
 }
 
-// recursive binds WITH RECURSIVE x AS (first UNION [ALL] term that reads x).
+// recursive binds a recursive query: WITH RECURSIVE x AS (first UNION [ALL] term that reads x).
 func (b *binder) recursive(outer *scope, entry *cteEntry, sel *ast.Select) error {
 	def := entry.def
 	u, ok := sel.Body.(*ast.SetOp)
@@ -202,7 +202,8 @@ func readsWorkTable(n logical.Node, own *logical.CTE) bool {
 	return found
 }
 
-// noRecursiveTail refuses what would be of the whole result and cannot be of a round.
+// noRecursiveTail refuses ORDER BY, LIMIT and the like on a recursive query: they apply to the
+// whole result and cannot apply to a round.
 func noRecursiveTail(sel *ast.Select) error {
 	what, pos := "", 0
 	switch {
@@ -221,7 +222,7 @@ func noRecursiveTail(sel *ast.Select) error {
 		what).At(pos)
 }
 
-// laterCTE adds to the error for an unknown relation that a WITH query has its name, further on.
+// laterCTE adds a hint to the error for an unknown relation if a later WITH query has its name.
 func laterCTE(err error, f *withFrame, name string) error {
 	e, ok := err.(*sqlerr.Error)
 	for ; ok && e.Code == sqlerr.UndefinedTable && f != nil; f = f.outer {
@@ -235,7 +236,7 @@ func laterCTE(err error, f *withFrame, name string) error {
 	return err
 }
 
-// recursiveTypes demands that the first term has the types of the whole.
+// recursiveTypes requires that the first term has the types of the whole query.
 func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u *ast.SetOp) error {
 	for i := range first.Cols {
 		ft, st := b.meta.Cols[first.Cols[i].ID].Type, b.meta.Cols[second.Cols[i].ID].Type
@@ -265,7 +266,7 @@ func (b *binder) recursiveTypes(entry *cteEntry, first, second *logical.Query, u
 	return nil
 }
 
-// cteRef reads a WITH query.
+// cteRef binds a reference to a WITH query.
 func (b *binder) cteRef(sc *scope, ref *ast.TableRef, entry *cteEntry) (*fromItem, error) {
 	alias := ref.Name.Name
 	if ref.Alias != "" {

@@ -1,21 +1,20 @@
-// Package bind gives a statement tree its meaning: it resolves names against the catalog and the
-// scopes of the query, gives every expression its type with PostgreSQL's rules, writes implicit
-// casts out, and builds the logical plan. What is wrong with a statement is found here, with
-// PostgreSQL's code, message and position.
+// Package bind resolves the names in a statement tree against the catalog and the scopes of the
+// query, finds the type of every expression by PostgreSQL's rules, makes implicit casts explicit,
+// and builds the logical plan. It reports the errors in a statement with PostgreSQL's code, message
+// and position.
 //
 //	stmt ──▶ from ──▶ select list, WHERE, HAVING, ORDER BY, GROUP BY, DISTINCT, LIMIT ──▶ plan
 //	          │        (scope: names in sight, outward to the queries around)
 //	          └─ tables, joins, subqueries, functions, WITH, views
 //
-// Clauses are bound in PostgreSQL's order, so that of two mistakes the same one is reported.
+// Clauses are bound in PostgreSQL's order, so that of several errors the same one is reported.
 //
 // Calls of aggregates, window functions and set-returning functions are taken out of their
-// expressions as they are met: the call is noted in the query that it belongs to (for an aggregate,
-// the one of its innermost argument) and a column with a new ID stands in its place.
+// expressions: the call is added to the query that it belongs to (for an aggregate, that of its
+// innermost argument), and a column with a new ID replaces it.
 //
-// Literals in quotes and NULL have type unknown until their context coerces them; parameters get
-// their type from their first use that decides it. Both are leaves of type types.TUnknown
-// meanwhile.
+// Quoted literals and NULL have type unknown until their context coerces them. A parameter gets its
+// type from its first use that determines it. Until then both have type types.TUnknown.
 //
 // Invariants:
 //

@@ -99,8 +99,8 @@ func Statement(ctx context.Context, env *opt.Env, stmt ast.Statement,
 	return &logical.Statement{Query: q, Meta: b.meta, NoCache: b.momentary}, nil
 }
 
-// momentParams finds the types of the parameters in the statement's AS OF SYSTEM TIME. One that
-// stands there alone is a timestamp with time zone.
+// momentParams infers the types of the parameters in the statement's AS OF SYSTEM TIME. One that is
+// the whole expression is a timestamp with time zone.
 func (b *binder) momentParams(stmt ast.Statement) error {
 	sel, ok := stmt.(*ast.Select)
 	if !ok || sel.AsOf == nil || !sel.AsOf.Params {
@@ -118,8 +118,8 @@ func (b *binder) momentParams(stmt ast.Statement) error {
 	return err
 }
 
-// Query binds a query of its own, such as a view's, and takes notes. path is the search path for
-// names in it; nil: the session's.
+// Query binds a query that is not part of a statement, such as a view's, and takes notes. path is
+// the search path for its names; nil: the session's.
 func Query(ctx context.Context, env *opt.Env, q *ast.Select, path []string) (*Notes, error) {
 	b := newBinder(ctx, env)
 	b.path = path

@@ -6,7 +6,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// typeName is a type's name in messages.
+// typeName returns a type's name for messages.
 func typeName(t *types.Type) string { return types.TypeName(t.OID) }
 
 // at adds a position to an error that has none.

@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// maxExprDepth bounds the nesting of expressions, and so the stack.
+// maxExprDepth bounds the nesting of expressions, and with it the stack.
 const maxExprDepth = 5000
 
 // expr binds any scalar expression.
@@ -89,7 +89,7 @@ func (b *binder) compound(sc *scope, e ast.Expr) (expr.Expr, error) {
 	return nil, sqlerr.New(sqlerr.InternalError, "planner: unexpected expression %T", e)
 }
 
-// rowStar is t.* where one value is asked for: the row.
+// rowStar binds t.* where a single value is required: the row.
 func (b *binder) rowStar(sc *scope, e *ast.Star) (expr.Expr, error) {
 	t, hidden := findTable(sc, e.Qualifier)
 	if t == nil {
@@ -99,7 +99,7 @@ func (b *binder) rowStar(sc *scope, e *ast.Star) (expr.Expr, error) {
 	return b.wholeRow(t, e.Pos), nil
 }
 
-// fieldSelect binds (t).a, a column of a table in FROM by way of its row.
+// fieldSelect binds (t).a, a column of a table in FROM that is selected from its row.
 func (b *binder) fieldSelect(sc *scope, e *ast.FieldSelect) (expr.Expr, error) {
 	if ref, ok := e.Operand.(*ast.ColumnRef); ok {
 		qualifier := append(append([]string(nil), ref.Qualifier...), ref.Name)
@@ -139,7 +139,8 @@ func typesOf(es []expr.Expr) []*types.Type {
 	return ts
 }
 
-// param binds $N. Its type is the declared or inferred one, else unknown until a context decides.
+// param binds $N. Its type is the declared or inferred one, or unknown until its context determines
+// it.
 func (b *binder) param(e *ast.Param) (expr.Expr, error) {
 	if e.N < 1 || e.N > 65535 {
 		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d",
@@ -155,13 +156,13 @@ func (b *binder) param(e *ast.Param) (expr.Expr, error) {
 	return &expr.Param{T: t, N: e.N, Pos: int(e.Pos)}, nil
 }
 
-// collate accepts the one collation that there is, under its names.
+// collate accepts the names of the only collation.
 func (b *binder) collate(sc *scope, e *ast.Collate) (expr.Expr, error) {
 	arg, err := b.expr(sc, e.Operand)
 	if err != nil {
 		return nil, err
 	}
-	// A literal without a type stays one: its operator says what it is.
+	// A literal without a type keeps it: the operator determines its type.
 	if t := arg.Type(); t.OID != types.OIDUnknown && t.Family != types.String ||
 		t.OID == types.OIDJSON {
 		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s",

@@ -10,7 +10,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// from binds the comma list into one node and puts all names in sight.
+// from binds the list of FROM into one node and adds its names to the scope.
 func (b *binder) from(sc *scope, list []ast.TableExpr) (logical.Node, error) {
 	var node logical.Node
 	names := aliases{}
@@ -35,14 +35,15 @@ func (b *binder) from(sc *scope, list []ast.TableExpr) (logical.Node, error) {
 	return node, nil
 }
 
-// aliases are the tables of a FROM list by name, once there are so many that comparing each with
-// all others would be slow.
+// aliases indexes the tables of a FROM list by name, once there are so many that comparing each
+// with all others would be slow.
 type aliases map[string][]*fromTable
 
-// manyAliases is how many tables make it worth while to have them by name.
+// manyAliases is the number of tables from which on they are indexed by name.
 const manyAliases = 32
 
-// add checks the names of one more FROM entry against those of the entries before it, have.
+// add checks the names of further FROM entries, more, against those of the entries before them,
+// have.
 func (a aliases) add(have, more []*fromTable) error {
 	if len(have)+len(more) < manyAliases {
 		return checkAliases(have, more)
@@ -63,7 +64,7 @@ func (a aliases) add(have, more []*fromTable) error {
 	return nil
 }
 
-// checkAliases reports a table name that two FROM entries of one query share.
+// checkAliases returns an error if two FROM entries of one query have the same name.
 func checkAliases(have, more []*fromTable) error {
 	for _, t := range more {
 		for _, o := range have {
@@ -72,7 +73,7 @@ func checkAliases(have, more []*fromTable) error {
 			}
 			if !t.aliased && !o.aliased && t.desc != nil && o.desc != nil &&
 				t.desc.ID != o.desc.ID {
-				continue // same name in two schemas: told apart by qualifying
+				continue // same name in two schemas: a qualifier distinguishes them
 			}
 			return sqlerr.New(sqlerr.DuplicateAlias, "table name \"%s\" specified more than once",
 				t.alias)
@@ -109,7 +110,7 @@ func (b *binder) tableExpr(sc *scope, te ast.TableExpr) (*fromItem, error) {
 	return it, err
 }
 
-// tableRef is a WITH query, a view, or a relation.
+// tableRef binds the name of a WITH query, a view, or a relation.
 func (b *binder) tableRef(sc *scope, ref *ast.TableRef) (*fromItem, error) {
 	if ref.Sample != nil {
 		return nil, sqlerr.Unsupported(int(ref.Sample.Pos), "TABLESAMPLE")
@@ -152,13 +153,14 @@ func (b *binder) subqueryRef(sc *scope, ref *ast.SubqueryRef) (*fromItem, error)
 	return it, err
 }
 
-// typed is a column of a FROM function with its type.
+// typedColumn is a column of a FROM function and its type.
 type typedColumn struct {
 	name string
 	t    *types.Type
 }
 
-// funcRef is a function in FROM: set-returning, or a scalar one that gives one row.
+// funcRef binds a function in FROM: a set-returning function, or a scalar function, which gives one
+// row.
 func (b *binder) funcRef(sc *scope, ref *ast.FuncRef) (*fromItem, error) {
 	saved := sc.sel.clause
 	sc.sel.clause = clauseFrom
@@ -190,8 +192,8 @@ func (b *binder) funcRef(sc *scope, ref *ast.FuncRef) (*fromItem, error) {
 	return &fromItem{node: node, tables: []*fromTable{t}, cols: t.cols}, nil
 }
 
-// functionColumns names and types the columns. A function of one unnamed column gives it the
-// alias's name.
+// functionColumns returns the names and types of a function's columns. A single unnamed column gets
+// the name of the alias.
 func (b *binder) functionColumns(ref *ast.FuncRef, call *setCall, name string) ([]typedColumn,
 	error) {
 	var cols []typedColumn

@@ -11,7 +11,7 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// join makes a join node; it is lateral when the right side refers to columns of the left.
+// join makes a join node. It is lateral if the right side refers to columns of the left side.
 func (b *binder) join(kind opt.JoinKind, left, right logical.Node, on []expr.Expr) *logical.Join {
 	b.meta.Joins++
 	return &logical.Join{Kind: kind, Left: left, Right: right, On: on,
@@ -27,7 +27,7 @@ func isLateral(left, right logical.Node) bool {
 	return !free.Empty() && free.Intersects(logical.MadeCols(left))
 }
 
-// scan reads a table. Its columns get IDs in a row.
+// scan binds a relation. Its columns get consecutive IDs.
 func (b *binder) scan(sc *scope, d *table.Desc, alias string, columns []ast.Ident,
 	pos ast.Pos) (*fromItem, error) {
 	t := &fromTable{alias: d.Name, schema: d.Schema, desc: d, aliased: alias != ""}
@@ -66,7 +66,7 @@ func (b *binder) newScan(d *table.Desc, alias string, level int) *logical.Scan {
 	return s
 }
 
-// newRow makes IDs for all columns of a relation and returns the first.
+// newRow adds the columns of a relation and returns the ID of the first.
 func (b *binder) newRow(d *table.Desc, level int) logical.ColID {
 	first := len(b.meta.Cols)
 	attr := 0
@@ -99,7 +99,7 @@ func (b *binder) renameColumns(t *fromTable, columns []ast.Ident) error {
 	return nil
 }
 
-// derived makes the FROM item of a query's result under an alias.
+// derived makes a FROM item of a query's result under an alias.
 func (b *binder) derived(sc *scope, q *logical.Query, alias string, columns []ast.Ident) (*fromItem,
 	error) {
 	t := &fromTable{alias: alias, aliased: true, nested: true, cols: make([]visible, len(q.Cols))}
@@ -113,8 +113,8 @@ func (b *binder) derived(sc *scope, q *logical.Query, alias string, columns []as
 	return &fromItem{node: q.Node, tables: []*fromTable{t}, cols: t.cols}, nil
 }
 
-// fromOuter is the outer scope of a subquery in FROM: with LATERAL the entries before it are in
-// sight, otherwise they are only remembered for error messages.
+// fromOuter returns the outer scope of a subquery in FROM. With LATERAL the entries before it are
+// in scope, otherwise they are hidden entries, for error messages.
 func (b *binder) fromOuter(sc *scope, lateral bool) *scope {
 	if lateral {
 		return sc

@@ -7,7 +7,8 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// maxGroupingSets bounds what CUBE and products of grouping sets may expand to, as in PostgreSQL.
+// maxGroupingSets bounds the number of sets that CUBE and products of grouping sets expand to, as
+// in PostgreSQL.
 const maxGroupingSets = 4096
 
 func (s *selecting) bindGroupBy() error {
@@ -62,7 +63,7 @@ func unique(set []int) []int {
 	return out
 }
 
-// groupItem gives the grouping sets that an item stands for, as indexes of group expressions.
+// groupItem returns the grouping sets of an item, as indexes of group expressions.
 func (s *selecting) groupItem(it ast.GroupItem) ([][]int, error) {
 	if it.Kind == "" {
 		k, err := s.groupExpr(it.Expr)
@@ -118,8 +119,8 @@ func cube(parts [][]int, pos ast.Pos) ([][]int, error) {
 	return sets, nil
 }
 
-// groupExpr resolves an item: a column in FROM first, then a result column's name or position, then
-// an expression. A parenthesised list is several items.
+// groupExpr resolves an item to a column in FROM, else to the name or position of a result column,
+// else to an expression. A parenthesised list is several items.
 func (s *selecting) groupExpr(e ast.Expr) ([]int, error) {
 	if row, ok := e.(*ast.Row); ok {
 		var all []int
@@ -177,7 +178,8 @@ func (s *selecting) groupBound(e ast.Expr) (expr.Expr, error) {
 	return t.e, s.noCalls(t.e, e.At())
 }
 
-// noCalls refuses an aggregate that GROUP BY took from the select list.
+// noCalls refuses an aggregate or window call in an expression that GROUP BY took from the select
+// list.
 func (s *selecting) noCalls(e expr.Expr, pos ast.Pos) error {
 	sel := s.sc.sel
 	var err error
@@ -203,7 +205,7 @@ func (s *selecting) noCalls(e expr.Expr, pos ast.Pos) error {
 	return err
 }
 
-// buildGroups adds the Aggregate and HAVING, and rewrites everything above to speak of groups.
+// buildGroups adds the Aggregate and HAVING, and rewrites the expressions above to refer to groups.
 func (s *selecting) buildGroups() error {
 	sel := s.sc.sel
 	if len(sel.aggs) == 0 && !s.group.given && s.having == nil && len(sel.groupings) == 0 {
@@ -253,8 +255,8 @@ func (s *selecting) groupKeys() []logical.Item {
 	return keys
 }
 
-// onlyHaving is HAVING without groups and aggregates: one row or none, whatever FROM has, of which
-// nothing may be used.
+// onlyHaving adds HAVING without groups and aggregates: the result is one row or none, whatever the
+// rows of FROM, and no column of FROM may be used.
 func (s *selecting) onlyHaving() error {
 	g := &grouper{s: s, level: s.sc.level(), node: &logical.Aggregate{Child: s.node}}
 	if err := g.rewriteAll(); err != nil {
@@ -264,7 +266,7 @@ func (s *selecting) onlyHaving() error {
 	return nil
 }
 
-// setsBelow evaluates set-returning calls before grouping when a group expression needs them.
+// setsBelow evaluates set-returning calls below the grouping if a group expression needs them.
 func (s *selecting) setsBelow() {
 	var cols, sets logical.ColSet
 	for _, e := range s.group.exprs {

@@ -8,13 +8,13 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// grouper rewrites expressions above an Aggregate: what equals a group expression becomes its
-// column; any other column of FROM is an error.
+// grouper rewrites the expressions above an Aggregate: an expression that equals a group expression
+// becomes its column; any other column of FROM is an error.
 type grouper struct {
 	s     *selecting
 	level int
 	node  *logical.Aggregate
-	inner int // subqueries that surround the expression
+	inner int // number of subqueries around the expression
 	err   error
 }
 
@@ -102,7 +102,7 @@ func (g *grouper) column(c *expr.Col) expr.Expr {
 	return c
 }
 
-// fromColumn says whether FROM of this query makes the column.
+// fromColumn reports whether FROM of this query makes the column.
 func (g *grouper) fromColumn(id logical.ColID) bool {
 	for _, c := range g.node.Child.Columns() {
 		if c == id {
@@ -114,7 +114,7 @@ func (g *grouper) fromColumn(id logical.ColID) bool {
 
 func (g *grouper) tableOf(id logical.ColID) *fromTable { return tableOf(g.s.sc.tables, id) }
 
-// tableOf finds the FROM entry that shows a column.
+// tableOf returns the FROM entry that has a visible column.
 func tableOf(tables []*fromTable, id logical.ColID) *fromTable {
 	for _, t := range tables {
 		for i := range t.cols {
@@ -138,8 +138,8 @@ func (g *grouper) visibleName(t *fromTable, id logical.ColID) string {
 	return ""
 }
 
-// determined says whether the group expressions contain the primary key of a table, so that all of
-// its columns have one value per group.
+// determined reports whether the group expressions contain the primary key of a table, so that each
+// of its columns has one value per group.
 func (g *grouper) determined(t *fromTable) bool {
 	if t.desc == nil || t.desc.Kind != table.KindTable {
 		return false
@@ -163,9 +163,9 @@ func (g *grouper) determined(t *fromTable) bool {
 	return true
 }
 
-// groupings gives grouping(…) its value: a bit for each argument that the row's set leaves out,
-// the last argument's being the lowest. Beside each key there is then a second one, the constant 0,
-// in the same sets: it is NULL where the key is left out.
+// groupings computes grouping(…): a bit for each argument that the row's set leaves out, the lowest
+// bit for the last argument. To each key belongs a second key, the constant 0, in the same sets: it
+// is NULL where the key is left out.
 func (g *grouper) groupings() error {
 	marks := map[int]logical.ColID{}
 	for _, call := range g.s.sc.sel.groupings {
@@ -200,7 +200,7 @@ func (g *grouper) groupings() error {
 	return nil
 }
 
-// keyOf finds a group expression; -1 for none.
+// keyOf returns the index of an equal group expression, -1 for none.
 func (g *grouper) keyOf(e expr.Expr) int {
 	for i, k := range g.node.Keys {
 		if logical.Equal(k.Expr, e) {
@@ -210,7 +210,7 @@ func (g *grouper) keyOf(e expr.Expr) int {
 	return -1
 }
 
-// mark adds the constant key that goes with key k.
+// mark adds the constant key that belongs to key k.
 func (g *grouper) mark(marks map[int]logical.ColID, k int) logical.ColID {
 	if id, ok := marks[k]; ok {
 		return id
@@ -240,8 +240,8 @@ func replaceColumn(e expr.Expr, id logical.ColID, by expr.Expr) expr.Expr {
 	})
 }
 
-// computeOnce moves volatile expressions below the grouping. Each grouping set computes keys and
-// arguments for itself, but nextval() in them is to be called once for a row.
+// computeOnce moves volatile expressions below the grouping. Each grouping set evaluates keys and
+// arguments itself, but a nextval() in them must be called once per row.
 func (g *grouper) computeOnce() {
 	var computed []logical.Item
 	own := 0 // where the expressions of the key or aggregate begin

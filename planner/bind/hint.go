@@ -4,11 +4,12 @@ import (
 	"fmt"
 )
 
-// maxFuzzy is the edit distance up to which PostgreSQL suggests another column.
+// maxFuzzy is the largest edit distance at which PostgreSQL suggests another column.
 const maxFuzzy = 3
 
-// columnHint suggests what an unknown column might have meant: a column that is out of reach, or
-// the one or two nearest by spelling. alias is the qualifier that was written, or "".
+// columnHint suggests which column an unknown column might have meant: one that cannot be
+// referenced here, or the one or two with the most similar names. alias is the written qualifier,
+// or "".
 func columnHint(sc *scope, alias, name string) string {
 	best := maxFuzzy + 1
 	var found []string
@@ -50,7 +51,8 @@ func columnHint(sc *scope, alias, name string) string {
 	return ""
 }
 
-// distance is the Levenshtein distance of two names, given up beyond what matters.
+// distance returns the Levenshtein distance of two names. It stops at distances that are too large
+// for a suggestion.
 func distance(a, b string) int {
 	if d := len(a) - len(b); d > maxFuzzy || -d > maxFuzzy {
 		return maxFuzzy + 1

@@ -9,7 +9,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// inserting is an INSERT on its way to a plan.
+// inserting is an INSERT that is being bound.
 type inserting struct {
 	b        *binder
 	sc       *scope
@@ -19,7 +19,7 @@ type inserting struct {
 	defaults defaults
 }
 
-// insert binds INSERT: a child that makes whole rows, defaults and casts included, and the node
+// insert binds INSERT: a child that makes whole rows, including defaults and casts, and the node
 // that writes them.
 func (b *binder) insert(s *ast.Insert, outer *scope) (*logical.Query, error) {
 	in := &inserting{b: b, sc: outer.inner(), stmt: s}
@@ -62,7 +62,7 @@ func (b *binder) insert(s *ast.Insert, outer *scope) (*logical.Query, error) {
 	return q, nil
 }
 
-// rowScope sees a row of the table under its name or alias.
+// rowScope returns a scope with a row of the table under its name or alias.
 func (in *inserting) rowScope(first logical.ColID) *scope {
 	sc := &scope{outer: in.sc.outer, with: in.sc.with, sel: in.sc.sel}
 	t := &fromTable{alias: in.d.Name, schema: in.d.Schema, desc: in.d, first: first,
@@ -101,7 +101,7 @@ func (in *inserting) columnList() ([]int, error) {
 	return out, nil
 }
 
-// source makes the child: VALUES row by row, a query under a projection, or one row of defaults.
+// source makes the child: VALUES row by row, a projection over a query, or one row of defaults.
 func (in *inserting) source(node *logical.Insert) error {
 	q := in.stmt.Query
 	if q == nil {
@@ -177,12 +177,13 @@ func (in *inserting) fillRow(row []expr.Expr, src []ast.Expr) error {
 	return nil
 }
 
-// ignored says whether OVERRIDING USER VALUE puts the identity's own value in place of the given.
+// ignored reports whether OVERRIDING USER VALUE replaces the given value by the identity's next
+// value.
 func (in *inserting) ignored(i int) bool {
 	return in.stmt.Overriding == "user" && in.d.Columns[i].Identity != ""
 }
 
-// writable refuses a value for a column that makes its own.
+// writable refuses a value for a column that generates its own.
 func (in *inserting) writable(i int) error {
 	col := &in.d.Columns[i]
 	switch {
@@ -200,7 +201,7 @@ func (in *inserting) writable(i int) error {
 	return nil
 }
 
-// checkCount compares the number of values with that of columns.
+// checkCount compares the number of values with the number of columns.
 func (in *inserting) checkCount(n int, pos func(int) int) error {
 	switch {
 	case n > len(in.columns):
@@ -213,7 +214,7 @@ func (in *inserting) checkCount(n int, pos func(int) int) error {
 	return nil
 }
 
-// query makes the child of INSERT … SELECT: a projection to whole rows over the query.
+// query makes the child of INSERT … SELECT: a projection of the query to whole rows.
 func (in *inserting) query(node *logical.Insert, sel *ast.Select) error {
 	b, d := in.b, in.d
 	outer := &scope{outer: in.sc.outer, with: in.sc.with, sel: in.sc.sel}

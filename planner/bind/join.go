@@ -17,13 +17,13 @@ var joinKinds = map[string]opt.JoinKind{
 	"right": opt.Right, "full": opt.Full,
 }
 
-// joinExpr is an explicit JOIN.
+// joinExpr binds an explicit JOIN.
 func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	left, err := b.tableExpr(sc, j.Left)
 	if err != nil {
 		return nil, err
 	}
-	// The right side sees the left one if it is lateral.
+	// A lateral right side sees the left side.
 	rightScope := &scope{outer: sc.outer, tables: sc.tables, cols: sc.cols, with: sc.with,
 		sel: sc.sel}
 	rightScope.add(left)
@@ -74,15 +74,15 @@ func (b *binder) joinExpr(sc *scope, j *ast.Join) (*fromItem, error) {
 	return it, nil
 }
 
-// isSide notes which side of a join the item is, if it is one entry.
+// isSide records the side of the join that the item is, if it is a single entry.
 func (it *fromItem) isSide(side *logical.Node, level int) {
 	if len(it.tables) == 1 && it.tables[0].side == nil {
 		it.tables[0].side, it.tables[0].level = side, level
 	}
 }
 
-// markPadded notes the entries of which an outer join of this kind may have no row. ON does not see
-// them so and is bound before.
+// markPadded marks the entries that an outer join of this kind pads with NULLs. It is called after
+// ON is bound, which sees no padded rows.
 func markPadded(kind opt.JoinKind, left, right *fromItem) {
 	var sides []*fromItem
 	if kind == opt.Left || kind == opt.Full {
@@ -98,7 +98,7 @@ func markPadded(kind opt.JoinKind, left, right *fromItem) {
 	}
 }
 
-// lateralRefused is the error for a side that refers to one that an outer join may pad.
+// lateralRefused returns the error for a side that refers to one that the outer join may pad.
 func (b *binder) lateralRefused(left, right *fromItem) error {
 	alias, pos := left.tables[0].alias, 0
 	var visit func(n logical.Node)
@@ -121,7 +121,7 @@ func (b *binder) lateralRefused(left, right *fromItem) error {
 		WithDetail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.").At(pos)
 }
 
-// joinOn binds ON, which sees the two sides only (and the queries around).
+// joinOn binds ON, whose scope is the two sides and the enclosing queries.
 func (b *binder) joinOn(sc *scope, j *ast.Join, it *fromItem) ([]expr.Expr, error) {
 	on := &scope{outer: sc.outer, tables: it.tables, cols: it.cols,
 		hidden: append(slices.Clip(sc.tables), it.hidden...), with: sc.with, sel: sc.sel}
@@ -135,7 +135,7 @@ func (b *binder) joinOn(sc *scope, j *ast.Join, it *fromItem) ([]expr.Expr, erro
 	return conjuncts(nil, cond), nil
 }
 
-// usingColumns are the columns of USING, or those that NATURAL finds in both sides.
+// usingColumns returns the columns of USING, or for NATURAL those that both sides have.
 func usingColumns(j *ast.Join, left, right *fromItem) ([]ast.Ident, error) {
 	if !j.Natural {
 		return j.Using, nil
@@ -152,7 +152,7 @@ func usingColumns(j *ast.Join, left, right *fromItem) ([]ast.Ident, error) {
 	return using, nil
 }
 
-// joinUsing merges the named columns: they come first and once, then the other columns of the left
+// joinUsing merges the columns of USING. They come first, once; then the other columns of the left
 // side, then those of the right.
 func (b *binder) joinUsing(sc *scope, j *ast.Join, kind opt.JoinKind, it, left, right *fromItem,
 	using []ast.Ident) error {
@@ -211,8 +211,8 @@ func sideColumn(it *fromItem, u ast.Ident, side string) (*visible, error) {
 	return found, nil
 }
 
-// mergeColumn adds l = r to the join and makes the merged column: the side that is never padded
-// with NULLs, or for a full join the one that is there.
+// mergeColumn adds l = r to the join and returns the merged column: that of the side which is never
+// padded with NULLs, or for a full join the one that is not NULL.
 func (b *binder) mergeColumn(kind opt.JoinKind, it *fromItem, l, r *visible, u ast.Ident) (visible,
 	error) {
 	le, re := b.visibleRef(l, 0), b.visibleRef(r, 0)

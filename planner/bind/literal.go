@@ -12,8 +12,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// literal gives a constant its type: int4, int8 or numeric by size, numeric with a point, unknown
-// in quotes.
+// literal binds a constant. Its type is int4, int8 or numeric by its size, numeric with a point,
+// and unknown in quotes.
 func (b *binder) literal(e *ast.Literal) (expr.Expr, error) {
 	pos := int(e.Pos)
 	switch e.Kind {
@@ -44,8 +44,8 @@ func number(text string, pos int) (expr.Expr, error) {
 	return &expr.Const{T: types.TNumeric, Value: types.NewDecimal(d), Pos: pos}, nil
 }
 
-// parseLiteral reads a quoted literal as a value of a type. Types whose input needs the catalog
-// stay casts, run with the statement.
+// parseLiteral parses a quoted literal as a value of a type. A type whose input needs the catalog
+// stays a cast, which runs with the statement.
 func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 	base := withoutMod(t)
 	if c.Value.Null {
@@ -69,7 +69,7 @@ func (b *binder) parseLiteral(c *expr.Const, t *types.Type) (expr.Expr, error) {
 	}
 	var v types.Datum
 	var err error
-	if base.Family == types.Interval { // the fields that a modifier names tell how to read it
+	if base.Family == types.Interval { // the fields of the modifier decide how it is read
 		v, err = types.ParseText(base, c.Value.S, &format)
 	} else {
 		v, err = types.Cast(c.Value, types.TUnknown, base, false, &format)
@@ -95,8 +95,8 @@ func withoutMod(t *types.Type) *types.Type {
 	return t.WithMod(types.NoMod)
 }
 
-// Input reads a quoted literal as a value of t. constant is false where its value holds for this
-// moment only, or is found when the statement runs.
+// Input reads a quoted literal as a value of type t. constant is false if the value holds only for
+// this moment, or can be found only when the statement runs.
 func Input(env *opt.Env, text string, t *types.Type) (v types.Datum, constant bool, err error) {
 	b := &binder{env: env}
 	e, err := b.parseLiteral(&expr.Const{T: types.TUnknown, Value: types.NewString(text)}, t)
@@ -110,11 +110,12 @@ func Input(env *opt.Env, text string, t *types.Type) (v types.Datum, constant bo
 	return c.Value, true, nil
 }
 
-// momentWords are the words of a literal whose value depends on when it is read.
+// momentWords are words in a literal whose value depends on when it is read.
 var momentWords = []string{"now", "today", "tomorrow", "yesterday"}
 
 // DependsOnMoment reports whether the value of a literal depends on when it is read, so that a plan
-// with it serves this statement only. Settings on which it may depend too are part of a plan's key.
+// with it serves one statement only. Settings on which the value depends are part of a plan's cache
+// key instead.
 func DependsOnMoment(t *types.Type, text string) bool {
 	if t.Elem != nil {
 		return DependsOnMoment(t.Elem, text)

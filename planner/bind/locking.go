@@ -10,13 +10,13 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// lockStrengths are the locking clauses as messages name them.
+// lockStrengths are the names of the locking clauses in messages.
 var lockStrengths = map[string]string{
 	"update": "FOR UPDATE", "no key update": "FOR NO KEY UPDATE", "share": "FOR SHARE",
 	"key share": "FOR KEY SHARE",
 }
 
-// buildLocking notes what FOR UPDATE and its like lock: every table in FROM, or those of OF.
+// buildLocking records what FOR UPDATE and the like lock: every table in FROM, or those of OF.
 func (s *selecting) buildLocking() error {
 	for _, l := range s.locking {
 		what := lockStrengths[l.Strength]
@@ -55,7 +55,7 @@ func (s *selecting) buildLocking() error {
 	return nil
 }
 
-// lockItems are the row keys of the tables to lock, as far as the select list does not have them.
+// lockItems returns the row keys of the tables to lock that the select list does not contain.
 func (s *selecting) lockItems(seen logical.ColSet) []logical.Item {
 	var items []logical.Item
 	for _, t := range s.locks {
@@ -70,8 +70,8 @@ func (s *selecting) lockItems(seen logical.ColSet) []logical.Item {
 	return items
 }
 
-// lockRows locks the rows in their order, before a LIMIT cuts them off: what is not returned is not
-// locked, and SKIP LOCKED goes on to the next.
+// lockRows locks the rows in order, below a LIMIT: rows that are not returned are not locked, and
+// SKIP LOCKED continues with the next row.
 func (s *selecting) lockRows() {
 	if len(s.locks) > 0 {
 		s.node = &logical.LockRows{Child: s.node, Tables: s.locks}
@@ -142,10 +142,10 @@ func (s *selecting) lockTarget(t *fromTable, l ast.Locking, pos ast.Pos,
 	return out, nil
 }
 
-// lockable finds the tables whose rows a simple subquery or view hands on, one row for each of its
-// own, and makes their row keys come out of it: what FOR UPDATE of it locks are the rows below.
-// simple is false where a row above cannot be told from those below, or where a LIMIT would choose
-// among them.
+// lockable returns the tables whose rows a simple subquery or view passes on, one row for each of
+// its own, and adds their row keys to its columns: FOR UPDATE of a subquery or view locks the rows
+// of its tables. simple is false where its rows are not those of the tables, or a LIMIT would
+// select among them.
 func (s *selecting) lockable(n logical.Node) (scans []*logical.Scan, simple bool) {
 	switch n := n.(type) {
 	case *logical.Scan:

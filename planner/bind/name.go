@@ -4,7 +4,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 )
 
-// figureName names a result column that has no alias, as PostgreSQL's FigureColname does.
+// figureName returns the name of a result column without alias, like PostgreSQL's FigureColname.
 func figureName(e ast.Expr) string {
 	if name, _ := nameOf(e); name != "" {
 		return name
@@ -12,8 +12,8 @@ func figureName(e ast.Expr) string {
 	return "?column?"
 }
 
-// nameOf gives a name and how good it is: 2 is a real name, 1 one that a cast's type or an outer
-// construct would yield to.
+// nameOf returns a name for an expression and its strength: 2 for a name of its own, 1 for one that
+// a cast's type or an outer construct replaces.
 func nameOf(e ast.Expr) (name string, strength int) {
 	switch e := e.(type) {
 	case *ast.ColumnRef:
@@ -50,7 +50,7 @@ func nameOf(e ast.Expr) (name string, strength int) {
 	return "", 0
 }
 
-// subqueryName is the name of a scalar subquery's column.
+// subqueryName returns the name of a scalar subquery's column.
 func subqueryName(q *ast.Select) (string, int) {
 	switch body := q.Body.(type) {
 	case *ast.SelectCore:

@@ -8,31 +8,33 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// Notes is what the binder found out about the nodes of a statement tree: enough to print the tree
-// back with all names and types resolved (package deparse), and to find what a query depends on.
+// Notes are facts about the nodes of a statement tree that the binder records. They suffice to
+// print the tree with all names and types resolved (package deparse), and to find what a query
+// depends on.
 //
-// While notes are taken a view is a relation like a table: its own query is not bound.
+// While the binder takes notes it treats a view like a table: it does not bind the view's query.
 type Notes struct {
 	// Types are the types of expressions, before the node around them coerced them.
 	Types map[ast.Expr]*types.Type
-	// Columns are what names resolve to: of an *ast.ColumnRef, or an *ast.FieldSelect that is one.
+	// Columns are the columns that names refer to: by *ast.ColumnRef, or by *ast.FieldSelect of a
+	// column.
 	Columns map[ast.Expr]ColumnNote
-	// Rows are expressions that mean a whole row of an entry of FROM.
+	// Rows are expressions that mean a whole row of an entry of FROM, with the entry.
 	Rows map[ast.Expr]ast.TableExpr
-	// Stars are the columns that an *ast.Star, or an *ast.FieldSelect of all fields, stands for.
+	// Stars are the columns of each *ast.Star, and of each *ast.FieldSelect of all fields.
 	Stars map[ast.Expr][]ColumnNote
-	// Tables are the entries of FROM that have a name.
+	// Tables are the named entries of FROM.
 	Tables map[ast.TableExpr]*TableNote
 	// Results are the result columns of queries and of their parts.
 	Results map[ast.QueryBody][]ResultNote
-	// Keys are the primary keys on which a GROUP BY rests: without them the query is not valid.
+	// Keys are the primary keys that GROUP BY depends on: without them the query is not valid.
 	Keys []KeyNote
-	// Reads are the relations that the statement names, each once.
+	// Reads lists the relations that the statement names, each once.
 	Reads []table.ID
 }
 
-// ColumnNote is a column of an entry of FROM: Index counts from 0 in its visible columns. Without
-// Table it is one that JOIN USING made of both sides, and has nothing but its name.
+// ColumnNote is a column of an entry of FROM: Index counts its visible columns from 0. Without
+// Table it is a merged column of JOIN USING, which has only a name.
 type ColumnNote struct {
 	Table ast.TableExpr
 	Index int
@@ -40,7 +42,7 @@ type ColumnNote struct {
 	Type  *types.Type
 }
 
-// TableNote is an entry of FROM: Desc is nil for what is no relation of the catalog, such as a WITH
+// TableNote is an entry of FROM. Desc is nil if it is not a relation of the catalog, such as a WITH
 // query.
 type TableNote struct {
 	Desc  *table.Desc
@@ -54,7 +56,7 @@ type ResultNote struct {
 	Type *types.Type
 }
 
-// KeyNote names a primary key by the OID of its index.
+// KeyNote identifies a primary key by the OID of its index.
 type KeyNote struct {
 	Table, Index table.ID
 }
@@ -73,7 +75,7 @@ func (b *binder) noteType(e ast.Expr, bound expr.Expr) {
 	}
 }
 
-// noteEntry notes an entry of FROM that was just bound.
+// noteEntry records an entry of FROM that is bound.
 func (b *binder) noteEntry(ref ast.TableExpr, t *fromTable) {
 	t.ref = ref
 	if b.notes == nil {
@@ -87,14 +89,14 @@ func (b *binder) noteEntry(ref ast.TableExpr, t *fromTable) {
 	b.notes.Tables[ref] = n
 }
 
-// noteColumn notes what a name means: the column v of one of the tables.
+// noteColumn records what a name refers to: the column v of one of the tables.
 func (b *binder) noteColumn(e ast.Expr, tables []*fromTable, v *visible) {
 	if b.notes != nil {
 		b.notes.Columns[e] = b.columnNote(tables, v)
 	}
 }
 
-// columnNote finds the entry of FROM that has the column.
+// columnNote returns the entry of FROM that has the column.
 func (b *binder) columnNote(tables []*fromTable, v *visible) ColumnNote {
 	note := ColumnNote{Name: v.name, Type: b.visibleRef(v, 0).Type()}
 	for _, t := range tables {
@@ -118,7 +120,7 @@ func (b *binder) noteStar(e ast.Expr, tables []*fromTable, cols []visible) {
 		notes[i] = b.columnNote(tables, &cols[i])
 		for used[notes[i]] && notes[i].Table != nil &&
 			notes[i].Index+1 < len(b.notes.Tables[notes[i].Table].Names) {
-			notes[i].Index++ // of two columns with one name, the next
+			notes[i].Index++ // the next of two columns with one name
 		}
 		used[notes[i]] = true
 	}
@@ -131,7 +133,7 @@ func (b *binder) noteRow(e ast.Expr, t *fromTable) {
 	}
 }
 
-// noteResult notes the columns that a query, or an operand of a set operation, gives.
+// noteResult records the result columns of a query, or of an operand of a set operation.
 func (b *binder) noteResult(body ast.QueryBody, q *logical.Query) {
 	if b.notes == nil || q == nil {
 		return

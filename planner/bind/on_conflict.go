@@ -8,7 +8,7 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// onConflict binds ON CONFLICT: which unique indexes count, and the update.
+// onConflict binds ON CONFLICT: the arbiter indexes and the update.
 func (b *binder) onConflict(in *inserting, oc *ast.OnConflict) (*logical.OnConflict, error) {
 	out := &logical.OnConflict{Update: oc.Update}
 	var err error
@@ -32,7 +32,7 @@ func (b *binder) onConflict(in *inserting, oc *ast.OnConflict) (*logical.OnConfl
 	excluded := &fromTable{alias: "excluded", aliased: true, desc: nil, first: out.Excluded,
 		cols: relationColumns(in.d, out.Excluded)}
 	sc.tables = append(sc.tables, excluded)
-	// a bare name means neither
+	// A bare name would be ambiguous.
 	sc.cols = append(sc.cols[:len(sc.cols):len(sc.cols)], excluded.cols...)
 	sc.sel.clause = clauseSet
 	up := &updating{b: b, sc: sc, d: in.d, old: out.Existing}
@@ -59,8 +59,8 @@ func constraintArbiter(d *table.Desc, name ast.Ident) ([]table.IndexID, error) {
 		"constraint \"%s\" for table \"%s\" does not exist", name.Name, d.Name)
 }
 
-// inferArbiters finds the unique indexes over exactly the named columns. A partial index counts
-// only if the target's WHERE implies its predicate, which is judged by equality.
+// inferArbiters returns the unique indexes over exactly the named columns. A partial index is
+// included only if the target's WHERE implies its predicate, which is decided by equality.
 func (b *binder) inferArbiters(in *inserting, oc *ast.OnConflict) ([]table.IndexID, error) {
 	want := map[table.ColumnID]bool{}
 	for _, el := range oc.Target {
@@ -118,7 +118,7 @@ func sameColumns(ix *table.Index, want map[table.ColumnID]bool) bool {
 	return len(have) == len(want)
 }
 
-// implied reports whether a partial index's predicate holds wherever the given condition does.
+// implied reports whether the given condition implies a partial index's predicate.
 func (b *binder) implied(d *table.Desc, ix *table.Index, first logical.ColID,
 	given expr.Expr) (bool, error) {
 	if ix.WhereText == "" {

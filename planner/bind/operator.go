@@ -136,7 +136,7 @@ func (b *binder) isDistinct(sc *scope, e *ast.IsDistinct) (expr.Expr, error) {
 	return b.distinct(l, r, e.Not, int(e.Pos))
 }
 
-// like binds LIKE, ILIKE and SIMILAR TO, which are operators.
+// like binds LIKE, ILIKE and SIMILAR TO as operators.
 func (b *binder) like(sc *scope, e *ast.Like) (expr.Expr, error) {
 	pos := int(e.Pos)
 	operand, err := b.expr(sc, e.Operand)
@@ -170,7 +170,7 @@ func (b *binder) like(sc *scope, e *ast.Like) (expr.Expr, error) {
 	return b.binary(op, operand, pattern, pos)
 }
 
-// between binds BETWEEN as two comparisons; the operand is bound for each, as PostgreSQL does.
+// between binds BETWEEN as two comparisons. As in PostgreSQL the operand is bound for each.
 func (b *binder) between(sc *scope, e *ast.Between) (expr.Expr, error) {
 	compare := func(op string, bound ast.Expr) (expr.Expr, error) {
 		return b.binaryExpr(sc, &ast.Binary{Pos: e.Pos, Op: op, Left: e.Operand, Right: bound})
@@ -207,7 +207,7 @@ func (b *binder) between(sc *scope, e *ast.Between) (expr.Expr, error) {
 	return &expr.Or{Args: []expr.Expr{first, second}}, nil
 }
 
-// inList binds IN (…): with one type for all as a list, otherwise as a chain of comparisons.
+// inList binds IN (…): as a list if all values have one type, otherwise as a chain of comparisons.
 func (b *binder) inList(sc *scope, e *ast.InList) (expr.Expr, error) {
 	op := "="
 	if e.Not {
@@ -247,7 +247,8 @@ func (b *binder) inList(sc *scope, e *ast.InList) (expr.Expr, error) {
 	return &expr.Or{Args: args}, nil
 }
 
-// inCommonType makes an InList if operand and list have a common type with equality; else nil.
+// inCommonType makes an InList if the operand and the list have a common type with equality. It
+// returns nil if they do not.
 func (b *binder) inCommonType(arg expr.Expr, list []expr.Expr, e *ast.InList) (expr.Expr, error) {
 	all := append([]expr.Expr{arg}, list...)
 	t, _, err := builtin.CommonTypeFor("IN", typesOf(all))
@@ -271,7 +272,7 @@ func (b *binder) inCommonType(arg expr.Expr, list []expr.Expr, e *ast.InList) (e
 	return in, nil
 }
 
-// inChain compares row by row.
+// inChain compares rows one by one.
 func (b *binder) inChain(sc *scope, e *ast.InList, op string) (expr.Expr, error) {
 	args := make([]expr.Expr, len(e.List))
 	for i, r := range e.List {

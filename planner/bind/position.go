@@ -4,8 +4,8 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 )
 
-// exprPos is where PostgreSQL points for a whole expression: at its leftmost character, where At is
-// the operator.
+// exprPos returns the position that PostgreSQL reports for a whole expression: that of its leftmost
+// character, where At is that of the operator.
 func exprPos(e ast.Expr) int {
 	if e == nil {
 		return 0
@@ -48,7 +48,7 @@ func exprPos(e ast.Expr) int {
 	return int(pos)
 }
 
-// argPos is the place of an argument of a call.
+// argPos returns the position of an argument of a call.
 func argPos(call *ast.FuncCall, i int) int {
 	if i < len(call.Args) {
 		return exprPos(call.Args[i])

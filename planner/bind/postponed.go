@@ -5,7 +5,7 @@ import (
 	"github.com/minidb/minidb/planner/logical"
 )
 
-// postpone decides what is computed after the order.
+// postpone decides what is computed after sorting.
 func (s *selecting) postpone() {
 	if len(s.order) == 0 || s.core.Distinct && len(s.on) == 0 {
 		return
@@ -38,7 +38,7 @@ func (s *selecting) postpone() {
 	}
 }
 
-// inputsOf adds the columns that postponed expressions read to what is sorted.
+// inputsOf adds the columns that postponed expressions read to those that are sorted.
 func (s *selecting) inputsOf(items []logical.Item, seen logical.ColSet) []logical.Item {
 	var read logical.ColSet
 	for i := range s.later.targets {
@@ -60,7 +60,7 @@ func (s *selecting) inputsOf(items []logical.Item, seen logical.ColSet) []logica
 	return items
 }
 
-// projectLater computes what was postponed above the ordered rows.
+// projectLater adds a projection of what was postponed above the sorted rows.
 func (s *selecting) projectLater() {
 	if len(s.later.targets) == 0 {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// query binds a whole query expression inside of outer (nil: a statement of its own). With
-// keepUnknown, result columns that are literals of unknown type stay so for the caller to coerce.
+// query binds a whole query expression within outer (nil: a statement of its own). With
+// keepUnknown, result columns that are literals of unknown type are left for the caller to coerce.
 func (b *binder) query(q *ast.Select, outer *scope, keepUnknown bool) (*logical.Query, error) {
 	if err := b.enter(q.Pos); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (b *binder) query(q *ast.Select, outer *scope, keepUnknown bool) (*logical.
 	return out, err
 }
 
-// body binds what ORDER BY and LIMIT do not belong to: an operand of UNION and its like, or a
+// body binds a query without ORDER BY and LIMIT of its own: an operand of a set operation, or a
 // parenthesised query.
 func (b *binder) body(sc *scope, body ast.QueryBody, keepUnknown bool) (*logical.Query, error) {
 	q, err := b.operand(sc, body, keepUnknown)
@@ -86,8 +86,8 @@ func (b *binder) limit(sc *scope, node logical.Node, q *ast.Select) (logical.Nod
 	return &logical.Limit{Child: node, Count: count, Offset: offset}, nil
 }
 
-// rowCount binds the argument of LIMIT or OFFSET: an int8 without columns of this query. NULL is as
-// if it were not there.
+// rowCount binds the argument of LIMIT or OFFSET: an int8 without columns of this query. NULL means
+// that there is none.
 func (b *binder) rowCount(sc *scope, e ast.Expr, c clause) (expr.Expr, error) {
 	if e == nil {
 		return nil, nil

@@ -7,19 +7,19 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 )
 
-// references walks a statement tree before it is bound and meets every relation that FROM names, so
-// that WITH RECURSIVE can tell which query reads itself or a later one, and whether it may do so
-// where it does.
+// references visits every relation that FROM names in a statement tree which is not yet bound. WITH
+// RECURSIVE uses it to find which queries read themselves or a later query, and whether they may do
+// so there.
 type references struct {
 	// onTable is called for each unqualified name that no inner WITH hides.
 	onTable func(ref *ast.TableRef, where place)
-	// onQuery, when set, is called for subqueries instead of walking them.
+	// onQuery, when set, is called for subqueries instead of visiting them.
 	onQuery func(pos ast.Pos)
 	hidden  []string // names of inner WITH queries
 	where   place
 }
 
-// place is what surrounds a reference, as far as recursion minds.
+// place is where a reference is, as far as recursion depends on it.
 type place string
 
 const (
@@ -42,8 +42,8 @@ func mentions(stmt ast.Statement, name string) bool {
 	return found
 }
 
-// checkRecursion refuses the references of a recursive query to itself that have no meaning: within
-// its first term, where rows of one round are compared with those of others, or twice.
+// checkRecursion refuses references of a recursive query to itself that have no meaning: within its
+// first term, where rows of one round are compared with those of others, or twice.
 func checkRecursion(sel *ast.Select, u *ast.SetOp, name string) error {
 	var err error
 	count := 0
@@ -92,7 +92,7 @@ func (r *references) statement(stmt ast.Statement) {
 	}
 }
 
-// with walks the queries of a WITH clause and hides their names from then on.
+// with visits the queries of a WITH clause. Their names are hidden from then on.
 func (r *references) with(w *ast.With) {
 	if w == nil {
 		return
@@ -108,7 +108,7 @@ func (r *references) with(w *ast.With) {
 	}
 }
 
-// scoped walks what a WITH clause belongs to.
+// scoped visits what a WITH clause belongs to.
 func (r *references) scoped(w *ast.With, walk func()) {
 	mark := len(r.hidden)
 	r.with(w)
@@ -158,7 +158,7 @@ func (r *references) body(body ast.QueryBody) {
 	}
 }
 
-// setOp: rows of the working table may be added up, but not compared.
+// setOp visits a set operation. Rows of the working table may be concatenated, but not compared.
 func (r *references) setOp(s *ast.SetOp) {
 	left, right := r.where, r.where
 	if r.where == anywhere {
@@ -221,7 +221,7 @@ func (r *references) exprs(es []ast.Expr) {
 	}
 }
 
-// expr walks the subqueries of an expression.
+// expr visits the subqueries of an expression.
 func (r *references) expr(e ast.Expr) {
 	ast.Inspect(e, func(n any) bool {
 		q, sub := n.(*ast.Select)
@@ -232,8 +232,8 @@ func (r *references) expr(e ast.Expr) {
 	})
 }
 
-// inDependencyOrder sorts the queries of a WITH RECURSIVE clause so that each comes after those it
-// reads.
+// inDependencyOrder sorts the queries of a WITH RECURSIVE clause so that each comes after those
+// that it reads.
 func inDependencyOrder(w *ast.With) ([]*ast.CTE, error) {
 	n := len(w.CTEs)
 	out := make([]*ast.CTE, 0, n)

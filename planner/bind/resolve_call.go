@@ -35,7 +35,7 @@ func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.
 	}
 	for i := range args {
 		if fn.Name == "pg_typeof" {
-			break // the one function that can tell a literal without a type
+			break // it returns the type of a literal before any coercion
 		}
 		if args[i], err = b.coerce(args[i], targets[i], explicitIfCast(fn, args[i]),
 			argPos(call, i)); err != nil {
@@ -45,8 +45,8 @@ func (b *binder) resolveCall(sc *scope, call *ast.FuncCall) (*expr.Func, []expr.
 	return fn, args, builtin.ReturnType(fn, targets), nil
 }
 
-// withoutOutParams leaves out the arguments that are parameters declared as void, as PostgreSQL
-// does: JDBC sends {? = call f(?)} as f($1, $2), where $1, of type void, stands for the result.
+// withoutOutParams drops the arguments that are parameters declared as void, as PostgreSQL does:
+// JDBC sends {? = call f(?)} as f($1, $2), where $1, of type void, is the result.
 func (b *binder) withoutOutParams(call *ast.FuncCall) *ast.FuncCall {
 	out := func(i int) bool {
 		p, ok := call.Args[i].(*ast.Param)
@@ -76,8 +76,8 @@ func (b *binder) withoutOutParams(call *ast.FuncCall) *ast.FuncCall {
 	return &c
 }
 
-// inOrder puts the arguments of f(b => 1) in the order of f's parameters, with defaults between
-// them.
+// inOrder sorts the arguments of f(b => 1) into the order of f's parameters, with defaults in the
+// gaps.
 func inOrder(call *ast.FuncCall, args []expr.Expr) ([]expr.Expr, error) {
 	if call.ArgNames == nil {
 		return args, nil
@@ -95,7 +95,7 @@ func inOrder(call *ast.FuncCall, args []expr.Expr) ([]expr.Expr, error) {
 	return out, nil
 }
 
-// qualified puts the schema that was written into the message that a function does not exist.
+// qualified adds the written schema to the message that a function does not exist.
 func qualified(err error, call *ast.FuncCall) error {
 	e, ok := err.(*sqlerr.Error)
 	if !ok || call.Name.Schema == "" {
@@ -109,7 +109,8 @@ func qualified(err error, call *ast.FuncCall) error {
 	return err
 }
 
-// explicitIfCast: a type's name used as a function is a cast, which the one argument undergoes.
+// explicitIfCast returns explicit if the function is a type's name: such a call is a cast of its
+// only argument.
 func explicitIfCast(fn *expr.Func, arg expr.Expr) coercion {
 	if len(fn.Args) == 1 && fn.Returns != nil && fn.Name == fn.Returns.Name &&
 		arg.Type().OID != fn.Args[0].OID {
@@ -188,10 +189,10 @@ func (b *binder) distinct(l, r expr.Expr, not bool, pos int) (expr.Expr, error) 
 	return out, nil
 }
 
-// distinctFuncs keeps one IS DISTINCT FROM per equality operator.
+// distinctFuncs caches the IS DISTINCT FROM of each equality operator.
 var distinctFuncs sync.Map // *expr.Func → *expr.Func
 
-// distinctFunc makes IS DISTINCT FROM out of an equality operator: NULLs count as equal values.
+// distinctFunc makes IS DISTINCT FROM from an equality operator: two NULLs count as equal.
 func distinctFunc(eq *expr.Func) *expr.Func {
 	if fn, ok := distinctFuncs.Load(eq); ok {
 		return fn.(*expr.Func)
@@ -210,18 +211,18 @@ func distinctFunc(eq *expr.Func) *expr.Func {
 	return fn.(*expr.Func)
 }
 
-// writing are the functions that change something, so that a plan with one is not read-only.
+// writing are the functions that change something: a plan that calls one is not read-only.
 var writing = map[string]bool{"nextval": true, "setval": true, "set_config": false}
 
-// lasting are functions whose effect stays when the transaction is rolled back. nextval's does too,
-// but a gap in a sequence is nothing to be afraid of.
+// lasting are the functions whose effect remains when the transaction is rolled back. That of
+// nextval remains too, but is only a gap in a sequence.
 var lasting = map[string]bool{"pg_advisory_lock": true, "pg_advisory_lock_shared": true,
 	"pg_try_advisory_lock":        true,
 	"pg_try_advisory_lock_shared": true, "pg_advisory_unlock": true,
 	"pg_advisory_unlock_shared": true,
 	"pg_advisory_unlock_all":    true, "pg_cancel_backend": true, "pg_terminate_backend": true}
 
-// notAggregate refuses the decorations of aggregates on other functions.
+// notAggregate refuses the syntax of aggregates on other functions.
 func notAggregate(call *ast.FuncCall) error {
 	name, what := call.Name.Name, ""
 	switch {

@@ -12,7 +12,7 @@ func isRow(e ast.Expr) bool {
 	return ok
 }
 
-// row binds ROW(…) as a value. t.* inside of it is expanded.
+// row binds ROW(…) as a value. It expands t.* within it.
 func (b *binder) row(sc *scope, e *ast.Row) (expr.Expr, error) {
 	row := &expr.RowExpr{}
 	for _, el := range e.Elements {
@@ -38,8 +38,8 @@ func (b *binder) row(sc *scope, e *ast.Row) (expr.Expr, error) {
 	return row, nil
 }
 
-// rowComparison binds (a, b) op (c, d) into comparisons of the fields: equality of all, inequality
-// of some, or the order of the first pair that differs.
+// rowComparison binds (a, b) op (c, d) to comparisons of the fields: equality of all, inequality of
+// some, or the order of the first pair that differs.
 func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos int) (expr.Expr,
 	error) {
 	if sq, ok := right.(*ast.Subquery); ok && isRow(left) {
@@ -65,8 +65,8 @@ func (b *binder) rowComparison(sc *scope, op string, left, right ast.Expr, pos i
 	return b.compareFields(len(l.Elements), op, pos, field)
 }
 
-// rowSubquery compares a row with the one row of a subquery, each column of which becomes a scalar
-// subquery of its own.
+// rowSubquery compares a row with the single row of a subquery. Each column becomes a scalar
+// subquery.
 func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery,
 	pos int) (expr.Expr, error) {
 	return b.compareFields(len(l.Elements), op, pos, func(op string, i int) (expr.Expr, error) {
@@ -91,7 +91,7 @@ func (b *binder) rowSubquery(sc *scope, op string, l *ast.Row, sq *ast.Subquery,
 	})
 }
 
-// compareFields composes a comparison of rows of n fields from comparisons of their fields.
+// compareFields composes a comparison of rows with n fields from comparisons of their fields.
 func (b *binder) compareFields(n int, op string, pos int,
 	field func(op string, i int) (expr.Expr, error)) (expr.Expr, error) {
 	switch op {
@@ -123,7 +123,8 @@ func fold2(args []expr.Expr, and bool) expr.Expr {
 	return &expr.Or{Args: args}
 }
 
-// rowOrder is a < c OR (a = c AND (b < d OR …)); only the last pair may be equal, if op allows it.
+// rowOrder composes a < c OR (a = c AND (b < d OR …)). Only the last pair may be equal, if op
+// allows it.
 func (b *binder) rowOrder(n int, op string, field func(string, int) (expr.Expr, error)) (expr.Expr,
 	error) {
 	out, err := field(op, n-1)
@@ -158,7 +159,7 @@ func (b *binder) mixedComparison(sc *scope, op string, left, right ast.Expr, pos
 	return b.binary(op, l, r, pos)
 }
 
-// rowDistinct is IS DISTINCT FROM of rows: some field is distinct.
+// rowDistinct binds IS DISTINCT FROM of rows: some field is distinct.
 func (b *binder) rowDistinct(sc *scope, e *ast.IsDistinct) (expr.Expr, error) {
 	l, r := e.Left.(*ast.Row), e.Right.(*ast.Row)
 	if len(l.Elements) != len(r.Elements) {

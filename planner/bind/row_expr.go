@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// rowExpr binds an expression of the catalog over the columns of d, whose IDs go from first on; d
-// is nil where columns are not allowed.
+// rowExpr binds an expression of the catalog over the columns of d, whose first ID is first. d is
+// nil where columns are not allowed.
 func (b *binder) rowExpr(d *table.Desc, first logical.ColID, e ast.Expr, c clause) (expr.Expr,
 	error) {
 	sc := (*scope)(nil).inner()
@@ -58,7 +58,7 @@ func refuseSubquery(e ast.Expr, c clause) error {
 	return err
 }
 
-// indexCondition binds the predicate of a partial index over columns whose IDs go from first on.
+// indexCondition binds the predicate of a partial index over columns whose first ID is first.
 func (b *binder) indexCondition(d *table.Desc, first logical.ColID, text string) ([]expr.Expr,
 	error) {
 	parsed, err := b.env.ParseExpr(text)

@@ -7,11 +7,11 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// scope is the names that an expression may use: the FROM entries of its query, and by outer those
-// of the queries around it.
+// scope has the names that an expression may use: the FROM entries of its query, and through outer
+// those of the enclosing queries.
 type scope struct {
 	outer *scope
-	// tables are found by a qualifier, cols by a bare name; cols is also the order of *.
+	// tables are searched by qualifier, cols by bare name. cols is also the order of *.
 	tables []*fromTable
 	cols   []visible
 	// hidden are FROM entries of the same query that cannot be referenced from here.
@@ -20,36 +20,37 @@ type scope struct {
 	sel    *selectState
 }
 
-// fromTable is an entry of FROM that has a name.
+// fromTable is a named entry of FROM.
 type fromTable struct {
-	ref     ast.TableExpr // where the statement has it; nil for the row of a CHECK and its like
+	ref     ast.TableExpr // nil for the row of a CHECK and the like
 	alias   string
-	aliased bool   // alias was written, so that the relation's own name is hidden
-	join    bool   // an alias of a join
+	aliased bool   // the alias was written, so that the relation's own name is hidden
+	join    bool   // the alias of a join
 	schema  string // of an unaliased relation
 	desc    *table.Desc
 	first   logical.ColID // of a scan of desc
 	cols    []visible
 	nested  bool         // rows of a query or a join under an alias
-	padded  bool         // an outer join may have no row of it
-	source  logical.Node // of a subquery, view, WITH query or function: what makes its rows
-	// side is the side of a join that is this entry alone, level that of its columns.
+	padded  bool         // an outer join may pad its rows with NULLs
+	source  logical.Node // makes the rows of a subquery, view, WITH query or function
+	// side is the side of a join that consists of this entry alone; level is the level of its
+	// columns.
 	side  *logical.Node
 	level int
-	// marker is the column that wholeRow has put beside its columns, once marked is set.
+	// marker is the column that wholeRow added to the entry's columns, if marked is set.
 	marker logical.ColID
 	marked bool
 }
 
-// visible is a column under the name by which it is in sight. e is set for a merged column of a
-// join USING that is more than one of its sides.
+// visible is a column and its name in scope. e is set for a merged column of JOIN USING that
+// combines both sides.
 type visible struct {
 	name string
 	id   logical.ColID
 	e    expr.Expr
 }
 
-// level is the depth of the scope's query.
+// level returns the nesting level of the scope's query.
 func (sc *scope) level() int {
 	if sc == nil {
 		return -1
@@ -57,7 +58,7 @@ func (sc *scope) level() int {
 	return sc.sel.level
 }
 
-// inner makes the scope of a query inside of this one; nil is the outside of all.
+// inner returns a scope for a query within this one; the outer scope of a statement is nil.
 func (sc *scope) inner() *scope {
 	in := &scope{outer: sc, sel: &selectState{level: sc.level() + 1}}
 	if sc != nil {
@@ -66,13 +67,13 @@ func (sc *scope) inner() *scope {
 	return in
 }
 
-// add puts a FROM item's names in sight.
+// add adds a FROM item's names to the scope.
 func (sc *scope) add(it *fromItem) {
 	if it.hidden != nil {
 		sc.hidden = append(sc.hidden[:len(sc.hidden):len(sc.hidden)], it.hidden...)
 	}
 	if sc.tables == nil && sc.cols == nil {
-		// Clipped: the lists are the item's own.
+		// Clipped, because the lists belong to the item.
 		sc.tables, sc.cols = it.tables[:len(it.tables):len(it.tables)],
 			it.cols[:len(it.cols):len(it.cols)]
 		return
@@ -81,15 +82,15 @@ func (sc *scope) add(it *fromItem) {
 	sc.cols = append(sc.cols, it.cols...)
 }
 
-// sibling makes an empty scope at the same place: an operand of a set operation has names of its
-// own.
+// sibling returns an empty scope at the same level: each operand of a set operation has its own
+// names.
 func (sc *scope) sibling() *scope {
 	s := sc.outer.inner()
 	s.with = sc.with
 	return s
 }
 
-// state finds the query at a level of nesting.
+// state returns the query at a level of nesting.
 func (sc *scope) state(level int) *selectState {
 	for s := sc; s != nil; s = s.outer {
 		if s.sel.level == level {
@@ -99,33 +100,33 @@ func (sc *scope) state(level int) *selectState {
 	return nil
 }
 
-// withFrame is one WITH clause; outer is that of a query around.
+// withFrame is one WITH clause; outer is that of an enclosing query.
 type withFrame struct {
 	outer *withFrame
 	ctes  []*cteEntry
-	later []string // names that are not in sight yet
+	later []string // names of later queries, which are not in scope yet
 }
 
-// cteEntry is a WITH query as names see it.
+// cteEntry is a WITH query in scope.
 type cteEntry struct {
 	name string
 	def  *ast.CTE
 	cte  *logical.CTE
-	cols []visible // names, and the IDs inside of cte.Query
-	// outer is set for a query that refers to columns around it, or to the working table of a
-	// recursive one: its rows change, so that every reference binds it anew.
+	cols []visible // names, and the IDs within cte.Query
+	// outer is set for a query that refers to columns of enclosing queries, or to the working table
+	// of a recursive one: its rows change, so every reference binds it anew.
 	outer *scope
-	// recursing is set while the second term of a recursive query is bound
+	// recursing is set while the second term of a recursive query is bound.
 	recursing bool
 	level     int
 }
 
-// fromItem is a bound entry of FROM, or a join of such: its rows and the names that it brings.
+// fromItem is a bound entry of FROM, or a join of entries: its rows and names.
 type fromItem struct {
 	node   logical.Node
 	tables []*fromTable
 	cols   []visible
-	hidden []*fromTable // those that an alias of a join hides
+	hidden []*fromTable // the entries that the alias of a join hides
 }
 
 func (b *binder) visibleRef(v *visible, pos ast.Pos) expr.Expr {

@@ -8,8 +8,8 @@ import (
 	"github.com/minidb/minidb/planner/opt"
 )
 
-// selectCore binds SELECT … with its ORDER BY. q is the query expression around, for its locking
-// clause; nil inside of set operations.
+// selectCore binds SELECT … with its ORDER BY. q is the query expression that it belongs to, for
+// its locking clause; nil within set operations.
 func (b *binder) selectCore(sc *scope, core *ast.SelectCore, orderBy []ast.OrderItem,
 	keepUnknown bool, q *ast.Select) (*logical.Query, error) {
 	if core.Into != nil {
@@ -81,7 +81,7 @@ func (s *selecting) ordered(t int) bool {
 	return false
 }
 
-// where binds WHERE into conjuncts.
+// where binds WHERE and returns its conjuncts.
 func (b *binder) where(sc *scope, e ast.Expr) ([]expr.Expr, error) {
 	if e == nil {
 		return nil, nil
@@ -94,7 +94,7 @@ func (b *binder) where(sc *scope, e ast.Expr) ([]expr.Expr, error) {
 	return conjuncts(nil, cond), nil
 }
 
-// targetList binds a select list or RETURNING, expanding stars.
+// targetList binds a select list or RETURNING. It expands stars.
 func (b *binder) targetList(sc *scope, items []ast.SelectItem) ([]target, error) {
 	targets := make([]target, 0, len(items))
 	for _, it := range items {
@@ -121,7 +121,7 @@ func (b *binder) targetList(sc *scope, items []ast.SelectItem) ([]target, error)
 	return targets, nil
 }
 
-// star expands * and t.*; ok is false for anything else.
+// star expands * and t.*; ok is false for any other expression.
 func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool, err error) {
 	var qualifier []string
 	var pos ast.Pos
@@ -156,9 +156,9 @@ func (b *binder) star(sc *scope, e ast.Expr) (cols []visible, ok bool, err error
 	return sc.cols, true, nil
 }
 
-// sortTarget resolves an item of ORDER BY or DISTINCT ON by the SQL-92 rules first (a result
-// column's name or position), then as an expression, which becomes a hidden target if the select
-// list has no equal one.
+// sortTarget resolves an item of ORDER BY or DISTINCT ON by the SQL-92 rules first (the name or
+// position of a result column), else as an expression. If the select list does not contain an equal
+// one, that becomes a hidden target.
 func (s *selecting) sortTarget(e ast.Expr, c clause) (int, error) {
 	visible := len(s.targets)
 	for visible > 0 && s.targets[visible-1].junk {
@@ -214,7 +214,7 @@ func (s *selecting) bindDistinct() error {
 	return s.matchDistinctOn()
 }
 
-// matchDistinctOn demands that the leading ORDER BY items are the DISTINCT ON expressions.
+// matchDistinctOn requires that the leading ORDER BY items are the DISTINCT ON expressions.
 func (s *selecting) matchDistinctOn() error {
 	if len(s.on) == 0 {
 		return nil
@@ -248,7 +248,7 @@ func (s *selecting) matchDistinctOn() error {
 	return nil
 }
 
-// resolveUnknowns makes literals and parameters without a type text.
+// resolveUnknowns gives literals and parameters without a type the type text.
 func (s *selecting) resolveUnknowns() (err error) {
 	for i := range s.targets {
 		if s.targets[i].e, err = s.b.resolveUnknown(s.targets[i].e); err != nil {
@@ -293,7 +293,7 @@ func (s *selecting) build() (*logical.Query, error) {
 	return q, nil
 }
 
-// project gives every target an ID. Columns that are there already keep theirs; if all are, and no
+// project gives every target an ID. A plain column keeps its ID. If all targets are columns, and no
 // DISTINCT needs exactly the select list, there is nothing to compute.
 func (s *selecting) project() {
 	have := logical.SetOf(s.node.Columns())
@@ -342,7 +342,7 @@ func (s *selecting) distinctAndSort() {
 	}
 }
 
-// sortKeys are the ORDER BY items, and for DISTINCT ON its expressions that ORDER BY leaves out.
+// sortKeys returns the ORDER BY items, and the expressions of DISTINCT ON that are not among them.
 func (s *selecting) sortKeys() []opt.SortKey {
 	var keys []opt.SortKey
 	for _, o := range s.order {

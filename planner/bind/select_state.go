@@ -7,8 +7,8 @@ import (
 	"github.com/minidb/minidb/planner/opt"
 )
 
-// selectState is one SELECT being bound: its level of nesting, the clause at which binding stands,
-// and the calls taken out of its expressions.
+// selectState is the state of one SELECT being bound: its level of nesting, the current clause, and
+// the calls taken out of its expressions.
 type selectState struct {
 	level  int
 	clause clause
@@ -19,18 +19,18 @@ type selectState struct {
 	// inAggregate is set while the arguments of an aggregate of this query are bound.
 	inAggregate bool
 	inWindow    bool
-	// made are the IDs that stand for the calls above and for group expressions.
+	// made has the IDs that replace these calls, and those of group expressions.
 	made logical.ColSet
-	// groupings are the calls of grouping(), resolved once GROUP BY is known.
+	// groupings are the calls of grouping(), which are resolved once GROUP BY is bound.
 	groupings []groupingCall
-	// subqueries are those bound so far whose class is known: the text and the class.
+	// subqueries are those bound so far, with their class.
 	subqueries []classified
 	// selfReference is set when FROM reads the working table of a recursive query.
 	selfReference bool
-	noSets        string // construct inside of which a set-returning call is refused
+	noSets        string // the construct within which set-returning calls are refused
 }
 
-// clause is the part of a query whose expressions are being bound, as messages name it.
+// clause is the part of a query whose expressions are being bound, with its name in messages.
 type clause string
 
 const (
@@ -62,7 +62,7 @@ type aggCall struct {
 	pos int
 }
 
-// windowCall is a window call taken out of its expression, with the window that it is over.
+// windowCall is a window call taken out of its expression, and its window.
 type windowCall struct {
 	logical.WindowItem
 	partition []expr.Expr
@@ -70,7 +70,7 @@ type windowCall struct {
 	pos       int
 }
 
-// each calls fn with the place of every expression of the call.
+// each calls fn with a pointer to every expression of the call.
 func (w *windowCall) each(fn func(*expr.Expr)) {
 	for i := range w.Args {
 		fn(&w.Args[i])
@@ -90,7 +90,7 @@ type groupingCall struct {
 	pos  int
 }
 
-// classified is a subquery whose class is known.
+// classified is a subquery and its class.
 type classified struct {
 	query *ast.Select
 	class int

@@ -11,7 +11,7 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// selecting is a SELECT on its way to a plan.
+// selecting is a SELECT that is being bound and planned.
 type selecting struct {
 	b       *binder
 	sc      *scope
@@ -22,7 +22,7 @@ type selecting struct {
 	having  []expr.Expr
 	order   []orderKey
 	group   groupBy
-	on      []int // DISTINCT ON, as targets
+	on      []int // DISTINCT ON, as indexes of targets
 	later   postponed
 	locking []ast.Locking
 	locks   []logical.LockTarget
@@ -32,35 +32,36 @@ type selecting struct {
 type target struct {
 	name string
 	e    expr.Expr
-	src  ast.Expr // nil for the columns of *
+	src  ast.Expr // nil for columns from *
 	id   logical.ColID
 	junk bool
 }
 
-// orderKey is an ORDER BY item: the target that it sorts by.
+// orderKey is an ORDER BY item and the target that it sorts by.
 type orderKey struct {
 	target int
 	item   ast.OrderItem
 }
 
-// groupBy is a bound GROUP BY: its distinct expressions, and with grouping sets which of them each
-// set has.
+// groupBy is a bound GROUP BY: its distinct expressions, and the indexes of the expressions in each
+// grouping set.
 type groupBy struct {
 	exprs []expr.Expr
 	sets  [][]int
 	given bool
 }
 
-// postponed is the part of a select list that PostgreSQL computes after ORDER BY: what calls
-// volatile functions, so that these run for the rows in their order and for none that LIMIT cuts
-// off, and set-returning calls, whose rows LIMIT counts and DISTINCT ON does not see. What is not
-// sorted by goes with them, so that a row's expressions are computed in their order.
+// postponed is the part of a select list that is computed after sorting, as in PostgreSQL.
+// Expressions with volatile functions are, so that these run in the order of the rows, and not for
+// rows that LIMIT drops. So are set-returning calls, whose rows LIMIT counts and DISTINCT ON does
+// not see. All other expressions that the rows are not sorted by are postponed with them, so that
+// the expressions of a row are computed in their order.
 type postponed struct {
 	targets map[int]bool
 	sets    bool // all set-returning calls
 }
 
-// sortKey gives a key its direction: NULLs are larger than every value.
+// sortKey returns the sort key of an ORDER BY item. NULLs are larger than every value.
 func sortKey(e expr.Expr, it ast.OrderItem) opt.SortKey {
 	k := opt.SortKey{Expr: e, Desc: it.Desc, NullsFirst: it.Desc}
 	if it.NullsFirst != nil {
@@ -69,8 +70,8 @@ func sortKey(e expr.Expr, it ast.OrderItem) opt.SortKey {
 	return k
 }
 
-// ordinal reads a constant in ORDER BY, GROUP BY or DISTINCT ON: an integer is a position in the
-// select list, counted from 1; other constants are refused.
+// ordinal recognises a constant in ORDER BY, GROUP BY or DISTINCT ON. An integer is a position in
+// the select list, counted from 1; any other constant is refused.
 func ordinal(e ast.Expr, n int, c clause) (index int, ok bool, err error) {
 	lit, isLit := e.(*ast.Literal)
 	if !isLit {
@@ -107,7 +108,7 @@ func (b *binder) condition(sc *scope, e ast.Expr, construct string) (expr.Expr, 
 	return b.coerceBool(bound, construct, e)
 }
 
-// conjuncts splits a condition at its ANDs.
+// conjuncts splits a condition at its ANDs and appends the parts to dst.
 func conjuncts(dst []expr.Expr, e expr.Expr) []expr.Expr {
 	if a, ok := e.(*expr.And); ok {
 		for _, arg := range a.Args {
@@ -118,7 +119,7 @@ func conjuncts(dst []expr.Expr, e expr.Expr) []expr.Expr {
 	return append(dst, e)
 }
 
-// resolveUnknown makes a literal or parameter whose type nothing decided text.
+// resolveUnknown gives a literal or parameter of unknown type the type text.
 func (b *binder) resolveUnknown(e expr.Expr) (expr.Expr, error) {
 	if e.Type().OID != types.OIDUnknown {
 		return e, nil
@@ -126,7 +127,7 @@ func (b *binder) resolveUnknown(e expr.Expr) (expr.Expr, error) {
 	return b.coerce(e, types.TText, implicit, 0)
 }
 
-// namedTarget finds the result column of a name; -1 for none.
+// namedTarget returns the index of the result column with a name, -1 for none.
 func (s *selecting) namedTarget(ref *ast.ColumnRef, c clause) (int, error) {
 	found := -1
 	for i := range s.targets {

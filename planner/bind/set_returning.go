@@ -14,10 +14,10 @@ type setCall struct {
 	fn     *expr.Func
 	args   []expr.Expr
 	scalar expr.Expr
-	t      *types.Type // what one row is
+	t      *types.Type // the type of a row
 }
 
-// columnType is the type of one of the function's columns.
+// columnType returns the type of one of the function's columns.
 func (c *setCall) columnType(col expr.SetColumn) *types.Type {
 	switch {
 	case col.Type == nil && c.fn.Name != "unnest":
@@ -100,8 +100,8 @@ func (sel *selectState) allowsSets(call *ast.FuncCall) error {
 	return refused("", "set-returning functions are not allowed in %s", sel.clause)
 }
 
-// buildSets adds a ProjectSet for the set-returning calls of the select list; a call over the
-// result of another one goes above it.
+// buildSets adds a ProjectSet for the set-returning calls of the select list. A call over the
+// result of another call gets a ProjectSet above that.
 func (s *selecting) buildSets() {
 	left := s.sc.sel.sets
 	for len(left) > 0 {

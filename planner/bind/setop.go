@@ -12,8 +12,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// setOp binds UNION, INTERSECT and EXCEPT: column by column of the common type, named as on the
-// left. A chain is bound from its left end, without recursion; one of UNION ALL becomes one Append.
+// setOp binds UNION, INTERSECT and EXCEPT. Each column has the common type of its operands and the
+// name of the left one. A chain is bound from its left end, without recursion; a chain of UNION ALL
+// becomes one Append.
 func (b *binder) setOp(sc *scope, s *ast.SetOp) (*logical.Query, error) {
 	if err := b.enter(s.Pos); err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func (b *binder) setOp(sc *scope, s *ast.SetOp) (*logical.Query, error) {
 	return left, nil
 }
 
-// setOpStep combines what is bound with the right side of one operator.
+// setOpStep combines a bound left side with the right side of one operator.
 func (b *binder) setOpStep(sc *scope, s *ast.SetOp, left *logical.Query) (*logical.Query, error) {
 	right, err := b.body(sc.sibling(), s.Right, true)
 	if err != nil {
@@ -58,7 +59,7 @@ func (b *binder) setOpStep(sc *scope, s *ast.SetOp, left *logical.Query) (*logic
 	return b.combine(sc, s, left, right), nil
 }
 
-// bodyPos is where the first column of a query body stands.
+// bodyPos returns the position of the first column of a query body.
 func bodyPos(body ast.QueryBody) int {
 	switch body := body.(type) {
 	case *ast.SelectCore:
@@ -79,7 +80,7 @@ func bodyPos(body ast.QueryBody) int {
 	return 0
 }
 
-// outputPos is where result column i of a query body stands, as far as that can be told.
+// outputPos returns the position of result column i of a query body, as far as it is known.
 func outputPos(body ast.QueryBody, i int) int {
 	switch body := body.(type) {
 	case *ast.SelectCore:
@@ -152,7 +153,7 @@ func (b *binder) combine(sc *scope, s *ast.SetOp, left, right *logical.Query) *l
 	return q
 }
 
-// extend adds one more input to a UNION ALL.
+// extend adds an input to a UNION ALL.
 func (b *binder) extend(app *logical.Append, left, right *logical.Query) *logical.Query {
 	for i, id := range app.Cols {
 		l, r := &b.meta.Cols[id], &b.meta.Cols[right.Cols[i].ID]

@@ -28,8 +28,9 @@ func (b *binder) exists(sc *scope, e *ast.Exists) (expr.Expr, error) {
 		Class: b.class(sc, e.Query)}, nil
 }
 
-// class tells subqueries of a select list, GROUP BY and ORDER BY that are written alike from the
-// others, as PostgreSQL compares them. Other clauses have scopes of their own.
+// class returns the class of a subquery. Subqueries of a select list, GROUP BY and ORDER BY that
+// are written alike have the same class, as PostgreSQL compares them. Other clauses have scopes of
+// their own.
 func (b *binder) class(sc *scope, q *ast.Select) int {
 	sel := sc.sel
 	switch sel.clause {
@@ -47,8 +48,8 @@ func (b *binder) class(sc *scope, q *ast.Select) int {
 	return b.classes
 }
 
-// anyRow leaves out of a query what does not change whether it has rows. As in PostgreSQL EXISTS
-// never evaluates its select list, which may have errors and effects.
+// anyRow removes the nodes of a query that do not affect whether it has rows. As in PostgreSQL,
+// EXISTS never evaluates its select list, which may have errors and effects.
 func anyRow(n logical.Node) logical.Node {
 	for {
 		switch t := n.(type) {
@@ -112,7 +113,7 @@ func (b *binder) arraySubquery(sc *scope, e *ast.ArraySubquery) (expr.Expr, erro
 		Class: b.class(sc, e.Query)}, nil
 }
 
-// inSubquery is = ANY; NOT IN is its negation.
+// inSubquery binds IN as = ANY, and NOT IN as its negation.
 func (b *binder) inSubquery(sc *scope, e *ast.InSubquery) (expr.Expr, error) {
 	sq, err := b.anySubquery(sc, e.Operand, "=", false, e.Query, int(e.Pos))
 	if err != nil || !e.Not {
@@ -164,7 +165,7 @@ func (b *binder) quantified(sc *scope, e *ast.Quantified) (expr.Expr, error) {
 	return &expr.Quantified{Left: l, Array: r, Op: fn, All: e.All, Pos: pos}, nil
 }
 
-// anySubquery compares a value, or a row of several, with every row of a subquery.
+// anySubquery binds a comparison of a value, or of a row of values, with every row of a subquery.
 func (b *binder) anySubquery(sc *scope, left ast.Expr, op string, all bool, query *ast.Select,
 	pos int) (expr.Expr, error) {
 	lefts := []ast.Expr{left}
@@ -230,7 +231,7 @@ func (b *binder) compareColumns(sq *expr.Subquery, q *logical.Query, op string) 
 	return nil
 }
 
-// coerceOutput gives result column i of a query another type: in the select list where it is a
+// coerceOutput converts result column i of a query to another type: in the select list if it is a
 // literal, else by a projection on top.
 func (b *binder) coerceOutput(q *logical.Query, i int, to *types.Type, how coercion,
 	pos int) error {
@@ -264,8 +265,8 @@ func (b *binder) coerceOutput(q *logical.Query, i int, to *types.Type, how coerc
 	return nil
 }
 
-// projected says whether a projection was made by coerceOutput: it passes its columns on, so that a
-// cast of one of them can be added to it.
+// projected reports whether coerceOutput made a projection: a cast of one of the columns that it
+// passes on can then be added to it.
 func (b *binder) projected(p *logical.Project, q *logical.Query) bool {
 	have := logical.SetOf(p.Child.Columns())
 	for _, c := range q.Cols {
@@ -285,7 +286,7 @@ func hasItem(items []logical.Item, id logical.ColID) bool {
 	return false
 }
 
-// coerceUnknown finds the literal behind a result column of unknown type and gives it its type.
+// coerceUnknown converts the literal behind a result column of unknown type.
 func (b *binder) coerceUnknown(n logical.Node, id logical.ColID, to *types.Type,
 	how coercion) (bool, error) {
 	switch n := n.(type) {

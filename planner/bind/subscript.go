@@ -59,8 +59,8 @@ func (b *binder) subscriptIndex(sc *scope, e ast.Expr) (expr.Expr, error) {
 	return b.coerce(arg, types.TInt4, assignment, exprPos(e))
 }
 
-// jsonSubscript binds j[a][b] as j #> array[a, b]: as in a path, a subscript is text, which counts
-// as an index where it meets an array.
+// jsonSubscript binds j[a][b] as j #> array[a, b]: as in a path, a subscript is a text, which is an
+// index where the value is an array.
 func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscript) (expr.Expr,
 	error) {
 	path := &expr.ArrayExpr{T: types.ArrayOf(types.TText)}
@@ -78,7 +78,7 @@ func (b *binder) jsonSubscript(sc *scope, operand expr.Expr, chain []*ast.Subscr
 	return b.binary("#>", operand, path, int(chain[len(chain)-1].Pos))
 }
 
-// jsonKey is one subscript of a jsonb, an integer or a text, as text.
+// jsonKey binds one subscript of a jsonb, an integer or a text, as a text.
 func (b *binder) jsonKey(sc *scope, e ast.Expr) (expr.Expr, error) {
 	key, err := b.expr(sc, e)
 	if err != nil {
@@ -96,7 +96,8 @@ func (b *binder) jsonKey(sc *scope, e ast.Expr) (expr.Expr, error) {
 	return b.coerce(key, types.TText, assignment, exprPos(e))
 }
 
-// slice binds a chain of subscripts of which one is a slice, so all are: [i] is [1:i].
+// slice binds a chain of subscripts of which at least one is a slice. The others then mean slices
+// too: [i] is [1:i].
 func (b *binder) slice(sc *scope, operand expr.Expr, chain []*ast.Subscript) (expr.Expr, error) {
 	args := []expr.Expr{operand}
 	bounds := make([]bounds, len(chain))
@@ -128,7 +129,7 @@ func (b *binder) slice(sc *scope, operand expr.Expr, chain []*ast.Subscript) (ex
 // arrayDimsMax is PostgreSQL's MAXDIM.
 const arrayDimsMax = 6
 
-// elementFunc is array[i][j]…: NULL outside of the bounds or with another number of dimensions.
+// elementFunc is array[i][j]…: NULL outside of the bounds or with a different number of dimensions.
 var elementFunc = &expr.Func{
 	Name: "[]", Variadic: true,
 	Scalar: func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
@@ -148,18 +149,18 @@ var elementFunc = &expr.Func{
 	},
 }
 
-// bounds says which bounds of one dimension of a slice are written.
+// bounds reports which bounds of one dimension of a slice are written.
 type bounds struct{ low, high bool }
 
-// sliceOf returns the function of a slice: its arguments are the array and the bounds that are
-// written, none of them NULL. Dimensions without a subscript are taken whole.
+// sliceOf returns the function of a slice: its arguments are the array and the written bounds, none
+// of which is NULL. A dimension without a subscript is taken whole.
 func sliceOf(written []bounds) func(*expr.Runtime, []types.Datum) (types.Datum, error) {
 	return func(_ *expr.Runtime, a []types.Datum) (types.Datum, error) {
 		arr, args := a[0].Arr, a[1:]
 		if len(arr.Dims) < len(written) {
 			return types.NewArray(nil), nil
 		}
-		// [from, to) from 0 on
+		// [from, to), counted from 0
 		from, to := make([]int64, len(arr.Dims)), make([]int64, len(arr.Dims))
 		out := &types.ArrayValue{}
 		for d, n := range arr.Dims {
@@ -182,7 +183,8 @@ func sliceOf(written []bounds) func(*expr.Runtime, []types.Datum) (types.Datum, 
 	}
 }
 
-// section appends the elements of an array with dimensions dims that lie in [from, to) of each.
+// section appends the elements of an array with dimensions dims that are within [from, to) in each
+// dimension.
 func section(out, elems []types.Datum, dims []int, from, to []int64) []types.Datum {
 	if len(dims) == 1 {
 		return append(out, elems[from[0]:to[0]]...)

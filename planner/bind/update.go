@@ -9,7 +9,8 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// updating is the SET list of UPDATE or ON CONFLICT DO UPDATE; old is the row that it starts from.
+// updating is the SET list of UPDATE or ON CONFLICT DO UPDATE; old is the first ID of the row that
+// is updated.
 type updating struct {
 	b       *binder
 	sc      *scope
@@ -18,8 +19,7 @@ type updating struct {
 	assigns []opt.Assign
 }
 
-// update binds UPDATE: the rows of the table joined with FROM and filtered, and what becomes of
-// them.
+// update binds UPDATE: the rows of the table, joined with FROM and filtered, and their new values.
 func (b *binder) update(s *ast.Update, outer *scope) (*logical.Query, error) {
 	if s.CurrentOf != "" {
 		return nil, sqlerr.Unsupported(int(s.Pos), "WHERE CURRENT OF")
@@ -61,7 +61,7 @@ func (b *binder) update(s *ast.Update, outer *scope) (*logical.Query, error) {
 	return q, err
 }
 
-// modifiedRows binds what UPDATE and DELETE read: the table, the other tables, WHERE.
+// modifiedRows binds the rows that UPDATE and DELETE read: the table, the other tables, and WHERE.
 func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast.TableExpr,
 	where ast.Expr) (logical.Node, logical.ColID, error) {
 	target, err := b.scan(sc, d, alias, nil, 0)
@@ -72,7 +72,7 @@ func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast
 	node := target.node
 	old := target.tables[0].first
 	if len(from) > 0 {
-		// The table itself is not in sight of LATERAL entries of FROM.
+		// LATERAL entries of FROM cannot refer to the table itself.
 		fs := &scope{outer: sc.outer, with: sc.with, sel: sc.sel, hidden: target.tables}
 		others, err := b.from(fs, from)
 		if err != nil {
@@ -94,7 +94,7 @@ func (b *binder) modifiedRows(sc *scope, d *table.Desc, alias string, from []ast
 	return node, old, nil
 }
 
-// set binds the assignments, and those of generated columns that follow from them.
+// set binds the assignments and recomputes the generated columns.
 func (u *updating) set(list []ast.Assignment) error {
 	for i := range list {
 		a := &list[i]
@@ -111,13 +111,13 @@ func (u *updating) set(list []ast.Assignment) error {
 	return u.generated()
 }
 
-// assigned is one value of an assignment: an expression yet to be bound, or one that is bound.
+// assigned is one value of an assignment: src, or bound if it is bound already.
 type assigned struct {
 	src   ast.Expr
 	bound expr.Expr
 }
 
-// values splits (a, b) = (x, y) into its parts.
+// values splits the right side of (a, b) = (x, y) into its values.
 func (u *updating) values(a *ast.Assignment) ([]assigned, error) {
 	if len(a.Columns) == 1 && !a.Multi {
 		return []assigned{{src: a.Value}}, nil
@@ -214,7 +214,7 @@ func (u *updating) assign(c ast.Ident, v assigned) error {
 	return nil
 }
 
-// generated recomputes generated columns over the row as it will be.
+// generated recomputes the generated columns over the new row.
 func (u *updating) generated() error {
 	has := false
 	for i := range u.d.Columns {

@@ -11,7 +11,8 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// values binds VALUES as a query: columns column1, column2, … of the common types of their rows.
+// values binds VALUES as a query with columns column1, column2, …, each of the common type of its
+// values.
 func (b *binder) values(sc *scope, v *ast.Values, keepUnknown bool) (*logical.Query, error) {
 	if err := sameLength(v.Rows); err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func sameLength(rows [][]ast.Expr) error {
 	return nil
 }
 
-// unifyColumn gives column k of all rows one type.
+// unifyColumn converts column k of all rows to one type.
 func (b *binder) unifyColumn(src [][]ast.Expr, rows [][]expr.Expr, k int,
 	keepUnknown bool) (*types.Type, error) {
 	ts := make([]*types.Type, len(rows))

@@ -6,8 +6,8 @@ import (
 	"github.com/minidb/minidb/table"
 )
 
-// viewRef expands a view: its query is bound with the search path under which it was made, and
-// sees nothing of the statement around.
+// viewRef expands a view: its query is bound with the search path with which the view was created,
+// and cannot refer to the statement around it.
 func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem, error) {
 	for _, id := range b.views {
 		if id == d.ID {
@@ -56,7 +56,7 @@ func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem
 	return it, nil
 }
 
-// withoutPosition drops a position that belongs to a view's text.
+// withoutPosition removes the position from an error, since it refers to the text of a view.
 func withoutPosition(err error) error {
 	if e, ok := err.(*sqlerr.Error); ok {
 		c := *e
@@ -66,7 +66,7 @@ func withoutPosition(err error) error {
 	return err
 }
 
-// sequenceRef reads a sequence as the relation that it is: last_value, log_cnt, is_called.
+// sequenceRef binds a sequence as a relation with columns last_value, log_cnt and is_called.
 func (b *binder) sequenceRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem, error) {
 	if len(d.Columns) > 0 {
 		return b.scan(sc, d, ref.Alias, ref.Columns, ref.Name.Pos)

@@ -8,9 +8,9 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// wholeRow is `t` used as a value. Where an outer join found no row of t it is NULL, not a row of
-// NULLs: a column that no row of t has as NULL tells the two apart. The alias of a join always
-// means a row of its columns.
+// wholeRow binds `t` used as a value. Where an outer join found no row of t it is NULL, not a row
+// of NULLs: a column that is never NULL in t shows the difference. The alias of a join always means
+// a row of its columns.
 func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
 	row := &expr.RowExpr{Elems: make([]expr.Expr, len(t.cols)), Names: make([]string, len(t.cols))}
 	for i := range t.cols {
@@ -27,7 +27,7 @@ func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
 }
 
 // present returns a column that is NULL only where an outer join found no row of t: the row key of
-// a table, or a constant put beside the columns of anything else, below the join.
+// a table, or for any other entry a constant added to its columns below the join.
 func (b *binder) present(t *fromTable) logical.ColID {
 	if t.desc != nil && t.desc.Kind == table.KindTable {
 		return t.first + t.desc.ColumnByID(t.desc.RowKey[0].ColumnID)

@@ -12,24 +12,23 @@ import (
 	"github.com/minidb/minidb/table/types"
 )
 
-// windowFunctions are the functions that only windows have: their arguments after the first, which
-// may be of any type, and their result (nil: the first argument's type).
+// windowFunctions are the functions that are not aggregates: the numbers of arguments that they
+// take, and their type (nil: that of the first argument).
 var windowFunctions = map[string]struct {
 	least, most int
-	rest        []*types.Type
 	result      *types.Type
 }{
-	"row_number":   {0, 0, nil, types.TInt8},
-	"rank":         {0, 0, nil, types.TInt8},
-	"dense_rank":   {0, 0, nil, types.TInt8},
-	"percent_rank": {0, 0, nil, types.TFloat8},
-	"cume_dist":    {0, 0, nil, types.TFloat8},
-	"ntile":        {1, 1, nil, types.TInt4},
-	"lag":          {1, 3, []*types.Type{types.TInt4}, nil},
-	"lead":         {1, 3, []*types.Type{types.TInt4}, nil},
-	"first_value":  {1, 1, nil, nil},
-	"last_value":   {1, 1, nil, nil},
-	"nth_value":    {2, 2, []*types.Type{types.TInt4}, nil},
+	"row_number":   {0, 0, types.TInt8},
+	"rank":         {0, 0, types.TInt8},
+	"dense_rank":   {0, 0, types.TInt8},
+	"percent_rank": {0, 0, types.TFloat8},
+	"cume_dist":    {0, 0, types.TFloat8},
+	"ntile":        {1, 1, types.TInt4},
+	"lag":          {1, 3, nil},
+	"lead":         {1, 3, nil},
+	"first_value":  {1, 1, nil},
+	"last_value":   {1, 1, nil},
+	"nth_value":    {2, 2, nil},
 }
 
 // window binds f(…) OVER (…).
@@ -86,7 +85,7 @@ func (b *binder) window(sc *scope, call *ast.FuncCall) (expr.Expr, error) {
 	return b.ref(w.ID, call.Pos), nil
 }
 
-// windowArgs binds the arguments of an aggregate or of a function that only windows have.
+// windowArgs binds the arguments of an aggregate or a window function.
 func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*types.Type, error) {
 	pos := int(call.Pos)
 	name := call.Name.Name
@@ -125,7 +124,7 @@ func (b *binder) windowArgs(sc *scope, call *ast.FuncCall, w *windowCall) (*type
 	return builtin.AggregateType(fn, targets), nil
 }
 
-// windowFunction binds a call of a function that only windows have and returns its type.
+// windowFunction binds a call of a function in windowFunctions and returns its type.
 func (b *binder) windowFunction(call *ast.FuncCall, w *windowCall, args []expr.Expr) (*types.Type,
 	error) {
 	if call.Filter != nil {
@@ -143,8 +142,8 @@ func (b *binder) windowFunction(call *ast.FuncCall, w *windowCall, args []expr.E
 	return w.Args[0].Type(), nil
 }
 
-// windowFilter says FILTER (WHERE c) of an aggregate that passes NULLs over as CASE WHEN c THEN arg
-// END; count(*) becomes a count of such a CASE.
+// windowFilter binds FILTER (WHERE c) of an aggregate that ignores NULLs: its argument becomes CASE
+// WHEN c THEN arg END, and count(*) a count of such a CASE.
 func (b *binder) windowFilter(sc *scope, call *ast.FuncCall, fn *expr.Aggregate,
 	args []expr.Expr) (*expr.Aggregate, []expr.Expr, error) {
 	cond, err := b.filter(sc, call)
@@ -212,7 +211,7 @@ func undefinedWindowFunction(call *ast.FuncCall, args []expr.Expr) error {
 	return undefinedFunction(call, builtin.Signature(call.Name.Name, typesOf(args)))
 }
 
-// checkDefs looks at the windows of a WINDOW clause, those that no call names too.
+// checkDefs checks the windows of a WINDOW clause, including those that no call refers to.
 func (sel *selectState) checkDefs() error {
 	for i := range sel.defs {
 		w := &sel.defs[i]
@@ -228,7 +227,7 @@ func (sel *selectState) checkDefs() error {
 	return nil
 }
 
-// windowDef follows the names of windows: OVER w takes it whole, OVER (w …) adds to it.
+// windowDef resolves references to named windows: OVER w is the window w, OVER (w …) adds to it.
 func (sel *selectState) windowDef(w *ast.Window) (*ast.Window, error) {
 	if w.Ref == "" {
 		return w, nil
@@ -390,7 +389,7 @@ func frameName(mode string) string {
 	return "RANGE"
 }
 
-// windowsReadSets says whether a window is over the values of a set-returning call.
+// windowsReadSets reports whether a window call reads the values of a set-returning call.
 func (s *selecting) windowsReadSets() bool {
 	var cols logical.ColSet
 	for i := range s.sc.sel.wins {
@@ -404,7 +403,7 @@ func (s *selecting) windowsReadSets() bool {
 	return false
 }
 
-// buildWindows adds a Window for each different window that the calls are over.
+// buildWindows adds a Window for each different window of the calls.
 func (s *selecting) buildWindows() {
 	wins := s.sc.sel.wins
 	done := make([]bool, len(wins))
