@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -82,11 +83,9 @@ func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []st
 			return nil, nil, sqlerr.New(sqlerr.UndefinedColumn,
 				"column \"%s\" of relation \"%s\" does not exist", id.Name, d.Name)
 		}
-		for _, c := range columns {
-			if c == id.Name {
-				return nil, nil, sqlerr.New(sqlerr.DuplicateColumn,
-					"column \"%s\" specified more than once", id.Name)
-			}
+		if slices.Contains(columns, id.Name) {
+			return nil, nil, sqlerr.New(sqlerr.DuplicateColumn,
+				"column \"%s\" specified more than once", id.Name)
 		}
 		columns = append(columns, id.Name)
 	}

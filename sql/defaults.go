@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,9 +55,7 @@ func (e *Engine) inCatalog(ctx context.Context, f func(*catalog.View) error) err
 // Those that its client asked for must be valid.
 func (s *client) startSettings(ctx context.Context, o SessionOptions) error {
 	server := map[string]string{"session_authorization": o.User}
-	for k, v := range s.engine.opts.Settings {
-		server[k] = v
-	}
+	maps.Copy(server, s.engine.opts.Settings)
 	if o.Port != 0 {
 		server["port"] = strconv.Itoa(o.Port)
 	}

@@ -36,7 +36,7 @@ func (t *table) add(values [][]byte) {
 	row := make([]string, len(values))
 	for i, v := range values {
 		row[i] = string(v)
-		for _, line := range strings.Split(row[i], "\n") {
+		for line := range strings.SplitSeq(row[i], "\n") {
 			t.width[i] = max(t.width[i], runewidth.StringWidth(line))
 		}
 	}

@@ -13,9 +13,9 @@ func (r *Runner) Rewrite(ctx context.Context, script string) (string, error) {
 		return "", err
 	}
 	var out []string
-	for _, block := range strings.Split(strings.ReplaceAll(script, "\r\n", "\n"), "\n\n") {
+	for block := range strings.SplitSeq(strings.ReplaceAll(script, "\r\n", "\n"), "\n\n") {
 		var lines []string
-		for _, l := range strings.Split(block, "\n") {
+		for l := range strings.SplitSeq(block, "\n") {
 			if !strings.HasPrefix(l, "#") && strings.TrimSpace(l) != "" {
 				lines = append(lines, l)
 			}

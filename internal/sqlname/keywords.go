@@ -27,11 +27,11 @@ var Keywords = listKeywords()
 func listKeywords() map[string]Keyword {
 	m := map[string]Keyword{}
 	for c, words := range categories {
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			m[w] = Keyword{Category: Category(c)}
 		}
 	}
-	for _, w := range strings.Fields(labelsAfterAs) {
+	for w := range strings.FieldsSeq(labelsAfterAs) {
 		m[w] = Keyword{Category: m[w].Category, NeedsAs: true}
 	}
 	return m

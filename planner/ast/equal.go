@@ -5,7 +5,7 @@ import "reflect"
 // Equal reports whether two trees are equal apart from their positions in the text.
 func Equal(a, b any) bool { return equalValues(reflect.ValueOf(a), reflect.ValueOf(b)) }
 
-var posType = reflect.TypeOf(Pos(0))
+var posType = reflect.TypeFor[Pos]()
 
 func equalValues(a, b reflect.Value) bool {
 	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/builtin"
@@ -220,10 +222,8 @@ func equalAgg(a, b *opt.Agg) bool {
 			return false
 		}
 	}
-	for _, x := range a.Args {
-		if logical.IsVolatile(x) {
-			return false
-		}
+	if slices.ContainsFunc(a.Args, logical.IsVolatile) {
+		return false
 	}
 	return a.Filter == nil && b.Filter == nil || a.Filter != nil && b.Filter != nil &&
 		logical.Equal(a.Filter, b.Filter)

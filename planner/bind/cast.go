@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -72,12 +73,7 @@ func canCast(from, to *types.Type, how coercion) bool {
 }
 
 func listed(m map[types.OID][]types.OID, from, to *types.Type) bool {
-	for _, o := range m[from.OID] {
-		if o == to.OID {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m[from.OID], to.OID)
 }
 
 // isText reports whether a type is of the string category. All types convert to and from these

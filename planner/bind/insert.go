@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -90,11 +92,9 @@ func (in *inserting) columnList() ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range out {
-			if o == i {
-				return nil, sqlerr.New(sqlerr.DuplicateColumn,
-					"column \"%s\" specified more than once", c.Name).At(int(c.Pos))
-			}
+		if slices.Contains(out, i) {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn,
+				"column \"%s\" specified more than once", c.Name).At(int(c.Pos))
 		}
 		out = append(out, i)
 	}

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
@@ -220,12 +222,7 @@ func (s *selecting) matchDistinctOn() error {
 		return nil
 	}
 	in := func(t int) bool {
-		for _, o := range s.on {
-			if o == t {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(s.on, t)
 	}
 	skipped := false
 	for _, o := range s.order {

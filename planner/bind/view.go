@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
@@ -9,11 +11,9 @@ import (
 // viewRef expands a view: its query is bound with the search path with which the view was created,
 // and cannot refer to the statement around it.
 func (b *binder) viewRef(sc *scope, ref *ast.TableRef, d *table.Desc) (*fromItem, error) {
-	for _, id := range b.views {
-		if id == d.ID {
-			return nil, sqlerr.New(sqlerr.InvalidObjectDefinition,
-				"infinite recursion detected in rules for relation \"%s\"", d.Name)
-		}
+	if slices.Contains(b.views, d.ID) {
+		return nil, sqlerr.New(sqlerr.InvalidObjectDefinition,
+			"infinite recursion detected in rules for relation \"%s\"", d.Name)
 	}
 	text, err := b.env.ParseQuery(d.View.Text)
 	if err != nil {

@@ -165,7 +165,7 @@ func parseSignature(sig string) (name string, args []*types.Type, variadic bool,
 	end := strings.LastIndexByte(sig, ')')
 	name = sig[:open]
 	if list := sig[open+1 : end]; list != "" {
-		for _, a := range strings.Split(list, ",") {
+		for a := range strings.SplitSeq(list, ",") {
 			if strings.HasSuffix(a, "*") {
 				variadic, a = true, a[:len(a)-1]
 			}
@@ -186,7 +186,7 @@ func parseColumns(name, cols string, ret *types.Type) []expr.SetColumn {
 		return []expr.SetColumn{{Name: name, Type: ret}}
 	}
 	var out []expr.SetColumn
-	for _, c := range strings.Split(cols, ",") {
+	for c := range strings.SplitSeq(cols, ",") {
 		cname, tname, _ := strings.Cut(c, " ")
 		var t *types.Type
 		if tname != "" {

@@ -317,10 +317,7 @@ func (in *dateInput) name(n *dateNode, s string) (string, error) {
 			func(i int) { in.month = i + 1 })
 	}
 	if !ok {
-		word := s
-		if i := strings.IndexByte(s, ' '); i >= 0 {
-			word = s[:i]
-		}
+		word, _, _ := strings.Cut(s, " ")
 		return "", errDateValue("invalid value \"%s\" for \"%s\"", word, n.text).
 			WithDetail("The given value did not match any of the allowed values for this field.")
 	}

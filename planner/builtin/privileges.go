@@ -180,7 +180,7 @@ func hasColumn(s expr.Session, oid types.OID, t *types.Type, column types.Datum)
 
 // knownPrivileges verifies a list of privileges, each perhaps with the option to grant it.
 func knownPrivileges(kind, list string) error {
-	for _, p := range strings.Split(list, ",") {
+	for p := range strings.SplitSeq(list, ",") {
 		word := strings.ToLower(strings.TrimSpace(p))
 		word = strings.TrimSuffix(word, " with grant option")
 		if kind == "role" {

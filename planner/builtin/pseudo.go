@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -88,10 +90,5 @@ func CanCoerce(from, to *types.Type) bool {
 		from.OID == types.OIDInt4 || from.OID == types.OIDInt8):
 		return true
 	}
-	for _, o := range implicitCasts[from.OID] {
-		if o == to.OID {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(implicitCasts[from.OID], to.OID)
 }

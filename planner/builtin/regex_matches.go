@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -86,12 +87,7 @@ func matchesEmpty(re *syntax.Regexp) bool {
 			}
 		}
 	case syntax.OpAlternate:
-		for _, sub := range re.Sub {
-			if matchesEmpty(sub) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(re.Sub, matchesEmpty)
 	}
 	return true // * and ?, and what looks at a place only
 }
@@ -214,12 +210,7 @@ func looksAround(re *syntax.Regexp) bool {
 	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return true
 	}
-	for _, sub := range re.Sub {
-		if looksAround(sub) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, looksAround)
 }
 
 // giveEmpty gives the match of the expression at offset at, which is behind a character, if it is

@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/table/types"
@@ -376,11 +378,8 @@ func bindGenerics(decl, args []*types.Type) (generics, bool) {
 func concrete(decl, args []*types.Type) ([]*types.Type, error) {
 	out := make([]*types.Type, len(decl))
 	var g generics
-	for _, d := range decl {
-		if isPolymorphic(d) {
-			g, _ = bindGenerics(decl, args)
-			break
-		}
+	if slices.ContainsFunc(decl, isPolymorphic) {
+		g, _ = bindGenerics(decl, args)
 	}
 	if g.compatible == nil {
 		g.compatible = types.TText

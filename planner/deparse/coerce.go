@@ -1,6 +1,8 @@
 package deparse
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/builtin"
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
@@ -157,12 +159,14 @@ func isString(t *types.Type) bool {
 	return false
 }
 
-// families are the types between which PostgreSQL has operators of its own, so that neither operand
-// is converted.
-var families = []struct {
+// family are types between which PostgreSQL has operators of its own, so that neither operand is
+// converted.
+type family struct {
 	members []types.OID
 	ops     []string
-}{
+}
+
+var families = []family{
 	{[]types.OID{types.OIDInt2, types.OIDInt4, types.OIDInt8},
 		[]string{"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/"}},
 	{[]types.OID{types.OIDFloat4, types.OIDFloat8},
@@ -202,34 +206,15 @@ func mixed(op string, left, right *types.Type) bool {
 	if left.OID == right.OID {
 		return false
 	}
-	for _, f := range families {
-		if hasOID(f.members, left.OID) && hasOID(f.members, right.OID) {
-			for _, o := range f.ops {
-				if o == op {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-func hasOID(list []types.OID, o types.OID) bool {
-	for _, m := range list {
-		if m == o {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(families, func(f family) bool {
+		return slices.Contains(f.members, left.OID) && slices.Contains(f.members, right.OID) &&
+			slices.Contains(f.ops, op)
+	})
 }
 
 // common coerces nodes to their common type, which it returns.
 func (r *resolver) common(context string, nodes []node) *types.Type {
-	ts := make([]*types.Type, len(nodes))
-	for i, n := range nodes {
-		ts[i] = n.typ()
-	}
-	t, _, err := builtin.CommonTypeFor(context, ts)
+	t, _, err := builtin.CommonTypeFor(context, nodeTypes(nodes))
 	if err != nil {
 		r.fail(err)
 		return types.TUnknown

@@ -2,6 +2,7 @@ package deparse
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/minidb/minidb/internal/sqlname"
@@ -99,7 +100,7 @@ func (p *printer) named(d *table.Desc) *table.Desc {
 // needs its schema.
 func (p *printer) relationName(d *table.Desc) string {
 	d = p.named(d)
-	if p.opts.Name == nil || contains(p.ctes, d.Name) {
+	if p.opts.Name == nil || slices.Contains(p.ctes, d.Name) {
 		return sqlname.Qualified(d.Schema, d.Name)
 	}
 	return p.opts.Name(d)

@@ -2,6 +2,7 @@ package deparse
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/table"
@@ -123,7 +124,7 @@ func columnsOf(item any) []string {
 		out := append([]string(nil), it.using...)
 		for _, side := range []any{it.left, it.right} {
 			for _, name := range columnsOf(side) {
-				if !contains(it.using, name) {
+				if !slices.Contains(it.using, name) {
 					out = append(out, name)
 				}
 			}
@@ -136,18 +137,9 @@ func columnsOf(item any) []string {
 func common(left, right []string) []string {
 	var out []string
 	for _, name := range left {
-		if contains(right, name) {
+		if slices.Contains(right, name) {
 			out = append(out, name)
 		}
 	}
 	return out
-}
-
-func contains(list []string, name string) bool {
-	for _, n := range list {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,8 @@
 package rule
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
 )
@@ -156,10 +158,8 @@ func pruneValues(c *Context, n *logical.Values, need logical.ColSet) logical.Nod
 	keep := places(n.Cols, need)
 	if len(keep) < len(n.Cols) {
 		for _, row := range n.Rows {
-			for _, e := range row {
-				if logical.IsVolatile(e) {
-					return n
-				}
+			if slices.ContainsFunc(row, logical.IsVolatile) {
+				return n
 			}
 		}
 		c.pruned(len(n.Cols), len(keep))

@@ -249,10 +249,8 @@ func (a *alteration) textReads(ctx context.Context, text string, o int) (bool, e
 	if err != nil {
 		return false, err
 	}
-	for _, c := range columnsOf(x) {
-		if c == o {
-			return true, nil
-		}
+	if slices.Contains(columnsOf(x), o) {
+		return true, nil
 	}
 	return false, nil
 }

@@ -125,7 +125,7 @@ func (a *apply) take(b *types.Batch, l int32) error {
 	if err := a.store.addBatch(b); err != nil {
 		return err
 	}
-	for i := 0; i < n; i++ {
+	for i := range n {
 		a.match.add(l, int32(first+i))
 	}
 	if n > 0 && a.match.leftOnly() && a.match.cond == nil {

@@ -221,7 +221,7 @@ func (m *joinMatcher) notFalse(n int) ([]int32, error) {
 		return nil, err
 	}
 	pass := m.pass[:0]
-	for i := 0; i < n; i++ {
+	for i := range n {
 		if v.HasNull && v.Nulls[i] || v.I[i] != 0 {
 			pass = append(pass, int32(i))
 		}
@@ -338,7 +338,7 @@ func (m *joinMatcher) unmatched() *types.Batch {
 func nulls(v *types.Vec, t *types.Type, n int) {
 	v.Reset(t)
 	v.Resize(n)
-	for i := 0; i < n; i++ {
+	for i := range n {
 		v.Nulls[i] = true
 	}
 	v.HasNull = n > 0

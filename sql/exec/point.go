@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
@@ -90,12 +91,7 @@ func IsPointRead(plan *physical.Plan) bool {
 	if !ok || !isPointScan(s) || s.Filter != nil || len(plan.CTEs) > 0 {
 		return false
 	}
-	for _, e := range s.Ranges[0].Eq {
-		if expr.HasSubquery(e) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Ranges[0].Eq, expr.HasSubquery)
 }
 
 func (p *pointScan) Open(context.Context) error {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 
 	"github.com/minidb/minidb/planner/eval"
 	"github.com/minidb/minidb/planner/expr"
@@ -56,10 +57,8 @@ func (r *run) demand(n physical.Node) {
 // one if the expressions have side effects and not all rows may be asked for.
 func (r *run) stepwise(child operator, es ...expr.Expr) operator {
 	if r.partial {
-		for _, e := range es {
-			if volatile(e) {
-				return &single{child: child}
-			}
+		if slices.ContainsFunc(es, volatile) {
+			return &single{child: child}
 		}
 	}
 	return child

@@ -1,5 +1,7 @@
 package notify
 
+import "slices"
+
 import "github.com/minidb/minidb/internal/sqlerr"
 
 // Bounds of names and messages in bytes, PostgreSQL's.
@@ -66,12 +68,7 @@ func (p *Pending) has(m message) bool {
 		_, found := p.sent[m]
 		return found
 	}
-	for i := range p.messages {
-		if p.messages[i] == m {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.messages, m)
 }
 
 // Listen makes the session listen.

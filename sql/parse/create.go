@@ -189,13 +189,13 @@ func (p *parser) sequenceOption(o *ast.SequenceOptions) string {
 		return "as"
 	case p.accept("increment"):
 		p.accept("by")
-		o.Increment = ptr(p.integer())
+		o.Increment = new(p.integer())
 		return "increment"
 	case p.accept("minvalue"):
-		o.Min = ptr(p.integer())
+		o.Min = new(p.integer())
 		return "minvalue"
 	case p.accept("maxvalue"):
-		o.Max = ptr(p.integer())
+		o.Max = new(p.integer())
 		return "maxvalue"
 	case p.accept("no", "minvalue"):
 		o.NoMin = true
@@ -205,22 +205,22 @@ func (p *parser) sequenceOption(o *ast.SequenceOptions) string {
 		return "maxvalue"
 	case p.accept("start"):
 		p.accept("with")
-		o.Start = ptr(p.integer())
+		o.Start = new(p.integer())
 		return "start"
 	case p.accept("restart"):
 		o.Restart = true
 		if p.accept("with") || p.tok().kind == tokInt || p.tok().is('-') || p.tok().is('+') {
-			o.RestartWith = ptr(p.integer())
+			o.RestartWith = new(p.integer())
 		}
 		return "restart"
 	case p.accept("cache"):
-		o.Cache = ptr(p.integer())
+		o.Cache = new(p.integer())
 		return "cache"
 	case p.accept("cycle"):
-		o.Cycle = ptr(true)
+		o.Cycle = new(true)
 		return "cycle"
 	case p.accept("no", "cycle"):
-		o.Cycle = ptr(false)
+		o.Cycle = new(false)
 		return "cycle"
 	case p.accept("owned", "by"):
 		p.sequenceOwner(o)

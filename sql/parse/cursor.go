@@ -12,9 +12,9 @@ func (p *parser) declareCursor() ast.Statement {
 	for p.err == nil && !p.at("cursor") {
 		switch {
 		case p.accept("no", "scroll"):
-			s.Scroll = ptr(false)
+			s.Scroll = new(false)
 		case p.accept("scroll"):
-			s.Scroll = ptr(true)
+			s.Scroll = new(true)
 		case p.accept("binary"):
 			s.Binary = true
 		case p.acceptAny("asensitive", "insensitive"):

@@ -57,7 +57,7 @@ var charClass = func() (c [256]uint8) {
 	for b := '0'; b <= '9'; b++ {
 		c[b] |= classDigit | classIdentCont
 	}
-	for b := 0; b < 256; b++ {
+	for b := range 256 {
 		if b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' || b >= 0x80 {
 			c[b] |= classIdentStart | classIdentCont
 		}

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/minidb/minidb/internal/sqlerr"
@@ -344,11 +345,9 @@ func (p *parser) acceptAny(words ...keyword) bool {
 	if k == "" {
 		return false
 	}
-	for _, w := range words {
-		if k == w {
-			p.next()
-			return true
-		}
+	if slices.Contains(words, k) {
+		p.next()
+		return true
 	}
 	return false
 }

@@ -46,11 +46,11 @@ func (p *parser) parseUnit(u *unit) (tree *tidbast.SelectStmt) {
 // errorOffset finds `column N`, the offset after the word that was not expected.
 func errorOffset(err error, end int) int {
 	msg := err.Error()
-	i := strings.Index(msg, " column ")
-	if i < 0 {
+	_, after, ok := strings.Cut(msg, " column ")
+	if !ok {
 		return end
 	}
-	digits, _, _ := strings.Cut(msg[i+len(" column "):], " ")
+	digits, _, _ := strings.Cut(after, " ")
 	n, err := strconv.Atoi(digits)
 	if err != nil {
 		return end

@@ -74,13 +74,13 @@ func (p *parser) txnModes() (m ast.TxnModes) {
 		case p.accept("isolation", "level"):
 			m.Isolation = p.isolationLevel()
 		case p.accept("read", "only"):
-			m.ReadOnly = ptr(true)
+			m.ReadOnly = new(true)
 		case p.accept("read", "write"):
-			m.ReadOnly = ptr(false)
+			m.ReadOnly = new(false)
 		case p.accept("deferrable"):
-			m.Deferrable = ptr(true)
+			m.Deferrable = new(true)
 		case p.accept("not", "deferrable"):
-			m.Deferrable = ptr(false)
+			m.Deferrable = new(false)
 		case p.atAsOf():
 			if m.AsOf = p.asOf(); m.AsOf.Params {
 				p.unsupported(m.AsOf.Pos, "parameter in AS OF SYSTEM TIME of a transaction")
@@ -94,8 +94,6 @@ func (p *parser) txnModes() (m ast.TxnModes) {
 	}
 	return m
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // isolationLevel parses the words of an isolation level.
 func (p *parser) isolationLevel() string {

@@ -3,6 +3,7 @@ package ri
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -85,9 +86,7 @@ func (q *Queue) SetMode(ctx context.Context, named []Constraint, deferred bool) 
 	}
 	// savepoints keep the map that was
 	next := make(map[Constraint]bool, len(q.modes.named)+len(named))
-	for c, d := range q.modes.named {
-		next[c] = d
-	}
+	maps.Copy(next, q.modes.named)
 	for _, c := range named {
 		next[c] = deferred
 	}

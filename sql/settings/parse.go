@@ -240,7 +240,7 @@ func parseEncoding(value string) (string, error) {
 
 func parseDateStyle(value string) (string, error) {
 	style, order := "", ""
-	for _, part := range strings.Split(value, ",") {
+	for part := range strings.SplitSeq(value, ",") {
 		switch p := strings.ToUpper(strings.TrimSpace(part)); {
 		case p == "ISO":
 			style = "ISO"

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"maps"
 
 	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/txn"
@@ -77,9 +78,7 @@ func (v *View) newestOf(ctx context.Context, st *state, d *table.Desc) (*table.D
 		n.descs[d.ID] = d
 		return d, nil
 	}
-	for id, use := range joined {
-		n.descs[id] = use
-	}
+	maps.Copy(n.descs, joined)
 	return n.descs[d.ID], nil
 }
 

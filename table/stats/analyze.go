@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/minidb/minidb/table"
@@ -93,12 +94,7 @@ func wanted(c *table.Column, columns []table.ColumnID) bool {
 	if columns == nil {
 		return true
 	}
-	for _, id := range columns {
-		if id == c.ID {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(columns, c.ID)
 }
 
 func (a *analysis) scan(ctx context.Context, tx *txn.Txn, d *table.Desc, o *Options) (err error) {

@@ -166,7 +166,7 @@ func parseArray(t *Type, s string, f *Format) (*ArrayValue, error) {
 
 func parseVector(t *Type, s string, f *Format) (*ArrayValue, error) {
 	a := &ArrayValue{}
-	for _, w := range strings.Fields(s) {
+	for w := range strings.FieldsSeq(s) {
 		d, err := ParseText(t.Elem, w, f)
 		if err != nil {
 			return nil, err

@@ -359,7 +359,7 @@ func parseNumericBinary(b []byte) (*apd.Decimal, error) {
 		return nil, bad("scale")
 	}
 	digits := make([]byte, 0, 4*n)
-	for i := 0; i < n; i++ {
+	for i := range n {
 		g := be.Uint16(b[8+2*i:])
 		if g >= 10000 {
 			return nil, bad("digit")

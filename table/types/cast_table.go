@@ -49,8 +49,8 @@ var castContexts = sync.OnceValue(func() map[[2]OID]byte {
 		if !ok {
 			continue
 		}
-		for _, group := range strings.Fields(spec) {
-			for _, to := range strings.Split(group[2:], ",") {
+		for group := range strings.FieldsSeq(spec) {
+			for to := range strings.SplitSeq(group[2:], ",") {
 				if t, ok := ByName(to); ok {
 					m[[2]OID{s.OID, t.OID}] = group[0]
 				}

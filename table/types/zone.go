@@ -67,11 +67,11 @@ func fixedZone(offset int) *time.Location {
 func posixZone(s string) (*time.Location, bool) {
 	rest, name := s, s
 	if strings.HasPrefix(s, "<") {
-		end := strings.IndexByte(s, '>')
-		if end < 0 {
+		_, after, ok := strings.Cut(s, ">")
+		if !ok {
 			return nil, false
 		}
-		rest = s[end+1:]
+		rest = after
 	} else {
 		rest = strings.TrimLeftFunc(s, func(r rune) bool {
 			return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
