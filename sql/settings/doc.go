@@ -1,6 +1,8 @@
 // Package settings is the table of configuration parameters, PostgreSQL 15's names, types, defaults
 // and messages, and the values that one session gives them.
 //
+// The table is parameters.json; the context of a parameter is "user" unless it says otherwise.
+//
 // A parameter is here only if every value that it accepts has its effect. That is so if it
 //
 //   - does what its name says (enable_seqscan, random_page_cost, lock_timeout);

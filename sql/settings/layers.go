@@ -140,8 +140,7 @@ func (v *Values) merge() {
 
 // announce notes which reported parameters have another value than with the base before.
 func (v *Values) announce(before map[string]string) {
-	for i := range defs {
-		d := &defs[i]
+	for _, d := range defs() {
 		k := key(d.Name)
 		if _, set := v.session[k]; !d.Report || set {
 			continue

@@ -327,8 +327,8 @@ func (v *Values) Changed() []Report {
 // Initial lists all reported parameters, in the order in which PostgreSQL sends them at the start.
 func (v *Values) Initial() []Report {
 	var out []Report
-	for i := range defs {
-		if d := &defs[i]; d.Report {
+	for _, d := range defs() {
+		if d.Report {
 			s, _ := v.raw(key(d.Name))
 			out = append(out, Report{d.Name, s})
 		}

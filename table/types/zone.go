@@ -1,6 +1,7 @@
 package types
 
 import (
+	_ "embed"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +10,18 @@ import (
 	_ "time/tzdata" // the zones travel with the binary
 
 	"github.com/minidb/minidb/internal/sqlerr"
+)
+
+var (
+	// zoneNames lists the time zones that PostgreSQL shows in pg_timezone_names, for finding a name
+	// in any case: the tz database itself is looked up by the exact name.
+	//go:embed zone_names.txt
+	zoneNames string
+	// zoneAbbrevs is the Default set of time zone abbreviations of PostgreSQL 15: a name, and
+	// either its seconds east of UTC, with a D for daylight saving time, or the zone whose history
+	// says what it means at a moment. gen_zones.go makes the file.
+	//go:embed zone_abbrevs.txt
+	zoneAbbrevs string
 )
 
 var zoneTables = sync.OnceValue(func() (t struct {
