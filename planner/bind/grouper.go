@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
@@ -104,12 +106,7 @@ func (g *grouper) column(c *expr.Col) expr.Expr {
 
 // fromColumn reports whether FROM of this query makes the column.
 func (g *grouper) fromColumn(id logical.ColID) bool {
-	for _, c := range g.node.Child.Columns() {
-		if c == id {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(g.node.Child.Columns(), id)
 }
 
 func (g *grouper) tableOf(id logical.ColID) *fromTable { return tableOf(g.s.sc.tables, id) }
@@ -220,11 +217,8 @@ func (g *grouper) mark(marks map[int]logical.ColID, k int) logical.ColID {
 	g.node.Keys = append(g.node.Keys,
 		logical.Item{ID: id, Expr: &expr.Const{T: types.TInt4, Value: types.NewInt(0)}})
 	for i, set := range g.node.Sets {
-		for _, in := range set {
-			if in == k {
-				g.node.Sets[i] = append(set[:len(set):len(set)], at)
-				break
-			}
+		if slices.Contains(set, k) {
+			g.node.Sets[i] = append(set[:len(set):len(set)], at)
 		}
 	}
 	marks[k] = id
