@@ -94,6 +94,27 @@ func TestPlacesExist(t *testing.T) {
 	}
 }
 
+// TestPathsOfDocumentsExist: every path that a document names, from the module's root or from where
+// the document is.
+func TestPathsOfDocumentsExist(t *testing.T) {
+	path := regexp.MustCompile(`\b[a-z_]+(?:/[a-z0-9_-]+)+\.(?:go|md|sql|svg)\b`)
+	checked := 0
+	for _, f := range files(t, ".md") {
+		if strings.HasPrefix(f.path, "CHANGELOG") {
+			continue // history, which may name what is gone
+		}
+		for _, name := range path.FindAllString(string(f.text), -1) {
+			checked++
+			_, err := os.Stat(filepath.Join("..", "..", name))
+			_, beside := os.Stat(filepath.Join("..", "..", filepath.Dir(f.path), name))
+			if err != nil && beside != nil {
+				t.Errorf("%s names %s, which does not exist", f.path, name)
+			}
+		}
+	}
+	require.Greater(t, checked, 100)
+}
+
 // TestTheArchitectureListsAllPackages: tests/… and examples are there as a whole.
 func TestTheArchitectureListsAllPackages(t *testing.T) {
 	_, list, _ := strings.Cut(document(t, architecture), "## Packages")
