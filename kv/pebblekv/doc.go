@@ -1,7 +1,7 @@
 // Package pebblekv is the embedded engine: kv.Engine on one Pebble store in one directory.
 //
 // It owns everything that is Pebble's: options, comparer, filters, write-ahead log, file system.
-// Nothing else in the module imports Pebble.
+// Of the rest of the module only internal/bench imports Pebble, to measure beside it.
 //
 // An Update takes latches on its rows in sorted slot order, runs the step, hands the batch to
 // Pebble's commit pipeline, releases the latches as soon as the batch is applied, and only then

@@ -72,8 +72,8 @@
 //
 // # For tools
 //
-// Decode turns a raw pair into a Cell; Cells, Locks, RowLocks and Keys walk a store; Figure lays a
-// key's cells side by side as the paper does.
+// Decode turns a raw pair into a Cell; Cells, Locks, RowLocks and Keys walk a store. Package
+// mvcctest, for tests, checks a store and lays a key's cells side by side as the paper does.
 //
 // Simple on purpose: a lock is found by a look-up of its own; an engine with row caches could fetch
 // lock and newest version together.
