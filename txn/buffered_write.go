@@ -113,3 +113,6 @@ func writeOf(l *mvcc.Lock, value []byte) write {
 	}
 	return w
 }
+
+// noteOverhead is about what a note takes in memory besides the value.
+const noteOverhead = 64

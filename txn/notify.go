@@ -15,16 +15,6 @@ import (
 // Notification is a change of a row that an observer has perhaps not seen (package observer).
 type Notification = mvcc.Notification
 
-// noteOverhead is about what a note takes in memory besides the value.
-const noteOverhead = 64
-
-// pendingNotes is what the next write of a key leaves for observers.
-type pendingNotes struct {
-	key   []byte
-	notes []mvcc.Note
-	some  bool // the transaction has noted something
-}
-
 // Notify makes the next write of key, which has to follow, leave a notification for an observer if
 // the transaction commits: in the same atomic update as the write, without a read and without a
 // conflict. old is the value of the key that the transaction found, nil for none; of several writes
@@ -40,30 +30,6 @@ func (t *Txn) Notify(key []byte, observer uint32, old []byte) {
 		note.Old = t.buf.keep(old)
 	}
 	n.notes, n.some = append(n.notes, note), true
-}
-
-// attach gives a write what was noted for it. The slice is made anew: savepoints may have the old
-// one.
-func (n *pendingNotes) attach(w *write) {
-	if len(n.notes) == 0 {
-		return
-	}
-	if bytes.Equal(n.key, w.key) {
-		w.notes = slices.Clip(w.notes)
-		for _, note := range n.notes {
-			if !slices.ContainsFunc(w.notes,
-				func(m mvcc.Note) bool { return m.Observer == note.Observer }) {
-				w.notes = append(w.notes, note)
-			}
-		}
-	}
-	n.notes = nil
-}
-
-// origin is why a transaction runs: what its notifications pass on.
-type origin struct {
-	ts         tso.Timestamp // zero of one that no observer runs
-	generation uint32
 }
 
 // RunFor marks the transaction as the run of an observer: changes that it makes have the origin,

@@ -128,3 +128,9 @@ type dependency struct {
 	p   *hints.Pending
 	key []byte
 }
+
+// origin is why a transaction runs: what its notifications pass on.
+type origin struct {
+	ts         tso.Timestamp // zero of one that no observer runs
+	generation uint32
+}
