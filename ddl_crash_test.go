@@ -39,10 +39,22 @@ var schemaChanges = []string{
 	"ALTER TABLE t DROP COLUMN b",
 	"VACUUM",
 	"CREATE VIEW v AS SELECT id, d FROM t WHERE d > 10",
+	"CREATE MATERIALIZED VIEW m AS SELECT id, d FROM v WHERE id % 2 = 0",
+	"CREATE UNIQUE INDEX m_id ON m (id)",
+	"UPDATE t SET d = d + 1000 WHERE id % 3 = 0",
+	"REFRESH MATERIALIZED VIEW m",
+	"VACUUM",
+	"INSERT INTO t (id, d) VALUES (200, 11), (202, 12)",
+	"DELETE FROM t WHERE id = 4",
+	"UPDATE t SET d = d + 1 WHERE id = 6",
+	"REFRESH MATERIALIZED VIEW CONCURRENTLY m",
+	"REFRESH MATERIALIZED VIEW m WITH NO DATA",
+	"REFRESH MATERIALIZED VIEW m",
 	"TRUNCATE u",
 	"INSERT INTO u (t) SELECT min(id) FROM t",
 	"VACUUM",
 	"REINDEX TABLE t",
+	"DROP MATERIALIZED VIEW m",
 	"DROP VIEW v",
 	"ALTER TABLE t ALTER d TYPE bigint USING d + 1",
 	"VACUUM t",
@@ -185,8 +197,9 @@ func fingerprint(t *testing.T, db *minidb.DB) string {
 	ask("SELECT table_name, column_name, data_type FROM information_schema.columns WHERE " +
 		"table_schema = 'public' ORDER BY 1, 2")
 	ask("SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1")
-	for _, table := range []string{"t", "u", "v"} {
-		if ask("SELECT relkind FROM pg_class WHERE relname = '"+table+"'") > 0 {
+	for _, table := range []string{"t", "u", "v", "m"} {
+		if ask("SELECT relkind, relispopulated FROM pg_class WHERE relispopulated AND relname = '"+
+			table+"'") > 0 {
 			ask("SELECT * FROM " + table + " ORDER BY 1")
 		}
 	}

@@ -67,11 +67,14 @@ func manyRelations(t *testing.T) string {
 		INSERT INTO other.moved SELECT generate_series(1, 300);
 		INSERT INTO parent(v) SELECT 'v' || i FROM generate_series(1, 500) i;
 		INSERT INTO child(p, v) SELECT i, 'v' || i FROM generate_series(1, 500) i;
-		INSERT INTO drawing SELECT FROM generate_series(1, 200)`)
+		INSERT INTO drawing SELECT FROM generate_series(1, 200);
+		CREATE MATERIALIZED VIEW kept AS SELECT * FROM over_view;
+		CREATE UNIQUE INDEX kept_u ON kept(u); REFRESH MATERIALIZED VIEW kept`)
 	for _, r := range []string{"TABLE parent", "TABLE child", "TABLE drawing", "TABLE other.moved",
 		"SEQUENCE free",
-		"SEQUENCE parent_id_seq", "SEQUENCE child_id_seq", "VIEW over_parent", "VIEW over_child"} {
-		_, name, _ := strings.Cut(r, " ")
+		"SEQUENCE parent_id_seq", "SEQUENCE child_id_seq", "VIEW over_parent", "VIEW over_child",
+		"MATERIALIZED VIEW kept"} {
+		name := r[strings.LastIndex(r, " ")+1:]
 		exec(t, db, fmt.Sprintf("COMMENT ON %s IS '%s'", r, mark(name)))
 	}
 	exec(t, db, "CHECKPOINT")
@@ -89,12 +92,15 @@ func TestSalvageOfADamagedSchema(t *testing.T) {
 		"SELECT count(*) FROM child WHERE v > 'v' AND v < 'w'":             "child 500",
 		"SELECT count(*) FROM drawing WHERE m = 7 AND n BETWEEN 1 AND 200": "drawing 200",
 		"SELECT count(*) FROM other.moved":                                 "other.moved 300",
+		"SELECT count(*) FROM kept WHERE u > 'V' AND u < 'W'":              "kept 500",
 	}
 	for lost, listed := range map[string][]string{
 		"parent": {"postgres.public.parent", "500 rows under storage ID",
 			"postgres.public.child: foreign key child_p_fkey is left out",
 			"postgres.public.over_parent: the view is lost",
 			"postgres.public.over_view: the view is lost",
+			"postgres.public.kept: the materialized view is a table now: it reads " +
+				"postgres.public.over_view, which is lost",
 			"postgres.public.parent_id_seq: no column owns the sequence any more"},
 		"child": {"postgres.public.child", "500 rows under storage ID",
 			"postgres.public.over_child: the view is lost"},
@@ -106,6 +112,7 @@ func TestSalvageOfADamagedSchema(t *testing.T) {
 		"over_parent": {"postgres.public.over_view: the view is lost: it reads " +
 			"postgres.public.over_parent"},
 		"over_child": {"postgres.public.over_child"},
+		"kept":       {"postgres.public.kept", "500 rows under storage ID"},
 	} {
 		t.Run(lost, func(t *testing.T) {
 			dir := copied(t, dir)

@@ -43,6 +43,20 @@ func (s utility) openCopy(ctx context.Context, ps *Prepared, st *ast.Copy, param
 	return tagSource("COPY " + strconv.FormatInt(n, 10)), err
 }
 
+// notCopied is the error for COPY of a relation that is no table.
+func notCopied(d *table.Desc, to bool) error {
+	kind := map[table.Kind]string{table.KindView: "view", table.KindSequence: "sequence",
+		table.KindMaterializedView: "materialized view"}[d.Kind]
+	if to {
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot copy to %s \"%s\"", kind, d.Name)
+	}
+	err := sqlerr.New(sqlerr.WrongObjectType, "cannot copy from %s \"%s\"", kind, d.Name)
+	if d.View != nil {
+		return err.WithHint("Try the COPY (SELECT ...) TO variant.")
+	}
+	return err
+}
+
 // copyTable finds the table of a COPY and the columns that take part.
 func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []string, error) {
 	d, err := resolver{&s.planRunner}.Relation(ctx, *st.Table)
@@ -54,14 +68,7 @@ func (s utility) copyTable(ctx context.Context, st *ast.Copy) (*table.Desc, []st
 			plainName(*st.Table)).At(int(st.Table.Pos))
 	}
 	if d.Kind != table.KindTable && d.Kind != table.KindVirtual {
-		kind := map[table.Kind]string{table.KindView: "view",
-			table.KindSequence: "sequence"}[d.Kind]
-		direction := "from"
-		if st.From {
-			direction = "to"
-		}
-		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot copy %s %s \"%s\"", direction,
-			kind, d.Name)
+		return nil, nil, notCopied(d, st.From)
 	}
 	var columns []string
 	if len(st.Columns) == 0 {

@@ -104,7 +104,12 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 		}
 		stmt = owner.Stmt
 	}
-	if kindOf(stmt).planned != stmt {
+	switch {
+	case madeBy(stmt) != nil:
+		return s.explainMade(ctx, st, stmt, madeBy(stmt))
+	case isRefresh(stmt):
+		return newRows("EXPLAIN", explainColumns(st), explainLines(withoutPlan)), nil
+	case kindOf(stmt).planned != stmt:
 		return nil, sqlerr.Unsupported(int(st.Pos), "EXPLAIN of this statement")
 	}
 	begun := time.Now()
@@ -113,7 +118,7 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 		return nil, err
 	}
 	planning := time.Since(begun)
-	eo := explain.Options{Verbose: o.verbose, HideCosts: !o.costs, HideTiming: !o.timing}
+	eo := o.printed()
 	var execution time.Duration
 	if o.analyze {
 		if !plan.ReadOnly {
@@ -144,14 +149,29 @@ func (s utility) openExplain(ctx context.Context, ps *Prepared, st *ast.Explain,
 	if o.summary {
 		described.Planning, described.Execution = planning, execution
 	}
+	return o.source(st, described), nil
+}
+
+// printed are the options that concern the text of a plan.
+func (o explainOptions) printed() explain.Options {
+	return explain.Options{Verbose: o.verbose, HideCosts: !o.costs, HideTiming: !o.timing}
+}
+
+// source returns the result of EXPLAIN.
+func (o explainOptions) source(st *ast.Explain, described *explain.Plan) source {
+	lines := []string{}
 	if o.json {
-		return newRows("EXPLAIN", explainColumns(st),
-			[][]types.Datum{{types.NewString(described.JSON())}}), nil
+		lines = append(lines, described.JSON())
+	} else {
+		lines = described.Text()
 	}
-	lines := described.Text()
+	return newRows("EXPLAIN", explainColumns(st), explainLines(lines...))
+}
+
+func explainLines(lines ...string) [][]types.Datum {
 	rows := make([][]types.Datum, len(lines))
 	for i, l := range lines {
 		rows[i] = []types.Datum{types.NewString(l)}
 	}
-	return newRows("EXPLAIN", explainColumns(st), rows), nil
+	return rows
 }

@@ -228,6 +228,10 @@ func schemaKind(stmt ast.Statement) (kind, bool) {
 		}
 	case *ast.CreateView:
 		k.name = "CREATE VIEW"
+	case *ast.CreateMaterializedView:
+		k.name = "CREATE MATERIALIZED VIEW"
+	case *ast.RefreshMaterializedView:
+		k.name = "REFRESH MATERIALIZED VIEW"
 	case *ast.CreateSequence:
 		k.name = "CREATE SEQUENCE"
 	case *ast.AlterSequence:

@@ -66,6 +66,8 @@ func (s utility) lockNamed(ctx context.Context, st *ast.LockTable) (waited bool,
 			return false, err
 		} else if real != nil && real.Kind == table.KindSequence {
 			return false, cannotLock(d.Name, "sequences")
+		} else if d.Kind == table.KindMaterializedView {
+			return false, cannotLock(d.Name, "materialized views")
 		}
 		again, err := s.lockDeep(ctx, d, tableModes[st.Mode], st.NoWait)
 		if err != nil {
@@ -95,7 +97,7 @@ func (s *planRunner) isIndex(ctx context.Context, name ast.Name) bool {
 	return false
 }
 
-// lockDeep locks a table, or a view with all that it reads.
+// lockDeep locks a table, or a view with the tables and views that it reads.
 func (s utility) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode,
 	noWait bool) (waited bool, err error) {
 	out, err := s.lockTable(ctx, d.ID, mode, noWait)
@@ -112,7 +114,7 @@ func (s utility) lockDeep(ctx context.Context, d *table.Desc, mode rowlock.Mode,
 		if err != nil {
 			return false, err
 		}
-		if below == nil || below.Kind == table.KindSequence {
+		if below == nil || below.Kind != table.KindTable && !below.IsQuery() {
 			continue
 		}
 		again, err := s.lockDeep(ctx, below, mode, noWait)

@@ -9,11 +9,8 @@ import (
 	"time"
 
 	"github.com/minidb/minidb/internal/sqlerr"
-	"github.com/minidb/minidb/planner"
 	"github.com/minidb/minidb/planner/ast"
-	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/opt"
-	"github.com/minidb/minidb/planner/physical"
 	"github.com/minidb/minidb/sql/ddl"
 	"github.com/minidb/minidb/sql/exec"
 	"github.com/minidb/minidb/sql/statistics"
@@ -139,7 +136,7 @@ func (s utility) ddlEnv(ctx context.Context) *ddl.Env {
 		Database: s.databaseID, DatabaseName: s.database, SearchPath: s.searchPath(ctx),
 		Runtime:  s.runtime(ctx),
 		Notice:   s.sendNotice,
-		RunQuery: s.fillTable, FirstRow: s.firstRow,
+		RunQuery: s.fillTable, RefreshRows: s.refreshRows, FirstRow: s.firstRow,
 		Lock: func(ctx context.Context, id table.ID, mode rowlock.Mode) error {
 			_, err := s.lockTable(ctx, id, mode, false)
 			return err
@@ -153,51 +150,6 @@ func (s utility) ddlEnv(ctx context.Context) *ddl.Env {
 		},
 		Cleared: func(id table.ID) { s.addChange(statistics.Change{Table: id, Truncated: true}) },
 	}
-}
-
-// fillTable runs a query into a table that was just made: CREATE TABLE AS.
-func (s *planRunner) fillTable(ctx context.Context, query *ast.Select, into *table.Desc) (int64,
-	error) {
-	plan, err := planner.Plan(ctx, s.plannerEnv(ctx), query, nil)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := s.lockTables(ctx, plan.Tables); err != nil {
-		return 0, err
-	}
-	cols := plan.Root.Columns()
-	project := &physical.Project{Child: plan.Root}
-	next := 0
-	for i := range into.Columns {
-		c := &into.Columns[i]
-		col := physical.Column{Name: c.Name, Type: c.Type}
-		var e expr.Expr = &expr.Const{T: c.Type, Value: types.Null}
-		if !c.Hidden {
-			if next >= len(cols) {
-				return 0, fmt.Errorf("table %s has more columns than its query", into.Name)
-			}
-			e = &expr.Col{T: cols[next].Type, Index: next, Name: cols[next].Name}
-			if !cols[next].Type.Equal(c.Type) || cols[next].Type.Mod != c.Type.Mod {
-				e = &expr.Cast{T: c.Type, Arg: e}
-			}
-			next++
-		}
-		project.Exprs = append(project.Exprs, e)
-		project.Cols = append(project.Cols, col)
-	}
-	filled := *plan
-	filled.Root = &physical.Insert{Table: into, Child: project}
-	filled.ReadOnly = false
-	src, err := s.runPlan(ctx, &filled, &ast.Insert{}, make([]types.Datum, len(plan.ParamTypes)),
-		runOptions{})
-	if err != nil {
-		return 0, err
-	}
-	defer src.close()
-	if _, err := src.next(ctx); err != nil {
-		return 0, err
-	}
-	return src.cursor.RowsAffected(), nil
 }
 
 func upper(s string) string { return strings.ToUpper(s) }
@@ -224,6 +176,12 @@ func (s utility) locker() func(context.Context, table.ID, rowlock.Mode) error {
 // changeSchema runs a statement that changes the schema, with the locks that it needs. If it had to
 // wait for a table or a name, it is undone and begins again with the locks that it holds by then.
 func (s utility) changeSchema(ctx context.Context, stmt ast.Statement) (string, error) {
+	return s.changeSchemaBy(ctx, stmt, s.fillTable)
+}
+
+// changeSchemaBy is changeSchema with another way to fill the relation of CREATE … AS.
+func (s utility) changeSchemaBy(ctx context.Context, stmt ast.Statement,
+	fill func(context.Context, *ast.Select, *table.Desc) (int64, error)) (string, error) {
 	refreshable := s.refreshable()
 	for {
 		if _, err := s.path(ctx); err != nil {
@@ -233,7 +191,7 @@ func (s utility) changeSchema(ctx context.Context, stmt ast.Statement) (string, 
 			slices.Clone(s.tx.changes)
 		var notices [][4]string
 		env := s.ddlEnv(ctx)
-		env.Lock = s.locker()
+		env.Lock, env.RunQuery = s.locker(), fill
 		env.Notice = func(severity, code, message, detail string) {
 			notices = append(notices, [4]string{severity, code, message, detail})
 		}

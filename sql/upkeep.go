@@ -141,7 +141,7 @@ func (s maintenance) targets(ctx context.Context, st *ast.Maintenance, analyze b
 		if d != nil && pgcatalog.IsTable(d) {
 			continue // made by the server: there is nothing to vacuum
 		}
-		if d == nil || d.Kind != table.KindTable {
+		if d == nil || !d.HasRows() {
 			s.notice("WARNING", "01000", "skipping \"%s\" --- cannot %s non-tables or special "+
 				"system tables", t.Name.Name, st.Command)
 			continue
@@ -181,7 +181,7 @@ func (s maintenance) maintained(ctx context.Context, name ast.Name) (*table.Desc
 func (s maintenance) allTables(ctx context.Context, schema string) (out []target, err error) {
 	rels, err := s.tx.view.Relations(ctx, s.databaseID)
 	for _, d := range rels {
-		if d.Kind == table.KindTable && (schema == "" || d.Schema == schema) {
+		if d.HasRows() && (schema == "" || d.Schema == schema) {
 			out = append(out, target{desc: d})
 		}
 	}

@@ -33,7 +33,8 @@ const (
 	KindTable Kind = iota
 	KindView
 	KindSequence
-	KindVirtual // rows made by the server: pg_catalog, information_schema
+	KindVirtual          // rows made by the server: pg_catalog, information_schema
+	KindMaterializedView // a view whose rows are stored, as REFRESH computed them last
 )
 
 // Desc is the schema of a relation as the catalog keeps it. A Desc handed out by the catalog is
@@ -67,7 +68,7 @@ type Desc struct {
 	// itself: each once.
 	ReferencedBy []ID
 
-	View     *View     // KindView
+	View     *View     // KindView, KindMaterializedView
 	Sequence *Sequence // KindSequence
 	Comment  string
 
@@ -174,6 +175,8 @@ type View struct {
 	// SearchPath is what names without a schema in Text resolve against; none are in texts written
 	// by this version.
 	SearchPath []string
+	// Unpopulated: the materialized view has no rows yet, and may not be read before REFRESH.
+	Unpopulated bool `json:",omitempty"`
 }
 
 // Sequence is the definition of a sequence; its state lives under a key of its own.
@@ -190,6 +193,13 @@ type Sequence struct {
 	Last   int64
 	Called bool
 }
+
+// HasRows reports whether the store keeps rows of the relation: those of a table, or of a
+// materialized view.
+func (d *Desc) HasRows() bool { return d.Kind == KindTable || d.Kind == KindMaterializedView }
+
+// IsQuery reports whether the relation stands for its query wherever it is read.
+func (d *Desc) IsQuery() bool { return d.View != nil && d.Kind != KindMaterializedView }
 
 // Column returns the column named name, or -1: an index into d.Columns.
 func (d *Desc) Column(name string) int {

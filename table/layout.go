@@ -68,7 +68,7 @@ func (d *Desc) Prepare() error {
 
 func (d *Desc) prepare() (*prepared, error) {
 	p := &prepared{owner: d}
-	if d.Kind != KindTable {
+	if !d.HasRows() {
 		return p, nil
 	}
 	rows := &layout{desc: d, prefix: d.indexPrefix(RowIndexID), unique: true}

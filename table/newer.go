@@ -23,7 +23,7 @@ func (d *Desc) ReadAt(ts tso.Timestamp) *Desc {
 // column that is NOT NULL only in next may hold NULLs, and plans rely on that, so it makes the
 // result false. So does another version of the same descriptor, for then all rows were rewritten.
 func Reconstrained(d, next *Desc) bool {
-	if d.Kind != KindTable || len(d.Columns) != len(next.Columns) ||
+	if !d.HasRows() || len(d.Columns) != len(next.Columns) ||
 		len(d.Indexes) != len(next.Indexes) {
 		return false
 	}

@@ -103,17 +103,35 @@ type CreateIndex struct {
 	NullsNotDistinct bool
 }
 
-// CreateView is CREATE [OR REPLACE] [TEMP] [MATERIALIZED] VIEW.
+// CreateView is CREATE [OR REPLACE] [TEMP] VIEW.
 type CreateView struct {
+	Pos         Pos
+	Name        Name
+	OrReplace   bool
+	Temp        bool
+	Columns     []Ident
+	Query       *Select
+	CheckOption string
+}
+
+// CreateMaterializedView is CREATE [UNLOGGED] MATERIALIZED VIEW.
+type CreateMaterializedView struct {
+	Pos         Pos
+	Name        Name
+	IfNotExists bool
+	Unlogged    bool
+	Columns     []Ident
+	Options     []Option
+	Query       *Select
+	WithNoData  bool
+}
+
+// RefreshMaterializedView is REFRESH MATERIALIZED VIEW.
+type RefreshMaterializedView struct {
 	Pos          Pos
 	Name         Name
-	OrReplace    bool
-	Temp         bool
-	Materialized bool
-	IfNotExists  bool
-	Columns      []Ident
-	Query        *Select
-	CheckOption  string
+	Concurrently bool
+	WithNoData   bool
 }
 
 // SequenceOptions are the options of CREATE/ALTER SEQUENCE and identity columns; nil: not
@@ -173,10 +191,10 @@ type Drop struct {
 	Concurrently bool
 }
 
-// AlterTable is ALTER TABLE|INDEX|VIEW|SEQUENCE name action, ….
+// AlterTable is ALTER TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE name action, ….
 type AlterTable struct {
 	Pos      Pos
-	Kind     string // "table", "index", "view", "sequence"
+	Kind     string // "table", "index", "view", "materialized view", "sequence"
 	Name     Name
 	IfExists bool
 	Only     bool
@@ -216,13 +234,15 @@ type Comment struct {
 	Text   *string
 }
 
-func (*CreateTable) statement()    {}
-func (*CreateIndex) statement()    {}
-func (*CreateView) statement()     {}
-func (*CreateSequence) statement() {}
-func (*AlterSequence) statement()  {}
-func (*CreateSchema) statement()   {}
-func (*CreateDatabase) statement() {}
-func (*Drop) statement()           {}
-func (*AlterTable) statement()     {}
-func (*Comment) statement()        {}
+func (*CreateTable) statement()             {}
+func (*CreateIndex) statement()             {}
+func (*CreateView) statement()              {}
+func (*CreateMaterializedView) statement()  {}
+func (*RefreshMaterializedView) statement() {}
+func (*CreateSequence) statement()          {}
+func (*AlterSequence) statement()           {}
+func (*CreateSchema) statement()            {}
+func (*CreateDatabase) statement()          {}
+func (*Drop) statement()                    {}
+func (*AlterTable) statement()              {}
+func (*Comment) statement()                 {}

@@ -33,6 +33,15 @@ func (b *binder) modified(name ast.Name, verb string) (*table.Desc, error) {
 	return d, nil
 }
 
+// changeable refuses to change the rows of a materialized view. It comes after all other errors of
+// a statement, as in PostgreSQL.
+func changeable(d *table.Desc) error {
+	if d.Kind == table.KindMaterializedView {
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view \"%s\"", d.Name)
+	}
+	return nil
+}
+
 // targetColumn returns the ordinal of a column that is assigned to.
 func targetColumn(d *table.Desc, c ast.Ident) (int, error) {
 	if i := d.Column(c.Name); i >= 0 && !d.Columns[i].Hidden {

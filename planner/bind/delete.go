@@ -28,7 +28,9 @@ func (b *binder) delete(s *ast.Delete, outer *scope) (*logical.Query, error) {
 	del := &logical.Delete{Desc: d, Child: node, Old: old, HasRows: len(s.Returning) > 0}
 	q := &logical.Query{Node: del}
 	if del.HasRows {
-		del.Returning, q.Cols, err = b.returning(sc, s.Returning)
+		if del.Returning, q.Cols, err = b.returning(sc, s.Returning); err != nil {
+			return nil, err
+		}
 	}
-	return q, err
+	return q, changeable(d)
 }

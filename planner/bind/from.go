@@ -125,7 +125,7 @@ func (b *binder) tableRef(sc *scope, ref *ast.TableRef) (*fromItem, error) {
 		return nil, laterCTE(err, sc.with, ref.Name.Name)
 	}
 	switch {
-	case d.View != nil && b.notes == nil:
+	case d.IsQuery() && b.notes == nil:
 		return b.viewRef(sc, ref, d)
 	case d.Kind == table.KindSequence:
 		return b.sequenceRef(sc, ref, d)

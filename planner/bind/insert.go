@@ -61,7 +61,7 @@ func (b *binder) insert(s *ast.Insert, outer *scope) (*logical.Query, error) {
 			return nil, err
 		}
 	}
-	return q, nil
+	return q, changeable(in.d)
 }
 
 // rowScope returns a scope with a row of the table under its name or alias.

@@ -119,27 +119,40 @@ func (s *selecting) lockTargets(l ast.Locking, what string) ([]logical.LockTarge
 // lockTarget returns the tables to lock for one entry of FROM.
 func (s *selecting) lockTarget(t *fromTable, l ast.Locking, pos ast.Pos,
 	what string) (out []logical.LockTarget, err error) {
-	add := func(d *table.Desc, first logical.ColID) {
+	add := func(d *table.Desc, first logical.ColID) error {
 		out = append(out, logical.LockTarget{Desc: d, First: first, Strength: l.Strength,
 			Wait: l.Wait})
+		return rowsLockable(d)
 	}
 	if !t.nested {
-		if t.desc != nil && t.desc.Kind == table.KindTable {
-			add(t.desc, t.first)
+		if t.desc != nil && t.desc.HasRows() {
+			err = add(t.desc, t.first)
 		}
-		return out, nil
+		return out, err
 	}
 	scans, simple := s.lockable(t.source)
 	if !simple {
 		return nil, sqlerr.Unsupported(int(pos), what+" of this subquery, view or joined table")
 	}
 	for _, n := range scans {
-		add(n.Desc, n.First)
+		if err := add(n.Desc, n.First); err != nil {
+			return nil, err
+		}
 	}
 	if t.desc != nil {
 		s.b.noteUse(t.desc.ID, opt.LocksRows)
 	}
 	return out, nil
+}
+
+// rowsLockable refuses to lock rows of a materialized view: no statement changes one of them, and
+// REFRESH respects no locks of rows.
+func rowsLockable(d *table.Desc) error {
+	if d.Kind == table.KindMaterializedView {
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot lock rows in materialized view \"%s\"",
+			d.Name)
+	}
+	return nil
 }
 
 // lockable returns the tables whose rows a simple subquery or view passes on, one row for each of
@@ -149,7 +162,7 @@ func (s *selecting) lockTarget(t *fromTable, l ast.Locking, pos ast.Pos,
 func (s *selecting) lockable(n logical.Node) (scans []*logical.Scan, simple bool) {
 	switch n := n.(type) {
 	case *logical.Scan:
-		if n.Desc.Kind == table.KindTable {
+		if n.Desc.HasRows() {
 			scans = append(scans, n)
 		}
 		return scans, true

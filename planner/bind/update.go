@@ -57,8 +57,10 @@ func (b *binder) update(s *ast.Update, outer *scope) (*logical.Query, error) {
 		return nil, err
 	}
 	up.Set = set.assigns
-	up.Checks, err = b.checks(d, up.Row)
-	return q, err
+	if up.Checks, err = b.checks(d, up.Row); err != nil {
+		return nil, err
+	}
+	return q, changeable(d)
 }
 
 // modifiedRows binds the rows that UPDATE and DELETE read: the table, the other tables, and WHERE.

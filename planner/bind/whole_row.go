@@ -4,7 +4,6 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 	"github.com/minidb/minidb/planner/expr"
 	"github.com/minidb/minidb/planner/logical"
-	"github.com/minidb/minidb/table"
 	"github.com/minidb/minidb/table/types"
 )
 
@@ -29,7 +28,7 @@ func (b *binder) wholeRow(t *fromTable, pos ast.Pos) expr.Expr {
 // present returns a column that is NULL only where an outer join found no row of t: the row key of
 // a table, or for any other entry a constant added to its columns below the join.
 func (b *binder) present(t *fromTable) logical.ColID {
-	if t.desc != nil && t.desc.Kind == table.KindTable {
+	if t.desc != nil && t.desc.HasRows() {
 		return t.first + t.desc.ColumnByID(t.desc.RowKey[0].ColumnID)
 	}
 	if t.marked {

@@ -30,6 +30,17 @@ func describe(kind string, extra func(a []types.Datum) string) scalar {
 	}
 }
 
+// named is a function of a relation's OID as one of its name.
+func named(of scalar) scalar {
+	return func(rt *expr.Runtime, a []types.Datum) (types.Datum, error) {
+		id, err := types.Cast(a[0], types.TText, types.TRegClass, true, &rt.Format)
+		if err != nil {
+			return types.Null, err
+		}
+		return of(rt, append([]types.Datum{id}, a[1:]...))
+	}
+}
+
 // number passes argument i on as digits.
 func number(i int) func([]types.Datum) string {
 	return func(a []types.Datum) string { return strconv.FormatInt(a[i].I, 10) }
@@ -92,6 +103,8 @@ var catalogFunctions = func() []def {
 		f("pg_get_viewdef(oid,int4) text", describe("viewdef", func(a []types.Datum) string {
 			return strconv.FormatInt(a[1].I, 10) + " pretty"
 		})).stable(),
+		f("pg_get_viewdef(text) text", named(describe("viewdef", nil))).stable(),
+		f("pg_get_viewdef(text,bool) text", named(describe("viewdef", prettyFlag))).stable(),
 		f("pg_get_serial_sequence(text,text) text", serialSequence).stable(),
 		f("pg_sequence_last_value(regclass) int8", sequenceLastValue).volatile(),
 		f("pg_get_userbyid(oid) name", userByID).stable(),

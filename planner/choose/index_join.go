@@ -37,7 +37,7 @@ func (c *chooser) indexJoin(n *logical.Join, left subplan, pairs []equiPair) (*s
 		return nil, 0
 	}
 	s, conds := scanOf(n.Right)
-	if s == nil || s.Desc.Kind != table.KindTable || len(pairs) == 0 {
+	if s == nil || !s.Desc.HasRows() || len(pairs) == 0 {
 		return nil, 0
 	}
 	ix, used, unique := c.lookupIndex(s, pairs)

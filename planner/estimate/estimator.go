@@ -25,7 +25,7 @@ func New(ctx context.Context, env *opt.Env, meta *logical.Meta) *Estimator {
 	}
 	var e *Estimator
 	for _, s := range meta.Scans {
-		if s.Desc.Kind != table.KindTable {
+		if !s.Desc.HasRows() {
 			continue
 		}
 		t := env.Statistics(ctx, s.Desc)

@@ -49,6 +49,18 @@ type Delete struct {
 	Returning []expr.Expr
 }
 
-func (n *Insert) Children() []Node { return []Node{n.Child} }
-func (n *Update) Children() []Node { return []Node{n.Child} }
-func (n *Delete) Children() []Node { return []Node{n.Child} }
+// Refresh makes the rows of Table, a materialized view with a unique index, those of Child, and
+// writes only those that differ. Child has one column per column of Table, in order and of its
+// type, NULL for the hidden one; Old reads all columns of all rows of Table. Output: none. The
+// session makes it for REFRESH … CONCURRENTLY; no statement is planned to it.
+type Refresh struct {
+	Base
+	Table *table.Desc
+	Child Node
+	Old   *Scan
+}
+
+func (n *Insert) Children() []Node  { return []Node{n.Child} }
+func (n *Update) Children() []Node  { return []Node{n.Child} }
+func (n *Delete) Children() []Node  { return []Node{n.Child} }
+func (n *Refresh) Children() []Node { return []Node{n.Child, n.Old} }

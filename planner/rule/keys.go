@@ -13,11 +13,11 @@ import (
 func scanOf(n logical.Node) (*logical.Scan, []expr.Expr) {
 	switch n := n.(type) {
 	case *logical.Scan:
-		if n.Desc.Kind == table.KindTable {
+		if n.Desc.HasRows() {
 			return n, nil
 		}
 	case *logical.Filter:
-		if s, ok := n.Child.(*logical.Scan); ok && s.Desc.Kind == table.KindTable {
+		if s, ok := n.Child.(*logical.Scan); ok && s.Desc.HasRows() {
 			return s, n.Conds
 		}
 	}

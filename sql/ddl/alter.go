@@ -37,6 +37,9 @@ func (env *Env) alter(ctx context.Context, s *ast.AlterTable) (tag string, err e
 		return "", err
 	}
 	if ix != nil {
+		if s.Kind != "index" && s.Kind != "table" {
+			return "", wrongKind(ix.Name, s.Kind)
+		}
 		return tag, env.alterIndex(ctx, s, d, ix)
 	}
 	if err := alterKind(s, d); err != nil {
@@ -128,27 +131,40 @@ func alterKind(s *ast.AlterTable, d *table.Desc) error {
 		switch a := &s.Actions[i]; a.Kind {
 		case "rename", "set schema", "owner":
 		case "rename column":
-			if d.Kind == table.KindView {
+			if d.View != nil {
 				continue
 			}
 			return wrongKind(d.Name, "table")
+		case "set options", "reset options", "rename constraint":
+			if d.Kind == table.KindMaterializedView {
+				continue
+			}
+			return unfit(a, d)
 		case "set default", "drop default":
 			if d.Kind == table.KindView {
 				return sqlerr.Unsupported(int(a.Pos), "default of a view's column")
 			}
-			fallthrough
+			return unfit(a, d)
 		default:
-			action := strings.ToUpper(a.Kind)
-			if strings.HasPrefix(action, "SET ") || strings.HasPrefix(action, "DROP ") &&
-				a.Column.Name != "" && a.Kind != "drop column" {
-				action = "ALTER COLUMN ... " + action
-			}
-			return sqlerr.New(sqlerr.WrongObjectType,
-				"ALTER action %s cannot be performed on relation \"%s\"", action, d.Name).
-				WithDetail("This operation is not supported for %ss.", kindWord(d))
+			return unfit(a, d)
 		}
 	}
 	return nil
+}
+
+// unfit is the error for an action that relations of d's kind do not have.
+func unfit(a *ast.AlterAction, d *table.Desc) error {
+	action := strings.ToUpper(a.Kind)
+	switch {
+	case a.Kind == "set type":
+		action = "ALTER COLUMN ... SET DATA TYPE"
+	case strings.HasPrefix(action, "SET "), strings.HasPrefix(action, "DROP ") &&
+		a.Column.Name != "" && a.Kind != "drop column":
+		action = "ALTER COLUMN ... " + action
+	}
+	return sqlerr.New(sqlerr.WrongObjectType,
+		"ALTER action %s cannot be performed on relation \"%s\"", action, d.Name).
+		WithDetail("This operation is not supported for %ss.", kindWord(d))
 }
 
 func (env *Env) alterIndex(ctx context.Context, s *ast.AlterTable, old *table.Desc,
@@ -209,6 +225,9 @@ func (a *alteration) action(ctx context.Context, act *ast.AlterAction) error {
 	case "owner":
 		return a.env.checkRole(act.NewName.Name)
 	case "set options", "reset options":
+		if a.d.Kind == table.KindMaterializedView {
+			return checkViewOptions(act.Options)
+		}
 		return checkStorageOptions(act.Options)
 	case "add constraint":
 		return a.addConstraint(ctx, act)

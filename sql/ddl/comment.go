@@ -15,7 +15,7 @@ func (env *Env) comment(ctx context.Context, s *ast.Comment) error {
 		text = *s.Text
 	}
 	switch s.Kind {
-	case "table", "view", "sequence", "index", "column", "constraint":
+	case "table", "view", "materialized view", "sequence", "index", "column", "constraint":
 		return env.commentRelation(ctx, s, text)
 	case "schema":
 		sc, ok, err := env.View.Schema(ctx, env.Database, s.Name.Name)

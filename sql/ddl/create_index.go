@@ -14,7 +14,7 @@ func (env *Env) createIndex(ctx context.Context, s *ast.CreateIndex) error {
 	if err != nil {
 		return err
 	}
-	if d.Kind != table.KindTable {
+	if !d.HasRows() {
 		return sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation \"%s\"", d.Name).
 			WithDetail("This operation is not supported for %ss.", kindWord(d))
 	}

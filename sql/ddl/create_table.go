@@ -58,16 +58,9 @@ func (env *Env) createTable(ctx context.Context, s *ast.CreateTable) (tag string
 	if err != nil {
 		return "", err
 	}
-	taken, err := env.View.Taken(ctx, env.Database, sc.Name, s.Name.Name)
-	if err != nil {
+	if there, err := env.present(ctx, sc, s.Name.Name, s.IfNotExists); err != nil {
 		return "", err
-	}
-	if taken {
-		if !s.IfNotExists {
-			return "", sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists",
-				s.Name.Name)
-		}
-		env.notice(sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping", s.Name.Name)
+	} else if there {
 		if s.As != nil {
 			return "CREATE TABLE AS", nil
 		}
@@ -96,6 +89,31 @@ func (env *Env) createTable(ctx context.Context, s *ast.CreateTable) (tag string
 		}
 	}
 	return tagTable, nil
+}
+
+// present reports whether a relation of the name is there already: an error without IF NOT EXISTS,
+// a notice with it.
+func (env *Env) present(ctx context.Context, sc catalog.Schema, name string,
+	ifNotExists bool) (bool, error) {
+	taken, err := env.View.Taken(ctx, env.Database, sc.Name, name)
+	switch {
+	case err != nil || !taken:
+		return false, err
+	case !ifNotExists:
+		return false, sqlerr.New(sqlerr.DuplicateTable, "relation \"%s\" already exists", name)
+	}
+	env.notice(sqlerr.DuplicateTable, "relation \"%s\" already exists, skipping", name)
+	return true, nil
+}
+
+// Present reports whether CREATE … IF NOT EXISTS would make nothing, since there is a relation of
+// the name, and says so in a notice. Without IF NOT EXISTS such a relation is an error.
+func Present(ctx context.Context, env *Env, name ast.Name, ifNotExists bool) (bool, error) {
+	sc, err := env.creationSchema(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	return env.present(ctx, sc, name.Name, ifNotExists)
 }
 
 // builder makes a new table's descriptor.

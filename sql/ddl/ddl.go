@@ -29,8 +29,12 @@ type Env struct {
 	Runtime    *expr.Runtime
 	// Notice sends a message beside the result, detail may be empty; nil drops it.
 	Notice func(severity, code, message, detail string)
-	// RunQuery runs a query and inserts its rows into a table made for them: CREATE TABLE AS.
+	// RunQuery runs a query and inserts its rows into a relation that has none: CREATE TABLE AS and
+	// its like.
 	RunQuery func(ctx context.Context, q *ast.Select, into *table.Desc) (int64, error)
+	// RefreshRows runs the query of a materialized view and makes the view's rows those that it
+	// gives: REFRESH … CONCURRENTLY.
+	RefreshRows func(ctx context.Context, q *ast.Select, view *table.Desc) error
 	// Cleared is called for each table whose rows are all gone; nil: not called.
 	Cleared func(id table.ID)
 	// FirstRow runs the text of a query and returns its first row, nil when there is none.
@@ -58,7 +62,7 @@ func (env *Env) build(ctx context.Context, command string, d *table.Desc, ix *ta
 // unused refuses a command that changes a table that the session is not done with: plans that are
 // half run, and checks that wait, rest on its descriptor.
 func (env *Env) unused(command string, d *table.Desc) error {
-	if d.Kind != table.KindTable {
+	if !d.HasRows() {
 		return nil
 	}
 	return env.usable(command, d.Name, d.ID, 0)
@@ -90,6 +94,10 @@ func Execute(ctx context.Context, env *Env, stmt ast.Statement) (tag string, err
 		return "CREATE INDEX", env.createIndex(ctx, s)
 	case *ast.CreateView:
 		return "CREATE VIEW", env.createView(ctx, s)
+	case *ast.CreateMaterializedView:
+		return env.createMaterializedView(ctx, s)
+	case *ast.RefreshMaterializedView:
+		return "REFRESH MATERIALIZED VIEW", env.refresh(ctx, s)
 	case *ast.CreateSequence:
 		return "CREATE SEQUENCE", env.createSequence(ctx, s)
 	case *ast.AlterSequence:

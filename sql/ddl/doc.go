@@ -1,4 +1,5 @@
-// Package ddl runs the statements that change the schema: CREATE, ALTER, DROP, TRUNCATE, COMMENT.
+// Package ddl runs the statements that change the schema: CREATE, ALTER, DROP, TRUNCATE, REFRESH,
+// COMMENT.
 //
 // It turns statement trees into changed descriptors, and decides what PostgreSQL decides: names of
 // constraints and indexes, what depends on what, which error a user sees and where it points. The

@@ -17,7 +17,7 @@ import (
 func (env *Env) drop(ctx context.Context, s *ast.Drop) (tag string, err error) {
 	tag = "DROP " + strings.ToUpper(s.Kind)
 	switch s.Kind {
-	case "table", "view", "sequence":
+	case "table", "view", "materialized view", "sequence":
 		return tag, env.dropRelations(ctx, s)
 	case "index":
 		return tag, env.dropIndexes(ctx, s)

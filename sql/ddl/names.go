@@ -129,6 +129,8 @@ func kindWord(d *table.Desc) string {
 	switch d.Kind {
 	case table.KindView:
 		return "view"
+	case table.KindMaterializedView:
+		return "materialized view"
 	case table.KindSequence:
 		return "sequence"
 	}

@@ -31,7 +31,7 @@ func (env *Env) ReindexTable(ctx context.Context, n ast.Name, rebuilt func(index
 		return err
 	case d == nil:
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", display(n))
-	case ix != nil || d.Kind != table.KindTable:
+	case ix != nil || !d.HasRows():
 		return sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a table or materialized view",
 			n.Name)
 	}

@@ -15,8 +15,6 @@ import (
 
 func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 	switch {
-	case s.Materialized:
-		return sqlerr.Unsupported(int(s.Pos), "CREATE MATERIALIZED VIEW")
 	case s.Temp:
 		return sqlerr.Unsupported(int(s.Pos), "CREATE TEMPORARY VIEW")
 	case s.CheckOption != "":
@@ -26,7 +24,12 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 	if err != nil {
 		return err
 	}
-	q, err := env.viewQuery(ctx, s)
+	if err := readsOnly(s.Query,
+		"views must not contain data-modifying statements in WITH"); err != nil {
+		return err
+	}
+	q, err := env.viewQuery(ctx, s.Query, s.Columns,
+		"CREATE VIEW specifies more column names than columns")
 	if err != nil {
 		return err
 	}
@@ -40,11 +43,7 @@ func (env *Env) createView(ctx context.Context, s *ast.CreateView) error {
 	d := &table.Desc{DatabaseID: env.Database, SchemaID: sc.ID, Schema: sc.Name, Name: s.Name.Name,
 		Kind: table.KindView, NextColumnID: 1, NextIndexID: 1,
 		View: &table.View{Text: q.text, DependsOn: q.reads, DependsOnKeys: q.keys}}
-	for _, c := range q.columns {
-		c.ID = d.NextColumnID
-		d.NextColumnID++
-		d.Columns = append(d.Columns, c)
-	}
+	q.addColumns(d)
 	if old != nil {
 		d.ID, d.Comment = old.ID, old.Comment
 		if err := compatibleView(old, d); err != nil {
@@ -75,18 +74,29 @@ type viewQuery struct {
 	keys    []table.ID // primary keys that its GROUP BY rests on
 }
 
-// viewQuery binds the query of a view. Views in it are relations like any other, so that the work
-// does not grow with what they are made of.
-func (env *Env) viewQuery(ctx context.Context, s *ast.CreateView) (*viewQuery, error) {
-	if err := readsOnly(s.Query); err != nil {
-		return nil, err
+// addColumns gives the columns of the query to the view.
+func (q *viewQuery) addColumns(d *table.Desc) {
+	for _, c := range q.columns {
+		c.ID = d.NextColumnID
+		d.NextColumnID++
+		d.Columns = append(d.Columns, c)
 	}
-	notes, err := bind.Query(ctx, env.Planner, s.Query, nil)
+}
+
+// viewQuery binds the query of a view. Views in it are relations like any other, so that the work
+// does not grow with what they are made of. The columns get the names, as far as there are any;
+// tooMany is the message of the error for more names than columns.
+func (env *Env) viewQuery(ctx context.Context, query *ast.Select, columns []ast.Ident,
+	tooMany string) (*viewQuery, error) {
+	notes, err := bind.Query(ctx, env.Planner, query, nil)
 	if err != nil {
 		return nil, err
 	}
+	if len(columns) > len(notes.Results[query]) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "%s", tooMany)
+	}
 	q := &viewQuery{}
-	if q.columns, err = viewColumns(s, notes.Results[s.Query]); err != nil {
+	if q.columns, err = viewColumns(columns, notes.Results[query]); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(q.columns))
@@ -94,7 +104,7 @@ func (env *Env) viewQuery(ctx context.Context, s *ast.CreateView) (*viewQuery, e
 		names[i] = q.columns[i].Name
 	}
 	opts := deparse.Options{Source: true}
-	if q.text, err = deparse.Query(ctx, env.Planner, s.Query, notes, names, opts); err != nil {
+	if q.text, err = deparse.Query(ctx, env.Planner, query, notes, names, opts); err != nil {
 		return nil, err
 	}
 	for _, k := range notes.Keys {
@@ -104,18 +114,14 @@ func (env *Env) viewQuery(ctx context.Context, s *ast.CreateView) (*viewQuery, e
 	return q, err
 }
 
-// viewColumns are the columns of a view, named as the statement says.
-func viewColumns(s *ast.CreateView, results []bind.ResultNote) ([]table.Column, error) {
-	if len(s.Columns) > len(results) {
-		return nil, sqlerr.New(sqlerr.SyntaxError,
-			"CREATE VIEW specifies more column names than columns")
-	}
+// viewColumns are the columns of a view, the first ones under the names given.
+func viewColumns(given []ast.Ident, results []bind.ResultNote) ([]table.Column, error) {
 	seen := map[string]bool{}
 	var cols []table.Column
 	for i, res := range results {
 		name, t := res.Name, res.Type
-		if i < len(s.Columns) {
-			name = s.Columns[i].Name
+		if i < len(given) {
+			name = given[i].Name
 		}
 		if t.OID == types.OIDUnknown {
 			t = types.TText
@@ -134,15 +140,14 @@ func viewColumns(s *ast.CreateView, results []bind.ResultNote) ([]table.Column, 
 	return cols, nil
 }
 
-// readsOnly refuses a query that modifies something.
-func readsOnly(q *ast.Select) error {
+// readsOnly refuses a query that modifies something, with the message.
+func readsOnly(q *ast.Select, message string) error {
 	if q.With == nil {
 		return nil
 	}
 	for i := range q.With.CTEs {
 		if _, ok := q.With.CTEs[i].Statement.(*ast.Select); !ok {
-			return sqlerr.New(sqlerr.FeatureNotSupported,
-				"views must not contain data-modifying statements in WITH")
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s", message)
 		}
 	}
 	return nil
@@ -168,7 +173,8 @@ func (env *Env) stored(ctx context.Context, reads []table.ID) ([]table.ID, error
 	return out, nil
 }
 
-// readsThrough reports whether one of the relations is a view that reads view, or is it.
+// readsThrough reports whether one of the relations is a view that reads view, or is it. Reading a
+// materialized view does not run its query.
 func (env *Env) readsThrough(ctx context.Context, reads []table.ID, view table.ID) (bool, error) {
 	seen := map[table.ID]bool{}
 	for len(reads) > 0 {
@@ -185,7 +191,7 @@ func (env *Env) readsThrough(ctx context.Context, reads []table.ID, view table.I
 		if err != nil {
 			return false, err
 		}
-		if d != nil && d.View != nil {
+		if d != nil && d.IsQuery() {
 			reads = append(reads, d.View.DependsOn...)
 		}
 	}

@@ -3,6 +3,7 @@ package exec
 import (
 	"github.com/minidb/minidb/internal/sqlerr"
 	"github.com/minidb/minidb/planner/physical"
+	"github.com/minidb/minidb/table"
 )
 
 // build makes the operator of a node and of its children.
@@ -20,6 +21,9 @@ func (r *run) build(n physical.Node) (operator, error) {
 func (r *run) buildNode(n physical.Node) (operator, error) {
 	switch n := n.(type) {
 	case *physical.Scan:
+		if err := populated(n.Table); err != nil {
+			return nil, err
+		}
 		if op, err := r.steppedScan(n); op != nil || err != nil {
 			return op, err
 		}
@@ -70,8 +74,21 @@ func (r *run) buildNode(n physical.Node) (operator, error) {
 		return r.buildUpdate(n)
 	case *physical.Delete:
 		return r.buildDelete(n)
+	case *physical.Refresh:
+		return r.buildRefresh(n)
 	}
 	return nil, sqlerr.New(sqlerr.InternalError, "no operator for plan node %T", n)
+}
+
+// populated refuses to read a materialized view that has no rows yet. It is asked when a plan is
+// run: EXPLAIN prints the plan.
+func populated(d *table.Desc) error {
+	if d.View == nil || !d.View.Unpopulated {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
+		"materialized view \"%s\" has not been populated", d.Name).
+		WithHint("Use the REFRESH MATERIALIZED VIEW command.")
 }
 
 // buildAll builds several nodes.

@@ -40,6 +40,9 @@ func (r *run) buildIndexJoin(n *physical.IndexJoin) (operator, error) {
 	default:
 		return nil, sqlerr.New(sqlerr.InternalError, "index join cannot be %s", n.Kind)
 	}
+	if err := populated(n.Inner.Table); err != nil {
+		return nil, err
+	}
 	left, err := r.build(n.Left)
 	if err != nil {
 		return nil, err

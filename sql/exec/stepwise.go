@@ -48,7 +48,7 @@ func (r *run) demand(n physical.Node) {
 	case *physical.Limit:
 		r.partial = true
 	case *physical.Sort, *physical.Aggregate, *physical.Window, *physical.Insert, *physical.Update,
-		*physical.Delete:
+		*physical.Delete, *physical.Refresh:
 		r.partial = false
 	}
 }

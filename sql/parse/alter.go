@@ -7,7 +7,7 @@ import (
 	"github.com/minidb/minidb/planner/ast"
 )
 
-// alter parses ALTER TABLE, INDEX, VIEW and SEQUENCE.
+// alter parses ALTER TABLE, INDEX, VIEW, MATERIALIZED VIEW and SEQUENCE.
 func (p *parser) alter() ast.Statement {
 	pos := p.pos()
 	p.next()
@@ -22,7 +22,10 @@ func (p *parser) alter() ast.Statement {
 		return p.alterDatabase(pos)
 	case "system":
 		return p.alterSystem(pos)
-	case "materialized", "schema":
+	case "materialized":
+		p.want("materialized", "view")
+		a.Kind = "materialized view"
+	case "schema":
 		p.unsupported(pos, "ALTER "+strings.ToUpper(t.str))
 		return nil
 	default:
@@ -66,10 +69,10 @@ func (p *parser) alterSingle(a *ast.AlterTable) bool {
 	switch {
 	case p.accept("rename", "to"):
 		act.Kind, act.NewName = "rename", p.ident()
-	case p.at("rename") && a.Kind != "table" && a.Kind != "view":
+	case p.at("rename") && a.Kind != "table" && a.Kind != "view" && a.Kind != "materialized view":
 		p.next()
 		p.unexpected()
-	case p.accept("rename", "constraint"):
+	case a.Kind != "materialized view" && p.accept("rename", "constraint"):
 		act.Kind, act.Name = "rename constraint", p.ident()
 		p.want("to")
 		act.NewName = p.ident()

@@ -26,8 +26,11 @@ func (p *parser) create() ast.Statement {
 		return p.createTable(&ast.CreateTable{Pos: pos})
 	case "unlogged":
 		p.next()
-		if p.at("table") {
+		switch {
+		case p.at("table"):
 			return p.createTable(&ast.CreateTable{Pos: pos, Unlogged: true})
+		case p.at("materialized"):
+			return p.createMaterializedView(&ast.CreateMaterializedView{Pos: pos, Unlogged: true})
 		}
 		p.unexpected()
 	case "unique":
@@ -36,7 +39,7 @@ func (p *parser) create() ast.Statement {
 	case "index":
 		return p.createIndex(&ast.CreateIndex{Pos: pos})
 	case "materialized":
-		return p.createMaterializedView(pos)
+		return p.createMaterializedView(&ast.CreateMaterializedView{Pos: pos})
 	case "sequence":
 		return p.createSequence(pos, false)
 	case "schema":
@@ -113,7 +116,7 @@ func (p *parser) createView(pos ast.Pos, replace, temp bool) ast.Statement {
 		p.unsupported(p.pos(), "view option")
 	}
 	p.want("as")
-	p.viewQuery(v)
+	v.Query = p.definition()
 	if p.accept("with") {
 		switch {
 		case p.accept("local"):
@@ -127,30 +130,13 @@ func (p *parser) createView(pos ast.Pos, replace, temp bool) ast.Statement {
 	return v
 }
 
-func (p *parser) viewQuery(v *ast.CreateView) {
+// definition parses the query of a view.
+func (p *parser) definition() *ast.Select {
 	if !p.atQuery() {
 		p.unexpected()
-		return
+		return nil
 	}
-	v.Query = p.query()
-}
-
-func (p *parser) createMaterializedView(pos ast.Pos) ast.Statement {
-	p.want("materialized", "view")
-	v := &ast.CreateView{Pos: pos, Materialized: true, IfNotExists: p.ifNotExists(),
-		Name: p.qualified()}
-	v.Columns = p.optIdents()
-	if p.at("with") || p.at("using") || p.at("tablespace") {
-		p.unsupported(p.pos(), "materialized view option")
-	}
-	p.want("as")
-	p.viewQuery(v)
-	if p.at("with", "no") {
-		p.unsupported(p.pos(), "WITH NO DATA")
-	} else if p.accept("with") {
-		p.want("data")
-	}
-	return v
+	return p.query()
 }
 
 // createSequence parses SEQUENCE behind CREATE [TEMP].

@@ -41,13 +41,20 @@ func (p *parser) createTable(t *ast.CreateTable) ast.Statement {
 		return t
 	}
 	t.As = p.query()
+	t.WithNoData = p.withNoData()
+	return t
+}
+
+// withNoData parses [WITH [NO] DATA], and reports whether NO is there.
+func (p *parser) withNoData() bool {
 	if p.accept("with", "no") {
 		p.want("data")
-		t.WithNoData = true
-	} else if p.accept("with") {
+		return true
+	}
+	if p.accept("with") {
 		p.want("data")
 	}
-	return t
+	return false
 }
 
 // tableElements parses the parenthesised columns and constraints.
@@ -81,11 +88,7 @@ func (p *parser) tableOptions(t *ast.CreateTable) {
 		p.parenList(func() { p.indexElem() })
 		t.PartitionBy = p.textFrom(first)
 	}
-	if p.accept("using") {
-		if pos, method := p.pos(), p.name(); method != "heap" {
-			p.unsupported(pos, "table access method "+method)
-		}
-	}
+	p.accessMethod()
 	if p.accept("with") {
 		t.Options = p.storageOptions()
 	} else if p.accept("without") {
@@ -107,6 +110,15 @@ func (p *parser) tableOptions(t *ast.CreateTable) {
 		}
 	}
 	p.tablespace()
+}
+
+// accessMethod parses [USING method]: rows lie in one way, and heap is its name.
+func (p *parser) accessMethod() {
+	if p.accept("using") {
+		if pos, method := p.pos(), p.name(); method != "heap" {
+			p.unsupported(pos, "table access method "+method)
+		}
+	}
 }
 
 // tablespace parses TABLESPACE name: there is one place for all data, and pg_default is its name.

@@ -361,9 +361,15 @@ func (p *parser) explain() ast.Statement {
 	case "create":
 		pos := p.pos()
 		s.Statement = p.create()
-		if c, ok := s.Statement.(*ast.CreateTable); p.err == nil && (!ok || c.As == nil) {
+		_, ok := s.Statement.(*ast.CreateMaterializedView)
+		if c, table := s.Statement.(*ast.CreateTable); table {
+			ok = c.As != nil
+		}
+		if p.err == nil && !ok {
 			p.failAt(pos, sqlerr.SyntaxError, "syntax error at or near \"%s\"", p.src[pos-1:pos+5])
 		}
+	case "refresh":
+		s.Statement = p.refresh()
 	case "execute":
 		s.Statement = p.execute()
 	case "declare":

@@ -56,6 +56,8 @@ func (p *parser) statement() ast.Statement {
 		return p.reindex()
 	case "cluster":
 		return p.cluster()
+	case "refresh":
+		return p.refresh()
 	case "lock":
 		return p.lockTable()
 	case "listen", "unlisten", "notify":
@@ -73,6 +75,5 @@ func (p *parser) statement() ast.Statement {
 var unsupportedStatements = map[keyword]string{
 	"call": "CALL", "do": "DO", "grant": "GRANT", "revoke": "REVOKE",
 	"import": "IMPORT FOREIGN SCHEMA",
-	"load":   "LOAD", "reassign": "REASSIGN OWNED", "refresh": "REFRESH MATERIALIZED VIEW",
-	"security": "SECURITY LABEL",
+	"load":   "LOAD", "reassign": "REASSIGN OWNED", "security": "SECURITY LABEL",
 }

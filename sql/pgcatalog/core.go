@@ -27,6 +27,8 @@ func relkind(d *table.Desc) string {
 	switch d.Kind {
 	case table.KindView:
 		return "v"
+	case table.KindMaterializedView:
+		return "m"
 	case table.KindSequence:
 		return "S"
 	case table.KindVirtual:
@@ -49,7 +51,7 @@ func classRows(r *reader, emit emitter) {
 	sized := r.wants("reltuples", "relpages")
 	for d := range r.relations() {
 		tuples, pages := -1.0, int64(0)
-		if d.Kind == table.KindTable && sized {
+		if d.HasRows() && sized {
 			tuples, pages = size(r.statistics(d), rowBytes)
 		}
 		emitClass(d, tuples, pages, emit)
@@ -71,14 +73,15 @@ func classRows(r *reader, emit emitter) {
 
 func emitClass(d *table.Desc, tuples float64, pages int64, emit emitter) {
 	kind, am := relkind(d), 0
-	if kind == "r" {
+	if kind == "r" || kind == "m" {
 		am = 2
 	}
+	rules, populated := kind == "v" || kind == "m", d.View == nil || !d.View.Unpopulated
 	emit("oid", d.ID, "relname", d.Name, "relnamespace", d.SchemaID, "relowner", ownerID,
 		"relam", am, "relfilenode", relfilenode(d), "reltuples", tuples, "relpages", pages,
 		"relhasindex", len(d.Indexes) > 0, "relpersistence", "p", "relkind", kind,
-		"relnatts", len(visibleColumns(d)), "relchecks", len(d.Checks), "relhasrules", kind == "v",
-		"relhastriggers", d.References(), "relispopulated", true, "relreplident", "d")
+		"relnatts", len(visibleColumns(d)), "relchecks", len(d.Checks), "relhasrules", rules,
+		"relhastriggers", d.References(), "relispopulated", populated, "relreplident", "d")
 }
 
 func fixedClasses(emit emitter) {
@@ -349,7 +352,7 @@ func dependRows(r *reader, emit emitter) {
 
 func rewriteRows(r *reader, emit emitter) {
 	for d := range r.relations() {
-		if d.Kind != table.KindView {
+		if d.View == nil {
 			continue
 		}
 		emit("oid", d.ID, "rulename", "_RETURN", "ev_class", d.ID, "ev_type", "1",

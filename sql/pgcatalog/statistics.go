@@ -14,7 +14,7 @@ const negativeDistinct = 0.1
 
 func statsRows(r *reader, emit emitter) {
 	for d := range r.relations() {
-		if d.Kind != table.KindTable {
+		if !d.HasRows() {
 			continue
 		}
 		t := r.statistics(d)
@@ -66,7 +66,7 @@ func floats(fs []float64) any {
 // counterRows are the rows of pg_stat_all_tables. Scans and row versions are not counted by table.
 func counterRows(r *reader, emit emitter) {
 	for d := range r.relations() {
-		if d.Kind != table.KindTable {
+		if !d.HasRows() {
 			continue
 		}
 		c := r.counters(d)
@@ -171,7 +171,7 @@ func (r *reader) databaseBytes(id table.ID) (string, bool) {
 	}
 	n := int64(0)
 	for d := range r.relations() {
-		if d.Kind == table.KindTable {
+		if d.HasRows() {
 			n += r.sizes(d, nil, "total")
 		}
 	}

@@ -14,6 +14,13 @@ SELECT n.nspname, c.relname, pg_get_userbyid(c.relowner), pg_get_viewdef(c.oid)
 FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind = 'v';
 
+CREATE VIEW pg_catalog.pg_matviews (schemaname name, matviewname name, matviewowner name,
+	tablespace name, hasindexes bool, ispopulated bool, definition text) AS
+SELECT n.nspname, c.relname, pg_get_userbyid(c.relowner), NULL::name, c.relhasindex,
+	c.relispopulated, pg_get_viewdef(c.oid)
+FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'm';
+
 CREATE VIEW pg_catalog.pg_indexes (schemaname name, tablename name, indexname name, tablespace name,
 	indexdef text) AS
 SELECT n.nspname, c.relname, i.relname, NULL::name, pg_get_indexdef(i.oid)
@@ -60,7 +67,7 @@ CREATE VIEW pg_catalog.pg_statio_all_tables (relid oid, schemaname name, relname
 	toast_blks_hit int8, tidx_blks_read int8, tidx_blks_hit int8) AS
 SELECT c.oid, n.nspname, c.relname, 0, 0, 0, 0, 0, 0, 0, 0
 FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind = 'r';
+WHERE c.relkind IN ('r', 'm');
 
 CREATE VIEW pg_catalog.pg_statio_user_tables (relid oid, schemaname name, relname name,
 	heap_blks_read int8, heap_blks_hit int8, idx_blks_read int8, idx_blks_hit int8, toast_blks_read int8,

@@ -63,7 +63,7 @@ func (r *Registry) gather(ctx context.Context, id table.ID,
 	for range attempts {
 		err = r.write(ctx, func(tx *txn.Txn) error {
 			d, err := r.catalog.View(tx).RelationByID(ctx, id)
-			if err != nil || d == nil || d.Kind != table.KindTable {
+			if err != nil || d == nil || !d.HasRows() {
 				return err
 			}
 			tx.Validate(table.PointSpan(table.DescKey(id)))

@@ -239,7 +239,7 @@ func (c *Catalog) newVersion(old uint64) uint64 {
 // entries are the caller's to mend. Transactions that write rows by the old one fail (catalog I4).
 func (v *View) UpdateRelation(ctx context.Context, old, d *table.Desc) error {
 	v.tx.Validate(table.PrefixSpan(dependPrefix(d.ID)))
-	if err := v.RelabelRelation(ctx, old, d); err != nil || d.Kind != table.KindTable {
+	if err := v.RelabelRelation(ctx, old, d); err != nil || !d.HasRows() {
 		return err
 	}
 	return v.ExcludeWriters(d.ID)
@@ -320,7 +320,7 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 			return err
 		}
 	}
-	if d.Kind == table.KindTable {
+	if d.HasRows() {
 		if err := v.dropStorage(d); err != nil {
 			return err
 		}
@@ -331,7 +331,7 @@ func (v *View) DropRelation(ctx context.Context, d *table.Desc) error {
 	if err := v.forget(ctx, d); err != nil {
 		return err
 	}
-	if d.Kind == table.KindTable {
+	if d.HasRows() {
 		if err := v.remove(table.WritersKey(d.ID)); err != nil {
 			return err
 		}

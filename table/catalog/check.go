@@ -80,7 +80,7 @@ func checkAt(ctx context.Context, store *txn.Store, ts tso.Timestamp, r Report) 
 		return err
 	}
 	for _, d := range ch.order {
-		if d.Kind != table.KindTable {
+		if !d.HasRows() {
 			continue
 		}
 		if err := ch.table(ctx, d); err != nil {
@@ -144,7 +144,7 @@ func (ch *checker) catalog(ctx context.Context) error {
 }
 
 func (ch *checker) relation(ctx context.Context, name string, d *table.Desc) error {
-	if d.Kind == table.KindTable {
+	if d.HasRows() {
 		if found, err := ch.v.RelationByStorage(ctx, d.Storage()); err != nil || found == nil ||
 			found.ID != d.ID {
 			ch.report(Problem{Relation: name, What: fmt.Sprintf("storage ID %d does not lead to "+
@@ -315,7 +315,7 @@ func (ch *checker) strays(ctx context.Context) error {
 	}
 	byStorage := map[table.StorageID]*table.Desc{}
 	for _, d := range ch.order {
-		if d.Kind == table.KindTable {
+		if d.HasRows() {
 			byStorage[d.Storage()] = d
 		}
 	}

@@ -41,7 +41,7 @@ func NewDescriber(ctx context.Context, tx *txn.Txn) (*Describer, error) {
 				name = db.Name + "." + name
 			}
 			ds.names[d.ID] = name
-			if d.Kind == table.KindTable {
+			if d.HasRows() {
 				ds.tables[d.Storage()] = d
 			}
 		}

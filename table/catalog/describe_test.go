@@ -67,7 +67,7 @@ func TestKeysAndValuesHaveAText(t *testing.T) {
 /catalog/desc/16384 seq = (descriptor)
 /catalog/desc/16385 docs = (descriptor)
 /catalog/desc/30000 vw = (descriptor)
-/catalog/format = 2
+/catalog/format = 3
 /catalog/next-id = 16416
 /catalog/name/5/2200/docs = relation 16385
 /catalog/name/5/2200/docs_n_idx = relation 16385, index 20002

@@ -59,7 +59,7 @@ func Salvage(ctx context.Context, from, to *txn.Store, o SalvageOptions) (err er
 		return err
 	}
 	for _, t := range tables {
-		if t.desc.Kind != table.KindTable {
+		if !t.desc.HasRows() {
 			continue
 		}
 		if err := s.table(ctx, t); err != nil {

@@ -104,7 +104,7 @@ func (l *lostStorage) text(id table.StorageID, of string) string {
 // dropped as a whole, sorted.
 func (c *schemaCopy) knownSpans(ctx context.Context) (spans []kv.Span, err error) {
 	for _, r := range c.relations {
-		if r.desc.Kind == table.KindTable {
+		if r.desc.HasRows() {
 			spans = append(spans, r.desc.Span())
 		}
 	}

@@ -155,22 +155,29 @@ func (c *schemaCopy) references() {
 }
 
 // dropViews drops views that read a lost relation. It reports whether there was one: others may
-// read it.
+// read it. A materialized view becomes a table: its rows are there.
 func (c *schemaCopy) dropViews() (dropped bool) {
 	for _, r := range c.ordered() {
 		v := r.desc.View
 		if v == nil {
 			continue
 		}
+		what := "the view is lost"
+		if r.desc.HasRows() {
+			what = "the materialized view is a table now"
+		}
 		i := slices.IndexFunc(v.DependsOn, func(id table.ID) bool { return c.relations[id] == nil })
 		switch {
 		case i >= 0:
-			c.report(r.desc, "the view is lost: it reads %s, which is lost",
-				c.nameOf(v.DependsOn[i]))
+			c.report(r.desc, "%s: it reads %s, which is lost", what, c.nameOf(v.DependsOn[i]))
 		case !c.hasKeys(v):
-			c.report(r.desc, "the view is lost: the primary key on which its GROUP BY rests is "+
-				"lost")
+			c.report(r.desc, "%s: the primary key on which its GROUP BY rests is lost", what)
 		default:
+			continue
+		}
+		if r.desc.HasRows() {
+			d := r.change()
+			d.Kind, d.View = table.KindTable, nil
 			continue
 		}
 		c.names[r.desc.ID] = c.nameOf(r.desc.ID)

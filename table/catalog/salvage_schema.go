@@ -387,7 +387,7 @@ func (c *schemaCopy) derive(r *relationCopy) (err error) {
 	for i := range d.Indexes {
 		name(d.Indexes[i].Name, nameEntry{relation: d.ID, index: d.Indexes[i].OID})
 	}
-	if d.Kind == table.KindTable && d.StorageID != 0 {
+	if d.HasRows() && d.StorageID != 0 {
 		c.cells[string(storageKey(d.StorageID))] = table.AppendID(nil, d.ID)
 	}
 	if d.View != nil {

@@ -230,7 +230,7 @@ func (s *salvage) lostCounters(ctx context.Context, relations []salvagedRelation
 		case d.Kind == table.KindSequence &&
 			s.counterLoss.missing(sequenceKey(d.ID, d.Sequence.Epoch)):
 			err = s.lostSequence(ctx, t)
-		case d.Kind == table.KindTable && s.counterLoss.missing(rowIDKey(d.ID)):
+		case d.HasRows() && s.counterLoss.missing(rowIDKey(d.ID)):
 			if seen, ok := s.seen[d.ID]; ok {
 				err = s.out.set(ctx, rowIDKey(d.ID),
 					binary.BigEndian.AppendUint64(nil, uint64(seen.high+1)))

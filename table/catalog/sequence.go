@@ -299,7 +299,7 @@ func (c *Catalog) Sweep(ctx context.Context) error {
 // the transaction began. What was drawn since then, perhaps by the transaction's own statements,
 // would conflict with it: that stays for Sweep.
 func (v *View) forget(ctx context.Context, d *table.Desc) error {
-	if d.Kind == table.KindTable {
+	if d.HasRows() {
 		if r, ok := v.c.rowIDs.Load(d.ID); ok {
 			r := r.(*idRange)
 			r.mu.Lock()

@@ -7,11 +7,11 @@ import (
 )
 
 // What replaces all rows of a table at once puts the new ones under a storage ID that was never
-// used before, and drops the old span as a whole (txn.DropSpan): TRUNCATE, a rewrite, and DROP
-// itself. So does an index whose entries are built anew, under a new index ID. It costs the same
-// for one row and for ten million. Transactions that began before read the old descriptor, and with
-// it the old rows; those that write by it are excluded by catalog I4, so that no row is lost in a
-// span that was dropped.
+// used before, and drops the old span as a whole (txn.DropSpan): TRUNCATE, a rewrite, REFRESH, and
+// DROP itself. So does an index whose entries are built anew, under a new index ID. The drop costs
+// the same for one row and for ten million. Transactions that began before read the old descriptor,
+// and with it the old rows; those that write by it are excluded by catalog I4, so that no row is
+// lost in a span that was dropped.
 
 // Relocate gives the rows of a table, and the entries of its indexes, a place where nothing is yet.
 // The old place is dropped by UpdateRelation. Requires: d is a clone, and has no rows but those to
@@ -59,7 +59,7 @@ func (v *View) dropStorage(d *table.Desc) error {
 
 // moveStorage drops what d, which replaces old, has no rows or index entries under any more.
 func (v *View) moveStorage(old, d *table.Desc) error {
-	if d.Kind != table.KindTable {
+	if !d.HasRows() {
 		return nil
 	}
 	if old.Storage() != d.Storage() {

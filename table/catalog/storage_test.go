@@ -239,5 +239,5 @@ func TestAStoreOfFormat1IsReadAsItIs(t *testing.T) {
 			binary.AppendUvarint(nil, format+1))
 	})
 	_, err = Open(f.ctx, f.store)
-	require.ErrorContains(t, err, "this program supports 2")
+	require.ErrorContains(t, err, "this program supports 3")
 }
